@@ -1,0 +1,118 @@
+package plan
+
+import "time"
+
+// Action is what the operator does next: plain data, carried out by the controllers, one a pass.
+//
+//sumtype:decl
+type Action interface{ action() }
+
+// Idle means that there is nothing to do and nothing to wait for: the spec is reached, or the user said hands off.
+type Idle struct{ Reason, Message string }
+
+// Wait means that something is under way. The reason is a condition reason; After is when to look again if no watch
+// event comes first.
+type Wait struct {
+	Reason, Message string
+	After           time.Duration
+}
+
+// Blocked means that the operator will not act until somebody changes something; the message says what.
+type Blocked struct{ Reason, Message string }
+
+// CommitBootstrap writes the bootstrap record to status by compare-and-swap, before any effect that depends on it.
+type CommitBootstrap struct{ Bootstrap Bootstrap }
+
+// Latch writes the cluster ID to status: from here on nobody starts with initial-cluster-state=new.
+type Latch struct{ ClusterID uint64 }
+
+// Adopt latches the cluster ID found on retained volumes and makes the volumes this cluster's own.
+type Adopt struct {
+	ClusterID uint64
+	Volumes   []string
+}
+
+// CreateVolumes creates empty claims. One that exists already is an error: look again.
+type CreateVolumes struct {
+	Names       []string
+	Incarnation int
+}
+
+// CreatePods creates pods. Permits may be nil: such a pod waits in member-run.
+type CreatePods struct{ Pods []NewPod }
+
+// NewPod is one pod to create.
+type NewPod struct {
+	Name        string
+	Incarnation int
+	Permit      *Permit
+}
+
+// WritePermits marks each volume as used by its member and then writes the permit onto its pod.
+type WritePermits struct{ Permits []PodPermit }
+
+// PodPermit is one permit for one pod.
+type PodPermit struct {
+	Pod    string
+	UID    string
+	Permit Permit
+}
+
+// Serve lets client traffic reach the pods.
+type Serve struct{ Pods []string }
+
+// AddLearner adds a non-voting member.
+type AddLearner struct{ Name, PeerURL string }
+
+// Promote makes a learner a voter.
+type Promote struct {
+	ID   uint64
+	Name string
+}
+
+// MoveLeader hands leadership to another voter.
+type MoveLeader struct{ From, To uint64 }
+
+// RemoveMember takes a member out of etcd's membership. Why is a condition reason.
+type RemoveMember struct {
+	ID   uint64
+	Name string
+	Why  string
+}
+
+// DeletePod deletes exactly the pod with that UID.
+type DeletePod struct{ Name, UID, Why string }
+
+// DeleteVolume deletes exactly the claim with that UID.
+type DeleteVolume struct{ Name, UID, Why string }
+
+// SetBudget creates or changes the PodDisruptionBudget.
+type SetBudget struct{ MinAvailable int }
+
+func (Idle) action()            {}
+func (Wait) action()            {}
+func (Blocked) action()         {}
+func (CommitBootstrap) action() {}
+func (Latch) action()           {}
+func (Adopt) action()           {}
+func (CreateVolumes) action()   {}
+func (CreatePods) action()      {}
+func (WritePermits) action()    {}
+func (Serve) action()           {}
+func (AddLearner) action()      {}
+func (Promote) action()         {}
+func (MoveLeader) action()      {}
+func (RemoveMember) action()    {}
+func (DeletePod) action()       {}
+func (DeleteVolume) action()    {}
+func (SetBudget) action()       {}
+
+// Mutates tells whether the action changes anything: such an action is planned a second time, on live reads.
+func Mutates(a Action) bool {
+	switch a.(type) {
+	case Idle, Wait, Blocked:
+		return false
+	default:
+		return true
+	}
+}

@@ -1,0 +1,244 @@
+package plan
+
+import "time"
+
+// Observed is everything a decision may depend on: plain data, read in one pass, safe to store as JSON and replay.
+type Observed struct {
+	// Now is the time of the observation.
+	Now time.Time
+	// Cluster is what the user asked for and what the operator committed to status.
+	Cluster Cluster
+	// Pods are the pods that carry the cluster's label, terminating ones included.
+	Pods []Pod
+	// Volumes are the PersistentVolumeClaims that carry the cluster's label, terminating ones included.
+	Volumes []Volume
+	// Etcd is what the servers themselves said.
+	Etcd Etcd
+	// Budget is the PodDisruptionBudget over the voters.
+	Budget Budget
+	// Conflicts are objects that hold a name this cluster needs and belong to someone else.
+	Conflicts []Conflict
+}
+
+// Cluster is the desired state and the durable facts of one EtcdCluster.
+type Cluster struct {
+	Namespace string
+	Name      string
+	UID       string
+	// Domain is appended to every member's DNS name, for example ".cluster.local"; usually empty.
+	Domain string
+	// Size is the number of voters asked for, 1 to 9.
+	Size int
+	// Paused stops every action.
+	Paused bool
+	// Deleting is true once the object has a deletion timestamp.
+	Deleting bool
+	// Persistent is true when members keep their data on PersistentVolumeClaims rather than emptyDir volumes.
+	Persistent bool
+	// PeerTLS is true when members speak TLS to each other.
+	PeerTLS bool
+	// Invalid names what is wrong with the spec; it stops the creation of a cluster, never the care of a running one.
+	Invalid *Problem
+	// ID is the latched cluster ID: not zero once a quorum has ever answered. It is never reset but by a restore.
+	ID uint64
+	// Bootstrap is the committed plan of the first start; nil before the first commit and for adopted clusters.
+	Bootstrap *Bootstrap
+	// Revision is the highest linearizable revision recorded in status, 0 if none.
+	Revision int64
+}
+
+// Problem is a reason (CamelCase, documented in the API package) and a message that says what to do.
+type Problem struct {
+	Reason  string
+	Message string
+}
+
+// Bootstrap is the write-ahead record of one attempt to start a cluster from nothing.
+type Bootstrap struct {
+	// Incarnation counts the attempts, from 1.
+	Incarnation int
+	// Token is the initial-cluster-token: the EtcdCluster's UID and the incarnation.
+	Token string
+	// Members are the names of the initial voters.
+	Members []string
+	// ClusterID follows from Token and the members' peer URLs.
+	ClusterID uint64
+	// Seats are the pods that may start etcd with initial-cluster-state=new; empty until committed.
+	Seats []Seat
+}
+
+// Seat binds an initial member to the one pod (and volume) that may start it on an empty directory.
+type Seat struct {
+	Name      string
+	PodUID    string
+	VolumeUID string
+}
+
+// Phase is what became of a pod.
+type Phase int
+
+// Phases of a pod. Terminal covers Succeeded and Failed: the kubelet never starts such a pod again.
+const (
+	Pending Phase = iota
+	Running
+	Terminal
+)
+
+// Exit is the word that member-run left when it refused to start etcd.
+type Exit string
+
+// Exits of member-run.
+const (
+	ExitNone Exit = ""
+	// ExitDataLost means that there is no write-ahead log and no unused permit to start without one.
+	ExitDataLost Exit = "DataLost"
+	// ExitForeignData means that the directory holds the data of another member or cluster.
+	ExitForeignData Exit = "ForeignData"
+)
+
+// Pod is one pod of the cluster. Pod, volume and member of one identity share their name.
+type Pod struct {
+	Name string
+	UID  string
+	// Incarnation is the bootstrap attempt that the pod was made for.
+	Incarnation int
+	Phase       Phase
+	// IP is empty until the pod's sandbox runs.
+	IP   string
+	Node string
+	Zone string
+	// Ready is the pod's Ready condition.
+	Ready bool
+	// Deleting is true once the pod has a deletion timestamp; Deadline is that timestamp, the end of its grace period.
+	Deleting bool
+	Deadline time.Time
+	Created  time.Time
+	// Problem says why the pod does not run (unschedulable, image not pulled), empty if it does or if that is not known.
+	Problem string
+	// Permit is the permit written on the pod, nil if none.
+	Permit *Permit
+	// Exit is the last refusal of member-run, ExitNone while etcd runs.
+	Exit Exit
+	// Serving is true when the pod carries the label that the client Service selects.
+	Serving bool
+}
+
+// Mode says what a permit allows.
+type Mode string
+
+// Modes of a permit.
+const (
+	// ModeNew starts a first member: initial-cluster-state=new on an empty directory.
+	ModeNew Mode = "new"
+	// ModeJoin starts an added learner: initial-cluster-state=existing on an empty directory.
+	ModeJoin Mode = "join"
+	// ModeResume starts only from the data that is there.
+	ModeResume Mode = "resume"
+)
+
+// Permit is the operator's word to member-run that etcd may start, and as whom.
+type Permit struct {
+	Mode      Mode
+	ClusterID uint64
+	MemberID  uint64
+	// InitialCluster is etcd's name=url list; empty in ModeResume.
+	InitialCluster string
+	// Token is the initial-cluster-token.
+	Token string
+	// PodUID is the one pod that may use the permit on an empty directory; empty in ModeResume.
+	PodUID string
+	// Attempt counts the permits of one pod, from 1; member-run uses each once on an empty directory.
+	Attempt int
+}
+
+// Volume is one PersistentVolumeClaim of the cluster.
+type Volume struct {
+	Name string
+	UID  string
+	// Deleting is true once the claim has a deletion timestamp.
+	Deleting bool
+	// Lost is the claim's phase Lost: its PersistentVolume is gone.
+	Lost bool
+	// Incarnation is the bootstrap attempt that the volume was made for.
+	Incarnation int
+	// Owned is true when the claim was made for, or adopted by, this very EtcdCluster (by UID).
+	Owned bool
+	// ClusterID and MemberID are written before the first permit for this volume; both zero on a volume never used.
+	ClusterID uint64
+	MemberID  uint64
+}
+
+// Contact says how much of etcd answered.
+type Contact int
+
+// Contacts. ContactQuorum means that a linearizable read succeeded.
+const (
+	ContactNone Contact = iota
+	ContactMinority
+	ContactQuorum
+)
+
+// Etcd is what the servers said in this observation.
+type Etcd struct {
+	Contact Contact
+	// Members is the linearizable member list; empty unless Contact is ContactQuorum.
+	Members []Member
+	// Answers are the Status replies, one a pod that answered.
+	Answers []Answer
+	// ClusterID is the one that the linearizable read carried, 0 unless Contact is ContactQuorum.
+	ClusterID uint64
+	// Revision is the revision of the linearizable read, 0 unless Contact is ContactQuorum.
+	Revision int64
+}
+
+// Member is an entry of etcd's member list.
+type Member struct {
+	ID uint64
+	// Name is taken from the peer URL's host, so that a member that never started has one too.
+	Name string
+	// PeerURL is the first peer URL.
+	PeerURL string
+	// Published is true once the member has announced its client URLs: it has started at least once.
+	Published bool
+	Learner   bool
+}
+
+// Answer is a server's Status reply.
+type Answer struct {
+	// Pod is the name of the pod that answered and PodUID its UID.
+	Pod       string
+	PodUID    string
+	MemberID  uint64
+	ClusterID uint64
+	// Leader is the member ID of the leader it follows, 0 if it knows none.
+	Leader  uint64
+	Learner bool
+	// Version is the server's version, for example "3.6.16".
+	Version string
+	// Revision is member-local: it lags legitimately.
+	Revision int64
+	// Applied and Committed are raft indexes.
+	Applied   uint64
+	Committed uint64
+	// DBSize and DBSizeInUse are bytes.
+	DBSize      int64
+	DBSizeInUse int64
+	// Errors are alarms and faults that the server reports, such as "alarm:NOSPACE".
+	Errors []string
+}
+
+// Budget is the observed PodDisruptionBudget.
+type Budget struct {
+	Exists       bool
+	MinAvailable int
+	// Settled is true when the disruption controller has seen the current spec and no eviction is in flight.
+	Settled bool
+}
+
+// Conflict is an object in our way.
+type Conflict struct {
+	Kind string
+	Name string
+	// Owner says whose it is, as far as that is known.
+	Owner string
+}
