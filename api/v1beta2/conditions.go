@@ -1,0 +1,102 @@
+package v1beta2
+
+// Condition types of an EtcdCluster.
+const (
+	// ConditionAvailable is true while a quorum of the voters answers.
+	ConditionAvailable = "Available"
+	// ConditionProgressing is true while the operator is doing, or waiting for, something.
+	ConditionProgressing = "Progressing"
+	// ConditionDegraded is true while a member cannot be counted on, or while the operator cannot carry the spec out.
+	ConditionDegraded = "Degraded"
+	// ConditionAccepted is false on an object that this release does not carry out.
+	ConditionAccepted = "Accepted"
+)
+
+// Reasons of conditions, events and metrics. Each says what is going on and, where somebody must act, what to do.
+const (
+	// ReasonSpecReached means that everything is as the spec asks.
+	ReasonSpecReached = "SpecReached"
+	// ReasonAsExpected means that nothing is degraded.
+	ReasonAsExpected = "AsExpected"
+	// ReasonRunning means that a quorum of the voters answers.
+	ReasonRunning = "Running"
+	// ReasonPaused means that spec.paused keeps the operator's hands off.
+	ReasonPaused = "Paused"
+	// ReasonTerminating means that the object is being deleted.
+	ReasonTerminating = "Terminating"
+
+	// ReasonCreating means that volumes or pods are being created.
+	ReasonCreating = "Creating"
+	// ReasonBootstrapping means that the first members are being prepared.
+	ReasonBootstrapping = "Bootstrapping"
+	// ReasonStarting means that a member was given leave to start etcd.
+	ReasonStarting = "Starting"
+	// ReasonAdopting means that the volumes of an earlier cluster of the same name are taken up.
+	ReasonAdopting = "Adopting"
+	// ReasonScaling means that members are added or removed to reach spec.size.
+	ReasonScaling = "Scaling"
+	// ReasonRepairing means that a member's pod is made again on its volume.
+	ReasonRepairing = "Repairing"
+	// ReasonSpecChanged means that a pod that held nothing was made from an older spec and is made again.
+	ReasonSpecChanged = "SpecChanged"
+
+	// ReasonWaitingForPods means that pods have no address yet, or are on their way out.
+	ReasonWaitingForPods = "WaitingForPods"
+	// ReasonWaitingForEtcd means that etcd does not answer yet, or asks to try again later.
+	ReasonWaitingForEtcd = "WaitingForEtcd"
+	// ReasonWaitingForLearner means that a new member is copying the data.
+	ReasonWaitingForLearner = "WaitingForLearner"
+	// ReasonWaitingForBudget means that the PodDisruptionBudget is being changed so that nobody else takes a member
+	// away at the same time.
+	ReasonWaitingForBudget = "WaitingForBudget"
+	// ReasonWaitingForPrevious means that objects of a deleted cluster of the same name are still going away.
+	ReasonWaitingForPrevious = "WaitingForPrevious"
+	// ReasonPodCannotStart means that Kubernetes cannot run a pod; the message has its reason: mend that.
+	ReasonPodCannotStart = "PodCannotStart"
+	// ReasonActionFailed means that a step failed and is tried again.
+	ReasonActionFailed = "ActionFailed"
+
+	// ReasonMemberDown means that a voter does not answer.
+	ReasonMemberDown = "MemberDown"
+	// ReasonPodEnded means that a pod ended for good: an eviction, or a node that was shut down.
+	ReasonPodEnded = "PodEnded"
+	// ReasonPodLost means that a pod is gone, and with it the data in its emptyDir volume.
+	ReasonPodLost = "PodLost"
+	// ReasonVolumeLost means that a member's data is gone.
+	ReasonVolumeLost = "VolumeLost"
+	// ReasonNodeLost means that a pod does not go away because its node does not report.
+	ReasonNodeLost = "NodeLost"
+	// ReasonForeignData means that a volume holds the data of another member or cluster.
+	ReasonForeignData = "ForeignData"
+	// ReasonNeverStarted means that a listed member did not start in time.
+	ReasonNeverStarted = "NeverStarted"
+	// ReasonNotAMember means that a pod or volume belongs to no member that the quorum lists.
+	ReasonNotAMember = "NotAMember"
+	// ReasonQuorumAtRisk means that the next step would cost the quorum: bring back the members that are down.
+	ReasonQuorumAtRisk = "QuorumAtRisk"
+	// ReasonQuorumLost means that no quorum of the voters answers: bring their pods and nodes back.
+	ReasonQuorumLost = "QuorumLost"
+	// ReasonDataLost means that so much data is gone that a quorum can never form again: restore from a backup.
+	ReasonDataLost = "DataLost"
+	// ReasonClusterIDMismatch means that a pod answers for another cluster: nothing is changed until it is gone.
+	ReasonClusterIDMismatch = "ClusterIDMismatch"
+	// ReasonRevisionRegressed means that the data went back in time: nothing is changed; restore from a backup.
+	ReasonRevisionRegressed = "RevisionRegressed"
+
+	// ReasonNameTaken means that an object of somebody else has a name that the cluster needs.
+	ReasonNameTaken = "NameTaken"
+	// ReasonVolumesExist means that volumes of an earlier cluster are there that cannot be taken up: delete them.
+	ReasonVolumesExist = "VolumesExist"
+	// ReasonUnsupportedVersion means that this operator does not run the etcd version in spec.version.
+	ReasonUnsupportedVersion = "UnsupportedVersion"
+	// ReasonInvalidOption means that spec.pod.etcdEnv has an option that cannot be used.
+	ReasonInvalidOption = "InvalidOption"
+	// ReasonInvalidPod means that spec.pod cannot work.
+	ReasonInvalidPod = "InvalidPod"
+	// ReasonTLSNotSupported means that this release does not carry spec.TLS out.
+	ReasonTLSNotSupported = "TLSNotSupported"
+	// ReasonChangeNotCarriedOut means that this release does not carry out that change of a running cluster.
+	ReasonChangeNotCarriedOut = "ChangeNotCarriedOut"
+	// ReasonNotSupportedYet means that this release does not carry out objects of this kind.
+	ReasonNotSupportedYet = "NotSupportedYet"
+)

@@ -1,0 +1,6 @@
+// Package v1beta2 is the API of etcd-operator: EtcdCluster, EtcdBackup and EtcdRestore. It is a superset of
+// coreos/etcd-operator's API of the same name, so manifests written for that apply unchanged.
+//
+// +kubebuilder:object:generate=true
+// +groupName=etcd.database.coreos.com
+package v1beta2

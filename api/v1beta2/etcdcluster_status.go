@@ -1,0 +1,181 @@
+package v1beta2
+
+import (
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// ClusterPhase sums the conditions up in a word, for old clients and kubectl get.
+type ClusterPhase string
+
+// Cluster phases. The first three are coreos/etcd-operator's.
+const (
+	// ClusterPhaseCreating is a cluster that has not been up yet.
+	ClusterPhaseCreating ClusterPhase = "Creating"
+	// ClusterPhaseRunning is a cluster of which a quorum answers.
+	ClusterPhaseRunning ClusterPhase = "Running"
+	// ClusterPhaseFailed is a cluster that is not available and that the operator cannot mend; reason says what to do.
+	ClusterPhaseFailed ClusterPhase = "Failed"
+	// ClusterPhaseUnavailable is a cluster without a quorum that may come back.
+	ClusterPhaseUnavailable ClusterPhase = "Unavailable"
+)
+
+// EtcdClusterStatus is what the operator sees.
+type EtcdClusterStatus struct {
+	// observedGeneration is the generation of the spec that this status speaks of.
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+	// phase sums the conditions up in a word.
+	// +optional
+	Phase ClusterPhase `json:"phase,omitempty"`
+	// reason says why the phase is Failed or Unavailable.
+	// +optional
+	Reason string `json:"reason,omitempty"`
+	// controlPaused is true while spec.paused keeps the operator's hands off.
+	// +optional
+	ControlPaused bool `json:"controlPaused,omitempty"`
+	// conditions are Available, Progressing and Degraded.
+	// +listType=map
+	// +listMapKey=type
+	// +optional
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+	// size is the number of members that etcd lists.
+	// +optional
+	Size int32 `json:"size,omitempty"`
+	// serviceName is the Service for clients.
+	// +optional
+	ServiceName string `json:"serviceName,omitempty"`
+	// clientPort is the port of that Service.
+	// +optional
+	ClientPort int32 `json:"clientPort,omitempty"`
+	// endpoints are the URLs for clients inside the Kubernetes cluster.
+	// +listType=atomic
+	// +optional
+	Endpoints []string `json:"endpoints,omitempty"`
+	// members are the names of the members that are ready and of those that are not.
+	// +optional
+	Members MembersStatus `json:"members,omitempty"`
+	// readyMembers is the number of voters that are ready of those that etcd lists, for example 3/3.
+	// +optional
+	ReadyMembers string `json:"readyMembers,omitempty"`
+	// memberStatuses tell of each member and of each pod that is to become one.
+	// +listType=map
+	// +listMapKey=name
+	// +optional
+	MemberStatuses []MemberStatus `json:"memberStatuses,omitempty"`
+	// leader is the name of the member that leads.
+	// +optional
+	Leader string `json:"leader,omitempty"`
+	// currentVersion is the etcd version that the cluster runs.
+	// +optional
+	CurrentVersion string `json:"currentVersion,omitempty"`
+	// targetVersion is the etcd version that the spec asks for, where it is another.
+	// +optional
+	TargetVersion string `json:"targetVersion,omitempty"`
+	// clusterID is etcd's cluster ID in hexadecimal, set once a quorum has ever answered.
+	// +optional
+	ClusterID string `json:"clusterID,omitempty"`
+	// revision is etcd's revision in coarse steps: a later answer with a lower one means lost data.
+	// +optional
+	Revision int64 `json:"revision,omitempty"`
+	// quorumLostSince is when the quorum was found lost; absent while there is one.
+	// +optional
+	QuorumLostSince *metav1.Time `json:"quorumLostSince,omitempty"`
+	// bootstrap is the record of the first start.
+	// +optional
+	Bootstrap *BootstrapStatus `json:"bootstrap,omitempty"`
+	// selector selects the members' pods, for the scale subresource.
+	// +optional
+	Selector string `json:"selector,omitempty"`
+}
+
+// MembersStatus names members.
+type MembersStatus struct {
+	// ready are voters that answer and follow a leader.
+	// +listType=atomic
+	// +optional
+	Ready []string `json:"ready,omitempty"`
+	// unready are all others.
+	// +listType=atomic
+	// +optional
+	Unready []string `json:"unready,omitempty"`
+}
+
+// MemberRole is a member's part in the cluster.
+type MemberRole string
+
+// Member roles.
+const (
+	// MemberRoleNone is a pod that etcd does not list (yet, or any more).
+	MemberRoleNone MemberRole = "None"
+	// MemberRoleLearner is a member that copies the data and does not vote.
+	MemberRoleLearner MemberRole = "Learner"
+	// MemberRoleVoter is a member that votes.
+	MemberRoleVoter MemberRole = "Voter"
+)
+
+// MemberStatus tells of one member.
+type MemberStatus struct {
+	// name of the member, its pod and its volume.
+	// +required
+	Name string `json:"name"`
+	// id is etcd's member ID in hexadecimal.
+	// +optional
+	ID string `json:"id,omitempty"`
+	// role is Voter, Learner, or None.
+	// +optional
+	Role MemberRole `json:"role,omitempty"`
+	// leader is true for the member that leads.
+	// +optional
+	Leader bool `json:"leader,omitempty"`
+	// ready is true for a voter that answers and follows a leader.
+	// +optional
+	Ready bool `json:"ready,omitempty"`
+	// version is the etcd version that it runs.
+	// +optional
+	Version string `json:"version,omitempty"`
+	// dbSize is the size of its database, rounded up.
+	// +optional
+	DBSize *resource.Quantity `json:"dbSize,omitempty"`
+	// node is where its pod runs.
+	// +optional
+	Node string `json:"node,omitempty"`
+	// message says what it waits for, empty if it is ready.
+	// +optional
+	Message string `json:"message,omitempty"`
+}
+
+// BootstrapStatus is the write-ahead record of the first start: it is written before anything that depends on it.
+type BootstrapStatus struct {
+	// incarnation counts the attempts, from 1.
+	// +required
+	Incarnation int32 `json:"incarnation"`
+	// token is etcd's initial-cluster-token.
+	// +required
+	Token string `json:"token"`
+	// members are the names of the first voters.
+	// +listType=atomic
+	// +required
+	Members []string `json:"members"`
+	// clusterID is what etcd's cluster ID will be, in hexadecimal.
+	// +required
+	ClusterID string `json:"clusterID"`
+	// seats are the pods that may start etcd from nothing.
+	// +listType=map
+	// +listMapKey=name
+	// +optional
+	Seats []BootstrapSeat `json:"seats,omitempty"`
+}
+
+// BootstrapSeat binds a first member to the one pod, and volume, that may start it from nothing.
+type BootstrapSeat struct {
+	// name of the member.
+	// +required
+	Name string `json:"name"`
+	// podUID is the pod's UID.
+	// +required
+	PodUID string `json:"podUID"`
+	// volumeUID is the PersistentVolumeClaim's UID, empty for an emptyDir.
+	// +optional
+	VolumeUID string `json:"volumeUID,omitempty"`
+}

@@ -1,0 +1,202 @@
+package v1beta2
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// EtcdClusterSpec is what a user asks for.
+//
+// +kubebuilder:validation:XValidation:rule="(has(self.pod) && has(self.pod.persistentVolumeClaimSpec)) == (has(oldSelf.pod) && has(oldSelf.pod.persistentVolumeClaimSpec))",message="pod.persistentVolumeClaimSpec cannot be added to or removed from a cluster that exists: create a new cluster"
+type EtcdClusterSpec struct {
+	// size is the number of members, 1 to 9. Odd numbers are best: an even one tolerates no more failures than the odd
+	// one below it.
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=9
+	// +required
+	Size int32 `json:"size"`
+
+	// repository is where etcd's images come from; quay.io/coreos/etcd if empty. The image is repository:v<version>.
+	// +kubebuilder:validation:MaxLength=512
+	// +optional
+	Repository string `json:"repository,omitempty"`
+
+	// version is the etcd version, for example 3.6.16, with or without a leading v. If empty, the operator's default.
+	// +kubebuilder:validation:XValidation:rule="self == '' || self.matches('^v?[0-9]+[.][0-9]+[.][0-9]+$')",message="version must be a full version such as 3.6.16"
+	// +kubebuilder:validation:MaxLength=32
+	// +optional
+	Version string `json:"version,omitempty"`
+
+	// paused keeps the operator's hands off the cluster: nothing is changed, and nothing is healed.
+	// +optional
+	Paused bool `json:"paused,omitempty"`
+
+	// pod shapes the members' pods.
+	// +optional
+	Pod *PodPolicy `json:"pod,omitempty"`
+
+	// TLS names the Secrets for TLS between members and with clients; plain text if absent or empty.
+	// +optional
+	TLS *TLSPolicy `json:"TLS,omitempty"`
+
+	// volumeReclaimPolicy says what becomes of the members' PersistentVolumeClaims when the cluster is deleted. Delete
+	// (the default) removes them. Retain keeps them, and a cluster of the same name takes them up again.
+	// +kubebuilder:validation:Enum=Delete;Retain
+	// +optional
+	VolumeReclaimPolicy VolumeReclaimPolicy `json:"volumeReclaimPolicy,omitempty"`
+}
+
+// VolumeReclaimPolicy says what becomes of volumes when their cluster is deleted.
+type VolumeReclaimPolicy string
+
+// Volume reclaim policies.
+const (
+	VolumeReclaimDelete VolumeReclaimPolicy = "Delete"
+	VolumeReclaimRetain VolumeReclaimPolicy = "Retain"
+)
+
+// PodPolicy shapes the members' pods.
+type PodPolicy struct {
+	// labels are added to the pods. The keys app and etcd_* are the operator's.
+	// +kubebuilder:validation:XValidation:rule="self.all(k, k != 'app' && !k.startsWith('etcd_'))",message="pod.labels: the keys app and etcd_* are the operator's own"
+	// +kubebuilder:validation:MaxProperties=64
+	// +optional
+	Labels map[string]string `json:"labels,omitempty"`
+
+	// annotations are added to the pods.
+	// +optional
+	Annotations map[string]string `json:"annotations,omitempty"`
+
+	// nodeSelector restricts the nodes.
+	// +optional
+	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
+
+	// affinity takes the place of the default spreading over nodes and zones.
+	// +optional
+	Affinity *corev1.Affinity `json:"affinity,omitempty"`
+
+	// antiAffinity, where affinity is not given, demands a node of its own for each member. Deprecated: use affinity or
+	// topologySpreadConstraints.
+	// +optional
+	AntiAffinity bool `json:"antiAffinity,omitempty"`
+
+	// topologySpreadConstraints take the place of the default spreading over nodes and zones.
+	// +optional
+	TopologySpreadConstraints []corev1.TopologySpreadConstraint `json:"topologySpreadConstraints,omitempty"`
+
+	// tolerations of the pods. Unless they say otherwise, a pod leaves a node that does not report after 30 seconds.
+	// +optional
+	Tolerations []corev1.Toleration `json:"tolerations,omitempty"`
+
+	// resources of the etcd container.
+	// +optional
+	Resources corev1.ResourceRequirements `json:"resources,omitempty"`
+
+	// etcdEnv sets etcd's options as ETCD_* variables. They are translated into etcd's configuration file.
+	// +kubebuilder:validation:MaxItems=128
+	// +optional
+	EtcdEnv []corev1.EnvVar `json:"etcdEnv,omitempty"`
+
+	// persistentVolumeClaimSpec gives every member a volume of its own. If absent, members keep their data in emptyDir
+	// volumes: a member that loses its pod is then replaced.
+	// +optional
+	PersistentVolumeClaimSpec *corev1.PersistentVolumeClaimSpec `json:"persistentVolumeClaimSpec,omitempty"`
+
+	// securityContext takes the place of the default one, which meets the restricted Pod Security Standard.
+	// +optional
+	SecurityContext *corev1.PodSecurityContext `json:"securityContext,omitempty"`
+
+	// priorityClassName of the pods.
+	// +optional
+	PriorityClassName string `json:"priorityClassName,omitempty"`
+
+	// runtimeClassName of the pods.
+	// +optional
+	RuntimeClassName *string `json:"runtimeClassName,omitempty"`
+
+	// serviceAccountName of the pods. Its token is not mounted.
+	// +optional
+	ServiceAccountName string `json:"serviceAccountName,omitempty"`
+
+	// imagePullSecrets of the pods.
+	// +optional
+	ImagePullSecrets []corev1.LocalObjectReference `json:"imagePullSecrets,omitempty"`
+
+	// ClusterDomain is appended to the members' DNS names, for example .cluster.local.
+	// +kubebuilder:validation:XValidation:rule="self == '' || self.startsWith('.')",message="ClusterDomain must start with a dot, for example .cluster.local"
+	// +kubebuilder:validation:MaxLength=63
+	// +optional
+	ClusterDomain string `json:"ClusterDomain,omitempty"`
+
+	// busyboxImage was the image of an init container. It is accepted and has no effect: there is no such container.
+	// +optional
+	BusyboxImage string `json:"busyboxImage,omitempty"`
+
+	// DNSTimeoutInSecond was how long that init container waited for DNS. It is accepted and has no effect: a member
+	// starts only when its name exists.
+	// +optional
+	DNSTimeoutInSecond int64 `json:"DNSTimeoutInSecond,omitempty"`
+}
+
+// TLSPolicy says where certificates come from. At most one mode.
+type TLSPolicy struct {
+	// static names Secrets that the user keeps.
+	// +optional
+	Static *StaticTLS `json:"static,omitempty"`
+}
+
+// StaticTLS names Secrets with certificates.
+type StaticTLS struct {
+	// member holds the Secrets of the members.
+	// +optional
+	Member *MemberSecret `json:"member,omitempty"`
+	// operatorSecret is the Secret with etcd-client.crt, etcd-client.key and etcd-client-ca.crt for the operator.
+	// +optional
+	OperatorSecret string `json:"operatorSecret,omitempty"`
+}
+
+// MemberSecret names the Secrets that members use.
+type MemberSecret struct {
+	// peerSecret holds peer.crt, peer.key and peer-ca.crt.
+	// +optional
+	PeerSecret string `json:"peerSecret,omitempty"`
+	// serverSecret holds server.crt, server.key and server-ca.crt.
+	// +optional
+	ServerSecret string `json:"serverSecret,omitempty"`
+}
+
+// EtcdCluster is an etcd cluster that the operator runs.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:resource:shortName=etcd,categories=all
+// +kubebuilder:subresource:status
+// +kubebuilder:subresource:scale:specpath=.spec.size,statuspath=.status.size,selectorpath=.status.selector
+// +kubebuilder:printcolumn:name="Phase",type=string,JSONPath=`.status.phase`
+// +kubebuilder:printcolumn:name="Size",type=integer,JSONPath=`.spec.size`
+// +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.readyMembers`
+// +kubebuilder:printcolumn:name="Version",type=string,JSONPath=`.status.currentVersion`
+// +kubebuilder:printcolumn:name="Status",type=string,JSONPath=`.status.conditions[?(@.type=="Progressing")].reason`
+// +kubebuilder:printcolumn:name="Leader",type=string,JSONPath=`.status.leader`,priority=1
+// +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="Progressing")].message`,priority=1
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:validation:XValidation:rule="self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$') && size(self.metadata.name) <= 52",message="metadata.name must start with a letter, hold only lower-case letters, digits and dashes, and have at most 52 characters: it is part of the names of Services (<name>-client) and pods, which DNS limits to 63"
+type EtcdCluster struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// spec is what the user asks for.
+	// +required
+	Spec EtcdClusterSpec `json:"spec"`
+	// status is what the operator sees.
+	// +optional
+	Status EtcdClusterStatus `json:"status,omitempty"`
+}
+
+// EtcdClusterList is a list of EtcdClusters.
+//
+// +kubebuilder:object:root=true
+type EtcdClusterList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []EtcdCluster `json:"items"`
+}
