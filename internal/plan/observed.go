@@ -45,6 +45,8 @@ type Cluster struct {
 	Bootstrap *Bootstrap
 	// Revision is the highest linearizable revision recorded in status, 0 if none.
 	Revision int64
+	// Voters are the names of the voters when a quorum last answered.
+	Voters []string
 }
 
 // Problem is a reason (CamelCase, documented in the API package) and a message that says what to do.
@@ -121,6 +123,8 @@ type Pod struct {
 	Exit Exit
 	// Serving is true when the pod carries the label that the client Service selects.
 	Serving bool
+	// Outdated is true when the pod would be made differently from the current spec.
+	Outdated bool
 }
 
 // Mode says what a permit allows.
@@ -161,7 +165,8 @@ type Volume struct {
 	Lost bool
 	// Incarnation is the bootstrap attempt that the volume was made for.
 	Incarnation int
-	// Owned is true when the claim was made for, or adopted by, this very EtcdCluster (by UID).
+	// Owned is true when the claim was made for, or adopted by, this very EtcdCluster (by UID). A claim of an earlier
+	// cluster of the same name that was kept on purpose is not owned; one that is going away is a Conflict.
 	Owned bool
 	// ClusterID and MemberID are written before the first permit for this volume; both zero on a volume never used.
 	ClusterID uint64
@@ -241,4 +246,6 @@ type Conflict struct {
 	Name string
 	// Owner says whose it is, as far as that is known.
 	Owner string
+	// Leaving is true when the object belongs to a deleted cluster of the same name and will go by itself.
+	Leaving bool
 }

@@ -1,0 +1,177 @@
+package controllers
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/etcdpilot/etcd-operator/internal/member"
+	"github.com/etcdpilot/etcd-operator/internal/plan"
+	"github.com/etcdpilot/etcd-operator/internal/resources"
+)
+
+// execute carries out the one action of this pass. What goes into status takes effect with the status write at its end,
+// which is a compare-and-swap on the version that was read.
+func (r *EtcdClusterReconciler) execute(ctx context.Context, p *pass) error {
+	switch a := p.action.(type) {
+	case plan.Idle, plan.Wait, plan.Blocked:
+		return nil
+	case plan.CommitBootstrap:
+		p.cluster.Status.Bootstrap = bootstrapFor(a.Bootstrap)
+		return nil
+	case plan.Latch:
+		p.cluster.Status.ClusterID = formatID(a.ClusterID)
+		return nil
+	case plan.Adopt:
+		return r.adopt(ctx, p, a)
+	case plan.CreateVolumes:
+		return r.createVolumes(ctx, p, a)
+	case plan.CreatePods:
+		return r.createPods(ctx, p, a)
+	case plan.WritePermits:
+		return r.writePermits(ctx, p, a)
+	case plan.Serve:
+		return r.serve(ctx, p, a)
+	case plan.SetBudget:
+		return r.apply(ctx, resources.Budget(p.cluster, a.MinAvailable))
+	case plan.DeletePod:
+		return r.delete(ctx, p, &corev1.Pod{}, a.Name, a.UID)
+	case plan.DeleteVolume:
+		return r.delete(ctx, p, &corev1.PersistentVolumeClaim{}, a.Name, a.UID)
+	case plan.AddLearner:
+		return p.session.AddLearner(ctx, a.PeerURL)
+	case plan.Promote:
+		return p.session.Promote(ctx, a.ID)
+	case plan.MoveLeader:
+		return p.session.MoveLeader(ctx, a.From, a.To)
+	case plan.RemoveMember:
+		return p.session.Remove(ctx, a.ID)
+	}
+	return fmt.Errorf("action %T is not known", p.action)
+}
+
+// errNameTaken says that an object of somebody else has a name that the cluster needs.
+var errNameTaken = errors.New("the name is taken")
+
+func (r *EtcdClusterReconciler) createVolumes(ctx context.Context, p *pass, a plan.CreateVolumes) error {
+	for _, name := range a.Names {
+		claim := resources.Volume(p.cluster, name, a.Incarnation)
+		if err := r.create(ctx, p, claim); err != nil {
+			return fmt.Errorf("create PersistentVolumeClaim %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+func (r *EtcdClusterReconciler) createPods(ctx context.Context, p *pass, a plan.CreatePods) error {
+	for _, n := range a.Pods {
+		pod, err := resources.Pod(p.cluster, n.Name, n.Incarnation, permitFor(n.Permit), r.podOptions(p.cluster))
+		if err != nil {
+			return err
+		}
+		if err := r.create(ctx, p, pod); err != nil {
+			return fmt.Errorf("create Pod %s: %w", n.Name, err)
+		}
+	}
+	return nil
+}
+
+// create never takes "already exists" for success: either the view was stale, and the next pass sees the object, or
+// the object is somebody else's.
+func (r *EtcdClusterReconciler) create(ctx context.Context, p *pass, o client.Object) error {
+	kind := fmt.Sprintf("%T", o)
+	err := r.Client.Create(ctx, o, client.FieldOwner(resources.FieldOwner))
+	if !apierrors.IsAlreadyExists(err) {
+		return err
+	}
+	if getErr := r.Live.Get(ctx, client.ObjectKeyFromObject(o), o); getErr != nil {
+		return getErr
+	}
+	if conflict := conflictOf(kind, o, p.cluster); conflict != nil && !conflict.Leaving {
+		return fmt.Errorf("%w: %s belongs to %s: delete it or give this cluster another name",
+			errNameTaken, o.GetName(), conflict.Owner)
+	}
+	return err
+}
+
+// writePermits marks the volume as used before the permit lets anybody write to it.
+func (r *EtcdClusterReconciler) writePermits(ctx context.Context, p *pass, a plan.WritePermits) error {
+	for _, w := range a.Permits {
+		if claim, ok := p.claims[w.Pod]; ok {
+			born := map[string]any{
+				resources.AnnotationClusterID: formatID(w.Permit.ClusterID),
+				resources.AnnotationMemberID:  formatID(w.Permit.MemberID),
+			}
+			if err := r.patch(ctx, claim, claim.UID, map[string]any{"annotations": born}); err != nil {
+				return fmt.Errorf("mark volume %s: %w", w.Pod, err)
+			}
+		}
+		text, err := permitFor(&w.Permit).Encode()
+		if err != nil {
+			return err
+		}
+		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: p.cluster.Namespace, Name: w.Pod}}
+		meta := map[string]any{"annotations": map[string]any{member.PermitAnnotation: text}}
+		if err := r.patch(ctx, pod, types.UID(w.UID), meta); err != nil {
+			return fmt.Errorf("write the permit of %s: %w", w.Pod, err)
+		}
+	}
+	return nil
+}
+
+func (r *EtcdClusterReconciler) serve(ctx context.Context, p *pass, a plan.Serve) error {
+	for _, seen := range p.observed.Pods {
+		for _, name := range a.Pods {
+			if seen.Name != name {
+				continue
+			}
+			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: p.cluster.Namespace, Name: name}}
+			meta := map[string]any{"labels": map[string]any{resources.LabelServing: "true"}}
+			if err := r.patch(ctx, pod, types.UID(seen.UID), meta); err != nil {
+				return fmt.Errorf("label Pod %s: %w", name, err)
+			}
+		}
+	}
+	return nil
+}
+
+// adopt makes retained volumes this cluster's own, and latches their cluster ID.
+func (r *EtcdClusterReconciler) adopt(ctx context.Context, p *pass, a plan.Adopt) error {
+	for _, name := range a.Volumes {
+		claim := p.claims[name]
+		meta := map[string]any{
+			"annotations":     map[string]any{resources.AnnotationClusterUID: string(p.cluster.UID)},
+			"ownerReferences": resources.VolumeOwners(p.cluster),
+		}
+		if err := r.patch(ctx, claim, claim.UID, meta); err != nil {
+			return fmt.Errorf("adopt volume %s: %w", name, err)
+		}
+	}
+	p.cluster.Status.ClusterID = formatID(a.ClusterID)
+	return nil
+}
+
+// patch merges metadata into exactly the object with that UID: another one of the same name is a conflict.
+func (r *EtcdClusterReconciler) patch(ctx context.Context, o client.Object, uid types.UID, meta map[string]any) error {
+	meta["uid"] = uid
+	body, err := json.Marshal(map[string]any{"metadata": meta})
+	if err != nil {
+		return err
+	}
+	return r.Client.Patch(ctx, o, client.RawPatch(types.MergePatchType, body), client.FieldOwner(resources.FieldOwner))
+}
+
+func (r *EtcdClusterReconciler) delete(ctx context.Context, p *pass, o client.Object, name, uid string) error {
+	o.SetNamespace(p.cluster.Namespace)
+	o.SetName(name)
+	exact := types.UID(uid)
+	err := r.Client.Delete(ctx, o, client.Preconditions{UID: &exact})
+	return client.IgnoreNotFound(err)
+}

@@ -1,0 +1,122 @@
+package controllers
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/etcd"
+	"github.com/etcdpilot/etcd-operator/internal/metrics"
+	"github.com/etcdpilot/etcd-operator/internal/plan"
+	"github.com/etcdpilot/etcd-operator/internal/resources"
+	"github.com/etcdpilot/etcd-operator/internal/status"
+	"github.com/etcdpilot/etcd-operator/internal/version"
+)
+
+const (
+	// heartbeat is how often a cluster is looked at when nothing has woken the operator.
+	heartbeat = time.Minute
+	// soon is the next look after an action: its effect may come with no event to wake us.
+	soon = 5 * time.Millisecond
+	// notYet is the next look after etcd said that it cannot do this at the moment.
+	notYet = 250 * time.Millisecond
+)
+
+// finish is the only way out of a pass: one status write, the events, and when to look again.
+func (r *EtcdClusterReconciler) finish(ctx context.Context, p *pass, err error) (ctrl.Result, error) {
+	if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) {
+		// The view was stale. Nothing was decided wrongly, and nothing is worth telling.
+		return ctrl.Result{RequeueAfter: notYet}, nil
+	}
+	action, shown := p.action, err
+	switch {
+	case errors.Is(err, errNameTaken):
+		action, shown = plan.Blocked{Reason: v1beta2.ReasonNameTaken, Message: err.Error()}, nil
+	case errors.Is(err, etcd.ErrNotYet):
+		action, shown = plan.Wait{Reason: v1beta2.ReasonWaitingForEtcd, Message: err.Error(), After: notYet}, nil
+	}
+	p.action = action
+	if writeErr := r.writeStatus(ctx, p, shown); writeErr != nil {
+		if apierrors.IsConflict(writeErr) {
+			return ctrl.Result{RequeueAfter: notYet}, nil
+		}
+		return ctrl.Result{}, errors.Join(shown, writeErr)
+	}
+	r.tell(ctx, p, shown)
+	if shown != nil {
+		return ctrl.Result{}, shown
+	}
+	return ctrl.Result{RequeueAfter: next(action)}, nil
+}
+
+func next(a plan.Action) time.Duration {
+	switch act := a.(type) {
+	case plan.Wait:
+		return act.After
+	case plan.Idle, plan.Blocked:
+		return wait.Jitter(heartbeat, 0.2)
+	default:
+		return soon
+	}
+}
+
+// writeStatus writes if anything changed. The version that was read must still be the current one: what an action put
+// into status is a promise to act only on that view.
+func (r *EtcdClusterReconciler) writeStatus(ctx context.Context, p *pass, err error) error {
+	c := p.cluster
+	if !c.DeletionTimestamp.IsZero() {
+		return nil
+	}
+	if _, latches := p.action.(plan.Latch); latches && err == nil {
+		c.Status.CurrentVersion = version.Normalize(c.Spec.Version)
+	}
+	if _, adopts := p.action.(plan.Adopt); adopts && err == nil {
+		c.Status.CurrentVersion = version.Normalize(c.Spec.Version)
+	}
+	c.Status = status.Compute(status.Input{
+		Cluster: c, Observed: p.observed, Action: p.action, Err: err,
+		ClientURL:     resources.ClientURL(c),
+		Service:       resources.ClientServiceName(c.Name),
+		Selector:      metav1.FormatLabelSelector(&metav1.LabelSelector{MatchLabels: resources.ClusterSelector(c.Name)}),
+		WantedVersion: version.Normalize(c.Spec.Version),
+	})
+	if equality.Semantic.DeepEqual(p.before, &c.Status) {
+		return nil
+	}
+	return r.Client.Status().Update(ctx, c)
+}
+
+// tell writes an event for every action that took effect, and for every wait or block that is new.
+func (r *EtcdClusterReconciler) tell(ctx context.Context, p *pass, err error) {
+	d := plan.Describe(p.action)
+	metrics.Actions.WithLabelValues(d.Action, d.Reason).Inc()
+	if err != nil {
+		r.Recorder.Eventf(p.cluster, nil, corev1.EventTypeWarning, v1beta2.ReasonActionFailed, d.Action, "%v", err)
+		return
+	}
+	if plan.Mutates(p.action) {
+		log.FromContext(ctx).Info(d.Message, "action", d.Action, "reason", d.Reason)
+		r.Recorder.Eventf(p.cluster, nil, corev1.EventTypeNormal, d.Reason, d.Action, "%s", d.Message)
+		return
+	}
+	old := meta.FindStatusCondition(p.before.Conditions, v1beta2.ConditionProgressing)
+	if old != nil && old.Reason == d.Reason && old.Message == d.Message {
+		return
+	}
+	kind := corev1.EventTypeNormal
+	if _, blocked := p.action.(plan.Blocked); blocked || d.Reason == v1beta2.ReasonQuorumLost {
+		kind = corev1.EventTypeWarning
+	}
+	log.FromContext(ctx).Info(d.Message, "action", d.Action, "reason", d.Reason)
+	r.Recorder.Eventf(p.cluster, nil, kind, d.Reason, d.Action, "%s", d.Message)
+}

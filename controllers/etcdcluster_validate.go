@@ -1,0 +1,66 @@
+package controllers
+
+import (
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/member"
+	"github.com/etcdpilot/etcd-operator/internal/plan"
+	"github.com/etcdpilot/etcd-operator/internal/resources"
+	"github.com/etcdpilot/etcd-operator/internal/version"
+)
+
+// validate finds what the schema cannot see. The message names the field, the reason and the fix.
+func validate(c *v1beta2.EtcdCluster) *plan.Problem {
+	if err := version.Supported(version.Normalize(c.Spec.Version)); err != nil {
+		return &plan.Problem{Reason: v1beta2.ReasonUnsupportedVersion, Message: err.Error()}
+	}
+	if c.Spec.TLS != nil && c.Spec.TLS.Static != nil {
+		return &plan.Problem{
+			Reason:  v1beta2.ReasonTLSNotSupported,
+			Message: "spec.TLS.static is not carried out by this release: remove it to run the cluster without TLS",
+		}
+	}
+	if _, problems := member.OptionsFromEnv(resources.EtcdEnv(c)); len(problems) > 0 {
+		return &plan.Problem{
+			Reason:  v1beta2.ReasonInvalidOption,
+			Message: "spec.pod.etcdEnv: " + strings.Join(problems, "; "),
+		}
+	}
+	return validatePod(c.Spec.Pod)
+}
+
+func validatePod(pod *v1beta2.PodPolicy) *plan.Problem {
+	if pod == nil {
+		return nil
+	}
+	for _, e := range pod.EtcdEnv {
+		if e.ValueFrom != nil {
+			return &plan.Problem{
+				Reason: v1beta2.ReasonInvalidOption,
+				Message: "spec.pod.etcdEnv: " + e.Name + " takes its value from elsewhere (valueFrom): " +
+					"give the value itself, for it goes into etcd's configuration file",
+			}
+		}
+	}
+	claim := pod.PersistentVolumeClaimSpec
+	if claim != nil && slices.Contains(claim.AccessModes, corev1.ReadWriteMany) {
+		return &plan.Problem{
+			Reason: v1beta2.ReasonInvalidPod,
+			Message: "spec.pod.persistentVolumeClaimSpec.accessModes: ReadWriteMany lets two processes write to one " +
+				"member's data: use ReadWriteOnce or ReadWriteOncePod",
+		}
+	}
+	return nil
+}
+
+// runningVersion is what pods run: the version that the cluster was started with.
+func runningVersion(c *v1beta2.EtcdCluster) string {
+	if v := c.Status.CurrentVersion; v != "" {
+		return v
+	}
+	return version.Normalize(c.Spec.Version)
+}

@@ -1,0 +1,15 @@
+// Package metrics holds the operator's own metrics, beside those of controller-runtime.
+package metrics
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+)
+
+// Actions counts what the planner answered, by action and reason; Wait and Blocked are answers too.
+var Actions = prometheus.NewCounterVec(prometheus.CounterOpts{
+	Name: "etcd_operator_actions_total",
+	Help: "Answers of the planner, by action and reason.",
+}, []string{"action", "reason"})
+
+func init() { metrics.Registry.MustRegister(Actions) }

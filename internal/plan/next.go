@@ -1,0 +1,66 @@
+package plan
+
+import v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+
+// rule looks at the view and answers with an action, or with nil when it has nothing to say.
+type rule func(*view) Action
+
+// always are asked first, whatever state the cluster is in.
+var always = []rule{
+	deleting,          // the garbage collector does the rest
+	paused,            // hands off
+	nameTaken,         // an object of somebody else is in the way
+	foreignCluster,    // a server answers for another cluster: never act on it
+	revisionRegressed, // the data went back in time: never act on it
+}
+
+// bootstrapping are asked until the cluster ID is latched.
+var bootstrapping = []rule{
+	adoptVolumes,     // data of an earlier cluster of this name: take it up, never start empty beside it
+	invalidSpec,      // nothing is started from a spec that cannot work
+	commitBootstrap,  // write down who the first members are before any of them exists
+	latch,            // a quorum answers as the cluster we computed
+	restartBootstrap, // so many first members are lost that they can never form a quorum
+	clearOld,         // pods and volumes of an abandoned incarnation go before new ones come
+	clearTerminal,    // a pod in a terminal phase never starts again
+	refresh,          // a pod that waits was made from an older spec
+	createInitial,    // volumes and pods that wait for a permit
+	seat,             // write down which pods may start from nothing
+	permitInitial,    // let exactly those start
+	awaitBootstrap,
+}
+
+// running are asked once the cluster ID is latched.
+var running = []rule{
+	clearTerminal, // a pod in a terminal phase never starts again
+	restart,       // pod gone, data there: same name, same volume, at once
+	noQuorum,      // without a quorum nothing about the membership may change
+	serve,         // let clients reach every voter
+	promote,       // a learner in sync becomes a voter
+	replaceLost,   // data gone: out of the membership, if the rest has quorum to spare
+	refresh,       // a pod that waits was made from an older spec
+	removeOrphans, // pods and volumes that the quorum does not list
+	shrink,        // more members than asked for
+	join,          // candidates with an address become learners, together where the servers allow it
+	permit,        // learners that are listed may start
+	grow,          // fewer members than asked for
+	openBudget,    // no disruption of ours is due: let others evict one pod
+	await,         // name what is still under way
+}
+
+// Next decides what to do now.
+func Next(o Observed) Action {
+	v := newView(o)
+	rules := bootstrapping
+	if o.Cluster.ID != 0 {
+		rules = running
+	}
+	for _, list := range [][]rule{always, rules} {
+		for _, r := range list {
+			if a := r(v); a != nil {
+				return guard(v, a)
+			}
+		}
+	}
+	return Idle{Reason: v1beta2.ReasonSpecReached, Message: v.summary()}
+}

@@ -1,0 +1,165 @@
+package plan
+
+import (
+	"reflect"
+	"testing"
+	"time"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+)
+
+type planCase struct {
+	observed Observed
+	want     Action
+}
+
+// check compares messages only where a case gives one: they are for people.
+func check(t *testing.T, cases map[string]planCase) {
+	t.Helper()
+	for title, c := range cases {
+		t.Run(title, func(t *testing.T) {
+			if got := withoutMessage(Next(c.observed)); !reflect.DeepEqual(got, c.want) {
+				t.Errorf("Next() = %#v\nwant     %#v", got, c.want)
+			}
+		})
+	}
+}
+
+func withoutMessage(a Action) Action {
+	switch act := a.(type) {
+	case Idle:
+		return Idle{Reason: act.Reason}
+	case Wait:
+		return Wait{Reason: act.Reason}
+	case Blocked:
+		return Blocked{Reason: act.Reason}
+	default:
+		return a
+	}
+}
+
+func edit(o Observed, f func(*Observed)) Observed {
+	f(&o)
+	return o
+}
+
+func TestAlways(t *testing.T) {
+	check(t, map[string]planCase{
+		"deleting": {
+			edit(emptyCluster(3, false), func(o *Observed) { o.Cluster.Deleting = true }),
+			Idle{Reason: v1beta2.ReasonTerminating},
+		},
+		"paused": {
+			edit(withoutPod(healthyCluster(3, true), 1), func(o *Observed) { o.Cluster.Paused = true }),
+			Idle{Reason: v1beta2.ReasonPaused},
+		},
+		"name taken": {
+			edit(emptyCluster(3, false), func(o *Observed) { o.Conflicts = []Conflict{{Kind: "Service", Name: "c"}} }),
+			Blocked{Reason: v1beta2.ReasonNameTaken},
+		},
+		"the cluster that had the name is still going": {
+			edit(emptyCluster(3, false), func(o *Observed) { o.Conflicts = []Conflict{{Kind: "Pod", Leaving: true}} }),
+			Wait{Reason: v1beta2.ReasonWaitingForPrevious},
+		},
+		"a member answers for another cluster": {
+			edit(healthyCluster(3, true), func(o *Observed) { o.Etcd.Answers[1].ClusterID = 0xbad }),
+			Blocked{Reason: v1beta2.ReasonClusterIDMismatch},
+		},
+		"the revision went back": {
+			edit(healthyCluster(3, true), func(o *Observed) { o.Cluster.Revision = 101 }),
+			Blocked{Reason: v1beta2.ReasonRevisionRegressed},
+		},
+		"a revision that could not be read is no proof": {
+			edit(healthyCluster(3, true), func(o *Observed) { o.Cluster.Revision, o.Etcd.Revision = 101, 0 }),
+			Idle{Reason: v1beta2.ReasonSpecReached},
+		},
+		"at the spec": {healthyCluster(3, false), Idle{Reason: v1beta2.ReasonSpecReached}},
+	})
+}
+
+func TestBootstrap(t *testing.T) {
+	first := newView(emptyCluster(3, false)).incarnation(1)
+	second := newView(emptyCluster(3, false)).incarnation(2)
+	waiting := bootstrapped(3, false)
+	full := seated(bootstrapped(3, false))
+	permits := Next(full).(WritePermits)
+	if len(permits.Permits) != 3 || permits.Permits[0].Permit.Mode != ModeNew ||
+		permits.Permits[0].Permit.PodUID != "p0" || permits.Permits[0].Permit.ClusterID != first.ClusterID {
+		t.Errorf("permits of the first members: %+v", permits)
+	}
+	allSeats := *full.Cluster.Bootstrap
+	check(t, map[string]planCase{
+		"write down the plan first": {emptyCluster(3, false), CommitBootstrap{first}},
+		"an unusable spec is not started": {
+			edit(emptyCluster(3, false), func(o *Observed) {
+				o.Cluster.Invalid = &Problem{Reason: v1beta2.ReasonUnsupportedVersion}
+			}), Blocked{Reason: v1beta2.ReasonUnsupportedVersion},
+		},
+		"then the pods, without permits": {
+			edit(waiting, func(o *Observed) { o.Pods = nil }),
+			CreatePods{[]NewPod{{Name: "c-0", Incarnation: 1}, {Name: "c-1", Incarnation: 1}, {Name: "c-2", Incarnation: 1}}},
+		},
+		"volumes before pods": {
+			edit(bootstrapped(3, true), func(o *Observed) { o.Pods, o.Volumes = nil, nil }),
+			CreateVolumes{Names: []string{"c-0", "c-1", "c-2"}, Incarnation: 1},
+		},
+		"a new size is taken up while nobody could start": {
+			edit(bootstrapped(2, false), func(o *Observed) { o.Cluster.Size = 3 }), CommitBootstrap{second},
+		},
+		"wait for every address": {
+			edit(waiting, func(o *Observed) { o.Pods = append([]Pod{}, o.Pods...); o.Pods[1].Created = now; o.Pods[2].IP = "" }),
+			Wait{Reason: v1beta2.ReasonWaitingForPods},
+		},
+		"seat those that are there": {waiting, CommitBootstrap{allSeats}},
+		"a pod made from an older spec is made again while it waits": {
+			edit(bootstrapped(3, false), func(o *Observed) { o.Pods[1].Outdated = true }),
+			DeletePod{Name: "c-1", UID: "p1", Why: v1beta2.ReasonSpecChanged},
+		},
+		"a seat's pod is lost, a quorum is left: go on": {
+			withPermits(withoutPod(full, 2)), Wait{Reason: v1beta2.ReasonWaitingForEtcd},
+		},
+		"two of three lost for good: start again": {
+			withoutPod(withoutPod(full, 2), 1), CommitBootstrap{second},
+		},
+		"but not over data": {
+			edit(withoutPod(withoutPod(full, 2), 1), func(o *Observed) {
+				o.Etcd.Answers = []Answer{{Pod: "c-0", PodUID: "p0", ClusterID: first.ClusterID, Revision: 2}}
+			}), Blocked{Reason: v1beta2.ReasonDataLost},
+		},
+		"latch as soon as a quorum answers": {
+			edit(full, func(o *Observed) { o.Etcd = Etcd{Contact: ContactQuorum, ClusterID: first.ClusterID} }),
+			Latch{ClusterID: first.ClusterID},
+		},
+		"what an abandoned attempt left goes first": {
+			edit(bootstrapped(3, false), func(o *Observed) { o.Cluster.Bootstrap.Incarnation = 2 }),
+			DeletePod{Name: "c-0", UID: "p0", Why: v1beta2.ReasonBootstrapping},
+		},
+		"volumes of a deleted cluster are taken up": {
+			edit(emptyCluster(3, true), func(o *Observed) {
+				o.Volumes = []Volume{{Name: "c-1", ClusterID: latched, MemberID: 1}, {Name: "c-0", ClusterID: latched}}
+			}), Adopt{ClusterID: latched, Volumes: []string{"c-0", "c-1"}},
+		},
+		"volumes of which nothing is known stop the start": {
+			edit(emptyCluster(3, true), func(o *Observed) { o.Volumes = []Volume{{Name: "c-0"}} }),
+			Blocked{Reason: v1beta2.ReasonVolumesExist},
+		},
+	})
+}
+
+func withPermits(o Observed) Observed {
+	o.Pods = append([]Pod{}, o.Pods...)
+	for i := range o.Pods {
+		o.Pods[i].Permit = &Permit{Mode: ModeNew, PodUID: o.Pods[i].UID, Attempt: 1}
+	}
+	return o
+}
+
+func TestSeatsWithoutTheLatePod(t *testing.T) {
+	o := bootstrapped(3, false)
+	o.Pods[2].IP = ""
+	o.Pods[0].Created, o.Pods[1].Created = now.Add(-seatDeadline-time.Second), now.Add(-seatDeadline-time.Second)
+	got, ok := Next(o).(CommitBootstrap)
+	if !ok || len(got.Bootstrap.Seats) != 2 {
+		t.Errorf("Next() = %+v, want seats for the two pods that are there", Next(o))
+	}
+}

@@ -1,0 +1,87 @@
+package plan
+
+import (
+	"fmt"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+)
+
+// Quorum is how many of n voters must agree.
+func Quorum(n int) int { return n/2 + 1 }
+
+// OpenBudget is how many of n voters must stay available when the operator itself disturbs none: others may take one,
+// and never one that the quorum needs.
+func OpenBudget(n int) int { return max(Quorum(n), n-1) }
+
+// healthyVoters counts the voters that can be counted on, the one named except left out.
+func (v *view) healthyVoters(except string) int {
+	n := 0
+	for _, m := range v.voters() {
+		if m.Name != except && v.healthy(m) {
+			n++
+		}
+	}
+	return n
+}
+
+// safeToRemove tells whether the voters that remain keep a healthy quorum. A learner's going never matters to it.
+func (v *view) safeToRemove(m Member) bool {
+	if m.Learner {
+		return true
+	}
+	rest := len(v.voters()) - 1
+	return rest > 0 && v.healthyVoters(m.Name) >= Quorum(rest)
+}
+
+// safeToPromote tells whether the voters, the learner among them, keep a healthy quorum.
+func (v *view) safeToPromote() bool {
+	return v.healthyVoters("")+1 >= Quorum(len(v.voters())+1)
+}
+
+// guard is the one chokepoint for what the operator does to voters (S1): it vetoes what would cost the quorum, and
+// closes the budget first, so that an eviction and our own doing cannot take two voters at once.
+func guard(v *view, a Action) Action {
+	var victim Member
+	switch act := a.(type) {
+	case RemoveMember:
+		victim = v.members[act.Name]
+	case DeletePod:
+		victim = v.members[act.Name]
+		if v.pods[act.Name].Phase == Terminal {
+			return a
+		}
+	default:
+		return a
+	}
+	if victim.ID == 0 || victim.Learner {
+		return a
+	}
+	if !v.safeToRemove(victim) {
+		return Wait{
+			Reason: v1beta2.ReasonQuorumAtRisk, After: pollSlow,
+			Message: fmt.Sprintf("taking %s away would cost the quorum: only %d of %d voters are healthy",
+				victim.Name, v.healthyVoters(""), len(v.voters())),
+		}
+	}
+	return v.closeBudget(a)
+}
+
+func (v *view) closeBudget(a Action) Action {
+	if n := len(v.voters()); !v.Budget.Exists || v.Budget.MinAvailable < n {
+		return SetBudget{MinAvailable: n}
+	}
+	if !v.Budget.Settled {
+		return Wait{
+			Reason: v1beta2.ReasonWaitingForBudget, After: pollFast,
+			Message: "waiting until the closed PodDisruptionBudget is in force and no eviction is in flight",
+		}
+	}
+	return a
+}
+
+func openBudget(v *view) Action {
+	if n := OpenBudget(len(v.voters())); !v.Budget.Exists || v.Budget.MinAvailable != n {
+		return SetBudget{MinAvailable: n}
+	}
+	return nil
+}

@@ -1,0 +1,72 @@
+package plan
+
+import (
+	"fmt"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+)
+
+func deleting(v *view) Action {
+	if !v.Cluster.Deleting {
+		return nil
+	}
+	return Idle{Reason: v1beta2.ReasonTerminating, Message: "the cluster is being deleted"}
+}
+
+func paused(v *view) Action {
+	if !v.Cluster.Paused {
+		return nil
+	}
+	return Idle{Reason: v1beta2.ReasonPaused, Message: "spec.paused is true: nothing is changed or healed until it is false"}
+}
+
+func nameTaken(v *view) Action {
+	if len(v.Conflicts) == 0 {
+		return nil
+	}
+	c := v.Conflicts[0]
+	if c.Leaving {
+		return Wait{
+			Reason: v1beta2.ReasonWaitingForPrevious, After: pollSlow,
+			Message: fmt.Sprintf("waiting until %s %s of the deleted cluster of this name is gone", c.Kind, c.Name),
+		}
+	}
+	return Blocked{
+		Reason: v1beta2.ReasonNameTaken,
+		Message: fmt.Sprintf("%s %s belongs to %s: delete it or give this cluster another name",
+			c.Kind, c.Name, c.Owner),
+	}
+}
+
+// foreignCluster holds S6. Pods of an abandoned incarnation answer with its ID legitimately until they are gone.
+func foreignCluster(v *view) Action {
+	expected, incarnation := v.Cluster.ID, 0
+	if b := v.Cluster.Bootstrap; expected == 0 && b != nil {
+		expected, incarnation = b.ClusterID, b.Incarnation
+	}
+	if expected == 0 {
+		return nil
+	}
+	for _, p := range v.Pods {
+		a, ok := v.answers[p.Name]
+		if ok && a.ClusterID != 0 && a.ClusterID != expected && p.Incarnation >= incarnation {
+			return Blocked{
+				Reason: v1beta2.ReasonClusterIDMismatch,
+				Message: fmt.Sprintf("pod %s answers for cluster %016x, not for %016x: nothing is changed; "+
+					"find out where its data comes from, then delete the pod and its volume", p.Name, a.ClusterID, expected),
+			}
+		}
+	}
+	return nil
+}
+
+func revisionRegressed(v *view) Action {
+	if v.Etcd.Revision == 0 || v.Etcd.Revision >= v.Cluster.Revision {
+		return nil
+	}
+	return Blocked{
+		Reason: v1beta2.ReasonRevisionRegressed,
+		Message: fmt.Sprintf("the quorum is at revision %d but was at %d or later before: data was lost or rolled "+
+			"back outside the operator; nothing is changed, restore from a backup", v.Etcd.Revision, v.Cluster.Revision),
+	}
+}

@@ -1,0 +1,196 @@
+package plan
+
+import (
+	"fmt"
+	"time"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+)
+
+const (
+	// terminatingGrace is how long a pod may outlive its own deadline before its node counts as gone. The kubelet
+	// removes a pod within its grace period; a pod that stays is on a node that does not report.
+	terminatingGrace = 10 * time.Second
+	// pendingLimit is how long a member's pod may fail to start before the member is replaced elsewhere.
+	pendingLimit = 5 * time.Minute
+	// publishLimit is how long a listed member may take to start for the first time.
+	publishLimit = 2 * time.Minute
+)
+
+// clearTerminal deletes pods that ended: after an eviction or a graceful node shutdown the kubelet never starts them
+// again, whatever their restart policy.
+func clearTerminal(v *view) Action {
+	for _, p := range v.Pods {
+		if p.Phase == Terminal && !p.Deleting {
+			return DeletePod{Name: p.Name, UID: p.UID, Why: v1beta2.ReasonPodEnded}
+		}
+	}
+	return nil
+}
+
+// refresh deletes pods that wait for a permit and were made from an older spec: they hold nothing yet.
+func refresh(v *view) Action {
+	for _, p := range v.Pods {
+		if _, listed := v.members[p.Name]; p.Outdated && p.Permit == nil && !p.Deleting && !listed {
+			return DeletePod{Name: p.Name, UID: p.UID, Why: v1beta2.ReasonSpecChanged}
+		}
+	}
+	return nil
+}
+
+// restart brings members back on their volumes. It needs no quorum: it changes no membership, and member-run starts
+// etcd only if the data is really there.
+func restart(v *view) Action {
+	var pods []NewPod
+	for _, c := range v.Volumes {
+		_, running := v.pods[c.Name]
+		if running || !v.usable(c) {
+			continue
+		}
+		if v.Etcd.Contact == ContactQuorum {
+			m, listed := v.members[c.Name]
+			if !listed || !m.Published || m.ID != c.MemberID {
+				continue
+			}
+		}
+		pods = append(pods, NewPod{Name: c.Name, Incarnation: c.Incarnation, Permit: &Permit{
+			Mode: ModeResume, ClusterID: c.ClusterID, MemberID: c.MemberID,
+		}})
+	}
+	if len(pods) == 0 {
+		return nil
+	}
+	return CreatePods{Pods: pods}
+}
+
+// usable means that the volume holds a member's data and may be given to a new pod.
+func (v *view) usable(c Volume) bool {
+	return c.MemberID != 0 && c.ClusterID == v.Cluster.ID && !c.Deleting && !c.Lost
+}
+
+// noQuorum reports. The one harm that it must not do is to change the membership, or to delete what may still be
+// needed.
+func noQuorum(v *view) Action {
+	if v.Etcd.Contact == ContactQuorum {
+		return nil
+	}
+	known := v.Cluster.Voters
+	if b := v.Cluster.Bootstrap; len(known) == 0 && b != nil {
+		known = b.Members
+	}
+	var silent, lost []string
+	for _, name := range known {
+		if _, ok := v.answers[name]; ok {
+			continue
+		}
+		if v.dataGone(name) {
+			lost = append(lost, name)
+		} else {
+			silent = append(silent, name)
+		}
+	}
+	if len(known) > 0 && len(known)-len(lost) < Quorum(len(known)) {
+		return Blocked{
+			Reason: v1beta2.ReasonDataLost,
+			Message: fmt.Sprintf("the data of %s is gone and a quorum of %d voters cannot form again: "+
+				"restore from a backup, or delete and recreate the cluster", list(lost), len(known)),
+		}
+	}
+	return Wait{Reason: v1beta2.ReasonQuorumLost, After: v.poll(), Message: v.quorumLost(len(known), silent, lost)}
+}
+
+func (v *view) quorumLost(known int, silent, lost []string) string {
+	text := fmt.Sprintf("%d of %d voters are needed and no quorum answers", Quorum(known), known)
+	if len(silent) > 0 {
+		text += "; no answer from " + list(silent)
+		for _, name := range silent {
+			if p := v.pods[name]; p.Problem != "" {
+				text += fmt.Sprintf(" (pod %s: %s)", name, p.Problem)
+			}
+		}
+		text += ": bring their pods and nodes back"
+	}
+	if len(lost) > 0 {
+		text += "; the data of " + list(lost) + " is gone"
+	}
+	return text
+}
+
+// dataGone tells whether nothing of a member's data can come back.
+func (v *view) dataGone(name string) bool {
+	p, running := v.pods[name]
+	if !v.Cluster.Persistent {
+		return !running || p.Phase == Terminal || p.Exit != ExitNone
+	}
+	c, ok := v.volumes[name]
+	return !ok || c.Lost || c.Deleting && !running || running && p.Exit != ExitNone
+}
+
+// replaceLost takes members out whose data is gone for good; grow then brings new ones. Learners go first.
+func replaceLost(v *view) Action {
+	for _, m := range append(v.learners(), v.voters()...) {
+		if why := v.lost(m); why != "" && v.safeToRemove(m) {
+			return RemoveMember{ID: m.ID, Name: m.Name, Why: why}
+		}
+	}
+	return nil
+}
+
+// lost says why a listed member can never come back as itself, with the empty reason for one that can.
+func (v *view) lost(m Member) string {
+	p, running := v.pods[m.Name]
+	_, answers := v.answer(m)
+	switch {
+	case answers:
+		return "" // still voting, even if its pod is on its way out: wait until it stops
+	case v.idTaken(m):
+		return v1beta2.ReasonForeignData
+	case !m.Published:
+		return v.neverStarted(m, p, running)
+	case v.dataGone(m.Name):
+		return v1beta2.ReasonVolumeLost
+	case running && p.Deleting && !v.Cluster.Persistent:
+		return v1beta2.ReasonPodLost
+	case running && p.Deleting && v.Now.Sub(p.Deadline) > terminatingGrace:
+		return v1beta2.ReasonNodeLost
+	case running && p.Problem != "" && v.Now.Sub(p.Created) > pendingLimit:
+		return v1beta2.ReasonPodCannotStart
+	}
+	return ""
+}
+
+// idTaken tells whether the member's volume belongs to another member: its own data is then nowhere.
+func (v *view) idTaken(m Member) bool {
+	c, ok := v.volumes[m.Name]
+	return v.Cluster.Persistent && ok && c.MemberID != 0 && c.MemberID != m.ID
+}
+
+// neverStarted decides about a member that is listed but has not announced itself.
+func (v *view) neverStarted(m Member, p Pod, running bool) string {
+	switch {
+	case !running || p.Deleting || p.Phase == Terminal || p.Exit == ExitForeignData:
+		return v1beta2.ReasonPodLost
+	case !m.Learner && p.Permit == nil:
+		return v1beta2.ReasonNeverStarted // a first member that had no seat: it joins as a learner instead
+	case v.Now.Sub(p.Created) > publishLimit && p.Permit != nil:
+		return v1beta2.ReasonNeverStarted
+	}
+	return ""
+}
+
+// removeOrphans deletes what the quorum does not list: the pods first, for a volume lives as long as its pod.
+func removeOrphans(v *view) Action {
+	for _, p := range v.Pods {
+		if _, listed := v.members[p.Name]; !listed && !p.Deleting && !v.candidate(p) {
+			return DeletePod{Name: p.Name, UID: p.UID, Why: v1beta2.ReasonNotAMember}
+		}
+	}
+	for _, c := range v.Volumes {
+		_, listed := v.members[c.Name]
+		_, used := v.pods[c.Name]
+		if !listed && !used && !c.Deleting && (c.MemberID != 0 || c.Lost) {
+			return DeleteVolume{Name: c.Name, UID: c.UID, Why: v1beta2.ReasonNotAMember}
+		}
+	}
+	return nil
+}

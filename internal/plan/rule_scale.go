@@ -1,0 +1,310 @@
+package plan
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/Masterminds/semver/v3"
+)
+
+const (
+	// maxLearners is what member-run gives every etcd 3.6 and later as max-learners.
+	maxLearners = 8
+	// batchDeadline is how long a candidate waits so that others can be added together with it.
+	batchDeadline = 10 * time.Second
+	// inSync is the part of the leader's log that a learner must have applied; etcd itself demands the same
+	// (readyPercentThreshold in its server).
+	inSync = 0.9
+)
+
+// serve lets client traffic reach every voter that has started.
+func serve(v *view) Action {
+	var pods []string
+	for _, m := range v.voters() {
+		if p, ok := v.pods[m.Name]; ok && m.Published && !p.Serving && !p.Deleting {
+			pods = append(pods, m.Name)
+		}
+	}
+	if len(pods) == 0 {
+		return nil
+	}
+	return Serve{Pods: pods}
+}
+
+func promote(v *view) Action {
+	for _, m := range v.learners() {
+		if m.Published && v.healthy(m) && v.caughtUp(m) && v.safeToPromote() {
+			return Promote{ID: m.ID, Name: m.Name}
+		}
+	}
+	return nil
+}
+
+// caughtUp compares the learner's log with the leader's. Its own idea of what is committed lags with it.
+func (v *view) caughtUp(m Member) bool {
+	a, _ := v.answer(m)
+	var leader uint64
+	for _, other := range v.answers {
+		if other.ClusterID == v.Etcd.ClusterID {
+			leader = max(leader, other.Committed)
+		}
+	}
+	return float64(a.Applied) >= inSync*float64(leader)
+}
+
+// learnerLimit is how many learners there may be at once. Each server applies its own limit when the change reaches it,
+// so unequal limits would split the membership: more than one only where every member is known to run 3.6 or later.
+func (v *view) learnerLimit() int {
+	for _, m := range v.Etcd.Members {
+		a, ok := v.answer(m)
+		if !ok && m.Published {
+			return 1
+		}
+		if ok {
+			version, err := semver.NewVersion(a.Version)
+			if err != nil || version.Major() == 3 && version.Minor() < 6 {
+				return 1
+			}
+		}
+	}
+	return maxLearners
+}
+
+// shrink takes away what is more than the spec asks for: candidates, then members.
+func shrink(v *view) Action {
+	candidates := v.candidates()
+	surplus := len(v.Etcd.Members) + len(candidates) - v.Cluster.Size
+	if surplus > 0 && len(candidates) > 0 {
+		p := candidates[len(candidates)-1]
+		return DeletePod{Name: p.Name, UID: p.UID, Why: v1beta2.ReasonScaling}
+	}
+	if surplus <= 0 {
+		return nil
+	}
+	victim := v.victim()
+	if !victim.Learner && victim.ID == v.leader() {
+		to := v.heir(victim)
+		if to == 0 {
+			return nil
+		}
+		return MoveLeader{From: victim.ID, To: to}
+	}
+	return RemoveMember{ID: victim.ID, Name: victim.Name, Why: v1beta2.ReasonScaling}
+}
+
+// victim is the member to let go: learners, then members that do not answer, then from the fullest zone and node, and
+// of equals the one that does not lead and has the highest number.
+func (v *view) victim() Member {
+	zones, nodes := map[string]int{}, map[string]int{}
+	for _, m := range v.Etcd.Members {
+		zones[v.pods[m.Name].Zone]++
+		nodes[v.pods[m.Name].Node]++
+	}
+	rank := func(m Member) []int {
+		p := v.pods[m.Name]
+		return []int{
+			yes(m.Learner), yes(!v.healthy(m)), zones[p.Zone], nodes[p.Node], yes(m.ID != v.leader()), ordinal(m.Name),
+		}
+	}
+	return slices.MaxFunc(v.Etcd.Members, func(a, b Member) int {
+		return cmp.Or(slices.Compare(rank(a), rank(b)), strings.Compare(a.Name, b.Name))
+	})
+}
+
+func yes(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// heir is the healthy voter with the longest log, 0 if there is none but the leader itself.
+func (v *view) heir(leader Member) uint64 {
+	var best Answer
+	for _, m := range v.voters() {
+		a, _ := v.answer(m)
+		if m.ID != leader.ID && v.healthy(m) && (best.MemberID == 0 || a.Applied > best.Applied) {
+			best = a
+		}
+	}
+	return best.MemberID
+}
+
+// join adds candidates once their pods have addresses, so that the others find them by name at the first try, and all
+// of a batch before any of them starts: a learner compares its member list with that of its peers and gives up where
+// they differ.
+func join(v *view) Action {
+	candidates := v.candidates()
+	room := min(v.learnerLimit()-len(v.learners()), v.Cluster.Size-len(v.Etcd.Members))
+	if len(candidates) == 0 || room <= 0 {
+		return nil
+	}
+	for _, p := range candidates {
+		if !p.up() && v.Now.Sub(p.Created) < batchDeadline && len(candidates) <= room {
+			return nil
+		}
+	}
+	if v.waitsTooLong() {
+		return nil
+	}
+	for _, p := range candidates {
+		if p.up() {
+			return AddLearner{Name: p.Name, PeerURL: v.Cluster.PeerURL(p.Name)}
+		}
+	}
+	return nil
+}
+
+// waitsTooLong tells whether an added learner has waited for the rest of its batch for long enough.
+func (v *view) waitsTooLong() bool {
+	for _, m := range v.learners() {
+		p, ok := v.pods[m.Name]
+		if ok && !m.Published && p.Permit == nil && v.Now.Sub(p.Created) > 2*batchDeadline {
+			return true
+		}
+	}
+	return false
+}
+
+// permit lets listed learners start. A permit is written again when the member list has changed before the learner
+// came up, or when it was used up without leaving data.
+func permit(v *view) Action {
+	cluster := initialCluster(v.listedURLs())
+	var permits []PodPermit
+	for _, m := range v.learners() {
+		p, ok := v.pods[m.Name]
+		if !ok || m.Published || p.Deleting || p.Exit == ExitForeignData {
+			continue
+		}
+		next := Permit{
+			Mode: ModeJoin, ClusterID: v.Etcd.ClusterID, MemberID: m.ID,
+			InitialCluster: cluster, Token: v.Cluster.UID, PodUID: p.UID, Attempt: 1,
+		}
+		if old := p.Permit; old != nil {
+			if old.MemberID == m.ID && old.InitialCluster == cluster && p.Exit == ExitNone {
+				continue
+			}
+			next.Attempt = old.Attempt + 1
+		}
+		permits = append(permits, PodPermit{Pod: p.Name, UID: p.UID, Permit: next})
+	}
+	if len(permits) == 0 {
+		return nil
+	}
+	return WritePermits{Permits: permits}
+}
+
+func (v *view) listedURLs() map[string]string {
+	urls := map[string]string{}
+	for _, m := range v.Etcd.Members {
+		urls[m.Name] = m.PeerURL
+	}
+	return urls
+}
+
+// initialCluster is etcd's name=url list.
+func initialCluster(urls map[string]string) string {
+	var pairs []string
+	for name, url := range urls {
+		pairs = append(pairs, name+"="+url)
+	}
+	slices.SortFunc(pairs, func(a, b string) int {
+		a, _, _ = strings.Cut(a, "=")
+		b, _, _ = strings.Cut(b, "=")
+		return CompareNames(a, b)
+	})
+	return strings.Join(pairs, ",")
+}
+
+// grow creates candidates: first the volumes, then the pods.
+func grow(v *view) Action {
+	candidates := v.candidates()
+	missing := min(v.Cluster.Size-len(v.Etcd.Members), v.learnerLimit()-len(v.learners())) - len(candidates)
+	if missing <= 0 {
+		return v.surplusVolume()
+	}
+	unused := v.unusedVolumes()
+	if v.Cluster.Persistent && len(unused) < missing {
+		return CreateVolumes{Names: v.freeNames(missing - len(unused)), Incarnation: v.generation()}
+	}
+	names := unused
+	if !v.Cluster.Persistent {
+		names = v.freeNames(missing)
+	}
+	var pods []NewPod
+	for _, name := range names[:missing] {
+		pods = append(pods, NewPod{Name: name, Incarnation: v.generation()})
+	}
+	return CreatePods{Pods: pods}
+}
+
+// generation is the incarnation that new objects belong to.
+func (v *view) generation() int {
+	if b := v.Cluster.Bootstrap; b != nil {
+		return b.Incarnation
+	}
+	return 0
+}
+
+// unusedVolumes are the names of volumes made for candidates that have no pod yet.
+func (v *view) unusedVolumes() []string {
+	var names []string
+	for _, c := range v.Volumes {
+		_, listed := v.members[c.Name]
+		_, used := v.pods[c.Name]
+		if !listed && !used && !c.Deleting && !c.Lost && c.MemberID == 0 {
+			names = append(names, c.Name)
+		}
+	}
+	return names
+}
+
+// surplusVolume deletes a volume made for a candidate that is not wanted any more.
+func (v *view) surplusVolume() Action {
+	for _, name := range v.unusedVolumes() {
+		return DeleteVolume{Name: name, UID: v.volumes[name].UID, Why: v1beta2.ReasonScaling}
+	}
+	return nil
+}
+
+// await names the first thing that is still under way.
+func await(v *view) Action {
+	for _, m := range v.learners() {
+		if p := v.pods[m.Name]; p.Problem == "" {
+			return Wait{
+				Reason: v1beta2.ReasonWaitingForLearner, After: v.poll(),
+				Message: fmt.Sprintf("waiting until learner %s has caught up with the leader", m.Name),
+			}
+		}
+	}
+	var names []string
+	for _, p := range v.Pods {
+		names = append(names, p.Name)
+	}
+	for _, m := range v.Etcd.Members {
+		if _, ok := v.pods[m.Name]; !ok {
+			names = append(names, m.Name)
+		}
+	}
+	if a := v.waitForPods(names); a != nil {
+		return a
+	}
+	for _, m := range v.voters() {
+		if !v.healthy(m) {
+			return Wait{
+				Reason: v1beta2.ReasonMemberDown, After: v.poll(),
+				Message: fmt.Sprintf("%s does not answer", m.Name),
+			}
+		}
+	}
+	return nil
+}
+
+// summary is the message of the steady state.
+func (v *view) summary() string {
+	return fmt.Sprintf("%d of %d members are healthy", v.healthyVoters(""), v.Cluster.Size)
+}

@@ -1,0 +1,150 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// view is Observed with its parts joined by name and by ID.
+type view struct {
+	Observed
+	pods    map[string]Pod
+	volumes map[string]Volume
+	members map[string]Member
+	answers map[string]Answer // by pod name, only of the pod's current UID
+}
+
+func newView(o Observed) *view {
+	o.Pods, o.Volumes = slices.Clone(o.Pods), slices.Clone(o.Volumes)
+	o.Etcd.Members = slices.Clone(o.Etcd.Members)
+	slices.SortFunc(o.Pods, func(a, b Pod) int { return CompareNames(a.Name, b.Name) })
+	slices.SortFunc(o.Volumes, func(a, b Volume) int { return CompareNames(a.Name, b.Name) })
+	slices.SortFunc(o.Etcd.Members, func(a, b Member) int { return CompareNames(a.Name, b.Name) })
+	v := &view{
+		Observed: o,
+		pods:     map[string]Pod{}, volumes: map[string]Volume{},
+		members: map[string]Member{}, answers: map[string]Answer{},
+	}
+	for _, p := range o.Pods {
+		v.pods[p.Name] = p
+	}
+	for _, c := range o.Volumes {
+		v.volumes[c.Name] = c
+	}
+	for _, m := range o.Etcd.Members {
+		v.members[m.Name] = m
+	}
+	for _, a := range o.Etcd.Answers {
+		if p, ok := v.pods[a.Pod]; ok && p.UID == a.PodUID {
+			v.answers[a.Pod] = a
+		}
+	}
+	return v
+}
+
+// ordinal is the number at the end of a member's name, -1 for a name that has none.
+func ordinal(name string) int {
+	n, err := strconv.Atoi(name[strings.LastIndexByte(name, '-')+1:])
+	if err != nil {
+		return -1
+	}
+	return n
+}
+
+// CompareNames orders members by the number in their names, so that member 10 comes after member 9.
+func CompareNames(a, b string) int {
+	if d := ordinal(a) - ordinal(b); d != 0 {
+		return d
+	}
+	return strings.Compare(a, b)
+}
+
+// memberName is the name of the n-th member's pod, volume and etcd member.
+func (v *view) memberName(n int) string { return fmt.Sprintf("%s-%d", v.Cluster.Name, n) }
+
+// freeNames are the lowest n names that no pod, volume or member uses.
+func (v *view) freeNames(n int) []string {
+	var names []string
+	for i := 0; len(names) < n; i++ {
+		name := v.memberName(i)
+		_, pod := v.pods[name]
+		_, volume := v.volumes[name]
+		_, member := v.members[name]
+		if !pod && !volume && !member {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// PeerURL is where the other members reach the member of that name.
+func (c Cluster) PeerURL(name string) string {
+	scheme := "http"
+	if c.PeerTLS {
+		scheme = "https"
+	}
+	return fmt.Sprintf("%s://%s:2380", scheme, c.Host(name))
+}
+
+// Host is the DNS name of a member, the one that its certificates carry.
+func (c Cluster) Host(name string) string {
+	return fmt.Sprintf("%s.%s.%s.svc%s", name, c.Name, c.Namespace, c.Domain)
+}
+
+// voters are the members that vote.
+func (v *view) voters() []Member {
+	return slices.DeleteFunc(slices.Clone(v.Etcd.Members), func(m Member) bool { return m.Learner })
+}
+
+// learners are the members that do not vote yet.
+func (v *view) learners() []Member {
+	return slices.DeleteFunc(slices.Clone(v.Etcd.Members), func(m Member) bool { return !m.Learner })
+}
+
+// answer is what the member's own server said, if it is the one that the quorum lists under that name.
+func (v *view) answer(m Member) (Answer, bool) {
+	a, ok := v.answers[m.Name]
+	return a, ok && a.MemberID == m.ID && a.ClusterID == v.Etcd.ClusterID
+}
+
+// healthy means that the member can be counted on: it answers, follows a leader, and its pod is not on its way out.
+func (v *view) healthy(m Member) bool {
+	a, ok := v.answer(m)
+	return ok && a.Leader != 0 && !v.pods[m.Name].Deleting
+}
+
+// leader is the ID of the leader that the healthy members name, 0 if none.
+func (v *view) leader() uint64 {
+	for _, m := range v.Etcd.Members {
+		if a, ok := v.answer(m); ok && a.Leader != 0 {
+			return a.Leader
+		}
+	}
+	return 0
+}
+
+// up means that member-run (or etcd) runs in the pod and that the pod has an address: its DNS name exists, too.
+func (p Pod) up() bool { return p.Phase == Running && p.IP != "" }
+
+// candidate is a pod that waits for a membership of its own: no member, no permit, and a volume that was never used.
+func (v *view) candidate(p Pod) bool {
+	if _, listed := v.members[p.Name]; listed || p.Deleting || p.Phase == Terminal ||
+		p.Permit != nil || p.Exit != ExitNone {
+		return false
+	}
+	if !v.Cluster.Persistent {
+		return true
+	}
+	c, ok := v.volumes[p.Name]
+	return ok && !c.Deleting && !c.Lost && c.MemberID == 0
+}
+
+// candidates are the pods that wait for a membership.
+func (v *view) candidates() []Pod {
+	return slices.DeleteFunc(slices.Clone(v.Pods), func(p Pod) bool { return !v.candidate(p) })
+}
+
+// list joins names for a message.
+func list(names []string) string { return strings.Join(names, ", ") }

@@ -1,0 +1,107 @@
+package resources
+
+import (
+	"fmt"
+	"maps"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+)
+
+// Labels of every object of a cluster. The first three are those of coreos/etcd-operator.
+const (
+	LabelApp     = "app"
+	LabelCluster = "etcd_cluster"
+	LabelNode    = "etcd_node"
+	// LabelServing is on the pods that the client Service selects: started voters.
+	LabelServing = "etcd.database.coreos.com/serving"
+	// LabelIncarnation is the bootstrap attempt that the object was made for.
+	LabelIncarnation = "etcd.database.coreos.com/incarnation"
+)
+
+// AppValue is the value of LabelApp on everything that belongs to an etcd cluster.
+const AppValue = "etcd"
+
+// Annotations of volumes and pods.
+const (
+	// AnnotationClusterUID is the UID of the EtcdCluster that a volume was made for or adopted by.
+	AnnotationClusterUID = "etcd.database.coreos.com/cluster-uid"
+	// AnnotationClusterID and AnnotationMemberID say whose data a volume holds, in hexadecimal; written before the
+	// first permit.
+	AnnotationClusterID = "etcd.database.coreos.com/cluster-id"
+	AnnotationMemberID  = "etcd.database.coreos.com/member-id"
+	// AnnotationSpecHash is the hash of the pod template that a pod was made from.
+	AnnotationSpecHash = "etcd.database.coreos.com/spec-hash"
+)
+
+// FieldOwner is the field manager of everything that the operator writes.
+const FieldOwner = "etcd-operator"
+
+// PeerServiceName is the name of the headless Service that gives every member its DNS name.
+func PeerServiceName(cluster string) string { return cluster }
+
+// ClientServiceName is the name of the Service for clients.
+func ClientServiceName(cluster string) string { return cluster + "-client" }
+
+// BudgetName is the name of the PodDisruptionBudget.
+func BudgetName(cluster string) string { return cluster }
+
+// ClientURL is where clients reach the cluster.
+func ClientURL(c *v1beta2.EtcdCluster) string {
+	return fmt.Sprintf("http://%s.%s.svc%s:%d", ClientServiceName(c.Name), c.Namespace, Domain(c), ClientPort)
+}
+
+// Domain is what is appended to DNS names, for example ".cluster.local"; usually empty.
+func Domain(c *v1beta2.EtcdCluster) string {
+	if c.Spec.Pod == nil {
+		return ""
+	}
+	return c.Spec.Pod.ClusterDomain
+}
+
+// ClusterSelector selects every pod and volume of a cluster.
+func ClusterSelector(cluster string) map[string]string {
+	return map[string]string{LabelApp: AppValue, LabelCluster: cluster}
+}
+
+// ServingSelector selects the pods that serve clients.
+func ServingSelector(cluster string) map[string]string {
+	return merge(ClusterSelector(cluster), map[string]string{LabelServing: "true"})
+}
+
+func clusterLabels(cluster string) map[string]string {
+	return merge(ClusterSelector(cluster), map[string]string{
+		"app.kubernetes.io/name":       "etcd",
+		"app.kubernetes.io/instance":   cluster,
+		"app.kubernetes.io/managed-by": FieldOwner,
+	})
+}
+
+func memberLabels(cluster, member string, incarnation int) map[string]string {
+	return merge(clusterLabels(cluster), map[string]string{
+		LabelNode:                     member,
+		LabelIncarnation:              fmt.Sprint(incarnation),
+		"app.kubernetes.io/component": "member",
+	})
+}
+
+func merge(base map[string]string, more ...map[string]string) map[string]string {
+	out := maps.Clone(base)
+	for _, m := range more {
+		maps.Copy(out, m)
+	}
+	return out
+}
+
+// Owner is the controller reference of an EtcdCluster.
+func Owner(c *v1beta2.EtcdCluster) metav1.OwnerReference {
+	return *metav1.NewControllerRef(c, v1beta2.GroupVersion.WithKind("EtcdCluster"))
+}
+
+func objectMeta(c *v1beta2.EtcdCluster, name string) metav1.ObjectMeta {
+	return metav1.ObjectMeta{
+		Name: name, Namespace: c.Namespace, Labels: clusterLabels(c.Name),
+		OwnerReferences: []metav1.OwnerReference{Owner(c)},
+	}
+}

@@ -1,0 +1,217 @@
+package resources
+
+import (
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/rand"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/member"
+	"github.com/etcdpilot/etcd-operator/internal/version"
+)
+
+// EtcdContainer is the name of the container that runs etcd.
+const EtcdContainer = "etcd"
+
+const (
+	dataVolume   = "etcd-data"
+	runVolume    = "member-run"
+	permitVolume = "permit"
+	// binaryPath is where the init container leaves member-run.
+	binaryPath = member.RunDir + "/member-run"
+	// graceSeconds leaves etcd time to hand leadership over when it is told to end (7 s by its defaults) and to close
+	// its files.
+	graceSeconds = 30
+)
+
+// PodOptions are what a pod takes from the operator rather than from the EtcdCluster.
+type PodOptions struct {
+	// OperatorImage holds member-run.
+	OperatorImage string
+	// EtcdVersion is the version to run, for example "3.6.16".
+	EtcdVersion string
+	// OpenShift leaves user and group to the namespace's security context constraints.
+	OpenShift bool
+}
+
+// Image is etcd's image for a cluster.
+func Image(c *v1beta2.EtcdCluster, etcdVersion string) string {
+	repository := c.Spec.Repository
+	if repository == "" {
+		repository = version.DefaultRepository
+	}
+	return repository + ":v" + etcdVersion
+}
+
+// Pod is one member's pod. It waits in member-run until it has a permit.
+func Pod(c *v1beta2.EtcdCluster, name string, incarnation int, permit *member.Permit, o PodOptions) (
+	*corev1.Pod, error,
+) {
+	config, err := json.Marshal(memberConfig(c, name))
+	if err != nil {
+		return nil, fmt.Errorf("encode the member's configuration: %w", err)
+	}
+	policy := podPolicy(c)
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: name, Namespace: c.Namespace,
+			Labels:          merge(policy.Labels, memberLabels(c.Name, name, incarnation)),
+			Annotations:     merge(map[string]string{}, policy.Annotations),
+			OwnerReferences: []metav1.OwnerReference{Owner(c)},
+		},
+		Spec: podSpec(c, name, string(config), o),
+	}
+	pod.Annotations[AnnotationSpecHash] = hash(pod)
+	if permit != nil {
+		text, err := permit.Encode()
+		if err != nil {
+			return nil, err
+		}
+		pod.Annotations[member.PermitAnnotation] = text
+	}
+	return pod, nil
+}
+
+// hash tells pods apart that were made from different specs. The incarnation and the permit do not count.
+func hash(pod *corev1.Pod) string {
+	labels := merge(pod.Labels)
+	delete(labels, LabelIncarnation)
+	text, _ := json.Marshal([]any{labels, pod.Annotations, pod.Spec}) //nolint:errchkjson // plain API types
+	h := fnv.New64a()
+	_, _ = h.Write(text)
+	return rand.SafeEncodeString(fmt.Sprint(h.Sum64()))
+}
+
+func podPolicy(c *v1beta2.EtcdCluster) *v1beta2.PodPolicy {
+	if c.Spec.Pod == nil {
+		return &v1beta2.PodPolicy{}
+	}
+	return c.Spec.Pod
+}
+
+// memberConfig is what a member keeps for its whole life. Options that the translation refuses never get here: the
+// spec is checked before anything is created.
+func memberConfig(c *v1beta2.EtcdCluster, name string) member.Config {
+	host := fmt.Sprintf("%s.%s.%s.svc%s", name, c.Name, c.Namespace, Domain(c))
+	options, _ := member.OptionsFromEnv(EtcdEnv(c))
+	return member.Config{
+		Name:      name,
+		PeerURL:   fmt.Sprintf("http://%s:%d", host, PeerPort),
+		ClientURL: fmt.Sprintf("http://%s:%d", host, ClientPort),
+		DataDir:   member.DataDir,
+		Options:   options,
+	}
+}
+
+// EtcdEnv is the legacy pod.etcdEnv as a map.
+func EtcdEnv(c *v1beta2.EtcdCluster) map[string]string {
+	env := map[string]string{}
+	for _, e := range podPolicy(c).EtcdEnv {
+		env[e.Name] = e.Value
+	}
+	return env
+}
+
+func podSpec(c *v1beta2.EtcdCluster, name, config string, o PodOptions) corev1.PodSpec {
+	policy := podPolicy(c)
+	no := false
+	grace := int64(graceSeconds)
+	spec := corev1.PodSpec{
+		InitContainers: []corev1.Container{installer(policy, o)},
+		Containers:     []corev1.Container{etcd(c, config, o)},
+		Volumes:        volumes(c, name),
+		RestartPolicy:  corev1.RestartPolicyAlways,
+		// The pod's DNS name is <hostname>.<subdomain>.<namespace>.svc: the one in its peer URL.
+		Hostname:                      name,
+		Subdomain:                     PeerServiceName(c.Name),
+		AutomountServiceAccountToken:  &no,
+		EnableServiceLinks:            &no,
+		TerminationGracePeriodSeconds: &grace,
+		SecurityContext:               securityContext(policy, o),
+		ServiceAccountName:            policy.ServiceAccountName,
+		ImagePullSecrets:              policy.ImagePullSecrets,
+		PriorityClassName:             policy.PriorityClassName,
+		RuntimeClassName:              policy.RuntimeClassName,
+	}
+	place(c, &spec)
+	return spec
+}
+
+// installer copies member-run to where the etcd container, whose image has no shell, can start it.
+func installer(policy *v1beta2.PodPolicy, o PodOptions) corev1.Container {
+	return corev1.Container{
+		Name:            "install-member-run",
+		Image:           o.OperatorImage,
+		ImagePullPolicy: corev1.PullIfNotPresent,
+		Command:         []string{"/member-run", "install", member.RunDir},
+		Resources:       policy.Resources,
+		SecurityContext: containerSecurity(),
+		VolumeMounts:    []corev1.VolumeMount{{Name: runVolume, MountPath: member.RunDir}},
+	}
+}
+
+func etcd(c *v1beta2.EtcdCluster, config string, o PodOptions) corev1.Container {
+	policy := podPolicy(c)
+	return corev1.Container{
+		Name:            EtcdContainer,
+		Image:           Image(c, o.EtcdVersion),
+		ImagePullPolicy: corev1.PullIfNotPresent,
+		Command:         []string{binaryPath, "start"},
+		Env: []corev1.EnvVar{
+			{Name: member.EnvConfig, Value: config},
+			fieldEnv(member.EnvPodUID, "metadata.uid"),
+			fieldEnv(member.EnvPodIP, "status.podIP"),
+		},
+		Ports: []corev1.ContainerPort{
+			{Name: "client", ContainerPort: ClientPort, Protocol: corev1.ProtocolTCP},
+			{Name: "peer", ContainerPort: PeerPort, Protocol: corev1.ProtocolTCP},
+			{Name: "metrics", ContainerPort: MetricsPort, Protocol: corev1.ProtocolTCP},
+		},
+		Resources: policy.Resources,
+		// No liveness probe: while a member waits for its permit or replays its log it answers nothing, and a restart
+		// would mend neither.
+		ReadinessProbe:           readiness(),
+		SecurityContext:          containerSecurity(),
+		TerminationMessagePath:   corev1.TerminationMessagePathDefault,
+		TerminationMessagePolicy: corev1.TerminationMessageReadFile,
+		VolumeMounts: []corev1.VolumeMount{
+			{Name: dataVolume, MountPath: member.DataMount},
+			{Name: runVolume, MountPath: member.RunDir},
+			{Name: permitVolume, MountPath: member.PermitDir, ReadOnly: true},
+		},
+	}
+}
+
+func fieldEnv(name, path string) corev1.EnvVar {
+	return corev1.EnvVar{Name: name, ValueFrom: &corev1.EnvVarSource{
+		FieldRef: &corev1.ObjectFieldSelector{APIVersion: "v1", FieldPath: path},
+	}}
+}
+
+func volumes(c *v1beta2.EtcdCluster, name string) []corev1.Volume {
+	data := corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}
+	if Persistent(c) {
+		data = corev1.VolumeSource{
+			PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: name},
+		}
+	}
+	return []corev1.Volume{
+		{Name: dataVolume, VolumeSource: data},
+		{Name: runVolume, VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}},
+		{Name: permitVolume, VolumeSource: corev1.VolumeSource{DownwardAPI: &corev1.DownwardAPIVolumeSource{
+			Items: []corev1.DownwardAPIVolumeFile{{
+				Path: member.PermitFile,
+				FieldRef: &corev1.ObjectFieldSelector{
+					APIVersion: "v1", FieldPath: fmt.Sprintf("metadata.annotations['%s']", member.PermitAnnotation),
+				},
+			}},
+		}}},
+	}
+}
+
+// Persistent tells whether members keep their data on claims of their own.
+func Persistent(c *v1beta2.EtcdCluster) bool { return podPolicy(c).PersistentVolumeClaimSpec != nil }

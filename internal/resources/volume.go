@@ -1,0 +1,33 @@
+package resources
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+)
+
+// Volume is the claim of one member, named as its pod.
+func Volume(c *v1beta2.EtcdCluster, name string, incarnation int) *corev1.PersistentVolumeClaim {
+	claim := &corev1.PersistentVolumeClaim{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: name, Namespace: c.Namespace,
+			Labels:          memberLabels(c.Name, name, incarnation),
+			Annotations:     map[string]string{AnnotationClusterUID: string(c.UID)},
+			OwnerReferences: VolumeOwners(c),
+		},
+		Spec: *c.Spec.Pod.PersistentVolumeClaimSpec.DeepCopy(),
+	}
+	if len(claim.Spec.AccessModes) == 0 {
+		claim.Spec.AccessModes = []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}
+	}
+	return claim
+}
+
+// VolumeOwners are the owner references of a cluster's volumes: none where they are to outlive the cluster.
+func VolumeOwners(c *v1beta2.EtcdCluster) []metav1.OwnerReference {
+	if c.Spec.VolumeReclaimPolicy == v1beta2.VolumeReclaimRetain {
+		return nil
+	}
+	return []metav1.OwnerReference{Owner(c)}
+}

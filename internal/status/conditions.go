@@ -1,0 +1,153 @@
+package status
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/plan"
+)
+
+func setConditions(s *v1beta2.EtcdClusterStatus, in Input) {
+	dropLegacy(s)
+	set := func(kind string, status bool, reason, message string) {
+		value := metav1.ConditionFalse
+		if status {
+			value = metav1.ConditionTrue
+		}
+		c := metav1.Condition{
+			Type: kind, Status: value, Reason: reason, Message: message,
+			ObservedGeneration: in.Cluster.Generation, LastTransitionTime: now(in.Observed),
+		}
+		meta.SetStatusCondition(&s.Conditions, c)
+	}
+	reason, message := words(in.Action)
+	set(v1beta2.ConditionAvailable, available(s, in, reason, message))
+	set(v1beta2.ConditionProgressing, progressing(in, reason, message))
+	set(v1beta2.ConditionDegraded, degraded(in, reason, message))
+	setQuorumLost(s, in.Observed)
+}
+
+// dropLegacy removes conditions of coreos/etcd-operator's own types and shape.
+func dropLegacy(s *v1beta2.EtcdClusterStatus) {
+	var keep []metav1.Condition
+	for _, c := range s.Conditions {
+		switch c.Type {
+		case v1beta2.ConditionAvailable, v1beta2.ConditionProgressing, v1beta2.ConditionDegraded:
+			keep = append(keep, c)
+		}
+	}
+	s.Conditions = keep
+}
+
+func latched(s *v1beta2.EtcdClusterStatus) bool { return s.ClusterID != "" }
+
+func available(s *v1beta2.EtcdClusterStatus, in Input, reason, message string) (bool, string, string) {
+	switch {
+	case latched(s) && in.Observed.Etcd.Contact == plan.ContactQuorum:
+		return true, v1beta2.ReasonRunning, "a quorum of the voters answers"
+	case latched(s) && in.Cluster.Spec.Paused:
+		return false, v1beta2.ReasonQuorumLost, "no quorum answers, and spec.paused keeps the operator from helping"
+	case latched(s):
+		return false, v1beta2.ReasonQuorumLost, message
+	case in.Err != nil:
+		return false, v1beta2.ReasonCreating, in.Err.Error()
+	}
+	return false, reason, message
+}
+
+func progressing(in Input, reason, message string) (bool, string, string) {
+	if in.Err != nil {
+		return true, v1beta2.ReasonActionFailed, in.Err.Error()
+	}
+	switch in.Action.(type) {
+	case plan.Idle, plan.Blocked:
+		return false, reason, message
+	default:
+		return true, reason, message
+	}
+}
+
+// degraded is true when fewer members than asked for can be counted on, or when the operator cannot go on.
+func degraded(in Input, reason, message string) (bool, string, string) {
+	if _, blocked := in.Action.(plan.Blocked); blocked {
+		return true, reason, message
+	}
+	if in.Cluster.Status.ClusterID == "" {
+		return false, v1beta2.ReasonCreating, "the cluster has not been up yet"
+	}
+	if in.Observed.Etcd.Contact != plan.ContactQuorum {
+		return true, v1beta2.ReasonQuorumLost, message
+	}
+	voters, down := 0, ""
+	for _, m := range in.Observed.Etcd.Members {
+		if m.Learner {
+			continue
+		}
+		if status, _ := memberStatus(m.Name, in.Observed, nil); status.Ready {
+			voters++
+		} else if down == "" {
+			down = fmt.Sprintf("%s: %s", m.Name, status.Message)
+		}
+	}
+	if down != "" {
+		return true, v1beta2.ReasonMemberDown, down
+	}
+	if w, waits := in.Action.(plan.Wait); waits && w.Reason == v1beta2.ReasonPodCannotStart {
+		return true, w.Reason, w.Message
+	}
+	if refused := refusedChange(in); refused != "" {
+		return true, v1beta2.ReasonChangeNotCarriedOut, refused
+	}
+	return false, v1beta2.ReasonAsExpected, fmt.Sprintf("all %d voters are healthy", voters)
+}
+
+// refusedChange names an edit of a running cluster that this release does not carry out.
+func refusedChange(in Input) string {
+	if p := in.Observed.Cluster.Invalid; p != nil {
+		return p.Message
+	}
+	if v := in.Cluster.Status.CurrentVersion; v != "" && v != in.WantedVersion {
+		return fmt.Sprintf("spec.version asks for %s but the running cluster stays on %s: "+
+			"this release does not change the version of a running cluster", in.WantedVersion, v)
+	}
+	for _, p := range in.Observed.Pods {
+		if p.Outdated {
+			return fmt.Sprintf("pod %s was made from an older spec and keeps it: this release applies changes of "+
+				"spec.pod and spec.repository to new pods only", p.Name)
+		}
+	}
+	return ""
+}
+
+// words are an action's reason and message.
+func words(a plan.Action) (reason, message string) {
+	d := plan.Describe(a)
+	return d.Reason, d.Message
+}
+
+func setQuorumLost(s *v1beta2.EtcdClusterStatus, o plan.Observed) {
+	switch {
+	case !latched(s) || o.Etcd.Contact == plan.ContactQuorum:
+		s.QuorumLostSince = nil
+	case s.QuorumLostSince == nil:
+		since := now(o)
+		s.QuorumLostSince = &since
+	}
+}
+
+func phase(s *v1beta2.EtcdClusterStatus, in Input) v1beta2.ClusterPhase {
+	_, blocked := in.Action.(plan.Blocked)
+	up := meta.IsStatusConditionTrue(s.Conditions, v1beta2.ConditionAvailable)
+	switch {
+	case up:
+		return v1beta2.ClusterPhaseRunning
+	case blocked:
+		return v1beta2.ClusterPhaseFailed
+	case latched(s):
+		return v1beta2.ClusterPhaseUnavailable
+	}
+	return v1beta2.ClusterPhaseCreating
+}

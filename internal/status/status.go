@@ -1,0 +1,197 @@
+package status
+
+import (
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/plan"
+)
+
+// Input is what a status is computed from.
+type Input struct {
+	// Cluster is the object as it was read; its own status is the previous one.
+	Cluster *v1beta2.EtcdCluster
+	// Observed and Action are the plan's question and answer.
+	Observed plan.Observed
+	Action   plan.Action
+	// Err is what went wrong in carrying the action out, nil if nothing did.
+	Err error
+	// ClientURL is where clients reach the cluster and Selector selects its pods.
+	ClientURL string
+	Selector  string
+	// Service is the name of the client Service.
+	Service string
+	// WantedVersion is the version that the spec asks for.
+	WantedVersion string
+}
+
+// clientPort is the legacy status.clientPort.
+const clientPort = 2379
+
+// Compute returns the next status. What it does not know it leaves as it was.
+func Compute(in Input) v1beta2.EtcdClusterStatus {
+	s := *in.Cluster.Status.DeepCopy()
+	o := in.Observed
+	s.ObservedGeneration = in.Cluster.Generation
+	s.ControlPaused = in.Cluster.Spec.Paused
+	s.ServiceName, s.ClientPort, s.Selector = in.Service, clientPort, in.Selector
+	s.Endpoints = []string{in.ClientURL}
+	s.TargetVersion = ""
+	if in.WantedVersion != s.CurrentVersion {
+		s.TargetVersion = in.WantedVersion
+	}
+	if o.Etcd.Contact == plan.ContactQuorum {
+		s.Size = len(o.Etcd.Members)
+		s.Leader = leader(o)
+	}
+	setMembers(&s, o)
+	setConditions(&s, in)
+	s.Phase = phase(&s, in)
+	s.Reason = ""
+	if s.Phase == v1beta2.ClusterPhaseFailed || s.Phase == v1beta2.ClusterPhaseUnavailable {
+		_, s.Reason = words(in.Action)
+	}
+	s.Revision = checkpoint(in.Cluster.Status.Revision, o.Etcd.Revision)
+	return s
+}
+
+// checkpoint moves the recorded revision in coarse steps, so that a busy cluster does not mean a busy API server: it is
+// there to notice a cluster that went back in time, not to follow it.
+func checkpoint(old, now int64) int64 {
+	const step = 1000
+	if now >= old+max(step, old/10) {
+		return now
+	}
+	return old
+}
+
+func leader(o plan.Observed) string {
+	for _, a := range o.Etcd.Answers {
+		for _, m := range o.Etcd.Members {
+			if a.Leader != 0 && a.ClusterID == o.Etcd.ClusterID && m.ID == a.Leader {
+				return m.Name
+			}
+		}
+	}
+	return ""
+}
+
+// setMembers lists members and pods by name. Without a quorum the list of members is the last that one confirmed.
+func setMembers(s *v1beta2.EtcdClusterStatus, o plan.Observed) {
+	previous := s.MemberStatuses
+	s.MemberStatuses, s.Members = nil, v1beta2.MembersStatus{}
+	for _, name := range names(o, previous) {
+		m, keep := memberStatus(name, o, previous)
+		if !keep {
+			continue
+		}
+		m.Leader = m.Name == s.Leader && o.Etcd.Contact == plan.ContactQuorum
+		s.MemberStatuses = append(s.MemberStatuses, m)
+		if m.Ready {
+			s.Members.Ready = append(s.Members.Ready, name)
+		} else {
+			s.Members.Unready = append(s.Members.Unready, name)
+		}
+	}
+}
+
+func names(o plan.Observed, previous []v1beta2.MemberStatus) []string {
+	var all []string
+	for _, p := range o.Pods {
+		all = append(all, p.Name)
+	}
+	for _, m := range o.Etcd.Members {
+		all = append(all, m.Name)
+	}
+	if o.Etcd.Contact != plan.ContactQuorum {
+		for _, m := range previous {
+			all = append(all, m.Name)
+		}
+	}
+	slices.SortFunc(all, plan.CompareNames)
+	return slices.Compact(all)
+}
+
+func memberStatus(name string, o plan.Observed, previous []v1beta2.MemberStatus) (v1beta2.MemberStatus, bool) {
+	m := v1beta2.MemberStatus{Name: name, Role: v1beta2.MemberRoleNone}
+	if i := slices.IndexFunc(previous, func(p v1beta2.MemberStatus) bool { return p.Name == name }); i >= 0 {
+		m.ID, m.Role, m.Version, m.DBSize = previous[i].ID, previous[i].Role, previous[i].Version, previous[i].DBSize
+	}
+	pod, running := find(o.Pods, func(p plan.Pod) bool { return p.Name == name })
+	member, listed := find(o.Etcd.Members, func(e plan.Member) bool { return e.Name == name })
+	answer, answers := find(o.Etcd.Answers, func(a plan.Answer) bool {
+		return running && a.Pod == name && a.PodUID == pod.UID && (!listed || a.MemberID == member.ID)
+	})
+	if o.Etcd.Contact == plan.ContactQuorum {
+		m.ID, m.Role = "", v1beta2.MemberRoleNone
+	}
+	if listed {
+		m.ID, m.Role = fmt.Sprintf("%016x", member.ID), v1beta2.MemberRoleVoter
+		if member.Learner {
+			m.Role = v1beta2.MemberRoleLearner
+		}
+	}
+	if answers {
+		m.Version, m.DBSize = answer.Version, coarse(answer.DBSize)
+	}
+	m.Node = pod.Node
+	m.Ready = answers && answer.Leader != 0 && !pod.Deleting && m.Role == v1beta2.MemberRoleVoter
+	m.Message = memberMessage(pod, running, answers, m.Ready)
+	return m, running || listed || o.Etcd.Contact != plan.ContactQuorum
+}
+
+func memberMessage(pod plan.Pod, running, answers, ready bool) string {
+	switch {
+	case ready:
+		return ""
+	case !running:
+		return "its pod does not exist"
+	case pod.Deleting:
+		return "its pod is being deleted"
+	case pod.Exit != plan.ExitNone:
+		return "member-run refused to start etcd: " + string(pod.Exit)
+	case pod.Problem != "":
+		return pod.Problem
+	case pod.Permit == nil:
+		return "waiting to be admitted"
+	case !answers:
+		return "etcd does not answer"
+	}
+	return ""
+}
+
+// coarse rounds a database's size up to an eighth of its order of magnitude, so that status does not change with every
+// write.
+func coarse(bytes int64) *resource.Quantity {
+	unit := int64(1 << 20)
+	for unit*8 < bytes {
+		unit *= 2
+	}
+	return resource.NewQuantity((bytes+unit-1)/unit*unit, resource.BinarySI)
+}
+
+func find[T any](list []T, match func(T) bool) (T, bool) {
+	if i := slices.IndexFunc(list, match); i >= 0 {
+		return list[i], true
+	}
+	var zero T
+	return zero, false
+}
+
+// Voters are the names of the voters in a status.
+func Voters(s *v1beta2.EtcdClusterStatus) []string {
+	var voters []string
+	for _, m := range s.MemberStatuses {
+		if m.Role == v1beta2.MemberRoleVoter {
+			voters = append(voters, m.Name)
+		}
+	}
+	return voters
+}
+
+// now is set from the observation, so that the package stays pure.
+func now(o plan.Observed) metav1.Time { return metav1.NewTime(o.Now) }

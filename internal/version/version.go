@@ -1,0 +1,49 @@
+package version
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/Masterminds/semver/v3"
+)
+
+// Operator is the version of this operator, set by the linker; "dev" in a plain build.
+var Operator = "dev"
+
+// DefaultEtcd is what a cluster runs when its spec names no version.
+const DefaultEtcd = "3.6.16"
+
+// DefaultRepository is where etcd's images come from when the spec names no repository.
+const DefaultRepository = "quay.io/coreos/etcd"
+
+// floors are the lowest supported patch releases by minor, from etcd's upgrade guides: older ones have membership and
+// consistency faults that an operator cannot work around.
+var floors = map[uint64]uint64{5: 32, 6: 11, 7: 0}
+
+// Normalize returns the version without the leading "v" that old manifests may carry, or the default for none.
+func Normalize(v string) string {
+	if v == "" {
+		return DefaultEtcd
+	}
+	return strings.TrimPrefix(v, "v")
+}
+
+// Supported returns an error that says what to do when this operator does not run that etcd version.
+func Supported(v string) error {
+	parsed, err := semver.StrictNewVersion(v)
+	if err != nil {
+		return fmt.Errorf("spec.version %q is not a version such as %s: %w", v, DefaultEtcd, err)
+	}
+	floor, known := floors[parsed.Minor()]
+	switch {
+	case parsed.Major() != 3 || parsed.Minor() > 7:
+		return fmt.Errorf("etcd %s is not known to this operator: use 3.5, 3.6 or 3.7", v)
+	case !known:
+		return fmt.Errorf("etcd %s is too old: start with %s; data of etcd 3.4 and older must first be upgraded to 3.5 "+
+			"one minor at a time", v, DefaultEtcd)
+	case parsed.Patch() < floor:
+		return fmt.Errorf("etcd %s has known faults in membership or consistency: use 3.%d.%d or later",
+			v, parsed.Minor(), floor)
+	}
+	return nil
+}
