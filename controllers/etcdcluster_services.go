@@ -66,4 +66,3 @@ func (r *EtcdClusterReconciler) podOptions(c *v1beta2.EtcdCluster) resources.Pod
 		OperatorImage: r.OperatorImage, OpenShift: r.OpenShift, EtcdVersion: runningVersion(c),
 	}
 }
-

@@ -7,10 +7,10 @@
 //
 // A member's life, all of it under one name for pod, volume and etcd member:
 //
-//	 (nothing) --CreateVolumes,CreatePods--> candidate: pod waits in member-run, volume never used
-//	 candidate --AddLearner--> listed, unpublished --WritePermits--> learner --Promote--> voter --Serve--> in service
-//	 voter --pod gone, data there--> CreatePods with a resume permit
-//	 any   --data gone, or surplus--> RemoveMember --> orphan --DeletePod,DeleteVolume--> (nothing)
+//	(nothing) --CreateVolumes,CreatePods--> candidate: pod waits in member-run, volume never used
+//	candidate --AddLearner--> listed, unpublished --WritePermits--> learner --Promote--> voter --Serve--> in service
+//	voter --pod gone, data there--> CreatePods with a resume permit
+//	any   --data gone, or surplus--> RemoveMember --> orphan --DeletePod,DeleteVolume--> (nothing)
 //
 // The first members of a cluster skip AddLearner and Promote: they are committed to status, seated (bound to one pod
 // each) and started together with initial-cluster-state=new until the cluster ID is latched.

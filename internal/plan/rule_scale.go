@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/Masterminds/semver/v3"
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 )
 
 const (

@@ -10,18 +10,23 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
 
+// verdict is what is said of one condition.
+type verdict struct {
+	holds           bool
+	reason, message string
+}
+
 func setConditions(s *v1beta2.EtcdClusterStatus, in Input) {
 	dropLegacy(s)
-	set := func(kind string, status bool, reason, message string) {
+	set := func(kind string, v verdict) {
 		value := metav1.ConditionFalse
-		if status {
+		if v.holds {
 			value = metav1.ConditionTrue
 		}
-		c := metav1.Condition{
-			Type: kind, Status: value, Reason: reason, Message: message,
+		meta.SetStatusCondition(&s.Conditions, metav1.Condition{
+			Type: kind, Status: value, Reason: v.reason, Message: v.message,
 			ObservedGeneration: in.Cluster.Generation, LastTransitionTime: now(in.Observed),
-		}
-		meta.SetStatusCondition(&s.Conditions, c)
+		})
 	}
 	reason, message := words(in.Action)
 	set(v1beta2.ConditionAvailable, available(s, in, reason, message))
@@ -44,42 +49,42 @@ func dropLegacy(s *v1beta2.EtcdClusterStatus) {
 
 func latched(s *v1beta2.EtcdClusterStatus) bool { return s.ClusterID != "" }
 
-func available(s *v1beta2.EtcdClusterStatus, in Input, reason, message string) (bool, string, string) {
+func available(s *v1beta2.EtcdClusterStatus, in Input, reason, message string) verdict {
 	switch {
 	case latched(s) && in.Observed.Etcd.Contact == plan.ContactQuorum:
-		return true, v1beta2.ReasonRunning, "a quorum of the voters answers"
+		return verdict{true, v1beta2.ReasonRunning, "a quorum of the voters answers"}
 	case latched(s) && in.Cluster.Spec.Paused:
-		return false, v1beta2.ReasonQuorumLost, "no quorum answers, and spec.paused keeps the operator from helping"
+		return verdict{false, v1beta2.ReasonQuorumLost, "no quorum answers, and spec.paused keeps the operator from helping"}
 	case latched(s):
-		return false, v1beta2.ReasonQuorumLost, message
+		return verdict{false, v1beta2.ReasonQuorumLost, message}
 	case in.Err != nil:
-		return false, v1beta2.ReasonCreating, in.Err.Error()
+		return verdict{false, v1beta2.ReasonCreating, in.Err.Error()}
 	}
-	return false, reason, message
+	return verdict{false, reason, message}
 }
 
-func progressing(in Input, reason, message string) (bool, string, string) {
+func progressing(in Input, reason, message string) verdict {
 	if in.Err != nil {
-		return true, v1beta2.ReasonActionFailed, in.Err.Error()
+		return verdict{true, v1beta2.ReasonActionFailed, in.Err.Error()}
 	}
 	switch in.Action.(type) {
 	case plan.Idle, plan.Blocked:
-		return false, reason, message
+		return verdict{false, reason, message}
 	default:
-		return true, reason, message
+		return verdict{true, reason, message}
 	}
 }
 
 // degraded is true when fewer members than asked for can be counted on, or when the operator cannot go on.
-func degraded(in Input, reason, message string) (bool, string, string) {
+func degraded(in Input, reason, message string) verdict {
 	if _, blocked := in.Action.(plan.Blocked); blocked {
-		return true, reason, message
+		return verdict{true, reason, message}
 	}
 	if in.Cluster.Status.ClusterID == "" {
-		return false, v1beta2.ReasonCreating, "the cluster has not been up yet"
+		return verdict{false, v1beta2.ReasonCreating, "the cluster has not been up yet"}
 	}
 	if in.Observed.Etcd.Contact != plan.ContactQuorum {
-		return true, v1beta2.ReasonQuorumLost, message
+		return verdict{true, v1beta2.ReasonQuorumLost, message}
 	}
 	voters, down := 0, ""
 	for _, m := range in.Observed.Etcd.Members {
@@ -93,15 +98,15 @@ func degraded(in Input, reason, message string) (bool, string, string) {
 		}
 	}
 	if down != "" {
-		return true, v1beta2.ReasonMemberDown, down
+		return verdict{true, v1beta2.ReasonMemberDown, down}
 	}
 	if w, waits := in.Action.(plan.Wait); waits && w.Reason == v1beta2.ReasonPodCannotStart {
-		return true, w.Reason, w.Message
+		return verdict{true, w.Reason, w.Message}
 	}
 	if refused := refusedChange(in); refused != "" {
-		return true, v1beta2.ReasonChangeNotCarriedOut, refused
+		return verdict{true, v1beta2.ReasonChangeNotCarriedOut, refused}
 	}
-	return false, v1beta2.ReasonAsExpected, fmt.Sprintf("all %d voters are healthy", voters)
+	return verdict{false, v1beta2.ReasonAsExpected, fmt.Sprintf("all %d voters are healthy", voters)}
 }
 
 // refusedChange names an edit of a running cluster that this release does not carry out.

@@ -45,7 +45,7 @@ func Compute(in Input) v1beta2.EtcdClusterStatus {
 		s.TargetVersion = in.WantedVersion
 	}
 	if o.Etcd.Contact == plan.ContactQuorum {
-		s.Size = len(o.Etcd.Members)
+		s.Size = int32(len(o.Etcd.Members)) //nolint:gosec // a number of members
 		s.Leader = leader(o)
 	}
 	setMembers(&s, o)
@@ -97,6 +97,7 @@ func setMembers(s *v1beta2.EtcdClusterStatus, o plan.Observed) {
 			s.Members.Unready = append(s.Members.Unready, name)
 		}
 	}
+	s.ReadyMembers = fmt.Sprintf("%d/%d", len(s.Members.Ready), len(Voters(s)))
 }
 
 func names(o plan.Observed, previous []v1beta2.MemberStatus) []string {

@@ -18,7 +18,6 @@ func TestSupported(t *testing.T) {
 		"2.3.8":      "not known",
 		"latest":     "is not a version",
 		"3.6":        "is not a version",
-		DefaultEtcd:  "",
 		"3.7.0-rc.0": "",
 	} {
 		err := Supported(version)
