@@ -3,6 +3,8 @@ package v1beta2
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 // EtcdBackupSpec says what is backed up, and to where.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.s3) && self.storageType == 'S3' || has(self.abs) && self.storageType == 'ABS' || has(self.gcs) && self.storageType == 'GCS' || has(self.oss) && self.storageType == 'OSS'",message="give the storage that storageType names: s3, abs, gcs or oss"
 type EtcdBackupSpec struct {
 	// etcdEndpoints are the client URLs of the etcd cluster.
 	// +kubebuilder:validation:MaxItems=32
@@ -52,7 +54,8 @@ type EtcdBackupStatus struct {
 	// etcdRevision is the revision of the last backup.
 	// +optional
 	EtcdRevision int64 `json:"etcdRevision,omitempty"`
-	// lastSuccessDate is when the last good backup was taken.
+	// lastSuccessDate is when the last good backup was taken. Objects of coreos/etcd-operator hold null for never.
+	// +nullable
 	// +optional
 	LastSuccessDate *metav1.Time `json:"lastSuccessDate,omitempty"`
 	// observedGeneration is the generation of the spec that this status speaks of.

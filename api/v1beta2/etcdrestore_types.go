@@ -3,6 +3,8 @@ package v1beta2
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 // EtcdRestoreSpec says which snapshot is restored into which cluster.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.s3) && self.backupStorageType == 'S3' || has(self.abs) && self.backupStorageType == 'ABS' || has(self.gcs) && self.backupStorageType == 'GCS' || has(self.oss) && self.backupStorageType == 'OSS'",message="give the storage that backupStorageType names: s3, abs, gcs or oss"
 type EtcdRestoreSpec struct {
 	// etcdCluster is the cluster that is replaced.
 	// +required
