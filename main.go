@@ -1,0 +1,156 @@
+// Command manager is etcd-operator.
+package main
+
+import (
+	"crypto/tls"
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	"sigs.k8s.io/controller-runtime/pkg/log/zap"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/controllers"
+	"github.com/etcdpilot/etcd-operator/internal/etcd"
+	"github.com/etcdpilot/etcd-operator/internal/resources"
+	"github.com/etcdpilot/etcd-operator/internal/version"
+)
+
+// options are the command line.
+type options struct {
+	metricsAddress, healthAddress string
+	secureMetrics, leaderElection bool
+	namespaces, image             string
+	concurrency                   int
+	log                           zap.Options
+}
+
+func main() {
+	o := options{}
+	flag.StringVar(&o.metricsAddress, "metrics-bind-address", "0", "where to serve metrics, for example :8443; 0 is nowhere")
+	flag.BoolVar(&o.secureMetrics, "metrics-secure", true, "serve metrics over HTTPS, to those whom the API server allows")
+	flag.StringVar(&o.healthAddress, "health-probe-bind-address", ":8081", "where to serve health probes")
+	flag.BoolVar(&o.leaderElection, "leader-elect", false, "let one of several operators act at a time")
+	flag.StringVar(&o.namespaces, "watch-namespaces", os.Getenv("WATCH_NAMESPACE"),
+		"namespaces to watch, separated by commas; all if empty (environment: WATCH_NAMESPACE)")
+	flag.StringVar(&o.image, "operator-image", os.Getenv("OPERATOR_IMAGE"),
+		"this operator's own image, from which members take member-run (environment: OPERATOR_IMAGE)")
+	flag.IntVar(&o.concurrency, "concurrent-reconciles", 8, "how many clusters to look after at the same time")
+	o.log.BindFlags(flag.CommandLine)
+	flag.Parse()
+	ctrl.SetLogger(zap.New(zap.UseFlagOptions(&o.log)))
+	if err := run(o); err != nil {
+		ctrl.Log.Error(err, "the operator ends")
+		os.Exit(1)
+	}
+}
+
+func run(o options) error {
+	if o.image == "" {
+		return fmt.Errorf("--operator-image (or OPERATOR_IMAGE) is not set: members take member-run from that image")
+	}
+	scheme := runtime.NewScheme()
+	if err := clientgoscheme.AddToScheme(scheme); err != nil {
+		return fmt.Errorf("set the scheme up: %w", err)
+	}
+	if err := v1beta2.AddToScheme(scheme); err != nil {
+		return fmt.Errorf("set the scheme up: %w", err)
+	}
+	config, err := ctrl.GetConfig()
+	if err != nil {
+		return fmt.Errorf("find the cluster: %w", err)
+	}
+	// A step is a handful of requests; the client's default of 20 a second would make clusters wait for each other.
+	config.QPS, config.Burst = 200, 400
+	mgr, err := ctrl.NewManager(config, managerOptions(o, scheme))
+	if err != nil {
+		return fmt.Errorf("set the manager up: %w", err)
+	}
+	pool := etcd.NewPool()
+	defer pool.Close()
+	openShift, err := isOpenShift(mgr.GetRESTMapper())
+	if err != nil {
+		return err
+	}
+	if err := (&controllers.EtcdClusterReconciler{
+		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Recorder: mgr.GetEventRecorder(resources.FieldOwner),
+		Etcd: pool, Clock: clock.RealClock{}, OperatorImage: o.image, OpenShift: openShift, Concurrency: o.concurrency,
+	}).SetupWithManager(mgr); err != nil {
+		return fmt.Errorf("set the EtcdCluster controller up: %w", err)
+	}
+	unsupported := &controllers.UnsupportedReconciler{
+		Client: mgr.GetClient(), Recorder: mgr.GetEventRecorder(resources.FieldOwner),
+	}
+	if err := unsupported.SetupWithManager(mgr); err != nil {
+		return fmt.Errorf("set the backup and restore controllers up: %w", err)
+	}
+	if err := mgr.AddHealthzCheck("healthz", healthz.Ping); err != nil {
+		return fmt.Errorf("set the health probe up: %w", err)
+	}
+	if err := mgr.AddReadyzCheck("readyz", healthz.Ping); err != nil {
+		return fmt.Errorf("set the readiness probe up: %w", err)
+	}
+	ctrl.Log.Info("starting", "version", version.Operator, "namespaces", o.namespaces)
+	return mgr.Start(ctrl.SetupSignalHandler())
+}
+
+func managerOptions(o options, scheme *runtime.Scheme) ctrl.Options {
+	metrics := metricsserver.Options{BindAddress: o.metricsAddress, SecureServing: o.secureMetrics}
+	if o.secureMetrics {
+		metrics.FilterProvider = filters.WithAuthenticationAndAuthorization
+		// HTTP/2 is off: its stream resets have been a way to exhaust servers (CVE-2023-44487).
+		metrics.TLSOpts = []func(*tls.Config){func(c *tls.Config) { c.NextProtos = []string{"http/1.1"} }}
+	}
+	ours := labels.SelectorFromSet(labels.Set{resources.LabelApp: resources.AppValue})
+	options := ctrl.Options{
+		Scheme: scheme, Metrics: metrics,
+		HealthProbeBindAddress: o.healthAddress,
+		LeaderElection:         o.leaderElection,
+		LeaderElectionID:       "etcd-operator.etcd.database.coreos.com",
+		// The process ends when it has lost the lease, so the lease may be given back at once.
+		LeaderElectionReleaseOnCancel: true,
+		Cache: cache.Options{ByObject: map[client.Object]cache.ByObject{
+			&corev1.Pod{}:                   {Label: ours},
+			&corev1.PersistentVolumeClaim{}: {Label: ours},
+			// A Service or a budget of somebody else must be seen where it holds a name that we need.
+			&corev1.Service{}:               {},
+			&policyv1.PodDisruptionBudget{}: {},
+		}},
+	}
+	for _, namespace := range strings.Split(o.namespaces, ",") {
+		if namespace = strings.TrimSpace(namespace); namespace != "" {
+			if options.Cache.DefaultNamespaces == nil {
+				options.Cache.DefaultNamespaces = map[string]cache.Config{}
+			}
+			options.Cache.DefaultNamespaces[namespace] = cache.Config{}
+		}
+	}
+	return options
+}
+
+// isOpenShift tells whether namespaces give pods their user and group.
+func isOpenShift(mapper meta.RESTMapper) (bool, error) {
+	_, err := mapper.RESTMapping(schema.GroupKind{Group: "security.openshift.io", Kind: "SecurityContextConstraints"})
+	if meta.IsNoMatchError(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("look for OpenShift: %w", err)
+	}
+	return true, nil
+}
