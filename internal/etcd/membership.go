@@ -2,31 +2,30 @@ package etcd
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
-// ErrNotYet says that etcd refuses a change now and may allow it later without anybody doing anything.
-var ErrNotYet = errors.New("etcd asks to try again later")
-
-// changeTimeout is how long a change of the membership may take.
+// changeTimeout is how long a change of the membership may take, whoever is asked. etcd itself gives up after 7 s, but
+// an answer that took this long comes late in any case, and asking again is safe.
 const changeTimeout = 5 * time.Second
 
-// AddLearner adds a member that does not vote yet. One that is there already is no error.
+// AddLearner adds a member that does not vote yet. One that is there already, with this peer URL, is no error.
 func (s *Session) AddLearner(ctx context.Context, peerURL string) error {
-	return s.change(ctx, "add learner "+peerURL, func(ctx context.Context, c *clientv3.Client) error {
+	return s.change(ctx, "add learner "+peerURL, s.voters, func(ctx context.Context, c *clientv3.Client) error {
 		_, err := c.MemberAddAsLearner(ctx, []string{peerURL})
 		return err
 	}, rpctypes.ErrPeerURLExist)
 }
 
-// Promote makes a learner a voter. One that votes already is no error.
+// Promote makes a learner a voter. One that votes already is no error; one that is not in sync yet is ErrNotYet.
 func (s *Session) Promote(ctx context.Context, id uint64) error {
-	return s.change(ctx, fmt.Sprintf("promote %016x", id), func(ctx context.Context, c *clientv3.Client) error {
+	what := fmt.Sprintf("promote %016x", id)
+	return s.change(ctx, what, s.voters, func(ctx context.Context, c *clientv3.Client) error {
 		_, err := c.MemberPromote(ctx, id)
 		return err
 	}, rpctypes.ErrMemberNotLearner)
@@ -34,55 +33,49 @@ func (s *Session) Promote(ctx context.Context, id uint64) error {
 
 // Remove takes a member out. One that is gone already is no error.
 func (s *Session) Remove(ctx context.Context, id uint64) error {
-	return s.change(ctx, fmt.Sprintf("remove %016x", id), func(ctx context.Context, c *clientv3.Client) error {
+	// The member that goes is asked last: it stops when it has applied its removal, and the answer may get lost.
+	order := slices.Clone(s.voters)
+	slices.SortStableFunc(order, func(a, b peer) int {
+		return yes(a.answer.MemberID == id) - yes(b.answer.MemberID == id)
+	})
+	what := fmt.Sprintf("remove %016x", id)
+	return s.change(ctx, what, order, func(ctx context.Context, c *clientv3.Client) error {
 		_, err := c.MemberRemove(ctx, id)
 		return err
 	}, rpctypes.ErrMemberNotFound)
 }
 
-// MoveLeader hands leadership over. Only the leader itself can do it.
+// MoveLeader hands leadership over. Only the leader can do it: when from does not lead (any more), or does not answer,
+// the error is ErrNotYet.
 func (s *Session) MoveLeader(ctx context.Context, from, to uint64) error {
-	c, ok := s.clients[from]
-	if !ok {
-		return fmt.Errorf("%w: the leader %016x does not answer", ErrNotYet, from)
-	}
-	ctx, cancel := context.WithTimeout(ctx, changeTimeout)
-	defer cancel()
-	_, err := c.MoveLeader(ctx, to)
-	return explain(fmt.Sprintf("move leadership to %016x", to), err, nil)
+	leader := slices.DeleteFunc(slices.Clone(s.voters), func(p peer) bool { return p.answer.MemberID != from })
+	what := fmt.Sprintf("move leadership from %016x to %016x", from, to)
+	return s.change(ctx, what, leader, func(ctx context.Context, c *clientv3.Client) error {
+		_, err := c.MoveLeader(ctx, to)
+		return err
+	}, nil)
 }
 
-// change asks the first member that can carry it out, the leader if it answers: a follower that forwards a promotion
-// failed in releases before 3.5.28 and 3.6.6.
-func (s *Session) change(
-	ctx context.Context, what string, do func(context.Context, *clientv3.Client) error, done error,
+// change asks the members in this order until one answers: the leader first, for a follower that forwards a
+// promotion failed in releases before 3.5.28 and 3.6.6 where authentication was on. What etcd answers is final.
+func (s *Session) change(ctx context.Context, what string, order []peer,
+	do func(context.Context, *clientv3.Client) error, done error,
 ) error {
-	voters := s.voters()
-	if len(voters) == 0 {
-		return fmt.Errorf("%s: %w: no voter that follows a leader answers", what, ErrNotYet)
-	}
 	ctx, cancel := context.WithTimeout(ctx, changeTimeout)
 	defer cancel()
-	return explain(what, do(ctx, s.clients[voters[0]]), done)
-}
-
-// later are the answers that change by themselves. Unhealthy includes a leader that has been connected to a quorum for
-// less than five seconds: etcd's own check, which is never to be disabled.
-var later = []error{
-	rpctypes.ErrUnhealthy, rpctypes.ErrMemberNotEnoughStarted, rpctypes.ErrMemberLearnerNotReady,
-	rpctypes.ErrTooManyLearners, rpctypes.ErrNoLeader, rpctypes.ErrNotLeader, rpctypes.ErrLeaderChanged,
-	rpctypes.ErrTimeout, rpctypes.ErrTimeoutDueToLeaderFail, rpctypes.ErrTimeoutDueToConnectionLost,
-	rpctypes.ErrTimeoutWaitAppliedIndex, rpctypes.ErrNotCapable, rpctypes.ErrStopped, context.DeadlineExceeded,
-}
-
-func explain(what string, err, done error) error {
-	if err == nil || done != nil && errors.Is(err, done) {
-		return nil
-	}
-	for _, e := range later {
-		if errors.Is(err, e) {
-			return fmt.Errorf("%s: %w: %w", what, ErrNotYet, err)
+	err := fmt.Errorf("%s: %w: no voter that can do this has answered", what, ErrNotYet)
+	for _, p := range order {
+		cause := do(ctx, p.client)
+		if err = explain(what, cause, done); !unanswered(cause) {
+			break
 		}
 	}
-	return fmt.Errorf("%s: %w", what, err)
+	return err
+}
+
+func yes(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }

@@ -3,142 +3,94 @@ package etcd
 import (
 	"context"
 	"crypto/tls"
-	"net/url"
+	"errors"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
 
-const (
-	// statusTimeout is how long a member may take to answer for itself, and readTimeout how long a linearizable read
-	// may take: longer, for it may have to wait for an election.
-	statusTimeout = time.Second
-	readTimeout   = 2 * time.Second
-)
+// statusTimeout is how long a member may take to answer for itself.
+const statusTimeout = time.Second
 
 // Session is one observation, with the connections that it was made over: what is done next goes to the members that
-// answered then.
+// answered then. It is good until the next observation of the same cluster.
 type Session struct {
 	// Seen is what the servers said.
-	Seen    plan.Etcd
-	clients map[uint64]*clientv3.Client // by the member ID that answered
+	Seen plan.Etcd
+	// voters are the members of the observed cluster that follow a leader, the leader first; none without a quorum.
+	voters []peer
+}
+
+// peer is a member that answered.
+type peer struct {
+	answer plan.Answer
+	client *clientv3.Client
 }
 
 // Observe asks every endpoint for its own state, and one that follows a leader for what the quorum agrees on. It takes
-// at most a few seconds, whoever is silent.
+// at most statusTimeout and readBudget together, whoever is silent.
+//
+// An endpoint that answers with a refusal, such as etcd with authentication does to strangers, leaves an Answer that
+// holds nothing but the refusal, in Errors. Contact is quorum only together with a member list; Revision is then 0 if
+// reading keys is refused.
 func (p *Pool) Observe(ctx context.Context, cluster string, config *tls.Config, endpoints []Endpoint) *Session {
 	p.retain(cluster, endpoints)
-	s := &Session{clients: map[uint64]*clientv3.Client{}}
-	var mu sync.Mutex
+	peers := p.askAll(ctx, cluster, config, endpoints)
+	s := &Session{}
+	for _, peer := range peers {
+		s.Seen.Answers = append(s.Seen.Answers, peer.answer)
+	}
+	if len(peers) > 0 {
+		s.Seen.Contact = plan.ContactMinority
+		s.readQuorum(ctx, peers)
+	}
+	return s
+}
+
+// askAll returns those that answered, in the order of the endpoints.
+func (p *Pool) askAll(ctx context.Context, cluster string, config *tls.Config, endpoints []Endpoint) []peer {
+	peers := make([]peer, len(endpoints))
 	var wg sync.WaitGroup
-	for _, e := range endpoints {
+	for i, e := range endpoints {
 		wg.Go(func() {
-			c, err := p.client(cluster, config, e)
+			client, err := p.client(cluster, config, e)
 			if err != nil {
-				return // a malformed address is that of a pod without one
+				return // a malformed address answers as little as one where nobody listens
 			}
-			answer, ok := ask(ctx, c, e)
-			if !ok {
-				return
+			if answer, ok := ask(ctx, client, e); ok {
+				peers[i] = peer{answer: answer, client: client}
 			}
-			mu.Lock()
-			defer mu.Unlock()
-			s.Seen.Answers = append(s.Seen.Answers, answer)
-			s.clients[answer.MemberID] = c
 		})
 	}
 	wg.Wait()
-	slices.SortFunc(s.Seen.Answers, func(a, b plan.Answer) int { return plan.CompareNames(a.Pod, b.Pod) })
-	if len(s.Seen.Answers) > 0 {
-		s.Seen.Contact = plan.ContactMinority
-		s.readQuorum(ctx)
-	}
-	return s
+	return slices.DeleteFunc(peers, func(p peer) bool { return p.client == nil })
 }
 
 func ask(ctx context.Context, c *clientv3.Client, e Endpoint) (plan.Answer, bool) {
 	ctx, cancel := context.WithTimeout(ctx, statusTimeout)
 	defer cancel()
-	status, err := c.Status(ctx, c.Endpoints()[0])
+	answer := plan.Answer{Pod: e.Pod, PodUID: e.PodUID}
+	// The client's own Status makes a connection for each call.
+	status, err := pb.NewMaintenanceClient(c.ActiveConnection()).Status(ctx, &pb.StatusRequest{})
 	if err != nil {
-		return plan.Answer{}, false
-	}
-	return plan.Answer{
-		Pod: e.Pod, PodUID: e.PodUID,
-		MemberID: status.Header.MemberId, ClusterID: status.Header.ClusterId, Leader: status.Leader,
-		Learner: status.IsLearner, Version: status.Version, Revision: status.Header.Revision,
-		Applied: status.RaftAppliedIndex, Committed: status.RaftIndex,
-		DBSize: status.DbSize, DBSizeInUse: status.DbSizeInUse, Errors: status.Errors,
-	}, true
-}
-
-// readQuorum reads linearizably from the members that follow a leader, the leader itself first, until one can. Learners
-// are not asked: they refuse.
-func (s *Session) readQuorum(ctx context.Context) {
-	for _, id := range s.voters() {
-		c := s.clients[id]
-		list, err := memberList(ctx, c)
-		if err != nil {
-			continue
+		var refusal rpctypes.EtcdError
+		if errors.As(rpctypes.Error(err), &refusal) {
+			answer.Errors = []string{refusal.Error()}
+			return answer, true
 		}
-		s.Seen.Contact, s.Seen.ClusterID = plan.ContactQuorum, list.Header.ClusterId
-		for _, m := range list.Members {
-			member := plan.Member{ID: m.ID, Name: m.Name, Published: len(m.ClientURLs) > 0, Learner: m.IsLearner}
-			if len(m.PeerURLs) > 0 {
-				member.PeerURL = m.PeerURLs[0]
-				member.Name = firstLabel(m.PeerURLs[0], m.Name)
-			}
-			s.Seen.Members = append(s.Seen.Members, member)
-		}
-		s.Seen.Revision = revision(ctx, c)
-		return
+		return answer, false
 	}
-}
-
-// voters are the members to ask, the leader first.
-func (s *Session) voters() []uint64 {
-	var ids []uint64
-	for _, a := range s.Seen.Answers {
-		switch {
-		case a.Learner || a.Leader == 0:
-		case a.Leader == a.MemberID:
-			ids = slices.Insert(ids, 0, a.MemberID)
-		default:
-			ids = append(ids, a.MemberID)
-		}
-	}
-	return ids
-}
-
-func memberList(ctx context.Context, c *clientv3.Client) (*clientv3.MemberListResponse, error) {
-	ctx, cancel := context.WithTimeout(ctx, readTimeout)
-	defer cancel()
-	return c.MemberList(ctx) // linearizable unless told otherwise
-}
-
-// revision is that of a linearizable read, 0 where reading is not permitted.
-func revision(ctx context.Context, c *clientv3.Client) int64 {
-	ctx, cancel := context.WithTimeout(ctx, readTimeout)
-	defer cancel()
-	answer, err := c.Get(ctx, "health")
-	if err != nil {
-		return 0
-	}
-	return answer.Header.Revision
-}
-
-// firstLabel is the member's name: the first label of the host in its peer URL, for a member that has not started has
-// no other. A host that is an address has no name in it.
-func firstLabel(peerURL, name string) string {
-	u, err := url.Parse(peerURL)
-	if err != nil || u.Hostname() == "" || strings.ContainsAny(u.Hostname()[:1], "0123456789[") {
-		return name
-	}
-	label, _, _ := strings.Cut(u.Hostname(), ".")
-	return label
+	answer.MemberID, answer.ClusterID = status.GetHeader().GetMemberId(), status.GetHeader().GetClusterId()
+	answer.Revision = status.GetHeader().GetRevision()
+	answer.Leader, answer.Learner, answer.Version = status.GetLeader(), status.GetIsLearner(), status.GetVersion()
+	answer.Applied, answer.Committed = status.GetRaftAppliedIndex(), status.GetRaftIndex()
+	answer.DBSize, answer.DBSizeInUse = status.GetDbSize(), status.GetDbSizeInUse()
+	answer.Errors = status.GetErrors()
+	return answer, true
 }

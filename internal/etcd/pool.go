@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -23,43 +24,46 @@ type Endpoint struct {
 	ServerName string
 }
 
-// Pool keeps connections to members between observations. It is safe for concurrent use.
+// Pool keeps connections to members between observations. It is safe for concurrent use, also by several clusters;
+// observations of one cluster come one after the other.
 type Pool struct {
 	mu       sync.Mutex
-	clusters map[string]map[string]*clientv3.Client
+	clusters map[string]map[Endpoint]connection
+}
+
+// connection leads to one endpoint, made with this TLS configuration.
+type connection struct {
+	client *clientv3.Client
+	config *tls.Config
 }
 
 // NewPool returns a pool without connections.
-func NewPool() *Pool { return &Pool{clusters: map[string]map[string]*clientv3.Client{}} }
+func NewPool() *Pool { return &Pool{clusters: map[string]map[Endpoint]connection{}} }
 
 // Forget closes the connections to a cluster that is gone.
 func (p *Pool) Forget(cluster string) { p.retain(cluster, nil) }
 
-// Close closes every connection.
+// Close closes every connection. The pool can be used again, with new ones.
 func (p *Pool) Close() {
 	p.mu.Lock()
 	clusters := p.clusters
-	p.clusters = map[string]map[string]*clientv3.Client{}
+	p.clusters = map[string]map[Endpoint]connection{}
 	p.mu.Unlock()
-	for _, clients := range clusters {
-		for _, c := range clients {
-			_ = c.Close() // the connection is of no further use, whatever it says
+	for _, connections := range clusters {
+		for _, c := range connections {
+			c.close()
 		}
 	}
 }
 
-// retain closes the connections to pods that are gone.
+// retain closes the connections to endpoints that are not among these.
 func (p *Pool) retain(cluster string, endpoints []Endpoint) {
-	keep := map[string]bool{}
-	for _, e := range endpoints {
-		keep[e.key()] = true
-	}
-	var gone []*clientv3.Client
+	var gone []connection
 	p.mu.Lock()
-	for key, c := range p.clusters[cluster] {
-		if !keep[key] {
+	for e, c := range p.clusters[cluster] {
+		if !slices.Contains(endpoints, e) {
 			gone = append(gone, c)
-			delete(p.clusters[cluster], key)
+			delete(p.clusters[cluster], e)
 		}
 	}
 	if len(p.clusters[cluster]) == 0 {
@@ -67,49 +71,68 @@ func (p *Pool) retain(cluster string, endpoints []Endpoint) {
 	}
 	p.mu.Unlock()
 	for _, c := range gone {
-		_ = c.Close() // the pod is gone
+		c.close()
 	}
 }
-
-func (e Endpoint) key() string { return e.PodUID + "@" + e.Address }
 
 // client returns a connection to one member. It is made lazily: a member that is not there yet costs nothing here.
 func (p *Pool) client(cluster string, config *tls.Config, e Endpoint) (*clientv3.Client, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if c, ok := p.clusters[cluster][e.key()]; ok {
-		return c, nil
+	old, ok := p.clusters[cluster][e]
+	if ok && sameIdentity(old.config, config) {
+		return old.client, nil
 	}
+	client, err := connect(config, e)
+	if err != nil {
+		return nil, fmt.Errorf("connect to %s: %w", e.Address, err)
+	}
+	if ok {
+		old.close()
+	}
+	if p.clusters[cluster] == nil {
+		p.clusters[cluster] = map[Endpoint]connection{}
+	}
+	p.clusters[cluster][e] = connection{client: client, config: config}
+	return client, nil
+}
+
+// close drops the connection. What it says to that is of no use: nobody will speak over it again.
+func (c connection) close() { _ = c.client.Close() }
+
+func connect(config *tls.Config, e Endpoint) (*clientv3.Client, error) {
 	scheme := "http"
 	if config != nil {
 		scheme = "https"
 		config = config.Clone()
 		config.ServerName = e.ServerName
 	}
-	c, err := clientv3.New(clientv3.Config{
-		Context:              context.Background(),
-		Endpoints:            []string{scheme + "://" + e.Address},
-		TLS:                  config,
-		Logger:               zap.NewNop(),
-		DialKeepAliveTime:    30 * time.Second,
-		DialKeepAliveTimeout: 5 * time.Second,
-		MaxUnaryRetries:      1,
-		DialOptions: []grpc.DialOption{
-			// A member that starts is asked again within a pass or two, not after gRPC's growing pauses.
-			grpc.WithConnectParams(grpc.ConnectParams{
-				Backoff: backoff.Config{
-					BaseDelay: 50 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: time.Second,
-				},
-				MinConnectTimeout: statusTimeout,
-			}),
-		},
+	return clientv3.New(clientv3.Config{
+		Context:   context.Background(), // it outlives the observation that needs it first
+		Endpoints: []string{scheme + "://" + e.Address},
+		TLS:       config,
+		Logger:    zap.NewNop(), // what fails is in the observation
+		// Together with keepalive comes TCP_USER_TIMEOUT, which ends a connection to a node that is gone. There are no
+		// pings without calls: etcd takes those for an attack.
+		DialKeepAliveTime:    10 * time.Second,
+		DialKeepAliveTimeout: 3 * time.Second,
+		MaxUnaryRetries:      1, // one attempt: who is asked again, and when, is decided by whoever observes
+		DialOptions: []grpc.DialOption{grpc.WithConnectParams(grpc.ConnectParams{
+			// A member that starts is found by the next observation, not after gRPC's growing pauses.
+			Backoff: backoff.Config{
+				BaseDelay: 50 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: 250 * time.Millisecond,
+			},
+			MinConnectTimeout: 3 * time.Second,
+		})},
 	})
-	if err != nil {
-		return nil, fmt.Errorf("connect to %s: %w", e.Address, err)
+}
+
+// sameIdentity tells whether two configurations present the same certificates and trust the same authorities, so that a
+// connection made with the one serves the other: the Secret that they come from is read in every pass.
+func sameIdentity(a, b *tls.Config) bool {
+	if a == nil || b == nil || a == b {
+		return a == b
 	}
-	if p.clusters[cluster] == nil {
-		p.clusters[cluster] = map[string]*clientv3.Client{}
-	}
-	p.clusters[cluster][e.key()] = c
-	return c, nil
+	return a.RootCAs.Equal(b.RootCAs) && slices.EqualFunc(a.Certificates, b.Certificates,
+		func(a, b tls.Certificate) bool { return slices.EqualFunc(a.Certificate, b.Certificate, slices.Equal) })
 }
