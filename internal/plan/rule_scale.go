@@ -35,7 +35,11 @@ func serve(v *view) Action {
 	return Serve{Pods: pods}
 }
 
+// promote makes a learner in sync a voter, unless there are voters enough: a surplus learner is removed instead.
 func promote(v *view) Action {
+	if len(v.voters()) >= v.Cluster.Size {
+		return nil
+	}
 	for _, m := range v.learners() {
 		if m.Published && v.healthy(m) && v.caughtUp(m) && v.safeToPromote() {
 			return Promote{ID: m.ID, Name: m.Name}
