@@ -92,6 +92,13 @@ func (g *Group) Member(id uint64) *Member {
 	return nil
 }
 
+// Forget drops the clusters that have no data left, except those that keep names.
+func (c *Cluster) Forget(keep func(clusterID uint64) bool) {
+	c.Groups = slices.DeleteFunc(c.Groups, func(g Group) bool {
+		return !keep(g.ID) && !slices.ContainsFunc(c.Disks, func(d Disk) bool { return d.ClusterID == g.ID })
+	})
+}
+
 // Named returns the member with that name, nil if it is not listed.
 func (g *Group) Named(name string) *Member {
 	for i := range g.Members {

@@ -35,6 +35,7 @@ func (c *Cluster) StartNew(dir string, clusterID, memberID uint64, initial []Mem
 		return ErrBootstrapped
 	}
 	c.remember(g, m)
+	c.alone(clusterID, memberID)
 	c.Disks = append(c.Disks, Disk{Dir: dir, ClusterID: clusterID, MemberID: memberID, Running: true})
 	if !g.Written && m != nil {
 		c.Disk(dir).Synced = true
@@ -67,6 +68,7 @@ func (c *Cluster) StartJoin(dir, peerURL string, initial []string) error {
 		return ErrMemberCount
 	}
 	c.remember(g, self)
+	c.alone(g.ID, self.ID)
 	c.Disks = append(c.Disks, Disk{Dir: dir, ClusterID: g.ID, MemberID: self.ID, Running: true})
 	c.settle()
 	return nil
@@ -77,6 +79,9 @@ func (c *Cluster) Resume(dir string) error {
 	d := c.Disk(dir)
 	if d == nil {
 		return ErrNoData
+	}
+	if !d.Running {
+		c.alone(d.ClusterID, d.MemberID)
 	}
 	d.Running = true
 	c.settle()
@@ -145,6 +150,13 @@ func (c *Cluster) remember(g *Group, m *Member) {
 		c.harm("member %s (%x) started on an empty directory under the ID that it had before", m.Name, m.ID)
 	}
 	m.Remembers = true
+}
+
+// alone notes a second server under one identity.
+func (c *Cluster) alone(clusterID, memberID uint64) {
+	if c.Running(clusterID, memberID) {
+		c.harm("two servers run as member %x of cluster %x", memberID, clusterID)
+	}
 }
 
 // peerRuns tells whether a server of the group other than that member's can be asked for the member list.

@@ -1,0 +1,172 @@
+package world
+
+import (
+	"github.com/etcdpilot/etcd-operator/internal/etcd/etcdtest"
+	"github.com/etcdpilot/etcd-operator/internal/plan"
+)
+
+// standing tells whether the latched cluster has a quorum of voters that nobody has told to go. Of an effect that comes
+// late only evictions are held against the operator, for a closed budget rules them out; what else may have befallen a
+// member since it was looked at cannot be ruled out by anybody, and is not counted.
+func (w *World) standing(late bool) bool {
+	g := w.Etcd.Group(w.Status.ID)
+	if w.Status.ID == 0 || g == nil {
+		return false
+	}
+	n := 0
+	for _, m := range g.Members {
+		if !m.Learner && w.stands(g, &m, late) {
+			n++
+		}
+	}
+	return n >= etcdtest.Quorum(g.Voters())
+}
+
+func (w *World) stands(g *etcdtest.Group, m *etcdtest.Member, late bool) bool {
+	p := w.pod(m.Name)
+	if p != nil && p.Evicting {
+		return false
+	}
+	if late {
+		return true
+	}
+	return p != nil && !p.Deleting && w.Etcd.Running(g.ID, m.ID)
+}
+
+// checkEffect is S1: what the operator does never makes the voters lose their quorum.
+func (w *World) checkEffect(a plan.Action, before, after bool) {
+	if before && !after {
+		w.violate("S1: %T took the quorum away", a)
+	}
+	w.checkHarm()
+}
+
+// checkHarm is S4 and S5: what the servers themselves must never be made to do.
+func (w *World) checkHarm() {
+	if w.Etcd.Harm != "" {
+		w.violate("S4/S5: %s", w.Etcd.Harm)
+	}
+}
+
+// checkDecision is S6 and the part of S5 that concerns decisions made on a live view.
+func (w *World) checkDecision(a plan.Action, o *plan.Observed) {
+	if !plan.Mutates(a) {
+		return
+	}
+	for _, answer := range o.Etcd.Answers {
+		if o.Cluster.ID != 0 && answer.ClusterID != o.Cluster.ID {
+			w.violate("S6: %T although %s answers for another cluster", a, answer.Pod)
+		}
+	}
+	if o.Etcd.Revision != 0 && o.Etcd.Revision < o.Cluster.Revision {
+		w.violate("S6: %T although the revision went backwards", a)
+	}
+	create, ok := a.(plan.CreatePods)
+	if !ok {
+		return
+	}
+	for _, p := range create.Pods {
+		if v := w.volume(p.Name); v != nil && (v.Deleting || v.Lost) {
+			w.violate("S5: a pod is created on volume %s, which is going away", v.Name)
+		}
+	}
+}
+
+// checkVolumeDeletion is S2. Before the latch it holds for the data of the attempt that is under way.
+func (w *World) checkVolumeDeletion(v *plan.Volume) {
+	g := w.group()
+	if g == nil {
+		return
+	}
+	if m := g.Named(v.Name); m != nil && (v.MemberID == 0 || v.MemberID == m.ID) && w.Status.ID != 0 {
+		w.violate("S2: volume %s of a listed member is deleted", v.Name)
+	}
+	if d := w.Etcd.Disk(v.UID); d != nil {
+		if other := w.Etcd.Group(d.ClusterID); other != nil && other.Written && other.Member(d.MemberID) != nil {
+			w.violate("S2: volume %s is deleted, which holds acknowledged data", v.Name)
+		}
+	}
+}
+
+// checkAbandoned is S3: another attempt never leaves acknowledged data behind, and there is none after the latch.
+func (w *World) checkAbandoned(next *plan.Bootstrap) {
+	if w.Status.ID != 0 {
+		w.violate("S3: a first start is committed after the cluster ID was latched")
+	}
+	b := w.Status.Bootstrap
+	if b == nil || b.ClusterID == next.ClusterID {
+		return
+	}
+	if g := w.Etcd.Group(b.ClusterID); g != nil && g.Written {
+		w.violate("S3: attempt %d leaves the data of attempt %d behind", next.Incarnation, b.Incarnation)
+	}
+}
+
+// checkEviction is the other half of S1: a budget that the operator left open never lets one eviction take the quorum.
+func (w *World) checkEviction(before, after bool) {
+	if before && !after {
+		w.violate("S1: the budget (%d) lets an eviction take the quorum away", w.Budget.Min)
+	}
+}
+
+// reached tells whether the spec is fully carried out, with nothing left over.
+func (w *World) reached() bool {
+	g := w.Etcd.Group(w.Status.ID)
+	if w.Status.ID == 0 || g == nil || len(g.Members) != w.Size || len(w.Pods) != w.Size {
+		return false
+	}
+	if w.cfg.Persistent && len(w.Volumes) != w.Size {
+		return false
+	}
+	for i := range g.Members {
+		m := &g.Members[i]
+		p := w.pod(m.Name)
+		if m.Learner || !m.Published || p == nil || !p.Serving || !w.stands(g, m, false) {
+			return false
+		}
+	}
+	return w.Budget.Exists && w.Budget.Min == plan.OpenBudget(w.Size) && w.Budget.Seen
+}
+
+// hopeful tells whether a quorum's worth of data, or of first members yet to start, outlives what has happened already.
+// Before the latch a start can be given up and begun again unless a client has written.
+func (w *World) hopeful() bool {
+	g := w.group()
+	if w.Status.ID == 0 && (g == nil || !g.Written) {
+		return true
+	}
+	if g == nil {
+		return false
+	}
+	n := 0
+	for i := range g.Members {
+		if m := &g.Members[i]; !m.Learner && w.survives(g, m) {
+			n++
+		}
+	}
+	return n >= etcdtest.Quorum(g.Voters())
+}
+
+// survives tells whether the member can go on if nobody gives its node another chance.
+func (w *World) survives(g *etcdtest.Group, m *etcdtest.Member) bool {
+	p := w.pod(m.Name)
+	staying := p != nil && !p.Deleting && !p.Evicting && !p.Down && p.Phase != plan.Terminal
+	dir := ""
+	if w.cfg.Persistent {
+		v := w.volume(m.Name)
+		if v == nil || v.Lost || v.Deleting && !staying {
+			return false
+		}
+		dir = v.UID
+	} else {
+		if !staying {
+			return false
+		}
+		dir = p.UID
+	}
+	if d := w.Etcd.Disk(dir); d != nil {
+		return d.ClusterID == g.ID && d.MemberID == m.ID
+	}
+	return staying && !m.Remembers && p.Permit != nil && p.Permit.MemberID == m.ID &&
+		p.Permit.PodUID == p.UID && p.Permit.Attempt > p.Used
+}

@@ -1,0 +1,205 @@
+package world
+
+import (
+	"slices"
+
+	"github.com/etcdpilot/etcd-operator/internal/plan"
+)
+
+// steps is how many effects an action has: the operator can stop between any two of them.
+func steps(a plan.Action) int {
+	switch act := a.(type) {
+	case plan.Idle, plan.Wait, plan.Blocked:
+		return 0
+	case plan.CreateVolumes:
+		return len(act.Names)
+	case plan.CreatePods:
+		return len(act.Pods)
+	case plan.WritePermits:
+		return 2 * len(act.Permits) // the volume's mark, then the permit
+	case plan.Serve:
+		return len(act.Pods)
+	case plan.Adopt:
+		return len(act.Volumes) + 1
+	default:
+		return 1
+	}
+}
+
+// effect takes one effect of an action, as the controllers do, and tells whether it succeeded. Stale is true if the
+// EtcdCluster was written after it was read.
+func (w *World) effect(a plan.Action, step int, o *plan.Observed, stale bool) bool {
+	switch act := a.(type) {
+	case plan.CommitBootstrap, plan.Latch:
+		return w.writeStatus(a, stale)
+	case plan.Adopt:
+		return w.adopt(act, step, o, stale)
+	case plan.CreateVolumes:
+		return w.createVolume(act.Names[step], act.Incarnation)
+	case plan.CreatePods:
+		return w.createPod(act.Pods[step])
+	case plan.WritePermits:
+		if step%2 == 0 {
+			return w.markVolume(act.Permits[step/2], o)
+		}
+		return w.writePermit(act.Permits[step/2])
+	case plan.Serve:
+		return w.serve(act.Pods[step], o)
+	case plan.SetBudget:
+		w.Budget = Budget{Exists: true, Min: act.MinAvailable}
+		return true
+	case plan.DeletePod:
+		return w.deletePod(act)
+	case plan.DeleteVolume:
+		return w.deleteVolume(act)
+	}
+	return w.call(a, o)
+}
+
+// call makes a call to the etcd that answered with a quorum. A call that is refused changes nothing: look again.
+func (w *World) call(a plan.Action, o *plan.Observed) bool {
+	var err error
+	switch act := a.(type) {
+	case plan.AddLearner:
+		err = w.Etcd.AddLearner(o.Etcd.ClusterID, w.newMemberID(act.Name), act.Name, act.PeerURL)
+	case plan.Promote:
+		err = w.Etcd.Promote(o.Etcd.ClusterID, act.ID)
+	case plan.MoveLeader:
+		err = w.Etcd.MoveLeader(o.Etcd.ClusterID, act.To)
+	case plan.RemoveMember:
+		err = w.Etcd.Remove(o.Etcd.ClusterID, act.ID)
+	}
+	return err == nil
+}
+
+func (w *World) writeStatus(a plan.Action, stale bool) bool {
+	if stale {
+		return false
+	}
+	s := w.Status
+	switch act := a.(type) {
+	case plan.CommitBootstrap:
+		w.checkAbandoned(&act.Bootstrap)
+		s.Bootstrap = &act.Bootstrap
+	case plan.Latch:
+		s.ID = act.ClusterID
+	}
+	w.setStatus(s)
+	return true
+}
+
+func (w *World) adopt(act plan.Adopt, step int, o *plan.Observed, stale bool) bool {
+	if step < len(act.Volumes) {
+		v := w.volume(act.Volumes[step])
+		if v == nil || v.UID != seenVolume(o, v.Name) {
+			return false
+		}
+		v.Owned = true
+		return true
+	}
+	if stale {
+		return false
+	}
+	s := w.Status
+	s.ID = act.ClusterID
+	w.setStatus(s)
+	return true
+}
+
+func (w *World) createVolume(name string, incarnation int) bool {
+	if w.volume(name) != nil {
+		return false
+	}
+	w.Volumes = append(w.Volumes, plan.Volume{
+		Name: name, UID: w.newUID("v", name), Incarnation: incarnation, Owned: true,
+	})
+	slices.SortFunc(w.Volumes, func(a, b plan.Volume) int { return plan.CompareNames(a.Name, b.Name) })
+	return true
+}
+
+func (w *World) createPod(n plan.NewPod) bool {
+	if w.pod(n.Name) != nil {
+		return false
+	}
+	w.Pods = append(w.Pods, Pod{
+		Name: n.Name, UID: w.newUID("p", n.Name), Incarnation: n.Incarnation, Permit: n.Permit,
+	})
+	slices.SortFunc(w.Pods, func(a, b Pod) int { return plan.CompareNames(a.Name, b.Name) })
+	return true
+}
+
+// markVolume is done to the very volume that was seen, and skipped if none was.
+func (w *World) markVolume(p plan.PodPermit, o *plan.Observed) bool {
+	seen := seenVolume(o, p.Pod)
+	if seen == "" {
+		return true
+	}
+	v := w.volume(p.Pod)
+	if v == nil || v.UID != seen {
+		return false
+	}
+	v.ClusterID, v.MemberID = p.Permit.ClusterID, p.Permit.MemberID
+	return true
+}
+
+func (w *World) writePermit(n plan.PodPermit) bool {
+	p := w.pod(n.Pod)
+	if p == nil || p.UID != n.UID {
+		return false
+	}
+	if n.Permit.Mode == plan.ModeNew && w.Status.ID != 0 {
+		w.violate("S3: a permit to start a new cluster was written for %s after the cluster ID was latched", p.Name)
+	}
+	permit := n.Permit
+	p.Permit = &permit
+	return true
+}
+
+func (w *World) serve(name string, o *plan.Observed) bool {
+	p := w.pod(name)
+	for _, seen := range o.Pods {
+		if p != nil && seen.Name == name && seen.UID == p.UID {
+			p.Serving = true
+			return true
+		}
+	}
+	return false
+}
+
+// deletePod starts the grace period. To delete what is gone already is a success.
+func (w *World) deletePod(act plan.DeletePod) bool {
+	p := w.pod(act.Name)
+	switch {
+	case p == nil:
+		return true
+	case p.UID != act.UID:
+		return false
+	}
+	p.Deleting = true
+	return true
+}
+
+func (w *World) deleteVolume(act plan.DeleteVolume) bool {
+	v := w.volume(act.Name)
+	switch {
+	case v == nil:
+		return true
+	case v.UID != act.UID:
+		return false
+	}
+	w.checkVolumeDeletion(v)
+	v.Deleting = true
+	if !w.used(v) {
+		w.removeVolume(v.Name)
+	}
+	return true
+}
+
+func seenVolume(o *plan.Observed, name string) string {
+	for _, v := range o.Volumes {
+		if v.Name == name {
+			return v.UID
+		}
+	}
+	return ""
+}

@@ -1,0 +1,183 @@
+package world
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/etcdpilot/etcd-operator/internal/plan"
+)
+
+// Scenario is where an exploration begins and what may happen in it.
+type Scenario struct {
+	Config
+	// Size is the first spec.size.
+	Size int
+	// Running is true to begin with a cluster that has reached its spec, false to begin with nothing.
+	Running bool
+	// Edits are the sizes that the user asks for afterwards, at any time, in this order.
+	Edits []int
+	// Faults is how many faults a run may have, and Kinds which.
+	Faults int
+	Kinds  []Kind
+	// Limit is the number of states after which the exploration fails as too large, 0 for none.
+	Limit int
+}
+
+// Report is what an exploration found.
+type Report struct {
+	States, Moves, Depth int
+	// Violation is the first violation in breadth-first order, nil if there is none.
+	Violation *Violation
+}
+
+// String is the summary in one line.
+func (r *Report) String() string {
+	return fmt.Sprintf("explored %d states, %d transitions, %d moves deep", r.States, r.Moves, r.Depth)
+}
+
+// Violation is a broken invariant and the shortest way there.
+type Violation struct {
+	Why string
+	// Trace is the way there. Moves after a line of dashes are of a run without faults.
+	Trace []string
+	// Observed is what the operator sees at the end, and Action its answer.
+	Observed plan.Observed
+	Action   plan.Action
+}
+
+// String is a bug report.
+func (v *Violation) String() string {
+	text, err := json.Marshal(v.Observed)
+	if err != nil {
+		panic(err) // observations are plain data
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n", v.Why)
+	for i, line := range v.Trace {
+		fmt.Fprintf(&b, "%4d  %s\n", i+1, line)
+	}
+	fmt.Fprintf(&b, "the planner's answer at the end: %s\nobserved: %s", keyOf(v.Action), text)
+	return b.String()
+}
+
+// node is how a state was reached.
+type node struct {
+	parent int
+	move   Move
+}
+
+// explorer is a breadth-first search.
+type explorer struct {
+	scenario *Scenario
+	seen     map[uint64]bool
+	nodes    []node
+	report   Report
+	fair     []*fairRuns
+}
+
+// Explore visits every state that can be reached and checks it. It stops at the first violation.
+func Explore(s Scenario) *Report {
+	e := &explorer{scenario: &s, seen: map[uint64]bool{}}
+	for _, order := range []policy{surroundingsFirst, operatorFirst} {
+		e.fair = append(e.fair, &fairRuns{order: order, good: map[uint64]bool{}})
+	}
+	level := e.visit(nil, s.start(), -1, Move{})
+	for len(level) > 0 && e.report.Violation == nil {
+		var next []state
+		for _, at := range level {
+			if next = e.expand(next, at); e.report.Violation != nil {
+				break
+			}
+		}
+		level = next
+		e.report.Depth++
+		if s.Limit > 0 && e.report.States > s.Limit {
+			e.report.Violation = &Violation{Why: fmt.Sprintf("more than %d states", s.Limit)}
+		}
+	}
+	return &e.report
+}
+
+func (s *Scenario) start() *World {
+	w := New(&s.Config, s.Size)
+	if s.Running {
+		w.Settle()
+	}
+	w.Edits, w.Faults = s.Edits, s.Faults
+	return w
+}
+
+// state is a world to go on from, and its number.
+type state struct {
+	world *World
+	node  int
+}
+
+// visit adds a state to the level unless it was seen before.
+func (e *explorer) visit(level []state, w *World, parent int, m Move) []state {
+	key := w.Key()
+	if e.seen[key] {
+		return level
+	}
+	e.seen[key] = true
+	e.nodes = append(e.nodes, node{parent, m})
+	e.report.States++
+	at := state{w, len(e.nodes) - 1}
+	if w.Broken != "" {
+		e.fail(w.Broken, at.node, nil, w)
+		return level
+	}
+	for _, f := range e.fair {
+		if why, moves, end := f.check(w); why != "" {
+			e.fail(why, at.node, moves, end)
+			return level
+		}
+	}
+	return append(level, at)
+}
+
+func (e *explorer) expand(level []state, at state) []state {
+	for _, m := range at.world.moves(e.scenario.Kinds) {
+		next := at.world.Clone()
+		next.Do(m)
+		e.report.Moves++
+		if level = e.visit(level, next, at.node, m); e.report.Violation != nil {
+			return level
+		}
+	}
+	return level
+}
+
+// moves lists all that can happen next.
+func (w *World) moves(kinds []Kind) []Move {
+	bound := w.bound()
+	moves := append(bound, w.possible()...)
+	moves = append(moves, w.faults(kinds)...)
+	switch {
+	case w.Pending != nil:
+		return append(moves, Move{passGoesOn, ""}, Move{operatorCrashes, ""})
+	case w.Read != nil:
+		return append(moves, Move{passReadsOn, ""}, Move{operatorCrashes, ""})
+	case w.passChanges():
+		return append(moves, Move{passes, ""})
+	case len(bound) == 0:
+		return append(moves, w.inTheEnd()...)
+	}
+	return moves
+}
+
+func (e *explorer) fail(why string, at int, run []Move, end *World) {
+	v := &Violation{Why: why, Observed: end.Observe(&end.Kube)}
+	v.Action = end.cfg.Next(v.Observed)
+	for ; e.nodes[at].parent >= 0; at = e.nodes[at].parent {
+		v.Trace = append([]string{e.nodes[at].move.String()}, v.Trace...)
+	}
+	if len(run) > 0 {
+		v.Trace = append(v.Trace, "--------")
+	}
+	for _, m := range run {
+		v.Trace = append(v.Trace, m.String())
+	}
+	e.report.Violation = v
+}

@@ -1,0 +1,155 @@
+package world
+
+import (
+	"encoding/binary"
+	"hash/maphash"
+	"strconv"
+	"strings"
+
+	"github.com/etcdpilot/etcd-operator/internal/etcd/etcdtest"
+	"github.com/etcdpilot/etcd-operator/internal/plan"
+)
+
+var seed = maphash.MakeSeed()
+
+// Key is a hash of the state. Two states that differ in nothing that matters have the same key; 64 bits make two others
+// meet with a probability of less than one in a million for the numbers of states that are explored.
+func (w *World) Key() uint64 {
+	e := encoder{buf: make([]byte, 0, 1024)}
+	e.kube(&w.Kube)
+	e.etcd(&w.Etcd)
+	e.snapshot(w.Cache)
+	e.snapshot(w.Read)
+	if p := w.Pending; p != nil {
+		e.text(p.key)
+		e.number(p.Step)
+		for _, seen := range p.On.Pods {
+			e.text(seen.UID)
+		}
+		for _, seen := range p.On.Volumes {
+			e.text(seen.UID)
+		}
+	}
+	e.flags(w.Stale, w.Pending != nil, w.Broken != "")
+	e.number(w.Faults)
+	for _, size := range w.Edits {
+		e.number(size)
+	}
+	return maphash.Bytes(seed, e.buf)
+}
+
+// calm is the key of the state apart from what may still be done to it.
+func (w *World) calm() uint64 {
+	faults, edits := w.Faults, w.Edits
+	w.Faults, w.Edits = 0, nil
+	defer func() { w.Faults, w.Edits = faults, edits }()
+	return w.Key()
+}
+
+type encoder struct{ buf []byte }
+
+func (e *encoder) number(n int)  { e.buf = binary.AppendVarint(e.buf, int64(n)) }
+func (e *encoder) id(n uint64)   { e.buf = binary.AppendUvarint(e.buf, n) }
+func (e *encoder) text(s string) { e.buf = append(append(e.buf, s...), 0) }
+
+func (e *encoder) flags(flags ...bool) {
+	var bits byte
+	for i, f := range flags {
+		if f {
+			bits |= 1 << i
+		}
+	}
+	e.buf = append(e.buf, bits)
+}
+
+func (e *encoder) snapshot(k *Kube) {
+	e.flags(k != nil)
+	if k != nil {
+		e.kube(k)
+	}
+}
+
+func (e *encoder) kube(k *Kube) {
+	e.number(k.Size)
+	e.id(k.Status.ID)
+	e.number(int(k.Status.Revision))
+	e.text(strings.Join(k.Status.Voters, ","))
+	if b := k.Status.Bootstrap; b != nil {
+		e.number(b.Incarnation)
+		e.number(len(b.Members))
+		for _, s := range b.Seats {
+			e.text(s.Name)
+			e.text(s.PodUID)
+			e.text(s.VolumeUID)
+		}
+	}
+	e.number(len(k.Pods))
+	for i := range k.Pods {
+		e.pod(&k.Pods[i])
+	}
+	e.number(len(k.Volumes))
+	for _, v := range k.Volumes {
+		e.text(v.Name)
+		e.text(v.UID)
+		e.flags(v.Deleting, v.Lost, v.Owned)
+		e.number(v.Incarnation)
+		e.id(v.ClusterID)
+		e.id(v.MemberID)
+	}
+	e.flags(k.Budget.Exists, k.Budget.Seen)
+	e.number(k.Budget.Min)
+}
+
+func (e *encoder) pod(p *Pod) {
+	e.text(p.Name)
+	e.text(p.UID)
+	e.number(p.Incarnation)
+	e.number(int(p.Phase))
+	e.flags(p.Deleting, p.Serving, p.Old, p.Overdue, p.Down, p.Stuck, p.Evicting, p.Foreign)
+	e.number(p.Used)
+	e.text(string(p.Exit))
+	e.flags(p.Permit != nil)
+	if p.Permit != nil {
+		e.permit(p.Permit)
+	}
+}
+
+func (e *encoder) permit(p *plan.Permit) {
+	e.text(string(p.Mode))
+	e.id(p.ClusterID)
+	e.id(p.MemberID)
+	e.text(p.InitialCluster)
+	e.text(p.PodUID)
+	e.number(p.Attempt)
+}
+
+func (e *encoder) etcd(c *etcdtest.Cluster) {
+	e.flags(c.Harm != "")
+	for i := range c.Groups {
+		g := &c.Groups[i]
+		e.id(g.ID)
+		e.id(g.Leader)
+		e.flags(g.Written)
+		e.number(len(g.Members))
+		for _, m := range g.Members {
+			e.id(m.ID)
+			e.text(m.Name)
+			e.flags(m.Published, m.Learner, m.Remembers, m.Matched)
+		}
+	}
+	for _, d := range c.Disks {
+		e.text(d.Dir)
+		e.id(d.ClusterID)
+		e.id(d.MemberID)
+		e.flags(d.Synced, d.Running)
+	}
+}
+
+// ordinal is the number at the end of a member's name.
+func ordinal(name string) int {
+	n, err := strconv.Atoi(name[strings.LastIndexByte(name, '-')+1:])
+	if err != nil {
+		return 0
+	}
+	return n
+}

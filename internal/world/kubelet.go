@@ -1,0 +1,103 @@
+package world
+
+import (
+	"strings"
+
+	"github.com/etcdpilot/etcd-operator/internal/etcd/etcdtest"
+	"github.com/etcdpilot/etcd-operator/internal/plan"
+)
+
+// canStart tells whether a node takes the pod and mounts its volume.
+func (w *World) canStart(p *Pod) bool {
+	return p.Phase == plan.Pending && !p.Deleting && !p.Down && !p.Stuck && !w.unmountable(w.cfg, p)
+}
+
+// unmountable tells whether the scheduler passes a pod over because of its volume.
+func (k *Kube) unmountable(cfg *Config, p *Pod) bool {
+	if !cfg.Persistent || p.Phase != plan.Pending {
+		return false
+	}
+	v := k.volume(p.Name)
+	return v == nil || v.Deleting || v.Lost
+}
+
+// refusal is what member-run would say now, ExitNone if it would start etcd.
+func (w *World) refusal(p *Pod) plan.Exit {
+	permit, d := p.Permit, w.disk(p)
+	switch {
+	case d != nil && (d.ClusterID != permit.ClusterID || d.MemberID != permit.MemberID):
+		return plan.ExitForeignData
+	case d != nil:
+		return plan.ExitNone
+	case permit.Mode == plan.ModeResume, permit.PodUID != p.UID, permit.Attempt <= p.Used:
+		return plan.ExitDataLost
+	}
+	return plan.ExitNone
+}
+
+// canRun tells whether member-run has something to do in the pod that it has not done in vain already.
+func (w *World) canRun(p *Pod) bool {
+	if p.Phase != plan.Running || p.Deleting || p.Down || p.Permit == nil || w.serverRuns(p) {
+		return false
+	}
+	if exit := w.refusal(p); exit != plan.ExitNone {
+		return p.Exit != exit
+	}
+	if d := w.disk(p); d != nil { // a member that was removed exits for ever
+		g := w.Etcd.Group(d.ClusterID)
+		return g != nil && g.Member(d.MemberID) != nil
+	}
+	return true
+}
+
+// memberRun is one start of the etcd container: member-run, and etcd as far as its write-ahead log.
+func (w *World) memberRun(p *Pod) {
+	if p.Exit = w.refusal(p); p.Exit != plan.ExitNone {
+		return
+	}
+	permit, dir := p.Permit, w.dir(p)
+	if w.Etcd.Disk(dir) != nil {
+		_ = w.Etcd.Resume(dir) // there is data: it cannot fail
+		return
+	}
+	p.Used = permit.Attempt
+	var err error
+	if permit.Mode == plan.ModeNew {
+		err = w.Etcd.StartNew(dir, permit.ClusterID, permit.MemberID, initialMembers(permit))
+	} else {
+		_, urls := parseCluster(permit.InitialCluster)
+		err = w.Etcd.StartJoin(dir, w.cluster().PeerURL(p.Name), urls)
+	}
+	if err != nil { // the container ends and starts again, with no permit left
+		p.Exit = w.refusal(p)
+	}
+}
+
+func parseCluster(initial string) (names, urls []string) {
+	for pair := range strings.SplitSeq(initial, ",") {
+		name, url, _ := strings.Cut(pair, "=")
+		names, urls = append(names, name), append(urls, url)
+	}
+	return names, urls
+}
+
+// initialMembers are what every server computes from the token and the initial cluster.
+func initialMembers(permit *plan.Permit) []etcdtest.Member {
+	names, urls := parseCluster(permit.InitialCluster)
+	byName := map[string]string{}
+	for i, name := range names {
+		byName[name] = urls[i]
+	}
+	ids, _ := plan.IDs(permit.Token, byName)
+	var members []etcdtest.Member
+	for i, name := range names {
+		members = append(members, etcdtest.Member{ID: ids[name], Name: name, PeerURL: urls[i]})
+	}
+	return members
+}
+
+// used tells whether a pod keeps the claim from going away. One that has ended does not.
+func (w *World) used(v *plan.Volume) bool {
+	p := w.pod(v.Name)
+	return p != nil && p.Phase == plan.Running
+}

@@ -1,0 +1,116 @@
+package world
+
+import (
+	"time"
+
+	"github.com/etcdpilot/etcd-operator/internal/etcd/etcdtest"
+	"github.com/etcdpilot/etcd-operator/internal/plan"
+)
+
+// Observe is what a pass sees that has read the Kubernetes objects in k and then asks etcd.
+func (w *World) Observe(k *Kube) plan.Observed {
+	o := plan.Observed{Now: base, Cluster: k.cluster(w.cfg)}
+	o.Pods = make([]plan.Pod, 0, len(k.Pods))
+	for i := range k.Pods {
+		p := observePod(&k.Pods[i])
+		if k.Pods[i].Stuck || k.unmountable(w.cfg, &k.Pods[i]) {
+			p.Problem = "cannot be scheduled"
+		}
+		o.Pods = append(o.Pods, p)
+	}
+	o.Volumes = append(o.Volumes, k.Volumes...)
+	settled := k.Budget.Seen
+	for i := range k.Pods {
+		settled = settled && (!k.Pods[i].Evicting || k.Pods[i].Deleting)
+	}
+	if k.Budget.Exists {
+		o.Budget = plan.Budget{Exists: true, MinAvailable: k.Budget.Min, Settled: settled}
+	}
+	o.Etcd = w.observeEtcd(k)
+	return o
+}
+
+// zones are two, so that crowding decides who has to go.
+var zones = [2]string{"a", "b"}
+
+func observePod(p *Pod) plan.Pod {
+	n := ordinal(p.Name)
+	out := plan.Pod{
+		Name: p.Name, UID: p.UID, Incarnation: p.Incarnation, Phase: p.Phase, Node: "n-" + p.Name, Zone: zones[n%2],
+		Deleting: p.Deleting, Created: base, Permit: p.Permit, Exit: p.Exit, Serving: p.Serving,
+	}
+	if p.Phase != plan.Pending {
+		out.IP = "ip-" + p.UID
+	}
+	if p.Old {
+		out.Created = base.Add(-time.Hour)
+	}
+	if p.Deleting {
+		out.Deadline = base.Add(30 * time.Second)
+		if p.Overdue {
+			out.Deadline = base.Add(-time.Hour)
+		}
+	}
+	return out
+}
+
+// observeEtcd asks the pods that were read and that are still there.
+func (w *World) observeEtcd(k *Kube) plan.Etcd {
+	var e plan.Etcd
+	var quorum *etcdtest.Group
+	for i := range k.Pods {
+		asked := &k.Pods[i]
+		p := w.pod(asked.Name)
+		if asked.Phase != plan.Running || asked.Permit == nil || p == nil || p.UID != asked.UID {
+			continue
+		}
+		if p.Foreign {
+			e.Answers = append(e.Answers, plan.Answer{
+				Pod: p.Name, PodUID: p.UID, MemberID: 0xbad, ClusterID: 0xbad, Leader: 0xbad, Version: w.cfg.Version,
+			})
+			continue
+		}
+		d := w.disk(p)
+		if d == nil || !d.Running {
+			continue
+		}
+		g := w.Etcd.Group(d.ClusterID)
+		e.Answers = append(e.Answers, w.answer(p, d, g))
+		if m := g.Member(d.MemberID); quorum == nil && g.Leader != 0 && m != nil && !m.Learner {
+			quorum = g
+		}
+	}
+	switch {
+	case quorum != nil:
+		e.Contact, e.ClusterID, e.Revision = plan.ContactQuorum, quorum.ID, revision(quorum.Written)
+		for _, m := range quorum.Members {
+			e.Members = append(e.Members, plan.Member{
+				ID: m.ID, Name: m.Name, PeerURL: m.PeerURL, Published: m.Published, Learner: m.Learner,
+			})
+		}
+	case len(e.Answers) > 0:
+		e.Contact = plan.ContactMinority
+	}
+	return e
+}
+
+func revision(written bool) int64 {
+	if written {
+		return 2
+	}
+	return 1
+}
+
+func (w *World) answer(p *Pod, d *etcdtest.Disk, g *etcdtest.Group) plan.Answer {
+	a := plan.Answer{
+		Pod: p.Name, PodUID: p.UID, MemberID: d.MemberID, ClusterID: d.ClusterID, Leader: g.Leader,
+		Version: w.cfg.Version, Revision: revision(g.Written && d.Synced), Committed: 100,
+	}
+	if m := g.Member(d.MemberID); m != nil {
+		a.Learner = m.Learner
+	}
+	if d.Synced {
+		a.Applied = 100
+	}
+	return a
+}

@@ -1,0 +1,208 @@
+package world
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/etcdpilot/etcd-operator/internal/plan"
+)
+
+// Decide is what the planner answers now, on the cache and, if that changes anything, on live reads.
+func (w *World) Decide() (plan.Action, plan.Observed) {
+	if w.Cache != nil {
+		o := w.Observe(w.Cache)
+		if a := w.cfg.Next(o); !plan.Mutates(a) || w.cfg.TrustCache {
+			return a, o
+		}
+	}
+	o := w.Observe(&w.Kube)
+	return w.cfg.Next(o), o
+}
+
+// pass is one pass of the operator that nothing disturbs.
+func (w *World) pass() {
+	a, o := w.Decide()
+	w.checkDecision(a, &o)
+	w.carryOut(a, &o)
+}
+
+// carryOut takes every effect of an action at once.
+func (w *World) carryOut(a plan.Action, o *plan.Observed) {
+	stale := w.Cache != nil && w.cfg.TrustCache
+	for step := range steps(a) {
+		before := w.standing(false)
+		if !w.effect(a, step, o, stale) {
+			return
+		}
+		w.checkEffect(a, before, w.standing(false))
+	}
+	w.finish(o, stale)
+}
+
+// hold decides and stops before the first effect.
+func (w *World) hold() {
+	a, o := w.Decide()
+	w.checkDecision(a, &o)
+	w.Pending = &Pending{Action: a, On: o, key: keyOf(a)}
+	w.Stale = false
+}
+
+// next takes one effect of what was decided earlier.
+func (w *World) next() {
+	p := w.Pending
+	before := w.standing(true)
+	ok := w.effect(p.Action, p.Step, &p.On, w.Stale)
+	w.checkEffect(p.Action, before, w.standing(true))
+	if p.Step++; ok && p.Step < steps(p.Action) {
+		return
+	}
+	if ok {
+		w.finish(&p.On, w.Stale)
+	}
+	w.drop()
+}
+
+// drop forgets what was in the middle: the operator has crashed, or is done with it.
+func (w *World) drop() { w.Pending, w.Read, w.Stale = nil, nil, false }
+
+// read reads the Kubernetes objects and stops before etcd is asked.
+func (w *World) read() {
+	w.Read, w.Stale = w.Kube.clone(), false
+}
+
+// resume asks etcd, decides on that and on what was read before, and acts.
+func (w *World) resume() {
+	o := w.Observe(w.Read)
+	a, stale := w.cfg.Next(o), w.Stale
+	w.drop()
+	for step := range steps(a) {
+		before := w.standing(true)
+		if !w.effect(a, step, &o, stale) {
+			return
+		}
+		w.checkEffect(a, before, w.standing(true))
+	}
+	w.finish(&o, stale)
+}
+
+// finish is the status write of a pass: compare-and-swap on the version that was read.
+func (w *World) finish(o *plan.Observed, stale bool) {
+	if stale || o.Etcd.Contact != plan.ContactQuorum {
+		return
+	}
+	s := w.Status
+	if o.Etcd.Revision > s.Revision {
+		s.Revision = o.Etcd.Revision
+	}
+	s.Voters = nil
+	for _, m := range o.Etcd.Members {
+		if !m.Learner {
+			s.Voters = append(s.Voters, m.Name)
+		}
+	}
+	slices.SortFunc(s.Voters, plan.CompareNames)
+	w.setStatus(s)
+}
+
+func (w *World) setStatus(s Status) {
+	old := w.Status
+	w.Status = s
+	if s.ID != old.ID || s.Bootstrap != old.Bootstrap || s.Revision != old.Revision ||
+		!slices.Equal(s.Voters, old.Voters) {
+		w.touched()
+	}
+}
+
+// touched notes that the EtcdCluster has a new version.
+func (w *World) touched() { w.Stale = w.Read != nil || w.Pending != nil }
+
+func keyOf(a plan.Action) string {
+	text, err := json.Marshal(a)
+	if err != nil {
+		panic(err) // actions are plain data
+	}
+	return fmt.Sprintf("%T%s", a, text)
+}
+
+// newUID returns the first unused name for an object: states that differ only in how many there were before are equal.
+func (w *World) newUID(kind, name string) string {
+	for n := 1; ; n++ {
+		uid := fmt.Sprintf("%s%d.%d", kind, ordinal(name), n)
+		if !w.mentions(uid) {
+			return uid
+		}
+	}
+}
+
+// mentions tells whether anything still refers to an object by that UID.
+func (w *World) mentions(uid string) bool {
+	for _, k := range []*Kube{&w.Kube, w.Cache, w.Read} {
+		if k == nil {
+			continue
+		}
+		for i := range k.Pods {
+			if k.Pods[i].UID == uid {
+				return true
+			}
+		}
+		for i := range k.Volumes {
+			if k.Volumes[i].UID == uid {
+				return true
+			}
+		}
+		if b := k.Status.Bootstrap; b != nil {
+			for _, s := range b.Seats {
+				if s.PodUID == uid || s.VolumeUID == uid {
+					return true
+				}
+			}
+		}
+	}
+	return w.Pending != nil && w.Pending.mentions(uid)
+}
+
+func (p *Pending) mentions(uid string) bool {
+	return strings.Contains(p.key, `"`+uid+`"`) ||
+		slices.ContainsFunc(p.On.Pods, func(p plan.Pod) bool { return p.UID == uid }) ||
+		slices.ContainsFunc(p.On.Volumes, func(v plan.Volume) bool { return v.UID == uid })
+}
+
+// newMemberID is the same for members.
+func (w *World) newMemberID(name string) uint64 {
+	for id := uint64(ordinal(name)+1) << 8; ; id++ {
+		if !w.mentionsMember(id) {
+			return id
+		}
+	}
+}
+
+func (w *World) mentionsMember(id uint64) bool {
+	for i := range w.Etcd.Groups {
+		if w.Etcd.Groups[i].Member(id) != nil {
+			return true
+		}
+	}
+	for _, d := range w.Etcd.Disks {
+		if d.MemberID == id {
+			return true
+		}
+	}
+	for _, k := range []*Kube{&w.Kube, w.Cache, w.Read} {
+		if k == nil {
+			continue
+		}
+		for i := range k.Pods {
+			if p := k.Pods[i].Permit; p != nil && p.MemberID == id {
+				return true
+			}
+		}
+		for _, v := range k.Volumes {
+			if v.MemberID == id {
+				return true
+			}
+		}
+	}
+	return w.Pending != nil && strings.Contains(w.Pending.key, fmt.Sprint(id))
+}

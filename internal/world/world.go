@@ -1,0 +1,225 @@
+package world
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/etcdpilot/etcd-operator/internal/etcd/etcdtest"
+	"github.com/etcdpilot/etcd-operator/internal/plan"
+)
+
+// Planner decides; plan.Next is one.
+type Planner func(plan.Observed) plan.Action
+
+// Config is what does not change in a run.
+type Config struct {
+	// Persistent is true for members on PersistentVolumeClaims.
+	Persistent bool
+	// Version is what every server runs, for example "3.7.3".
+	Version string
+	// Next is the planner.
+	Next Planner
+	// TrustCache makes the operator act on its cache without planning again on live reads.
+	TrustCache bool
+}
+
+// World is one state: everything that exists, and what the operator is in the middle of.
+type World struct {
+	cfg *Config
+	// Kube is the API server's truth.
+	Kube
+	// Etcd is every server and its data. A directory is named by the UID of the volume or of the emptyDir's pod.
+	Etcd etcdtest.Cluster
+	// Cache is what the operator's cache holds, nil while it is up to date.
+	Cache *Kube
+	// Read is what a pass has read so far when it was held up before it asked etcd.
+	Read *Kube
+	// Pending is what a pass has decided when it was held up before or between its effects.
+	Pending *Pending
+	// Stale is true once the EtcdCluster was written after it was read for Read or Pending.
+	Stale bool
+	// Edits are the sizes that the user will still ask for, in this order.
+	Edits []int
+	// Faults is how many more may happen.
+	Faults int
+	// Broken is the first invariant that was violated, empty if none.
+	Broken string
+}
+
+// Kube is what the API server holds of one cluster.
+type Kube struct {
+	Size    int
+	Status  Status
+	Pods    []Pod
+	Volumes []plan.Volume
+	Budget  Budget
+}
+
+// Status is the durable part of the EtcdCluster's status.
+type Status struct {
+	ID        uint64
+	Bootstrap *plan.Bootstrap
+	Revision  int64
+	Voters    []string
+}
+
+// Pod is a pod and its node's kubelet.
+type Pod struct {
+	Name        string
+	UID         string
+	Incarnation int
+	Phase       plan.Phase
+	Deleting    bool
+	Permit      *plan.Permit
+	Exit        plan.Exit
+	Serving     bool
+	// Old is true once every deadline that counts from the creation has passed; Overdue likewise for a deletion.
+	Old, Overdue bool
+	// Used is the highest attempt that member-run has marked as used in this pod.
+	Used int
+	// Down is true while the pod's node does not report; Stuck while no node takes the pod.
+	Down, Stuck bool
+	// Evicting is true once the API server has granted an eviction; the deletion follows.
+	Evicting bool
+	// Foreign is true while somebody else's etcd answers at the pod's address.
+	Foreign bool
+}
+
+// Budget is the PodDisruptionBudget and what its controller has seen of it.
+type Budget struct {
+	Exists bool
+	Min    int
+	// Seen is false until the disruption controller has worked on the current Min: evictions are refused until then.
+	Seen bool
+}
+
+// Pending is a decision that has not taken all of its effects.
+type Pending struct {
+	Action plan.Action
+	// Step is the next effect.
+	Step int
+	// On is what the decision was made on.
+	On plan.Observed
+	// key is Action as text.
+	key string
+}
+
+// New returns the world right after the user has created an EtcdCluster of that size.
+func New(cfg *Config, size int) *World {
+	w := &World{cfg: cfg}
+	w.Size = size
+	w.Etcd.MaxLearners = 8
+	if strings.HasPrefix(cfg.Version, "3.5.") {
+		w.Etcd.MaxLearners = 1
+	}
+	return w
+}
+
+// Clone returns a copy that shares nothing that a move changes.
+func (w *World) Clone() *World {
+	out := *w
+	out.Kube = *w.Kube.clone()
+	out.Etcd = w.Etcd.Clone()
+	if w.Pending != nil {
+		p := *w.Pending
+		out.Pending = &p
+	}
+	return &out
+}
+
+// clone shares what is never changed in place: bootstrap records, permits, lists of voters.
+func (k *Kube) clone() *Kube {
+	out := *k
+	out.Pods, out.Volumes = slices.Clone(k.Pods), slices.Clone(k.Volumes)
+	return &out
+}
+
+const clusterName, namespace, clusterUID = "c", "ns", "uid"
+
+// base is the time of every observation; what is late was due an hour ago.
+var base = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+func (w *World) cluster() plan.Cluster {
+	return w.Kube.cluster(w.cfg)
+}
+
+func (k *Kube) cluster(cfg *Config) plan.Cluster {
+	return plan.Cluster{
+		Namespace: namespace, Name: clusterName, UID: clusterUID, Size: k.Size, Persistent: cfg.Persistent,
+		ID: k.Status.ID, Bootstrap: k.Status.Bootstrap, Revision: k.Status.Revision, Voters: k.Status.Voters,
+	}
+}
+
+func (k *Kube) pod(name string) *Pod {
+	for i := range k.Pods {
+		if k.Pods[i].Name == name {
+			return &k.Pods[i]
+		}
+	}
+	return nil
+}
+
+func (k *Kube) volume(name string) *plan.Volume {
+	for i := range k.Volumes {
+		if k.Volumes[i].Name == name {
+			return &k.Volumes[i]
+		}
+	}
+	return nil
+}
+
+// dir is the name of the directory that a pod works on, empty if its volume is missing.
+func (w *World) dir(p *Pod) string {
+	if !w.cfg.Persistent {
+		return p.UID
+	}
+	if v := w.volume(p.Name); v != nil {
+		return v.UID
+	}
+	return ""
+}
+
+// disk is the data that a pod works on, nil if there is none.
+func (w *World) disk(p *Pod) *etcdtest.Disk { return w.Etcd.Disk(w.dir(p)) }
+
+// serverRuns tells whether an etcd runs in the pod.
+func (w *World) serverRuns(p *Pod) bool {
+	d := w.disk(p)
+	return d != nil && d.Running
+}
+
+// group is the cluster that the operator is to care for: the latched one, or else the one being started.
+func (w *World) group() *etcdtest.Group {
+	if id := w.Status.ID; id != 0 {
+		return w.Etcd.Group(id)
+	}
+	if b := w.Status.Bootstrap; b != nil {
+		return w.Etcd.Group(b.ClusterID)
+	}
+	return nil
+}
+
+// removePod takes the pod out of the API, and with it an emptyDir.
+func (w *World) removePod(name string) {
+	p := w.pod(name)
+	w.Etcd.Stop(w.dir(p))
+	if !w.cfg.Persistent {
+		w.Etcd.Lose(p.UID)
+	}
+	w.Pods = slices.DeleteFunc(w.Pods, func(p Pod) bool { return p.Name == name })
+}
+
+// removeVolume takes the claim out of the API, and with it the data.
+func (w *World) removeVolume(name string) {
+	w.Etcd.Lose(w.volume(name).UID)
+	w.Volumes = slices.DeleteFunc(w.Volumes, func(v plan.Volume) bool { return v.Name == name })
+}
+
+// violate records the first broken invariant.
+func (w *World) violate(format string, args ...any) {
+	if w.Broken == "" {
+		w.Broken = fmt.Sprintf(format, args...)
+	}
+}
