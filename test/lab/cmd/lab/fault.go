@@ -1,0 +1,53 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/etcdpilot/etcd-operator/test/lab"
+)
+
+func faultCommand() *cobra.Command {
+	fault := &cobra.Command{Use: "fault", Short: "Break something, or heal it"}
+	const container = "NAMESPACE/POD/CONTAINER"
+	fault.AddCommand(
+		single("kill-node NODE", "End all processes of a node at once, as a power cut does", (*lab.Lab).KillNode),
+		single("stop-node NODE", "End a node's agents in an orderly way; its containers run on", (*lab.Lab).StopNode),
+		single("isolate-node NODE", "Pull a node's cable", (*lab.Lab).IsolateNode),
+		single("heal-node NODE", "Undo whatever was done to a node", (*lab.Lab).HealNode),
+		partitionCommand(),
+		single("kill "+container, "End a container's processes with SIGKILL", (*lab.Lab).KillContainer),
+		single("freeze "+container, "Stop a container's processes with SIGSTOP", (*lab.Lab).FreezeContainer),
+		single("thaw "+container, "Let a frozen container go on", (*lab.Lab).ThawContainer),
+		single("wipe-volume NAMESPACE/PVC", "Remove all that is in a volume", (*lab.Lab).WipeVolume),
+	)
+	return fault
+}
+
+func single(use, short string, do func(*lab.Lab, context.Context, string) error) *cobra.Command {
+	return &cobra.Command{
+		Use: use, Short: short, Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			running, err := lab.Attach()
+			if err != nil {
+				return err
+			}
+			return do(running, cmd.Context(), args[0])
+		},
+	}
+}
+
+func partitionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "partition NODE NODE", Short: "Drop all packets between two nodes and their pods",
+		Args: cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			running, err := lab.Attach()
+			if err != nil {
+				return err
+			}
+			return running.PartitionNodes(cmd.Context(), args[0], args[1])
+		},
+	}
+}

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/etcdpilot/etcd-operator/test/lab"
+	"github.com/etcdpilot/etcd-operator/test/lab/image"
+	"github.com/etcdpilot/etcd-operator/test/lab/internal/build"
+	"github.com/etcdpilot/etcd-operator/test/lab/internal/registry"
+)
+
+func toolCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "tool NAME",
+		Short: "Build a pinned program if needed, and print its path",
+		Long: `Build a pinned program if needed, and print its path.
+
+NAME is a program (controller-gen, kube-apiserver, etcd), a program of one tool of several
+that have it (etcd37/etcdctl), or a tool of hack/tools, whose folder is printed.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			builder, err := build.New(cmd.ErrOrStderr())
+			if err != nil {
+				return err
+			}
+			path, err := builder.Find(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintln(cmd.OutOrStdout(), path)
+			return err
+		},
+	}
+}
+
+func loadCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "load NAME PATH",
+		Short: "Make an image available to the cluster: a tar file, or a folder in the OCI image layout",
+		Args:  cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			running, err := lab.Attach()
+			if err != nil {
+				return err
+			}
+			return running.Load(cmd.Context(), args[0], args[1])
+		},
+	}
+}
+
+func imageCommand() *cobra.Command {
+	var (
+		name, output string
+		files        []string
+		spec         image.Spec
+	)
+	cmd := &cobra.Command{
+		Use:   "image --name NAME --file SOURCE:DESTINATION...",
+		Short: "Build an image from files, and make it available to the cluster or write it to a tar file",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			var err error
+			if spec.Files, err = parseFiles(files); err != nil {
+				return err
+			}
+			if output != "" {
+				return image.Save(spec, name, output)
+			}
+			running, err := lab.Attach()
+			if err != nil {
+				return err
+			}
+			return running.LoadSpec(cmd.Context(), name, spec)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&name, "name", "", "reference that the image gets")
+	flags.StringVar(&output, "output", "", "tar file to write instead of loading the image")
+	flags.StringArrayVar(&files, "file", nil, "SOURCE:DESTINATION of a file, may be repeated")
+	flags.StringVar(&spec.User, "user", "", "user that the entry point runs as")
+	flags.StringArrayVar(&spec.Entrypoint, "entrypoint", nil, "entry point; repeat it for each word")
+	flags.StringArrayVar(&spec.Cmd, "cmd", nil, "argument that a container may replace, may be repeated")
+	flags.StringArrayVar(&spec.Env, "env", nil, "NAME=value, may be repeated")
+	flags.StringToStringVar(&spec.Labels, "label", nil, "NAME=value, may be repeated")
+	for _, required := range []string{"name", "file"} {
+		if err := cmd.MarkFlagRequired(required); err != nil {
+			panic(err) // The flag is defined a few lines above.
+		}
+	}
+	return cmd
+}
+
+func parseFiles(pairs []string) (map[string]image.File, error) {
+	files := map[string]image.File{}
+	for _, pair := range pairs {
+		source, destination, found := strings.Cut(pair, ":")
+		if !found || source == "" || !strings.HasPrefix(destination, "/") {
+			return nil, fmt.Errorf("--file %q: %w", pair, errors.New("want SOURCE:/DESTINATION"))
+		}
+		files[destination] = image.File{Source: source}
+	}
+	return files, nil
+}
+
+// registryCommand is what up starts as a process of its own.
+func registryCommand() *cobra.Command {
+	var listen, dir string
+	cmd := &cobra.Command{
+		Use:    "registry",
+		Hidden: true,
+		Args:   cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return registry.Serve(cmd.Context(), listen, dir, cmd.ErrOrStderr())
+		},
+	}
+	cmd.Flags().StringVar(&listen, "listen", registry.Address, "address to listen on")
+	cmd.Flags().StringVar(&dir, "dir", "", "folder for layers")
+	return cmd
+}

@@ -1,0 +1,44 @@
+package addons
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"text/template"
+
+	"github.com/etcdpilot/etcd-operator/test/lab/internal/network"
+)
+
+// StorageClass is the name of the lab's default StorageClass.
+const StorageClass = "standard"
+
+var (
+	//go:embed manifests/coredns.yaml
+	corednsText string
+	//go:embed manifests/storage.yaml
+	storageText string
+
+	manifests = template.Must(template.New("addons").Option("missingkey=error").Parse(
+		corednsText + "---\n" + storageText))
+)
+
+// NodePath says where the volumes of a node are.
+type NodePath struct {
+	// Name of the node.
+	Name string
+	// Path is a folder of this machine.
+	Path string
+}
+
+// Manifests returns the Kubernetes objects of the cluster's DNS and its default StorageClass.
+func Manifests(nodes []NodePath) ([]byte, error) {
+	var out bytes.Buffer
+	err := manifests.Execute(&out, struct {
+		DNS, CoreDNSImage, LocalPathImage, BusyboxImage string
+		Nodes                                           []NodePath
+	}{network.DNSServiceIP, coreDNSImage, localPathImage, busyboxImages[0], nodes})
+	if err != nil {
+		return nil, fmt.Errorf("render the cluster's additions: %w", err)
+	}
+	return out.Bytes(), nil
+}

@@ -1,0 +1,52 @@
+package build
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+)
+
+// debianPackages maps programs that cannot be built as static Go to the Debian package that has them.
+var debianPackages = []struct{ program, pkg string }{
+	{"runc", "runc"},
+	{"iptables", "iptables"},
+	{"nft", "nftables"},
+	{"ip", "iproute2"},
+	{"conntrack", "conntrack"},
+	{"busybox", "busybox-static"},
+}
+
+// EnsureDebian installs the Debian packages that the lab needs and this machine lacks.
+func EnsureDebian(ctx context.Context, out io.Writer) error {
+	var missing []string
+	for _, need := range debianPackages {
+		if _, err := exec.LookPath(need.program); err != nil {
+			missing = append(missing, need.pkg)
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	names := strings.Join(missing, " ")
+	if _, err := exec.LookPath("apt-get"); err != nil {
+		return fmt.Errorf("this machine lacks programs of the Debian packages %s, and has no apt-get: install them", names)
+	}
+	if os.Geteuid() != 0 {
+		return fmt.Errorf("this machine lacks the Debian packages %s: run \"apt-get install %s\" as root", names, names)
+	}
+	_, _ = fmt.Fprintf(out, "installing Debian packages: %s\n", names)
+	for _, args := range [][]string{{"update", "-q"}, append([]string{"install", "-q", "-y"}, missing...)} {
+		cmd := exec.CommandContext(ctx, "apt-get", args...) // #nosec G204 -- the fixed names above
+		cmd.Env = append(os.Environ(), "DEBIAN_FRONTEND=noninteractive")
+		var output bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &output, &output
+		if err := cmd.Run(); err != nil {
+			return fmt.Errorf("apt-get %s: %w\n%s", args[0], err, lastLines(output.String()))
+		}
+	}
+	return nil
+}

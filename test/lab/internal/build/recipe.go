@@ -1,0 +1,63 @@
+package build
+
+import (
+	"fmt"
+	"strings"
+
+	"golang.org/x/mod/semver"
+)
+
+// Names of the tools that the lab itself runs on.
+const (
+	Kubernetes = "kubernetes"
+	Containerd = "containerd"
+	CNI        = "cni"
+	CoreDNS    = "coredns"
+	LocalPath  = "local-path-provisioner"
+	Etcd35     = "etcd35"
+	Etcd36     = "etcd36"
+	Etcd37     = "etcd37"
+)
+
+// LabTools lists the tools that the lab itself runs on, the one that takes longest first.
+func LabTools() []string {
+	return []string{Kubernetes, Containerd, CNI, CoreDNS, LocalPath, Etcd35, Etcd36, Etcd37}
+}
+
+// recipe is how a tool is built, beyond what all share.
+type recipe struct {
+	ldflags string
+	tags    string
+	// takes says how long a first build takes on two cores.
+	takes string
+}
+
+func recipeFor(tool, version string) recipe {
+	switch tool {
+	case Kubernetes:
+		// Kubernetes learns its version from the linker only; clients and the kubelet compare it.
+		const pkg = "k8s.io/component-base/version."
+		minor := strings.TrimPrefix(semver.MajorMinor(version), semver.Major(version)+".")
+		return recipe{takes: "about 5 min", ldflags: fmt.Sprintf("-X %[1]sgitVersion=%[2]s -X %[1]sgitMajor=%[3]s "+
+			"-X %[1]sgitMinor=%[4]s -X %[1]sgitTreeState=clean",
+			pkg, version, strings.TrimPrefix(semver.Major(version), "v"), minor)}
+	case Containerd:
+		return recipe{takes: "about 40 s", ldflags: "-X github.com/containerd/containerd/v2/version.Version=" + version}
+	case CoreDNS, "golangci-lint":
+		return recipe{takes: "about 75 s"}
+	case LocalPath:
+		return recipe{takes: "about 50 s", ldflags: "-X main.VERSION=" + version}
+	default:
+		return recipe{takes: "about 20 s"}
+	}
+}
+
+// args is the build's command line, without the packages. The programs are static, so that they run in images that
+// hold nothing else.
+func (r recipe) args() []string {
+	args := []string{"build", "-trimpath", "-ldflags", strings.TrimSpace("-s -w " + r.ldflags)}
+	if r.tags != "" {
+		args = append(args, "-tags", r.tags)
+	}
+	return args
+}

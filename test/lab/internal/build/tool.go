@@ -1,0 +1,153 @@
+package build
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+
+	"golang.org/x/mod/modfile"
+)
+
+// Variable is the environment variable that moves the cache of built programs.
+const Variable = "ETCD_OPERATOR_CACHE"
+
+// rootModule marks the top folder of the source tree.
+const rootModule = "github.com/etcdpilot/etcd-operator"
+
+// DefaultCache returns the folder of built programs: $ETCD_OPERATOR_CACHE, or ~/.cache/etcd-operator.
+func DefaultCache() (string, error) {
+	if dir := os.Getenv(Variable); dir != "" {
+		abs, err := filepath.Abs(dir)
+		if err != nil {
+			return "", fmt.Errorf("resolve %s: %w", Variable, err)
+		}
+		return abs, nil
+	}
+	base, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("find the cache folder (set %s to choose one): %w", Variable, err)
+	}
+	return filepath.Join(base, "etcd-operator"), nil
+}
+
+// SourceRoot finds the top of the source tree, from the current folder upwards.
+func SourceRoot() (string, error) {
+	start, err := os.Getwd()
+	if err != nil {
+		return "", fmt.Errorf("find the current folder: %w", err)
+	}
+	for dir := start; ; dir = filepath.Dir(dir) {
+		data, err := os.ReadFile(filepath.Join(dir, "go.mod")) // #nosec G304 -- looks for its own source
+		if err == nil && modfile.ModulePath(data) == rootModule {
+			return dir, nil
+		}
+		if dir == filepath.Dir(dir) {
+			return "", fmt.Errorf("%s is not inside the source tree of %s", start, rootModule)
+		}
+	}
+}
+
+// Tool is one module below hack/tools and the programs that its tool directives name.
+type Tool struct {
+	// Name of the tool: its folder below hack/tools.
+	Name string
+	// Version that the module pins.
+	Version string
+	// Binaries maps the name of each program to its package.
+	Binaries map[string]string
+	// Dir holds the programs once they are built.
+	Dir string
+
+	source string
+	recipe recipe
+}
+
+// Path returns where one of the tool's programs is.
+func (t Tool) Path(binary string) string { return filepath.Join(t.Dir, binary) }
+
+// load reads a tool's module.
+func load(root, cache, name string) (Tool, error) {
+	source := filepath.Join(root, "hack", "tools", name)
+	file := filepath.Join(source, "go.mod")
+	data, err := os.ReadFile(file) // #nosec G304 -- a file of the source tree
+	if err != nil {
+		return Tool{}, fmt.Errorf("read the pins of tool %s: %w", name, err)
+	}
+	module, err := modfile.Parse(file, data, nil)
+	if err != nil {
+		return Tool{}, fmt.Errorf("parse the pins of tool %s: %w", name, err)
+	}
+	tool := Tool{Name: name, Binaries: map[string]string{}, source: source}
+	for _, directive := range module.Tool {
+		tool.Binaries[binaryName(directive.Path)] = directive.Path
+		tool.Version = moduleVersion(module, directive.Path)
+	}
+	if tool.Version == "" {
+		return Tool{}, fmt.Errorf("%s requires no module for a tool directive", file)
+	}
+	tool.recipe = recipeFor(name, tool.Version)
+	tool.Dir = filepath.Join(cache, "tools", name+"-"+key(data, tool.recipe))
+	return tool, nil
+}
+
+// key is what a built program depends on: the pins, how it is built, and with which compiler.
+func key(pins []byte, recipe recipe) string {
+	hash := sha256.New()
+	_, _ = fmt.Fprintf(hash, "%s\n%s\n%s", pins, strings.Join(recipe.args(), " "), runtime.Version())
+	const short = 12
+	return hex.EncodeToString(hash.Sum(nil))[:short]
+}
+
+var majorSuffix = regexp.MustCompile(`/v[0-9]+$`)
+
+// binaryName returns what the program of a package is called. etcd's server is in a package called server.
+func binaryName(pkg string) string {
+	name := path.Base(majorSuffix.ReplaceAllString(pkg, ""))
+	if name == "server" {
+		return "etcd"
+	}
+	return name
+}
+
+// moduleVersion returns the version of the required module that a package belongs to: the one with the longest path.
+func moduleVersion(module *modfile.File, pkg string) string {
+	var found, version string
+	for _, required := range module.Require {
+		inside := pkg == required.Mod.Path || strings.HasPrefix(pkg, required.Mod.Path+"/")
+		if inside && len(required.Mod.Path) > len(found) {
+			found, version = required.Mod.Path, required.Mod.Version
+		}
+	}
+	return version
+}
+
+// list returns the names of all tools.
+func list(root string) ([]string, error) {
+	modules, err := filepath.Glob(filepath.Join(root, "hack", "tools", "*", "go.mod"))
+	if err != nil {
+		return nil, fmt.Errorf("list tools: %w", err)
+	}
+	names := make([]string, 0, len(modules))
+	for _, module := range modules {
+		names = append(names, filepath.Base(filepath.Dir(module)))
+	}
+	return names, nil
+}
+
+func exists(file string) (bool, error) {
+	_, err := os.Stat(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	} else if err != nil {
+		return false, fmt.Errorf("look for a built program: %w", err)
+	}
+	return true, nil
+}

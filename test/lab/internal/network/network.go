@@ -1,0 +1,138 @@
+package network
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"strings"
+)
+
+// EnsureHost makes the bridge and the fence on the host. It refuses a host that uses the bridge's range itself.
+func EnsureHost(ctx context.Context) error {
+	routes, err := output(ctx, nil, "ip", "-o", "route", "show", "root", bridgeCIDR)
+	if err != nil {
+		return err
+	}
+	for route := range strings.Lines(routes) {
+		if !strings.Contains(route, " dev "+bridge+" ") {
+			return fmt.Errorf("this machine already uses %s, which the lab needs: %s", bridgeCIDR, strings.TrimSpace(route))
+		}
+	}
+	return run(ctx, hostPlan())
+}
+
+// EnsureNode makes the network of one node out of so many.
+func EnsureNode(ctx context.Context, number, nodes int) error {
+	return run(ctx, nodePlan(number, nodes))
+}
+
+// Remove removes the lab's network, as much of it as there is.
+func Remove(ctx context.Context, nodes []string) error {
+	return run(ctx, removalPlan(nodes))
+}
+
+// Remains lists what is left of the lab's network on this machine.
+func Remains(ctx context.Context) ([]string, error) {
+	var found []string
+	for _, query := range []struct{ args, mark string }{
+		{"ip -o link show", " lab"},
+		{"ip netns list", namespace},
+		{"ip -o route show", fenceMetric},
+	} {
+		out, err := output(ctx, nil, strings.Fields(query.args)...)
+		if err != nil {
+			return nil, err
+		}
+		for line := range strings.Lines(out) {
+			if strings.Contains(line, query.mark) {
+				found = append(found, strings.TrimSpace(line))
+			}
+		}
+	}
+	return found, nil
+}
+
+// SetLink plugs a node's cable in or pulls it.
+func SetLink(ctx context.Context, node string, up bool) error {
+	direction := "down"
+	if up {
+		direction = "up"
+	}
+	return run(ctx, []step{must("ip link set " + link(node) + " " + direction)})
+}
+
+// Linked says whether a node's cable is plugged in.
+func Linked(ctx context.Context, node string) (bool, error) {
+	out, err := output(ctx, nil, "ip", "-o", "link", "show", link(node), "up")
+	if err != nil {
+		return false, err
+	}
+	return strings.TrimSpace(out) != "", nil
+}
+
+// Partition drops all packets between two nodes, given by their numbers, and their pods, in both directions.
+func Partition(ctx context.Context, a, b int) error {
+	for _, side := range [][2]int{{a, b}, {b, a}} {
+		args := []string{"nsenter", "--net=" + NamespaceFile(NodeName(side[0])), "nft", "-f", "-"}
+		if _, err := output(ctx, []byte(partitionRules(side[1])), args...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Unpartition ends all partitions between one node and the others.
+func Unpartition(ctx context.Context, node string, others []string) error {
+	var steps []step
+	remove := func(on, peer string) {
+		steps = append(steps, maybe("nsenter --net="+NamespaceFile(on)+" nft delete table ip "+partitionTable(peer)))
+	}
+	for _, other := range others {
+		if other != node {
+			remove(node, other)
+			remove(other, node)
+		}
+	}
+	return run(ctx, steps)
+}
+
+// Partitions lists the peers that a node is cut off from.
+func Partitions(ctx context.Context, node string) ([]string, error) {
+	if _, err := os.Stat(NamespaceFile(node)); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	out, err := output(ctx, nil, "nsenter", "--net="+NamespaceFile(node), "nft", "list", "tables", "ip")
+	if err != nil {
+		return nil, err
+	}
+	var peers []string
+	for line := range strings.Lines(out) {
+		if _, peer, found := strings.Cut(strings.TrimSpace(line), partitionTable("")); found {
+			peers = append(peers, peer)
+		}
+	}
+	return peers, nil
+}
+
+func run(ctx context.Context, steps []step) error {
+	for _, step := range steps {
+		if _, err := output(ctx, nil, step.args...); err != nil && !step.optional {
+			return err
+		}
+	}
+	return nil
+}
+
+func output(ctx context.Context, input []byte, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, args[0], args[1:]...) // #nosec G204 -- the plan's own commands
+	var stdout, stderr bytes.Buffer
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(input), &stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		return "", fmt.Errorf("%s: %w: %s", strings.Join(args, " "), err, strings.TrimSpace(stderr.String()))
+	}
+	return stdout.String(), nil
+}
