@@ -72,16 +72,21 @@ const OperatorNamespace = "etcd-operator-system"
 
 // Deploy applies config/default with the image of this Env, as a user would, and waits until the operator is ready.
 func (e *Env) Deploy(ctx context.Context) error {
-	overlay, err := os.MkdirTemp(filepath.Join(e.Root, "config"), ".overlay-")
+	config, err := os.MkdirTemp("", "etcd-operator-config-")
 	if err != nil {
-		return fmt.Errorf("make an overlay: %w", err)
+		return fmt.Errorf("copy the manifests: %w", err)
 	}
-	defer func() { _ = os.RemoveAll(overlay) }()
-	file := fmt.Sprintf("resources: [../default]\nimages: [{name: controller, newName: %q, newTag: %q}]\n",
+	defer func() { _ = os.RemoveAll(config) }()
+	if err := os.CopyFS(config, os.DirFS(filepath.Join(e.Root, "config"))); err != nil {
+		return fmt.Errorf("copy the manifests: %w", err)
+	}
+	// What `kustomize edit set image` writes for `make deploy`.
+	file := fmt.Sprintf("resources: [manager.yaml]\nimages: [{name: controller, newName: %q, newTag: %q}]\n",
 		repository(e.Image), tag(e.Image))
-	if err := os.WriteFile(filepath.Join(overlay, "kustomization.yaml"), []byte(file), 0o600); err != nil {
-		return fmt.Errorf("write the overlay: %w", err)
+	if err := os.WriteFile(filepath.Join(config, "manager", "kustomization.yaml"), []byte(file), 0o600); err != nil {
+		return fmt.Errorf("set the image: %w", err)
 	}
+	overlay := filepath.Join(config, "default")
 	if err := e.kubectl(ctx, "apply", "--server-side", "--force-conflicts", "-k", overlay); err != nil {
 		return err
 	}

@@ -1,0 +1,3 @@
+// Package stories tells what users live through, on a real Kubernetes with real etcd: each test is one story with a
+// namespace of its own. They need a running lab with the operator's image in it; `make test-lab` sees to that.
+package stories

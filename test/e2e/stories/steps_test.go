@@ -1,0 +1,152 @@
+package stories
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/test/e2e/harness"
+)
+
+// story is a cluster in a namespace of its own, with a client at work, that ends with the test.
+type story struct {
+	*harness.Cluster
+	t      *testing.T
+	writer *harness.Writer
+}
+
+func begin(t *testing.T, name string, spec v1beta2.EtcdClusterSpec) *story {
+	t.Helper()
+	start := time.Now()
+	cluster, err := env.NewCluster(t.Context(), "story-"+name, name, spec)
+	must(t, err)
+	t.Cleanup(func() {
+		if t.Failed() {
+			describe(t, cluster)
+		}
+		deleteNamespace(t, cluster.Namespace)
+	})
+	s := &story{Cluster: cluster, t: t}
+	s.healthy("created")
+	t.Logf("%s: %d members healthy after %.1f s", name, spec.Size, time.Since(start).Seconds())
+	return s
+}
+
+// deleteNamespace runs when the test's own context has ended already.
+func deleteNamespace(t *testing.T, name string) {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	if err := env.Delete(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}); err != nil {
+		t.Error(err)
+	}
+}
+
+// client starts a client and checks at the end of the story that it lost nothing.
+func (s *story) client() {
+	s.t.Helper()
+	var err error
+	s.writer, err = s.NewWriter(s.t.Context())
+	must(s.t, err)
+}
+
+// report says what the client saw since the last report and fails the story if an acknowledged write was lost.
+func (s *story) report(what string) harness.Report {
+	s.t.Helper()
+	r, err := s.writer.Report(s.t.Context())
+	must(s.t, err)
+	s.t.Logf("%s: %s", what, r)
+	if r.Lost > 0 {
+		s.t.Fatalf("%s: %d acknowledged writes were lost", what, r.Lost)
+	}
+	return r
+}
+
+func (s *story) healthy(what string) {
+	s.t.Helper()
+	start := time.Now()
+	must(s.t, s.Healthy(s.t.Context(), limit))
+	s.t.Logf("%s: healthy %.1f s later", what, time.Since(start).Seconds())
+}
+
+func (s *story) settled() {
+	s.t.Helper()
+	must(s.t, s.Settled(s.t.Context(), limit))
+}
+
+func (s *story) resize(size int32) {
+	s.t.Helper()
+	must(s.t, s.Edit(s.t.Context(), func(spec *v1beta2.EtcdClusterSpec) { spec.Size = size }))
+}
+
+func (s *story) says(condition, reason string) {
+	s.t.Helper()
+	must(s.t, s.Says(s.t.Context(), condition, reason, limit))
+}
+
+func (s *story) pod(name string) *corev1.Pod {
+	s.t.Helper()
+	pod := &corev1.Pod{}
+	must(s.t, s.Client.Get(s.t.Context(), client.ObjectKey{Namespace: s.Namespace, Name: name}, pod))
+	return pod
+}
+
+func (s *story) claim(name string) *corev1.PersistentVolumeClaim {
+	s.t.Helper()
+	claim := &corev1.PersistentVolumeClaim{}
+	must(s.t, s.Client.Get(s.t.Context(), client.ObjectKey{Namespace: s.Namespace, Name: name}, claim))
+	return claim
+}
+
+// member is what status says of one member.
+func (s *story) member(name string) v1beta2.MemberStatus {
+	s.t.Helper()
+	object, err := s.Cluster.Get(s.t.Context())
+	must(s.t, err)
+	for _, m := range object.Status.MemberStatuses {
+		if m.Name == name {
+			return m
+		}
+	}
+	s.t.Fatalf("status has no member %s: %+v", name, object.Status.MemberStatuses)
+	return v1beta2.MemberStatus{}
+}
+
+func describe(t *testing.T, c *harness.Cluster) {
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	if object, err := c.Get(ctx); err == nil {
+		t.Logf("status at the end: %s\n%+v", harness.Words(object), object.Status)
+	}
+	events, err := env.Kube.EventsV1().Events(c.Namespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		t.Log(err)
+		return
+	}
+	for _, e := range events.Items {
+		t.Logf("event %s %s/%s %s: %s", e.EventTime.Format(time.TimeOnly), e.Regarding.Kind, e.Regarding.Name, e.Reason, e.Note)
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// onVolumes is a cluster whose members have claims.
+func onVolumes(size int32) v1beta2.EtcdClusterSpec {
+	return v1beta2.EtcdClusterSpec{Size: size, Pod: &v1beta2.PodPolicy{
+		PersistentVolumeClaimSpec: &corev1.PersistentVolumeClaimSpec{
+			Resources: corev1.VolumeResourceRequirements{
+				Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")},
+			},
+		},
+	}}
+}
