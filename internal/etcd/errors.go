@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	"google.golang.org/grpc/codes"
@@ -26,12 +27,14 @@ var later = []error{
 // in its server).
 const leaderTransferTimeout = "etcdserver: request timed out, leader transfer took too long"
 
-// explain turns the outcome of a change into nil, ErrNotYet or a plain error. Done is the refusal that says that there
-// is nothing left to do, nil if there is none.
-func explain(what string, err, done error) error {
+// explain turns the outcome of a change into nil, ErrNotYet or a plain error. Done are the refusals that say that there
+// is nothing left to do.
+func explain(what string, err error, done []error) error {
 	switch {
-	case err == nil || done != nil && errors.Is(err, done):
+	case err == nil || isAny(err, done):
 		return nil
+	case errors.Is(err, ErrNotYet):
+		return fmt.Errorf("%s: %w", what, err)
 	case passes(err):
 		return fmt.Errorf("%s: %w: %w", what, ErrNotYet, err)
 	default:
@@ -41,10 +44,8 @@ func explain(what string, err, done error) error {
 
 // passes tells whether the reason of a failure goes away by itself.
 func passes(err error) bool {
-	for _, e := range later {
-		if errors.Is(err, e) {
-			return true
-		}
+	if isAny(err, later) {
+		return true
 	}
 	var refusal rpctypes.EtcdError
 	if errors.As(err, &refusal) {
@@ -53,6 +54,10 @@ func passes(err error) bool {
 	code := status.Code(err)
 	return code == codes.Unavailable || code == codes.DeadlineExceeded ||
 		rpctypes.ErrorDesc(err) == leaderTransferTimeout
+}
+
+func isAny(err error, targets []error) bool {
+	return slices.ContainsFunc(targets, func(target error) bool { return errors.Is(err, target) })
 }
 
 // unanswered tells whether the connection failed before etcd said anything, so that another member can be asked: a

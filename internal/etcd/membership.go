@@ -2,6 +2,7 @@ package etcd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -15,11 +16,17 @@ import (
 const changeTimeout = 5 * time.Second
 
 // AddLearner adds a member that does not vote yet. One that is there already, with this peer URL, is no error.
+//
+// The ID of an added member is made of its peer URL and the time in seconds (computeMemberID in etcd's membership
+// package): a repetition within the second is told that the ID exists, and so that it was removed if it was.
 func (s *Session) AddLearner(ctx context.Context, peerURL string) error {
 	return s.change(ctx, "add learner "+peerURL, s.voters, func(ctx context.Context, c *clientv3.Client) error {
 		_, err := c.MemberAddAsLearner(ctx, []string{peerURL})
+		if errors.Is(err, rpctypes.ErrMemberNotFound) {
+			err = fmt.Errorf("%w: the ID was used and removed in this second: %w", ErrNotYet, err)
+		}
 		return err
-	}, rpctypes.ErrPeerURLExist)
+	}, rpctypes.ErrPeerURLExist, rpctypes.ErrMemberExist)
 }
 
 // Promote makes a learner a voter. One that votes already is no error; one that is not in sync yet is ErrNotYet.
@@ -53,13 +60,13 @@ func (s *Session) MoveLeader(ctx context.Context, from, to uint64) error {
 	return s.change(ctx, what, leader, func(ctx context.Context, c *clientv3.Client) error {
 		_, err := c.MoveLeader(ctx, to)
 		return err
-	}, nil)
+	})
 }
 
 // change asks the members in this order until one answers: the leader first, for a follower that forwards a
 // promotion failed in releases before 3.5.28 and 3.6.6 where authentication was on. What etcd answers is final.
 func (s *Session) change(ctx context.Context, what string, order []peer,
-	do func(context.Context, *clientv3.Client) error, done error,
+	do func(context.Context, *clientv3.Client) error, done ...error,
 ) error {
 	ctx, cancel := context.WithTimeout(ctx, changeTimeout)
 	defer cancel()
