@@ -1,0 +1,122 @@
+package v1beta2_test
+
+import (
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+func testCreate(t *testing.T, c client.Client) {
+	volume := map[string]any{"accessModes": []any{"ReadWriteOnce"}}
+	for name, tc := range map[string]struct {
+		name   string
+		fields map[string]any
+		want   string
+	}{
+		"size only":          {},
+		"no size":            {fields: map[string]any{"spec.size": nil}, want: "spec.size"},
+		"no spec":            {fields: map[string]any{"spec": nil}, want: "spec"},
+		"size 1":             {fields: map[string]any{"spec.size": int64(1)}},
+		"size 9":             {fields: map[string]any{"spec.size": int64(9)}},
+		"size 0":             {fields: map[string]any{"spec.size": int64(0)}, want: "greater than or equal to 1"},
+		"size 10":            {fields: map[string]any{"spec.size": int64(10)}, want: "less than or equal to 9"},
+		"size -1":            {fields: map[string]any{"spec.size": int64(-1)}, want: "greater than or equal to 1"},
+		"size is text":       {fields: map[string]any{"spec.size": "3"}, want: "must be of type integer"},
+		"version":            {fields: map[string]any{"spec.version": "3.6.16"}},
+		"version with v":     {fields: map[string]any{"spec.version": "v3.6.16"}},
+		"version empty":      {fields: map[string]any{"spec.version": ""}},
+		"version too old":    {fields: map[string]any{"spec.version": "3.2.13"}},
+		"version latest":     {fields: map[string]any{"spec.version": "latest"}, want: "full version"},
+		"version minor":      {fields: map[string]any{"spec.version": "3.6"}, want: "full version"},
+		"version suffix":     {fields: map[string]any{"spec.version": "3.6.16-arm64"}, want: "full version"},
+		"52 characters":      {name: strings.Repeat("a", 52)},
+		"53 characters":      {name: strings.Repeat("a", 53), want: "at most 52 characters"},
+		"name with a dot":    {name: "my.cluster", want: "must start with a letter"},
+		"name with a digit":  {name: "1st", want: "must start with a letter"},
+		"label app":          {fields: map[string]any{"spec.pod.labels": map[string]any{"app": "x"}}, want: "operator's own"},
+		"label etcd_node":    {fields: map[string]any{"spec.pod.labels": map[string]any{"etcd_node": "x"}}, want: "own"},
+		"label etcd_x":       {fields: map[string]any{"spec.pod.labels": map[string]any{"etcd_x": "x"}}, want: "own"},
+		"label apple":        {fields: map[string]any{"spec.pod.labels": map[string]any{"apple": "x"}}},
+		"TLS empty":          {fields: map[string]any{"spec.TLS": map[string]any{}}},
+		"antiAffinity":       {fields: map[string]any{"spec.pod.antiAffinity": true}},
+		"antiAffinity text":  {fields: map[string]any{"spec.pod.antiAffinity": "yes"}, want: "must be of type boolean"},
+		"domain":             {fields: map[string]any{"spec.pod.ClusterDomain": ".cluster.local"}},
+		"domain empty":       {fields: map[string]any{"spec.pod.ClusterDomain": ""}},
+		"domain without dot": {fields: map[string]any{"spec.pod.ClusterDomain": "cluster.local"}, want: "start with a dot"},
+		"volume":             {fields: map[string]any{"spec.pod.persistentVolumeClaimSpec": volume}},
+		"reclaim Retain":     {fields: map[string]any{"spec.volumeReclaimPolicy": "Retain"}},
+		"reclaim Recycle":    {fields: map[string]any{"spec.volumeReclaimPolicy": "Recycle"}, want: "Unsupported value"},
+		"pod extras": {fields: map[string]any{"spec.pod": map[string]any{
+			"topologySpreadConstraints": []any{map[string]any{
+				"maxSkew": int64(1), "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule",
+			}},
+			"priorityClassName": "high", "runtimeClassName": "gvisor", "serviceAccountName": "etcd",
+			"imagePullSecrets": []any{map[string]any{"name": "pull"}},
+		}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if tc.name == "" {
+				tc.name = "c"
+			}
+			check(t, c.Create(t.Context(), cluster(tc.name, tc.fields), client.DryRunAll), tc.want)
+		})
+	}
+}
+
+func testUpdate(t *testing.T, c client.Client) {
+	volume := map[string]any{"accessModes": []any{"ReadWriteOnce"}}
+	const field = "spec.pod.persistentVolumeClaimSpec"
+	for name, tc := range map[string]struct {
+		before, after map[string]any
+		want          string
+	}{
+		"resize":        {after: map[string]any{"spec.size": int64(5)}},
+		"resize to 0":   {after: map[string]any{"spec.size": int64(0)}, want: "greater than or equal to 1"},
+		"add a pod":     {after: map[string]any{"spec.pod.antiAffinity": true}},
+		"add volumes":   {after: map[string]any{field: volume}, want: "create a new cluster"},
+		"drop volumes":  {before: map[string]any{field: volume}, after: map[string]any{field: nil}, want: "create a new"},
+		"drop the pod":  {before: map[string]any{field: volume}, after: map[string]any{"spec.pod": nil}, want: "create"},
+		"grow volumes":  {before: map[string]any{field: volume}, after: map[string]any{field + ".volumeName": "x"}},
+		"pause":         {after: map[string]any{"spec.paused": true}},
+		"other version": {after: map[string]any{"spec.version": "3.7.3"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			u := cluster("update", tc.before)
+			check(t, c.Create(t.Context(), u), "")
+			defer func() { check(t, c.Delete(t.Context(), u), "") }()
+			changed := u.DeepCopy()
+			set(changed, tc.after)
+			check(t, c.Update(t.Context(), changed, client.DryRunAll), tc.want)
+		})
+	}
+}
+
+func testScale(t *testing.T, c client.Client) {
+	u := cluster("scale", nil)
+	check(t, c.Create(t.Context(), u), "")
+	set(u, map[string]any{"status": map[string]any{"size": int64(2), "selector": "etcd_cluster=scale"}})
+	check(t, c.Status().Update(t.Context(), u), "")
+
+	scale := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "autoscaling/v1", "kind": "Scale"}}
+	check(t, c.SubResource("scale").Get(t.Context(), u, scale), "")
+	for path, want := range map[string]any{
+		"spec.replicas": int64(3), "status.replicas": int64(2), "status.selector": "etcd_cluster=scale",
+	} {
+		if got, _, _ := unstructured.NestedFieldNoCopy(scale.Object, strings.Split(path, ".")...); got != want {
+			t.Errorf("%s is %v, want %v", path, got, want)
+		}
+	}
+	set(scale, map[string]any{"spec.replicas": int64(10)})
+	check(t, c.SubResource("scale").Update(t.Context(), u, client.WithSubResourceBody(scale)), "less than or equal to 9")
+}
+
+// testStrict wants a misspelled field to be refused where the user's client asks for it, as kubectl does.
+func testStrict(t *testing.T, c client.Client) {
+	u := cluster("strict", map[string]any{"spec.pods": map[string]any{}})
+	err := client.WithFieldValidation(c, "Strict").Create(t.Context(), u, client.DryRunAll)
+	if err == nil || !strings.Contains(err.Error(), `unknown field "spec.pods"`) {
+		t.Errorf("got %v, want the unknown field named", err)
+	}
+}
