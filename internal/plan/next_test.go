@@ -127,12 +127,42 @@ func TestBootstrap(t *testing.T) {
 			}), Blocked{Reason: v1beta2.ReasonDataLost},
 		},
 		"latch as soon as a quorum answers": {
-			edit(full, func(o *Observed) { o.Etcd = Etcd{Contact: ContactQuorum, ClusterID: first.ClusterID} }),
-			Latch{ClusterID: first.ClusterID},
+			answering(withPermits(full), first.ClusterID, 0, 1), Latch{ClusterID: first.ClusterID},
+		},
+		"but not on one that leans on a pod that is going": {
+			edit(answering(withPermits(full), first.ClusterID, 0, 1), func(o *Observed) { o.Pods[1].Deleting = true }),
+			Wait{Reason: v1beta2.ReasonWaitingForEtcd},
+		},
+		"not while somebody who may have data is silent": {
+			withPermits(withoutPod(withoutPod(full, 2), 1)), Wait{Reason: v1beta2.ReasonWaitingForEtcd},
+		},
+		"a volume lost before its seat is made again, after its pod": {
+			edit(bootstrapped(3, true), func(o *Observed) { o.Volumes[1].Lost = true }),
+			DeletePod{Name: "c-1", UID: "p1", Why: v1beta2.ReasonBootstrapping},
+		},
+		"who had a permit comes back only with data": {
+			withoutPod(born(seated(bootstrapped(3, true)), 1), 1),
+			CreatePods{[]NewPod{{Name: "c-1", Incarnation: 1, Permit: &Permit{
+				Mode: ModeResume, ClusterID: latched, MemberID: id(1),
+			}}}},
+		},
+		"who had none takes the seat over": {
+			edit(withPermits(seated(bootstrapped(3, true))), func(o *Observed) { o.Pods[1].UID, o.Pods[1].Permit = "new", nil }),
+			CommitBootstrap{edit(seated(bootstrapped(3, true)), func(o *Observed) {
+				o.Cluster.Bootstrap.Seats[1].PodUID = "new"
+			}).bootstrap()},
 		},
 		"what an abandoned attempt left goes first": {
 			edit(bootstrapped(3, false), func(o *Observed) { o.Cluster.Bootstrap.Incarnation = 2 }),
 			DeletePod{Name: "c-0", UID: "p0", Why: v1beta2.ReasonBootstrapping},
+		},
+		"even if it still answers": {
+			answering(edit(bootstrapped(3, false), func(o *Observed) { o.Cluster.Bootstrap.Incarnation = 2 }), latched, 0, 1),
+			DeletePod{Name: "c-0", UID: "p0", Why: v1beta2.ReasonBootstrapping},
+		},
+		"a lost volume still serves the pod that has it mounted": {
+			edit(withPermits(seated(bootstrapped(1, true))), func(o *Observed) { o.Volumes[0].Lost = true }),
+			Wait{Reason: v1beta2.ReasonWaitingForEtcd},
 		},
 		"volumes of a deleted cluster are taken up": {
 			edit(emptyCluster(3, true), func(o *Observed) {
@@ -144,6 +174,28 @@ func TestBootstrap(t *testing.T) {
 			Blocked{Reason: v1beta2.ReasonVolumesExist},
 		},
 	})
+}
+
+func (o Observed) bootstrap() Bootstrap { return *o.Cluster.Bootstrap }
+
+// answering makes the pods answer as members of a cluster of three that has a leader.
+func answering(o Observed, cluster uint64, pods ...int) Observed {
+	o.Etcd = Etcd{Contact: ContactQuorum, ClusterID: cluster}
+	for i := range o.Pods {
+		o.Etcd.Members = append(o.Etcd.Members, Member{ID: id(i), Name: name(i)})
+	}
+	for _, i := range pods {
+		a := answerOf(i)
+		a.ClusterID, a.Revision = cluster, 1
+		o.Etcd.Answers = append(o.Etcd.Answers, a)
+	}
+	return o
+}
+
+// born marks volume i as used.
+func born(o Observed, i int) Observed {
+	o.Volumes[i].ClusterID, o.Volumes[i].MemberID = latched, id(i)
+	return o
 }
 
 func withPermits(o Observed) Observed {

@@ -121,6 +121,8 @@ type Pod struct {
 	Permit *Permit
 	// Exit is the last refusal of member-run, ExitNone while etcd runs.
 	Exit Exit
+	// Refused is the Attempt of the permit that member-run refused with ExitDataLost because it was used, 0 if none.
+	Refused int
 	// Serving is true when the pod carries the label that the client Service selects.
 	Serving bool
 	// Outdated is true when the pod would be made differently from the current spec.

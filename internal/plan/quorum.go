@@ -40,7 +40,12 @@ func (v *view) safeToPromote() bool {
 
 // guard is the one chokepoint for what the operator does to voters (S1): it vetoes what would cost the quorum, and
 // closes the budget first, so that an eviction and our own doing cannot take two voters at once.
+//
+// Before the latch there are no voters yet to protect: an abandoned attempt may well still answer.
 func guard(v *view, a Action) Action {
+	if v.Cluster.ID == 0 {
+		return a
+	}
 	var victim Member
 	switch act := a.(type) {
 	case RemoveMember:

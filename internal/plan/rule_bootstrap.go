@@ -2,7 +2,6 @@ package plan
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
@@ -13,8 +12,6 @@ const (
 	pollFast = 100 * time.Millisecond
 	// pollSlow is how soon to look again at what takes seconds or needs somebody else.
 	pollSlow = 2 * time.Second
-	// seatDeadline is how long the youngest pod waits for the rest before a quorum of first members starts without them.
-	seatDeadline = 20 * time.Second
 )
 
 // adoptVolumes takes up data that has no status to go with it: volumes retained by a deleted cluster of this name, or
@@ -86,23 +83,30 @@ func (v *view) peerURLs(names []string) map[string]string {
 	return urls
 }
 
+// latch ends the bootstrap. A quorum that leans on a pod on its way out is none: once latched there is no second try.
 func latch(v *view) Action {
-	if v.Etcd.Contact == ContactQuorum && v.Etcd.ClusterID == v.Cluster.Bootstrap.ClusterID {
+	if v.Etcd.Contact == ContactQuorum && v.Etcd.ClusterID == v.Cluster.Bootstrap.ClusterID &&
+		v.healthyVoters("") >= Quorum(len(v.voters())) {
 		return Latch{ClusterID: v.Etcd.ClusterID}
 	}
 	return nil
 }
 
-// restartBootstrap gives up an incarnation only when it can never form a quorum and nobody has written to it.
+// restartBootstrap gives up an incarnation only when it can never form a quorum and nobody has written to it. Whoever
+// may have data is asked first: a seat that is neither lost nor answers is waited for.
 func restartBootstrap(v *view) Action {
 	b := v.Cluster.Bootstrap
-	lost := 0
+	lost, silent := 0, 0
 	for _, s := range b.Seats {
-		if v.seatLost(s) {
+		_, answers := v.answers[s.Name]
+		switch {
+		case v.seatLost(s):
 			lost++
+		case !answers && (v.pods[s.Name].Permit != nil || v.volumes[s.Name].MemberID != 0):
+			silent++
 		}
 	}
-	if len(b.Members)-lost >= Quorum(len(b.Members)) {
+	if len(b.Members)-lost >= Quorum(len(b.Members)) || silent > 0 {
 		return nil
 	}
 	for _, a := range v.answers {
@@ -118,22 +122,17 @@ func restartBootstrap(v *view) Action {
 	return CommitBootstrap{Bootstrap: v.incarnation(b.Incarnation + 1)}
 }
 
-// seatLost tells whether what a seat's pod may have written can never come back.
-func (v *view) seatLost(s Seat) bool {
-	p, there := v.pods[s.Name]
-	there = there && p.UID == s.PodUID
-	if v.Cluster.Persistent {
-		c, ok := v.volumes[s.Name]
-		return !ok || c.UID != s.VolumeUID || c.Lost || c.Deleting && !there || there && p.Exit != ExitNone
-	}
-	return !there || p.Phase == Terminal || p.Exit != ExitNone
+// useless tells whether what was made for a first member can never be of use: it belongs to an abandoned attempt, or
+// its volume was lost before anybody was seated on it.
+func (v *view) useless(name string, incarnation int) bool {
+	_, seated := seatOf(v.Cluster.Bootstrap, name)
+	return incarnation < v.Cluster.Bootstrap.Incarnation || !seated && v.volumes[name].Lost
 }
 
 func clearOld(v *view) Action {
-	current := v.Cluster.Bootstrap.Incarnation
 	var leaving []string
 	for _, p := range v.Pods {
-		if p.Incarnation < current {
+		if v.useless(p.Name, p.Incarnation) {
 			if !p.Deleting {
 				return DeletePod{Name: p.Name, UID: p.UID, Why: v1beta2.ReasonBootstrapping}
 			}
@@ -141,7 +140,7 @@ func clearOld(v *view) Action {
 		}
 	}
 	for _, c := range v.Volumes {
-		if _, used := v.pods[c.Name]; c.Incarnation < current && !used {
+		if _, used := v.pods[c.Name]; v.useless(c.Name, c.Incarnation) && !used {
 			if !c.Deleting {
 				return DeleteVolume{Name: c.Name, UID: c.UID, Why: v1beta2.ReasonBootstrapping}
 			}
@@ -171,7 +170,7 @@ func createInitial(v *view) Action {
 			volumes = append(volumes, name)
 		}
 		if _, ok := v.pods[name]; !ok && !c.Deleting {
-			pods = append(pods, NewPod{Name: name, Incarnation: b.Incarnation})
+			pods = append(pods, NewPod{Name: name, Incarnation: b.Incarnation, Permit: c.resume()})
 		}
 	}
 	switch {
@@ -181,66 +180,6 @@ func createInitial(v *view) Action {
 		return CreatePods{Pods: pods}
 	}
 	return nil
-}
-
-func seatOf(b *Bootstrap, name string) (Seat, bool) {
-	i := slices.IndexFunc(b.Seats, func(s Seat) bool { return s.Name == name })
-	if i < 0 {
-		return Seat{}, false
-	}
-	return b.Seats[i], true
-}
-
-// seat commits which pods may start from nothing: all together, or a quorum of them once the others are late. A pod
-// that was recreated on the very same volume takes its seat again, for there the data decides.
-func seat(v *view) Action {
-	b := *v.Cluster.Bootstrap
-	seats := slices.Clone(b.Seats)
-	var youngest time.Time
-	for _, name := range b.Members {
-		p, ok := v.pods[name]
-		if !ok || p.Deleting || !p.up() {
-			continue
-		}
-		if p.Created.After(youngest) {
-			youngest = p.Created
-		}
-		s := Seat{Name: name, PodUID: p.UID, VolumeUID: v.volumes[name].UID}
-		old, seated := seatOf(&b, name)
-		switch {
-		case !seated:
-			seats = append(seats, s)
-		case v.Cluster.Persistent && old.PodUID != s.PodUID && !v.seatLost(old):
-			seats[slices.Index(seats, old)] = s
-		}
-	}
-	late := len(seats) >= Quorum(len(b.Members)) && v.Now.Sub(youngest) > seatDeadline
-	if len(b.Seats) == 0 && len(seats) < len(b.Members) && !late || slices.Equal(seats, b.Seats) {
-		return nil
-	}
-	b.Seats = seats
-	return CommitBootstrap{Bootstrap: b}
-}
-
-func permitInitial(v *view) Action {
-	b := v.Cluster.Bootstrap
-	ids, _ := IDs(b.Token, v.peerURLs(b.Members))
-	var permits []PodPermit
-	for _, s := range b.Seats {
-		p, ok := v.pods[s.Name]
-		if !ok || p.UID != s.PodUID || p.Deleting || p.Permit != nil {
-			continue
-		}
-		permits = append(permits, PodPermit{Pod: p.Name, UID: p.UID, Permit: Permit{
-			Mode: ModeNew, ClusterID: b.ClusterID, MemberID: ids[p.Name],
-			InitialCluster: initialCluster(v.peerURLs(b.Members)),
-			Token:          b.Token, PodUID: p.UID, Attempt: 1,
-		}})
-	}
-	if len(permits) == 0 {
-		return nil
-	}
-	return WritePermits{Permits: permits}
 }
 
 func awaitBootstrap(v *view) Action {

@@ -39,28 +39,35 @@ func refresh(v *view) Action {
 }
 
 // restart brings members back on their volumes. It needs no quorum: it changes no membership, and member-run starts
-// etcd only if the data is really there.
+// etcd only if the data is really there. A pod that was made before the latch may be there and still lack its permit.
 func restart(v *view) Action {
 	var pods []NewPod
+	var permits []PodPermit
 	for _, c := range v.Volumes {
-		_, running := v.pods[c.Name]
-		if running || !v.usable(c) {
+		if !v.usable(c) || !v.mayResume(c) {
 			continue
 		}
-		if v.Etcd.Contact == ContactQuorum {
-			m, listed := v.members[c.Name]
-			if !listed || !m.Published || m.ID != c.MemberID {
-				continue
-			}
+		p, there := v.pods[c.Name]
+		switch {
+		case !there:
+			pods = append(pods, NewPod{Name: c.Name, Incarnation: c.Incarnation, Permit: c.resume()})
+		case p.Permit == nil && !p.Deleting && p.Phase != Terminal:
+			permits = append(permits, PodPermit{Pod: p.Name, UID: p.UID, Permit: *c.resume()})
 		}
-		pods = append(pods, NewPod{Name: c.Name, Incarnation: c.Incarnation, Permit: &Permit{
-			Mode: ModeResume, ClusterID: c.ClusterID, MemberID: c.MemberID,
-		}})
 	}
-	if len(pods) == 0 {
-		return nil
+	switch {
+	case len(pods) > 0:
+		return CreatePods{Pods: pods}
+	case len(permits) > 0:
+		return WritePermits{Permits: permits}
 	}
-	return CreatePods{Pods: pods}
+	return nil
+}
+
+// mayResume tells whether the member that a volume belongs to is still one, as far as a quorum can be asked.
+func (v *view) mayResume(c Volume) bool {
+	m, listed := v.members[c.Name]
+	return v.Etcd.Contact != ContactQuorum || listed && m.Published && m.ID == c.MemberID
 }
 
 // usable means that the volume holds a member's data and may be given to a new pod.
@@ -116,14 +123,14 @@ func (v *view) quorumLost(known int, silent, lost []string) string {
 	return text
 }
 
-// dataGone tells whether nothing of a member's data can come back.
+// dataGone tells whether nothing of a member's data can come back, or nothing was ever there.
 func (v *view) dataGone(name string) bool {
 	p, running := v.pods[name]
 	if !v.Cluster.Persistent {
-		return !running || p.Phase == Terminal || p.Exit != ExitNone
+		return !running || p.Phase == Terminal || p.Exit != ExitNone || p.Permit == nil
 	}
 	c, ok := v.volumes[name]
-	return !ok || c.Lost || c.Deleting && !running || running && p.Exit != ExitNone
+	return !ok || c.MemberID == 0 || c.Lost || c.Deleting && !running || running && p.Exit != ExitNone
 }
 
 // replaceLost takes members out whose data is gone for good; grow then brings new ones. Learners go first.

@@ -175,7 +175,8 @@ func (v *view) waitsTooLong() bool {
 }
 
 // permit lets listed learners start. A permit is written again when the member list has changed before the learner
-// came up, or when it was used up without leaving data.
+// came up. It is followed by another only once member-run has refused this very one as used: a spare permit on a pod
+// would let a member that has come up since start again from nothing.
 func permit(v *view) Action {
 	cluster := initialCluster(v.listedURLs())
 	var permits []PodPermit
@@ -189,10 +190,13 @@ func permit(v *view) Action {
 			InitialCluster: cluster, Token: v.Cluster.UID, PodUID: p.UID, Attempt: 1,
 		}
 		if old := p.Permit; old != nil {
-			if old.MemberID == m.ID && old.InitialCluster == cluster && p.Exit == ExitNone {
+			used := p.Exit == ExitDataLost && p.Refused == old.Attempt
+			if old.MemberID == m.ID && old.InitialCluster == cluster && !used {
 				continue
 			}
-			next.Attempt = old.Attempt + 1
+			if next.Attempt = old.Attempt; used {
+				next.Attempt++
+			}
 		}
 		permits = append(permits, PodPermit{Pod: p.Name, UID: p.UID, Permit: next})
 	}

@@ -20,6 +20,10 @@ func TestRepair(t *testing.T) {
 				{Name: "c-1", Incarnation: 1, Permit: resume},
 			}},
 		},
+		"a pod made before the latch that still lacks its permit": {
+			edit(silent(healthyCluster(3, true), 1), func(o *Observed) { o.Pods[1].Permit = nil }),
+			WritePermits{[]PodPermit{{Pod: "c-1", UID: "p1", Permit: *resume}}},
+		},
 		"a volume on its way out is never used": {
 			closed(edit(withoutPod(healthyCluster(3, true), 1), func(o *Observed) { o.Volumes[1].Deleting = true })),
 			RemoveMember{ID: id(1), Name: "c-1", Why: v1beta2.ReasonVolumeLost},
@@ -93,6 +97,10 @@ func TestNoQuorum(t *testing.T) {
 		"two of three emptyDir members gone": {
 			noContact(withoutPod(withoutPod(healthyCluster(3, false), 0), 1)), Blocked{Reason: v1beta2.ReasonDataLost},
 		},
+		"one of two emptyDir members gone, the other was never let in": {
+			noContact(edit(withoutPod(healthyCluster(3, false), 0), func(o *Observed) { o.Pods[0].Permit = nil })),
+			Blocked{Reason: v1beta2.ReasonDataLost},
+		},
 		"never a membership change, whatever the size": {
 			noContact(edit(healthyCluster(3, true), func(o *Observed) { o.Cluster.Size = 1 })),
 			Wait{Reason: v1beta2.ReasonQuorumLost},
@@ -164,6 +172,10 @@ func TestPermitAgain(t *testing.T) {
 		t.Errorf("with its permit written the learner is waited for, got %+v", got)
 	}
 	o.Pods[3].Exit = ExitDataLost
+	if got, ok := Next(o).(Wait); !ok {
+		t.Errorf("the refusal of an earlier permit says nothing about this one, got %+v", got)
+	}
+	o.Pods[3].Refused = 1
 	again, ok := Next(o).(WritePermits)
 	if !ok || again.Permits[0].Permit.Attempt != 2 {
 		t.Errorf("a permit that was used up without data is followed by another, got %+v", again)
