@@ -97,8 +97,15 @@ func (w *World) checkAbandoned(next *plan.Bootstrap) {
 	if b == nil || b.ClusterID == next.ClusterID {
 		return
 	}
-	if g := w.Etcd.Group(b.ClusterID); g != nil && g.Written {
-		w.violate("S3: attempt %d leaves the data of attempt %d behind", next.Incarnation, b.Incarnation)
+	g := w.Etcd.Group(b.ClusterID)
+	if g == nil || !g.Written {
+		return
+	}
+	for i := range g.Members {
+		m := &g.Members[i]
+		if d := w.Etcd.Data(g.ID, m.ID); d != nil && d.Synced && w.survives(g, m) {
+			w.violate("S3: attempt %d leaves the data of %s of attempt %d behind", next.Incarnation, m.Name, b.Incarnation)
+		}
 	}
 }
 
@@ -129,22 +136,24 @@ func (w *World) reached() bool {
 }
 
 // hopeful tells whether a quorum's worth of data, or of first members yet to start, outlives what has happened already.
-// Before the latch a start can be given up and begun again unless a client has written.
+// Before the latch a start can be given up and begun again unless a client has written, or the operator may latch what
+// is about to go: a member whose node has been cut off looks well, and a pass that is held up cannot look again.
 func (w *World) hopeful() bool {
 	g := w.group()
-	if w.Status.ID == 0 && (g == nil || !g.Written) {
-		return true
-	}
 	if g == nil {
-		return false
+		return w.Status.ID == 0
 	}
 	n := 0
+	misled := w.Pending != nil || w.Read != nil
 	for i := range g.Members {
-		if m := &g.Members[i]; !m.Learner && w.survives(g, m) {
+		m := &g.Members[i]
+		if !m.Learner && w.survives(g, m) {
 			n++
 		}
+		p := w.pod(m.Name)
+		misled = misled || p != nil && p.Down && w.Etcd.Running(g.ID, m.ID)
 	}
-	return n >= etcdtest.Quorum(g.Voters())
+	return n >= etcdtest.Quorum(g.Voters()) || w.Status.ID == 0 && !g.Written && !misled
 }
 
 // survives tells whether the member can go on if nobody gives its node another chance.
@@ -154,7 +163,7 @@ func (w *World) survives(g *etcdtest.Group, m *etcdtest.Member) bool {
 	dir := ""
 	if w.cfg.Persistent {
 		v := w.volume(m.Name)
-		if v == nil || v.Lost || v.Deleting && !staying {
+		if v == nil || v.Lost || v.Deleting && !(staying && w.used(v)) {
 			return false
 		}
 		dir = v.UID

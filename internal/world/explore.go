@@ -3,6 +3,7 @@ package world
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/etcdpilot/etcd-operator/internal/plan"
@@ -20,6 +21,9 @@ type Scenario struct {
 	// Faults is how many faults a run may have, and Kinds which.
 	Faults int
 	Kinds  []Kind
+	// Lockstep lets of all that is bound to happen only one thing happen next, in a fixed order. What interleaves with it
+	// are the operator, the user and the faults. It makes room for more faults.
+	Lockstep bool
 	// Limit is the number of states after which the exploration fails as too large, 0 for none.
 	Limit int
 }
@@ -138,7 +142,7 @@ func (e *explorer) visit(level []state, w *World, parent int, m Move) []state {
 }
 
 func (e *explorer) expand(level []state, at state) []state {
-	for _, m := range at.world.moves(e.scenario.Kinds) {
+	for _, m := range at.world.moves(e.scenario) {
 		next := at.world.Clone()
 		next.Do(m)
 		e.report.Moves++
@@ -150,10 +154,12 @@ func (e *explorer) expand(level []state, at state) []state {
 }
 
 // moves lists all that can happen next.
-func (w *World) moves(kinds []Kind) []Move {
+func (w *World) moves(s *Scenario) []Move {
 	bound := w.bound()
-	moves := append(bound, w.possible()...)
-	moves = append(moves, w.faults(kinds)...)
+	if s.Lockstep && len(bound) > 1 {
+		bound = bound[:1]
+	}
+	moves := slices.Concat(bound, w.possible(), w.faults(s.Kinds))
 	switch {
 	case w.Pending != nil:
 		return append(moves, Move{passGoesOn, ""}, Move{operatorCrashes, ""})
@@ -170,14 +176,39 @@ func (w *World) moves(kinds []Kind) []Move {
 func (e *explorer) fail(why string, at int, run []Move, end *World) {
 	v := &Violation{Why: why, Observed: end.Observe(&end.Kube)}
 	v.Action = end.cfg.Next(v.Observed)
+	var way []Move
 	for ; e.nodes[at].parent >= 0; at = e.nodes[at].parent {
-		v.Trace = append([]string{e.nodes[at].move.String()}, v.Trace...)
+		way = append(way, e.nodes[at].move)
 	}
+	slices.Reverse(way)
+	w := e.scenario.start()
+	v.Trace = w.tell(way)
 	if len(run) > 0 {
 		v.Trace = append(v.Trace, "--------")
-	}
-	for _, m := range run {
-		v.Trace = append(v.Trace, m.String())
+		w.Faults, w.Edits = 0, nil
+		v.Trace = append(v.Trace, w.tell(run)...)
 	}
 	e.report.Violation = v
+}
+
+// tell makes the moves and says what they were.
+func (w *World) tell(moves []Move) []string {
+	var trace []string
+	for _, m := range moves {
+		line := m.String()
+		switch {
+		case m.Kind == passes || m.Kind == passHeld:
+			a, _ := w.Decide()
+			line += ": " + keyOf(a)
+		case m.Kind == passReadsOn:
+			line += ": " + keyOf(w.cfg.Next(w.Observe(w.Read)))
+		case m.Kind == passGoesOn:
+			line += fmt.Sprintf(": %d of %s", w.Pending.Step+1, w.Pending.key)
+		case m.Kind == userResizes:
+			line += fmt.Sprintf(" to %d", w.Edits[0])
+		}
+		w.Do(m)
+		trace = append(trace, line)
+	}
+	return trace
 }

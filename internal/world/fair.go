@@ -1,6 +1,11 @@
 package world
 
-import "github.com/etcdpilot/etcd-operator/internal/plan"
+import (
+	"slices"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/plan"
+)
 
 // fairLimit is how many moves a fair run may take: the longest that was seen takes about a third of it.
 const fairLimit = 400
@@ -51,6 +56,11 @@ type fairRuns struct {
 	good  map[uint64]bool // by calm key: whether the spec was reached at the end
 }
 
+// explain repeats a check whose run ended in a state that was known, for the whole run.
+func (f *fairRuns) explain(w *World) (string, []Move, *World) {
+	return (&fairRuns{order: f.order, good: map[uint64]bool{}}).check(w)
+}
+
 // check is L1 and L2: once faults stop, the run from w reaches the spec if that is possible, and otherwise ends with the
 // operator saying what has to be done by somebody else. It returns what is wrong, and the moves that lead there.
 func (f *fairRuns) check(w *World) (string, []Move, *World) {
@@ -59,12 +69,15 @@ func (f *fairRuns) check(w *World) (string, []Move, *World) {
 	run.Faults, run.Edits = 0, nil
 	var moves []Move
 	var seen []uint64
-	for len(moves) < fairLimit {
+	for {
 		key := run.calm()
+		if slices.Contains(seen, key) {
+			return "L1: the operator never comes to rest: this state was there before", moves, run
+		}
 		reached, known := f.good[key]
 		if !known {
 			seen = append(seen, key)
-			if m, more := run.fairMove(f.order); more {
+			if m, more := run.fairMove(f.order); more && len(moves) < fairLimit {
 				run.Do(m)
 				moves = append(moves, m)
 				if run.Broken != "" {
@@ -72,20 +85,22 @@ func (f *fairRuns) check(w *World) (string, []Move, *World) {
 				}
 				continue
 			}
+			if len(moves) == fairLimit {
+				return "L1: the operator does not come to rest in time", moves, run
+			}
 			reached = run.reached()
 			if why := run.ending(reached, hopeful); why != "" {
 				return why, moves, run
 			}
 		}
 		if hopeful && !reached {
-			return "L1: the spec is not reached although a quorum of data survived", moves, run
+			return f.explain(w)
 		}
 		for _, key := range seen {
 			f.good[key] = reached
 		}
 		return "", nil, nil
 	}
-	return "L1: the operator never comes to rest", moves, run
 }
 
 // ending judges a world in which nothing can happen any more.
@@ -103,6 +118,9 @@ func (w *World) ending(reached, hopeful bool) string {
 		}
 		return ""
 	case plan.Wait:
+		if !hopeful && act.Reason == v1beta2.ReasonQuorumLost {
+			return "" // who is silent may be known to be gone by others only
+		}
 		return "L2: the operator waits (" + act.Reason + ") for what will never come"
 	default:
 		return "L1: the operator tries in vain what etcd or Kubernetes refuse: " + keyOf(a)

@@ -129,7 +129,7 @@ func (w *World) fail(m Move) {
 		w.Etcd.Stop(w.dir(p))
 	case startFails:
 		p.Used = p.Permit.Attempt
-		p.Exit = w.refusal(p)
+		w.refuse(p)
 	case nodeDies:
 		p.Down = true
 		w.Etcd.Stop(w.dir(p))
@@ -177,3 +177,13 @@ func (w *World) failGlobal(kind Kind) {
 		w.touched()
 	}
 }
+
+// Faults by what they strike. Those of the operator are its own slowness and its crashes.
+var (
+	PodFaults      = []Kind{podKilled, podEnds, serverCrashes, startFails, dataWiped, podEvicted}
+	NodeFaults     = []Kind{nodeDies, nodeCutOff, podStuck}
+	VolumeFaults   = []Kind{volumeLost, volumeDeleted}
+	OperatorFaults = []Kind{passHeld, passHeldReading, cacheLags}
+	TimeFaults     = []Kind{startLate, endLate, leaderMoves}
+	StrangeFaults  = []Kind{impostorAnswers, statusLost}
+)

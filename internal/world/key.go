@@ -107,6 +107,7 @@ func (e *encoder) pod(p *Pod) {
 	e.number(int(p.Phase))
 	e.flags(p.Deleting, p.Serving, p.Old, p.Overdue, p.Down, p.Stuck, p.Evicting, p.Foreign)
 	e.number(p.Used)
+	e.number(p.Refused)
 	e.text(string(p.Exit))
 	e.flags(p.Permit != nil)
 	if p.Permit != nil {

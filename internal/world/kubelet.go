@@ -35,13 +35,24 @@ func (w *World) refusal(p *Pod) plan.Exit {
 	return plan.ExitNone
 }
 
+// refuse leaves member-run's termination message.
+func (w *World) refuse(p *Pod) { p.Exit, p.Refused = w.refusal(p), w.refused(p) }
+
+// refused is the attempt that member-run refuses now because it has been used, 0 if that is not why.
+func (w *World) refused(p *Pod) int {
+	if w.refusal(p) == plan.ExitDataLost && p.Permit.Mode != plan.ModeResume && p.Permit.PodUID == p.UID {
+		return p.Permit.Attempt
+	}
+	return 0
+}
+
 // canRun tells whether member-run has something to do in the pod that it has not done in vain already.
 func (w *World) canRun(p *Pod) bool {
 	if p.Phase != plan.Running || p.Deleting || p.Down || p.Permit == nil || w.serverRuns(p) {
 		return false
 	}
 	if exit := w.refusal(p); exit != plan.ExitNone {
-		return p.Exit != exit
+		return p.Exit != exit || p.Refused != w.refused(p)
 	}
 	if d := w.disk(p); d != nil { // a member that was removed exits for ever
 		g := w.Etcd.Group(d.ClusterID)
@@ -52,7 +63,7 @@ func (w *World) canRun(p *Pod) bool {
 
 // memberRun is one start of the etcd container: member-run, and etcd as far as its write-ahead log.
 func (w *World) memberRun(p *Pod) {
-	if p.Exit = w.refusal(p); p.Exit != plan.ExitNone {
+	if w.refuse(p); p.Exit != plan.ExitNone {
 		return
 	}
 	permit, dir := p.Permit, w.dir(p)
@@ -69,7 +80,7 @@ func (w *World) memberRun(p *Pod) {
 		err = w.Etcd.StartJoin(dir, w.cluster().PeerURL(p.Name), urls)
 	}
 	if err != nil { // the container ends and starts again, with no permit left
-		p.Exit = w.refusal(p)
+		w.refuse(p)
 	}
 }
 

@@ -37,7 +37,7 @@ func observePod(p *Pod) plan.Pod {
 	n := ordinal(p.Name)
 	out := plan.Pod{
 		Name: p.Name, UID: p.UID, Incarnation: p.Incarnation, Phase: p.Phase, Node: "n-" + p.Name, Zone: zones[n%2],
-		Deleting: p.Deleting, Created: base, Permit: p.Permit, Exit: p.Exit, Serving: p.Serving,
+		Deleting: p.Deleting, Created: base, Permit: p.Permit, Exit: p.Exit, Refused: p.Refused, Serving: p.Serving,
 	}
 	if p.Phase != plan.Pending {
 		out.IP = "ip-" + p.UID

@@ -93,7 +93,7 @@ func (w *World) finish(o *plan.Observed, stale bool) {
 		return
 	}
 	s := w.Status
-	if o.Etcd.Revision > s.Revision {
+	if s.ID != 0 && o.Etcd.Revision > s.Revision {
 		s.Revision = o.Etcd.Revision
 	}
 	s.Voters = nil

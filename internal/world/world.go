@@ -79,6 +79,8 @@ type Pod struct {
 	Old, Overdue bool
 	// Used is the highest attempt that member-run has marked as used in this pod.
 	Used int
+	// Refused is the attempt that member-run refused last because it was used.
+	Refused int
 	// Down is true while the pod's node does not report; Stuck while no node takes the pod.
 	Down, Stuck bool
 	// Evicting is true once the API server has granted an eviction; the deletion follows.

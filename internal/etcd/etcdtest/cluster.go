@@ -134,6 +134,16 @@ func (c *Cluster) running(group, member uint64) *Disk {
 	return nil
 }
 
+// Data returns the member's data wherever it is, nil if there is none.
+func (c *Cluster) Data(group, member uint64) *Disk {
+	for i := range c.Disks {
+		if d := &c.Disks[i]; d.ClusterID == group && d.MemberID == member {
+			return d
+		}
+	}
+	return nil
+}
+
 // Running tells whether the member's server runs.
 func (c *Cluster) Running(group, member uint64) bool { return c.running(group, member) != nil }
 
