@@ -97,7 +97,7 @@ func manifests(t *testing.T, file string) []*unstructured.Unstructured {
 
 // testAccepts creates what ships as an example.
 func testAccepts(t *testing.T, c client.Client) {
-	files, err := filepath.Glob(filepath.Join(testenv.Root(), "config/samples/etcd_*.yaml"))
+	files, err := filepath.Glob(filepath.Join(testenv.Root(), "config/samples/etcd*.yaml"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no samples: %v", err)
 	}

@@ -1,0 +1,193 @@
+# Everything that this project does from the command line. Tools are built from the versions pinned in hack/tools.
+
+ROOT := $(CURDIR)
+BIN := $(ROOT)/bin
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+# IMG is the operator's image for docker-build, docker-push, deploy, run and build-installer.
+IMG ?=
+# CLIENT_IMG is the test client's image, for a demo on a cluster other than the lab.
+CLIENT_IMG ?=
+KUBECTL ?= kubectl
+CONTAINER_TOOL ?= docker
+NODES ?= 3
+# STORIES selects user stories by a regular expression.
+STORIES ?= .
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+
+LAB := go run -C $(ROOT)/test/lab ./cmd/lab
+# tool builds a pinned program if needed and gives its path.
+tool = "$$($(LAB) tool $(1))"
+BUILD := CGO_ENABLED=0 go build -trimpath
+LDFLAGS := -s -w -X github.com/etcdpilot/etcd-operator/internal/version.Operator=$(VERSION)
+MODULES := . test/lab test/e2e
+# Packages of which several parts run at the same time. The explorer and its world are pure, and slow under the
+# race detector.
+CONCURRENT := ./controllers/... ./internal/etcd/... ./internal/memberrun/...
+
+# A tag made from the content, so that a node never runs an older build from its own store. They are expanded in
+# recipes, after the programs were built.
+content = $(shell cat $(1) | sha256sum | cut -c1-12)
+LAB_IMG = etcd-operator.local/etcd-operator:$(call content,$(BIN)/manager $(BIN)/member-run)
+LAB_CLIENT_IMG = etcd-operator.local/test-client:$(call content,$(BIN)/test-client)
+
+##@ General
+
+.PHONY: help
+help: ## Show this text
+	@awk 'BEGIN {FS = ":.*##"} /^##@/ {printf "\n%s\n", substr($$0, 5)} \
+	  /^[a-z-]+:.*##/ {printf "  %-16s%s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+##@ Build
+
+CONTROLLER_GEN_ARGS := object crd rbac:roleName=manager-role paths="./api/..." paths="./controllers/..."
+
+.PHONY: generate
+generate: ## Generate DeepCopy methods
+	$(call tool,controller-gen) object paths="./api/..."
+
+.PHONY: manifests
+manifests: ## Generate the CRDs and the manager's role
+	$(call tool,controller-gen) crd rbac:roleName=manager-role paths="./api/..." paths="./controllers/..." \
+	  output:crd:dir=config/crd/bases output:rbac:dir=config/rbac
+
+.PHONY: build
+build: ## Build the operator's programs into bin
+	$(BUILD) -ldflags "$(LDFLAGS)" -o $(BIN)/manager .
+	$(BUILD) -ldflags "$(LDFLAGS)" -o $(BIN)/member-run ./cmd/member-run
+
+.PHONY: build-client
+build-client:
+	CGO_ENABLED=0 go build -C test/e2e -trimpath -ldflags "-s -w" -o $(BIN)/test-client ./client
+
+.PHONY: image
+image: build build-client lab-up ## Build the images and make them available in the lab
+	$(LAB) image --name $(LAB_IMG) --user 65532:65532 --entrypoint /manager \
+	  --file $(BIN)/manager:/manager --file $(BIN)/member-run:/member-run
+	$(LAB) image --name $(LAB_CLIENT_IMG) --user 65532:65532 --entrypoint /client \
+	  --file $(BIN)/test-client:/client
+	@echo "in the lab: $(LAB_IMG) $(LAB_CLIENT_IMG)"
+
+.PHONY: docker-build
+docker-build: need-img ## Build the operator's image IMG
+	$(CONTAINER_TOOL) build --build-arg VERSION=$(VERSION) -t $(IMG) .
+
+.PHONY: docker-push
+docker-push: need-img ## Push the image IMG
+	$(CONTAINER_TOOL) push $(IMG)
+
+.PHONY: clean
+clean: ## Remove what was built here; the lab and its programs stay
+	rm -rf $(BIN) dist
+
+##@ Test
+
+.PHONY: test
+test: check-generated lint vet test-unit test-lab ## Run all that gates a change
+
+.PHONY: test-unit
+test-unit: ## Run the tests that need no cluster, the explorer among them
+	@echo "==> unit tests"
+	TEST_ASSET_KUBE_APISERVER=$(call tool,kube-apiserver); TEST_ASSET_ETCD=$(call tool,etcd); \
+	export TEST_ASSET_KUBE_APISERVER TEST_ASSET_ETCD; \
+	go test -race $(CONCURRENT); \
+	go test $$(go list ./... | grep -vxF "$$(go list $(CONCURRENT))"); \
+	go test -C test/lab ./...
+
+.PHONY: test-lab
+test-lab: image ## Run the user stories on a real Kubernetes (STORIES=regexp for some)
+	@echo "==> user stories"
+	$(on-lab) go test -C test/e2e ./stories -run '$(STORIES)' -count=1 -timeout=60m -v
+
+.PHONY: explore
+explore: ## Explore larger worlds than the tests do; takes long
+	EXPLORE=full go test ./internal/plan -run 'TestExplore' -count=1 -timeout=0 -v
+
+.PHONY: check-generated
+check-generated: ## Check that generated files are fresh
+	@echo "==> generated files"
+	@dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; \
+	$(call tool,controller-gen) $(CONTROLLER_GEN_ARGS) output:crd:dir="$$dir/crd" output:rbac:dir="$$dir/rbac" \
+	  output:object:dir="$$dir/object"; \
+	diff -r "$$dir/crd" config/crd/bases && diff "$$dir/rbac/role.yaml" config/rbac/role.yaml && \
+	  diff "$$dir/object/zz_generated.deepcopy.go" api/v1beta2/zz_generated.deepcopy.go || \
+	  { echo "generated files are stale: run make generate manifests" >&2; exit 1; }
+
+.PHONY: lint
+lint: ## Check style and format
+	@echo "==> lint"
+	linter=$(call tool,golangci-lint); for module in $(MODULES); do (cd $$module && "$$linter" run ./...); done
+
+.PHONY: fmt
+fmt: ## Format the code
+	linter=$(call tool,golangci-lint); for module in $(MODULES); do (cd $$module && "$$linter" fmt ./...); done
+
+.PHONY: vet
+vet: ## Run go vet
+	for module in $(MODULES); do go vet -C $$module ./...; done
+
+##@ Lab: a real Kubernetes on this machine
+
+LAB_KUBECONFIG := $(or $(ETCD_OPERATOR_LAB),$(HOME)/.local/state/etcd-operator-lab)/kubeconfig
+# on-lab sets the environment of programs that work on the lab.
+on-lab = KUBECONFIG=$(LAB_KUBECONFIG) KUBECTL=$(call tool,kubectl) ROOT=$(ROOT) \
+	IMG=$(LAB_IMG) CLIENT_IMG=$(LAB_CLIENT_IMG)
+
+.PHONY: demo
+ifneq ($(filter-out $(LAB_KUBECONFIG),$(KUBECONFIG)),)
+demo: need-img ## Show what the operator does, on the lab or on the cluster that KUBECONFIG names
+	@test -n "$(CLIENT_IMG)" || { echo "say CLIENT_IMG=… too: an image of test/e2e/client" >&2; exit 1; }
+	KUBECTL=$(KUBECTL) ROOT=$(ROOT) IMG=$(IMG) CLIENT_IMG=$(CLIENT_IMG) go run -C test/e2e ./demo
+else
+demo: image
+	$(on-lab) go run -C test/e2e ./demo
+endif
+
+.PHONY: lab-up
+lab-up: ## Start the lab with NODES nodes; it does nothing if it runs
+	$(LAB) up --nodes $(NODES)
+
+.PHONY: lab-down
+lab-down: ## End the lab and remove every trace of it
+	$(LAB) down
+
+##@ Deploy: to the cluster of kubectl's current context
+
+# render gives the manifests of a folder of config with the image IMG, without changing the source tree.
+define render
+rm -rf $(BIN)/config && mkdir -p $(BIN) && cp -r config $(BIN)/config && \
+kustomize=$(call tool,kustomize) && (cd $(BIN)/config/manager && "$$kustomize" edit set image controller=$(IMG)) && \
+"$$kustomize" build $(BIN)/config/$(1)
+endef
+
+.PHONY: need-img
+need-img:
+	@test -n "$(IMG)" || { echo "say which image: IMG=registry.example.com/etcd-operator:tag" >&2; exit 1; }
+
+.PHONY: install
+install: ## Install the CRDs
+	$(call tool,kustomize) build config/crd | $(KUBECTL) apply --server-side -f -
+
+.PHONY: uninstall
+uninstall: ## Remove the CRDs, and every EtcdCluster with them
+	$(call tool,kustomize) build config/crd | $(KUBECTL) delete --ignore-not-found -f -
+
+.PHONY: deploy
+deploy: need-img ## Install the CRDs and the operator with the image IMG
+	$(call render,default) | $(KUBECTL) apply --server-side -f -
+
+.PHONY: undeploy
+undeploy: ## Remove the operator and the CRDs, and every EtcdCluster with them
+	$(call tool,kustomize) build config/default | $(KUBECTL) delete --ignore-not-found -f -
+
+.PHONY: run
+run: need-img ## Run the operator here; members take member-run from the image IMG
+	go run . --operator-image $(IMG)
+
+.PHONY: build-installer
+build-installer: need-img ## Write dist/install.yaml: the CRDs and the operator with the image IMG
+	mkdir -p dist
+	$(call render,default) > dist/install.yaml
