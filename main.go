@@ -48,11 +48,16 @@ func main() {
 	flag.BoolVar(&o.leaderElection, "leader-elect", false, "let one of several operators act at a time")
 	flag.StringVar(&o.namespaces, "watch-namespaces", os.Getenv("WATCH_NAMESPACE"),
 		"namespaces to watch, separated by commas; all if empty (environment: WATCH_NAMESPACE)")
+	// Deployments of coreos/etcd-operator say it; here it is the default.
+	clusterWide := flag.Bool("cluster-wide", false, "watch all namespaces, whatever --watch-namespaces says")
 	flag.StringVar(&o.image, "operator-image", os.Getenv("OPERATOR_IMAGE"),
 		"this operator's own image, from which members take member-run (environment: OPERATOR_IMAGE)")
 	flag.IntVar(&o.concurrency, "concurrent-reconciles", 8, "how many clusters to look after at the same time")
 	o.log.BindFlags(flag.CommandLine)
 	flag.Parse()
+	if *clusterWide {
+		o.namespaces = ""
+	}
 	ctrl.SetLogger(zap.New(zap.UseFlagOptions(&o.log)))
 	if err := run(o); err != nil {
 		ctrl.Log.Error(err, "the operator ends")
@@ -83,6 +88,15 @@ func run(o options) error {
 	}
 	pool := etcd.NewPool()
 	defer pool.Close()
+	if err := setup(mgr, pool, o); err != nil {
+		return err
+	}
+	ctrl.Log.Info("starting", "version", version.Operator, "namespaces", o.namespaces)
+	return mgr.Start(ctrl.SetupSignalHandler())
+}
+
+// setup registers the controllers and the probes.
+func setup(mgr ctrl.Manager, pool *etcd.Pool, o options) error {
 	openShift, err := isOpenShift(mgr.GetRESTMapper())
 	if err != nil {
 		return err
@@ -105,8 +119,7 @@ func run(o options) error {
 	if err := mgr.AddReadyzCheck("readyz", healthz.Ping); err != nil {
 		return fmt.Errorf("set the readiness probe up: %w", err)
 	}
-	ctrl.Log.Info("starting", "version", version.Operator, "namespaces", o.namespaces)
-	return mgr.Start(ctrl.SetupSignalHandler())
+	return nil
 }
 
 func managerOptions(o options, scheme *runtime.Scheme) ctrl.Options {

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"maps"
+	"slices"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/yaml"
+
+	"github.com/etcdpilot/etcd-operator/internal/testenv"
+)
+
+func TestManagerOptionsNamespaces(t *testing.T) {
+	for given, want := range map[string][]string{
+		"": nil, "a": {"a"}, "a,b": {"a", "b"}, "a , b,": {"a", "b"}, ",": nil,
+	} {
+		options := managerOptions(options{namespaces: given}, runtime.NewScheme())
+		if got := slices.Sorted(maps.Keys(options.Cache.DefaultNamespaces)); !slices.Equal(got, want) {
+			t.Errorf("%q watches %q, want %q", given, got, want)
+		}
+	}
+}
+
+// TestManagerOptionsMetrics wants metrics to be given only to those whom the API server allows.
+func TestManagerOptionsMetrics(t *testing.T) {
+	secure := managerOptions(options{metricsAddress: ":8443", secureMetrics: true}, runtime.NewScheme()).Metrics
+	if !secure.SecureServing || secure.FilterProvider == nil {
+		t.Errorf("secure metrics are served with %+v", secure)
+	}
+}
+
+func TestIsOpenShift(t *testing.T) {
+	kind := schema.GroupVersionKind{Group: "security.openshift.io", Version: "v1", Kind: "SecurityContextConstraints"}
+	mapper := meta.NewDefaultRESTMapper([]schema.GroupVersion{kind.GroupVersion()})
+	if found, err := isOpenShift(mapper); found || err != nil {
+		t.Errorf("plain Kubernetes: %v, %v", found, err)
+	}
+	mapper.Add(kind, meta.RESTScopeRoot)
+	if found, err := isOpenShift(mapper); !found || err != nil {
+		t.Errorf("OpenShift: %v, %v", found, err)
+	}
+}
+
+// TestManifests wants members to take member-run from the image that the manager runs.
+func TestManifests(t *testing.T) {
+	deployment := &appsv1.Deployment{}
+	for _, manifest := range testenv.Build(t, "config/default").Resources() {
+		if manifest.GetKind() != "Deployment" {
+			continue
+		}
+		if err := yaml.UnmarshalStrict([]byte(manifest.MustYaml()), deployment); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(deployment.Spec.Template.Spec.Containers) != 1 {
+		t.Fatalf("no Deployment with one container: %+v", deployment)
+	}
+	manager := deployment.Spec.Template.Spec.Containers[0]
+	want := corev1.EnvVar{Name: "OPERATOR_IMAGE", Value: manager.Image}
+	if !slices.Contains(manager.Env, want) {
+		t.Errorf("the environment is %+v, want %+v in it", manager.Env, want)
+	}
+	if !slices.Contains(manager.Args, "--metrics-bind-address=:8443") || !slices.Contains(manager.Args, "--leader-elect") {
+		t.Errorf("the manager is started with %q", manager.Args)
+	}
+}
