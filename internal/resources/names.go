@@ -86,9 +86,9 @@ func memberLabels(cluster, member string, incarnation int) map[string]string {
 	})
 }
 
-func merge(base map[string]string, more ...map[string]string) map[string]string {
-	out := maps.Clone(base)
-	for _, m := range more {
+func merge(all ...map[string]string) map[string]string {
+	out := map[string]string{}
+	for _, m := range all {
 		maps.Copy(out, m)
 	}
 	return out

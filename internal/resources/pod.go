@@ -60,7 +60,7 @@ func Pod(c *v1beta2.EtcdCluster, name string, incarnation int, permit *member.Pe
 		ObjectMeta: metav1.ObjectMeta{
 			Name: name, Namespace: c.Namespace,
 			Labels:          merge(policy.Labels, memberLabels(c.Name, name, incarnation)),
-			Annotations:     merge(map[string]string{}, policy.Annotations),
+			Annotations:     merge(policy.Annotations),
 			OwnerReferences: []metav1.OwnerReference{Owner(c)},
 		},
 		Spec: podSpec(c, name, string(config), o),
