@@ -107,6 +107,17 @@ func connect(config *tls.Config, e Endpoint) (*clientv3.Client, error) {
 		config = config.Clone()
 		config.ServerName = e.ServerName
 	}
+	options := []grpc.DialOption{
+		// etcd's client verifies the address rather than the configuration's ServerName, unless it is told here, too.
+		grpc.WithAuthority(e.ServerName),
+		grpc.WithConnectParams(grpc.ConnectParams{
+			// A member that starts is found by the next observation, not after gRPC's growing pauses.
+			Backoff: backoff.Config{
+				BaseDelay: 50 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: 250 * time.Millisecond,
+			},
+			MinConnectTimeout: 3 * time.Second,
+		}),
+	}
 	return clientv3.New(clientv3.Config{
 		Context:   context.Background(), // it outlives the observation that needs it first
 		Endpoints: []string{scheme + "://" + e.Address},
@@ -117,13 +128,7 @@ func connect(config *tls.Config, e Endpoint) (*clientv3.Client, error) {
 		DialKeepAliveTime:    10 * time.Second,
 		DialKeepAliveTimeout: 3 * time.Second,
 		MaxUnaryRetries:      1, // one attempt: who is asked again, and when, is decided by whoever observes
-		DialOptions: []grpc.DialOption{grpc.WithConnectParams(grpc.ConnectParams{
-			// A member that starts is found by the next observation, not after gRPC's growing pauses.
-			Backoff: backoff.Config{
-				BaseDelay: 50 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: 250 * time.Millisecond,
-			},
-			MinConnectTimeout: 3 * time.Second,
-		})},
+		DialOptions:          options,
 	})
 }
 
