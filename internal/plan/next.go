@@ -35,6 +35,7 @@ var running = []rule{
 	clearTerminal, // a pod in a terminal phase never starts again
 	restart,       // pod gone, data there: same name, same volume, at once
 	noQuorum,      // without a quorum nothing about the membership may change
+	raiseBudget,   // evictions must leave a quorum of the voters that there are now
 	serve,         // let clients reach every voter
 	promote,       // a learner in sync becomes a voter
 	replaceLost,   // data gone: out of the membership, if the rest has quorum to spare

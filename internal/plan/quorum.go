@@ -84,8 +84,18 @@ func (v *view) closeBudget(a Action) Action {
 	return a
 }
 
+// raiseBudget comes before a new voter serves: pods that serve are what the budget counts, and one that was right for
+// fewer voters would let an eviction take the quorum.
+func raiseBudget(v *view) Action {
+	if n := OpenBudget(len(v.voters())); !v.Budget.Exists || v.Budget.MinAvailable < n {
+		return SetBudget{MinAvailable: n}
+	}
+	return nil
+}
+
+// openBudget lets others evict again as soon as the operator is done.
 func openBudget(v *view) Action {
-	if n := OpenBudget(len(v.voters())); !v.Budget.Exists || v.Budget.MinAvailable != n {
+	if n := OpenBudget(len(v.voters())); v.Budget.MinAvailable != n {
 		return SetBudget{MinAvailable: n}
 	}
 	return nil

@@ -100,8 +100,8 @@ func shrink(v *view) Action {
 	return RemoveMember{ID: victim.ID, Name: victim.Name, Why: v1beta2.ReasonScaling}
 }
 
-// victim is the member to let go: learners, then members that do not answer, then from the fullest zone and node, and
-// of equals the one that does not lead and has the highest number.
+// victim is the member to let go: learners, then members that do not answer or will not for long, then from the fullest
+// zone and node, and of equals the one that does not lead and has the highest number.
 func (v *view) victim() Member {
 	zones, nodes := map[string]int{}, map[string]int{}
 	for _, m := range v.Etcd.Members {
@@ -111,12 +111,19 @@ func (v *view) victim() Member {
 	rank := func(m Member) []int {
 		p := v.pods[m.Name]
 		return []int{
-			yes(m.Learner), yes(!v.healthy(m)), zones[p.Zone], nodes[p.Node], yes(m.ID != v.leader()), ordinal(m.Name),
+			yes(m.Learner), yes(!v.healthy(m)), yes(v.fading(m)), zones[p.Zone], nodes[p.Node], yes(m.ID != v.leader()), ordinal(m.Name),
 		}
 	}
 	return slices.MaxFunc(v.Etcd.Members, func(a, b Member) int {
 		return cmp.Or(slices.Compare(rank(a), rank(b)), strings.Compare(a.Name, b.Name))
 	})
+}
+
+// fading tells whether a member that still answers has no future: its volume is going away, or its node does not report
+// (then Kubernetes takes the pod for unready).
+func (v *view) fading(m Member) bool {
+	c := v.volumes[m.Name]
+	return c.Deleting || c.Lost || !v.pods[m.Name].Ready
 }
 
 func yes(b bool) int {

@@ -164,6 +164,15 @@ func TestGrow(t *testing.T) {
 	}
 }
 
+func TestBudgetBeforeANewVoterServes(t *testing.T) {
+	o := edit(healthyCluster(2, false), func(o *Observed) { o.Budget.MinAvailable, o.Pods[1].Serving = 1, false })
+	check(t, map[string]planCase{
+		"an eviction must not take one of two":  {o, SetBudget{MinAvailable: 2}},
+		"the new voter serves once it cannot":   {edit(o, func(o *Observed) { o.Budget.MinAvailable = 2 }), Serve{[]string{"c-1"}}},
+		"a budget that is closed stays so then": {edit(o, func(o *Observed) { o.Budget.MinAvailable = 9 }), Serve{[]string{"c-1"}}},
+	})
+}
+
 func TestPermitAgain(t *testing.T) {
 	o := withLearner(edit(healthyCluster(3, false), func(o *Observed) { o.Cluster.Size = 4 }), 3)
 	first := Next(o).(WritePermits).Permits[0]
@@ -204,6 +213,14 @@ func TestShrink(t *testing.T) {
 		},
 		"one that is down before one that is up": {
 			closed(silent(edit(healthyCluster(5, true), three), 2)),
+			RemoveMember{ID: id(2), Name: "c-2", Why: v1beta2.ReasonScaling},
+		},
+		"one whose node does not report": {
+			closed(edit(healthyCluster(5, false), func(o *Observed) { three(o); o.Pods[2].Ready = false })),
+			RemoveMember{ID: id(2), Name: "c-2", Why: v1beta2.ReasonScaling},
+		},
+		"one whose volume is going away": {
+			closed(edit(healthyCluster(5, true), func(o *Observed) { three(o); o.Volumes[2].Deleting = true })),
 			RemoveMember{ID: id(2), Name: "c-2", Why: v1beta2.ReasonScaling},
 		},
 		"the leader only after it has handed over": {
