@@ -136,24 +136,32 @@ func (w *World) reached() bool {
 }
 
 // hopeful tells whether a quorum's worth of data, or of first members yet to start, outlives what has happened already.
-// Before the latch a start can be given up and begun again unless a client has written, or the operator may latch what
-// is about to go: a member whose node has been cut off looks well, and a pass that is held up cannot look again.
+// Before the latch a start can be given up and begun again unless a client has written. Nothing is hoped of a pass that
+// is held up, for what it has seen may be over, and of a membership that changes while a member looks well whose node
+// has been cut off: the operator may count on it.
 func (w *World) hopeful() bool {
 	g := w.group()
-	if g == nil {
+	switch {
+	case w.Pending != nil || w.Read != nil:
+		return false
+	case g == nil:
 		return w.Status.ID == 0
 	}
-	n := 0
-	misled := w.Pending != nil || w.Read != nil
+	n, misleading := 0, false
+	changing := w.Status.ID == 0 || len(g.Members) != w.Size
 	for i := range g.Members {
 		m := &g.Members[i]
+		changing = changing || m.Learner
 		if !m.Learner && w.survives(g, m) {
 			n++
 		}
 		p := w.pod(m.Name)
-		misled = misled || p != nil && p.Down && w.Etcd.Running(g.ID, m.ID)
+		misleading = misleading || p != nil && p.Down && w.Etcd.Running(g.ID, m.ID)
 	}
-	return n >= etcdtest.Quorum(g.Voters()) || w.Status.ID == 0 && !g.Written && !misled
+	if misleading && changing {
+		return false
+	}
+	return n >= etcdtest.Quorum(g.Voters()) || w.Status.ID == 0 && !g.Written
 }
 
 // survives tells whether the member can go on if nobody gives its node another chance.

@@ -97,8 +97,7 @@ func (w *World) mayEvict(p *Pod) bool {
 	healthy := 0
 	for i := range w.Pods {
 		q := &w.Pods[i]
-		d := w.disk(q)
-		if q.Serving && !q.Deleting && !q.Evicting && d != nil && d.Running && w.Etcd.Read(d.ClusterID) {
+		if q.Serving && !q.Deleting && !q.Evicting && w.ready(q) {
 			healthy++
 		}
 	}

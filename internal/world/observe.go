@@ -13,6 +13,7 @@ func (w *World) Observe(k *Kube) plan.Observed {
 	o.Pods = make([]plan.Pod, 0, len(k.Pods))
 	for i := range k.Pods {
 		p := observePod(&k.Pods[i])
+		p.Ready = w.ready(&k.Pods[i])
 		if k.Pods[i].Stuck || k.unmountable(w.cfg, &k.Pods[i]) {
 			p.Problem = "cannot be scheduled"
 		}
@@ -28,6 +29,17 @@ func (w *World) Observe(k *Kube) plan.Observed {
 	}
 	o.Etcd = w.observeEtcd(k)
 	return o
+}
+
+// ready is the pod's Ready condition: etcd's readiness, as long as the node reports it.
+func (w *World) ready(p *Pod) bool {
+	d := w.disk(p)
+	if d == nil || !d.Running || p.Down {
+		return false
+	}
+	g := w.Etcd.Group(d.ClusterID)
+	m := g.Member(d.MemberID)
+	return g.Leader != 0 && m != nil && !m.Learner
 }
 
 // zones are two, so that crowding decides who has to go.
