@@ -24,6 +24,8 @@ type Scenario struct {
 	// Lockstep lets of all that is bound to happen only one thing happen next, in a fixed order. What interleaves with it
 	// are the operator, the user and the faults. It makes room for more faults.
 	Lockstep bool
+	// SafetyOnly leaves out what is to happen in the end (L1, L2).
+	SafetyOnly bool
 	// Limit is the number of states after which the exploration fails as too large, 0 for none.
 	Limit int
 }
@@ -84,6 +86,9 @@ type explorer struct {
 func Explore(s Scenario) *Report {
 	e := &explorer{scenario: &s, seen: map[uint64]bool{}}
 	for _, order := range []policy{surroundingsFirst, operatorFirst} {
+		if s.SafetyOnly {
+			break
+		}
 		e.fair = append(e.fair, &fairRuns{order: order, good: map[uint64]bool{}})
 	}
 	level := e.visit(nil, s.start(), -1, Move{})
