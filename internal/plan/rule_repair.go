@@ -67,7 +67,7 @@ func restart(v *view) Action {
 // mayResume tells whether the member that a volume belongs to is still one, as far as a quorum can be asked.
 func (v *view) mayResume(c Volume) bool {
 	m, listed := v.members[c.Name]
-	return v.Etcd.Contact != ContactQuorum || listed && m.Published && m.ID == c.MemberID
+	return v.Etcd.Contact != ContactQuorum || listed && m.ID == c.MemberID
 }
 
 // usable means that the volume holds a member's data and may be given to a new pod.

@@ -25,7 +25,7 @@ const (
 func serve(v *view) Action {
 	var pods []string
 	for _, m := range v.voters() {
-		if p, ok := v.pods[m.Name]; ok && m.Published && !p.Serving && !p.Deleting {
+		if p, ok := v.pods[m.Name]; ok && (m.Published || v.healthy(m)) && !p.Serving && !p.Deleting {
 			pods = append(pods, m.Name)
 		}
 	}
@@ -36,12 +36,13 @@ func serve(v *view) Action {
 }
 
 // promote makes a learner in sync a voter, unless there are voters enough: a surplus learner is removed instead.
+// It need not have published its client URLs: etcd tries that again only every seven seconds.
 func promote(v *view) Action {
 	if len(v.voters()) >= v.Cluster.Size {
 		return nil
 	}
 	for _, m := range v.learners() {
-		if m.Published && v.healthy(m) && v.caughtUp(m) && v.safeToPromote() {
+		if v.healthy(m) && v.caughtUp(m) && v.safeToPromote() {
 			return Promote{ID: m.ID, Name: m.Name}
 		}
 	}
@@ -189,7 +190,8 @@ func permit(v *view) Action {
 	var permits []PodPermit
 	for _, m := range v.learners() {
 		p, ok := v.pods[m.Name]
-		if !ok || m.Published || p.Deleting || p.Exit == ExitForeignData {
+		_, runs := v.answer(m)
+		if !ok || m.Published || runs || p.Deleting || p.Exit == ExitForeignData {
 			continue
 		}
 		next := Permit{

@@ -55,7 +55,9 @@ func Compute(in Input) v1beta2.EtcdClusterStatus {
 	if s.Phase == v1beta2.ClusterPhaseFailed || s.Phase == v1beta2.ClusterPhaseUnavailable {
 		_, s.Reason = words(in.Action)
 	}
-	s.Revision = checkpoint(in.Cluster.Status.Revision, o.Etcd.Revision)
+	if latched(&s) { // an attempt at a first start may yet be given up, with what was written to it
+		s.Revision = checkpoint(in.Cluster.Status.Revision, o.Etcd.Revision)
+	}
 	return s
 }
 
