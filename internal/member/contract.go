@@ -2,8 +2,8 @@ package member
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
-	"strconv"
 )
 
 // PermitAnnotation is the pod annotation that holds the permit.
@@ -11,23 +11,31 @@ const PermitAnnotation = "etcd.database.coreos.com/permit"
 
 // Paths in the etcd container. The data directory is coreos/etcd-operator's.
 const (
-	DataMount  = "/var/etcd"
-	DataDir    = "/var/etcd/data"
-	RunDir     = "/run/member-run"
+	// DataMount is where the volume is mounted, DataDir the folder in it that etcd gets: the root of a volume may hold
+	// a lost+found, which etcd takes for foreign.
+	DataMount = "/var/etcd"
+	DataDir   = "/var/etcd/data"
+	// RunDir is an emptyDir that lives as long as the pod: member-run itself, the configuration, the used attempt.
+	RunDir = "/run/member-run"
+	// PermitDir is where the downward-API volume is mounted, PermitFile the file in it; empty until there is a permit.
 	PermitDir  = "/etc/member-run"
 	PermitFile = "permit"
 )
 
 // Environment of the etcd container.
 const (
+	// EnvConfig holds a Config as JSON.
 	EnvConfig = "MEMBER_CONFIG"
+	// EnvPodUID and EnvPodIP are the pod's own, from the downward API.
 	EnvPodUID = "POD_UID"
 	EnvPodIP  = "POD_IP"
 )
 
 // Config is what a member keeps for its whole life.
 type Config struct {
-	Name      string `json:"name"`
+	// Name is the member's, and the pod's.
+	Name string `json:"name"`
+	// PeerURL and ClientURL are what the member tells others, each one URL with a DNS name.
 	PeerURL   string `json:"peerURL"`
 	ClientURL string `json:"clientURL"`
 	DataDir   string `json:"dataDir"`
@@ -35,89 +43,58 @@ type Config struct {
 	Options map[string]string `json:"options,omitempty"`
 }
 
-// ID is an etcd member or cluster ID; in JSON it is 16 hexadecimal digits.
-type ID uint64
-
-// MarshalText implements encoding.TextMarshaler.
-func (id ID) MarshalText() ([]byte, error) { return fmt.Appendf(nil, "%016x", uint64(id)), nil }
-
-// UnmarshalText implements encoding.TextUnmarshaler.
-func (id *ID) UnmarshalText(text []byte) error {
-	n, err := strconv.ParseUint(string(text), 16, 64)
-	if err != nil {
-		return fmt.Errorf("%q is not an ID: %w", text, err)
+// ParseConfig reads a Config from JSON; one with a field missing is an error.
+func ParseConfig(text string) (*Config, error) {
+	c := &Config{}
+	if err := json.Unmarshal([]byte(text), c); err != nil {
+		return nil, fmt.Errorf("decode the member's configuration: %w", err)
 	}
-	*id = ID(n)
-	return nil
+	if c.Name == "" || c.PeerURL == "" || c.ClientURL == "" || c.DataDir == "" {
+		return nil, errors.New("decode the member's configuration: name, peerURL, clientURL and dataDir are needed")
+	}
+	return c, nil
 }
 
-// Mode says what a permit allows.
-type Mode string
-
-// Modes of a permit.
-const (
-	// ModeNew starts a first member on an empty directory.
-	ModeNew Mode = "new"
-	// ModeJoin starts an added learner on an empty directory.
-	ModeJoin Mode = "join"
-	// ModeResume starts only from the data that is there.
-	ModeResume Mode = "resume"
-)
-
-// Permit is the operator's word that etcd may start, and as whom.
-type Permit struct {
-	Mode      Mode `json:"mode"`
-	ClusterID ID   `json:"clusterID"`
-	MemberID  ID   `json:"memberID"`
-	// InitialCluster is etcd's name=url list, and Token its initial-cluster-token; both empty in ModeResume.
-	InitialCluster string `json:"initialCluster,omitempty"`
-	Token          string `json:"token,omitempty"`
-	// PodUID is the only pod that may start on an empty directory, and Attempt counts the permits it got, from 1: each
-	// is good for one start on an empty directory.
-	PodUID  string `json:"podUID,omitempty"`
-	Attempt int    `json:"attempt,omitempty"`
-}
-
-// Encode returns the permit as the annotation holds it.
-func (p *Permit) Encode() (string, error) {
-	text, err := json.Marshal(p)
-	if err != nil {
-		return "", fmt.Errorf("encode the permit: %w", err)
-	}
-	return string(text), nil
-}
-
-// ParsePermit reads what Encode wrote.
-func ParsePermit(text string) (*Permit, error) {
-	p := &Permit{}
-	if err := json.Unmarshal([]byte(text), p); err != nil {
-		return nil, fmt.Errorf("decode the permit: %w", err)
-	}
-	switch p.Mode {
-	case ModeNew, ModeJoin, ModeResume:
-		return p, nil
-	}
-	return nil, fmt.Errorf("decode the permit: %q is not a mode", p.Mode)
-}
-
-// Reasons of a refusal.
+// Reasons of a refusal. The first two say for certain that the member cannot come back from this directory; the others
+// say nothing of the kind.
 const (
 	// DataLost means that there is no write-ahead log and no unused permit to start without one.
 	DataLost = "DataLost"
 	// ForeignData means that the directory holds the data of another member or cluster.
 	ForeignData = "ForeignData"
+	// Unreadable means that the data cannot be read: an I/O error, which may pass, or a corrupt log.
+	Unreadable = "Unreadable"
 	// BadConfig means that etcd cannot be configured as asked, or not be run at all.
 	BadConfig = "BadConfig"
 )
+
+// maxMessage is in bytes, of which JSON may make six each. The kubelet cuts a termination message off at 4096, which
+// would leave broken JSON.
+const maxMessage = 512
 
 // Refusal is the termination message of a member-run that did not start etcd.
 type Refusal struct {
 	Reason  string `json:"reason"`
 	Message string `json:"message"`
+	// Attempt is that of the permit that was refused because it has been used, 0 if that is not why.
+	Attempt int `json:"attempt,omitempty"`
 }
 
 // Error implements error.
 func (r *Refusal) Error() string { return r.Reason + ": " + r.Message }
+
+// Encode returns the refusal as the termination message holds it, cut to a length that fits.
+func (r *Refusal) Encode() ([]byte, error) {
+	short := *r
+	if len(short.Message) > maxMessage {
+		short.Message = short.Message[:maxMessage] + "…"
+	}
+	text, err := json.Marshal(short)
+	if err != nil {
+		return nil, fmt.Errorf("encode the refusal: %w", err)
+	}
+	return text, nil
+}
 
 // ParseRefusal reads a container's termination message; ok is false for one that member-run did not write.
 func ParseRefusal(text string) (refusal Refusal, ok bool) {

@@ -2,39 +2,60 @@ package member
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/Masterminds/semver/v3"
 	"sigs.k8s.io/yaml"
 )
 
+// Ports that a member listens on. Metrics and health are plain HTTP, since a kubelet has no client certificate.
+const (
+	ClientPort  = 2379
+	PeerPort    = 2380
+	MetricsPort = 2381
+)
+
 // MaxLearners is given to every etcd that knows the option. It must be the same on all members: each applies its own
 // limit to a membership change, and different answers would split the membership.
 const MaxLearners = 8
 
-// Start is one start of etcd: on data that is there if InitialCluster is empty.
+// Values of Start.State, etcd's initial-cluster-state.
+const (
+	StateNew      = "new"
+	StateExisting = "existing"
+)
+
+// Start is one start of etcd.
 type Start struct {
-	State          string // "new" or "existing"
+	// State is StateNew or StateExisting.
+	State string
+	// InitialCluster and Token are the permit's. On data that is there InitialCluster is empty: etcd reads its peers
+	// from the log, and with nobody but itself to ask it cannot start should the log turn out to be gone.
 	InitialCluster string
 	Token          string
 	// ListenHost is the address to listen on: 0.0.0.0, or [::] where pods have IPv6 addresses.
 	ListenHost string
 }
 
-// Render writes etcd's configuration file for the version that is about to start. Every key that matters is explicit:
-// with a configuration file etcd ignores flags and environment, an omitted initial-cluster-state means "new", and 3.5
-// leaves auto-compaction-mode empty.
+// Render writes etcd's configuration file for the version that is about to start, 3.5, 3.6 or 3.7. Every key that
+// matters is explicit: with a configuration file etcd ignores flags and environment, an omitted initial-cluster-state
+// means "new", and 3.5 leaves auto-compaction-mode empty. No etcd complains of keys that it does not know.
 func Render(c Config, s Start, version string) ([]byte, error) {
-	parsed, err := semver.NewVersion(version)
+	minor, err := minorOf(version)
 	if err != nil {
-		return nil, fmt.Errorf("etcd's version %q: %w", version, err)
+		return nil, err
+	}
+	listen := func(port int) string { return fmt.Sprintf("http://%s:%d", s.ListenHost, port) }
+	if s.InitialCluster == "" {
+		s.InitialCluster = c.Name + "=" + c.PeerURL
 	}
 	file := map[string]any{
 		"name":                        c.Name,
 		"data-dir":                    c.DataDir,
-		"listen-peer-urls":            "http://" + s.ListenHost + ":2380",
-		"listen-client-urls":          "http://" + s.ListenHost + ":2379",
-		"listen-metrics-urls":         "http://" + s.ListenHost + ":2381",
+		"listen-peer-urls":            listen(PeerPort),
+		"listen-client-urls":          listen(ClientPort),
+		"listen-metrics-urls":         listen(MetricsPort),
 		"initial-advertise-peer-urls": c.PeerURL,
 		"advertise-client-urls":       c.ClientURL,
 		"initial-cluster-state":       s.State,
@@ -46,27 +67,50 @@ func Render(c Config, s Start, version string) ([]byte, error) {
 		"logger":                      "zap",
 		"log-outputs":                 []string{"stderr"},
 	}
-	if parsed.Minor() >= 6 {
+	if minor >= 6 {
 		file["max-learners"] = MaxLearners
 	}
+	if err := addOptions(file, c.Options, minor); err != nil {
+		return nil, err
+	}
+	return yaml.Marshal(file)
+}
+
+// minorOf refuses what nobody has read the configuration keys of.
+func minorOf(version string) (uint64, error) {
+	parsed, err := semver.NewVersion(version)
+	if err != nil {
+		return 0, fmt.Errorf("etcd's version %q: %w", version, err)
+	}
+	if parsed.Major() != 3 || parsed.Minor() < 5 || parsed.Minor() > 7 {
+		return 0, fmt.Errorf("etcd %s is not 3.5, 3.6 or 3.7: its configuration is not known", version)
+	}
+	return parsed.Minor(), nil
+}
+
+func addOptions(file map[string]any, given map[string]string, minor uint64) error {
 	var gates []string
-	for key, text := range c.Options {
-		o, ok := options[key]
+	for name, text := range given {
+		o, ok := options[name]
 		if !ok {
-			return nil, fmt.Errorf("etcd's option %q is not known", key)
+			return fmt.Errorf("etcd's option %q is not known", name)
 		}
 		value, err := o.value(text)
 		if err != nil {
-			return nil, fmt.Errorf("etcd's option %s: %w", key, err)
+			return fmt.Errorf("etcd's option %s: %w", name, err)
 		}
-		if o.gate != "" && parsed.Minor() >= 6 {
+		switch {
+		case minor < 6 && o.old != "":
+			file[o.old] = value
+		case o.gate != "":
 			gates = append(gates, fmt.Sprintf("%s=%v", o.gate, value))
-			continue
+		default:
+			file[name] = value
 		}
-		file[o.key(key, parsed.Minor())] = value
 	}
 	if len(gates) > 0 {
-		file["feature-gates"] = strings.Join(sorted(gates), ",")
+		slices.Sort(gates)
+		file["feature-gates"] = strings.Join(gates, ",")
 	}
-	return yaml.Marshal(file)
+	return nil
 }

@@ -1,0 +1,114 @@
+package member
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestOptionsFromEnv(t *testing.T) {
+	got, problems := OptionsFromEnv(map[string]string{
+		"ETCD_QUOTA_BACKEND_BYTES":                          "-1",
+		"ETCD_AUTO_COMPACTION_RETENTION":                    "1",
+		"ETCD_AUTO_COMPACTION_MODE":                         "periodic",
+		"ETCD_EXPERIMENTAL_INITIAL_CORRUPT_CHECK":           "true",
+		"ETCD_EXPERIMENTAL_COMPACTION_BATCH_LIMIT":          "500",
+		"ETCD_WATCH_PROGRESS_NOTIFY_INTERVAL":               "5s",
+		"ETCD_EXPERIMENTAL_ENABLE_LEASE_CHECKPOINT":         "true",
+		"ETCD_EXPERIMENTAL_ENABLE_LEASE_CHECKPOINT_PERSIST": "true",
+		"ETCD_LOG_LEVEL":                                    "warn",
+		"ETCD_METRICS":                                      "",
+	})
+	want := map[string]string{
+		"quota-backend-bytes": "-1", "auto-compaction-retention": "1", "auto-compaction-mode": "periodic",
+		"initial-corrupt-check": "true", "compaction-batch-limit": "500", "watch-progress-notify-interval": "5s",
+		"enable-lease-checkpoint": "true", "enable-lease-checkpoint-persist": "true", "log-level": "warn",
+	}
+	if len(problems) > 0 || !maps.Equal(got, want) {
+		t.Errorf("OptionsFromEnv = %v, %v, want %v", got, problems, want)
+	}
+}
+
+func TestOptionsFromEnvProblems(t *testing.T) {
+	for name, c := range map[string]struct {
+		env  map[string]string
+		want string
+	}{
+		"not etcd's":      {map[string]string{"GOGC": "50"}, "GOGC is not one of etcd's variables"},
+		"the operator's":  {map[string]string{"ETCD_DATA_DIR": "/x"}, "ETCD_DATA_DIR is set by the operator itself"},
+		"URLs":            {map[string]string{"ETCD_LISTEN_PEER_URLS": "x"}, "is set by the operator itself"},
+		"TLS":             {map[string]string{"ETCD_PEER_CERT_FILE": "x"}, "is set by the operator itself"},
+		"learners":        {map[string]string{"ETCD_MAX_LEARNERS": "3"}, "is set by the operator itself"},
+		"auth token":      {map[string]string{"ETCD_AUTH_TOKEN": "jwt,a=b"}, "is set by the operator itself"},
+		"dangerous":       {map[string]string{"ETCD_FORCE_NEW_CLUSTER": "true"}, "would put data at risk"},
+		"not synced":      {map[string]string{"ETCD_UNSAFE_NO_FSYNC": "true"}, "would put data at risk"},
+		"gates":           {map[string]string{"ETCD_FEATURE_GATES": "X=true"}, "use the gate's ETCD_EXPERIMENTAL_"},
+		"gate's new name": {map[string]string{"ETCD_INITIAL_CORRUPT_CHECK": "true"}, "is not an option"},
+		"old":             {map[string]string{"ETCD_DEBUG": "true"}, "use ETCD_LOG_LEVEL=debug"},
+		"locked memory":   {map[string]string{"ETCD_EXPERIMENTAL_MEMORY_MLOCK": "true"}, "than a member's pod may"},
+		"3.6 only":        {map[string]string{"ETCD_LOG_FORMAT": "json"}, "is not an option that etcd 3.5, 3.6 and 3.7 share"},
+		"never was":       {map[string]string{"ETCD_EXPERIMENTAL_MAX_WALS": "3"}, "is not an option"},
+		"misspelt, empty": {map[string]string{"ETCD_QUOTA": ""}, "ETCD_QUOTA is not an option"},
+		"not a number":    {map[string]string{"ETCD_QUOTA_BACKEND_BYTES": "8Gi"}, `"8Gi" is not a whole number`},
+		"negative":        {map[string]string{"ETCD_MAX_WALS": "-1"}, `"-1" is not a whole number from 0`},
+		"not true":        {map[string]string{"ETCD_PRE_VOTE": "yes"}, `"yes" is not true or false`},
+		"not a duration":  {map[string]string{"ETCD_CORRUPT_CHECK_TIME": "60"}, `"60" is not a duration`},
+		"not a retention": {map[string]string{"ETCD_AUTO_COMPACTION_RETENTION": "-5m"}, "neither a whole number nor"},
+		"not a choice":    {map[string]string{"ETCD_LOG_LEVEL": "loud"}, `"loud" is not one of debug, info`},
+		"election":        {map[string]string{"ETCD_ELECTION_TIMEOUT": "400"}, "at least five times"},
+		"heartbeat":       {map[string]string{"ETCD_HEARTBEAT_INTERVAL": "0"}, "at least 1"},
+		"election limit":  {map[string]string{"ETCD_ELECTION_TIMEOUT": "50001"}, "at most 50000"},
+		"hash check time": {map[string]string{"ETCD_COMPACT_HASH_CHECK_TIME": "0s"}, "such as 1m"},
+		"persist, no check": {
+			map[string]string{"ETCD_EXPERIMENTAL_ENABLE_LEASE_CHECKPOINT_PERSIST": "true"}, "LEASE_CHECKPOINT too",
+		},
+		"revisions": {map[string]string{
+			"ETCD_AUTO_COMPACTION_MODE": "revision", "ETCD_AUTO_COMPACTION_RETENTION": "1h",
+		}, "give a number of revisions"},
+		"not an origin": {map[string]string{"ETCD_CORS": "*,https://a.example"}, "such as https://example.com:443"},
+		"twice": {map[string]string{
+			"ETCD_CORRUPT_CHECK_TIME": "1h", "ETCD_EXPERIMENTAL_CORRUPT_CHECK_TIME": "2h",
+		}, "ETCD_EXPERIMENTAL_CORRUPT_CHECK_TIME is given twice"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, problems := OptionsFromEnv(c.env)
+			if len(problems) != 1 || !strings.Contains(problems[0], c.want) {
+				t.Errorf("problems %q, want one with %q", problems, c.want)
+			}
+		})
+	}
+}
+
+// TestOptionsFromEnvOrder matters because the problems go into a condition, which must not flap.
+func TestOptionsFromEnvOrder(t *testing.T) {
+	_, problems := OptionsFromEnv(map[string]string{"ETCD_C": "1", "ETCD_A": "1", "ETCD_B": "1", "ETCD_NAME": "x"})
+	if len(problems) != 4 || !slices.IsSorted(problems) {
+		t.Errorf("problems %q, want four in order", problems)
+	}
+}
+
+// TestOptionsCanBeRendered holds every option to every version.
+func TestOptionsCanBeRendered(t *testing.T) {
+	values := map[kind]string{number: "-1", count: "5", truth: "true", duration: "1s", retention: "5", origins: "http://a:80"}
+	for name, o := range options {
+		value := values[o.kind]
+		if o.kind == text {
+			value = "x"
+			if o.choices != nil {
+				value = o.choices[0]
+			}
+		}
+		config := testConfig()
+		config.Options = map[string]string{name: value}
+		for version, want := range map[string]string{"3.5.35": o.old, "3.6.16": o.gate, "3.7.3": o.gate} {
+			if want == "" {
+				want = name
+			}
+			file, err := Render(config, Start{State: StateExisting}, version)
+			if err != nil || !strings.Contains(string(file), want) {
+				t.Errorf("%s for %s: %v, want %q in\n%s", name, version, err, want, file)
+			}
+		}
+	}
+}
