@@ -55,6 +55,7 @@ func testLegacyStatus(t *testing.T, c client.Client) {
 // testLegacyBackupStatus reads the null that the old operator stored for "never".
 func testLegacyBackupStatus(t *testing.T, c client.Client) {
 	u := manifests(t, "testdata/legacy_backups.yaml")[0]
+	u.SetName("never-succeeded")
 	check(t, c.Create(t.Context(), u), "")
 	set(u, map[string]any{
 		"status": map[string]any{"succeeded": false, "Reason": "failed to save", "lastSuccessDate": nil},
