@@ -10,6 +10,7 @@ import (
 	"syscall"
 
 	"github.com/etcdpilot/etcd-operator/internal/memberrun"
+	"github.com/etcdpilot/etcd-operator/internal/version"
 )
 
 func main() {
@@ -28,7 +29,10 @@ func run(args []string) error {
 	case len(args) == 2 && args[0] == "install":
 		return memberrun.Install(args[1])
 	case len(args) == 1 && args[0] == "start":
-		return memberrun.Start(ctx, memberrun.ContainerPaths)
+		return memberrun.Start(ctx, memberrun.ContainerPaths())
+	case len(args) == 1 && args[0] == "version":
+		fmt.Println(version.Operator)
+		return nil
 	}
-	return fmt.Errorf("usage: member-run install DIR | member-run start; got %q", args)
+	return fmt.Errorf("usage: member-run install DIR | member-run start | member-run version; got %q", args)
 }

@@ -38,7 +38,7 @@ func OptionsFromEnv(env map[string]string) (translated map[string]string, proble
 			problem = "is given twice, with and without EXPERIMENTAL: remove one"
 		}
 		if problem == "" {
-			if _, err := options[name].value(env[variable]); err != nil {
+			if _, err := options[name].parse(env[variable]); err != nil {
 				problem = "cannot be used: " + err.Error()
 			}
 		}

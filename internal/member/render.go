@@ -95,7 +95,7 @@ func addOptions(file map[string]any, given map[string]string, minor uint64) erro
 		if !ok {
 			return fmt.Errorf("etcd's option %q is not known", name)
 		}
-		value, err := o.value(text)
+		value, err := o.parse(text)
 		if err != nil {
 			return fmt.Errorf("etcd's option %s: %w", name, err)
 		}

@@ -12,39 +12,52 @@ type situation struct {
 	data *identity
 	// permit is the operator's word.
 	permit *member.Permit
-	// podUID is this pod and used the highest attempt that it has used up, 0 if none.
+	// podUID is this pod, never empty.
 	podUID string
-	used   int
+	// used is the highest attempt that this pod has used up, 0 if none.
+	used int
 }
 
-// decide returns how etcd may start, or a refusal. Data that is ours starts alone: etcd reads its peers from the log,
-// and a configuration that names nobody else cannot start should the log turn out to be gone.
+// decide returns how etcd may start, or a refusal.
 func decide(s situation) (member.Start, *member.Refusal) {
-	p := s.permit
 	if s.data != nil {
-		if s.data.clusterID != p.ClusterID || s.data.memberID != p.MemberID {
-			return member.Start{}, &member.Refusal{Reason: member.ForeignData, Message: fmt.Sprintf(
-				"the directory holds member %016x of cluster %016x, the permit is for member %016x of cluster %016x",
-				uint64(s.data.memberID), uint64(s.data.clusterID), uint64(p.MemberID), uint64(p.ClusterID))}
-		}
-		return member.Start{State: "existing"}, nil
+		return resume(*s.data, s.permit)
 	}
-	switch {
-	case p.Mode == member.ModeResume:
+	const nothing = "there is no write-ahead log and "
+	p := s.permit
+	start := member.Start{State: member.StateExisting, InitialCluster: p.InitialCluster, Token: p.Token}
+	switch p.Mode {
+	case member.ModeNew:
+		start.State = member.StateNew
+	case member.ModeJoin:
+	case member.ModeResume:
+		return member.Start{}, &member.Refusal{Reason: member.DataLost, Message: nothing + "the permit needs one"}
+	default:
 		return member.Start{}, &member.Refusal{
-			Reason: member.DataLost, Message: "there is no write-ahead log and the permit needs one",
+			Reason: member.BadConfig, Message: fmt.Sprintf("a permit of mode %q is not known", p.Mode),
 		}
-	case p.PodUID != s.podUID:
-		return member.Start{}, &member.Refusal{
-			Reason: member.DataLost, Message: "there is no write-ahead log and the permit is for another pod",
-		}
-	case p.Attempt <= s.used:
-		return member.Start{}, &member.Refusal{Reason: member.DataLost, Message: fmt.Sprintf(
-			"there is no write-ahead log and permit %d of this pod has been used", p.Attempt)}
 	}
-	start := member.Start{State: "existing", InitialCluster: p.InitialCluster, Token: p.Token}
-	if p.Mode == member.ModeNew {
-		start.State = "new"
+	if p.PodUID != s.podUID {
+		return member.Start{}, &member.Refusal{
+			Reason: member.DataLost, Message: nothing + "the permit is for another pod",
+		}
+	}
+	if p.Attempt <= s.used {
+		return member.Start{}, &member.Refusal{
+			Reason: member.DataLost, Attempt: p.Attempt,
+			Message: fmt.Sprintf("%spermit %d of this pod has been used", nothing, p.Attempt),
+		}
 	}
 	return start, nil
+}
+
+// resume starts etcd from its data whatever the permit's mode: the start that a permit was for has happened.
+func resume(data identity, p *member.Permit) (member.Start, *member.Refusal) {
+	if permitted := (identity{p.ClusterID, p.MemberID}); data != permitted {
+		return member.Start{}, &member.Refusal{
+			Reason:  member.ForeignData,
+			Message: fmt.Sprintf("the directory holds the data of %s, the permit is for %s", data, permitted),
+		}
+	}
+	return member.Start{State: member.StateExisting}, nil
 }

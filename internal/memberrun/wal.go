@@ -3,9 +3,10 @@ package memberrun
 import (
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/client/pkg/v3/fileutil"
@@ -21,37 +22,102 @@ type identity struct {
 	clusterID, memberID member.ID
 }
 
-// walIdentity reads the member and cluster ID from the head of the write-ahead log, nil if there is no log. etcd puts
-// the log in place by a rename, so a directory with a segment in it is a log that was started.
-func walIdentity(dataDir string) (*identity, error) {
-	segments, err := filepath.Glob(filepath.Join(dataDir, "member", "wal", "*.wal"))
-	if err != nil || len(segments) == 0 {
-		return nil, err
+func (i identity) String() string {
+	return fmt.Sprintf("member %s of cluster %s", i.memberID, i.clusterID)
+}
+
+// readIdentity reads the member and cluster ID from the write-ahead log, nil if there is no log. etcd puts the log in
+// place by a rename and every segment starts with the IDs, so one that can be read speaks for all; whether the rest is
+// sound is for etcd to say. Anything but a directory that is certainly not there is an error: to take data that cannot
+// be read for no data would be to lose it.
+func readIdentity(dataDir string) (*identity, error) {
+	dir := filepath.Join(dataDir, "member", "wal")
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
 	}
-	slices.Sort(segments)
-	file, err := os.Open(segments[0])
 	if err != nil {
-		return nil, fmt.Errorf("open the write-ahead log: %w", err)
+		return nil, fmt.Errorf("list the write-ahead log: %w", err)
+	}
+	var unreadable error
+	for _, entry := range entries {
+		if filepath.Ext(entry.Name()) != ".wal" {
+			continue
+		}
+		found, idle, err := readSegment(filepath.Join(dir, entry.Name()))
+		if err != nil {
+			unreadable = errors.Join(unreadable, fmt.Errorf("read %s: %w", entry.Name(), err))
+			continue
+		}
+		if idle && entry.Name() == firstSegment {
+			return nil, nil
+		}
+		return found, nil
+	}
+	return nil, unreadable
+}
+
+// firstSegment is the name of the segment that a log begins with; there is no other until it is full.
+const firstSegment = "0000000000000000-0000000000000000.wal"
+
+// readSegment reads the head of one segment. It is idle if nothing follows the head: etcd was then stopped before it
+// wrote its first entry or vote, so nobody has heard of it. It must not be resumed: a first member would not know of
+// its peers, nor of itself, and wait for ever.
+func readSegment(path string) (found *identity, idle bool, err error) {
+	file, err := os.Open(path) //nolint:gosec // a path of our own
+	if err != nil {
+		return nil, false, err
 	}
 	defer func() { _ = file.Close() }()
 	decoder := wal.NewDecoder(fileutil.NewFileReader(file))
+	found, err = readHead(decoder)
+	if err != nil {
+		return nil, false, err
+	}
+	return found, isIdle(decoder), nil
+}
+
+func readHead(decoder wal.Decoder) (*identity, error) {
 	for {
 		record := &walpb.Record{}
 		if err := decoder.Decode(record); err != nil {
-			return nil, fmt.Errorf("read the head of the write-ahead log %s: %w", segments[0], err)
+			return nil, err
 		}
 		switch record.GetType() {
 		case wal.CrcType:
 			// A segment that continues another one starts with the checksum up to there.
 			decoder.UpdateCRC(record.GetCrc())
 		case wal.MetadataType:
-			metadata := &etcdserverpb.Metadata{}
-			if err := proto.Unmarshal(record.GetData(), metadata); err != nil {
-				return nil, fmt.Errorf("decode the head of the write-ahead log: %w", err)
-			}
-			return &identity{member.ID(metadata.GetClusterID()), member.ID(metadata.GetNodeID())}, nil
+			return decodeMetadata(record.GetData())
 		default:
-			return nil, errors.New("the write-ahead log does not start with its metadata")
+			return nil, errors.New("the segment does not start with its metadata")
 		}
 	}
+}
+
+// isIdle looks at what follows the head. What cannot be read was something.
+func isIdle(decoder wal.Decoder) bool {
+	for {
+		record := &walpb.Record{}
+		if err := decoder.Decode(record); err != nil {
+			return errors.Is(err, io.EOF)
+		}
+		if record.GetType() != wal.SnapshotType || !isInitialSnapshot(record.GetData()) {
+			return false
+		}
+	}
+}
+
+func decodeMetadata(data []byte) (*identity, error) {
+	metadata := &etcdserverpb.Metadata{}
+	if err := proto.Unmarshal(data, metadata); err != nil {
+		return nil, fmt.Errorf("decode the metadata: %w", err)
+	}
+	return &identity{member.ID(metadata.GetClusterID()), member.ID(metadata.GetNodeID())}, nil
+}
+
+// isInitialSnapshot tells whether this is the record that every new log gets, which stands for no snapshot.
+func isInitialSnapshot(data []byte) bool {
+	snapshot := &walpb.Snapshot{}
+	return proto.Unmarshal(data, snapshot) == nil && snapshot.GetIndex() == 0
 }

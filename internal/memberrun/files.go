@@ -1,0 +1,108 @@
+package memberrun
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strconv"
+)
+
+// attemptFile is where a pod keeps the highest attempt that it has used up.
+const attemptFile = "attempt"
+
+func readAttempt(runDir string) (int, error) {
+	text, err := os.ReadFile(filepath.Join(runDir, attemptFile)) //nolint:gosec // a path of our own
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("read the attempt: %w", err)
+	}
+	n, err := strconv.Atoi(string(text))
+	if err != nil {
+		return 0, fmt.Errorf("read the attempt: %w", err)
+	}
+	return n, nil
+}
+
+// writeAttempt reaches the disk before it returns: a permit that might be used twice is worse than one never used.
+func writeAttempt(runDir string, attempt int) error {
+	if err := writeFile(filepath.Join(runDir, attemptFile), []byte(strconv.Itoa(attempt)), 0o600); err != nil {
+		return fmt.Errorf("write the attempt: %w", err)
+	}
+	return nil
+}
+
+// writeFile puts a file in place whole or not at all, and for good.
+func writeFile(path string, content []byte, mode fs.FileMode) error {
+	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.tmp")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(file.Name()) }()
+	_, err = file.Write(content)
+	if err := errors.Join(err, file.Chmod(mode), file.Sync(), file.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(file.Name(), path); err != nil {
+		return err
+	}
+	return syncDir(filepath.Dir(path))
+}
+
+func syncDir(path string) error {
+	dir, err := os.Open(path) //nolint:gosec // a path of our own
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
+}
+
+// empty removes what a directory without a log still holds: the leftovers of a start that failed.
+func empty(dataDir string) error {
+	entries, err := os.ReadDir(dataDir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("clear the data directory: %w", err)
+	}
+	for _, entry := range entries {
+		slog.Info("removing what is left of a failed start", "name", entry.Name())
+		if err := os.RemoveAll(filepath.Join(dataDir, entry.Name())); err != nil {
+			return fmt.Errorf("clear the data directory: %w", err)
+		}
+	}
+	return nil
+}
+
+// own makes the data directory, closed to others. etcd only warns of another mode, so that is no reason not to start:
+// a volume with an fsGroup may belong to somebody else.
+func own(dataDir string) error {
+	if err := os.MkdirAll(dataDir, 0o700); err != nil {
+		return fmt.Errorf("make the data directory: %w", err)
+	}
+	if err := os.Chmod(dataDir, 0o700); err != nil { //nolint:gosec // a directory
+		slog.Warn("the data directory stays open to others", "error", err)
+	}
+	return nil
+}
+
+// Install copies this program into dir as member-run, from where containers of other images can run it.
+func Install(dir string) error {
+	self, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("find this program: %w", err)
+	}
+	content, err := os.ReadFile(self) //nolint:gosec // this program
+	if err != nil {
+		return fmt.Errorf("read this program: %w", err)
+	}
+	if err := writeFile(filepath.Join(dir, "member-run"), content, 0o755); err != nil {
+		return fmt.Errorf("copy this program: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,157 @@
+package memberrun
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/netip"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+
+	"github.com/etcdpilot/etcd-operator/internal/member"
+)
+
+// Paths are where things are in the container.
+type Paths struct {
+	// Permit is the file with the permit, Run the folder that lives as long as the pod, Termination the file for the
+	// container's last words.
+	Permit, Run, Termination string
+}
+
+// ContainerPaths are those of a member's pod; the last is Kubernetes' default terminationMessagePath.
+func ContainerPaths() Paths {
+	return Paths{
+		Permit:      filepath.Join(member.PermitDir, member.PermitFile),
+		Run:         member.RunDir,
+		Termination: "/dev/termination-log",
+	}
+}
+
+// Start waits for a permit and replaces this process by etcd. It returns only if etcd did not start: nil if ctx ended
+// before, else a *member.Refusal, which is in the termination message as well.
+func Start(ctx context.Context, paths Paths) error {
+	command, err := prepare(ctx, paths)
+	if ctx.Err() != nil {
+		return nil // told to end while it waited: nothing went wrong
+	}
+	if err == nil {
+		slog.Info("starting etcd", "command", command)
+		err = syscall.Exec(command[0], command, environment()) //nolint:gosec // etcd, from the image's own path
+	}
+	refusal := &member.Refusal{}
+	if !errors.As(err, &refusal) {
+		refusal = &member.Refusal{Reason: member.BadConfig, Message: err.Error()}
+	}
+	words, err := refusal.Encode()
+	if err == nil {
+		// The file is there already: the kubelet mounts it.
+		err = os.WriteFile(paths.Termination, words, 0o600)
+	}
+	return errors.Join(refusal, err)
+}
+
+// prepare decides how etcd may start, leaves the file system ready for it, and returns the command.
+func prepare(ctx context.Context, paths Paths) ([]string, error) {
+	config, err := member.ParseConfig(os.Getenv(member.EnvConfig))
+	if err != nil {
+		return nil, err
+	}
+	podUID := os.Getenv(member.EnvPodUID)
+	if podUID == "" {
+		return nil, fmt.Errorf("%s is not set", member.EnvPodUID)
+	}
+	binary, err := exec.LookPath("etcd")
+	if err != nil {
+		return nil, fmt.Errorf("find etcd: %w", err)
+	}
+	version, err := etcdVersion(ctx, binary)
+	if err != nil {
+		return nil, err
+	}
+	permit, err := awaitPermit(ctx, paths.Permit)
+	if err != nil {
+		return nil, err
+	}
+	start, err := admit(config.DataDir, paths.Run, podUID, permit)
+	if err != nil {
+		return nil, err
+	}
+	start.ListenHost = listenHost(os.Getenv(member.EnvPodIP))
+	file, err := member.Render(*config, start, version)
+	if err != nil {
+		return nil, err
+	}
+	path := filepath.Join(paths.Run, "etcd.yaml")
+	if err := writeFile(path, file, 0o600); err != nil {
+		return nil, fmt.Errorf("write etcd's configuration: %w", err)
+	}
+	slog.Info("etcd may start", "version", version, "state", start.State, "initialCluster", start.InitialCluster,
+		"clusterID", permit.ClusterID, "memberID", permit.MemberID, "permit", permit.Mode, "attempt", permit.Attempt)
+	return []string{binary, "--config-file=" + path}, nil
+}
+
+// admit looks at the data, decides, and uses the permit up before etcd can write anything.
+func admit(dataDir, runDir, podUID string, permit *member.Permit) (member.Start, error) {
+	data, err := readIdentity(dataDir)
+	if err != nil {
+		return member.Start{}, &member.Refusal{Reason: member.Unreadable, Message: err.Error()}
+	}
+	used, err := readAttempt(runDir)
+	if err != nil {
+		return member.Start{}, err
+	}
+	start, refusal := decide(situation{data: data, permit: permit, podUID: podUID, used: used})
+	if refusal != nil {
+		return member.Start{}, refusal
+	}
+	if data == nil {
+		if err := writeAttempt(runDir, permit.Attempt); err != nil {
+			return member.Start{}, err
+		}
+		if err := empty(dataDir); err != nil {
+			return member.Start{}, err
+		}
+	}
+	return start, own(dataDir)
+}
+
+var versionLine = regexp.MustCompile(`(?m)^etcd Version: (\S+)$`)
+
+// etcdVersion asks the binary itself: the image may have been changed under the pod.
+func etcdVersion(ctx context.Context, binary string) (string, error) {
+	command := exec.CommandContext(ctx, binary, "--version") //nolint:gosec // etcd, from the image's own path
+	command.Env = environment()
+	out, err := command.Output()
+	if err != nil {
+		return "", fmt.Errorf("ask etcd for its version: %w", err)
+	}
+	match := versionLine.FindSubmatch(out)
+	if match == nil {
+		return "", fmt.Errorf("etcd's version is not in %q", out)
+	}
+	return string(match[1]), nil
+}
+
+// listenHost listens on every address of the pod. [::] takes IPv4 too, but not every node has IPv6.
+func listenHost(podIP string) string {
+	if ip, err := netip.ParseAddr(podIP); err == nil && ip.Unmap().Is6() {
+		return "[::]"
+	}
+	return "0.0.0.0"
+}
+
+// environment leaves out every ETCD_ variable: some are read even beside a configuration file.
+func environment() []string {
+	var env []string
+	for _, pair := range os.Environ() {
+		if !strings.HasPrefix(pair, "ETCD_") {
+			env = append(env, pair)
+		}
+	}
+	return env
+}
