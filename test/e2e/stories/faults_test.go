@@ -67,7 +67,7 @@ func TestQuorumLost(t *testing.T) {
 		before[name] = s.member(name).ID
 	}
 	for _, name := range []string{"quorum-0", "quorum-1"} {
-		must(t, nodes.Freeze(t.Context(), s.Namespace, name, "etcd"))
+		must(t, nodes.FreezeContainer(t.Context(), s.Namespace+"/"+name+"/etcd"))
 	}
 	s.resize(5)
 	s.says(v1beta2.ConditionAvailable, v1beta2.ReasonQuorumLost)
@@ -79,7 +79,7 @@ func TestQuorumLost(t *testing.T) {
 		t.Errorf("status does not tell who is missing since when: %s, %+v", words, object.Status)
 	}
 	for _, name := range []string{"quorum-0", "quorum-1"} {
-		must(t, nodes.Thaw(t.Context(), s.Namespace, name, "etcd"))
+		must(t, nodes.ThawContainer(t.Context(), s.Namespace+"/"+name+"/etcd"))
 	}
 	s.healthy("thawed, and grown as asked meanwhile")
 	for name, id := range before {
@@ -87,6 +87,21 @@ func TestQuorumLost(t *testing.T) {
 			t.Errorf("member %s had the ID %s and has %s: it was replaced without need", name, id, got)
 		}
 	}
+}
+
+// TestWipedVolume empties a volume under a running member and kills its process: it must not come back as itself.
+func TestWipedVolume(t *testing.T) {
+	s := begin(t, "wiped", onVolumes(3))
+	s.settled()
+	s.client()
+	before, gone := s.member("wiped-1").ID, s.pod("wiped-1").UID
+	must(t, nodes.WipeVolume(t.Context(), s.Namespace+"/wiped-1"))
+	must(t, nodes.KillContainer(t.Context(), s.Namespace+"/wiped-1/etcd"))
+	must(t, s.Recovered(t.Context(), gone, limit))
+	if got := s.member("wiped-1").ID; got == before {
+		t.Error("a member came back on an empty volume under its old ID")
+	}
+	s.report("a volume wiped under a running member")
 }
 
 // TestDataLost kills the only copy: the operator must say so, and never start empty in its place.
