@@ -35,13 +35,16 @@ func setConditions(s *v1beta2.EtcdClusterStatus, in Input) {
 	setQuorumLost(s, in.Observed)
 }
 
-// dropLegacy removes conditions of coreos/etcd-operator's own types and shape.
+// dropLegacy removes conditions of coreos/etcd-operator's own types and shape: those without a time among them, for a
+// condition that does not change keeps its time.
 func dropLegacy(s *v1beta2.EtcdClusterStatus) {
 	var keep []metav1.Condition
 	for _, c := range s.Conditions {
 		switch c.Type {
 		case v1beta2.ConditionAvailable, v1beta2.ConditionProgressing, v1beta2.ConditionDegraded:
-			keep = append(keep, c)
+			if !c.LastTransitionTime.IsZero() {
+				keep = append(keep, c)
+			}
 		}
 	}
 	s.Conditions = keep

@@ -1,0 +1,179 @@
+package status
+
+import (
+	"errors"
+	"reflect"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/plan"
+)
+
+var at = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+
+// threeMembers is a running cluster of three, of which m-2 is down.
+func threeMembers() Input {
+	c := &v1beta2.EtcdCluster{ObjectMeta: metav1.ObjectMeta{Name: "m", Generation: 7}}
+	c.Spec.Size = 3
+	c.Status.ClusterID, c.Status.CurrentVersion = "00000000000000c1", "3.6.16"
+	o := plan.Observed{Now: at}
+	o.Etcd = plan.Etcd{Contact: plan.ContactQuorum, ClusterID: 0xc1, Revision: 5000}
+	for i, name := range []string{"m-0", "m-1", "m-2"} {
+		id := uint64(i + 1)
+		o.Pods = append(o.Pods, plan.Pod{
+			Name: name, UID: name, Node: "n", Phase: plan.Running, Permit: &plan.Permit{}, IP: "10.0.0.1",
+		})
+		o.Etcd.Members = append(o.Etcd.Members, plan.Member{ID: id, Name: name, Published: true})
+		if i < 2 {
+			o.Etcd.Answers = append(o.Etcd.Answers, plan.Answer{
+				Pod: name, PodUID: name, MemberID: id, ClusterID: 0xc1, Leader: 2, Version: "3.6.16", DBSize: 1,
+			})
+		}
+	}
+	return Input{
+		Cluster: c, Observed: o, Action: plan.Wait{Reason: v1beta2.ReasonMemberDown, Message: "m-2 does not answer"},
+		WantedVersion: "3.6.16",
+	}
+}
+
+func reason(t *testing.T, s v1beta2.EtcdClusterStatus, kind string, want metav1.ConditionStatus) string {
+	t.Helper()
+	c := meta.FindStatusCondition(s.Conditions, kind)
+	if c == nil || c.Status != want {
+		t.Fatalf("condition %s is %+v, want %s", kind, c, want)
+	}
+	return c.Reason
+}
+
+func TestMembersAreJoinedByIdentity(t *testing.T) {
+	s := Compute(threeMembers())
+	if got := []any{s.Members.Ready, s.Members.Unready, s.Leader, s.ReadyMembers, s.Size, s.Phase}; !reflect.DeepEqual(got,
+		[]any{[]string{"m-0", "m-1"}, []string{"m-2"}, "m-1", "2/3", int32(3), v1beta2.ClusterPhaseRunning}) {
+		t.Errorf("ready, unready, leader, counts, phase: %v", got)
+	}
+	if m := s.MemberStatuses[2]; m.ID != "0000000000000003" || m.Ready || m.Message != "etcd does not answer" {
+		t.Errorf("m-2: %+v", m)
+	}
+	if got := reason(t, s, v1beta2.ConditionAvailable, metav1.ConditionTrue); got != v1beta2.ReasonRunning {
+		t.Errorf("Available: %s", got)
+	}
+	if got := reason(t, s, v1beta2.ConditionDegraded, metav1.ConditionTrue); got != v1beta2.ReasonMemberDown {
+		t.Errorf("Degraded: %s", got)
+	}
+	if s.ObservedGeneration != 7 || s.Revision != 5000 {
+		t.Errorf("generation %d, revision %d", s.ObservedGeneration, s.Revision)
+	}
+}
+
+func TestQuorumLostKeepsTheMembersAndTheTime(t *testing.T) {
+	in := threeMembers()
+	in.Cluster.Status = Compute(in)
+	in.Observed.Etcd = plan.Etcd{Contact: plan.ContactNone}
+	in.Action = plan.Wait{Reason: v1beta2.ReasonQuorumLost, Message: "2 of 3 voters are needed"}
+	lost := Compute(in)
+	if lost.QuorumLostSince == nil || !lost.QuorumLostSince.Time.Equal(at) || lost.Phase != v1beta2.ClusterPhaseUnavailable {
+		t.Fatalf("since %v, phase %s", lost.QuorumLostSince, lost.Phase)
+	}
+	if got := Voters(&lost); !reflect.DeepEqual(got, []string{"m-0", "m-1", "m-2"}) {
+		t.Errorf("voters %v", got)
+	}
+	in.Cluster.Status, in.Observed.Now = lost, at.Add(time.Hour)
+	if again := Compute(in); !again.QuorumLostSince.Time.Equal(at) {
+		t.Errorf("the time moved to %v", again.QuorumLostSince)
+	}
+}
+
+func TestStatusDoesNotFlap(t *testing.T) {
+	in := threeMembers()
+	in.Cluster.Status = Compute(in)
+	in.Observed.Now = at.Add(time.Minute)
+	in.Observed.Etcd.Revision += 999
+	in.Observed.Etcd.Answers[0].DBSize += 1000
+	if again := Compute(in); !reflect.DeepEqual(again, in.Cluster.Status) {
+		t.Errorf("status changed from %+v\nto %+v", in.Cluster.Status, again)
+	}
+}
+
+func TestLegacyConditionsGo(t *testing.T) {
+	in := threeMembers()
+	in.Cluster.Status.Conditions = []metav1.Condition{
+		{Type: "Available", Status: "True", Reason: "Cluster available"}, {Type: "Scaling", Status: "False"},
+	}
+	s := Compute(in)
+	if len(s.Conditions) != 3 {
+		t.Errorf("conditions %+v", s.Conditions)
+	}
+	for _, c := range s.Conditions {
+		if c.LastTransitionTime.IsZero() {
+			t.Errorf("%s has no time", c.Type)
+		}
+	}
+}
+
+func TestVerdicts(t *testing.T) {
+	fresh := func(in *Input) { in.Cluster.Status.ClusterID, in.Observed.Etcd = "", plan.Etcd{} }
+	for title, c := range map[string]struct {
+		edit                             func(*Input)
+		available, progressing, degraded string
+		phase                            v1beta2.ClusterPhase
+	}{
+		"blocked before it was up": {
+			func(in *Input) {
+				fresh(in)
+				in.Action = plan.Blocked{Reason: v1beta2.ReasonNameTaken}
+			}, v1beta2.ReasonNameTaken, v1beta2.ReasonNameTaken, v1beta2.ReasonNameTaken, v1beta2.ClusterPhaseFailed,
+		},
+		"creating": {
+			func(in *Input) {
+				fresh(in)
+				in.Action = plan.Wait{Reason: v1beta2.ReasonWaitingForPods}
+			}, v1beta2.ReasonWaitingForPods, v1beta2.ReasonWaitingForPods, v1beta2.ReasonCreating,
+			v1beta2.ClusterPhaseCreating,
+		},
+		"a step failed": {
+			func(in *Input) { in.Err = errors.New("no") },
+			v1beta2.ReasonRunning, v1beta2.ReasonActionFailed, v1beta2.ReasonMemberDown, v1beta2.ClusterPhaseRunning,
+		},
+		"data lost": {
+			func(in *Input) {
+				in.Observed.Etcd = plan.Etcd{}
+				in.Action = plan.Blocked{Reason: v1beta2.ReasonDataLost}
+			}, v1beta2.ReasonQuorumLost, v1beta2.ReasonDataLost, v1beta2.ReasonDataLost, v1beta2.ClusterPhaseFailed,
+		},
+		"an edit that is not carried out": {
+			func(in *Input) {
+				in.Observed.Etcd.Members = in.Observed.Etcd.Members[:2]
+				in.Observed.Pods = in.Observed.Pods[:2]
+				in.WantedVersion = "3.7.3"
+				in.Action = plan.Idle{Reason: v1beta2.ReasonSpecReached}
+			}, v1beta2.ReasonRunning, v1beta2.ReasonSpecReached, v1beta2.ReasonChangeNotCarriedOut,
+			v1beta2.ClusterPhaseRunning,
+		},
+	} {
+		t.Run(title, func(t *testing.T) {
+			in := threeMembers()
+			c.edit(&in)
+			s := Compute(in)
+			got := map[string]string{}
+			for _, condition := range s.Conditions {
+				got[condition.Type] = condition.Reason
+			}
+			want := map[string]string{"Available": c.available, "Progressing": c.progressing, "Degraded": c.degraded}
+			if !reflect.DeepEqual(got, want) || s.Phase != c.phase {
+				t.Errorf("reasons %v, phase %s; want %v, %s", got, s.Phase, want, c.phase)
+			}
+		})
+	}
+}
+
+func TestCoarse(t *testing.T) {
+	for bytes, want := range map[int64]string{0: "0", 1: "1Mi", 20480: "1Mi", 9 << 20: "10Mi", 1<<30 + 1: "1280Mi"} {
+		if got := coarse(bytes).String(); got != want {
+			t.Errorf("coarse(%d) = %s, want %s", bytes, got, want)
+		}
+	}
+}
