@@ -102,6 +102,10 @@ test-lab: image ## Run the user stories on a real Kubernetes (STORIES=regexp for
 	@echo "==> user stories"
 	$(on-lab) go test -C test/e2e ./stories -run '$(STORIES)' -count=1 -timeout=60m -v
 
+.PHONY: bench
+bench: image ## Measure on the lab how long things take (RUNS=n)
+	$(on-lab) go run -C test/e2e ./bench -runs $(or $(RUNS),5)
+
 .PHONY: explore
 explore: ## Explore larger worlds than the tests do; takes long
 	EXPLORE=full go test ./internal/plan -run 'TestExplore' -count=1 -timeout=0 -v
