@@ -43,6 +43,10 @@ func (r *EtcdClusterReconciler) finish(ctx context.Context, p *pass, err error) 
 	switch {
 	case errors.Is(err, errNameTaken):
 		action, shown = plan.Blocked{Reason: v1beta2.ReasonNameTaken, Message: err.Error()}, nil
+	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
+		action, shown = plan.Wait{
+			Reason: v1beta2.ReasonTerminating, Message: "the namespace is being deleted", After: heartbeat,
+		}, nil
 	case errors.Is(err, etcd.ErrNotYet):
 		action, shown = plan.Wait{Reason: v1beta2.ReasonWaitingForEtcd, Message: err.Error(), After: notYet}, nil
 	}

@@ -2,9 +2,13 @@ package stories
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	ctrlclient "sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/test/e2e/harness"
@@ -16,12 +20,8 @@ func TestNodeLost(t *testing.T) {
 	s := begin(t, "nodelost", onVolumes(3))
 	s.settled()
 	s.client()
-	victim := s.pod("nodelost-1")
+	victim := s.besides("nodelost-test-client")
 	node := victim.Spec.NodeName
-	if client := s.pod("nodelost-test-client"); client.Spec.NodeName == node {
-		victim = s.pod("nodelost-0")
-		node = victim.Spec.NodeName
-	}
 	start := time.Now()
 	must(t, nodes.KillNode(t.Context(), node))
 	t.Cleanup(func() {
@@ -45,6 +45,27 @@ func TestNodeLost(t *testing.T) {
 	must(t, s.Recovered(t.Context(), victim.UID, limit))
 	s.settled()
 	s.report("the node back")
+}
+
+// besides is a member's pod on a node with neither the operator nor that pod, so that what the story measures is the
+// member's loss alone.
+func (s *story) besides(client string) *corev1.Pod {
+	s.t.Helper()
+	operators := &corev1.PodList{}
+	must(s.t, env.List(s.t.Context(), operators, ctrlclient.InNamespace(harness.OperatorNamespace)))
+	taken := []string{s.pod(client).Spec.NodeName}
+	for _, p := range operators.Items {
+		taken = append(taken, p.Spec.NodeName)
+	}
+	pods, err := s.Pods(s.t.Context())
+	must(s.t, err)
+	for _, p := range pods {
+		if !slices.Contains(taken, p.Spec.NodeName) {
+			return &p
+		}
+	}
+	s.t.Fatalf("every node with a member has the operator or the client: %v", taken)
+	return nil
 }
 
 // ready holds when so many members are ready, whatever else is still going away.
