@@ -135,7 +135,7 @@ func (e *encoder) etcd(c *etcdtest.Cluster) {
 		for _, m := range g.Members {
 			e.id(m.ID)
 			e.text(m.Name)
-			e.flags(m.Published, m.Learner, m.Remembers, m.Matched)
+			e.flags(m.Published, m.Learner, m.Remembers, m.Matched, m.Founder)
 		}
 	}
 	for _, d := range c.Disks {

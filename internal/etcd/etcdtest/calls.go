@@ -82,8 +82,11 @@ func (c *Cluster) Promote(clusterID, id uint64) error {
 	case !m.Learner:
 		return ErrNotLearner
 	}
-	if !m.Matched {
+	switch {
+	case !m.Matched:
 		return ErrNotReady
+	case g.started()+1 < Quorum(g.Voters()+1):
+		return ErrNotEnoughStarted
 	}
 	m.Learner, m.Matched = false, false
 	c.commit(g)
@@ -115,8 +118,11 @@ func (c *Cluster) Remove(clusterID, id uint64) error {
 // mayRemove is etcd's strict-reconfig-check: a voter that is down may go, one that is up only if enough others are. The
 // last voter never may.
 func (c *Cluster) mayRemove(g *Group, m *Member) error {
-	n := g.Voters()
-	if n == 1 {
+	n, started := g.Voters(), g.started()
+	if m.Founder || m.Published {
+		started--
+	}
+	if started < Quorum(n-1) {
 		return ErrNotEnoughStarted
 	}
 	if c.Running(g.ID, m.ID) && c.runningVoters(g)-1 < 1+(n-1)/2 {

@@ -13,6 +13,9 @@ type Member struct {
 	// Published is true once the member has announced its client URLs.
 	Published bool
 	Learner   bool
+	// Founder is true for a member of the initial cluster. Etcd takes it for started from the beginning, because it has a
+	// name; an added member has one only once it has published.
+	Founder bool
 	// Remembers is true once the member has ever had a write-ahead log: from then on others may count on its memory.
 	Remembers bool
 	// Matched is true while the leader believes that a learner's log equals its own. A stop does not change the belief.
@@ -114,6 +117,17 @@ func (g *Group) Voters() int {
 	n := 0
 	for _, m := range g.Members {
 		if !m.Learner {
+			n++
+		}
+	}
+	return n
+}
+
+// started counts the voters that etcd takes for started.
+func (g *Group) started() int {
+	n := 0
+	for _, m := range g.Members {
+		if !m.Learner && (m.Founder || m.Published) {
 			n++
 		}
 	}

@@ -29,6 +29,9 @@ func (c *Cluster) StartNew(dir string, clusterID, memberID uint64, initial []Mem
 	if g == nil {
 		c.Groups = append(c.Groups, Group{ID: clusterID, Members: slices.Clone(initial)})
 		g = &c.Groups[len(c.Groups)-1]
+		for i := range g.Members {
+			g.Members[i].Founder = true
+		}
 	}
 	m := g.Member(memberID)
 	if m != nil && m.Published && c.peerRuns(g, memberID) {
