@@ -119,8 +119,12 @@ func TestWipedVolume(t *testing.T) {
 	must(t, nodes.WipeVolume(t.Context(), s.Namespace+"/wiped-1"))
 	must(t, nodes.KillContainer(t.Context(), s.Namespace+"/wiped-1/etcd"))
 	must(t, s.Recovered(t.Context(), gone, limit))
-	if got := s.member("wiped-1").ID; got == before {
-		t.Error("a member came back on an empty volume under its old ID")
+	object, err := s.Cluster.Get(t.Context())
+	must(t, err)
+	for _, m := range object.Status.MemberStatuses {
+		if m.ID == before {
+			t.Errorf("%s came back on an empty volume under the old ID", m.Name)
+		}
 	}
 	s.report("a volume wiped under a running member")
 }
