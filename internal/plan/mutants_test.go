@@ -85,6 +85,17 @@ func TestMutants(t *testing.T) {
 	}
 }
 
+// TestLiveReads shows what the second plan, on live reads, is for.
+func TestLiveReads(t *testing.T) {
+	s := scenario{sizes: []int{3, 2}, running: true, lockstep: true, faults: 2,
+		kinds: slices.Concat(world.PodFaults, world.OperatorFaults),
+	}.with(false, false, plan.Next)
+	s.TrustCache, s.SafetyOnly, s.Limit = true, true, 200_000
+	if r := world.Explore(s); r.Violation == nil || !strings.HasPrefix(r.Violation.Why, "S1") {
+		t.Errorf("an operator that acts on its cache was not found out: %v\n%v", r, r.Violation)
+	}
+}
+
 // listedVoter finds the voter of that name.
 func listedVoter(o plan.Observed, name string) (plan.Member, bool) {
 	i := slices.IndexFunc(o.Etcd.Members, func(m plan.Member) bool { return m.Name == name && !m.Learner })

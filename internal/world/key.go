@@ -142,7 +142,7 @@ func (e *encoder) etcd(c *etcdtest.Cluster) {
 		e.text(d.Dir)
 		e.id(d.ClusterID)
 		e.id(d.MemberID)
-		e.flags(d.Synced, d.Running)
+		e.flags(d.Synced, d.Running, d.Torn)
 	}
 }
 

@@ -54,9 +54,9 @@ func (w *World) canRun(p *Pod) bool {
 	if exit := w.refusal(p); exit != plan.ExitNone {
 		return p.Exit != exit || p.Refused != w.refused(p)
 	}
-	if d := w.disk(p); d != nil { // a member that was removed exits for ever
+	if d := w.disk(p); d != nil { // a member that was removed exits for ever, and so does one whose log is torn
 		g := w.Etcd.Group(d.ClusterID)
-		return g != nil && g.Member(d.MemberID) != nil
+		return g != nil && g.Member(d.MemberID) != nil && !d.Torn
 	}
 	return true
 }

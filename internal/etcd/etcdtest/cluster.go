@@ -32,6 +32,9 @@ type Disk struct {
 	Synced bool
 	// Running is true while an etcd works on the directory.
 	Running bool
+	// Torn is true for the log of a learner that began again from nothing: it lacks what the leader takes it to have, and
+	// etcd panics at the first heartbeat ("tocommit is out of range") whenever it starts.
+	Torn bool
 }
 
 // Group is one cluster: what its quorum has agreed on.
@@ -176,7 +179,7 @@ func (c *Cluster) runningVoters(g *Group) int {
 func (c *Cluster) settle() {
 	for i := range c.Disks {
 		d := &c.Disks[i]
-		if g := c.Group(d.ClusterID); d.Running && (g == nil || g.Member(d.MemberID) == nil) {
+		if g := c.Group(d.ClusterID); d.Running && (d.Torn || g == nil || g.Member(d.MemberID) == nil) {
 			d.Running = false
 		}
 	}

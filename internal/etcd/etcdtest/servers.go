@@ -70,9 +70,10 @@ func (c *Cluster) StartJoin(dir, peerURL string, initial []string) error {
 	if self == nil || !slices.Equal(given, listed) {
 		return ErrMemberCount
 	}
+	torn := self.Remembers
 	c.remember(g, self)
 	c.alone(g.ID, self.ID)
-	c.Disks = append(c.Disks, Disk{Dir: dir, ClusterID: g.ID, MemberID: self.ID, Running: true})
+	c.Disks = append(c.Disks, Disk{Dir: dir, ClusterID: g.ID, MemberID: self.ID, Running: true, Torn: torn})
 	c.settle()
 	return nil
 }
@@ -144,7 +145,8 @@ func (c *Cluster) Write(clusterID uint64) bool {
 	return true
 }
 
-// remember notes that a member starts with no memory, and that it had one.
+// remember notes that a member starts with no memory, and whether it had one. A learner that nobody has heard of yet
+// does harm to nobody but itself.
 func (c *Cluster) remember(g *Group, m *Member) {
 	if m == nil {
 		return // removed meanwhile: nobody listens to it
