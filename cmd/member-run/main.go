@@ -16,7 +16,7 @@ import (
 func main() {
 	slog.SetDefault(slog.New(slog.NewJSONHandler(os.Stderr, nil)))
 	if err := run(os.Args[1:]); err != nil {
-		slog.Error(err.Error())
+		slog.Error("etcd was not started", "error", err)
 		os.Exit(1)
 	}
 }

@@ -30,27 +30,33 @@ func readAttempt(runDir string) (int, error) {
 
 // writeAttempt reaches the disk before it returns: a permit that might be used twice is worse than one never used.
 func writeAttempt(runDir string, attempt int) error {
-	if err := writeFile(filepath.Join(runDir, attemptFile), []byte(strconv.Itoa(attempt)), 0o600); err != nil {
+	path := filepath.Join(runDir, attemptFile)
+	err := writeFile(path, []byte(strconv.Itoa(attempt)), 0o600, (*os.File).Sync)
+	if err == nil {
+		err = syncDir(runDir)
+	}
+	if err != nil {
 		return fmt.Errorf("write the attempt: %w", err)
 	}
 	return nil
 }
 
-// writeFile puts a file in place whole or not at all, and for good.
-func writeFile(path string, content []byte, mode fs.FileMode) error {
+// writeFile puts a file in place whole or not at all; each finish is called with the whole file before that.
+func writeFile(path string, content []byte, mode fs.FileMode, finish ...func(*os.File) error) error {
 	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.tmp")
 	if err != nil {
 		return err
 	}
 	defer func() { _ = os.Remove(file.Name()) }()
 	_, err = file.Write(content)
-	if err := errors.Join(err, file.Chmod(mode), file.Sync(), file.Close()); err != nil {
+	err = errors.Join(err, file.Chmod(mode))
+	for _, f := range finish {
+		err = errors.Join(err, f(file))
+	}
+	if err := errors.Join(err, file.Close()); err != nil {
 		return err
 	}
-	if err := os.Rename(file.Name(), path); err != nil {
-		return err
-	}
-	return syncDir(filepath.Dir(path))
+	return os.Rename(file.Name(), path)
 }
 
 func syncDir(path string) error {
@@ -72,7 +78,8 @@ func empty(dataDir string) error {
 	}
 	for _, entry := range entries {
 		slog.Info("removing what is left of a failed start", "name", entry.Name())
-		if err := os.RemoveAll(filepath.Join(dataDir, entry.Name())); err != nil {
+		path := filepath.Join(dataDir, entry.Name())
+		if err := os.RemoveAll(path); err != nil { //nolint:gosec // the operator says where the data is
 			return fmt.Errorf("clear the data directory: %w", err)
 		}
 	}
@@ -82,7 +89,7 @@ func empty(dataDir string) error {
 // own makes the data directory, closed to others. etcd only warns of another mode, so that is no reason not to start:
 // a volume with an fsGroup may belong to somebody else.
 func own(dataDir string) error {
-	if err := os.MkdirAll(dataDir, 0o700); err != nil {
+	if err := os.MkdirAll(dataDir, 0o700); err != nil { //nolint:gosec // the operator says where the data is
 		return fmt.Errorf("make the data directory: %w", err)
 	}
 	if err := os.Chmod(dataDir, 0o700); err != nil { //nolint:gosec // a directory

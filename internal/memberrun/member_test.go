@@ -1,0 +1,204 @@
+package memberrun
+
+import (
+	"context"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.etcd.io/etcd/client/pkg/v3/types"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.etcd.io/etcd/server/v3/etcdserver/api/membership"
+	"go.uber.org/zap"
+
+	"github.com/etcdpilot/etcd-operator/internal/member"
+)
+
+// firstPermit is what the operator computes for the only first member, by etcd's own code.
+func firstPermit(t *testing.T, p *pod) member.Permit {
+	t.Helper()
+	const token = "token-1"
+	peer, err := url.Parse(p.peerURL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	cluster, err := membership.NewClusterFromURLsMap(zap.NewNop(), token, types.URLsMap{p.name: {*peer}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return member.Permit{
+		Mode: member.ModeNew, Token: token, InitialCluster: p.name + "=" + p.peerURL(), PodUID: p.uid, Attempt: 1,
+		ClusterID: member.ID(cluster.ID()), MemberID: member.ID(cluster.MemberByName(p.name).ID),
+	}
+}
+
+// firstMember is a running cluster of one.
+func firstMember(t *testing.T) (*pod, member.Permit) {
+	t.Helper()
+	p := newPod(t, "db-0")
+	permit := firstPermit(t, p)
+	p.permit(permit)
+	p.run()
+	p.serves("/readyz")
+	return p, permit
+}
+
+func TestFirstMember(t *testing.T) {
+	p := newPod(t, "db-0")
+	permit := firstPermit(t, p)
+	p.run() // it waits: a permit is written when there is an address
+	p.permit(permit)
+	p.serves("/readyz")
+	put, err := p.etcd().Put(t.Context(), "key", "kept")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if id := member.ID(put.Header.ClusterId); id != permit.ClusterID {
+		t.Errorf("cluster ID %s, want %s", id, permit.ClusterID)
+	}
+	if id := member.ID(put.Header.MemberId); id != permit.MemberID {
+		t.Errorf("member ID %s, want %s", id, permit.MemberID)
+	}
+
+	// The container is killed and starts again, with the same permit and later with one to resume.
+	resume := member.Permit{Mode: member.ModeResume, ClusterID: permit.ClusterID, MemberID: permit.MemberID}
+	for _, next := range []member.Permit{permit, resume} {
+		_ = p.end(syscall.SIGKILL)
+		p.permit(next)
+		p.run()
+		p.serves("/readyz")
+		got, err := p.etcd().Get(t.Context(), "key")
+		if err != nil || len(got.Kvs) != 1 || string(got.Kvs[0].Value) != "kept" {
+			t.Fatalf("after a restart on mode %s: %v, %v", next.Mode, got, err)
+		}
+	}
+
+	// The volume is wiped under it: no permit brings the old identity back.
+	_ = p.end(syscall.SIGKILL)
+	remove(t, p.data)
+	p.run()
+	p.refused(member.DataLost, 0)
+	p.permit(permit)
+	p.run()
+	p.refused(member.DataLost, permit.Attempt)
+	if _, err := os.Stat(p.data); !os.IsNotExist(err) {
+		t.Errorf("a refusal touched the data directory: %v", err)
+	}
+}
+
+// TestLearner also lets a join fail once, for a member list that is not the cluster's.
+func TestLearner(t *testing.T) {
+	first, permit := firstMember(t)
+	joiner := newPod(t, "db-1")
+	added, err := first.etcd().MemberAddAsLearner(t.Context(), []string{joiner.peerURL()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := permit.InitialCluster + "," + joiner.name + "=" + joiner.peerURL()
+	join := member.Permit{
+		Mode: member.ModeJoin, ClusterID: permit.ClusterID, MemberID: member.ID(added.Member.ID),
+		InitialCluster: all + ",db-2=http://127.0.0.1:1", Token: permit.Token, PodUID: joiner.uid, Attempt: 1,
+	}
+	joiner.permit(join)
+	joiner.run()
+	if err := joiner.end(); err == nil || !strings.Contains(joiner.said(), "member count is unequal") {
+		t.Fatalf("joined with a wrong member list: %v\n%s", err, joiner.said())
+	}
+	joiner.run()
+	joiner.refused(member.DataLost, 1)
+	join.InitialCluster = all
+	joiner.permit(join)
+	joiner.run()
+	joiner.refused(member.DataLost, 1)
+
+	join.Attempt = 2
+	joiner.permit(join)
+	joiner.run()
+	joiner.serves("/livez")
+	promote(t, first.etcd(), added.Member.ID)
+	joiner.serves("/readyz")
+
+	// It keeps its identity without a permit for nothing, and does not take over another member's data.
+	_ = joiner.end(syscall.SIGKILL)
+	resume := member.Permit{Mode: member.ModeResume, ClusterID: join.ClusterID, MemberID: join.MemberID}
+	joiner.permit(resume)
+	joiner.run()
+	joiner.serves("/readyz")
+	_ = joiner.end(syscall.SIGTERM) // etcd ends by the signal, unless it is the first process
+	_ = first.end(syscall.SIGKILL)
+	joiner.data = first.data
+	joiner.run()
+	joiner.refused(member.ForeignData, 0)
+}
+
+// promote waits until the learner is in sync, as the operator does.
+func promote(t *testing.T, client *clientv3.Client, id uint64) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		_, err := client.MemberPromote(ctx, id)
+		if err == nil {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			t.Fatalf("promote: %v", err)
+		case <-tick.C:
+		}
+	}
+}
+
+// TestEndWhileWaiting holds that a pod without a permit can be deleted without waiting out its grace period.
+func TestEndWhileWaiting(t *testing.T) {
+	p := newPod(t, "db-0")
+	p.run()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for !strings.Contains(p.said(), "waiting for a permit") {
+		select {
+		case err := <-p.ended:
+			t.Fatalf("it ended: %v\n%s", err, p.said())
+		case <-tick.C:
+		}
+	}
+	if err := p.end(syscall.SIGTERM); err != nil {
+		t.Errorf("it ended with %v:\n%s", err, p.said())
+	}
+	if words, err := os.ReadFile(pathsIn(p.dir).Termination); err != nil || len(words) > 0 {
+		t.Errorf("its last words are %q, %v", words, err)
+	}
+}
+
+// TestCannotRun lists what is wrong before anybody looks at the data.
+func TestCannotRun(t *testing.T) {
+	for name, breakIt := range map[string]func(t *testing.T, p *pod){
+		"no etcd": func(t *testing.T, p *pod) { remove(t, filepath.Join(p.dir, asEtcd)) },
+		"not etcd": func(t *testing.T, p *pod) {
+			remove(t, filepath.Join(p.dir, asEtcd))
+			if err := os.Symlink("/bin/true", filepath.Join(p.dir, asEtcd)); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"no pod":    func(_ *testing.T, p *pod) { p.uid = "" },
+		"no name":   func(_ *testing.T, p *pod) { p.name = "" },
+		"no permit": func(t *testing.T, p *pod) { write(t, pathsIn(p.dir).Permit, "{}") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPod(t, "db-0")
+			p.permit(firstPermit(t, p))
+			breakIt(t, p)
+			p.run()
+			p.refused(member.BadConfig, 0)
+			if _, err := os.Stat(p.data); !os.IsNotExist(err) {
+				t.Errorf("it touched the data directory: %v", err)
+			}
+		})
+	}
+}
