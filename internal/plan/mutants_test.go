@@ -19,44 +19,40 @@ var mutants = map[string]struct {
 }{
 	"a lost member is recreated under its old ID": {
 		next: recreateLost, want: "S4",
-		scenario: scenario{sizes: []int{3}, running: true, lockstep: true, kinds: world.PodFaults, faults: 1},
+		scenario: scenario{sizes: []int{3}, running: true, lockstep: true, faults: 1},
 	},
 	"permits go by name, not by seat": {
 		next: seatsByName, want: "S4",
-		scenario: scenario{sizes: []int{3}, lockstep: true, kinds: world.PodFaults, faults: 1},
+		scenario: scenario{sizes: []int{3}, lockstep: true, faults: 1},
 	},
 	"the bootstrap is not written down before its effects": {
 		next: newPlanWhenAPodIsGone, want: "S3",
-		scenario: scenario{sizes: []int{3}, lockstep: true, kinds: world.PodFaults, faults: 1},
+		scenario: scenario{sizes: []int{3}, lockstep: true, faults: 1},
 	},
 	"the first start is repeated after the latch": {
 		next: startAgain, want: "S3",
-		scenario: scenario{sizes: []int{1}, running: true, kinds: world.PodFaults, faults: 1},
+		scenario: scenario{sizes: []int{1}, running: true, faults: 1},
 	},
 	"a voter is removed while an eviction is in flight": {
 		next: budgetForgotten, want: "S1",
-		scenario: scenario{sizes: []int{3, 2}, running: true, lockstep: true, kinds: world.PodFaults, faults: 1},
+		scenario: scenario{sizes: []int{3, 2}, running: true, lockstep: true, faults: 1},
 	},
 	"voters are restarted without regard to who is up": {
 		next: restartTheLeader, want: "S1", persistent: true,
-		scenario: scenario{sizes: []int{3}, running: true, lockstep: true, kinds: world.PodFaults, faults: 1},
+		scenario: scenario{sizes: []int{3}, running: true, lockstep: true, faults: 1},
 	},
 	"volumes are deleted without a quorum": {
 		next: deleteVolumes, want: "S2", persistent: true,
-		scenario: scenario{sizes: []int{3}, running: true, lockstep: true, kinds: world.PodFaults, faults: 2},
+		scenario: scenario{sizes: []int{3}, running: true, lockstep: true, faults: 2},
 	},
 	"a volume on its way out is used": {
 		next: anyVolume, want: "S5", persistent: true,
-		scenario: scenario{
-			sizes: []int{3}, running: true, lockstep: true, faults: 2,
-			kinds: slices.Concat(world.PodFaults, world.VolumeFaults),
-		},
+		scenario: scenario{sizes: []int{3}, running: true, lockstep: true, faults: 2},
 	},
 	"a foreign cluster is acted on": {
 		next: credulous, want: "S6",
 		scenario: scenario{
-			sizes: []int{3}, running: true, lockstep: true, faults: 2,
-			kinds: slices.Concat(world.PodFaults, world.StrangeFaults),
+			sizes: []int{3}, running: true, lockstep: true, faults: 2, kinds: world.StrangeFaults,
 		},
 	},
 	"learners are never promoted": {
@@ -64,7 +60,7 @@ var mutants = map[string]struct {
 	},
 	"a member whose pod is gone is waited for": {
 		next: waitForLost, want: "L2",
-		scenario: scenario{sizes: []int{3}, running: true, lockstep: true, kinds: world.PodFaults, faults: 1},
+		scenario: scenario{sizes: []int{3}, running: true, lockstep: true, faults: 1},
 	},
 	"the budget is closed and opened in turn": {
 		next: restless, want: "L1", scenario: scenario{sizes: []int{3}, running: true, lockstep: true},
@@ -87,9 +83,7 @@ func TestMutants(t *testing.T) {
 
 // TestLiveReads shows what the second plan, on live reads, is for.
 func TestLiveReads(t *testing.T) {
-	s := scenario{sizes: []int{3, 2}, running: true, lockstep: true, faults: 2,
-		kinds: slices.Concat(world.PodFaults, world.OperatorFaults),
-	}.with(false, false, plan.Next)
+	s := scenario{sizes: []int{3, 2}, running: true, lockstep: true, faults: 2}.with(false, false, plan.Next)
 	s.TrustCache, s.SafetyOnly, s.Limit = true, true, 200_000
 	if r := world.Explore(s); r.Violation == nil || !strings.HasPrefix(r.Violation.Why, "S1") {
 		t.Errorf("an operator that acts on its cache was not found out: %v\n%v", r, r.Violation)
