@@ -5,7 +5,7 @@ import "time"
 // Action is what the operator does next: plain data, carried out by the controllers, one a pass.
 //
 //sumtype:decl
-type Action interface{ action() }
+type Action interface{ describe() Description }
 
 // Idle means that there is nothing to do and nothing to wait for: the spec is reached, or the user said hands off.
 type Idle struct{ Reason, Message string }
@@ -88,24 +88,6 @@ type DeleteVolume struct{ Name, UID, Why string }
 
 // SetBudget creates or changes the PodDisruptionBudget.
 type SetBudget struct{ MinAvailable int }
-
-func (Idle) action()            {}
-func (Wait) action()            {}
-func (Blocked) action()         {}
-func (CommitBootstrap) action() {}
-func (Latch) action()           {}
-func (Adopt) action()           {}
-func (CreateVolumes) action()   {}
-func (CreatePods) action()      {}
-func (WritePermits) action()    {}
-func (Serve) action()           {}
-func (AddLearner) action()      {}
-func (Promote) action()         {}
-func (MoveLeader) action()      {}
-func (RemoveMember) action()    {}
-func (DeletePod) action()       {}
-func (DeleteVolume) action()    {}
-func (SetBudget) action()       {}
 
 // Mutates tells whether the action changes anything: such an action is planned a second time, on live reads.
 func Mutates(a Action) bool {

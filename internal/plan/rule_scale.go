@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/Masterminds/semver/v3"
+
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 )
 

@@ -15,8 +15,19 @@ var stories = []struct {
 	steps                 []step
 }{
 	{"grow from 1 to 3", 1, 8, []step{
-		{promote, 0}, {addLearner, 1}, {addLearner, 1}, {promote, 1}, {startJoin, 1}, {promote, 1}, {promote, 1},
-		{addLearner, 2}, {startJoin, 2}, {promote, 2}, {moveLeader, 2}, {remove, 0}, {remove, 0},
+		{promote, 0},
+		{addLearner, 1},
+		{addLearner, 1},
+		{promote, 1},
+		{startJoin, 1},
+		{promote, 1},
+		{promote, 1},
+		{addLearner, 2},
+		{startJoin, 2},
+		{promote, 2},
+		{moveLeader, 2},
+		{remove, 0},
+		{remove, 0},
 	}},
 	{"two learners at once", 1, 8, []step{
 		{addLearner, 1}, {addLearner, 2}, {startJoin, 1}, {startJoin, 2}, {moveLeader, 1}, {promote, 2}, {promote, 1},
@@ -28,7 +39,13 @@ var stories = []struct {
 		{addLearner, 1}, {startJoin, 1}, {stop, 1}, {promote, 1}, {resume, 1},
 	}},
 	{"a new leader knows nothing of a learner that is down", 3, 8, []step{
-		{addLearner, 3}, {startJoin, 3}, {stop, 3}, {moveLeader, 1}, {moveLeader, 2}, {promote, 3}, {resume, 3},
+		{addLearner, 3},
+		{startJoin, 3},
+		{stop, 3},
+		{moveLeader, 1},
+		{moveLeader, 2},
+		{promote, 3},
+		{resume, 3},
 		{promote, 3},
 	}},
 	{"joining needs the right list, and a peer", 1, 8, []step{

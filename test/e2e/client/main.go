@@ -38,6 +38,13 @@ type recorder struct {
 }
 
 func main() {
+	if err := run(); err != nil {
+		log.Print(err)
+		os.Exit(1)
+	}
+}
+
+func run() error {
 	endpoints := flag.String("endpoints", "", "comma-separated client URLs")
 	interval := flag.Duration("interval", 20*time.Millisecond, "time between two rounds of a put and a get")
 	timeout := flag.Duration("timeout", 2*time.Second, "how long one operation may take before it counts as failed")
@@ -51,7 +58,7 @@ func main() {
 		DialKeepAliveTimeout: 2 * time.Second,
 	})
 	if err != nil {
-		log.Fatalf("connect: %v", err)
+		return fmt.Errorf("connect: %w", err)
 	}
 	r := &recorder{}
 	server := &http.Server{Addr: *listen, Handler: r, ReadHeaderTimeout: time.Second}
@@ -61,6 +68,7 @@ func main() {
 		}
 	}()
 	r.work(ctx, client, *interval, *timeout)
+	return client.Close()
 }
 
 // ServeHTTP answers GET /report, and POST /reset with the report up to then.

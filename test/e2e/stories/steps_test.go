@@ -56,7 +56,7 @@ func (s *story) client() {
 }
 
 // report says what the client saw since the last report and fails the story if an acknowledged write was lost.
-func (s *story) report(what string) harness.Report {
+func (s *story) report(what string) {
 	s.t.Helper()
 	r, err := s.writer.Report(s.t.Context())
 	must(s.t, err)
@@ -64,7 +64,6 @@ func (s *story) report(what string) harness.Report {
 	if r.Lost > 0 {
 		s.t.Fatalf("%s: %d acknowledged writes were lost", what, r.Lost)
 	}
-	return r
 }
 
 func (s *story) healthy(what string) {
