@@ -244,8 +244,9 @@ func waitForLost(o plan.Observed) plan.Action {
 	switch a.(type) {
 	case plan.RemoveMember, plan.SetBudget:
 		return plan.Wait{Reason: "MemberDown"}
+	default:
+		return a
 	}
-	return a
 }
 
 func restless(o plan.Observed) plan.Action {

@@ -31,14 +31,7 @@ func seat(v *view) Action {
 		if p.Created.After(youngest) {
 			youngest = p.Created
 		}
-		s := Seat{Name: name, PodUID: p.UID, VolumeUID: v.volumes[name].UID}
-		old, seated := seatOf(&b, name)
-		switch {
-		case !seated:
-			seats = append(seats, s)
-		case v.Cluster.Persistent && p.Permit == nil && old.PodUID != s.PodUID && !v.seatLost(old):
-			seats[slices.Index(seats, old)] = s
-		}
+		seats = v.seated(seats, p)
 	}
 	late := len(seats) >= Quorum(len(b.Members)) && v.Now.Sub(youngest) > seatDeadline
 	if len(b.Seats) == 0 && len(seats) < len(b.Members) && !late || slices.Equal(seats, b.Seats) {
@@ -46,6 +39,19 @@ func seat(v *view) Action {
 	}
 	b.Seats = seats
 	return CommitBootstrap{Bootstrap: b}
+}
+
+// seated gives the pod a seat of its own, or that of its predecessor on the same volume.
+func (v *view) seated(seats []Seat, p Pod) []Seat {
+	s := Seat{Name: p.Name, PodUID: p.UID, VolumeUID: v.volumes[p.Name].UID}
+	i := slices.IndexFunc(seats, func(old Seat) bool { return old.Name == p.Name })
+	switch {
+	case i < 0:
+		return append(seats, s)
+	case v.Cluster.Persistent && p.Permit == nil && !v.seatLost(seats[i]):
+		seats[i] = s
+	}
+	return seats
 }
 
 func permitInitial(v *view) Action {

@@ -89,7 +89,10 @@ func (w *World) checkVolumeDeletion(v *plan.Volume) {
 }
 
 // checkAbandoned is S3: another attempt never leaves acknowledged data behind, and there is none after the latch.
-func (w *World) checkAbandoned(next *plan.Bootstrap) {
+func (w *World) checkAbandoned(next *plan.Bootstrap, stale bool) {
+	if stale {
+		return // the write is refused
+	}
 	if w.Status.ID != 0 {
 		w.violate("S3: a first start is committed after the cluster ID was latched")
 	}
@@ -148,17 +151,15 @@ func (w *World) hopeful() bool {
 		return w.Status.ID == 0
 	}
 	n, misleading := 0, false
-	changing := w.Status.ID == 0 || len(g.Members) != w.Size
 	for i := range g.Members {
 		m := &g.Members[i]
-		changing = changing || m.Learner
 		if !m.Learner && w.survives(g, m) {
 			n++
 		}
 		p := w.pod(m.Name)
 		misleading = misleading || p != nil && p.Down && w.Etcd.Running(g.ID, m.ID)
 	}
-	if misleading && changing {
+	if misleading && (w.Status.ID == 0 || len(g.Members) != w.Size || g.Voters() != w.Size) {
 		return false
 	}
 	return n >= etcdtest.Quorum(g.Voters()) || w.Status.ID == 0 && !g.Written
@@ -168,22 +169,28 @@ func (w *World) hopeful() bool {
 func (w *World) survives(g *etcdtest.Group, m *etcdtest.Member) bool {
 	p := w.pod(m.Name)
 	staying := p != nil && !p.Deleting && !p.Evicting && !p.Down && p.Phase != plan.Terminal
-	dir := ""
-	if w.cfg.Persistent {
-		v := w.volume(m.Name)
-		if v == nil || v.Lost || v.Deleting && !(staying && w.used(v)) {
-			return false
-		}
-		dir = v.UID
-	} else {
-		if !staying {
-			return false
-		}
-		dir = p.UID
+	dir := w.lasting(m.Name, p, staying)
+	if dir == "" {
+		return false
 	}
 	if d := w.Etcd.Disk(dir); d != nil {
 		return d.ClusterID == g.ID && d.MemberID == m.ID
 	}
 	return staying && !m.Remembers && p.Permit != nil && p.Permit.MemberID == m.ID &&
 		p.Permit.PodUID == p.UID && p.Permit.Attempt > p.Used
+}
+
+// lasting is the directory of that name, empty if it is about to go.
+func (w *World) lasting(name string, p *Pod, staying bool) string {
+	if !w.cfg.Persistent {
+		if !staying {
+			return ""
+		}
+		return p.UID
+	}
+	v := w.volume(name)
+	if v == nil || v.Lost || v.Deleting && !(staying && w.used(v)) {
+		return ""
+	}
+	return v.UID
 }

@@ -1,6 +1,7 @@
 package world
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/etcdpilot/etcd-operator/internal/plan"
@@ -30,8 +31,11 @@ func steps(a plan.Action) int {
 // EtcdCluster was written after it was read.
 func (w *World) effect(a plan.Action, step int, o *plan.Observed, stale bool) bool {
 	switch act := a.(type) {
-	case plan.CommitBootstrap, plan.Latch:
-		return w.writeStatus(a, stale)
+	case plan.CommitBootstrap:
+		w.checkAbandoned(&act.Bootstrap, stale)
+		return w.writeStatus(stale, func(s *Status) { s.Bootstrap = &act.Bootstrap })
+	case plan.Latch:
+		return w.writeStatus(stale, func(s *Status) { s.ID = act.ClusterID })
 	case plan.Adopt:
 		return w.adopt(act, step, o, stale)
 	case plan.CreateVolumes:
@@ -52,38 +56,33 @@ func (w *World) effect(a plan.Action, step int, o *plan.Observed, stale bool) bo
 		return w.deletePod(act)
 	case plan.DeleteVolume:
 		return w.deleteVolume(act)
+	default:
+		return w.call(a, o) == nil
 	}
-	return w.call(a, o)
 }
 
 // call makes a call to the etcd that answered with a quorum. A call that is refused changes nothing: look again.
-func (w *World) call(a plan.Action, o *plan.Observed) bool {
-	var err error
+func (w *World) call(a plan.Action, o *plan.Observed) error {
 	switch act := a.(type) {
 	case plan.AddLearner:
-		err = w.Etcd.AddLearner(o.Etcd.ClusterID, w.newMemberID(act.Name), act.Name, act.PeerURL)
+		return w.Etcd.AddLearner(o.Etcd.ClusterID, w.newMemberID(act.Name), act.Name, act.PeerURL)
 	case plan.Promote:
-		err = w.Etcd.Promote(o.Etcd.ClusterID, act.ID)
+		return w.Etcd.Promote(o.Etcd.ClusterID, act.ID)
 	case plan.MoveLeader:
-		err = w.Etcd.MoveLeader(o.Etcd.ClusterID, act.To)
+		return w.Etcd.MoveLeader(o.Etcd.ClusterID, act.To)
 	case plan.RemoveMember:
-		err = w.Etcd.Remove(o.Etcd.ClusterID, act.ID)
+		return w.Etcd.Remove(o.Etcd.ClusterID, act.ID)
+	default:
+		return fmt.Errorf("action %T has no effect", a)
 	}
-	return err == nil
 }
 
-func (w *World) writeStatus(a plan.Action, stale bool) bool {
+func (w *World) writeStatus(stale bool, change func(*Status)) bool {
 	if stale {
 		return false
 	}
 	s := w.Status
-	switch act := a.(type) {
-	case plan.CommitBootstrap:
-		w.checkAbandoned(&act.Bootstrap)
-		s.Bootstrap = &act.Bootstrap
-	case plan.Latch:
-		s.ID = act.ClusterID
-	}
+	change(&s)
 	w.setStatus(s)
 	return true
 }
@@ -97,13 +96,7 @@ func (w *World) adopt(act plan.Adopt, step int, o *plan.Observed, stale bool) bo
 		v.Owned = true
 		return true
 	}
-	if stale {
-		return false
-	}
-	s := w.Status
-	s.ID = act.ClusterID
-	w.setStatus(s)
-	return true
+	return w.writeStatus(stale, func(s *Status) { s.ID = act.ClusterID })
 }
 
 func (w *World) createVolume(name string, incarnation int) bool {
@@ -190,7 +183,7 @@ func (w *World) deleteVolume(act plan.DeleteVolume) bool {
 	w.checkVolumeDeletion(v)
 	v.Deleting = true
 	if !w.used(v) {
-		w.removeVolume(v.Name)
+		w.removeVolume(v)
 	}
 	return true
 }

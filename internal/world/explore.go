@@ -158,26 +158,6 @@ func (e *explorer) expand(level []state, at state) []state {
 	return level
 }
 
-// moves lists all that can happen next.
-func (w *World) moves(s *Scenario) []Move {
-	bound := w.bound()
-	if s.Lockstep && len(bound) > 1 {
-		bound = bound[:1]
-	}
-	moves := slices.Concat(bound, w.possible(), w.faults(s.Kinds))
-	switch {
-	case w.Pending != nil:
-		return append(moves, Move{passGoesOn, ""}, Move{operatorCrashes, ""})
-	case w.Read != nil:
-		return append(moves, Move{passReadsOn, ""}, Move{operatorCrashes, ""})
-	case w.passChanges():
-		return append(moves, Move{passes, ""})
-	case len(bound) == 0:
-		return append(moves, w.inTheEnd()...)
-	}
-	return moves
-}
-
 func (e *explorer) fail(why string, at int, run []Move, end *World) {
 	v := &Violation{Why: why, Observed: end.Observe(&end.Kube)}
 	v.Action = end.cfg.Next(v.Observed)

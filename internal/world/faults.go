@@ -1,48 +1,130 @@
 package world
 
-import (
-	"github.com/etcdpilot/etcd-operator/internal/plan"
+import "github.com/etcdpilot/etcd-operator/internal/plan"
+
+// Faults by what they strike. Those of the operator are its own slowness, in which it can crash anywhere.
+var (
+	PodFaults      = []Kind{podKilled, podEnds, serverCrashes, startFails, dataWiped, podEvicted}
+	NodeFaults     = []Kind{nodeDies, nodeCutOff, podStuck}
+	VolumeFaults   = []Kind{volumeLost, volumeDeleted}
+	OperatorFaults = []Kind{passHeld, passHeldReading, cacheLags}
+	TimeFaults     = []Kind{startLate, endLate, leaderMoves}
+	StrangeFaults  = []Kind{impostorAnswers, statusLost}
 )
 
-// faults lists what can go wrong now, of the given kinds.
-func (w *World) faults(kinds []Kind) []Move {
-	var moves []Move
-	if w.Faults <= 0 {
-		return nil
-	}
-	for _, kind := range kinds {
-		switch kind {
-		case leaderMoves, cacheLags, passHeld, passHeldReading, statusLost:
-			if w.canFail(kind) {
-				moves = append(moves, Move{kind, ""})
-			}
-		case volumeLost, volumeDeleted:
-			for _, v := range w.Volumes {
-				if !v.Lost && (!v.Deleting || kind == volumeLost) {
-					moves = append(moves, Move{kind, v.Name})
-				}
-			}
-		default:
-			for i := range w.Pods {
-				if w.podCanFail(kind, &w.Pods[i]) {
-					moves = append(moves, Move{kind, w.Pods[i].Name})
-				}
-			}
-		}
-	}
-	return moves
+// faults is what goes wrong.
+var faults = map[Kind]transition{
+	podKilled: {
+		name:  "pod killed",
+		ifPod: func(_ *World, p *Pod) bool { return !p.Deleting },
+		onPod: func(_ *World, p *Pod) { p.Deleting = true },
+	},
+	podEnds: {
+		name:  "pod ends",
+		ifPod: func(_ *World, p *Pod) bool { return p.runs() && !p.Deleting },
+		onPod: (*World).endPod,
+	},
+	serverCrashes: {
+		name:  "server crashes",
+		ifPod: (*World).serverRuns,
+		onPod: func(w *World, p *Pod) { w.Etcd.Stop(w.dir(p)) },
+	},
+	startFails: {
+		name: "start fails before there is a log",
+		ifPod: func(w *World, p *Pod) bool {
+			return w.canRun(p) && w.disk(p) == nil && w.refusal(p) == plan.ExitNone
+		},
+		onPod: func(w *World, p *Pod) {
+			p.Used = p.Permit.Attempt
+			w.refuse(p)
+		},
+	},
+	nodeDies: {
+		name:  "node dies",
+		ifPod: func(_ *World, p *Pod) bool { return p.Phase != plan.Pending && !p.Down },
+		onPod: func(w *World, p *Pod) {
+			p.Down = true
+			w.Etcd.Stop(w.dir(p))
+		},
+	},
+	nodeCutOff: {
+		name:  "node cut off from the API server",
+		ifPod: func(_ *World, p *Pod) bool { return p.Phase != plan.Pending && !p.Down },
+		onPod: func(_ *World, p *Pod) { p.Down = true },
+	},
+	podStuck: {
+		name:  "no node for pod",
+		ifPod: func(_ *World, p *Pod) bool { return p.Phase == plan.Pending && !p.Stuck && !p.Deleting },
+		onPod: func(_ *World, p *Pod) { p.Stuck = true },
+	},
+	dataWiped: {
+		name:  "data wiped",
+		ifPod: func(w *World, p *Pod) bool { return p.runs() && w.disk(p) != nil },
+		onPod: func(w *World, p *Pod) { w.Etcd.Lose(w.dir(p)) },
+	},
+	podEvicted: {name: "pod evicted", ifPod: (*World).mayEvict, onPod: (*World).evict},
+	startLate: {
+		name:  "start is late",
+		ifPod: func(_ *World, p *Pod) bool { return !p.Old },
+		onPod: func(_ *World, p *Pod) { p.Old = true },
+	},
+	endLate: {
+		name:  "end is late",
+		ifPod: func(_ *World, p *Pod) bool { return p.Deleting && !p.Overdue },
+		onPod: func(_ *World, p *Pod) { p.Overdue = true },
+	},
+	impostorAnswers: {
+		name:  "impostor answers",
+		ifPod: func(_ *World, p *Pod) bool { return p.runs() && !p.Foreign },
+		onPod: func(_ *World, p *Pod) { p.Foreign = true },
+	},
+	volumeLost: {
+		name:     "volume lost",
+		ifVolume: func(_ *World, v *plan.Volume) bool { return !v.Lost },
+		onVolume: func(w *World, v *plan.Volume) {
+			v.Lost = true
+			w.Etcd.Lose(v.UID)
+		},
+	},
+	volumeDeleted: {
+		name:     "volume deleted",
+		ifVolume: func(_ *World, v *plan.Volume) bool { return !v.Lost && !v.Deleting },
+		onVolume: func(_ *World, v *plan.Volume) { v.Deleting = true },
+	},
+	leaderMoves: {
+		name:    "leader moves",
+		ifWorld: func(w *World) bool { return w.heir() != 0 },
+		onWorld: func(w *World) {
+			_ = w.Etcd.MoveLeader(w.group().ID, w.heir()) // it is a running voter: it cannot fail
+		},
+	},
+	cacheLags: {
+		name:    "cache lags",
+		ifWorld: func(w *World) bool { return w.Cache == nil },
+		onWorld: func(w *World) { w.Cache = w.Kube.clone() },
+	},
+	passHeld:        {name: "operator held up before its effects", ifWorld: (*World).undisturbed, onWorld: (*World).hold},
+	passHeldReading: {name: "operator held up while reading", ifWorld: (*World).undisturbed, onWorld: (*World).read},
+	statusLost: {
+		name:    "status lost",
+		ifWorld: func(w *World) bool { return w.Status.ID != 0 },
+		onWorld: func(w *World) {
+			w.Status = Status{}
+			w.touched()
+		},
+	},
 }
 
-func (w *World) canFail(kind Kind) bool {
-	switch kind {
-	case leaderMoves:
-		return w.heir() != 0
-	case cacheLags:
-		return w.Cache == nil
-	case statusLost:
-		return w.Status.ID != 0
-	default:
-		return w.Pending == nil && w.Read == nil
+// runs tells whether the pod's containers run, as far as anything can be done to them.
+func (p *Pod) runs() bool { return p.Phase == plan.Running && !p.Down }
+
+// endPod is a graceful node shutdown, or an eviction by the kubelet: the pod never starts again, and what is in its
+// emptyDir is out of reach.
+func (w *World) endPod(p *Pod) {
+	p.Phase = plan.Terminal
+	w.Etcd.Stop(w.dir(p))
+	if !w.cfg.Persistent {
+		w.Etcd.Lose(p.UID)
 	}
 }
 
@@ -60,35 +142,6 @@ func (w *World) heir() uint64 {
 	return 0
 }
 
-func (w *World) podCanFail(kind Kind, p *Pod) bool {
-	runs := p.Phase == plan.Running && !p.Down
-	switch kind {
-	case podKilled:
-		return !p.Deleting
-	case podEnds:
-		return runs && !p.Deleting
-	case serverCrashes:
-		return w.serverRuns(p)
-	case startFails:
-		return w.canRun(p) && w.disk(p) == nil && w.refusal(p) == plan.ExitNone
-	case nodeDies, nodeCutOff:
-		return p.Phase != plan.Pending && !p.Down
-	case podStuck:
-		return p.Phase == plan.Pending && !p.Stuck && !p.Deleting
-	case dataWiped:
-		return w.disk(p) != nil && runs
-	case podEvicted:
-		return w.mayEvict(p)
-	case startLate:
-		return !p.Old
-	case endLate:
-		return p.Deleting && !p.Overdue
-	case impostorAnswers:
-		return runs && !p.Foreign
-	}
-	return false
-}
-
 // mayEvict is what the API server decides: the budget covers pods that serve, and counts those that are ready.
 func (w *World) mayEvict(p *Pod) bool {
 	if !p.Serving || p.Deleting || p.Evicting || !w.Budget.Exists || !w.Budget.Seen {
@@ -96,93 +149,15 @@ func (w *World) mayEvict(p *Pod) bool {
 	}
 	healthy := 0
 	for i := range w.Pods {
-		q := &w.Pods[i]
-		if q.Serving && !q.Deleting && !q.Evicting && w.ready(q) {
+		if q := &w.Pods[i]; q.Serving && !q.Deleting && !q.Evicting && w.ready(q) {
 			healthy++
 		}
 	}
 	return healthy > w.Budget.Min
 }
 
-// fail makes something go wrong.
-func (w *World) fail(m Move) {
-	if m.At == "" {
-		w.failGlobal(m.Kind)
-		return
-	}
-	if m.Kind == volumeLost || m.Kind == volumeDeleted {
-		w.failVolume(m)
-		return
-	}
-	p := w.pod(m.At)
-	switch m.Kind {
-	case podKilled:
-		p.Deleting = true
-	case podEnds:
-		p.Phase = plan.Terminal
-		w.Etcd.Stop(w.dir(p))
-		if !w.cfg.Persistent {
-			w.Etcd.Lose(p.UID) // the kubelet never starts it again: what it holds is out of reach
-		}
-	case serverCrashes:
-		w.Etcd.Stop(w.dir(p))
-	case startFails:
-		p.Used = p.Permit.Attempt
-		w.refuse(p)
-	case nodeDies:
-		p.Down = true
-		w.Etcd.Stop(w.dir(p))
-	case nodeCutOff:
-		p.Down = true
-	case podStuck:
-		p.Stuck = true
-	case dataWiped:
-		w.Etcd.Lose(w.dir(p))
-	case podEvicted:
-		before := w.standing(false)
-		p.Evicting = true
-		w.checkEviction(before, w.standing(false))
-	case startLate:
-		p.Old = true
-	case endLate:
-		p.Overdue = true
-	case impostorAnswers:
-		p.Foreign = true
-	}
+func (w *World) evict(p *Pod) {
+	before := w.standing(false)
+	p.Evicting = true
+	w.checkEviction(before, w.standing(false))
 }
-
-func (w *World) failVolume(m Move) {
-	v := w.volume(m.At)
-	if m.Kind == volumeLost {
-		v.Lost = true
-		w.Etcd.Lose(v.UID)
-		return
-	}
-	v.Deleting = true
-}
-
-func (w *World) failGlobal(kind Kind) {
-	switch kind {
-	case leaderMoves:
-		_ = w.Etcd.MoveLeader(w.group().ID, w.heir()) // it is a running voter: it cannot fail
-	case cacheLags:
-		w.Cache = w.Kube.clone()
-	case passHeld:
-		w.hold()
-	case passHeldReading:
-		w.read()
-	case statusLost:
-		w.Status = Status{}
-		w.touched()
-	}
-}
-
-// Faults by what they strike. Those of the operator are its own slowness and its crashes.
-var (
-	PodFaults      = []Kind{podKilled, podEnds, serverCrashes, startFails, dataWiped, podEvicted}
-	NodeFaults     = []Kind{nodeDies, nodeCutOff, podStuck}
-	VolumeFaults   = []Kind{volumeLost, volumeDeleted}
-	OperatorFaults = []Kind{passHeld, passHeldReading, cacheLags}
-	TimeFaults     = []Kind{startLate, endLate, leaderMoves}
-	StrangeFaults  = []Kind{impostorAnswers, statusLost}
-)

@@ -33,13 +33,8 @@ func (w *World) Observe(k *Kube) plan.Observed {
 
 // ready is the pod's Ready condition: etcd's readiness, as long as the node reports it.
 func (w *World) ready(p *Pod) bool {
-	d := w.disk(p)
-	if d == nil || !d.Running || p.Down {
-		return false
-	}
-	g := w.Etcd.Group(d.ClusterID)
-	m := g.Member(d.MemberID)
-	return g.Leader != 0 && m != nil && !m.Learner
+	s, runs := w.server(p)
+	return runs && !p.Down && s.group.Leader != 0 && s.member != nil && !s.member.Learner
 }
 
 // zones are two, so that crowding decides who has to go.
@@ -69,7 +64,6 @@ func observePod(p *Pod) plan.Pod {
 // observeEtcd asks the pods that were read and that are still there.
 func (w *World) observeEtcd(k *Kube) plan.Etcd {
 	var e plan.Etcd
-	var quorum *etcdtest.Group
 	for i := range k.Pods {
 		asked := &k.Pods[i]
 		p := w.pod(asked.Name)
@@ -80,30 +74,26 @@ func (w *World) observeEtcd(k *Kube) plan.Etcd {
 			e.Answers = append(e.Answers, plan.Answer{
 				Pod: p.Name, PodUID: p.UID, MemberID: 0xbad, ClusterID: 0xbad, Leader: 0xbad, Version: w.cfg.Version,
 			})
-			continue
-		}
-		d := w.disk(p)
-		if d == nil || !d.Running {
-			continue
-		}
-		g := w.Etcd.Group(d.ClusterID)
-		e.Answers = append(e.Answers, w.answer(p, d, g))
-		if m := g.Member(d.MemberID); quorum == nil && g.Leader != 0 && m != nil && !m.Learner {
-			quorum = g
+		} else if s, runs := w.server(p); runs {
+			e.Answers = append(e.Answers, w.answer(p, s))
+			if e.Contact != plan.ContactQuorum && s.group.Leader != 0 && s.member != nil && !s.member.Learner {
+				readLinearizable(&e, s.group)
+			}
 		}
 	}
-	switch {
-	case quorum != nil:
-		e.Contact, e.ClusterID, e.Revision = plan.ContactQuorum, quorum.ID, revision(quorum.Written)
-		for _, m := range quorum.Members {
-			e.Members = append(e.Members, plan.Member{
-				ID: m.ID, Name: m.Name, PeerURL: m.PeerURL, Published: m.Published, Learner: m.Learner,
-			})
-		}
-	case len(e.Answers) > 0:
+	if e.Contact != plan.ContactQuorum && len(e.Answers) > 0 {
 		e.Contact = plan.ContactMinority
 	}
 	return e
+}
+
+func readLinearizable(e *plan.Etcd, g *etcdtest.Group) {
+	e.Contact, e.ClusterID, e.Revision = plan.ContactQuorum, g.ID, revision(g.Written)
+	for _, m := range g.Members {
+		e.Members = append(e.Members, plan.Member{
+			ID: m.ID, Name: m.Name, PeerURL: m.PeerURL, Published: m.Published, Learner: m.Learner,
+		})
+	}
 }
 
 func revision(written bool) int64 {
@@ -113,15 +103,13 @@ func revision(written bool) int64 {
 	return 1
 }
 
-func (w *World) answer(p *Pod, d *etcdtest.Disk, g *etcdtest.Group) plan.Answer {
+func (w *World) answer(p *Pod, s server) plan.Answer {
 	a := plan.Answer{
-		Pod: p.Name, PodUID: p.UID, MemberID: d.MemberID, ClusterID: d.ClusterID, Leader: g.Leader,
-		Version: w.cfg.Version, Revision: revision(g.Written && d.Synced), Committed: 100,
+		Pod: p.Name, PodUID: p.UID, MemberID: s.disk.MemberID, ClusterID: s.disk.ClusterID, Leader: s.group.Leader,
+		Version: w.cfg.Version, Revision: revision(s.group.Written && s.disk.Synced), Committed: 100,
+		Learner: s.member != nil && s.member.Learner,
 	}
-	if m := g.Member(d.MemberID); m != nil {
-		a.Learner = m.Learner
-	}
-	if d.Synced {
+	if s.disk.Synced {
 		a.Applied = 100
 	}
 	return a

@@ -41,6 +41,9 @@ func (w *World) carryOut(a plan.Action, o *plan.Observed) {
 	w.finish(o, stale)
 }
 
+// undisturbed tells whether no pass is held up.
+func (w *World) undisturbed() bool { return w.Pending == nil && w.Read == nil }
+
 // hold decides and stops before the first effect.
 func (w *World) hold() {
 	a, o := w.Decide()
@@ -171,7 +174,7 @@ func (p *Pending) mentions(uid string) bool {
 
 // newMemberID is the same for members.
 func (w *World) newMemberID(name string) uint64 {
-	for id := uint64(ordinal(name)+1) << 8; ; id++ {
+	for id := uint64(ordinal(name)+1) << 8; ; id++ { //nolint:gosec // an ordinal is not negative
 		if !w.mentionsMember(id) {
 			return id
 		}

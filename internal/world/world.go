@@ -188,8 +188,8 @@ func (w *World) disk(p *Pod) *etcdtest.Disk { return w.Etcd.Disk(w.dir(p)) }
 
 // serverRuns tells whether an etcd runs in the pod.
 func (w *World) serverRuns(p *Pod) bool {
-	d := w.disk(p)
-	return d != nil && d.Running
+	_, runs := w.server(p)
+	return runs
 }
 
 // group is the cluster that the operator is to care for: the latched one, or else the one being started.
@@ -203,19 +203,37 @@ func (w *World) group() *etcdtest.Group {
 	return nil
 }
 
+// server is a running etcd, what it works on and whose it is. The member is nil if it is listed no more.
+type server struct {
+	disk   *etcdtest.Disk
+	group  *etcdtest.Group
+	member *etcdtest.Member
+}
+
+// server is the etcd that runs in the pod, if one does.
+func (w *World) server(p *Pod) (server, bool) {
+	d := w.disk(p)
+	if d == nil || !d.Running {
+		return server{}, false
+	}
+	g := w.Etcd.Group(d.ClusterID)
+	return server{d, g, g.Member(d.MemberID)}, true
+}
+
 // removePod takes the pod out of the API, and with it an emptyDir.
-func (w *World) removePod(name string) {
-	p := w.pod(name)
+func (w *World) removePod(p *Pod) {
 	w.Etcd.Stop(w.dir(p))
 	if !w.cfg.Persistent {
 		w.Etcd.Lose(p.UID)
 	}
+	name := p.Name
 	w.Pods = slices.DeleteFunc(w.Pods, func(p Pod) bool { return p.Name == name })
 }
 
 // removeVolume takes the claim out of the API, and with it the data.
-func (w *World) removeVolume(name string) {
-	w.Etcd.Lose(w.volume(name).UID)
+func (w *World) removeVolume(v *plan.Volume) {
+	w.Etcd.Lose(v.UID)
+	name := v.Name
 	w.Volumes = slices.DeleteFunc(w.Volumes, func(v plan.Volume) bool { return v.Name == name })
 }
 

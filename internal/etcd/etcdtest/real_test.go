@@ -63,7 +63,7 @@ func newServers(t *testing.T, n, maxLearners int) []*server {
 // range of outgoing connections.
 var nextPort atomic.Int32
 
-func init() { nextPort.Store(15000 + rand.Int32N(4000)) } //nolint:gosec // a free port is no secret
+func init() { nextPort.Store(15000 + rand.Int32N(4000)) }
 
 func freeURL(t *testing.T) string {
 	t.Helper()

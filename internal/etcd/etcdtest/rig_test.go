@@ -121,7 +121,7 @@ func (r *rig) onFake(s step) error {
 		return c.Promote(r.id, r.members[name])
 	case remove:
 		return c.Remove(r.id, r.members[name])
-	case moveLeader:
+	default:
 		return c.MoveLeader(r.id, r.members[name])
 	}
 	return nil

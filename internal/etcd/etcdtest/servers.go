@@ -37,7 +37,7 @@ func (c *Cluster) StartNew(dir string, clusterID, memberID uint64, initial []Mem
 	if m != nil && m.Published && c.peerRuns(g, memberID) {
 		return ErrBootstrapped
 	}
-	c.remember(g, m)
+	c.remember(m)
 	c.alone(clusterID, memberID)
 	c.Disks = append(c.Disks, Disk{Dir: dir, ClusterID: clusterID, MemberID: memberID, Running: true})
 	if !g.Written && m != nil {
@@ -71,7 +71,7 @@ func (c *Cluster) StartJoin(dir, peerURL string, initial []string) error {
 		return ErrMemberCount
 	}
 	torn := self.Remembers
-	c.remember(g, self)
+	c.remember(self)
 	c.alone(g.ID, self.ID)
 	c.Disks = append(c.Disks, Disk{Dir: dir, ClusterID: g.ID, MemberID: self.ID, Running: true, Torn: torn})
 	c.settle()
@@ -147,7 +147,7 @@ func (c *Cluster) Write(clusterID uint64) bool {
 
 // remember notes that a member starts with no memory, and whether it had one. A learner that nobody has heard of yet
 // does harm to nobody but itself.
-func (c *Cluster) remember(g *Group, m *Member) {
+func (c *Cluster) remember(m *Member) {
 	if m == nil {
 		return // removed meanwhile: nobody listens to it
 	}

@@ -1,0 +1,152 @@
+package world
+
+import "github.com/etcdpilot/etcd-operator/internal/plan"
+
+// surroundings is what Kubernetes, etcd, the nodes and the users do.
+var surroundings = map[Kind]transition{
+	impostorGone: {
+		name:  "impostor is gone",
+		ifPod: func(_ *World, p *Pod) bool { return p.Foreign },
+		onPod: func(_ *World, p *Pod) { p.Foreign = false },
+	},
+	evictionLands: {
+		name:  "eviction deletes the pod",
+		ifPod: func(_ *World, p *Pod) bool { return p.Evicting && !p.Deleting },
+		onPod: func(_ *World, p *Pod) { p.Deleting = true },
+	},
+	podGone: {
+		name:  "pod is gone",
+		ifPod: func(_ *World, p *Pod) bool { return p.Deleting && !p.Down },
+		onPod: (*World).removePod,
+	},
+	podStarts: {
+		name:  "pod starts",
+		ifPod: (*World).canStart,
+		onPod: func(_ *World, p *Pod) { p.Phase = plan.Running },
+	},
+	memberRuns: {name: "member-run runs", ifPod: (*World).canRun, onPod: (*World).memberRun},
+	publishes: {
+		name: "member publishes",
+		ifPod: func(w *World, p *Pod) bool {
+			s, ok := w.server(p)
+			return ok && s.group.Leader != 0 && s.member != nil && !s.member.Published
+		},
+		onPod: func(w *World, p *Pod) {
+			d := w.disk(p)
+			w.Etcd.Publish(d.ClusterID, d.MemberID)
+		},
+	},
+	catchesUp: {
+		name: "member catches up",
+		ifPod: func(w *World, p *Pod) bool {
+			s, ok := w.server(p)
+			learner := ok && s.group.Leader != 0 && s.member != nil && s.member.Learner
+			return learner && !(s.disk.Synced && s.member.Matched)
+		},
+		onPod: func(w *World, p *Pod) {
+			d := w.disk(p)
+			w.Etcd.CatchUp(d.ClusterID, d.MemberID)
+		},
+	},
+	volumeGone: {
+		name:     "volume is gone",
+		ifVolume: func(w *World, v *plan.Volume) bool { return v.Deleting && !w.used(v) },
+		onVolume: (*World).removeVolume,
+	},
+	budgetSeen: {
+		name:    "disruption controller follows",
+		ifWorld: func(w *World) bool { return w.Budget.Exists && !w.Budget.Seen },
+		onWorld: func(w *World) { w.Budget.Seen = true },
+	},
+	cacheFollows: {
+		name:    "cache follows",
+		ifWorld: func(w *World) bool { return w.Cache != nil },
+		onWorld: func(w *World) { w.Cache = nil },
+	},
+	clientWrites: {
+		name: "client writes",
+		ifWorld: func(w *World) bool {
+			g := w.group()
+			return w.Status.ID == 0 && g != nil && g.Leader != 0 && !g.Written
+		},
+		onWorld: func(w *World) { w.Etcd.Write(w.group().ID) },
+	},
+	userResizes: {
+		name:    "user resizes",
+		ifWorld: func(w *World) bool { return len(w.Edits) > 0 },
+		onWorld: func(w *World) {
+			w.Size, w.Edits = w.Edits[0], w.Edits[1:]
+			w.touched()
+		},
+	},
+	nodeReturns: {
+		name:  "node returns",
+		ifPod: func(_ *World, p *Pod) bool { return p.Down },
+		onPod: func(_ *World, p *Pod) { p.Down = false },
+	},
+	timePasses: {name: "time passes", ifWorld: (*World).early, onWorld: (*World).wait},
+	nodeTainted: {
+		name:  "node is tainted",
+		ifPod: func(_ *World, p *Pod) bool { return p.Down && !p.Deleting },
+		onPod: func(_ *World, p *Pod) { p.Deleting = true },
+	},
+	podCollected: {
+		name:  "pod is collected",
+		ifPod: func(_ *World, p *Pod) bool { return p.Down && p.Deleting },
+		onPod: (*World).removePod,
+	},
+	podUnstuck: {
+		name:  "node is found for pod",
+		ifPod: func(_ *World, p *Pod) bool { return p.Stuck },
+		onPod: func(_ *World, p *Pod) { p.Stuck = false },
+	},
+}
+
+// operators are the moves of the operator.
+var operators = map[Kind]transition{
+	passes: {
+		name:    "operator acts",
+		ifWorld: (*World).undisturbed,
+		onWorld: func(w *World) { w.pass(); w.written() },
+	},
+	passGoesOn: {
+		name:    "operator takes one effect",
+		ifWorld: func(w *World) bool { return w.Pending != nil },
+		onWorld: func(w *World) { w.next(); w.written() },
+	},
+	passReadsOn: {
+		name:    "operator goes on after reading",
+		ifWorld: func(w *World) bool { return w.Read != nil },
+		onWorld: func(w *World) { w.resume(); w.written() },
+	},
+	operatorCrashes: {
+		name:    "operator crashes",
+		ifWorld: func(w *World) bool { return !w.undisturbed() },
+		onWorld: (*World).drop,
+	},
+}
+
+// early tells whether a deadline has yet to pass.
+func (w *World) early() bool {
+	for i := range w.Pods {
+		if p := &w.Pods[i]; !p.Old || p.Deleting && !p.Overdue {
+			return true
+		}
+	}
+	return false
+}
+
+// wait lets every deadline pass.
+func (w *World) wait() {
+	for i := range w.Pods {
+		w.Pods[i].Old = true
+		w.Pods[i].Overdue = w.Pods[i].Deleting
+	}
+}
+
+// written is what clients do as soon as they are let in.
+func (w *World) written() {
+	if g := w.Etcd.Group(w.Status.ID); w.Status.ID != 0 && g != nil && !g.Written {
+		w.Etcd.Write(g.ID)
+	}
+}
