@@ -16,7 +16,7 @@ import (
 func main() {
 	slog.SetDefault(slog.New(slog.NewJSONHandler(os.Stderr, nil)))
 	if err := run(os.Args[1:]); err != nil {
-		slog.Error("etcd was not started", "error", err)
+		slog.Error("member-run failed", "error", err)
 		os.Exit(1)
 	}
 }

@@ -15,7 +15,8 @@ func TestParseConfig(t *testing.T) {
 	if c.Name != "db-0" || c.DataDir != "/d" || c.Options["snapshot-count"] != "5" {
 		t.Errorf("ParseConfig = %+v", c)
 	}
-	for _, text := range []string{"", "{}", "[]", strings.Replace(whole, "db-0", "", 1), strings.Replace(whole, "/d", "", 1)} {
+	nameless, homeless := strings.Replace(whole, "db-0", "", 1), strings.Replace(whole, "/d", "", 1)
+	for _, text := range []string{"", "{}", "[]", nameless, homeless} {
 		if _, err := ParseConfig(text); err == nil {
 			t.Errorf("ParseConfig(%q) gives no error", text)
 		}

@@ -17,7 +17,7 @@ var owned = []string{
 var hints = map[string]string{
 	"force-new-cluster":  "would put data at risk: remove it, and restore a backup instead",
 	"unsafe-no-fsync":    "would put data at risk: remove it",
-	"feature-gates":      "is written by the operator: use the gate's ETCD_EXPERIMENTAL_… variable of etcd 3.5, if it has one",
+	"feature-gates":      "is written by the operator: use the gate's ETCD_EXPERIMENTAL_… variable, if it has one",
 	"debug":              "is gone from etcd: use ETCD_LOG_LEVEL=debug",
 	"log-package-levels": "is gone from etcd: use ETCD_LOG_LEVEL",
 	"enable-v2":          "is gone from etcd 3.6: remove it",

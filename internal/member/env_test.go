@@ -47,7 +47,7 @@ func TestOptionsFromEnvProblems(t *testing.T) {
 		"gate's new name": {map[string]string{"ETCD_INITIAL_CORRUPT_CHECK": "true"}, "is not an option"},
 		"old":             {map[string]string{"ETCD_DEBUG": "true"}, "use ETCD_LOG_LEVEL=debug"},
 		"locked memory":   {map[string]string{"ETCD_EXPERIMENTAL_MEMORY_MLOCK": "true"}, "than a member's pod may"},
-		"3.6 only":        {map[string]string{"ETCD_LOG_FORMAT": "json"}, "is not an option that etcd 3.5, 3.6 and 3.7 share"},
+		"3.6 only":        {map[string]string{"ETCD_LOG_FORMAT": "json"}, "is not an option that etcd 3.5"},
 		"never was":       {map[string]string{"ETCD_EXPERIMENTAL_MAX_WALS": "3"}, "is not an option"},
 		"misspelt, empty": {map[string]string{"ETCD_QUOTA": ""}, "ETCD_QUOTA is not an option"},
 		"not a number":    {map[string]string{"ETCD_QUOTA_BACKEND_BYTES": "8Gi"}, `"8Gi" is not a whole number`},

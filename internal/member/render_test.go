@@ -93,7 +93,8 @@ func TestRenderRefuses(t *testing.T) {
 	} {
 		config := testConfig()
 		config.Options = c.options
-		if _, err := Render(config, Start{State: StateExisting}, c.version); err == nil || !strings.Contains(err.Error(), c.want) {
+		_, err := Render(config, Start{State: StateExisting}, c.version)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v, want one with %q", name, err, c.want)
 		}
 	}

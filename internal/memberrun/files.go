@@ -14,7 +14,7 @@ import (
 const attemptFile = "attempt"
 
 func readAttempt(runDir string) (int, error) {
-	text, err := os.ReadFile(filepath.Join(runDir, attemptFile)) //nolint:gosec // a path of our own
+	text, err := os.ReadFile(filepath.Join(runDir, attemptFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
 	}
@@ -60,7 +60,7 @@ func writeFile(path string, content []byte, mode fs.FileMode, finish ...func(*os
 }
 
 func syncDir(path string) error {
-	dir, err := os.Open(path) //nolint:gosec // a path of our own
+	dir, err := os.Open(path)
 	if err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func empty(dataDir string) error {
 	for _, entry := range entries {
 		slog.Info("removing what is left of a failed start", "name", entry.Name())
 		path := filepath.Join(dataDir, entry.Name())
-		if err := os.RemoveAll(path); err != nil { //nolint:gosec // the operator says where the data is
+		if err := os.RemoveAll(path); err != nil {
 			return fmt.Errorf("clear the data directory: %w", err)
 		}
 	}
@@ -89,10 +89,10 @@ func empty(dataDir string) error {
 // own makes the data directory, closed to others. etcd only warns of another mode, so that is no reason not to start:
 // a volume with an fsGroup may belong to somebody else.
 func own(dataDir string) error {
-	if err := os.MkdirAll(dataDir, 0o700); err != nil { //nolint:gosec // the operator says where the data is
+	if err := os.MkdirAll(dataDir, 0o700); err != nil {
 		return fmt.Errorf("make the data directory: %w", err)
 	}
-	if err := os.Chmod(dataDir, 0o700); err != nil { //nolint:gosec // a directory
+	if err := os.Chmod(dataDir, 0o700); err != nil { //nolint:gosec // a directory needs its x
 		slog.Warn("the data directory stays open to others", "error", err)
 	}
 	return nil
@@ -104,7 +104,7 @@ func Install(dir string) error {
 	if err != nil {
 		return fmt.Errorf("find this program: %w", err)
 	}
-	content, err := os.ReadFile(self) //nolint:gosec // this program
+	content, err := os.ReadFile(self)
 	if err != nil {
 		return fmt.Errorf("read this program: %w", err)
 	}

@@ -90,6 +90,19 @@ func TestFirstMember(t *testing.T) {
 	}
 }
 
+// TestFirstStartCutShort has a log without entries, as etcd leaves it when it is killed while it makes one.
+func TestFirstStartCutShort(t *testing.T) {
+	p := newPod(t, "db-0")
+	permit := firstPermit(t, p)
+	if err := os.MkdirAll(p.data, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	writeLog(t, p.data, identity{permit.ClusterID, permit.MemberID}, 0)
+	p.permit(permit)
+	p.run()
+	p.serves("/readyz")
+}
+
 // TestLearner also lets a join fail once, for a member list that is not the cluster's.
 func TestLearner(t *testing.T) {
 	first, permit := firstMember(t)

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -44,6 +45,9 @@ func TestMain(m *testing.M) {
 			os.Exit(1)
 		}
 	case asEtcd:
+		if slices.ContainsFunc(os.Environ(), func(pair string) bool { return strings.HasPrefix(pair, "ETCD_") }) {
+			panic("etcd has variables of its own")
+		}
 		etcdmain.Main(movePorts(os.Args))
 	default:
 		os.Exit(m.Run())
@@ -205,7 +209,8 @@ func (p *pod) refused(reason string, attempt int) {
 	}
 	refusal, ok := member.ParseRefusal(string(text))
 	if err == nil || !ok || refusal.Reason != reason || refusal.Attempt != attempt {
-		p.t.Fatalf("%s ended with %v and %q, want a refusal %s of attempt %d:\n%s", p.name, err, text, reason, attempt, p.said())
+		p.t.Fatalf("%s ended with %v and %q, want a refusal %s of attempt %d:\n%s",
+			p.name, err, text, reason, attempt, p.said())
 	}
 }
 

@@ -41,7 +41,7 @@ func Start(ctx context.Context, paths Paths) error {
 	}
 	if err == nil {
 		slog.Info("starting etcd", "command", command)
-		err = syscall.Exec(command[0], command, environment()) //nolint:gosec // etcd, from the image's own path
+		err = syscall.Exec(command[0], command, environment())
 	}
 	refusal := &member.Refusal{}
 	if !errors.As(err, &refusal) {

@@ -64,7 +64,7 @@ const firstSegment = "0000000000000000-0000000000000000.wal"
 // wrote its first entry or vote, so nobody has heard of it. It must not be resumed: a first member would not know of
 // its peers, nor of itself, and wait for ever.
 func readSegment(path string) (found *identity, idle bool, err error) {
-	file, err := os.Open(path) //nolint:gosec // a path of our own
+	file, err := os.Open(path)
 	if err != nil {
 		return nil, false, err
 	}

@@ -19,9 +19,14 @@ var testIdentity = identity{clusterID: 0xfedcba9876543210, memberID: 0x17}
 func newLog(t *testing.T, entries int) (dataDir string, segments []string) {
 	t.Helper()
 	dataDir = t.TempDir()
+	return dataDir, writeLog(t, dataDir, testIdentity, entries)
+}
+
+func writeLog(t *testing.T, dataDir string, whose identity, entries int) (segments []string) {
+	t.Helper()
 	dir := filepath.Join(dataDir, "member", "wal")
 	metadata, err := proto.Marshal(&etcdserverpb.Metadata{
-		NodeID: proto.Uint64(uint64(testIdentity.memberID)), ClusterID: proto.Uint64(uint64(testIdentity.clusterID)),
+		NodeID: proto.Uint64(uint64(whose.memberID)), ClusterID: proto.Uint64(uint64(whose.clusterID)),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -48,7 +53,7 @@ func newLog(t *testing.T, entries int) (dataDir string, segments []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return dataDir, segments
+	return segments
 }
 
 func TestReadIdentity(t *testing.T) {
@@ -63,11 +68,19 @@ func TestReadIdentity(t *testing.T) {
 	damage(t, segments[0], 16)
 	damagedTail, segments := newLog(t, 3)
 	damage(t, segments[0], 2<<10)
+	damagedNext, segments := newLog(t, 3)
+	damage(t, segments[0], 100)
+	late, segments := newLog(t, 0)
+	second := filepath.Join(filepath.Dir(segments[0]), "0000000000000001-0000000000000009.wal")
+	if err := os.Rename(segments[0], second); err != nil {
+		t.Fatal(err)
+	}
 	odd, _ := newLog(t, 3)
 	write(t, filepath.Join(odd, "member", "wal", "0.tmp"), "x")
 	for name, dir := range map[string]string{
 		"one segment": whole, "many segments": long, "first segments purged": purged, "first head damaged": damagedHead,
-		"damaged behind the head": damagedTail, "unfinished segment": odd,
+		"damaged behind the head": damagedNext, "damaged further on": damagedTail, "unfinished segment": odd,
+		"nothing behind a later head": late,
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := readIdentity(dir)
@@ -78,7 +91,7 @@ func TestReadIdentity(t *testing.T) {
 	}
 }
 
-// TestReadIdentityOf35 reads the head of a log that etcd 3.5.35 wrote, and compares with what that said in its messages.
+// TestReadIdentityOf35 reads the head of a log that etcd 3.5.35 wrote; the IDs are those that it reported.
 func TestReadIdentityOf35(t *testing.T) {
 	head, err := os.ReadFile("testdata/3.5.35.wal")
 	if err != nil {
