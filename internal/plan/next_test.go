@@ -115,6 +115,14 @@ func TestBootstrap(t *testing.T) {
 			edit(bootstrapped(3, false), func(o *Observed) { o.Pods[1].Outdated = true }),
 			DeletePod{Name: "c-1", UID: "p1", Why: v1beta2.ReasonSpecChanged},
 		},
+		"one that cannot be configured is made again from the new spec": {
+			edit(withPermits(full), func(o *Observed) { o.Pods[1].Outdated, o.Pods[1].Exit = true, ExitBadConfig }),
+			DeletePod{Name: "c-1", UID: "p1", Why: v1beta2.ReasonSpecChanged},
+		},
+		"and until then says so, and has lost nothing": {
+			edit(withPermits(seated(bootstrapped(1, false))), func(o *Observed) { o.Pods[0].Exit = ExitBadConfig }),
+			Wait{Reason: v1beta2.ReasonPodCannotStart},
+		},
 		"a seat's pod is lost, a quorum is left: go on": {
 			withPermits(withoutPod(full, 2)), Wait{Reason: v1beta2.ReasonWaitingForEtcd},
 		},

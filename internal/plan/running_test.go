@@ -65,6 +65,10 @@ func TestRepair(t *testing.T) {
 			closed(edit(silent(healthyCluster(3, true), 1), func(o *Observed) { o.Pods[1].Exit = ExitDataLost })),
 			RemoveMember{ID: id(1), Name: "c-1", Why: v1beta2.ReasonVolumeLost},
 		},
+		"a member that cannot be configured keeps its place": {
+			edit(silent(healthyCluster(3, true), 1), func(o *Observed) { o.Pods[1].Exit = ExitBadConfig }),
+			Wait{Reason: v1beta2.ReasonPodCannotStart},
+		},
 		"a silent member with its data is waited for": {
 			silent(healthyCluster(3, true), 1), Wait{Reason: v1beta2.ReasonMemberDown},
 		},
@@ -142,16 +146,16 @@ func TestGrow(t *testing.T) {
 			}), Wait{Reason: v1beta2.ReasonWaitingForPods},
 		},
 		"a learner in sync votes": {
-			started(withLearner(edit(healthyCluster(3, false), five), 3), 3), Promote{ID: id(3), Name: "c-3"},
+			started(withLearner(edit(healthyCluster(3, false), five), 3)), Promote{ID: id(3), Name: "c-3"},
 		},
 		"a learner behind is waited for": {
-			edit(started(withLearner(edit(healthyCluster(3, false), func(o *Observed) { o.Cluster.Size = 4 }), 3), 3),
+			edit(started(withLearner(edit(healthyCluster(3, false), func(o *Observed) { o.Cluster.Size = 4 }), 3)),
 				func(o *Observed) { o.Etcd.Answers[3].Applied = 10 }),
 			Wait{Reason: v1beta2.ReasonWaitingForLearner},
 		},
 		"no promotion that would cost the quorum": {
 			started(withLearner(silent(silent(edit(healthyCluster(3, true), func(o *Observed) { o.Cluster.Size = 4 }),
-				1), 2), 3), 3), Wait{Reason: v1beta2.ReasonWaitingForLearner},
+				1), 2), 3)), Wait{Reason: v1beta2.ReasonWaitingForLearner},
 		},
 		"a promoted voter serves": {
 			edit(healthyCluster(3, false), func(o *Observed) { o.Pods[2].Serving = false }), Serve{Pods: []string{"c-2"}},
@@ -199,11 +203,11 @@ func TestShrink(t *testing.T) {
 			DeletePod{Name: "c-3", UID: "p3", Why: v1beta2.ReasonScaling},
 		},
 		"then learners": {
-			started(withLearner(healthyCluster(3, false), 3), 3),
+			started(withLearner(healthyCluster(3, false), 3)),
 			RemoveMember{ID: id(3), Name: "c-3", Why: v1beta2.ReasonScaling},
 		},
 		"a learner that lags goes": {
-			edit(started(withLearner(healthyCluster(3, false), 3), 3), func(o *Observed) { o.Etcd.Answers[3].Applied = 1 }),
+			edit(started(withLearner(healthyCluster(3, false), 3)), func(o *Observed) { o.Etcd.Answers[3].Applied = 1 }),
 			RemoveMember{ID: id(3), Name: "c-3", Why: v1beta2.ReasonScaling},
 		},
 		"close the budget": {edit(healthyCluster(5, false), three), SetBudget{MinAvailable: 5}},

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/etcdpilot/etcd-operator/test/lab/internal/cgroup"
 	"github.com/etcdpilot/etcd-operator/test/lab/internal/network"
 	"github.com/etcdpilot/etcd-operator/test/lab/internal/node"
@@ -109,6 +111,13 @@ func endProcesses(ctx context.Context, dir state.Dir) error {
 // removeMade removes a folder of the host that only the lab's processes used. Whatever somebody else has put there
 // since keeps it in place.
 func removeMade(folder string, dir state.Dir) error {
+	left, err := os.ReadDir(folder)
+	if err == nil && len(left) == 0 {
+		// `ip netns add` has mounted the folder of network namespaces onto itself.
+		if err := unix.Unmount(folder, 0); err != nil && !errors.Is(err, unix.EINVAL) {
+			return fmt.Errorf("unmount %s: %w", folder, err)
+		}
+	}
 	return removeLinksInto(folder, string(dir))
 }
 

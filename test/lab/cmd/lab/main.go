@@ -11,13 +11,16 @@ import (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := rootCommand().ExecuteContext(ctx); err != nil {
+	if err := run(); err != nil {
 		_, _ = fmt.Fprintln(os.Stderr, "lab:", err)
-		stop()
 		os.Exit(1)
 	}
+}
+
+func run() error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	return rootCommand().ExecuteContext(ctx)
 }
 
 func rootCommand() *cobra.Command {

@@ -41,8 +41,10 @@ func Images(ctx context.Context, tools map[string]build.Tool, pause string) ([]I
 		{[]string{node.PauseImage}, single("/pause", pause, "65535:65535")},
 		{[]string{coreDNSImage}, single("/coredns", tools[build.CoreDNS].Path("coredns"), "")},
 		busybox,
-		{[]string{localPathImage},
-			single("/usr/local/bin/local-path-provisioner", tools[build.LocalPath].Path(build.LocalPath), "")},
+		{
+			[]string{localPathImage},
+			single("/usr/local/bin/local-path-provisioner", tools[build.LocalPath].Path(build.LocalPath), ""),
+		},
 	}
 	for _, name := range []string{build.Etcd36, build.Etcd37, build.Etcd35} {
 		tool := tools[name]

@@ -22,9 +22,11 @@ func (a *Authority) WriteKubeconfig(file, server, name string) error {
 	config, err := json.MarshalIndent(object{
 		"apiVersion": "v1", "kind": "Config", "current-context": "lab",
 		"clusters": []object{{"name": "lab", "cluster": object{
-			"server": server, "certificate-authority-data": data[0]}}},
+			"server": server, "certificate-authority-data": data[0],
+		}}},
 		"users": []object{{"name": name, "user": object{
-			"client-certificate-data": data[1], "client-key-data": data[2]}}},
+			"client-certificate-data": data[1], "client-key-data": data[2],
+		}}},
 		"contexts": []object{{"name": "lab", "context": object{"cluster": "lab", "user": name}}},
 	}, "", "  ")
 	if err != nil {

@@ -11,8 +11,9 @@ import (
 	"os"
 	"time"
 
-	"github.com/etcdpilot/etcd-operator/test/lab/internal/network"
 	"github.com/google/go-containerregistry/pkg/registry"
+
+	"github.com/etcdpilot/etcd-operator/test/lab/internal/network"
 )
 
 // Address is where the registry listens: on the lab's bridge, in plain HTTP.
