@@ -45,6 +45,10 @@ var mutants = map[string]struct {
 		next: deleteVolumes, want: "S2", persistent: true,
 		scenario: scenario{sizes: []int{3}, running: true, lockstep: true, faults: 2},
 	},
+	"whatever keeps a member from starting is taken for a loss": {
+		next: pessimist, want: "S2", persistent: true,
+		scenario: scenario{sizes: []int{3}, running: true, lockstep: true, faults: 2},
+	},
 	"a volume on its way out is used": {
 		next: anyVolume, want: "S5", persistent: true,
 		scenario: scenario{sizes: []int{3}, running: true, lockstep: true, faults: 2},
@@ -206,6 +210,16 @@ func deleteVolumes(o plan.Observed) plan.Action {
 			if _, used := podOf(o, v.Name); !used && !v.Deleting {
 				return plan.DeleteVolume{Name: v.Name, UID: v.UID}
 			}
+		}
+	}
+	return plan.Next(o)
+}
+
+func pessimist(o plan.Observed) plan.Action {
+	o.Pods = slices.Clone(o.Pods)
+	for i := range o.Pods {
+		if o.Pods[i].Exit != plan.ExitNone {
+			o.Pods[i].Exit = plan.ExitDataLost
 		}
 	}
 	return plan.Next(o)

@@ -96,7 +96,14 @@ const (
 	ExitDataLost Exit = "DataLost"
 	// ExitForeignData means that the directory holds the data of another member or cluster.
 	ExitForeignData Exit = "ForeignData"
+	// ExitUnreadable means that the data could not be read this time, ExitBadConfig that etcd cannot be run as asked.
+	// Neither says that the data is gone.
+	ExitUnreadable Exit = "Unreadable"
+	ExitBadConfig  Exit = "BadConfig"
 )
+
+// Hopeless tells whether the member can never start again from what is in its directory.
+func (e Exit) Hopeless() bool { return e == ExitDataLost || e == ExitForeignData }
 
 // Pod is one pod of the cluster. Pod, volume and member of one identity share their name.
 type Pod struct {

@@ -184,8 +184,8 @@ func createInitial(v *view) Action {
 
 func awaitBootstrap(v *view) Action {
 	b := v.Cluster.Bootstrap
-	waiting := v.waitForPods(b.Members)
-	if waiting != nil && len(b.Seats) < Quorum(len(b.Members)) {
+	waiting, ok := v.waitForPods(b.Members).(Wait)
+	if ok && (len(b.Seats) < Quorum(len(b.Members)) || waiting.Reason == v1beta2.ReasonPodCannotStart) {
 		return waiting
 	}
 	return Wait{
@@ -210,10 +210,10 @@ func (v *view) waitForPods(names []string) Action {
 	for _, name := range names {
 		p, ok := v.pods[name]
 		switch {
-		case ok && p.Problem != "":
+		case ok && p.trouble() != "":
 			return Wait{
 				Reason: v1beta2.ReasonPodCannotStart, After: pollSlow,
-				Message: fmt.Sprintf("pod %s: %s", name, p.Problem),
+				Message: fmt.Sprintf("pod %s: %s", name, p.trouble()),
 			}
 		case !ok || p.Deleting || !p.up():
 			waiting = append(waiting, name)

@@ -28,10 +28,12 @@ func clearTerminal(v *view) Action {
 	return nil
 }
 
-// refresh deletes pods that wait for a permit and were made from an older spec: they hold nothing yet.
+// refresh deletes pods that were made from an older spec and hold nothing yet: they wait for a permit, or cannot even be
+// configured.
 func refresh(v *view) Action {
 	for _, p := range v.Pods {
-		if _, listed := v.members[p.Name]; p.Outdated && p.Permit == nil && !p.Deleting && !listed {
+		empty := p.Permit == nil || p.Exit == ExitBadConfig
+		if _, listed := v.members[p.Name]; p.Outdated && empty && !p.Deleting && !listed {
 			return DeletePod{Name: p.Name, UID: p.UID, Why: v1beta2.ReasonSpecChanged}
 		}
 	}
@@ -127,10 +129,10 @@ func (v *view) quorumLost(known int, silent, lost []string) string {
 func (v *view) dataGone(name string) bool {
 	p, running := v.pods[name]
 	if !v.Cluster.Persistent {
-		return !running || p.Phase == Terminal || p.Exit != ExitNone || p.Permit == nil
+		return !running || p.Phase == Terminal || p.Exit.Hopeless() || p.Permit == nil
 	}
 	c, ok := v.volumes[name]
-	return !ok || c.MemberID == 0 || c.Lost || c.Deleting && !running || running && p.Exit != ExitNone
+	return !ok || c.MemberID == 0 || c.Lost || c.Deleting && !running || running && p.Exit.Hopeless()
 }
 
 // replaceLost takes members out whose data is gone for good; grow then brings new ones. Learners go first.

@@ -128,6 +128,14 @@ func (v *view) leader() uint64 {
 // up means that member-run (or etcd) runs in the pod and that the pod has an address: its DNS name exists, too.
 func (p Pod) up() bool { return p.Phase == Running && p.IP != "" }
 
+// trouble is why the pod, or etcd in it, does not start, empty if nothing is known to keep it.
+func (p Pod) trouble() string {
+	if p.Problem == "" && p.Exit != ExitNone {
+		return "member-run refuses to start etcd: " + string(p.Exit)
+	}
+	return p.Problem
+}
+
 // candidate is a pod that waits for a membership of its own: no member, no permit, and a volume that was never used.
 func (v *view) candidate(p Pod) bool {
 	if _, listed := v.members[p.Name]; listed || p.Deleting || p.Phase == Terminal ||

@@ -48,7 +48,7 @@ func (w *World) checkHarm() {
 	}
 }
 
-// checkDecision is S6 and the part of S5 that concerns decisions made on a live view.
+// checkDecision is what must hold of a decision made on a live view: S6, and parts of S2 and S5.
 func (w *World) checkDecision(a plan.Action, o *plan.Observed) {
 	if !plan.Mutates(a) {
 		return
@@ -61,14 +61,29 @@ func (w *World) checkDecision(a plan.Action, o *plan.Observed) {
 	if o.Etcd.Revision != 0 && o.Etcd.Revision < o.Cluster.Revision {
 		w.violate("S6: %T although the revision went backwards", a)
 	}
-	create, ok := a.(plan.CreatePods)
-	if !ok {
+	switch act := a.(type) {
+	case plan.CreatePods:
+		for _, p := range act.Pods {
+			if v := w.volume(p.Name); v != nil && (v.Deleting || v.Lost) {
+				w.violate("S5: a pod is created on volume %s, which is going away", v.Name)
+			}
+		}
+	case plan.RemoveMember:
+		w.checkRemoval(act)
+	}
+}
+
+// checkRemoval is the spirit of S2: a member goes if there are too many, if its data is gone, or if it cannot run where
+// it is; never for a trouble that will pass.
+func (w *World) checkRemoval(act plan.RemoveMember) {
+	g := w.Etcd.Group(w.Status.ID)
+	if g == nil || len(g.Members) > w.Size {
 		return
 	}
-	for _, p := range create.Pods {
-		if v := w.volume(p.Name); v != nil && (v.Deleting || v.Lost) {
-			w.violate("S5: a pod is created on volume %s, which is going away", v.Name)
-		}
+	m, p := g.Member(act.ID), w.pod(act.Name)
+	stays := p == nil || !p.Stuck && !p.Down && !p.Overdue
+	if m != nil && m.Published && stays && w.survives(g, m) {
+		w.violate("S2: %s is removed (%s) although its data is sound", m.Name, act.Why)
 	}
 }
 

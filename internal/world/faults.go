@@ -4,7 +4,7 @@ import "github.com/etcdpilot/etcd-operator/internal/plan"
 
 // Faults by what they strike. Those of the operator are its own slowness, in which it can crash anywhere.
 var (
-	PodFaults      = []Kind{podKilled, podEnds, serverCrashes, startFails, dataWiped, podEvicted}
+	PodFaults      = []Kind{podKilled, podEnds, serverCrashes, startFails, podSickens, dataWiped, podEvicted}
 	NodeFaults     = []Kind{nodeDies, nodeCutOff, podStuck}
 	VolumeFaults   = []Kind{volumeLost, volumeDeleted}
 	OperatorFaults = []Kind{passHeld, passHeldReading, cacheLags}
@@ -38,6 +38,11 @@ var faults = map[Kind]transition{
 			p.Used = p.Permit.Attempt
 			w.refuse(p)
 		},
+	},
+	podSickens: {
+		name:  "etcd cannot be started",
+		ifPod: (*World).canRun,
+		onPod: func(_ *World, p *Pod) { p.Sick, p.Exit, p.Refused = true, "BadConfig", 0 },
 	},
 	nodeDies: {
 		name:  "node dies",

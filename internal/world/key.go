@@ -106,6 +106,7 @@ func (e *encoder) pod(p *Pod) {
 	e.number(p.Incarnation)
 	e.number(int(p.Phase))
 	e.flags(p.Deleting, p.Serving, p.Old, p.Overdue, p.Down, p.Stuck, p.Evicting, p.Foreign)
+	e.flags(p.Sick)
 	e.number(p.Used)
 	e.number(p.Refused)
 	e.text(string(p.Exit))

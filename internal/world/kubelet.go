@@ -48,7 +48,7 @@ func (w *World) refused(p *Pod) int {
 
 // canRun tells whether member-run has something to do in the pod that it has not done in vain already.
 func (w *World) canRun(p *Pod) bool {
-	if p.Phase != plan.Running || p.Deleting || p.Down || p.Permit == nil || w.serverRuns(p) {
+	if p.Phase != plan.Running || p.Deleting || p.Down || p.Sick || p.Permit == nil || w.serverRuns(p) {
 		return false
 	}
 	if exit := w.refusal(p); exit != plan.ExitNone {

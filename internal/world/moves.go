@@ -44,11 +44,13 @@ const (
 	nodeTainted
 	podCollected
 	podUnstuck
+	podHeals
 	// Faults.
 	podKilled
 	podEnds
 	serverCrashes
 	startFails
+	podSickens
 	nodeDies
 	nodeCutOff
 	podStuck
@@ -148,7 +150,7 @@ func (w *World) inTheEnd() []Move {
 	if late := w.possible(nil, timePasses); len(late) > 0 {
 		return late
 	}
-	return w.between(nodeTainted, podUnstuck)
+	return w.between(nodeTainted, podHeals)
 }
 
 // moves lists all that can happen next.

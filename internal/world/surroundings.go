@@ -100,6 +100,11 @@ var surroundings = map[Kind]transition{
 		ifPod: func(_ *World, p *Pod) bool { return p.Stuck },
 		onPod: func(_ *World, p *Pod) { p.Stuck = false },
 	},
+	podHeals: {
+		name:  "what kept etcd from starting is gone",
+		ifPod: func(_ *World, p *Pod) bool { return p.Sick },
+		onPod: func(_ *World, p *Pod) { p.Sick = false },
+	},
 }
 
 // operators are the moves of the operator.

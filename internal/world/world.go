@@ -83,6 +83,8 @@ type Pod struct {
 	Refused int
 	// Down is true while the pod's node does not report; Stuck while no node takes the pod.
 	Down, Stuck bool
+	// Sick is true while member-run or etcd cannot start for a reason that says nothing about the data.
+	Sick bool
 	// Evicting is true once the API server has granted an eviction; the deletion follows.
 	Evicting bool
 	// Foreign is true while somebody else's etcd answers at the pod's address.
