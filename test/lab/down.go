@@ -7,21 +7,17 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
-	"strings"
+	"syscall"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/etcdpilot/etcd-operator/test/lab/internal/cgroup"
 	"github.com/etcdpilot/etcd-operator/test/lab/internal/network"
-	"github.com/etcdpilot/etcd-operator/test/lab/internal/node"
 	"github.com/etcdpilot/etcd-operator/test/lab/internal/process"
 	"github.com/etcdpilot/etcd-operator/test/lab/internal/state"
 )
 
-// Down ends the lab on this machine, however far it came: exactly the processes that it started, then its mounts,
-// cgroups, namespaces, bridge, routes and state. The logs stay until the next lab. Without a lab it does nothing.
+// Down ends the lab on this machine, however far it came: exactly the processes that it started, whose mounts go with
+// them, then its cgroups, namespaces, bridge, routes and state. Its logs stay. Without a lab it does nothing.
 func Down(ctx context.Context, out io.Writer) error {
 	if out == nil {
 		out = io.Discard
@@ -49,6 +45,10 @@ func Down(ctx context.Context, out io.Writer) error {
 }
 
 func down(ctx context.Context, dir state.Dir) error {
+	// What is removed below has the same name in every lab.
+	if err := dir.Claim(); err != nil {
+		return err
+	}
 	if err := endProcesses(ctx, dir); err != nil {
 		return err
 	}
@@ -56,35 +56,20 @@ func down(ctx context.Context, dir state.Dir) error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if err := node.UnmountBelow(dir.Nodes()); err != nil {
-		return err
-	}
 	if err := network.Remove(ctx, nodeNames(max(config.Nodes, DefaultNodes))); err != nil {
 		return err
 	}
-	for _, folder := range config.Made {
-		if err := removeMade(folder, dir); err != nil {
-			return err
-		}
+	if err := removeEmpty(config.Made); err != nil {
+		return err
 	}
-	entries, err := os.ReadDir(string(dir))
-	if err != nil {
-		return fmt.Errorf("read the state folder: %w", err)
-	}
-	for _, entry := range entries {
-		file := dir.Join(entry.Name())
-		if file == dir.Logs() || file == dir.Lock() || file == dir.Config() {
-			continue
-		}
-		if err := os.RemoveAll(file); err != nil {
-			return fmt.Errorf("clear the state folder: %w", err)
-		}
+	if err := clearState(dir); err != nil {
+		return err
 	}
 	// Last, so that a down that failed halfway knows what is left to do.
 	if err := os.RemoveAll(dir.Config()); err != nil {
 		return fmt.Errorf("clear the state folder: %w", err)
 	}
-	return nil
+	return dir.Release()
 }
 
 // endProcesses ends the recorded processes and all others in the lab's own cgroups, and removes these.
@@ -108,34 +93,50 @@ func endProcesses(ctx context.Context, dir state.Dir) error {
 	return process.Poll(ctx, func(context.Context) error { return cgroups.Remove(cgroup.Root) })
 }
 
-// removeMade removes a folder of the host that only the lab's processes used. Whatever somebody else has put there
-// since keeps it in place.
-func removeMade(folder string, dir state.Dir) error {
-	left, err := os.ReadDir(folder)
-	if err == nil && len(left) == 0 {
-		// `ip netns add` has mounted the folder of network namespaces onto itself.
-		if err := unix.Unmount(folder, 0); err != nil && !errors.Is(err, unix.EINVAL) {
-			return fmt.Errorf("unmount %s: %w", folder, err)
+// removeEmpty removes folders of the host that are empty: somebody else may have put something there since.
+func removeEmpty(folders []string) error {
+	for _, folder := range folders {
+		if err := unmountNamespaces(folder); err != nil {
+			return err
+		}
+		if err := os.Remove(folder); err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrExist) {
+			return fmt.Errorf("remove %s: %w", folder, err)
 		}
 	}
-	return removeLinksInto(folder, string(dir))
+	return nil
 }
 
-// removeLinksInto removes links that point into the lab, and then the folder if nothing else is in it.
-func removeLinksInto(folder, target string) error {
-	links, err := filepath.Glob(filepath.Join(folder, "*"))
+// unmountNamespaces undoes the mount of the folder of network namespaces, once it is empty.
+func unmountNamespaces(folder string) error {
+	if folder != network.NamespaceDir {
+		return nil
+	}
+	left, err := os.ReadDir(folder)
+	if errors.Is(err, fs.ErrNotExist) || len(left) > 0 {
+		return nil
+	} else if err != nil {
+		return fmt.Errorf("look for network namespaces: %w", err)
+	}
+	if err := syscall.Unmount(folder, 0); err != nil && !errors.Is(err, syscall.EINVAL) {
+		return fmt.Errorf("unmount %s: %w", folder, err)
+	}
+	return nil
+}
+
+// clearState removes what is in the state folder but the logs and what down itself needs until its end.
+func clearState(dir state.Dir) error {
+	entries, err := os.ReadDir(string(dir))
 	if err != nil {
-		return fmt.Errorf("list %s: %w", folder, err)
+		return fmt.Errorf("read the state folder: %w", err)
 	}
-	for _, link := range links {
-		if to, err := os.Readlink(link); err == nil && strings.HasPrefix(to, target+"/") {
-			if err := os.Remove(link); err != nil {
-				return fmt.Errorf("remove the lab's links: %w", err)
-			}
+	for _, entry := range entries {
+		file := dir.Join(entry.Name())
+		if file == dir.Logs() || file == dir.Lock() || file == dir.Config() {
+			continue
 		}
-	}
-	if err := os.Remove(folder); err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("remove %s: %w", folder, err)
+		if err := os.RemoveAll(file); err != nil {
+			return fmt.Errorf("clear the state folder: %w", err)
+		}
 	}
 	return nil
 }

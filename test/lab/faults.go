@@ -68,10 +68,10 @@ func (l *Lab) HealNode(ctx context.Context, name string) error {
 	if err := network.SetLink(ctx, name, true); err != nil {
 		return err
 	}
-	if err := network.Unpartition(ctx, name, l.Nodes()); err != nil {
+	if err := network.Unpartition(ctx, l.Nodes(), name); err != nil {
 		return err
 	}
-	if err := node.CleanAfterKill(); err != nil {
+	if err := node.CleanAfterKill(ctx); err != nil {
 		return err
 	}
 	if err := node.StartRuntime(ctx); err != nil {

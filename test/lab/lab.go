@@ -51,7 +51,7 @@ type config struct {
 	Programs node.Programs `json:"programs"`
 	// Etcd is the etcd server that the control plane runs on.
 	Etcd string `json:"etcd"`
-	// Made lists folders of the host that the lab's processes make and that were not there before.
+	// Made lists folders of the host that were not there before.
 	Made []string `json:"made,omitempty"`
 	// Complete is set once the lab has been up.
 	Complete bool `json:"complete"`

@@ -7,29 +7,26 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/etcdpilot/etcd-operator/test/lab/image"
-	"github.com/etcdpilot/etcd-operator/test/lab/internal/addons"
 	"github.com/etcdpilot/etcd-operator/test/lab/internal/build"
 	"github.com/etcdpilot/etcd-operator/test/lab/internal/cgroup"
 	"github.com/etcdpilot/etcd-operator/test/lab/internal/controlplane"
 	"github.com/etcdpilot/etcd-operator/test/lab/internal/network"
 	"github.com/etcdpilot/etcd-operator/test/lab/internal/node"
 	"github.com/etcdpilot/etcd-operator/test/lab/internal/process"
-	"github.com/etcdpilot/etcd-operator/test/lab/internal/registry"
 	"github.com/etcdpilot/etcd-operator/test/lab/internal/state"
 )
 
+// maxStatePath is the longest path of a state folder: the kernel takes no longer path of a socket than 107 bytes, and
+// the longest below it is nodes/n50/containerd.sock.ttrpc.
+const maxStatePath = 107 - len("/nodes/n50/containerd.sock.ttrpc")
+
 // startTimeout bounds the start of a lab whose programs are built.
 const startTimeout = 4 * time.Minute
-
-// hostFolders are folders outside the lab's own that its processes make, whatever they are told.
-var hostFolders = []string{"/run/containerd", "/var/lib/kubelet", "/var/lib/cni", "/var/log/containers", "/run/netns"}
 
 // Up returns a lab with all nodes Ready, DNS answering and a default StorageClass. A lab that is up already is
 // returned as it is; what is missing of one that is not is started.
@@ -43,12 +40,16 @@ func Up(ctx context.Context, options Options) (*Lab, error) {
 	if options.Nodes < 1 || options.Nodes > network.MaxNodes {
 		return nil, fmt.Errorf("a lab has from 1 to %d nodes, not %d", network.MaxNodes, options.Nodes)
 	}
-	if os.Geteuid() != 0 {
-		return nil, errors.New("the lab needs root: it makes network namespaces, cgroups and mounts")
-	}
 	dir, err := state.Default()
 	if err != nil {
 		return nil, err
+	}
+	if len(dir) > maxStatePath {
+		return nil, fmt.Errorf("the path of the state folder %s is too long: %d bytes of at most %d",
+			dir, len(dir), maxStatePath)
+	}
+	if os.Geteuid() != 0 {
+		return nil, errors.New("the lab needs root: it makes network namespaces, cgroups and mounts")
 	}
 	unlock, err := lock(dir)
 	if err != nil {
@@ -119,6 +120,9 @@ func start(ctx context.Context, dir state.Dir, options Options) (*Lab, error) {
 
 // prepare makes all that is there before the first process: folders, certificates, cgroups and the bridge.
 func prepare(ctx context.Context, dir state.Dir, nodes int, tools map[string]build.Tool) (*Lab, error) {
+	if err := dir.Claim(); err != nil {
+		return nil, err
+	}
 	for _, folder := range []string{dir.Run(), dir.Logs(), dir.Nodes(), dir.Join("bin")} {
 		if err := os.MkdirAll(folder, 0o755); err != nil { // #nosec G301 -- containers enter folders below it
 			return nil, fmt.Errorf("make the state folder: %w", err)
@@ -126,9 +130,14 @@ func prepare(ctx context.Context, dir state.Dir, nodes int, tools map[string]bui
 	}
 	config, err := readConfig(dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		config.Made = absent(hostFolders)
+		config.Made = absent(append(node.HostFolders(), network.NamespaceDir))
 	} else if err != nil {
 		return nil, err
+	}
+	if config.Complete {
+		if err := network.Unpartition(ctx, nodeNames(nodes), nodeNames(nodes)...); err != nil {
+			return nil, err
+		}
 	}
 	config.Nodes, config.Complete = nodes, false
 	config.Etcd = tools[build.Etcd36].Path("etcd")
@@ -168,7 +177,7 @@ func (l *Lab) start(ctx context.Context, root string, tools map[string]build.Too
 	group.Go(func() error { return l.startControlPlane(groupCtx) })
 	for _, node := range l.nodes {
 		group.Go(func() error {
-			if err := node.CleanAfterKill(); err != nil {
+			if err := node.CleanAfterKill(groupCtx); err != nil {
 				return err
 			}
 			return node.StartRuntime(groupCtx)
@@ -203,93 +212,4 @@ func (l *Lab) startControlPlane(ctx context.Context) error {
 		Programs: controlplane.Programs{Etcd: l.config.Etcd, Kubernetes: l.programs.Kubernetes},
 	}
 	return plane.Start(ctx)
-}
-
-// startRegistry starts the registry and fills it.
-func (l *Lab) startRegistry(ctx context.Context, root string, tools map[string]build.Tool) error {
-	bin := l.state.Join("bin")
-	for _, program := range []string{"lab", "pause"} {
-		cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags=-s -w", // #nosec G204 -- own source
-			"-o", filepath.Join(bin, program), "./cmd/"+program)
-		cmd.Dir = filepath.Join(root, "test", "lab")
-		cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off")
-		if out, err := cmd.CombinedOutput(); err != nil {
-			return fmt.Errorf("build the lab's own program %s: %w\n%s", program, err, out)
-		}
-	}
-	record, err := l.ensure("registry", filepath.Join(bin, "lab"), "registry",
-		"--listen="+registry.Address, "--dir="+l.state.Join("registry"))
-	if err != nil {
-		return err
-	}
-	if err := record.WaitReady(ctx, registry.Ready); err != nil {
-		return err
-	}
-	images, err := addons.Images(ctx, tools, filepath.Join(bin, "pause"))
-	if err != nil {
-		return err
-	}
-	for _, wanted := range images {
-		img, err := image.Build(wanted.Spec)
-		if err != nil {
-			return err
-		}
-		for _, reference := range wanted.References {
-			if err := image.Push(ctx, img, reference, registry.Address); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// finish adds what every cluster has, and waits until it works.
-func (l *Lab) finish(ctx context.Context) error {
-	paths := make([]addons.NodePath, 0, len(l.nodes))
-	for _, name := range l.Nodes() {
-		paths = append(paths, addons.NodePath{Name: name, Path: l.state.Volumes(name)})
-	}
-	manifests, err := addons.Manifests(paths)
-	if err != nil {
-		return err
-	}
-	if _, err := l.kubectl(ctx, manifests, "apply", "--server-side", "-f", "-"); err != nil {
-		return fmt.Errorf("add DNS and storage to the cluster: %w", err)
-	}
-	// A namespace without its account refuses pods.
-	account := func(ctx context.Context) error {
-		_, err := l.kubectl(ctx, nil, "get", "serviceaccount", "default", "--namespace=default")
-		return err
-	}
-	if err := process.Poll(ctx, account); err != nil {
-		return fmt.Errorf("wait for the default service account: %w%s",
-			err, process.LogTail(l.state.Log(controlplane.ControllerManager)))
-	}
-	for _, name := range l.Nodes() {
-		if err := l.waitNode(ctx, name); err != nil {
-			return err
-		}
-	}
-	for _, deployment := range []struct{ namespace, name string }{
-		{"kube-system", "coredns"}, {"local-path-storage", "local-path-provisioner"},
-	} {
-		if _, err := l.kubectl(ctx, nil, "rollout", "status", "--namespace="+deployment.namespace,
-			"deployment/"+deployment.name); err != nil {
-			return fmt.Errorf("wait for %s: %w", deployment.name, errors.Join(err, l.explain(ctx, deployment.namespace)))
-		}
-	}
-	return nil
-}
-
-// waitNode waits until a node is Ready.
-func (l *Lab) waitNode(ctx context.Context, name string) error {
-	record, err := process.Read(filepath.Join(l.state.Run(), name+"-kubelet.json"))
-	if err != nil {
-		return err
-	}
-	return record.WaitReady(ctx, func(ctx context.Context) error {
-		const once = "--timeout=2s"
-		_, err := l.kubectl(ctx, nil, "wait", "--for=condition=Ready", "node/"+name, once)
-		return err
-	})
 }

@@ -11,16 +11,13 @@ import (
 )
 
 func main() {
-	if err := run(); err != nil {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := rootCommand().ExecuteContext(ctx)
+	stop()
+	if err != nil {
 		_, _ = fmt.Fprintln(os.Stderr, "lab:", err)
 		os.Exit(1)
 	}
-}
-
-func run() error {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	return rootCommand().ExecuteContext(ctx)
 }
 
 func rootCommand() *cobra.Command {

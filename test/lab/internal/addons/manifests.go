@@ -18,7 +18,7 @@ var (
 	//go:embed manifests/storage.yaml
 	storageText string
 
-	manifests = template.Must(template.New("addons").Option("missingkey=error").Parse(
+	manifests = template.Must(template.New("addons").Parse(
 		corednsText + "---\n" + storageText))
 )
 

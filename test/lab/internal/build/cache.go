@@ -53,6 +53,12 @@ func (b *Builder) Ensure(ctx context.Context, name string) (Tool, error) {
 	return tool, nil
 }
 
+// Version returns the version that a tool is pinned at.
+func (b *Builder) Version(name string) (string, error) {
+	tool, err := load(b.Root, b.Cache, name)
+	return tool.Version, err
+}
+
 // Find returns the path of a program, or the folder of a tool, and builds it if needed. A program that several tools
 // have is named TOOL/PROGRAM; without the tool, etcd's programs are those of the minor that the lab's own control
 // plane runs on.

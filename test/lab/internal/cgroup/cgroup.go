@@ -127,7 +127,7 @@ func inheritCPUSet(parent, group string) error {
 		} else if err != nil {
 			return fmt.Errorf("read the parent's cpuset: %w", err)
 		}
-		if err := os.WriteFile(file, inherited, 0); err != nil {
+		if err := os.WriteFile(file, inherited, 0); err != nil { // #nosec G703 -- a cgroup file
 			return fmt.Errorf("fill cpuset: %w", err)
 		}
 	}

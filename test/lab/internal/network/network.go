@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 )
 
@@ -22,7 +23,17 @@ func EnsureHost(ctx context.Context) error {
 			return fmt.Errorf("this machine already uses %s, which the lab needs: %s", bridgeCIDR, strings.TrimSpace(route))
 		}
 	}
-	return run(ctx, hostPlan())
+	if err := run(ctx, hostPlan()); err != nil {
+		return err
+	}
+	firewall, err := output(ctx, nil, "iptables", "--wait", "-S", "FORWARD")
+	if err != nil {
+		return err
+	}
+	if strings.Contains(firewall, "-P FORWARD ACCEPT") || strings.Contains(firewall, "-A "+forwardRule) {
+		return nil
+	}
+	return run(ctx, []step{must("iptables --wait -I " + forwardRule)})
 }
 
 // EnsureNode makes the network of one node out of so many.
@@ -32,6 +43,13 @@ func EnsureNode(ctx context.Context, number, nodes int) error {
 
 // Remove removes the lab's network, as much of it as there is.
 func Remove(ctx context.Context, nodes []string) error {
+	// A machine on which no lab ever started may have no iptables, and has no rule.
+	firewall, err := output(ctx, nil, "iptables", "--wait", "-S", "FORWARD")
+	if err == nil && strings.Contains(firewall, "-A "+forwardRule) {
+		if err := run(ctx, []step{must("iptables --wait -D " + forwardRule)}); err != nil {
+			return err
+		}
+	}
 	return run(ctx, removalPlan(nodes))
 }
 
@@ -42,6 +60,7 @@ func Remains(ctx context.Context) ([]string, error) {
 		{"ip -o link show", " lab"},
 		{"ip netns list", namespace},
 		{"ip -o route show", fenceMetric},
+		{"iptables --wait -S FORWARD", bridge},
 	} {
 		out, err := output(ctx, nil, strings.Fields(query.args)...)
 		if err != nil {
@@ -85,19 +104,24 @@ func Partition(ctx context.Context, a, b int) error {
 	return nil
 }
 
-// Unpartition ends all partitions between one node and the others.
-func Unpartition(ctx context.Context, node string, others []string) error {
-	var steps []step
-	remove := func(on, peer string) {
-		steps = append(steps, maybe("nsenter --net="+NamespaceFile(on)+" nft delete table ip "+partitionTable(peer)))
-	}
-	for _, other := range others {
-		if other != node {
-			remove(node, other)
-			remove(other, node)
+// Unpartition ends all partitions, among all the nodes, that some of them are part of.
+func Unpartition(ctx context.Context, all []string, some ...string) error {
+	for _, node := range all {
+		peers, err := Partitions(ctx, node)
+		if err != nil {
+			return err
+		}
+		for _, peer := range peers {
+			if !slices.Contains(some, node) && !slices.Contains(some, peer) {
+				continue
+			}
+			enter := "nsenter --net=" + NamespaceFile(node)
+			if err := run(ctx, []step{must(enter + " nft delete table ip " + partitionTable(peer))}); err != nil {
+				return err
+			}
 		}
 	}
-	return run(ctx, steps)
+	return nil
 }
 
 // Partitions lists the peers that a node is cut off from.

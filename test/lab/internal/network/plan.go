@@ -17,6 +17,8 @@ const (
 	DNSServiceIP = "10.96.0.10"
 	// APIServiceIP is the address of the Service "kubernetes".
 	APIServiceIP = "10.96.0.1"
+	// NamespaceDir holds a file for each named network namespace. "ip netns add" makes it and mounts it onto itself.
+	NamespaceDir = "/run/netns"
 	// MaxNodes is how many nodes the address plan has room for.
 	MaxNodes = 50
 )
@@ -42,7 +44,7 @@ func NodePods(number int) string { return fmt.Sprintf("10.244.%d.0/24", number) 
 func Namespace(node string) string { return namespace + node }
 
 // NamespaceFile returns the file that a node's network namespace is entered through.
-func NamespaceFile(node string) string { return "/run/netns/" + Namespace(node) }
+func NamespaceFile(node string) string { return NamespaceDir + "/" + Namespace(node) }
 
 // link returns the host's end of a node's cable.
 func link(node string) string { return "lab-" + node }
@@ -60,6 +62,8 @@ func maybe(command string) step { return step{args: strings.Fields(command), opt
 // hostPlan makes the bridge and the fence around the cluster's ranges on the host.
 func hostPlan() []step {
 	return []step{
+		// Without it Services do not work between pods of one node. It may be built into the kernel.
+		maybe("modprobe br_netfilter"),
 		maybe("ip link add " + bridge + " type bridge"),
 		must("ip addr replace " + HostIP + "/24 dev " + bridge),
 		must("ip link set " + bridge + " up"),
@@ -67,6 +71,9 @@ func hostPlan() []step {
 		must("ip route replace unreachable " + PodCIDR + " metric " + fenceMetric),
 	}
 }
+
+// forwardRule lets the nodes speak to each other on a host whose firewall drops what it forwards, as Docker's does.
+const forwardRule = "FORWARD -i " + bridge + " -o " + bridge + " -j ACCEPT"
 
 // nodePlan makes a node's namespace, its cable to the bridge, and the routes to and from its pods.
 func nodePlan(number, nodes int) []step {

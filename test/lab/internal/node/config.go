@@ -20,14 +20,18 @@ var (
 	//go:embed templates/hosts.toml
 	hostsText string
 
-	containerdTemplate = parse("containerd.toml", containerdText)
-	kubeletTemplate    = parse("kubelet.yaml", kubeletText)
-	cniTemplate        = parse("cni.conflist", cniText)
-	hostsTemplate      = parse("hosts.toml", hostsText)
+	// templates are a node's configuration files, by their path below the node's folder.
+	templates = map[string]*template.Template{
+		"containerd.toml":           parse("containerd.toml", containerdText),
+		"kubelet.yaml":              parse("kubelet.yaml", kubeletText),
+		"cni/10-lab.conflist":       parse("cni.conflist", cniText),
+		"hosts/_default/hosts.toml": parse("hosts.toml", hostsText),
+		"resolv.conf":               parse("resolv.conf", "nameserver {{.DNS}}\n"),
+	}
 )
 
 func parse(name, text string) *template.Template {
-	return template.Must(template.New(name).Option("missingkey=error").Parse(text))
+	return template.Must(template.New(name).Parse(text))
 }
 
 // values are what the configuration files of a node differ in.

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
-	"text/template"
 	"time"
 
 	"github.com/etcdpilot/etcd-operator/test/lab/internal/cgroup"
@@ -70,7 +69,10 @@ func (n *Node) StartRuntime(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := n.writeFiles(); err != nil {
+	if err := n.makeFolders(); err != nil {
+		return err
+	}
+	if err := n.writeConfig(); err != nil {
 		return fmt.Errorf("write the configuration of node %s: %w", n.Name(), err)
 	}
 	record, err := n.ensure("containerd", filepath.Join(n.Programs.Containerd, "containerd"),
@@ -93,7 +95,8 @@ func (n *Node) StartAgents() error {
 	_, err := n.ensure("kubelet", filepath.Join(n.Programs.Kubernetes, "kubelet"),
 		"--config="+filepath.Join(n.Dir(), "kubelet.yaml"),
 		"--kubeconfig="+n.kubeconfig(),
-		"--root-dir="+filepath.Join(n.Dir(), "kubelet"),
+		// Its default, but the node's own: see private.
+		"--root-dir=/var/lib/kubelet",
 		"--hostname-override="+n.Name(),
 		"--node-ip="+network.NodeIP(n.Number),
 		// Each node is a zone, so that spreading over zones can be seen.
@@ -122,23 +125,35 @@ func (n *Node) recordFile(agent string) string {
 }
 
 func (n *Node) ensure(agent string, args ...string) (process.Record, error) {
+	enter, err := n.enter()
+	if err != nil {
+		return process.Record{}, err
+	}
 	return process.Ensure(process.Spec{
 		Name:       n.component(agent),
 		Args:       args,
 		Path:       n.Programs.Containerd + ":/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
-		NetNS:      network.NamespaceFile(n.Name()),
+		Enter:      enter,
 		Join:       n.Cgroups.ProcsFiles(n.cgroup("agents")),
 		LogFile:    n.State.Log(n.component(agent)),
 		RecordFile: n.recordFile(agent),
 	})
 }
 
-func (n *Node) writeFiles() error {
-	for _, dir := range []string{"", "cni", "hosts/_default", "volumes"} {
-		if err := os.MkdirAll(filepath.Join(n.Dir(), dir), 0o755); err != nil { // #nosec G301 -- entered by containers
-			return fmt.Errorf("make folder: %w", err)
+func (n *Node) makeFolders() error {
+	dirs := []string{n.Dir(), n.State.Volumes(n.Name())}
+	for _, dir := range private {
+		dirs = append(dirs, dir, n.privateFolder(dir))
+	}
+	for _, dir := range dirs {
+		if err := os.MkdirAll(dir, 0o755); err != nil { // #nosec G301 -- entered by containers
+			return fmt.Errorf("make the folders of node %s: %w", n.Name(), err)
 		}
 	}
+	return nil
+}
+
+func (n *Node) writeConfig() error {
 	certificate := "kubelet-" + n.Name()
 	err := n.Certs.EnsureCert(certificate, pki.Subject{
 		CommonName: "system:node:" + n.Name(), Organization: "system:nodes",
@@ -155,12 +170,7 @@ func (n *Node) writeFiles() error {
 		PodCIDR: network.NodePods(n.Number), PodsCgroup: n.cgroup("pods"), DNS: network.DNSServiceIP,
 		CACert: n.Certs.Cert("ca"), KubeletCert: n.Certs.Cert(certificate), KubeletKey: n.Certs.Key(certificate),
 	}
-	for file, template := range map[string]*template.Template{
-		"containerd.toml":           containerdTemplate,
-		"kubelet.yaml":              kubeletTemplate,
-		"cni/10-lab.conflist":       cniTemplate,
-		"hosts/_default/hosts.toml": hostsTemplate,
-	} {
+	for file, template := range templates {
 		data, err := render(template, values)
 		if err != nil {
 			return err
@@ -169,10 +179,13 @@ func (n *Node) writeFiles() error {
 			return err
 		}
 	}
-	return writeFile(filepath.Join(n.Dir(), "resolv.conf"), []byte("nameserver "+network.DNSServiceIP+"\n"))
+	return nil
 }
 
 func writeFile(file string, data []byte) error {
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil { // #nosec G301 -- holds no secret
+		return fmt.Errorf("make the folder of %s: %w", filepath.Base(file), err)
+	}
 	if err := os.WriteFile(file, data, 0o644); err != nil { // #nosec G306 -- holds no secret
 		return fmt.Errorf("write %s: %w", filepath.Base(file), err)
 	}
@@ -227,20 +240,18 @@ func (n *Node) records() ([]process.Record, error) {
 	return records, nil
 }
 
-// CleanAfterKill does what a reboot does for a machine that lost its power: mounts and all that lives in /run are
-// gone, the disk is as it was. It does nothing while any process of the node runs.
-func (n *Node) CleanAfterKill() error {
+// CleanAfterKill does what a reboot does for a machine that lost its power: what lives in /run is gone, the disk is as
+// it was. It does nothing while any process of the node runs. The mounts went with the last process.
+func (n *Node) CleanAfterKill(ctx context.Context) error {
 	pids, err := n.Cgroups.PIDs(n.cgroup())
 	if err != nil || len(pids) > 0 {
-		return err
-	}
-	if err := UnmountBelow(n.Dir()); err != nil {
 		return err
 	}
 	if err := os.RemoveAll(filepath.Join(n.Dir(), "state")); err != nil {
 		return fmt.Errorf("clear the runtime state of node %s: %w", n.Name(), err)
 	}
-	return n.Cgroups.Remove(n.cgroup())
+	// The kernel lets go of a dead process's cgroup a moment after the process is gone from its list.
+	return process.Poll(ctx, func(context.Context) error { return n.Cgroups.Remove(n.cgroup()) })
 }
 
 // SignalContainer sends a signal to all processes of one container that runs on the node; the container ID is

@@ -1,6 +1,7 @@
 package process
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -23,8 +24,8 @@ type Spec struct {
 	Args []string
 	// Path is the PATH that the component sees.
 	Path string
-	// NetNS is the network namespace to enter; empty for the host's.
-	NetNS string
+	// Enter is a command line that enters namespaces and then runs the words that follow it; empty for the host's.
+	Enter []string
 	// Join lists the cgroup.procs files that the process enters before it becomes the component.
 	Join []string
 	// LogFile gets what the component prints.
@@ -53,7 +54,8 @@ func Start(spec Spec) (Record, error) {
 	}
 	defer func() { _ = log.Close() }()
 	args := commandLine(spec)
-	cmd := exec.Command(args[0], args[1:]...) //nolint:noctx // it outlives this program and every context in it
+	// Not the caller's context: the component outlives it.
+	cmd := exec.CommandContext(context.Background(), args[0], args[1:]...) // #nosec G204 -- the lab's own command
 	cmd.Env = []string{"PATH=" + spec.Path, "HOME=/root"}
 	cmd.Dir = "/"
 	cmd.Stdout, cmd.Stderr = log, log
@@ -83,9 +85,8 @@ func Ensure(spec Spec) (Record, error) {
 	return Start(spec)
 }
 
-// commandLine wraps the component's own command line: a shell enters the cgroups, nsenter enters the network
-// namespace, and both end in exec, so the recorded process is the component. nsenter rather than "ip netns exec",
-// because the latter mounts a fresh /sys that hides the cgroups.
+// commandLine wraps the component's own command line: a shell enters the cgroups, the command of Enter enters the
+// namespaces, and both end in exec, so the recorded process is the component.
 func commandLine(spec Spec) []string {
 	var script strings.Builder
 	for _, file := range spec.Join {
@@ -93,9 +94,7 @@ func commandLine(spec Spec) []string {
 	}
 	script.WriteString(`exec "$@"`)
 	args := []string{"/bin/sh", "-c", script.String(), spec.Name}
-	if spec.NetNS != "" {
-		args = append(args, "nsenter", "--net="+spec.NetNS)
-	}
+	args = append(args, spec.Enter...)
 	return append(args, spec.Args...)
 }
 
@@ -180,7 +179,8 @@ func startTime(pid int) (uint64, error) {
 func parseStat(stat string) (uint64, error) {
 	_, rest, found := cutLast(stat, ")")
 	fields := strings.Fields(rest)
-	const stateField, startField = 0, 19 // the page's fields 3 and 22, of which the first two are cut off
+	// The manual counts from 1, and the first two fields are cut off.
+	const stateField, startField = 0, 19
 	if !found || len(fields) <= startField {
 		return 0, fmt.Errorf("malformed process state %q", stat)
 	}

@@ -1,0 +1,106 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+
+	"github.com/etcdpilot/etcd-operator/test/lab/image"
+	"github.com/etcdpilot/etcd-operator/test/lab/internal/addons"
+	"github.com/etcdpilot/etcd-operator/test/lab/internal/build"
+	"github.com/etcdpilot/etcd-operator/test/lab/internal/controlplane"
+	"github.com/etcdpilot/etcd-operator/test/lab/internal/process"
+	"github.com/etcdpilot/etcd-operator/test/lab/internal/registry"
+)
+
+// startRegistry starts the registry and fills it.
+func (l *Lab) startRegistry(ctx context.Context, root string, tools map[string]build.Tool) error {
+	bin := l.state.Join("bin")
+	for _, program := range []string{"lab", "pause"} {
+		cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags=-s -w", // #nosec G204 -- own source
+			"-o", filepath.Join(bin, program), "./cmd/"+program)
+		cmd.Dir = filepath.Join(root, "test", "lab")
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return fmt.Errorf("build the lab's own program %s: %w\n%s", program, err, out)
+		}
+	}
+	record, err := l.ensure("registry", filepath.Join(bin, "lab"), "registry",
+		"--listen="+registry.Address, "--dir="+l.state.Join("registry"))
+	if err != nil {
+		return err
+	}
+	if err := record.WaitReady(ctx, registry.Ready); err != nil {
+		return err
+	}
+	images, err := addons.Images(ctx, tools, filepath.Join(bin, "pause"))
+	if err != nil {
+		return err
+	}
+	for _, wanted := range images {
+		img, err := image.Build(wanted.Spec)
+		if err != nil {
+			return err
+		}
+		for _, reference := range wanted.References {
+			if err := image.Push(ctx, img, reference, registry.Address); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// finish adds what every cluster has, and waits until it works.
+func (l *Lab) finish(ctx context.Context) error {
+	paths := make([]addons.NodePath, 0, len(l.nodes))
+	for _, name := range l.Nodes() {
+		paths = append(paths, addons.NodePath{Name: name, Path: l.state.Volumes(name)})
+	}
+	manifests, err := addons.Manifests(paths)
+	if err != nil {
+		return err
+	}
+	if _, err := l.kubectl(ctx, manifests, "apply", "--server-side", "-f", "-"); err != nil {
+		return fmt.Errorf("add DNS and storage to the cluster: %w", err)
+	}
+	// A namespace without its account refuses pods.
+	account := func(ctx context.Context) error {
+		_, err := l.kubectl(ctx, nil, "get", "serviceaccount", "default", "--namespace=default")
+		return err
+	}
+	if err := process.Poll(ctx, account); err != nil {
+		return fmt.Errorf("wait for the default service account: %w%s",
+			err, process.LogTail(l.state.Log(controlplane.ControllerManager)))
+	}
+	for _, name := range l.Nodes() {
+		if err := l.waitNode(ctx, name); err != nil {
+			return err
+		}
+	}
+	for _, addition := range []struct{ namespace, name string }{
+		{"kube-system", "daemonset/coredns"}, {"local-path-storage", "deployment/local-path-provisioner"},
+	} {
+		_, err := l.kubectl(ctx, nil, "rollout", "status", "--namespace="+addition.namespace, addition.name)
+		if err != nil {
+			return fmt.Errorf("wait for %s: %w", addition.name, errors.Join(err, l.explain(ctx, addition.namespace)))
+		}
+	}
+	return nil
+}
+
+// waitNode waits until a node is Ready.
+func (l *Lab) waitNode(ctx context.Context, name string) error {
+	record, err := process.Read(filepath.Join(l.state.Run(), name+"-kubelet.json"))
+	if err != nil {
+		return err
+	}
+	return record.WaitReady(ctx, func(ctx context.Context) error {
+		const once = "--timeout=2s"
+		_, err := l.kubectl(ctx, nil, "wait", "--for=condition=Ready", "node/"+name, once)
+		return err
+	})
+}

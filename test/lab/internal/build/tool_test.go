@@ -1,0 +1,189 @@
+package build
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/mod/modfile"
+)
+
+func TestBinaryName(t *testing.T) {
+	for pkg, want := range map[string]string{
+		"k8s.io/kubernetes/cmd/kube-apiserver":                            "kube-apiserver",
+		"go.etcd.io/etcd/server/v3":                                       "etcd",
+		"go.etcd.io/etcd/etcdctl/v3":                                      "etcdctl",
+		"github.com/golangci/golangci-lint/v2/cmd/golangci-lint":          "golangci-lint",
+		"github.com/containerd/containerd/v2/cmd/containerd-shim-runc-v2": "containerd-shim-runc-v2",
+		"sigs.k8s.io/kustomize/kustomize/v5":                              "kustomize",
+	} {
+		if got := binaryName(pkg); got != want {
+			t.Errorf("binaryName(%q) = %q, want %q", pkg, got, want)
+		}
+	}
+}
+
+func TestModuleVersion(t *testing.T) {
+	module, err := modfile.Parse("go.mod", []byte("module m\nrequire (\n"+
+		"go.etcd.io/etcd/server/v3 v3.6.16\ngo.etcd.io/etcd/server v1.0.0\ngo.etcd.io/etcd/serv v1.0.1\n)\n"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for pkg, want := range map[string]string{
+		"go.etcd.io/etcd/server/v3":       "v3.6.16",
+		"go.etcd.io/etcd/server/v3/embed": "v3.6.16",
+		"go.etcd.io/etcd/server/cmd":      "v1.0.0",
+		"go.etcd.io/etcd/serverless":      "",
+	} {
+		if got := moduleVersion(module, pkg); got != want {
+			t.Errorf("moduleVersion(%q) = %q, want %q", pkg, got, want)
+		}
+	}
+}
+
+func TestKeyFollowsPinsAndRecipe(t *testing.T) {
+	base := key([]byte("pins"), recipe{})
+	if base != key([]byte("pins"), recipe{takes: "longer"}) {
+		t.Error("the key depends on what does not change the program")
+	}
+	for name, other := range map[string]string{
+		"pins":    key([]byte("other pins"), recipe{}),
+		"ldflags": key([]byte("pins"), recipe{ldflags: "-X main.version=v1.0.0"}),
+		"tags":    key([]byte("pins"), recipe{tags: "netgo"}),
+	} {
+		if other == base {
+			t.Errorf("the key does not depend on the %s", name)
+		}
+	}
+}
+
+func TestPinnedTools(t *testing.T) {
+	root, err := SourceRoot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	names, err := list(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range LabTools() {
+		if !slices.Contains(names, name) {
+			t.Errorf("the lab runs on %s, which hack/tools lacks", name)
+		}
+	}
+	wants := map[string][]string{
+		Kubernetes: {
+			"kube-apiserver", "kube-controller-manager", "kube-proxy", "kube-scheduler", "kubectl", "kubelet",
+		},
+		Containerd: {"containerd", "containerd-shim-runc-v2", "ctr"},
+		CNI:        {"bridge", "host-local", "loopback", "portmap"},
+		Etcd35:     {"etcd", "etcdctl", "etcdutl"},
+		Etcd36:     {"etcd", "etcdctl", "etcdutl"},
+		Etcd37:     {"etcd", "etcdctl", "etcdutl"},
+	}
+	for _, name := range names {
+		tool, err := load(root, t.TempDir(), name)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		for _, binary := range wants[name] {
+			if tool.Binaries[binary] == "" {
+				t.Errorf("tool %s lacks %s", name, binary)
+			}
+		}
+	}
+}
+
+func TestKubernetesKnowsItsVersion(t *testing.T) {
+	flags := recipeFor(Kubernetes, "v1.36.3").ldflags
+	for _, want := range []string{"gitVersion=v1.36.3 ", "gitMajor=1 ", "gitMinor=36 "} {
+		if !strings.Contains(flags+" ", want) {
+			t.Errorf("the linker flags lack %q: %s", want, flags)
+		}
+	}
+}
+
+// greeter makes a source tree with one tool, which needs nothing from elsewhere.
+func greeter(t *testing.T, version, greeting string) (root string) {
+	t.Helper()
+	root = t.TempDir()
+	for file, content := range map[string]string{
+		"go.mod": "module " + rootModule + "\n",
+		"hack/tools/greeter/go.mod": "module tools\n\ngo 1.26.0\n\ntool example.com/greeter/greet\n\n" +
+			"require example.com/greeter " + version + "\n\nreplace example.com/greeter => ./source\n",
+		"hack/tools/greeter/source/go.mod":        "module example.com/greeter\n\ngo 1.26.0\n",
+		"hack/tools/greeter/source/greet/main.go": "package main\n\nfunc main() { print(\"" + greeting + "\") }\n",
+	} {
+		path := filepath.Join(root, file)
+		if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return root
+}
+
+func TestBuildsOncePerPin(t *testing.T) {
+	cache := t.TempDir()
+	steps := []struct {
+		name, root, greeting string
+		builds               bool
+	}{
+		{name: "first", root: greeter(t, "v1.0.0", "hello"), greeting: "hello", builds: true},
+		{name: "same pins", root: greeter(t, "v1.0.0", "unseen"), greeting: "hello"},
+		{name: "other pins", root: greeter(t, "v1.1.0", "good day"), greeting: "good day", builds: true},
+		{name: "back again", root: greeter(t, "v1.0.0", "unseen"), greeting: "hello"},
+	}
+	for _, step := range steps {
+		var progress bytes.Buffer
+		builder := &Builder{Root: step.root, Cache: cache, Out: &progress}
+		path, err := builder.Find(t.Context(), "greet")
+		if err != nil {
+			t.Fatalf("%s: %v", step.name, err)
+		}
+		out, err := exec.CommandContext(t.Context(), path).CombinedOutput() // #nosec G204 -- built just now
+		if err != nil || string(out) != step.greeting {
+			t.Errorf("%s: it says %q, %v, want %q", step.name, out, err, step.greeting)
+		}
+		if built := strings.Contains(progress.String(), "building greeter v"); built != step.builds {
+			t.Errorf("%s: built %v, want %v (%q)", step.name, built, step.builds, progress.String())
+		}
+	}
+}
+
+func TestFailedBuildLeavesNothing(t *testing.T) {
+	cache := t.TempDir()
+	builder := &Builder{Root: greeter(t, "v1.0.0", `" + broken + "`), Cache: cache, Out: &bytes.Buffer{}}
+	_, err := builder.Find(t.Context(), "greeter/greet")
+	if err == nil || !strings.Contains(err.Error(), "undefined: broken") {
+		t.Fatalf("the error does not show the compiler's: %v", err)
+	}
+	left, err := filepath.Glob(filepath.Join(cache, "tools", "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range left {
+		if !strings.HasSuffix(file, ".lock") {
+			t.Errorf("%s was left", file)
+		}
+	}
+}
+
+func TestFindUnknown(t *testing.T) {
+	builder := &Builder{Root: greeter(t, "v1.0.0", "hello"), Cache: t.TempDir(), Out: &bytes.Buffer{}}
+	for _, name := range []string{"nothing", "greeter/nothing", "other/greet"} {
+		if path, err := builder.Find(t.Context(), name); err == nil || !strings.Contains(err.Error(), "greeter") {
+			t.Errorf("Find(%q) = %q, %v, want an error that names the tools", name, path, err)
+		}
+	}
+	if dir, err := builder.Find(t.Context(), "greeter"); err != nil || !strings.Contains(dir, "greeter-") {
+		t.Errorf("Find of a tool = %q, %v, want its folder", dir, err)
+	}
+}
