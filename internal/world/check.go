@@ -61,15 +61,15 @@ func (w *World) checkDecision(a plan.Action, o *plan.Observed) {
 	if o.Etcd.Revision != 0 && o.Etcd.Revision < o.Cluster.Revision {
 		w.violate("S6: %T although the revision went backwards", a)
 	}
-	switch act := a.(type) {
-	case plan.CreatePods:
-		for _, p := range act.Pods {
+	if create, ok := a.(plan.CreatePods); ok {
+		for _, p := range create.Pods {
 			if v := w.volume(p.Name); v != nil && (v.Deleting || v.Lost) {
 				w.violate("S5: a pod is created on volume %s, which is going away", v.Name)
 			}
 		}
-	case plan.RemoveMember:
-		w.checkRemoval(act)
+	}
+	if remove, ok := a.(plan.RemoveMember); ok {
+		w.checkRemoval(remove)
 	}
 }
 

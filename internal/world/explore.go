@@ -16,6 +16,9 @@ type Scenario struct {
 	Size int
 	// Running is true to begin with a cluster that has reached its spec, false to begin with nothing.
 	Running bool
+	// Retained is true to begin with the volumes that a cluster of that size has left behind when it was deleted, and with
+	// a new EtcdCluster of its name.
+	Retained bool
 	// Edits are the sizes that the user asks for afterwards, at any time, in this order.
 	Edits []int
 	// Faults is how many faults a run may have, and Kinds which.
@@ -110,8 +113,11 @@ func Explore(s Scenario) *Report {
 
 func (s *Scenario) start() *World {
 	w := New(&s.Config, s.Size)
-	if s.Running {
+	if s.Running || s.Retained {
 		w.Settle()
+	}
+	if s.Retained {
+		w.retain()
 	}
 	w.Edits, w.Faults = s.Edits, s.Faults
 	return w

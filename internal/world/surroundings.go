@@ -149,6 +149,17 @@ func (w *World) wait() {
 	}
 }
 
+// retain deletes the EtcdCluster and everything but the volumes, and creates another of the same name.
+func (w *World) retain() {
+	for len(w.Pods) > 0 {
+		w.removePod(&w.Pods[0])
+	}
+	for i := range w.Volumes {
+		w.Volumes[i].Owned = false
+	}
+	w.Status, w.Budget = Status{}, Budget{}
+}
+
 // written is what clients do as soon as they are let in.
 func (w *World) written() {
 	if g := w.Etcd.Group(w.Status.ID); w.Status.ID != 0 && g != nil && !g.Written {

@@ -194,13 +194,17 @@ func (w *World) serverRuns(p *Pod) bool {
 	return runs
 }
 
-// group is the cluster that the operator is to care for: the latched one, or else the one being started.
+// group is the cluster that the operator is to care for: the latched one, or else the one being started, or else the one
+// that is left from before.
 func (w *World) group() *etcdtest.Group {
 	if id := w.Status.ID; id != 0 {
 		return w.Etcd.Group(id)
 	}
 	if b := w.Status.Bootstrap; b != nil {
 		return w.Etcd.Group(b.ClusterID)
+	}
+	if len(w.Etcd.Groups) > 0 {
+		return &w.Etcd.Groups[0]
 	}
 	return nil
 }
