@@ -11,7 +11,7 @@ COPY api/ api/
 COPY cmd/ cmd/
 COPY controllers/ controllers/
 COPY internal/ internal/
-RUN CGO_ENABLED=0 GOOS=${TARGETOS} GOARCH=${TARGETARCH} go build -trimpath \
+RUN CGO_ENABLED=0 GOOS=${TARGETOS} GOARCH=${TARGETARCH} go build -trimpath -tags grpcnotrace \
       -ldflags "-s -w -X github.com/etcdpilot/etcd-operator/internal/version.Operator=${VERSION}" \
       -o /out/ . ./cmd/member-run && mv /out/etcd-operator /out/manager
 

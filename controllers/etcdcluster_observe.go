@@ -192,8 +192,10 @@ func podOf(pod *corev1.Pod) plan.Pod {
 		Created:     pod.CreationTimestamp.Time,
 		Problem:     problemOf(pod),
 		Permit:      permitOf(pod.Annotations[member.PermitAnnotation]),
-		Exit:        exitOf(pod),
 		Serving:     pod.Labels[resources.LabelServing] == "true",
+	}
+	if refusal, ok := refusalOf(pod); ok {
+		seen.Exit, seen.Refused = exits[refusal.Reason], refusal.Attempt
 	}
 	if pod.DeletionTimestamp != nil {
 		seen.Deleting, seen.Deadline = true, pod.DeletionTimestamp.Time

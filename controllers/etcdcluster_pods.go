@@ -43,26 +43,33 @@ func problemOf(pod *corev1.Pod) string {
 			return fmt.Sprintf("container %s: %s: %s", s.Name, w.Reason, w.Message)
 		}
 	}
+	if refusal, ok := refusalOf(pod); ok {
+		return "member-run: " + refusal.Message
+	}
 	return ""
 }
 
-// exitOf is the refusal that member-run left, none while the container runs and after an exit of etcd itself.
-func exitOf(pod *corev1.Pod) plan.Exit {
+// exits are the refusals that speak of the data itself. Others, such as a disk that cannot be read or an option that
+// etcd does not take, may pass: no member is given up for them.
+var exits = map[string]plan.Exit{
+	member.DataLost:    plan.ExitDataLost,
+	member.ForeignData: plan.ExitForeignData,
+}
+
+// refusalOf is the last word of a member-run that did not start etcd, none while the container runs and after an exit
+// of etcd itself.
+func refusalOf(pod *corev1.Pod) (member.Refusal, bool) {
 	for _, s := range pod.Status.ContainerStatuses {
 		if s.Name != resources.EtcdContainer || s.State.Running != nil {
 			continue
 		}
 		for _, state := range []corev1.ContainerState{s.State, s.LastTerminationState} {
-			if state.Terminated == nil {
-				continue
+			if state.Terminated != nil {
+				return member.ParseRefusal(state.Terminated.Message)
 			}
-			if refusal, ok := member.ParseRefusal(state.Terminated.Message); ok {
-				return plan.Exit(refusal.Reason)
-			}
-			return plan.ExitNone
 		}
 	}
-	return plan.ExitNone
+	return member.Refusal{}, false
 }
 
 func number(label string) int {

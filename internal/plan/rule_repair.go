@@ -162,7 +162,7 @@ func (v *view) lost(m Member) string {
 		return v1beta2.ReasonPodLost
 	case running && p.Deleting && v.Now.Sub(p.Deadline) > terminatingGrace:
 		return v1beta2.ReasonNodeLost
-	case running && p.Problem != "" && v.Now.Sub(p.Created) > pendingLimit:
+	case running && p.Phase == Pending && p.Problem != "" && v.Now.Sub(p.Created) > pendingLimit:
 		return v1beta2.ReasonPodCannotStart
 	}
 	return ""

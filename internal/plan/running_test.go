@@ -69,6 +69,16 @@ func TestRepair(t *testing.T) {
 			edit(silent(healthyCluster(3, true), 1), func(o *Observed) { o.Pods[1].Exit = ExitBadConfig }),
 			Wait{Reason: v1beta2.ReasonPodCannotStart},
 		},
+		"a member whose pod never starts on another node": {
+			closed(edit(silent(healthyCluster(3, true), 1), func(o *Observed) {
+				o.Pods[1].Phase, o.Pods[1].Problem, o.Pods[1].Created = Pending, "no node", now.Add(-2*pendingLimit)
+			})), RemoveMember{ID: id(1), Name: "c-1", Why: v1beta2.ReasonPodCannotStart},
+		},
+		"an old pod with a new problem may mend": {
+			edit(silent(healthyCluster(3, true), 1), func(o *Observed) {
+				o.Pods[1].Problem, o.Pods[1].Created = "disk cannot be read", now.Add(-2*pendingLimit)
+			}), Wait{Reason: v1beta2.ReasonPodCannotStart},
+		},
 		"a silent member with its data is waited for": {
 			silent(healthyCluster(3, true), 1), Wait{Reason: v1beta2.ReasonMemberDown},
 		},

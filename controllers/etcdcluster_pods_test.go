@@ -1,0 +1,55 @@
+package controllers
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/etcdpilot/etcd-operator/internal/member"
+	"github.com/etcdpilot/etcd-operator/internal/plan"
+)
+
+func TestRefusals(t *testing.T) {
+	for title, c := range map[string]struct {
+		refusal *member.Refusal
+		running bool
+		exit    plan.Exit
+		problem string
+		refused int
+	}{
+		"data lost": {
+			&member.Refusal{Reason: member.DataLost, Message: "gone", Attempt: 2}, false, plan.ExitDataLost,
+			"member-run: gone", 2,
+		},
+		"foreign data": {
+			&member.Refusal{Reason: member.ForeignData, Message: "another's"}, false, plan.ExitForeignData,
+			"member-run: another's", 0,
+		},
+		"a disk that cannot be read is no lost data": {
+			&member.Refusal{Reason: member.Unreadable, Message: "input/output error"}, false, plan.ExitNone,
+			"member-run: input/output error", 0,
+		},
+		"a refusal of the past": {&member.Refusal{Reason: member.DataLost}, true, plan.ExitNone, "", 0},
+		"an exit of etcd":       {nil, false, plan.ExitNone, "", 0},
+	} {
+		t.Run(title, func(t *testing.T) {
+			pod := &corev1.Pod{}
+			ended := corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Message: "signal: killed"}}
+			if c.refusal != nil {
+				text, err := c.refusal.Encode()
+				if err != nil {
+					t.Fatal(err)
+				}
+				ended.Terminated.Message = string(text)
+			}
+			status := corev1.ContainerStatus{Name: "etcd", LastTerminationState: ended}
+			if c.running {
+				status.State.Running = &corev1.ContainerStateRunning{}
+			}
+			pod.Status.ContainerStatuses = []corev1.ContainerStatus{status}
+			if seen := podOf(pod); seen.Exit != c.exit || seen.Problem != c.problem || seen.Refused != c.refused {
+				t.Errorf("exit %q, problem %q, refused %d", seen.Exit, seen.Problem, seen.Refused)
+			}
+		})
+	}
+}
