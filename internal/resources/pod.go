@@ -76,11 +76,16 @@ func Pod(c *v1beta2.EtcdCluster, name string, incarnation int, permit *member.Pe
 	return pod, nil
 }
 
-// hash tells pods apart that were made from different specs. The incarnation and the permit do not count.
+// hash tells pods apart that were made from different specs. The incarnation and the permit do not count, nor does the
+// image of member-run: a new operator does not make every member outdated.
 func hash(pod *corev1.Pod) string {
 	labels := merge(pod.Labels)
 	delete(labels, LabelIncarnation)
-	text, _ := json.Marshal([]any{labels, pod.Annotations, pod.Spec}) //nolint:errchkjson // plain API types
+	spec := pod.Spec.DeepCopy()
+	for i := range spec.InitContainers {
+		spec.InitContainers[i].Image = ""
+	}
+	text, _ := json.Marshal([]any{labels, pod.Annotations, spec}) //nolint:errchkjson // plain API types
 	h := fnv.New64a()
 	_, _ = h.Write(text)
 	return rand.SafeEncodeString(fmt.Sprint(h.Sum64()))
