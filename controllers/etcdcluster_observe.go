@@ -175,7 +175,7 @@ func endpoints(o plan.Observed) []etcd.Endpoint {
 		if p.Phase == plan.Running && p.IP != "" && p.Permit != nil {
 			out = append(out, etcd.Endpoint{
 				Pod: p.Name, PodUID: p.UID, ServerName: o.Cluster.Host(p.Name),
-				Address: net.JoinHostPort(p.IP, strconv.Itoa(resources.ClientPort)),
+				Address: net.JoinHostPort(p.IP, strconv.Itoa(member.ClientPort)),
 			})
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/member"
 )
 
 // Labels of every object of a cluster. The first three are those of coreos/etcd-operator.
@@ -49,7 +50,7 @@ func BudgetName(cluster string) string { return cluster }
 
 // ClientURL is where clients reach the cluster.
 func ClientURL(c *v1beta2.EtcdCluster) string {
-	return fmt.Sprintf("http://%s.%s.svc%s:%d", ClientServiceName(c.Name), c.Namespace, Domain(c), ClientPort)
+	return fmt.Sprintf("http://%s.%s.svc%s:%d", ClientServiceName(c.Name), c.Namespace, Domain(c), member.ClientPort)
 }
 
 // Domain is what is appended to DNS names, for example ".cluster.local"; usually empty.

@@ -6,6 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/member"
 )
 
 const (
@@ -102,7 +103,7 @@ func containerSecurity() *corev1.SecurityContext {
 func readiness() *corev1.Probe {
 	return &corev1.Probe{
 		ProbeHandler: corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{
-			Path: "/readyz", Port: intstr.FromInt32(MetricsPort), Scheme: corev1.URISchemeHTTP,
+			Path: "/readyz", Port: intstr.FromInt32(member.MetricsPort), Scheme: corev1.URISchemeHTTP,
 		}},
 		PeriodSeconds: 1, TimeoutSeconds: 3, SuccessThreshold: 1, FailureThreshold: 3,
 	}

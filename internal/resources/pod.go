@@ -105,8 +105,8 @@ func memberConfig(c *v1beta2.EtcdCluster, name string) member.Config {
 	options, _ := member.OptionsFromEnv(EtcdEnv(c))
 	return member.Config{
 		Name:      name,
-		PeerURL:   fmt.Sprintf("http://%s:%d", host, PeerPort),
-		ClientURL: fmt.Sprintf("http://%s:%d", host, ClientPort),
+		PeerURL:   fmt.Sprintf("http://%s:%d", host, member.PeerPort),
+		ClientURL: fmt.Sprintf("http://%s:%d", host, member.ClientPort),
 		DataDir:   member.DataDir,
 		Options:   options,
 	}
@@ -172,9 +172,9 @@ func etcd(c *v1beta2.EtcdCluster, config string, o PodOptions) corev1.Container 
 			fieldEnv(member.EnvPodIP, "status.podIP"),
 		},
 		Ports: []corev1.ContainerPort{
-			{Name: "client", ContainerPort: ClientPort, Protocol: corev1.ProtocolTCP},
-			{Name: "peer", ContainerPort: PeerPort, Protocol: corev1.ProtocolTCP},
-			{Name: "metrics", ContainerPort: MetricsPort, Protocol: corev1.ProtocolTCP},
+			{Name: "client", ContainerPort: member.ClientPort, Protocol: corev1.ProtocolTCP},
+			{Name: "peer", ContainerPort: member.PeerPort, Protocol: corev1.ProtocolTCP},
+			{Name: "metrics", ContainerPort: member.MetricsPort, Protocol: corev1.ProtocolTCP},
 		},
 		Resources: policy.Resources,
 		// No liveness probe: while a member waits for its permit or replays its log it answers nothing, and a restart

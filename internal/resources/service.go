@@ -7,13 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
-)
-
-// Ports of a member. Metrics and health are plain HTTP, since a kubelet has no client certificate.
-const (
-	ClientPort  = 2379
-	PeerPort    = 2380
-	MetricsPort = 2381
+	"github.com/etcdpilot/etcd-operator/internal/member"
 )
 
 // PeerService is the headless Service behind the members' DNS names. It publishes addresses that are not ready: members
@@ -26,7 +20,7 @@ func PeerService(c *v1beta2.EtcdCluster) *corev1.Service {
 			ClusterIP:                corev1.ClusterIPNone,
 			PublishNotReadyAddresses: true,
 			Selector:                 ClusterSelector(c.Name),
-			Ports:                    []corev1.ServicePort{port("client", ClientPort), port("peer", PeerPort)},
+			Ports:                    []corev1.ServicePort{port("client", member.ClientPort), port("peer", member.PeerPort)},
 		},
 	}
 }
@@ -39,7 +33,7 @@ func ClientService(c *v1beta2.EtcdCluster) *corev1.Service {
 		Spec: corev1.ServiceSpec{
 			Type:     corev1.ServiceTypeClusterIP,
 			Selector: ServingSelector(c.Name),
-			Ports:    []corev1.ServicePort{port("client", ClientPort)},
+			Ports:    []corev1.ServicePort{port("client", member.ClientPort)},
 		},
 	}
 }
