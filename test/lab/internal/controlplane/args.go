@@ -3,6 +3,7 @@ package controlplane
 import (
 	"github.com/etcdpilot/etcd-operator/test/lab/internal/network"
 	"github.com/etcdpilot/etcd-operator/test/lab/internal/pki"
+	"github.com/etcdpilot/etcd-operator/test/lab/internal/state"
 )
 
 // Server is the address of the Kubernetes API.
@@ -67,7 +68,8 @@ func apiserverArgs(certs *pki.Authority) []string {
 	}
 }
 
-func controllerManagerArgs(certs *pki.Authority, kubeconfig string) []string {
+func controllerManagerArgs(dir state.Dir, certs *pki.Authority) []string {
+	kubeconfig := Kubeconfig(dir, ControllerManager)
 	return []string{
 		"--kubeconfig=" + kubeconfig,
 		"--authentication-kubeconfig=" + kubeconfig,
@@ -85,6 +87,8 @@ func controllerManagerArgs(certs *pki.Authority, kubeconfig string) []string {
 		// A lost node is noticed after 16 s instead of 50 s: four of the kubelet's heartbeats.
 		"--node-monitor-grace-period=16s",
 		"--node-monitor-period=2s",
+		// It makes the folder, and would make it in /usr.
+		"--flex-volume-plugin-dir=" + dir.Join("volumeplugins"),
 	}
 }
 

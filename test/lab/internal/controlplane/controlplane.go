@@ -94,7 +94,7 @@ func (p *Plane) Start(ctx context.Context) error {
 	if err := record.WaitReady(ctx, func(ctx context.Context) error { return Ready(ctx, client) }); err != nil {
 		return err
 	}
-	args := controllerManagerArgs(p.Certs, Kubeconfig(p.State, ControllerManager))
+	args := controllerManagerArgs(p.State, p.Certs)
 	if _, err := p.Ensure(ControllerManager, append([]string{p.program(ControllerManager)}, args...)...); err != nil {
 		return err
 	}

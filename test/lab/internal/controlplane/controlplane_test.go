@@ -30,9 +30,9 @@ func authority(t *testing.T) (state.Dir, *pki.Authority) {
 }
 
 func TestOnlyTheBridgeAndLoopbackAreListenedOn(t *testing.T) {
-	_, certs := authority(t)
+	dir, certs := authority(t)
 	args := slices.Concat(etcdArgs("/data"), apiserverArgs(certs),
-		controllerManagerArgs(certs, "/kubeconfig"), schedulerArgs("/kubeconfig"))
+		controllerManagerArgs(dir, certs), schedulerArgs("/kubeconfig"))
 	var addresses []string
 	for _, arg := range args {
 		flag, value, _ := strings.Cut(arg, "=")
@@ -51,12 +51,12 @@ func TestOnlyTheBridgeAndLoopbackAreListenedOn(t *testing.T) {
 
 func TestFilesOfFlagsExist(t *testing.T) {
 	dir, certs := authority(t)
-	args := slices.Concat(apiserverArgs(certs), controllerManagerArgs(certs, Kubeconfig(dir, ControllerManager)),
+	args := slices.Concat(apiserverArgs(certs), controllerManagerArgs(dir, certs),
 		schedulerArgs(Kubeconfig(dir, Scheduler)))
 	checked := 0
 	for _, arg := range args {
-		_, value, _ := strings.Cut(arg, "=")
-		if !strings.HasPrefix(value, dir.String()) {
+		flag, value, _ := strings.Cut(arg, "=")
+		if !strings.HasPrefix(value, dir.String()) || flag == "--flex-volume-plugin-dir" {
 			continue
 		}
 		checked++
