@@ -1,0 +1,45 @@
+package plan
+
+import (
+	"fmt"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+)
+
+// await names the first thing that is still under way.
+func await(v *view) Action {
+	for _, m := range v.learners() {
+		if p := v.pods[m.Name]; p.Problem == "" {
+			return Wait{
+				Reason: v1beta2.ReasonWaitingForLearner, After: v.poll(),
+				Message: fmt.Sprintf("waiting until learner %s has caught up with the leader", m.Name),
+			}
+		}
+	}
+	var names []string
+	for _, p := range v.Pods {
+		names = append(names, p.Name)
+	}
+	for _, m := range v.Etcd.Members {
+		if _, ok := v.pods[m.Name]; !ok {
+			names = append(names, m.Name)
+		}
+	}
+	if a := v.waitForPods(names); a != nil {
+		return a
+	}
+	for _, m := range v.voters() {
+		if !v.healthy(m) {
+			return Wait{
+				Reason: v1beta2.ReasonMemberDown, After: v.poll(),
+				Message: fmt.Sprintf("%s does not answer", m.Name),
+			}
+		}
+	}
+	return nil
+}
+
+// summary is the message of the steady state.
+func (v *view) summary() string {
+	return fmt.Sprintf("%d of %d members are healthy", v.healthyVoters(""), v.Cluster.Size)
+}
