@@ -25,6 +25,8 @@ tool = "$$($(LAB) tool $(1))"
 BUILD := CGO_ENABLED=0 go build -trimpath -tags grpcnotrace
 LDFLAGS := -s -w -X github.com/etcdpilot/etcd-operator/internal/version.Operator=$(VERSION)
 MODULES := . test/lab test/e2e
+# EXPLORED holds the explorer, which says how many states it visited.
+EXPLORED := ./internal/plan
 # Packages of which several parts run at the same time. The explorer and its world are pure, and slow under the
 # race detector.
 CONCURRENT := ./controllers/... ./internal/etcd/... ./internal/memberrun/...
@@ -95,7 +97,8 @@ test-unit: ## Run the tests that need no cluster, the explorer among them
 	TEST_ASSET_KUBE_APISERVER=$(call tool,kube-apiserver); TEST_ASSET_ETCD=$(call tool,etcd); \
 	export TEST_ASSET_KUBE_APISERVER TEST_ASSET_ETCD; \
 	go test -race $(CONCURRENT); \
-	go test $$(go list ./... | grep -vxF "$$(go list $(CONCURRENT))"); \
+	go test $$(go list ./... | grep -vxF "$$(go list $(CONCURRENT) $(EXPLORED))"); \
+	go test -v $(EXPLORED) | grep -vE '^ *(=== |--- PASS)'; \
 	go test -C test/lab ./...
 
 .PHONY: test-lab
