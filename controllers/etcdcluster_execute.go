@@ -27,7 +27,7 @@ func (r *EtcdClusterReconciler) execute(ctx context.Context, p *pass) error {
 		p.cluster.Status.Bootstrap = bootstrapFor(a.Bootstrap)
 		return nil
 	case plan.Latch:
-		p.cluster.Status.ClusterID = formatID(a.ClusterID)
+		latch(p, a)
 		return nil
 	case plan.Adopt:
 		return r.adopt(ctx, p, a)
@@ -55,6 +55,17 @@ func (r *EtcdClusterReconciler) execute(ctx context.Context, p *pass) error {
 		return p.session.Remove(ctx, a.ID)
 	}
 	return fmt.Errorf("action %T is not known", p.action)
+}
+
+// latch records what answered, not what the spec asks for by now.
+func latch(p *pass, a plan.Latch) {
+	p.cluster.Status.ClusterID = formatID(a.ClusterID)
+	for _, answer := range p.observed.Etcd.Answers {
+		if answer.ClusterID == a.ClusterID {
+			p.cluster.Status.CurrentVersion = answer.Version
+			return
+		}
+	}
 }
 
 // errNameTaken says that an object of somebody else has a name that the cluster needs.
@@ -108,6 +119,7 @@ func (r *EtcdClusterReconciler) writePermits(ctx context.Context, p *pass, a pla
 			born := map[string]any{
 				resources.AnnotationClusterID: formatID(w.Permit.ClusterID),
 				resources.AnnotationMemberID:  formatID(w.Permit.MemberID),
+				resources.AnnotationVersion:   runningVersion(p.cluster),
 			}
 			if err := r.patch(ctx, claim, claim.UID, map[string]any{"annotations": born}); err != nil {
 				return fmt.Errorf("mark volume %s: %w", w.Pod, err)
@@ -142,7 +154,8 @@ func (r *EtcdClusterReconciler) serve(ctx context.Context, p *pass, a plan.Serve
 	return nil
 }
 
-// adopt makes retained volumes this cluster's own, and latches their cluster ID.
+// adopt makes retained volumes this cluster's own, and latches their cluster ID. Their data goes on with the version
+// that wrote it.
 func (r *EtcdClusterReconciler) adopt(ctx context.Context, p *pass, a plan.Adopt) error {
 	for _, name := range a.Volumes {
 		claim := p.claims[name]
@@ -152,6 +165,9 @@ func (r *EtcdClusterReconciler) adopt(ctx context.Context, p *pass, a plan.Adopt
 		}
 		if err := r.patch(ctx, claim, claim.UID, meta); err != nil {
 			return fmt.Errorf("adopt volume %s: %w", name, err)
+		}
+		if v := claim.Annotations[resources.AnnotationVersion]; v != "" {
+			p.cluster.Status.CurrentVersion = v
 		}
 	}
 	p.cluster.Status.ClusterID = formatID(a.ClusterID)

@@ -83,12 +83,6 @@ func (r *EtcdClusterReconciler) writeStatus(ctx context.Context, p *pass, err er
 	if !c.DeletionTimestamp.IsZero() {
 		return nil
 	}
-	if _, latches := p.action.(plan.Latch); latches && err == nil {
-		c.Status.CurrentVersion = version.Normalize(c.Spec.Version)
-	}
-	if _, adopts := p.action.(plan.Adopt); adopts && err == nil {
-		c.Status.CurrentVersion = version.Normalize(c.Spec.Version)
-	}
 	c.Status = status.Compute(status.Input{
 		Cluster: c, Observed: p.observed, Action: p.action, Err: err,
 		ClientURL:     resources.ClientURL(c),

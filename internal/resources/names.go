@@ -32,6 +32,8 @@ const (
 	// first permit.
 	AnnotationClusterID = "etcd.database.coreos.com/cluster-id"
 	AnnotationMemberID  = "etcd.database.coreos.com/member-id"
+	// AnnotationVersion is the etcd version that a volume's data was written by when it was last permitted to start.
+	AnnotationVersion = "etcd.database.coreos.com/etcd-version"
 	// AnnotationSpecHash is the hash of the pod template that a pod was made from.
 	AnnotationSpecHash = "etcd.database.coreos.com/spec-hash"
 )
