@@ -177,3 +177,11 @@ func TestCoarse(t *testing.T) {
 		}
 	}
 }
+
+func TestNoRevisionBeforeTheLatch(t *testing.T) {
+	in := threeMembers()
+	in.Cluster.Status.ClusterID = ""
+	if s := Compute(in); s.Revision != 0 {
+		t.Errorf("revision %d is recorded of a start that may be given up", s.Revision)
+	}
+}
