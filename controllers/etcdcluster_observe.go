@@ -25,7 +25,8 @@ func (r *EtcdClusterReconciler) observe(ctx context.Context, reader client.Reade
 	*pass, error,
 ) {
 	p := &pass{
-		cluster: c, before: c.Status.DeepCopy(), services: map[string]*corev1.Service{}, claims: map[string]*corev1.PersistentVolumeClaim{},
+		cluster: c, before: c.Status.DeepCopy(),
+		services: map[string]*corev1.Service{}, claims: map[string]*corev1.PersistentVolumeClaim{},
 	}
 	p.observed = plan.Observed{Now: r.Clock.Now(), Cluster: desired(c)}
 	if err := r.observePods(ctx, reader, p); err != nil {

@@ -35,8 +35,6 @@ type Cluster struct {
 	Deleting bool
 	// Persistent is true when members keep their data on PersistentVolumeClaims rather than emptyDir volumes.
 	Persistent bool
-	// PeerTLS is true when members speak TLS to each other.
-	PeerTLS bool
 	// Invalid names what is wrong with the spec; it stops the creation of a cluster, never the care of a running one.
 	Invalid *Problem
 	// ID is the latched cluster ID: not zero once a quorum has ever answered. It is never reset but by a restore.

@@ -56,7 +56,8 @@ func (v *view) seated(seats []Seat, p Pod) []Seat {
 
 func permitInitial(v *view) Action {
 	b := v.Cluster.Bootstrap
-	ids, _ := IDs(b.Token, v.peerURLs(b.Members))
+	urls := v.peerURLs(b.Members)
+	ids, _ := IDs(b.Token, urls)
 	var permits []PodPermit
 	for _, s := range b.Seats {
 		p, ok := v.pods[s.Name]
@@ -65,7 +66,7 @@ func permitInitial(v *view) Action {
 		}
 		permits = append(permits, PodPermit{Pod: p.Name, UID: p.UID, Permit: Permit{
 			Mode: ModeNew, ClusterID: b.ClusterID, MemberID: ids[p.Name],
-			InitialCluster: initialCluster(v.peerURLs(b.Members)),
+			InitialCluster: initialCluster(urls),
 			Token:          b.Token, PodUID: p.UID, Attempt: 1,
 		}})
 	}

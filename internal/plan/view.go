@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/etcdpilot/etcd-operator/internal/member"
 )
 
 // view is Observed with its parts joined by name and by ID.
@@ -71,8 +73,8 @@ func (v *view) freeNames(n int) []string {
 		name := v.memberName(i)
 		_, pod := v.pods[name]
 		_, volume := v.volumes[name]
-		_, member := v.members[name]
-		if !pod && !volume && !member {
+		_, listed := v.members[name]
+		if !pod && !volume && !listed {
 			names = append(names, name)
 		}
 	}
@@ -80,18 +82,10 @@ func (v *view) freeNames(n int) []string {
 }
 
 // PeerURL is where the other members reach the member of that name.
-func (c Cluster) PeerURL(name string) string {
-	scheme := "http"
-	if c.PeerTLS {
-		scheme = "https"
-	}
-	return fmt.Sprintf("%s://%s:2380", scheme, c.Host(name))
-}
+func (c Cluster) PeerURL(name string) string { return member.PeerURL(c.Host(name)) }
 
 // Host is the DNS name of a member, the one that its certificates carry.
-func (c Cluster) Host(name string) string {
-	return fmt.Sprintf("%s.%s.%s.svc%s", name, c.Name, c.Namespace, c.Domain)
-}
+func (c Cluster) Host(name string) string { return member.Host(name, c.Name, c.Namespace, c.Domain) }
 
 // voters are the members that vote.
 func (v *view) voters() []Member {

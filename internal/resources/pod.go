@@ -101,12 +101,12 @@ func podPolicy(c *v1beta2.EtcdCluster) *v1beta2.PodPolicy {
 // memberConfig is what a member keeps for its whole life. Options that the translation refuses never get here: the
 // spec is checked before anything is created.
 func memberConfig(c *v1beta2.EtcdCluster, name string) member.Config {
-	host := fmt.Sprintf("%s.%s.%s.svc%s", name, c.Name, c.Namespace, Domain(c))
+	host := member.Host(name, c.Name, c.Namespace, Domain(c))
 	options, _ := member.OptionsFromEnv(EtcdEnv(c))
 	return member.Config{
 		Name:      name,
-		PeerURL:   fmt.Sprintf("http://%s:%d", host, member.PeerPort),
-		ClientURL: fmt.Sprintf("http://%s:%d", host, member.ClientPort),
+		PeerURL:   member.PeerURL(host),
+		ClientURL: member.ClientURL(host),
 		DataDir:   member.DataDir,
 		Options:   options,
 	}

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/member"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
 
@@ -29,16 +30,13 @@ type Input struct {
 	WantedVersion string
 }
 
-// clientPort is the legacy status.clientPort.
-const clientPort = 2379
-
 // Compute returns the next status. What it does not know it leaves as it was.
 func Compute(in Input) v1beta2.EtcdClusterStatus {
 	s := *in.Cluster.Status.DeepCopy()
 	o := in.Observed
 	s.ObservedGeneration = in.Cluster.Generation
 	s.ControlPaused = in.Cluster.Spec.Paused
-	s.ServiceName, s.ClientPort, s.Selector = in.Service, clientPort, in.Selector
+	s.ServiceName, s.ClientPort, s.Selector = in.Service, member.ClientPort, in.Selector
 	s.Endpoints = []string{in.ClientURL}
 	s.TargetVersion = ""
 	if in.WantedVersion != s.CurrentVersion {
@@ -125,16 +123,16 @@ func memberStatus(name string, o plan.Observed, previous []v1beta2.MemberStatus)
 		m.ID, m.Role, m.Version, m.DBSize = previous[i].ID, previous[i].Role, previous[i].Version, previous[i].DBSize
 	}
 	pod, running := find(o.Pods, func(p plan.Pod) bool { return p.Name == name })
-	member, listed := find(o.Etcd.Members, func(e plan.Member) bool { return e.Name == name })
+	entry, listed := find(o.Etcd.Members, func(e plan.Member) bool { return e.Name == name })
 	answer, answers := find(o.Etcd.Answers, func(a plan.Answer) bool {
-		return running && a.Pod == name && a.PodUID == pod.UID && (!listed || a.MemberID == member.ID)
+		return running && a.Pod == name && a.PodUID == pod.UID && (!listed || a.MemberID == entry.ID)
 	})
 	if o.Etcd.Contact == plan.ContactQuorum {
 		m.ID, m.Role = "", v1beta2.MemberRoleNone
 	}
 	if listed {
-		m.ID, m.Role = fmt.Sprintf("%016x", member.ID), v1beta2.MemberRoleVoter
-		if member.Learner {
+		m.ID, m.Role = fmt.Sprintf("%016x", entry.ID), v1beta2.MemberRoleVoter
+		if entry.Learner {
 			m.Role = v1beta2.MemberRoleLearner
 		}
 	}
