@@ -40,6 +40,23 @@ const (
 	// ReasonSpecChanged means that a pod that held nothing was made from an older spec and is made again.
 	ReasonSpecChanged = "SpecChanged"
 
+	// ReasonUpdating means that members are brought to the spec, one after the other.
+	ReasonUpdating = "Updating"
+	// ReasonPullingImage means that an image is fetched to the nodes before any member is restarted with it.
+	ReasonPullingImage = "PullingImage"
+	// ReasonWaitingForMember means that an update goes on once the member is healthy that was updated last.
+	ReasonWaitingForMember = "WaitingForMember"
+	// ReasonUpdateStopped means that an update does not go on because a member does not get healthy: mend what the
+	// message names, or go back to the old spec.
+	ReasonUpdateStopped = "UpdateStopped"
+	// ReasonWaitingForVersion means that all members run the new version, and etcd has yet to raise or lower the
+	// cluster's own.
+	ReasonWaitingForVersion = "WaitingForVersion"
+	// ReasonWaitingForVolume means that a volume is growing.
+	ReasonWaitingForVolume = "WaitingForVolume"
+	// ReasonWaitingForResize means that a node has not resized a pod yet; the message has its reason.
+	ReasonWaitingForResize = "WaitingForResize"
+
 	// ReasonWaitingForPods means that pods have no address yet, or are on their way out.
 	ReasonWaitingForPods = "WaitingForPods"
 	// ReasonWaitingForEtcd means that etcd does not answer yet, or asks to try again later.
@@ -93,10 +110,14 @@ const (
 	ReasonInvalidOption = "InvalidOption"
 	// ReasonInvalidPod means that spec.pod cannot work.
 	ReasonInvalidPod = "InvalidPod"
+	// ReasonVersionRefused means that there is no safe way from the running version to spec.version in one step.
+	ReasonVersionRefused = "VersionRefused"
+	// ReasonVolumeShrinks means that the spec asks for less storage than a volume has: volumes cannot shrink.
+	ReasonVolumeShrinks = "VolumeShrinks"
+	// ReasonCorrupt means that etcd reports corrupt data: nothing is updated before that is mended.
+	ReasonCorrupt = "Corrupt"
 	// ReasonTLSNotSupported means that this release does not carry spec.TLS out.
 	ReasonTLSNotSupported = "TLSNotSupported"
-	// ReasonChangeNotCarriedOut means that this release does not carry out that change of a running cluster.
-	ReasonChangeNotCarriedOut = "ChangeNotCarriedOut"
 	// ReasonNotSupportedYet means that this release does not carry out objects of this kind.
 	ReasonNotSupportedYet = "NotSupportedYet"
 )

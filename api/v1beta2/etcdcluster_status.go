@@ -3,6 +3,7 @@ package v1beta2
 import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 )
 
 // ClusterPhase sums the conditions up in a word, for old clients and kubectl get.
@@ -66,12 +67,21 @@ type EtcdClusterStatus struct {
 	// leader is the name of the member that leads.
 	// +optional
 	Leader string `json:"leader,omitempty"`
-	// currentVersion is the etcd version that the cluster runs.
+	// currentVersion is the etcd version that the cluster runs: the lowest of its members' while they differ.
 	// +optional
 	CurrentVersion string `json:"currentVersion,omitempty"`
 	// targetVersion is the etcd version that the spec asks for, where it is another.
 	// +optional
 	TargetVersion string `json:"targetVersion,omitempty"`
+	// updatedMembers is the number of members whose pods are as the spec asks.
+	// +optional
+	UpdatedMembers int32 `json:"updatedMembers,omitempty"`
+	// acceptedSpec is the last spec that could be carried out. While the current one cannot, the cluster is cared for as
+	// this one asks.
+	// +kubebuilder:pruning:PreserveUnknownFields
+	// +kubebuilder:validation:Type=object
+	// +optional
+	AcceptedSpec *runtime.RawExtension `json:"acceptedSpec,omitempty"`
 	// clusterID is etcd's cluster ID in hexadecimal, set once a quorum has ever answered.
 	// +optional
 	ClusterID string `json:"clusterID,omitempty"`
@@ -134,6 +144,9 @@ type MemberStatus struct {
 	// version is the etcd version that it runs.
 	// +optional
 	Version string `json:"version,omitempty"`
+	// updated is true when its pod is as the spec asks.
+	// +optional
+	Updated bool `json:"updated,omitempty"`
 	// dbSize is the size of its database, rounded up.
 	// +optional
 	DBSize *resource.Quantity `json:"dbSize,omitempty"`

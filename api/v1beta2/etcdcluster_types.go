@@ -6,8 +6,6 @@ import (
 )
 
 // EtcdClusterSpec is what a user asks for.
-//
-// +kubebuilder:validation:XValidation:rule="(has(self.pod) && has(self.pod.persistentVolumeClaimSpec)) == (has(oldSelf.pod) && has(oldSelf.pod.persistentVolumeClaimSpec))",message="pod.persistentVolumeClaimSpec cannot be added to or removed from a cluster that exists: create a new cluster"
 type EtcdClusterSpec struct {
 	// size is the number of members, 1 to 9. Odd numbers are best: an even one tolerates no more failures than the odd
 	// one below it.

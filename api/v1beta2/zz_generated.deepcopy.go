@@ -348,6 +348,11 @@ func (in *EtcdClusterStatus) DeepCopyInto(out *EtcdClusterStatus) {
 			(*in)[i].DeepCopyInto(&(*out)[i])
 		}
 	}
+	if in.AcceptedSpec != nil {
+		in, out := &in.AcceptedSpec, &out.AcceptedSpec
+		*out = new(runtime.RawExtension)
+		(*in).DeepCopyInto(*out)
+	}
 	if in.QuorumLostSince != nil {
 		in, out := &in.QuorumLostSince, &out.QuorumLostSince
 		*out = (*in).DeepCopy()
