@@ -75,7 +75,10 @@ type pass struct {
 	observed plan.Observed
 	action   plan.Action
 	services map[string]*corev1.Service
+	pods     map[string]*corev1.Pod
 	claims   map[string]*corev1.PersistentVolumeClaim
+	// revision is the spec's.
+	revision resources.Revision
 	// session reaches the members that answered.
 	session *etcd.Session
 }

@@ -2,7 +2,6 @@ package controllers
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -12,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/etcdpilot/etcd-operator/internal/etcd"
 	"github.com/etcdpilot/etcd-operator/internal/member"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
@@ -45,16 +45,42 @@ func (r *EtcdClusterReconciler) execute(ctx context.Context, p *pass) error {
 		return r.delete(ctx, p, &corev1.Pod{}, a.Name, a.UID)
 	case plan.DeleteVolume:
 		return r.delete(ctx, p, &corev1.PersistentVolumeClaim{}, a.Name, a.UID)
-	case plan.AddLearner:
-		return p.session.AddLearner(ctx, a.PeerURL)
-	case plan.Promote:
-		return p.session.Promote(ctx, a.ID)
-	case plan.MoveLeader:
-		return p.session.MoveLeader(ctx, a.From, a.To)
-	case plan.RemoveMember:
-		return p.session.Remove(ctx, a.ID)
+	case plan.SetMetadata:
+		return r.setMetadata(ctx, p, a)
+	case plan.Resize:
+		return r.resize(ctx, p, a)
+	case plan.SetImage:
+		return r.setImage(ctx, p, a)
+	case plan.Recreate:
+		return r.recreate(ctx, p, a)
+	case plan.Expand:
+		return r.expand(ctx, p, a)
+	case plan.PullImages:
+		return r.pullImages(ctx, p, a)
+	case plan.EndPull:
+		return r.delete(ctx, p, &corev1.Pod{}, a.Name, a.UID)
+	default:
+		return change(ctx, p.session, a)
 	}
-	return fmt.Errorf("action %T is not known", p.action)
+}
+
+// change makes a call to etcd.
+func change(ctx context.Context, s *etcd.Session, action plan.Action) error {
+	switch a := action.(type) {
+	case plan.AddLearner:
+		return s.AddLearner(ctx, a.PeerURL)
+	case plan.Promote:
+		return s.Promote(ctx, a.ID)
+	case plan.MoveLeader:
+		return s.MoveLeader(ctx, a.From, a.To)
+	case plan.RemoveMember:
+		return s.Remove(ctx, a.ID)
+	case plan.EnableDowngrade:
+		return s.EnableDowngrade(ctx, a.Version)
+	case plan.CancelDowngrade:
+		return s.CancelDowngrade(ctx)
+	}
+	return fmt.Errorf("action %T is not known", action)
 }
 
 // latch records what answered, not what the spec asks for by now.
@@ -83,7 +109,7 @@ func (r *EtcdClusterReconciler) createVolumes(ctx context.Context, p *pass, a pl
 
 func (r *EtcdClusterReconciler) createPods(ctx context.Context, p *pass, a plan.CreatePods) error {
 	for _, n := range a.Pods {
-		pod, err := resources.Pod(p.cluster, n.Name, n.Incarnation, permitFor(n.Permit), r.podOptions(p.cluster))
+		pod, err := resources.Pod(p.cluster, n.Name, n.Incarnation, permitFor(n.Permit), r.optionsFor(n))
 		if err != nil {
 			return err
 		}
@@ -94,10 +120,10 @@ func (r *EtcdClusterReconciler) createPods(ctx context.Context, p *pass, a plan.
 	return nil
 }
 
-// create never takes "already exists" for success: either the view was stale, and the next pass sees the object, or
-// the object is somebody else's.
+// create never takes "already exists" for success: either the view was stale, and the next pass sees the object, or the
+// object is somebody else's, or its labels were removed by hand and it cannot be found any more.
 func (r *EtcdClusterReconciler) create(ctx context.Context, p *pass, o client.Object) error {
-	kind := fmt.Sprintf("%T", o)
+	kind, labels := fmt.Sprintf("%T", o), o.GetLabels()
 	err := r.Client.Create(ctx, o, client.FieldOwner(resources.FieldOwner))
 	if !apierrors.IsAlreadyExists(err) {
 		return err
@@ -109,17 +135,20 @@ func (r *EtcdClusterReconciler) create(ctx context.Context, p *pass, o client.Ob
 		return fmt.Errorf("%w: %s belongs to %s: delete it or give this cluster another name",
 			errNameTaken, o.GetName(), conflict.Owner)
 	}
+	if patchErr := r.patch(ctx, o, o.GetUID(), map[string]any{"labels": labels}); patchErr != nil {
+		return patchErr
+	}
 	return err
 }
 
 // writePermits marks the volume as used before the permit lets anybody write to it.
 func (r *EtcdClusterReconciler) writePermits(ctx context.Context, p *pass, a plan.WritePermits) error {
 	for _, w := range a.Permits {
-		if claim, ok := p.claims[w.Pod]; ok {
+		if claim, ok := p.claims[w.Pod]; ok && resources.PodPersistent(p.pods[w.Pod]) {
 			born := map[string]any{
 				resources.AnnotationClusterID: formatID(w.Permit.ClusterID),
 				resources.AnnotationMemberID:  formatID(w.Permit.MemberID),
-				resources.AnnotationVersion:   runningVersion(p.cluster),
+				resources.AnnotationVersion:   versionOf(p, w.Pod),
 			}
 			if err := r.patch(ctx, claim, claim.UID, map[string]any{"annotations": born}); err != nil {
 				return fmt.Errorf("mark volume %s: %w", w.Pod, err)
@@ -176,8 +205,7 @@ func (r *EtcdClusterReconciler) adopt(ctx context.Context, p *pass, a plan.Adopt
 
 // patch merges metadata into exactly the object with that UID: another one of the same name is a conflict.
 func (r *EtcdClusterReconciler) patch(ctx context.Context, o client.Object, uid types.UID, meta map[string]any) error {
-	meta["uid"] = uid
-	body, err := json.Marshal(map[string]any{"metadata": meta})
+	body, err := encodePatch(uid, meta, nil)
 	if err != nil {
 		return err
 	}

@@ -20,7 +20,6 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 	"github.com/etcdpilot/etcd-operator/internal/status"
-	"github.com/etcdpilot/etcd-operator/internal/version"
 )
 
 const (
@@ -85,10 +84,9 @@ func (r *EtcdClusterReconciler) writeStatus(ctx context.Context, p *pass, err er
 	}
 	c.Status = status.Compute(status.Input{
 		Cluster: c, Observed: p.observed, Action: p.action, Err: err,
-		ClientURL:     resources.ClientURL(c),
-		Service:       resources.ClientServiceName(c.Name),
-		Selector:      metav1.FormatLabelSelector(&metav1.LabelSelector{MatchLabels: resources.ClusterSelector(c.Name)}),
-		WantedVersion: version.Normalize(c.Spec.Version),
+		ClientURL: resources.ClientURL(c),
+		Service:   resources.ClientServiceName(c.Name),
+		Selector:  metav1.FormatLabelSelector(&metav1.LabelSelector{MatchLabels: resources.ClusterSelector(c.Name)}),
 	})
 	if equality.Semantic.DeepEqual(p.before, &c.Status) {
 		return nil

@@ -16,7 +16,6 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/member"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
-	"github.com/etcdpilot/etcd-operator/internal/status"
 )
 
 // observe reads everything a decision may depend on. Its errors are those of the Kubernetes API only: an etcd that does
@@ -25,20 +24,27 @@ func (r *EtcdClusterReconciler) observe(ctx context.Context, reader client.Reade
 	*pass, error,
 ) {
 	p := &pass{
-		cluster: c, before: c.Status.DeepCopy(),
-		services: map[string]*corev1.Service{}, claims: map[string]*corev1.PersistentVolumeClaim{},
+		cluster: c, before: c.Status.DeepCopy(), services: map[string]*corev1.Service{},
+		pods: map[string]*corev1.Pod{}, claims: map[string]*corev1.PersistentVolumeClaim{},
 	}
-	p.observed = plan.Observed{Now: r.Clock.Now(), Cluster: desired(c)}
+	claims := &corev1.PersistentVolumeClaimList{}
+	if err := listOf(ctx, reader, c, claims); err != nil {
+		return nil, err
+	}
+	var problem *plan.Problem
+	c.Spec, problem = effective(c, claims.Items)
+	p.observed = plan.Observed{Now: r.Clock.Now(), Cluster: desired(c, problem)}
 	if err := r.observePods(ctx, reader, p); err != nil {
 		return nil, err
 	}
-	if err := observeVolumes(ctx, reader, p); err != nil {
-		return nil, err
-	}
+	observeVolumes(p, claims.Items)
 	if err := observeServices(ctx, reader, p); err != nil {
 		return nil, err
 	}
 	if err := observeBudget(ctx, reader, p); err != nil {
+		return nil, err
+	}
+	if err := observePulls(ctx, reader, p); err != nil {
 		return nil, err
 	}
 	p.session = r.Etcd.Observe(ctx, client.ObjectKeyFromObject(c).String(), nil, endpoints(p.observed))
@@ -46,20 +52,13 @@ func (r *EtcdClusterReconciler) observe(ctx context.Context, reader client.Reade
 	return p, nil
 }
 
-// desired is the part of an observation that the EtcdCluster itself holds.
-func desired(c *v1beta2.EtcdCluster) plan.Cluster {
-	return plan.Cluster{
-		Namespace: c.Namespace, Name: c.Name, UID: string(c.UID), Domain: resources.Domain(c),
-		Size: int(c.Spec.Size), Paused: c.Spec.Paused, Deleting: !c.DeletionTimestamp.IsZero(),
-		Persistent: resources.Persistent(c), Invalid: validate(c),
-		ID: parseID(c.Status.ClusterID), Bootstrap: bootstrapOf(c.Status.Bootstrap),
-		Revision: c.Status.Revision, Voters: status.Voters(&c.Status),
-	}
-}
-
 func (r *EtcdClusterReconciler) observePods(ctx context.Context, reader client.Reader, p *pass) error {
 	pods := &corev1.PodList{}
 	if err := listOf(ctx, reader, p.cluster, pods); err != nil {
+		return err
+	}
+	var err error
+	if p.revision, err = resources.RevisionOf(p.cluster, r.podOptions()); err != nil {
 		return err
 	}
 	for i := range pods.Items {
@@ -68,40 +67,24 @@ func (r *EtcdClusterReconciler) observePods(ctx context.Context, reader client.R
 			p.observed.Conflicts = append(p.observed.Conflicts, *conflict)
 			continue
 		}
+		p.pods[pod.Name] = pod
 		seen := podOf(pod)
-		fresh, err := resources.Pod(p.cluster, pod.Name, seen.Incarnation, nil, r.podOptions(p.cluster))
-		if err != nil {
-			return err
-		}
-		seen.Outdated = pod.Annotations[resources.AnnotationSpecHash] != fresh.Annotations[resources.AnnotationSpecHash]
+		seen.Drift = p.revision.Drift(pod, p.cluster.Spec.Repository)
 		p.observed.Pods = append(p.observed.Pods, seen)
 	}
 	return nil
 }
 
-func observeVolumes(ctx context.Context, reader client.Reader, p *pass) error {
-	claims := &corev1.PersistentVolumeClaimList{}
-	if err := listOf(ctx, reader, p.cluster, claims); err != nil {
-		return err
-	}
-	for i := range claims.Items {
-		claim := &claims.Items[i]
+func observeVolumes(p *pass, claims []corev1.PersistentVolumeClaim) {
+	for i := range claims {
+		claim := &claims[i]
 		if owner := metav1.GetControllerOf(claim); owner != nil && owner.UID != p.cluster.UID {
 			p.observed.Conflicts = append(p.observed.Conflicts, *conflictOf("PersistentVolumeClaim", claim, p.cluster))
 			continue
 		}
 		p.claims[claim.Name] = claim
-		p.observed.Volumes = append(p.observed.Volumes, plan.Volume{
-			Name: claim.Name, UID: string(claim.UID),
-			Deleting:    !claim.DeletionTimestamp.IsZero(),
-			Lost:        claim.Status.Phase == corev1.ClaimLost,
-			Incarnation: number(claim.Labels[resources.LabelIncarnation]),
-			Owned:       claim.Annotations[resources.AnnotationClusterUID] == string(p.cluster.UID),
-			ClusterID:   parseID(claim.Annotations[resources.AnnotationClusterID]),
-			MemberID:    parseID(claim.Annotations[resources.AnnotationMemberID]),
-		})
+		p.observed.Volumes = append(p.observed.Volumes, volumeOf(p.cluster, claim))
 	}
-	return nil
 }
 
 func observeServices(ctx context.Context, reader client.Reader, p *pass) error {
@@ -181,28 +164,4 @@ func endpoints(o plan.Observed) []etcd.Endpoint {
 		}
 	}
 	return out
-}
-
-// podOf reads what matters of a pod.
-func podOf(pod *corev1.Pod) plan.Pod {
-	seen := plan.Pod{
-		Name: pod.Name, UID: string(pod.UID), IP: pod.Status.PodIP, Node: pod.Spec.NodeName,
-		Incarnation: number(pod.Labels[resources.LabelIncarnation]),
-		Zone:        pod.Labels[corev1.LabelTopologyZone],
-		Phase:       phaseOf(pod),
-		Created:     pod.CreationTimestamp.Time,
-		Problem:     problemOf(pod),
-		Permit:      permitOf(pod.Annotations[member.PermitAnnotation]),
-		Serving:     pod.Labels[resources.LabelServing] == "true",
-	}
-	if refusal, ok := refusalOf(pod); ok {
-		seen.Exit, seen.Refused = exits[refusal.Reason], refusal.Attempt
-	}
-	if pod.DeletionTimestamp != nil {
-		seen.Deleting, seen.Deadline = true, pod.DeletionTimestamp.Time
-	}
-	for _, c := range pod.Status.Conditions {
-		seen.Ready = seen.Ready || c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
-	}
-	return seen
 }

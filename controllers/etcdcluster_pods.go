@@ -3,15 +3,47 @@ package controllers
 import (
 	"fmt"
 	"slices"
-	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
 
-	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/member"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
+	"github.com/etcdpilot/etcd-operator/internal/version"
 )
+
+// podOf reads what matters of a pod.
+func podOf(pod *corev1.Pod) plan.Pod {
+	seen := plan.Pod{
+		Name: pod.Name, UID: string(pod.UID), IP: pod.Status.PodIP, Node: pod.Spec.NodeName,
+		Incarnation: number(pod.Labels[resources.LabelIncarnation]),
+		Zone:        pod.Labels[corev1.LabelTopologyZone],
+		Phase:       phaseOf(pod),
+		Created:     pod.CreationTimestamp.Time,
+		Problem:     problemOf(pod),
+		Persistent:  resources.PodPersistent(pod),
+		Version:     version.OfImage(resources.EtcdOf(pod).Image),
+		Permit:      permitOf(pod.Annotations[member.PermitAnnotation]),
+		Serving:     pod.Labels[resources.LabelServing] == "true",
+	}
+	if refusal, ok := refusalOf(pod); ok {
+		seen.Exit, seen.Refused = exits[refusal.Reason], refusal.Attempt
+	}
+	if pod.DeletionTimestamp != nil {
+		seen.Deleting, seen.Deadline = true, pod.DeletionTimestamp.Time
+	}
+	for _, c := range pod.Status.Conditions {
+		switch c.Type {
+		case corev1.PodReady:
+			seen.Ready, seen.Changed = c.Status == corev1.ConditionTrue, c.LastTransitionTime.Time
+		case corev1.PodResizePending, corev1.PodResizeInProgress:
+			seen.Resizing = fmt.Sprintf("%s: %s", c.Reason, c.Message)
+			seen.Unfit = seen.Unfit || c.Reason == corev1.PodReasonInfeasible
+		default:
+		}
+	}
+	return seen
+}
 
 func phaseOf(pod *corev1.Pod) plan.Phase {
 	switch pod.Status.Phase {
@@ -70,70 +102,4 @@ func refusalOf(pod *corev1.Pod) (member.Refusal, bool) {
 		}
 	}
 	return member.Refusal{}, false
-}
-
-func number(label string) int {
-	n, err := strconv.Atoi(label)
-	if err != nil {
-		return 0
-	}
-	return n
-}
-
-// parseID reads an ID as status and annotations hold it; 0 is no ID.
-func parseID(text string) uint64 {
-	id, err := strconv.ParseUint(text, 16, 64)
-	if err != nil {
-		return 0
-	}
-	return id
-}
-
-func formatID(id uint64) string { return fmt.Sprintf("%016x", id) }
-
-func permitOf(annotation string) *plan.Permit {
-	p, err := member.ParsePermit(annotation)
-	if annotation == "" || err != nil {
-		return nil
-	}
-	return &plan.Permit{
-		Mode: plan.Mode(p.Mode), ClusterID: uint64(p.ClusterID), MemberID: uint64(p.MemberID),
-		InitialCluster: p.InitialCluster, Token: p.Token, PodUID: p.PodUID, Attempt: p.Attempt,
-	}
-}
-
-func permitFor(p *plan.Permit) *member.Permit {
-	if p == nil {
-		return nil
-	}
-	return &member.Permit{
-		Mode: member.Mode(p.Mode), ClusterID: member.ID(p.ClusterID), MemberID: member.ID(p.MemberID),
-		InitialCluster: p.InitialCluster, Token: p.Token, PodUID: p.PodUID, Attempt: p.Attempt,
-	}
-}
-
-func bootstrapOf(s *v1beta2.BootstrapStatus) *plan.Bootstrap {
-	if s == nil {
-		return nil
-	}
-	b := &plan.Bootstrap{
-		Incarnation: int(s.Incarnation), Token: s.Token, Members: s.Members, ClusterID: parseID(s.ClusterID),
-	}
-	for _, seat := range s.Seats {
-		b.Seats = append(b.Seats, plan.Seat{Name: seat.Name, PodUID: seat.PodUID, VolumeUID: seat.VolumeUID})
-	}
-	return b
-}
-
-func bootstrapFor(b plan.Bootstrap) *v1beta2.BootstrapStatus {
-	s := &v1beta2.BootstrapStatus{
-		Incarnation: int32(b.Incarnation), //nolint:gosec // counts attempts from 1
-		Token:       b.Token, Members: b.Members, ClusterID: formatID(b.ClusterID),
-	}
-	for _, seat := range b.Seats {
-		s.Seats = append(s.Seats, v1beta2.BootstrapSeat{
-			Name: seat.Name, PodUID: seat.PodUID, VolumeUID: seat.VolumeUID,
-		})
-	}
-	return s
 }

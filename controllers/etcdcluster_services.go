@@ -10,7 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 )
 
@@ -58,11 +57,4 @@ func (r *EtcdClusterReconciler) apply(ctx context.Context, o client.Object) erro
 	unstructured.RemoveNestedField(content, "status")
 	config := client.ApplyConfigurationFromUnstructured(&unstructured.Unstructured{Object: content})
 	return r.Client.Apply(ctx, config, client.FieldOwner(resources.FieldOwner), client.ForceOwnership)
-}
-
-// podOptions are what the operator adds to every pod. New members run what the others run.
-func (r *EtcdClusterReconciler) podOptions(c *v1beta2.EtcdCluster) resources.PodOptions {
-	return resources.PodOptions{
-		OperatorImage: r.OperatorImage, OpenShift: r.OpenShift, EtcdVersion: runningVersion(c),
-	}
 }

@@ -56,11 +56,3 @@ func validatePod(pod *v1beta2.PodPolicy) *plan.Problem {
 	}
 	return nil
 }
-
-// runningVersion is what pods run: the version that the cluster was started with.
-func runningVersion(c *v1beta2.EtcdCluster) string {
-	if v := c.Status.CurrentVersion; v != "" {
-		return v
-	}
-	return version.Normalize(c.Spec.Version)
-}

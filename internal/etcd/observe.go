@@ -92,5 +92,9 @@ func ask(ctx context.Context, c *clientv3.Client, e Endpoint) (plan.Answer, bool
 	answer.Applied, answer.Committed = status.GetRaftAppliedIndex(), status.GetRaftIndex()
 	answer.DBSize, answer.DBSizeInUse = status.GetDbSize(), status.GetDbSizeInUse()
 	answer.Errors = status.GetErrors()
+	answer.Storage = minorOf(status.GetStorageVersion())
+	if d := status.GetDowngradeInfo(); d.GetEnabled() {
+		answer.Downgrade = minorOf(d.GetTargetVersion())
+	}
 	return answer, true
 }

@@ -45,7 +45,11 @@ type CreatePods struct{ Pods []NewPod }
 type NewPod struct {
 	Name        string
 	Incarnation int
-	Permit      *Permit
+	// Persistent is true for a pod on the claim of its name.
+	Persistent bool
+	// Version is the etcd version that it is to run.
+	Version string
+	Permit  *Permit
 }
 
 // WritePermits marks each volume as used by its member and then writes the permit onto its pod.
@@ -85,6 +89,38 @@ type DeletePod struct{ Name, UID, Why string }
 
 // DeleteVolume deletes exactly the claim with that UID.
 type DeleteVolume struct{ Name, UID, Why string }
+
+// SetMetadata gives a pod the labels and annotations that the spec asks for.
+type SetMetadata struct{ Name, UID string }
+
+// Resize gives a running pod the resources that the spec asks for. Where Kubernetes refuses, the pod is marked as one
+// that takes a new pod.
+type Resize struct{ Name, UID string }
+
+// SetImage lets a pod's container restart with the spec's image of that version. The member's volume is marked with the
+// version first, so that the pod runs it too should it have to be made again.
+type SetImage struct{ Name, UID, Version string }
+
+// Recreate deletes a pod, for it to be made again on its volume, which is first marked with the version to run.
+type Recreate struct{ Name, UID, Version string }
+
+// Expand asks for more storage on claims. Where Kubernetes refuses, the claim is marked as fixed in size.
+type Expand struct{ Names []string }
+
+// PullImages creates pods that fetch an image to nodes.
+type PullImages struct{ Pulls []PullOn }
+
+// PullOn is one image for one node.
+type PullOn struct{ Node, Image string }
+
+// EndPull deletes exactly the fetching pod with that UID.
+type EndPull struct{ Name, UID string }
+
+// EnableDowngrade tells etcd to go down to that minor version, such as "3.6", and CancelDowngrade not to.
+type EnableDowngrade struct{ Version string }
+
+// CancelDowngrade tells etcd to stay at the version that it has.
+type CancelDowngrade struct{ Version string }
 
 // SetBudget creates or changes the PodDisruptionBudget.
 type SetBudget struct{ MinAvailable int }

@@ -99,6 +99,52 @@ func (a DeleteVolume) describe() Description {
 	return Description{"DeleteVolume", a.Why, "deleting volume " + a.Name}
 }
 
+func (a SetMetadata) describe() Description {
+	return Description{"SetMetadata", v1beta2.ReasonUpdating, "changing labels and annotations of pod " + a.Name}
+}
+
+func (a Resize) describe() Description {
+	return Description{"Resize", v1beta2.ReasonUpdating, "resizing pod " + a.Name + " in place"}
+}
+
+func (a SetImage) describe() Description {
+	return Description{
+		"SetImage", v1beta2.ReasonUpdating, fmt.Sprintf("restarting %s in place with etcd %s", a.Name, a.Version),
+	}
+}
+
+func (a Recreate) describe() Description {
+	return Description{
+		"Recreate", v1beta2.ReasonUpdating, fmt.Sprintf("making pod %s again on its volume, with etcd %s", a.Name, a.Version),
+	}
+}
+
+func (a Expand) describe() Description {
+	return Description{"Expand", v1beta2.ReasonUpdating, "asking for more storage for " + list(a.Names)}
+}
+
+func (a PullImages) describe() Description {
+	var nodes []string
+	for _, p := range a.Pulls {
+		nodes = append(nodes, p.Node)
+	}
+	return Description{
+		"PullImages", v1beta2.ReasonPullingImage, fmt.Sprintf("fetching %s to %s", a.Pulls[0].Image, list(nodes)),
+	}
+}
+
+func (a EndPull) describe() Description {
+	return Description{"EndPull", v1beta2.ReasonPullingImage, "deleting pod " + a.Name}
+}
+
+func (a EnableDowngrade) describe() Description {
+	return Description{"EnableDowngrade", v1beta2.ReasonUpdating, "telling etcd to go down to " + a.Version}
+}
+
+func (a CancelDowngrade) describe() Description {
+	return Description{"CancelDowngrade", v1beta2.ReasonUpdating, "telling etcd not to go down to " + a.Version}
+}
+
 func (a SetBudget) describe() Description {
 	return Description{
 		"SetBudget", v1beta2.ReasonWaitingForBudget,

@@ -13,7 +13,7 @@ const latched uint64 = 0xc1
 
 func emptyCluster(size int, persistent bool) Observed {
 	return Observed{Now: now, Cluster: Cluster{
-		Namespace: "ns", Name: "c", UID: "uid", Size: size, Persistent: persistent,
+		Namespace: "ns", Name: "c", UID: "uid", Size: size, Persistent: persistent, Version: "3.6.16",
 	}}
 }
 
@@ -23,7 +23,9 @@ func bootstrapped(size int, persistent bool) Observed {
 	b := newView(o).incarnation(1)
 	o.Cluster.Bootstrap = &b
 	for i := range size {
-		o.Pods = append(o.Pods, waitingPod(i))
+		p := waitingPod(i)
+		p.Persistent = persistent
+		o.Pods = append(o.Pods, p)
 		if persistent {
 			o.Volumes = append(o.Volumes, Volume{Name: name(i), UID: "v" + fmt.Sprint(i), Incarnation: 1, Owned: true})
 		}
@@ -54,7 +56,7 @@ func healthyCluster(size int, persistent bool) Observed {
 		})
 		o.Etcd.Answers = append(o.Etcd.Answers, answerOf(i))
 		if persistent {
-			o.Volumes[i].ClusterID, o.Volumes[i].MemberID = latched, id(i)
+			o.Volumes[i].ClusterID, o.Volumes[i].MemberID, o.Volumes[i].Version = latched, id(i), "3.6.16"
 		}
 	}
 	return o
@@ -66,7 +68,7 @@ func id(i int) uint64   { return uint64(0xa0 + i) }
 func waitingPod(i int) Pod {
 	return Pod{
 		Name: name(i), UID: "p" + fmt.Sprint(i), Incarnation: 1, Phase: Running, IP: fmt.Sprintf("10.0.0.%d", i+1),
-		Node: fmt.Sprintf("n%d", i%3), Created: now.Add(-time.Minute),
+		Node: fmt.Sprintf("n%d", i%3), Created: now.Add(-time.Minute), Version: "3.6.16",
 	}
 }
 
@@ -79,7 +81,9 @@ func answerOf(i int) Answer {
 
 // withLearner adds member i as a learner that is listed but has not started.
 func withLearner(o Observed, i int) Observed {
-	o.Pods = append(o.Pods, waitingPod(i))
+	p := waitingPod(i)
+	p.Persistent = o.Cluster.Persistent
+	o.Pods = append(o.Pods, p)
 	o.Etcd.Members = append(o.Etcd.Members, Member{
 		ID: id(i), Name: name(i), PeerURL: o.Cluster.PeerURL(name(i)), Learner: true,
 	})

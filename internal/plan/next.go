@@ -34,6 +34,7 @@ var bootstrapping = []rule{
 var running = []rule{
 	clearTerminal, // a pod in a terminal phase never starts again
 	restart,       // pod gone, data there: same name, same volume, at once
+	unstick,       // a pod that cannot run was made from an older spec: make it from this one
 	noQuorum,      // without a quorum nothing about the membership may change
 	raiseBudget,   // evictions must leave a quorum of the voters that there are now
 	serve,         // let clients reach every voter
@@ -45,8 +46,18 @@ var running = []rule{
 	join,          // candidates with an address become learners, together where the servers allow it
 	permit,        // learners that are listed may start
 	grow,          // fewer members than asked for
+	surplusVolume, // a volume made for a member that is not wanted any more
+	adjust,        // labels, resources and bigger volumes disturb nobody
+	pullImages,    // fetch a new image before any member is restarted with it
+	mend,          // a member that is down anyway gets what the spec asks for now
+	endPulls,      // what has fetched an image is not needed any more
+	steady,        // one at a time: the next member once all are healthy
+	downgrade,     // etcd itself goes down before its members do
+	surge,         // a member that has to be replaced: bring the new one in first
+	roll,          // a member that can be restarted: followers first
 	openBudget,    // no disruption of ours is due: let others evict one pod
 	await,         // name what is still under way
+	refused,       // name what of the spec cannot be carried out
 }
 
 // Next decides what to do now.

@@ -97,7 +97,7 @@ func TestBootstrap(t *testing.T) {
 		},
 		"then the pods, without permits": {
 			edit(waiting, func(o *Observed) { o.Pods = nil }),
-			CreatePods{[]NewPod{{Name: "c-0", Incarnation: 1}, {Name: "c-1", Incarnation: 1}, {Name: "c-2", Incarnation: 1}}},
+			CreatePods{[]NewPod{{Name: "c-0", Incarnation: 1, Version: "3.6.16"}, {Name: "c-1", Incarnation: 1, Version: "3.6.16"}, {Name: "c-2", Incarnation: 1, Version: "3.6.16"}}},
 		},
 		"volumes before pods": {
 			edit(bootstrapped(3, true), func(o *Observed) { o.Pods, o.Volumes = nil, nil }),
@@ -112,11 +112,11 @@ func TestBootstrap(t *testing.T) {
 		},
 		"seat those that are there": {waiting, CommitBootstrap{allSeats}},
 		"a pod made from an older spec is made again while it waits": {
-			edit(bootstrapped(3, false), func(o *Observed) { o.Pods[1].Outdated = true }),
+			edit(bootstrapped(3, false), func(o *Observed) { o.Pods[1].Drift.Template = true }),
 			DeletePod{Name: "c-1", UID: "p1", Why: v1beta2.ReasonSpecChanged},
 		},
 		"one that cannot be configured is made again from the new spec": {
-			edit(withPermits(full), func(o *Observed) { o.Pods[1].Outdated, o.Pods[1].Exit = true, ExitBadConfig }),
+			edit(withPermits(full), func(o *Observed) { o.Pods[1].Drift.Template, o.Pods[1].Exit = true, ExitBadConfig }),
 			DeletePod{Name: "c-1", UID: "p1", Why: v1beta2.ReasonSpecChanged},
 		},
 		"and until then says so, and has lost nothing": {
@@ -150,7 +150,7 @@ func TestBootstrap(t *testing.T) {
 		},
 		"who had a permit comes back only with data": {
 			withoutPod(born(seated(bootstrapped(3, true)), 1), 1),
-			CreatePods{[]NewPod{{Name: "c-1", Incarnation: 1, Permit: &Permit{
+			CreatePods{[]NewPod{{Name: "c-1", Incarnation: 1, Version: "3.6.16", Persistent: true, Permit: &Permit{
 				Mode: ModeResume, ClusterID: latched, MemberID: id(1),
 			}}}},
 		},

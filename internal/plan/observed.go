@@ -14,6 +14,8 @@ type Observed struct {
 	Volumes []Volume
 	// Etcd is what the servers themselves said.
 	Etcd Etcd
+	// Pulls are the pods that fetch an image to a node before a member there is restarted with it.
+	Pulls []Pull
 	// Budget is the PodDisruptionBudget over the voters.
 	Budget Budget
 	// Conflicts are objects that hold a name this cluster needs and belong to someone else.
@@ -33,9 +35,15 @@ type Cluster struct {
 	Paused bool
 	// Deleting is true once the object has a deletion timestamp.
 	Deleting bool
-	// Persistent is true when members keep their data on PersistentVolumeClaims rather than emptyDir volumes.
+	// Persistent is true when members are to keep their data on PersistentVolumeClaims rather than emptyDir volumes.
 	Persistent bool
-	// Invalid names what is wrong with the spec; it stops the creation of a cluster, never the care of a running one.
+	// VolumeSize is the storage that each claim is to ask for, in bytes; 0 if nothing is said.
+	VolumeSize int64
+	// Repository and Version are where etcd's image comes from and the version that members are to run, such as "3.6.16".
+	Repository string
+	Version    string
+	// Invalid names what is wrong with the spec. It stops the creation of a cluster. A running one is cared for as the
+	// last spec that was right asks.
 	Invalid *Problem
 	// ID is the latched cluster ID: not zero once a quorum has ever answered. It is never reset but by a restore.
 	ID uint64
@@ -130,8 +138,46 @@ type Pod struct {
 	Refused int
 	// Serving is true when the pod carries the label that the client Service selects.
 	Serving bool
-	// Outdated is true when the pod would be made differently from the current spec.
-	Outdated bool
+	// Persistent is true when the pod's data is on the claim of its name, false when it is in an emptyDir volume.
+	Persistent bool
+	// Version is the etcd version of the image that the pod is to run, whatever answers.
+	Version string
+	// Drift is what the current spec would do differently, the version aside.
+	Drift Drift
+	// Resizing says why a resize in place is not done yet, empty if none is under way.
+	Resizing string
+	// Unfit is true when the pod's node can never give it the resources that it is to be resized to.
+	Unfit bool
+	// Changed is when the pod became Ready or ceased to be.
+	Changed time.Time
+}
+
+// Drift says in which respects a pod differs from the one that the spec would give now.
+type Drift struct {
+	// Metadata are labels and annotations, changed in place.
+	Metadata bool
+	// Resources are resized in place.
+	Resources bool
+	// Image is the image's repository: the container is restarted in place.
+	Image bool
+	// Template is anything else, which takes a new pod.
+	Template bool
+}
+
+// Any tells whether there is any difference.
+func (d Drift) Any() bool { return d != Drift{} }
+
+// Pull is a pod that does nothing but have an image on a node.
+type Pull struct {
+	Name  string
+	UID   string
+	Node  string
+	Image string
+	// Done is true once the image is there, or nothing more can be learnt from this pod.
+	Done bool
+	// Problem says why the image does not come, empty if that is not known.
+	Problem  string
+	Deleting bool
 }
 
 // Mode says what a permit allows.
@@ -178,6 +224,16 @@ type Volume struct {
 	// ClusterID and MemberID are written before the first permit for this volume; both zero on a volume never used.
 	ClusterID uint64
 	MemberID  uint64
+	// Version is the etcd version that the volume's member is to run, empty on a volume never used.
+	Version string
+	// Requested is the storage that the claim asks for, in bytes.
+	Requested int64
+	// Growing is true while the storage that was asked for is not all there.
+	Growing bool
+	// Fixed is true once Kubernetes has refused to let the volume grow.
+	Fixed bool
+	// Drift is true when the spec asks for another kind of volume: another class, or other access modes.
+	Drift bool
 }
 
 // Contact says how much of etcd answered.
@@ -227,6 +283,11 @@ type Answer struct {
 	Learner bool
 	// Version is the server's version, for example "3.6.16".
 	Version string
+	// Storage is the minor version whose schema the data has, such as "3.6"; empty from etcd 3.5. It follows the
+	// cluster's version, which etcd raises a few seconds after the last member runs the newer one.
+	Storage string
+	// Downgrade is the minor version that etcd was told to go down to, empty if none.
+	Downgrade string
 	// Revision is member-local: it lags legitimately.
 	Revision int64
 	// Applied and Committed are raft indexes.

@@ -33,6 +33,11 @@ func (v *view) safeToRemove(m Member) bool {
 	return rest > 0 && v.healthyVoters(m.Name) >= Quorum(rest)
 }
 
+// safeToRestart tells whether the voters other than this one are a healthy quorum of all.
+func (v *view) safeToRestart(m Member) bool {
+	return m.Learner || v.healthyVoters(m.Name) >= Quorum(len(v.voters()))
+}
+
 // safeToPromote tells whether the voters, the learner among them, keep a healthy quorum.
 func (v *view) safeToPromote() bool {
 	return v.healthyVoters("")+1 >= Quorum(len(v.voters())+1)
@@ -46,22 +51,11 @@ func guard(v *view, a Action) Action {
 	if v.Cluster.ID == 0 {
 		return a
 	}
-	var victim Member
-	switch act := a.(type) {
-	case RemoveMember:
-		victim = v.members[act.Name]
-	case DeletePod:
-		victim = v.members[act.Name]
-		if v.pods[act.Name].Phase == Terminal {
-			return a
-		}
-	default:
-		return a
-	}
+	victim, safe := v.victimOf(a)
 	if victim.ID == 0 || victim.Learner {
 		return a
 	}
-	if !v.safeToRemove(victim) {
+	if !safe {
 		return Wait{
 			Reason: v1beta2.ReasonQuorumAtRisk, After: pollSlow,
 			Message: fmt.Sprintf("taking %s away would cost the quorum: only %d of %d voters are healthy",
@@ -69,6 +63,26 @@ func guard(v *view, a Action) Action {
 		}
 	}
 	return v.closeBudget(a)
+}
+
+// victimOf is the member that an action disturbs, none if it disturbs nobody, and whether the others can do without it.
+func (v *view) victimOf(a Action) (victim Member, safe bool) {
+	switch act := a.(type) {
+	case RemoveMember:
+		victim = v.members[act.Name]
+		return victim, v.safeToRemove(victim)
+	case SetImage:
+		victim = v.members[act.Name]
+	case Recreate:
+		victim = v.members[act.Name]
+	case DeletePod:
+		if v.pods[act.Name].Phase != Running {
+			return Member{}, true
+		}
+		victim = v.members[act.Name]
+	default:
+	}
+	return victim, v.safeToRestart(victim)
 }
 
 func (v *view) closeBudget(a Action) Action {

@@ -36,6 +36,28 @@ func await(v *view) Action {
 			}
 		}
 	}
+	if a := v.awaitInPlace(); a != nil {
+		return a
+	}
+	return v.awaitVersion()
+}
+
+// awaitInPlace waits for what Kubernetes does to a running member.
+func (v *view) awaitInPlace() Action {
+	for _, m := range v.Etcd.Members {
+		if p := v.pods[m.Name]; p.Resizing != "" {
+			return Wait{
+				Reason: v1beta2.ReasonWaitingForResize, After: pollSlow,
+				Message: fmt.Sprintf("pod %s is being resized: %s", m.Name, p.Resizing),
+			}
+		}
+		if v.volumes[m.Name].Growing {
+			return Wait{
+				Reason: v1beta2.ReasonWaitingForVolume, After: pollSlow,
+				Message: fmt.Sprintf("waiting until volume %s has grown", m.Name),
+			}
+		}
+	}
 	return nil
 }
 

@@ -170,7 +170,10 @@ func createInitial(v *view) Action {
 			volumes = append(volumes, name)
 		}
 		if _, ok := v.pods[name]; !ok && !c.Deleting {
-			pods = append(pods, NewPod{Name: name, Incarnation: b.Incarnation, Permit: c.resume()})
+			pods = append(pods, NewPod{
+				Name: name, Incarnation: b.Incarnation, Permit: c.resume(), Version: v.versionOn(c),
+				Persistent: v.Cluster.Persistent && !seated || s.VolumeUID != "",
+			})
 		}
 	}
 	switch {

@@ -33,7 +33,20 @@ func clearTerminal(v *view) Action {
 func refresh(v *view) Action {
 	for _, p := range v.Pods {
 		empty := p.Permit == nil || p.Exit == ExitBadConfig
-		if _, listed := v.members[p.Name]; p.Outdated && empty && !p.Deleting && !listed {
+		outdated := p.Drift.Any() || p.Version != v.lowest() && p.Version != v.target()
+		if _, listed := v.members[p.Name]; outdated && empty && !p.Deleting && !listed {
+			return DeletePod{Name: p.Name, UID: p.UID, Why: v1beta2.ReasonSpecChanged}
+		}
+	}
+	return nil
+}
+
+// unstick deletes pods on volumes that cannot run and were made from an older spec. It needs no quorum: what does not run
+// is missed by nobody, and the data stays.
+func unstick(v *view) Action {
+	for _, p := range v.Pods {
+		stuck := p.Phase == Pending && p.Problem != "" && p.Drift.Template && p.Persistent
+		if stuck && !p.Deleting && v.usable(v.volumes[p.Name]) {
 			return DeletePod{Name: p.Name, UID: p.UID, Why: v1beta2.ReasonSpecChanged}
 		}
 	}
@@ -52,8 +65,10 @@ func restart(v *view) Action {
 		p, there := v.pods[c.Name]
 		switch {
 		case !there:
-			pods = append(pods, NewPod{Name: c.Name, Incarnation: c.Incarnation, Permit: c.resume()})
-		case p.Permit == nil && !p.Deleting && p.Phase != Terminal:
+			pods = append(pods, NewPod{
+				Name: c.Name, Incarnation: c.Incarnation, Persistent: true, Version: v.versionOn(c), Permit: c.resume(),
+			})
+		case p.Permit == nil && p.Persistent && !p.Deleting && p.Phase != Terminal:
 			permits = append(permits, PodPermit{Pod: p.Name, UID: p.UID, Permit: *c.resume()})
 		}
 	}
@@ -64,6 +79,14 @@ func restart(v *view) Action {
 		return WritePermits{Permits: permits}
 	}
 	return nil
+}
+
+// versionOn is the version for a member's pod on its volume: the one that it had. An update is no business of a repair.
+func (v *view) versionOn(c Volume) string {
+	if c.Version != "" {
+		return c.Version
+	}
+	return v.lowest()
 }
 
 // mayResume tells whether the member that a volume belongs to is still one, as far as a quorum can be asked.
@@ -128,8 +151,8 @@ func (v *view) quorumLost(known int, silent, lost []string) string {
 // dataGone tells whether nothing of a member's data can come back, or nothing was ever there.
 func (v *view) dataGone(name string) bool {
 	p, running := v.pods[name]
-	if !v.Cluster.Persistent {
-		return !running || p.Phase == Terminal || p.Exit.Hopeless() || p.Permit == nil
+	if running && !p.Persistent {
+		return p.Phase == Terminal || p.Exit.Hopeless() || p.Permit == nil
 	}
 	c, ok := v.volumes[name]
 	return !ok || c.MemberID == 0 || c.Lost || c.Deleting && !running || running && p.Exit.Hopeless()
@@ -158,7 +181,7 @@ func (v *view) lost(m Member) string {
 		return v.neverStarted(m, p, running)
 	case v.dataGone(m.Name):
 		return v1beta2.ReasonVolumeLost
-	case running && p.Deleting && !v.Cluster.Persistent:
+	case running && p.Deleting && !p.Persistent:
 		return v1beta2.ReasonPodLost
 	case running && p.Deleting && v.Now.Sub(p.Deadline) > terminatingGrace:
 		return v1beta2.ReasonNodeLost
@@ -171,7 +194,8 @@ func (v *view) lost(m Member) string {
 // idTaken tells whether the member's volume belongs to another member: its own data is then nowhere.
 func (v *view) idTaken(m Member) bool {
 	c, ok := v.volumes[m.Name]
-	return v.Cluster.Persistent && ok && c.MemberID != 0 && c.MemberID != m.ID
+	p, there := v.pods[m.Name]
+	return (!there || p.Persistent) && ok && c.MemberID != 0 && c.MemberID != m.ID
 }
 
 // neverStarted decides about a member that is listed but has not announced itself.
@@ -179,6 +203,8 @@ func (v *view) neverStarted(m Member, p Pod, running bool) string {
 	switch {
 	case !running || p.Deleting || p.Phase == Terminal || p.Exit == ExitForeignData:
 		return v1beta2.ReasonPodLost
+	case m.Learner && v.change(m) != noChange:
+		return v1beta2.ReasonSpecChanged // another one is made from the current spec
 	case !m.Learner && p.Permit == nil:
 		return v1beta2.ReasonNeverStarted // a first member that had no seat: it joins as a learner instead
 	case v.Now.Sub(p.Created) > publishLimit && p.Permit != nil:

@@ -38,7 +38,7 @@ func serve(v *view) Action {
 // promote makes a learner in sync a voter, unless there are voters enough: a surplus learner is removed instead.
 // It need not have published its client URLs: etcd tries that again only every seven seconds.
 func promote(v *view) Action {
-	if len(v.voters()) >= v.Cluster.Size {
+	if len(v.voters()) >= v.room() {
 		return nil
 	}
 	for _, m := range v.learners() {
@@ -49,16 +49,29 @@ func promote(v *view) Action {
 	return nil
 }
 
+// room is how many members there may be: one more than asked for while one has to be replaced.
+func (v *view) room() int {
+	if len(v.changing(replacing)) > 0 {
+		return v.Cluster.Size + 1
+	}
+	return v.Cluster.Size
+}
+
 // caughtUp compares the learner's log with the leader's. Its own idea of what is committed lags with it.
 func (v *view) caughtUp(m Member) bool {
 	a, _ := v.answer(m)
-	var leader uint64
-	for _, other := range v.answers {
-		if other.ClusterID == v.Etcd.ClusterID {
-			leader = max(leader, other.Committed)
+	return float64(a.Applied) >= inSync*float64(v.committed())
+}
+
+// committed is the end of the log, as far as anybody knows.
+func (v *view) committed() uint64 {
+	var last uint64
+	for _, a := range v.answers {
+		if a.ClusterID == v.Etcd.ClusterID {
+			last = max(last, a.Committed)
 		}
 	}
-	return float64(a.Applied) >= inSync*float64(leader)
+	return last
 }
 
 // learnerLimit is how many learners there may be at once. Each server applies its own limit when the change reaches it,
@@ -79,10 +92,14 @@ func (v *view) learnerLimit() int {
 	return maxLearners
 }
 
-// shrink takes away what is more than the spec asks for: candidates, then members.
+// shrink takes away what is more than the spec asks for: candidates, then members. While a member has to be replaced one
+// more is not too many until it votes.
 func shrink(v *view) Action {
 	candidates := v.candidates()
 	surplus := len(v.Etcd.Members) + len(candidates) - v.Cluster.Size
+	if joining := len(candidates) + len(v.learners()); surplus == 1 && joining > 0 && len(v.changing(replacing)) > 0 {
+		return nil
+	}
 	if surplus > 0 && len(candidates) > 0 {
 		p := candidates[len(candidates)-1]
 		return DeletePod{Name: p.Name, UID: p.UID, Why: v1beta2.ReasonScaling}
@@ -101,8 +118,8 @@ func shrink(v *view) Action {
 	return RemoveMember{ID: victim.ID, Name: victim.Name, Why: v1beta2.ReasonScaling}
 }
 
-// victim is the member to let go: learners, then members that do not answer or will not for long, then from the fullest
-// zone and node, and of equals the one that does not lead and has the highest number.
+// victim is the member to let go: learners, then members that have to be replaced, or do not answer or will not for
+// long, then from the fullest zone and node, and of equals the one that does not lead and has the highest number.
 func (v *view) victim() Member {
 	zones, nodes := map[string]int{}, map[string]int{}
 	for _, m := range v.Etcd.Members {
@@ -112,7 +129,8 @@ func (v *view) victim() Member {
 	rank := func(m Member) []int {
 		p := v.pods[m.Name]
 		return []int{
-			yes(m.Learner), yes(!v.healthy(m)), yes(v.fading(m)), zones[p.Zone], nodes[p.Node], yes(m.ID != v.leader()), ordinal(m.Name),
+			yes(m.Learner), yes(v.change(m) == replacing), yes(!v.healthy(m)), yes(v.fading(m)),
+			zones[p.Zone], nodes[p.Node], yes(m.ID != v.leader()), ordinal(m.Name),
 		}
 	}
 	return slices.MaxFunc(v.Etcd.Members, func(a, b Member) int {
@@ -134,16 +152,20 @@ func yes(b bool) int {
 	return 0
 }
 
-// heir is the healthy voter with the longest log, 0 if there is none but the leader itself.
+// heir is the healthy voter to lead next, 0 if there is none but the leader itself: one that is as the spec asks, so that
+// it need not hand over in its turn, and of those the one with the longest log.
 func (v *view) heir(leader Member) uint64 {
-	var best Answer
-	for _, m := range v.voters() {
+	var best Member
+	rank := func(m Member) []uint64 {
 		a, _ := v.answer(m)
-		if m.ID != leader.ID && v.healthy(m) && (best.MemberID == 0 || a.Applied > best.Applied) {
-			best = a
+		return []uint64{uint64(yes(v.change(m) == noChange)), a.Applied} //nolint:gosec // 0 or 1
+	}
+	for _, m := range v.voters() {
+		if m.ID != leader.ID && v.healthy(m) && (best.ID == 0 || slices.Compare(rank(m), rank(best)) > 0) {
+			best = m
 		}
 	}
-	return best.MemberID
+	return best.ID
 }
 
 // join adds candidates once their pods have addresses, so that the others find them by name at the first try, and all
@@ -151,7 +173,7 @@ func (v *view) heir(leader Member) uint64 {
 // they differ.
 func join(v *view) Action {
 	candidates := v.candidates()
-	room := min(v.learnerLimit()-len(v.learners()), v.Cluster.Size-len(v.Etcd.Members))
+	room := min(v.learnerLimit()-len(v.learners()), v.room()-len(v.Etcd.Members))
 	if len(candidates) == 0 || room <= 0 {
 		return nil
 	}
@@ -237,24 +259,31 @@ func initialCluster(urls map[string]string) string {
 	return strings.Join(pairs, ",")
 }
 
-// grow creates candidates: first the volumes, then the pods.
+// grow creates candidates, with the lowest version that runs: an update may yet be taken back.
 func grow(v *view) Action {
 	candidates := v.candidates()
 	missing := min(v.Cluster.Size-len(v.Etcd.Members), v.learnerLimit()-len(v.learners())) - len(candidates)
 	if missing <= 0 {
-		return v.surplusVolume()
+		return nil
 	}
+	return v.newMembers(missing, v.lowest())
+}
+
+// newMembers creates candidates: first the volumes, then the pods.
+func (v *view) newMembers(n int, version string) Action {
 	unused := v.unusedVolumes()
-	if v.Cluster.Persistent && len(unused) < missing {
-		return CreateVolumes{Names: v.freeNames(missing - len(unused)), Incarnation: v.generation()}
+	if v.Cluster.Persistent && len(unused) < n {
+		return CreateVolumes{Names: v.freeNames(n - len(unused)), Incarnation: v.generation()}
 	}
 	names := unused
 	if !v.Cluster.Persistent {
-		names = v.freeNames(missing)
+		names = v.freeNames(n)
 	}
 	var pods []NewPod
-	for _, name := range names[:missing] {
-		pods = append(pods, NewPod{Name: name, Incarnation: v.generation()})
+	for _, name := range names[:n] {
+		pods = append(pods, NewPod{
+			Name: name, Incarnation: v.generation(), Persistent: v.Cluster.Persistent, Version: version,
+		})
 	}
 	return CreatePods{Pods: pods}
 }
@@ -281,7 +310,10 @@ func (v *view) unusedVolumes() []string {
 }
 
 // surplusVolume deletes a volume made for a candidate that is not wanted any more.
-func (v *view) surplusVolume() Action {
+func surplusVolume(v *view) Action {
+	if len(v.Etcd.Members)+len(v.candidates()) < v.room() {
+		return nil
+	}
 	for _, name := range v.unusedVolumes() {
 		return DeleteVolume{Name: name, UID: v.volumes[name].UID, Why: v1beta2.ReasonScaling}
 	}

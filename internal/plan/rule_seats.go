@@ -43,12 +43,15 @@ func seat(v *view) Action {
 
 // seated gives the pod a seat of its own, or that of its predecessor on the same volume.
 func (v *view) seated(seats []Seat, p Pod) []Seat {
-	s := Seat{Name: p.Name, PodUID: p.UID, VolumeUID: v.volumes[p.Name].UID}
+	s := Seat{Name: p.Name, PodUID: p.UID}
+	if p.Persistent {
+		s.VolumeUID = v.volumes[p.Name].UID
+	}
 	i := slices.IndexFunc(seats, func(old Seat) bool { return old.Name == p.Name })
 	switch {
 	case i < 0:
 		return append(seats, s)
-	case v.Cluster.Persistent && p.Permit == nil && !v.seatLost(seats[i]):
+	case p.Persistent && p.Permit == nil && !v.seatLost(seats[i]):
 		seats[i] = s
 	}
 	return seats
@@ -80,7 +83,7 @@ func permitInitial(v *view) Action {
 // speaks for it, and a lost one is not lost to the pod that has it mounted.
 func (v *view) seatLost(s Seat) bool {
 	p, there := v.pods[s.Name]
-	if v.Cluster.Persistent {
+	if s.VolumeUID != "" {
 		c, ok := v.volumes[s.Name]
 		return !ok || c.UID != s.VolumeUID || c.Lost && !p.up() || c.Deleting && !there || p.Exit.Hopeless()
 	}

@@ -11,13 +11,13 @@ func TestRepair(t *testing.T) {
 	resume := &Permit{Mode: ModeResume, ClusterID: latched, MemberID: id(1)}
 	check(t, map[string]planCase{
 		"pod gone, volume there: the same member again": {
-			withoutPod(healthyCluster(3, true), 1), CreatePods{[]NewPod{{Name: "c-1", Incarnation: 1, Permit: resume}}},
+			withoutPod(healthyCluster(3, true), 1), CreatePods{[]NewPod{{Name: "c-1", Incarnation: 1, Version: "3.6.16", Persistent: true, Permit: resume}}},
 		},
 		"all pods gone, volumes there: all at once, without a quorum": {
 			noContact(edit(healthyCluster(2, true), func(o *Observed) { o.Pods = nil })),
 			CreatePods{[]NewPod{
-				{Name: "c-0", Incarnation: 1, Permit: &Permit{Mode: ModeResume, ClusterID: latched, MemberID: id(0)}},
-				{Name: "c-1", Incarnation: 1, Permit: resume},
+				{Name: "c-0", Incarnation: 1, Version: "3.6.16", Persistent: true, Permit: &Permit{Mode: ModeResume, ClusterID: latched, MemberID: id(0)}},
+				{Name: "c-1", Incarnation: 1, Version: "3.6.16", Persistent: true, Permit: resume},
 			}},
 		},
 		"a pod made before the latch that still lacks its permit": {
@@ -132,11 +132,11 @@ func TestGrow(t *testing.T) {
 	check(t, map[string]planCase{
 		"all candidates at once from 3.6 on": {
 			edit(healthyCluster(3, false), five),
-			CreatePods{[]NewPod{{Name: "c-3", Incarnation: 1}, {Name: "c-4", Incarnation: 1}}},
+			CreatePods{[]NewPod{{Name: "c-3", Incarnation: 1, Version: "3.6.16"}, {Name: "c-4", Incarnation: 1, Version: "3.6.16"}}},
 		},
 		"one at a time in 3.5": {
 			edit(healthyCluster(3, false), func(o *Observed) { five(o); o.Etcd.Answers[1].Version = "3.5.35" }),
-			CreatePods{[]NewPod{{Name: "c-3", Incarnation: 1}}},
+			CreatePods{[]NewPod{{Name: "c-3", Incarnation: 1, Version: "3.5.35"}}},
 		},
 		"volumes before pods": {
 			edit(healthyCluster(3, true), five), CreateVolumes{Names: []string{"c-3", "c-4"}, Incarnation: 1},
@@ -144,7 +144,7 @@ func TestGrow(t *testing.T) {
 		"the lowest free number": {
 			edit(closed(withoutPod(healthyCluster(3, false), 1)), func(o *Observed) {
 				o.Etcd.Members = append(o.Etcd.Members[:1:1], o.Etcd.Members[2])
-			}), CreatePods{[]NewPod{{Name: "c-1", Incarnation: 1}}},
+			}), CreatePods{[]NewPod{{Name: "c-1", Incarnation: 1, Version: "3.6.16"}}},
 		},
 		"candidates with an address become learners": {
 			candidates, AddLearner{Name: "c-3", PeerURL: "http://c-3.c.ns.svc:2380"},

@@ -19,6 +19,8 @@ const (
 	LabelServing = "etcd.database.coreos.com/serving"
 	// LabelIncarnation is the bootstrap attempt that the object was made for.
 	LabelIncarnation = "etcd.database.coreos.com/incarnation"
+	// LabelPull is on the pods that fetch an image to a node; its value is the cluster's name.
+	LabelPull = "etcd.database.coreos.com/pull"
 )
 
 // AppValue is the value of LabelApp on everything that belongs to an etcd cluster.
@@ -32,10 +34,15 @@ const (
 	// first permit.
 	AnnotationClusterID = "etcd.database.coreos.com/cluster-id"
 	AnnotationMemberID  = "etcd.database.coreos.com/member-id"
-	// AnnotationVersion is the etcd version that a volume's data was written by when it was last permitted to start.
+	// AnnotationVersion is the etcd version that the member on a volume is to run.
 	AnnotationVersion = "etcd.database.coreos.com/etcd-version"
-	// AnnotationSpecHash is the hash of the pod template that a pod was made from.
-	AnnotationSpecHash = "etcd.database.coreos.com/spec-hash"
+	// AnnotationMetadata, AnnotationResources and AnnotationTemplate are the revision that a pod was made from.
+	AnnotationMetadata  = "etcd.database.coreos.com/metadata"
+	AnnotationResources = "etcd.database.coreos.com/resources-hash"
+	AnnotationTemplate  = "etcd.database.coreos.com/template-hash"
+	// AnnotationFixed is on what Kubernetes has refused to resize: on a pod the resources that it refused, on a volume the
+	// size.
+	AnnotationFixed = "etcd.database.coreos.com/resize-refused"
 )
 
 // FieldOwner is the field manager of everything that the operator writes.

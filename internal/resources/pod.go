@@ -3,11 +3,9 @@ package resources
 import (
 	"encoding/json"
 	"fmt"
-	"hash/fnv"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/rand"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/member"
@@ -34,38 +32,25 @@ type PodOptions struct {
 	OperatorImage string
 	// EtcdVersion is the version to run, for example "3.6.16".
 	EtcdVersion string
+	// Persistent puts the data on the claim of the pod's name rather than in an emptyDir volume.
+	Persistent bool
 	// OpenShift leaves user and group to the namespace's security context constraints.
 	OpenShift bool
-}
-
-// Image is etcd's image for a cluster.
-func Image(c *v1beta2.EtcdCluster, etcdVersion string) string {
-	repository := c.Spec.Repository
-	if repository == "" {
-		repository = version.DefaultRepository
-	}
-	return repository + ":v" + etcdVersion
 }
 
 // Pod is one member's pod. It waits in member-run until it has a permit.
 func Pod(c *v1beta2.EtcdCluster, name string, incarnation int, permit *member.Permit, o PodOptions) (
 	*corev1.Pod, error,
 ) {
-	config, err := json.Marshal(memberConfig(c, name))
+	pod, err := bare(c, name, incarnation, o)
 	if err != nil {
-		return nil, fmt.Errorf("encode the member's configuration: %w", err)
+		return nil, err
 	}
-	policy := podPolicy(c)
-	pod := &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{
-			Name: name, Namespace: c.Namespace,
-			Labels:          merge(policy.Labels, memberLabels(c.Name, name, incarnation)),
-			Annotations:     merge(policy.Annotations),
-			OwnerReferences: []metav1.OwnerReference{Owner(c)},
-		},
-		Spec: podSpec(c, name, string(config), o),
+	revision, err := RevisionOf(c, o)
+	if err != nil {
+		return nil, err
 	}
-	pod.Annotations[AnnotationSpecHash] = hash(pod)
+	pod.Annotations = merge(pod.Annotations, revision.annotations())
 	if permit != nil {
 		text, err := permit.Encode()
 		if err != nil {
@@ -76,19 +61,22 @@ func Pod(c *v1beta2.EtcdCluster, name string, incarnation int, permit *member.Pe
 	return pod, nil
 }
 
-// hash tells pods apart that were made from different specs. The incarnation and the permit do not count, nor does the
-// image of member-run: a new operator does not make every member outdated.
-func hash(pod *corev1.Pod) string {
-	labels := merge(pod.Labels)
-	delete(labels, LabelIncarnation)
-	spec := pod.Spec.DeepCopy()
-	for i := range spec.InitContainers {
-		spec.InitContainers[i].Image = ""
+// bare is a pod without what the operator notes on it.
+func bare(c *v1beta2.EtcdCluster, name string, incarnation int, o PodOptions) (*corev1.Pod, error) {
+	config, err := json.Marshal(memberConfig(c, name))
+	if err != nil {
+		return nil, fmt.Errorf("encode the member's configuration: %w", err)
 	}
-	text, _ := json.Marshal([]any{labels, pod.Annotations, spec}) //nolint:errchkjson // plain API types
-	h := fnv.New64a()
-	_, _ = h.Write(text)
-	return rand.SafeEncodeString(fmt.Sprint(h.Sum64()))
+	policy := podPolicy(c)
+	return &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: name, Namespace: c.Namespace,
+			Labels:          merge(policy.Labels, memberLabels(c.Name, name, incarnation)),
+			Annotations:     merge(policy.Annotations),
+			OwnerReferences: []metav1.OwnerReference{Owner(c)},
+		},
+		Spec: podSpec(c, name, string(config), o),
+	}, nil
 }
 
 func podPolicy(c *v1beta2.EtcdCluster) *v1beta2.PodPolicy {
@@ -128,7 +116,7 @@ func podSpec(c *v1beta2.EtcdCluster, name, config string, o PodOptions) corev1.P
 	spec := corev1.PodSpec{
 		InitContainers: []corev1.Container{installer(policy, o)},
 		Containers:     []corev1.Container{etcd(c, config, o)},
-		Volumes:        volumes(c, name),
+		Volumes:        volumes(name, o.Persistent),
 		RestartPolicy:  corev1.RestartPolicyAlways,
 		// The pod's DNS name is <hostname>.<subdomain>.<namespace>.svc: the one in its peer URL.
 		Hostname:                      name,
@@ -163,7 +151,7 @@ func etcd(c *v1beta2.EtcdCluster, config string, o PodOptions) corev1.Container 
 	policy := podPolicy(c)
 	return corev1.Container{
 		Name:            EtcdContainer,
-		Image:           Image(c, o.EtcdVersion),
+		Image:           version.Image(c.Spec.Repository, o.EtcdVersion),
 		ImagePullPolicy: corev1.PullIfNotPresent,
 		Command:         []string{binaryPath, "start"},
 		Env: []corev1.EnvVar{
@@ -197,9 +185,9 @@ func fieldEnv(name, path string) corev1.EnvVar {
 	}}
 }
 
-func volumes(c *v1beta2.EtcdCluster, name string) []corev1.Volume {
+func volumes(name string, persistent bool) []corev1.Volume {
 	data := corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}
-	if Persistent(c) {
+	if persistent {
 		data = corev1.VolumeSource{
 			PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: name},
 		}

@@ -14,6 +14,7 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/member"
+	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -63,7 +64,9 @@ func TestGoldenPods(t *testing.T) {
 		}),
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := yaml.Marshal(build(t, c, nil, options))
+			o := options
+			o.Persistent = Persistent(c)
+			got, err := yaml.Marshal(build(t, c, nil, o))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -84,17 +87,80 @@ func TestGoldenPods(t *testing.T) {
 	}
 }
 
-func TestSpecHash(t *testing.T) {
-	base := build(t, cluster(func(*v1beta2.EtcdCluster) {}), nil, options).Annotations[AnnotationSpecHash]
-	newer := options
-	newer.OperatorImage = "operator:2"
-	permit := &member.Permit{Mode: member.ModeResume, ClusterID: 1, MemberID: 2}
-	if got := build(t, cluster(func(*v1beta2.EtcdCluster) {}), permit, newer).Annotations[AnnotationSpecHash]; got != base {
-		t.Error("a permit or a new operator makes a pod outdated")
+func TestRevision(t *testing.T) {
+	revision := func(edit func(*v1beta2.EtcdCluster)) Revision {
+		r, err := RevisionOf(cluster(edit), options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
 	}
-	other := cluster(func(c *v1beta2.EtcdCluster) { c.Spec.Repository = "other" })
-	if got := build(t, other, nil, options).Annotations[AnnotationSpecHash]; got == base {
-		t.Error("another image does not make a pod outdated")
+	pod := func(edit func(*v1beta2.EtcdCluster)) *corev1.Pod { return build(t, cluster(edit), nil, options) }
+	plain := func(*v1beta2.EtcdCluster) {}
+	policy := func(p v1beta2.PodPolicy) func(*v1beta2.EtcdCluster) {
+		return func(c *v1beta2.EtcdCluster) { c.Spec.Pod = &p }
+	}
+	cpu := corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1")}}
+	labelled := policy(v1beta2.PodPolicy{Labels: map[string]string{"team": "a"}})
+	sized := policy(v1beta2.PodPolicy{Resources: cpu})
+	stubborn, bared := pod(plain), pod(labelled)
+	stubborn.Annotations[AnnotationFixed] = revision(sized).Resources
+	delete(bared.Labels, "team")
+	for name, c := range map[string]struct {
+		pod  *corev1.Pod
+		spec func(*v1beta2.EtcdCluster)
+		want plan.Drift
+	}{
+		"the same":            {pod(plain), plain, plan.Drift{}},
+		"another size":        {pod(plain), func(c *v1beta2.EtcdCluster) { c.Spec.Size = 5 }, plan.Drift{}},
+		"another version":     {pod(plain), func(c *v1beta2.EtcdCluster) { c.Spec.Version = "3.7.3" }, plan.Drift{}},
+		"another repository":  {pod(plain), func(c *v1beta2.EtcdCluster) { c.Spec.Repository = "x/y" }, plan.Drift{Image: true}},
+		"a label more":        {pod(plain), labelled, plan.Drift{Metadata: true}},
+		"a label less":        {pod(labelled), plain, plan.Drift{Metadata: true}},
+		"a label removed":     {bared, labelled, plan.Drift{Metadata: true}},
+		"resources":           {pod(plain), sized, plan.Drift{Resources: true}},
+		"resources refused":   {stubborn, sized, plan.Drift{Template: true}},
+		"another placement":   {pod(plain), policy(v1beta2.PodPolicy{AntiAffinity: true}), plan.Drift{Template: true}},
+		"an option":           {pod(plain), policy(v1beta2.PodPolicy{EtcdEnv: []corev1.EnvVar{{Name: "ETCD_LOG_LEVEL", Value: "warn"}}}), plan.Drift{Template: true}},
+		"volumes are counted": {pod(plain), policy(v1beta2.PodPolicy{PersistentVolumeClaimSpec: &corev1.PersistentVolumeClaimSpec{}}), plan.Drift{}},
+	} {
+		spec := cluster(c.spec)
+		if got := revision(c.spec).Drift(c.pod, spec.Spec.Repository); got != c.want {
+			t.Errorf("%s: %+v, want %+v", name, got, c.want)
+		}
+	}
+}
+
+// TestRevisionIsTheOperatorsNot holds that a new operator makes no member outdated.
+func TestRevisionIsTheOperatorsNot(t *testing.T) {
+	newer := PodOptions{OperatorImage: "operator:2", EtcdVersion: "3.7.3", Persistent: true}
+	a, errA := RevisionOf(cluster(func(*v1beta2.EtcdCluster) {}), options)
+	b, errB := RevisionOf(cluster(func(*v1beta2.EtcdCluster) {}), newer)
+	if a != b || errA != nil || errB != nil {
+		t.Errorf("%+v and %+v, %v, %v", a, b, errA, errB)
+	}
+}
+
+func TestMetadataPatch(t *testing.T) {
+	old := build(t, cluster(func(c *v1beta2.EtcdCluster) {
+		c.Spec.Pod = &v1beta2.PodPolicy{Labels: map[string]string{"team": "a", "kept": "x"}}
+	}), nil, options)
+	r, err := RevisionOf(cluster(func(c *v1beta2.EtcdCluster) {
+		c.Spec.Pod = &v1beta2.PodPolicy{
+			Labels: map[string]string{"kept": "y"}, Annotations: map[string]string{"note": "b"},
+		}
+	}), options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := json.Marshal(r.MetadataPatch(old))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `{"annotations":{"etcd.database.coreos.com/metadata":` +
+		`"{\"labels\":{\"kept\":\"y\"},\"annotations\":{\"note\":\"b\"}}","note":"b"},"labels":{"kept":"y","team":null}}`
+	if string(got) != want {
+		t.Errorf("patch %s, want %s", got, want)
 	}
 }
 

@@ -1,7 +1,10 @@
 package resources
 
 import (
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
@@ -30,4 +33,24 @@ func VolumeOwners(c *v1beta2.EtcdCluster) []metav1.OwnerReference {
 		return nil
 	}
 	return []metav1.OwnerReference{Owner(c)}
+}
+
+// PodPersistent tells whether a pod keeps its data on the claim of its name.
+func PodPersistent(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool {
+		return v.Name == dataVolume && v.PersistentVolumeClaim != nil
+	})
+}
+
+// VolumeDrift tells whether the spec asks for another kind of volume than this claim's. What the spec leaves open is as
+// it is: a default class may have been filled in.
+func VolumeDrift(c *v1beta2.EtcdCluster, claim *corev1.PersistentVolumeClaim) bool {
+	want := podPolicy(c).PersistentVolumeClaimSpec
+	if want == nil {
+		return false
+	}
+	return want.StorageClassName != nil && !equality.Semantic.DeepEqual(want.StorageClassName, claim.Spec.StorageClassName) ||
+		len(want.AccessModes) > 0 && !slices.Equal(want.AccessModes, claim.Spec.AccessModes) ||
+		want.VolumeMode != nil && !equality.Semantic.DeepEqual(want.VolumeMode, claim.Spec.VolumeMode) ||
+		want.Selector != nil && !equality.Semantic.DeepEqual(want.Selector, claim.Spec.Selector)
 }

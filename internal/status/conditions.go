@@ -89,6 +89,13 @@ func degraded(in Input, reason, message string) verdict {
 	if in.Observed.Etcd.Contact != plan.ContactQuorum {
 		return verdict{true, v1beta2.ReasonQuorumLost, message}
 	}
+	w, waits := in.Action.(plan.Wait)
+	if waits && w.Reason == v1beta2.ReasonUpdateStopped {
+		return verdict{true, w.Reason, w.Message}
+	}
+	if waits && w.Reason == v1beta2.ReasonWaitingForMember {
+		return verdict{false, v1beta2.ReasonUpdating, "a member restarts as the spec asks"}
+	}
 	voters, down := 0, ""
 	for _, m := range in.Observed.Etcd.Members {
 		if m.Learner {
@@ -103,31 +110,13 @@ func degraded(in Input, reason, message string) verdict {
 	if down != "" {
 		return verdict{true, v1beta2.ReasonMemberDown, down}
 	}
-	if w, waits := in.Action.(plan.Wait); waits && w.Reason == v1beta2.ReasonPodCannotStart {
+	if waits && w.Reason == v1beta2.ReasonPodCannotStart {
 		return verdict{true, w.Reason, w.Message}
 	}
-	if refused := refusedChange(in); refused != "" {
-		return verdict{true, v1beta2.ReasonChangeNotCarriedOut, refused}
+	if refused := plan.Refusal(in.Observed); refused != nil {
+		return verdict{true, refused.Reason, refused.Message}
 	}
 	return verdict{false, v1beta2.ReasonAsExpected, fmt.Sprintf("all %d voters are healthy", voters)}
-}
-
-// refusedChange names an edit of a running cluster that this release does not carry out.
-func refusedChange(in Input) string {
-	if p := in.Observed.Cluster.Invalid; p != nil {
-		return p.Message
-	}
-	if v := in.Cluster.Status.CurrentVersion; v != "" && v != in.WantedVersion {
-		return fmt.Sprintf("spec.version asks for %s but the running cluster stays on %s: "+
-			"this release does not change the version of a running cluster", in.WantedVersion, v)
-	}
-	for _, p := range in.Observed.Pods {
-		if p.Outdated {
-			return fmt.Sprintf("pod %s was made from an older spec and keeps it: this release applies changes of "+
-				"spec.pod and spec.repository to new pods only", p.Name)
-		}
-	}
-	return ""
 }
 
 // words are an action's reason and message.

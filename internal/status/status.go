@@ -1,15 +1,20 @@
 package status
 
 import (
+	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/member"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
+	"github.com/etcdpilot/etcd-operator/internal/version"
 )
 
 // Input is what a status is computed from.
@@ -26,8 +31,6 @@ type Input struct {
 	Selector  string
 	// Service is the name of the client Service.
 	Service string
-	// WantedVersion is the version that the spec asks for.
-	WantedVersion string
 }
 
 // Compute returns the next status. What it does not know it leaves as it was.
@@ -38,14 +41,12 @@ func Compute(in Input) v1beta2.EtcdClusterStatus {
 	s.ControlPaused = in.Cluster.Spec.Paused
 	s.ServiceName, s.ClientPort, s.Selector = in.Service, member.ClientPort, in.Selector
 	s.Endpoints = []string{in.ClientURL}
-	s.TargetVersion = ""
-	if in.WantedVersion != s.CurrentVersion {
-		s.TargetVersion = in.WantedVersion
-	}
 	if o.Etcd.Contact == plan.ContactQuorum {
 		s.Size = int32(len(o.Etcd.Members)) //nolint:gosec // a number of members
 		s.Leader = leader(o)
+		s.CurrentVersion = cmp.Or(currentVersion(o), s.CurrentVersion)
 	}
+	setSpec(&s, in)
 	setMembers(&s, o)
 	setConditions(&s, in)
 	s.Phase = phase(&s, in)
@@ -57,6 +58,39 @@ func Compute(in Input) v1beta2.EtcdClusterStatus {
 		s.Revision = checkpoint(in.Cluster.Status.Revision, o.Etcd.Revision)
 	}
 	return s
+}
+
+// setSpec notes which spec the cluster is cared for by, and how far that is carried out.
+func setSpec(s *v1beta2.EtcdClusterStatus, in Input) {
+	if s.TargetVersion = in.Observed.Cluster.Version; s.TargetVersion == s.CurrentVersion {
+		s.TargetVersion = ""
+	}
+	known := v1beta2.EtcdClusterSpec{}
+	if s.AcceptedSpec != nil {
+		_ = json.Unmarshal(s.AcceptedSpec.Raw, &known) // what cannot be read is written anew
+	}
+	if in.Observed.Cluster.Invalid != nil || s.AcceptedSpec != nil && equality.Semantic.DeepEqual(known, in.Cluster.Spec) {
+		return
+	}
+	if text, err := json.Marshal(in.Cluster.Spec); err == nil {
+		s.AcceptedSpec = &runtime.RawExtension{Raw: text}
+	}
+}
+
+// currentVersion is the lowest version of the voters, empty unless all of them answer.
+func currentVersion(o plan.Observed) string {
+	lowest := ""
+	for _, m := range o.Etcd.Members {
+		a, ok := find(o.Etcd.Answers, func(a plan.Answer) bool { return a.MemberID == m.ID && a.ClusterID == o.Etcd.ClusterID })
+		switch {
+		case m.Learner:
+		case !ok:
+			return ""
+		case lowest == "" || version.Compare(a.Version, lowest) < 0:
+			lowest = a.Version
+		}
+	}
+	return lowest
 }
 
 // checkpoint moves the recorded revision in coarse steps, so that a busy cluster does not mean a busy API server: it is
@@ -84,12 +118,15 @@ func leader(o plan.Observed) string {
 func setMembers(s *v1beta2.EtcdClusterStatus, o plan.Observed) {
 	previous := s.MemberStatuses
 	s.MemberStatuses, s.Members = nil, v1beta2.MembersStatus{}
+	updated := plan.Updated(o)
+	s.UpdatedMembers = int32(len(updated)) //nolint:gosec // a number of members
 	for _, name := range names(o, previous) {
 		m, keep := memberStatus(name, o, previous)
 		if !keep {
 			continue
 		}
 		m.Leader = m.Name == s.Leader && o.Etcd.Contact == plan.ContactQuorum
+		m.Updated = slices.Contains(updated, m.Name)
 		s.MemberStatuses = append(s.MemberStatuses, m)
 		if m.Ready {
 			s.Members.Ready = append(s.Members.Ready, name)

@@ -20,12 +20,12 @@ func threeMembers() Input {
 	c := &v1beta2.EtcdCluster{ObjectMeta: metav1.ObjectMeta{Name: "m", Generation: 7}}
 	c.Spec.Size = 3
 	c.Status.ClusterID, c.Status.CurrentVersion = "00000000000000c1", "3.6.16"
-	o := plan.Observed{Now: at}
+	o := plan.Observed{Now: at, Cluster: plan.Cluster{Version: "3.6.16"}}
 	o.Etcd = plan.Etcd{Contact: plan.ContactQuorum, ClusterID: 0xc1, Revision: 5000}
 	for i, name := range []string{"m-0", "m-1", "m-2"} {
 		id := uint64(i + 1)
 		o.Pods = append(o.Pods, plan.Pod{
-			Name: name, UID: name, Node: "n", Phase: plan.Running, Permit: &plan.Permit{}, IP: "10.0.0.1",
+			Name: name, UID: name, Node: "n", Version: "3.6.16", Phase: plan.Running, Permit: &plan.Permit{}, IP: "10.0.0.1",
 		})
 		o.Etcd.Members = append(o.Etcd.Members, plan.Member{ID: id, Name: name, Published: true})
 		if i < 2 {
@@ -36,7 +36,6 @@ func threeMembers() Input {
 	}
 	return Input{
 		Cluster: c, Observed: o, Action: plan.Wait{Reason: v1beta2.ReasonMemberDown, Message: "m-2 does not answer"},
-		WantedVersion: "3.6.16",
 	}
 }
 
@@ -148,9 +147,9 @@ func TestVerdicts(t *testing.T) {
 			func(in *Input) {
 				in.Observed.Etcd.Members = in.Observed.Etcd.Members[:2]
 				in.Observed.Pods = in.Observed.Pods[:2]
-				in.WantedVersion = "3.7.3"
-				in.Action = plan.Idle{Reason: v1beta2.ReasonSpecReached}
-			}, v1beta2.ReasonRunning, v1beta2.ReasonSpecReached, v1beta2.ReasonChangeNotCarriedOut,
+				in.Observed.Cluster.Invalid = &plan.Problem{Reason: v1beta2.ReasonInvalidOption}
+				in.Action = plan.Wait{Reason: v1beta2.ReasonWaitingForEtcd}
+			}, v1beta2.ReasonRunning, v1beta2.ReasonWaitingForEtcd, v1beta2.ReasonInvalidOption,
 			v1beta2.ClusterPhaseRunning,
 		},
 	} {

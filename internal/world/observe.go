@@ -14,6 +14,7 @@ func (w *World) Observe(k *Kube) plan.Observed {
 	for i := range k.Pods {
 		p := observePod(&k.Pods[i])
 		p.Ready = w.ready(&k.Pods[i])
+		p.Persistent, p.Version = w.cfg.Persistent, w.cfg.Version
 		if k.Pods[i].Stuck || k.unmountable(w.cfg, &k.Pods[i]) {
 			p.Problem = "cannot be scheduled"
 		}

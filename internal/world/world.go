@@ -151,7 +151,7 @@ func (w *World) cluster() plan.Cluster {
 
 func (k *Kube) cluster(cfg *Config) plan.Cluster {
 	return plan.Cluster{
-		Namespace: namespace, Name: clusterName, UID: clusterUID, Size: k.Size, Persistent: cfg.Persistent,
+		Namespace: namespace, Name: clusterName, UID: clusterUID, Size: k.Size, Persistent: cfg.Persistent, Version: cfg.Version,
 		ID: k.Status.ID, Bootstrap: k.Status.Bootstrap, Revision: k.Status.Revision, Voters: k.Status.Voters,
 	}
 }

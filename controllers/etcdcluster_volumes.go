@@ -1,0 +1,90 @@
+package controllers
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/plan"
+	"github.com/etcdpilot/etcd-operator/internal/resources"
+)
+
+// volumeOf reads what matters of a claim.
+func volumeOf(c *v1beta2.EtcdCluster, claim *corev1.PersistentVolumeClaim) plan.Volume {
+	size := claim.Spec.Resources.Requests[corev1.ResourceStorage]
+	there, known := claim.Status.Capacity[corev1.ResourceStorage]
+	wanted := resource.NewQuantity(volumeSize(c), resource.BinarySI)
+	return plan.Volume{
+		Name: claim.Name, UID: string(claim.UID),
+		Deleting:    !claim.DeletionTimestamp.IsZero(),
+		Lost:        claim.Status.Phase == corev1.ClaimLost,
+		Incarnation: number(claim.Labels[resources.LabelIncarnation]),
+		Owned:       claim.Annotations[resources.AnnotationClusterUID] == string(c.UID),
+		ClusterID:   parseID(claim.Annotations[resources.AnnotationClusterID]),
+		MemberID:    parseID(claim.Annotations[resources.AnnotationMemberID]),
+		Version:     claim.Annotations[resources.AnnotationVersion],
+		Requested:   size.Value(),
+		Growing:     known && there.Cmp(size) < 0,
+		Fixed:       claim.Annotations[resources.AnnotationFixed] == wanted.String(),
+		Drift:       resources.VolumeDrift(c, claim),
+	}
+}
+
+// validateVolumes refuses a spec with less storage than the cluster's volumes have.
+func validateVolumes(c *v1beta2.EtcdCluster, claims []corev1.PersistentVolumeClaim) *plan.Problem {
+	wanted := volumeSize(c)
+	for i := range claims {
+		claim := &claims[i]
+		owned := claim.Annotations[resources.AnnotationClusterUID] == string(c.UID)
+		if owned && wanted > 0 && requested(&claim.Spec) > wanted && claim.DeletionTimestamp.IsZero() {
+			size := claim.Spec.Resources.Requests[corev1.ResourceStorage]
+			return &plan.Problem{
+				Reason: v1beta2.ReasonVolumeShrinks,
+				Message: fmt.Sprintf("spec.pod.persistentVolumeClaimSpec.resources.requests.storage: volume %s asks for %s, "+
+					"and volumes cannot shrink: set it to that or more", claim.Name, size.String()),
+			}
+		}
+	}
+	return nil
+}
+
+// markVolumes notes the version that the member on a volume is to run, before anything makes it run that.
+func (r *EtcdClusterReconciler) markVolume(ctx context.Context, p *pass, name, version string) error {
+	claim, ok := p.claims[name]
+	if !ok || !slices.ContainsFunc(p.observed.Pods, func(pod plan.Pod) bool {
+		return pod.Name == name && pod.Persistent
+	}) {
+		return nil
+	}
+	meta := map[string]any{"annotations": map[string]any{resources.AnnotationVersion: version}}
+	if err := r.patch(ctx, claim, claim.UID, meta); err != nil {
+		return fmt.Errorf("mark volume %s: %w", name, err)
+	}
+	return nil
+}
+
+// expand asks for more storage. Kubernetes refuses where the volume's class does not allow it, and then the volume is
+// marked, so that the planner finds another way.
+func (r *EtcdClusterReconciler) expand(ctx context.Context, p *pass, a plan.Expand) error {
+	size := resource.NewQuantity(p.observed.Cluster.VolumeSize, resource.BinarySI).String()
+	for _, name := range a.Names {
+		claim := p.claims[name]
+		err := r.patchWhole(ctx, claim, claim.UID, types.MergePatchType, map[string]any{"spec": map[string]any{
+			"resources": map[string]any{"requests": map[string]any{string(corev1.ResourceStorage): size}},
+		}})
+		if refusedForGood(err) {
+			meta := map[string]any{"annotations": map[string]any{resources.AnnotationFixed: size}}
+			err = r.patch(ctx, claim, claim.UID, meta)
+		}
+		if client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("expand volume %s: %w", name, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,240 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+)
+
+const (
+	// stepLimit is how long a member may take to get healthy after it was updated, until that is called stopped.
+	stepLimit = 2 * time.Minute
+	// lagLimit is how many raft entries a member may be behind before another one is restarted. A member that catches up
+	// by entries keeps well below it: etcd sends a snapshot from 5000 on (SnapshotCatchUpEntries in its server).
+	lagLimit = 1000
+)
+
+// change is what has to be done to a member to bring it to the spec, without what is done in place with no restart.
+type change int
+
+const (
+	noChange change = iota
+	// restarting changes the image in place: the container starts again in the same pod.
+	restarting
+	// recreating makes the pod again on its volume.
+	recreating
+	// replacing adds another member first and then takes this one out: its data cannot move, or the rest would have no
+	// quorum while it is away.
+	replacing
+)
+
+// change tells what has to be done to a listed member.
+func (v *view) change(m Member) change {
+	p, ok := v.pods[m.Name]
+	if !ok {
+		return noChange // it is made again first
+	}
+	c, template := v.volumes[m.Name], p.Drift.Template || p.Unfit
+	switch {
+	case p.Persistent != v.Cluster.Persistent, p.Persistent && (c.Drift || c.Fixed && c.Requested < v.Cluster.VolumeSize):
+		return replacing
+	case template && !p.Persistent:
+		return replacing
+	case !template && !p.Drift.Image && !v.otherVersion(p):
+		return noChange
+	case Quorum(v.Cluster.Size) > v.Cluster.Size-1:
+		return replacing // of one or two voters none can be missed
+	case template:
+		return recreating
+	}
+	return restarting
+}
+
+// otherVersion tells whether the pod is to run another version than it does.
+func (v *view) otherVersion(p Pod) bool {
+	target := v.target()
+	return target != "" && p.Version != target
+}
+
+// versionFor is the version that a member's pod is to run after its update.
+func (v *view) versionFor(p Pod) string {
+	if target := v.target(); target != "" {
+		return target
+	}
+	return p.Version
+}
+
+// changing are the members that have that change before them.
+func (v *view) changing(c change) []Member {
+	return slices.DeleteFunc(slices.Clone(v.Etcd.Members), func(m Member) bool { return v.change(m) != c })
+}
+
+// updating tells whether a member has any change before it that disturbs it.
+func (v *view) updating() bool { return len(v.changing(noChange)) < len(v.Etcd.Members) }
+
+// Updated are the names of the members whose pods are as the spec asks.
+func Updated(o Observed) []string {
+	v := newView(o)
+	var names []string
+	for _, m := range v.Etcd.Members {
+		if v.updated(m) {
+			names = append(names, m.Name)
+		}
+	}
+	return names
+}
+
+func (v *view) updated(m Member) bool {
+	p, ok := v.pods[m.Name]
+	return ok && v.change(m) == noChange && !p.Drift.Any()
+}
+
+// adjust does what disturbs nobody: labels, resources and bigger volumes.
+func adjust(v *view) Action {
+	for _, m := range v.Etcd.Members {
+		p, ok := v.pods[m.Name]
+		if !ok || p.Deleting || p.Drift.Template {
+			continue
+		}
+		if p.Drift.Metadata {
+			return SetMetadata{Name: p.Name, UID: p.UID}
+		}
+		if p.Drift.Resources {
+			return Resize{Name: p.Name, UID: p.UID}
+		}
+	}
+	var small []string
+	for _, c := range v.Volumes {
+		_, listed := v.members[c.Name]
+		if listed && !c.Fixed && !c.Deleting && !c.Drift && c.Requested < v.Cluster.VolumeSize && v.Cluster.Persistent {
+			small = append(small, c.Name)
+		}
+	}
+	if len(small) > 0 {
+		return Expand{Names: small}
+	}
+	return nil
+}
+
+// mend updates a member that is down anyway: so a bad update is taken back, or mended, where it has stopped.
+func mend(v *view) Action {
+	for _, m := range v.Etcd.Members {
+		p := v.pods[m.Name]
+		if v.healthy(m) || p.Deleting || v.stepsDown() {
+			continue
+		}
+		switch v.change(m) {
+		case recreating:
+			return Recreate{Name: p.Name, UID: p.UID, Version: v.versionFor(p)}
+		case restarting:
+			if pull, ok := v.pull(p); ok && pull.Done {
+				return SetImage{Name: p.Name, UID: p.UID, Version: v.versionFor(p)}
+			}
+		default:
+		}
+	}
+	return nil
+}
+
+// steady holds an update back until every member can be counted on: one at a time is out of order.
+func steady(v *view) Action {
+	if !v.updating() {
+		return nil
+	}
+	for _, m := range v.voters() {
+		a, _ := v.answer(m)
+		p := v.pods[m.Name]
+		if slices.ContainsFunc(a.Errors, isCorrupt) {
+			return Blocked{
+				Reason:  v1beta2.ReasonCorrupt,
+				Message: m.Name + " reports corrupt data: delete its pod and its volume, so that it is replaced",
+			}
+		}
+		if !v.healthy(m) || !p.Ready || !v.follows(m) {
+			return v.waitForMember(m, p)
+		}
+	}
+	return await(v)
+}
+
+// follows tells whether the member follows the leader that the others follow, closely.
+func (v *view) follows(m Member) bool {
+	a, _ := v.answer(m)
+	return a.Leader == v.leader() && a.Applied+lagLimit >= v.committed()
+}
+
+func (v *view) waitForMember(m Member, p Pod) Action {
+	what := fmt.Sprintf("the update goes on when %s is healthy", m.Name)
+	if v.updated(m) {
+		what = fmt.Sprintf("%s was updated, and the update goes on when it is healthy", m.Name)
+	}
+	switch {
+	case p.trouble() != "":
+		return Wait{
+			Reason: v1beta2.ReasonUpdateStopped, After: pollSlow,
+			Message: fmt.Sprintf("%s: %s; mend that, or go back to the old spec", what, p.trouble()),
+		}
+	case !p.Deleting && !p.Changed.IsZero() && v.Now.Sub(p.Changed) > stepLimit:
+		return Wait{
+			Reason: v1beta2.ReasonUpdateStopped, After: pollSlow,
+			Message: what + ", which takes long: look at its log, or go back to the old spec",
+		}
+	}
+	return Wait{Reason: v1beta2.ReasonWaitingForMember, After: pollFast, Message: what}
+}
+
+// surge brings in a member as the spec asks before one that has to be replaced goes: shrink takes that out once the new
+// one votes.
+func surge(v *view) Action {
+	if len(v.changing(replacing)) == 0 || len(v.Etcd.Members)+len(v.candidates()) > v.Cluster.Size {
+		return nil
+	}
+	target := v.target()
+	if target == "" {
+		target = v.lowest()
+	}
+	return v.newMembers(1, target)
+}
+
+// roll restarts one member: followers first, and the leader once it leads no more.
+func roll(v *view) Action {
+	for _, m := range v.voters() {
+		if c := v.change(m); m.ID != v.leader() && (c == restarting || c == recreating) {
+			return v.update(m, c)
+		}
+	}
+	leader, ok := v.memberByID(v.leader())
+	c := v.change(leader)
+	if !ok || c != restarting && c != recreating {
+		return nil
+	}
+	if to := v.heir(leader); to != 0 {
+		return MoveLeader{From: leader.ID, To: to}
+	}
+	return v.update(leader, c)
+}
+
+// update takes the step for one member. The kubelet ends a container before it pulls the new image: it must be there.
+func (v *view) update(m Member, c change) Action {
+	p := v.pods[m.Name]
+	if c == recreating {
+		return Recreate{Name: p.Name, UID: p.UID, Version: v.versionFor(p)}
+	}
+	pull, ok := v.pull(p)
+	switch {
+	case ok && pull.Done:
+		return SetImage{Name: p.Name, UID: p.UID, Version: v.versionFor(p)}
+	case pull.Problem != "":
+		return Wait{
+			Reason: v1beta2.ReasonUpdateStopped, After: pollSlow,
+			Message: fmt.Sprintf("%s cannot be fetched to node %s, and %s goes on as it is: %s",
+				pull.Image, p.Node, p.Name, pull.Problem),
+		}
+	}
+	return Wait{
+		Reason: v1beta2.ReasonPullingImage, After: pollSlow,
+		Message: fmt.Sprintf("waiting until %s is on node %s", v.Cluster.Image(v.versionFor(p)), p.Node),
+	}
+}

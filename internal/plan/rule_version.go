@@ -1,0 +1,146 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/Masterminds/semver/v3"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/version"
+)
+
+// Image is etcd's image of that version.
+func (c Cluster) Image(v string) string { return version.Image(c.Repository, v) }
+
+// Refusal is what of the spec is not carried out, and why; nil if all is. The cluster is cared for all the same.
+func Refusal(o Observed) *Problem { return newView(o).refusal() }
+
+func (v *view) refusal() *Problem {
+	if p := v.Cluster.Invalid; p != nil {
+		return p
+	}
+	_, refused := v.step()
+	return refused
+}
+
+// step is the version to bring the members to, or why each keeps the one that it has.
+func (v *view) step() (string, *Problem) {
+	for _, running := range v.running() {
+		if _, err := version.Step(running, v.Cluster.Version); err != nil {
+			return "", &Problem{Reason: v1beta2.ReasonVersionRefused, Message: err.Error()}
+		}
+	}
+	return v.Cluster.Version, nil
+}
+
+func (v *view) target() string {
+	target, _ := v.step()
+	return target
+}
+
+// running are the versions of the listed members that answer, the lowest first.
+func (v *view) running() []string {
+	var versions []string
+	for _, m := range v.Etcd.Members {
+		if a, ok := v.answer(m); ok && a.Version != "" {
+			versions = append(versions, a.Version)
+		}
+	}
+	slices.SortFunc(versions, version.Compare)
+	return slices.Compact(versions)
+}
+
+// lowest is the version that a new member can run whatever becomes of an update: the lowest of those that run. Before
+// anything runs, that of the spec.
+func (v *view) lowest() string {
+	if running := v.running(); len(running) > 0 {
+		return running[0]
+	}
+	return v.Cluster.Version
+}
+
+// minorOf is a version's minor release in etcd's own form, such as "3.6".
+func minorOf(v string) string {
+	parsed, err := semver.NewVersion(v)
+	if err != nil {
+		return v
+	}
+	return fmt.Sprintf("%d.%d", parsed.Major(), parsed.Minor())
+}
+
+// stepsDown tells whether etcd's own downgrade has to come before any member runs the target: no member runs the target's
+// minor version, and the data has the schema of a later one. While one does, as in an upgrade that is taken back, the
+// cluster's version never rose above it.
+func (v *view) stepsDown() bool {
+	target := minorOf(v.target())
+	lowered := true
+	for _, m := range v.Etcd.Members {
+		a, ok := v.answer(m)
+		if !ok {
+			continue
+		}
+		atMost := func(running string) bool { return version.Compare(minorOf(running), target) <= 0 }
+		if target == "" || atMost(a.Version) && atMost(v.pods[m.Name].Version) {
+			return false
+		}
+		lowered = lowered && a.Downgrade == target && a.Storage == target
+	}
+	return !lowered
+}
+
+// downgrade has etcd lower the data's schema before any member is started with a lower minor version, and takes that back
+// when the spec does.
+func downgrade(v *view) Action {
+	target := minorOf(v.target())
+	var told []string
+	for _, m := range v.Etcd.Members {
+		if a, ok := v.answer(m); ok && a.Downgrade != "" {
+			told = append(told, a.Downgrade)
+		}
+	}
+	switch {
+	case target != "" && len(told) > 0 && !slices.Contains(told, target):
+		return CancelDowngrade{Version: told[0]}
+	case !v.stepsDown():
+		return nil
+	case len(told) == 0:
+		return EnableDowngrade{Version: target}
+	}
+	return Wait{
+		Reason: v1beta2.ReasonWaitingForVersion, After: 5 * pollFast,
+		Message: "waiting until etcd has lowered the data of every member to " + target,
+	}
+}
+
+// awaitVersion waits until the data has the schema of the version that every member runs: before that the cluster is not
+// ready for the next minor version.
+func (v *view) awaitVersion() Action {
+	running := v.running()
+	if len(running) == 0 {
+		return nil
+	}
+	lowest := minorOf(running[0])
+	for _, m := range v.Etcd.Members {
+		a, ok := v.answer(m)
+		if ok && a.Storage != "" && a.Downgrade == "" && version.Compare(a.Storage, lowest) < 0 {
+			return Wait{
+				Reason: v1beta2.ReasonWaitingForVersion, After: pollSlow,
+				Message: fmt.Sprintf("waiting until etcd has raised the data of %s from %s to %s", m.Name, a.Storage, lowest),
+			}
+		}
+	}
+	return nil
+}
+
+// refused ends the list while something of the spec is not carried out.
+func refused(v *view) Action {
+	if p := v.refusal(); p != nil {
+		return Blocked(*p)
+	}
+	return nil
+}
+
+// isCorrupt recognizes etcd's alarm.
+func isCorrupt(message string) bool { return strings.Contains(message, "CORRUPT") }

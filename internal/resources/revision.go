@@ -1,0 +1,141 @@
+package resources
+
+import (
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"maps"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/rand"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/plan"
+	"github.com/etcdpilot/etcd-operator/internal/version"
+)
+
+// Revision is what tells the pods of one spec from those of another. It is the same for every member and version, and
+// for every operator: a new operator makes no member outdated.
+type Revision struct {
+	// Metadata are the labels and annotations that the spec asks for, as JSON.
+	Metadata string
+	// Resources and Template are hashes: of the etcd container's resources, and of all the rest.
+	Resources string
+	Template  string
+}
+
+// metadata is Revision.Metadata decoded.
+type metadata struct {
+	Labels      map[string]string `json:"labels,omitempty"`
+	Annotations map[string]string `json:"annotations,omitempty"`
+}
+
+// RevisionOf is the revision of a cluster's spec.
+func RevisionOf(c *v1beta2.EtcdCluster, o PodOptions) (Revision, error) {
+	pod, err := bare(c, "", 0, PodOptions{OpenShift: o.OpenShift})
+	if err != nil {
+		return Revision{}, err
+	}
+	labels := merge(pod.Labels)
+	for key := range memberLabels(c.Name, "", 0) {
+		delete(labels, key)
+	}
+	r := Revision{
+		Metadata:  encode(metadata{Labels: labels, Annotations: pod.Annotations}),
+		Resources: hash(pod.Spec.Containers[0].Resources),
+	}
+	pod.Spec.Containers[0].Image, pod.Spec.Containers[0].Resources = "", corev1.ResourceRequirements{}
+	for i := range pod.Spec.InitContainers {
+		pod.Spec.InitContainers[i].Image, pod.Spec.InitContainers[i].Resources = "", corev1.ResourceRequirements{}
+	}
+	r.Template = hash(pod.Spec)
+	return r, nil
+}
+
+func encode(plain any) string {
+	text, err := json.Marshal(plain)
+	if err != nil {
+		panic(err) // plain API types
+	}
+	return string(text)
+}
+
+func hash(plain any) string {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(encode(plain)))
+	return rand.SafeEncodeString(fmt.Sprint(h.Sum64()))
+}
+
+func (r Revision) annotations() map[string]string {
+	return map[string]string{
+		AnnotationMetadata: r.Metadata, AnnotationResources: r.Resources, AnnotationTemplate: r.Template,
+	}
+}
+
+// Drift tells in which respects a pod is not of this revision, or was changed by hand.
+func (r Revision) Drift(pod *corev1.Pod, repository string) plan.Drift {
+	given := pod.Annotations
+	image := EtcdOf(pod).Image
+	d := plan.Drift{
+		Metadata:  given[AnnotationMetadata] != r.Metadata || !r.wears(pod),
+		Resources: given[AnnotationResources] != r.Resources,
+		Template:  given[AnnotationTemplate] != r.Template,
+		Image:     image != version.Image(repository, version.OfImage(image)),
+	}
+	if d.Resources && given[AnnotationFixed] == r.Resources {
+		d.Resources, d.Template = false, true
+	}
+	return d
+}
+
+// EtcdOf is a pod's etcd container. It is found by its name: others may have put theirs before it.
+func EtcdOf(pod *corev1.Pod) corev1.Container {
+	for _, c := range pod.Spec.Containers {
+		if c.Name == EtcdContainer {
+			return c
+		}
+	}
+	return corev1.Container{}
+}
+
+// wears tells whether the pod has the labels and annotations of the revision.
+func (r Revision) wears(pod *corev1.Pod) bool {
+	want := decode(r.Metadata)
+	return contains(pod.Labels, want.Labels) && contains(pod.Annotations, want.Annotations)
+}
+
+func decode(text string) metadata {
+	var m metadata
+	_ = json.Unmarshal([]byte(text), &m) // what is no JSON was not written here: nothing is known to be ours
+	return m
+}
+
+func contains(have, want map[string]string) bool {
+	for key, value := range want {
+		if got, ok := have[key]; !ok || got != value {
+			return false
+		}
+	}
+	return true
+}
+
+// MetadataPatch is the change of a pod's metadata to this revision's; what an earlier revision had and this one has not
+// is removed.
+func (r Revision) MetadataPatch(pod *corev1.Pod) map[string]any {
+	want, old := decode(r.Metadata), decode(pod.Annotations[AnnotationMetadata])
+	annotations := change(old.Annotations, want.Annotations)
+	annotations[AnnotationMetadata] = r.Metadata
+	return map[string]any{"labels": change(old.Labels, want.Labels), "annotations": annotations}
+}
+
+// change is a JSON merge patch: null removes a key.
+func change(old, want map[string]string) map[string]any {
+	patch := map[string]any{}
+	for key := range maps.Keys(old) {
+		patch[key] = nil
+	}
+	for key, value := range want {
+		patch[key] = value
+	}
+	return patch
+}
