@@ -36,10 +36,7 @@ func await(v *view) Action {
 			}
 		}
 	}
-	if a := v.awaitInPlace(); a != nil {
-		return a
-	}
-	return v.awaitVersion()
+	return v.awaitInPlace()
 }
 
 // awaitInPlace waits for what Kubernetes does to a running member.

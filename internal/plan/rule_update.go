@@ -138,9 +138,11 @@ func mend(v *view) Action {
 	return nil
 }
 
-// steady holds an update back until every member can be counted on: one at a time is out of order.
+// steady holds an update back until every member can be counted on: one at a time is out of order. The budget stays closed
+// until the last one can.
 func steady(v *view) Action {
-	if !v.updating() {
+	closed := v.Budget.Exists && v.Budget.MinAvailable > OpenBudget(len(v.voters()))
+	if !v.updating() && !closed {
 		return nil
 	}
 	for _, m := range v.voters() {
@@ -156,7 +158,13 @@ func steady(v *view) Action {
 			return v.waitForMember(m, p)
 		}
 	}
-	return await(v)
+	if !v.updating() {
+		return nil
+	}
+	if a := await(v); a != nil {
+		return a
+	}
+	return v.awaitVersion()
 }
 
 // follows tells whether the member follows the leader that the others follow, closely.
@@ -166,20 +174,20 @@ func (v *view) follows(m Member) bool {
 }
 
 func (v *view) waitForMember(m Member, p Pod) Action {
-	what := fmt.Sprintf("the update goes on when %s is healthy", m.Name)
-	if v.updated(m) {
-		what = fmt.Sprintf("%s was updated, and the update goes on when it is healthy", m.Name)
+	what := fmt.Sprintf("waiting until %s is healthy", m.Name)
+	if v.updating() {
+		what = fmt.Sprintf("the update goes on when %s is healthy", m.Name)
 	}
 	switch {
 	case p.trouble() != "":
 		return Wait{
 			Reason: v1beta2.ReasonUpdateStopped, After: pollSlow,
-			Message: fmt.Sprintf("%s: %s; mend that, or go back to the old spec", what, p.trouble()),
+			Message: fmt.Sprintf("%s: %s; mend that, or go back to the old spec if the update is to blame", what, p.trouble()),
 		}
 	case !p.Deleting && !p.Changed.IsZero() && v.Now.Sub(p.Changed) > stepLimit:
 		return Wait{
 			Reason: v1beta2.ReasonUpdateStopped, After: pollSlow,
-			Message: what + ", which takes long: look at its log, or go back to the old spec",
+			Message: what + ", which takes long: look at its log, or go back to the old spec if the update is to blame",
 		}
 	}
 	return Wait{Reason: v1beta2.ReasonWaitingForMember, After: pollFast, Message: what}

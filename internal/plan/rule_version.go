@@ -114,14 +114,12 @@ func downgrade(v *view) Action {
 	}
 }
 
-// awaitVersion waits until the data has the schema of the version that every member runs: before that the cluster is not
-// ready for the next minor version.
+// awaitVersion waits before the next minor version until the data has the schema of the one that every member runs.
 func (v *view) awaitVersion() Action {
-	running := v.running()
-	if len(running) == 0 {
+	lowest := minorOf(v.lowest())
+	if version.Compare(minorOf(v.target()), lowest) <= 0 {
 		return nil
 	}
-	lowest := minorOf(running[0])
 	for _, m := range v.Etcd.Members {
 		a, ok := v.answer(m)
 		if ok && a.Storage != "" && a.Downgrade == "" && version.Compare(a.Storage, lowest) < 0 {

@@ -18,8 +18,10 @@ func PullSelector(cluster string) map[string]string { return map[string]string{L
 func PullPod(c *v1beta2.EtcdCluster, node, image string, o PodOptions) *corev1.Pod {
 	policy := podPolicy(c)
 	no, grace := false, int64(0)
-	little := corev1.ResourceList{
-		corev1.ResourceCPU: resource.MustParse("10m"), corev1.ResourceMemory: resource.MustParse("64Mi"),
+	amount := func(cpu string) corev1.ResourceList { // little to ask for, and enough to end within a second
+		return corev1.ResourceList{
+			corev1.ResourceCPU: resource.MustParse(cpu), corev1.ResourceMemory: resource.MustParse("64Mi"),
+		}
 	}
 	name := c.Name + "-pull-" + strings.ToLower(hash([]string{node, image}))
 	return &corev1.Pod{
@@ -43,7 +45,7 @@ func PullPod(c *v1beta2.EtcdCluster, node, image string, o PodOptions) *corev1.P
 			Containers: []corev1.Container{{
 				Name: EtcdContainer, Image: image, ImagePullPolicy: corev1.PullIfNotPresent,
 				Command:         []string{"etcd", "--version"},
-				Resources:       corev1.ResourceRequirements{Requests: little, Limits: little},
+				Resources:       corev1.ResourceRequirements{Requests: amount("10m"), Limits: amount("1")},
 				SecurityContext: containerSecurity(),
 			}},
 		},
