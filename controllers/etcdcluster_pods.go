@@ -3,6 +3,7 @@ package controllers
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -24,6 +25,7 @@ func podOf(pod *corev1.Pod) plan.Pod {
 		Persistent:  resources.PodPersistent(pod),
 		Version:     version.OfImage(resources.EtcdOf(pod).Image),
 		Permit:      permitOf(pod.Annotations[member.PermitAnnotation]),
+		Restarting:  restarting(pod),
 		Serving:     pod.Labels[resources.LabelServing] == "true",
 	}
 	if refusal, ok := refusalOf(pod); ok {
@@ -43,6 +45,24 @@ func podOf(pod *corev1.Pod) plan.Pod {
 		}
 	}
 	return seen
+}
+
+// containerOf is the status of the etcd container, empty before there is one.
+func containerOf(pod *corev1.Pod) corev1.ContainerStatus {
+	for _, s := range pod.Status.ContainerStatuses {
+		if s.Name == resources.EtcdContainer {
+			return s
+		}
+	}
+	return corev1.ContainerStatus{}
+}
+
+// restarting tells whether the container is there still that a change of the image is to end. If the image was changed
+// back meanwhile there is nothing to end. The kubelet may say a longer name than the one that was asked for.
+func restarting(pod *corev1.Pod) bool {
+	c := containerOf(pod)
+	return c.ContainerID != "" && pod.Annotations[resources.AnnotationReplaced] == c.ContainerID &&
+		!strings.HasSuffix(c.Image, resources.EtcdOf(pod).Image)
 }
 
 func phaseOf(pod *corev1.Pod) plan.Phase {

@@ -68,16 +68,24 @@ func listPatch(have, want corev1.ResourceList) map[string]any {
 	return patch
 }
 
+// setImage notes the container that has to end before the member counts again. A container that has ended since it was
+// seen makes the change a conflict: look again.
 func (r *EtcdClusterReconciler) setImage(ctx context.Context, p *pass, a plan.SetImage) error {
 	if err := r.markVolume(ctx, p, a.Name, a.Version); err != nil {
 		return err
 	}
-	err := r.patchWhole(ctx, p.pods[a.Name], types.UID(a.UID), types.StrategicMergePatchType, map[string]any{
-		"spec": map[string]any{"containers": []any{map[string]any{
-			"name": resources.EtcdContainer, "image": p.observed.Cluster.Image(a.Version),
-		}}},
-	})
+	pod := p.pods[a.Name]
+	body, err := encodePatch(types.UID(a.UID), map[string]any{
+		"resourceVersion": pod.ResourceVersion,
+		"annotations":     map[string]any{resources.AnnotationReplaced: containerOf(pod).ContainerID},
+	}, map[string]any{"spec": map[string]any{"containers": []any{map[string]any{
+		"name": resources.EtcdContainer, "image": p.observed.Cluster.Image(a.Version),
+	}}}})
 	if err != nil {
+		return err
+	}
+	patch := client.RawPatch(types.StrategicMergePatchType, body)
+	if err := r.Client.Patch(ctx, pod.DeepCopy(), patch, client.FieldOwner(resources.FieldOwner)); err != nil {
 		return fmt.Errorf("change the image of Pod %s: %w", a.Name, err)
 	}
 	return nil
@@ -93,22 +101,7 @@ func (r *EtcdClusterReconciler) recreate(ctx context.Context, p *pass, a plan.Re
 // refusedForGood tells whether the API server will never do what was asked.
 func refusedForGood(err error) bool { return apierrors.IsInvalid(err) || apierrors.IsForbidden(err) }
 
-// patchWhole changes more than metadata of exactly the object with that UID.
-func (r *EtcdClusterReconciler) patchWhole(ctx context.Context, o client.Object, uid types.UID, kind types.PatchType,
-	change map[string]any,
-) error {
-	body, err := encodePatch(uid, nil, change)
-	if err != nil {
-		return err
-	}
-	// What the answer is read into must not be what a cache handed out.
-	into, ok := o.DeepCopyObject().(client.Object)
-	if !ok {
-		return fmt.Errorf("%T is no object", o)
-	}
-	return r.Client.Patch(ctx, into, client.RawPatch(kind, body), client.FieldOwner(resources.FieldOwner))
-}
-
+// encodePatch is a change of exactly the object with that UID.
 func encodePatch(uid types.UID, meta, change map[string]any) ([]byte, error) {
 	whole := map[string]any{"uid": uid}
 	for key, value := range meta {

@@ -75,9 +75,13 @@ func (r *EtcdClusterReconciler) expand(ctx context.Context, p *pass, a plan.Expa
 	size := resource.NewQuantity(p.observed.Cluster.VolumeSize, resource.BinarySI).String()
 	for _, name := range a.Names {
 		claim := p.claims[name]
-		err := r.patchWhole(ctx, claim, claim.UID, types.MergePatchType, map[string]any{"spec": map[string]any{
+		body, err := encodePatch(claim.UID, nil, map[string]any{"spec": map[string]any{
 			"resources": map[string]any{"requests": map[string]any{string(corev1.ResourceStorage): size}},
 		}})
+		if err != nil {
+			return err
+		}
+		err = r.Client.Patch(ctx, claim.DeepCopy(), client.RawPatch(types.MergePatchType, body))
 		if refusedForGood(err) {
 			meta := map[string]any{"annotations": map[string]any{resources.AnnotationFixed: size}}
 			err = r.patch(ctx, claim, claim.UID, meta)

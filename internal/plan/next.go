@@ -50,11 +50,11 @@ var running = []rule{
 	adjust,        // labels, resources and bigger volumes disturb nobody
 	pullImages,    // fetch a new image before any member is restarted with it
 	mend,          // a member that is down anyway gets what the spec asks for now
-	endPulls,      // what has fetched an image is not needed any more
 	steady,        // one at a time: the next member once all are healthy
 	downgrade,     // etcd itself goes down before its members do
 	surge,         // a member that has to be replaced: bring the new one in first
 	roll,          // a member that can be restarted: followers first
+	endPulls,      // what has fetched an image is not needed any more
 	openBudget,    // no disruption of ours is due: let others evict one pod
 	await,         // name what is still under way
 	refused,       // name what of the spec cannot be carried out

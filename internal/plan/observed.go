@@ -142,6 +142,9 @@ type Pod struct {
 	Persistent bool
 	// Version is the etcd version of the image that the pod is to run, whatever answers.
 	Version string
+	// Restarting is true from a change of the image until the kubelet has ended the container that ran before: whatever
+	// answers until then is about to go.
+	Restarting bool
 	// Drift is what the current spec would do differently, the version aside.
 	Drift Drift
 	// Resizing says why a resize in place is not done yet, empty if none is under way.

@@ -85,6 +85,11 @@ func (v *view) victimOf(a Action) (victim Member, safe bool) {
 	return victim, v.safeToRestart(victim)
 }
 
+// closed tells whether the operator has closed the budget to disturb a voter.
+func (v *view) closed() bool {
+	return v.Budget.Exists && v.Budget.MinAvailable > OpenBudget(len(v.voters()))
+}
+
 func (v *view) closeBudget(a Action) Action {
 	if n := len(v.voters()); !v.Budget.Exists || v.Budget.MinAvailable < n {
 		return SetBudget{MinAvailable: n}

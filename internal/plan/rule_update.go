@@ -141,8 +141,7 @@ func mend(v *view) Action {
 // steady holds an update back until every member can be counted on: one at a time is out of order. The budget stays closed
 // until the last one can.
 func steady(v *view) Action {
-	closed := v.Budget.Exists && v.Budget.MinAvailable > OpenBudget(len(v.voters()))
-	if !v.updating() && !closed {
+	if !v.updating() && !v.closed() {
 		return nil
 	}
 	for _, m := range v.voters() {
@@ -167,6 +166,16 @@ func steady(v *view) Action {
 	return v.awaitVersion()
 }
 
+// recent tells whether the pod has become Ready, or has ceased to be, within the time that an update may take.
+func (v *view) recent(p Pod) bool { return p.Changed.IsZero() || v.Now.Sub(p.Changed) <= stepLimit }
+
+// Restarting tells whether a member that is down was disturbed by the operator and has time yet to come back.
+func Restarting(o Observed, name string) bool {
+	v := newView(o)
+	p, ok := v.pods[name]
+	return ok && v.closed() && p.trouble() == "" && (p.Ready || v.recent(p))
+}
+
 // follows tells whether the member follows the leader that the others follow, closely.
 func (v *view) follows(m Member) bool {
 	a, _ := v.answer(m)
@@ -184,7 +193,7 @@ func (v *view) waitForMember(m Member, p Pod) Action {
 			Reason: v1beta2.ReasonUpdateStopped, After: pollSlow,
 			Message: fmt.Sprintf("%s: %s; mend that, or go back to the old spec if the update is to blame", what, p.trouble()),
 		}
-	case !p.Deleting && !p.Changed.IsZero() && v.Now.Sub(p.Changed) > stepLimit:
+	case !p.Deleting && !p.Ready && !v.recent(p):
 		return Wait{
 			Reason: v1beta2.ReasonUpdateStopped, After: pollSlow,
 			Message: what + ", which takes long: look at its log, or go back to the old spec if the update is to blame",

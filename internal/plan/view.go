@@ -106,7 +106,8 @@ func (v *view) answer(m Member) (Answer, bool) {
 // healthy means that the member can be counted on: it answers, follows a leader, and its pod is not on its way out.
 func (v *view) healthy(m Member) bool {
 	a, ok := v.answer(m)
-	return ok && a.Leader != 0 && !v.pods[m.Name].Deleting
+	p := v.pods[m.Name]
+	return ok && a.Leader != 0 && !p.Deleting && !p.Restarting
 }
 
 // leader is the ID of the leader that the healthy members name, 0 if none.

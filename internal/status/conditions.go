@@ -93,22 +93,26 @@ func degraded(in Input, reason, message string) verdict {
 	if waits && w.Reason == v1beta2.ReasonUpdateStopped {
 		return verdict{true, w.Reason, w.Message}
 	}
-	if waits && w.Reason == v1beta2.ReasonWaitingForMember {
-		return verdict{false, v1beta2.ReasonUpdating, "a member restarts as the spec asks"}
-	}
-	voters, down := 0, ""
+	voters, down, restarting := 0, "", ""
 	for _, m := range in.Observed.Etcd.Members {
 		if m.Learner {
 			continue
 		}
-		if status, _ := memberStatus(m.Name, in.Observed, nil); status.Ready {
+		status, _ := memberStatus(m.Name, in.Observed, nil)
+		switch {
+		case status.Ready:
 			voters++
-		} else if down == "" {
+		case plan.Restarting(in.Observed, m.Name):
+			restarting = m.Name + " restarts, and nobody else may be disturbed meanwhile"
+		case down == "":
 			down = fmt.Sprintf("%s: %s", m.Name, status.Message)
 		}
 	}
 	if down != "" {
 		return verdict{true, v1beta2.ReasonMemberDown, down}
+	}
+	if restarting != "" {
+		return verdict{false, v1beta2.ReasonUpdating, restarting}
 	}
 	if waits && w.Reason == v1beta2.ReasonPodCannotStart {
 		return verdict{true, w.Reason, w.Message}

@@ -177,7 +177,7 @@ func memberStatus(name string, o plan.Observed, previous []v1beta2.MemberStatus)
 		m.Version, m.DBSize = answer.Version, coarse(answer.DBSize)
 	}
 	m.Node = pod.Node
-	m.Ready = answers && answer.Leader != 0 && !pod.Deleting && m.Role == v1beta2.MemberRoleVoter
+	m.Ready = answers && answer.Leader != 0 && !pod.Deleting && !pod.Restarting && m.Role == v1beta2.MemberRoleVoter
 	m.Message = memberMessage(pod, running, answers, m.Ready)
 	return m, running || listed || o.Etcd.Contact != plan.ContactQuorum
 }
@@ -190,6 +190,8 @@ func memberMessage(pod plan.Pod, running, answers, ready bool) string {
 		return "its pod does not exist"
 	case pod.Deleting:
 		return "its pod is being deleted"
+	case pod.Restarting:
+		return "its container restarts with another image"
 	case pod.Exit != plan.ExitNone:
 		return "member-run refused to start etcd: " + string(pod.Exit)
 	case pod.Problem != "":
