@@ -5,14 +5,25 @@ import "slices"
 // pulls are what the members' restarts before them need: an image on a node.
 func (v *view) pulls() []PullOn {
 	var needed []PullOn
-	for _, m := range v.changing(restarting) {
-		p := v.pods[m.Name]
+	for _, m := range v.Etcd.Members {
+		p, c := v.pods[m.Name], v.change(m)
 		on := PullOn{Node: p.Node, Image: v.Cluster.Image(v.versionFor(p))}
-		if p.Node != "" && !slices.Contains(needed, on) {
+		inPlace := c == restarting || c == recreating
+		if inPlace && v.otherImage(p) && p.Node != "" && !slices.Contains(needed, on) {
 			needed = append(needed, on)
 		}
 	}
 	return needed
+}
+
+// otherImage tells whether the pod is to run another image than it does.
+func (v *view) otherImage(p Pod) bool { return p.Drift.Image || v.otherVersion(p) }
+
+// pulled tells whether the image that the member's pod is to run is on its node, as far as anybody can know: a pod that is
+// made again may come to another one.
+func (v *view) pulled(p Pod) bool {
+	pull, ok := v.pull(p)
+	return !v.otherImage(p) || p.Node == "" || ok && pull.Done
 }
 
 // pull is the pod that fetches what the member's pod is to run.

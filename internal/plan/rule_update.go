@@ -42,7 +42,7 @@ func (v *view) change(m Member) change {
 		return replacing
 	case template && !p.Persistent:
 		return replacing
-	case !template && !p.Drift.Image && !v.otherVersion(p):
+	case !template && !v.otherImage(p):
 		return noChange
 	case Quorum(v.Cluster.Size) > v.Cluster.Size-1:
 		return replacing // of one or two voters none can be missed
@@ -125,14 +125,8 @@ func mend(v *view) Action {
 		if v.healthy(m) || p.Deleting || v.stepsDown() {
 			continue
 		}
-		switch v.change(m) {
-		case recreating:
-			return Recreate{Name: p.Name, UID: p.UID, Version: v.versionFor(p)}
-		case restarting:
-			if pull, ok := v.pull(p); ok && pull.Done {
-				return SetImage{Name: p.Name, UID: p.UID, Version: v.versionFor(p)}
-			}
-		default:
+		if c := v.change(m); (c == restarting || c == recreating) && v.pulled(p) {
+			return v.update(m, c)
 		}
 	}
 	return nil
@@ -236,22 +230,22 @@ func roll(v *view) Action {
 // update takes the step for one member. The kubelet ends a container before it pulls the new image: it must be there.
 func (v *view) update(m Member, c change) Action {
 	p := v.pods[m.Name]
-	if c == recreating {
-		return Recreate{Name: p.Name, UID: p.UID, Version: v.versionFor(p)}
-	}
-	pull, ok := v.pull(p)
+	to := v.versionFor(p)
+	pull, _ := v.pull(p)
 	switch {
-	case ok && pull.Done:
-		return SetImage{Name: p.Name, UID: p.UID, Version: v.versionFor(p)}
-	case pull.Problem != "":
+	case !v.pulled(p) && pull.Problem != "":
 		return Wait{
 			Reason: v1beta2.ReasonUpdateStopped, After: pollSlow,
 			Message: fmt.Sprintf("%s cannot be fetched to node %s, and %s goes on as it is: %s",
 				pull.Image, p.Node, p.Name, pull.Problem),
 		}
+	case !v.pulled(p):
+		return Wait{
+			Reason: v1beta2.ReasonPullingImage, After: pollSlow,
+			Message: fmt.Sprintf("waiting until %s is on node %s", v.Cluster.Image(to), p.Node),
+		}
+	case c == recreating:
+		return Recreate{Name: p.Name, UID: p.UID, Version: to}
 	}
-	return Wait{
-		Reason: v1beta2.ReasonPullingImage, After: pollSlow,
-		Message: fmt.Sprintf("waiting until %s is on node %s", v.Cluster.Image(v.versionFor(p)), p.Node),
-	}
+	return SetImage{Name: p.Name, UID: p.UID, Version: to}
 }
