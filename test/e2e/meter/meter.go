@@ -1,0 +1,110 @@
+package meter
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
+)
+
+// Reading is what the operator has used up to a moment, except for Memory and Goroutines, which are of that moment.
+type Reading struct {
+	At time.Time
+	// CPU is processor time, of all cores together.
+	CPU time.Duration
+	// Memory and Heap are in bytes: what is resident, and what the garbage collector looks after.
+	Memory, Heap int64
+	Goroutines   int64
+	// Requests are those to the API server that were answered, by HTTP method.
+	Requests map[string]int64
+	// Calls are those to etcd servers.
+	Calls int64
+	// Passes are the reconciliations of EtcdClusters.
+	Passes int64
+}
+
+// Parse reads the text format of Prometheus.
+func Parse(text io.Reader, at time.Time) (Reading, error) {
+	parser := expfmt.NewTextParser(model.LegacyValidation)
+	families, err := parser.TextToMetricFamilies(text)
+	if err != nil {
+		return Reading{}, fmt.Errorf("parse the operator's metrics: %w", err)
+	}
+	if families["process_cpu_seconds_total"] == nil {
+		return Reading{}, fmt.Errorf("the operator's metrics do not tell its processor time")
+	}
+	r := Reading{
+		At:         at,
+		CPU:        time.Duration(sum(families["process_cpu_seconds_total"], nil) * float64(time.Second)),
+		Memory:     int64(sum(families["process_resident_memory_bytes"], nil)),
+		Heap:       int64(sum(families["go_memstats_heap_inuse_bytes"], nil)),
+		Goroutines: int64(sum(families["go_goroutines"], nil)),
+		Calls:      int64(sum(families["etcd_operator_etcd_calls_total"], nil)),
+		Passes: int64(sum(families["controller_runtime_reconcile_total"], func(labels map[string]string) bool {
+			return labels["controller"] == "etcdcluster"
+		})),
+		Requests: map[string]int64{},
+	}
+	for _, m := range families["rest_client_requests_total"].GetMetric() {
+		r.Requests[labelsOf(m)["method"]] += int64(m.GetCounter().GetValue())
+	}
+	return r, nil
+}
+
+// Since is what was used between two readings, with the later one's Memory, Heap and Goroutines.
+func (r Reading) Since(earlier Reading) Usage {
+	u := Usage{Reading: r, Took: r.At.Sub(earlier.At)}
+	u.CPU -= earlier.CPU
+	u.Calls -= earlier.Calls
+	u.Passes -= earlier.Passes
+	u.Requests = map[string]int64{}
+	for method, n := range r.Requests {
+		u.Requests[method] = n - earlier.Requests[method]
+	}
+	return u
+}
+
+// Usage is what was used over a time.
+type Usage struct {
+	Reading
+	Took time.Duration
+}
+
+// Cores is how many cores were busy on average.
+func (u Usage) Cores() float64 { return u.CPU.Seconds() / u.Took.Seconds() }
+
+// Reads are the requests that change nothing.
+func (u Usage) Reads() int64 { return u.Requests["GET"] }
+
+// Writes are all others.
+func (u Usage) Writes() int64 {
+	var n int64
+	for method, count := range u.Requests {
+		if method != "GET" {
+			n += count
+		}
+	}
+	return n
+}
+
+// sum adds up the samples of a counter or gauge whose labels are wanted.
+func sum(family *dto.MetricFamily, wanted func(map[string]string) bool) float64 {
+	total := 0.0
+	for _, m := range family.GetMetric() {
+		if wanted == nil || wanted(labelsOf(m)) {
+			total += m.GetCounter().GetValue() + m.GetGauge().GetValue() + m.GetUntyped().GetValue()
+		}
+	}
+	return total
+}
+
+func labelsOf(m *dto.Metric) map[string]string {
+	labels := map[string]string{}
+	for _, pair := range m.GetLabel() {
+		labels[pair.GetName()] = pair.GetValue()
+	}
+	return labels
+}

@@ -1,0 +1,209 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/test/e2e/meter"
+)
+
+const (
+	size = 3
+	// creators is how many clusters are created at the same time.
+	creators = 8
+	// limit is how long all clusters may take to be healthy.
+	limit = time.Hour
+	// settle is left to the last steps and events after the last cluster got healthy.
+	settle = 15 * time.Second
+)
+
+// measurement is a run with n clusters.
+type measurement struct {
+	kubelet  *kubelet
+	operator *operator
+	world    *world
+	options  options
+	n        int
+	probes   int
+}
+
+func (m *measurement) progress(format string, args ...any) {
+	fmt.Fprintf(os.Stderr, "%d clusters: "+format+"\n", append([]any{m.n}, args...)...)
+}
+
+// name is the i-th cluster's. A tenant has a few clusters in a namespace.
+func (m *measurement) name(i int) types.NamespacedName {
+	return types.NamespacedName{
+		Namespace: fmt.Sprintf("tenant-%d", i/m.options.perNamespace), Name: fmt.Sprintf("c%d", i),
+	}
+}
+
+// create makes all clusters at once.
+func (m *measurement) create(ctx context.Context, r *report) error {
+	names := make([]types.NamespacedName, m.n)
+	for i := range names {
+		names[i] = m.name(i)
+		if err := m.namespace(ctx, names[i].Namespace); err != nil {
+			return err
+		}
+	}
+	before, err := m.operator.read(ctx)
+	if err != nil {
+		return err
+	}
+	start := time.Now()
+	created := make([]time.Time, m.n)
+	failed := make(chan error, creators)
+	for worker := range creators {
+		go func() {
+			var err error
+			for i := worker; i < m.n && err == nil; i += creators {
+				created[i] = time.Now()
+				err = m.cluster(ctx, names[i])
+			}
+			failed <- err
+		}()
+	}
+	for range creators {
+		err = errors.Join(err, <-failed)
+	}
+	if err != nil {
+		return err
+	}
+	when, err := m.kubelet.health.await(ctx, names, limit)
+	if err != nil {
+		return err
+	}
+	row := creation{clusters: m.n, all: slices.MaxFunc(when, time.Time.Compare).Sub(start)}
+	for i := range when {
+		row.each = append(row.each, when[i].Sub(created[i]))
+	}
+	m.progress("all healthy after %.1f s", row.all.Seconds())
+	if err := pause(ctx, settle); err != nil {
+		return err
+	}
+	after, err := m.operator.read(ctx)
+	if err != nil {
+		return err
+	}
+	if row.peak, err = m.operator.peak(); err != nil {
+		return err
+	}
+	row.usage = after.Since(before)
+	r.created = append(r.created, row)
+	return nil
+}
+
+// rest watches the operator when nothing happens.
+func (m *measurement) rest(ctx context.Context, r *report) error {
+	before, err := m.operator.read(ctx)
+	if err != nil {
+		return err
+	}
+	calls := m.world.server.calls.Load()
+	if err := pause(ctx, m.options.idle); err != nil {
+		return err
+	}
+	after, err := m.operator.read(ctx)
+	if err != nil {
+		return err
+	}
+	row := idling{clusters: m.n, usage: after.Since(before), calls: m.world.server.calls.Load() - calls}
+	m.progress("idle: %.3f cores, %d MiB, %d writes", row.usage.Cores(), row.usage.Memory>>20, row.usage.Writes())
+	r.idling = append(r.idling, row)
+	return m.operator.profile(ctx, fmt.Sprintf("idle-%d", m.n))
+}
+
+// freeze lets some of the clusters hang, and measures how long new ones take beside them.
+func (m *measurement) freeze(ctx context.Context, silent int, r *report) error {
+	frozen := map[types.NamespacedName]bool{}
+	for i := range silent {
+		frozen[m.name(i)] = true
+	}
+	m.world.freeze(func(cluster types.NamespacedName) bool { return frozen[cluster] })
+	// By now each cluster has been looked at: the heartbeat is a minute, and a fifth of that is jitter.
+	if err := pause(ctx, 80*time.Second); err != nil {
+		return err
+	}
+	row := neighbours{clusters: m.n, silent: silent}
+	before, err := m.operator.read(ctx)
+	if err != nil {
+		return err
+	}
+	for range m.options.probes {
+		name := m.name(m.n + m.probes)
+		m.probes++
+		if err := m.namespace(ctx, name.Namespace); err != nil {
+			return err
+		}
+		start := time.Now()
+		if err := m.cluster(ctx, name); err != nil {
+			return err
+		}
+		when, err := m.kubelet.health.await(ctx, []types.NamespacedName{name}, limit)
+		if err != nil {
+			return err
+		}
+		row.each = append(row.each, when[0].Sub(start))
+	}
+	after, err := m.operator.read(ctx)
+	if err != nil {
+		return err
+	}
+	row.usage = after.Since(before)
+	m.progress("%d silent: a new one is healthy after %s", silent, seconds(row.each))
+	r.neighbours = append(r.neighbours, row)
+	return m.operator.profile(ctx, fmt.Sprintf("silent-%d", silent))
+}
+
+func (m *measurement) namespace(ctx context.Context, name string) error {
+	return client.IgnoreAlreadyExists(m.kubelet.client.Create(ctx, &corev1.Namespace{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+	}))
+}
+
+func (m *measurement) cluster(ctx context.Context, name types.NamespacedName) error {
+	return m.kubelet.client.Create(ctx, &v1beta2.EtcdCluster{
+		ObjectMeta: metav1.ObjectMeta{Namespace: name.Namespace, Name: name.Name},
+		Spec:       v1beta2.EtcdClusterSpec{Size: size},
+	})
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
+}
+
+// seconds are the median and the range.
+func seconds(all []time.Duration) string {
+	sorted := slices.Sorted(slices.Values(all))
+	return fmt.Sprintf("%.2f s (%.2f–%.2f)", sorted[len(sorted)/2].Seconds(), sorted[0].Seconds(),
+		sorted[len(sorted)-1].Seconds())
+}
+
+// requests are those of a usage by method, the most frequent first.
+func requests(u meter.Usage) string {
+	methods := make([]string, 0, len(u.Requests))
+	for method, n := range u.Requests {
+		if n > 0 {
+			methods = append(methods, fmt.Sprintf("%s %d", method, n))
+		}
+	}
+	slices.Sort(methods)
+	return strings.Join(methods, ", ")
+}

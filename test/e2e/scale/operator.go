@@ -1,0 +1,132 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
+
+	"github.com/etcdpilot/etcd-operator/test/e2e/meter"
+)
+
+// operator is the program under test.
+type operator struct {
+	cmd     *exec.Cmd
+	log     *os.File
+	address string
+	options options
+}
+
+func startOperator(ctx context.Context, o options, kubeconfig string) (*operator, error) {
+	address, err := freeAddress(ctx)
+	if err != nil {
+		return nil, err
+	}
+	op := &operator{address: address, options: o}
+	if op.log, err = os.Create(filepath.Join(filepath.Dir(kubeconfig), "operator.log")); err != nil {
+		return nil, err
+	}
+	op.cmd = exec.Command(o.operator, append([]string{ //nolint:noctx // it is told to end, and not killed
+		"--kubeconfig", kubeconfig, "--operator-image", "operator:simulated",
+		"--metrics-bind-address", address, "--metrics-secure=false", "--health-probe-bind-address", "0",
+	}, o.args...)...)
+	op.cmd.Stdout, op.cmd.Stderr = op.log, op.log
+	if err := op.cmd.Start(); err != nil {
+		return nil, fmt.Errorf("start the operator: %w", err)
+	}
+	err = wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, time.Minute, true,
+		func(ctx context.Context) (bool, error) {
+			_, err := op.read(ctx)
+			return err == nil, nil
+		})
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("start the operator: %w", err), op.stop())
+	}
+	return op, nil
+}
+
+func freeAddress(ctx context.Context) (string, error) {
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	return l.Addr().String(), l.Close()
+}
+
+func (op *operator) stop() error {
+	_ = op.cmd.Process.Signal(syscall.SIGTERM) // it may have ended by itself
+	err := op.cmd.Wait()
+	if err != nil {
+		text, _ := os.ReadFile(op.log.Name())
+		lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+		err = fmt.Errorf("the operator ended: %w\n%s", err, strings.Join(lines[max(0, len(lines)-10):], "\n"))
+	}
+	return errors.Join(err, op.log.Close())
+}
+
+func (op *operator) read(ctx context.Context) (meter.Reading, error) {
+	body, err := get(ctx, "http://"+op.address+"/metrics")
+	if err != nil {
+		return meter.Reading{}, err
+	}
+	return meter.Parse(strings.NewReader(string(body)), time.Now())
+}
+
+// peak is the most memory that was ever resident, in bytes.
+func (op *operator) peak() (int64, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", op.cmd.Process.Pid))
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(string(text)) {
+		var kib int64
+		if _, err := fmt.Sscanf(line, "VmHWM: %d kB", &kib); err == nil {
+			return kib << 10, nil
+		}
+	}
+	return 0, errors.New("the kernel does not tell the operator's peak memory")
+}
+
+// profile saves what the operator serves, where it does: a phase's name is the file's.
+func (op *operator) profile(ctx context.Context, phase string) error {
+	if op.options.pprof == "" {
+		return nil
+	}
+	for kind, path := range map[string]string{"heap": "heap?gc=1", "cpu": "profile?seconds=20", "goroutine": "goroutine"} {
+		body, err := get(ctx, "http://"+op.options.pprof+"/debug/pprof/"+path)
+		if err != nil {
+			return err
+		}
+		name := filepath.Join(op.options.profiles, phase+"."+kind+".pprof")
+		if err := os.WriteFile(name, body, 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func get(ctx context.Context, url string) (body []byte, err error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return nil, err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, response.Body.Close()) }()
+	if response.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("%s: %s", url, response.Status)
+	}
+	return io.ReadAll(response.Body)
+}

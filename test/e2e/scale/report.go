@@ -1,0 +1,78 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/etcdpilot/etcd-operator/test/e2e/meter"
+)
+
+// creation is how clusters came up that were all created at once.
+type creation struct {
+	clusters int
+	all      time.Duration
+	each     []time.Duration
+	usage    meter.Usage
+	// peak is resident memory in bytes.
+	peak int64
+}
+
+// idling is what the operator did while nothing happened.
+type idling struct {
+	clusters int
+	usage    meter.Usage
+	// calls to etcd, counted by the servers.
+	calls int64
+}
+
+// neighbours is how new clusters came up, one by one, beside some that hang.
+type neighbours struct {
+	clusters, silent int
+	each             []time.Duration
+	usage            meter.Usage
+}
+
+type report struct {
+	idle       time.Duration
+	created    []creation
+	idling     []idling
+	neighbours []neighbours
+}
+
+// print writes the tables as markdown.
+func (r *report) print() {
+	fmt.Printf("\nAll created at once:\n\n" +
+		"| clusters of 3 | all healthy | one: median | 99th | operator's CPU | API writes, each | API reads, each " +
+		"| passes, each | peak memory |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n")
+	for _, c := range r.created {
+		n := float64(c.clusters)
+		fmt.Printf("| %d | %.1f s | %.1f s | %.1f s | %.1f s | %.1f | %.1f | %.1f | %d MiB |\n", c.clusters,
+			c.all.Seconds(), quantile(c.each, 0.5).Seconds(), quantile(c.each, 0.99).Seconds(), c.usage.CPU.Seconds(),
+			float64(c.usage.Writes())/n, float64(c.usage.Reads())/n, float64(c.usage.Passes)/n, c.peak>>20)
+	}
+	fmt.Printf("\nIdle, over %s:\n\n"+
+		"| clusters of 3 | CPU, cores | memory | Go heap | API writes | API reads | API requests "+
+		"| passes/s | etcd calls/s |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n", r.idle)
+	for _, i := range r.idling {
+		took := i.usage.Took.Seconds()
+		fmt.Printf("| %d | %.3f | %d MiB | %d MiB | %d | %d | %s | %.1f | %.1f |\n", i.clusters, i.usage.Cores(),
+			i.usage.Memory>>20, i.usage.Heap>>20, i.usage.Writes(), i.usage.Reads(), requests(i.usage),
+			float64(i.usage.Passes)/took, float64(i.calls)/took)
+	}
+	if len(r.neighbours) == 0 {
+		return
+	}
+	fmt.Print("\nOne new cluster beside others whose members all hang:\n\n" +
+		"| clusters of 3 | of these hang | new one healthy: median (range) | CPU, cores | passes/s |\n" +
+		"| --- | --- | --- | --- | --- |\n")
+	for _, b := range r.neighbours {
+		fmt.Printf("| %d | %d | %s | %.3f | %.1f |\n", b.clusters, b.silent, seconds(b.each), b.usage.Cores(),
+			float64(b.usage.Passes)/b.usage.Took.Seconds())
+	}
+}
+
+func quantile(all []time.Duration, q float64) time.Duration {
+	sorted := slices.Sorted(slices.Values(all))
+	return sorted[int(q*float64(len(sorted)-1))]
+}
