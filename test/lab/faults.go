@@ -44,18 +44,37 @@ func (l *Lab) IsolateNode(ctx context.Context, name string) error {
 // PartitionNodes drops all packets between two nodes and their pods; both still reach all others. HealNode of either
 // ends it.
 func (l *Lab) PartitionNodes(ctx context.Context, a, b string) error {
-	first, err := l.node(a)
+	first, second, err := l.pair(a, b)
 	if err != nil {
 		return err
 	}
-	second, err := l.node(b)
+	return network.Partition(ctx, first, second)
+}
+
+// PartitionOneWay drops all packets that one node and its pods send to another and its pods. What the other sends
+// still arrives, so connections stall rather than fail. HealNode of either ends it.
+func (l *Lab) PartitionOneWay(ctx context.Context, from, to string) error {
+	sender, receiver, err := l.pair(from, to)
 	if err != nil {
 		return err
 	}
-	if first == second {
-		return errors.New("a partition is between two different nodes")
+	return network.Silence(ctx, sender, receiver)
+}
+
+// pair returns the numbers of two different nodes.
+func (l *Lab) pair(a, b string) (first, second int, err error) {
+	one, err := l.node(a)
+	if err != nil {
+		return 0, 0, err
 	}
-	return network.Partition(ctx, first.Number, second.Number)
+	other, err := l.node(b)
+	if err != nil {
+		return 0, 0, err
+	}
+	if one == other {
+		return 0, 0, errors.New("a partition is between two different nodes")
+	}
+	return one.Number, other.Number, nil
 }
 
 // HealNode undoes whatever was done to a node: it is plugged in, its partitions end, and its agents run. It returns

@@ -79,6 +79,7 @@ func TestFaultsNeedNodesThatExist(t *testing.T) {
 		"heal":              lab.HealNode(ctx, "n3"),
 		"partition, first":  lab.PartitionNodes(ctx, "n3", "n1"),
 		"partition, second": lab.PartitionNodes(ctx, "n1", "n3"),
+		"one way":           lab.PartitionOneWay(ctx, "n1", "n3"),
 	} {
 		if err == nil || !strings.Contains(err.Error(), `no node "n3"; it has [n1 n2]`) {
 			t.Errorf("%s: %v", name, err)
@@ -126,6 +127,7 @@ func TestHealthy(t *testing.T) {
 		"process":   {Components: []Component{{Name: "etcd"}}, Nodes: whole.Nodes},
 		"cable":     {Components: whole.Components, Nodes: []NodeStatus{{Name: "n1"}}},
 		"partition": {Nodes: []NodeStatus{{Name: "n1", Connected: true, PartitionedFrom: []string{"n2"}}}},
+		"direction": {Nodes: []NodeStatus{{Name: "n1", Connected: true, SilentTo: []string{"n2"}}}},
 	} {
 		if status.Healthy() {
 			t.Errorf("a lab with a broken %s is healthy", name)

@@ -31,6 +31,8 @@ type NodeStatus struct {
 	Connected bool
 	// PartitionedFrom lists the nodes that it is cut off from.
 	PartitionedFrom []string
+	// SilentTo lists the nodes that its packets do not reach, though theirs reach it.
+	SilentTo []string
 }
 
 // Status is how the lab is.
@@ -51,7 +53,7 @@ func (s Status) Healthy() bool {
 		}
 	}
 	for _, node := range s.Nodes {
-		if !node.Connected || len(node.PartitionedFrom) > 0 {
+		if !node.Connected || len(node.PartitionedFrom) > 0 || len(node.SilentTo) > 0 {
 			return false
 		}
 	}
@@ -71,12 +73,12 @@ func (l *Lab) Status(ctx context.Context) (Status, error) {
 	for _, name := range l.Nodes() {
 		// A node whose network is gone is not connected; that is a finding, not a failure.
 		connected, err := network.Linked(ctx, name)
-		peers, partitionErr := network.Partitions(ctx, name)
+		cutOff, silentTo, partitionErr := network.Partitions(ctx, name)
 		if partitionErr != nil {
 			return Status{}, partitionErr
 		}
 		status.Nodes = append(status.Nodes,
-			NodeStatus{Name: name, Connected: err == nil && connected, PartitionedFrom: peers})
+			NodeStatus{Name: name, Connected: err == nil && connected, PartitionedFrom: cutOff, SilentTo: silentTo})
 	}
 	var client *http.Client
 	if client, status.API = controlplane.Client(l.certs); status.API == nil {

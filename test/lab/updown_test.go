@@ -54,6 +54,7 @@ func TestUpDown(t *testing.T) {
 		t.Run("node "+name, func(t *testing.T) { nodeFault(t, running, breaks) })
 	}
 	t.Run("partition", func(t *testing.T) { partition(t, running) })
+	t.Run("one way", func(t *testing.T) { oneWay(t, running) })
 	t.Run("up starts what is missing", func(t *testing.T) { repair(t, running, nodes) })
 }
 

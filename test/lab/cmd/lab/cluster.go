@@ -90,13 +90,14 @@ func printStatus(out io.Writer, status lab.Status) error {
 		}
 		_, _ = fmt.Fprintf(table, "%s\t%d\t%s\t%s\n", component.Name, component.PID, state, component.LogFile)
 	}
-	_, _ = fmt.Fprintln(table, "\nNODE\tCABLE\tPARTITIONED FROM")
+	_, _ = fmt.Fprintln(table, "\nNODE\tCABLE\tPARTITIONED FROM\tSILENT TO")
 	for _, node := range status.Nodes {
 		cable := "plugged in"
 		if !node.Connected {
 			cable = "pulled"
 		}
-		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\n", node.Name, cable, strings.Join(node.PartitionedFrom, " "))
+		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\n",
+			node.Name, cable, strings.Join(node.PartitionedFrom, " "), strings.Join(node.SilentTo, " "))
 	}
 	if err := table.Flush(); err != nil {
 		return fmt.Errorf("print the status: %w", err)

@@ -16,7 +16,9 @@ func faultCommand() *cobra.Command {
 		single("stop-node NODE", "End a node's agents in an orderly way; its containers run on", (*lab.Lab).StopNode),
 		single("isolate-node NODE", "Pull a node's cable", (*lab.Lab).IsolateNode),
 		single("heal-node NODE", "Undo whatever was done to a node", (*lab.Lab).HealNode),
-		partitionCommand(),
+		double("partition NODE NODE", "Drop all packets between two nodes and their pods", (*lab.Lab).PartitionNodes),
+		double("partition-one-way FROM TO", "Drop what one node and its pods send to another",
+			(*lab.Lab).PartitionOneWay),
 		single("kill "+container, "End a container's processes with SIGKILL", (*lab.Lab).KillContainer),
 		single("freeze "+container, "Stop a container's processes with SIGSTOP", (*lab.Lab).FreezeContainer),
 		single("thaw "+container, "Let a frozen container go on", (*lab.Lab).ThawContainer),
@@ -38,16 +40,15 @@ func single(use, short string, do func(*lab.Lab, context.Context, string) error)
 	}
 }
 
-func partitionCommand() *cobra.Command {
+func double(use, short string, do func(*lab.Lab, context.Context, string, string) error) *cobra.Command {
 	return &cobra.Command{
-		Use: "partition NODE NODE", Short: "Drop all packets between two nodes and their pods",
-		Args: cobra.ExactArgs(2),
+		Use: use, Short: short, Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			running, err := lab.Attach()
 			if err != nil {
 				return err
 			}
-			return running.PartitionNodes(cmd.Context(), args[0], args[1])
+			return do(running, cmd.Context(), args[0], args[1])
 		},
 	}
 }

@@ -30,7 +30,7 @@ func TestVerbsSayThatThereIsNoLab(t *testing.T) {
 	for _, line := range []string{
 		"status", "kubeconfig", "logs etcd", "load a:b /c", "image --name a:b --file a:/a",
 		"fault kill-node n1", "fault stop-node n1", "fault isolate-node n1", "fault heal-node n1",
-		"fault partition n1 n2", "fault kill a/b/c", "fault freeze a/b/c", "fault thaw a/b/c", "fault wipe-volume a/b",
+		"fault partition n1 n2", "fault partition-one-way n1 n2", "fault kill a/b/c", "fault freeze a/b/c", "fault thaw a/b/c", "fault wipe-volume a/b",
 	} {
 		if _, err := run(t, strings.Fields(line)...); !errors.Is(err, lab.ErrNotUp) {
 			t.Errorf("lab %s: %v, want %v", line, err, lab.ErrNotUp)
@@ -87,13 +87,13 @@ func TestPrintStatus(t *testing.T) {
 	status := lab.Status{
 		API:        errors.New("connection refused"),
 		Components: []lab.Component{{Name: "etcd", PID: 7, Alive: true, LogFile: "/l/etcd.log"}, {Name: "n1-kubelet"}},
-		Nodes:      []lab.NodeStatus{{Name: "n1", PartitionedFrom: []string{"n2", "n3"}}},
+		Nodes:      []lab.NodeStatus{{Name: "n1", PartitionedFrom: []string{"n2", "n3"}, SilentTo: []string{"n4"}}},
 	}
 	var out bytes.Buffer
 	if err := printStatus(&out, status); err == nil || !strings.Contains(err.Error(), "connection refused") {
 		t.Errorf("the API's failure is not told: %v", err)
 	}
-	for _, want := range []string{"etcd        7    running", "n1-kubelet  0    dead", "n1    pulled  n2 n3"} {
+	for _, want := range []string{"etcd        7    running", "n1-kubelet  0    dead", "n1    pulled  n2 n3             n4"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the status lacks %q:\n%s", want, out.String())
 		}

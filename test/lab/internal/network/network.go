@@ -3,12 +3,8 @@ package network
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"os/exec"
-	"slices"
 	"strings"
 )
 
@@ -91,55 +87,6 @@ func Linked(ctx context.Context, node string) (bool, error) {
 		return false, err
 	}
 	return strings.TrimSpace(out) != "", nil
-}
-
-// Partition drops all packets between two nodes, given by their numbers, and their pods, in both directions.
-func Partition(ctx context.Context, a, b int) error {
-	for _, side := range [][2]int{{a, b}, {b, a}} {
-		args := []string{"nsenter", "--net=" + NamespaceFile(NodeName(side[0])), "nft", "-f", "-"}
-		if _, err := output(ctx, []byte(partitionRules(side[1])), args...); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// Unpartition ends all partitions, among all the nodes, that some of them are part of.
-func Unpartition(ctx context.Context, all []string, some ...string) error {
-	for _, node := range all {
-		peers, err := Partitions(ctx, node)
-		if err != nil {
-			return err
-		}
-		for _, peer := range peers {
-			if !slices.Contains(some, node) && !slices.Contains(some, peer) {
-				continue
-			}
-			enter := "nsenter --net=" + NamespaceFile(node)
-			if err := run(ctx, []step{must(enter + " nft delete table ip " + partitionTable(peer))}); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// Partitions lists the peers that a node is cut off from.
-func Partitions(ctx context.Context, node string) ([]string, error) {
-	if _, err := os.Stat(NamespaceFile(node)); errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	out, err := output(ctx, nil, "nsenter", "--net="+NamespaceFile(node), "nft", "list", "tables", "ip")
-	if err != nil {
-		return nil, err
-	}
-	var peers []string
-	for line := range strings.Lines(out) {
-		if _, peer, found := strings.Cut(strings.TrimSpace(line), partitionTable("")); found {
-			peers = append(peers, peer)
-		}
-	}
-	return peers, nil
 }
 
 func run(ctx context.Context, steps []step) error {

@@ -115,18 +115,3 @@ func removalPlan(nodes []string) []step {
 		maybe("ip route del unreachable "+ServiceCIDR+" metric "+fenceMetric),
 		maybe("ip route del unreachable "+PodCIDR+" metric "+fenceMetric))
 }
-
-// partitionTable is the name of the rules on one node that drop what comes from or goes to another.
-func partitionTable(peer string) string { return "lab_partition_" + peer }
-
-// partitionRules drops all packets between this node, its pods, and a peer node and its pods.
-func partitionRules(peer int) string {
-	return fmt.Sprintf(`table ip %[1]s
-delete table ip %[1]s
-table ip %[1]s {
-	set peer { type ipv4_addr; flags interval; elements = { %[2]s, %[3]s }; }
-	chain in { type filter hook prerouting priority -300; ip saddr @peer drop; }
-	chain out { type filter hook postrouting priority 300; ip daddr @peer drop; }
-}
-`, partitionTable(NodeName(peer)), NodeIP(peer), NodePods(peer))
-}
