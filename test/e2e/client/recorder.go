@@ -1,0 +1,153 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log"
+	"net/http"
+	"sync"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/etcdpilot/etcd-operator/test/e2e/history"
+)
+
+// Report is what happened since the last reset.
+type Report struct {
+	// Operations and Failures count what the writer and the workers did; a failure is an operation that did not succeed
+	// within its time-out.
+	Operations int64 `json:"operations"`
+	Failures   int64 `json:"failures"`
+	// Lost counts the writer's reads that did not return its last acknowledged write.
+	Lost int64 `json:"lost"`
+	// LongestGap is the longest time between two successful writes of the writer, in milliseconds: what an application
+	// with one connection sees.
+	LongestGap int64 `json:"longestGapMilliseconds"`
+	// LastError is the last failure, empty if there was none.
+	LastError string `json:"lastError,omitempty"`
+}
+
+// maxOperations bounds the history: more than an hour, in some 30 MB.
+const maxOperations = 200_000
+
+type recorder struct {
+	mu      sync.Mutex
+	report  Report
+	last    time.Time
+	start   time.Time
+	history *history.Recorder
+	values  int64
+}
+
+func newRecorder() *recorder {
+	return &recorder{start: time.Now(), history: history.NewRecorder(maxOperations)}
+}
+
+// handler answers GET /report, POST /reset with the report up to then, and GET /history with the workers' history. That
+// one goes on over a reset, because what was written before is read after.
+func (r *recorder) handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("/report", func(w http.ResponseWriter, _ *http.Request) { answer(w, r.current(false)) })
+	mux.HandleFunc("/reset", func(w http.ResponseWriter, _ *http.Request) { answer(w, r.current(true)) })
+	mux.HandleFunc("/history", func(w http.ResponseWriter, _ *http.Request) { answer(w, r.history.History()) })
+	return mux
+}
+
+func answer(w http.ResponseWriter, content any) {
+	w.Header().Set("Content-Type", "application/json")
+	if err := json.NewEncoder(w).Encode(content); err != nil {
+		log.Printf("answer: %v", err)
+	}
+}
+
+func (r *recorder) current(reset bool) Report {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	report := r.report
+	if !r.last.IsZero() {
+		// A gap that has not ended is one too.
+		report.LongestGap = max(report.LongestGap, time.Since(r.last).Milliseconds())
+	}
+	if reset {
+		r.report = Report{}
+	}
+	return report
+}
+
+// work writes ever higher numbers to one key, and reads each of them back.
+func (r *recorder) work(ctx context.Context, client *clientv3.Client, key string, interval, timeout time.Duration) {
+	ticker := time.NewTicker(interval)
+	defer ticker.Stop()
+	var acknowledged int64
+	for n := int64(1); ctx.Err() == nil; n++ {
+		<-ticker.C
+		err := try(ctx, timeout, func(ctx context.Context) error {
+			_, err := client.Put(ctx, key, fmt.Sprint(n))
+			return err
+		})
+		if r.wrote(err); err == nil {
+			acknowledged = n
+		}
+		var read int64
+		err = try(ctx, timeout, func(ctx context.Context) error {
+			answer, err := client.Get(ctx, key)
+			if err == nil && len(answer.Kvs) == 1 {
+				_, err = fmt.Sscan(string(answer.Kvs[0].Value), &read)
+			}
+			return err
+		})
+		r.read(err, err == nil && read < acknowledged)
+	}
+}
+
+func (r *recorder) wrote(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.count(err)
+	if err != nil {
+		return
+	}
+	now := time.Now()
+	if !r.last.IsZero() {
+		r.report.LongestGap = max(r.report.LongestGap, now.Sub(r.last).Milliseconds())
+	}
+	r.last = now
+}
+
+func (r *recorder) read(err error, lost bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.count(err)
+	if lost {
+		r.report.Lost++
+	}
+}
+
+func (r *recorder) worked(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.count(err)
+}
+
+func (r *recorder) count(err error) {
+	r.report.Operations++
+	if err != nil {
+		r.report.Failures++
+		r.report.LastError = err.Error()
+		log.Print(err)
+	}
+}
+
+// value is one that nobody has written before.
+func (r *recorder) value() int64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.values++
+	return r.values
+}
+
+// now is the time since the start on the monotonic clock, which no change of the machine's clock moves. It is at least
+// one: zero stands for no time at all.
+func (r *recorder) now() int64 { return max(1, time.Since(r.start).Nanoseconds()) }
