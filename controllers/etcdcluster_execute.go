@@ -39,6 +39,8 @@ func (r *EtcdClusterReconciler) execute(ctx context.Context, p *pass) error {
 		return r.writePermits(ctx, p, a)
 	case plan.Serve:
 		return r.serve(ctx, p, a)
+	case plan.Unserve:
+		return r.unserve(ctx, p, a)
 	case plan.SetBudget:
 		return r.apply(ctx, resources.Budget(p.cluster, a.MinAvailable))
 	case plan.DeletePod:
@@ -179,6 +181,14 @@ func (r *EtcdClusterReconciler) serve(ctx context.Context, p *pass, a plan.Serve
 				return fmt.Errorf("label Pod %s: %w", name, err)
 			}
 		}
+	}
+	return nil
+}
+
+func (r *EtcdClusterReconciler) unserve(ctx context.Context, p *pass, a plan.Unserve) error {
+	meta := map[string]any{"labels": map[string]any{resources.LabelServing: nil}}
+	if err := r.patch(ctx, p.pods[a.Pod], types.UID(a.UID), meta); err != nil {
+		return fmt.Errorf("take the label off Pod %s: %w", a.Pod, err)
 	}
 	return nil
 }

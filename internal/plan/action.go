@@ -65,6 +65,9 @@ type PodPermit struct {
 // Serve lets client traffic reach the pods.
 type Serve struct{ Pods []string }
 
+// Unserve lets no further client reach a pod that is about to go.
+type Unserve struct{ Pod, UID string }
+
 // AddLearner adds a non-voting member.
 type AddLearner struct{ Name, PeerURL string }
 

@@ -73,6 +73,10 @@ func (a Serve) describe() Description {
 	return Description{"Serve", v1beta2.ReasonRunning, "letting clients reach " + list(a.Pods)}
 }
 
+func (a Unserve) describe() Description {
+	return Description{"Unserve", v1beta2.ReasonScaling, "letting no further client reach " + a.Pod}
+}
+
 func (a AddLearner) describe() Description {
 	return Description{"AddLearner", v1beta2.ReasonScaling, "adding learner " + a.Name}
 }

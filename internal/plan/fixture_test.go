@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -149,5 +150,12 @@ func closed(o Observed) Observed {
 		}
 	}
 	o.Budget = Budget{Exists: true, MinAvailable: voters, Settled: true}
+	return o
+}
+
+// unserved takes the pod from the clients' reach.
+func unserved(o Observed, i int) Observed {
+	o.Pods = slices.Clone(o.Pods)
+	o.Pods[i].Serving = false
 	return o
 }

@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -24,8 +23,10 @@ const (
 // serve lets client traffic reach every voter that has started.
 func serve(v *view) Action {
 	var pods []string
+	leaving, _ := v.leaving()
 	for _, m := range v.voters() {
-		if p, ok := v.pods[m.Name]; ok && (m.Published || v.healthy(m)) && !p.Serving && !p.Deleting {
+		p, ok := v.pods[m.Name]
+		if ok && (m.Published || v.healthy(m)) && !p.Serving && !p.Deleting && m.ID != leaving.ID {
 			pods = append(pods, m.Name)
 		}
 	}
@@ -49,12 +50,21 @@ func promote(v *view) Action {
 	return nil
 }
 
+// size is how many voters there are to be. To go down by a minor version takes three: members are restarted for it, of one
+// or two none can be missed, and etcd lets nobody join meanwhile.
+func (v *view) size() int {
+	if v.goesDown() {
+		return max(v.Cluster.Size, 3)
+	}
+	return v.Cluster.Size
+}
+
 // room is how many members there may be: one more than asked for while one has to be replaced.
 func (v *view) room() int {
 	if len(v.changing(replacing)) > 0 {
-		return v.Cluster.Size + 1
+		return v.size() + 1
 	}
-	return v.Cluster.Size
+	return v.size()
 }
 
 // caughtUp compares the learner's log with the leader's. Its own idea of what is committed lags with it.
@@ -90,82 +100,6 @@ func (v *view) learnerLimit() int {
 		}
 	}
 	return maxLearners
-}
-
-// shrink takes away what is more than the spec asks for: candidates, then members. While a member has to be replaced one
-// more is not too many until it votes.
-func shrink(v *view) Action {
-	candidates := v.candidates()
-	surplus := len(v.Etcd.Members) + len(candidates) - v.Cluster.Size
-	if joining := len(candidates) + len(v.learners()); surplus == 1 && joining > 0 && len(v.changing(replacing)) > 0 {
-		return nil
-	}
-	if surplus > 0 && len(candidates) > 0 {
-		p := candidates[len(candidates)-1]
-		return DeletePod{Name: p.Name, UID: p.UID, Why: v1beta2.ReasonScaling}
-	}
-	if surplus <= 0 {
-		return nil
-	}
-	victim := v.victim()
-	if !victim.Learner && victim.ID == v.leader() {
-		to := v.heir(victim)
-		if to == 0 {
-			return nil
-		}
-		return MoveLeader{From: victim.ID, To: to}
-	}
-	return RemoveMember{ID: victim.ID, Name: victim.Name, Why: v1beta2.ReasonScaling}
-}
-
-// victim is the member to let go: learners, then members that have to be replaced, or do not answer or will not for
-// long, then from the fullest zone and node, and of equals the one that does not lead and has the highest number.
-func (v *view) victim() Member {
-	zones, nodes := map[string]int{}, map[string]int{}
-	for _, m := range v.Etcd.Members {
-		zones[v.pods[m.Name].Zone]++
-		nodes[v.pods[m.Name].Node]++
-	}
-	rank := func(m Member) []int {
-		p := v.pods[m.Name]
-		return []int{
-			yes(m.Learner), yes(v.change(m) == replacing), yes(!v.healthy(m)), yes(v.fading(m)),
-			zones[p.Zone], nodes[p.Node], yes(m.ID != v.leader()), ordinal(m.Name),
-		}
-	}
-	return slices.MaxFunc(v.Etcd.Members, func(a, b Member) int {
-		return cmp.Or(slices.Compare(rank(a), rank(b)), strings.Compare(a.Name, b.Name))
-	})
-}
-
-// fading tells whether a member that still answers has no future: its volume is going away, or its node does not report
-// (then Kubernetes takes the pod for unready).
-func (v *view) fading(m Member) bool {
-	c := v.volumes[m.Name]
-	return c.Deleting || c.Lost || !v.pods[m.Name].Ready
-}
-
-func yes(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
-}
-
-// heir is the healthy voter to lead next, 0 if there is none but the leader itself: one that is as the spec asks, so that
-// it need not hand over in its turn, and of those the one with the longest log.
-func (v *view) heir(leader Member) uint64 {
-	var best Member
-	rank := func(m Member) []uint64 {
-		a, _ := v.answer(m)
-		return []uint64{uint64(yes(v.change(m) == noChange)), a.Applied} //nolint:gosec // 0 or 1
-	}
-	for _, m := range v.voters() {
-		if m.ID != leader.ID && v.healthy(m) && (best.ID == 0 || slices.Compare(rank(m), rank(best)) > 0) {
-			best = m
-		}
-	}
-	return best.ID
 }
 
 // join adds candidates once their pods have addresses, so that the others find them by name at the first try, and all
@@ -262,7 +196,7 @@ func initialCluster(urls map[string]string) string {
 // grow creates candidates, with the lowest version that runs: an update may yet be taken back.
 func grow(v *view) Action {
 	candidates := v.candidates()
-	missing := min(v.Cluster.Size-len(v.Etcd.Members), v.learnerLimit()-len(v.learners())) - len(candidates)
+	missing := min(v.size()-len(v.Etcd.Members), v.learnerLimit()-len(v.learners())) - len(candidates)
 	if missing <= 0 {
 		return nil
 	}

@@ -38,13 +38,17 @@ func (v *view) change(m Member) change {
 	}
 	c, template := v.volumes[m.Name], p.Drift.Template || p.Unfit
 	switch {
+	case v.down(p) && template && p.Persistent:
+		return recreating
+	case v.down(p):
+		return restarting // nobody can take its place before it is down; the rest comes afterwards
 	case p.Persistent != v.Cluster.Persistent, p.Persistent && (c.Drift || c.Fixed && c.Requested < v.Cluster.VolumeSize):
 		return replacing
 	case template && !p.Persistent:
 		return replacing
 	case !template && !v.otherImage(p):
 		return noChange
-	case Quorum(v.Cluster.Size) > v.Cluster.Size-1:
+	case Quorum(v.size()) > v.size()-1:
 		return replacing // of one or two voters none can be missed
 	case template:
 		return recreating
@@ -199,7 +203,7 @@ func (v *view) waitForMember(m Member, p Pod) Action {
 // surge brings in a member as the spec asks before one that has to be replaced goes: shrink takes that out once the new
 // one votes.
 func surge(v *view) Action {
-	if len(v.changing(replacing)) == 0 || len(v.Etcd.Members)+len(v.candidates()) > v.Cluster.Size {
+	if len(v.changing(replacing)) == 0 || len(v.Etcd.Members)+len(v.candidates()) > v.size() {
 		return nil
 	}
 	target := v.target()

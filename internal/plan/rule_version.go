@@ -70,6 +70,17 @@ func minorOf(v string) string {
 	return fmt.Sprintf("%d.%d", parsed.Major(), parsed.Minor())
 }
 
+// goesDown tells whether a member has yet to go down to another minor version.
+func (v *view) goesDown() bool {
+	return slices.ContainsFunc(v.Etcd.Members, func(m Member) bool { return v.down(v.pods[m.Name]) })
+}
+
+// down tells whether the pod is to run a lower minor version than it does.
+func (v *view) down(p Pod) bool {
+	target := v.target()
+	return target != "" && version.Compare(minorOf(p.Version), minorOf(target)) > 0
+}
+
 // stepsDown tells whether etcd's own downgrade has to come before any member runs the target: no member runs the target's
 // minor version, and the data has the schema of a later one. While one does, as in an upgrade that is taken back, the
 // cluster's version never rose above it.
@@ -90,22 +101,34 @@ func (v *view) stepsDown() bool {
 	return !lowered
 }
 
-// downgrade has etcd lower the data's schema before any member is started with a lower minor version, and takes that back
-// when the spec does.
-func downgrade(v *view) Action {
-	target := minorOf(v.target())
-	var told []string
+// told is the version that etcd was told to go down to, empty if none.
+func (v *view) told() string {
 	for _, m := range v.Etcd.Members {
 		if a, ok := v.answer(m); ok && a.Downgrade != "" {
-			told = append(told, a.Downgrade)
+			return a.Downgrade
 		}
 	}
+	return ""
+}
+
+// stayUp takes a downgrade back when the spec does, and for the time in which somebody has to join: while it is enabled
+// etcd calls every newcomer incompatible, whatever its version (allowedVersionRange in its server).
+func stayUp(v *view) Action {
+	told, target := v.told(), v.target()
+	joining := len(v.Etcd.Members) < v.size() || len(v.learners()) > 0
+	if told != "" && (joining || target != "" && minorOf(target) != told) {
+		return CancelDowngrade{Version: told}
+	}
+	return nil
+}
+
+// downgrade has etcd lower the data's schema before any member is started with a lower minor version.
+func downgrade(v *view) Action {
+	target := minorOf(v.target())
 	switch {
-	case target != "" && len(told) > 0 && !slices.Contains(told, target):
-		return CancelDowngrade{Version: told[0]}
 	case !v.stepsDown():
 		return nil
-	case len(told) == 0:
+	case v.told() == "":
 		return EnableDowngrade{Version: target}
 	}
 	return Wait{

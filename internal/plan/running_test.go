@@ -220,9 +220,10 @@ func TestShrink(t *testing.T) {
 			edit(started(withLearner(healthyCluster(3, false), 3)), func(o *Observed) { o.Etcd.Answers[3].Applied = 1 }),
 			RemoveMember{ID: id(3), Name: "c-3", Why: v1beta2.ReasonScaling},
 		},
-		"close the budget": {edit(healthyCluster(5, false), three), SetBudget{MinAvailable: 5}},
+		"clients leave first": {edit(healthyCluster(5, false), three), Unserve{Pod: "c-4", UID: "p4"}},
+		"close the budget":    {unserved(edit(healthyCluster(5, false), three), 4), SetBudget{MinAvailable: 5}},
 		"from the fullest node": {
-			closed(edit(healthyCluster(5, false), three)),
+			closed(unserved(edit(healthyCluster(5, false), three), 4)),
 			RemoveMember{ID: id(4), Name: "c-4", Why: v1beta2.ReasonScaling},
 		},
 		"one that is down before one that is up": {
@@ -230,11 +231,11 @@ func TestShrink(t *testing.T) {
 			RemoveMember{ID: id(2), Name: "c-2", Why: v1beta2.ReasonScaling},
 		},
 		"one whose node does not report": {
-			closed(edit(healthyCluster(5, false), func(o *Observed) { three(o); o.Pods[2].Ready = false })),
+			closed(unserved(edit(healthyCluster(5, false), func(o *Observed) { three(o); o.Pods[2].Ready = false }), 2)),
 			RemoveMember{ID: id(2), Name: "c-2", Why: v1beta2.ReasonScaling},
 		},
 		"one whose volume is going away": {
-			closed(edit(healthyCluster(5, true), func(o *Observed) { three(o); o.Volumes[2].Deleting = true })),
+			closed(unserved(edit(healthyCluster(5, true), func(o *Observed) { three(o); o.Volumes[2].Deleting = true }), 2)),
 			RemoveMember{ID: id(2), Name: "c-2", Why: v1beta2.ReasonScaling},
 		},
 		"the leader only after it has handed over": {
@@ -250,7 +251,7 @@ func TestShrink(t *testing.T) {
 			Wait{Reason: v1beta2.ReasonMemberDown},
 		},
 		"down to one": {
-			closed(edit(healthyCluster(2, false), func(o *Observed) { o.Cluster.Size = 1 })),
+			closed(unserved(edit(healthyCluster(2, false), func(o *Observed) { o.Cluster.Size = 1 }), 1)),
 			RemoveMember{ID: id(1), Name: "c-1", Why: v1beta2.ReasonScaling},
 		},
 	})

@@ -49,6 +49,8 @@ func (w *World) effect(a plan.Action, step int, o *plan.Observed, stale bool) bo
 		return w.writePermit(act.Permits[step/2])
 	case plan.Serve:
 		return w.serve(act.Pods[step], o)
+	case plan.Unserve:
+		return w.unserve(act)
 	case plan.SetBudget:
 		w.Budget = Budget{Exists: true, Min: act.MinAvailable}
 		return true
@@ -157,6 +159,15 @@ func (w *World) serve(name string, o *plan.Observed) bool {
 		}
 	}
 	return false
+}
+
+func (w *World) unserve(act plan.Unserve) bool {
+	p := w.pod(act.Pod)
+	if p == nil || p.UID != act.UID {
+		return false
+	}
+	p.Serving = false
+	return true
 }
 
 // deletePod starts the grace period. To delete what is gone already is a success.

@@ -1,0 +1,101 @@
+package plan
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+)
+
+// shrink takes away what is more than the spec asks for: candidates, then members. Clients leave a voter first.
+func shrink(v *view) Action {
+	candidates := v.candidates()
+	surplus := len(v.Etcd.Members) + len(candidates) - v.size()
+	if surplus > 0 && len(candidates) > 0 && !v.replacement(surplus) {
+		p := candidates[len(candidates)-1]
+		return DeletePod{Name: p.Name, UID: p.UID, Why: v1beta2.ReasonScaling}
+	}
+	victim, ok := v.leaving()
+	if !ok {
+		return nil
+	}
+	p := v.pods[victim.Name]
+	switch {
+	case victim.Learner:
+	case victim.ID == v.leader():
+		to := v.heir(victim)
+		if to == 0 {
+			return nil
+		}
+		return MoveLeader{From: victim.ID, To: to}
+	case p.Serving && v.healthy(victim) && v.safeToRemove(victim):
+		return Unserve{Pod: p.Name, UID: p.UID}
+	}
+	return RemoveMember{ID: victim.ID, Name: victim.Name, Why: v1beta2.ReasonScaling}
+}
+
+// leaving is the member to take out next, if there is one too many.
+func (v *view) leaving() (Member, bool) {
+	surplus := len(v.Etcd.Members) + len(v.candidates()) - v.size()
+	if v.Etcd.Contact != ContactQuorum || surplus <= 0 || len(v.candidates()) > 0 || v.replacement(surplus) {
+		return Member{}, false
+	}
+	return v.victim(), true
+}
+
+// replacement tells whether the one that is more than asked for is to take another's place, and does not vote yet.
+func (v *view) replacement(surplus int) bool {
+	joining := len(v.candidates()) + len(v.learners())
+	return surplus == 1 && joining > 0 && len(v.changing(replacing)) > 0
+}
+
+// victim is the member to let go: learners, then members that have to be replaced, or do not answer or will not for
+// long, then from the fullest zone and node, and of equals the one that does not lead and has the highest number.
+func (v *view) victim() Member {
+	zones, nodes := map[string]int{}, map[string]int{}
+	for _, m := range v.Etcd.Members {
+		zones[v.pods[m.Name].Zone]++
+		nodes[v.pods[m.Name].Node]++
+	}
+	rank := func(m Member) []int {
+		p := v.pods[m.Name]
+		return []int{
+			yes(m.Learner), yes(v.change(m) == replacing), yes(!v.healthy(m)), yes(v.fading(m)),
+			zones[p.Zone], nodes[p.Node], yes(m.ID != v.leader()), ordinal(m.Name),
+		}
+	}
+	return slices.MaxFunc(v.Etcd.Members, func(a, b Member) int {
+		return cmp.Or(slices.Compare(rank(a), rank(b)), strings.Compare(a.Name, b.Name))
+	})
+}
+
+// fading tells whether a member that still answers has no future: its volume is going away, or its node does not report
+// (then Kubernetes takes the pod for unready).
+func (v *view) fading(m Member) bool {
+	c := v.volumes[m.Name]
+	return c.Deleting || c.Lost || !v.pods[m.Name].Ready
+}
+
+func yes(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// heir is the healthy voter to lead next, 0 if there is none but the leader itself: one that is as the spec asks, so that
+// it need not hand over in its turn, and of those the one with the longest log.
+func (v *view) heir(leader Member) uint64 {
+	var best Member
+	rank := func(m Member) []uint64 {
+		a, _ := v.answer(m)
+		return []uint64{uint64(yes(v.change(m) == noChange)), a.Applied} //nolint:gosec // 0 or 1
+	}
+	for _, m := range v.voters() {
+		if m.ID != leader.ID && v.healthy(m) && (best.ID == 0 || slices.Compare(rank(m), rank(best)) > 0) {
+			best = m
+		}
+	}
+	return best.ID
+}
