@@ -2,6 +2,7 @@ package plan
 
 import (
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -38,8 +39,13 @@ func withoutMessage(a Action) Action {
 	}
 }
 
-func edit(o Observed, f func(*Observed)) Observed {
-	f(&o)
+// edit changes a copy.
+func edit(o Observed, changes ...func(*Observed)) Observed {
+	o.Pods, o.Volumes, o.Pulls = slices.Clone(o.Pods), slices.Clone(o.Volumes), slices.Clone(o.Pulls)
+	o.Etcd.Members, o.Etcd.Answers = slices.Clone(o.Etcd.Members), slices.Clone(o.Etcd.Answers)
+	for _, change := range changes {
+		change(&o)
+	}
 	return o
 }
 

@@ -62,6 +62,7 @@ func (v *view) victim() Member {
 		p := v.pods[m.Name]
 		return []int{
 			yes(m.Learner), yes(v.change(m) == replacing), yes(!v.healthy(m)), yes(v.fading(m)),
+			yes(v.change(m) == replacing && m.ID != v.leader()), // all of those go, so that the leader need not move twice
 			zones[p.Zone], nodes[p.Node], yes(m.ID != v.leader()), ordinal(m.Name),
 		}
 	}

@@ -1,0 +1,206 @@
+package plan
+
+import (
+	"testing"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+)
+
+// to asks for another version of a healthy cluster.
+func to(version string) func(*Observed) {
+	return func(o *Observed) { o.Cluster.Version = version }
+}
+
+// pulledImages adds what has fetched the wanted image to every node.
+func pulledImages(o Observed) Observed {
+	v := newView(o)
+	for _, on := range v.pulls() {
+		o.Pulls = append(o.Pulls, Pull{Name: "pull-" + on.Node, UID: on.Node, Node: on.Node, Image: on.Image, Done: true})
+	}
+	return o
+}
+
+// runs makes member i run that version.
+func runs(o Observed, i int, version string) Observed {
+	return edit(o, func(o *Observed) {
+		o.Pods[i].Version, o.Etcd.Answers[i].Version = version, version
+	})
+}
+
+func template(members ...int) func(*Observed) {
+	return func(o *Observed) {
+		for _, i := range members {
+			o.Pods[i].Drift.Template = true
+		}
+	}
+}
+
+const image373 = "quay.io/coreos/etcd:v3.7.3"
+
+func TestVersions(t *testing.T) {
+	up := closed(pulledImages(edit(healthyCluster(3, true), to("3.7.3"))))
+	schema := func(storage, downgrade string) func(*Observed) {
+		return func(o *Observed) {
+			for i := range o.Etcd.Answers {
+				o.Etcd.Answers[i].Storage, o.Etcd.Answers[i].Downgrade = storage, downgrade
+			}
+		}
+	}
+	down := closed(pulledImages(edit(healthyCluster(3, true), to("3.5.35"))))
+	check(t, map[string]planCase{
+		"first the image": {
+			edit(healthyCluster(3, true), to("3.7.3")),
+			PullImages{[]PullOn{{"n0", image373}, {"n1", image373}, {"n2", image373}}},
+		},
+		"an image that cannot be had costs no member": {
+			closed(edit(pulledImages(edit(healthyCluster(3, true), to("3.7.3"))), func(o *Observed) {
+				o.Pulls[1].Done, o.Pulls[1].Problem = false, "not found"
+			})), Wait{Reason: v1beta2.ReasonUpdateStopped},
+		},
+		"then the budget": {
+			edit(pulledImages(edit(healthyCluster(3, true), to("3.7.3"))), func(*Observed) {}), SetBudget{MinAvailable: 3},
+		},
+		"a follower first": {up, SetImage{Name: "c-1", UID: "p1", Version: "3.7.3"}},
+		"wait until its container has ended": {
+			edit(up, func(o *Observed) { o.Pods[1].Version, o.Pods[1].Restarting = "3.7.3", true }),
+			Wait{Reason: v1beta2.ReasonWaitingForMember},
+		},
+		"wait until it answers": {
+			edit(silent(up, 1), func(o *Observed) { o.Pods[1].Version = "3.7.3" }),
+			Wait{Reason: v1beta2.ReasonWaitingForMember},
+		},
+		"wait until it is ready": {
+			edit(runs(up, 1, "3.7.3"), func(o *Observed) { o.Pods[1].Ready = false }),
+			Wait{Reason: v1beta2.ReasonWaitingForMember},
+		},
+		"wait until it has caught up": {
+			edit(runs(up, 1, "3.7.3"), func(o *Observed) { o.Etcd.Answers[0].Committed = 100 + lagLimit + 1 }),
+			Wait{Reason: v1beta2.ReasonWaitingForMember},
+		},
+		"it does not get ready: stop and tell": {
+			edit(silent(up, 1), func(o *Observed) {
+				o.Pods[1].Version, o.Pods[1].Ready, o.Pods[1].Changed = "3.7.3", false, now.Add(-2*stepLimit)
+			}), Wait{Reason: v1beta2.ReasonUpdateStopped},
+		},
+		"it cannot start: stop and tell": {
+			edit(silent(up, 1), func(o *Observed) { o.Pods[1].Version, o.Pods[1].Problem = "3.7.3", "crashes" }),
+			Wait{Reason: v1beta2.ReasonUpdateStopped},
+		},
+		"the next one": {runs(up, 1, "3.7.3"), SetImage{Name: "c-2", UID: "p2", Version: "3.7.3"}},
+		"the leader hands over": {
+			runs(runs(up, 1, "3.7.3"), 2, "3.7.3"), MoveLeader{From: id(0), To: id(1)},
+		},
+		"back to the old version: the one that is down": {
+			pulledImages(closed(edit(silent(healthyCluster(3, true), 1), func(o *Observed) { o.Pods[1].Version = "3.7.3" }))),
+			SetImage{Name: "c-1", UID: "p1", Version: "3.6.16"},
+		},
+		"back while one is as before": {
+			pulledImages(closed(runs(healthyCluster(3, true), 1, "3.7.3"))),
+			SetImage{Name: "c-1", UID: "p1", Version: "3.6.16"},
+		},
+		"wait until the schema has the minor version that runs": {
+			edit(up, schema("3.5", "")), Wait{Reason: v1beta2.ReasonWaitingForVersion},
+		},
+		"down: etcd first":    {edit(down, schema("3.6", "")), EnableDowngrade{Version: "3.5"}},
+		"down: wait for etcd": {edit(down, schema("3.6", "3.5")), Wait{Reason: v1beta2.ReasonWaitingForVersion}},
+		"down: then members":  {edit(down, schema("3.5", "3.5")), SetImage{Name: "c-1", UID: "p1", Version: "3.5.35"}},
+		"down: taken back":    {edit(healthyCluster(3, true), schema("3.5", "3.5")), CancelDowngrade{Version: "3.5"}},
+		"down: nobody can join meanwhile": {
+			edit(down, schema("3.5", "3.5"), func(o *Observed) { o.Cluster.Size = 5 }), CancelDowngrade{Version: "3.5"},
+		},
+		"down from one takes three": {
+			edit(healthyCluster(1, false), to("3.5.35")),
+			CreatePods{[]NewPod{{Name: "c-1", Incarnation: 1, Version: "3.6.16"}, {Name: "c-2", Incarnation: 1, Version: "3.6.16"}}},
+		},
+		"a skipped minor version": {
+			edit(healthyCluster(3, true), func(o *Observed) {
+				for i := range o.Pods {
+					o.Pods[i].Version, o.Etcd.Answers[i].Version = "3.5.35", "3.5.35"
+				}
+				o.Cluster.Version = "3.7.3"
+			}), Blocked{Reason: v1beta2.ReasonVersionRefused},
+		},
+		"one of one: another one first": {
+			edit(healthyCluster(1, false), to("3.7.3")),
+			CreatePods{[]NewPod{{Name: "c-1", Incarnation: 1, Version: "3.7.3"}}},
+		},
+	})
+}
+
+func TestChanges(t *testing.T) {
+	surged := started(withLearner(healthyCluster(3, false), 3))
+	voting := edit(surged, func(o *Observed) {
+		o.Etcd.Members[3].Learner, o.Etcd.Answers[3].Learner = false, false
+		o.Pods[3].Serving, o.Pods[3].Ready = true, true
+	})
+	check(t, map[string]planCase{
+		"labels at any time":    {edit(healthyCluster(3, true), func(o *Observed) { o.Pods[1].Drift.Metadata = true }), SetMetadata{"c-1", "p1"}},
+		"resources in place":    {edit(healthyCluster(3, true), func(o *Observed) { o.Pods[1].Drift.Resources = true }), Resize{"c-1", "p1"}},
+		"a resize under way":    {edit(healthyCluster(3, true), func(o *Observed) { o.Pods[1].Resizing = "deferred" }), Wait{Reason: v1beta2.ReasonWaitingForResize}},
+		"a bigger volume":       {edit(healthyCluster(3, true), func(o *Observed) { o.Cluster.VolumeSize = 1 }), Expand{[]string{"c-0", "c-1", "c-2"}}},
+		"a volume that grows":   {edit(healthyCluster(3, true), func(o *Observed) { o.Volumes[0].Growing = true }), Wait{Reason: v1beta2.ReasonWaitingForVolume}},
+		"on a volume: recreate": {closed(edit(healthyCluster(3, true), template(0, 1, 2))), Recreate{Name: "c-1", UID: "p1", Version: "3.6.16"}},
+		"a node that cannot give the resources": {
+			closed(edit(healthyCluster(3, true), func(o *Observed) { o.Pods[1].Unfit, o.Pods[1].Resizing = true, "infeasible" })),
+			Wait{Reason: v1beta2.ReasonWaitingForResize},
+		},
+		"the one that is down first": {
+			closed(edit(silent(healthyCluster(3, true), 2), template(0, 1, 2))), Recreate{Name: "c-2", UID: "p2", Version: "3.6.16"},
+		},
+		"with two down nothing is touched": {
+			closed(edit(silent(silent(healthyCluster(5, true), 2), 3), template(1))), Wait{Reason: v1beta2.ReasonWaitingForMember},
+		},
+		"a volume that cannot grow: another member first": {
+			edit(healthyCluster(3, true), func(o *Observed) {
+				o.Cluster.VolumeSize, o.Volumes[0].Fixed = 1, true
+				o.Volumes[1].Requested, o.Volumes[2].Requested = 1, 1
+			}),
+			CreateVolumes{Names: []string{"c-3"}, Incarnation: 1},
+		},
+		"from emptyDir to volumes": {
+			edit(healthyCluster(3, false), func(o *Observed) { o.Cluster.Persistent = true }),
+			CreateVolumes{Names: []string{"c-3"}, Incarnation: 1},
+		},
+		"emptyDir: another member first": {
+			edit(healthyCluster(3, false), template(0, 1, 2)),
+			CreatePods{[]NewPod{{Name: "c-3", Incarnation: 1, Version: "3.6.16"}}},
+		},
+		"which votes": {edit(surged, template(0, 1, 2)), Promote{ID: id(3), Name: "c-3"}},
+		"then clients leave the old one": {
+			closed(edit(voting, template(0, 1, 2))), Unserve{Pod: "c-2", UID: "p2"},
+		},
+		"then it goes": {
+			closed(unserved(edit(voting, template(0, 1, 2)), 2)), RemoveMember{ID: id(2), Name: "c-2", Why: v1beta2.ReasonScaling},
+		},
+		"back to the old spec: the new one goes": {surged, RemoveMember{ID: id(3), Name: "c-3", Why: v1beta2.ReasonScaling}},
+		"no quorum, and a pod that cannot run: made from the new spec": {
+			noContact(edit(healthyCluster(3, true), func(o *Observed) {
+				o.Pods[1].Phase, o.Pods[1].Problem, o.Pods[1].Drift.Template = Pending, "no such node", true
+			})), DeletePod{Name: "c-1", UID: "p1", Why: v1beta2.ReasonSpecChanged},
+		},
+		"corrupt data": {
+			edit(healthyCluster(3, true), template(0), func(o *Observed) {
+				o.Etcd.Answers[1].Errors = []string{"memberID:7 alarm:CORRUPT "}
+			}), Blocked{Reason: v1beta2.ReasonCorrupt},
+		},
+		"an invalid spec ends in saying so": {
+			edit(healthyCluster(3, true), func(o *Observed) { o.Cluster.Invalid = &Problem{Reason: v1beta2.ReasonInvalidOption} }),
+			Blocked{Reason: v1beta2.ReasonInvalidOption},
+		},
+		"a restart of our own keeps the budget closed": {
+			closed(silent(healthyCluster(3, true), 1)), Wait{Reason: v1beta2.ReasonWaitingForMember},
+		},
+	})
+}
+
+func TestRestarting(t *testing.T) {
+	o := closed(silent(healthyCluster(3, true), 1))
+	late := edit(o, func(o *Observed) { o.Pods[1].Ready, o.Pods[1].Changed = false, now.Add(-2*stepLimit) })
+	open := edit(o, func(o *Observed) { o.Budget.MinAvailable = 2 })
+	if !Restarting(o, "c-1") || Restarting(late, "c-1") || Restarting(open, "c-1") || Restarting(late, "c-9") {
+		t.Errorf("own doing %t, late %t, not ours %t", Restarting(o, "c-1"), Restarting(late, "c-1"), Restarting(open, "c-1"))
+	}
+	if got := Updated(edit(o, template(0))); len(got) != 2 || got[0] != "c-1" {
+		t.Errorf("updated: %v", got)
+	}
+}
