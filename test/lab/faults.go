@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"syscall"
 
@@ -77,8 +75,8 @@ func (l *Lab) pair(a, b string) (first, second int, err error) {
 	return one.Number, other.Number, nil
 }
 
-// HealNode undoes whatever was done to a node: it is plugged in, its partitions end, and its agents run. It returns
-// once they are started; Kubernetes needs a few seconds more to call the node Ready.
+// HealNode undoes whatever was done to a node: it is plugged in, its partitions end, its agents run, and its disks are
+// mounted, fast and not filled. It returns once the agents are started; Kubernetes needs a few seconds more to call the node Ready.
 func (l *Lab) HealNode(ctx context.Context, name string) error {
 	node, err := l.node(name)
 	if err != nil {
@@ -94,6 +92,12 @@ func (l *Lab) HealNode(ctx context.Context, name string) error {
 		return err
 	}
 	if err := node.StartRuntime(ctx); err != nil {
+		return err
+	}
+	if err := l.mountDisks(ctx, name); err != nil {
+		return err
+	}
+	if err := l.healDisks(ctx, name); err != nil {
 		return err
 	}
 	return node.StartAgents()
@@ -159,40 +163,4 @@ func (l *Lab) findContainer(ctx context.Context, namespace, pod, container strin
 		}
 	}
 	return nil, "", fmt.Errorf("pod %s/%s has no running container %q", namespace, pod, container)
-}
-
-// WipeVolume removes all that is in the PersistentVolume behind a claim, given as NAMESPACE/PVC: the disk is there,
-// and empty.
-func (l *Lab) WipeVolume(ctx context.Context, claim string) error {
-	namespace, name, found := strings.Cut(claim, "/")
-	if !found {
-		return fmt.Errorf("%q is not NAMESPACE/PVC", claim)
-	}
-	volume, err := l.kubectl(ctx, nil, "get", "pvc", name, "--namespace="+namespace,
-		"--output=jsonpath={.spec.volumeName}")
-	if err != nil {
-		return err
-	}
-	if len(volume) == 0 {
-		return fmt.Errorf("claim %s has no volume yet", claim)
-	}
-	dir, err := l.kubectl(ctx, nil, "get", "pv", string(volume),
-		"--output=jsonpath={.spec.hostPath.path}{.spec.local.path}")
-	if err != nil {
-		return err
-	}
-	path := filepath.Clean(string(dir))
-	if !strings.HasPrefix(path, l.state.Nodes()+"/") {
-		return fmt.Errorf("volume %s of claim %s is at %q, outside the lab", volume, claim, dir)
-	}
-	entries, err := os.ReadDir(path)
-	if err != nil {
-		return fmt.Errorf("read volume %s: %w", volume, err)
-	}
-	for _, entry := range entries {
-		if err := os.RemoveAll(filepath.Join(path, entry.Name())); err != nil {
-			return fmt.Errorf("wipe volume %s: %w", volume, err)
-		}
-	}
-	return nil
 }

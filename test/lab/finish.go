@@ -94,7 +94,7 @@ func (l *Lab) finish(ctx context.Context) error {
 
 // waitNode waits until a node is Ready.
 func (l *Lab) waitNode(ctx context.Context, name string) error {
-	record, err := process.Read(filepath.Join(l.state.Run(), name+"-kubelet.json"))
+	record, err := process.Read(l.recordFile(name + "-kubelet"))
 	if err != nil {
 		return err
 	}

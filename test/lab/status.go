@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"path/filepath"
 
 	"github.com/etcdpilot/etcd-operator/test/lab/internal/controlplane"
 	"github.com/etcdpilot/etcd-operator/test/lab/internal/network"
@@ -65,7 +64,7 @@ func (l *Lab) Status(ctx context.Context) (Status, error) {
 	status := Status{}
 	for _, name := range l.components() {
 		component := Component{Name: name, LogFile: l.state.Log(name)}
-		if record, err := process.Read(filepath.Join(l.state.Run(), name+".json")); err == nil {
+		if record, err := process.Read(l.recordFile(name)); err == nil {
 			component.PID, component.Alive = record.PID, record.Alive()
 		}
 		status.Components = append(status.Components, component)
@@ -97,5 +96,5 @@ func (l *Lab) components() []string {
 			names = append(names, fmt.Sprintf("%s-%s", name, agent))
 		}
 	}
-	return names
+	return append(names, l.optionalComponents()...)
 }

@@ -90,6 +90,15 @@ func traces(t *testing.T, dir string) []string {
 			found = append(found, "mount "+line)
 		}
 	}
+	devices, err := exec.CommandContext(context.WithoutCancel(t.Context()), "losetup", "--all").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(devices)) {
+		if strings.Contains(line, dir) {
+			found = append(found, "loop device "+line)
+		}
+	}
 	files, err := filepath.Glob("/proc/[0-9]*/cmdline")
 	if err != nil {
 		t.Fatal(err)

@@ -187,6 +187,10 @@ func (l *Lab) start(ctx context.Context, root string, tools map[string]build.Too
 		return err
 	}
 	for _, node := range l.nodes {
+		// The program that shows the disks is there once the registry is.
+		if err := l.mountDisks(ctx, node.Name()); err != nil {
+			return err
+		}
 		if err := node.StartAgents(); err != nil {
 			return err
 		}
@@ -199,11 +203,19 @@ const controlPlaneCgroup = cgroup.Root + "/control-plane"
 
 // ensure starts a process of the host, or finds it running.
 func (l *Lab) ensure(name string, args ...string) (process.Record, error) {
-	return process.Ensure(process.Spec{
+	return process.Ensure(l.hostSpec(name, args...))
+}
+
+// hostSpec says how a process of the host is run.
+func (l *Lab) hostSpec(name string, args ...string) process.Spec {
+	return process.Spec{
 		Name: name, Args: args, Path: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
-		Join: l.cgroups.ProcsFiles(controlPlaneCgroup), LogFile: l.state.Log(name),
-		RecordFile: filepath.Join(l.state.Run(), name+".json"),
-	})
+		Join: l.cgroups.ProcsFiles(controlPlaneCgroup), LogFile: l.state.Log(name), RecordFile: l.recordFile(name),
+	}
+}
+
+func (l *Lab) recordFile(component string) string {
+	return filepath.Join(l.state.Run(), component+".json")
 }
 
 func (l *Lab) startControlPlane(ctx context.Context) error {

@@ -55,6 +55,7 @@ func TestUpDown(t *testing.T) {
 	}
 	t.Run("partition", func(t *testing.T) { partition(t, running) })
 	t.Run("one way", func(t *testing.T) { oneWay(t, running) })
+	t.Run("disks", func(t *testing.T) { disks(t, running) })
 	t.Run("up starts what is missing", func(t *testing.T) { repair(t, running, nodes) })
 }
 

@@ -10,7 +10,7 @@ import (
 
 func faultCommand() *cobra.Command {
 	fault := &cobra.Command{Use: "fault", Short: "Break something, or heal it"}
-	const container = "NAMESPACE/POD/CONTAINER"
+	const container, claim = "NAMESPACE/POD/CONTAINER", "NAMESPACE/PVC"
 	fault.AddCommand(
 		single("kill-node NODE", "End all processes of a node at once, as a power cut does", (*lab.Lab).KillNode),
 		single("stop-node NODE", "End a node's agents in an orderly way; its containers run on", (*lab.Lab).StopNode),
@@ -22,7 +22,15 @@ func faultCommand() *cobra.Command {
 		single("kill "+container, "End a container's processes with SIGKILL", (*lab.Lab).KillContainer),
 		single("freeze "+container, "Stop a container's processes with SIGSTOP", (*lab.Lab).FreezeContainer),
 		single("thaw "+container, "Let a frozen container go on", (*lab.Lab).ThawContainer),
-		single("wipe-volume NAMESPACE/PVC", "Remove all that is in a volume", (*lab.Lab).WipeVolume),
+		single("wipe-volume "+claim, "Remove all that is in a volume", (*lab.Lab).WipeVolume),
+		single("corrupt-wal "+claim, "Flip bytes in the newest segment of an etcd member's log", (*lab.Lab).CorruptWAL),
+		single("corrupt-db "+claim, "Flip bytes in an etcd member's database file", (*lab.Lab).CorruptDB),
+		createDiskCommand(),
+		single("remove-disk NODE/NAME", "Take a disk out of its node", (*lab.Lab).RemoveDisk),
+		single("fill-disk NODE/NAME", "Take all room on a disk", (*lab.Lab).FillDisk),
+		single("free-disk NODE/NAME", "Give back the room that fill-disk took", (*lab.Lab).FreeDisk),
+		slowDiskCommand(),
+		single("fast-disk NODE/NAME", "Undo slow-disk", (*lab.Lab).FastDisk),
 	)
 	return fault
 }

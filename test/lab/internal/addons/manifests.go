@@ -12,13 +12,20 @@ import (
 // StorageClass is the name of the lab's default StorageClass.
 const StorageClass = "standard"
 
+// DiskClass is the name of the StorageClass whose volumes are made by hand: the nodes' disks.
+const DiskClass = "disk"
+
 var (
 	//go:embed manifests/coredns.yaml
 	corednsText string
 	//go:embed manifests/storage.yaml
 	storageText string
 
-	manifests = template.Must(template.New("addons").Parse(
+	//go:embed manifests/disk.yaml
+	diskText string
+
+	diskVolume = template.Must(template.New("disk").Parse(diskText))
+	manifests  = template.Must(template.New("addons").Parse(
 		corednsText + "---\n" + storageText))
 )
 
@@ -39,6 +46,19 @@ func Manifests(nodes []NodePath) ([]byte, error) {
 	}{network.DNSServiceIP, coreDNSImage, localPathImage, busyboxImages[0], nodes})
 	if err != nil {
 		return nil, fmt.Errorf("render the cluster's additions: %w", err)
+	}
+	return out.Bytes(), nil
+}
+
+// DiskVolume returns the PersistentVolume of a disk.
+func DiskVolume(name, node, path string, size int64) ([]byte, error) {
+	var out bytes.Buffer
+	err := diskVolume.Execute(&out, struct {
+		Name, Node, Path, Class string
+		Size                    int64
+	}{name, node, path, DiskClass, size})
+	if err != nil {
+		return nil, fmt.Errorf("render the volume of disk %s: %w", name, err)
 	}
 	return out.Bytes(), nil
 }

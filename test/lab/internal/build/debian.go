@@ -18,6 +18,7 @@ var debianPackages = []struct{ program, pkg string }{
 	{"ip", "iproute2"},
 	{"conntrack", "conntrack"},
 	{"busybox", "busybox-static"},
+	{"mkfs.ext4", "e2fsprogs"},
 }
 
 // EnsureDebian installs the Debian packages that the lab needs and this machine lacks.

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -27,21 +28,36 @@ func (n *Node) privateFolder(folder string) string {
 	return filepath.Join(n.Dir(), parent, folder)
 }
 
+// ErrOff is returned where a node must run and has no process.
+var ErrOff = errors.New("the node is off")
+
+// Process returns the id of a process that sees the node's mounts: an agent, or one that watches a container. If there
+// is none, the error is ErrOff.
+func (n *Node) Process() (int, error) {
+	pids, err := n.Cgroups.PIDs(n.cgroup("agents"))
+	if err != nil {
+		return 0, err
+	}
+	for _, pid := range pids {
+		if _, err := os.Readlink(mountNamespace(pid)); err == nil {
+			return pid, nil
+		}
+	}
+	return 0, fmt.Errorf("%s: %w", n.Name(), ErrOff)
+}
+
+func mountNamespace(pid int) string { return filepath.Join("/proc", strconv.Itoa(pid), "ns", "mnt") }
+
 // enter returns the command that enters the node's namespaces. The mount namespace lives as long as any of the
 // node's processes, and is made anew when there is none: like a boot.
 //
 // The network namespace is not entered by "ip netns exec", which mounts a fresh /sys that hides the cgroups.
 func (n *Node) enter() ([]string, error) {
 	enter := []string{"nsenter", "--net=" + network.NamespaceFile(n.Name())}
-	pids, err := n.Cgroups.PIDs(n.cgroup("agents"))
-	if err != nil {
+	if pid, err := n.Process(); err == nil {
+		return append(enter, "--mount="+mountNamespace(pid)), nil
+	} else if !errors.Is(err, ErrOff) {
 		return nil, err
-	}
-	for _, pid := range pids {
-		namespace := filepath.Join("/proc", strconv.Itoa(pid), "ns", "mnt")
-		if _, err := os.Readlink(namespace); err == nil {
-			return append(enter, "--mount="+namespace), nil
-		}
 	}
 	var mounts strings.Builder
 	// Pods may ask for mounts that the node sees too: shared within the node, but never with the host.

@@ -65,3 +65,9 @@ func (d Dir) Node(name string) string { return d.Join("nodes", name) }
 
 // Volumes holds the contents of the PersistentVolumes on one node.
 func (d Dir) Volumes(node string) string { return filepath.Join(d.Node(node), "volumes") }
+
+// Disks holds the images of the nodes' disks.
+func (d Dir) Disks() string { return d.Join("disks") }
+
+// Mounts holds the mount points of a node's disks.
+func (d Dir) Mounts(node string) string { return filepath.Join(d.Node(node), "disks") }

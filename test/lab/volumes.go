@@ -1,0 +1,94 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/etcdpilot/etcd-operator/test/lab/internal/damage"
+	"github.com/etcdpilot/etcd-operator/test/lab/internal/disk"
+)
+
+// WipeVolume removes all that is in the PersistentVolume behind a claim, given as NAMESPACE/PVC: the disk is there,
+// and empty.
+func (l *Lab) WipeVolume(ctx context.Context, claim string) error {
+	folder, err := l.volumeFiles(ctx, claim)
+	if err != nil {
+		return err
+	}
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return fmt.Errorf("read the volume of claim %s: %w", claim, err)
+	}
+	for _, entry := range entries {
+		if err := os.RemoveAll(filepath.Join(folder, entry.Name())); err != nil {
+			return fmt.Errorf("wipe the volume of claim %s: %w", claim, err)
+		}
+	}
+	return nil
+}
+
+// CorruptWAL flips bytes in the middle of what is written of the newest segment of the write-ahead log of the etcd
+// member that keeps its data on a claim, given as NAMESPACE/PVC. The member sees it when it starts next, and cannot
+// start.
+func (l *Lab) CorruptWAL(ctx context.Context, claim string) error {
+	folder, err := l.volumeFiles(ctx, claim)
+	if err != nil {
+		return err
+	}
+	return damage.WAL(folder)
+}
+
+// CorruptDB flips bytes of the pages in the middle of the database file of the etcd member that keeps its data on a
+// claim, given as NAMESPACE/PVC. The member fails when it reads them next, at the latest when it starts.
+func (l *Lab) CorruptDB(ctx context.Context, claim string) error {
+	folder, err := l.volumeFiles(ctx, claim)
+	if err != nil {
+		return err
+	}
+	return damage.DB(folder)
+}
+
+// volumeOf returns the name of the PersistentVolume behind a claim, and its path, as its node sees it.
+func (l *Lab) volumeOf(ctx context.Context, claim string) (volume, path string, err error) {
+	namespace, name, found := strings.Cut(claim, "/")
+	if !found {
+		return "", "", fmt.Errorf("%q is not NAMESPACE/PVC", claim)
+	}
+	out, err := l.kubectl(ctx, nil, "get", "pvc", name, "--namespace="+namespace,
+		"--output=jsonpath={.spec.volumeName}")
+	if err != nil {
+		return "", "", err
+	}
+	if volume = string(out); volume == "" {
+		return "", "", fmt.Errorf("claim %s has no volume yet", claim)
+	}
+	out, err = l.kubectl(ctx, nil, "get", "pv", volume, "--output=jsonpath={.spec.hostPath.path}{.spec.local.path}")
+	if err != nil {
+		return "", "", err
+	}
+	path = filepath.Clean(string(out))
+	if !strings.HasPrefix(path, l.state.Nodes()+"/") {
+		return "", "", fmt.Errorf("volume %s of claim %s is at %q, outside the lab", volume, claim, path)
+	}
+	return volume, path, nil
+}
+
+// volumeFiles returns the path through which the host sees what is in the volume behind a claim.
+func (l *Lab) volumeFiles(ctx context.Context, claim string) (string, error) {
+	_, path, err := l.volumeOf(ctx, claim)
+	if err != nil {
+		return "", err
+	}
+	for _, node := range l.nodes {
+		if !strings.HasPrefix(path, l.state.Mounts(node.Name())+"/") {
+			continue
+		}
+		// A disk is mounted on its node only, while the node runs.
+		pid, err := node.Process()
+		return filepath.Join(disk.Root(pid), path), err
+	}
+	return path, nil
+}
