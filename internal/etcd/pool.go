@@ -12,6 +12,8 @@ import (
 	"go.uber.org/zap"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/backoff"
+
+	"github.com/etcdpilot/etcd-operator/internal/metrics"
 )
 
 // Endpoint is how to reach one member's server.
@@ -110,6 +112,7 @@ func connect(config *tls.Config, e Endpoint) (*clientv3.Client, error) {
 	options := []grpc.DialOption{
 		// etcd's client verifies the address rather than the configuration's ServerName, unless it is told here, too.
 		grpc.WithAuthority(e.ServerName),
+		grpc.WithChainUnaryInterceptor(metrics.CountEtcdCall),
 		grpc.WithConnectParams(grpc.ConnectParams{
 			// A member that starts is found by the next observation, not after gRPC's growing pauses.
 			Backoff: backoff.Config{
