@@ -110,6 +110,9 @@ func one(ctx context.Context, o options, n int, silent []int, r *report) (err er
 	}
 	defer func() { err = errors.Join(err, op.stop()) }()
 	m := &measurement{kubelet: k, operator: op, world: w, options: o, n: n}
+	if err := m.warmUp(ctx); err != nil {
+		return err
+	}
 	if err := m.create(ctx, r); err != nil {
 		return err
 	}
