@@ -11,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/etcdpilot/etcd-operator/internal/etcd"
 	"github.com/etcdpilot/etcd-operator/internal/member"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
@@ -62,12 +61,13 @@ func (r *EtcdClusterReconciler) execute(ctx context.Context, p *pass) error {
 	case plan.EndPull:
 		return r.delete(ctx, p, &corev1.Pod{}, a.Name, a.UID)
 	default:
-		return change(ctx, p.session, a)
+		return change(ctx, p, a)
 	}
 }
 
 // change makes a call to etcd.
-func change(ctx context.Context, s *etcd.Session, action plan.Action) error {
+func change(ctx context.Context, p *pass, action plan.Action) error {
+	s := p.session
 	switch a := action.(type) {
 	case plan.AddLearner:
 		return s.AddLearner(ctx, a.PeerURL)
@@ -80,6 +80,9 @@ func change(ctx context.Context, s *etcd.Session, action plan.Action) error {
 	case plan.EnableDowngrade:
 		return s.EnableDowngrade(ctx, a.Version)
 	case plan.CancelDowngrade:
+		if a.Snapshot {
+			p.cluster.Status.SnapshotDue = false
+		}
 		return s.CancelDowngrade(ctx)
 	}
 	return fmt.Errorf("action %T is not known", action)

@@ -37,7 +37,8 @@ func desired(c *v1beta2.EtcdCluster, problem *plan.Problem) plan.Cluster {
 		Size: int(c.Spec.Size), Paused: c.Spec.Paused, Deleting: !c.DeletionTimestamp.IsZero(),
 		Persistent: resources.Persistent(c), VolumeSize: volumeSize(c),
 		Repository: c.Spec.Repository, Version: version.Normalize(c.Spec.Version), Invalid: problem,
-		ID: parseID(c.Status.ClusterID), Bootstrap: bootstrapOf(c.Status.Bootstrap),
+		SnapshotDue: c.Status.SnapshotDue,
+		ID:          parseID(c.Status.ClusterID), Bootstrap: bootstrapOf(c.Status.Bootstrap),
 		Revision: c.Status.Revision, Voters: status.Voters(&c.Status),
 	}
 }

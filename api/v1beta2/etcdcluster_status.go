@@ -73,6 +73,10 @@ type EtcdClusterStatus struct {
 	// targetVersion is the etcd version that the spec asks for, where it is another.
 	// +optional
 	TargetVersion string `json:"targetVersion,omitempty"`
+	// snapshotDue is true since the members went from etcd 3.5 to 3.6: their logs may hold entries that etcd 3.7 cannot
+	// read, until each has written a snapshot since.
+	// +optional
+	SnapshotDue bool `json:"snapshotDue,omitempty"`
 	// updatedMembers is the number of members whose pods are as the spec asks.
 	// +optional
 	UpdatedMembers int32 `json:"updatedMembers,omitempty"`

@@ -122,8 +122,12 @@ type EndPull struct{ Name, UID string }
 // EnableDowngrade tells etcd to go down to that minor version, such as "3.6", and CancelDowngrade not to.
 type EnableDowngrade struct{ Version string }
 
-// CancelDowngrade tells etcd to stay at the version that it has.
-type CancelDowngrade struct{ Version string }
+// CancelDowngrade tells etcd to stay at the version that it has. Snapshot is true when every member has written a snapshot
+// because of the downgrade.
+type CancelDowngrade struct {
+	Version  string
+	Snapshot bool
+}
 
 // SetBudget creates or changes the PodDisruptionBudget.
 type SetBudget struct{ MinAvailable int }

@@ -146,7 +146,11 @@ func (a EnableDowngrade) describe() Description {
 }
 
 func (a CancelDowngrade) describe() Description {
-	return Description{"CancelDowngrade", v1beta2.ReasonUpdating, "telling etcd not to go down to " + a.Version}
+	message := "telling etcd not to go down to " + a.Version
+	if a.Snapshot {
+		message = "every member has written a snapshot; telling etcd to stay at its version"
+	}
+	return Description{"CancelDowngrade", v1beta2.ReasonUpdating, message}
 }
 
 func (a SetBudget) describe() Description {

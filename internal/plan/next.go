@@ -52,6 +52,7 @@ var running = []rule{
 	pullImages,    // fetch a new image before any member is restarted with it
 	mend,          // a member that is down anyway gets what the spec asks for now
 	steady,        // one at a time: the next member once all are healthy
+	snapshot,      // what etcd 3.5 has left in the logs must not meet 3.7
 	downgrade,     // etcd itself goes down before its members do
 	surge,         // a member that has to be replaced: bring the new one in first
 	roll,          // a member that can be restarted: followers first

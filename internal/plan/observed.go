@@ -42,6 +42,8 @@ type Cluster struct {
 	// Repository and Version are where etcd's image comes from and the version that members are to run, such as "3.6.16".
 	Repository string
 	Version    string
+	// SnapshotDue is true while the members' logs may hold entries of etcd 3.5, which etcd 3.7 cannot read.
+	SnapshotDue bool
 	// Invalid names what is wrong with the spec. It stops the creation of a cluster. A running one is cared for as the
 	// last spec that was right asks.
 	Invalid *Problem

@@ -116,10 +116,38 @@ func (v *view) told() string {
 func stayUp(v *view) Action {
 	told, target := v.told(), v.target()
 	joining := len(v.Etcd.Members) < v.size() || len(v.learners()) > 0
-	if told != "" && (joining || target != "" && minorOf(target) != told) {
+	unwanted := target != "" && minorOf(target) != told && !v.needsSnapshots()
+	if told != "" && (joining || unwanted) {
 		return CancelDowngrade{Version: told}
 	}
 	return nil
+}
+
+// needsSnapshots tells whether the members are about to run etcd 3.7 while their logs may hold entries that 3.5 wrote. From
+// those 3.7 panics at every start; a log is read from the last snapshot on.
+func (v *view) needsSnapshots() bool {
+	return v.Cluster.SnapshotDue && minorOf(v.target()) == "3.7" && minorOf(v.lowest()) == "3.6"
+}
+
+// snapshot has every member write one. etcd 3.6 does that out of turn only when the cluster's version goes down
+// (ClusterVersionSet in its server), so it is told to go down, and no longer once all data is there.
+func snapshot(v *view) Action {
+	const below = "3.5"
+	switch {
+	case !v.needsSnapshots():
+		return nil
+	case v.told() == "":
+		return EnableDowngrade{Version: below}
+	}
+	for _, m := range v.Etcd.Members {
+		if a, ok := v.answer(m); !ok || a.Storage != below {
+			return Wait{
+				Reason: v1beta2.ReasonWaitingForVersion, After: 5 * pollFast,
+				Message: "waiting until " + m.Name + " has written a snapshot: etcd 3.7 cannot read what 3.5 has left in its log",
+			}
+		}
+	}
+	return CancelDowngrade{Version: below, Snapshot: true}
 }
 
 // downgrade has etcd lower the data's schema before any member is started with a lower minor version.

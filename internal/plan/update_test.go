@@ -47,6 +47,7 @@ func TestVersions(t *testing.T) {
 		}
 	}
 	down := closed(pulledImages(edit(healthyCluster(3, true), to("3.5.35"))))
+	due := func(o *Observed) { o.Cluster.SnapshotDue = true }
 	check(t, map[string]planCase{
 		"first the image": {
 			edit(healthyCluster(3, true), to("3.7.3")),
@@ -112,6 +113,11 @@ func TestVersions(t *testing.T) {
 			edit(healthyCluster(1, false), to("3.5.35")),
 			CreatePods{[]NewPod{{Name: "c-1", Incarnation: 1, Version: "3.6.16"}, {Name: "c-2", Incarnation: 1, Version: "3.6.16"}}},
 		},
+		"what 3.5 has left in the logs goes first": {
+			edit(up, schema("3.6", ""), due), EnableDowngrade{Version: "3.5"},
+		},
+		"wait for the snapshots": {edit(up, schema("3.6", "3.5"), due), Wait{Reason: v1beta2.ReasonWaitingForVersion}},
+		"and then go on":         {edit(up, schema("3.5", "3.5"), due), CancelDowngrade{Version: "3.5", Snapshot: true}},
 		"a skipped minor version": {
 			edit(healthyCluster(3, true), func(o *Observed) {
 				for i := range o.Pods {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -44,7 +45,9 @@ func Compute(in Input) v1beta2.EtcdClusterStatus {
 	if o.Etcd.Contact == plan.ContactQuorum {
 		s.Size = int32(len(o.Etcd.Members)) //nolint:gosec // a number of members
 		s.Leader = leader(o)
-		s.CurrentVersion = cmp.Or(currentVersion(o), s.CurrentVersion)
+		now := cmp.Or(currentVersion(o), s.CurrentVersion)
+		s.SnapshotDue = s.SnapshotDue || strings.HasPrefix(s.CurrentVersion, "3.5.") && strings.HasPrefix(now, "3.6.")
+		s.CurrentVersion = now
 	}
 	setSpec(&s, in)
 	setMembers(&s, o)
