@@ -12,6 +12,8 @@ CONTAINER_TOOL ?= docker
 NODES ?= 3
 # STORIES selects user stories by a regular expression.
 STORIES ?= .
+# FAULTS selects, for test-faults, what is broken, as family/name, by a regular expression.
+FAULTS ?= .
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
@@ -105,6 +107,12 @@ test-unit: ## Run the tests that need no cluster, the explorer among them
 test-lab: image ## Run the user stories on a real Kubernetes (STORIES=regexp for some)
 	@echo "==> user stories"
 	$(on-lab) go test -C test/e2e ./stories -run '$(STORIES)' -count=1 -timeout=60m -v
+
+.PHONY: test-faults
+test-faults: image ## Break things on the lab in every known way and print what each cost (FAULTS=regexp for some)
+	@echo "==> faults"
+	$(on-lab) FAULTS='$(FAULTS)' FAULT_TABLE=$(BIN)/faults.md \
+	  go test -C test/e2e ./stories -run '^TestFaults$$' -count=1 -timeout=0 -v
 
 .PHONY: bench
 bench: image ## Measure on the lab how long things take (RUNS=n)

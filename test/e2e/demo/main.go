@@ -113,7 +113,7 @@ func (d *demo) startClient(ctx context.Context) (err error) {
 	if err = d.cluster.Settled(ctx, limit); err != nil {
 		return err
 	}
-	d.writer, err = d.cluster.NewWriter(ctx)
+	d.writer, err = d.cluster.NewWriter(ctx, "")
 	return err
 }
 

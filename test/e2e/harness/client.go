@@ -9,6 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/etcdpilot/etcd-operator/test/e2e/history"
 )
 
 // Writer is a client in the cluster that writes and reads all the while, through the client Service.
@@ -35,8 +37,11 @@ func (r Report) String() string {
 // WriterOf is the client of a cluster, whether it runs or not.
 func WriterOf(c *Cluster) *Writer { return &Writer{cluster: c, pod: c.Name + "-test-client"} }
 
-// NewWriter starts a client and waits until it works.
-func (c *Cluster) NewWriter(ctx context.Context) (*Writer, error) {
+// ClientLabel is on the client's pod, for those who drain nodes and mean the members.
+const ClientLabel = "etcd-operator-test-client"
+
+// NewWriter starts a client, on the node of that name if it is not empty, and waits until it works.
+func (c *Cluster) NewWriter(ctx context.Context, node string) (*Writer, error) {
 	object, err := c.Get(ctx)
 	if err != nil {
 		return nil, err
@@ -45,11 +50,11 @@ func (c *Cluster) NewWriter(ctx context.Context) (*Writer, error) {
 		return nil, fmt.Errorf("%s has no endpoints in its status", c.Name)
 	}
 	w := WriterOf(c)
-	if err := c.Create(ctx, w.spec(object.Status.Endpoints[0])); client.IgnoreAlreadyExists(err) != nil {
+	if err := c.Create(ctx, w.spec(object.Status.Endpoints[0], node)); client.IgnoreAlreadyExists(err) != nil {
 		return nil, err
 	}
 	err = Await(ctx, "the client works", time.Minute, func(ctx context.Context) (string, bool) {
-		r, err := w.ask(ctx, "report")
+		r, err := w.Peek(ctx)
 		return fmt.Sprintf("%v, %v", r, err), err == nil && r.Operations > r.Failures
 	})
 	if err == nil {
@@ -58,11 +63,14 @@ func (c *Cluster) NewWriter(ctx context.Context) (*Writer, error) {
 	return w, err
 }
 
-func (w *Writer) spec(endpoint string) *corev1.Pod {
+func (w *Writer) spec(endpoint, node string) *corev1.Pod {
 	no, yes, id := false, true, int64(65532)
 	return &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Namespace: w.cluster.Namespace, Name: w.pod},
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: w.cluster.Namespace, Name: w.pod, Labels: map[string]string{ClientLabel: w.cluster.Name},
+		},
 		Spec: corev1.PodSpec{
+			NodeName:                     node,
 			AutomountServiceAccountToken: &no,
 			RestartPolicy:                corev1.RestartPolicyNever,
 			SecurityContext: &corev1.PodSecurityContext{
@@ -81,16 +89,33 @@ func (w *Writer) spec(endpoint string) *corev1.Pod {
 }
 
 // Report returns what happened since the last report, and starts a new one.
-func (w *Writer) Report(ctx context.Context) (Report, error) { return w.ask(ctx, "reset") }
-
-func (w *Writer) ask(ctx context.Context, path string) (Report, error) {
+func (w *Writer) Report(ctx context.Context) (Report, error) {
 	r := Report{}
+	return r, w.ask(ctx, "reset", &r)
+}
+
+// Peek returns what happened since the last report, and lets it go on.
+func (w *Writer) Peek(ctx context.Context) (Report, error) {
+	r := Report{}
+	return r, w.ask(ctx, "report", &r)
+}
+
+// History returns what the client's workers did since it was started.
+func (w *Writer) History(ctx context.Context) (history.History, error) {
+	h := history.History{}
+	return h, w.ask(ctx, "history", &h)
+}
+
+func (w *Writer) ask(ctx context.Context, path string, answer any) error {
 	body, err := w.cluster.Kube.CoreV1().RESTClient().Get().Namespace(w.cluster.Namespace).
 		Resource("pods").Name(w.pod + ":8080").SubResource("proxy").Suffix(path).DoRaw(ctx)
 	if err != nil {
-		return r, fmt.Errorf("ask the client: %w", err)
+		return fmt.Errorf("ask the client: %w", err)
 	}
-	return r, json.Unmarshal(body, &r)
+	if err := json.Unmarshal(body, answer); err != nil {
+		return fmt.Errorf("read the client's answer: %w", err)
+	}
+	return nil
 }
 
 // Stop removes the client.

@@ -87,10 +87,10 @@ func (e *Env) Deploy(ctx context.Context) error {
 		return fmt.Errorf("set the image: %w", err)
 	}
 	overlay := filepath.Join(config, "default")
-	if err := e.kubectl(ctx, "apply", "--server-side", "--force-conflicts", "-k", overlay); err != nil {
+	if err := e.Run(ctx, "apply", "--server-side", "--force-conflicts", "-k", overlay); err != nil {
 		return err
 	}
-	return e.kubectl(ctx, "rollout", "status", "--timeout=3m", "-n", OperatorNamespace,
+	return e.Run(ctx, "rollout", "status", "--timeout=3m", "-n", OperatorNamespace,
 		"deployment/etcd-operator-controller-manager")
 }
 
@@ -118,7 +118,8 @@ func lastColon(image string) int {
 	return -1
 }
 
-func (e *Env) kubectl(ctx context.Context, args ...string) error {
+// Run runs kubectl.
+func (e *Env) Run(ctx context.Context, args ...string) error {
 	cmd := exec.CommandContext(ctx, e.Kubectl, append([]string{"--kubeconfig", e.Kubeconfig}, args...)...)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("kubectl %v: %w\n%s", args, err, out)

@@ -2,10 +2,12 @@ package stories
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -24,6 +26,7 @@ type story struct {
 func begin(t *testing.T, name string, spec v1beta2.EtcdClusterSpec) *story {
 	t.Helper()
 	start := time.Now()
+	must(t, harness.Await(t.Context(), "the namespace of an earlier run is gone", limit, absent("story-"+name)))
 	cluster, err := env.NewCluster(t.Context(), "story-"+name, name, spec)
 	must(t, err)
 	t.Cleanup(func() {
@@ -36,6 +39,13 @@ func begin(t *testing.T, name string, spec v1beta2.EtcdClusterSpec) *story {
 	s.healthy("created")
 	t.Logf("%s: %d members healthy after %.1f s", name, spec.Size, time.Since(start).Seconds())
 	return s
+}
+
+func absent(namespace string) func(context.Context) (string, bool) {
+	return func(ctx context.Context) (string, bool) {
+		_, err := env.Kube.CoreV1().Namespaces().Get(ctx, namespace, metav1.GetOptions{})
+		return fmt.Sprint(err), apierrors.IsNotFound(err)
+	}
 }
 
 // deleteNamespace runs when the test's own context has ended already.
@@ -51,7 +61,7 @@ func deleteNamespace(t *testing.T, name string) {
 func (s *story) client() {
 	s.t.Helper()
 	var err error
-	s.writer, err = s.NewWriter(s.t.Context())
+	s.writer, err = s.NewWriter(s.t.Context(), "")
 	must(s.t, err)
 }
 
@@ -114,22 +124,6 @@ func (s *story) member(name string) v1beta2.MemberStatus {
 	}
 	s.t.Fatalf("status has no member %s: %+v", name, object.Status.MemberStatuses)
 	return v1beta2.MemberStatus{}
-}
-
-func describe(t *testing.T, c *harness.Cluster) {
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
-	defer cancel()
-	if object, err := c.Get(ctx); err == nil {
-		t.Logf("status at the end: %s\n%+v", harness.Words(object), object.Status)
-	}
-	events, err := env.Kube.EventsV1().Events(c.Namespace).List(ctx, metav1.ListOptions{})
-	if err != nil {
-		t.Log(err)
-		return
-	}
-	for _, e := range events.Items {
-		t.Logf("event %s %s/%s %s: %s", e.EventTime.Format(time.TimeOnly), e.Regarding.Kind, e.Regarding.Name, e.Reason, e.Note)
-	}
 }
 
 func must(t *testing.T, err error) {

@@ -1,0 +1,106 @@
+package harness
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	corev1 "k8s.io/api/core/v1"
+)
+
+// Etcd connects to one member through its pod's address, which works where the tests run beside the nodes, and for
+// clusters without TLS. The caller closes the client.
+func (c *Cluster) Etcd(pod corev1.Pod) (*clientv3.Client, error) {
+	if pod.Status.PodIP == "" {
+		return nil, fmt.Errorf("pod %s has no address", pod.Name)
+	}
+	client, err := clientv3.New(clientv3.Config{
+		Endpoints:   []string{"http://" + net.JoinHostPort(pod.Status.PodIP, "2379")},
+		DialTimeout: time.Second,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("connect to %s: %w", pod.Name, err)
+	}
+	return client, nil
+}
+
+// Ask calls one member after the other until one has answered without an error.
+func (c *Cluster) Ask(ctx context.Context, question func(context.Context, *clientv3.Client) error) error {
+	pods, err := c.Pods(ctx)
+	if err != nil {
+		return err
+	}
+	err = fmt.Errorf("%s has no pods", c.Name)
+	for _, pod := range pods {
+		var client *clientv3.Client
+		if client, err = c.Etcd(pod); err != nil {
+			continue
+		}
+		one, cancel := context.WithTimeout(ctx, 5*time.Second)
+		err = question(one, client)
+		cancel()
+		_ = client.Close()
+		if err == nil {
+			return nil
+		}
+	}
+	return fmt.Errorf("ask etcd of %s: %w", c.Name, err)
+}
+
+// Members are those that etcd itself lists.
+func (c *Cluster) Members(ctx context.Context) (members *clientv3.MemberListResponse, err error) {
+	return members, c.Ask(ctx, func(ctx context.Context, etcd *clientv3.Client) (err error) {
+		members, err = etcd.MemberList(ctx)
+		return err
+	})
+}
+
+// Leader is the pod of the member that leads, as that member says itself.
+func (c *Cluster) Leader(ctx context.Context) (*corev1.Pod, error) {
+	pods, err := c.Pods(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, pod := range pods {
+		client, err := c.Etcd(pod)
+		if err != nil {
+			continue
+		}
+		one, cancel := context.WithTimeout(ctx, time.Second)
+		status, err := client.Status(one, client.Endpoints()[0])
+		cancel()
+		_ = client.Close()
+		if err == nil && status.Leader != 0 && status.Leader == status.Header.MemberId {
+			return &pod, nil
+		}
+	}
+	return nil, fmt.Errorf("no member of %s leads", c.Name)
+}
+
+// MoveLeader hands the leadership over to another member's pod.
+func (c *Cluster) MoveLeader(ctx context.Context, to corev1.Pod) error {
+	leader, err := c.Leader(ctx)
+	if err != nil || leader.Name == to.Name {
+		return err
+	}
+	target, err := c.Etcd(to)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = target.Close() }()
+	status, err := target.Status(ctx, target.Endpoints()[0])
+	if err != nil {
+		return fmt.Errorf("ask %s: %w", to.Name, err)
+	}
+	source, err := c.Etcd(*leader)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = source.Close() }()
+	if _, err := source.MoveLeader(ctx, status.Header.MemberId); err != nil {
+		return fmt.Errorf("move the leadership to %s: %w", to.Name, err)
+	}
+	return nil
+}

@@ -1,0 +1,76 @@
+package stories
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/etcdpilot/etcd-operator/test/e2e/harness"
+)
+
+// describe logs what a reader of a failure needs: status, pods, events, and what the operator said.
+func describe(t *testing.T, c *harness.Cluster) {
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	if object, err := c.Get(ctx); err == nil {
+		t.Logf("status at the end: %s\n%+v", harness.Words(object), object.Status)
+	}
+	pods, err := c.Pods(ctx)
+	if err != nil {
+		t.Log(err)
+	}
+	for _, p := range pods {
+		t.Logf("pod %s", inWords(p))
+	}
+	events, err := env.Kube.EventsV1().Events(c.Namespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		t.Log(err)
+		return
+	}
+	for _, e := range events.Items {
+		t.Logf("event %s %s/%s %s: %s", e.EventTime.Format(time.TimeOnly), e.Regarding.Kind, e.Regarding.Name, e.Reason, e.Note)
+	}
+	sayings(ctx, t, c.Namespace)
+}
+
+func inWords(p corev1.Pod) string {
+	text := fmt.Sprintf("%s on %s, %s, labels %v", p.Name, p.Spec.NodeName, p.Status.Phase, p.Labels)
+	if p.DeletionTimestamp != nil {
+		text += ", being deleted"
+	}
+	for _, s := range p.Status.ContainerStatuses {
+		text += fmt.Sprintf(", %s restarted %d times, ready %t, %+v", s.Name, s.RestartCount, s.Ready, s.State)
+	}
+	return text
+}
+
+// sayings logs the last lines of the operators' logs that speak of the namespace.
+func sayings(ctx context.Context, t *testing.T, namespace string) {
+	const most = 60
+	pods := &corev1.PodList{}
+	if err := env.List(ctx, pods, client.InNamespace(harness.OperatorNamespace)); err != nil {
+		t.Log(err)
+	}
+	for _, p := range pods.Items {
+		log, err := env.Kube.CoreV1().Pods(p.Namespace).GetLogs(p.Name, &corev1.PodLogOptions{}).DoRaw(ctx)
+		if err != nil {
+			t.Log(err)
+			continue
+		}
+		var lines []string
+		for line := range strings.Lines(string(log)) {
+			if strings.Contains(line, namespace) || strings.Contains(line, "panic") {
+				lines = append(lines, strings.TrimSpace(line))
+			}
+		}
+		for _, line := range lines[max(0, len(lines)-most):] {
+			t.Logf("operator %s: %s", p.Name, line)
+		}
+	}
+}

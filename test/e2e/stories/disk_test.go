@@ -1,0 +1,172 @@
+package stories
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/test/lab"
+)
+
+const (
+	// slowFlush is what a flush takes on a disk that is far too slow for etcd.
+	slowFlush = 300 * time.Millisecond
+	// badFor is how long a disk stays slow or full.
+	badFor = 20 * time.Second
+)
+
+var diskFaults = []fault{
+	{
+		family: "disk", name: "wiped", title: "a volume wiped under a running member, and its process killed", gate: true,
+		spec: onVolumes(3),
+		breaks: func(s *trial) {
+			victim := s.follower()
+			before := s.identities()[victim.Name]
+			s.breaking()
+			must(s.t, nodes.WipeVolume(s.t.Context(), s.Namespace+"/"+victim.Name))
+			must(s.t, nodes.KillContainer(s.t.Context(), s.container(victim.Name)))
+			s.replaced(victim.UID)
+			for name, id := range s.identities() {
+				if id == before {
+					s.t.Errorf("%s came back on an empty volume under the old ID", name)
+				}
+			}
+		},
+	},
+	{
+		family: "disk", name: "claim-lost", title: "the leader's claim and pod deleted", spec: onVolumes(3),
+		breaks: func(s *trial) {
+			victim := s.leaderElsewhere()
+			s.breaking()
+			must(s.t, s.Client.Delete(s.t.Context(), s.claim(victim.Name)))
+			must(s.t, s.KillPod(s.t.Context(), victim.Name))
+			s.replaced(victim.UID)
+		},
+	},
+	{
+		family: "disk", name: "claim-deleted", title: "a claim deleted by hand while its pod runs", spec: onVolumes(3),
+		breaks: func(s *trial) {
+			victim := s.follower()
+			claim := s.claim(victim.Name)
+			s.breaking()
+			must(s.t, s.Client.Delete(s.t.Context(), claim))
+			s.gone(client.ObjectKeyFromObject(claim), claim.UID)
+			s.recover()
+		},
+	},
+	{
+		family: "disk", name: "corrupt-wal", title: "a follower's write-ahead log damaged, and its process killed",
+		spec: onVolumes(3), breaks: func(s *trial) { s.corrupt(nodes.CorruptWAL) },
+	},
+	{
+		family: "disk", name: "corrupt-db", title: "a follower's database damaged, and its process killed",
+		spec: onVolumes(3), breaks: func(s *trial) { s.corrupt(nodes.CorruptDB) },
+	},
+	{
+		family: "disk", name: "full", title: "a follower's disk full, and emptied once it was missed", spec: onDisks(3),
+		prepares: func(t *testing.T) { disks(t, "full") },
+		breaks: func(s *trial) {
+			before, victim := s.identities(), s.follower()
+			disk := s.disk(victim)
+			s.breaking()
+			must(s.t, nodes.FillDisk(s.t.Context(), disk))
+			s.grow()
+			s.notices(victim.Name)
+			s.hold(badFor)
+			must(s.t, nodes.FreeDisk(s.t.Context(), disk))
+			s.recover()
+			s.same(before)
+		},
+	},
+	{
+		family: "disk", name: "slow", title: "the leader's disk slow for 20 s: 300 ms a flush", spec: onDisks(3),
+		prepares: func(t *testing.T) { disks(t, "slow") }, breaks: func(s *trial) { s.slow(slowFlush) },
+	},
+	{
+		family: "disk", name: "hangs", title: "the leader's disk hangs for 20 s", spec: onDisks(3),
+		prepares: func(t *testing.T) { disks(t, "hangs") }, breaks: func(s *trial) { s.slow(time.Hour) },
+	},
+}
+
+// corrupt damages a follower's data and ends its process, and waits for somebody else in its place.
+func (s *trial) corrupt(damage func(context.Context, string) error) {
+	s.t.Helper()
+	s.grow()
+	victim := s.follower()
+	s.breaking()
+	must(s.t, damage(s.t.Context(), s.Namespace+"/"+victim.Name))
+	must(s.t, nodes.KillContainer(s.t.Context(), s.container(victim.Name)))
+	s.notices(victim.Name)
+	s.replaced(victim.UID)
+}
+
+// slow makes the leader's disk slow.
+func (s *trial) slow(flush time.Duration) {
+	s.t.Helper()
+	before, leader := s.identities(), s.leaderElsewhere()
+	disk := s.disk(leader)
+	s.healsAtEnd(leader.Spec.NodeName)
+	s.breaking()
+	must(s.t, nodes.SlowDisk(s.t.Context(), disk, flush))
+	s.hold(badFor)
+	must(s.t, nodes.FastDisk(s.t.Context(), disk))
+	s.recover()
+	s.same(before)
+}
+
+// diskSize is small, so that it is soon filled, and holds two of etcd's write-ahead logs of 64 MB each and some data.
+const diskSize = 300 << 20
+
+// onDisks is a cluster whose members have disks of their own, with an end.
+func onDisks(size int32) v1beta2.EtcdClusterSpec {
+	spec, class := onVolumes(size), lab.DiskClass
+	claim := spec.Pod.PersistentVolumeClaimSpec
+	claim.StorageClassName = &class
+	claim.Resources.Requests = corev1.ResourceList{corev1.ResourceStorage: *resource.NewQuantity(diskSize, resource.BinarySI)}
+	return spec
+}
+
+// disks gives every node one, and one more for whoever takes a member's place.
+func disks(t *testing.T, story string) {
+	t.Helper()
+	for _, node := range nodes.Nodes() {
+		for n := range 2 {
+			disk := fmt.Sprintf("%s/%s-%d", node, story, n)
+			must(t, nodes.CreateDisk(t.Context(), disk, diskSize))
+			t.Cleanup(func() {
+				ctx, cancel := context.WithTimeout(context.Background(), limit)
+				defer cancel()
+				if err := nodes.RemoveDisk(ctx, disk); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+	}
+}
+
+func (s *trial) disk(pod corev1.Pod) string {
+	s.t.Helper()
+	disk, err := nodes.DiskOf(s.t.Context(), s.Namespace+"/"+pod.Name)
+	must(s.t, err)
+	return disk
+}
+
+// grow writes some megabytes, so that the members' databases grow.
+func (s *trial) grow() {
+	s.t.Helper()
+	const values, size = 24, 1 << 20
+	for n := range values {
+		must(s.t, s.Ask(s.t.Context(), func(ctx context.Context, etcd *clientv3.Client) error {
+			_, err := etcd.Put(ctx, fmt.Sprintf("big/%d", n), strings.Repeat("x", size))
+			return err
+		}))
+	}
+}

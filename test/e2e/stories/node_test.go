@@ -1,0 +1,98 @@
+package stories
+
+import (
+	"context"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/test/e2e/harness"
+)
+
+var nodeFaults = []fault{
+	{
+		family: "node", name: "lost", title: "a node killed until its member was replaced, and booted with its old pod and volume",
+		gate: true, spec: onVolumes(3),
+		breaks: func(s *trial) {
+			victim := s.follower()
+			s.healsAtEnd(victim.Spec.NodeName)
+			s.breaking()
+			must(s.t, nodes.KillNode(s.t.Context(), victim.Spec.NodeName))
+			s.awaitReplaced(victim)
+			must(s.t, nodes.HealNode(s.t.Context(), victim.Spec.NodeName))
+			must(s.t, s.Recovered(s.t.Context(), victim.UID, limit))
+		},
+	},
+	{
+		family: "node", name: "rebooted", title: "the leader's node without power for a moment", spec: onVolumes(3),
+		breaks: func(s *trial) {
+			before, victim := s.identities(), s.leaderElsewhere()
+			s.healsAtEnd(victim.Spec.NodeName)
+			s.breaking()
+			must(s.t, nodes.KillNode(s.t.Context(), victim.Spec.NodeName))
+			s.notices(victim.Name)
+			must(s.t, nodes.HealNode(s.t.Context(), victim.Spec.NodeName))
+			s.recover()
+			s.same(before)
+		},
+	},
+	{
+		family: "node", name: "unwatched", title: "a node's kubelet and containerd stopped until its pod was given up, and started again",
+		spec: onVolumes(3),
+		breaks: func(s *trial) {
+			victim := s.follower()
+			s.healsAtEnd(victim.Spec.NodeName)
+			s.breaking()
+			must(s.t, nodes.StopNode(s.t.Context(), victim.Spec.NodeName))
+			s.awaitReplaced(victim)
+			must(s.t, nodes.HealNode(s.t.Context(), victim.Spec.NodeName))
+			must(s.t, s.Recovered(s.t.Context(), victim.UID, limit))
+		},
+	},
+	{
+		family: "node", name: "drain-volumes", title: "every node drained in turn, members on volumes", gate: true,
+		spec: onVolumes(3), breaks: func(s *trial) { s.drainAll() },
+	},
+	{
+		family: "node", name: "drain-emptydir", title: "every node drained in turn, members on emptyDirs",
+		spec: v1beta2.EtcdClusterSpec{Size: 3}, breaks: func(s *trial) { s.drainAll() },
+	},
+}
+
+// awaitReplaced waits until Kubernetes has given up a pod on a silent node, and then until another member is in its
+// place, whatever is left of the old one.
+func (s *trial) awaitReplaced(victim corev1.Pod) {
+	s.t.Helper()
+	must(s.t, harness.Await(s.t.Context(), "the pod is given up", limit, func(ctx context.Context) (string, bool) {
+		pod := s.pod(victim.Name)
+		return string(pod.Status.Phase), pod.DeletionTimestamp != nil && time.Now().After(pod.DeletionTimestamp.Time)
+	}))
+	s.noticing()
+	must(s.t, harness.Await(s.t.Context(), "all members are healthy", limit, s.ready(int(s.spec.Size))))
+	s.mended = time.Now()
+}
+
+// drainAll drains one node after the other, as for an upgrade of them: each is free again before the next one's turn.
+// Members on local volumes cannot run elsewhere; they come back when their node does.
+func (s *trial) drainAll() {
+	s.breaking()
+	for _, node := range nodes.Nodes() {
+		s.t.Cleanup(func() { uncordon(s, node) })
+		start := time.Now()
+		must(s.t, env.Run(s.t.Context(), "drain", node, "--ignore-daemonsets", "--delete-emptydir-data", "--force",
+			"--pod-selector=!"+harness.ClientLabel, "--timeout=3m"))
+		s.t.Logf("%s drained in %.1f s", node, time.Since(start).Seconds())
+		must(s.t, env.Run(s.t.Context(), "uncordon", node))
+		s.recover()
+		s.settled()
+	}
+}
+
+func uncordon(s *trial, node string) {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	if err := env.Run(ctx, "uncordon", node); err != nil {
+		s.t.Error(err)
+	}
+}
