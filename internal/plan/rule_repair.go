@@ -33,12 +33,16 @@ func clearTerminal(v *view) Action {
 func refresh(v *view) Action {
 	for _, p := range v.Pods {
 		empty := p.Permit == nil || p.Exit == ExitBadConfig
-		outdated := p.Drift.Any() || p.Version != v.lowest() && p.Version != v.target()
-		if _, listed := v.members[p.Name]; outdated && empty && !p.Deleting && !listed {
+		if _, listed := v.members[p.Name]; v.outdated(p) && empty && !p.Deleting && !listed {
 			return DeletePod{Name: p.Name, UID: p.UID, Why: v1beta2.ReasonSpecChanged}
 		}
 	}
 	return nil
+}
+
+// outdated tells whether nobody would make such a pod now: new ones run the lowest version that runs, or the target.
+func (v *view) outdated(p Pod) bool {
+	return p.Drift.Any() || p.Version != v.lowest() && p.Version != v.target()
 }
 
 // unstick deletes pods on volumes that cannot run and were made from an older spec. It needs no quorum: what does not run
@@ -203,7 +207,7 @@ func (v *view) neverStarted(m Member, p Pod, running bool) string {
 	switch {
 	case !running || p.Deleting || p.Phase == Terminal || p.Exit == ExitForeignData:
 		return v1beta2.ReasonPodLost
-	case m.Learner && v.change(m) != noChange:
+	case m.Learner && v.outdated(p):
 		return v1beta2.ReasonSpecChanged // another one is made from the current spec
 	case !m.Learner && p.Permit == nil:
 		return v1beta2.ReasonNeverStarted // a first member that had no seat: it joins as a learner instead

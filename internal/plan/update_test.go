@@ -118,6 +118,10 @@ func TestVersions(t *testing.T) {
 		},
 		"wait for the snapshots": {edit(up, schema("3.6", "3.5"), due), Wait{Reason: v1beta2.ReasonWaitingForVersion}},
 		"and then go on":         {edit(up, schema("3.5", "3.5"), due), CancelDowngrade{Version: "3.5", Snapshot: true}},
+		"down from one: those who join for it are not outdated": {
+			edit(withLearner(healthyCluster(1, false), 1), to("3.5.35")),
+			CreatePods{[]NewPod{{Name: "c-2", Incarnation: 1, Version: "3.6.16"}}},
+		},
 		"a skipped minor version": {
 			edit(healthyCluster(3, true), func(o *Observed) {
 				for i := range o.Pods {

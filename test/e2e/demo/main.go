@@ -58,6 +58,9 @@ func run(ctx context.Context) error {
 		{"kill a member (its data goes with it), to 3 ready again", d.kill},
 		{"grow from 3 to 5", d.resize(5)},
 		{"shrink from 5 to 3", d.resize(3)},
+		{"upgrade from 3.5 to 3.6, member by member", d.upgrade("3.6.16")},
+		{"upgrade to 3.7 (the first such step after 3.5 takes etcd ten seconds more)", d.upgrade("3.7.3")},
+		{"go back to 3.6", d.upgrade("3.6.16")},
 	} {
 		fmt.Printf("==> %s …\n", step.title)
 		start := time.Now()
@@ -102,7 +105,7 @@ func (d *demo) clean(ctx context.Context) error {
 
 // create applies the manifest that coreos/etcd-operator's README made famous, with a version of today.
 func (d *demo) create(ctx context.Context) (err error) {
-	d.cluster, err = d.NewCluster(ctx, namespace, name, v1beta2.EtcdClusterSpec{Size: 3, Version: "3.6.16"})
+	d.cluster, err = d.NewCluster(ctx, namespace, name, v1beta2.EtcdClusterSpec{Size: 3, Version: "3.5.35"})
 	if err != nil {
 		return err
 	}
@@ -135,6 +138,10 @@ func (d *demo) resize(size int32) func(context.Context) error {
 		}
 		return d.cluster.Healthy(ctx, limit)
 	}
+}
+
+func (d *demo) upgrade(version string) func(context.Context) error {
+	return func(ctx context.Context) error { return d.cluster.Upgrade(ctx, version, limit) }
 }
 
 func (d *demo) summary(ctx context.Context) error {

@@ -1,9 +1,14 @@
 package stories
 
 import (
+	"context"
+	"fmt"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/test/e2e/harness"
 )
 
 // frozenFor is how long a frozen process stays so: well over etcd's election time-out, and less than Kubernetes needs to
@@ -17,7 +22,7 @@ var processFaults = []fault{
 			before, leader := s.identities(), s.leaderElsewhere()
 			s.breaking()
 			must(s.t, nodes.KillContainer(s.t.Context(), s.container(leader.Name)))
-			s.notices(leader.Name)
+			s.restarted(leader)
 			s.recover()
 			s.same(before)
 		},
@@ -94,6 +99,15 @@ var processFaults = []fault{
 			s.same(before)
 		},
 	},
+}
+
+// restarted waits until etcd was started once more in a pod, which may be too soon for anybody to miss it.
+func (s *trial) restarted(before corev1.Pod) {
+	s.t.Helper()
+	must(s.t, harness.Await(s.t.Context(), "etcd started again", limit, func(context.Context) (string, bool) {
+		now := s.pod(before.Name).Status.ContainerStatuses[0]
+		return fmt.Sprintf("%+v", now), now.RestartCount > before.Status.ContainerStatuses[0].RestartCount && now.Ready
+	}))
 }
 
 // freeze stops a member's process, and checks that it is missed, and welcome again when it goes on.

@@ -2,154 +2,188 @@ package stories
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	ctrlclient "sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/test/e2e/harness"
 )
 
-// TestUpgrade goes up two minor versions and down one, in place: the pods stay, and so do the members.
-func TestUpgrade(t *testing.T) {
-	s := begin(t, "upgrade", v1beta2.EtcdClusterSpec{Size: 3, Version: "3.5.35"})
-	s.settled()
-	s.client()
-	pods, ids := s.uids(), s.ids()
-	for _, version := range []string{"3.6.16", "3.7.3", "3.6.16"} {
-		s.edit(func(spec *v1beta2.EtcdClusterSpec) { spec.Version = version })
-		s.updated("all members run " + version)
-		s.settled()
-	}
-	if got := s.uids(); got != pods {
-		t.Errorf("the pods were %s and are %s: the image was not changed in place", pods, got)
-	}
-	if got := s.ids(); got != ids {
-		t.Errorf("the members were %s and are %s", ids, got)
-	}
+// rollFaults are no faults of anybody: they are the changes of a running cluster that a client should not notice.
+var rollFaults = []fault{
+	{
+		family: "roll", name: "up", title: "3.5 to 3.6 to 3.7, and down to 3.6", gate: true,
+		spec: v1beta2.EtcdClusterSpec{Size: 3, Version: "3.5.35"},
+		breaks: func(s *trial) {
+			pods, ids := s.uids(), s.ids()
+			s.breaking()
+			for _, version := range []string{"3.6.16", "3.7.3", "3.6.16"} {
+				s.apply(func(spec *v1beta2.EtcdClusterSpec) { spec.Version = version })
+				s.t.Logf("all members run %s after %.1f s", version, time.Since(s.broken).Seconds())
+			}
+			s.recover()
+			s.unchanged("pods", pods, s.uids())
+			s.unchanged("members", ids, s.ids())
+		},
+	},
+	{
+		family: "roll", name: "taken-back", title: "3.6 to 3.7, taken back once one member runs 3.7",
+		spec: v1beta2.EtcdClusterSpec{Size: 3, Version: "3.6.16"},
+		breaks: func(s *trial) {
+			s.breaking()
+			s.edit(func(spec *v1beta2.EtcdClusterSpec) { spec.Version = "3.7.3" })
+			s.until("one member runs 3.7.3", func(status v1beta2.EtcdClusterStatus) bool { return status.UpdatedMembers >= 1 })
+			s.apply(func(spec *v1beta2.EtcdClusterSpec) { spec.Version = "3.6.16" })
+			s.recover()
+		},
+	},
+	{
+		family: "roll", name: "grown", title: "3 to 5 in the middle of 3.6 to 3.7", spec: onVolumes(3),
+		breaks: func(s *trial) {
+			s.breaking()
+			s.edit(func(spec *v1beta2.EtcdClusterSpec) { spec.Version = "3.7.3" })
+			s.until("one member runs 3.7.3", func(status v1beta2.EtcdClusterStatus) bool { return status.UpdatedMembers >= 1 })
+			s.apply(func(spec *v1beta2.EtcdClusterSpec) { spec.Size = 5 })
+			s.recover()
+		},
+	},
+	{
+		family: "roll", name: "single", title: "a cluster of one from 3.6 to 3.7 and back",
+		spec: v1beta2.EtcdClusterSpec{Size: 1, Version: "3.6.16"},
+		breaks: func(s *trial) {
+			s.breaking()
+			for _, version := range []string{"3.7.3", "3.6.16"} {
+				s.apply(func(spec *v1beta2.EtcdClusterSpec) { spec.Version = version })
+			}
+			s.recover()
+		},
+	},
+	{
+		family: "roll", name: "no-image", title: "a version that no registry has, and back", gate: true,
+		spec: v1beta2.EtcdClusterSpec{Size: 3, Version: "3.6.16"},
+		breaks: func(s *trial) {
+			pods := s.uids()
+			s.breaking()
+			s.edit(func(spec *v1beta2.EtcdClusterSpec) { spec.Version = "3.6.99" })
+			s.stopped("cannot be fetched", 3)
+			s.apply(func(spec *v1beta2.EtcdClusterSpec) { spec.Version = "3.6.16" })
+			s.recover()
+			s.unchanged("pods", pods, s.uids())
+		},
+	},
+	{
+		family: "roll", name: "option", title: "another quota, members on volumes", gate: true, spec: onVolumes(3),
+		breaks: func(s *trial) {
+			ids, volume := s.ids(), s.claim(s.name+"-0").UID
+			s.breaking()
+			s.apply(func(spec *v1beta2.EtcdClusterSpec) {
+				spec.Pod.EtcdEnv = []corev1.EnvVar{{Name: "ETCD_QUOTA_BACKEND_BYTES", Value: "4294967296"}}
+			})
+			s.recover()
+			s.unchanged("members", ids, s.ids())
+			s.unchanged("volume", string(volume), string(s.claim(s.name+"-0").UID))
+		},
+	},
+	{
+		family: "roll", name: "replaced", title: "another quota, members on emptyDirs", spec: v1beta2.EtcdClusterSpec{Size: 3},
+		breaks: func(s *trial) {
+			s.breaking()
+			s.apply(func(spec *v1beta2.EtcdClusterSpec) {
+				spec.Pod = &v1beta2.PodPolicy{EtcdEnv: []corev1.EnvVar{{Name: "ETCD_QUOTA_BACKEND_BYTES", Value: "4294967296"}}}
+			})
+			s.recover()
+		},
+	},
+	{
+		family: "roll", name: "no-node", title: "a placement that no node has, and back", spec: onVolumes(3),
+		breaks: func(s *trial) {
+			s.breaking()
+			s.edit(func(spec *v1beta2.EtcdClusterSpec) { spec.Pod.NodeSelector = map[string]string{"no": "such-node"} })
+			s.stopped("cannot be scheduled", 2)
+			s.apply(func(spec *v1beta2.EtcdClusterSpec) { spec.Pod.NodeSelector = nil })
+			s.recover()
+		},
+	},
+	{
+		family: "roll", name: "to-volumes", title: "from emptyDirs to volumes and back", spec: v1beta2.EtcdClusterSpec{Size: 3},
+		breaks: func(s *trial) {
+			s.breaking()
+			s.apply(func(spec *v1beta2.EtcdClusterSpec) { spec.Pod = onVolumes(3).Pod })
+			s.apply(func(spec *v1beta2.EtcdClusterSpec) { spec.Pod = nil })
+			s.recover()
+			s.settled()
+			must(s.t, harness.Await(s.t.Context(), "no volume is left", limit, func(ctx context.Context) (string, bool) {
+				claims := &corev1.PersistentVolumeClaimList{}
+				err := env.List(ctx, claims, ctrlclient.InNamespace(s.Namespace))
+				return fmt.Sprintf("%d volumes, %v", len(claims.Items), err), err == nil && len(claims.Items) == 0
+			}))
+		},
+	},
+	{
+		family: "roll", name: "in-place", title: "other labels and resources", gate: true,
+		spec: v1beta2.EtcdClusterSpec{Size: 3, Pod: &v1beta2.PodPolicy{Resources: amount("20m")}},
+		breaks: func(s *trial) {
+			pods := s.uids()
+			s.breaking()
+			s.apply(func(spec *v1beta2.EtcdClusterSpec) {
+				spec.Pod.Resources, spec.Pod.Labels = amount("30m"), map[string]string{"team": "a"}
+			})
+			s.recover()
+			s.unchanged("pods", pods, s.uids())
+			pod := s.pod(s.name + "-0")
+			if pod.Labels["team"] != "a" || pod.Status.ContainerStatuses[0].RestartCount != 0 ||
+				pod.Spec.Containers[0].Resources.Requests.Cpu().String() != "30m" {
+				s.t.Errorf("labels %v, resources %v, %d restarts", pod.Labels, pod.Spec.Containers[0].Resources,
+					pod.Status.ContainerStatuses[0].RestartCount)
+			}
+		},
+	},
 }
 
-// TestUpgradeTakenBack goes back to the old version as soon as one member runs the new one.
-func TestUpgradeTakenBack(t *testing.T) {
-	s := begin(t, "back", v1beta2.EtcdClusterSpec{Size: 3, Version: "3.6.16"})
-	s.settled()
-	s.client()
-	s.edit(func(spec *v1beta2.EtcdClusterSpec) { spec.Version = "3.7.3" })
-	must(t, harness.Await(t.Context(), "one member runs 3.7.3", limit, func(ctx context.Context) (string, bool) {
+func amount(cpu string) corev1.ResourceRequirements {
+	return corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu)}}
+}
+
+// apply edits the spec and waits until every member is as it asks.
+func (s *trial) apply(edit func(*v1beta2.EtcdClusterSpec)) {
+	s.t.Helper()
+	s.edit(edit)
+	must(s.t, s.Updated(s.t.Context(), limit))
+}
+
+// until waits for something in the status.
+func (s *trial) until(what string, holds func(v1beta2.EtcdClusterStatus) bool) {
+	s.t.Helper()
+	must(s.t, harness.Await(s.t.Context(), what, limit, func(ctx context.Context) (string, bool) {
 		object, err := s.Cluster.Get(ctx)
 		if err != nil {
 			return err.Error(), false
 		}
-		return harness.Words(object), object.Status.UpdatedMembers >= 1
+		return harness.Words(object), object.Status.ObservedGeneration == object.Generation && holds(object.Status)
 	}))
-	s.edit(func(spec *v1beta2.EtcdClusterSpec) { spec.Version = "3.6.16" })
-	s.updated("back to 3.6.16")
 }
 
-// TestSingleMember upgrades a cluster of one and takes it down again: it is never without a member.
-func TestSingleMember(t *testing.T) {
-	s := begin(t, "single", v1beta2.EtcdClusterSpec{Size: 1, Version: "3.6.16"})
-	s.settled()
-	s.client()
-	for _, version := range []string{"3.7.3", "3.6.16"} {
-		s.edit(func(spec *v1beta2.EtcdClusterSpec) { spec.Version = version })
-		s.updated("the only member runs " + version)
-		s.settled()
-	}
-}
-
-// TestImageNotThere asks for a version that no registry has: no member is touched.
-func TestImageNotThere(t *testing.T) {
-	s := begin(t, "noimage", v1beta2.EtcdClusterSpec{Size: 3, Version: "3.6.16"})
-	s.settled()
-	s.client()
-	pods := s.uids()
-	s.edit(func(spec *v1beta2.EtcdClusterSpec) { spec.Version = "3.6.99" })
+// stopped waits until the update has stopped for that reason, and checks how many members it has left alone.
+func (s *trial) stopped(why string, ready int) {
+	s.t.Helper()
 	s.says(v1beta2.ConditionDegraded, v1beta2.ReasonUpdateStopped)
-	object, err := s.Cluster.Get(t.Context())
-	must(t, err)
-	if len(object.Status.Members.Ready) != 3 || !strings.Contains(harness.Words(object), "cannot be fetched") {
-		t.Errorf("status %+v, %s", object.Status.Members, harness.Words(object))
-	}
-	s.report("an image that is not there")
-	s.edit(func(spec *v1beta2.EtcdClusterSpec) { spec.Version = "3.6.16" })
-	s.settled()
-	s.report("back to the old version")
-	if got := s.uids(); got != pods {
-		t.Errorf("the pods were %s and are %s", pods, got)
+	object, err := s.Cluster.Get(s.t.Context())
+	must(s.t, err)
+	if !strings.Contains(harness.Words(object), why) || len(object.Status.Members.Ready) != ready {
+		s.t.Errorf("members %+v, %s; want %d ready and %q", object.Status.Members, harness.Words(object), ready, why)
 	}
 }
 
-// TestRecreateOnVolumes changes an option: every pod is made again on its volume, and stays the same member.
-func TestRecreateOnVolumes(t *testing.T) {
-	s := begin(t, "recreate", onVolumes(3))
-	s.settled()
-	s.client()
-	ids, volumes := s.ids(), s.claim("recreate-0").UID
-	s.edit(func(spec *v1beta2.EtcdClusterSpec) {
-		spec.Pod.EtcdEnv = []corev1.EnvVar{{Name: "ETCD_QUOTA_BACKEND_BYTES", Value: "4294967296"}}
-	})
-	s.updated("another quota")
-	if got := s.ids(); got != ids {
-		t.Errorf("the members were %s and are %s", ids, got)
-	}
-	if got := s.claim("recreate-0").UID; got != volumes {
-		t.Error("a volume was made again")
-	}
-
-	s.edit(func(spec *v1beta2.EtcdClusterSpec) { spec.Pod.NodeSelector = map[string]string{"no": "such-node"} })
-	s.says(v1beta2.ConditionDegraded, v1beta2.ReasonUpdateStopped)
-	object, err := s.Cluster.Get(t.Context())
-	must(t, err)
-	if len(object.Status.Members.Ready) != 2 {
-		t.Errorf("members %+v, want one that is down", object.Status.Members)
-	}
-	s.report("a placement that no node has: one member is down, and the update has stopped")
-	s.edit(func(spec *v1beta2.EtcdClusterSpec) { spec.Pod.NodeSelector = nil })
-	s.updated("back to the old placement")
-}
-
-// TestMoveToVolumes moves the data from emptyDir volumes onto claims and back.
-func TestMoveToVolumes(t *testing.T) {
-	s := begin(t, "move", v1beta2.EtcdClusterSpec{Size: 3})
-	s.settled()
-	s.client()
-	s.edit(func(spec *v1beta2.EtcdClusterSpec) { spec.Pod = onVolumes(3).Pod })
-	s.updated("on volumes")
-	s.settled()
-	s.edit(func(spec *v1beta2.EtcdClusterSpec) { spec.Pod = nil })
-	s.updated("without volumes")
-	s.settled()
-	claims := &corev1.PersistentVolumeClaimList{}
-	must(t, env.List(t.Context(), claims))
-	for _, claim := range claims.Items {
-		if claim.Namespace == s.Namespace && claim.DeletionTimestamp == nil {
-			t.Errorf("claim %s is left over", claim.Name)
-		}
-	}
-}
-
-// TestInPlace changes labels and resources: no container is started again.
-func TestInPlace(t *testing.T) {
-	amount := func(cpu string) corev1.ResourceRequirements {
-		return corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu)}}
-	}
-	s := begin(t, "inplace", v1beta2.EtcdClusterSpec{Size: 3, Pod: &v1beta2.PodPolicy{Resources: amount("20m")}})
-	s.settled()
-	s.client()
-	pods := s.uids()
-	s.edit(func(spec *v1beta2.EtcdClusterSpec) {
-		spec.Pod.Resources, spec.Pod.Labels = amount("30m"), map[string]string{"team": "a"}
-	})
-	s.updated("labels and resources")
-	s.settled()
-	pod := s.pod("inplace-0")
-	if got := s.uids(); got != pods || pod.Labels["team"] != "a" || pod.Status.ContainerStatuses[0].RestartCount != 0 ||
-		pod.Spec.Containers[0].Resources.Requests.Cpu().String() != "30m" {
-		t.Errorf("pods %s, want %s; labels %v, resources %v, restarts %d", got, pods, pod.Labels,
-			pod.Spec.Containers[0].Resources, pod.Status.ContainerStatuses[0].RestartCount)
+func (s *trial) unchanged(what, before, after string) {
+	s.t.Helper()
+	if before != after {
+		s.t.Errorf("the %s were %s and are %s", what, before, after)
 	}
 }
 
@@ -207,11 +241,4 @@ func (s *story) ids() string {
 		all = append(all, m.Name+"="+m.ID)
 	}
 	return strings.Join(all, " ")
-}
-
-// updated waits until every member is as the spec asks and says what the client saw.
-func (s *story) updated(what string) {
-	s.t.Helper()
-	must(s.t, s.Updated(s.t.Context(), limit))
-	s.report(what)
 }
