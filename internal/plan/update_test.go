@@ -120,7 +120,10 @@ func TestVersions(t *testing.T) {
 		"and then go on":         {edit(up, schema("3.5", "3.5"), due), CancelDowngrade{Version: "3.5", Snapshot: true}},
 		"down from one: those who join for it are not outdated": {
 			edit(withLearner(healthyCluster(1, false), 1), to("3.5.35")),
-			CreatePods{[]NewPod{{Name: "c-2", Incarnation: 1, Version: "3.6.16"}}},
+			WritePermits{[]PodPermit{{Pod: "c-1", UID: "p1", Permit: Permit{
+				Mode: ModeJoin, ClusterID: latched, MemberID: id(1), Token: "uid", PodUID: "p1", Attempt: 1,
+				InitialCluster: "c-0=http://c-0.c.ns.svc:2380,c-1=http://c-1.c.ns.svc:2380",
+			}}}},
 		},
 		"a skipped minor version": {
 			edit(healthyCluster(3, true), func(o *Observed) {
