@@ -28,9 +28,7 @@ func podOf(pod *corev1.Pod) plan.Pod {
 		Restarting:  restarting(pod),
 		Serving:     pod.Labels[resources.LabelServing] == "true",
 	}
-	if refusal, ok := refusalOf(pod); ok {
-		seen.Exit, seen.Refused = exits[refusal.Reason], refusal.Attempt
-	}
+	seen.Exit, seen.Refused = exitOf(pod)
 	if pod.DeletionTimestamp != nil {
 		seen.Deleting, seen.Deadline = true, pod.DeletionTimestamp.Time
 	}
@@ -98,28 +96,8 @@ func problemOf(pod *corev1.Pod) string {
 	if refusal, ok := refusalOf(pod); ok {
 		return "member-run: " + refusal.Message
 	}
-	return ""
-}
-
-// exits are the refusals that speak of the data itself. Others, such as a disk that cannot be read or an option that
-// etcd does not take, may pass: no member is given up for them.
-var exits = map[string]plan.Exit{
-	member.DataLost:    plan.ExitDataLost,
-	member.ForeignData: plan.ExitForeignData,
-}
-
-// refusalOf is the last word of a member-run that did not start etcd, none while the container runs and after an exit
-// of etcd itself.
-func refusalOf(pod *corev1.Pod) (member.Refusal, bool) {
-	for _, s := range pod.Status.ContainerStatuses {
-		if s.Name != resources.EtcdContainer || s.State.Running != nil {
-			continue
-		}
-		for _, state := range []corev1.ContainerState{s.State, s.LastTerminationState} {
-			if state.Terminated != nil {
-				return member.ParseRefusal(state.Terminated.Message)
-			}
-		}
+	if words := lastWords(pod); words != "" {
+		return "etcd ends again and again: " + words
 	}
-	return member.Refusal{}, false
+	return ""
 }

@@ -26,7 +26,7 @@ func TestRefusals(t *testing.T) {
 			"member-run: another's", 0,
 		},
 		"a disk that cannot be read is no lost data": {
-			&member.Refusal{Reason: member.Unreadable, Message: "input/output error"}, false, plan.ExitNone,
+			&member.Refusal{Reason: member.Unreadable, Message: "input/output error"}, false, plan.ExitUnreadable,
 			"member-run: input/output error", 0,
 		},
 		"a refusal of the past": {&member.Refusal{Reason: member.DataLost}, true, plan.ExitNone, "", 0},
@@ -49,6 +49,41 @@ func TestRefusals(t *testing.T) {
 			pod.Status.ContainerStatuses = []corev1.ContainerStatus{status}
 			if seen := podOf(pod); seen.Exit != c.exit || seen.Problem != c.problem || seen.Refused != c.refused {
 				t.Errorf("exit %q, problem %q, refused %d", seen.Exit, seen.Problem, seen.Refused)
+			}
+		})
+	}
+}
+
+func TestCrashes(t *testing.T) {
+	for title, c := range map[string]struct {
+		log, problem string
+		exit         plan.Exit
+	}{
+		"a damaged log": {
+			`{"level":"info","msg":"x"}` + "\n" + `{"level":"fatal","msg":"discovery failed","error":"walpb: crc mismatch"}`,
+			"etcd ends again and again: discovery failed: walpb: crc mismatch", plan.ExitCorrupt,
+		},
+		"a damaged database": {
+			"panic: assertion failed: Page expected to be: 7\n\ngoroutine 1",
+			"etcd ends again and again: panic: assertion failed: Page expected to be: 7", plan.ExitCorrupt,
+		},
+		"no space": {
+			`{"level":"fatal","msg":"cannot write","error":"no space left on device"}`,
+			"etcd ends again and again: cannot write: no space left on device", plan.ExitNone,
+		},
+		"silence": {"", "etcd ends again and again: it leaves no word; look at its log", plan.ExitNone},
+	} {
+		t.Run(title, func(t *testing.T) {
+			pod := &corev1.Pod{}
+			pod.Status.ContainerStatuses = []corev1.ContainerStatus{{
+				Name:  "etcd",
+				State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}},
+				LastTerminationState: corev1.ContainerState{
+					Terminated: &corev1.ContainerStateTerminated{Message: c.log},
+				},
+			}}
+			if seen := podOf(pod); seen.Exit != c.exit || seen.Problem != c.problem {
+				t.Errorf("exit %q, problem %q", seen.Exit, seen.Problem)
 			}
 		})
 	}

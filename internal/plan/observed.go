@@ -107,7 +107,9 @@ const (
 	// ExitUnreadable means that the data could not be read this time, ExitBadConfig that etcd cannot be run as asked.
 	// Neither says that the data is gone.
 	ExitUnreadable Exit = "Unreadable"
-	ExitBadConfig  Exit = "BadConfig"
+	// ExitCorrupt means that etcd itself ends again and again and says that its data is damaged.
+	ExitCorrupt   Exit = "Corrupt"
+	ExitBadConfig Exit = "BadConfig"
 )
 
 // Hopeless tells whether the member can never start again from what is in its directory.

@@ -13,6 +13,10 @@ const (
 	terminatingGrace = 10 * time.Second
 	// pendingLimit is how long a member's pod may fail to start before the member is replaced elsewhere.
 	pendingLimit = 5 * time.Minute
+	// corruptLimit and unreadableLimit are how long a member may fail to start because its data is damaged, or cannot be
+	// read, before it is replaced. What cannot be read may be a disk that comes back.
+	corruptLimit    = 20 * time.Second
+	unreadableLimit = 5 * time.Minute
 	// publishLimit is how long a listed member may take to start for the first time.
 	publishLimit = 2 * time.Minute
 )
@@ -189,10 +193,23 @@ func (v *view) lost(m Member) string {
 		return v1beta2.ReasonPodLost
 	case running && p.Deleting && v.Now.Sub(p.Deadline) > terminatingGrace:
 		return v1beta2.ReasonNodeLost
+	case running && v.damaged(p):
+		return v1beta2.ReasonDataDamaged
 	case running && p.Phase == Pending && p.Problem != "" && v.Now.Sub(p.Created) > pendingLimit:
 		return v1beta2.ReasonPodCannotStart
 	}
 	return ""
+}
+
+// damaged tells whether a member has failed for long enough to start from data that is damaged. Its data is with the
+// others: the guard sees to it that they are a quorum.
+func (v *view) damaged(p Pod) bool {
+	limit := corruptLimit
+	if p.Exit == ExitUnreadable {
+		limit = unreadableLimit
+	}
+	return (p.Exit == ExitCorrupt || p.Exit == ExitUnreadable) && !p.Ready &&
+		!p.Changed.IsZero() && v.Now.Sub(p.Changed) > limit
 }
 
 // idTaken tells whether the member's volume belongs to another member: its own data is then nowhere.

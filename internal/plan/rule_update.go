@@ -42,7 +42,7 @@ func (v *view) change(m Member) change {
 		return recreating
 	case v.down(p):
 		return restarting // nobody can take its place before it is down; the rest comes afterwards
-	case p.Persistent != v.Cluster.Persistent, p.Persistent && (c.Drift || c.Fixed && c.Requested < v.Cluster.VolumeSize):
+	case p.Persistent != v.Cluster.Persistent, p.Persistent && (c.Deleting || c.Lost || c.Drift || c.Fixed && c.Requested < v.Cluster.VolumeSize):
 		return replacing
 	case template && !p.Persistent:
 		return replacing

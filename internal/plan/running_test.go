@@ -69,6 +69,22 @@ func TestRepair(t *testing.T) {
 			edit(silent(healthyCluster(3, true), 1), func(o *Observed) { o.Pods[1].Exit = ExitBadConfig }),
 			Wait{Reason: v1beta2.ReasonPodCannotStart},
 		},
+		"a member whose data is damaged": {
+			closed(edit(silent(healthyCluster(3, true), 1), func(o *Observed) {
+				o.Pods[1].Exit, o.Pods[1].Problem, o.Pods[1].Ready = ExitCorrupt, "crc mismatch", false
+				o.Pods[1].Changed = now.Add(-2 * corruptLimit)
+			})), RemoveMember{ID: id(1), Name: "c-1", Why: v1beta2.ReasonDataDamaged},
+		},
+		"and not before that is sure": {
+			edit(silent(healthyCluster(3, true), 1), func(o *Observed) {
+				o.Pods[1].Exit, o.Pods[1].Problem, o.Pods[1].Ready = ExitCorrupt, "crc mismatch", false
+				o.Pods[1].Changed = now
+			}), Wait{Reason: v1beta2.ReasonPodCannotStart},
+		},
+		"a claim that is going away under its pod: another member first": {
+			edit(healthyCluster(3, true), func(o *Observed) { o.Volumes[1].Deleting = true }),
+			CreateVolumes{Names: []string{"c-3"}, Incarnation: 1},
+		},
 		"a member whose pod never starts on another node": {
 			closed(edit(silent(healthyCluster(3, true), 1), func(o *Observed) {
 				o.Pods[1].Phase, o.Pods[1].Problem, o.Pods[1].Created = Pending, "no node", now.Add(-2*pendingLimit)

@@ -167,10 +167,11 @@ func etcd(c *v1beta2.EtcdCluster, config string, o PodOptions) corev1.Container 
 		Resources: policy.Resources,
 		// No liveness probe: while a member waits for its permit or replays its log it answers nothing, and a restart
 		// would mend neither.
-		ReadinessProbe:           readiness(),
-		SecurityContext:          containerSecurity(),
-		TerminationMessagePath:   corev1.TerminationMessagePathDefault,
-		TerminationMessagePolicy: corev1.TerminationMessageReadFile,
+		ReadinessProbe:         readiness(),
+		SecurityContext:        containerSecurity(),
+		TerminationMessagePath: corev1.TerminationMessagePathDefault,
+		// The end of etcd's log says why it ended, where member-run has left no word.
+		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
 		VolumeMounts: []corev1.VolumeMount{
 			{Name: dataVolume, MountPath: member.DataMount},
 			{Name: runVolume, MountPath: member.RunDir},
