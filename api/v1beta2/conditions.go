@@ -81,6 +81,8 @@ const (
 	ReasonPodLost = "PodLost"
 	// ReasonVolumeLost means that a member's data is gone.
 	ReasonVolumeLost = "VolumeLost"
+	// ReasonDataDamaged means that a member cannot start because its data is damaged: it is replaced.
+	ReasonDataDamaged = "DataDamaged"
 	// ReasonNodeLost means that a pod does not go away because its node does not report.
 	ReasonNodeLost = "NodeLost"
 	// ReasonForeignData means that a volume holds the data of another member or cluster.
@@ -106,10 +108,12 @@ const (
 	ReasonVolumesExist = "VolumesExist"
 	// ReasonUnsupportedVersion means that this operator does not run the etcd version in spec.version.
 	ReasonUnsupportedVersion = "UnsupportedVersion"
-	// ReasonInvalidOption means that spec.pod.etcdEnv has an option that cannot be used.
+	// ReasonInvalidOption means that spec.etcd or spec.pod.etcdEnv has an option that cannot be used.
 	ReasonInvalidOption = "InvalidOption"
 	// ReasonInvalidPod means that spec.pod cannot work.
 	ReasonInvalidPod = "InvalidPod"
+	// ReasonInvalidService means that Kubernetes refuses a Service as spec.services asks for it.
+	ReasonInvalidService = "InvalidService"
 	// ReasonVersionRefused means that there is no safe way from the running version to spec.version in one step.
 	ReasonVersionRefused = "VersionRefused"
 	// ReasonVolumeShrinks means that the spec asks for less storage than a volume has: volumes cannot shrink.
