@@ -52,7 +52,7 @@ func main() {
 	clusterWide := flag.Bool("cluster-wide", false, "watch all namespaces, whatever --watch-namespaces says")
 	flag.StringVar(&o.image, "operator-image", os.Getenv("OPERATOR_IMAGE"),
 		"this operator's own image, from which members take member-run (environment: OPERATOR_IMAGE)")
-	flag.IntVar(&o.concurrency, "concurrent-reconciles", 8, "how many clusters to look after at the same time")
+	flag.IntVar(&o.concurrency, "concurrent-reconciles", 32, "how many clusters to look after at the same time")
 	o.log.BindFlags(flag.CommandLine)
 	flag.Parse()
 	if *clusterWide {
@@ -80,8 +80,9 @@ func run(o options) error {
 	if err != nil {
 		return fmt.Errorf("find the cluster: %w", err)
 	}
-	// A step is a handful of requests; the client's default of 20 a second would make clusters wait for each other.
-	config.QPS, config.Burst = 200, 400
+	// There is no limit on requests per second: it would make clusters wait for each other, and the API server shares itself
+	// out fairly (priority and fairness).
+	config.QPS = -1
 	mgr, err := ctrl.NewManager(config, managerOptions(o, scheme))
 	if err != nil {
 		return fmt.Errorf("set the manager up: %w", err)
@@ -137,8 +138,9 @@ func managerOptions(o options, scheme *runtime.Scheme) ctrl.Options {
 		LeaderElectionID:       "etcd-operator.etcd.database.coreos.com",
 		// The process ends when it has lost the lease, so the lease may be given back at once.
 		LeaderElectionReleaseOnCancel: true,
-		Cache: cache.Options{ByObject: map[client.Object]cache.ByObject{
-			&corev1.Pod{}:                   {Label: ours},
+		// Who set which field is of no interest here, and as large as the rest of most objects.
+		Cache: cache.Options{DefaultTransform: cache.TransformStripManagedFields(), ByObject: map[client.Object]cache.ByObject{
+			&corev1.Pod{}:                   {Label: ours, Transform: controllers.TrimPod},
 			&corev1.PersistentVolumeClaim{}: {Label: ours},
 			// A Service or a budget of somebody else must be seen where it holds a name that we need.
 			&corev1.Service{}:               {},

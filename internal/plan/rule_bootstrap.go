@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"math"
 	"time"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
@@ -12,6 +13,8 @@ const (
 	pollFast = 100 * time.Millisecond
 	// pollSlow is how soon to look again at what takes seconds or needs somebody else.
 	pollSlow = 2 * time.Second
+	// pollRare is how soon to look again at what has not happened for long.
+	pollRare = 30 * time.Second
 )
 
 // adoptVolumes takes up data that has no status to go with it: volumes retained by a deleted cluster of this name, or
@@ -197,14 +200,20 @@ func awaitBootstrap(v *view) Action {
 	}
 }
 
-// poll is how soon to ask etcd again: fast while a pod is young, slowly once it is clear that this takes longer.
+// poll is how soon to ask etcd again: fast while a pod is young, and ever more slowly once it is clear that this takes
+// longer. Whatever ends the wait, a pod that gets ready or a new one, is an event too.
 func (v *view) poll() time.Duration {
+	calm := time.Duration(math.MaxInt64)
 	for _, p := range v.Pods {
-		if v.Now.Sub(p.Created) < 30*time.Second {
-			return pollFast
+		calm = min(calm, v.Now.Sub(p.Created))
+		if !p.Changed.IsZero() {
+			calm = min(calm, v.Now.Sub(p.Changed))
 		}
 	}
-	return pollSlow
+	if calm < 30*time.Second {
+		return pollFast
+	}
+	return min(max(pollSlow, calm/15), pollRare)
 }
 
 // waitForPods names the pods that are missing, on their way out, or without an address.

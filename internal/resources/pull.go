@@ -13,8 +13,8 @@ import (
 // PullSelector selects the pods that fetch images for a cluster.
 func PullSelector(cluster string) map[string]string { return map[string]string{LabelPull: cluster} }
 
-// PullPod fetches an image to a node and ends: it asks etcd for its version. It carries none of the members' labels, so
-// that no Service, PodDisruptionBudget or spreading counts it.
+// PullPod fetches an image to a node and ends: it asks etcd for its version. It does not carry the cluster's label, so that
+// no Service, PodDisruptionBudget or spreading counts it.
 func PullPod(c *v1beta2.EtcdCluster, node, image string, o PodOptions) *corev1.Pod {
 	policy := podPolicy(c)
 	no, grace := false, int64(0)
@@ -28,6 +28,7 @@ func PullPod(c *v1beta2.EtcdCluster, node, image string, o PodOptions) *corev1.P
 		ObjectMeta: metav1.ObjectMeta{
 			Name: name, Namespace: c.Namespace,
 			Labels: merge(PullSelector(c.Name), map[string]string{
+				LabelApp:                       AppValue,
 				"app.kubernetes.io/managed-by": FieldOwner, "app.kubernetes.io/component": "image-pull",
 			}),
 			OwnerReferences: []metav1.OwnerReference{Owner(c)},
