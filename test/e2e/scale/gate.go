@@ -29,6 +29,12 @@ func (g *gate) thaw() {
 	}
 }
 
+func (g *gate) frozen() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.shut != nil
+}
+
 func (g *gate) pass() {
 	g.mu.Lock()
 	shut := g.shut

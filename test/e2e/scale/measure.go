@@ -26,6 +26,8 @@ const (
 	limit = time.Hour
 	// settle is left to the last steps and events after the last cluster got healthy.
 	settle = 15 * time.Second
+	// later is when every cluster that hangs has been looked at: the heartbeat is a minute, and a fifth of that is jitter.
+	later = 80 * time.Second
 )
 
 // measurement is a run with n clusters.
@@ -138,18 +140,27 @@ func (m *measurement) rest(ctx context.Context, r *report) error {
 	return m.operator.profile(ctx, fmt.Sprintf("idle-%d", m.n))
 }
 
-// freeze lets some of the clusters hang, and measures how long new ones take beside them.
+// freeze lets some of the clusters hang, and measures how long new ones take beside them: at once, while everything is
+// noticed, and later.
 func (m *measurement) freeze(ctx context.Context, silent int, r *report) error {
 	frozen := map[types.NamespacedName]bool{}
 	for i := range silent {
 		frozen[m.name(i)] = true
 	}
-	m.world.freeze(func(cluster types.NamespacedName) bool { return frozen[cluster] })
-	// By now each cluster has been looked at: the heartbeat is a minute, and a fifth of that is jitter.
-	if err := pause(ctx, 80*time.Second); err != nil {
+	for _, pod := range m.world.freeze(frozen) { // their readiness probes fail
+		m.kubelet.queue.Add(key{name: pod})
+	}
+	if err := m.probe(ctx, neighbours{clusters: m.n, silent: silent, when: "at once"}, r); err != nil {
 		return err
 	}
-	row := neighbours{clusters: m.n, silent: silent}
+	if err := pause(ctx, later); err != nil {
+		return err
+	}
+	return m.probe(ctx, neighbours{clusters: m.n, silent: silent, when: "later"}, r)
+}
+
+// probe creates clusters, one after the other.
+func (m *measurement) probe(ctx context.Context, row neighbours, r *report) error {
 	before, err := m.operator.read(ctx)
 	if err != nil {
 		return err
@@ -175,9 +186,9 @@ func (m *measurement) freeze(ctx context.Context, silent int, r *report) error {
 		return err
 	}
 	row.usage = after.Since(before)
-	m.progress("%d silent: a new one is healthy after %s", silent, seconds(row.each))
+	m.progress("%d silent, %s: a new one is healthy after %s", row.silent, row.when, seconds(row.each))
 	r.neighbours = append(r.neighbours, row)
-	return m.operator.profile(ctx, fmt.Sprintf("silent-%d", silent))
+	return m.operator.profile(ctx, fmt.Sprintf("silent-%d-%s", row.silent, row.when))
 }
 
 func (m *measurement) namespace(ctx context.Context, name string) error {

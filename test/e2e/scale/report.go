@@ -29,8 +29,10 @@ type idling struct {
 // neighbours is how new clusters came up, one by one, beside some that hang.
 type neighbours struct {
 	clusters, silent int
-	each             []time.Duration
-	usage            meter.Usage
+	// when is how long after they began to hang.
+	when  string
+	each  []time.Duration
+	usage meter.Usage
 }
 
 type report struct {
@@ -64,10 +66,10 @@ func (r *report) print() {
 		return
 	}
 	fmt.Print("\nOne new cluster beside others whose members all hang:\n\n" +
-		"| clusters of 3 | of these hang | new one healthy: median (range) | CPU, cores | passes/s |\n" +
-		"| --- | --- | --- | --- | --- |\n")
+		"| clusters of 3 | of these hang | when | new one healthy: median (range) | CPU, cores | passes/s |\n" +
+		"| --- | --- | --- | --- | --- | --- |\n")
 	for _, b := range r.neighbours {
-		fmt.Printf("| %d | %d | %s | %.3f | %.1f |\n", b.clusters, b.silent, seconds(b.each), b.usage.Cores(),
+		fmt.Printf("| %d | %d | %s | %s | %.3f | %.1f |\n", b.clusters, b.silent, b.when, seconds(b.each), b.usage.Cores(),
 			float64(b.usage.Passes)/b.usage.Took.Seconds())
 	}
 }

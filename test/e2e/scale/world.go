@@ -123,7 +123,7 @@ func (n *node) started() bool {
 func (n *node) serves() bool {
 	n.ensemble.mu.Lock()
 	defer n.ensemble.mu.Unlock()
-	return n.memberID != 0 && n.ensemble.state.Read(n.clusterID) && n.ensemble.state.Running(n.clusterID, n.memberID)
+	return !n.gate.frozen() && n.memberID != 0 && n.ensemble.state.Read(n.clusterID) && n.ensemble.state.Running(n.clusterID, n.memberID)
 }
 
 // end is the pod's end.
@@ -142,17 +142,20 @@ func (w *world) end(name types.NamespacedName) {
 	}
 }
 
-// freeze stops all members of these clusters from answering, and thaws all others.
-func (w *world) freeze(frozen func(cluster types.NamespacedName) bool) {
+// freeze stops all members of these clusters from answering, thaws all others, and returns all pods.
+func (w *world) freeze(frozen map[types.NamespacedName]bool) []types.NamespacedName {
 	w.mu.RLock()
 	defer w.mu.RUnlock()
-	for _, n := range w.pods {
-		if frozen(n.cluster) {
+	var pods []types.NamespacedName
+	for name, n := range w.pods {
+		pods = append(pods, name)
+		if frozen[n.cluster] {
 			n.gate.freeze()
 		} else {
 			n.gate.thaw()
 		}
 	}
+	return pods
 }
 
 // at finds who has the address on which a connection came in.
