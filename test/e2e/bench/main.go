@@ -38,7 +38,7 @@ func run(ctx context.Context, runs int, counts string, idle time.Duration) error
 	if err := env.Deploy(ctx); err != nil {
 		return err
 	}
-	r := &results{took: map[string][]time.Duration{}, idle: idle}
+	r := &results{took: map[string][]time.Duration{}, upgrades: map[string]upgraded{}, idle: idle}
 	defer r.print()
 	return errors.Join(lives(ctx, env, r, runs), crowds(ctx, env, r, counts, idle))
 }

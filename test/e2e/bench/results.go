@@ -11,6 +11,8 @@ import (
 type results struct {
 	steps []string
 	took  map[string][]time.Duration
+	// upgrades are what clients saw, by step.
+	upgrades map[string]upgraded
 	// crowds are rounds with several clusters, which were left alone for the time idle.
 	crowds []together
 	idle   time.Duration
@@ -34,6 +36,7 @@ func (r *results) print() {
 		fmt.Printf("| %s | %.1f s | %.1f–%.1f s | %d |\n", step, took[len(took)/2].Seconds(),
 			took[0].Seconds(), took[len(took)-1].Seconds(), len(took))
 	}
+	r.printUpgrades()
 	if len(r.crowds) == 0 {
 		return
 	}
@@ -52,5 +55,22 @@ func (r *results) print() {
 		u := c.idle
 		fmt.Printf("| %d | %.4f | %d MiB | %d | %d | %d | %d | %d |\n", c.clusters, u.Cores(), u.Memory>>20, c.changes,
 			u.Writes(), u.Reads(), u.Passes, u.Calls)
+	}
+}
+
+func (r *results) printUpgrades() {
+	if len(r.upgrades) == 0 {
+		return
+	}
+	fmt.Println("\n| upgrade, with a client | operations that failed | longest gap between writes, median | worst |\n" +
+		"| --- | --- | --- | --- |")
+	for _, step := range r.steps {
+		seen, ok := r.upgrades[step]
+		if !ok {
+			continue
+		}
+		gaps := slices.Sorted(slices.Values(seen.gaps))
+		fmt.Printf("| %s | %d of %d | %d ms | %d ms |\n", step, seen.failures, seen.operations,
+			gaps[len(gaps)/2].Milliseconds(), gaps[len(gaps)-1].Milliseconds())
 	}
 }

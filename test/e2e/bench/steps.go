@@ -79,7 +79,7 @@ func measure(ctx context.Context, env *harness.Env, r *results, name, kind strin
 		}
 		r.add(step.title, time.Since(start))
 	}
-	return nil
+	return upgrade(ctx, c, r, kind)
 }
 
 func kill(ctx context.Context, c *harness.Cluster) error {
