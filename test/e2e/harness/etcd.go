@@ -7,6 +7,7 @@ import (
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
 	corev1 "k8s.io/api/core/v1"
 )
 
@@ -19,6 +20,7 @@ func (c *Cluster) Etcd(pod corev1.Pod) (*clientv3.Client, error) {
 	client, err := clientv3.New(clientv3.Config{
 		Endpoints:   []string{"http://" + net.JoinHostPort(pod.Status.PodIP, "2379")},
 		DialTimeout: time.Second,
+		Logger:      zap.NewNop(), // errors are returned
 	})
 	if err != nil {
 		return nil, fmt.Errorf("connect to %s: %w", pod.Name, err)

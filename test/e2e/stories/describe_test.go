@@ -2,6 +2,7 @@ package stories
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -34,7 +35,14 @@ func describe(t *testing.T, c *harness.Cluster) {
 		return
 	}
 	for _, e := range events.Items {
-		t.Logf("event %s %s/%s %s: %s", e.EventTime.Format(time.TimeOnly), e.Regarding.Kind, e.Regarding.Name, e.Reason, e.Note)
+		// The rest is what every pod goes through.
+		if e.Regarding.Kind == "EtcdCluster" || e.Type == corev1.EventTypeWarning {
+			at := e.EventTime.Time
+			if at.IsZero() {
+				at = e.DeprecatedLastTimestamp.Time
+			}
+			t.Logf("event %s %s/%s %s: %s", at.Format(time.TimeOnly), e.Regarding.Kind, e.Regarding.Name, e.Reason, e.Note)
+		}
 	}
 	sayings(ctx, t, c.Namespace)
 }
@@ -66,11 +74,20 @@ func sayings(ctx context.Context, t *testing.T, namespace string) {
 		var lines []string
 		for line := range strings.Lines(string(log)) {
 			if strings.Contains(line, namespace) || strings.Contains(line, "panic") {
-				lines = append(lines, strings.TrimSpace(line))
+				lines = append(lines, short(line))
 			}
 		}
 		for _, line := range lines[max(0, len(lines)-most):] {
 			t.Logf("operator %s: %s", p.Name, line)
 		}
 	}
+}
+
+// short is what differs from line to line of the operator's log.
+func short(line string) string {
+	said := struct{ TS, Level, Msg, Error string }{}
+	if err := json.Unmarshal([]byte(line), &said); err != nil {
+		return strings.TrimSpace(line)
+	}
+	return strings.TrimSpace(fmt.Sprintf("%s %s %s %s", said.TS, said.Level, said.Msg, said.Error))
 }

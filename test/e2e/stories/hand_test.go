@@ -29,11 +29,10 @@ var handFaults = []fault{
 		breaks: func(s *trial) {
 			victim := s.follower()
 			id := s.memberID(victim)
-			s.breaking()
-			must(s.t, s.Ask(s.t.Context(), func(ctx context.Context, etcd *clientv3.Client) error {
+			s.byHand(func(ctx context.Context, etcd *clientv3.Client) error {
 				_, err := etcd.MemberRemove(ctx, id)
 				return err
-			}))
+			})
 			must(s.t, harness.Await(s.t.Context(), "another member in its place", limit, s.without(id)))
 			s.replaced(victim.UID)
 		},
@@ -134,6 +133,16 @@ var handFaults = []fault{
 	},
 }
 
+// byHand changes the membership once etcd lets it: its members must have been connected for five seconds.
+func (s *trial) byHand(change func(context.Context, *clientv3.Client) error) {
+	s.t.Helper()
+	must(s.t, harness.Await(s.t.Context(), "etcd lets the membership change", limit, func(ctx context.Context) (string, bool) {
+		err := s.Ask(ctx, change)
+		return fmt.Sprint(err), err == nil
+	}))
+	s.breaking()
+}
+
 func (s *trial) memberID(pod corev1.Pod) uint64 {
 	s.t.Helper()
 	members, err := s.Members(s.t.Context())
@@ -172,8 +181,7 @@ func (s *trial) addStranger(add func(context.Context, *clientv3.Client, string) 
 	s.t.Helper()
 	before := s.identities()
 	url := "http://stranger." + s.Namespace + ".svc:2380"
-	s.breaking()
-	must(s.t, s.Ask(s.t.Context(), func(ctx context.Context, etcd *clientv3.Client) error { return add(ctx, etcd, url) }))
+	s.byHand(func(ctx context.Context, etcd *clientv3.Client) error { return add(ctx, etcd, url) })
 	must(s.t, harness.Await(s.t.Context(), "the stranger removed", handLimit, func(ctx context.Context) (string, bool) {
 		members, err := s.Members(ctx)
 		if err != nil {
