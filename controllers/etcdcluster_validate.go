@@ -7,7 +7,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
-	"github.com/etcdpilot/etcd-operator/internal/member"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 	"github.com/etcdpilot/etcd-operator/internal/version"
@@ -24,11 +23,8 @@ func validate(c *v1beta2.EtcdCluster) *plan.Problem {
 			Message: "spec.TLS.static is not carried out by this release: remove it to run the cluster without TLS",
 		}
 	}
-	if _, problems := member.OptionsFromEnv(resources.EtcdEnv(c)); len(problems) > 0 {
-		return &plan.Problem{
-			Reason:  v1beta2.ReasonInvalidOption,
-			Message: "spec.pod.etcdEnv: " + strings.Join(problems, "; "),
-		}
+	if _, problems := resources.Options(c, version.Normalize(c.Spec.Version)); len(problems) > 0 {
+		return &plan.Problem{Reason: v1beta2.ReasonInvalidOption, Message: strings.Join(problems, "; ")}
 	}
 	return validatePod(c.Spec.Pod)
 }

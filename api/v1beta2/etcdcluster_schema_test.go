@@ -48,6 +48,33 @@ func testCreate(t *testing.T, c client.Client) {
 		"volume":             {fields: map[string]any{"spec.pod.persistentVolumeClaimSpec": volume}},
 		"reclaim Retain":     {fields: map[string]any{"spec.volumeReclaimPolicy": "Retain"}},
 		"reclaim Recycle":    {fields: map[string]any{"spec.volumeReclaimPolicy": "Recycle"}, want: "Unsupported value"},
+		"election":           {fields: map[string]any{"spec.etcd.electionTimeout": "400ms"}, want: "five times"},
+		"heartbeat":          {fields: map[string]any{"spec.etcd.heartbeatInterval": "300ms"}, want: "five times"},
+		"timers": {fields: map[string]any{"spec.etcd": map[string]any{
+			"heartbeatInterval": "300ms", "electionTimeout": "1.5s",
+		}}},
+		"long election":    {fields: map[string]any{"spec.etcd.electionTimeout": "1m"}, want: "at most 50s"},
+		"no heartbeat":     {fields: map[string]any{"spec.etcd.heartbeatInterval": "0s"}, want: "at least 1ms"},
+		"not a duration":   {fields: map[string]any{"spec.etcd.electionTimeout": "1 day"}, want: "should match"},
+		"quota":            {fields: map[string]any{"spec.etcd.quotaBackendBytes": "8Gi"}},
+		"quota is no size": {fields: map[string]any{"spec.etcd.quotaBackendBytes": "much"}, want: "should match"},
+		"compaction":       {fields: map[string]any{"spec.etcd.autoCompaction": compaction("Periodic", "1h30m")}},
+		"revisions":        {fields: map[string]any{"spec.etcd.autoCompaction": compaction("Revision", "1000")}},
+		"not revisions":    {fields: map[string]any{"spec.etcd.autoCompaction": compaction("Revision", "1h")}, want: "whole number"},
+		"log level":        {fields: map[string]any{"spec.etcd.logLevel": "debug"}, want: "Unsupported value"},
+		"extra arg":        {fields: map[string]any{"spec.etcd.extraArgs": map[string]any{"cors": "*"}}},
+		"extra arg dashes": {fields: map[string]any{"spec.etcd.extraArgs": map[string]any{"--cors": "*"}}, want: "without dashes"},
+		"load balancer": {fields: map[string]any{"spec.services.client": map[string]any{
+			"type": "LoadBalancer", "loadBalancerClass": "x", "nodePort": int64(30001), "externalTrafficPolicy": "Local",
+		}}},
+		"node port alone":    {fields: map[string]any{"spec.services.client.nodePort": int64(30001)}, want: "nodePort needs type"},
+		"class alone":        {fields: map[string]any{"spec.services.client.loadBalancerClass": "x"}, want: "need type LoadBalancer"},
+		"external name":      {fields: map[string]any{"spec.services.client.type": "ExternalName"}, want: "Unsupported value"},
+		"Service's label":    {fields: map[string]any{"spec.services.peer.labels": map[string]any{"app": "x"}}, want: "operator's own"},
+		"volume's label":     {fields: map[string]any{"spec.pod.volumeLabels": map[string]any{"etcd_node": "x"}}, want: "own"},
+		"short grace":        {fields: map[string]any{"spec.pod.terminationGracePeriodSeconds": int64(5)}, want: "to 30"},
+		"template":           {fields: map[string]any{"spec.pod.template": map[string]any{"spec": map[string]any{"any": "thing"}}}},
+		"template is a list": {fields: map[string]any{"spec.pod.template": []any{}}, want: "must be of type object"},
 		"pod extras": {fields: map[string]any{"spec.pod": map[string]any{
 			"topologySpreadConstraints": []any{map[string]any{
 				"maxSkew": int64(1), "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule",
@@ -63,6 +90,10 @@ func testCreate(t *testing.T, c client.Client) {
 			check(t, c.Create(t.Context(), cluster(tc.name, tc.fields), client.DryRunAll), tc.want)
 		})
 	}
+}
+
+func compaction(mode, retention string) map[string]any {
+	return map[string]any{"mode": mode, "retention": retention}
 }
 
 func testUpdate(t *testing.T, c client.Client) {

@@ -3,6 +3,7 @@ package v1beta2
 import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 )
 
 // EtcdClusterSpec is what a user asks for.
@@ -32,6 +33,14 @@ type EtcdClusterSpec struct {
 	// pod shapes the members' pods.
 	// +optional
 	Pod *PodPolicy `json:"pod,omitempty"`
+
+	// etcd sets etcd's own options. A change restarts the members one after the other.
+	// +optional
+	Etcd *EtcdOptions `json:"etcd,omitempty"`
+
+	// services shapes the Services.
+	// +optional
+	Services *ServicesPolicy `json:"services,omitempty"`
 
 	// TLS names the Secrets for TLS between members and with clients; plain text if absent or empty.
 	// +optional
@@ -119,6 +128,47 @@ type PodPolicy struct {
 	// imagePullSecrets of the pods.
 	// +optional
 	ImagePullSecrets []corev1.LocalObjectReference `json:"imagePullSecrets,omitempty"`
+
+	// imagePullPolicy of the etcd container; IfNotPresent if absent.
+	// +kubebuilder:validation:Enum=Always;IfNotPresent;Never
+	// +optional
+	ImagePullPolicy corev1.PullPolicy `json:"imagePullPolicy,omitempty"`
+
+	// terminationGracePeriodSeconds is how long a member may take to end, in seconds, at least 30 (the default): it hands
+	// the leadership over first.
+	// +kubebuilder:validation:Minimum=30
+	// +kubebuilder:validation:Maximum=3600
+	// +optional
+	TerminationGracePeriodSeconds *int64 `json:"terminationGracePeriodSeconds,omitempty"`
+
+	// schedulerName of the pods; Kubernetes' own if empty.
+	// +kubebuilder:validation:MaxLength=63
+	// +optional
+	SchedulerName string `json:"schedulerName,omitempty"`
+
+	// hostAliases of the pods.
+	// +optional
+	HostAliases []corev1.HostAlias `json:"hostAliases,omitempty"`
+
+	// volumeLabels are added to the members' PersistentVolumeClaims. The keys app and etcd_* are the operator's.
+	// +kubebuilder:validation:XValidation:rule="self.all(k, k != 'app' && !k.startsWith('etcd_'))",message="pod.volumeLabels: the keys app and etcd_* are the operator's own"
+	// +kubebuilder:validation:MaxProperties=64
+	// +optional
+	VolumeLabels map[string]string `json:"volumeLabels,omitempty"`
+
+	// volumeAnnotations are added to the members' PersistentVolumeClaims.
+	// +optional
+	VolumeAnnotations map[string]string `json:"volumeAnnotations,omitempty"`
+
+	// template is laid over the pod that the operator makes, as a strategic merge patch in the shape of a PodTemplateSpec:
+	// containers, volumes and variables are merged by name. It is the way to what has no field here, such as more
+	// containers, or variables of the etcd container. What the operator's work hangs on cannot be changed with it: the
+	// labels app and etcd_*, hostname, restartPolicy, the operator's volumes, and image, command, ports and resources of
+	// the etcd container. A field that Kubernetes does not have is refused.
+	// +kubebuilder:pruning:PreserveUnknownFields
+	// +kubebuilder:validation:Type=object
+	// +optional
+	Template *runtime.RawExtension `json:"template,omitempty"`
 
 	// ClusterDomain is appended to the members' DNS names, for example .cluster.local.
 	// +kubebuilder:validation:XValidation:rule="self == '' || self.startsWith('.')",message="ClusterDomain must start with a dot, for example .cluster.local"

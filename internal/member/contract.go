@@ -39,7 +39,7 @@ type Config struct {
 	PeerURL   string `json:"peerURL"`
 	ClientURL string `json:"clientURL"`
 	DataDir   string `json:"dataDir"`
-	// Options are keys of etcd's configuration file and their values as text; see OptionsFromEnv.
+	// Options are keys of etcd's configuration file and their values as text; see Translate.
 	Options map[string]string `json:"options,omitempty"`
 }
 

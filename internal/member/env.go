@@ -1,10 +1,74 @@
 package member
 
 import (
-	"maps"
+	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 )
+
+// Setting is one option of etcd as a user has given it.
+type Setting struct {
+	// Field is where it was given, for messages: for example spec.etcd.electionTimeout.
+	Field string
+	// Flag is etcd's flag without its dashes, by a name that it has in any of etcd 3.5, 3.6 and 3.7, or a feature gate.
+	Flag string
+	// Value is as etcd's flag takes it; an empty one is none.
+	Value string
+}
+
+// EnvSetting is an ETCD_* variable, as coreos/etcd-operator's pod.etcdEnv has them.
+func EnvSetting(field, variable, value string) Setting {
+	flag, ok := strings.CutPrefix(variable, "ETCD_")
+	if !ok {
+		return Setting{Field: field, Value: value}
+	}
+	return Setting{Field: field, Flag: strings.ReplaceAll(strings.ToLower(flag), "_", "-"), Value: value}
+}
+
+// Translate makes options for Config of settings. The problems name the field, the reason and the fix; there are none in
+// a translation that can be used. An option that the given etcd version lacks is a problem; no version lacks none.
+func Translate(settings []Setting, version string) (translated map[string]string, problems []string) {
+	settings = slices.Clone(settings)
+	slices.SortStableFunc(settings, func(a, b Setting) int { return cmp.Compare(a.Field, b.Field) })
+	given := choices{}
+	for _, s := range settings {
+		name, problem := optionName(s.Flag)
+		if problem == "" && s.Value == "" {
+			continue
+		}
+		if problem == "" {
+			problem = problemOf(name, s, given, version)
+		}
+		if problem != "" {
+			problems = append(problems, s.Field+" "+problem)
+			continue
+		}
+		given[name] = s
+	}
+	if len(problems) == 0 {
+		problems = given.together()
+	}
+	translated = map[string]string{}
+	for name, s := range given {
+		translated[name] = s.Value
+	}
+	return translated, problems
+}
+
+func problemOf(name string, s Setting, given choices, version string) string {
+	if first, twice := given[name]; twice {
+		return "is given twice, also as " + first.Field + ": remove one"
+	}
+	if _, err := options[name].parse(s.Value); err != nil {
+		return "cannot be used: " + err.Error()
+	}
+	if minor, err := minorOf(version); err == nil && minor < options[name].since {
+		return fmt.Sprintf("is an option that etcd %s does not have (%s is new in 3.%d): remove it",
+			version, s.Flag, options[name].since)
+	}
+	return ""
+}
 
 // owned are the prefixes of options that the operator sets itself.
 var owned = []string{
@@ -17,56 +81,28 @@ var owned = []string{
 var hints = map[string]string{
 	"force-new-cluster":  "would put data at risk: remove it, and restore a backup instead",
 	"unsafe-no-fsync":    "would put data at risk: remove it",
-	"feature-gates":      "is written by the operator: use the gate's ETCD_EXPERIMENTAL_… variable, if it has one",
-	"debug":              "is gone from etcd: use ETCD_LOG_LEVEL=debug",
-	"log-package-levels": "is gone from etcd: use ETCD_LOG_LEVEL",
+	"feature-gates":      "is written by the operator: use spec.etcd.featureGates",
+	"debug":              "is gone from etcd: set the log level to debug",
+	"log-package-levels": "is gone from etcd: set the log level",
 	"enable-v2":          "is gone from etcd 3.6: remove it",
 	"memory-mlock":       "would lock more memory than a member's pod may: remove it",
 }
 
-// OptionsFromEnv translates ETCD_* variables, as coreos/etcd-operator's pod.etcdEnv has them, into options. An empty
-// value is none, as it is to etcd. The problems name the variable, the reason and the fix; there are none in a
-// translation that can be used.
-func OptionsFromEnv(env map[string]string) (translated map[string]string, problems []string) {
-	translated = map[string]string{}
-	for _, variable := range slices.Sorted(maps.Keys(env)) {
-		name, problem := optionName(variable)
-		if problem == "" && env[variable] == "" {
-			continue
-		}
-		if _, twice := translated[name]; twice {
-			problem = "is given twice, with and without EXPERIMENTAL: remove one"
-		}
-		if problem == "" {
-			if _, err := options[name].parse(env[variable]); err != nil {
-				problem = "cannot be used: " + err.Error()
-			}
-		}
-		if problem != "" {
-			problems = append(problems, variable+" "+problem)
-			continue
-		}
-		translated[name] = env[variable]
-	}
-	if len(problems) == 0 {
-		if err := checkTogether(translated); err != nil {
-			problems = []string{err.Error()}
-		}
-	}
-	return translated, problems
-}
-
-// optionName returns the option that a variable stands for, or what is wrong with it.
-func optionName(variable string) (name, problem string) {
-	bare, ok := strings.CutPrefix(variable, "ETCD_")
-	if !ok {
+// optionName returns the option that a flag stands for, or what is wrong with it.
+func optionName(flag string) (name, problem string) {
+	name, experimental := strings.CutPrefix(flag, "experimental-")
+	if flag == "" {
 		return "", "is not one of etcd's variables (ETCD_…): remove it"
 	}
-	flag := strings.ReplaceAll(strings.ToLower(bare), "_", "-")
-	name, experimental := strings.CutPrefix(flag, "experimental-")
-	// A feature gate has a variable only by its old name.
-	if o, known := options[name]; known && (!experimental || o.old != "") && (experimental || o.gate == "") {
+	// What became a feature gate is a flag only by its old name.
+	if o, known := options[name]; known && (!experimental || o.old != "") &&
+		(experimental || o.gate == "" || o.gate == name) {
 		return name, ""
+	}
+	for option, o := range options {
+		if o.gate == flag {
+			return option, ""
+		}
 	}
 	if hint, ok := hints[name]; ok {
 		return "", hint
@@ -74,5 +110,5 @@ func optionName(variable string) (name, problem string) {
 	if slices.ContainsFunc(owned, func(prefix string) bool { return strings.HasPrefix(name, prefix) }) {
 		return "", "is set by the operator itself: remove it"
 	}
-	return "", "is not an option that etcd 3.5, 3.6 and 3.7 share: remove it"
+	return "", "is not an option that this operator knows to be safe: remove it"
 }

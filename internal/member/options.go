@@ -1,12 +1,5 @@
 package member
 
-import (
-	"errors"
-	"fmt"
-	"strconv"
-	"time"
-)
-
 // option is a key of etcd's configuration file that users may set.
 type option struct {
 	// parse gives the value as the file holds it; the error says what would be right.
@@ -15,9 +8,12 @@ type option struct {
 	old string
 	// gate is the feature gate that took the key's place in etcd 3.6.
 	gate string
+	// since is the first minor version of etcd 3 that has it, 0 if all that this operator runs do.
+	since uint64
 }
 
-// options are those that etcd 3.5, 3.6 and 3.7 share and that do not fight the operator, by their name in 3.7.
+// options are those that do not fight the operator, by their name in 3.7; feature gates that never were anything else
+// by the gate's name.
 var options = map[string]option{
 	"snapshot-count":              {parse: count},
 	"heartbeat-interval":          {parse: count},
@@ -43,6 +39,7 @@ var options = map[string]option{
 	"auth-token-ttl":      {parse: count},
 	"bcrypt-cost":         {parse: count},
 	"log-level":           {parse: oneOf("debug", "info", "warn", "error", "panic", "fatal")},
+	"log-format":          {parse: oneOf("json", "console"), since: 6},
 	"metrics":             {parse: oneOf("basic", "extensive")},
 	"enable-pprof":        {parse: truth},
 	"enable-grpc-gateway": {parse: truth},
@@ -54,6 +51,7 @@ var options = map[string]option{
 	"compaction-batch-limit":         {parse: count, old: "experimental-compaction-batch-limit"},
 	"compaction-sleep-interval":      {parse: duration, old: "experimental-compaction-sleep-interval"},
 	"warning-apply-duration":         {parse: duration, old: "experimental-warning-apply-duration"},
+	"warning-unary-request-duration": {parse: duration, since: 6},
 	"watch-progress-notify-interval": {parse: duration, old: "experimental-watch-progress-notify-interval"},
 
 	"bootstrap-defrag-threshold-megabytes": {parse: count, old: "experimental-bootstrap-defrag-threshold-megabytes"},
@@ -72,41 +70,11 @@ var options = map[string]option{
 	"enable-lease-checkpoint-persist":   gate("enable-lease-checkpoint-persist", "LeaseCheckpointPersist"),
 	"stop-grpc-service-on-defrag":       gate("stop-grpc-service-on-defrag", "StopGRPCServiceOnDefrag"),
 	"txn-mode-write-with-shared-buffer": gate("txn-mode-write-with-shared-buffer", "TxnModeWriteWithSharedBuffer"),
+
+	"FastLeaseKeepAlive": {parse: truth, gate: "FastLeaseKeepAlive", since: 7},
+	"PriorityRequest":    {parse: truth, gate: "PriorityRequest", since: 7},
 }
 
 func gate(name, gate string) option {
 	return option{parse: truth, old: "experimental-" + name, gate: gate}
-}
-
-// checkTogether finds options that are right one by one and that etcd refuses together. Those that are not given have
-// etcd's defaults.
-func checkTogether(given map[string]string) error {
-	value := func(name, byDefault string) string {
-		if s, ok := given[name]; ok {
-			return s
-		}
-		return byDefault
-	}
-	is := func(name string) bool {
-		b, err := strconv.ParseBool(value(name, "false"))
-		return b && err == nil
-	}
-	heartbeat, _ := strconv.ParseUint(value("heartbeat-interval", "100"), 10, 32)
-	election, _ := strconv.ParseUint(value("election-timeout", "1000"), 10, 32)
-	_, wholeRetention := strconv.ParseUint(value("auto-compaction-retention", "0"), 10, 32)
-	hashTime, _ := time.ParseDuration(value("compact-hash-check-time", "1m"))
-	switch {
-	case heartbeat == 0 || election < 5*heartbeat || election > 50000:
-		return fmt.Errorf("ETCD_ELECTION_TIMEOUT is %d ms and ETCD_HEARTBEAT_INTERVAL %d ms: "+
-			"make the first at least five times the second and at most 50000, and the second at least 1", election, heartbeat)
-	case value("auto-compaction-mode", "periodic") == "revision" && wholeRetention != nil:
-		return errors.New("ETCD_AUTO_COMPACTION_RETENTION is a duration and ETCD_AUTO_COMPACTION_MODE is revision: " +
-			"give a number of revisions")
-	case is("enable-lease-checkpoint-persist") && !is("enable-lease-checkpoint"):
-		return errors.New("ETCD_EXPERIMENTAL_ENABLE_LEASE_CHECKPOINT_PERSIST is set: " +
-			"set ETCD_EXPERIMENTAL_ENABLE_LEASE_CHECKPOINT too")
-	case hashTime == 0:
-		return errors.New("ETCD_COMPACT_HASH_CHECK_TIME is 0: give a duration such as 1m")
-	}
-	return nil
 }

@@ -100,6 +100,8 @@ func addOptions(file map[string]any, given map[string]string, minor uint64) erro
 			return fmt.Errorf("etcd's option %s: %w", name, err)
 		}
 		switch {
+		case minor < o.since:
+			// The spec is checked for the version that it asks for: on the way there, older ones go without.
 		case minor < 6 && o.old != "":
 			file[o.old] = value
 		case o.gate != "":

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -119,6 +120,28 @@ func TestEtcdKnowsTheOptions(t *testing.T) {
 			}
 		case !known[name]:
 			t.Errorf("%s: etcd has no such key", name)
+		}
+	}
+}
+
+// TestOlderEtcdKnowsTheOptions holds the table to the keys in the configuration of etcd 3.5.35 and 3.6.16. Their own types
+// cannot be linked beside those of 3.7.
+func TestOlderEtcdKnowsTheOptions(t *testing.T) {
+	for minor, file := range map[uint64]string{5: "keys-3.5.txt", 6: "keys-3.6.txt"} {
+		keys, err := os.ReadFile(filepath.Join("testdata", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		known := strings.Fields(string(keys))
+		for name, o := range options {
+			if minor == 5 && o.old != "" {
+				name = o.old
+			} else if o.gate != "" {
+				name = "feature-gates"
+			}
+			if minor >= o.since && !slices.Contains(known, name) {
+				t.Errorf("%s: etcd 3.%d has no such key", name, minor)
+			}
 		}
 	}
 }

@@ -90,7 +90,7 @@ func podPolicy(c *v1beta2.EtcdCluster) *v1beta2.PodPolicy {
 // spec is checked before anything is created.
 func memberConfig(c *v1beta2.EtcdCluster, name string) member.Config {
 	host := member.Host(name, c.Name, c.Namespace, Domain(c))
-	options, _ := member.OptionsFromEnv(EtcdEnv(c))
+	options, _ := Options(c, "")
 	return member.Config{
 		Name:      name,
 		PeerURL:   member.PeerURL(host),
@@ -98,15 +98,6 @@ func memberConfig(c *v1beta2.EtcdCluster, name string) member.Config {
 		DataDir:   member.DataDir,
 		Options:   options,
 	}
-}
-
-// EtcdEnv is the legacy pod.etcdEnv as a map.
-func EtcdEnv(c *v1beta2.EtcdCluster) map[string]string {
-	env := map[string]string{}
-	for _, e := range podPolicy(c).EtcdEnv {
-		env[e.Name] = e.Value
-	}
-	return env
 }
 
 func podSpec(c *v1beta2.EtcdCluster, name, config string, o PodOptions) corev1.PodSpec {

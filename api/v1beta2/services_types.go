@@ -1,0 +1,81 @@
+package v1beta2
+
+import corev1 "k8s.io/api/core/v1"
+
+// ServicesPolicy shapes the Services.
+type ServicesPolicy struct {
+	// client is the Service for clients, <name>-client.
+	// +optional
+	Client *ClientServicePolicy `json:"client,omitempty"`
+	// peer is the headless Service that gives every member its DNS name, <name>.
+	// +optional
+	Peer *PeerServicePolicy `json:"peer,omitempty"`
+}
+
+// ServiceMeta is what every Service may have.
+type ServiceMeta struct {
+	// labels are added to the Service. The keys app and etcd_* are the operator's.
+	// +kubebuilder:validation:XValidation:rule="self.all(k, k != 'app' && !k.startsWith('etcd_'))",message="labels: the keys app and etcd_* are the operator's own"
+	// +kubebuilder:validation:MaxProperties=64
+	// +optional
+	Labels map[string]string `json:"labels,omitempty"`
+	// annotations are added to the Service.
+	// +optional
+	Annotations map[string]string `json:"annotations,omitempty"`
+	// ipFamilyPolicy says whether the Service has an address of one IP family (SingleStack, the default) or of both.
+	// +kubebuilder:validation:Enum=SingleStack;PreferDualStack;RequireDualStack
+	// +optional
+	IPFamilyPolicy corev1.IPFamilyPolicy `json:"ipFamilyPolicy,omitempty"`
+	// ipFamilies are the IP families in order. The first one of a Service cannot be changed.
+	// +kubebuilder:validation:MaxItems=2
+	// +listType=atomic
+	// +optional
+	IPFamilies []corev1.IPFamily `json:"ipFamilies,omitempty"`
+}
+
+// ClientServicePolicy shapes the Service for clients.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.nodePort) || has(self.type) && self.type != 'ClusterIP'",message="nodePort needs type NodePort or LoadBalancer"
+// +kubebuilder:validation:XValidation:rule="!has(self.externalTrafficPolicy) || has(self.type) && self.type != 'ClusterIP'",message="externalTrafficPolicy needs type NodePort or LoadBalancer"
+// +kubebuilder:validation:XValidation:rule="!has(self.loadBalancerClass) && !has(self.loadBalancerSourceRanges) || has(self.type) && self.type == 'LoadBalancer'",message="loadBalancerClass and loadBalancerSourceRanges need type LoadBalancer"
+type ClientServicePolicy struct {
+	ServiceMeta `json:",inline"`
+	// type is ClusterIP (the default), NodePort or LoadBalancer.
+	// +kubebuilder:validation:Enum=ClusterIP;NodePort;LoadBalancer
+	// +optional
+	Type corev1.ServiceType `json:"type,omitempty"`
+	// port of the Service; 2379 if absent. Members listen on 2379 in any case.
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=65535
+	// +optional
+	Port int32 `json:"port,omitempty"`
+	// nodePort is the port on every node; Kubernetes chooses one if it is absent.
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=65535
+	// +optional
+	NodePort int32 `json:"nodePort,omitempty"`
+	// loadBalancerClass names who makes the load balancer.
+	// +optional
+	LoadBalancerClass *string `json:"loadBalancerClass,omitempty"`
+	// loadBalancerSourceRanges are the addresses that the load balancer lets in, for example 10.0.0.0/8; all if empty.
+	// +listType=atomic
+	// +optional
+	LoadBalancerSourceRanges []string `json:"loadBalancerSourceRanges,omitempty"`
+	// externalTrafficPolicy is Cluster (the default) or Local, which keeps the clients' addresses.
+	// +kubebuilder:validation:Enum=Cluster;Local
+	// +optional
+	ExternalTrafficPolicy corev1.ServiceExternalTrafficPolicy `json:"externalTrafficPolicy,omitempty"`
+	// internalTrafficPolicy is Cluster (the default) or Local, which reaches members on the client's own node only.
+	// +kubebuilder:validation:Enum=Cluster;Local
+	// +optional
+	InternalTrafficPolicy corev1.ServiceInternalTrafficPolicy `json:"internalTrafficPolicy,omitempty"`
+	// sessionAffinity is None (the default) or ClientIP.
+	// +kubebuilder:validation:Enum=None;ClientIP
+	// +optional
+	SessionAffinity corev1.ServiceAffinity `json:"sessionAffinity,omitempty"`
+}
+
+// PeerServicePolicy shapes the headless Service of the members.
+type PeerServicePolicy struct {
+	ServiceMeta `json:",inline"`
+}
