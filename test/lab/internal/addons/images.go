@@ -46,7 +46,7 @@ func Images(ctx context.Context, tools map[string]build.Tool, pause string) ([]I
 			single("/usr/local/bin/local-path-provisioner", tools[build.LocalPath].Path(build.LocalPath), ""),
 		},
 	}
-	for _, name := range []string{build.Etcd36, build.Etcd37, build.Etcd35} {
+	for _, name := range append(build.OldEtcds(), build.Etcd36, build.Etcd37, build.Etcd35) {
 		tool := tools[name]
 		files := map[string]image.File{}
 		for _, binary := range []string{"etcd", "etcdctl", "etcdutl"} {

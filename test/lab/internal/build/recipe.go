@@ -19,9 +19,13 @@ const (
 	Etcd37     = "etcd37"
 )
 
+// OldEtcds lists etcd's patch releases before those above, so that a patch upgrade can be tried.
+func OldEtcds() []string { return []string{"etcd35-previous", "etcd36-previous"} }
+
 // LabTools lists the tools that the lab itself runs on, the one that takes longest first.
 func LabTools() []string {
-	return []string{Kubernetes, Containerd, CNI, CoreDNS, LocalPath, Etcd35, Etcd36, Etcd37}
+	tools := []string{Kubernetes, Containerd, CNI, CoreDNS, LocalPath, Etcd35, Etcd36, Etcd37}
+	return append(tools, OldEtcds()...)
 }
 
 // recipe is how a tool is built, beyond what all share.
