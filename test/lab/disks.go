@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -93,7 +94,7 @@ func (l *Lab) FillDisk(_ context.Context, name string) error { return l.withDisk
 func (l *Lab) FreeDisk(_ context.Context, name string) error { return l.withDiskFiles(name, disk.Free) }
 
 // SlowDisk makes every flush of a disk, and so every fsync of a file on it, take that long, at least. A long time is a
-// disk that hangs. FastDisk and HealNode end it, also for flushes under way.
+// disk that hangs. FastDisk, KillNode and HealNode end it, also for flushes under way.
 func (l *Lab) SlowDisk(_ context.Context, name string, flush time.Duration) error {
 	id, err := l.findDisk(name)
 	if err != nil {
@@ -179,18 +180,13 @@ func (l *Lab) mountDisks(ctx context.Context, node string) error {
 	return nil
 }
 
-// healDisks makes the disks of a node fast, and frees them.
-func (l *Lab) healDisks(ctx context.Context, node string) error {
+// eachDisk does something with all disks of a node.
+func (l *Lab) eachDisk(node string, do func(disk string) error) error {
 	ids, err := l.disks().List(node)
-	if err != nil {
-		return err
-	}
 	for _, id := range ids {
-		if err := errors.Join(l.FastDisk(ctx, id.String()), l.FreeDisk(ctx, id.String())); err != nil {
-			return err
-		}
+		err = errors.Join(err, do(id.String()))
 	}
-	return nil
+	return err
 }
 
 // ensureDisks returns the process that shows the disks' images, once it shows that of a disk.
@@ -208,12 +204,12 @@ func (l *Lab) ensureDisks(ctx context.Context, id disk.ID) (pid int, err error) 
 
 // optionalComponents lists the processes that run only in labs that need them.
 func (l *Lab) optionalComponents() []string {
-	var names []string
-	for _, name := range []string{disksComponent} {
-		_, err := process.Read(l.recordFile(name))
-		if !errors.Is(err, fs.ErrNotExist) {
-			names = append(names, name)
-		}
+	candidates := []string{disksComponent}
+	for _, name := range l.Nodes() {
+		candidates = append(candidates, linkComponent(name))
 	}
-	return names
+	return slices.DeleteFunc(candidates, func(name string) bool {
+		_, err := process.Read(l.recordFile(name))
+		return errors.Is(err, fs.ErrNotExist)
+	})
 }

@@ -12,10 +12,14 @@ import (
 	"github.com/etcdpilot/etcd-operator/test/lab/internal/node"
 )
 
-// KillNode ends all processes of a node at once, its containers included, as a power cut does. HealNode boots it.
+// KillNode ends all processes of a node at once, its containers included, as a power cut does. HealNode boots it. Slow
+// disks of the node get fast: the kernel lets go of no process that waits for one.
 func (l *Lab) KillNode(ctx context.Context, name string) error {
 	node, err := l.node(name)
 	if err != nil {
+		return err
+	}
+	if err := l.eachDisk(name, func(disk string) error { return l.FastDisk(ctx, disk) }); err != nil {
 		return err
 	}
 	return node.Kill(ctx)
@@ -75,14 +79,17 @@ func (l *Lab) pair(a, b string) (first, second int, err error) {
 	return one.Number, other.Number, nil
 }
 
-// HealNode undoes whatever was done to a node: it is plugged in, its partitions end, its agents run, and its disks are
-// mounted, fast and not filled. It returns once the agents are started; Kubernetes needs a few seconds more to call the node Ready.
+// HealNode undoes whatever was done to a node: it is plugged in, its link is fast, its partitions end, its agents run,
+// and its disks are mounted, fast and not filled. It returns once the agents are started; Kubernetes needs a few seconds more to call the node Ready.
 func (l *Lab) HealNode(ctx context.Context, name string) error {
 	node, err := l.node(name)
 	if err != nil {
 		return err
 	}
 	if err := network.SetLink(ctx, name, true); err != nil {
+		return err
+	}
+	if err := l.FastLink(ctx, name); err != nil {
 		return err
 	}
 	if err := network.Unpartition(ctx, l.Nodes(), name); err != nil {
@@ -97,7 +104,10 @@ func (l *Lab) HealNode(ctx context.Context, name string) error {
 	if err := l.mountDisks(ctx, name); err != nil {
 		return err
 	}
-	if err := l.healDisks(ctx, name); err != nil {
+	err = l.eachDisk(name, func(disk string) error {
+		return errors.Join(l.FastDisk(ctx, disk), l.FreeDisk(ctx, disk))
+	})
+	if err != nil {
 		return err
 	}
 	return node.StartAgents()

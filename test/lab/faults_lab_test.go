@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/etcdpilot/etcd-operator/test/lab"
 	"github.com/etcdpilot/etcd-operator/test/lab/internal/network"
@@ -67,4 +68,72 @@ func inside(t *testing.T, node int, script string) string {
 		t.Fatalf("%s: %v", script, err)
 	}
 	return string(out)
+}
+
+// apiServer takes the API away and gives it back; what runs on the nodes does not notice.
+func apiServer(t *testing.T, running *lab.Lab) {
+	const pod = "--output=jsonpath={.metadata.uid} {.status.containerStatuses[0].containerID}"
+	before, others := kubectl(t, running, "", "get", "pod", "pod", pod), pids(t, running)
+	if err := running.StopAPIServer(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	status, err := running.Status(t.Context())
+	if err != nil || status.API == nil {
+		t.Errorf("the API is there: %+v, %v", status, err)
+	}
+	for range 2 { // Starting what runs does nothing.
+		if err := running.StartAPIServer(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	healthy(t, running)
+	if after := kubectl(t, running, "", "get", "pod", "pod", pod); after != before {
+		t.Errorf("the pod was %s, and is %s", before, after)
+	}
+	changed := 0
+	for i, pid := range pids(t, running) {
+		if pid != others[i] {
+			changed++
+		}
+	}
+	if changed != 1 {
+		t.Errorf("%d processes of the lab are new", changed)
+	}
+	// The controllers found the API again: an account for a new namespace is theirs to make.
+	kubectl(t, running, "", "create", "namespace", "later")
+	kubectl(t, running, "", "wait", "--for=create", "serviceaccount/default", "--namespace=later", "--timeout=60s")
+	kubectl(t, running, "", "delete", "namespace", "later")
+}
+
+// slowLink measures the way between two nodes.
+func slowLink(t *testing.T, running *lab.Lab) {
+	const latency = 100 * time.Millisecond
+	connect := func() time.Duration {
+		began := time.Now()
+		inside(t, 1, "exec 3<>/dev/tcp/"+network.NodeIP(2)+"/10250")
+		return time.Since(began)
+	}
+	if err := running.SlowLink(t.Context(), "n2", latency, 0); err != nil {
+		t.Fatal(err)
+	}
+	if took := connect(); took < 2*latency {
+		t.Errorf("over the slow link a round trip took %v", took)
+	}
+	status, err := running.Status(t.Context())
+	if err != nil || !status.Nodes[1].Slow || status.Healthy() {
+		t.Errorf("the status is %+v, %v", status, err)
+	}
+	if err := running.SlowLink(t.Context(), "n2", 0, 1); err != nil {
+		t.Fatal(err)
+	}
+	if arrives(t, 1, 2) {
+		t.Error("a link that loses everything does not")
+	}
+	if err := running.HealNode(t.Context(), "n2"); err != nil {
+		t.Fatal(err)
+	}
+	if took := connect(); took > latency {
+		t.Errorf("over the healed link a round trip took %v", took)
+	}
+	healthy(t, running)
 }

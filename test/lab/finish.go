@@ -29,7 +29,7 @@ func (l *Lab) startRegistry(ctx context.Context, root string, tools map[string]b
 		}
 	}
 	record, err := l.ensure("registry", filepath.Join(bin, "lab"), "registry",
-		"--listen="+registry.Address, "--dir="+l.state.Join("registry"))
+		"--listen="+registry.Address, "--dir="+l.state.Join("registry"), "--broken="+l.state.Broken())
 	if err != nil {
 		return err
 	}

@@ -1,7 +1,6 @@
 package lab
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,7 +9,6 @@ import (
 	"os"
 	"syscall"
 
-	"github.com/etcdpilot/etcd-operator/test/lab/image"
 	"github.com/etcdpilot/etcd-operator/test/lab/internal/build"
 	"github.com/etcdpilot/etcd-operator/test/lab/internal/cgroup"
 	"github.com/etcdpilot/etcd-operator/test/lab/internal/controlplane"
@@ -105,25 +103,6 @@ func (l *Lab) Server() string { return controlplane.Server }
 
 // Nodes returns the names of the nodes: n1, n2 and so on.
 func (l *Lab) Nodes() []string { return nodeNames(l.config.Nodes) }
-
-// Load makes an image available to the cluster under a reference. The image is a tar file as "docker save" writes,
-// or a folder in the OCI image layout that holds one image.
-func (l *Lab) Load(ctx context.Context, reference, path string) error {
-	img, err := image.Load(path)
-	if err != nil {
-		return err
-	}
-	return image.Push(ctx, img, reference, registry.Address)
-}
-
-// LoadSpec builds an image and makes it available to the cluster under a reference.
-func (l *Lab) LoadSpec(ctx context.Context, reference string, spec image.Spec) error {
-	img, err := image.Build(spec)
-	if err != nil {
-		return err
-	}
-	return image.Push(ctx, img, reference, registry.Address)
-}
 
 func nodeNames(nodes int) []string {
 	names := make([]string, 0, nodes)

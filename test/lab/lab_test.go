@@ -79,6 +79,10 @@ func TestFaultsNeedNodesThatExist(t *testing.T) {
 		"heal":              lab.HealNode(ctx, "n3"),
 		"partition, first":  lab.PartitionNodes(ctx, "n3", "n1"),
 		"partition, second": lab.PartitionNodes(ctx, "n1", "n3"),
+		"slow link":         lab.SlowLink(ctx, "n3", 0, 0),
+		"fast link":         lab.FastLink(ctx, "n3"),
+		"disk":              lab.CreateDisk(ctx, "n3/a", 0),
+		"image":             lab.RemoveImage(ctx, "n3", "a:b"),
 		"one way":           lab.PartitionOneWay(ctx, "n1", "n3"),
 	} {
 		if err == nil || !strings.Contains(err.Error(), `no node "n3"; it has [n1 n2]`) {
@@ -127,6 +131,7 @@ func TestHealthy(t *testing.T) {
 		"process":   {Components: []Component{{Name: "etcd"}}, Nodes: whole.Nodes},
 		"cable":     {Components: whole.Components, Nodes: []NodeStatus{{Name: "n1"}}},
 		"partition": {Nodes: []NodeStatus{{Name: "n1", Connected: true, PartitionedFrom: []string{"n2"}}}},
+		"link":      {Nodes: []NodeStatus{{Name: "n1", Connected: true, Slow: true}}},
 		"direction": {Nodes: []NodeStatus{{Name: "n1", Connected: true, SilentTo: []string{"n2"}}}},
 	} {
 		if status.Healthy() {

@@ -32,6 +32,8 @@ type NodeStatus struct {
 	PartitionedFrom []string
 	// SilentTo lists the nodes that its packets do not reach, though theirs reach it.
 	SilentTo []string
+	// Slow says whether its link is slow or lossy.
+	Slow bool
 }
 
 // Status is how the lab is.
@@ -52,7 +54,7 @@ func (s Status) Healthy() bool {
 		}
 	}
 	for _, node := range s.Nodes {
-		if !node.Connected || len(node.PartitionedFrom) > 0 || len(node.SilentTo) > 0 {
+		if !node.Connected || len(node.PartitionedFrom) > 0 || len(node.SilentTo) > 0 || node.Slow {
 			return false
 		}
 	}
@@ -76,8 +78,11 @@ func (l *Lab) Status(ctx context.Context) (Status, error) {
 		if partitionErr != nil {
 			return Status{}, partitionErr
 		}
-		status.Nodes = append(status.Nodes,
-			NodeStatus{Name: name, Connected: err == nil && connected, PartitionedFrom: cutOff, SilentTo: silentTo})
+		_, slowErr := process.Read(l.recordFile(linkComponent(name)))
+		status.Nodes = append(status.Nodes, NodeStatus{
+			Name: name, Connected: err == nil && connected, PartitionedFrom: cutOff, SilentTo: silentTo,
+			Slow: slowErr == nil,
+		})
 	}
 	var client *http.Client
 	if client, status.API = controlplane.Client(l.certs); status.API == nil {

@@ -177,6 +177,9 @@ func (l *Lab) start(ctx context.Context, root string, tools map[string]build.Too
 	group.Go(func() error { return l.startControlPlane(groupCtx) })
 	for _, node := range l.nodes {
 		group.Go(func() error {
+			if err := l.FastLink(groupCtx, node.Name()); err != nil {
+				return err
+			}
 			if err := node.CleanAfterKill(groupCtx); err != nil {
 				return err
 			}

@@ -55,7 +55,10 @@ func TestUpDown(t *testing.T) {
 	}
 	t.Run("partition", func(t *testing.T) { partition(t, running) })
 	t.Run("one way", func(t *testing.T) { oneWay(t, running) })
+	t.Run("slow link", func(t *testing.T) { slowLink(t, running) })
 	t.Run("disks", func(t *testing.T) { disks(t, running) })
+	t.Run("API server", func(t *testing.T) { apiServer(t, running) })
+	t.Run("images", func(t *testing.T) { images(t, running) })
 	t.Run("up starts what is missing", func(t *testing.T) { repair(t, running, nodes) })
 }
 

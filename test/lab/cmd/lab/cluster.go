@@ -95,6 +95,8 @@ func printStatus(out io.Writer, status lab.Status) error {
 		cable := "plugged in"
 		if !node.Connected {
 			cable = "pulled"
+		} else if node.Slow {
+			cable = "slow"
 		}
 		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\n",
 			node.Name, cable, strings.Join(node.PartitionedFrom, " "), strings.Join(node.SilentTo, " "))

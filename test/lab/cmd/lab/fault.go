@@ -19,12 +19,19 @@ func faultCommand() *cobra.Command {
 		double("partition NODE NODE", "Drop all packets between two nodes and their pods", (*lab.Lab).PartitionNodes),
 		double("partition-one-way FROM TO", "Drop what one node and its pods send to another",
 			(*lab.Lab).PartitionOneWay),
+		slowLinkCommand(),
+		single("fast-link NODE", "Undo slow-link", (*lab.Lab).FastLink),
 		single("kill "+container, "End a container's processes with SIGKILL", (*lab.Lab).KillContainer),
 		single("freeze "+container, "Stop a container's processes with SIGSTOP", (*lab.Lab).FreezeContainer),
 		single("thaw "+container, "Let a frozen container go on", (*lab.Lab).ThawContainer),
 		single("wipe-volume "+claim, "Remove all that is in a volume", (*lab.Lab).WipeVolume),
 		single("corrupt-wal "+claim, "Flip bytes in the newest segment of an etcd member's log", (*lab.Lab).CorruptWAL),
 		single("corrupt-db "+claim, "Flip bytes in an etcd member's database file", (*lab.Lab).CorruptDB),
+		single("break-image IMAGE", "Make the registry deny an image", (*lab.Lab).BreakImage),
+		single("mend-image IMAGE", "Undo break-image", (*lab.Lab).MendImage),
+		double("remove-image NODE IMAGE", "Remove an image from a node, which must pull it again", (*lab.Lab).RemoveImage),
+		alone("stop-api-server", "End the Kubernetes API server with SIGKILL", (*lab.Lab).StopAPIServer),
+		alone("start-api-server", "Undo stop-api-server", (*lab.Lab).StartAPIServer),
 		createDiskCommand(),
 		single("remove-disk NODE/NAME", "Take a disk out of its node", (*lab.Lab).RemoveDisk),
 		single("fill-disk NODE/NAME", "Take all room on a disk", (*lab.Lab).FillDisk),
@@ -33,6 +40,19 @@ func faultCommand() *cobra.Command {
 		single("fast-disk NODE/NAME", "Undo slow-disk", (*lab.Lab).FastDisk),
 	)
 	return fault
+}
+
+func alone(use, short string, do func(*lab.Lab, context.Context) error) *cobra.Command {
+	return &cobra.Command{
+		Use: use, Short: short, Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			running, err := lab.Attach()
+			if err != nil {
+				return err
+			}
+			return do(running, cmd.Context())
+		},
+	}
 }
 
 func single(use, short string, do func(*lab.Lab, context.Context, string) error) *cobra.Command {

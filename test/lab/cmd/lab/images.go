@@ -108,16 +108,17 @@ func parseFiles(pairs []string) (map[string]image.File, error) {
 
 // registryCommand is what up starts as a process of its own.
 func registryCommand() *cobra.Command {
-	var listen, dir string
+	var listen, dir, broken string
 	cmd := &cobra.Command{
 		Use:    "registry",
 		Hidden: true,
 		Args:   cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return registry.Serve(cmd.Context(), listen, dir, cmd.ErrOrStderr())
+			return registry.Serve(cmd.Context(), listen, dir, registry.Broken(broken), cmd.ErrOrStderr())
 		},
 	}
 	cmd.Flags().StringVar(&listen, "listen", registry.Address, "address to listen on")
 	cmd.Flags().StringVar(&dir, "dir", "", "folder for layers")
+	cmd.Flags().StringVar(&broken, "broken", "", "folder that lists images to deny")
 	return cmd
 }

@@ -29,7 +29,7 @@ func rootCommand() *cobra.Command {
 	}
 	root.AddCommand(
 		upCommand(), downCommand(), statusCommand(), kubeconfigCommand(), logsCommand(), toolCommand(),
-		loadCommand(), imageCommand(), faultCommand(), registryCommand(), disksCommand(),
+		loadCommand(), imageCommand(), faultCommand(), registryCommand(), disksCommand(), linkCommand(),
 	)
 	return root
 }

@@ -31,6 +31,10 @@ func TestVerbsSayThatThereIsNoLab(t *testing.T) {
 		"status", "kubeconfig", "logs etcd", "load a:b /c", "image --name a:b --file a:/a",
 		"fault kill-node n1", "fault stop-node n1", "fault isolate-node n1", "fault heal-node n1",
 		"fault partition n1 n2", "fault partition-one-way n1 n2", "fault kill a/b/c", "fault freeze a/b/c", "fault thaw a/b/c", "fault wipe-volume a/b",
+		"fault corrupt-wal a/b", "fault corrupt-db a/b", "fault create-disk n1/a", "fault remove-disk n1/a",
+		"fault fill-disk n1/a", "fault free-disk n1/a", "fault slow-disk n1/a", "fault fast-disk n1/a",
+		"fault break-image a:b", "fault mend-image a:b", "fault remove-image n1 a:b",
+		"fault slow-link n1", "fault fast-link n1", "fault stop-api-server", "fault start-api-server",
 	} {
 		if _, err := run(t, strings.Fields(line)...); !errors.Is(err, lab.ErrNotUp) {
 			t.Errorf("lab %s: %v, want %v", line, err, lab.ErrNotUp)

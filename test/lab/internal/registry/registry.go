@@ -19,16 +19,17 @@ import (
 // Address is where the registry listens: on the lab's bridge, in plain HTTP.
 const Address = network.HostIP + ":5000"
 
-// Serve answers until the context ends. Layers are kept in a folder, the small manifests in memory.
-func Serve(ctx context.Context, address, dir string, out io.Writer) error {
+// Serve answers until the context ends, but denies what is broken. Layers are kept in a folder, the small manifests in
+// memory.
+func Serve(ctx context.Context, address, dir string, broken Broken, out io.Writer) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil { // #nosec G301 -- images are no secret
 		return fmt.Errorf("make the registry's folder: %w", err)
 	}
 	logger := log.New(out, "", log.LstdFlags)
 	const headerTimeout = 10 * time.Second
 	server := &http.Server{
-		Handler: registry.New(
-			registry.WithBlobHandler(registry.NewDiskBlobHandler(dir)), registry.Logger(logger)),
+		Handler: broken.deny(registry.New(
+			registry.WithBlobHandler(registry.NewDiskBlobHandler(dir)), registry.Logger(logger))),
 		ReadHeaderTimeout: headerTimeout,
 	}
 	var config net.ListenConfig

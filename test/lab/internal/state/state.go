@@ -71,3 +71,6 @@ func (d Dir) Disks() string { return d.Join("disks") }
 
 // Mounts holds the mount points of a node's disks.
 func (d Dir) Mounts(node string) string { return filepath.Join(d.Node(node), "disks") }
+
+// Broken lists the images that the registry is to deny.
+func (d Dir) Broken() string { return d.Join("broken-images") }

@@ -1,0 +1,48 @@
+package lab
+
+import (
+	"context"
+
+	"github.com/etcdpilot/etcd-operator/test/lab/image"
+	"github.com/etcdpilot/etcd-operator/test/lab/internal/registry"
+)
+
+// Load makes an image available to the cluster under a reference. The image is a tar file as "docker save" writes,
+// or a folder in the OCI image layout that holds one image.
+func (l *Lab) Load(ctx context.Context, reference, path string) error {
+	img, err := image.Load(path)
+	if err != nil {
+		return err
+	}
+	return image.Push(ctx, img, reference, registry.Address)
+}
+
+// LoadSpec builds an image and makes it available to the cluster under a reference.
+func (l *Lab) LoadSpec(ctx context.Context, reference string, spec image.Spec) error {
+	img, err := image.Build(spec)
+	if err != nil {
+		return err
+	}
+	return image.Push(ctx, img, reference, registry.Address)
+}
+
+// BreakImage makes the registry deny that it has an image, given as it is in a pod. A node that has the image needs no
+// registry to run it: see RemoveImage. MendImage undoes it.
+func (l *Lab) BreakImage(_ context.Context, reference string) error {
+	return registry.Broken(l.state.Broken()).Break(reference)
+}
+
+// MendImage undoes BreakImage.
+func (l *Lab) MendImage(_ context.Context, reference string) error {
+	return registry.Broken(l.state.Broken()).Mend(reference)
+}
+
+// RemoveImage removes an image from a node, under this and all its other names, so that the node must pull it again.
+// Containers of it run on. The node must run; if it has no such image, nothing happens.
+func (l *Lab) RemoveImage(ctx context.Context, nodeName, reference string) error {
+	node, err := l.node(nodeName)
+	if err != nil {
+		return err
+	}
+	return node.RemoveImage(ctx, reference)
+}
