@@ -94,6 +94,19 @@ var diskFaults = []fault{
 		family: "disk", name: "hangs", title: "the leader's disk hangs for 20 s", spec: onDisks(3),
 		prepares: func(t *testing.T) { disks(t, "hangs") }, breaks: func(s *trial) { s.slow(time.Hour) },
 	},
+	{
+		family: "disk", name: "late", title: "a claim and its pod deleted, and no volume for another one for a minute",
+		spec: onDisks(3), prepares: func(t *testing.T) { disks(t, "late") },
+		breaks: func(s *trial) {
+			victim := s.follower()
+			s.breaking()
+			must(s.t, s.Client.Delete(s.t.Context(), s.claim(victim.Name)))
+			must(s.t, s.KillPod(s.t.Context(), victim.Name))
+			s.hold(time.Minute)
+			disks(s.t, "late-too")
+			s.replaced(victim.UID)
+		},
+	},
 }
 
 // corrupt damages a follower's data and ends its process, and waits for somebody else in its place.
@@ -134,21 +147,18 @@ func onDisks(size int32) v1beta2.EtcdClusterSpec {
 	return spec
 }
 
-// disks gives every node one, and one more for whoever takes a member's place.
-func disks(t *testing.T, story string) {
+// disks gives every node a disk.
+func disks(t *testing.T, name string) {
 	t.Helper()
 	for _, node := range nodes.Nodes() {
-		for n := range 2 {
-			disk := fmt.Sprintf("%s/%s-%d", node, story, n)
-			must(t, nodes.CreateDisk(t.Context(), disk, diskSize))
-			t.Cleanup(func() {
-				ctx, cancel := context.WithTimeout(context.Background(), limit)
-				defer cancel()
-				if err := nodes.RemoveDisk(ctx, disk); err != nil {
-					t.Error(err)
-				}
-			})
-		}
+		must(t, nodes.CreateDisk(t.Context(), node+"/"+name, diskSize))
+		t.Cleanup(func() {
+			ctx, cancel := context.WithTimeout(context.Background(), limit)
+			defer cancel()
+			if err := nodes.RemoveDisk(ctx, node+"/"+name); err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }
 

@@ -101,17 +101,9 @@ var handFaults = []fault{
 		spec: v1beta2.EtcdClusterSpec{Size: 3},
 		breaks: func(s *trial) {
 			s.breaking()
-			for name, o := range map[string]client.Object{
-				s.Name: &corev1.Service{}, s.Name + "-client": &corev1.Service{}, s.Name + "/budget": &policyv1.PodDisruptionBudget{},
-			} {
-				if _, isBudget := o.(*policyv1.PodDisruptionBudget); isBudget {
-					name = s.Name
-				}
-				must(s.t, s.Client.Get(s.t.Context(), client.ObjectKey{Namespace: s.Namespace, Name: name}, o))
-				must(s.t, s.Client.Delete(s.t.Context(), o))
-				uid := o.GetUID()
-				s.restored(o, name, func(o client.Object) bool { return o.GetUID() != uid })
-			}
+			s.deleted(s.Name, &corev1.Service{})
+			s.deleted(s.Name+"-client", &corev1.Service{})
+			s.deleted(s.Name, &policyv1.PodDisruptionBudget{})
 		},
 	},
 	{
@@ -214,6 +206,15 @@ func (s *trial) restored(o client.Object, name string, is func(client.Object) bo
 		return fmt.Sprintf("labels %v, %v", o.GetLabels(), err), err == nil && is(o)
 	}))
 	s.recover()
+}
+
+// deleted deletes an object, and waits until there is another of that name.
+func (s *trial) deleted(name string, o client.Object) {
+	s.t.Helper()
+	must(s.t, s.Client.Get(s.t.Context(), client.ObjectKey{Namespace: s.Namespace, Name: name}, o))
+	uid := o.GetUID()
+	must(s.t, s.Client.Delete(s.t.Context(), o))
+	s.restored(o, name, func(o client.Object) bool { return o.GetUID() != uid })
 }
 
 // editService changes a Service, and waits until it is as it was.

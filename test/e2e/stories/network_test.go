@@ -65,6 +65,21 @@ var networkFaults = []fault{
 		breaks: func(s *trial) { s.cutOneWay(func(leader, other string) (string, string) { return leader, other }) },
 	},
 	{
+		family: "network", name: "slow-link", title: "the leader's node behind a link of 50 ms and 5 % loss each way for 25 s",
+		spec: onVolumes(3),
+		breaks: func(s *trial) {
+			before, leader := s.identities(), s.leaderElsewhere().Spec.NodeName
+			s.healsAtEnd(leader)
+			s.breaking()
+			const latency, loss = 50 * time.Millisecond, 0.05
+			must(s.t, nodes.SlowLink(s.t.Context(), leader, latency, loss))
+			s.hold(cutFor)
+			must(s.t, nodes.FastLink(s.t.Context(), leader))
+			s.recover()
+			s.same(before)
+		},
+	},
+	{
 		family: "network", name: "cable", title: "the leader's node unplugged until it was replaced, and plugged in again",
 		spec: onVolumes(3),
 		breaks: func(s *trial) {

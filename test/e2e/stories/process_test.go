@@ -99,6 +99,21 @@ var processFaults = []fault{
 			s.same(before)
 		},
 	},
+	{
+		family: "process", name: "frozen-newcomer", title: "3 to 5, and a newcomer frozen for 20 s as soon as it is listed",
+		spec: v1beta2.EtcdClusterSpec{Size: 3},
+		breaks: func(s *trial) {
+			const newcomer = "frozen-newcomer-3"
+			s.t.Cleanup(func() { thaw(s, newcomer) })
+			s.breaking()
+			s.resize(5)
+			must(s.t, harness.Await(s.t.Context(), "a newcomer is listed", limit, s.listed(4)))
+			must(s.t, nodes.FreezeContainer(s.t.Context(), s.container(newcomer)))
+			s.hold(frozenFor)
+			must(s.t, nodes.ThawContainer(s.t.Context(), s.container(newcomer)))
+			s.recover()
+		},
+	},
 }
 
 // restarted waits until etcd was started once more in a pod, which may be too soon for anybody to miss it.
