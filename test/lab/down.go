@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/etcdpilot/etcd-operator/test/lab/internal/cgroup"
+	"github.com/etcdpilot/etcd-operator/test/lab/internal/clock"
 	"github.com/etcdpilot/etcd-operator/test/lab/internal/network"
 	"github.com/etcdpilot/etcd-operator/test/lab/internal/process"
 	"github.com/etcdpilot/etcd-operator/test/lab/internal/state"
@@ -47,6 +48,9 @@ func Down(ctx context.Context, out io.Writer) error {
 func down(ctx context.Context, dir state.Dir) error {
 	// What is removed below has the same name in every lab.
 	if err := dir.Claim(); err != nil {
+		return err
+	}
+	if err := clock.Restore(dir.Clock()); err != nil {
 		return err
 	}
 	if err := endProcesses(ctx, dir); err != nil {

@@ -137,3 +137,33 @@ func slowLink(t *testing.T, running *lab.Lab) {
 	}
 	healthy(t, running)
 }
+
+// jumpClock moves the clock there and back, and compares it with one that does not move.
+func jumpClock(t *testing.T, running *lab.Lab) {
+	const by, slack = 90 * time.Second, time.Second
+	began := time.Now()
+	// What a clock shows that moves, less what one shows that does not.
+	moved := func() time.Duration {
+		now := time.Now()
+		return now.Round(0).Sub(began.Round(0)) - now.Sub(began)
+	}
+	expect := func(want time.Duration) {
+		t.Helper()
+		if got := moved(); (got - want).Abs() > slack {
+			t.Errorf("the clock moved by %v, want %v", got, want)
+		}
+	}
+	for _, jump := range []time.Duration{by, -2 * by} {
+		if err := running.JumpClock(t.Context(), jump); err != nil {
+			t.Fatal(err)
+		}
+	}
+	expect(-by)
+	for range 2 { // Restoring what is right does nothing.
+		if err := running.RestoreClock(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	expect(0)
+	healthy(t, running)
+}

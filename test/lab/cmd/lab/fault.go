@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -32,6 +33,8 @@ func faultCommand() *cobra.Command {
 		double("remove-image NODE IMAGE", "Remove an image from a node, which must pull it again", (*lab.Lab).RemoveImage),
 		alone("stop-api-server", "End the Kubernetes API server with SIGKILL", (*lab.Lab).StopAPIServer),
 		alone("start-api-server", "Undo stop-api-server", (*lab.Lab).StartAPIServer),
+		jumpClockCommand(),
+		alone("restore-clock", "Undo jump-clock", (*lab.Lab).RestoreClock),
 		createDiskCommand(),
 		single("remove-disk NODE/NAME", "Take a disk out of its node", (*lab.Lab).RemoveDisk),
 		single("fill-disk NODE/NAME", "Take all room on a disk", (*lab.Lab).FillDisk),
@@ -79,4 +82,14 @@ func double(use, short string, do func(*lab.Lab, context.Context, string, string
 			return do(running, cmd.Context(), args[0], args[1])
 		},
 	}
+}
+
+func jumpClockCommand() *cobra.Command {
+	const usual = time.Minute
+	var by time.Duration
+	cmd := alone("jump-clock", "Move this machine's clock", func(l *lab.Lab, ctx context.Context) error {
+		return l.JumpClock(ctx, by)
+	})
+	cmd.Flags().DurationVar(&by, "by", usual, "how far forward; negative for back")
+	return cmd
 }
