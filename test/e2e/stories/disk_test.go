@@ -71,7 +71,7 @@ var diskFaults = []fault{
 		spec: onVolumes(3), breaks: func(s *trial) { s.corrupt(nodes.CorruptDB) },
 	},
 	{
-		family: "disk", name: "full", title: "a follower's disk full, and emptied once it was missed", spec: onDisks(3),
+		family: "disk", name: "full", title: "a follower's disk full, and emptied once it was missed", spec: onDisks(),
 		prepares: func(t *testing.T) { disks(t, "full") },
 		breaks: func(s *trial) {
 			before, victim := s.identities(), s.follower()
@@ -87,16 +87,16 @@ var diskFaults = []fault{
 		},
 	},
 	{
-		family: "disk", name: "slow", title: "the leader's disk slow for 20 s: 300 ms a flush", spec: onDisks(3),
+		family: "disk", name: "slow", title: "the leader's disk slow for 20 s: 300 ms a flush", spec: onDisks(),
 		prepares: func(t *testing.T) { disks(t, "slow") }, breaks: func(s *trial) { s.slow(slowFlush) },
 	},
 	{
-		family: "disk", name: "hangs", title: "the leader's disk hangs for 20 s", spec: onDisks(3),
+		family: "disk", name: "hangs", title: "the leader's disk hangs for 20 s", spec: onDisks(),
 		prepares: func(t *testing.T) { disks(t, "hangs") }, breaks: func(s *trial) { s.slow(time.Hour) },
 	},
 	{
 		family: "disk", name: "late", title: "a claim and its pod deleted, and no volume for another one for a minute",
-		spec: onDisks(3), prepares: func(t *testing.T) { disks(t, "late") },
+		spec: onDisks(), prepares: func(t *testing.T) { disks(t, "late") },
 		breaks: func(s *trial) {
 			victim := s.follower()
 			s.breaking()
@@ -138,9 +138,9 @@ func (s *trial) slow(flush time.Duration) {
 // diskSize is small, so that it is soon filled, and holds two of etcd's write-ahead logs of 64 MB each and some data.
 const diskSize = 300 << 20
 
-// onDisks is a cluster whose members have disks of their own, with an end.
-func onDisks(size int32) v1beta2.EtcdClusterSpec {
-	spec, class := onVolumes(size), lab.DiskClass
+// onDisks is a cluster of three whose members have disks of their own, with an end.
+func onDisks() v1beta2.EtcdClusterSpec {
+	spec, class := onVolumes(3), lab.DiskClass
 	claim := spec.Pod.PersistentVolumeClaimSpec
 	claim.StorageClassName = &class
 	claim.Resources.Requests = corev1.ResourceList{corev1.ResourceStorage: *resource.NewQuantity(diskSize, resource.BinarySI)}
