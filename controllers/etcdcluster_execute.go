@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -189,7 +190,10 @@ func (r *EtcdClusterReconciler) serve(ctx context.Context, p *pass, a plan.Serve
 }
 
 func (r *EtcdClusterReconciler) unserve(ctx context.Context, p *pass, a plan.Unserve) error {
-	meta := map[string]any{"labels": map[string]any{resources.LabelServing: nil}}
+	meta := map[string]any{
+		"labels":      map[string]any{resources.LabelServing: nil},
+		"annotations": map[string]any{resources.AnnotationUnserved: r.Clock.Now().Format(time.RFC3339Nano)},
+	}
 	if err := r.patch(ctx, p.pods[a.Pod], types.UID(a.UID), meta); err != nil {
 		return fmt.Errorf("take the label off Pod %s: %w", a.Pod, err)
 	}

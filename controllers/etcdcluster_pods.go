@@ -24,6 +24,7 @@ func podOf(pod *corev1.Pod) plan.Pod {
 		Problem:     problemOf(pod),
 		Persistent:  resources.PodPersistent(pod),
 		Version:     version.OfImage(resources.EtcdOf(pod).Image),
+		Unserved:    timeOf(pod.Annotations[resources.AnnotationUnserved]),
 		Permit:      permitOf(pod.Annotations[member.PermitAnnotation]),
 		Restarting:  restarting(pod),
 		Serving:     pod.Labels[resources.LabelServing] == "true",

@@ -3,6 +3,7 @@ package controllers
 import (
 	"fmt"
 	"strconv"
+	"time"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/member"
@@ -15,6 +16,15 @@ func number(label string) int {
 		return 0
 	}
 	return n
+}
+
+// timeOf reads a time as an annotation holds it; what is none is long ago.
+func timeOf(text string) time.Time {
+	t, err := time.Parse(time.RFC3339Nano, text)
+	if err != nil {
+		return time.Time{}
+	}
+	return t
 }
 
 // parseID reads an ID as status and annotations hold it; 0 is no ID.

@@ -49,6 +49,8 @@ const (
 	// ReasonUpdateStopped means that an update does not go on because a member does not get healthy: mend what the
 	// message names, or go back to the old spec.
 	ReasonUpdateStopped = "UpdateStopped"
+	// ReasonWaitingForClients means that a member is about to stop and clients are led to others first.
+	ReasonWaitingForClients = "WaitingForClients"
 	// ReasonWaitingForVersion means that all members run the new version, and etcd has yet to raise or lower the
 	// cluster's own.
 	ReasonWaitingForVersion = "WaitingForVersion"

@@ -142,6 +142,8 @@ type Pod struct {
 	Refused int
 	// Serving is true when the pod carries the label that the client Service selects.
 	Serving bool
+	// Unserved is when the operator took that label away, zero while the pod carries it.
+	Unserved time.Time
 	// Persistent is true when the pod's data is on the claim of its name, false when it is in an emptyDir volume.
 	Persistent bool
 	// Version is the etcd version of the image that the pod is to run, whatever answers.

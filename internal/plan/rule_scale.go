@@ -23,10 +23,9 @@ const (
 // serve lets client traffic reach every voter that has started.
 func serve(v *view) Action {
 	var pods []string
-	leaving, _ := v.leaving()
 	for _, m := range v.voters() {
 		p, ok := v.pods[m.Name]
-		if ok && (m.Published || v.healthy(m)) && !p.Serving && !p.Deleting && m.ID != leaving.ID {
+		if ok && (m.Published || v.healthy(m)) && !p.Serving && !p.Deleting && !v.parting(m) {
 			pods = append(pods, m.Name)
 		}
 	}

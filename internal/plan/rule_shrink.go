@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 )
@@ -20,19 +21,50 @@ func shrink(v *view) Action {
 	if !ok {
 		return nil
 	}
-	p := v.pods[victim.Name]
-	switch {
-	case victim.Learner:
-	case victim.ID == v.leader():
+	if !victim.Learner && victim.ID == v.leader() {
 		to := v.heir(victim)
 		if to == 0 {
 			return nil
 		}
 		return MoveLeader{From: victim.ID, To: to}
-	case p.Serving && v.healthy(victim) && v.safeToRemove(victim):
-		return Unserve{Pod: p.Name, UID: p.UID}
+	}
+	if v.healthy(victim) && v.safeToRemove(victim) {
+		if a := v.unserve(victim); a != nil {
+			return a
+		}
 	}
 	return RemoveMember{ID: victim.ID, Name: victim.Name, Why: v1beta2.ReasonScaling}
+}
+
+// drainTime is how long a member goes on after its pod was taken from the clients' Service: until every node's proxy knows
+// that, a client whose connection ends may be led back to it, and gRPC then waits a second before it tries again.
+const drainTime = 300 * time.Millisecond
+
+// unserve lets no further client reach a voter that is about to stop, nil once that is done.
+func (v *view) unserve(m Member) Action {
+	p := v.pods[m.Name]
+	since := v.Now.Sub(p.Unserved) // negative if the clock was set back
+	switch {
+	case m.Learner:
+		return nil
+	case p.Serving:
+		return Unserve{Pod: p.Name, UID: p.UID}
+	case since >= 0 && since < drainTime:
+		return Wait{
+			Reason: v1beta2.ReasonWaitingForClients, After: pollFast,
+			Message: "waiting until no further client is led to " + m.Name,
+		}
+	}
+	return nil
+}
+
+// parting tells whether the member is the next to go or to be restarted.
+func (v *view) parting(m Member) bool {
+	if leaving, ok := v.leaving(); ok {
+		return m.ID == leaving.ID
+	}
+	turn, ok := v.turn()
+	return ok && m.ID == turn.ID
 }
 
 // leaving is the member to take out next, if there is one too many.

@@ -130,7 +130,7 @@ func mend(v *view) Action {
 			continue
 		}
 		if c := v.change(m); (c == restarting || c == recreating) && v.pulled(p) {
-			return v.update(m, c)
+			return v.update(m)
 		}
 	}
 	return nil
@@ -213,43 +213,69 @@ func surge(v *view) Action {
 	return v.newMembers(1, target)
 }
 
-// roll restarts one member: followers first, and the leader once it leads no more.
-func roll(v *view) Action {
+// turn is the member to restart or to recreate next, if all is ready for that: followers first, and the leader last.
+func (v *view) turn() (Member, bool) {
+	if v.Etcd.Contact != ContactQuorum || v.stepsDown() || v.needsSnapshots() || steady(v) != nil ||
+		v.awaitImages() != nil {
+		return Member{}, false
+	}
+	last := Member{}
 	for _, m := range v.voters() {
-		if c := v.change(m); m.ID != v.leader() && (c == restarting || c == recreating) {
-			return v.update(m, c)
+		if c := v.change(m); c != restarting && c != recreating {
+			continue
 		}
+		if m.ID != v.leader() {
+			return m, true
+		}
+		last = m
 	}
-	leader, ok := v.memberByID(v.leader())
-	c := v.change(leader)
-	if !ok || c != restarting && c != recreating {
-		return nil
-	}
-	if to := v.heir(leader); to != 0 {
-		return MoveLeader{From: leader.ID, To: to}
-	}
-	return v.update(leader, c)
+	return last, last.ID != 0
 }
 
-// update takes the step for one member. The kubelet ends a container before it pulls the new image: it must be there.
-func (v *view) update(m Member, c change) Action {
-	p := v.pods[m.Name]
-	to := v.versionFor(p)
-	pull, _ := v.pull(p)
-	switch {
-	case !v.pulled(p) && pull.Problem != "":
-		return Wait{
-			Reason: v1beta2.ReasonUpdateStopped, After: pollSlow,
-			Message: fmt.Sprintf("%s cannot be fetched to node %s, and %s goes on as it is: %s",
-				pull.Image, p.Node, p.Name, pull.Problem),
+// roll restarts one member. The leader hands over first, and clients leave it.
+func roll(v *view) Action {
+	m, ok := v.turn()
+	if !ok {
+		return v.awaitImages()
+	}
+	if m.ID == v.leader() {
+		if to := v.heir(m); to != 0 {
+			return MoveLeader{From: m.ID, To: to}
 		}
-	case !v.pulled(p):
+	}
+	if a := v.unserve(m); a != nil {
+		return a
+	}
+	return v.update(m)
+}
+
+// awaitImages waits for what a restart needs. The kubelet ends a container before it pulls the new image: it must be there.
+func (v *view) awaitImages() Action {
+	for _, m := range v.voters() {
+		p, c := v.pods[m.Name], v.change(m)
+		if c != restarting && c != recreating || v.pulled(p) {
+			continue
+		}
+		if pull, _ := v.pull(p); pull.Problem != "" {
+			return Wait{
+				Reason: v1beta2.ReasonUpdateStopped, After: pollSlow,
+				Message: fmt.Sprintf("%s cannot be fetched to node %s, and %s goes on as it is: %s",
+					pull.Image, p.Node, p.Name, pull.Problem),
+			}
+		}
 		return Wait{
 			Reason: v1beta2.ReasonPullingImage, After: pollSlow,
-			Message: fmt.Sprintf("waiting until %s is on node %s", v.Cluster.Image(to), p.Node),
+			Message: fmt.Sprintf("waiting until %s is on node %s", v.Cluster.Image(v.versionFor(p)), p.Node),
 		}
-	case c == recreating:
-		return Recreate{Name: p.Name, UID: p.UID, Version: to}
 	}
-	return SetImage{Name: p.Name, UID: p.UID, Version: to}
+	return nil
+}
+
+// update takes the step for one member.
+func (v *view) update(m Member) Action {
+	p := v.pods[m.Name]
+	if v.change(m) == recreating {
+		return Recreate{Name: p.Name, UID: p.UID, Version: v.versionFor(p)}
+	}
+	return SetImage{Name: p.Name, UID: p.UID, Version: v.versionFor(p)}
 }

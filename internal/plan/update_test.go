@@ -2,6 +2,7 @@ package plan
 
 import (
 	"testing"
+	"time"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 )
@@ -58,10 +59,21 @@ func TestVersions(t *testing.T) {
 				o.Pulls[1].Done, o.Pulls[1].Problem = false, "not found"
 			})), Wait{Reason: v1beta2.ReasonUpdateStopped},
 		},
-		"then the budget": {
-			edit(pulledImages(edit(healthyCluster(3, true), to("3.7.3"))), func(*Observed) {}), SetBudget{MinAvailable: 3},
+		"then clients leave a follower": {
+			pulledImages(edit(healthyCluster(3, true), to("3.7.3"))), Unserve{Pod: "c-1", UID: "p1"},
 		},
-		"a follower first": {up, SetImage{Name: "c-1", UID: "p1", Version: "3.7.3"}},
+		"which takes a moment": {
+			edit(up, func(o *Observed) { o.Pods[1].Serving, o.Pods[1].Unserved = false, now }),
+			Wait{Reason: v1beta2.ReasonWaitingForClients},
+		},
+		"and less if the clock was set back": {
+			edit(up, func(o *Observed) { o.Pods[1].Serving, o.Pods[1].Unserved = false, now.Add(time.Hour) }),
+			SetImage{Name: "c-1", UID: "p1", Version: "3.7.3"},
+		},
+		"then the budget": {
+			unserved(pulledImages(edit(healthyCluster(3, true), to("3.7.3"))), 1), SetBudget{MinAvailable: 3},
+		},
+		"then it restarts": {unserved(up, 1), SetImage{Name: "c-1", UID: "p1", Version: "3.7.3"}},
 		"wait until its container has ended": {
 			edit(up, func(o *Observed) { o.Pods[1].Version, o.Pods[1].Restarting = "3.7.3", true }),
 			Wait{Reason: v1beta2.ReasonWaitingForMember},
@@ -87,7 +99,7 @@ func TestVersions(t *testing.T) {
 			edit(silent(up, 1), func(o *Observed) { o.Pods[1].Version, o.Pods[1].Problem = "3.7.3", "crashes" }),
 			Wait{Reason: v1beta2.ReasonUpdateStopped},
 		},
-		"the next one": {runs(up, 1, "3.7.3"), SetImage{Name: "c-2", UID: "p2", Version: "3.7.3"}},
+		"the next one": {unserved(runs(up, 1, "3.7.3"), 2), SetImage{Name: "c-2", UID: "p2", Version: "3.7.3"}},
 		"the leader hands over": {
 			runs(runs(up, 1, "3.7.3"), 2, "3.7.3"), MoveLeader{From: id(0), To: id(1)},
 		},
@@ -96,7 +108,7 @@ func TestVersions(t *testing.T) {
 			SetImage{Name: "c-1", UID: "p1", Version: "3.6.16"},
 		},
 		"back while one is as before": {
-			pulledImages(closed(runs(healthyCluster(3, true), 1, "3.7.3"))),
+			unserved(pulledImages(closed(runs(healthyCluster(3, true), 1, "3.7.3"))), 1),
 			SetImage{Name: "c-1", UID: "p1", Version: "3.6.16"},
 		},
 		"wait until the schema has the minor version that runs": {
@@ -104,7 +116,7 @@ func TestVersions(t *testing.T) {
 		},
 		"down: etcd first":    {edit(down, schema("3.6", "")), EnableDowngrade{Version: "3.5"}},
 		"down: wait for etcd": {edit(down, schema("3.6", "3.5")), Wait{Reason: v1beta2.ReasonWaitingForVersion}},
-		"down: then members":  {edit(down, schema("3.5", "3.5")), SetImage{Name: "c-1", UID: "p1", Version: "3.5.35"}},
+		"down: then members":  {unserved(edit(down, schema("3.5", "3.5")), 1), SetImage{Name: "c-1", UID: "p1", Version: "3.5.35"}},
 		"down: taken back":    {edit(healthyCluster(3, true), schema("3.5", "3.5")), CancelDowngrade{Version: "3.5"}},
 		"down: nobody can join meanwhile": {
 			edit(down, schema("3.5", "3.5"), func(o *Observed) { o.Cluster.Size = 5 }), CancelDowngrade{Version: "3.5"},
@@ -152,7 +164,7 @@ func TestChanges(t *testing.T) {
 		"a resize under way":    {edit(healthyCluster(3, true), func(o *Observed) { o.Pods[1].Resizing = "deferred" }), Wait{Reason: v1beta2.ReasonWaitingForResize}},
 		"a bigger volume":       {edit(healthyCluster(3, true), func(o *Observed) { o.Cluster.VolumeSize = 1 }), Expand{[]string{"c-0", "c-1", "c-2"}}},
 		"a volume that grows":   {edit(healthyCluster(3, true), func(o *Observed) { o.Volumes[0].Growing = true }), Wait{Reason: v1beta2.ReasonWaitingForVolume}},
-		"on a volume: recreate": {closed(edit(healthyCluster(3, true), template(0, 1, 2))), Recreate{Name: "c-1", UID: "p1", Version: "3.6.16"}},
+		"on a volume: recreate": {unserved(closed(edit(healthyCluster(3, true), template(0, 1, 2))), 1), Recreate{Name: "c-1", UID: "p1", Version: "3.6.16"}},
 		"a node that cannot give the resources": {
 			closed(edit(healthyCluster(3, true), func(o *Observed) { o.Pods[1].Unfit, o.Pods[1].Resizing = true, "infeasible" })),
 			Wait{Reason: v1beta2.ReasonWaitingForResize},

@@ -40,6 +40,8 @@ const (
 	AnnotationMetadata  = "etcd.database.coreos.com/metadata"
 	AnnotationResources = "etcd.database.coreos.com/resources-hash"
 	AnnotationTemplate  = "etcd.database.coreos.com/template-hash"
+	// AnnotationUnserved is when LabelServing was taken from a pod that is about to stop.
+	AnnotationUnserved = "etcd.database.coreos.com/unserved"
 	// AnnotationReplaced is the ID of the container that a change of the image is to end.
 	AnnotationReplaced = "etcd.database.coreos.com/replaced-container"
 	// AnnotationFixed is on what Kubernetes has refused to resize: on a pod the resources that it refused, on a volume the
