@@ -46,6 +46,7 @@ func TestEtcdClusterOnARealAPIServer(t *testing.T) {
 	t.Run("bootstrap", e.bootstrap)
 	t.Run("a spec that cannot work is answered and can be mended", e.badVersion)
 	t.Run("a Service of somebody else", e.nameTaken)
+	t.Run("Services", e.services)
 	t.Run("size follows the scale subresource's selector", e.selector)
 }
 

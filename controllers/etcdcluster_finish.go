@@ -108,6 +108,7 @@ func (r *EtcdClusterReconciler) writeStatus(ctx context.Context, p *pass, err er
 		Cluster: c, Observed: p.observed, Action: p.action, Err: err,
 		ClientURL: resources.ClientURL(c),
 		Service:   resources.ClientServiceName(c.Name),
+		Port:      resources.ClientServicePort(c),
 		Selector:  metav1.FormatLabelSelector(&metav1.LabelSelector{MatchLabels: resources.ClusterSelector(c.Name)}),
 	})
 	if equality.Semantic.DeepEqual(p.before, &c.Status) {

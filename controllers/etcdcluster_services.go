@@ -5,44 +5,82 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/plan"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 )
 
-// applyServices keeps what has no order: the two Services, and who owns the volumes. Nothing is written where nothing
-// differs.
+// applyServices keeps what has no order: the two Services, and who owns the volumes and what is written on them. Nothing
+// is written where nothing differs.
 func (r *EtcdClusterReconciler) applyServices(ctx context.Context, p *pass) error {
 	c := p.observed.Cluster
 	if c.Paused || c.Deleting || len(p.observed.Conflicts) > 0 || c.ID == 0 && c.Bootstrap == nil {
 		return nil
 	}
 	for _, want := range []*corev1.Service{resources.PeerService(p.cluster), resources.ClientService(p.cluster)} {
-		have, ok := p.services[want.Name]
-		if ok && equality.Semantic.DeepDerivative(want.Spec, have.Spec) &&
-			equality.Semantic.DeepDerivative(want.Labels, have.Labels) {
-			continue
-		}
-		if err := r.apply(ctx, want); err != nil {
+		err := r.applyService(ctx, p, want)
+		if refusedForGood(err) {
+			p.refused(err)
+		} else if err != nil {
 			return fmt.Errorf("apply Service %s: %w", want.Name, err)
 		}
 	}
-	return r.applyVolumeOwners(ctx, p)
+	return r.applyVolumeMeta(ctx, p)
 }
 
-// applyVolumeOwners follows spec.volumeReclaimPolicy: owned volumes go with the cluster, others stay.
-func (r *EtcdClusterReconciler) applyVolumeOwners(ctx context.Context, p *pass) error {
-	want := resources.VolumeOwners(p.cluster)
+// applyService patches rather than applies: what somebody has put into the port list by hand must go, and a server-side
+// apply leaves it there.
+func (r *EtcdClusterReconciler) applyService(ctx context.Context, p *pass, want *corev1.Service) error {
+	have, ok := p.services[want.Name]
+	if !ok {
+		return r.create(ctx, p, want)
+	}
+	if !resources.ServiceDue(have, want) {
+		return nil
+	}
+	meta, spec := resources.ServicePatch(have, want)
+	body, err := encodePatch(have.UID, meta, map[string]any{"spec": spec})
+	if err != nil {
+		return err
+	}
+	patch := client.RawPatch(types.MergePatchType, body)
+	return r.Client.Patch(ctx, have.DeepCopy(), patch, client.FieldOwner(resources.FieldOwner))
+}
+
+// refused tells of a Service that Kubernetes does not take, when there is nothing more pressing to tell: the members are
+// cared for all the same.
+func (p *pass) refused(err error) {
+	if _, idle := p.action.(plan.Idle); idle {
+		p.action = plan.Blocked{Reason: v1beta2.ReasonInvalidService, Message: "spec.services: " + err.Error()}
+	}
+}
+
+// applyVolumeMeta follows spec.volumeReclaimPolicy (owned volumes go with the cluster, others stay), and the labels and
+// annotations that the spec asks for.
+func (r *EtcdClusterReconciler) applyVolumeMeta(ctx context.Context, p *pass) error {
+	owners := resources.VolumeOwners(p.cluster)
 	for _, v := range p.observed.Volumes {
 		claim := p.claims[v.Name]
-		if !v.Owned || v.Deleting || len(claim.OwnerReferences) == len(want) {
+		if !v.Owned || v.Deleting {
 			continue
 		}
-		if err := r.patch(ctx, claim, claim.UID, map[string]any{"ownerReferences": want}); err != nil {
-			return fmt.Errorf("set the owner of volume %s: %w", v.Name, err)
+		meta := resources.VolumeMetadataPatch(p.cluster, claim)
+		if len(claim.OwnerReferences) != len(owners) {
+			if meta == nil {
+				meta = map[string]any{}
+			}
+			meta["ownerReferences"] = owners
+		}
+		if meta == nil {
+			continue
+		}
+		if err := r.patch(ctx, claim, claim.UID, meta); err != nil {
+			return fmt.Errorf("change the metadata of volume %s: %w", v.Name, err)
 		}
 	}
 	return nil

@@ -7,7 +7,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
-	"github.com/etcdpilot/etcd-operator/internal/member"
 )
 
 // Labels of every object of a cluster. The first three are those of coreos/etcd-operator.
@@ -36,7 +35,8 @@ const (
 	AnnotationMemberID  = "etcd.database.coreos.com/member-id"
 	// AnnotationVersion is the etcd version that the member on a volume is to run.
 	AnnotationVersion = "etcd.database.coreos.com/etcd-version"
-	// AnnotationMetadata, AnnotationResources and AnnotationTemplate are the revision that a pod was made from.
+	// AnnotationMetadata, AnnotationResources and AnnotationTemplate are the revision that a pod was made from. Services
+	// and volumes have them where they apply.
 	AnnotationMetadata  = "etcd.database.coreos.com/metadata"
 	AnnotationResources = "etcd.database.coreos.com/resources-hash"
 	AnnotationTemplate  = "etcd.database.coreos.com/template-hash"
@@ -63,7 +63,7 @@ func BudgetName(cluster string) string { return cluster }
 
 // ClientURL is where clients reach the cluster.
 func ClientURL(c *v1beta2.EtcdCluster) string {
-	return fmt.Sprintf("http://%s.%s.svc%s:%d", ClientServiceName(c.Name), c.Namespace, Domain(c), member.ClientPort)
+	return fmt.Sprintf("http://%s.%s.svc%s:%d", ClientServiceName(c.Name), c.Namespace, Domain(c), ClientServicePort(c))
 }
 
 // Domain is what is appended to DNS names, for example ".cluster.local"; usually empty.

@@ -45,9 +45,8 @@ func RevisionOf(c *v1beta2.EtcdCluster, o PodOptions) (Revision, error) {
 		Resources: hash(pod.Spec.Containers[0].Resources),
 	}
 	pod.Spec.Containers[0].Image, pod.Spec.Containers[0].Resources = "", corev1.ResourceRequirements{}
-	for i := range pod.Spec.InitContainers {
-		pod.Spec.InitContainers[i].Image, pod.Spec.InitContainers[i].Resources = "", corev1.ResourceRequirements{}
-	}
+	// The installer comes first: its image is the operator's, and its resources are the etcd container's.
+	pod.Spec.InitContainers[0].Image, pod.Spec.InitContainers[0].Resources = "", corev1.ResourceRequirements{}
 	r.Template = hash(pod.Spec)
 	return r, nil
 }
@@ -119,12 +118,17 @@ func contains(have, want map[string]string) bool {
 	return true
 }
 
-// MetadataPatch is the change of a pod's metadata to this revision's; what an earlier revision had and this one has not
-// is removed.
+// MetadataPatch is the change of a pod's metadata to this revision's.
 func (r Revision) MetadataPatch(pod *corev1.Pod) map[string]any {
-	want, old := decode(r.Metadata), decode(pod.Annotations[AnnotationMetadata])
+	return metadataPatch(pod.Annotations, decode(r.Metadata))
+}
+
+// metadataPatch is the change to the wanted labels and annotations; what the object's note of earlier ones has and they
+// have not is removed, and what others have put there stays.
+func metadataPatch(have map[string]string, want metadata) map[string]any {
+	old := decode(have[AnnotationMetadata])
 	annotations := change(old.Annotations, want.Annotations)
-	annotations[AnnotationMetadata] = r.Metadata
+	annotations[AnnotationMetadata] = encode(want)
 	return map[string]any{"labels": change(old.Labels, want.Labels), "annotations": annotations}
 }
 

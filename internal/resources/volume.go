@@ -1,6 +1,7 @@
 package resources
 
 import (
+	"cmp"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -21,10 +22,33 @@ func Volume(c *v1beta2.EtcdCluster, name string, incarnation int) *corev1.Persis
 		},
 		Spec: *c.Spec.Pod.PersistentVolumeClaimSpec.DeepCopy(),
 	}
+	if meta := volumeMetadata(c); len(meta.Labels)+len(meta.Annotations) > 0 {
+		claim.Labels = merge(meta.Labels, claim.Labels)
+		claim.Annotations = merge(meta.Annotations, claim.Annotations, map[string]string{AnnotationMetadata: encode(meta)})
+	}
 	if len(claim.Spec.AccessModes) == 0 {
 		claim.Spec.AccessModes = []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}
 	}
 	return claim
+}
+
+// volumeMetadata is what the spec adds to every claim.
+func volumeMetadata(c *v1beta2.EtcdCluster) metadata {
+	labels := merge(podPolicy(c).VolumeLabels)
+	for key := range memberLabels(c.Name, "", 0) {
+		delete(labels, key)
+	}
+	return metadata{Labels: labels, Annotations: podPolicy(c).VolumeAnnotations}
+}
+
+// VolumeMetadataPatch is the change of a claim's metadata to what the spec asks for, nil if there is none.
+func VolumeMetadataPatch(c *v1beta2.EtcdCluster, claim *corev1.PersistentVolumeClaim) map[string]any {
+	want, old := volumeMetadata(c), claim.Annotations[AnnotationMetadata]
+	if cmp.Or(old, "{}") == encode(want) && contains(claim.Labels, want.Labels) &&
+		contains(claim.Annotations, want.Annotations) {
+		return nil
+	}
+	return metadataPatch(claim.Annotations, want)
 }
 
 // VolumeOwners are the owner references of a cluster's volumes: none where they are to outlive the cluster.

@@ -13,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
-	"github.com/etcdpilot/etcd-operator/internal/member"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 	"github.com/etcdpilot/etcd-operator/internal/version"
 )
@@ -30,8 +29,9 @@ type Input struct {
 	// ClientURL is where clients reach the cluster and Selector selects its pods.
 	ClientURL string
 	Selector  string
-	// Service is the name of the client Service.
+	// Service is the name of the client Service, Port its port.
 	Service string
+	Port    int32
 }
 
 // Compute returns the next status. What it does not know it leaves as it was.
@@ -40,7 +40,7 @@ func Compute(in Input) v1beta2.EtcdClusterStatus {
 	o := in.Observed
 	s.ObservedGeneration = in.Cluster.Generation
 	s.ControlPaused = in.Cluster.Spec.Paused
-	s.ServiceName, s.ClientPort, s.Selector = in.Service, member.ClientPort, in.Selector
+	s.ServiceName, s.ClientPort, s.Selector = in.Service, in.Port, in.Selector
 	s.Endpoints = []string{in.ClientURL}
 	if o.Etcd.Contact == plan.ContactQuorum {
 		s.Size = int32(len(o.Etcd.Members)) //nolint:gosec // a number of members
