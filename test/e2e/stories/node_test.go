@@ -58,6 +58,37 @@ var nodeFaults = []fault{
 		family: "node", name: "drain-emptydir", title: "every node drained in turn, members on emptyDirs",
 		spec: v1beta2.EtcdClusterSpec{Size: 3}, breaks: func(s *trial) { s.drainAll() },
 	},
+	{
+		family: "node", name: "clock-forward", title: "every clock 90 s ahead for 20 s", spec: onVolumes(3),
+		breaks: func(s *trial) { s.jump(clockJump) },
+	},
+	{
+		family: "node", name: "clock-back", title: "every clock 90 s behind for 20 s", spec: onVolumes(3),
+		breaks: func(s *trial) { s.jump(-clockJump) },
+	},
+}
+
+// clockJump is longer than the time after which Kubernetes calls a silent node lost.
+const clockJump = 90 * time.Second
+
+// jump moves the clock that all nodes and the operator share, and puts it back.
+func (s *trial) jump(by time.Duration) {
+	s.t.Helper()
+	before := s.identities()
+	restore := func() {
+		ctx, cancel := context.WithTimeout(context.Background(), limit)
+		defer cancel()
+		if err := nodes.RestoreClock(ctx); err != nil {
+			s.t.Error(err)
+		}
+	}
+	s.t.Cleanup(restore)
+	s.breaking()
+	must(s.t, nodes.JumpClock(s.t.Context(), by))
+	s.hold(frozenFor)
+	restore()
+	s.recover()
+	s.same(before)
 }
 
 // awaitReplaced waits until Kubernetes has given up a pod on a silent node, and then until another member is in its
