@@ -85,8 +85,9 @@ func change(ctx context.Context, p *pass, action plan.Action) error {
 			p.cluster.Status.SnapshotDue = false
 		}
 		return s.CancelDowngrade(ctx)
+	default:
+		return fmt.Errorf("action %T is not known", action)
 	}
-	return fmt.Errorf("action %T is not known", action)
 }
 
 // latch records what answered, not what the spec asks for by now.

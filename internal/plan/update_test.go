@@ -21,10 +21,10 @@ func pulledImages(o Observed) Observed {
 	return o
 }
 
-// runs makes member i run that version.
-func runs(o Observed, i int, version string) Observed {
+// runsNewer makes member i run 3.7.3.
+func runsNewer(o Observed, i int) Observed {
 	return edit(o, func(o *Observed) {
-		o.Pods[i].Version, o.Etcd.Answers[i].Version = version, version
+		o.Pods[i].Version, o.Etcd.Answers[i].Version = "3.7.3", "3.7.3"
 	})
 }
 
@@ -83,11 +83,11 @@ func TestVersions(t *testing.T) {
 			Wait{Reason: v1beta2.ReasonWaitingForMember},
 		},
 		"wait until it is ready": {
-			edit(runs(up, 1, "3.7.3"), func(o *Observed) { o.Pods[1].Ready = false }),
+			edit(runsNewer(up, 1), func(o *Observed) { o.Pods[1].Ready = false }),
 			Wait{Reason: v1beta2.ReasonWaitingForMember},
 		},
 		"wait until it has caught up": {
-			edit(runs(up, 1, "3.7.3"), func(o *Observed) { o.Etcd.Answers[0].Committed = 100 + lagLimit + 1 }),
+			edit(runsNewer(up, 1), func(o *Observed) { o.Etcd.Answers[0].Committed = 100 + lagLimit + 1 }),
 			Wait{Reason: v1beta2.ReasonWaitingForMember},
 		},
 		"it does not get ready: stop and tell": {
@@ -99,16 +99,16 @@ func TestVersions(t *testing.T) {
 			edit(silent(up, 1), func(o *Observed) { o.Pods[1].Version, o.Pods[1].Problem = "3.7.3", "crashes" }),
 			Wait{Reason: v1beta2.ReasonUpdateStopped},
 		},
-		"the next one": {unserved(runs(up, 1, "3.7.3"), 2), SetImage{Name: "c-2", UID: "p2", Version: "3.7.3"}},
+		"the next one": {unserved(runsNewer(up, 1), 2), SetImage{Name: "c-2", UID: "p2", Version: "3.7.3"}},
 		"the leader hands over": {
-			runs(runs(up, 1, "3.7.3"), 2, "3.7.3"), MoveLeader{From: id(0), To: id(1)},
+			runsNewer(runsNewer(up, 1), 2), MoveLeader{From: id(0), To: id(1)},
 		},
 		"back to the old version: the one that is down": {
 			pulledImages(closed(edit(silent(healthyCluster(3, true), 1), func(o *Observed) { o.Pods[1].Version = "3.7.3" }))),
 			SetImage{Name: "c-1", UID: "p1", Version: "3.6.16"},
 		},
 		"back while one is as before": {
-			unserved(pulledImages(closed(runs(healthyCluster(3, true), 1, "3.7.3"))), 1),
+			unserved(pulledImages(closed(runsNewer(healthyCluster(3, true), 1))), 1),
 			SetImage{Name: "c-1", UID: "p1", Version: "3.6.16"},
 		},
 		"wait until the schema has the minor version that runs": {

@@ -120,15 +120,6 @@ func (v *view) leader() uint64 {
 	return 0
 }
 
-// memberByID finds a listed member.
-func (v *view) memberByID(id uint64) (Member, bool) {
-	i := slices.IndexFunc(v.Etcd.Members, func(m Member) bool { return m.ID == id })
-	if i < 0 {
-		return Member{}, false
-	}
-	return v.Etcd.Members[i], true
-}
-
 // up means that member-run (or etcd) runs in the pod and that the pod has an address: its DNS name exists, too.
 func (p Pod) up() bool { return p.Phase == Running && p.IP != "" }
 
