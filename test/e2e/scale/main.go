@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -43,7 +44,7 @@ func main() {
 	flag.Parse()
 	o.args = strings.Fields(*args)
 	ctrl.SetLogger(logr.Discard())
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	err := errors.Join(numbers(*counts, &o.counts), numbers(*silent, &o.silent))
 	if err == nil {
