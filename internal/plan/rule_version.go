@@ -21,41 +21,54 @@ func (v *view) refusal() *Problem {
 	if p := v.Cluster.Invalid; p != nil {
 		return p
 	}
-	_, refused := v.step()
-	return refused
+	return v.goal().refused
 }
 
-// step is the version to bring the members to, or why each keeps the one that it has.
-func (v *view) step() (string, *Problem) {
-	for _, running := range v.running() {
-		if _, err := version.Step(running, v.Cluster.Version); err != nil {
-			return "", &Problem{Reason: v1beta2.ReasonVersionRefused, Message: err.Error()}
-		}
+// goal is the version to bring the members to, and those that they run. It is worked out once for each view: every rule
+// asks for it.
+type goal struct {
+	// target is empty while each member keeps the version that it has; refused says why.
+	target  string
+	refused *Problem
+	// running are the versions of the listed members that answer, the lowest first.
+	running []string
+}
+
+func (v *view) goal() *goal {
+	if v.known == nil {
+		v.known = v.newGoal()
 	}
-	return v.Cluster.Version, nil
+	return v.known
 }
 
-func (v *view) target() string {
-	target, _ := v.step()
-	return target
-}
-
-// running are the versions of the listed members that answer, the lowest first.
-func (v *view) running() []string {
-	var versions []string
+func (v *view) newGoal() *goal {
+	g := &goal{target: v.Cluster.Version}
 	for _, m := range v.Etcd.Members {
 		if a, ok := v.answer(m); ok && a.Version != "" {
-			versions = append(versions, a.Version)
+			g.running = append(g.running, a.Version)
 		}
 	}
-	slices.SortFunc(versions, version.Compare)
-	return slices.Compact(versions)
+	slices.SortFunc(g.running, version.Compare)
+	g.running = slices.Compact(g.running)
+	for _, running := range g.running {
+		if running == v.Cluster.Version {
+			continue
+		}
+		if _, err := version.Step(running, v.Cluster.Version); err != nil {
+			return &goal{running: g.running, refused: &Problem{
+				Reason: v1beta2.ReasonVersionRefused, Message: err.Error(),
+			}}
+		}
+	}
+	return g
 }
+
+func (v *view) target() string { return v.goal().target }
 
 // lowest is the version that a new member can run whatever becomes of an update: the lowest of those that run. Before
 // anything runs, that of the spec.
 func (v *view) lowest() string {
-	if running := v.running(); len(running) > 0 {
+	if running := v.goal().running; len(running) > 0 {
 		return running[0]
 	}
 	return v.Cluster.Version
@@ -78,13 +91,16 @@ func (v *view) goesDown() bool {
 // down tells whether the pod is to run a lower minor version than it does.
 func (v *view) down(p Pod) bool {
 	target := v.target()
-	return target != "" && version.Compare(minorOf(p.Version), minorOf(target)) > 0
+	return target != "" && p.Version != target && version.Compare(minorOf(p.Version), minorOf(target)) > 0
 }
 
 // stepsDown tells whether etcd's own downgrade has to come before any member runs the target: no member runs the target's
 // minor version, and the data has the schema of a later one. While one does, as in an upgrade that is taken back, the
 // cluster's version never rose above it.
 func (v *view) stepsDown() bool {
+	if !v.goesDown() {
+		return false
+	}
 	target := minorOf(v.target())
 	lowered := true
 	for _, m := range v.Etcd.Members {
@@ -115,9 +131,12 @@ func (v *view) told() string {
 // etcd calls every newcomer incompatible, whatever its version (allowedVersionRange in its server).
 func stayUp(v *view) Action {
 	told, target := v.told(), v.target()
+	if told == "" {
+		return nil
+	}
 	joining := len(v.Etcd.Members) < v.size() || len(v.learners()) > 0
 	unwanted := target != "" && minorOf(target) != told && !v.needsSnapshots()
-	if told != "" && (joining || unwanted) {
+	if joining || unwanted {
 		return CancelDowngrade{Version: told}
 	}
 	return nil
@@ -167,6 +186,9 @@ func downgrade(v *view) Action {
 
 // awaitVersion waits before the next minor version until the data has the schema of the one that every member runs.
 func (v *view) awaitVersion() Action {
+	if v.lowest() == v.target() {
+		return nil
+	}
 	lowest := minorOf(v.lowest())
 	if version.Compare(minorOf(v.target()), lowest) <= 0 {
 		return nil

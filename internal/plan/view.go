@@ -16,6 +16,7 @@ type view struct {
 	volumes map[string]Volume
 	members map[string]Member
 	answers map[string]Answer // by pod name, only of the pod's current UID
+	known   *goal             // see goal
 }
 
 func newView(o Observed) *view {

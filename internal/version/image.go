@@ -24,6 +24,9 @@ func OfImage(image string) string {
 
 // Compare orders versions, full ones or minor ones such as "3.6"; what is no version comes first.
 func Compare(a, b string) int {
+	if a == b { // almost always
+		return 0
+	}
 	first, errA := semver.NewVersion(a)
 	second, errB := semver.NewVersion(b)
 	switch {
