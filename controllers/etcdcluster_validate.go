@@ -26,7 +26,45 @@ func validate(c *v1beta2.EtcdCluster) *plan.Problem {
 	if _, problems := resources.Options(c, version.Normalize(c.Spec.Version)); len(problems) > 0 {
 		return &plan.Problem{Reason: v1beta2.ReasonInvalidOption, Message: strings.Join(problems, "; ")}
 	}
+	if problem := validateMetadata(c); problem != nil {
+		return problem
+	}
+	if err := resources.CheckTemplate(c); err != nil {
+		return &plan.Problem{Reason: v1beta2.ReasonInvalidPod, Message: err.Error()}
+	}
 	return validatePod(c.Spec.Pod)
+}
+
+// validateMetadata refuses labels and annotations that the operator itself goes by.
+func validateMetadata(c *v1beta2.EtcdCluster) *plan.Problem {
+	var client, peer v1beta2.ServiceMeta
+	if s := c.Spec.Services; s != nil && s.Client != nil {
+		client = s.Client.ServiceMeta
+	}
+	if s := c.Spec.Services; s != nil && s.Peer != nil {
+		peer = s.Peer.ServiceMeta
+	}
+	pod := v1beta2.PodPolicy{}
+	if c.Spec.Pod != nil {
+		pod = *c.Spec.Pod
+	}
+	for _, given := range []struct {
+		field               string
+		labels, annotations map[string]string
+	}{
+		{"spec.pod.labels and annotations", pod.Labels, pod.Annotations},
+		{"spec.pod.volumeLabels and volumeAnnotations", pod.VolumeLabels, pod.VolumeAnnotations},
+		{"spec.services.client", client.Labels, client.Annotations},
+		{"spec.services.peer", peer.Labels, peer.Annotations},
+	} {
+		if key := resources.Reserved(given.labels, given.annotations); key != "" {
+			return &plan.Problem{
+				Reason:  v1beta2.ReasonInvalidPod,
+				Message: given.field + ": the key " + key + " is the operator's own: remove it",
+			}
+		}
+	}
+	return nil
 }
 
 func validatePod(pod *v1beta2.PodPolicy) *plan.Problem {

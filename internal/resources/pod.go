@@ -1,6 +1,7 @@
 package resources
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 
@@ -14,6 +15,9 @@ import (
 
 // EtcdContainer is the name of the container that runs etcd.
 const EtcdContainer = "etcd"
+
+// installContainer is the init container that brings member-run.
+const installContainer = "install-member-run"
 
 const (
 	dataVolume   = "etcd-data"
@@ -68,7 +72,7 @@ func bare(c *v1beta2.EtcdCluster, name string, incarnation int, o PodOptions) (*
 		return nil, fmt.Errorf("encode the member's configuration: %w", err)
 	}
 	policy := podPolicy(c)
-	return &corev1.Pod{
+	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: name, Namespace: c.Namespace,
 			Labels:          merge(policy.Labels, memberLabels(c.Name, name, incarnation)),
@@ -76,7 +80,14 @@ func bare(c *v1beta2.EtcdCluster, name string, incarnation int, o PodOptions) (*
 			OwnerReferences: []metav1.OwnerReference{Owner(c)},
 		},
 		Spec: podSpec(c, name, string(config), o),
-	}, nil
+	}
+	if policy.Template != nil {
+		// One that is refused never gets here: the spec is checked before anything is created.
+		if laid, err := lay(policy.Template.Raw, pod); err == nil {
+			return laid, nil
+		}
+	}
+	return pod, nil
 }
 
 func podPolicy(c *v1beta2.EtcdCluster) *v1beta2.PodPolicy {
@@ -120,6 +131,11 @@ func podSpec(c *v1beta2.EtcdCluster, name, config string, o PodOptions) corev1.P
 		ImagePullSecrets:              policy.ImagePullSecrets,
 		PriorityClassName:             policy.PriorityClassName,
 		RuntimeClassName:              policy.RuntimeClassName,
+		SchedulerName:                 policy.SchedulerName,
+		HostAliases:                   policy.HostAliases,
+	}
+	if policy.TerminationGracePeriodSeconds != nil {
+		spec.TerminationGracePeriodSeconds = policy.TerminationGracePeriodSeconds
 	}
 	place(c, &spec)
 	return spec
@@ -128,7 +144,7 @@ func podSpec(c *v1beta2.EtcdCluster, name, config string, o PodOptions) corev1.P
 // installer copies member-run to where the etcd container, whose image has no shell, can start it.
 func installer(policy *v1beta2.PodPolicy, o PodOptions) corev1.Container {
 	return corev1.Container{
-		Name:            "install-member-run",
+		Name:            installContainer,
 		Image:           o.OperatorImage,
 		ImagePullPolicy: corev1.PullIfNotPresent,
 		Command:         []string{"/member-run", "install", member.RunDir},
@@ -143,7 +159,7 @@ func etcd(c *v1beta2.EtcdCluster, config string, o PodOptions) corev1.Container 
 	return corev1.Container{
 		Name:            EtcdContainer,
 		Image:           version.Image(c.Spec.Repository, o.EtcdVersion),
-		ImagePullPolicy: corev1.PullIfNotPresent,
+		ImagePullPolicy: cmp.Or(policy.ImagePullPolicy, corev1.PullIfNotPresent),
 		Command:         []string{binaryPath, "start"},
 		Env: []corev1.EnvVar{
 			{Name: member.EnvConfig, Value: config},
