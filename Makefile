@@ -50,9 +50,14 @@ help: ## Show this text
 
 CONTROLLER_GEN_ARGS := object crd rbac:roleName=manager-role paths="./api/..." paths="./controllers/..."
 
+# api-docs writes the API's reference.
+api-docs = $(call tool,crd-ref-docs) --source-path=api/v1beta2 --config=hack/api-docs.yaml --renderer=markdown \
+	--log-level=ERROR --output-path
+
 .PHONY: generate
-generate: ## Generate DeepCopy methods
+generate: ## Generate DeepCopy methods and docs/api.md
 	$(call tool,controller-gen) object paths="./api/..."
+	$(api-docs) docs/api.md
 
 .PHONY: manifests
 manifests: ## Generate the CRDs and the manager's role
@@ -128,8 +133,10 @@ check-generated: ## Check that generated files are fresh
 	@dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; \
 	$(call tool,controller-gen) $(CONTROLLER_GEN_ARGS) output:crd:dir="$$dir/crd" output:rbac:dir="$$dir/rbac" \
 	  output:object:dir="$$dir/object"; \
+	$(api-docs) "$$dir/api.md"; \
 	diff -r "$$dir/crd" config/crd/bases && diff "$$dir/rbac/role.yaml" config/rbac/role.yaml && \
-	  diff "$$dir/object/zz_generated.deepcopy.go" api/v1beta2/zz_generated.deepcopy.go || \
+	  diff "$$dir/object/zz_generated.deepcopy.go" api/v1beta2/zz_generated.deepcopy.go && \
+	  diff "$$dir/api.md" docs/api.md || \
 	  { echo "generated files are stale: run make generate manifests" >&2; exit 1; }
 
 .PHONY: lint
