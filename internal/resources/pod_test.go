@@ -106,6 +106,8 @@ func TestRevision(t *testing.T) {
 	stubborn, bared := pod(plain), pod(labelled)
 	stubborn.Annotations[AnnotationFixed] = revision(sized).Resources
 	delete(bared.Labels, "team")
+	relabelled := pod(plain)
+	relabelled.Labels[LabelNode] = "x"
 	for name, c := range map[string]struct {
 		pod  *corev1.Pod
 		spec func(*v1beta2.EtcdCluster)
@@ -118,6 +120,7 @@ func TestRevision(t *testing.T) {
 		"a label more":        {pod(plain), labelled, plan.Drift{Metadata: true}},
 		"a label less":        {pod(labelled), plain, plan.Drift{Metadata: true}},
 		"a label removed":     {bared, labelled, plan.Drift{Metadata: true}},
+		"our label changed":   {relabelled, plain, plan.Drift{Metadata: true}},
 		"resources":           {pod(plain), sized, plan.Drift{Resources: true}},
 		"resources refused":   {stubborn, sized, plan.Drift{Template: true}},
 		"another placement":   {pod(plain), policy(v1beta2.PodPolicy{AntiAffinity: true}), plan.Drift{Template: true}},
@@ -158,7 +161,10 @@ func TestMetadataPatch(t *testing.T) {
 		t.Fatal(err)
 	}
 	const want = `{"annotations":{"etcd.database.coreos.com/metadata":` +
-		`"{\"labels\":{\"kept\":\"y\"},\"annotations\":{\"note\":\"b\"}}","note":"b"},"labels":{"kept":"y","team":null}}`
+		`"{\"labels\":{\"kept\":\"y\"},\"annotations\":{\"note\":\"b\"}}","note":"b"},"labels":{"app":"etcd",` +
+		`"app.kubernetes.io/component":"member","app.kubernetes.io/instance":"c",` +
+		`"app.kubernetes.io/managed-by":"etcd-operator","app.kubernetes.io/name":"etcd","etcd_cluster":"c",` +
+		`"etcd_node":"c-0","kept":"y","team":null}}`
 	if string(got) != want {
 		t.Errorf("patch %s, want %s", got, want)
 	}

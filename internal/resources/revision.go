@@ -100,7 +100,14 @@ func EtcdOf(pod *corev1.Pod) corev1.Container {
 // wears tells whether the pod has the labels and annotations of the revision.
 func (r Revision) wears(pod *corev1.Pod) bool {
 	want := decode(r.Metadata)
-	return contains(pod.Labels, want.Labels) && contains(pod.Annotations, want.Annotations)
+	return contains(pod.Labels, merge(want.Labels, ownLabels(pod))) && contains(pod.Annotations, want.Annotations)
+}
+
+// ownLabels are the operator's on a member's pod, apart from those that tell of its life.
+func ownLabels(pod *corev1.Pod) map[string]string {
+	labels := memberLabels(pod.Labels[LabelCluster], pod.Name, 0)
+	delete(labels, LabelIncarnation)
+	return labels
 }
 
 func decode(text string) metadata {
@@ -118,9 +125,15 @@ func contains(have, want map[string]string) bool {
 	return true
 }
 
-// MetadataPatch is the change of a pod's metadata to this revision's.
+// MetadataPatch is the change of a pod's metadata to this revision's, the operator's own labels among it.
 func (r Revision) MetadataPatch(pod *corev1.Pod) map[string]any {
-	return metadataPatch(pod.Annotations, decode(r.Metadata))
+	patch := metadataPatch(pod.Annotations, decode(r.Metadata))
+	if labels, ok := patch["labels"].(map[string]any); ok {
+		for key, value := range ownLabels(pod) {
+			labels[key] = value
+		}
+	}
+	return patch
 }
 
 // metadataPatch is the change to the wanted labels and annotations; what the object's note of earlier ones has and they
