@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"net"
 	"sync"
 )
@@ -58,13 +59,22 @@ func (d *doorman) Accept() (net.Conn, error) {
 			return nil, err
 		}
 		n := d.world.at(c.LocalAddr())
-		if n != nil && n.started() {
+		switch {
+		case n == nil || !n.started():
+			_ = c.Close() // nobody was there to be told
+		case n.gate.frozen():
+			go ignore(c)
+		default:
 			return &gated{Conn: c, gate: &n.gate}, nil
 		}
-		if err := c.Close(); err != nil {
-			return nil, err
-		}
 	}
+}
+
+// ignore never answers, until the other side gives up: what the kernel does for a process that does not run. A server
+// that held on to such connections would run out of them.
+func ignore(c net.Conn) {
+	_, _ = io.Copy(io.Discard, c)
+	_ = c.Close()
 }
 
 // gated is a connection to a process that can be stopped.
