@@ -97,10 +97,14 @@ func (m *operatorMeter) revoke(ctx context.Context) error {
 // forward leads a local port to the operator's.
 func (m *operatorMeter) forward(ctx context.Context) error {
 	pods := &corev1.PodList{}
-	err := m.env.List(ctx, pods, client.InNamespace(harness.OperatorNamespace),
-		client.MatchingLabels{"control-plane": "controller-manager"})
-	if err != nil || len(pods.Items) != 1 {
-		return fmt.Errorf("%d operators run, not one: %w", len(pods.Items), err)
+	// One that was there before may take its time to go.
+	err := harness.Await(ctx, "one operator", limit, func(ctx context.Context) (string, bool) {
+		err := m.env.List(ctx, pods, client.InNamespace(harness.OperatorNamespace),
+			client.MatchingLabels{"control-plane": "controller-manager"})
+		return fmt.Sprintf("%d pods, %v", len(pods.Items), err), err == nil && len(pods.Items) == 1
+	})
+	if err != nil {
+		return err
 	}
 	config, err := clientcmd.BuildConfigFromFlags("", m.env.Kubeconfig)
 	if err != nil {
