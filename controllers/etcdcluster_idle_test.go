@@ -3,6 +3,7 @@ package controllers_test
 import (
 	"context"
 	"fmt"
+	"os"
 	"testing"
 	"time"
 
@@ -140,6 +141,12 @@ func (w *idleWorld) counting() interceptor.Funcs {
 	}
 }
 
+// loopback is an address of this process's own: the port is etcd's, and others may test here too.
+func loopback(i int) string {
+	pid := os.Getpid()
+	return fmt.Sprintf("127.%d.%d.%d", 64+(pid>>8)%64, pid%256, i+1)
+}
+
 // kubelet runs the pods, and etcd in those that have a permit.
 func (w *idleWorld) kubelet(t *testing.T) {
 	t.Helper()
@@ -147,7 +154,7 @@ func (w *idleWorld) kubelet(t *testing.T) {
 	must(t, w.api.List(t.Context(), pods))
 	for i := range pods.Items {
 		pod := &pods.Items[i]
-		pod.Status.Phase, pod.Status.PodIP = corev1.PodRunning, fmt.Sprintf("127.77.0.%d", i+1)
+		pod.Status.Phase, pod.Status.PodIP = corev1.PodRunning, loopback(i)
 		must(t, w.api.Status().Update(t.Context(), pod))
 		text := pod.Annotations[member.PermitAnnotation]
 		if text == "" || w.servers[pod.Name] != nil {
