@@ -135,10 +135,7 @@ func fullDisk(t *testing.T, running *lab.Lab, disk string) {
 	if err := running.FreeDisk(t.Context(), disk); err != nil {
 		t.Fatal(err)
 	}
-	diskReady(t, running)
-	if err := put(t, running, "more"); err != nil {
-		t.Errorf("after the full disk: %v", err)
-	}
+	eventually(t, func() error { return put(t, running, "more") })
 }
 
 // diskAfterPowerCut finds the disk in its place, and healed, on a node that was off.

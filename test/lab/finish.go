@@ -67,6 +67,11 @@ func (l *Lab) finish(ctx context.Context) error {
 	if _, err := l.kubectl(ctx, manifests, "apply", "--server-side", "-f", "-"); err != nil {
 		return fmt.Errorf("add DNS and storage to the cluster: %w", err)
 	}
+	_, err = l.ensure(resizerComponent, filepath.Join(l.state.Join("bin"), "lab"), resizerComponent,
+		"--pki="+l.state.PKI())
+	if err != nil {
+		return err
+	}
 	// A namespace without its account refuses pods.
 	account := func(ctx context.Context) error {
 		_, err := l.kubectl(ctx, nil, "get", "serviceaccount", "default", "--namespace=default")
@@ -81,13 +86,21 @@ func (l *Lab) finish(ctx context.Context) error {
 			return err
 		}
 	}
-	for _, addition := range []struct{ namespace, name string }{
-		{"kube-system", "daemonset/coredns"}, {"local-path-storage", "deployment/local-path-provisioner"},
-	} {
-		_, err := l.kubectl(ctx, nil, "rollout", "status", "--namespace="+addition.namespace, addition.name)
-		if err != nil {
-			return fmt.Errorf("wait for %s: %w", addition.name, errors.Join(err, l.explain(ctx, addition.namespace)))
+	if err := l.rolledOut(ctx, "kube-system", "daemonset/coredns"); err != nil {
+		return err
+	}
+	for _, name := range addons.Provisioners() {
+		if err := l.rolledOut(ctx, addons.StorageNamespace, "deployment/"+name); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+// rolledOut waits until all pods of a workload run.
+func (l *Lab) rolledOut(ctx context.Context, namespace, workload string) error {
+	if _, err := l.kubectl(ctx, nil, "rollout", "status", "--namespace="+namespace, workload); err != nil {
+		return fmt.Errorf("wait for %s: %w", workload, errors.Join(err, l.explain(ctx, namespace)))
 	}
 	return nil
 }

@@ -89,6 +89,12 @@ func TestFaultsNeedNodesThatExist(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	if err := lab.DelayVolumes(ctx, -1); err == nil {
+		t.Error("a volume takes less than no time")
+	}
+	if err := lab.SlowLink(ctx, "n1", 0, 2); err == nil {
+		t.Error("a link loses more than all")
+	}
 	if err := lab.PartitionNodes(ctx, "n1", "n1"); err == nil {
 		t.Error("a node was cut off from itself")
 	}
@@ -156,7 +162,7 @@ func TestStatusOfADeadLab(t *testing.T) {
 	if status.Healthy() || status.API == nil {
 		t.Errorf("a lab that never ran is %+v", status)
 	}
-	const controlPlane, node = 5, 3
+	const controlPlane, node = 6, 3
 	if len(status.Components) != controlPlane+node {
 		t.Errorf("the components are %+v", status.Components)
 	}

@@ -95,6 +95,7 @@ func (l *Lab) Status(ctx context.Context) (Status, error) {
 func (l *Lab) components() []string {
 	names := []string{
 		controlplane.Etcd, controlplane.APIServer, controlplane.ControllerManager, controlplane.Scheduler, "registry",
+		resizerComponent,
 	}
 	for _, name := range l.Nodes() {
 		for _, agent := range []string{"containerd", "kubelet", "kube-proxy"} {

@@ -56,6 +56,8 @@ func TestUpDown(t *testing.T) {
 	t.Run("partition", func(t *testing.T) { partition(t, running) })
 	t.Run("one way", func(t *testing.T) { oneWay(t, running) })
 	t.Run("clock", func(t *testing.T) { jumpClock(t, running) })
+	t.Run("slow volume", func(t *testing.T) { slowVolume(t, running) })
+	t.Run("growing volume", func(t *testing.T) { growingVolume(t, running) })
 	t.Run("slow link", func(t *testing.T) { slowLink(t, running) })
 	t.Run("disks", func(t *testing.T) { disks(t, running) })
 	t.Run("API server", func(t *testing.T) { apiServer(t, running) })

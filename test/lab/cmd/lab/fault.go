@@ -35,6 +35,7 @@ func faultCommand() *cobra.Command {
 		alone("start-api-server", "Undo stop-api-server", (*lab.Lab).StartAPIServer),
 		jumpClockCommand(),
 		alone("restore-clock", "Undo jump-clock", (*lab.Lab).RestoreClock),
+		delayVolumesCommand(),
 		createDiskCommand(),
 		single("remove-disk NODE/NAME", "Take a disk out of its node", (*lab.Lab).RemoveDisk),
 		single("fill-disk NODE/NAME", "Take all room on a disk", (*lab.Lab).FillDisk),
@@ -91,5 +92,13 @@ func jumpClockCommand() *cobra.Command {
 		return l.JumpClock(ctx, by)
 	})
 	cmd.Flags().DurationVar(&by, "by", usual, "how far forward; negative for back")
+	return cmd
+}
+
+func delayVolumesCommand() *cobra.Command {
+	var by time.Duration
+	cmd := alone("delay-volumes", "Make new volumes of class "+lab.SlowClass+" take so long",
+		func(l *lab.Lab, ctx context.Context) error { return l.DelayVolumes(ctx, by) })
+	cmd.Flags().DurationVar(&by, "by", lab.SlowDelay, "how long a volume takes, in whole seconds")
 	return cmd
 }

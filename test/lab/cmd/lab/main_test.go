@@ -34,7 +34,7 @@ func TestVerbsSayThatThereIsNoLab(t *testing.T) {
 		"fault corrupt-wal a/b", "fault corrupt-db a/b", "fault create-disk n1/a", "fault remove-disk n1/a",
 		"fault fill-disk n1/a", "fault free-disk n1/a", "fault slow-disk n1/a", "fault fast-disk n1/a",
 		"fault break-image a:b", "fault mend-image a:b", "fault remove-image n1 a:b",
-		"fault slow-link n1", "fault fast-link n1", "fault jump-clock", "fault restore-clock", "fault stop-api-server", "fault start-api-server",
+		"fault slow-link n1", "fault fast-link n1", "fault jump-clock", "fault delay-volumes", "fault restore-clock", "fault stop-api-server", "fault start-api-server",
 	} {
 		if _, err := run(t, strings.Fields(line)...); !errors.Is(err, lab.ErrNotUp) {
 			t.Errorf("lab %s: %v, want %v", line, err, lab.ErrNotUp)

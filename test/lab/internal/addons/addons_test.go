@@ -16,7 +16,7 @@ func TestManifestsPutVolumesBelowTheNodes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	config := regexp.MustCompile(`(?m)^\s+(\{"nodePathMap".*)$`).FindSubmatch(out)
+	config := regexp.MustCompile(`(?m)^\s+(\{.*"nodePathMap".*)$`).FindSubmatch(out)
 	if config == nil {
 		t.Fatalf("there is no configuration of the provisioner:\n%s", out)
 	}

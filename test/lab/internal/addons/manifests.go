@@ -29,6 +29,43 @@ var (
 		corednsText + "---\n" + storageText))
 )
 
+// StorageNamespace is where the provisioners run.
+const StorageNamespace = "local-path-storage"
+
+// GrowingClass is the name of the StorageClass whose volumes grow, as far as Kubernetes knows.
+const GrowingClass = "growing"
+
+// SlowClass is the name of the StorageClass whose volumes are made late.
+const SlowClass = "slow"
+
+// SlowSeconds is how long volumes of SlowClass take at first.
+const SlowSeconds = 120
+
+// Provisioners lists the names of the deployments that make volumes.
+func Provisioners() []string {
+	var names []string
+	for _, provisioner := range provisioners {
+		names = append(names, provisioner.Name+"-provisioner")
+	}
+	return names
+}
+
+// provisioner is one that makes folders on nodes.
+type provisioner struct {
+	// Name that its objects begin with.
+	Name string
+	// Provisioner is what its classes call it.
+	Provisioner string
+	// Seconds that it waits with each volume.
+	Seconds int
+	// Timeout in seconds, after which it tries again.
+	Timeout int
+}
+
+var provisioners = []provisioner{
+	{"local-path", "rancher.io/local-path", 0, 120}, {"slow", "lab/slow", SlowSeconds, 3600},
+}
+
 // NodePath says where the volumes of a node are.
 type NodePath struct {
 	// Name of the node.
@@ -43,7 +80,8 @@ func Manifests(nodes []NodePath) ([]byte, error) {
 	err := manifests.Execute(&out, struct {
 		DNS, CoreDNSImage, LocalPathImage, BusyboxImage string
 		Nodes                                           []NodePath
-	}{network.DNSServiceIP, coreDNSImage, localPathImage, busyboxImages[0], nodes})
+		Provisioners                                    []provisioner
+	}{network.DNSServiceIP, coreDNSImage, localPathImage, busyboxImages[0], nodes, provisioners})
 	if err != nil {
 		return nil, fmt.Errorf("render the cluster's additions: %w", err)
 	}
