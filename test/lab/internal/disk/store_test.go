@@ -68,7 +68,11 @@ func TestFlushIsDelayedUntilTheDiskIsFast(t *testing.T) {
 	image := &opened{delay: file}
 	set := func(delay string) {
 		t.Helper()
-		if err := os.WriteFile(file, []byte(delay), 0o600); err != nil {
+		// By a rename: a flush must never read half of it.
+		if err := os.WriteFile(file+".new", []byte(delay), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(file+".new", file); err != nil {
 			t.Fatal(err)
 		}
 	}
