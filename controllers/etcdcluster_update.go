@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -91,7 +92,18 @@ func (r *EtcdClusterReconciler) setImage(ctx context.Context, p *pass, a plan.Se
 	return nil
 }
 
+// recreate deletes a pod that will be made again, unless the API server would refuse the new one: then the old one stays.
 func (r *EtcdClusterReconciler) recreate(ctx context.Context, p *pass, a plan.Recreate) error {
+	again := plan.NewPod{Name: a.Name, Version: a.Version, Persistent: true}
+	pod, err := resources.Pod(p.cluster, a.Name, 0, nil, r.optionsFor(again))
+	if err != nil {
+		return err
+	}
+	pod.Name += "-try"
+	err = r.Client.Create(ctx, pod, client.DryRunAll)
+	if refusedForGood(err) && !strings.Contains(err.Error(), "exceeded quota") { // there is room once the old pod is gone
+		return fmt.Errorf("pod %s stays as it is, for one as the spec asks is refused: %w", a.Name, err)
+	}
 	if err := r.markVolume(ctx, p, a.Name, a.Version); err != nil {
 		return err
 	}
