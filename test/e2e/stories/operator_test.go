@@ -232,6 +232,7 @@ func (s *trial) storm() {
 	}
 	all.Wait()
 	must(s.t, failed)
+	s.t.Logf("%d events made in %.1f s", 2*events, time.Since(s.broken).Seconds())
 	s.recover()
 	for _, pod := range pods {
 		if now := s.pod(pod.Name); now.UID != pod.UID {
