@@ -75,8 +75,11 @@ func lastWords(pod *corev1.Pod) string {
 	if len(text) > enough {
 		text = text[len(text)-enough:]
 	}
-	if text == "" {
+	switch {
+	case text == "":
 		return "it leaves no word; look at its log"
+	case strings.Contains(text, " +0x"): // the end of a stack says nothing to anybody
+		return "it panics; look at its log"
 	}
 	return text
 }
@@ -88,8 +91,14 @@ var corruptions = []string{
 	"snap: corrupted snapshot file", "failed to recover v3 backend", "invalid database", "checksum error",
 	"assertion failed", "already freed", "invalid freelist page", "invalid page", "unexpected fault address",
 	"is out of range [lastIndex", "failed to open database", "file checksum",
+	// Of a long stack the kubelet keeps the end: what bbolt was doing when it panicked.
+	"go.etcd.io/bbolt.(", "/bbolt@",
 }
 
+// shortages end etcd in the same places, and pass.
+var shortages = []string{"no space left on device", "input/output error", "cannot allocate memory"}
+
 func corrupt(log string) bool {
-	return slices.ContainsFunc(corruptions, func(sign string) bool { return strings.Contains(log, sign) })
+	holds := func(sign string) bool { return strings.Contains(log, sign) }
+	return slices.ContainsFunc(corruptions, holds) && !slices.ContainsFunc(shortages, holds)
 }

@@ -67,6 +67,14 @@ func TestCrashes(t *testing.T) {
 			"panic: assertion failed: Page expected to be: 7\n\ngoroutine 1",
 			"etcd ends again and again: panic: assertion failed: Page expected to be: 7", plan.ExitCorrupt,
 		},
+		"the end of a stack": {
+			"go.etcd.io/bbolt.(*DB).freepages(0xc0001)\n\tgo.etcd.io/bbolt@v1.4.3/db.go:1190 +0x225\nmain.main()",
+			"etcd ends again and again: it panics; look at its log", plan.ExitCorrupt,
+		},
+		"a disk that is full while bbolt writes": {
+			"write: no space left on device\ngo.etcd.io/bbolt.(*DB).Update(0xc0001)\n\tgo.etcd.io/bbolt@v1.4.3/db.go:1 +0x2",
+			"etcd ends again and again: it panics; look at its log", plan.ExitNone,
+		},
 		"no space": {
 			`{"level":"fatal","msg":"cannot write","error":"no space left on device"}`,
 			"etcd ends again and again: cannot write: no space left on device", plan.ExitNone,
