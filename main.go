@@ -52,7 +52,7 @@ func main() {
 	clusterWide := flag.Bool("cluster-wide", false, "watch all namespaces, whatever --watch-namespaces says")
 	flag.StringVar(&o.image, "operator-image", os.Getenv("OPERATOR_IMAGE"),
 		"this operator's own image, from which members take member-run (environment: OPERATOR_IMAGE)")
-	flag.IntVar(&o.concurrency, "concurrent-reconciles", 32, "how many clusters to look after at the same time")
+	flag.IntVar(&o.concurrency, "concurrent-reconciles", 100, "how many clusters to look after at the same time")
 	o.log.BindFlags(flag.CommandLine)
 	flag.Parse()
 	if *clusterWide {

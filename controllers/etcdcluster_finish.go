@@ -28,8 +28,9 @@ const (
 	heartbeat = time.Minute
 	// soon is the next look after an action: its effect may come with no event to wake us.
 	soon = 5 * time.Millisecond
-	// keepConnections is the longest pause over which connections to etcd are kept.
-	keepConnections = 2 * time.Second
+	// keepConnections is the longest pause over which connections to etcd are kept. A connection that has been given up
+	// fails at once; a new one to a server that hangs takes the whole time-out.
+	keepConnections = 10 * time.Second
 	// notYet is the next look after etcd said that it cannot do this at the moment.
 	notYet = 250 * time.Millisecond
 )

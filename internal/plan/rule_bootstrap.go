@@ -203,14 +203,15 @@ func awaitBootstrap(v *view) Action {
 // poll is how soon to ask etcd again: fast while a pod is young, and ever more slowly once it is clear that this takes
 // longer. Whatever ends the wait, a pod that gets ready or a new one, is an event too.
 func (v *view) poll() time.Duration {
-	calm := time.Duration(math.MaxInt64)
+	const settled = 15 * pollSlow
+	age, calm := time.Duration(math.MaxInt64), time.Duration(math.MaxInt64)
 	for _, p := range v.Pods {
-		calm = min(calm, v.Now.Sub(p.Created))
-		if !p.Changed.IsZero() {
+		age = min(age, v.Now.Sub(p.Created))
+		if calm = min(calm, age); !p.Changed.IsZero() {
 			calm = min(calm, v.Now.Sub(p.Changed))
 		}
 	}
-	if calm < 30*time.Second {
+	if age < settled {
 		return pollFast
 	}
 	return min(max(pollSlow, calm/15), pollRare)
