@@ -12,6 +12,8 @@ CONTAINER_TOOL ?= docker
 NODES ?= 3
 # STORIES selects user stories by a regular expression.
 STORIES ?= .
+# CLUSTERS are the numbers of simulated clusters, one round each, for bench-scale.
+CLUSTERS ?= 1,10,100,1000
 # FAULTS selects, for test-faults, what is broken, as family/name, by a regular expression.
 FAULTS ?= .
 
@@ -122,6 +124,11 @@ test-faults: image ## Break things on the lab in every known way and print what 
 .PHONY: bench
 bench: image ## Measure on the lab how long things take (RUNS=n)
 	$(on-lab) go run -C test/e2e ./bench -runs $(or $(RUNS),5)
+
+.PHONY: bench-scale
+bench-scale: build ## Measure the control loop with simulated clusters (CLUSTERS=1,10,…)
+	TEST_ASSET_KUBE_APISERVER=$(call tool,kube-apiserver) TEST_ASSET_ETCD=$(call tool,etcd) ROOT=$(ROOT) \
+	  OPERATOR=$(BIN)/manager go run -C test/e2e ./scale -clusters $(CLUSTERS) -idle 5m
 
 .PHONY: explore
 explore: ## Explore larger worlds than the tests do; takes long
