@@ -2,6 +2,7 @@ package plan_test
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"runtime/debug"
 	"slices"
@@ -17,7 +18,8 @@ var ordinary = slices.Concat(
 
 // scenario is one exploration for the usual test. Full says what `make explore` makes of it.
 type scenario struct {
-	sizes    []int // the first one, and those that the user asks for later
+	sizes    []int  // the first one, and those that the user asks for later
+	edits    []edit // what the user asks for then, one after the other
 	running  bool
 	retained bool // what an earlier cluster has left; with volumes only
 	version  string
@@ -55,13 +57,54 @@ var scenarios = map[string]scenario{
 	},
 }
 
+// edit is one edit of the spec.
+type edit func(*world.Spec)
+
+// broken is a version that never starts.
+const broken = "3.6.99"
+
+func version(v string) edit { return func(s *world.Spec) { s.Version = v } }
+func template(n int) edit   { return func(s *world.Spec) { s.Template = n } }
+func size(n int) edit       { return func(s *world.Spec) { s.Size = n } }
+func class(n int) edit      { return func(s *world.Spec) { s.Class = n } }
+func kind(s *world.Spec)    { s.Persistent = !s.Persistent }
+
+// updates are the scenarios in which a running cluster is changed, all in lockstep.
+var updates = map[string]scenario{
+	"patch of 1":               {sizes: []int{1}, version: "3.6.15", edits: []edit{version("3.6.16")}, faults: 1, full: 2},
+	"patch of 2":               {sizes: []int{2}, version: "3.6.15", edits: []edit{version("3.6.16")}, faults: 0, full: 1},
+	"patch of 3":               {sizes: []int{3}, version: "3.6.15", edits: []edit{version("3.6.16")}, faults: 1, full: 1},
+	"minor up of 3":            {sizes: []int{3}, version: "3.6.16", edits: []edit{version("3.7.3")}, full: 1},
+	"minor up of 3 from 3.5":   {sizes: []int{3}, version: "3.5.35", edits: []edit{version("3.6.16")}, full: 1},
+	"minor up taken back":      {sizes: []int{3}, version: "3.6.16", edits: []edit{version("3.7.3"), version("3.6.16")}, full: 1},
+	"downgrade of 3":           {sizes: []int{3}, version: "3.7.3", edits: []edit{version("3.6.16")}, full: 1},
+	"downgrade of 1":           {sizes: []int{1}, version: "3.7.3", edits: []edit{version("3.6.16")}, full: 1},
+	"downgrade taken back":     {sizes: []int{3}, version: "3.7.3", edits: []edit{version("3.6.16"), version("3.7.3")}, full: 1},
+	"template of 1":            {sizes: []int{1}, edits: []edit{template(1)}, faults: 1, full: 2},
+	"template of 3":            {sizes: []int{3}, edits: []edit{template(1)}, full: 1},
+	"two templates":            {sizes: []int{3}, edits: []edit{template(1), template(2)}, full: 1},
+	"bad template, then back":  {sizes: []int{3}, edits: []edit{template(-1), template(0)}, full: 1},
+	"bad version, then back":   {sizes: []int{3}, version: "3.6.15", edits: []edit{version(broken), version("3.6.15")}, full: 1},
+	"other kind of data of 1":  {sizes: []int{1}, edits: []edit{kind}, faults: 1, full: 2},
+	"other kind of data of 3":  {sizes: []int{3}, edits: []edit{kind}, full: 1},
+	"other class of volumes":   {sizes: []int{3}, edits: []edit{class(1)}, full: 1},
+	"grows in an update":       {sizes: []int{3}, version: "3.6.15", edits: []edit{version("3.6.16"), size(5)}, full: 1},
+	"shrinks in an update":     {sizes: []int{3}, version: "3.6.15", edits: []edit{version("3.6.16"), size(1)}, full: 1},
+	"grows in a template roll": {sizes: []int{3}, edits: []edit{template(1), size(5)}, full: 1},
+}
+
 func TestExplore(t *testing.T) {
 	full := os.Getenv("EXPLORE") == "full"
 	if !full { // there is memory to spare, and less time
 		defer debug.SetGCPercent(debug.SetGCPercent(400))
 	}
 	t.Run("all", func(t *testing.T) {
-		for title, s := range scenarios {
+		all := maps.Clone(scenarios)
+		for title, s := range updates {
+			s.running, s.lockstep = true, true
+			all["update: "+title] = s
+		}
+		for title, s := range all {
 			for _, persistent := range []bool{false, true} {
 				if s.retained && !persistent {
 					continue
@@ -86,9 +129,20 @@ func (s scenario) with(persistent, full bool, next world.Planner) world.Scenario
 	if full {
 		s.faults = s.full
 	}
+	spec := world.Spec{Size: s.sizes[0], Persistent: persistent, Version: s.version}
+	var edits []world.Spec
+	last := spec
+	for _, size := range s.sizes[1:] {
+		last.Size = size
+		edits = append(edits, last)
+	}
+	for _, change := range s.edits {
+		change(&last)
+		edits = append(edits, last)
+	}
 	return world.Scenario{
-		Config: world.Config{Persistent: persistent, Version: s.version, Next: next},
-		Size:   s.sizes[0], Edits: s.sizes[1:], Running: s.running, Retained: s.retained,
+		Config: world.Config{Broken: broken, Next: next},
+		Spec:   spec, Edits: edits, Running: s.running, Retained: s.retained,
 		Lockstep: s.lockstep, Faults: s.faults, Kinds: slices.Concat(ordinary, s.kinds),
 	}
 }

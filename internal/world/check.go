@@ -30,7 +30,7 @@ func (w *World) stands(g *etcdtest.Group, m *etcdtest.Member, late bool) bool {
 	if late {
 		return true
 	}
-	return p != nil && !p.Deleting && w.Etcd.Running(g.ID, m.ID)
+	return p != nil && !p.Deleting && !p.Restarting && w.Etcd.Running(g.ID, m.ID)
 }
 
 // checkEffect is S1: what the operator does never makes the voters lose their quorum.
@@ -39,6 +39,57 @@ func (w *World) checkEffect(a plan.Action, before, after bool) {
 		w.violate("S1: %T took the quorum away", a)
 	}
 	w.checkHarm()
+	if _, ok := a.(plan.AddLearner); ok {
+		w.checkLearners()
+	}
+}
+
+// checkTurn is for a member that is told to stop, before it is: one at a time, the leader only after it has handed over,
+// and no version that the cluster forbids. A pass that comes late may meet a world that has moved on.
+func (w *World) checkTurn(a plan.Action) {
+	name, version := "", ""
+	switch act := a.(type) {
+	case plan.SetImage:
+		name, version = act.Name, act.Version
+	case plan.Recreate:
+		name, version = act.Name, act.Version
+	default:
+		return
+	}
+	g := w.Etcd.Group(w.Status.ID)
+	if g == nil || g.Named(name) == nil {
+		return
+	}
+	if v := w.volume(name); v != nil && v.Version != version {
+		w.violate("U: %s is given %s, and its volume is marked with %q", name, version, v.Version)
+	}
+	if minor := minorOf(version); minor < g.Version || minor > g.Version+1 {
+		w.violate("U: %s is given %s in a cluster of version %s", name, version, minorName(g.Version))
+	}
+	if m := g.Named(name); m.Learner || !w.stands(g, m, false) || g.Leader == 0 {
+		return
+	}
+	if g.Leader == g.Named(name).ID && g.Voters() > 1 {
+		w.violate("U: %s is told to stop while it leads", name)
+	}
+	for i := range g.Members {
+		if m := &g.Members[i]; m.Name != name && !m.Learner && !w.stands(g, m, false) {
+			w.violate("U: %s is told to stop while %s is down", name, m.Name)
+		}
+	}
+}
+
+// checkLearners holds for etcd 3.5, which takes one learner at a time: others would count differently.
+func (w *World) checkLearners() {
+	n := 0
+	for _, m := range w.Etcd.Group(w.Status.ID).Members {
+		if m.Learner {
+			n++
+		}
+	}
+	if n > w.learners() {
+		w.violate("U: %d learners in a cluster where etcd 3.5 runs", n)
+	}
 }
 
 // checkHarm is S4 and S5: what the servers themselves must never be made to do.
@@ -88,7 +139,7 @@ func (w *World) checkRemoval(act plan.RemoveMember) {
 }
 
 // checkVolumeDeletion is S2. Before the latch it holds for the data of the attempt that is under way.
-func (w *World) checkVolumeDeletion(v *plan.Volume) {
+func (w *World) checkVolumeDeletion(v *Volume) {
 	g := w.group()
 	if g == nil {
 		return
@@ -140,17 +191,26 @@ func (w *World) reached() bool {
 	if w.Status.ID == 0 || g == nil || len(g.Members) != w.Size || len(w.Pods) != w.Size {
 		return false
 	}
-	if w.cfg.Persistent && len(w.Volumes) != w.Size {
+	if w.leftovers() || g.Downgrade != 0 || w.Etcd.VersionDue(g.ID) {
 		return false
 	}
 	for i := range g.Members {
 		m := &g.Members[i]
 		p := w.pod(m.Name)
-		if m.Learner || !m.Published || p == nil || !p.Serving || !w.stands(g, m, false) {
+		if m.Learner || !m.Published || p == nil || !p.Serving || !w.stands(g, m, false) || !w.current(p) {
 			return false
 		}
 	}
 	return w.Budget.Exists && w.Budget.Min == plan.OpenBudget(w.Size) && w.Budget.Seen
+}
+
+// leftovers tells whether there are volumes that nobody needs, or too few, or pods that fetch images.
+func (w *World) leftovers() bool {
+	volumes := 0
+	if w.Persistent {
+		volumes = w.Size
+	}
+	return len(w.Volumes) != volumes || len(w.Pulls) > 0
 }
 
 // hopeful tells whether a quorum's worth of data, or of first members yet to start, outlives what has happened already.
@@ -197,7 +257,7 @@ func (w *World) survives(g *etcdtest.Group, m *etcdtest.Member) bool {
 
 // lasting is the directory of that name, empty if it is about to go.
 func (w *World) lasting(name string, p *Pod, staying bool) string {
-	if !w.cfg.Persistent {
+	if p != nil && !p.Persistent {
 		if !staying {
 			return ""
 		}

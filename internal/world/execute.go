@@ -22,6 +22,8 @@ func steps(a plan.Action) int {
 		return len(act.Pods)
 	case plan.Adopt:
 		return len(act.Volumes) + 1
+	case plan.SetImage, plan.Recreate:
+		return 2 // the volume's mark, then the pod
 	default:
 		return 1
 	}
@@ -58,6 +60,22 @@ func (w *World) effect(a plan.Action, step int, o *plan.Observed, stale bool) bo
 		return w.deletePod(act)
 	case plan.DeleteVolume:
 		return w.deleteVolume(act)
+	case plan.SetImage:
+		if step == 0 {
+			return w.markVersion(act.Name, act.Version, o)
+		}
+		return w.setImage(act)
+	case plan.Recreate:
+		if step == 0 {
+			return w.markVersion(act.Name, act.Version, o)
+		}
+		return w.deletePod(plan.DeletePod{Name: act.Name, UID: act.UID})
+	case plan.PullImages:
+		w.pullImages(act)
+		return true
+	case plan.EndPull:
+		w.Pulls = slices.DeleteFunc(w.Pulls, func(p plan.Pull) bool { return p.UID == act.UID })
+		return true
 	default:
 		return w.call(a, o) == nil
 	}
@@ -67,6 +85,7 @@ func (w *World) effect(a plan.Action, step int, o *plan.Observed, stale bool) bo
 func (w *World) call(a plan.Action, o *plan.Observed) error {
 	switch act := a.(type) {
 	case plan.AddLearner:
+		w.Etcd.MaxLearners = w.learners()
 		return w.Etcd.AddLearner(o.Etcd.ClusterID, w.newMemberID(act.Name), act.Name, act.PeerURL)
 	case plan.Promote:
 		return w.Etcd.Promote(o.Etcd.ClusterID, act.ID)
@@ -74,6 +93,10 @@ func (w *World) call(a plan.Action, o *plan.Observed) error {
 		return w.Etcd.MoveLeader(o.Etcd.ClusterID, act.To)
 	case plan.RemoveMember:
 		return w.Etcd.Remove(o.Etcd.ClusterID, act.ID)
+	case plan.EnableDowngrade:
+		return w.Etcd.EnableDowngrade(o.Etcd.ClusterID, minorOf(act.Version))
+	case plan.CancelDowngrade:
+		return w.Etcd.CancelDowngrade(o.Etcd.ClusterID)
 	default:
 		return fmt.Errorf("action %T has no effect", a)
 	}
@@ -105,10 +128,10 @@ func (w *World) createVolume(name string, incarnation int) bool {
 	if w.volume(name) != nil {
 		return false
 	}
-	w.Volumes = append(w.Volumes, plan.Volume{
+	w.Volumes = append(w.Volumes, Volume{Class: w.Class, Volume: plan.Volume{
 		Name: name, UID: w.newUID("v", name), Incarnation: incarnation, Owned: true,
-	})
-	slices.SortFunc(w.Volumes, func(a, b plan.Volume) int { return plan.CompareNames(a.Name, b.Name) })
+	}})
+	slices.SortFunc(w.Volumes, func(a, b Volume) int { return plan.CompareNames(a.Name, b.Name) })
 	return true
 }
 
@@ -118,6 +141,7 @@ func (w *World) createPod(n plan.NewPod) bool {
 	}
 	w.Pods = append(w.Pods, Pod{
 		Name: n.Name, UID: w.newUID("p", n.Name), Incarnation: n.Incarnation, Permit: n.Permit,
+		Persistent: n.Persistent, Version: n.Version, Template: w.Template,
 	})
 	slices.SortFunc(w.Pods, func(a, b Pod) int { return plan.CompareNames(a.Name, b.Name) })
 	return true
@@ -134,6 +158,9 @@ func (w *World) markVolume(p plan.PodPermit, o *plan.Observed) bool {
 		return false
 	}
 	v.ClusterID, v.MemberID = p.Permit.ClusterID, p.Permit.MemberID
+	if pod := w.pod(p.Pod); pod != nil {
+		v.Version = pod.Version
+	}
 	return true
 }
 

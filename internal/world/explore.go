@@ -12,15 +12,15 @@ import (
 // Scenario is where an exploration begins and what may happen in it.
 type Scenario struct {
 	Config
-	// Size is the first spec.size.
-	Size int
+	// Spec is the first one.
+	Spec Spec
 	// Running is true to begin with a cluster that has reached its spec, false to begin with nothing.
 	Running bool
 	// Retained is true to begin with the volumes that a cluster of that size has left behind when it was deleted, and with
 	// a new EtcdCluster of its name.
 	Retained bool
-	// Edits are the sizes that the user asks for afterwards, at any time, in this order.
-	Edits []int
+	// Edits are what the user asks for afterwards, at any time, in this order.
+	Edits []Spec
 	// Faults is how many faults a run may have, and Kinds which.
 	Faults int
 	Kinds  []Kind
@@ -112,7 +112,7 @@ func Explore(s Scenario) *Report {
 }
 
 func (s *Scenario) start() *World {
-	w := New(&s.Config, s.Size)
+	w := New(&s.Config, s.Spec)
 	if s.Running || s.Retained {
 		w.Settle()
 	}
@@ -195,8 +195,8 @@ func (w *World) tell(moves []Move) []string {
 			line += ": " + keyOf(w.cfg.Next(w.Observe(w.Read)))
 		case m.Kind == passGoesOn:
 			line += fmt.Sprintf(": %d of %s", w.Pending.Step+1, w.Pending.key)
-		case m.Kind == userResizes:
-			line += fmt.Sprintf(" to %d", w.Edits[0])
+		case m.Kind == userEdits:
+			line += fmt.Sprintf(" to %+v", w.Edits[0])
 		}
 		w.Do(m)
 		trace = append(trace, line)

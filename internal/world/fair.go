@@ -71,6 +71,15 @@ func (f *fairRuns) check(w *World) (string, []Move, *World) {
 	var seen []uint64
 	for {
 		key := run.calm()
+		if slices.Contains(seen, key) && run.spoilt() {
+			if why := run.stopped(hopeful); why != "" {
+				return why, moves, run
+			}
+			for _, key := range seen {
+				f.good[key] = true
+			}
+			return "", nil, nil
+		}
 		if slices.Contains(seen, key) {
 			return "L1: the operator never comes to rest: this state was there before", moves, run
 		}
@@ -92,6 +101,7 @@ func (f *fairRuns) check(w *World) (string, []Move, *World) {
 			if why := run.ending(reached, hopeful); why != "" {
 				return why, moves, run
 			}
+			reached = reached || run.spoilt()
 		}
 		if hopeful && !reached {
 			return f.explain(w)
@@ -105,6 +115,9 @@ func (f *fairRuns) check(w *World) (string, []Move, *World) {
 
 // ending judges a world in which nothing can happen any more.
 func (w *World) ending(reached, hopeful bool) string {
+	if w.spoilt() {
+		return w.stopped(hopeful)
+	}
 	a, _ := w.Decide()
 	switch act := a.(type) {
 	case plan.Idle:

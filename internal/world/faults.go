@@ -85,16 +85,16 @@ var faults = map[Kind]transition{
 	},
 	volumeLost: {
 		name:     "volume lost",
-		ifVolume: func(_ *World, v *plan.Volume) bool { return !v.Lost },
-		onVolume: func(w *World, v *plan.Volume) {
+		ifVolume: func(_ *World, v *Volume) bool { return !v.Lost },
+		onVolume: func(w *World, v *Volume) {
 			v.Lost = true
 			w.Etcd.Lose(v.UID)
 		},
 	},
 	volumeDeleted: {
 		name:     "volume deleted",
-		ifVolume: func(_ *World, v *plan.Volume) bool { return !v.Lost && !v.Deleting },
-		onVolume: func(_ *World, v *plan.Volume) { v.Deleting = true },
+		ifVolume: func(_ *World, v *Volume) bool { return !v.Lost && !v.Deleting },
+		onVolume: func(_ *World, v *Volume) { v.Deleting = true },
 	},
 	leaderMoves: {
 		name:    "leader moves",
@@ -128,7 +128,7 @@ func (p *Pod) runs() bool { return p.Phase == plan.Running && !p.Down }
 func (w *World) endPod(p *Pod) {
 	p.Phase = plan.Terminal
 	w.Etcd.Stop(w.dir(p))
-	if !w.cfg.Persistent {
+	if !p.Persistent {
 		w.Etcd.Lose(p.UID)
 	}
 }

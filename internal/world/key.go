@@ -32,8 +32,8 @@ func (w *World) Key() uint64 {
 	}
 	e.flags(w.Stale, w.Pending != nil, w.Broken != "")
 	e.number(w.Faults)
-	for _, size := range w.Edits {
-		e.number(size)
+	for _, spec := range w.Edits {
+		e.spec(spec)
 	}
 	return maphash.Bytes(seed, e.buf)
 }
@@ -44,6 +44,14 @@ func (w *World) calm() uint64 {
 	w.Faults, w.Edits = 0, nil
 	defer func() { w.Faults, w.Edits = faults, edits }()
 	return w.Key()
+}
+
+func (e *encoder) spec(s Spec) {
+	e.number(s.Size)
+	e.flags(s.Persistent)
+	e.text(s.Version)
+	e.number(s.Template)
+	e.number(s.Class)
 }
 
 type encoder struct{ buf []byte }
@@ -70,7 +78,13 @@ func (e *encoder) snapshot(k *Kube) {
 }
 
 func (e *encoder) kube(k *Kube) {
-	e.number(k.Size)
+	e.spec(k.Spec)
+	e.number(len(k.Pulls))
+	for _, p := range k.Pulls {
+		e.text(p.Node)
+		e.text(p.Image)
+		e.flags(p.Done)
+	}
 	e.id(k.Status.ID)
 	e.number(int(k.Status.Revision))
 	e.text(strings.Join(k.Status.Voters, ","))
@@ -95,6 +109,8 @@ func (e *encoder) kube(k *Kube) {
 		e.number(v.Incarnation)
 		e.id(v.ClusterID)
 		e.id(v.MemberID)
+		e.text(v.Version)
+		e.number(v.Class)
 	}
 	e.flags(k.Budget.Exists, k.Budget.Seen)
 	e.number(k.Budget.Min)
@@ -106,7 +122,10 @@ func (e *encoder) pod(p *Pod) {
 	e.number(p.Incarnation)
 	e.number(int(p.Phase))
 	e.flags(p.Deleting, p.Serving, p.Old, p.Overdue, p.Down, p.Stuck, p.Evicting, p.Foreign)
-	e.flags(p.Sick)
+	e.flags(p.Sick, p.Persistent, p.Restarting)
+	e.text(p.Version)
+	e.text(p.Runs)
+	e.number(p.Template)
 	e.number(p.Used)
 	e.number(p.Refused)
 	e.text(string(p.Exit))
@@ -132,6 +151,8 @@ func (e *encoder) etcd(c *etcdtest.Cluster) {
 		e.id(g.ID)
 		e.id(g.Leader)
 		e.flags(g.Written)
+		e.number(g.Version)
+		e.number(g.Downgrade)
 		e.number(len(g.Members))
 		for _, m := range g.Members {
 			e.id(m.ID)
@@ -144,6 +165,8 @@ func (e *encoder) etcd(c *etcdtest.Cluster) {
 		e.id(d.ClusterID)
 		e.id(d.MemberID)
 		e.flags(d.Synced, d.Running, d.Torn)
+		e.number(d.Version)
+		e.number(d.Schema)
 	}
 }
 

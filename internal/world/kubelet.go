@@ -9,12 +9,12 @@ import (
 
 // canStart tells whether a node takes the pod and mounts its volume.
 func (w *World) canStart(p *Pod) bool {
-	return p.Phase == plan.Pending && !p.Deleting && !p.Down && !p.Stuck && !w.unmountable(w.cfg, p)
+	return p.Phase == plan.Pending && !p.Deleting && !p.Down && !p.Stuck && !w.unmountable(p)
 }
 
 // unmountable tells whether the scheduler passes a pod over because of its volume.
-func (k *Kube) unmountable(cfg *Config, p *Pod) bool {
-	if !cfg.Persistent || p.Phase != plan.Pending {
+func (k *Kube) unmountable(p *Pod) bool {
+	if !p.Persistent || p.Phase != plan.Pending {
 		return false
 	}
 	v := k.volume(p.Name)
@@ -48,7 +48,8 @@ func (w *World) refused(p *Pod) int {
 
 // canRun tells whether member-run has something to do in the pod that it has not done in vain already.
 func (w *World) canRun(p *Pod) bool {
-	if p.Phase != plan.Running || p.Deleting || p.Down || p.Sick || p.Permit == nil || w.serverRuns(p) {
+	if p.Phase != plan.Running || p.Deleting || p.Down || p.Sick || p.Permit == nil || w.serverRuns(p) ||
+		w.poisoned(p.Version, p.Template) {
 		return false
 	}
 	if exit := w.refusal(p); exit != plan.ExitNone {
@@ -56,9 +57,9 @@ func (w *World) canRun(p *Pod) bool {
 	}
 	if d := w.disk(p); d != nil { // a member that was removed exits for ever, and so does one whose log is torn
 		g := w.Etcd.Group(d.ClusterID)
-		return g != nil && g.Member(d.MemberID) != nil && !d.Torn
+		return g != nil && g.Member(d.MemberID) != nil && !d.Torn && d.Schema <= minorOf(p.Version)
 	}
-	return true
+	return p.Permit.Mode != plan.ModeJoin || w.Etcd.Compatible(p.Permit.ClusterID, minorOf(p.Version))
 }
 
 // memberRun is one start of the etcd container: member-run, and etcd as far as its write-ahead log.
@@ -67,6 +68,8 @@ func (w *World) memberRun(p *Pod) {
 		return
 	}
 	permit, dir := p.Permit, w.dir(p)
+	p.Runs, p.Restarting = p.Version, false
+	defer func() { w.Etcd.RunsVersion(dir, minorOf(p.Version)) }()
 	if w.Etcd.Disk(dir) != nil {
 		_ = w.Etcd.Resume(dir) // there is data: it cannot fail
 		return
@@ -108,7 +111,7 @@ func initialMembers(permit *plan.Permit) []etcdtest.Member {
 }
 
 // used tells whether a pod keeps the claim from going away. One that has ended does not.
-func (w *World) used(v *plan.Volume) bool {
+func (w *World) used(v *Volume) bool {
 	p := w.pod(v.Name)
-	return p != nil && p.Phase == plan.Running
+	return p != nil && p.Persistent && p.Phase == plan.Running
 }

@@ -3,8 +3,6 @@ package world
 import (
 	"fmt"
 	"maps"
-
-	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
 
 // Move is one transition.
@@ -29,10 +27,13 @@ const (
 	catchesUp
 	volumeGone
 	budgetSeen
+	containerEnds
+	imagePulled
+	versionFollows
 	cacheFollows
 	// What may happen.
 	clientWrites
-	userResizes
+	userEdits
 	nodeReturns
 	// The operator.
 	passes
@@ -80,8 +81,8 @@ type transition struct {
 	name     string
 	ifPod    func(*World, *Pod) bool
 	onPod    func(*World, *Pod)
-	ifVolume func(*World, *plan.Volume) bool
-	onVolume func(*World, *plan.Volume)
+	ifVolume func(*World, *Volume) bool
+	onVolume func(*World, *Volume)
 	ifWorld  func(*World) bool
 	onWorld  func(*World)
 }

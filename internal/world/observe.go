@@ -1,6 +1,7 @@
 package world
 
 import (
+	"slices"
 	"time"
 
 	"github.com/etcdpilot/etcd-operator/internal/etcd/etcdtest"
@@ -9,18 +10,25 @@ import (
 
 // Observe is what a pass sees that has read the Kubernetes objects in k and then asks etcd.
 func (w *World) Observe(k *Kube) plan.Observed {
-	o := plan.Observed{Now: base, Cluster: k.cluster(w.cfg)}
+	o := plan.Observed{Now: base, Cluster: k.cluster()}
 	o.Pods = make([]plan.Pod, 0, len(k.Pods))
 	for i := range k.Pods {
 		p := observePod(&k.Pods[i])
 		p.Ready = w.ready(&k.Pods[i])
-		p.Persistent, p.Version = w.cfg.Persistent, w.cfg.Version
-		if k.Pods[i].Stuck || k.unmountable(w.cfg, &k.Pods[i]) {
+		p.Drift.Template = k.Pods[i].Template != k.Template
+		if k.Pods[i].Stuck || k.unmountable(&k.Pods[i]) {
 			p.Problem = "cannot be scheduled"
+		} else if p.Phase == plan.Running && w.poisoned(p.Version, k.Pods[i].Template) && !w.serverRuns(&k.Pods[i]) {
+			p.Problem = "etcd ends at every start"
 		}
 		o.Pods = append(o.Pods, p)
 	}
-	o.Volumes = append(o.Volumes, k.Volumes...)
+	for i := range k.Volumes {
+		v := k.Volumes[i].Volume
+		v.Drift = k.Volumes[i].Class != k.Class
+		o.Volumes = append(o.Volumes, v)
+	}
+	o.Pulls = slices.Clone(k.Pulls)
 	settled := k.Budget.Seen
 	for i := range k.Pods {
 		settled = settled && (!k.Pods[i].Evicting || k.Pods[i].Deleting)
@@ -46,6 +54,7 @@ func observePod(p *Pod) plan.Pod {
 	out := plan.Pod{
 		Name: p.Name, UID: p.UID, Incarnation: p.Incarnation, Phase: p.Phase, Node: "n-" + p.Name, Zone: zones[n%2],
 		Deleting: p.Deleting, Created: base, Permit: p.Permit, Exit: p.Exit, Refused: p.Refused, Serving: p.Serving,
+		Persistent: p.Persistent, Version: p.Version, Restarting: p.Restarting,
 	}
 	if p.Phase != plan.Pending {
 		out.IP = "ip-" + p.UID
@@ -73,7 +82,7 @@ func (w *World) observeEtcd(k *Kube) plan.Etcd {
 		}
 		if p.Foreign {
 			e.Answers = append(e.Answers, plan.Answer{
-				Pod: p.Name, PodUID: p.UID, MemberID: 0xbad, ClusterID: 0xbad, Leader: 0xbad, Version: w.cfg.Version,
+				Pod: p.Name, PodUID: p.UID, MemberID: 0xbad, ClusterID: 0xbad, Leader: 0xbad, Version: p.Version,
 			})
 		} else if s, runs := w.server(p); runs {
 			e.Answers = append(e.Answers, w.answer(p, s))
@@ -107,8 +116,11 @@ func revision(written bool) int64 {
 func (w *World) answer(p *Pod, s server) plan.Answer {
 	a := plan.Answer{
 		Pod: p.Name, PodUID: p.UID, MemberID: s.disk.MemberID, ClusterID: s.disk.ClusterID, Leader: s.group.Leader,
-		Version: w.cfg.Version, Revision: revision(s.group.Written && s.disk.Synced), Committed: 100,
+		Version: p.Runs, Revision: revision(s.group.Written && s.disk.Synced), Committed: 100,
 		Learner: s.member != nil && s.member.Learner,
+	}
+	if s.disk.Version >= 6 {
+		a.Storage, a.Downgrade = minorName(s.disk.Schema), minorName(s.group.Downgrade)
 	}
 	if s.disk.Synced {
 		a.Applied = 100

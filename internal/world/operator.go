@@ -32,6 +32,9 @@ func (w *World) pass() {
 func (w *World) carryOut(a plan.Action, o *plan.Observed) {
 	stale := w.Cache != nil && w.cfg.TrustCache
 	for step := range steps(a) {
+		if step > 0 {
+			w.checkTurn(a)
+		}
 		before := w.standing(false)
 		if !w.effect(a, step, o, stale) {
 			return

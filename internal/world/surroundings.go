@@ -1,6 +1,10 @@
 package world
 
-import "github.com/etcdpilot/etcd-operator/internal/plan"
+import (
+	"slices"
+
+	"github.com/etcdpilot/etcd-operator/internal/plan"
+)
 
 // surroundings is what Kubernetes, etcd, the nodes and the users do.
 var surroundings = map[Kind]transition{
@@ -50,13 +54,35 @@ var surroundings = map[Kind]transition{
 	},
 	volumeGone: {
 		name:     "volume is gone",
-		ifVolume: func(w *World, v *plan.Volume) bool { return v.Deleting && !w.used(v) },
+		ifVolume: func(w *World, v *Volume) bool { return v.Deleting && !w.used(v) },
 		onVolume: (*World).removeVolume,
 	},
 	budgetSeen: {
 		name:    "disruption controller follows",
 		ifWorld: func(w *World) bool { return w.Budget.Exists && !w.Budget.Seen },
 		onWorld: func(w *World) { w.Budget.Seen = true },
+	},
+	containerEnds: {
+		name:  "container ends for its new image",
+		ifPod: func(_ *World, p *Pod) bool { return p.Restarting && !p.Down },
+		onPod: func(w *World, p *Pod) {
+			w.Etcd.Stop(w.dir(p))
+			p.Restarting = false
+		},
+	},
+	imagePulled: {
+		name:    "images are fetched",
+		ifWorld: func(w *World) bool { return slices.ContainsFunc(w.Pulls, func(p plan.Pull) bool { return !p.Done }) },
+		onWorld: func(w *World) {
+			for i := range w.Pulls {
+				w.Pulls[i].Done = true
+			}
+		},
+	},
+	versionFollows: {
+		name:    "etcd's leader looks at the versions",
+		ifWorld: func(w *World) bool { return w.Etcd.VersionDue(w.Status.ID) },
+		onWorld: func(w *World) { w.Etcd.FollowVersion(w.Status.ID) },
 	},
 	cacheFollows: {
 		name:    "cache follows",
@@ -71,11 +97,11 @@ var surroundings = map[Kind]transition{
 		},
 		onWorld: func(w *World) { w.Etcd.Write(w.group().ID) },
 	},
-	userResizes: {
-		name:    "user resizes",
+	userEdits: {
+		name:    "user edits",
 		ifWorld: func(w *World) bool { return len(w.Edits) > 0 },
 		onWorld: func(w *World) {
-			w.Size, w.Edits = w.Edits[0], w.Edits[1:]
+			w.Spec, w.Edits = w.Edits[0], w.Edits[1:]
 			w.touched()
 		},
 	},
@@ -157,7 +183,7 @@ func (w *World) retain() {
 	for i := range w.Volumes {
 		w.Volumes[i].Owned = false
 	}
-	w.Status, w.Budget = Status{}, Budget{}
+	w.Status, w.Budget, w.Pulls = Status{}, Budget{}, nil
 }
 
 // written is what clients do as soon as they are let in.

@@ -3,7 +3,6 @@ package world
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/etcdpilot/etcd-operator/internal/etcd/etcdtest"
@@ -15,14 +14,12 @@ type Planner func(plan.Observed) plan.Action
 
 // Config is what does not change in a run.
 type Config struct {
-	// Persistent is true for members on PersistentVolumeClaims.
-	Persistent bool
-	// Version is what every server runs, for example "3.7.3".
-	Version string
 	// Next is the planner.
 	Next Planner
 	// TrustCache makes the operator act on its cache without planning again on live reads.
 	TrustCache bool
+	// Broken is a version that never starts, empty if there is none.
+	Broken string
 }
 
 // World is one state: everything that exists, and what the operator is in the middle of.
@@ -40,8 +37,8 @@ type World struct {
 	Pending *Pending
 	// Stale is true once the EtcdCluster was written after it was read for Read or Pending.
 	Stale bool
-	// Edits are the sizes that the user will still ask for, in this order.
-	Edits []int
+	// Edits are what the user will still ask for, in this order.
+	Edits []Spec
 	// Faults is how many more may happen.
 	Faults int
 	// Broken is the first invariant that was violated, empty if none.
@@ -50,10 +47,11 @@ type World struct {
 
 // Kube is what the API server holds of one cluster.
 type Kube struct {
-	Size    int
+	Spec
 	Status  Status
 	Pods    []Pod
-	Volumes []plan.Volume
+	Volumes []Volume
+	Pulls   []plan.Pull
 	Budget  Budget
 }
 
@@ -89,6 +87,14 @@ type Pod struct {
 	Evicting bool
 	// Foreign is true while somebody else's etcd answers at the pod's address.
 	Foreign bool
+	// Persistent, Version and Template are what the pod was made from; Version is its image's, changed in place.
+	Persistent bool
+	Version    string
+	Template   int
+	// Runs is the version of the server that was started last, and Restarting is true from a change of the image until
+	// that server has ended.
+	Runs       string
+	Restarting bool
 }
 
 // Budget is the PodDisruptionBudget and what its controller has seen of it.
@@ -110,14 +116,10 @@ type Pending struct {
 	key string
 }
 
-// New returns the world right after the user has created an EtcdCluster of that size.
-func New(cfg *Config, size int) *World {
+// New returns the world right after the user has created an EtcdCluster of that spec.
+func New(cfg *Config, spec Spec) *World {
 	w := &World{cfg: cfg}
-	w.Size = size
-	w.Etcd.MaxLearners = 8
-	if strings.HasPrefix(cfg.Version, "3.5.") {
-		w.Etcd.MaxLearners = 1
-	}
+	w.Spec = spec
 	return w
 }
 
@@ -137,6 +139,7 @@ func (w *World) Clone() *World {
 func (k *Kube) clone() *Kube {
 	out := *k
 	out.Pods, out.Volumes = slices.Clone(k.Pods), slices.Clone(k.Volumes)
+	out.Pulls = slices.Clone(k.Pulls)
 	return &out
 }
 
@@ -146,13 +149,14 @@ const clusterName, namespace, clusterUID = "c", "ns", "uid"
 var base = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 func (w *World) cluster() plan.Cluster {
-	return w.Kube.cluster(w.cfg)
+	return w.Kube.cluster()
 }
 
-func (k *Kube) cluster(cfg *Config) plan.Cluster {
+func (k *Kube) cluster() plan.Cluster {
 	return plan.Cluster{
-		Namespace: namespace, Name: clusterName, UID: clusterUID, Size: k.Size, Persistent: cfg.Persistent, Version: cfg.Version,
-		ID: k.Status.ID, Bootstrap: k.Status.Bootstrap, Revision: k.Status.Revision, Voters: k.Status.Voters,
+		Namespace: namespace, Name: clusterName, UID: clusterUID, Size: k.Size, Persistent: k.Persistent,
+		Version: k.Version,
+		ID:      k.Status.ID, Bootstrap: k.Status.Bootstrap, Revision: k.Status.Revision, Voters: k.Status.Voters,
 	}
 }
 
@@ -165,7 +169,7 @@ func (k *Kube) pod(name string) *Pod {
 	return nil
 }
 
-func (k *Kube) volume(name string) *plan.Volume {
+func (k *Kube) volume(name string) *Volume {
 	for i := range k.Volumes {
 		if k.Volumes[i].Name == name {
 			return &k.Volumes[i]
@@ -176,7 +180,7 @@ func (k *Kube) volume(name string) *plan.Volume {
 
 // dir is the name of the directory that a pod works on, empty if its volume is missing.
 func (w *World) dir(p *Pod) string {
-	if !w.cfg.Persistent {
+	if !p.Persistent {
 		return p.UID
 	}
 	if v := w.volume(p.Name); v != nil {
@@ -229,7 +233,7 @@ func (w *World) server(p *Pod) (server, bool) {
 // removePod takes the pod out of the API, and with it an emptyDir.
 func (w *World) removePod(p *Pod) {
 	w.Etcd.Stop(w.dir(p))
-	if !w.cfg.Persistent {
+	if !p.Persistent {
 		w.Etcd.Lose(p.UID)
 	}
 	name := p.Name
@@ -237,10 +241,10 @@ func (w *World) removePod(p *Pod) {
 }
 
 // removeVolume takes the claim out of the API, and with it the data.
-func (w *World) removeVolume(v *plan.Volume) {
+func (w *World) removeVolume(v *Volume) {
 	w.Etcd.Lose(v.UID)
 	name := v.Name
-	w.Volumes = slices.DeleteFunc(w.Volumes, func(v plan.Volume) bool { return v.Name == name })
+	w.Volumes = slices.DeleteFunc(w.Volumes, func(v Volume) bool { return v.Name == name })
 }
 
 // violate records the first broken invariant.

@@ -21,9 +21,11 @@ func everything() *Scenario {
 // from equal worlds leads to equal worlds. The search relies on both.
 func TestMovesTouchOnlyTheirWorld(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		cfg := &Config{Persistent: rapid.Bool().Draw(t, "persistent"), Version: "3.7.3", Next: plan.Next}
-		w := New(cfg, rapid.IntRange(1, 3).Draw(t, "size"))
-		w.Faults, w.Edits = 3, []int{2, 3, 1}
+		spec := Spec{Size: rapid.IntRange(1, 3).Draw(t, "size"), Persistent: rapid.Bool().Draw(t, "persistent"), Version: "3.6.16"}
+		w := New(&Config{Next: plan.Next}, spec)
+		up, moved := spec, spec
+		up.Version, moved.Persistent = "3.7.3", !spec.Persistent
+		w.Faults, w.Edits = 3, []Spec{up, moved, spec}
 		for range 40 {
 			moves := w.moves(everything())
 			if len(moves) == 0 {
@@ -58,7 +60,7 @@ func TestEveryKindHasATransition(t *testing.T) {
 func TestSettle(t *testing.T) {
 	for _, persistent := range []bool{false, true} {
 		for size := 1; size <= 5; size++ {
-			w := New(&Config{Persistent: persistent, Version: "3.7.3", Next: plan.Next}, size)
+			w := New(&Config{Next: plan.Next}, Spec{Size: size, Persistent: persistent, Version: "3.7.3"})
 			if w.Settle(); !w.reached() || w.Broken != "" {
 				t.Errorf("size %d persistent %t: the spec is not reached: %s", size, persistent, w.Broken)
 			}

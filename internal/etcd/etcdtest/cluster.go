@@ -35,6 +35,9 @@ type Disk struct {
 	// Torn is true for the log of a learner that began again from nothing: it lacks what the leader takes it to have, and
 	// etcd panics at the first heartbeat ("tocommit is out of range") whenever it starts.
 	Torn bool
+	// Version is the minor version of the server that ran last, and Schema that of the cluster when it last took note; 0 if
+	// nobody has said.
+	Version, Schema int
 }
 
 // Group is one cluster: what its quorum has agreed on.
@@ -45,6 +48,8 @@ type Group struct {
 	Leader uint64
 	// Written is true once a client's write was acknowledged.
 	Written bool
+	// Version is the cluster's minor version, and Downgrade the one that it was told to go down to; 0 if none.
+	Version, Downgrade int
 }
 
 // Cluster is every server and every data directory of one name, of however many etcd clusters. The zero value is empty.
@@ -196,6 +201,7 @@ func (c *Cluster) settle() {
 			}
 		}
 	}
+	c.schemas()
 }
 
 // elect keeps the leader while it runs and votes; otherwise the first running voter that knows everything follows it.

@@ -1,0 +1,114 @@
+package world
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/etcdpilot/etcd-operator/internal/plan"
+)
+
+// Spec is what the user asks for.
+type Spec struct {
+	Size int
+	// Persistent is true for members on PersistentVolumeClaims.
+	Persistent bool
+	// Version is what every server is to run, for example "3.7.3".
+	Version string
+	// Template counts the edits of what takes a new pod. In pods made from a negative one etcd never starts.
+	Template int
+	// Class counts the edits of the kind of volume.
+	Class int
+}
+
+// Volume is a claim and the kind of volume that it was made as.
+type Volume struct {
+	plan.Volume
+	Class int
+}
+
+// poisoned tells whether etcd never starts in such a pod.
+func (w *World) poisoned(version string, template int) bool {
+	return template < 0 || version == w.cfg.Broken
+}
+
+// current tells whether the pod and its volume are what the spec asks for.
+func (w *World) current(p *Pod) bool {
+	v := w.volume(p.Name)
+	return p.Persistent == w.Persistent && p.Version == w.Version && p.Runs == p.Version && p.Template == w.Template &&
+		(v == nil || v.Class == w.Class)
+}
+
+// minorOf is the minor release of a version of etcd 3, such as 6 of "3.6.16" and of "3.6"; 0 of none.
+func minorOf(version string) int {
+	parts := strings.Split(version, ".")
+	if len(parts) < 2 {
+		return 0
+	}
+	n, err := strconv.Atoi(parts[1])
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// minorName is etcd's own form of it, empty for 0.
+func minorName(minor int) string {
+	if minor == 0 {
+		return ""
+	}
+	return fmt.Sprintf("3.%d", minor)
+}
+
+// learners is the lowest limit of all servers that there are: 1 in etcd 3.5, what member-run asks for from 3.6 on.
+func (w *World) learners() int {
+	for i := range w.Pods {
+		if minorOf(w.Pods[i].Runs) == 5 {
+			return 1
+		}
+	}
+	return 8
+}
+
+// markVersion notes on the very volume that was seen which version its member is to run. There may be none.
+func (w *World) markVersion(name, version string, o *plan.Observed) bool {
+	seen := seenVolume(o, name)
+	if seen == "" {
+		return true
+	}
+	v := w.volume(name)
+	if v == nil || v.UID != seen {
+		return false
+	}
+	v.Version = version
+	return true
+}
+
+// setImage changes the image of the pod that was seen. Its container is ended later.
+func (w *World) setImage(act plan.SetImage) bool {
+	p := w.pod(act.Name)
+	if p == nil || p.UID != act.UID {
+		return false
+	}
+	p.Version, p.Restarting = act.Version, w.serverRuns(p)
+	p.Exit, p.Refused = plan.ExitNone, 0
+	return true
+}
+
+func (w *World) pullImages(act plan.PullImages) {
+	for _, on := range act.Pulls {
+		name := on.Node + on.Image
+		w.Pulls = append(w.Pulls, plan.Pull{Name: name, UID: name, Node: on.Node, Image: on.Image})
+	}
+}
+
+// spoilt tells whether the spec asks for what can never run.
+func (w *World) spoilt() bool { return w.poisoned(w.Version, w.Template) }
+
+// stopped judges where an update ends that can never succeed: the others go on.
+func (w *World) stopped(hopeful bool) string {
+	if g := w.group(); hopeful && (g == nil || g.Leader == 0) {
+		return "L1: a bad update costs the quorum"
+	}
+	return ""
+}
