@@ -127,7 +127,7 @@ func recreateLost(o plan.Observed) plan.Action {
 	a := plan.Next(o)
 	if lost, ok := a.(plan.RemoveMember); ok {
 		if _, there := podOf(o, lost.Name); !there {
-			return plan.CreatePods{Pods: []plan.NewPod{{Name: lost.Name, Incarnation: 1}}}
+			return plan.CreatePods{Pods: []plan.NewPod{{Name: lost.Name, Incarnation: 1, Version: o.Cluster.Version}}}
 		}
 	}
 	return a
@@ -145,7 +145,9 @@ func seatsByName(o plan.Observed) plan.Action {
 		}
 		o.Cluster.Bootstrap = &byName
 		if len(o.Pods) < len(b.Members) && o.Cluster.ID == 0 {
-			return plan.CreatePods{Pods: []plan.NewPod{{Name: missing(o, b.Members), Incarnation: b.Incarnation}}}
+			return plan.CreatePods{Pods: []plan.NewPod{{
+				Name: missing(o, b.Members), Incarnation: b.Incarnation, Version: o.Cluster.Version,
+			}}}
 		}
 	}
 	return plan.Next(o)

@@ -30,7 +30,7 @@ func (w *World) Key() uint64 {
 			e.text(seen.UID)
 		}
 	}
-	e.flags(w.Stale, w.Pending != nil, w.Broken != "")
+	e.flags(w.Stale, w.Pending != nil, w.Broken != "", w.Harmed && w.spoilt())
 	e.number(w.Faults)
 	for _, spec := range w.Edits {
 		e.spec(spec)

@@ -182,6 +182,7 @@ func (w *World) moves(s *Scenario) []Move {
 func (w *World) Do(m Move) {
 	if m.Kind >= firstFault {
 		w.Faults--
+		w.Harmed = true
 	}
 	t := &transitions[m.Kind]
 	switch {

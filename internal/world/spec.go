@@ -105,9 +105,10 @@ func (w *World) pullImages(act plan.PullImages) {
 // spoilt tells whether the spec asks for what can never run.
 func (w *World) spoilt() bool { return w.poisoned(w.Version, w.Template) }
 
-// stopped judges where an update ends that can never succeed: the others go on.
+// stopped judges where an update ends that can never succeed: it costs one member, and the others go on. A fault can take
+// another one, and then the user has to go back to a spec that works.
 func (w *World) stopped(hopeful bool) string {
-	if g := w.group(); hopeful && (g == nil || g.Leader == 0) {
+	if g := w.group(); hopeful && !w.Harmed && (g == nil || g.Leader == 0) {
 		return "L1: a bad update costs the quorum"
 	}
 	return ""

@@ -41,6 +41,8 @@ type World struct {
 	Edits []Spec
 	// Faults is how many more may happen.
 	Faults int
+	// Harmed is true once there was a fault.
+	Harmed bool
 	// Broken is the first invariant that was violated, empty if none.
 	Broken string
 }
