@@ -108,7 +108,8 @@ test-unit: ## Run the tests that need no cluster, the explorer among them
 	go test -race $(CONCURRENT); \
 	go test $$(go list ./... | grep -vxF "$$(go list $(CONCURRENT) $(EXPLORED))"); \
 	go test -v $(EXPLORED) | grep -vE '^ *(=== |--- PASS)'; \
-	go test -C test/lab ./...
+	go test -C test/lab ./...; \
+	go test -C test/e2e $$(cd test/e2e && go list ./... | grep -v /stories)
 
 .PHONY: test-lab
 test-lab: image ## Run the user stories on a real Kubernetes (STORIES=regexp for some)
