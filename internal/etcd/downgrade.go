@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/Masterminds/semver/v3"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
@@ -30,13 +29,4 @@ func (s *Session) CancelDowngrade(ctx context.Context) error {
 		_, err := c.Downgrade(ctx, clientv3.DowngradeCancel, "")
 		return err
 	}, rpctypes.ErrNoInflightDowngrade)
-}
-
-// minorOf is the minor version of what a server says of its version, such as "3.6" of "3.6.0"; empty if it says nothing.
-func minorOf(v string) string {
-	parsed, err := semver.NewVersion(v)
-	if err != nil {
-		return ""
-	}
-	return fmt.Sprintf("%d.%d", parsed.Major(), parsed.Minor())
 }

@@ -13,6 +13,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/etcdpilot/etcd-operator/internal/plan"
+	"github.com/etcdpilot/etcd-operator/internal/version"
 )
 
 // statusTimeout is how long a member may take to answer for itself.
@@ -92,9 +93,9 @@ func ask(ctx context.Context, c *clientv3.Client, e Endpoint) (plan.Answer, bool
 	answer.Applied, answer.Committed = status.GetRaftAppliedIndex(), status.GetRaftIndex()
 	answer.DBSize, answer.DBSizeInUse = status.GetDbSize(), status.GetDbSizeInUse()
 	answer.Errors = status.GetErrors()
-	answer.Storage = minorOf(status.GetStorageVersion())
+	answer.Storage = version.Minor(status.GetStorageVersion())
 	if d := status.GetDowngradeInfo(); d.GetEnabled() {
-		answer.Downgrade = minorOf(d.GetTargetVersion())
+		answer.Downgrade = version.Minor(d.GetTargetVersion())
 	}
 	return answer, true
 }

@@ -6,10 +6,9 @@ import "slices"
 func (v *view) pulls() []PullOn {
 	var needed []PullOn
 	for _, m := range v.Etcd.Members {
-		p, c := v.pods[m.Name], v.change(m)
+		p := v.pods[m.Name]
 		on := PullOn{Node: p.Node, Image: v.Cluster.Image(v.versionFor(p))}
-		inPlace := c == restarting || c == recreating
-		if inPlace && v.otherImage(p) && p.Node != "" && !slices.Contains(needed, on) {
+		if v.change(m).stops() && v.otherImage(p) && p.Node != "" && !slices.Contains(needed, on) {
 			needed = append(needed, on)
 		}
 	}

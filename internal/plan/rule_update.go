@@ -30,6 +30,9 @@ const (
 	replacing
 )
 
+// stops tells whether the member stays and stops for the change.
+func (c change) stops() bool { return c == restarting || c == recreating }
+
 // change tells what has to be done to a listed member.
 func (v *view) change(m Member) change {
 	p, ok := v.pods[m.Name]
@@ -129,7 +132,7 @@ func mend(v *view) Action {
 		if v.healthy(m) || p.Deleting || v.stepsDown() {
 			continue
 		}
-		if c := v.change(m); (c == restarting || c == recreating) && v.pulled(p) {
+		if v.change(m).stops() && v.pulled(p) {
 			return v.update(m)
 		}
 	}
@@ -221,7 +224,7 @@ func (v *view) turn() (Member, bool) {
 	}
 	last := Member{}
 	for _, m := range v.voters() {
-		if c := v.change(m); c != restarting && c != recreating {
+		if !v.change(m).stops() {
 			continue
 		}
 		if m.ID != v.leader() {
@@ -252,8 +255,8 @@ func roll(v *view) Action {
 // awaitImages waits for what a restart needs. The kubelet ends a container before it pulls the new image: it must be there.
 func (v *view) awaitImages() Action {
 	for _, m := range v.voters() {
-		p, c := v.pods[m.Name], v.change(m)
-		if c != restarting && c != recreating || v.pulled(p) {
+		p := v.pods[m.Name]
+		if !v.change(m).stops() || v.pulled(p) {
 			continue
 		}
 		if pull, _ := v.pull(p); pull.Problem != "" {

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/Masterminds/semver/v3"
-
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/version"
 )
@@ -74,15 +72,6 @@ func (v *view) lowest() string {
 	return v.Cluster.Version
 }
 
-// minorOf is a version's minor release in etcd's own form, such as "3.6".
-func minorOf(v string) string {
-	parsed, err := semver.NewVersion(v)
-	if err != nil {
-		return v
-	}
-	return fmt.Sprintf("%d.%d", parsed.Major(), parsed.Minor())
-}
-
 // goesDown tells whether a member has yet to go down to another minor version.
 func (v *view) goesDown() bool {
 	return slices.ContainsFunc(v.Etcd.Members, func(m Member) bool { return v.down(v.pods[m.Name]) })
@@ -91,7 +80,7 @@ func (v *view) goesDown() bool {
 // down tells whether the pod is to run a lower minor version than it does.
 func (v *view) down(p Pod) bool {
 	target := v.target()
-	return target != "" && p.Version != target && version.Compare(minorOf(p.Version), minorOf(target)) > 0
+	return target != "" && p.Version != target && version.Compare(version.Minor(p.Version), version.Minor(target)) > 0
 }
 
 // stepsDown tells whether etcd's own downgrade has to come before any member runs the target: no member runs the target's
@@ -101,14 +90,14 @@ func (v *view) stepsDown() bool {
 	if !v.goesDown() {
 		return false
 	}
-	target := minorOf(v.target())
+	target := version.Minor(v.target())
 	lowered := true
 	for _, m := range v.Etcd.Members {
 		a, ok := v.answer(m)
 		if !ok {
 			continue
 		}
-		atMost := func(running string) bool { return version.Compare(minorOf(running), target) <= 0 }
+		atMost := func(running string) bool { return version.Compare(version.Minor(running), target) <= 0 }
 		if target == "" || atMost(a.Version) && atMost(v.pods[m.Name].Version) {
 			return false
 		}
@@ -135,7 +124,7 @@ func stayUp(v *view) Action {
 		return nil
 	}
 	joining := len(v.Etcd.Members) < v.size() || len(v.learners()) > 0
-	unwanted := target != "" && minorOf(target) != told && !v.needsSnapshots()
+	unwanted := target != "" && version.Minor(target) != told && !v.needsSnapshots()
 	if joining || unwanted {
 		return CancelDowngrade{Version: told}
 	}
@@ -145,7 +134,7 @@ func stayUp(v *view) Action {
 // needsSnapshots tells whether the members are about to run etcd 3.7 while their logs may hold entries that 3.5 wrote. From
 // those 3.7 panics at every start; a log is read from the last snapshot on.
 func (v *view) needsSnapshots() bool {
-	return v.Cluster.SnapshotDue && minorOf(v.target()) == "3.7" && minorOf(v.lowest()) == "3.6"
+	return v.Cluster.SnapshotDue && version.Minor(v.target()) == "3.7" && version.Minor(v.lowest()) == "3.6"
 }
 
 // snapshot has every member write one. etcd 3.6 does that out of turn only when the cluster's version goes down
@@ -171,7 +160,7 @@ func snapshot(v *view) Action {
 
 // downgrade has etcd lower the data's schema before any member is started with a lower minor version.
 func downgrade(v *view) Action {
-	target := minorOf(v.target())
+	target := version.Minor(v.target())
 	switch {
 	case !v.stepsDown():
 		return nil
@@ -189,8 +178,8 @@ func (v *view) awaitVersion() Action {
 	if v.lowest() == v.target() {
 		return nil
 	}
-	lowest := minorOf(v.lowest())
-	if version.Compare(minorOf(v.target()), lowest) <= 0 {
+	lowest := version.Minor(v.lowest())
+	if version.Compare(version.Minor(v.target()), lowest) <= 0 {
 		return nil
 	}
 	for _, m := range v.Etcd.Members {

@@ -119,3 +119,12 @@ func objectMeta(c *v1beta2.EtcdCluster, name string) metav1.ObjectMeta {
 		OwnerReferences: []metav1.OwnerReference{Owner(c)},
 	}
 }
+
+// without are the entries of a map whose keys the other has not.
+func without(given, other map[string]string) map[string]string {
+	out := merge(given)
+	for key := range other {
+		delete(out, key)
+	}
+	return out
+}

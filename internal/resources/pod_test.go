@@ -66,24 +66,30 @@ func TestGoldenPods(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			o := options
 			o.Persistent = Persistent(c)
-			got, err := yaml.Marshal(build(t, c, nil, o))
-			if err != nil {
-				t.Fatal(err)
-			}
-			file := filepath.Join("testdata", name+".yaml")
-			if *update {
-				if err := os.WriteFile(file, got, 0o600); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if string(got) != string(want) {
-				t.Errorf("the pod is\n%s\nwant\n%s", got, want)
-			}
+			golden(t, name, build(t, c, nil, o))
 		})
+	}
+}
+
+// golden compares a pod with a file, or writes that.
+func golden(t *testing.T, name string, pod *corev1.Pod) {
+	t.Helper()
+	got, err := yaml.Marshal(pod)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join("testdata", name+".yaml")
+	if *update {
+		if err := os.WriteFile(file, got, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(got) != string(want) {
+		t.Errorf("the pod is\n%s\nwant\n%s", got, want)
 	}
 }
 

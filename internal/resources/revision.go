@@ -36,10 +36,7 @@ func RevisionOf(c *v1beta2.EtcdCluster, o PodOptions) (Revision, error) {
 	if err != nil {
 		return Revision{}, err
 	}
-	labels := merge(pod.Labels)
-	for key := range memberLabels(c.Name, "", 0) {
-		delete(labels, key)
-	}
+	labels := without(pod.Labels, memberLabels(c.Name, "", 0))
 	r := Revision{
 		Metadata:  encode(metadata{Labels: labels, Annotations: pod.Annotations}),
 		Resources: hash(pod.Spec.Containers[0].Resources),

@@ -80,10 +80,7 @@ func service(c *v1beta2.EtcdCluster, name string, meta v1beta2.ServiceMeta, spec
 	}
 	spec.IPFamilyPolicy, spec.IPFamilies = &single, meta.IPFamilies
 	out := &corev1.Service{ObjectMeta: objectMeta(c, name), Spec: spec}
-	given := metadata{Labels: merge(meta.Labels), Annotations: meta.Annotations}
-	for key := range out.Labels {
-		delete(given.Labels, key)
-	}
+	given := metadata{Labels: without(meta.Labels, out.Labels), Annotations: meta.Annotations}
 	out.Labels = merge(given.Labels, out.Labels)
 	out.Annotations = merge(given.Annotations, map[string]string{
 		AnnotationMetadata: encode(given), AnnotationTemplate: hash(spec),

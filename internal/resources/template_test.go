@@ -1,8 +1,6 @@
 package resources
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -51,23 +49,7 @@ func TestTemplate(t *testing.T) {
 	if err := CheckTemplate(c); err != nil {
 		t.Fatal(err)
 	}
-	got, err := yaml.Marshal(build(t, c, nil, options))
-	if err != nil {
-		t.Fatal(err)
-	}
-	file := filepath.Join("testdata", "template.yaml")
-	if *update {
-		if err := os.WriteFile(file, got, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if string(got) != string(want) {
-		t.Errorf("the pod is\n%s\nwant\n%s", got, want)
-	}
+	golden(t, "template", build(t, c, nil, options))
 }
 
 func TestTemplateRefused(t *testing.T) {

@@ -34,11 +34,10 @@ func Volume(c *v1beta2.EtcdCluster, name string, incarnation int) *corev1.Persis
 
 // volumeMetadata is what the spec adds to every claim.
 func volumeMetadata(c *v1beta2.EtcdCluster) metadata {
-	labels := merge(podPolicy(c).VolumeLabels)
-	for key := range memberLabels(c.Name, "", 0) {
-		delete(labels, key)
+	return metadata{
+		Labels:      without(podPolicy(c).VolumeLabels, memberLabels(c.Name, "", 0)),
+		Annotations: podPolicy(c).VolumeAnnotations,
 	}
-	return metadata{Labels: labels, Annotations: podPolicy(c).VolumeAnnotations}
 }
 
 // VolumeMetadataPatch is the change of a claim's metadata to what the spec asks for, nil if there is none.

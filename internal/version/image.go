@@ -1,6 +1,7 @@
 package version
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/Masterminds/semver/v3"
@@ -30,16 +31,21 @@ func Compare(a, b string) int {
 	first, errA := semver.NewVersion(a)
 	second, errB := semver.NewVersion(b)
 	switch {
-	case errA != nil || errB != nil:
-		return yes(errB != nil) - yes(errA != nil)
-	default:
-		return first.Compare(second)
-	}
-}
-
-func yes(b bool) int {
-	if b {
+	case errA != nil && errB != nil:
+		return 0
+	case errA != nil:
+		return -1
+	case errB != nil:
 		return 1
 	}
-	return 0
+	return first.Compare(second)
+}
+
+// Minor is a version's minor release in etcd's own form, such as "3.6"; empty for what is no version.
+func Minor(v string) string {
+	parsed, err := semver.NewVersion(v)
+	if err != nil {
+		return ""
+	}
+	return fmt.Sprintf("%d.%d", parsed.Major(), parsed.Minor())
 }

@@ -33,3 +33,11 @@ func TestCompare(t *testing.T) {
 		}
 	}
 }
+
+func TestMinor(t *testing.T) {
+	for v, want := range map[string]string{"3.6.16": "3.6", "3.6": "3.6", "3.7.0-rc.0": "3.7", "": "", "unknown": ""} {
+		if got := Minor(v); got != want {
+			t.Errorf("Minor(%q) = %q, want %q", v, got, want)
+		}
+	}
+}

@@ -12,33 +12,18 @@ const cutFor = 25 * time.Second
 var networkFaults = []fault{
 	{
 		family: "network", name: "leader-cut", title: "the leader's node cut off from the other nodes for 25 s", gate: true,
-		spec: onVolumes(3),
-		breaks: func(s *trial) {
-			before, leader := s.identities(), s.leaderElsewhere()
-			s.cut(leader)
-			s.recover()
-			s.same(before)
-		},
+		spec:   onVolumes(3),
+		breaks: func(s *trial) { s.cut(s.leaderElsewhere()) },
 	},
 	{
 		family: "network", name: "follower-cut", title: "a follower's node cut off from the other nodes for 25 s",
-		spec: onVolumes(3),
-		breaks: func(s *trial) {
-			before, follower := s.identities(), s.follower()
-			s.cut(follower)
-			s.recover()
-			s.same(before)
-		},
+		spec:   onVolumes(3),
+		breaks: func(s *trial) { s.cut(s.follower()) },
 	},
 	{
 		family: "network", name: "minority-cut", title: "a node with a minority of five cut off from the others for 25 s",
-		spec: onVolumes(5),
-		breaks: func(s *trial) {
-			before, leader := s.identities(), s.leaderElsewhere()
-			s.cut(leader)
-			s.recover()
-			s.same(before)
-		},
+		spec:   onVolumes(5),
+		breaks: func(s *trial) { s.cut(s.leaderElsewhere()) },
 	},
 	{
 		family: "network", name: "two-apart", title: "the leader's and another member's node cut off from one another for 25 s",
@@ -81,22 +66,15 @@ var networkFaults = []fault{
 	},
 	{
 		family: "network", name: "cable", title: "the leader's node unplugged until it was replaced, and plugged in again",
-		spec: onVolumes(3),
-		breaks: func(s *trial) {
-			leader := s.leaderElsewhere()
-			s.healsAtEnd(leader.Spec.NodeName)
-			s.breaking()
-			must(s.t, nodes.IsolateNode(s.t.Context(), leader.Spec.NodeName))
-			s.awaitReplaced(leader)
-			must(s.t, nodes.HealNode(s.t.Context(), leader.Spec.NodeName))
-			must(s.t, s.Recovered(s.t.Context(), leader.UID, limit))
-		},
+		spec:   onVolumes(3),
+		breaks: func(s *trial) { s.takeAway(s.leaderElsewhere(), nodes.IsolateNode) },
 	},
 }
 
-// cut separates a pod's node from all other nodes, not from the API server, and joins them again.
+// cut separates a pod's node from all other nodes, not from the API server, and joins them again. Every member stays the
+// same.
 func (s *trial) cut(pod corev1.Pod) {
-	node := pod.Spec.NodeName
+	before, node := s.identities(), pod.Spec.NodeName
 	s.healsAtEnd(node)
 	s.breaking()
 	for _, other := range nodes.Nodes() {
@@ -107,6 +85,8 @@ func (s *trial) cut(pod corev1.Pod) {
 	s.notices("")
 	s.hold(time.Until(s.broken.Add(cutFor)))
 	must(s.t, nodes.HealNode(s.t.Context(), node))
+	s.recover()
+	s.same(before)
 }
 
 // cutOneWay drops what goes one way between the leader's node and all others.

@@ -14,15 +14,7 @@ var nodeFaults = []fault{
 	{
 		family: "node", name: "lost", title: "a node killed until its member was replaced, and booted with its old pod and volume",
 		gate: true, spec: onVolumes(3),
-		breaks: func(s *trial) {
-			victim := s.follower()
-			s.healsAtEnd(victim.Spec.NodeName)
-			s.breaking()
-			must(s.t, nodes.KillNode(s.t.Context(), victim.Spec.NodeName))
-			s.awaitReplaced(victim)
-			must(s.t, nodes.HealNode(s.t.Context(), victim.Spec.NodeName))
-			must(s.t, s.Recovered(s.t.Context(), victim.UID, limit))
-		},
+		breaks: func(s *trial) { s.takeAway(s.follower(), nodes.KillNode) },
 	},
 	{
 		family: "node", name: "rebooted", title: "the leader's node without power for a moment", spec: onVolumes(3),
@@ -39,16 +31,8 @@ var nodeFaults = []fault{
 	},
 	{
 		family: "node", name: "unwatched", title: "a node's kubelet and containerd stopped until its pod was given up, and started again",
-		spec: onVolumes(3),
-		breaks: func(s *trial) {
-			victim := s.follower()
-			s.healsAtEnd(victim.Spec.NodeName)
-			s.breaking()
-			must(s.t, nodes.StopNode(s.t.Context(), victim.Spec.NodeName))
-			s.awaitReplaced(victim)
-			must(s.t, nodes.HealNode(s.t.Context(), victim.Spec.NodeName))
-			must(s.t, s.Recovered(s.t.Context(), victim.UID, limit))
-		},
+		spec:   onVolumes(3),
+		breaks: func(s *trial) { s.takeAway(s.follower(), nodes.StopNode) },
 	},
 	{
 		family: "node", name: "drain-volumes", title: "every node drained in turn, members on volumes", gate: true,
@@ -89,6 +73,17 @@ func (s *trial) jump(by time.Duration) {
 	restore()
 	s.recover()
 	s.same(before)
+}
+
+// takeAway does harm to a pod's node until the member was replaced elsewhere, and heals the node.
+func (s *trial) takeAway(victim corev1.Pod, harm func(ctx context.Context, node string) error) {
+	s.t.Helper()
+	s.healsAtEnd(victim.Spec.NodeName)
+	s.breaking()
+	must(s.t, harm(s.t.Context(), victim.Spec.NodeName))
+	s.awaitReplaced(victim)
+	must(s.t, nodes.HealNode(s.t.Context(), victim.Spec.NodeName))
+	must(s.t, s.Recovered(s.t.Context(), victim.UID, limit))
 }
 
 // awaitReplaced waits until Kubernetes has given up a pod on a silent node, and then until another member is in its

@@ -37,23 +37,13 @@ var processFaults = []fault{
 	},
 	{
 		family: "process", name: "pod-emptydir", title: "a pod on an emptyDir deleted without grace",
-		spec: v1beta2.EtcdClusterSpec{Size: 3},
-		breaks: func(s *trial) {
-			pod := s.follower()
-			s.breaking()
-			must(s.t, s.KillPod(s.t.Context(), pod.Name))
-			s.replaced(pod.UID)
-		},
+		spec:   v1beta2.EtcdClusterSpec{Size: 3},
+		breaks: func(s *trial) { s.killPod(s.follower()) },
 	},
 	{
 		family: "process", name: "pod-leader", title: "the leader's pod on an emptyDir deleted without grace",
-		spec: v1beta2.EtcdClusterSpec{Size: 3},
-		breaks: func(s *trial) {
-			pod := s.leaderElsewhere()
-			s.breaking()
-			must(s.t, s.KillPod(s.t.Context(), pod.Name))
-			s.replaced(pod.UID)
-		},
+		spec:   v1beta2.EtcdClusterSpec{Size: 3},
+		breaks: func(s *trial) { s.killPod(s.leaderElsewhere()) },
 	},
 	{
 		family: "process", name: "two-in-turn", title: "two pods on emptyDirs deleted, the second once the first was replaced",
@@ -136,4 +126,12 @@ func (s *trial) freeze(pod string) {
 	must(s.t, nodes.ThawContainer(s.t.Context(), s.container(pod)))
 	s.recover()
 	s.same(before)
+}
+
+// killPod deletes a pod without grace and waits until another one is in its place.
+func (s *trial) killPod(pod corev1.Pod) {
+	s.t.Helper()
+	s.breaking()
+	must(s.t, s.KillPod(s.t.Context(), pod.Name))
+	s.replaced(pod.UID)
 }
