@@ -60,8 +60,11 @@ var scenarios = map[string]scenario{
 // edit is one edit of the spec.
 type edit func(*world.Spec)
 
-// broken is a version that never starts.
-const broken = "3.6.99"
+// Versions that never start.
+const (
+	badPatch = "3.6.99"
+	badMinor = "3.7.99"
+)
 
 func version(v string) edit { return func(s *world.Spec) { s.Version = v } }
 func template(n int) edit   { return func(s *world.Spec) { s.Template = n } }
@@ -71,21 +74,21 @@ func kind(s *world.Spec)    { s.Persistent = !s.Persistent }
 
 // updates are the scenarios in which a running cluster is changed, all in lockstep.
 var updates = map[string]scenario{
-	"patch of 1":             {sizes: []int{1}, version: "3.6.15", edits: []edit{version("3.6.16")}, faults: 1, full: 2},
-	"patch of 2":             {sizes: []int{2}, version: "3.6.15", edits: []edit{version("3.6.16")}, faults: 0, full: 1},
-	"patch of 3":             {sizes: []int{3}, version: "3.6.15", edits: []edit{version("3.6.16")}, faults: 1, full: 1},
-	"minor up of 3":          {sizes: []int{3}, version: "3.6.16", edits: []edit{version("3.7.3")}, full: 1},
-	"minor up of 3 from 3.5": {sizes: []int{3}, version: "3.5.35", edits: []edit{version("3.6.16")}, full: 1},
-	"minor up taken back":    {sizes: []int{3}, version: "3.6.16", edits: []edit{version("3.7.3"), version("3.6.16")}, full: 1},
-	"downgrade of 3":         {sizes: []int{3}, version: "3.7.3", edits: []edit{version("3.6.16")}, full: 1},
-	"downgrade of 1":         {sizes: []int{1}, version: "3.7.3", edits: []edit{version("3.6.16")}, full: 1},
-	"downgrade taken back":   {sizes: []int{3}, version: "3.7.3", edits: []edit{version("3.6.16"), version("3.7.3")}, full: 1},
-	"template of 1":          {sizes: []int{1}, edits: []edit{template(1)}, faults: 1, full: 2},
-	"template of 3":          {sizes: []int{3}, edits: []edit{template(1)}, faults: 1, full: 1},
-	"two templates":          {sizes: []int{3}, edits: []edit{template(1), template(2)}, full: 1},
-	// If a fault takes another member meanwhile, the planner does not find back yet: what would mend needs a quorum.
-	"bad template, then back":  {sizes: []int{3}, edits: []edit{template(-1), template(0)}},
-	"bad version, then back":   {sizes: []int{3}, version: "3.6.15", edits: []edit{version(broken), version("3.6.15")}},
+	"patch of 1":               {sizes: []int{1}, version: "3.6.15", edits: []edit{version("3.6.16")}, faults: 1, full: 2},
+	"patch of 2":               {sizes: []int{2}, version: "3.6.15", edits: []edit{version("3.6.16")}, faults: 0, full: 1},
+	"patch of 3":               {sizes: []int{3}, version: "3.6.15", edits: []edit{version("3.6.16")}, faults: 1, full: 1},
+	"minor up of 3":            {sizes: []int{3}, version: "3.6.16", edits: []edit{version("3.7.3")}, full: 1},
+	"minor up of 3 from 3.5":   {sizes: []int{3}, version: "3.5.35", edits: []edit{version("3.6.16")}, full: 1},
+	"minor up taken back":      {sizes: []int{3}, version: "3.6.16", edits: []edit{version("3.7.3"), version("3.6.16")}, full: 1},
+	"downgrade of 3":           {sizes: []int{3}, version: "3.7.3", edits: []edit{version("3.6.16")}, full: 1},
+	"downgrade of 1":           {sizes: []int{1}, version: "3.7.3", edits: []edit{version("3.6.16")}, full: 1},
+	"downgrade taken back":     {sizes: []int{3}, version: "3.7.3", edits: []edit{version("3.6.16"), version("3.7.3")}, full: 1},
+	"template of 1":            {sizes: []int{1}, edits: []edit{template(1)}, faults: 1, full: 2},
+	"template of 3":            {sizes: []int{3}, edits: []edit{template(1)}, faults: 1, full: 1},
+	"two templates":            {sizes: []int{3}, edits: []edit{template(1), template(2)}, full: 1},
+	"bad template, then back":  {sizes: []int{3}, edits: []edit{template(-1), template(0)}, faults: 1, full: 1},
+	"bad version, then back":   {sizes: []int{3}, version: "3.6.15", edits: []edit{version(badPatch), version("3.6.15")}, faults: 1, full: 1},
+	"bad minor, then back":     {sizes: []int{3}, version: "3.6.16", edits: []edit{version(badMinor), version("3.6.16")}, faults: 1, full: 1},
 	"other kind of data of 1":  {sizes: []int{1}, edits: []edit{kind}, faults: 1, full: 2},
 	"other kind of data of 3":  {sizes: []int{3}, edits: []edit{kind}, full: 1},
 	"other class of volumes":   {sizes: []int{3}, edits: []edit{class(1)}, full: 1},
@@ -142,7 +145,7 @@ func (s scenario) with(persistent, full bool, next world.Planner) world.Scenario
 		edits = append(edits, last)
 	}
 	return world.Scenario{
-		Config: world.Config{Broken: broken, Next: next},
+		Config: world.Config{Unfit: []string{badPatch, badMinor}, Next: next},
 		Spec:   spec, Edits: edits, Running: s.running, Retained: s.retained,
 		Lockstep: s.lockstep, Faults: s.faults, Kinds: slices.Concat(ordinary, s.kinds),
 	}

@@ -49,13 +49,18 @@ func (v *view) outdated(p Pod) bool {
 	return p.Drift.Any() || p.Version != v.lowest() && p.Version != v.target()
 }
 
-// unstick deletes pods on volumes that cannot run and were made from an older spec. It needs no quorum: what does not run
-// is missed by nobody, and the data stays.
+// unstick gives what the spec asks for now to a pod that cannot run: so going back to a spec that works mends even what a
+// bad update and a fault have done together. It needs no quorum: what does not run is missed by nobody, and the data stays.
 func unstick(v *view) Action {
 	for _, p := range v.Pods {
-		stuck := p.Phase == Pending && p.Problem != "" && p.Drift.Template && p.Persistent
-		if stuck && !p.Deleting && v.usable(v.volumes[p.Name]) {
+		if _, answers := v.answers[p.Name]; answers || p.Deleting || p.trouble() == "" {
+			continue
+		}
+		switch onVolume := p.Persistent && v.usable(v.volumes[p.Name]); {
+		case p.Drift.Template && onVolume:
 			return DeletePod{Name: p.Name, UID: p.UID, Why: v1beta2.ReasonSpecChanged}
+		case v.Etcd.Contact != ContactQuorum && v.otherImage(p) && v.neverAbove(p) && (onVolume || !p.Persistent):
+			return SetImage{Name: p.Name, UID: p.UID, Version: v.Cluster.Version}
 		}
 	}
 	return nil
@@ -187,7 +192,7 @@ func (v *view) lost(m Member) string {
 		return v1beta2.ReasonForeignData
 	case !m.Published:
 		return v.neverStarted(m, p, running)
-	case v.dataGone(m.Name):
+	case v.dataGone(m.Name), running && p.Persistent && v.volumes[m.Name].Deleting && p.trouble() != "":
 		return v1beta2.ReasonVolumeLost
 	case running && p.Deleting && !p.Persistent:
 		return v1beta2.ReasonPodLost

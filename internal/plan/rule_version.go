@@ -106,6 +106,28 @@ func (v *view) stepsDown() bool {
 	return !lowered
 }
 
+// neverAbove tells, where no quorum can be asked, whether the pod's data can be of no later minor version than the spec's,
+// and of none that is too early for it: the pod was to run that minor version, or another member was that has yet to be
+// told to run a later one.
+func (v *view) neverAbove(p Pod) bool {
+	target := version.Minor(v.Cluster.Version)
+	if target == "" || v.Cluster.Invalid != nil {
+		return false
+	}
+	minors := []string{version.Minor(p.Version)}
+	for _, c := range v.Volumes {
+		if v.usable(c) && c.Version != "" {
+			minors = append(minors, version.Minor(c.Version))
+		}
+	}
+	for _, other := range v.Pods {
+		if other.Permit != nil && !other.Persistent {
+			minors = append(minors, version.Minor(other.Version))
+		}
+	}
+	return target == minors[0] || target == slices.MinFunc(minors, version.Compare)
+}
+
 // told is the version that etcd was told to go down to, empty if none.
 func (v *view) told() string {
 	for _, m := range v.Etcd.Members {

@@ -218,6 +218,45 @@ func TestChanges(t *testing.T) {
 	})
 }
 
+// TestGoingBack is about what a bad update has stopped, once the user has gone back and a fault has cost the quorum.
+func TestGoingBack(t *testing.T) {
+	quorumLost := func(persistent bool, version string, edits ...func(*Observed)) Observed {
+		fails := func(o *Observed) {
+			o.Pods[1].Version, o.Pods[1].Problem = version, "etcd ends at every start"
+			if persistent {
+				o.Volumes[1].Version = version
+			}
+		}
+		return noContact(edit(healthyCluster(3, persistent), append([]func(*Observed){fails}, edits...)...))
+	}
+	back := SetImage{Name: "c-1", UID: "p1", Version: "3.6.16"}
+	waits := Wait{Reason: v1beta2.ReasonQuorumLost}
+	check(t, map[string]planCase{
+		"a template":          {quorumLost(true, "3.6.16", template(1)), DeletePod{Name: "c-1", UID: "p1", Why: v1beta2.ReasonSpecChanged}},
+		"not in an emptyDir":  {quorumLost(false, "3.6.16", template(1)), waits},
+		"a patch":             {quorumLost(true, "3.6.99"), back},
+		"a minor":             {quorumLost(true, "3.7.99"), back},
+		"in an emptyDir":      {quorumLost(false, "3.7.99"), back},
+		"forward, to a patch": {quorumLost(true, "3.7.99", to("3.7.3")), SetImage{Name: "c-1", UID: "p1", Version: "3.7.3"}},
+		"not to a later minor": {
+			quorumLost(true, "3.6.99", to("3.7.3")), waits,
+		},
+		"not below what others run": {quorumLost(true, "3.7.99", to("3.5.35")), waits},
+		"not if all have gone up": {
+			quorumLost(true, "3.7.99", func(o *Observed) {
+				for i := range o.Pods {
+					o.Pods[i].Version, o.Volumes[i].Version = "3.7.99", "3.7.99"
+				}
+			}), waits,
+		},
+		"a volume that goes with the pod: the member is replaced": {
+			closed(silent(edit(healthyCluster(3, true), template(1), func(o *Observed) {
+				o.Pods[1].Problem, o.Volumes[1].Deleting = "etcd ends at every start", true
+			}), 1)), RemoveMember{ID: id(1), Name: "c-1", Why: v1beta2.ReasonVolumeLost},
+		},
+	})
+}
+
 func TestRestarting(t *testing.T) {
 	o := closed(silent(healthyCluster(3, true), 1))
 	late := edit(o, func(o *Observed) { o.Pods[1].Ready, o.Pods[1].Changed = false, now.Add(-2*stepLimit) })

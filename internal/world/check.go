@@ -132,10 +132,16 @@ func (w *World) checkRemoval(act plan.RemoveMember) {
 		return
 	}
 	m, p := g.Member(act.ID), w.pod(act.Name)
-	stays := p == nil || !p.Stuck && !p.Down && !p.Overdue
+	stays := p == nil || !p.Stuck && !p.Down && !p.Overdue && !w.doomed(p)
 	if m != nil && m.Published && stays && w.survives(g, m) {
 		w.violate("S2: %s is removed (%s) although its data is sound", m.Name, act.Why)
 	}
+}
+
+// doomed tells whether etcd cannot run in the pod and no other pod can have its data: the volume goes with this one.
+func (w *World) doomed(p *Pod) bool {
+	v := w.volume(p.Name)
+	return p.Persistent && v != nil && v.Deleting && (p.Sick || w.poisoned(p.Version, p.Template))
 }
 
 // checkVolumeDeletion is S2. Before the latch it holds for the data of the attempt that is under way.

@@ -2,6 +2,7 @@ package world
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -29,7 +30,7 @@ type Volume struct {
 
 // poisoned tells whether etcd never starts in such a pod.
 func (w *World) poisoned(version string, template int) bool {
-	return template < 0 || version == w.cfg.Broken
+	return template < 0 || slices.Contains(w.cfg.Unfit, version)
 }
 
 // current tells whether the pod and its volume are what the spec asks for.

@@ -18,8 +18,8 @@ type Config struct {
 	Next Planner
 	// TrustCache makes the operator act on its cache without planning again on live reads.
 	TrustCache bool
-	// Broken is a version that never starts, empty if there is none.
-	Broken string
+	// Unfit are the versions that never start.
+	Unfit []string
 }
 
 // World is one state: everything that exists, and what the operator is in the middle of.
