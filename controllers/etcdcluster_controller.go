@@ -79,6 +79,10 @@ type pass struct {
 	claims   map[string]*corev1.PersistentVolumeClaim
 	// revision is the spec's.
 	revision resources.Revision
+	// former is the cluster with the spec before an update that is under way, and formerTemplate that spec's revision; nil
+	// and empty if none is, or if it leaves the pods' template alone.
+	former         *v1beta2.EtcdCluster
+	formerTemplate string
 	// session reaches the members that answered.
 	session *etcd.Session
 }

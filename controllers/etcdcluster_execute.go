@@ -116,7 +116,11 @@ func (r *EtcdClusterReconciler) createVolumes(ctx context.Context, p *pass, a pl
 
 func (r *EtcdClusterReconciler) createPods(ctx context.Context, p *pass, a plan.CreatePods) error {
 	for _, n := range a.Pods {
-		pod, err := resources.Pod(p.cluster, n.Name, n.Incarnation, permitFor(n.Permit), r.optionsFor(n))
+		spec := p.cluster
+		if n.Former {
+			spec = p.former
+		}
+		pod, err := resources.Pod(spec, n.Name, n.Incarnation, permitFor(n.Permit), r.optionsFor(n))
 		if err != nil {
 			return err
 		}
@@ -156,6 +160,7 @@ func (r *EtcdClusterReconciler) writePermits(ctx context.Context, p *pass, a pla
 				resources.AnnotationClusterID: formatID(w.Permit.ClusterID),
 				resources.AnnotationMemberID:  formatID(w.Permit.MemberID),
 				resources.AnnotationVersion:   versionOf(p, w.Pod),
+				resources.AnnotationTemplate:  p.pods[w.Pod].Annotations[resources.AnnotationTemplate],
 			}
 			if err := r.patch(ctx, claim, claim.UID, map[string]any{"annotations": born}); err != nil {
 				return fmt.Errorf("mark volume %s: %w", w.Pod, err)

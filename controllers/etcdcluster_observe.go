@@ -57,8 +57,7 @@ func (r *EtcdClusterReconciler) observePods(ctx context.Context, reader client.R
 	if err := listOf(ctx, reader, p.cluster, pods); err != nil {
 		return err
 	}
-	var err error
-	if p.revision, err = resources.RevisionOf(p.cluster, r.podOptions()); err != nil {
+	if err := r.readSpecs(p); err != nil {
 		return err
 	}
 	for i := range pods.Items {
@@ -83,7 +82,7 @@ func observeVolumes(p *pass, claims []corev1.PersistentVolumeClaim) {
 			continue
 		}
 		p.claims[claim.Name] = claim
-		p.observed.Volumes = append(p.observed.Volumes, volumeOf(p.cluster, claim))
+		p.observed.Volumes = append(p.observed.Volumes, volumeOf(p, claim))
 	}
 }
 

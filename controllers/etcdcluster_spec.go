@@ -30,6 +30,35 @@ func effective(c *v1beta2.EtcdCluster, claims []corev1.PersistentVolumeClaim) (v
 	return spec, problem
 }
 
+// readSpecs works out what tells the pods of the spec from those of the former one.
+func (r *EtcdClusterReconciler) readSpecs(p *pass) (err error) {
+	if p.revision, err = resources.RevisionOf(p.cluster, r.podOptions()); err != nil {
+		return err
+	}
+	cluster := former(p.cluster)
+	before, err := resources.RevisionOf(cluster, r.podOptions())
+	if err != nil {
+		return err
+	}
+	if before.Template != p.revision.Template {
+		p.former, p.formerTemplate = cluster, before.Template
+	}
+	return nil
+}
+
+// former is the cluster with the spec that the members are made from which an update has not reached; that is the current
+// one if there is none under way.
+func former(c *v1beta2.EtcdCluster) *v1beta2.EtcdCluster {
+	if c.Status.FormerSpec == nil {
+		return c
+	}
+	spec := v1beta2.EtcdClusterSpec{}
+	if err := json.Unmarshal(c.Status.FormerSpec.Raw, &spec); err != nil {
+		return c
+	}
+	return &v1beta2.EtcdCluster{TypeMeta: c.TypeMeta, ObjectMeta: c.ObjectMeta, Spec: spec}
+}
+
 // desired is the part of an observation that the EtcdCluster itself holds.
 func desired(c *v1beta2.EtcdCluster, problem *plan.Problem) plan.Cluster {
 	return plan.Cluster{

@@ -72,7 +72,7 @@ func listPatch(have, want corev1.ResourceList) map[string]any {
 // setImage notes the container that has to end before the member counts again. A container that has ended since it was
 // seen makes the change a conflict: look again.
 func (r *EtcdClusterReconciler) setImage(ctx context.Context, p *pass, a plan.SetImage) error {
-	if err := r.markVolume(ctx, p, a.Name, a.Version); err != nil {
+	if err := r.markVolume(ctx, p, a.Name, map[string]any{resources.AnnotationVersion: a.Version}); err != nil {
 		return err
 	}
 	pod := p.pods[a.Name]
@@ -104,7 +104,10 @@ func (r *EtcdClusterReconciler) recreate(ctx context.Context, p *pass, a plan.Re
 	if refusedForGood(err) && !strings.Contains(err.Error(), "exceeded quota") { // there is room once the old pod is gone
 		return fmt.Errorf("pod %s stays as it is, for one as the spec asks is refused: %w", a.Name, err)
 	}
-	if err := r.markVolume(ctx, p, a.Name, a.Version); err != nil {
+	marks := map[string]any{
+		resources.AnnotationVersion: a.Version, resources.AnnotationTemplate: p.revision.Template,
+	}
+	if err := r.markVolume(ctx, p, a.Name, marks); err != nil {
 		return err
 	}
 	return r.delete(ctx, p, &corev1.Pod{}, a.Name, a.UID)

@@ -16,7 +16,8 @@ import (
 )
 
 // volumeOf reads what matters of a claim.
-func volumeOf(c *v1beta2.EtcdCluster, claim *corev1.PersistentVolumeClaim) plan.Volume {
+func volumeOf(p *pass, claim *corev1.PersistentVolumeClaim) plan.Volume {
+	c := p.cluster
 	size := claim.Spec.Resources.Requests[corev1.ResourceStorage]
 	there, known := claim.Status.Capacity[corev1.ResourceStorage]
 	wanted := resource.NewQuantity(volumeSize(c), resource.BinarySI)
@@ -29,6 +30,7 @@ func volumeOf(c *v1beta2.EtcdCluster, claim *corev1.PersistentVolumeClaim) plan.
 		ClusterID:   parseID(claim.Annotations[resources.AnnotationClusterID]),
 		MemberID:    parseID(claim.Annotations[resources.AnnotationMemberID]),
 		Version:     claim.Annotations[resources.AnnotationVersion],
+		Former:      p.former != nil && claim.Annotations[resources.AnnotationTemplate] == p.formerTemplate,
 		Requested:   size.Value(),
 		Growing:     known && there.Cmp(size) < 0,
 		Fixed:       claim.Annotations[resources.AnnotationFixed] == wanted.String(),
@@ -54,15 +56,15 @@ func validateVolumes(c *v1beta2.EtcdCluster, claims []corev1.PersistentVolumeCla
 	return nil
 }
 
-// markVolumes notes the version that the member on a volume is to run, before anything makes it run that.
-func (r *EtcdClusterReconciler) markVolume(ctx context.Context, p *pass, name, version string) error {
+// markVolume notes what the member on a volume is to run, before anything makes it run that.
+func (r *EtcdClusterReconciler) markVolume(ctx context.Context, p *pass, name string, marks map[string]any) error {
 	claim, ok := p.claims[name]
 	if !ok || !slices.ContainsFunc(p.observed.Pods, func(pod plan.Pod) bool {
 		return pod.Name == name && pod.Persistent
 	}) {
 		return nil
 	}
-	meta := map[string]any{"annotations": map[string]any{resources.AnnotationVersion: version}}
+	meta := map[string]any{"annotations": marks}
 	if err := r.patch(ctx, claim, claim.UID, meta); err != nil {
 		return fmt.Errorf("mark volume %s: %w", name, err)
 	}

@@ -86,6 +86,11 @@ type EtcdClusterStatus struct {
 	// +kubebuilder:validation:Type=object
 	// +optional
 	AcceptedSpec *runtime.RawExtension `json:"acceptedSpec,omitempty"`
+	// formerSpec is what the members are made from that an update under way has not reached: a repair does not spread it.
+	// +kubebuilder:pruning:PreserveUnknownFields
+	// +kubebuilder:validation:Type=object
+	// +optional
+	FormerSpec *runtime.RawExtension `json:"formerSpec,omitempty"`
 	// clusterID is etcd's cluster ID in hexadecimal, set once a quorum has ever answered.
 	// +optional
 	ClusterID string `json:"clusterID,omitempty"`

@@ -439,6 +439,11 @@ func (in *EtcdClusterStatus) DeepCopyInto(out *EtcdClusterStatus) {
 		*out = new(runtime.RawExtension)
 		(*in).DeepCopyInto(*out)
 	}
+	if in.FormerSpec != nil {
+		in, out := &in.FormerSpec, &out.FormerSpec
+		*out = new(runtime.RawExtension)
+		(*in).DeepCopyInto(*out)
+	}
 	if in.QuorumLostSince != nil {
 		in, out := &in.QuorumLostSince, &out.QuorumLostSince
 		*out = (*in).DeepCopy()

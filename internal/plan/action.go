@@ -49,7 +49,9 @@ type NewPod struct {
 	Persistent bool
 	// Version is the etcd version that it is to run.
 	Version string
-	Permit  *Permit
+	// Former is true for a pod made from the former spec, for a member that an update has not reached.
+	Former bool
+	Permit *Permit
 }
 
 // WritePermits marks each volume as used by its member and then writes the permit onto its pod.

@@ -18,7 +18,7 @@ type Observed struct {
 	Pulls []Pull
 	// Budget is the PodDisruptionBudget over the voters.
 	Budget Budget
-	// Conflicts are objects that hold a name this cluster needs and belong to someone else.
+	// Conflicts are objects of others that hold a name that this cluster needs.
 	Conflicts []Conflict
 }
 
@@ -107,9 +107,9 @@ const (
 	// ExitUnreadable means that the data could not be read this time, ExitBadConfig that etcd cannot be run as asked.
 	// Neither says that the data is gone.
 	ExitUnreadable Exit = "Unreadable"
+	ExitBadConfig  Exit = "BadConfig"
 	// ExitCorrupt means that etcd itself ends again and again and says that its data is damaged.
-	ExitCorrupt   Exit = "Corrupt"
-	ExitBadConfig Exit = "BadConfig"
+	ExitCorrupt Exit = "Corrupt"
 )
 
 // Hopeless tells whether the member can never start again from what is in its directory.
@@ -207,6 +207,8 @@ type Volume struct {
 	MemberID  uint64
 	// Version is the etcd version that the volume's member is to run, empty on a volume never used.
 	Version string
+	// Former is true when the volume's member is to be made from the spec before the one that is being carried out.
+	Former bool
 	// Requested is the storage that the claim asks for, in bytes.
 	Requested int64
 	// Growing is true while the storage that was asked for is not all there.
@@ -243,9 +245,8 @@ type Etcd struct {
 // Member is an entry of etcd's member list.
 type Member struct {
 	ID uint64
-	// Name is taken from the peer URL's host, so that a member that never started has one too.
-	Name string
-	// PeerURL is the first peer URL.
+	// Name is taken from the peer URL's host, so that a member that never started has one too. PeerURL is the first one.
+	Name    string
 	PeerURL string
 	// Published is true once the member has announced its client URLs: it has started at least once.
 	Published bool
@@ -254,11 +255,10 @@ type Member struct {
 
 // Answer is a server's Status reply.
 type Answer struct {
-	// Pod is the name of the pod that answered and PodUID its UID.
-	Pod       string
-	PodUID    string
-	MemberID  uint64
-	ClusterID uint64
+	// Pod and PodUID are the pod that answered.
+	Pod, PodUID string
+	MemberID    uint64
+	ClusterID   uint64
 	// Leader is the member ID of the leader it follows, 0 if it knows none.
 	Leader  uint64
 	Learner bool

@@ -56,9 +56,10 @@ func unstick(v *view) Action {
 		if _, answers := v.answers[p.Name]; answers || p.Deleting || p.trouble() == "" {
 			continue
 		}
-		switch onVolume := p.Persistent && v.usable(v.volumes[p.Name]); {
+		c := v.volumes[p.Name]
+		switch onVolume := p.Persistent && v.usable(c); {
 		case p.Drift.Template && onVolume:
-			return DeletePod{Name: p.Name, UID: p.UID, Why: v1beta2.ReasonSpecChanged}
+			return Recreate{Name: p.Name, UID: p.UID, Version: v.versionOn(c)}
 		case v.Etcd.Contact != ContactQuorum && v.otherImage(p) && v.neverAbove(p) && (onVolume || !p.Persistent):
 			return SetImage{Name: p.Name, UID: p.UID, Version: v.Cluster.Version}
 		}
@@ -79,7 +80,8 @@ func restart(v *view) Action {
 		switch {
 		case !there:
 			pods = append(pods, NewPod{
-				Name: c.Name, Incarnation: c.Incarnation, Persistent: true, Version: v.versionOn(c), Permit: c.resume(),
+				Name: c.Name, Incarnation: c.Incarnation, Persistent: true, Version: v.versionOn(c), Former: c.Former,
+				Permit: c.resume(),
 			})
 		case p.Permit == nil && p.Persistent && !p.Deleting && p.Phase != Terminal:
 			permits = append(permits, PodPermit{Pod: p.Name, UID: p.UID, Permit: *c.resume()})

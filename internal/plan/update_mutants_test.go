@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 	"github.com/etcdpilot/etcd-operator/internal/world"
 )
@@ -35,6 +36,14 @@ var updateMutants = map[string]struct {
 	"members are never replaced": {
 		next: neverReplace, want: "L1",
 		scenario: scenario{sizes: []int{3}, edits: []edit{template(1)}},
+	},
+	"a repair spreads what an update has not": {
+		next: spreading, want: "L1", persistent: true,
+		scenario: scenario{sizes: []int{3}, edits: []edit{template(-1)}, faults: 1},
+	},
+	"going back needs a quorum": {
+		next: quorumFirst, want: "L", persistent: true,
+		scenario: scenario{sizes: []int{3}, version: "3.6.15", edits: []edit{version(badPatch), version("3.6.15")}, faults: 1},
 	},
 	"images are never fetched": {
 		next: neverPull, want: "L2",
@@ -106,6 +115,22 @@ func neverReplace(o plan.Observed) plan.Action {
 		o.Pods[i].Drift.Template = false
 	}
 	return plan.Next(o)
+}
+
+func spreading(o plan.Observed) plan.Action {
+	o.Volumes = slices.Clone(o.Volumes)
+	for i := range o.Volumes {
+		o.Volumes[i].Former = false
+	}
+	return plan.Next(o)
+}
+
+func quorumFirst(o plan.Observed) plan.Action {
+	a := plan.Next(o)
+	if _, ok := a.(plan.SetImage); ok && o.Etcd.Contact != plan.ContactQuorum {
+		return plan.Wait{Reason: v1beta2.ReasonQuorumLost}
+	}
+	return a
 }
 
 func neverPull(o plan.Observed) plan.Action {

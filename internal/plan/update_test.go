@@ -201,7 +201,14 @@ func TestChanges(t *testing.T) {
 		"no quorum, and a pod that cannot run: made from the new spec": {
 			noContact(edit(healthyCluster(3, true), func(o *Observed) {
 				o.Pods[1].Phase, o.Pods[1].Problem, o.Pods[1].Drift.Template = Pending, "no such node", true
-			})), DeletePod{Name: "c-1", UID: "p1", Why: v1beta2.ReasonSpecChanged},
+			})), Recreate{Name: "c-1", UID: "p1", Version: "3.6.16"},
+		},
+		"a repair is no update": {
+			edit(withoutPod(healthyCluster(3, true), 1), template(0), func(o *Observed) { o.Volumes[1].Former = true }),
+			CreatePods{[]NewPod{{
+				Name: "c-1", Incarnation: 1, Persistent: true, Version: "3.6.16", Former: true,
+				Permit: &Permit{Mode: ModeResume, ClusterID: latched, MemberID: id(1)},
+			}}},
 		},
 		"corrupt data": {
 			edit(healthyCluster(3, true), template(0), func(o *Observed) {
@@ -232,7 +239,7 @@ func TestGoingBack(t *testing.T) {
 	back := SetImage{Name: "c-1", UID: "p1", Version: "3.6.16"}
 	waits := Wait{Reason: v1beta2.ReasonQuorumLost}
 	check(t, map[string]planCase{
-		"a template":          {quorumLost(true, "3.6.16", template(1)), DeletePod{Name: "c-1", UID: "p1", Why: v1beta2.ReasonSpecChanged}},
+		"a template":          {quorumLost(true, "3.6.16", template(1)), Recreate{Name: "c-1", UID: "p1", Version: "3.6.16"}},
 		"not in an emptyDir":  {quorumLost(false, "3.6.16", template(1)), waits},
 		"a patch":             {quorumLost(true, "3.6.99"), back},
 		"a minor":             {quorumLost(true, "3.7.99"), back},

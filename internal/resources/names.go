@@ -33,7 +33,8 @@ const (
 	// first permit.
 	AnnotationClusterID = "etcd.database.coreos.com/cluster-id"
 	AnnotationMemberID  = "etcd.database.coreos.com/member-id"
-	// AnnotationVersion is the etcd version that the member on a volume is to run.
+	// AnnotationVersion is the etcd version that the member on a volume is to run. AnnotationTemplate is there too: the
+	// revision that its pod is to be made from.
 	AnnotationVersion = "etcd.database.coreos.com/etcd-version"
 	// AnnotationMetadata, AnnotationResources and AnnotationTemplate are the revision that a pod was made from. Services
 	// and volumes have them where they apply.

@@ -49,8 +49,8 @@ func Compute(in Input) v1beta2.EtcdClusterStatus {
 		s.SnapshotDue = s.SnapshotDue || strings.HasPrefix(s.CurrentVersion, "3.5.") && strings.HasPrefix(now, "3.6.")
 		s.CurrentVersion = now
 	}
-	setSpec(&s, in)
 	setMembers(&s, o)
+	setSpec(&s, in)
 	setConditions(&s, in)
 	s.Phase = phase(&s, in)
 	s.Reason = ""
@@ -72,8 +72,15 @@ func setSpec(s *v1beta2.EtcdClusterStatus, in Input) {
 	if s.AcceptedSpec != nil {
 		_ = json.Unmarshal(s.AcceptedSpec.Raw, &known) // what cannot be read is written anew
 	}
+	updated := len(in.Observed.Etcd.Members) > 0 && int(s.UpdatedMembers) == len(in.Observed.Etcd.Members)
+	if updated {
+		s.FormerSpec = nil
+	}
 	if in.Observed.Cluster.Invalid != nil || s.AcceptedSpec != nil && equality.Semantic.DeepEqual(known, in.Cluster.Spec) {
 		return
+	}
+	if !updated && s.FormerSpec == nil {
+		s.FormerSpec = s.AcceptedSpec
 	}
 	if text, err := json.Marshal(in.Cluster.Spec); err == nil {
 		s.AcceptedSpec = &runtime.RawExtension{Raw: text}

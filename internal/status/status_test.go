@@ -3,6 +3,7 @@ package status
 import (
 	"errors"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -94,6 +95,37 @@ func TestStatusDoesNotFlap(t *testing.T) {
 	in.Observed.Etcd.Answers[0].DBSize += 1000
 	if again := Compute(in); !reflect.DeepEqual(again, in.Cluster.Status) {
 		t.Errorf("status changed from %+v\nto %+v", in.Cluster.Status, again)
+	}
+}
+
+// TestFormerSpec follows an update: what it has not reached is made from the spec before it, until nothing is left.
+func TestFormerSpec(t *testing.T) {
+	in := threeMembers()
+	outdated := func(members int) {
+		for i := range in.Observed.Pods {
+			in.Observed.Pods[i].Drift.Template = i < members
+		}
+	}
+	for _, step := range []struct {
+		label, former string
+		outdated      int
+	}{
+		{label: "a", outdated: 0},
+		{label: "b", outdated: 3, former: "a"},
+		{label: "b", outdated: 2, former: "a"},
+		{label: "c", outdated: 3, former: "a"},
+		{label: "c", outdated: 0},
+	} {
+		in.Cluster.Spec.Pod = &v1beta2.PodPolicy{Labels: map[string]string{"team": step.label}}
+		outdated(step.outdated)
+		in.Cluster.Status = Compute(in)
+		accepted, former := in.Cluster.Status.AcceptedSpec, in.Cluster.Status.FormerSpec
+		if !strings.Contains(string(accepted.Raw), `"team":"`+step.label) || (former != nil) != (step.former != "") {
+			t.Fatalf("%+v: accepted %s, former %v", step, accepted.Raw, former)
+		}
+		if former != nil && !strings.Contains(string(former.Raw), `"team":"`+step.former) {
+			t.Errorf("%+v: former %s", step, former.Raw)
+		}
 	}
 }
 

@@ -67,7 +67,7 @@ func (w *World) effect(a plan.Action, step int, o *plan.Observed, stale bool) bo
 		return w.setImage(act)
 	case plan.Recreate:
 		if step == 0 {
-			return w.markVersion(act.Name, act.Version, o)
+			return w.mark(act.Name, o, func(v *Volume) { v.Version, v.Template = act.Version, w.Template })
 		}
 		return w.deletePod(plan.DeletePod{Name: act.Name, UID: act.UID})
 	case plan.PullImages:
@@ -139,29 +139,26 @@ func (w *World) createPod(n plan.NewPod) bool {
 	if w.pod(n.Name) != nil {
 		return false
 	}
+	template := w.Template
+	if n.Former {
+		template = w.Status.Former
+	}
 	w.Pods = append(w.Pods, Pod{
 		Name: n.Name, UID: w.newUID("p", n.Name), Incarnation: n.Incarnation, Permit: n.Permit,
-		Persistent: n.Persistent, Version: n.Version, Template: w.Template,
+		Persistent: n.Persistent, Version: n.Version, Template: template,
 	})
 	slices.SortFunc(w.Pods, func(a, b Pod) int { return plan.CompareNames(a.Name, b.Name) })
 	return true
 }
 
-// markVolume is done to the very volume that was seen, and skipped if none was.
+// markVolume notes whose data the volume holds, and what its pod is.
 func (w *World) markVolume(p plan.PodPermit, o *plan.Observed) bool {
-	seen := seenVolume(o, p.Pod)
-	if seen == "" {
-		return true
-	}
-	v := w.volume(p.Pod)
-	if v == nil || v.UID != seen {
-		return false
-	}
-	v.ClusterID, v.MemberID = p.Permit.ClusterID, p.Permit.MemberID
-	if pod := w.pod(p.Pod); pod != nil {
-		v.Version = pod.Version
-	}
-	return true
+	return w.mark(p.Pod, o, func(v *Volume) {
+		v.ClusterID, v.MemberID = p.Permit.ClusterID, p.Permit.MemberID
+		if pod := w.pod(p.Pod); pod != nil {
+			v.Version, v.Template = pod.Version, pod.Template
+		}
+	})
 }
 
 func (w *World) writePermit(n plan.PodPermit) bool {

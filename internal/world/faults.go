@@ -120,6 +120,18 @@ var faults = map[Kind]transition{
 	},
 }
 
+// passing tells whether a fault costs at most the time that a member takes to start again.
+func (w *World) passing(m Move) bool {
+	switch m.Kind {
+	case podKilled, podEnds, podEvicted:
+		return w.pod(m.At).Persistent
+	case serverCrashes, leaderMoves, cacheLags, passHeld, passHeldReading:
+		return true
+	default:
+		return false
+	}
+}
+
 // runs tells whether the pod's containers run, as far as anything can be done to them.
 func (p *Pod) runs() bool { return p.Phase == plan.Running && !p.Down }
 

@@ -88,6 +88,8 @@ func (e *encoder) kube(k *Kube) {
 	e.id(k.Status.ID)
 	e.number(int(k.Status.Revision))
 	e.text(strings.Join(k.Status.Voters, ","))
+	e.number(k.Status.Accepted)
+	e.number(k.Status.Former)
 	if b := k.Status.Bootstrap; b != nil {
 		e.number(b.Incarnation)
 		e.number(len(b.Members))
@@ -111,6 +113,7 @@ func (e *encoder) kube(k *Kube) {
 		e.id(v.MemberID)
 		e.text(v.Version)
 		e.number(v.Class)
+		e.number(v.Template)
 	}
 	e.flags(k.Budget.Exists, k.Budget.Seen)
 	e.number(k.Budget.Min)

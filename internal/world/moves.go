@@ -182,7 +182,7 @@ func (w *World) moves(s *Scenario) []Move {
 func (w *World) Do(m Move) {
 	if m.Kind >= firstFault {
 		w.Faults--
-		w.Harmed = true
+		w.Harmed = w.Harmed || !w.passing(m)
 	}
 	t := &transitions[m.Kind]
 	switch {

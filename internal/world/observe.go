@@ -26,6 +26,7 @@ func (w *World) Observe(k *Kube) plan.Observed {
 	for i := range k.Volumes {
 		v := k.Volumes[i].Volume
 		v.Drift = k.Volumes[i].Class != k.Class
+		v.Former = k.Volumes[i].Template == k.Status.Former && k.Status.Former != k.Template
 		o.Volumes = append(o.Volumes, v)
 	}
 	o.Pulls = slices.Clone(k.Pulls)

@@ -95,10 +95,17 @@ func (w *World) resume() {
 
 // finish is the status write of a pass: compare-and-swap on the version that was read.
 func (w *World) finish(o *plan.Observed, stale bool) {
-	if stale || o.Etcd.Contact != plan.ContactQuorum {
+	if stale {
 		return
 	}
 	s := w.Status
+	if s.Accepted = w.Template; len(o.Etcd.Members) > 0 && len(plan.Updated(*o)) == len(o.Etcd.Members) {
+		s.Former = s.Accepted
+	}
+	if o.Etcd.Contact != plan.ContactQuorum {
+		w.setStatus(s)
+		return
+	}
 	if s.ID != 0 && o.Etcd.Revision > s.Revision {
 		s.Revision = o.Etcd.Revision
 	}
@@ -116,7 +123,7 @@ func (w *World) setStatus(s Status) {
 	old := w.Status
 	w.Status = s
 	if s.ID != old.ID || s.Bootstrap != old.Bootstrap || s.Revision != old.Revision ||
-		!slices.Equal(s.Voters, old.Voters) {
+		s.Accepted != old.Accepted || s.Former != old.Former || !slices.Equal(s.Voters, old.Voters) {
 		w.touched()
 	}
 }

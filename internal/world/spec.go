@@ -26,6 +26,8 @@ type Spec struct {
 type Volume struct {
 	plan.Volume
 	Class int
+	// Template is what the pod of the volume's member is to be made from.
+	Template int
 }
 
 // poisoned tells whether etcd never starts in such a pod.
@@ -71,8 +73,13 @@ func (w *World) learners() int {
 	return 8
 }
 
-// markVersion notes on the very volume that was seen which version its member is to run. There may be none.
+// markVersion notes which version the member on a volume is to run.
 func (w *World) markVersion(name, version string, o *plan.Observed) bool {
+	return w.mark(name, o, func(v *Volume) { v.Version = version })
+}
+
+// mark notes something on the very volume that was seen. There may be none.
+func (w *World) mark(name string, o *plan.Observed, note func(*Volume)) bool {
 	seen := seenVolume(o, name)
 	if seen == "" {
 		return true
@@ -81,7 +88,7 @@ func (w *World) markVersion(name, version string, o *plan.Observed) bool {
 	if v == nil || v.UID != seen {
 		return false
 	}
-	v.Version = version
+	note(v)
 	return true
 }
 

@@ -41,7 +41,7 @@ type World struct {
 	Edits []Spec
 	// Faults is how many more may happen.
 	Faults int
-	// Harmed is true once there was a fault.
+	// Harmed is true once there was a fault that a member may not get over by itself.
 	Harmed bool
 	// Broken is the first invariant that was violated, empty if none.
 	Broken string
@@ -63,6 +63,9 @@ type Status struct {
 	Bootstrap *plan.Bootstrap
 	Revision  int64
 	Voters    []string
+	// Accepted is the template that the operator has seen last, and Former the one that members are made from which an
+	// update has not reached: the same if there is none under way.
+	Accepted, Former int
 }
 
 // Pod is a pod and its node's kubelet.

@@ -101,11 +101,18 @@ var rollFaults = []fault{
 		},
 	},
 	{
-		family: "roll", name: "no-node", title: "a placement that no node has, and back", spec: onVolumes(3),
+		family: "roll", name: "no-node", title: "a placement that no node has, the leader's pod deleted meanwhile, and back",
+		spec: onVolumes(3),
 		breaks: func(s *trial) {
 			s.breaking()
 			s.edit(func(spec *v1beta2.EtcdClusterSpec) { spec.Pod.NodeSelector = map[string]string{"no": "such-node"} })
 			s.stopped("cannot be scheduled", 2)
+			// It comes back as it was: the update has not reached it.
+			leader := s.leader()
+			must(s.t, s.KillPod(s.t.Context(), leader.Name))
+			s.until("a quorum again", func(status v1beta2.EtcdClusterStatus) bool {
+				return s.pod(leader.Name).UID != leader.UID && len(status.Members.Ready) == 2
+			})
 			s.apply(func(spec *v1beta2.EtcdClusterSpec) { spec.Pod.NodeSelector = nil })
 			s.recover()
 		},
