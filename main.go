@@ -2,11 +2,13 @@
 package main
 
 import (
+	"context"
 	"crypto/tls"
 	"flag"
 	"fmt"
 	"os"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -14,7 +16,10 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/discovery"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -83,6 +88,10 @@ func run(o options) error {
 	// There is no limit on requests per second: it would make clusters wait for each other, and the API server shares itself
 	// out fairly (priority and fairness).
 	config.QPS = -1
+	ctx := ctrl.SetupSignalHandler()
+	if err := awaitAPI(ctx, config); err != nil {
+		return err
+	}
 	mgr, err := ctrl.NewManager(config, managerOptions(o, scheme))
 	if err != nil {
 		return fmt.Errorf("set the manager up: %w", err)
@@ -93,7 +102,28 @@ func run(o options) error {
 		return err
 	}
 	ctrl.Log.Info("starting", "version", version.Operator, "namespaces", o.namespaces)
-	return mgr.Start(ctrl.SetupSignalHandler())
+	return mgr.Start(ctx)
+}
+
+// awaitAPI waits until the API server answers. To end instead, as after a lost lease, would mean to be started again later
+// and later.
+func awaitAPI(ctx context.Context, config *rest.Config) error {
+	const pause = 2 * time.Second
+	client, err := discovery.NewDiscoveryClientForConfig(config)
+	if err != nil {
+		return fmt.Errorf("set a client up: %w", err)
+	}
+	err = wait.PollUntilContextCancel(ctx, pause, true, func(context.Context) (bool, error) {
+		_, err := client.ServerVersion()
+		if err != nil {
+			ctrl.Log.Info("waiting for the API server", "error", err.Error())
+		}
+		return err == nil, nil
+	})
+	if err != nil {
+		return fmt.Errorf("wait for the API server: %w", err)
+	}
+	return nil
 }
 
 // setup registers the controllers and the probes.

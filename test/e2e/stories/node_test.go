@@ -30,9 +30,19 @@ var nodeFaults = []fault{
 		},
 	},
 	{
+		// Its etcd works on, and is not replaced as long as it does.
 		family: "node", name: "unwatched", title: "a node's kubelet and containerd stopped until its pod was given up, and started again",
-		spec:   onVolumes(3),
-		breaks: func(s *trial) { s.takeAway(s.follower(), nodes.StopNode) },
+		spec: onVolumes(3),
+		breaks: func(s *trial) {
+			before, victim := s.identities(), s.follower()
+			s.healsAtEnd(victim.Spec.NodeName)
+			s.breaking()
+			must(s.t, nodes.StopNode(s.t.Context(), victim.Spec.NodeName))
+			s.awaitGivenUp(victim)
+			must(s.t, nodes.HealNode(s.t.Context(), victim.Spec.NodeName))
+			s.replaced(victim.UID)
+			s.same(before)
+		},
 	},
 	{
 		family: "node", name: "drain-volumes", title: "every node drained in turn, members on volumes", gate: true,
@@ -81,22 +91,21 @@ func (s *trial) takeAway(victim corev1.Pod, harm func(ctx context.Context, node 
 	s.healsAtEnd(victim.Spec.NodeName)
 	s.breaking()
 	must(s.t, harm(s.t.Context(), victim.Spec.NodeName))
-	s.awaitReplaced(victim)
+	s.awaitGivenUp(victim)
+	must(s.t, harness.Await(s.t.Context(), "all members are healthy", limit, s.ready(int(s.spec.Size))))
+	s.mended = time.Now()
 	must(s.t, nodes.HealNode(s.t.Context(), victim.Spec.NodeName))
 	must(s.t, s.Recovered(s.t.Context(), victim.UID, limit))
 }
 
-// awaitReplaced waits until Kubernetes has given up a pod on a silent node, and then until another member is in its
-// place, whatever is left of the old one.
-func (s *trial) awaitReplaced(victim corev1.Pod) {
+// awaitGivenUp waits until Kubernetes has given up a pod on a silent node.
+func (s *trial) awaitGivenUp(victim corev1.Pod) {
 	s.t.Helper()
 	must(s.t, harness.Await(s.t.Context(), "the pod is given up", limit, func(ctx context.Context) (string, bool) {
 		pod := s.pod(victim.Name)
 		return string(pod.Status.Phase), pod.DeletionTimestamp != nil && time.Now().After(pod.DeletionTimestamp.Time)
 	}))
 	s.noticing()
-	must(s.t, harness.Await(s.t.Context(), "all members are healthy", limit, s.ready(int(s.spec.Size))))
-	s.mended = time.Now()
 }
 
 // drainAll drains one node after the other, as for an upgrade of them: each is free again before the next one's turn.
