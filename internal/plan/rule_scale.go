@@ -20,12 +20,13 @@ const (
 	inSync = 0.9
 )
 
-// serve lets client traffic reach every voter that has started.
+// serve lets client traffic reach every voter that can be counted on, and not one that is about to stop: Kubernetes calls
+// its pod ready for a moment more, and whom it leads there then is refused and waits.
 func serve(v *view) Action {
 	var pods []string
 	for _, m := range v.voters() {
 		p, ok := v.pods[m.Name]
-		if ok && (m.Published || v.healthy(m)) && !p.Serving && !p.Deleting && !v.parting(m) {
+		if ok && v.healthy(m) && !p.Serving && !v.parting(m) {
 			pods = append(pods, m.Name)
 		}
 	}
