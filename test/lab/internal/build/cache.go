@@ -113,6 +113,9 @@ func (b *Builder) build(ctx context.Context, tool Tool) error {
 	if built, err := exists(tool.Dir); built || err != nil {
 		return err
 	}
+	if err := ensurePackages(ctx, b.Out, tool.needs); err != nil {
+		return err
+	}
 	_, _ = fmt.Fprintf(b.Out, "building %s %s (%s the first time)...\n", tool.Name, tool.Version, tool.recipe.takes)
 	began := time.Now()
 	// The folder appears by rename, so it is never half full.
@@ -121,10 +124,8 @@ func (b *Builder) build(ctx context.Context, tool Tool) error {
 		return fmt.Errorf("make a folder for the programs: %w", err)
 	}
 	defer func() { _ = os.RemoveAll(staging) }()
-	for binary, pkg := range tool.Binaries {
-		if err := compile(ctx, tool, filepath.Join(staging, binary), pkg); err != nil {
-			return err
-		}
+	if err := tool.make(ctx, tool, staging); err != nil {
+		return err
 	}
 	if err := os.Chmod(staging, 0o755); err != nil { // #nosec G302 -- programs for all
 		return fmt.Errorf("open the folder of programs: %w", err)
@@ -133,6 +134,16 @@ func (b *Builder) build(ctx context.Context, tool Tool) error {
 		return fmt.Errorf("put the programs in place: %w", err)
 	}
 	_, _ = fmt.Fprintf(b.Out, "built %s %s in %s\n", tool.Name, tool.Version, time.Since(began).Round(time.Second))
+	return nil
+}
+
+// compileAll builds the programs of a Go module.
+func compileAll(ctx context.Context, tool Tool, folder string) error {
+	for binary, pkg := range tool.Binaries {
+		if err := compile(ctx, tool, filepath.Join(folder, binary), pkg); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

@@ -10,8 +10,11 @@ import (
 	"strings"
 )
 
-// debianPackages maps programs that cannot be built as static Go to the Debian package that has them.
-var debianPackages = []struct{ program, pkg string }{
+// need is a program that cannot be built as static Go, and the Debian package that has it.
+type need struct{ program, pkg string }
+
+// labNeeds is what every lab needs.
+var labNeeds = []need{
 	{"runc", "runc"},
 	{"iptables", "iptables"},
 	{"nft", "nftables"},
@@ -21,10 +24,20 @@ var debianPackages = []struct{ program, pkg string }{
 	{"mkfs.ext4", "e2fsprogs"},
 }
 
+// npmNeeds is what tools that are npm packages need.
+var npmNeeds = []need{
+	{"node", "nodejs"},
+	{"npm", "npm"},
+}
+
 // EnsureDebian installs the Debian packages that the lab needs and this machine lacks.
 func EnsureDebian(ctx context.Context, out io.Writer) error {
+	return ensurePackages(ctx, out, labNeeds)
+}
+
+func ensurePackages(ctx context.Context, out io.Writer, needs []need) error {
 	var missing []string
-	for _, need := range debianPackages {
+	for _, need := range needs {
 		if _, err := exec.LookPath(need.program); err != nil {
 			missing = append(missing, need.pkg)
 		}

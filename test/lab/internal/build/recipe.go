@@ -19,6 +19,13 @@ const (
 	Etcd37     = "etcd37"
 )
 
+// Names of the object stores that a lab may have.
+const (
+	MinIO   = "minio"
+	FakeGCS = "fake-gcs-server"
+	Azurite = "azurite"
+)
+
 // OldEtcds lists etcd's patch releases before those above, so that a patch upgrade can be tried.
 func OldEtcds() []string { return []string{"etcd35-previous", "etcd36-previous"} }
 
@@ -47,8 +54,10 @@ func recipeFor(tool, version string) recipe {
 			pkg, version, strings.TrimPrefix(semver.Major(version), "v"), minor)}
 	case Containerd:
 		return recipe{takes: "about 40 s", ldflags: "-X github.com/containerd/containerd/v2/version.Version=" + version}
-	case CoreDNS, "golangci-lint":
+	case CoreDNS, FakeGCS, "golangci-lint":
 		return recipe{takes: "about 75 s"}
+	case MinIO:
+		return recipe{takes: "about 3 min"}
 	case LocalPath:
 		return recipe{takes: "about 50 s", ldflags: "-X main.VERSION=" + version}
 	default:

@@ -1,6 +1,7 @@
 package build
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -11,6 +12,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 
 	"golang.org/x/mod/modfile"
@@ -18,6 +20,12 @@ import (
 
 // Variable is the environment variable that moves the cache of built programs.
 const Variable = "ETCD_OPERATOR_CACHE"
+
+// Files that pin a tool of either kind.
+const (
+	goPins  = "go.mod"
+	npmPins = "package-lock.json"
+)
 
 // rootModule marks the top folder of the source tree.
 const rootModule = "github.com/etcdpilot/etcd-operator"
@@ -55,28 +63,38 @@ func SourceRoot() (string, error) {
 	}
 }
 
-// Tool is one module below hack/tools and the programs that its tool directives name.
+// Tool is one folder below hack/tools: a Go module and the programs that its tool directives name, or an npm package
+// of the folder's name and its programs.
 type Tool struct {
 	// Name of the tool: its folder below hack/tools.
 	Name string
-	// Version that the module pins.
+	// Version that is pinned.
 	Version string
-	// Binaries maps the name of each program to its package.
+	// Binaries maps the name of each program to its Go package, or to its file in the npm package.
 	Binaries map[string]string
 	// Dir holds the programs once they are built.
 	Dir string
 
 	source string
 	recipe recipe
+	// needs are other programs that make runs.
+	needs []need
+	// make fills a folder with the programs.
+	make func(ctx context.Context, tool Tool, folder string) error
 }
 
 // Path returns where one of the tool's programs is.
 func (t Tool) Path(binary string) string { return filepath.Join(t.Dir, binary) }
 
-// load reads a tool's module.
+// load reads a tool's pins.
 func load(root, cache, name string) (Tool, error) {
 	source := filepath.Join(root, "hack", "tools", name)
-	file := filepath.Join(source, "go.mod")
+	if data, err := os.ReadFile(filepath.Join(source, npmPins)); err == nil { // #nosec G304 -- a file of the source tree
+		return loadNPM(data, cache, name, source)
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return Tool{}, fmt.Errorf("read the pins of tool %s: %w", name, err)
+	}
+	file := filepath.Join(source, goPins)
 	data, err := os.ReadFile(file) // #nosec G304 -- a file of the source tree
 	if err != nil {
 		return Tool{}, fmt.Errorf("read the pins of tool %s: %w", name, err)
@@ -85,7 +103,7 @@ func load(root, cache, name string) (Tool, error) {
 	if err != nil {
 		return Tool{}, fmt.Errorf("parse the pins of tool %s: %w", name, err)
 	}
-	tool := Tool{Name: name, Binaries: map[string]string{}, source: source}
+	tool := Tool{Name: name, Binaries: map[string]string{}, source: source, make: compileAll}
 	for _, directive := range module.Tool {
 		tool.Binaries[binaryName(directive.Path)] = directive.Path
 		tool.Version = moduleVersion(module, directive.Path)
@@ -131,14 +149,17 @@ func moduleVersion(module *modfile.File, pkg string) string {
 
 // list returns the names of all tools.
 func list(root string) ([]string, error) {
-	modules, err := filepath.Glob(filepath.Join(root, "hack", "tools", "*", "go.mod"))
-	if err != nil {
-		return nil, fmt.Errorf("list tools: %w", err)
+	var names []string
+	for _, pins := range []string{goPins, npmPins} {
+		files, err := filepath.Glob(filepath.Join(root, "hack", "tools", "*", pins))
+		if err != nil {
+			return nil, fmt.Errorf("list tools: %w", err)
+		}
+		for _, file := range files {
+			names = append(names, filepath.Base(filepath.Dir(file)))
+		}
 	}
-	names := make([]string, 0, len(modules))
-	for _, module := range modules {
-		names = append(names, filepath.Base(filepath.Dir(module)))
-	}
+	slices.Sort(names)
 	return names, nil
 }
 
