@@ -100,3 +100,23 @@ func TestDynamicBusyboxIsRefused(t *testing.T) {
 		t.Errorf("checkStatic(%s) = %v, want an error that says what to install", sh, err)
 	}
 }
+
+func TestServiceOfAServer(t *testing.T) {
+	const port = 9000
+	out, err := Server("minio", port)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Kubernetes joins slice and Service by the label, and neither port is checked against the other.
+	for want, times := range map[string]int{
+		"kind: Service": 1, "kind: EndpointSlice": 1, "namespace: storage": 2, "port: 9000": 2, "name: minio": 2,
+		"kubernetes.io/service-name: minio": 1, "- addresses: [172.30.0.1]": 1,
+	} {
+		if got := strings.Count(string(out), want); got < times {
+			t.Errorf("%q is %d times in the manifest, want %d:\n%s", want, got, times, out)
+		}
+	}
+	if strings.Contains(string(out), "selector") {
+		t.Error("a Service with a selector gets its endpoints from Kubernetes")
+	}
+}

@@ -24,7 +24,11 @@ var (
 	//go:embed manifests/disk.yaml
 	diskText string
 
+	//go:embed manifests/server.yaml
+	serverText string
+
 	diskVolume = template.Must(template.New("disk").Parse(diskText))
+	server     = template.Must(template.New("server").Parse(serverText))
 	manifests  = template.Must(template.New("addons").Parse(
 		corednsText + "---\n" + storageText))
 )
@@ -97,6 +101,23 @@ func DiskVolume(name, node, path string, size int64) ([]byte, error) {
 	}{name, node, path, DiskClass, size})
 	if err != nil {
 		return nil, fmt.Errorf("render the volume of disk %s: %w", name, err)
+	}
+	return out.Bytes(), nil
+}
+
+// ServerNamespace is where the Services of servers outside the cluster are.
+const ServerNamespace = "storage"
+
+// Server returns the Service through which pods reach a server on a port of this machine, as if it were in the
+// cluster, as NAME.storage.svc.
+func Server(name string, port int) ([]byte, error) {
+	var out bytes.Buffer
+	err := server.Execute(&out, struct {
+		Name, Namespace, Address string
+		Port                     int
+	}{name, ServerNamespace, network.HostIP, port})
+	if err != nil {
+		return nil, fmt.Errorf("render the Service of server %s: %w", name, err)
 	}
 	return out.Bytes(), nil
 }

@@ -25,7 +25,7 @@ func Root(pid int) string { return filepath.Join("/proc", strconv.Itoa(pid), "ro
 // Mount attaches a disk and mounts it at a path that a process of its node sees, unless it is mounted there. Device
 // and mount go with the last process in that mount namespace.
 func (s Store) Mount(ctx context.Context, id ID, server, node int, path string) error {
-	if mounted, err := isMounted(node, path); err != nil || mounted {
+	if mounted, err := IsMounted(node, path); err != nil || mounted {
 		return err
 	}
 	if err := os.MkdirAll(path, 0o755); err != nil { // #nosec G301 -- containers enter it
@@ -45,7 +45,7 @@ func (s Store) Mount(ctx context.Context, id ID, server, node int, path string) 
 
 // Unmount unmounts a disk. Containers that use it keep it until they end.
 func (s Store) Unmount(ctx context.Context, node int, path string) error {
-	mounted, err := isMounted(node, path)
+	mounted, err := IsMounted(node, path)
 	if err != nil || !mounted {
 		return err
 	}
@@ -53,8 +53,8 @@ func (s Store) Unmount(ctx context.Context, node int, path string) error {
 	return err
 }
 
-// isMounted says whether a process sees a mount at a path.
-func isMounted(pid int, path string) (bool, error) {
+// IsMounted says whether a process sees a mount at a path.
+func IsMounted(pid int, path string) (bool, error) {
 	data, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "mountinfo"))
 	if err != nil {
 		return false, fmt.Errorf("read mounts: %w", err)

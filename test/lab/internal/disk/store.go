@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -70,19 +69,8 @@ func (s Store) Create(ctx context.Context, id ID, bytes int64) error {
 	if err := s.makeFolders(); err != nil {
 		return err
 	}
-	path := filepath.Join(s.images(), id.Volume())
-	image, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600) // #nosec G304 -- own folder
-	if err != nil {
-		return fmt.Errorf("make the image of disk %s: %w", id, err)
-	}
-	defer func() { _ = image.Close() }()
-	if err := image.Truncate(bytes); err != nil {
-		return fmt.Errorf("size the image of disk %s: %w", id, err)
-	}
-	// No blocks are kept back for root: a full disk is full for everybody.
-	cmd := exec.CommandContext(ctx, "mkfs.ext4", "-q", "-m", "0", path) // #nosec G204
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("make the file system of disk %s: %w: %s", id, err, out)
+	if err := Format(ctx, filepath.Join(s.images(), id.Volume()), bytes); err != nil {
+		return fmt.Errorf("make disk %s: %w", id, err)
 	}
 	return nil
 }

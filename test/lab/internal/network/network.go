@@ -46,6 +46,14 @@ func Remove(ctx context.Context, nodes []string) error {
 			return err
 		}
 	}
+	// Nor may it have nft; then nothing was cut.
+	if cuts, err := Cuts(ctx); err == nil {
+		for _, name := range cuts {
+			if err := Mend(ctx, name); err != nil {
+				return err
+			}
+		}
+	}
 	return run(ctx, removalPlan(nodes))
 }
 
@@ -57,6 +65,7 @@ func Remains(ctx context.Context) ([]string, error) {
 		{"ip netns list", namespace},
 		{"ip -o route show", fenceMetric},
 		{"iptables --wait -S FORWARD", bridge},
+		{"nft list tables ip", cutTable},
 	} {
 		out, err := output(ctx, nil, strings.Fields(query.args)...)
 		if err != nil {

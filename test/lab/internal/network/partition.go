@@ -67,7 +67,12 @@ func tables(ctx context.Context, node string) ([]string, error) {
 	if _, err := os.Stat(NamespaceFile(node)); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	out, err := output(ctx, nil, append(strings.Fields(inside(node)), "nft", "list", "tables", "ip")...)
+	return listTables(ctx, strings.Fields(inside(node))...)
+}
+
+// listTables lists the tables of rules that "nft", run by a command, sees.
+func listTables(ctx context.Context, command ...string) ([]string, error) {
+	out, err := output(ctx, nil, append(command, "nft", "list", "tables", "ip")...)
 	if err != nil {
 		return nil, err
 	}

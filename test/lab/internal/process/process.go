@@ -24,6 +24,8 @@ type Spec struct {
 	Args []string
 	// Path is the PATH that the component sees.
 	Path string
+	// Env lists more of its environment, as NAME=value: credentials belong here, for all can see Args.
+	Env []string
 	// Enter is a command line that enters namespaces and then runs the words that follow it; empty for the host's.
 	Enter []string
 	// Join lists the cgroup.procs files that the process enters before it becomes the component.
@@ -56,7 +58,7 @@ func Start(spec Spec) (Record, error) {
 	args := commandLine(spec)
 	// Not the caller's context: the component outlives it.
 	cmd := exec.CommandContext(context.Background(), args[0], args[1:]...) // #nosec G204 -- the lab's own command
-	cmd.Env = []string{"PATH=" + spec.Path, "HOME=/root"}
+	cmd.Env = append([]string{"PATH=" + spec.Path, "HOME=/root"}, spec.Env...)
 	cmd.Dir = "/"
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}

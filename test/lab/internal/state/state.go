@@ -77,3 +77,6 @@ func (d Dir) Broken() string { return d.Join("broken-images") }
 
 // Clock is there while the machine's clock is moved, and says what it was before.
 func (d Dir) Clock() string { return d.Join("clock.json") }
+
+// Addon holds all that belongs to one addon: its data, its certificates, its credentials.
+func (d Dir) Addon(name string) string { return d.Join("addons", name) }

@@ -23,6 +23,7 @@ func TestAllIsBelowTheFolder(t *testing.T) {
 	for _, path := range []string{
 		dir.Kubeconfig(), dir.Config(), dir.Lock(), dir.PKI(), dir.Run(), dir.Logs(), dir.Log("etcd"), dir.Nodes(),
 		dir.Node("n1"), dir.Volumes("n1"), dir.Disks(), dir.Broken(), dir.Clock(), dir.Mounts("n1"),
+		dir.Addon("minio"),
 	} {
 		if !strings.HasPrefix(path, "/state/") {
 			t.Errorf("%s is outside the state folder", path)
