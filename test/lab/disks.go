@@ -12,6 +12,7 @@ import (
 
 	"github.com/etcdpilot/etcd-operator/test/lab/internal/addons"
 	"github.com/etcdpilot/etcd-operator/test/lab/internal/disk"
+	"github.com/etcdpilot/etcd-operator/test/lab/internal/objectstore"
 	"github.com/etcdpilot/etcd-operator/test/lab/internal/process"
 )
 
@@ -204,7 +205,7 @@ func (l *Lab) ensureDisks(ctx context.Context, id disk.ID) (pid int, err error) 
 
 // optionalComponents lists the processes that run only in labs that need them.
 func (l *Lab) optionalComponents() []string {
-	candidates := []string{disksComponent}
+	candidates := append([]string{disksComponent}, objectstore.Names()...)
 	for _, name := range l.Nodes() {
 		candidates = append(candidates, linkComponent(name))
 	}

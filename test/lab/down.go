@@ -56,6 +56,9 @@ func down(ctx context.Context, dir state.Dir) error {
 	if err := endProcesses(ctx, dir); err != nil {
 		return err
 	}
+	if err := detachAddons(ctx, dir); err != nil {
+		return err
+	}
 	config, err := readConfig(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

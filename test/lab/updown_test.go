@@ -62,6 +62,7 @@ func TestUpDown(t *testing.T) {
 	t.Run("disks", func(t *testing.T) { disks(t, running) })
 	t.Run("API server", func(t *testing.T) { apiServer(t, running) })
 	t.Run("images", func(t *testing.T) { images(t, running) })
+	t.Run("addons", func(t *testing.T) { stores(t, running) })
 	t.Run("up starts what is missing", func(t *testing.T) { repair(t, running, nodes) })
 }
 
@@ -246,7 +247,7 @@ func repair(t *testing.T, running *lab.Lab, nodes int) {
 		t.Fatal(err)
 	}
 	for _, record := range records {
-		if slices.Contains([]string{"kube-apiserver", "registry", "n1-kubelet"}, record.Name) {
+		if slices.Contains([]string{"kube-apiserver", "registry", "n1-kubelet", "minio"}, record.Name) {
 			if err := process.Kill(t.Context(), record); err != nil {
 				t.Fatal(err)
 			}

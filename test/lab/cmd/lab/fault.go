@@ -42,6 +42,12 @@ func faultCommand() *cobra.Command {
 		single("free-disk NODE/NAME", "Give back the room that fill-disk took", (*lab.Lab).FreeDisk),
 		slowDiskCommand(),
 		single("fast-disk NODE/NAME", "Undo slow-disk", (*lab.Lab).FastDisk),
+		single("stop-addon NAME", "End an addon's server", (*lab.Lab).StopAddon),
+		single("freeze-addon NAME", "Stop an addon's server with SIGSTOP", (*lab.Lab).FreezeAddon),
+		cutAddonCommand(),
+		single("fill-addon NAME", "Take all room on an addon's disk", (*lab.Lab).FillAddon),
+		single("seal-addon NAME", "Refuse to write to an addon's bucket", (*lab.Lab).SealAddon),
+		single("heal-addon NAME", "Undo whatever was done to an addon", (*lab.Lab).HealAddon),
 	)
 	return fault
 }

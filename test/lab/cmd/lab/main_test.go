@@ -35,6 +35,8 @@ func TestVerbsSayThatThereIsNoLab(t *testing.T) {
 		"fault fill-disk n1/a", "fault free-disk n1/a", "fault slow-disk n1/a", "fault fast-disk n1/a",
 		"fault break-image a:b", "fault mend-image a:b", "fault remove-image n1 a:b",
 		"fault slow-link n1", "fault fast-link n1", "fault jump-clock", "fault delay-volumes", "fault restore-clock", "fault stop-api-server", "fault start-api-server",
+		"addon minio", "fault stop-addon gcs", "fault freeze-addon gcs", "fault cut-addon gcs", "fault fill-addon gcs",
+		"fault seal-addon minio", "fault heal-addon azurite",
 	} {
 		if _, err := run(t, strings.Fields(line)...); !errors.Is(err, lab.ErrNotUp) {
 			t.Errorf("lab %s: %v, want %v", line, err, lab.ErrNotUp)
@@ -48,6 +50,7 @@ func TestArgumentsAreChecked(t *testing.T) {
 		"nonsense", "up --nodes 0x", "up --nodes -1", "up --nodes 51", "fault kill-node", "fault partition n1",
 		"load a:b", "image --file a:/a", "image --name a:b", "tool", "tool no-such-program",
 		"image --name a:b --file a", "image --name a:b --file a:relative", "image --name a:b --file :/a",
+		"addon", "fault cut-addon", "fault cut-addon gcs --after-kib 1.5",
 	} {
 		if _, err := run(t, strings.Fields(line)...); err == nil || errors.Is(err, lab.ErrNotUp) {
 			t.Errorf("lab %s: %v, want an error about its arguments", line, err)
