@@ -55,12 +55,12 @@ func reachStore(t *testing.T, running *lab.Lab, addon lab.Addon) {
 	if out := kubectl(t, running, "", "exec", "looker", "--", "nslookup", address.Hostname()+".cluster.local"); !strings.Contains(out, ip) {
 		t.Errorf("a pod does not find %s: %s", address.Hostname(), out)
 	}
-	// An answer of any kind will do: not all speak plain HTTP.
+	// kube-proxy needs a moment to see a new Service.
 	eventually(t, func() error {
 		out := kubectl(t, running, "", "exec", "looker", "--", "sh", "-c",
-			fmt.Sprintf("wget -T 2 -O /dev/null http://%s:%s/ 2>&1 || true", ip, address.Port()))
-		if !strings.Contains(out, "HTTP/1.") {
-			return fmt.Errorf("%s does not answer a pod: %s", addon.Name, out)
+			fmt.Sprintf("nc -w 2 %s %s </dev/null 2>&1 && echo reached || true", ip, address.Port()))
+		if !strings.Contains(out, "reached") {
+			return fmt.Errorf("a pod does not reach %s: %s", addon.Name, out)
 		}
 		return nil
 	})

@@ -116,7 +116,7 @@ func TestServiceOfAServer(t *testing.T) {
 			t.Errorf("%q is %d times in the manifest, want %d:\n%s", want, got, times, out)
 		}
 	}
-	if strings.Contains(string(out), "selector") {
+	if strings.Contains(string(out), "selector:") {
 		t.Error("a Service with a selector gets its endpoints from Kubernetes")
 	}
 }

@@ -84,6 +84,14 @@ func TestPinnedTools(t *testing.T) {
 		Etcd35:     {"etcd", "etcdctl", "etcdutl"},
 		Etcd36:     {"etcd", "etcdctl", "etcdutl"},
 		Etcd37:     {"etcd", "etcdctl", "etcdutl"},
+		MinIO:      {"minio", "mc"},
+		FakeGCS:    {"fake-gcs-server"},
+		Azurite:    {"azurite-blob"},
+	}
+	for name := range wants {
+		if !slices.Contains(names, name) {
+			t.Errorf("hack/tools lacks %s", name)
+		}
 	}
 	for _, name := range names {
 		tool, err := load(root, t.TempDir(), name)

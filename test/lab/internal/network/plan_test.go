@@ -114,3 +114,15 @@ table ip lab_partition_n3 {
 		t.Errorf("partitionRules(3) =\n%s\nwant\n%s", got, want)
 	}
 }
+
+func TestCutRules(t *testing.T) {
+	const want = `table ip lab_cut_minio
+delete table ip lab_cut_minio
+table ip lab_cut_minio {
+	chain in { type filter hook input priority -300; ip daddr 172.30.0.1 tcp dport 9000 quota over 1024 bytes reject with tcp reset; }
+}
+`
+	if got := cutRules("minio", 9000, 1024); got != want {
+		t.Errorf("cutRules =\n%s\nwant\n%s", got, want)
+	}
+}

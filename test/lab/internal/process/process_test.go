@@ -3,8 +3,10 @@ package process
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -102,6 +104,30 @@ func TestEnterWrapsTheCommand(t *testing.T) {
 	})
 	if err != nil {
 		t.Error(err)
+	}
+}
+
+func TestEnvironmentIsNotInTheArguments(t *testing.T) {
+	spec := sleeper(t, `echo "$SECRET of $HOME"; exec sleep 60`)
+	spec.Env = []string{"SECRET=hunter2"}
+	record, err := Start(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	end(t, record)
+	err = record.WaitReady(t.Context(), func(context.Context) error {
+		log, err := os.ReadFile(spec.LogFile)
+		if err == nil && string(log) != "hunter2 of /root\n" {
+			err = fmt.Errorf("it printed %q", log)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	arguments, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(record.PID), "cmdline"))
+	if err != nil || strings.Contains(string(arguments), "hunter2") {
+		t.Errorf("everybody sees %q, %v", arguments, err)
 	}
 }
 
