@@ -6,10 +6,12 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/member"
+	"github.com/etcdpilot/etcd-operator/internal/plan"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 )
 
@@ -30,28 +32,89 @@ func TestTrimPod(t *testing.T) {
 		Conditions: []corev1.PodCondition{{
 			Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(time.Unix(1, 0)),
 		}},
-		ContainerStatuses: []corev1.ContainerStatus{{Name: resources.EtcdContainer, ContainerID: "id"}},
+		ContainerStatuses: []corev1.ContainerStatus{{
+			Name: resources.EtcdContainer, ContainerID: "id", Image: "etcd:old",
+			LastTerminationState: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Message: "checksum error"}},
+			State:                corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}},
+			VolumeMounts:         []corev1.VolumeMountStatus{{Name: "data", MountPath: "/var/lib/etcd"}},
+		}},
 	}
 	revision, err := resources.RevisionOf(c, options)
 	if err != nil {
 		t.Fatal(err)
 	}
 	whole, drift := podOf(pod), revision.Drift(pod, "")
-	trimmed, err := TrimPod(pod.DeepCopy())
-	if err != nil {
-		t.Fatal(err)
-	}
-	small, ok := trimmed.(*corev1.Pod)
-	if !ok {
-		t.Fatalf("a pod becomes %T", trimmed)
-	}
+	small := trimmed(t, trimPod, pod)
 	if got := podOf(small); !reflect.DeepEqual(got, whole) {
 		t.Errorf("trimmed: %+v\nwhole: %+v", got, whole)
 	}
 	if got := revision.Drift(small, ""); got != drift {
 		t.Errorf("drift of the trimmed pod: %+v, of the whole: %+v", got, drift)
 	}
+	if whole.Exit == plan.ExitNone || whole.Problem == "" {
+		t.Errorf("the observation lacks the container's end: %+v", whole)
+	}
 	if small.Size() > pod.Size()*2/3 {
 		t.Errorf("of %d bytes %d are left", pod.Size(), small.Size())
 	}
+}
+
+// TestTrimService checks that nothing is lost of a cluster's Service, and that of others its owner is known.
+func TestTrimService(t *testing.T) {
+	c := &v1beta2.EtcdCluster{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "c", UID: "u"}}
+	want := resources.ClientService(c)
+	if resources.ServiceDue(trimmed(t, trimService, want), want) {
+		t.Error("a trimmed Service differs from what is wanted")
+	}
+	foreign := want.DeepCopy()
+	foreign.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Gateway", Name: "g", Controller: new(true)}}
+	conflict := conflictOf("Service", foreign, c)
+	small := trimmed(t, trimService, foreign)
+	if got := conflictOf("Service", small, c); conflict == nil || got == nil || *got != *conflict {
+		t.Errorf("conflict with the trimmed Service: %+v, with the whole: %+v", got, conflict)
+	}
+	if small.Size() > 100 {
+		t.Errorf("%d bytes are left of a stranger's Service", small.Size())
+	}
+}
+
+// TestTrimBudget checks that an observation of a trimmed budget is that of the whole one.
+func TestTrimBudget(t *testing.T) {
+	c := &v1beta2.EtcdCluster{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "c", UID: "u"}}
+	settled := resources.Budget(c, 2)
+	settled.Generation, settled.Status.ObservedGeneration = 3, 3
+	stale, evicting := settled.DeepCopy(), settled.DeepCopy()
+	stale.Generation = 4
+	evicting.Status.DisruptedPods = map[string]metav1.Time{"c-0": metav1.Now()}
+	for _, budget := range []*policyv1.PodDisruptionBudget{settled, stale, evicting} {
+		want := budgetOf(budget)
+		if got := budgetOf(trimmed(t, trimBudget, budget)); got != want || got.MinAvailable != 2 {
+			t.Errorf("trimmed: %+v, whole: %+v", got, want)
+		}
+	}
+}
+
+// TestTrimCluster checks that only kubectl's copy of the manifest goes.
+func TestTrimCluster(t *testing.T) {
+	c := &v1beta2.EtcdCluster{Spec: v1beta2.EtcdClusterSpec{Size: 3}}
+	c.Annotations = map[string]string{corev1.LastAppliedConfigAnnotation: "{}", "etcd.database.coreos.com/scope": "clusterwide"}
+	want := c.DeepCopy()
+	delete(want.Annotations, corev1.LastAppliedConfigAnnotation)
+	if got := trimmed(t, trimCluster, c); !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+}
+
+// trimmed is a trimmed copy.
+func trimmed[T interface{ DeepCopy() T }](t *testing.T, trim func(any) (any, error), whole T) T {
+	t.Helper()
+	small, err := trim(whole.DeepCopy())
+	if err != nil {
+		t.Fatal(err)
+	}
+	typed, ok := small.(T)
+	if !ok {
+		t.Fatalf("%T becomes %T", whole, small)
+	}
+	return typed
 }

@@ -18,6 +18,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
@@ -86,6 +87,7 @@ func startOperator(t *testing.T, config *rest.Config) {
 	}
 	mgr, err := ctrl.NewManager(own, ctrl.Options{
 		Scheme: testenv.Scheme(t), Metrics: metricsserver.Options{BindAddress: "0"},
+		Cache: cache.Options{ByObject: controllers.Cached()},
 	})
 	must(t, err)
 	pool := etcd.NewPool()

@@ -117,15 +117,20 @@ func observeBudget(ctx context.Context, reader client.Reader, p *pass) error {
 		p.observed.Conflicts = append(p.observed.Conflicts, *conflict)
 		return nil
 	}
-	p.observed.Budget = plan.Budget{
+	p.observed.Budget = budgetOf(budget)
+	return nil
+}
+
+func budgetOf(budget *policyv1.PodDisruptionBudget) plan.Budget {
+	seen := plan.Budget{
 		Exists: true,
 		// Evictions in flight are listed as disrupted pods until their pods are gone.
 		Settled: budget.Status.ObservedGeneration >= budget.Generation && len(budget.Status.DisruptedPods) == 0,
 	}
 	if budget.Spec.MinAvailable != nil {
-		p.observed.Budget.MinAvailable = budget.Spec.MinAvailable.IntValue()
+		seen.MinAvailable = budget.Spec.MinAvailable.IntValue()
 	}
-	return nil
+	return seen
 }
 
 func listOf(ctx context.Context, reader client.Reader, c *v1beta2.EtcdCluster, into client.ObjectList) error {
