@@ -36,6 +36,9 @@ func (r *EtcdClusterReconciler) readSpecs(p *pass) (err error) {
 		return err
 	}
 	cluster := former(p.cluster)
+	if cluster == p.cluster {
+		return nil
+	}
 	before, err := resources.RevisionOf(cluster, r.podOptions())
 	if err != nil {
 		return err
