@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
@@ -112,11 +113,13 @@ func (r *EtcdClusterReconciler) SetupWithManager(mgr ctrl.Manager) error {
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("etcdcluster").
 		For(&v1beta2.EtcdCluster{}).
-		Owns(&corev1.Pod{}).
+		Watches(&corev1.Pod{}, podEvents(handler.EnqueueRequestForOwner(
+			mgr.GetScheme(), mgr.GetRESTMapper(), &v1beta2.EtcdCluster{}, handler.OnlyControllerOwner()))).
 		Owns(&corev1.Service{}).
 		Owns(&policyv1.PodDisruptionBudget{}).
 		// Volumes that are to outlive their cluster have no owner: the label leads to it.
 		Watches(&corev1.PersistentVolumeClaim{}, handler.EnqueueRequestsFromMapFunc(clusterOf)).
+		WithEventFilter(predicate.Funcs{UpdateFunc: changed}).
 		WithOptions(controller.Options{MaxConcurrentReconciles: max(r.Concurrency, 1)}).
 		Complete(r)
 }

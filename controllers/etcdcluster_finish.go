@@ -28,15 +28,11 @@ const (
 	heartbeat = time.Minute
 	// soon is the next look after an action: its effect may come with no event to wake us.
 	soon = 5 * time.Millisecond
-	// keepConnections is the longest pause over which connections to etcd are kept. A connection that has been given up
-	// fails at once; a new one to a server that hangs takes the whole time-out.
+	// keepConnections is the longest pause over which connections to etcd are kept.
 	keepConnections = 10 * time.Second
 	// notYet is the next look after etcd said that it cannot do this at the moment.
 	notYet = 250 * time.Millisecond
 )
-
-// behind is the rank in the queue of what can wait; others have 0.
-var behind = -1
 
 // finish is the only way out of a pass: one status write, the events, and when to look again.
 func (r *EtcdClusterReconciler) finish(ctx context.Context, p *pass, err error) (ctrl.Result, error) {
@@ -72,17 +68,12 @@ func (r *EtcdClusterReconciler) finish(ctx context.Context, p *pass, err error) 
 }
 
 // again says when to look again. Connections are kept from step to step, and not from one distant look to the next: they
-// would be most of what an idle cluster costs, and to a member that is down they would be tried all the while.
-//
-// A member that does not answer takes its time-out in each pass. Whoever is waiting for something else comes first, so
-// that clusters which hang do not delay those that work; an event, such as a pod that gets ready, restores the rank.
+// would be most of what an idle cluster costs. Those to a member that hangs would be tried all the while.
 func (r *EtcdClusterReconciler) again(p *pass) ctrl.Result {
-	result := ctrl.Result{RequeueAfter: next(p.action)}
-	if result.RequeueAfter >= keepConnections {
+	rank := rank(p)
+	result := ctrl.Result{RequeueAfter: next(p.action), Priority: &rank}
+	if result.RequeueAfter >= keepConnections || p.session.Slow {
 		r.Etcd.Forget(client.ObjectKeyFromObject(p.cluster).String())
-	}
-	if len(p.session.Seen.Answers) < len(endpoints(p.observed)) {
-		result.Priority = &behind
 	}
 	return result
 }

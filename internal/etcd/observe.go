@@ -24,6 +24,8 @@ const statusTimeout = time.Second
 type Session struct {
 	// Seen is what the servers said.
 	Seen plan.Etcd
+	// Slow tells that somebody was waited for in vain: servers that hang cost time, those that are down do not.
+	Slow bool
 	// voters are the members of the observed cluster that follow a leader, the leader first; none without a quorum.
 	voters []peer
 }
@@ -41,6 +43,7 @@ type peer struct {
 // holds nothing but the refusal, in Errors. Contact is quorum only together with a member list; Revision is then 0 if
 // reading keys is refused.
 func (p *Pool) Observe(ctx context.Context, cluster string, config *tls.Config, endpoints []Endpoint) *Session {
+	start := time.Now()
 	p.retain(cluster, endpoints)
 	peers := p.askAll(ctx, cluster, config, endpoints)
 	s := &Session{}
@@ -51,6 +54,7 @@ func (p *Pool) Observe(ctx context.Context, cluster string, config *tls.Config, 
 		s.Seen.Contact = plan.ContactMinority
 		s.readQuorum(ctx, peers)
 	}
+	s.Slow = time.Since(start) >= statusTimeout
 	return s
 }
 

@@ -70,7 +70,7 @@ func TestObserveLosses(t *testing.T) {
 	}
 
 	c.Members[3-leads-follows].Stop(t)
-	eventually(t, "none", func() bool { s = observe(); return s.Seen.Contact == plan.ContactNone })
+	eventually(t, "none, at once", func() bool { s = observe(); return s.Seen.Contact == plan.ContactNone && !s.Slow })
 	if len(s.Seen.Answers) != 0 {
 		t.Errorf("nobody runs: %+v", s.Seen)
 	}
@@ -98,6 +98,9 @@ func TestObserveSilent(t *testing.T) {
 	}
 	if s.Seen.Contact != plan.ContactQuorum || len(s.Seen.Answers) != 1 {
 		t.Errorf("seen %+v", s.Seen)
+	}
+	if !s.Slow {
+		t.Error("it says that nobody was waited for")
 	}
 }
 
