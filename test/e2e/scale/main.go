@@ -39,7 +39,7 @@ func main() {
 	flag.DurationVar(&o.idle, "idle", 2*time.Minute, "how long to watch the operator when nothing happens")
 	flag.IntVar(&o.probes, "probes", 10, "how many clusters to create, one by one, beside the frozen ones")
 	flag.IntVar(&o.perNamespace, "per-namespace", 10, "how many clusters share a namespace")
-	flag.StringVar(&o.pprof, "pprof", "", "where the operator serves profiles; they are saved after each phase")
+	flag.StringVar(&o.pprof, "pprof", "", "where the operator is to serve profiles, such as 127.0.0.1:6060; they are saved after each phase")
 	flag.StringVar(&o.profiles, "profiles", os.TempDir(), "folder for profiles")
 	flag.Parse()
 	o.args = strings.Fields(*args)

@@ -26,6 +26,8 @@ const (
 	limit = time.Hour
 	// settle is left to the last steps and events after the last cluster got healthy.
 	settle = 15 * time.Second
+	// probePeriod is how long it takes until the readiness probes of all members that hang have failed.
+	probePeriod = 10 * time.Second
 	// later is when every cluster that hangs has been looked at: the heartbeat is a minute, and a fifth of that is jitter.
 	later = 80 * time.Second
 )
@@ -147,8 +149,9 @@ func (m *measurement) freeze(ctx context.Context, silent int, r *report) error {
 	for i := range silent {
 		frozen[m.name(i)] = true
 	}
-	for _, pod := range m.world.freeze(frozen) { // their readiness probes fail
-		m.kubelet.queue.Add(key{name: pod})
+	pods := m.world.freeze(frozen)
+	for i, pod := range pods {
+		m.kubelet.queue.AddAfter(key{name: pod}, probePeriod*time.Duration(i)/time.Duration(len(pods)))
 	}
 	if err := m.probe(ctx, neighbours{clusters: m.n, silent: silent, when: "at once"}, r); err != nil {
 		return err

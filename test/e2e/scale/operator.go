@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -37,7 +38,7 @@ func startOperator(ctx context.Context, o options, kubeconfig string) (*operator
 		return nil, err
 	}
 	op.cmd = exec.Command(o.operator, append([]string{ //nolint:noctx // it is told to end, and not killed
-		"--kubeconfig", kubeconfig, "--operator-image", "operator:simulated",
+		"--kubeconfig", kubeconfig, "--operator-image", "operator:simulated", "--pprof-bind-address", cmp.Or(o.pprof, "0"),
 		"--metrics-bind-address", address, "--metrics-secure=false", "--health-probe-bind-address", "0",
 	}, o.args...)...)
 	op.cmd.Stdout, op.cmd.Stderr = op.log, op.log

@@ -66,11 +66,11 @@ func (r *report) print() {
 		return
 	}
 	fmt.Print("\nOne new cluster beside others whose members all hang:\n\n" +
-		"| clusters of 3 | of these hang | when | new one healthy: median (range) | CPU, cores | passes/s |\n" +
-		"| --- | --- | --- | --- | --- | --- |\n")
+		"| clusters of 3 | of these hang | when | new one healthy: median (range) | CPU, cores | memory | passes/s |\n" +
+		"| --- | --- | --- | --- | --- | --- | --- |\n")
 	for _, b := range r.neighbours {
-		fmt.Printf("| %d | %d | %s | %s | %.3f | %.1f |\n", b.clusters, b.silent, b.when, seconds(b.each), b.usage.Cores(),
-			float64(b.usage.Passes)/b.usage.Took.Seconds())
+		fmt.Printf("| %d | %d | %s | %s | %.3f | %d MiB | %.1f |\n", b.clusters, b.silent, b.when, seconds(b.each),
+			b.usage.Cores(), b.usage.Memory>>20, float64(b.usage.Passes)/b.usage.Took.Seconds())
 	}
 }
 
