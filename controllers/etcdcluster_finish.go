@@ -31,6 +31,8 @@ const (
 	// keepConnections is the longest pause over which connections to etcd are kept. A connection that has been given up
 	// fails at once; a new one to a server that hangs takes the whole time-out.
 	keepConnections = 10 * time.Second
+	// watching is the next look while disks are watched.
+	watching = 2 * time.Second
 	// notYet is the next look after etcd said that it cannot do this at the moment.
 	notYet = 250 * time.Millisecond
 )
@@ -78,6 +80,9 @@ func (r *EtcdClusterReconciler) finish(ctx context.Context, p *pass, err error) 
 // that clusters which hang do not delay those that work; an event, such as a pod that gets ready, restores the rank.
 func (r *EtcdClusterReconciler) again(p *pass) ctrl.Result {
 	result := ctrl.Result{RequeueAfter: next(p.action)}
+	if plan.Undecided(p.observed) {
+		result.RequeueAfter = min(result.RequeueAfter, watching)
+	}
 	if result.RequeueAfter >= keepConnections {
 		r.Etcd.Forget(client.ObjectKeyFromObject(p.cluster).String())
 	}

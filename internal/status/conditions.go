@@ -114,6 +114,9 @@ func degraded(in Input, reason, message string) verdict {
 	if restarting != "" {
 		return verdict{false, v1beta2.ReasonUpdating, restarting}
 	}
+	if slow := plan.SlowLeader(in.Observed); slow != "" {
+		return verdict{true, v1beta2.ReasonDiskSlow, slow}
+	}
 	if waits && w.Reason == v1beta2.ReasonPodCannotStart {
 		return verdict{true, w.Reason, w.Message}
 	}

@@ -171,8 +171,9 @@ func memberStatus(name string, o plan.Observed, previous []v1beta2.MemberStatus)
 	}
 	pod, running := find(o.Pods, func(p plan.Pod) bool { return p.Name == name })
 	entry, listed := find(o.Etcd.Members, func(e plan.Member) bool { return e.Name == name })
+	hangs := plan.Hangs(o, name, pod.UID)
 	answer, answers := find(o.Etcd.Answers, func(a plan.Answer) bool {
-		return running && a.Pod == name && a.PodUID == pod.UID && (!listed || a.MemberID == entry.ID)
+		return running && a.Pod == name && a.PodUID == pod.UID && (!listed || a.MemberID == entry.ID) && !hangs
 	})
 	if o.Etcd.Contact == plan.ContactQuorum {
 		m.ID, m.Role = "", v1beta2.MemberRoleNone
@@ -189,6 +190,9 @@ func memberStatus(name string, o plan.Observed, previous []v1beta2.MemberStatus)
 	m.Node = pod.Node
 	m.Ready = answers && answer.Leader != 0 && !pod.Deleting && !pod.Restarting && m.Role == v1beta2.MemberRoleVoter
 	m.Message = memberMessage(pod, running, answers, m.Ready)
+	if hangs && !pod.Deleting {
+		m.Message = "its disk does not answer"
+	}
 	return m, running || listed || o.Etcd.Contact != plan.ContactQuorum
 }
 
