@@ -111,7 +111,7 @@ func (r *EtcdClusterReconciler) writeStatus(ctx context.Context, p *pass, err er
 		return nil
 	}
 	c.Status = status.Compute(status.Input{
-		Cluster: c, Observed: p.observed, Action: p.action, Err: err,
+		Cluster: c, Observed: p.observed, Action: p.action, Err: err, BadService: p.badService,
 		ClientURL: resources.ClientURL(c),
 		Service:   resources.ClientServiceName(c.Name),
 		Port:      resources.ClientServicePort(c),

@@ -26,6 +26,8 @@ type Input struct {
 	Action   plan.Action
 	// Err is what went wrong in carrying the action out, nil if nothing did.
 	Err error
+	// BadService says which Service of the spec Kubernetes does not take, and why; empty if it takes all.
+	BadService string
 	// ClientURL is where clients reach the cluster and Selector selects its pods.
 	ClientURL string
 	Selector  string
