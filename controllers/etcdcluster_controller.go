@@ -84,6 +84,8 @@ type pass struct {
 	// and empty if none is, or if it leaves the pods' template alone.
 	former         *v1beta2.EtcdCluster
 	formerTemplate string
+	// badService says which Service Kubernetes does not take, and why; empty if it takes all.
+	badService string
 	// session reaches the members that answered.
 	session *etcd.Session
 }

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/member"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
@@ -75,7 +76,7 @@ func change(ctx context.Context, p *pass, action plan.Action) error {
 	case plan.Promote:
 		return s.Promote(ctx, a.ID)
 	case plan.MoveLeader:
-		return s.MoveLeader(ctx, a.From, a.To)
+		return moveLeader(ctx, p, a)
 	case plan.RemoveMember:
 		return s.Remove(ctx, a.ID)
 	case plan.EnableDowngrade:
@@ -88,6 +89,15 @@ func change(ctx context.Context, p *pass, action plan.Action) error {
 	default:
 		return fmt.Errorf("action %T is not known", action)
 	}
+}
+
+// moveLeader notes a move that a disk is the reason of: the next one has to wait.
+func moveLeader(ctx context.Context, p *pass, a plan.MoveLeader) error {
+	err := p.session.MoveLeader(ctx, a.From, a.To)
+	if err == nil && a.Slow != "" {
+		p.cluster.Status.LeaderMoved = &v1beta2.LeaderMoved{Member: a.Slow, Time: metav1.NewTime(p.observed.Now)}
+	}
+	return err
 }
 
 // latch records what answered, not what the spec asks for by now.

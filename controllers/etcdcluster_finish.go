@@ -30,6 +30,8 @@ const (
 	soon = 5 * time.Millisecond
 	// keepConnections is the longest pause over which connections to etcd are kept.
 	keepConnections = 10 * time.Second
+	// watching is the next look while disks are watched.
+	watching = 2 * time.Second
 	// notYet is the next look after etcd said that it cannot do this at the moment.
 	notYet = 250 * time.Millisecond
 )
@@ -72,8 +74,11 @@ func (r *EtcdClusterReconciler) finish(ctx context.Context, p *pass, err error) 
 func (r *EtcdClusterReconciler) again(p *pass) ctrl.Result {
 	rank := rank(p)
 	result := ctrl.Result{RequeueAfter: next(p.action), Priority: &rank}
+	if plan.Undecided(p.observed) {
+		result.RequeueAfter = min(result.RequeueAfter, watching)
+	}
 	if result.RequeueAfter >= keepConnections || p.session.Slow {
-		r.Etcd.Forget(client.ObjectKeyFromObject(p.cluster).String())
+		r.Etcd.Disconnect(client.ObjectKeyFromObject(p.cluster).String())
 	}
 	return result
 }
@@ -97,7 +102,7 @@ func (r *EtcdClusterReconciler) writeStatus(ctx context.Context, p *pass, err er
 		return nil
 	}
 	c.Status = status.Compute(status.Input{
-		Cluster: c, Observed: p.observed, Action: p.action, Err: err,
+		Cluster: c, Observed: p.observed, Action: p.action, Err: err, BadService: p.badService,
 		ClientURL: resources.ClientURL(c),
 		Service:   resources.ClientServiceName(c.Name),
 		Port:      resources.ClientServicePort(c),

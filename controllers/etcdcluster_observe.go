@@ -164,6 +164,7 @@ func endpoints(o plan.Observed) []etcd.Endpoint {
 			out = append(out, etcd.Endpoint{
 				Pod: p.Name, PodUID: p.UID, ServerName: o.Cluster.Host(p.Name),
 				Address: net.JoinHostPort(p.IP, strconv.Itoa(member.ClientPort)),
+				Metrics: net.JoinHostPort(p.IP, strconv.Itoa(member.MetricsPort)),
 			})
 		}
 	}

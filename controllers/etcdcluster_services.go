@@ -52,11 +52,12 @@ func (r *EtcdClusterReconciler) applyService(ctx context.Context, p *pass, want 
 	return r.Client.Patch(ctx, have.DeepCopy(), patch, client.FieldOwner(resources.FieldOwner))
 }
 
-// refused tells of a Service that Kubernetes does not take, when there is nothing more pressing to tell: the members are
-// cared for all the same.
+// refused tells of a Service that Kubernetes does not take. The members are cared for all the same: it is the reason of
+// the pass only when there is nothing more pressing, and of the Degraded condition always.
 func (p *pass) refused(err error) {
+	p.badService = "spec.services: " + err.Error()
 	if _, idle := p.action.(plan.Idle); idle {
-		p.action = plan.Blocked{Reason: v1beta2.ReasonInvalidService, Message: "spec.services: " + err.Error()}
+		p.action = plan.Blocked{Reason: v1beta2.ReasonInvalidService, Message: p.badService}
 	}
 }
 

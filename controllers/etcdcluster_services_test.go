@@ -2,9 +2,11 @@ package controllers_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -16,7 +18,7 @@ func (e *env) services(t *testing.T) {
 	e.cluster(t, "ports", v1beta2.EtcdClusterSpec{Size: 1})
 	plain := e.service(t, "ports-client", func(s *corev1.Service) bool { return len(s.Spec.Ports) == 1 })
 
-	e.ask(t, "ports", &v1beta2.ServicesPolicy{Client: &v1beta2.ClientServicePolicy{
+	e.ask(t, &v1beta2.ServicesPolicy{Client: &v1beta2.ClientServicePolicy{
 		Type: corev1.ServiceTypeLoadBalancer, NodePort: 30123, LoadBalancerSourceRanges: []string{"10.0.0.0/8"},
 		ExternalTrafficPolicy: corev1.ServiceExternalTrafficPolicyLocal, LoadBalancerClass: new("example.com/lb"),
 		ServiceMeta: v1beta2.ServiceMeta{
@@ -35,7 +37,7 @@ func (e *env) services(t *testing.T) {
 		return s.Spec.Selector["app"] == "etcd" && s.Spec.Selector["more"] == "" && len(s.Spec.Ports) == 1 &&
 			s.Spec.Ports[0].Port == 2379 && s.Annotations["lb.example.com/internal"] == "true"
 	})
-	e.ask(t, "ports", nil)
+	e.ask(t, nil)
 	e.service(t, "ports-client", func(s *corev1.Service) bool {
 		_, old := s.Annotations["lb.example.com/internal"]
 		return s.Spec.Type == corev1.ServiceTypeClusterIP && s.Spec.Ports[0].NodePort == 0 && !old &&
@@ -62,7 +64,7 @@ func (e *env) servicesByHand(t *testing.T) {
 }
 
 func (e *env) refusedService(t *testing.T) {
-	e.ask(t, "ports", &v1beta2.ServicesPolicy{
+	e.ask(t, &v1beta2.ServicesPolicy{
 		Client: &v1beta2.ClientServicePolicy{Type: corev1.ServiceTypeNodePort, NodePort: 1},
 		Peer:   &v1beta2.PeerServicePolicy{ServiceMeta: v1beta2.ServiceMeta{Labels: map[string]string{"team": "b"}}},
 	})
@@ -75,12 +77,27 @@ func (e *env) refusedService(t *testing.T) {
 		}
 		return nil
 	})
+	await(t, "condition", func() error { // etcd does not run here: the members are waited for all the while
+		got := meta.FindStatusCondition(e.read(t, "ports").Status.Conditions, v1beta2.ConditionDegraded)
+		if got == nil || got.Reason != v1beta2.ReasonInvalidService || !strings.Contains(got.Message, "nodePort") {
+			return fmt.Errorf("Degraded is %+v", got)
+		}
+		return nil
+	})
+	e.ask(t, nil)
+	await(t, "no condition", func() error {
+		got := meta.FindStatusCondition(e.read(t, "ports").Status.Conditions, v1beta2.ConditionDegraded)
+		if got == nil || got.Reason == v1beta2.ReasonInvalidService || strings.Contains(got.Message, "nodePort") {
+			return fmt.Errorf("Degraded is %+v", got)
+		}
+		return nil
+	})
 }
 
 // ask changes what is asked of the Services.
-func (e *env) ask(t *testing.T, name string, services *v1beta2.ServicesPolicy) {
+func (e *env) ask(t *testing.T, services *v1beta2.ServicesPolicy) {
 	t.Helper()
-	object := e.read(t, name)
+	object := e.read(t, "ports")
 	before := object.DeepCopy()
 	object.Spec.Services = services
 	must(t, e.Patch(t.Context(), object, client.MergeFrom(before)))

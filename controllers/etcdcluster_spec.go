@@ -2,6 +2,7 @@ package controllers
 
 import (
 	"encoding/json"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -64,6 +65,10 @@ func former(c *v1beta2.EtcdCluster) *v1beta2.EtcdCluster {
 
 // desired is the part of an observation that the EtcdCluster itself holds.
 func desired(c *v1beta2.EtcdCluster, problem *plan.Problem) plan.Cluster {
+	var moved time.Time
+	if m := c.Status.LeaderMoved; m != nil {
+		moved = m.Time.Time
+	}
 	return plan.Cluster{
 		Namespace: c.Namespace, Name: c.Name, UID: string(c.UID), Domain: resources.Domain(c),
 		Size: int(c.Spec.Size), Paused: c.Spec.Paused, Deleting: !c.DeletionTimestamp.IsZero(),
@@ -71,7 +76,7 @@ func desired(c *v1beta2.EtcdCluster, problem *plan.Problem) plan.Cluster {
 		Repository: c.Spec.Repository, Version: version.Normalize(c.Spec.Version), Invalid: problem,
 		SnapshotDue: c.Status.SnapshotDue,
 		ID:          parseID(c.Status.ClusterID), Bootstrap: bootstrapOf(c.Status.Bootstrap),
-		Revision: c.Status.Revision, Voters: status.Voters(&c.Status),
+		Revision: c.Status.Revision, Voters: status.Voters(&c.Status), LeaderMoved: moved,
 	}
 }
 

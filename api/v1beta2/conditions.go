@@ -77,6 +77,10 @@ const (
 
 	// ReasonMemberDown means that a voter does not answer.
 	ReasonMemberDown = "MemberDown"
+	// ReasonDiskHangs means that a member's disk does not answer: its pod is ended, and comes back on its volume.
+	ReasonDiskHangs = "DiskHangs"
+	// ReasonDiskSlow means that the disk of the member that leads is slow: leadership is moved if another one is quicker.
+	ReasonDiskSlow = "DiskSlow"
 	// ReasonPodEnded means that a pod ended for good: an eviction, or a node that was shut down.
 	ReasonPodEnded = "PodEnded"
 	// ReasonPodLost means that a pod is gone, and with it the data in its emptyDir volume.

@@ -100,12 +100,23 @@ type EtcdClusterStatus struct {
 	// quorumLostSince is when the quorum was found lost; absent while there is one.
 	// +optional
 	QuorumLostSince *metav1.Time `json:"quorumLostSince,omitempty"`
+	// leaderMoved is the last time that leadership was taken from a member because its disk was slow.
+	// +optional
+	LeaderMoved *LeaderMoved `json:"leaderMoved,omitempty"`
 	// bootstrap is the record of the first start.
 	// +optional
 	Bootstrap *BootstrapStatus `json:"bootstrap,omitempty"`
 	// selector selects the members' pods, for the scale subresource.
 	// +optional
 	Selector string `json:"selector,omitempty"`
+}
+
+// LeaderMoved says whose disk was too slow to lead, and when.
+type LeaderMoved struct {
+	// member is the one that led.
+	Member string `json:"member"`
+	// time is when it handed over. No leader is moved because of a disk again within five minutes.
+	Time metav1.Time `json:"time"`
 }
 
 // MembersStatus names members.

@@ -4,13 +4,13 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
-	"slices"
 	"sync"
 	"time"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
+	"google.golang.org/grpc/connectivity"
 
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 	"github.com/etcdpilot/etcd-operator/internal/version"
@@ -32,12 +32,16 @@ type Session struct {
 
 // peer is a member that answered.
 type peer struct {
-	answer plan.Answer
+	endpoint Endpoint
+	answer   plan.Answer
+	// term is the raft term that it is in.
+	term   uint64
 	client *clientv3.Client
 }
 
 // Observe asks every endpoint for its own state, and one that follows a leader for what the quorum agrees on. It takes
-// at most statusTimeout and readBudget together, whoever is silent.
+// at most statusTimeout and readBudget together, whoever is silent; where something is slow, statusTimeout and
+// metricsTimeout more.
 //
 // An endpoint that answers with a refusal, such as etcd with authentication does to strangers, leaves an Answer that
 // holds nothing but the refusal, in Errors. Contact is quorum only together with a member list; Revision is then 0 if
@@ -45,22 +49,43 @@ type peer struct {
 func (p *Pool) Observe(ctx context.Context, cluster string, config *tls.Config, endpoints []Endpoint) *Session {
 	start := time.Now()
 	p.retain(cluster, endpoints)
-	peers := p.askAll(ctx, cluster, config, endpoints)
+	peers, mute := p.askAll(ctx, cluster, config, endpoints)
+	depose(peers)
 	s := &Session{}
 	for _, peer := range peers {
 		s.Seen.Answers = append(s.Seen.Answers, peer.answer)
 	}
 	if len(peers) > 0 {
 		s.Seen.Contact = plan.ContactMinority
+		began := time.Now()
 		s.readQuorum(ctx, peers)
+		p.watchDisks(ctx, cluster, s, peers, mute, time.Since(began))
 	}
 	s.Slow = time.Since(start) >= statusTimeout
 	return s
 }
 
-// askAll returns those that answered, in the order of the endpoints.
-func (p *Pool) askAll(ctx context.Context, cluster string, config *tls.Config, endpoints []Endpoint) []peer {
-	peers := make([]peer, len(endpoints))
+// depose takes the word of members that follow a leader of an earlier term than others do: one whose disk hangs goes on
+// calling itself the leader. A leader of a later term has the votes of a quorum.
+func depose(peers []peer) {
+	latest := map[uint64]uint64{}
+	for _, p := range peers {
+		if p.answer.Leader != 0 {
+			latest[p.answer.ClusterID] = max(latest[p.answer.ClusterID], p.term)
+		}
+	}
+	for i := range peers {
+		if peers[i].term < latest[peers[i].answer.ClusterID] {
+			peers[i].answer.Leader = 0
+		}
+	}
+}
+
+// askAll returns those that answered, in the order of the endpoints, and those that only take connections.
+func (p *Pool) askAll(ctx context.Context, cluster string, config *tls.Config, endpoints []Endpoint) (
+	answered []peer, mute []Endpoint,
+) {
+	peers, connected := make([]peer, len(endpoints)), make([]bool, len(endpoints))
 	var wg sync.WaitGroup
 	for i, e := range endpoints {
 		wg.Go(func() {
@@ -69,28 +94,39 @@ func (p *Pool) askAll(ctx context.Context, cluster string, config *tls.Config, e
 				return // a malformed address answers as little as one where nobody listens
 			}
 			if answer, ok := ask(ctx, client, e); ok {
-				peers[i] = peer{answer: answer, client: client}
+				peers[i] = answer
 			}
+			connected[i] = client.ActiveConnection().GetState() == connectivity.Ready
 		})
 	}
 	wg.Wait()
-	return slices.DeleteFunc(peers, func(p peer) bool { return p.client == nil })
+	for i, p := range peers {
+		switch {
+		case p.client != nil:
+			answered = append(answered, p)
+		case connected[i]:
+			mute = append(mute, endpoints[i])
+		}
+	}
+	return answered, mute
 }
 
-func ask(ctx context.Context, c *clientv3.Client, e Endpoint) (plan.Answer, bool) {
+func ask(ctx context.Context, c *clientv3.Client, e Endpoint) (peer, bool) {
 	ctx, cancel := context.WithTimeout(ctx, statusTimeout)
 	defer cancel()
-	answer := plan.Answer{Pod: e.Pod, PodUID: e.PodUID}
+	p := peer{endpoint: e, client: c, answer: plan.Answer{Pod: e.Pod, PodUID: e.PodUID}}
+	answer := &p.answer
 	// The client's own Status makes a connection for each call.
 	status, err := pb.NewMaintenanceClient(c.ActiveConnection()).Status(ctx, &pb.StatusRequest{})
 	if err != nil {
 		var refusal rpctypes.EtcdError
 		if errors.As(rpctypes.Error(err), &refusal) {
 			answer.Errors = []string{refusal.Error()}
-			return answer, true
+			return p, true
 		}
-		return answer, false
+		return p, false
 	}
+	p.term = status.GetRaftTerm()
 	answer.MemberID, answer.ClusterID = status.GetHeader().GetMemberId(), status.GetHeader().GetClusterId()
 	answer.Revision = status.GetHeader().GetRevision()
 	answer.Leader, answer.Learner, answer.Version = status.GetLeader(), status.GetIsLearner(), status.GetVersion()
@@ -101,5 +137,5 @@ func ask(ctx context.Context, c *clientv3.Client, e Endpoint) (plan.Answer, bool
 	if d := status.GetDowngradeInfo(); d.GetEnabled() {
 		answer.Downgrade = version.Minor(d.GetTargetVersion())
 	}
-	return answer, true
+	return p, true
 }

@@ -24,6 +24,8 @@ type Endpoint struct {
 	Address string
 	// ServerName is the name that the server's certificate must carry.
 	ServerName string
+	// Metrics is where it tells its metrics in plain HTTP, ip:port; empty if it does not.
+	Metrics string
 }
 
 // Pool keeps connections to members between observations. It is safe for concurrent use, also by several clusters;
@@ -31,6 +33,7 @@ type Endpoint struct {
 type Pool struct {
 	mu       sync.Mutex
 	clusters map[string]map[Endpoint]connection
+	watches  map[string]*watch
 }
 
 // connection leads to one endpoint, made with this TLS configuration.
@@ -40,10 +43,20 @@ type connection struct {
 }
 
 // NewPool returns a pool without connections.
-func NewPool() *Pool { return &Pool{clusters: map[string]map[Endpoint]connection{}} }
+func NewPool() *Pool {
+	return &Pool{clusters: map[string]map[Endpoint]connection{}, watches: map[string]*watch{}}
+}
 
-// Forget closes the connections to a cluster that is gone.
-func (p *Pool) Forget(cluster string) { p.retain(cluster, nil) }
+// Disconnect closes the connections to a cluster.
+func (p *Pool) Disconnect(cluster string) { p.retain(cluster, nil) }
+
+// Forget is for a cluster that is gone: what was seen of its disks goes as well.
+func (p *Pool) Forget(cluster string) {
+	p.Disconnect(cluster)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.watches, cluster)
+}
 
 // Close closes every connection. The pool can be used again, with new ones.
 func (p *Pool) Close() {

@@ -79,8 +79,11 @@ type Promote struct {
 	Name string
 }
 
-// MoveLeader hands leadership to another voter.
-type MoveLeader struct{ From, To uint64 }
+// MoveLeader hands leadership to another voter. Slow is the name of the present leader if its disk is why, else empty.
+type MoveLeader struct {
+	From, To uint64
+	Slow     string
+}
 
 // RemoveMember takes a member out of etcd's membership. Why is a condition reason.
 type RemoveMember struct {

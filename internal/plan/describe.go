@@ -86,6 +86,10 @@ func (a Promote) describe() Description {
 }
 
 func (a MoveLeader) describe() Description {
+	if a.Slow != "" {
+		message := fmt.Sprintf("the disk of %s is slow: moving leadership to %016x", a.Slow, a.To)
+		return Description{"MoveLeader", v1beta2.ReasonDiskSlow, message}
+	}
 	return Description{
 		"MoveLeader", v1beta2.ReasonScaling, fmt.Sprintf("moving leadership from %016x to %016x", a.From, a.To),
 	}
@@ -96,7 +100,11 @@ func (a RemoveMember) describe() Description {
 }
 
 func (a DeletePod) describe() Description {
-	return Description{"DeletePod", a.Why, "deleting pod " + a.Name}
+	message := "deleting pod " + a.Name
+	if a.Why == v1beta2.ReasonDiskHangs {
+		message += ": its disk does not answer, and the others can do without it"
+	}
+	return Description{"DeletePod", a.Why, message}
 }
 
 func (a DeleteVolume) describe() Description {

@@ -43,6 +43,8 @@ var running = []rule{
 	refresh,       // a pod that waits was made from an older spec
 	removeOrphans, // pods and volumes that the quorum does not list
 	shrink,        // more members than asked for
+	endHung,       // a disk that hangs holds its member's clients: end the member, for them to go elsewhere
+	relieve,       // a slow disk must not lead
 	stayUp,        // a downgrade that is taken back, or in the way of a newcomer
 	join,          // candidates with an address become learners, together where the servers allow it
 	permit,        // learners that are listed may start

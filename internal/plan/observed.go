@@ -53,6 +53,8 @@ type Cluster struct {
 	Bootstrap *Bootstrap
 	// Revision is the highest linearizable revision recorded in status, 0 if none.
 	Revision int64
+	// LeaderMoved is when leadership was last taken from a member because of its disk, zero if never.
+	LeaderMoved time.Time
 	// Voters are the names of the voters when a quorum last answered.
 	Voters []string
 }
@@ -93,27 +95,6 @@ const (
 	Running
 	Terminal
 )
-
-// Exit is the word that member-run left when it refused to start etcd.
-type Exit string
-
-// Exits of member-run.
-const (
-	ExitNone Exit = ""
-	// ExitDataLost means that there is no write-ahead log and no unused permit to start without one.
-	ExitDataLost Exit = "DataLost"
-	// ExitForeignData means that the directory holds the data of another member or cluster.
-	ExitForeignData Exit = "ForeignData"
-	// ExitUnreadable means that the data could not be read this time, ExitBadConfig that etcd cannot be run as asked.
-	// Neither says that the data is gone.
-	ExitUnreadable Exit = "Unreadable"
-	ExitBadConfig  Exit = "BadConfig"
-	// ExitCorrupt means that etcd itself ends again and again and says that its data is damaged.
-	ExitCorrupt Exit = "Corrupt"
-)
-
-// Hopeless tells whether the member can never start again from what is in its directory.
-func (e Exit) Hopeless() bool { return e == ExitDataLost || e == ExitForeignData }
 
 // Pod is one pod of the cluster. Pod, volume and member of one identity share their name.
 type Pod struct {
@@ -236,6 +217,8 @@ type Etcd struct {
 	Members []Member
 	// Answers are the Status replies, one a pod that answered.
 	Answers []Answer
+	// Disks are the disks of the members that were asked for them: none as long as nothing is slow.
+	Disks []Disk
 	// ClusterID is the one that the linearizable read carried, 0 unless Contact is ContactQuorum.
 	ClusterID uint64
 	// Revision is the revision of the linearizable read, 0 unless Contact is ContactQuorum.

@@ -15,7 +15,7 @@ type view struct {
 	pods    map[string]Pod
 	volumes map[string]Volume
 	members map[string]Member
-	answers map[string]Answer // by pod name, only of the pod's current UID
+	answers map[string]Answer // by pod name, only of the pod's current UID, and none of one whose disk hangs
 	known   *goal             // see goal
 }
 
@@ -40,7 +40,7 @@ func newView(o Observed) *view {
 		v.members[m.Name] = m
 	}
 	for _, a := range o.Etcd.Answers {
-		if p, ok := v.pods[a.Pod]; ok && p.UID == a.PodUID {
+		if p, ok := v.pods[a.Pod]; ok && p.UID == a.PodUID && !Hangs(o, a.Pod, a.PodUID) {
 			v.answers[a.Pod] = a
 		}
 	}

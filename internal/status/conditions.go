@@ -31,7 +31,7 @@ func setConditions(s *v1beta2.EtcdClusterStatus, in Input) {
 	reason, message := words(in.Action)
 	set(v1beta2.ConditionAvailable, available(s, in, reason, message))
 	set(v1beta2.ConditionProgressing, progressing(in, reason, message))
-	set(v1beta2.ConditionDegraded, degraded(in, reason, message))
+	set(v1beta2.ConditionDegraded, withService(degraded(in, reason, message), in.BadService))
 	setQuorumLost(s, in.Observed)
 }
 
@@ -114,6 +114,9 @@ func degraded(in Input, reason, message string) verdict {
 	if restarting != "" {
 		return verdict{false, v1beta2.ReasonUpdating, restarting}
 	}
+	if slow := plan.SlowLeader(in.Observed); slow != "" {
+		return verdict{true, v1beta2.ReasonDiskSlow, slow}
+	}
 	if waits && w.Reason == v1beta2.ReasonPodCannotStart {
 		return verdict{true, w.Reason, w.Message}
 	}
@@ -121,6 +124,18 @@ func degraded(in Input, reason, message string) verdict {
 		return verdict{true, refused.Reason, refused.Message}
 	}
 	return verdict{false, v1beta2.ReasonAsExpected, fmt.Sprintf("all %d voters are healthy", voters)}
+}
+
+// withService adds a Service that Kubernetes does not take, whatever else is wrong: nothing else tells of it.
+func withService(v verdict, bad string) verdict {
+	switch {
+	case bad == "" || v.reason == v1beta2.ReasonInvalidService:
+		return v
+	case v.holds:
+		v.message += "; " + bad
+		return v
+	}
+	return verdict{true, v1beta2.ReasonInvalidService, bad}
 }
 
 // words are an action's reason and message.

@@ -26,6 +26,8 @@ type Input struct {
 	Action   plan.Action
 	// Err is what went wrong in carrying the action out, nil if nothing did.
 	Err error
+	// BadService says which Service of the spec Kubernetes does not take, and why; empty if it takes all.
+	BadService string
 	// ClientURL is where clients reach the cluster and Selector selects its pods.
 	ClientURL string
 	Selector  string
@@ -171,8 +173,9 @@ func memberStatus(name string, o plan.Observed, previous []v1beta2.MemberStatus)
 	}
 	pod, running := find(o.Pods, func(p plan.Pod) bool { return p.Name == name })
 	entry, listed := find(o.Etcd.Members, func(e plan.Member) bool { return e.Name == name })
+	hangs := plan.Hangs(o, name, pod.UID)
 	answer, answers := find(o.Etcd.Answers, func(a plan.Answer) bool {
-		return running && a.Pod == name && a.PodUID == pod.UID && (!listed || a.MemberID == entry.ID)
+		return running && a.Pod == name && a.PodUID == pod.UID && (!listed || a.MemberID == entry.ID) && !hangs
 	})
 	if o.Etcd.Contact == plan.ContactQuorum {
 		m.ID, m.Role = "", v1beta2.MemberRoleNone
@@ -189,6 +192,9 @@ func memberStatus(name string, o plan.Observed, previous []v1beta2.MemberStatus)
 	m.Node = pod.Node
 	m.Ready = answers && answer.Leader != 0 && !pod.Deleting && !pod.Restarting && m.Role == v1beta2.MemberRoleVoter
 	m.Message = memberMessage(pod, running, answers, m.Ready)
+	if hangs && !pod.Deleting {
+		m.Message = "its disk does not answer"
+	}
 	return m, running || listed || o.Etcd.Contact != plan.ContactQuorum
 }
 

@@ -1,0 +1,148 @@
+package etcd
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/etcdpilot/etcd-operator/internal/plan"
+)
+
+const (
+	// slowRead is how long the linearizable reads take of a cluster whose disks are worth a look. They need no disk, but
+	// a leader has to be done with what it writes before it can answer them.
+	slowRead = 200 * time.Millisecond
+	// watchFor is how long disks are watched after they last gave reason to: in between a slow one is quick.
+	watchFor = 10 * time.Second
+	// enough flushes have a mean.
+	enough = 3
+)
+
+// watch remembers what the disks of one cluster were seen to do, by pod UID. It is evidence, not state: an operator that
+// starts anew collects it anew.
+type watch struct {
+	until time.Time
+	// first is each pod's first sample, still the first of those since when its log has not moved.
+	first, still map[string]sample
+}
+
+// watchDisks looks at the disks where something gives reason to: a member that takes connections and does not answer, one
+// that stays behind the others, or a slow read. A healthy cluster is never asked for any of this.
+//
+// A member whose log stands still may well answer for its state, which it knows from memory: as a leader, too, when the
+// others have long elected another one.
+func (p *Pool) watchDisks(ctx context.Context, cluster string, s *Session, peers []peer, mute []Endpoint,
+	read time.Duration,
+) {
+	if s.Seen.Contact != plan.ContactQuorum {
+		return
+	}
+	peers = slices.DeleteFunc(slices.Clone(peers), func(p peer) bool { return p.answer.ClusterID != s.Seen.ClusterID })
+	newest := uint64(0)
+	for _, peer := range peers {
+		newest = max(newest, peer.answer.Committed)
+	}
+	suspects := append(slices.Clone(mute), behind(ctx, peers, newest)...)
+	w := p.watchOf(cluster, len(suspects) > 0 || read > slowRead)
+	if w == nil {
+		return
+	}
+	asked := slices.Clone(mute)
+	for _, peer := range peers {
+		asked = append(asked, peer.endpoint)
+	}
+	for i, now := range samples(ctx, asked) {
+		stays := slices.Contains(suspects, asked[i]) && now.committed < newest
+		if disk, ok := w.note(asked[i], now, stays); ok {
+			s.Seen.Disks = append(s.Seen.Disks, disk)
+		}
+	}
+}
+
+// behind are the voters that do not know by now what others knew to be committed when they were all asked.
+func behind(ctx context.Context, peers []peer, newest uint64) []Endpoint {
+	late := slices.DeleteFunc(slices.Clone(peers), func(p peer) bool {
+		return p.answer.Learner || p.answer.Committed >= newest
+	})
+	stays := make([]bool, len(late))
+	var wg sync.WaitGroup
+	for i, p := range late {
+		wg.Go(func() {
+			again, ok := ask(ctx, p.client, p.endpoint)
+			stays[i] = !ok || again.answer.Committed < newest
+		})
+	}
+	wg.Wait()
+	var out []Endpoint
+	for i, p := range late {
+		if stays[i] {
+			out = append(out, p.endpoint)
+		}
+	}
+	return out
+}
+
+// watchOf is the watch over a cluster that gives cause for one, or did so lately; nil otherwise.
+func (p *Pool) watchOf(cluster string, cause bool) *watch {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	w, now := p.watches[cluster], time.Now()
+	if cause {
+		if w == nil {
+			w = &watch{first: map[string]sample{}, still: map[string]sample{}}
+			p.watches[cluster] = w
+		}
+		w.until = now.Add(watchFor)
+	}
+	if w != nil && now.After(w.until) {
+		delete(p.watches, cluster)
+		return nil
+	}
+	return w
+}
+
+// samples are what these members tell of their disks, empty for one that tells nothing.
+func samples(ctx context.Context, asked []Endpoint) []sample {
+	out := make([]sample, len(asked))
+	var wg sync.WaitGroup
+	for i, e := range asked {
+		wg.Go(func() {
+			if e.Metrics == "" {
+				return
+			}
+			if now, err := sampleOf(ctx, e.Metrics); err == nil {
+				out[i] = now
+			}
+		})
+	}
+	wg.Wait()
+	return out
+}
+
+// note compares a sample with the earlier ones. A member that stays behind, knows a leader, copies no snapshot, and has
+// neither flushed nor learnt anything since, stands still.
+func (w *watch) note(e Endpoint, now sample, stays bool) (plan.Disk, bool) {
+	if now.at.IsZero() {
+		delete(w.first, e.PodUID)
+		delete(w.still, e.PodUID)
+		return plan.Disk{}, false
+	}
+	first, known := w.first[e.PodUID]
+	if !known || now.flushes < first.flushes { // the server has started anew
+		first = now
+		w.first[e.PodUID] = first
+	}
+	still, known := w.still[e.PodUID]
+	if !known || !stays || !now.led || now.copying || now.flushes != still.flushes || now.committed != still.committed {
+		still = now
+		w.still[e.PodUID] = still
+	}
+	disk := plan.Disk{
+		Pod: e.Pod, PodUID: e.PodUID, Watched: now.at.Sub(first.at), Stalled: now.at.Sub(still.at),
+	}
+	if n := now.flushes - first.flushes; n >= enough {
+		disk.Flush = (now.spent - first.spent) / time.Duration(n) //nolint:gosec // a number of flushes
+	}
+	return disk, true
+}

@@ -1,0 +1,126 @@
+package plan
+
+import (
+	"fmt"
+	"time"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+)
+
+// Disk is what was seen of a member's disk while it was watched.
+type Disk struct {
+	Pod, PodUID string
+	// Watched is how long that was.
+	Watched time.Duration
+	// Flush is the mean time of a flush of the log to the disk in that time, 0 if hardly any has ended.
+	Flush time.Duration
+	// Stalled is how long the log has not moved although the others' have: the disk does not answer. 0 while it does.
+	Stalled time.Duration
+}
+
+const (
+	// stalledLimit is how long a log may stand still before its disk counts as one that does not answer.
+	stalledLimit = 5 * time.Second
+	// judged is how long a disk is watched before anything is said of how slow it is.
+	judged = 5 * time.Second
+	// slowFlush is more than a leader may take for a flush. It is etcd's default interval between heartbeats: a leader
+	// sends none while it flushes.
+	slowFlush = 100 * time.Millisecond
+	// quicker is how many times as quick the next leader's disk must be, so that where all are slow nobody moves.
+	quicker = 4
+	// leaderCalm is how long a leader stays after leadership was moved because of a disk, whatever the disks do.
+	leaderCalm = 5 * time.Minute
+	// podCalm is how old a pod must be to be ended because of its disk: it may have been made a moment ago for that.
+	podCalm = 2 * time.Minute
+)
+
+// Hangs tells whether the disk of a pod's member does not answer. What etcd in it says of itself is then out of date.
+func Hangs(o Observed, pod, uid string) bool {
+	for _, d := range o.Etcd.Disks {
+		if d.Pod == pod && d.PodUID == uid {
+			return d.Stalled >= stalledLimit
+		}
+	}
+	return false
+}
+
+// Undecided tells whether disks have to be looked at again soon to judge them.
+func Undecided(o Observed) bool {
+	for _, d := range o.Etcd.Disks {
+		if d.Watched < judged || d.Stalled > 0 && d.Stalled < stalledLimit {
+			return true
+		}
+	}
+	return false
+}
+
+// SlowLeader names the leader and says why if its disk is too slow to lead, or is empty.
+func SlowLeader(o Observed) string {
+	v := newView(o)
+	m, slow := v.slowLeader()
+	if !slow {
+		return ""
+	}
+	return fmt.Sprintf("%s leads and its disk is slow: a flush takes more than %s", m.Name, slowFlush)
+}
+
+func (v *view) slowLeader() (Member, bool) {
+	for _, m := range v.voters() {
+		if m.ID == v.leader() {
+			d := v.disk(m)
+			return m, d.Watched >= judged && d.Flush > slowFlush
+		}
+	}
+	return Member{}, false
+}
+
+func (v *view) disk(m Member) Disk {
+	for _, d := range v.Etcd.Disks {
+		if d.Pod == m.Name && d.PodUID == v.pods[m.Name].UID {
+			return d
+		}
+	}
+	return Disk{}
+}
+
+// endHung ends a voter whose disk hangs. The others have elected another leader by themselves, but clients that are
+// connected to it stay with it and wait: etcd takes their requests and cannot carry them out. As it ends it closes its
+// connections, whatever the disk does, and its data stays where it is.
+//
+// A member on an emptyDir volume would lose its data by that: it is waited for.
+func endHung(v *view) Action {
+	for _, m := range v.voters() {
+		p := v.pods[m.Name]
+		running := p.Phase == Running && !p.Deleting && !p.Restarting && !p.Ready
+		if !running || !Hangs(v.Observed, p.Name, p.UID) || !p.Persistent || !v.usable(v.volumes[m.Name]) {
+			continue
+		}
+		old := v.Now.Sub(p.Created) > podCalm
+		if others := v.healthyVoters(m.Name); old && others == len(v.voters())-1 && v.safeToRestart(m) {
+			return DeletePod{Name: p.Name, UID: p.UID, Why: v1beta2.ReasonDiskHangs}
+		}
+	}
+	return nil
+}
+
+// relieve moves leadership away from a slow disk: nothing is committed faster than the leader writes, while a follower
+// that is slow is missed by nobody. It asks for much, so that leadership never goes back and forth.
+func relieve(v *view) Action {
+	leader, slow := v.slowLeader()
+	all := len(v.voters())
+	if !slow || v.healthyVoters("") < all || !v.Cluster.LeaderMoved.IsZero() && v.Now.Sub(v.Cluster.LeaderMoved) < leaderCalm {
+		return nil
+	}
+	heir := Member{}
+	for _, m := range v.voters() {
+		d := v.disk(m)
+		able := v.pods[m.Name].Ready && d.Watched >= judged && d.Flush > 0 && d.Flush*quicker <= v.disk(leader).Flush
+		if able && (heir.ID == 0 || d.Flush < v.disk(heir).Flush) {
+			heir = m
+		}
+	}
+	if heir.ID == 0 {
+		return nil
+	}
+	return MoveLeader{From: leader.ID, To: heir.ID, Slow: leader.Name}
+}

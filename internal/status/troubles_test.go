@@ -1,0 +1,79 @@
+package status
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/plan"
+)
+
+// allAnswer is threeMembers with m-2 up, and the plan idle.
+func allAnswer() Input {
+	in := threeMembers()
+	last := in.Observed.Etcd.Answers[1]
+	last.Pod, last.PodUID, last.MemberID = "m-2", "m-2", 3
+	in.Observed.Etcd.Answers = append(in.Observed.Etcd.Answers, last)
+	in.Action = plan.Idle{Reason: v1beta2.ReasonSpecReached}
+	return in
+}
+
+func TestDegradedTellsOf(t *testing.T) {
+	const refusal = "spec.services: nodePort 1 is not in the valid range"
+	disks := func(in Input, disks ...plan.Disk) Input {
+		in.Observed.Etcd.Disks = disks
+		return in
+	}
+	bad := func(in Input, text string) Input {
+		in.BadService = text
+		return in
+	}
+	for name, c := range map[string]struct {
+		in      Input
+		holds   metav1.ConditionStatus
+		reason  string
+		message string
+	}{
+		"nothing": {allAnswer(), metav1.ConditionFalse, v1beta2.ReasonAsExpected, "all 3 voters are healthy"},
+		"a Service that is refused": {
+			bad(allAnswer(), refusal), metav1.ConditionTrue, v1beta2.ReasonInvalidService, refusal,
+		},
+		"a Service that is refused, once, when that is also the reason of the pass": {
+			func() Input {
+				in := bad(allAnswer(), refusal)
+				in.Action = plan.Blocked{Reason: v1beta2.ReasonInvalidService, Message: refusal}
+				return in
+			}(), metav1.ConditionTrue, v1beta2.ReasonInvalidService, refusal,
+		},
+		"a Service that is refused, and a member that is down": {
+			bad(threeMembers(), refusal), metav1.ConditionTrue, v1beta2.ReasonMemberDown, "m-2: etcd does not answer; " + refusal,
+		},
+		"a disk that hangs, whatever its member says of itself": {
+			disks(allAnswer(), plan.Disk{Pod: "m-2", PodUID: "m-2", Stalled: time.Minute}),
+			metav1.ConditionTrue, v1beta2.ReasonMemberDown, "m-2: its disk does not answer",
+		},
+		"a leader with a slow disk": {
+			disks(allAnswer(), plan.Disk{Pod: "m-1", PodUID: "m-1", Watched: time.Minute, Flush: time.Second}),
+			metav1.ConditionTrue, v1beta2.ReasonDiskSlow, "m-1 leads and its disk is slow: a flush takes more than 100ms",
+		},
+		"no follower with a slow disk": {
+			disks(allAnswer(), plan.Disk{Pod: "m-0", PodUID: "m-0", Watched: time.Minute, Flush: time.Second}),
+			metav1.ConditionFalse, v1beta2.ReasonAsExpected, "all 3 voters are healthy",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := Compute(c.in)
+			got := meta.FindStatusCondition(s.Conditions, v1beta2.ConditionDegraded)
+			if got == nil || got.Status != c.holds || got.Reason != c.reason || got.Message != c.message {
+				t.Errorf("Degraded is %+v, want %s, %s: %s", got, c.holds, c.reason, c.message)
+			}
+			if hangs := strings.Contains(c.message, "does not answer"); hangs == s.MemberStatuses[2].Ready {
+				t.Errorf("m-2: %+v", s.MemberStatuses[2])
+			}
+		})
+	}
+}
