@@ -71,14 +71,19 @@ func fails(e event.UpdateEvent) bool {
 		old.DeletionTimestamp.Equal(pod.DeletionTimestamp)
 }
 
-// unhurried puts behind what is added to it.
+// unhurried puts behind what is added to it. Handlers add in either way, by themselves or through controller-runtime's
+// wrappers.
 type unhurried struct {
 	priorityqueue.PriorityQueue[reconcile.Request]
 }
 
-// Add is what handlers call.
-func (u unhurried) Add(item reconcile.Request) {
-	u.AddWithOpts(priorityqueue.AddOpts{Priority: new(behind)}, item)
+// Add implements workqueue.TypedInterface.
+func (u unhurried) Add(item reconcile.Request) { u.AddWithOpts(priorityqueue.AddOpts{}, item) }
+
+// AddWithOpts implements priorityqueue.PriorityQueue.
+func (u unhurried) AddWithOpts(o priorityqueue.AddOpts, items ...reconcile.Request) {
+	o.Priority = new(behind)
+	u.PriorityQueue.AddWithOpts(o, items...)
 }
 
 // changed tells whether an update changes anything that the caches keep, apart from what a pass itself has written: it

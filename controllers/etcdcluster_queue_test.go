@@ -40,11 +40,18 @@ func TestRank(t *testing.T) {
 
 // TestPodEvents hears of pods in the worst order, and works off what is due.
 func TestPodEvents(t *testing.T) {
+	bare := handler.EnqueueRequestsFromMapFunc(clusterOf)
+	t.Run("bare", func(t *testing.T) { hearPods(t, bare) })
+	t.Run("wrapped", func(t *testing.T) { hearPods(t, handler.WithLowPriorityWhenUnchanged(bare)) })
+}
+
+func hearPods(t *testing.T, owner handler.EventHandler) {
+	t.Helper()
 	queue := priorityqueue.New[reconcile.Request](t.Name())
 	t.Cleanup(queue.ShutDown)
 	queue.AddWithOpts(priorityqueue.AddOpts{Priority: new(resting), After: time.Hour}, requestFor("stopped"))
 	queue.AddWithOpts(priorityqueue.AddOpts{Priority: new(resting)}, requestFor("idle"))
-	events := podEvents(handler.EnqueueRequestsFromMapFunc(clusterOf))
+	events := podEvents(owner)
 	serves := func(p *corev1.Pod) {
 		p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
 	}
