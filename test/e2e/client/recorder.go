@@ -77,23 +77,32 @@ func (r *recorder) current(reset bool) Report {
 }
 
 // work writes ever higher numbers to one key, and reads each of them back.
+//
+// Each takes the place of exactly the one that was read before. A write that timed out may be carried out much later, when
+// a frozen member goes on or a cut network delivers what it still has: it must not take the place of a later one.
 func (r *recorder) work(ctx context.Context, client *clientv3.Client, key string, interval, timeout time.Duration) {
 	ticker := time.NewTicker(interval)
 	defer ticker.Stop()
-	var acknowledged int64
+	var acknowledged, revision int64
 	for n := int64(1); ctx.Err() == nil; n++ {
 		<-ticker.C
+		written := false
 		err := try(ctx, timeout, func(ctx context.Context) error {
-			_, err := client.Put(ctx, key, fmt.Sprint(n))
+			answer, err := client.Txn(ctx).If(clientv3.Compare(clientv3.ModRevision(key), "=", revision)).
+				Then(clientv3.OpPut(key, fmt.Sprint(n))).Commit()
+			if written = err == nil && answer.Succeeded; written {
+				revision = answer.Header.Revision
+			}
 			return err
 		})
-		if r.wrote(err); err == nil {
+		if r.wrote(err, written); written {
 			acknowledged = n
 		}
 		var read int64
 		err = try(ctx, timeout, func(ctx context.Context) error {
 			answer, err := client.Get(ctx, key)
 			if err == nil && len(answer.Kvs) == 1 {
+				revision = answer.Kvs[0].ModRevision
 				_, err = fmt.Sscan(string(answer.Kvs[0].Value), &read)
 			}
 			return err
@@ -102,11 +111,11 @@ func (r *recorder) work(ctx context.Context, client *clientv3.Client, key string
 	}
 }
 
-func (r *recorder) wrote(err error) {
+func (r *recorder) wrote(err error, written bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.count(err)
-	if err != nil {
+	if !written {
 		return
 	}
 	now := time.Now()
