@@ -4,8 +4,11 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"google.golang.org/grpc"
@@ -22,6 +25,10 @@ type stillEtcd struct {
 	pb.UnimplementedKVServer
 	header  *pb.ResponseHeader
 	members []*pb.Member
+	// flush is how many nanoseconds its disk takes for a flush; flushes have ended.
+	flush, flushes atomic.Int64
+	// moved is whom it has handed leadership to, 0 if it has not.
+	moved atomic.Uint64
 }
 
 func startStill(t *testing.T, pod *corev1.Pod, permit *member.Permit) *stillEtcd {
@@ -61,8 +68,11 @@ func membersOf(t *testing.T, permit *member.Permit) []*pb.Member {
 	return members
 }
 
-// leader is the member with the lowest ID: all servers agree on it without talking.
+// leader is the member with the lowest ID until that one has handed over: all servers agree on it without talking.
 func (s *stillEtcd) leader() uint64 {
+	if moved := s.moved.Load(); moved != 0 {
+		return moved
+	}
 	lowest := s.members[0].ID
 	for _, m := range s.members {
 		lowest = min(lowest, m.ID)
@@ -80,10 +90,30 @@ func (s *stillEtcd) Status(context.Context, *pb.StatusRequest) (*pb.StatusRespon
 
 // MemberList implements pb.ClusterServer.
 func (s *stillEtcd) MemberList(context.Context, *pb.MemberListRequest) (*pb.MemberListResponse, error) {
+	time.Sleep(time.Duration(s.flush.Load())) // it answers once it is done with its disk
 	return &pb.MemberListResponse{Header: s.header, Members: s.members}, nil
 }
 
 // Range implements pb.KVServer.
 func (s *stillEtcd) Range(context.Context, *pb.RangeRequest) (*pb.RangeResponse, error) {
 	return &pb.RangeResponse{Header: s.header}, nil
+}
+
+// MoveLeader implements pb.MaintenanceServer.
+func (s *stillEtcd) MoveLeader(_ context.Context, r *pb.MoveLeaderRequest) (*pb.MoveLeaderResponse, error) {
+	s.moved.Store(r.GetTargetID())
+	return &pb.MoveLeaderResponse{Header: s.header}, nil
+}
+
+// ServeHTTP tells the metrics.
+func (s *stillEtcd) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
+	const since = 5 // flushes since the last time
+	n := s.flushes.Add(since)
+	_, _ = fmt.Fprintf(w, `# TYPE etcd_disk_wal_fsync_duration_seconds histogram
+etcd_disk_wal_fsync_duration_seconds_bucket{le="+Inf"} %[1]d
+etcd_disk_wal_fsync_duration_seconds_sum %[2]g
+etcd_disk_wal_fsync_duration_seconds_count %[1]d
+# TYPE etcd_server_has_leader gauge
+etcd_server_has_leader 1
+`, n, float64(n)*time.Duration(s.flush.Load()).Seconds())
 }

@@ -13,8 +13,11 @@ const (
 	// slowRead is how long the linearizable reads take of a cluster whose disks are worth a look. They need no disk, but
 	// a leader has to be done with what it writes before it can answer them.
 	slowRead = 200 * time.Millisecond
-	// watchFor is how long disks are watched after they last gave reason to: in between a slow one is quick.
-	watchFor = 10 * time.Second
+	// watchFor is how long disks are watched after they last gave reason to: in between a slow one is quick. It is longer
+	// than a calm cluster is left alone for, so that what is known of a disk holds from one look to the next.
+	watchFor = 3 * time.Minute
+	// window is the time that flushes are averaged over, if a cluster is looked at that often.
+	window = 10 * time.Second
 	// enough flushes have a mean.
 	enough = 3
 )
@@ -23,8 +26,10 @@ const (
 // starts anew collects it anew.
 type watch struct {
 	until time.Time
-	// first is each pod's first sample, still the first of those since when its log has not moved.
-	first, still map[string]sample
+	// recent are each pod's samples in the window and the last before it; still is the first since when its log has not
+	// moved.
+	recent map[string][]sample
+	still  map[string]sample
 }
 
 // watchDisks looks at the disks where something gives reason to: a member that takes connections and does not answer, one
@@ -90,7 +95,7 @@ func (p *Pool) watchOf(cluster string, cause bool) *watch {
 	w, now := p.watches[cluster], time.Now()
 	if cause {
 		if w == nil {
-			w = &watch{first: map[string]sample{}, still: map[string]sample{}}
+			w = &watch{recent: map[string][]sample{}, still: map[string]sample{}}
 			p.watches[cluster] = w
 		}
 		w.until = now.Add(watchFor)
@@ -124,15 +129,11 @@ func samples(ctx context.Context, asked []Endpoint) []sample {
 // neither flushed nor learnt anything since, stands still.
 func (w *watch) note(e Endpoint, now sample, stays bool) (plan.Disk, bool) {
 	if now.at.IsZero() {
-		delete(w.first, e.PodUID)
+		delete(w.recent, e.PodUID)
 		delete(w.still, e.PodUID)
 		return plan.Disk{}, false
 	}
-	first, known := w.first[e.PodUID]
-	if !known || now.flushes < first.flushes { // the server has started anew
-		first = now
-		w.first[e.PodUID] = first
-	}
+	first := w.since(e.PodUID, now)
 	still, known := w.still[e.PodUID]
 	if !known || !stays || !now.led || now.copying || now.flushes != still.flushes || now.committed != still.committed {
 		still = now
@@ -145,4 +146,18 @@ func (w *watch) note(e Endpoint, now sample, stays bool) (plan.Disk, bool) {
 		disk.Flush = (now.spent - first.spent) / time.Duration(n) //nolint:gosec // a number of flushes
 	}
 	return disk, true
+}
+
+// since adds a sample, and returns the one that the mean of the flushes begins at.
+func (w *watch) since(uid string, now sample) sample {
+	recent := w.recent[uid]
+	if n := len(recent); n > 0 && now.flushes < recent[n-1].flushes { // the server has started anew
+		recent = nil
+	}
+	recent = append(recent, now)
+	for len(recent) > 1 && now.at.Sub(recent[1].at) >= window {
+		recent = recent[1:]
+	}
+	w.recent[uid] = recent
+	return recent[0]
 }

@@ -241,6 +241,10 @@ func TestSlowReadsShowTheFlushes(t *testing.T) {
 	if d, ok := diskOf(seen, "m-1"); !ok || d.Flush != 0 {
 		t.Errorf("two flushes have no mean: %+v", d)
 	}
+	pool.Disconnect(t.Name())
+	if seen := pool.Observe(t.Context(), t.Name(), nil, endpoints).Seen; len(seen.Disks) != 3 {
+		t.Errorf("from one look to the next: %+v", seen.Disks)
+	}
 	pool.Forget(t.Name())
 	if seen := pool.Observe(t.Context(), t.Name(), nil, endpoints).Seen; len(seen.Disks) != 0 {
 		t.Errorf("forgotten: %+v", seen.Disks)

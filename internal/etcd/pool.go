@@ -47,10 +47,10 @@ func NewPool() *Pool {
 	return &Pool{clusters: map[string]map[Endpoint]connection{}, watches: map[string]*watch{}}
 }
 
-// Disconnect closes the connections to a cluster.
+// Disconnect closes the connections to a cluster until it is observed again.
 func (p *Pool) Disconnect(cluster string) { p.retain(cluster, nil) }
 
-// Forget is for a cluster that is gone: what was seen of its disks goes as well.
+// Forget drops everything about a cluster that is gone.
 func (p *Pool) Forget(cluster string) {
 	p.Disconnect(cluster)
 	p.mu.Lock()

@@ -191,14 +191,14 @@ func memberStatus(name string, o plan.Observed, previous []v1beta2.MemberStatus)
 	}
 	m.Node = pod.Node
 	m.Ready = answers && answer.Leader != 0 && !pod.Deleting && !pod.Restarting && m.Role == v1beta2.MemberRoleVoter
-	m.Message = memberMessage(pod, running, answers, m.Ready)
-	if hangs && !pod.Deleting {
-		m.Message = "its disk does not answer"
+	m.Message = memberMessage(pod, running, answers, m.Ready, hangs)
+	if m.Message == "" && !m.Ready && answer.Leader == 0 {
+		m.Message = "it follows no leader"
 	}
 	return m, running || listed || o.Etcd.Contact != plan.ContactQuorum
 }
 
-func memberMessage(pod plan.Pod, running, answers, ready bool) string {
+func memberMessage(pod plan.Pod, running, answers, ready, hangs bool) string {
 	switch {
 	case ready:
 		return ""
@@ -206,6 +206,8 @@ func memberMessage(pod plan.Pod, running, answers, ready bool) string {
 		return "its pod does not exist"
 	case pod.Deleting:
 		return "its pod is being deleted"
+	case hangs:
+		return "its disk does not answer"
 	case pod.Restarting:
 		return "its container restarts with another image"
 	case pod.Exit != plan.ExitNone:
