@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/test/e2e/harness"
 	"github.com/etcdpilot/etcd-operator/test/lab"
 )
 
@@ -88,11 +89,31 @@ var diskFaults = []fault{
 	},
 	{
 		family: "disk", name: "slow", title: "the leader's disk slow for 20 s: 300 ms a flush", spec: onDisks(),
-		prepares: func(t *testing.T) { disks(t, "slow") }, breaks: func(s *trial) { s.slow(slowFlush) },
+		prepares: func(t *testing.T) { disks(t, "slow") }, breaks: func(s *trial) { s.badDisk(slowFlush, s.aWhile) },
 	},
 	{
 		family: "disk", name: "hangs", title: "the leader's disk hangs for 20 s", spec: onDisks(),
-		prepares: func(t *testing.T) { disks(t, "hangs") }, breaks: func(s *trial) { s.slow(time.Hour) },
+		prepares: func(t *testing.T) { disks(t, "hangs") }, breaks: func(s *trial) { s.badDisk(time.Hour, s.aWhile) },
+	},
+	{
+		family: "disk", name: "slow-leader", title: "the leader's disk slow, 300 ms a flush, until another member led", spec: onDisks(),
+		prepares: func(t *testing.T) { disks(t, "slow-leader") },
+		breaks: func(s *trial) {
+			s.badDisk(slowFlush, func(leader corev1.Pod) {
+				must(s.t, harness.Await(s.t.Context(), "another member leads", limit, s.anotherLeads(leader.Name)))
+			})
+		},
+	},
+	{
+		family: "disk", name: "stuck", title: "the leader's disk hangs until its process was ended", spec: onDisks(),
+		prepares: func(t *testing.T) { disks(t, "stuck") },
+		breaks: func(s *trial) {
+			const settled = 2 * time.Minute // a younger pod is left alone
+			s.hold(settled)
+			s.badDisk(time.Hour, func(leader corev1.Pod) {
+				must(s.t, harness.Await(s.t.Context(), "its pod is ended", limit, s.ended(leader.UID)))
+			})
+		},
 	},
 	{
 		family: "disk", name: "late", title: "a claim and its pod deleted, and no volume for another one for a minute",
@@ -123,15 +144,17 @@ func (s *trial) corrupt(damage func(context.Context, string) error) {
 	s.replaced(victim.UID)
 }
 
-// slow makes the leader's disk slow.
-func (s *trial) slow(flush time.Duration) {
+func (s *trial) aWhile(corev1.Pod) { s.hold(badFor) }
+
+// badDisk makes the leader's disk slow until something has happened.
+func (s *trial) badDisk(flush time.Duration, until func(leader corev1.Pod)) {
 	s.t.Helper()
 	before, leader := s.identities(), s.leaderElsewhere()
 	disk := s.disk(leader)
 	s.healsAtEnd(leader.Spec.NodeName)
 	s.breaking()
 	must(s.t, nodes.SlowDisk(s.t.Context(), disk, flush))
-	s.hold(badFor)
+	until(leader)
 	must(s.t, nodes.FastDisk(s.t.Context(), disk))
 	s.recover()
 	s.same(before)

@@ -110,9 +110,8 @@ var rollFaults = []fault{
 			// It comes back as it was: the update has not reached it.
 			leader := s.leader()
 			must(s.t, s.KillPod(s.t.Context(), leader.Name))
-			s.until("a quorum again", func(status v1beta2.EtcdClusterStatus) bool {
-				return s.pod(leader.Name).UID != leader.UID && len(status.Members.Ready) == 2
-			})
+			must(s.t, harness.Await(s.t.Context(), "its pod is ended", limit, s.ended(leader.UID)))
+			s.until("a quorum again", func(status v1beta2.EtcdClusterStatus) bool { return len(status.Members.Ready) == 2 })
 			s.apply(func(spec *v1beta2.EtcdClusterSpec) { spec.Pod.NodeSelector = nil })
 			s.recover()
 		},

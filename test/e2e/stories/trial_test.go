@@ -154,6 +154,23 @@ func (s *trial) leads(name string) func(context.Context) (string, bool) {
 	}
 }
 
+func (s *trial) anotherLeads(than string) func(context.Context) (string, bool) {
+	return func(ctx context.Context) (string, bool) {
+		leader, err := s.Leader(ctx)
+		return fmt.Sprint(err), err == nil && leader.Name != than
+	}
+}
+
+// ended holds when the pod is on its way out, or gone.
+func (s *trial) ended(uid types.UID) func(context.Context) (string, bool) {
+	return func(ctx context.Context) (string, bool) {
+		pods, err := s.Pods(ctx)
+		return fmt.Sprint(err), err == nil && !slices.ContainsFunc(pods, func(p corev1.Pod) bool {
+			return p.UID == uid && p.DeletionTimestamp == nil
+		})
+	}
+}
+
 // container is how the lab calls a pod's etcd.
 func (s *trial) container(pod string) string { return s.Namespace + "/" + pod + "/etcd" }
 
