@@ -9,7 +9,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 
@@ -21,10 +20,7 @@ import (
 func TestSlowDiskDoesNotLead(t *testing.T) {
 	w := newIdleWorld(t)
 	name := types.NamespacedName{Namespace: namespace, Name: "slow"}
-	must(t, w.api.Create(t.Context(), &v1beta2.EtcdCluster{
-		ObjectMeta: metav1.ObjectMeta{Namespace: name.Namespace, Name: name.Name},
-		Spec:       v1beta2.EtcdClusterSpec{Size: 3},
-	}))
+	w.cluster(t, name)
 	pass := func() time.Duration {
 		result, err := w.operator.Reconcile(t.Context(), ctrl.Request{NamespacedName: name})
 		must(t, err)

@@ -31,10 +31,7 @@ import (
 func TestIdleClusterCostsNothing(t *testing.T) {
 	w := newIdleWorld(t)
 	name := types.NamespacedName{Namespace: namespace, Name: "idle"}
-	must(t, w.api.Create(t.Context(), &v1beta2.EtcdCluster{
-		ObjectMeta: metav1.ObjectMeta{Namespace: name.Namespace, Name: name.Name},
-		Spec:       v1beta2.EtcdClusterSpec{Size: 3},
-	}))
+	w.cluster(t, name)
 	const passes, calm = 100, 5
 	quiet := 0
 	for range passes {
@@ -55,6 +52,15 @@ func TestIdleClusterCostsNothing(t *testing.T) {
 		w.kubelet(t)
 	}
 	t.Fatalf("not quiet after %d passes", passes)
+}
+
+// cluster creates one of three members.
+func (w *idleWorld) cluster(t *testing.T, name types.NamespacedName) {
+	t.Helper()
+	must(t, w.api.Create(t.Context(), &v1beta2.EtcdCluster{
+		ObjectMeta: metav1.ObjectMeta{Namespace: name.Namespace, Name: name.Name},
+		Spec:       v1beta2.EtcdClusterSpec{Size: 3},
+	}))
 }
 
 // idleWorld is an API server without a network, and etcd servers that run nothing.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
@@ -20,15 +21,28 @@ func effective(c *v1beta2.EtcdCluster, claims []corev1.PersistentVolumeClaim) (v
 	if problem == nil {
 		problem = validateVolumes(c, claims)
 	}
-	if problem == nil || c.Status.AcceptedSpec == nil {
+	if problem == nil {
+		return c.Spec, nil
+	}
+	accepted := specOf(c.Status.AcceptedSpec)
+	if accepted == nil {
 		return c.Spec, problem
 	}
-	spec := v1beta2.EtcdClusterSpec{}
-	if err := json.Unmarshal(c.Status.AcceptedSpec.Raw, &spec); err != nil {
-		return c.Spec, problem // nobody but the operator writes it; whoever did otherwise gets the spec as it is
+	accepted.Size, accepted.Paused = c.Spec.Size, c.Spec.Paused
+	return *accepted, problem
+}
+
+// specOf reads a spec that status holds, nil if it holds none. Nobody but the operator writes it; whoever did otherwise gets
+// the spec as it is.
+func specOf(noted *runtime.RawExtension) *v1beta2.EtcdClusterSpec {
+	if noted == nil {
+		return nil
 	}
-	spec.Size, spec.Paused = c.Spec.Size, c.Spec.Paused
-	return spec, problem
+	spec := &v1beta2.EtcdClusterSpec{}
+	if err := json.Unmarshal(noted.Raw, spec); err != nil {
+		return nil
+	}
+	return spec
 }
 
 // readSpecs works out what tells the pods of the spec from those of the former one.
@@ -36,10 +50,11 @@ func (r *EtcdClusterReconciler) readSpecs(p *pass) (err error) {
 	if p.revision, err = resources.RevisionOf(p.cluster, r.podOptions()); err != nil {
 		return err
 	}
-	cluster := former(p.cluster)
-	if cluster == p.cluster {
+	spec := specOf(p.cluster.Status.FormerSpec)
+	if spec == nil {
 		return nil
 	}
+	cluster := &v1beta2.EtcdCluster{TypeMeta: p.cluster.TypeMeta, ObjectMeta: p.cluster.ObjectMeta, Spec: *spec}
 	before, err := resources.RevisionOf(cluster, r.podOptions())
 	if err != nil {
 		return err
@@ -48,19 +63,6 @@ func (r *EtcdClusterReconciler) readSpecs(p *pass) (err error) {
 		p.former, p.formerTemplate = cluster, before.Template
 	}
 	return nil
-}
-
-// former is the cluster with the spec that the members are made from which an update has not reached; that is the current
-// one if there is none under way.
-func former(c *v1beta2.EtcdCluster) *v1beta2.EtcdCluster {
-	if c.Status.FormerSpec == nil {
-		return c
-	}
-	spec := v1beta2.EtcdClusterSpec{}
-	if err := json.Unmarshal(c.Status.FormerSpec.Raw, &spec); err != nil {
-		return c
-	}
-	return &v1beta2.EtcdCluster{TypeMeta: c.TypeMeta, ObjectMeta: c.ObjectMeta, Spec: spec}
 }
 
 // desired is the part of an observation that the EtcdCluster itself holds.
