@@ -128,6 +128,34 @@ var diskFaults = []fault{
 			s.replaced(victim.UID)
 		},
 	},
+	{
+		family: "disk", name: "slow-class", title: "a claim and its pod deleted where a volume takes two minutes",
+		spec: onSlowClass(), prepares: func(t *testing.T) { delayVolumes(t, 0) },
+		breaks: func(s *trial) {
+			delayVolumes(s.t, lab.SlowDelay)
+			victim := s.follower()
+			s.breaking()
+			must(s.t, s.Client.Delete(s.t.Context(), s.claim(victim.Name)))
+			must(s.t, s.KillPod(s.t.Context(), victim.Name))
+			s.replaced(victim.UID)
+			if took := time.Since(s.broken); took < lab.SlowDelay {
+				s.t.Errorf("a new volume was there after %v", took)
+			}
+		},
+	},
+}
+
+// delayVolumes makes the volumes of the slow class take so long, until the story's end.
+func delayVolumes(t *testing.T, delay time.Duration) {
+	t.Helper()
+	must(t, nodes.DelayVolumes(t.Context(), delay))
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), limit)
+		defer cancel()
+		if err := nodes.DelayVolumes(ctx, lab.SlowDelay); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 // corrupt damages a follower's data and ends its process, and waits for somebody else in its place.
@@ -165,10 +193,17 @@ const diskSize = 300 << 20
 
 // onDisks is a cluster of three whose members have disks of their own, with an end.
 func onDisks() v1beta2.EtcdClusterSpec {
-	spec, class := onVolumes(3), lab.DiskClass
+	spec := onClass(lab.DiskClass)
 	claim := spec.Pod.PersistentVolumeClaimSpec
-	claim.StorageClassName = &class
 	claim.Resources.Requests = corev1.ResourceList{corev1.ResourceStorage: *resource.NewQuantity(diskSize, resource.BinarySI)}
+	return spec
+}
+
+func onSlowClass() v1beta2.EtcdClusterSpec { return onClass(lab.SlowClass) }
+
+func onClass(class string) v1beta2.EtcdClusterSpec {
+	spec := onVolumes(3)
+	spec.Pod.PersistentVolumeClaimSpec.StorageClassName = &class
 	return spec
 }
 
