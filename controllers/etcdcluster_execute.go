@@ -181,7 +181,11 @@ func (r *EtcdClusterReconciler) writePermits(ctx context.Context, p *pass, a pla
 			return err
 		}
 		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: p.cluster.Namespace, Name: w.Pod}}
-		meta := map[string]any{"annotations": map[string]any{member.PermitAnnotation: text}}
+		note := map[string]any{member.PermitAnnotation: text}
+		if p.pods[w.Pod].Annotations[resources.AnnotationPermitted] == "" {
+			note[resources.AnnotationPermitted] = r.Clock.Now().Format(time.RFC3339Nano)
+		}
+		meta := map[string]any{"annotations": note}
 		if err := r.patch(ctx, pod, types.UID(w.UID), meta); err != nil {
 			return fmt.Errorf("write the permit of %s: %w", w.Pod, err)
 		}

@@ -29,6 +29,9 @@ func podOf(pod *corev1.Pod) plan.Pod {
 		Restarting:  restarting(pod),
 		Serving:     pod.Labels[resources.LabelServing] == "true",
 	}
+	if seen.Permitted = timeOf(pod.Annotations[resources.AnnotationPermitted]); seen.Permit != nil && seen.Permitted.IsZero() {
+		seen.Permitted = seen.Created // it was made with the permit
+	}
 	seen.Exit, seen.Refused = exitOf(pod)
 	if pod.DeletionTimestamp != nil {
 		seen.Deleting, seen.Deadline = true, pod.DeletionTimestamp.Time

@@ -115,8 +115,9 @@ type Pod struct {
 	Created  time.Time
 	// Problem says why the pod does not run (unschedulable, image not pulled), empty if it does or if that is not known.
 	Problem string
-	// Permit is the permit written on the pod, nil if none.
-	Permit *Permit
+	// Permit is the permit written on the pod, nil if none. Permitted is when the pod got its first one, zero if none.
+	Permit    *Permit
+	Permitted time.Time
 	// Exit is the last refusal of member-run, ExitNone while etcd runs.
 	Exit Exit
 	// Refused is the Attempt of the permit that member-run refused with ExitDataLost because it was used, 0 if none.

@@ -17,7 +17,7 @@ const (
 	// read, before it is replaced. What cannot be read may be a disk that comes back.
 	corruptLimit    = 20 * time.Second
 	unreadableLimit = 5 * time.Minute
-	// publishLimit is how long a listed member may take to start for the first time.
+	// publishLimit is how long a listed member may take to start for the first time, since it may.
 	publishLimit = 2 * time.Minute
 )
 
@@ -235,7 +235,7 @@ func (v *view) neverStarted(m Member, p Pod, running bool) string {
 		return v1beta2.ReasonSpecChanged // another one is made from the current spec
 	case !m.Learner && p.Permit == nil:
 		return v1beta2.ReasonNeverStarted // a first member that had no seat: it joins as a learner instead
-	case v.Now.Sub(p.Created) > publishLimit && p.Permit != nil:
+	case p.Permit != nil && v.Now.Sub(p.Permitted) > publishLimit:
 		return v1beta2.ReasonNeverStarted
 	}
 	return ""

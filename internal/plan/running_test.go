@@ -113,6 +113,26 @@ func TestRepair(t *testing.T) {
 				o.Etcd.Members[2].Published, o.Pods[2].Permit, o.Pods[2].Serving = false, nil, false
 			})), RemoveMember{ID: id(2), Name: "c-2", Why: v1beta2.ReasonNeverStarted},
 		},
+		"a learner that has had its time to start and did not is replaced": {
+			lateLearner(3 * time.Minute), RemoveMember{ID: id(2), Name: "c-2", Why: v1beta2.ReasonNeverStarted},
+		},
+		"the minutes that its volume took are not of that time": {
+			lateLearner(time.Second), Wait{Reason: v1beta2.ReasonWaitingForLearner},
+		},
+	})
+}
+
+// lateLearner is a cluster with a learner that does not answer, in a pod of an hour, and that may start since a while ago.
+func lateLearner(since time.Duration) Observed {
+	return edit(silent(healthyCluster(3, true), 2), func(o *Observed) {
+		o.Etcd.Members[2].Published, o.Etcd.Members[2].Learner = false, true
+		p := &o.Pods[2]
+		p.Created, p.Permitted, p.Serving = now.Add(-time.Hour), now.Add(-since), false
+		p.Permit = &Permit{
+			Mode: ModeJoin, ClusterID: latched, MemberID: id(2), InitialCluster: initialCluster(newView(*o).listedURLs()),
+			PodUID: p.UID, Attempt: 1,
+		}
+		o.Cluster.Voters, o.Budget.MinAvailable = o.Cluster.Voters[:2], OpenBudget(2)
 	})
 }
 
@@ -206,7 +226,7 @@ func TestBudgetBeforeANewVoterServes(t *testing.T) {
 func TestPermitAgain(t *testing.T) {
 	o := withLearner(edit(healthyCluster(3, false), func(o *Observed) { o.Cluster.Size = 4 }), 3)
 	first := Next(o).(WritePermits).Permits[0]
-	o.Pods[3].Permit = &first.Permit
+	o.Pods[3].Permit, o.Pods[3].Permitted = &first.Permit, now
 	if got, ok := Next(o).(Wait); !ok {
 		t.Errorf("with its permit written the learner is waited for, got %+v", got)
 	}

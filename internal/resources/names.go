@@ -41,6 +41,8 @@ const (
 	AnnotationMetadata  = "etcd.database.coreos.com/metadata"
 	AnnotationResources = "etcd.database.coreos.com/resources-hash"
 	AnnotationTemplate  = "etcd.database.coreos.com/template-hash"
+	// AnnotationPermitted is when a pod got its first permit.
+	AnnotationPermitted = "etcd.database.coreos.com/permitted"
 	// AnnotationUnserved is when LabelServing was taken from a pod that is about to stop.
 	AnnotationUnserved = "etcd.database.coreos.com/unserved"
 	// AnnotationReplaced is the ID of the container that a change of the image is to end.

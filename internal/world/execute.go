@@ -170,6 +170,9 @@ func (w *World) writePermit(n plan.PodPermit) bool {
 		w.violate("S3: a permit to start a new cluster was written for %s after the cluster ID was latched", p.Name)
 	}
 	permit := n.Permit
+	if p.Permit == nil {
+		p.Old = false
+	}
 	p.Permit = &permit
 	return true
 }

@@ -63,6 +63,9 @@ func observePod(p *Pod) plan.Pod {
 	if p.Old {
 		out.Created = base.Add(-time.Hour)
 	}
+	if p.Permit != nil {
+		out.Permitted = out.Created
+	}
 	if p.Deleting {
 		out.Deadline = base.Add(30 * time.Second)
 		if p.Overdue {

@@ -78,7 +78,8 @@ type Pod struct {
 	Permit      *plan.Permit
 	Exit        plan.Exit
 	Serving     bool
-	// Old is true once every deadline that counts from the creation has passed; Overdue likewise for a deletion.
+	// Old is true once every deadline that counts from the creation, or from the first permit, has passed; Overdue likewise
+	// for a deletion.
 	Old, Overdue bool
 	// Used is the highest attempt that member-run has marked as used in this pod.
 	Used int
