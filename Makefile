@@ -104,7 +104,8 @@ test: check-generated lint vet test-unit test-lab ## Run all that gates a change
 test-unit: ## Run the tests that need no cluster, the explorer among them
 	@echo "==> unit tests"
 	TEST_ASSET_KUBE_APISERVER=$(call tool,kube-apiserver); TEST_ASSET_ETCD=$(call tool,etcd); \
-	export TEST_ASSET_KUBE_APISERVER TEST_ASSET_ETCD; \
+	TEST_ASSET_MINIO=$(call tool,minio); \
+	export TEST_ASSET_KUBE_APISERVER TEST_ASSET_ETCD TEST_ASSET_MINIO; \
 	go test -race $(CONCURRENT); \
 	go test $$(go list ./... | grep -vxF "$$(go list $(CONCURRENT) $(EXPLORED))"); \
 	go test -v $(EXPLORED) | grep -vE '^ *(=== |--- PASS)'; \

@@ -1,0 +1,83 @@
+package blobstore
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+	"github.com/Azure/azure-sdk-for-go/sdk/azidentity"
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
+)
+
+// azureDomains are the domains of Azure's clouds, by the names that coreos/etcd-operator knew them by.
+var azureDomains = map[string]string{
+	"":                       "blob.core.windows.net",
+	"AzurePublicCloud":       "blob.core.windows.net",
+	"AzureUSGovernmentCloud": "blob.core.usgovcloudapi.net",
+	"AzureChinaCloud":        "blob.core.chinacloudapi.cn",
+	"AzureGermanCloud":       "blob.core.cloudapi.de",
+}
+
+func azureContainer(t Target, bucket string, c Credentials) (*container.Client, error) {
+	tr, err := transport(t.CA)
+	if err != nil {
+		return nil, err
+	}
+	common := azcore.ClientOptions{Transport: &http.Client{Transport: tr}}
+	options := &container.ClientOptions{ClientOptions: common}
+	account := c.get(keyAzureAccount)
+	if len(c) == 0 {
+		account = os.Getenv("AZURE_STORAGE_ACCOUNT")
+	}
+	address, err := azureURL(t, account, bucket, c)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case len(c) == 0:
+		identity, err := azidentity.NewDefaultAzureCredential(&azidentity.DefaultAzureCredentialOptions{ClientOptions: common})
+		if err != nil {
+			return nil, c.refuse("no Secret with credentials is named, and the pod has no identity at Azure", err)
+		}
+		return container.NewClient(address, identity, options)
+	case c.get(keyAzureSAS) != "":
+		return container.NewClientWithNoCredential(address+"?"+strings.TrimPrefix(c.get(keyAzureSAS), "?"), options)
+	case c.get(keyAzureKey) == "" || account == "":
+		return nil, c.missing("Azure")
+	}
+	key, err := container.NewSharedKeyCredential(account, c.get(keyAzureKey))
+	if err != nil {
+		return nil, misconfigured("the Secret's storage-key is not in base64")
+	}
+	return container.NewClientWithSharedKeyCredential(address, key, options)
+}
+
+// azureURL is where the container is. Azure has the account in the host name; services that imitate it have it in the
+// path.
+func azureURL(t Target, account, bucket string, c Credentials) (string, error) {
+	if t.Endpoint == "" {
+		domain, known := azureDomains[c.get(keyAzureCloud)]
+		switch {
+		case !known:
+			return "", misconfigured(fmt.Sprintf("the Secret's cloud is %q: it must be AzurePublicCloud, AzureUSGovernmentCloud, "+
+				"AzureChinaCloud or AzureGermanCloud", c.get(keyAzureCloud)))
+		case account == "" && len(c) == 0:
+			return "", misconfigured("the storage account is not known: give an endpoint such as " +
+				"https://<account>.blob.core.windows.net, or a Secret with storage-account")
+		case account == "":
+			return "", c.missing("Azure")
+		}
+		return "https://" + account + "." + domain + "/" + bucket, nil
+	}
+	u, err := url.Parse(t.Endpoint)
+	if err != nil {
+		return "", misconfigured("the storage's endpoint is not a URL")
+	}
+	if account != "" && !strings.HasPrefix(u.Hostname(), account+".") && strings.Trim(u.Path, "/") != account {
+		return u.JoinPath(account, bucket).String(), nil
+	}
+	return u.JoinPath(bucket).String(), nil
+}

@@ -1,0 +1,175 @@
+package blobstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"net/url"
+	"strings"
+	"time"
+
+	"gocloud.dev/blob"
+	"gocloud.dev/blob/azureblob"
+	"gocloud.dev/blob/fileblob"
+	"gocloud.dev/gcerrors"
+)
+
+// Bucket is a folder in a bucket. Names are relative to the folder. It is safe for concurrent use.
+type Bucket struct {
+	blobs *blob.Bucket
+	// before is called before each object is written.
+	before beforeWrite
+	// folder is where the files are, empty unless objects are files.
+	folder      string
+	where       string
+	credentials Credentials
+}
+
+// beforeWrite gets hold of what the driver writes with.
+type beforeWrite func(as func(any) bool) error
+
+// Object is what a listing says about an object.
+type Object struct {
+	Name string
+	// Size in bytes.
+	Size    int64
+	Changed time.Time
+}
+
+// Open returns the bucket, without asking the service yet whether it exists.
+func Open(ctx context.Context, t Target, c Credentials) (*Bucket, error) {
+	p, err := t.place()
+	if err != nil {
+		return nil, err
+	}
+	if err := checkEndpoint(t.Endpoint); err != nil {
+		return nil, err
+	}
+	b := &Bucket{where: t.URL, credentials: c}
+	prefix := ""
+	if p.scheme != schemeFile && p.folder != "" {
+		prefix = p.folder + "/"
+	}
+	switch p.scheme {
+	case schemeS3:
+		b.blobs, b.before, err = openS3(ctx, t, p.bucket, c)
+	case schemeGCS:
+		b.blobs, err = openGCS(ctx, t, p.bucket, c)
+	case schemeAzure:
+		client, problem := azureContainer(t, p.bucket, c)
+		if problem != nil {
+			return nil, b.explain(toOpen, "", problem)
+		}
+		b.blobs, err = azureblob.OpenBucket(ctx, client, nil)
+	case schemeFile:
+		b.folder = p.folder
+		b.blobs, err = openFolder(p.folder)
+	}
+	if err != nil {
+		return nil, b.explain(toOpen, "", err)
+	}
+	if prefix != "" {
+		b.blobs = blob.PrefixedBucket(b.blobs, prefix)
+	}
+	return b, nil
+}
+
+// openFolder has temporary files beside those that they become, because a rename works within one volume only, and none
+// beside them that hold attributes.
+func openFolder(folder string) (*blob.Bucket, error) {
+	return fileblob.OpenBucket(folder, &fileblob.Options{
+		CreateDir: true, DirFileMode: 0o700, NoTempDir: true, Metadata: fileblob.MetadataDontWrite,
+	})
+}
+
+func checkEndpoint(endpoint string) error {
+	if endpoint == "" {
+		return nil
+	}
+	u, err := url.Parse(endpoint)
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil || u.RawQuery != "" {
+		return misconfigured("the storage's endpoint must look like https://host:port")
+	}
+	return nil
+}
+
+// URL is where an object is.
+func (b *Bucket) URL(name string) string { return strings.TrimSuffix(b.where, "/") + "/" + name }
+
+// Close gives free what the bucket holds.
+func (b *Bucket) Close() error { return b.blobs.Close() }
+
+// Read reads a small object whole, or fails if it is longer than limit bytes.
+func (b *Bucket) Read(ctx context.Context, name string, limit int64) ([]byte, error) {
+	r, err := b.Open(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = r.Close() }()
+	data, err := io.ReadAll(io.LimitReader(r, limit+1))
+	if err == nil && int64(len(data)) > limit {
+		return nil, fmt.Errorf("%s is longer than %d bytes", b.URL(name), limit)
+	}
+	return data, err
+}
+
+// Open reads an object. It must be closed.
+func (b *Bucket) Open(ctx context.Context, name string) (io.ReadCloser, error) {
+	r, err := b.blobs.NewReader(ctx, name, nil)
+	if err != nil {
+		return nil, b.explain(toRead, name, err)
+	}
+	return &reader{blob: r, bucket: b, name: name}, nil
+}
+
+// reader tells its errors as an Error, and has none of the blob's other methods, some of which write without a chance to
+// abort.
+type reader struct {
+	blob   *blob.Reader
+	bucket *Bucket
+	name   string
+}
+
+func (r *reader) Read(p []byte) (int, error) {
+	n, err := r.blob.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = r.bucket.explain(toRead, r.name, err)
+	}
+	return n, err
+}
+
+func (r *reader) Close() error { return r.blob.Close() }
+
+// List goes through the objects whose names begin with the prefix, subfolders left out, in the order of the service. It
+// ends at the first error.
+func (b *Bucket) List(ctx context.Context, prefix string) iter.Seq2[Object, error] {
+	return func(yield func(Object, error) bool) {
+		entries := b.blobs.List(&blob.ListOptions{Prefix: prefix, Delimiter: "/"})
+		for {
+			entry, err := entries.Next(ctx)
+			if errors.Is(err, io.EOF) {
+				return
+			}
+			if err != nil {
+				yield(Object{}, b.explain(toList, "", err))
+				return
+			}
+			if entry.IsDir {
+				continue
+			}
+			if !yield(Object{Name: entry.Key, Size: entry.Size, Changed: entry.ModTime}, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Delete deletes an object. One that is gone already is deleted.
+func (b *Bucket) Delete(ctx context.Context, name string) error {
+	if err := b.blobs.Delete(ctx, name); err != nil && gcerrors.Code(err) != gcerrors.NotFound {
+		return b.explain(toDelete, name, err)
+	}
+	return nil
+}

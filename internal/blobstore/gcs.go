@@ -1,0 +1,74 @@
+package blobstore
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"cloud.google.com/go/storage"
+	"gocloud.dev/blob"
+	"gocloud.dev/blob/gcsblob"
+	"gocloud.dev/gcp"
+	"golang.org/x/oauth2"
+	"golang.org/x/oauth2/google"
+	"google.golang.org/api/option"
+)
+
+// gcsScope lets objects be read, written and deleted, and says nothing about who may.
+const gcsScope = "https://www.googleapis.com/auth/devstorage.read_write"
+
+func openGCS(ctx context.Context, t Target, bucket string, c Credentials) (*blob.Bucket, error) {
+	tr, err := transport(t.CA)
+	if err != nil {
+		return nil, err
+	}
+	// Tokens are fetched over the same transport.
+	tokens, err := gcsTokens(context.WithValue(ctx, oauth2.HTTPClient, &http.Client{Transport: tr}), c)
+	if err != nil {
+		return nil, err
+	}
+	client, err := gcp.NewHTTPClient(tr, tokens)
+	if err != nil {
+		return nil, fmt.Errorf("make a client of Google Cloud Storage: %w", err)
+	}
+	options := []option.ClientOption{storage.WithJSONReads()}
+	if t.Endpoint != "" {
+		options = append(options, option.WithEndpoint(strings.TrimSuffix(t.Endpoint, "/")+"/storage/v1/"))
+	}
+	return gcsblob.OpenBucket(ctx, client, bucket, &gcsblob.Options{ClientOptions: options})
+}
+
+func gcsTokens(ctx context.Context, c Credentials) (oauth2.TokenSource, error) {
+	switch {
+	case len(c) == 0:
+		found, err := google.FindDefaultCredentials(ctx, gcsScope)
+		if err != nil {
+			return nil, c.refuse("no Secret with credentials is named, and the pod has no identity at Google Cloud", err)
+		}
+		return found.TokenSource, nil
+	case c.get(keyGCSToken) != "":
+		return oauth2.StaticTokenSource(&oauth2.Token{AccessToken: c.get(keyGCSToken)}), nil
+	case len(c[keyGCSCredentials]) == 0:
+		return nil, c.missing("Google Cloud Storage")
+	}
+	var file struct {
+		Type google.CredentialsType `json:"type"`
+	}
+	// The parser's errors repeat what they do not understand.
+	if json.Unmarshal(c[keyGCSCredentials], &file) != nil {
+		return nil, misconfigured("the Secret's credentials.json is not JSON")
+	}
+	switch file.Type {
+	case google.ServiceAccount, google.AuthorizedUser, google.ExternalAccount:
+	default:
+		return nil, misconfigured(fmt.Sprintf("the Secret's credentials.json is of type %q: "+
+			"a key of a service account is needed, or another of service_account, authorized_user, external_account", file.Type))
+	}
+	found, err := google.CredentialsFromJSONWithType(ctx, c[keyGCSCredentials], file.Type, gcsScope)
+	if err != nil {
+		return nil, c.refuse("the Secret's credentials.json cannot be used", err)
+	}
+	return found.TokenSource, nil
+}

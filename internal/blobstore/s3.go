@@ -1,0 +1,126 @@
+package blobstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/feature/s3/transfermanager"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"gocloud.dev/blob"
+	"gocloud.dev/blob/s3blob"
+)
+
+// defaultRegion is what services other than Amazon's expect in a signature.
+const defaultRegion = "us-east-1"
+
+func openS3(ctx context.Context, t Target, bucket string, c Credentials) (*blob.Bucket, beforeWrite, error) {
+	var refused error
+	web := awshttp.NewBuildableClient().WithTransportOptions(func(tr *http.Transport) { refused = trust(tr, t.CA) })
+	if refused != nil {
+		return nil, nil, refused
+	}
+	options := []func(*config.LoadOptions) error{
+		config.WithHTTPClient(web), config.WithDefaultRegion(defaultRegion),
+		// The checksums that the client adds by default are trailers that many services other than Amazon's refuse. What is
+		// written here has checksums of its own.
+		config.WithRequestChecksumCalculation(aws.RequestChecksumCalculationWhenRequired),
+		config.WithResponseChecksumValidation(aws.ResponseChecksumValidationWhenRequired),
+	}
+	if t.Region != "" {
+		options = append(options, config.WithRegion(t.Region))
+	}
+	identity, cleanUp, err := awsIdentity(c)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer cleanUp()
+	loaded, err := config.LoadDefaultConfig(ctx, append(options, identity...)...)
+	if err != nil {
+		return nil, nil, c.refuse("the AWS configuration cannot be used", err)
+	}
+	// Asked for now, because later nobody could tell it from a refusal of the storage.
+	if _, err := loaded.Credentials.Retrieve(ctx); err != nil {
+		return nil, nil, c.refuse("there are no credentials for S3: name a Secret with some, or give the pod an identity", err)
+	}
+	client := s3.NewFromConfig(loaded, func(o *s3.Options) {
+		o.UsePathStyle = t.ForcePathStyle
+		if t.Endpoint != "" {
+			o.BaseEndpoint = aws.String(t.Endpoint)
+		}
+	})
+	b, err := s3blob.OpenBucket(ctx, client, bucket, nil)
+	return b, abortFreshly(client), err
+}
+
+// abortTimeout is how long a failed upload may take to delete its parts.
+const abortTimeout = 30 * time.Second
+
+// abortFreshly has an upload that was cancelled delete its parts nevertheless. By default it tries that with the very
+// context that was cancelled, and leaves them to be paid for.
+func abortFreshly(client *s3.Client) beforeWrite {
+	return func(as func(any) bool) error {
+		var manager *transfermanager.Client
+		if !as(&manager) {
+			return errors.New("the upload cannot be told to clean up after itself")
+		}
+		*manager = *transfermanager.New(client, func(o *transfermanager.Options) {
+			o.RequestChecksumCalculation = aws.RequestChecksumCalculationWhenRequired
+			o.PartSizeBytes, o.Concurrency = partSize, concurrency
+			o.FailTimeout = abortTimeout
+		})
+		return nil
+	}
+}
+
+// awsIdentity says who to be. It is none of the options if the pod's own identity is to be used.
+func awsIdentity(c Credentials) (options []func(*config.LoadOptions) error, cleanUp func(), err error) {
+	static := func(id, secret, token string) []func(*config.LoadOptions) error {
+		return []func(*config.LoadOptions) error{
+			config.WithCredentialsProvider(credentials.NewStaticCredentialsProvider(id, secret, token)),
+		}
+	}
+	nothing := func() {}
+	switch {
+	case len(c) == 0:
+		return nil, nothing, nil
+	case c.get(keyAccessKeyID) != "" && c.get(keySecretAccessKey) != "":
+		return static(c.get(keyAccessKeyID), c.get(keySecretAccessKey), c.get(keySessionToken)), nothing, nil
+	case c.get(keyOSSID) != "" && c.get(keyOSSSecret) != "":
+		return static(c.get(keyOSSID), c.get(keyOSSSecret), ""), nothing, nil
+	case c.get(keyAWSCredentials) == "":
+		return nil, nil, c.missing("S3")
+	}
+	return awsFiles(c)
+}
+
+// awsFiles writes the files for the library, which reads nothing else, until cleanUp takes them away again.
+func awsFiles(c Credentials) (options []func(*config.LoadOptions) error, cleanUp func(), err error) {
+	folder, err := os.MkdirTemp("", "storage-*")
+	if err != nil {
+		return nil, nil, fmt.Errorf("make a folder for the AWS configuration: %w", err)
+	}
+	cleanUp = func() { _ = os.RemoveAll(folder) }
+	files := map[string]string{}
+	for _, key := range []string{keyAWSCredentials, keyAWSConfig} {
+		files[key] = filepath.Join(folder, key)
+		if err := os.WriteFile(files[key], c[key], 0o600); err != nil {
+			cleanUp()
+			return nil, nil, fmt.Errorf("write the AWS configuration: %w", err)
+		}
+	}
+	return []func(*config.LoadOptions) error{
+		config.WithSharedCredentialsFiles([]string{files[keyAWSCredentials]}),
+		config.WithSharedConfigFiles([]string{files[keyAWSConfig]}),
+		// Named, so that the environment does not go before it.
+		config.WithSharedConfigProfile("default"),
+	}, cleanUp, nil
+}

@@ -1,0 +1,174 @@
+package storetest
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"github.com/etcdpilot/etcd-operator/internal/blobstore"
+)
+
+// MinIO is a server of S3's protocol with one bucket.
+type MinIO struct {
+	// Target is the bucket, without a folder.
+	Target blobstore.Target
+	// Credentials may do everything.
+	Credentials blobstore.Credentials
+	// Client is for what the package under test does not do.
+	Client *s3.Client
+
+	address, programs, home string
+	web                     *http.Client
+}
+
+// Bucket is the name of the only bucket.
+const Bucket = "backups"
+
+// Who may do everything.
+const (
+	adminID  = "administrator"
+	adminKey = "0123456789-administrator" // #nosec G101 -- of a server that lives as long as a test
+)
+
+// startTimeout is generous, for machines that run many tests at once.
+const startTimeout = time.Minute
+
+// StartMinIO runs a server until the test ends. The program comes from TEST_ASSET_MINIO, with its command-line client mc
+// beside it, which `make test-unit` sets; without it the test fails.
+func StartMinIO(t testing.TB) *MinIO {
+	t.Helper()
+	program := os.Getenv("TEST_ASSET_MINIO")
+	if program == "" {
+		t.Fatal("TEST_ASSET_MINIO is not set: run this with `make test-unit`")
+	}
+	certs := t.TempDir()
+	ca := writeCertificate(t, certs)
+	m := &MinIO{address: freeAddress(t), programs: filepath.Dir(program), home: t.TempDir(), web: trusting(t, ca)}
+	m.Target = blobstore.Target{URL: "s3://" + Bucket, Endpoint: "https://" + m.address, CA: ca, ForcePathStyle: true}
+	m.Credentials = blobstore.Credentials{"access-key-id": []byte(adminID), "secret-access-key": []byte(adminKey)}
+	m.Client = s3.New(s3.Options{
+		BaseEndpoint: aws.String(m.Target.Endpoint), UsePathStyle: true, Region: "us-east-1", HTTPClient: m.web,
+		Credentials: credentials.NewStaticCredentialsProvider(adminID, adminKey, ""),
+	})
+	m.run(t, program, "server", "--quiet", "--address="+m.address, "--certs-dir="+certs, t.TempDir())
+	m.waitReady(t)
+	if _, err := m.Client.CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: aws.String(Bucket)}); err != nil {
+		t.Fatalf("create the bucket: %v", err)
+	}
+	if err := os.MkdirAll(filepath.Join(m.home, "certs", "CAs"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(m.home, "certs", "CAs", "ca.crt"), ca, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func (m *MinIO) run(t testing.TB, program string, args ...string) {
+	t.Helper()
+	//nolint:noctx,gosec // the program that the environment names; it ends with the test, whose context ends too early
+	server := exec.Command(program, args...)
+	server.Env = []string{
+		"MINIO_ROOT_USER=" + adminID, "MINIO_ROOT_PASSWORD=" + adminKey, "MINIO_BROWSER=off", "MINIO_UPDATE=off", "HOME=" + m.home,
+	}
+	server.Stderr = t.Output()
+	if err := server.Start(); err != nil {
+		t.Fatalf("start MinIO: %v", err)
+	}
+	t.Cleanup(func() {
+		_ = server.Process.Kill()
+		_ = server.Wait()
+	})
+}
+
+func (m *MinIO) waitReady(t testing.TB) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), startTimeout)
+	defer cancel()
+	for {
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, m.Target.Endpoint+"/minio/health/ready", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, err := m.web.Do(request)
+		if err == nil {
+			_ = answer.Body.Close()
+			if answer.StatusCode == http.StatusOK {
+				return
+			}
+		}
+		select {
+		case <-ctx.Done():
+			t.Fatalf("MinIO is not ready after %s: %v", startTimeout, err)
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+// User makes a user who may do these actions, such as s3:GetObject, with the bucket.
+func (m *MinIO) User(t testing.TB, name string, actions ...string) blobstore.Credentials {
+	t.Helper()
+	key := name + "-0123456789"
+	policy := filepath.Join(t.TempDir(), "policy.json")
+	text := `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":["` + strings.Join(actions, `","`) +
+		`"],"Resource":["arn:aws:s3:::` + Bucket + `","arn:aws:s3:::` + Bucket + `/*"]}]}`
+	if err := os.WriteFile(policy, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{
+		{"user", "add", "test", name, key},
+		{"policy", "create", "test", name, policy},
+		{"policy", "attach", "test", name, "--user=" + name},
+	} {
+		m.command(t, append([]string{"admin"}, args...)...)
+	}
+	return blobstore.Credentials{"access-key-id": []byte(name), "secret-access-key": []byte(key)}
+}
+
+// Quota limits the bucket to a size such as 1KiB until lift is called.
+func (m *MinIO) Quota(t testing.TB, size string) (lift func()) {
+	t.Helper()
+	m.command(t, "quota", "set", "test/"+Bucket, "--size", size)
+	return func() { m.command(t, "quota", "clear", "test/"+Bucket) }
+}
+
+func (m *MinIO) command(t testing.TB, args ...string) {
+	t.Helper()
+	client := exec.CommandContext(t.Context(), filepath.Join(m.programs, "mc"), append([]string{"--config-dir", m.home}, args...)...)
+	client.Env = []string{"MC_HOST_test=https://" + adminID + ":" + adminKey + "@" + m.address, "HOME=" + m.home}
+	if out, err := client.CombinedOutput(); err != nil {
+		t.Fatalf("mc %s: %v: %s", args[0], err, out)
+	}
+}
+
+// Uploads is how many uploads were begun and neither finished nor aborted.
+func (m *MinIO) Uploads(t testing.TB) int {
+	t.Helper()
+	out, err := m.Client.ListMultipartUploads(context.WithoutCancel(t.Context()),
+		&s3.ListMultipartUploadsInput{Bucket: aws.String(Bucket)})
+	if err != nil {
+		t.Fatalf("list uploads: %v", err)
+	}
+	return len(out.Uploads)
+}
+
+func freeAddress(t testing.TB) string {
+	t.Helper()
+	config := net.ListenConfig{}
+	l, err := config.Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	return l.Addr().String()
+}

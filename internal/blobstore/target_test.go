@@ -1,0 +1,125 @@
+package blobstore
+
+import (
+	"errors"
+	"testing"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+)
+
+func TestPlace(t *testing.T) {
+	for url, want := range map[string]place{
+		"s3://bucket":             {scheme: "s3", bucket: "bucket"},
+		"s3://bucket/":            {scheme: "s3", bucket: "bucket"},
+		"gs://bucket/some/folder": {scheme: "gs", bucket: "bucket", folder: "some/folder"},
+		"azblob://container/f/":   {scheme: "azblob", bucket: "container", folder: "f"},
+		"file:///mnt/backups/":    {scheme: "file", folder: "/mnt/backups"},
+		"file:///a/../b":          {scheme: "file", folder: "/b"},
+		"":                        {},
+		"bucket/key":              {},
+		"s3:///folder":            {},
+		"file://folder/x":         {},
+		"file:///":                {},
+		"mem://":                  {},
+		"https://host/bucket":     {},
+		"s3://key:secret@bucket":  {},
+		"s3://bucket?endpoint=x":  {},
+		"s3://bucket/%zz":         {},
+	} {
+		got, err := Target{URL: url}.place()
+		if got != want || (err == nil) != (want != place{}) {
+			t.Errorf("%s: got %+v, %v, want %+v", url, got, err, want)
+		}
+	}
+}
+
+func TestFromLegacy(t *testing.T) {
+	s3 := func(path, endpoint string) v1beta2.BackupStorage {
+		return v1beta2.BackupStorage{S3: &v1beta2.S3Storage{Path: path, Endpoint: endpoint, ForcePathStyle: true}}
+	}
+	oss := func(endpoint string) v1beta2.BackupStorage {
+		return v1beta2.BackupStorage{OSS: &v1beta2.OSSStorage{Path: "b/k", Endpoint: endpoint}}
+	}
+	for title, c := range map[string]struct {
+		kind    v1beta2.StorageType
+		storage v1beta2.BackupStorage
+		want    Target
+		name    string
+	}{
+		"s3":              {"S3", s3("b/k", ""), Target{URL: "s3://b/", ForcePathStyle: true}, "k"},
+		"in a folder":     {"S3", s3("b/some/folder/k", ""), Target{URL: "s3://b/some/folder", ForcePathStyle: true}, "k"},
+		"an endpoint":     {"S3", s3("b/k", "http://m:9"), Target{URL: "s3://b/", Endpoint: "http://m:9", ForcePathStyle: true}, "k"},
+		"a host":          {"S3", s3("b/k", "m:9000"), Target{URL: "s3://b/", Endpoint: "https://m:9000", ForcePathStyle: true}, "k"},
+		"no key":          {"S3", s3("b", ""), Target{ForcePathStyle: true}, ""},
+		"a folder only":   {"S3", s3("b/k/", ""), Target{ForcePathStyle: true}, ""},
+		"no bucket":       {"S3", s3("/k", ""), Target{ForcePathStyle: true}, ""},
+		"another stanza":  {"GCS", s3("b/k", ""), Target{}, ""},
+		"gcs":             {"GCS", v1beta2.BackupStorage{GCS: &v1beta2.GCSStorage{Path: "b/k"}}, Target{URL: "gs://b/"}, "k"},
+		"abs":             {"ABS", v1beta2.BackupStorage{ABS: &v1beta2.ABSStorage{Path: "b/k"}}, Target{URL: "azblob://b/"}, "k"},
+		"oss":             {"OSS", oss(""), Target{URL: "s3://b/", Endpoint: "https://s3.oss-cn-hangzhou.aliyuncs.com", Region: "cn-hangzhou"}, "k"},
+		"oss, its own":    {"OSS", oss("http://oss-eu-central-1.aliyuncs.com"), Target{URL: "s3://b/", Endpoint: "https://s3.oss-eu-central-1.aliyuncs.com", Region: "eu-central-1"}, "k"},
+		"oss, internal":   {"OSS", oss("oss-cn-beijing-internal.aliyuncs.com"), Target{URL: "s3://b/", Endpoint: "https://s3.oss-cn-beijing-internal.aliyuncs.com", Region: "cn-beijing"}, "k"},
+		"oss through s3":  {"OSS", oss("https://s3.oss-cn-beijing.aliyuncs.com"), Target{URL: "s3://b/", Endpoint: "https://s3.oss-cn-beijing.aliyuncs.com", Region: "cn-beijing"}, "k"},
+		"oss by a domain": {"OSS", oss("https://oss.example.com"), Target{URL: "s3://b/", Endpoint: "https://oss.example.com"}, "k"},
+	} {
+		t.Run(title, func(t *testing.T) {
+			got, name, err := FromLegacy(c.kind, c.storage)
+			if got.URL != c.want.URL || got.Endpoint != c.want.Endpoint || got.Region != c.want.Region ||
+				got.ForcePathStyle != c.want.ForcePathStyle || name != c.name || (err == nil) != (c.name != "") {
+				t.Errorf("got %+v, %q, %v, want %+v, %q", got, name, err, c.want, c.name)
+			}
+		})
+	}
+}
+
+// TestRefusedTargets says no before anything is asked.
+func TestRefusedTargets(t *testing.T) {
+	static := Credentials{"access-key-id": []byte("id"), "secret-access-key": []byte("key")}
+	for title, c := range map[string]struct {
+		target      Target
+		credentials Credentials
+	}{
+		"no URL":                    {Target{}, nil},
+		"an endpoint that is none":  {Target{URL: "s3://b", Endpoint: "minio:9000"}, static},
+		"credentials in it":         {Target{URL: "s3://b", Endpoint: "https://id:key@minio"}, static},
+		"a CA that is none":         {Target{URL: "s3://b", CA: []byte("x")}, static},
+		"no S3 credentials":         {Target{URL: "s3://b"}, Credentials{"storage-key": nil}},
+		"half of them":              {Target{URL: "s3://b"}, Credentials{"access-key-id": []byte("id")}},
+		"an AWS file without":       {Target{URL: "s3://b"}, Credentials{"credentials": []byte("[other]\n")}},
+		"no Google credentials":     {Target{URL: "gs://b"}, static},
+		"Google's not JSON":         {Target{URL: "gs://b"}, Credentials{"credentials.json": []byte("x")}},
+		"Google's of another type":  {Target{URL: "gs://b"}, Credentials{"credentials.json": []byte(`{"type":"x"}`)}},
+		"no Azure credentials":      {Target{URL: "azblob://b"}, static},
+		"an account without a key":  {Target{URL: "azblob://b"}, Credentials{"storage-account": []byte("a")}},
+		"a key not in base64":       {Target{URL: "azblob://b"}, Credentials{"storage-account": []byte("a"), "storage-key": []byte("?")}},
+		"a cloud that nobody knows": {Target{URL: "azblob://b"}, Credentials{"storage-account": []byte("a"), "cloud": []byte("x")}},
+		"no Azure account":          {Target{URL: "azblob://b"}, nil},
+	} {
+		t.Run(title, func(t *testing.T) {
+			_, err := Open(t.Context(), c.target, c.credentials)
+			var e *Error
+			if !errors.As(err, &e) || e.Reason != v1beta2.ReasonStorageMisconfigured || !e.Lasting {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
+
+func TestAzureURL(t *testing.T) {
+	for title, c := range map[string]struct {
+		endpoint, account, cloud, want string
+	}{
+		"public":       {"", "a", "", "https://a.blob.core.windows.net/c"},
+		"China":        {"", "a", "AzureChinaCloud", "https://a.blob.core.chinacloudapi.cn/c"},
+		"own host":     {"https://a.blob.example", "a", "", "https://a.blob.example/c"},
+		"imitation":    {"http://127.0.0.1:10000", "a", "", "http://127.0.0.1:10000/a/c"},
+		"with a path":  {"http://127.0.0.1:10000/a", "a", "", "http://127.0.0.1:10000/a/c"},
+		"by endpoint":  {"https://a.blob.example", "", "", "https://a.blob.example/c"},
+		"not a domain": {"https://abc.blob.example", "a", "", "https://abc.blob.example/a/c"},
+	} {
+		got, err := azureURL(Target{Endpoint: c.endpoint}, c.account, "c", Credentials{"cloud": []byte(c.cloud)})
+		if err != nil || got != c.want {
+			t.Errorf("%s: got %s, %v, want %s", title, got, err, c.want)
+		}
+	}
+}

@@ -1,0 +1,34 @@
+package blobstore
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"net/http"
+	"time"
+)
+
+// answerTimeout is how long a service may think about a request that it has received whole.
+const answerTimeout = time.Minute
+
+// trust makes a transport believe the authorities, beside the system's.
+func trust(tr *http.Transport, ca []byte) error {
+	tr.ResponseHeaderTimeout = answerTimeout
+	if len(ca) == 0 {
+		return nil
+	}
+	pool, err := x509.SystemCertPool()
+	if err != nil {
+		pool = x509.NewCertPool() // an image without any
+	}
+	if !pool.AppendCertsFromPEM(ca) {
+		return misconfigured("the storage's ca.crt holds no certificate in PEM")
+	}
+	tr.TLSClientConfig = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
+	return nil
+}
+
+// transport is for the services whose client libraries bring none.
+func transport(ca []byte) (*http.Transport, error) {
+	tr := http.DefaultTransport.(*http.Transport).Clone()
+	return tr, trust(tr, ca)
+}

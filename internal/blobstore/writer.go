@@ -1,0 +1,106 @@
+package blobstore
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"gocloud.dev/blob"
+)
+
+// An upload holds about partSize × (concurrency + 2) bytes in memory. S3 takes 10,000 parts: 160 GB, far more than etcd
+// can hold.
+const (
+	partSize    = 16 << 20
+	concurrency = 2
+)
+
+// fileMode of objects that are files: they hold all that is in an etcd.
+const fileMode = 0o600
+
+// Writer writes one object. Nobody sees the object before Commit has returned nil. It is not safe for concurrent use.
+type Writer struct {
+	blob   *blob.Writer
+	cancel context.CancelFunc
+	bucket *Bucket
+	name   string
+	// file is what is written to, nil unless objects are files.
+	file *os.File
+}
+
+// Create begins an object. Either Commit or Abort must be called. The object takes the place of one with the same name.
+// An end of the context aborts, too, but Abort must still be called to wait for that.
+func (b *Bucket) Create(ctx context.Context, name string) (*Writer, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	w := &Writer{cancel: cancel, bucket: b, name: name}
+	before := b.before
+	if b.folder != "" {
+		before = w.holdFile
+	}
+	blobs, err := b.blobs.NewWriter(ctx, name, &blob.WriterOptions{
+		BufferSize: partSize, MaxConcurrency: concurrency, BeforeWrite: before,
+		ContentType: "application/octet-stream",
+	})
+	if err != nil {
+		cancel()
+		return nil, b.explain(toWrite, name, err)
+	}
+	w.blob = blobs
+	return w, nil
+}
+
+// holdFile keeps the file that the driver writes to.
+func (w *Writer) holdFile(as func(any) bool) error {
+	if !as(&w.file) {
+		return fmt.Errorf("the file of %s cannot be synced", w.name)
+	}
+	return w.file.Chmod(fileMode)
+}
+
+// Write writes. It may return before the service has anything.
+func (w *Writer) Write(p []byte) (int, error) {
+	n, err := w.blob.Write(p)
+	if err != nil {
+		return n, w.bucket.explain(toWrite, w.name, err)
+	}
+	return n, nil
+}
+
+// Commit waits until the service has it all and makes the object appear. After an error there is no object, or the one
+// that was there before.
+func (w *Writer) Commit() error {
+	defer w.cancel()
+	if w.file != nil {
+		if err := w.file.Sync(); err != nil {
+			w.Abort()
+			return w.bucket.explain(toWrite, w.name, err)
+		}
+	}
+	if err := w.blob.Close(); err != nil {
+		return w.bucket.explain(toWrite, w.name, err)
+	}
+	if w.file != nil {
+		if err := syncFolder(filepath.Dir(w.file.Name())); err != nil {
+			return w.bucket.explain(toWrite, w.name, err)
+		}
+	}
+	return nil
+}
+
+// Abort ends the writing without an object, and waits until the service has forgotten what it was sent.
+func (w *Writer) Abort() {
+	// In this order: closing alone would make an object of what was written so far.
+	w.cancel()
+	_ = w.blob.Close()
+}
+
+// syncFolder makes a rename in the folder last.
+func syncFolder(path string) error {
+	folder, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = folder.Close() }()
+	return folder.Sync()
+}
