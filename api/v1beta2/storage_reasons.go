@@ -29,3 +29,29 @@ const (
 	// ReasonStorageFailed means that the storage failed in a way that has no name here. It may go away by itself.
 	ReasonStorageFailed = "StorageFailed"
 )
+
+// Reasons about snapshots, and the etcd that they come from.
+const (
+	// ReasonSnapshotDamaged means that a snapshot is not what was written: use another one.
+	ReasonSnapshotDamaged = "SnapshotDamaged"
+	// ReasonSnapshotStalled means that no bytes moved for minutes, between etcd and the storage.
+	ReasonSnapshotStalled = "SnapshotStalled"
+	// ReasonSnapshotTimeout means that it was not done in the time that it was given.
+	ReasonSnapshotTimeout = "SnapshotTimeout"
+	// ReasonSnapshotVersion means that the etcd that a snapshot is restored for is too old, or too new, to read it.
+	ReasonSnapshotVersion = "SnapshotVersion"
+	// ReasonSnapshotFailed means that it failed in a way that has no name here.
+	ReasonSnapshotFailed = "SnapshotFailed"
+	// ReasonEncryptionKeyRefused means that the passphrase is missing, too short, or not the one that was used.
+	ReasonEncryptionKeyRefused = "EncryptionKeyRefused"
+	// ReasonScratchFailed means that the pod's own volume failed, or is too small.
+	ReasonScratchFailed = "ScratchFailed"
+	// ReasonEtcdUnreachable means that no member of the cluster that is to be backed up can be asked.
+	ReasonEtcdUnreachable = "EtcdUnreachable"
+	// ReasonEtcdAccessDenied means that etcd does not let the client take snapshots: it needs the role root.
+	ReasonEtcdAccessDenied = "EtcdAccessDenied"
+	// ReasonEtcdFailed means that etcd refused or broke off.
+	ReasonEtcdFailed = "EtcdFailed"
+	// ReasonEtcdForeign means that another cluster answered than the one that is to be backed up.
+	ReasonEtcdForeign = "EtcdForeign"
+)

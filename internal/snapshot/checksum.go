@@ -1,0 +1,80 @@
+package snapshot
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"hash"
+)
+
+// trailer is how many bytes etcd puts behind the database: their SHA-256. pages is what a database's size is a multiple
+// of.
+const (
+	trailer = sha256.Size
+	pages   = 512
+)
+
+var (
+	errNoTrailer = errors.New("it does not end with etcd's checksum: it is cut off, or no snapshot of etcd")
+	errTrailer   = errors.New("etcd's checksum at its end does not match: bytes in it have changed, or it is no snapshot of etcd")
+)
+
+// digest hashes a snapshot that is written to it. It keeps the last bytes back, which may be the trailer.
+type digest struct {
+	hash hash.Hash
+	held []byte
+	size int64
+}
+
+func newDigest() *digest { return &digest{hash: sha256.New(), held: make([]byte, 0, 2*trailer)} }
+
+// Write never fails.
+func (d *digest) Write(p []byte) (int, error) {
+	d.size += int64(len(p))
+	if len(p) >= trailer {
+		d.hash.Write(d.held)
+		d.hash.Write(p[:len(p)-trailer])
+		d.held = append(d.held[:0], p[len(p)-trailer:]...)
+		return len(p), nil
+	}
+	d.held = append(d.held, p...)
+	if over := len(d.held) - trailer; over > 0 {
+		d.hash.Write(d.held[:over])
+		d.held = append(d.held[:0], d.held[over:]...)
+	}
+	return len(p), nil
+}
+
+// check compares the trailer, once everything was written.
+func (d *digest) check() error {
+	switch {
+	case d.size <= trailer || d.size%pages != trailer:
+		return errNoTrailer
+	case !bytes.Equal(d.hash.Sum(nil), d.held):
+		return errTrailer
+	}
+	return nil
+}
+
+// sum is the SHA-256 of all, the trailer included, in hexadecimal. Nothing can be written after it.
+func (d *digest) sum() string {
+	d.hash.Write(d.held)
+	return hex.EncodeToString(d.hash.Sum(nil))
+}
+
+// meter hashes and counts what is written to it.
+type meter struct {
+	hash hash.Hash
+	size int64
+}
+
+func newMeter() *meter { return &meter{hash: sha256.New()} }
+
+// Write never fails.
+func (m *meter) Write(p []byte) (int, error) {
+	m.size += int64(len(p))
+	return m.hash.Write(p)
+}
+
+func (m *meter) sum() string { return hex.EncodeToString(m.hash.Sum(nil)) }

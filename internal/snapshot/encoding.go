@@ -1,0 +1,156 @@
+package snapshot
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+
+	"filippo.io/age"
+	"github.com/klauspost/compress/zstd"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/blobstore"
+)
+
+// Encoding says how an object is made from a snapshot. The zero value changes nothing.
+type Encoding struct {
+	// Compress with zstd.
+	Compress bool
+	// Key to encrypt with, nil for none.
+	Key *Key
+}
+
+// Values of a manifest's Compression and Encryption.
+const (
+	CompressionZstd = "Zstd"
+	EncryptionAge   = "Age"
+	None            = "None"
+)
+
+func (e Encoding) compression() string {
+	if e.Compress {
+		return CompressionZstd
+	}
+	return None
+}
+
+func (e Encoding) encryption() string {
+	if e.Key != nil {
+		return EncryptionAge
+	}
+	return None
+}
+
+// extension is what an object's name ends with: in the order in which the programs of these names are to be undone from
+// the right.
+func (e Encoding) extension() string {
+	extension := extensionPlain
+	if e.Compress {
+		extension += ".zst"
+	}
+	if e.Key != nil {
+		extension += ".age"
+	}
+	return extension
+}
+
+// What the two formats begin with.
+const (
+	zstdMagic = "\x28\xb5\x2f\xfd"
+	ageMagic  = "age-encryption.org/v1\n"
+)
+
+// maxWindow bounds the memory that reading an object takes, in bytes. What this package writes needs 8 MiB.
+const maxWindow = 32 << 20
+
+// encoder is a chain of writers, which are closed from the first to the last.
+type encoder struct {
+	io.Writer
+	closers []io.Closer
+}
+
+// Close writes what is left. It does not close the writer that was given to encode.
+func (e *encoder) Close() error {
+	for _, c := range e.closers {
+		if err := c.Close(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (e Encoding) encode(w io.Writer) (*encoder, error) {
+	chain := &encoder{Writer: w}
+	if e.Key != nil {
+		encrypted, err := age.Encrypt(chain.Writer, e.Key.recipient)
+		if err != nil {
+			return nil, fmt.Errorf("begin the encryption: %w", err)
+		}
+		chain.Writer, chain.closers = encrypted, []io.Closer{encrypted}
+	}
+	if e.Compress {
+		// One at a time: the pod that does this shares its node with etcd.
+		compressed, err := zstd.NewWriter(chain.Writer, zstd.WithEncoderConcurrency(1), zstd.WithLowerEncoderMem(true))
+		if err != nil {
+			return nil, fmt.Errorf("begin the compression: %w", err)
+		}
+		chain.Writer, chain.closers = compressed, append([]io.Closer{compressed}, chain.closers...)
+	}
+	return chain, nil
+}
+
+// decode undoes what the object begins with, so that objects without a manifest can be read, too. Done gives free what it
+// holds.
+func decode(r io.Reader, key *Key) (plain io.Reader, done func(), err error) {
+	done = func() {}
+	buffered := bufio.NewReader(r)
+	encrypted := begins(buffered, ageMagic)
+	switch {
+	case encrypted && key == nil:
+		return nil, nil, keyError("it is encrypted: name the Secret with its passphrase", nil)
+	case !encrypted && key != nil:
+		// Whoever can write to the bucket could put anything there otherwise.
+		return nil, nil, keyError("it is not encrypted, although a passphrase is given: "+
+			"if it is to be trusted nevertheless, leave the Secret with the passphrase out", nil)
+	case encrypted:
+		clear, err := age.Decrypt(buffered, key.identity)
+		if err != nil {
+			return nil, nil, decryptError(err)
+		}
+		buffered = bufio.NewReader(clear)
+	}
+	if !begins(buffered, zstdMagic) {
+		return buffered, done, nil
+	}
+	decompressed, err := zstd.NewReader(buffered, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+		zstd.WithDecoderMaxWindow(maxWindow))
+	if err != nil {
+		return nil, nil, damaged("begin the decompression: %w", err)
+	}
+	return decompressed, decompressed.Close, nil
+}
+
+// begins tells whether the magic comes next. A reader that fails will fail again when it is read.
+func begins(r *bufio.Reader, magic string) bool {
+	start, _ := r.Peek(len(magic))
+	return string(start) == magic
+}
+
+func keyError(message string, cause error) error {
+	return &Error{Reason: v1beta2.ReasonEncryptionKeyRefused, Message: message, Lasting: true, cause: cause}
+}
+
+func decryptError(err error) error {
+	var (
+		storage *blobstore.Error
+		other   *age.NoIdentityMatchError
+	)
+	switch {
+	case errors.As(err, &storage):
+		return err
+	case errors.As(err, &other):
+		return keyError("the passphrase is not the one that it was encrypted with", err)
+	}
+	return damaged("its encryption cannot be read: %w", err)
+}

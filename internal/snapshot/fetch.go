@@ -1,0 +1,129 @@
+package snapshot
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/blobstore"
+)
+
+// Fetch reads the object of a backup whole, decrypts and decompresses it, and writes it to w as etcd has sent it. What was
+// written is to be trusted only if Fetch returns nil: the checksums come last.
+func Fetch(ctx context.Context, b *blobstore.Bucket, m Manifest, key *Key, w io.Writer, p Progress) error {
+	stored, raw, err := fetch(ctx, b, m.Object, key, w, p, m.Size)
+	switch {
+	case err != nil:
+		return err
+	case stored.size != m.StoredSize || stored.sum() != m.StoredSHA256:
+		return damaged("%s is not what was written: its checksum does not match the manifest's", b.URL(m.Object))
+	case raw.size != m.Size || raw.sum() != m.SHA256:
+		return damaged("%s is not what its manifest describes: the checksums differ", b.URL(m.Object))
+	}
+	return nil
+}
+
+// FetchForeign is Fetch for an object without a manifest, such as one of coreos/etcd-operator or etcdctl, of which nothing
+// can be checked but what etcd put at its end.
+func FetchForeign(ctx context.Context, b *blobstore.Bucket, object string, key *Key, w io.Writer, p Progress) error {
+	_, _, err := fetch(ctx, b, object, key, w, p, maxSize)
+	return err
+}
+
+// maxSize of a snapshot of which nothing is known, in bytes: far more than etcd can hold.
+const maxSize = 1 << 40
+
+func fetch(
+	ctx context.Context, b *blobstore.Bucket, object string, key *Key, w io.Writer, p Progress, size int64,
+) (*meter, *digest, error) {
+	watched, touch, stop := watch(ctx, stallLimit)
+	defer stop()
+	r, err := b.Open(watched, object)
+	if err != nil {
+		return nil, nil, stalled(watched, err)
+	}
+	defer func() { _ = r.Close() }()
+	stored, raw := newMeter(), newDigest()
+	source := io.TeeReader(&tracked{Reader: r, touch: touch}, stored)
+	if err := unpack(source, key, w, raw, p, size); err != nil {
+		return nil, nil, stalled(watched, explainRead(b.URL(object), err))
+	}
+	// What follows the end of the compression or encryption counts for the checksum, too.
+	if _, err := io.Copy(io.Discard, source); err != nil {
+		return nil, nil, stalled(watched, err)
+	}
+	if err := raw.check(); err != nil {
+		return nil, nil, damaged("%s: %w", b.URL(object), err)
+	}
+	return stored, raw, nil
+}
+
+// unpack writes no more than size bytes: a small object could otherwise fill the disk.
+func unpack(source io.Reader, key *Key, w io.Writer, raw *digest, p Progress, size int64) error {
+	plain, done, err := decode(source, key)
+	if err != nil {
+		return err
+	}
+	defer done()
+	limited := &tracked{Reader: io.LimitReader(plain, size+1), touch: func() {}, progress: p}
+	_, err = io.CopyBuffer(&output{w}, io.TeeReader(limited, raw), make([]byte, bufferSize))
+	if err == nil && limited.bytes > size {
+		return damaged("there is more in it than the %d bytes that it should have", size)
+	}
+	return err
+}
+
+// output tells the errors of where the snapshot goes from those of where it comes from.
+type output struct{ io.Writer }
+
+func (o *output) Write(p []byte) (int, error) {
+	n, err := o.Writer.Write(p)
+	if err != nil {
+		err = scratchError("write the snapshot", err)
+	}
+	return n, err
+}
+
+// explainRead: whatever is neither the storage's nor the disk's fault is the object's.
+func explainRead(where string, err error) error {
+	var (
+		own     *Error
+		storage *blobstore.Error
+	)
+	if errors.As(err, &own) || errors.As(err, &storage) {
+		return err
+	}
+	return damaged("%s cannot be read: %w", where, err)
+}
+
+// FetchFile is Fetch, or FetchForeign if the manifest is nil, into a file, which is there only if it is sound.
+func FetchFile(ctx context.Context, b *blobstore.Bucket, object string, m *Manifest, key *Key, path string, p Progress) error {
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return scratchError("make the file", err)
+	}
+	if m != nil {
+		err = Fetch(ctx, b, *m, key, file, p)
+	} else {
+		err = FetchForeign(ctx, b, object, key, file, p)
+	}
+	if err == nil {
+		err = file.Sync()
+	}
+	if closed := file.Close(); err == nil {
+		err = closed
+	}
+	if err != nil {
+		_ = os.Remove(path)
+	}
+	return err
+}
+
+func scratchError(what string, err error) error {
+	return &Error{
+		Reason:  v1beta2.ReasonScratchFailed,
+		Message: "cannot " + what + ": " + err.Error() + "; see whether the pod's volume is large enough", cause: err,
+	}
+}

@@ -1,0 +1,137 @@
+package snapshot
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"hash"
+	"strings"
+
+	"github.com/Masterminds/semver/v3"
+	"go.etcd.io/bbolt"
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	"go.etcd.io/etcd/server/v3/storage/mvcc"
+	"go.etcd.io/etcd/server/v3/storage/schema"
+	"google.golang.org/protobuf/proto"
+)
+
+// Content is what is in a database.
+type Content struct {
+	// Revision is the latest.
+	Revision int64
+	// Keys is how many there are at the latest revision, and KeysAt at the one that was asked for; -1 if a compaction has
+	// made that one unknowable.
+	Keys, KeysAt int64
+	// Hash is the SHA-256 of all keys and values of all revisions, in hexadecimal. A restore does not change it.
+	Hash string
+	// Version is the etcd version whose data it is, major.minor, empty if it says nothing of it.
+	Version string
+}
+
+// Inspect checks the structure of a database, which is a snapshot or a member's file, and reads what is in it. Nothing is
+// changed. It takes memory for all keys, as etcd does when it starts.
+func Inspect(path string, at int64) (c Content, err error) {
+	defer func() { // the library does so where pages make no sense
+		if p := recover(); p != nil {
+			err = damaged("the database makes no sense: %v", p)
+		}
+	}()
+	db, err := bbolt.Open(path, 0o400, &bbolt.Options{ReadOnly: true})
+	if err != nil {
+		return Content{}, damaged("the database cannot be opened: %w", err)
+	}
+	defer func() { _ = db.Close() }()
+	err = db.View(func(tx *bbolt.Tx) error {
+		var problems []string
+		for p := range tx.Check() {
+			problems = append(problems, p.Error())
+		}
+		if len(problems) > 0 {
+			return damaged("the database has %d faults, the first of them: %s", len(problems), problems[0])
+		}
+		for _, bucket := range [][]byte{schema.Key.Name(), schema.Meta.Name(), schema.Cluster.Name()} {
+			if tx.Bucket(bucket) == nil {
+				return damaged("the database is none of etcd's: it has no bucket %q", bucket)
+			}
+		}
+		c.Version = dataVersion(tx)
+		return c.read(tx, at)
+	})
+	return c, err
+}
+
+// dataVersion is the higher one of the schema's version, which etcd has since 3.6, and the cluster's.
+func dataVersion(tx *bbolt.Tx) string {
+	texts := []string{string(tx.Bucket(schema.Cluster.Name()).Get(schema.ClusterClusterVersionKeyName))}
+	if v := schema.ReadStorageVersionFromSnapshot(tx); v != nil {
+		texts = append(texts, v.String())
+	}
+	var highest *semver.Version
+	for _, text := range texts {
+		v, err := semver.NewVersion(strings.TrimSpace(text))
+		if err == nil && (highest == nil || v.GreaterThan(highest)) {
+			highest = v
+		}
+	}
+	if highest == nil {
+		return ""
+	}
+	return fmt.Sprintf("%d.%d", highest.Major(), highest.Minor())
+}
+
+// counter follows keys through their revisions.
+type counter struct {
+	hash  hash.Hash
+	alive map[string]struct{}
+}
+
+func (c *Content) read(tx *bbolt.Tx, at int64) error {
+	compacted := compactRevision(tx)
+	n := counter{hash: sha256.New(), alive: map[string]struct{}{}}
+	c.KeysAt = -1
+	err := tx.Bucket(schema.Key.Name()).ForEach(func(k, v []byte) error {
+		revision := mvcc.BytesToRev(k).Main
+		if revision > at && c.KeysAt < 0 && compacted <= at {
+			c.KeysAt = int64(len(n.alive))
+		}
+		c.Revision = max(c.Revision, revision)
+		return n.add(k, v)
+	})
+	if err != nil {
+		return err
+	}
+	if c.KeysAt < 0 && compacted <= at && c.Revision <= at {
+		c.KeysAt = int64(len(n.alive))
+	}
+	c.Keys, c.Hash = int64(len(n.alive)), hex.EncodeToString(n.hash.Sum(nil))
+	return nil
+}
+
+// add takes one revision of one key.
+func (n *counter) add(k, v []byte) error {
+	n.hash.Write(k)
+	n.hash.Write(v)
+	kv := &mvccpb.KeyValue{}
+	if err := proto.Unmarshal(v, kv); err != nil {
+		return damaged("the database holds a value that is none of etcd's: %w", err)
+	}
+	switch {
+	case len(kv.GetKey()) == 0: // the mark that a restore sets the revision with
+	case mvcc.IsTombstone(k):
+		delete(n.alive, string(kv.GetKey()))
+	default:
+		n.alive[string(kv.GetKey())] = struct{}{}
+	}
+	return nil
+}
+
+// compactRevision is up to where superseded revisions may be gone.
+func compactRevision(tx *bbolt.Tx) int64 {
+	var latest int64
+	for _, key := range [][]byte{schema.ScheduledCompactKeyName, schema.FinishedCompactKeyName} {
+		if v := tx.Bucket(schema.Meta.Name()).Get(key); len(v) > 0 {
+			latest = max(latest, mvcc.BytesToRev(v).Main)
+		}
+	}
+	return latest
+}

@@ -1,0 +1,50 @@
+package snapshot
+
+import (
+	"fmt"
+	"strings"
+
+	"filippo.io/age"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+)
+
+// Key encrypts snapshots and decrypts them, by a passphrase. The age program can do both, too.
+type Key struct {
+	recipient *age.ScryptRecipient
+	identity  *age.ScryptIdentity
+}
+
+// PassphraseKey is the key of the Secret that holds the passphrase.
+const PassphraseKey = "passphrase"
+
+// minPassphrase is the length in bytes from which on guessing is hopeless, for 16 characters at random.
+const minPassphrase = 16
+
+// Work factors, as powers of two, of deriving a key from the passphrase. Memory is 1 KiB times that: 64 MiB to write,
+// and up to 256 MiB to read what the age program wrote. A passphrase of the length that is asked for needs no more.
+const (
+	workFactor    = 16
+	maxWorkFactor = 18
+)
+
+// ParseKey reads a Secret. White space around the passphrase does not count, since files end with a newline.
+func ParseKey(secret map[string][]byte) (*Key, error) {
+	passphrase := strings.TrimSpace(string(secret[PassphraseKey]))
+	if len(passphrase) < minPassphrase {
+		return nil, &Error{Reason: v1beta2.ReasonEncryptionKeyRefused, Lasting: true, Message: fmt.Sprintf(
+			"the Secret for the encryption must have a key %q of at least %d characters, such as `openssl rand -base64 32` gives",
+			PassphraseKey, minPassphrase)}
+	}
+	recipient, err := age.NewScryptRecipient(passphrase)
+	if err != nil {
+		return nil, fmt.Errorf("use the passphrase: %w", err)
+	}
+	identity, err := age.NewScryptIdentity(passphrase)
+	if err != nil {
+		return nil, fmt.Errorf("use the passphrase: %w", err)
+	}
+	recipient.SetWorkFactor(workFactor)
+	identity.SetMaxWorkFactor(maxWorkFactor)
+	return &Key{recipient: recipient, identity: identity}, nil
+}

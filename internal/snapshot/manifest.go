@@ -1,0 +1,122 @@
+package snapshot
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Manifest describes a snapshot. It is beside the object, as JSON.
+type Manifest struct {
+	// Object is the name of the object.
+	Object string `json:"object"`
+	// TakenAt is when the snapshot began, in UTC.
+	TakenAt time.Time `json:"takenAt"`
+	// Cluster is the EtcdCluster that it is of; it has only an ID if it was no EtcdCluster.
+	Cluster Cluster `json:"cluster"`
+	// Member is where it was taken.
+	Member Member `json:"member"`
+	// Revision is etcd's when the snapshot began. What was written since may be in it, too.
+	Revision int64 `json:"revision"`
+	// Keys is how many there were at that revision.
+	Keys int64 `json:"keys"`
+	// EtcdVersion is the version of the server, major.minor.patch.
+	EtcdVersion string `json:"etcdVersion"`
+	// StorageVersion is the version of the data's schema, major.minor.0, empty before etcd 3.6 and in a cluster's first
+	// seconds.
+	StorageVersion string `json:"storageVersion,omitempty"`
+	// Size is that of the snapshot as etcd sent it, its checksum included, and SHA256 that in hexadecimal.
+	Size   int64  `json:"size"`
+	SHA256 string `json:"sha256"`
+	// StoredSize is that of the object, and StoredSHA256 that in hexadecimal.
+	StoredSize   int64  `json:"storedSize"`
+	StoredSHA256 string `json:"storedSHA256"`
+	// Compression is Zstd or None, Encryption Age or None.
+	Compression string `json:"compression"`
+	Encryption  string `json:"encryption"`
+	// Writer is the Kubernetes object that asked for it.
+	Writer Writer `json:"writer"`
+}
+
+// Cluster names an etcd cluster.
+type Cluster struct {
+	Namespace string `json:"namespace,omitempty"`
+	Name      string `json:"name,omitempty"`
+	UID       string `json:"uid,omitempty"`
+	// ID is etcd's, in hexadecimal.
+	ID string `json:"id"`
+}
+
+// Member names a member.
+type Member struct {
+	// ID is etcd's, in hexadecimal.
+	ID string `json:"id"`
+	// Endpoint is its client URL.
+	Endpoint string `json:"endpoint"`
+}
+
+// Writer names an EtcdBackup or an EtcdRestore.
+type Writer struct {
+	Kind      string `json:"kind"`
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	UID       string `json:"uid"`
+}
+
+// format tells a manifest from other JSON, and this version of it from later ones.
+const format = "etcd-operator/snapshot/v1"
+
+// envelope is what is written: a checksum lets a reader tell a damaged manifest from one that was meant so.
+type envelope struct {
+	Format   string          `json:"format"`
+	SHA256   string          `json:"sha256"`
+	Manifest json.RawMessage `json:"manifest"`
+}
+
+var (
+	errForeign = errors.New("it is JSON of somebody else")
+	errNewer   = errors.New("it was written by a later version of this operator")
+)
+
+func (m Manifest) encode() ([]byte, error) {
+	data, err := json.Marshal(m)
+	if err != nil {
+		return nil, fmt.Errorf("write the manifest of %s: %w", m.Object, err)
+	}
+	sum := sha256.Sum256(data)
+	return json.MarshalIndent(envelope{Format: format, SHA256: hex.EncodeToString(sum[:]), Manifest: data}, "", "  ")
+}
+
+// decodeManifest returns errForeign or errNewer for JSON that is not to be touched.
+func decodeManifest(data []byte) (Manifest, error) {
+	var (
+		e       envelope
+		m       Manifest
+		compact bytes.Buffer
+	)
+	if err := json.Unmarshal(data, &e); err != nil {
+		return m, fmt.Errorf("it is not JSON: %w", err)
+	}
+	const known = len(format) - len("1")
+	switch {
+	case e.Format == format:
+	case len(e.Format) >= known && e.Format[:known] == format[:known]:
+		return m, errNewer
+	default:
+		return m, errForeign
+	}
+	if err := json.Compact(&compact, e.Manifest); err != nil {
+		return m, fmt.Errorf("it is not JSON: %w", err)
+	}
+	if sum := sha256.Sum256(compact.Bytes()); hex.EncodeToString(sum[:]) != e.SHA256 {
+		return m, errors.New("its checksum does not match")
+	}
+	if err := json.Unmarshal(e.Manifest, &m); err != nil {
+		return m, fmt.Errorf("it cannot be read: %w", err)
+	}
+	return m, nil
+}

@@ -1,0 +1,36 @@
+package snapshot
+
+import (
+	"fmt"
+	"regexp"
+	"time"
+)
+
+const (
+	// extensionPlain is what the name of an object as etcd sent it ends with.
+	extensionPlain = ".db"
+	// extensionManifest is what a manifest's name has behind the object's.
+	extensionManifest = ".manifest.json"
+)
+
+// tagLength is how much of a UID is in a name.
+const tagLength = 8
+
+func tag(uid string) string { return uid[:min(tagLength, len(uid))] }
+
+// Name is the name of an object: revision, time and the beginning of the UID of who writes it. In a list that is sorted
+// by name the revisions are, too, for those who look into the bucket; nothing here relies on that.
+func Name(revision int64, at time.Time, writerUID string, e Encoding) string {
+	return fmt.Sprintf("%020d_%s_%s%s", revision, at.UTC().Format("20060102T150405Z"), tag(writerUID), e.extension())
+}
+
+// name tells the names of Name from others. The group is the tag.
+var name = regexp.MustCompile(`^\d{20}_\d{8}T\d{6}Z_([0-9a-z-]{1,8})\.db(?:\.zst)?(?:\.age)?$`)
+
+// LegacyName is the name that coreos/etcd-operator gave to the objects of a periodic backup: key_vrevision_time. That of a
+// backup that is taken once is the key.
+func LegacyName(key string, revision int64, at time.Time) string {
+	return fmt.Sprintf("%s_v%d_%s", key, revision, at.UTC().Format("2006-01-02-15:04:05"))
+}
+
+func manifestName(object string) string { return object + extensionManifest }

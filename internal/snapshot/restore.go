@@ -1,0 +1,149 @@
+package snapshot
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/Masterminds/semver/v3"
+	etcdutl "go.etcd.io/etcd/etcdutl/v3/snapshot"
+	"go.uber.org/zap"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+)
+
+// RevisionBump is how far a restore moves the revision ahead: more than a cluster gets through in a week at 1500 writes a
+// second, so that nobody sees a revision that meant something else before.
+const RevisionBump = 1_000_000_000
+
+// Identity is the only member of the cluster that a snapshot is restored for. The others join it.
+type Identity struct {
+	// Name and PeerURL are the member's.
+	Name, PeerURL string
+	// Token must not have been used before: the IDs of the member and the cluster are made from it and the peer URL.
+	Token string
+}
+
+// Restore makes a member's data folder of a snapshot, which must end with etcd's checksum. The revision goes up by
+// RevisionBump, and everything before counts as compacted, so that watchers start anew. EtcdVersion is the version that
+// is going to run on it. The folder must not exist, or be empty, and appears at once: an interrupted restore leaves only
+// <folder>.restoring, which the next one removes. The volume needs room for the database twice, if the snapshot is on it.
+func Restore(snapshot, folder, etcdVersion string, who Identity) (Content, error) {
+	if err := vacant(folder); err != nil {
+		return Content{}, err
+	}
+	before, err := Inspect(snapshot, 0)
+	if err != nil {
+		return Content{}, err
+	}
+	if err := CheckVersion(before.Version, etcdVersion); err != nil {
+		return Content{}, err
+	}
+	temporary := folder + ".restoring"
+	if err := os.RemoveAll(temporary); err != nil {
+		return Content{}, scratchError("remove an earlier try", err)
+	}
+	if err := extract(snapshot, temporary, who, RevisionBump); err != nil {
+		return Content{}, err
+	}
+	after, err := Inspect(databaseIn(temporary), 0)
+	if err != nil {
+		return Content{}, err
+	}
+	if after.Revision != before.Revision+RevisionBump || after.Keys != before.Keys {
+		return Content{}, damaged("the restored database differs from the snapshot: revision %d and %d keys instead of %d and %d",
+			after.Revision, after.Keys, before.Revision+RevisionBump, before.Keys)
+	}
+	return after, place(temporary, folder)
+}
+
+// vacant tells whether nothing is lost by a folder of that name.
+func vacant(folder string) error {
+	entries, err := os.ReadDir(folder)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return scratchError("look into "+folder, err)
+	case len(entries) > 0:
+		return fmt.Errorf("restore into %s: there is data already, and nothing is overwritten", folder)
+	}
+	return nil
+}
+
+// place moves the folder to its name, for good.
+func place(temporary, folder string) error {
+	err := filepath.WalkDir(temporary, func(path string, _ fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		return syncPath(path)
+	})
+	if err == nil {
+		err = os.Rename(temporary, folder)
+	}
+	if err == nil {
+		err = syncPath(filepath.Dir(folder))
+	}
+	if err != nil {
+		return scratchError("put the restored data in its place", err)
+	}
+	return nil
+}
+
+func syncPath(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }()
+	return f.Sync()
+}
+
+// extract has etcd's own library write the data folder. It bumps only if it is told both what by and to compact.
+func extract(snapshot, folder string, who Identity, bump uint64) error {
+	err := etcdutl.NewV3(zap.NewNop()).Restore(etcdutl.RestoreConfig{
+		SnapshotPath: snapshot, OutputDataDir: folder, Name: who.Name, PeerURLs: []string{who.PeerURL},
+		InitialCluster: who.Name + "=" + who.PeerURL, InitialClusterToken: who.Token,
+		RevisionBump: bump, MarkCompacted: bump > 0,
+	})
+	if err != nil {
+		_ = os.RemoveAll(folder)
+		return scratchError("restore the snapshot", err)
+	}
+	return nil
+}
+
+func databaseIn(folder string) string { return filepath.Join(folder, "member", "snap", "db") }
+
+// CheckVersion tells whether an etcd version, major.minor.patch, can start from data of a version, major.minor: its own, or
+// the one before it. Data that names no version is taken.
+func CheckVersion(data, etcdVersion string) error {
+	target, err := semver.StrictNewVersion(etcdVersion)
+	if err != nil {
+		return fmt.Errorf("the etcd version %q is none: %w", etcdVersion, err)
+	}
+	if data == "" {
+		return nil
+	}
+	from, err := semver.NewVersion(data)
+	if err != nil {
+		return damaged("the data's version %q is none: %w", data, err)
+	}
+	refuse := func(advice string) error {
+		return &Error{Reason: v1beta2.ReasonSnapshotVersion, Lasting: true, Message: fmt.Sprintf(
+			"the snapshot is of etcd %s, and etcd %s cannot start from it: %s", data, etcdVersion, advice)}
+	}
+	switch {
+	case from.Major() != target.Major():
+		return refuse(fmt.Sprintf("restore it with etcd %s", data))
+	case from.Minor() > target.Minor():
+		return refuse(fmt.Sprintf("set the version to %d.%d or later", from.Major(), from.Minor()))
+	case from.Minor()+1 < target.Minor():
+		return refuse(fmt.Sprintf("restore it with %d.%d or %d.%d, and upgrade one minor version at a time",
+			from.Major(), from.Minor(), from.Major(), from.Minor()+1))
+	}
+	return nil
+}

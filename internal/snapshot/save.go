@@ -1,0 +1,142 @@
+package snapshot
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"github.com/etcdpilot/etcd-operator/internal/blobstore"
+)
+
+// Source opens the stream of a snapshot. The stream ends with the context.
+type Source func(ctx context.Context) (*Stream, error)
+
+// Stream is a snapshot on its way.
+type Stream struct {
+	// Body is what etcd sends.
+	Body io.ReadCloser
+	// What is known before it has arrived. See Manifest.
+	TakenAt        time.Time
+	ClusterID      string
+	Member         Member
+	Revision, Keys int64
+	EtcdVersion    string
+	StorageVersion string
+}
+
+// Job is what to make of a snapshot.
+type Job struct {
+	// Name gives the object's name; see Name and LegacyName.
+	Name func(*Stream) string
+	// Cluster is of what, without the ID, and Writer for whom.
+	Cluster  Cluster
+	Writer   Writer
+	Encoding Encoding
+	// Progress may be nil.
+	Progress Progress
+	// StallLimit is how long no byte may move; five minutes if 0.
+	StallLimit time.Duration
+}
+
+// cleanUpTimeout is how long it may take to delete what is not to be.
+const cleanUpTimeout = 30 * time.Second
+
+// Save streams a snapshot into the bucket and returns its manifest, which is there, too. After an error there is neither
+// an object nor a manifest, unless the storage refuses even to delete: then there is an object without a manifest.
+//
+// The member serves all of it from one moment, and cannot reuse free pages until the last byte has left: a slow storage
+// makes its database grow.
+func Save(ctx context.Context, b *blobstore.Bucket, source Source, j Job) (Manifest, error) {
+	limit := j.StallLimit
+	if limit == 0 {
+		limit = stallLimit
+	}
+	watched, touch, stop := watch(ctx, limit)
+	defer stop()
+	m, err := save(watched, b, source, j, touch)
+	return m, stalled(watched, err)
+}
+
+func save(ctx context.Context, b *blobstore.Bucket, source Source, j Job, touch func()) (Manifest, error) {
+	stream, err := source(ctx)
+	if err != nil {
+		return Manifest{}, err
+	}
+	defer func() { _ = stream.Body.Close() }()
+	m := j.manifest(stream)
+	w, err := b.Create(ctx, m.Object)
+	if err != nil {
+		return Manifest{}, err
+	}
+	touch()
+	if err := transfer(w, &tracked{Reader: stream.Body, touch: touch, progress: j.Progress}, j.Encoding, &m); err != nil {
+		w.Abort()
+		return Manifest{}, err
+	}
+	// A manifest of an earlier object of this name must not describe this one.
+	if err := b.Delete(ctx, manifestName(m.Object)); err != nil {
+		w.Abort()
+		return Manifest{}, err
+	}
+	if err := w.Commit(); err != nil {
+		return Manifest{}, err
+	}
+	touch()
+	if err := describe(ctx, b, m); err != nil {
+		fresh, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanUpTimeout)
+		defer cancel()
+		_ = Delete(fresh, b, m) // the error before says more
+		return Manifest{}, err
+	}
+	return m, nil
+}
+
+func (j Job) manifest(s *Stream) Manifest {
+	cluster := j.Cluster
+	cluster.ID = s.ClusterID
+	return Manifest{
+		Object: j.Name(s), TakenAt: s.TakenAt.UTC().Truncate(time.Second), Cluster: cluster, Member: s.Member,
+		Revision: s.Revision, Keys: s.Keys, EtcdVersion: s.EtcdVersion, StorageVersion: s.StorageVersion,
+		Compression: j.Encoding.compression(), Encryption: j.Encoding.encryption(), Writer: j.Writer,
+	}
+}
+
+// transfer copies the snapshot through the encoding, checks it, and notes sizes and checksums in the manifest.
+func transfer(to io.Writer, from io.Reader, e Encoding, m *Manifest) error {
+	stored, raw := newMeter(), newDigest()
+	encoder, err := e.encode(io.MultiWriter(to, stored))
+	if err != nil {
+		return err
+	}
+	if _, err := io.CopyBuffer(io.MultiWriter(raw, encoder), from, make([]byte, bufferSize)); err != nil {
+		return err
+	}
+	if err := raw.check(); err != nil {
+		return damaged("the snapshot did not arrive whole from %s: %w", m.Member.Endpoint, err)
+	}
+	if err := encoder.Close(); err != nil {
+		return err
+	}
+	m.Size, m.SHA256, m.StoredSize, m.StoredSHA256 = raw.size, raw.sum(), stored.size, stored.sum()
+	return nil
+}
+
+// bufferSize of copying, in bytes.
+const bufferSize = 256 << 10
+
+// describe writes the manifest.
+func describe(ctx context.Context, b *blobstore.Bucket, m Manifest) error {
+	data, err := m.encode()
+	if err != nil {
+		return err
+	}
+	w, err := b.Create(ctx, manifestName(m.Object))
+	if err != nil {
+		return err
+	}
+	if _, err := w.Write(data); err != nil {
+		w.Abort()
+		return err
+	}
+	return w.Commit()
+}

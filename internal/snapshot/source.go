@@ -1,0 +1,185 @@
+package snapshot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+)
+
+// statusTimeout is how long a member may take to answer for itself.
+const statusTimeout = 5 * time.Second
+
+// FromEtcd takes a snapshot from one of the configuration's endpoints, as Choose says. An expected cluster ID other than 0
+// must be theirs.
+func FromEtcd(config clientv3.Config, expected uint64) Source {
+	return func(ctx context.Context) (*Stream, error) {
+		members, problem := ask(ctx, config)
+		for _, m := range members {
+			if expected == 0 {
+				expected = m.ClusterID
+			}
+			if m.ClusterID != expected {
+				return nil, &Error{Reason: v1beta2.ReasonEtcdForeign, Lasting: true, Message: fmt.Sprintf(
+					"%s belongs to cluster %x, not to %x: correct the endpoints", m.Endpoint, m.ClusterID, expected)}
+			}
+		}
+		chosen, ok := Choose(members)
+		switch {
+		case ok:
+			return open(ctx, config, chosen)
+		case problem != nil:
+			return nil, problem
+		}
+		return nil, &Error{
+			Reason:  v1beta2.ReasonEtcdFailed,
+			Message: "every member that answers says that its data is corrupt: repair the cluster, or restore it",
+		}
+	}
+}
+
+// ask returns the members that answered, and why one did not.
+func ask(ctx context.Context, config clientv3.Config) ([]Status, error) {
+	var (
+		mu      sync.Mutex
+		wg      sync.WaitGroup
+		members []Status
+		problem error
+	)
+	for _, endpoint := range config.Endpoints {
+		wg.Go(func() {
+			m, err := askOne(ctx, config, endpoint)
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil {
+				problem = err
+				return
+			}
+			members = append(members, m)
+		})
+	}
+	wg.Wait()
+	return members, problem
+}
+
+func askOne(ctx context.Context, config clientv3.Config, endpoint string) (Status, error) {
+	client, err := connect(ctx, config, endpoint)
+	if err != nil {
+		return Status{}, explainEtcd(endpoint, err)
+	}
+	defer func() { _ = client.Close() }()
+	ctx, cancel := context.WithTimeout(ctx, statusTimeout)
+	defer cancel()
+	// The client's own Status makes another connection.
+	s, err := pb.NewMaintenanceClient(client.ActiveConnection()).Status(ctx, &pb.StatusRequest{})
+	if err != nil {
+		return Status{}, explainEtcd(endpoint, rpctypes.Error(err))
+	}
+	return Status{
+		Endpoint: endpoint, MemberID: s.GetHeader().GetMemberId(), ClusterID: s.GetHeader().GetClusterId(),
+		Leader: s.GetLeader(), Learner: s.GetIsLearner(), Applied: s.GetRaftAppliedIndex(), Version: s.GetVersion(),
+		Corrupt: isCorrupt(s.GetErrors(), s.GetHeader().GetMemberId()),
+	}, nil
+}
+
+// isCorrupt looks for the member's own alarm in what it says, since a question for alarms needs a quorum.
+func isCorrupt(errs []string, member uint64) bool {
+	return slices.ContainsFunc(errs, func(text string) bool {
+		return strings.Contains(text, pb.AlarmType_CORRUPT.String()) &&
+			strings.Contains(text, strconv.FormatUint(member, 10))
+	})
+}
+
+// connect makes a client of one endpoint: a snapshot must come from the member whose revision was asked for.
+func connect(ctx context.Context, config clientv3.Config, endpoint string) (*clientv3.Client, error) {
+	config.Endpoints, config.Context = []string{endpoint}, ctx
+	return clientv3.New(config)
+}
+
+func open(ctx context.Context, config clientv3.Config, m Status) (*Stream, error) {
+	client, err := connect(ctx, config, m.Endpoint)
+	if err != nil {
+		return nil, explainEtcd(m.Endpoint, err)
+	}
+	s := &Stream{
+		TakenAt: time.Now(), ClusterID: hexadecimal(m.ClusterID), EtcdVersion: m.Version,
+		Member: Member{ID: hexadecimal(m.MemberID), Endpoint: m.Endpoint},
+	}
+	// Before the snapshot, so that what is counted is in it. It costs etcd a look at its index, without the values.
+	count, err := client.Get(ctx, "\x00", clientv3.WithFromKey(), clientv3.WithCountOnly(), clientv3.WithSerializable())
+	if err != nil {
+		_ = client.Close()
+		return nil, explainEtcd(m.Endpoint, err)
+	}
+	s.Revision, s.Keys = count.Header.GetRevision(), count.Count
+	snapshot, err := client.SnapshotWithVersion(ctx)
+	if err != nil {
+		_ = client.Close()
+		return nil, explainEtcd(m.Endpoint, err)
+	}
+	s.StorageVersion = snapshot.Version
+	s.Body = &body{response: snapshot, client: client, endpoint: m.Endpoint}
+	return s, nil
+}
+
+// body ends the connection with the stream.
+type body struct {
+	response *clientv3.SnapshotResponse
+	client   *clientv3.Client
+	endpoint string
+}
+
+func (b *body) Read(p []byte) (int, error) {
+	n, err := b.response.Snapshot.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = explainEtcd(b.endpoint, err)
+	}
+	return n, err
+}
+
+func (b *body) Close() error {
+	_ = b.response.Snapshot.Close()
+	return b.client.Close()
+}
+
+// refusals are how etcd says that a client may not.
+var refusals = []error{
+	rpctypes.ErrPermissionDenied, rpctypes.ErrUserEmpty, rpctypes.ErrAuthFailed, rpctypes.ErrInvalidAuthToken,
+}
+
+func explainEtcd(endpoint string, err error) error {
+	e := &Error{Reason: v1beta2.ReasonEtcdFailed, cause: err}
+	var refusal rpctypes.EtcdError
+	known := errors.As(err, &refusal)
+	code := status.Code(err)
+	if known {
+		code = refusal.Code()
+	}
+	advice := "etcd failed"
+	switch {
+	case slices.ContainsFunc(refusals, func(r error) bool { return errors.Is(err, r) }):
+		e.Reason, e.Lasting = v1beta2.ReasonEtcdAccessDenied, true
+		advice = "etcd does not allow it: the client certificate (or user) needs the role root"
+	case !known && (code == codes.Unavailable || code == codes.DeadlineExceeded), errors.Is(err, context.DeadlineExceeded):
+		e.Reason = v1beta2.ReasonEtcdUnreachable
+		advice = "etcd cannot be reached; see whether it runs, and whether the client certificates fit"
+	}
+	e.Message = fmt.Sprintf("%s: %s (%v)", endpoint, advice, err)
+	return e
+}
+
+// hexadecimal is how etcd's own tools write IDs.
+func hexadecimal(id uint64) string { return strconv.FormatUint(id, 16) }

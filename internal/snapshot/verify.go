@@ -1,0 +1,63 @@
+package snapshot
+
+import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/etcdpilot/etcd-operator/internal/blobstore"
+)
+
+// VerifyChecksum reads a backup whole and compares it with its manifest.
+func VerifyChecksum(ctx context.Context, b *blobstore.Bucket, m Manifest, key *Key, p Progress) error {
+	return Fetch(ctx, b, m, key, io.Discard, p)
+}
+
+// VerifyRestore reads a backup whole, compares it with its manifest, restores it below the scratch folder, and compares
+// what is in it with what etcd had. The scratch folder needs room for twice the database. Nothing is left there.
+func VerifyRestore(ctx context.Context, b *blobstore.Bucket, m Manifest, key *Key, scratch string, p Progress) (Content, error) {
+	folder, err := os.MkdirTemp(scratch, "verify-*")
+	if err != nil {
+		return Content{}, scratchError("make a folder", err)
+	}
+	defer func() { _ = os.RemoveAll(folder) }()
+	file := filepath.Join(folder, "snapshot.db")
+	if err := FetchFile(ctx, b, m.Object, &m, key, file, p); err != nil {
+		return Content{}, err
+	}
+	before, err := Inspect(file, m.Revision)
+	if err != nil {
+		return Content{}, err
+	}
+	if err := compare(m, before); err != nil {
+		return Content{}, err
+	}
+	data := filepath.Join(folder, "data")
+	if err := extract(file, data, trial, 0); err != nil {
+		return Content{}, err
+	}
+	after, err := Inspect(databaseIn(data), m.Revision)
+	if err != nil {
+		return Content{}, err
+	}
+	if after.Hash != before.Hash || after.Revision != before.Revision || after.Keys != before.Keys {
+		return Content{}, damaged("the restored database of %s differs from the snapshot: "+
+			"revision %d and %d keys instead of %d and %d", m.Object, after.Revision, after.Keys, before.Revision, before.Keys)
+	}
+	return before, nil
+}
+
+// trial is the member that backups are restored for to see whether they can be.
+var trial = Identity{Name: "trial", PeerURL: "http://localhost:2380", Token: "trial"}
+
+// compare tells whether a database is what was backed up. What was written after the revision was asked for may be in it.
+func compare(m Manifest, c Content) error {
+	switch {
+	case c.Revision < m.Revision:
+		return damaged("%s ends at revision %d, and etcd had %d", m.Object, c.Revision, m.Revision)
+	case c.KeysAt >= 0 && c.KeysAt != m.Keys:
+		return damaged("%s has %d keys at revision %d, and etcd had %d", m.Object, c.KeysAt, m.Revision, m.Keys)
+	}
+	return nil
+}
