@@ -114,11 +114,11 @@ func decode(r io.Reader, key *Key) (plain io.Reader, done func(), err error) {
 		return nil, nil, keyError("it is not encrypted, although a passphrase is given: "+
 			"if it is to be trusted nevertheless, leave the Secret with the passphrase out", nil)
 	case encrypted:
-		clear, err := age.Decrypt(buffered, key.identity)
+		decrypted, err := age.Decrypt(buffered, key.identity)
 		if err != nil {
 			return nil, nil, decryptError(err)
 		}
-		buffered = bufio.NewReader(clear)
+		buffered = bufio.NewReader(decrypted)
 	}
 	if !begins(buffered, zstdMagic) {
 		return buffered, done, nil

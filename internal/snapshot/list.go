@@ -164,4 +164,3 @@ func Delete(ctx context.Context, b *blobstore.Bucket, m Manifest) error {
 	}
 	return b.Delete(ctx, m.Object)
 }
-

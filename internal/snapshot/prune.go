@@ -1,0 +1,26 @@
+package snapshot
+
+import (
+	"context"
+	"time"
+
+	"github.com/etcdpilot/etcd-operator/internal/blobstore"
+)
+
+// Prune deletes what the policy does not keep of a writer's backups among those that were listed, and what the writer has
+// left unfinished. It returns the backups that it has deleted, also with an error.
+func Prune(ctx context.Context, b *blobstore.Bucket, l Listing, p Policy, writerUID string, now time.Time) ([]Manifest, error) {
+	var deleted []Manifest
+	for _, m := range Expired(l.Snapshots, p, writerUID, now) {
+		if err := Delete(ctx, b, m); err != nil {
+			return deleted, err
+		}
+		deleted = append(deleted, m)
+	}
+	for _, object := range Leftovers(l.Strays, writerUID, now) {
+		if err := b.Delete(ctx, object); err != nil {
+			return deleted, err
+		}
+	}
+	return deleted, nil
+}

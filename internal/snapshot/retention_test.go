@@ -1,0 +1,136 @@
+package snapshot
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// noon is a Friday.
+var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+
+func at(ago time.Duration, revision int64) Manifest {
+	return Manifest{
+		Object: fmt.Sprint(revision), TakenAt: noon.Add(-ago), Revision: revision, Writer: Writer{UID: uid},
+	}
+}
+
+// every makes n snapshots, the latest now with the highest revision, n.
+func every(interval time.Duration, n int) []Manifest {
+	var all []Manifest
+	for i := range n {
+		all = append(all, at(time.Duration(i)*interval, int64(n-i)))
+	}
+	return all
+}
+
+func kept(all []Manifest, p Policy) []int64 {
+	var rest []int64
+	expired := Expired(all, p, uid, noon)
+	for _, m := range all {
+		if !slices.Contains(expired, m) {
+			rest = append(rest, m.Revision)
+		}
+	}
+	return rest
+}
+
+func TestExpired(t *testing.T) {
+	const day = 24 * time.Hour
+	theirs := at(0, 99)
+	theirs.Writer.UID = "another"
+	for title, c := range map[string]struct {
+		all  []Manifest
+		p    Policy
+		kept []int64
+	}{
+		"none":                               {nil, Policy{Last: 1}, nil},
+		"all":                                {every(time.Hour, 3), Policy{}, []int64{3, 2, 1}},
+		"the last two":                       {every(time.Hour, 4), Policy{Last: 2}, []int64{4, 3}},
+		"fewer than asked for":               {every(time.Hour, 2), Policy{Last: 5}, []int64{2, 1}},
+		"as numbers, not as text":            {[]Manifest{at(0, 10), at(0, 9), at(0, 100)}, Policy{Last: 1}, []int64{100}},
+		"in no order":                        {[]Manifest{at(day, 1), at(0, 3), at(time.Hour, 2)}, Policy{Last: 2}, []int64{3, 2}},
+		"the revision went back":             {[]Manifest{at(0, 5), at(day, 1000)}, Policy{Last: 1}, []int64{5}},
+		"not another's":                      {[]Manifest{theirs, at(time.Hour, 2), at(day, 1)}, Policy{Last: 1}, []int64{99, 2}},
+		"too old":                            {every(day, 5), Policy{MaxAge: 2 * day}, []int64{5, 4, 3}},
+		"all too old, and one stays":         {[]Manifest{at(50*day, 2), at(60*day, 1)}, Policy{MaxAge: day}, []int64{2}},
+		"too old although it is wanted":      {every(day, 5), Policy{Last: 5, MaxAge: day}, []int64{5, 4}},
+		"taken in the future":                {[]Manifest{at(-day, 2), at(0, 1)}, Policy{MaxAge: time.Hour}, []int64{2, 1}},
+		"the latest of three days":           {every(6*time.Hour, 12), Policy{Daily: 3}, []int64{12, 9, 5}},
+		"of two hours":                       {every(20*time.Minute, 6), Policy{Hourly: 2}, []int64{6, 5}},
+		"days that have none do not count":   {[]Manifest{at(0, 3), at(10*day, 2), at(20*day, 1)}, Policy{Daily: 2}, []int64{3, 2}},
+		"weeks begin on Mondays":             {every(day, 8), Policy{Weekly: 2}, []int64{8, 3}},
+		"months":                             {every(day, 5), Policy{Monthly: 2}, []int64{5, 3}},
+		"the last, and days, and months too": {every(12*time.Hour, 10), Policy{Last: 3, Daily: 2, Monthly: 3}, []int64{10, 9, 8, 6}},
+	} {
+		if got := kept(c.all, c.p); !slices.Equal(got, c.kept) {
+			t.Errorf("%s: kept %v, want %v", title, got, c.kept)
+		}
+	}
+	if got := Expired(every(time.Hour, 3), Policy{Last: 1}, "", noon); len(got) > 0 {
+		t.Errorf("without a UID everything is somebody's: %v", got)
+	}
+}
+
+// TestExpiredAlways holds in every case.
+func TestExpiredAlways(t *testing.T) {
+	count := rapid.IntRange(0, 4)
+	rapid.Check(t, func(t *rapid.T) {
+		var all []Manifest
+		for i := range rapid.IntRange(0, 30).Draw(t, "snapshots") {
+			m := at(time.Duration(rapid.Int64Range(-1000, 100_000).Draw(t, "minutes"))*time.Minute, int64(i))
+			m.Writer.UID = rapid.SampledFrom([]string{uid, "another", ""}).Draw(t, "writer")
+			all = append(all, m)
+		}
+		p := Policy{
+			Last: count.Draw(t, "last"), Hourly: count.Draw(t, "hourly"), Daily: count.Draw(t, "daily"),
+			Weekly: count.Draw(t, "weekly"), Monthly: count.Draw(t, "monthly"),
+			MaxAge: time.Duration(rapid.Int64Range(0, 10_000).Draw(t, "age")) * time.Minute,
+		}
+		expired := Expired(all, p, uid, noon)
+		var own, rest []Manifest
+		for _, m := range all {
+			if m.Writer.UID == uid {
+				own = append(own, m)
+			}
+			if !slices.Contains(expired, m) {
+				rest = append(rest, m)
+			}
+		}
+		for _, m := range expired {
+			if m.Writer.UID != uid {
+				t.Fatalf("%v is another's", m)
+			}
+		}
+		if len(own) > 0 && slices.Contains(expired, slices.MinFunc(own, newestFirst)) {
+			t.Fatal("the latest is gone")
+		}
+		if again := Expired(rest, p, uid, noon); len(again) > 0 {
+			t.Fatalf("what was kept is not kept again: %v", again)
+		}
+		shuffled := rapid.Permutation(all).Draw(t, "order")
+		if !slices.Equal(expired, Expired(shuffled, p, uid, noon)) {
+			t.Fatal("it depends on the order")
+		}
+	})
+}
+
+func TestLeftovers(t *testing.T) {
+	own := Name(7, noon, uid, Encoding{Compress: true})
+	strays := []Stray{
+		{Name: own, Changed: noon.Add(-25 * time.Hour)},
+		{Name: Name(8, noon, uid, Encoding{}), Changed: noon.Add(-time.Hour)}, // its manifest may be on its way
+		{Name: Name(9, noon, "another", Encoding{}), Changed: noon.Add(-25 * time.Hour)},
+		{Name: "key_v7_2026-01-02-03:04:05", Changed: noon.Add(-25 * time.Hour)},
+		{Name: own + ".mine", Changed: noon.Add(-25 * time.Hour)},
+	}
+	if got := Leftovers(strays, uid, noon); !slices.Equal(got, []string{own}) {
+		t.Errorf("got %v", got)
+	}
+	if got := Leftovers(strays, "", noon); len(got) > 0 {
+		t.Errorf("got %v", got)
+	}
+}
