@@ -21,6 +21,8 @@ type Bucket struct {
 	blobs *blob.Bucket
 	// before is called before each object is written.
 	before beforeWrite
+	// pulls is true if the driver has to read what is written: see upload.
+	pulls bool
 	// folder is where the files are, empty unless objects are files.
 	folder      string
 	where       string
@@ -62,6 +64,7 @@ func Open(ctx context.Context, t Target, c Credentials) (*Bucket, error) {
 		if problem != nil {
 			return nil, b.explain(toOpen, "", problem)
 		}
+		b.pulls = true
 		b.blobs, err = azureblob.OpenBucket(ctx, client, nil)
 	case schemeFile:
 		b.folder = p.folder

@@ -42,7 +42,7 @@ var (
 	readOnly = advice{
 		v1beta2.ReasonStorageReadOnly, "the storage may be read, not written; allow the credentials to write, list and delete", true,
 	}
-	noAccess = advice{v1beta2.ReasonStorageAccessDenied, "that is not allowed; allow it to the credentials", true}
+	noAccess = advice{v1beta2.ReasonStorageAccessDenied, "the credentials do not allow it; correct them, or what they allow", true}
 	full     = advice{v1beta2.ReasonStorageFull, "the storage is full; make room, or keep fewer backups", false}
 	busy     = advice{v1beta2.ReasonStorageUnreachable, "the storage asks to come back later", false}
 	slow     = advice{

@@ -19,6 +19,9 @@ import (
 // gcsScope lets objects be read, written and deleted, and says nothing about who may.
 const gcsScope = "https://www.googleapis.com/auth/devstorage.read_write"
 
+// gcsAttempts is how often a request is tried, over some 15 seconds.
+const gcsAttempts = 5
+
 func openGCS(ctx context.Context, t Target, bucket string, c Credentials) (*blob.Bucket, error) {
 	tr, err := transport(t.CA)
 	if err != nil {
@@ -37,7 +40,16 @@ func openGCS(ctx context.Context, t Target, bucket string, c Credentials) (*blob
 	if t.Endpoint != "" {
 		options = append(options, option.WithEndpoint(strings.TrimSuffix(t.Endpoint, "/")+"/storage/v1/"))
 	}
-	return gcsblob.OpenBucket(ctx, client, bucket, &gcsblob.Options{ClientOptions: options})
+	b, err := gcsblob.OpenBucket(ctx, client, bucket, &gcsblob.Options{ClientOptions: options})
+	if err != nil {
+		return nil, err
+	}
+	var service *storage.Client
+	if b.As(&service) {
+		// By default it tries for ever.
+		service.SetRetry(storage.WithMaxAttempts(gcsAttempts))
+	}
+	return b, nil
 }
 
 func gcsTokens(ctx context.Context, c Credentials) (oauth2.TokenSource, error) {

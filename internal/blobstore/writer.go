@@ -3,6 +3,7 @@ package blobstore
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 
@@ -21,7 +22,7 @@ const fileMode = 0o600
 
 // Writer writes one object. Nobody sees the object before Commit has returned nil. It is not safe for concurrent use.
 type Writer struct {
-	blob   *blob.Writer
+	blob   io.WriteCloser
 	cancel context.CancelFunc
 	bucket *Bucket
 	name   string
@@ -38,16 +39,47 @@ func (b *Bucket) Create(ctx context.Context, name string) (*Writer, error) {
 	if b.folder != "" {
 		before = w.holdFile
 	}
-	blobs, err := b.blobs.NewWriter(ctx, name, &blob.WriterOptions{
-		BufferSize: partSize, MaxConcurrency: concurrency, BeforeWrite: before,
-		ContentType: "application/octet-stream",
-	})
+	options := &blob.WriterOptions{
+		BufferSize: partSize, MaxConcurrency: concurrency, BeforeWrite: before, ContentType: "application/octet-stream",
+	}
+	if b.pulls {
+		w.blob = startUpload(ctx, b.blobs, name, options)
+		return w, nil
+	}
+	blobs, err := b.blobs.NewWriter(ctx, name, options)
 	if err != nil {
 		cancel()
 		return nil, b.explain(toWrite, name, err)
 	}
 	w.blob = blobs
 	return w, nil
+}
+
+// upload feeds an upload that reads. It is for Azure's driver, which panics when an upload fails that was written to.
+type upload struct {
+	to   *io.PipeWriter
+	done chan struct{}
+	// err is the outcome, once done is closed.
+	err error
+}
+
+func startUpload(ctx context.Context, blobs *blob.Bucket, name string, options *blob.WriterOptions) *upload {
+	from, to := io.Pipe()
+	u := &upload{to: to, done: make(chan struct{})}
+	go func() {
+		defer close(u.done)
+		u.err = blobs.Upload(ctx, name, from, options)
+		_ = from.CloseWithError(u.err) // wakes a Write; without an error everything was read
+	}()
+	return u
+}
+
+func (u *upload) Write(p []byte) (int, error) { return u.to.Write(p) }
+
+func (u *upload) Close() error {
+	_ = u.to.Close()
+	<-u.done
+	return u.err
 }
 
 // holdFile keeps the file that the driver writes to.
