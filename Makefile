@@ -33,7 +33,7 @@ MODULES := . test/lab test/e2e
 EXPLORED := ./internal/plan
 # Packages of which several parts run at the same time. The explorer and its world are pure, and slow under the
 # race detector.
-CONCURRENT := ./controllers/... ./internal/etcd/... ./internal/memberrun/...
+CONCURRENT := ./controllers/... ./internal/blobstore/... ./internal/etcd/... ./internal/memberrun/...
 
 # A tag made from the content, so that a node never runs an older build from its own store. They are expanded in
 # recipes, after the programs were built.
@@ -104,8 +104,9 @@ test: check-generated lint vet test-unit test-lab ## Run all that gates a change
 test-unit: ## Run the tests that need no cluster, the explorer among them
 	@echo "==> unit tests"
 	TEST_ASSET_KUBE_APISERVER=$(call tool,kube-apiserver); TEST_ASSET_ETCD=$(call tool,etcd); \
-	TEST_ASSET_MINIO=$(call tool,minio); \
-	export TEST_ASSET_KUBE_APISERVER TEST_ASSET_ETCD TEST_ASSET_MINIO; \
+	TEST_ASSET_MINIO=$(call tool,minio); TEST_ASSET_GCS=$(call tool,fake-gcs-server); \
+	TEST_ASSET_AZURE=$(call tool,azurite); \
+	export TEST_ASSET_KUBE_APISERVER TEST_ASSET_ETCD TEST_ASSET_MINIO TEST_ASSET_GCS TEST_ASSET_AZURE; \
 	go test -race $(CONCURRENT); \
 	go test $$(go list ./... | grep -vxF "$$(go list $(CONCURRENT) $(EXPLORED))"); \
 	go test -v $(EXPLORED) | grep -vE '^ *(=== |--- PASS)'; \

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"net"
 	"net/http"
+	"net/url"
 	"syscall"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
@@ -160,7 +161,11 @@ func isTimeout(err error) bool {
 }
 
 func isNetwork(err error) bool {
-	var network net.Error
-	return errors.As(err, &network) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) ||
+	var ( // not net.Error, which the kernel's errors about files are, too
+		operation *net.OpError
+		name      *net.DNSError
+		request   *url.Error
+	)
+	return errors.As(err, &operation) || errors.As(err, &name) || errors.As(err, &request) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) ||
 		errors.Is(err, syscall.EPIPE)
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"hash"
+	"runtime/debug"
 	"strings"
 
 	"github.com/Masterminds/semver/v3"
@@ -31,7 +32,9 @@ type Content struct {
 // Inspect checks the structure of a database, which is a snapshot or a member's file, and reads what is in it. Nothing is
 // changed. It takes memory for all keys, as etcd does when it starts.
 func Inspect(path string, at int64) (c Content, err error) {
-	defer func() { // the library does so where pages make no sense
+	// Where pages make no sense the library panics, or reads outside of the file.
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
 		if p := recover(); p != nil {
 			err = damaged("the database makes no sense: %v", p)
 		}
@@ -42,22 +45,43 @@ func Inspect(path string, at int64) (c Content, err error) {
 	}
 	defer func() { _ = db.Close() }()
 	err = db.View(func(tx *bbolt.Tx) error {
-		var problems []string
-		for p := range tx.Check() {
-			problems = append(problems, p.Error())
-		}
-		if len(problems) > 0 {
-			return damaged("the database has %d faults, the first of them: %s", len(problems), problems[0])
-		}
 		for _, bucket := range [][]byte{schema.Key.Name(), schema.Meta.Name(), schema.Cluster.Name()} {
 			if tx.Bucket(bucket) == nil {
 				return damaged("the database is none of etcd's: it has no bucket %q", bucket)
 			}
 		}
+		if err := c.read(tx, at); err != nil {
+			return err
+		}
 		c.Version = dataVersion(tx)
-		return c.read(tx, at)
+		return check(tx)
 	})
 	return c, err
+}
+
+// check looks at the pages. The library does that in another goroutine, whose panics end the program: so every page is
+// visited here first.
+func check(tx *bbolt.Tx) error {
+	if err := tx.ForEach(func(_ []byte, b *bbolt.Bucket) error { return visit(b) }); err != nil {
+		return damaged("the database cannot be read: %w", err)
+	}
+	var problems []string
+	for p := range tx.Check() {
+		problems = append(problems, p.Error())
+	}
+	if len(problems) > 0 {
+		return damaged("the database has %d faults, the first of them: %s", len(problems), problems[0])
+	}
+	return nil
+}
+
+func visit(b *bbolt.Bucket) error {
+	return b.ForEach(func(k, v []byte) error {
+		if inner := b.Bucket(k); v == nil && inner != nil {
+			return visit(inner)
+		}
+		return nil
+	})
 }
 
 // dataVersion is the higher one of the schema's version, which etcd has since 3.6, and the cluster's.

@@ -168,6 +168,11 @@ func TestManifestFields(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	for _, change := range [][2]string{{`"revision": 0`, `"revision": 1`}, {`"keys"`, `"keyz"`}, {`"sha256"`, `"sha265"`}} {
+		if _, err := decodeManifest(bytes.Replace(data, []byte(change[0]), []byte(change[1]), 1)); err == nil {
+			t.Errorf("%s instead of %s was not noticed", change[1], change[0])
+		}
+	}
 	var e struct{ Manifest map[string]any }
 	if err := json.Unmarshal(data, &e); err != nil {
 		t.Fatal(err)

@@ -26,6 +26,7 @@ func runEtcd(t *testing.T, data string) (config clientv3.Config, stop func()) {
 		t.Fatal("TEST_ASSET_ETCD is not set: run this with `make test-unit`")
 	}
 	url, peer := "http://"+freeAddress(t), "http://"+freeAddress(t)
+	//nolint:noctx // it ends with the test, whose context ends too early
 	server := exec.Command(program, "--name=example-0", "--data-dir="+data, "--listen-client-urls="+url,
 		"--advertise-client-urls="+url, "--listen-peer-urls="+peer, "--initial-advertise-peer-urls="+peer,
 		"--initial-cluster=example-0="+peer, "--unsafe-no-fsync", "--log-level=error")

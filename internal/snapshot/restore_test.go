@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
@@ -93,6 +94,40 @@ func testRestoredKeys(t *testing.T, c *clientv3.Client, revision int64) {
 	}
 }
 
+// TestInspectCorrupt has databases whose bytes are what etcd sent, and which were damaged before that.
+func TestInspectCorrupt(t *testing.T) {
+	cluster := embedtest.Start(t, 1)
+	fill(t, client(t, cluster), 200)
+	_, _, file := backUp(t, cluster)
+	whole, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The first two pages say where the others are. Each of the others is damaged at its start, and where it says what is in
+	// it; some hold nothing.
+	found := 0
+	for at := 2 * 4096; at+4096 < len(whole); at += 4096 {
+		for _, place := range []int{at, at + 16, at + 24} {
+			broken := bytes.Clone(whole)
+			for i := range 8 {
+				broken[place+i] = 0xff
+			}
+			if err := os.WriteFile(file, broken, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := Inspect(file, 0); err != nil {
+				if reason(err) != v1beta2.ReasonSnapshotDamaged {
+					t.Errorf("byte %d: got %v", place, err)
+				}
+				found++
+			}
+		}
+	}
+	if found < 5 {
+		t.Errorf("only %d of many kinds of damage were found", found)
+	}
+}
+
 // TestRestoreRefusals leaves the volume as it was.
 func TestRestoreRefusals(t *testing.T) {
 	cluster := embedtest.Start(t, 1)
@@ -167,6 +202,7 @@ func TestVerifyRestoreCompares(t *testing.T) {
 		"fewer keys":       func(m *Manifest) { m.Keys-- },
 		"a later revision": func(m *Manifest) { m.Revision++ },
 		"another snapshot": func(m *Manifest) { m.SHA256 = strings.Repeat("0", 64) },
+		"another object":   func(m *Manifest) { m.StoredSHA256 = strings.Repeat("0", 64) },
 	} {
 		if _, err := verify(change); reason(err) != v1beta2.ReasonSnapshotDamaged {
 			t.Errorf("%s: got %v", title, err)

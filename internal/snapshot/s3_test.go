@@ -25,7 +25,11 @@ func TestS3(t *testing.T) {
 		name string
 		run  func(*testing.T, *storetest.MinIO)
 	}{
-		{"round trip", testS3RoundTrip}, {"faults", testS3Faults}, {"read only", testS3ReadOnly}, {"memory", testS3Memory},
+		{"round trip", testS3RoundTrip},
+		{"faults", testS3Faults},
+		{"read only", testS3ReadOnly},
+		{"no manifest", testS3NoManifest},
+		{"memory", testS3Memory},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, server) })
 	}
@@ -110,6 +114,17 @@ func testS3ReadOnly(t *testing.T, server *storetest.MinIO) {
 	}
 	if l := list(t, b); len(l.Snapshots) != 1 {
 		t.Errorf("listed %+v", l)
+	}
+}
+
+// testS3NoManifest has the storage take the object and refuse the manifest. Then the object has to go, too.
+func testS3NoManifest(t *testing.T, server *storetest.MinIO) {
+	b := s3Bucket(t, server, server.UserExcept(t, "half", extensionManifest))
+	if _, err := Save(t.Context(), b, stream(bytes.NewReader(sealed(make([]byte, 512)))), job(Encoding{})); reason(err) != v1beta2.ReasonStorageReadOnly {
+		t.Errorf("got %v", err)
+	}
+	for o, err := range b.List(t.Context(), "") {
+		t.Errorf("left %s, %v", o.Name, err)
 	}
 }
 

@@ -1,2 +1,3 @@
-// Package storetest gives tests real object stores: one that speaks S3's protocol, over TLS, on the loopback interface.
+// Package storetest gives tests object stores on the loopback interface: a real one that speaks S3's protocol, over TLS,
+// and imitations of Google's and Azure's.
 package storetest

@@ -2,14 +2,12 @@ package storetest
 
 import (
 	"context"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
@@ -40,17 +38,11 @@ const (
 	adminKey = "0123456789-administrator" // #nosec G101 -- of a server that lives as long as a test
 )
 
-// startTimeout is generous, for machines that run many tests at once.
-const startTimeout = time.Minute
-
 // StartMinIO runs a server until the test ends. The program comes from TEST_ASSET_MINIO, with its command-line client mc
 // beside it, which `make test-unit` sets; without it the test fails.
 func StartMinIO(t testing.TB) *MinIO {
 	t.Helper()
-	program := os.Getenv("TEST_ASSET_MINIO")
-	if program == "" {
-		t.Fatal("TEST_ASSET_MINIO is not set: run this with `make test-unit`")
-	}
+	program := asset(t, "TEST_ASSET_MINIO")
 	certs := t.TempDir()
 	ca := writeCertificate(t, certs)
 	m := &MinIO{address: freeAddress(t), programs: filepath.Dir(program), home: t.TempDir(), web: trusting(t, ca)}
@@ -60,8 +52,10 @@ func StartMinIO(t testing.TB) *MinIO {
 		BaseEndpoint: aws.String(m.Target.Endpoint), UsePathStyle: true, Region: "us-east-1", HTTPClient: m.web,
 		Credentials: credentials.NewStaticCredentialsProvider(adminID, adminKey, ""),
 	})
-	m.run(t, program, "server", "--quiet", "--address="+m.address, "--certs-dir="+certs, t.TempDir())
-	m.waitReady(t)
+	run(t, []string{
+		"MINIO_ROOT_USER=" + adminID, "MINIO_ROOT_PASSWORD=" + adminKey, "MINIO_BROWSER=off", "MINIO_UPDATE=off", "HOME=" + m.home,
+	}, program, "server", "--quiet", "--address="+m.address, "--certs-dir="+certs, t.TempDir())
+	waitReady(t, m.web, m.Target.Endpoint+"/minio/health/ready")
 	if _, err := m.Client.CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: aws.String(Bucket)}); err != nil {
 		t.Fatalf("create the bucket: %v", err)
 	}
@@ -74,54 +68,25 @@ func StartMinIO(t testing.TB) *MinIO {
 	return m
 }
 
-func (m *MinIO) run(t testing.TB, program string, args ...string) {
-	t.Helper()
-	//nolint:noctx,gosec // the program that the environment names; it ends with the test, whose context ends too early
-	server := exec.Command(program, args...)
-	server.Env = []string{
-		"MINIO_ROOT_USER=" + adminID, "MINIO_ROOT_PASSWORD=" + adminKey, "MINIO_BROWSER=off", "MINIO_UPDATE=off", "HOME=" + m.home,
-	}
-	server.Stderr = t.Output()
-	if err := server.Start(); err != nil {
-		t.Fatalf("start MinIO: %v", err)
-	}
-	t.Cleanup(func() {
-		_ = server.Process.Kill()
-		_ = server.Wait()
-	})
-}
-
-func (m *MinIO) waitReady(t testing.TB) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), startTimeout)
-	defer cancel()
-	for {
-		request, err := http.NewRequestWithContext(ctx, http.MethodGet, m.Target.Endpoint+"/minio/health/ready", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		answer, err := m.web.Do(request)
-		if err == nil {
-			_ = answer.Body.Close()
-			if answer.StatusCode == http.StatusOK {
-				return
-			}
-		}
-		select {
-		case <-ctx.Done():
-			t.Fatalf("MinIO is not ready after %s: %v", startTimeout, err)
-		case <-time.After(50 * time.Millisecond):
-		}
-	}
-}
-
 // User makes a user who may do these actions, such as s3:GetObject, with the bucket.
 func (m *MinIO) User(t testing.TB, name string, actions ...string) blobstore.Credentials {
 	t.Helper()
+	return m.user(t, name, `{"Effect":"Allow","Action":["`+strings.Join(actions, `","`)+
+		`"],"Resource":["arn:aws:s3:::`+Bucket+`","arn:aws:s3:::`+Bucket+`/*"]}`)
+}
+
+// UserExcept makes a user who may do everything but write objects whose names end so.
+func (m *MinIO) UserExcept(t testing.TB, name, suffix string) blobstore.Credentials {
+	t.Helper()
+	return m.user(t, name, `{"Effect":"Allow","Action":["s3:*"],"Resource":["arn:aws:s3:::*"]},`+
+		`{"Effect":"Deny","Action":["s3:PutObject"],"Resource":["arn:aws:s3:::`+Bucket+`/*`+suffix+`"]}`)
+}
+
+func (m *MinIO) user(t testing.TB, name, statements string) blobstore.Credentials {
+	t.Helper()
 	key := name + "-0123456789"
 	policy := filepath.Join(t.TempDir(), "policy.json")
-	text := `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":["` + strings.Join(actions, `","`) +
-		`"],"Resource":["arn:aws:s3:::` + Bucket + `","arn:aws:s3:::` + Bucket + `/*"]}]}`
+	text := `{"Version":"2012-10-17","Statement":[` + statements + `]}`
 	if err := os.WriteFile(policy, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -160,15 +125,4 @@ func (m *MinIO) Uploads(t testing.TB) int {
 		t.Fatalf("list uploads: %v", err)
 	}
 	return len(out.Uploads)
-}
-
-func freeAddress(t testing.TB) string {
-	t.Helper()
-	config := net.ListenConfig{}
-	l, err := config.Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().String()
 }
