@@ -128,6 +128,22 @@ const (
 	ReasonCorrupt = "Corrupt"
 	// ReasonTLSNotSupported means that this release does not carry spec.TLS out.
 	ReasonTLSNotSupported = "TLSNotSupported"
+	// ReasonScheduled means that the next backup is not due yet; Completed that the one asked for is over; Suspended that
+	// spec.suspend keeps new ones from being taken.
+	ReasonScheduled = "Scheduled"
+	ReasonCompleted = "Completed"
+	ReasonSuspended = "Suspended"
+	// ReasonBackingUp means that a backup is being taken, checked, or old ones deleted.
+	ReasonBackingUp = "BackingUp"
+	// ReasonWaitingForStorage means that another EtcdBackup is at work on the same storage.
+	ReasonWaitingForStorage = "WaitingForStorage"
+	// ReasonWaitingForRetry means that a try has failed and another one follows.
+	ReasonWaitingForRetry = "WaitingForRetry"
+	// ReasonAgentLost means that the pod that did the work ended without a word.
+	ReasonAgentLost = "AgentLost"
+	// ReasonTimeout means that the work was not done in the time that it was given.
+	ReasonTimeout = "Timeout"
+
 	// ReasonNotSupportedYet means that this release does not carry out objects of this kind.
 	ReasonNotSupportedYet = "NotSupportedYet"
 )

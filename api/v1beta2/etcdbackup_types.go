@@ -1,43 +1,196 @@
 package v1beta2
 
-import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
 
-// EtcdBackupSpec says what is backed up, and to where.
+// EtcdBackupSpec says what is backed up, to where, and how often.
 //
-// +kubebuilder:validation:XValidation:rule="has(self.s3) && self.storageType == 'S3' || has(self.abs) && self.storageType == 'ABS' || has(self.gcs) && self.storageType == 'GCS' || has(self.oss) && self.storageType == 'OSS'",message="give the storage that storageType names: s3, abs, gcs or oss"
+// +kubebuilder:validation:XValidation:rule="has(self.storage) != has(self.storageType)",message="say where to: storage, or storageType with its stanza"
+// +kubebuilder:validation:XValidation:rule="!has(self.storageType) || has(self.s3) && self.storageType == 'S3' || has(self.abs) && self.storageType == 'ABS' || has(self.gcs) && self.storageType == 'GCS' || has(self.oss) && self.storageType == 'OSS'",message="give the storage that storageType names: s3, abs, gcs or oss"
+// +kubebuilder:validation:XValidation:rule="has(self.etcdCluster) != has(self.etcdEndpoints)",message="say what of: etcdCluster, or etcdEndpoints"
+// +kubebuilder:validation:XValidation:rule="!has(self.schedule) || !has(self.backupPolicy) || !has(self.backupPolicy.backupIntervalInSecond) || self.backupPolicy.backupIntervalInSecond == 0",message="give schedule or backupPolicy.backupIntervalInSecond, not both"
+// +kubebuilder:validation:XValidation:rule="!has(self.timeZone) || has(self.schedule)",message="timeZone belongs to schedule"
 type EtcdBackupSpec struct {
-	// etcdEndpoints are the client URLs of the etcd cluster.
+	// etcdCluster is the EtcdCluster to back up.
+	// +optional
+	EtcdCluster *EtcdClusterRef `json:"etcdCluster,omitempty"`
+	// etcdEndpoints are the client URLs of the etcd cluster to back up, which may be any.
+	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=32
+	// +kubebuilder:validation:items:MaxLength=512
 	// +optional
 	EtcdEndpoints []string `json:"etcdEndpoints,omitempty"`
-	// storageType names the kind of storage.
-	// +required
-	StorageType StorageType `json:"storageType"`
+	// clientTLSSecret is a Secret with etcd-client.crt, etcd-client.key and etcd-client-ca.crt.
+	// +kubebuilder:validation:MaxLength=253
+	// +optional
+	ClientTLSSecret string `json:"clientTLSSecret,omitempty"`
+
+	// storage is where the snapshots go, by URL.
+	// +optional
+	Storage *Storage `json:"storage,omitempty"`
+	// storageType names the kind of storage of the stanza.
+	// +optional
+	StorageType StorageType `json:"storageType,omitempty"`
 
 	BackupStorage `json:",inline"`
 
-	// clientTLSSecret is a Secret with etcd-client.crt, etcd-client.key and etcd-client-ca.crt.
+	// schedule is when to take a backup, in the five fields of cron, or a word such as @daily. Without it and
+	// backupPolicy.backupIntervalInSecond there is one backup only. A time that was missed is made up for once.
+	// +kubebuilder:validation:MaxLength=256
 	// +optional
-	ClientTLSSecret string `json:"clientTLSSecret,omitempty"`
-	// backupPolicy says how often and how many.
+	Schedule string `json:"schedule,omitempty"`
+	// timeZone of the schedule, such as Europe/Berlin; UTC if empty.
+	// +kubebuilder:validation:MaxLength=64
+	// +optional
+	TimeZone string `json:"timeZone,omitempty"`
+	// suspend keeps new backups from being taken. One that is under way goes on.
+	// +optional
+	Suspend bool `json:"suspend,omitempty"`
+	// backupPolicy says how often, how long, and how many are kept.
 	// +optional
 	BackupPolicy *BackupPolicy `json:"backupPolicy,omitempty"`
+	// compression of the objects.
+	// +kubebuilder:default=Zstd
+	// +optional
+	Compression Compression `json:"compression,omitempty"`
+	// encryptionSecret is a Secret whose key passphrase encrypts the objects before they leave, with age. Whoever loses it
+	// loses the backups.
+	// +kubebuilder:validation:MaxLength=253
+	// +optional
+	EncryptionSecret string `json:"encryptionSecret,omitempty"`
+	// verify says how each backup is checked after it was written.
+	// +kubebuilder:default=Checksum
+	// +optional
+	Verify Verification `json:"verify,omitempty"`
+	// deletionPolicy says what becomes of the objects when the EtcdBackup is deleted.
+	// +kubebuilder:default=Retain
+	// +optional
+	DeletionPolicy DeletionPolicy `json:"deletionPolicy,omitempty"`
+	// pod says how the pods run that do the work.
+	// +optional
+	Pod *AgentPodPolicy `json:"pod,omitempty"`
 }
 
-// BackupPolicy says how often and how many.
+// Compression of a backup.
+//
+// +kubebuilder:validation:Enum=Zstd;None
+type Compression string
+
+// Compressions.
+const (
+	CompressionZstd Compression = "Zstd"
+	CompressionNone Compression = "None"
+)
+
+// Verification says how a backup is checked: None trusts the storage, Checksum reads the object back and compares it,
+// Restore also restores it into scratch space and compares what is in it.
+//
+// +kubebuilder:validation:Enum=None;Checksum;Restore
+type Verification string
+
+// Verifications.
+const (
+	VerifyNone     Verification = "None"
+	VerifyChecksum Verification = "Checksum"
+	VerifyRestore  Verification = "Restore"
+)
+
+// DeletionPolicy says what becomes of objects in a bucket.
+//
+// +kubebuilder:validation:Enum=Retain;Delete
+type DeletionPolicy string
+
+// Deletion policies.
+const (
+	DeletionRetain DeletionPolicy = "Retain"
+	DeletionDelete DeletionPolicy = "Delete"
+)
+
+// BackupPolicy says how often, how long, and how many are kept. A backup is kept if any of maxBackups and keep wants it,
+// and maxAge has not run out; the last good one always is.
 type BackupPolicy struct {
-	// timeoutInSecond is how long one backup may take; 60 if 0.
+	// timeoutInSecond is how long one backup may take, its check included; 60 if 0 with storageType, as it always was, and
+	// 3600 with storage.
 	// +kubebuilder:validation:Minimum=0
 	// +optional
 	TimeoutInSecond int64 `json:"timeoutInSecond,omitempty"`
-	// backupIntervalInSecond is the time between two backups; 0 means one backup only.
+	// backupIntervalInSecond is the time between two backups; 0 means one backup only, or what schedule says.
 	// +kubebuilder:validation:Minimum=0
 	// +optional
 	BackupIntervalInSecond int64 `json:"backupIntervalInSecond,omitempty"`
-	// maxBackups is how many are kept; 0 keeps all.
+	// maxBackups is how many of the latest are kept; 0 does not limit them.
 	// +kubebuilder:validation:Minimum=0
 	// +optional
 	MaxBackups int32 `json:"maxBackups,omitempty"`
+	// maxAge is how long a backup is kept, such as 720h; it does not limit them if empty.
+	// +optional
+	MaxAge *metav1.Duration `json:"maxAge,omitempty"`
+	// keep thins out older backups: the latest of each hour, day, week and month, for so many of them.
+	// +optional
+	Keep *KeepPolicy `json:"keep,omitempty"`
+}
+
+// KeepPolicy is how many hours, days, weeks (from Monday) and months, in UTC, keep their latest backup.
+type KeepPolicy struct {
+	// hourly is for how many hours.
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=1000
+	// +optional
+	Hourly int32 `json:"hourly,omitempty"`
+	// daily is for how many days.
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=1000
+	// +optional
+	Daily int32 `json:"daily,omitempty"`
+	// weekly is for how many weeks.
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=1000
+	// +optional
+	Weekly int32 `json:"weekly,omitempty"`
+	// monthly is for how many months.
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=1000
+	// +optional
+	Monthly int32 `json:"monthly,omitempty"`
+}
+
+// AgentPodPolicy says how the pods run that read and write backups.
+type AgentPodPolicy struct {
+	// labels and annotations are added to the pods.
+	// +optional
+	Labels map[string]string `json:"labels,omitempty"`
+	// annotations are added to the pods.
+	// +optional
+	Annotations map[string]string `json:"annotations,omitempty"`
+	// serviceAccountName gives the pods a cloud identity. They never talk to the Kubernetes API.
+	// +optional
+	ServiceAccountName string `json:"serviceAccountName,omitempty"`
+	// resources of the container.
+	// +optional
+	Resources corev1.ResourceRequirements `json:"resources,omitempty"`
+	// nodeSelector restricts the nodes.
+	// +optional
+	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
+	// affinity of the pods.
+	// +optional
+	Affinity *corev1.Affinity `json:"affinity,omitempty"`
+	// tolerations of the pods.
+	// +optional
+	// +listType=atomic
+	Tolerations []corev1.Toleration `json:"tolerations,omitempty"`
+	// priorityClassName of the pods.
+	// +optional
+	PriorityClassName string `json:"priorityClassName,omitempty"`
+	// imagePullSecrets for the operator's image.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	ImagePullSecrets []corev1.LocalObjectReference `json:"imagePullSecrets,omitempty"`
+	// scratch is the volume that a backup is restored into to verify it; an emptyDir if it is not given.
+	// +optional
+	Scratch *corev1.PersistentVolumeClaimSpec `json:"scratch,omitempty"`
 }
 
 // EtcdBackupStatus tells how the backups went.
@@ -48,16 +201,34 @@ type EtcdBackupStatus struct {
 	// Reason says why the last backup failed.
 	// +optional
 	Reason string `json:"Reason,omitempty"`
-	// etcdVersion is the version of the etcd that was backed up.
+	// etcdVersion is the version of the etcd that was backed up last.
 	// +optional
 	EtcdVersion string `json:"etcdVersion,omitempty"`
-	// etcdRevision is the revision of the last backup.
+	// etcdRevision is the revision of the last good backup.
 	// +optional
 	EtcdRevision int64 `json:"etcdRevision,omitempty"`
 	// lastSuccessDate is when the last good backup was taken. Objects of coreos/etcd-operator hold null for never.
 	// +nullable
 	// +optional
 	LastSuccessDate *metav1.Time `json:"lastSuccessDate,omitempty"`
+
+	// nextBackup is when the next backup is due; absent if none is.
+	// +optional
+	NextBackup *metav1.Time `json:"nextBackup,omitempty"`
+	// lastDue is the time that the last backup was due at, whether it succeeded or not.
+	// +optional
+	LastDue *metav1.Time `json:"lastDue,omitempty"`
+	// run is the backup that is under way.
+	// +optional
+	Run *BackupRun `json:"run,omitempty"`
+	// snapshots are the latest good ones, the newest first.
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=10
+	// +optional
+	Snapshots []SnapshotStatus `json:"snapshots,omitempty"`
+	// snapshotCount is how many good ones this EtcdBackup has in the storage.
+	// +optional
+	SnapshotCount int32 `json:"snapshotCount,omitempty"`
 	// observedGeneration is the generation of the spec that this status speaks of.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
@@ -68,6 +239,71 @@ type EtcdBackupStatus struct {
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
 
+// BackupRun is a backup that is under way.
+type BackupRun struct {
+	// due is the time that it was due at. It names the run.
+	// +required
+	Due metav1.Time `json:"due"`
+
+	AgentRun `json:",inline"`
+}
+
+// AgentRun is one task of a pod, which is tried until it succeeds or is given up.
+type AgentRun struct {
+	// attempt counts the tries, from 1.
+	// +required
+	Attempt int32 `json:"attempt"`
+	// started is when this try began.
+	// +required
+	Started metav1.Time `json:"started"`
+	// retryAfter is when the next try may begin, after one that failed.
+	// +optional
+	RetryAfter *metav1.Time `json:"retryAfter,omitempty"`
+	// pod does the work.
+	// +required
+	Pod string `json:"pod"`
+	// step is what the pod is at.
+	// +optional
+	Step string `json:"step,omitempty"`
+	// bytes that the step has moved.
+	// +optional
+	Bytes int64 `json:"bytes,omitempty"`
+}
+
+// SnapshotStatus is a snapshot in the storage.
+type SnapshotStatus struct {
+	// name of the object, without the prefix.
+	// +required
+	Name string `json:"name"`
+	// url of the object.
+	// +required
+	URL string `json:"url"`
+	// revision of etcd.
+	// +required
+	Revision int64 `json:"revision"`
+	// etcdVersion is the version of the server that it was taken from.
+	// +required
+	EtcdVersion string `json:"etcdVersion"`
+	// size of the database, in bytes.
+	// +required
+	Size int64 `json:"size"`
+	// storedSize is the size of the object, in bytes.
+	// +required
+	StoredSize int64 `json:"storedSize"`
+	// sha256 of the object, in hexadecimal.
+	// +required
+	SHA256 string `json:"sha256"`
+	// takenAt is when it was taken.
+	// +required
+	TakenAt metav1.Time `json:"takenAt"`
+	// verifiedAt is when it was checked last, as verification says; absent if it never was.
+	// +optional
+	VerifiedAt *metav1.Time `json:"verifiedAt,omitempty"`
+	// verification is how it was checked.
+	// +optional
+	Verification Verification `json:"verification,omitempty"`
+}
+
 // EtcdBackup is a backup of an etcd cluster, once or again and again.
 //
 // +kubebuilder:object:root=true
@@ -75,12 +311,14 @@ type EtcdBackupStatus struct {
 // +kubebuilder:subresource:status
 // +kubebuilder:printcolumn:name="Succeeded",type=boolean,JSONPath=`.status.succeeded`
 // +kubebuilder:printcolumn:name="Last success",type=date,JSONPath=`.status.lastSuccessDate`
+// +kubebuilder:printcolumn:name="Snapshots",type=integer,JSONPath=`.status.snapshotCount`
+// +kubebuilder:printcolumn:name="Next",type=string,JSONPath=`.status.nextBackup`,priority=1
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 type EtcdBackup struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// spec says what is backed up, and to where.
+	// spec says what is backed up, to where, and how often.
 	// +required
 	Spec EtcdBackupSpec `json:"spec"`
 	// status tells how the backups went.

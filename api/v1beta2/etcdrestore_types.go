@@ -2,19 +2,74 @@ package v1beta2
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// EtcdRestoreSpec says which snapshot is restored into which cluster.
+// RestoreSource says which snapshot is restored.
 //
-// +kubebuilder:validation:XValidation:rule="has(self.s3) && self.backupStorageType == 'S3' || has(self.abs) && self.backupStorageType == 'ABS' || has(self.gcs) && self.backupStorageType == 'GCS' || has(self.oss) && self.backupStorageType == 'OSS'",message="give the storage that backupStorageType names: s3, abs, gcs or oss"
-type EtcdRestoreSpec struct {
-	// etcdCluster is the cluster that is replaced.
-	// +required
-	EtcdCluster EtcdClusterRef `json:"etcdCluster"`
-	// backupStorageType names the kind of storage.
-	// +required
-	BackupStorageType StorageType `json:"backupStorageType"`
+// +kubebuilder:validation:XValidation:rule="[has(self.backup), has(self.storage), has(self.backupStorageType)].filter(given, given).size() == 1",message="say from where, in one way: backup, storage, or backupStorageType with its stanza"
+// +kubebuilder:validation:XValidation:rule="!has(self.backupStorageType) || has(self.s3) && self.backupStorageType == 'S3' || has(self.abs) && self.backupStorageType == 'ABS' || has(self.gcs) && self.backupStorageType == 'GCS' || has(self.oss) && self.backupStorageType == 'OSS'",message="give the storage that backupStorageType names: s3, abs, gcs or oss"
+// +kubebuilder:validation:XValidation:rule="!has(self.snapshot) || !has(self.before)",message="give snapshot or before, not both"
+type RestoreSource struct {
+	// backup is the EtcdBackup that wrote the snapshot: its storage and its keys are used.
+	// +optional
+	Backup *EtcdBackupRef `json:"backup,omitempty"`
+	// storage is where snapshots are, by URL.
+	// +optional
+	Storage *Storage `json:"storage,omitempty"`
+	// backupStorageType names the kind of storage of the stanza, whose path is the object itself.
+	// +optional
+	BackupStorageType StorageType `json:"backupStorageType,omitempty"`
 
 	BackupStorage `json:",inline"`
+
+	// snapshot is the object's name below the URL. Without it the latest good one is restored.
+	// +kubebuilder:validation:MaxLength=1024
+	// +optional
+	Snapshot string `json:"snapshot,omitempty"`
+	// before restores the latest good snapshot that was taken before that time.
+	// +optional
+	Before *metav1.Time `json:"before,omitempty"`
+	// encryptionSecret is a Secret whose key passphrase decrypts the object; that of the EtcdBackup if backup is given.
+	// +kubebuilder:validation:MaxLength=253
+	// +optional
+	EncryptionSecret string `json:"encryptionSecret,omitempty"`
 }
+
+// EtcdRestoreSpec says which snapshot is restored into which cluster.
+//
+// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="an EtcdRestore is carried out once, as it was created: create another one"
+type EtcdRestoreSpec struct {
+	// etcdCluster is the cluster whose data is replaced. Nothing is done to it before the snapshot was read whole and
+	// checked.
+	// +required
+	EtcdCluster EtcdClusterRef `json:"etcdCluster"`
+
+	RestoreSource `json:",inline"`
+
+	// clusterTemplate is what the cluster is created from if it does not exist.
+	// +optional
+	ClusterTemplate *EtcdClusterTemplate `json:"clusterTemplate,omitempty"`
+	// safetySnapshot says whether the data that is replaced is saved first, beside the snapshot, if any of it can be read.
+	// +kubebuilder:default=Take
+	// +optional
+	SafetySnapshot SafetySnapshot `json:"safetySnapshot,omitempty"`
+	// timeoutInSecond is how long one try to read the snapshot may take; 3600 if 0.
+	// +kubebuilder:validation:Minimum=0
+	// +optional
+	TimeoutInSecond int64 `json:"timeoutInSecond,omitempty"`
+	// pod says how the pods run that read and check the snapshot.
+	// +optional
+	Pod *AgentPodPolicy `json:"pod,omitempty"`
+}
+
+// SafetySnapshot says whether data is saved before it is replaced: Take does not go on without, where anything can be read.
+//
+// +kubebuilder:validation:Enum=Take;Skip
+type SafetySnapshot string
+
+// Safety snapshots.
+const (
+	SafetySnapshotTake SafetySnapshot = "Take"
+	SafetySnapshotSkip SafetySnapshot = "Skip"
+)
 
 // EtcdClusterRef names an EtcdCluster in the same namespace.
 type EtcdClusterRef struct {
@@ -24,14 +79,66 @@ type EtcdClusterRef struct {
 	Name string `json:"name"`
 }
 
-// EtcdRestoreStatus tells how the restore went.
+// EtcdBackupRef names an EtcdBackup in the same namespace.
+type EtcdBackupRef struct {
+	// name of the EtcdBackup.
+	// +kubebuilder:validation:MinLength=1
+	// +required
+	Name string `json:"name"`
+}
+
+// EtcdClusterTemplate is an EtcdCluster to create.
+type EtcdClusterTemplate struct {
+	// labels and annotations of the EtcdCluster.
+	// +optional
+	Labels map[string]string `json:"labels,omitempty"`
+	// annotations of the EtcdCluster.
+	// +optional
+	Annotations map[string]string `json:"annotations,omitempty"`
+	// spec of the EtcdCluster.
+	// +required
+	Spec EtcdClusterSpec `json:"spec"`
+}
+
+// RestorePhase is what a restore is at.
+type RestorePhase string
+
+// Phases of a restore, in their order.
+const (
+	// RestoreVerifying reads the snapshot whole and checks it.
+	RestoreVerifying RestorePhase = "Verifying"
+	// RestoreSaving takes the safety snapshot.
+	RestoreSaving RestorePhase = "Saving"
+	// RestoreReplacing has the cluster start again from the snapshot. From here on the old data goes.
+	RestoreReplacing RestorePhase = "Replacing"
+	// RestoreSucceeded and RestoreFailed are the ends.
+	RestoreSucceeded RestorePhase = "Succeeded"
+	RestoreFailed    RestorePhase = "Failed"
+)
+
+// EtcdRestoreStatus tells how the restore goes.
 type EtcdRestoreStatus struct {
 	// succeeded is true once the cluster runs on the restored data.
 	// +optional
 	Succeeded bool `json:"succeeded,omitempty"`
-	// reason says why the restore failed.
+	// reason says why the restore failed, or what it waits for.
 	// +optional
 	Reason string `json:"reason,omitempty"`
+	// phase is what the restore is at.
+	// +optional
+	Phase RestorePhase `json:"phase,omitempty"`
+	// snapshot is the one that was chosen.
+	// +optional
+	Snapshot *SnapshotStatus `json:"snapshot,omitempty"`
+	// safetySnapshot is where the data was saved that was replaced; empty if there was none to save.
+	// +optional
+	SafetySnapshot *SnapshotStatus `json:"safetySnapshot,omitempty"`
+	// run is the pod that is at work.
+	// +optional
+	Run *AgentRun `json:"run,omitempty"`
+	// completedAt is when the cluster ran on the restored data, or the restore was given up.
+	// +optional
+	CompletedAt *metav1.Time `json:"completedAt,omitempty"`
 	// observedGeneration is the generation of the spec that this status speaks of.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
@@ -48,6 +155,7 @@ type EtcdRestoreStatus struct {
 // +kubebuilder:resource:categories=all
 // +kubebuilder:subresource:status
 // +kubebuilder:printcolumn:name="Cluster",type=string,JSONPath=`.spec.etcdCluster.name`
+// +kubebuilder:printcolumn:name="Phase",type=string,JSONPath=`.status.phase`
 // +kubebuilder:printcolumn:name="Succeeded",type=boolean,JSONPath=`.status.succeeded`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 type EtcdRestore struct {
@@ -57,7 +165,7 @@ type EtcdRestore struct {
 	// spec says which snapshot is restored into which cluster.
 	// +required
 	Spec EtcdRestoreSpec `json:"spec"`
-	// status tells how the restore went.
+	// status tells how the restore goes.
 	// +optional
 	Status EtcdRestoreStatus `json:"status,omitempty"`
 }

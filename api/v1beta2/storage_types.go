@@ -13,7 +13,48 @@ const (
 	StorageTypeOSS StorageType = "OSS"
 )
 
-// BackupStorage is where snapshots are. Give the one that belongs to the storage type.
+// Storage is a place for snapshots by its URL.
+//
+// +kubebuilder:validation:XValidation:rule="self.url.startsWith('file:///') == has(self.persistentVolumeClaim)",message="a file:/// URL needs persistentVolumeClaim, the claim that it is on, and no other URL takes one"
+// +kubebuilder:validation:XValidation:rule="self.url.startsWith('s3://') || !has(self.region) && !has(self.forcePathStyle)",message="region and forcePathStyle belong to s3:// URLs"
+// +kubebuilder:validation:XValidation:rule="!self.url.startsWith('file:///') || !has(self.secret) && !has(self.endpoint) && !has(self.caSecret)",message="a file:/// URL takes no secret, endpoint or caSecret"
+type Storage struct {
+	// url is a bucket and what the names of the objects in it begin with: s3://bucket/prefix, gs://bucket/prefix,
+	// azblob://container/prefix, or file:///folder on persistentVolumeClaim.
+	// +kubebuilder:validation:MaxLength=1024
+	// +kubebuilder:validation:Pattern=`^((s3|gs|azblob)://[^/?#@]+(/[^?#]*)?|file:///[^?#]*)$`
+	// +required
+	URL string `json:"url"`
+	// secret is a Secret with the credentials. s3: access-key-id and secret-access-key (and session-token), or
+	// credentials and config in the form of the AWS command line's files. gs: credentials.json or access-token. azblob:
+	// storage-account and storage-key, or sas-token. Without one the pod's own cloud identity is used, which
+	// serviceAccountName gives it.
+	// +kubebuilder:validation:MaxLength=253
+	// +optional
+	Secret string `json:"secret,omitempty"`
+	// endpoint is the URL of a service other than the cloud's own, such as https://minio.storage.svc:9000.
+	// +kubebuilder:validation:Pattern=`^https?://[^/?#@]+$`
+	// +kubebuilder:validation:MaxLength=512
+	// +optional
+	Endpoint string `json:"endpoint,omitempty"`
+	// caSecret is a Secret whose key ca.crt holds the certificates, in PEM, of those who vouch for the endpoint.
+	// +kubebuilder:validation:MaxLength=253
+	// +optional
+	CASecret string `json:"caSecret,omitempty"`
+	// region of an S3 bucket; us-east-1 if empty.
+	// +kubebuilder:validation:MaxLength=64
+	// +optional
+	Region string `json:"region,omitempty"`
+	// forcePathStyle puts the bucket into the path instead of the host name, as most services other than Amazon's want it.
+	// +optional
+	ForcePathStyle bool `json:"forcePathStyle,omitempty"`
+	// persistentVolumeClaim is the claim that a file URL is on. It must exist, in the same namespace.
+	// +kubebuilder:validation:MaxLength=253
+	// +optional
+	PersistentVolumeClaim string `json:"persistentVolumeClaim,omitempty"`
+}
+
+// BackupStorage is where snapshots are, as coreos/etcd-operator writes it. Give the one that belongs to the storage type.
 type BackupStorage struct {
 	// s3 is Amazon S3 or anything that speaks its protocol.
 	// +optional

@@ -1,0 +1,56 @@
+package backup
+
+import "time"
+
+// Action is what to do next. The set is closed.
+type Action interface{ action() }
+
+// Idle means that nothing is due before Next, which is zero if nothing ever is.
+type Idle struct {
+	Reason, Message string
+	Next            time.Time
+}
+
+// Wait means that something is under way, and to look again after that time.
+type Wait struct {
+	Reason, Message string
+	After           time.Duration
+}
+
+// Blocked means that somebody has to do something first.
+type Blocked Problem
+
+// Start writes a run, or the next try of it, to status.
+type Start struct{ Run Run }
+
+// CreatePod makes the pod of the run's try.
+type CreatePod struct{}
+
+// DeletePod deletes a pod whose try is over.
+type DeletePod struct{ Name, UID string }
+
+// Finish writes the result of a run that has succeeded to status, and ends it.
+type Finish struct{}
+
+// Retry writes to status that a try has failed and when the next one may begin.
+type Retry struct {
+	Failure Problem
+	After   time.Time
+}
+
+// GiveUp writes to status that a run has failed, and ends it.
+type GiveUp struct{ Failure Problem }
+
+// Release lets Kubernetes delete the EtcdBackup.
+type Release struct{}
+
+func (Idle) action()      {}
+func (Wait) action()      {}
+func (Blocked) action()   {}
+func (Start) action()     {}
+func (CreatePod) action() {}
+func (DeletePod) action() {}
+func (Finish) action()    {}
+func (Retry) action()     {}
+func (GiveUp) action()    {}
+func (Release) action()   {}

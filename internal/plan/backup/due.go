@@ -1,0 +1,56 @@
+package backup
+
+import "time"
+
+// Schedule tells the next time after t that a backup is due at.
+type Schedule interface {
+	Next(t time.Time) time.Time
+}
+
+// Every is due again that long after the last time.
+type Every time.Duration
+
+// Next is part of Schedule.
+func (e Every) Next(t time.Time) time.Time { return t.Add(time.Duration(e)) }
+
+// due is the latest time at or before now that no run was for yet, zero if there is none, and the first one after now, zero
+// if there never is one. Times that were missed are made up for by one run.
+func (o Observed) due() (due, next time.Time) {
+	switch {
+	case o.Schedule == nil && o.Done:
+		return time.Time{}, time.Time{}
+	case o.Schedule == nil:
+		return o.Created, time.Time{}
+	}
+	last := o.LastDue
+	if last.After(o.Now) { // the clock was set back: what it says now is as good a start as any
+		last = o.Now
+	}
+	if _, interval := o.Schedule.(Every); last.IsZero() && interval {
+		return o.Created, o.Schedule.Next(o.Now)
+	} else if last.IsZero() {
+		last = o.Created
+	}
+	due, next = time.Time{}, o.Schedule.Next(o.near(last))
+	for !next.After(o.Now) {
+		due, next = next, o.Schedule.Next(next)
+	}
+	return due, next
+}
+
+// near is a time from which few steps lead to now, and that is not before the last one: nobody wants to count the minutes
+// of an outage of a year.
+func (o Observed) near(last time.Time) time.Time {
+	if every, ok := o.Schedule.(Every); ok {
+		missed := o.Now.Sub(last) / time.Duration(every)
+		return last.Add(max(missed-1, 0) * time.Duration(every))
+	}
+	const day = 24 * time.Hour
+	for _, back := range []time.Duration{time.Hour, day, 7 * day, 31 * day, 366 * day} {
+		from := o.Now.Add(-back)
+		if from.After(last) && !o.Schedule.Next(from).After(o.Now) {
+			return from
+		}
+	}
+	return last
+}
