@@ -1,0 +1,146 @@
+package agent
+
+import (
+	"time"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/snapshot"
+)
+
+// EnvTask is the environment variable that holds the Task as JSON.
+const EnvTask = "AGENT_TASK"
+
+// Where a pod has what its task needs, if it needs it.
+const (
+	// CredentialsDir holds the keys of the storage's Secret, CADir ca.crt of those who vouch for its endpoint.
+	CredentialsDir = "/etc/agent/credentials"
+	CADir          = "/etc/agent/ca"
+	// KeyDir holds the passphrase, TLSDir the keys of clientTLSSecret.
+	KeyDir = "/etc/agent/key"
+	TLSDir = "/etc/agent/tls"
+	// StoreDir is the root of file:/// URLs, ScratchDir a volume for a trial restore.
+	StoreDir   = "/var/agent/store"
+	ScratchDir = "/var/agent/scratch"
+)
+
+// ProgressPort serves Progress as JSON, at ProgressPath, over plain HTTP to anybody: it holds nothing that is secret.
+const (
+	ProgressPort = 8088
+	ProgressPath = "/progress"
+)
+
+// Task is what a pod does. One of the pointers is set.
+type Task struct {
+	// Writer is the object that asks for it.
+	Writer snapshot.Writer `json:"writer"`
+	// Storage is where the objects are. The names of its Secrets tell which folders above there are.
+	Storage v1beta2.Storage `json:"storage"`
+	// Encrypted is true if KeyDir holds a passphrase.
+	Encrypted bool `json:"encrypted,omitempty"`
+	// Timeout is how long it may take in all.
+	Timeout time.Duration `json:"timeout"`
+
+	Backup  *Backup  `json:"backup,omitempty"`
+	Clean   *Clean   `json:"clean,omitempty"`
+	Verify  *Verify  `json:"verify,omitempty"`
+	Restore *Restore `json:"restore,omitempty"`
+}
+
+// Backup takes a snapshot, checks it, deletes what the policy does not keep, and lists what is left.
+type Backup struct {
+	// Endpoints are client URLs.
+	Endpoints []string `json:"endpoints"`
+	// TLS is true if TLSDir holds a client certificate.
+	TLS bool `json:"tls,omitempty"`
+	// Cluster names the EtcdCluster, empty if it is another etcd. Its ID, if known, must be that of the endpoints.
+	Cluster snapshot.Cluster `json:"cluster"`
+	// LegacyKey is the name of the object, or with Periodic what its name begins with, as coreos/etcd-operator has it; empty
+	// for a name of this operator's own.
+	LegacyKey string `json:"legacyKey,omitempty"`
+	Periodic  bool   `json:"periodic,omitempty"`
+	Compress  bool   `json:"compress,omitempty"`
+	// Verify says how it is checked, Policy which of the writer's backups are kept.
+	Verify v1beta2.Verification `json:"verify,omitempty"`
+	Policy snapshot.Policy      `json:"policy"`
+}
+
+// Clean deletes all that the writer has written.
+type Clean struct{}
+
+// Choice says which snapshot is meant.
+type Choice struct {
+	// Object is its name; else it is the latest good one, or the latest that was taken before a time.
+	Object string    `json:"object,omitempty"`
+	Before time.Time `json:"before,omitzero"`
+	// WriterUID restricts it to those that one EtcdBackup has written, empty for any.
+	WriterUID string `json:"writerUID,omitempty"`
+	// ClusterID is etcd's, in hexadecimal; if it is given, a snapshot of another cluster is passed over.
+	ClusterID string `json:"clusterID,omitempty"`
+}
+
+// Verify chooses a snapshot, reads it whole, and checks that it can be restored for an etcd version.
+type Verify struct {
+	Choice
+	// EtcdVersion is major.minor.patch of the server that is to run on it.
+	EtcdVersion string `json:"etcdVersion"`
+	// Trial restores it into ScratchDir, too.
+	Trial bool `json:"trial,omitempty"`
+}
+
+// Restore makes a member's data of a snapshot, in a member's own pod. What is there already is left alone: the folder
+// appears at once, so it is whole.
+type Restore struct {
+	// Object is the snapshot's name, and SHA256 that of the object, in hexadecimal, as it was when it was verified.
+	Object string `json:"object"`
+	SHA256 string `json:"sha256"`
+	// Folder is the member's data folder.
+	Folder      string            `json:"folder"`
+	EtcdVersion string            `json:"etcdVersion"`
+	Identity    snapshot.Identity `json:"identity"`
+}
+
+// Result is how a task ended: the pod's termination message.
+type Result struct {
+	// Failure is nil if the task succeeded.
+	Failure *Failure `json:"failure,omitempty"`
+	// Snapshot is the one that was taken, verified or restored.
+	Snapshot *v1beta2.SnapshotStatus `json:"snapshot,omitempty"`
+	// Total is how many good ones the writer has in the storage after a Backup.
+	Total int32 `json:"total,omitempty"`
+	// Deleted names what was deleted, as far as there is room.
+	Deleted []string `json:"deleted,omitempty"`
+	// Warnings are for people: what went wrong beside the task, such as an old backup that could not be deleted or that is
+	// damaged.
+	Warnings []string `json:"warnings,omitempty"`
+}
+
+// Failure is why a task did not succeed.
+type Failure struct {
+	// Reason is one of the reasons of storages and snapshots in api/v1beta2; Message says what to do. It holds no
+	// credentials.
+	Reason  string `json:"reason"`
+	Message string `json:"message"`
+	// Lasting is true if another try cannot go better before somebody changes something.
+	Lasting bool `json:"lasting,omitempty"`
+}
+
+// Progress is how far a task is.
+type Progress struct {
+	// Step is what it is at.
+	Step Step `json:"step"`
+	// Bytes is how many the step has moved.
+	Bytes int64 `json:"bytes"`
+}
+
+// Step is a part of a task.
+type Step string
+
+// Steps of tasks.
+const (
+	StepConnecting Step = "Connecting"
+	StepSaving     Step = "Saving"
+	StepReading    Step = "Reading"
+	StepRestoring  Step = "Restoring"
+	StepPruning    Step = "Pruning"
+	StepDeleting   Step = "Deleting"
+)
