@@ -26,6 +26,7 @@ import (
 // +kubebuilder:rbac:groups=etcd.database.coreos.com,resources=etcdclusters,verbs=get;list;watch
 // +kubebuilder:rbac:groups=etcd.database.coreos.com,resources=etcdclusters/status,verbs=update
 // +kubebuilder:rbac:groups=etcd.database.coreos.com,resources=etcdclusters/finalizers,verbs=update
+// +kubebuilder:rbac:groups=etcd.database.coreos.com,resources=etcdrestores,verbs=get;list;watch;create
 // +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups="",resources=persistentvolumeclaims,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups="",resources=services,verbs=get;list;watch;create;patch
@@ -84,6 +85,8 @@ type pass struct {
 	// and empty if none is, or if it leaves the pods' template alone.
 	former         *v1beta2.EtcdCluster
 	formerTemplate string
+	// restore is the EtcdRestore that is to be carried out, or that the cluster is to start from; nil if there is none.
+	restore *v1beta2.EtcdRestore
 	// badService says which Service Kubernetes does not take, and why; empty if it takes all.
 	badService string
 	// session reaches the members that answered.
@@ -119,6 +122,7 @@ func (r *EtcdClusterReconciler) SetupWithManager(mgr ctrl.Manager) error {
 			mgr.GetScheme(), mgr.GetRESTMapper(), &v1beta2.EtcdCluster{}, handler.OnlyControllerOwner()))).
 		Owns(&corev1.Service{}).
 		Owns(&policyv1.PodDisruptionBudget{}).
+		Watches(&v1beta2.EtcdRestore{}, handler.EnqueueRequestsFromMapFunc(clusterRestored)).
 		// Volumes that are to outlive their cluster have no owner: the label leads to it.
 		Watches(&corev1.PersistentVolumeClaim{}, handler.EnqueueRequestsFromMapFunc(clusterOf)).
 		WithEventFilter(predicate.Funcs{UpdateFunc: changed}).

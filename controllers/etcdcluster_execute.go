@@ -25,8 +25,10 @@ func (r *EtcdClusterReconciler) execute(ctx context.Context, p *pass) error {
 	case plan.Idle, plan.Wait, plan.Blocked:
 		return nil
 	case plan.CommitBootstrap:
-		p.cluster.Status.Bootstrap = bootstrapFor(a.Bootstrap)
+		r.commitBootstrap(p, a)
 		return nil
+	case plan.CreateRestore:
+		return r.createRestore(ctx, p, a)
 	case plan.Latch:
 		latch(p, a)
 		return nil
@@ -131,6 +133,9 @@ func (r *EtcdClusterReconciler) createPods(ctx context.Context, p *pass, a plan.
 			spec = p.former
 		}
 		pod, err := resources.Pod(spec, n.Name, n.Incarnation, permitFor(n.Permit), r.optionsFor(n))
+		if err == nil && n.Restores {
+			err = r.addRestore(ctx, p, pod)
+		}
 		if err != nil {
 			return err
 		}

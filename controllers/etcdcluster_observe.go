@@ -47,6 +47,9 @@ func (r *EtcdClusterReconciler) observe(ctx context.Context, reader client.Reade
 	if err := observePulls(ctx, reader, p); err != nil {
 		return nil, err
 	}
+	if err := r.observeRestore(ctx, p); err != nil {
+		return nil, err
+	}
 	p.session = r.Etcd.Observe(ctx, client.ObjectKeyFromObject(c).String(), nil, endpoints(p.observed))
 	p.observed.Etcd = p.session.Seen
 	return p, nil
@@ -160,7 +163,7 @@ func conflictOf(kind string, o client.Object, c *v1beta2.EtcdCluster) *plan.Conf
 func endpoints(o plan.Observed) []etcd.Endpoint {
 	var out []etcd.Endpoint
 	for _, p := range o.Pods {
-		if p.Phase == plan.Running && p.IP != "" && p.Permit != nil {
+		if p.Phase == plan.Running && p.IP != "" && p.Permit != nil && o.Cluster.Current(p.Incarnation) {
 			out = append(out, etcd.Endpoint{
 				Pod: p.Name, PodUID: p.UID, ServerName: o.Cluster.Host(p.Name),
 				Address: net.JoinHostPort(p.IP, strconv.Itoa(member.ClientPort)),

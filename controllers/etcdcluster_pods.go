@@ -28,6 +28,7 @@ func podOf(pod *corev1.Pod) plan.Pod {
 		Permit:      permitOf(pod.Annotations[member.PermitAnnotation]),
 		Restarting:  restarting(pod),
 		Serving:     pod.Labels[resources.LabelServing] == "true",
+		Restores:    pod.Annotations[resources.AnnotationRestore] != "",
 	}
 	if seen.Permitted = timeOf(pod.Annotations[resources.AnnotationPermitted]); seen.Permit != nil && seen.Permitted.IsZero() {
 		seen.Permitted = seen.Created // it was made with the permit
@@ -95,6 +96,11 @@ func problemOf(pod *corev1.Pod) string {
 	for _, s := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
 		if w := s.State.Waiting; w != nil && slices.Contains(hopeless, w.Reason) {
 			return fmt.Sprintf("container %s: %s: %s", s.Name, w.Reason, w.Message)
+		}
+	}
+	for _, s := range pod.Status.InitContainerStatuses {
+		if result, ok := resources.InitResult(s); ok && result.Failure != nil {
+			return "the snapshot cannot be restored: " + result.Failure.Message
 		}
 	}
 	if refusal, ok := refusalOf(pod); ok {

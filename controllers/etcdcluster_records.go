@@ -65,6 +65,7 @@ func bootstrapOf(s *v1beta2.BootstrapStatus) *plan.Bootstrap {
 	}
 	b := &plan.Bootstrap{
 		Incarnation: int(s.Incarnation), Token: s.Token, Members: s.Members, ClusterID: parseID(s.ClusterID),
+		Restore: s.Restore,
 	}
 	for _, seat := range s.Seats {
 		b.Seats = append(b.Seats, plan.Seat{Name: seat.Name, PodUID: seat.PodUID, VolumeUID: seat.VolumeUID})
@@ -75,7 +76,7 @@ func bootstrapOf(s *v1beta2.BootstrapStatus) *plan.Bootstrap {
 func bootstrapFor(b plan.Bootstrap) *v1beta2.BootstrapStatus {
 	s := &v1beta2.BootstrapStatus{
 		Incarnation: int32(b.Incarnation), //nolint:gosec // counts attempts from 1
-		Token:       b.Token, Members: b.Members, ClusterID: formatID(b.ClusterID),
+		Token:       b.Token, Members: b.Members, ClusterID: formatID(b.ClusterID), Restore: b.Restore,
 	}
 	for _, seat := range b.Seats {
 		s.Seats = append(s.Seats, v1beta2.BootstrapSeat{

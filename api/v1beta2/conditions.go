@@ -128,6 +128,13 @@ const (
 	ReasonCorrupt = "Corrupt"
 	// ReasonTLSNotSupported means that this release does not carry spec.TLS out.
 	ReasonTLSNotSupported = "TLSNotSupported"
+	// ReasonWaitingForRestore means that the cluster starts once a snapshot was verified, or that an EtcdRestore waits for
+	// another one of the same cluster.
+	ReasonWaitingForRestore = "WaitingForRestore"
+	// ReasonRestoring means that the first member makes its data of a snapshot.
+	ReasonRestoring = "Restoring"
+	// ReasonRestored means that a restored cluster has taken the place of what is deleted.
+	ReasonRestored = "Restored"
 	// ReasonScheduled means that the next backup is not due yet; Completed that the one asked for is over; Suspended that
 	// spec.suspend keeps new ones from being taken.
 	ReasonScheduled = "Scheduled"

@@ -106,6 +106,12 @@ type EtcdClusterStatus struct {
 	// bootstrap is the record of the first start.
 	// +optional
 	Bootstrap *BootstrapStatus `json:"bootstrap,omitempty"`
+	// restores are the EtcdRestores whose snapshots have replaced the data, the newest first.
+	// +listType=map
+	// +listMapKey=uid
+	// +kubebuilder:validation:MaxItems=10
+	// +optional
+	Restores []RestoreRecord `json:"restores,omitempty"`
 	// selector selects the members' pods, for the scale subresource.
 	// +optional
 	Selector string `json:"selector,omitempty"`
@@ -178,6 +184,26 @@ type MemberStatus struct {
 	Message string `json:"message,omitempty"`
 }
 
+// RestoreRecord says which snapshot has replaced the data. It is written before anything is done for it, and an EtcdRestore
+// that has one is never carried out again.
+type RestoreRecord struct {
+	// uid of the EtcdRestore.
+	// +required
+	UID string `json:"uid"`
+	// name of the EtcdRestore.
+	// +required
+	Name string `json:"name"`
+	// snapshot is the object that was restored.
+	// +required
+	Snapshot string `json:"snapshot"`
+	// startedAt is when the operator began.
+	// +required
+	StartedAt metav1.Time `json:"startedAt"`
+	// completedAt is when a quorum of the members asked for first ran on the restored data; absent until then.
+	// +optional
+	CompletedAt *metav1.Time `json:"completedAt,omitempty"`
+}
+
 // BootstrapStatus is the write-ahead record of the first start: it is written before anything that depends on it.
 type BootstrapStatus struct {
 	// incarnation counts the attempts, from 1.
@@ -198,6 +224,9 @@ type BootstrapStatus struct {
 	// +listMapKey=name
 	// +optional
 	Seats []BootstrapSeat `json:"seats,omitempty"`
+	// restore is the UID of the EtcdRestore whose snapshot the first member starts from; absent for a start from nothing.
+	// +optional
+	Restore string `json:"restore,omitempty"`
 }
 
 // BootstrapSeat binds a first member to the one pod, and volume, that may start it from nothing.

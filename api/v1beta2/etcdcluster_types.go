@@ -7,6 +7,8 @@ import (
 )
 
 // EtcdClusterSpec is what a user asks for.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.restoreFrom) || has(oldSelf.restoreFrom) && self.restoreFrom == oldSelf.restoreFrom",message="restoreFrom is for a cluster's first start: create an EtcdRestore to replace the data of one that is there"
 type EtcdClusterSpec struct {
 	// size is the number of members, 1 to 9. Odd numbers are best: an even one tolerates no more failures than the odd
 	// one below it.
@@ -41,6 +43,11 @@ type EtcdClusterSpec struct {
 	// services shapes the Services.
 	// +optional
 	Services *ServicesPolicy `json:"services,omitempty"`
+
+	// restoreFrom has the cluster start from a snapshot instead of from nothing. The operator creates an EtcdRestore for it,
+	// called <name>-restore.
+	// +optional
+	RestoreFrom *RestoreSource `json:"restoreFrom,omitempty"`
 
 	// TLS names the Secrets for TLS between members and with clients; plain text if absent or empty.
 	// +optional

@@ -116,6 +116,22 @@ const (
 	RestoreFailed    RestorePhase = "Failed"
 )
 
+// RestoredFrom is the snapshot that was verified.
+type RestoredFrom struct {
+	// storage is where it is.
+	// +required
+	Storage Storage `json:"storage"`
+	// encryptionSecret is the Secret with its passphrase; absent if it is not encrypted.
+	// +optional
+	EncryptionSecret string `json:"encryptionSecret,omitempty"`
+	// object is its name below the storage's URL.
+	// +required
+	Object string `json:"object"`
+	// sha256 of the object, in hexadecimal.
+	// +required
+	SHA256 string `json:"sha256"`
+}
+
 // EtcdRestoreStatus tells how the restore goes.
 type EtcdRestoreStatus struct {
 	// succeeded is true once the cluster runs on the restored data.
@@ -133,6 +149,9 @@ type EtcdRestoreStatus struct {
 	// safetySnapshot is where the data was saved that was replaced; empty if there was none to save.
 	// +optional
 	SafetySnapshot *SnapshotStatus `json:"safetySnapshot,omitempty"`
+	// source is where the snapshot that was chosen is. It was written down before any data was touched.
+	// +optional
+	Source *RestoredFrom `json:"source,omitempty"`
 	// run is the pod that is at work.
 	// +optional
 	Run *AgentRun `json:"run,omitempty"`

@@ -23,6 +23,9 @@ type Blocked struct{ Reason, Message string }
 // CommitBootstrap writes the bootstrap record to status by compare-and-swap, before any effect that depends on it.
 type CommitBootstrap struct{ Bootstrap Bootstrap }
 
+// CreateRestore creates the EtcdRestore that spec.restoreFrom asks for.
+type CreateRestore struct{ Name string }
+
 // Latch writes the cluster ID to status: from here on nobody starts with initial-cluster-state=new.
 type Latch struct{ ClusterID uint64 }
 
@@ -51,7 +54,9 @@ type NewPod struct {
 	Version string
 	// Former is true for a pod made from the former spec, for a member that an update has not reached.
 	Former bool
-	Permit *Permit
+	// Restores is true for a pod that makes its data of the bootstrap's snapshot first.
+	Restores bool
+	Permit   *Permit
 }
 
 // WritePermits marks each volume as used by its member and then writes the permit onto its pod.

@@ -24,6 +24,12 @@ func (a Blocked) describe() Description { return Description{"Blocked", a.Reason
 
 func (a CommitBootstrap) describe() Description {
 	b := a.Bootstrap
+	if b.Restore != "" {
+		return Description{
+			"CommitBootstrap", v1beta2.ReasonRestoring,
+			fmt.Sprintf("the data is replaced by a snapshot, from which %s starts", list(b.Members)),
+		}
+	}
 	message := "first members: " + list(b.Members)
 	if b.Incarnation > 1 {
 		message = fmt.Sprintf("attempt %d at a first start; %s", b.Incarnation, message)
@@ -32,6 +38,13 @@ func (a CommitBootstrap) describe() Description {
 		message = fmt.Sprintf("%d of %d first members may start", n, len(b.Members))
 	}
 	return Description{"CommitBootstrap", v1beta2.ReasonBootstrapping, message}
+}
+
+func (a CreateRestore) describe() Description {
+	return Description{
+		"CreateRestore", v1beta2.ReasonWaitingForRestore,
+		fmt.Sprintf("creating EtcdRestore %s, as spec.restoreFrom asks", a.Name),
+	}
 }
 
 func (a Latch) describe() Description {

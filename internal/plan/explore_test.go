@@ -70,7 +70,13 @@ func version(v string) edit { return func(s *world.Spec) { s.Version = v } }
 func template(n int) edit   { return func(s *world.Spec) { s.Template = n } }
 func size(n int) edit       { return func(s *world.Spec) { s.Size = n } }
 func class(n int) edit      { return func(s *world.Spec) { s.Class = n } }
+func snapshot(n int) edit   { return func(s *world.Spec) { s.Restore = n } }
 func kind(s *world.Spec)    { s.Persistent = !s.Persistent }
+
+// restoredAs asks for a snapshot, and for another version with it.
+func restoredAs(v string) edit {
+	return func(s *world.Spec) { s.Restore, s.Version = 1, v }
+}
 
 // updates are the scenarios in which a running cluster is changed, all in lockstep.
 var updates = map[string]scenario{
@@ -94,6 +100,12 @@ var updates = map[string]scenario{
 	"other class of volumes":   {sizes: []int{3}, edits: []edit{class(1)}, full: 1},
 	"grows in an update":       {sizes: []int{3}, version: "3.6.15", edits: []edit{version("3.6.16"), size(5)}, full: 1},
 	"shrinks in an update":     {sizes: []int{3}, version: "3.6.15", edits: []edit{version("3.6.16"), size(1)}, full: 1},
+	"restore of 1":             {sizes: []int{1}, edits: []edit{snapshot(1)}, faults: 1, full: 2},
+	"restore of 3":             {sizes: []int{3}, edits: []edit{snapshot(1)}, faults: 1, full: 1},
+	"restore after restore":    {sizes: []int{1}, edits: []edit{snapshot(1), snapshot(2)}, faults: 1, full: 1},
+	"restore while it grows":   {sizes: []int{1}, edits: []edit{size(3), snapshot(1)}, full: 1},
+	"restore in an update":     {sizes: []int{3}, edits: []edit{template(1), snapshot(1)}, full: 1},
+	"restore to another minor": {sizes: []int{1}, version: "3.6.16", edits: []edit{restoredAs("3.7.3")}, faults: 1, full: 1},
 	"grows in a template roll": {sizes: []int{3}, edits: []edit{template(1), size(5)}, full: 1},
 }
 

@@ -66,6 +66,18 @@ var mutants = map[string]struct {
 		next: waitForLost, want: "L2",
 		scenario: scenario{sizes: []int{3}, running: true, lockstep: true, faults: 1},
 	},
+	"the data that a restore replaces goes first": {
+		next: deleteReplaced, want: "S7", persistent: true,
+		scenario: scenario{sizes: []int{1}, edits: []edit{snapshot(1)}, running: true, lockstep: true},
+	},
+	"a restore is repeated": {
+		next: restoreAgain, want: "S3",
+		scenario: scenario{sizes: []int{1}, edits: []edit{snapshot(1)}, running: true, lockstep: true},
+	},
+	"a restored cluster starts beside the old one": {
+		next: forgetOld, want: "S7",
+		scenario: scenario{sizes: []int{1}, edits: []edit{snapshot(1)}, running: true, lockstep: true},
+	},
 	"the budget is closed and opened in turn": {
 		next: restless, want: "L1", scenario: scenario{sizes: []int{3}, running: true, lockstep: true},
 	},
@@ -271,4 +283,25 @@ func restless(o plan.Observed) plan.Action {
 		return plan.SetBudget{MinAvailable: o.Cluster.Size}
 	}
 	return a
+}
+
+func deleteReplaced(o plan.Observed) plan.Action {
+	for _, v := range o.Volumes {
+		if !o.Cluster.Current(v.Incarnation) && !v.Deleting {
+			return plan.DeleteVolume{Name: v.Name, UID: v.UID}
+		}
+	}
+	return plan.Next(o)
+}
+
+func restoreAgain(o plan.Observed) plan.Action {
+	if b := o.Cluster.Bootstrap; b != nil && b.Restore != "" && o.Cluster.ID != 0 {
+		o.Cluster.Restore = b.Restore
+	}
+	return plan.Next(o)
+}
+
+func forgetOld(o plan.Observed) plan.Action {
+	o.Pods = slices.DeleteFunc(slices.Clone(o.Pods), func(p plan.Pod) bool { return !o.Cluster.Current(p.Incarnation) })
+	return plan.Next(o)
 }

@@ -10,6 +10,7 @@ var always = []rule{
 	deleting,          // the garbage collector does the rest
 	paused,            // hands off
 	nameTaken,         // an object of somebody else is in the way
+	restore,           // a verified snapshot is to take the place of whatever data there is
 	foreignCluster,    // a server answers for another cluster: never act on it
 	revisionRegressed, // the data went back in time: never act on it
 }
@@ -18,10 +19,11 @@ var always = []rule{
 var bootstrapping = []rule{
 	adoptVolumes,     // data of an earlier cluster of this name: take it up, never start empty beside it
 	invalidSpec,      // nothing is started from a spec that cannot work
+	awaitRestore,     // nothing is started from nothing that is to start from a snapshot
 	commitBootstrap,  // write down who the first members are before any of them exists
 	latch,            // a quorum answers as the cluster we computed
 	restartBootstrap, // so many first members are lost that they can never form a quorum
-	clearOld,         // pods and volumes of an abandoned incarnation go before new ones come
+	clearOld,         // what an abandoned incarnation has left goes before new pods come
 	clearTerminal,    // a pod in a terminal phase never starts again
 	refresh,          // a pod that waits was made from an older spec
 	createInitial,    // volumes and pods that wait for a permit
@@ -61,6 +63,7 @@ var running = []rule{
 	endPulls,      // what has fetched an image is not needed any more
 	openBudget,    // no disruption of ours is due: let others evict one pod
 	await,         // name what is still under way
+	dropReplaced,  // the data that a restore has replaced is kept until here
 	refused,       // name what of the spec cannot be carried out
 }
 

@@ -57,6 +57,13 @@ type Cluster struct {
 	LeaderMoved time.Time
 	// Voters are the names of the voters when a quorum last answered.
 	Voters []string
+	// Restore is the UID of an EtcdRestore whose snapshot has been verified and is to replace the data, empty if there is
+	// none, or if it was taken up already.
+	Restore string
+	// AwaitsRestore names the EtcdRestore that the cluster is to start from, empty if it may start from nothing.
+	AwaitsRestore string
+	// MakeRestore is true if that EtcdRestore is the operator's to create.
+	MakeRestore bool
 }
 
 // Problem is a reason (CamelCase, documented in the API package) and a message that says what to do.
@@ -77,6 +84,8 @@ type Bootstrap struct {
 	ClusterID uint64
 	// Seats are the pods that may start etcd with initial-cluster-state=new; empty until committed.
 	Seats []Seat
+	// Restore is the UID of the EtcdRestore whose snapshot the one first member starts from, empty for a start from nothing.
+	Restore string
 }
 
 // Seat binds an initial member to the one pod (and volume) that may start it on an empty directory.
@@ -139,6 +148,8 @@ type Pod struct {
 	Resizing string
 	// Unfit is true when the pod's node can never give it the resources that it is to be resized to.
 	Unfit bool
+	// Restores is true for a pod that makes its data of a snapshot before etcd starts.
+	Restores bool
 	// Changed is when the pod became Ready or ceased to be.
 	Changed time.Time
 }

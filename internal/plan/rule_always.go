@@ -40,16 +40,16 @@ func nameTaken(v *view) Action {
 
 // foreignCluster holds S6. Pods of an abandoned incarnation answer with its ID legitimately until they are gone.
 func foreignCluster(v *view) Action {
-	expected, incarnation := v.Cluster.ID, 0
+	expected := v.Cluster.ID
 	if b := v.Cluster.Bootstrap; expected == 0 && b != nil {
-		expected, incarnation = b.ClusterID, b.Incarnation
+		expected = b.ClusterID
 	}
 	if expected == 0 {
 		return nil
 	}
 	for _, p := range v.Pods {
 		a, ok := v.answers[p.Name]
-		if ok && a.ClusterID != 0 && a.ClusterID != expected && p.Incarnation >= incarnation {
+		if ok && a.ClusterID != 0 && a.ClusterID != expected {
 			return Blocked{
 				Reason: v1beta2.ReasonClusterIDMismatch,
 				Message: fmt.Sprintf("pod %s answers for cluster %016x, not for %016x: nothing is changed; "+

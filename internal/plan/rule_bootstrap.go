@@ -62,7 +62,7 @@ func commitBootstrap(v *view) Action {
 	switch {
 	case b == nil:
 		return CommitBootstrap{Bootstrap: v.incarnation(1)}
-	case len(b.Seats) == 0 && len(b.Members) != v.Cluster.Size:
+	case b.Restore == "" && len(b.Seats) == 0 && len(b.Members) != v.Cluster.Size:
 		return CommitBootstrap{Bootstrap: v.incarnation(b.Incarnation + 1)}
 	}
 	return nil
@@ -70,10 +70,15 @@ func commitBootstrap(v *view) Action {
 
 // incarnation is the plan of one attempt: the token, and with it every ID, is different in each.
 func (v *view) incarnation(n int) Bootstrap {
-	b := Bootstrap{Incarnation: n, Token: fmt.Sprintf("%s-%d", v.Cluster.UID, n)}
+	var members []string
 	for i := range v.Cluster.Size {
-		b.Members = append(b.Members, v.memberName(i))
+		members = append(members, v.memberName(i))
 	}
+	return v.bootstrap(n, members, "")
+}
+
+func (v *view) bootstrap(n int, members []string, restore string) Bootstrap {
+	b := Bootstrap{Incarnation: n, Token: fmt.Sprintf("%s-%d", v.Cluster.UID, n), Members: members, Restore: restore}
 	_, b.ClusterID = IDs(b.Token, v.peerURLs(b.Members))
 	return b
 }
@@ -99,6 +104,9 @@ func latch(v *view) Action {
 // may have data is asked first: a seat that is neither lost nor answers is waited for.
 func restartBootstrap(v *view) Action {
 	b := v.Cluster.Bootstrap
+	if b.Restore != "" {
+		return v.restoreAgain()
+	}
 	lost, silent := 0, 0
 	for _, s := range b.Seats {
 		_, answers := v.answers[s.Name]
@@ -125,40 +133,6 @@ func restartBootstrap(v *view) Action {
 	return CommitBootstrap{Bootstrap: v.incarnation(b.Incarnation + 1)}
 }
 
-// useless tells whether what was made for a first member can never be of use: it belongs to an abandoned attempt, or
-// its volume was lost before anybody was seated on it.
-func (v *view) useless(name string, incarnation int) bool {
-	_, seated := seatOf(v.Cluster.Bootstrap, name)
-	return incarnation < v.Cluster.Bootstrap.Incarnation || !seated && v.volumes[name].Lost
-}
-
-func clearOld(v *view) Action {
-	var leaving []string
-	for _, p := range v.Pods {
-		if v.useless(p.Name, p.Incarnation) {
-			if !p.Deleting {
-				return DeletePod{Name: p.Name, UID: p.UID, Why: v1beta2.ReasonBootstrapping}
-			}
-			leaving = append(leaving, p.Name)
-		}
-	}
-	for _, c := range v.Volumes {
-		if _, used := v.pods[c.Name]; v.useless(c.Name, c.Incarnation) && !used {
-			if !c.Deleting {
-				return DeleteVolume{Name: c.Name, UID: c.UID, Why: v1beta2.ReasonBootstrapping}
-			}
-			leaving = append(leaving, c.Name)
-		}
-	}
-	if len(leaving) == 0 {
-		return nil
-	}
-	return Wait{
-		Reason: v1beta2.ReasonBootstrapping, After: pollSlow,
-		Message: "waiting until what the failed first attempt left is gone: " + list(leaving),
-	}
-}
-
 func createInitial(v *view) Action {
 	b := v.Cluster.Bootstrap
 	var volumes []string
@@ -175,7 +149,7 @@ func createInitial(v *view) Action {
 		if _, ok := v.pods[name]; !ok && !c.Deleting {
 			pods = append(pods, NewPod{
 				Name: name, Incarnation: b.Incarnation, Permit: c.resume(), Version: v.versionOn(c),
-				Persistent: v.Cluster.Persistent && !seated || s.VolumeUID != "",
+				Persistent: v.Cluster.Persistent && !seated || s.VolumeUID != "", Restores: b.Restore != "",
 			})
 		}
 	}
@@ -190,6 +164,9 @@ func createInitial(v *view) Action {
 
 func awaitBootstrap(v *view) Action {
 	b := v.Cluster.Bootstrap
+	if b.Restore != "" {
+		return v.awaitRestored()
+	}
 	waiting, ok := v.waitForPods(b.Members).(Wait)
 	if ok && (len(b.Seats) < Quorum(len(b.Members)) || waiting.Reason == v1beta2.ReasonPodCannotStart) {
 		return waiting

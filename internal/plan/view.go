@@ -9,9 +9,10 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/member"
 )
 
-// view is Observed with its parts joined by name and by ID.
+// view is Observed with its parts joined by name and by ID, and what an abandoned incarnation has left set apart.
 type view struct {
 	Observed
+	abandoned
 	pods    map[string]Pod
 	volumes map[string]Volume
 	members map[string]Member
@@ -20,14 +21,14 @@ type view struct {
 }
 
 func newView(o Observed) *view {
-	o.Pods, o.Volumes = slices.Clone(o.Pods), slices.Clone(o.Volumes)
+	o, left := setApart(o)
 	o.Etcd.Members = slices.Clone(o.Etcd.Members)
 	slices.SortFunc(o.Pods, func(a, b Pod) int { return CompareNames(a.Name, b.Name) })
 	slices.SortFunc(o.Volumes, func(a, b Volume) int { return CompareNames(a.Name, b.Name) })
 	slices.SortFunc(o.Etcd.Members, func(a, b Member) int { return CompareNames(a.Name, b.Name) })
 	v := &view{
-		Observed: o,
-		pods:     map[string]Pod{}, volumes: map[string]Volume{},
+		Observed: o, abandoned: left,
+		pods: map[string]Pod{}, volumes: map[string]Volume{},
 		members: map[string]Member{}, answers: map[string]Answer{},
 	}
 	for _, p := range o.Pods {
@@ -75,7 +76,7 @@ func (v *view) freeNames(n int) []string {
 		_, pod := v.pods[name]
 		_, volume := v.volumes[name]
 		_, listed := v.members[name]
-		if !pod && !volume && !listed {
+		if !pod && !volume && !listed && !v.leftBehind(name) {
 			names = append(names, name)
 		}
 	}

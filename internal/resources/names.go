@@ -43,6 +43,8 @@ const (
 	AnnotationTemplate  = "etcd.database.coreos.com/template-hash"
 	// AnnotationPermitted is when a pod got its first permit.
 	AnnotationPermitted = "etcd.database.coreos.com/permitted"
+	// AnnotationRestore names the EtcdRestore that an EtcdCluster is to start from, or that a pod makes its data from.
+	AnnotationRestore = "etcd.database.coreos.com/restore"
 	// AnnotationUnserved is when LabelServing was taken from a pod that is about to stop.
 	AnnotationUnserved = "etcd.database.coreos.com/unserved"
 	// AnnotationReplaced is the ID of the container that a change of the image is to end.

@@ -59,6 +59,7 @@ func Compute(in Input) v1beta2.EtcdClusterStatus {
 	if s.Phase == v1beta2.ClusterPhaseFailed || s.Phase == v1beta2.ClusterPhaseUnavailable {
 		_, s.Reason = words(in.Action)
 	}
+	completeRestore(&s, in)
 	if latched(&s) { // an attempt at a first start may yet be given up, with what was written to it
 		s.Revision = checkpoint(in.Cluster.Status.Revision, o.Etcd.Revision)
 	}
@@ -103,6 +104,20 @@ func currentVersion(o plan.Observed) string {
 		}
 	}
 	return lowest
+}
+
+// completeRestore notes when a quorum of the members asked for first ran on restored data: from then on the cluster is as
+// safe as any other.
+func completeRestore(s *v1beta2.EtcdClusterStatus, in Input) {
+	if len(s.Restores) == 0 || s.Restores[0].CompletedAt != nil || !latched(s) ||
+		in.Observed.Etcd.Contact != plan.ContactQuorum || s.Bootstrap == nil || s.Bootstrap.Restore != s.Restores[0].UID {
+		return
+	}
+	voters := slices.DeleteFunc(slices.Clone(s.MemberStatuses), func(m v1beta2.MemberStatus) bool { return !m.Ready })
+	if len(voters) >= plan.Quorum(in.Observed.Cluster.Size) {
+		at := now(in.Observed)
+		s.Restores[0].CompletedAt = &at
+	}
 }
 
 // checkpoint moves the recorded revision in coarse steps, so that a busy cluster does not mean a busy API server: it is

@@ -35,7 +35,8 @@ func (w *World) stands(g *etcdtest.Group, m *etcdtest.Member, late bool) bool {
 
 // checkEffect is S1: what the operator does never makes the voters lose their quorum.
 func (w *World) checkEffect(a plan.Action, before, after bool) {
-	if before && !after {
+	commit, _ := a.(plan.CommitBootstrap)
+	if before && !after && commit.Bootstrap.Restore == "" {
 		w.violate("S1: %T took the quorum away", a)
 	}
 	w.checkHarm()
@@ -144,8 +145,15 @@ func (w *World) doomed(p *Pod) bool {
 	return p.Persistent && v != nil && v.Deleting && (p.Sick || w.poisoned(p.Version, p.Template))
 }
 
-// checkVolumeDeletion is S2. Before the latch it holds for the data of the attempt that is under way.
+// checkVolumeDeletion is S2. Before the latch it holds for the data of the attempt that is under way, and what a restore
+// replaces is kept until the restored cluster is up.
 func (w *World) checkVolumeDeletion(v *Volume) {
+	if w.replaced(v) {
+		if !w.standing(false) {
+			w.violate("S7: volume %s is deleted before the restored cluster is up", v.Name)
+		}
+		return
+	}
 	g := w.group()
 	if g == nil {
 		return
@@ -160,10 +168,30 @@ func (w *World) checkVolumeDeletion(v *Volume) {
 	}
 }
 
+// replaced tells whether a restore has taken the place of what is on the volume.
+func (w *World) replaced(v *Volume) bool {
+	return restoreOf(w.Status.Bootstrap) != "" && v.Incarnation < w.Status.Bootstrap.Incarnation
+}
+
+// checkServing holds for a restore: nobody is let into the new cluster while the old one can be reached.
+func (w *World) checkServing(p *Pod) {
+	for i := range w.Pods {
+		if old := &w.Pods[i]; old.Serving && old.Incarnation < p.Incarnation {
+			w.violate("S7: clients reach %s, and %s of the cluster that it replaces", p.Name, old.Name)
+		}
+	}
+}
+
 // checkAbandoned is S3: another attempt never leaves acknowledged data behind, and there is none after the latch.
 func (w *World) checkAbandoned(next *plan.Bootstrap, stale bool) {
 	if stale {
 		return // the write is refused
+	}
+	if next.Restore != restoreOf(w.Status.Bootstrap) {
+		if next.Restore != w.restoreUID() {
+			w.violate("S7: the data is replaced, and nobody has asked for it")
+		}
+		return
 	}
 	if w.Status.ID != 0 {
 		w.violate("S3: a first start is committed after the cluster ID was latched")
@@ -197,7 +225,7 @@ func (w *World) reached() bool {
 	if w.Status.ID == 0 || g == nil || len(g.Members) != w.Size || len(w.Pods) != w.Size {
 		return false
 	}
-	if w.leftovers() || g.Downgrade != 0 || w.Etcd.VersionDue(g.ID) {
+	if !w.restored() || w.leftovers() || g.Downgrade != 0 || w.Etcd.VersionDue(g.ID) {
 		return false
 	}
 	for i := range g.Members {
@@ -228,6 +256,8 @@ func (w *World) hopeful() bool {
 	switch {
 	case w.Pending != nil || w.Read != nil:
 		return false
+	case !w.restored(): // whatever has become of the data
+		return true
 	case g == nil:
 		return w.Status.ID == 0
 	}

@@ -35,7 +35,12 @@ func (w *World) effect(a plan.Action, step int, o *plan.Observed, stale bool) bo
 	switch act := a.(type) {
 	case plan.CommitBootstrap:
 		w.checkAbandoned(&act.Bootstrap, stale)
-		return w.writeStatus(stale, func(s *Status) { s.Bootstrap = &act.Bootstrap })
+		return w.writeStatus(stale, func(s *Status) {
+			if act.Bootstrap.Restore != restoreOf(s.Bootstrap) {
+				s.ID, s.Revision, s.Voters = 0, 0, nil
+			}
+			s.Bootstrap = &act.Bootstrap
+		})
 	case plan.Latch:
 		return w.writeStatus(stale, func(s *Status) { s.ID = act.ClusterID })
 	case plan.Adopt:
@@ -43,7 +48,7 @@ func (w *World) effect(a plan.Action, step int, o *plan.Observed, stale bool) bo
 	case plan.CreateVolumes:
 		return w.createVolume(act.Names[step], act.Incarnation)
 	case plan.CreatePods:
-		return w.createPod(act.Pods[step])
+		return w.createPod(act.Pods[step], o)
 	case plan.WritePermits:
 		if step%2 == 0 {
 			return w.markVolume(act.Permits[step/2], o)
@@ -135,7 +140,15 @@ func (w *World) createVolume(name string, incarnation int) bool {
 	return true
 }
 
-func (w *World) createPod(n plan.NewPod) bool {
+// restoreOf is the snapshot that an attempt starts from, empty for none.
+func restoreOf(b *plan.Bootstrap) string {
+	if b == nil {
+		return ""
+	}
+	return b.Restore
+}
+
+func (w *World) createPod(n plan.NewPod, o *plan.Observed) bool {
 	if w.pod(n.Name) != nil {
 		return false
 	}
@@ -143,9 +156,13 @@ func (w *World) createPod(n plan.NewPod) bool {
 	if n.Former {
 		template = w.Status.Former
 	}
+	token := ""
+	if n.Restores {
+		token = o.Cluster.Bootstrap.Token
+	}
 	w.Pods = append(w.Pods, Pod{
 		Name: n.Name, UID: w.newUID("p", n.Name), Incarnation: n.Incarnation, Permit: n.Permit,
-		Persistent: n.Persistent, Version: n.Version, Template: template,
+		Persistent: n.Persistent, Version: n.Version, Template: template, Token: token,
 	})
 	slices.SortFunc(w.Pods, func(a, b Pod) int { return plan.CompareNames(a.Name, b.Name) })
 	return true
@@ -181,6 +198,7 @@ func (w *World) serve(name string, o *plan.Observed) bool {
 	p := w.pod(name)
 	for _, seen := range o.Pods {
 		if p != nil && seen.Name == name && seen.UID == p.UID {
+			w.checkServing(p)
 			p.Serving = true
 			return true
 		}

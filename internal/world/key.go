@@ -52,6 +52,7 @@ func (e *encoder) spec(s Spec) {
 	e.text(s.Version)
 	e.number(s.Template)
 	e.number(s.Class)
+	e.number(s.Restore)
 }
 
 type encoder struct{ buf []byte }
@@ -92,7 +93,8 @@ func (e *encoder) kube(k *Kube) {
 	e.number(k.Status.Former)
 	if b := k.Status.Bootstrap; b != nil {
 		e.number(b.Incarnation)
-		e.number(len(b.Members))
+		e.text(b.Restore)
+		e.text(strings.Join(b.Members, ","))
 		for _, s := range b.Seats {
 			e.text(s.Name)
 			e.text(s.PodUID)
@@ -129,6 +131,7 @@ func (e *encoder) pod(p *Pod) {
 	e.text(p.Version)
 	e.text(p.Runs)
 	e.number(p.Template)
+	e.text(p.Token)
 	e.number(p.Used)
 	e.number(p.Refused)
 	e.text(string(p.Exit))

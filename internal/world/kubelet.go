@@ -12,6 +12,17 @@ func (w *World) canStart(p *Pod) bool {
 	return p.Phase == plan.Pending && !p.Deleting && !p.Down && !p.Stuck && !w.unmountable(p)
 }
 
+// startPod runs the pod's init containers: one that restores leaves alone what is there.
+func (w *World) startPod(p *Pod) {
+	p.Phase = plan.Running
+	if p.Token == "" || w.disk(p) != nil {
+		return
+	}
+	url := w.cluster().PeerURL(p.Name)
+	ids, cluster := plan.IDs(p.Token, map[string]string{p.Name: url})
+	w.Etcd.Restore(w.dir(p), cluster, etcdtest.Member{ID: ids[p.Name], Name: p.Name, PeerURL: url})
+}
+
 // unmountable tells whether the scheduler passes a pod over because of its volume.
 func (k *Kube) unmountable(p *Pod) bool {
 	if !p.Persistent || p.Phase != plan.Pending {

@@ -55,7 +55,7 @@ func observePod(p *Pod) plan.Pod {
 	out := plan.Pod{
 		Name: p.Name, UID: p.UID, Incarnation: p.Incarnation, Phase: p.Phase, Node: "n-" + p.Name, Zone: zones[n%2],
 		Deleting: p.Deleting, Created: base, Permit: p.Permit, Exit: p.Exit, Refused: p.Refused, Serving: p.Serving,
-		Persistent: p.Persistent, Version: p.Version, Restarting: p.Restarting,
+		Persistent: p.Persistent, Version: p.Version, Restarting: p.Restarting, Restores: p.Token != "",
 	}
 	if p.Phase != plan.Pending {
 		out.IP = "ip-" + p.UID
@@ -81,7 +81,8 @@ func (w *World) observeEtcd(k *Kube) plan.Etcd {
 	for i := range k.Pods {
 		asked := &k.Pods[i]
 		p := w.pod(asked.Name)
-		if asked.Phase != plan.Running || asked.Permit == nil || p == nil || p.UID != asked.UID {
+		if asked.Phase != plan.Running || asked.Permit == nil || p == nil || p.UID != asked.UID ||
+			!k.cluster().Current(asked.Incarnation) {
 			continue
 		}
 		if p.Foreign {

@@ -102,7 +102,7 @@ func (w *World) finish(o *plan.Observed, stale bool) {
 	if s.Accepted = w.Template; len(o.Etcd.Members) > 0 && len(plan.Updated(*o)) == len(o.Etcd.Members) {
 		s.Former = s.Accepted
 	}
-	if o.Etcd.Contact != plan.ContactQuorum {
+	if o.Etcd.Contact != plan.ContactQuorum || o.Cluster.ID != 0 && s.ID == 0 { // what answered is being replaced
 		w.setStatus(s)
 		return
 	}

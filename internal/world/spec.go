@@ -20,7 +20,18 @@ type Spec struct {
 	Template int
 	// Class counts the edits of the kind of volume.
 	Class int
+	// Restore counts the snapshots that were to replace the data.
+	Restore int
 }
+
+// restored tells whether the last of the snapshots was taken up.
+func (k *Kube) restored() bool {
+	b := k.Status.Bootstrap
+	return k.Restore == 0 || b != nil && b.Restore == k.restoreUID()
+}
+
+// restoreUID names the snapshot that is to replace the data.
+func (k *Kube) restoreUID() string { return fmt.Sprint("restore", k.Restore) }
 
 // Volume is a claim and the kind of volume that it was made as.
 type Volume struct {

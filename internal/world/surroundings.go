@@ -26,7 +26,7 @@ var surroundings = map[Kind]transition{
 	podStarts: {
 		name:  "pod starts",
 		ifPod: (*World).canStart,
-		onPod: func(_ *World, p *Pod) { p.Phase = plan.Running },
+		onPod: (*World).startPod,
 	},
 	memberRuns: {name: "member-run runs", ifPod: (*World).canRun, onPod: (*World).memberRun},
 	publishes: {
@@ -93,7 +93,7 @@ var surroundings = map[Kind]transition{
 		name: "client writes",
 		ifWorld: func(w *World) bool {
 			g := w.group()
-			return w.Status.ID == 0 && g != nil && g.Leader != 0 && !g.Written
+			return w.Status.ID == 0 && g != nil && g.Leader != 0 && !g.Written && restoreOf(w.Status.Bootstrap) == ""
 		},
 		onWorld: func(w *World) { w.Etcd.Write(w.group().ID) },
 	},

@@ -97,6 +97,8 @@ type Pod struct {
 	Persistent bool
 	Version    string
 	Template   int
+	// Token is that of the cluster whose data the pod makes of a snapshot before etcd starts, empty if it makes none.
+	Token string
 	// Runs is the version of the server that was started last, and Restarting is true from a change of the image until
 	// that server has ended.
 	Runs       string
@@ -159,11 +161,15 @@ func (w *World) cluster() plan.Cluster {
 }
 
 func (k *Kube) cluster() plan.Cluster {
-	return plan.Cluster{
+	c := plan.Cluster{
 		Namespace: namespace, Name: clusterName, UID: clusterUID, Size: k.Size, Persistent: k.Persistent,
 		Version: k.Version,
 		ID:      k.Status.ID, Bootstrap: k.Status.Bootstrap, Revision: k.Status.Revision, Voters: k.Status.Voters,
 	}
+	if !k.restored() {
+		c.Restore = k.restoreUID()
+	}
+	return c
 }
 
 func (k *Kube) pod(name string) *Pod {

@@ -1,0 +1,159 @@
+package controllers
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/agent"
+	"github.com/etcdpilot/etcd-operator/internal/member"
+	"github.com/etcdpilot/etcd-operator/internal/plan"
+	"github.com/etcdpilot/etcd-operator/internal/resources"
+	"github.com/etcdpilot/etcd-operator/internal/snapshot"
+	"github.com/etcdpilot/etcd-operator/internal/version"
+)
+
+const (
+	// restoresKept is how many restores status tells of.
+	restoresKept = 10
+	// restoreTimeout is how long one try to read a snapshot may take unless the EtcdRestore says otherwise.
+	restoreTimeout = time.Hour
+)
+
+// clusterRestored leads from an EtcdRestore to its cluster.
+func clusterRestored(_ context.Context, o client.Object) []reconcile.Request {
+	restore, ok := o.(*v1beta2.EtcdRestore)
+	if !ok {
+		return nil
+	}
+	name := types.NamespacedName{Namespace: restore.Namespace, Name: restore.Spec.EtcdCluster.Name}
+	return []reconcile.Request{{NamespacedName: name}}
+}
+
+// observeRestore finds the EtcdRestore that is to be carried out now, or that is being carried out. The cache is asked, for
+// it costs nothing and to be late does no harm; what it says is confirmed by the API server.
+func (r *EtcdClusterReconciler) observeRestore(ctx context.Context, p *pass) error {
+	c, observed := p.cluster, &p.observed.Cluster
+	if observed.AwaitsRestore = awaits(c); observed.AwaitsRestore != "" && c.Status.Bootstrap == nil {
+		name := types.NamespacedName{Namespace: c.Namespace, Name: observed.AwaitsRestore}
+		err := r.Live.Get(ctx, name, &v1beta2.EtcdRestore{})
+		if client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("read EtcdRestore %s: %w", name.Name, err)
+		}
+		observed.MakeRestore = apierrors.IsNotFound(err) && c.Spec.RestoreFrom != nil
+	}
+	restores := &v1beta2.EtcdRestoreList{}
+	if err := r.Client.List(ctx, restores, client.InNamespace(c.Namespace)); err != nil {
+		return fmt.Errorf("list EtcdRestores: %w", err)
+	}
+	for i := range restores.Items {
+		if !carriedOut(c, &restores.Items[i]) {
+			continue
+		}
+		restore := &v1beta2.EtcdRestore{}
+		err := r.Live.Get(ctx, client.ObjectKeyFromObject(&restores.Items[i]), restore)
+		if client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("read EtcdRestore %s: %w", restores.Items[i].Name, err)
+		}
+		if err == nil && carriedOut(c, restore) {
+			p.restore = restore
+			if !known(c, restore) {
+				observed.Restore = string(restore.UID)
+			}
+		}
+	}
+	return nil
+}
+
+// awaits names the EtcdRestore that the cluster is to start from, empty if it may start from nothing.
+func awaits(c *v1beta2.EtcdCluster) string {
+	if c.Spec.RestoreFrom != nil {
+		return c.Name + "-restore"
+	}
+	return c.Annotations[resources.AnnotationRestore]
+}
+
+// carriedOut tells whether the EtcdRestore is for this cluster to carry out: its snapshot has been verified, and it was not
+// carried out before.
+func carriedOut(c *v1beta2.EtcdCluster, restore *v1beta2.EtcdRestore) bool {
+	if restore.Spec.EtcdCluster.Name != c.Name || restore.Status.Phase != v1beta2.RestoreReplacing ||
+		restore.Status.Source == nil {
+		return false
+	}
+	b := c.Status.Bootstrap
+	return !known(c, restore) || c.Status.ClusterID == "" && b != nil && b.Restore == string(restore.UID)
+}
+
+// known tells whether the cluster has begun with that restore, or is done with it.
+func known(c *v1beta2.EtcdCluster, restore *v1beta2.EtcdRestore) bool {
+	return slices.ContainsFunc(c.Status.Restores, func(r v1beta2.RestoreRecord) bool { return r.UID == string(restore.UID) })
+}
+
+// commitBootstrap writes the record of a first start. With a snapshot the cluster that was there is of the past from now on,
+// and so is all that status tells of it.
+func (r *EtcdClusterReconciler) commitBootstrap(p *pass, a plan.CommitBootstrap) {
+	s := &p.cluster.Status
+	s.Bootstrap = bootstrapFor(a.Bootstrap)
+	if p.restore == nil || known(p.cluster, p.restore) {
+		return
+	}
+	s.Restores = append([]v1beta2.RestoreRecord{{
+		UID: string(p.restore.UID), Name: p.restore.Name, Snapshot: p.restore.Status.Source.Object,
+		StartedAt: metav1.NewTime(p.observed.Now),
+	}}, s.Restores...)
+	s.Restores = s.Restores[:min(len(s.Restores), restoresKept)]
+	s.ClusterID, s.Revision, s.Leader, s.CurrentVersion, s.Size = "", 0, "", "", 0
+	s.MemberStatuses, s.FormerSpec, s.LeaderMoved, s.SnapshotDue = nil, nil, nil, false
+	p.observed = plan.Observed{Now: p.observed.Now, Cluster: desired(p.cluster, p.observed.Cluster.Invalid)}
+}
+
+// createRestore creates the EtcdRestore that spec.restoreFrom asks for.
+func (r *EtcdClusterReconciler) createRestore(ctx context.Context, p *pass, a plan.CreateRestore) error {
+	restore := &v1beta2.EtcdRestore{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: a.Name, Namespace: p.cluster.Namespace,
+			OwnerReferences: []metav1.OwnerReference{resources.Owner(p.cluster)},
+		},
+		Spec: v1beta2.EtcdRestoreSpec{
+			EtcdCluster:   v1beta2.EtcdClusterRef{Name: p.cluster.Name},
+			RestoreSource: *p.cluster.Spec.RestoreFrom,
+		},
+	}
+	if err := r.Client.Create(ctx, restore, client.FieldOwner(resources.FieldOwner)); err != nil {
+		return fmt.Errorf("create EtcdRestore %s: %w", a.Name, err)
+	}
+	return nil
+}
+
+// addRestore has the pod make its data of the snapshot before etcd starts.
+func (r *EtcdClusterReconciler) addRestore(ctx context.Context, p *pass, pod *corev1.Pod) error {
+	if p.restore == nil {
+		return fmt.Errorf("the EtcdRestore of the snapshot to start from is gone: create another one")
+	}
+	from, token := p.restore.Status.Source, p.cluster.Status.Bootstrap.Token
+	timeout := cmp.Or(time.Duration(p.restore.Spec.TimeoutInSecond)*time.Second, restoreTimeout)
+	task := agent.Task{
+		Writer: snapshot.Writer{
+			Kind: "EtcdRestore", Namespace: p.restore.Namespace, Name: p.restore.Name, UID: string(p.restore.UID),
+		},
+		Storage: from.Storage, Encrypted: from.EncryptionSecret != "", Timeout: timeout,
+		Restore: &agent.Restore{
+			Object: from.Object, SHA256: from.SHA256, Folder: member.DataDir,
+			EtcdVersion: version.OfImage(resources.EtcdOf(pod).Image),
+			Identity: snapshot.Identity{
+				Name: pod.Name, PeerURL: p.observed.Cluster.PeerURL(pod.Name), Token: token,
+			},
+		},
+	}
+	return resources.AddRestore(pod, r.OperatorImage, p.restore.Name, task, from.EncryptionSecret)
+}

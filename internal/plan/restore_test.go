@@ -1,0 +1,111 @@
+package plan
+
+import (
+	"testing"
+	"time"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+)
+
+// restoring is a cluster of three whose data a snapshot replaces: committed, the old one still there.
+func restoring(persistent bool, changes ...func(*Observed)) Observed {
+	o := healthyCluster(3, persistent)
+	o.Cluster.Restore = "restore"
+	b := restore(newView(o)).(CommitBootstrap).Bootstrap //nolint:forcetypeassert // it answers with nothing else
+	o.Cluster.Restore, o.Cluster.ID, o.Cluster.Bootstrap = "", 0, &b
+	return edit(o, changes...)
+}
+
+// oldIsGone leaves of the replaced cluster what is kept: the volumes.
+func oldIsGone(o *Observed) { o.Pods, o.Etcd = nil, Etcd{} }
+
+// restoredPod is the first member of the new cluster: its data is there, and etcd waits for its permit.
+func restoredPod(o *Observed) {
+	p := waitingPod(3)
+	p.Incarnation, p.Restores, p.Persistent = 2, true, o.Cluster.Persistent
+	o.Pods = append(o.Pods, p)
+}
+
+func restoredVolume(o *Observed) {
+	o.Volumes = append(o.Volumes, Volume{Name: name(3), UID: "v3", Incarnation: 2, Owned: true})
+}
+
+func TestRestore(t *testing.T) {
+	ask := func(o *Observed) { o.Cluster.Restore = "restore" }
+	first := newView(healthyCluster(3, true)).bootstrap(2, []string{"c-3"}, "restore")
+	member, _ := IDs(first.Token, newView(restoring(true)).peerURLs([]string{"c-3"}))
+	check(t, map[string]planCase{
+		"of a healthy cluster": {edit(healthyCluster(3, true), ask), CommitBootstrap{first}},
+		"of one without quorum": {
+			edit(healthyCluster(3, true), ask, func(o *Observed) { o.Etcd = Etcd{} }), CommitBootstrap{first},
+		},
+		"of one that another cluster answers for": {
+			edit(healthyCluster(3, true), ask, func(o *Observed) { o.Etcd.Answers[1].ClusterID = 0xbad }), CommitBootstrap{first},
+		},
+		"of one that is paused": {
+			edit(healthyCluster(3, true), ask, func(o *Observed) { o.Cluster.Paused = true }), Idle{Reason: v1beta2.ReasonPaused},
+		},
+		"clients leave the old cluster": {restoring(true), Unserve{Pod: "c-0", UID: "p0"}},
+		"it stops": {
+			restoring(true, func(o *Observed) { o.Pods[0].Serving = false }),
+			DeletePod{Name: "c-0", UID: "p0", Why: v1beta2.ReasonBootstrapping},
+		},
+		"a pod on a silent node is not waited for": {
+			restoring(false, oldIsGone, func(o *Observed) {
+				p := waitingPod(0)
+				p.Deleting, p.Deadline = true, now.Add(-time.Minute)
+				o.Pods = append(o.Pods, p)
+			}),
+			CreatePods{Pods: []NewPod{{Name: "c-3", Incarnation: 2, Version: "3.6.16", Restores: true}}},
+		},
+		"the old volumes stay": {
+			restoring(true, oldIsGone), CreateVolumes{Names: []string{"c-3"}, Incarnation: 2},
+		},
+		"the member starts from the snapshot's data only": {
+			restoring(true, oldIsGone, restoredVolume, restoredPod),
+			WritePermits{Permits: []PodPermit{{Pod: "c-3", UID: "p3", Permit: Permit{
+				Mode: ModeResume, ClusterID: first.ClusterID, MemberID: member["c-3"],
+			}}}},
+		},
+		"it waits while the snapshot is read": {
+			restoring(true, oldIsGone, restoredVolume, restoredPod, func(o *Observed) { o.Pods[0].Phase = Pending }),
+			Wait{Reason: v1beta2.ReasonRestoring},
+		},
+		"it is begun again if the data is lost before anybody could use it": {
+			restoring(true, oldIsGone, restoredVolume, restoredPod, func(o *Observed) { o.Pods[0].Exit = ExitDataLost }),
+			CommitBootstrap{newView(restoring(true)).bootstrap(3, []string{"c-4"}, "restore")},
+		},
+		"a cluster that is to start from a snapshot waits": {
+			edit(emptyCluster(3, true), func(o *Observed) { o.Cluster.AwaitsRestore = "c-restore" }),
+			Wait{Reason: v1beta2.ReasonWaitingForRestore},
+		},
+		"and has the EtcdRestore made": {
+			edit(emptyCluster(3, true), func(o *Observed) { o.Cluster.AwaitsRestore, o.Cluster.MakeRestore = "c-restore", true }),
+			CreateRestore{Name: "c-restore"},
+		},
+	})
+}
+
+// TestReplacedData is about the volumes of the cluster that a restore has replaced.
+func TestReplacedData(t *testing.T) {
+	left := func(o *Observed) {
+		o.Cluster.Bootstrap.Restore, o.Cluster.Bootstrap.Incarnation = "restore", 2
+		for i := range o.Pods {
+			o.Pods[i].Incarnation, o.Volumes[i].Incarnation = 2, 2
+		}
+		o.Volumes = append(o.Volumes, Volume{Name: "c-9", UID: "v9", Incarnation: 1, Owned: true, ClusterID: 0x0d, MemberID: 1})
+	}
+	check(t, map[string]planCase{
+		"it goes once the cluster is as the spec asks": {
+			edit(healthyCluster(3, true), left), DeleteVolume{Name: "c-9", UID: "v9", Why: v1beta2.ReasonRestored},
+		},
+		"it stays while a member is missing": {
+			edit(healthyCluster(3, true), left, func(o *Observed) { o.Cluster.Size = 5 }),
+			CreateVolumes{Names: []string{"c-3", "c-4"}, Incarnation: 2},
+		},
+		"a pod that restores is made again without the credentials": {
+			edit(healthyCluster(3, true), left, func(o *Observed) { o.Pods[1].Restores = true }),
+			Unserve{Pod: "c-1", UID: "p1"},
+		},
+	})
+}

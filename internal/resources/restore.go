@@ -1,0 +1,23 @@
+package resources
+
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/etcdpilot/etcd-operator/internal/agent"
+	"github.com/etcdpilot/etcd-operator/internal/member"
+)
+
+// AddRestore has a member's pod make its data of a snapshot before etcd starts. The pod has the credentials of the storage as
+// long as it lives; it is made again without them once the cluster is up.
+func AddRestore(pod *corev1.Pod, image, restore string, task agent.Task, encryptionSecret string) error {
+	container, volumes, err := RestoreContainer(image, task, encryptionSecret)
+	if err != nil {
+		return err
+	}
+	container.VolumeMounts = append(container.VolumeMounts,
+		corev1.VolumeMount{Name: dataVolume, MountPath: member.DataMount})
+	pod.Annotations[AnnotationRestore] = restore
+	pod.Spec.InitContainers = append(pod.Spec.InitContainers, container)
+	pod.Spec.Volumes = append(pod.Spec.Volumes, volumes...)
+	return nil
+}
