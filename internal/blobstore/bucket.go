@@ -68,7 +68,7 @@ func Open(ctx context.Context, t Target, c Credentials) (*Bucket, error) {
 		b.blobs, err = azureblob.OpenBucket(ctx, client, nil)
 	case schemeFile:
 		b.folder = p.folder
-		b.blobs, err = openFolder(p.folder)
+		b.blobs, err = openFolder(p.folder, !t.ReadOnly)
 	}
 	if err != nil {
 		return nil, b.explain(toOpen, "", err)
@@ -81,9 +81,9 @@ func Open(ctx context.Context, t Target, c Credentials) (*Bucket, error) {
 
 // openFolder has temporary files beside those that they become, because a rename works within one volume only, and none
 // beside them that hold attributes.
-func openFolder(folder string) (*blob.Bucket, error) {
+func openFolder(folder string, create bool) (*blob.Bucket, error) {
 	return fileblob.OpenBucket(folder, &fileblob.Options{
-		CreateDir: true, DirFileMode: 0o700, NoTempDir: true, Metadata: fileblob.MetadataDontWrite,
+		CreateDir: create, DirFileMode: 0o700, NoTempDir: true, Metadata: fileblob.MetadataDontWrite,
 	})
 }
 

@@ -38,7 +38,7 @@ var (
 	badRegion = advice{
 		v1beta2.ReasonStorageMisconfigured, "the bucket is in another region; set region (and endpoint) to the bucket's", true,
 	}
-	noBucket = advice{v1beta2.ReasonNoSuchBucket, "there is no such bucket; create it, or correct its name", true}
+	noBucket = advice{v1beta2.ReasonNoSuchBucket, "there is no such bucket, or folder; create it, or correct its name", true}
 	noObject = advice{v1beta2.ReasonNoSuchObject, "there is no such object", true}
 	readOnly = advice{
 		v1beta2.ReasonStorageReadOnly, "the storage may be read, not written; allow the credentials to write, list and delete", true,
@@ -90,9 +90,9 @@ func classify(tried verb, err error) advice {
 		return untrusted
 	case isTimeout(err) || status == http.StatusGatewayTimeout:
 		return slow
-	case tried == toRead && gcerrors.Code(err) == gcerrors.NotFound:
+	case tried == toRead && isMissing(err):
 		return noObject
-	case gcerrors.Code(err) == gcerrors.NotFound:
+	case isMissing(err):
 		return noBucket
 	case status == 0 && isNetwork(err):
 		return unreachable
@@ -139,6 +139,10 @@ func isIdentity(err error) bool {
 		NonRetriable()
 	}
 	return errors.As(err, &google) || errors.As(err, &azure)
+}
+
+func isMissing(err error) bool {
+	return gcerrors.Code(err) == gcerrors.NotFound || errors.Is(err, fs.ErrNotExist)
 }
 
 func isFull(err error) bool {

@@ -31,6 +31,18 @@ const (
 	keyAzureCloud      = "cloud"
 )
 
+// CredentialKeys are the keys of a Secret that storage of this URL may need.
+func CredentialKeys(address string) []string {
+	scheme, _, _ := strings.Cut(address, "://")
+	return map[string][]string{
+		schemeS3: {
+			keyAccessKeyID, keySecretAccessKey, keySessionToken, keyAWSCredentials, keyAWSConfig, keyOSSID, keyOSSSecret,
+		},
+		schemeGCS:   {keyGCSCredentials, keyGCSToken},
+		schemeAzure: {keyAzureAccount, keyAzureKey, keyAzureSAS, keyAzureCloud},
+	}[scheme]
+}
+
 // get is the text of a key, without the newline that files end with.
 func (c Credentials) get(key string) string { return strings.TrimSpace(string(c[key])) }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/url"
 	"path"
+	"slices"
 	"strings"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
@@ -22,6 +23,10 @@ type Target struct {
 	Region string
 	// ForcePathStyle puts an S3 bucket into the path instead of the host name.
 	ForcePathStyle bool
+	// Root is the folder that file URLs are below; the whole file system if empty. ReadOnly takes their folder as it is,
+	// and does not make it.
+	Root     string
+	ReadOnly bool
 }
 
 // Schemes of a target's URL.
@@ -49,8 +54,10 @@ func (t Target) place() (place, error) {
 	switch {
 	case p.scheme == schemeFile && (p.bucket != "" || p.folder == ""):
 		return place{}, misconfigured(fmt.Sprintf("the storage's URL %s names no folder: write file:///folder", t.URL))
+	case p.scheme == schemeFile && slices.Contains(strings.Split(p.folder, "/"), ".."):
+		return place{}, misconfigured(fmt.Sprintf("the storage's URL %s has a .. in its path: name the folder itself", t.URL))
 	case p.scheme == schemeFile:
-		p.folder = path.Clean("/" + p.folder)
+		p.folder = path.Join("/", t.Root, p.folder)
 		return p, nil
 	case p.scheme != schemeS3 && p.scheme != schemeGCS && p.scheme != schemeAzure:
 		return place{}, misconfigured(fmt.Sprintf(

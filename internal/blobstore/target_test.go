@@ -14,7 +14,9 @@ func TestPlace(t *testing.T) {
 		"gs://bucket/some/folder": {scheme: "gs", bucket: "bucket", folder: "some/folder"},
 		"azblob://container/f/":   {scheme: "azblob", bucket: "container", folder: "f"},
 		"file:///mnt/backups/":    {scheme: "file", folder: "/mnt/backups"},
-		"file:///a/../b":          {scheme: "file", folder: "/b"},
+		"file:///a/../b":          {},
+		"file:///../etc":          {},
+		"file:///%2e%2e/etc":      {},
 		"":                        {},
 		"bucket/key":              {},
 		"s3:///folder":            {},
@@ -30,6 +32,24 @@ func TestPlace(t *testing.T) {
 		if got != want || (err == nil) != (want != place{}) {
 			t.Errorf("%s: got %+v, %v, want %+v", url, got, err, want)
 		}
+	}
+}
+
+// TestRoot keeps file URLs below a folder, which messages and object URLs do not show.
+func TestRoot(t *testing.T) {
+	root := t.TempDir()
+	target := Target{URL: "file:///some/folder", Root: root}
+	b, err := Open(t.Context(), target, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b.folder != root+"/some/folder" || b.URL("x") != "file:///some/folder/x" {
+		t.Errorf("it is at %s, and says %s", b.folder, b.URL("x"))
+	}
+	target.URL, target.ReadOnly = "file:///other", true
+	var e *Error
+	if _, err := Open(t.Context(), target, nil); !errors.As(err, &e) || e.Reason != v1beta2.ReasonNoSuchBucket {
+		t.Errorf("a folder that is not there: got %v", err)
 	}
 }
 
