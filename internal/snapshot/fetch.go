@@ -26,10 +26,18 @@ func Fetch(ctx context.Context, b *blobstore.Bucket, m Manifest, key *Key, w io.
 }
 
 // FetchForeign is Fetch for an object without a manifest, such as one of coreos/etcd-operator or etcdctl, of which nothing
-// can be checked but what etcd put at its end.
-func FetchForeign(ctx context.Context, b *blobstore.Bucket, object string, key *Key, w io.Writer, p Progress) error {
-	_, _, err := fetch(ctx, b, object, key, w, p, maxSize)
-	return err
+// can be checked but what etcd put at its end. It returns a manifest with no more than the name, the sizes and the
+// checksums.
+func FetchForeign(
+	ctx context.Context, b *blobstore.Bucket, object string, key *Key, w io.Writer, p Progress,
+) (Manifest, error) {
+	stored, raw, err := fetch(ctx, b, object, key, w, p, maxSize)
+	if err != nil {
+		return Manifest{}, err
+	}
+	return Manifest{
+		Object: object, Size: raw.size, SHA256: raw.sum(), StoredSize: stored.size, StoredSHA256: stored.sum(),
+	}, nil
 }
 
 // maxSize of a snapshot of which nothing is known, in bytes: far more than etcd can hold.
@@ -99,15 +107,17 @@ func explainRead(where string, err error) error {
 }
 
 // FetchFile is Fetch, or FetchForeign if the manifest is nil, into a file, which is there only if it is sound.
-func FetchFile(ctx context.Context, b *blobstore.Bucket, object string, m *Manifest, key *Key, path string, p Progress) error {
+func FetchFile(
+	ctx context.Context, b *blobstore.Bucket, object string, m *Manifest, key *Key, path string, p Progress,
+) (found Manifest, err error) {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
-		return scratchError("make the file", err)
+		return Manifest{}, scratchError("make the file", err)
 	}
 	if m != nil {
-		err = Fetch(ctx, b, *m, key, file, p)
+		found, err = *m, Fetch(ctx, b, *m, key, file, p)
 	} else {
-		err = FetchForeign(ctx, b, object, key, file, p)
+		found, err = FetchForeign(ctx, b, object, key, file, p)
 	}
 	if err == nil {
 		err = file.Sync()
@@ -118,7 +128,7 @@ func FetchFile(ctx context.Context, b *blobstore.Bucket, object string, m *Manif
 	if err != nil {
 		_ = os.Remove(path)
 	}
-	return err
+	return found, err
 }
 
 func scratchError(what string, err error) error {

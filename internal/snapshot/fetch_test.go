@@ -2,6 +2,8 @@ package snapshot
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"io"
 	"os"
@@ -54,7 +56,7 @@ func TestFetchDamaged(t *testing.T) {
 					t.Errorf("got %v", err)
 				}
 				file := filepath.Join(t.TempDir(), "file")
-				if err := FetchFile(t.Context(), b, m.Object, &m, e.Key, file, nil); err == nil {
+				if _, err := FetchFile(t.Context(), b, m.Object, &m, e.Key, file, nil); err == nil {
 					t.Error("it was taken for sound")
 				}
 				if _, err := os.Stat(file); !errors.Is(err, os.ErrNotExist) {
@@ -136,12 +138,16 @@ func TestFetchForeign(t *testing.T) {
 			t.Errorf("%s: a manifest was found, %v", title, err)
 		}
 		var got bytes.Buffer
-		err := FetchForeign(t.Context(), b, "object", nil, &got, nil)
+		m, err := FetchForeign(t.Context(), b, "object", nil, &got, nil)
 		if reason(err) != c.want || err == nil && !bytes.Equal(got.Bytes(), c.data) {
 			t.Errorf("%s: got %v", title, err)
 		}
+		sum := sha256.Sum256(c.data)
+		if err == nil && (m.Size != int64(len(c.data)) || m.StoredSize != m.Size || m.StoredSHA256 != hex.EncodeToString(sum[:])) {
+			t.Errorf("%s: got %+v", title, m)
+		}
 	}
-	if err := FetchForeign(t.Context(), b, "nothing", nil, io.Discard, nil); reason(err) != v1beta2.ReasonNoSuchObject {
+	if _, err := FetchForeign(t.Context(), b, "nothing", nil, io.Discard, nil); reason(err) != v1beta2.ReasonNoSuchObject {
 		t.Errorf("got %v", err)
 	}
 }

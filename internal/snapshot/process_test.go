@@ -85,7 +85,7 @@ func TestOtherVersion(t *testing.T) {
 	}
 	folder := t.TempDir()
 	file := filepath.Join(folder, "snapshot.db")
-	if err := FetchFile(t.Context(), b, m.Object, &m, nil, file, nil); err != nil {
+	if _, err := FetchFile(t.Context(), b, m.Object, &m, nil, file, nil); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := Restore(file, filepath.Join(folder, "older"), "3.4.45", who); reason(err) != v1beta2.ReasonSnapshotVersion {

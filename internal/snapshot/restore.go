@@ -26,6 +26,9 @@ type Identity struct {
 	Token string
 }
 
+// Restoring is what a folder's name has behind it until it is whole.
+const Restoring = ".restoring"
+
 // Restore makes a member's data folder of a snapshot, which must end with etcd's checksum. The revision goes up by
 // RevisionBump, and everything before counts as compacted, so that watchers start anew. EtcdVersion is the version that
 // is going to run on it. The folder must not exist, or be empty, and appears at once: an interrupted restore leaves only
@@ -41,7 +44,7 @@ func Restore(snapshot, folder, etcdVersion string, who Identity) (Content, error
 	if err := CheckVersion(before.Version, etcdVersion); err != nil {
 		return Content{}, err
 	}
-	temporary := folder + ".restoring"
+	temporary := folder + Restoring
 	if err := os.RemoveAll(temporary); err != nil {
 		return Content{}, scratchError("remove an earlier try", err)
 	}

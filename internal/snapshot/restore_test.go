@@ -27,7 +27,7 @@ func backUp(t *testing.T, cluster *embedtest.Cluster) (*blobstore.Bucket, Manife
 	b, _ := bucket(t)
 	m := mustSave(t, b, FromEtcd(config(cluster), 0), job(Encoding{Compress: true}))
 	file := filepath.Join(t.TempDir(), "snapshot.db")
-	if err := FetchFile(t.Context(), b, m.Object, &m, nil, file, nil); err != nil {
+	if _, err := FetchFile(t.Context(), b, m.Object, &m, nil, file, nil); err != nil {
 		t.Fatal(err)
 	}
 	return b, m, file

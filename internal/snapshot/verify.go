@@ -23,27 +23,33 @@ func VerifyRestore(ctx context.Context, b *blobstore.Bucket, m Manifest, key *Ke
 	}
 	defer func() { _ = os.RemoveAll(folder) }()
 	file := filepath.Join(folder, "snapshot.db")
-	if err := FetchFile(ctx, b, m.Object, &m, key, file, p); err != nil {
+	if _, err := FetchFile(ctx, b, m.Object, &m, key, file, p); err != nil {
 		return Content{}, err
 	}
-	before, err := Inspect(file, m.Revision)
+	content, err := Try(file, filepath.Join(folder, "data"), m.Revision)
 	if err != nil {
 		return Content{}, err
 	}
-	if err := compare(m, before); err != nil {
+	return content, compare(m, content)
+}
+
+// Try restores a snapshot in a file into a folder, which must not exist, and compares what is in the two. It returns what
+// is in the snapshot; see Inspect.
+func Try(file, folder string, at int64) (Content, error) {
+	before, err := Inspect(file, at)
+	if err != nil {
 		return Content{}, err
 	}
-	data := filepath.Join(folder, "data")
-	if err := extract(file, data, trial, 0); err != nil {
+	if err := extract(file, folder, trial, 0); err != nil {
 		return Content{}, err
 	}
-	after, err := Inspect(databaseIn(data), m.Revision)
+	after, err := Inspect(databaseIn(folder), at)
 	if err != nil {
 		return Content{}, err
 	}
 	if after.Hash != before.Hash || after.Revision != before.Revision || after.Keys != before.Keys {
-		return Content{}, damaged("the restored database of %s differs from the snapshot: "+
-			"revision %d and %d keys instead of %d and %d", m.Object, after.Revision, after.Keys, before.Revision, before.Keys)
+		return Content{}, damaged("the restored database differs from the snapshot: "+
+			"revision %d and %d keys instead of %d and %d", after.Revision, after.Keys, before.Revision, before.Keys)
 	}
 	return before, nil
 }
