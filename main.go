@@ -1,4 +1,5 @@
-// Command manager is etcd-operator.
+// Command manager is etcd-operator. Started as `manager agent` it is what moves backups, in a pod of its own; see the
+// package agent.
 package main
 
 import (
@@ -28,6 +29,7 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers"
+	"github.com/etcdpilot/etcd-operator/internal/agent"
 	"github.com/etcdpilot/etcd-operator/internal/etcd"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 	"github.com/etcdpilot/etcd-operator/internal/version"
@@ -47,6 +49,9 @@ type options struct {
 }
 
 func main() {
+	if len(os.Args) > 1 && os.Args[1] == agent.Command {
+		os.Exit(agent.Main())
+	}
 	o := options{}
 	flag.StringVar(&o.metricsAddress, "metrics-bind-address", "0", "where to serve metrics, for example :8443; 0 is nowhere")
 	flag.BoolVar(&o.secureMetrics, "metrics-secure", true, "serve metrics over HTTPS, to those whom the API server allows")

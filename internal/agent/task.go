@@ -7,13 +7,16 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/snapshot"
 )
 
+// Command is the word after the operator's program that makes it the agent.
+const Command = "agent"
+
 // EnvTask is the environment variable that holds the Task as JSON.
 const EnvTask = "AGENT_TASK"
 
 // Where a pod has what its task needs, if it needs it.
 const (
 	// CredentialsDir holds the keys of the storage's Secret, CADir ca.crt of those who vouch for its endpoint.
-	CredentialsDir = "/etc/agent/credentials"
+	CredentialsDir = "/etc/agent/credentials" // #nosec G101 -- a folder
 	CADir          = "/etc/agent/ca"
 	// KeyDir holds the passphrase, TLSDir the keys of clientTLSSecret.
 	KeyDir = "/etc/agent/key"

@@ -1,0 +1,205 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/snapshot"
+)
+
+// cleanUpTimeout is how long it may take to delete what failed its check. The kubelet waits 30 s.
+const cleanUpTimeout = 20 * time.Second
+
+// backup leaves the older backups alone until the new one is known to be good. One that is not is deleted, so that nobody
+// takes it for good.
+func (r *runner) backup(ctx context.Context) error {
+	config, err := r.etcd()
+	if err != nil {
+		return err
+	}
+	expected, err := clusterID(r.Backup.Cluster.ID)
+	if err != nil {
+		return err
+	}
+	if err := r.reach(ctx); err != nil {
+		return err
+	}
+	if err := r.vacant(ctx); err != nil {
+		return err
+	}
+	e := snapshot.Encoding{Compress: r.Backup.Compress, Key: r.key}
+	m, err := snapshot.Save(ctx, r.bucket, snapshot.FromEtcd(config, expected), snapshot.Job{
+		Name: r.name(e), Cluster: r.Backup.Cluster, Writer: r.Writer, Encoding: e, Progress: r.at.moved,
+	})
+	if err != nil {
+		return err
+	}
+	if err := r.check(ctx, m); err != nil {
+		return r.discard(ctx, m, err)
+	}
+	r.result.Snapshot = r.describe(m, r.verification())
+	r.prune(ctx, m)
+	return nil
+}
+
+// reach asks the storage for a list: before etcd has work for nothing, and because services say there what is wrong with
+// the credentials, which they do not when something is deleted.
+func (r *runner) reach(ctx context.Context) error {
+	for _, err := range r.bucket.List(ctx, "") {
+		return err
+	}
+	return nil
+}
+
+// clusterID reads an ID as etcd's own tools write it; 0 if there is none.
+func clusterID(text string) (uint64, error) {
+	if text == "" {
+		return 0, nil
+	}
+	id, err := strconv.ParseUint(text, 16, 64)
+	if err != nil {
+		return 0, fmt.Errorf("read the cluster ID: %w", err)
+	}
+	return id, nil
+}
+
+// name names the object once its stream is there.
+func (r *runner) name(e snapshot.Encoding) func(*snapshot.Stream) string {
+	return func(s *snapshot.Stream) string {
+		r.at.step(StepSaving)
+		switch {
+		case r.Backup.LegacyKey == "":
+			return snapshot.Name(s.Revision, s.TakenAt, r.Writer.UID, e)
+		case r.Backup.Periodic:
+			return snapshot.LegacyName(r.Backup.LegacyKey, s.Revision, s.TakenAt)
+		}
+		return r.Backup.LegacyKey
+	}
+}
+
+// vacant tells whether the object's name is free, if it does not depend on the snapshot. The same EtcdBackup, created
+// anew, has always written over what it had written.
+func (r *runner) vacant(ctx context.Context) error {
+	if r.Backup.LegacyKey == "" || r.Backup.Periodic {
+		return nil
+	}
+	m, found, err := snapshot.Find(ctx, r.bucket, r.Backup.LegacyKey)
+	switch {
+	case isDamaged(err):
+		return nil // nobody can use what is there
+	case err != nil || !found:
+		return err
+	}
+	theirs, ours := m.Writer, r.Writer
+	theirs.UID, ours.UID = "", ""
+	if theirs != ours {
+		return &snapshot.Error{Reason: v1beta2.ReasonStorageMisconfigured, Lasting: true, Message: fmt.Sprintf(
+			"%s is a backup of %s %s/%s, and is not overwritten: give another path",
+			r.bucket.URL(m.Object), m.Writer.Kind, m.Writer.Namespace, m.Writer.Name)}
+	}
+	return nil
+}
+
+func (r *runner) verification() v1beta2.Verification {
+	if r.Backup.Verify == "" {
+		return v1beta2.VerifyChecksum
+	}
+	return r.Backup.Verify
+}
+
+// check checks the new backup as the task says.
+func (r *runner) check(ctx context.Context, m snapshot.Manifest) error {
+	switch r.verification() {
+	case v1beta2.VerifyNone:
+		return nil
+	case v1beta2.VerifyRestore:
+		_, err := r.try(ctx, m)
+		return err
+	default:
+		r.at.step(StepReading)
+		return snapshot.VerifyChecksum(ctx, r.bucket, m, r.key, r.at.moved)
+	}
+}
+
+// try restores a backup into the scratch folder.
+func (r *runner) try(ctx context.Context, m snapshot.Manifest) (content snapshot.Content, err error) {
+	err = abandon(ctx, func() (err error) {
+		content, err = snapshot.VerifyRestore(ctx, r.bucket, m, r.key, r.dirs.Scratch, r.at.reading(m.Size))
+		return err
+	})
+	return content, err
+}
+
+// discard deletes the new backup, which is not known to be good, and returns why.
+func (r *runner) discard(ctx context.Context, m snapshot.Manifest, cause error) error {
+	fresh, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanUpTimeout)
+	defer cancel()
+	if err := snapshot.Delete(fresh, r.bucket, m); err != nil {
+		r.warn("%s failed its check, and could not be deleted: delete it. %v", r.bucket.URL(m.Object), err)
+	}
+	return cause
+}
+
+// prune deletes what the policy does not keep, and counts the rest. The backup is there, so its failures are warnings.
+func (r *runner) prune(ctx context.Context, newest snapshot.Manifest) {
+	r.at.step(StepPruning)
+	r.result.Total = 1
+	l, err := snapshot.List(ctx, r.bucket, r.Backup.LegacyKey)
+	if err != nil {
+		r.warn("the backup is there, and the others could not be listed: nothing was deleted. %v", err)
+		return
+	}
+	r.tellDamaged(l.Damaged)
+	own := r.own(l)
+	r.result.Total = int32(min(len(own), 1<<30))
+	if len(own) > 0 && own[0].Object != newest.Object {
+		// By the time it is not the latest, so that it would be the one to go.
+		r.warn("nothing was deleted: by the clock %s is older than %s, of %s; set the clocks, or delete what is of the future",
+			newest.Object, own[0].Object, own[0].TakenAt.Format(time.RFC3339))
+		return
+	}
+	deleted, err := snapshot.Prune(ctx, r.bucket, l, r.Backup.Policy, r.Writer.UID, time.Now())
+	if err != nil {
+		r.warn("the backup is there, and not all old ones could be deleted: %v", err)
+	}
+	for _, m := range deleted {
+		r.result.Deleted = append(r.result.Deleted, m.Object)
+	}
+	r.result.Total -= int32(min(len(deleted), 1<<30))
+}
+
+// own are the writer's backups, the newest first.
+func (r *runner) own(l snapshot.Listing) []snapshot.Manifest {
+	return slices.DeleteFunc(slices.Clone(l.Snapshots), func(m snapshot.Manifest) bool { return m.Writer.UID != r.Writer.UID })
+}
+
+// clean deletes what the writer has written. Nobody writes for it any more, so what it has begun is left over, however
+// young it is.
+func (r *runner) clean(ctx context.Context) error {
+	r.at.step(StepDeleting)
+	l, err := snapshot.List(ctx, r.bucket, "")
+	if err != nil && explain(err).Reason == v1beta2.ReasonNoSuchBucket {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	r.tellDamaged(l.Damaged)
+	for _, m := range r.own(l) {
+		if err := snapshot.Delete(ctx, r.bucket, m); err != nil {
+			return err
+		}
+		r.result.Deleted = append(r.result.Deleted, m.Object)
+	}
+	for _, object := range snapshot.Leftovers(l.Strays, r.Writer.UID, time.Now().AddDate(1, 0, 0)) {
+		if err := r.bucket.Delete(ctx, object); err != nil {
+			return err
+		}
+		r.result.Deleted = append(r.result.Deleted, object)
+	}
+	return nil
+}

@@ -1,0 +1,190 @@
+package agent
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/snapshot"
+)
+
+// TestPrune keeps what the policy says and what others have written.
+func TestPrune(t *testing.T) {
+	p, s := newPod(t), start(t)
+	other := nightly
+	other.Name, other.UID = "hourly", "00000000-2fa1-11d2-883f-0016d3cca427"
+	p.must(Task{Writer: other, Backup: s.backup(plain).Backup})
+	var taken []string
+	for i := range 3 {
+		s.put(t, 1)
+		result := p.must(s.backup(func(b *Backup) { b.Policy = snapshot.Policy{Last: 2} }))
+		taken = append(taken, result.Snapshot.Name)
+		if want := int32(min(i+1, 2)); result.Total != want {
+			t.Errorf("backup %d: %d in all, want %d", i, result.Total, want)
+		}
+		if i == 2 && !slices.Equal(result.Deleted, taken[:1]) {
+			t.Errorf("deleted %v of %v", result.Deleted, taken)
+		}
+	}
+	if stored := p.stored(); len(stored) != 6 || slices.Contains(stored, taken[0]) {
+		t.Errorf("left %v", stored)
+	}
+	flip(t, p.object(taken[1])+".manifest.json")
+	s.put(t, 1)
+	result := p.run(s.backup(plain))
+	if result.Failure != nil || len(result.Warnings) != 1 || !strings.Contains(result.Warnings[0], taken[1]) || result.Total != 2 {
+		t.Errorf("beside a damaged one: %+v", result)
+	}
+}
+
+// TestClockSetBack has backups of the future, beside which the new one would be the first to go.
+func TestClockSetBack(t *testing.T) {
+	p, s := newPod(t), start(t)
+	for i := range 2 {
+		p.save(nightly, time.Now().Add(time.Duration(i+1)*time.Hour), int64(i+100))
+	}
+	result := p.run(s.backup(func(b *Backup) { b.Policy = snapshot.Policy{Last: 1} }))
+	if result.Failure != nil || len(result.Deleted) > 0 || len(result.Warnings) != 1 || result.Total != 3 {
+		t.Errorf("got %+v", result)
+	}
+	if _, err := os.Stat(p.object(result.Snapshot.Name)); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestClean deletes what one writer has written, and what it has begun.
+func TestClean(t *testing.T) {
+	p := newPod(t)
+	other := nightly
+	other.UID = "00000000-2fa1-11d2-883f-0016d3cca427"
+	theirs := p.save(other, time.Now(), 1)
+	ours := p.save(nightly, time.Now(), 2)
+	begun := snapshot.Name(3, time.Now(), uid, snapshot.Encoding{})
+	if err := os.WriteFile(p.object(begun), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p.encrypted = true // by a Secret that is gone
+	if result := p.must(Task{Clean: &Clean{}}); !slices.Equal(result.Deleted, []string{ours.Object, begun}) {
+		t.Errorf("deleted %v", result.Deleted)
+	}
+	if stored := p.stored(); !slices.Equal(stored, []string{theirs.Object, theirs.Object + ".manifest.json"}) {
+		t.Errorf("left %v", stored)
+	}
+	if result := p.must(Task{Clean: &Clean{}}); len(result.Deleted) > 0 {
+		t.Errorf("deleted again: %v", result.Deleted)
+	}
+}
+
+// TestUnchecked has a backup that cannot be checked. It is not left as if it were good, and the older ones are left alone.
+func TestUnchecked(t *testing.T) {
+	p, s := newPod(t), start(t)
+	s.put(t, 1)
+	before := p.must(s.backup(plain)).Snapshot.Name
+	s.put(t, 1)
+	p.dirs.Scratch = filepath.Join(p.dirs.Scratch, "nothing")
+	p.fails(s.backup(func(b *Backup) { b.Verify, b.Policy = v1beta2.VerifyRestore, snapshot.Policy{Last: 1} }), v1beta2.ReasonScratchFailed, false)
+	if stored := p.stored(); !slices.Equal(stored, []string{before, before + ".manifest.json"}) {
+		t.Errorf("left %v, and before there was %s", stored, before)
+	}
+}
+
+// TestLegacyNames are those of coreos/etcd-operator.
+func TestLegacyNames(t *testing.T) {
+	p, s := newPod(t), start(t)
+	revision := s.put(t, 1)
+	once := s.backup(func(b *Backup) { b.LegacyKey = "once" })
+	if name := p.must(once).Snapshot.Name; name != "once" {
+		t.Errorf("its name is %s", name)
+	}
+	p.must(once) // as often as somebody wants it
+	again := p.task(once)
+	again.Writer.UID = "00000000-2fa1-11d2-883f-0016d3cca427"
+	if result := Run(t.Context(), again, p.dirs, &Tracker{}); result.Failure != nil {
+		t.Errorf("created anew: %+v", result.Failure)
+	}
+	theirs := p.task(once)
+	theirs.Writer.Name = "other"
+	if f := Run(t.Context(), theirs, p.dirs, &Tracker{}).Failure; f == nil || f.Reason != v1beta2.ReasonStorageMisconfigured || !f.Lasting {
+		t.Errorf("another EtcdBackup: %+v", f)
+	}
+	result := p.must(s.backup(func(b *Backup) { b.LegacyKey, b.Periodic = "etcd", true }))
+	if at := result.Snapshot.TakenAt.Time; result.Snapshot.Name != snapshot.LegacyName("etcd", revision, at) || result.Total != 1 {
+		t.Errorf("got %+v", result)
+	}
+}
+
+// TestRefusals says what is wrong before anything is written.
+func TestRefusals(t *testing.T) {
+	s := start(t)
+	whole := s.backup(plain)
+	for title, c := range map[string]struct {
+		change  func(*pod, *Backup)
+		reason  string
+		lasting bool
+	}{
+		"leaves the volume": {func(p *pod, _ *Backup) { p.storage.URL = "file:///backups/../../etc" }, v1beta2.ReasonStorageMisconfigured, true},
+		"encoded":           {func(p *pod, _ *Backup) { p.storage.URL = "file:///%2e%2e/etc" }, v1beta2.ReasonStorageMisconfigured, true},
+		"no folder":         {func(p *pod, _ *Backup) { p.storage.URL = "file:///" }, v1beta2.ReasonStorageMisconfigured, true},
+		"no Secret":         {func(p *pod, _ *Backup) { p.storage.URL, p.storage.Secret = "s3://b", "s3" }, v1beta2.ReasonStorageMisconfigured, false},
+		"no CA":             {func(p *pod, _ *Backup) { p.storage.URL, p.storage.CASecret = "s3://b", "ca" }, v1beta2.ReasonStorageMisconfigured, false},
+		"no passphrase":     {func(p *pod, _ *Backup) { p.encrypted = true }, v1beta2.ReasonEncryptionKeyRefused, false},
+		"no certificate":    {func(_ *pod, b *Backup) { b.TLS = true }, v1beta2.ReasonEtcdUnreachable, false},
+		"half a certificate": {func(p *pod, b *Backup) {
+			p.secret(p.dirs.TLS, map[string][]byte{KeyClientKey: []byte("x")})
+			b.TLS = true
+		}, v1beta2.ReasonEtcdUnreachable, true},
+		"another cluster": {func(_ *pod, b *Backup) { b.Cluster.ID = "c0ffee" }, v1beta2.ReasonEtcdForeign, true},
+		"nobody there":    {func(_ *pod, b *Backup) { b.Endpoints = []string{"http://127.0.0.1:1"} }, v1beta2.ReasonEtcdUnreachable, false},
+	} {
+		t.Run(title, func(t *testing.T) {
+			p, b := newPod(t), *whole.Backup
+			c.change(p, &b)
+			if message := p.fails(Task{Backup: &b}, c.reason, c.lasting); message == "" {
+				t.Error("it says nothing")
+			}
+			if stored := p.stored(); len(stored) > 0 {
+				t.Errorf("left %v", stored)
+			}
+		})
+	}
+}
+
+// TestEnded ends tasks in the middle. Nothing is left of them, and they say why.
+func TestEnded(t *testing.T) {
+	s := start(t)
+	s.put(t, 2000)
+	for title, c := range map[string]struct {
+		timeout      time.Duration
+		reason, word string
+	}{
+		"the pod is told to end": {time.Minute, v1beta2.ReasonSnapshotFailed, "told to end"},
+		"its time is up":         {2 * time.Second, v1beta2.ReasonSnapshotTimeout, "timeoutInSecond"},
+	} {
+		t.Run(title, func(t *testing.T) {
+			p := newPod(t)
+			address, reached := stall(t, s.endpoints[0], 100<<10)
+			task := p.task(s.backup(func(b *Backup) { b.Endpoints, b.Compress = []string{address}, false }))
+			task.Timeout = c.timeout
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			if c.timeout == time.Minute {
+				go func() {
+					<-reached
+					cancel()
+				}()
+			}
+			f := Run(ctx, task, p.dirs, &Tracker{}).Failure
+			if f == nil || f.Reason != c.reason || f.Lasting || !strings.Contains(f.Message, c.word) {
+				t.Errorf("got %+v", f)
+			}
+			if stored := p.stored(); len(stored) > 0 {
+				t.Errorf("left %v", stored)
+			}
+		})
+	}
+}

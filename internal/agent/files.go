@@ -1,0 +1,136 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"go.etcd.io/etcd/client/pkg/v3/transport"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/blobstore"
+	"github.com/etcdpilot/etcd-operator/internal/snapshot"
+)
+
+// Keys of Secrets, beside those of the storage's (blobstore.CredentialKeys) and snapshot.PassphraseKey.
+const (
+	KeyCA = "ca.crt"
+	// Those of clientTLSSecret are coreos/etcd-operator's.
+	KeyClientCertificate = "etcd-client.crt"
+	KeyClientKey         = "etcd-client.key"
+	KeyClientCA          = "etcd-client-ca.crt"
+)
+
+// Dirs are the folders that hold what a task needs.
+type Dirs struct{ Credentials, CA, Key, TLS, Store, Scratch string }
+
+// PodDirs are the folders in a pod.
+func PodDirs() Dirs {
+	return Dirs{
+		Credentials: CredentialsDir, CA: CADir, Key: KeyDir, TLS: TLSDir, Store: StoreDir, Scratch: ScratchDir,
+	}
+}
+
+// open reads the key and opens the storage.
+func (r *runner) open(ctx context.Context) error {
+	if r.Encrypted && r.Clean == nil { // which may be when the Secret is gone
+		secret, err := readSecret(r.dirs.Key, v1beta2.ReasonEncryptionKeyRefused, "encryptionSecret names")
+		if err != nil {
+			return err
+		}
+		if r.key, err = snapshot.ParseKey(secret); err != nil {
+			return err
+		}
+	}
+	target, credentials, err := r.storage()
+	if err != nil {
+		return err
+	}
+	r.bucket, err = blobstore.Open(ctx, target, credentials)
+	return err
+}
+
+// storage is the Task's storage as blobstore takes it.
+func (r *runner) storage() (blobstore.Target, blobstore.Credentials, error) {
+	s := r.Storage
+	t := blobstore.Target{
+		URL: s.URL, Endpoint: s.Endpoint, Region: s.Region, ForcePathStyle: s.ForcePathStyle,
+		Root: r.dirs.Store, ReadOnly: r.reads(),
+	}
+	if s.CASecret != "" {
+		secret, err := readSecret(r.dirs.CA, v1beta2.ReasonStorageMisconfigured, fmt.Sprintf("caSecret names, %q,", s.CASecret))
+		if err != nil {
+			return t, nil, err
+		}
+		t.CA = secret[KeyCA]
+	}
+	if s.Secret == "" {
+		return t, nil, nil
+	}
+	credentials, err := readSecret(r.dirs.Credentials, v1beta2.ReasonStorageMisconfigured,
+		fmt.Sprintf("the storage's credentials are to be in, %q,", s.Secret))
+	return t, credentials, err
+}
+
+// reads tells whether the task writes nothing to the storage.
+func (r *runner) reads() bool { return r.Verify != nil || r.Restore != nil }
+
+// readSecret reads the files that Kubernetes makes of a Secret's keys. A Secret that does not exist is an empty folder: a
+// pod that waited for it could tell nobody.
+func readSecret(folder, reason, which string) (map[string][]byte, error) {
+	entries, err := os.ReadDir(folder)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("read a Secret: %w", err)
+	}
+	secret := map[string][]byte{}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), "..") { // what Kubernetes swaps the files with
+			continue
+		}
+		if secret[e.Name()], err = os.ReadFile(filepath.Join(folder, e.Name())); err != nil {
+			return nil, fmt.Errorf("read a Secret: %w", err)
+		}
+	}
+	if len(secret) == 0 {
+		return nil, &snapshot.Error{Reason: reason, Message: fmt.Sprintf(
+			"the Secret that %s does not exist, or has none of the keys that are looked for: create it", which)}
+	}
+	return secret, nil
+}
+
+// etcd is how to reach the members.
+func (r *runner) etcd() (clientv3.Config, error) {
+	c := clientv3.Config{Endpoints: r.Backup.Endpoints, Logger: zap.NewNop()}
+	if !r.Backup.TLS {
+		return c, nil
+	}
+	secret, err := readSecret(r.dirs.TLS, v1beta2.ReasonEtcdUnreachable, "clientTLSSecret names")
+	if err != nil {
+		return c, err
+	}
+	for _, key := range []string{KeyClientCertificate, KeyClientKey, KeyClientCA} {
+		if len(secret[key]) == 0 {
+			return c, tlsError("it has no key " + key)
+		}
+	}
+	file := func(key string) string { return filepath.Join(r.dirs.TLS, key) }
+	info := transport.TLSInfo{
+		CertFile: file(KeyClientCertificate), KeyFile: file(KeyClientKey), TrustedCAFile: file(KeyClientCA),
+	}
+	if c.TLS, err = info.ClientConfig(); err != nil {
+		return c, tlsError(err.Error())
+	}
+	return c, nil
+}
+
+func tlsError(problem string) error {
+	return &snapshot.Error{Reason: v1beta2.ReasonEtcdUnreachable, Lasting: true, Message: fmt.Sprintf(
+		"the Secret that clientTLSSecret names cannot be used: %s; it needs %s, %s and %s, in PEM",
+		problem, KeyClientCertificate, KeyClientKey, KeyClientCA)}
+}

@@ -1,0 +1,303 @@
+package agent
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.etcd.io/etcd/server/v3/embed"
+	"go.uber.org/zap"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/blobstore"
+	"github.com/etcdpilot/etcd-operator/internal/etcd/embedtest"
+	"github.com/etcdpilot/etcd-operator/internal/snapshot"
+)
+
+const (
+	uid        = "1b4e28ba-2fa1-11d2-883f-0016d3cca427"
+	passphrase = "correct horse battery staple"
+	// library is the version of the etcd that the tests run.
+	library = "3.7.3"
+)
+
+var (
+	nightly = snapshot.Writer{Kind: "EtcdBackup", Namespace: "ns", Name: "nightly", UID: uid}
+	who     = snapshot.Identity{Name: "example-0", PeerURL: "http://example-0.example.ns.svc:2380", Token: "uid-1"}
+)
+
+// pod is what tasks of a test have around them.
+type pod struct {
+	testing.TB
+	dirs      Dirs
+	storage   v1beta2.Storage
+	encrypted bool
+}
+
+// newPod has storage on a volume.
+func newPod(t testing.TB) *pod {
+	t.Helper()
+	root := t.TempDir()
+	in := func(name string) string {
+		path := filepath.Join(root, name)
+		if err := os.Mkdir(path, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	return &pod{
+		TB: t, storage: v1beta2.Storage{URL: "file:///backups", PersistentVolumeClaim: "nfs"},
+		dirs: Dirs{Credentials: in("credentials"), CA: in("ca"), Key: in("key"), TLS: in("tls"), Store: in("store"), Scratch: in("scratch")},
+	}
+}
+
+// secret writes a Secret as Kubernetes does: the files are links into a folder that it can swap.
+func (p *pod) secret(folder string, keys map[string][]byte) {
+	p.Helper()
+	hidden := filepath.Join(folder, "..data")
+	if err := os.MkdirAll(hidden, 0o700); err != nil {
+		p.Fatal(err)
+	}
+	for key, value := range keys {
+		if err := os.WriteFile(filepath.Join(hidden, key), value, 0o600); err != nil {
+			p.Fatal(err)
+		}
+		if err := os.Symlink(filepath.Join("..data", key), filepath.Join(folder, key)); err != nil {
+			p.Fatal(err)
+		}
+	}
+}
+
+// encrypt gives the pod a passphrase.
+func (p *pod) encrypt() {
+	p.Helper()
+	p.secret(p.dirs.Key, map[string][]byte{snapshot.PassphraseKey: []byte(passphrase + "\n")})
+	p.encrypted = true
+}
+
+// task completes a task.
+func (p *pod) task(t Task) Task {
+	t.Storage, t.Encrypted, t.Timeout = p.storage, p.encrypted, time.Minute
+	if t.Writer.UID == "" {
+		t.Writer = nightly
+	}
+	return t
+}
+
+func (p *pod) run(t Task) Result {
+	p.Helper()
+	return Run(p.Context(), p.task(t), p.dirs, &Tracker{})
+}
+
+// must runs a task that has to succeed without a word.
+func (p *pod) must(t Task) Result {
+	p.Helper()
+	result := p.run(t)
+	if result.Failure != nil || len(result.Warnings) > 0 {
+		p.Fatalf("failure %+v, warnings %v", result.Failure, result.Warnings)
+	}
+	return result
+}
+
+// fails runs a task that has to fail for a reason, and returns the message.
+func (p *pod) fails(t Task, reason string, lasting bool) string {
+	p.Helper()
+	result := p.run(t)
+	f := result.Failure
+	if f == nil || f.Reason != reason || f.Lasting != lasting || result.Snapshot != nil {
+		p.Fatalf("got %+v of %+v, want %s", f, result.Snapshot, reason)
+	}
+	return f.Message
+}
+
+// stored are the names of the files in the storage.
+func (p *pod) stored() []string { return names(p, filepath.Join(p.dirs.Store, "backups")) }
+
+func names(t testing.TB, folder string) []string {
+	t.Helper()
+	entries, err := os.ReadDir(folder)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, e := range entries {
+		all = append(all, e.Name())
+	}
+	return all
+}
+
+// object is the path of an object.
+func (p *pod) object(name string) string { return filepath.Join(p.dirs.Store, "backups", name) }
+
+// flip changes a byte in the middle of a file.
+func flip(t testing.TB, path string) {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data[len(data)/2] ^= 1
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// server is a real etcd.
+type server struct {
+	*clientv3.Client
+	endpoints []string
+}
+
+func start(t testing.TB, options ...func(*embed.Config)) *server {
+	t.Helper()
+	cluster := embedtest.Start(t, 1, options...)
+	s := &server{endpoints: []string{"http://" + cluster.Members[0].Address}}
+	var err error
+	if s.Client, err = clientv3.New(clientv3.Config{Endpoints: s.endpoints, Logger: zap.NewNop()}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+// put writes n keys and returns the revision.
+func (s *server) put(t testing.TB, n int) int64 {
+	t.Helper()
+	var revision int64
+	for i := range n {
+		answer, err := s.Put(t.Context(), fmt.Sprintf("key-%04d", i), fmt.Sprintf("value %d", i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		revision = answer.Header.Revision
+	}
+	return revision
+}
+
+// backup is a task.
+func (s *server) backup(change func(*Backup)) Task {
+	b := &Backup{Endpoints: s.endpoints, Cluster: snapshot.Cluster{Namespace: "ns", Name: "example"}, Compress: true}
+	change(b)
+	return Task{Backup: b}
+}
+
+func plain(*Backup) {}
+
+// save writes a backup that was taken at a time, of no real etcd, without the agent.
+func (p *pod) save(w snapshot.Writer, at time.Time, revision int64) snapshot.Manifest {
+	p.Helper()
+	b, err := blobstore.Open(p.Context(), blobstore.Target{URL: p.storage.URL, Root: p.dirs.Store}, nil)
+	if err != nil {
+		p.Fatal(err)
+	}
+	defer func() { _ = b.Close() }()
+	data := make([]byte, 1024)
+	sum := sha256.Sum256(data)
+	m, err := snapshot.Save(p.Context(), b, func(context.Context) (*snapshot.Stream, error) {
+		return &snapshot.Stream{
+			Body: io.NopCloser(bytes.NewReader(append(data, sum[:]...))), TakenAt: at, Revision: revision, ClusterID: "c0ffee",
+			EtcdVersion: library, StorageVersion: "3.7.0",
+		}, nil
+	}, snapshot.Job{
+		Name:   func(s *snapshot.Stream) string { return snapshot.Name(revision, at, w.UID, snapshot.Encoding{}) },
+		Writer: w,
+	})
+	if err != nil {
+		p.Fatal(err)
+	}
+	return m
+}
+
+// stall passes connections to an etcd until it has sent this many bytes. Then reached is closed, and nothing moves.
+func stall(t testing.TB, endpoint string, limit int64) (address string, reached chan struct{}) {
+	t.Helper()
+	listen := net.ListenConfig{}
+	l, err := listen.Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var (
+		wg   sync.WaitGroup
+		mu   sync.Mutex
+		open = []io.Closer{l}
+	)
+	reached = make(chan struct{})
+	pass := &meter{limit: limit, reached: reached}
+	wg.Go(func() {
+		for {
+			from, err := l.Accept()
+			if err != nil {
+				return
+			}
+			dialer := net.Dialer{}
+			to, err := dialer.DialContext(context.WithoutCancel(t.Context()), "tcp", strings.TrimPrefix(endpoint, "http://"))
+			if err != nil {
+				_ = from.Close()
+				return
+			}
+			mu.Lock()
+			open = append(open, from, to)
+			mu.Unlock()
+			wg.Go(func() { _, _ = io.Copy(to, from); _ = to.Close() })
+			wg.Go(func() { _, _ = io.Copy(from, io.TeeReader(to, pass)); _ = from.Close() })
+		}
+	})
+	t.Cleanup(func() {
+		pass.end()
+		mu.Lock()
+		for _, c := range open {
+			_ = c.Close()
+		}
+		mu.Unlock()
+		wg.Wait()
+	})
+	return "http://" + l.Addr().String(), reached
+}
+
+// meter lets bytes pass up to a limit.
+type meter struct {
+	limit   int64
+	reached chan struct{}
+
+	mu    sync.Mutex
+	bytes int64
+	over  chan struct{}
+}
+
+func (m *meter) ended() chan struct{} {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.over == nil {
+		m.over = make(chan struct{})
+	}
+	return m.over
+}
+
+func (m *meter) end() { close(m.ended()) }
+
+func (m *meter) Write(p []byte) (int, error) {
+	m.mu.Lock()
+	before := m.bytes
+	m.bytes += int64(len(p))
+	after := m.bytes
+	m.mu.Unlock()
+	if after < m.limit {
+		return len(p), nil
+	}
+	if before < m.limit {
+		close(m.reached)
+	}
+	<-m.ended()
+	return 0, io.ErrClosedPipe
+}

@@ -1,0 +1,92 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/KimMachineGun/automemlimit/memlimit"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+)
+
+// terminationFile is Kubernetes' default terminationMessagePath.
+const terminationFile = "/dev/termination-log"
+
+// Main is the process in the pod. It returns its exit code.
+func Main() int {
+	slog.SetDefault(slog.New(slog.NewJSONHandler(os.Stderr, nil)))
+	// As the container's first process it gets no default action for signals.
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
+	defer stop()
+	if _, err := memlimit.Set(); err != nil {
+		slog.Warn("the container's memory limit is not known", "error", err)
+	}
+	return execute(ctx, os.Getenv(EnvTask), PodDirs(), net.JoinHostPort("", strconv.Itoa(ProgressPort)), terminationFile)
+}
+
+// execute does the task and leaves the Result in the file.
+func execute(ctx context.Context, text string, d Dirs, address, file string) (exitCode int) {
+	p := &Tracker{}
+	stop, err := serve(ctx, address, p)
+	if err != nil {
+		slog.Warn("nobody can ask how far it is", "error", err)
+	}
+	defer stop()
+	result := runText(ctx, text, d, p)
+	if f := result.Failure; f != nil {
+		slog.Error("the task failed", "reason", f.Reason, "message", f.Message, "warnings", result.Warnings)
+		exitCode = 1
+	} else {
+		slog.Info("the task is done", "snapshot", result.Snapshot, "deleted", result.Deleted, "warnings", result.Warnings)
+	}
+	words, err := result.Encode()
+	if err == nil {
+		// The file is there already: the kubelet mounts it.
+		err = os.WriteFile(file, words, 0o600)
+	}
+	if err != nil {
+		slog.Error("the result cannot be left", "error", err)
+		return 1
+	}
+	return exitCode
+}
+
+// runText runs the task that is in the environment.
+func runText(ctx context.Context, text string, d Dirs, p *Tracker) Result {
+	t := Task{}
+	if err := json.Unmarshal([]byte(text), &t); err != nil {
+		return Result{Failure: &Failure{
+			Reason: v1beta2.ReasonSnapshotFailed, Lasting: true, Message: fmt.Sprintf("the task in %s is none: %v", EnvTask, err),
+		}}
+	}
+	slog.Info("the task begins", "writer", t.Writer, "url", t.Storage.URL, "timeout", t.Timeout)
+	return Run(ctx, t, d, p)
+}
+
+// serve serves the progress until stop is called.
+func serve(ctx context.Context, address string, p *Tracker) (stop func(), err error) {
+	listen := net.ListenConfig{}
+	l, err := listen.Listen(ctx, "tcp", address)
+	if err != nil {
+		return func() {}, err
+	}
+	mux := http.NewServeMux()
+	mux.Handle("GET "+ProgressPath, p)
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}
+	go func() {
+		if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+			slog.Warn("nobody can ask how far it is any more", "error", err)
+		}
+	}()
+	return func() { _ = server.Close() }, nil
+}

@@ -1,0 +1,58 @@
+package agent
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"sync"
+)
+
+// Tracker is told how far a task is, and tells whoever asks over HTTP. It is safe for concurrent use.
+type Tracker struct {
+	mu  sync.Mutex
+	now Progress
+}
+
+// Progress is how far the task is.
+func (t *Tracker) Progress() Progress {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.now
+}
+
+// ServeHTTP answers with the Progress as JSON.
+func (t *Tracker) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(t.Progress()) // whoever asked is gone
+}
+
+func (t *Tracker) step(s Step) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.now = Progress{Step: s}
+}
+
+func (t *Tracker) moved(bytes int64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.now.Bytes = bytes
+}
+
+// reading counts the bytes of a snapshot of that size, and knows that what follows the last one is a restore.
+func (t *Tracker) reading(size int64) func(int64) {
+	t.step(StepReading)
+	return func(bytes int64) {
+		t.moved(bytes)
+		if bytes == size {
+			t.step(StepRestoring)
+		}
+	}
+}
+
+// String is for messages.
+func (p Progress) String() string {
+	if p.Bytes == 0 {
+		return string(p.Step)
+	}
+	return fmt.Sprintf("%s, %d bytes in", p.Step, p.Bytes)
+}

@@ -1,0 +1,84 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/snapshot"
+)
+
+// memberFolder is what etcd's data folder always has in it.
+const memberFolder = "member"
+
+// fetched is the file that a snapshot is read into: on the volume of the data, where there must be room.
+func fetched(folder string) string { return folder + ".snapshot" }
+
+// restored tells whether the data is there already, and removes what an interrupted try has left.
+func restored(folder string) (bool, error) {
+	for _, left := range []string{folder + snapshot.Restoring, fetched(folder)} {
+		if err := os.RemoveAll(left); err != nil {
+			return false, scratchError(err)
+		}
+	}
+	entries, err := os.ReadDir(folder)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) || err == nil && len(entries) == 0:
+		return false, nil
+	case err != nil:
+		return false, scratchError(err)
+	case !slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == memberFolder }):
+		return false, &snapshot.Error{Reason: v1beta2.ReasonScratchFailed, Lasting: true, Message: fmt.Sprintf(
+			"%s holds something, such as %s, that is no data of etcd, and is not overwritten: use another volume",
+			folder, entries[0].Name())}
+	}
+	return true, nil
+}
+
+// restore makes the data folder, which appears at once.
+func (r *runner) restore(ctx context.Context) error {
+	t := r.Restore
+	file := fetched(t.Folder)
+	defer func() { _ = os.Remove(file) }()
+	known, found, err := snapshot.Find(ctx, r.bucket, t.Object)
+	if err != nil {
+		return err
+	}
+	var manifest *snapshot.Manifest
+	if found {
+		manifest = &known
+	}
+	m, err := r.fetch(ctx, t.Object, manifest, file)
+	if err != nil {
+		return err
+	}
+	if m.StoredSHA256 != t.SHA256 {
+		return &snapshot.Error{Reason: v1beta2.ReasonSnapshotDamaged, Lasting: true, Message: fmt.Sprintf(
+			"%s has changed since it was verified: its SHA-256 is %s, and was %s; restore again, from it or another snapshot",
+			r.bucket.URL(t.Object), m.StoredSHA256, t.SHA256)}
+	}
+	r.at.step(StepRestoring)
+	var content snapshot.Content
+	if err := abandon(ctx, func() (err error) {
+		content, err = snapshot.Restore(file, t.Folder, t.EtcdVersion, t.Identity)
+		return err
+	}); err != nil {
+		return err
+	}
+	if !found {
+		m.Revision, m.EtcdVersion = content.Revision-snapshot.RevisionBump, content.Version
+	}
+	r.result.Snapshot = r.describe(m, v1beta2.VerifyRestore)
+	return nil
+}
+
+func scratchError(err error) error {
+	return &snapshot.Error{
+		Reason:  v1beta2.ReasonScratchFailed,
+		Message: fmt.Sprintf("the pod's volume fails: %v; see whether it is mounted, writable, and large enough", err),
+	}
+}

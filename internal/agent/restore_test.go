@@ -1,0 +1,249 @@
+package agent
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.etcd.io/etcd/server/v3/embed"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/snapshot"
+)
+
+// verify is a task.
+func verify(change func(*Verify)) Task {
+	v := &Verify{EtcdVersion: library}
+	change(v)
+	return Task{Writer: snapshot.Writer{Kind: "EtcdRestore", Namespace: "ns", Name: "back", UID: "restore-uid"}, Verify: v}
+}
+
+func latest(*Verify) {}
+
+func named(name string) func(*Verify) { return func(v *Verify) { v.Object = name } }
+
+// restore is a task for what was verified.
+func restore(s *v1beta2.SnapshotStatus, folder string) Task {
+	return Task{Restore: &Restore{Object: s.Name, SHA256: s.SHA256, Folder: folder, EtcdVersion: library, Identity: who}}
+}
+
+// kinds are the ways that a backup can be written.
+var kinds = map[string]func(*Backup){
+	"plain":                plain,
+	"checked by a restore": func(b *Backup) { b.Verify = v1beta2.VerifyRestore },
+	"unchecked":            func(b *Backup) { b.Verify = v1beta2.VerifyNone },
+	"once, by its old key": func(b *Backup) { b.LegacyKey = "old" },
+	"by its old key":       func(b *Backup) { b.LegacyKey, b.Periodic, b.Compress = "periodic", true, false },
+}
+
+// roundTrip takes a real etcd into the storage and back, in each of these ways.
+func roundTrip(t *testing.T, p *pod, kinds map[string]func(*Backup)) {
+	t.Helper()
+	s := start(t)
+	for title, change := range kinds {
+		revision, task := s.put(t, 50), s.backup(change)
+		saved := p.must(task).Snapshot
+		checked := saved.VerifiedAt != nil
+		if saved.Revision != revision || saved.EtcdVersion != library || checked != (task.Backup.Verify != v1beta2.VerifyNone) {
+			t.Fatalf("%s: saved %+v", title, saved)
+		}
+		found := p.must(verify(named(saved.Name))).Snapshot
+		if found.SHA256 != saved.SHA256 || found.URL != saved.URL || found.Revision != revision || found.VerifiedAt == nil {
+			t.Fatalf("%s: found %+v, saved %+v", title, found, saved)
+		}
+		volume := t.TempDir()
+		data := filepath.Join(volume, "data")
+		if got := p.must(restore(found, data)).Snapshot; got.Name != saved.Name || got.Revision != revision {
+			t.Fatalf("%s: restored %+v", title, got)
+		}
+		if left := names(t, volume); !slices.Equal(left, []string{"data"}) {
+			t.Errorf("%s: left %v", title, left)
+		}
+		again := start(t, func(c *embed.Config) { c.Dir = data })
+		all, err := again.Get(t.Context(), "key-", clientv3.WithPrefix(), clientv3.WithCountOnly())
+		if err != nil || all.Count != 50 || all.Header.Revision < revision+snapshot.RevisionBump {
+			t.Fatalf("%s: %d keys, %v", title, all.Count, err)
+		}
+	}
+	if left := names(t, p.dirs.Scratch); len(left) > 0 {
+		t.Errorf("the scratch folder holds %v", left)
+	}
+}
+
+func TestRoundTrip(t *testing.T) { roundTrip(t, newPod(t), kinds) }
+
+func TestRoundTripEncrypted(t *testing.T) {
+	p := newPod(t)
+	p.encrypt()
+	roundTrip(t, p, map[string]func(*Backup){"encrypted": func(b *Backup) { b.Verify = v1beta2.VerifyRestore }})
+	other := newPod(t)
+	other.dirs.Store = p.dirs.Store
+	other.fails(verify(latest), v1beta2.ReasonEncryptionKeyRefused, true)
+	other.secret(other.dirs.Key, map[string][]byte{snapshot.PassphraseKey: []byte("not the one that was used")})
+	other.encrypted = true
+	other.fails(verify(latest), v1beta2.ReasonEncryptionKeyRefused, true)
+}
+
+// TestChoice looks for the latest that fits.
+func TestChoice(t *testing.T) {
+	p := newPod(t)
+	noon := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+	other := nightly
+	other.UID = "00000000-2fa1-11d2-883f-0016d3cca427"
+	first, second, third := p.save(nightly, noon, 7), p.save(nightly, noon.Add(time.Hour), 8), p.save(other, noon.Add(2*time.Hour), 5)
+	for title, c := range map[string]struct {
+		choice Choice
+		want   string
+	}{
+		"the latest":         {Choice{}, third.Object},
+		"of a writer":        {Choice{WriterUID: uid}, second.Object},
+		"before":             {Choice{Before: noon.Add(time.Hour)}, first.Object},
+		"after all":          {Choice{Before: noon.Add(90 * time.Minute)}, second.Object},
+		"named":              {Choice{Object: first.Object}, first.Object},
+		"of the cluster":     {Choice{ClusterID: "c0ffee"}, third.Object},
+		"too early":          {Choice{Before: noon}, ""},
+		"of nobody":          {Choice{WriterUID: "x"}, ""},
+		"of another cluster": {Choice{ClusterID: "beef"}, ""},
+		"no such name":       {Choice{Object: "nothing"}, ""},
+	} {
+		task := verify(func(v *Verify) { v.Choice = c.choice })
+		if c.want == "" {
+			p.fails(task, v1beta2.ReasonNoSuchObject, true)
+		} else if got := p.must(task).Snapshot.Name; got != c.want {
+			t.Errorf("%s: got %s, want %s", title, got, c.want)
+		}
+	}
+	p.storage.URL = "file:///typo"
+	p.fails(verify(latest), v1beta2.ReasonNoSuchBucket, true)
+	if left := names(t, p.dirs.Store); !slices.Equal(left, []string{"backups"}) {
+		t.Errorf("looking has made %v", left)
+	}
+}
+
+// TestDamagedLatest is not replaced by an older one in silence: the message names that.
+func TestDamagedLatest(t *testing.T) {
+	p := newPod(t)
+	now := time.Now()
+	good, worse, latestOne := p.save(nightly, now, 7), p.save(nightly, now.Add(time.Hour), 8), p.save(nightly, now.Add(2*time.Hour), 9)
+	flip(t, p.object(worse.Object))
+	flip(t, p.object(latestOne.Object))
+	message := p.fails(verify(latest), v1beta2.ReasonSnapshotDamaged, true)
+	if !strings.Contains(message, latestOne.Object) || !strings.Contains(message, "in spec.snapshot, "+good.Object) {
+		t.Errorf("got %q", message)
+	}
+	p.must(verify(named(good.Object)))
+	// What a look at the manifest tells is passed over.
+	for _, m := range []snapshot.Manifest{worse, latestOne} {
+		if err := os.Truncate(p.object(m.Object), 512); err != nil {
+			t.Fatal(err)
+		}
+	}
+	result := p.run(verify(latest))
+	if result.Failure != nil || result.Snapshot.Name != good.Object || len(result.Warnings) != 1 {
+		t.Errorf("got %+v, %+v", result, result.Failure)
+	}
+}
+
+// TestVersions refuses data that the etcd cannot start from, before anything else is done.
+func TestVersions(t *testing.T) {
+	p, s := newPod(t), start(t)
+	s.put(t, 1)
+	name := p.must(s.backup(plain)).Snapshot.Name
+	for _, trial := range []bool{false, true} {
+		p.fails(verify(func(v *Verify) { v.Object, v.Trial, v.EtcdVersion = name, trial, "3.6.16" }), v1beta2.ReasonSnapshotVersion, true)
+	}
+	how := p.must(verify(func(v *Verify) { v.Object, v.Trial = name, true })).Snapshot.Verification
+	if how != v1beta2.VerifyRestore {
+		t.Errorf("it was verified by %s", how)
+	}
+}
+
+// TestForeign restores an object that somebody has put there without a manifest, as etcdctl writes it.
+func TestForeign(t *testing.T) {
+	p, s := newPod(t), start(t)
+	revision := s.put(t, 20)
+	saved := p.must(s.backup(func(b *Backup) { b.Compress = false })).Snapshot
+	const name = "by-hand.db"
+	if err := os.Rename(p.object(saved.Name), p.object(name)); err != nil {
+		t.Fatal(err)
+	}
+	p.fails(verify(func(v *Verify) { v.Object, v.EtcdVersion = name, "3.5.32" }), v1beta2.ReasonSnapshotVersion, true)
+	found := p.must(verify(named(name))).Snapshot
+	if found.Revision != revision || found.EtcdVersion != "3.7" || found.SHA256 != saved.SHA256 || found.TakenAt.IsZero() ||
+		found.Verification != v1beta2.VerifyRestore || found.StoredSize != saved.StoredSize {
+		t.Errorf("found %+v", found)
+	}
+	volume := t.TempDir()
+	restored := p.must(restore(found, filepath.Join(volume, "data"))).Snapshot
+	if restored.Revision != revision || restored.EtcdVersion != "3.7" {
+		t.Errorf("restored %+v", restored)
+	}
+	flip(t, p.object(name))
+	p.fails(verify(named(name)), v1beta2.ReasonSnapshotDamaged, true)
+	p.fails(restore(found, filepath.Join(volume, "other")), v1beta2.ReasonSnapshotDamaged, true)
+	if left := names(t, volume); !slices.Equal(left, []string{"data"}) {
+		t.Errorf("left %v", left)
+	}
+}
+
+// TestRestoreTwice does it once, also if it is interrupted, and also if nothing that it needs is there any more.
+func TestRestoreTwice(t *testing.T) {
+	p, s := newPod(t), start(t)
+	s.put(t, 20)
+	saved := p.must(s.backup(plain)).Snapshot
+	volume := t.TempDir()
+	data := filepath.Join(volume, "data")
+	leave := func() {
+		if err := os.MkdirAll(filepath.Join(data+snapshot.Restoring, "member"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(fetched(data), []byte("half"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	leave()
+	p.must(restore(saved, data))
+	database := filepath.Join(data, "member", "snap", "db")
+	before, err := os.ReadFile(database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	leave()
+	p.storage.Secret, p.encrypted = "gone", true
+	if result := p.must(restore(saved, data)); result.Snapshot != nil {
+		t.Errorf("restored again: %+v", result.Snapshot)
+	}
+	after, err := os.ReadFile(database)
+	if err != nil || !bytes.Equal(before, after) {
+		t.Errorf("the database has changed, %v", err)
+	}
+	if left := names(t, volume); !slices.Equal(left, []string{"data"}) {
+		t.Errorf("left %v", left)
+	}
+}
+
+// TestRestoreRefusals leave the volume as it was.
+func TestRestoreRefusals(t *testing.T) {
+	p, s := newPod(t), start(t)
+	s.put(t, 1)
+	saved := p.must(s.backup(plain)).Snapshot
+	volume := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(volume, "photos", "2026"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	p.fails(restore(saved, filepath.Join(volume, "photos")), v1beta2.ReasonScratchFailed, true)
+	changed := *saved
+	changed.SHA256 = strings.Repeat("0", 64)
+	p.fails(restore(&changed, filepath.Join(volume, "data")), v1beta2.ReasonSnapshotDamaged, true)
+	gone := *saved
+	gone.Name = "gone"
+	p.fails(restore(&gone, filepath.Join(volume, "data")), v1beta2.ReasonNoSuchObject, true)
+	if left := names(t, volume); !slices.Equal(left, []string{"photos"}) {
+		t.Errorf("left %v", left)
+	}
+}

@@ -1,0 +1,146 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/blobstore"
+	"github.com/etcdpilot/etcd-operator/internal/snapshot"
+)
+
+// Run does the task. It ends early if the context does, which is how somebody ends the pod; what it has begun to write is
+// taken back then.
+func Run(ctx context.Context, t Task, d Dirs, p *Tracker) Result {
+	limited, cancel := context.WithTimeout(ctx, t.Timeout)
+	defer cancel()
+	r := &runner{Task: t, dirs: d, at: p}
+	err := r.run(limited)
+	switch {
+	case err == nil:
+	case ctx.Err() != nil:
+		r.result.Failure = r.interrupted()
+	case errors.Is(limited.Err(), context.DeadlineExceeded):
+		r.result.Failure = r.tooSlow()
+	default:
+		r.result.Failure = explain(err)
+	}
+	return r.result
+}
+
+// runner is one task under way.
+type runner struct {
+	Task
+	dirs   Dirs
+	at     *Tracker
+	bucket *blobstore.Bucket
+	key    *snapshot.Key
+	result Result
+}
+
+func (r *runner) run(ctx context.Context) error {
+	r.at.step(StepConnecting)
+	if r.Restore != nil {
+		// It may be long after: then neither storage nor key need be there.
+		if done, err := restored(r.Restore.Folder); done || err != nil {
+			return err
+		}
+	}
+	if err := r.open(ctx); err != nil {
+		return err
+	}
+	defer func() { _ = r.bucket.Close() }()
+	switch {
+	case r.Backup != nil:
+		return r.backup(ctx)
+	case r.Clean != nil:
+		return r.clean(ctx)
+	case r.Verify != nil:
+		return r.verify(ctx)
+	case r.Restore != nil:
+		return r.restore(ctx)
+	}
+	return errors.New("the task asks for nothing")
+}
+
+// interrupted is the failure of a task whose pod was told to end.
+func (r *runner) interrupted() *Failure {
+	return &Failure{
+		Reason: v1beta2.ReasonSnapshotFailed,
+		Message: fmt.Sprintf("the pod was told to end, as when its node is drained, while it was %s; it is tried again",
+			r.at.Progress()),
+	}
+}
+
+// tooSlow is the failure of a task whose time is up.
+func (r *runner) tooSlow() *Failure {
+	field := "spec.backupPolicy.timeoutInSecond"
+	if r.Writer.Kind == "EtcdRestore" {
+		field = "spec.timeoutInSecond"
+	}
+	return &Failure{
+		Reason: v1beta2.ReasonSnapshotTimeout,
+		Message: fmt.Sprintf("it was not done within %s: it was %s; see whether etcd and the storage are fast enough, and set %s",
+			r.Timeout, r.at.Progress(), field),
+	}
+}
+
+func explain(err error) *Failure {
+	f := &Failure{}
+	f.Reason, f.Message, f.Lasting = snapshot.Explain(err)
+	return f
+}
+
+func isDamaged(err error) bool {
+	return err != nil && explain(err).Reason == v1beta2.ReasonSnapshotDamaged
+}
+
+// abandon waits for work that takes no context, no longer than the context lasts: then the process ends anyway.
+func abandon(ctx context.Context, work func() error) error {
+	done := make(chan error, 1)
+	go func() { done <- work() }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// warningLimit is how many bytes a warning may have: a few must fit into a Result.
+const warningLimit = 500
+
+func (r *runner) warn(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if len(text) > warningLimit {
+		text = strings.ToValidUTF8(text[:warningLimit], "") + "…"
+	}
+	r.result.Warnings = append(r.result.Warnings, text)
+}
+
+// tellDamaged warns of manifests that describe nothing that can be restored.
+func (r *runner) tellDamaged(all []snapshot.Damaged) {
+	if len(all) > 0 {
+		r.warn("%d backups here are damaged, and are passed over; the first is that of %s: %s. Look into it, and delete them",
+			len(all), r.bucket.URL(all[0].Manifest), all[0].Problem)
+	}
+}
+
+// describe is a snapshot as status tells it, checked in this way just now.
+func (r *runner) describe(m snapshot.Manifest, how v1beta2.Verification) *v1beta2.SnapshotStatus {
+	s := &v1beta2.SnapshotStatus{
+		Name: m.Object, URL: r.bucket.URL(m.Object), Revision: m.Revision, EtcdVersion: m.EtcdVersion,
+		Size: m.Size, StoredSize: m.StoredSize, SHA256: m.StoredSHA256, Verification: how,
+	}
+	s.TakenAt.Time = m.TakenAt
+	if how != v1beta2.VerifyNone {
+		now := time.Now().UTC().Truncate(time.Second)
+		s.VerifiedAt = &metav1.Time{Time: now}
+	}
+	return s
+}
