@@ -1,0 +1,170 @@
+package resources
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/agent"
+	"github.com/etcdpilot/etcd-operator/internal/blobstore"
+)
+
+// Labels of the agent's pods: the name of the EtcdBackup or EtcdRestore.
+const (
+	LabelBackup  = "etcd.database.coreos.com/backup"
+	LabelRestore = "etcd.database.coreos.com/restore"
+)
+
+// Names of the containers that the agent runs in: in a pod of its own, and before a member's first start.
+const (
+	AgentContainer       = "agent"
+	RestoreContainerName = "restore"
+)
+
+// AgentPod is what a pod of the agent is made from.
+type AgentPod struct {
+	Namespace, Name string
+	Owner           metav1.OwnerReference
+	// Labels are added: LabelBackup or LabelRestore with the object's name.
+	Labels map[string]string
+	Task   agent.Task
+	// Policy may be nil.
+	Policy *v1beta2.AgentPodPolicy
+	// EncryptionSecret and ClientTLSSecret name Secrets, empty for none; the storage's are in Task.Storage.
+	EncryptionSecret, ClientTLSSecret string
+	// Image is the operator's own.
+	Image string
+	// OpenShift leaves user and group to the namespace's security context constraints.
+	OpenShift bool
+}
+
+// Pod returns the pod. It runs once; another try is another pod.
+func (a AgentPod) Pod() (*corev1.Pod, error) {
+	policy := a.Policy
+	if policy == nil {
+		policy = &v1beta2.AgentPodPolicy{}
+	}
+	needs := needsOf(a.Task, a.EncryptionSecret, a.ClientTLSSecret)
+	if scratches(a.Task) {
+		needs.add(scratchVolume(policy.Scratch), agent.ScratchDir, false)
+	}
+	container, err := agentContainer(AgentContainer, a.Image, a.Task, needs)
+	if err != nil {
+		return nil, err
+	}
+	container.Resources = agentResources(policy.Resources)
+	return &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: a.Namespace, Name: a.Name, OwnerReferences: []metav1.OwnerReference{a.Owner},
+			Labels: merge(policy.Labels, a.Labels, agentLabels()), Annotations: policy.Annotations,
+		},
+		Spec: a.spec(policy, container, needs.volumes),
+	}, nil
+}
+
+func agentLabels() map[string]string {
+	return map[string]string{
+		"app.kubernetes.io/name": "etcd-operator", "app.kubernetes.io/component": "agent",
+		"app.kubernetes.io/managed-by": FieldOwner,
+	}
+}
+
+func (a AgentPod) spec(policy *v1beta2.AgentPodPolicy, container corev1.Container, volumes []corev1.Volume) corev1.PodSpec {
+	no := false
+	grace, deadline := int64(graceSeconds), int64((a.Task.Timeout + lastWordsTime).Seconds())
+	return corev1.PodSpec{
+		RestartPolicy:                 corev1.RestartPolicyNever,
+		ActiveDeadlineSeconds:         &deadline,
+		TerminationGracePeriodSeconds: &grace,
+		AutomountServiceAccountToken:  &no,
+		EnableServiceLinks:            &no,
+		SecurityContext:               securityContext(&v1beta2.PodPolicy{}, PodOptions{OpenShift: a.OpenShift}),
+		ServiceAccountName:            policy.ServiceAccountName,
+		ImagePullSecrets:              policy.ImagePullSecrets,
+		PriorityClassName:             policy.PriorityClassName,
+		NodeSelector:                  policy.NodeSelector,
+		Affinity:                      policy.Affinity,
+		Tolerations:                   policy.Tolerations,
+		Containers:                    []corev1.Container{container},
+		Volumes:                       volumes,
+	}
+}
+
+// lastWordsTime is what the agent has after its time is up to clean up and to say so, before Kubernetes ends it.
+const lastWordsTime = time.Minute
+
+// scratches tells whether a task may restore into scratch space. To verify may need it without having been asked for.
+func scratches(t agent.Task) bool {
+	return t.Verify != nil || t.Backup != nil && t.Backup.Verify == v1beta2.VerifyRestore
+}
+
+// RestoreContainer returns the init container that restores a member's data, and the volumes of the pod that it needs. The
+// caller adds the mount of the member's data volume, and resources.
+func RestoreContainer(image string, task agent.Task, encryptionSecret string) (corev1.Container, []corev1.Volume, error) {
+	needs := needsOf(task, encryptionSecret, "")
+	container, err := agentContainer(RestoreContainerName, image, task, needs)
+	return container, needs.volumes, err
+}
+
+func agentContainer(name, image string, task agent.Task, needs *agentNeeds) (corev1.Container, error) {
+	text, err := json.Marshal(task)
+	if err != nil {
+		return corev1.Container{}, fmt.Errorf("encode the agent's task: %w", err)
+	}
+	return corev1.Container{
+		Name:            name,
+		Image:           image,
+		ImagePullPolicy: corev1.PullIfNotPresent,
+		Command:         []string{"/manager", agent.Command},
+		Env:             []corev1.EnvVar{{Name: agent.EnvTask, Value: string(text)}},
+		Ports: []corev1.ContainerPort{
+			{Name: "progress", ContainerPort: agent.ProgressPort, Protocol: corev1.ProtocolTCP},
+		},
+		SecurityContext:          containerSecurity(),
+		TerminationMessagePath:   corev1.TerminationMessagePathDefault,
+		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
+		VolumeMounts:             needs.mounts,
+	}, nil
+}
+
+// agentResources are enough for a database of any size: it is streamed. A trial restore takes memory for all keys, so
+// there is no limit.
+func agentResources(given corev1.ResourceRequirements) corev1.ResourceRequirements {
+	if len(given.Requests)+len(given.Limits)+len(given.Claims) > 0 {
+		return given
+	}
+	return corev1.ResourceRequirements{Requests: corev1.ResourceList{
+		corev1.ResourceCPU: resource.MustParse("100m"), corev1.ResourceMemory: resource.MustParse("256Mi"),
+	}}
+}
+
+// StorageOf is a spec's storage, by URL or from coreos/etcd-operator's stanza; object is the last part of the stanza's
+// path (an object's name, or what names begin with), empty for storage by URL.
+func StorageOf(
+	s *v1beta2.Storage, kind v1beta2.StorageType, legacy v1beta2.BackupStorage,
+) (storage v1beta2.Storage, object string, err error) {
+	if s != nil {
+		return *s, "", nil
+	}
+	t, object, err := blobstore.FromLegacy(kind, legacy)
+	if err != nil {
+		return v1beta2.Storage{}, "", err
+	}
+	storage = v1beta2.Storage{URL: t.URL, Endpoint: t.Endpoint, Region: t.Region, ForcePathStyle: t.ForcePathStyle}
+	switch kind {
+	case v1beta2.StorageTypeS3:
+		storage.Secret = legacy.S3.AWSSecret
+	case v1beta2.StorageTypeGCS:
+		storage.Secret = legacy.GCS.GCPSecret
+	case v1beta2.StorageTypeABS:
+		storage.Secret = legacy.ABS.ABSSecret
+	case v1beta2.StorageTypeOSS:
+		storage.Secret = legacy.OSS.OSSSecret
+	}
+	return storage, object, nil
+}

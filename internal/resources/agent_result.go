@@ -1,0 +1,88 @@
+package resources
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/etcdpilot/etcd-operator/internal/agent"
+)
+
+// AgentResult reads how the pod's container ended; ok is false if it left nothing that can be read, or still runs.
+func AgentResult(pod *corev1.Pod) (agent.Result, bool) {
+	return InitResult(agentStatus(pod))
+}
+
+// InitResult is AgentResult for a container of RestoreContainer, which is started again after a failure.
+func InitResult(status corev1.ContainerStatus) (agent.Result, bool) {
+	ended := status.State.Terminated
+	if ended == nil && status.State.Waiting != nil {
+		ended = status.LastTerminationState.Terminated
+	}
+	if ended == nil {
+		return agent.Result{}, false
+	}
+	return agent.ParseResult(ended.Message, ended.ExitCode)
+}
+
+func agentStatus(pod *corev1.Pod) corev1.ContainerStatus {
+	i := slices.IndexFunc(pod.Status.ContainerStatuses, func(s corev1.ContainerStatus) bool { return s.Name == AgentContainer })
+	if i < 0 {
+		return corev1.ContainerStatus{}
+	}
+	return pod.Status.ContainerStatuses[i]
+}
+
+// starting are reasons why a container waits that pass by themselves.
+var starting = []string{"", "ContainerCreating", "PodInitializing"}
+
+// oomKilled is what Kubernetes calls the end of a container that had no memory left.
+const oomKilled = "OOMKilled"
+
+// AgentProblem says why the pod does not run, or how it died, and what to do where that is known. It is empty if nothing
+// is known, and if the agent has left a Result.
+func AgentProblem(pod *corev1.Pod) string {
+	if _, ok := AgentResult(pod); ok {
+		return ""
+	}
+	status := agentStatus(pod)
+	waiting, ended := status.State.Waiting, status.State.Terminated
+	switch {
+	case pod.Status.Phase == corev1.PodFailed && pod.Status.Reason != "": // evicted, over its deadline, its node gone
+		return fmt.Sprintf("the pod failed: %s: %s", pod.Status.Reason, pod.Status.Message)
+	case ended != nil && ended.Reason == oomKilled:
+		return "the pod ran out of memory (OOMKilled): raise spec.pod.resources.limits.memory, which a restore needs for all keys"
+	case ended != nil:
+		return fmt.Sprintf("the pod ended with exit code %d and without a result: %s", ended.ExitCode,
+			cmp.Or(panicOf(ended.Message), ended.Reason, "see its log"))
+	case waiting != nil && !slices.Contains(starting, waiting.Reason):
+		return fmt.Sprintf("the pod does not start: %s: %s", waiting.Reason, waiting.Message)
+	}
+	return scheduling(pod)
+}
+
+// panicOf is the line of a log that says why a program of Go ended.
+func panicOf(log string) string {
+	for line := range strings.Lines(log) {
+		if strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ") {
+			return strings.TrimSpace(line)
+		}
+	}
+	return ""
+}
+
+// scheduling says why no node takes the pod, or why it was taken off one.
+func scheduling(pod *corev1.Pod) string {
+	for _, c := range pod.Status.Conditions {
+		switch {
+		case c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && c.Reason == corev1.PodReasonUnschedulable:
+			return "no node takes the pod: " + c.Message
+		case c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue:
+			return fmt.Sprintf("the pod was taken off its node: %s: %s", c.Reason, c.Message)
+		}
+	}
+	return ""
+}

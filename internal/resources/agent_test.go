@@ -1,0 +1,253 @@
+package resources
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/agent"
+	"github.com/etcdpilot/etcd-operator/internal/snapshot"
+	"github.com/etcdpilot/etcd-operator/internal/testenv"
+)
+
+// agentPod is one that backs up to S3.
+func agentPod(change func(*AgentPod)) AgentPod {
+	a := AgentPod{
+		Namespace: "ns", Name: "nightly-1", Image: "operator:1", Labels: map[string]string{LabelBackup: "nightly"},
+		Owner: metav1.OwnerReference{APIVersion: v1beta2.GroupVersion.String(), Kind: "EtcdBackup", Name: "nightly", UID: "uid"},
+		Task: agent.Task{
+			Writer:  snapshot.Writer{Kind: "EtcdBackup", Namespace: "ns", Name: "nightly", UID: "uid"},
+			Storage: v1beta2.Storage{URL: "s3://bucket/folder", Secret: "s3", Endpoint: "https://minio:9000", CASecret: "authority"},
+			Timeout: time.Hour, Backup: &agent.Backup{Endpoints: []string{"http://etcd:2379"}, Compress: true},
+		},
+	}
+	change(&a)
+	return a
+}
+
+func onClaim(a *AgentPod) {
+	a.Task.Storage = v1beta2.Storage{URL: "file:///backups", PersistentVolumeClaim: "nfs"}
+}
+
+// agentPods are one of each kind.
+var agentPods = map[string]func(*AgentPod){
+	"agent-backup": func(*AgentPod) {},
+	"agent-everything": func(a *AgentPod) {
+		a.EncryptionSecret, a.ClientTLSSecret, a.Task.Encrypted, a.Task.Backup.TLS = "passphrase", "client", true, true
+		a.Task.Backup.Verify = v1beta2.VerifyRestore
+		a.Policy = &v1beta2.AgentPodPolicy{
+			Labels: map[string]string{"team": "a", LabelBackup: "x"}, Annotations: map[string]string{"note": "b"},
+			ServiceAccountName: "uploader", NodeSelector: map[string]string{"disk": "fast"}, PriorityClassName: "low",
+			ImagePullSecrets: []corev1.LocalObjectReference{{Name: "registry"}},
+			Tolerations:      []corev1.Toleration{{Key: "backup", Operator: corev1.TolerationOpExists}},
+			Resources:        corev1.ResourceRequirements{Limits: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("1Gi")}},
+			Scratch: &corev1.PersistentVolumeClaimSpec{Resources: corev1.VolumeResourceRequirements{
+				Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("20Gi")},
+			}},
+		}
+	},
+	"agent-verify": func(a *AgentPod) {
+		onClaim(a)
+		a.Labels = map[string]string{LabelRestore: "back"}
+		a.Task.Backup, a.Task.Verify = nil, &agent.Verify{EtcdVersion: "3.6.16"}
+	},
+	"agent-clean": func(a *AgentPod) {
+		onClaim(a)
+		a.Task.Backup, a.Task.Clean = nil, &agent.Clean{}
+	},
+}
+
+func TestGoldenAgentPods(t *testing.T) {
+	for name, change := range agentPods {
+		t.Run(name, func(t *testing.T) { golden(t, name, mustPod(t, agentPod(change))) })
+	}
+	t.Run("agent-restore", func(t *testing.T) { golden(t, "agent-restore", restorePod(t)) })
+}
+
+func mustPod(t *testing.T, a AgentPod) *corev1.Pod {
+	t.Helper()
+	pod, err := a.Pod()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pod
+}
+
+// restorePod is a member's pod that restores first.
+func restorePod(t *testing.T) *corev1.Pod {
+	t.Helper()
+	task := agentPod(onClaim).Task
+	task.Backup, task.Restore = nil, &agent.Restore{Object: "o", SHA256: "s", Folder: "/var/etcd/data", EtcdVersion: "3.6.16"}
+	container, volumes, err := RestoreContainer("operator:1", task, "passphrase")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pod := build(t, cluster(func(*v1beta2.EtcdCluster) {}), nil, options)
+	pod.Spec.InitContainers = append(pod.Spec.InitContainers, container)
+	pod.Spec.Volumes = append(pod.Spec.Volumes, volumes...)
+	return pod
+}
+
+// TestAgentPodsAreAdmitted has a real API server hold them to the "restricted" Pod Security Standard.
+func TestAgentPodsAreAdmitted(t *testing.T) {
+	c := testenv.Client(t, testenv.Start(t))
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
+		Name: "ns", Labels: map[string]string{"pod-security.kubernetes.io/enforce": "restricted"},
+	}}
+	if err := c.Create(t.Context(), namespace); err != nil {
+		t.Fatal(err)
+	}
+	pods := []*corev1.Pod{restorePod(t)}
+	for name, change := range agentPods {
+		pod := mustPod(t, agentPod(change))
+		pod.Name, pod.Spec.PriorityClassName = name, "" // classes must exist
+		pods = append(pods, pod)
+	}
+	for _, pod := range pods {
+		if err := c.Create(t.Context(), pod); err != nil {
+			t.Errorf("%s: %v", pod.Name, err)
+		}
+	}
+}
+
+// TestAgentPodTask reads the task as the agent does.
+func TestAgentPodTask(t *testing.T) {
+	a := agentPod(agentPods["agent-everything"])
+	got := agent.Task{}
+	if err := json.Unmarshal([]byte(mustPod(t, a).Spec.Containers[0].Env[0].Value), &got); err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(got, a.Task) {
+		t.Errorf("the pod's task is %+v, want %+v", got, a.Task)
+	}
+}
+
+func TestStorageOf(t *testing.T) {
+	byURL := &v1beta2.Storage{URL: "gs://b/f", Secret: "s"}
+	for title, c := range map[string]struct {
+		storage *v1beta2.Storage
+		kind    v1beta2.StorageType
+		legacy  v1beta2.BackupStorage
+		want    v1beta2.Storage
+		object  string
+	}{
+		"by URL": {byURL, "", v1beta2.BackupStorage{}, *byURL, ""},
+		"s3": {
+			nil, "S3",
+			v1beta2.BackupStorage{S3: &v1beta2.S3Storage{Path: "b/f/k", AWSSecret: "s", Endpoint: "http://m:9", ForcePathStyle: true}},
+			v1beta2.Storage{URL: "s3://b/f", Secret: "s", Endpoint: "http://m:9", ForcePathStyle: true},
+			"k",
+		},
+		"gcs": {
+			nil, "GCS",
+			v1beta2.BackupStorage{GCS: &v1beta2.GCSStorage{Path: "b/k", GCPSecret: "s"}},
+			v1beta2.Storage{URL: "gs://b/", Secret: "s"},
+			"k",
+		},
+		"abs": {
+			nil, "ABS",
+			v1beta2.BackupStorage{ABS: &v1beta2.ABSStorage{Path: "b/k", ABSSecret: "s"}},
+			v1beta2.Storage{URL: "azblob://b/", Secret: "s"},
+			"k",
+		},
+		"oss": {
+			nil, "OSS",
+			v1beta2.BackupStorage{OSS: &v1beta2.OSSStorage{Path: "b/k", OSSSecret: "s"}},
+			v1beta2.Storage{
+				URL: "s3://b/", Secret: "s", Endpoint: "https://s3.oss-cn-hangzhou.aliyuncs.com", Region: "cn-hangzhou",
+			},
+			"k",
+		},
+		"no key":  {nil, "S3", v1beta2.BackupStorage{S3: &v1beta2.S3Storage{Path: "b"}}, v1beta2.Storage{}, ""},
+		"nothing": {nil, "", v1beta2.BackupStorage{}, v1beta2.Storage{}, ""},
+	} {
+		got, object, err := StorageOf(c.storage, c.kind, c.legacy)
+		if got != c.want || object != c.object || (err != nil) != (c.want.URL == "") {
+			t.Errorf("%s: got %+v, %q, %v", title, got, object, err)
+		}
+	}
+}
+
+// ended is a container that has ended.
+func ended(name string, exit int32, reason, message string) corev1.ContainerStatus {
+	return corev1.ContainerStatus{Name: name, State: corev1.ContainerState{
+		Terminated: &corev1.ContainerStateTerminated{ExitCode: exit, Reason: reason, Message: message},
+	}}
+}
+
+func TestAgentResult(t *testing.T) {
+	const failure = `{"failure":{"reason":"StorageFull","message":"m"}}`
+	again := ended(RestoreContainerName, 1, "Error", failure)
+	again.LastTerminationState, again.State = again.State, corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}}
+	running := again
+	running.State = corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}
+	for title, c := range map[string]struct {
+		status corev1.ContainerStatus
+		ok     bool
+		reason string
+	}{
+		"done":              {ended(AgentContainer, 0, "Completed", `{"total":3}`), true, ""},
+		"failed":            {ended(AgentContainer, 1, "Error", failure), true, v1beta2.ReasonStorageFull},
+		"killed":            {ended(AgentContainer, 137, "OOMKilled", ""), false, ""},
+		"a log":             {ended(AgentContainer, 2, "Error", "panic: x"), false, ""},
+		"not begun":         {corev1.ContainerStatus{}, false, ""},
+		"to be tried again": {again, true, v1beta2.ReasonStorageFull},
+		"tried again":       {running, false, ""},
+	} {
+		result, ok := InitResult(c.status)
+		if ok != c.ok || c.reason != "" && result.Failure.Reason != c.reason {
+			t.Errorf("%s: got %+v, %v", title, result, ok)
+		}
+	}
+	pod := &corev1.Pod{Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{
+		ended("sidecar", 0, "", `{"total":1}`), ended(AgentContainer, 0, "", `{"total":3}`),
+	}}}
+	if result, ok := AgentResult(pod); !ok || result.Total != 3 {
+		t.Errorf("got %+v, %v", result, ok)
+	}
+}
+
+func TestAgentProblem(t *testing.T) {
+	of := func(s corev1.ContainerStatus) corev1.PodStatus {
+		return corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{s}}
+	}
+	waiting := func(reason string) corev1.PodStatus {
+		return of(corev1.ContainerStatus{Name: AgentContainer, State: corev1.ContainerState{
+			Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: "of that"},
+		}})
+	}
+	condition := func(kind corev1.PodConditionType, status corev1.ConditionStatus, reason string) corev1.PodStatus {
+		return corev1.PodStatus{Conditions: []corev1.PodCondition{{Type: kind, Status: status, Reason: reason, Message: "of that"}}}
+	}
+	evicted := of(ended(AgentContainer, 137, "Error", ""))
+	evicted.Phase, evicted.Reason, evicted.Message = corev1.PodFailed, "Evicted", "ephemeral-storage"
+	for title, c := range map[string]struct {
+		status corev1.PodStatus
+		want   string
+	}{
+		"new":            {corev1.PodStatus{}, ""},
+		"starting":       {waiting("ContainerCreating"), ""},
+		"image":          {waiting("ImagePullBackOff"), "does not start: ImagePullBackOff: of that"},
+		"unschedulable":  {condition(corev1.PodScheduled, corev1.ConditionFalse, corev1.PodReasonUnschedulable), "no node takes the pod: of that"},
+		"scheduled":      {condition(corev1.PodScheduled, corev1.ConditionTrue, ""), ""},
+		"preempted":      {condition(corev1.DisruptionTarget, corev1.ConditionTrue, "PreemptionByScheduler"), "PreemptionByScheduler: of that"},
+		"evicted":        {evicted, "Evicted: ephemeral-storage"},
+		"out of memory":  {of(ended(AgentContainer, 137, "OOMKilled", "")), "spec.pod.resources.limits.memory"},
+		"a panic":        {of(ended(AgentContainer, 2, "Error", "{}\npanic: index\n\ngoroutine 1")), "exit code 2 and without a result: panic: index"},
+		"no word":        {of(ended(AgentContainer, 137, "", "")), "see its log"},
+		"with a result":  {of(ended(AgentContainer, 0, "Completed", `{"total":3}`)), ""},
+		"with a failure": {of(ended(AgentContainer, 1, "Error", `{"failure":{"reason":"StorageFull","message":"m"}}`)), ""},
+	} {
+		got := AgentProblem(&corev1.Pod{Status: c.status})
+		if c.want == "" && got != "" || !strings.Contains(got, c.want) {
+			t.Errorf("%s: got %q, want %q", title, got, c.want)
+		}
+	}
+}

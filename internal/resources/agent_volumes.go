@@ -1,0 +1,79 @@
+package resources
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/etcdpilot/etcd-operator/internal/agent"
+	"github.com/etcdpilot/etcd-operator/internal/blobstore"
+	"github.com/etcdpilot/etcd-operator/internal/snapshot"
+)
+
+// agentNeeds are the volumes of an agent's pod, and where its container has them. Their names fit into a member's pod.
+type agentNeeds struct {
+	volumes []corev1.Volume
+	mounts  []corev1.VolumeMount
+}
+
+// needsOf gives a task its Secrets and its storage, and nothing that it does not need.
+func needsOf(t agent.Task, encryptionSecret, clientTLSSecret string) *agentNeeds {
+	n := &agentNeeds{}
+	n.secret("agent-credentials", t.Storage.Secret, agent.CredentialsDir, blobstore.CredentialKeys(t.Storage.URL)...)
+	n.secret("agent-ca", t.Storage.CASecret, agent.CADir, agent.KeyCA)
+	n.secret("agent-key", encryptionSecret, agent.KeyDir, snapshot.PassphraseKey)
+	n.secret("agent-tls", clientTLSSecret, agent.TLSDir, agent.KeyClientCertificate, agent.KeyClientKey, agent.KeyClientCA)
+	if claim := t.Storage.PersistentVolumeClaim; claim != "" {
+		n.add(corev1.Volume{Name: "agent-store", VolumeSource: corev1.VolumeSource{
+			PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: claim},
+		}}, agent.StoreDir, t.Backup == nil && t.Clean == nil)
+	}
+	if t.Storage.Secret != "" {
+		n.add(temporaryVolume(), "/tmp", false)
+	}
+	return n
+}
+
+func (n *agentNeeds) add(v corev1.Volume, path string, readOnly bool) {
+	n.volumes = append(n.volumes, v)
+	n.mounts = append(n.mounts, corev1.VolumeMount{Name: v.Name, MountPath: path, ReadOnly: readOnly})
+}
+
+// secretMode lets the pod's user read. It is not the owner, and a member's pod may have no group of its own for volumes.
+const secretMode = 0o444
+
+// secret adds these keys of a Secret, as far as it has them. Without it the pod runs, too: the agent says what is missing,
+// where a pod that waits could not.
+func (n *agentNeeds) secret(volume, name, path string, keys ...string) {
+	if name == "" {
+		return
+	}
+	mode, yes := int32(secretMode), true
+	source := &corev1.SecretVolumeSource{SecretName: name, DefaultMode: &mode, Optional: &yes}
+	for _, key := range keys {
+		source.Items = append(source.Items, corev1.KeyToPath{Key: key, Path: key})
+	}
+	n.add(corev1.Volume{Name: volume, VolumeSource: corev1.VolumeSource{Secret: source}}, path, true)
+}
+
+// temporaryVolume is for credentials that a library wants as files of its own. They do not reach the disk.
+func temporaryVolume() corev1.Volume {
+	size := resource.MustParse("1Mi")
+	return corev1.Volume{Name: "agent-tmp", VolumeSource: corev1.VolumeSource{
+		EmptyDir: &corev1.EmptyDirVolumeSource{Medium: corev1.StorageMediumMemory, SizeLimit: &size},
+	}}
+}
+
+// scratchVolume goes with its pod.
+func scratchVolume(claim *corev1.PersistentVolumeClaimSpec) corev1.Volume {
+	v := corev1.Volume{Name: "agent-scratch"}
+	if claim == nil {
+		v.EmptyDir = &corev1.EmptyDirVolumeSource{}
+		return v
+	}
+	spec := claim.DeepCopy()
+	if len(spec.AccessModes) == 0 {
+		spec.AccessModes = []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}
+	}
+	v.Ephemeral = &corev1.EphemeralVolumeSource{VolumeClaimTemplate: &corev1.PersistentVolumeClaimTemplate{Spec: *spec}}
+	return v
+}
