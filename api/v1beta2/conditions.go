@@ -10,6 +10,8 @@ const (
 	ConditionDegraded = "Degraded"
 	// ConditionAccepted is false on an object that this release does not carry out.
 	ConditionAccepted = "Accepted"
+	// ConditionRestored is true of an EtcdRestore once its cluster runs on the restored data.
+	ConditionRestored = "Restored"
 )
 
 // Reasons of conditions, events and metrics. Each says what is going on and, where somebody must act, what to do.

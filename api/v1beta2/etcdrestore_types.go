@@ -116,20 +116,23 @@ const (
 	RestoreFailed    RestorePhase = "Failed"
 )
 
-// RestoredFrom is the snapshot that was verified.
+// RestoredFrom is where a snapshot is.
 type RestoredFrom struct {
-	// storage is where it is.
+	// storage is where the object is.
 	// +required
 	Storage Storage `json:"storage"`
-	// encryptionSecret is the Secret with its passphrase; absent if it is not encrypted.
+	// encryptionSecret is the Secret that decrypts it; empty if it is not encrypted.
 	// +optional
 	EncryptionSecret string `json:"encryptionSecret,omitempty"`
-	// object is its name below the storage's URL.
-	// +required
-	Object string `json:"object"`
-	// sha256 of the object, in hexadecimal.
-	// +required
-	SHA256 string `json:"sha256"`
+	// writerUID is the UID of the EtcdBackup that is to have written it; empty for any.
+	// +optional
+	WriterUID string `json:"writerUID,omitempty"`
+	// object is its name, known once it was chosen.
+	// +optional
+	Object string `json:"object,omitempty"`
+	// sha256 of the object, in hexadecimal, known once it was read whole and checked.
+	// +optional
+	SHA256 string `json:"sha256,omitempty"`
 }
 
 // EtcdRestoreStatus tells how the restore goes.
@@ -146,12 +149,13 @@ type EtcdRestoreStatus struct {
 	// snapshot is the one that was chosen.
 	// +optional
 	Snapshot *SnapshotStatus `json:"snapshot,omitempty"`
+	// source is where the snapshot is: what the spec asked for, in full. It is written once, so that it does not matter what
+	// becomes of the EtcdBackup.
+	// +optional
+	Source *RestoredFrom `json:"source,omitempty"`
 	// safetySnapshot is where the data was saved that was replaced; empty if there was none to save.
 	// +optional
 	SafetySnapshot *SnapshotStatus `json:"safetySnapshot,omitempty"`
-	// source is where the snapshot that was chosen is. It was written down before any data was touched.
-	// +optional
-	Source *RestoredFrom `json:"source,omitempty"`
 	// run is the pod that is at work.
 	// +optional
 	Run *AgentRun `json:"run,omitempty"`

@@ -1,0 +1,89 @@
+package restore
+
+import (
+	"time"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/plan/retry"
+)
+
+// Action is what to do next. The set is closed.
+type Action interface{ action() }
+
+// Idle means that the restore is over.
+type Idle retry.Problem
+
+// Wait means that something is under way, and to look again after that time, or sooner if anything is heard.
+type Wait struct {
+	Reason, Message string
+	After           time.Duration
+}
+
+// Blocked means that somebody has to do something first.
+type Blocked retry.Problem
+
+// Enter writes a phase to status. Saving is entered by one EtcdRestore of a cluster at a time.
+type Enter struct{ Phase v1beta2.RestorePhase }
+
+// Start writes the next try of the phase's task to status.
+type Start struct{ Run Run }
+
+// CreatePod makes the pod of the try.
+type CreatePod struct{}
+
+// DeletePod deletes a pod whose try is over.
+type DeletePod struct{ Name, UID string }
+
+// Finish writes the result of a try that has succeeded to status, and ends the run.
+type Finish struct{}
+
+// Retry writes to status that a try has failed and when the next one may begin.
+type Retry struct {
+	Failure retry.Problem
+	After   time.Time
+}
+
+// CreateCluster makes the EtcdCluster of the template. It starts nothing before the restore has come to Replacing.
+type CreateCluster struct{}
+
+// Guard keeps Kubernetes from deleting the EtcdRestore.
+type Guard struct{}
+
+// Release lets Kubernetes delete the EtcdRestore.
+type Release struct{}
+
+// Replace enters Replacing: from here on the EtcdCluster's controller acts. Unsaved says why the cluster's data was not
+// saved, empty if it was or if there is none.
+type Replace struct{ Unsaved string }
+
+// Succeed writes to status that the cluster runs on the restored data.
+type Succeed struct{}
+
+// Fail writes to status that the restore has failed.
+type Fail retry.Problem
+
+func (Idle) action()          {}
+func (Wait) action()          {}
+func (Blocked) action()       {}
+func (Enter) action()         {}
+func (Start) action()         {}
+func (CreatePod) action()     {}
+func (DeletePod) action()     {}
+func (Finish) action()        {}
+func (Retry) action()         {}
+func (CreateCluster) action() {}
+func (Guard) action()         {}
+func (Release) action()       {}
+func (Replace) action()       {}
+func (Succeed) action()       {}
+func (Fail) action()          {}
+
+// Mutates is true of an action that changes anything but conditions.
+func Mutates(a Action) bool {
+	switch a.(type) {
+	case Idle, Wait, Blocked:
+		return false
+	default:
+		return true
+	}
+}

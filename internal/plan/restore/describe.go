@@ -1,0 +1,68 @@
+package restore
+
+import (
+	"fmt"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+)
+
+// Description is an action in words: its name, and the reason and message of conditions and events.
+type Description struct{ Action, Reason, Message string }
+
+// Describe puts an action into words.
+func Describe(a Action) Description {
+	switch a := a.(type) {
+	case Idle:
+		return Description{"Idle", a.Reason, a.Message}
+	case Wait:
+		return Description{"Wait", a.Reason, a.Message}
+	case Blocked:
+		return Description{"Blocked", a.Reason, a.Message}
+	case Fail:
+		return Description{"Fail", a.Reason, a.Message}
+	case Retry:
+		return Description{"Retry", a.Failure.Reason, a.Failure.Message}
+	case Replace:
+		return describeReplace(a)
+	case Succeed:
+		return Description{"Succeed", v1beta2.ReasonRestored, "the cluster runs on the restored data"}
+	default:
+		return describeStep(a)
+	}
+}
+
+func describeReplace(a Replace) Description {
+	message := "the cluster's data is being replaced by the snapshot"
+	if a.Unsaved != "" {
+		message += "; what it held is not saved: " + a.Unsaved
+	}
+	return Description{"Replace", v1beta2.ReasonRestoring, message}
+}
+
+// describeStep is for the steps within a phase.
+func describeStep(a Action) Description {
+	const working = v1beta2.ReasonWaitingForPods
+	switch a := a.(type) {
+	case Enter:
+		if a.Phase == v1beta2.RestoreSaving {
+			return Description{"Enter", v1beta2.ReasonSaving, "the snapshot is good; what the cluster holds is looked for"}
+		}
+		return Description{"Enter", v1beta2.ReasonVerifying, "the snapshot is looked for"}
+	case Start:
+		return Description{"Start", working, fmt.Sprintf("try %d begins", a.Run.Attempt)}
+	case CreatePod:
+		return Description{"CreatePod", working, "a pod is created to do the work"}
+	case DeletePod:
+		return Description{"DeletePod", working, fmt.Sprintf("pod %s, whose work is over, is deleted", a.Name)}
+	case Finish:
+		return Description{"Finish", v1beta2.ReasonCompleted, "the pod has done its work"}
+	case CreateCluster:
+		return Description{"CreateCluster", v1beta2.ReasonCreating, "the EtcdCluster is created from spec.clusterTemplate"}
+	case Guard:
+		return Description{"Guard", v1beta2.ReasonRestoring, "from here on the restore cannot be called off"}
+	case Release:
+		return Description{"Release", v1beta2.ReasonCompleted, "the EtcdRestore may be deleted"}
+	default:
+		return Description{fmt.Sprintf("%T", a), v1beta2.ReasonActionFailed, "this action is not known"}
+	}
+}

@@ -1,0 +1,236 @@
+package restore
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/plan/retry"
+)
+
+var (
+	noon    = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+	damaged = retry.Problem{Reason: v1beta2.ReasonSnapshotDamaged, Message: "use another one"}
+	full    = retry.Problem{Reason: v1beta2.ReasonStorageFull, Message: "make room"}
+	silent  = retry.Problem{Reason: v1beta2.ReasonEtcdUnreachable, Message: "nobody answers"}
+	up      = Cluster{Name: "c", Exists: true, Held: true, Answers: true}
+	down    = Cluster{Name: "c", Exists: true, Held: true}
+)
+
+func verifying(change func(*Observed)) Observed {
+	o := Observed{Now: noon, Phase: v1beta2.RestoreVerifying, Timeout: time.Hour, Cluster: up}
+	change(&o)
+	return o
+}
+
+func saving(change func(*Observed)) Observed {
+	return verifying(func(o *Observed) {
+		o.Phase, o.Verified = v1beta2.RestoreSaving, true
+		change(o)
+	})
+}
+
+func replacing(c Cluster, r *Record) Observed {
+	c.Record = r
+	return Observed{Now: noon, Phase: v1beta2.RestoreReplacing, Verified: true, Guarded: true, Cluster: c}
+}
+
+// tried is the observation with a pod that has ended.
+func tried(attempt int, failure *retry.Problem, hopeless bool) func(*Observed) {
+	return func(o *Observed) {
+		o.Run = &Run{Attempt: attempt, Started: noon}
+		o.Pod = &retry.Pod{Name: "p", UID: "u", Result: &retry.Result{Failure: failure, Hopeless: hopeless}}
+	}
+}
+
+func both(all ...func(*Observed)) func(*Observed) {
+	return func(o *Observed) {
+		for _, f := range all {
+			f(o)
+		}
+	}
+}
+
+func TestVerifying(t *testing.T) {
+	first := Start{Run{Attempt: 1, Started: noon}}
+	table(t, map[string]row{
+		"created":               {Observed{Now: noon, Cluster: up}, Enter{v1beta2.RestoreVerifying}},
+		"answered before":       {Observed{Former: true, Cluster: up}, Idle{Reason: v1beta2.ReasonAnsweredBefore}},
+		"called off at once":    {Observed{Deleting: true}, Idle{Reason: v1beta2.ReasonTerminating}},
+		"begins":                {verifying(func(*Observed) {}), first},
+		"waits for its cluster": {verifying(func(o *Observed) { o.Cluster = Cluster{} }), Blocked{Reason: v1beta2.ReasonClusterMissing}},
+		"needs no cluster with a template": {
+			verifying(func(o *Observed) { o.Cluster, o.Template = Cluster{}, true }), first,
+		},
+		"a template, and a cluster": {
+			verifying(func(o *Observed) { o.Template = true }), Fail{Reason: v1beta2.ReasonClusterExists},
+		},
+		"a template, and its cluster": {
+			verifying(func(o *Observed) { o.Template, o.Cluster = true, Cluster{Exists: true, Own: true} }), first,
+		},
+		"the cluster goes": {verifying(func(o *Observed) { o.Cluster.Deleting = true }), Fail{Reason: v1beta2.ReasonClusterDeleted}},
+		"waits for its EtcdBackup": {
+			verifying(func(o *Observed) { o.Source = &Unresolved{Problem: full} }), Blocked{Reason: full.Reason},
+		},
+		"a spec that cannot work": {
+			verifying(func(o *Observed) { o.Source = &Unresolved{Problem: full, Hopeless: true} }), Fail{Reason: full.Reason},
+		},
+		"a pod is made": {verifying(func(o *Observed) { o.Run = &Run{Attempt: 1, Started: noon} }), CreatePod{}},
+		"after the last one is gone": {
+			verifying(func(o *Observed) { o.Run, o.Strays = &Run{Attempt: 2}, []retry.Pod{{Name: "q", UID: "v"}} }), DeletePod{"q", "v"},
+		},
+		"at work": {
+			verifying(func(o *Observed) { o.Run, o.Pod = &Run{Attempt: 1, Started: noon}, &retry.Pod{} }),
+			Wait{Reason: v1beta2.ReasonVerifying},
+		},
+		"the pod cannot run": {
+			verifying(func(o *Observed) { o.Run, o.Pod = &Run{Attempt: 1, Started: noon}, &retry.Pod{Problem: "no node"} }),
+			Wait{Reason: v1beta2.ReasonPodCannotStart},
+		},
+		"checked":            {verifying(tried(1, nil, false)), Finish{}},
+		"damaged":            {verifying(tried(1, &damaged, true)), Fail{Reason: damaged.Reason}},
+		"full":               {verifying(tried(2, &full, false)), Retry{Failure: full, After: noon.Add(20 * time.Second)}},
+		"full too often":     {verifying(tried(6, &full, false)), Fail{Reason: full.Reason}},
+		"silence is a fault": {verifying(tried(6, &silent, false)), Fail{Reason: silent.Reason}},
+		"its pod goes before another try": {
+			verifying(both(tried(1, &full, false), func(o *Observed) { o.Run.RetryAfter = noon })), DeletePod{"p", "u"},
+		},
+		"not yet": {
+			verifying(func(o *Observed) { o.Run = &Run{Attempt: 1, RetryAfter: noon.Add(time.Second)} }),
+			Wait{Reason: v1beta2.ReasonWaitingForRetry},
+		},
+		"another try": {
+			verifying(func(o *Observed) { o.Run = &Run{Attempt: 1, RetryAfter: noon} }), Start{Run{Attempt: 2, Started: noon}},
+		},
+		"called off":        {verifying(both(tried(1, nil, false), func(o *Observed) { o.Deleting = true })), Idle{Reason: v1beta2.ReasonTerminating}},
+		"its pod is over":   {verifying(func(o *Observed) { o.Verified, o.Strays = true, []retry.Pod{{Name: "p", UID: "u"}} }), DeletePod{"p", "u"}},
+		"its pod goes":      {verifying(func(o *Observed) { o.Verified, o.Strays = true, []retry.Pod{{Deleting: true}} }), Wait{Reason: v1beta2.ReasonWaitingForPods}},
+		"verified":          {verifying(func(o *Observed) { o.Verified = true }), Enter{v1beta2.RestoreSaving}},
+		"another was first": {verifying(func(o *Observed) { o.Verified, o.Ahead = true, "r" }), Wait{Reason: v1beta2.ReasonWaitingForRestore}},
+	})
+}
+
+func TestSaving(t *testing.T) {
+	table(t, map[string]row{
+		"begins": {saving(func(*Observed) {}), Start{Run{Attempt: 1, Started: noon}}},
+		"at work": {
+			saving(func(o *Observed) { o.Run, o.Pod = &Run{Attempt: 1, Started: noon}, &retry.Pod{} }), Wait{Reason: v1beta2.ReasonSaving},
+		},
+		"saved":             {saving(tried(1, nil, false)), Finish{}},
+		"guarded":           {saving(func(o *Observed) { o.Saved = true }), Guard{}},
+		"replaced":          {saving(func(o *Observed) { o.Saved, o.Guarded = true, true }), Replace{}},
+		"nothing is held":   {saving(func(o *Observed) { o.Cluster.Held, o.Guarded = false, true }), Replace{}},
+		"skipped":           {saving(func(o *Observed) { o.Skip, o.Guarded = true, true }), Replace{Unsaved: "spec.safetySnapshot is Skip"}},
+		"nobody answers":    {saving(both(tried(1, &silent, false), func(o *Observed) { o.Cluster, o.Guarded = down, true })), Replace{Unsaved: silent.Message}},
+		"nobody, unguarded": {saving(both(tried(1, &silent, false), func(o *Observed) { o.Cluster = down })), Guard{}},
+		"nobody, though somebody should": {
+			saving(tried(1, &silent, false)), Retry{Failure: silent, After: noon.Add(10 * time.Second)},
+		},
+		"nobody, for long":           {saving(tried(6, &silent, false)), Fail{Reason: silent.Reason}},
+		"no room, of a cluster down": {saving(both(tried(6, &full, false), func(o *Observed) { o.Cluster = down })), Fail{Reason: full.Reason}},
+		"refused":                    {saving(tried(1, &full, true)), Fail{Reason: full.Reason}},
+		"the cluster goes":           {saving(func(o *Observed) { o.Cluster.Deleting = true }), Fail{Reason: v1beta2.ReasonClusterDeleted}},
+		"the cluster is gone":        {saving(func(o *Observed) { o.Cluster = Cluster{} }), Blocked{Reason: v1beta2.ReasonClusterMissing}},
+		"the cluster is made":        {saving(func(o *Observed) { o.Cluster, o.Template = Cluster{}, true }), CreateCluster{}},
+		"the cluster was made": {
+			saving(func(o *Observed) { o.Cluster, o.Template, o.Guarded = Cluster{Exists: true, Own: true}, true, true }), Replace{},
+		},
+		"somebody else made it": {saving(func(o *Observed) { o.Template = true }), Fail{Reason: v1beta2.ReasonClusterExists}},
+		"called off":            {saving(func(o *Observed) { o.Deleting = true }), Idle{Reason: v1beta2.ReasonTerminating}},
+		"called off late":       {saving(func(o *Observed) { o.Deleting, o.Guarded = true, true }), Release{}},
+	})
+}
+
+func TestReplacing(t *testing.T) {
+	paused, doing, going := up, up, up
+	paused.Paused, doing.Doing, going.Deleting = true, "one learner", true
+	table(t, map[string]row{
+		"not taken up":        {replacing(doing, nil), Wait{Reason: v1beta2.ReasonRestoring}},
+		"taken up":            {replacing(doing, &Record{}), Wait{Reason: v1beta2.ReasonRestoring}},
+		"paused":              {replacing(paused, nil), Wait{Reason: v1beta2.ReasonPaused}},
+		"done":                {replacing(up, &Record{Completed: true}), Succeed{}},
+		"done, and gone":      {replacing(going, &Record{Completed: true}), Succeed{}},
+		"done, and replaced":  {replacing(up, &Record{Completed: true, Superseded: true}), Succeed{}},
+		"superseded":          {replacing(up, &Record{Superseded: true}), Fail{Reason: v1beta2.ReasonRestoreSuperseded}},
+		"the cluster goes":    {replacing(going, &Record{}), Fail{Reason: v1beta2.ReasonClusterDeleted}},
+		"the cluster is gone": {replacing(Cluster{}, nil), Fail{Reason: v1beta2.ReasonClusterDeleted}},
+		"deleted meanwhile": {
+			func() Observed { o := replacing(doing, &Record{}); o.Deleting = true; return o }(), Wait{Reason: v1beta2.ReasonRestoring},
+		},
+	})
+	for want, r := range map[string]*Record{"one learner": {}, "no volume": {Problem: "no volume"}, "to start again": nil} {
+		if got := Describe(Next(replacing(doing, r))).Message; !strings.Contains(got, want) {
+			t.Errorf("it says %q, want %q", got, want)
+		}
+	}
+}
+
+func TestOver(t *testing.T) {
+	over := func(p v1beta2.RestorePhase, change func(*Observed)) Observed {
+		o := Observed{Now: noon, Phase: p, Cluster: up}
+		change(&o)
+		return o
+	}
+	stray := func(o *Observed) { o.Strays = []retry.Pod{{Name: "p", UID: "u"}} }
+	table(t, map[string]row{
+		"succeeded":        {over(v1beta2.RestoreSucceeded, func(*Observed) {}), Idle{Reason: v1beta2.ReasonCompleted}},
+		"let go":           {over(v1beta2.RestoreSucceeded, func(o *Observed) { o.Guarded = true }), Release{}},
+		"tidied":           {over(v1beta2.RestoreFailed, stray), DeletePod{"p", "u"}},
+		"deleted":          {over(v1beta2.RestoreFailed, both(stray, func(o *Observed) { o.Deleting = true })), Idle{Reason: v1beta2.ReasonCompleted}},
+		"a cluster leaves": {over(v1beta2.RestoreSucceeded, func(o *Observed) { o.Cluster.Deleting = true }), Idle{Reason: v1beta2.ReasonCompleted}},
+	})
+}
+
+// TestFailSays wants a failure to say what it left and what to do.
+func TestFailSays(t *testing.T) {
+	for want, o := range map[string]Observed{
+		"use another one; nothing was done to the cluster": verifying(tried(1, &damaged, true)),
+		"spec.safetySnapshot: Skip":                        saving(tried(1, &full, true)),
+		"its old data may be gone":                         replacing(Cluster{}, nil),
+	} {
+		got := Describe(Next(o)).Message
+		if !strings.Contains(got, want) || !strings.HasSuffix(got, "create another EtcdRestore to try again") {
+			t.Errorf("it says %q, want %q", got, want)
+		}
+	}
+	if got := Describe(saving(func(*Observed) {}).Refuse("size")).Message; strings.Contains(got, "Skip") {
+		t.Errorf("nothing was to be saved, and it says %q", got)
+	}
+}
+
+type row struct {
+	o    Observed
+	want Action
+}
+
+func table(t *testing.T, rows map[string]row) {
+	t.Helper()
+	for title, c := range rows {
+		t.Run(title, func(t *testing.T) {
+			got := Next(c.o)
+			if !reflect.DeepEqual(plain(got), plain(c.want)) {
+				t.Errorf("got %#v, want %#v", got, c.want)
+			}
+			if d := Describe(got); d.Reason == v1beta2.ReasonActionFailed || d.Message == "" {
+				t.Errorf("it is described as %+v", d)
+			}
+		})
+	}
+}
+
+// plain leaves out what is for people.
+func plain(a Action) Action {
+	switch a := a.(type) {
+	case Idle:
+		return Idle{Reason: a.Reason}
+	case Wait:
+		return Wait{Reason: a.Reason}
+	case Blocked:
+		return Blocked{Reason: a.Reason}
+	case Fail:
+		return Fail{Reason: a.Reason}
+	}
+	return a
+}

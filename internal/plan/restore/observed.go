@@ -1,0 +1,75 @@
+package restore
+
+import (
+	"time"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/plan/retry"
+)
+
+// Observed is all that a decision depends on.
+type Observed struct {
+	Now time.Time
+	// Phase is the last one that was written. Former is true of an object that an earlier operator has answered.
+	Phase  v1beta2.RestorePhase
+	Former bool
+	// Deleting is true while the EtcdRestore is being deleted, and Guarded while it has our finalizer.
+	Deleting, Guarded bool
+	// Template is true if the cluster is to be created, Skip if what it holds need not be saved.
+	Template, Skip bool
+	// Timeout is how long one try may take.
+	Timeout time.Duration
+	// Source is why it is not known where the snapshot is, nil if it is known.
+	Source *Unresolved
+	// Verified is true once a snapshot was chosen, read and checked; Saved once the cluster's data was saved.
+	Verified, Saved bool
+	// Ahead names another EtcdRestore that is replacing the data of the same cluster, empty if none is.
+	Ahead   string
+	Cluster Cluster
+	// Run is the run under way, nil if none is.
+	Run *Run
+	// Pod is the pod of the run's try, nil if there is none.
+	Pod *retry.Pod
+	// Strays are the other pods of this EtcdRestore, of tries that are over.
+	Strays []retry.Pod
+}
+
+// Unresolved is why it is not known where the snapshot is.
+type Unresolved struct {
+	retry.Problem
+	// Hopeless is true if no change of another object can help.
+	Hopeless bool
+}
+
+// Cluster is the EtcdCluster whose data is replaced.
+type Cluster struct {
+	Name                     string
+	Exists, Deleting, Paused bool
+	// Own is true if it was created for this restore and nothing has run in it.
+	Own bool
+	// Held is true if it has members and has been up: there may be data to save. Answers is true if some of them are known
+	// to answer.
+	Held, Answers bool
+	// Doing is what its controller says that it is doing.
+	Doing string
+	// Record is what its controller has noted of this restore, nil if nothing.
+	Record *Record
+}
+
+// Record is what the EtcdCluster's controller has noted of a restore.
+type Record struct {
+	// Completed is true once the cluster has run on the restored data, Superseded if a later restore has come between.
+	Completed, Superseded bool
+	// Problem says what it cannot go on for, empty if it goes on.
+	Problem string
+}
+
+// Run is a task that is under way: reading the snapshot while Verifying, saving the cluster's data while Saving.
+type Run struct {
+	// Attempt counts the tries, from 1. Started is when this one began.
+	Attempt int
+	Started time.Time
+	// RetryAfter is when the next try may begin, zero unless this one has failed; Failure is why it did.
+	RetryAfter time.Time
+	Failure    string
+}

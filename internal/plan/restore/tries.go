@@ -1,0 +1,91 @@
+package restore
+
+import (
+	"time"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/plan/retry"
+)
+
+// proceed goes on with the run that is under way.
+func (o Observed) proceed() Action {
+	switch {
+	case !o.Run.RetryAfter.IsZero():
+		return o.again()
+	case o.Pod == nil && len(o.Strays) > 0:
+		return o.tidy()
+	case o.Pod == nil:
+		return CreatePod{}
+	}
+	try := retry.Try{Pod: *o.Pod, Started: o.Run.Started, Timeout: o.Timeout, Field: "spec.timeoutInSecond"}
+	verdict := try.Judge(o.Now)
+	switch {
+	case verdict.Over && verdict.Problem == nil:
+		return Finish{}
+	case verdict.Over:
+		return o.failed(*verdict.Problem, verdict.Hopeless)
+	case verdict.Problem != nil:
+		return Wait{Reason: verdict.Problem.Reason, Message: verdict.Problem.Message, After: retry.Poll}
+	case o.Phase == v1beta2.RestoreSaving:
+		return Wait{
+			Reason: v1beta2.ReasonSaving, After: retry.Poll, Message: "what the cluster holds is being saved before it is replaced",
+		}
+	}
+	return Wait{Reason: v1beta2.ReasonVerifying, Message: "the snapshot is being read and checked", After: retry.Poll}
+}
+
+// failed ends a try. Where nobody answers, nothing can be saved; where somebody is known to, it is tried again.
+func (o Observed) failed(why retry.Problem, hopeless bool) Action {
+	switch {
+	case o.Phase == v1beta2.RestoreSaving && why.Reason == v1beta2.ReasonEtcdUnreachable && !o.Cluster.Answers:
+		return o.replace(why.Message)
+	case hopeless || o.Run.Attempt >= retry.Attempts:
+		return o.fail(why)
+	}
+	return Retry{Failure: why, After: o.Now.Add(retry.Delay(o.Run.Attempt))}
+}
+
+// again begins the next try once the pod of the last one is gone and its time has come.
+func (o Observed) again() Action {
+	if o.Pod != nil && !o.Pod.Deleting {
+		return DeletePod{Name: o.Pod.Name, UID: o.Pod.UID}
+	}
+	if pause := retry.Pause(o.Now, o.Run.RetryAfter); pause > 0 {
+		return Wait{
+			Reason: v1beta2.ReasonWaitingForRetry, Message: "another try follows one that failed: " + o.Run.Failure, After: pause,
+		}
+	}
+	return o.start(o.Run.Attempt + 1)
+}
+
+// tidy deletes the pods of tries that are over.
+func (o Observed) tidy() Action {
+	for _, p := range o.Strays {
+		if !p.Deleting {
+			return DeletePod{Name: p.Name, UID: p.UID}
+		}
+	}
+	return Wait{Reason: v1beta2.ReasonWaitingForPods, Message: "waiting until an earlier pod is gone", After: time.Second}
+}
+
+// fail ends the restore, and says what it leaves.
+func (o Observed) fail(why retry.Problem) Action {
+	switch o.Phase {
+	case v1beta2.RestoreReplacing:
+		why.Message += "; its old data may be gone; create another EtcdRestore to try again"
+	case v1beta2.RestoreSaving:
+		if o.Run != nil {
+			why.Message = "what the cluster holds cannot be saved: " + why.Message +
+				"; spec.safetySnapshot: Skip replaces it unsaved"
+		}
+		fallthrough
+	default:
+		why.Message += "; nothing was done to the cluster; create another EtcdRestore to try again"
+	}
+	return Fail(why)
+}
+
+// Refuse is for a cluster that Kubernetes does not take as the template has it.
+func (o Observed) Refuse(message string) Action {
+	return o.fail(retry.Problem{Reason: v1beta2.ReasonClusterRefused, Message: "spec.clusterTemplate: " + message})
+}

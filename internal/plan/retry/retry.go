@@ -1,0 +1,103 @@
+// Package retry judges the pods that carry out the tasks of EtcdBackups and EtcdRestores, and says when to try again. Like
+// its parent it is pure.
+package retry
+
+import (
+	"fmt"
+	"time"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+)
+
+const (
+	// Attempts is how often a task is tried before it is given up.
+	Attempts = 6
+	// Poll is how often a pod at work is asked how far it is; what becomes of it is watched.
+	Poll = 3 * time.Second
+	// firstDelay and lastDelay are between tries: the first, and the longest.
+	firstDelay = 10 * time.Second
+	lastDelay  = 5 * time.Minute
+	// startLimit is how long a try may take to begin in a pod that Kubernetes does not start.
+	startLimit = 5 * time.Minute
+)
+
+// Problem is a reason (CamelCase, documented in the API package) and a message that says what to do.
+type Problem struct{ Reason, Message string }
+
+// Pod is a pod that does the work.
+type Pod struct {
+	Name, UID string
+	Deleting  bool
+	// Ended is true once its container ended for good, or the pod can never run.
+	Ended bool
+	// Result is what it left, nil if it left nothing that can be read.
+	Result *Result
+	// Problem says why the pod does not run, empty if nothing is known.
+	Problem string
+}
+
+// Result is the end of a try as far as a decision depends on it.
+type Result struct {
+	// Failure is nil if the try succeeded.
+	Failure *Problem
+	// Hopeless is true if another try cannot go better before somebody changes something.
+	Hopeless bool
+}
+
+// Try is one try of a task.
+type Try struct {
+	Pod Pod
+	// Started is when it began, and Timeout how long it may take, as Field of the spec says.
+	Started time.Time
+	Timeout time.Duration
+	Field   string
+}
+
+// Verdict is what is to be said of a try.
+type Verdict struct {
+	// Over is true once it has succeeded or failed.
+	Over bool
+	// Problem is why it failed, or what keeps it from going on; nil if nothing does.
+	Problem *Problem
+	// Hopeless is true if another try cannot go better before somebody changes something.
+	Hopeless bool
+}
+
+// Judge tells how the try goes.
+func (t Try) Judge(now time.Time) Verdict {
+	p, taken := t.Pod, now.Sub(t.Started)
+	switch {
+	case p.Result != nil:
+		return Verdict{Over: true, Problem: p.Result.Failure, Hopeless: p.Result.Hopeless}
+	case p.Ended:
+		return failed(v1beta2.ReasonAgentLost, "the pod ended without a word: "+p.Problem)
+	case taken > t.Timeout:
+		return failed(v1beta2.ReasonTimeout, fmt.Sprintf("not done after %s (%s)", t.Timeout, t.Field))
+	case p.Problem != "":
+		v := failed(v1beta2.ReasonPodCannotStart, p.Problem)
+		v.Over = taken > startLimit
+		return v
+	}
+	return Verdict{}
+}
+
+func failed(reason, message string) Verdict {
+	return Verdict{Over: true, Problem: &Problem{Reason: reason, Message: message}}
+}
+
+// Delay is how long to wait after that many tries.
+func Delay(attempt int) time.Duration {
+	d := firstDelay
+	for range attempt - 1 {
+		d = min(2*d, lastDelay)
+	}
+	return d
+}
+
+// Pause is how long the next try has to wait yet. A clock that was set back holds nobody up.
+func Pause(now, after time.Time) time.Duration {
+	if pause := after.Sub(now); pause > 0 && pause <= lastDelay {
+		return pause
+	}
+	return 0
+}
