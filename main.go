@@ -150,11 +150,17 @@ func setup(mgr ctrl.Manager, pool *etcd.Pool, o options) error {
 	}).SetupWithManager(mgr); err != nil {
 		return fmt.Errorf("set the EtcdCluster controller up: %w", err)
 	}
+	if err := (&controllers.EtcdRestoreReconciler{
+		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Recorder: mgr.GetEventRecorder(resources.FieldOwner),
+		Clock: clock.RealClock{}, OperatorImage: o.image, OpenShift: openShift,
+	}).SetupWithManager(mgr); err != nil {
+		return fmt.Errorf("set the EtcdRestore controller up: %w", err)
+	}
 	unsupported := &controllers.UnsupportedReconciler{
 		Client: mgr.GetClient(), Recorder: mgr.GetEventRecorder(resources.FieldOwner),
 	}
 	if err := unsupported.SetupWithManager(mgr); err != nil {
-		return fmt.Errorf("set the backup and restore controllers up: %w", err)
+		return fmt.Errorf("set the EtcdBackup controller up: %w", err)
 	}
 	if err := mgr.AddHealthzCheck("healthz", healthz.Ping); err != nil {
 		return fmt.Errorf("set the health probe up: %w", err)

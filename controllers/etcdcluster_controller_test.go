@@ -78,14 +78,19 @@ func mustJSON(t *testing.T, marshal func() ([]byte, error)) string {
 	return string(text)
 }
 
-func startOperator(t *testing.T, config *rest.Config) {
-	t.Helper()
+// asOperator is what the operator may do.
+func asOperator(config *rest.Config) *rest.Config {
 	own := rest.CopyConfig(config)
 	own.Impersonate = rest.ImpersonationConfig{
 		UserName: "system:serviceaccount:etcd-operator-system:etcd-operator-controller-manager",
 		Groups:   []string{"system:serviceaccounts", "system:authenticated"},
 	}
-	mgr, err := ctrl.NewManager(own, ctrl.Options{
+	return own
+}
+
+func startOperator(t *testing.T, config *rest.Config) {
+	t.Helper()
+	mgr, err := ctrl.NewManager(asOperator(config), ctrl.Options{
 		Scheme: testenv.Scheme(t), Metrics: metricsserver.Options{BindAddress: "0"},
 		Cache: cache.Options{ByObject: controllers.Cached()},
 	})

@@ -2,7 +2,6 @@ package controllers
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
@@ -16,11 +15,11 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 )
 
-// +kubebuilder:rbac:groups=etcd.database.coreos.com,resources=etcdbackups;etcdrestores,verbs=get;list;watch
-// +kubebuilder:rbac:groups=etcd.database.coreos.com,resources=etcdbackups/status;etcdrestores/status,verbs=update
+// +kubebuilder:rbac:groups=etcd.database.coreos.com,resources=etcdbackups,verbs=get;list;watch
+// +kubebuilder:rbac:groups=etcd.database.coreos.com,resources=etcdbackups/status,verbs=update
 
-// UnsupportedReconciler answers EtcdBackups and EtcdRestores, which this release does not carry out, so that nobody
-// waits for a backup that never comes.
+// UnsupportedReconciler answers EtcdBackups, which this release does not carry out, so that nobody waits for a backup that
+// never comes.
 type UnsupportedReconciler struct {
 	// Client reads from the cache and writes.
 	Client client.Client
@@ -28,14 +27,10 @@ type UnsupportedReconciler struct {
 	Recorder events.EventRecorder
 }
 
-// SetupWithManager registers a controller for each kind.
+// SetupWithManager registers the controller.
 func (r *UnsupportedReconciler) SetupWithManager(mgr ctrl.Manager) error {
-	return errors.Join(
-		ctrl.NewControllerManagedBy(mgr).Named("etcdbackup").For(&v1beta2.EtcdBackup{}).
-			Complete(reconcile.AsReconciler(r.Client, refuser[*v1beta2.EtcdBackup]{r, backupAnswer})),
-		ctrl.NewControllerManagedBy(mgr).Named("etcdrestore").For(&v1beta2.EtcdRestore{}).
-			Complete(reconcile.AsReconciler(r.Client, refuser[*v1beta2.EtcdRestore]{r, restoreAnswer})),
-	)
+	return ctrl.NewControllerManagedBy(mgr).Named("etcdbackup").For(&v1beta2.EtcdBackup{}).
+		Complete(reconcile.AsReconciler(r.Client, refuser[*v1beta2.EtcdBackup]{r, backupAnswer}))
 }
 
 // answer points to the fields of a status that say no.
@@ -50,11 +45,6 @@ type answer struct {
 func backupAnswer(b *v1beta2.EtcdBackup) answer {
 	s := &b.Status
 	return answer{"EtcdBackup", &s.Conditions, &s.Reason, &s.ObservedGeneration}
-}
-
-func restoreAnswer(r *v1beta2.EtcdRestore) answer {
-	s := &r.Status
-	return answer{"EtcdRestore", &s.Conditions, &s.Reason, &s.ObservedGeneration}
 }
 
 type refuser[T client.Object] struct {

@@ -17,7 +17,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/testenv"
 )
 
-// TestUnsupported wants backups and restores to be answered, once for each generation.
+// TestUnsupported wants backups to be answered, once for each generation.
 func TestUnsupported(t *testing.T) {
 	config := testenv.Start(t)
 	c := testenv.Client(t, config)
@@ -37,17 +37,10 @@ func TestUnsupported(t *testing.T) {
 	object := metav1.ObjectMeta{Name: "a", Namespace: "default"}
 	backup := &v1beta2.EtcdBackup{ObjectMeta: object}
 	backup.Spec = v1beta2.EtcdBackupSpec{StorageType: v1beta2.StorageTypeS3, BackupStorage: s3}
-	restore := &v1beta2.EtcdRestore{ObjectMeta: object}
-	restore.Spec = v1beta2.EtcdRestoreSpec{
-		EtcdCluster: v1beta2.EtcdClusterRef{Name: "a"}, BackupStorageType: v1beta2.StorageTypeS3, BackupStorage: s3,
-	}
-	for name, o := range map[string]client.Object{"backup": backup, "restore": restore} {
-		if err := c.Create(t.Context(), o); err != nil {
-			t.Fatalf("create the %s: %v", name, err)
-		}
+	if err := c.Create(t.Context(), backup); err != nil {
+		t.Fatalf("create the backup: %v", err)
 	}
 	await(t, c, backup, func() bool { return refused(backup, backup.Status.Conditions, backup.Status.Reason) })
-	await(t, c, restore, func() bool { return refused(restore, restore.Status.Conditions, restore.Status.Reason) })
 
 	backup.Spec.EtcdEndpoints = []string{"http://a-client:2379"}
 	if err := c.Update(t.Context(), backup); err != nil {
@@ -61,7 +54,7 @@ func TestUnsupported(t *testing.T) {
 		t.Fatalf("create another backup: %v", err)
 	}
 	await(t, c, next, func() bool { return refused(next, next.Status.Conditions, next.Status.Reason) })
-	if got, want := len(recorder.Events), 4; got > want {
+	if got, want := len(recorder.Events), 3; got > want {
 		t.Errorf("%d events for %d answers", got, want)
 	}
 }

@@ -1,0 +1,236 @@
+package controllers_test
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr/testr"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/agent"
+	"github.com/etcdpilot/etcd-operator/internal/resources"
+)
+
+// TestEtcdRestore plays restores on a real API server. The operator is started anew for each step.
+func TestEtcdRestore(t *testing.T) {
+	ctrl.SetLogger(testr.NewWithOptions(t, testr.Options{Verbosity: 1}))
+	s, config := newStage(t)
+	t.Run("a running cluster", s.inPlace)
+	t.Run("its own process", func(t *testing.T) { s.process(t, config) })
+	t.Run("snapshots that are no good", s.noGood)
+	t.Run("tries", s.tries)
+	t.Run("an EtcdBackup", s.ofBackup)
+	t.Run("a stanza of coreos/etcd-operator", s.legacySource)
+	t.Run("a cluster that is missing", s.missingCluster)
+	t.Run("a cluster of a template", s.template)
+	t.Run("a template for a cluster that is there", s.templateExists)
+	t.Run("two at once", s.two)
+	t.Run("deletion", s.deletion)
+	t.Run("nothing can be saved", s.unsaved)
+	t.Run("a cluster that goes, or is paused", s.leaving)
+	t.Run("objects of earlier operators", s.former)
+}
+
+// inPlace is the whole story of a cluster that runs.
+func (s *stage) inPlace(t *testing.T) {
+	before := s.running(t, "c", true)
+	s.from(t, "r", "c", func(spec *v1beta2.EtcdRestoreSpec) {
+		spec.EncryptionSecret, spec.Before = "key", &metav1.Time{Time: time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)}
+	})
+	pod, task := s.untilPod(t, "r")
+	o := s.restore(t, "r")
+	if v := task.Verify; v == nil || v.EtcdVersion != "3.6.4" || !v.Trial || !v.Before.Equal(o.Spec.Before.Time) ||
+		!task.Encrypted || task.Storage != *o.Spec.Storage || task.Writer.UID != string(o.UID) || task.Timeout != time.Hour {
+		t.Errorf("the first task is %+v, %+v", task, task.Verify)
+	}
+	if owner := metav1.GetControllerOf(pod); owner == nil || owner.UID != o.UID || pod.Labels[resources.LabelRestore] != "r" {
+		t.Errorf("the pod is %+v", pod.ObjectMeta)
+	}
+	s.progresses(t, pod)
+	s.ends(t, pod, agent.Result{Snapshot: snapshotOf("snap.db"), Warnings: []string{"an old one is damaged"}})
+	o = s.untilPhase(t, "r", v1beta2.RestoreSaving)
+	if from := o.Status.Source; from.Object != "snap.db" || len(from.SHA256) != 64 || from.EncryptionSecret != "key" ||
+		from.Storage != *o.Spec.Storage {
+		t.Errorf("the source is %+v", from)
+	}
+	pod, task = s.untilPod(t, "r")
+	if b := task.Backup; b == nil || len(b.Endpoints) != 1 || b.Endpoints[0] != "http://c-0.c.test.svc:2379" || !b.Compress ||
+		b.Cluster.ID != before.Status.ClusterID || b.Policy.Last != 0 || task.Storage != o.Status.Source.Storage {
+		t.Errorf("the second task is %+v, %+v", task, task.Backup)
+	}
+	if now := s.cluster(t, "c"); now.ResourceVersion != before.ResourceVersion {
+		t.Errorf("the cluster was touched: %+v", now)
+	}
+	s.ends(t, pod, agent.Result{Snapshot: snapshotOf("safe.db")})
+	o = s.untilPhase(t, "r", v1beta2.RestoreReplacing)
+	if o.Status.SafetySnapshot == nil || o.Status.SafetySnapshot.Name != "safe.db" || len(o.Finalizers) != 1 {
+		t.Errorf("it is %s, held by %v", pretty(o), o.Finalizers)
+	}
+	s.replaced(t, "r", "c")
+	if !s.told("Warning", "an old one is damaged") {
+		t.Errorf("the events are %q", s.events)
+	}
+}
+
+// replaced plays the EtcdCluster's controller to the end.
+func (s *stage) replaced(t *testing.T, name, cluster string) {
+	t.Helper()
+	o := s.untilPhase(t, name, v1beta2.RestoreReplacing)
+	record := v1beta2.RestoreRecord{UID: string(o.UID), Name: name, Snapshot: o.Status.Source.Object, Problem: "no room"}
+	s.record(t, cluster, record, false)
+	s.step(t, name)
+	o = s.restore(t, name)
+	if c := meta.FindStatusCondition(o.Status.Conditions, v1beta2.ConditionProgressing); c == nil || c.Message != "no room" {
+		t.Errorf("it does not repeat what the cluster says: %s", pretty(o))
+	}
+	record.Problem = ""
+	s.record(t, cluster, record, true)
+	s.untilPhase(t, name, v1beta2.RestoreSucceeded)
+	o = s.until(t, name, "its end", func(o *v1beta2.EtcdRestore) bool {
+		return len(o.Finalizers) == 0 && len(s.podsOf(t.Context(), t, o)) == 0
+	})
+	if !o.Status.Succeeded || o.Status.Reason != "" || o.Status.CompletedAt == nil || o.Status.Run != nil ||
+		!meta.IsStatusConditionTrue(o.Status.Conditions, v1beta2.ConditionRestored) ||
+		meta.IsStatusConditionTrue(o.Status.Conditions, v1beta2.ConditionProgressing) {
+		t.Errorf("it ends as %s", pretty(o))
+	}
+	if result := s.step(t, name); !result.IsZero() || s.restore(t, name).ResourceVersion != o.ResourceVersion {
+		t.Errorf("it is not over: %+v", result)
+	}
+}
+
+// progresses serves what an agent says, on an address of its own.
+func (s *stage) progresses(t *testing.T, pod *corev1.Pod) {
+	t.Helper()
+	const ip = "127.0.0.71"
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", fmt.Sprintf("%s:%d", ip, agent.ProgressPort))
+	must(t, err)
+	server := &http.Server{ReadHeaderTimeout: time.Second, Handler: http.HandlerFunc(
+		func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == agent.ProgressPath {
+				_, _ = w.Write([]byte(`{"step":"Reading","bytes":4711}`))
+			}
+		})}
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(listener) }()
+	defer func() {
+		must(t, server.Close())
+		if err := <-served; !errors.Is(err, http.ErrServerClosed) {
+			t.Error(err)
+		}
+	}()
+	pod.Status.Phase, pod.Status.PodIP, pod.Status.PodIPs = corev1.PodRunning, ip, []corev1.PodIP{{IP: ip}}
+	must(t, s.Status().Update(t.Context(), pod))
+	s.until(t, "r", "progress", func(o *v1beta2.EtcdRestore) bool {
+		return o.Status.Run.Step == "Reading" && o.Status.Run.Bytes == 4711
+	})
+}
+
+// noGood wants the cluster to be left alone.
+func (s *stage) noGood(t *testing.T) {
+	before := s.running(t, "untouched", true)
+	for i, reason := range []string{
+		v1beta2.ReasonSnapshotDamaged, v1beta2.ReasonSnapshotVersion, v1beta2.ReasonEncryptionKeyRefused, v1beta2.ReasonNoSuchObject,
+	} {
+		name := fmt.Sprintf("no-good-%d", i)
+		s.from(t, name, "untouched", nil)
+		s.fails(t, name, reason)
+		o := s.untilPhase(t, name, v1beta2.RestoreFailed)
+		s.says(t, o, reason, "nothing was done to the cluster")
+		if o.Status.CompletedAt == nil || len(o.Finalizers) != 0 || o.Status.Snapshot != nil || !s.told("Warning", "it is "+reason) {
+			t.Errorf("it ends as %s", pretty(o))
+		}
+	}
+	if now := s.cluster(t, "untouched"); now.ResourceVersion != before.ResourceVersion {
+		t.Errorf("the cluster was touched: %+v", now)
+	}
+}
+
+// says wants the condition and the legacy field to say why.
+func (s *stage) says(t *testing.T, o *v1beta2.EtcdRestore, reason, message string) {
+	t.Helper()
+	c := meta.FindStatusCondition(o.Status.Conditions, v1beta2.ConditionRestored)
+	if c == nil || c.Status != metav1.ConditionFalse || c.Reason != reason ||
+		!strings.Contains(c.Message, message) || o.Status.Reason != c.Message {
+		t.Errorf("it says %s, want %s %q", pretty(o), reason, message)
+	}
+}
+
+// tries wants a pod that was killed to be tried again, later, and to be tried no more after six times.
+func (s *stage) tries(t *testing.T) {
+	s.running(t, "tried", true)
+	s.from(t, "tries", "tried", nil)
+	names := map[string]bool{}
+	for attempt := range 6 {
+		pod, _ := s.untilPod(t, "tries")
+		if o := s.restore(t, "tries"); names[pod.Name] || int(o.Status.Run.Attempt) != attempt+1 {
+			t.Fatalf("try %d: %s", attempt+1, pretty(o))
+		}
+		names[pod.Name] = true
+		s.dies(t, pod, corev1.ContainerStateTerminated{Reason: "OOMKilled", ExitCode: 137})
+		if attempt == 5 {
+			break
+		}
+		o := s.untilSays(t, "tries", v1beta2.ReasonWaitingForRetry)
+		if !strings.Contains(o.Status.Reason, "OOMKilled") || len(s.podsOf(t.Context(), t, o)) != 0 {
+			t.Errorf("between tries it says %s", pretty(o))
+		}
+		result := s.step(t, "tries")
+		if result.RequeueAfter <= 0 || result.RequeueAfter > 5*time.Minute {
+			t.Errorf("it looks again in %s", result.RequeueAfter)
+		}
+		s.clock.SetTime(s.clock.Now().Add(result.RequeueAfter))
+	}
+	s.says(t, s.untilPhase(t, "tries", v1beta2.RestoreFailed), v1beta2.ReasonAgentLost, "OOMKilled")
+}
+
+// deletion calls a restore off, as long as it can be.
+func (s *stage) deletion(t *testing.T) {
+	s.running(t, "kept", true)
+	gone := func(name string) {
+		t.Helper()
+		must(t, s.Delete(t.Context(), s.restore(t, name)))
+		s.step(t, name)
+		if err := s.Get(t.Context(), key(name), &v1beta2.EtcdRestore{}); !apierrors.IsNotFound(err) {
+			t.Errorf("%s is still there: %v", name, err)
+		}
+	}
+	s.from(t, "d1", "kept", nil)
+	s.untilPod(t, "d1")
+	gone("d1")
+
+	s.from(t, "d2", "kept", nil)
+	s.verified(t, "d2")
+	s.untilPhase(t, "d2", v1beta2.RestoreSaving)
+	pod, _ := s.untilPod(t, "d2")
+	s.ends(t, pod, agent.Result{Snapshot: snapshotOf("safe.db")})
+	s.until(t, "d2", "the guard", func(o *v1beta2.EtcdRestore) bool { return len(o.Finalizers) > 0 })
+	gone("d2") // guarded, but nothing was done yet
+
+	s.from(t, "d3", "kept", func(spec *v1beta2.EtcdRestoreSpec) { spec.SafetySnapshot = v1beta2.SafetySnapshotSkip })
+	s.verified(t, "d3")
+	o := s.untilPhase(t, "d3", v1beta2.RestoreReplacing)
+	must(t, s.Delete(t.Context(), o))
+	for range 3 {
+		s.step(t, "d3")
+	}
+	if o = s.restore(t, "d3"); o.Status.Phase != v1beta2.RestoreReplacing {
+		t.Errorf("it does not stay until the data is replaced: %s", pretty(o))
+	}
+	s.record(t, "kept", v1beta2.RestoreRecord{UID: string(o.UID), Name: "d3", Snapshot: "snap.db"}, true)
+	s.step(t, "d3")
+	s.step(t, "d3")
+	if err := s.Get(t.Context(), key("d3"), o); !apierrors.IsNotFound(err) {
+		t.Errorf("it does not go after that: %v; %s", err, pretty(o))
+	}
+}

@@ -1,0 +1,134 @@
+package controllers
+
+import (
+	"context"
+	"fmt"
+	"maps"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/plan/restore"
+	"github.com/etcdpilot/etcd-operator/internal/resources"
+)
+
+// execute carries out the one action of this pass. What goes into status takes effect with the status write at its end,
+// which is a compare-and-swap on the version that was read.
+func (r *EtcdRestoreReconciler) execute(ctx context.Context, p *restorePass) error {
+	switch a := p.action.(type) {
+	case restore.Idle, restore.Wait, restore.Blocked:
+		return nil
+	case restore.CreatePod:
+		return r.createPod(ctx, p)
+	case restore.DeletePod:
+		return r.deletePod(ctx, p, a)
+	case restore.CreateCluster:
+		return r.createCluster(ctx, p)
+	case restore.Guard:
+		return r.setFinalizer(ctx, p, controllerutil.AddFinalizer)
+	case restore.Release:
+		return r.setFinalizer(ctx, p, controllerutil.RemoveFinalizer)
+	default:
+		return note(p, a)
+	}
+}
+
+// note puts an action into status.
+func note(p *restorePass, action restore.Action) error {
+	s, now := &p.object.Status, metav1.NewTime(p.observed.Now)
+	switch a := action.(type) {
+	case restore.Enter:
+		s.Phase = a.Phase
+	case restore.Start:
+		s.Source = p.source
+		s.Run = &v1beta2.AgentRun{
+			Attempt: int32(a.Run.Attempt), //nolint:gosec // counts a few tries from 1
+			Started: now, Pod: restorePodName(p.object, a.Run.Attempt),
+		}
+	case restore.Retry:
+		after := metav1.NewTime(a.After)
+		s.Run.RetryAfter, s.Run.Step, s.Run.Bytes = &after, "", 0
+	case restore.Finish:
+		keepResult(p)
+	case restore.Replace:
+		s.Phase, s.Run = v1beta2.RestoreReplacing, nil
+	case restore.Succeed:
+		s.Phase, s.Run, s.CompletedAt, s.Succeeded = v1beta2.RestoreSucceeded, nil, &now, true
+	case restore.Fail:
+		s.Phase, s.Run, s.CompletedAt = v1beta2.RestoreFailed, nil, &now
+	default:
+		return fmt.Errorf("action %T is not known", a)
+	}
+	return nil
+}
+
+// keepResult writes down which snapshot the pod has checked or taken.
+func keepResult(p *restorePass) {
+	s := &p.object.Status
+	s.Run = nil
+	if s.Phase == v1beta2.RestoreSaving {
+		s.SafetySnapshot = p.result.Snapshot
+		return
+	}
+	s.Snapshot = p.result.Snapshot
+	s.Source.Object, s.Source.SHA256 = s.Snapshot.Name, s.Snapshot.SHA256
+}
+
+func (r *EtcdRestoreReconciler) createPod(ctx context.Context, p *restorePass) error {
+	pod, err := r.agentPod(p)
+	if err != nil {
+		return err
+	}
+	if err := r.Client.Create(ctx, pod, client.FieldOwner(resources.FieldOwner)); err != nil {
+		return fmt.Errorf("create Pod %s: %w", pod.Name, err)
+	}
+	return nil
+}
+
+func (r *EtcdRestoreReconciler) deletePod(ctx context.Context, p *restorePass, a restore.DeletePod) error {
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: p.object.Namespace, Name: a.Name}}
+	exact := types.UID(a.UID)
+	return client.IgnoreNotFound(r.Client.Delete(ctx, pod, client.Preconditions{UID: &exact}))
+}
+
+// createCluster makes the cluster of the template. It does not go with the EtcdRestore.
+func (r *EtcdRestoreReconciler) createCluster(ctx context.Context, p *restorePass) error {
+	template := p.object.Spec.ClusterTemplate
+	annotations := map[string]string{}
+	maps.Copy(annotations, template.Annotations)
+	annotations[resources.AnnotationRestore] = p.object.Name
+	cluster := &v1beta2.EtcdCluster{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: p.object.Namespace, Name: p.object.Spec.EtcdCluster.Name,
+			Labels: template.Labels, Annotations: annotations,
+		},
+		Spec: template.Spec,
+	}
+	err := r.Client.Create(ctx, cluster, client.FieldOwner(resources.FieldOwner))
+	if apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) {
+		p.action = p.observed.Refuse(err.Error())
+		return note(p, p.action)
+	}
+	if err != nil {
+		return fmt.Errorf("create EtcdCluster %s: %w", cluster.Name, err)
+	}
+	return nil
+}
+
+// setFinalizer changes nothing else, and only the version that was read.
+func (r *EtcdRestoreReconciler) setFinalizer(
+	ctx context.Context, p *restorePass, set func(client.Object, string) bool,
+) error {
+	base := p.object.DeepCopy()
+	set(p.object, restoreFinalizer)
+	patch := client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{})
+	if err := r.Client.Patch(ctx, p.object, patch, client.FieldOwner(resources.FieldOwner)); err != nil {
+		return fmt.Errorf("change the finalizers: %w", err)
+	}
+	return nil
+}

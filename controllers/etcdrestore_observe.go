@@ -1,0 +1,148 @@
+package controllers
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/plan/restore"
+	"github.com/etcdpilot/etcd-operator/internal/resources"
+)
+
+// restoreFinalizer keeps an EtcdRestore while its cluster's data is being replaced.
+const restoreFinalizer = "etcd.database.coreos.com/replacing"
+
+// defaultRestoreTimeout is for a spec that says nothing.
+const defaultRestoreTimeout = time.Hour
+
+// observe reads everything a decision may depend on.
+func (r *EtcdRestoreReconciler) observe(ctx context.Context, reader client.Reader, o *v1beta2.EtcdRestore) (
+	*restorePass, error,
+) {
+	s := &o.Status
+	p := &restorePass{object: o, before: s.DeepCopy(), source: s.Source}
+	p.observed = restore.Observed{
+		Now: r.Clock.Now(), Phase: s.Phase,
+		Former:   s.Phase == "" && (s.Succeeded || s.Reason != ""),
+		Deleting: !o.DeletionTimestamp.IsZero(), Guarded: controllerutil.ContainsFinalizer(o, restoreFinalizer),
+		Template: o.Spec.ClusterTemplate != nil, Skip: o.Spec.SafetySnapshot == v1beta2.SafetySnapshotSkip,
+		Timeout:  restoreTimeout(&o.Spec),
+		Verified: s.Snapshot != nil, Saved: s.SafetySnapshot != nil,
+		Run: runOf(s),
+	}
+	if err := observeRestored(ctx, reader, p); err != nil {
+		return nil, err
+	}
+	if err := observeSource(ctx, reader, p); err != nil {
+		return nil, err
+	}
+	if err := observeAhead(ctx, reader, p); err != nil {
+		return nil, err
+	}
+	return p, observeAgents(ctx, reader, p)
+}
+
+func restoreTimeout(spec *v1beta2.EtcdRestoreSpec) time.Duration {
+	if spec.TimeoutInSecond == 0 {
+		return defaultRestoreTimeout
+	}
+	return time.Duration(spec.TimeoutInSecond) * time.Second
+}
+
+func runOf(s *v1beta2.EtcdRestoreStatus) *restore.Run {
+	if s.Run == nil {
+		return nil
+	}
+	run := &restore.Run{Attempt: int(s.Run.Attempt), Started: s.Run.Started.Time, Failure: s.Reason}
+	if s.Run.RetryAfter != nil {
+		run.RetryAfter = s.Run.RetryAfter.Time
+	}
+	return run
+}
+
+// observeRestored reads the cluster whose data is replaced.
+func observeRestored(ctx context.Context, reader client.Reader, p *restorePass) error {
+	name := p.object.Spec.EtcdCluster.Name
+	seen := &p.observed.Cluster
+	seen.Name = name
+	c := &v1beta2.EtcdCluster{}
+	err := reader.Get(ctx, client.ObjectKey{Namespace: p.object.Namespace, Name: name}, c)
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read EtcdCluster %s: %w", name, err)
+	}
+	p.cluster = c
+	seen.Exists, seen.Deleting, seen.Paused = true, !c.DeletionTimestamp.IsZero(), c.Spec.Paused
+	seen.Own = c.Annotations[resources.AnnotationRestore] == p.object.Name &&
+		c.Status.ClusterID == "" && len(c.Status.Restores) == 0
+	seen.Held = c.Status.ClusterID != "" && len(memberURLs(c)) > 0
+	seen.Answers = len(c.Status.Members.Ready) > 0 ||
+		meta.IsStatusConditionTrue(c.Status.Conditions, v1beta2.ConditionAvailable)
+	if doing := meta.FindStatusCondition(c.Status.Conditions, v1beta2.ConditionProgressing); doing != nil {
+		seen.Doing = doing.Message
+	}
+	seen.Record = recordOf(c.Status.Restores, string(p.object.UID))
+	return nil
+}
+
+// recordOf finds a restore's record. The newest one is first: what is not done behind it never will be.
+func recordOf(records []v1beta2.RestoreRecord, uid string) *restore.Record {
+	i := slices.IndexFunc(records, func(r v1beta2.RestoreRecord) bool { return r.UID == uid })
+	if i < 0 {
+		return nil
+	}
+	return &restore.Record{Completed: records[i].CompletedAt != nil, Superseded: i > 0, Problem: records[i].Problem}
+}
+
+// observeAhead looks for another restore of the cluster that has come further. Nobody but the one who is next has to know.
+func observeAhead(ctx context.Context, reader client.Reader, p *restorePass) error {
+	if p.observed.Phase != v1beta2.RestoreVerifying || !p.observed.Verified {
+		return nil
+	}
+	list := &v1beta2.EtcdRestoreList{}
+	if err := reader.List(ctx, list, client.InNamespace(p.object.Namespace)); err != nil {
+		return fmt.Errorf("list EtcdRestores: %w", err)
+	}
+	for i := range list.Items {
+		other := &list.Items[i]
+		further := other.Status.Phase == v1beta2.RestoreSaving || other.Status.Phase == v1beta2.RestoreReplacing
+		if further && other.UID != p.object.UID && other.Spec.EtcdCluster == p.object.Spec.EtcdCluster {
+			p.observed.Ahead = other.Name
+		}
+	}
+	return nil
+}
+
+// observeAgents reads the pods that work for the restore.
+func observeAgents(ctx context.Context, reader client.Reader, p *restorePass) error {
+	pods := &corev1.PodList{}
+	err := reader.List(ctx, pods, client.InNamespace(p.object.Namespace),
+		client.MatchingLabels(restoreLabels(p.object)))
+	if err != nil {
+		return fmt.Errorf("list pods: %w", err)
+	}
+	for i := range pods.Items {
+		pod := &pods.Items[i]
+		if owner := metav1.GetControllerOf(pod); owner == nil || owner.UID != p.object.UID {
+			continue
+		}
+		seen, result := agentOf(pod)
+		if run := p.object.Status.Run; run == nil || run.Pod != pod.Name {
+			p.observed.Strays = append(p.observed.Strays, seen)
+			continue
+		}
+		p.pod, p.result, p.observed.Pod = pod, result, &seen
+	}
+	return nil
+}
