@@ -97,7 +97,10 @@ func memberURLs(c *v1beta2.EtcdCluster) (urls []string) {
 func agentOf(pod *corev1.Pod) (retry.Pod, agent.Result) {
 	seen := retry.Pod{
 		Name: pod.Name, UID: string(pod.UID), Deleting: pod.DeletionTimestamp != nil,
-		Ended: phaseOf(pod) == plan.Terminal, Problem: resources.AgentProblem(pod),
+		Running: phaseOf(pod) == plan.Running, Ended: phaseOf(pod) == plan.Terminal, Problem: resources.AgentProblem(pod),
+	}
+	if seen.Deleting {
+		seen.Deadline = pod.DeletionTimestamp.Time
 	}
 	result, ok := resources.AgentResult(pod)
 	if !ok {

@@ -3,8 +3,10 @@ package controllers_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
@@ -36,7 +38,19 @@ func (s *stage) process(t *testing.T, config *rest.Config) {
 	defer func() { stop(); must(t, <-ended) }()
 
 	s.running(t, "woken", true)
-	s.from(t, "process", "woken", nil)
+	s.from(t, "process", "woken", func(spec *v1beta2.EtcdRestoreSpec) {
+		spec.Storage, spec.Backup = nil, &v1beta2.EtcdBackupRef{Name: "hourly"}
+	})
+	await(t, "a wish for an EtcdBackup", func() error {
+		c := meta.FindStatusCondition(s.restore(t, "process").Status.Conditions, v1beta2.ConditionProgressing)
+		if c == nil || c.Reason != v1beta2.ReasonBackupMissing {
+			return fmt.Errorf("it says %+v", c)
+		}
+		return nil
+	})
+	must(t, s.Create(t.Context(), &v1beta2.EtcdBackup{ObjectMeta: object("hourly"), Spec: v1beta2.EtcdBackupSpec{
+		EtcdCluster: &v1beta2.EtcdClusterRef{Name: "woken"}, Storage: &v1beta2.Storage{URL: "s3://bucket"},
+	}}))
 	for _, phase := range []v1beta2.RestorePhase{v1beta2.RestoreVerifying, v1beta2.RestoreSaving} {
 		await(t, "a pod for "+string(phase), func() error {
 			o := s.restore(t, "process")
@@ -250,5 +264,21 @@ func (s *stage) former(t *testing.T) {
 			accepted.Reason != v1beta2.ReasonAnsweredBefore {
 			t.Errorf("it is %s", pretty(o))
 		}
+	}
+}
+
+// twice wants the same manifest to change nothing, and another one under the same name to be refused.
+func (s *stage) twice(t *testing.T) {
+	o := s.restore(t, "careless")
+	manifest := &v1beta2.EtcdRestore{ObjectMeta: object("careless"), Spec: *o.Spec.DeepCopy()}
+	manifest.ResourceVersion = o.ResourceVersion
+	manifest.Finalizers = o.Finalizers
+	must(t, s.Update(t.Context(), manifest))
+	if manifest.Generation != o.Generation || manifest.Status.Phase != o.Status.Phase {
+		t.Errorf("it has become %+v", manifest)
+	}
+	manifest.Spec.Snapshot = "another"
+	if err := s.Update(t.Context(), manifest); !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), "create another one") {
+		t.Errorf("its spec is changed: %v", err)
 	}
 }

@@ -108,7 +108,9 @@ func describeRestore(p *restorePass, err error) {
 	_, blocked := p.action.(restore.Blocked)
 	set(v1beta2.ConditionProgressing, s.CompletedAt == nil && !blocked, d.Reason, d.Message)
 	set(v1beta2.ConditionRestored, s.Succeeded, d.Reason, d.Message)
-	s.Reason = legacyReason(p, d, s.Reason)
+	if s.Reason = legacyReason(p, d, s.Reason); err != nil {
+		s.Reason = d.Message
+	}
 }
 
 // legacyReason is what clients of coreos/etcd-operator read: why the restore failed, or what it waits for. What a try failed

@@ -110,13 +110,17 @@ func (s *stage) ends(t *testing.T, pod *corev1.Pod, result agent.Result) {
 	t.Helper()
 	message, err := json.Marshal(result)
 	must(t, err)
-	s.dies(t, pod, corev1.ContainerStateTerminated{Reason: "Completed", Message: string(message)})
+	state := corev1.ContainerStateTerminated{Reason: "Completed", Message: string(message)}
+	if result.Failure != nil {
+		state.Reason, state.ExitCode = "Error", 1
+	}
+	s.dies(t, pod, state)
 }
 
 func (s *stage) dies(t *testing.T, pod *corev1.Pod, state corev1.ContainerStateTerminated) {
 	t.Helper()
 	pod.Status.Phase = corev1.PodSucceeded
-	if state.Reason != "Completed" {
+	if state.ExitCode != 0 {
 		pod.Status.Phase = corev1.PodFailed
 	}
 	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{

@@ -24,12 +24,14 @@ func Next(o Observed) Action {
 	if impossible := o.impossible(); impossible != nil {
 		return impossible
 	}
-	switch {
-	case o.Run != nil:
+	if o.Run != nil {
 		return o.proceed()
-	case len(o.Strays) > 0:
-		return o.tidy()
-	case o.Phase == v1beta2.RestoreSaving:
+	}
+	if leftover := o.tidy(); leftover != nil {
+		return leftover
+	}
+	switch o.Phase {
+	case v1beta2.RestoreSaving:
 		return o.saving()
 	default:
 		return o.verifying()
@@ -44,13 +46,13 @@ func (o Observed) former() Action {
 	}
 }
 
-// rest is for a restore that is over.
+// rest is for a restore that is over. The pod that it failed for is kept, for its log; the garbage collector takes it.
 func (o Observed) rest() Action {
-	switch {
-	case o.Guarded:
+	if o.Guarded {
 		return Release{}
-	case len(o.Strays) > 0 && !o.Deleting:
-		return o.tidy()
+	}
+	if leftover := o.tidy(); leftover != nil && o.Phase == v1beta2.RestoreSucceeded && !o.Deleting {
+		return leftover
 	}
 	return Idle{v1beta2.ReasonCompleted, "the restore is over"}
 }

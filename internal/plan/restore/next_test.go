@@ -78,11 +78,8 @@ func TestVerifying(t *testing.T) {
 			verifying(func(o *Observed) { o.Source = &Unresolved{Problem: full, Hopeless: true} }), Fail{Reason: full.Reason},
 		},
 		"a pod is made": {verifying(func(o *Observed) { o.Run = &Run{Attempt: 1, Started: noon} }), CreatePod{}},
-		"after the last one is gone": {
-			verifying(func(o *Observed) { o.Run, o.Strays = &Run{Attempt: 2}, []retry.Pod{{Name: "q", UID: "v"}} }), DeletePod{"q", "v"},
-		},
 		"at work": {
-			verifying(func(o *Observed) { o.Run, o.Pod = &Run{Attempt: 1, Started: noon}, &retry.Pod{} }),
+			verifying(func(o *Observed) { o.Run, o.Pod = &Run{Attempt: 1, Started: noon}, &retry.Pod{Running: true} }),
 			Wait{Reason: v1beta2.ReasonVerifying},
 		},
 		"the pod cannot run": {
@@ -94,6 +91,10 @@ func TestVerifying(t *testing.T) {
 		"full":               {verifying(tried(2, &full, false)), Retry{Failure: full, After: noon.Add(20 * time.Second)}},
 		"full too often":     {verifying(tried(6, &full, false)), Fail{Reason: full.Reason}},
 		"silence is a fault": {verifying(tried(6, &silent, false)), Fail{Reason: silent.Reason}},
+		"its pod is kept until then": {
+			verifying(both(tried(1, &full, false), func(o *Observed) { o.Run.RetryAfter = noon.Add(time.Second) })),
+			Wait{Reason: v1beta2.ReasonWaitingForRetry},
+		},
 		"its pod goes before another try": {
 			verifying(both(tried(1, &full, false), func(o *Observed) { o.Run.RetryAfter = noon })), DeletePod{"p", "u"},
 		},
@@ -104,11 +105,11 @@ func TestVerifying(t *testing.T) {
 		"another try": {
 			verifying(func(o *Observed) { o.Run = &Run{Attempt: 1, RetryAfter: noon} }), Start{Run{Attempt: 2, Started: noon}},
 		},
-		"called off":        {verifying(both(tried(1, nil, false), func(o *Observed) { o.Deleting = true })), Idle{Reason: v1beta2.ReasonTerminating}},
-		"its pod is over":   {verifying(func(o *Observed) { o.Verified, o.Strays = true, []retry.Pod{{Name: "p", UID: "u"}} }), DeletePod{"p", "u"}},
-		"its pod goes":      {verifying(func(o *Observed) { o.Verified, o.Strays = true, []retry.Pod{{Deleting: true}} }), Wait{Reason: v1beta2.ReasonWaitingForPods}},
-		"verified":          {verifying(func(o *Observed) { o.Verified = true }), Enter{v1beta2.RestoreSaving}},
-		"another was first": {verifying(func(o *Observed) { o.Verified, o.Ahead = true, "r" }), Wait{Reason: v1beta2.ReasonWaitingForRestore}},
+		"called off":                   {verifying(both(tried(1, nil, false), func(o *Observed) { o.Deleting = true })), Idle{Reason: v1beta2.ReasonTerminating}},
+		"its pod is over":              {verifying(func(o *Observed) { o.Verified, o.Strays = true, []retry.Pod{{Name: "p", UID: "u"}} }), DeletePod{"p", "u"}},
+		"its pod stays on a lost node": {verifying(func(o *Observed) { o.Verified, o.Strays = true, []retry.Pod{{Deleting: true}} }), Enter{v1beta2.RestoreSaving}},
+		"verified":                     {verifying(func(o *Observed) { o.Verified = true }), Enter{v1beta2.RestoreSaving}},
+		"another was first":            {verifying(func(o *Observed) { o.Verified, o.Ahead = true, "r" }), Wait{Reason: v1beta2.ReasonWaitingForRestore}},
 	})
 }
 
@@ -177,8 +178,9 @@ func TestOver(t *testing.T) {
 	table(t, map[string]row{
 		"succeeded":        {over(v1beta2.RestoreSucceeded, func(*Observed) {}), Idle{Reason: v1beta2.ReasonCompleted}},
 		"let go":           {over(v1beta2.RestoreSucceeded, func(o *Observed) { o.Guarded = true }), Release{}},
-		"tidied":           {over(v1beta2.RestoreFailed, stray), DeletePod{"p", "u"}},
-		"deleted":          {over(v1beta2.RestoreFailed, both(stray, func(o *Observed) { o.Deleting = true })), Idle{Reason: v1beta2.ReasonCompleted}},
+		"tidied":           {over(v1beta2.RestoreSucceeded, stray), DeletePod{"p", "u"}},
+		"a log is kept":    {over(v1beta2.RestoreFailed, stray), Idle{Reason: v1beta2.ReasonCompleted}},
+		"deleted":          {over(v1beta2.RestoreSucceeded, both(stray, func(o *Observed) { o.Deleting = true })), Idle{Reason: v1beta2.ReasonCompleted}},
 		"a cluster leaves": {over(v1beta2.RestoreSucceeded, func(o *Observed) { o.Cluster.Deleting = true }), Idle{Reason: v1beta2.ReasonCompleted}},
 	})
 }

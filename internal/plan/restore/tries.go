@@ -1,8 +1,6 @@
 package restore
 
 import (
-	"time"
-
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/plan/retry"
 )
@@ -12,8 +10,6 @@ func (o Observed) proceed() Action {
 	switch {
 	case !o.Run.RetryAfter.IsZero():
 		return o.again()
-	case o.Pod == nil && len(o.Strays) > 0:
-		return o.tidy()
 	case o.Pod == nil:
 		return CreatePod{}
 	}
@@ -45,27 +41,28 @@ func (o Observed) failed(why retry.Problem, hopeless bool) Action {
 	return Retry{Failure: why, After: o.Now.Add(retry.Delay(o.Run.Attempt))}
 }
 
-// again begins the next try once the pod of the last one is gone and its time has come.
+// again begins the next try once its time has come. The pod of the last one is kept until then, for its log.
 func (o Observed) again() Action {
-	if o.Pod != nil && !o.Pod.Deleting {
-		return DeletePod{Name: o.Pod.Name, UID: o.Pod.UID}
-	}
 	if pause := retry.Pause(o.Now, o.Run.RetryAfter); pause > 0 {
 		return Wait{
 			Reason: v1beta2.ReasonWaitingForRetry, Message: "another try follows one that failed: " + o.Run.Failure, After: pause,
 		}
 	}
+	if o.Pod != nil && !o.Pod.Deleting {
+		return DeletePod{Name: o.Pod.Name, UID: o.Pod.UID}
+	}
 	return o.start(o.Run.Attempt + 1)
 }
 
-// tidy deletes the pods of tries that are over.
+// tidy deletes the pods of tries that are over, nil if all are on their way out. One on a node that is lost may stay there for
+// long, and is in nobody's way.
 func (o Observed) tidy() Action {
 	for _, p := range o.Strays {
 		if !p.Deleting {
 			return DeletePod{Name: p.Name, UID: p.UID}
 		}
 	}
-	return Wait{Reason: v1beta2.ReasonWaitingForPods, Message: "waiting until an earlier pod is gone", After: time.Second}
+	return nil
 }
 
 // fail ends the restore, and says what it leaves.

@@ -3,6 +3,7 @@
 package retry
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -17,8 +18,13 @@ const (
 	// firstDelay and lastDelay are between tries: the first, and the longest.
 	firstDelay = 10 * time.Second
 	lastDelay  = 5 * time.Minute
-	// startLimit is how long a try may take to begin in a pod that Kubernetes does not start.
+	// startLimit is how long Kubernetes may take to start a pod.
 	startLimit = 5 * time.Minute
+	// overtime is what a pod has beyond the time-out: it ends itself, or Kubernetes ends it a minute later, unless its node
+	// is lost.
+	overtime = startLimit + 2*time.Minute
+	// silence is how long a node may take to say that a pod has ended that was to.
+	silence = 30 * time.Second
 )
 
 // Problem is a reason (CamelCase, documented in the API package) and a message that says what to do.
@@ -27,9 +33,11 @@ type Problem struct{ Reason, Message string }
 // Pod is a pod that does the work.
 type Pod struct {
 	Name, UID string
-	Deleting  bool
-	// Ended is true once its container ended for good, or the pod can never run.
-	Ended bool
+	// Deleting is true while it is being deleted; it is to be gone at Deadline.
+	Deleting bool
+	Deadline time.Time
+	// Running is true while its container does, Ended once it ended for good, or if the pod can never run.
+	Running, Ended bool
 	// Result is what it left, nil if it left nothing that can be read.
 	Result *Result
 	// Problem says why the pod does not run, empty if nothing is known.
@@ -70,13 +78,16 @@ func (t Try) Judge(now time.Time) Verdict {
 	case p.Result != nil:
 		return Verdict{Over: true, Problem: p.Result.Failure, Hopeless: p.Result.Hopeless}
 	case p.Ended:
-		return failed(v1beta2.ReasonAgentLost, "the pod ended without a word: "+p.Problem)
-	case taken > t.Timeout:
-		return failed(v1beta2.ReasonTimeout, fmt.Sprintf("not done after %s (%s)", t.Timeout, t.Field))
-	case p.Problem != "":
-		v := failed(v1beta2.ReasonPodCannotStart, p.Problem)
-		v.Over = taken > startLimit
-		return v
+		return failed(v1beta2.ReasonAgentLost, "the pod ended without a word; "+cmp.Or(p.Problem, "its log may say why"))
+	case p.Deleting && now.Sub(p.Deadline) > silence:
+		return failed(v1beta2.ReasonAgentLost, "the pod was to end, and its node does not say that it has: look at the node")
+	case !p.Running && taken > startLimit:
+		return failed(v1beta2.ReasonPodCannotStart, cmp.Or(p.Problem, "the pod does not start: kubectl describe pod "+p.Name+
+			" says why"))
+	case taken > t.Timeout+overtime:
+		return failed(v1beta2.ReasonTimeout, fmt.Sprintf("the pod did not end after %s (%s): look at its node", t.Timeout, t.Field))
+	case !p.Running && p.Problem != "":
+		return Verdict{Problem: &Problem{Reason: v1beta2.ReasonPodCannotStart, Message: p.Problem}}
 	}
 	return Verdict{}
 }

@@ -12,20 +12,43 @@ var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 
 func TestJudge(t *testing.T) {
 	full := &Problem{"StorageFull", "make room"}
+	ago := func(d time.Duration) time.Time { return noon.Add(-d) }
+	at := func(started time.Time, p Pod) Try {
+		return Try{Pod: p, Started: started, Timeout: time.Hour, Field: "f"}
+	}
 	for title, c := range map[string]struct {
 		try  Try
 		want Verdict
 	}{
-		"at work":           {Try{Started: noon, Timeout: time.Hour}, Verdict{}},
-		"done":              {Try{Pod: Pod{Ended: true, Result: &Result{}}}, Verdict{Over: true}},
-		"done, if late":     {Try{Timeout: time.Second, Pod: Pod{Result: &Result{}}}, Verdict{Over: true}},
-		"failed":            {Try{Pod: Pod{Result: &Result{Failure: full}}}, Verdict{Over: true, Problem: full}},
-		"failed for good":   {Try{Pod: Pod{Result: &Result{full, true}}}, Verdict{true, full, true}},
-		"killed":            {Try{Pod: Pod{Ended: true, Problem: "OOMKilled"}}, failed(v1beta2.ReasonAgentLost, "the pod ended without a word: OOMKilled")},
-		"hangs":             {Try{Started: noon.Add(-61 * time.Second), Timeout: time.Minute, Field: "f"}, failed(v1beta2.ReasonTimeout, "not done after 1m0s (f)")},
-		"does not start":    {Try{Started: noon.Add(-time.Minute), Timeout: time.Hour, Pod: Pod{Problem: "no node"}}, Verdict{Problem: &Problem{v1beta2.ReasonPodCannotStart, "no node"}}},
-		"never starts":      {Try{Started: noon.Add(-6 * time.Minute), Timeout: time.Hour, Pod: Pod{Problem: "no node"}}, failed(v1beta2.ReasonPodCannotStart, "no node")},
-		"it has just begun": {Try{Started: noon.Add(time.Hour), Timeout: time.Minute}, Verdict{}}, // the clock was set back
+		"at work":         {at(noon, Pod{Running: true}), Verdict{}},
+		"starting":        {at(noon, Pod{}), Verdict{}},
+		"done":            {at(noon, Pod{Ended: true, Result: &Result{}}), Verdict{Over: true}},
+		"done, if late":   {at(ago(9*time.Hour), Pod{Result: &Result{}}), Verdict{Over: true}},
+		"failed":          {at(noon, Pod{Result: &Result{Failure: full}}), Verdict{Over: true, Problem: full}},
+		"failed for good": {at(noon, Pod{Result: &Result{full, true}}), Verdict{true, full, true}},
+		"killed": {
+			at(noon, Pod{Ended: true, Problem: "OOMKilled"}),
+			failed(v1beta2.ReasonAgentLost, "the pod ended without a word; OOMKilled"),
+		},
+		"leaving": {at(noon, Pod{Running: true, Deleting: true, Deadline: ago(-time.Minute)}), Verdict{}},
+		"its node is lost": {
+			at(noon, Pod{Running: true, Deleting: true, Deadline: ago(time.Minute)}),
+			failed(v1beta2.ReasonAgentLost, "the pod was to end, and its node does not say that it has: look at the node"),
+		},
+		"nobody ends it": {
+			at(ago(68*time.Minute), Pod{Running: true}),
+			failed(v1beta2.ReasonTimeout, "the pod did not end after 1h0m0s (f): look at its node"),
+		},
+		"it is to end itself": {at(ago(66*time.Minute), Pod{Running: true}), Verdict{}},
+		"does not start": {
+			at(ago(time.Minute), Pod{Problem: "no node"}), Verdict{Problem: &Problem{v1beta2.ReasonPodCannotStart, "no node"}},
+		},
+		"never starts": {at(ago(6*time.Minute), Pod{Problem: "no node"}), failed(v1beta2.ReasonPodCannotStart, "no node")},
+		"nobody says why": {
+			at(ago(6*time.Minute), Pod{Name: "p"}),
+			failed(v1beta2.ReasonPodCannotStart, "the pod does not start: kubectl describe pod p says why"),
+		},
+		"the clock was set back": {at(ago(-time.Hour), Pod{Running: true}), Verdict{}},
 	} {
 		t.Run(title, func(t *testing.T) {
 			if got := c.try.Judge(noon); !reflect.DeepEqual(got, c.want) {
