@@ -11,6 +11,7 @@ import (
 // +kubebuilder:validation:XValidation:rule="!has(self.storageType) || has(self.s3) && self.storageType == 'S3' || has(self.abs) && self.storageType == 'ABS' || has(self.gcs) && self.storageType == 'GCS' || has(self.oss) && self.storageType == 'OSS'",message="give the storage that storageType names: s3, abs, gcs or oss"
 // +kubebuilder:validation:XValidation:rule="has(self.etcdCluster) != has(self.etcdEndpoints)",message="say what of: etcdCluster, or etcdEndpoints"
 // +kubebuilder:validation:XValidation:rule="!has(self.schedule) || !has(self.backupPolicy) || !has(self.backupPolicy.backupIntervalInSecond) || self.backupPolicy.backupIntervalInSecond == 0",message="give schedule or backupPolicy.backupIntervalInSecond, not both"
+// +kubebuilder:validation:XValidation:rule="!has(self.clientTLSSecret) || has(self.etcdEndpoints)",message="clientTLSSecret belongs to etcdEndpoints"
 // +kubebuilder:validation:XValidation:rule="!has(self.timeZone) || has(self.schedule)",message="timeZone belongs to schedule"
 type EtcdBackupSpec struct {
 	// etcdCluster is the EtcdCluster to back up.
@@ -41,7 +42,7 @@ type EtcdBackupSpec struct {
 	// +kubebuilder:validation:MaxLength=256
 	// +optional
 	Schedule string `json:"schedule,omitempty"`
-	// timeZone of the schedule, such as Europe/Berlin; UTC if empty.
+	// timeZone of the schedule, such as Europe/Berlin; UTC if empty. An hour that summer time leaves out has no backup.
 	// +kubebuilder:validation:MaxLength=64
 	// +optional
 	TimeZone string `json:"timeZone,omitempty"`
@@ -125,6 +126,7 @@ type BackupPolicy struct {
 	// +optional
 	MaxBackups int32 `json:"maxBackups,omitempty"`
 	// maxAge is how long a backup is kept, such as 720h; it does not limit them if empty.
+	// +kubebuilder:validation:XValidation:rule="duration(self) > duration('0s')",message="maxAge must be more than 0, in hours, minutes and seconds, such as 720h"
 	// +optional
 	MaxAge *metav1.Duration `json:"maxAge,omitempty"`
 	// keep thins out older backups: the latest of each hour, day, week and month, for so many of them.
@@ -239,11 +241,28 @@ type EtcdBackupStatus struct {
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
 
+// BackupTask is what a run does: Backup takes one, Clean deletes all when the EtcdBackup goes.
+//
+// +kubebuilder:validation:Enum=Backup;Clean
+type BackupTask string
+
+// Tasks of a run.
+const (
+	BackupTaskBackup BackupTask = "Backup"
+	BackupTaskClean  BackupTask = "Clean"
+)
+
 // BackupRun is a backup that is under way.
 type BackupRun struct {
+	// task is what it does.
+	// +required
+	Task BackupTask `json:"task"`
 	// due is the time that it was due at. It names the run.
 	// +required
 	Due metav1.Time `json:"due"`
+	// generation of the spec that this try began with.
+	// +required
+	Generation int64 `json:"generation"`
 
 	AgentRun `json:",inline"`
 }
@@ -304,8 +323,10 @@ type SnapshotStatus struct {
 	Verification Verification `json:"verification,omitempty"`
 }
 
-// EtcdBackup is a backup of an etcd cluster, once or again and again.
+// EtcdBackup is a backup of an etcd cluster, once or again and again. One that is taken once is over when it has succeeded,
+// whatever becomes of the spec; if it was given up, an edit of the spec has it tried again.
 //
+// +kubebuilder:validation:XValidation:rule="size(self.metadata.name) <= 63",message="metadata.name must have at most 63 characters: it is the value of a label on the pods"
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:categories=all
 // +kubebuilder:subresource:status

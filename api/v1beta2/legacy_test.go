@@ -108,9 +108,7 @@ func testStorage(t *testing.T, c client.Client) {
 					tc.stanza:    map[string]any{"path": "bucket/key"},
 				},
 			}}
-			if tc.kind == "EtcdRestore" {
-				set(u, map[string]any{"spec.etcdCluster.name": "c"})
-			}
+			set(u, map[string]any{"spec.etcdCluster.name": "c"})
 			check(t, c.Create(t.Context(), u, client.DryRunAll), tc.want)
 		})
 	}

@@ -20,6 +20,12 @@ type Wait struct {
 // Blocked means that somebody has to do something first.
 type Blocked Problem
 
+// Guard has a finalizer keep the EtcdBackup until its objects are deleted.
+type Guard struct{}
+
+// Release removes that finalizer.
+type Release struct{}
+
 // Start writes a run, or the next try of it, to status.
 type Start struct{ Run Run }
 
@@ -41,16 +47,28 @@ type Retry struct {
 // GiveUp writes to status that a run has failed, and ends it.
 type GiveUp struct{ Failure Problem }
 
-// Release lets Kubernetes delete the EtcdBackup.
-type Release struct{}
+// Withdraw takes a run back whose pod cannot be made any more. It stays due.
+type Withdraw struct{ Why Problem }
 
 func (Idle) action()      {}
 func (Wait) action()      {}
 func (Blocked) action()   {}
+func (Guard) action()     {}
+func (Release) action()   {}
 func (Start) action()     {}
 func (CreatePod) action() {}
 func (DeletePod) action() {}
 func (Finish) action()    {}
 func (Retry) action()     {}
 func (GiveUp) action()    {}
-func (Release) action()   {}
+func (Withdraw) action()  {}
+
+// Mutates tells whether the action changes anything: such an action is decided a second time, on live reads.
+func Mutates(a Action) bool {
+	switch a.(type) {
+	case Idle, Wait, Blocked:
+		return false
+	default:
+		return true
+	}
+}

@@ -13,11 +13,11 @@ type Every time.Duration
 // Next is part of Schedule.
 func (e Every) Next(t time.Time) time.Time { return t.Add(time.Duration(e)) }
 
-// due is the latest time at or before now that no run was for yet, zero if there is none, and the first one after now, zero
+// Due is the latest time at or before now that no run was for yet, zero if there is none, and the first one after now, zero
 // if there never is one. Times that were missed are made up for by one run.
-func (o Observed) due() (due, next time.Time) {
+func (o Observed) Due() (due, next time.Time) {
 	switch {
-	case o.Schedule == nil && o.Done:
+	case o.Done:
 		return time.Time{}, time.Time{}
 	case o.Schedule == nil:
 		return o.Created, time.Time{}
@@ -32,7 +32,7 @@ func (o Observed) due() (due, next time.Time) {
 		last = o.Created
 	}
 	due, next = time.Time{}, o.Schedule.Next(o.near(last))
-	for !next.After(o.Now) {
+	for !next.IsZero() && !next.After(o.Now) {
 		due, next = next, o.Schedule.Next(next)
 	}
 	return due, next

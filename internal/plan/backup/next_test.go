@@ -44,7 +44,7 @@ func TestDue(t *testing.T) {
 	} {
 		t.Run(title, func(t *testing.T) {
 			c.o.Now = noon
-			due, next := c.o.due()
+			due, next := c.o.Due()
 			if !due.Equal(c.due) || !next.Equal(c.next) {
 				t.Errorf("due %s, next %s; want %s, %s", due.UTC(), next.UTC(), c.due, c.next)
 			}
@@ -55,12 +55,13 @@ func TestDue(t *testing.T) {
 func TestNext(t *testing.T) {
 	failure := Problem{"NoSuchBucket", "make it"}
 	run := func(attempt int) *Run {
-		return &Run{Task: TaskBackup, Due: noon, Attempt: attempt, Started: at(-time.Minute)}
+		return &Run{Task: TaskBackup, Due: noon, Attempt: attempt, Started: at(-time.Minute), Made: true}
 	}
-	pod := func(r *Result) *Pod { return &Pod{Name: "p", UID: "u", Result: r} }
+	pod := func(r *Result) *Pod { return &Pod{Name: "p", UID: "u", Running: true, Result: r} }
 	failed := func(attempt int, r *Result) Observed {
 		return Observed{Created: noon, Timeout: time.Hour, Run: run(attempt), Pod: pod(r)}
 	}
+	lost := Problem{Reason: v1beta2.ReasonAgentLost}
 	for title, c := range map[string]struct {
 		o    Observed
 		want Action
@@ -70,26 +71,56 @@ func TestNext(t *testing.T) {
 		"the spec cannot be carried out": {
 			Observed{Created: noon, Problem: &failure}, Blocked(failure),
 		},
+		"over, whatever the spec is now": {
+			Observed{Created: noon, Done: true, Suspended: true, Problem: &failure}, Idle{Reason: v1beta2.ReasonCompleted},
+		},
 		"another is at work there": {Observed{Created: noon, Ahead: "b"}, Wait{Reason: v1beta2.ReasonWaitingForStorage}},
-		"started":                  {Observed{Created: noon, Timeout: time.Hour, Run: run(1)}, CreatePod{}},
+		"a pod that failed before goes first": {
+			Observed{Created: noon, Strays: []Pod{{Name: "q", UID: "v", Ended: true}}}, DeletePod{"q", "v"},
+		},
+		"started": {
+			Observed{Created: noon, Timeout: time.Hour, Run: &Run{Task: TaskBackup, Started: noon}}, CreatePod{},
+		},
+		"the spec went bad before there was a pod": {
+			Observed{Problem: &failure, Run: &Run{Task: TaskBackup}}, Withdraw{failure},
+		},
 		"a pod of an earlier try is in the way": {
-			Observed{Timeout: time.Hour, Run: run(2), Strays: []Pod{{Name: "q", UID: "v"}}}, DeletePod{"q", "v"},
+			Observed{Timeout: time.Hour, Run: &Run{Attempt: 2}, Strays: []Pod{{Name: "q", UID: "v"}}}, DeletePod{"q", "v"},
 		},
 		"at work": {Observed{Timeout: time.Hour, Run: run(1), Pod: pod(nil)}, Wait{Reason: v1beta2.ReasonBackingUp}},
+		"at work, but the spec went bad": {
+			Observed{Timeout: time.Hour, Problem: &failure, Run: run(1), Pod: pod(nil)}, Wait{Reason: v1beta2.ReasonBackingUp},
+		},
 		"suspended, but under way": {
 			Observed{Timeout: time.Hour, Suspended: true, Run: run(1), Pod: pod(nil)}, Wait{Reason: v1beta2.ReasonBackingUp},
 		},
 		"too long": {
-			Observed{Timeout: time.Second, Run: run(1), Pod: pod(nil)},
-			Retry{Failure: Problem{Reason: v1beta2.ReasonTimeout}, After: at(10 * time.Second)},
+			Observed{
+				Timeout: time.Minute, Run: &Run{Task: TaskBackup, Attempt: 1, Started: at(-9 * time.Minute)}, Pod: pod(nil),
+			}, Retry{Failure: Problem{Reason: v1beta2.ReasonTimeout}, After: at(10 * time.Second)},
+		},
+		"not started yet": {
+			Observed{Run: run(1), Pod: &Pod{Problem: "no node"}}, Wait{Reason: v1beta2.ReasonPodCannotStart},
+		},
+		"not started for too long": {
+			Observed{Timeout: time.Hour, Run: &Run{Task: TaskBackup, Attempt: 1, Started: at(-6 * time.Minute)}, Pod: &Pod{}},
+			Retry{Failure: Problem{Reason: v1beta2.ReasonPodCannotStart}, After: at(10 * time.Second)},
 		},
 		"done":      {failed(1, &Result{}), Finish{}},
 		"failed":    {failed(2, &Result{Failure: &failure}), Retry{failure, at(20 * time.Second)}},
 		"in vain":   {failed(1, &Result{Failure: &failure, Hopeless: true}), GiveUp{failure}},
-		"too often": {failed(attempts, &Result{Failure: &failure}), GiveUp{failure}},
+		"too often": {failed(Attempts, &Result{Failure: &failure}), GiveUp{failure}},
 		"the pod was killed": {
-			Observed{Timeout: time.Hour, Run: run(1), Pod: &Pod{Ended: true}},
-			Retry{Failure: Problem{Reason: v1beta2.ReasonAgentLost}, After: at(10 * time.Second)},
+			Observed{Timeout: time.Hour, Run: run(1), Pod: &Pod{Ended: true}}, Retry{lost, at(10 * time.Second)},
+		},
+		"the pod was deleted": {Observed{Timeout: time.Hour, Run: run(1)}, Retry{lost, at(10 * time.Second)}},
+		"the pod is being deleted": {
+			Observed{Timeout: time.Hour, Run: run(1), Pod: &Pod{Running: true, Deleting: true, Deadline: noon}},
+			Wait{Reason: v1beta2.ReasonWaitingForPods},
+		},
+		"the pod's node is lost": {
+			Observed{Timeout: time.Hour, Run: run(1), Pod: &Pod{Running: true, Deleting: true, Deadline: at(-time.Minute)}},
+			Retry{lost, at(10 * time.Second)},
 		},
 		"the next one is due before another try": {
 			Observed{
@@ -97,33 +128,95 @@ func TestNext(t *testing.T) {
 				Pod: pod(&Result{Failure: &failure}),
 			}, GiveUp{failure},
 		},
+		"not yet, and the pod stays for its log": {
+			Observed{Run: &Run{RetryAfter: at(time.Second)}, Pod: pod(nil)}, Wait{Reason: v1beta2.ReasonWaitingForRetry},
+		},
 		"before another try its pod goes": {
 			Observed{Run: &Run{RetryAfter: noon}, Pod: pod(nil)}, DeletePod{"p", "u"},
 		},
-		"not yet": {Observed{Run: &Run{RetryAfter: at(time.Second)}}, Wait{Reason: v1beta2.ReasonWaitingForRetry}},
+		"another try, but another is at work there": {
+			Observed{Run: &Run{Task: TaskBackup, RetryAfter: noon}, Ahead: "b"}, Wait{Reason: v1beta2.ReasonWaitingForStorage},
+		},
 		"another try": {
 			Observed{Run: &Run{Task: TaskBackup, Attempt: 1, RetryAfter: noon}}, Start{Run{Task: TaskBackup, Attempt: 2, Started: noon}},
+		},
+		"another try, though a lost node has the pod": {
+			Observed{
+				Run:    &Run{Task: TaskBackup, Attempt: 1, RetryAfter: noon},
+				Strays: []Pod{{Name: "q", Deleting: true, Deadline: at(-time.Hour)}},
+			}, Start{Run{Task: TaskBackup, Attempt: 2, Started: noon}},
 		},
 		"a clock that was set back": {
 			Observed{Run: &Run{Attempt: 1, RetryAfter: at(time.Hour)}}, Start{Run{Attempt: 2, Started: noon}},
 		},
-		"deleted":             {Observed{Deleting: true, Run: run(1), Pod: pod(nil)}, Release{}},
-		"deleted with it all": {Observed{Deleting: true, Clean: true}, Start{Run{Task: TaskClean, Due: noon, Attempt: 1, Started: noon}}},
-		"first what is under way": {
-			Observed{Deleting: true, Clean: true, Run: run(1), Pod: pod(nil)}, DeletePod{"p", "u"},
-		},
-		"cleaned": {Observed{Deleting: true, Clean: true, Run: &Run{Task: TaskClean}, Pod: pod(&Result{})}, Release{}},
-		"cleaning is never given up": {
-			Observed{Deleting: true, Clean: true, Run: &Run{Task: TaskClean, Attempt: 99}, Pod: pod(&Result{Failure: &failure, Hopeless: true})},
-			Retry{failure, at(lastDelay)},
+	} {
+		t.Run(title, func(t *testing.T) { check(t, c.o, c.want) })
+	}
+}
+
+// TestLeftovers wants the last failed pod to be kept for its log, and no other.
+func TestLeftovers(t *testing.T) {
+	older := Pod{Name: "older", UID: "1", Ended: true, Created: at(-2 * time.Hour)}
+	newer := Pod{Name: "newer", UID: "2", Ended: true, Created: at(-time.Hour), Result: &Result{Failure: &Problem{}}}
+	good := Pod{Name: "good", UID: "3", Ended: true, Created: noon, Result: &Result{}}
+	stuck := Pod{Name: "stuck", UID: "4", Running: true, Created: noon}
+	for title, c := range map[string]struct {
+		strays []Pod
+		want   Action
+	}{
+		"the last":        {[]Pod{newer}, Idle{Reason: v1beta2.ReasonCompleted}},
+		"one before it":   {[]Pod{older, newer}, DeletePod{"older", "1"}},
+		"one that worked": {[]Pod{newer, good}, DeletePod{"good", "3"}},
+		"one that runs":   {[]Pod{newer, stuck}, DeletePod{"stuck", "4"}},
+	} {
+		t.Run(title, func(t *testing.T) { check(t, Observed{Done: true, Strays: c.strays}, c.want) })
+	}
+}
+
+func TestEnd(t *testing.T) {
+	failure := Problem{"NoSuchBucket", "make it"}
+	cleaning := func(attempt int, p *Pod) Observed {
+		return Observed{Guarded: true, Clean: true, Written: true, Run: &Run{Task: TaskClean, Attempt: attempt, Made: true}, Pod: p}
+	}
+	written := Observed{Guarded: true, Clean: true, Written: true}
+	blocked, running := written, written
+	blocked.Problem = &failure
+	running.Run, running.Pod = &Run{Task: TaskBackup}, &Pod{Name: "p", UID: "u", Running: true}
+	retained := cleaning(3, &Pod{Running: true})
+	retained.Clean = false
+	for title, c := range map[string]struct {
+		o    Observed
+		want Action
+	}{
+		"the objects stay":         {Observed{Run: &Run{Task: TaskBackup}, Pod: &Pod{}}, Idle{Reason: v1beta2.ReasonTerminating}},
+		"the objects go":           {written, Start{Run{Task: TaskClean, Due: noon, Attempt: 1, Started: noon}}},
+		"there are none":           {Observed{Guarded: true, Clean: true}, Release{}},
+		"first what is under way":  {running, DeletePod{"p", "u"}},
+		"nobody knows where":       {blocked, Blocked(failure)},
+		"cleaned":                  {cleaning(1, &Pod{Result: &Result{}}), Release{}},
+		"they are to stay, rather": {retained, Release{}},
+		"it is never given up": {
+			cleaning(99, &Pod{Result: &Result{Failure: &failure, Hopeless: true}}), Retry{failure, at(lastDelay)},
 		},
 	} {
 		t.Run(title, func(t *testing.T) {
-			c.o.Now = noon
-			if got := plain(Next(c.o)); !reflect.DeepEqual(got, plain(c.want)) {
-				t.Errorf("got %#v, want %#v", got, c.want)
-			}
+			c.o.Deleting = true
+			check(t, c.o, c.want)
 		})
+	}
+}
+
+// TestGuard wants the finalizer to be there before anything is written, and to go with the policy.
+func TestGuard(t *testing.T) {
+	check(t, Observed{Clean: true, Created: noon}, Guard{})
+	check(t, Observed{Guarded: true, Run: &Run{}}, Release{})
+}
+
+func check(t *testing.T, o Observed, want Action) {
+	t.Helper()
+	o.Now = noon
+	if got := plain(Next(o)); !reflect.DeepEqual(got, plain(want)) {
+		t.Errorf("got %#v, want %#v", got, want)
 	}
 }
 

@@ -1,0 +1,36 @@
+package v1beta2
+
+// Conditions of an EtcdBackup, beside ConditionAccepted (false while its spec cannot be carried out: the reason says what
+// to do) and ConditionProgressing (true while a backup is under way, or waits for something).
+const (
+	// ConditionBackedUp is true if the last try to take a backup succeeded, false if it failed, with its reason, and unknown
+	// before the first one is over. To be told of failures that last, alert on status.lastSuccessDate, or the metric
+	// etcd_operator_backup_last_success_timestamp_seconds.
+	ConditionBackedUp = "BackedUp"
+)
+
+// FinalizerObjects keeps an EtcdBackup whose deletionPolicy is Delete until its objects are deleted. It goes as soon as the
+// policy is Retain.
+const FinalizerObjects = "etcd.database.coreos.com/objects"
+
+// Reasons of an EtcdBackup beside those of storages and snapshots.
+const (
+	// ReasonAccepted means that the spec can be carried out.
+	ReasonAccepted = "Accepted"
+	// ReasonNoBackupYet means that no try to take a backup is over yet.
+	ReasonNoBackupYet = "NoBackupYet"
+	// ReasonBackedUp means that a backup was taken, and checked as spec.verify says.
+	ReasonBackedUp = "BackedUp"
+	// ReasonPruned means that backups were deleted that backupPolicy does not keep.
+	ReasonPruned = "Pruned"
+	// ReasonWarning means that something went wrong beside a backup that succeeded.
+	ReasonWarning = "Warning"
+	// ReasonInvalidSchedule means that spec.schedule or spec.timeZone cannot be understood.
+	ReasonInvalidSchedule = "InvalidSchedule"
+	// ReasonClusterMissing means that there is no EtcdCluster of that name in the namespace.
+	ReasonClusterMissing = "ClusterMissing"
+	// ReasonWaitingForCluster means that the EtcdCluster has not been up yet.
+	ReasonWaitingForCluster = "WaitingForCluster"
+	// ReasonCleaning means that the objects of an EtcdBackup that is being deleted are deleted, as its deletionPolicy says.
+	ReasonCleaning = "Cleaning"
+)
