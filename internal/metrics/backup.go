@@ -1,0 +1,92 @@
+package metrics
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+)
+
+// Metrics of each EtcdBackup. They go when it does.
+var (
+	backupLabels = []string{"namespace", "name"}
+
+	backupLastSuccess = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "etcd_operator_backup_last_success_timestamp_seconds",
+		Help: "When the last good backup was taken, in seconds since 1970.",
+	}, backupLabels)
+	backupAttempt = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "etcd_operator_backup_last_attempt_successful",
+		Help: "1 if the last try to take a backup succeeded, 0 if it failed.",
+	}, backupLabels)
+	backupDuration = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "etcd_operator_backup_duration_seconds",
+		Help: "How long the last good backup took, its check and the start of its pod included.",
+	}, backupLabels)
+	backupSize = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "etcd_operator_backup_size_bytes",
+		Help: "The size of the last good backup in the storage.",
+	}, backupLabels)
+	backupSnapshots = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "etcd_operator_backup_snapshots",
+		Help: "Good backups in the storage, as of the last one.",
+	}, backupLabels)
+	backupFailures = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "etcd_operator_backup_failures_total",
+		Help: "Tries that failed, by reason.",
+	}, append(backupLabels, "reason"))
+)
+
+func init() {
+	metrics.Registry.MustRegister(
+		backupLastSuccess, backupAttempt, backupDuration, backupSize, backupSnapshots, backupFailures)
+}
+
+// BackupSeen is what the status of an EtcdBackup tells.
+type BackupSeen struct {
+	// LastSuccess is when the last good backup was taken, nil for never.
+	LastSuccess *time.Time
+	// Attempted is true if any try is over, Succeeded if the last one succeeded.
+	Attempted, Succeeded bool
+	// Size of the last good backup in the storage, in bytes, and how many there are.
+	Size      int64
+	Snapshots int32
+}
+
+// SetBackup shows what is known of an EtcdBackup.
+func SetBackup(namespace, name string, seen BackupSeen) {
+	if seen.Attempted {
+		value := 0.0
+		if seen.Succeeded {
+			value = 1
+		}
+		backupAttempt.WithLabelValues(namespace, name).Set(value)
+	}
+	if seen.LastSuccess == nil {
+		return
+	}
+	backupLastSuccess.WithLabelValues(namespace, name).Set(float64(seen.LastSuccess.Unix()))
+	backupSize.WithLabelValues(namespace, name).Set(float64(seen.Size))
+	backupSnapshots.WithLabelValues(namespace, name).Set(float64(seen.Snapshots))
+}
+
+// BackupTook notes how long a good backup took.
+func BackupTook(namespace, name string, took time.Duration) {
+	backupDuration.WithLabelValues(namespace, name).Set(took.Seconds())
+}
+
+// BackupFailed counts a try that failed.
+func BackupFailed(namespace, name, reason string) {
+	backupFailures.WithLabelValues(namespace, name, reason).Inc()
+}
+
+// ForgetBackup removes what is shown of an EtcdBackup.
+func ForgetBackup(namespace, name string) {
+	labels := prometheus.Labels{"namespace": namespace, "name": name}
+	for _, gauge := range []*prometheus.GaugeVec{
+		backupLastSuccess, backupAttempt, backupDuration, backupSize, backupSnapshots,
+	} {
+		gauge.Delete(labels)
+	}
+	backupFailures.DeletePartialMatch(labels)
+}

@@ -1,0 +1,137 @@
+package status
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/agent"
+	"github.com/etcdpilot/etcd-operator/internal/plan/backup"
+)
+
+// maxSnapshots is how many are listed.
+const maxSnapshots = 10
+
+// starting is the step of a run whose pod was made and has not said what it does. It tells a pod that is gone from one that
+// is still to be made.
+const starting = "Starting"
+
+// BackupInput is what an EtcdBackup's status is computed from.
+type BackupInput struct {
+	Backup   *v1beta2.EtcdBackup
+	Observed backup.Observed
+	Action   backup.Action
+	// Result is what the run's pod has left, and Progress how far it is, nil if nothing is known.
+	Result   *agent.Result
+	Progress *agent.Progress
+	// Err is why the action failed.
+	Err error
+}
+
+// Backup returns the EtcdBackup's new status. What the operator itself goes by (run, lastDue) is in it too: an action that
+// changes it takes effect when it is written.
+func Backup(in BackupInput) v1beta2.EtcdBackupStatus {
+	s := in.Backup.Status.DeepCopy()
+	s.ObservedGeneration = in.Backup.Generation
+	if in.Err == nil {
+		recordRun(s, in)
+	}
+	s.NextBackup = nil
+	due, next := in.Observed.Due()
+	switch {
+	case in.Observed.Suspended || in.Observed.Deleting || in.Observed.Problem != nil:
+	case s.Run == nil && in.Observed.Run == nil && !due.IsZero():
+		s.NextBackup = new(metav1.NewTime(due))
+	case !next.IsZero():
+		s.NextBackup = new(metav1.NewTime(next))
+	}
+	setBackupConditions(s, in)
+	return *s
+}
+
+// recordRun writes down what became of the run.
+func recordRun(s *v1beta2.EtcdBackupStatus, in BackupInput) {
+	switch a := in.Action.(type) {
+	case backup.Start:
+		s.Run = runOf(in.Backup, a.Run)
+	case backup.CreatePod:
+		s.Run.Step = starting
+	case backup.Wait:
+		follow(s.Run, in)
+	case backup.Retry:
+		fail(s, in.Observed.Run, a.Failure)
+		s.Run.RetryAfter = new(metav1.NewTime(a.After))
+	case backup.GiveUp:
+		fail(s, in.Observed.Run, a.Failure)
+		s.LastDue, s.Run = new(s.Run.Due), nil
+	case backup.Finish:
+		succeed(s, in.Result)
+		s.LastDue, s.Run = new(s.Run.Due), nil
+	case backup.Withdraw:
+		s.Run = nil
+	default:
+	}
+}
+
+func runOf(b *v1beta2.EtcdBackup, r backup.Run) *v1beta2.BackupRun {
+	return &v1beta2.BackupRun{
+		Task: v1beta2.BackupTask(r.Task), Due: metav1.NewTime(r.Due), Generation: b.Generation,
+		AgentRun: v1beta2.AgentRun{
+			Attempt: int32(r.Attempt), Started: metav1.NewTime(r.Started), //nolint:gosec // a few at most
+			Pod: backup.PodName(b.Name, r),
+		},
+	}
+}
+
+// follow writes down how far the pod is.
+func follow(run *v1beta2.BackupRun, in BackupInput) {
+	if run == nil || in.Observed.Pod == nil {
+		return
+	}
+	run.Step = cmp.Or(run.Step, starting)
+	if in.Progress != nil {
+		run.Step, run.Bytes = string(in.Progress.Step), in.Progress.Bytes
+	}
+}
+
+// fail tells clients of coreos/etcd-operator why a try failed.
+func fail(s *v1beta2.EtcdBackupStatus, run *backup.Run, why backup.Problem) {
+	s.Reason = why.Reason + ": " + why.Message
+	if run.Task == backup.TaskBackup {
+		s.Succeeded = false
+	}
+}
+
+func succeed(s *v1beta2.EtcdBackupStatus, result *agent.Result) {
+	s.Succeeded, s.Reason = true, ""
+	if result == nil || result.Snapshot == nil {
+		return
+	}
+	taken := *result.Snapshot
+	s.EtcdVersion, s.EtcdRevision, s.LastSuccessDate = taken.EtcdVersion, taken.Revision, new(taken.TakenAt)
+	s.SnapshotCount = result.Total
+	s.Snapshots = slices.DeleteFunc(s.Snapshots, func(old v1beta2.SnapshotStatus) bool {
+		return old.Name == taken.Name || slices.Contains(result.Deleted, old.Name)
+	})
+	s.Snapshots = append(s.Snapshots, taken)
+	slices.SortStableFunc(s.Snapshots, func(a, b v1beta2.SnapshotStatus) int {
+		return b.TakenAt.Compare(a.TakenAt.Time)
+	})
+	// What was deleted may not all have had room in the result: the latest are kept, so what is left is at the front.
+	left := min(len(s.Snapshots), maxSnapshots, max(int(result.Total), 1))
+	s.Snapshots = s.Snapshots[:left]
+}
+
+// reasons are those that a condition can have.
+var reasons = regexp.MustCompile(`^[A-Za-z]([A-Za-z0-9_]{0,126}[A-Za-z0-9])?$`)
+
+// Reason is a reason that a pod gives, or what stands for one that no condition can have.
+func Reason(given string) string {
+	if reasons.MatchString(given) {
+		return given
+	}
+	return v1beta2.ReasonSnapshotFailed
+}

@@ -1,0 +1,123 @@
+package status
+
+import (
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/plan/backup"
+)
+
+func setBackupConditions(s *v1beta2.EtcdBackupStatus, in BackupInput) {
+	set := func(kind string, value metav1.ConditionStatus, generation int64, reason, message string) {
+		meta.SetStatusCondition(&s.Conditions, metav1.Condition{
+			Type: kind, Status: value, Reason: reason, Message: message,
+			ObservedGeneration: generation, LastTransitionTime: metav1.NewTime(in.Observed.Now),
+		})
+	}
+	generation := in.Backup.Generation
+	if problem := in.Observed.Problem; problem != nil && !in.Observed.Done {
+		set(v1beta2.ConditionAccepted, metav1.ConditionFalse, generation, problem.Reason, problem.Message)
+	} else {
+		set(v1beta2.ConditionAccepted, metav1.ConditionTrue, generation, v1beta2.ReasonAccepted, "the spec can be carried out")
+	}
+	if reason, message := backupWords(s, in); reason != "" {
+		value := metav1.ConditionTrue
+		switch in.Action.(type) {
+		case backup.Idle, backup.Blocked:
+			value = metav1.ConditionFalse
+		default:
+		}
+		set(v1beta2.ConditionProgressing, value, generation, reason, message)
+	}
+	if value, reason, message := backedUp(s, in); reason != "" {
+		if run := in.Backup.Status.Run; run != nil {
+			generation = run.Generation // a try speaks of the spec that it began with
+		}
+		set(v1beta2.ConditionBackedUp, value, generation, reason, message)
+	}
+}
+
+// backupWords say what is going on. They are empty for a step that is over at once.
+func backupWords(s *v1beta2.EtcdBackupStatus, in BackupInput) (reason, message string) {
+	if in.Err != nil {
+		return v1beta2.ReasonActionFailed, in.Err.Error()
+	}
+	switch a := in.Action.(type) {
+	case backup.Idle:
+		return a.Reason, a.Message
+	case backup.Blocked:
+		return a.Reason, a.Message + wayOut(in)
+	case backup.Wait:
+		return a.Reason, waiting(s, a, in)
+	case backup.Start:
+		return v1beta2.ReasonWaitingForPods, "pod " + s.Run.Pod + " is being made"
+	case backup.Retry:
+		return v1beta2.ReasonWaitingForRetry, retrying(s, in)
+	}
+	return "", ""
+}
+
+func waiting(s *v1beta2.EtcdBackupStatus, a backup.Wait, in BackupInput) string {
+	switch {
+	case a.Reason == v1beta2.ReasonWaitingForRetry && s.Run != nil:
+		return retrying(s, in)
+	case s.Run == nil || s.Run.Bytes == 0 || a.Reason != v1beta2.ReasonBackingUp:
+		return a.Message
+	}
+	return fmt.Sprintf("%s, %s so far", s.Run.Step, Bytes(s.Run.Bytes))
+}
+
+func retrying(s *v1beta2.EtcdBackupStatus, in BackupInput) string {
+	return fmt.Sprintf("try %d failed; another one follows at %s. %s%s", s.Run.Attempt,
+		s.Run.RetryAfter.UTC().Format(time.RFC3339), s.Reason, wayOut(in))
+}
+
+// wayOut tells whoever waits for an EtcdBackup to go how it goes without its objects.
+func wayOut(in BackupInput) string {
+	if !in.Observed.Deleting {
+		return ""
+	}
+	return " (to delete the EtcdBackup and leave its objects where they are, set spec.deletionPolicy to Retain)"
+}
+
+// backedUp says how the last try went. The reason is empty if nothing is new.
+func backedUp(s *v1beta2.EtcdBackupStatus, in BackupInput) (value metav1.ConditionStatus, reason, message string) {
+	run := in.Observed.Run
+	switch a := in.Action.(type) {
+	case backup.Finish:
+		return metav1.ConditionTrue, v1beta2.ReasonBackedUp, taken(s)
+	case backup.Retry:
+		if run.Task == backup.TaskBackup {
+			return metav1.ConditionFalse, a.Failure.Reason, fmt.Sprintf("try %d of %d: %s", run.Attempt, backup.Attempts, a.Failure.Message)
+		}
+	case backup.GiveUp:
+		return metav1.ConditionFalse, a.Failure.Reason, fmt.Sprintf("given up after try %d: %s", run.Attempt, a.Failure.Message)
+	}
+	if meta.FindStatusCondition(s.Conditions, v1beta2.ConditionBackedUp) == nil {
+		return metav1.ConditionUnknown, v1beta2.ReasonNoBackupYet, "no try to take a backup is over yet"
+	}
+	return "", "", ""
+}
+
+func taken(s *v1beta2.EtcdBackupStatus) string {
+	if len(s.Snapshots) == 0 {
+		return "the backup was taken"
+	}
+	latest := s.Snapshots[0]
+	return fmt.Sprintf("%s has revision %d of etcd %s, %s", latest.Name, latest.Revision, latest.EtcdVersion, Bytes(latest.Size))
+}
+
+// Bytes is a size as people read it.
+func Bytes(n int64) string {
+	const enough = 10
+	unit := int64(1)
+	for n/unit >= enough<<10 {
+		unit <<= 10
+	}
+	return resource.NewQuantity(n/unit*unit, resource.BinarySI).String()
+}
