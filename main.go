@@ -11,6 +11,7 @@ import (
 	"runtime/debug"
 	"strings"
 	"time"
+	_ "time/tzdata" // the image has no time zones
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -150,17 +151,17 @@ func setup(mgr ctrl.Manager, pool *etcd.Pool, o options) error {
 	}).SetupWithManager(mgr); err != nil {
 		return fmt.Errorf("set the EtcdCluster controller up: %w", err)
 	}
+	if err := (&controllers.EtcdBackupReconciler{
+		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Recorder: mgr.GetEventRecorder(resources.FieldOwner),
+		Clock: clock.RealClock{}, OperatorImage: o.image, OpenShift: openShift,
+	}).SetupWithManager(mgr); err != nil {
+		return fmt.Errorf("set the EtcdBackup controller up: %w", err)
+	}
 	if err := (&controllers.EtcdRestoreReconciler{
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Recorder: mgr.GetEventRecorder(resources.FieldOwner),
 		Clock: clock.RealClock{}, OperatorImage: o.image, OpenShift: openShift,
 	}).SetupWithManager(mgr); err != nil {
 		return fmt.Errorf("set the EtcdRestore controller up: %w", err)
-	}
-	unsupported := &controllers.UnsupportedReconciler{
-		Client: mgr.GetClient(), Recorder: mgr.GetEventRecorder(resources.FieldOwner),
-	}
-	if err := unsupported.SetupWithManager(mgr); err != nil {
-		return fmt.Errorf("set the EtcdBackup controller up: %w", err)
 	}
 	if err := mgr.AddHealthzCheck("healthz", healthz.Ping); err != nil {
 		return fmt.Errorf("set the health probe up: %w", err)

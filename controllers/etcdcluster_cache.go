@@ -35,8 +35,12 @@ func trimPod(o any) (any, error) {
 	if !ok {
 		return o, nil
 	}
-	etcd := resources.EtcdOf(pod)
 	pod.ManagedFields = nil
+	if agents(pod) { // there are few of them, and many reasons why one does not do its work
+		pod.Spec = corev1.PodSpec{}
+		return pod, nil
+	}
+	etcd := resources.EtcdOf(pod)
 	spec, status := pod.Spec, pod.Status
 	pod.Spec = corev1.PodSpec{
 		NodeName: spec.NodeName, Containers: []corev1.Container{{Name: etcd.Name, Image: etcd.Image}},
@@ -59,6 +63,13 @@ func trimPod(o any) (any, error) {
 		}
 	}
 	return pod, nil
+}
+
+// agents tells whether an agent runs in the pod, and no member.
+func agents(pod *corev1.Pod) bool {
+	_, backup := pod.Labels[resources.LabelBackup]
+	_, restore := pod.Labels[resources.LabelRestore]
+	return backup || restore
 }
 
 func trimContainers(all []corev1.ContainerStatus) []corev1.ContainerStatus {

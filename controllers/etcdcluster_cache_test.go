@@ -59,6 +59,25 @@ func TestTrimPod(t *testing.T) {
 	}
 }
 
+// TestTrimAgentPod checks that what is said of an agent's pod is known of the trimmed one.
+func TestTrimAgentPod(t *testing.T) {
+	pod, err := resources.AgentPod{
+		Namespace: "n", Name: "b-1", Labels: map[string]string{resources.LabelBackup: "b"}, Image: "operator",
+	}.Pod()
+	if err != nil {
+		t.Fatal(err)
+	}
+	pod.Status = corev1.PodStatus{Phase: corev1.PodFailed, Reason: "Evicted", Message: "the node was low on memory"}
+	whole := backupPodOf(pod, false)
+	small := trimmed(t, trimPod, pod)
+	if got := backupPodOf(small, false); !reflect.DeepEqual(got, whole) || got.Problem == "" {
+		t.Errorf("trimmed: %+v\nwhole: %+v", got, whole)
+	}
+	if len(small.Spec.Containers) > 0 {
+		t.Errorf("left: %+v", small.Spec)
+	}
+}
+
 // TestTrimService checks that nothing is lost of a cluster's Service, and that of others its owner is known.
 func TestTrimService(t *testing.T) {
 	c := &v1beta2.EtcdCluster{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "c", UID: "u"}}

@@ -27,6 +27,7 @@ func TestAPI(t *testing.T) {
 		"legacy":             testLegacyObjects,
 		"legacy status":      testLegacyStatus,
 		"legacy backup":      testLegacyBackupStatus,
+		"backup":             testBackup,
 		"storage":            testStorage,
 		"scale":              testScale,
 		"unknown is dropped": testStrict,

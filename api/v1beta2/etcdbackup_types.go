@@ -115,10 +115,12 @@ type BackupPolicy struct {
 	// timeoutInSecond is how long one backup may take, its check included; 60 if 0 with storageType, as it always was, and
 	// 3600 with storage.
 	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=3153600000
 	// +optional
 	TimeoutInSecond int64 `json:"timeoutInSecond,omitempty"`
 	// backupIntervalInSecond is the time between two backups; 0 means one backup only, or what schedule says.
 	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=3153600000
 	// +optional
 	BackupIntervalInSecond int64 `json:"backupIntervalInSecond,omitempty"`
 	// maxBackups is how many of the latest are kept; 0 does not limit them.

@@ -1,0 +1,51 @@
+package v1beta2_test
+
+import (
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+)
+
+// testBackup asks which EtcdBackups are accepted.
+func testBackup(t *testing.T, c client.Client) {
+	for name, tc := range map[string]struct {
+		fields map[string]any
+		want   string
+	}{
+		"of a cluster, by URL": {nil, ""},
+		"all about retention": {map[string]any{
+			"spec.schedule": "@daily", "spec.timeZone": "Europe/Berlin",
+			"spec.backupPolicy": map[string]any{"maxBackups": int64(3), "maxAge": "720h", "keep": map[string]any{"daily": int64(7)}},
+		}, ""},
+		"to a claim": {map[string]any{
+			"spec.storage": map[string]any{"url": "file:///backups", "persistentVolumeClaim": "backups"},
+		}, ""},
+		"of nothing":       {map[string]any{"spec.etcdCluster": nil}, "say what of"},
+		"of two":           {map[string]any{"spec.etcdEndpoints": []any{"http://a:2379"}}, "say what of"},
+		"to nowhere":       {map[string]any{"spec.storage": nil}, "say where to"},
+		"to a bad URL":     {map[string]any{"spec.storage.url": "ftp://a/b"}, "spec.storage.url"},
+		"to no claim":      {map[string]any{"spec.storage.url": "file:///backups"}, "persistentVolumeClaim"},
+		"a stray TLS":      {map[string]any{"spec.clientTLSSecret": "tls"}, "clientTLSSecret belongs to etcdEndpoints"},
+		"a stray zone":     {map[string]any{"spec.timeZone": "UTC"}, "timeZone belongs to schedule"},
+		"two schedules":    {map[string]any{"spec.schedule": "@daily", "spec.backupPolicy": map[string]any{"backupIntervalInSecond": int64(5)}}, "not both"},
+		"an age in days":   {map[string]any{"spec.backupPolicy": map[string]any{"maxAge": "30d"}}, "maxAge"},
+		"an age below now": {map[string]any{"spec.backupPolicy": map[string]any{"maxAge": "-1h"}}, "maxAge must be more than 0"},
+		"too long a name":  {map[string]any{"metadata.name": strings.Repeat("a", 64)}, "at most 63 characters"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			u := &unstructured.Unstructured{Object: map[string]any{
+				"apiVersion": v1beta2.GroupVersion.String(), "kind": "EtcdBackup",
+				"metadata": map[string]any{"name": "b", "namespace": "default"},
+				"spec": map[string]any{
+					"etcdCluster": map[string]any{"name": "c"}, "storage": map[string]any{"url": "s3://bucket/folder"},
+				},
+			}}
+			set(u, tc.fields)
+			check(t, c.Create(t.Context(), u, client.DryRunAll), tc.want)
+		})
+	}
+}

@@ -1,0 +1,316 @@
+package controllers_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/testenv"
+)
+
+// TestEtcdBackup asks a real API server, under the operator's own role. One server serves all: it takes seconds to start.
+func TestEtcdBackup(t *testing.T) {
+	config := testenv.Start(t)
+	admin := testenv.Client(t, config)
+	installRoles(t, admin)
+	for name, test := range map[string]func(*testing.T, *backups){
+		"once":         backupOnce,
+		"periodic":     backupPeriodic,
+		"snapshots":    backupSnapshots,
+		"retries":      backupRetries,
+		"edited":       backupEdited,
+		"shared":       backupShared,
+		"cluster":      backupOfCluster,
+		"bad-spec":     backupBadSpec,
+		"suspended":    backupSuspended,
+		"foreign-pod":  backupForeignPod,
+		"lost-pod":     backupLostPod,
+		"retained":     backupRetained,
+		"cleaned":      backupCleaned,
+		"way-out":      backupWayOut,
+		"terminating":  backupTerminating,
+		"stopped":      backupStopped,
+		"progress":     backupProgress,
+		"kept-metrics": backupMetrics,
+	} {
+		t.Run(name, func(t *testing.T) { test(t, newBackups(t, config, admin, "backup-"+name)) })
+	}
+	t.Run("woken", func(t *testing.T) { backupWoken(t, config, newBackups(t, config, admin, "backup-woken")) })
+}
+
+func operatorConfig(config *rest.Config) *rest.Config {
+	own := rest.CopyConfig(config)
+	own.Impersonate = rest.ImpersonationConfig{
+		UserName: "system:serviceaccount:etcd-operator-system:etcd-operator-controller-manager",
+		Groups:   []string{"system:serviceaccounts", "system:authenticated"},
+	}
+	return own
+}
+
+func backupOnce(t *testing.T, w *backups) {
+	w.backup(t, "b", func(s *v1beta2.EtcdBackupSpec) {
+		s.EncryptionSecret, s.ClientTLSSecret = "passphrase", "tls"
+		s.BackupPolicy = &v1beta2.BackupPolicy{MaxBackups: 3, MaxAge: &metav1.Duration{Duration: 48 * time.Hour}}
+	})
+	w.settle(t, "b")
+	w.says(t, "b", v1beta2.ConditionAccepted, metav1.ConditionTrue, v1beta2.ReasonAccepted, "")
+	w.says(t, "b", v1beta2.ConditionBackedUp, metav1.ConditionUnknown, v1beta2.ReasonNoBackupYet, "")
+	w.says(t, "b", v1beta2.ConditionProgressing, metav1.ConditionTrue, v1beta2.ReasonWaitingForPods, "")
+	pod := w.pod(t, "b")
+	if !metav1.IsControlledBy(pod, w.read(t, "b")) || pod.Name != w.read(t, "b").Status.Run.Pod {
+		t.Errorf("the pod is %+v", pod.ObjectMeta)
+	}
+	task := taskOf(t, pod)
+	if task.Backup == nil || task.Backup.Endpoints[0] != "http://etcd:2379" || !task.Backup.TLS || !task.Encrypted ||
+		task.Writer.Name != "b" || task.Timeout != time.Hour || !task.Backup.Compress || task.Backup.Periodic ||
+		task.Backup.Policy.Last != 3 || task.Backup.Policy.MaxAge != 48*time.Hour {
+		t.Errorf("its task is %+v, %+v", task, task.Backup)
+	}
+	w.runs(t, pod, "127.0.0.1")
+	w.settle(t, "b")
+	w.says(t, "b", v1beta2.ConditionProgressing, metav1.ConditionTrue, v1beta2.ReasonBackingUp, "")
+	w.later(time.Minute)
+	w.ends(t, pod, w.taken(7, 1))
+	if result := w.settle(t, "b"); result.RequeueAfter != 0 {
+		t.Errorf("it is over, and looked at again in %s", result.RequeueAfter)
+	}
+	w.says(t, "b", v1beta2.ConditionBackedUp, metav1.ConditionTrue, v1beta2.ReasonBackedUp, "revision 7 of etcd 3.6.16, 2Mi")
+	w.says(t, "b", v1beta2.ConditionProgressing, metav1.ConditionFalse, v1beta2.ReasonCompleted, "")
+	s := w.read(t, "b").Status
+	if !s.Succeeded || s.Reason != "" || s.EtcdRevision != 7 || s.EtcdVersion != "3.6.16" || s.Run != nil ||
+		!s.LastSuccessDate.Time.Equal(w.clock.Now()) || s.SnapshotCount != 1 || len(s.Snapshots) != 1 || s.NextBackup != nil {
+		t.Errorf("status %+v", s)
+	}
+	if pods := w.pods(t, "b"); len(pods) > 0 {
+		t.Errorf("%s is still there", pods[0].Name)
+	}
+	w.edit(t, "b", func(s *v1beta2.EtcdBackupSpec) { s.Verify = v1beta2.VerifyNone })
+	w.later(time.Hour)
+	w.settle(t, "b")
+	if pods := w.pods(t, "b"); len(pods) > 0 {
+		t.Errorf("an edit has it taken a second time")
+	}
+	if told := w.told(); !strings.Contains(told, "Normal BackingUp try 1") || !strings.Contains(told, "Normal BackedUp 7.db.zst") {
+		t.Errorf("events:\n%s", told)
+	}
+}
+
+func backupPeriodic(t *testing.T, w *backups) {
+	created := w.backup(t, "b", hourly).CreationTimestamp
+	w.settle(t, "b")
+	w.ends(t, w.pod(t, "b"), w.taken(1, 1))
+	w.settle(t, "b")
+	s := w.read(t, "b").Status
+	if !s.LastDue.Equal(&created) || !s.NextBackup.Time.Equal(w.read(t, "b").Status.LastDue.Add(time.Hour)) {
+		t.Fatalf("due at %s, was due at %s, will be at %s", created, s.LastDue, s.NextBackup)
+	}
+	w.clock.SetTime(s.NextBackup.Add(-2 * time.Second))
+	if result := w.settle(t, "b"); result.RequeueAfter != 2*time.Second || len(w.pods(t, "b")) > 0 {
+		t.Errorf("two seconds too early: %+v, %d pods", result, len(w.pods(t, "b")))
+	}
+	w.later(2 * time.Second)
+	w.settle(t, "b")
+	if task := taskOf(t, w.pod(t, "b")); !task.Backup.Periodic {
+		t.Errorf("task %+v", task.Backup)
+	}
+	w.ends(t, w.pod(t, "b"), w.taken(2, 2))
+	w.settle(t, "b")
+
+	w.later(5*time.Hour + time.Minute) // the operator was away
+	w.settle(t, "b")
+	w.ends(t, w.pod(t, "b"), w.taken(3, 3))
+	w.settle(t, "b")
+	s = w.read(t, "b").Status
+	if len(w.pods(t, "b")) > 0 || len(s.Snapshots) != 3 || s.LastDue.Sub(created.Time) != 6*time.Hour {
+		t.Errorf("of five missed runs one is to be made up for: %+v", s)
+	}
+}
+
+// backupSnapshots wants the latest ten, the newest first, without those that were deleted.
+func backupSnapshots(t *testing.T, w *backups) {
+	w.backup(t, "b", hourly)
+	for i := range int64(12) {
+		result := w.taken(100-i, int32(i)+1)
+		if i == 5 {
+			result.Deleted, result.Total = []string{"97.db.zst"}, 5
+		}
+		w.settle(t, "b")
+		w.ends(t, w.pod(t, "b"), result)
+		w.settle(t, "b")
+		w.later(time.Hour)
+	}
+	s := w.read(t, "b").Status
+	var revisions []int64
+	for _, snapshot := range s.Snapshots {
+		revisions = append(revisions, snapshot.Revision)
+	}
+	if len(revisions) != 10 || revisions[0] != 89 || revisions[9] != 99 || s.EtcdRevision != 89 {
+		t.Errorf("%v, latest %d", revisions, s.EtcdRevision)
+	}
+	if told := w.told(); !strings.Contains(told, "Normal Pruned") || !strings.Contains(told, "97.db.zst") {
+		t.Errorf("events:\n%s", told)
+	}
+}
+
+func backupRetries(t *testing.T, w *backups) {
+	w.backup(t, "b", asItIs)
+	names := map[string]bool{}
+	delay := 10 * time.Second
+	for try := 1; try <= 6; try++ {
+		w.settle(t, "b")
+		pod := w.pod(t, "b")
+		names[pod.Name] = true
+		w.ends(t, pod, refusedBy(v1beta2.ReasonStorageTimeout, false))
+		result := w.settle(t, "b")
+		if kept := w.pod(t, "b"); kept.Name != pod.Name {
+			t.Fatalf("the log of %s is gone", pod.Name)
+		}
+		if try < 6 && result.RequeueAfter != delay {
+			t.Fatalf("after try %d the next one comes in %s, want %s", try, result.RequeueAfter, delay)
+		}
+		w.says(t, "b", v1beta2.ConditionBackedUp, metav1.ConditionFalse, v1beta2.ReasonStorageTimeout, "it is said what to do")
+		w.later(delay)
+		delay *= 2
+	}
+	if len(names) != 6 {
+		t.Errorf("six tries had the pods %v", names)
+	}
+	w.says(t, "b", v1beta2.ConditionBackedUp, metav1.ConditionFalse, v1beta2.ReasonStorageTimeout, "given up after try 6")
+	w.says(t, "b", v1beta2.ConditionProgressing, metav1.ConditionFalse, v1beta2.ReasonCompleted, "")
+	if s := w.read(t, "b").Status; s.Succeeded || s.Reason != "StorageTimeout: it is said what to do" || s.Run != nil {
+		t.Errorf("status %+v", s)
+	}
+	if told := w.told(); strings.Count(told, "Warning StorageTimeout") != 6 {
+		t.Errorf("events:\n%s", told)
+	}
+}
+
+// backupEdited mends the spec of one that was given up, before and after it was.
+func backupEdited(t *testing.T, w *backups) {
+	mend := func(s *v1beta2.EtcdBackupSpec) { s.Storage.Secret += "x" }
+	w.backup(t, "b", asItIs)
+	w.settle(t, "b")
+	w.edit(t, "b", mend)
+	w.ends(t, w.pod(t, "b"), refusedBy(v1beta2.ReasonStorageCredentialsRefused, true))
+	w.settle(t, "b")
+	w.says(t, "b", v1beta2.ConditionProgressing, metav1.ConditionTrue, v1beta2.ReasonWaitingForRetry, "try 1 failed")
+	w.later(10 * time.Second)
+	w.settle(t, "b")
+	if task := taskOf(t, w.pod(t, "b")); task.Storage.Secret != "keysx" {
+		t.Errorf("another try has the Secret %s", task.Storage.Secret)
+	}
+	w.ends(t, w.pod(t, "b"), refusedBy(v1beta2.ReasonStorageCredentialsRefused, true))
+	w.settle(t, "b")
+	w.says(t, "b", v1beta2.ConditionProgressing, metav1.ConditionFalse, v1beta2.ReasonCompleted, "")
+	w.edit(t, "b", mend)
+	w.settle(t, "b")
+	if task := taskOf(t, w.pod(t, "b")); task.Storage.Secret != "keysxx" {
+		t.Errorf("after an edit it is tried with the Secret %s", task.Storage.Secret)
+	}
+}
+
+// backupShared has three use a storage: two in one folder, the third in another.
+func backupShared(t *testing.T, w *backups) {
+	at := func(url string) func(*v1beta2.EtcdBackupSpec) {
+		return func(s *v1beta2.EtcdBackupSpec) { s.Storage.URL = url }
+	}
+	w.backup(t, "a", at("s3://shared/x"))
+	w.backup(t, "b", at("s3://shared/x/"))
+	w.backup(t, "c", at("s3://shared/y"))
+	for _, name := range []string{"a", "b", "c"} {
+		w.settle(t, name)
+	}
+	a := w.pod(t, "a")
+	w.pod(t, "c")
+	w.says(t, "b", v1beta2.ConditionProgressing, metav1.ConditionTrue, v1beta2.ReasonWaitingForStorage, w.namespace+"/a")
+	if pods := w.pods(t, "b"); len(pods) > 0 {
+		t.Fatalf("%s is at work beside %s", pods[0].Name, a.Name)
+	}
+	w.ends(t, a, refusedBy(v1beta2.ReasonEtcdUnreachable, false))
+	w.settle(t, "a")
+	w.settle(t, "b") // a waits for its next try: it is b's turn
+	b := w.pod(t, "b")
+	w.later(time.Minute)
+	w.settle(t, "a")
+	w.says(t, "a", v1beta2.ConditionProgressing, metav1.ConditionTrue, v1beta2.ReasonWaitingForStorage, w.namespace+"/b")
+	w.ends(t, b, w.taken(1, 1))
+	w.settle(t, "b")
+	w.settle(t, "a")
+	if again := w.pod(t, "a"); again.Name == a.Name {
+		t.Errorf("%s has no other try", a.Name)
+	}
+}
+
+func backupSuspended(t *testing.T, w *backups) {
+	w.backup(t, "b", func(s *v1beta2.EtcdBackupSpec) { s.Suspend = true })
+	w.settle(t, "b")
+	w.says(t, "b", v1beta2.ConditionProgressing, metav1.ConditionFalse, v1beta2.ReasonSuspended, "spec.suspend")
+	if pods := w.pods(t, "b"); len(pods) > 0 {
+		t.Fatal("it is at work")
+	}
+	w.edit(t, "b", func(s *v1beta2.EtcdBackupSpec) { s.Suspend = false })
+	w.settle(t, "b")
+	w.edit(t, "b", func(s *v1beta2.EtcdBackupSpec) { s.Suspend = true })
+	w.settle(t, "b")
+	w.ends(t, w.pod(t, "b"), w.taken(1, 1))
+	w.settle(t, "b")
+	if !w.read(t, "b").Status.Succeeded {
+		t.Error("the one that was under way has not gone on")
+	}
+}
+
+// backupForeignPod has somebody else hold the name of the first try's pod.
+func backupForeignPod(t *testing.T, w *backups) {
+	w.backup(t, "b", asItIs)
+	for w.read(t, "b").Status.Run == nil {
+		_, err := w.step(t, "b", w.operator)
+		must(t, err)
+	}
+	foreign := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: w.read(t, "b").Status.Run.Pod}}
+	foreign.Spec = w.podSpec(t)
+	must(t, w.Create(t.Context(), foreign))
+	w.settle(t, "b")
+	w.says(t, "b", v1beta2.ConditionBackedUp, metav1.ConditionFalse, v1beta2.ReasonNameTaken, foreign.Name+" belongs to nobody")
+	w.later(10 * time.Second)
+	w.settle(t, "b") // another try has another name
+	w.ends(t, w.pod(t, "b"), w.taken(1, 1))
+	w.settle(t, "b")
+	w.says(t, "b", v1beta2.ConditionBackedUp, metav1.ConditionTrue, v1beta2.ReasonBackedUp, "")
+	must(t, w.Get(t.Context(), client.ObjectKeyFromObject(foreign), foreign))
+}
+
+// podSpec is one that the namespace takes.
+func (w *backups) podSpec(t *testing.T) corev1.PodSpec {
+	t.Helper()
+	w.backup(t, "other", asItIs)
+	w.settle(t, "other")
+	spec := w.pod(t, "other").Spec
+	return spec
+}
+
+// backupLostPod has a pod die without a word, and one be deleted.
+func backupLostPod(t *testing.T, w *backups) {
+	w.backup(t, "b", asItIs)
+	w.settle(t, "b")
+	pod := w.pod(t, "b")
+	pod.Status.Phase, pod.Status.Reason, pod.Status.Message = corev1.PodFailed, "Evicted", "the node was low on memory"
+	must(t, w.Status().Update(t.Context(), pod))
+	w.settle(t, "b")
+	w.says(t, "b", v1beta2.ConditionBackedUp, metav1.ConditionFalse, v1beta2.ReasonAgentLost, "low on memory")
+	w.later(10 * time.Second)
+	w.settle(t, "b")
+	must(t, w.Delete(t.Context(), w.pod(t, "b")))
+	w.settle(t, "b")
+	w.says(t, "b", v1beta2.ConditionBackedUp, metav1.ConditionFalse, v1beta2.ReasonAgentLost, "try 2 of 6: the pod was deleted")
+	w.later(20 * time.Second)
+	w.settle(t, "b")
+	w.ends(t, w.pod(t, "b"), w.taken(1, 1))
+	w.settle(t, "b")
+	w.says(t, "b", v1beta2.ConditionBackedUp, metav1.ConditionTrue, v1beta2.ReasonBackedUp, "")
+}

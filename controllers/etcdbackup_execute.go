@@ -1,0 +1,144 @@
+package controllers
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/agent"
+	"github.com/etcdpilot/etcd-operator/internal/plan/backup"
+	"github.com/etcdpilot/etcd-operator/internal/resources"
+	"github.com/etcdpilot/etcd-operator/internal/snapshot"
+)
+
+// cleanTimeout is how long one try to delete all objects may take. What it has deleted by then is gone for good.
+const cleanTimeout = time.Hour
+
+// execute carries out the one action of this pass. What goes into status takes effect with the status write at its end,
+// which is a compare-and-swap on the version that was read.
+func (r *EtcdBackupReconciler) execute(ctx context.Context, p *backupPass) error {
+	switch a := p.action.(type) {
+	case backup.Guard:
+		return r.patchFinalizer(ctx, p, controllerutil.AddFinalizer)
+	case backup.Release:
+		return r.patchFinalizer(ctx, p, controllerutil.RemoveFinalizer)
+	case backup.CreatePod:
+		return r.createPod(ctx, p)
+	case backup.DeletePod:
+		uid := types.UID(a.UID)
+		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: p.object.Namespace, Name: a.Name}}
+		return client.IgnoreNotFound(r.Client.Delete(ctx, pod, client.Preconditions{UID: &uid}))
+	default:
+		return nil
+	}
+}
+
+// patchFinalizer changes the finalizers of the version that was read.
+func (r *EtcdBackupReconciler) patchFinalizer(ctx context.Context, p *backupPass,
+	change func(client.Object, string) bool,
+) error {
+	read := p.object.DeepCopy()
+	change(p.object, v1beta2.FinalizerObjects)
+	patch := client.MergeFromWithOptions(read, client.MergeFromWithOptimisticLock{})
+	return client.IgnoreNotFound(r.Client.Patch(ctx, p.object, patch, client.FieldOwner(resources.FieldOwner)))
+}
+
+// createPod makes the pod of a try. One that Kubernetes does not take is a try that failed.
+func (r *EtcdBackupReconciler) createPod(ctx context.Context, p *backupPass) error {
+	pod, err := r.agentPod(p).Pod()
+	if err != nil {
+		return fmt.Errorf("build the pod: %w", err)
+	}
+	err = r.Client.Create(ctx, pod, client.FieldOwner(resources.FieldOwner))
+	switch {
+	case apierrors.IsAlreadyExists(err):
+		return r.adopt(ctx, p, pod.Name)
+	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) && p.observed.Deleting:
+		// No pod will ever be made there again, and the namespace waits for us.
+		p.action = backup.Release{}
+		return r.patchFinalizer(ctx, p, controllerutil.RemoveFinalizer)
+	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
+		p.action = backup.Wait{
+			Reason: v1beta2.ReasonTerminating, Message: "the namespace is being deleted", After: heartbeat,
+		}
+		return nil
+	case apierrors.IsForbidden(err), apierrors.IsInvalid(err):
+		p.action = backup.Refused(p.observed, backup.Problem{
+			Reason: v1beta2.ReasonPodCannotStart, Message: "Kubernetes does not take the pod: " + err.Error(),
+		})
+		return nil
+	}
+	return err
+}
+
+// adopt takes a pod of that name for the one that is wanted if it is ours: an earlier pass made it and could not say so.
+func (r *EtcdBackupReconciler) adopt(ctx context.Context, p *backupPass, name string) error {
+	pod := &corev1.Pod{}
+	if err := r.Live.Get(ctx, client.ObjectKey{Namespace: p.object.Namespace, Name: name}, pod); err != nil {
+		return err
+	}
+	if metav1.IsControlledBy(pod, p.object) {
+		return nil
+	}
+	owner := "nobody"
+	if ref := metav1.GetControllerOf(pod); ref != nil {
+		owner = ref.Kind + " " + ref.Name
+	}
+	p.action = backup.Refused(p.observed, backup.Problem{
+		Reason: v1beta2.ReasonNameTaken,
+		Message: fmt.Sprintf("Pod %s belongs to %s, and the backup needs that name: delete it, or give the EtcdBackup another "+
+			"name", name, owner),
+	})
+	return nil
+}
+
+// agentPod is what the pod of the run's try is made from.
+func (r *EtcdBackupReconciler) agentPod(p *backupPass) resources.AgentPod {
+	b := p.object
+	pod := resources.AgentPod{
+		Namespace: b.Namespace, Name: b.Status.Run.Pod,
+		Owner: *metav1.NewControllerRef(b, v1beta2.GroupVersion.WithKind("EtcdBackup")),
+		// LabelApp has the cache hold them.
+		Labels: map[string]string{resources.LabelApp: resources.AppValue, resources.LabelBackup: b.Name},
+		Policy: b.Spec.Pod, Image: r.OperatorImage, OpenShift: r.OpenShift,
+		Task: agent.Task{
+			Writer:  snapshot.Writer{Kind: "EtcdBackup", Namespace: b.Namespace, Name: b.Name, UID: string(b.UID)},
+			Storage: p.storage,
+		},
+	}
+	if p.observed.Run.Task == backup.TaskClean {
+		pod.Task.Clean, pod.Task.Timeout = &agent.Clean{}, cleanTimeout
+		return pod
+	}
+	pod.EncryptionSecret, pod.ClientTLSSecret = b.Spec.EncryptionSecret, b.Spec.ClientTLSSecret
+	pod.Task.Encrypted, pod.Task.Timeout = b.Spec.EncryptionSecret != "", p.observed.Timeout
+	pod.Task.Backup = &agent.Backup{
+		Endpoints: slices.Clone(p.source.endpoints), Cluster: p.source.cluster, TLS: b.Spec.ClientTLSSecret != "",
+		LegacyKey: p.key, Periodic: p.observed.Schedule != nil,
+		Compress: b.Spec.Compression == v1beta2.CompressionZstd, Verify: b.Spec.Verify,
+		Policy: retention(policyOf(b)),
+	}
+	return pod
+}
+
+// retention says which backups are kept.
+func retention(given v1beta2.BackupPolicy) snapshot.Policy {
+	policy := snapshot.Policy{Last: int(given.MaxBackups)}
+	if given.MaxAge != nil {
+		policy.MaxAge = given.MaxAge.Duration
+	}
+	if keep := given.Keep; keep != nil {
+		policy.Hourly, policy.Daily = int(keep.Hourly), int(keep.Daily)
+		policy.Weekly, policy.Monthly = int(keep.Weekly), int(keep.Monthly)
+	}
+	return policy
+}

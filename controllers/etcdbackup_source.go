@@ -1,0 +1,72 @@
+package controllers
+
+import (
+	"context"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/member"
+	"github.com/etcdpilot/etcd-operator/internal/plan/backup"
+	"github.com/etcdpilot/etcd-operator/internal/resources"
+	"github.com/etcdpilot/etcd-operator/internal/snapshot"
+)
+
+// source is the etcd that is backed up.
+type source struct {
+	endpoints []string
+	cluster   snapshot.Cluster
+}
+
+// sourceOf finds the members of the cluster that is to be backed up. Whether they answer is for the pod to see: one that
+// does is enough, even without a quorum.
+func sourceOf(ctx context.Context, reader client.Reader, b *v1beta2.EtcdBackup) (source, *backup.Problem, error) {
+	ref := b.Spec.EtcdCluster
+	if ref == nil {
+		return source{endpoints: b.Spec.EtcdEndpoints}, nil, nil
+	}
+	c := &v1beta2.EtcdCluster{}
+	err := reader.Get(ctx, client.ObjectKey{Namespace: b.Namespace, Name: ref.Name}, c)
+	switch {
+	case apierrors.IsNotFound(err):
+		return source{}, &backup.Problem{
+			Reason: v1beta2.ReasonClusterMissing,
+			Message: fmt.Sprintf("spec.etcdCluster: there is no EtcdCluster %s in namespace %s: create it, or correct the name",
+				ref.Name, b.Namespace),
+		}, nil
+	case err != nil:
+		return source{}, nil, fmt.Errorf("read EtcdCluster %s: %w", ref.Name, err)
+	// One that has been up goes on without TLS: it is cared for as its last good spec asks.
+	case c.Status.ClusterID == "" && c.Spec.TLS != nil && c.Spec.TLS.Static != nil:
+		return source{}, &backup.Problem{
+			Reason: v1beta2.ReasonTLSNotSupported,
+			Message: fmt.Sprintf("EtcdCluster %s does not start, for this release does not carry its spec.TLS.static out: "+
+				"remove that there", c.Name),
+		}, nil
+	case c.Status.ClusterID == "" || len(votersOf(c)) == 0:
+		return source{}, &backup.Problem{
+			Reason:  v1beta2.ReasonWaitingForCluster,
+			Message: fmt.Sprintf("EtcdCluster %s has not been up yet: the backup is taken once it is", c.Name),
+		}, nil
+	}
+	s := source{cluster: snapshot.Cluster{
+		Namespace: c.Namespace, Name: c.Name, UID: string(c.UID), ID: c.Status.ClusterID,
+	}}
+	for _, name := range votersOf(c) {
+		s.endpoints = append(s.endpoints, member.ClientURL(member.Host(name, c.Name, c.Namespace, resources.Domain(c))))
+	}
+	return s, nil, nil
+}
+
+// votersOf are the members that have all data.
+func votersOf(c *v1beta2.EtcdCluster) []string {
+	var names []string
+	for _, m := range c.Status.MemberStatuses {
+		if m.Role == v1beta2.MemberRoleVoter {
+			names = append(names, m.Name)
+		}
+	}
+	return names
+}
