@@ -1,11 +1,9 @@
 package controllers
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -23,12 +21,8 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/version"
 )
 
-const (
-	// restoresKept is how many restores status tells of.
-	restoresKept = 10
-	// restoreTimeout is how long one try to read a snapshot may take unless the EtcdRestore says otherwise.
-	restoreTimeout = time.Hour
-)
+// restoresKept is how many restores status tells of.
+const restoresKept = 10
 
 // clusterRestored leads from an EtcdRestore to its cluster.
 func clusterRestored(_ context.Context, o client.Object) []reconcile.Request {
@@ -141,12 +135,11 @@ func (r *EtcdClusterReconciler) addRestore(ctx context.Context, p *pass, pod *co
 		return fmt.Errorf("the EtcdRestore of the snapshot to start from is gone: create another one")
 	}
 	from, token := p.restore.Status.Source, p.cluster.Status.Bootstrap.Token
-	timeout := cmp.Or(time.Duration(p.restore.Spec.TimeoutInSecond)*time.Second, restoreTimeout)
 	task := agent.Task{
 		Writer: snapshot.Writer{
 			Kind: "EtcdRestore", Namespace: p.restore.Namespace, Name: p.restore.Name, UID: string(p.restore.UID),
 		},
-		Storage: from.Storage, Encrypted: from.EncryptionSecret != "", Timeout: timeout,
+		Storage: from.Storage, Encrypted: from.EncryptionSecret != "", Timeout: restoreTimeout(&p.restore.Spec),
 		Restore: &agent.Restore{
 			Object: from.Object, SHA256: from.SHA256, Folder: member.DataDir,
 			EtcdVersion: version.OfImage(resources.EtcdOf(pod).Image),

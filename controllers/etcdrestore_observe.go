@@ -102,7 +102,7 @@ func recordOf(records []v1beta2.RestoreRecord, uid string) *restore.Record {
 	if i < 0 {
 		return nil
 	}
-	return &restore.Record{Completed: records[i].CompletedAt != nil, Superseded: i > 0, Problem: records[i].Problem}
+	return &restore.Record{Completed: records[i].CompletedAt != nil, Superseded: i > 0}
 }
 
 // observeAhead looks for another restore of the cluster that has come further. Nobody but the one who is next has to know.

@@ -15,8 +15,6 @@ const FinalizerObjects = "etcd.database.coreos.com/objects"
 
 // Reasons of an EtcdBackup beside those of storages and snapshots.
 const (
-	// ReasonAccepted means that the spec can be carried out.
-	ReasonAccepted = "Accepted"
 	// ReasonNoBackupYet means that no try to take a backup is over yet.
 	ReasonNoBackupYet = "NoBackupYet"
 	// ReasonBackedUp means that a backup was taken, and checked as spec.verify says.
@@ -27,8 +25,6 @@ const (
 	ReasonWarning = "Warning"
 	// ReasonInvalidSchedule means that spec.schedule or spec.timeZone cannot be understood.
 	ReasonInvalidSchedule = "InvalidSchedule"
-	// ReasonClusterMissing means that there is no EtcdCluster of that name in the namespace.
-	ReasonClusterMissing = "ClusterMissing"
 	// ReasonWaitingForCluster means that the EtcdCluster has not been up yet.
 	ReasonWaitingForCluster = "WaitingForCluster"
 	// ReasonCleaning means that the objects of an EtcdBackup that is being deleted are deleted, as its deletionPolicy says.

@@ -8,7 +8,7 @@ const (
 	ConditionProgressing = "Progressing"
 	// ConditionDegraded is true while a member cannot be counted on, or while the operator cannot carry the spec out.
 	ConditionDegraded = "Degraded"
-	// ConditionAccepted is false on an object that this release does not carry out.
+	// ConditionAccepted is false of an EtcdBackup or EtcdRestore that cannot be carried out as it is.
 	ConditionAccepted = "Accepted"
 	// ConditionRestored is true of an EtcdRestore once its cluster runs on the restored data.
 	ConditionRestored = "Restored"
@@ -130,13 +130,6 @@ const (
 	ReasonCorrupt = "Corrupt"
 	// ReasonTLSNotSupported means that this release does not carry spec.TLS out.
 	ReasonTLSNotSupported = "TLSNotSupported"
-	// ReasonWaitingForRestore means that the cluster starts once a snapshot was verified, or that an EtcdRestore waits for
-	// another one of the same cluster.
-	ReasonWaitingForRestore = "WaitingForRestore"
-	// ReasonRestoring means that the first member makes its data of a snapshot.
-	ReasonRestoring = "Restoring"
-	// ReasonRestored means that a restored cluster has taken the place of what is deleted.
-	ReasonRestored = "Restored"
 	// ReasonScheduled means that the next backup is not due yet; Completed that the one asked for is over; Suspended that
 	// spec.suspend keeps new ones from being taken.
 	ReasonScheduled = "Scheduled"
@@ -152,7 +145,9 @@ const (
 	ReasonAgentLost = "AgentLost"
 	// ReasonTimeout means that the work was not done in the time that it was given.
 	ReasonTimeout = "Timeout"
-
-	// ReasonNotSupportedYet means that this release does not carry out objects of this kind.
-	ReasonNotSupportedYet = "NotSupportedYet"
+	// ReasonAccepted means that an object is carried out.
+	ReasonAccepted = "Accepted"
+	// ReasonClusterMissing means that there is no EtcdCluster of that name in the namespace: create it, or give an
+	// EtcdRestore a template for it.
+	ReasonClusterMissing = "ClusterMissing"
 )

@@ -3,18 +3,17 @@ package v1beta2
 // Reasons about restores.
 const (
 	// ReasonVerifying means that the snapshot is being read and checked; Saving that what the cluster holds is being saved;
-	// Restoring that the cluster starts again from the snapshot; Restored that it runs on it.
+	// Restoring that the cluster starts again from the snapshot; Restored that it runs on it, and what it has replaced is deleted.
 	ReasonVerifying = "Verifying"
 	ReasonSaving    = "Saving"
 	ReasonRestoring = "Restoring"
 	ReasonRestored  = "Restored"
-	// ReasonWaitingForRestore means that another EtcdRestore is replacing the data of the same cluster.
+	// ReasonWaitingForRestore means that the cluster starts once a snapshot was verified, or that an EtcdRestore waits for
+	// another one of the same cluster.
 	ReasonWaitingForRestore = "WaitingForRestore"
 	// ReasonBackupMissing means that the EtcdBackup does not exist that the snapshot is to come from: create it, or name the
 	// storage.
 	ReasonBackupMissing = "BackupMissing"
-	// ReasonClusterMissing means that the EtcdCluster does not exist: create it, or give a template for it.
-	ReasonClusterMissing = "ClusterMissing"
 	// ReasonClusterExists means that there is a template for an EtcdCluster that exists already: nothing is replaced by
 	// surprise.
 	ReasonClusterExists = "ClusterExists"
@@ -26,6 +25,4 @@ const (
 	ReasonRestoreSuperseded = "RestoreSuperseded"
 	// ReasonAnsweredBefore means that an earlier operator has carried this object out, or refused it.
 	ReasonAnsweredBefore = "AnsweredBefore"
-	// ReasonAccepted means that the object is carried out.
-	ReasonAccepted = "Accepted"
 )

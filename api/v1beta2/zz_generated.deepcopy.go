@@ -891,15 +891,15 @@ func (in *EtcdRestoreStatus) DeepCopyInto(out *EtcdRestoreStatus) {
 		*out = new(SnapshotStatus)
 		(*in).DeepCopyInto(*out)
 	}
-	if in.SafetySnapshot != nil {
-		in, out := &in.SafetySnapshot, &out.SafetySnapshot
-		*out = new(SnapshotStatus)
-		(*in).DeepCopyInto(*out)
-	}
 	if in.Source != nil {
 		in, out := &in.Source, &out.Source
 		*out = new(RestoredFrom)
 		**out = **in
+	}
+	if in.SafetySnapshot != nil {
+		in, out := &in.SafetySnapshot, &out.SafetySnapshot
+		*out = new(SnapshotStatus)
+		(*in).DeepCopyInto(*out)
 	}
 	if in.Run != nil {
 		in, out := &in.Run, &out.Run

@@ -52,9 +52,6 @@ const (
 	// AnnotationFixed is on what Kubernetes has refused to resize: on a pod the resources that it refused, on a volume the
 	// size.
 	AnnotationFixed = "etcd.database.coreos.com/resize-refused"
-	// AnnotationRestore is on an EtcdCluster that is to start from a snapshot: the name of the EtcdRestore that it was created
-	// for. Nothing is started before that restore was taken up.
-	AnnotationRestore = "etcd.database.coreos.com/restore"
 )
 
 // FieldOwner is the field manager of everything that the operator writes.

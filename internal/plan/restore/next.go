@@ -143,11 +143,7 @@ func (o Observed) replacing() Action {
 			"spec.paused of EtcdCluster %s keeps the operator's hands off", c.Name)}
 	}
 	message := fmt.Sprintf("EtcdCluster %s is to start again from the snapshot", c.Name)
-	switch {
-	case c.Record == nil: // not taken up yet: what the cluster says is about something else
-	case c.Record.Problem != "":
-		message = c.Record.Problem
-	case c.Doing != "":
+	if c.Record != nil && c.Doing != "" { // before it was taken up, what the cluster says is about something else
 		message = c.Doing
 	}
 	return Wait{Reason: v1beta2.ReasonRestoring, Message: message, After: retry.Poll}

@@ -161,7 +161,7 @@ func TestReplacing(t *testing.T) {
 			func() Observed { o := replacing(doing, &Record{}); o.Deleting = true; return o }(), Wait{Reason: v1beta2.ReasonRestoring},
 		},
 	})
-	for want, r := range map[string]*Record{"one learner": {}, "no volume": {Problem: "no volume"}, "to start again": nil} {
+	for want, r := range map[string]*Record{"one learner": {}, "to start again": nil} {
 		if got := Describe(Next(replacing(doing, r))).Message; !strings.Contains(got, want) {
 			t.Errorf("it says %q, want %q", got, want)
 		}

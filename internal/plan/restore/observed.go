@@ -60,8 +60,6 @@ type Cluster struct {
 type Record struct {
 	// Completed is true once the cluster has run on the restored data, Superseded if a later restore has come between.
 	Completed, Superseded bool
-	// Problem says what it cannot go on for, empty if it goes on.
-	Problem string
 }
 
 // Run is a task that is under way: reading the snapshot while Verifying, saving the cluster's data while Saving.
