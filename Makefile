@@ -33,7 +33,7 @@ MODULES := . test/lab test/e2e
 EXPLORED := ./internal/plan
 # Packages of which several parts run at the same time. The explorer and its world are pure, and slow under the
 # race detector.
-CONCURRENT := ./controllers/... ./internal/blobstore/... ./internal/etcd/... ./internal/memberrun/...
+CONCURRENT := ./controllers/... ./internal/agent/... ./internal/blobstore/... ./internal/etcd/... ./internal/memberrun/...
 
 # A tag made from the content, so that a node never runs an older build from its own store. They are expanded in
 # recipes, after the programs were built.
