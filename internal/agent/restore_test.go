@@ -157,6 +157,8 @@ func TestVersions(t *testing.T) {
 	for _, trial := range []bool{false, true} {
 		p.fails(verify(func(v *Verify) { v.Object, v.Trial, v.EtcdVersion = name, trial, "3.6.16" }), v1beta2.ReasonSnapshotVersion, true)
 	}
+	told := p.save(nightly, time.Now(), 9).Object // its manifest says which data it is
+	p.fails(verify(func(v *Verify) { v.Object, v.EtcdVersion = told, "3.6.16" }), v1beta2.ReasonSnapshotVersion, true)
 	how := p.must(verify(func(v *Verify) { v.Object, v.Trial = name, true })).Snapshot.Verification
 	if how != v1beta2.VerifyRestore {
 		t.Errorf("it was verified by %s", how)
