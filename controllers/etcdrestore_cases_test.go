@@ -5,13 +5,16 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
@@ -55,10 +58,14 @@ func (s *stage) process(t *testing.T, config *rest.Config) {
 		await(t, "a pod for "+string(phase), func() error {
 			o := s.restore(t, "process")
 			for _, pod := range s.podsOf(t.Context(), t, o) {
-				if o.Status.Phase == phase && o.Status.Run != nil && o.Status.Run.Pod == pod.Name {
-					s.ends(t, &pod, agent.Result{Snapshot: snapshotOf(string(phase))})
-					return nil
+				if o.Status.Phase != phase || o.Status.Run == nil || o.Status.Run.Pod != pod.Name {
+					continue
 				}
+				if err := mgr.GetClient().Get(t.Context(), client.ObjectKeyFromObject(&pod), &corev1.Pod{}); err != nil {
+					return fmt.Errorf("what becomes of the pod would not be heard: %w", err)
+				}
+				s.ends(t, &pod, agent.Result{Snapshot: snapshotOf(string(phase))})
+				return nil
 			}
 			return fmt.Errorf("%s", pretty(o))
 		})
@@ -95,6 +102,10 @@ func (s *stage) ofBackup(t *testing.T) {
 	}
 	must(t, s.Delete(t.Context(), backup))
 	must(t, s.Delete(t.Context(), pod)) // as a drain of its node does
+	pod, _ = s.untilPod(t, "of-backup")
+	s.dies(t, pod, corev1.ContainerStateTerminated{Reason: "Error", ExitCode: 2})
+	s.untilSays(t, "of-backup", v1beta2.ReasonWaitingForRetry)
+	s.clock.SetTime(s.clock.Now().Add(time.Minute))
 	pod, again := s.untilPod(t, "of-backup")
 	if again.Verify == nil || again.Verify.WriterUID != string(backup.UID) || again.Storage != task.Storage {
 		t.Errorf("without the EtcdBackup the task is %+v", again)

@@ -51,8 +51,9 @@ type EtcdRestoreSpec struct {
 	// +kubebuilder:default=Take
 	// +optional
 	SafetySnapshot SafetySnapshot `json:"safetySnapshot,omitempty"`
-	// timeoutInSecond is how long one try to read the snapshot may take; 3600 if 0.
+	// timeoutInSecond is how long one try to read the snapshot, or to save what the cluster holds, may take; 3600 if 0.
 	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=3153600000
 	// +optional
 	TimeoutInSecond int64 `json:"timeoutInSecond,omitempty"`
 	// pod says how the pods run that read and check the snapshot.
