@@ -3,12 +3,10 @@ package controllers_test
 import (
 	"context"
 	"fmt"
-	"strings"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
@@ -131,6 +129,11 @@ func (s *stage) legacySource(t *testing.T) {
 	}
 	s.from(t, "legacy-bucket", "old", stanza("bucket"))
 	s.says(t, s.untilPhase(t, "legacy-bucket", v1beta2.RestoreFailed), v1beta2.ReasonStorageMisconfigured, "bucket/key")
+	s.from(t, "legacy-endpoint", "old", func(spec *v1beta2.EtcdRestoreSpec) {
+		stanza("bucket/key")(spec)
+		spec.S3.Endpoint = "http://minio:9000/path"
+	})
+	s.says(t, s.untilPhase(t, "legacy-endpoint", v1beta2.RestoreFailed), v1beta2.ReasonStorageMisconfigured, "endpoint")
 	s.from(t, "legacy-choice", "old", func(spec *v1beta2.EtcdRestoreSpec) {
 		stanza("bucket/key")(spec)
 		spec.Snapshot = "another"
@@ -275,21 +278,5 @@ func (s *stage) former(t *testing.T) {
 			accepted.Reason != v1beta2.ReasonAnsweredBefore {
 			t.Errorf("it is %s", pretty(o))
 		}
-	}
-}
-
-// twice wants the same manifest to change nothing, and another one under the same name to be refused.
-func (s *stage) twice(t *testing.T) {
-	o := s.restore(t, "careless")
-	manifest := &v1beta2.EtcdRestore{ObjectMeta: object("careless"), Spec: *o.Spec.DeepCopy()}
-	manifest.ResourceVersion = o.ResourceVersion
-	manifest.Finalizers = o.Finalizers
-	must(t, s.Update(t.Context(), manifest))
-	if manifest.Generation != o.Generation || manifest.Status.Phase != o.Status.Phase {
-		t.Errorf("it has become %+v", manifest)
-	}
-	manifest.Spec.Snapshot = "another"
-	if err := s.Update(t.Context(), manifest); !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), "create another one") {
-		t.Errorf("its spec is changed: %v", err)
 	}
 }

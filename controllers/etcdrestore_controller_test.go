@@ -229,3 +229,19 @@ func (s *stage) deletion(t *testing.T) {
 		t.Errorf("it does not go after that: %v; %s", err, pretty(o))
 	}
 }
+
+// twice wants the same manifest to change nothing, and another one under the same name to be refused.
+func (s *stage) twice(t *testing.T) {
+	o := s.restore(t, "careless")
+	manifest := &v1beta2.EtcdRestore{ObjectMeta: object("careless"), Spec: *o.Spec.DeepCopy()}
+	manifest.ResourceVersion = o.ResourceVersion
+	manifest.Finalizers = o.Finalizers
+	must(t, s.Update(t.Context(), manifest))
+	if manifest.Generation != o.Generation || manifest.Status.Phase != o.Status.Phase {
+		t.Errorf("it has become %+v", manifest)
+	}
+	manifest.Spec.Snapshot = "another"
+	if err := s.Update(t.Context(), manifest); !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), "create another one") {
+		t.Errorf("its spec is changed: %v", err)
+	}
+}

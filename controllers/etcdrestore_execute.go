@@ -111,7 +111,7 @@ func (r *EtcdRestoreReconciler) createCluster(ctx context.Context, p *restorePas
 	}
 	err := r.Client.Create(ctx, cluster, client.FieldOwner(resources.FieldOwner))
 	if apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) {
-		p.action = p.observed.Refuse(err.Error())
+		p.action = p.observed.Refuse(v1beta2.ReasonClusterRefused, "spec.clusterTemplate: "+err.Error())
 		return note(p, p.action)
 	}
 	if err != nil {

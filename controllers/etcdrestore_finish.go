@@ -77,6 +77,22 @@ func (r *EtcdRestoreReconciler) writeStatus(ctx context.Context, p *restorePass,
 	if equality.Semantic.DeepEqual(p.before, s) {
 		return nil
 	}
+	writeErr := r.Client.Status().Update(ctx, p.object)
+	if apierrors.IsInvalid(writeErr) && p.before.Source == nil && s.Source != nil {
+		return r.refuseSource(ctx, p, writeErr)
+	}
+	return client.IgnoreNotFound(writeErr)
+}
+
+// refuseSource is for a stanza of coreos/etcd-operator that cannot be written as storage by URL, such as one whose endpoint
+// has a path: nothing checks it before.
+func (r *EtcdRestoreReconciler) refuseSource(ctx context.Context, p *restorePass, why error) error {
+	p.object.Status = *p.before.DeepCopy()
+	p.action = p.observed.Refuse(v1beta2.ReasonStorageMisconfigured, "correct the storage, or use spec.storage: "+why.Error())
+	if err := note(p, p.action); err != nil {
+		return err
+	}
+	describeRestore(p, nil)
 	return client.IgnoreNotFound(r.Client.Status().Update(ctx, p.object))
 }
 

@@ -197,7 +197,7 @@ func TestFailSays(t *testing.T) {
 			t.Errorf("it says %q, want %q", got, want)
 		}
 	}
-	if got := Describe(saving(func(*Observed) {}).Refuse("size")).Message; strings.Contains(got, "Skip") {
+	if got := Describe(saving(func(*Observed) {}).Refuse("Reason", "size")).Message; strings.Contains(got, "Skip") {
 		t.Errorf("nothing was to be saved, and it says %q", got)
 	}
 }

@@ -82,7 +82,7 @@ func (o Observed) fail(why retry.Problem) Action {
 	return Fail(why)
 }
 
-// Refuse is for a cluster that Kubernetes does not take as the template has it.
-func (o Observed) Refuse(message string) Action {
-	return o.fail(retry.Problem{Reason: v1beta2.ReasonClusterRefused, Message: "spec.clusterTemplate: " + message})
+// Refuse is for what Kubernetes does not take as the spec has it.
+func (o Observed) Refuse(reason, message string) Action {
+	return o.fail(retry.Problem{Reason: reason, Message: message})
 }
