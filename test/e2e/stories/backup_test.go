@@ -8,7 +8,6 @@ import (
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -213,5 +212,3 @@ func (s *story) saysWhy(name string, object client.Object, conditions func() []m
 		return inJSON(conditions()), c != nil && c.Status == metav1.ConditionFalse && c.Reason == reason
 	})
 }
-
-func gone(err error) bool { return apierrors.IsNotFound(err) }

@@ -174,18 +174,6 @@ func (s *trial) ended(uid types.UID) func(context.Context) (string, bool) {
 // container is how the lab calls a pod's etcd.
 func (s *trial) container(pod string) string { return s.Namespace + "/" + pod + "/etcd" }
 
-// identities are the members' IDs by name.
-func (s *trial) identities() map[string]string {
-	s.t.Helper()
-	object, err := s.Cluster.Get(s.t.Context())
-	must(s.t, err)
-	ids := map[string]string{}
-	for _, m := range object.Status.MemberStatuses {
-		ids[m.Name] = m.ID
-	}
-	return ids
-}
-
 // same checks that nobody was replaced.
 func (s *trial) same(before map[string]string) {
 	s.t.Helper()
