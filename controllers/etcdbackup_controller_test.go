@@ -21,6 +21,7 @@ func TestEtcdBackup(t *testing.T) {
 	installRoles(t, admin)
 	for name, test := range map[string]func(*testing.T, *backups){
 		"once":         backupOnce,
+		"legacy":       backupLegacy,
 		"periodic":     backupPeriodic,
 		"snapshots":    backupSnapshots,
 		"retries":      backupRetries,
@@ -99,6 +100,24 @@ func backupOnce(t *testing.T, w *backups) {
 	if told := w.told(); !strings.Contains(told, "Normal BackingUp try 1") || !strings.Contains(told, "Normal BackedUp 7.db.zst") {
 		t.Errorf("events:\n%s", told)
 	}
+}
+
+// backupLegacy takes over one that coreos/etcd-operator has carried out, and one that it could not.
+func backupLegacy(t *testing.T, w *backups) {
+	for name, succeeded := range map[string]bool{"done": true, "failed": false} {
+		b := w.backup(t, name, func(s *v1beta2.EtcdBackupSpec) {
+			s.Storage, s.StorageType = nil, v1beta2.StorageTypeS3
+			s.S3 = &v1beta2.S3Storage{Path: "bucket/" + w.namespace + "/" + name, AWSSecret: "aws"}
+		})
+		b.Status.Succeeded, b.Status.Reason = succeeded, "what it said"
+		must(t, w.Status().Update(t.Context(), b))
+		w.settle(t, name)
+	}
+	if pods := w.pods(t, "done"); len(pods) > 0 {
+		t.Error("it is taken a second time")
+	}
+	w.says(t, "done", v1beta2.ConditionProgressing, metav1.ConditionFalse, v1beta2.ReasonCompleted, "")
+	w.pod(t, "failed")
 }
 
 func backupPeriodic(t *testing.T, w *backups) {

@@ -23,6 +23,10 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/status"
 )
 
+// unheard is the next look after a pod did not say how far it is: to ask it keeps the one worker waiting. It may not have
+// begun to answer, or nobody may reach it from here.
+const unheard = 20 * time.Second
+
 // finish is the only way out of a pass: one status write, the events, and when to look again.
 func (r *EtcdBackupReconciler) finish(ctx context.Context, p *backupPass, err error) (ctrl.Result, error) {
 	if _, gone := p.action.(backup.Release); gone && p.observed.Deleting && err == nil {
@@ -32,6 +36,7 @@ func (r *EtcdBackupReconciler) finish(ctx context.Context, p *backupPass, err er
 	if err == nil {
 		err = r.writeBackupStatus(ctx, p, nil)
 	} else if !apierrors.IsConflict(err) {
+		r.event(p, corev1.EventTypeWarning, v1beta2.ReasonActionFailed, "Act", "%v", err)
 		err = errors.Join(err, r.writeBackupStatus(ctx, p, err))
 	}
 	switch {
@@ -58,6 +63,9 @@ func (r *EtcdBackupReconciler) farewell(p *backupPass) {
 func pause(p *backupPass) time.Duration {
 	switch a := p.action.(type) {
 	case backup.Wait:
+		if p.silent {
+			return unheard
+		}
 		return a.After
 	case backup.Idle:
 		if a.Next.IsZero() {
@@ -89,10 +97,11 @@ func progressOf(ctx context.Context, p *backupPass) *agent.Progress {
 	if !ok || p.pod == nil || wait.Reason != v1beta2.ReasonBackingUp && wait.Reason != v1beta2.ReasonCleaning {
 		return nil
 	}
-	if progress, ok := askProgress(ctx, p.pod); ok {
-		return &progress
+	progress, ok := askProgress(ctx, p.pod)
+	if p.silent = !ok; p.silent {
+		return nil
 	}
-	return nil
+	return &progress
 }
 
 // tell writes the events and the metrics of what has taken effect.

@@ -33,6 +33,8 @@ type backupPass struct {
 	// pod is that of the run's try, nil if there is none; result is what it has left, nil if nothing.
 	pod    *corev1.Pod
 	result *agent.Result
+	// silent is true if the pod was asked how far it is, and did not say.
+	silent bool
 }
 
 // observe reads everything a decision may depend on, but for others on the same storage.
@@ -67,6 +69,9 @@ func (r *EtcdBackupReconciler) observeSpec(ctx context.Context, reader client.Re
 			Reason: v1beta2.ReasonStorageMisconfigured, Message: fmt.Sprintf("%s: %v", storageField(p.object), err),
 		}
 	}
+	if pod := p.object.Spec.Pod; pod != nil && o.Problem == nil {
+		o.Problem = reservedIn(pod)
+	}
 	if o.Deleting || o.Problem != nil {
 		return nil
 	}
@@ -76,6 +81,18 @@ func (r *EtcdBackupReconciler) observeSpec(ctx context.Context, reader client.Re
 	}
 	p.source, o.Problem, err = sourceOf(ctx, reader, p.object)
 	return err
+}
+
+// reservedIn refuses labels and annotations that the operator itself goes by: they would make a member of the pod.
+func reservedIn(pod *v1beta2.AgentPodPolicy) *backup.Problem {
+	key := resources.Reserved(pod.Labels, pod.Annotations)
+	if key == "" {
+		return nil
+	}
+	return &backup.Problem{
+		Reason:  v1beta2.ReasonInvalidPod,
+		Message: "spec.pod.labels and annotations: the key " + key + " is the operator's own: remove it",
+	}
 }
 
 // storageField names the field that says where to.

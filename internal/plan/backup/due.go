@@ -26,8 +26,8 @@ func (o Observed) Due() (due, next time.Time) {
 	if last.After(o.Now) { // the clock was set back: what it says now is as good a start as any
 		last = o.Now
 	}
-	if _, interval := o.Schedule.(Every); last.IsZero() && interval {
-		return o.Created, o.Schedule.Next(o.Now)
+	if every, interval := o.Schedule.(Every); last.IsZero() && interval {
+		last = o.Created.Add(-time.Duration(every)) // the first one is due at once
 	} else if last.IsZero() {
 		last = o.Created
 	}

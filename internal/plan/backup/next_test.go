@@ -32,6 +32,7 @@ func TestDue(t *testing.T) {
 		"once":                  {Observed{Created: at(-time.Hour)}, at(-time.Hour), time.Time{}},
 		"once, and done":        {Observed{Created: at(-time.Hour), Done: true}, time.Time{}, time.Time{}},
 		"an interval at once":   {Observed{Created: noon, Schedule: Every(time.Hour)}, noon, at(time.Hour)},
+		"an interval, a while after": {Observed{Created: at(-90 * time.Minute), Schedule: Every(time.Hour)}, at(-30 * time.Minute), at(30 * time.Minute)},
 		"an interval later":     {Observed{LastDue: at(-time.Minute), Schedule: Every(time.Hour)}, time.Time{}, at(59 * time.Minute)},
 		"an interval again":     {Observed{LastDue: at(-time.Hour), Schedule: Every(time.Hour)}, noon, at(time.Hour)},
 		"many missed, one run":  {Observed{LastDue: at(-150 * time.Minute), Schedule: Every(time.Hour)}, at(-30 * time.Minute), at(30 * time.Minute)},
