@@ -42,7 +42,8 @@ type EtcdBackupSpec struct {
 	// +kubebuilder:validation:MaxLength=256
 	// +optional
 	Schedule string `json:"schedule,omitempty"`
-	// timeZone of the schedule, such as Europe/Berlin; UTC if empty. An hour that summer time leaves out has no backup.
+	// timeZone of the schedule, such as Europe/Berlin; UTC if empty. An hour that summer time leaves out has no backup, and
+	// one that comes twice has two.
 	// +kubebuilder:validation:MaxLength=64
 	// +optional
 	TimeZone string `json:"timeZone,omitempty"`
@@ -53,7 +54,6 @@ type EtcdBackupSpec struct {
 	// +optional
 	BackupPolicy *BackupPolicy `json:"backupPolicy,omitempty"`
 	// compression of the objects.
-	// +kubebuilder:default=Zstd
 	// +optional
 	Compression Compression `json:"compression,omitempty"`
 	// encryptionSecret is a Secret whose key passphrase encrypts the objects before they leave, with age. Whoever loses it

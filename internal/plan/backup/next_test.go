@@ -29,19 +29,19 @@ func TestDue(t *testing.T) {
 		o         Observed
 		due, next time.Time
 	}{
-		"once":                  {Observed{Created: at(-time.Hour)}, at(-time.Hour), time.Time{}},
-		"once, and done":        {Observed{Created: at(-time.Hour), Done: true}, time.Time{}, time.Time{}},
-		"an interval at once":   {Observed{Created: noon, Schedule: Every(time.Hour)}, noon, at(time.Hour)},
+		"once":                       {Observed{Created: at(-time.Hour)}, at(-time.Hour), time.Time{}},
+		"once, and done":             {Observed{Created: at(-time.Hour), Done: true}, time.Time{}, time.Time{}},
+		"an interval at once":        {Observed{Created: noon, Schedule: Every(time.Hour)}, noon, at(time.Hour)},
 		"an interval, a while after": {Observed{Created: at(-90 * time.Minute), Schedule: Every(time.Hour)}, at(-30 * time.Minute), at(30 * time.Minute)},
-		"an interval later":     {Observed{LastDue: at(-time.Minute), Schedule: Every(time.Hour)}, time.Time{}, at(59 * time.Minute)},
-		"an interval again":     {Observed{LastDue: at(-time.Hour), Schedule: Every(time.Hour)}, noon, at(time.Hour)},
-		"many missed, one run":  {Observed{LastDue: at(-150 * time.Minute), Schedule: Every(time.Hour)}, at(-30 * time.Minute), at(30 * time.Minute)},
-		"cron not before it":    {Observed{Created: at(-time.Minute), Schedule: parse(t, "0 * * * *")}, noon, at(time.Hour)},
-		"cron, just created":    {Observed{Created: noon, Schedule: parse(t, "0 * * * *")}, time.Time{}, at(time.Hour)},
-		"cron, an outage":       {Observed{LastDue: at(-300 * time.Hour), Schedule: parse(t, "*/10 * * * *")}, noon, at(10 * time.Minute)},
-		"cron, a year's outage": {Observed{LastDue: at(-9000 * time.Hour), Schedule: parse(t, "0 0 1 1 *")}, at(-36 * time.Hour), at(363*24*time.Hour + 12*time.Hour)},
-		"a clock set back":      {Observed{LastDue: at(5 * time.Hour), Schedule: Every(time.Hour)}, time.Time{}, at(time.Hour)},
-		"in another time zone":  {Observed{LastDue: at(-24 * time.Hour), Schedule: berlin}, at(-10*time.Hour - 30*time.Minute), at(13*time.Hour + 30*time.Minute)},
+		"an interval later":          {Observed{LastDue: at(-time.Minute), Schedule: Every(time.Hour)}, time.Time{}, at(59 * time.Minute)},
+		"an interval again":          {Observed{LastDue: at(-time.Hour), Schedule: Every(time.Hour)}, noon, at(time.Hour)},
+		"many missed, one run":       {Observed{LastDue: at(-150 * time.Minute), Schedule: Every(time.Hour)}, at(-30 * time.Minute), at(30 * time.Minute)},
+		"cron not before it":         {Observed{Created: at(-time.Minute), Schedule: parse(t, "0 * * * *")}, noon, at(time.Hour)},
+		"cron, just created":         {Observed{Created: noon, Schedule: parse(t, "0 * * * *")}, time.Time{}, at(time.Hour)},
+		"cron, an outage":            {Observed{LastDue: at(-300 * time.Hour), Schedule: parse(t, "*/10 * * * *")}, noon, at(10 * time.Minute)},
+		"cron, a year's outage":      {Observed{LastDue: at(-9000 * time.Hour), Schedule: parse(t, "0 0 1 1 *")}, at(-36 * time.Hour), at(363*24*time.Hour + 12*time.Hour)},
+		"a clock set back":           {Observed{LastDue: at(5 * time.Hour), Schedule: Every(time.Hour)}, time.Time{}, at(time.Hour)},
+		"in another time zone":       {Observed{LastDue: at(-24 * time.Hour), Schedule: berlin}, at(-10*time.Hour - 30*time.Minute), at(13*time.Hour + 30*time.Minute)},
 	} {
 		t.Run(title, func(t *testing.T) {
 			c.o.Now = noon

@@ -49,6 +49,27 @@ func TestParseSchedule(t *testing.T) {
 	}
 }
 
+// TestSummerTime knows of no backup in an hour that summer time leaves out, and of two in one that comes twice: so says the
+// API.
+func TestSummerTime(t *testing.T) {
+	s, problem := ParseSchedule("30 2 * * *", "Europe/Berlin", 0, noon)
+	if problem != nil {
+		t.Fatal(problem)
+	}
+	for title, c := range map[string]struct{ after, want time.Time }{
+		"out": {time.Date(2026, 3, 28, 12, 0, 0, 0, time.UTC), time.Date(2026, 3, 30, 0, 30, 0, 0, time.UTC)},
+		"in":  {time.Date(2026, 10, 24, 12, 0, 0, 0, time.UTC), time.Date(2026, 10, 25, 0, 30, 0, 0, time.UTC)},
+	} {
+		if got := s.Next(c.after); !got.Equal(c.want) {
+			t.Errorf("%s: %s, want %s", title, got.UTC(), c.want)
+		}
+	}
+	once := time.Date(2026, 10, 25, 0, 30, 0, 0, time.UTC)
+	if got, want := s.Next(once), once.Add(time.Hour); !got.Equal(want) {
+		t.Errorf("half past two comes twice: %s, want %s", got.UTC(), want)
+	}
+}
+
 func TestOverlaps(t *testing.T) {
 	type place struct {
 		namespace, url, endpoint, claim, object string
