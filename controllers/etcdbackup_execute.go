@@ -124,10 +124,19 @@ func (r *EtcdBackupReconciler) agentPod(p *backupPass) resources.AgentPod {
 	pod.Task.Backup = &agent.Backup{
 		Endpoints: slices.Clone(p.source.endpoints), Cluster: p.source.cluster, TLS: b.Spec.ClientTLSSecret != "",
 		LegacyKey: p.key, Periodic: p.observed.Schedule != nil,
-		Compress: b.Spec.Compression == v1beta2.CompressionZstd, Verify: b.Spec.Verify,
+		Compress: compressed(&b.Spec), Verify: b.Spec.Verify,
 		Policy: retention(policyOf(b)),
 	}
 	return pod
+}
+
+// compressed tells whether objects are. Those of coreos/etcd-operator's manifests are what etcd sends unless they say
+// otherwise: others may read them.
+func compressed(spec *v1beta2.EtcdBackupSpec) bool {
+	if spec.Compression == "" {
+		return spec.StorageType == ""
+	}
+	return spec.Compression == v1beta2.CompressionZstd
 }
 
 // retention says which backups are kept.

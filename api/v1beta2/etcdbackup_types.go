@@ -53,7 +53,7 @@ type EtcdBackupSpec struct {
 	// backupPolicy says how often, how long, and how many are kept.
 	// +optional
 	BackupPolicy *BackupPolicy `json:"backupPolicy,omitempty"`
-	// compression of the objects.
+	// compression of the objects: Zstd if empty; None if storageType is given, for those who read such objects by themselves.
 	// +optional
 	Compression Compression `json:"compression,omitempty"`
 	// encryptionSecret is a Secret whose key passphrase encrypts the objects before they leave, with age. Whoever loses it
