@@ -16,9 +16,15 @@ import (
 	"github.com/etcdpilot/etcd-operator/test/lab"
 )
 
-// TestStorageFaults takes backups while something is wrong with the storage: each says what, nothing is ever listed as good
+// TestBackupFaults is told with TestFaults, not for every change.
+func TestBackupFaults(t *testing.T) {
+	t.Run("storage", storageFaults)
+	t.Run("workers", workersKilled)
+}
+
+// storageFaults takes backups while something is wrong with the storage: each says what, nothing is ever listed as good
 // that is not, and a backup follows by itself once what can pass has passed.
-func TestStorageFaults(t *testing.T) {
+func storageFaults(t *testing.T) {
 	s := begin(t, "storage-faults", v1beta2.EtcdClusterSpec{Size: 3})
 	s.settled()
 	s.fill(8)
@@ -89,8 +95,8 @@ func (s *story) fill(megabytes int) {
 	}
 }
 
-// TestWorkersKilled kills who takes a backup, and who looks after it: there is one backup for each time that one was due.
-func TestWorkersKilled(t *testing.T) {
+// workersKilled kills who takes a backup, and who looks after it: there is one backup for each time that one was due.
+func workersKilled(t *testing.T) {
 	s := begin(t, "workers", v1beta2.EtcdClusterSpec{Size: 3})
 	s.settled()
 	s.fill(8)
