@@ -31,6 +31,8 @@ func storageFaults(t *testing.T) {
 	storage := s.minio()
 	s.healsAddon(lab.MinIO)
 	s.secret("wrong", map[string]string{"access-key-id": "nobody", "secret-access-key": "nothing-at-all"})
+	nowhere := s.gcs()
+	nowhere.URL = "gs://nowhere/etcd"
 	changed := func(change func(*v1beta2.Storage)) *v1beta2.Storage {
 		other := *storage
 		change(&other)
@@ -43,7 +45,8 @@ func storageFaults(t *testing.T) {
 		passes       bool
 	}{
 		{name: "wrong-keys", reason: v1beta2.ReasonStorageCredentialsRefused, storage: changed(func(o *v1beta2.Storage) { o.Secret = "wrong" })},
-		{name: "no-bucket", reason: v1beta2.ReasonNoSuchBucket, storage: changed(func(o *v1beta2.Storage) { o.URL = "s3://nowhere/etcd" })},
+		{name: "no-bucket", reason: v1beta2.ReasonNoSuchBucket, storage: nowhere},
+		{name: "other-bucket", reason: v1beta2.ReasonStorageAccessDenied, storage: changed(func(o *v1beta2.Storage) { o.URL = "s3://theirs/etcd" })},
 		{name: "no-authority", reason: v1beta2.ReasonStorageNotTrusted, storage: changed(func(o *v1beta2.Storage) { o.CASecret = "" })},
 		{name: "read-only", reason: v1beta2.ReasonStorageReadOnly, storage: storage, breaks: nodes.SealAddon},
 		{name: "full", reason: v1beta2.ReasonStorageFull, storage: storage, breaks: nodes.FillAddon},
