@@ -50,6 +50,14 @@ func (r *EtcdClusterReconciler) execute(ctx context.Context, p *pass) error {
 		return r.delete(ctx, p, &corev1.Pod{}, a.Name, a.UID)
 	case plan.DeleteVolume:
 		return r.delete(ctx, p, &corev1.PersistentVolumeClaim{}, a.Name, a.UID)
+	default:
+		return r.update(ctx, p, a)
+	}
+}
+
+// update brings what is there to what the spec asks for.
+func (r *EtcdClusterReconciler) update(ctx context.Context, p *pass, action plan.Action) error {
+	switch a := action.(type) {
 	case plan.SetMetadata:
 		return r.setMetadata(ctx, p, a)
 	case plan.Resize:
@@ -134,7 +142,7 @@ func (r *EtcdClusterReconciler) createPods(ctx context.Context, p *pass, a plan.
 		}
 		pod, err := resources.Pod(spec, n.Name, n.Incarnation, permitFor(n.Permit), r.optionsFor(n))
 		if err == nil && n.Restores {
-			err = r.addRestore(ctx, p, pod)
+			err = r.addRestore(p, pod)
 		}
 		if err != nil {
 			return err

@@ -130,7 +130,7 @@ func (r *EtcdClusterReconciler) createRestore(ctx context.Context, p *pass, a pl
 }
 
 // addRestore has the pod make its data of the snapshot before etcd starts.
-func (r *EtcdClusterReconciler) addRestore(ctx context.Context, p *pass, pod *corev1.Pod) error {
+func (r *EtcdClusterReconciler) addRestore(p *pass, pod *corev1.Pod) error {
 	if p.restore == nil {
 		return fmt.Errorf("the EtcdRestore of the snapshot to start from is gone: create another one")
 	}
