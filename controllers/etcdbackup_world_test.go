@@ -130,8 +130,13 @@ func (w *backups) pod(t *testing.T, name string) *corev1.Pod {
 // taskOf is what a pod was asked.
 func taskOf(t *testing.T, pod *corev1.Pod) agent.Task {
 	t.Helper()
+	return taskIn(t, pod.Spec.Containers[0])
+}
+
+func taskIn(t *testing.T, container corev1.Container) agent.Task {
+	t.Helper()
 	task := agent.Task{}
-	for _, e := range pod.Spec.Containers[0].Env {
+	for _, e := range container.Env {
 		if e.Name == agent.EnvTask {
 			must(t, json.Unmarshal([]byte(e.Value), &task))
 		}

@@ -48,6 +48,8 @@ func TestEtcdClusterOnARealAPIServer(t *testing.T) {
 	t.Run("a spec that cannot work is answered and can be mended", e.badVersion)
 	t.Run("a Service of somebody else", e.nameTaken)
 	t.Run("Services", e.services)
+	t.Run("a cluster that starts from a snapshot", e.fromSnapshot)
+	t.Run("data that is replaced", e.replacesData)
 	t.Run("size follows the scale subresource's selector", e.selector)
 }
 

@@ -1,0 +1,105 @@
+package controllers_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/agent"
+	"github.com/etcdpilot/etcd-operator/internal/member"
+	"github.com/etcdpilot/etcd-operator/internal/resources"
+)
+
+var bucket = v1beta2.Storage{URL: "s3://bucket/etcd", Secret: "keys"}
+
+// fromSnapshot wants a cluster with restoreFrom to have its EtcdRestore made, and to start nothing before that says so.
+func (e *env) fromSnapshot(t *testing.T) {
+	storage := bucket
+	e.cluster(t, "born", v1beta2.EtcdClusterSpec{Size: 3, RestoreFrom: &v1beta2.RestoreSource{Storage: &storage}})
+	restore := &v1beta2.EtcdRestore{}
+	await(t, "the EtcdRestore", func() error {
+		return e.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: "born-restore"}, restore)
+	})
+	if owner := metav1.GetControllerOf(restore); owner == nil || owner.Name != "born" ||
+		restore.Spec.EtcdCluster.Name != "born" || *restore.Spec.Storage != bucket {
+		t.Errorf("the EtcdRestore is %+v", restore)
+	}
+	e.says(t, "born", v1beta2.ReasonWaitingForRestore, "born-restore")
+	e.podsOf(t, "born", 0)
+	e.verified(t, restore)
+	e.restoring(t, "born", restore)
+}
+
+// replacesData wants the pods of a cluster to go, and one to come that restores.
+func (e *env) replacesData(t *testing.T) {
+	e.cluster(t, "back", v1beta2.EtcdClusterSpec{Size: 3})
+	e.podsOf(t, "back", 3)
+	restore := &v1beta2.EtcdRestore{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "to-monday"},
+		Spec: v1beta2.EtcdRestoreSpec{
+			EtcdCluster: v1beta2.EtcdClusterRef{Name: "back"}, RestoreSource: v1beta2.RestoreSource{Storage: bucket.DeepCopy()},
+		},
+	}
+	must(t, e.Create(t.Context(), restore))
+	e.verified(t, restore)
+	e.restoring(t, "back", restore)
+	if b := e.read(t, "back").Status.Bootstrap; b.Incarnation != 2 || slices.Contains(b.Members, "back-0") {
+		t.Errorf("the record of the start is %+v", b)
+	}
+}
+
+// verified says what the EtcdRestore controller would once the snapshot is.
+func (e *env) verified(t *testing.T, restore *v1beta2.EtcdRestore) {
+	t.Helper()
+	restore.Status.Phase = v1beta2.RestoreReplacing
+	restore.Status.Source = &v1beta2.RestoredFrom{Storage: bucket, Object: "snapshot", SHA256: "abc"}
+	must(t, e.Status().Update(t.Context(), restore))
+}
+
+// restoring wants one pod, which makes its data of the snapshot and may start from that alone.
+func (e *env) restoring(t *testing.T, cluster string, restore *v1beta2.EtcdRestore) {
+	t.Helper()
+	var pod corev1.Pod
+	await(t, "the pod that restores", func() error {
+		pods := &corev1.PodList{}
+		must(t, e.List(t.Context(), pods, client.InNamespace(namespace), client.MatchingLabels{"etcd_cluster": cluster}))
+		if len(pods.Items) != 1 || pods.Items[0].Annotations[resources.AnnotationRestore] != restore.Name {
+			return fmt.Errorf("%d pods, status %+v", len(pods.Items), e.read(t, cluster).Status.Conditions)
+		}
+		pod = pods.Items[0]
+		return nil
+	})
+	task := restoreTaskOf(t, &pod)
+	if r := task.Restore; r == nil || r.Object != "snapshot" || r.SHA256 != "abc" || r.Identity.Name != pod.Name ||
+		task.Storage != bucket || task.Writer.UID != string(restore.UID) {
+		t.Errorf("the task is %+v, %+v", task, task.Restore)
+	}
+	e.runs(t, &pod, "127.0.0.99")
+	await(t, "its permit", func() error {
+		must(t, e.Get(t.Context(), client.ObjectKeyFromObject(&pod), &pod))
+		permit, err := member.ParsePermit(pod.Annotations[member.PermitAnnotation])
+		if err == nil && permit.Mode != member.ModeResume {
+			t.Fatalf("the permit is %+v", permit)
+		}
+		return err
+	})
+	s := e.read(t, cluster).Status
+	if len(s.Restores) != 1 || s.Restores[0].UID != string(restore.UID) || s.Restores[0].CompletedAt != nil ||
+		s.Bootstrap.Restore != string(restore.UID) || s.ClusterID != "" {
+		t.Errorf("the status is %+v", s)
+	}
+}
+
+func restoreTaskOf(t *testing.T, pod *corev1.Pod) agent.Task {
+	t.Helper()
+	i := slices.IndexFunc(pod.Spec.InitContainers, func(c corev1.Container) bool { return c.Name == resources.RestoreContainerName })
+	if i < 0 {
+		t.Fatalf("pod %s does not restore", pod.Name)
+	}
+	return taskIn(t, pod.Spec.InitContainers[i])
+}
