@@ -336,6 +336,7 @@ type SnapshotStatus struct {
 // +kubebuilder:printcolumn:name="Last success",type=date,JSONPath=`.status.lastSuccessDate`
 // +kubebuilder:printcolumn:name="Snapshots",type=integer,JSONPath=`.status.snapshotCount`
 // +kubebuilder:printcolumn:name="Next",type=string,JSONPath=`.status.nextBackup`,priority=1
+// +kubebuilder:printcolumn:name="Status",type=string,JSONPath=`.status.conditions[?(@.type=="BackedUp")].reason`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 type EtcdBackup struct {
 	metav1.TypeMeta   `json:",inline"`

@@ -30,7 +30,7 @@ func TestSnapshotsThatAreNoGood(t *testing.T) {
 		})
 		taken[name] = s.backedUp(name).Status.Snapshots[0].Name
 	}
-	s.inStore(fmt.Sprintf("truncate -s -4096 %s; printf x | dd of=%s bs=1 seek=30000 conv=notrunc; echo hello > not-a-snapshot",
+	s.inStore(fmt.Sprintf("truncate -s 16384 %s; printf x | dd of=%s bs=1 seek=9000 conv=notrunc; echo hello > not-a-snapshot",
 		taken["short"], taken["flipped"]))
 	before := s.identities()
 	for _, c := range []struct {
