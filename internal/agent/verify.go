@@ -140,7 +140,7 @@ func (r *runner) verifyForeign(ctx context.Context) error {
 	if err := snapshot.CheckVersion(content.Version, r.Verify.EtcdVersion); err != nil {
 		return err
 	}
-	m.Revision, m.EtcdVersion = content.Revision, content.Version
+	m.Revision, m.EtcdVersion = content.Current, content.Version
 	r.result.Snapshot = r.describe(m, v1beta2.VerifyRestore)
 	return nil
 }

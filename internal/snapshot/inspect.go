@@ -18,8 +18,11 @@ import (
 
 // Content is what is in a database.
 type Content struct {
-	// Revision is the latest.
+	// Revision is the latest of any key, 0 if there is none.
 	Revision int64
+	// Current is etcd's own revision: at least 1, and at least the last one that was compacted, though the keys of both may
+	// be gone (restore in etcd's package mvcc).
+	Current int64
 	// Keys is how many there are at the latest revision, and KeysAt at the one that was asked for; -1 if a compaction has
 	// made that one unknowable.
 	Keys, KeysAt int64
@@ -127,6 +130,7 @@ func (c *Content) read(tx *bbolt.Tx, at int64) error {
 	if c.KeysAt < 0 && compacted <= at && c.Revision <= at {
 		c.KeysAt = int64(len(n.alive))
 	}
+	c.Current = max(1, compacted, c.Revision)
 	c.Keys, c.Hash = int64(len(n.alive)), hex.EncodeToString(n.hash.Sum(nil))
 	return nil
 }

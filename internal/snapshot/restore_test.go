@@ -225,3 +225,36 @@ func TestVerifyRestoreCompares(t *testing.T) {
 		t.Errorf("%v, left %v", err, files(t, scratch))
 	}
 }
+
+// TestNoKeys verifies and restores databases without a key: one of a cluster that nobody has written to, and one whose last
+// keys were deleted and compacted.
+func TestNoKeys(t *testing.T) {
+	cluster := embedtest.Start(t, 1)
+	c := client(t, cluster)
+	for _, title := range []string{"never written to", "compacted"} {
+		if title == "compacted" {
+			if _, err := c.Put(t.Context(), "key", "value"); err != nil {
+				t.Fatal(err)
+			}
+			gone, err := c.Delete(t.Context(), "key")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := c.Compact(t.Context(), gone.Header.Revision, clientv3.WithCompactPhysical()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		b, m, _ := backUp(t, cluster)
+		if content, err := VerifyRestore(t.Context(), b, m, nil, t.TempDir(), nil); err != nil || content.Current != m.Revision {
+			t.Errorf("%s: %+v of %+v, %v", title, content, m, err)
+		}
+		file := filepath.Join(t.TempDir(), "snapshot.db")
+		if _, err := FetchFile(t.Context(), b, m.Object, &m, nil, file, nil); err != nil {
+			t.Fatal(err)
+		}
+		content, err := Restore(file, filepath.Join(t.TempDir(), "data"), m.EtcdVersion, trial)
+		if err != nil || content.Current < RevisionBump {
+			t.Errorf("%s: %+v, %v", title, content, err)
+		}
+	}
+}

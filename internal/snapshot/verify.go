@@ -60,8 +60,8 @@ var trial = Identity{Name: "trial", PeerURL: "http://localhost:2380", Token: "tr
 // compare tells whether a database is what was backed up. What was written after the revision was asked for may be in it.
 func compare(m Manifest, c Content) error {
 	switch {
-	case c.Revision < m.Revision:
-		return damaged("%s ends at revision %d, and etcd had %d", m.Object, c.Revision, m.Revision)
+	case c.Current < m.Revision:
+		return damaged("%s ends at revision %d, and etcd had %d", m.Object, c.Current, m.Revision)
 	case c.KeysAt >= 0 && c.KeysAt != m.Keys:
 		return damaged("%s has %d keys at revision %d, and etcd had %d", m.Object, c.KeysAt, m.Revision, m.Keys)
 	}
