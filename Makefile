@@ -14,6 +14,8 @@ NODES ?= 3
 STORIES ?= .
 # CLUSTERS are the numbers of simulated clusters, one round each, for bench-scale.
 CLUSTERS ?= 1,10,100,1000
+# SIZES are those of the database, in GiB, for bench-backup.
+SIZES ?= 0.1,1,4
 # FAULTS selects, for test-faults, what is broken, as family/name, by a regular expression.
 FAULTS ?= .
 # FAULT_STORIES are the tests that test-faults runs: TestFaults, with a table of what each fault cost, and TestBackupFaults.
@@ -134,6 +136,11 @@ bench: image ## Measure on the lab how long things take (RUNS=n)
 bench-scale: build ## Measure the control loop with simulated clusters (CLUSTERS=1,10,…)
 	TEST_ASSET_KUBE_APISERVER=$(call tool,kube-apiserver) TEST_ASSET_ETCD=$(call tool,etcd) ROOT=$(ROOT) \
 	  OPERATOR=$(BIN)/manager go run -C test/e2e ./scale -clusters $(CLUSTERS) -idle 5m
+
+.PHONY: bench-backup
+bench-backup: build ## Measure backup and restore against etcd's own tools, as root (SIZES=0.1,1,… RUNS=n)
+	TEST_ASSET_ETCD=$(call tool,etcd36/etcd) TEST_ASSET_MINIO=$(call tool,minio) OPERATOR=$(BIN)/manager \
+	  go run -C test/e2e ./backupbench -sizes $(SIZES) -runs $(or $(RUNS),5)
 
 .PHONY: explore
 explore: ## Explore larger worlds than the tests do; takes long
