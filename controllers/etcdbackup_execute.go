@@ -16,6 +16,7 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/agent"
 	"github.com/etcdpilot/etcd-operator/internal/plan/backup"
+	"github.com/etcdpilot/etcd-operator/internal/plan/retry"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 	"github.com/etcdpilot/etcd-operator/internal/snapshot"
 )
@@ -72,7 +73,7 @@ func (r *EtcdBackupReconciler) createPod(ctx context.Context, p *backupPass) err
 		}
 		return nil
 	case apierrors.IsForbidden(err), apierrors.IsInvalid(err):
-		p.action = backup.Refused(p.observed, backup.Problem{
+		p.action = backup.Refused(p.observed, retry.Problem{
 			Reason: v1beta2.ReasonPodCannotStart, Message: "Kubernetes does not take the pod: " + err.Error(),
 		})
 		return nil
@@ -93,7 +94,7 @@ func (r *EtcdBackupReconciler) adopt(ctx context.Context, p *backupPass, name st
 	if ref := metav1.GetControllerOf(pod); ref != nil {
 		owner = ref.Kind + " " + ref.Name
 	}
-	p.action = backup.Refused(p.observed, backup.Problem{
+	p.action = backup.Refused(p.observed, retry.Problem{
 		Reason: v1beta2.ReasonNameTaken,
 		Message: fmt.Sprintf("Pod %s belongs to %s, and the backup needs that name: delete it, or give the EtcdBackup another "+
 			"name", name, owner),

@@ -15,6 +15,7 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/agent"
 	"github.com/etcdpilot/etcd-operator/internal/plan/backup"
+	"github.com/etcdpilot/etcd-operator/internal/plan/retry"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 	"github.com/etcdpilot/etcd-operator/internal/status"
 )
@@ -65,7 +66,7 @@ func (r *EtcdBackupReconciler) observeSpec(ctx context.Context, reader client.Re
 	var err error
 	p.storage, p.key, err = resources.StorageOf(p.object.Spec.Storage, p.object.Spec.StorageType, p.object.Spec.BackupStorage)
 	if err != nil {
-		o.Problem = &backup.Problem{
+		o.Problem = &retry.Problem{
 			Reason: v1beta2.ReasonStorageMisconfigured, Message: fmt.Sprintf("%s: %v", storageField(p.object), err),
 		}
 	}
@@ -84,12 +85,12 @@ func (r *EtcdBackupReconciler) observeSpec(ctx context.Context, reader client.Re
 }
 
 // reservedIn refuses labels and annotations that the operator itself goes by: they would make a member of the pod.
-func reservedIn(pod *v1beta2.AgentPodPolicy) *backup.Problem {
+func reservedIn(pod *v1beta2.AgentPodPolicy) *retry.Problem {
 	key := resources.Reserved(pod.Labels, pod.Annotations)
 	if key == "" {
 		return nil
 	}
-	return &backup.Problem{
+	return &retry.Problem{
 		Reason:  v1beta2.ReasonInvalidPod,
 		Message: "spec.pod.labels and annotations: the key " + key + " is the operator's own: remove it",
 	}
@@ -184,8 +185,8 @@ func observeBackupPods(ctx context.Context, reader client.Reader, p *backupPass)
 }
 
 // backupPodOf reads what matters of a pod. If the spec has changed since it was made, another try may well go better.
-func backupPodOf(pod *corev1.Pod, changed bool) backup.Pod {
-	seen := backup.Pod{
+func backupPodOf(pod *corev1.Pod, changed bool) retry.Pod {
+	seen := retry.Pod{
 		Name: pod.Name, UID: string(pod.UID), Created: pod.CreationTimestamp.Time,
 		Running: pod.Status.Phase == corev1.PodRunning,
 		Ended:   pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed,
@@ -195,9 +196,9 @@ func backupPodOf(pod *corev1.Pod, changed bool) backup.Pod {
 		seen.Deleting, seen.Deadline = true, pod.DeletionTimestamp.Time
 	}
 	if result, ok := resources.AgentResult(pod); ok {
-		seen.Result = &backup.Result{}
+		seen.Result = &retry.Result{}
 		if f := result.Failure; f != nil {
-			seen.Result.Failure = &backup.Problem{Reason: status.Reason(f.Reason), Message: f.Message}
+			seen.Result.Failure = &retry.Problem{Reason: status.Reason(f.Reason), Message: f.Message}
 			seen.Result.Hopeless = f.Lasting && !changed
 		}
 	}

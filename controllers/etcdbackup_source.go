@@ -9,7 +9,7 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/member"
-	"github.com/etcdpilot/etcd-operator/internal/plan/backup"
+	"github.com/etcdpilot/etcd-operator/internal/plan/retry"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 	"github.com/etcdpilot/etcd-operator/internal/snapshot"
 )
@@ -22,7 +22,7 @@ type source struct {
 
 // sourceOf finds the members of the cluster that is to be backed up. Whether they answer is for the pod to see: one that
 // does is enough, even without a quorum.
-func sourceOf(ctx context.Context, reader client.Reader, b *v1beta2.EtcdBackup) (source, *backup.Problem, error) {
+func sourceOf(ctx context.Context, reader client.Reader, b *v1beta2.EtcdBackup) (source, *retry.Problem, error) {
 	ref := b.Spec.EtcdCluster
 	if ref == nil {
 		return source{endpoints: b.Spec.EtcdEndpoints}, nil, nil
@@ -31,7 +31,7 @@ func sourceOf(ctx context.Context, reader client.Reader, b *v1beta2.EtcdBackup) 
 	err := reader.Get(ctx, client.ObjectKey{Namespace: b.Namespace, Name: ref.Name}, c)
 	switch {
 	case apierrors.IsNotFound(err):
-		return source{}, &backup.Problem{
+		return source{}, &retry.Problem{
 			Reason: v1beta2.ReasonClusterMissing,
 			Message: fmt.Sprintf("spec.etcdCluster: there is no EtcdCluster %s in namespace %s: create it, or correct the name",
 				ref.Name, b.Namespace),
@@ -40,13 +40,13 @@ func sourceOf(ctx context.Context, reader client.Reader, b *v1beta2.EtcdBackup) 
 		return source{}, nil, fmt.Errorf("read EtcdCluster %s: %w", ref.Name, err)
 	// One that has been up goes on without TLS: it is cared for as its last good spec asks.
 	case c.Status.ClusterID == "" && c.Spec.TLS != nil && c.Spec.TLS.Static != nil:
-		return source{}, &backup.Problem{
+		return source{}, &retry.Problem{
 			Reason: v1beta2.ReasonTLSNotSupported,
 			Message: fmt.Sprintf("EtcdCluster %s does not start, for this release does not carry its spec.TLS.static out: "+
 				"remove that there", c.Name),
 		}, nil
 	case c.Status.ClusterID == "" || len(votersOf(c)) == 0:
-		return source{}, &backup.Problem{
+		return source{}, &retry.Problem{
 			Reason:  v1beta2.ReasonWaitingForCluster,
 			Message: fmt.Sprintf("EtcdCluster %s has not been up yet: the backup is taken once it is", c.Name),
 		}, nil

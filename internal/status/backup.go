@@ -10,6 +10,7 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/agent"
 	"github.com/etcdpilot/etcd-operator/internal/plan/backup"
+	"github.com/etcdpilot/etcd-operator/internal/plan/retry"
 )
 
 // maxSnapshots is how many are listed.
@@ -98,7 +99,7 @@ func follow(run *v1beta2.BackupRun, in BackupInput) {
 }
 
 // fail tells clients of coreos/etcd-operator why a try failed.
-func fail(s *v1beta2.EtcdBackupStatus, run *backup.Run, why backup.Problem) {
+func fail(s *v1beta2.EtcdBackupStatus, run *backup.Run, why retry.Problem) {
 	s.Reason = why.Reason + ": " + why.Message
 	if run.Task == backup.TaskBackup {
 		s.Succeeded = false

@@ -10,6 +10,7 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/plan/backup"
+	"github.com/etcdpilot/etcd-operator/internal/plan/retry"
 )
 
 func setBackupConditions(s *v1beta2.EtcdBackupStatus, in BackupInput) {
@@ -93,7 +94,7 @@ func backedUp(s *v1beta2.EtcdBackupStatus, in BackupInput) (value metav1.Conditi
 		return metav1.ConditionTrue, v1beta2.ReasonBackedUp, taken(s)
 	case backup.Retry:
 		if run.Task == backup.TaskBackup {
-			return metav1.ConditionFalse, a.Failure.Reason, fmt.Sprintf("try %d of %d: %s", run.Attempt, backup.Attempts, a.Failure.Message)
+			return metav1.ConditionFalse, a.Failure.Reason, fmt.Sprintf("try %d of %d: %s", run.Attempt, retry.Attempts, a.Failure.Message)
 		}
 	case backup.GiveUp:
 		return metav1.ConditionFalse, a.Failure.Reason, fmt.Sprintf("given up after try %d: %s", run.Attempt, a.Failure.Message)

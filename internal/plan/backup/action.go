@@ -1,6 +1,10 @@
 package backup
 
-import "time"
+import (
+	"time"
+
+	"github.com/etcdpilot/etcd-operator/internal/plan/retry"
+)
 
 // Action is what to do next. The set is closed.
 type Action interface{ action() }
@@ -18,7 +22,7 @@ type Wait struct {
 }
 
 // Blocked means that somebody has to do something first.
-type Blocked Problem
+type Blocked retry.Problem
 
 // Guard has a finalizer keep the EtcdBackup until its objects are deleted.
 type Guard struct{}
@@ -40,15 +44,15 @@ type Finish struct{}
 
 // Retry writes to status that a try has failed and when the next one may begin.
 type Retry struct {
-	Failure Problem
+	Failure retry.Problem
 	After   time.Time
 }
 
 // GiveUp writes to status that a run has failed, and ends it.
-type GiveUp struct{ Failure Problem }
+type GiveUp struct{ Failure retry.Problem }
 
 // Withdraw takes a run back whose pod cannot be made any more. It stays due.
-type Withdraw struct{ Why Problem }
+type Withdraw struct{ Why retry.Problem }
 
 func (Idle) action()      {}
 func (Wait) action()      {}

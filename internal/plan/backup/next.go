@@ -6,23 +6,7 @@ import (
 	"time"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
-)
-
-const (
-	// Attempts is how often a run is tried before it is given up.
-	Attempts = 6
-	// firstDelay and lastDelay are between tries: the first, and the longest.
-	firstDelay = 10 * time.Second
-	lastDelay  = 5 * time.Minute
-	// poll is how often a pod at work is asked how far it is; what becomes of it is watched.
-	poll = 5 * time.Second
-	// startLimit is how long a try may take to begin in a pod that Kubernetes does not start.
-	startLimit = 5 * time.Minute
-	// overtime is what a pod has beyond the time-out: it ends itself, or Kubernetes ends it a minute later, unless its node
-	// is lost.
-	overtime = startLimit + 2*time.Minute
-	// silence is how long a node may take to say that a pod has ended that was to.
-	silence = 30 * time.Second
+	"github.com/etcdpilot/etcd-operator/internal/plan/retry"
 )
 
 // Next decides what to do now.
@@ -37,7 +21,7 @@ func Next(o Observed) Action {
 	case o.Run != nil:
 		return o.proceed()
 	}
-	if p, found := o.leftover(); found {
+	if p, found := retry.Leftover(o.Strays); found {
 		return DeletePod{Name: p.Name, UID: p.UID}
 	}
 	return o.begin()
@@ -69,56 +53,41 @@ func (o Observed) begin() Action {
 
 func (o Observed) queue() Action {
 	return Wait{
-		Reason: v1beta2.ReasonWaitingForStorage, After: 2 * poll,
+		Reason: v1beta2.ReasonWaitingForStorage, After: 2 * retry.Poll,
 		Message: fmt.Sprintf("EtcdBackup %s is at work on the same storage", o.Ahead),
 	}
 }
 
-// leftover is a pod that is of no use any more. The last one that failed is kept for its log.
-func (o Observed) leftover() (Pod, bool) {
-	kept := Pod{}
-	for _, p := range o.Strays {
-		if p.failed() && (kept.UID == "" || p.Created.After(kept.Created)) {
-			kept = p
-		}
-	}
-	for _, p := range o.Strays {
-		if !p.Deleting && p.UID != kept.UID {
-			return p, true
-		}
-	}
-	return Pod{}, false
-}
-
 // tidy deletes pods and waits until they are gone, nil if they are.
-func tidy(pods []Pod, now time.Time) Action {
-	for _, p := range pods {
-		if !p.Deleting {
-			return DeletePod{Name: p.Name, UID: p.UID}
-		}
+func tidy(pods []retry.Pod, now time.Time) Action {
+	if p, found := retry.Staying(pods); found {
+		return DeletePod{Name: p.Name, UID: p.UID}
 	}
-	if slices.ContainsFunc(pods, func(p Pod) bool { return p.leaving(now) }) {
-		return Wait{Reason: v1beta2.ReasonWaitingForPods, Message: "waiting until an earlier pod is gone", After: poll}
+	if slices.ContainsFunc(pods, func(p retry.Pod) bool { return p.Leaving(now) }) {
+		return Wait{Reason: v1beta2.ReasonWaitingForPods, Message: "waiting until an earlier pod is gone", After: retry.Poll}
 	}
 	return nil
 }
 
 // proceed goes on with the run that is under way.
 func (o Observed) proceed() Action {
-	p := o.Pod
 	switch {
 	case !o.Run.RetryAfter.IsZero():
 		return o.again()
-	case p == nil:
+	case o.Pod == nil:
 		return o.make()
-	case p.Result != nil && p.Result.Failure == nil:
+	}
+	try := retry.Try{
+		Pod: *o.Pod, Started: o.Run.Started, Timeout: o.Timeout, Field: "spec.backupPolicy.timeoutInSecond",
+	}
+	verdict := try.Judge(o.Now)
+	switch {
+	case verdict.Over && verdict.Problem == nil:
 		return Finish{}
-	case p.Result != nil:
-		return o.failed(*p.Result.Failure, p.Result.Hopeless)
-	case p.Ended && p.Problem == "":
-		return o.failed(Problem{v1beta2.ReasonAgentLost, "the pod ended without a word"}, false)
-	case p.Ended:
-		return o.failed(Problem{v1beta2.ReasonAgentLost, "the pod ended without a word: " + p.Problem}, false)
+	case verdict.Over:
+		return o.failed(*verdict.Problem, verdict.Hopeless)
+	case verdict.Problem != nil:
+		return Wait{Reason: verdict.Problem.Reason, Message: verdict.Problem.Message, After: retry.Poll}
 	}
 	return o.await()
 }
@@ -127,7 +96,9 @@ func (o Observed) proceed() Action {
 func (o Observed) make() Action {
 	switch {
 	case o.Run.Made:
-		return o.failed(Problem{v1beta2.ReasonAgentLost, "the pod was deleted before it was done"}, false)
+		return o.failed(retry.Problem{
+			Reason: v1beta2.ReasonAgentLost, Message: "the pod was deleted before it was done",
+		}, false)
 	case o.Problem != nil:
 		return Withdraw{Why: *o.Problem}
 	}
@@ -137,50 +108,30 @@ func (o Observed) make() Action {
 	return CreatePod{}
 }
 
-// await is for a pod that has yet to end.
+// await is for a pod that has yet to end, and that nothing is wrong with.
 func (o Observed) await() Action {
-	p, since := o.Pod, o.Now.Sub(o.Run.Started)
+	wait := Wait{Reason: v1beta2.ReasonBackingUp, Message: "the pod is at work", After: retry.Poll}
 	switch {
-	case p.leaving(o.Now):
-		return Wait{Reason: v1beta2.ReasonWaitingForPods, Message: "somebody deletes the pod; another try follows", After: poll}
-	case p.Deleting:
-		return o.failed(Problem{
-			v1beta2.ReasonAgentLost, "the pod was to end, and its node does not say that it has: look at the node",
-		}, false)
-	case !p.Running && since > startLimit:
-		return o.failed(Problem{v1beta2.ReasonPodCannotStart, o.whyNotRunning()}, false)
-	case since > o.Timeout+overtime:
-		return o.failed(Problem{
-			v1beta2.ReasonTimeout, fmt.Sprintf("the pod did not end after %s: look at its node", o.Timeout),
-		}, false)
-	case !p.Running && p.Problem != "":
-		return Wait{Reason: v1beta2.ReasonPodCannotStart, Message: p.Problem, After: poll}
-	case !p.Running:
-		return Wait{Reason: v1beta2.ReasonWaitingForPods, Message: "waiting for pod " + p.Name + " to start", After: poll}
+	case o.Pod.Deleting:
+		wait.Reason, wait.Message = v1beta2.ReasonWaitingForPods, "somebody deletes the pod; another try follows"
+	case !o.Pod.Running:
+		wait.Reason, wait.Message = v1beta2.ReasonWaitingForPods, "waiting for pod "+o.Pod.Name+" to start"
 	case o.Run.Task == TaskClean:
-		return Wait{Reason: v1beta2.ReasonCleaning, Message: "the objects are being deleted", After: poll}
+		wait.Reason, wait.Message = v1beta2.ReasonCleaning, "the objects are being deleted"
 	}
-	return Wait{Reason: v1beta2.ReasonBackingUp, Message: "the pod is at work", After: poll}
-}
-
-func (o Observed) whyNotRunning() string {
-	if o.Pod.Problem != "" {
-		return o.Pod.Problem
-	}
-	return fmt.Sprintf("the pod has not started for %s: kubectl describe pod %s says why; a Secret or a volume that is "+
-		"missing is the usual reason", startLimit, o.Pod.Name)
+	return wait
 }
 
 // Refused decides what follows if Kubernetes does not take the pod of a try: the try has failed.
-func Refused(o Observed, why Problem) Action { return o.failed(why, false) }
+func Refused(o Observed, why retry.Problem) Action { return o.failed(why, false) }
 
 // failed ends a try. Another time that is due meanwhile takes the place of another try.
-func (o Observed) failed(why Problem, hopeless bool) Action {
-	after := o.Now.Add(delay(o.Run.Attempt))
+func (o Observed) failed(why retry.Problem, hopeless bool) Action {
+	after := o.Now.Add(retry.Delay(o.Run.Attempt))
 	if o.Run.Task == TaskBackup {
 		_, next := o.Due()
 		superseded := !next.IsZero() && after.After(next)
-		if hopeless || o.Run.Attempt >= Attempts || superseded {
+		if hopeless || o.Run.Attempt >= retry.Attempts || superseded {
 			return GiveUp{Failure: why}
 		}
 	}
@@ -189,11 +140,10 @@ func (o Observed) failed(why Problem, hopeless bool) Action {
 
 // again begins the next try once its time has come and the pod of the last one, which was kept for its log, is gone.
 func (o Observed) again() Action {
-	wait := o.Run.RetryAfter.Sub(o.Now)
-	switch {
-	case wait > 0 && wait <= lastDelay: // a clock that was set back holds nobody up
-		return Wait{Reason: v1beta2.ReasonWaitingForRetry, Message: "another try follows", After: wait}
-	case o.Ahead != "" && o.Run.Task == TaskBackup:
+	if pause := retry.Pause(o.Now, o.Run.RetryAfter); pause > 0 {
+		return Wait{Reason: v1beta2.ReasonWaitingForRetry, Message: "another try follows", After: pause}
+	}
+	if o.Ahead != "" && o.Run.Task == TaskBackup {
 		return o.queue()
 	}
 	if action := tidy(o.pods(), o.Now); action != nil {
@@ -203,20 +153,11 @@ func (o Observed) again() Action {
 }
 
 // pods are all of this EtcdBackup's.
-func (o Observed) pods() []Pod {
+func (o Observed) pods() []retry.Pod {
 	if o.Pod == nil {
 		return o.Strays
 	}
 	return append(slices.Clone(o.Strays), *o.Pod)
-}
-
-// delay is how long to wait after that many tries.
-func delay(attempt int) time.Duration {
-	d := firstDelay
-	for range attempt - 1 {
-		d = min(2*d, lastDelay)
-	}
-	return d
 }
 
 // end is for an EtcdBackup that is being deleted.

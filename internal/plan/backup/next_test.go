@@ -8,6 +8,7 @@ import (
 	"github.com/robfig/cron/v3"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/plan/retry"
 )
 
 var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
@@ -54,15 +55,15 @@ func TestDue(t *testing.T) {
 }
 
 func TestNext(t *testing.T) {
-	failure := Problem{"NoSuchBucket", "make it"}
+	failure := retry.Problem{Reason: "NoSuchBucket", Message: "make it"}
 	run := func(attempt int) *Run {
 		return &Run{Task: TaskBackup, Due: noon, Attempt: attempt, Started: at(-time.Minute), Made: true}
 	}
-	pod := func(r *Result) *Pod { return &Pod{Name: "p", UID: "u", Running: true, Result: r} }
-	failed := func(attempt int, r *Result) Observed {
+	pod := func(r *retry.Result) *retry.Pod { return &retry.Pod{Name: "p", UID: "u", Running: true, Result: r} }
+	failed := func(attempt int, r *retry.Result) Observed {
 		return Observed{Created: noon, Timeout: time.Hour, Run: run(attempt), Pod: pod(r)}
 	}
-	lost := Problem{Reason: v1beta2.ReasonAgentLost}
+	lost := retry.Problem{Reason: v1beta2.ReasonAgentLost}
 	for title, c := range map[string]struct {
 		o    Observed
 		want Action
@@ -77,7 +78,7 @@ func TestNext(t *testing.T) {
 		},
 		"another is at work there": {Observed{Created: noon, Ahead: "b"}, Wait{Reason: v1beta2.ReasonWaitingForStorage}},
 		"a pod that failed before goes first": {
-			Observed{Created: noon, Strays: []Pod{{Name: "q", UID: "v", Ended: true}}}, DeletePod{"q", "v"},
+			Observed{Created: noon, Strays: []retry.Pod{{Name: "q", UID: "v", Ended: true}}}, DeletePod{"q", "v"},
 		},
 		"started": {
 			Observed{Created: noon, Timeout: time.Hour, Run: &Run{Task: TaskBackup, Started: noon}}, CreatePod{},
@@ -86,7 +87,7 @@ func TestNext(t *testing.T) {
 			Observed{Problem: &failure, Run: &Run{Task: TaskBackup}}, Withdraw{failure},
 		},
 		"a pod of an earlier try is in the way": {
-			Observed{Timeout: time.Hour, Run: &Run{Attempt: 2}, Strays: []Pod{{Name: "q", UID: "v"}}}, DeletePod{"q", "v"},
+			Observed{Timeout: time.Hour, Run: &Run{Attempt: 2}, Strays: []retry.Pod{{Name: "q", UID: "v"}}}, DeletePod{"q", "v"},
 		},
 		"at work": {Observed{Timeout: time.Hour, Run: run(1), Pod: pod(nil)}, Wait{Reason: v1beta2.ReasonBackingUp}},
 		"at work, but the spec went bad": {
@@ -98,35 +99,35 @@ func TestNext(t *testing.T) {
 		"too long": {
 			Observed{
 				Timeout: time.Minute, Run: &Run{Task: TaskBackup, Attempt: 1, Started: at(-9 * time.Minute)}, Pod: pod(nil),
-			}, Retry{Failure: Problem{Reason: v1beta2.ReasonTimeout}, After: at(10 * time.Second)},
+			}, Retry{Failure: retry.Problem{Reason: v1beta2.ReasonTimeout}, After: at(10 * time.Second)},
 		},
 		"not started yet": {
-			Observed{Run: run(1), Pod: &Pod{Problem: "no node"}}, Wait{Reason: v1beta2.ReasonPodCannotStart},
+			Observed{Run: run(1), Pod: &retry.Pod{Problem: "no node"}}, Wait{Reason: v1beta2.ReasonPodCannotStart},
 		},
 		"not started for too long": {
-			Observed{Timeout: time.Hour, Run: &Run{Task: TaskBackup, Attempt: 1, Started: at(-6 * time.Minute)}, Pod: &Pod{}},
-			Retry{Failure: Problem{Reason: v1beta2.ReasonPodCannotStart}, After: at(10 * time.Second)},
+			Observed{Timeout: time.Hour, Run: &Run{Task: TaskBackup, Attempt: 1, Started: at(-6 * time.Minute)}, Pod: &retry.Pod{}},
+			Retry{Failure: retry.Problem{Reason: v1beta2.ReasonPodCannotStart}, After: at(10 * time.Second)},
 		},
-		"done":      {failed(1, &Result{}), Finish{}},
-		"failed":    {failed(2, &Result{Failure: &failure}), Retry{failure, at(20 * time.Second)}},
-		"in vain":   {failed(1, &Result{Failure: &failure, Hopeless: true}), GiveUp{failure}},
-		"too often": {failed(Attempts, &Result{Failure: &failure}), GiveUp{failure}},
+		"done":      {failed(1, &retry.Result{}), Finish{}},
+		"failed":    {failed(2, &retry.Result{Failure: &failure}), Retry{failure, at(20 * time.Second)}},
+		"in vain":   {failed(1, &retry.Result{Failure: &failure, Hopeless: true}), GiveUp{failure}},
+		"too often": {failed(retry.Attempts, &retry.Result{Failure: &failure}), GiveUp{failure}},
 		"the pod was killed": {
-			Observed{Timeout: time.Hour, Run: run(1), Pod: &Pod{Ended: true}}, Retry{lost, at(10 * time.Second)},
+			Observed{Timeout: time.Hour, Run: run(1), Pod: &retry.Pod{Ended: true}}, Retry{lost, at(10 * time.Second)},
 		},
 		"the pod was deleted": {Observed{Timeout: time.Hour, Run: run(1)}, Retry{lost, at(10 * time.Second)}},
 		"the pod is being deleted": {
-			Observed{Timeout: time.Hour, Run: run(1), Pod: &Pod{Running: true, Deleting: true, Deadline: noon}},
+			Observed{Timeout: time.Hour, Run: run(1), Pod: &retry.Pod{Running: true, Deleting: true, Deadline: noon}},
 			Wait{Reason: v1beta2.ReasonWaitingForPods},
 		},
 		"the pod's node is lost": {
-			Observed{Timeout: time.Hour, Run: run(1), Pod: &Pod{Running: true, Deleting: true, Deadline: at(-time.Minute)}},
+			Observed{Timeout: time.Hour, Run: run(1), Pod: &retry.Pod{Running: true, Deleting: true, Deadline: at(-time.Minute)}},
 			Retry{lost, at(10 * time.Second)},
 		},
 		"the next one is due before another try": {
 			Observed{
 				Timeout: time.Hour, LastDue: at(-time.Second), Schedule: Every(2 * time.Second), Run: run(1),
-				Pod: pod(&Result{Failure: &failure}),
+				Pod: pod(&retry.Result{Failure: &failure}),
 			}, GiveUp{failure},
 		},
 		"not yet, and the pod stays for its log": {
@@ -144,7 +145,7 @@ func TestNext(t *testing.T) {
 		"another try, though a lost node has the pod": {
 			Observed{
 				Run:    &Run{Task: TaskBackup, Attempt: 1, RetryAfter: noon},
-				Strays: []Pod{{Name: "q", Deleting: true, Deadline: at(-time.Hour)}},
+				Strays: []retry.Pod{{Name: "q", Deleting: true, Deadline: at(-time.Hour)}},
 			}, Start{Run{Task: TaskBackup, Attempt: 2, Started: noon}},
 		},
 		"a clock that was set back": {
@@ -157,47 +158,47 @@ func TestNext(t *testing.T) {
 
 // TestLeftovers wants the last failed pod to be kept for its log, and no other.
 func TestLeftovers(t *testing.T) {
-	older := Pod{Name: "older", UID: "1", Ended: true, Created: at(-2 * time.Hour)}
-	newer := Pod{Name: "newer", UID: "2", Ended: true, Created: at(-time.Hour), Result: &Result{Failure: &Problem{}}}
-	good := Pod{Name: "good", UID: "3", Ended: true, Created: noon, Result: &Result{}}
-	stuck := Pod{Name: "stuck", UID: "4", Running: true, Created: noon}
+	older := retry.Pod{Name: "older", UID: "1", Ended: true, Created: at(-2 * time.Hour)}
+	newer := retry.Pod{Name: "newer", UID: "2", Ended: true, Created: at(-time.Hour), Result: &retry.Result{Failure: &retry.Problem{}}}
+	good := retry.Pod{Name: "good", UID: "3", Ended: true, Created: noon, Result: &retry.Result{}}
+	stuck := retry.Pod{Name: "stuck", UID: "4", Running: true, Created: noon}
 	for title, c := range map[string]struct {
-		strays []Pod
+		strays []retry.Pod
 		want   Action
 	}{
-		"the last":        {[]Pod{newer}, Idle{Reason: v1beta2.ReasonCompleted}},
-		"one before it":   {[]Pod{older, newer}, DeletePod{"older", "1"}},
-		"one that worked": {[]Pod{newer, good}, DeletePod{"good", "3"}},
-		"one that runs":   {[]Pod{newer, stuck}, DeletePod{"stuck", "4"}},
+		"the last":        {[]retry.Pod{newer}, Idle{Reason: v1beta2.ReasonCompleted}},
+		"one before it":   {[]retry.Pod{older, newer}, DeletePod{"older", "1"}},
+		"one that worked": {[]retry.Pod{newer, good}, DeletePod{"good", "3"}},
+		"one that runs":   {[]retry.Pod{newer, stuck}, DeletePod{"stuck", "4"}},
 	} {
 		t.Run(title, func(t *testing.T) { check(t, Observed{Done: true, Strays: c.strays}, c.want) })
 	}
 }
 
 func TestEnd(t *testing.T) {
-	failure := Problem{"NoSuchBucket", "make it"}
-	cleaning := func(attempt int, p *Pod) Observed {
+	failure := retry.Problem{Reason: "NoSuchBucket", Message: "make it"}
+	cleaning := func(attempt int, p *retry.Pod) Observed {
 		return Observed{Guarded: true, Clean: true, Written: true, Run: &Run{Task: TaskClean, Attempt: attempt, Made: true}, Pod: p}
 	}
 	written := Observed{Guarded: true, Clean: true, Written: true}
 	blocked, running := written, written
 	blocked.Problem = &failure
-	running.Run, running.Pod = &Run{Task: TaskBackup}, &Pod{Name: "p", UID: "u", Running: true}
-	retained := cleaning(3, &Pod{Running: true})
+	running.Run, running.Pod = &Run{Task: TaskBackup}, &retry.Pod{Name: "p", UID: "u", Running: true}
+	retained := cleaning(3, &retry.Pod{Running: true})
 	retained.Clean = false
 	for title, c := range map[string]struct {
 		o    Observed
 		want Action
 	}{
-		"the objects stay":         {Observed{Run: &Run{Task: TaskBackup}, Pod: &Pod{}}, Idle{Reason: v1beta2.ReasonTerminating}},
+		"the objects stay":         {Observed{Run: &Run{Task: TaskBackup}, Pod: &retry.Pod{}}, Idle{Reason: v1beta2.ReasonTerminating}},
 		"the objects go":           {written, Start{Run{Task: TaskClean, Due: noon, Attempt: 1, Started: noon}}},
 		"there are none":           {Observed{Guarded: true, Clean: true}, Release{}},
 		"first what is under way":  {running, DeletePod{"p", "u"}},
 		"nobody knows where":       {blocked, Blocked(failure)},
-		"cleaned":                  {cleaning(1, &Pod{Result: &Result{}}), Release{}},
+		"cleaned":                  {cleaning(1, &retry.Pod{Result: &retry.Result{}}), Release{}},
 		"they are to stay, rather": {retained, Release{}},
 		"it is never given up": {
-			cleaning(99, &Pod{Result: &Result{Failure: &failure, Hopeless: true}}), Retry{failure, at(lastDelay)},
+			cleaning(99, &retry.Pod{Result: &retry.Result{Failure: &failure, Hopeless: true}}), Retry{failure, at(5 * time.Minute)},
 		},
 	} {
 		t.Run(title, func(t *testing.T) {

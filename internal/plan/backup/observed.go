@@ -1,6 +1,10 @@
 package backup
 
-import "time"
+import (
+	"time"
+
+	"github.com/etcdpilot/etcd-operator/internal/plan/retry"
+)
 
 // Observed is all that a decision depends on.
 type Observed struct {
@@ -10,7 +14,7 @@ type Observed struct {
 	Deleting bool
 	// Problem is what keeps the spec from being carried out, nil if nothing does. Of an EtcdBackup that is being deleted it
 	// is what keeps its objects from being deleted.
-	Problem *Problem
+	Problem *retry.Problem
 	// Suspended keeps new runs from being started.
 	Suspended bool
 	// Schedule is when runs are due, nil for one only.
@@ -27,16 +31,13 @@ type Observed struct {
 	// Run is the run under way, nil if none is.
 	Run *Run
 	// Pod is the pod of the run's try, nil if there is none.
-	Pod *Pod
+	Pod *retry.Pod
 	// Strays are the other pods of this EtcdBackup, of tries that are over.
-	Strays []Pod
+	Strays []retry.Pod
 	// Ahead names another EtcdBackup that is at work on the same storage, empty if none is. It matters only to one that
 	// would start.
 	Ahead string
 }
-
-// Problem is a reason (CamelCase, documented in the API package) and a message that says what to do.
-type Problem struct{ Reason, Message string }
 
 // Task is what a run does.
 type Task string
@@ -59,39 +60,4 @@ type Run struct {
 	Made bool
 	// RetryAfter is when the next try may begin, zero unless this one has failed.
 	RetryAfter time.Time
-}
-
-// Pod is a pod that does the work.
-type Pod struct {
-	Name, UID string
-	Created   time.Time
-	// Deleting is true while Kubernetes ends it, and Deadline is when that should be over.
-	Deleting bool
-	Deadline time.Time
-	// Running is true once its container has started, Ended once it has ended for good, or can never run.
-	Running, Ended bool
-	// Result is what it left, nil if it left nothing that can be read.
-	Result *Result
-	// Problem says why the pod does not run, empty if nothing is known.
-	Problem string
-}
-
-// leaving tells whether the pod is on its way out, unless its node has been silent for too long: then it is waited for no
-// more. If it should still run it harms nobody, for no two tries write the same object.
-func (p Pod) leaving(now time.Time) bool { return p.Deleting && now.Before(p.Deadline.Add(silence)) }
-
-// failed tells whether the pod's log may say why a try failed.
-func (p Pod) failed() bool {
-	if p.Result != nil {
-		return p.Result.Failure != nil
-	}
-	return p.Ended
-}
-
-// Result is the end of a try as far as a decision depends on it.
-type Result struct {
-	// Failure is nil if the try succeeded.
-	Failure *Problem
-	// Hopeless is true if another try cannot go better before somebody changes something.
-	Hopeless bool
 }

@@ -119,7 +119,7 @@ func TestPodName(t *testing.T) {
 	for _, owner := range []string{"nightly", long, other} {
 		for _, r := range []Run{run, clean, later} {
 			name := PodName(owner, r)
-			if len(name) > nameLimit || strings.Contains(name, ".-") {
+			if len(name) > 63 || strings.Contains(name, ".-") {
 				t.Errorf("%s has %d characters", name, len(name))
 			}
 			names[name] = true

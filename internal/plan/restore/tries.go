@@ -57,10 +57,8 @@ func (o Observed) again() Action {
 // tidy deletes the pods of tries that are over, nil if all are on their way out. One on a node that is lost may stay there for
 // long, and is in nobody's way.
 func (o Observed) tidy() Action {
-	for _, p := range o.Strays {
-		if !p.Deleting {
-			return DeletePod{Name: p.Name, UID: p.UID}
-		}
+	if p, found := retry.Staying(o.Strays); found {
+		return DeletePod{Name: p.Name, UID: p.UID}
 	}
 	return nil
 }

@@ -14,7 +14,7 @@ const (
 	// Attempts is how often a task is tried before it is given up.
 	Attempts = 6
 	// Poll is how often a pod at work is asked how far it is; what becomes of it is watched.
-	Poll = 3 * time.Second
+	Poll = 5 * time.Second
 	// firstDelay and lastDelay are between tries: the first, and the longest.
 	firstDelay = 10 * time.Second
 	lastDelay  = 5 * time.Minute
@@ -29,28 +29,6 @@ const (
 
 // Problem is a reason (CamelCase, documented in the API package) and a message that says what to do.
 type Problem struct{ Reason, Message string }
-
-// Pod is a pod that does the work.
-type Pod struct {
-	Name, UID string
-	// Deleting is true while it is being deleted; it is to be gone at Deadline.
-	Deleting bool
-	Deadline time.Time
-	// Running is true while its container does, Ended once it ended for good, or if the pod can never run.
-	Running, Ended bool
-	// Result is what it left, nil if it left nothing that can be read.
-	Result *Result
-	// Problem says why the pod does not run, empty if nothing is known.
-	Problem string
-}
-
-// Result is the end of a try as far as a decision depends on it.
-type Result struct {
-	// Failure is nil if the try succeeded.
-	Failure *Problem
-	// Hopeless is true if another try cannot go better before somebody changes something.
-	Hopeless bool
-}
 
 // Try is one try of a task.
 type Try struct {
@@ -79,11 +57,13 @@ func (t Try) Judge(now time.Time) Verdict {
 		return Verdict{Over: true, Problem: p.Result.Failure, Hopeless: p.Result.Hopeless}
 	case p.Ended:
 		return failed(v1beta2.ReasonAgentLost, "the pod ended without a word; "+cmp.Or(p.Problem, "its log may say why"))
-	case p.Deleting && now.Sub(p.Deadline) > silence:
+	case p.Leaving(now):
+		return Verdict{}
+	case p.Deleting:
 		return failed(v1beta2.ReasonAgentLost, "the pod was to end, and its node does not say that it has: look at the node")
 	case !p.Running && taken > startLimit:
 		return failed(v1beta2.ReasonPodCannotStart, cmp.Or(p.Problem, "the pod does not start: kubectl describe pod "+p.Name+
-			" says why"))
+			" says why; a volume that is missing is the usual reason"))
 	case taken > t.Timeout+overtime:
 		return failed(v1beta2.ReasonTimeout, fmt.Sprintf("the pod did not end after %s (%s): look at its node", t.Timeout, t.Field))
 	case !p.Running && p.Problem != "":

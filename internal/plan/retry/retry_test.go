@@ -31,6 +31,9 @@ func TestJudge(t *testing.T) {
 			failed(v1beta2.ReasonAgentLost, "the pod ended without a word; OOMKilled"),
 		},
 		"leaving": {at(noon, Pod{Running: true, Deleting: true, Deadline: ago(-time.Minute)}), Verdict{}},
+		"leaving, and never started": {
+			at(ago(6*time.Minute), Pod{Deleting: true, Deadline: ago(-time.Minute), Problem: "no node"}), Verdict{},
+		},
 		"its node is lost": {
 			at(noon, Pod{Running: true, Deleting: true, Deadline: ago(time.Minute)}),
 			failed(v1beta2.ReasonAgentLost, "the pod was to end, and its node does not say that it has: look at the node"),
@@ -46,7 +49,8 @@ func TestJudge(t *testing.T) {
 		"never starts": {at(ago(6*time.Minute), Pod{Problem: "no node"}), failed(v1beta2.ReasonPodCannotStart, "no node")},
 		"nobody says why": {
 			at(ago(6*time.Minute), Pod{Name: "p"}),
-			failed(v1beta2.ReasonPodCannotStart, "the pod does not start: kubectl describe pod p says why"),
+			failed(v1beta2.ReasonPodCannotStart, "the pod does not start: kubectl describe pod p says why; a volume that is missing is the "+
+				"usual reason"),
 		},
 		"the clock was set back": {at(ago(-time.Hour), Pod{Running: true}), Verdict{}},
 	} {
