@@ -10,12 +10,13 @@ import (
 	"strconv"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/etcdpilot/etcd-operator/internal/agent"
 )
 
 const (
+	// unheard is the next look after a pod did not say how far it is: to ask it keeps the one worker waiting. It may not have
+	// begun to answer, or nobody may reach it from here.
+	unheard = 20 * time.Second
 	// progressPatience is how long a pod may take to say how far it is. It keeps a worker waiting.
 	progressPatience = time.Second
 	// progressLimit is more than any answer has, in bytes.
@@ -34,13 +35,31 @@ var progressClient = &http.Client{
 	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 }
 
-// askProgress asks an agent's pod how far it is. That it does not say is no trouble: what becomes of it is watched.
-func askProgress(ctx context.Context, pod *corev1.Pod) (agent.Progress, bool) {
-	if pod.Status.Phase != corev1.PodRunning || pod.Status.PodIP == "" {
+// progress asks the pod how far it is, if it runs. That it does not say is no trouble: what becomes of it is watched.
+func (a *agentPods) progress(ctx context.Context) *agent.Progress {
+	if a.seen == nil || !a.seen.Running {
+		return nil
+	}
+	progress, ok := askProgress(ctx, a.pod.Status.PodIP)
+	if a.silent = !ok; a.silent {
+		return nil
+	}
+	return &progress
+}
+
+func askProgress(ctx context.Context, ip string) (agent.Progress, bool) {
+	if ip == "" {
 		return agent.Progress{}, false
 	}
-	host := net.JoinHostPort(pod.Status.PodIP, strconv.Itoa(agent.ProgressPort))
-	return readProgress(ctx, "http://"+host+agent.ProgressPath)
+	return readProgress(ctx, "http://"+net.JoinHostPort(ip, strconv.Itoa(agent.ProgressPort))+agent.ProgressPath)
+}
+
+// pause is the time until the next look at what is waited for.
+func (a *agentPods) pause(after time.Duration) time.Duration {
+	if a.silent {
+		return unheard
+	}
+	return after
 }
 
 func readProgress(ctx context.Context, url string) (agent.Progress, bool) {

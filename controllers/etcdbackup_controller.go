@@ -125,7 +125,7 @@ func cameUp(e event.UpdateEvent) bool {
 	old, isCluster := e.ObjectOld.(*v1beta2.EtcdCluster)
 	now, areClusters := e.ObjectNew.(*v1beta2.EtcdCluster)
 	return isCluster && areClusters &&
-		(old.Status.ClusterID != now.Status.ClusterID || (len(votersOf(old)) == 0) != (len(votersOf(now)) == 0))
+		(old.Status.ClusterID != now.Status.ClusterID || (memberURLs(old, voting) == nil) != (memberURLs(now, voting) == nil))
 }
 
 // backupsOf are the EtcdBackups of a cluster.

@@ -9,7 +9,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
@@ -29,28 +28,16 @@ const cleanTimeout = time.Hour
 func (r *EtcdBackupReconciler) execute(ctx context.Context, p *backupPass) error {
 	switch a := p.action.(type) {
 	case backup.Guard:
-		return r.patchFinalizer(ctx, p, controllerutil.AddFinalizer)
+		return setFinalizer(ctx, r.Client, p.object, v1beta2.FinalizerObjects, controllerutil.AddFinalizer)
 	case backup.Release:
-		return r.patchFinalizer(ctx, p, controllerutil.RemoveFinalizer)
+		return setFinalizer(ctx, r.Client, p.object, v1beta2.FinalizerObjects, controllerutil.RemoveFinalizer)
 	case backup.CreatePod:
 		return r.createPod(ctx, p)
 	case backup.DeletePod:
-		uid := types.UID(a.UID)
-		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: p.object.Namespace, Name: a.Name}}
-		return client.IgnoreNotFound(r.Client.Delete(ctx, pod, client.Preconditions{UID: &uid}))
+		return deleteExact(ctx, r.Client, &corev1.Pod{}, p.object.Namespace, a.Name, a.UID)
 	default:
 		return nil
 	}
-}
-
-// patchFinalizer changes the finalizers of the version that was read.
-func (r *EtcdBackupReconciler) patchFinalizer(ctx context.Context, p *backupPass,
-	change func(client.Object, string) bool,
-) error {
-	read := p.object.DeepCopy()
-	change(p.object, v1beta2.FinalizerObjects)
-	patch := client.MergeFromWithOptions(read, client.MergeFromWithOptimisticLock{})
-	return client.IgnoreNotFound(r.Client.Patch(ctx, p.object, patch, client.FieldOwner(resources.FieldOwner)))
 }
 
 // createPod makes the pod of a try. One that Kubernetes does not take is a try that failed.
@@ -66,7 +53,7 @@ func (r *EtcdBackupReconciler) createPod(ctx context.Context, p *backupPass) err
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) && p.observed.Deleting:
 		// No pod will ever be made there again, and the namespace waits for us.
 		p.action = backup.Release{}
-		return r.patchFinalizer(ctx, p, controllerutil.RemoveFinalizer)
+		return setFinalizer(ctx, r.Client, p.object, v1beta2.FinalizerObjects, controllerutil.RemoveFinalizer)
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
 		p.action = backup.Wait{
 			Reason: v1beta2.ReasonTerminating, Message: "the namespace is being deleted", After: heartbeat,
@@ -105,17 +92,9 @@ func (r *EtcdBackupReconciler) adopt(ctx context.Context, p *backupPass, name st
 // agentPod is what the pod of the run's try is made from.
 func (r *EtcdBackupReconciler) agentPod(p *backupPass) resources.AgentPod {
 	b := p.object
-	pod := resources.AgentPod{
-		Namespace: b.Namespace, Name: b.Status.Run.Pod,
-		Owner: *metav1.NewControllerRef(b, v1beta2.GroupVersion.WithKind("EtcdBackup")),
-		// LabelApp has the cache hold them.
-		Labels: map[string]string{resources.LabelApp: resources.AppValue, resources.LabelBackup: b.Name},
-		Policy: b.Spec.Pod, Image: r.OperatorImage, OpenShift: r.OpenShift,
-		Task: agent.Task{
-			Writer:  snapshot.Writer{Kind: "EtcdBackup", Namespace: b.Namespace, Name: b.Name, UID: string(b.UID)},
-			Storage: p.storage,
-		},
-	}
+	pod := agentPodOf(b, "EtcdBackup", resources.LabelBackup)
+	pod.Name, pod.Policy, pod.Image, pod.OpenShift = b.Status.Run.Pod, b.Spec.Pod, r.OperatorImage, r.OpenShift
+	pod.Task.Storage = p.storage
 	if p.observed.Run.Task == backup.TaskClean {
 		pod.Task.Clean, pod.Task.Timeout = &agent.Clean{}, cleanTimeout
 		return pod

@@ -23,10 +23,6 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/status"
 )
 
-// unheard is the next look after a pod did not say how far it is: to ask it keeps the one worker waiting. It may not have
-// begun to answer, or nobody may reach it from here.
-const unheard = 20 * time.Second
-
 // finish is the only way out of a pass: one status write, the events, and when to look again.
 func (r *EtcdBackupReconciler) finish(ctx context.Context, p *backupPass, err error) (ctrl.Result, error) {
 	if _, gone := p.action.(backup.Release); gone && p.observed.Deleting && err == nil {
@@ -40,14 +36,13 @@ func (r *EtcdBackupReconciler) finish(ctx context.Context, p *backupPass, err er
 		err = errors.Join(err, r.writeBackupStatus(ctx, p, err))
 	}
 	switch {
-	case apierrors.IsConflict(err): // the view was stale: the next pass decides on a newer one
-		log.FromContext(ctx).V(1).Info("looking again", "because", err.Error())
-		return ctrl.Result{RequeueAfter: notYet}, nil
+	case apierrors.IsConflict(err):
+		return lookAgain(ctx, err)
 	case err != nil:
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
 	r.tell(ctx, p)
-	return ctrl.Result{RequeueAfter: pause(p)}, nil
+	return ctrl.Result{RequeueAfter: untilBackup(p)}, nil
 }
 
 // farewell says what became of the objects of an EtcdBackup that goes.
@@ -59,14 +54,11 @@ func (r *EtcdBackupReconciler) farewell(p *backupPass) {
 	metrics.ForgetBackup(p.object.Namespace, p.object.Name)
 }
 
-// pause is the time until the next look. The clock may be set, so that even a long wait is looked at now and then.
-func pause(p *backupPass) time.Duration {
+// untilBackup is the time until the next look. The clock may be set, so that even a long wait is looked at now and then.
+func untilBackup(p *backupPass) time.Duration {
 	switch a := p.action.(type) {
 	case backup.Wait:
-		if p.silent {
-			return unheard
-		}
-		return a.After
+		return p.pause(a.After)
 	case backup.Idle:
 		if a.Next.IsZero() {
 			return 0
@@ -94,14 +86,10 @@ func (r *EtcdBackupReconciler) writeBackupStatus(ctx context.Context, p *backupP
 // progressOf asks the pod how far it is, if it is at work.
 func progressOf(ctx context.Context, p *backupPass) *agent.Progress {
 	wait, ok := p.action.(backup.Wait)
-	if !ok || p.pod == nil || wait.Reason != v1beta2.ReasonBackingUp && wait.Reason != v1beta2.ReasonCleaning {
+	if !ok || wait.Reason != v1beta2.ReasonBackingUp && wait.Reason != v1beta2.ReasonCleaning {
 		return nil
 	}
-	progress, ok := askProgress(ctx, p.pod)
-	if p.silent = !ok; p.silent {
-		return nil
-	}
-	return &progress
+	return p.progress(ctx)
 }
 
 // tell writes the events and the metrics of what has taken effect.
@@ -164,16 +152,8 @@ func news(p *backupPass, reason string) bool {
 	return old == nil || old.Reason != reason
 }
 
-// noteLimit is how long the note of an event may be.
-const noteLimit = 1024
-
 func (r *EtcdBackupReconciler) event(p *backupPass, kind, reason, action, format string, args ...any) {
-	note := fmt.Sprintf(format, args...)
-	if len(note) > noteLimit {
-		const cut = "…"
-		note = strings.ToValidUTF8(note[:noteLimit-len(cut)], "") + cut
-	}
-	r.Recorder.Eventf(p.object, nil, kind, reason, action, "%s", note)
+	emit(r.Recorder, p.object, kind, reason, action, fmt.Sprintf(format, args...))
 }
 
 // showBackup shows in metrics what status says, so that they are there after a restart, too.

@@ -6,18 +6,15 @@ import (
 	"fmt"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
-	"github.com/etcdpilot/etcd-operator/internal/agent"
 	"github.com/etcdpilot/etcd-operator/internal/plan/backup"
 	"github.com/etcdpilot/etcd-operator/internal/plan/retry"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
-	"github.com/etcdpilot/etcd-operator/internal/status"
 )
 
 // backupPass is what one reconciliation has read and decided.
@@ -31,11 +28,7 @@ type backupPass struct {
 	storage v1beta2.Storage
 	key     string
 	source  source
-	// pod is that of the run's try, nil if there is none; result is what it has left, nil if nothing.
-	pod    *corev1.Pod
-	result *agent.Result
-	// silent is true if the pod was asked how far it is, and did not say.
-	silent bool
+	agentPods
 }
 
 // observe reads everything a decision may depend on, but for others on the same storage.
@@ -158,51 +151,19 @@ func backupRunOf(b *v1beta2.EtcdBackup) *backup.Run {
 	return seen
 }
 
-// observeBackupPods reads the pods of this very EtcdBackup, not of an earlier one of the same name.
-func observeBackupPods(ctx context.Context, reader client.Reader, p *backupPass) error {
-	pods := &corev1.PodList{}
-	err := reader.List(ctx, pods, client.InNamespace(p.object.Namespace),
-		client.MatchingLabels{resources.LabelBackup: p.object.Name})
-	if err != nil {
-		return fmt.Errorf("list pods: %w", err)
+// observeBackupPods reads the pods. If the spec has changed since one was made, another try may well go better.
+func observeBackupPods(ctx context.Context, reader client.Reader, p *backupPass) (err error) {
+	var task *v1beta2.AgentRun
+	run := p.object.Status.Run
+	if run != nil {
+		task = &run.AgentRun
 	}
-	for i := range pods.Items {
-		pod := &pods.Items[i]
-		if !metav1.IsControlledBy(pod, p.object) {
-			continue
-		}
-		if run := p.object.Status.Run; run == nil || run.Pod != pod.Name {
-			p.observed.Strays = append(p.observed.Strays, backupPodOf(pod, false))
-			continue
-		}
-		seen := backupPodOf(pod, p.object.Status.Run.Generation != p.object.Generation)
-		p.pod, p.observed.Pod = pod, &seen
-		if result, ok := resources.AgentResult(pod); ok {
-			p.result = &result
-		}
+	p.agentPods, err = observeAgents(ctx, reader, p.object, resources.LabelBackup, task)
+	p.observed.Pod, p.observed.Strays = p.seen, p.strays
+	if p.seen != nil && p.seen.Result != nil && run.Generation != p.object.Generation {
+		p.seen.Result.Hopeless = false
 	}
-	return nil
-}
-
-// backupPodOf reads what matters of a pod. If the spec has changed since it was made, another try may well go better.
-func backupPodOf(pod *corev1.Pod, changed bool) retry.Pod {
-	seen := retry.Pod{
-		Name: pod.Name, UID: string(pod.UID), Created: pod.CreationTimestamp.Time,
-		Running: pod.Status.Phase == corev1.PodRunning,
-		Ended:   pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed,
-		Problem: resources.AgentProblem(pod),
-	}
-	if pod.DeletionTimestamp != nil {
-		seen.Deleting, seen.Deadline = true, pod.DeletionTimestamp.Time
-	}
-	if result, ok := resources.AgentResult(pod); ok {
-		seen.Result = &retry.Result{}
-		if f := result.Failure; f != nil {
-			seen.Result.Failure = &retry.Problem{Reason: status.Reason(f.Reason), Message: f.Message}
-			seen.Result.Hopeless = f.Lasting && !changed
-		}
-	}
-	return seen
+	return err
 }
 
 // ahead names an EtcdBackup that is at work where this one would be. One that waits for its next try is not.

@@ -8,9 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
-	"github.com/etcdpilot/etcd-operator/internal/member"
 	"github.com/etcdpilot/etcd-operator/internal/plan/retry"
-	"github.com/etcdpilot/etcd-operator/internal/resources"
 	"github.com/etcdpilot/etcd-operator/internal/snapshot"
 )
 
@@ -45,28 +43,11 @@ func sourceOf(ctx context.Context, reader client.Reader, b *v1beta2.EtcdBackup) 
 			Message: fmt.Sprintf("EtcdCluster %s does not start, for this release does not carry its spec.TLS.static out: "+
 				"remove that there", c.Name),
 		}, nil
-	case c.Status.ClusterID == "" || len(votersOf(c)) == 0:
+	case c.Status.ClusterID == "" || len(memberURLs(c, voting)) == 0:
 		return source{}, &retry.Problem{
 			Reason:  v1beta2.ReasonWaitingForCluster,
 			Message: fmt.Sprintf("EtcdCluster %s has not been up yet: the backup is taken once it is", c.Name),
 		}, nil
 	}
-	s := source{cluster: snapshot.Cluster{
-		Namespace: c.Namespace, Name: c.Name, UID: string(c.UID), ID: c.Status.ClusterID,
-	}}
-	for _, name := range votersOf(c) {
-		s.endpoints = append(s.endpoints, member.ClientURL(member.Host(name, c.Name, c.Namespace, resources.Domain(c))))
-	}
-	return s, nil, nil
-}
-
-// votersOf are the members that have all data.
-func votersOf(c *v1beta2.EtcdCluster) []string {
-	var names []string
-	for _, m := range c.Status.MemberStatuses {
-		if m.Role == v1beta2.MemberRoleVoter {
-			names = append(names, m.Name)
-		}
-	}
-	return names
+	return source{endpoints: memberURLs(c, voting), cluster: snapshotCluster(c)}, nil, nil
 }

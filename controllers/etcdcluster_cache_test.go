@@ -68,9 +68,9 @@ func TestTrimAgentPod(t *testing.T) {
 		t.Fatal(err)
 	}
 	pod.Status = corev1.PodStatus{Phase: corev1.PodFailed, Reason: "Evicted", Message: "the node was low on memory"}
-	whole := backupPodOf(pod, false)
+	whole, _ := agentOf(pod)
 	small := trimmed(t, trimPod, pod)
-	if got := backupPodOf(small, false); !reflect.DeepEqual(got, whole) || got.Problem == "" {
+	if got, _ := agentOf(small); !reflect.DeepEqual(got, whole) || got.Problem == "" {
 		t.Errorf("trimmed: %+v\nwhole: %+v", got, whole)
 	}
 	if len(small.Spec.Containers) > 0 {

@@ -263,9 +263,5 @@ func (r *EtcdClusterReconciler) patch(ctx context.Context, o client.Object, uid 
 }
 
 func (r *EtcdClusterReconciler) delete(ctx context.Context, p *pass, o client.Object, name, uid string) error {
-	o.SetNamespace(p.cluster.Namespace)
-	o.SetName(name)
-	exact := types.UID(uid)
-	err := r.Client.Delete(ctx, o, client.Preconditions{UID: &exact})
-	return client.IgnoreNotFound(err)
+	return deleteExact(ctx, r.Client, o, p.cluster.Namespace, name, uid)
 }

@@ -39,9 +39,7 @@ const (
 // finish is the only way out of a pass: one status write, the events, and when to look again.
 func (r *EtcdClusterReconciler) finish(ctx context.Context, p *pass, err error) (ctrl.Result, error) {
 	if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) {
-		// The view was stale: the next pass decides on a newer one.
-		log.FromContext(ctx).V(1).Info("looking again", "because", err.Error())
-		return ctrl.Result{RequeueAfter: notYet}, nil
+		return lookAgain(ctx, err)
 	}
 	action, shown := p.action, err
 	switch {
@@ -57,8 +55,7 @@ func (r *EtcdClusterReconciler) finish(ctx context.Context, p *pass, err error) 
 	p.action = action
 	if writeErr := r.writeStatus(ctx, p, shown); writeErr != nil {
 		if apierrors.IsConflict(writeErr) {
-			log.FromContext(ctx).V(1).Info("looking again", "because", writeErr.Error())
-			return ctrl.Result{RequeueAfter: notYet}, nil
+			return lookAgain(ctx, writeErr)
 		}
 		return ctrl.Result{}, errors.Join(shown, writeErr)
 	}

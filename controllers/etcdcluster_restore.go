@@ -136,9 +136,7 @@ func (r *EtcdClusterReconciler) addRestore(p *pass, pod *corev1.Pod) error {
 	}
 	from, token := p.restore.Status.Source, p.cluster.Status.Bootstrap.Token
 	task := agent.Task{
-		Writer: snapshot.Writer{
-			Kind: "EtcdRestore", Namespace: p.restore.Namespace, Name: p.restore.Name, UID: string(p.restore.UID),
-		},
+		Writer:  writerOf(p.restore, "EtcdRestore"),
 		Storage: from.Storage, Encrypted: from.EncryptionSecret != "", Timeout: restoreTimeout(&p.restore.Spec),
 		Restore: &agent.Restore{
 			Object: from.Object, SHA256: from.SHA256, Folder: member.DataDir,

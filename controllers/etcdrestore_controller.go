@@ -17,7 +17,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
-	"github.com/etcdpilot/etcd-operator/internal/agent"
 	"github.com/etcdpilot/etcd-operator/internal/plan/restore"
 )
 
@@ -67,9 +66,7 @@ type restorePass struct {
 	cluster *v1beta2.EtcdCluster
 	// source is where the snapshot is, nil if that is not known.
 	source *v1beta2.RestoredFrom
-	// pod is that of the run's try, nil if there is none, and result what it left.
-	pod    *corev1.Pod
-	result agent.Result
+	agentPods
 }
 
 // decide plans on the cache. An answer that changes anything is planned again on live reads.

@@ -8,7 +8,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
@@ -26,13 +25,13 @@ func (r *EtcdRestoreReconciler) execute(ctx context.Context, p *restorePass) err
 	case restore.CreatePod:
 		return r.createPod(ctx, p)
 	case restore.DeletePod:
-		return r.deletePod(ctx, p, a)
+		return deleteExact(ctx, r.Client, &corev1.Pod{}, p.object.Namespace, a.Name, a.UID)
 	case restore.CreateCluster:
 		return r.createCluster(ctx, p)
 	case restore.Guard:
-		return r.setFinalizer(ctx, p, controllerutil.AddFinalizer)
+		return setFinalizer(ctx, r.Client, p.object, restoreFinalizer, controllerutil.AddFinalizer)
 	case restore.Release:
-		return r.setFinalizer(ctx, p, controllerutil.RemoveFinalizer)
+		return setFinalizer(ctx, r.Client, p.object, restoreFinalizer, controllerutil.RemoveFinalizer)
 	default:
 		return note(p, a)
 	}
@@ -90,12 +89,6 @@ func (r *EtcdRestoreReconciler) createPod(ctx context.Context, p *restorePass) e
 	return nil
 }
 
-func (r *EtcdRestoreReconciler) deletePod(ctx context.Context, p *restorePass, a restore.DeletePod) error {
-	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: p.object.Namespace, Name: a.Name}}
-	exact := types.UID(a.UID)
-	return client.IgnoreNotFound(r.Client.Delete(ctx, pod, client.Preconditions{UID: &exact}))
-}
-
 // createCluster makes the cluster of the template. It does not go with the EtcdRestore.
 func (r *EtcdRestoreReconciler) createCluster(ctx context.Context, p *restorePass) error {
 	template := p.object.Spec.ClusterTemplate
@@ -116,19 +109,6 @@ func (r *EtcdRestoreReconciler) createCluster(ctx context.Context, p *restorePas
 	}
 	if err != nil {
 		return fmt.Errorf("create EtcdCluster %s: %w", cluster.Name, err)
-	}
-	return nil
-}
-
-// setFinalizer changes nothing else, and only the version that was read.
-func (r *EtcdRestoreReconciler) setFinalizer(
-	ctx context.Context, p *restorePass, set func(client.Object, string) bool,
-) error {
-	base := p.object.DeepCopy()
-	set(p.object, restoreFinalizer)
-	patch := client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{})
-	if err := r.Client.Patch(ctx, p.object, patch, client.FieldOwner(resources.FieldOwner)); err != nil {
-		return fmt.Errorf("change the finalizers: %w", err)
 	}
 	return nil
 }

@@ -3,7 +3,6 @@ package controllers
 import (
 	"context"
 	"errors"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -24,9 +23,7 @@ import (
 // finish is the only way out of a pass: one status write, the events, and when to look again.
 func (r *EtcdRestoreReconciler) finish(ctx context.Context, p *restorePass, err error) (ctrl.Result, error) {
 	if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) {
-		// The view was stale: the next pass decides on a newer one.
-		log.FromContext(ctx).V(1).Info("looking again", "because", err.Error())
-		return ctrl.Result{RequeueAfter: notYet}, nil
+		return lookAgain(ctx, err)
 	}
 	if apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
 		p.action, err = restore.Wait{
@@ -35,8 +32,7 @@ func (r *EtcdRestoreReconciler) finish(ctx context.Context, p *restorePass, err 
 	}
 	if writeErr := r.writeStatus(ctx, p, err); writeErr != nil {
 		if apierrors.IsConflict(writeErr) {
-			log.FromContext(ctx).V(1).Info("looking again", "because", writeErr.Error())
-			return ctrl.Result{RequeueAfter: notYet}, nil
+			return lookAgain(ctx, writeErr)
 		}
 		return ctrl.Result{}, errors.Join(err, writeErr)
 	}
@@ -44,16 +40,16 @@ func (r *EtcdRestoreReconciler) finish(ctx context.Context, p *restorePass, err 
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	return ctrl.Result{RequeueAfter: untilNext(p.action)}, nil
+	return ctrl.Result{RequeueAfter: untilNext(p)}, nil
 }
 
 // untilNext is zero where nothing is to be looked for.
-func untilNext(a restore.Action) time.Duration {
-	switch act := a.(type) {
+func untilNext(p *restorePass) time.Duration {
+	switch a := p.action.(type) {
 	case restore.Idle:
 		return 0
 	case restore.Wait:
-		return act.After
+		return p.pause(a.After)
 	case restore.Blocked:
 		return wait.Jitter(heartbeat, 0.2)
 	default:
@@ -69,7 +65,7 @@ func (r *EtcdRestoreReconciler) writeStatus(ctx context.Context, p *restorePass,
 	}
 	s := &p.object.Status
 	if _, waits := p.action.(restore.Wait); waits && p.pod != nil && p.observed.Run.RetryAfter.IsZero() {
-		if progress, ok := askProgress(ctx, p.pod); ok {
+		if progress := p.progress(ctx); progress != nil {
 			s.Run.Step, s.Run.Bytes = string(progress.Step), progress.Bytes
 		}
 	}
@@ -183,6 +179,5 @@ func (r *EtcdRestoreReconciler) tell(ctx context.Context, p *restorePass, err er
 }
 
 func (r *EtcdRestoreReconciler) event(p *restorePass, kind, reason, action, message string) {
-	const longest = 1024 // Kubernetes takes no longer note
-	r.Recorder.Eventf(p.object, nil, kind, reason, action, "%s", strings.ToValidUTF8(message[:min(longest, len(message))], ""))
+	emit(r.Recorder, p.object, kind, reason, action, message)
 }

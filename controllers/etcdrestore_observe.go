@@ -6,15 +6,14 @@ import (
 	"slices"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/plan/restore"
+	"github.com/etcdpilot/etcd-operator/internal/plan/retry"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 )
 
@@ -48,7 +47,7 @@ func (r *EtcdRestoreReconciler) observe(ctx context.Context, reader client.Reade
 	if err := observeAhead(ctx, reader, p); err != nil {
 		return nil, err
 	}
-	return p, observeAgents(ctx, reader, p)
+	return p, observeRestorePods(ctx, reader, p)
 }
 
 func restoreTimeout(spec *v1beta2.EtcdRestoreSpec) time.Duration {
@@ -86,7 +85,7 @@ func observeRestored(ctx context.Context, reader client.Reader, p *restorePass) 
 	seen.Exists, seen.Deleting, seen.Paused = true, !c.DeletionTimestamp.IsZero(), c.Spec.Paused
 	seen.Own = c.Annotations[resources.AnnotationRestore] == p.object.Name &&
 		c.Status.ClusterID == "" && len(c.Status.Restores) == 0
-	seen.Held = c.Status.ClusterID != "" && len(memberURLs(c)) > 0
+	seen.Held = c.Status.ClusterID != "" && len(memberURLs(c, listed)) > 0
 	seen.Answers = len(c.Status.Members.Ready) > 0 ||
 		meta.IsStatusConditionTrue(c.Status.Conditions, v1beta2.ConditionAvailable)
 	if doing := meta.FindStatusCondition(c.Status.Conditions, v1beta2.ConditionProgressing); doing != nil {
@@ -124,25 +123,14 @@ func observeAhead(ctx context.Context, reader client.Reader, p *restorePass) err
 	return nil
 }
 
-// observeAgents reads the pods that work for the restore.
-func observeAgents(ctx context.Context, reader client.Reader, p *restorePass) error {
-	pods := &corev1.PodList{}
-	err := reader.List(ctx, pods, client.InNamespace(p.object.Namespace),
-		client.MatchingLabels(restoreLabels(p.object)))
-	if err != nil {
-		return fmt.Errorf("list pods: %w", err)
-	}
-	for i := range pods.Items {
-		pod := &pods.Items[i]
-		if owner := metav1.GetControllerOf(pod); owner == nil || owner.UID != p.object.UID {
-			continue
+// observeRestorePods reads the pods. One that has done its work has a snapshot to tell of.
+func observeRestorePods(ctx context.Context, reader client.Reader, p *restorePass) (err error) {
+	p.agentPods, err = observeAgents(ctx, reader, p.object, resources.LabelRestore, p.object.Status.Run)
+	p.observed.Pod, p.observed.Strays = p.seen, p.strays
+	if p.result != nil && p.result.Failure == nil && p.result.Snapshot == nil {
+		p.seen.Result.Failure = &retry.Problem{
+			Reason: v1beta2.ReasonAgentLost, Message: "the pod does not say which snapshot it has",
 		}
-		seen, result := agentOf(pod)
-		if run := p.object.Status.Run; run == nil || run.Pod != pod.Name {
-			p.observed.Strays = append(p.observed.Strays, seen)
-			continue
-		}
-		p.pod, p.result, p.observed.Pod = pod, result, &seen
 	}
-	return nil
+	return err
 }

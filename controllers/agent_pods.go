@@ -1,0 +1,103 @@
+package controllers
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/agent"
+	"github.com/etcdpilot/etcd-operator/internal/plan"
+	"github.com/etcdpilot/etcd-operator/internal/plan/retry"
+	"github.com/etcdpilot/etcd-operator/internal/resources"
+	"github.com/etcdpilot/etcd-operator/internal/snapshot"
+	"github.com/etcdpilot/etcd-operator/internal/status"
+)
+
+// agentPods are the pods that work for an EtcdBackup or an EtcdRestore.
+type agentPods struct {
+	// pod is that of the try under way, and seen what matters of it; nil if there is none.
+	pod  *corev1.Pod
+	seen *retry.Pod
+	// result is what it has left, nil if nothing.
+	result *agent.Result
+	// silent is true if it was asked how far it is, and did not say.
+	silent bool
+	// strays are the other pods, of tries that are over.
+	strays []retry.Pod
+}
+
+// agentLabels lead to the pods of an object, and have the cache hold them. A label has less room than a name.
+func agentLabels(label string, owner client.Object) map[string]string {
+	name := owner.GetName()
+	if len(name) > validation.LabelValueMaxLength {
+		name = string(owner.GetUID())
+	}
+	return map[string]string{resources.LabelApp: resources.AppValue, label: name}
+}
+
+// agentPodOf is what every pod of an object has, whatever it is to do.
+func agentPodOf(owner client.Object, kind, label string) resources.AgentPod {
+	return resources.AgentPod{
+		Namespace: owner.GetNamespace(), Labels: agentLabels(label, owner), Task: agent.Task{Writer: writerOf(owner, kind)},
+		Owner: *metav1.NewControllerRef(owner, v1beta2.GroupVersion.WithKind(kind)),
+	}
+}
+
+// writerOf is who asks for what an agent does.
+func writerOf(owner client.Object, kind string) snapshot.Writer {
+	return snapshot.Writer{
+		Kind: kind, Namespace: owner.GetNamespace(), Name: owner.GetName(), UID: string(owner.GetUID()),
+	}
+}
+
+// observeAgents reads the pods of this very object, not of an earlier one of the same name. The run is the one under way,
+// nil if none is.
+func observeAgents(ctx context.Context, reader client.Reader, owner client.Object, label string, run *v1beta2.AgentRun) (
+	a agentPods, err error,
+) {
+	pods := &corev1.PodList{}
+	err = reader.List(ctx, pods, client.InNamespace(owner.GetNamespace()), client.MatchingLabels(agentLabels(label, owner)))
+	if err != nil {
+		return a, fmt.Errorf("list pods: %w", err)
+	}
+	for i := range pods.Items {
+		pod := &pods.Items[i]
+		if !metav1.IsControlledBy(pod, owner) {
+			continue
+		}
+		seen, result := agentOf(pod)
+		if run == nil || run.Pod != pod.Name {
+			a.strays = append(a.strays, seen)
+			continue
+		}
+		a.pod, a.seen, a.result = pod, &seen, result
+	}
+	return a, nil
+}
+
+// agentOf reads what matters of a pod, and what it has left, nil if nothing.
+func agentOf(pod *corev1.Pod) (retry.Pod, *agent.Result) {
+	phase := phaseOf(pod)
+	seen := retry.Pod{
+		Name: pod.Name, UID: string(pod.UID), Created: pod.CreationTimestamp.Time,
+		Running: phase == plan.Running, Ended: phase == plan.Terminal, Problem: resources.AgentProblem(pod),
+	}
+	if pod.DeletionTimestamp != nil {
+		seen.Deleting, seen.Deadline = true, pod.DeletionTimestamp.Time
+	}
+	result, ok := resources.AgentResult(pod)
+	if !ok {
+		return seen, nil
+	}
+	seen.Result = &retry.Result{}
+	if f := result.Failure; f != nil {
+		seen.Result.Failure = &retry.Problem{Reason: status.Reason(f.Reason), Message: f.Message}
+		seen.Result.Hopeless = f.Lasting
+	}
+	return seen, &result
+}

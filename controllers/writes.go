@@ -1,0 +1,54 @@
+package controllers
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/etcdpilot/etcd-operator/internal/resources"
+)
+
+// deleteExact deletes the very object that was seen, not one that has its name by now.
+func deleteExact(ctx context.Context, c client.Client, o client.Object, namespace, name, uid string) error {
+	o.SetNamespace(namespace)
+	o.SetName(name)
+	exact := types.UID(uid)
+	return client.IgnoreNotFound(c.Delete(ctx, o, client.Preconditions{UID: &exact}))
+}
+
+// setFinalizer changes nothing else, and only the version that was read.
+func setFinalizer(
+	ctx context.Context, c client.Client, o client.Object, finalizer string, set func(client.Object, string) bool,
+) error {
+	read, _ := o.DeepCopyObject().(client.Object) // a copy has its original's type
+	set(o, finalizer)
+	patch := client.MergeFromWithOptions(read, client.MergeFromWithOptimisticLock{})
+	if err := client.IgnoreNotFound(c.Patch(ctx, o, patch, client.FieldOwner(resources.FieldOwner))); err != nil {
+		return fmt.Errorf("change the finalizers: %w", err)
+	}
+	return nil
+}
+
+// lookAgain is for a view that was stale: the next pass decides on a newer one.
+func lookAgain(ctx context.Context, because error) (ctrl.Result, error) {
+	log.FromContext(ctx).V(1).Info("looking again", "because", because.Error())
+	return ctrl.Result{RequeueAfter: notYet}, nil
+}
+
+// noteLimit is how long the note of an event may be.
+const noteLimit = 1024
+
+// emit writes an event, with as much of the note as Kubernetes takes.
+func emit(to events.EventRecorder, o client.Object, kind, reason, action, note string) {
+	if len(note) > noteLimit {
+		const cut = "…"
+		note = strings.ToValidUTF8(note[:noteLimit-len(cut)], "") + cut
+	}
+	to.Eventf(o, nil, kind, reason, action, "%s", note)
+}
