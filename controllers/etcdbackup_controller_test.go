@@ -6,7 +6,6 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/rest"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/testenv"
@@ -41,15 +40,6 @@ func TestEtcdBackup(t *testing.T) {
 		t.Run(name, func(t *testing.T) { test(t, newBackups(t, config, admin, "backup-"+name)) })
 	}
 	t.Run("woken", func(t *testing.T) { backupWoken(t, config, newBackups(t, config, admin, "backup-woken")) })
-}
-
-func operatorConfig(config *rest.Config) *rest.Config {
-	own := rest.CopyConfig(config)
-	own.Impersonate = rest.ImpersonationConfig{
-		UserName: "system:serviceaccount:etcd-operator-system:etcd-operator-controller-manager",
-		Groups:   []string{"system:serviceaccounts", "system:authenticated"},
-	}
-	return own
 }
 
 func backupOnce(t *testing.T, w *backups) {

@@ -1,12 +1,8 @@
 package controllers_test
 
 import (
-	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
-	"net/http"
 	"testing"
 	"time"
 
@@ -14,10 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
-	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/cache"
 	registry "sigs.k8s.io/controller-runtime/pkg/metrics"
-	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers"
@@ -27,17 +20,7 @@ import (
 // backupProgress asks the pod how far it is.
 func backupProgress(t *testing.T, w *backups) {
 	ip := loopback(200)
-	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", fmt.Sprintf("%s:%d", ip, agent.ProgressPort))
-	must(t, err)
-	server := &http.Server{ReadHeaderTimeout: time.Second, Handler: http.HandlerFunc(
-		func(rw http.ResponseWriter, r *http.Request) {
-			if r.URL.Path == agent.ProgressPath {
-				_ = json.NewEncoder(rw).Encode(agent.Progress{Step: agent.StepSaving, Bytes: 300 << 20})
-			}
-		})}
-	go func() { _ = server.Serve(l) }() // it ends with Close
-	t.Cleanup(func() { _ = server.Close() })
-
+	serveProgress(t, ip, agent.Progress{Step: agent.StepSaving, Bytes: 300 << 20})
 	w.backup(t, "b", asItIs)
 	w.settle(t, "b")
 	w.runs(t, w.pod(t, "b"), ip)
@@ -100,24 +83,12 @@ func (w *backups) metrics(t *testing.T) map[string]float64 {
 
 // backupWoken runs the operator as it is shipped, with its caches: what it waits for wakes it.
 func backupWoken(t *testing.T, config *rest.Config, w *backups) {
-	mgr, err := ctrl.NewManager(operatorConfig(config), ctrl.Options{
-		Scheme: w.Scheme(), Metrics: metricsserver.Options{BindAddress: "0"},
-		Cache: cache.Options{
-			ByObject: controllers.Cached(), DefaultNamespaces: map[string]cache.Config{w.namespace: {}},
-		},
-	})
-	must(t, err)
+	mgr := newManager(t, config, w.namespace)
 	must(t, (&controllers.EtcdBackupReconciler{
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Recorder: mgr.GetEventRecorder("test"),
 		Clock: clock.RealClock{}, OperatorImage: "operator:test",
 	}).SetupWithManager(mgr))
-	ctx, stop := context.WithCancel(t.Context())
-	done := make(chan error, 1)
-	go func() { done <- mgr.Start(ctx) }()
-	defer func() {
-		stop()
-		must(t, <-done)
-	}()
+	start(t, mgr)
 
 	w.backup(t, "b", func(s *v1beta2.EtcdBackupSpec) {
 		deleteObjects(s)

@@ -27,7 +27,7 @@ import (
 // backups is an API server, a clock that the test sets, and an operator that is started anew for every single step. The
 // test plays the kubelet.
 type backups struct {
-	client.Client
+	agentKubelet
 	// operator is the operator's own client, with its role and no other.
 	operator  client.WithWatch
 	clock     *clocktesting.FakePassiveClock
@@ -41,11 +41,11 @@ func newBackups(t *testing.T, config *rest.Config, admin client.Client, namespac
 	must(t, admin.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
 		Name: namespace, Labels: map[string]string{"pod-security.kubernetes.io/enforce": "restricted"},
 	}}))
-	operator, err := client.NewWithWatch(operatorConfig(config), client.Options{Scheme: admin.Scheme()})
+	operator, err := client.NewWithWatch(asOperator(config), client.Options{Scheme: admin.Scheme()})
 	must(t, err)
 	now := metav1.Now().Truncate(time.Second).Add(time.Minute)
 	return &backups{
-		admin, operator, clocktesting.NewFakePassiveClock(now), events.NewFakeRecorder(1000), namespace,
+		agentKubelet{admin}, operator, clocktesting.NewFakePassiveClock(now), events.NewFakeRecorder(1000), namespace,
 	}
 }
 
@@ -142,33 +142,6 @@ func taskIn(t *testing.T, container corev1.Container) agent.Task {
 		}
 	}
 	return task
-}
-
-// runs says what a kubelet would say of a pod whose container runs.
-func (w *backups) runs(t *testing.T, pod *corev1.Pod, ip string) {
-	t.Helper()
-	pod.Status.Phase, pod.Status.PodIP = corev1.PodRunning, ip
-	pod.Status.PodIPs = []corev1.PodIP{{IP: ip}}
-	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{
-		Name: "agent", State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}},
-	}}
-	must(t, w.Status().Update(t.Context(), pod))
-}
-
-// ends says what a kubelet would say of a pod whose container has ended with this result.
-func (w *backups) ends(t *testing.T, pod *corev1.Pod, result agent.Result) {
-	t.Helper()
-	text, err := json.Marshal(result)
-	must(t, err)
-	ended := &corev1.ContainerStateTerminated{Message: string(text)}
-	pod.Status.Phase = corev1.PodSucceeded
-	if result.Failure != nil {
-		pod.Status.Phase, ended.ExitCode = corev1.PodFailed, 1
-	}
-	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{
-		Name: "agent", State: corev1.ContainerState{Terminated: ended},
-	}}
-	must(t, w.Status().Update(t.Context(), pod))
 }
 
 // taken is the result of a good backup.

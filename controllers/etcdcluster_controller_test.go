@@ -92,17 +92,34 @@ func asOperator(config *rest.Config) *rest.Config {
 
 func startOperator(t *testing.T, config *rest.Config) {
 	t.Helper()
-	mgr, err := ctrl.NewManager(asOperator(config), ctrl.Options{
-		Scheme: testenv.Scheme(t), Metrics: metricsserver.Options{BindAddress: "0"},
-		Cache: cache.Options{ByObject: controllers.Cached()},
-	})
-	must(t, err)
+	mgr := newManager(t, config)
 	pool := etcd.NewPool()
 	t.Cleanup(pool.Close)
 	must(t, (&controllers.EtcdClusterReconciler{
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Recorder: mgr.GetEventRecorder("test"), Etcd: pool,
 		Clock: clock.RealClock{}, OperatorImage: "operator:test", Concurrency: 4,
 	}).SetupWithManager(mgr))
+	start(t, mgr)
+}
+
+// newManager has the role and the caches of the operator, of all namespaces or of some.
+func newManager(t *testing.T, config *rest.Config, namespaces ...string) ctrl.Manager {
+	t.Helper()
+	options := ctrl.Options{
+		Scheme: testenv.Scheme(t), Metrics: metricsserver.Options{BindAddress: "0"},
+		Cache: cache.Options{ByObject: controllers.Cached(), DefaultNamespaces: map[string]cache.Config{}},
+	}
+	for _, name := range namespaces {
+		options.Cache.DefaultNamespaces[name] = cache.Config{}
+	}
+	mgr, err := ctrl.NewManager(asOperator(config), options)
+	must(t, err)
+	return mgr
+}
+
+// start runs controllers until the test ends.
+func start(t *testing.T, mgr ctrl.Manager) {
+	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- mgr.Start(ctx) }()

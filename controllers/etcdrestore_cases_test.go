@@ -1,7 +1,6 @@
 package controllers_test
 
 import (
-	"context"
 	"fmt"
 	"testing"
 	"time"
@@ -10,33 +9,22 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
-	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers"
 	"github.com/etcdpilot/etcd-operator/internal/agent"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
-	"github.com/etcdpilot/etcd-operator/internal/testenv"
 )
 
 // process runs the controller as the operator does, with its cache: what happens to others must wake it.
 func (s *stage) process(t *testing.T, config *rest.Config) {
-	mgr, err := ctrl.NewManager(asOperator(config), ctrl.Options{
-		Scheme: testenv.Scheme(t), Metrics: metricsserver.Options{BindAddress: "0"},
-		Cache: cache.Options{ByObject: controllers.Cached()},
-	})
-	must(t, err)
+	mgr := newManager(t, config)
 	must(t, (&controllers.EtcdRestoreReconciler{
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Recorder: mgr.GetEventRecorder("test"),
 		Clock: clock.RealClock{}, OperatorImage: "operator:test",
 	}).SetupWithManager(mgr))
-	ctx, stop := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- mgr.Start(ctx) }()
-	defer func() { stop(); must(t, <-ended) }()
+	start(t, mgr)
 
 	s.running(t, "woken", true)
 	s.from(t, "process", "woken", func(spec *v1beta2.EtcdRestoreSpec) {

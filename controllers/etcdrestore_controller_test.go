@@ -1,10 +1,7 @@
 package controllers_test
 
 import (
-	"errors"
 	"fmt"
-	"net"
-	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -104,28 +101,15 @@ func (s *stage) replaced(t *testing.T, name, cluster string) {
 	}
 }
 
-// progresses serves what an agent says, on an address of its own.
+// progresses has an agent not answer at first, and then say how far it is.
 func (s *stage) progresses(t *testing.T, pod *corev1.Pod) {
 	t.Helper()
 	const ip = "127.0.0.71"
-	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", fmt.Sprintf("%s:%d", ip, agent.ProgressPort))
-	must(t, err)
-	server := &http.Server{ReadHeaderTimeout: time.Second, Handler: http.HandlerFunc(
-		func(w http.ResponseWriter, r *http.Request) {
-			if r.URL.Path == agent.ProgressPath {
-				_, _ = w.Write([]byte(`{"step":"Reading","bytes":4711}`))
-			}
-		})}
-	served := make(chan error, 1)
-	go func() { served <- server.Serve(listener) }()
-	defer func() {
-		must(t, server.Close())
-		if err := <-served; !errors.Is(err, http.ErrServerClosed) {
-			t.Error(err)
-		}
-	}()
-	pod.Status.Phase, pod.Status.PodIP, pod.Status.PodIPs = corev1.PodRunning, ip, []corev1.PodIP{{IP: ip}}
-	must(t, s.Status().Update(t.Context(), pod))
+	s.runs(t, pod, ip)
+	if result := s.step(t, "r"); result.RequeueAfter != 20*time.Second {
+		t.Errorf("a pod that does not answer is asked again in %s", result.RequeueAfter)
+	}
+	serveProgress(t, ip, agent.Progress{Step: agent.StepReading, Bytes: 4711})
 	s.until(t, "r", "progress", func(o *v1beta2.EtcdRestore) bool {
 		return o.Status.Run.Step == "Reading" && o.Status.Run.Bytes == 4711
 	})
@@ -146,6 +130,9 @@ func (s *stage) noGood(t *testing.T) {
 			t.Errorf("it ends as %s", pretty(o))
 		}
 	}
+	s.from(t, "no-reason", "untouched", nil)
+	s.fails(t, "no-reason", "no reason for a condition")
+	s.says(t, s.untilPhase(t, "no-reason", v1beta2.RestoreFailed), v1beta2.ReasonSnapshotFailed, "no reason for a condition")
 	if now := s.cluster(t, "untouched"); now.ResourceVersion != before.ResourceVersion {
 		t.Errorf("the cluster was touched: %+v", now)
 	}

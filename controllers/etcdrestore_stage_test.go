@@ -28,7 +28,7 @@ import (
 // stage is a real API server on which a test plays the kubelet, the agents and the EtcdCluster's controller. The operator
 // takes one step at a time under its own role, and is another process in each: nothing is in its memory.
 type stage struct {
-	client.Client
+	agentKubelet
 	operator client.Client
 	clock    *clocktesting.FakePassiveClock
 	events   []string
@@ -43,7 +43,7 @@ func newStage(t *testing.T) (*stage, *rest.Config) {
 		Name: namespace, Labels: map[string]string{"pod-security.kubernetes.io/enforce": "restricted"},
 	}}))
 	return &stage{
-		Client: admin, operator: testenv.Client(t, asOperator(config)),
+		agentKubelet: agentKubelet{admin}, operator: testenv.Client(t, asOperator(config)),
 		clock: clocktesting.NewFakePassiveClock(time.Now()),
 	}, config
 }
@@ -96,37 +96,7 @@ func (s *stage) untilPod(t *testing.T, name string) (*corev1.Pod, agent.Task) {
 	s.until(t, name, "a pod", func(o *v1beta2.EtcdRestore) bool {
 		return o.Status.Run != nil && o.Status.Run.RetryAfter == nil && s.Get(t.Context(), key(o.Status.Run.Pod), pod) == nil
 	})
-	var task agent.Task
-	for _, e := range pod.Spec.Containers[0].Env {
-		if e.Name == agent.EnvTask {
-			must(t, json.Unmarshal([]byte(e.Value), &task))
-		}
-	}
-	return pod, task
-}
-
-// ends says what a kubelet would say of a pod whose agent has ended.
-func (s *stage) ends(t *testing.T, pod *corev1.Pod, result agent.Result) {
-	t.Helper()
-	message, err := json.Marshal(result)
-	must(t, err)
-	state := corev1.ContainerStateTerminated{Reason: "Completed", Message: string(message)}
-	if result.Failure != nil {
-		state.Reason, state.ExitCode = "Error", 1
-	}
-	s.dies(t, pod, state)
-}
-
-func (s *stage) dies(t *testing.T, pod *corev1.Pod, state corev1.ContainerStateTerminated) {
-	t.Helper()
-	pod.Status.Phase = corev1.PodSucceeded
-	if state.ExitCode != 0 {
-		pod.Status.Phase = corev1.PodFailed
-	}
-	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{
-		Name: "agent", Image: "operator:test", State: corev1.ContainerState{Terminated: &state},
-	}}
-	must(t, s.Status().Update(t.Context(), pod))
+	return pod, taskOf(t, pod)
 }
 
 // verified plays an agent that finds the snapshot good.
