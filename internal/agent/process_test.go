@@ -3,7 +3,6 @@ package agent
 import (
 	"context"
 	"encoding/json"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -11,6 +10,7 @@ import (
 	"testing"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/blobstore/storetest"
 )
 
 // process runs a task as the process in the pod does.
@@ -61,7 +61,7 @@ func TestProgress(t *testing.T) {
 	s.put(t, 2000)
 	endpoint, reached := stall(t, s.endpoints[0], 100<<10)
 	task := p.task(s.backup(func(b *Backup) { b.Endpoints, b.Compress = []string{endpoint}, false }))
-	address := freeAddress(t)
+	address := storetest.FreeAddress(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	asked := make(chan Progress, 1)
@@ -99,15 +99,4 @@ func ask(t testing.TB, url string) Progress {
 		t.Error(err)
 	}
 	return progress
-}
-
-func freeAddress(t testing.TB) string {
-	t.Helper()
-	listen := net.ListenConfig{}
-	l, err := listen.Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().String()
 }

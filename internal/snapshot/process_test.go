@@ -2,7 +2,6 @@ package snapshot
 
 import (
 	"context"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +13,7 @@ import (
 	"go.uber.org/zap"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/blobstore/storetest"
 	"github.com/etcdpilot/etcd-operator/internal/version"
 )
 
@@ -25,7 +25,7 @@ func runEtcd(t *testing.T, data string) (config clientv3.Config, stop func()) {
 	if program == "" {
 		t.Fatal("TEST_ASSET_ETCD is not set: run this with `make test-unit`")
 	}
-	url, peer := "http://"+freeAddress(t), "http://"+freeAddress(t)
+	url, peer := "http://"+storetest.FreeAddress(t), "http://"+storetest.FreeAddress(t)
 	//nolint:noctx // it ends with the test, whose context ends too early
 	server := exec.Command(program, "--name=example-0", "--data-dir="+data, "--listen-client-urls="+url,
 		"--advertise-client-urls="+url, "--listen-peer-urls="+peer, "--initial-advertise-peer-urls="+peer,
@@ -51,17 +51,6 @@ func runEtcd(t *testing.T, data string) (config clientv3.Config, stop func()) {
 		t.Fatalf("etcd does not answer: %v", err)
 	}
 	return config, stop
-}
-
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	listen := net.ListenConfig{}
-	l, err := listen.Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().String()
 }
 
 // TestOtherVersion backs an etcd up and restores it for the same version, which is not the library's.

@@ -17,7 +17,7 @@ import (
 func StartGCS(t testing.TB) (blobstore.Target, blobstore.Credentials) {
 	t.Helper()
 	program := asset(t, "TEST_ASSET_GCS")
-	address := freeAddress(t)
+	address := FreeAddress(t)
 	host, port := split(t, address)
 	endpoint := "http://" + address
 	run(t, nil, program, "-scheme=http", "-backend=memory", "-host="+host, "-port="+port,
@@ -50,7 +50,7 @@ const (
 func StartAzure(t testing.TB) (blobstore.Target, blobstore.Credentials) {
 	t.Helper()
 	program := filepath.Join(filepath.Dir(asset(t, "TEST_ASSET_AZURE")), "azurite-blob")
-	address := freeAddress(t)
+	address := FreeAddress(t)
 	host, port := split(t, address)
 	endpoint := "http://" + address
 	// Clients speak newer versions of the API than it knows, and use nothing new.

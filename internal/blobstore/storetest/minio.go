@@ -45,7 +45,7 @@ func StartMinIO(t testing.TB) *MinIO {
 	program := asset(t, "TEST_ASSET_MINIO")
 	certs := t.TempDir()
 	ca := writeCertificate(t, certs)
-	m := &MinIO{address: freeAddress(t), programs: filepath.Dir(program), home: t.TempDir(), web: trusting(t, ca)}
+	m := &MinIO{address: FreeAddress(t), programs: filepath.Dir(program), home: t.TempDir(), web: trusting(t, ca)}
 	m.Target = blobstore.Target{URL: "s3://" + Bucket, Endpoint: "https://" + m.address, CA: ca, ForcePathStyle: true}
 	m.Credentials = blobstore.Credentials{"access-key-id": []byte(adminID), "secret-access-key": []byte(adminKey)}
 	m.Client = s3.New(s3.Options{

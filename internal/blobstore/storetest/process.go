@@ -64,7 +64,8 @@ func waitReady(t testing.TB, web *http.Client, url string) {
 	}
 }
 
-func freeAddress(t testing.TB) string {
+// FreeAddress is one on the loopback interface that nobody listens at.
+func FreeAddress(t testing.TB) string {
 	t.Helper()
 	config := net.ListenConfig{}
 	l, err := config.Listen(t.Context(), "tcp", "127.0.0.1:0")
