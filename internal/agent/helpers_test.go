@@ -191,7 +191,7 @@ func (s *server) backup(change func(*Backup)) Task {
 
 func plain(*Backup) {}
 
-// save writes a backup that was taken at a time, of no real etcd, without the agent.
+// save writes a backup that was taken at a time, of no real etcd, without the agent. The cluster is called as the writer is.
 func (p *pod) save(w snapshot.Writer, at time.Time, revision int64) snapshot.Manifest {
 	p.Helper()
 	b, err := blobstore.Open(p.Context(), blobstore.Target{URL: p.storage.URL, Root: p.dirs.Store}, nil)
@@ -208,7 +208,7 @@ func (p *pod) save(w snapshot.Writer, at time.Time, revision int64) snapshot.Man
 		}, nil
 	}, snapshot.Job{
 		Name:   func(s *snapshot.Stream) string { return snapshot.Name(revision, at, w.UID, snapshot.Encoding{}) },
-		Writer: w,
+		Writer: w, Cluster: snapshot.Cluster{Namespace: w.Namespace, Name: w.Name},
 	})
 	if err != nil {
 		p.Fatal(err)

@@ -125,6 +125,24 @@ func TestChoice(t *testing.T) {
 	}
 }
 
+// TestSeveralClusters does not guess whose backup is meant.
+func TestSeveralClusters(t *testing.T) {
+	p := newPod(t)
+	noon := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+	other := nightly
+	other.Name, other.UID = "of-another", "00000000-2fa1-11d2-883f-0016d3cca427"
+	first, second := p.save(nightly, noon, 7), p.save(other, noon.Add(time.Hour), 5)
+	message := p.fails(verify(latest), v1beta2.ReasonStorageMisconfigured, true)
+	if !strings.Contains(message, nightly.Name) || !strings.Contains(message, other.Name) {
+		t.Errorf("it says %s", message)
+	}
+	for _, choice := range []Choice{{WriterUID: uid}, {Object: first.Object}, {Before: noon.Add(time.Minute)}} {
+		if got := p.must(verify(func(v *Verify) { v.Choice = choice })).Snapshot.Name; got != first.Object {
+			t.Errorf("%+v: got %s, not %s, beside %s", choice, got, first.Object, second.Object)
+		}
+	}
+}
+
 // TestDamagedLatest is not replaced by an older one in silence: the message names that.
 func TestDamagedLatest(t *testing.T) {
 	p := newPod(t)

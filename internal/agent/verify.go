@@ -3,9 +3,11 @@ package agent
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
@@ -41,11 +43,29 @@ func (r *runner) verifyLatest(ctx context.Context) error {
 			"there is no backup%s in %s: correct it, or name an object in spec.snapshot, which may be one without a manifest",
 			r.Verify.Choice, r.Storage.URL)}
 	}
+	if names := clusters(fit); r.Verify.WriterUID == "" && len(names) > 1 {
+		return &snapshot.Error{Reason: v1beta2.ReasonStorageMisconfigured, Lasting: true, Message: fmt.Sprintf(
+			"%s holds backups of several clusters (%s): say which one is meant, by spec.backup or spec.snapshot; the latest of "+
+				"all may be another cluster's", r.Storage.URL, strings.Join(names, ", "))}
+	}
 	err = r.examine(ctx, fit[0])
 	if isDamaged(err) {
 		return r.suggest(ctx, err, fit[1:])
 	}
 	return err
+}
+
+// clusters are the names of those that the snapshots are of, or their IDs if they have none.
+func clusters(of []snapshot.Manifest) []string {
+	names := map[string]bool{}
+	for _, m := range of {
+		name := m.Cluster.ID
+		if m.Cluster.Name != "" {
+			name = m.Cluster.Namespace + "/" + m.Cluster.Name
+		}
+		names[name] = true
+	}
+	return slices.Sorted(maps.Keys(names))
 }
 
 // fits tells whether a snapshot is among those to choose from.

@@ -13,6 +13,10 @@ type Every time.Duration
 // Next is part of Schedule.
 func (e Every) Next(t time.Time) time.Time { return t.Add(time.Duration(e)) }
 
+// slack is how far the last time may be ahead of the clock: clocks are set back by moments all the time. More than that, and
+// what was done is of a future that is not to be waited for: a run is due at once, and from then on as ever.
+const slack = 5 * time.Minute
+
 // Due is the latest time at or before now that no run was for yet, zero if there is none, and the first one after now, zero
 // if there never is one. Times that were missed are made up for by one run.
 func (o Observed) Due() (due, next time.Time) {
@@ -23,13 +27,13 @@ func (o Observed) Due() (due, next time.Time) {
 		return o.Created, time.Time{}
 	}
 	last := o.LastDue
-	if last.After(o.Now) { // the clock was set back: what it says now is as good a start as any
-		last = o.Now
-	}
 	if every, interval := o.Schedule.(Every); last.IsZero() && interval {
 		last = o.Created.Add(-time.Duration(every)) // the first one is due at once
 	} else if last.IsZero() {
 		last = o.Created
+	}
+	if last.After(o.Now.Add(slack)) {
+		return o.Now, o.Schedule.Next(o.Now)
 	}
 	due, next = time.Time{}, o.Schedule.Next(o.near(last))
 	for !next.IsZero() && !next.After(o.Now) {

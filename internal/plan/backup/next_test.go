@@ -41,7 +41,9 @@ func TestDue(t *testing.T) {
 		"cron, just created":         {Observed{Created: noon, Schedule: parse(t, "0 * * * *")}, time.Time{}, at(time.Hour)},
 		"cron, an outage":            {Observed{LastDue: at(-300 * time.Hour), Schedule: parse(t, "*/10 * * * *")}, noon, at(10 * time.Minute)},
 		"cron, a year's outage":      {Observed{LastDue: at(-9000 * time.Hour), Schedule: parse(t, "0 0 1 1 *")}, at(-36 * time.Hour), at(363*24*time.Hour + 12*time.Hour)},
-		"a clock set back":           {Observed{LastDue: at(5 * time.Hour), Schedule: Every(time.Hour)}, time.Time{}, at(time.Hour)},
+		"a clock set back":           {Observed{LastDue: at(5 * time.Hour), Schedule: Every(time.Hour)}, noon, at(time.Hour)},
+		"set back by a moment":       {Observed{LastDue: at(time.Second), Schedule: Every(time.Hour)}, time.Time{}, at(time.Hour + time.Second)},
+		"set back since its making":  {Observed{Created: at(5 * time.Hour), Schedule: Every(time.Hour)}, noon, at(time.Hour)},
 		"in another time zone":       {Observed{LastDue: at(-24 * time.Hour), Schedule: berlin}, at(-10*time.Hour - 30*time.Minute), at(13*time.Hour + 30*time.Minute)},
 	} {
 		t.Run(title, func(t *testing.T) {
