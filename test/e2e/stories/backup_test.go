@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"testing"
 	"time"
 
@@ -152,6 +153,7 @@ func (s *story) until(name string, object client.Object, holds func() (string, b
 	s.t.Helper()
 	what := fmt.Sprintf("%T %s", object, name)
 	must(s.t, harness.Await(s.t.Context(), what, limit, func(ctx context.Context) (string, bool) {
+		reflect.ValueOf(object).Elem().SetZero() // what is not there any more would stay
 		if err := s.Client.Get(ctx, client.ObjectKey{Namespace: s.Namespace, Name: name}, object); err != nil {
 			return err.Error(), false
 		}

@@ -77,7 +77,7 @@ func (s *story) inStore(script string) {
 	s.t.Helper()
 	yes, no, user := true, false, int64(65532)
 	pod := &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: "hand"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, GenerateName: "hand-"},
 		Spec: corev1.PodSpec{
 			RestartPolicy: corev1.RestartPolicyNever,
 			SecurityContext: &corev1.PodSecurityContext{
@@ -86,7 +86,7 @@ func (s *story) inStore(script string) {
 			},
 			Containers: []corev1.Container{{
 				Name: "hand", Image: "busybox", ImagePullPolicy: corev1.PullIfNotPresent,
-				Command: []string{"sh", "-ec", "cd /store/etcd; " + script},
+				Command: []string{"sh", "-ec", "mkdir -p /store/etcd; cd /store/etcd; " + script},
 				SecurityContext: &corev1.SecurityContext{
 					AllowPrivilegeEscalation: &no, Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
 				},

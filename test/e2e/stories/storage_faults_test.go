@@ -20,6 +20,12 @@ import (
 func TestBackupFaults(t *testing.T) {
 	t.Run("storage", storageFaults)
 	t.Run("workers", workersKilled)
+	t.Run("uploads", uploadsBroken)
+	t.Run("schedules", schedules)
+	t.Run("phases", operatorKilledInPhases)
+	t.Run("cases", restoreCases)
+	t.Run("changing", restoredWhileChanging)
+	t.Run("legacy", legacyManifests)
 }
 
 // storageFaults takes backups while something is wrong with the storage: each says what, nothing is ever listed as good
