@@ -149,6 +149,9 @@ func (s *story) clockSet(storage *v1beta2.Storage) {
 		if err := nodes.RestoreClock(ctx); err != nil {
 			s.t.Error(err)
 		}
+		if !s.t.Failed() {
+			return
+		}
 		if err := renewTokens(ctx); err != nil {
 			s.t.Error(err)
 		}
