@@ -33,6 +33,7 @@ func backupCleaned(t *testing.T, w *backups) {
 	w.backup(t, "b", func(s *v1beta2.EtcdBackupSpec) {
 		hourly(s)
 		deleteObjects(s)
+		s.BackupPolicy.TimeoutInSecond = 60 // for a backup: to delete many takes longer
 	})
 	w.settle(t, "b")
 	w.ends(t, w.pod(t, "b"), w.taken(1, 1))
@@ -46,6 +47,10 @@ func backupCleaned(t *testing.T, w *backups) {
 	if task := taskOf(t, pod); pod.Name == busy.Name || task.Clean == nil || task.Backup != nil || task.Writer.UID == "" {
 		t.Fatalf("%s is to do %+v", pod.Name, task)
 	}
+	w.runs(t, pod, loopback(201))
+	w.later(30 * time.Minute)
+	w.settle(t, "b")
+	w.says(t, "b", v1beta2.ConditionProgressing, metav1.ConditionTrue, v1beta2.ReasonCleaning, "")
 	w.ends(t, pod, refusedBy(v1beta2.ReasonStorageUnreachable, true))
 	w.settle(t, "b")
 	w.says(t, "b", v1beta2.ConditionProgressing, metav1.ConditionTrue, v1beta2.ReasonWaitingForRetry, "deletionPolicy to Retain")

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -19,9 +18,6 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 	"github.com/etcdpilot/etcd-operator/internal/snapshot"
 )
-
-// cleanTimeout is how long one try to delete all objects may take. What it has deleted by then is gone for good.
-const cleanTimeout = time.Hour
 
 // execute carries out the one action of this pass. What goes into status takes effect with the status write at its end,
 // which is a compare-and-swap on the version that was read.
@@ -94,13 +90,13 @@ func (r *EtcdBackupReconciler) agentPod(p *backupPass) resources.AgentPod {
 	b := p.object
 	pod := agentPodOf(b, "EtcdBackup", resources.LabelBackup)
 	pod.Name, pod.Policy, pod.Image, pod.OpenShift = b.Status.Run.Pod, b.Spec.Pod, r.OperatorImage, r.OpenShift
-	pod.Task.Storage = p.storage
+	pod.Task.Storage, pod.Task.Timeout = p.storage, p.observed.Timeout
 	if p.observed.Run.Task == backup.TaskClean {
-		pod.Task.Clean, pod.Task.Timeout = &agent.Clean{}, cleanTimeout
+		pod.Task.Clean = &agent.Clean{}
 		return pod
 	}
 	pod.EncryptionSecret, pod.ClientTLSSecret = b.Spec.EncryptionSecret, b.Spec.ClientTLSSecret
-	pod.Task.Encrypted, pod.Task.Timeout = b.Spec.EncryptionSecret != "", p.observed.Timeout
+	pod.Task.Encrypted = b.Spec.EncryptionSecret != ""
 	pod.Task.Backup = &agent.Backup{
 		Endpoints: slices.Clone(p.source.endpoints), Cluster: p.source.cluster, TLS: b.Spec.ClientTLSSecret != "",
 		LegacyKey: p.key, Periodic: p.observed.Schedule != nil,

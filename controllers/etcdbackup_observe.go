@@ -108,10 +108,16 @@ func interval(b *v1beta2.EtcdBackup) time.Duration {
 	return time.Duration(policyOf(b).BackupIntervalInSecond) * time.Second
 }
 
+// cleanTimeout is how long one try to delete all objects may take. What it has deleted by then is gone for good.
+const cleanTimeout = time.Hour
+
 // timeoutOf is how long a try may take: what coreos/etcd-operator gave it, if it is described in its way.
 func timeoutOf(b *v1beta2.EtcdBackup) time.Duration {
 	given := time.Duration(policyOf(b).TimeoutInSecond) * time.Second
-	if b.Spec.Storage == nil {
+	switch {
+	case b.Status.Run != nil && b.Status.Run.Task == v1beta2.BackupTaskClean:
+		return cleanTimeout
+	case b.Spec.Storage == nil:
 		return cmp.Or(given, time.Minute)
 	}
 	return cmp.Or(given, time.Hour)

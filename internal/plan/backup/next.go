@@ -77,8 +77,9 @@ func (o Observed) proceed() Action {
 	case o.Pod == nil:
 		return o.make()
 	}
-	try := retry.Try{
-		Pod: *o.Pod, Started: o.Run.Started, Timeout: o.Timeout, Field: "spec.backupPolicy.timeoutInSecond",
+	try := retry.Try{Pod: *o.Pod, Started: o.Run.Started, Timeout: o.Timeout, Limit: "spec.backupPolicy.timeoutInSecond"}
+	if o.Run.Task == TaskClean {
+		try.Limit = "the limit for deleting objects"
 	}
 	verdict := try.Judge(o.Now)
 	switch {

@@ -33,10 +33,10 @@ type Problem struct{ Reason, Message string }
 // Try is one try of a task.
 type Try struct {
 	Pod Pod
-	// Started is when it began, and Timeout how long it may take, as Field of the spec says.
+	// Started is when it began, and Timeout how long it may take; Limit is the field that says so, or what does.
 	Started time.Time
 	Timeout time.Duration
-	Field   string
+	Limit   string
 }
 
 // Verdict is what is to be said of a try.
@@ -65,7 +65,7 @@ func (t Try) Judge(now time.Time) Verdict {
 		return failed(v1beta2.ReasonPodCannotStart, cmp.Or(p.Problem, "the pod does not start: kubectl describe pod "+p.Name+
 			" says why; a volume that is missing is the usual reason"))
 	case taken > t.Timeout+overtime:
-		return failed(v1beta2.ReasonTimeout, fmt.Sprintf("the pod did not end after %s (%s): look at its node", t.Timeout, t.Field))
+		return failed(v1beta2.ReasonTimeout, fmt.Sprintf("the pod did not end after %s (%s): look at its node", t.Timeout, t.Limit))
 	case !p.Running && p.Problem != "":
 		return Verdict{Problem: &Problem{Reason: v1beta2.ReasonPodCannotStart, Message: p.Problem}}
 	}

@@ -14,7 +14,7 @@ func TestJudge(t *testing.T) {
 	full := &Problem{"StorageFull", "make room"}
 	ago := func(d time.Duration) time.Time { return noon.Add(-d) }
 	at := func(started time.Time, p Pod) Try {
-		return Try{Pod: p, Started: started, Timeout: time.Hour, Field: "f"}
+		return Try{Pod: p, Started: started, Timeout: time.Hour, Limit: "f"}
 	}
 	for title, c := range map[string]struct {
 		try  Try
