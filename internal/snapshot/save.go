@@ -104,7 +104,11 @@ func (j Job) manifest(s *Stream) Manifest {
 // transfer copies the snapshot through the encoding, checks it, and notes sizes and checksums in the manifest.
 func transfer(to io.Writer, from io.Reader, e Encoding, m *Manifest) error {
 	stored, raw := newMeter(), newDigest()
-	encoder, err := e.encode(io.MultiWriter(to, stored))
+	same := e == Encoding{} // then one checksum does for the snapshot and the object
+	if !same {
+		to = io.MultiWriter(to, stored)
+	}
+	encoder, err := e.encode(to)
 	if err != nil {
 		return err
 	}
@@ -117,7 +121,10 @@ func transfer(to io.Writer, from io.Reader, e Encoding, m *Manifest) error {
 	if err := encoder.Close(); err != nil {
 		return err
 	}
-	m.Size, m.SHA256, m.StoredSize, m.StoredSHA256 = raw.size, raw.sum(), stored.size, stored.sum()
+	m.Size, m.SHA256 = raw.size, raw.sum()
+	if m.StoredSize, m.StoredSHA256 = m.Size, m.SHA256; !same {
+		m.StoredSize, m.StoredSHA256 = stored.size, stored.sum()
+	}
 	return nil
 }
 
