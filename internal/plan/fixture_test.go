@@ -159,3 +159,17 @@ func unserved(o Observed, i int) Observed {
 	o.Pods[i].Serving = false
 	return o
 }
+
+// lateLearner is a cluster with a learner that does not answer, in a pod of an hour, and that may start since a while ago.
+func lateLearner(since time.Duration) Observed {
+	return edit(silent(healthyCluster(3, true), 2), func(o *Observed) {
+		o.Etcd.Members[2].Published, o.Etcd.Members[2].Learner = false, true
+		p := &o.Pods[2]
+		p.Created, p.Permitted, p.Serving = now.Add(-time.Hour), now.Add(-since), false
+		p.Permit = &Permit{
+			Mode: ModeJoin, ClusterID: latched, MemberID: id(2), InitialCluster: initialCluster(newView(*o).listedURLs()),
+			PodUID: p.UID, Attempt: 1,
+		}
+		o.Cluster.Voters, o.Budget.MinAvailable = o.Cluster.Voters[:2], OpenBudget(2)
+	})
+}

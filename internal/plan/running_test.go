@@ -122,20 +122,6 @@ func TestRepair(t *testing.T) {
 	})
 }
 
-// lateLearner is a cluster with a learner that does not answer, in a pod of an hour, and that may start since a while ago.
-func lateLearner(since time.Duration) Observed {
-	return edit(silent(healthyCluster(3, true), 2), func(o *Observed) {
-		o.Etcd.Members[2].Published, o.Etcd.Members[2].Learner = false, true
-		p := &o.Pods[2]
-		p.Created, p.Permitted, p.Serving = now.Add(-time.Hour), now.Add(-since), false
-		p.Permit = &Permit{
-			Mode: ModeJoin, ClusterID: latched, MemberID: id(2), InitialCluster: initialCluster(newView(*o).listedURLs()),
-			PodUID: p.UID, Attempt: 1,
-		}
-		o.Cluster.Voters, o.Budget.MinAvailable = o.Cluster.Voters[:2], OpenBudget(2)
-	})
-}
-
 func TestNoQuorum(t *testing.T) {
 	check(t, map[string]planCase{
 		"two of three silent: report and wait": {
@@ -221,24 +207,6 @@ func TestBudgetBeforeANewVoterServes(t *testing.T) {
 		"the new voter serves once it cannot":   {edit(o, func(o *Observed) { o.Budget.MinAvailable = 2 }), Serve{[]string{"c-1"}}},
 		"a budget that is closed stays so then": {edit(o, func(o *Observed) { o.Budget.MinAvailable = 9 }), Serve{[]string{"c-1"}}},
 	})
-}
-
-func TestPermitAgain(t *testing.T) {
-	o := withLearner(edit(healthyCluster(3, false), func(o *Observed) { o.Cluster.Size = 4 }), 3)
-	first := Next(o).(WritePermits).Permits[0]
-	o.Pods[3].Permit, o.Pods[3].Permitted = &first.Permit, now
-	if got, ok := Next(o).(Wait); !ok {
-		t.Errorf("with its permit written the learner is waited for, got %+v", got)
-	}
-	o.Pods[3].Exit = ExitDataLost
-	if got, ok := Next(o).(Wait); !ok {
-		t.Errorf("the refusal of an earlier permit says nothing about this one, got %+v", got)
-	}
-	o.Pods[3].Refused = 1
-	again, ok := Next(o).(WritePermits)
-	if !ok || again.Permits[0].Permit.Attempt != 2 {
-		t.Errorf("a permit that was used up without data is followed by another, got %+v", again)
-	}
 }
 
 func TestShrink(t *testing.T) {

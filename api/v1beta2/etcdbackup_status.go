@@ -1,0 +1,131 @@
+package v1beta2
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// EtcdBackupStatus tells how the backups went.
+type EtcdBackupStatus struct {
+	// succeeded is true when the last backup did.
+	// +optional
+	Succeeded bool `json:"succeeded,omitempty"`
+	// Reason says why the last backup failed.
+	// +optional
+	Reason string `json:"Reason,omitempty"`
+	// etcdVersion is the version of the etcd that was backed up last.
+	// +optional
+	EtcdVersion string `json:"etcdVersion,omitempty"`
+	// etcdRevision is the revision of the last good backup.
+	// +optional
+	EtcdRevision int64 `json:"etcdRevision,omitempty"`
+	// lastSuccessDate is when the last good backup was taken. Objects of coreos/etcd-operator hold null for never.
+	// +nullable
+	// +optional
+	LastSuccessDate *metav1.Time `json:"lastSuccessDate,omitempty"`
+
+	// nextBackup is when the next backup is due; absent if none is.
+	// +optional
+	NextBackup *metav1.Time `json:"nextBackup,omitempty"`
+	// lastDue is the time that the last backup was due at, whether it succeeded or not.
+	// +optional
+	LastDue *metav1.Time `json:"lastDue,omitempty"`
+	// run is the backup that is under way.
+	// +optional
+	Run *BackupRun `json:"run,omitempty"`
+	// snapshots are the latest good ones, the newest first.
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=10
+	// +optional
+	Snapshots []SnapshotStatus `json:"snapshots,omitempty"`
+	// snapshotCount is how many good ones this EtcdBackup has in the storage.
+	// +optional
+	SnapshotCount int32 `json:"snapshotCount,omitempty"`
+	// observedGeneration is the generation of the spec that this status speaks of.
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+	// conditions tell what is going on.
+	// +listType=map
+	// +listMapKey=type
+	// +optional
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+}
+
+// BackupTask is what a run does: Backup takes one, Clean deletes all when the EtcdBackup goes.
+//
+// +kubebuilder:validation:Enum=Backup;Clean
+type BackupTask string
+
+// Tasks of a run.
+const (
+	BackupTaskBackup BackupTask = "Backup"
+	BackupTaskClean  BackupTask = "Clean"
+)
+
+// BackupRun is a backup that is under way.
+type BackupRun struct {
+	// task is what it does.
+	// +required
+	Task BackupTask `json:"task"`
+	// due is the time that it was due at. It names the run.
+	// +required
+	Due metav1.Time `json:"due"`
+	// generation of the spec that this try began with.
+	// +required
+	Generation int64 `json:"generation"`
+
+	AgentRun `json:",inline"`
+}
+
+// AgentRun is one task of a pod, which is tried until it succeeds or is given up.
+type AgentRun struct {
+	// attempt counts the tries, from 1.
+	// +required
+	Attempt int32 `json:"attempt"`
+	// started is when this try began.
+	// +required
+	Started metav1.Time `json:"started"`
+	// retryAfter is when the next try may begin, after one that failed.
+	// +optional
+	RetryAfter *metav1.Time `json:"retryAfter,omitempty"`
+	// pod does the work.
+	// +required
+	Pod string `json:"pod"`
+	// step is what the pod is at.
+	// +optional
+	Step string `json:"step,omitempty"`
+	// bytes that the step has moved.
+	// +optional
+	Bytes int64 `json:"bytes,omitempty"`
+}
+
+// SnapshotStatus is a snapshot in the storage.
+type SnapshotStatus struct {
+	// name of the object, without the prefix.
+	// +required
+	Name string `json:"name"`
+	// url of the object.
+	// +required
+	URL string `json:"url"`
+	// revision of etcd.
+	// +required
+	Revision int64 `json:"revision"`
+	// etcdVersion is the version of the server that it was taken from.
+	// +required
+	EtcdVersion string `json:"etcdVersion"`
+	// size of the database, in bytes.
+	// +required
+	Size int64 `json:"size"`
+	// storedSize is the size of the object, in bytes.
+	// +required
+	StoredSize int64 `json:"storedSize"`
+	// sha256 of the object, in hexadecimal.
+	// +required
+	SHA256 string `json:"sha256"`
+	// takenAt is when it was taken.
+	// +required
+	TakenAt metav1.Time `json:"takenAt"`
+	// verifiedAt is when it was checked last, as verification says; absent if it never was.
+	// +optional
+	VerifiedAt *metav1.Time `json:"verifiedAt,omitempty"`
+	// verification is how it was checked.
+	// +optional
+	Verification Verification `json:"verification,omitempty"`
+}

@@ -1,0 +1,65 @@
+package world
+
+import (
+	"github.com/etcdpilot/etcd-operator/internal/etcd/etcdtest"
+	"github.com/etcdpilot/etcd-operator/internal/plan"
+)
+
+// hopeful tells whether a quorum's worth of data, or of first members yet to start, outlives what has happened already.
+// Before the latch a start can be given up and begun again unless a client has written. Nothing is hoped of a pass that
+// is held up, for what it has seen may be over, and of a membership that changes while a member looks well whose node
+// has been cut off: the operator may count on it.
+func (w *World) hopeful() bool {
+	g := w.group()
+	switch {
+	case w.Pending != nil || w.Read != nil:
+		return false
+	case !w.restored(): // whatever has become of the data
+		return true
+	case g == nil:
+		return w.Status.ID == 0
+	}
+	n, misleading := 0, false
+	for i := range g.Members {
+		m := &g.Members[i]
+		if !m.Learner && w.survives(g, m) {
+			n++
+		}
+		p := w.pod(m.Name)
+		misleading = misleading || p != nil && p.Down && w.Etcd.Running(g.ID, m.ID)
+	}
+	if misleading && (w.Status.ID == 0 || len(g.Members) != w.Size || g.Voters() != w.Size) {
+		return false
+	}
+	return n >= etcdtest.Quorum(g.Voters()) || w.Status.ID == 0 && !g.Written
+}
+
+// survives tells whether the member can go on if nobody gives its node another chance.
+func (w *World) survives(g *etcdtest.Group, m *etcdtest.Member) bool {
+	p := w.pod(m.Name)
+	staying := p != nil && !p.Deleting && !p.Evicting && !p.Down && p.Phase != plan.Terminal
+	dir := w.lasting(m.Name, p, staying)
+	if dir == "" {
+		return false
+	}
+	if d := w.Etcd.Disk(dir); d != nil {
+		return d.ClusterID == g.ID && d.MemberID == m.ID
+	}
+	return staying && !m.Remembers && p.Permit != nil && p.Permit.MemberID == m.ID &&
+		p.Permit.PodUID == p.UID && p.Permit.Attempt > p.Used
+}
+
+// lasting is the directory of that name, empty if it is about to go.
+func (w *World) lasting(name string, p *Pod, staying bool) string {
+	if p != nil && !p.Persistent {
+		if !staying {
+			return ""
+		}
+		return p.UID
+	}
+	v := w.volume(name)
+	if v == nil || v.Lost || v.Deleting && !(staying && w.used(v)) {
+		return ""
+	}
+	return v.UID
+}
