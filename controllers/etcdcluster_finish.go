@@ -8,7 +8,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -124,8 +123,7 @@ func (r *EtcdClusterReconciler) tell(ctx context.Context, p *pass, err error) {
 		r.Recorder.Eventf(p.cluster, nil, corev1.EventTypeNormal, d.Reason, d.Action, "%s", d.Message)
 		return
 	}
-	old := meta.FindStatusCondition(p.before.Conditions, v1beta2.ConditionProgressing)
-	if old != nil && old.Reason == d.Reason && old.Message == d.Message {
+	if said(p.before.Conditions, d.Reason, d.Message) {
 		return
 	}
 	kind := corev1.EventTypeNormal

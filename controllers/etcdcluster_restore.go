@@ -47,7 +47,7 @@ func (r *EtcdClusterReconciler) observeRestore(ctx context.Context, p *pass) err
 		observed.MakeRestore = apierrors.IsNotFound(err) && c.Spec.RestoreFrom != nil
 	}
 	restores := &v1beta2.EtcdRestoreList{}
-	if err := r.Client.List(ctx, restores, client.InNamespace(c.Namespace)); err != nil {
+	if err := r.Client.List(ctx, restores, client.InNamespace(c.Namespace), client.UnsafeDisableDeepCopy); err != nil {
 		return fmt.Errorf("list EtcdRestores: %w", err)
 	}
 	for i := range restores.Items {
@@ -61,10 +61,10 @@ func (r *EtcdClusterReconciler) observeRestore(ctx context.Context, p *pass) err
 		}
 		if err == nil && carriedOut(c, restore) {
 			p.restore = restore
-			if !known(c, restore) {
-				observed.Restore = string(restore.UID)
-			}
 		}
+	}
+	if p.restore != nil && !known(c, p.restore) {
+		observed.Restore = string(p.restore.UID)
 	}
 	return nil
 }

@@ -155,10 +155,8 @@ func (r *EtcdRestoreReconciler) tell(ctx context.Context, p *restorePass, err er
 		r.event(p, corev1.EventTypeWarning, v1beta2.ReasonActionFailed, d.Action, err.Error())
 		return
 	}
-	old := meta.FindStatusCondition(p.before.Conditions, v1beta2.ConditionProgressing)
-	same := old != nil && old.Reason == d.Reason && old.Message == d.Message
 	_, idle := p.action.(restore.Idle)
-	if !restore.Mutates(p.action) && (same || idle) {
+	if !restore.Mutates(p.action) && (idle || said(p.before.Conditions, d.Reason, d.Message)) {
 		return
 	}
 	kind := corev1.EventTypeNormal

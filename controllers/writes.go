@@ -5,12 +5,15 @@ import (
 	"fmt"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 )
 
@@ -39,6 +42,12 @@ func setFinalizer(
 func lookAgain(ctx context.Context, because error) (ctrl.Result, error) {
 	log.FromContext(ctx).V(1).Info("looking again", "because", because.Error())
 	return ctrl.Result{RequeueAfter: notYet}, nil
+}
+
+// said tells whether that is what the conditions said was going on, so that no event need repeat it.
+func said(conditions []metav1.Condition, reason, message string) bool {
+	old := meta.FindStatusCondition(conditions, v1beta2.ConditionProgressing)
+	return old != nil && old.Reason == reason && old.Message == message
 }
 
 // noteLimit is how long the note of an event may be.

@@ -113,8 +113,7 @@ func completeRestore(s *v1beta2.EtcdClusterStatus, in Input) {
 		in.Observed.Etcd.Contact != plan.ContactQuorum || s.Bootstrap == nil || s.Bootstrap.Restore != s.Restores[0].UID {
 		return
 	}
-	voters := slices.DeleteFunc(slices.Clone(s.MemberStatuses), func(m v1beta2.MemberStatus) bool { return !m.Ready })
-	if len(voters) >= plan.Quorum(in.Observed.Cluster.Size) {
+	if len(s.Members.Ready) >= plan.Quorum(in.Observed.Cluster.Size) {
 		at := now(in.Observed)
 		s.Restores[0].CompletedAt = &at
 	}

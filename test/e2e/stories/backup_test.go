@@ -95,10 +95,7 @@ func TestStorages(t *testing.T) {
 			s.backedUp(name)
 			spec := v1beta2.EtcdClusterSpec{Size: 1, Version: "3.6.16"}
 			spec.RestoreFrom = &v1beta2.RestoreSource{Storage: storage}
-			cluster, err := env.NewCluster(t.Context(), s.Namespace, "from-"+name, spec)
-			must(t, err)
-			copied := &story{Cluster: cluster, t: t}
-			copied.healthy("from a snapshot of 3.5 in " + name)
+			copied := s.within(t).another("from-"+name, spec)
 			copied.has("key", 10)
 		})
 	}

@@ -32,7 +32,7 @@ func restoreCases(t *testing.T) {
 		"a newer version": (*story).tooNew,
 		"users, leases":   (*story).usersAndLeases,
 	} {
-		t.Run(name, func(t *testing.T) { tell(&story{Cluster: s.Cluster, t: t}, storage) })
+		t.Run(name, func(t *testing.T) { tell(s.within(t), storage) })
 	}
 }
 

@@ -45,7 +45,7 @@ func TestSnapshotsThatAreNoGood(t *testing.T) {
 		{"no-key", v1beta2.ReasonEncryptionKeyRefused, v1beta2.RestoreSource{Snapshot: taken["sealed"]}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			told := &story{Cluster: s.Cluster, t: t}
+			told := s.within(t)
 			c.source.Storage = storage
 			told.restore(c.name, c.source)
 			object := &v1beta2.EtcdRestore{}

@@ -38,7 +38,7 @@ func operatorKilledInPhases(t *testing.T) {
 		{"joining", (*story).joining},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			told := &story{Cluster: s.Cluster, t: t}
+			told := s.within(t)
 			told.puts("after", 5)
 			told.restore(c.name, v1beta2.RestoreSource{Backup: &v1beta2.EtcdBackupRef{Name: "first"}})
 			object := &v1beta2.EtcdRestore{}

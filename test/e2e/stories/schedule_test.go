@@ -32,9 +32,9 @@ func schedules(t *testing.T) {
 	in := func(folder string) *v1beta2.Storage {
 		return &v1beta2.Storage{URL: "file:///" + folder, PersistentVolumeClaim: storage.PersistentVolumeClaim}
 	}
-	t.Run("10,000 objects of others", func(t *testing.T) { (&story{Cluster: s.Cluster, t: t}).amongOthers(in("crowd")) })
-	t.Run("two EtcdBackups", func(t *testing.T) { (&story{Cluster: s.Cluster, t: t}).sharing(in("shared")) })
-	t.Run("the clock", func(t *testing.T) { (&story{Cluster: s.Cluster, t: t}).clockSet(in("clock")) })
+	t.Run("10,000 objects of others", func(t *testing.T) { s.within(t).amongOthers(in("crowd")) })
+	t.Run("two EtcdBackups", func(t *testing.T) { s.within(t).sharing(in("shared")) })
+	t.Run("the clock", func(t *testing.T) { s.within(t).clockSet(in("clock")) })
 }
 
 // every asks for a backup at each interval.

@@ -41,6 +41,9 @@ func begin(t *testing.T, name string, spec v1beta2.EtcdClusterSpec) *story {
 	return s
 }
 
+// within is the story as a part of the test tells it: what fails there fails that part.
+func (s *story) within(t *testing.T) *story { return &story{Cluster: s.Cluster, t: t} }
+
 func absent(namespace string) func(context.Context) (string, bool) {
 	return func(ctx context.Context) (string, bool) {
 		_, err := env.Kube.CoreV1().Namespaces().Get(ctx, namespace, metav1.GetOptions{})

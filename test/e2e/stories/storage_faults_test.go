@@ -60,7 +60,7 @@ func storageFaults(t *testing.T) {
 		{name: "gone", reason: v1beta2.ReasonStorageUnreachable, storage: storage, breaks: nodes.StopAddon, passes: true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			told := &story{Cluster: s.Cluster, t: t}
+			told := s.within(t)
 			if c.breaks != nil {
 				must(t, c.breaks(t.Context(), lab.MinIO))
 			}
@@ -111,7 +111,7 @@ func workersKilled(t *testing.T) {
 	s.fill(8)
 	storage := s.minio()
 	t.Run("the pod", func(t *testing.T) {
-		told := &story{Cluster: s.Cluster, t: t}
+		told := s.within(t)
 		told.backup("pod", storage, nil)
 		pod := told.agent("pod")
 		must(t, told.KillPod(t.Context(), pod.Name))
@@ -121,7 +121,7 @@ func workersKilled(t *testing.T) {
 		}
 	})
 	t.Run("the operator", func(t *testing.T) {
-		told := &story{Cluster: s.Cluster, t: t}
+		told := s.within(t)
 		told.backup("operator", storage, nil)
 		told.agent("operator")
 		must(t, env.DeleteAllOf(t.Context(), &corev1.Pod{}, client.InNamespace(harness.OperatorNamespace), client.GracePeriodSeconds(0)))
@@ -131,7 +131,7 @@ func workersKilled(t *testing.T) {
 		}
 	})
 	t.Run("the leader", func(t *testing.T) {
-		told := &story{Cluster: s.Cluster, t: t}
+		told := s.within(t)
 		leader, err := told.Leader(t.Context())
 		must(t, err)
 		told.backup("leader", storage, nil)

@@ -31,7 +31,7 @@ func uploadsBroken(t *testing.T) {
 		"the pod is killed":     func(told *story) { told.uploaderKilled(wire, storage) },
 		"the folder is deleted": (*story).folderDeleted,
 	} {
-		t.Run(name, func(t *testing.T) { breaks(&story{Cluster: s.Cluster, t: t}) })
+		t.Run(name, func(t *testing.T) { breaks(s.within(t)) })
 	}
 }
 
