@@ -62,7 +62,7 @@ func (r *runner) restore(ctx context.Context) error {
 			r.bucket.URL(t.Object), m.StoredSHA256, t.SHA256)}
 	}
 	r.at.step(StepRestoring)
-	var content snapshot.Content
+	var content snapshot.Outline
 	if err := abandon(ctx, func() (err error) {
 		content, err = snapshot.Restore(file, t.Folder, t.EtcdVersion, t.Identity)
 		return err

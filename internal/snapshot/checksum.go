@@ -6,6 +6,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"hash"
+	"io"
+	"sync"
 )
 
 // trailer is how many bytes etcd puts behind the database: their SHA-256. pages is what a database's size is a multiple
@@ -61,6 +63,32 @@ func (d *digest) check() error {
 func (d *digest) sum() string {
 	d.hash.Write(d.held)
 	return hex.EncodeToString(d.hash.Sum(nil))
+}
+
+// bufferSize of copying, in bytes.
+const bufferSize = 256 << 10
+
+// pump copies until the end, and sums up beside that: while one buffer is hashed, the other one is filled.
+func pump(to io.Writer, from io.Reader, sum *digest) error {
+	var hashing sync.WaitGroup
+	defer hashing.Wait()
+	next, other := make([]byte, bufferSize), make([]byte, bufferSize)
+	for {
+		n, failed := from.Read(next)
+		part := next[:n]
+		hashing.Wait()
+		hashing.Go(func() { _, _ = sum.Write(part) })
+		if _, err := to.Write(part); err != nil {
+			return err
+		}
+		if errors.Is(failed, io.EOF) {
+			return nil
+		}
+		if failed != nil {
+			return failed
+		}
+		next, other = other, next
+	}
 }
 
 // meter hashes and counts what is written to it.

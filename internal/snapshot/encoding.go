@@ -131,6 +131,9 @@ func decode(r io.Reader, key *Key) (plain io.Reader, done func(), err error) {
 	return decompressed, decompressed.Close, nil
 }
 
+// isPlain tells whether decode has nothing to undo.
+func isPlain(r *bufio.Reader) bool { return !begins(r, ageMagic) && !begins(r, zstdMagic) }
+
 // begins tells whether the magic comes next. A reader that fails will fail again when it is read.
 func begins(r *bufio.Reader, magic string) bool {
 	start, _ := r.Peek(len(magic))

@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"io"
@@ -13,13 +14,13 @@ import (
 // Fetch reads the object of a backup whole, decrypts and decompresses it, and writes it to w as etcd has sent it. What was
 // written is to be trusted only if Fetch returns nil: the checksums come last.
 func Fetch(ctx context.Context, b *blobstore.Bucket, m Manifest, key *Key, w io.Writer, p Progress) error {
-	stored, raw, err := fetch(ctx, b, m.Object, key, w, p, m.Size)
+	found, err := fetch(ctx, b, m.Object, key, w, p, m.Size)
 	switch {
 	case err != nil:
 		return err
-	case stored.size != m.StoredSize || stored.sum() != m.StoredSHA256:
+	case found.StoredSize != m.StoredSize || found.StoredSHA256 != m.StoredSHA256:
 		return damaged("%s is not what was written: its checksum does not match the manifest's", b.URL(m.Object))
-	case raw.size != m.Size || raw.sum() != m.SHA256:
+	case found.Size != m.Size || found.SHA256 != m.SHA256:
 		return damaged("%s is not what its manifest describes: the checksums differ", b.URL(m.Object))
 	}
 	return nil
@@ -31,56 +32,64 @@ func Fetch(ctx context.Context, b *blobstore.Bucket, m Manifest, key *Key, w io.
 func FetchForeign(
 	ctx context.Context, b *blobstore.Bucket, object string, key *Key, w io.Writer, p Progress,
 ) (Manifest, error) {
-	stored, raw, err := fetch(ctx, b, object, key, w, p, maxSize)
-	if err != nil {
-		return Manifest{}, err
-	}
-	return Manifest{
-		Object: object, Size: raw.size, SHA256: raw.sum(), StoredSize: stored.size, StoredSHA256: stored.sum(),
-	}, nil
+	return fetch(ctx, b, object, key, w, p, maxSize)
 }
 
 // maxSize of a snapshot of which nothing is known, in bytes: far more than etcd can hold.
 const maxSize = 1 << 40
 
+// fetch returns a manifest with no more than the name, the sizes and the checksums.
 func fetch(
 	ctx context.Context, b *blobstore.Bucket, object string, key *Key, w io.Writer, p Progress, size int64,
-) (*meter, *digest, error) {
+) (Manifest, error) {
 	watched, touch, stop := watch(ctx, stallLimit)
 	defer stop()
 	r, err := b.Open(watched, object)
 	if err != nil {
-		return nil, nil, stalled(watched, err)
+		return Manifest{}, stalled(watched, err)
 	}
 	defer func() { _ = r.Close() }()
-	stored, raw := newMeter(), newDigest()
-	source := io.TeeReader(&tracked{Reader: r, touch: touch}, stored)
-	if err := unpack(source, key, w, raw, p, size); err != nil {
-		return nil, nil, stalled(watched, explainRead(b.URL(object), err))
+	found, err := unpack(&tracked{Reader: r, touch: touch}, key, w, p, size)
+	if err != nil {
+		return Manifest{}, stalled(watched, explainRead(b.URL(object), err))
 	}
-	// What follows the end of the compression or encryption counts for the checksum, too.
-	if _, err := io.Copy(io.Discard, source); err != nil {
-		return nil, nil, stalled(watched, err)
-	}
-	if err := raw.check(); err != nil {
-		return nil, nil, damaged("%s: %w", b.URL(object), err)
-	}
-	return stored, raw, nil
+	found.Object = object
+	return found, nil
 }
 
 // unpack writes no more than size bytes: a small object could otherwise fill the disk.
-func unpack(source io.Reader, key *Key, w io.Writer, raw *digest, p Progress, size int64) error {
+func unpack(from io.Reader, key *Key, w io.Writer, p Progress, size int64) (Manifest, error) {
+	stored, raw := newMeter(), newDigest()
+	object := bufio.NewReader(from)
+	same := isPlain(object) // then one checksum does for the snapshot and the object
+	source := io.Reader(object)
+	if !same {
+		source = io.TeeReader(object, stored)
+	}
 	plain, done, err := decode(source, key)
 	if err != nil {
-		return err
+		return Manifest{}, err
 	}
 	defer done()
 	limited := &tracked{Reader: io.LimitReader(plain, size+1), touch: func() {}, progress: p}
-	_, err = io.CopyBuffer(&output{w}, io.TeeReader(limited, raw), make([]byte, bufferSize))
-	if err == nil && limited.bytes > size {
-		return damaged("there is more in it than the %d bytes that it should have", size)
+	if err := pump(&output{w}, limited, raw); err != nil {
+		return Manifest{}, err
 	}
-	return err
+	if limited.bytes > size {
+		return Manifest{}, damaged("there is more in it than the %d bytes that it should have", size)
+	}
+	// What follows the end of the compression or encryption counts for the checksum, too.
+	if _, err := io.Copy(io.Discard, source); err != nil {
+		return Manifest{}, err
+	}
+	if err := raw.check(); err != nil {
+		return Manifest{}, err
+	}
+	m := Manifest{Size: raw.size, SHA256: raw.sum()}
+	if m.StoredSize, m.StoredSHA256 = m.Size, m.SHA256; !same {
+		m.StoredSize, m.StoredSHA256 = stored.size, stored.sum()
+	}
+	return m, nil
 }
 
 // output tells the errors of where the snapshot goes from those of where it comes from.
@@ -103,10 +112,11 @@ func explainRead(where string, err error) error {
 	if errors.As(err, &own) || errors.As(err, &storage) {
 		return err
 	}
-	return damaged("%s cannot be read: %w", where, err)
+	return damaged("%s is damaged: %w", where, err)
 }
 
-// FetchFile is Fetch, or FetchForeign if the manifest is nil, into a file, which is there only if it is sound.
+// FetchFile is Fetch, or FetchForeign if the manifest is nil, into a file, which is there only if it is sound. It may not
+// outlive a loss of power: it is for what reads it next.
 func FetchFile(
 	ctx context.Context, b *blobstore.Bucket, object string, m *Manifest, key *Key, path string, p Progress,
 ) (found Manifest, err error) {
@@ -118,9 +128,6 @@ func FetchFile(
 		found, err = *m, Fetch(ctx, b, *m, key, file, p)
 	} else {
 		found, err = FetchForeign(ctx, b, object, key, file, p)
-	}
-	if err == nil {
-		err = file.Sync()
 	}
 	if closed := file.Close(); err == nil {
 		err = closed

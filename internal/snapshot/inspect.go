@@ -10,10 +10,9 @@ import (
 
 	"github.com/Masterminds/semver/v3"
 	"go.etcd.io/bbolt"
-	"go.etcd.io/etcd/api/v3/mvccpb"
 	"go.etcd.io/etcd/server/v3/storage/mvcc"
 	"go.etcd.io/etcd/server/v3/storage/schema"
-	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/encoding/protowire"
 )
 
 // Content is what is in a database.
@@ -35,6 +34,18 @@ type Content struct {
 // Inspect checks the structure of a database, which is a snapshot or a member's file, and reads what is in it. Nothing is
 // changed. It takes memory for all keys, as etcd does when it starts.
 func Inspect(path string, at int64) (c Content, err error) {
+	err = look(path, func(tx *bbolt.Tx) error {
+		if err := c.read(tx, at); err != nil {
+			return err
+		}
+		c.Version = dataVersion(tx)
+		return check(tx)
+	})
+	return c, err
+}
+
+// look reads a database of etcd's.
+func look(path string, read func(*bbolt.Tx) error) (err error) {
 	// Where pages make no sense the library panics, or reads outside of the file.
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
@@ -44,22 +55,42 @@ func Inspect(path string, at int64) (c Content, err error) {
 	}()
 	db, err := bbolt.Open(path, 0o400, &bbolt.Options{ReadOnly: true})
 	if err != nil {
-		return Content{}, damaged("the database cannot be opened: %w", err)
+		return damaged("the database cannot be opened: %w", err)
 	}
 	defer func() { _ = db.Close() }()
-	err = db.View(func(tx *bbolt.Tx) error {
+	return db.View(func(tx *bbolt.Tx) error {
 		for _, bucket := range [][]byte{schema.Key.Name(), schema.Meta.Name(), schema.Cluster.Name()} {
 			if tx.Bucket(bucket) == nil {
 				return damaged("the database is none of etcd's: it has no bucket %q", bucket)
 			}
 		}
-		if err := c.read(tx, at); err != nil {
+		return read(tx)
+	})
+}
+
+// Outline is what can be told of a database without its values.
+type Outline struct {
+	// Version is the etcd version whose data it is, major.minor, empty if it says nothing of it.
+	Version string
+	// Revision is the latest of any key, 0 if there is none, and Revisions how many there are.
+	Revision  int64
+	Revisions int
+}
+
+// outline checks the structure of a database and reads its outline.
+func outline(path string) (o Outline, err error) {
+	err = look(path, func(tx *bbolt.Tx) error {
+		if err := check(tx); err != nil {
 			return err
 		}
-		c.Version = dataVersion(tx)
-		return check(tx)
+		keys := tx.Bucket(schema.Key.Name())
+		if last, _ := keys.Cursor().Last(); last != nil {
+			o.Revision = mvcc.BytesToRev(last).Main
+		}
+		o.Revisions, o.Version = keys.Stats().KeyN, dataVersion(tx)
+		return nil
 	})
-	return c, err
+	return o, err
 }
 
 // check looks at the pages. The library does that in another goroutine, whose panics end the program: so every page is
@@ -139,18 +170,40 @@ func (c *Content) read(tx *bbolt.Tx, at int64) error {
 func (n *counter) add(k, v []byte) error {
 	n.hash.Write(k)
 	n.hash.Write(v)
-	kv := &mvccpb.KeyValue{}
-	if err := proto.Unmarshal(v, kv); err != nil {
+	key, err := keyOf(v)
+	if err != nil {
 		return damaged("the database holds a value that is none of etcd's: %w", err)
 	}
 	switch {
-	case len(kv.GetKey()) == 0: // the mark that a restore sets the revision with
+	case len(key) == 0: // the mark that a restore sets the revision with
 	case mvcc.IsTombstone(k):
-		delete(n.alive, string(kv.GetKey()))
+		delete(n.alive, string(key))
 	default:
-		n.alive[string(kv.GetKey())] = struct{}{}
+		n.alive[string(key)] = struct{}{}
 	}
 	return nil
+}
+
+// keyField is the number of the key in etcd's mvccpb.KeyValue.
+const keyField = 1
+
+// keyOf reads the key of an encoded mvccpb.KeyValue, whose value can be large, without a copy of it.
+func keyOf(kv []byte) (key []byte, err error) {
+	for len(kv) > 0 {
+		number, kind, tag := protowire.ConsumeTag(kv)
+		if tag < 0 {
+			return nil, protowire.ParseError(tag)
+		}
+		length := protowire.ConsumeFieldValue(number, kind, kv[tag:])
+		if length < 0 {
+			return nil, protowire.ParseError(length)
+		}
+		if number == keyField && kind == protowire.BytesType {
+			key, _ = protowire.ConsumeBytes(kv[tag:])
+		}
+		kv = kv[tag+length:]
+	}
+	return key, nil
 }
 
 // compactRevision is up to where superseded revisions may be gone.

@@ -33,31 +33,34 @@ const Restoring = ".restoring"
 // RevisionBump, and everything before counts as compacted, so that watchers start anew. EtcdVersion is the version that
 // is going to run on it. The folder must not exist, or be empty, and appears at once: an interrupted restore leaves only
 // <folder>.restoring, which the next one removes. The volume needs room for the database twice, if the snapshot is on it.
-func Restore(snapshot, folder, etcdVersion string, who Identity) (Content, error) {
+// Restore returns what is in the folder then.
+func Restore(snapshot, folder, etcdVersion string, who Identity) (Outline, error) {
 	if err := vacant(folder); err != nil {
-		return Content{}, err
+		return Outline{}, err
 	}
-	before, err := Inspect(snapshot, 0)
+	before, err := outline(snapshot)
 	if err != nil {
-		return Content{}, err
+		return Outline{}, err
 	}
 	if err := CheckVersion(before.Version, etcdVersion); err != nil {
-		return Content{}, err
+		return Outline{}, err
 	}
 	temporary := folder + Restoring
 	if err := os.RemoveAll(temporary); err != nil {
-		return Content{}, scratchError("remove an earlier try", err)
+		return Outline{}, scratchError("remove an earlier try", err)
 	}
 	if err := extract(snapshot, temporary, who, RevisionBump); err != nil {
-		return Content{}, err
+		return Outline{}, err
 	}
-	after, err := Inspect(databaseIn(temporary), 0)
+	after, err := outline(databaseIn(temporary))
 	if err != nil {
-		return Content{}, err
+		return Outline{}, err
 	}
-	if after.Revision != before.Revision+RevisionBump || after.Keys != before.Keys {
-		return Content{}, damaged("the restored database differs from the snapshot: revision %d and %d keys instead of %d and %d",
-			after.Revision, after.Keys, before.Revision+RevisionBump, before.Keys)
+	// The bump is a revision of no key.
+	if after.Revision != before.Revision+RevisionBump || after.Revisions != before.Revisions+1 {
+		return Outline{}, damaged("the restored database differs from the snapshot: "+
+			"its revision is %d, and it has %d in all, instead of %d and %d",
+			after.Revision, after.Revisions, before.Revision+RevisionBump, before.Revisions+1)
 	}
 	return after, place(temporary, folder)
 }

@@ -51,7 +51,7 @@ func TestRestore(t *testing.T) {
 		t.Fatal(err)
 	}
 	content, err := Restore(file, data, "3.7.3", who)
-	if err != nil || content.Revision != revision+RevisionBump || content.Keys != 49 {
+	if err != nil || content.Revision != revision+RevisionBump || content.Revisions != int(revision) {
 		t.Fatalf("restored %+v, %v", content, err)
 	}
 	if left := files(t, volume); len(left) != 1 || left[0] != "data" {
@@ -253,7 +253,7 @@ func TestNoKeys(t *testing.T) {
 			t.Fatal(err)
 		}
 		content, err := Restore(file, filepath.Join(t.TempDir(), "data"), m.EtcdVersion, trial)
-		if err != nil || content.Current < RevisionBump {
+		if err != nil || content.Revision < RevisionBump {
 			t.Errorf("%s: %+v, %v", title, content, err)
 		}
 	}

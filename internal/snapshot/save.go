@@ -112,7 +112,7 @@ func transfer(to io.Writer, from io.Reader, e Encoding, m *Manifest) error {
 	if err != nil {
 		return err
 	}
-	if _, err := io.CopyBuffer(io.MultiWriter(raw, encoder), from, make([]byte, bufferSize)); err != nil {
+	if err := pump(encoder, from, raw); err != nil {
 		return err
 	}
 	if err := raw.check(); err != nil {
@@ -127,9 +127,6 @@ func transfer(to io.Writer, from io.Reader, e Encoding, m *Manifest) error {
 	}
 	return nil
 }
-
-// bufferSize of copying, in bytes.
-const bufferSize = 256 << 10
 
 // describe writes the manifest.
 func describe(ctx context.Context, b *blobstore.Bucket, m Manifest) error {
