@@ -1,5 +1,5 @@
 // Command demo shows what the operator does, on the cluster that KUBECONFIG names: it creates a cluster from
-// coreos/etcd-operator's own example, kills a member, and resizes, with a client at work all the while.
+// coreos/etcd-operator's own example, kills a member, resizes, upgrades, and backs up, with a client at work all the while.
 package main
 
 import (
@@ -10,8 +10,8 @@ import (
 	"os/signal"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/test/e2e/harness"
@@ -47,10 +47,7 @@ func run(ctx context.Context) error {
 		return err
 	}
 	d := &demo{Env: env}
-	for _, step := range []struct {
-		title string
-		do    func(context.Context) error
-	}{
+	for _, step := range []step{
 		{"deploy the operator (config/default)", d.Deploy},
 		{"remove what an earlier demo left", d.clean},
 		{"create a cluster of 3 from coreos/etcd-operator's example manifest, to the last member ready", d.create},
@@ -61,17 +58,37 @@ func run(ctx context.Context) error {
 		{"upgrade from 3.5 to 3.6, member by member", d.upgrade("3.6.16")},
 		{"upgrade to 3.7 (the first such step after 3.5 takes etcd ten seconds more)", d.upgrade("3.7.3")},
 		{"go back to 3.6", d.upgrade("3.6.16")},
+		{"back it up to a volume, and restore that on trial", d.ifVolumes(d.backup)},
+		{"start another cluster from the backup, to the last member ready", d.ifVolumes(d.restore)},
 	} {
-		fmt.Printf("==> %s …\n", step.title)
-		start := time.Now()
-		if err := step.do(ctx); err != nil {
+		if err := d.take(ctx, step); err != nil {
 			return fmt.Errorf("%s: %w", step.title, err)
-		}
-		if err := d.record(ctx, step.title, time.Since(start)); err != nil {
-			return err
 		}
 	}
 	return d.summary(ctx)
+}
+
+// step is one thing that the demo shows.
+type step struct {
+	title string
+	do    func(context.Context) error
+}
+
+// errSkipped is what a step returns that this cluster cannot show.
+var errSkipped = errors.New("this cluster has no default StorageClass")
+
+func (d *demo) take(ctx context.Context, s step) error {
+	fmt.Printf("==> %s …\n", s.title)
+	start := time.Now()
+	err := s.do(ctx)
+	if errors.Is(err, errSkipped) {
+		fmt.Println("not shown:", err)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return d.record(ctx, s.title, time.Since(start))
 }
 
 func (d *demo) record(ctx context.Context, title string, took time.Duration) error {
@@ -83,7 +100,7 @@ func (d *demo) record(ctx context.Context, title string, took time.Duration) err
 		}
 		line += "\n          the client: " + report.String()
 		if report.Lost > 0 {
-			return fmt.Errorf("%s: %d acknowledged writes were lost", title, report.Lost)
+			return fmt.Errorf("%d acknowledged writes were lost", report.Lost)
 		}
 	}
 	d.lines = append(d.lines, line)
@@ -92,12 +109,12 @@ func (d *demo) record(ctx context.Context, title string, took time.Duration) err
 }
 
 func (d *demo) clean(ctx context.Context) error {
+	if err := d.cleanBackup(ctx); err != nil {
+		return err
+	}
 	old := &harness.Cluster{Env: d.Env, Namespace: namespace, Name: name}
 	if _, err := old.Get(ctx); err != nil {
-		if apierrors.IsNotFound(err) {
-			return nil
-		}
-		return err
+		return client.IgnoreNotFound(err)
 	}
 	w := harness.WriterOf(old)
 	return errors.Join(w.Stop(ctx), old.Remove(ctx, limit))
