@@ -66,7 +66,7 @@ func (d *digest) sum() string {
 }
 
 // bufferSize of copying, in bytes.
-const bufferSize = 256 << 10
+const bufferSize = 512 << 10
 
 // pump copies until the end, and sums up beside that: while one buffer is hashed, the other one is filled.
 func pump(to io.Writer, from io.Reader, sum *digest) error {
@@ -74,21 +74,32 @@ func pump(to io.Writer, from io.Reader, sum *digest) error {
 	defer hashing.Wait()
 	next, other := make([]byte, bufferSize), make([]byte, bufferSize)
 	for {
-		n, failed := from.Read(next)
+		n, ended := fillUp(from, next)
 		part := next[:n]
 		hashing.Wait()
 		hashing.Go(func() { _, _ = sum.Write(part) })
 		if _, err := to.Write(part); err != nil {
 			return err
 		}
-		if errors.Is(failed, io.EOF) {
+		if errors.Is(ended, io.EOF) {
 			return nil
 		}
-		if failed != nil {
-			return failed
+		if ended != nil {
+			return ended
 		}
 		next, other = other, next
 	}
+}
+
+// fillUp reads until the buffer is full or the reader ends. Unlike io.ReadFull it leaves the error as it is: that the
+// reader has met an unexpected end is not the same as an end in the midst of a buffer.
+func fillUp(from io.Reader, buffer []byte) (n int, err error) {
+	for n < len(buffer) && err == nil {
+		var more int
+		more, err = from.Read(buffer[n:])
+		n += more
+	}
+	return n, err
 }
 
 // meter hashes and counts what is written to it.
