@@ -108,17 +108,22 @@ func parseFiles(pairs []string) (map[string]image.File, error) {
 
 // registryCommand is what up starts as a process of its own.
 func registryCommand() *cobra.Command {
-	var listen, dir, broken string
+	var (
+		listen, broken string
+		options        registry.Options
+	)
 	cmd := &cobra.Command{
 		Use:    "registry",
 		Hidden: true,
 		Args:   cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return registry.Serve(cmd.Context(), listen, dir, registry.Broken(broken), cmd.ErrOrStderr())
+			options.Broken, options.Out = registry.Broken(broken), cmd.ErrOrStderr()
+			return registry.Serve(cmd.Context(), listen, options)
 		},
 	}
 	cmd.Flags().StringVar(&listen, "listen", registry.Address, "address to listen on")
-	cmd.Flags().StringVar(&dir, "dir", "", "folder for layers")
+	cmd.Flags().StringVar(&options.Dir, "dir", "", "folder for layers")
+	cmd.Flags().StringVar(&options.PKI, "pki", "", "folder of the authority that vouches for all registries")
 	cmd.Flags().StringVar(&broken, "broken", "", "folder that lists images to deny")
 	return cmd
 }
