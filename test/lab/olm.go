@@ -28,8 +28,7 @@ const olmTimeout = 5 * time.Minute
 type OLM struct {
 	// Version of OLM.
 	Version string
-	// Env makes programs of this machine, such as operator-sdk and opm, find every image in the lab's registry, as the
-	// nodes do.
+	// Env makes programs of this machine, such as operator-sdk, find every image in the lab's registry, as the nodes do.
 	Env map[string]string
 	// UntarImage and StorageImage are what "operator-sdk scorecard" needs with --untar-image and --storage-image: its own
 	// defaults are digests, which no other image can have.

@@ -82,7 +82,7 @@ metadata: {name: config}
 stages:
 - tests:
   - entrypoint: [scorecard-test, basic-check-spec]
-    image: quay.io/operator-framework/scorecard-test:v1.42.2
+    image: quay.io/operator-framework/scorecard-test:TAG
     labels: {suite: basic, test: basic-check-spec-test}
     storage: {spec: {mountPath: {path: /test-output}}}
 storage: {spec: {mountPath: {}}}
@@ -142,9 +142,11 @@ func TestOLM(t *testing.T) {
 		t.Errorf("asked for again, OLM has other pods: %s, and had %s", after, before)
 	}
 	dir := t.TempDir()
+	_, tag, _ := strings.Cut(manager.UntarImage, ":")
 	for file, content := range map[string]string{
 		"bundle/manifests/csv.yaml": helloCSV, "bundle/manifests/crd.yaml": helloCRD,
-		"bundle/metadata/annotations.yaml": helloAnnotations, "bundle/tests/scorecard/config.yaml": helloScorecard,
+		"bundle/metadata/annotations.yaml":   helloAnnotations,
+		"bundle/tests/scorecard/config.yaml": strings.Replace(helloScorecard, "TAG", tag, 1),
 	} {
 		writeBelow(t, dir, file, content)
 	}
@@ -199,7 +201,8 @@ func runTool(t *testing.T, running *lab.Lab, manager lab.OLM, name string, args 
 
 // fromCatalog installs the operator by a Subscription, as users do.
 func fromCatalog(t *testing.T, running *lab.Lab, manager lab.OLM, dir string) {
-	rendered := runTool(t, running, manager, "opm", "render", helloBundle, "--output=yaml")
+	rendered := runTool(t, running, manager, "opm", "render", filepath.Join(dir, "bundle"), "--output=yaml",
+		"--alpha-image-ref-template="+helloBundle)
 	writeBelow(t, dir, "catalog/hello/catalog.yaml", rendered+helloChannel)
 	err := running.LoadCatalog(t.Context(), helloCatalog, filepath.Join(dir, "catalog"), testWriter{t})
 	if err != nil {

@@ -24,7 +24,7 @@ it prints where pods reach it, its bucket, and the environment that clients need
 "kubectl create secret generic --from-env-file" takes.
 
 NAME may also be olm, the Operator Lifecycle Manager. For this it prints the environment in which
-operator-sdk and opm find all images in the lab's registry.`,
+operator-sdk finds all images in the lab's registry.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			running, err := lab.Attach()

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -55,8 +56,10 @@ func TestImages(t *testing.T) {
 			"/bin/opm": {Source: "/opm/opm"}, "/bin/grpc_health_probe": {Source: "/probe/grpc-health-probe"},
 			"/bin/sh": {Link: "busybox"},
 		}},
-		"quay.io/operator-framework/scorecard-test:v1.42.2": {"1001", "/usr/local/bin/scorecard-test",
-			map[string]image.File{"/usr/local/bin/scorecard-test": {Source: "/sdk/scorecard-test"}}},
+		"quay.io/operator-framework/scorecard-test:v1.42.2": {
+			"1001", "/usr/local/bin/scorecard-test",
+			map[string]image.File{"/usr/local/bin/scorecard-test": {Source: "/sdk/scorecard-test"}},
+		},
 		UntarImage("v1.42.2"):                     {"1001", "", map[string]image.File{"/bin/sh": {Link: "busybox"}}},
 		StorageImage("v1.42.2"):                   {"1001", "", map[string]image.File{"/bin/sh": {Link: "busybox"}}},
 		"registry.access.redhat.com/ubi9/ubi:9.7": {"", "", map[string]image.File{"/bin/sh": {Link: "busybox"}}},
@@ -144,6 +147,27 @@ func TestCatalog(t *testing.T) {
 	}
 	if _, err := Catalog(t.TempDir(), tools(), busybox); err == nil {
 		t.Error("a catalog without files was taken")
+	}
+}
+
+// TestNamesAreOperatorSDKs looks into the source of the operator-sdk that is pinned.
+func TestNamesAreOperatorSDKs(t *testing.T) {
+	builder, err := build.New(t.Output())
+	if err != nil {
+		t.Fatal(err)
+	}
+	module, err := builder.ModuleDir(t.Context(), build.OperatorSDK, "github.com/operator-framework/operator-sdk")
+	if err != nil {
+		t.Fatal(err)
+	}
+	source, err := os.ReadFile(filepath.Join(module, "internal", "olm", "fbcutil", "util.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{baseImage, opmImage + ":"} {
+		if !strings.Contains(string(source), strconv.Quote(name)) {
+			t.Errorf("operator-sdk does not start pods of %s", name)
+		}
 	}
 }
 
