@@ -29,7 +29,8 @@ func (l *Lab) startRegistry(ctx context.Context, root string, tools map[string]b
 		}
 	}
 	record, err := l.ensure("registry", filepath.Join(bin, "lab"), "registry",
-		"--listen="+registry.Address, "--dir="+l.state.Join("registry"), "--broken="+l.state.Broken())
+		"--listen="+registry.Address, "--dir="+l.state.Join("registry"), "--broken="+l.state.Broken(),
+		"--pki="+l.state.RegistryPKI())
 	if err != nil {
 		return err
 	}
@@ -40,6 +41,11 @@ func (l *Lab) startRegistry(ctx context.Context, root string, tools map[string]b
 	if err != nil {
 		return err
 	}
+	return pushAll(ctx, images)
+}
+
+// pushAll builds images and makes them available to the cluster.
+func pushAll(ctx context.Context, images []addons.Image) error {
 	for _, wanted := range images {
 		img, err := image.Build(wanted.Spec)
 		if err != nil {

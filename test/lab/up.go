@@ -95,11 +95,9 @@ func start(ctx context.Context, dir state.Dir, options Options) (*Lab, error) {
 	if err != nil {
 		return nil, err
 	}
-	tools := map[string]build.Tool{}
-	for _, name := range build.LabTools() {
-		if tools[name], err = builder.Ensure(ctx, name); err != nil {
-			return nil, err
-		}
+	tools, err := ensureAll(ctx, builder, build.LabTools())
+	if err != nil {
+		return nil, err
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, startTimeout, fmt.Errorf("not up within %v", startTimeout))
 	defer cancel()

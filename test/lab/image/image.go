@@ -105,6 +105,7 @@ func withPath(env []string) []string {
 // archive writes files as a tar stream, sorted and without times, so that the same files give the same layer.
 func archive(files map[string]File) ([]byte, error) {
 	var buffer bytes.Buffer
+	buffer.Grow(room(files))
 	writer := tar.NewWriter(&buffer)
 	made := map[string]bool{".": true, "/": true}
 	if err := makeDirs(writer, made, "tmp", "etc"); err != nil {
@@ -123,6 +124,20 @@ func archive(files map[string]File) ([]byte, error) {
 		return nil, fmt.Errorf("close the layer: %w", err)
 	}
 	return buffer.Bytes(), nil
+}
+
+// room is about as much as the archive of files takes. Without it, growing step by step, that of large programs
+// took nearly twice the memory.
+func room(files map[string]File) int {
+	const header = 1 << 10
+	size := int64(header)
+	for _, file := range files {
+		size += header + int64(len(file.Content))
+		if info, err := os.Stat(file.Source); err == nil {
+			size += info.Size()
+		}
+	}
+	return int(size)
 }
 
 // parents lists the folders above a path, the topmost first.

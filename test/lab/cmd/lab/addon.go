@@ -6,6 +6,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -15,12 +16,15 @@ import (
 func addonCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "addon NAME...",
-		Short: "Start object storage beside the cluster, or heal it: minio, gcs, azurite",
-		Long: `Start object storage beside the cluster, or undo what was done to it.
+		Short: "Start object storage beside the cluster, or heal it: minio, gcs, azurite; or put OLM into it: olm",
+		Long: `Start object storage beside the cluster, or undo what was done to it; or put OLM into the cluster.
 
 NAME is minio (S3, with TLS), gcs (Google Cloud Storage) or azurite (Azure blobs). For each one
 it prints where pods reach it, its bucket, and the environment that clients need: as a file that
-"kubectl create secret generic --from-env-file" takes.`,
+"kubectl create secret generic --from-env-file" takes.
+
+NAME may also be olm, the Operator Lifecycle Manager. For this it prints the environment in which
+operator-sdk finds all images in the lab's registry.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			running, err := lab.Attach()
@@ -28,11 +32,7 @@ it prints where pods reach it, its bucket, and the environment that clients need
 				return err
 			}
 			for _, name := range args {
-				addon, err := running.StartAddon(cmd.Context(), name, cmd.ErrOrStderr())
-				if err != nil {
-					return err
-				}
-				if err := printAddon(cmd.OutOrStdout(), addon); err != nil {
+				if err := startAddon(cmd, running, name); err != nil {
 					return err
 				}
 			}
@@ -41,16 +41,37 @@ it prints where pods reach it, its bucket, and the environment that clients need
 	}
 }
 
+func startAddon(cmd *cobra.Command, running *lab.Lab, name string) error {
+	if name == "olm" {
+		manager, err := running.StartOLM(cmd.Context(), cmd.ErrOrStderr())
+		if err != nil {
+			return err
+		}
+		return printOLM(cmd.OutOrStdout(), manager)
+	}
+	addon, err := running.StartAddon(cmd.Context(), name, cmd.ErrOrStderr())
+	if err != nil {
+		return err
+	}
+	return printAddon(cmd.OutOrStdout(), addon)
+}
+
 func printAddon(out io.Writer, addon lab.Addon) error {
 	text := fmt.Sprintf("# %s: %s, bucket %s\n", addon.Name, addon.URL, addon.Bucket)
 	if addon.CAFile != "" {
 		text += "# its certificate authority: " + addon.CAFile + "\n"
 	}
-	for _, name := range slices.Sorted(maps.Keys(addon.Env)) {
-		text += name + "=" + addon.Env[name] + "\n"
-	}
-	_, err := io.WriteString(out, text)
+	_, err := io.WriteString(out, text+environment(addon.Env))
 	return err
+}
+
+// environment lists variables, one a line.
+func environment(variables map[string]string) string {
+	var text strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(variables)) {
+		text.WriteString(name + "=" + variables[name] + "\n")
+	}
+	return text.String()
 }
 
 func cutAddonCommand() *cobra.Command {

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -80,7 +81,7 @@ func imageCommand() *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringVar(&name, "name", "", "reference that the image gets")
 	flags.StringVar(&output, "output", "", "tar file to write instead of loading the image")
-	flags.StringArrayVar(&files, "file", nil, "SOURCE:DESTINATION of a file, may be repeated")
+	flags.StringArrayVar(&files, "file", nil, "SOURCE:DESTINATION of a file or folder, may be repeated")
 	flags.StringVar(&spec.User, "user", "", "user that the entry point runs as")
 	flags.StringArrayVar(&spec.Entrypoint, "entrypoint", nil, "entry point; repeat it for each word")
 	flags.StringArrayVar(&spec.Cmd, "cmd", nil, "argument that a container may replace, may be repeated")
@@ -101,24 +102,33 @@ func parseFiles(pairs []string) (map[string]image.File, error) {
 		if !found || source == "" || !strings.HasPrefix(destination, "/") {
 			return nil, fmt.Errorf("--file %q: %w", pair, errors.New("want SOURCE:/DESTINATION"))
 		}
-		files[destination] = image.File{Source: source}
+		below, err := image.Folder(source, destination)
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(files, below)
 	}
 	return files, nil
 }
 
 // registryCommand is what up starts as a process of its own.
 func registryCommand() *cobra.Command {
-	var listen, dir, broken string
+	var (
+		listen, broken string
+		options        registry.Options
+	)
 	cmd := &cobra.Command{
 		Use:    "registry",
 		Hidden: true,
 		Args:   cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return registry.Serve(cmd.Context(), listen, dir, registry.Broken(broken), cmd.ErrOrStderr())
+			options.Broken, options.Out = registry.Broken(broken), cmd.ErrOrStderr()
+			return registry.Serve(cmd.Context(), listen, options)
 		},
 	}
 	cmd.Flags().StringVar(&listen, "listen", registry.Address, "address to listen on")
-	cmd.Flags().StringVar(&dir, "dir", "", "folder for layers")
+	cmd.Flags().StringVar(&options.Dir, "dir", "", "folder for layers")
+	cmd.Flags().StringVar(&options.PKI, "pki", "", "folder of the authority that vouches for all registries")
 	cmd.Flags().StringVar(&broken, "broken", "", "folder that lists images to deny")
 	return cmd
 }

@@ -30,7 +30,7 @@ func rootCommand() *cobra.Command {
 	root.AddCommand(
 		upCommand(), downCommand(), statusCommand(), kubeconfigCommand(), logsCommand(), toolCommand(),
 		loadCommand(), imageCommand(), faultCommand(), registryCommand(), disksCommand(), linkCommand(),
-		resizerCommand(), addonCommand(),
+		resizerCommand(), addonCommand(), bundleCommand(), catalogCommand(),
 	)
 	return root
 }

@@ -28,7 +28,8 @@ func run(t *testing.T, args ...string) (string, error) {
 func TestVerbsSayThatThereIsNoLab(t *testing.T) {
 	t.Setenv("ETCD_OPERATOR_LAB", t.TempDir())
 	for _, line := range []string{
-		"status", "kubeconfig", "logs etcd", "load a:b /c", "image --name a:b --file a:/a",
+		"status", "kubeconfig", "logs etcd", "load a:b /c", "image --name a:b --file main.go:/a",
+		"bundle a:b /c", "catalog a:b /c", "addon olm",
 		"fault kill-node n1", "fault stop-node n1", "fault isolate-node n1", "fault heal-node n1",
 		"fault partition n1 n2", "fault partition-one-way n1 n2", "fault kill a/b/c", "fault freeze a/b/c", "fault thaw a/b/c", "fault wipe-volume a/b",
 		"fault corrupt-wal a/b", "fault corrupt-db a/b", "fault create-disk n1/a", "fault remove-disk n1/a",
@@ -48,8 +49,8 @@ func TestArgumentsAreChecked(t *testing.T) {
 	t.Setenv("ETCD_OPERATOR_LAB", t.TempDir())
 	for _, line := range []string{
 		"nonsense", "up --nodes 0x", "up --nodes -1", "up --nodes 51", "fault kill-node", "fault partition n1",
-		"load a:b", "image --file a:/a", "image --name a:b", "tool", "tool no-such-program",
-		"image --name a:b --file a", "image --name a:b --file a:relative", "image --name a:b --file :/a",
+		"load a:b", "bundle a:b", "catalog a:b", "image --file a:/a", "image --name a:b", "tool", "tool no-such-program",
+		"image --name a:b --file a", "image --name a:b --file a:relative", "image --name a:b --file :/a", "image --name a:b --file no-such-file:/a",
 		"addon", "fault cut-addon", "fault cut-addon gcs --after-kib 1.5",
 	} {
 		if _, err := run(t, strings.Fields(line)...); err == nil || errors.Is(err, lab.ErrNotUp) {

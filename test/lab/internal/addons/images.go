@@ -33,7 +33,7 @@ type Image struct {
 // Images returns the images that a lab always has. The tools are all of build.LabTools; pause is the path of the
 // sandbox's program.
 func Images(ctx context.Context, tools map[string]build.Tool, pause string) ([]Image, error) {
-	busybox, err := busyboxImage(ctx)
+	busybox, err := Busybox(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -66,8 +66,8 @@ func single(path, source, user string) image.Spec {
 	}
 }
 
-// busyboxImage has Debian's static busybox and a link for each of its applets.
-func busyboxImage(ctx context.Context) (Image, error) {
+// Busybox is the image that has Debian's static busybox and a link for each of its applets.
+func Busybox(ctx context.Context) (Image, error) {
 	path, err := exec.LookPath("busybox")
 	if err != nil {
 		return Image{}, fmt.Errorf("find busybox: %w", err)

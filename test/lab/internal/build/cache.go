@@ -3,6 +3,7 @@ package build
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -57,6 +58,28 @@ func (b *Builder) Ensure(ctx context.Context, name string) (Tool, error) {
 func (b *Builder) Version(name string) (string, error) {
 	tool, err := load(b.Root, b.Cache, name)
 	return tool.Version, err
+}
+
+// ModuleDir returns the folder of a Go module that a tool pins, fetched now if it is not on this machine.
+func (b *Builder) ModuleDir(ctx context.Context, name, module string) (string, error) {
+	tool, err := load(b.Root, b.Cache, name)
+	if err != nil {
+		return "", err
+	}
+	cmd := exec.CommandContext(ctx, "go", "mod", "download", "-json", module) // #nosec G204 -- a pinned module
+	cmd.Dir = tool.source
+	cmd.Env = append(os.Environ(), "GOWORK=off")
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		// What went wrong with a module is in the one, what was wrong with the question in the other.
+		return "", fmt.Errorf("find the source of %s: %w\n%s", module, err, lastLines(stdout.String()+stderr.String()))
+	}
+	var found struct{ Dir string }
+	if err := json.Unmarshal(stdout.Bytes(), &found); err != nil {
+		return "", fmt.Errorf("find the source of %s: %w", module, err)
+	}
+	return found.Dir, nil
 }
 
 // Find returns the path of a program, or the folder of a tool, and builds it if needed. A program that several tools

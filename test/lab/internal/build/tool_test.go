@@ -87,6 +87,12 @@ func TestPinnedTools(t *testing.T) {
 		MinIO:      {"minio", "mc"},
 		FakeGCS:    {"fake-gcs-server"},
 		Azurite:    {"azurite-blob"},
+
+		OLM:             {"olm", "catalog", "package-server", "copy-content", "cpb"},
+		OPM:             {"opm"},
+		OperatorSDK:     {"operator-sdk", "scorecard-test"},
+		GRPCHealthProbe: {"grpc-health-probe"},
+		Helm:            {"helm"},
 	}
 	for name := range wants {
 		if !slices.Contains(names, name) {
@@ -193,5 +199,28 @@ func TestFindUnknown(t *testing.T) {
 	}
 	if dir, err := builder.Find(t.Context(), "greeter"); err != nil || !strings.Contains(dir, "greeter-") {
 		t.Errorf("Find of a tool = %q, %v, want its folder", dir, err)
+	}
+}
+
+func TestModuleDirOfAPin(t *testing.T) {
+	builder, err := New(t.Output())
+	if err != nil {
+		t.Fatal(err)
+	}
+	const module = "sigs.k8s.io/yaml"
+	dir, err := builder.ModuleDir(t.Context(), OLM, module)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+	if err != nil || modfile.ModulePath(data) != module {
+		t.Errorf("%s is not the folder of %s: %v", dir, module, err)
+	}
+	const unknown = "example.com/absent"
+	if _, err := builder.ModuleDir(t.Context(), OLM, unknown); err == nil || !strings.Contains(err.Error(), "not a known dependency") {
+		t.Errorf("a module that is not pinned: %v", err)
+	}
+	if _, err := builder.ModuleDir(t.Context(), "absent", module); err == nil || !strings.Contains(err.Error(), "absent") {
+		t.Errorf("a tool that is not there: %v", err)
 	}
 }

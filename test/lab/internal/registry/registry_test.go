@@ -17,7 +17,7 @@ func TestServe(t *testing.T) {
 	dir := t.TempDir()
 	reader, writer := io.Pipe()
 	done := make(chan error, 1)
-	go func() { done <- Serve(ctx, "127.0.0.1:0", dir, "", writer) }()
+	go func() { done <- Serve(ctx, "127.0.0.1:0", Options{Dir: dir, PKI: t.TempDir(), Out: writer}) }()
 
 	lines := bufio.NewScanner(reader)
 	if !lines.Scan() {
@@ -46,7 +46,8 @@ func TestServe(t *testing.T) {
 }
 
 func TestServeSaysWhyNot(t *testing.T) {
-	if err := Serve(t.Context(), "192.0.2.77:1", t.TempDir(), "", io.Discard); err == nil {
+	options := Options{Dir: t.TempDir(), PKI: t.TempDir(), Out: io.Discard}
+	if err := Serve(t.Context(), "192.0.2.77:1", options); err == nil {
 		t.Error("it listens on an address that is not this machine's")
 	}
 }

@@ -75,6 +75,9 @@ func (d Dir) Mounts(node string) string { return filepath.Join(d.Node(node), "di
 // Broken lists the images that the registry is to deny.
 func (d Dir) Broken() string { return d.Join("broken-images") }
 
+// RegistryPKI holds the authority that vouches for the registry under the names of others.
+func (d Dir) RegistryPKI() string { return d.Join("registry-pki") }
+
 // Clock is there while the machine's clock is moved, and says what it was before.
 func (d Dir) Clock() string { return d.Join("clock.json") }
 

@@ -1,0 +1,235 @@
+package olm
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/etcdpilot/etcd-operator/test/lab/image"
+	"github.com/etcdpilot/etcd-operator/test/lab/internal/build"
+)
+
+// busybox stands for the image of a shell.
+var busybox = image.Spec{
+	Files: map[string]image.File{
+		"/bin/busybox": {Source: "/usr/bin/busybox"}, "/bin/sh": {Link: "busybox"}, "/bin/cp": {Link: "busybox"},
+	},
+	Cmd: []string{"sh"},
+}
+
+// tools stands for programs that need not be built to say what goes into an image.
+func tools() map[string]build.Tool {
+	return map[string]build.Tool{
+		build.OLM: {
+			Version: "v0.38.0", Dir: "/olm", Binaries: map[string]string{"olm": "", "catalog": "", "cpb": ""},
+		},
+		build.OPM:             {Version: "v1.61.0", Dir: "/opm"},
+		build.GRPCHealthProbe: {Version: "v0.4.41", Dir: "/probe"},
+		build.OperatorSDK:     {Version: "v1.42.2", Dir: "/sdk"},
+		build.Helm:            {Version: "v3.21.4", Dir: "/helm"},
+	}
+}
+
+func TestImages(t *testing.T) {
+	before := len(busybox.Files)
+	specs := map[string]image.Spec{}
+	for _, found := range Images(tools(), busybox) {
+		for _, reference := range found.References {
+			specs[reference] = found.Spec
+		}
+	}
+	for reference, want := range map[string]struct {
+		user, entrypoint string
+		files            map[string]image.File
+	}{
+		"quay.io/operator-framework/olm:v0.38.0": {"1001", "/bin/olm", map[string]image.File{
+			"/bin/olm": {Source: "/olm/olm"}, "/bin/catalog": {Source: "/olm/catalog"}, "/bin/cpb": {Source: "/olm/cpb"},
+			"/bin/cp": {Link: "busybox"}, "/bin/busybox": {Source: "/usr/bin/busybox"},
+		}},
+		"quay.io/operator-framework/opm:latest": {"1001", "/bin/opm", map[string]image.File{
+			"/bin/opm": {Source: "/opm/opm"}, "/bin/grpc_health_probe": {Source: "/probe/grpc-health-probe"},
+			"/bin/sh": {Link: "busybox"},
+		}},
+		"quay.io/operator-framework/scorecard-test:v1.42.2": {
+			"1001", "/usr/local/bin/scorecard-test",
+			map[string]image.File{"/usr/local/bin/scorecard-test": {Source: "/sdk/scorecard-test"}},
+		},
+		UntarImage("v1.42.2"):                     {"1001", "", map[string]image.File{"/bin/sh": {Link: "busybox"}}},
+		StorageImage("v1.42.2"):                   {"1001", "", map[string]image.File{"/bin/sh": {Link: "busybox"}}},
+		"registry.access.redhat.com/ubi9/ubi:9.7": {"", "", map[string]image.File{"/bin/sh": {Link: "busybox"}}},
+	} {
+		got, found := specs[reference]
+		if !found {
+			t.Errorf("there is no %s, but %v", reference, slices.Sorted(maps.Keys(specs)))
+			continue
+		}
+		if got.User != want.user || strings.Join(got.Entrypoint, " ") != want.entrypoint {
+			t.Errorf("%s runs %q as %q", reference, got.Entrypoint, got.User)
+		}
+		for file, content := range want.files {
+			if got.Files[file] != content {
+				t.Errorf("%s has at %s %+v, want %+v", reference, file, got.Files[file], content)
+			}
+		}
+	}
+	if after := len(busybox.Files); after != before {
+		t.Errorf("busybox's image has %d files, and had %d", after, before)
+	}
+}
+
+// folder writes files below a new folder.
+func folder(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for file, content := range files {
+		path := filepath.Join(dir, file)
+		if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func TestBundle(t *testing.T) {
+	dir := folder(t, map[string]string{
+		"metadata/annotations.yaml": "annotations:\n  # The core.\n  operators.operatorframework.io.bundle.package.v1: p\n" +
+			"  operators.operatorframework.io.bundle.manifests.v1: manifests/\n",
+		"manifests/csv.yaml":          "kind: ClusterServiceVersion",
+		"tests/scorecard/config.yaml": "kind: Configuration",
+	})
+	spec, err := Bundle(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := map[string]string{
+		"operators.operatorframework.io.bundle.package.v1":   "p",
+		"operators.operatorframework.io.bundle.manifests.v1": "manifests/",
+	}; !maps.Equal(spec.Labels, want) {
+		t.Errorf("the labels are %v, want %v", spec.Labels, want)
+	}
+	if want := []string{
+		"/manifests/csv.yaml", "/metadata/annotations.yaml", "/tests/scorecard/config.yaml",
+	}; !slices.Equal(slices.Sorted(maps.Keys(spec.Files)), want) {
+		t.Errorf("the files are %v, want %v", spec.Files, want)
+	}
+	for name, files := range map[string]map[string]string{
+		"nothing":                {},
+		"annotations of no kind": {"metadata/annotations.yaml": "labels: {}"},
+		"no YAML":                {"metadata/annotations.yaml": "annotations: ["},
+	} {
+		if _, err := Bundle(folder(t, files)); err == nil || !strings.Contains(err.Error(), "annotations.yaml") {
+			t.Errorf("a bundle with %s: %v, want an error that names the file", name, err)
+		}
+	}
+}
+
+func TestCatalog(t *testing.T) {
+	dir := folder(t, map[string]string{"p/catalog.yaml": "schema: olm.package"})
+	spec, err := Catalog(dir, tools(), busybox)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if spec.Labels["operators.operatorframework.io.index.configs.v1"] != "/configs" ||
+		spec.Files["/configs/p/catalog.yaml"].Source != filepath.Join(dir, "p", "catalog.yaml") {
+		t.Errorf("the catalog is not where the label %v says: %v", spec.Labels, spec.Files)
+	}
+	if command := strings.Join(append(spec.Entrypoint, spec.Cmd...), " "); command != "/bin/opm serve /configs" {
+		t.Errorf("it runs %s", command)
+	}
+	if _, err := Catalog(t.TempDir(), tools(), busybox); err == nil {
+		t.Error("a catalog without files was taken")
+	}
+}
+
+// TestNamesAreOperatorSDKs looks into the source of the operator-sdk that is pinned.
+func TestNamesAreOperatorSDKs(t *testing.T) {
+	builder, err := build.New(t.Output())
+	if err != nil {
+		t.Fatal(err)
+	}
+	module, err := builder.ModuleDir(t.Context(), build.OperatorSDK, "github.com/operator-framework/operator-sdk")
+	if err != nil {
+		t.Fatal(err)
+	}
+	source, err := os.ReadFile(filepath.Join(module, "internal", "olm", "fbcutil", "util.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{baseImage, opmImage + ":"} {
+		if !strings.Contains(string(source), strconv.Quote(name)) {
+			t.Errorf("operator-sdk does not start pods of %s", name)
+		}
+	}
+}
+
+// TestChart renders the chart that is pinned. Where helm was never built it takes a minute more.
+func TestChart(t *testing.T) {
+	builder, err := build.New(t.Output())
+	if err != nil {
+		t.Fatal(err)
+	}
+	helm, err := builder.Ensure(t.Context(), build.Helm)
+	if err != nil {
+		t.Fatal(err)
+	}
+	version, err := builder.Version(build.OLM)
+	if err != nil {
+		t.Fatal(err)
+	}
+	module, err := builder.ModuleDir(t.Context(), build.OLM, Module)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := ChartOf(module).Render(t.Context(), helm.Path(build.Helm), version)
+	if err != nil {
+		t.Fatal(err)
+	}
+	objects := map[string]string{}
+	for text := range strings.SplitSeq(string(out), "\n---") {
+		var object struct {
+			Kind     string
+			Metadata struct{ Name, Namespace string }
+		}
+		if err := yaml.Unmarshal([]byte(text), &object); err != nil {
+			t.Fatalf("%v:\n%s", err, text)
+		}
+		objects[object.Kind+"/"+object.Metadata.Namespace+"/"+object.Metadata.Name] = text
+	}
+	image := "quay.io/operator-framework/olm:" + version
+	for name, parts := range map[string][]string{
+		"Deployment/olm/olm-operator":              {image, "imagePullPolicy: IfNotPresent"},
+		"Deployment/olm/catalog-operator":          {image, "--opmImage=" + opmImage + ":latest", "--util-image"},
+		"ClusterServiceVersion/olm/packageserver":  {image, "replicas: 1"},
+		"OperatorGroup/operators/global-operators": nil,
+		"Namespace//olm":                           nil,
+		"Namespace//operators":                     nil,
+	} {
+		text, found := objects[name]
+		if !found {
+			t.Errorf("there is no %s but %v", name, slices.Sorted(maps.Keys(objects)))
+		}
+		for _, part := range parts {
+			if !strings.Contains(text, part) {
+				t.Errorf("%s lacks %q:\n%s", name, part, text)
+			}
+		}
+	}
+	if strings.Contains(string(out), "kind: CatalogSource") {
+		t.Error("there is a catalog of upstream's, whose image the lab has not")
+	}
+	if found, err := filepath.Glob(filepath.Join(ChartOf(module).CRDs(), "*.yaml")); err != nil || len(found) == 0 {
+		t.Errorf("there are no CRDs: %v, %v", found, err)
+	}
+	if _, err := Chart(t.TempDir()).Render(t.Context(), helm.Path(build.Helm), version); err == nil {
+		t.Error("a folder without a chart was rendered")
+	}
+}
