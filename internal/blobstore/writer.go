@@ -10,10 +10,10 @@ import (
 	"gocloud.dev/blob"
 )
 
-// An upload holds about partSize × (concurrency + 2) bytes in memory. S3 takes 10,000 parts: 160 GB, far more than etcd
+// An upload holds about partSize × (concurrency + 2) bytes in memory. S3 takes 10,000 parts: 80 GB, far more than etcd
 // can hold.
 const (
-	partSize    = 16 << 20
+	partSize    = 8 << 20
 	concurrency = 2
 )
 
