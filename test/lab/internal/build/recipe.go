@@ -26,6 +26,15 @@ const (
 	Azurite = "azurite"
 )
 
+// Names of the tools that run OLM, and that package for it.
+const (
+	OLM             = "olm"
+	OPM             = "opm"
+	OperatorSDK     = "operator-sdk"
+	GRPCHealthProbe = "grpc-health-probe"
+	Helm            = "helm"
+)
+
 // OldEtcds lists etcd's patch releases before those above, so that a patch upgrade can be tried.
 func OldEtcds() []string { return []string{"etcd35-previous", "etcd36-previous"} }
 
@@ -60,6 +69,35 @@ func recipeFor(tool, version string) recipe {
 		return recipe{takes: "about 3 min"}
 	case LocalPath:
 		return recipe{takes: "about 50 s", ldflags: "-X main.VERSION=" + version}
+	default:
+		return packagingRecipe(tool, version)
+	}
+}
+
+// packagingRecipe is for the tools that run OLM, or package for it: what they write names the version that wrote it.
+func packagingRecipe(tool, version string) recipe {
+	const framework = "-X github.com/operator-framework/"
+	switch tool {
+	case OLM:
+		return recipe{
+			takes:   "about 2 min",
+			ldflags: framework + "operator-lifecycle-manager/pkg/version.OLMVersion=" + version,
+		}
+	case OPM:
+		return recipe{
+			takes: "about 40 s", tags: "json1,containers_image_openpgp",
+			ldflags: framework + "operator-registry/cmd/opm/version.opmVersion=" + version,
+		}
+	case OperatorSDK:
+		const pkg = framework + "operator-sdk/internal/version."
+		return recipe{
+			takes: "about 2 min",
+			// The C libraries for signatures and disks serve images that are stored on this machine: none is here.
+			tags:    "containers_image_openpgp,exclude_graphdriver_btrfs,exclude_graphdriver_devicemapper",
+			ldflags: pkg + "Version=" + version + " " + pkg + "GitVersion=" + version + " " + pkg + "ImageVersion=" + version,
+		}
+	case Helm:
+		return recipe{takes: "about 1 min", ldflags: "-X helm.sh/helm/v3/internal/version.version=" + version}
 	default:
 		return recipe{takes: "about 20 s"}
 	}

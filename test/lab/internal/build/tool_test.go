@@ -87,6 +87,12 @@ func TestPinnedTools(t *testing.T) {
 		MinIO:      {"minio", "mc"},
 		FakeGCS:    {"fake-gcs-server"},
 		Azurite:    {"azurite-blob"},
+
+		OLM:             {"olm", "catalog", "package-server", "copy-content", "cpb"},
+		OPM:             {"opm"},
+		OperatorSDK:     {"operator-sdk", "scorecard-test"},
+		GRPCHealthProbe: {"grpc-health-probe"},
+		Helm:            {"helm"},
 	}
 	for name := range wants {
 		if !slices.Contains(names, name) {
