@@ -237,7 +237,7 @@ type AgentPodPolicy struct {
 // +kubebuilder:printcolumn:name="Next",type=string,JSONPath=`.status.nextBackup`,priority=1
 // +kubebuilder:printcolumn:name="Status",type=string,JSONPath=`.status.conditions[?(@.type=="BackedUp")].reason`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
-// +operator-sdk:csv:customresourcedefinitions:displayName="etcd Backup",resources={{Pod,v1}},order=2
+// +operator-sdk:csv:customresourcedefinitions:displayName="etcd Backup",resources={{Pod,v1},{Event,v1}},order=2
 type EtcdBackup struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`

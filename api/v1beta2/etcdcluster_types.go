@@ -263,7 +263,7 @@ type MemberSecret struct {
 // +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="Progressing")].message`,priority=1
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:validation:XValidation:rule="self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$') && size(self.metadata.name) <= 52",message="metadata.name must start with a letter, hold only lower-case letters, digits and dashes, and have at most 52 characters: it is part of the names of Services (<name>-client) and pods, which DNS limits to 63"
-// +operator-sdk:csv:customresourcedefinitions:displayName="etcd Cluster",resources={{Pod,v1},{PersistentVolumeClaim,v1},{Service,v1},{PodDisruptionBudget,v1},{EtcdRestore,v1beta2,etcdrestores.etcd.database.coreos.com}},order=1
+// +operator-sdk:csv:customresourcedefinitions:displayName="etcd Cluster",resources={{Pod,v1},{PersistentVolumeClaim,v1},{Service,v1},{PodDisruptionBudget,v1},{Event,v1},{EtcdRestore,v1beta2,etcdrestores.etcd.database.coreos.com}},order=1
 type EtcdCluster struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`

@@ -202,7 +202,7 @@ type EtcdRestoreStatus struct {
 // +kubebuilder:printcolumn:name="Succeeded",type=boolean,JSONPath=`.status.succeeded`
 // +kubebuilder:printcolumn:name="Status",type=string,JSONPath=`.status.conditions[?(@.type=="Restored")].reason`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
-// +operator-sdk:csv:customresourcedefinitions:displayName="etcd Restore",resources={{Pod,v1},{EtcdCluster,v1beta2,etcdclusters.etcd.database.coreos.com}},order=3
+// +operator-sdk:csv:customresourcedefinitions:displayName="etcd Restore",resources={{Pod,v1},{Event,v1},{EtcdCluster,v1beta2,etcdclusters.etcd.database.coreos.com}},order=3
 type EtcdRestore struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`

@@ -16,8 +16,7 @@ import (
 func TestBundleIsValid(t *testing.T) {
 	for _, selector := range []string{"suite=operatorframework", "name=multiarch"} {
 		t.Run(selector, func(t *testing.T) {
-			//nolint:gosec // the program that make test-bundle has built
-			cmd := exec.Command(asset(t, "TEST_ASSET_SDK"), "bundle", "validate", "bundle", "-o", "json-alpha1",
+			cmd := exec.CommandContext(t.Context(), asset(t, "TEST_ASSET_SDK"), "bundle", "validate", "bundle", "-o", "json-alpha1",
 				"--select-optional", selector)
 			cmd.Dir = root
 			cmd.Env = append(os.Environ(), "PATH="+registryTool(t)+":"+os.Getenv("PATH"))
@@ -65,7 +64,7 @@ func registryTool(t *testing.T) string {
 	}
 	dir := t.TempDir()
 	script := fmt.Sprintf("#!/bin/sh\ntest \"$1\" = pull || echo '%s'\n", answer)
-	if err := os.WriteFile(filepath.Join(dir, "docker"), []byte(script), 0o700); err != nil { //nolint:gosec // a program
+	if err := os.WriteFile(filepath.Join(dir, "docker"), []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	return dir

@@ -34,7 +34,7 @@ type entry struct {
 
 // TestCatalogIsValid has opm judge the catalog, and looks whether what it offers is this version.
 func TestCatalogIsValid(t *testing.T) {
-	cmd := exec.Command(asset(t, "TEST_ASSET_OPM"), "validate", "catalog") //nolint:gosec // made by make test-bundle
+	cmd := exec.CommandContext(t.Context(), asset(t, "TEST_ASSET_OPM"), "validate", "catalog")
 	cmd.Dir = root
 	if said, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, said)

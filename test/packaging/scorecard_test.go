@@ -21,7 +21,7 @@ func TestScorecard(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(jail, "scorecard-test"), program, 0o700); err != nil { //nolint:gosec // a program
+	if err := os.WriteFile(filepath.Join(jail, "scorecard-test"), program, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{
@@ -29,7 +29,7 @@ func TestScorecard(t *testing.T) {
 		"olm-spec-descriptors", "olm-status-descriptors",
 	} {
 		t.Run(name, func(t *testing.T) {
-			cmd := exec.Command("/scorecard-test", name) //nolint:gosec // one of the list above
+			cmd := exec.CommandContext(t.Context(), "/scorecard-test", name)
 			cmd.SysProcAttr = &syscall.SysProcAttr{Chroot: jail}
 			cmd.Dir = "/"
 			answer, err := cmd.CombinedOutput()
@@ -60,4 +60,6 @@ func TestScorecard(t *testing.T) {
 }
 
 // unwanted suggestions are not taken up: an example with a status would tell users what the operator has not seen.
-func unwanted(suggestion string) bool { return strings.Contains(suggestion, "does not have status spec") }
+func unwanted(suggestion string) bool {
+	return strings.Contains(suggestion, "does not have status spec")
+}
