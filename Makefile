@@ -50,8 +50,6 @@ content = $(shell cat $(1) | sha256sum | cut -c1-12)
 LAB_IMG = etcd-operator.local/etcd-operator:$(call content,$(BIN)/manager $(BIN)/member-run)
 LAB_CLIENT_IMG = etcd-operator.local/test-client:$(call content,$(BIN)/test-client)
 
-include hack/bundle.mk
-
 ##@ General
 
 .PHONY: help
@@ -236,3 +234,5 @@ run: ## Run the operator here; members take member-run from the image IMG
 build-installer: ## Write dist/install.yaml: the CRDs and the operator with the image IMG
 	mkdir -p dist
 	$(call render,default) > dist/install.yaml
+
+include hack/bundle.mk
