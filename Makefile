@@ -2,9 +2,14 @@
 
 ROOT := $(CURDIR)
 BIN := $(ROOT)/bin
-VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
-# IMG is the operator's image for docker-build, docker-push, deploy, run and build-installer.
-IMG ?=
+# VERSION is the next release: of the bundle, and of the images that it names.
+VERSION ?= 0.1.0
+# STAMP is what a program built here calls itself.
+STAMP ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+# IMG is the operator's image, to build, to push and to install.
+IMG ?= ghcr.io/etcdpilot/etcd-operator:v$(VERSION)
+# PLATFORMS that IMG is built for.
+PLATFORMS ?= linux/amd64,linux/arm64,linux/ppc64le,linux/s390x
 # CLIENT_IMG is the test client's image, for a demo on a cluster other than the lab.
 CLIENT_IMG ?=
 KUBECTL ?= kubectl
@@ -31,7 +36,7 @@ LAB := go run -C $(ROOT)/test/lab ./cmd/lab
 tool = "$$($(LAB) tool $(1))"
 # Without gRPC's tracing the linker can leave out what is never called: a third of member-run.
 BUILD := CGO_ENABLED=0 go build -trimpath -tags grpcnotrace
-LDFLAGS := -s -w -X github.com/etcdpilot/etcd-operator/internal/version.Operator=$(VERSION)
+LDFLAGS := -s -w -X github.com/etcdpilot/etcd-operator/internal/version.Operator=$(STAMP)
 MODULES := . test/lab test/e2e
 # EXPLORED holds the explorer, which says how many states it visited.
 EXPLORED := ./internal/plan
@@ -88,11 +93,11 @@ image: build build-client lab-up ## Build the images and make them available in 
 	@echo "in the lab: $(LAB_IMG) $(LAB_CLIENT_IMG)"
 
 .PHONY: docker-build
-docker-build: need-img ## Build the operator's image IMG
-	$(CONTAINER_TOOL) build --build-arg VERSION=$(VERSION) -t $(IMG) .
+docker-build: ## Build the operator's image IMG
+	$(CONTAINER_TOOL) build --build-arg VERSION=$(STAMP) -t $(IMG) .
 
 .PHONY: docker-push
-docker-push: need-img ## Push the image IMG
+docker-push: ## Push the image IMG
 	$(CONTAINER_TOOL) push $(IMG)
 
 .PHONY: clean
@@ -102,7 +107,7 @@ clean: ## Remove what was built here; the lab and its programs stay
 ##@ Test
 
 .PHONY: test
-test: check-generated lint vet test-unit test-lab ## Run all that gates a change
+test: check-generated lint vet test-unit test-bundle test-lab ## Run all that gates a change
 
 .PHONY: test-unit
 test-unit: ## Run the tests that need no cluster, the explorer among them
@@ -112,7 +117,7 @@ test-unit: ## Run the tests that need no cluster, the explorer among them
 	TEST_ASSET_AZURE=$(call tool,azurite); \
 	export TEST_ASSET_KUBE_APISERVER TEST_ASSET_ETCD TEST_ASSET_MINIO TEST_ASSET_GCS TEST_ASSET_AZURE; \
 	go test -race $(CONCURRENT); \
-	go test $$(go list ./... | grep -vxF "$$(go list $(CONCURRENT) $(EXPLORED))"); \
+	go test $$(go list ./... | grep -vxF "$$(go list $(CONCURRENT) $(EXPLORED) ./test/packaging)"); \
 	go test -v $(EXPLORED) | grep -vE '^ *(=== |--- PASS)'; \
 	go test -C test/lab ./...; \
 	go test -C test/e2e $$(cd test/e2e && go list ./... | grep -v /stories)
@@ -147,7 +152,7 @@ explore: ## Explore larger worlds than the tests do; takes long
 	EXPLORE=full go test ./internal/plan -run 'TestExplore' -count=1 -timeout=0 -v
 
 .PHONY: check-generated
-check-generated: ## Check that generated files are fresh
+check-generated: check-bundle ## Check that generated files are fresh
 	@echo "==> generated files"
 	@dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; \
 	$(call tool,controller-gen) $(CONTROLLER_GEN_ARGS) output:crd:dir="$$dir/crd" output:rbac:dir="$$dir/rbac" \
@@ -180,7 +185,7 @@ on-lab = KUBECONFIG=$(LAB_KUBECONFIG) KUBECTL=$(call tool,kubectl) ROOT=$(ROOT) 
 
 .PHONY: demo
 ifneq ($(filter-out $(LAB_KUBECONFIG),$(KUBECONFIG)),)
-demo: need-img ## Show what the operator does, on the lab or on the cluster that KUBECONFIG names
+demo: ## Show what the operator does, on the lab or on the cluster that KUBECONFIG names
 	@test -n "$(CLIENT_IMG)" || { echo "say CLIENT_IMG=… too: an image of test/e2e/client" >&2; exit 1; }
 	KUBECTL=$(KUBECTL) ROOT=$(ROOT) IMG=$(IMG) CLIENT_IMG=$(CLIENT_IMG) go run -C test/e2e ./demo
 else
@@ -205,10 +210,6 @@ kustomize=$(call tool,kustomize) && (cd $(BIN)/config/manager && "$$kustomize" e
 "$$kustomize" build $(BIN)/config/$(1)
 endef
 
-.PHONY: need-img
-need-img:
-	@test -n "$(IMG)" || { echo "say which image: IMG=registry.example.com/etcd-operator:tag" >&2; exit 1; }
-
 .PHONY: install
 install: ## Install the CRDs
 	$(call tool,kustomize) build config/crd | $(KUBECTL) apply --server-side -f -
@@ -218,7 +219,7 @@ uninstall: ## Remove the CRDs, and every EtcdCluster with them
 	$(call tool,kustomize) build config/crd | $(KUBECTL) delete --ignore-not-found -f -
 
 .PHONY: deploy
-deploy: need-img ## Install the CRDs and the operator with the image IMG
+deploy: ## Install the CRDs and the operator with the image IMG
 	$(call render,default) | $(KUBECTL) apply --server-side -f -
 
 .PHONY: undeploy
@@ -226,10 +227,12 @@ undeploy: ## Remove the operator and the CRDs, and every EtcdCluster with them
 	$(call tool,kustomize) build config/default | $(KUBECTL) delete --ignore-not-found -f -
 
 .PHONY: run
-run: need-img ## Run the operator here; members take member-run from the image IMG
+run: ## Run the operator here; members take member-run from the image IMG
 	go run . --operator-image $(IMG)
 
 .PHONY: build-installer
-build-installer: need-img ## Write dist/install.yaml: the CRDs and the operator with the image IMG
+build-installer: ## Write dist/install.yaml: the CRDs and the operator with the image IMG
 	mkdir -p dist
 	$(call render,default) > dist/install.yaml
+
+include hack/bundle.mk

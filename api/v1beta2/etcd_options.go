@@ -15,10 +15,12 @@ type EtcdOptions struct {
 	// quotaBackendBytes is the size of the database, in bytes, from which on etcd takes no more writes; 2Gi by default.
 	// The volume must have room for about twice as much. A negative one is no limit.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Database quota",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:text"},order=12
 	QuotaBackendBytes *resource.Quantity `json:"quotaBackendBytes,omitempty"`
 
 	// autoCompaction removes old revisions of keys; etcd keeps them all by default.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Auto-compaction",order=13
 	AutoCompaction *AutoCompaction `json:"autoCompaction,omitempty"`
 
 	// heartbeatInterval is how often the leader tells that it is there, in whole milliseconds; 100ms by default. About the
@@ -27,6 +29,7 @@ type EtcdOptions struct {
 	// +kubebuilder:validation:Pattern=`^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`
 	// +kubebuilder:validation:MaxLength=32
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Heartbeat interval",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:text"},order=14
 	HeartbeatInterval *metav1.Duration `json:"heartbeatInterval,omitempty"`
 
 	// electionTimeout is how long a member waits for the leader before it stands for election, in whole milliseconds; 1s by
@@ -35,16 +38,19 @@ type EtcdOptions struct {
 	// +kubebuilder:validation:Pattern=`^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`
 	// +kubebuilder:validation:MaxLength=32
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Election time-out",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:text"},order=15
 	ElectionTimeout *metav1.Duration `json:"electionTimeout,omitempty"`
 
 	// preVote makes a member ask, before it stands for election, whether it could win; true by default.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Pre-vote",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:booleanSwitch","urn:alm:descriptor:com.tectonic.ui:advanced"}
 	PreVote *bool `json:"preVote,omitempty"`
 
 	// snapshotCount is the number of changes from one of raft's snapshots to the next; 10000 by default, 100000 in etcd 3.5.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=4294967295
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Changes between snapshots of raft",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:number","urn:alm:descriptor:com.tectonic.ui:advanced"}
 	SnapshotCount *int64 `json:"snapshotCount,omitempty"`
 
 	// snapshotCatchupEntries is the number of changes that are kept for slow members after a snapshot; 5000 by default.
@@ -55,6 +61,7 @@ type EtcdOptions struct {
 
 	// maxRequestBytes is the size of the largest request of a client, in bytes; 1.5Mi by default.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Largest request",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:text","urn:alm:descriptor:com.tectonic.ui:advanced"}
 	MaxRequestBytes *resource.Quantity `json:"maxRequestBytes,omitempty"`
 
 	// maxTxnOps is the number of operations in one transaction; 128 by default.
@@ -102,6 +109,7 @@ type EtcdOptions struct {
 
 	// corruptionChecks compare the members' data.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Corruption checks",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	CorruptionChecks *CorruptionChecks `json:"corruptionChecks,omitempty"`
 
 	// watchProgressNotifyInterval is how often idle watches are told the revision; 10m by default.
@@ -128,21 +136,25 @@ type EtcdOptions struct {
 	// logLevel is what etcd logs; Info by default.
 	// +kubebuilder:validation:Enum=Debug;Info;Warn;Error
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Log level",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	LogLevel string `json:"logLevel,omitempty"`
 
 	// metrics is how much detail etcd's metrics have; Basic by default.
 	// +kubebuilder:validation:Enum=Basic;Extensive
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Metrics",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	Metrics string `json:"metrics,omitempty"`
 
 	// enablePprof serves profiles of the process to clients; false by default.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Profiles",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:booleanSwitch","urn:alm:descriptor:com.tectonic.ui:advanced"}
 	EnablePprof *bool `json:"enablePprof,omitempty"`
 
 	// featureGates are etcd's, by name, for example StopGRPCServiceOnDefrag. In etcd 3.5 the experimental options take
 	// their place.
 	// +kubebuilder:validation:MaxProperties=32
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Feature gates",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	FeatureGates map[string]bool `json:"featureGates,omitempty"`
 
 	// extraArgs are other flags of etcd without their dashes, for example grpc-keepalive-timeout: 30s. Flags that the
@@ -150,6 +162,7 @@ type EtcdOptions struct {
 	// +kubebuilder:validation:XValidation:rule="self.all(k, k.matches('^[a-z][a-z0-9-]*$'))",message="extraArgs: give etcd's flags without dashes before them, for example grpc-keepalive-timeout"
 	// +kubebuilder:validation:MaxProperties=64
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Other flags",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	ExtraArgs map[string]string `json:"extraArgs,omitempty"`
 }
 
@@ -160,12 +173,14 @@ type AutoCompaction struct {
 	// mode is Periodic, for an age, or Revision, for a number of revisions.
 	// +kubebuilder:validation:Enum=Periodic;Revision
 	// +required
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Mode"
 	Mode string `json:"mode"`
 	// retention is what to keep: in mode Periodic a duration such as 30m, or a whole number of hours; in mode Revision a
 	// whole number of revisions. 0 keeps all.
 	// +kubebuilder:validation:Pattern=`^([0-9]+|([0-9]+(\.[0-9]+)?(ms|s|m|h))+)$`
 	// +kubebuilder:validation:MaxLength=32
 	// +required
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Retention",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:text"}
 	Retention string `json:"retention"`
 }
 

@@ -6,23 +6,29 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 type EtcdBackupStatus struct {
 	// succeeded is true when the last backup did.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Succeeded",xDescriptors={"urn:alm:descriptor:text"},order=1
 	Succeeded bool `json:"succeeded,omitempty"`
 	// Reason says why the last backup failed.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Reason",xDescriptors={"urn:alm:descriptor:io.kubernetes.phase:reason"},order=2
 	Reason string `json:"Reason,omitempty"`
 	// etcdVersion is the version of the etcd that was backed up last.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="etcd version",xDescriptors={"urn:alm:descriptor:text"},order=6
 	EtcdVersion string `json:"etcdVersion,omitempty"`
 	// etcdRevision is the revision of the last good backup.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Revision",xDescriptors={"urn:alm:descriptor:text"},order=7
 	EtcdRevision int64 `json:"etcdRevision,omitempty"`
 	// lastSuccessDate is when the last good backup was taken. Objects of coreos/etcd-operator hold null for never.
 	// +nullable
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Last success",xDescriptors={"urn:alm:descriptor:text"},order=3
 	LastSuccessDate *metav1.Time `json:"lastSuccessDate,omitempty"`
 
 	// nextBackup is when the next backup is due; absent if none is.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Next",xDescriptors={"urn:alm:descriptor:text"},order=5
 	NextBackup *metav1.Time `json:"nextBackup,omitempty"`
 	// lastDue is the time that the last backup was due at, whether it succeeded or not.
 	// +optional
@@ -37,6 +43,7 @@ type EtcdBackupStatus struct {
 	Snapshots []SnapshotStatus `json:"snapshots,omitempty"`
 	// snapshotCount is how many good ones this EtcdBackup has in the storage.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Snapshots",xDescriptors={"urn:alm:descriptor:text"},order=4
 	SnapshotCount int32 `json:"snapshotCount,omitempty"`
 	// observedGeneration is the generation of the spec that this status speaks of.
 	// +optional
@@ -45,6 +52,7 @@ type EtcdBackupStatus struct {
 	// +listType=map
 	// +listMapKey=type
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Conditions",xDescriptors={"urn:alm:descriptor:io.kubernetes.conditions"},order=9
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
 

@@ -16,23 +16,28 @@ import (
 type EtcdBackupSpec struct {
 	// etcdCluster is the EtcdCluster to back up.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Cluster to back up",order=0
 	EtcdCluster *EtcdClusterRef `json:"etcdCluster,omitempty"`
 	// etcdEndpoints are the client URLs of the etcd cluster to back up, which may be any.
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=32
 	// +kubebuilder:validation:items:MaxLength=512
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Endpoints of another etcd",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	EtcdEndpoints []string `json:"etcdEndpoints,omitempty"`
 	// clientTLSSecret is a Secret with etcd-client.crt, etcd-client.key and etcd-client-ca.crt.
 	// +kubebuilder:validation:MaxLength=253
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Client certificate for it",xDescriptors={"urn:alm:descriptor:io.kubernetes:Secret","urn:alm:descriptor:com.tectonic.ui:advanced"}
 	ClientTLSSecret string `json:"clientTLSSecret,omitempty"`
 
 	// storage is where the snapshots go, by URL.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Storage",order=21
 	Storage *Storage `json:"storage,omitempty"`
 	// storageType names the kind of storage of the stanza.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Type of storage (coreos/etcd-operator)",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	StorageType StorageType `json:"storageType,omitempty"`
 
 	BackupStorage `json:",inline"`
@@ -41,36 +46,45 @@ type EtcdBackupSpec struct {
 	// backupPolicy.backupIntervalInSecond there is one backup only. A time that was missed is made up for once.
 	// +kubebuilder:validation:MaxLength=256
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Schedule",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:text"},order=22
 	Schedule string `json:"schedule,omitempty"`
 	// timeZone of the schedule, such as Europe/Berlin; UTC if empty. An hour that summer time leaves out has no backup, and
 	// one that comes twice has two.
 	// +kubebuilder:validation:MaxLength=64
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Time zone",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:text"},order=23
 	TimeZone string `json:"timeZone,omitempty"`
 	// suspend keeps new backups from being taken. One that is under way goes on.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Suspended",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:booleanSwitch"},order=29
 	Suspend bool `json:"suspend,omitempty"`
 	// backupPolicy says how often, how long, and how many are kept.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="How many are kept",order=24
 	BackupPolicy *BackupPolicy `json:"backupPolicy,omitempty"`
 	// compression of the objects: Zstd if empty; None if storageType is given, for those who read such objects by themselves.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Compression",order=27
 	Compression Compression `json:"compression,omitempty"`
 	// encryptionSecret is a Secret whose key passphrase encrypts the objects before they leave, with age. Whoever loses it
 	// loses the backups.
 	// +kubebuilder:validation:MaxLength=253
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Secret with the passphrase",xDescriptors={"urn:alm:descriptor:io.kubernetes:Secret"},order=26
 	EncryptionSecret string `json:"encryptionSecret,omitempty"`
 	// verify says how each backup is checked after it was written.
 	// +kubebuilder:default=Checksum
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Verification",order=25
 	Verify Verification `json:"verify,omitempty"`
 	// deletionPolicy says what becomes of the objects when the EtcdBackup is deleted.
 	// +kubebuilder:default=Retain
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Objects of a deleted EtcdBackup",order=28
 	DeletionPolicy DeletionPolicy `json:"deletionPolicy,omitempty"`
 	// pod says how the pods run that do the work.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Pods that do the work",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"},order=30
 	Pod *AgentPodPolicy `json:"pod,omitempty"`
 }
 
@@ -117,22 +131,27 @@ type BackupPolicy struct {
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=3153600000
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Time-out in seconds",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:number","urn:alm:descriptor:com.tectonic.ui:advanced"}
 	TimeoutInSecond int64 `json:"timeoutInSecond,omitempty"`
 	// backupIntervalInSecond is the time between two backups; 0 means one backup only, or what schedule says.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=3153600000
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Interval in seconds",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:number","urn:alm:descriptor:com.tectonic.ui:advanced"}
 	BackupIntervalInSecond int64 `json:"backupIntervalInSecond,omitempty"`
 	// maxBackups is how many of the latest are kept; 0 does not limit them.
 	// +kubebuilder:validation:Minimum=0
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Latest to keep",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:number"},order=24
 	MaxBackups int32 `json:"maxBackups,omitempty"`
 	// maxAge is how long a backup is kept, such as 720h; it does not limit them if empty.
 	// +kubebuilder:validation:XValidation:rule="duration(self) > duration('0s')",message="maxAge must be more than 0, in hours, minutes and seconds, such as 720h"
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Age to keep",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:text"},order=24
 	MaxAge *metav1.Duration `json:"maxAge,omitempty"`
 	// keep thins out older backups: the latest of each hour, day, week and month, for so many of them.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Older ones to keep",order=24
 	Keep *KeepPolicy `json:"keep,omitempty"`
 }
 
@@ -142,21 +161,25 @@ type KeepPolicy struct {
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=1000
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Hours",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:number"},order=24
 	Hourly int32 `json:"hourly,omitempty"`
 	// daily is for how many days.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=1000
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Days",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:number"},order=24
 	Daily int32 `json:"daily,omitempty"`
 	// weekly is for how many weeks.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=1000
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Weeks",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:number"},order=24
 	Weekly int32 `json:"weekly,omitempty"`
 	// monthly is for how many months.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=1000
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Months",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:number"},order=24
 	Monthly int32 `json:"monthly,omitempty"`
 }
 
@@ -170,9 +193,11 @@ type AgentPodPolicy struct {
 	Annotations map[string]string `json:"annotations,omitempty"`
 	// serviceAccountName gives the pods a cloud identity. They never talk to the Kubernetes API.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Service account",xDescriptors={"urn:alm:descriptor:io.kubernetes:ServiceAccount"}
 	ServiceAccountName string `json:"serviceAccountName,omitempty"`
 	// resources of the container.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Resources",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:resourceRequirements"}
 	Resources corev1.ResourceRequirements `json:"resources,omitempty"`
 	// nodeSelector restricts the nodes.
 	// +optional
@@ -186,6 +211,7 @@ type AgentPodPolicy struct {
 	Tolerations []corev1.Toleration `json:"tolerations,omitempty"`
 	// priorityClassName of the pods.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Priority class",xDescriptors={"urn:alm:descriptor:io.kubernetes:PriorityClass"}
 	PriorityClassName string `json:"priorityClassName,omitempty"`
 	// imagePullSecrets for the operator's image.
 	// +optional
@@ -194,6 +220,7 @@ type AgentPodPolicy struct {
 	ImagePullSecrets []corev1.LocalObjectReference `json:"imagePullSecrets,omitempty"`
 	// scratch is the volume that a backup is restored into to verify it; an emptyDir if it is not given.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Volume to restore into"
 	Scratch *corev1.PersistentVolumeClaimSpec `json:"scratch,omitempty"`
 }
 
@@ -210,6 +237,7 @@ type AgentPodPolicy struct {
 // +kubebuilder:printcolumn:name="Next",type=string,JSONPath=`.status.nextBackup`,priority=1
 // +kubebuilder:printcolumn:name="Status",type=string,JSONPath=`.status.conditions[?(@.type=="BackedUp")].reason`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +operator-sdk:csv:customresourcedefinitions:displayName="etcd Backup",resources={{Pod,v1},{Event,v1}},order=2
 type EtcdBackup struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`

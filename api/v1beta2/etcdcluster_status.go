@@ -28,26 +28,33 @@ type EtcdClusterStatus struct {
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 	// phase sums the conditions up in a word.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Phase",xDescriptors={"urn:alm:descriptor:io.kubernetes.phase"},order=2
 	Phase ClusterPhase `json:"phase,omitempty"`
 	// reason says why the phase is Failed or Unavailable.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Reason",xDescriptors={"urn:alm:descriptor:io.kubernetes.phase:reason"},order=3
 	Reason string `json:"reason,omitempty"`
 	// controlPaused is true while spec.paused keeps the operator's hands off.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Paused",xDescriptors={"urn:alm:descriptor:text"},order=12
 	ControlPaused bool `json:"controlPaused,omitempty"`
 	// conditions are Available, Progressing and Degraded.
 	// +listType=map
 	// +listMapKey=type
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Conditions",xDescriptors={"urn:alm:descriptor:io.kubernetes.conditions"},order=15
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 	// size is the number of members that etcd lists.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Size",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:podCount"},order=10
 	Size int32 `json:"size,omitempty"`
 	// serviceName is the Service for clients.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Service for clients",xDescriptors={"urn:alm:descriptor:io.kubernetes:Service"},order=8
 	ServiceName string `json:"serviceName,omitempty"`
 	// clientPort is the port of that Service.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Client port",xDescriptors={"urn:alm:descriptor:text"},order=9
 	ClientPort int32 `json:"clientPort,omitempty"`
 	// endpoints are the URLs for clients inside the Kubernetes cluster.
 	// +listType=atomic
@@ -55,9 +62,11 @@ type EtcdClusterStatus struct {
 	Endpoints []string `json:"endpoints,omitempty"`
 	// members are the names of the members that are ready and of those that are not.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Members",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:podStatuses"},order=1
 	Members MembersStatus `json:"members,omitempty"`
 	// readyMembers is the number of voters that are ready of those that etcd lists, for example 3/3.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Ready members",xDescriptors={"urn:alm:descriptor:text"},order=4
 	ReadyMembers string `json:"readyMembers,omitempty"`
 	// memberStatuses tell of each member and of each pod that is to become one.
 	// +listType=map
@@ -66,12 +75,15 @@ type EtcdClusterStatus struct {
 	MemberStatuses []MemberStatus `json:"memberStatuses,omitempty"`
 	// leader is the name of the member that leads.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Leader",xDescriptors={"urn:alm:descriptor:io.kubernetes:Pod"},order=7
 	Leader string `json:"leader,omitempty"`
 	// currentVersion is the etcd version that the cluster runs: the lowest of its members' while they differ.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="etcd version",xDescriptors={"urn:alm:descriptor:text"},order=5
 	CurrentVersion string `json:"currentVersion,omitempty"`
 	// targetVersion is the etcd version that the spec asks for, where it is another.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Target version",xDescriptors={"urn:alm:descriptor:text"},order=6
 	TargetVersion string `json:"targetVersion,omitempty"`
 	// snapshotDue is true since the members went from etcd 3.5 to 3.6: their logs may hold entries that etcd 3.7 cannot
 	// read, until each has written a snapshot since.
@@ -79,6 +91,7 @@ type EtcdClusterStatus struct {
 	SnapshotDue bool `json:"snapshotDue,omitempty"`
 	// updatedMembers is the number of members whose pods are as the spec asks.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Updated members",xDescriptors={"urn:alm:descriptor:text"},order=11
 	UpdatedMembers int32 `json:"updatedMembers,omitempty"`
 	// acceptedSpec is the last spec that could be carried out. While the current one cannot, the cluster is cared for as
 	// this one asks.
@@ -93,12 +106,14 @@ type EtcdClusterStatus struct {
 	FormerSpec *runtime.RawExtension `json:"formerSpec,omitempty"`
 	// clusterID is etcd's cluster ID in hexadecimal, set once a quorum has ever answered.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="etcd's cluster ID",xDescriptors={"urn:alm:descriptor:text"},order=14
 	ClusterID string `json:"clusterID,omitempty"`
 	// revision is etcd's revision in coarse steps: a later answer with a lower one means lost data.
 	// +optional
 	Revision int64 `json:"revision,omitempty"`
 	// quorumLostSince is when the quorum was found lost; absent while there is one.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Quorum lost since",xDescriptors={"urn:alm:descriptor:text"},order=13
 	QuorumLostSince *metav1.Time `json:"quorumLostSince,omitempty"`
 	// leaderMoved is the last time that leadership was taken from a member because its disk was slow.
 	// +optional

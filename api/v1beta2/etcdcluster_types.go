@@ -15,48 +15,58 @@ type EtcdClusterSpec struct {
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=9
 	// +required
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Size",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:podCount"},order=1
 	Size int32 `json:"size"`
 
 	// repository is where etcd's images come from; quay.io/coreos/etcd if empty. The image is repository:v<version>.
 	// +kubebuilder:validation:MaxLength=512
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Image repository",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:text","urn:alm:descriptor:com.tectonic.ui:advanced"},order=9
 	Repository string `json:"repository,omitempty"`
 
 	// version is the etcd version, for example 3.6.16, with or without a leading v. If empty, the operator's default.
 	// +kubebuilder:validation:XValidation:rule="self == '' || self.matches('^v?[0-9]+[.][0-9]+[.][0-9]+$')",message="version must be a full version such as 3.6.16"
 	// +kubebuilder:validation:MaxLength=32
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="etcd version",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:text"},order=2
 	Version string `json:"version,omitempty"`
 
 	// paused keeps the operator's hands off the cluster: nothing is changed, and nothing is healed.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Paused",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:booleanSwitch"},order=8
 	Paused bool `json:"paused,omitempty"`
 
 	// pod shapes the members' pods.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Pods",order=3
 	Pod *PodPolicy `json:"pod,omitempty"`
 
 	// etcd sets etcd's own options. A change restarts the members one after the other.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="etcd options",order=4
 	Etcd *EtcdOptions `json:"etcd,omitempty"`
 
 	// services shapes the Services.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Services",order=5
 	Services *ServicesPolicy `json:"services,omitempty"`
 
 	// restoreFrom has the cluster start from a snapshot instead of from nothing. The operator creates an EtcdRestore for it,
 	// called <name>-restore.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Start from a snapshot",order=7
 	RestoreFrom *RestoreSource `json:"restoreFrom,omitempty"`
 
 	// TLS names the Secrets for TLS between members and with clients; plain text if absent or empty.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="TLS",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:hidden"}
 	TLS *TLSPolicy `json:"TLS,omitempty"`
 
 	// volumeReclaimPolicy says what becomes of the members' PersistentVolumeClaims when the cluster is deleted. Delete
 	// (the default) removes them. Retain keeps them, and a cluster of the same name takes them up again.
 	// +kubebuilder:validation:Enum=Delete;Retain
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Volumes of a deleted cluster",order=6
 	VolumeReclaimPolicy VolumeReclaimPolicy `json:"volumeReclaimPolicy,omitempty"`
 }
 
@@ -75,53 +85,65 @@ type PodPolicy struct {
 	// +kubebuilder:validation:XValidation:rule="self.all(k, k != 'app' && !k.startsWith('etcd_'))",message="pod.labels: the keys app and etcd_* are the operator's own"
 	// +kubebuilder:validation:MaxProperties=64
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Labels",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	Labels map[string]string `json:"labels,omitempty"`
 
 	// annotations are added to the pods.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Annotations",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	Annotations map[string]string `json:"annotations,omitempty"`
 
 	// nodeSelector restricts the nodes.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Node selector",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
 
 	// affinity takes the place of the default spreading over nodes and zones.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Affinity",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	Affinity *corev1.Affinity `json:"affinity,omitempty"`
 
 	// antiAffinity, where affinity is not given, demands a node of its own for each member. Deprecated: use affinity or
 	// topologySpreadConstraints.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="A node for each member (deprecated)",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:hidden"}
 	AntiAffinity bool `json:"antiAffinity,omitempty"`
 
 	// topologySpreadConstraints take the place of the default spreading over nodes and zones.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Topology spread",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	TopologySpreadConstraints []corev1.TopologySpreadConstraint `json:"topologySpreadConstraints,omitempty"`
 
 	// tolerations of the pods. Unless they say otherwise, a pod leaves a node that does not report after 30 seconds.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Tolerations",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	Tolerations []corev1.Toleration `json:"tolerations,omitempty"`
 
 	// resources of the etcd container.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Resources",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:resourceRequirements"},order=10
 	Resources corev1.ResourceRequirements `json:"resources,omitempty"`
 
 	// etcdEnv sets etcd's options as ETCD_* variables. They are translated into etcd's configuration file.
 	// +kubebuilder:validation:MaxItems=128
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="etcd options as ETCD_* variables",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	EtcdEnv []corev1.EnvVar `json:"etcdEnv,omitempty"`
 
 	// persistentVolumeClaimSpec gives every member a volume of its own. If absent, members keep their data in emptyDir
 	// volumes: a member that loses its pod is then replaced.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Volume of each member",order=11
 	PersistentVolumeClaimSpec *corev1.PersistentVolumeClaimSpec `json:"persistentVolumeClaimSpec,omitempty"`
 
 	// securityContext takes the place of the default one, which meets the restricted Pod Security Standard.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Security context",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	SecurityContext *corev1.PodSecurityContext `json:"securityContext,omitempty"`
 
 	// priorityClassName of the pods.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Priority class",xDescriptors={"urn:alm:descriptor:io.kubernetes:PriorityClass","urn:alm:descriptor:com.tectonic.ui:advanced"}
 	PriorityClassName string `json:"priorityClassName,omitempty"`
 
 	// runtimeClassName of the pods.
@@ -130,15 +152,18 @@ type PodPolicy struct {
 
 	// serviceAccountName of the pods. Its token is not mounted.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Service account",xDescriptors={"urn:alm:descriptor:io.kubernetes:ServiceAccount","urn:alm:descriptor:com.tectonic.ui:advanced"}
 	ServiceAccountName string `json:"serviceAccountName,omitempty"`
 
 	// imagePullSecrets of the pods.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Image pull secrets",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	ImagePullSecrets []corev1.LocalObjectReference `json:"imagePullSecrets,omitempty"`
 
 	// imagePullPolicy of the etcd container; IfNotPresent if absent.
 	// +kubebuilder:validation:Enum=Always;IfNotPresent;Never
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Image pull policy",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:imagePullPolicy","urn:alm:descriptor:com.tectonic.ui:advanced"}
 	ImagePullPolicy corev1.PullPolicy `json:"imagePullPolicy,omitempty"`
 
 	// terminationGracePeriodSeconds is how long a member may take to end, in seconds, at least 30 (the default): it hands
@@ -146,6 +171,7 @@ type PodPolicy struct {
 	// +kubebuilder:validation:Minimum=30
 	// +kubebuilder:validation:Maximum=3600
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Termination grace period",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:number","urn:alm:descriptor:com.tectonic.ui:advanced"}
 	TerminationGracePeriodSeconds *int64 `json:"terminationGracePeriodSeconds,omitempty"`
 
 	// schedulerName of the pods; Kubernetes' own if empty.
@@ -185,11 +211,13 @@ type PodPolicy struct {
 
 	// busyboxImage was the image of an init container. It is accepted and has no effect: there is no such container.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Busybox image (no effect)",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:hidden"}
 	BusyboxImage string `json:"busyboxImage,omitempty"`
 
 	// DNSTimeoutInSecond was how long that init container waited for DNS. It is accepted and has no effect: a member
 	// starts only when its name exists.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="DNS time-out (no effect)",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:hidden"}
 	DNSTimeoutInSecond int64 `json:"DNSTimeoutInSecond,omitempty"`
 }
 
@@ -235,6 +263,7 @@ type MemberSecret struct {
 // +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="Progressing")].message`,priority=1
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:validation:XValidation:rule="self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$') && size(self.metadata.name) <= 52",message="metadata.name must start with a letter, hold only lower-case letters, digits and dashes, and have at most 52 characters: it is part of the names of Services (<name>-client) and pods, which DNS limits to 63"
+// +operator-sdk:csv:customresourcedefinitions:displayName="etcd Cluster",resources={{Pod,v1},{PersistentVolumeClaim,v1},{Service,v1},{PodDisruptionBudget,v1},{Event,v1},{EtcdRestore,v1beta2,etcdrestores.etcd.database.coreos.com}},order=1
 type EtcdCluster struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`

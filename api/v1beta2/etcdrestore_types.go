@@ -10,12 +10,15 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 type RestoreSource struct {
 	// backup is the EtcdBackup that wrote the snapshot: its storage and its keys are used.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="EtcdBackup",order=20
 	Backup *EtcdBackupRef `json:"backup,omitempty"`
 	// storage is where snapshots are, by URL.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Storage",order=21
 	Storage *Storage `json:"storage,omitempty"`
 	// backupStorageType names the kind of storage of the stanza, whose path is the object itself.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Type of storage (coreos/etcd-operator)",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	BackupStorageType StorageType `json:"backupStorageType,omitempty"`
 
 	BackupStorage `json:",inline"`
@@ -23,13 +26,16 @@ type RestoreSource struct {
 	// snapshot is the object's name below the URL. Without it the latest good one is restored.
 	// +kubebuilder:validation:MaxLength=1024
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Snapshot",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:text"},order=22
 	Snapshot string `json:"snapshot,omitempty"`
 	// before restores the latest good snapshot that was taken before that time.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Taken before",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:text"},order=23
 	Before *metav1.Time `json:"before,omitempty"`
 	// encryptionSecret is a Secret whose key passphrase decrypts the object; that of the EtcdBackup if backup is given.
 	// +kubebuilder:validation:MaxLength=253
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Secret with the passphrase",xDescriptors={"urn:alm:descriptor:io.kubernetes:Secret"},order=24
 	EncryptionSecret string `json:"encryptionSecret,omitempty"`
 }
 
@@ -40,24 +46,29 @@ type EtcdRestoreSpec struct {
 	// etcdCluster is the cluster whose data is replaced. Nothing is done to it before the snapshot was read whole and
 	// checked.
 	// +required
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Cluster to restore into",order=0
 	EtcdCluster EtcdClusterRef `json:"etcdCluster"`
 
 	RestoreSource `json:",inline"`
 
 	// clusterTemplate is what the cluster is created from if it does not exist.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Cluster to create",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"},order=26
 	ClusterTemplate *EtcdClusterTemplate `json:"clusterTemplate,omitempty"`
 	// safetySnapshot says whether the data that is replaced is saved first, beside the snapshot, if any of it can be read.
 	// +kubebuilder:default=Take
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Save what the cluster holds",order=25
 	SafetySnapshot SafetySnapshot `json:"safetySnapshot,omitempty"`
 	// timeoutInSecond is how long one try to read the snapshot, or to save what the cluster holds, may take; 3600 if 0.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=3153600000
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Time-out in seconds",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:number","urn:alm:descriptor:com.tectonic.ui:advanced"},order=27
 	TimeoutInSecond int64 `json:"timeoutInSecond,omitempty"`
 	// pod says how the pods run that read and check the snapshot.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Pods that do the work",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"},order=28
 	Pod *AgentPodPolicy `json:"pod,omitempty"`
 }
 
@@ -77,6 +88,7 @@ type EtcdClusterRef struct {
 	// name of the EtcdCluster.
 	// +kubebuilder:validation:MinLength=1
 	// +required
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="EtcdCluster",xDescriptors={"urn:alm:descriptor:io.kubernetes:etcd.database.coreos.com~v1beta2~EtcdCluster"},order=0
 	Name string `json:"name"`
 }
 
@@ -85,6 +97,7 @@ type EtcdBackupRef struct {
 	// name of the EtcdBackup.
 	// +kubebuilder:validation:MinLength=1
 	// +required
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="EtcdBackup",xDescriptors={"urn:alm:descriptor:io.kubernetes:etcd.database.coreos.com~v1beta2~EtcdBackup"},order=20
 	Name string `json:"name"`
 }
 
@@ -98,6 +111,7 @@ type EtcdClusterTemplate struct {
 	Annotations map[string]string `json:"annotations,omitempty"`
 	// spec of the EtcdCluster.
 	// +required
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Specification",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"},order=26
 	Spec EtcdClusterSpec `json:"spec"`
 }
 
@@ -140,12 +154,15 @@ type RestoredFrom struct {
 type EtcdRestoreStatus struct {
 	// succeeded is true once the cluster runs on the restored data.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Succeeded",xDescriptors={"urn:alm:descriptor:text"},order=3
 	Succeeded bool `json:"succeeded,omitempty"`
 	// reason says why the restore failed, or what it waits for.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Reason",xDescriptors={"urn:alm:descriptor:io.kubernetes.phase:reason"},order=2
 	Reason string `json:"reason,omitempty"`
 	// phase is what the restore is at.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Phase",xDescriptors={"urn:alm:descriptor:io.kubernetes.phase"},order=1
 	Phase RestorePhase `json:"phase,omitempty"`
 	// snapshot is the one that was chosen.
 	// +optional
@@ -162,6 +179,7 @@ type EtcdRestoreStatus struct {
 	Run *AgentRun `json:"run,omitempty"`
 	// completedAt is when the cluster ran on the restored data, or the restore was given up.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Completed at",xDescriptors={"urn:alm:descriptor:text"},order=4
 	CompletedAt *metav1.Time `json:"completedAt,omitempty"`
 	// observedGeneration is the generation of the spec that this status speaks of.
 	// +optional
@@ -170,6 +188,7 @@ type EtcdRestoreStatus struct {
 	// +listType=map
 	// +listMapKey=type
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Conditions",xDescriptors={"urn:alm:descriptor:io.kubernetes.conditions"},order=9
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
 
@@ -183,6 +202,7 @@ type EtcdRestoreStatus struct {
 // +kubebuilder:printcolumn:name="Succeeded",type=boolean,JSONPath=`.status.succeeded`
 // +kubebuilder:printcolumn:name="Status",type=string,JSONPath=`.status.conditions[?(@.type=="Restored")].reason`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +operator-sdk:csv:customresourcedefinitions:displayName="etcd Restore",resources={{Pod,v1},{Event,v1},{EtcdCluster,v1beta2,etcdclusters.etcd.database.coreos.com}},order=3
 type EtcdRestore struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`

@@ -6,9 +6,11 @@ import corev1 "k8s.io/api/core/v1"
 type ServicesPolicy struct {
 	// client is the Service for clients, <name>-client.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Service for clients"
 	Client *ClientServicePolicy `json:"client,omitempty"`
 	// peer is the headless Service that gives every member its DNS name, <name>.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Service of the members",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	Peer *PeerServicePolicy `json:"peer,omitempty"`
 }
 
@@ -43,11 +45,13 @@ type ClientServicePolicy struct {
 	// type is ClusterIP (the default), NodePort or LoadBalancer.
 	// +kubebuilder:validation:Enum=ClusterIP;NodePort;LoadBalancer
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Type"
 	Type corev1.ServiceType `json:"type,omitempty"`
 	// port of the Service; 2379 if absent. Members listen on 2379 in any case.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=65535
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Port",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:number"}
 	Port int32 `json:"port,omitempty"`
 	// nodePort is the port on every node; Kubernetes chooses one if it is absent.
 	// +kubebuilder:validation:Minimum=1

@@ -24,6 +24,7 @@ type Storage struct {
 	// +kubebuilder:validation:MaxLength=1024
 	// +kubebuilder:validation:Pattern=`^((s3|gs|azblob)://[^/?#@]+(/[^?#]*)?|file:///[^?#]*)$`
 	// +required
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="URL",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:text"},order=21
 	URL string `json:"url"`
 	// secret is a Secret with the credentials. s3: access-key-id and secret-access-key (and session-token), or
 	// credentials and config in the form of the AWS command line's files. gs: credentials.json or access-token. azblob:
@@ -31,26 +32,32 @@ type Storage struct {
 	// serviceAccountName gives it.
 	// +kubebuilder:validation:MaxLength=253
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Secret with the credentials",xDescriptors={"urn:alm:descriptor:io.kubernetes:Secret"},order=21
 	Secret string `json:"secret,omitempty"`
 	// endpoint is the URL of a service other than the cloud's own, such as https://minio.storage.svc:9000.
 	// +kubebuilder:validation:Pattern=`^https?://[^/?#@]+$`
 	// +kubebuilder:validation:MaxLength=512
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Endpoint",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:text"}
 	Endpoint string `json:"endpoint,omitempty"`
 	// caSecret is a Secret whose key ca.crt holds the certificates, in PEM, of those who vouch for the endpoint.
 	// +kubebuilder:validation:MaxLength=253
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Secret with the certificate authority",xDescriptors={"urn:alm:descriptor:io.kubernetes:Secret"}
 	CASecret string `json:"caSecret,omitempty"`
 	// region of an S3 bucket; us-east-1 if empty.
 	// +kubebuilder:validation:MaxLength=64
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Region",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:text"}
 	Region string `json:"region,omitempty"`
 	// forcePathStyle puts the bucket into the path instead of the host name, as most services other than Amazon's want it.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Bucket in the path",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:booleanSwitch"}
 	ForcePathStyle bool `json:"forcePathStyle,omitempty"`
 	// persistentVolumeClaim is the claim that a file URL is on. It must exist, in the same namespace.
 	// +kubebuilder:validation:MaxLength=253
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Volume",xDescriptors={"urn:alm:descriptor:io.kubernetes:PersistentVolumeClaim"}
 	PersistentVolumeClaim string `json:"persistentVolumeClaim,omitempty"`
 }
 
@@ -58,15 +65,19 @@ type Storage struct {
 type BackupStorage struct {
 	// s3 is Amazon S3 or anything that speaks its protocol.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="S3 (coreos/etcd-operator)",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	S3 *S3Storage `json:"s3,omitempty"`
 	// abs is Azure Blob Storage.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Azure (coreos/etcd-operator)",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	ABS *ABSStorage `json:"abs,omitempty"`
 	// gcs is Google Cloud Storage.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Google (coreos/etcd-operator)",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	GCS *GCSStorage `json:"gcs,omitempty"`
 	// oss is Alibaba Cloud Object Storage Service.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Alibaba (coreos/etcd-operator)",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	OSS *OSSStorage `json:"oss,omitempty"`
 }
 

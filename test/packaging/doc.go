@@ -1,0 +1,3 @@
+// Package packaging holds the tests of what the Operator Lifecycle Manager gets: the bundle, the catalog, and what both
+// promise. They read what is generated and run the tools of that trade on it; no cluster is needed.
+package packaging
