@@ -13,6 +13,8 @@ import (
 	"time"
 	_ "time/tzdata" // the image has no time zones
 
+	operatorsv2 "github.com/operator-framework/api/pkg/operators/v2"
+	"github.com/operator-framework/operator-lib/conditions"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -23,6 +25,7 @@ import (
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
@@ -88,11 +91,12 @@ func run(o options) error {
 		return fmt.Errorf("--operator-image (or OPERATOR_IMAGE) is not set: members take member-run from that image")
 	}
 	scheme := runtime.NewScheme()
-	if err := clientgoscheme.AddToScheme(scheme); err != nil {
-		return fmt.Errorf("set the scheme up: %w", err)
-	}
-	if err := v1beta2.AddToScheme(scheme); err != nil {
-		return fmt.Errorf("set the scheme up: %w", err)
+	for _, add := range []func(*runtime.Scheme) error{
+		clientgoscheme.AddToScheme, v1beta2.AddToScheme, operatorsv2.AddToScheme,
+	} {
+		if err := add(scheme); err != nil {
+			return fmt.Errorf("set the scheme up: %w", err)
+		}
 	}
 	config, err := ctrl.GetConfig()
 	if err != nil {
@@ -163,6 +167,11 @@ func setup(mgr ctrl.Manager, pool *etcd.Pool, o options) error {
 	}).SetupWithManager(mgr); err != nil {
 		return fmt.Errorf("set the EtcdRestore controller up: %w", err)
 	}
+	if os.Getenv(controllers.OperatorConditionVariable) != "" {
+		if err := setupOperatorCondition(mgr); err != nil {
+			return fmt.Errorf("set the OperatorCondition controller up: %w", err)
+		}
+	}
 	if err := mgr.AddHealthzCheck("healthz", healthz.Ping); err != nil {
 		return fmt.Errorf("set the health probe up: %w", err)
 	}
@@ -170,6 +179,21 @@ func setup(mgr ctrl.Manager, pool *etcd.Pool, o options) error {
 		return fmt.Errorf("set the readiness probe up: %w", err)
 	}
 	return nil
+}
+
+// setupOperatorCondition is for an operator that OLM has installed.
+func setupOperatorCondition(mgr ctrl.Manager) error {
+	uncached, err := client.New(mgr.GetConfig(), client.Options{Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper()})
+	if err != nil {
+		return err
+	}
+	upgradeable, err := conditions.InClusterFactory{Client: uncached}.NewCondition(operatorsv2.ConditionType(operatorsv2.Upgradeable))
+	if err != nil {
+		return err
+	}
+	return (&controllers.OperatorConditionReconciler{
+		Client: mgr.GetClient(), Upgradeable: upgradeable, Clock: clock.RealClock{},
+	}).SetupWithManager(mgr)
 }
 
 func managerOptions(o options, scheme *runtime.Scheme) ctrl.Options {
