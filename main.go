@@ -15,6 +15,8 @@ import (
 
 	operatorsv2 "github.com/operator-framework/api/pkg/operators/v2"
 	"github.com/operator-framework/operator-lib/conditions"
+	"github.com/operator-framework/operator-lib/proxy"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -49,6 +51,7 @@ type options struct {
 	secureMetrics, leaderElection               bool
 	namespaces, image                           string
 	concurrency                                 int
+	agentEnv                                    []corev1.EnvVar
 	log                                         zap.Options
 }
 
@@ -77,6 +80,7 @@ func main() {
 		o.namespaces = ""
 	}
 	ctrl.SetLogger(zap.New(zap.UseFlagOptions(&o.log)))
+	o.agentEnv = agentEnv()
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}
@@ -84,6 +88,16 @@ func main() {
 		ctrl.Log.Error(err, "the operator ends")
 		os.Exit(1)
 	}
+}
+
+// agentEnv is how agents reach object storage if OLM, or whoever else, has told the operator of a proxy.
+func agentEnv() []corev1.EnvVar {
+	env, withheld := resources.ProxyEnv(proxy.ReadProxyVarsFromEnv())
+	if len(withheld) > 0 {
+		ctrl.Log.Info("these variables hold a password and are not handed to the pods that reach object storage: give the "+
+			"operator a proxy without one, if backups need it", "variables", withheld)
+	}
+	return env
 }
 
 func run(o options) error {
@@ -151,19 +165,20 @@ func setup(mgr ctrl.Manager, pool *etcd.Pool, o options) error {
 	}
 	if err := (&controllers.EtcdClusterReconciler{
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Recorder: mgr.GetEventRecorder(resources.FieldOwner),
-		Etcd: pool, Clock: clock.RealClock{}, OperatorImage: o.image, OpenShift: openShift, Concurrency: o.concurrency,
+		Etcd: pool, Clock: clock.RealClock{}, OperatorImage: o.image, AgentEnv: o.agentEnv, OpenShift: openShift,
+		Concurrency: o.concurrency,
 	}).SetupWithManager(mgr); err != nil {
 		return fmt.Errorf("set the EtcdCluster controller up: %w", err)
 	}
 	if err := (&controllers.EtcdBackupReconciler{
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Recorder: mgr.GetEventRecorder(resources.FieldOwner),
-		Clock: clock.RealClock{}, OperatorImage: o.image, OpenShift: openShift,
+		Clock: clock.RealClock{}, OperatorImage: o.image, AgentEnv: o.agentEnv, OpenShift: openShift,
 	}).SetupWithManager(mgr); err != nil {
 		return fmt.Errorf("set the EtcdBackup controller up: %w", err)
 	}
 	if err := (&controllers.EtcdRestoreReconciler{
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Recorder: mgr.GetEventRecorder(resources.FieldOwner),
-		Clock: clock.RealClock{}, OperatorImage: o.image, OpenShift: openShift,
+		Clock: clock.RealClock{}, OperatorImage: o.image, AgentEnv: o.agentEnv, OpenShift: openShift,
 	}).SetupWithManager(mgr); err != nil {
 		return fmt.Errorf("set the EtcdRestore controller up: %w", err)
 	}

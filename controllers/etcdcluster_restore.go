@@ -146,5 +146,5 @@ func (r *EtcdClusterReconciler) addRestore(p *pass, pod *corev1.Pod) error {
 			},
 		},
 	}
-	return resources.AddRestore(pod, r.OperatorImage, p.restore.Name, task, from.EncryptionSecret)
+	return resources.AddRestore(pod, r.OperatorImage, r.AgentEnv, p.restore.Name, task, from.EncryptionSecret)
 }
