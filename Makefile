@@ -2,9 +2,14 @@
 
 ROOT := $(CURDIR)
 BIN := $(ROOT)/bin
-VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
-# IMG is the operator's image for docker-build, docker-push, deploy, run and build-installer.
-IMG ?=
+# VERSION is the next release: of the bundle, and of the images that it names.
+VERSION ?= 0.1.0
+# STAMP is what a program built here calls itself.
+STAMP ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+# IMG is the operator's image, to build, to push and to install.
+IMG ?= ghcr.io/etcdpilot/etcd-operator:v$(VERSION)
+# PLATFORMS that IMG is built for.
+PLATFORMS ?= linux/amd64,linux/arm64,linux/ppc64le,linux/s390x
 # CLIENT_IMG is the test client's image, for a demo on a cluster other than the lab.
 CLIENT_IMG ?=
 KUBECTL ?= kubectl
@@ -31,7 +36,7 @@ LAB := go run -C $(ROOT)/test/lab ./cmd/lab
 tool = "$$($(LAB) tool $(1))"
 # Without gRPC's tracing the linker can leave out what is never called: a third of member-run.
 BUILD := CGO_ENABLED=0 go build -trimpath -tags grpcnotrace
-LDFLAGS := -s -w -X github.com/etcdpilot/etcd-operator/internal/version.Operator=$(VERSION)
+LDFLAGS := -s -w -X github.com/etcdpilot/etcd-operator/internal/version.Operator=$(STAMP)
 MODULES := . test/lab test/e2e
 # EXPLORED holds the explorer, which says how many states it visited.
 EXPLORED := ./internal/plan
@@ -44,6 +49,14 @@ CONCURRENT := ./controllers/... ./internal/agent/... ./internal/blobstore/... ./
 content = $(shell cat $(1) | sha256sum | cut -c1-12)
 LAB_IMG = etcd-operator.local/etcd-operator:$(call content,$(BIN)/manager $(BIN)/member-run)
 LAB_CLIENT_IMG = etcd-operator.local/test-client:$(call content,$(BIN)/test-client)
+
+# operator-image is what the Dockerfile's last stage makes of the programs in the folder $(1); a test compares the two.
+operator-image = --user 65532:65532 --entrypoint /manager \
+	--file $(1)/manager:/manager --file $(1)/member-run:/member-run --file $(ROOT)/LICENSE:/licenses/LICENSE \
+	--label org.opencontainers.image.title=etcd-operator \
+	--label org.opencontainers.image.licenses=Apache-2.0 \
+	--label org.opencontainers.image.source=https://github.com/etcdpilot/etcd-operator \
+	--label org.opencontainers.image.version=$(STAMP)
 
 ##@ General
 
@@ -81,19 +94,31 @@ build-client:
 
 .PHONY: image
 image: build build-client lab-up ## Build the images and make them available in the lab
-	$(LAB) image --name $(LAB_IMG) --user 65532:65532 --entrypoint /manager \
-	  --file $(BIN)/manager:/manager --file $(BIN)/member-run:/member-run
+	$(LAB) image --name $(LAB_IMG) $(call operator-image,$(BIN))
 	$(LAB) image --name $(LAB_CLIENT_IMG) --user 65532:65532 --entrypoint /client \
 	  --file $(BIN)/test-client:/client
 	@echo "in the lab: $(LAB_IMG) $(LAB_CLIENT_IMG)"
 
 .PHONY: docker-build
-docker-build: need-img ## Build the operator's image IMG
-	$(CONTAINER_TOOL) build --build-arg VERSION=$(VERSION) -t $(IMG) .
+docker-build: ## Build the operator's image IMG
+	$(CONTAINER_TOOL) build --build-arg VERSION=$(STAMP) -t $(IMG) .
 
 .PHONY: docker-push
-docker-push: need-img ## Push the image IMG
+docker-push: ## Push the image IMG
 	$(CONTAINER_TOOL) push $(IMG)
+
+.PHONY: docker-buildx
+docker-buildx: ## Build the image IMG for all PLATFORMS, and push it
+	$(CONTAINER_TOOL) buildx inspect etcd-operator >/dev/null 2>&1 || $(CONTAINER_TOOL) buildx create --name etcd-operator
+	$(CONTAINER_TOOL) buildx build --builder etcd-operator --platform $(PLATFORMS) --build-arg VERSION=$(STAMP) \
+	  -t $(IMG) --push .
+
+.PHONY: build-platforms
+build-platforms: ## Compile the operator's programs for all PLATFORMS, to see that it can be done
+	for platform in $$(tr , ' ' <<< $(PLATFORMS)); do \
+	  echo "==> $$platform"; \
+	  GOOS=$${platform%/*} GOARCH=$${platform#*/} $(BUILD) -ldflags "$(LDFLAGS)" -o /dev/null . ./cmd/member-run; \
+	done
 
 .PHONY: clean
 clean: ## Remove what was built here; the lab and its programs stay
@@ -180,7 +205,7 @@ on-lab = KUBECONFIG=$(LAB_KUBECONFIG) KUBECTL=$(call tool,kubectl) ROOT=$(ROOT) 
 
 .PHONY: demo
 ifneq ($(filter-out $(LAB_KUBECONFIG),$(KUBECONFIG)),)
-demo: need-img ## Show what the operator does, on the lab or on the cluster that KUBECONFIG names
+demo: ## Show what the operator does, on the lab or on the cluster that KUBECONFIG names
 	@test -n "$(CLIENT_IMG)" || { echo "say CLIENT_IMG=… too: an image of test/e2e/client" >&2; exit 1; }
 	KUBECTL=$(KUBECTL) ROOT=$(ROOT) IMG=$(IMG) CLIENT_IMG=$(CLIENT_IMG) go run -C test/e2e ./demo
 else
@@ -205,10 +230,6 @@ kustomize=$(call tool,kustomize) && (cd $(BIN)/config/manager && "$$kustomize" e
 "$$kustomize" build $(BIN)/config/$(1)
 endef
 
-.PHONY: need-img
-need-img:
-	@test -n "$(IMG)" || { echo "say which image: IMG=registry.example.com/etcd-operator:tag" >&2; exit 1; }
-
 .PHONY: install
 install: ## Install the CRDs
 	$(call tool,kustomize) build config/crd | $(KUBECTL) apply --server-side -f -
@@ -218,7 +239,7 @@ uninstall: ## Remove the CRDs, and every EtcdCluster with them
 	$(call tool,kustomize) build config/crd | $(KUBECTL) delete --ignore-not-found -f -
 
 .PHONY: deploy
-deploy: need-img ## Install the CRDs and the operator with the image IMG
+deploy: ## Install the CRDs and the operator with the image IMG
 	$(call render,default) | $(KUBECTL) apply --server-side -f -
 
 .PHONY: undeploy
@@ -226,10 +247,10 @@ undeploy: ## Remove the operator and the CRDs, and every EtcdCluster with them
 	$(call tool,kustomize) build config/default | $(KUBECTL) delete --ignore-not-found -f -
 
 .PHONY: run
-run: need-img ## Run the operator here; members take member-run from the image IMG
+run: ## Run the operator here; members take member-run from the image IMG
 	go run . --operator-image $(IMG)
 
 .PHONY: build-installer
-build-installer: need-img ## Write dist/install.yaml: the CRDs and the operator with the image IMG
+build-installer: ## Write dist/install.yaml: the CRDs and the operator with the image IMG
 	mkdir -p dist
 	$(call render,default) > dist/install.yaml
