@@ -49,7 +49,7 @@ const gcPercent = 30
 type options struct {
 	metricsAddress, healthAddress, pprofAddress string
 	secureMetrics, leaderElection               bool
-	namespaces, image                           string
+	namespaces, image, repository               string
 	concurrency                                 int
 	agentEnv                                    []corev1.EnvVar
 	log                                         zap.Options
@@ -73,6 +73,9 @@ func main() {
 	clusterWide := flag.Bool("cluster-wide", false, "watch all namespaces, whatever --watch-namespaces says")
 	flag.StringVar(&o.image, "operator-image", os.Getenv("OPERATOR_IMAGE"),
 		"this operator's own image, from which members take member-run (environment: OPERATOR_IMAGE)")
+	flag.StringVar(&o.repository, "etcd-repository", os.Getenv("ETCD_REPOSITORY"),
+		"where etcd's images come from for clusters without spec.repository; "+version.DefaultRepository+
+			" if empty (environment: ETCD_REPOSITORY)")
 	flag.IntVar(&o.concurrency, "concurrent-reconciles", 100, "how many clusters to look after at the same time")
 	o.log.BindFlags(flag.CommandLine)
 	flag.Parse()
@@ -166,7 +169,7 @@ func setup(mgr ctrl.Manager, pool *etcd.Pool, o options) error {
 	if err := (&controllers.EtcdClusterReconciler{
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Recorder: mgr.GetEventRecorder(resources.FieldOwner),
 		Etcd: pool, Clock: clock.RealClock{}, OperatorImage: o.image, AgentEnv: o.agentEnv, OpenShift: openShift,
-		Concurrency: o.concurrency,
+		EtcdRepository: o.repository, Concurrency: o.concurrency,
 	}).SetupWithManager(mgr); err != nil {
 		return fmt.Errorf("set the EtcdCluster controller up: %w", err)
 	}
