@@ -13,6 +13,10 @@ import (
 	"time"
 	_ "time/tzdata" // the image has no time zones
 
+	operatorsv2 "github.com/operator-framework/api/pkg/operators/v2"
+	"github.com/operator-framework/operator-lib/conditions"
+	"github.com/operator-framework/operator-lib/proxy"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -23,6 +27,7 @@ import (
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
@@ -44,8 +49,9 @@ const gcPercent = 30
 type options struct {
 	metricsAddress, healthAddress, pprofAddress string
 	secureMetrics, leaderElection               bool
-	namespaces, image                           string
+	namespaces, image, repository               string
 	concurrency                                 int
+	agentEnv                                    []corev1.EnvVar
 	log                                         zap.Options
 }
 
@@ -67,6 +73,9 @@ func main() {
 	clusterWide := flag.Bool("cluster-wide", false, "watch all namespaces, whatever --watch-namespaces says")
 	flag.StringVar(&o.image, "operator-image", os.Getenv("OPERATOR_IMAGE"),
 		"this operator's own image, from which members take member-run (environment: OPERATOR_IMAGE)")
+	flag.StringVar(&o.repository, "etcd-repository", os.Getenv("ETCD_REPOSITORY"),
+		"where etcd's images come from for clusters without spec.repository; "+version.DefaultRepository+
+			" if empty (environment: ETCD_REPOSITORY)")
 	flag.IntVar(&o.concurrency, "concurrent-reconciles", 100, "how many clusters to look after at the same time")
 	o.log.BindFlags(flag.CommandLine)
 	flag.Parse()
@@ -74,6 +83,7 @@ func main() {
 		o.namespaces = ""
 	}
 	ctrl.SetLogger(zap.New(zap.UseFlagOptions(&o.log)))
+	o.agentEnv = agentEnv()
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}
@@ -83,16 +93,27 @@ func main() {
 	}
 }
 
+// agentEnv is how agents reach object storage if OLM, or whoever else, has told the operator of a proxy.
+func agentEnv() []corev1.EnvVar {
+	env, withheld := resources.ProxyEnv(proxy.ReadProxyVarsFromEnv())
+	if len(withheld) > 0 {
+		ctrl.Log.Info("these variables hold a password and are not handed to the pods that reach object storage: give the "+
+			"operator a proxy without one, if backups need it", "variables", withheld)
+	}
+	return env
+}
+
 func run(o options) error {
 	if o.image == "" {
 		return fmt.Errorf("--operator-image (or OPERATOR_IMAGE) is not set: members take member-run from that image")
 	}
 	scheme := runtime.NewScheme()
-	if err := clientgoscheme.AddToScheme(scheme); err != nil {
-		return fmt.Errorf("set the scheme up: %w", err)
-	}
-	if err := v1beta2.AddToScheme(scheme); err != nil {
-		return fmt.Errorf("set the scheme up: %w", err)
+	for _, add := range []func(*runtime.Scheme) error{
+		clientgoscheme.AddToScheme, v1beta2.AddToScheme, operatorsv2.AddToScheme,
+	} {
+		if err := add(scheme); err != nil {
+			return fmt.Errorf("set the scheme up: %w", err)
+		}
 	}
 	config, err := ctrl.GetConfig()
 	if err != nil {
@@ -147,21 +168,27 @@ func setup(mgr ctrl.Manager, pool *etcd.Pool, o options) error {
 	}
 	if err := (&controllers.EtcdClusterReconciler{
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Recorder: mgr.GetEventRecorder(resources.FieldOwner),
-		Etcd: pool, Clock: clock.RealClock{}, OperatorImage: o.image, OpenShift: openShift, Concurrency: o.concurrency,
+		Etcd: pool, Clock: clock.RealClock{}, OperatorImage: o.image, AgentEnv: o.agentEnv, OpenShift: openShift,
+		EtcdRepository: o.repository, Concurrency: o.concurrency,
 	}).SetupWithManager(mgr); err != nil {
 		return fmt.Errorf("set the EtcdCluster controller up: %w", err)
 	}
 	if err := (&controllers.EtcdBackupReconciler{
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Recorder: mgr.GetEventRecorder(resources.FieldOwner),
-		Clock: clock.RealClock{}, OperatorImage: o.image, OpenShift: openShift,
+		Clock: clock.RealClock{}, OperatorImage: o.image, AgentEnv: o.agentEnv, OpenShift: openShift,
 	}).SetupWithManager(mgr); err != nil {
 		return fmt.Errorf("set the EtcdBackup controller up: %w", err)
 	}
 	if err := (&controllers.EtcdRestoreReconciler{
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Recorder: mgr.GetEventRecorder(resources.FieldOwner),
-		Clock: clock.RealClock{}, OperatorImage: o.image, OpenShift: openShift,
+		Clock: clock.RealClock{}, OperatorImage: o.image, AgentEnv: o.agentEnv, OpenShift: openShift,
 	}).SetupWithManager(mgr); err != nil {
 		return fmt.Errorf("set the EtcdRestore controller up: %w", err)
+	}
+	if os.Getenv(controllers.OperatorConditionVariable) != "" {
+		if err := setupOperatorCondition(mgr); err != nil {
+			return fmt.Errorf("set the OperatorCondition controller up: %w", err)
+		}
 	}
 	if err := mgr.AddHealthzCheck("healthz", healthz.Ping); err != nil {
 		return fmt.Errorf("set the health probe up: %w", err)
@@ -170,6 +197,21 @@ func setup(mgr ctrl.Manager, pool *etcd.Pool, o options) error {
 		return fmt.Errorf("set the readiness probe up: %w", err)
 	}
 	return nil
+}
+
+// setupOperatorCondition is for an operator that OLM has installed.
+func setupOperatorCondition(mgr ctrl.Manager) error {
+	uncached, err := client.New(mgr.GetConfig(), client.Options{Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper()})
+	if err != nil {
+		return err
+	}
+	upgradeable, err := conditions.InClusterFactory{Client: uncached}.NewCondition(operatorsv2.ConditionType(operatorsv2.Upgradeable))
+	if err != nil {
+		return err
+	}
+	return (&controllers.OperatorConditionReconciler{
+		Client: mgr.GetClient(), Upgradeable: upgradeable, Clock: clock.RealClock{},
+	}).SetupWithManager(mgr)
 }
 
 func managerOptions(o options, scheme *runtime.Scheme) ctrl.Options {

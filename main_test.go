@@ -2,7 +2,9 @@ package main
 
 import (
 	"maps"
+	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -13,6 +15,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/etcdpilot/etcd-operator/internal/testenv"
+	"github.com/etcdpilot/etcd-operator/internal/version"
 )
 
 func TestManagerOptionsNamespaces(t *testing.T) {
@@ -46,7 +49,8 @@ func TestIsOpenShift(t *testing.T) {
 	}
 }
 
-// TestManifests wants members to take member-run from the image that the manager runs.
+// TestManifests wants members to take member-run from the image that the manager runs, OLM to be listened to, and the images
+// of etcd to be listed that the operator is tested with.
 func TestManifests(t *testing.T) {
 	deployment := &appsv1.Deployment{}
 	for _, manifest := range testenv.Build(t, "config/default").Resources() {
@@ -61,9 +65,17 @@ func TestManifests(t *testing.T) {
 		t.Fatalf("no Deployment with one container: %+v", deployment)
 	}
 	manager := deployment.Spec.Template.Spec.Containers[0]
-	want := corev1.EnvVar{Name: "OPERATOR_IMAGE", Value: manager.Image}
-	if !slices.Contains(manager.Env, want) {
-		t.Errorf("the environment is %+v, want %+v in it", manager.Env, want)
+	want := []corev1.EnvVar{{Name: "OPERATOR_IMAGE", Value: manager.Image}, {
+		Name: "WATCH_NAMESPACE", ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{
+			FieldPath: "metadata.annotations['olm.targetNamespaces']",
+		}},
+	}}
+	for _, v := range version.Tested { // all that a mirror needs, and nothing else
+		name := "RELATED_IMAGE_ETCD_" + strings.ReplaceAll(v, ".", "_")
+		want = append(want, corev1.EnvVar{Name: name, Value: version.Image("", v)})
+	}
+	if !reflect.DeepEqual(manager.Env, want) {
+		t.Errorf("the environment is %+v, want %+v", manager.Env, want)
 	}
 	if !slices.Contains(manager.Args, "--metrics-bind-address=:8443") || !slices.Contains(manager.Args, "--leader-elect") {
 		t.Errorf("the manager is started with %q", manager.Args)

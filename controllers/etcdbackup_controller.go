@@ -43,6 +43,8 @@ type EtcdBackupReconciler struct {
 	Clock clock.PassiveClock
 	// OperatorImage is what the pods run.
 	OperatorImage string
+	// AgentEnv is how the pods reach object storage through a proxy.
+	AgentEnv []corev1.EnvVar
 	// OpenShift leaves the pods' user and group to the namespace.
 	OpenShift bool
 }

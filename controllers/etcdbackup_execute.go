@@ -90,6 +90,7 @@ func (r *EtcdBackupReconciler) agentPod(p *backupPass) resources.AgentPod {
 	b := p.object
 	pod := agentPodOf(b, "EtcdBackup", resources.LabelBackup)
 	pod.Name, pod.Policy, pod.Image, pod.OpenShift = b.Status.Run.Pod, b.Spec.Pod, r.OperatorImage, r.OpenShift
+	pod.Env = r.AgentEnv
 	pod.Task.Storage, pod.Task.Timeout = p.storage, p.observed.Timeout
 	if p.observed.Run.Task == backup.TaskClean {
 		pod.Task.Clean = &agent.Clean{}

@@ -47,6 +47,10 @@ type EtcdClusterReconciler struct {
 	Clock clock.PassiveClock
 	// OperatorImage holds member-run.
 	OperatorImage string
+	// EtcdRepository is where etcd's images come from when a spec does not say; empty for the built-in one.
+	EtcdRepository string
+	// AgentEnv is how agents reach object storage through a proxy. etcd is not given it: members are reached directly.
+	AgentEnv []corev1.EnvVar
 	// OpenShift leaves the members' user and group to the namespace.
 	OpenShift bool
 	// Concurrency is how many clusters are looked after at the same time, at least 1.

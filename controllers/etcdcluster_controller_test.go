@@ -20,6 +20,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/config"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
@@ -90,9 +91,9 @@ func asOperator(config *rest.Config) *rest.Config {
 	return own
 }
 
-func startOperator(t *testing.T, config *rest.Config) {
+func startOperator(t *testing.T, config *rest.Config, namespaces ...string) {
 	t.Helper()
-	mgr := newManager(t, config)
+	mgr := newManager(t, config, namespaces...)
 	pool := etcd.NewPool()
 	t.Cleanup(pool.Close)
 	must(t, (&controllers.EtcdClusterReconciler{
@@ -105,8 +106,10 @@ func startOperator(t *testing.T, config *rest.Config) {
 // newManager has the role and the caches of the operator, of all namespaces or of some.
 func newManager(t *testing.T, config *rest.Config, namespaces ...string) ctrl.Manager {
 	t.Helper()
+	again := true // several tests start the same controllers
 	options := ctrl.Options{
-		Scheme: testenv.Scheme(t), Metrics: metricsserver.Options{BindAddress: "0"},
+		Controller: ctrlconfig.Controller{SkipNameValidation: &again},
+		Scheme:     testenv.Scheme(t), Metrics: metricsserver.Options{BindAddress: "0"},
 		Cache: cache.Options{ByObject: controllers.Cached(), DefaultNamespaces: map[string]cache.Config{}},
 	}
 	for _, name := range namespaces {

@@ -33,7 +33,7 @@ func (r *EtcdClusterReconciler) observe(ctx context.Context, reader client.Reade
 	}
 	var problem *plan.Problem
 	c.Spec, problem = effective(c, claims.Items)
-	p.observed = plan.Observed{Now: r.Clock.Now(), Cluster: desired(c, problem)}
+	p.observed = plan.Observed{Now: r.Clock.Now(), Cluster: r.desired(c, problem)}
 	if err := r.observePods(ctx, reader, p); err != nil {
 		return nil, err
 	}
@@ -71,7 +71,7 @@ func (r *EtcdClusterReconciler) observePods(ctx context.Context, reader client.R
 		}
 		p.pods[pod.Name] = pod
 		seen := podOf(pod)
-		seen.Drift = p.revision.Drift(pod, p.cluster.Spec.Repository)
+		seen.Drift = p.revision.Drift(pod, p.observed.Cluster.Repository)
 		p.observed.Pods = append(p.observed.Pods, seen)
 	}
 	return nil

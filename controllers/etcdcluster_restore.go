@@ -108,7 +108,7 @@ func (r *EtcdClusterReconciler) commitBootstrap(p *pass, a plan.CommitBootstrap)
 	s.Restores = s.Restores[:min(len(s.Restores), restoresKept)]
 	s.ClusterID, s.Revision, s.Leader, s.CurrentVersion, s.Size = "", 0, "", "", 0
 	s.MemberStatuses, s.FormerSpec, s.LeaderMoved, s.SnapshotDue = nil, nil, nil, false
-	p.observed = plan.Observed{Now: p.observed.Now, Cluster: desired(p.cluster, p.observed.Cluster.Invalid)}
+	p.observed = plan.Observed{Now: p.observed.Now, Cluster: r.desired(p.cluster, p.observed.Cluster.Invalid)}
 }
 
 // createRestore creates the EtcdRestore that spec.restoreFrom asks for.
@@ -146,5 +146,5 @@ func (r *EtcdClusterReconciler) addRestore(p *pass, pod *corev1.Pod) error {
 			},
 		},
 	}
-	return resources.AddRestore(pod, r.OperatorImage, p.restore.Name, task, from.EncryptionSecret)
+	return resources.AddRestore(pod, r.OperatorImage, r.AgentEnv, p.restore.Name, task, from.EncryptionSecret)
 }

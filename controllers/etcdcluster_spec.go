@@ -1,6 +1,7 @@
 package controllers
 
 import (
+	"cmp"
 	"encoding/json"
 	"time"
 
@@ -66,7 +67,7 @@ func (r *EtcdClusterReconciler) readSpecs(p *pass) (err error) {
 }
 
 // desired is the part of an observation that the EtcdCluster itself holds.
-func desired(c *v1beta2.EtcdCluster, problem *plan.Problem) plan.Cluster {
+func (r *EtcdClusterReconciler) desired(c *v1beta2.EtcdCluster, problem *plan.Problem) plan.Cluster {
 	var moved time.Time
 	if m := c.Status.LeaderMoved; m != nil {
 		moved = m.Time.Time
@@ -75,7 +76,7 @@ func desired(c *v1beta2.EtcdCluster, problem *plan.Problem) plan.Cluster {
 		Namespace: c.Namespace, Name: c.Name, UID: string(c.UID), Domain: resources.Domain(c),
 		Size: int(c.Spec.Size), Paused: c.Spec.Paused, Deleting: !c.DeletionTimestamp.IsZero(),
 		Persistent: resources.Persistent(c), VolumeSize: volumeSize(c),
-		Repository: c.Spec.Repository, Version: version.Normalize(c.Spec.Version), Invalid: problem,
+		Repository: cmp.Or(c.Spec.Repository, r.EtcdRepository), Version: version.Normalize(c.Spec.Version), Invalid: problem,
 		SnapshotDue: c.Status.SnapshotDue,
 		ID:          parseID(c.Status.ClusterID), Bootstrap: bootstrapOf(c.Status.Bootstrap),
 		Revision: c.Status.Revision, Voters: status.Voters(&c.Status), LeaderMoved: moved,

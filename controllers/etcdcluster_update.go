@@ -168,7 +168,9 @@ func (r *EtcdClusterReconciler) pullImages(ctx context.Context, p *pass, a plan.
 
 // podOptions are what the operator adds to every pod.
 func (r *EtcdClusterReconciler) podOptions() resources.PodOptions {
-	return resources.PodOptions{OperatorImage: r.OperatorImage, OpenShift: r.OpenShift}
+	return resources.PodOptions{
+		OperatorImage: r.OperatorImage, Repository: r.EtcdRepository, OpenShift: r.OpenShift,
+	}
 }
 
 // optionsFor are those of one new pod.

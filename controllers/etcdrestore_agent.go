@@ -27,6 +27,7 @@ func (r *EtcdRestoreReconciler) agentPod(p *restorePass) (*corev1.Pod, error) {
 	o := p.object
 	pod := agentPodOf(o, "EtcdRestore", resources.LabelRestore)
 	pod.Name, pod.Policy, pod.Image, pod.OpenShift = o.Status.Run.Pod, o.Spec.Pod, r.OperatorImage, r.OpenShift
+	pod.Env = r.AgentEnv
 	pod.EncryptionSecret = o.Status.Source.EncryptionSecret
 	pod.Task = restoreTask(p, pod.Task)
 	return pod.Pod()

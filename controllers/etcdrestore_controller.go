@@ -41,6 +41,8 @@ type EtcdRestoreReconciler struct {
 	Clock clock.PassiveClock
 	// OperatorImage holds the agent.
 	OperatorImage string
+	// AgentEnv is how the pods reach object storage through a proxy.
+	AgentEnv []corev1.EnvVar
 	// OpenShift leaves the pods' user and group to the namespace.
 	OpenShift bool
 }

@@ -147,6 +147,8 @@ const (
 	ReasonTimeout = "Timeout"
 	// ReasonAccepted means that an object is carried out.
 	ReasonAccepted = "Accepted"
+	// ReasonClustersBusy is why an OperatorCondition tells OLM to wait: restores, updates or changes of members are under way.
+	ReasonClustersBusy = "ClustersBusy"
 	// ReasonClusterMissing means that there is no EtcdCluster of that name in the namespace: create it, or give an
 	// EtcdRestore a template for it.
 	ReasonClusterMissing = "ClusterMissing"

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/KimMachineGun/automemlimit/memlimit"
+	_ "golang.org/x/crypto/x509roots/fallback" // the image has no authorities; those of a system or of SSL_CERT_FILE win
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 )

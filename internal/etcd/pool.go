@@ -123,6 +123,7 @@ func connect(config *tls.Config, e Endpoint) (*clientv3.Client, error) {
 		config.ServerName = e.ServerName
 	}
 	options := []grpc.DialOption{
+		grpc.WithNoProxy(), // HTTPS_PROXY is for what is outside
 		// etcd's client verifies the address rather than the configuration's ServerName, unless it is told here, too.
 		grpc.WithAuthority(e.ServerName),
 		grpc.WithChainUnaryInterceptor(metrics.CountEtcdCall),

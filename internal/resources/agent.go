@@ -39,6 +39,8 @@ type AgentPod struct {
 	EncryptionSecret, ClientTLSSecret string
 	// Image is the operator's own.
 	Image string
+	// Env is how to reach object storage through a proxy; empty without one.
+	Env []corev1.EnvVar
 	// OpenShift leaves user and group to the namespace's security context constraints.
 	OpenShift bool
 }
@@ -53,7 +55,7 @@ func (a AgentPod) Pod() (*corev1.Pod, error) {
 	if scratches(a.Task) {
 		needs.add(scratchVolume(policy.Scratch), agent.ScratchDir, false)
 	}
-	container, err := agentContainer(AgentContainer, a.Image, a.Task, needs)
+	container, err := agentContainer(AgentContainer, a.Image, a.Env, a.Task, needs)
 	if err != nil {
 		return nil, err
 	}
@@ -105,13 +107,15 @@ func scratches(t agent.Task) bool {
 
 // RestoreContainer returns the init container that restores a member's data, and the volumes of the pod that it needs. The
 // caller adds the mount of the member's data volume, and resources.
-func RestoreContainer(image string, task agent.Task, encryptionSecret string) (corev1.Container, []corev1.Volume, error) {
+func RestoreContainer(image string, env []corev1.EnvVar, task agent.Task, encryptionSecret string) (
+	corev1.Container, []corev1.Volume, error,
+) {
 	needs := needsOf(task, encryptionSecret, "")
-	container, err := agentContainer(RestoreContainerName, image, task, needs)
+	container, err := agentContainer(RestoreContainerName, image, env, task, needs)
 	return container, needs.volumes, err
 }
 
-func agentContainer(name, image string, task agent.Task, needs *agentNeeds) (corev1.Container, error) {
+func agentContainer(name, image string, env []corev1.EnvVar, task agent.Task, needs *agentNeeds) (corev1.Container, error) {
 	text, err := json.Marshal(task)
 	if err != nil {
 		return corev1.Container{}, fmt.Errorf("encode the agent's task: %w", err)
@@ -121,7 +125,7 @@ func agentContainer(name, image string, task agent.Task, needs *agentNeeds) (cor
 		Image:           image,
 		ImagePullPolicy: corev1.PullIfNotPresent,
 		Command:         []string{"/manager", agent.Command},
-		Env:             []corev1.EnvVar{{Name: agent.EnvTask, Value: string(text)}},
+		Env:             append([]corev1.EnvVar{{Name: agent.EnvTask, Value: string(text)}}, env...),
 		Ports: []corev1.ContainerPort{
 			{Name: "progress", ContainerPort: agent.ProgressPort, Protocol: corev1.ProtocolTCP},
 		},

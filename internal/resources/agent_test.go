@@ -58,6 +58,9 @@ var agentPods = map[string]func(*AgentPod){
 		a.Labels = map[string]string{LabelRestore: "back"}
 		a.Task.Backup, a.Task.Verify = nil, &agent.Verify{EtcdVersion: "3.6.16"}
 	},
+	"agent-proxy": func(a *AgentPod) {
+		a.Env = []corev1.EnvVar{{Name: "HTTPS_PROXY", Value: "http://proxy:3128"}, {Name: "NO_PROXY", Value: ".svc"}}
+	},
 	"agent-clean": func(a *AgentPod) {
 		onClaim(a)
 		a.Task.Backup, a.Task.Clean = nil, &agent.Clean{}
@@ -85,7 +88,7 @@ func restorePod(t *testing.T) *corev1.Pod {
 	t.Helper()
 	task := agentPod(onClaim).Task
 	task.Backup, task.Restore = nil, &agent.Restore{Object: "o", SHA256: "s", Folder: "/var/etcd/data", EtcdVersion: "3.6.16"}
-	container, volumes, err := RestoreContainer("operator:1", task, "passphrase")
+	container, volumes, err := RestoreContainer("operator:1", nil, task, "passphrase")
 	if err != nil {
 		t.Fatal(err)
 	}

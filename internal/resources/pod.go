@@ -34,6 +34,8 @@ const (
 type PodOptions struct {
 	// OperatorImage holds member-run.
 	OperatorImage string
+	// Repository is where etcd's images come from when the spec does not say; empty for the built-in one.
+	Repository string
 	// EtcdVersion is the version to run, for example "3.6.16".
 	EtcdVersion string
 	// Persistent puts the data on the claim of the pod's name rather than in an emptyDir volume.
@@ -158,7 +160,7 @@ func etcd(c *v1beta2.EtcdCluster, config string, o PodOptions) corev1.Container 
 	policy := podPolicy(c)
 	return corev1.Container{
 		Name:            EtcdContainer,
-		Image:           version.Image(c.Spec.Repository, o.EtcdVersion),
+		Image:           version.Image(cmp.Or(c.Spec.Repository, o.Repository), o.EtcdVersion),
 		ImagePullPolicy: cmp.Or(policy.ImagePullPolicy, corev1.PullIfNotPresent),
 		Command:         []string{binaryPath, "start"},
 		Env: []corev1.EnvVar{

@@ -148,6 +148,23 @@ func TestRevisionIsTheOperatorsNot(t *testing.T) {
 	if a != b || errA != nil || errB != nil {
 		t.Errorf("%+v and %+v, %v, %v", a, b, errA, errB)
 	}
+	if drift := b.Drift(build(t, cluster(func(*v1beta2.EtcdCluster) {}), nil, options), ""); drift.Any() {
+		t.Errorf("a pod that an operator of another image has made differs: %+v", drift)
+	}
+}
+
+// TestRepository takes the spec's before the operator's.
+func TestRepository(t *testing.T) {
+	mirrored := options
+	mirrored.Repository = "mirror.example.com/etcd"
+	for want, spec := range map[string]string{
+		"mirror.example.com/etcd:v3.6.16": "", "registry.example.com/etcd:v3.6.16": "registry.example.com/etcd",
+	} {
+		pod := build(t, cluster(func(c *v1beta2.EtcdCluster) { c.Spec.Repository = spec }), nil, mirrored)
+		if got := EtcdOf(pod).Image; got != want {
+			t.Errorf("spec.repository %q gives %s, want %s", spec, got, want)
+		}
+	}
 }
 
 func TestMetadataPatch(t *testing.T) {

@@ -9,8 +9,8 @@ import (
 
 // AddRestore has a member's pod make its data of a snapshot before etcd starts. The pod has the credentials of the storage as
 // long as it lives; it is made again without them once the cluster is up.
-func AddRestore(pod *corev1.Pod, image, restore string, task agent.Task, encryptionSecret string) error {
-	container, volumes, err := RestoreContainer(image, task, encryptionSecret)
+func AddRestore(pod *corev1.Pod, image string, env []corev1.EnvVar, restore string, task agent.Task, encryptionSecret string) error {
+	container, volumes, err := RestoreContainer(image, env, task, encryptionSecret)
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,10 @@ var Operator = "dev"
 // DefaultEtcd is what a cluster runs when its spec names no version.
 const DefaultEtcd = "3.6.16"
 
-// DefaultRepository is where etcd's images come from when the spec names no repository.
+// Tested are the etcd versions that this operator is tested with, the newest of each minor release.
+var Tested = []string{"3.5.35", DefaultEtcd, "3.7.3"}
+
+// DefaultRepository is where etcd's images come from when neither the spec nor the operator's environment names a repository.
 const DefaultRepository = "quay.io/coreos/etcd"
 
 // floors are the lowest supported patch releases by minor, from etcd's upgrade guides: older ones have membership and
@@ -37,7 +40,8 @@ func Supported(v string) error {
 	floor, known := floors[parsed.Minor()]
 	switch {
 	case parsed.Major() != 3 || parsed.Minor() > 7:
-		return fmt.Errorf("etcd %s is not known to this operator: use 3.5, 3.6 or 3.7", v)
+		return fmt.Errorf("etcd %s is not known to this operator: use one of %s, or another patch release of theirs",
+			v, strings.Join(Tested, ", "))
 	case !known:
 		return fmt.Errorf("etcd %s is too old: start with %s; data of etcd 3.4 and older must first be upgraded to 3.5 "+
 			"one minor at a time", v, DefaultEtcd)

@@ -1,6 +1,7 @@
 package version
 
 import (
+	"os"
 	"strings"
 	"testing"
 )
@@ -13,7 +14,7 @@ func TestSupported(t *testing.T) {
 		"3.5.31":     "use 3.5.32 or later",
 		"3.6.10":     "use 3.6.11 or later",
 		"3.2.13":     "too old",
-		"3.9.0":      "not known",
+		"3.9.0":      "use one of 3.5.35, 3.6.16, 3.7.3",
 		"4.0.0":      "not known",
 		"2.3.8":      "not known",
 		"latest":     "is not a version",
@@ -27,6 +28,25 @@ func TestSupported(t *testing.T) {
 		if want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("Supported(%q) = %v, want an error with %q", version, err, want)
 		}
+	}
+}
+
+// TestTested holds that what is called tested is what the tests run.
+func TestTested(t *testing.T) {
+	for _, v := range Tested {
+		pins, err := os.ReadFile("../../hack/tools/etcd" + strings.ReplaceAll(Minor(v), ".", "") + "/go.mod")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := "go.etcd.io/etcd/server/v3 v" + v; !strings.Contains(string(pins), want+" ") {
+			t.Errorf("etcd %s is none that the tests run: its tool does not pin %s", v, want)
+		}
+		if err := Supported(v); err != nil {
+			t.Error(err)
+		}
+	}
+	if len(Tested) != len(floors) {
+		t.Errorf("%d minor releases are supported and %d tested", len(floors), len(Tested))
 	}
 }
 

@@ -16,6 +16,9 @@ import (
 	"time"
 )
 
+// BehindProxy is a name of the server that only a proxy knows the address of.
+const BehindProxy = "storage.example"
+
 // writeCertificate writes a key and a certificate that vouches for itself, and returns the latter in PEM.
 func writeCertificate(t testing.TB, folder string) []byte {
 	t.Helper()
@@ -26,7 +29,7 @@ func writeCertificate(t testing.TB, folder string) []byte {
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
 		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign, IsCA: true, BasicConstraintsValid: true,
-		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, DNSNames: []string{BehindProxy},
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
 	if err != nil {

@@ -1,0 +1,95 @@
+package status
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+)
+
+const (
+	// workLimit is how long work holds an upgrade of the operator up. What takes longer than that has come to a standstill
+	// that nobody has recognized, and it may take the new operator to end it.
+	workLimit = 6 * time.Hour
+	// namedMost is how many clusters a message names.
+	namedMost = 10
+)
+
+// standstill are the reasons for which a cluster goes on only if something changes that is not in the operator's hands, or
+// not soon.
+var standstill = []string{
+	v1beta2.ReasonUpdateStopped, v1beta2.ReasonPodCannotStart, v1beta2.ReasonActionFailed, v1beta2.ReasonMemberDown,
+	v1beta2.ReasonQuorumAtRisk, v1beta2.ReasonQuorumLost, v1beta2.ReasonWaitingForResize, v1beta2.ReasonWaitingForVolume,
+	v1beta2.ReasonWaitingForPrevious, v1beta2.ReasonWaitingForRestore,
+}
+
+// Upgradeable tells whether a new version of the operator may take over, and in a reason and a message why not: a restore, an
+// update or a change of members is under way. What stands still holds nothing up: a new operator may be what it needs.
+func Upgradeable(clusters []v1beta2.EtcdCluster, restores []v1beta2.EtcdRestore, at time.Time) (ok bool, reason, message string) {
+	restored := map[string]v1beta2.RestorePhase{}
+	for i := range restores {
+		if r := &restores[i]; r.Status.Phase == v1beta2.RestoreReplacing || prepares(r) {
+			restored[r.Namespace+"/"+r.Spec.EtcdCluster.Name] = r.Status.Phase
+		}
+	}
+	var busy []string
+	for i := range clusters {
+		c := &clusters[i]
+		name := c.Namespace + "/" + c.Name
+		if what := underWay(c, restored[name], at); what != "" {
+			busy = append(busy, "EtcdCluster "+name+" "+what)
+		}
+	}
+	if len(busy) == 0 {
+		return true, v1beta2.ReasonAsExpected, "no restore, update or change of members is under way"
+	}
+	slices.Sort(busy)
+	if n := len(busy) - namedMost; n > 0 {
+		busy = append(busy[:namedMost], fmt.Sprintf("%d more", n))
+	}
+	return false, v1beta2.ReasonClustersBusy, strings.Join(busy, "; ") +
+		": the operator is upgraded once that has ended, or at once if spec.overrides of this OperatorCondition says so"
+}
+
+// prepares tells whether a pod is at work for a restore that has changed nothing yet. Its time is limited.
+func prepares(r *v1beta2.EtcdRestore) bool { return r.Status.CompletedAt == nil && r.Status.Run != nil }
+
+// underWay says what is done to the cluster, empty if nothing is that an upgrade has to wait for.
+func underWay(c *v1beta2.EtcdCluster, restored v1beta2.RestorePhase, at time.Time) string {
+	const restores, updates, changes = "is being restored", "is being updated", "gets or loses members"
+	s := &c.Status
+	switch {
+	case restored != "" && restored != v1beta2.RestoreReplacing:
+		return restores // whatever the cluster does meanwhile
+	case !moves(c, at):
+		return ""
+	case restored != "", len(s.Restores) > 0 && s.Restores[0].CompletedAt == nil:
+		return restores
+	case !latched(s): // a first start goes on with any operator
+		return ""
+	case s.FormerSpec != nil, s.TargetVersion != "" && s.CurrentVersion != "":
+		return updates
+	case s.Size != c.Spec.Size, slices.ContainsFunc(s.MemberStatuses, learns):
+		return changes
+	}
+	return ""
+}
+
+func learns(m v1beta2.MemberStatus) bool { return m.Role == v1beta2.MemberRoleLearner }
+
+// moves tells whether what is done to the cluster can be expected to end by itself.
+func moves(c *v1beta2.EtcdCluster, at time.Time) bool {
+	p := meta.FindStatusCondition(c.Status.Conditions, v1beta2.ConditionProgressing)
+	switch {
+	case p == nil || !c.DeletionTimestamp.IsZero():
+		return false
+	case p.Status != metav1.ConditionTrue: // it is blocked or paused, or has yet to begin
+		return p.Reason == v1beta2.ReasonSpecReached
+	}
+	return !slices.Contains(standstill, p.Reason) && at.Sub(p.LastTransitionTime.Time) < workLimit
+}
