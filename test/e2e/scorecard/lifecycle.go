@@ -46,8 +46,20 @@ func fullLifecycle(ctx context.Context, t *trial) error {
 
 // backup takes one into a volume of its own, and has it restored on trial.
 func (t *trial) backup(ctx context.Context) error {
-	claim := &corev1.PersistentVolumeClaim{
-		ObjectMeta: metav1.ObjectMeta{Name: t.name},
+	if err := t.add(ctx, claimOf(t.name)); err != nil {
+		return err
+	}
+	backup := backupOf(t.name)
+	if err := t.add(ctx, backup); err != nil {
+		return err
+	}
+	return t.succeeds(ctx, backup, func() bool { return backup.Status.Succeeded && len(backup.Status.Snapshots) > 0 })
+}
+
+// claimOf is room for a backup.
+func claimOf(name string) *corev1.PersistentVolumeClaim {
+	return &corev1.PersistentVolumeClaim{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
 		Spec: corev1.PersistentVolumeClaimSpec{
 			AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
 			Resources: corev1.VolumeResourceRequirements{
@@ -55,31 +67,22 @@ func (t *trial) backup(ctx context.Context) error {
 			},
 		},
 	}
-	if err := t.add(ctx, claim); err != nil {
-		return err
-	}
-	backup := &v1beta2.EtcdBackup{
-		ObjectMeta: metav1.ObjectMeta{Name: t.name},
+}
+
+// backupOf is a backup of a cluster, into a claim of the same name.
+func backupOf(name string) *v1beta2.EtcdBackup {
+	return &v1beta2.EtcdBackup{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
 		Spec: v1beta2.EtcdBackupSpec{
-			EtcdCluster: &v1beta2.EtcdClusterRef{Name: t.name}, Verify: v1beta2.VerifyRestore,
-			Storage: &v1beta2.Storage{URL: "file:///etcd", PersistentVolumeClaim: t.name},
+			EtcdCluster: &v1beta2.EtcdClusterRef{Name: name}, Verify: v1beta2.VerifyRestore,
+			Storage: &v1beta2.Storage{URL: "file:///etcd", PersistentVolumeClaim: name},
 		},
 	}
-	if err := t.add(ctx, backup); err != nil {
-		return err
-	}
-	return t.succeeds(ctx, backup, func() bool { return backup.Status.Succeeded && len(backup.Status.Snapshots) > 0 })
 }
 
 // restore puts the backup back: what was written before it is there, and what was written after it is not.
 func (t *trial) restore(ctx context.Context, c *harness.Cluster) error {
-	restore := &v1beta2.EtcdRestore{
-		ObjectMeta: metav1.ObjectMeta{Name: t.name},
-		Spec: v1beta2.EtcdRestoreSpec{
-			EtcdCluster:   v1beta2.EtcdClusterRef{Name: t.name},
-			RestoreSource: v1beta2.RestoreSource{Backup: &v1beta2.EtcdBackupRef{Name: t.name}},
-		},
-	}
+	restore := restoreOf(t.name)
 	if err := t.add(ctx, restore); err != nil {
 		return err
 	}
@@ -93,6 +96,17 @@ func (t *trial) restore(ctx context.Context, c *harness.Cluster) error {
 		return err
 	}
 	return t.has(ctx, c, "after", 0)
+}
+
+// restoreOf is a restore of that backup.
+func restoreOf(name string) *v1beta2.EtcdRestore {
+	return &v1beta2.EtcdRestore{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Spec: v1beta2.EtcdRestoreSpec{
+			EtcdCluster:   v1beta2.EtcdClusterRef{Name: name},
+			RestoreSource: v1beta2.RestoreSource{Backup: &v1beta2.EtcdBackupRef{Name: name}},
+		},
+	}
 }
 
 // succeeds waits until an object has the wanted status.
