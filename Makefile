@@ -12,6 +12,8 @@ IMG ?= ghcr.io/etcdpilot/etcd-operator:v$(VERSION)
 PLATFORMS ?= linux/amd64,linux/arm64,linux/ppc64le,linux/s390x
 # CLIENT_IMG is the test client's image, for a demo on a cluster other than the lab.
 CLIENT_IMG ?=
+# SCORECARD_IMG is the image of our own scorecard tests.
+SCORECARD_IMG ?= ghcr.io/etcdpilot/etcd-operator-scorecard:v$(VERSION)
 KUBECTL ?= kubectl
 CONTAINER_TOOL ?= docker
 NODES ?= 3
@@ -49,6 +51,9 @@ CONCURRENT := ./controllers/... ./internal/agent/... ./internal/blobstore/... ./
 content = $(shell cat $(1) | sha256sum | cut -c1-12)
 LAB_IMG = etcd-operator.local/etcd-operator:$(call content,$(BIN)/manager $(BIN)/member-run)
 LAB_CLIENT_IMG = etcd-operator.local/test-client:$(call content,$(BIN)/test-client)
+# The same operator once more, in the part of the version before this one.
+LAB_PREVIOUS_IMG = etcd-operator.local/etcd-operator:$(call content,$(BIN)/previous/manager $(BIN)/previous/member-run)
+LAB_SCORECARD_IMG = etcd-operator.local/scorecard:$(call content,$(BIN)/scorecard-etcd)
 
 # operator-image is what the Dockerfile's last stage makes of the programs in the folder $(1); a test compares the two.
 operator-image = --user 65532:65532 --entrypoint /manager \
@@ -99,6 +104,21 @@ image: build build-client lab-up ## Build the images and make them available in 
 	  --file $(BIN)/test-client:/client
 	@echo "in the lab: $(LAB_IMG) $(LAB_CLIENT_IMG)"
 
+.PHONY: build-scorecard
+build-scorecard: ## Build our own scorecard tests into bin
+	CGO_ENABLED=0 go build -C test/e2e -trimpath -ldflags "-s -w" -o $(BIN)/scorecard-etcd ./scorecard
+
+.PHONY: build-previous
+build-previous:
+	$(MAKE) build BIN=$(BIN)/previous STAMP=previous
+
+.PHONY: image-olm
+image-olm: image build-previous build-scorecard
+	$(LAB) image --name $(LAB_PREVIOUS_IMG) $(call operator-image,$(BIN)/previous)
+	$(LAB) image --name $(LAB_SCORECARD_IMG) --user 65532:65532 --entrypoint /usr/local/bin/scorecard-etcd \
+	  --file $(BIN)/scorecard-etcd:/usr/local/bin/scorecard-etcd
+	@echo "in the lab: $(LAB_PREVIOUS_IMG) $(LAB_SCORECARD_IMG)"
+
 .PHONY: docker-build
 docker-build: ## Build the operator's image IMG
 	$(CONTAINER_TOOL) build --build-arg VERSION=$(STAMP) -t $(IMG) .
@@ -120,6 +140,14 @@ build-platforms: ## Compile the operator's programs for all PLATFORMS, to see th
 	  GOOS=$${platform%/*} GOARCH=$${platform#*/} $(BUILD) -ldflags "$(LDFLAGS)" -o /dev/null . ./cmd/member-run; \
 	done
 
+.PHONY: scorecard-build
+scorecard-build: ## Build the image of our own scorecard tests SCORECARD_IMG
+	$(CONTAINER_TOOL) build -f test/e2e/scorecard/Dockerfile -t $(SCORECARD_IMG) .
+
+.PHONY: scorecard-push
+scorecard-push: ## Push the image SCORECARD_IMG
+	$(CONTAINER_TOOL) push $(SCORECARD_IMG)
+
 .PHONY: clean
 clean: ## Remove what was built here; the lab and its programs stay
 	rm -rf $(BIN) dist
@@ -140,12 +168,19 @@ test-unit: ## Run the tests that need no cluster, the explorer among them
 	go test $$(go list ./... | grep -vxF "$$(go list $(CONCURRENT) $(EXPLORED) ./test/packaging)"); \
 	go test -v $(EXPLORED) | grep -vE '^ *(=== |--- PASS)'; \
 	go test -C test/lab ./...; \
-	go test -C test/e2e $$(cd test/e2e && go list ./... | grep -v /stories)
+	go test -C test/e2e $$(cd test/e2e && go list ./... | grep -vE '/(stories|olm)$$')
 
 .PHONY: test-lab
 test-lab: image ## Run the user stories on a real Kubernetes (STORIES=regexp for some)
 	@echo "==> user stories"
 	$(on-lab) go test -C test/e2e ./stories -run '$(STORIES)' -skip '^TestBackupFaults' -count=1 -timeout=60m -v
+
+.PHONY: test-olm
+test-olm: image-olm ## Run the stories of those who install the operator by OLM (STORIES=regexp for some)
+	@echo "==> user stories with OLM"
+	$(on-lab) PREVIOUS_IMG=$(LAB_PREVIOUS_IMG) SCORECARD_IMG=$(LAB_SCORECARD_IMG) \
+	  OPM=$(call tool,opm) OPERATOR_SDK=$(call tool,operator-sdk) \
+	  go test -C test/e2e ./olm -run '$(STORIES)' -count=1 -timeout=120m -v
 
 .PHONY: test-faults
 test-faults: image ## Break things on the lab in every known way and print what each cost (FAULTS=regexp for some)
