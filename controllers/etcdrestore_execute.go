@@ -78,12 +78,24 @@ func keepResult(p *restorePass) {
 	s.Source.Object, s.Source.SHA256 = s.Snapshot.Name, s.Snapshot.SHA256
 }
 
+// createPod makes the pod of a try. A name that somebody else has is a try that failed: the next one has another.
 func (r *EtcdRestoreReconciler) createPod(ctx context.Context, p *restorePass) error {
 	pod, err := r.agentPod(p)
 	if err != nil {
 		return err
 	}
-	if err := r.Client.Create(ctx, pod, client.FieldOwner(resources.FieldOwner)); err != nil {
+	err = r.Client.Create(ctx, pod, client.FieldOwner(resources.FieldOwner))
+	if apierrors.IsAlreadyExists(err) {
+		taken, getErr := nameTaken(ctx, r.Live, p.object, pod)
+		if getErr != nil {
+			return fmt.Errorf("read Pod %s: %w", pod.Name, getErr)
+		}
+		if taken != nil {
+			p.action = p.observed.Refused(*taken)
+			return note(p, p.action)
+		}
+	}
+	if err != nil {
 		return fmt.Errorf("create Pod %s: %w", pod.Name, err)
 	}
 	return nil

@@ -22,7 +22,7 @@ import (
 
 // finish is the only way out of a pass: one status write, the events, and when to look again.
 func (r *EtcdRestoreReconciler) finish(ctx context.Context, p *restorePass, err error) (ctrl.Result, error) {
-	if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) {
+	if stale(err) {
 		return lookAgain(ctx, err)
 	}
 	if apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {

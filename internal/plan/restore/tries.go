@@ -41,6 +41,9 @@ func (o Observed) failed(why retry.Problem, hopeless bool) Action {
 	return Retry{Failure: why, After: o.Now.Add(retry.Delay(o.Run.Attempt))}
 }
 
+// Refused decides what follows if the pod of a try cannot be made: the try has failed.
+func (o Observed) Refused(why retry.Problem) Action { return o.failed(why, false) }
+
 // again begins the next try once its time has come. The pod of the last one is kept until then, for its log.
 func (o Observed) again() Action {
 	if pause := retry.Pause(o.Now, o.Run.RetryAfter); pause > 0 {

@@ -1,0 +1,58 @@
+package controllers_test
+
+import (
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/resources"
+)
+
+// foreignPod has somebody else hold the name of the first try's pod, and somebody take the labels off the second one's.
+func (s *stage) foreignPod(t *testing.T) {
+	s.running(t, "guarded", true)
+	s.from(t, "taken", "guarded", nil)
+	started := func(attempt int32) string {
+		return s.until(t, "taken", "a try", func(o *v1beta2.EtcdRestore) bool {
+			return o.Status.Run != nil && o.Status.Run.Attempt == attempt && o.Status.Run.RetryAfter == nil
+		}).Status.Run.Pod
+	}
+	again := func(message string) {
+		t.Helper()
+		o := s.until(t, "taken", "a failure", func(o *v1beta2.EtcdRestore) bool { return o.Status.Run.RetryAfter != nil })
+		s.says(t, o, v1beta2.ReasonNameTaken, message)
+		if result := s.step(t, "taken"); result.RequeueAfter < 9*time.Second || !s.warned(message) {
+			t.Errorf("it looks again in %s; the events are %q", result.RequeueAfter, s.events)
+		}
+		s.clock.SetTime(s.clock.Now().Add(time.Minute))
+	}
+	foreign := &corev1.Pod{ObjectMeta: object(started(1))}
+	foreign.Spec.Containers = []corev1.Container{{Name: "theirs", Image: "theirs"}}
+	restricted(&foreign.Spec)
+	must(t, s.Create(t.Context(), foreign))
+	again("Pod " + foreign.Name + " belongs to nobody, and EtcdRestore taken needs that name: delete it")
+
+	started(2)
+	pod, _ := s.untilPod(t, "taken")
+	delete(pod.Labels, resources.LabelRestore)
+	must(t, s.Update(t.Context(), pod))
+	again("Pod " + pod.Name + " has lost the labels")
+
+	s.verified(t, "taken")
+	must(t, s.Get(t.Context(), key(foreign.Name), foreign))
+}
+
+// restricted has a pod taken by the namespace.
+func restricted(spec *corev1.PodSpec) {
+	yes, no := true, false
+	spec.SecurityContext = &corev1.PodSecurityContext{
+		RunAsNonRoot: &yes, SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
+	}
+	for i := range spec.Containers {
+		spec.Containers[i].SecurityContext = &corev1.SecurityContext{
+			AllowPrivilegeEscalation: &no, Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
+		}
+	}
+}
