@@ -29,6 +29,7 @@ func TestEtcdBackup(t *testing.T) {
 		"suspended":    backupSuspended,
 		"foreign-pod":  backupForeignPod,
 		"lost-pod":     backupLostPod,
+		"clock-back":   backupClockBack,
 		"retained":     backupRetained,
 		"cleaned":      backupCleaned,
 		"way-out":      backupWayOut,

@@ -49,6 +49,8 @@ func note(p *restorePass, action restore.Action) error {
 			Attempt: int32(a.Run.Attempt), //nolint:gosec // counts a few tries from 1
 			Started: now, Pod: restorePodName(p.object, a.Run.Attempt),
 		}
+	case restore.Recount:
+		s.Run.Started = now
 	case restore.Retry:
 		after := metav1.NewTime(a.After)
 		s.Run.RetryAfter, s.Run.Step, s.Run.Bytes = &after, "", 0

@@ -44,6 +44,21 @@ func (s *stage) foreignPod(t *testing.T) {
 	must(t, s.Get(t.Context(), key(foreign.Name), foreign))
 }
 
+// clockBack sets the clock back by hours under a pod that never ends: its time is up no later for that.
+func (s *stage) clockBack(t *testing.T) {
+	s.running(t, "ticking", true)
+	s.from(t, "back", "ticking", nil)
+	pod, _ := s.untilPod(t, "back")
+	s.runs(t, pod, "127.0.0.72")
+	s.step(t, "back")
+	now := s.clock.Now()
+	defer s.clock.SetTime(now)
+	s.clock.SetTime(now.Add(-5 * time.Hour).Truncate(time.Second))
+	s.until(t, "back", "a new count", func(o *v1beta2.EtcdRestore) bool { return o.Status.Run.Started.Time.Equal(s.clock.Now()) })
+	s.clock.SetTime(s.clock.Now().Add(time.Hour + 8*time.Minute))
+	s.says(t, s.untilSays(t, "back", v1beta2.ReasonTimeout), v1beta2.ReasonTimeout, "did not end after 1h0m0s")
+}
+
 // restricted has a pod taken by the namespace.
 func restricted(spec *corev1.PodSpec) {
 	yes, no := true, false

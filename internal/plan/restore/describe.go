@@ -52,6 +52,8 @@ func describeStep(a Action) Description {
 		return Description{"Start", working, fmt.Sprintf("try %d begins", a.Run.Attempt)}
 	case CreatePod:
 		return Description{"CreatePod", working, "a pod is created to do the work"}
+	case Recount:
+		return Description{"Recount", working, "the clock was set back: the try counts from now"}
 	case DeletePod:
 		return Description{"DeletePod", working, fmt.Sprintf("pod %s, whose work is over, is deleted", a.Name)}
 	case Finish:

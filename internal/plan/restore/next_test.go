@@ -82,6 +82,12 @@ func TestVerifying(t *testing.T) {
 			verifying(func(o *Observed) { o.Run, o.Pod = &Run{Attempt: 1, Started: noon}, &retry.Pod{Running: true} }),
 			Wait{Reason: v1beta2.ReasonVerifying},
 		},
+		"the clock was set back": {
+			verifying(func(o *Observed) {
+				o.Run, o.Pod = &Run{Attempt: 1, Started: noon.Add(time.Hour)}, &retry.Pod{Running: true}
+			}),
+			Recount{},
+		},
 		"the pod cannot run": {
 			verifying(func(o *Observed) { o.Run, o.Pod = &Run{Attempt: 1, Started: noon}, &retry.Pod{Problem: "no node"} }),
 			Wait{Reason: v1beta2.ReasonPodCannotStart},
