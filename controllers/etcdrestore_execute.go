@@ -77,7 +77,7 @@ func keepResult(p *restorePass) {
 		return
 	}
 	s.Snapshot = p.result.Snapshot
-	s.Source.Object, s.Source.SHA256 = s.Snapshot.Name, s.Snapshot.SHA256
+	s.Source.Object, s.Source.SHA256, s.Source.DataVersion = s.Snapshot.Name, s.Snapshot.SHA256, p.result.DataVersion
 }
 
 // createPod makes the pod of a try. A name that somebody else has is a try that failed: the next one has another.

@@ -15,6 +15,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/plan/restore"
 	"github.com/etcdpilot/etcd-operator/internal/plan/retry"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
+	"github.com/etcdpilot/etcd-operator/internal/snapshot"
 )
 
 // restoreFinalizer keeps an EtcdRestore while its cluster's data is being replaced.
@@ -41,6 +42,7 @@ func (r *EtcdRestoreReconciler) observe(ctx context.Context, reader client.Reade
 	if err := observeRestored(ctx, reader, p); err != nil {
 		return nil, err
 	}
+	p.observed.Unfit = unfit(p)
 	if err := observeSource(ctx, reader, p); err != nil {
 		return nil, err
 	}
@@ -93,6 +95,22 @@ func observeRestored(ctx context.Context, reader client.Reader, p *restorePass) 
 	}
 	seen.Record = recordOf(c.Status.Restores, string(p.object.UID))
 	return nil
+}
+
+// unfit tells why the cluster cannot start from the snapshot, whose version may have been edited since that was verified.
+func unfit(p *restorePass) *retry.Problem {
+	from := p.object.Status.Source
+	if from == nil || from.DataVersion == "" || p.cluster == nil && p.object.Spec.ClusterTemplate == nil {
+		return nil
+	}
+	err := snapshot.CheckVersion(from.DataVersion, versionFor(p))
+	if err == nil {
+		return nil
+	}
+	reason, message, _ := snapshot.Explain(err)
+	return &retry.Problem{
+		Reason: reason, Message: "the cluster's version was changed after the snapshot was verified: " + message,
+	}
 }
 
 // recordOf finds a restore's record. The newest one is first: what is not done behind it never will be.

@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/agent"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 )
 
@@ -57,6 +58,32 @@ func (s *stage) clockBack(t *testing.T) {
 	s.until(t, "back", "a new count", func(o *v1beta2.EtcdRestore) bool { return o.Status.Run.Started.Time.Equal(s.clock.Now()) })
 	s.clock.SetTime(s.clock.Now().Add(time.Hour + 8*time.Minute))
 	s.says(t, s.untilSays(t, "back", v1beta2.ReasonTimeout), v1beta2.ReasonTimeout, "did not end after 1h0m0s")
+}
+
+// otherVersion has the cluster's version changed after the snapshot was verified, to one that fits and to one that does not.
+func (s *stage) otherVersion(t *testing.T) {
+	s.running(t, "edited", true)
+	s.from(t, "unfit", "edited", nil)
+	pod, _ := s.untilPod(t, "unfit")
+	s.ends(t, pod, agent.Result{Snapshot: snapshotOf("snap.db"), DataVersion: "3.6"})
+	s.untilPhase(t, "unfit", v1beta2.RestoreSaving)
+	edit := func(version string) {
+		c := s.cluster(t, "edited")
+		c.Spec.Version = version
+		must(t, s.Update(t.Context(), c))
+	}
+	edit("3.6.16")
+	pod, _ = s.untilPod(t, "unfit")
+	s.ends(t, pod, agent.Result{Snapshot: snapshotOf("safe.db")})
+	s.until(t, "unfit", "the guard", func(o *v1beta2.EtcdRestore) bool { return len(o.Finalizers) > 0 })
+	edit("3.5.32")
+	before := s.cluster(t, "edited")
+	o := s.untilPhase(t, "unfit", v1beta2.RestoreFailed)
+	s.says(t, o, v1beta2.ReasonSnapshotVersion, "set the version to 3.6 or later; nothing was done to the cluster")
+	s.until(t, "unfit", "its release", func(o *v1beta2.EtcdRestore) bool { return len(o.Finalizers) == 0 })
+	if now := s.cluster(t, "edited"); now.ResourceVersion != before.ResourceVersion {
+		t.Errorf("the cluster was touched: %+v", now)
+	}
 }
 
 // restricted has a pod taken by the namespace.

@@ -134,6 +134,10 @@ type RestoredFrom struct {
 	// sha256 of the object, in hexadecimal, known once it was read whole and checked.
 	// +optional
 	SHA256 string `json:"sha256,omitempty"`
+	// dataVersion is the version of etcd that its data is of, major.minor, known once it was read; empty if it says nothing
+	// of it.
+	// +optional
+	DataVersion string `json:"dataVersion,omitempty"`
 }
 
 // EtcdRestoreStatus tells how the restore goes.

@@ -101,7 +101,7 @@ func (r *runner) examine(ctx context.Context, m snapshot.Manifest) error {
 		if err := snapshot.CheckVersion(content.Version, r.Verify.EtcdVersion); err != nil {
 			return err
 		}
-		r.result.Snapshot = r.describe(m, v1beta2.VerifyRestore)
+		r.result.Snapshot, r.result.DataVersion = r.describe(m, v1beta2.VerifyRestore), content.Version
 		return nil
 	}
 	if err := snapshot.CheckVersion(data, r.Verify.EtcdVersion); err != nil {
@@ -111,7 +111,7 @@ func (r *runner) examine(ctx context.Context, m snapshot.Manifest) error {
 	if err := snapshot.VerifyChecksum(ctx, r.bucket, m, r.key, r.at.moved); err != nil {
 		return err
 	}
-	r.result.Snapshot = r.describe(m, v1beta2.VerifyChecksum)
+	r.result.Snapshot, r.result.DataVersion = r.describe(m, v1beta2.VerifyChecksum), data
 	return nil
 }
 
@@ -161,7 +161,7 @@ func (r *runner) verifyForeign(ctx context.Context) error {
 		return err
 	}
 	m.Revision, m.EtcdVersion = content.Current, content.Version
-	r.result.Snapshot = r.describe(m, v1beta2.VerifyRestore)
+	r.result.Snapshot, r.result.DataVersion = r.describe(m, v1beta2.VerifyRestore), content.Version
 	return nil
 }
 

@@ -80,6 +80,8 @@ func (o Observed) impossible() Action {
 	case !c.Exists && !o.Template:
 		return Blocked{v1beta2.ReasonClusterMissing, fmt.Sprintf(
 			"there is no EtcdCluster %s: create it, or create another EtcdRestore with spec.clusterTemplate", c.Name)}
+	case o.Verified && o.Unfit != nil:
+		return o.fail(*o.Unfit)
 	}
 	return nil
 }

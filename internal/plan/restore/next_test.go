@@ -15,6 +15,7 @@ var (
 	damaged = retry.Problem{Reason: v1beta2.ReasonSnapshotDamaged, Message: "use another one"}
 	full    = retry.Problem{Reason: v1beta2.ReasonStorageFull, Message: "make room"}
 	silent  = retry.Problem{Reason: v1beta2.ReasonEtcdUnreachable, Message: "nobody answers"}
+	unfit   = retry.Problem{Reason: v1beta2.ReasonSnapshotVersion, Message: "set the version"}
 	up      = Cluster{Name: "c", Exists: true, Held: true, Answers: true}
 	down    = Cluster{Name: "c", Exists: true, Held: true}
 )
@@ -125,6 +126,12 @@ func TestSaving(t *testing.T) {
 		"at work": {
 			saving(func(o *Observed) { o.Run, o.Pod = &Run{Attempt: 1, Started: noon}, &retry.Pod{} }), Wait{Reason: v1beta2.ReasonSaving},
 		},
+		"its version is another now": {
+			saving(func(o *Observed) { o.Saved, o.Guarded, o.Unfit = true, true, &unfit }), Fail{Reason: unfit.Reason},
+		},
+		"its version is another while it is saved": {
+			saving(both(tried(1, nil, false), func(o *Observed) { o.Unfit = &unfit })), Fail{Reason: unfit.Reason},
+		},
 		"saved":             {saving(tried(1, nil, false)), Finish{}},
 		"guarded":           {saving(func(o *Observed) { o.Saved = true }), Guard{}},
 		"replaced":          {saving(func(o *Observed) { o.Saved, o.Guarded = true, true }), Replace{}},
@@ -203,8 +210,14 @@ func TestFailSays(t *testing.T) {
 			t.Errorf("it says %q, want %q", got, want)
 		}
 	}
-	if got := Describe(saving(func(*Observed) {}).Refuse("Reason", "size")).Message; strings.Contains(got, "Skip") {
-		t.Errorf("nothing was to be saved, and it says %q", got)
+	for title, a := range map[string]Action{
+		"refused":  saving(func(*Observed) {}).Refuse("Reason", "size"),
+		"deleting": Next(saving(both(tried(1, nil, false), func(o *Observed) { o.Cluster.Deleting = true }))),
+		"unfit":    Next(saving(both(tried(1, nil, false), func(o *Observed) { o.Unfit = &unfit }))),
+	} {
+		if got := Describe(a).Message; strings.Contains(got, "Skip") || !strings.Contains(got, "nothing was done to the cluster") {
+			t.Errorf("%s: it is not for what is saved, and it says %q", title, got)
+		}
 	}
 }
 

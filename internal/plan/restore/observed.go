@@ -23,6 +23,8 @@ type Observed struct {
 	Source *Unresolved
 	// Verified is true once a snapshot was chosen, read and checked; Saved once the cluster's data was saved.
 	Verified, Saved bool
+	// Unfit is why the cluster, as it is now, cannot start from the snapshot that was verified, nil if it can.
+	Unfit *retry.Problem
 	// Ahead names another EtcdRestore that is replacing the data of the same cluster, empty if none is.
 	Ahead   string
 	Cluster Cluster
