@@ -163,6 +163,10 @@ func (r *EtcdRestoreReconciler) tell(ctx context.Context, p *restorePass, err er
 	switch a := p.action.(type) {
 	case restore.Blocked, restore.Retry, restore.Fail:
 		kind = corev1.EventTypeWarning
+	case restore.Enter:
+		if a.Of != "" && p.observed.Cluster.Held { // what is there is replaced by what it never was
+			kind = corev1.EventTypeWarning
+		}
 	case restore.Replace:
 		if a.Unsaved != "" {
 			kind = corev1.EventTypeWarning

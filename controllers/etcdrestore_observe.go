@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -42,7 +43,7 @@ func (r *EtcdRestoreReconciler) observe(ctx context.Context, reader client.Reade
 	if err := observeRestored(ctx, reader, p); err != nil {
 		return nil, err
 	}
-	p.observed.Unfit = unfit(p)
+	p.observed.Unfit, p.observed.Of = unfit(p), otherOf(p)
 	if err := observeSource(ctx, reader, p); err != nil {
 		return nil, err
 	}
@@ -111,6 +112,23 @@ func unfit(p *restorePass) *retry.Problem {
 	return &retry.Problem{
 		Reason: reason, Message: "the cluster's version was changed after the snapshot was verified: " + message,
 	}
+}
+
+// otherOf says whose data the snapshot is if it is another cluster's. An etcd that was no EtcdCluster has only an ID, which a
+// cluster that was restored or created anew has not.
+func otherOf(p *restorePass) string {
+	chosen := p.object.Status.Snapshot
+	if chosen == nil || chosen.Cluster == "" || chosen.Cluster == p.object.Namespace+"/"+p.object.Spec.EtcdCluster.Name {
+		return ""
+	}
+	if strings.Contains(chosen.Cluster, "/") {
+		return "EtcdCluster " + chosen.Cluster
+	}
+	if p.cluster == nil || p.cluster.Status.ClusterID == "" ||
+		strings.TrimLeft(p.cluster.Status.ClusterID, "0") == strings.TrimLeft(chosen.Cluster, "0") {
+		return ""
+	}
+	return "the etcd cluster " + chosen.Cluster
 }
 
 // recordOf finds a restore's record. The newest one is first: what is not done behind it never will be.

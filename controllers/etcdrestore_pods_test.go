@@ -1,10 +1,12 @@
 package controllers_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/agent"
@@ -83,6 +85,46 @@ func (s *stage) otherVersion(t *testing.T) {
 	s.until(t, "unfit", "its release", func(o *v1beta2.EtcdRestore) bool { return len(o.Finalizers) == 0 })
 	if now := s.cluster(t, "edited"); now.ResourceVersion != before.ResourceVersion {
 		t.Errorf("the cluster was touched: %+v", now)
+	}
+}
+
+// ofAnother wants it to be said whose data it is, and a warning where it replaces data that is there.
+func (s *stage) ofAnother(t *testing.T) {
+	c := s.running(t, "target", true)
+	for of, want := range map[string]string{
+		namespace + "/other": "the snapshot of EtcdCluster " + namespace + "/other is good", "c0ffee": "the snapshot of the etcd cluster c0ffee",
+		namespace + "/target": "", strings.TrimLeft(c.Status.ClusterID, "0"): "", "": "",
+	} {
+		s.events = nil
+		name := "of-" + strings.NewReplacer("/", "-").Replace("x"+of)
+		s.from(t, name, "target", func(spec *v1beta2.EtcdRestoreSpec) { spec.SafetySnapshot = v1beta2.SafetySnapshotSkip })
+		pod, _ := s.untilPod(t, name)
+		found := snapshotOf("snap.db")
+		found.Cluster = of
+		s.ends(t, pod, agent.Result{Snapshot: found})
+		if o := s.untilPhase(t, name, v1beta2.RestoreReplacing); o.Status.Snapshot.Cluster != of {
+			t.Errorf("it is %s", pretty(o))
+		}
+		if warned := s.warned("the snapshot of"); warned != (want != "") || want != "" && !s.warned(want) {
+			t.Errorf("of %q: the events are %q", of, s.events)
+		}
+		s.replaced(t, name, "target")
+		done := meta.FindStatusCondition(s.restore(t, name).Status.Conditions, v1beta2.ConditionRestored)
+		if strings.Contains(done.Message, "other") != strings.Contains(of, "other") {
+			t.Errorf("of %q: it ends with %q", of, done.Message)
+		}
+	}
+	s.from(t, "drill", "drill", func(spec *v1beta2.EtcdRestoreSpec) {
+		spec.ClusterTemplate = &v1beta2.EtcdClusterTemplate{Spec: v1beta2.EtcdClusterSpec{Size: 1}}
+	})
+	s.events = nil
+	pod, _ := s.untilPod(t, "drill")
+	found := snapshotOf("snap.db")
+	found.Cluster = namespace + "/other"
+	s.ends(t, pod, agent.Result{Snapshot: found})
+	s.untilPhase(t, "drill", v1beta2.RestoreReplacing)
+	if s.warned("EtcdCluster") || !strings.Contains(strings.Join(s.events, "\n"), "of EtcdCluster "+namespace+"/other") {
+		t.Errorf("into a new cluster: the events are %q", s.events)
 	}
 }
 

@@ -114,8 +114,8 @@ func TestChoice(t *testing.T) {
 		task := verify(func(v *Verify) { v.Choice = c.choice })
 		if c.want == "" {
 			p.fails(task, v1beta2.ReasonNoSuchObject, true)
-		} else if got := p.must(task).Snapshot.Name; got != c.want {
-			t.Errorf("%s: got %s, want %s", title, got, c.want)
+		} else if got := p.must(task).Snapshot; got.Name != c.want || got.Cluster != "ns/nightly" {
+			t.Errorf("%s: got %s of %s, want %s", title, got.Name, got.Cluster, c.want)
 		}
 	}
 	p.storage.URL = "file:///typo"
@@ -198,7 +198,7 @@ func TestForeign(t *testing.T) {
 	p.fails(verify(func(v *Verify) { v.Object, v.EtcdVersion = name, "3.5.32" }), v1beta2.ReasonSnapshotVersion, true)
 	result := p.must(verify(named(name)))
 	found := result.Snapshot
-	if result.DataVersion != "3.7" || found.Revision != revision || found.EtcdVersion != "3.7" || found.SHA256 != saved.SHA256 || found.TakenAt.IsZero() ||
+	if result.DataVersion != "3.7" || found.Cluster != "" || found.Revision != revision || found.EtcdVersion != "3.7" || found.SHA256 != saved.SHA256 || found.TakenAt.IsZero() ||
 		found.Verification != v1beta2.VerifyRestore || found.StoredSize != saved.StoredSize {
 		t.Errorf("found %+v", found)
 	}

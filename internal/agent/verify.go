@@ -59,13 +59,16 @@ func (r *runner) verifyLatest(ctx context.Context) error {
 func clusters(of []snapshot.Manifest) []string {
 	names := map[string]bool{}
 	for _, m := range of {
-		name := m.Cluster.ID
-		if m.Cluster.Name != "" {
-			name = m.Cluster.Namespace + "/" + m.Cluster.Name
-		}
-		names[name] = true
+		names[nameOf(m.Cluster)] = true
 	}
 	return slices.Sorted(maps.Keys(names))
+}
+
+func nameOf(c snapshot.Cluster) string {
+	if c.Name == "" {
+		return c.ID
+	}
+	return c.Namespace + "/" + c.Name
 }
 
 // fits tells whether a snapshot is among those to choose from.

@@ -57,7 +57,7 @@ func both(all ...func(*Observed)) func(*Observed) {
 func TestVerifying(t *testing.T) {
 	first := Start{Run{Attempt: 1, Started: noon}}
 	table(t, map[string]row{
-		"created":               {Observed{Now: noon, Cluster: up}, Enter{v1beta2.RestoreVerifying}},
+		"created":               {Observed{Now: noon, Cluster: up}, Enter{Phase: v1beta2.RestoreVerifying}},
 		"answered before":       {Observed{Former: true, Cluster: up}, Idle{Reason: v1beta2.ReasonAnsweredBefore}},
 		"called off at once":    {Observed{Deleting: true}, Idle{Reason: v1beta2.ReasonTerminating}},
 		"begins":                {verifying(func(*Observed) {}), first},
@@ -114,9 +114,13 @@ func TestVerifying(t *testing.T) {
 		},
 		"called off":                   {verifying(both(tried(1, nil, false), func(o *Observed) { o.Deleting = true })), Idle{Reason: v1beta2.ReasonTerminating}},
 		"its pod is over":              {verifying(func(o *Observed) { o.Verified, o.Strays = true, []retry.Pod{{Name: "p", UID: "u"}} }), DeletePod{"p", "u"}},
-		"its pod stays on a lost node": {verifying(func(o *Observed) { o.Verified, o.Strays = true, []retry.Pod{{Deleting: true}} }), Enter{v1beta2.RestoreSaving}},
-		"verified":                     {verifying(func(o *Observed) { o.Verified = true }), Enter{v1beta2.RestoreSaving}},
-		"another was first":            {verifying(func(o *Observed) { o.Verified, o.Ahead = true, "r" }), Wait{Reason: v1beta2.ReasonWaitingForRestore}},
+		"its pod stays on a lost node": {verifying(func(o *Observed) { o.Verified, o.Strays = true, []retry.Pod{{Deleting: true}} }), Enter{Phase: v1beta2.RestoreSaving}},
+		"verified":                     {verifying(func(o *Observed) { o.Verified = true }), Enter{Phase: v1beta2.RestoreSaving}},
+		"of another cluster": {
+			verifying(func(o *Observed) { o.Verified, o.Of = true, "EtcdCluster ns/d" }),
+			Enter{Phase: v1beta2.RestoreSaving, Of: "EtcdCluster ns/d"},
+		},
+		"another was first": {verifying(func(o *Observed) { o.Verified, o.Ahead = true, "r" }), Wait{Reason: v1beta2.ReasonWaitingForRestore}},
 	})
 }
 
@@ -217,6 +221,23 @@ func TestFailSays(t *testing.T) {
 	} {
 		if got := Describe(a).Message; strings.Contains(got, "Skip") || !strings.Contains(got, "nothing was done to the cluster") {
 			t.Errorf("%s: it is not for what is saved, and it says %q", title, got)
+		}
+	}
+}
+
+// TestOf wants it to be told whose data it is, wherever it is another cluster's.
+func TestOf(t *testing.T) {
+	for _, o := range []Observed{
+		verifying(func(o *Observed) { o.Verified = true }),
+		saving(func(o *Observed) { o.Saved, o.Guarded = true, true }),
+		replacing(up, &Record{Completed: true}),
+	} {
+		if got := Describe(Next(o)).Message; strings.Contains(got, "EtcdCluster") {
+			t.Errorf("of its own data it says %q", got)
+		}
+		o.Of = "EtcdCluster ns/d"
+		if got := Describe(Next(o)).Message; !strings.Contains(got, "of EtcdCluster ns/d") {
+			t.Errorf("of another's data it says %q", got)
 		}
 	}
 }
