@@ -30,6 +30,7 @@ func TestEtcdRestore(t *testing.T) {
 	t.Run("the clock is set back", s.clockBack)
 	t.Run("the version is changed", s.otherVersion)
 	t.Run("a snapshot of another cluster", s.ofAnother)
+	t.Run("the first member restores", s.memberRestores)
 	t.Run("an EtcdBackup", s.ofBackup)
 	t.Run("a stanza of coreos/etcd-operator", s.legacySource)
 	t.Run("a cluster that is missing", s.missingCluster)

@@ -64,10 +64,8 @@ func (r *EtcdRestoreReconciler) writeStatus(ctx context.Context, p *restorePass,
 		return nil // it says nothing new, and there may be nothing left to write to
 	}
 	s := &p.object.Status
-	if _, waits := p.action.(restore.Wait); waits && p.pod != nil && p.observed.Run.RetryAfter.IsZero() {
-		if progress := p.progress(ctx); progress != nil {
-			s.Run.Step, s.Run.Bytes = string(progress.Step), progress.Bytes
-		}
+	if _, waits := p.action.(restore.Wait); waits {
+		p.follow(ctx)
 	}
 	describeRestore(p, err)
 	if equality.Semantic.DeepEqual(p.before, s) {

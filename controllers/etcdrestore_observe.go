@@ -50,6 +50,9 @@ func (r *EtcdRestoreReconciler) observe(ctx context.Context, reader client.Reade
 	if err := observeAhead(ctx, reader, p); err != nil {
 		return nil, err
 	}
+	if err := observeMemberRun(ctx, reader, p); err != nil {
+		return nil, err
+	}
 	return p, observeRestorePods(ctx, reader, p)
 }
 

@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/agent"
@@ -128,15 +129,55 @@ func (s *stage) ofAnother(t *testing.T) {
 	}
 }
 
+// memberRestores shows how far the first member is.
+func (s *stage) memberRestores(t *testing.T) {
+	s.running(t, "growing", true)
+	s.from(t, "grown", "growing", func(spec *v1beta2.EtcdRestoreSpec) { spec.SafetySnapshot = v1beta2.SafetySnapshotSkip })
+	s.verified(t, "grown")
+	o := s.untilPhase(t, "grown", v1beta2.RestoreReplacing)
+	c := s.cluster(t, "growing")
+	c.Status.Bootstrap = &v1beta2.BootstrapStatus{
+		Incarnation: 2, Token: "token", Members: []string{"growing-2"}, ClusterID: "1", Restore: string(o.UID),
+	}
+	must(t, s.Status().Update(t.Context(), c))
+	if s.step(t, "grown"); s.restore(t, "grown").Status.Run != nil {
+		t.Errorf("nobody is at work yet: %s", pretty(s.restore(t, "grown")))
+	}
+	pod := &corev1.Pod{ObjectMeta: object("growing-2")}
+	pod.Spec.InitContainers = []corev1.Container{{Name: resources.RestoreContainerName, Image: "operator"}}
+	pod.Spec.Containers = []corev1.Container{{Name: resources.EtcdContainer, Image: "etcd"}}
+	restricted(&pod.Spec)
+	must(t, s.Create(t.Context(), pod))
+	const ip = "127.0.0.73"
+	serveProgress(t, ip, agent.Progress{Step: agent.StepReading, Bytes: 4711})
+	state := func(state corev1.ContainerState) {
+		pod.Status.PodIP, pod.Status.PodIPs = ip, []corev1.PodIP{{IP: ip}}
+		pod.Status.InitContainerStatuses = []corev1.ContainerStatus{{
+			Name: resources.RestoreContainerName, Image: "operator", RestartCount: 1, State: state,
+		}}
+		must(t, s.Status().Update(t.Context(), pod))
+	}
+	state(corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.Now()}})
+	s.until(t, "grown", "progress", func(o *v1beta2.EtcdRestore) bool {
+		run := o.Status.Run
+		return run != nil && run.Pod == "growing-2" && run.Attempt == 2 && run.Step == "Reading" && run.Bytes == 4711
+	})
+	state(corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Reason: "Completed"}})
+	s.until(t, "grown", "the end of it", func(o *v1beta2.EtcdRestore) bool { return o.Status.Run == nil })
+	s.replaced(t, "grown", "growing")
+}
+
 // restricted has a pod taken by the namespace.
 func restricted(spec *corev1.PodSpec) {
 	yes, no := true, false
 	spec.SecurityContext = &corev1.PodSecurityContext{
 		RunAsNonRoot: &yes, SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
 	}
-	for i := range spec.Containers {
-		spec.Containers[i].SecurityContext = &corev1.SecurityContext{
-			AllowPrivilegeEscalation: &no, Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
+	for _, all := range [][]corev1.Container{spec.InitContainers, spec.Containers} {
+		for i := range all {
+			all[i].SecurityContext = &corev1.SecurityContext{
+				AllowPrivilegeEscalation: &no, Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
+			}
 		}
 	}
 }

@@ -161,7 +161,7 @@ type EtcdRestoreStatus struct {
 	// safetySnapshot is where the data was saved that was replaced; empty if there was none to save.
 	// +optional
 	SafetySnapshot *SnapshotStatus `json:"safetySnapshot,omitempty"`
-	// run is the pod that is at work.
+	// run is the pod that is at work; while Replacing that of the first member, until it has made its data of the snapshot.
 	// +optional
 	Run *AgentRun `json:"run,omitempty"`
 	// completedAt is when the cluster ran on the restored data, or the restore was given up.
