@@ -38,7 +38,7 @@ func (r *runner) backup(ctx context.Context) error {
 		Name: r.name(e), Cluster: r.Backup.Cluster, Writer: r.Writer, Encoding: e, Progress: r.at.moved,
 	})
 	if err != nil {
-		return err
+		return r.denied(err)
 	}
 	if err := r.check(ctx, m); err != nil {
 		return r.discard(ctx, m, err)
