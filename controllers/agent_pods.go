@@ -80,6 +80,40 @@ func observeAgents(ctx context.Context, reader client.Reader, owner client.Objec
 	return a, nil
 }
 
+// nameTaken says why a try cannot have its pod: another one has its name. It is nil if that is the pod that is wanted, which
+// an earlier pass made and could not say so, or if the name is free by now: whoever looks again sees which.
+func nameTaken(ctx context.Context, live client.Reader, owner client.Object, wanted *corev1.Pod) (*retry.Problem, error) {
+	pod := &corev1.Pod{}
+	if err := live.Get(ctx, client.ObjectKeyFromObject(wanted), pod); err != nil {
+		return nil, client.IgnoreNotFound(err)
+	}
+	kind := wanted.OwnerReferences[0].Kind
+	holder := "nobody"
+	if ref := metav1.GetControllerOf(pod); ref != nil {
+		holder = ref.Kind + " " + ref.Name
+	}
+	switch {
+	case !metav1.IsControlledBy(pod, owner):
+		return &retry.Problem{Reason: v1beta2.ReasonNameTaken, Message: fmt.Sprintf(
+			"Pod %s belongs to %s, and %s %s needs that name: delete it, or give the %s another name",
+			pod.Name, holder, kind, owner.GetName(), kind)}, nil
+	case !found(pod, wanted):
+		return &retry.Problem{Reason: v1beta2.ReasonNameTaken, Message: fmt.Sprintf(
+			"Pod %s has lost the labels that it is found by: delete it", pod.Name)}, nil
+	}
+	return nil, nil
+}
+
+// found tells whether the pod has the labels that lead to it.
+func found(pod, wanted *corev1.Pod) bool {
+	for _, key := range []string{resources.LabelApp, resources.LabelBackup, resources.LabelRestore} {
+		if pod.Labels[key] != wanted.Labels[key] {
+			return false
+		}
+	}
+	return true
+}
+
 // agentOf reads what matters of a pod, and what it has left, nil if nothing.
 func agentOf(pod *corev1.Pod) (retry.Pod, *agent.Result) {
 	phase := phaseOf(pod)

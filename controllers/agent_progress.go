@@ -40,7 +40,12 @@ func (a *agentPods) progress(ctx context.Context) *agent.Progress {
 	if a.seen == nil || !a.seen.Running {
 		return nil
 	}
-	progress, ok := askProgress(ctx, a.pod.Status.PodIP)
+	return a.ask(ctx, a.pod.Status.PodIP)
+}
+
+// ask asks whoever is at the address.
+func (a *agentPods) ask(ctx context.Context, ip string) *agent.Progress {
+	progress, ok := askProgress(ctx, ip)
 	if a.silent = !ok; a.silent {
 		return nil
 	}

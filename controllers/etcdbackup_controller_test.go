@@ -26,9 +26,11 @@ func TestEtcdBackup(t *testing.T) {
 		"shared":       backupShared,
 		"cluster":      backupOfCluster,
 		"bad-spec":     backupBadSpec,
+		"at-once":      backupAtOnce,
 		"suspended":    backupSuspended,
 		"foreign-pod":  backupForeignPod,
 		"lost-pod":     backupLostPod,
+		"clock-back":   backupClockBack,
 		"retained":     backupRetained,
 		"cleaned":      backupCleaned,
 		"way-out":      backupWayOut,
@@ -251,6 +253,27 @@ func backupShared(t *testing.T, w *backups) {
 	w.settle(t, "a")
 	if again := w.pod(t, "a"); again.Name == a.Name {
 		t.Errorf("%s has no other try", a.Name)
+	}
+}
+
+// backupAtOnce takes one beside a schedule, which goes on as if there was none.
+func backupAtOnce(t *testing.T, w *backups) {
+	same := func(s *v1beta2.EtcdBackupSpec) { s.Storage.URL = "s3://at-once/x" }
+	w.backup(t, "hourly", func(s *v1beta2.EtcdBackupSpec) { same(s); hourly(s) })
+	w.settle(t, "hourly")
+	w.ends(t, w.pod(t, "hourly"), w.taken(1, 1))
+	w.settle(t, "hourly")
+	before := w.read(t, "hourly").Status
+	w.later(10 * time.Minute)
+	w.backup(t, "now", same)
+	w.settle(t, "now")
+	w.settle(t, "hourly")
+	w.ends(t, w.pod(t, "now"), w.taken(2, 1))
+	w.settle(t, "now")
+	w.says(t, "now", v1beta2.ConditionBackedUp, metav1.ConditionTrue, v1beta2.ReasonBackedUp, "revision 2")
+	w.settle(t, "hourly")
+	if after := w.read(t, "hourly").Status; !after.NextBackup.Equal(before.NextBackup) || after.SnapshotCount != 1 || after.EtcdRevision != 1 {
+		t.Errorf("the schedule was %+v, and is %+v", before, after)
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
@@ -45,7 +44,15 @@ func (r *EtcdBackupReconciler) createPod(ctx context.Context, p *backupPass) err
 	err = r.Client.Create(ctx, pod, client.FieldOwner(resources.FieldOwner))
 	switch {
 	case apierrors.IsAlreadyExists(err):
-		return r.adopt(ctx, p, pod.Name)
+		taken, getErr := nameTaken(ctx, r.Live, p.object, pod)
+		if getErr != nil {
+			return fmt.Errorf("read Pod %s: %w", pod.Name, getErr)
+		}
+		if taken == nil {
+			return err
+		}
+		p.action = backup.Refused(p.observed, *taken)
+		return nil
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) && p.observed.Deleting:
 		// No pod will ever be made there again, and the namespace waits for us.
 		p.action = backup.Release{}
@@ -62,27 +69,6 @@ func (r *EtcdBackupReconciler) createPod(ctx context.Context, p *backupPass) err
 		return nil
 	}
 	return err
-}
-
-// adopt takes a pod of that name for the one that is wanted if it is ours: an earlier pass made it and could not say so.
-func (r *EtcdBackupReconciler) adopt(ctx context.Context, p *backupPass, name string) error {
-	pod := &corev1.Pod{}
-	if err := r.Live.Get(ctx, client.ObjectKey{Namespace: p.object.Namespace, Name: name}, pod); err != nil {
-		return err
-	}
-	if metav1.IsControlledBy(pod, p.object) {
-		return nil
-	}
-	owner := "nobody"
-	if ref := metav1.GetControllerOf(pod); ref != nil {
-		owner = ref.Kind + " " + ref.Name
-	}
-	p.action = backup.Refused(p.observed, retry.Problem{
-		Reason: v1beta2.ReasonNameTaken,
-		Message: fmt.Sprintf("Pod %s belongs to %s, and the backup needs that name: delete it, or give the EtcdBackup another "+
-			"name", name, owner),
-	})
-	return nil
 }
 
 // agentPod is what the pod of the run's try is made from.

@@ -9,7 +9,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -31,12 +30,12 @@ func (r *EtcdBackupReconciler) finish(ctx context.Context, p *backupPass, err er
 	}
 	if err == nil {
 		err = r.writeBackupStatus(ctx, p, nil)
-	} else if !apierrors.IsConflict(err) {
+	} else if !stale(err) {
 		r.event(p, corev1.EventTypeWarning, v1beta2.ReasonActionFailed, "Act", "%v", err)
 		err = errors.Join(err, r.writeBackupStatus(ctx, p, err))
 	}
 	switch {
-	case apierrors.IsConflict(err):
+	case stale(err):
 		return lookAgain(ctx, err)
 	case err != nil:
 		return ctrl.Result{}, client.IgnoreNotFound(err)

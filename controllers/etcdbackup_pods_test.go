@@ -60,3 +60,19 @@ func backupLostPod(t *testing.T, w *backups) {
 	w.settle(t, "b")
 	w.says(t, "b", v1beta2.ConditionBackedUp, metav1.ConditionTrue, v1beta2.ReasonBackedUp, "")
 }
+
+// backupClockBack sets the clock back by hours under a pod that never ends: its time is up no later for that.
+func backupClockBack(t *testing.T, w *backups) {
+	w.backup(t, "b", asItIs)
+	w.settle(t, "b")
+	w.runs(t, w.pod(t, "b"), "127.0.0.1")
+	w.settle(t, "b")
+	w.later(-5 * time.Hour)
+	w.settle(t, "b")
+	if run := w.read(t, "b").Status.Run; run.Attempt != 1 || !run.Started.Time.Equal(w.clock.Now()) {
+		t.Fatalf("at %s the run is %+v", w.clock.Now(), run)
+	}
+	w.later(time.Hour + 8*time.Minute)
+	w.settle(t, "b")
+	w.says(t, "b", v1beta2.ConditionBackedUp, metav1.ConditionFalse, v1beta2.ReasonTimeout, "did not end after 1h0m0s")
+}

@@ -77,7 +77,7 @@ func trimContainers(all []corev1.ContainerStatus) []corev1.ContainerStatus {
 	for _, s := range all {
 		kept = append(kept, corev1.ContainerStatus{
 			Name: s.Name, Image: s.Image, ImageID: s.ImageID, ContainerID: s.ContainerID,
-			State: s.State, LastTerminationState: s.LastTerminationState,
+			State: s.State, LastTerminationState: s.LastTerminationState, RestartCount: s.RestartCount,
 		})
 	}
 	return kept

@@ -32,6 +32,10 @@ func TestTrimPod(t *testing.T) {
 		Conditions: []corev1.PodCondition{{
 			Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(time.Unix(1, 0)),
 		}},
+		InitContainerStatuses: []corev1.ContainerStatus{{
+			Name: resources.RestoreContainerName, RestartCount: 3,
+			State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(time.Unix(1, 0))}},
+		}},
 		ContainerStatuses: []corev1.ContainerStatus{{
 			Name: resources.EtcdContainer, ContainerID: "id", Image: "etcd:old",
 			LastTerminationState: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Message: "checksum error"}},
@@ -47,6 +51,9 @@ func TestTrimPod(t *testing.T) {
 	small := trimmed(t, trimPod, pod)
 	if got := podOf(small); !reflect.DeepEqual(got, whole) {
 		t.Errorf("trimmed: %+v\nwhole: %+v", got, whole)
+	}
+	if got, want := memberRunOf(small), memberRunOf(pod); !reflect.DeepEqual(got, want) || got.Attempt != 4 {
+		t.Errorf("the restore of the trimmed pod: %+v, of the whole: %+v", got, want)
 	}
 	if got := revision.Drift(small, ""); got != drift {
 		t.Errorf("drift of the trimmed pod: %+v, of the whole: %+v", got, drift)

@@ -215,7 +215,7 @@ func (s *stage) unsaved(t *testing.T) {
 	s.verified(t, "disaster")
 	s.fails(t, "disaster", v1beta2.ReasonEtcdUnreachable)
 	s.untilPhase(t, "disaster", v1beta2.RestoreReplacing)
-	if !s.told("Warning", "what it held is not saved: it is EtcdUnreachable") {
+	if !s.warned("what it held is not saved: it is EtcdUnreachable") {
 		t.Errorf("the events are %q", s.events)
 	}
 

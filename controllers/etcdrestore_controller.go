@@ -69,6 +69,8 @@ type restorePass struct {
 	// source is where the snapshot is, nil if that is not known.
 	source *v1beta2.RestoredFrom
 	agentPods
+	// member makes its data of the snapshot, nil if none is at that.
+	member *memberRun
 }
 
 // decide plans on the cache. An answer that changes anything is planned again on live reads.

@@ -26,6 +26,11 @@ func TestEtcdRestore(t *testing.T) {
 	t.Run("its own process", func(t *testing.T) { s.process(t, config) })
 	t.Run("snapshots that are no good", s.noGood)
 	t.Run("tries", s.tries)
+	t.Run("a pod's name that is taken", s.foreignPod)
+	t.Run("the clock is set back", s.clockBack)
+	t.Run("the version is changed", s.otherVersion)
+	t.Run("a snapshot of another cluster", s.ofAnother)
+	t.Run("the first member restores", s.memberRestores)
 	t.Run("an EtcdBackup", s.ofBackup)
 	t.Run("a stanza of coreos/etcd-operator", s.legacySource)
 	t.Run("a cluster that is missing", s.missingCluster)
@@ -75,7 +80,7 @@ func (s *stage) inPlace(t *testing.T) {
 		t.Errorf("it is %s, held by %v", pretty(o), o.Finalizers)
 	}
 	s.replaced(t, "r", "c")
-	if !s.told("Warning", "an old one is damaged") {
+	if !s.warned("an old one is damaged") {
 		t.Errorf("the events are %q", s.events)
 	}
 }
@@ -126,7 +131,7 @@ func (s *stage) noGood(t *testing.T) {
 		s.fails(t, name, reason)
 		o := s.untilPhase(t, name, v1beta2.RestoreFailed)
 		s.says(t, o, reason, "nothing was done to the cluster")
-		if o.Status.CompletedAt == nil || len(o.Finalizers) != 0 || o.Status.Snapshot != nil || !s.told("Warning", "it is "+reason) {
+		if o.Status.CompletedAt == nil || len(o.Finalizers) != 0 || o.Status.Snapshot != nil || !s.warned("it is "+reason) {
 			t.Errorf("it ends as %s", pretty(o))
 		}
 	}

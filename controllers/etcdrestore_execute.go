@@ -49,6 +49,8 @@ func note(p *restorePass, action restore.Action) error {
 			Attempt: int32(a.Run.Attempt), //nolint:gosec // counts a few tries from 1
 			Started: now, Pod: restorePodName(p.object, a.Run.Attempt),
 		}
+	case restore.Recount:
+		s.Run.Started = now
 	case restore.Retry:
 		after := metav1.NewTime(a.After)
 		s.Run.RetryAfter, s.Run.Step, s.Run.Bytes = &after, "", 0
@@ -75,15 +77,27 @@ func keepResult(p *restorePass) {
 		return
 	}
 	s.Snapshot = p.result.Snapshot
-	s.Source.Object, s.Source.SHA256 = s.Snapshot.Name, s.Snapshot.SHA256
+	s.Source.Object, s.Source.SHA256, s.Source.DataVersion = s.Snapshot.Name, s.Snapshot.SHA256, p.result.DataVersion
 }
 
+// createPod makes the pod of a try. A name that somebody else has is a try that failed: the next one has another.
 func (r *EtcdRestoreReconciler) createPod(ctx context.Context, p *restorePass) error {
 	pod, err := r.agentPod(p)
 	if err != nil {
 		return err
 	}
-	if err := r.Client.Create(ctx, pod, client.FieldOwner(resources.FieldOwner)); err != nil {
+	err = r.Client.Create(ctx, pod, client.FieldOwner(resources.FieldOwner))
+	if apierrors.IsAlreadyExists(err) {
+		taken, getErr := nameTaken(ctx, r.Live, p.object, pod)
+		if getErr != nil {
+			return fmt.Errorf("read Pod %s: %w", pod.Name, getErr)
+		}
+		if taken != nil {
+			p.action = p.observed.Refused(*taken)
+			return note(p, p.action)
+		}
+	}
+	if err != nil {
 		return fmt.Errorf("create Pod %s: %w", pod.Name, err)
 	}
 	return nil

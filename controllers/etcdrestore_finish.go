@@ -22,7 +22,7 @@ import (
 
 // finish is the only way out of a pass: one status write, the events, and when to look again.
 func (r *EtcdRestoreReconciler) finish(ctx context.Context, p *restorePass, err error) (ctrl.Result, error) {
-	if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) {
+	if stale(err) {
 		return lookAgain(ctx, err)
 	}
 	if apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
@@ -64,10 +64,8 @@ func (r *EtcdRestoreReconciler) writeStatus(ctx context.Context, p *restorePass,
 		return nil // it says nothing new, and there may be nothing left to write to
 	}
 	s := &p.object.Status
-	if _, waits := p.action.(restore.Wait); waits && p.pod != nil && p.observed.Run.RetryAfter.IsZero() {
-		if progress := p.progress(ctx); progress != nil {
-			s.Run.Step, s.Run.Bytes = string(progress.Step), progress.Bytes
-		}
+	if _, waits := p.action.(restore.Wait); waits {
+		p.follow(ctx)
 	}
 	describeRestore(p, err)
 	if equality.Semantic.DeepEqual(p.before, s) {
@@ -163,6 +161,10 @@ func (r *EtcdRestoreReconciler) tell(ctx context.Context, p *restorePass, err er
 	switch a := p.action.(type) {
 	case restore.Blocked, restore.Retry, restore.Fail:
 		kind = corev1.EventTypeWarning
+	case restore.Enter:
+		if a.Of != "" && p.observed.Cluster.Held { // what is there is replaced by what it never was
+			kind = corev1.EventTypeWarning
+		}
 	case restore.Replace:
 		if a.Unsaved != "" {
 			kind = corev1.EventTypeWarning

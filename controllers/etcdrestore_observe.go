@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -15,6 +16,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/plan/restore"
 	"github.com/etcdpilot/etcd-operator/internal/plan/retry"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
+	"github.com/etcdpilot/etcd-operator/internal/snapshot"
 )
 
 // restoreFinalizer keeps an EtcdRestore while its cluster's data is being replaced.
@@ -41,10 +43,14 @@ func (r *EtcdRestoreReconciler) observe(ctx context.Context, reader client.Reade
 	if err := observeRestored(ctx, reader, p); err != nil {
 		return nil, err
 	}
+	p.observed.Unfit, p.observed.Of = unfit(p), otherOf(p)
 	if err := observeSource(ctx, reader, p); err != nil {
 		return nil, err
 	}
 	if err := observeAhead(ctx, reader, p); err != nil {
+		return nil, err
+	}
+	if err := observeMemberRun(ctx, reader, p); err != nil {
 		return nil, err
 	}
 	return p, observeRestorePods(ctx, reader, p)
@@ -93,6 +99,39 @@ func observeRestored(ctx context.Context, reader client.Reader, p *restorePass) 
 	}
 	seen.Record = recordOf(c.Status.Restores, string(p.object.UID))
 	return nil
+}
+
+// unfit tells why the cluster cannot start from the snapshot, whose version may have been edited since that was verified.
+func unfit(p *restorePass) *retry.Problem {
+	from := p.object.Status.Source
+	if from == nil || from.DataVersion == "" || p.cluster == nil && p.object.Spec.ClusterTemplate == nil {
+		return nil
+	}
+	err := snapshot.CheckVersion(from.DataVersion, versionFor(p))
+	if err == nil {
+		return nil
+	}
+	reason, message, _ := snapshot.Explain(err)
+	return &retry.Problem{
+		Reason: reason, Message: "the cluster's version was changed after the snapshot was verified: " + message,
+	}
+}
+
+// otherOf says whose data the snapshot is if it is another cluster's. An etcd that was no EtcdCluster has only an ID, which a
+// cluster that was restored or created anew has not.
+func otherOf(p *restorePass) string {
+	chosen := p.object.Status.Snapshot
+	if chosen == nil || chosen.Cluster == "" || chosen.Cluster == p.object.Namespace+"/"+p.object.Spec.EtcdCluster.Name {
+		return ""
+	}
+	if strings.Contains(chosen.Cluster, "/") {
+		return "EtcdCluster " + chosen.Cluster
+	}
+	if p.cluster == nil || p.cluster.Status.ClusterID == "" ||
+		strings.TrimLeft(p.cluster.Status.ClusterID, "0") == strings.TrimLeft(chosen.Cluster, "0") {
+		return ""
+	}
+	return "the etcd cluster " + chosen.Cluster
 }
 
 // recordOf finds a restore's record. The newest one is first: what is not done behind it never will be.

@@ -128,10 +128,10 @@ func (s *stage) cluster(t *testing.T, name string) *v1beta2.EtcdCluster {
 	return o
 }
 
-// told tells whether an event of that kind says so.
-func (s *stage) told(kind, message string) bool {
+// warned tells whether a warning says so.
+func (s *stage) warned(message string) bool {
 	return slices.ContainsFunc(s.events, func(e string) bool {
-		return strings.HasPrefix(e, kind) && strings.Contains(e, message)
+		return strings.HasPrefix(e, corev1.EventTypeWarning) && strings.Contains(e, message)
 	})
 }
 

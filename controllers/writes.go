@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -37,6 +38,9 @@ func setFinalizer(
 	}
 	return nil
 }
+
+// stale tells whether a write failed because of what the view did not have yet.
+func stale(err error) bool { return apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) }
 
 // lookAgain is for a view that was stale: the next pass decides on a newer one.
 func lookAgain(ctx context.Context, because error) (ctrl.Result, error) {

@@ -110,7 +110,8 @@ const (
 	// ReasonRevisionRegressed means that the data went back in time: nothing is changed; restore from a backup.
 	ReasonRevisionRegressed = "RevisionRegressed"
 
-	// ReasonNameTaken means that an object of somebody else has a name that the cluster needs.
+	// ReasonNameTaken means that an object of somebody else has a name that the cluster, or a pod of a backup or a restore,
+	// needs.
 	ReasonNameTaken = "NameTaken"
 	// ReasonVolumesExist means that volumes of an earlier cluster are there that cannot be taken up: delete them.
 	ReasonVolumesExist = "VolumesExist"

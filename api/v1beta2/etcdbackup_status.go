@@ -112,6 +112,10 @@ type SnapshotStatus struct {
 	// url of the object.
 	// +required
 	URL string `json:"url"`
+	// cluster is whose data it is: namespace and name of the EtcdCluster, or etcd's cluster ID in hexadecimal if it was none;
+	// empty if nothing says so.
+	// +optional
+	Cluster string `json:"cluster,omitempty"`
 	// revision of etcd.
 	// +required
 	Revision int64 `json:"revision"`

@@ -148,6 +148,10 @@ type RestoredFrom struct {
 	// sha256 of the object, in hexadecimal, known once it was read whole and checked.
 	// +optional
 	SHA256 string `json:"sha256,omitempty"`
+	// dataVersion is the version of etcd that its data is of, major.minor, known once it was read; empty if it says nothing
+	// of it.
+	// +optional
+	DataVersion string `json:"dataVersion,omitempty"`
 }
 
 // EtcdRestoreStatus tells how the restore goes.
@@ -174,7 +178,7 @@ type EtcdRestoreStatus struct {
 	// safetySnapshot is where the data was saved that was replaced; empty if there was none to save.
 	// +optional
 	SafetySnapshot *SnapshotStatus `json:"safetySnapshot,omitempty"`
-	// run is the pod that is at work.
+	// run is the pod that is at work; while Replacing that of the first member, until it has made its data of the snapshot.
 	// +optional
 	Run *AgentRun `json:"run,omitempty"`
 	// completedAt is when the cluster ran on the restored data, or the restore was given up.

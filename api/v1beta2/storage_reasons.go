@@ -9,7 +9,8 @@ const (
 	// ReasonStorageCredentialsRefused means that the storage does not accept the credentials: correct the Secret, or the
 	// pod's cloud identity.
 	ReasonStorageCredentialsRefused = "StorageCredentialsRefused"
-	// ReasonNoSuchBucket means that the bucket does not exist: create it, or correct its name.
+	// ReasonNoSuchBucket means that the bucket does not exist: create it, or correct its name. The
+	// folder of a file URL that was deleted during a backup is made again by the next try.
 	ReasonNoSuchBucket = "NoSuchBucket"
 	// ReasonNoSuchObject means that the object does not exist.
 	ReasonNoSuchObject = "NoSuchObject"

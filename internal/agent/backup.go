@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strconv"
 	"time"
@@ -31,12 +32,13 @@ func (r *runner) backup(ctx context.Context) error {
 	if err := r.vacant(ctx); err != nil {
 		return err
 	}
+	r.sweep(time.Now())
 	e := snapshot.Encoding{Compress: r.Backup.Compress, Key: r.key}
 	m, err := snapshot.Save(ctx, r.bucket, snapshot.FromEtcd(config, expected), snapshot.Job{
 		Name: r.name(e), Cluster: r.Backup.Cluster, Writer: r.Writer, Encoding: e, Progress: r.at.moved,
 	})
 	if err != nil {
-		return err
+		return r.denied(err)
 	}
 	if err := r.check(ctx, m); err != nil {
 		return r.discard(ctx, m, err)
@@ -53,6 +55,17 @@ func (r *runner) reach(ctx context.Context) error {
 		return err
 	}
 	return nil
+}
+
+// sweep makes room: what a killed pod has left on a volume may be as large as a backup, and none may fit beside it.
+func (r *runner) sweep(now time.Time) {
+	removed, err := snapshot.Sweep(r.bucket, r.Writer.UID, now)
+	if err != nil {
+		r.warn("what an earlier pod has left could not be removed: %v", err)
+	}
+	if removed > 0 {
+		slog.Info("what earlier pods have left was removed", "files", removed)
+	}
 }
 
 // clusterID reads an ID as etcd's own tools write it; 0 if there is none.
@@ -181,6 +194,8 @@ func (r *runner) own(l snapshot.Listing) []snapshot.Manifest {
 // young it is.
 func (r *runner) clean(ctx context.Context) error {
 	r.at.step(StepDeleting)
+	always := time.Now().AddDate(1, 0, 0)
+	r.sweep(always)
 	l, err := snapshot.List(ctx, r.bucket, "")
 	if err != nil && explain(err).Reason == v1beta2.ReasonNoSuchBucket {
 		return nil
@@ -195,7 +210,7 @@ func (r *runner) clean(ctx context.Context) error {
 		}
 		r.result.Deleted = append(r.result.Deleted, m.Object)
 	}
-	for _, object := range snapshot.Leftovers(l.Strays, r.Writer.UID, time.Now().AddDate(1, 0, 0)) {
+	for _, object := range snapshot.Leftovers(l.Strays, r.Writer.UID, always) {
 		if err := r.bucket.Delete(ctx, object); err != nil {
 			return err
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/blobstore"
 	"github.com/etcdpilot/etcd-operator/internal/snapshot"
 )
 
@@ -78,6 +79,74 @@ func TestClean(t *testing.T) {
 	if result := p.must(Task{Clean: &Clean{}}); len(result.Deleted) > 0 {
 		t.Errorf("deleted again: %v", result.Deleted)
 	}
+}
+
+// TestSwept has pods of this and another EtcdBackup killed while they wrote to the volume.
+func TestSwept(t *testing.T) {
+	p, s := newPod(t), start(t)
+	other := nightly
+	other.UID = "00000000-2fa1-11d2-883f-0016d3cca427"
+	age := func(files []string, by time.Duration) {
+		t.Helper()
+		for _, name := range files {
+			if err := os.Chtimes(p.object(name), time.Time{}, time.Now().Add(-by)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	old, theirs := p.killed(nightly), p.killed(other)
+	age(slices.Concat(old, theirs), 25*time.Hour)
+	young := p.killed(nightly)
+	age(young, 23*time.Hour)
+	foreign := []string{"notes.abc.tmp", "x" + old[0], old[0] + ".bak"}
+	for _, name := range foreign {
+		if err := os.WriteFile(p.object(name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	age(foreign, 25*time.Hour)
+	folder := strings.TrimSuffix(old[0], ".tmp") + "0.tmp"
+	if err := os.Mkdir(p.object(folder), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	age([]string{folder}, 25*time.Hour)
+	saved := p.must(s.backup(plain)).Snapshot.Name
+	want := slices.Concat(theirs, young, foreign, []string{folder, saved, saved + ".manifest.json"})
+	slices.Sort(want)
+	if stored := p.stored(); !slices.Equal(stored, want) {
+		t.Errorf("left %q, want %q", stored, want)
+	}
+	p.must(Task{Clean: &Clean{}})
+	want = slices.Concat(theirs, foreign, []string{folder})
+	slices.Sort(want)
+	if stored := p.stored(); !slices.Equal(stored, want) {
+		t.Errorf("after all was deleted: %q, want %q", stored, want)
+	}
+}
+
+// killed leaves what a process leaves that is killed while it writes an object, and while it writes a manifest.
+func (p *pod) killed(w snapshot.Writer) []string {
+	p.Helper()
+	before := p.stored()
+	b, err := blobstore.Open(p.Context(), blobstore.Target{URL: p.storage.URL, Root: p.dirs.Store}, nil)
+	if err != nil {
+		p.Fatal(err)
+	}
+	name := snapshot.Name(7, time.Now(), w.UID, snapshot.Encoding{Compress: true})
+	for _, object := range []string{name, name + ".manifest.json"} {
+		o, err := b.Create(p.Context(), object)
+		if err != nil {
+			p.Fatal(err)
+		}
+		if _, err := o.Write([]byte("half")); err != nil {
+			p.Fatal(err)
+		}
+	}
+	left := slices.DeleteFunc(p.stored(), func(name string) bool { return slices.Contains(before, name) })
+	if len(left) != 2 {
+		p.Fatalf("left %v", left)
+	}
+	return left
 }
 
 // TestUnchecked has a backup that cannot be checked. It is not left as if it were good, and the older ones are left alone.

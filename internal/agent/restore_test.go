@@ -114,8 +114,8 @@ func TestChoice(t *testing.T) {
 		task := verify(func(v *Verify) { v.Choice = c.choice })
 		if c.want == "" {
 			p.fails(task, v1beta2.ReasonNoSuchObject, true)
-		} else if got := p.must(task).Snapshot.Name; got != c.want {
-			t.Errorf("%s: got %s, want %s", title, got, c.want)
+		} else if got := p.must(task).Snapshot; got.Name != c.want || got.Cluster != "ns/nightly" {
+			t.Errorf("%s: got %s of %s, want %s", title, got.Name, got.Cluster, c.want)
 		}
 	}
 	p.storage.URL = "file:///typo"
@@ -177,9 +177,12 @@ func TestVersions(t *testing.T) {
 	}
 	told := p.save(nightly, time.Now(), 9).Object // its manifest says which data it is
 	p.fails(verify(func(v *Verify) { v.Object, v.EtcdVersion = told, "3.6.16" }), v1beta2.ReasonSnapshotVersion, true)
-	how := p.must(verify(func(v *Verify) { v.Object, v.Trial = name, true })).Snapshot.Verification
-	if how != v1beta2.VerifyRestore {
-		t.Errorf("it was verified by %s", how)
+	for _, object := range []string{name, told} {
+		trial := object == name // the other one is no database
+		how := p.must(verify(func(v *Verify) { v.Object, v.Trial = object, trial }))
+		if how.DataVersion != "3.7" || trial != (how.Snapshot.Verification == v1beta2.VerifyRestore) {
+			t.Errorf("it was verified by %s, as data of %q", how.Snapshot.Verification, how.DataVersion)
+		}
 	}
 }
 
@@ -193,8 +196,9 @@ func TestForeign(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.fails(verify(func(v *Verify) { v.Object, v.EtcdVersion = name, "3.5.32" }), v1beta2.ReasonSnapshotVersion, true)
-	found := p.must(verify(named(name))).Snapshot
-	if found.Revision != revision || found.EtcdVersion != "3.7" || found.SHA256 != saved.SHA256 || found.TakenAt.IsZero() ||
+	result := p.must(verify(named(name)))
+	found := result.Snapshot
+	if result.DataVersion != "3.7" || found.Cluster != "" || found.Revision != revision || found.EtcdVersion != "3.7" || found.SHA256 != saved.SHA256 || found.TakenAt.IsZero() ||
 		found.Verification != v1beta2.VerifyRestore || found.StoredSize != saved.StoredSize {
 		t.Errorf("found %+v", found)
 	}

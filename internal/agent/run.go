@@ -134,7 +134,7 @@ func (r *runner) tellDamaged(all []snapshot.Damaged) {
 // describe is a snapshot as status tells it, checked in this way just now.
 func (r *runner) describe(m snapshot.Manifest, how v1beta2.Verification) *v1beta2.SnapshotStatus {
 	s := &v1beta2.SnapshotStatus{
-		Name: m.Object, URL: r.bucket.URL(m.Object), Revision: m.Revision, EtcdVersion: m.EtcdVersion,
+		Name: m.Object, URL: r.bucket.URL(m.Object), Cluster: nameOf(m.Cluster), Revision: m.Revision, EtcdVersion: m.EtcdVersion,
 		Size: m.Size, StoredSize: m.StoredSize, SHA256: m.StoredSHA256, Verification: how,
 	}
 	s.TakenAt.Time = m.TakenAt

@@ -108,6 +108,9 @@ type Result struct {
 	Failure *Failure `json:"failure,omitempty"`
 	// Snapshot is the one that was taken, verified or restored.
 	Snapshot *v1beta2.SnapshotStatus `json:"snapshot,omitempty"`
+	// DataVersion is the etcd version whose data the snapshot is that was verified, major.minor; empty if it says nothing of
+	// it.
+	DataVersion string `json:"dataVersion,omitempty"`
 	// Total is how many good ones the writer has in the storage after a Backup.
 	Total int32 `json:"total,omitempty"`
 	// Deleted names what was deleted, as far as there is room.

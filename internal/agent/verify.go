@@ -59,13 +59,16 @@ func (r *runner) verifyLatest(ctx context.Context) error {
 func clusters(of []snapshot.Manifest) []string {
 	names := map[string]bool{}
 	for _, m := range of {
-		name := m.Cluster.ID
-		if m.Cluster.Name != "" {
-			name = m.Cluster.Namespace + "/" + m.Cluster.Name
-		}
-		names[name] = true
+		names[nameOf(m.Cluster)] = true
 	}
 	return slices.Sorted(maps.Keys(names))
+}
+
+func nameOf(c snapshot.Cluster) string {
+	if c.Name == "" {
+		return c.ID
+	}
+	return c.Namespace + "/" + c.Name
 }
 
 // fits tells whether a snapshot is among those to choose from.
@@ -101,7 +104,7 @@ func (r *runner) examine(ctx context.Context, m snapshot.Manifest) error {
 		if err := snapshot.CheckVersion(content.Version, r.Verify.EtcdVersion); err != nil {
 			return err
 		}
-		r.result.Snapshot = r.describe(m, v1beta2.VerifyRestore)
+		r.result.Snapshot, r.result.DataVersion = r.describe(m, v1beta2.VerifyRestore), content.Version
 		return nil
 	}
 	if err := snapshot.CheckVersion(data, r.Verify.EtcdVersion); err != nil {
@@ -111,7 +114,7 @@ func (r *runner) examine(ctx context.Context, m snapshot.Manifest) error {
 	if err := snapshot.VerifyChecksum(ctx, r.bucket, m, r.key, r.at.moved); err != nil {
 		return err
 	}
-	r.result.Snapshot = r.describe(m, v1beta2.VerifyChecksum)
+	r.result.Snapshot, r.result.DataVersion = r.describe(m, v1beta2.VerifyChecksum), data
 	return nil
 }
 
@@ -161,7 +164,7 @@ func (r *runner) verifyForeign(ctx context.Context) error {
 		return err
 	}
 	m.Revision, m.EtcdVersion = content.Current, content.Version
-	r.result.Snapshot = r.describe(m, v1beta2.VerifyRestore)
+	r.result.Snapshot, r.result.DataVersion = r.describe(m, v1beta2.VerifyRestore), content.Version
 	return nil
 }
 

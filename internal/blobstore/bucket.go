@@ -23,8 +23,9 @@ type Bucket struct {
 	before beforeWrite
 	// pulls is true if the driver has to read what is written: see upload.
 	pulls bool
-	// folder is where the files are, empty unless objects are files.
+	// folder is where the files are, empty unless objects are files; makes is true if it is made where it is missing.
 	folder      string
+	makes       bool
 	where       string
 	credentials Credentials
 }
@@ -67,8 +68,8 @@ func Open(ctx context.Context, t Target, c Credentials) (*Bucket, error) {
 		b.pulls = true
 		b.blobs, err = azureblob.OpenBucket(ctx, client, nil)
 	case schemeFile:
-		b.folder = p.folder
-		b.blobs, err = openFolder(p.folder, !t.ReadOnly)
+		b.folder, b.makes = p.folder, !t.ReadOnly
+		b.blobs, err = openFolder(p.folder, b.makes)
 	}
 	if err != nil {
 		return nil, b.explain(toOpen, "", err)

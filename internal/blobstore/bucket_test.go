@@ -153,7 +153,18 @@ func TestFolderVanishes(t *testing.T) {
 	if err := os.RemoveAll(path); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Commit(); err == nil {
-		t.Error("an object was committed to nowhere")
+	if err := w.Commit(); reason(t, err) != v1beta2.ReasonNoSuchBucket || lasting(err) {
+		t.Errorf("an object was committed to nowhere, which the next try makes again: %v", err)
 	}
+	again, err := Open(t.Context(), Target{URL: "file://" + path}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, again, "name", "text")
+}
+
+// lasting tells whether another try cannot go better.
+func lasting(err error) bool {
+	var e *Error
+	return errors.As(err, &e) && e.Lasting
 }

@@ -39,8 +39,10 @@ var (
 		v1beta2.ReasonStorageMisconfigured, "the bucket is in another region; set region (and endpoint) to the bucket's", true,
 	}
 	noBucket = advice{v1beta2.ReasonNoSuchBucket, "there is no such bucket, or folder; create it, or correct its name", true}
-	noObject = advice{v1beta2.ReasonNoSuchObject, "there is no such object", true}
-	readOnly = advice{
+	// lostFolder is for a folder that was there when it was opened. Who only reads has nothing to come back for.
+	lostFolder = advice{v1beta2.ReasonNoSuchBucket, "the folder was deleted meanwhile; it is made again at the next try", false}
+	noObject   = advice{v1beta2.ReasonNoSuchObject, "there is no such object", true}
+	readOnly   = advice{
 		v1beta2.ReasonStorageReadOnly, "the storage may be read, not written; allow the credentials to write, list and delete", true,
 	}
 	noAccess = advice{v1beta2.ReasonStorageAccessDenied, "the credentials do not allow it; correct them, or what they allow", true}

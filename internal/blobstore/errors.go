@@ -65,6 +65,9 @@ func (b *Bucket) explain(tried verb, name string, err error) error {
 		where = b.URL(name)
 	}
 	a := classify(tried, err)
+	if a == noBucket && b.makes && tried != toOpen {
+		a = lostFolder
+	}
 	return &Error{
 		Reason: a.reason, Lasting: a.lasting, cause: err,
 		Message: fmt.Sprintf("cannot %s %s: %s (%s)", tried, where, a.text, b.credentials.redact(detail(err))),

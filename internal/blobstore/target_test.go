@@ -48,8 +48,8 @@ func TestRoot(t *testing.T) {
 	}
 	target.URL, target.ReadOnly = "file:///other", true
 	var e *Error
-	if _, err := Open(t.Context(), target, nil); !errors.As(err, &e) || e.Reason != v1beta2.ReasonNoSuchBucket {
-		t.Errorf("a folder that is not there: got %v", err)
+	if _, err := Open(t.Context(), target, nil); !errors.As(err, &e) || e.Reason != v1beta2.ReasonNoSuchBucket || !e.Lasting {
+		t.Errorf("a folder that is not there, and that nobody makes who only reads: got %v", err)
 	}
 }
 

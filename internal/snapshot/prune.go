@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/etcdpilot/etcd-operator/internal/blobstore"
@@ -23,4 +24,13 @@ func Prune(ctx context.Context, b *blobstore.Bucket, l Listing, p Policy, writer
 		}
 	}
 	return deleted, nil
+}
+
+// Sweep removes what a writer that was killed has left on a volume and nobody finds by an object's name. It returns how much
+// that was.
+func Sweep(b *blobstore.Bucket, writerUID string, now time.Time) (int, error) {
+	return b.Sweep(now.Add(-leftoverAge), func(object string) bool {
+		parts := name.FindStringSubmatch(strings.TrimSuffix(object, extensionManifest))
+		return parts != nil && writerUID != "" && parts[1] == tag(writerUID)
+	})
 }

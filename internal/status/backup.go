@@ -60,6 +60,8 @@ func recordRun(s *v1beta2.EtcdBackupStatus, in BackupInput) {
 		s.Run = runOf(in.Backup, a.Run)
 	case backup.CreatePod:
 		s.Run.Step = starting
+	case backup.Recount:
+		s.Run.Started = metav1.NewTime(in.Observed.Now)
 	case backup.Wait:
 		follow(s.Run, in)
 	case backup.Retry:

@@ -36,6 +36,9 @@ type Start struct{ Run Run }
 // CreatePod makes the pod of the run's try.
 type CreatePod struct{}
 
+// Recount has the try under way count from now, for the clock was set back.
+type Recount struct{}
+
 // DeletePod deletes a pod whose try is over.
 type DeletePod struct{ Name, UID string }
 
@@ -61,6 +64,7 @@ func (Guard) action()     {}
 func (Release) action()   {}
 func (Start) action()     {}
 func (CreatePod) action() {}
+func (Recount) action()   {}
 func (DeletePod) action() {}
 func (Finish) action()    {}
 func (Retry) action()     {}

@@ -1,6 +1,10 @@
 package backup
 
-import "time"
+import (
+	"time"
+
+	"github.com/etcdpilot/etcd-operator/internal/plan/retry"
+)
 
 // Schedule tells the next time after t that a backup is due at.
 type Schedule interface {
@@ -12,10 +16,6 @@ type Every time.Duration
 
 // Next is part of Schedule.
 func (e Every) Next(t time.Time) time.Time { return t.Add(time.Duration(e)) }
-
-// slack is how far the last time may be ahead of the clock: clocks are set back by moments all the time. More than that, and
-// what was done is of a future that is not to be waited for: a run is due at once, and from then on as ever.
-const slack = 5 * time.Minute
 
 // Due is the latest time at or before now that no run was for yet, zero if there is none, and the first one after now, zero
 // if there never is one. Times that were missed are made up for by one run.
@@ -32,7 +32,8 @@ func (o Observed) Due() (due, next time.Time) {
 	} else if last.IsZero() {
 		last = o.Created
 	}
-	if last.After(o.Now.Add(slack)) {
+	if last.After(o.Now.Add(retry.Slack)) {
+		// What was done is of a future that is not to be waited for: a run is due at once, and from then on as ever.
 		return o.Now, o.Schedule.Next(o.Now)
 	}
 	due, next = time.Time{}, o.Schedule.Next(o.near(last))

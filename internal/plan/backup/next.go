@@ -87,6 +87,8 @@ func (o Observed) proceed() Action {
 		return Finish{}
 	case verdict.Over:
 		return o.failed(*verdict.Problem, verdict.Hopeless)
+	case verdict.Recount:
+		return Recount{}
 	case verdict.Problem != nil:
 		return Wait{Reason: verdict.Problem.Reason, Message: verdict.Problem.Message, After: retry.Poll}
 	}

@@ -103,6 +103,9 @@ func TestNext(t *testing.T) {
 				Timeout: time.Minute, Run: &Run{Task: TaskBackup, Attempt: 1, Started: at(-9 * time.Minute)}, Pod: pod(nil),
 			}, Retry{Failure: retry.Problem{Reason: v1beta2.ReasonTimeout}, After: at(10 * time.Second)},
 		},
+		"the clock was set back": {
+			Observed{Timeout: time.Minute, Run: &Run{Task: TaskBackup, Attempt: 1, Started: at(9 * time.Hour)}, Pod: pod(nil)}, Recount{},
+		},
 		"not started yet": {
 			Observed{Run: run(1), Pod: &retry.Pod{Problem: "no node"}}, Wait{Reason: v1beta2.ReasonPodCannotStart},
 		},

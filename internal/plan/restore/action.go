@@ -22,14 +22,20 @@ type Wait struct {
 // Blocked means that somebody has to do something first.
 type Blocked retry.Problem
 
-// Enter writes a phase to status. Saving is entered by one EtcdRestore of a cluster at a time.
-type Enter struct{ Phase v1beta2.RestorePhase }
+// Enter writes a phase to status. Saving is entered by one EtcdRestore of a cluster at a time. Of is as in Observed.
+type Enter struct {
+	Phase v1beta2.RestorePhase
+	Of    string
+}
 
 // Start writes the next try of the phase's task to status.
 type Start struct{ Run Run }
 
 // CreatePod makes the pod of the try.
 type CreatePod struct{}
+
+// Recount has the try under way count from now, for the clock was set back.
+type Recount struct{}
 
 // DeletePod deletes a pod whose try is over.
 type DeletePod struct{ Name, UID string }
@@ -53,11 +59,11 @@ type Guard struct{}
 type Release struct{}
 
 // Replace enters Replacing: from here on the EtcdCluster's controller acts. Unsaved says why the cluster's data was not
-// saved, empty if it was or if there is none.
-type Replace struct{ Unsaved string }
+// saved, empty if it was or if there is none. Of is as in Observed.
+type Replace struct{ Unsaved, Of string }
 
-// Succeed writes to status that the cluster runs on the restored data.
-type Succeed struct{}
+// Succeed writes to status that the cluster runs on the restored data. Of is as in Observed.
+type Succeed struct{ Of string }
 
 // Fail writes to status that the restore has failed.
 type Fail retry.Problem
@@ -68,6 +74,7 @@ func (Blocked) action()       {}
 func (Enter) action()         {}
 func (Start) action()         {}
 func (CreatePod) action()     {}
+func (Recount) action()       {}
 func (DeletePod) action()     {}
 func (Finish) action()        {}
 func (Retry) action()         {}

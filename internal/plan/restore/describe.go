@@ -25,18 +25,26 @@ func Describe(a Action) Description {
 	case Replace:
 		return describeReplace(a)
 	case Succeed:
-		return Description{"Succeed", v1beta2.ReasonRestored, "the cluster runs on the restored data"}
+		return Description{"Succeed", v1beta2.ReasonRestored, "the cluster runs on the restored data" + whose(a.Of)}
 	default:
 		return describeStep(a)
 	}
 }
 
 func describeReplace(a Replace) Description {
-	message := "the cluster's data is being replaced by the snapshot"
+	message := "the cluster's data is being replaced by the snapshot" + whose(a.Of)
 	if a.Unsaved != "" {
 		message += "; what it held is not saved: " + a.Unsaved
 	}
 	return Description{"Replace", v1beta2.ReasonRestoring, message}
+}
+
+// whose says that it is another cluster's.
+func whose(of string) string {
+	if of == "" {
+		return ""
+	}
+	return " of " + of
 }
 
 // describeStep is for the steps within a phase.
@@ -45,13 +53,15 @@ func describeStep(a Action) Description {
 	switch a := a.(type) {
 	case Enter:
 		if a.Phase == v1beta2.RestoreSaving {
-			return Description{"Enter", v1beta2.ReasonSaving, "the snapshot is good; what the cluster holds is looked for"}
+			return Description{"Enter", v1beta2.ReasonSaving, "the snapshot" + whose(a.Of) + " is good; what the cluster holds is looked for"}
 		}
 		return Description{"Enter", v1beta2.ReasonVerifying, "the snapshot is looked for"}
 	case Start:
 		return Description{"Start", working, fmt.Sprintf("try %d begins", a.Run.Attempt)}
 	case CreatePod:
 		return Description{"CreatePod", working, "a pod is created to do the work"}
+	case Recount:
+		return Description{"Recount", working, "the clock was set back: the try counts from now"}
 	case DeletePod:
 		return Description{"DeletePod", working, fmt.Sprintf("pod %s, whose work is over, is deleted", a.Name)}
 	case Finish:

@@ -19,7 +19,7 @@ func Next(o Observed) Action {
 	case o.Deleting:
 		return o.release()
 	case o.Phase == "":
-		return Enter{v1beta2.RestoreVerifying}
+		return Enter{Phase: v1beta2.RestoreVerifying}
 	}
 	if impossible := o.impossible(); impossible != nil {
 		return impossible
@@ -80,6 +80,8 @@ func (o Observed) impossible() Action {
 	case !c.Exists && !o.Template:
 		return Blocked{v1beta2.ReasonClusterMissing, fmt.Sprintf(
 			"there is no EtcdCluster %s: create it, or create another EtcdRestore with spec.clusterTemplate", c.Name)}
+	case o.Verified && o.Unfit != nil:
+		return o.fail(*o.Unfit)
 	}
 	return nil
 }
@@ -98,7 +100,7 @@ func (o Observed) verifying() Action {
 			Message: fmt.Sprintf("EtcdRestore %s is replacing the data of the same cluster", o.Ahead),
 		}
 	}
-	return Enter{v1beta2.RestoreSaving}
+	return Enter{Phase: v1beta2.RestoreSaving, Of: o.Of}
 }
 
 func (o Observed) saving() Action {
@@ -118,7 +120,7 @@ func (o Observed) replace(unsaved string) Action {
 	if !o.Guarded {
 		return Guard{}
 	}
-	return Replace{Unsaved: unsaved}
+	return Replace{Unsaved: unsaved, Of: o.Of}
 }
 
 func (o Observed) start(attempt int) Action {
@@ -130,7 +132,7 @@ func (o Observed) replacing() Action {
 	c := o.Cluster
 	switch {
 	case c.Record != nil && c.Record.Completed:
-		return Succeed{}
+		return Succeed{Of: o.Of}
 	case !c.Exists || c.Deleting:
 		return o.fail(retry.Problem{Reason: v1beta2.ReasonClusterDeleted, Message: fmt.Sprintf(
 			"EtcdCluster %s was deleted while its data was being replaced", c.Name)})

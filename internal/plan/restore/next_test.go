@@ -15,6 +15,7 @@ var (
 	damaged = retry.Problem{Reason: v1beta2.ReasonSnapshotDamaged, Message: "use another one"}
 	full    = retry.Problem{Reason: v1beta2.ReasonStorageFull, Message: "make room"}
 	silent  = retry.Problem{Reason: v1beta2.ReasonEtcdUnreachable, Message: "nobody answers"}
+	unfit   = retry.Problem{Reason: v1beta2.ReasonSnapshotVersion, Message: "set the version"}
 	up      = Cluster{Name: "c", Exists: true, Held: true, Answers: true}
 	down    = Cluster{Name: "c", Exists: true, Held: true}
 )
@@ -56,7 +57,7 @@ func both(all ...func(*Observed)) func(*Observed) {
 func TestVerifying(t *testing.T) {
 	first := Start{Run{Attempt: 1, Started: noon}}
 	table(t, map[string]row{
-		"created":               {Observed{Now: noon, Cluster: up}, Enter{v1beta2.RestoreVerifying}},
+		"created":               {Observed{Now: noon, Cluster: up}, Enter{Phase: v1beta2.RestoreVerifying}},
 		"answered before":       {Observed{Former: true, Cluster: up}, Idle{Reason: v1beta2.ReasonAnsweredBefore}},
 		"called off at once":    {Observed{Deleting: true}, Idle{Reason: v1beta2.ReasonTerminating}},
 		"begins":                {verifying(func(*Observed) {}), first},
@@ -81,6 +82,12 @@ func TestVerifying(t *testing.T) {
 		"at work": {
 			verifying(func(o *Observed) { o.Run, o.Pod = &Run{Attempt: 1, Started: noon}, &retry.Pod{Running: true} }),
 			Wait{Reason: v1beta2.ReasonVerifying},
+		},
+		"the clock was set back": {
+			verifying(func(o *Observed) {
+				o.Run, o.Pod = &Run{Attempt: 1, Started: noon.Add(time.Hour)}, &retry.Pod{Running: true}
+			}),
+			Recount{},
 		},
 		"the pod cannot run": {
 			verifying(func(o *Observed) { o.Run, o.Pod = &Run{Attempt: 1, Started: noon}, &retry.Pod{Problem: "no node"} }),
@@ -107,9 +114,13 @@ func TestVerifying(t *testing.T) {
 		},
 		"called off":                   {verifying(both(tried(1, nil, false), func(o *Observed) { o.Deleting = true })), Idle{Reason: v1beta2.ReasonTerminating}},
 		"its pod is over":              {verifying(func(o *Observed) { o.Verified, o.Strays = true, []retry.Pod{{Name: "p", UID: "u"}} }), DeletePod{"p", "u"}},
-		"its pod stays on a lost node": {verifying(func(o *Observed) { o.Verified, o.Strays = true, []retry.Pod{{Deleting: true}} }), Enter{v1beta2.RestoreSaving}},
-		"verified":                     {verifying(func(o *Observed) { o.Verified = true }), Enter{v1beta2.RestoreSaving}},
-		"another was first":            {verifying(func(o *Observed) { o.Verified, o.Ahead = true, "r" }), Wait{Reason: v1beta2.ReasonWaitingForRestore}},
+		"its pod stays on a lost node": {verifying(func(o *Observed) { o.Verified, o.Strays = true, []retry.Pod{{Deleting: true}} }), Enter{Phase: v1beta2.RestoreSaving}},
+		"verified":                     {verifying(func(o *Observed) { o.Verified = true }), Enter{Phase: v1beta2.RestoreSaving}},
+		"of another cluster": {
+			verifying(func(o *Observed) { o.Verified, o.Of = true, "EtcdCluster ns/d" }),
+			Enter{Phase: v1beta2.RestoreSaving, Of: "EtcdCluster ns/d"},
+		},
+		"another was first": {verifying(func(o *Observed) { o.Verified, o.Ahead = true, "r" }), Wait{Reason: v1beta2.ReasonWaitingForRestore}},
 	})
 }
 
@@ -118,6 +129,12 @@ func TestSaving(t *testing.T) {
 		"begins": {saving(func(*Observed) {}), Start{Run{Attempt: 1, Started: noon}}},
 		"at work": {
 			saving(func(o *Observed) { o.Run, o.Pod = &Run{Attempt: 1, Started: noon}, &retry.Pod{} }), Wait{Reason: v1beta2.ReasonSaving},
+		},
+		"its version is another now": {
+			saving(func(o *Observed) { o.Saved, o.Guarded, o.Unfit = true, true, &unfit }), Fail{Reason: unfit.Reason},
+		},
+		"its version is another while it is saved": {
+			saving(both(tried(1, nil, false), func(o *Observed) { o.Unfit = &unfit })), Fail{Reason: unfit.Reason},
 		},
 		"saved":             {saving(tried(1, nil, false)), Finish{}},
 		"guarded":           {saving(func(o *Observed) { o.Saved = true }), Guard{}},
@@ -197,8 +214,31 @@ func TestFailSays(t *testing.T) {
 			t.Errorf("it says %q, want %q", got, want)
 		}
 	}
-	if got := Describe(saving(func(*Observed) {}).Refuse("Reason", "size")).Message; strings.Contains(got, "Skip") {
-		t.Errorf("nothing was to be saved, and it says %q", got)
+	for title, a := range map[string]Action{
+		"refused":  saving(func(*Observed) {}).Refuse("Reason", "size"),
+		"deleting": Next(saving(both(tried(1, nil, false), func(o *Observed) { o.Cluster.Deleting = true }))),
+		"unfit":    Next(saving(both(tried(1, nil, false), func(o *Observed) { o.Unfit = &unfit }))),
+	} {
+		if got := Describe(a).Message; strings.Contains(got, "Skip") || !strings.Contains(got, "nothing was done to the cluster") {
+			t.Errorf("%s: it is not for what is saved, and it says %q", title, got)
+		}
+	}
+}
+
+// TestOf wants it to be told whose data it is, wherever it is another cluster's.
+func TestOf(t *testing.T) {
+	for _, o := range []Observed{
+		verifying(func(o *Observed) { o.Verified = true }),
+		saving(func(o *Observed) { o.Saved, o.Guarded = true, true }),
+		replacing(up, &Record{Completed: true}),
+	} {
+		if got := Describe(Next(o)).Message; strings.Contains(got, "EtcdCluster") {
+			t.Errorf("of its own data it says %q", got)
+		}
+		o.Of = "EtcdCluster ns/d"
+		if got := Describe(Next(o)).Message; !strings.Contains(got, "of EtcdCluster ns/d") {
+			t.Errorf("of another's data it says %q", got)
+		}
 	}
 }
 

@@ -23,6 +23,10 @@ type Observed struct {
 	Source *Unresolved
 	// Verified is true once a snapshot was chosen, read and checked; Saved once the cluster's data was saved.
 	Verified, Saved bool
+	// Unfit is why the cluster, as it is now, cannot start from the snapshot that was verified, nil if it can.
+	Unfit *retry.Problem
+	// Of is whose data the snapshot is, in words, if it is another cluster's; empty if it is this one's, or nobody knows.
+	Of string
 	// Ahead names another EtcdRestore that is replacing the data of the same cluster, empty if none is.
 	Ahead   string
 	Cluster Cluster

@@ -20,6 +20,8 @@ func (o Observed) proceed() Action {
 		return Finish{}
 	case verdict.Over:
 		return o.failed(*verdict.Problem, verdict.Hopeless)
+	case verdict.Recount:
+		return Recount{}
 	case verdict.Problem != nil:
 		return Wait{Reason: verdict.Problem.Reason, Message: verdict.Problem.Message, After: retry.Poll}
 	case o.Phase == v1beta2.RestoreSaving:
@@ -35,11 +37,16 @@ func (o Observed) failed(why retry.Problem, hopeless bool) Action {
 	switch {
 	case o.Phase == v1beta2.RestoreSaving && why.Reason == v1beta2.ReasonEtcdUnreachable && !o.Cluster.Answers:
 		return o.replace(why.Message)
-	case hopeless || o.Run.Attempt >= retry.Attempts:
-		return o.fail(why)
+	case !hopeless && o.Run.Attempt < retry.Attempts:
+		return Retry{Failure: why, After: o.Now.Add(retry.Delay(o.Run.Attempt))}
+	case o.Phase == v1beta2.RestoreSaving:
+		why.Message = "what the cluster holds cannot be saved: " + why.Message + "; spec.safetySnapshot: Skip replaces it unsaved"
 	}
-	return Retry{Failure: why, After: o.Now.Add(retry.Delay(o.Run.Attempt))}
+	return o.fail(why)
 }
+
+// Refused decides what follows if the pod of a try cannot be made: the try has failed.
+func (o Observed) Refused(why retry.Problem) Action { return o.failed(why, false) }
 
 // again begins the next try once its time has come. The pod of the last one is kept until then, for its log.
 func (o Observed) again() Action {
@@ -65,18 +72,11 @@ func (o Observed) tidy() Action {
 
 // fail ends the restore, and says what it leaves.
 func (o Observed) fail(why retry.Problem) Action {
-	switch o.Phase {
-	case v1beta2.RestoreReplacing:
-		why.Message += "; its old data may be gone; create another EtcdRestore to try again"
-	case v1beta2.RestoreSaving:
-		if o.Run != nil {
-			why.Message = "what the cluster holds cannot be saved: " + why.Message +
-				"; spec.safetySnapshot: Skip replaces it unsaved"
-		}
-		fallthrough
-	default:
-		why.Message += "; nothing was done to the cluster; create another EtcdRestore to try again"
+	left := "nothing was done to the cluster"
+	if o.Phase == v1beta2.RestoreReplacing {
+		left = "its old data may be gone"
 	}
+	why.Message += "; " + left + "; create another EtcdRestore to try again"
 	return Fail(why)
 }
 

@@ -31,9 +31,12 @@ type Result struct {
 	Hopeless bool
 }
 
-// Leaving tells whether the pod is on its way out, unless its node has been silent for too long: then it is waited for no
-// more. If it should still run it harms nobody, for no two tries write the same object.
-func (p Pod) Leaving(now time.Time) bool { return p.Deleting && now.Before(p.Deadline.Add(silence)) }
+// Leaving tells whether the pod is on its way out, unless its node has been silent for too long, or its time to end is far
+// off, as if the clock was set back: then it is waited for no more. If it should still run it harms nobody, for no two tries
+// write the same object.
+func (p Pod) Leaving(now time.Time) bool {
+	return p.Deleting && now.Before(p.Deadline.Add(silence)) && !now.Before(p.Deadline.Add(-Slack))
+}
 
 // failed tells whether the pod's log may say why a try failed.
 func (p Pod) failed() bool {

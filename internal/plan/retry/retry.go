@@ -23,6 +23,8 @@ const (
 	// overtime is what a pod has beyond the time-out: it ends itself, or Kubernetes ends it a minute later, unless its node
 	// is lost.
 	overtime = startLimit + 2*time.Minute
+	// Slack is how far a time that was noted may be ahead of the clock: clocks are set back by moments all the time.
+	Slack = 5 * time.Minute
 	// silence is how long a node may take to say that a pod has ended that was to.
 	silence = 30 * time.Second
 )
@@ -47,6 +49,9 @@ type Verdict struct {
 	Problem *Problem
 	// Hopeless is true if another try cannot go better before somebody changes something.
 	Hopeless bool
+	// Recount is true if the clock was set back, so that the try began in the future: from now on it is to have begun now, or
+	// it would be given up that much late.
+	Recount bool
 }
 
 // Judge tells how the try goes.
@@ -61,6 +66,8 @@ func (t Try) Judge(now time.Time) Verdict {
 		return Verdict{}
 	case p.Deleting:
 		return failed(v1beta2.ReasonAgentLost, "the pod was to end, and its node does not say that it has: look at the node")
+	case taken < -Slack:
+		return Verdict{Recount: true}
 	case !p.Running && taken > startLimit:
 		return failed(v1beta2.ReasonPodCannotStart, cmp.Or(p.Problem, "the pod does not start: kubectl describe pod "+p.Name+
 			" says why; a volume that is missing is the usual reason"))

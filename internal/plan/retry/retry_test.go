@@ -25,7 +25,7 @@ func TestJudge(t *testing.T) {
 		"done":            {at(noon, Pod{Ended: true, Result: &Result{}}), Verdict{Over: true}},
 		"done, if late":   {at(ago(9*time.Hour), Pod{Result: &Result{}}), Verdict{Over: true}},
 		"failed":          {at(noon, Pod{Result: &Result{Failure: full}}), Verdict{Over: true, Problem: full}},
-		"failed for good": {at(noon, Pod{Result: &Result{full, true}}), Verdict{true, full, true}},
+		"failed for good": {at(noon, Pod{Result: &Result{full, true}}), Verdict{Over: true, Problem: full, Hopeless: true}},
 		"killed": {
 			at(noon, Pod{Ended: true, Problem: "OOMKilled"}),
 			failed(v1beta2.ReasonAgentLost, "the pod ended without a word; OOMKilled"),
@@ -52,7 +52,13 @@ func TestJudge(t *testing.T) {
 			failed(v1beta2.ReasonPodCannotStart, "the pod does not start: kubectl describe pod p says why; a volume that is missing is the "+
 				"usual reason"),
 		},
-		"the clock was set back": {at(ago(-time.Hour), Pod{Running: true}), Verdict{}},
+		"the clock was set back":            {at(ago(-time.Hour), Pod{Running: true}), Verdict{Recount: true}},
+		"the clock was set back by moments": {at(ago(-time.Minute), Pod{Running: true}), Verdict{}},
+		"set back, and done":                {at(ago(-time.Hour), Pod{Ended: true, Result: &Result{}}), Verdict{Over: true}},
+		"set back, and its node is lost": {
+			at(ago(-time.Hour), Pod{Deleting: true, Deadline: ago(-time.Hour)}),
+			failed(v1beta2.ReasonAgentLost, "the pod was to end, and its node does not say that it has: look at the node"),
+		},
 	} {
 		t.Run(title, func(t *testing.T) {
 			if got := c.try.Judge(noon); !reflect.DeepEqual(got, c.want) {
