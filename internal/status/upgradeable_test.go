@@ -68,6 +68,14 @@ func TestUpgradeable(t *testing.T) {
 		"between two members, serving again": {
 			func(c *v1beta2.EtcdCluster) { rolls(c); does(c, v1beta2.ReasonRunning) }, "is being updated",
 		},
+		"the last member of a roll": {func(c *v1beta2.EtcdCluster) {
+			c.Status.Members.Unready = []string{"c-0"}
+			does(c, v1beta2.ReasonWaitingForMember)
+		}, "has a member that is about to serve again"},
+		"a member is down": {func(c *v1beta2.EtcdCluster) {
+			c.Status.Members.Unready = []string{"c-0"}
+			does(c, v1beta2.ReasonMemberDown)
+		}, ""},
 		"another version": {func(c *v1beta2.EtcdCluster) {
 			c.Status.TargetVersion = "3.7.3"
 			does(c, v1beta2.ReasonWaitingForVersion)
