@@ -29,7 +29,7 @@ var standstill = []string{
 }
 
 // Upgradeable tells whether a new version of the operator may take over, and in a reason and a message why not: a restore, an
-// update or a change of members is under way, or a member comes back. What stands still holds nothing up: a new operator may be what it needs.
+// update or a change of members is under way, or a repair. What stands still holds nothing up: a new operator may be what it needs.
 func Upgradeable(clusters []v1beta2.EtcdCluster, restores []v1beta2.EtcdRestore, at time.Time) (ok bool, reason, message string) {
 	restored := map[string]v1beta2.RestorePhase{}
 	for i := range restores {
@@ -62,7 +62,7 @@ func prepares(r *v1beta2.EtcdRestore) bool { return r.Status.CompletedAt == nil 
 // underWay says what is done to the cluster, empty if nothing is that an upgrade has to wait for.
 func underWay(c *v1beta2.EtcdCluster, restored v1beta2.RestorePhase, at time.Time) string {
 	const restores, updates, changes = "is being restored", "is being updated", "gets or loses members"
-	const returns = "has a member that is about to serve again"
+	const settles = "has yet to settle"
 	s := &c.Status
 	switch {
 	case restored != "" && restored != v1beta2.RestoreReplacing:
@@ -77,8 +77,8 @@ func underWay(c *v1beta2.EtcdCluster, restored v1beta2.RestorePhase, at time.Tim
 		return updates
 	case s.Size != c.Spec.Size, slices.ContainsFunc(s.MemberStatuses, learns):
 		return changes
-	case len(s.Members.Unready) > 0: // the last member of an update is one of those, too
-		return returns
+	case meta.IsStatusConditionTrue(s.Conditions, v1beta2.ConditionProgressing): // with the last member of an update, too
+		return settles
 	}
 	return ""
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/operator-framework/api/pkg/operators/v1alpha1"
 	operatorsv2 "github.com/operator-framework/api/pkg/operators/v2"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -68,8 +69,6 @@ func TestUpgradeable(t *testing.T) {
 		spec.Pod.Template = &runtime.RawExtension{Raw: []byte(slowly)}
 	}))
 	s.upgradeable(metav1.ConditionFalse, c.Name)
-	operators, err := s.operators(t.Context())
-	must(t, err)
 
 	s.offer("ours", ours)
 	must(t, harness.Await(t.Context(), "OLM waits", limit, func(ctx context.Context) (string, bool) {
@@ -80,13 +79,19 @@ func TestUpgradeable(t *testing.T) {
 				strings.Contains(csv.Status.Message, c.Name)
 	}))
 	must(t, c.Updated(t.Context(), limit))
-	// The roll was carried out by one operator from the first member to the last.
-	pods, err := s.operators(t.Context())
+	must(t, c.Settled(t.Context(), limit))
+	object, err := c.Get(t.Context())
 	must(t, err)
-	if len(pods) == 0 || pods[0].UID != operators[0].UID {
-		t.Errorf("the operator was replaced in the middle of a roll")
-	}
+	ended := meta.FindStatusCondition(object.Status.Conditions, v1beta2.ConditionProgressing).LastTransitionTime
 	s.succeeded(this)
+	var operators []corev1.Pod
+	must(t, harness.Await(t.Context(), "one operator", limit, func(ctx context.Context) (string, bool) {
+		operators, err = s.operators(ctx)
+		return fmt.Sprintf("%d operators, %v", len(operators), err), err == nil && len(operators) == 1
+	}))
+	if made := operators[0].CreationTimestamp; made.Before(&ended) {
+		t.Errorf("the roll ended at %s, and the new operator was there at %s", ended, made)
+	}
 	c.settled()
 	c.judge("the roll and the update", false)
 }
