@@ -135,7 +135,8 @@ func (l *Lab) runAddon(ctx context.Context, store *objectstore.Store) error {
 	if err := record.WaitReady(ctx, store.Ready); err != nil {
 		return err
 	}
-	return store.Prepare(ctx)
+	// One whose disk was full takes nothing yet, until it has looked at the disk again.
+	return record.WaitReady(ctx, store.Prepare)
 }
 
 // ensureAddon starts an addon's server on a disk of its own, which it alone has mounted, or finds it running.
