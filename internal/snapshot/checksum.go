@@ -117,3 +117,12 @@ func (m *meter) Write(p []byte) (int, error) {
 }
 
 func (m *meter) sum() string { return hex.EncodeToString(m.hash.Sum(nil)) }
+
+// sumUp notes sizes and checksums. Stored is nil if the object is the snapshot itself: then one checksum does for both.
+func (m *Manifest) sumUp(raw *digest, stored *meter) {
+	m.Size, m.SHA256 = raw.size, raw.sum()
+	m.StoredSize, m.StoredSHA256 = m.Size, m.SHA256
+	if stored != nil {
+		m.StoredSize, m.StoredSHA256 = stored.size, stored.sum()
+	}
+}

@@ -59,11 +59,12 @@ func fetch(
 
 // unpack writes no more than size bytes: a small object could otherwise fill the disk.
 func unpack(from io.Reader, key *Key, w io.Writer, p Progress, size int64) (Manifest, error) {
-	stored, raw := newMeter(), newDigest()
+	raw := newDigest()
 	object := bufio.NewReader(from)
-	same := isPlain(object) // then one checksum does for the snapshot and the object
 	source := io.Reader(object)
-	if !same {
+	var stored *meter
+	if !isPlain(object) {
+		stored = newMeter()
 		source = io.TeeReader(object, stored)
 	}
 	plain, done, err := decode(source, key)
@@ -85,10 +86,8 @@ func unpack(from io.Reader, key *Key, w io.Writer, p Progress, size int64) (Mani
 	if err := raw.check(); err != nil {
 		return Manifest{}, err
 	}
-	m := Manifest{Size: raw.size, SHA256: raw.sum()}
-	if m.StoredSize, m.StoredSHA256 = m.Size, m.SHA256; !same {
-		m.StoredSize, m.StoredSHA256 = stored.size, stored.sum()
-	}
+	m := Manifest{}
+	m.sumUp(raw, stored)
 	return m, nil
 }
 

@@ -103,9 +103,10 @@ func (j Job) manifest(s *Stream) Manifest {
 
 // transfer copies the snapshot through the encoding, checks it, and notes sizes and checksums in the manifest.
 func transfer(to io.Writer, from io.Reader, e Encoding, m *Manifest) error {
-	stored, raw := newMeter(), newDigest()
-	same := e == Encoding{} // then one checksum does for the snapshot and the object
-	if !same {
+	raw := newDigest()
+	var stored *meter
+	if e != (Encoding{}) {
+		stored = newMeter()
 		to = io.MultiWriter(to, stored)
 	}
 	encoder, err := e.encode(to)
@@ -121,10 +122,7 @@ func transfer(to io.Writer, from io.Reader, e Encoding, m *Manifest) error {
 	if err := encoder.Close(); err != nil {
 		return err
 	}
-	m.Size, m.SHA256 = raw.size, raw.sum()
-	if m.StoredSize, m.StoredSHA256 = m.Size, m.SHA256; !same {
-		m.StoredSize, m.StoredSHA256 = stored.size, stored.sum()
-	}
+	m.sumUp(raw, stored)
 	return nil
 }
 

@@ -8,7 +8,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -40,19 +39,16 @@ func (d *demo) ifVolumes(do func(context.Context) error) func(context.Context) e
 
 // backup writes a snapshot to a volume: there is one on every cluster. Mostly it would be a bucket.
 func (d *demo) backup(ctx context.Context) error {
-	object := metav1.ObjectMeta{Namespace: namespace, Name: backupName}
-	if err := d.Create(ctx, &corev1.PersistentVolumeClaim{ObjectMeta: object, Spec: corev1.PersistentVolumeClaimSpec{
-		AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
-		Resources: corev1.VolumeResourceRequirements{
-			Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")},
-		},
-	}}); err != nil {
+	claim, storage := harness.BackupVolume(namespace, backupName)
+	if err := d.Create(ctx, claim); err != nil {
 		return err
 	}
-	if err := d.Create(ctx, &v1beta2.EtcdBackup{ObjectMeta: object, Spec: v1beta2.EtcdBackupSpec{
-		EtcdCluster: &v1beta2.EtcdClusterRef{Name: name}, Verify: v1beta2.VerifyRestore,
-		Storage: &v1beta2.Storage{URL: "file:///etcd", PersistentVolumeClaim: backupName},
-	}}); err != nil {
+	if err := d.Create(ctx, &v1beta2.EtcdBackup{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: backupName},
+		Spec: v1beta2.EtcdBackupSpec{
+			EtcdCluster: &v1beta2.EtcdClusterRef{Name: name}, Verify: v1beta2.VerifyRestore, Storage: storage,
+		},
+	}); err != nil {
 		return err
 	}
 	return harness.Await(ctx, "a good backup", limit, func(ctx context.Context) (string, bool) {

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/operator-framework/api/pkg/operators/v1alpha1"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -42,17 +41,12 @@ func TestInstall(t *testing.T) {
 // backsUp takes a backup into a volume.
 func (c *cluster) backsUp() {
 	c.s.t.Helper()
-	claim := &corev1.PersistentVolumeClaim{
-		ObjectMeta: metav1.ObjectMeta{Namespace: c.Namespace, Name: "backups"},
-		Spec:       *onVolumes(1).Pod.PersistentVolumeClaimSpec,
-	}
-	claim.Spec.AccessModes = []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}
+	claim, storage := harness.BackupVolume(c.Namespace, "backups")
 	must(c.s.t, c.Create(c.s.t.Context(), claim))
 	backup := &v1beta2.EtcdBackup{
 		ObjectMeta: metav1.ObjectMeta{Namespace: c.Namespace, Name: c.Name},
 		Spec: v1beta2.EtcdBackupSpec{
-			EtcdCluster: &v1beta2.EtcdClusterRef{Name: c.Name},
-			Storage:     &v1beta2.Storage{URL: "file:///etcd", PersistentVolumeClaim: claim.Name},
+			EtcdCluster: &v1beta2.EtcdClusterRef{Name: c.Name}, Storage: storage,
 		},
 	}
 	must(c.s.t, c.Create(c.s.t.Context(), backup))

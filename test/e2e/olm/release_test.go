@@ -34,6 +34,7 @@ func publish(ctx context.Context, folder string) error {
 	if err != nil {
 		return fmt.Errorf("read %s: %w", source, err)
 	}
+	released := bundle.CSV.Spec.InstallStrategy.StrategySpec.DeploymentSpecs[0].Spec.Template.Spec.Containers[0].Image
 	run := rand.String(8) // a reference is unpacked once: what an earlier run of the tests has loaded is another one
 	for _, one := range []struct {
 		to                *release
@@ -46,7 +47,7 @@ func publish(ctx context.Context, folder string) error {
 			folder: filepath.Join(folder, one.version),
 			image:  fmt.Sprintf("etcd-operator.local/bundle:v%s-%s", one.version, run),
 		}
-		if err := one.to.write(source, one.operator); err != nil {
+		if err := one.to.write(source, released, one.operator); err != nil {
 			return err
 		}
 		if err := nodes.LoadBundle(ctx, one.to.image, one.to.folder); err != nil {
@@ -61,8 +62,9 @@ func publish(ctx context.Context, folder string) error {
 	return err
 }
 
-// write writes the release's bundle: the repository's one with another version and another image of the operator.
-func (r release) write(source, operator string) error {
+// write writes the release's bundle: the repository's one with another version, and another image
+// of the operator in the place of the released one.
+func (r release) write(source, released, operator string) error {
 	if err := os.CopyFS(r.folder, os.DirFS(source)); err != nil {
 		return fmt.Errorf("copy the bundle: %w", err)
 	}
@@ -70,15 +72,10 @@ func (r release) write(source, operator string) error {
 	if err != nil || len(files) != 1 {
 		return fmt.Errorf("the bundle has %d ClusterServiceVersions: %w", len(files), err)
 	}
-	bundle, err := manifests.GetBundleFromDir(source)
-	if err != nil {
-		return fmt.Errorf("read the bundle: %w", err)
-	}
 	text, err := os.ReadFile(files[0])
 	if err != nil {
 		return err
 	}
-	released := bundle.CSV.Spec.InstallStrategy.StrategySpec.DeploymentSpecs[0].Spec.Template.Spec.Containers[0].Image
 	text = []byte(strings.ReplaceAll(string(text), released, operator))
 	csv := &unstructured.Unstructured{}
 	if err := yaml.Unmarshal(text, &csv.Object); err != nil {

@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -46,36 +44,23 @@ func fullLifecycle(ctx context.Context, t *trial) error {
 
 // backup takes one into a volume of its own, and has it restored on trial.
 func (t *trial) backup(ctx context.Context) error {
-	if err := t.add(ctx, claimOf(t.name)); err != nil {
+	claim, storage := harness.BackupVolume(t.namespace, t.name)
+	if err := t.add(ctx, claim); err != nil {
 		return err
 	}
-	backup := backupOf(t.name)
+	backup := backupOf(t.name, storage)
 	if err := t.add(ctx, backup); err != nil {
 		return err
 	}
 	return t.succeeds(ctx, backup, func() bool { return backup.Status.Succeeded && len(backup.Status.Snapshots) > 0 })
 }
 
-// claimOf is room for a backup.
-func claimOf(name string) *corev1.PersistentVolumeClaim {
-	return &corev1.PersistentVolumeClaim{
-		ObjectMeta: metav1.ObjectMeta{Name: name},
-		Spec: corev1.PersistentVolumeClaimSpec{
-			AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
-			Resources: corev1.VolumeResourceRequirements{
-				Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")},
-			},
-		},
-	}
-}
-
-// backupOf is a backup of a cluster, into a claim of the same name.
-func backupOf(name string) *v1beta2.EtcdBackup {
+// backupOf is a backup of a cluster, of the same name.
+func backupOf(name string, storage *v1beta2.Storage) *v1beta2.EtcdBackup {
 	return &v1beta2.EtcdBackup{
 		ObjectMeta: metav1.ObjectMeta{Name: name},
 		Spec: v1beta2.EtcdBackupSpec{
-			EtcdCluster: &v1beta2.EtcdClusterRef{Name: name}, Verify: v1beta2.VerifyRestore,
-			Storage: &v1beta2.Storage{URL: "file:///etcd", PersistentVolumeClaim: name},
+			EtcdCluster: &v1beta2.EtcdClusterRef{Name: name}, Verify: v1beta2.VerifyRestore, Storage: storage,
 		},
 	}
 }

@@ -63,9 +63,9 @@ func everything(t *testing.T, own *trial) func(context.Context, *trial) error {
 				return err
 			}
 		}
-		claim := claimOf(own.name)
+		claim, storage := harness.BackupVolume(own.namespace, own.name)
 		cluster := &v1beta2.EtcdCluster{ObjectMeta: metav1.ObjectMeta{Name: own.name}, Spec: v1beta2.EtcdClusterSpec{Size: 1}}
-		for _, made := range []client.Object{claim, cluster, backupOf(own.name), restoreOf(own.name)} {
+		for _, made := range []client.Object{claim, cluster, backupOf(own.name, storage), restoreOf(own.name)} {
 			if err := own.add(ctx, made); err != nil {
 				return err
 			}

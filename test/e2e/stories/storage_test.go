@@ -7,10 +7,10 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/test/e2e/harness"
 	"github.com/etcdpilot/etcd-operator/test/lab"
 )
 
@@ -61,16 +61,9 @@ func (s *story) azurite() *v1beta2.Storage {
 // volume is a claim for backups.
 func (s *story) volume() *v1beta2.Storage {
 	s.t.Helper()
-	must(s.t, env.Create(s.t.Context(), &corev1.PersistentVolumeClaim{
-		ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: "backups"},
-		Spec: corev1.PersistentVolumeClaimSpec{
-			AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
-			Resources: corev1.VolumeResourceRequirements{
-				Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")},
-			},
-		},
-	}))
-	return &v1beta2.Storage{URL: "file:///etcd", PersistentVolumeClaim: "backups"}
+	claim, storage := harness.BackupVolume(s.Namespace, "backups")
+	must(s.t, env.Create(s.t.Context(), claim))
+	return storage
 }
 
 // folder is the story's own: addons keep their objects from run to run.
