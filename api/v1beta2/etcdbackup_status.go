@@ -116,6 +116,13 @@ type SnapshotStatus struct {
 	// empty if nothing says so.
 	// +optional
 	Cluster string `json:"cluster,omitempty"`
+	// clusterID is etcd's cluster ID in hexadecimal. It names the lineage of the data: a cluster that is created anew, or
+	// restored, has another one, whatever its name. Empty if nothing says so.
+	// +optional
+	ClusterID string `json:"clusterID,omitempty"`
+	// stale is true if it was taken from a member without a quorum at its back: the cluster may have gone on without it.
+	// +optional
+	Stale bool `json:"stale,omitempty"`
 	// revision of etcd.
 	// +required
 	Revision int64 `json:"revision"`

@@ -134,8 +134,8 @@ func (r *runner) tellDamaged(all []snapshot.Damaged) {
 // describe is a snapshot as status tells it, checked in this way just now.
 func (r *runner) describe(m snapshot.Manifest, how v1beta2.Verification) *v1beta2.SnapshotStatus {
 	s := &v1beta2.SnapshotStatus{
-		Name: m.Object, URL: r.bucket.URL(m.Object), Cluster: nameOf(m.Cluster), Revision: m.Revision, EtcdVersion: m.EtcdVersion,
-		Size: m.Size, StoredSize: m.StoredSize, SHA256: m.StoredSHA256, Verification: how,
+		Name: m.Object, URL: r.bucket.URL(m.Object), Cluster: nameOf(m.Cluster), ClusterID: m.Cluster.ID, Stale: m.Stale,
+		Revision: m.Revision, EtcdVersion: m.EtcdVersion, Size: m.Size, StoredSize: m.StoredSize, SHA256: m.StoredSHA256, Verification: how,
 	}
 	s.TakenAt.Time = m.TakenAt
 	if how != v1beta2.VerifyNone {

@@ -20,6 +20,8 @@ type Manifest struct {
 	Cluster Cluster `json:"cluster"`
 	// Member is where it was taken.
 	Member Member `json:"member"`
+	// Stale is true if that member had no quorum at its back: the cluster may have gone on without it.
+	Stale bool `json:"stale,omitempty"`
 	// Revision is etcd's when the snapshot began. What was written since may be in it, too.
 	Revision int64 `json:"revision"`
 	// Keys is how many there were at that revision.
@@ -47,8 +49,10 @@ type Cluster struct {
 	Namespace string `json:"namespace,omitempty"`
 	Name      string `json:"name,omitempty"`
 	UID       string `json:"uid,omitempty"`
-	// ID is etcd's, in hexadecimal.
+	// ID is etcd's, in hexadecimal. It names the lineage: a cluster that is created anew, or restored, has another one.
 	ID string `json:"id"`
+	// Parent is the ID of the cluster whose snapshot this one was restored from, empty if it started from nothing.
+	Parent string `json:"parent,omitempty"`
 }
 
 // Member names a member.
