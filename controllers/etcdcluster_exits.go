@@ -11,12 +11,12 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
 
-// exits are the refusals that speak of the data itself. Others, such as an option that etcd does not take, may pass: no
-// member is given up for them.
+// exits are what the refusals mean to the planner. No member is given up for one that says nothing of the data itself.
 var exits = map[string]plan.Exit{
 	member.DataLost:    plan.ExitDataLost,
 	member.ForeignData: plan.ExitForeignData,
 	member.Unreadable:  plan.ExitUnreadable,
+	member.BadConfig:   plan.ExitBadConfig,
 }
 
 // exitOf says why etcd does not run, and which attempt was refused because it was used.

@@ -65,7 +65,9 @@ func (r *EtcdClusterReconciler) observePods(ctx context.Context, reader client.R
 	}
 	for i := range pods.Items {
 		pod := &pods.Items[i]
-		if conflict := conflictOf("Pod", pod, p.cluster); conflict != nil {
+		// Whose EtcdCluster was deleted and made again without them has no owner, and may serve all the same.
+		left := metav1.GetControllerOf(pod) == nil && resources.LegacyPod(pod)
+		if conflict := conflictOf("Pod", pod, p.cluster); conflict != nil && !left {
 			p.observed.Conflicts = append(p.observed.Conflicts, *conflict)
 			continue
 		}

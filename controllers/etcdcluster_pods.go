@@ -29,6 +29,7 @@ func podOf(pod *corev1.Pod) plan.Pod {
 		Restarting:  restarting(pod),
 		Serving:     pod.Labels[resources.LabelServing] == "true",
 		Restores:    pod.Annotations[resources.AnnotationRestore] != "",
+		Legacy:      resources.LegacyPod(pod),
 	}
 	if seen.Permitted = timeOf(pod.Annotations[resources.AnnotationPermitted]); seen.Permit != nil && seen.Permitted.IsZero() {
 		seen.Permitted = seen.Created // it was made with the permit

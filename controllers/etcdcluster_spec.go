@@ -52,6 +52,9 @@ func (r *EtcdClusterReconciler) readSpecs(p *pass) (err error) {
 		return err
 	}
 	spec := specOf(p.cluster.Status.FormerSpec)
+	if spec == nil { // in the first pass after an edit the former spec is the one that is noted as accepted
+		spec = specOf(p.cluster.Status.AcceptedSpec)
+	}
 	if spec == nil {
 		return nil
 	}
@@ -80,6 +83,7 @@ func (r *EtcdClusterReconciler) desired(c *v1beta2.EtcdCluster, problem *plan.Pr
 		SnapshotDue: c.Status.SnapshotDue,
 		ID:          parseID(c.Status.ClusterID), Bootstrap: bootstrapOf(c.Status.Bootstrap),
 		Revision: c.Status.Revision, Voters: status.Voters(&c.Status), LeaderMoved: moved,
+		RanBefore: ranBefore(&c.Status),
 	}
 }
 

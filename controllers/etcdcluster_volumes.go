@@ -35,6 +35,7 @@ func volumeOf(p *pass, claim *corev1.PersistentVolumeClaim) plan.Volume {
 		Growing:     known && there.Cmp(size) < 0,
 		Fixed:       claim.Annotations[resources.AnnotationFixed] == wanted.String(),
 		Drift:       resources.VolumeDrift(c, claim),
+		Legacy:      resources.LegacyVolume(claim),
 	}
 }
 

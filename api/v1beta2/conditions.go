@@ -113,7 +113,13 @@ const (
 	// ReasonNameTaken means that an object of somebody else has a name that the cluster, or a pod of a backup or a restore,
 	// needs.
 	ReasonNameTaken = "NameTaken"
-	// ReasonVolumesExist means that volumes of an earlier cluster are there that cannot be taken up: delete them.
+	// ReasonLegacyMembers means that pods or volumes of coreos/etcd-operator are there: nothing is changed or started beside
+	// them. Save their data, and go on as docs/install.md says.
+	ReasonLegacyMembers = "LegacyMembers"
+	// ReasonRanBefore means that coreos/etcd-operator has run a cluster under this object, and its data is not here: create
+	// an EtcdRestore for it, or delete the EtcdCluster and create it again for an empty one.
+	ReasonRanBefore = "RanBefore"
+	// ReasonVolumesExist means that volumes of earlier clusters are there that cannot be taken up; the message says why.
 	ReasonVolumesExist = "VolumesExist"
 	// ReasonUnsupportedVersion means that this operator does not run the etcd version in spec.version.
 	ReasonUnsupportedVersion = "UnsupportedVersion"
@@ -127,8 +133,12 @@ const (
 	ReasonVersionRefused = "VersionRefused"
 	// ReasonVolumeShrinks means that the spec asks for less storage than a volume has: volumes cannot shrink.
 	ReasonVolumeShrinks = "VolumeShrinks"
-	// ReasonCorrupt means that etcd reports corrupt data: nothing is updated before that is mended.
+	// ReasonCorrupt means that etcd reports that its members' data differ (alarm CORRUPT): nothing is updated before that is
+	// mended. The message says whom etcd names; compare the members before any is replaced.
 	ReasonCorrupt = "Corrupt"
+	// ReasonNoSpace means that a member's database has reached its quota (alarm NOSPACE), and etcd takes no writes: raise
+	// spec.etcd.quotaBackendBytes, or compact and defragment, then disarm the alarm.
+	ReasonNoSpace = "NoSpace"
 	// ReasonTLSNotSupported means that this release does not carry spec.TLS out.
 	ReasonTLSNotSupported = "TLSNotSupported"
 	// ReasonScheduled means that the next backup is not due yet; Completed that the one asked for is over; Suspended that

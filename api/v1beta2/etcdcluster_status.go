@@ -115,6 +115,10 @@ type EtcdClusterStatus struct {
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Quorum lost since",xDescriptors={"urn:alm:descriptor:text"},order=13
 	QuorumLostSince *metav1.Time `json:"quorumLostSince,omitempty"`
+	// ranBefore is true while nothing was started here yet under an object under which coreos/etcd-operator has run a
+	// cluster: one that is started from nothing would be taken for that.
+	// +optional
+	RanBefore bool `json:"ranBefore,omitempty"`
 	// leaderMoved is the last time that leadership was taken from a member because its disk was slow.
 	// +optional
 	LeaderMoved *LeaderMoved `json:"leaderMoved,omitempty"`

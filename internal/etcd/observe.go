@@ -132,7 +132,7 @@ func ask(ctx context.Context, c *clientv3.Client, e Endpoint) (peer, bool) {
 	answer.Leader, answer.Learner, answer.Version = status.GetLeader(), status.GetIsLearner(), status.GetVersion()
 	answer.Applied, answer.Committed = status.GetRaftAppliedIndex(), status.GetRaftIndex()
 	answer.DBSize, answer.DBSizeInUse = status.GetDbSize(), status.GetDbSizeInUse()
-	answer.Errors = status.GetErrors()
+	answer.Errors, answer.Alarms = status.GetErrors(), alarmsOf(status.GetErrors())
 	answer.Storage = version.Minor(status.GetStorageVersion())
 	if d := status.GetDowngradeInfo(); d.GetEnabled() {
 		answer.Downgrade = version.Minor(d.GetTargetVersion())

@@ -91,6 +91,8 @@ type pod struct {
 	dir, data string
 	// client, peer and metrics are addresses.
 	client, peer, metrics string
+	// options are etcd's.
+	options map[string]string
 	container             *exec.Cmd
 	ended                 chan error
 }
@@ -100,6 +102,7 @@ func newPod(t *testing.T, name string) *pod {
 	p := &pod{
 		t: t, name: name, uid: name + "-uid", dir: t.TempDir(), data: filepath.Join(t.TempDir(), "data"),
 		client: freeAddress(t), peer: freeAddress(t), metrics: freeAddress(t),
+		options: map[string]string{"heartbeat-interval": "50", "election-timeout": "500"},
 	}
 	self, err := os.Executable()
 	if err != nil {
@@ -143,7 +146,7 @@ func (p *pod) run() {
 	p.t.Helper()
 	config, err := json.Marshal(member.Config{
 		Name: p.name, PeerURL: p.peerURL(), ClientURL: "http://" + p.client, DataDir: p.data,
-		Options: map[string]string{"heartbeat-interval": "50", "election-timeout": "500"},
+		Options: p.options,
 	})
 	if err != nil {
 		p.t.Fatal(err)

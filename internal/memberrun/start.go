@@ -77,7 +77,7 @@ func prepare(ctx context.Context, paths Paths) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	start, err := admit(config.DataDir, paths.Run, podUID, permit)
+	start, empty, err := admit(config.DataDir, paths.Run, podUID, permit)
 	if err != nil {
 		return nil, err
 	}
@@ -90,34 +90,43 @@ func prepare(ctx context.Context, paths Paths) ([]string, error) {
 	if err := writeFile(path, file, 0o600); err != nil {
 		return nil, fmt.Errorf("write etcd's configuration: %w", err)
 	}
+	if err := own(config.DataDir); err != nil {
+		return nil, err
+	}
+	if empty {
+		if err := useUp(config.DataDir, paths.Run, permit.Attempt); err != nil {
+			return nil, err
+		}
+	}
 	slog.Info("etcd may start", "version", version, "state", start.State, "initialCluster", start.InitialCluster,
 		"clusterID", permit.ClusterID, "memberID", permit.MemberID, "permit", permit.Mode, "attempt", permit.Attempt)
 	return []string{binary, "--config-file=" + path}, nil
 }
 
-// admit looks at the data, decides, and uses the permit up before etcd can write anything.
-func admit(dataDir, runDir, podUID string, permit *member.Permit) (member.Start, error) {
+// admit looks at the data and decides. Empty tells that there is none, so that the permit has to be used up.
+func admit(dataDir, runDir, podUID string, permit *member.Permit) (start member.Start, empty bool, err error) {
 	data, err := readIdentity(dataDir)
 	if err != nil {
-		return member.Start{}, &member.Refusal{Reason: member.Unreadable, Message: err.Error()}
+		return member.Start{}, false, &member.Refusal{Reason: member.Unreadable, Message: err.Error()}
 	}
 	used, err := readAttempt(runDir)
 	if err != nil {
-		return member.Start{}, err
+		return member.Start{}, false, err
 	}
 	start, refusal := decide(situation{data: data, permit: permit, podUID: podUID, used: used})
 	if refusal != nil {
-		return member.Start{}, refusal
+		return member.Start{}, false, refusal
 	}
-	if data == nil {
-		if err := writeAttempt(runDir, permit.Attempt); err != nil {
-			return member.Start{}, err
-		}
-		if err := empty(dataDir); err != nil {
-			return member.Start{}, err
-		}
+	return start, data == nil, nil
+}
+
+// useUp uses the permit up before etcd can write anything, and after all else that may keep it from starting: what is
+// wrong with the configuration says so at every start, and what mends it mends the pod.
+func useUp(dataDir, runDir string, attempt int) error {
+	if err := writeAttempt(runDir, attempt); err != nil {
+		return err
 	}
-	return start, own(dataDir)
+	return empty(dataDir)
 }
 
 var versionLine = regexp.MustCompile(`(?m)^etcd Version: (\S+)$`)

@@ -25,9 +25,12 @@ func TestAdmitOnNothing(t *testing.T) {
 	if err := os.Chmod(data, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	start, err := admit(data, run, "pod", newPermit(1))
-	if err != nil || start.State != member.StateNew {
-		t.Fatalf("admit = %+v, %v", start, err)
+	start, empty, err := admit(data, run, "pod", newPermit(1))
+	if err != nil || start.State != member.StateNew || !empty {
+		t.Fatalf("admit = %+v, %t, %v", start, empty, err)
+	}
+	if err := errors.Join(own(data), useUp(data, run, 1)); err != nil {
+		t.Fatal(err)
 	}
 	if left, err := os.ReadDir(data); err != nil || len(left) > 0 {
 		t.Errorf("the data directory holds %v, %v", left, err)
@@ -38,10 +41,10 @@ func TestAdmitOnNothing(t *testing.T) {
 
 	// The permit is used up now, and a second one is not.
 	refusal := &member.Refusal{}
-	if start, err := admit(data, run, "pod", newPermit(1)); !errors.As(err, &refusal) || refusal.Attempt != 1 {
+	if start, _, err := admit(data, run, "pod", newPermit(1)); !errors.As(err, &refusal) || refusal.Attempt != 1 {
 		t.Errorf("a second admit = %+v, %v, want a refusal of attempt 1", start, err)
 	}
-	if _, err := admit(data, run, "pod", newPermit(2)); err != nil {
+	if _, _, err := admit(data, run, "pod", newPermit(2)); err != nil {
 		t.Errorf("admit with another permit: %v", err)
 	}
 }
@@ -68,7 +71,7 @@ func TestAdmitKeeps(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			before, run := files(t, c.data), t.TempDir()
-			_, err := admit(c.data, run, "pod", c.permit)
+			_, _, err := admit(c.data, run, "pod", c.permit)
 			refusal := &member.Refusal{}
 			if errors.As(err, &refusal); refusal.Reason != c.reason {
 				t.Errorf("admit: %v, want reason %q", err, c.reason)
@@ -87,7 +90,7 @@ func TestAdmitKeeps(t *testing.T) {
 func TestAdmitBrokenMarker(t *testing.T) {
 	run := t.TempDir()
 	write(t, filepath.Join(run, attemptFile), "")
-	if start, err := admit(t.TempDir(), run, "pod", newPermit(1)); err == nil {
+	if start, _, err := admit(t.TempDir(), run, "pod", newPermit(1)); err == nil {
 		t.Errorf("admit = %+v, want an error", start)
 	}
 }

@@ -9,6 +9,7 @@ type rule func(*view) Action
 var always = []rule{
 	deleting,          // the garbage collector does the rest
 	paused,            // hands off
+	legacyMembers,     // members of coreos/etcd-operator: nothing is done beside them, whatever else there is to say
 	nameTaken,         // an object of somebody else is in the way
 	restore,           // a verified snapshot is to take the place of whatever data there is
 	foreignCluster,    // a server answers for another cluster: never act on it
@@ -18,6 +19,7 @@ var always = []rule{
 // bootstrapping are asked until the cluster ID is latched.
 var bootstrapping = []rule{
 	adoptVolumes,     // data of an earlier cluster of this name: take it up, never start empty beside it
+	ranBefore,        // nothing is started from nothing where clients had their data
 	invalidSpec,      // nothing is started from a spec that cannot work
 	awaitRestore,     // nothing is started from nothing that is to start from a snapshot
 	commitBootstrap,  // write down who the first members are before any of them exists
@@ -63,6 +65,7 @@ var running = []rule{
 	endPulls,      // what has fetched an image is not needed any more
 	openBudget,    // no disruption of ours is due: let others evict one pod
 	await,         // name what is still under way
+	alarmed,       // etcd itself has raised an alarm, and somebody must see to it
 	dropReplaced,  // the data that a restore has replaced is kept until here
 	refused,       // name what of the spec cannot be carried out
 }

@@ -64,6 +64,8 @@ type Cluster struct {
 	AwaitsRestore string
 	// MakeRestore is true if that EtcdRestore is the operator's to create.
 	MakeRestore bool
+	// RanBefore is true if coreos/etcd-operator has run a cluster under this very object, and this operator none yet.
+	RanBefore bool
 }
 
 // Problem is a reason (CamelCase, documented in the API package) and a message that says what to do.
@@ -152,6 +154,8 @@ type Pod struct {
 	Restores bool
 	// Changed is when the pod became Ready or ceased to be.
 	Changed time.Time
+	// Legacy is true for a member's pod of coreos/etcd-operator.
+	Legacy bool
 }
 
 // Mode says what a permit allows.
@@ -210,6 +214,8 @@ type Volume struct {
 	Fixed bool
 	// Drift is true when the spec asks for another kind of volume: another class, or other access modes.
 	Drift bool
+	// Legacy is true for a member's volume of coreos/etcd-operator.
+	Legacy bool
 }
 
 // Contact says how much of etcd answered.
@@ -272,8 +278,28 @@ type Answer struct {
 	// DBSize and DBSizeInUse are bytes.
 	DBSize      int64
 	DBSizeInUse int64
-	// Errors are alarms and faults that the server reports, such as "alarm:NOSPACE".
+	// Errors are faults that the server reports of itself, in etcd's words, such as "etcdserver: no leader".
 	Errors []string
+	// Alarms are those of all members, as far as this one knows: each server tells the whole cluster's.
+	Alarms []Alarm
+}
+
+// AlarmKind is what an alarm says.
+type AlarmKind string
+
+// Kinds of alarms, as etcd's API has them.
+const (
+	// AlarmNoSpace means that a member's database has reached its quota: etcd takes no writes but those that free space.
+	AlarmNoSpace AlarmKind = "NOSPACE"
+	// AlarmCorrupt means that the members' data differ: etcd refuses every request for keys.
+	AlarmCorrupt AlarmKind = "CORRUPT"
+)
+
+// Alarm is one that etcd has raised. It stays until somebody disarms it.
+type Alarm struct {
+	Kind AlarmKind
+	// Member is the ID of the member that it is about; 0 where etcd could not tell whose data is the wrong one.
+	Member uint64
 }
 
 // Budget is the observed PodDisruptionBudget.

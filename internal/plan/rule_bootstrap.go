@@ -37,16 +37,28 @@ func adoptVolumes(v *view) Action {
 		}
 	}
 	if len(ids) != 1 {
-		return Blocked{
-			Reason: v1beta2.ReasonVolumesExist,
-			Message: fmt.Sprintf("volumes of an earlier cluster of this name are there (%s) and cannot be taken up: "+
-				"they hold the data of %d clusters; delete those that are not wanted", list(names), len(ids)),
-		}
+		return v.notAdopted(names, len(ids))
 	}
 	for id := range ids {
 		return Adopt{ClusterID: id, Volumes: names}
 	}
 	return nil
+}
+
+// notAdopted says why nothing is started beside what is there.
+func (v *view) notAdopted(volumes []string, clusters int) Action {
+	var pods []string
+	for _, p := range v.Pods {
+		pods = append(pods, p.Name)
+	}
+	message := fmt.Sprintf("volumes of earlier clusters of this name are there (%s), and they hold the data of %d clusters: "+
+		"keep those of one, and delete the others' once you are sure that nobody needs them", list(volumes), clusters)
+	if clusters == 0 {
+		message = fmt.Sprintf("there are volumes (%s) and pods (%s) with this cluster's labels that do not say whose data they "+
+			"hold: nothing is started beside them; find out where they come from, and save what is in them, before you "+
+			"delete them or give this cluster another name", list(volumes), list(pods))
+	}
+	return Blocked{Reason: v1beta2.ReasonVolumesExist, Message: message}
 }
 
 func invalidSpec(v *view) Action {

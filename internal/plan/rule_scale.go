@@ -112,7 +112,7 @@ func join(v *view) Action {
 		return nil
 	}
 	for _, p := range candidates {
-		if !p.up() && v.Now.Sub(p.Created) < batchDeadline && len(candidates) <= room {
+		if !p.fit() && v.Now.Sub(p.Created) < batchDeadline && len(candidates) <= room {
 			return nil
 		}
 	}
@@ -120,7 +120,7 @@ func join(v *view) Action {
 		return nil
 	}
 	for _, p := range candidates {
-		if p.up() {
+		if p.fit() {
 			return AddLearner{Name: p.Name, PeerURL: v.Cluster.PeerURL(p.Name)}
 		}
 	}

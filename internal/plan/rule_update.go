@@ -145,15 +145,11 @@ func steady(v *view) Action {
 	if !v.updating() && !v.closed() {
 		return nil
 	}
+	if p := v.alarm(); p != nil && p.Reason == v1beta2.ReasonCorrupt {
+		return Blocked(*p)
+	}
 	for _, m := range v.voters() {
-		a, _ := v.answer(m)
 		p := v.pods[m.Name]
-		if slices.ContainsFunc(a.Errors, isCorrupt) {
-			return Blocked{
-				Reason:  v1beta2.ReasonCorrupt,
-				Message: m.Name + " reports corrupt data: delete its pod and its volume, so that it is replaced",
-			}
-		}
 		if !v.healthy(m) || !p.Ready || !v.follows(m) {
 			return v.waitForMember(m, p)
 		}

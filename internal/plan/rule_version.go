@@ -3,7 +3,6 @@ package plan
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/version"
@@ -223,6 +222,3 @@ func refused(v *view) Action {
 	}
 	return nil
 }
-
-// isCorrupt recognizes etcd's alarm.
-func isCorrupt(message string) bool { return strings.Contains(message, "CORRUPT") }

@@ -171,6 +171,14 @@ func TestGrow(t *testing.T) {
 		"candidates with an address become learners": {
 			candidates, AddLearner{Name: "c-3", PeerURL: "http://c-3.c.ns.svc:2380"},
 		},
+		"one that cannot be configured is neither added nor made again from the same spec": {
+			edit(candidates, func(o *Observed) { o.Pods[3].Exit, o.Pods[4].Exit = ExitBadConfig, ExitBadConfig }),
+			Wait{Reason: v1beta2.ReasonPodCannotStart},
+		},
+		"and keeps no other one waiting": {
+			edit(candidates, func(o *Observed) { o.Pods[3].Exit = ExitBadConfig }),
+			AddLearner{Name: "c-4", PeerURL: "http://c-4.c.ns.svc:2380"},
+		},
 		"once all of the batch have one": {
 			edit(candidates, func(o *Observed) {
 				o.Pods = append([]Pod{}, o.Pods...)

@@ -212,8 +212,16 @@ func TestChanges(t *testing.T) {
 		},
 		"corrupt data": {
 			edit(healthyCluster(3, true), template(0), func(o *Observed) {
-				o.Etcd.Answers[1].Errors = []string{"memberID:7 alarm:CORRUPT "}
+				o.Etcd.Answers[1].Alarms = []Alarm{{Kind: AlarmCorrupt, Member: 7}}
 			}), Blocked{Reason: v1beta2.ReasonCorrupt},
+		},
+		"no space: the way out may be an update": {
+			closed(edit(healthyCluster(3, true), template(0, 1, 2), func(o *Observed) {
+				o.Etcd.Answers[1].Alarms = []Alarm{{Kind: AlarmNoSpace, Member: id(1)}}
+				for i := range o.Pods {
+					o.Pods[i].Serving = i != 1
+				}
+			})), Recreate{Name: "c-1", UID: "p1", Version: "3.6.16"},
 		},
 		"an invalid spec ends in saying so": {
 			edit(healthyCluster(3, true), func(o *Observed) { o.Cluster.Invalid = &Problem{Reason: v1beta2.ReasonInvalidOption} }),

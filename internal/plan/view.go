@@ -125,6 +125,9 @@ func (v *view) leader() uint64 {
 // up means that member-run (or etcd) runs in the pod and that the pod has an address: its DNS name exists, too.
 func (p Pod) up() bool { return p.Phase == Running && p.IP != "" }
 
+// fit means that a candidate can be dialled, and that nothing is known to keep etcd from starting in it.
+func (p Pod) fit() bool { return p.up() && p.Exit == ExitNone }
+
 // trouble is why the pod, or etcd in it, does not start, empty if nothing is known to keep it.
 func (p Pod) trouble() string {
 	if p.Problem == "" && p.Exit != ExitNone {
@@ -133,10 +136,11 @@ func (p Pod) trouble() string {
 	return p.Problem
 }
 
-// candidate is a pod that waits for a membership of its own: no member, no permit, and a volume that was never used.
+// candidate is a pod that waits for a membership of its own: no member, no permit, and a volume that was never used. One
+// that cannot be configured waits for another spec: to make it again from the same one would go on for ever.
 func (v *view) candidate(p Pod) bool {
 	if _, listed := v.members[p.Name]; listed || p.Deleting || p.Phase == Terminal ||
-		p.Permit != nil || p.Exit != ExitNone {
+		p.Permit != nil || p.Exit != ExitNone && p.Exit != ExitBadConfig {
 		return false
 	}
 	if !p.Persistent {

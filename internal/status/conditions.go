@@ -89,6 +89,9 @@ func degraded(in Input, reason, message string) verdict {
 	if in.Observed.Etcd.Contact != plan.ContactQuorum {
 		return verdict{true, v1beta2.ReasonQuorumLost, message}
 	}
+	if alarm := plan.Alarmed(in.Observed); alarm != nil { // it stops every client, whatever else is wrong
+		return verdict{true, alarm.Reason, alarm.Message}
+	}
 	w, waits := in.Action.(plan.Wait)
 	if waits && w.Reason == v1beta2.ReasonUpdateStopped {
 		return verdict{true, w.Reason, w.Message}

@@ -51,6 +51,7 @@ func Compute(in Input) v1beta2.EtcdClusterStatus {
 		s.SnapshotDue = s.SnapshotDue || strings.HasPrefix(s.CurrentVersion, "3.5.") && strings.HasPrefix(now, "3.6.")
 		s.CurrentVersion = now
 	}
+	s.RanBefore = o.Cluster.RanBefore && s.Bootstrap == nil && !latched(&s)
 	setMembers(&s, o)
 	setSpec(&s, in)
 	setConditions(&s, in)
@@ -224,10 +225,12 @@ func memberMessage(pod plan.Pod, running, answers, ready, hangs bool) string {
 		return "its disk does not answer"
 	case pod.Restarting:
 		return "its container restarts with another image"
-	case pod.Exit != plan.ExitNone:
-		return "member-run refused to start etcd: " + string(pod.Exit)
+	case pod.Legacy:
+		return "coreos/etcd-operator made it"
 	case pod.Problem != "":
 		return pod.Problem
+	case pod.Exit != plan.ExitNone:
+		return "member-run refused to start etcd: " + string(pod.Exit)
 	case pod.Permit == nil:
 		return "waiting to be admitted"
 	case !answers:

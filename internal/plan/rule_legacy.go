@@ -1,0 +1,58 @@
+package plan
+
+import (
+	"fmt"
+	"strings"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+)
+
+// legacyMembers leaves alone what coreos/etcd-operator runs: its pods and volumes have the labels and the owner of this
+// operator's. Not even the client Service is touched, for it would lead nobody to them any more. A cluster of this
+// operator's own is past that: its start was written down when there was nothing of the kind.
+func legacyMembers(v *view) Action {
+	if v.Cluster.ID != 0 || v.Cluster.Bootstrap != nil {
+		return nil
+	}
+	var pods, volumes, found []string
+	for _, p := range v.Pods {
+		if p.Legacy {
+			pods = append(pods, p.Name)
+		}
+	}
+	for _, c := range v.Volumes {
+		if c.Legacy {
+			volumes = append(volumes, c.Name)
+		}
+	}
+	if len(pods) > 0 {
+		found = append(found, "pods "+list(pods))
+	}
+	if len(volumes) > 0 {
+		found = append(found, "volumes "+list(volumes))
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	return Blocked{
+		Reason: v1beta2.ReasonLegacyMembers,
+		Message: fmt.Sprintf("%s were made by coreos/etcd-operator: they stay as they are, what serves goes on serving, and "+
+			"nothing is changed or started beside them. Do not delete this EtcdCluster, for they go with it. Save their data "+
+			`first (etcdctl snapshot save; from etcd 3.5 on an EtcdBackup with spec.etcdEndpoints), then go on as `+
+			`docs/install.md says under "From coreos/etcd-operator"`, strings.Join(found, " and ")),
+	}
+}
+
+// ranBefore does not start a cluster from nothing under an object that another operator has run one under: clients would
+// take it for the one that had their data.
+func ranBefore(v *view) Action {
+	if !v.Cluster.RanBefore || v.Cluster.Bootstrap != nil || v.Cluster.AwaitsRestore != "" {
+		return nil
+	}
+	return Blocked{
+		Reason: v1beta2.ReasonRanBefore,
+		Message: "coreos/etcd-operator has run a cluster under this object, and its data is not here: nothing is started in its " +
+			"place. Create an EtcdRestore for it to start from a snapshot; or, if it may start empty, delete this EtcdCluster " +
+			"and create it again",
+	}
+}
