@@ -42,9 +42,14 @@ func TestEtcdClusterOnARealAPIServer(t *testing.T) {
 	must(t, admin.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
 		Name: namespace, Labels: map[string]string{"pod-security.kubernetes.io/enforce": "restricted"},
 	}}))
-	startOperator(t, config)
 	e := &env{t, admin}
+	e.leaveLegacy(t)
+	startOperator(t, config)
 
+	t.Run("what coreos/etcd-operator runs", e.legacyAlive)
+	t.Run("what coreos/etcd-operator has run", e.legacyGone)
+	t.Run("a configuration that is mended before the first start", e.mendedConfig)
+	t.Run("an edit while the operator was away", e.editedWhileAway)
 	t.Run("bootstrap", e.bootstrap)
 	t.Run("a spec that cannot work is answered and can be mended", e.badVersion)
 	t.Run("a Service of somebody else", e.nameTaken)

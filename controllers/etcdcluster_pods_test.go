@@ -29,6 +29,10 @@ func TestRefusals(t *testing.T) {
 			&member.Refusal{Reason: member.Unreadable, Message: "input/output error"}, false, plan.ExitUnreadable,
 			"member-run: input/output error", 0,
 		},
+		"a configuration that cannot be used": {
+			&member.Refusal{Reason: member.BadConfig, Message: "no such option"}, false, plan.ExitBadConfig,
+			"member-run: no such option", 0,
+		},
 		"a refusal of the past": {&member.Refusal{Reason: member.DataLost}, true, plan.ExitNone, "", 0},
 		"an exit of etcd":       {nil, false, plan.ExitNone, "", 0},
 	} {

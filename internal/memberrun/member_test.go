@@ -200,9 +200,9 @@ func TestCannotRun(t *testing.T) {
 				t.Fatal(err)
 			}
 		},
-		"no pod":    func(_ *testing.T, p *pod) { p.uid = "" },
-		"no name":   func(_ *testing.T, p *pod) { p.name = "" },
-		"no permit": func(t *testing.T, p *pod) { write(t, pathsIn(p.dir).Permit, "{}") },
+		"no pod":         func(_ *testing.T, p *pod) { p.uid = "" },
+		"no name":        func(_ *testing.T, p *pod) { p.name = "" },
+		"no permit":      func(t *testing.T, p *pod) { write(t, pathsIn(p.dir).Permit, "{}") },
 		"no such option": func(_ *testing.T, p *pod) { p.options = map[string]string{"no-such-option": "1"} },
 	} {
 		t.Run(name, func(t *testing.T) {

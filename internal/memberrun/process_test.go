@@ -92,9 +92,9 @@ type pod struct {
 	// client, peer and metrics are addresses.
 	client, peer, metrics string
 	// options are etcd's.
-	options map[string]string
-	container             *exec.Cmd
-	ended                 chan error
+	options   map[string]string
+	container *exec.Cmd
+	ended     chan error
 }
 
 func newPod(t *testing.T, name string) *pod {

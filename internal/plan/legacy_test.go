@@ -59,7 +59,7 @@ func TestLegacy(t *testing.T) {
 		},
 	})
 	message := Describe(Next(living())).Message
-	for _, says := range []string{"pods c-pqr7x, c-0000", "coreos/etcd-operator", "goes on serving", "Do not delete", "docs/install.md"} {
+	for _, says := range []string{"pods c-0000, c-pqr7x", "coreos/etcd-operator", "goes on serving", "Do not delete", "docs/install.md"} {
 		if !strings.Contains(message, says) {
 			t.Errorf("it does not say %q: %s", says, message)
 		}

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
@@ -14,6 +15,21 @@ func legacyMembers(v *view) Action {
 	if v.Cluster.ID != 0 || v.Cluster.Bootstrap != nil {
 		return nil
 	}
+	found := v.legacy()
+	if len(found) == 0 {
+		return nil
+	}
+	return Blocked{
+		Reason: v1beta2.ReasonLegacyMembers,
+		Message: fmt.Sprintf("%s were made by coreos/etcd-operator: they stay as they are, what serves goes on serving, and "+
+			"nothing is changed or started beside them. Do not delete this EtcdCluster, for they go with it. Save their data "+
+			`first (etcdctl snapshot save; from etcd 3.5 on an EtcdBackup with spec.etcdEndpoints), then go on as `+
+			`docs/install.md says under "From coreos/etcd-operator"`, strings.Join(found, " and ")),
+	}
+}
+
+// legacy names what coreos/etcd-operator has made.
+func (v *view) legacy() []string {
 	var pods, volumes, found []string
 	for _, p := range v.Pods {
 		if p.Legacy {
@@ -25,22 +41,15 @@ func legacyMembers(v *view) Action {
 			volumes = append(volumes, c.Name)
 		}
 	}
+	slices.Sort(pods) // there are letters at the end of their names
+	slices.Sort(volumes)
 	if len(pods) > 0 {
 		found = append(found, "pods "+list(pods))
 	}
 	if len(volumes) > 0 {
 		found = append(found, "volumes "+list(volumes))
 	}
-	if len(found) == 0 {
-		return nil
-	}
-	return Blocked{
-		Reason: v1beta2.ReasonLegacyMembers,
-		Message: fmt.Sprintf("%s were made by coreos/etcd-operator: they stay as they are, what serves goes on serving, and "+
-			"nothing is changed or started beside them. Do not delete this EtcdCluster, for they go with it. Save their data "+
-			`first (etcdctl snapshot save; from etcd 3.5 on an EtcdBackup with spec.etcdEndpoints), then go on as `+
-			`docs/install.md says under "From coreos/etcd-operator"`, strings.Join(found, " and ")),
-	}
+	return found
 }
 
 // ranBefore does not start a cluster from nothing under an object that another operator has run one under: clients would
