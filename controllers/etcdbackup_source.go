@@ -43,6 +43,12 @@ func sourceOf(ctx context.Context, reader client.Reader, b *v1beta2.EtcdBackup) 
 			Message: fmt.Sprintf("EtcdCluster %s does not start, for this release does not carry its spec.TLS.static out: "+
 				"remove that there", c.Name),
 		}, nil
+	case blockedBy(c, v1beta2.ReasonLegacyMembers):
+		return source{}, &retry.Problem{
+			Reason: v1beta2.ReasonWaitingForCluster,
+			Message: fmt.Sprintf("spec.etcdCluster: coreos/etcd-operator has made the members of EtcdCluster %s: "+
+				"give their URLs in spec.etcdEndpoints instead", c.Name),
+		}, nil
 	case c.Status.ClusterID == "" || len(memberURLs(c, voting)) == 0:
 		return source{}, &retry.Problem{
 			Reason:  v1beta2.ReasonWaitingForCluster,

@@ -34,7 +34,14 @@ func backupOfCluster(t *testing.T, w *backups) {
 	c.Spec.TLS = nil
 	must(t, w.Update(t.Context(), c))
 	blocked(v1beta2.ReasonWaitingForCluster, "has not been up yet")
-	c.Status.ClusterID = "abc"
+	legacy := metav1.Condition{
+		Type: v1beta2.ConditionProgressing, Status: metav1.ConditionFalse, Reason: v1beta2.ReasonLegacyMembers,
+		LastTransitionTime: metav1.Now(),
+	}
+	c.Status.Conditions = []metav1.Condition{legacy}
+	must(t, w.Status().Update(t.Context(), c))
+	blocked(v1beta2.ReasonWaitingForCluster, "spec.etcdEndpoints")
+	c.Status.Conditions, c.Status.ClusterID = nil, "abc"
 	c.Status.MemberStatuses = []v1beta2.MemberStatus{
 		{Name: "c-0", Role: v1beta2.MemberRoleVoter},
 		{Name: "c-1", Role: v1beta2.MemberRoleLearner},

@@ -77,3 +77,29 @@ func TestDegradedTellsOf(t *testing.T) {
 		})
 	}
 }
+
+// TestRanBefore is kept through a pause, of which the old status does not survive, until this operator has started something.
+func TestRanBefore(t *testing.T) {
+	in := Input{Cluster: &v1beta2.EtcdCluster{}, Action: plan.Idle{Reason: v1beta2.ReasonPaused}}
+	in.Observed.Cluster.RanBefore = true
+	if s := Compute(in); !s.RanBefore {
+		t.Error("it is forgotten")
+	}
+	in.Cluster.Status.Bootstrap = &v1beta2.BootstrapStatus{Incarnation: 1, Restore: "r"}
+	if s := Compute(in); s.RanBefore {
+		t.Error("it is kept beside a cluster of this operator's own")
+	}
+}
+
+// TestDegradedByAnAlarm tells of the alarm before a member that is down: it stops every client.
+func TestDegradedByAnAlarm(t *testing.T) {
+	in := threeMembers()
+	in.Observed.Etcd.Answers[0].Alarms = []plan.Alarm{{Kind: plan.AlarmNoSpace, Member: 2}}
+	s := Compute(in)
+	if got := reason(t, s, v1beta2.ConditionDegraded, metav1.ConditionTrue); got != v1beta2.ReasonNoSpace {
+		t.Errorf("Degraded: %s", got)
+	}
+	if c := meta.FindStatusCondition(s.Conditions, v1beta2.ConditionDegraded); !strings.Contains(c.Message, "database of m-1") {
+		t.Errorf("it does not name m-1: %s", c.Message)
+	}
+}

@@ -40,6 +40,9 @@ func TestLegacyObjects(t *testing.T) {
 	must(t, s.Create(t.Context(), tooLarge))
 	living := legacyCluster(namespace, "living", 3)
 	must(t, s.Create(t.Context(), living))
+	ashes := legacyCluster(namespace, "ashes", 3)
+	ashes.Object["status"] = s.legacyStatus()
+	must(t, s.Create(t.Context(), ashes))
 
 	s.catalog("ours", ours)
 	s.group()
@@ -64,6 +67,8 @@ func TestLegacyObjects(t *testing.T) {
 	adopted.puts("key", 3)
 	paused := &harness.Cluster{Env: env, Namespace: namespace, Name: "everything"}
 	must(t, paused.Says(t.Context(), v1beta2.ConditionProgressing, v1beta2.ReasonPaused, limit))
+	lost := &harness.Cluster{Env: env, Namespace: namespace, Name: "ashes"} // its members are gone: it must not start empty
+	must(t, lost.Says(t.Context(), v1beta2.ConditionProgressing, v1beta2.ReasonRanBefore, limit))
 	s.kept(append(stored, tooLarge, living))
 }
 
@@ -99,11 +104,9 @@ func (s *story) legacyDefinitions() {
 // legacyObjects stores what people have from coreos/etcd-operator: each field that it knew, and its status.
 func (s *story) legacyObjects(namespace string) []*unstructured.Unstructured {
 	s.t.Helper()
-	data := filepath.Join(env.Root, "api", "v1beta2", "testdata")
-	objects := s.manifests(filepath.Join(data, "legacy_cluster.yaml"))
-	status := s.manifests(filepath.Join(data, "legacy_status.yaml"))[0].Object
-	objects[0].Object["status"] = status
-	objects = append(objects, s.manifests(filepath.Join(data, "legacy_backups.yaml"))...)
+	objects := s.manifests("legacy_cluster.yaml")
+	objects[0].Object["status"] = s.legacyStatus()
+	objects = append(objects, s.manifests("legacy_backups.yaml")...)
 	for _, object := range objects {
 		object.SetNamespace(namespace)
 		// The definition may be served a moment after it is established.
@@ -115,9 +118,15 @@ func (s *story) legacyObjects(namespace string) []*unstructured.Unstructured {
 	return objects
 }
 
+// legacyStatus is that of a cluster that coreos/etcd-operator has run.
+func (s *story) legacyStatus() map[string]any {
+	s.t.Helper()
+	return s.manifests("legacy_status.yaml")[0].Object
+}
+
 func (s *story) manifests(file string) []*unstructured.Unstructured {
 	s.t.Helper()
-	text, err := os.ReadFile(file)
+	text, err := os.ReadFile(filepath.Join(env.Root, "api", "v1beta2", "testdata", file))
 	must(s.t, err)
 	decoder := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(text), 4096)
 	var objects []*unstructured.Unstructured
