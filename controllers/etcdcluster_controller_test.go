@@ -48,6 +48,7 @@ func TestEtcdClusterOnARealAPIServer(t *testing.T) {
 
 	t.Run("what coreos/etcd-operator runs", e.legacyAlive)
 	t.Run("what coreos/etcd-operator has run", e.legacyGone)
+	t.Run("coreos/etcd-operator that still acts", e.legacyBeside)
 	t.Run("a configuration that is mended before the first start", e.mendedConfig)
 	t.Run("an edit while the operator was away", e.editedWhileAway)
 	t.Run("bootstrap", e.bootstrap)

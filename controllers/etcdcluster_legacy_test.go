@@ -32,6 +32,9 @@ func (e *env) leaveLegacy(t *testing.T) {
 	owner := resources.Owner(e.read(t, "heritage"))
 	for i, name := range legacyMembers {
 		pod := legacyPod(name, owner)
+		if i > 0 { // the EtcdCluster was deleted without its pods, and made again
+			pod.OwnerReferences = nil
+		}
 		must(t, e.Create(t.Context(), pod))
 		e.runs(t, pod, fmt.Sprintf("127.0.0.%d", 80+i))
 	}
@@ -122,6 +125,18 @@ func (e *env) legacyAlive(t *testing.T) {
 		must(t, e.Delete(t.Context(), &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}))
 	}
 	e.restoring(t, "heritage", restore)
+}
+
+// legacyBeside wants a pod that coreos/etcd-operator makes for a cluster of this operator's to be named, and neither taken for
+// a member nor deleted.
+func (e *env) legacyBeside(t *testing.T) {
+	e.cluster(t, "beside", v1beta2.EtcdClusterSpec{Size: 1})
+	e.podsOf(t, "beside", 1)
+	pod := legacyPod("beside-x2kd9s", resources.Owner(e.read(t, "beside")))
+	pod.Labels["etcd_cluster"] = "beside"
+	must(t, e.Create(t.Context(), pod))
+	e.says(t, "beside", v1beta2.ReasonNameTaken, "beside-x2kd9s belongs to coreos/etcd-operator")
+	e.podsOf(t, "beside", 2)
 }
 
 // legacyGone wants no cluster to start from nothing where clients had their data, and one where the user says so.

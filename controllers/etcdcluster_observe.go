@@ -65,9 +65,7 @@ func (r *EtcdClusterReconciler) observePods(ctx context.Context, reader client.R
 	}
 	for i := range pods.Items {
 		pod := &pods.Items[i]
-		// Whose EtcdCluster was deleted and made again without them has no owner, and may serve all the same.
-		left := metav1.GetControllerOf(pod) == nil && resources.LegacyPod(pod)
-		if conflict := conflictOf("Pod", pod, p.cluster); conflict != nil && !left {
+		if conflict := podConflict(pod, p.cluster); conflict != nil {
 			p.observed.Conflicts = append(p.observed.Conflicts, *conflict)
 			continue
 		}

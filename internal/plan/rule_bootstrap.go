@@ -54,9 +54,12 @@ func (v *view) notAdopted(volumes []string, clusters int) Action {
 	message := fmt.Sprintf("volumes of earlier clusters of this name are there (%s), and they hold the data of %d clusters: "+
 		"keep those of one, and delete the others' once you are sure that nobody needs them", list(volumes), clusters)
 	if clusters == 0 {
-		message = fmt.Sprintf("there are volumes (%s) and pods (%s) with this cluster's labels that do not say whose data they "+
-			"hold: nothing is started beside them; find out where they come from, and save what is in them, before you "+
-			"delete them or give this cluster another name", list(volumes), list(pods))
+		what := "volumes " + list(volumes)
+		if len(volumes) == 0 {
+			what = "pods " + list(pods)
+		}
+		message = what + " have this cluster's labels and do not say whose data they hold: nothing is started beside them; " +
+			"find out where they come from, and save what is in them, before you delete them or give this cluster another name"
 	}
 	return Blocked{Reason: v1beta2.ReasonVolumesExist, Message: message}
 }
