@@ -24,19 +24,23 @@ func TestAlarms(t *testing.T) {
 	}{
 		"the member that the alarm names": {
 			all(Alarm{AlarmCorrupt, id(2)}), v1beta2.ReasonCorrupt,
-			[]string{"names c-2 (00000000000000a2)", "hashkv", "Only if c-2 alone differs"}, []string{"c-0", "c-1"},
+			[]string{"names c-2 (00000000000000a2)", "hashkv", "Only if c-2 alone differs"},
+			[]string{"c-0", "c-1"},
 		},
 		"nobody, where etcd cannot tell": {
 			all(Alarm{AlarmCorrupt, 0}), v1beta2.ReasonCorrupt,
-			[]string{"cannot tell whose", "hashkv"}, []string{"c-0", "c-1", "c-2", "delete"},
+			[]string{"cannot tell whose", "hashkv"},
+			[]string{"c-0", "c-1", "c-2", "delete"},
 		},
 		"one that has left": {
 			all(Alarm{AlarmCorrupt, 7}), v1beta2.ReasonCorrupt,
-			[]string{"names 0000000000000007, which is no member now", "hashkv", "disarm"}, []string{"c-0", "delete"},
+			[]string{"names 0000000000000007, which is no member now", "hashkv", "disarm"},
+			[]string{"c-0", "delete"},
 		},
 		"no space": {
 			all(Alarm{AlarmNoSpace, id(1)}), v1beta2.ReasonNoSpace,
-			[]string{"database of c-1", "quotaBackendBytes", "defrag", "alarm disarm"}, []string{"c-0", "c-2"},
+			[]string{"database of c-1", "quotaBackendBytes", "defrag", "alarm disarm"},
+			[]string{"c-0", "c-2"},
 		},
 		"corrupt data before no space": {
 			all(Alarm{AlarmNoSpace, id(1)}, Alarm{AlarmCorrupt, id(2)}), v1beta2.ReasonCorrupt, []string{"c-2"}, []string{"c-1"},
