@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -102,6 +103,34 @@ func nameTaken(ctx context.Context, live client.Reader, owner client.Object, wan
 			"Pod %s has lost the labels that it is found by: delete it", pod.Name)}, nil
 	}
 	return nil, nil
+}
+
+// reservedIn refuses labels and annotations that the operator itself goes by: they would make a member of the pod. The schema
+// refuses them too, but not of objects that are older than that.
+func reservedIn(pod *v1beta2.AgentPodPolicy) *retry.Problem {
+	if pod == nil {
+		return nil
+	}
+	key := resources.Reserved(pod.Labels, pod.Annotations)
+	if key == "" {
+		return nil
+	}
+	return &retry.Problem{
+		Reason:  v1beta2.ReasonInvalidPod,
+		Message: "spec.pod.labels and annotations: the key " + key + " is the operator's own: remove it",
+	}
+}
+
+// podRefused says why Kubernetes does not take a pod as spec.pod has it, or not in this namespace: a quota, a policy, or a
+// field that is not valid. It is nil if it failed for another reason, such as that the namespace is going away.
+func podRefused(err error) *retry.Problem {
+	refused := apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err)
+	if !refused || apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
+		return nil
+	}
+	return &retry.Problem{
+		Reason: v1beta2.ReasonPodCannotStart, Message: "Kubernetes does not take the pod: " + err.Error(),
+	}
 }
 
 // found tells whether the pod has the labels that lead to it.

@@ -13,7 +13,6 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/agent"
 	"github.com/etcdpilot/etcd-operator/internal/plan/backup"
-	"github.com/etcdpilot/etcd-operator/internal/plan/retry"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 	"github.com/etcdpilot/etcd-operator/internal/snapshot"
 )
@@ -62,10 +61,9 @@ func (r *EtcdBackupReconciler) createPod(ctx context.Context, p *backupPass) err
 			Reason: v1beta2.ReasonTerminating, Message: "the namespace is being deleted", After: heartbeat,
 		}
 		return nil
-	case apierrors.IsForbidden(err), apierrors.IsInvalid(err):
-		p.action = backup.Refused(p.observed, retry.Problem{
-			Reason: v1beta2.ReasonPodCannotStart, Message: "Kubernetes does not take the pod: " + err.Error(),
-		})
+	}
+	if refused := podRefused(err); refused != nil {
+		p.action = backup.Refused(p.observed, *refused)
 		return nil
 	}
 	return err

@@ -63,8 +63,8 @@ func (r *EtcdBackupReconciler) observeSpec(ctx context.Context, reader client.Re
 			Reason: v1beta2.ReasonStorageMisconfigured, Message: fmt.Sprintf("%s: %v", storageField(p.object), err),
 		}
 	}
-	if pod := p.object.Spec.Pod; pod != nil && o.Problem == nil {
-		o.Problem = reservedIn(pod)
+	if o.Problem == nil {
+		o.Problem = reservedIn(p.object.Spec.Pod)
 	}
 	if o.Deleting || o.Problem != nil {
 		return nil
@@ -75,18 +75,6 @@ func (r *EtcdBackupReconciler) observeSpec(ctx context.Context, reader client.Re
 	}
 	p.source, o.Problem, err = sourceOf(ctx, reader, p.object)
 	return err
-}
-
-// reservedIn refuses labels and annotations that the operator itself goes by: they would make a member of the pod.
-func reservedIn(pod *v1beta2.AgentPodPolicy) *retry.Problem {
-	key := resources.Reserved(pod.Labels, pod.Annotations)
-	if key == "" {
-		return nil
-	}
-	return &retry.Problem{
-		Reason:  v1beta2.ReasonInvalidPod,
-		Message: "spec.pod.labels and annotations: the key " + key + " is the operator's own: remove it",
-	}
 }
 
 // storageField names the field that says where to.

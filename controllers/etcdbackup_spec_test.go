@@ -74,9 +74,6 @@ func backupBadSpec(t *testing.T, w *backups) {
 		"schedule": {func(s *v1beta2.EtcdBackupSpec) {
 			s.Schedule = "daily"
 		}, v1beta2.ReasonInvalidSchedule, "spec.schedule"},
-		"labels": {func(s *v1beta2.EtcdBackupSpec) {
-			s.Pod = &v1beta2.AgentPodPolicy{Labels: map[string]string{"etcd_cluster": "c"}}
-		}, v1beta2.ReasonInvalidPod, "etcd_cluster"},
 		"stanza": {func(s *v1beta2.EtcdBackupSpec) {
 			s.Storage, s.StorageType = nil, v1beta2.StorageTypeS3
 			s.S3 = &v1beta2.S3Storage{Path: "bucket"}

@@ -27,6 +27,8 @@ func TestEtcdRestore(t *testing.T) {
 	t.Run("snapshots that are no good", s.noGood)
 	t.Run("tries", s.tries)
 	t.Run("a pod's name that is taken", s.foreignPod)
+	t.Run("pods that Kubernetes does not take", s.podRefused)
+	t.Run("a template that Kubernetes does not take now", s.templateForbidden)
 	t.Run("the clock is set back", s.clockBack)
 	t.Run("the version is changed", s.otherVersion)
 	t.Run("a snapshot of another cluster", s.ofAnother)

@@ -80,7 +80,8 @@ func keepResult(p *restorePass) {
 	s.Source.Object, s.Source.SHA256, s.Source.DataVersion = s.Snapshot.Name, s.Snapshot.SHA256, p.result.DataVersion
 }
 
-// createPod makes the pod of a try. A name that somebody else has is a try that failed: the next one has another.
+// createPod makes the pod of a try. One that Kubernetes does not take is a try that failed. So is a name that somebody else
+// has: the next one has another.
 func (r *EtcdRestoreReconciler) createPod(ctx context.Context, p *restorePass) error {
 	pod, err := r.agentPod(p)
 	if err != nil {
@@ -96,6 +97,10 @@ func (r *EtcdRestoreReconciler) createPod(ctx context.Context, p *restorePass) e
 			p.action = p.observed.Refused(*taken)
 			return note(p, p.action)
 		}
+	}
+	if refused := podRefused(err); refused != nil {
+		p.action = p.observed.Refused(*refused)
+		return note(p, p.action)
 	}
 	if err != nil {
 		return fmt.Errorf("create Pod %s: %w", pod.Name, err)
@@ -120,6 +125,11 @@ func (r *EtcdRestoreReconciler) createCluster(ctx context.Context, p *restorePas
 	if apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) {
 		p.action = p.observed.Refuse(v1beta2.ReasonClusterRefused, "spec.clusterTemplate: "+err.Error())
 		return note(p, p.action)
+	}
+	if apierrors.IsForbidden(err) && !apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
+		// A quota or a policy, which somebody may change.
+		p.action = restore.Blocked{Reason: v1beta2.ReasonClusterRefused, Message: err.Error()}
+		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("create EtcdCluster %s: %w", cluster.Name, err)

@@ -44,6 +44,7 @@ func (r *EtcdRestoreReconciler) observe(ctx context.Context, reader client.Reade
 		return nil, err
 	}
 	p.observed.Unfit, p.observed.Of = unfit(p), otherOf(p)
+	p.observed.Invalid = reservedIn(o.Spec.Pod)
 	if err := observeSource(ctx, reader, p); err != nil {
 		return nil, err
 	}

@@ -32,6 +32,18 @@ func testBackup(t *testing.T, c client.Client) {
 		"a stray TLS":      {map[string]any{"spec.clientTLSSecret": "tls"}, "clientTLSSecret belongs to etcdEndpoints"},
 		"a stray zone":     {map[string]any{"spec.timeZone": "UTC"}, "timeZone belongs to schedule"},
 		"two schedules":    {map[string]any{"spec.schedule": "@daily", "spec.backupPolicy": map[string]any{"backupIntervalInSecond": int64(5)}}, "not both"},
+		"pods of a cluster": {map[string]any{
+			"spec.pod": map[string]any{"labels": map[string]any{"etcd_cluster": "c"}},
+		}, "pod.labels: the keys app, etcd_*"},
+		"pods that serve": {map[string]any{
+			"spec.pod": map[string]any{"labels": map[string]any{"etcd.database.coreos.com/serving": "true"}},
+		}, "pod.labels"},
+		"pods with a permit": {map[string]any{
+			"spec.pod": map[string]any{"annotations": map[string]any{"etcd.database.coreos.com/permit": "{}"}},
+		}, "pod.annotations: the keys etcd.database.coreos.com/*"},
+		"labels of somebody else": {map[string]any{
+			"spec.pod": map[string]any{"labels": map[string]any{"team": "a"}, "annotations": map[string]any{"app": "b"}},
+		}, ""},
 		"an age in days":   {map[string]any{"spec.backupPolicy": map[string]any{"maxAge": "30d"}}, "maxAge"},
 		"an age below now": {map[string]any{"spec.backupPolicy": map[string]any{"maxAge": "-1h"}}, "maxAge must be more than 0"},
 		"too long a name":  {map[string]any{"metadata.name": strings.Repeat("a", 64)}, "at most 63 characters"},

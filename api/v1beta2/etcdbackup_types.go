@@ -185,10 +185,14 @@ type KeepPolicy struct {
 
 // AgentPodPolicy says how the pods run that read and write backups.
 type AgentPodPolicy struct {
-	// labels and annotations are added to the pods.
+	// labels are added to the pods. The keys app, etcd_* and etcd.database.coreos.com/* are the operator's.
+	// +kubebuilder:validation:XValidation:rule="self.all(k, k != 'app' && !k.startsWith('etcd_') && !k.startsWith('etcd.database.coreos.com/'))",message="pod.labels: the keys app, etcd_* and etcd.database.coreos.com/* are the operator's own: remove them"
+	// +kubebuilder:validation:MaxProperties=64
 	// +optional
 	Labels map[string]string `json:"labels,omitempty"`
-	// annotations are added to the pods.
+	// annotations are added to the pods. The keys etcd.database.coreos.com/* are the operator's.
+	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.startsWith('etcd.database.coreos.com/'))",message="pod.annotations: the keys etcd.database.coreos.com/* are the operator's own: remove them"
+	// +kubebuilder:validation:MaxProperties=64
 	// +optional
 	Annotations map[string]string `json:"annotations,omitempty"`
 	// serviceAccountName gives the pods a cloud identity. They never talk to the Kubernetes API.

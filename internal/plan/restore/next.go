@@ -65,10 +65,12 @@ func (o Observed) release() Action {
 	return Idle{v1beta2.ReasonTerminating, "the restore is called off"}
 }
 
-// impossible says what stands in the way of the cluster, before anything is done to it.
+// impossible says what stands in the way of the spec or the cluster, before anything is done to it.
 func (o Observed) impossible() Action {
 	c := o.Cluster
 	switch {
+	case o.Invalid != nil:
+		return o.fail(*o.Invalid)
 	case c.Deleting:
 		return o.fail(retry.Problem{
 			Reason: v1beta2.ReasonClusterDeleted, Message: fmt.Sprintf("EtcdCluster %s is being deleted", c.Name),

@@ -78,6 +78,9 @@ func TestVerifying(t *testing.T) {
 		"a spec that cannot work": {
 			verifying(func(o *Observed) { o.Source = &Unresolved{Problem: full, Hopeless: true} }), Fail{Reason: full.Reason},
 		},
+		"labels of the operator's own": {
+			verifying(func(o *Observed) { o.Invalid = &unfit }), Fail{Reason: unfit.Reason},
+		},
 		"a pod is made": {verifying(func(o *Observed) { o.Run = &Run{Attempt: 1, Started: noon} }), CreatePod{}},
 		"at work": {
 			verifying(func(o *Observed) { o.Run, o.Pod = &Run{Attempt: 1, Started: noon}, &retry.Pod{Running: true} }),

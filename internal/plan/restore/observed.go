@@ -21,6 +21,8 @@ type Observed struct {
 	Timeout time.Duration
 	// Source is why it is not known where the snapshot is, nil if it is known.
 	Source *Unresolved
+	// Invalid is what of the spec cannot be carried out, nil if nothing is wrong with it. It does not change.
+	Invalid *retry.Problem
 	// Verified is true once a snapshot was chosen, read and checked; Saved once the cluster's data was saved.
 	Verified, Saved bool
 	// Unfit is why the cluster, as it is now, cannot start from the snapshot that was verified, nil if it can.
