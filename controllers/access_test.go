@@ -1,0 +1,314 @@
+package controllers_test
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/testenv"
+)
+
+// access is a real API server with the policies of config/default, and users with some of the rights there.
+type access struct {
+	client.Client
+	config *rest.Config
+}
+
+// TestAccess asks who may have the operator do what. A field that names a Secret, a ServiceAccount or a whole pod is found in
+// the types themselves: none can be forgotten.
+func TestAccess(t *testing.T) {
+	config := testenv.Start(t)
+	a := &access{testenv.Client(t, config), config}
+	installRoles(t, a.Client)
+	install(t, a.Client, "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding")
+	must(t, a.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}))
+	editor := []rbacv1.PolicyRule{{
+		APIGroups: []string{v1beta2.GroupVersion.Group}, Resources: []string{"etcdbackups", "etcdrestores"}, Verbs: []string{"*"},
+	}}
+	a.allow(t, "editor", append(editor, clusters("get", "update", "patch"))...)
+	a.allow(t, "creator", clusters("*"))
+	a.enforced(t)
+	for kind, spec := range map[string]reflect.Type{
+		"EtcdBackup":  reflect.TypeFor[v1beta2.EtcdBackupSpec](),
+		"EtcdRestore": reflect.TypeFor[v1beta2.EtcdRestoreSpec](),
+		"EtcdCluster": reflect.TypeFor[v1beta2.EtcdClusterSpec](),
+	} {
+		for _, field := range sensitive("spec", spec) {
+			t.Run(kind+" "+field.path, func(t *testing.T) { a.field(t, kind, field) })
+		}
+	}
+	t.Run("updates", a.updates)
+	t.Run("a template", a.template)
+	t.Run("tokens", a.tokens)
+	t.Run("status", a.status)
+	t.Run("the operator", a.operator)
+}
+
+func clusters(verbs ...string) rbacv1.PolicyRule {
+	return rbacv1.PolicyRule{APIGroups: []string{v1beta2.GroupVersion.Group}, Resources: []string{"etcdclusters"}, Verbs: verbs}
+}
+
+// install applies the objects of some kinds of config/default.
+func install(t *testing.T, admin client.Client, kinds ...string) {
+	t.Helper()
+	for _, manifest := range testenv.Build(t, "config/default").Resources() {
+		if slices.Contains(kinds, manifest.GetKind()) {
+			object := &unstructured.Unstructured{}
+			must(t, object.UnmarshalJSON([]byte(mustJSON(t, manifest.MarshalJSON))))
+			must(t, admin.Create(t.Context(), object))
+		}
+	}
+}
+
+// allow lets a user do something in the namespace, beside what they may do already.
+func (a *access) allow(t *testing.T, user string, rules ...rbacv1.PolicyRule) {
+	t.Helper()
+	role := &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, GenerateName: user + "-"}, Rules: rules}
+	must(t, a.Create(t.Context(), role))
+	must(t, a.Create(t.Context(), &rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: role.Name},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name},
+		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}},
+	}))
+}
+
+func (a *access) as(t *testing.T, user string) client.Client {
+	t.Helper()
+	own := rest.CopyConfig(a.config)
+	own.Impersonate = rest.ImpersonationConfig{UserName: user, Groups: []string{"system:authenticated"}}
+	return testenv.Client(t, own)
+}
+
+// enforced waits until the API server has learned of roles and policies.
+func (a *access) enforced(t *testing.T) {
+	t.Helper()
+	editor := a.as(t, "editor")
+	for _, kind := range []string{"EtcdBackup", "EtcdRestore"} {
+		field := sensitiveField{path: "spec.storage.secret", verb: "get", resource: "secrets"}
+		await(t, "the policy of "+kind, func() error {
+			err := editor.Create(t.Context(), field.object(kind), client.DryRunAll)
+			if denied(err, field.path) {
+				return nil
+			}
+			return fmt.Errorf("got %v", err)
+		})
+	}
+}
+
+// denied tells whether a policy has refused, and named the field.
+func denied(err error, field string) bool {
+	return apierrors.IsForbidden(err) && strings.Contains(err.Error(), "ValidatingAdmissionPolicy") &&
+		strings.Contains(err.Error(), field)
+}
+
+// sensitiveField is one that lends the operator's rights, and the right that whoever sets it must have.
+type sensitiveField struct{ path, group, resource, verb string }
+
+// harmless are fields that look sensitive, and why they are not.
+var harmless = map[string]string{
+	"imagePullSecrets": "the kubelet sends them to the registry that they are for, and the pods never see them",
+	"etcdEnv":          "valueFrom is refused (InvalidOption)",
+	"restoreFrom":      "refused by the schema where it is in a template; see TestAPI",
+}
+
+// sensitive walks through the types of the API.
+func sensitive(path string, of reflect.Type) (found []sensitiveField) {
+	for of.Kind() == reflect.Pointer || of.Kind() == reflect.Slice {
+		of = of.Elem()
+	}
+	if of.Kind() != reflect.Struct {
+		return nil
+	}
+	for i := range of.NumField() {
+		field := of.Field(i)
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		at := path + "." + name
+		if name == "" { // inlined
+			at = path
+		}
+		_, skipped := harmless[name]
+		lower := strings.ToLower(name)
+		switch {
+		case skipped && (name != "restoreFrom" || strings.Contains(path, "clusterTemplate")):
+		case field.Type.Kind() == reflect.String && strings.Contains(lower, "secret"):
+			found = append(found, sensitiveField{at, "", "secrets", "get"})
+		case field.Type.Kind() == reflect.String && strings.Contains(lower, "serviceaccount"):
+			found = append(found, sensitiveField{at, "", "serviceaccounts", "impersonate"})
+		case field.Type.Kind() != reflect.Bool && strings.Contains(lower, "secret"):
+			found = append(found, sensitiveField{path: at + ": a kind of reference that this test does not know"})
+		case name == "template":
+			found = append(found, sensitiveField{at, "", "pods", "create"})
+		case strings.HasPrefix(field.Type.String(), "v1beta2.") || strings.HasPrefix(field.Type.String(), "*v1beta2."):
+			found = append(found, sensitive(at, field.Type)...)
+		}
+	}
+	return found
+}
+
+// object sets the field and what the schema wants beside it.
+func (f sensitiveField) object(kind string) *unstructured.Unstructured {
+	spec := map[string]map[string]any{
+		"EtcdBackup":  {"spec.storage.url": "s3://b/p", "spec.etcdEndpoints": []any{"http://e:2379"}},
+		"EtcdRestore": {"spec.storage.url": "s3://b/p", "spec.etcdCluster.name": "c"},
+		"EtcdCluster": {"spec.size": int64(1)},
+	}[kind]
+	fields := maps.Clone(spec)
+	if strings.HasPrefix(f.path, "spec.restoreFrom.") {
+		fields["spec.restoreFrom.storage.url"] = "s3://b/p"
+	}
+	if strings.HasPrefix(f.path, "spec.clusterTemplate.") {
+		fields["spec.clusterTemplate.spec.size"] = int64(1)
+	}
+	parent := f.path[:strings.LastIndex(f.path, ".")]
+	if slices.Contains([]string{"s3", "abs", "gcs", "oss"}, parent[strings.LastIndex(parent, ".")+1:]) {
+		fields[parent+".path"] = "b/k"
+	}
+	fields[f.path] = "theirs"
+	if f.resource == "pods" {
+		fields[f.path] = map[string]any{"spec": map[string]any{"hostNetwork": true}}
+	}
+	u := &unstructured.Unstructured{Object: map[string]any{}}
+	u.SetGroupVersionKind(v1beta2.GroupVersion.WithKind(kind))
+	u.SetNamespace(namespace)
+	u.SetGenerateName("a-")
+	if kind == "EtcdCluster" || kind == "EtcdBackup" {
+		u.SetGenerateName("")
+		u.SetName("one")
+	}
+	for path, value := range fields {
+		if err := unstructured.SetNestedField(u.Object, value, strings.Split(path, ".")...); err != nil {
+			panic(err) // the table is wrong
+		}
+	}
+	return u
+}
+
+// field is refused of who has no right to what it names, and of nobody else.
+func (a *access) field(t *testing.T, kind string, f sensitiveField) {
+	if f.resource == "" {
+		t.Fatal(f.path)
+	}
+	user := strings.ToLower(kind + "-" + strings.ReplaceAll(f.path, ".", "-"))
+	mayCreate := rbacv1.PolicyRule{
+		APIGroups: []string{v1beta2.GroupVersion.Group}, Resources: []string{"etcdbackups", "etcdrestores", "etcdclusters"},
+		Verbs: []string{"create"},
+	}
+	a.allow(t, user, mayCreate)
+	c := a.as(t, user)
+	await(t, "a refusal", func() error {
+		err := c.Create(t.Context(), f.object(kind), client.DryRunAll)
+		if denied(err, f.path+": "+user+" may not "+f.verb) {
+			return nil
+		}
+		return fmt.Errorf("got %v", err)
+	})
+	rule := rbacv1.PolicyRule{APIGroups: []string{f.group}, Resources: []string{f.resource}, Verbs: []string{f.verb}}
+	if f.resource != "pods" {
+		rule.ResourceNames = []string{"theirs"}
+	}
+	a.allow(t, user, rule)
+	await(t, "the right to set "+f.path, func() error { return c.Create(t.Context(), f.object(kind), client.DryRunAll) })
+}
+
+// updates are refused where they take what is named somewhere else, and not where they leave that alone.
+func (a *access) updates(t *testing.T) {
+	editor := a.as(t, "editor")
+	secret := sensitiveField{path: "spec.storage.secret"}
+	must(t, a.Create(t.Context(), secret.object("EtcdBackup")))
+	must(t, a.Create(t.Context(), sensitiveField{path: "spec.pod.template", resource: "pods"}.object("EtcdCluster")))
+	for _, c := range []struct {
+		kind, patch, denied string
+	}{
+		{"EtcdBackup", `{"metadata":{"labels":{"a":"b"}}}`, ""},
+		{"EtcdBackup", `{"spec":{"suspend":true,"schedule":"@daily","backupPolicy":{"maxBackups":3},"verify":"None"}}`, ""},
+		{"EtcdBackup", `{"spec":{"storage":{"endpoint":"https://elsewhere.example.com"}}}`, "spec.storage.secret"},
+		{"EtcdBackup", `{"spec":{"storage":{"url":"s3://elsewhere/p"}}}`, "spec.storage.secret"},
+		{"EtcdBackup", `{"spec":{"etcdEndpoints":["http://elsewhere:2379"]}}`, "spec.storage.secret"},
+		{"EtcdBackup", `{"spec":{"pod":{"labels":{"a":"b"}}}}`, "spec.storage.secret"},
+		{"EtcdBackup", `{"spec":{"clientTLSSecret":"theirs"}}`, "spec.storage.secret"},
+		{"EtcdCluster", `{"spec":{"size":3,"version":"3.6.16","paused":true,"pod":{"labels":{"a":"b"}}}}`, ""},
+		{"EtcdCluster", `{"spec":{"repository":"elsewhere.example.com/etcd"}}`, "spec.pod.template"},
+		{"EtcdCluster", `{"spec":{"pod":{"template":{"spec":{"hostPID":true}}}}}`, "spec.pod.template"},
+		{"EtcdCluster", `{"spec":{"pod":{"template":null}}}`, ""},
+		{"EtcdCluster", `{"spec":{"pod":{"serviceAccountName":"theirs"}}}`, "spec.pod.serviceAccountName"},
+	} {
+		u := secret.object(c.kind)
+		err := editor.Patch(t.Context(), u, client.RawPatch("application/merge-patch+json", []byte(c.patch)), client.DryRunAll)
+		if c.denied == "" && err != nil || c.denied != "" && !denied(err, c.denied) {
+			t.Errorf("%s %s: got %v", c.kind, c.patch, err)
+		}
+		must(t, a.Patch(t.Context(), u, client.RawPatch("application/merge-patch+json", []byte(c.patch)), client.DryRunAll))
+	}
+}
+
+// template takes the right to create what it is one of.
+func (a *access) template(t *testing.T) {
+	restore := sensitiveField{path: "spec.etcdCluster.name"}.object("EtcdRestore")
+	must(t, unstructured.SetNestedField(restore.Object, int64(1), "spec", "clusterTemplate", "spec", "size"))
+	if err := a.as(t, "editor").Create(t.Context(), restore, client.DryRunAll); !denied(err, "spec.clusterTemplate: editor may not create") {
+		t.Errorf("got %v", err)
+	}
+	a.allow(t, "editor-and-creator", clusters("create"), rbacv1.PolicyRule{
+		APIGroups: []string{v1beta2.GroupVersion.Group}, Resources: []string{"etcdrestores"}, Verbs: []string{"create"},
+	})
+	c := a.as(t, "editor-and-creator")
+	await(t, "the right to create", func() error { return c.Create(t.Context(), restore.DeepCopy(), client.DryRunAll) })
+	must(t, unstructured.SetNestedField(restore.Object, "s3://b/p", "spec", "clusterTemplate", "spec", "restoreFrom", "storage", "url"))
+	if err := a.Create(t.Context(), restore, client.DryRunAll); !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), "restoreFrom out") {
+		t.Errorf("a template that starts from another snapshot: got %v", err)
+	}
+}
+
+// tokens of an identity that nobody chose go where the spec says: that takes the right to be anybody here.
+func (a *access) tokens(t *testing.T) {
+	backup := sensitiveField{path: "spec.storage.url"}.object("EtcdBackup")
+	storage := map[string]any{"url": "gs://b/p", "endpoint": "https://elsewhere.example.com", "allowTokens": true}
+	must(t, unstructured.SetNestedMap(backup.Object, storage, "spec", "storage"))
+	backup.SetName("tokens")
+	if err := a.as(t, "editor").Create(t.Context(), backup, client.DryRunAll); !denied(err, "spec.storage.allowTokens") {
+		t.Errorf("got %v", err)
+	}
+	must(t, a.Create(t.Context(), backup, client.DryRunAll))
+}
+
+// status says what pods are made of.
+func (a *access) status(t *testing.T) {
+	a.allow(t, "forger", rbacv1.PolicyRule{APIGroups: []string{v1beta2.GroupVersion.Group}, Resources: []string{"*"}, Verbs: []string{"*"}})
+	restore := sensitiveField{path: "spec.storage.secret"}.object("EtcdRestore")
+	must(t, a.Create(t.Context(), restore))
+	from := map[string]any{"storage": map[string]any{"url": "s3://b/p", "secret": "theirs"}}
+	must(t, unstructured.SetNestedMap(restore.Object, from, "status", "source"))
+	c := a.as(t, "forger")
+	await(t, "a refusal", func() error {
+		err := c.Status().Update(t.Context(), restore.DeepCopy(), &client.SubResourceUpdateOptions{
+			UpdateOptions: client.UpdateOptions{DryRun: []string{metav1.DryRunAll}},
+		})
+		if denied(err, "status: forger may not create pods") {
+			return nil
+		}
+		return fmt.Errorf("got %v", err)
+	})
+	must(t, a.Status().Update(t.Context(), restore))
+}
+
+// operator creates what was admitted from others, and has none of their rights.
+func (a *access) operator(t *testing.T) {
+	own := testenv.Client(t, asOperator(a.config))
+	restore := sensitiveField{path: "spec.storage.secret"}.object("EtcdRestore")
+	must(t, own.Create(t.Context(), restore, client.DryRunAll))
+	cluster := sensitiveField{path: "spec.pod.template", resource: "pods"}.object("EtcdCluster")
+	cluster.SetName("of-a-template")
+	must(t, own.Create(t.Context(), cluster, client.DryRunAll))
+}
