@@ -102,6 +102,8 @@ type EtcdBackupRef struct {
 }
 
 // EtcdClusterTemplate is an EtcdCluster to create.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.spec.restoreFrom)",message="leave clusterTemplate.spec.restoreFrom out: the cluster starts from the snapshot of this EtcdRestore"
 type EtcdClusterTemplate struct {
 	// labels and annotations of the EtcdCluster.
 	// +optional

@@ -22,6 +22,10 @@ const (
 	ReasonStorageFull = "StorageFull"
 	// ReasonStorageNotTrusted means that the storage's certificate cannot be verified: give its authority's.
 	ReasonStorageNotTrusted = "StorageNotTrusted"
+	// ReasonInsecureEndpoint means that a token would be sent in plain text, or that of the pod's own identity to a service that
+	// is not of its cloud. Nothing was sent: use https, or the cloud's own endpoint, or keys instead of tokens, or set
+	// storage.allowTokens.
+	ReasonInsecureEndpoint = "InsecureEndpoint"
 	// ReasonStorageUnreachable means that nobody answers at the storage's address, or only to ask for patience. It may go
 	// away by itself.
 	ReasonStorageUnreachable = "StorageUnreachable"

@@ -17,6 +17,8 @@ const (
 //
 // +kubebuilder:validation:XValidation:rule="self.url.startsWith('file:///') == has(self.persistentVolumeClaim)",message="a file:/// URL needs persistentVolumeClaim, the claim that it is on, and no other URL takes one"
 // +kubebuilder:validation:XValidation:rule="self.url.startsWith('s3://') || !has(self.region) && !has(self.forcePathStyle)",message="region and forcePathStyle belong to s3:// URLs"
+// +kubebuilder:validation:XValidation:rule="!has(self.allowTokens) || has(self.endpoint)",message="allowTokens belongs to endpoint"
+// +kubebuilder:validation:XValidation:rule="!has(self.endpoint) || !self.endpoint.startsWith('http://') || has(self.secret) && !self.url.startsWith('gs://') || has(self.allowTokens) && self.allowTokens",message="storage.endpoint is http://, and it would be sent a token in plain text, which whoever is on the way can use: make it https://, or set storage.allowTokens; keys of S3 and Azure in a Secret are never sent"
 // +kubebuilder:validation:XValidation:rule="!self.url.startsWith('file:///') || !has(self.secret) && !has(self.endpoint) && !has(self.caSecret)",message="a file:/// URL takes no secret, endpoint or caSecret"
 type Storage struct {
 	// url is a bucket and what the names of the objects in it begin with: s3://bucket/prefix, gs://bucket/prefix,
@@ -40,6 +42,13 @@ type Storage struct {
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Endpoint",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:text"}
 	Endpoint string `json:"endpoint,omitempty"`
+	// allowTokens has tokens sent to an endpoint that is plain http://, and the token of the pod's own cloud identity to an
+	// endpoint that is not of that cloud. Who reads a token can use it, for all that it allows, until it expires. Without it
+	// such an endpoint is refused before anything is sent (InsecureEndpoint). Tokens are those of Google Cloud, Azure's SAS and
+	// identities, and AWS session tokens; the keys of S3 and Azure only sign.
+	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Send tokens to it in any case",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:booleanSwitch","urn:alm:descriptor:com.tectonic.ui:advanced"}
+	AllowTokens bool `json:"allowTokens,omitempty"`
 	// caSecret is a Secret whose key ca.crt holds the certificates, in PEM, of those who vouch for the endpoint.
 	// +kubebuilder:validation:MaxLength=253
 	// +optional

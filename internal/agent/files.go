@@ -61,7 +61,7 @@ func (r *runner) open(ctx context.Context) error {
 func (r *runner) storage() (blobstore.Target, blobstore.Credentials, error) {
 	s := r.Storage
 	t := blobstore.Target{
-		URL: s.URL, Endpoint: s.Endpoint, Region: s.Region, ForcePathStyle: s.ForcePathStyle,
+		URL: s.URL, Endpoint: s.Endpoint, AllowTokens: s.AllowTokens, Region: s.Region, ForcePathStyle: s.ForcePathStyle,
 		Root: r.dirs.Store, ReadOnly: r.reads(),
 	}
 	if s.CASecret != "" {

@@ -28,6 +28,15 @@ func azureContainer(t Target, bucket string, c Credentials) (*container.Client, 
 	}
 	common := azcore.ClientOptions{Transport: &http.Client{Transport: tr}}
 	options := &container.ClientOptions{ClientOptions: common}
+	if len(c) == 0 || c.get(keyAzureSAS) != "" {
+		fence := newFence(t, c)
+		if err := fence.checkEndpoint(); err != nil {
+			return nil, err
+		}
+		// The identity's own tokens are fetched without it, from elsewhere.
+		options.Transport = &http.Client{Transport: fence.around(tr)}
+		options.InsecureAllowCredentialWithHTTP = t.AllowTokens
+	}
 	account := c.get(keyAzureAccount)
 	if len(c) == 0 {
 		account = os.Getenv("AZURE_STORAGE_ACCOUNT")

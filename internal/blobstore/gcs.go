@@ -23,6 +23,10 @@ const gcsScope = "https://www.googleapis.com/auth/devstorage.read_write"
 const gcsAttempts = 5
 
 func openGCS(ctx context.Context, t Target, bucket string, c Credentials) (*blob.Bucket, error) {
+	fence := newFence(t, c)
+	if err := fence.checkEndpoint(); err != nil {
+		return nil, err
+	}
 	tr, err := transport(t.CA)
 	if err != nil {
 		return nil, err
@@ -32,7 +36,7 @@ func openGCS(ctx context.Context, t Target, bucket string, c Credentials) (*blob
 	if err != nil {
 		return nil, err
 	}
-	client, err := gcp.NewHTTPClient(tr, tokens)
+	client, err := gcp.NewHTTPClient(fence.around(tr), tokens)
 	if err != nil {
 		return nil, fmt.Errorf("make a client of Google Cloud Storage: %w", err)
 	}

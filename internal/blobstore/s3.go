@@ -48,10 +48,21 @@ func openS3(ctx context.Context, t Target, bucket string, c Credentials) (*blob.
 		return nil, nil, c.refuse("the AWS configuration cannot be used", err)
 	}
 	// Asked for now, because later nobody could tell it from a refusal of the storage.
-	if _, err := loaded.Credentials.Retrieve(ctx); err != nil {
+	found, err := loaded.Credentials.Retrieve(ctx)
+	if err != nil {
 		return nil, nil, c.refuse("there are no credentials for S3: name a Secret with some, or give the pod an identity", err)
 	}
+	fence := newFence(t, c)
+	if found.SessionToken == "" {
+		fence = nil // a key only signs
+	}
+	if err := fence.checkEndpoint(); err != nil {
+		return nil, nil, err
+	}
 	client := s3.NewFromConfig(loaded, func(o *s3.Options) {
+		if fence != nil {
+			o.HTTPClient = &http.Client{Transport: fence.around(web.GetTransport())}
+		}
 		o.UsePathStyle = t.ForcePathStyle
 		if t.Endpoint != "" {
 			o.BaseEndpoint = aws.String(t.Endpoint)

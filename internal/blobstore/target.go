@@ -17,6 +17,9 @@ type Target struct {
 	URL string
 	// Endpoint is the URL of a service other than the cloud's own, https://host:port, empty for the cloud's.
 	Endpoint string
+	// AllowTokens has tokens sent to the endpoint even if it is plain http://, or if the token is the pod's own and the endpoint
+	// not of its cloud.
+	AllowTokens bool
 	// CA holds the certificates, in PEM, of those who vouch for the service, beside the system's. It may be empty.
 	CA []byte
 	// Region of an S3 bucket, if the credentials do not name one; us-east-1 if nothing does.

@@ -36,7 +36,8 @@ func StartGCS(t testing.TB) (blobstore.Target, blobstore.Credentials) {
 	if answer.StatusCode != http.StatusOK {
 		t.Fatalf("make the bucket: %s", answer.Status)
 	}
-	return blobstore.Target{URL: "gs://" + Bucket, Endpoint: endpoint}, blobstore.Credentials{"access-token": []byte("any-token-will-do")}
+	target := blobstore.Target{URL: "gs://" + Bucket, Endpoint: endpoint, AllowTokens: true}
+	return target, blobstore.Credentials{"access-token": []byte("any-token-will-do")}
 }
 
 // The account that Azurite has by itself, as its documentation says.

@@ -42,7 +42,7 @@ func (s *story) gcs() *v1beta2.Storage {
 	addon := s.addon(lab.GCS)
 	s.secret(addon.Name, map[string]string{"access-token": "anything"})
 	return &v1beta2.Storage{
-		URL: fmt.Sprintf("gs://%s/%s", addon.Bucket, s.folder()), Secret: addon.Name, Endpoint: addon.URL,
+		URL: fmt.Sprintf("gs://%s/%s", addon.Bucket, s.folder()), Secret: addon.Name, Endpoint: addon.URL, AllowTokens: true,
 	}
 }
 

@@ -1,0 +1,99 @@
+package blobstore
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+)
+
+// clouds are the hosts of each cloud's own storage, by scheme. Domains in which customers choose names, such as those of load
+// balancers, are not among them.
+var clouds = map[string]*regexp.Regexp{
+	schemeS3: regexp.MustCompile(`^([a-z0-9.-]+\.)?s3(-fips)?(\.dualstack)?([.-][a-z]{2,3}(-[a-z]+)+-[0-9]+)?(\.vpce)?` +
+		`\.(amazonaws\.com(\.cn)?|amazonaws\.eu|api\.aws|c2s\.ic\.gov|sc2s\.sgov\.gov|cloud\.adc-e\.uk|csp\.hci\.ic\.gov)$`),
+	schemeGCS: regexp.MustCompile(`^([a-z0-9-]+\.)+googleapis\.com$`),
+	schemeAzure: regexp.MustCompile(`^([a-z0-9-]+\.)+blob\.(core\.windows\.net|storage\.azure\.net|core\.usgovcloudapi\.net|` +
+		`core\.chinacloudapi\.cn|core\.cloudapi\.de)$`),
+}
+
+// fence keeps tokens from those whom they are not for. A token is what anybody can use who reads it, unlike a signature.
+type fence struct {
+	cloud *regexp.Regexp
+	// endpoint is nil for the cloud's own. ambient is true if the token is of the pod's own identity, which nobody has said is
+	// for the endpoint; that of a Secret is for it.
+	endpoint *url.URL
+	ambient  bool
+}
+
+// newFence is nil if tokens may go anywhere. The target's endpoint has been checked.
+func newFence(t Target, c Credentials) *fence {
+	if t.AllowTokens {
+		return nil
+	}
+	scheme, _, _ := strings.Cut(t.URL, "://")
+	f := &fence{cloud: clouds[scheme], ambient: len(c) == 0}
+	if t.Endpoint != "" {
+		f.endpoint, _ = url.Parse(t.Endpoint)
+	}
+	return f
+}
+
+// checkEndpoint refuses an endpoint before anything is sent to it.
+func (f *fence) checkEndpoint() error {
+	if f == nil || f.endpoint == nil {
+		return nil
+	}
+	return f.check(f.endpoint)
+}
+
+// check refuses to send a token to this address: the endpoint's own, or where the service would have it sent instead.
+func (f *fence) check(to *url.URL) error {
+	host := strings.ToLower(to.Hostname())
+	own := f.cloud.MatchString(host)
+	named := f.endpoint != nil && (to.Host == f.endpoint.Host || strings.HasSuffix(to.Host, "."+f.endpoint.Host))
+	const token = "the storage is asked with a token, which whoever reads it can use"
+	switch {
+	case to.Scheme != "https":
+		return insecure(fmt.Sprintf("%s, and %s is plain http: make storage.endpoint https://, or use keys that only sign (S3 and "+
+			"Azure have them), or set storage.allowTokens", token, to.Host))
+	case own || named && !f.ambient:
+		return nil
+	case named:
+		return insecure(fmt.Sprintf("%s, that of the pod's own cloud identity, and %s is not of that cloud: name a Secret with "+
+			"credentials for it in storage.secret, or set storage.allowTokens", token, to.Host))
+	}
+	return insecure(fmt.Sprintf("%s, and the service at storage.endpoint wants it sent to %s: name that one if it is right, or set "+
+		"storage.allowTokens", token, to.Host))
+}
+
+func insecure(message string) *Error {
+	return &Error{Reason: v1beta2.ReasonInsecureEndpoint, Message: message, Lasting: true}
+}
+
+// around has every request checked, those of redirects among them.
+func (f *fence) around(tr http.RoundTripper) http.RoundTripper {
+	if f == nil {
+		return tr
+	}
+	return fenced{f, tr}
+}
+
+type fenced struct {
+	*fence
+	to http.RoundTripper
+}
+
+// RoundTrip sends the request, or refuses to.
+func (f fenced) RoundTrip(r *http.Request) (*http.Response, error) {
+	if err := f.check(r.URL); err != nil {
+		if r.Body != nil {
+			_ = r.Body.Close()
+		}
+		return nil, err
+	}
+	return f.to.RoundTrip(r)
+}
