@@ -24,14 +24,25 @@ func testBackup(t *testing.T, c client.Client) {
 		"to a claim": {map[string]any{
 			"spec.storage": map[string]any{"url": "file:///backups", "persistentVolumeClaim": "backups"},
 		}, ""},
-		"of nothing":       {map[string]any{"spec.etcdCluster": nil}, "say what of"},
-		"of two":           {map[string]any{"spec.etcdEndpoints": []any{"http://a:2379"}}, "say what of"},
-		"to nowhere":       {map[string]any{"spec.storage": nil}, "say where to"},
-		"to a bad URL":     {map[string]any{"spec.storage.url": "ftp://a/b"}, "spec.storage.url"},
-		"to no claim":      {map[string]any{"spec.storage.url": "file:///backups"}, "persistentVolumeClaim"},
-		"a stray TLS":      {map[string]any{"spec.clientTLSSecret": "tls"}, "clientTLSSecret belongs to etcdEndpoints"},
-		"a stray zone":     {map[string]any{"spec.timeZone": "UTC"}, "timeZone belongs to schedule"},
-		"two schedules":    {map[string]any{"spec.schedule": "@daily", "spec.backupPolicy": map[string]any{"backupIntervalInSecond": int64(5)}}, "not both"},
+		"of nothing":    {map[string]any{"spec.etcdCluster": nil}, "say what of"},
+		"of two":        {map[string]any{"spec.etcdEndpoints": []any{"http://a:2379"}}, "say what of"},
+		"to nowhere":    {map[string]any{"spec.storage": nil}, "say where to"},
+		"to a bad URL":  {map[string]any{"spec.storage.url": "ftp://a/b"}, "spec.storage.url"},
+		"to no claim":   {map[string]any{"spec.storage.url": "file:///backups"}, "persistentVolumeClaim"},
+		"a stray TLS":   {map[string]any{"spec.clientTLSSecret": "tls"}, "clientTLSSecret belongs to etcdEndpoints"},
+		"a stray zone":  {map[string]any{"spec.timeZone": "UTC"}, "timeZone belongs to schedule"},
+		"two schedules": {map[string]any{"spec.schedule": "@daily", "spec.backupPolicy": map[string]any{"backupIntervalInSecond": int64(5)}}, "not both"},
+		"tokens in plain text": {map[string]any{
+			"spec.storage": map[string]any{"url": "gs://b/p", "endpoint": "http://m:9000", "secret": "s"},
+		}, "make it https://, or set storage.allowTokens"},
+		"an identity in plain text": {map[string]any{"spec.storage.endpoint": "http://m:9000"}, "storage.allowTokens"},
+		"tokens that are meant": {map[string]any{
+			"spec.storage": map[string]any{"url": "gs://b/p", "endpoint": "http://m:9000", "allowTokens": true},
+		}, ""},
+		"keys in plain text": {map[string]any{
+			"spec.storage": map[string]any{"url": "s3://b/p", "endpoint": "http://m:9000", "secret": "s"},
+		}, ""},
+		"tokens to nowhere": {map[string]any{"spec.storage.allowTokens": true}, "allowTokens belongs to endpoint"},
 		"pods of a cluster": {map[string]any{
 			"spec.pod": map[string]any{"labels": map[string]any{"etcd_cluster": "c"}},
 		}, "pod.labels: the keys app, etcd_*"},
