@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -15,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/testenv"
@@ -40,6 +42,7 @@ func TestAccess(t *testing.T) {
 	a.allow(t, "editor", append(editor, clusters("get", "update", "patch"))...)
 	a.allow(t, "creator", clusters("*"))
 	a.enforced(t)
+	t.Run("beside a bundle", beside)
 	for kind, spec := range map[string]reflect.Type{
 		"EtcdBackup":  reflect.TypeFor[v1beta2.EtcdBackupSpec](),
 		"EtcdRestore": reflect.TypeFor[v1beta2.EtcdRestoreSpec](),
@@ -111,6 +114,24 @@ func (a *access) enforced(t *testing.T) {
 func denied(err error, field string) bool {
 	return apierrors.IsForbidden(err) && strings.Contains(err.Error(), "ValidatingAdmissionPolicy") &&
 		strings.Contains(err.Error(), field)
+}
+
+// beside wants the policies by themselves to exempt the same operator as those of config/default.
+func beside(t *testing.T) {
+	exempt := func(folder string) (all []string) {
+		for _, manifest := range testenv.Build(t, folder).Resources() {
+			if manifest.GetKind() == "ValidatingAdmissionPolicy" {
+				policy := &admissionregistrationv1.ValidatingAdmissionPolicy{}
+				must(t, yaml.UnmarshalStrict([]byte(manifest.MustYaml()), policy))
+				all = append(all, policy.Spec.MatchConditions[0].Expression)
+			}
+		}
+		return all
+	}
+	alone, together := exempt("config/admission"), exempt("config/default")
+	if len(alone) != 4 || !slices.Equal(alone, together) {
+		t.Errorf("got %q and %q", alone, together)
+	}
 }
 
 // sensitiveField is one that lends the operator's rights, and the right that whoever sets it must have.

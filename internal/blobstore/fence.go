@@ -13,7 +13,7 @@ import (
 // clouds are the hosts of each cloud's own storage, by scheme. Domains in which customers choose names, such as those of load
 // balancers, are not among them.
 var clouds = map[string]*regexp.Regexp{
-	schemeS3: regexp.MustCompile(`^([a-z0-9.-]+\.)?s3(-fips)?(\.dualstack)?([.-][a-z]{2,3}(-[a-z]+)+-[0-9]+)?(\.vpce)?` +
+	schemeS3: regexp.MustCompile(`^([a-z0-9.-]+\.)?s3(-fips|-accesspoint|express-[a-z0-9-]+)?(\.dualstack)?([.-][a-z]{2,4}(-[a-z]+)+-[0-9]+)?(\.vpce)?` +
 		`\.(amazonaws\.com(\.cn)?|amazonaws\.eu|api\.aws|c2s\.ic\.gov|sc2s\.sgov\.gov|cloud\.adc-e\.uk|csp\.hci\.ic\.gov)$`),
 	schemeGCS: regexp.MustCompile(`^([a-z0-9-]+\.)+googleapis\.com$`),
 	schemeAzure: regexp.MustCompile(`^([a-z0-9-]+\.)+blob\.(core\.windows\.net|storage\.azure\.net|core\.usgovcloudapi\.net|` +
