@@ -2,7 +2,6 @@ package controllers_test
 
 import (
 	"fmt"
-	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -105,7 +104,7 @@ func (a *access) enforced(t *testing.T) {
 			if denied(err, field.path) {
 				return nil
 			}
-			return fmt.Errorf("got %v", err)
+			return fmt.Errorf("got %w", err)
 		})
 	}
 }
@@ -134,88 +133,6 @@ func beside(t *testing.T) {
 	}
 }
 
-// sensitiveField is one that lends the operator's rights, and the right that whoever sets it must have.
-type sensitiveField struct{ path, group, resource, verb string }
-
-// harmless are fields that look sensitive, and why they are not.
-var harmless = map[string]string{
-	"imagePullSecrets": "the kubelet sends them to the registry that they are for, and the pods never see them",
-	"etcdEnv":          "valueFrom is refused (InvalidOption)",
-	"restoreFrom":      "refused by the schema where it is in a template; see TestAPI",
-}
-
-// sensitive walks through the types of the API.
-func sensitive(path string, of reflect.Type) (found []sensitiveField) {
-	for of.Kind() == reflect.Pointer || of.Kind() == reflect.Slice {
-		of = of.Elem()
-	}
-	if of.Kind() != reflect.Struct {
-		return nil
-	}
-	for i := range of.NumField() {
-		field := of.Field(i)
-		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-		at := path + "." + name
-		if name == "" { // inlined
-			at = path
-		}
-		_, skipped := harmless[name]
-		lower := strings.ToLower(name)
-		switch {
-		case skipped && (name != "restoreFrom" || strings.Contains(path, "clusterTemplate")):
-		case field.Type.Kind() == reflect.String && strings.Contains(lower, "secret"):
-			found = append(found, sensitiveField{at, "", "secrets", "get"})
-		case field.Type.Kind() == reflect.String && strings.Contains(lower, "serviceaccount"):
-			found = append(found, sensitiveField{at, "", "serviceaccounts", "impersonate"})
-		case field.Type.Kind() != reflect.Bool && strings.Contains(lower, "secret"):
-			found = append(found, sensitiveField{path: at + ": a kind of reference that this test does not know"})
-		case name == "template":
-			found = append(found, sensitiveField{at, "", "pods", "create"})
-		case strings.HasPrefix(field.Type.String(), "v1beta2.") || strings.HasPrefix(field.Type.String(), "*v1beta2."):
-			found = append(found, sensitive(at, field.Type)...)
-		}
-	}
-	return found
-}
-
-// object sets the field and what the schema wants beside it.
-func (f sensitiveField) object(kind string) *unstructured.Unstructured {
-	spec := map[string]map[string]any{
-		"EtcdBackup":  {"spec.storage.url": "s3://b/p", "spec.etcdEndpoints": []any{"http://e:2379"}},
-		"EtcdRestore": {"spec.storage.url": "s3://b/p", "spec.etcdCluster.name": "c"},
-		"EtcdCluster": {"spec.size": int64(1)},
-	}[kind]
-	fields := maps.Clone(spec)
-	if strings.HasPrefix(f.path, "spec.restoreFrom.") {
-		fields["spec.restoreFrom.storage.url"] = "s3://b/p"
-	}
-	if strings.HasPrefix(f.path, "spec.clusterTemplate.") {
-		fields["spec.clusterTemplate.spec.size"] = int64(1)
-	}
-	parent := f.path[:strings.LastIndex(f.path, ".")]
-	if slices.Contains([]string{"s3", "abs", "gcs", "oss"}, parent[strings.LastIndex(parent, ".")+1:]) {
-		fields[parent+".path"] = "b/k"
-	}
-	fields[f.path] = "theirs"
-	if f.resource == "pods" {
-		fields[f.path] = map[string]any{"spec": map[string]any{"hostNetwork": true}}
-	}
-	u := &unstructured.Unstructured{Object: map[string]any{}}
-	u.SetGroupVersionKind(v1beta2.GroupVersion.WithKind(kind))
-	u.SetNamespace(namespace)
-	u.SetGenerateName("a-")
-	if kind == "EtcdCluster" || kind == "EtcdBackup" {
-		u.SetGenerateName("")
-		u.SetName("one")
-	}
-	for path, value := range fields {
-		if err := unstructured.SetNestedField(u.Object, value, strings.Split(path, ".")...); err != nil {
-			panic(err) // the table is wrong
-		}
-	}
-	return u
-}
-
 // field is refused of who has no right to what it names, and of nobody else.
 func (a *access) field(t *testing.T, kind string, f sensitiveField) {
 	if f.resource == "" {
@@ -233,7 +150,7 @@ func (a *access) field(t *testing.T, kind string, f sensitiveField) {
 		if denied(err, f.path+": "+user+" may not "+f.verb) {
 			return nil
 		}
-		return fmt.Errorf("got %v", err)
+		return fmt.Errorf("got %w", err)
 	})
 	rule := rbacv1.PolicyRule{APIGroups: []string{f.group}, Resources: []string{f.resource}, Verbs: []string{f.verb}}
 	if f.resource != "pods" {
@@ -319,7 +236,7 @@ func (a *access) status(t *testing.T) {
 		if denied(err, "status: forger may not create pods") {
 			return nil
 		}
-		return fmt.Errorf("got %v", err)
+		return fmt.Errorf("got %w", err)
 	})
 	must(t, a.Status().Update(t.Context(), restore))
 }

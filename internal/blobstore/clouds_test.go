@@ -12,7 +12,7 @@ func TestClouds(t *testing.T) {
 		"s3-mine-123.us-east-1.elb.amazonaws.com": "", "ec2-1-2-3-4.compute.amazonaws.com": "", "s3.amazonaws.com.example.com": "",
 		"vpce-1.vpce-svc-2.us-east-1.vpce.amazonaws.com": "", "evilgoogleapis.com": "", "blob.core.windows.net.example.com": "",
 		"s3express-mine.us-east-1.elb.amazonaws.com": "",
-		"account.azurewebsites.net": "", "minio.storage.svc": "", "169.254.169.254": "",
+		"account.azurewebsites.net":                  "", "minio.storage.svc": "", "169.254.169.254": "",
 	} {
 		got := ""
 		for scheme, hosts := range clouds {

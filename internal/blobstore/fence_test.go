@@ -47,10 +47,10 @@ func newThief(t *testing.T, secure bool) *thief {
 	return th
 }
 
-func (th *thief) has(what string) bool {
+func (th *thief) robbed() bool {
 	th.mu.Lock()
 	defer th.mu.Unlock()
-	return strings.Contains(strings.Join(th.sent, "\n"), what)
+	return strings.Contains(strings.Join(th.sent, "\n"), stolen)
 }
 
 func (th *thief) authority() []byte {
@@ -92,16 +92,16 @@ func TestTokensInPlainText(t *testing.T) {
 		if reason := refused.asked(t, url, c, false); reason != v1beta2.ReasonInsecureEndpoint || len(refused.sent) > 0 {
 			t.Errorf("%s: got %q, and it was sent %v", url, reason, refused.sent)
 		}
-		if allowed.asked(t, url, c, true); !allowed.has(stolen) {
+		if allowed.asked(t, url, c, true); !allowed.robbed() {
 			t.Errorf("%s: allowed, and not sent", url)
 		}
-		if secure.asked(t, url, c, false); !secure.has(stolen) {
+		if secure.asked(t, url, c, false); !secure.robbed() {
 			t.Errorf("%s: a Secret is for the endpoint beside it, and is not sent over TLS", url)
 		}
 	}
 	signed := newThief(t, false)
 	keys := blobstore.Credentials{"access-key-id": []byte("key"), "secret-access-key": []byte(stolen)}
-	if signed.asked(t, "s3://bucket", keys, false); len(signed.sent) == 0 || signed.has(stolen) {
+	if signed.asked(t, "s3://bucket", keys, false); len(signed.sent) == 0 || signed.robbed() {
 		t.Errorf("keys only sign, and may be used over plain HTTP: %v", signed.sent)
 	}
 }
@@ -120,7 +120,7 @@ func TestTokensOfThePod(t *testing.T) {
 		}
 	}
 	th := newThief(t, true)
-	if th.asked(t, "s3://bucket", nil, true); !th.has(stolen) {
+	if th.asked(t, "s3://bucket", nil, true); !th.robbed() {
 		t.Error("allowed, and not sent")
 	}
 }
@@ -132,7 +132,7 @@ func TestTokensRedirected(t *testing.T) {
 			other, endpoint := newThief(t, secure), newThief(t, true)
 			endpoint.onwards = other.URL
 			reason := endpoint.asked(t, url, tokens[url], false)
-			if reason != v1beta2.ReasonInsecureEndpoint || len(other.sent) > 0 || !endpoint.has(stolen) {
+			if reason != v1beta2.ReasonInsecureEndpoint || len(other.sent) > 0 || !endpoint.robbed() {
 				t.Errorf("%s: got %q, and it was sent %v", url, reason, other.sent)
 			}
 		}
