@@ -14,6 +14,8 @@ const (
 	ReasonNoSuchBucket = "NoSuchBucket"
 	// ReasonNoSuchObject means that the object does not exist.
 	ReasonNoSuchObject = "NoSuchObject"
+	// ReasonObjectArchived means that the object is in an archive of the storage: bring it back there before it is read.
+	ReasonObjectArchived = "ObjectArchived"
 	// ReasonStorageReadOnly means that the storage may be read and not written.
 	ReasonStorageReadOnly = "StorageReadOnly"
 	// ReasonStorageAccessDenied means that the credentials are known, and not allowed to do what the message names.

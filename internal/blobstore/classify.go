@@ -42,7 +42,10 @@ var (
 	// lostFolder is for a folder that was there when it was opened. Who only reads has nothing to come back for.
 	lostFolder = advice{v1beta2.ReasonNoSuchBucket, "the folder was deleted meanwhile; it is made again at the next try", false}
 	noObject   = advice{v1beta2.ReasonNoSuchObject, "there is no such object", true}
-	readOnly   = advice{
+	archived   = advice{
+		v1beta2.ReasonObjectArchived, "the object is in an archive; bring it back there first (for S3: restore-object)", true,
+	}
+	readOnly = advice{
 		v1beta2.ReasonStorageReadOnly, "the storage may be read, not written; allow the credentials to write, list and delete", true,
 	}
 	noAccess = advice{v1beta2.ReasonStorageAccessDenied, "the credentials do not allow it; correct them, or what they allow", true}
@@ -69,6 +72,8 @@ var byCode = map[string]advice{
 	"Unauthorized": badCredentials, "RequestTimeTooSkewed": badClock,
 	"PermanentRedirect": badRegion, "AuthorizationHeaderMalformed": badRegion, "IllegalLocationConstraintException": badRegion,
 	"NoSuchBucket": noBucket, "ContainerNotFound": noBucket, "NoSuchKey": noObject, "BlobNotFound": noObject,
+	"InvalidObjectState": archived, "BlobArchived": archived, "BlobBeingRehydrated": archived,
+	"KMS.DisabledException": noAccess, "KMS.NotFoundException": noAccess, "KMS.KMSInvalidStateException": noAccess,
 	"QuotaExceeded": full, "XMinioStorageFull": full, "XMinioAdminBucketQuotaExceeded": full,
 	"SlowDown": busy, "ServerBusy": busy, "RequestTimeout": slow, "OperationTimedOut": slow,
 }

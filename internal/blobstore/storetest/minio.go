@@ -82,6 +82,13 @@ func (m *MinIO) UserExcept(t testing.TB, name, suffix string) blobstore.Credenti
 		`{"Effect":"Deny","Action":["s3:PutObject"],"Resource":["arn:aws:s3:::`+Bucket+`/*`+suffix+`"]}`)
 }
 
+// UserBlind makes a user who may do everything but read objects whose names end so.
+func (m *MinIO) UserBlind(t testing.TB, name, suffix string) blobstore.Credentials {
+	t.Helper()
+	return m.user(t, name, `{"Effect":"Allow","Action":["s3:*"],"Resource":["arn:aws:s3:::*"]},`+
+		`{"Effect":"Deny","Action":["s3:GetObject"],"Resource":["arn:aws:s3:::`+Bucket+`/*`+suffix+`"]}`)
+}
+
 func (m *MinIO) user(t testing.TB, name, statements string) blobstore.Credentials {
 	t.Helper()
 	key := name + "-0123456789"
