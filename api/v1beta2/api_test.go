@@ -28,6 +28,7 @@ func TestAPI(t *testing.T) {
 		"legacy status":      testLegacyStatus,
 		"legacy backup":      testLegacyBackupStatus,
 		"backup":             testBackup,
+		"restore source":     testRestoreSource,
 		"storage":            testStorage,
 		"scale":              testScale,
 		"unknown is dropped": testStrict,

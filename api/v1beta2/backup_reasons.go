@@ -27,6 +27,9 @@ const (
 	ReasonInvalidSchedule = "InvalidSchedule"
 	// ReasonWaitingForCluster means that the EtcdCluster has not been up yet.
 	ReasonWaitingForCluster = "WaitingForCluster"
+	// ReasonForeignBackups means that the storage holds somebody else's backups: those of a cluster that this one does not
+	// descend from. Give another URL, start the cluster from them with restoreFrom, or set spec.prefixPolicy to Shared.
+	ReasonForeignBackups = "ForeignBackups"
 	// ReasonCleaning means that the objects of an EtcdBackup that is being deleted are deleted, as its deletionPolicy says.
 	ReasonCleaning = "Cleaning"
 )

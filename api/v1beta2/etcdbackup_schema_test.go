@@ -24,6 +24,8 @@ func testBackup(t *testing.T, c client.Client) {
 		"to a claim": {map[string]any{
 			"spec.storage": map[string]any{"url": "file:///backups", "persistentVolumeClaim": "backups"},
 		}, ""},
+		"beside others": {map[string]any{"spec.prefixPolicy": "Shared"}, ""},
+		"beside whom":   {map[string]any{"spec.prefixPolicy": "Any"}, "spec.prefixPolicy"},
 		"of nothing":    {map[string]any{"spec.etcdCluster": nil}, "say what of"},
 		"of two":        {map[string]any{"spec.etcdEndpoints": []any{"http://a:2379"}}, "say what of"},
 		"to nowhere":    {map[string]any{"spec.storage": nil}, "say where to"},

@@ -45,6 +45,13 @@ type EtcdBackupStatus struct {
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Snapshots",xDescriptors={"urn:alm:descriptor:text"},order=4
 	SnapshotCount int32 `json:"snapshotCount,omitempty"`
+	// lineages are whose data these good ones are, by etcd cluster ID: that of the last backup first. A cluster that is created
+	// anew, or restored, begins another one.
+	// +listType=map
+	// +listMapKey=clusterID
+	// +kubebuilder:validation:MaxItems=10
+	// +optional
+	Lineages []BackupLineage `json:"lineages,omitempty"`
 	// observedGeneration is the generation of the spec that this status speaks of.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
@@ -54,6 +61,28 @@ type EtcdBackupStatus struct {
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Conditions",xDescriptors={"urn:alm:descriptor:io.kubernetes.conditions"},order=9
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
+}
+
+// BackupLineage is the snapshots of one etcd cluster ID.
+type BackupLineage struct {
+	// clusterID is etcd's cluster ID in hexadecimal.
+	// +required
+	ClusterID string `json:"clusterID"`
+	// cluster is namespace and name of the EtcdCluster; empty if it was none.
+	// +optional
+	Cluster string `json:"cluster,omitempty"`
+	// count is how many there are of this EtcdBackup.
+	// +required
+	Count int32 `json:"count"`
+	// name of the newest object, without the prefix.
+	// +required
+	Name string `json:"name"`
+	// revision of the newest.
+	// +required
+	Revision int64 `json:"revision"`
+	// takenAt is when the newest was taken.
+	// +required
+	TakenAt metav1.Time `json:"takenAt"`
 }
 
 // BackupTask is what a run does: Backup takes one, Clean deletes all when the EtcdBackup goes.

@@ -82,11 +82,28 @@ type EtcdBackupSpec struct {
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Objects of a deleted EtcdBackup",order=28
 	DeletionPolicy DeletionPolicy `json:"deletionPolicy,omitempty"`
+	// prefixPolicy says whether the storage may hold somebody else's backups, those of a cluster that this one does not
+	// descend from: with Exclusive, which it is if empty, the first backup is not taken there then.
+	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Backups of others beside these",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"},order=28
+	PrefixPolicy PrefixPolicy `json:"prefixPolicy,omitempty"`
 	// pod says how the pods run that do the work.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Pods that do the work",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"},order=30
 	Pod *AgentPodPolicy `json:"pod,omitempty"`
 }
+
+// PrefixPolicy says who else may have backups in the same storage: Exclusive keeps clusters apart, so that the latest one there
+// is always this cluster's; with Shared a restore has to say whose it wants.
+//
+// +kubebuilder:validation:Enum=Exclusive;Shared
+type PrefixPolicy string
+
+// Prefix policies.
+const (
+	PrefixExclusive PrefixPolicy = "Exclusive"
+	PrefixShared    PrefixPolicy = "Shared"
+)
 
 // Compression of a backup.
 //
@@ -124,7 +141,7 @@ const (
 )
 
 // BackupPolicy says how often, how long, and how many are kept. A backup is kept if any of maxBackups and keep wants it,
-// and maxAge has not run out; the last good one always is.
+// and maxAge has not run out; the last good one of each etcd cluster ID always is, and each is counted for itself.
 type BackupPolicy struct {
 	// timeoutInSecond is how long one backup may take, its check included; 60 if 0 with storageType, as it always was, and
 	// 3600 with storage.

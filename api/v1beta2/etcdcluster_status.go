@@ -215,6 +215,13 @@ type RestoreRecord struct {
 	// snapshot is the object that was restored.
 	// +required
 	Snapshot string `json:"snapshot"`
+	// sourceClusterID is the etcd cluster ID, in hexadecimal, whose snapshot it is: the lineage that the data descends from.
+	// Empty if nothing says so.
+	// +optional
+	SourceClusterID string `json:"sourceClusterID,omitempty"`
+	// sourceRevision is the snapshot's revision.
+	// +optional
+	SourceRevision int64 `json:"sourceRevision,omitempty"`
 	// startedAt is when the operator began.
 	// +required
 	StartedAt metav1.Time `json:"startedAt"`

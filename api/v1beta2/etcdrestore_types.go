@@ -7,6 +7,8 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:validation:XValidation:rule="[has(self.backup), has(self.storage), has(self.backupStorageType)].filter(given, given).size() == 1",message="say from where, in one way: backup, storage, or backupStorageType with its stanza"
 // +kubebuilder:validation:XValidation:rule="!has(self.backupStorageType) || has(self.s3) && self.backupStorageType == 'S3' || has(self.abs) && self.backupStorageType == 'ABS' || has(self.gcs) && self.backupStorageType == 'GCS' || has(self.oss) && self.backupStorageType == 'OSS'",message="give the storage that backupStorageType names: s3, abs, gcs or oss"
 // +kubebuilder:validation:XValidation:rule="!has(self.snapshot) || !has(self.before)",message="give snapshot or before, not both"
+// +kubebuilder:validation:XValidation:rule="!has(self.snapshot) || !has(self.clusterID)",message="give snapshot or clusterID, not both"
+// +kubebuilder:validation:XValidation:rule="!has(self.backupStorageType) || !has(self.clusterID)",message="clusterID chooses among the snapshots of backup or storage: a path of backupStorageType is one snapshot"
 type RestoreSource struct {
 	// backup is the EtcdBackup that wrote the snapshot: its storage and its keys are used.
 	// +optional
@@ -32,6 +34,12 @@ type RestoreSource struct {
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Taken before",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:text"},order=23
 	Before *metav1.Time `json:"before,omitempty"`
+	// clusterID is the etcd cluster ID, in hexadecimal, whose latest good snapshot is restored, where the storage holds those of
+	// several clusters that compete: status.lineages of the EtcdBackup, and the reason SeveralLineages, name them.
+	// +kubebuilder:validation:Pattern=`^[0-9a-fA-F]{1,16}$`
+	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Cluster ID of the data",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:text","urn:alm:descriptor:com.tectonic.ui:advanced"},order=23
+	ClusterID string `json:"clusterID,omitempty"`
 	// encryptionSecret is a Secret whose key passphrase decrypts the object; that of the EtcdBackup if backup is given.
 	// +kubebuilder:validation:MaxLength=253
 	// +optional
@@ -141,7 +149,7 @@ type RestoredFrom struct {
 	// encryptionSecret is the Secret that decrypts it; empty if it is not encrypted.
 	// +optional
 	EncryptionSecret string `json:"encryptionSecret,omitempty"`
-	// writerUID is the UID of the EtcdBackup that is to have written it; empty for any.
+	// writerUID is the UID of the EtcdBackup that is to have written it, or one of the same name before; empty for any.
 	// +optional
 	WriterUID string `json:"writerUID,omitempty"`
 	// object is its name, known once it was chosen.

@@ -23,6 +23,10 @@ const (
 	ReasonClusterRefused = "ClusterRefused"
 	// ReasonRestoreSuperseded means that another EtcdRestore has replaced the data before this one was done.
 	ReasonRestoreSuperseded = "RestoreSuperseded"
+	// ReasonSeveralLineages means that the storage holds backups of several clusters, none of which goes on with all others, so
+	// that "the latest" may be another cluster's: give clusterID, or snapshot. A cluster that is created anew, or restored, has
+	// another cluster ID, whatever its name.
+	ReasonSeveralLineages = "SeveralLineages"
 	// ReasonAnsweredBefore means that an earlier operator has carried this object out, or refused it.
 	ReasonAnsweredBefore = "AnsweredBefore"
 )
