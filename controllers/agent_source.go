@@ -7,9 +7,30 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/snapshot"
 )
 
-// snapshotCluster is the cluster that a snapshot is to be of.
+// snapshotCluster is the cluster that a snapshot is to be of. What it was restored from is in the record of the restore that
+// its present start was for.
 func snapshotCluster(c *v1beta2.EtcdCluster) snapshot.Cluster {
-	return snapshot.Cluster{Namespace: c.Namespace, Name: c.Name, UID: string(c.UID), ID: c.Status.ClusterID}
+	of := snapshot.Cluster{Namespace: c.Namespace, Name: c.Name, UID: string(c.UID), ID: c.Status.ClusterID}
+	if c.Status.Bootstrap == nil {
+		return of
+	}
+	of.Incarnation = c.Status.Bootstrap.Incarnation
+	for _, r := range c.Status.Restores {
+		if r.UID == c.Status.Bootstrap.Restore {
+			of.Parent, of.ParentRevision = snapshot.ClusterID(r.SourceClusterID), r.SourceRevision
+		}
+	}
+	return of
+}
+
+// ancestors are the IDs of the clusters that this one's data has come from, the last one first.
+func ancestors(c *v1beta2.EtcdCluster) (ids []string) {
+	for _, r := range c.Status.Restores {
+		if r.SourceClusterID != "" {
+			ids = append(ids, r.SourceClusterID)
+		}
+	}
+	return ids
 }
 
 // memberURLs are where members of some roles serve clients, without the Service between: a snapshot is of one of them, and

@@ -46,7 +46,7 @@ func TestEtcdBackup(t *testing.T) {
 
 func backupOnce(t *testing.T, w *backups) {
 	w.backup(t, "b", func(s *v1beta2.EtcdBackupSpec) {
-		s.EncryptionSecret, s.ClientTLSSecret = "passphrase", "tls"
+		s.EncryptionSecret, s.ClientTLSSecret, s.PrefixPolicy = "passphrase", "tls", v1beta2.PrefixShared
 		s.BackupPolicy = &v1beta2.BackupPolicy{MaxBackups: 3, MaxAge: &metav1.Duration{Duration: 48 * time.Hour}}
 	})
 	w.settle(t, "b")
@@ -60,14 +60,16 @@ func backupOnce(t *testing.T, w *backups) {
 	task := taskOf(t, pod)
 	if task.Backup == nil || task.Backup.Endpoints[0] != "http://etcd:2379" || !task.Backup.TLS || !task.Encrypted ||
 		task.Writer.Name != "b" || task.Timeout != time.Hour || !task.Backup.Compress || task.Backup.Periodic ||
-		task.Backup.Policy.Last != 3 || task.Backup.Policy.MaxAge != 48*time.Hour {
+		!task.Backup.Shared || task.Backup.Policy.Last != 3 || task.Backup.Policy.MaxAge != 48*time.Hour {
 		t.Errorf("its task is %+v, %+v", task, task.Backup)
 	}
 	w.runs(t, pod, "127.0.0.1")
 	w.settle(t, "b")
 	w.says(t, "b", v1beta2.ConditionProgressing, metav1.ConditionTrue, v1beta2.ReasonBackingUp, "")
 	w.later(time.Minute)
-	w.ends(t, pod, w.taken(7, 1))
+	done := w.taken(7, 1)
+	done.Lineages = lineages(done.Snapshot.TakenAt)
+	w.ends(t, pod, done)
 	if result := w.settle(t, "b"); result.RequeueAfter != 0 {
 		t.Errorf("it is over, and looked at again in %s", result.RequeueAfter)
 	}
@@ -75,7 +77,7 @@ func backupOnce(t *testing.T, w *backups) {
 	w.says(t, "b", v1beta2.ConditionProgressing, metav1.ConditionFalse, v1beta2.ReasonCompleted, "")
 	s := w.read(t, "b").Status
 	if !s.Succeeded || s.Reason != "" || s.EtcdRevision != 7 || s.EtcdVersion != "3.6.16" || s.Run != nil ||
-		!s.LastSuccessDate.Time.Equal(w.clock.Now()) || s.SnapshotCount != 1 || len(s.Snapshots) != 1 || s.NextBackup != nil {
+		!s.LastSuccessDate.Time.Equal(w.clock.Now()) || s.SnapshotCount != 1 || len(s.Snapshots) != 1 || s.NextBackup != nil || len(s.Lineages) != 2 || s.Lineages[1].Count != 2 {
 		t.Errorf("status %+v", s)
 	}
 	if pods := w.pods(t, "b"); len(pods) > 0 {

@@ -84,6 +84,7 @@ func (r *EtcdBackupReconciler) agentPod(p *backupPass) resources.AgentPod {
 	pod.Task.Encrypted = b.Spec.EncryptionSecret != ""
 	pod.Task.Backup = &agent.Backup{
 		Endpoints: slices.Clone(p.source.endpoints), Cluster: p.source.cluster, TLS: b.Spec.ClientTLSSecret != "",
+		Ancestors: p.source.ancestors, Shared: b.Spec.PrefixPolicy == v1beta2.PrefixShared,
 		LegacyKey: p.key, Periodic: p.observed.Schedule != nil,
 		Compress: compressed(&b.Spec), Verify: b.Spec.Verify,
 		Policy: retention(policyOf(b)),

@@ -16,6 +16,8 @@ import (
 type source struct {
 	endpoints []string
 	cluster   snapshot.Cluster
+	// ancestors are clusters that it descends from.
+	ancestors []string
 }
 
 // sourceOf finds the members of the cluster that is to be backed up. Whether they answer is for the pod to see: one that
@@ -55,5 +57,5 @@ func sourceOf(ctx context.Context, reader client.Reader, b *v1beta2.EtcdBackup) 
 			Message: fmt.Sprintf("EtcdCluster %s has not been up yet: the backup is taken once it is", c.Name),
 		}, nil
 	}
-	return source{endpoints: memberURLs(c, voting), cluster: snapshotCluster(c)}, nil, nil
+	return source{endpoints: memberURLs(c, voting), cluster: snapshotCluster(c), ancestors: ancestors(c)}, nil, nil
 }

@@ -48,6 +48,15 @@ func backupOfCluster(t *testing.T, w *backups) {
 		{Name: "c-2", Role: v1beta2.MemberRoleVoter},
 		{Name: "c-3", Role: v1beta2.MemberRoleNone},
 	}
+	// It was restored twice. The first one's record tells what it has come from; a second one, for a restore that was called
+	// off, does not.
+	c.Status.Bootstrap = &v1beta2.BootstrapStatus{Incarnation: 3, Token: "t", Members: []string{"c-0"}, ClusterID: "abc", Restore: "r2"}
+	for _, uid := range []string{"r3", "r2", "r1"} {
+		c.Status.Restores = append(c.Status.Restores, v1beta2.RestoreRecord{
+			UID: uid, Name: uid, Snapshot: "s", SourceClusterID: "000a" + uid, SourceRevision: 9, StartedAt: metav1.Now(),
+		})
+	}
+	c.Status.Restores[2].SourceClusterID = ""
 	must(t, w.Status().Update(t.Context(), c))
 	w.settle(t, "b")
 	got := taskOf(t, w.pod(t, "b")).Backup
@@ -55,7 +64,12 @@ func backupOfCluster(t *testing.T, w *backups) {
 	if want := []string{"http://c-0" + host, "http://c-2" + host}; !reflect.DeepEqual(got.Endpoints, want) {
 		t.Errorf("endpoints %v, want %v", got.Endpoints, want)
 	}
-	want := snapshot.Cluster{Namespace: w.namespace, Name: "c", UID: string(c.UID), ID: "abc"}
+	want := snapshot.Cluster{
+		Namespace: w.namespace, Name: "c", UID: string(c.UID), ID: "abc", Parent: "ar2", ParentRevision: 9, Incarnation: 3,
+	}
+	if known := []string{"000ar3", "000ar2"}; !reflect.DeepEqual(got.Ancestors, known) || got.Shared {
+		t.Errorf("it descends from %v; shared is %t", got.Ancestors, got.Shared)
+	}
 	if got.Cluster != want {
 		t.Errorf("of %+v, want %+v", got.Cluster, want)
 	}

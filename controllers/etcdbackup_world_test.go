@@ -152,6 +152,14 @@ func (w *backups) taken(revision int64, total int32) agent.Result {
 	}}
 }
 
+// lineages are those of a cluster that was created anew.
+func lineages(at metav1.Time) []v1beta2.BackupLineage {
+	return []v1beta2.BackupLineage{
+		{ClusterID: "c0ffee", Cluster: "ns/c", Count: 1, Name: "7.db.zst", Revision: 7, TakenAt: at},
+		{ClusterID: "beef", Cluster: "ns/c", Count: 2, Name: "6.db.zst", Revision: 6, TakenAt: at},
+	}
+}
+
 func refusedBy(reason string, lasting bool) agent.Result {
 	return agent.Result{Failure: &agent.Failure{Reason: reason, Message: "it is said what to do", Lasting: lasting}}
 }

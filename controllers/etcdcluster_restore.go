@@ -101,10 +101,14 @@ func (r *EtcdClusterReconciler) commitBootstrap(p *pass, a plan.CommitBootstrap)
 	if p.restore == nil || known(p.cluster, p.restore) {
 		return
 	}
-	s.Restores = append([]v1beta2.RestoreRecord{{
+	record := v1beta2.RestoreRecord{
 		UID: string(p.restore.UID), Name: p.restore.Name, Snapshot: p.restore.Status.Source.Object,
 		StartedAt: metav1.NewTime(p.observed.Now),
-	}}, s.Restores...)
+	}
+	if from := p.restore.Status.Snapshot; from != nil {
+		record.SourceClusterID, record.SourceRevision = from.ClusterID, from.Revision
+	}
+	s.Restores = append([]v1beta2.RestoreRecord{record}, s.Restores...)
 	s.Restores = s.Restores[:min(len(s.Restores), restoresKept)]
 	s.ClusterID, s.Revision, s.Leader, s.CurrentVersion, s.Size = "", 0, "", "", 0
 	s.MemberStatuses, s.FormerSpec, s.LeaderMoved, s.SnapshotDue = nil, nil, nil, false

@@ -58,6 +58,9 @@ func (e *env) verified(t *testing.T, restore *v1beta2.EtcdRestore) {
 	t.Helper()
 	restore.Status.Phase = v1beta2.RestoreReplacing
 	restore.Status.Source = &v1beta2.RestoredFrom{Storage: bucket, Object: "snapshot", SHA256: "abc"}
+	restore.Status.Snapshot = &v1beta2.SnapshotStatus{
+		Name: "snapshot", URL: bucket.URL + "/snapshot", SHA256: "abc", ClusterID: "c0ffee", Revision: 900, TakenAt: metav1.Now(),
+	}
 	must(t, e.Status().Update(t.Context(), restore))
 }
 
@@ -90,6 +93,7 @@ func (e *env) restoring(t *testing.T, cluster string, restore *v1beta2.EtcdResto
 	})
 	s := e.read(t, cluster).Status
 	if len(s.Restores) != 1 || s.Restores[0].UID != string(restore.UID) || s.Restores[0].CompletedAt != nil ||
+		s.Restores[0].SourceClusterID != "c0ffee" || s.Restores[0].SourceRevision != 900 ||
 		s.Bootstrap.Restore != string(restore.UID) || s.ClusterID != "" {
 		t.Errorf("the status is %+v", s)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/agent"
 	"github.com/etcdpilot/etcd-operator/internal/plan/retry"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
+	"github.com/etcdpilot/etcd-operator/internal/snapshot"
 	"github.com/etcdpilot/etcd-operator/internal/version"
 )
 
@@ -41,10 +42,16 @@ func restoreTask(p *restorePass, task agent.Task) agent.Task {
 		task.Backup = &agent.Backup{
 			Endpoints: memberURLs(p.cluster, listed), Cluster: snapshotCluster(p.cluster),
 			Compress: true, Verify: v1beta2.VerifyChecksum,
+			Shared: true, // it is saved beside the snapshot that is restored, whose ever that is
 		}
 		return task
 	}
-	choice := agent.Choice{Object: source.Object, WriterUID: source.WriterUID}
+	choice := agent.Choice{Object: source.Object, ClusterID: o.Spec.ClusterID}
+	if source.WriterUID != "" && o.Spec.Backup != nil {
+		choice.Writer = snapshot.Writer{
+			Kind: snapshot.KindBackup, Namespace: o.Namespace, Name: o.Spec.Backup.Name, UID: source.WriterUID,
+		}
+	}
 	if o.Spec.Before != nil {
 		choice.Before = o.Spec.Before.Time
 	}

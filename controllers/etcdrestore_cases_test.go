@@ -15,6 +15,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/controllers"
 	"github.com/etcdpilot/etcd-operator/internal/agent"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
+	"github.com/etcdpilot/etcd-operator/internal/snapshot"
 )
 
 // process runs the controller as the operator does, with its cache: what happens to others must wake it.
@@ -74,7 +75,7 @@ func (s *stage) process(t *testing.T, config *rest.Config) {
 func (s *stage) ofBackup(t *testing.T) {
 	s.running(t, "backed-up", true)
 	o := s.from(t, "of-backup", "backed-up", func(spec *v1beta2.EtcdRestoreSpec) {
-		spec.Storage, spec.Backup = nil, &v1beta2.EtcdBackupRef{Name: "nightly"}
+		spec.Storage, spec.Backup, spec.ClusterID = nil, &v1beta2.EtcdBackupRef{Name: "nightly"}, "00C0FFEE"
 	})
 	s.says(t, s.untilSays(t, "of-backup", v1beta2.ReasonBackupMissing), v1beta2.ReasonBackupMissing, "spec.backup")
 	backup := &v1beta2.EtcdBackup{ObjectMeta: object("nightly"), Spec: v1beta2.EtcdBackupSpec{
@@ -83,7 +84,10 @@ func (s *stage) ofBackup(t *testing.T) {
 	}}
 	must(t, s.Create(t.Context(), backup))
 	pod, task := s.untilPod(t, "of-backup")
-	if task.Verify == nil || task.Verify.WriterUID != string(backup.UID) || task.Storage != *backup.Spec.Storage || !task.Encrypted {
+	want := agent.Choice{ClusterID: "00C0FFEE", Writer: snapshot.Writer{
+		Kind: "EtcdBackup", Namespace: namespace, Name: "nightly", UID: string(backup.UID),
+	}}
+	if task.Verify == nil || task.Verify.Choice != want || task.Storage != *backup.Spec.Storage || !task.Encrypted {
 		t.Errorf("the task is %+v", task)
 	}
 	must(t, s.Delete(t.Context(), backup))
@@ -93,7 +97,7 @@ func (s *stage) ofBackup(t *testing.T) {
 	s.untilSays(t, "of-backup", v1beta2.ReasonWaitingForRetry)
 	s.clock.SetTime(s.clock.Now().Add(time.Minute))
 	pod, again := s.untilPod(t, "of-backup")
-	if again.Verify == nil || again.Verify.WriterUID != string(backup.UID) || again.Storage != task.Storage {
+	if again.Verify == nil || again.Verify.Choice != want || again.Storage != task.Storage {
 		t.Errorf("without the EtcdBackup the task is %+v", again)
 	}
 	s.ends(t, pod, agent.Result{Snapshot: snapshotOf("snap.db")})

@@ -32,6 +32,7 @@ func TestEtcdRestore(t *testing.T) {
 	t.Run("the clock is set back", s.clockBack)
 	t.Run("the version is changed", s.otherVersion)
 	t.Run("a snapshot of another cluster", s.ofAnother)
+	t.Run("a snapshot of a cluster of the same name", s.ofNamesake)
 	t.Run("the first member restores", s.memberRestores)
 	t.Run("an EtcdBackup", s.ofBackup)
 	t.Run("a stanza of coreos/etcd-operator", s.legacySource)
@@ -70,7 +71,7 @@ func (s *stage) inPlace(t *testing.T) {
 	}
 	pod, task = s.untilPod(t, "r")
 	if b := task.Backup; b == nil || len(b.Endpoints) != 1 || b.Endpoints[0] != "http://c-0.c.test.svc:2379" || !b.Compress ||
-		b.Cluster.ID != before.Status.ClusterID || b.Policy.Last != 0 || task.Storage != o.Status.Source.Storage {
+		b.Cluster.ID != before.Status.ClusterID || b.Policy.Last != 0 || !b.Shared || task.Storage != o.Status.Source.Storage {
 		t.Errorf("the second task is %+v, %+v", task, task.Backup)
 	}
 	if now := s.cluster(t, "c"); now.ResourceVersion != before.ResourceVersion {

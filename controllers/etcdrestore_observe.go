@@ -118,21 +118,33 @@ func unfit(p *restorePass) *retry.Problem {
 	}
 }
 
-// otherOf says whose data the snapshot is if it is another cluster's. An etcd that was no EtcdCluster has only an ID, which a
-// cluster that was restored or created anew has not.
+// otherOf says whose data the snapshot is if it is another cluster's: the name alone does not tell, for a cluster that was
+// created anew has the same one. An etcd that was no EtcdCluster has only an ID, which a cluster that was restored or created
+// anew has not.
 func otherOf(p *restorePass) string {
 	chosen := p.object.Status.Snapshot
-	if chosen == nil || chosen.Cluster == "" || chosen.Cluster == p.object.Namespace+"/"+p.object.Spec.EtcdCluster.Name {
+	if chosen == nil || chosen.Cluster == "" {
 		return ""
 	}
-	if strings.Contains(chosen.Cluster, "/") {
+	own := chosen.Cluster == p.object.Namespace+"/"+p.object.Spec.EtcdCluster.Name
+	id := chosen.ClusterID
+	switch {
+	case strings.Contains(chosen.Cluster, "/") && !own:
 		return "EtcdCluster " + chosen.Cluster
+	case !own:
+		id = chosen.Cluster
 	}
-	if p.cluster == nil || p.cluster.Status.ClusterID == "" ||
-		strings.TrimLeft(p.cluster.Status.ClusterID, "0") == strings.TrimLeft(chosen.Cluster, "0") {
+	if id == "" || p.cluster == nil || p.cluster.Status.ClusterID == "" || snapshot.SameCluster(p.cluster.Status.ClusterID, id) {
 		return ""
 	}
-	return "the etcd cluster " + chosen.Cluster
+	known := func(ancestor string) bool { return snapshot.SameCluster(ancestor, id) }
+	switch {
+	case !own:
+		return "the etcd cluster " + id
+	case slices.ContainsFunc(ancestors(p.cluster), known):
+		return ""
+	}
+	return "EtcdCluster " + chosen.Cluster + " under another cluster ID, " + id + ","
 }
 
 // recordOf finds a restore's record. The newest one is first: what is not done behind it never will be.

@@ -129,6 +129,28 @@ func (s *stage) ofAnother(t *testing.T) {
 	}
 }
 
+// ofNamesake wants it to be said that a snapshot is of a cluster of the same name that is gone, and not where the data has
+// come from it.
+func (s *stage) ofNamesake(t *testing.T) {
+	s.running(t, "namesake", true)
+	for i, name := range []string{"unknown", "known"} {
+		known := i == 1
+		if s.events = nil; known {
+			s.record(t, "namesake", v1beta2.RestoreRecord{UID: "x", Name: "x", Snapshot: "x", SourceClusterID: "000beef"}, true)
+		}
+		s.from(t, name, "namesake", nil)
+		pod, _ := s.untilPod(t, name)
+		found := snapshotOf("snap.db")
+		found.Cluster, found.ClusterID = namespace+"/namesake", "beef"
+		s.ends(t, pod, agent.Result{Snapshot: found})
+		s.untilPhase(t, name, v1beta2.RestoreSaving)
+		if s.warned("under another cluster ID, beef") == known {
+			t.Errorf("%s: the events are %q", name, s.events)
+		}
+		must(t, s.Delete(t.Context(), s.restore(t, name)))
+	}
+}
+
 // memberRestores shows how far the first member is.
 func (s *stage) memberRestores(t *testing.T) {
 	s.running(t, "growing", true)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"slices"
 	"strconv"
 	"time"
 
@@ -33,8 +32,12 @@ func (r *runner) backup(ctx context.Context) error {
 		return err
 	}
 	r.sweep(time.Now())
+	source, err := r.exclusive(ctx, snapshot.FromEtcd(config, expected))
+	if err != nil {
+		return err
+	}
 	e := snapshot.Encoding{Compress: r.Backup.Compress, Key: r.key}
-	m, err := snapshot.Save(ctx, r.bucket, snapshot.FromEtcd(config, expected), snapshot.Job{
+	m, err := snapshot.Save(ctx, r.bucket, source, snapshot.Job{
 		Name: r.name(e), Cluster: r.Backup.Cluster, Writer: r.Writer, Encoding: e, Progress: r.at.moved,
 	})
 	if err != nil {
@@ -155,39 +158,6 @@ func (r *runner) discard(ctx context.Context, m snapshot.Manifest, cause error) 
 		r.warn("%s failed its check, and could not be deleted: delete it. %v", r.bucket.URL(m.Object), err)
 	}
 	return cause
-}
-
-// prune deletes what the policy does not keep, and counts the rest. The backup is there, so its failures are warnings.
-func (r *runner) prune(ctx context.Context, newest snapshot.Manifest) {
-	r.at.step(StepPruning)
-	r.result.Total = 1
-	l, err := snapshot.List(ctx, r.bucket, r.Backup.LegacyKey)
-	if err != nil {
-		r.warn("the backup is there, and the others could not be listed: nothing was deleted. %v", err)
-		return
-	}
-	r.tellDamaged(l.Damaged)
-	own := r.own(l)
-	r.result.Total = int32(min(len(own), 1<<30))
-	if len(own) > 0 && own[0].Object != newest.Object {
-		// By the time it is not the latest, so that it would be the one to go.
-		r.warn("nothing was deleted: by the clock %s is older than %s, of %s; set the clocks, or delete what is of the future",
-			newest.Object, own[0].Object, own[0].TakenAt.Format(time.RFC3339))
-		return
-	}
-	deleted, err := snapshot.Prune(ctx, r.bucket, l, r.Backup.Policy, r.Writer.UID, time.Now())
-	if err != nil {
-		r.warn("the backup is there, and not all old ones could be deleted: %v", err)
-	}
-	for _, m := range deleted {
-		r.result.Deleted = append(r.result.Deleted, m.Object)
-	}
-	r.result.Total -= int32(min(len(deleted), 1<<30))
-}
-
-// own are the writer's backups, the newest first.
-func (r *runner) own(l snapshot.Listing) []snapshot.Manifest {
-	return slices.DeleteFunc(slices.Clone(l.Snapshots), func(m snapshot.Manifest) bool { return m.Writer.UID != r.Writer.UID })
 }
 
 // clean deletes what the writer has written. Nobody writes for it any more, so what it has begun is left over, however

@@ -43,21 +43,6 @@ func TestPrune(t *testing.T) {
 	}
 }
 
-// TestClockSetBack has backups of the future, beside which the new one would be the first to go.
-func TestClockSetBack(t *testing.T) {
-	p, s := newPod(t), start(t)
-	for i := range 2 {
-		p.save(nightly, time.Now().Add(time.Duration(i+1)*time.Hour), int64(i+100))
-	}
-	result := p.run(s.backup(func(b *Backup) { b.Policy = snapshot.Policy{Last: 1} }))
-	if result.Failure != nil || len(result.Deleted) > 0 || len(result.Warnings) != 1 || result.Total != 3 {
-		t.Errorf("got %+v", result)
-	}
-	if _, err := os.Stat(p.object(result.Snapshot.Name)); err != nil {
-		t.Error(err)
-	}
-}
-
 // TestClean deletes what one writer has written, and what it has begun.
 func TestClean(t *testing.T) {
 	p := newPod(t)

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -214,4 +216,42 @@ func (p *pod) save(w snapshot.Writer, at time.Time, revision int64) snapshot.Man
 		p.Fatal(err)
 	}
 	return m
+}
+
+// written is a backup of no real etcd, as its manifest tells.
+func (p *pod) written(w snapshot.Writer, c snapshot.Cluster, at time.Time, revision int64, stale bool) snapshot.Manifest {
+	p.Helper()
+	m := p.save(w, at, revision)
+	m.Cluster, m.Stale = c, stale
+	p.describe(m)
+	return m
+}
+
+// describe writes a manifest over the one that is there.
+func (p *pod) describe(m snapshot.Manifest) {
+	p.Helper()
+	path := p.object(m.Object) + ".manifest.json"
+	var envelope struct {
+		Format   string          `json:"format"`
+		SHA256   string          `json:"sha256"`
+		Manifest json.RawMessage `json:"manifest"`
+	}
+	data, err := os.ReadFile(path)
+	if err == nil {
+		err = json.Unmarshal(data, &envelope)
+	}
+	if err == nil {
+		envelope.Manifest, err = json.Marshal(m)
+	}
+	sum := sha256.Sum256(envelope.Manifest)
+	envelope.SHA256 = hex.EncodeToString(sum[:])
+	if err == nil {
+		data, err = json.Marshal(envelope)
+	}
+	if err == nil {
+		err = os.WriteFile(path, data, 0o600)
+	}
+	if err != nil {
+		p.Fatal(err)
+	}
 }

@@ -32,8 +32,12 @@ func (r *Result) shorten() bool {
 	switch {
 	case len(r.Deleted) > 0:
 		r.Deleted = r.Deleted[:len(r.Deleted)/2]
+	case len(r.Lineages) > 1:
+		r.Lineages = r.Lineages[:len(r.Lineages)/2]
 	case len(r.Warnings) > 0:
 		r.Warnings = r.Warnings[:len(r.Warnings)/2]
+	case len(r.Lineages) > 0:
+		r.Lineages = nil
 	case r.Snapshot != nil:
 		// Its name and its folder's can be 1024 characters long, each of several bytes.
 		r.Snapshot = nil

@@ -80,7 +80,7 @@ func (r *runner) interrupted() *Failure {
 // tooSlow is the failure of a task whose time is up.
 func (r *runner) tooSlow() *Failure {
 	field := "spec.backupPolicy.timeoutInSecond"
-	if r.Writer.Kind == "EtcdRestore" {
+	if r.Writer.Kind == snapshot.KindRestore {
 		field = "spec.timeoutInSecond"
 	}
 	return &Failure{
@@ -126,7 +126,7 @@ func (r *runner) warn(format string, args ...any) {
 // tellDamaged warns of manifests that describe nothing that can be restored.
 func (r *runner) tellDamaged(all []snapshot.Damaged) {
 	if len(all) > 0 {
-		r.warn("%d backups here are damaged, and are passed over; the first is that of %s: %s. Look into it, and delete them",
+		r.warn("%d backups here are damaged, or cannot be read, and are left alone; the first is that of %s: %s. Look into it",
 			len(all), r.bucket.URL(all[0].Manifest), all[0].Problem)
 	}
 }

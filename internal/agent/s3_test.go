@@ -3,6 +3,13 @@ package agent
 import (
 	"context"
 	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"strconv"
 	"strings"
 	"testing"
@@ -10,6 +17,7 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/blobstore"
 	"github.com/etcdpilot/etcd-operator/internal/blobstore/storetest"
+	"github.com/etcdpilot/etcd-operator/internal/snapshot"
 )
 
 // TestS3 asks one real server for everything: it takes seconds to start.
@@ -22,6 +30,7 @@ func TestS3(t *testing.T) {
 		{"round trip", func(t *testing.T, m *storetest.MinIO) { roundTrip(t, s3Pod(t, m, m.Credentials), kinds) }},
 		{"refused", testS3Refused},
 		{"ended", testS3Ended},
+		{"unreadable", testS3Unreadable},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, server) })
 	}
@@ -104,4 +113,77 @@ func testS3Ended(t *testing.T, m *storetest.MinIO) {
 	if parts := m.Uploads(t); parts > 0 {
 		t.Errorf("left %d uploads", parts)
 	}
+}
+
+// testS3Unreadable has one manifest in an archive, or denied. The others are listed, pruned and restored by name; the latest is
+// not replaced by an older one in silence.
+func testS3Unreadable(t *testing.T, m *storetest.MinIO) {
+	s, p := start(t), s3Pod(t, m, m.Credentials)
+	var names []string
+	for range 3 {
+		s.put(t, 1)
+		names = append(names, p.must(s.backup(plain)).Snapshot.Name)
+	}
+	for title, c := range map[string]struct {
+		blind  int
+		reason string
+		latest bool
+	}{
+		"archived-old": {0, v1beta2.ReasonObjectArchived, true}, "denied-old": {0, v1beta2.ReasonStorageAccessDenied, true},
+		"archived-new": {2, v1beta2.ReasonObjectArchived, false}, "denied-new": {2, v1beta2.ReasonStorageAccessDenied, false},
+	} {
+		t.Run(title, func(t *testing.T) {
+			manifest := names[c.blind] + ".manifest.json"
+			credentials := m.Credentials
+			if c.reason == v1beta2.ReasonStorageAccessDenied {
+				credentials = m.UserBlind(t, title, manifest)
+			}
+			q := s3Pod(t, m, credentials)
+			q.storage.URL = p.storage.URL
+			if c.reason == v1beta2.ReasonObjectArchived {
+				q.storage.Endpoint = archive(t, m, manifest)
+			}
+			result := q.run(verify(latest))
+			switch f := result.Failure; {
+			case c.latest && (f != nil || result.Snapshot.Name != names[2] || len(result.Warnings) != 1):
+				t.Errorf("got %+v, %+v", f, result)
+			case !c.latest && (f == nil || f.Reason != c.reason || !strings.Contains(f.Message, manifest) ||
+				!strings.Contains(f.Message, "in spec.snapshot, "+names[1])):
+				t.Errorf("got %+v", f)
+			}
+			q.must(verify(named(names[1])))
+		})
+	}
+	blind := s3Pod(t, m, m.UserBlind(t, "blind", names[0]+".manifest.json"))
+	blind.storage.URL = p.storage.URL
+	s.put(t, 1)
+	result := blind.run(s.backup(func(b *Backup) { b.Policy = snapshot.Policy{Last: 1} }))
+	if result.Failure != nil || len(result.Deleted) != 2 || len(result.Warnings) != 1 || !strings.Contains(result.Warnings[0], names[0]) {
+		t.Errorf("pruned %+v", result)
+	}
+}
+
+// archive is the server as it would be if one object were in an archive. It returns its endpoint.
+func archive(t *testing.T, m *storetest.MinIO, suffix string) string {
+	t.Helper()
+	to, err := url.Parse(m.Target.Endpoint)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool := x509.NewCertPool()
+	pool.AppendCertsFromPEM(m.Target.CA)
+	proxy := &httputil.ReverseProxy{
+		Rewrite:   func(r *httputil.ProxyRequest) { r.SetURL(to); r.Out.Host = r.In.Host }, // it is signed
+		Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}},
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, suffix) {
+			w.WriteHeader(http.StatusForbidden)
+			_, _ = io.WriteString(w, `<Error><Code>InvalidObjectState</Code><Message>The operation is not valid for the object's storage class</Message></Error>`)
+			return
+		}
+		proxy.ServeHTTP(w, r)
+	}))
+	t.Cleanup(server.Close)
+	return server.URL
 }

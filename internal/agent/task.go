@@ -57,6 +57,10 @@ type Backup struct {
 	TLS bool `json:"tls,omitempty"`
 	// Cluster names the EtcdCluster, empty if it is another etcd. Its ID, if known, must be that of the endpoints.
 	Cluster snapshot.Cluster `json:"cluster"`
+	// Ancestors are IDs of clusters, in hexadecimal, that the EtcdCluster is known to descend from.
+	Ancestors []string `json:"ancestors,omitempty"`
+	// Shared is true if it is written also beside somebody else's backups.
+	Shared bool `json:"shared,omitempty"`
 	// LegacyKey is the name of the object, or with Periodic what its name begins with, as coreos/etcd-operator has it; empty
 	// for a name of this operator's own.
 	LegacyKey string `json:"legacyKey,omitempty"`
@@ -75,8 +79,8 @@ type Choice struct {
 	// Object is its name; else it is the latest good one, or the latest that was taken before a time.
 	Object string    `json:"object,omitempty"`
 	Before time.Time `json:"before,omitzero"`
-	// WriterUID restricts it to those that one EtcdBackup has written, empty for any.
-	WriterUID string `json:"writerUID,omitempty"`
+	// Writer restricts it to those that one EtcdBackup has written, or an earlier one of its name; zero for any but EtcdRestores.
+	Writer snapshot.Writer `json:"writer,omitzero"`
 	// ClusterID is etcd's, in hexadecimal; if it is given, a snapshot of another cluster is passed over.
 	ClusterID string `json:"clusterID,omitempty"`
 }
@@ -113,6 +117,8 @@ type Result struct {
 	DataVersion string `json:"dataVersion,omitempty"`
 	// Total is how many good ones the writer has in the storage after a Backup.
 	Total int32 `json:"total,omitempty"`
+	// Lineages are whose data these are, that of the snapshot first, as far as there is room.
+	Lineages []v1beta2.BackupLineage `json:"lineages,omitempty"`
 	// Deleted names what was deleted, as far as there is room.
 	Deleted []string `json:"deleted,omitempty"`
 	// Warnings are for people: what went wrong beside the task, such as an old backup that could not be deleted or that is

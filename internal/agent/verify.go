@@ -3,11 +3,8 @@ package agent
 import (
 	"context"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"time"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
@@ -37,59 +34,15 @@ func (r *runner) verifyLatest(ctx context.Context) error {
 		return err
 	}
 	r.tellDamaged(l.Damaged)
-	fit := slices.DeleteFunc(l.Snapshots, func(m snapshot.Manifest) bool { return !r.Verify.fits(m) })
-	if len(fit) == 0 {
-		return &snapshot.Error{Reason: v1beta2.ReasonNoSuchObject, Lasting: true, Message: fmt.Sprintf(
-			"there is no backup%s in %s: correct it, or name an object in spec.snapshot, which may be one without a manifest",
-			r.Verify.Choice, r.Storage.URL)}
+	lineage, err := r.choose(l)
+	if err != nil {
+		return err
 	}
-	if names := clusters(fit); r.Verify.WriterUID == "" && len(names) > 1 {
-		return &snapshot.Error{Reason: v1beta2.ReasonStorageMisconfigured, Lasting: true, Message: fmt.Sprintf(
-			"%s holds backups of several clusters (%s): say which one is meant, by spec.backup or spec.snapshot; the latest of "+
-				"all may be another cluster's", r.Storage.URL, strings.Join(names, ", "))}
-	}
-	err = r.examine(ctx, fit[0])
+	err = r.examine(ctx, lineage.Snapshots[0])
 	if isDamaged(err) {
-		return r.suggest(ctx, err, fit[1:])
+		return r.suggest(ctx, err, lineage.Snapshots[1:])
 	}
 	return err
-}
-
-// clusters are the names of those that the snapshots are of, or their IDs if they have none.
-func clusters(of []snapshot.Manifest) []string {
-	names := map[string]bool{}
-	for _, m := range of {
-		names[nameOf(m.Cluster)] = true
-	}
-	return slices.Sorted(maps.Keys(names))
-}
-
-func nameOf(c snapshot.Cluster) string {
-	if c.Name == "" {
-		return c.ID
-	}
-	return c.Namespace + "/" + c.Name
-}
-
-// fits tells whether a snapshot is among those to choose from.
-func (c Choice) fits(m snapshot.Manifest) bool {
-	return (c.WriterUID == "" || m.Writer.UID == c.WriterUID) && (c.ClusterID == "" || m.Cluster.ID == c.ClusterID) &&
-		(c.Before.IsZero() || m.TakenAt.Before(c.Before))
-}
-
-// String is for messages: what a snapshot must be, with a space before it.
-func (c Choice) String() string {
-	text := ""
-	if c.WriterUID != "" {
-		text += " of the EtcdBackup with the UID " + c.WriterUID
-	}
-	if c.ClusterID != "" {
-		text += " of the etcd cluster " + c.ClusterID
-	}
-	if !c.Before.IsZero() {
-		text += " from before " + c.Before.UTC().Format(time.RFC3339)
-	}
-	return text
 }
 
 // examine reads a backup whole and tells whether the etcd version can start from it. Between two versions, only the

@@ -51,8 +51,13 @@ type Cluster struct {
 	UID       string `json:"uid,omitempty"`
 	// ID is etcd's, in hexadecimal. It names the lineage: a cluster that is created anew, or restored, has another one.
 	ID string `json:"id"`
-	// Parent is the ID of the cluster whose snapshot this one was restored from, empty if it started from nothing.
+	// Parent is the ID of the cluster whose snapshot this one was restored from, empty if it started from nothing, or if
+	// nothing says whose that snapshot was.
 	Parent string `json:"parent,omitempty"`
+	// ParentRevision is the revision of that snapshot, 0 if it started from nothing.
+	ParentRevision int64 `json:"parentRevision,omitempty"`
+	// Incarnation counts the first starts of the EtcdCluster with this UID: a restore into it is one more.
+	Incarnation int32 `json:"incarnation,omitempty"`
 }
 
 // Member names a member.
@@ -62,6 +67,12 @@ type Member struct {
 	// Endpoint is its client URL.
 	Endpoint string `json:"endpoint"`
 }
+
+// Kinds of writers. What an EtcdRestore writes is what it is about to replace: nobody asks for that who asks for the latest.
+const (
+	KindBackup  = "EtcdBackup"
+	KindRestore = "EtcdRestore"
+)
 
 // Writer names an EtcdBackup or an EtcdRestore.
 type Writer struct {

@@ -3,6 +3,7 @@ package snapshot
 import (
 	"fmt"
 	"regexp"
+	"strconv"
 	"time"
 )
 
@@ -26,6 +27,25 @@ func Name(revision int64, at time.Time, writerUID string, e Encoding) string {
 
 // name tells the names of Name from others. The group is the tag.
 var name = regexp.MustCompile(`^\d{20}_\d{8}T\d{6}Z_([0-9a-z-]{1,8})\.db(?:\.zst)?(?:\.age)?$`)
+
+// numbered tells the revision from names of Name and LegacyName.
+var numbered = regexp.MustCompile(`^(?:(?P<own>\d{20})_\d{8}T\d{6}Z_.*|.*_v(?P<old>\d{1,19})_[\d:-]{19})$`)
+
+// revisionIn is the revision that an object's name tells, and false if it tells none.
+func revisionIn(object string) (int64, bool) {
+	parts := numbered.FindStringSubmatch(object)
+	if parts == nil {
+		return 0, false
+	}
+	revision, err := strconv.ParseInt(parts[numbered.SubexpIndex("own")]+parts[numbered.SubexpIndex("old")], 10, 64)
+	return revision, err == nil
+}
+
+// writtenBy tells whether an object's name has the tag of a writer. Only those of Name have one.
+func writtenBy(object, writerUID string) bool {
+	parts := name.FindStringSubmatch(object)
+	return parts != nil && writerUID != "" && parts[1] == tag(writerUID)
+}
 
 // LegacyName is the name that coreos/etcd-operator gave to the objects of a periodic backup: key_vrevision_time. That of a
 // backup that is taken once is the key.

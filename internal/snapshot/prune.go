@@ -9,10 +9,15 @@ import (
 )
 
 // Prune deletes what the policy does not keep of a writer's backups among those that were listed, and what the writer has
-// left unfinished. It returns the backups that it has deleted, also with an error.
-func Prune(ctx context.Context, b *blobstore.Bucket, l Listing, p Policy, writerUID string, now time.Time) ([]Manifest, error) {
+// left unfinished. The one that was taken last stays, whatever its name, so that nobody is told of one that is gone. It
+// returns the backups that it has deleted, also with an error.
+func Prune(ctx context.Context, b *blobstore.Bucket, l Listing, p Policy, last Manifest, now time.Time) ([]Manifest, error) {
 	var deleted []Manifest
+	writerUID := last.Writer.UID
 	for _, m := range Expired(l.Snapshots, p, writerUID, now) {
+		if m.Object == last.Object {
+			continue
+		}
 		if err := Delete(ctx, b, m); err != nil {
 			return deleted, err
 		}
@@ -30,7 +35,6 @@ func Prune(ctx context.Context, b *blobstore.Bucket, l Listing, p Policy, writer
 // that was.
 func Sweep(b *blobstore.Bucket, writerUID string, now time.Time) (int, error) {
 	return b.Sweep(now.Add(-leftoverAge), func(object string) bool {
-		parts := name.FindStringSubmatch(strings.TrimSuffix(object, extensionManifest))
-		return parts != nil && writerUID != "" && parts[1] == tag(writerUID)
+		return writtenBy(strings.TrimSuffix(object, extensionManifest), writerUID)
 	})
 }

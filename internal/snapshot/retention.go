@@ -1,45 +1,73 @@
 package snapshot
 
 import (
-	"cmp"
 	"slices"
 	"time"
 )
 
-// Policy says which snapshots are kept. The zero value keeps all.
+// Policy says which snapshots are kept, of each lineage for itself. The zero value keeps all.
 //
 // A snapshot is kept if it is among the latest Last, or the latest of one of the latest Hourly hours, Daily days, Weekly
 // weeks (from Monday) or Monthly months, in UTC, that have one; or if none of these numbers is set. It goes once it is
-// older than MaxAge whatever else wants it, unless that is 0. The latest one is always kept.
+// older than MaxAge whatever else wants it, unless that is 0. The latest one of each lineage is always kept.
+//
+// What was taken without a quorum takes the place of nothing: such snapshots count among themselves, and only while no other
+// one of their lineage has as much.
 type Policy struct {
 	Last, Hourly, Daily, Weekly, Monthly int
 	MaxAge                               time.Duration
 }
 
-// Expired returns which of these snapshots are to be deleted, the oldest first. Only those count, and are returned, whose
-// manifests say that this writer has written them.
+// Expired returns which of these snapshots are to be deleted, the oldest of each lineage first. Only those count, and are
+// returned, whose manifests say that this writer has written them.
 func Expired(snapshots []Manifest, p Policy, writerUID string, now time.Time) []Manifest {
 	own := slices.DeleteFunc(slices.Clone(snapshots), func(m Manifest) bool {
 		return writerUID == "" || m.Writer.UID != writerUID
 	})
-	slices.SortFunc(own, newestFirst)
-	keep := p.wanted(own)
 	var expired []Manifest
-	for i, m := range own {
-		tooOld := p.MaxAge > 0 && now.Sub(m.TakenAt) > p.MaxAge
-		if i > 0 && (tooOld || !keep[i]) {
-			expired = append(expired, m)
+	for _, l := range Lineages(own) {
+		var fresh, stale, covered []Manifest
+		for _, m := range l.Snapshots { // the newest first
+			switch {
+			case !m.Stale:
+				fresh = append(fresh, m)
+			case len(fresh) == 0:
+				stale = append(stale, m)
+			default:
+				covered = append(covered, m)
+			}
 		}
+		gone := slices.Concat(p.expired(fresh, now), p.expired(stale, now), p.redundant(covered, now))
+		slices.SortFunc(gone, newestFirst)
+		slices.Reverse(gone)
+		expired = append(expired, gone...)
 	}
-	slices.Reverse(expired)
 	return expired
 }
 
-// newestFirst sorts by time, and within the same moment by revision: a restore may set the revision back. The name only
-// makes the order the same each time.
-func newestFirst(a, b Manifest) int {
-	return cmp.Or(b.TakenAt.Compare(a.TakenAt), cmp.Compare(b.Revision, a.Revision),
-		cmp.Compare(b.Object, a.Object))
+// expired applies the policy to snapshots of one lineage, the newest of which comes first and stays.
+func (p Policy) expired(own []Manifest, now time.Time) (expired []Manifest) {
+	keep := p.wanted(own)
+	for i, m := range own {
+		if i > 0 && (p.tooOld(m, now) || !keep[i]) {
+			expired = append(expired, m)
+		}
+	}
+	return expired
+}
+
+// redundant are those of the stale snapshots that no number asks for, since another one has as much.
+func (p Policy) redundant(stale []Manifest, now time.Time) []Manifest {
+	return slices.DeleteFunc(stale, func(m Manifest) bool { return p.all() && !p.tooOld(m, now) })
+}
+
+func (p Policy) tooOld(m Manifest, now time.Time) bool {
+	return p.MaxAge > 0 && now.Sub(m.TakenAt) > p.MaxAge
+}
+
+// all tells whether no number is set.
+func (p Policy) all() bool {
+	return p.Last <= 0 && p.Hourly <= 0 && p.Daily <= 0 && p.Weekly <= 0 && p.Monthly <= 0
 }
 
 // wanted tells, by index, which of the snapshots, sorted by newestFirst, a number asks for.
@@ -51,9 +79,8 @@ func (p Policy) wanted(own []Manifest) map[int]bool {
 	}{
 		{p.Hourly, hour}, {p.Daily, day}, {p.Weekly, week}, {p.Monthly, month},
 	}
-	all := p.Last <= 0 && p.Hourly <= 0 && p.Daily <= 0 && p.Weekly <= 0 && p.Monthly <= 0
 	for i := range own {
-		keep[i] = all || i < p.Last
+		keep[i] = p.all() || i < p.Last
 	}
 	for _, period := range periods {
 		seen := map[string]bool{}
@@ -85,8 +112,7 @@ const leftoverAge = 24 * time.Hour
 func Leftovers(strays []Stray, writerUID string, now time.Time) []string {
 	var names []string
 	for _, s := range strays {
-		parts := name.FindStringSubmatch(s.Name)
-		if parts != nil && writerUID != "" && parts[1] == tag(writerUID) && now.Sub(s.Changed) > leftoverAge {
+		if writtenBy(s.Name, writerUID) && now.Sub(s.Changed) > leftoverAge {
 			names = append(names, s.Name)
 		}
 	}

@@ -18,6 +18,12 @@ func at(ago time.Duration, revision int64) Manifest {
 	}
 }
 
+// anew is one of a cluster that was created anew.
+func anew(m Manifest) Manifest {
+	m.Cluster.ID = "anew"
+	return m
+}
+
 // every makes n snapshots, the latest now with the highest revision, n.
 func every(interval time.Duration, n int) []Manifest {
 	var all []Manifest
@@ -47,13 +53,32 @@ func TestExpired(t *testing.T) {
 		p    Policy
 		kept []int64
 	}{
-		"none":                               {nil, Policy{Last: 1}, nil},
-		"all":                                {every(time.Hour, 3), Policy{}, []int64{3, 2, 1}},
-		"the last two":                       {every(time.Hour, 4), Policy{Last: 2}, []int64{4, 3}},
-		"fewer than asked for":               {every(time.Hour, 2), Policy{Last: 5}, []int64{2, 1}},
-		"as numbers, not as text":            {[]Manifest{at(0, 10), at(0, 9), at(0, 100)}, Policy{Last: 1}, []int64{100}},
-		"in no order":                        {[]Manifest{at(day, 1), at(0, 3), at(time.Hour, 2)}, Policy{Last: 2}, []int64{3, 2}},
-		"the revision went back":             {[]Manifest{at(0, 5), at(day, 1000)}, Policy{Last: 1}, []int64{5}},
+		"none":                    {nil, Policy{Last: 1}, nil},
+		"all":                     {every(time.Hour, 3), Policy{}, []int64{3, 2, 1}},
+		"the last two":            {every(time.Hour, 4), Policy{Last: 2}, []int64{4, 3}},
+		"fewer than asked for":    {every(time.Hour, 2), Policy{Last: 5}, []int64{2, 1}},
+		"as numbers, not as text": {[]Manifest{at(0, 10), at(0, 9), at(0, 100)}, Policy{Last: 1}, []int64{100}},
+		"in no order":             {[]Manifest{at(day, 1), at(0, 3), at(time.Hour, 2)}, Policy{Last: 2}, []int64{3, 2}},
+		"the times went back":     {[]Manifest{at(0, 5), at(day, 1000)}, Policy{Last: 1}, []int64{1000}},
+		"a clock in the future":   {[]Manifest{at(-day, 1), at(0, 9), at(time.Hour, 8)}, Policy{Last: 2}, []int64{9, 8}},
+		"each lineage for itself": {
+			[]Manifest{anew(at(0, 4)), anew(at(time.Hour, 3)), anew(at(2*time.Hour, 2)), at(50*day, 900), at(51*day, 800), at(52*day, 700)},
+			Policy{Last: 2}, []int64{4, 3, 900, 800},
+		},
+		"an old lineage is too old, and one stays": {
+			[]Manifest{anew(at(0, 4)), at(50*day, 900), at(51*day, 800)}, Policy{Last: 5, MaxAge: 2 * day}, []int64{4, 900},
+		},
+		"without a quorum they displace nothing": {
+			[]Manifest{stale(at(0, 9)), stale(at(time.Hour, 8)), stale(at(2*time.Hour, 7)), at(day, 6), at(2*day, 5), at(3*day, 4)},
+			Policy{Last: 2}, []int64{9, 8, 6, 5},
+		},
+		"without a quorum, and another one has as much": {
+			[]Manifest{at(0, 9), stale(at(time.Hour, 9)), stale(at(2*time.Hour, 8)), at(day, 6)}, Policy{Last: 3}, []int64{9, 6},
+		},
+		"without a quorum, and all are kept": {[]Manifest{at(0, 9), stale(at(time.Hour, 8))}, Policy{}, []int64{9, 8}},
+		"without a quorum, and too old": {
+			[]Manifest{stale(at(5*day, 9)), stale(at(6*day, 8)), at(7*day, 7), at(8*day, 6), stale(at(9*day, 5))}, Policy{MaxAge: day}, []int64{9, 7},
+		},
 		"not another's":                      {[]Manifest{theirs, at(time.Hour, 2), at(day, 1)}, Policy{Last: 1}, []int64{99, 2}},
 		"too old":                            {every(day, 5), Policy{MaxAge: 2 * day}, []int64{5, 4, 3}},
 		"all too old, and one stays":         {[]Manifest{at(50*day, 2), at(60*day, 1)}, Policy{MaxAge: day}, []int64{2}},
@@ -82,6 +107,8 @@ func TestExpiredAlways(t *testing.T) {
 		var all []Manifest
 		for i := range rapid.IntRange(0, 30).Draw(t, "snapshots") {
 			m := at(time.Duration(rapid.Int64Range(-1000, 100_000).Draw(t, "minutes"))*time.Minute, int64(i))
+			m.Cluster.ID = rapid.SampledFrom([]string{"a", "b"}).Draw(t, "cluster")
+			m.Stale = rapid.Bool().Draw(t, "stale")
 			m.Writer.UID = rapid.SampledFrom([]string{uid, "another", ""}).Draw(t, "writer")
 			all = append(all, m)
 		}
@@ -105,8 +132,11 @@ func TestExpiredAlways(t *testing.T) {
 				t.Fatalf("%v is another's", m)
 			}
 		}
-		if len(own) > 0 && slices.Contains(expired, slices.MinFunc(own, newestFirst)) {
-			t.Fatal("the latest is gone")
+		for _, l := range Lineages(own) {
+			quorum := slices.IndexFunc(l.Snapshots, func(m Manifest) bool { return !m.Stale })
+			if slices.Contains(expired, l.Snapshots[0]) || quorum >= 0 && slices.Contains(expired, l.Snapshots[quorum]) {
+				t.Fatalf("the latest of %s is gone", l.Cluster.ID)
+			}
 		}
 		if again := Expired(rest, p, uid, noon); len(again) > 0 {
 			t.Fatalf("what was kept is not kept again: %v", again)

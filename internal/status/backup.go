@@ -116,13 +116,14 @@ func succeed(s *v1beta2.EtcdBackupStatus, result *agent.Result) {
 	taken := *result.Snapshot
 	s.EtcdVersion, s.EtcdRevision, s.LastSuccessDate = taken.EtcdVersion, taken.Revision, new(taken.TakenAt)
 	s.SnapshotCount = result.Total
+	if len(result.Lineages) > 0 {
+		s.Lineages = result.Lineages
+	}
 	s.Snapshots = slices.DeleteFunc(s.Snapshots, func(old v1beta2.SnapshotStatus) bool {
 		return old.Name == taken.Name || slices.Contains(result.Deleted, old.Name)
 	})
-	s.Snapshots = append(s.Snapshots, taken)
-	slices.SortStableFunc(s.Snapshots, func(a, b v1beta2.SnapshotStatus) int {
-		return b.TakenAt.Compare(a.TakenAt.Time)
-	})
+	// In the order that they were taken in, whatever the clocks said.
+	s.Snapshots = slices.Insert(s.Snapshots, 0, taken)
 	// What was deleted may not all have had room in the result: the latest are kept, so what is left is at the front.
 	left := min(len(s.Snapshots), maxSnapshots, max(int(result.Total), 1))
 	s.Snapshots = s.Snapshots[:left]

@@ -1,0 +1,151 @@
+package agent
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/snapshot"
+)
+
+// choose returns the snapshots to choose from, the latest first: those of the one lineage that goes on with all others. Where
+// several compete it does not guess, nor where one that cannot be read may be newer than the latest.
+func (r *runner) choose(l snapshot.Listing) (snapshot.Lineage, error) {
+	lineages := snapshot.Lineages(l.Snapshots)
+	candidates := 0
+	for i := range lineages {
+		lineages[i].Snapshots = slices.DeleteFunc(lineages[i].Snapshots, func(m snapshot.Manifest) bool { return !r.Verify.fits(m) })
+		candidates += len(lineages[i].Snapshots)
+	}
+	if candidates == 0 {
+		return snapshot.Lineage{}, r.nothing(l)
+	}
+	chosen, ok := snapshot.Heir(lineages)
+	if !ok {
+		return snapshot.Lineage{}, r.several(lineages)
+	}
+	latest := chosen.Snapshots[0]
+	for _, d := range l.Damaged {
+		if d.MayBeNewer(latest) && (d.Says.Object == "" || r.Verify.fits(d.Says)) {
+			return snapshot.Lineage{}, r.hidden(d, latest)
+		}
+	}
+	r.tellDoubts(chosen)
+	return chosen, nil
+}
+
+// fits tells whether a snapshot is among those to choose from. What an EtcdRestore has saved never is: it is what somebody
+// was about to replace.
+func (c Choice) fits(m snapshot.Manifest) bool {
+	return m.Writer.Kind != snapshot.KindRestore && c.writtenBy(m.Writer) &&
+		(c.ClusterID == "" || snapshot.SameCluster(m.Cluster.ID, c.ClusterID)) &&
+		(c.Before.IsZero() || m.TakenAt.Before(c.Before))
+}
+
+// writtenBy tells whether it is the EtcdBackup that is meant, or was one of the same name before: after a disaster there is
+// no other. Whose data it is says the lineage.
+func (c Choice) writtenBy(w snapshot.Writer) bool {
+	meant := c.Writer
+	if meant == (snapshot.Writer{}) || meant.UID == w.UID {
+		return true
+	}
+	meant.UID, w.UID = "", ""
+	return meant == w
+}
+
+// String is for messages: what a snapshot must be, with a space before it.
+func (c Choice) String() string {
+	text := ""
+	if c.Writer.Name != "" {
+		text += fmt.Sprintf(" of %s %s/%s", c.Writer.Kind, c.Writer.Namespace, c.Writer.Name)
+	}
+	if c.ClusterID != "" {
+		text += " of the etcd cluster " + c.ClusterID
+	}
+	if !c.Before.IsZero() {
+		text += " from before " + c.Before.UTC().Format(time.RFC3339)
+	}
+	return text
+}
+
+// nothing says that there is nothing to choose from, and what there is instead.
+func (r *runner) nothing(l snapshot.Listing) error {
+	instead := ""
+	if len(l.Snapshots) > 0 {
+		instead = "; what there is: " + describeAll(snapshot.Lineages(l.Snapshots))
+	}
+	passing := slices.ContainsFunc(l.Damaged, func(d snapshot.Damaged) bool { return !d.Lasting })
+	return &snapshot.Error{Reason: v1beta2.ReasonNoSuchObject, Lasting: !passing, Message: fmt.Sprintf(
+		"there is no backup%s in %s: correct it, or name an object in spec.snapshot, which may be one without a manifest, or "+
+			"what an EtcdRestore has saved%s", r.Verify.Choice, r.Storage.URL, instead)}
+}
+
+// several refuses to guess.
+func (r *runner) several(lineages []snapshot.Lineage) error {
+	return &snapshot.Error{Reason: v1beta2.ReasonSeveralLineages, Lasting: true, Message: fmt.Sprintf(
+		"%s holds backups of several clusters, none of which goes on with all the others, so that the latest of all may not be "+
+			"what is meant: give spec.clusterID, or spec.snapshot. These are: %s", r.Storage.URL, describeAll(lineages))}
+}
+
+// hidden refuses to take an older snapshot in the place of one that cannot be read.
+func (r *runner) hidden(d snapshot.Damaged, latest snapshot.Manifest) error {
+	return &snapshot.Error{Reason: d.Reason, Lasting: d.Lasting, Message: fmt.Sprintf(
+		"the backup of %s may be newer than the latest one that can be read, and is not replaced by that in silence: %s. Mend or "+
+			"delete it, or give the name of the other one in spec.snapshot, %s (revision %d, taken at %s), to restore that",
+		r.bucket.URL(d.Manifest), d.Problem, latest.Object, latest.Revision, latest.TakenAt.Format(time.RFC3339))}
+}
+
+// tellDoubts warns of what speaks against the latest snapshot of a lineage.
+func (r *runner) tellDoubts(l snapshot.Lineage) {
+	latest := l.Snapshots[0]
+	if latest.Stale {
+		r.warn("%s was taken from a member without a quorum: the cluster may have gone on after it. No other backup of it has as "+
+			"much", latest.Object)
+	}
+	for _, m := range l.Snapshots[1:] {
+		if m.TakenAt.After(latest.TakenAt) && m.Revision < latest.Revision && !m.Stale {
+			r.warn("%s has revision %d, and by the clock %s is later, with %d: a clock was wrong, or etcd was set back by other "+
+				"means; if the other one is meant, give its name in spec.snapshot", latest.Object, latest.Revision, m.Object, m.Revision)
+			return
+		}
+	}
+}
+
+// lineagesNamed is how many lineages a message names.
+const lineagesNamed = 6
+
+// describeAll says of lineages what people need to tell them apart.
+func describeAll(lineages []snapshot.Lineage) string {
+	var all []string
+	for _, l := range lineages {
+		if len(l.Snapshots) > 0 {
+			all = append(all, describeLineage(l))
+		}
+	}
+	if len(all) > lineagesNamed {
+		all = append(all[:lineagesNamed], fmt.Sprintf("and %d more", len(all)-lineagesNamed))
+	}
+	return strings.Join(all, "; ")
+}
+
+func describeLineage(l snapshot.Lineage) string {
+	newest, of := l.Snapshots[0], "an etcd"
+	if l.Cluster.Name != "" {
+		of = "EtcdCluster " + nameOf(l.Cluster)
+	}
+	if l.Cluster.UID != "" {
+		of += " (UID " + l.Cluster.UID + ")"
+	}
+	return fmt.Sprintf("cluster ID %s of %s: %d, the newest %s of %s %s/%s, revision %d, taken at %s", l.Cluster.ID, of,
+		len(l.Snapshots), newest.Object, newest.Writer.Kind, newest.Writer.Namespace, newest.Writer.Name, newest.Revision,
+		newest.TakenAt.Format(time.RFC3339))
+}
+
+func nameOf(c snapshot.Cluster) string {
+	if c.Name == "" {
+		return c.ID
+	}
+	return c.Namespace + "/" + c.Name
+}

@@ -1,0 +1,185 @@
+package agent
+
+import (
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/snapshot"
+)
+
+// id is the cluster ID of the etcd, as manifests have it.
+func (s *server) id(t *testing.T) string {
+	t.Helper()
+	status, err := s.Status(t.Context(), s.endpoints[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strconv.FormatUint(status.Header.GetClusterId(), 16)
+}
+
+// TestForeignBackups asks beside whose backups the first one of an EtcdBackup is taken.
+func TestForeignBackups(t *testing.T) {
+	s := start(t)
+	s.put(t, 1)
+	id := s.id(t)
+	other := nightly
+	other.Name, other.UID = "of-another", "00000000-2fa1-11d2-883f-0016d3cca427"
+	anew := nightly
+	anew.UID = other.UID
+	own := snapshot.Cluster{Namespace: "ns", Name: "example", UID: "uid-9", Parent: "c3", ParentRevision: 5}
+	for title, c := range map[string]struct {
+		there   []snapshot.Cluster
+		by      snapshot.Writer
+		change  func(*Backup)
+		refused bool
+		warns   bool
+	}{
+		"nobody's":                      {nil, other, plain, false, false},
+		"the same cluster's":            {[]snapshot.Cluster{{ID: id}}, other, plain, false, false},
+		"another one's":                 {[]snapshot.Cluster{first}, other, plain, true, false},
+		"of another one that was here":  {[]snapshot.Cluster{first}, anew, plain, true, false},
+		"another one's, and it may":     {[]snapshot.Cluster{first}, other, func(b *Backup) { b.Shared = true }, false, false},
+		"the one's it was restored of":  {[]snapshot.Cluster{revived}, other, plain, false, false},
+		"and of those before":           {[]snapshot.Cluster{revived, first}, other, plain, false, false},
+		"and what these had replaced":   {[]snapshot.Cluster{revived, first, replaced}, other, plain, false, false},
+		"and somebody else's":           {[]snapshot.Cluster{revived, first, empty}, other, plain, true, false},
+		"one that status knows of":      {[]snapshot.Cluster{empty}, other, func(b *Backup) { b.Ancestors = []string{"00b2"} }, false, false},
+		"the same EtcdCluster's":        {[]snapshot.Cluster{{ID: "e5", UID: "uid-9"}}, other, plain, false, false},
+		"its own, of another cluster":   {[]snapshot.Cluster{empty}, nightly, plain, false, true},
+		"what a restore has saved":      {[]snapshot.Cluster{empty}, restorer, plain, false, false},
+		"of an etcd by its endpoints":   {[]snapshot.Cluster{{ID: "e5"}}, other, func(b *Backup) { b.Cluster = snapshot.Cluster{} }, true, false},
+		"by its endpoints, of the same": {[]snapshot.Cluster{{ID: id}}, other, func(b *Backup) { b.Cluster = snapshot.Cluster{} }, false, false},
+		"under old names":               {[]snapshot.Cluster{empty}, other, func(b *Backup) { b.LegacyKey, b.Periodic = "0", true }, true, false},
+		"under other old names":         {[]snapshot.Cluster{empty}, other, func(b *Backup) { b.LegacyKey, b.Periodic = "key", true }, false, false},
+	} {
+		t.Run(title, func(t *testing.T) {
+			p := newPod(t)
+			for i, of := range c.there {
+				p.written(c.by, of, noon, int64(i+1), false)
+			}
+			before := p.stored()
+			task := s.backup(func(b *Backup) { b.Cluster = own; c.change(b) })
+			if c.refused {
+				message := p.fails(task, v1beta2.ReasonForeignBackups, true)
+				for _, word := range []string{"another URL", "restoreFrom", "prefixPolicy", p.storage.URL, c.by.Name} {
+					if !strings.Contains(message, word) {
+						t.Errorf("it does not say %q: %s", word, message)
+					}
+				}
+				if after := p.stored(); !slices.Equal(before, after) {
+					t.Errorf("it holds %v, not %v", after, before)
+				}
+				return
+			}
+			if result := p.run(task); result.Failure != nil || c.warns != (len(result.Warnings) > 0) {
+				t.Errorf("got %+v, %+v", result.Failure, result)
+			}
+			if result := p.run(task); result.Failure != nil { // now it has one there
+				t.Errorf("the second time: %+v", result.Failure)
+			}
+		})
+	}
+}
+
+// TestStrangerLater has a stranger write beside backups that are there. It takes nothing away from whom they belong to.
+func TestStrangerLater(t *testing.T) {
+	p, s := newPod(t), start(t)
+	s.put(t, 1)
+	p.must(s.backup(plain))
+	other := nightly
+	other.Name, other.UID = "of-another", "00000000-2fa1-11d2-883f-0016d3cca427"
+	p.written(other, empty, noon, 5, false)
+	if result := p.run(s.backup(plain)); result.Failure != nil || len(result.Warnings) != 1 || !strings.Contains(result.Warnings[0], "cluster ID b2") {
+		t.Errorf("got %+v, %+v", result.Failure, result)
+	}
+}
+
+// TestOverwritten does not write over the one backup of a cluster that is gone, whoever was made anew.
+func TestOverwritten(t *testing.T) {
+	p, s := newPod(t), start(t)
+	s.put(t, 1)
+	once := s.backup(func(b *Backup) { b.LegacyKey = "once" })
+	m := p.written(nightly, first, noon, 900, false)
+	for _, ending := range []string{"", ".manifest.json"} {
+		if err := os.Rename(p.object(m.Object)+ending, p.object("once")+ending); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m.Object = "once"
+	p.describe(m)
+	p.fails(once, v1beta2.ReasonForeignBackups, true)
+	if got := p.must(verify(named("once"))).Snapshot; got.Revision != 900 {
+		t.Errorf("left %+v", got)
+	}
+	once.Backup.Shared = true
+	p.must(once)
+}
+
+// TestKeptLineages has an EtcdCluster created anew under an EtcdBackup that stays: the empty backups of the new one displace
+// none of the old one's.
+func TestKeptLineages(t *testing.T) {
+	p, s := newPod(t), start(t)
+	var old []string
+	for i := range 3 {
+		old = append(old, p.written(nightly, first, time.Now().Add(time.Duration(i-10)*time.Hour), int64(900+i), false).Object)
+	}
+	var result Result
+	for range 3 {
+		s.put(t, 1)
+		result = p.run(s.backup(func(b *Backup) { b.Policy = snapshot.Policy{Last: 2} }))
+		if result.Failure != nil || len(result.Warnings) != 1 || !strings.Contains(result.Warnings[0], "cluster ID a1") {
+			t.Fatalf("got %+v, %+v", result.Failure, result)
+		}
+	}
+	if stored := p.stored(); len(stored) != 8 || slices.Contains(stored, old[0]) || !slices.Contains(stored, old[1]) || !slices.Contains(stored, old[2]) {
+		t.Errorf("left %v", stored)
+	}
+	told := result.Lineages
+	if result.Total != 4 || len(told) != 2 || told[0].ClusterID != s.id(t) || told[0].Count != 2 || told[0].Name != result.Snapshot.Name ||
+		told[1].ClusterID != "a1" || told[1].Count != 2 || told[1].Name != old[2] || told[1].Revision != 902 || told[1].Cluster != "ns/example" {
+		t.Errorf("told %+v of %d", told, result.Total)
+	}
+	p.fails(verify(latest), v1beta2.ReasonSeveralLineages, true)
+	if got := p.run(verify(func(v *Verify) { v.ClusterID = "a1" })).Snapshot; got == nil || got.Name != old[2] {
+		t.Errorf("of the old one: %+v", got)
+	}
+}
+
+// TestClocks has backups of the future, by a clock that was wrong.
+func TestClocks(t *testing.T) {
+	p, s := newPod(t), start(t)
+	s.put(t, 10)
+	c := snapshot.Cluster{Namespace: "ns", Name: "example", ID: s.id(t)}
+	for i := range 2 {
+		p.written(nightly, c, time.Now().Add(time.Duration(i+1)*time.Hour), int64(i+1), false)
+	}
+	result := p.must(s.backup(func(b *Backup) { b.Policy = snapshot.Policy{Last: 2} }))
+	if len(result.Deleted) != 1 || result.Total != 2 || result.Lineages[0].Name != result.Snapshot.Name {
+		t.Errorf("got %+v", result)
+	}
+	if got := p.run(verify(latest)); got.Failure != nil || got.Snapshot.Name != result.Snapshot.Name {
+		t.Errorf("the latest is %+v", got)
+	}
+}
+
+// TestSetBackByHand has an etcd under the same cluster ID with fewer revisions than its backups, as one has that somebody has
+// restored by other means. The new backup is not the one to go, and neither are those of before.
+func TestSetBackByHand(t *testing.T) {
+	p, s := newPod(t), start(t)
+	before := p.written(nightly, snapshot.Cluster{ID: s.id(t)}, time.Now().Add(-time.Hour), 1<<40, false).Object
+	for range 2 {
+		s.put(t, 1)
+		result := p.run(s.backup(func(b *Backup) { b.Policy = snapshot.Policy{Last: 1} }))
+		if result.Failure != nil || len(result.Deleted) > 0 || len(result.Warnings) != 1 || !strings.Contains(result.Warnings[0], before) {
+			t.Errorf("got %+v, %+v", result.Failure, result)
+		}
+	}
+	if stored := p.stored(); len(stored) != 6 {
+		t.Errorf("left %v", stored)
+	}
+}

@@ -1,0 +1,85 @@
+package agent
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/snapshot"
+)
+
+// prune deletes what the policy does not keep, and counts the rest. The backup is there, so its failures are warnings.
+func (r *runner) prune(ctx context.Context, taken snapshot.Manifest) {
+	r.at.step(StepPruning)
+	r.result.Total = 1
+	l, err := snapshot.List(ctx, r.bucket, r.Backup.LegacyKey)
+	if err != nil {
+		r.warn("the backup is there, and the others could not be listed: nothing was deleted. %v", err)
+		return
+	}
+	r.tellDamaged(l.Damaged)
+	r.tellStrangers(taken.Cluster.ID, l.Snapshots)
+	own := r.own(l)
+	r.count(own, taken)
+	if newest := newestOf(own, taken); !taken.Stale && newest.Revision > taken.Revision {
+		// It would be the one to go. Only by other means than the operator's a cluster keeps its ID and loses revisions.
+		r.warn("nothing was deleted: %s has revision %d, and %s, of the same cluster ID, had %d at %s. If etcd was set back, or made "+
+			"anew under the same ID, give another URL for its backups, or delete those of before", taken.Object, taken.Revision,
+			newest.Object, newest.Revision, newest.TakenAt.Format(time.RFC3339))
+		return
+	}
+	deleted, err := snapshot.Prune(ctx, r.bucket, l, r.Backup.Policy, taken, time.Now())
+	if err != nil {
+		r.warn("the backup is there, and not all old ones could be deleted: %v", err)
+	}
+	for _, m := range deleted {
+		r.result.Deleted = append(r.result.Deleted, m.Object)
+	}
+	r.count(slices.DeleteFunc(own, func(m snapshot.Manifest) bool { return slices.Contains(deleted, m) }), taken)
+}
+
+// own are the writer's backups, the newest of each lineage first.
+func (r *runner) own(l snapshot.Listing) []snapshot.Manifest {
+	return slices.DeleteFunc(slices.Clone(l.Snapshots), func(m snapshot.Manifest) bool { return m.Writer.UID != r.Writer.UID })
+}
+
+// newestOf is the newest one of a snapshot's lineage that had a quorum; without any that snapshot itself.
+func newestOf(own []snapshot.Manifest, taken snapshot.Manifest) snapshot.Manifest {
+	for _, m := range own {
+		if !m.Stale && snapshot.SameCluster(m.Cluster.ID, taken.Cluster.ID) {
+			return m
+		}
+	}
+	return taken
+}
+
+// count says how many there are, and of whom: the snapshot's lineage first, then by time.
+func (r *runner) count(own []snapshot.Manifest, taken snapshot.Manifest) {
+	r.result.Total, r.result.Lineages = int32(min(len(own), 1<<30)), nil
+	for _, l := range snapshot.Lineages(own) {
+		newest := l.Snapshots[0]
+		told := v1beta2.BackupLineage{
+			ClusterID: snapshot.ClusterID(l.Cluster.ID), Count: int32(min(len(l.Snapshots), 1<<30)),
+			Name: newest.Object, Revision: newest.Revision,
+		}
+		if told.TakenAt.Time = newest.TakenAt; l.Cluster.Name != "" {
+			told.Cluster = nameOf(l.Cluster)
+		}
+		r.result.Lineages = append(r.result.Lineages, told)
+	}
+	current := snapshot.ClusterID(taken.Cluster.ID)
+	slices.SortStableFunc(r.result.Lineages, func(a, b v1beta2.BackupLineage) int {
+		switch current {
+		case a.ClusterID:
+			return -1
+		case b.ClusterID:
+			return 1
+		}
+		return b.TakenAt.Compare(a.TakenAt.Time)
+	})
+	r.result.Lineages = r.result.Lineages[:min(len(r.result.Lineages), lineagesTold)]
+}
+
+// lineagesTold is how many lineages status has room for.
+const lineagesTold = 10
