@@ -28,7 +28,7 @@ func (r *runner) choose(l snapshot.Listing) (snapshot.Lineage, error) {
 	}
 	latest := chosen.Snapshots[0]
 	for _, d := range l.Damaged {
-		if d.MayBeNewer(latest) && (d.Says.Object == "" || r.Verify.fits(d.Says)) {
+		if d.MayBeNewer(latest) && r.Verify.mayFit(d) {
 			return snapshot.Lineage{}, r.hidden(d, latest)
 		}
 	}
@@ -42,6 +42,14 @@ func (c Choice) fits(m snapshot.Manifest) bool {
 	return m.Writer.Kind != snapshot.KindRestore && c.writtenBy(m.Writer) &&
 		(c.ClusterID == "" || snapshot.SameCluster(m.Cluster.ID, c.ClusterID)) &&
 		(c.Before.IsZero() || m.TakenAt.Before(c.Before))
+}
+
+// mayFit tells whether what a damaged manifest was of may be among those to choose from.
+func (c Choice) mayFit(d snapshot.Damaged) bool {
+	if d.Says.Object != "" {
+		return c.fits(d.Says)
+	}
+	return c.Before.IsZero() || d.TakenAt().Before(c.Before)
 }
 
 // writtenBy tells whether it is the EtcdBackup that is meant, or was one of the same name before: after a disaster there is

@@ -162,4 +162,10 @@ func TestUnreadable(t *testing.T) {
 			p.must(verify(named(good)))
 		})
 	}
+	p := newPod(t)
+	good := p.written(nightly, first, noon.Add(-time.Hour), 7, false).Object
+	text("{")(t, p, own(8))
+	if got := p.run(verify(func(v *Verify) { v.Before = noon })); got.Failure != nil || got.Snapshot.Name != good {
+		t.Errorf("from before the one that cannot be read: %+v", got.Failure)
+	}
 }

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/snapshot"
@@ -51,13 +52,12 @@ func (r *runner) others(ctx context.Context) ([]snapshot.Manifest, error) {
 	return others, err
 }
 
-// strangers are the lineages that have nothing to do with the cluster that is backed up. What EtcdRestores have saved is
-// nobody's "latest", and is left out.
+// strangers are the lineages here that have nothing to do with the cluster that is backed up.
 func (r *runner) strangers(clusterID string, listed []snapshot.Manifest) (strangers []snapshot.Lineage) {
 	of := r.Backup.Cluster
 	of.ID = clusterID
 	for _, l := range snapshot.Strangers(of, r.Backup.Ancestors, listed) {
-		l.Snapshots = byBackups(l.Snapshots)
+		l.Snapshots = slices.DeleteFunc(l.Snapshots, func(m snapshot.Manifest) bool { return !r.besides(m) })
 		if len(l.Snapshots) > 0 {
 			strangers = append(strangers, l)
 		}
@@ -65,13 +65,19 @@ func (r *runner) strangers(clusterID string, listed []snapshot.Manifest) (strang
 	return strangers
 }
 
-func byBackups(all []snapshot.Manifest) (kept []snapshot.Manifest) {
-	for _, m := range all {
-		if m.Writer.Kind != snapshot.KindRestore {
-			kept = append(kept, m)
-		}
+// besides tells whether a backup is where those of the task are. What an EtcdRestore has saved is nobody's "latest". Under the
+// keys of coreos/etcd-operator each has the names that begin with its own.
+func (r *runner) besides(m snapshot.Manifest) bool {
+	key := r.Backup.LegacyKey
+	switch {
+	case m.Writer.Kind == snapshot.KindRestore:
+		return false
+	case key == "":
+		return true
+	case r.Backup.Periodic:
+		return snapshot.IsLegacyName(m.Object, key)
 	}
-	return kept
+	return m.Object == key
 }
 
 func (r *runner) foreign(strangers []snapshot.Lineage) error {

@@ -54,8 +54,6 @@ func TestForeignBackups(t *testing.T) {
 		"what a restore has saved":      {[]snapshot.Cluster{empty}, restorer, plain, false, false},
 		"of an etcd by its endpoints":   {[]snapshot.Cluster{{ID: "e5"}}, other, func(b *Backup) { b.Cluster = snapshot.Cluster{} }, true, false},
 		"by its endpoints, of the same": {[]snapshot.Cluster{{ID: id}}, other, func(b *Backup) { b.Cluster = snapshot.Cluster{} }, false, false},
-		"under old names":               {[]snapshot.Cluster{empty}, other, func(b *Backup) { b.LegacyKey, b.Periodic = "0", true }, true, false},
-		"under other old names":         {[]snapshot.Cluster{empty}, other, func(b *Backup) { b.LegacyKey, b.Periodic = "key", true }, false, false},
 	} {
 		t.Run(title, func(t *testing.T) {
 			p := newPod(t)
@@ -84,6 +82,27 @@ func TestForeignBackups(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestForeignKeys has periodic backups of two clusters in one folder, under keys of coreos/etcd-operator: the names tell them
+// apart, also if one key begins with the other.
+func TestForeignKeys(t *testing.T) {
+	p, production, staging := newPod(t), start(t), start(t)
+	anew := nightly
+	anew.Name, anew.UID = "anew", "00000000-2fa1-11d2-883f-0016d3cca427"
+	production.put(t, 1)
+	staging.put(t, 1)
+	by := func(s *server, key string) Task {
+		return s.backup(func(b *Backup) { b.LegacyKey, b.Periodic = key, true })
+	}
+	p.must(by(staging, "etcd-staging"))
+	task := by(production, "etcd")
+	task.Writer = anew
+	p.must(task)
+	task = by(staging, "etcd")
+	task.Writer = anew
+	task.Writer.UID = "11111111-2fa1-11d2-883f-0016d3cca427"
+	p.fails(task, v1beta2.ReasonForeignBackups, true)
 }
 
 // TestStrangerLater has a stranger write beside backups that are there. It takes nothing away from whom they belong to.

@@ -33,7 +33,7 @@ func (r *Result) shorten() bool {
 	case len(r.Deleted) > 0:
 		r.Deleted = r.Deleted[:len(r.Deleted)/2]
 	case len(r.Lineages) > 1:
-		r.Lineages = r.Lineages[:len(r.Lineages)/2]
+		r.Lineages = r.Lineages[:len(r.Lineages)-1]
 	case len(r.Warnings) > 0:
 		r.Warnings = r.Warnings[:len(r.Warnings)/2]
 	case len(r.Lineages) > 0:

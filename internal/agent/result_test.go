@@ -3,6 +3,7 @@ package agent
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -31,6 +32,14 @@ func TestResultFits(t *testing.T) {
 			Result{Snapshot: saved, Total: 3, Deleted: many(10_000, strings.Repeat("x", 60)), Warnings: many(2, "w")},
 			func(r Result) bool {
 				return len(r.Deleted) > 10 && len(r.Warnings) == 2 && r.Total == 3 && r.Snapshot.Name == "name"
+			},
+		},
+		"many lineages": {
+			Result{Snapshot: saved, Total: 30, Deleted: many(10, "x"), Lineages: slices.Repeat([]v1beta2.BackupLineage{
+				{ClusterID: "c0ffee00c0ffee00", Cluster: strings.Repeat("n", 200), Name: strings.Repeat("x", 300)},
+			}, 10), Warnings: many(2, strings.Repeat("w", 500))},
+			func(r Result) bool {
+				return len(r.Deleted) == 0 && len(r.Lineages) > 2 && len(r.Warnings) == 2 && r.Total == 30
 			},
 		},
 		"many warnings": {

@@ -148,3 +148,19 @@ func TestMayBeNewer(t *testing.T) {
 		}
 	}
 }
+
+// TestTimesInNames reads times from names, and the key that coreos/etcd-operator gave.
+func TestTimesInNames(t *testing.T) {
+	for object, want := range map[string]time.Time{
+		Name(7, noon, uid, Encoding{Compress: true}): noon, LegacyName("key", 7, noon): noon, LegacyName("", 7, noon): noon,
+		"once": {}, "key_v7_2026-99-02-03:04:05": {}, "00000000000000000007_20269902T030405Z_x.db": {},
+	} {
+		if got := (Damaged{Manifest: manifestName(object)}).TakenAt(); !got.Equal(want) {
+			t.Errorf("%s: got %s", object, got)
+		}
+	}
+	if !IsLegacyName(LegacyName("key", 7, noon), "key") || IsLegacyName(LegacyName("key2", 7, noon), "key") ||
+		IsLegacyName(LegacyName("key_v7", 7, noon), "key") || IsLegacyName(Name(7, noon, uid, Encoding{}), "") || IsLegacyName("key", "key") {
+		t.Error("a key is taken for another one")
+	}
+}

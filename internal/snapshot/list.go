@@ -49,6 +49,14 @@ func (d Damaged) MayBeNewer(than Manifest) bool {
 	return !told || revision > than.Revision
 }
 
+// TakenAt is when what the manifest was of was taken, as it says, or else its name; zero if nothing tells.
+func (d Damaged) TakenAt() time.Time {
+	if d.Says.Object != "" {
+		return d.Says.TakenAt
+	}
+	return timeIn(strings.TrimSuffix(d.Manifest, extensionManifest))
+}
+
 // Stray is an object without a manifest.
 type Stray struct {
 	Name    string

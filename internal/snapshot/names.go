@@ -12,6 +12,9 @@ const (
 	extensionPlain = ".db"
 	// extensionManifest is what a manifest's name has behind the object's.
 	extensionManifest = ".manifest.json"
+
+	timeLayout   = "20060102T150405Z"
+	legacyLayout = "2006-01-02-15:04:05"
 )
 
 // tagLength is how much of a UID is in a name.
@@ -22,23 +25,43 @@ func tag(uid string) string { return uid[:min(tagLength, len(uid))] }
 // Name is the name of an object: revision, time and the beginning of the UID of who writes it. In a list that is sorted
 // by name the revisions are, too, for those who look into the bucket; nothing here relies on that.
 func Name(revision int64, at time.Time, writerUID string, e Encoding) string {
-	return fmt.Sprintf("%020d_%s_%s%s", revision, at.UTC().Format("20060102T150405Z"), tag(writerUID), e.extension())
+	return fmt.Sprintf("%020d_%s_%s%s", revision, at.UTC().Format(timeLayout), tag(writerUID), e.extension())
 }
 
 // name tells the names of Name from others. The group is the tag.
 var name = regexp.MustCompile(`^\d{20}_\d{8}T\d{6}Z_([0-9a-z-]{1,8})\.db(?:\.zst)?(?:\.age)?$`)
 
-// numbered tells the revision from names of Name and LegacyName.
-var numbered = regexp.MustCompile(`^(?:(?P<own>\d{20})_\d{8}T\d{6}Z_.*|.*_v(?P<old>\d{1,19})_[\d:-]{19})$`)
+// numbered tells the revision and the time from names of Name and LegacyName.
+var numbered = regexp.MustCompile(`^(?:(?P<revision>\d{20})_(?P<at>\d{8}T\d{6}Z)_.*|` +
+	`(?P<key>.*)_v(?P<oldRevision>\d{1,19})_(?P<oldAt>\d{4}-\d\d-\d\d-\d\d:\d\d:\d\d))$`)
+
+// told is what one of the groups of numbered has found in a name, empty if nothing.
+func told(object, group string) string {
+	if parts := numbered.FindStringSubmatch(object); parts != nil {
+		return parts[numbered.SubexpIndex(group)]
+	}
+	return ""
+}
 
 // revisionIn is the revision that an object's name tells, and false if it tells none.
 func revisionIn(object string) (int64, bool) {
-	parts := numbered.FindStringSubmatch(object)
-	if parts == nil {
-		return 0, false
-	}
-	revision, err := strconv.ParseInt(parts[numbered.SubexpIndex("own")]+parts[numbered.SubexpIndex("old")], 10, 64)
+	revision, err := strconv.ParseInt(told(object, "revision")+told(object, "oldRevision"), 10, 64)
 	return revision, err == nil
+}
+
+// timeIn is when a snapshot was taken, as its object's name tells, zero if it tells nothing.
+func timeIn(object string) time.Time {
+	for group, layout := range map[string]string{"at": timeLayout, "oldAt": legacyLayout} {
+		if at, err := time.Parse(layout, told(object, group)); err == nil {
+			return at
+		}
+	}
+	return time.Time{}
+}
+
+// IsLegacyName tells whether an object's name is one that LegacyName gives for the key, and not for a longer one.
+func IsLegacyName(object, key string) bool {
+	return told(object, "oldRevision") != "" && told(object, "key") == key
 }
 
 // writtenBy tells whether an object's name has the tag of a writer. Only those of Name have one.
@@ -50,7 +73,7 @@ func writtenBy(object, writerUID string) bool {
 // LegacyName is the name that coreos/etcd-operator gave to the objects of a periodic backup: key_vrevision_time. That of a
 // backup that is taken once is the key.
 func LegacyName(key string, revision int64, at time.Time) string {
-	return fmt.Sprintf("%s_v%d_%s", key, revision, at.UTC().Format("2006-01-02-15:04:05"))
+	return fmt.Sprintf("%s_v%d_%s", key, revision, at.UTC().Format(legacyLayout))
 }
 
 func manifestName(object string) string { return object + extensionManifest }

@@ -63,14 +63,16 @@ func TestExpired(t *testing.T) {
 		"a clock in the future":   {[]Manifest{at(-day, 1), at(0, 9), at(time.Hour, 8)}, Policy{Last: 2}, []int64{9, 8}},
 		"each lineage for itself": {
 			[]Manifest{anew(at(0, 4)), anew(at(time.Hour, 3)), anew(at(2*time.Hour, 2)), at(50*day, 900), at(51*day, 800), at(52*day, 700)},
-			Policy{Last: 2}, []int64{4, 3, 900, 800},
+			Policy{Last: 2},
+			[]int64{4, 3, 900, 800},
 		},
 		"an old lineage is too old, and one stays": {
 			[]Manifest{anew(at(0, 4)), at(50*day, 900), at(51*day, 800)}, Policy{Last: 5, MaxAge: 2 * day}, []int64{4, 900},
 		},
 		"without a quorum they displace nothing": {
 			[]Manifest{stale(at(0, 9)), stale(at(time.Hour, 8)), stale(at(2*time.Hour, 7)), at(day, 6), at(2*day, 5), at(3*day, 4)},
-			Policy{Last: 2}, []int64{9, 8, 6, 5},
+			Policy{Last: 2},
+			[]int64{9, 8, 6, 5},
 		},
 		"without a quorum, and another one has as much": {
 			[]Manifest{at(0, 9), stale(at(time.Hour, 9)), stale(at(2*time.Hour, 8)), at(day, 6)}, Policy{Last: 3}, []int64{9, 6},
