@@ -68,7 +68,11 @@ func TestProgress(t *testing.T) {
 	go func() {
 		defer cancel()
 		<-reached
-		asked <- ask(t, "http://"+address+ProgressPath)
+		at := ask(t, "http://"+address+ProgressPath)
+		for at.Step == StepConnecting { // what was sent has yet to arrive
+			at = ask(t, "http://"+address+ProgressPath)
+		}
+		asked <- at
 	}()
 	result, ok, exit := process(ctx, p, encode(t, task), address)
 	if !ok || exit != 1 || result.Failure == nil || result.Failure.Reason != v1beta2.ReasonSnapshotFailed {
