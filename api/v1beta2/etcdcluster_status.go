@@ -222,6 +222,10 @@ type RestoreRecord struct {
 	// sourceRevision is the snapshot's revision.
 	// +optional
 	SourceRevision int64 `json:"sourceRevision,omitempty"`
+	// revisionFloor is the highest revision that clients can have seen of the data that was replaced, as far as is known: the
+	// restored data begins far above it. 0 if there was none.
+	// +optional
+	RevisionFloor int64 `json:"revisionFloor,omitempty"`
 	// startedAt is when the operator began.
 	// +required
 	StartedAt metav1.Time `json:"startedAt"`

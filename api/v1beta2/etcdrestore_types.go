@@ -162,7 +162,41 @@ type RestoredFrom struct {
 	// of it.
 	// +optional
 	DataVersion string `json:"dataVersion,omitempty"`
+	// database is what the cluster must have room for, and be able to run, known once it was read.
+	// +optional
+	Database *SnapshotDatabase `json:"database,omitempty"`
 }
+
+// SnapshotDatabase is what matters of a snapshot's database to the cluster that is to run on it.
+type SnapshotDatabase struct {
+	// sizeBytes is the size of its file, in bytes, free pages included: this is what counts for etcd's quota.
+	// +required
+	SizeBytes int64 `json:"sizeBytes"`
+	// inUseBytes is how much of the file holds data, in bytes: about what defragmenting it would leave.
+	// +required
+	InUseBytes int64 `json:"inUseBytes"`
+	// authEnabled is true if etcd's authentication is switched on in it.
+	// +optional
+	AuthEnabled bool `json:"authEnabled,omitempty"`
+	// alarms are those that were on in etcd when the snapshot was taken. What is restored has none.
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=18
+	// +optional
+	Alarms []SnapshotAlarm `json:"alarms,omitempty"`
+}
+
+// SnapshotAlarm is an alarm of etcd's.
+type SnapshotAlarm struct {
+	// name is etcd's: NOSPACE if the database had reached its quota, CORRUPT if the member's data differed from the others'.
+	// +required
+	Name string `json:"name"`
+	// memberID is the member that it was raised for, in hexadecimal, as the cluster of the snapshot had it.
+	// +required
+	MemberID string `json:"memberID"`
+}
+
+// String is for messages.
+func (a SnapshotAlarm) String() string { return a.Name + " of member " + a.MemberID }
 
 // EtcdRestoreStatus tells how the restore goes.
 type EtcdRestoreStatus struct {

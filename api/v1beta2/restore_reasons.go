@@ -29,4 +29,13 @@ const (
 	ReasonSeveralLineages = "SeveralLineages"
 	// ReasonAnsweredBefore means that an earlier operator has carried this object out, or refused it.
 	ReasonAnsweredBefore = "AnsweredBefore"
+	// ReasonVolumeTooSmall means that the volumes that the spec gives to members have no room for the snapshot to be restored:
+	// raise what the message names.
+	ReasonVolumeTooSmall = "VolumeTooSmall"
+	// ReasonQuotaTooSmall means that the database of the snapshot has reached the quota that the spec gives to etcd, which would
+	// take no writes: raise spec.etcd.quotaBackendBytes.
+	ReasonQuotaTooSmall = "QuotaTooSmall"
+	// ReasonSnapshotNeedsAuth means that etcd's authentication is switched on in the snapshot: the operator has no user in it, so
+	// that it could not run the cluster. Take one with authentication off.
+	ReasonSnapshotNeedsAuth = "SnapshotNeedsAuth"
 )

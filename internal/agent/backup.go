@@ -147,6 +147,9 @@ func (r *runner) try(ctx context.Context, m snapshot.Manifest) (content snapshot
 		content, err = snapshot.VerifyRestore(ctx, r.bucket, m, r.key, r.dirs.Scratch, r.at.reading(m.Size))
 		return err
 	})
+	if err == nil {
+		r.tellAlarms(content.Database.Alarms)
+	}
 	return content, err
 }
 

@@ -15,6 +15,9 @@ import (
 // memberFolder is what etcd's data folder always has in it.
 const memberFolder = "member"
 
+// VolumeField is where the spec of an EtcdCluster says how large its members' volumes are.
+const VolumeField = "spec.pod.persistentVolumeClaimSpec"
+
 // fetched is the file that a snapshot is read into: on the volume of the data, where there must be room.
 func fetched(folder string) string { return folder + ".snapshot" }
 
@@ -52,7 +55,7 @@ func (r *runner) restore(ctx context.Context) error {
 	if found {
 		manifest = &known
 	}
-	m, err := r.fetch(ctx, t.Object, manifest, file)
+	m, err := r.fetch(ctx, t.Object, manifest, file, VolumeField)
 	if err != nil {
 		return err
 	}
@@ -62,15 +65,15 @@ func (r *runner) restore(ctx context.Context) error {
 			r.bucket.URL(t.Object), m.StoredSHA256, t.SHA256)}
 	}
 	r.at.step(StepRestoring)
-	var content snapshot.Outline
+	var before snapshot.Outline
 	if err := abandon(ctx, func() (err error) {
-		content, err = snapshot.Restore(file, t.Folder, t.EtcdVersion, t.Identity)
+		before, _, err = snapshot.Restore(file, t.Folder, t.EtcdVersion, t.Identity, t.RevisionFloor)
 		return err
 	}); err != nil {
-		return err
+		return snapshot.WithRoom(err, m.Size, VolumeField)
 	}
 	if !found {
-		m.Revision, m.EtcdVersion = content.Revision-snapshot.RevisionBump, content.Version
+		m.Revision, m.EtcdVersion = before.Current, before.Version
 	}
 	r.result.Snapshot = r.describe(m, v1beta2.VerifyRestore)
 	return nil

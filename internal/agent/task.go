@@ -104,6 +104,8 @@ type Restore struct {
 	Folder      string            `json:"folder"`
 	EtcdVersion string            `json:"etcdVersion"`
 	Identity    snapshot.Identity `json:"identity"`
+	// RevisionFloor is the highest revision that clients can have seen of the data that is replaced, 0 if there was none.
+	RevisionFloor int64 `json:"revisionFloor,omitempty"`
 }
 
 // Result is how a task ended: the pod's termination message.
@@ -115,6 +117,8 @@ type Result struct {
 	// DataVersion is the etcd version whose data the snapshot is that was verified, major.minor; empty if it says nothing of
 	// it.
 	DataVersion string `json:"dataVersion,omitempty"`
+	// Database is what else is known of a snapshot that was restored on trial by a Verify.
+	Database *v1beta2.SnapshotDatabase `json:"database,omitempty"`
 	// Total is how many good ones the writer has in the storage after a Backup.
 	Total int32 `json:"total,omitempty"`
 	// Lineages are whose data these are, that of the snapshot first, as far as there is room.

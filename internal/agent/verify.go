@@ -57,7 +57,7 @@ func (r *runner) examine(ctx context.Context, m snapshot.Manifest) error {
 		if err := snapshot.CheckVersion(content.Version, r.Verify.EtcdVersion); err != nil {
 			return err
 		}
-		r.result.Snapshot, r.result.DataVersion = r.describe(m, v1beta2.VerifyRestore), content.Version
+		r.found(m, content)
 		return nil
 	}
 	if err := snapshot.CheckVersion(data, r.Verify.EtcdVersion); err != nil {
@@ -101,7 +101,7 @@ func (r *runner) verifyForeign(ctx context.Context) error {
 	}
 	defer func() { _ = os.RemoveAll(folder) }()
 	file := filepath.Join(folder, "snapshot.db")
-	m, err := r.fetch(ctx, r.Verify.Object, nil, file)
+	m, err := r.fetch(ctx, r.Verify.Object, nil, file, snapshot.ScratchField)
 	if err != nil {
 		return err
 	}
@@ -111,31 +111,60 @@ func (r *runner) verifyForeign(ctx context.Context) error {
 		content, err = snapshot.Try(file, filepath.Join(folder, "data"), 0)
 		return err
 	}); err != nil {
-		return err
+		return snapshot.WithRoom(err, m.Size, snapshot.ScratchField)
 	}
 	if err := snapshot.CheckVersion(content.Version, r.Verify.EtcdVersion); err != nil {
 		return err
 	}
+	r.tellAlarms(content.Database.Alarms)
 	m.Revision, m.EtcdVersion = content.Current, content.Version
-	r.result.Snapshot, r.result.DataVersion = r.describe(m, v1beta2.VerifyRestore), content.Version
+	r.found(m, content)
 	return nil
 }
 
-// fetch reads a snapshot whole into a file. If it has no manifest, when its object was written counts as when it was
-// taken.
-func (r *runner) fetch(ctx context.Context, object string, m *snapshot.Manifest, file string) (snapshot.Manifest, error) {
+// found is the result of a snapshot that was restored on trial.
+func (r *runner) found(m snapshot.Manifest, content snapshot.Content) {
+	r.result.Snapshot, r.result.DataVersion = r.describe(m, v1beta2.VerifyRestore), content.Version
+	r.result.Database = &content.Database
+}
+
+// fetch reads a snapshot whole into a file, for which there must be room on its volume, as for what is restored of it there.
+// If it has no manifest, when its object was written counts as when it was taken.
+func (r *runner) fetch(
+	ctx context.Context, object string, m *snapshot.Manifest, file, field string,
+) (found snapshot.Manifest, err error) {
 	r.at.step(StepReading)
-	found, err := snapshot.FetchFile(ctx, r.bucket, object, m, r.key, file, r.at.moved)
-	if err != nil || m != nil {
+	var taken time.Time
+	size := int64(0)
+	if m != nil {
+		size = m.Size
+	} else if size, taken, err = r.stat(ctx, object); err != nil {
 		return found, err
 	}
+	folder := filepath.Dir(file)
+	if err := snapshot.CheckRoom(folder, size, 0, field); err != nil {
+		return found, err
+	}
+	if found, err = snapshot.FetchFile(ctx, r.bucket, object, m, r.key, file, r.at.moved); err != nil {
+		return found, snapshot.WithRoom(err, size, field)
+	}
+	if m == nil {
+		found.TakenAt = taken
+		// What was compressed takes more than it looked like.
+		err = snapshot.CheckRoom(folder, found.Size, found.Size, field)
+	}
+	return found, err
+}
+
+// stat is the size of an object, and when it was written; zero if there is none.
+func (r *runner) stat(ctx context.Context, object string) (size int64, written time.Time, err error) {
 	for o, err := range r.bucket.List(ctx, object) {
 		if err != nil {
-			return found, err
+			return 0, written, err
 		}
 		if o.Name == object {
-			found.TakenAt = o.Changed.UTC().Truncate(time.Second)
+			return o.Size, o.Changed.UTC().Truncate(time.Second), nil
 		}
 	}
-	return found, nil
+	return 0, written, nil
 }

@@ -13,6 +13,8 @@ import (
 	"go.etcd.io/etcd/server/v3/storage/mvcc"
 	"go.etcd.io/etcd/server/v3/storage/schema"
 	"google.golang.org/protobuf/encoding/protowire"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 )
 
 // Content is what is in a database.
@@ -29,6 +31,8 @@ type Content struct {
 	Hash string
 	// Version is the etcd version whose data it is, major.minor, empty if it says nothing of it.
 	Version string
+	// Database is what else matters to who is to run on it.
+	Database v1beta2.SnapshotDatabase
 }
 
 // Inspect checks the structure of a database, which is a snapshot or a member's file, and reads what is in it. Nothing is
@@ -39,7 +43,11 @@ func Inspect(path string, at int64) (c Content, err error) {
 			return err
 		}
 		c.Version = dataVersion(tx)
-		return check(tx)
+		if err := check(tx); err != nil {
+			return err
+		}
+		c.Database, err = databaseOf(tx)
+		return err
 	})
 	return c, err
 }
@@ -75,6 +83,10 @@ type Outline struct {
 	// Revision is the latest of any key, 0 if there is none, and Revisions how many there are.
 	Revision  int64
 	Revisions int
+	// Current is as in Content.
+	Current int64
+	// Database is what else matters to who is to run on it.
+	Database v1beta2.SnapshotDatabase
 }
 
 // outline checks the structure of a database and reads its outline.
@@ -88,7 +100,11 @@ func outline(path string) (o Outline, err error) {
 			o.Revision = mvcc.BytesToRev(last).Main
 		}
 		o.Revisions, o.Version = keys.Stats().KeyN, dataVersion(tx)
-		return nil
+		if o.Current, err = currentRevision(tx, o.Revision); err != nil {
+			return err
+		}
+		o.Database, err = databaseOf(tx)
+		return err
 	})
 	return o, err
 }
@@ -161,9 +177,9 @@ func (c *Content) read(tx *bbolt.Tx, at int64) error {
 	if c.KeysAt < 0 && compacted <= at && c.Revision <= at {
 		c.KeysAt = int64(len(n.alive))
 	}
-	c.Current = max(1, compacted, c.Revision)
 	c.Keys, c.Hash = int64(len(n.alive)), hex.EncodeToString(n.hash.Sum(nil))
-	return nil
+	c.Current, err = currentRevision(tx, c.Revision)
+	return err
 }
 
 // add takes one revision of one key.
@@ -204,6 +220,19 @@ func keyOf(kv []byte) (key []byte, err error) {
 		kv = kv[tag+length:]
 	}
 	return key, nil
+}
+
+// revisionLimit is a revision that no cluster comes to: 10⁵ writes a second take more than a million years. Above it there is
+// no room to raise it.
+const revisionLimit = 1 << 62
+
+// currentRevision is Current of a database whose latest key is of that revision.
+func currentRevision(tx *bbolt.Tx, latest int64) (int64, error) {
+	current := max(1, compactRevision(tx), latest)
+	if current > revisionLimit {
+		return 0, damaged("the database is at revision %d, which no cluster can have come to", current)
+	}
+	return current, nil
 }
 
 // compactRevision is up to where superseded revisions may be gone.

@@ -77,11 +77,11 @@ func TestOtherVersion(t *testing.T) {
 	if _, err := FetchFile(t.Context(), b, m.Object, &m, nil, file, nil); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Restore(file, filepath.Join(folder, "older"), "3.4.45", who); reason(err) != v1beta2.ReasonSnapshotVersion {
+	if _, _, err := Restore(file, filepath.Join(folder, "older"), "3.4.45", who, 0); reason(err) != v1beta2.ReasonSnapshotVersion {
 		t.Errorf("for an older version: got %v", err)
 	}
 	data := filepath.Join(folder, "data")
-	if _, err := Restore(file, data, m.EtcdVersion, who); err != nil {
+	if _, _, err := Restore(file, data, m.EtcdVersion, who, 0); err != nil {
 		t.Fatal(err)
 	}
 	second, _ := runEtcd(t, data)

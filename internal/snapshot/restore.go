@@ -14,9 +14,15 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 )
 
-// RevisionBump is how far a restore moves the revision ahead: more than a cluster gets through in a week at 1500 writes a
-// second, so that nobody sees a revision that meant something else before.
+// RevisionBump is how far a restore moves the revision ahead of all that is known to have been seen: more than a cluster gets
+// through in a week at 1500 writes a second, so that nobody sees a revision that meant something else before.
 const RevisionBump = 1_000_000_000
+
+// floorLimit is the highest floor that is gone by. One above cannot be true, and would leave no room to go on raising.
+const floorLimit = revisionLimit / 2
+
+// raised is the revision of what is restored of a snapshot that etcd had at a revision.
+func raised(current, floor int64) int64 { return max(current, min(floor, floorLimit)) + RevisionBump }
 
 // Identity is the only member of the cluster that a snapshot is restored for. The others join it.
 type Identity struct {
@@ -29,40 +35,41 @@ type Identity struct {
 // Restoring is what a folder's name has behind it until it is whole.
 const Restoring = ".restoring"
 
-// Restore makes a member's data folder of a snapshot, which must end with etcd's checksum. The revision goes up by
-// RevisionBump, and everything before counts as compacted, so that watchers start anew. EtcdVersion is the version that
-// is going to run on it. The folder must not exist, or be empty, and appears at once: an interrupted restore leaves only
-// <folder>.restoring, which the next one removes. The volume needs room for the database twice, if the snapshot is on it.
-// Restore returns what is in the folder then.
-func Restore(snapshot, folder, etcdVersion string, who Identity) (Outline, error) {
+// Restore makes a member's data folder of a snapshot, which must end with etcd's checksum. The revision becomes RevisionBump
+// above the snapshot's, or above the floor, the highest that is known to have been seen, if that is higher; everything before
+// counts as compacted, so that watchers start anew. Alarms are cleared. EtcdVersion is the version that is going to run on
+// it. The folder must not exist, or be empty, and appears at once: an interrupted restore leaves only <folder>.restoring,
+// which the next one removes. The volume needs RestoreRoom. Restore returns what is in the snapshot, and what is in the folder
+// then.
+func Restore(snapshot, folder, etcdVersion string, who Identity, floor int64) (before, after Outline, err error) {
 	if err := vacant(folder); err != nil {
-		return Outline{}, err
+		return before, after, err
 	}
-	before, err := outline(snapshot)
-	if err != nil {
-		return Outline{}, err
+	if before, err = outline(snapshot); err != nil {
+		return before, after, err
 	}
 	if err := CheckVersion(before.Version, etcdVersion); err != nil {
-		return Outline{}, err
+		return before, after, err
 	}
 	temporary := folder + Restoring
 	if err := os.RemoveAll(temporary); err != nil {
-		return Outline{}, scratchError("remove an earlier try", err)
+		return before, after, scratchError("remove an earlier try", err)
 	}
-	if err := extract(snapshot, temporary, who, RevisionBump); err != nil {
-		return Outline{}, err
+	revision := raised(before.Current, floor)
+	// The library counts from the latest key, which a compaction can have taken.
+	if err := extract(snapshot, temporary, who, revision-before.Revision, before.Database); err != nil {
+		return before, after, err
 	}
-	after, err := outline(databaseIn(temporary))
-	if err != nil {
-		return Outline{}, err
+	if after, err = outline(databaseIn(temporary)); err != nil {
+		return before, after, err
 	}
 	// The bump is a revision of no key.
-	if after.Revision != before.Revision+RevisionBump || after.Revisions != before.Revisions+1 {
-		return Outline{}, damaged("the restored database differs from the snapshot: "+
-			"its revision is %d, and it has %d in all, instead of %d and %d",
-			after.Revision, after.Revisions, before.Revision+RevisionBump, before.Revisions+1)
+	if after.Revision != revision || after.Revisions != before.Revisions+1 || len(after.Database.Alarms) > 0 {
+		return before, after, damaged("the restored database differs from the snapshot: "+
+			"its revision is %d, and it has %d in all, with %d alarms, instead of %d and %d, with none",
+			after.Revision, after.Revisions, len(after.Database.Alarms), revision, before.Revisions+1)
 	}
-	return after, place(temporary, folder)
+	return before, after, place(temporary, folder)
 }
 
 // vacant tells whether nothing is lost by a folder of that name.
@@ -108,18 +115,23 @@ func syncPath(path string) error {
 	return f.Sync()
 }
 
-// extract has etcd's own library write the data folder. It bumps only if it is told both what by and to compact.
-func extract(snapshot, folder string, who Identity, bump uint64) error {
+// extract has etcd's own library write the data folder, without the alarms of the snapshot's database. It bumps only if it is
+// told both what by and to compact.
+func extract(snapshot, folder string, who Identity, bump int64, of v1beta2.SnapshotDatabase) error {
 	err := etcdutl.NewV3(zap.NewNop()).Restore(etcdutl.RestoreConfig{
 		SnapshotPath: snapshot, OutputDataDir: folder, Name: who.Name, PeerURLs: []string{who.PeerURL},
 		InitialCluster: who.Name + "=" + who.PeerURL, InitialClusterToken: who.Token,
-		RevisionBump: bump, MarkCompacted: bump > 0,
+		RevisionBump: uint64(bump), MarkCompacted: bump > 0, //nolint:gosec // not negative: see raised
 	})
 	if err != nil {
-		_ = os.RemoveAll(folder)
-		return scratchError("restore the snapshot", err)
+		err = scratchError("restore the snapshot", err)
+	} else if len(of.Alarms) > 0 {
+		err = clearAlarms(databaseIn(folder))
 	}
-	return nil
+	if err != nil {
+		_ = os.RemoveAll(folder)
+	}
+	return err
 }
 
 func databaseIn(folder string) string { return filepath.Join(folder, "member", "snap", "db") }

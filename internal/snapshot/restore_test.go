@@ -50,14 +50,15 @@ func TestRestore(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(data+".restoring", "member", "snap"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	content, err := Restore(file, data, "3.7.3", who)
-	if err != nil || content.Revision != revision+RevisionBump || content.Revisions != int(revision) {
-		t.Fatalf("restored %+v, %v", content, err)
+	before, content, err := Restore(file, data, "3.7.3", who, revision-1)
+	if err != nil || content.Revision != revision+RevisionBump || content.Revisions != int(revision) ||
+		before.Revision != revision || before.Current != revision {
+		t.Fatalf("restored %+v of %+v, %v", content, before, err)
 	}
 	if left := files(t, volume); len(left) != 1 || left[0] != "data" {
 		t.Errorf("left %v", left)
 	}
-	if _, err := Restore(file, data, "3.7.3", who); err == nil {
+	if _, _, err := Restore(file, data, "3.7.3", who, 0); err == nil {
 		t.Error("data was overwritten")
 	}
 
@@ -153,7 +154,7 @@ func TestRestoreRefusals(t *testing.T) {
 		"a version that is none": {file, "latest", v1beta2.ReasonSnapshotFailed},
 	} {
 		volume := t.TempDir()
-		_, err := Restore(c.file, filepath.Join(volume, "data"), c.version, who)
+		_, _, err := Restore(c.file, filepath.Join(volume, "data"), c.version, who, 0)
 		if reason(err) != c.want {
 			t.Errorf("%s: got %v", title, err)
 		}
@@ -252,8 +253,8 @@ func TestNoKeys(t *testing.T) {
 		if _, err := FetchFile(t.Context(), b, m.Object, &m, nil, file, nil); err != nil {
 			t.Fatal(err)
 		}
-		content, err := Restore(file, filepath.Join(t.TempDir(), "data"), m.EtcdVersion, trial)
-		if err != nil || content.Revision < RevisionBump {
+		_, content, err := Restore(file, filepath.Join(t.TempDir(), "data"), m.EtcdVersion, trial, 0)
+		if err != nil || content.Revision != m.Revision+RevisionBump {
 			t.Errorf("%s: %+v, %v", title, content, err)
 		}
 	}

@@ -14,42 +14,50 @@ func VerifyChecksum(ctx context.Context, b *blobstore.Bucket, m Manifest, key *K
 	return Fetch(ctx, b, m, key, io.Discard, p)
 }
 
+// ScratchField is where a spec says on which volume a backup is restored on trial.
+const ScratchField = "spec.pod.scratch"
+
 // VerifyRestore reads a backup whole, compares it with its manifest, restores it below the scratch folder, and compares
-// what is in it with what etcd had. The scratch folder needs room for twice the database. Nothing is left there.
+// what is in it with what etcd had. The scratch folder needs RestoreRoom. Nothing is left there.
 func VerifyRestore(ctx context.Context, b *blobstore.Bucket, m Manifest, key *Key, scratch string, p Progress) (Content, error) {
 	folder, err := os.MkdirTemp(scratch, "verify-*")
 	if err != nil {
 		return Content{}, scratchError("make a folder", err)
 	}
 	defer func() { _ = os.RemoveAll(folder) }()
+	if err := CheckRoom(folder, m.Size, 0, ScratchField); err != nil {
+		return Content{}, err
+	}
 	file := filepath.Join(folder, "snapshot.db")
 	if _, err := FetchFile(ctx, b, m.Object, &m, key, file, p); err != nil {
-		return Content{}, err
+		return Content{}, WithRoom(err, m.Size, ScratchField)
 	}
 	content, err := Try(file, filepath.Join(folder, "data"), m.Revision)
 	if err != nil {
-		return Content{}, err
+		return Content{}, WithRoom(err, m.Size, ScratchField)
 	}
 	return content, compare(m, content)
 }
 
-// Try restores a snapshot in a file into a folder, which must not exist, and compares what is in the two. It returns what
-// is in the snapshot; see Inspect.
+// Try restores a snapshot in a file into a folder, which must not exist, as Restore does, but for the revision, and compares
+// what is in the two. It returns what is in the snapshot; see Inspect.
 func Try(file, folder string, at int64) (Content, error) {
 	before, err := Inspect(file, at)
 	if err != nil {
 		return Content{}, err
 	}
-	if err := extract(file, folder, trial, 0); err != nil {
+	if err := extract(file, folder, trial, 0, before.Database); err != nil {
 		return Content{}, err
 	}
 	after, err := Inspect(databaseIn(folder), at)
 	if err != nil {
 		return Content{}, err
 	}
-	if after.Hash != before.Hash || after.Revision != before.Revision || after.Keys != before.Keys {
+	if after.Hash != before.Hash || after.Revision != before.Revision || after.Keys != before.Keys ||
+		len(after.Database.Alarms) > 0 {
 		return Content{}, damaged("the restored database differs from the snapshot: "+
-			"revision %d and %d keys instead of %d and %d", after.Revision, after.Keys, before.Revision, before.Keys)
+			"revision %d and %d keys, with %d alarms, instead of %d and %d, with none",
+			after.Revision, after.Keys, len(after.Database.Alarms), before.Revision, before.Keys)
 	}
 	return before, nil
 }

@@ -1,0 +1,56 @@
+package snapshot
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"syscall"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+)
+
+// logRoom is what etcd's log takes before anything is written, in bytes: two segments are allocated in advance
+// (SegmentSizeBytes in etcd's package wal).
+const logRoom = 2 * 64 << 20
+
+// RestoreRoom is how many bytes must be free on a volume where a snapshot of a size, in bytes, is restored: it is there as it
+// was read, and as the database that etcd's library makes of it, both at the same time, and etcd's log.
+func RestoreRoom(size int64) int64 { return 2*min(size, math.MaxInt64/4) + logRoom }
+
+// CheckRoom tells whether a snapshot of a size can be restored on the volume of a folder, of which so much is there already,
+// both in bytes. It is asked before gigabytes are read for nothing, and because etcd's library ends the process where there is
+// no room. Field is where the spec says how large the volume is.
+func CheckRoom(folder string, size, there int64, field string) error {
+	var fs syscall.Statfs_t
+	if err := syscall.Statfs(folder, &fs); err != nil {
+		return scratchError("ask for the room on the volume of "+folder, err)
+	}
+	need, free := RestoreRoom(size)-there, int64(min(fs.Bavail, math.MaxInt64/uint64(fs.Bsize)))*fs.Bsize //nolint:gosec // bounded
+	if need <= free {
+		return nil
+	}
+	return &Error{Reason: v1beta2.ReasonScratchFailed, Message: fmt.Sprintf(
+		"there is no room on the pod's volume: %s are free, and %s", mebibytes(free), needs(size, field))}
+}
+
+// WithRoom adds to what went wrong on a volume how large it has to be for a snapshot of a size to be restored there.
+func WithRoom(err error, size int64, field string) error {
+	var own *Error
+	if !errors.As(err, &own) || own.Reason != v1beta2.ReasonScratchFailed {
+		return err
+	}
+	told := *own
+	told.Message, told.cause = own.Message+"; "+needs(size, field), err
+	return &told
+}
+
+func needs(size int64, field string) string {
+	return fmt.Sprintf("a snapshot of %s takes %s to restore, as it was read and as etcd's data at the same time: see %s",
+		mebibytes(size), mebibytes(RestoreRoom(size)), field)
+}
+
+// mebibytes is a size, rounded up, as a spec takes it.
+func mebibytes(n int64) string {
+	const mebi = 1 << 20
+	return fmt.Sprintf("%dMi", n/mebi+min(1, n%mebi))
+}
