@@ -103,7 +103,7 @@ func (r *EtcdClusterReconciler) commitBootstrap(p *pass, a plan.CommitBootstrap)
 	}
 	record := v1beta2.RestoreRecord{
 		UID: string(p.restore.UID), Name: p.restore.Name, Snapshot: p.restore.Status.Source.Object,
-		StartedAt: metav1.NewTime(p.observed.Now),
+		RevisionFloor: revisionFloor(p), StartedAt: metav1.NewTime(p.observed.Now),
 	}
 	if from := p.restore.Status.Snapshot; from != nil {
 		record.SourceClusterID, record.SourceRevision = from.ClusterID, from.Revision
@@ -113,6 +113,31 @@ func (r *EtcdClusterReconciler) commitBootstrap(p *pass, a plan.CommitBootstrap)
 	s.ClusterID, s.Revision, s.Leader, s.CurrentVersion, s.Size = "", 0, "", "", 0
 	s.MemberStatuses, s.FormerSpec, s.LeaderMoved, s.SnapshotDue = nil, nil, nil, false
 	p.observed = plan.Observed{Now: p.observed.Now, Cluster: r.desired(p.cluster, p.observed.Cluster.Invalid)}
+}
+
+// revisionFloor is the highest revision that clients can have seen, before what tells of it goes with the rest of the status. If
+// an earlier restore was not up yet, nobody has recorded how far its data has come: at least as far as it was raised.
+func revisionFloor(p *pass) int64 {
+	s, of := &p.cluster.Status, &p.restore.Status
+	others := []int64{p.observed.Etcd.Revision}
+	for _, known := range []*v1beta2.SnapshotStatus{of.Snapshot, of.SafetySnapshot} {
+		if known != nil {
+			others = append(others, known.Revision)
+		}
+	}
+	if len(s.Restores) > 0 {
+		others = append(others, s.Restores[0].RevisionFloor+snapshot.RevisionBump)
+	}
+	return plan.RevisionFloor(s.Revision, others...)
+}
+
+// floorOf is the one that was written down for a restore when it began: each try at it restores the same.
+func floorOf(c *v1beta2.EtcdCluster, restore *v1beta2.EtcdRestore) int64 {
+	i := slices.IndexFunc(c.Status.Restores, func(r v1beta2.RestoreRecord) bool { return r.UID == string(restore.UID) })
+	if i < 0 {
+		return 0
+	}
+	return c.Status.Restores[i].RevisionFloor
 }
 
 // createRestore creates the EtcdRestore that spec.restoreFrom asks for.
@@ -148,6 +173,7 @@ func (r *EtcdClusterReconciler) addRestore(p *pass, pod *corev1.Pod) error {
 			Identity: snapshot.Identity{
 				Name: pod.Name, PeerURL: p.observed.Cluster.PeerURL(pod.Name), Token: token,
 			},
+			RevisionFloor: floorOf(p.cluster, p.restore),
 		},
 	}
 	return resources.AddRestore(pod, r.OperatorImage, r.AgentEnv, p.restore.Name, task, from.EncryptionSecret)

@@ -32,7 +32,7 @@ func (e *env) fromSnapshot(t *testing.T) {
 	e.says(t, "born", v1beta2.ReasonWaitingForRestore, "born-restore")
 	e.podsOf(t, "born", 0)
 	e.verified(t, restore)
-	e.restoring(t, "born", restore)
+	e.restoring(t, "born", restore, 7) // the snapshot's own
 }
 
 // replacesData wants the pods of a cluster to go, and one to come that restores.
@@ -46,8 +46,15 @@ func (e *env) replacesData(t *testing.T) {
 		},
 	}
 	must(t, e.Create(t.Context(), restore))
+	restore.Status.SafetySnapshot = snapshotOf("safe")
+	restore.Status.SafetySnapshot.Revision = 5500
+	await(t, "a revision in status", func() error {
+		c := e.read(t, "back")
+		c.Status.Revision = 5000
+		return e.Status().Update(t.Context(), c)
+	})
 	e.verified(t, restore)
-	e.restoring(t, "back", restore)
+	e.restoring(t, "back", restore, 6000) // what would not have been recorded yet
 	if b := e.read(t, "back").Status.Bootstrap; b.Incarnation != 2 || slices.Contains(b.Members, "back-0") {
 		t.Errorf("the record of the start is %+v", b)
 	}
@@ -58,14 +65,14 @@ func (e *env) verified(t *testing.T, restore *v1beta2.EtcdRestore) {
 	t.Helper()
 	restore.Status.Phase = v1beta2.RestoreReplacing
 	restore.Status.Source = &v1beta2.RestoredFrom{Storage: bucket, Object: "snapshot", SHA256: "abc"}
-	restore.Status.Snapshot = &v1beta2.SnapshotStatus{
-		Name: "snapshot", URL: bucket.URL + "/snapshot", SHA256: "abc", ClusterID: "c0ffee", Revision: 900, TakenAt: metav1.Now(),
-	}
+	restore.Status.Snapshot = snapshotOf("snapshot")
+	restore.Status.Snapshot.ClusterID, restore.Status.Snapshot.Revision = "c0ffee", 900
 	must(t, e.Status().Update(t.Context(), restore))
 }
 
-// restoring wants one pod, which makes its data of the snapshot and may start from that alone.
-func (e *env) restoring(t *testing.T, cluster string, restore *v1beta2.EtcdRestore) {
+// restoring wants one pod, which makes its data of the snapshot, above the revision that was seen, and may start from that
+// alone.
+func (e *env) restoring(t *testing.T, cluster string, restore *v1beta2.EtcdRestore, floor int64) {
 	t.Helper()
 	var pod corev1.Pod
 	await(t, "the pod that restores", func() error {
@@ -79,7 +86,7 @@ func (e *env) restoring(t *testing.T, cluster string, restore *v1beta2.EtcdResto
 	})
 	task := restoreTaskOf(t, &pod)
 	if r := task.Restore; r == nil || r.Object != "snapshot" || r.SHA256 != "abc" || r.Identity.Name != pod.Name ||
-		task.Storage != bucket || task.Writer.UID != string(restore.UID) {
+		r.RevisionFloor != floor || task.Storage != bucket || task.Writer.UID != string(restore.UID) {
 		t.Errorf("the task is %+v, %+v", task, task.Restore)
 	}
 	e.runs(t, &pod, "127.0.0.99")
@@ -94,7 +101,7 @@ func (e *env) restoring(t *testing.T, cluster string, restore *v1beta2.EtcdResto
 	s := e.read(t, cluster).Status
 	if len(s.Restores) != 1 || s.Restores[0].UID != string(restore.UID) || s.Restores[0].CompletedAt != nil ||
 		s.Restores[0].SourceClusterID != "c0ffee" || s.Restores[0].SourceRevision != 900 ||
-		s.Bootstrap.Restore != string(restore.UID) || s.ClusterID != "" {
+		s.Bootstrap.Restore != string(restore.UID) || s.ClusterID != "" || s.Restores[0].RevisionFloor != floor {
 		t.Errorf("the status is %+v", s)
 	}
 }

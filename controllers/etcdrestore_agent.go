@@ -55,15 +55,6 @@ func restoreTask(p *restorePass, task agent.Task) agent.Task {
 	if o.Spec.Before != nil {
 		choice.Before = o.Spec.Before.Time
 	}
-	task.Verify = &agent.Verify{Choice: choice, EtcdVersion: versionFor(p), Trial: true}
+	task.Verify = &agent.Verify{Choice: choice, EtcdVersion: version.Normalize(specFor(p).Version), Trial: true}
 	return task
-}
-
-// versionFor is the etcd version that is to run on the snapshot.
-func versionFor(p *restorePass) string {
-	if p.cluster == nil {
-		return version.Normalize(p.object.Spec.ClusterTemplate.Spec.Version)
-	}
-	spec, _ := effective(p.cluster, nil)
-	return version.Normalize(spec.Version)
 }

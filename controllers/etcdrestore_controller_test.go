@@ -31,6 +31,8 @@ func TestEtcdRestore(t *testing.T) {
 	t.Run("a template that Kubernetes does not take now", s.templateForbidden)
 	t.Run("the clock is set back", s.clockBack)
 	t.Run("the version is changed", s.otherVersion)
+	t.Run("no room, or authentication", s.misfits)
+	t.Run("the room is taken away", s.lessRoom)
 	t.Run("a snapshot of another cluster", s.ofAnother)
 	t.Run("a snapshot of a cluster of the same name", s.ofNamesake)
 	t.Run("the first member restores", s.memberRestores)

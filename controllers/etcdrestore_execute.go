@@ -78,6 +78,7 @@ func keepResult(p *restorePass) {
 	}
 	s.Snapshot = p.result.Snapshot
 	s.Source.Object, s.Source.SHA256, s.Source.DataVersion = s.Snapshot.Name, s.Snapshot.SHA256, p.result.DataVersion
+	s.Source.Database = p.result.Database
 }
 
 // createPod makes the pod of a try. One that Kubernetes does not take is a try that failed. So is a name that somebody else

@@ -102,22 +102,6 @@ func observeRestored(ctx context.Context, reader client.Reader, p *restorePass) 
 	return nil
 }
 
-// unfit tells why the cluster cannot start from the snapshot, whose version may have been edited since that was verified.
-func unfit(p *restorePass) *retry.Problem {
-	from := p.object.Status.Source
-	if from == nil || from.DataVersion == "" || p.cluster == nil && p.object.Spec.ClusterTemplate == nil {
-		return nil
-	}
-	err := snapshot.CheckVersion(from.DataVersion, versionFor(p))
-	if err == nil {
-		return nil
-	}
-	reason, message, _ := snapshot.Explain(err)
-	return &retry.Problem{
-		Reason: reason, Message: "the cluster's version was changed after the snapshot was verified: " + message,
-	}
-}
-
 // otherOf says whose data the snapshot is if it is another cluster's: the name alone does not tell, for a cluster that was
 // created anew has the same one. An etcd that was no EtcdCluster has only an ID, which a cluster that was restored or created
 // anew has not.

@@ -138,18 +138,30 @@ func (s *stage) warned(message string) bool {
 // running makes an EtcdCluster that has been up, and answers or does not.
 func (s *stage) running(t *testing.T, name string, answers bool) *v1beta2.EtcdCluster {
 	t.Helper()
-	c := &v1beta2.EtcdCluster{ObjectMeta: object(name), Spec: v1beta2.EtcdClusterSpec{Size: 3, Version: "3.6.4"}}
-	must(t, s.Create(t.Context(), c))
-	value := metav1.ConditionFalse
+	c := s.runningWith(t, name, v1beta2.EtcdClusterSpec{Size: 3, Version: "3.6.4"})
 	if answers {
-		value, c.Status.Members.Ready = metav1.ConditionTrue, []string{name + "-0"}
+		return c
 	}
+	c.Status.Members.Ready = nil
+	meta.SetStatusCondition(&c.Status.Conditions, metav1.Condition{
+		Type: v1beta2.ConditionAvailable, Status: metav1.ConditionFalse, Reason: v1beta2.ReasonRunning,
+	})
+	must(t, s.Status().Update(t.Context(), c))
+	return c
+}
+
+// runningWith makes an EtcdCluster that has been up and answers.
+func (s *stage) runningWith(t *testing.T, name string, spec v1beta2.EtcdClusterSpec) *v1beta2.EtcdCluster {
+	t.Helper()
+	c := &v1beta2.EtcdCluster{ObjectMeta: object(name), Spec: spec}
+	must(t, s.Create(t.Context(), c))
+	c.Status.Members.Ready = []string{name + "-0"}
 	c.Status.ClusterID = "00c0ffee00c0ffee"
 	c.Status.MemberStatuses = []v1beta2.MemberStatus{
 		{Name: name + "-0", Role: v1beta2.MemberRoleVoter}, {Name: name + "-1", Role: v1beta2.MemberRoleNone},
 	}
 	meta.SetStatusCondition(&c.Status.Conditions, metav1.Condition{
-		Type: v1beta2.ConditionAvailable, Status: value, Reason: v1beta2.ReasonRunning,
+		Type: v1beta2.ConditionAvailable, Status: metav1.ConditionTrue, Reason: v1beta2.ReasonRunning,
 	})
 	must(t, s.Status().Update(t.Context(), c))
 	return c

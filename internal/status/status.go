@@ -120,11 +120,10 @@ func completeRestore(s *v1beta2.EtcdClusterStatus, in Input) {
 	}
 }
 
-// checkpoint moves the recorded revision in coarse steps, so that a busy cluster does not mean a busy API server: it is
-// there to notice a cluster that went back in time, not to follow it.
+// checkpoint moves the recorded revision: it is there to notice a cluster that went back in time, and to tell about where its
+// clients are, not to follow it.
 func checkpoint(old, now int64) int64 {
-	const step = 1000
-	if now >= old+max(step, old/10) {
+	if now-plan.RevisionStep(old) >= old {
 		return now
 	}
 	return old

@@ -98,6 +98,25 @@ func TestStatusDoesNotFlap(t *testing.T) {
 	}
 }
 
+// TestRevisionSteps wants what is recorded to be close enough for a restore to begin above it.
+func TestRevisionSteps(t *testing.T) {
+	for _, c := range []struct{ old, now, want int64 }{
+		{0, 5, 0},
+		{0, 1000, 1000},
+		{5000, 5999, 5000},
+		{5000, 6000, 6000},
+		{6_000_000_000, 6_009_999_999, 6_000_000_000},
+		{6_000_000_000, 6_010_000_000, 6_010_000_000},
+	} {
+		in := threeMembers()
+		in.Cluster.Status = Compute(in)
+		in.Cluster.Status.Revision, in.Observed.Etcd.Revision = c.old, c.now
+		if got := Compute(in).Revision; got != c.want {
+			t.Errorf("after %d, %d is recorded of %d, not %d", c.old, got, c.now, c.want)
+		}
+	}
+}
+
 // TestFormerSpec follows an update: what it has not reached is made from the spec before it, until nothing is left.
 func TestFormerSpec(t *testing.T) {
 	in := threeMembers()

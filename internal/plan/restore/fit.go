@@ -1,0 +1,75 @@
+package restore
+
+import (
+	"fmt"
+	"strings"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/plan/retry"
+)
+
+// Database is what a snapshot asks of the cluster that is to run on it.
+type Database struct {
+	// Size is what counts for etcd's quota, InUse how much of it holds data, in bytes.
+	Size, InUse int64
+	// Room is what must be free on the first member's volume for it to be restored there, in bytes.
+	Room int64
+	// Auth is true if etcd's authentication is switched on in it.
+	Auth bool
+}
+
+// Members is what the spec, as it is now, gives to members that are made of a snapshot.
+type Members struct {
+	// Of is whose spec it is, for messages.
+	Of string
+	// Volume is how much each can store, in bytes, and VolumeField where the spec says so; 0 if it sets no limit.
+	Volume      int64
+	VolumeField string
+	// Quota is the size of the database, in bytes, from which on etcd takes no writes; 0 if there is no limit.
+	Quota int64
+}
+
+const (
+	// fileSystemShare is the part of a volume that its file system has for itself: one in so many bytes.
+	fileSystemShare = 20
+	// writing is what the restore itself, and the members that join, add to the database, in bytes.
+	writing = 64 << 10
+)
+
+// Misfit tells why members cannot be made of the snapshot, nil if they can. All is said at once: who raises the one limit would
+// otherwise meet the next one a restore later.
+func Misfit(d Database, m Members) *retry.Problem {
+	if d.Auth {
+		return &retry.Problem{
+			Reason: v1beta2.ReasonSnapshotNeedsAuth,
+			Message: "etcd's authentication is switched on in the snapshot, and the operator has no user to run such a cluster with: " +
+				"switch it off (etcdctl auth disable), take another snapshot, and restore that; if the cluster is gone, restore " +
+				"this one with etcdutl, switch authentication off there, and take a snapshot of that",
+		}
+	}
+	var reason string
+	var messages []string
+	if need := d.Room + d.Room/fileSystemShare; m.Volume > 0 && m.Volume < need {
+		reason = v1beta2.ReasonVolumeTooSmall
+		messages = append(messages, fmt.Sprintf("%s of %s is %s, and to restore a database of %s takes %s, as it is read and as "+
+			"etcd's data at the same time: raise it to that", m.VolumeField, m.Of, mebibytes(m.Volume), mebibytes(d.Size), mebibytes(need)))
+	}
+	if need := d.Size + writing; m.Quota > 0 && m.Quota < need {
+		if reason == "" {
+			reason = v1beta2.ReasonQuotaTooSmall
+		}
+		messages = append(messages, fmt.Sprintf("etcd's quota in %s is %s, and the database of the snapshot has %s, of which %s are in "+
+			"use: etcd would take no writes; set spec.etcd.quotaBackendBytes to more than %s, or defragment before the snapshot is taken",
+			m.Of, mebibytes(m.Quota), mebibytes(d.Size), mebibytes(d.InUse), mebibytes(need)))
+	}
+	if reason == "" {
+		return nil
+	}
+	return &retry.Problem{Reason: reason, Message: strings.Join(messages, "; and ")}
+}
+
+// mebibytes is a size, rounded up, as a spec takes it.
+func mebibytes(n int64) string {
+	const mebi = 1 << 20
+	return fmt.Sprintf("%dMi", n/mebi+min(1, n%mebi))
+}
