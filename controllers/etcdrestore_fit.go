@@ -2,6 +2,7 @@ package controllers
 
 import (
 	"strconv"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -45,6 +46,19 @@ func unfit(p *restorePass) *retry.Problem {
 		Size: from.Database.SizeBytes, InUse: from.Database.InUseBytes, Auth: from.Database.AuthEnabled,
 		Room: snapshot.RestoreRoom(from.Database.SizeBytes),
 	}, membersFor(p, spec))
+}
+
+// alarmsOf names the alarms that the snapshot was taken with.
+func alarmsOf(p *restorePass) string {
+	from := p.object.Status.Source
+	if from == nil || from.Database == nil {
+		return ""
+	}
+	var names []string
+	for _, alarm := range from.Database.Alarms {
+		names = append(names, alarm.String())
+	}
+	return strings.Join(names, ", ")
 }
 
 // membersFor is what the spec gives to members that are made of a snapshot: new volumes, whatever the old ones have grown to.

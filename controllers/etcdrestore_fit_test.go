@@ -1,9 +1,11 @@
 package controllers_test
 
 import (
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
@@ -104,4 +106,14 @@ func (s *stage) lessRoom(t *testing.T) {
 	c.Spec.Pod = &v1beta2.PodPolicy{EtcdEnv: []corev1.EnvVar{{Name: "ETCD_QUOTA_BACKEND_BYTES", Value: "1073741824"}}}
 	must(t, s.Update(t.Context(), c))
 	s.says(t, s.untilPhase(t, "late", v1beta2.RestoreFailed), v1beta2.ReasonQuotaTooSmall, "nothing was done to the cluster")
+
+	s.from(t, "doubtful", "lowered", func(spec *v1beta2.EtcdRestoreSpec) { spec.SafetySnapshot = v1beta2.SafetySnapshotSkip })
+	alarms[0].Name = "CORRUPT"
+	pod, _ = s.untilPod(t, "doubtful")
+	s.ends(t, pod, agent.Result{Snapshot: snapshotOf("snap.db"), Database: &v1beta2.SnapshotDatabase{SizeBytes: 1, Alarms: alarms}})
+	s.replaced(t, "doubtful", "lowered")
+	done := meta.FindStatusCondition(s.restore(t, "doubtful").Status.Conditions, v1beta2.ConditionRestored)
+	if !strings.Contains(done.Message, "CORRUPT of member beef") || !strings.Contains(done.Message, "may be wrong") {
+		t.Errorf("it ends with %q", done.Message)
+	}
 }

@@ -43,7 +43,7 @@ func (r *EtcdRestoreReconciler) observe(ctx context.Context, reader client.Reade
 	if err := observeRestored(ctx, reader, p); err != nil {
 		return nil, err
 	}
-	p.observed.Unfit, p.observed.Of = unfit(p), otherOf(p)
+	p.observed.Unfit, p.observed.Of, p.observed.Alarms = unfit(p), otherOf(p), alarmsOf(p)
 	p.observed.Invalid = reservedIn(o.Spec.Pod)
 	if err := observeSource(ctx, reader, p); err != nil {
 		return nil, err

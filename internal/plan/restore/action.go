@@ -62,8 +62,8 @@ type Release struct{}
 // saved, empty if it was or if there is none. Of is as in Observed.
 type Replace struct{ Unsaved, Of string }
 
-// Succeed writes to status that the cluster runs on the restored data. Of is as in Observed.
-type Succeed struct{ Of string }
+// Succeed writes to status that the cluster runs on the restored data. Of and Alarms are as in Observed.
+type Succeed struct{ Of, Alarms string }
 
 // Fail writes to status that the restore has failed.
 type Fail retry.Problem

@@ -2,6 +2,7 @@ package restore
 
 import (
 	"fmt"
+	"strings"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 )
@@ -25,10 +26,22 @@ func Describe(a Action) Description {
 	case Replace:
 		return describeReplace(a)
 	case Succeed:
-		return Description{"Succeed", v1beta2.ReasonRestored, "the cluster runs on the restored data" + whose(a.Of)}
+		return describeSuccess(a)
 	default:
 		return describeStep(a)
 	}
+}
+
+// describeSuccess says what an event of long ago may have said first: that etcd found fault with the data.
+func describeSuccess(a Succeed) Description {
+	message := "the cluster runs on the restored data" + whose(a.Of)
+	if a.Alarms != "" {
+		message += "; the snapshot was taken while etcd had the alarms " + a.Alarms + ", which are cleared"
+	}
+	if strings.Contains(a.Alarms, "CORRUPT") {
+		message += ": the data may be wrong, compare it with what its applications expect"
+	}
+	return Description{"Succeed", v1beta2.ReasonRestored, message}
 }
 
 func describeReplace(a Replace) Description {

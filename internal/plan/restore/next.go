@@ -134,7 +134,7 @@ func (o Observed) replacing() Action {
 	c := o.Cluster
 	switch {
 	case c.Record != nil && c.Record.Completed:
-		return Succeed{Of: o.Of}
+		return Succeed{Of: o.Of, Alarms: o.Alarms}
 	case !c.Exists || c.Deleting:
 		return o.fail(retry.Problem{Reason: v1beta2.ReasonClusterDeleted, Message: fmt.Sprintf(
 			"EtcdCluster %s was deleted while its data was being replaced", c.Name)})

@@ -29,6 +29,8 @@ type Observed struct {
 	Unfit *retry.Problem
 	// Of is whose data the snapshot is, in words, if it is another cluster's; empty if it is this one's, or nobody knows.
 	Of string
+	// Alarms are those that etcd had when the snapshot was taken, in words; empty if it had none.
+	Alarms string
 	// Ahead names another EtcdRestore that is replacing the data of the same cluster, empty if none is.
 	Ahead   string
 	Cluster Cluster
