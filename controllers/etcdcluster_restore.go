@@ -3,6 +3,7 @@ package controllers
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -128,7 +129,7 @@ func revisionFloor(p *pass) int64 {
 	if len(s.Restores) > 0 {
 		others = append(others, s.Restores[0].RevisionFloor+snapshot.RevisionBump)
 	}
-	return plan.RevisionFloor(s.Revision, others...)
+	return min(plan.RevisionFloor(s.Revision, others...), math.MaxInt64/2) // there is room to go on from it
 }
 
 // floorOf is the one that was written down for a restore when it began: each try at it restores the same.

@@ -13,6 +13,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/agent"
 	"github.com/etcdpilot/etcd-operator/internal/member"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
+	"github.com/etcdpilot/etcd-operator/internal/snapshot"
 )
 
 var bucket = v1beta2.Storage{URL: "s3://bucket/etcd", Secret: "keys"}
@@ -58,6 +59,20 @@ func (e *env) replacesData(t *testing.T) {
 	if b := e.read(t, "back").Status.Bootstrap; b.Incarnation != 2 || slices.Contains(b.Members, "back-0") {
 		t.Errorf("the record of the start is %+v", b)
 	}
+	// Before that is up, and anybody could say how far it has come, another one takes its place.
+	must(t, e.Get(t.Context(), client.ObjectKeyFromObject(restore), restore))
+	restore.Status.Phase = v1beta2.RestoreFailed
+	must(t, e.Status().Update(t.Context(), restore))
+	second := &v1beta2.EtcdRestore{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "to-tuesday"}, Spec: restore.Spec}
+	must(t, e.Create(t.Context(), second))
+	e.verified(t, second)
+	await(t, "another record", func() error {
+		records := e.read(t, "back").Status.Restores
+		if len(records) != 2 || records[0].Name != second.Name || records[0].RevisionFloor != 6000+snapshot.RevisionBump {
+			return fmt.Errorf("the records are %+v", records)
+		}
+		return nil
+	})
 }
 
 // verified says what the EtcdRestore controller would once the snapshot is.
