@@ -25,8 +25,9 @@ func CheckRoom(folder string, size, there int64, field string) error {
 	if err := syscall.Statfs(folder, &fs); err != nil {
 		return scratchError("ask for the room on the volume of "+folder, err)
 	}
-	block := int64(fs.Bsize)                                                                        //nolint:unconvert // of another type on some architectures
-	need, free := RestoreRoom(size)-there, int64(min(fs.Bavail, math.MaxInt64/uint64(block)))*block //nolint:gosec // bounded
+	block := int64(fs.Bsize) //nolint:unconvert // of another type on some architectures
+	need := RestoreRoom(size) - there
+	free := int64(min(fs.Bavail, math.MaxInt64/uint64(block))) * block //nolint:gosec // bounded
 	if need <= free {
 		return nil
 	}
