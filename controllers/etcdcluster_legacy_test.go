@@ -124,7 +124,7 @@ func (e *env) legacyAlive(t *testing.T) {
 	for _, name := range legacyMembers {
 		must(t, e.Delete(t.Context(), &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}))
 	}
-	e.restoring(t, "heritage", restore)
+	e.restoring(t, "heritage", restore, 900) // the snapshot's own
 }
 
 // legacyBeside wants a pod that coreos/etcd-operator makes for a cluster of this operator's to be named, and neither taken for

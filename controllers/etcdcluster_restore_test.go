@@ -33,7 +33,7 @@ func (e *env) fromSnapshot(t *testing.T) {
 	e.says(t, "born", v1beta2.ReasonWaitingForRestore, "born-restore")
 	e.podsOf(t, "born", 0)
 	e.verified(t, restore)
-	e.restoring(t, "born", restore, 7) // the snapshot's own
+	e.restoring(t, "born", restore, 900) // the snapshot's own
 }
 
 // replacesData wants the pods of a cluster to go, and one to come that restores.
