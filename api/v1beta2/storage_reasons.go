@@ -20,6 +20,11 @@ const (
 	ReasonStorageReadOnly = "StorageReadOnly"
 	// ReasonStorageAccessDenied means that the credentials are known, and not allowed to do what the message names.
 	ReasonStorageAccessDenied = "StorageAccessDenied"
+	// ReasonObjectLocked means that the storage's own retention, or a hold, keeps an object that was to be deleted or written
+	// over: it can be once that is over.
+	ReasonObjectLocked = "ObjectLocked"
+	// ReasonObjectChanged means that an object was written over while it was read. Another try reads the new one.
+	ReasonObjectChanged = "ObjectChanged"
 	// ReasonStorageFull means that the storage, or a quota on it, is full: make room, or keep fewer backups.
 	ReasonStorageFull = "StorageFull"
 	// ReasonStorageNotTrusted means that the storage's certificate cannot be verified: give its authority's.

@@ -119,33 +119,6 @@ func (b *Bucket) Read(ctx context.Context, name string, limit int64) ([]byte, er
 	return data, err
 }
 
-// Open reads an object. It must be closed.
-func (b *Bucket) Open(ctx context.Context, name string) (io.ReadCloser, error) {
-	r, err := b.blobs.NewReader(ctx, name, nil)
-	if err != nil {
-		return nil, b.explain(toRead, name, err)
-	}
-	return &reader{blob: r, bucket: b, name: name}, nil
-}
-
-// reader tells its errors as an Error, and has none of the blob's other methods, some of which write without a chance to
-// abort.
-type reader struct {
-	blob   *blob.Reader
-	bucket *Bucket
-	name   string
-}
-
-func (r *reader) Read(p []byte) (int, error) {
-	n, err := r.blob.Read(p)
-	if err != nil && !errors.Is(err, io.EOF) {
-		err = r.bucket.explain(toRead, r.name, err)
-	}
-	return n, err
-}
-
-func (r *reader) Close() error { return r.blob.Close() }
-
 // List goes through the objects whose names begin with the prefix, subfolders left out, in the order of the service. It
 // ends at the first error.
 func (b *Bucket) List(ctx context.Context, prefix string) iter.Seq2[Object, error] {

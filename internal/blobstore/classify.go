@@ -49,9 +49,13 @@ var (
 		v1beta2.ReasonStorageReadOnly, "the storage may be read, not written; allow the credentials to write, list and delete", true,
 	}
 	noAccess = advice{v1beta2.ReasonStorageAccessDenied, "the credentials do not allow it; correct them, or what they allow", true}
-	full     = advice{v1beta2.ReasonStorageFull, "the storage is full; make room, or keep fewer backups", false}
-	busy     = advice{v1beta2.ReasonStorageUnreachable, "the storage asks to come back later", false}
-	slow     = advice{
+	locked   = advice{
+		v1beta2.ReasonObjectLocked, "the storage keeps the object until its retention, or a hold on it, is over; it can be " +
+			"deleted then: keep backups for longer than that, or shorten the retention", true,
+	}
+	full = advice{v1beta2.ReasonStorageFull, "the storage is full; make room, or keep fewer backups", false}
+	busy = advice{v1beta2.ReasonStorageUnreachable, "the storage asks to come back later", false}
+	slow = advice{
 		v1beta2.ReasonStorageTimeout, "the storage did not answer in time; see whether it is overloaded, or the network", false,
 	}
 	untrusted = advice{
@@ -74,7 +78,8 @@ var byCode = map[string]advice{
 	"NoSuchBucket": noBucket, "ContainerNotFound": noBucket, "NoSuchKey": noObject, "BlobNotFound": noObject,
 	"InvalidObjectState": archived, "BlobArchived": archived, "BlobBeingRehydrated": archived,
 	"KMS.DisabledException": noAccess, "KMS.NotFoundException": noAccess, "KMS.KMSInvalidStateException": noAccess,
-	"QuotaExceeded": full, "XMinioStorageFull": full, "XMinioAdminBucketQuotaExceeded": full,
+	"BlobImmutableDueToPolicy": locked, "BlobImmutableDueToLegalHold": locked, "retentionPolicyNotMet": locked,
+	"objectUnderActiveHold": locked, "QuotaExceeded": full, "XMinioStorageFull": full, "XMinioAdminBucketQuotaExceeded": full,
 	"SlowDown": busy, "ServerBusy": busy, "RequestTimeout": slow, "OperationTimedOut": slow,
 }
 
@@ -127,7 +132,10 @@ func answered(err error) (code string, status int) {
 	case errors.As(err, &azure):
 		return azure.ErrorCode, azure.StatusCode
 	case errors.As(err, &google):
-		return "", google.Code
+		for _, e := range google.Errors {
+			code = e.Reason
+		}
+		return code, google.Code
 	}
 	if errors.As(err, &aws) {
 		status = aws.HTTPStatusCode()

@@ -23,6 +23,7 @@ func TestClassify(t *testing.T) {
 	aws := func(code string) error { return &smithy.GenericAPIError{Code: code} }
 	azure := func(status int, code string) error { return &azcore.ResponseError{StatusCode: status, ErrorCode: code} }
 	google := func(status int) error { return &googleapi.Error{Code: status} }
+	held := &googleapi.Error{Code: http.StatusForbidden, Errors: []googleapi.ErrorItem{{Reason: "retentionPolicyNotMet"}}}
 	for _, c := range []struct {
 		tried verb
 		err   error
@@ -37,6 +38,8 @@ func TestClassify(t *testing.T) {
 		{toRead, azure(http.StatusConflict, "BlobArchived"), v1beta2.ReasonObjectArchived},
 		{toRead, aws("NoSuchBucket"), v1beta2.ReasonNoSuchBucket},
 		{toWrite, aws("SlowDown"), v1beta2.ReasonStorageUnreachable},
+		{toDelete, azure(http.StatusConflict, "BlobImmutableDueToPolicy"), v1beta2.ReasonObjectLocked},
+		{toDelete, held, v1beta2.ReasonObjectLocked},
 		{toWrite, aws("SomethingNew"), v1beta2.ReasonStorageFailed},
 		{toWrite, azure(http.StatusForbidden, "AuthenticationFailed"), v1beta2.ReasonStorageCredentialsRefused},
 		{toWrite, azure(http.StatusForbidden, "AuthorizationPermissionMismatch"), v1beta2.ReasonStorageReadOnly},

@@ -2,11 +2,15 @@ package blobstore
 
 import (
 	"context"
+	"crypto/md5" //nolint:gosec // see md5Of
+	"encoding/base64"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -15,6 +19,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/feature/s3/transfermanager"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/smithy-go/middleware"
 	"gocloud.dev/blob"
 	"gocloud.dev/blob/s3blob"
 )
@@ -30,8 +35,8 @@ func openS3(ctx context.Context, t Target, bucket string, c Credentials) (*blob.
 	}
 	options := []func(*config.LoadOptions) error{
 		config.WithHTTPClient(web), config.WithDefaultRegion(defaultRegion),
-		// The checksums that the client adds by default are trailers that many services other than Amazon's refuse. What is
-		// written here has checksums of its own.
+		// The checksums that the client adds by default are trailers that many services other than Amazon's refuse:
+		// sumUp adds one that all know.
 		config.WithRequestChecksumCalculation(aws.RequestChecksumCalculationWhenRequired),
 		config.WithResponseChecksumValidation(aws.ResponseChecksumValidationWhenRequired),
 	}
@@ -67,9 +72,55 @@ func openS3(ctx context.Context, t Target, bucket string, c Credentials) (*blob.
 		if t.Endpoint != "" {
 			o.BaseEndpoint = aws.String(t.Endpoint)
 		}
+		if !strings.HasSuffix(bucket, directoryBucket) {
+			o.APIOptions = append(o.APIOptions, sumUp)
+		}
 	})
 	b, err := s3blob.OpenBucket(ctx, client, bucket, nil)
 	return b, abortFreshly(client), err
+}
+
+// directoryBucket is what the names of Amazon's directory buckets end with. They take no MD5, and the client gives them a
+// checksum of another kind by itself.
+const directoryBucket = "--x-s3"
+
+// sumUp sends an MD5 with everything that is uploaded. Buckets with an Object Lock refuse what comes without a checksum, and
+// this is the only one that services have known from the beginning. They compare it with what arrives.
+func sumUp(stack *middleware.Stack) error {
+	return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("SumUp", func(
+		ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler,
+	) (middleware.InitializeOutput, middleware.Metadata, error) {
+		var body io.Reader
+		var sum **string
+		switch request := in.Parameters.(type) {
+		case *s3.PutObjectInput:
+			body, sum = request.Body, &request.ContentMD5
+		case *s3.UploadPartInput:
+			body, sum = request.Body, &request.ContentMD5
+		}
+		if content, ok := body.(io.ReadSeeker); ok {
+			text, err := md5Of(content)
+			if err != nil {
+				return middleware.InitializeOutput{}, middleware.Metadata{}, err
+			}
+			*sum = aws.String(text)
+		}
+		return next.HandleInitialize(ctx, in)
+	}), middleware.Before)
+}
+
+// md5Of sums up what is left to be read, and leaves the reader where it was.
+func md5Of(r io.ReadSeeker) (string, error) {
+	start, err := r.Seek(0, io.SeekCurrent)
+	if err != nil {
+		return "", err
+	}
+	hash := md5.New() //nolint:gosec // against accidents on the way; what is stored has a SHA-256
+	if _, err := io.Copy(hash, r); err != nil {
+		return "", err
+	}
+	_, err = r.Seek(start, io.SeekStart)
+	return base64.StdEncoding.EncodeToString(hash.Sum(nil)), err
 }
 
 // abortTimeout is how long a failed upload may take to delete its parts.

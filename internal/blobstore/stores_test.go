@@ -64,6 +64,7 @@ func testStore(t *testing.T, target blobstore.Target, c blobstore.Credentials) {
 	if _, err := b.Open(t.Context(), "small"); reasonOf(err) != v1beta2.ReasonNoSuchObject {
 		t.Errorf("got %v", err)
 	}
+	testResumes(t, below(target, "resumes"), c)
 	another := target
 	another.URL = strings.Replace(target.URL, storetest.Bucket, "another", 1)
 	missing := open(t, another, c)

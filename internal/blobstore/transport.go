@@ -10,9 +10,13 @@ import (
 // answerTimeout is how long a service may think about a request that it has received whole.
 const answerTimeout = time.Minute
 
+// spare is how many connections to a service are kept for the next request: as many as there are manifests that are read at
+// the same time, and some. By default the libraries make most of them anew each time, with a handshake.
+const spare = 32
+
 // trust makes a transport believe the authorities, beside the system's.
 func trust(tr *http.Transport, ca []byte) error {
-	tr.ResponseHeaderTimeout = answerTimeout
+	tr.ResponseHeaderTimeout, tr.MaxIdleConnsPerHost = answerTimeout, spare
 	if len(ca) == 0 {
 		return nil
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 
 	"github.com/etcdpilot/etcd-operator/internal/blobstore"
 )
@@ -112,6 +113,31 @@ func (m *MinIO) Quota(t testing.TB, size string) (lift func()) {
 	t.Helper()
 	m.command(t, "quota", "set", "test/"+Bucket, "--size", size)
 	return func() { m.command(t, "quota", "clear", "test/"+Bucket) }
+}
+
+// Locked makes another bucket, in which no version of an object can be deleted for a day, not even by who may do everything.
+func (m *MinIO) Locked(t testing.TB) blobstore.Target {
+	t.Helper()
+	const name = "locked"
+	_, err := m.Client.CreateBucket(t.Context(), &s3.CreateBucketInput{
+		Bucket: aws.String(name), ObjectLockEnabledForBucket: aws.Bool(true),
+	})
+	if err == nil {
+		_, err = m.Client.PutObjectLockConfiguration(t.Context(), &s3.PutObjectLockConfigurationInput{
+			Bucket: aws.String(name), ObjectLockConfiguration: &types.ObjectLockConfiguration{
+				ObjectLockEnabled: types.ObjectLockEnabledEnabled,
+				Rule: &types.ObjectLockRule{DefaultRetention: &types.DefaultRetention{
+					Mode: types.ObjectLockRetentionModeCompliance, Days: aws.Int32(1),
+				}},
+			},
+		})
+	}
+	if err != nil {
+		t.Fatalf("create a bucket with a lock: %v", err)
+	}
+	target := m.Target
+	target.URL = "s3://" + name
+	return target
 }
 
 func (m *MinIO) command(t testing.TB, args ...string) {

@@ -1,0 +1,157 @@
+package blobstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"cloud.google.com/go/storage"
+	azureblobs "github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/blob"
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"gocloud.dev/blob"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+)
+
+// A connection that breaks is made again where it broke, after firstPause, then twice as long each time: over half a minute
+// in all. Then the storage is away, and whoever reads had better say so.
+const (
+	firstPause = 500 * time.Millisecond
+	resumes    = 6
+	// worthwhile is how many bytes must have come since for the count to begin anew: a connection that breaks after every
+	// few of them is none.
+	worthwhile = 1 << 20
+)
+
+// Open reads an object. It must be closed. If the connection breaks the reading goes on where it was, in the same object:
+// one that was written over meanwhile is an error.
+func (b *Bucket) Open(ctx context.Context, name string) (io.ReadCloser, error) {
+	r, err := b.blobs.NewReader(ctx, name, nil)
+	if err != nil {
+		return nil, b.explain(toRead, name, err)
+	}
+	return &reader{ctx: ctx, blob: r, bucket: b, name: name, begun: editionOf(r)}, nil
+}
+
+// reader tells its errors as an Error, and has none of the blob's other methods, some of which write without a chance to
+// abort.
+type reader struct {
+	ctx    context.Context //nolint:containedctx // io.Reader takes none
+	blob   *blob.Reader    // nil while there is no connection
+	bucket *Bucket
+	name   string
+	begun  edition
+	// offset is how many bytes were read, failures how often it had to resume since the offset was at mark.
+	offset, mark int64
+	failures     int
+}
+
+// edition tells an object from one that was written over it.
+type edition struct {
+	size    int64
+	changed time.Time
+	// tag is the service's own name for these very bytes, empty where it has none.
+	tag string
+}
+
+func editionOf(r *blob.Reader) edition {
+	e := edition{size: r.Size(), changed: r.ModTime()}
+	var (
+		amazon s3.GetObjectOutput
+		azure  azureblobs.DownloadStreamResponse
+		google *storage.Reader
+	)
+	switch {
+	case r.As(&amazon):
+		e.tag = aws.ToString(amazon.ETag)
+	case r.As(&azure) && azure.ETag != nil:
+		e.tag = string(*azure.ETag)
+	case r.As(&google):
+		e.tag = fmt.Sprint(google.Attrs.Generation)
+	}
+	return e
+}
+
+func (e edition) same(other edition) bool {
+	return e.size == other.size && e.changed.Equal(other.changed) && e.tag == other.tag
+}
+
+// Read reads on. What it cannot mend is an Error.
+func (r *reader) Read(p []byte) (int, error) {
+	for {
+		n, err := r.read(p)
+		r.offset += int64(n)
+		switch {
+		case err == nil || n > 0: // an error that was not the end comes again
+			return n, nil
+		case errors.Is(err, io.EOF) && r.offset >= r.begun.size, r.begun.size > 0 && r.offset == r.begun.size:
+			return 0, io.EOF // it is all there, whatever became of the connection
+		case errors.Is(err, io.EOF): // somebody on the way has closed it in good order
+			err = io.ErrUnexpectedEOF
+		}
+		if err := r.resume(r.bucket.explain(toRead, r.name, err)); err != nil {
+			return 0, err
+		}
+	}
+}
+
+// read reads from the connection, which it makes if there is none.
+func (r *reader) read(p []byte) (int, error) {
+	if r.blob == nil {
+		again, err := r.bucket.blobs.NewRangeReader(r.ctx, r.name, r.offset, -1, nil)
+		if err != nil {
+			return 0, err
+		}
+		r.blob = again
+		if !editionOf(again).same(r.begun) {
+			return 0, r.changed()
+		}
+	}
+	return r.blob.Read(p)
+}
+
+// changed is the error of an object that is not any more the one that was opened.
+func (r *reader) changed() error {
+	return &Error{Reason: v1beta2.ReasonObjectChanged, Message: fmt.Sprintf(
+		"%s was written over or deleted while it was read; another try reads what is there now", r.bucket.URL(r.name))}
+}
+
+// resume has the next read make a new connection after a pause, or returns why not.
+func (r *reader) resume(cause error) error {
+	var known *Error
+	switch {
+	case r.ctx.Err() != nil || !errors.As(cause, &known):
+		return cause
+	case known.Reason == v1beta2.ReasonNoSuchObject: // as services call it that are asked for what was opened
+		return r.changed()
+	case known.Lasting || known.Reason == v1beta2.ReasonObjectChanged:
+		return cause
+	}
+	if r.offset-r.mark >= worthwhile {
+		r.failures = 0
+	}
+	if r.failures == resumes {
+		return cause
+	}
+	r.mark = r.offset
+	r.failures++
+	_ = r.Close()
+	select {
+	case <-time.After(firstPause << (r.failures - 1)):
+		return nil
+	case <-r.ctx.Done():
+		return cause
+	}
+}
+
+func (r *reader) Close() error {
+	if r.blob == nil {
+		return nil
+	}
+	err := r.blob.Close()
+	r.blob = nil
+	return err
+}
