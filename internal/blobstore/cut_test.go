@@ -166,7 +166,4 @@ func testResumes(t *testing.T, target blobstore.Target, c blobstore.Credentials)
 	if n, err := io.Copy(io.Discard, r); reasonOf(err) != v1beta2.ReasonObjectChanged {
 		t.Errorf("written over: read %d bytes, %v", n, err)
 	}
-	if err := direct.Delete(t.Context(), "resumed"); err != nil {
-		t.Error(err)
-	}
 }

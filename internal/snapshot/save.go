@@ -34,6 +34,8 @@ type Job struct {
 	Encoding Encoding
 	// Progress may be nil.
 	Progress Progress
+	// Spool is where what the storage does not take at once waits.
+	Spool Spool
 	// StallLimit is how long no byte may move; five minutes if 0.
 	StallLimit time.Duration
 }
@@ -44,8 +46,8 @@ const cleanUpTimeout = 30 * time.Second
 // Save streams a snapshot into the bucket and returns its manifest, which is there, too. After an error there is neither
 // an object nor a manifest, unless the storage refuses even to delete: then there is an object without a manifest.
 //
-// The member serves all of it from one moment, and cannot reuse free pages until the last byte has left: a slow storage
-// makes its database grow.
+// The member serves all of it from one moment, and cannot reuse free pages until the last byte has left: a storage that is
+// slower, by more than the spool holds, makes its database grow.
 func Save(ctx context.Context, b *blobstore.Bucket, source Source, j Job) (Manifest, error) {
 	limit := j.StallLimit
 	if limit == 0 {
@@ -69,10 +71,11 @@ func save(ctx context.Context, b *blobstore.Bucket, source Source, j Job, touch 
 		return Manifest{}, err
 	}
 	touch()
-	if err := transfer(w, &tracked{Reader: stream.Body, touch: touch, progress: j.Progress}, j.Encoding, &m); err != nil {
+	if err := j.move(w, stream, touch, &m); err != nil {
 		w.Abort()
 		return Manifest{}, err
 	}
+	touch()
 	// A manifest of an earlier object of this name must not describe this one.
 	if err := b.Delete(ctx, manifestName(m.Object)); err != nil {
 		w.Abort()
@@ -99,6 +102,22 @@ func (j Job) manifest(s *Stream) Manifest {
 		Revision: s.Revision, Keys: s.Keys, EtcdVersion: s.EtcdVersion, StorageVersion: s.StorageVersion,
 		Compression: j.Encoding.compression(), Encryption: j.Encoding.encryption(), Writer: j.Writer,
 	}
+}
+
+// move has etcd send as fast as it can, and be done with it, while the storage takes what it can.
+func (j Job) move(to io.Writer, s *Stream, touch func(), m *Manifest) error {
+	q := newQueue(j.Spool)
+	defer q.close()
+	uploaded := make(chan error, 1)
+	go func() {
+		_, err := io.CopyBuffer(to, &tracked{Reader: q, touch: touch}, make([]byte, bufferSize))
+		q.stop(err)
+		uploaded <- err
+	}()
+	err := transfer(q, &tracked{Reader: s.Body, touch: touch, progress: j.Progress}, j.Encoding, m)
+	_ = s.Body.Close()
+	q.end(err)
+	return <-uploaded // which is that error, if there was none before
 }
 
 // transfer copies the snapshot through the encoding, checks it, and notes sizes and checksums in the manifest.

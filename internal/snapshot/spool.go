@@ -1,0 +1,242 @@
+package snapshot
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"syscall"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+)
+
+// Spool is where a snapshot may wait for a storage that is slower than etcd: until etcd has sent it all its database keeps
+// every page that was freed since, and grows with every write. What waits is as it will be in the bucket, compressed and
+// encrypted. The zero value is none.
+type Spool struct {
+	// Folder is on the disk, and Limit how many bytes of it may be used.
+	Folder string
+	Limit  int64
+	// Failed is told why the disk is not used, or not any more: then etcd waits for the storage again. It may be nil.
+	Failed func(error)
+}
+
+// near is how many bytes wait in memory, before the disk is used at all: a storage that keeps up costs no disk, which may be
+// the one that etcd is on.
+const near = 8 << 20
+
+// spared is the part of a disk that is never used, one in so many: less than a tenth and the kubelet begins to evict pods,
+// etcd's among them.
+const spared = 5
+
+// queue holds what was written and not yet read: the oldest of it in memory, and the rest on disk. There is one writer and one
+// reader. Failures of the disk lose nothing: what is on it must be as it was put there, or the reader fails.
+type queue struct {
+	spool Spool
+	open  func() (disk, int64, error)
+
+	mu           sync.Mutex
+	moved        *sync.Cond
+	memory, disk ring
+	// written and read are of what went over the disk.
+	written, read *meter
+	// given tells that the disk was asked for.
+	given bool
+	// ended is io.EOF after the last Write, or why there is no more; stopped is why nobody reads any more.
+	ended, stopped error
+}
+
+// disk is a file, which is gone once it is closed.
+type disk interface {
+	io.ReaderAt
+	io.WriterAt
+	io.Closer
+}
+
+// ring uses so much space again and again. The positions only grow.
+type ring struct {
+	space         disk
+	size          int64
+	first, behind int64
+	// shut takes nothing more, and gives what it has.
+	shut bool
+}
+
+func (r *ring) held() int64 { return r.behind - r.first }
+
+func (r *ring) free() int64 {
+	if r.shut {
+		return 0
+	}
+	return r.size - r.held()
+}
+
+// piece is where a position is, and how many bytes there are until the ring's end.
+func (r *ring) piece(position int64) (offset, length int64) {
+	offset = position % r.size
+	return offset, r.size - offset
+}
+
+func newQueue(s Spool) *queue {
+	q := &queue{spool: s, written: newMeter(), read: newMeter(), given: s.Limit <= 0}
+	q.moved = sync.NewCond(&q.mu)
+	q.memory = ring{space: make(memory, near), size: near}
+	q.open = q.openFile
+	return q
+}
+
+// Write waits only if there is no room.
+func (q *queue) Write(p []byte) (n int, err error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for n < len(p) {
+		switch {
+		case q.stopped != nil:
+			return n, q.stopped
+		case q.disk.held() == 0 && q.memory.free() > 0: // what is on the disk is younger than what is in memory
+			put, _ := q.put(&q.memory, p[n:])
+			n += put
+		case q.disk.free() > 0:
+			put, err := q.put(&q.disk, p[n:])
+			_, _ = q.written.Write(p[n : n+put])
+			n += put
+			if err != nil {
+				q.disk.shut = true
+				q.fail(err)
+			}
+		case !q.given:
+			q.prepare()
+		default:
+			q.moved.Wait()
+		}
+	}
+	return n, nil
+}
+
+// put writes as much as there is room for in one piece. Others may move meanwhile: the room stays.
+func (q *queue) put(r *ring, p []byte) (int, error) {
+	offset, length := r.piece(r.behind)
+	p = p[:min(int64(len(p)), length, r.free())]
+	q.mu.Unlock()
+	n, err := r.space.WriteAt(p, offset)
+	q.mu.Lock()
+	r.behind += int64(n)
+	q.moved.Broadcast()
+	return n, err
+}
+
+// prepare makes the file, once.
+func (q *queue) prepare() {
+	q.given = true
+	space, size, err := q.open()
+	if err != nil {
+		q.fail(err)
+		return
+	}
+	q.disk = ring{space: space, size: size}
+}
+
+func (q *queue) fail(err error) {
+	if q.spool.Failed != nil {
+		q.spool.Failed(err)
+	}
+}
+
+// Read waits until there is something.
+func (q *queue) Read(p []byte) (int, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for {
+		switch {
+		case q.ended != nil && !errors.Is(q.ended, io.EOF):
+			return 0, q.ended
+		case q.memory.held() > 0:
+			return q.take(&q.memory, p)
+		case q.disk.held() > 0:
+			n, err := q.take(&q.disk, p)
+			_, _ = q.read.Write(p[:n])
+			return n, err
+		case q.ended != nil:
+			return 0, q.compare()
+		}
+		q.moved.Wait()
+	}
+}
+
+func (q *queue) take(r *ring, p []byte) (int, error) {
+	offset, length := r.piece(r.first)
+	p = p[:min(int64(len(p)), length, r.held())]
+	q.mu.Unlock()
+	n, err := r.space.ReadAt(p, offset)
+	q.mu.Lock()
+	r.first += int64(n)
+	q.moved.Broadcast()
+	if err != nil && n < len(p) {
+		return n, scratchError("read what waits for the storage", err)
+	}
+	return n, nil
+}
+
+// compare is io.EOF if everything is as it was.
+func (q *queue) compare() error {
+	if q.written.sum() != q.read.sum() {
+		return &Error{Reason: v1beta2.ReasonScratchFailed, Message: "what waited for the storage has changed on the pod's " +
+			"volume meanwhile: its checksum differs; see whether the disk is damaged"}
+	}
+	return io.EOF
+}
+
+// end tells the reader that no more comes: nothing is wrong if the error is nil.
+func (q *queue) end(err error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.ended = err; err == nil {
+		q.ended = io.EOF
+	}
+	q.moved.Broadcast()
+}
+
+// stop tells the writer why nobody reads any more.
+func (q *queue) stop(err error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.stopped = err
+	q.moved.Broadcast()
+}
+
+// close gives the disk free, once nobody writes or reads.
+func (q *queue) close() {
+	if q.disk.space != nil {
+		_ = q.disk.space.Close()
+	}
+}
+
+// openFile makes a file, and says how long it may become.
+func (q *queue) openFile() (disk, int64, error) {
+	var fs syscall.Statfs_t
+	if err := syscall.Statfs(q.spool.Folder, &fs); err != nil {
+		return nil, 0, fmt.Errorf("look at the disk: %w", err)
+	}
+	room := (int64(fs.Bavail) - int64(fs.Blocks/spared)) * fs.Bsize //nolint:gosec // no disk is that large
+	if room <= 0 {
+		return nil, 0, fmt.Errorf("less than one part in %d of the disk is free", spared)
+	}
+	file, err := os.CreateTemp(q.spool.Folder, "spool-*")
+	if err != nil {
+		return nil, 0, err
+	}
+	return passing{file}, min(q.spool.Limit, room), nil
+}
+
+// passing is a file that is removed when it is closed.
+type passing struct{ *os.File }
+
+func (p passing) Close() error { return errors.Join(p.File.Close(), os.Remove(p.Name())) }
+
+// memory is a disk that never fails.
+type memory []byte
+
+func (m memory) WriteAt(p []byte, offset int64) (int, error) { return copy(m[offset:], p), nil }
+func (m memory) ReadAt(p []byte, offset int64) (int, error)  { return copy(p, m[offset:]), nil }
+func (m memory) Close() error                                { return nil }

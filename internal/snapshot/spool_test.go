@@ -1,0 +1,223 @@
+package snapshot
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+)
+
+// faulty is a disk in memory.
+type faulty struct {
+	mu sync.Mutex
+	memory
+	// room is how many bytes may be written in all, and most how far anything was written; flip changes what is read.
+	room, most int64
+	flip       bool
+	closed     bool
+}
+
+func (f *faulty) WriteAt(p []byte, offset int64) (int, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	n := int(min(int64(len(p)), f.room))
+	f.room -= int64(n)
+	f.most = max(f.most, offset+int64(n))
+	copy(f.memory[offset:], p[:n])
+	if n < len(p) {
+		return n, &os.PathError{Op: "write", Err: syscall.ENOSPC}
+	}
+	return n, nil
+}
+
+func (f *faulty) ReadAt(p []byte, offset int64) (int, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	n, err := f.memory.ReadAt(p, offset)
+	if f.flip && n > 0 {
+		p[n/2] ^= 1
+		f.flip = false
+	}
+	return n, err
+}
+
+func (f *faulty) Close() error { f.closed = true; return nil }
+
+// TestQueue writes and reads at speeds that change, so that everything waits at times, over disks that fail in every way.
+func TestQueue(t *testing.T) {
+	const size, limit = 40 << 20, 3<<20 + 17
+	for title, c := range map[string]struct {
+		limit  int64
+		disk   *faulty
+		open   error
+		failed bool
+		want   string
+	}{
+		"a disk":                {limit: limit, disk: &faulty{room: 1 << 40}},
+		"none":                  {},
+		"one that is not there": {limit: limit, open: errors.New("gone"), failed: true},
+		"one that is full":      {limit: limit, disk: &faulty{}, failed: true},
+		"one that fills up":     {limit: limit, disk: &faulty{room: 5<<20 + 3}, failed: true},
+		"one that forgets":      {limit: limit, disk: &faulty{room: 1 << 40, flip: true}, want: v1beta2.ReasonScratchFailed},
+	} {
+		t.Run(title, func(t *testing.T) {
+			var failed error
+			q := newQueue(Spool{Limit: c.limit, Failed: func(err error) { failed = err }})
+			q.open = func() (disk, int64, error) {
+				if c.open != nil {
+					return nil, 0, c.open
+				}
+				c.disk.memory = make(memory, c.limit)
+				return c.disk, c.limit, nil
+			}
+			content := make([]byte, size)
+			_, _ = rand.NewChaCha8([32]byte{1}).Read(content)
+			go func() {
+				for rest := content; len(rest) > 0; {
+					n, err := q.Write(rest[:min(len(rest), 1+rand.IntN(1<<19))])
+					if err != nil {
+						return
+					}
+					rest = rest[n:]
+				}
+				q.end(nil)
+			}()
+			waitFull(q)
+			var got bytes.Buffer
+			_, err := io.CopyBuffer(struct{ io.Writer }{&got}, struct{ io.Reader }{q}, make([]byte, 100_001))
+			q.stop(err)
+			q.close()
+			if reason(err) != c.want || c.want == "" && !bytes.Equal(got.Bytes(), content) {
+				t.Errorf("read %d bytes, %v, want %q", got.Len(), err, c.want)
+			}
+			if c.failed != (failed != nil) {
+				t.Errorf("told of %v", failed)
+			}
+			if c.disk != nil && (c.disk.most > limit || !c.disk.closed || c.disk.most == 0 && !c.failed) {
+				t.Errorf("used %d bytes of the disk, closed: %v", c.disk.most, c.disk.closed)
+			}
+		})
+	}
+}
+
+// waitFull waits until nothing fits any more.
+func waitFull(q *queue) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for q.memory.free() > 0 || q.disk.free() > 0 || !q.given {
+		q.moved.Wait()
+	}
+}
+
+// gated takes nothing before its gate is open.
+type gated struct {
+	io.Writer
+	gate <-chan struct{}
+}
+
+func (g *gated) Write(p []byte) (int, error) {
+	<-g.gate
+	return g.Writer.Write(p)
+}
+
+// counted notes how much was read, and that it was closed.
+type counted struct {
+	io.Reader
+	bytes  int
+	closed chan struct{}
+	once   sync.Once
+}
+
+func (c *counted) Read(p []byte) (int, error) {
+	n, err := c.Reader.Read(p)
+	c.bytes += n
+	return n, err
+}
+
+func (c *counted) Close() error { c.once.Do(func() { close(c.closed) }); return nil }
+
+// TestSlowStorage has the storage begin to take something only when etcd is done with: etcd must not wait for it.
+func TestSlowStorage(t *testing.T) {
+	whole := make([]byte, 50<<20)
+	_, _ = rand.NewChaCha8([32]byte{2}).Read(whole)
+	whole = sealed(whole)
+	for title, e := range encodings(t) {
+		t.Run(title, func(t *testing.T) {
+			folder, body := t.TempDir(), &counted{Reader: bytes.NewReader(whole), closed: make(chan struct{})}
+			j := job(e)
+			j.Spool = Spool{Folder: folder, Limit: 60 << 20, Failed: func(err error) { t.Error(err) }}
+			var object bytes.Buffer
+			m := Manifest{}
+			s := &Stream{Body: body}
+			if err := j.move(&gated{&object, body.closed}, s, func() {}, &m); err != nil {
+				t.Fatal(err)
+			}
+			sum := newMeter()
+			_, _ = sum.Write(object.Bytes())
+			if m.StoredSHA256 != sum.sum() || m.StoredSize != int64(object.Len()) || m.Size != int64(len(whole)) {
+				t.Errorf("uploaded %d bytes, and the manifest says %+v", object.Len(), m)
+			}
+			if left := files(t, folder); len(left) > 0 {
+				t.Errorf("left %v", left)
+			}
+		})
+	}
+}
+
+// TestSpoolFull has the storage take nothing: of etcd no more is read than there is room for, and it counts as stalled.
+func TestSpoolFull(t *testing.T) {
+	const limit, size = 4 << 20, 64 << 20
+	synctest.Test(t, func(t *testing.T) {
+		body := &counted{Reader: bytes.NewReader(make([]byte, size)), closed: make(chan struct{})}
+		watched, touch, stop := watch(t.Context(), time.Minute)
+		defer stop()
+		j := job(Encoding{})
+		j.Spool = Spool{Folder: t.TempDir(), Limit: limit}
+		err := stalled(watched, j.move(storage{watched}, &Stream{Body: body}, touch, &Manifest{}))
+		if reason(err) != v1beta2.ReasonSnapshotStalled || body.bytes < limit+near || body.bytes > limit+near+4*bufferSize {
+			t.Errorf("read %d bytes, %v", body.bytes, err)
+		}
+	})
+}
+
+// storage takes nothing until its context ends.
+type storage struct{ ctx context.Context }
+
+func (s storage) Write([]byte) (int, error) { <-s.ctx.Done(); return 0, s.ctx.Err() }
+
+// TestSpoolFile has the real disk be used no further than allowed, and not where there is none.
+func TestSpoolFile(t *testing.T) {
+	folder := t.TempDir()
+	q := newQueue(Spool{Folder: folder, Limit: 1 << 20})
+	if n, err := q.Write(make([]byte, near+1<<20)); n != near+1<<20 || err != nil {
+		t.Fatal(n, err)
+	}
+	left := files(t, folder)
+	if len(left) != 1 {
+		t.Fatalf("there is %v", left)
+	}
+	info, err := os.Stat(filepath.Join(folder, left[0]))
+	if err != nil || info.Size() != 1<<20 || info.Mode().Perm() != 0o600 {
+		t.Errorf("the file has %d bytes, mode %s, %v", info.Size(), info.Mode(), err)
+	}
+	q.close()
+	if left := files(t, folder); len(left) > 0 {
+		t.Errorf("left %v", left)
+	}
+	var failed error
+	q = newQueue(Spool{Folder: filepath.Join(folder, "nothing"), Limit: 1 << 20, Failed: func(err error) { failed = err }})
+	go func() { _, _ = q.Write(make([]byte, near+1)); q.end(nil) }()
+	if n, err := io.Copy(io.Discard, q); n != near+1 || err != nil || failed == nil {
+		t.Errorf("read %d bytes, %v, told of %v", n, err, failed)
+	}
+}
