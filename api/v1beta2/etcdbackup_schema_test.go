@@ -59,6 +59,10 @@ func testBackup(t *testing.T, c client.Client) {
 		}, ""},
 		"an age in days":   {map[string]any{"spec.backupPolicy": map[string]any{"maxAge": "30d"}}, "maxAge"},
 		"an age below now": {map[string]any{"spec.backupPolicy": map[string]any{"maxAge": "-1h"}}, "maxAge must be more than 0"},
+		"a spool":          {map[string]any{"spec.pod": map[string]any{"spool": "500Mi"}}, ""},
+		"no spool":         {map[string]any{"spec.pod": map[string]any{"spool": int64(0)}}, ""},
+		"a spool below 0":  {map[string]any{"spec.pod": map[string]any{"spool": "-1Gi"}}, "spool must not be negative"},
+		"less than none":   {map[string]any{"spec.pod": map[string]any{"spool": int64(-1)}}, "spool must not be negative"},
 		"too long a name":  {map[string]any{"metadata.name": strings.Repeat("a", 64)}, "at most 63 characters"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -2,6 +2,7 @@ package v1beta2
 
 import (
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -239,10 +240,18 @@ type AgentPodPolicy struct {
 	// +listType=map
 	// +listMapKey=name
 	ImagePullSecrets []corev1.LocalObjectReference `json:"imagePullSecrets,omitempty"`
-	// scratch is the volume that a backup is restored into to verify it; an emptyDir if it is not given.
+	// scratch is the volume that a backup is restored into to verify it, and on which it waits for a slow storage; an
+	// emptyDir if it is not given.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Volume to restore into"
 	Scratch *corev1.PersistentVolumeClaimSpec `json:"scratch,omitempty"`
+	// spool is how much of a backup may wait on that volume for a storage that is slower than etcd: until etcd has sent
+	// all of it, its database gives no space free, and grows with every write. Nothing is written to the volume while the
+	// storage keeps up, and never to the last fifth of its disk. 1Gi if it is not given; 0 does without.
+	// +kubebuilder:validation:XValidation:rule="type(self) == int ? self >= 0 : !self.startsWith('-')",message="spool must not be negative: give 0 to do without"
+	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Space to wait for the storage",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:text","urn:alm:descriptor:com.tectonic.ui:advanced"}
+	Spool *resource.Quantity `json:"spool,omitempty"`
 }
 
 // EtcdBackup is a backup of an etcd cluster, once or again and again. One that is taken once is over when it has succeeded,

@@ -38,7 +38,7 @@ func (r *runner) backup(ctx context.Context) error {
 	}
 	e := snapshot.Encoding{Compress: r.Backup.Compress, Key: r.key}
 	m, err := snapshot.Save(ctx, r.bucket, source, snapshot.Job{
-		Name: r.name(e), Cluster: r.Backup.Cluster, Writer: r.Writer, Encoding: e, Progress: r.at.moved,
+		Name: r.name(e), Cluster: r.Backup.Cluster, Writer: r.Writer, Encoding: e, Progress: r.at.moved, Spool: r.spool(),
 	})
 	if err != nil {
 		return r.denied(err)

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"go.etcd.io/etcd/client/pkg/v3/transport"
@@ -30,6 +31,19 @@ const (
 
 // Dirs are the folders that hold what a task needs.
 type Dirs struct{ Credentials, CA, Key, TLS, Store, Scratch string }
+
+// spool is where the backup may wait for the storage. Half of what the container may use of the node's disk is left to others,
+// such as its log.
+func (r *runner) spool() snapshot.Spool {
+	limit := r.Backup.Spool
+	if room, err := strconv.ParseInt(os.Getenv(EnvRoom), 10, 64); err == nil {
+		limit = min(limit, room/2)
+	}
+	return snapshot.Spool{Folder: r.dirs.Scratch, Limit: limit, Failed: func(err error) {
+		r.warn("the storage is slower than etcd, and the backup could not wait on the pod's volume, so that etcd's database "+
+			"may have grown: %v; see spec.pod.scratch and spool", err)
+	}}
+}
 
 // PodDirs are the folders in a pod.
 func PodDirs() Dirs {

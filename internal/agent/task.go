@@ -21,10 +21,14 @@ const (
 	// KeyDir holds the passphrase, TLSDir the keys of clientTLSSecret.
 	KeyDir = "/etc/agent/key"
 	TLSDir = "/etc/agent/tls"
-	// StoreDir is the root of file:/// URLs, ScratchDir a volume for a trial restore.
+	// StoreDir is the root of file:/// URLs, ScratchDir a volume for a trial restore, and for what waits for the storage.
 	StoreDir   = "/var/agent/store"
 	ScratchDir = "/var/agent/scratch"
 )
+
+// EnvRoom is the environment variable that holds how many bytes of the node's disk the container may use before the kubelet
+// evicts it, if ScratchDir is on that: the container's limit, which the namespace may have given it, or else what the node has.
+const EnvRoom = "AGENT_ROOM"
 
 // ProgressPort serves Progress as JSON, at ProgressPath, over plain HTTP to anybody: it holds nothing that is secret.
 const (
@@ -69,6 +73,8 @@ type Backup struct {
 	// Verify says how it is checked, Policy which of the writer's backups are kept.
 	Verify v1beta2.Verification `json:"verify,omitempty"`
 	Policy snapshot.Policy      `json:"policy"`
+	// Spool is how many bytes in ScratchDir may wait for the storage; none if 0.
+	Spool int64 `json:"spool,omitempty"`
 }
 
 // Clean deletes all that the writer has written.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 	"testing"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
@@ -168,3 +169,64 @@ func lasting(err error) bool {
 	var e *Error
 	return errors.As(err, &e) && e.Lasting
 }
+
+// flushed counts how often a file is flushed, and with how many bytes that were not.
+type flushed struct {
+	file
+	w    *Writer
+	most int64
+	n    int
+}
+
+func (f *flushed) Sync() error {
+	f.n++
+	f.most = max(f.most, f.w.unflushed)
+	return f.file.Sync()
+}
+
+// TestFlushes has a large file reach the disk while it is written, and not all at the end: a disk takes its time for that.
+func TestFlushes(t *testing.T) {
+	b, _ := folder(t)
+	w, err := b.Create(t.Context(), "large")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &flushed{file: w.file, w: w}
+	w.file = f
+	const part, parts = 5 << 20, 3*flushEvery/(5<<20) + 1
+	for range parts {
+		if _, err := w.Write(make([]byte, part)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if f.n < 2 {
+		t.Errorf("it was flushed %d times before the end", f.n)
+	}
+	if err := w.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	if f.most > flushEvery+part {
+		t.Errorf("%d bytes were flushed at once", f.most)
+	}
+	w, err = b.Create(t.Context(), "failing")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.file = &broken{w.file}
+	for range parts {
+		if _, err = w.Write(make([]byte, part)); err != nil {
+			break
+		}
+	}
+	if w.Abort(); reason(t, err) != v1beta2.ReasonStorageFull {
+		t.Errorf("a disk that fails: got %v", err)
+	}
+	if got := names(t, b, ""); !slices.Equal(got, []string{"large"}) {
+		t.Errorf("there is %v", got)
+	}
+}
+
+// broken cannot be flushed.
+type broken struct{ file }
+
+func (broken) Sync() error { return &os.PathError{Op: "sync", Err: syscall.ENOSPC} }

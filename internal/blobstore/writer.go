@@ -26,9 +26,20 @@ type Writer struct {
 	cancel context.CancelFunc
 	bucket *Bucket
 	name   string
-	// file is what is written to, nil unless objects are files.
-	file *os.File
+	// file is what is written to, nil unless objects are files; unflushed is how many bytes may be in memory only.
+	file      file
+	unflushed int64
 }
+
+// file is an *os.File.
+type file interface {
+	Name() string
+	Sync() error
+}
+
+// flushEvery is how many bytes are written to a file before they are flushed to its disk. If all were at the end, nobody could
+// tell a disk that is slow from one that hangs.
+const flushEvery = 64 << 20
 
 // Create begins an object. Either Commit or Abort must be called. The object takes the place of one with the same name.
 // An end of the context aborts, too, but Abort must still be called to wait for that.
@@ -84,15 +95,21 @@ func (u *upload) Close() error {
 
 // holdFile keeps the file that the driver writes to.
 func (w *Writer) holdFile(as func(any) bool) error {
-	if !as(&w.file) {
+	var f *os.File
+	if !as(&f) {
 		return fmt.Errorf("the file of %s cannot be synced", w.name)
 	}
-	return w.file.Chmod(fileMode)
+	w.file = f
+	return f.Chmod(fileMode)
 }
 
 // Write writes. It may return before the service has anything.
 func (w *Writer) Write(p []byte) (int, error) {
 	n, err := w.blob.Write(p)
+	w.unflushed += int64(n)
+	if err == nil && w.file != nil && w.unflushed >= flushEvery {
+		w.unflushed, err = 0, w.file.Sync()
+	}
 	if err != nil {
 		return n, w.bucket.explain(toWrite, w.name, err)
 	}

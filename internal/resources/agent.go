@@ -3,6 +3,7 @@ package resources
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -51,11 +52,16 @@ func (a AgentPod) Pod() (*corev1.Pod, error) {
 	if policy == nil {
 		policy = &v1beta2.AgentPodPolicy{}
 	}
-	needs := needsOf(a.Task, a.EncryptionSecret, a.ClientTLSSecret)
-	if scratches(a.Task) {
-		needs.add(scratchVolume(policy.Scratch), agent.ScratchDir, false)
+	task := withSpool(a.Task, policy)
+	needs := needsOf(task, a.EncryptionSecret, a.ClientTLSSecret)
+	env := a.Env
+	if scratches(task) {
+		needs.add(scratchVolume(policy.Scratch, task), agent.ScratchDir, false)
 	}
-	container, err := agentContainer(AgentContainer, a.Image, a.Env, a.Task, needs)
+	if spools(task) && policy.Scratch == nil {
+		env = append(slices.Clone(env), roomVariable())
+	}
+	container, err := agentContainer(AgentContainer, a.Image, env, task, needs)
 	if err != nil {
 		return nil, err
 	}
@@ -100,9 +106,38 @@ func (a AgentPod) spec(policy *v1beta2.AgentPodPolicy, container corev1.Containe
 // lastWordsTime is what the agent has after its time is up to clean up and to say so, before Kubernetes ends it.
 const lastWordsTime = time.Minute
 
-// scratches tells whether a task may restore into scratch space. To verify may need it without having been asked for.
-func scratches(t agent.Task) bool {
+// scratches tells whether a task may use scratch space.
+func scratches(t agent.Task) bool { return restores(t) || spools(t) }
+
+// restores tells whether a task may restore into it. To verify may need that without having been asked for.
+func restores(t agent.Task) bool {
 	return t.Verify != nil || t.Backup != nil && t.Backup.Verify == v1beta2.VerifyRestore
+}
+
+// spools tells whether a task may have a backup wait there.
+func spools(t agent.Task) bool { return t.Backup != nil && t.Backup.Spool > 0 }
+
+// defaultSpool holds a database of 2 GiB, etcd's default quota, that compresses to half of it.
+const defaultSpool = 1 << 30
+
+func withSpool(t agent.Task, policy *v1beta2.AgentPodPolicy) agent.Task {
+	if t.Backup == nil {
+		return t
+	}
+	b := *t.Backup
+	b.Spool = defaultSpool
+	if policy.Spool != nil {
+		b.Spool = policy.Spool.Value()
+	}
+	t.Backup = &b
+	return t
+}
+
+// roomVariable tells the agent what the kubelet lets its container write. A limit may have been given by the namespace.
+func roomVariable() corev1.EnvVar {
+	return corev1.EnvVar{Name: agent.EnvRoom, ValueFrom: &corev1.EnvVarSource{ResourceFieldRef: &corev1.ResourceFieldSelector{
+		ContainerName: AgentContainer, Resource: "limits.ephemeral-storage",
+	}}}
 }
 
 // RestoreContainer returns the init container that restores a member's data, and the volumes of the pod that it needs. The

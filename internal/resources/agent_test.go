@@ -61,6 +61,9 @@ var agentPods = map[string]func(*AgentPod){
 	"agent-proxy": func(a *AgentPod) {
 		a.Env = []corev1.EnvVar{{Name: "HTTPS_PROXY", Value: "http://proxy:3128"}, {Name: "NO_PROXY", Value: ".svc"}}
 	},
+	"agent-no-spool": func(a *AgentPod) {
+		a.Policy = &v1beta2.AgentPodPolicy{Spool: resource.NewQuantity(0, resource.BinarySI)}
+	},
 	"agent-clean": func(a *AgentPod) {
 		onClaim(a)
 		a.Task.Backup, a.Task.Clean = nil, &agent.Clean{}
@@ -127,8 +130,9 @@ func TestAgentPodTask(t *testing.T) {
 	if err := json.Unmarshal([]byte(mustPod(t, a).Spec.Containers[0].Env[0].Value), &got); err != nil {
 		t.Fatal(err)
 	}
-	if !reflect.DeepEqual(got, a.Task) {
-		t.Errorf("the pod's task is %+v, want %+v", got, a.Task)
+	want := withSpool(a.Task, a.Policy)
+	if want.Backup.Spool != defaultSpool || a.Task.Backup.Spool != 0 || !reflect.DeepEqual(got, want) {
+		t.Errorf("the pod's task is %+v, want %+v", got, want)
 	}
 }
 

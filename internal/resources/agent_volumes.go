@@ -63,11 +63,18 @@ func temporaryVolume() corev1.Volume {
 	}}
 }
 
-// scratchVolume goes with its pod.
-func scratchVolume(claim *corev1.PersistentVolumeClaimSpec) corev1.Volume {
+// spoolMargin is how much larger, in bytes, the volume of a spool may become than the spool: a pod that goes over the limit
+// is evicted.
+const spoolMargin = 16 << 20
+
+// scratchVolume goes with its pod. How much a trial restore takes is known only once there is a snapshot.
+func scratchVolume(claim *corev1.PersistentVolumeClaimSpec, t agent.Task) corev1.Volume {
 	v := corev1.Volume{Name: "agent-scratch"}
 	if claim == nil {
 		v.EmptyDir = &corev1.EmptyDirVolumeSource{}
+		if !restores(t) {
+			v.EmptyDir.SizeLimit = resource.NewQuantity(t.Backup.Spool+spoolMargin, resource.BinarySI)
+		}
 		return v
 	}
 	spec := claim.DeepCopy()
