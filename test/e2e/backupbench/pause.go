@@ -17,13 +17,21 @@ type pause struct {
 	longest, median time.Duration
 }
 
-// beside works, and lets a client write meanwhile.
+// beside works, and lets a client write a little meanwhile.
 func beside(ctx context.Context, c *clientv3.Client, work func() error) (pause, error) {
+	return besides(ctx, func(ctx context.Context, _ int) error {
+		_, err := c.Put(ctx, "pause", time.Now().String())
+		return err
+	}, work)
+}
+
+// besides works, and puts meanwhile. Puts are counted from 0.
+func besides(ctx context.Context, put func(context.Context, int) error, work func() error) (pause, error) {
 	stop, done := make(chan struct{}), make(chan error, 1)
 	var p pause
 	go func() {
 		var err error
-		p, err = write(ctx, c, stop)
+		p, err = write(ctx, put, stop)
 		done <- err
 	}()
 	err := work()
@@ -35,7 +43,7 @@ func beside(ctx context.Context, c *clientv3.Client, work func() error) (pause, 
 }
 
 // write writes until it is told to stop. A write under way then counts.
-func write(ctx context.Context, c *clientv3.Client, stop <-chan struct{}) (pause, error) {
+func write(ctx context.Context, put func(context.Context, int) error, stop <-chan struct{}) (pause, error) {
 	ticker := time.NewTicker(interval)
 	defer ticker.Stop()
 	var p pause
@@ -52,7 +60,7 @@ func write(ctx context.Context, c *clientv3.Client, stop <-chan struct{}) (pause
 		case <-ticker.C:
 		}
 		begun := time.Now()
-		if _, err := c.Put(ctx, "pause", begun.String()); err != nil {
+		if err := put(ctx, len(took)); err != nil {
 			return p, err
 		}
 		now := time.Now()

@@ -35,7 +35,7 @@ type pod struct{ root string }
 func newPod(root, manager string) (*pod, error) {
 	p := &pod{root: root}
 	for _, folder := range []string{
-		agent.CredentialsDir, agent.StoreDir, filepath.Dir(memberFolder), filepath.Dir(terminationLog),
+		agent.CredentialsDir, agent.StoreDir, agent.ScratchDir, filepath.Dir(memberFolder), filepath.Dir(terminationLog),
 	} {
 		if err := os.MkdirAll(p.path(folder), 0o700); err != nil {
 			return nil, err
