@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -240,5 +241,20 @@ func TestEnded(t *testing.T) {
 				t.Errorf("left %v", stored)
 			}
 		})
+	}
+}
+
+// TestSpoolRoom has the kubelet's limit bound what the task allows.
+func TestSpoolRoom(t *testing.T) {
+	for room, want := range map[string]int64{"": 1000, "nonsense": 1000, "1000000": 1000, "1000": 500, "0": 0} {
+		t.Setenv(EnvRoom, room)
+		r := &runner{Task: Task{Backup: &Backup{Spool: 1000}}, dirs: Dirs{Scratch: "/scratch"}}
+		s := r.spool()
+		if s.Limit != want || s.Folder != "/scratch" {
+			t.Errorf("with room for %q: got %+v, want %d", room, s, want)
+		}
+		if s.Failed(errors.New("the disk is gone")); len(r.result.Warnings) != 1 {
+			t.Errorf("warned %v", r.result.Warnings)
+		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -31,6 +32,7 @@ func TestS3(t *testing.T) {
 		{"refused", testS3Refused},
 		{"ended", testS3Ended},
 		{"unreadable", testS3Unreadable},
+		{"locked", testS3Locked},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, server) })
 	}
@@ -77,6 +79,27 @@ func testS3Refused(t *testing.T, m *storetest.MinIO) {
 	gone := s3Pod(t, m, m.Credentials)
 	gone.storage.URL = "s3://nothing"
 	gone.must(Task{Clean: &Clean{}}) // there is nothing to clean
+}
+
+// testS3Locked backs up to a bucket that keeps every version for a day, prunes and cleans there.
+func testS3Locked(t *testing.T, m *storetest.MinIO) {
+	target := m.Locked(t)
+	s, p := start(t), s3Pod(t, m, m.Credentials)
+	p.storage.URL = target.URL + "/agent"
+	last := func(b *Backup) { b.Policy = snapshot.Policy{Last: 1} }
+	s.put(t, 1)
+	first := p.must(s.backup(last))
+	s.put(t, 2)
+	second := p.must(s.backup(last))
+	if second.Total != 1 || !slices.Equal(second.Deleted, []string{first.Snapshot.Name}) {
+		t.Errorf("of %s it left %+v", first.Snapshot.Name, second)
+	}
+	if got := p.must(Task{Clean: &Clean{}}); !slices.Equal(got.Deleted, []string{second.Snapshot.Name}) {
+		t.Errorf("cleaned %+v", got)
+	}
+	if got := p.must(Task{Clean: &Clean{}}); len(got.Deleted) > 0 {
+		t.Errorf("cleaned again: %+v", got)
+	}
 }
 
 // testS3Ended ends a backup after its first parts were sent. Neither an object nor a part may be left.

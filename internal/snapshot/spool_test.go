@@ -174,6 +174,45 @@ func TestSlowStorage(t *testing.T) {
 	}
 }
 
+// TestSpoolForgets changes a byte of what waits on the disk: the upload must not end as if it were whole.
+func TestSpoolForgets(t *testing.T) {
+	whole := make([]byte, 30<<20)
+	_, _ = rand.NewChaCha8([32]byte{3}).Read(whole)
+	folder, body := t.TempDir(), &counted{Reader: bytes.NewReader(sealed(whole)), closed: make(chan struct{})}
+	j := job(Encoding{})
+	j.Spool = Spool{Folder: folder, Limit: 60 << 20}
+	changed := make(chan struct{})
+	go func() {
+		<-body.closed
+		waiting, err := filepath.Glob(filepath.Join(folder, "*"))
+		if err == nil && len(waiting) == 1 {
+			err = flip(waiting[0], 20<<20)
+		}
+		if err != nil || len(waiting) != 1 {
+			t.Errorf("there is %v, %v", waiting, err)
+		}
+		close(changed)
+	}()
+	if err := j.move(&gated{io.Discard, changed}, &Stream{Body: body}, func() {}, &Manifest{}); reason(err) != v1beta2.ReasonScratchFailed {
+		t.Errorf("got %v", err)
+	}
+}
+
+// flip changes a bit of a file in its place.
+func flip(path string, offset int64) error {
+	file, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	b := make([]byte, 1)
+	_, err = file.ReadAt(b, offset)
+	b[0] ^= 1
+	if err == nil {
+		_, err = file.WriteAt(b, offset)
+	}
+	return errors.Join(err, file.Close())
+}
+
 // TestSpoolFull has the storage take nothing: of etcd no more is read than there is room for, and it counts as stalled.
 func TestSpoolFull(t *testing.T) {
 	const limit, size = 4 << 20, 64 << 20
