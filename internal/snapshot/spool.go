@@ -218,7 +218,7 @@ func (q *queue) openFile() (disk, int64, error) {
 	if err := syscall.Statfs(q.spool.Folder, &fs); err != nil {
 		return nil, 0, fmt.Errorf("look at the disk: %w", err)
 	}
-	room := (int64(fs.Bavail) - int64(fs.Blocks/spared)) * fs.Bsize //nolint:gosec // no disk is that large
+	room := (int64(fs.Bavail) - int64(fs.Blocks/spared)) * int64(fs.Bsize) //nolint:gosec,unconvert // no disk is that large
 	if room <= 0 {
 		return nil, 0, fmt.Errorf("less than one part in %d of the disk is free", spared)
 	}
