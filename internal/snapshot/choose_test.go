@@ -5,9 +5,12 @@ import "testing"
 func TestChoose(t *testing.T) {
 	const leader = 1
 	member := func(endpoint string, id, applied uint64) Status {
+		return Status{Endpoint: endpoint, MemberID: id, Leader: leader, Applied: applied, Quorum: true}
+	}
+	cutOff := func(endpoint string, id, applied uint64) Status {
 		return Status{Endpoint: endpoint, MemberID: id, Leader: leader, Applied: applied}
 	}
-	learner := member("l", 9, 5000)
+	learner := cutOff("l", 9, 5000)
 	learner.Learner = true
 	corrupt := member("c", 8, 5000)
 	corrupt.Corrupt = true
@@ -30,7 +33,12 @@ func TestChoose(t *testing.T) {
 		"another than the corrupt":            {[]Status{corrupt, member("a", leader, 1)}, "a"},
 		"without a quorum, the most":          {[]Status{lost("a", 1, 10), lost("b", 2, 30), lost("c", 3, 20)}, "b"},
 		"one that has lost the others":        {[]Status{lost("a", 3, 5000), member("b", 2, 5000)}, "b"},
-		"a lost one with more is no follower": {[]Status{lost("a", 3, 9000), member("b", 2, 5000)}, "a"},
+		"with a quorum before one with more":  {[]Status{lost("a", 3, 9000), member("b", 2, 5000)}, "b"},
+		"with a quorum, though it is behind":  {[]Status{cutOff("a", 3, 9000), member("b", 2, 5000)}, "b"},
+		"the leader before a cut off one":     {[]Status{cutOff("a", 3, 5000), member("b", leader, 5000)}, "b"},
+		"an old leader is not asked":          {[]Status{cutOff("a", leader, 5000), member("b", 2, 5000)}, "b"},
+		"a corrupt one has no quorum for all": {[]Status{corrupt, cutOff("a", 2, 10)}, "a"},
+		"cut off, the most":                   {[]Status{cutOff("a", 2, 10), lost("b", 3, 20)}, "b"},
 	} {
 		if got, ok := Choose(c.members); got.Endpoint != c.want || ok != (c.want != "") {
 			t.Errorf("%s: got %q, %v", title, got.Endpoint, ok)

@@ -20,7 +20,8 @@ type Manifest struct {
 	Cluster Cluster `json:"cluster"`
 	// Member is where it was taken.
 	Member Member `json:"member"`
-	// Stale is true if that member had no quorum at its back: the cluster may have gone on without it.
+	// Stale is true if that member had no quorum at its back, so that the cluster may have gone on without it, or if it had
+	// less than the cluster once had.
 	Stale bool `json:"stale,omitempty"`
 	// Revision is etcd's when the snapshot began. What was written since may be in it, too.
 	Revision int64 `json:"revision"`
@@ -42,6 +43,8 @@ type Manifest struct {
 	Encryption  string `json:"encryption"`
 	// Writer is the Kubernetes object that asked for it.
 	Writer Writer `json:"writer"`
+	// Run names the one of the writer's runs that it was taken in. The next try of that run goes on with it.
+	Run string `json:"run,omitempty"`
 }
 
 // Cluster names an etcd cluster.

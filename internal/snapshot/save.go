@@ -22,6 +22,8 @@ type Stream struct {
 	Revision, Keys int64
 	EtcdVersion    string
 	StorageVersion string
+	// Stale is true if nothing proves that this is what the cluster holds. See Manifest.
+	Stale bool
 }
 
 // Job is what to make of a snapshot.
@@ -32,6 +34,8 @@ type Job struct {
 	Cluster  Cluster
 	Writer   Writer
 	Encoding Encoding
+	// Run names what the snapshot is taken for. See Manifest.
+	Run string
 	// Progress may be nil.
 	Progress Progress
 	// Spool is where what the storage does not take at once waits.
@@ -100,7 +104,7 @@ func (j Job) manifest(s *Stream) Manifest {
 	return Manifest{
 		Object: j.Name(s), TakenAt: s.TakenAt.UTC().Truncate(time.Second), Cluster: cluster, Member: s.Member,
 		Revision: s.Revision, Keys: s.Keys, EtcdVersion: s.EtcdVersion, StorageVersion: s.StorageVersion,
-		Compression: j.Encoding.compression(), Encryption: j.Encoding.encryption(), Writer: j.Writer,
+		Compression: j.Encoding.compression(), Encryption: j.Encoding.encryption(), Writer: j.Writer, Run: j.Run, Stale: s.Stale,
 	}
 }
 

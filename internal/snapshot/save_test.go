@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -235,19 +236,61 @@ func TestFollowerFirst(t *testing.T) {
 	if _, err := Save(t.Context(), b, FromEtcd(config(cluster), 1), job(Encoding{})); reason(err) != v1beta2.ReasonEtcdForeign {
 		t.Errorf("another cluster: got %v", err)
 	}
+	if m.Stale {
+		t.Error("all members are there, and it is stale")
+	}
+}
+
+// TestMinority takes a snapshot from what is left of a cluster. It is what there is, and may not be what the cluster holds.
+func TestMinority(t *testing.T) {
+	cluster := embedtest.Start(t, 3)
+	c := client(t, cluster)
+	fill(t, c, 10)
+	b, _ := bucket(t)
 	cluster.Members[0].Stop(t)
+	// The endpoints that lead nowhere are asked as well, and hold nobody up.
+	all := config(cluster)
+	if m := mustSave(t, b, FromEtcd(all, 0), job(Encoding{})); m.Stale || m.Keys != 9 {
+		t.Errorf("two of three: got %+v", m)
+	}
 	cluster.Members[1].Stop(t)
-	rest := config(cluster)
-	if m, err := Save(t.Context(), b, FromEtcd(rest, 0), job(Encoding{})); err != nil || m.Keys != 9 {
-		t.Errorf("without a quorum: got %+v, %v", m, err)
+	m := mustSave(t, b, FromEtcd(all, 0), job(Encoding{}))
+	if !m.Stale || m.Keys != 9 || m.Member.ID != hexadecimal(cluster.Members[2].ID()) {
+		t.Errorf("one of three: got %+v", m)
+	}
+	if l := list(t, b); len(l.Snapshots) != 2 || !slices.ContainsFunc(l.Snapshots, func(m Manifest) bool { return m.Stale }) {
+		t.Errorf("listed %+v", l)
 	}
 	cluster.Members[2].Stop(t)
-	if _, err := Save(t.Context(), b, FromEtcd(rest, 0), job(Encoding{})); reason(err) != v1beta2.ReasonEtcdUnreachable {
+	_, err := Save(t.Context(), b, FromEtcd(all, 0), job(Encoding{}))
+	if reason(err) != v1beta2.ReasonEtcdUnreachable {
 		t.Errorf("nobody there: got %v", err)
 	}
 	var storage *blobstore.Error
 	if errors.As(err, &storage) {
 		t.Error("etcd's errors are none of the storage")
+	}
+}
+
+// TestLearnerProvesNothing is asked for a snapshot where nobody else can be: what a learner has may be old.
+func TestLearnerProvesNothing(t *testing.T) {
+	cluster := embedtest.Start(t, 1)
+	c := client(t, cluster)
+	fill(t, c, 10)
+	learner := cluster.NewMember(t)
+	if _, err := c.MemberAddAsLearner(t.Context(), []string{learner.PeerURL}); err != nil {
+		t.Fatal(err)
+	}
+	learner.Join(t, cluster.InitialCluster(cluster.Members...))
+	learner.WaitReady(t)
+	b, _ := bucket(t)
+	alone := config(cluster)
+	alone.Endpoints = []string{"http://" + learner.Address}
+	if m := mustSave(t, b, FromEtcd(alone, 0), job(Encoding{})); !m.Stale {
+		t.Errorf("got %+v", m)
+	}
+	if m := mustSave(t, b, FromEtcd(config(cluster), 0), job(Encoding{})); m.Stale || m.Member.ID == hexadecimal(learner.ID()) {
+		t.Errorf("with a voter: got %+v", m)
 	}
 }
 

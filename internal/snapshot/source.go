@@ -20,11 +20,15 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 )
 
-// statusTimeout is how long a member may take to answer for itself.
-const statusTimeout = 5 * time.Second
+const (
+	// statusTimeout is how long a member may take to answer for itself.
+	statusTimeout = 5 * time.Second
+	// quorumTimeout is how long it may take to answer for the quorum: an election fits into it.
+	quorumTimeout = 5 * time.Second
+)
 
 // FromEtcd takes a snapshot from one of the configuration's endpoints, as Choose says. An expected cluster ID other than 0
-// must be theirs.
+// must be theirs. The stream is stale if no member proves that it has a quorum at its back.
 func FromEtcd(config clientv3.Config, expected uint64) Source {
 	return func(ctx context.Context) (*Stream, error) {
 		members, problem := ask(ctx, config)
@@ -81,18 +85,27 @@ func askOne(ctx context.Context, config clientv3.Config, endpoint string) (Statu
 		return Status{}, explainEtcd(endpoint, err)
 	}
 	defer func() { _ = client.Close() }()
-	ctx, cancel := context.WithTimeout(ctx, statusTimeout)
+	limited, cancel := context.WithTimeout(ctx, statusTimeout)
 	defer cancel()
 	// The client's own Status makes another connection.
-	s, err := pb.NewMaintenanceClient(client.ActiveConnection()).Status(ctx, &pb.StatusRequest{})
+	s, err := pb.NewMaintenanceClient(client.ActiveConnection()).Status(limited, &pb.StatusRequest{})
 	if err != nil {
 		return Status{}, explainEtcd(endpoint, rpctypes.Error(err))
 	}
 	return Status{
 		Endpoint: endpoint, MemberID: s.GetHeader().GetMemberId(), ClusterID: s.GetHeader().GetClusterId(),
 		Leader: s.GetLeader(), Learner: s.GetIsLearner(), Applied: s.GetRaftAppliedIndex(), Version: s.GetVersion(),
-		Corrupt: isCorrupt(s.GetErrors(), s.GetHeader().GetMemberId()),
+		Corrupt: isCorrupt(s.GetErrors(), s.GetHeader().GetMemberId()), Quorum: hasQuorum(ctx, client),
 	}, nil
+}
+
+// hasQuorum asks the member to read what a quorum has agreed on by now. What it serves from then on is at least that. Why it
+// does not answer does not matter here: the snapshot is asked for in the same way, and says so.
+func hasQuorum(ctx context.Context, client *clientv3.Client) bool {
+	ctx, cancel := context.WithTimeout(ctx, quorumTimeout)
+	defer cancel()
+	_, err := client.Get(ctx, "\x00", clientv3.WithKeysOnly())
+	return err == nil
 }
 
 // isCorrupt looks for the member's own alarm in what it says, since a question for alarms needs a quorum.
@@ -116,7 +129,7 @@ func open(ctx context.Context, config clientv3.Config, m Status) (*Stream, error
 	}
 	s := &Stream{
 		TakenAt: time.Now(), ClusterID: hexadecimal(m.ClusterID), EtcdVersion: m.Version,
-		Member: Member{ID: hexadecimal(m.MemberID), Endpoint: m.Endpoint},
+		Member: Member{ID: hexadecimal(m.MemberID), Endpoint: m.Endpoint}, Stale: !m.Quorum,
 	}
 	// Before the snapshot, so that what is counted is in it. It costs etcd a look at its index, without the values.
 	count, err := client.Get(ctx, "\x00", clientv3.WithFromKey(), clientv3.WithCountOnly(), clientv3.WithSerializable())
