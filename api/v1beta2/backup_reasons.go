@@ -19,6 +19,13 @@ const (
 	ReasonNoBackupYet = "NoBackupYet"
 	// ReasonBackedUp means that a backup was taken, and checked as spec.verify says.
 	ReasonBackedUp = "BackedUp"
+	// ReasonStaleBackup means that a snapshot was taken and may be old: no member that answers has a quorum at its back, or etcd
+	// has less than it once had. It is kept, marked as stale, and nothing older is deleted; another try follows. See why the
+	// members do not reach each other.
+	ReasonStaleBackup = "StaleBackup"
+	// ReasonBackupUnverified means that a backup is in the storage, and could not be checked as spec.verify says, for the reason
+	// that the message gives. It is kept; the next try checks it instead of taking another one.
+	ReasonBackupUnverified = "BackupUnverified"
 	// ReasonPruned means that backups were deleted that backupPolicy does not keep.
 	ReasonPruned = "Pruned"
 	// ReasonWarning means that something went wrong beside a backup that succeeded.

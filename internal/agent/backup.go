@@ -11,11 +11,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/snapshot"
 )
 
-// cleanUpTimeout is how long it may take to delete what failed its check. The kubelet waits 30 s.
-const cleanUpTimeout = 20 * time.Second
-
-// backup leaves the older backups alone until the new one is known to be good. One that is not is deleted, so that nobody
-// takes it for good.
+// backup leaves the older backups alone until the new one is known to be good.
 func (r *runner) backup(ctx context.Context) error {
 	config, err := r.etcd()
 	if err != nil {
@@ -32,23 +28,30 @@ func (r *runner) backup(ctx context.Context) error {
 		return err
 	}
 	r.sweep(time.Now())
+	if done, err := r.resume(ctx); done || err != nil {
+		return err
+	}
+	target, err := r.destination(ctx)
+	if err != nil {
+		return err
+	}
 	source, err := r.exclusive(ctx, snapshot.FromEtcd(config, expected))
 	if err != nil {
 		return err
 	}
-	e := snapshot.Encoding{Compress: r.Backup.Compress, Key: r.key}
-	m, err := snapshot.Save(ctx, r.bucket, source, snapshot.Job{
-		Name: r.name(e), Cluster: r.Backup.Cluster, Writer: r.Writer, Encoding: e, Progress: r.at.moved, Spool: r.spool(),
+	e := r.encoding()
+	m, err := snapshot.Save(ctx, r.bucket, r.source(source), snapshot.Job{
+		Name: r.name(target, e), Cluster: r.Backup.Cluster, Writer: r.Writer, Run: r.Backup.Run, Encoding: e,
+		Progress: r.at.moved, Spool: r.spool(),
 	})
 	if err != nil {
-		return r.denied(err)
+		return r.denied(repeatable(err))
 	}
-	if err := r.check(ctx, m); err != nil {
-		return r.discard(ctx, m, err)
-	}
-	r.result.Snapshot = r.describe(m, r.verification())
-	r.prune(ctx, m)
-	return nil
+	return repeatable(r.complete(ctx, m))
+}
+
+func (r *runner) encoding() snapshot.Encoding {
+	return snapshot.Encoding{Compress: r.Backup.Compress, Key: r.key}
 }
 
 // reach asks the storage for a list: before etcd has work for nothing, and because services say there what is wrong with
@@ -83,8 +86,8 @@ func clusterID(text string) (uint64, error) {
 	return id, nil
 }
 
-// name names the object once its stream is there.
-func (r *runner) name(e snapshot.Encoding) func(*snapshot.Stream) string {
+// name names the object once its stream is there. The target is the name that is given already, empty if none is.
+func (r *runner) name(target string, e snapshot.Encoding) func(*snapshot.Stream) string {
 	return func(s *snapshot.Stream) string {
 		r.at.step(StepSaving)
 		switch {
@@ -92,8 +95,10 @@ func (r *runner) name(e snapshot.Encoding) func(*snapshot.Stream) string {
 			return snapshot.Name(s.Revision, s.TakenAt, r.Writer.UID, e)
 		case r.Backup.Periodic:
 			return snapshot.LegacyName(r.Backup.LegacyKey, s.Revision, s.TakenAt)
+		case target == "":
+			return snapshot.InterimName(r.Backup.LegacyKey, s.Revision, s.TakenAt, r.Writer.UID, e)
 		}
-		return r.Backup.LegacyKey
+		return target
 	}
 }
 
@@ -151,16 +156,6 @@ func (r *runner) try(ctx context.Context, m snapshot.Manifest) (content snapshot
 		r.tellAlarms(content.Database.Alarms)
 	}
 	return content, err
-}
-
-// discard deletes the new backup, which is not known to be good, and returns why.
-func (r *runner) discard(ctx context.Context, m snapshot.Manifest, cause error) error {
-	fresh, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanUpTimeout)
-	defer cancel()
-	if err := snapshot.Delete(fresh, r.bucket, m); err != nil {
-		r.warn("%s failed its check, and could not be deleted: delete it. %v", r.bucket.URL(m.Object), err)
-	}
-	return cause
 }
 
 // clean deletes what the writer has written. Nobody writes for it any more, so what it has begun is left over, however

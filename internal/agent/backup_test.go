@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -133,19 +132,6 @@ func (p *pod) killed(w snapshot.Writer) []string {
 		p.Fatalf("left %v", left)
 	}
 	return left
-}
-
-// TestUnchecked has a backup that cannot be checked. It is not left as if it were good, and the older ones are left alone.
-func TestUnchecked(t *testing.T) {
-	p, s := newPod(t), start(t)
-	s.put(t, 1)
-	before := p.must(s.backup(plain)).Snapshot.Name
-	s.put(t, 1)
-	p.dirs.Scratch = filepath.Join(p.dirs.Scratch, "nothing")
-	p.fails(s.backup(func(b *Backup) { b.Verify, b.Policy = v1beta2.VerifyRestore, snapshot.Policy{Last: 1} }), v1beta2.ReasonScratchFailed, false)
-	if stored := p.stored(); !slices.Equal(stored, []string{before, before + ".manifest.json"}) {
-		t.Errorf("left %v, and before there was %s", stored, before)
-	}
 }
 
 // TestLegacyNames are those of coreos/etcd-operator.

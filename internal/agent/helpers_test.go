@@ -162,12 +162,17 @@ func start(t testing.TB, options ...func(*embed.Config)) *server {
 	t.Helper()
 	cluster := embedtest.Start(t, 1, options...)
 	s := &server{endpoints: []string{"http://" + cluster.Members[0].Address}}
+	s.connect(t)
+	return s
+}
+
+func (s *server) connect(t testing.TB) {
+	t.Helper()
 	var err error
 	if s.Client, err = clientv3.New(clientv3.Config{Endpoints: s.endpoints, Logger: zap.NewNop()}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Close() })
-	return s
 }
 
 // put writes n keys and returns the revision.

@@ -20,17 +20,30 @@ func Run(ctx context.Context, t Task, d Dirs, p *Tracker) Result {
 	limited, cancel := context.WithTimeout(ctx, t.Timeout)
 	defer cancel()
 	r := &runner{Task: t, dirs: d, at: p}
-	err := r.run(limited)
-	switch {
-	case err == nil:
-	case ctx.Err() != nil:
-		r.result.Failure = r.interrupted()
-	case errors.Is(limited.Err(), context.DeadlineExceeded):
-		r.result.Failure = r.tooSlow()
-	default:
-		r.result.Failure = explain(err)
-	}
+	r.conclude(ctx, limited, r.run(limited))
 	return r.result
+}
+
+// conclude notes why the task failed, if it did.
+func (r *runner) conclude(ctx, limited context.Context, err error) {
+	var unchecked *uncheckedError
+	switch {
+	case errors.As(err, &unchecked):
+		r.result.Failure = unchecked.failure(r.failure(ctx, limited, unchecked.cause))
+	case err != nil:
+		r.result.Failure = r.failure(ctx, limited, err)
+	}
+}
+
+// failure tells why the task failed. What a library says whose context has ended is only that.
+func (r *runner) failure(ctx, limited context.Context, err error) *Failure {
+	switch {
+	case ctx.Err() != nil:
+		return r.interrupted()
+	case errors.Is(limited.Err(), context.DeadlineExceeded):
+		return r.tooSlow()
+	}
+	return explain(err)
 }
 
 // runner is one task under way.

@@ -75,6 +75,15 @@ type Backup struct {
 	Policy snapshot.Policy      `json:"policy"`
 	// Spool is how many bytes in ScratchDir may wait for the storage; none if 0.
 	Spool int64 `json:"spool,omitempty"`
+	// Run names what it is taken for. With Again it was tried before: what an earlier try of the run has saved, and not
+	// checked, is checked instead of being taken once more.
+	Run   string `json:"run,omitempty"`
+	Again bool   `json:"again,omitempty"`
+	// Revision is one that etcd had when the task was made: a snapshot that is below is stale, as is one of a member without
+	// a quorum at its back.
+	Revision int64 `json:"revision,omitempty"`
+	// AcceptStale has a stale snapshot warned of. Else it is left in the storage, and the task fails.
+	AcceptStale bool `json:"acceptStale,omitempty"`
 }
 
 // Clean deletes all that the writer has written.
@@ -118,8 +127,11 @@ type Restore struct {
 type Result struct {
 	// Failure is nil if the task succeeded.
 	Failure *Failure `json:"failure,omitempty"`
-	// Snapshot is the one that was taken, verified or restored.
+	// Snapshot is the one that was taken, verified or restored. Beside a Failure it is one that is in the storage, and cannot
+	// be relied on: stale, or not checked.
 	Snapshot *v1beta2.SnapshotStatus `json:"snapshot,omitempty"`
+	// Discarded names one that was in the storage, and was deleted because it is damaged.
+	Discarded string `json:"discarded,omitempty"`
 	// DataVersion is the etcd version whose data the snapshot is that was verified, major.minor; empty if it says nothing of
 	// it.
 	DataVersion string `json:"dataVersion,omitempty"`

@@ -42,6 +42,11 @@ func (e Encoding) encryption() string {
 	return None
 }
 
+// Made tells whether an object was made in this way. Which key it was is not known.
+func (e Encoding) Made(m Manifest) bool {
+	return m.Compression == e.compression() && m.Encryption == e.encryption()
+}
+
 // extension is what an object's name ends with: in the order in which the programs of these names are to be undone from
 // the right.
 func (e Encoding) extension() string {

@@ -28,8 +28,16 @@ func Name(revision int64, at time.Time, writerUID string, e Encoding) string {
 	return fmt.Sprintf("%020d_%s_%s%s", revision, at.UTC().Format(timeLayout), tag(writerUID), e.extension())
 }
 
-// name tells the names of Name from others. The group is the tag.
-var name = regexp.MustCompile(`^\d{20}_\d{8}T\d{6}Z_([0-9a-z-]{1,8})\.db(?:\.zst)?(?:\.age)?$`)
+// InterimName is the name of an object until it takes the place of the one that has the key for its name.
+func InterimName(key string, revision int64, at time.Time, writerUID string, e Encoding) string {
+	return key + interim + Name(revision, at, writerUID, e)
+}
+
+// interim is between the key and the rest of such a name.
+const interim = ".interim_"
+
+// name tells the names of Name and InterimName from others. The group is the tag.
+var name = regexp.MustCompile(`^(?:.*\.interim_)?\d{20}_\d{8}T\d{6}Z_([0-9a-z-]{1,8})\.db(?:\.zst)?(?:\.age)?$`)
 
 // numbered tells the revision and the time from names of Name and LegacyName.
 var numbered = regexp.MustCompile(`^(?:(?P<revision>\d{20})_(?P<at>\d{8}T\d{6}Z)_.*|` +

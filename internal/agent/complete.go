@@ -1,0 +1,192 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/snapshot"
+)
+
+// cleanUpTimeout is how long it may take to delete what failed its check. The kubelet waits 30 s.
+const cleanUpTimeout = 20 * time.Second
+
+// complete makes a backup of what was saved. What is damaged is deleted, so that nobody takes it for good; what could not be
+// checked stays, for it may well be all there is, and the next try of the run checks it.
+func (r *runner) complete(ctx context.Context, m snapshot.Manifest) error {
+	err := r.check(ctx, m)
+	switch {
+	case isDamaged(err) && ctx.Err() == nil: // what is broken off proves nothing
+		return r.discard(ctx, m, err)
+	case err != nil:
+		r.result.Snapshot = r.describe(m, v1beta2.VerifyNone)
+		return &uncheckedError{where: r.bucket.URL(m.Object), cause: err}
+	case m.Stale && !r.Backup.AcceptStale:
+		r.result.Snapshot = r.describe(m, r.verification())
+		return r.stale(m)
+	case m.Stale:
+		r.warn("%s", r.stale(m))
+	}
+	if m, err = r.settle(ctx, m); err != nil {
+		return err
+	}
+	r.result.Snapshot = r.describe(m, r.verification())
+	if !m.Stale {
+		r.prune(ctx, m)
+	}
+	return nil
+}
+
+// uncheckedError says that a check could not be made, of what.
+type uncheckedError struct {
+	where string
+	cause error
+}
+
+func (e *uncheckedError) Error() string {
+	return fmt.Sprintf("%s is in the storage, and could not be checked: %v", e.where, e.cause)
+}
+
+func (e *uncheckedError) Unwrap() error { return e.cause }
+
+// failure is the one that status tells. Why the check could not be made says whether it can be.
+func (e *uncheckedError) failure(why *Failure) *Failure {
+	told := uncheckedError{where: e.where, cause: errors.New(why.Message)}
+	return &Failure{Reason: v1beta2.ReasonBackupUnverified, Message: told.Error(), Lasting: why.Lasting}
+}
+
+// stale is the failure of a snapshot that may not be what the cluster holds.
+func (r *runner) stale(m snapshot.Manifest) error {
+	why := fmt.Sprintf("%s had no quorum behind it, so that the cluster may have gone on without it: see why its members do not "+
+		"reach each other, or this pod not all of them", m.Member.Endpoint)
+	if m.Revision < r.Backup.Revision {
+		why = fmt.Sprintf("the cluster had revision %d before: data was lost, or its members do not reach each other", r.Backup.Revision)
+	}
+	return &snapshot.Error{Reason: v1beta2.ReasonStaleBackup, Message: fmt.Sprintf(
+		"%s is in the storage and may be old, for it is of revision %d, and %s; nothing older was deleted",
+		r.bucket.URL(m.Object), m.Revision, why)}
+}
+
+// repeatable: a snapshot that has arrived damaged may arrive whole the next time.
+func repeatable(err error) error {
+	if !isDamaged(err) {
+		return err
+	}
+	return &snapshot.Error{Reason: v1beta2.ReasonSnapshotDamaged, Message: err.Error()}
+}
+
+// discard deletes a backup that is proved to be damaged, and returns how.
+func (r *runner) discard(ctx context.Context, m snapshot.Manifest, cause error) error {
+	fresh, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanUpTimeout)
+	defer cancel()
+	if err := snapshot.Delete(fresh, r.bucket, m); err != nil {
+		r.warn("%s failed its check, and could not be deleted: delete it. %v", r.bucket.URL(m.Object), err)
+		return cause
+	}
+	r.result.Discarded = m.Object
+	return cause
+}
+
+// resume goes on with what an earlier try of the run has saved. It is done if that is a backup now. What cannot be found,
+// turns out to be damaged, or was encrypted for another passphrase, is taken once more.
+func (r *runner) resume(ctx context.Context) (done bool, err error) {
+	if !r.Backup.Again || r.Backup.Run == "" {
+		return false, nil
+	}
+	l, err := snapshot.List(ctx, r.bucket, r.Backup.LegacyKey)
+	if err != nil {
+		r.warn("what an earlier try has saved could not be looked for: %v", err)
+		return false, nil
+	}
+	own := slices.DeleteFunc(r.own(l), func(m snapshot.Manifest) bool { return !r.resumes(m) })
+	if len(own) == 0 {
+		return false, nil
+	}
+	// One that has taken the key's place already is left where the other one is not: that one is to go.
+	interim := slices.IndexFunc(own, func(m snapshot.Manifest) bool { return m.Object != r.Backup.LegacyKey })
+	if err = r.complete(ctx, own[max(interim, 0)]); err == nil {
+		return true, nil
+	}
+	if reason := explain(err).Reason; reason != v1beta2.ReasonSnapshotDamaged && reason != v1beta2.ReasonEncryptionKeyRefused {
+		return false, err
+	}
+	r.warn("what an earlier try had saved is of no use: %v", err)
+	r.result.Snapshot = nil
+	return false, nil
+}
+
+// resumes tells whether a backup is what this run asks for, as its spec is now.
+func (r *runner) resumes(m snapshot.Manifest) bool {
+	return m.Run == r.Backup.Run && !m.Stale && r.encoding().Made(m) &&
+		(r.Backup.Cluster.ID == "" || snapshot.SameCluster(m.Cluster.ID, r.Backup.Cluster.ID))
+}
+
+// source is etcd. Of a cluster that has lost its quorum it gives each snapshot once: nothing can be written there.
+func (r *runner) source(from snapshot.Source) snapshot.Source {
+	return func(ctx context.Context) (*snapshot.Stream, error) {
+		s, err := from(ctx)
+		if err != nil {
+			return nil, err
+		}
+		s.Stale = s.Stale || s.Revision < r.Backup.Revision
+		if !s.Stale || r.Backup.AcceptStale {
+			return s, nil
+		}
+		l, err := snapshot.List(ctx, r.bucket, r.Backup.LegacyKey)
+		if err != nil {
+			return s, nil // once more is better than not at all
+		}
+		own := r.own(l)
+		same := func(m snapshot.Manifest) bool {
+			return m.Stale && m.Cluster.ID == s.ClusterID && m.Revision == s.Revision && m.Keys == s.Keys
+		}
+		if i := slices.IndexFunc(own, same); i >= 0 {
+			r.result.Snapshot = r.describe(own[i], v1beta2.VerifyNone)
+			return nil, errors.Join(r.stale(own[i]), s.Body.Close())
+		}
+		return s, nil
+	}
+}
+
+// destination is the name of a backup that is taken once in coreos/etcd-operator's way: the key, or nothing if there is an
+// object that it would replace. That one stays until the new one is known to be good.
+func (r *runner) destination(ctx context.Context) (string, error) {
+	key := r.Backup.LegacyKey
+	if key == "" || r.Backup.Periodic || r.verification() == v1beta2.VerifyNone {
+		return key, nil
+	}
+	for o, err := range r.bucket.List(ctx, key) {
+		if err != nil {
+			return "", err
+		}
+		if o.Name == key {
+			return "", nil
+		}
+	}
+	return key, nil
+}
+
+// settle puts a good backup that has an interim name where it belongs. At every moment there is one that is known to be good.
+func (r *runner) settle(ctx context.Context, m snapshot.Manifest) (snapshot.Manifest, error) {
+	key := r.Backup.LegacyKey
+	if key == "" || r.Backup.Periodic || m.Object == key {
+		return m, nil
+	}
+	r.at.step(StepSaving)
+	settled, err := snapshot.Copy(ctx, r.bucket, m, key, r.at.moved)
+	if err == nil {
+		r.at.step(StepReading)
+		err = snapshot.VerifyChecksum(ctx, r.bucket, settled, r.key, r.at.moved)
+	}
+	if err != nil {
+		r.result.Snapshot = r.describe(m, r.verification())
+		return m, fmt.Errorf("%s is good, and could not be put in the place of %s: %w", r.bucket.URL(m.Object), r.bucket.URL(key), err)
+	}
+	if err := snapshot.Delete(ctx, r.bucket, m); err != nil {
+		r.warn("%s is there twice: delete %s. %v", r.bucket.URL(key), r.bucket.URL(m.Object), err)
+	}
+	return settled, nil
+}
