@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -88,6 +89,7 @@ func (r *EtcdBackupReconciler) agentPod(p *backupPass) resources.AgentPod {
 		LegacyKey: p.key, Periodic: p.observed.Schedule != nil,
 		Compress: compressed(&b.Spec), Verify: b.Spec.Verify,
 		Policy: retention(policyOf(b)),
+		Run:    p.observed.Run.Due.UTC().Format(time.RFC3339), Again: p.observed.Run.Attempt > 1, Revision: p.source.revision,
 	}
 	return pod
 }

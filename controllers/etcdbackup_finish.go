@@ -113,6 +113,9 @@ func (r *EtcdBackupReconciler) tell(ctx context.Context, p *backupPass) {
 			r.event(p, corev1.EventTypeWarning, a.Reason, "Wait", "%s", a.Message)
 		}
 	case backup.Wait:
+		if status.Late(p.observed, a) && attempted(b).Reason != reasonIn(p.before.Conditions, v1beta2.ConditionBackedUp) {
+			r.event(p, corev1.EventTypeWarning, a.Reason, "Wait", "no backup was taken when it was due: %s", a.Message)
+		}
 		if news(p, a.Reason) && a.Reason != v1beta2.ReasonWaitingForRetry {
 			r.event(p, corev1.EventTypeNormal, a.Reason, "Wait", "%s", a.Message)
 		}
@@ -147,8 +150,15 @@ func (r *EtcdBackupReconciler) tellSuccess(p *backupPass) {
 
 // news tells whether the reason differs from what was said before.
 func news(p *backupPass, reason string) bool {
-	old := meta.FindStatusCondition(p.before.Conditions, v1beta2.ConditionProgressing)
-	return old == nil || old.Reason != reason
+	return reasonIn(p.before.Conditions, v1beta2.ConditionProgressing) != reason
+}
+
+// reasonIn is a condition's reason, empty if it is not there.
+func reasonIn(conditions []metav1.Condition, kind string) string {
+	if c := meta.FindStatusCondition(conditions, kind); c != nil {
+		return c.Reason
+	}
+	return ""
 }
 
 func (r *EtcdBackupReconciler) event(p *backupPass, kind, reason, action, format string, args ...any) {
@@ -164,8 +174,11 @@ func showBackup(b *v1beta2.EtcdBackup) {
 	if t := b.Status.LastSuccessDate; t != nil {
 		seen.LastSuccess = &t.Time
 	}
-	if len(b.Status.Snapshots) > 0 {
-		seen.Size = b.Status.Snapshots[0].StoredSize
+	for i, s := range b.Status.Snapshots {
+		seen.Stale = seen.Stale || i == 0 && s.Stale
+		if seen.LastSuccess != nil && s.TakenAt.Time.Equal(*seen.LastSuccess) {
+			seen.Size = s.StoredSize
+		}
 	}
 	metrics.SetBackup(b.Namespace, b.Name, seen)
 }

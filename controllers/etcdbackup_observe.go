@@ -142,6 +142,9 @@ func backupRunOf(b *v1beta2.EtcdBackup) *backup.Run {
 	if run.RetryAfter != nil {
 		seen.RetryAfter = run.RetryAfter.Time
 	}
+	if run.Began != nil {
+		seen.Began = run.Began.Time
+	}
 	return seen
 }
 
@@ -160,17 +163,20 @@ func observeBackupPods(ctx context.Context, reader client.Reader, p *backupPass)
 	return err
 }
 
-// ahead names an EtcdBackup that is at work where this one would be. One that waits for its next try is not.
+// ahead names an EtcdBackup of the namespace that is at work where this one would be.
 func (r *EtcdBackupReconciler) ahead(ctx context.Context, reader client.Reader, p *backupPass) (string, error) {
-	own := backup.PlaceOf(p.object.Namespace, p.storage, p.key)
+	own := backup.PlaceOf(p.storage, p.key)
+	if !own.Shared() {
+		return "", nil
+	}
 	all := &v1beta2.EtcdBackupList{}
-	if err := r.Client.List(ctx, all, client.UnsafeDisableDeepCopy); err != nil {
+	if err := r.Client.List(ctx, all, client.InNamespace(p.object.Namespace), client.UnsafeDisableDeepCopy); err != nil {
 		return "", err
 	}
 	for i := range all.Items {
 		other := &all.Items[i]
 		storage, key, err := resources.StorageOf(other.Spec.Storage, other.Spec.StorageType, other.Spec.BackupStorage)
-		if err != nil || other.UID == p.object.UID || !own.Overlaps(backup.PlaceOf(other.Namespace, storage, key)) {
+		if err != nil || other.UID == p.object.UID || !own.Overlaps(backup.PlaceOf(storage, key)) {
 			continue
 		}
 		fresh := &v1beta2.EtcdBackup{}
@@ -180,8 +186,8 @@ func (r *EtcdBackupReconciler) ahead(ctx context.Context, reader client.Reader, 
 			}
 			return "", err
 		}
-		if run := fresh.Status.Run; run != nil && run.RetryAfter == nil {
-			return fresh.Namespace + "/" + fresh.Name, nil
+		if backupRunOf(fresh).Holds(p.observed.Now) {
+			return fresh.Name, nil
 		}
 	}
 	return "", nil

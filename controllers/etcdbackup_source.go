@@ -18,10 +18,12 @@ type source struct {
 	cluster   snapshot.Cluster
 	// ancestors are clusters that it descends from.
 	ancestors []string
+	// revision is one that it has had.
+	revision int64
 }
 
 // sourceOf finds the members of the cluster that is to be backed up. Whether they answer is for the pod to see: one that
-// does is enough, even without a quorum.
+// does is enough; one without a quorum gives a stale snapshot.
 func sourceOf(ctx context.Context, reader client.Reader, b *v1beta2.EtcdBackup) (source, *retry.Problem, error) {
 	ref := b.Spec.EtcdCluster
 	if ref == nil {
@@ -57,5 +59,7 @@ func sourceOf(ctx context.Context, reader client.Reader, b *v1beta2.EtcdBackup) 
 			Message: fmt.Sprintf("EtcdCluster %s has not been up yet: the backup is taken once it is", c.Name),
 		}, nil
 	}
-	return source{endpoints: memberURLs(c, voting), cluster: snapshotCluster(c), ancestors: ancestors(c)}, nil, nil
+	return source{
+		endpoints: memberURLs(c, voting), cluster: snapshotCluster(c), ancestors: ancestors(c), revision: c.Status.Revision,
+	}, nil, nil
 }

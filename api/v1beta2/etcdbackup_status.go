@@ -36,7 +36,8 @@ type EtcdBackupStatus struct {
 	// run is the backup that is under way.
 	// +optional
 	Run *BackupRun `json:"run,omitempty"`
-	// snapshots are the latest good ones, the newest first.
+	// snapshots are the latest ones in the storage, the newest first. One that is stale, or was not checked as spec.verify asks
+	// (verifiedAt is absent), is among them, and counts as no success.
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=10
 	// +optional
@@ -107,6 +108,9 @@ type BackupRun struct {
 	// generation of the spec that this try began with.
 	// +required
 	Generation int64 `json:"generation"`
+	// began is when its first try did.
+	// +optional
+	Began *metav1.Time `json:"began,omitempty"`
 
 	AgentRun `json:",inline"`
 }

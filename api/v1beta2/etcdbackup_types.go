@@ -44,7 +44,9 @@ type EtcdBackupSpec struct {
 	BackupStorage `json:",inline"`
 
 	// schedule is when to take a backup, in the five fields of cron, or a word such as @daily. Without it and
-	// backupPolicy.backupIntervalInSecond there is one backup only. A time that was missed is made up for once.
+	// backupPolicy.backupIntervalInSecond there is one backup only. A time that was missed is made up for once. A backup that
+	// fails is tried again, at last every 5 minutes, until the next one is due; one only for a day. What can go no better before
+	// somebody acts is given up at once.
 	// +kubebuilder:validation:MaxLength=256
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Schedule",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:text"},order=22
@@ -144,8 +146,8 @@ const (
 // BackupPolicy says how often, how long, and how many are kept. A backup is kept if any of maxBackups and keep wants it,
 // and maxAge has not run out; the last good one of each etcd cluster ID always is, and each is counted for itself.
 type BackupPolicy struct {
-	// timeoutInSecond is how long one backup may take, its check included; 60 if 0 with storageType, as it always was, and
-	// 3600 with storage.
+	// timeoutInSecond is how long one try of a backup may take, its check included; 60 if 0 with storageType, as it always was,
+	// and 3600 with storage. A check that does not fit into it is made by the next try, which has all that time for it.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=3153600000
 	// +optional

@@ -31,6 +31,10 @@ var (
 		Name: "etcd_operator_backup_snapshots",
 		Help: "Good backups in the storage, as of the last one.",
 	}, backupLabels)
+	backupStale = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "etcd_operator_backup_stale",
+		Help: "1 if the newest snapshot is stale, for no member that answered had a quorum at its back, 0 if it is not.",
+	}, backupLabels)
 	backupFailures = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "etcd_operator_backup_failures_total",
 		Help: "Tries that failed, by reason.",
@@ -39,7 +43,7 @@ var (
 
 func init() {
 	metrics.Registry.MustRegister(
-		backupLastSuccess, backupAttempt, backupDuration, backupSize, backupSnapshots, backupFailures)
+		backupLastSuccess, backupAttempt, backupDuration, backupSize, backupSnapshots, backupStale, backupFailures)
 }
 
 // BackupSeen is what the status of an EtcdBackup tells.
@@ -48,6 +52,8 @@ type BackupSeen struct {
 	LastSuccess *time.Time
 	// Attempted is true if any try is over, Succeeded if the last one succeeded.
 	Attempted, Succeeded bool
+	// Stale is true if the newest snapshot is.
+	Stale bool
 	// Size of the last good backup in the storage, in bytes, and how many there are.
 	Size      int64
 	Snapshots int32
@@ -56,11 +62,8 @@ type BackupSeen struct {
 // SetBackup shows what is known of an EtcdBackup.
 func SetBackup(namespace, name string, seen BackupSeen) {
 	if seen.Attempted {
-		value := 0.0
-		if seen.Succeeded {
-			value = 1
-		}
-		backupAttempt.WithLabelValues(namespace, name).Set(value)
+		backupAttempt.WithLabelValues(namespace, name).Set(number(seen.Succeeded))
+		backupStale.WithLabelValues(namespace, name).Set(number(seen.Stale))
 	}
 	if seen.LastSuccess == nil {
 		return
@@ -68,6 +71,13 @@ func SetBackup(namespace, name string, seen BackupSeen) {
 	backupLastSuccess.WithLabelValues(namespace, name).Set(float64(seen.LastSuccess.Unix()))
 	backupSize.WithLabelValues(namespace, name).Set(float64(seen.Size))
 	backupSnapshots.WithLabelValues(namespace, name).Set(float64(seen.Snapshots))
+}
+
+func number(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 // BackupTook notes how long a good backup took.
@@ -84,7 +94,7 @@ func BackupFailed(namespace, name, reason string) {
 func ForgetBackup(namespace, name string) {
 	labels := prometheus.Labels{"namespace": namespace, "name": name}
 	for _, gauge := range []*prometheus.GaugeVec{
-		backupLastSuccess, backupAttempt, backupDuration, backupSize, backupSnapshots,
+		backupLastSuccess, backupAttempt, backupDuration, backupSize, backupSnapshots, backupStale,
 	} {
 		gauge.Delete(labels)
 	}

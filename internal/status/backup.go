@@ -62,13 +62,16 @@ func recordRun(s *v1beta2.EtcdBackupStatus, in BackupInput) {
 		s.Run.Step = starting
 	case backup.Recount:
 		s.Run.Started = metav1.NewTime(in.Observed.Now)
+		if s.Run.Began.After(in.Observed.Now) {
+			s.Run.Began = new(s.Run.Started)
+		}
 	case backup.Wait:
 		follow(s.Run, in)
 	case backup.Retry:
-		fail(s, in.Observed.Run, a.Failure)
+		fail(s, in, a.Failure)
 		s.Run.RetryAfter = new(metav1.NewTime(a.After))
 	case backup.GiveUp:
-		fail(s, in.Observed.Run, a.Failure)
+		fail(s, in, a.Failure)
 		s.LastDue, s.Run = new(s.Run.Due), nil
 	case backup.Finish:
 		succeed(s, in.Result)
@@ -80,13 +83,17 @@ func recordRun(s *v1beta2.EtcdBackupStatus, in BackupInput) {
 }
 
 func runOf(b *v1beta2.EtcdBackup, r backup.Run) *v1beta2.BackupRun {
-	return &v1beta2.BackupRun{
+	run := &v1beta2.BackupRun{
 		Task: v1beta2.BackupTask(r.Task), Due: metav1.NewTime(r.Due), Generation: b.Generation,
 		AgentRun: v1beta2.AgentRun{
 			Attempt: int32(r.Attempt), Started: metav1.NewTime(r.Started), //nolint:gosec // a few at most
 			Pod: backup.PodName(b.Name, r),
 		},
 	}
+	if !r.Began.IsZero() {
+		run.Began = new(metav1.NewTime(r.Began))
+	}
+	return run
 }
 
 // follow writes down how far the pod is.
@@ -100,12 +107,40 @@ func follow(run *v1beta2.BackupRun, in BackupInput) {
 	}
 }
 
-// fail tells clients of coreos/etcd-operator why a try failed.
-func fail(s *v1beta2.EtcdBackupStatus, run *backup.Run, why retry.Problem) {
+// fail tells clients of coreos/etcd-operator why a try failed, and what it has left that is of some use.
+func fail(s *v1beta2.EtcdBackupStatus, in BackupInput, why retry.Problem) {
 	s.Reason = why.Reason + ": " + why.Message
-	if run.Task == backup.TaskBackup {
-		s.Succeeded = false
+	if in.Observed.Run.Task != backup.TaskBackup {
+		return
 	}
+	s.Succeeded = false
+	if in.Result == nil {
+		return
+	}
+	forget(s, in.Result.Discarded)
+	if left := in.Result.Snapshot; left != nil {
+		keep(s, *left)
+		s.Snapshots = s.Snapshots[:min(len(s.Snapshots), maxSnapshots)]
+	}
+}
+
+// forget takes what was deleted off the list.
+func forget(s *v1beta2.EtcdBackupStatus, names ...string) {
+	s.Snapshots = slices.DeleteFunc(s.Snapshots, func(old v1beta2.SnapshotStatus) bool { return slices.Contains(names, old.Name) })
+}
+
+// keep puts a snapshot on the list, in the order that they were taken in, whatever the clocks said. That a check could not be
+// repeated does not undo it.
+func keep(s *v1beta2.EtcdBackupStatus, taken v1beta2.SnapshotStatus) {
+	i := slices.IndexFunc(s.Snapshots, func(old v1beta2.SnapshotStatus) bool { return old.Name == taken.Name })
+	if i < 0 {
+		s.Snapshots = slices.Insert(s.Snapshots, 0, taken)
+		return
+	}
+	if old := s.Snapshots[i]; old.SHA256 == taken.SHA256 && taken.VerifiedAt == nil {
+		taken.VerifiedAt, taken.Verification = old.VerifiedAt, old.Verification
+	}
+	s.Snapshots[i] = taken
 }
 
 func succeed(s *v1beta2.EtcdBackupStatus, result *agent.Result) {
@@ -119,14 +154,18 @@ func succeed(s *v1beta2.EtcdBackupStatus, result *agent.Result) {
 	if len(result.Lineages) > 0 {
 		s.Lineages = result.Lineages
 	}
-	s.Snapshots = slices.DeleteFunc(s.Snapshots, func(old v1beta2.SnapshotStatus) bool {
-		return old.Name == taken.Name || slices.Contains(result.Deleted, old.Name)
-	})
-	// In the order that they were taken in, whatever the clocks said.
-	s.Snapshots = slices.Insert(s.Snapshots, 0, taken)
+	// A backup that is put where another one was leaves its interim name.
+	s.Snapshots = slices.DeleteFunc(s.Snapshots, func(old v1beta2.SnapshotStatus) bool { return sameData(old, taken) })
+	forget(s, append(result.Deleted, result.Discarded)...)
+	keep(s, taken)
 	// What was deleted may not all have had room in the result: the latest are kept, so what is left is at the front.
 	left := min(len(s.Snapshots), maxSnapshots, max(int(result.Total), 1))
 	s.Snapshots = s.Snapshots[:left]
+}
+
+// sameData tells whether both are one backup, be it under another name.
+func sameData(a, b v1beta2.SnapshotStatus) bool {
+	return a.SHA256 == b.SHA256 && a.TakenAt.Equal(&b.TakenAt) && a.Revision == b.Revision
 }
 
 // reasons are those that a condition can have.

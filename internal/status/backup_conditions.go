@@ -2,6 +2,7 @@ package status
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -10,7 +11,6 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/plan/backup"
-	"github.com/etcdpilot/etcd-operator/internal/plan/retry"
 )
 
 func setBackupConditions(s *v1beta2.EtcdBackupStatus, in BackupInput) {
@@ -94,10 +94,13 @@ func backedUp(s *v1beta2.EtcdBackupStatus, in BackupInput) (value metav1.Conditi
 		return metav1.ConditionTrue, v1beta2.ReasonBackedUp, taken(s)
 	case backup.Retry:
 		if run.Task == backup.TaskBackup {
-			return metav1.ConditionFalse, a.Failure.Reason, fmt.Sprintf("try %d of %d: %s", run.Attempt, retry.Attempts, a.Failure.Message)
+			return metav1.ConditionFalse, a.Failure.Reason, fmt.Sprintf("try %d: %s", run.Attempt, a.Failure.Message)
 		}
 	case backup.GiveUp:
 		return metav1.ConditionFalse, a.Failure.Reason, fmt.Sprintf("given up after try %d: %s", run.Attempt, a.Failure.Message)
+	}
+	if wait, waits := in.Action.(backup.Wait); waits && Late(in.Observed, wait) {
+		return metav1.ConditionFalse, wait.Reason, "no backup was taken when it was due: " + wait.Message
 	}
 	if meta.FindStatusCondition(s.Conditions, v1beta2.ConditionBackedUp) == nil {
 		return metav1.ConditionUnknown, v1beta2.ReasonNoBackupYet, "no try to take a backup is over yet"
@@ -105,11 +108,18 @@ func backedUp(s *v1beta2.EtcdBackupStatus, in BackupInput) (value metav1.Conditi
 	return "", "", ""
 }
 
+// Late tells whether backups are left out because of what is waited for: that the last one was good says little then.
+func Late(o backup.Observed, wait backup.Wait) bool {
+	return wait.Reason == v1beta2.ReasonWaitingForStorage && o.Run == nil && o.Overdue()
+}
+
 func taken(s *v1beta2.EtcdBackupStatus) string {
 	if len(s.Snapshots) == 0 {
 		return "the backup was taken"
 	}
-	latest := s.Snapshots[0]
+	latest := s.Snapshots[max(slices.IndexFunc(s.Snapshots, func(one v1beta2.SnapshotStatus) bool {
+		return s.LastSuccessDate.Equal(&one.TakenAt)
+	}), 0)]
 	return fmt.Sprintf("%s has revision %d of etcd %s, %s", latest.Name, latest.Revision, latest.EtcdVersion, Bytes(latest.Size))
 }
 

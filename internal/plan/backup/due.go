@@ -26,12 +26,7 @@ func (o Observed) Due() (due, next time.Time) {
 	case o.Schedule == nil:
 		return o.Created, time.Time{}
 	}
-	last := o.LastDue
-	if every, interval := o.Schedule.(Every); last.IsZero() && interval {
-		last = o.Created.Add(-time.Duration(every)) // the first one is due at once
-	} else if last.IsZero() {
-		last = o.Created
-	}
+	last := o.last()
 	if last.After(o.Now.Add(retry.Slack)) {
 		// What was done is of a future that is not to be waited for: a run is due at once, and from then on as ever.
 		return o.Now, o.Schedule.Next(o.Now)
@@ -41,6 +36,44 @@ func (o Observed) Due() (due, next time.Time) {
 		due, next = next, o.Schedule.Next(next)
 	}
 	return due, next
+}
+
+// last is the time after which a run is due: when the last one was.
+func (o Observed) last() time.Time {
+	every, interval := o.Schedule.(Every)
+	switch {
+	case !o.LastDue.IsZero():
+		return o.LastDue
+	case interval:
+		return o.Created.Add(-time.Duration(every)) // the first one is due at once
+	}
+	return o.Created
+}
+
+// Overdue tells whether so much time has passed without a run that another one was to follow it.
+func (o Observed) Overdue() bool {
+	if o.Schedule == nil {
+		return false
+	}
+	due, _ := o.Due()
+	return due.After(o.Schedule.Next(o.last()))
+}
+
+// onceLimit is how long one backup only is tried, which nothing supersedes.
+const onceLimit = 24 * time.Hour
+
+// exhausted tells whether the run is to end rather than to be tried again at that time: the next one is due by then, or a day
+// has passed. An outage of hours costs no more than these hours.
+func (o Observed) exhausted(again time.Time) bool {
+	if o.Schedule != nil {
+		due, next := o.Due()
+		return due.After(o.Run.Due) || !next.IsZero() && again.After(next)
+	}
+	began := o.Run.Began
+	if began.IsZero() {
+		began = o.Run.Started
+	}
+	return again.Sub(began) > onceLimit
 }
 
 // near is a time from which few steps lead to now, and that is not before the last one: nobody wants to count the minutes

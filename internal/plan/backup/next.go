@@ -48,13 +48,13 @@ func (o Observed) begin() Action {
 	if action := tidy(o.Strays, o.Now); action != nil {
 		return action
 	}
-	return Start{Run: Run{Task: TaskBackup, Due: due, Attempt: 1, Started: o.Now}}
+	return Start{Run: Run{Task: TaskBackup, Due: due, Attempt: 1, Began: o.Now, Started: o.Now}}
 }
 
 func (o Observed) queue() Action {
 	return Wait{
 		Reason: v1beta2.ReasonWaitingForStorage, After: 2 * retry.Poll,
-		Message: fmt.Sprintf("EtcdBackup %s is at work on the same storage", o.Ahead),
+		Message: fmt.Sprintf("EtcdBackup %s is at work where this one writes, too", o.Ahead),
 	}
 }
 
@@ -128,15 +128,13 @@ func (o Observed) await() Action {
 // Refused decides what follows if Kubernetes does not take the pod of a try: the try has failed.
 func Refused(o Observed, why retry.Problem) Action { return o.failed(why, false) }
 
-// failed ends a try. Another time that is due meanwhile takes the place of another try.
+// failed ends a try. Whatever may go away by itself is tried again for as long as the backup is of use. What is damaged each
+// time is not: it loads etcd and the storage, and whatever is at fault does not mend itself.
 func (o Observed) failed(why retry.Problem, hopeless bool) Action {
 	after := o.Now.Add(retry.Delay(o.Run.Attempt))
-	if o.Run.Task == TaskBackup {
-		_, next := o.Due()
-		superseded := !next.IsZero() && after.After(next)
-		if hopeless || o.Run.Attempt >= retry.Attempts || superseded {
-			return GiveUp{Failure: why}
-		}
+	damaged := why.Reason == v1beta2.ReasonSnapshotDamaged && o.Run.Attempt >= retry.Attempts
+	if o.Run.Task == TaskBackup && (hopeless || damaged || o.exhausted(after)) {
+		return GiveUp{Failure: why}
 	}
 	return Retry{Failure: why, After: after}
 }
@@ -152,7 +150,8 @@ func (o Observed) again() Action {
 	if action := tidy(o.pods(), o.Now); action != nil {
 		return action
 	}
-	return Start{Run: Run{Task: o.Run.Task, Due: o.Run.Due, Attempt: o.Run.Attempt + 1, Started: o.Now}}
+	next := Run{Task: o.Run.Task, Due: o.Run.Due, Attempt: o.Run.Attempt + 1, Began: o.Run.Began, Started: o.Now}
+	return Start{Run: next}
 }
 
 // pods are all of this EtcdBackup's.
@@ -182,5 +181,5 @@ func (o Observed) end() Action {
 	if o.Problem != nil {
 		return Blocked(*o.Problem)
 	}
-	return Start{Run: Run{Task: TaskClean, Due: o.Now, Attempt: 1, Started: o.Now}}
+	return Start{Run: Run{Task: TaskClean, Due: o.Now, Attempt: 1, Began: o.Now, Started: o.Now}}
 }

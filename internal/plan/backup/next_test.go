@@ -56,6 +56,20 @@ func TestDue(t *testing.T) {
 	}
 }
 
+// TestOverdue wants it to be said that backups are left out.
+func TestOverdue(t *testing.T) {
+	hourly := Observed{Now: noon, Schedule: Every(time.Hour)}
+	for ago, want := range map[time.Duration]bool{time.Minute: false, time.Hour: false, 119 * time.Minute: false, 2 * time.Hour: true} {
+		hourly.LastDue = at(-ago)
+		if got := hourly.Overdue(); got != want {
+			t.Errorf("the last one was due %s ago: got %v", ago, got)
+		}
+	}
+	if once := (Observed{Now: noon, Created: at(-99 * time.Hour)}); once.Overdue() {
+		t.Error("nothing follows the only one")
+	}
+}
+
 func TestNext(t *testing.T) {
 	failure := retry.Problem{Reason: "NoSuchBucket", Message: "make it"}
 	run := func(attempt int) *Run {
@@ -65,12 +79,19 @@ func TestNext(t *testing.T) {
 	failed := func(attempt int, r *retry.Result) Observed {
 		return Observed{Created: noon, Timeout: time.Hour, Run: run(attempt), Pod: pod(r)}
 	}
-	lost := retry.Problem{Reason: v1beta2.ReasonAgentLost}
+	lost, damaged := retry.Problem{Reason: v1beta2.ReasonAgentLost}, retry.Problem{Reason: v1beta2.ReasonSnapshotDamaged}
+	longAgo := run(99)
+	longAgo.Began = at(-24 * time.Hour)
+	nightly := func(attempt int) *Run {
+		r := run(attempt)
+		r.Due, r.Began = at(-time.Hour), at(-time.Hour)
+		return r
+	}
 	for title, c := range map[string]struct {
 		o    Observed
 		want Action
 	}{
-		"due":       {Observed{Created: noon}, Start{Run{Task: TaskBackup, Due: noon, Attempt: 1, Started: noon}}},
+		"due":       {Observed{Created: noon}, Start{Run{Task: TaskBackup, Due: noon, Attempt: 1, Began: noon, Started: noon}}},
 		"suspended": {Observed{Created: noon, Suspended: true}, Idle{Reason: v1beta2.ReasonSuspended}},
 		"the spec cannot be carried out": {
 			Observed{Created: noon, Problem: &failure}, Blocked(failure),
@@ -113,10 +134,36 @@ func TestNext(t *testing.T) {
 			Observed{Timeout: time.Hour, Run: &Run{Task: TaskBackup, Attempt: 1, Started: at(-6 * time.Minute)}, Pod: &retry.Pod{}},
 			Retry{Failure: retry.Problem{Reason: v1beta2.ReasonPodCannotStart}, After: at(10 * time.Second)},
 		},
-		"done":      {failed(1, &retry.Result{}), Finish{}},
-		"failed":    {failed(2, &retry.Result{Failure: &failure}), Retry{failure, at(20 * time.Second)}},
-		"in vain":   {failed(1, &retry.Result{Failure: &failure, Hopeless: true}), GiveUp{failure}},
-		"too often": {failed(retry.Attempts, &retry.Result{Failure: &failure}), GiveUp{failure}},
+		"done":    {failed(1, &retry.Result{}), Finish{}},
+		"failed":  {failed(2, &retry.Result{Failure: &failure}), Retry{failure, at(20 * time.Second)}},
+		"in vain": {failed(1, &retry.Result{Failure: &failure, Hopeless: true}), GiveUp{failure}},
+		"failed often, and it may still go away": {
+			failed(99, &retry.Result{Failure: &failure}), Retry{failure, at(5 * time.Minute)},
+		},
+		"a day has passed for the one that was asked for": {
+			Observed{Created: noon, Timeout: time.Hour, Run: longAgo, Pod: pod(&retry.Result{Failure: &failure})}, GiveUp{failure},
+		},
+		"damaged again":     {failed(retry.Attempts-1, &retry.Result{Failure: &damaged}), Retry{damaged, at(160 * time.Second)}},
+		"damaged each time": {failed(retry.Attempts, &retry.Result{Failure: &damaged}), GiveUp{damaged}},
+		"an outage in the night": {
+			Observed{
+				Timeout: time.Hour, LastDue: at(-24 * time.Hour), Schedule: Every(23 * time.Hour), Run: nightly(99),
+				Pod: pod(&retry.Result{Failure: &failure}),
+			}, Retry{failure, at(5 * time.Minute)},
+		},
+		"an outage until the next night": {
+			Observed{
+				Timeout: time.Hour, LastDue: at(-46*time.Hour + 4*time.Minute), Schedule: Every(23 * time.Hour), Run: nightly(270),
+				Pod: pod(&retry.Result{Failure: &failure}),
+			}, GiveUp{failure},
+		},
+		"another one became due while it was tried": {
+			Observed{
+				Timeout: time.Hour, LastDue: at(-47 * time.Hour), Schedule: Every(23 * time.Hour),
+				Run: &Run{Task: TaskBackup, Due: at(-24 * time.Hour), Attempt: 2, Started: at(-2 * time.Hour), Made: true},
+				Pod: pod(&retry.Result{Failure: &failure}),
+			}, GiveUp{failure},
+		},
 		"the pod was killed": {
 			Observed{Timeout: time.Hour, Run: run(1), Pod: &retry.Pod{Ended: true}}, Retry{lost, at(10 * time.Second)},
 		},
@@ -145,7 +192,8 @@ func TestNext(t *testing.T) {
 			Observed{Run: &Run{Task: TaskBackup, RetryAfter: noon}, Ahead: "b"}, Wait{Reason: v1beta2.ReasonWaitingForStorage},
 		},
 		"another try": {
-			Observed{Run: &Run{Task: TaskBackup, Attempt: 1, RetryAfter: noon}}, Start{Run{Task: TaskBackup, Attempt: 2, Started: noon}},
+			Observed{Run: &Run{Task: TaskBackup, Attempt: 1, Began: at(-time.Hour), RetryAfter: noon}},
+			Start{Run{Task: TaskBackup, Attempt: 2, Began: at(-time.Hour), Started: noon}},
 		},
 		"another try, though a lost node has the pod": {
 			Observed{
@@ -196,7 +244,7 @@ func TestEnd(t *testing.T) {
 		want Action
 	}{
 		"the objects stay":         {Observed{Run: &Run{Task: TaskBackup}, Pod: &retry.Pod{}}, Idle{Reason: v1beta2.ReasonTerminating}},
-		"the objects go":           {written, Start{Run{Task: TaskClean, Due: noon, Attempt: 1, Started: noon}}},
+		"the objects go":           {written, Start{Run{Task: TaskClean, Due: noon, Attempt: 1, Began: noon, Started: noon}}},
 		"there are none":           {Observed{Guarded: true, Clean: true}, Release{}},
 		"first what is under way":  {running, DeletePod{"p", "u"}},
 		"nobody knows where":       {blocked, Blocked(failure)},

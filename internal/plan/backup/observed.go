@@ -34,8 +34,8 @@ type Observed struct {
 	Pod *retry.Pod
 	// Strays are the other pods of this EtcdBackup, of tries that are over.
 	Strays []retry.Pod
-	// Ahead names another EtcdBackup that is at work on the same storage, empty if none is. It matters only to one that
-	// would start.
+	// Ahead names another EtcdBackup of the namespace that may be writing the same object, empty if none is. It matters only to
+	// one that would start.
 	Ahead string
 }
 
@@ -53,9 +53,10 @@ type Run struct {
 	Task Task
 	// Due names the run.
 	Due time.Time
-	// Attempt counts the tries, from 1. Started is when this one began.
-	Attempt int
-	Started time.Time
+	// Attempt counts the tries, from 1. Began is when the first one did, zero if that is not known, and Started when this one
+	// did.
+	Attempt        int
+	Began, Started time.Time
 	// Made is true once its pod was there.
 	Made bool
 	// RetryAfter is when the next try may begin, zero unless this one has failed.

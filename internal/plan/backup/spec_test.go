@@ -71,37 +71,52 @@ func TestSummerTime(t *testing.T) {
 }
 
 func TestOverlaps(t *testing.T) {
-	type place struct {
-		namespace, url, endpoint, claim, object string
-	}
+	type place struct{ url, endpoint, claim, object string }
 	of := func(p place) Place {
-		s := v1beta2.Storage{URL: p.url, Endpoint: p.endpoint, PersistentVolumeClaim: p.claim}
-		return PlaceOf(p.namespace, s, p.object)
+		return PlaceOf(v1beta2.Storage{URL: p.url, Endpoint: p.endpoint, PersistentVolumeClaim: p.claim}, p.object)
 	}
 	for title, c := range map[string]struct {
 		a, b place
 		want bool
 	}{
-		"one place":              {place{url: "s3://b/a"}, place{url: "s3://b/a/"}, true},
-		"of two namespaces":      {place{namespace: "m", url: "s3://b/a"}, place{namespace: "n", url: "s3://b/a"}, true},
-		"a folder and one in it": {place{url: "s3://b/a"}, place{url: "s3://b/a/c"}, true},
-		"a bucket and a folder":  {place{url: "s3://b"}, place{url: "s3://b/a"}, true},
-		"names that begin alike": {place{url: "s3://b/a"}, place{url: "s3://b/ab"}, false},
-		"other buckets":          {place{url: "s3://b/a"}, place{url: "s3://c/a"}, false},
-		"other clouds":           {place{url: "s3://b/a"}, place{url: "gs://b/a"}, false},
-		"other services":         {place{url: "s3://b", endpoint: "https://x"}, place{url: "s3://b"}, false},
-		"a service in two ways":  {place{url: "s3://b", endpoint: "https://X:443/"}, place{url: "s3://b", endpoint: "https://x"}, true},
-		"legacy, other keys":     {place{url: "s3://b/", object: "x"}, place{url: "s3://b/", object: "y"}, false},
-		"legacy, one in another": {place{url: "s3://b/", object: "x"}, place{url: "s3://b/", object: "x-y"}, true},
-		"legacy, in a folder":    {place{url: "s3://b/a", object: "x"}, place{url: "s3://b/a"}, true},
-		"one claim":              {place{namespace: "n", url: "file:///a", claim: "c"}, place{namespace: "n", url: "file:///", claim: "c"}, true},
-		"claims of one name":     {place{namespace: "m", url: "file:///a", claim: "c"}, place{namespace: "n", url: "file:///a", claim: "c"}, false},
+		"own names have the writer's tag": {place{url: "s3://b/a"}, place{url: "s3://b/a/"}, false},
+		"a bucket and a folder":           {place{url: "s3://b"}, place{url: "s3://b/a"}, false},
+		"legacy, one key":                 {place{url: "s3://b/a", object: "x"}, place{url: "s3://b/a/", object: "x"}, true},
+		"legacy, other keys":              {place{url: "s3://b/", object: "x"}, place{url: "s3://b/", object: "y"}, false},
+		"legacy, one in another":          {place{url: "s3://b/", object: "x"}, place{url: "s3://b/", object: "x-y"}, true},
+		"legacy, and own names":           {place{url: "s3://b/a", object: "x"}, place{url: "s3://b/a"}, false},
+		"other folders":                   {place{url: "s3://b/a", object: "x"}, place{url: "s3://b/ab", object: "x"}, false},
+		"other buckets":                   {place{url: "s3://b/a", object: "x"}, place{url: "s3://c/a", object: "x"}, false},
+		"other clouds":                    {place{url: "s3://b/a", object: "x"}, place{url: "gs://b/a", object: "x"}, false},
+		"other services":                  {place{url: "s3://b", endpoint: "https://x", object: "x"}, place{url: "s3://b", object: "x"}, false},
+		"a service in two ways": {
+			place{url: "s3://b", endpoint: "https://X:443/", object: "x"}, place{url: "s3://b", endpoint: "https://x", object: "x"}, true,
+		},
+		"one claim":  {place{url: "file:///a", claim: "c"}, place{url: "file:///", claim: "c"}, true},
+		"two claims": {place{url: "file:///a", claim: "c"}, place{url: "file:///a", claim: "d"}, false},
 	} {
 		t.Run(title, func(t *testing.T) {
 			if a, b := of(c.a), of(c.b); a.Overlaps(b) != c.want || b.Overlaps(a) != c.want {
 				t.Errorf("%+v and %+v: want %v both ways", a, b, c.want)
 			}
 		})
+	}
+}
+
+func TestHolds(t *testing.T) {
+	for title, c := range map[string]struct {
+		run  *Run
+		want bool
+	}{
+		"none":                         {nil, false},
+		"at work":                      {&Run{Started: at(-time.Hour)}, true},
+		"between two tries":            {&Run{Started: at(-time.Hour), RetryAfter: noon}, false},
+		"for longer than it may":       {&Run{Started: at(-7 * time.Hour)}, false},
+		"since the clock was set back": {&Run{Started: at(time.Hour)}, true},
+	} {
+		if got := c.run.Holds(noon); got != c.want {
+			t.Errorf("%s: got %v", title, got)
+		}
 	}
 }
 

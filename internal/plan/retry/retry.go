@@ -11,7 +11,8 @@ import (
 )
 
 const (
-	// Attempts is how often a task is tried before it is given up.
+	// Attempts is how often a task of an EtcdRestore is tried before it is given up, and one of an EtcdBackup that saves
+	// nothing but what is damaged. What else an EtcdBackup is to do is tried for longer.
 	Attempts = 6
 	// Poll is how often a pod at work is asked how far it is; what becomes of it is watched.
 	Poll = 5 * time.Second
