@@ -26,8 +26,6 @@ type agentPods struct {
 	seen *retry.Pod
 	// result is what it has left, nil if nothing.
 	result *agent.Result
-	// silent is true if it was asked how far it is, and did not say.
-	silent bool
 	// strays are the other pods, of tries that are over.
 	strays []retry.Pod
 }

@@ -4,21 +4,27 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"slices"
 	"strconv"
+	"sync"
 	"time"
+
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/etcdpilot/etcd-operator/internal/agent"
 )
 
 const (
-	// unheard is the next look after a pod did not say how far it is: to ask it keeps the one worker waiting. It may not have
-	// begun to answer, or nobody may reach it from here.
-	unheard = 20 * time.Second
-	// progressPatience is how long a pod may take to say how far it is. It keeps a worker waiting.
+	// progressPatience is how long a pod may take to say how far it is. Many do not at all: they have not begun to, or nobody
+	// may reach them from here.
 	progressPatience = time.Second
+	// progressAskers is how many pods are asked at the same time. The others are asked later.
+	progressAskers = 32
+	// progressKept is how long an answer is kept for whoever asked, who looks again every few seconds.
+	progressKept = time.Minute
 	// progressLimit is more than any answer has, in bytes.
 	progressLimit = 1 << 10
 )
@@ -35,36 +41,62 @@ var progressClient = &http.Client{
 	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 }
 
-// progress asks the pod how far it is, if it runs. That it does not say is no trouble: what becomes of it is watched.
-func (a *agentPods) progress(ctx context.Context) *agent.Progress {
+// asked is what the agents' pods were asked. A worker never waits for them: it gets the last answer, and has another one
+// asked for.
+var asked = progressAsker{asking: map[types.UID]bool{}, answers: map[types.UID]progressAnswer{}}
+
+// progressAsker is safe for concurrent use.
+type progressAsker struct {
+	mu      sync.Mutex
+	asking  map[types.UID]bool
+	answers map[types.UID]progressAnswer
+}
+
+type progressAnswer struct {
+	progress agent.Progress
+	at       time.Time
+}
+
+// ask returns what the pod with the address has said since it was asked last, nil if nothing, and has it asked again.
+func (p *progressAsker) ask(pod types.UID, ip string) *agent.Progress {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if ip != "" && !p.asking[pod] && len(p.asking) < progressAskers {
+		p.asking[pod] = true
+		go p.await(pod, ip)
+	}
+	answer, known := p.answers[pod]
+	if !known {
+		return nil
+	}
+	delete(p.answers, pod)
+	return &answer.progress
+}
+
+// await asks, and notes the answer. Whose pod is gone never comes for it.
+func (p *progressAsker) await(pod types.UID, ip string) {
+	progress, ok := askProgress(context.Background(), ip)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := time.Now()
+	maps.DeleteFunc(p.answers, func(_ types.UID, a progressAnswer) bool { return now.Sub(a.at) > progressKept })
+	delete(p.asking, pod)
+	if ok {
+		p.answers[pod] = progressAnswer{progress: progress, at: now}
+	}
+}
+
+// progress tells how far the pod has said it is, if it runs, nil if it has said nothing new. That is no trouble: what becomes
+// of it is watched.
+func (a *agentPods) progress() *agent.Progress {
 	if a.seen == nil || !a.seen.Running {
 		return nil
 	}
-	return a.ask(ctx, a.pod.Status.PodIP)
-}
-
-// ask asks whoever is at the address.
-func (a *agentPods) ask(ctx context.Context, ip string) *agent.Progress {
-	progress, ok := askProgress(ctx, ip)
-	if a.silent = !ok; a.silent {
-		return nil
-	}
-	return &progress
+	return asked.ask(a.pod.UID, a.pod.Status.PodIP)
 }
 
 func askProgress(ctx context.Context, ip string) (agent.Progress, bool) {
-	if ip == "" {
-		return agent.Progress{}, false
-	}
 	return readProgress(ctx, "http://"+net.JoinHostPort(ip, strconv.Itoa(agent.ProgressPort))+agent.ProgressPath)
-}
-
-// pause is the time until the next look at what is waited for.
-func (a *agentPods) pause(after time.Duration) time.Duration {
-	if a.silent {
-		return unheard
-	}
-	return after
 }
 
 func readProgress(ctx context.Context, url string) (agent.Progress, bool) {

@@ -31,7 +31,8 @@ import (
 
 // EtcdBackupReconciler has backups taken, by pods that have the storage's credentials: this process never sees them.
 //
-// There is one worker, and it does little: who may use a storage next is decided in one place, one after the other.
+// There is one worker, and it does little, and never waits for a pod: who may write an object next is decided in one place,
+// one after the other.
 type EtcdBackupReconciler struct {
 	// Client reads from the cache and writes.
 	Client client.Client

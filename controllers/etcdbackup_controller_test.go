@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
@@ -24,6 +25,11 @@ func TestEtcdBackup(t *testing.T) {
 		"retries":      backupRetries,
 		"edited":       backupEdited,
 		"shared":       backupShared,
+		"tenants":      backupTenants,
+		"held-up":      backupHeldUp,
+		"silent":       backupSilent,
+		"stale":        backupStale,
+		"unverified":   backupUnverified,
 		"cluster":      backupOfCluster,
 		"bad-spec":     backupBadSpec,
 		"at-once":      backupAtOnce,
@@ -169,11 +175,16 @@ func backupSnapshots(t *testing.T, w *backups) {
 	}
 }
 
+// backupRetries has the storage be away for more than five minutes: the backup is taken nevertheless, unless it is away for a
+// day.
 func backupRetries(t *testing.T, w *backups) {
 	w.backup(t, "b", asItIs)
 	names := map[string]bool{}
 	delay := 10 * time.Second
-	for try := 1; try <= 6; try++ {
+	try := 0
+	fail := func() time.Duration {
+		t.Helper()
+		try++
 		w.settle(t, "b")
 		pod := w.pod(t, "b")
 		names[pod.Name] = true
@@ -182,23 +193,28 @@ func backupRetries(t *testing.T, w *backups) {
 		if kept := w.pod(t, "b"); kept.Name != pod.Name {
 			t.Fatalf("the log of %s is gone", pod.Name)
 		}
-		if try < 6 && result.RequeueAfter != delay {
-			t.Fatalf("after try %d the next one comes in %s, want %s", try, result.RequeueAfter, delay)
-		}
 		w.says(t, "b", v1beta2.ConditionBackedUp, metav1.ConditionFalse, v1beta2.ReasonStorageTimeout, "it is said what to do")
+		return result.RequeueAfter
+	}
+	for range 8 {
+		if after := fail(); after != delay {
+			t.Fatalf("after try %d the next one comes in %s, want %s", try, after, delay)
+		}
 		w.later(delay)
-		delay *= 2
+		delay = min(2*delay, 5*time.Minute)
 	}
-	if len(names) != 6 {
-		t.Errorf("six tries had the pods %v", names)
+	if len(names) != try {
+		t.Errorf("%d tries had the pods %v", try, names)
 	}
-	w.says(t, "b", v1beta2.ConditionBackedUp, metav1.ConditionFalse, v1beta2.ReasonStorageTimeout, "given up after try 6")
+	if told := w.told(); strings.Count(told, "Warning StorageTimeout") != try {
+		t.Errorf("events:\n%s", told)
+	}
+	w.later(24 * time.Hour)
+	fail()
+	w.says(t, "b", v1beta2.ConditionBackedUp, metav1.ConditionFalse, v1beta2.ReasonStorageTimeout, "given up after try 9")
 	w.says(t, "b", v1beta2.ConditionProgressing, metav1.ConditionFalse, v1beta2.ReasonCompleted, "")
 	if s := w.read(t, "b").Status; s.Succeeded || s.Reason != "StorageTimeout: it is said what to do" || s.Run != nil {
 		t.Errorf("status %+v", s)
-	}
-	if told := w.told(); strings.Count(told, "Warning StorageTimeout") != 6 {
-		t.Errorf("events:\n%s", told)
 	}
 }
 
@@ -226,20 +242,27 @@ func backupEdited(t *testing.T, w *backups) {
 	}
 }
 
-// backupShared has three use a storage: two in one folder, the third in another.
-func backupShared(t *testing.T, w *backups) {
-	at := func(url string) func(*v1beta2.EtcdBackupSpec) {
-		return func(s *v1beta2.EtcdBackupSpec) { s.Storage.URL = url }
+// legacyKey is storage in coreos/etcd-operator's way: every backup has the same name.
+func legacyKey(path string) func(*v1beta2.EtcdBackupSpec) {
+	return func(s *v1beta2.EtcdBackupSpec) {
+		s.Storage, s.StorageType = nil, v1beta2.StorageTypeS3
+		s.S3 = &v1beta2.S3Storage{Path: path, AWSSecret: "aws"}
 	}
-	w.backup(t, "a", at("s3://shared/x"))
-	w.backup(t, "b", at("s3://shared/x/"))
-	w.backup(t, "c", at("s3://shared/y"))
-	for _, name := range []string{"a", "b", "c"} {
+}
+
+// backupShared has four use a storage: two write one object, the third another one, and names of the fourth are its own.
+func backupShared(t *testing.T, w *backups) {
+	w.backup(t, "a", legacyKey("shared/x"))
+	w.backup(t, "b", legacyKey("shared/x"))
+	w.backup(t, "c", legacyKey("shared/y"))
+	w.backup(t, "d", func(s *v1beta2.EtcdBackupSpec) { s.Storage.URL = "s3://shared" })
+	for _, name := range []string{"a", "b", "c", "d"} {
 		w.settle(t, name)
 	}
 	a := w.pod(t, "a")
 	w.pod(t, "c")
-	w.says(t, "b", v1beta2.ConditionProgressing, metav1.ConditionTrue, v1beta2.ReasonWaitingForStorage, w.namespace+"/a")
+	w.pod(t, "d")
+	w.says(t, "b", v1beta2.ConditionProgressing, metav1.ConditionTrue, v1beta2.ReasonWaitingForStorage, "EtcdBackup a is at work")
 	if pods := w.pods(t, "b"); len(pods) > 0 {
 		t.Fatalf("%s is at work beside %s", pods[0].Name, a.Name)
 	}
@@ -249,13 +272,64 @@ func backupShared(t *testing.T, w *backups) {
 	b := w.pod(t, "b")
 	w.later(time.Minute)
 	w.settle(t, "a")
-	w.says(t, "a", v1beta2.ConditionProgressing, metav1.ConditionTrue, v1beta2.ReasonWaitingForStorage, w.namespace+"/b")
+	w.says(t, "a", v1beta2.ConditionProgressing, metav1.ConditionTrue, v1beta2.ReasonWaitingForStorage, "EtcdBackup b is at work")
 	w.ends(t, b, w.taken(1, 1))
 	w.settle(t, "b")
 	w.settle(t, "a")
 	if again := w.pod(t, "a"); again.Name == a.Name {
 		t.Errorf("%s has no other try", a.Name)
 	}
+}
+
+// backupTenants has another namespace use the same bucket, which nobody has to prove that it may: nobody waits for it.
+func backupTenants(t *testing.T, w *backups) {
+	other := *w
+	other.namespace = w.namespace + "-other"
+	must(t, w.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: other.namespace}}))
+	long := func(s *v1beta2.EtcdBackupSpec) { s.BackupPolicy = &v1beta2.BackupPolicy{TimeoutInSecond: 3153600000} }
+	for name, change := range map[string]func(*v1beta2.EtcdBackupSpec){
+		"key": legacyKey("tenants/x"), "bucket": func(s *v1beta2.EtcdBackupSpec) { s.Storage.URL = "s3://tenants" },
+	} {
+		other.backup(t, name, func(s *v1beta2.EtcdBackupSpec) { change(s); long(s) })
+		other.settle(t, name)
+		other.pod(t, name)
+		w.backup(t, name, change)
+		w.settle(t, name)
+		w.pod(t, name)
+	}
+}
+
+// backupHeldUp has one hold an object for a hundred years. It is said that backups are left out, and waited for no more than
+// some hours.
+func backupHeldUp(t *testing.T, w *backups) {
+	w.backup(t, "b", func(s *v1beta2.EtcdBackupSpec) { hourly(s); legacyKey("held/x")(s) })
+	w.settle(t, "b")
+	w.ends(t, w.pod(t, "b"), w.taken(1, 1))
+	w.settle(t, "b")
+	w.backup(t, "a", func(s *v1beta2.EtcdBackupSpec) {
+		legacyKey("held/x")(s)
+		s.BackupPolicy = &v1beta2.BackupPolicy{TimeoutInSecond: 3153600000}
+	})
+	w.settle(t, "a")
+	w.runs(t, w.pod(t, "a"), "127.0.0.1")
+	w.later(time.Hour)
+	w.settle(t, "b")
+	w.says(t, "b", v1beta2.ConditionProgressing, metav1.ConditionTrue, v1beta2.ReasonWaitingForStorage, "EtcdBackup a")
+	w.says(t, "b", v1beta2.ConditionBackedUp, metav1.ConditionTrue, v1beta2.ReasonBackedUp, "")
+	w.told()
+	w.later(time.Hour)
+	for range 2 {
+		w.settle(t, "b")
+	}
+	w.says(t, "b", v1beta2.ConditionBackedUp, metav1.ConditionFalse, v1beta2.ReasonWaitingForStorage, "EtcdBackup a")
+	if told := w.told(); strings.Count(told, "Warning WaitingForStorage") != 1 {
+		t.Errorf("events:\n%s", told)
+	}
+	w.later(5 * time.Hour)
+	w.settle(t, "b")
+	w.ends(t, w.pod(t, "b"), w.taken(2, 2))
+	w.settle(t, "b")
+	w.says(t, "b", v1beta2.ConditionBackedUp, metav1.ConditionTrue, v1beta2.ReasonBackedUp, "revision 2")
 }
 
 // backupAtOnce takes one beside a schedule, which goes on as if there was none.

@@ -57,7 +57,7 @@ func (r *EtcdBackupReconciler) farewell(p *backupPass) {
 func untilBackup(p *backupPass) time.Duration {
 	switch a := p.action.(type) {
 	case backup.Wait:
-		return p.pause(a.After)
+		return a.After
 	case backup.Idle:
 		if a.Next.IsZero() {
 			return 0
@@ -74,7 +74,7 @@ func untilBackup(p *backupPass) time.Duration {
 func (r *EtcdBackupReconciler) writeBackupStatus(ctx context.Context, p *backupPass, err error) error {
 	b := p.object
 	b.Status = status.Backup(status.BackupInput{
-		Backup: b, Observed: p.observed, Action: p.action, Result: p.result, Progress: progressOf(ctx, p), Err: err,
+		Backup: b, Observed: p.observed, Action: p.action, Result: p.result, Progress: progressOf(p), Err: err,
 	})
 	if equality.Semantic.DeepEqual(p.before, &b.Status) {
 		return nil
@@ -82,13 +82,13 @@ func (r *EtcdBackupReconciler) writeBackupStatus(ctx context.Context, p *backupP
 	return r.Client.Status().Update(ctx, b)
 }
 
-// progressOf asks the pod how far it is, if it is at work.
-func progressOf(ctx context.Context, p *backupPass) *agent.Progress {
+// progressOf tells how far the pod is, if it is at work.
+func progressOf(p *backupPass) *agent.Progress {
 	wait, ok := p.action.(backup.Wait)
 	if !ok || wait.Reason != v1beta2.ReasonBackingUp && wait.Reason != v1beta2.ReasonCleaning {
 		return nil
 	}
-	return p.progress(ctx)
+	return p.progress()
 }
 
 // tell writes the events and the metrics of what has taken effect.

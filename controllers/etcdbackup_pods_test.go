@@ -53,7 +53,7 @@ func backupLostPod(t *testing.T, w *backups) {
 	w.settle(t, "b")
 	must(t, w.Delete(t.Context(), w.pod(t, "b")))
 	w.settle(t, "b")
-	w.says(t, "b", v1beta2.ConditionBackedUp, metav1.ConditionFalse, v1beta2.ReasonAgentLost, "try 2 of 6: the pod was deleted")
+	w.says(t, "b", v1beta2.ConditionBackedUp, metav1.ConditionFalse, v1beta2.ReasonAgentLost, "try 2: the pod was deleted")
 	w.later(20 * time.Second)
 	w.settle(t, "b")
 	w.ends(t, w.pod(t, "b"), w.taken(1, 1))

@@ -3,6 +3,7 @@ package controllers_test
 import (
 	"errors"
 	"fmt"
+	"net"
 	"testing"
 	"time"
 
@@ -24,15 +25,44 @@ func backupProgress(t *testing.T, w *backups) {
 	w.backup(t, "b", asItIs)
 	w.settle(t, "b")
 	w.runs(t, w.pod(t, "b"), ip)
-	if result := w.settle(t, "b"); result.RequeueAfter < 3*time.Second {
-		t.Errorf("it is asked again in %s", result.RequeueAfter)
-	}
+	await(t, "an answer", func() error {
+		if result := w.settle(t, "b"); result.RequeueAfter < 3*time.Second {
+			t.Errorf("it is asked again in %s", result.RequeueAfter)
+		}
+		if run := w.read(t, "b").Status.Run; run.Bytes == 0 {
+			return fmt.Errorf("the run is %+v", run)
+		}
+		return nil
+	})
 	w.says(t, "b", v1beta2.ConditionProgressing, metav1.ConditionTrue, v1beta2.ReasonBackingUp, "Saving, 300Mi so far")
 	version := w.read(t, "b").ResourceVersion
 	w.settle(t, "b")
 	if b := w.read(t, "b"); b.ResourceVersion != version || b.Status.Run.Bytes != 300<<20 {
 		t.Errorf("nothing is new, and written: %+v", b.Status.Run)
 	}
+}
+
+// backupSilent has pods that take connections and say nothing, more than are asked at the same time. The worker goes on.
+func backupSilent(t *testing.T, w *backups) {
+	const pods = 40
+	ip := loopback(202)
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", fmt.Sprintf("%s:%d", ip, agent.ProgressPort))
+	must(t, err)
+	defer func() { must(t, l.Close()) }()
+	for i := range pods {
+		name := fmt.Sprintf("b-%d", i)
+		w.backup(t, name, asItIs)
+		w.settle(t, name)
+		w.runs(t, w.pod(t, name), ip)
+	}
+	began := time.Now()
+	for i := range pods {
+		w.settle(t, fmt.Sprintf("b-%d", i))
+	}
+	if took := time.Since(began); took > pods*time.Second/2 {
+		t.Errorf("a pass by %d pods took %s: each was waited for", pods, took)
+	}
+	w.says(t, "b-0", v1beta2.ConditionProgressing, metav1.ConditionTrue, v1beta2.ReasonBackingUp, "")
 }
 
 // backupMetrics wants metrics of an EtcdBackup as long as there is one.

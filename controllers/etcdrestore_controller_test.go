@@ -116,12 +116,22 @@ func (s *stage) progresses(t *testing.T, pod *corev1.Pod) {
 	t.Helper()
 	const ip = "127.0.0.71"
 	s.runs(t, pod, ip)
-	if result := s.step(t, "r"); result.RequeueAfter != 20*time.Second {
-		t.Errorf("a pod that does not answer is asked again in %s", result.RequeueAfter)
+	if result := s.step(t, "r"); result.RequeueAfter != 5*time.Second {
+		t.Errorf("a pod that does not answer is looked at again in %s", result.RequeueAfter)
 	}
 	serveProgress(t, ip, agent.Progress{Step: agent.StepReading, Bytes: 4711})
-	s.until(t, "r", "progress", func(o *v1beta2.EtcdRestore) bool {
-		return o.Status.Run.Step == "Reading" && o.Status.Run.Bytes == 4711
+	s.answers(t, "r", func(run *v1beta2.AgentRun) bool { return run.Step == "Reading" && run.Bytes == 4711 })
+}
+
+// answers waits until the run says what its pod does, which is asked beside the steps.
+func (s *stage) answers(t *testing.T, name string, holds func(*v1beta2.AgentRun) bool) {
+	t.Helper()
+	await(t, "an answer of the pod", func() error {
+		s.step(t, name)
+		if o := s.restore(t, name); o.Status.Run == nil || !holds(o.Status.Run) {
+			return fmt.Errorf("it is %s", pretty(o))
+		}
+		return nil
 	})
 }
 

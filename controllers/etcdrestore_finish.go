@@ -49,7 +49,7 @@ func untilNext(p *restorePass) time.Duration {
 	case restore.Idle:
 		return 0
 	case restore.Wait:
-		return p.pause(a.After)
+		return a.After
 	case restore.Blocked:
 		return wait.Jitter(heartbeat, 0.2)
 	default:
@@ -65,7 +65,7 @@ func (r *EtcdRestoreReconciler) writeStatus(ctx context.Context, p *restorePass,
 	}
 	s := &p.object.Status
 	if _, waits := p.action.(restore.Wait); waits {
-		p.follow(ctx)
+		p.follow()
 	}
 	describeRestore(p, err)
 	if equality.Semantic.DeepEqual(p.before, s) {

@@ -180,9 +180,8 @@ func (s *stage) memberRestores(t *testing.T) {
 		must(t, s.Status().Update(t.Context(), pod))
 	}
 	state(corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.Now()}})
-	s.until(t, "grown", "progress", func(o *v1beta2.EtcdRestore) bool {
-		run := o.Status.Run
-		return run != nil && run.Pod == "growing-2" && run.Attempt == 2 && run.Step == "Reading" && run.Bytes == 4711
+	s.answers(t, "grown", func(run *v1beta2.AgentRun) bool {
+		return run.Pod == "growing-2" && run.Attempt == 2 && run.Step == "Reading" && run.Bytes == 4711
 	})
 	state(corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Reason: "Completed"}})
 	s.until(t, "grown", "the end of it", func(o *v1beta2.EtcdRestore) bool { return o.Status.Run == nil })

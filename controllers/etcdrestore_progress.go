@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
@@ -17,7 +18,8 @@ import (
 // memberRun is the container of a member's pod that makes its data of the snapshot.
 type memberRun struct {
 	v1beta2.AgentRun
-	ip string
+	uid types.UID
+	ip  string
 }
 
 // memberRunOf is nil unless the container runs.
@@ -31,7 +33,7 @@ func memberRunOf(pod *corev1.Pod) *memberRun {
 	}
 	return &memberRun{
 		AgentRun: v1beta2.AgentRun{Pod: pod.Name, Attempt: all[i].RestartCount + 1, Started: all[i].State.Running.StartedAt},
-		ip:       pod.Status.PodIP,
+		uid:      pod.UID, ip: pod.Status.PodIP,
 	}
 }
 
@@ -57,16 +59,16 @@ func observeMemberRun(ctx context.Context, reader client.Reader, p *restorePass)
 }
 
 // follow writes down how far the pod at work is.
-func (p *restorePass) follow(ctx context.Context) {
+func (p *restorePass) follow() {
 	s := &p.object.Status
 	var progress *agent.Progress
 	switch {
 	case p.observed.Phase == v1beta2.RestoreReplacing:
 		if s.Run = p.member.after(s.Run); p.member != nil {
-			progress = p.ask(ctx, p.member.ip)
+			progress = asked.ask(p.member.uid, p.member.ip)
 		}
 	case p.pod != nil && p.observed.Run.RetryAfter.IsZero():
-		progress = p.progress(ctx)
+		progress = p.progress()
 	}
 	if progress != nil {
 		s.Run.Step, s.Run.Bytes = string(progress.Step), progress.Bytes

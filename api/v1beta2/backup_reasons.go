@@ -4,7 +4,8 @@ package v1beta2
 // to do) and ConditionProgressing (true while a backup is under way, or waits for something).
 const (
 	// ConditionBackedUp is true if the last try to take a backup succeeded, false if it failed, with its reason, or if none was
-	// made for so long that another one was to follow it (WaitingForStorage), and unknown before the first one is over. To be told of failures that last, alert on status.lastSuccessDate, or the metric
+	// made for so long that another one was to follow it (WaitingForStorage), and unknown before the first one is over. To be
+	// told of failures that last, alert on status.lastSuccessDate, or the metric
 	// etcd_operator_backup_last_success_timestamp_seconds.
 	ConditionBackedUp = "BackedUp"
 )

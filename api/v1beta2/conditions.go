@@ -148,7 +148,8 @@ const (
 	ReasonSuspended = "Suspended"
 	// ReasonBackingUp means that a backup is being taken, checked, or old ones deleted.
 	ReasonBackingUp = "BackingUp"
-	// ReasonWaitingForStorage means that another EtcdBackup is at work on the same storage.
+	// ReasonWaitingForStorage means that another EtcdBackup of the namespace is at work where this one would write the same
+	// object: one with coreos/etcd-operator's names, or on the same volume. It is waited for some hours at most.
 	ReasonWaitingForStorage = "WaitingForStorage"
 	// ReasonWaitingForRetry means that a try has failed and another one follows.
 	ReasonWaitingForRetry = "WaitingForRetry"

@@ -3,6 +3,7 @@ package resources
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -84,7 +85,8 @@ func agentLabels() map[string]string {
 
 func (a AgentPod) spec(policy *v1beta2.AgentPodPolicy, container corev1.Container, volumes []corev1.Volume) corev1.PodSpec {
 	no := false
-	grace, deadline := int64(graceSeconds), int64((a.Task.Timeout + lastWordsTime).Seconds())
+	// Kubernetes takes no more, which is less than the longest time-out.
+	grace, deadline := int64(graceSeconds), int64(min((a.Task.Timeout + lastWordsTime).Seconds(), math.MaxInt32))
 	return corev1.PodSpec{
 		RestartPolicy:                 corev1.RestartPolicyNever,
 		ActiveDeadlineSeconds:         &deadline,
