@@ -86,7 +86,7 @@ func agentLabels() map[string]string {
 func (a AgentPod) spec(policy *v1beta2.AgentPodPolicy, container corev1.Container, volumes []corev1.Volume) corev1.PodSpec {
 	no := false
 	// Kubernetes takes no more, which is less than the longest time-out.
-	grace, deadline := int64(graceSeconds), int64(min((a.Task.Timeout + lastWordsTime).Seconds(), math.MaxInt32))
+	grace, deadline := int64(graceSeconds), int64(min((a.Task.Timeout+lastWordsTime).Seconds(), math.MaxInt32))
 	return corev1.PodSpec{
 		RestartPolicy:                 corev1.RestartPolicyNever,
 		ActiveDeadlineSeconds:         &deadline,

@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -18,7 +17,6 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
-	"github.com/etcdpilot/etcd-operator/internal/blobstore"
 	"github.com/etcdpilot/etcd-operator/internal/etcd/embedtest"
 )
 
@@ -216,115 +214,5 @@ func TestSaveAgain(t *testing.T) {
 	}
 	if l := list(t, b); len(l.Snapshots) != 1 || l.Snapshots[0] != m {
 		t.Errorf("a try that failed took the backup away: %v", files(t, path))
-	}
-}
-
-// TestFollowerFirst backs a cluster of three up, and one whose endpoints are another's.
-func TestFollowerFirst(t *testing.T) {
-	cluster := embedtest.Start(t, 3)
-	c := client(t, cluster)
-	fill(t, c, 10)
-	status, err := c.Status(t.Context(), c.Endpoints()[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, _ := bucket(t)
-	m := mustSave(t, b, FromEtcd(config(cluster), 0), job(Encoding{}))
-	if leader := hexadecimal(status.Leader); m.Member.ID == leader || m.Keys != 9 {
-		t.Errorf("taken from %s with %d keys; the leader is %s", m.Member.ID, m.Keys, leader)
-	}
-	if _, err := Save(t.Context(), b, FromEtcd(config(cluster), 1), job(Encoding{})); reason(err) != v1beta2.ReasonEtcdForeign {
-		t.Errorf("another cluster: got %v", err)
-	}
-	if m.Stale {
-		t.Error("all members are there, and it is stale")
-	}
-}
-
-// TestMinority takes a snapshot from what is left of a cluster. It is what there is, and may not be what the cluster holds.
-func TestMinority(t *testing.T) {
-	cluster := embedtest.Start(t, 3)
-	c := client(t, cluster)
-	fill(t, c, 10)
-	b, _ := bucket(t)
-	cluster.Members[0].Stop(t)
-	// The endpoints that lead nowhere are asked as well, and hold nobody up.
-	all := config(cluster)
-	if m := mustSave(t, b, FromEtcd(all, 0), job(Encoding{})); m.Stale || m.Keys != 9 {
-		t.Errorf("two of three: got %+v", m)
-	}
-	cluster.Members[1].Stop(t)
-	m := mustSave(t, b, FromEtcd(all, 0), job(Encoding{}))
-	if !m.Stale || m.Keys != 9 || m.Member.ID != hexadecimal(cluster.Members[2].ID()) {
-		t.Errorf("one of three: got %+v", m)
-	}
-	if l := list(t, b); len(l.Snapshots) != 2 || !slices.ContainsFunc(l.Snapshots, func(m Manifest) bool { return m.Stale }) {
-		t.Errorf("listed %+v", l)
-	}
-	cluster.Members[2].Stop(t)
-	_, err := Save(t.Context(), b, FromEtcd(all, 0), job(Encoding{}))
-	if reason(err) != v1beta2.ReasonEtcdUnreachable {
-		t.Errorf("nobody there: got %v", err)
-	}
-	var storage *blobstore.Error
-	if errors.As(err, &storage) {
-		t.Error("etcd's errors are none of the storage")
-	}
-}
-
-// TestLearnerProvesNothing is asked for a snapshot where nobody else can be: what a learner has may be old.
-func TestLearnerProvesNothing(t *testing.T) {
-	cluster := embedtest.Start(t, 1)
-	c := client(t, cluster)
-	fill(t, c, 10)
-	learner := cluster.NewMember(t)
-	if _, err := c.MemberAddAsLearner(t.Context(), []string{learner.PeerURL}); err != nil {
-		t.Fatal(err)
-	}
-	learner.Join(t, cluster.InitialCluster(cluster.Members...))
-	learner.WaitReady(t)
-	b, _ := bucket(t)
-	alone := config(cluster)
-	alone.Endpoints = []string{"http://" + learner.Address}
-	if m := mustSave(t, b, FromEtcd(alone, 0), job(Encoding{})); !m.Stale {
-		t.Errorf("got %+v", m)
-	}
-	if m := mustSave(t, b, FromEtcd(config(cluster), 0), job(Encoding{})); m.Stale || m.Member.ID == hexadecimal(learner.ID()) {
-		t.Errorf("with a voter: got %+v", m)
-	}
-}
-
-// TestAuthentication asks an etcd that lets nobody take snapshots but root.
-func TestAuthentication(t *testing.T) {
-	cluster := embedtest.Start(t, 1)
-	c := client(t, cluster)
-	fill(t, c, 5)
-	for name, password := range map[string]string{"root": "root-password", "somebody": "some-password"} {
-		if _, err := c.UserAdd(t.Context(), name, password); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if _, err := c.UserGrantRole(t.Context(), "root", "root"); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := c.AuthEnable(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	for title, k := range map[string]struct{ user, password, want string }{
-		"nobody":           {"", "", v1beta2.ReasonEtcdAccessDenied},
-		"somebody":         {"somebody", "some-password", v1beta2.ReasonEtcdAccessDenied},
-		"a wrong password": {"root", "wrong-password", v1beta2.ReasonEtcdAccessDenied},
-		"root":             {"root", "root-password", ""},
-	} {
-		b, path := bucket(t)
-		login := config(cluster)
-		login.Username, login.Password = k.user, k.password
-		_, err := Save(t.Context(), b, FromEtcd(login, 0), job(Encoding{}))
-		if reason(err) != k.want || err != nil && k.password != "" && strings.Contains(err.Error(), k.password) {
-			t.Errorf("%s: got %v", title, err)
-		}
-		if left := files(t, path); k.want != "" && len(left) > 0 {
-			t.Errorf("%s: left %v", title, left)
-		}
 	}
 }
