@@ -118,9 +118,12 @@ func (r *runner) vacant(ctx context.Context) error {
 	theirs, ours := m.Writer, r.Writer
 	theirs.UID, ours.UID = "", ""
 	if theirs != ours {
+		whose := m.Writer.Kind + " " + m.Writer.Name
+		if theirs.Namespace != ours.Namespace {
+			whose = "another namespace" // whose name is none of this one's business
+		}
 		return &snapshot.Error{Reason: v1beta2.ReasonStorageMisconfigured, Lasting: true, Message: fmt.Sprintf(
-			"%s is a backup of %s %s/%s, and is not overwritten: give another path",
-			r.bucket.URL(m.Object), m.Writer.Kind, m.Writer.Namespace, m.Writer.Name)}
+			"%s is a backup of %s, and is not overwritten: give another path", r.bucket.URL(m.Object), whose)}
 	}
 	return nil
 }

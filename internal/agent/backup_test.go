@@ -153,6 +153,11 @@ func TestLegacyNames(t *testing.T) {
 	if f := Run(t.Context(), theirs, p.dirs, &Tracker{}).Failure; f == nil || f.Reason != v1beta2.ReasonStorageMisconfigured || !f.Lasting {
 		t.Errorf("another EtcdBackup: %+v", f)
 	}
+	theirs.Writer.Namespace = "tenant"
+	if f := Run(t.Context(), theirs, p.dirs, &Tracker{}).Failure; f == nil || strings.Contains(f.Message, "ns/") ||
+		!strings.Contains(f.Message, "another namespace") {
+		t.Errorf("another namespace's: %+v", f)
+	}
 	result := p.must(s.backup(func(b *Backup) { b.LegacyKey, b.Periodic = "etcd", true }))
 	if at := result.Snapshot.TakenAt.Time; result.Snapshot.Name != snapshot.LegacyName("etcd", revision, at) || result.Total != 1 {
 		t.Errorf("got %+v", result)
