@@ -135,20 +135,28 @@ func (r *runner) source(from snapshot.Source) snapshot.Source {
 		if !s.Stale || r.Backup.AcceptStale {
 			return s, nil
 		}
-		l, err := snapshot.List(ctx, r.bucket, r.Backup.LegacyKey)
-		if err != nil {
-			return s, nil // once more is better than not at all
-		}
-		own := r.own(l)
-		same := func(m snapshot.Manifest) bool {
-			return m.Stale && m.Cluster.ID == s.ClusterID && m.Revision == s.Revision && m.Keys == s.Keys
-		}
-		if i := slices.IndexFunc(own, same); i >= 0 {
-			r.result.Snapshot = r.describe(own[i], v1beta2.VerifyNone)
-			return nil, errors.Join(r.stale(own[i]), s.Body.Close())
+		if m, found := r.saved(ctx, s); found {
+			r.result.Snapshot = r.describe(m, v1beta2.VerifyNone)
+			return nil, errors.Join(r.stale(m), s.Body.Close())
 		}
 		return s, nil
 	}
+}
+
+// saved finds the snapshot that a stale one would be again. Where nothing can be listed, once more is better than not at all.
+func (r *runner) saved(ctx context.Context, s *snapshot.Stream) (snapshot.Manifest, bool) {
+	l, err := snapshot.List(ctx, r.bucket, r.Backup.LegacyKey)
+	if err != nil {
+		return snapshot.Manifest{}, false
+	}
+	own := r.own(l)
+	i := slices.IndexFunc(own, func(m snapshot.Manifest) bool {
+		return m.Stale && m.Cluster.ID == s.ClusterID && m.Revision == s.Revision && m.Keys == s.Keys
+	})
+	if i < 0 {
+		return snapshot.Manifest{}, false
+	}
+	return own[i], true
 }
 
 // destination is the name of a backup that is taken once in coreos/etcd-operator's way: the key, or nothing if there is an
