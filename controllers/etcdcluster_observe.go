@@ -50,7 +50,8 @@ func (r *EtcdClusterReconciler) observe(ctx context.Context, reader client.Reade
 	if err := r.observeRestore(ctx, p); err != nil {
 		return nil, err
 	}
-	p.session = r.Etcd.Observe(ctx, client.ObjectKeyFromObject(c).String(), nil, endpoints(p.observed))
+	p.session = r.Etcd.Observe(ctx, client.ObjectKeyFromObject(c).String(), nil, p.observed.Electorate(),
+		endpoints(p.observed))
 	p.observed.Etcd = p.session.Seen
 	return p, nil
 }

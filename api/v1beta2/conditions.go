@@ -119,6 +119,12 @@ const (
 	// ReasonRanBefore means that coreos/etcd-operator has run a cluster under this object, and its data is not here: create
 	// an EtcdRestore for it, or delete the EtcdCluster and create it again for an empty one.
 	ReasonRanBefore = "RanBefore"
+	// ReasonStrangerPod means that a pod has the cluster's labels and is not the cluster's: it is left alone, and the cluster
+	// is cared for all the same. Delete it, or take the labels off it.
+	ReasonStrangerPod = "StrangerPod"
+	// ReasonForeignVolume means that a PersistentVolumeClaim has the cluster's labels and is not provably the cluster's, such
+	// as a copy: it is neither used nor deleted. It is in the way only where a member has to have its name.
+	ReasonForeignVolume = "ForeignVolume"
 	// ReasonVolumesExist means that volumes of earlier clusters are there that cannot be taken up; the message says why.
 	ReasonVolumesExist = "VolumesExist"
 	// ReasonUnsupportedVersion means that this operator does not run the etcd version in spec.version.

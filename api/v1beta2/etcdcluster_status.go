@@ -73,6 +73,12 @@ type EtcdClusterStatus struct {
 	// +listMapKey=name
 	// +optional
 	MemberStatuses []MemberStatus `json:"memberStatuses,omitempty"`
+	// nextVoters are the names of the voters after the change of them that is about to be made; absent if none is, or if it
+	// needs no such note. A member list is believed that a majority of the present voters confirms, or of these if it is
+	// theirs.
+	// +listType=atomic
+	// +optional
+	NextVoters []string `json:"nextVoters,omitempty"`
 	// leader is the name of the member that leads.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Leader",xDescriptors={"urn:alm:descriptor:io.kubernetes:Pod"},order=7

@@ -43,11 +43,11 @@ func (p *Pool) watchDisks(ctx context.Context, cluster string, s *Session, peers
 	if s.Seen.Contact != plan.ContactQuorum {
 		return
 	}
-	peers = slices.DeleteFunc(slices.Clone(peers), func(p peer) bool { return p.answer.ClusterID != s.Seen.ClusterID })
-	newest := uint64(0)
-	for _, peer := range peers {
-		newest = max(newest, peer.answer.Committed)
-	}
+	peers = slices.DeleteFunc(slices.Clone(peers), func(p peer) bool {
+		return p.word.ClusterID != s.Seen.ClusterID || !lists(s.Seen.Members, p.endpoint)
+	})
+	mute = slices.DeleteFunc(slices.Clone(mute), func(e Endpoint) bool { return !lists(s.Seen.Members, e) })
+	newest := committed(s.Seen.Members, peers)
 	suspects := append(slices.Clone(mute), behind(ctx, peers, newest)...)
 	w := p.watchOf(cluster, len(suspects) > 0 || read > slowRead)
 	if w == nil {
@@ -65,17 +65,39 @@ func (p *Pool) watchDisks(ctx context.Context, cluster string, s *Session, peers
 	}
 }
 
+// lists tells whether the endpoint is a member's.
+func lists(members []plan.Member, e Endpoint) bool {
+	return slices.ContainsFunc(members, func(m plan.Member) bool { return m.Name == e.Pod })
+}
+
+// committed is the end of the log, as far as a majority of the voters knows.
+func committed(members []plan.Member, peers []peer) uint64 {
+	voters := 0
+	for _, m := range members {
+		if !m.Learner {
+			voters++
+		}
+	}
+	var known []uint64
+	for _, p := range peers {
+		if !p.word.Learner {
+			known = append(known, p.word.Committed)
+		}
+	}
+	return plan.Reached(voters, known)
+}
+
 // behind are the voters that do not know by now what others knew to be committed when they were all asked.
 func behind(ctx context.Context, peers []peer, newest uint64) []Endpoint {
 	late := slices.DeleteFunc(slices.Clone(peers), func(p peer) bool {
-		return p.answer.Learner || p.answer.Committed >= newest
+		return p.word.Learner || p.word.Committed >= newest
 	})
 	stays := make([]bool, len(late))
 	var wg sync.WaitGroup
 	for i, p := range late {
 		wg.Go(func() {
 			again, ok := ask(ctx, p.client, p.endpoint)
-			stays[i] = !ok || again.answer.Committed < newest
+			stays[i] = !ok || again.word.Committed < newest
 		})
 	}
 	wg.Wait()

@@ -65,7 +65,9 @@ func (s *server) MemberList(context.Context, *pb.MemberListRequest) (*pb.MemberL
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	time.Sleep(s.slow) // what it stands for: a leader that is busy with its disk
-	return &pb.MemberListResponse{Header: s.header(), Members: []*pb.Member{{ID: 1}, {ID: 2}, {ID: 3}}}, nil
+	return &pb.MemberListResponse{Header: s.header(), Members: []*pb.Member{
+		{ID: 1, Name: "m-0"}, {ID: 2, Name: "m-1"}, {ID: 3, Name: "m-2"},
+	}}, nil
 }
 
 func (s *server) Range(context.Context, *pb.RangeRequest) (*pb.RangeResponse, error) {
@@ -130,6 +132,13 @@ func goOn(servers []*server) {
 	}
 }
 
+// slow makes every linearizable read wait for the leader, which is busy with its disk.
+func slow(servers []*server) {
+	for _, s := range servers {
+		s.set(func(s *server) { s.slow = 300 * time.Millisecond })
+	}
+}
+
 func diskOf(e plan.Etcd, pod string) (plan.Disk, bool) {
 	for _, d := range e.Disks {
 		if d.Pod == pod {
@@ -144,7 +153,7 @@ func TestHealthyDisksAreLeftAlone(t *testing.T) {
 	servers, endpoints := three(t)
 	servers[2].set(func(s *server) { s.committed, s.late = 95, true }) // it was asked a moment before the others
 	for range 3 {
-		if seen := newPool(t).Observe(t.Context(), t.Name(), nil, endpoints).Seen; len(seen.Answers) != 3 || len(seen.Disks) != 0 {
+		if seen := newPool(t).Observe(t.Context(), t.Name(), nil, voting(0xc1, endpoints), endpoints).Seen; len(seen.Answers) != 3 || len(seen.Disks) != 0 {
 			t.Errorf("seen %+v", seen)
 		}
 		servers[2].set(func(s *server) { s.committed = 95 })
@@ -164,7 +173,7 @@ func TestFormerLeaderWhoseDiskHangs(t *testing.T) {
 	goOn(servers)
 	pool := newPool(t)
 	eventually(t, "a log that stands still", func() bool {
-		seen := pool.Observe(t.Context(), t.Name(), nil, endpoints).Seen
+		seen := pool.Observe(t.Context(), t.Name(), nil, voting(0xc1, endpoints), endpoints).Seen
 		for _, a := range seen.Answers {
 			if a.Pod == "m-0" && a.Leader != 0 || a.Pod != "m-0" && a.Leader != 2 {
 				t.Fatalf("%s follows %d", a.Pod, a.Leader)
@@ -179,7 +188,7 @@ func TestFormerLeaderWhoseDiskHangs(t *testing.T) {
 		return ok && d.PodUID == "uid-m-0" && d.Stalled > 100*time.Millisecond && d.Stalled <= d.Watched
 	})
 	servers[0].set(func(s *server) { s.flushes++ })
-	seen := pool.Observe(t.Context(), t.Name(), nil, endpoints).Seen
+	seen := pool.Observe(t.Context(), t.Name(), nil, voting(0xc1, endpoints), endpoints).Seen
 	if d, ok := diskOf(seen, "m-0"); !ok || d.Stalled != 0 {
 		t.Errorf("its log has moved: %+v", d)
 	}
@@ -191,7 +200,7 @@ func TestMuteMember(t *testing.T) {
 	servers[2].set(func(s *server) { s.mute, s.committed = true, 90 })
 	pool := newPool(t)
 	eventually(t, "a log that stands still", func() bool {
-		seen := pool.Observe(t.Context(), t.Name(), nil, endpoints).Seen
+		seen := pool.Observe(t.Context(), t.Name(), nil, voting(0xc1, endpoints), endpoints).Seen
 		d, _ := diskOf(seen, "m-2")
 		return len(seen.Answers) == 2 && d.Stalled > 0
 	})
@@ -210,11 +219,11 @@ func TestLogStandsStillForAnotherReason(t *testing.T) {
 			t.Parallel()
 			servers, endpoints := three(t)
 			goOn(servers)
-			servers[1].set(func(s *server) { s.slow = 300 * time.Millisecond }) // so that all are watched in any case
+			slow(servers) // so that all are watched in any case
 			servers[0].set(change)
 			pool := newPool(t)
 			for range 3 {
-				seen := pool.Observe(t.Context(), t.Name(), nil, endpoints).Seen
+				seen := pool.Observe(t.Context(), t.Name(), nil, voting(0xc1, endpoints), endpoints).Seen
 				if d, _ := diskOf(seen, "m-0"); d.Stalled != 0 || len(seen.Disks) < 2 {
 					t.Errorf("disks %+v", seen.Disks)
 				}
@@ -226,15 +235,18 @@ func TestLogStandsStillForAnotherReason(t *testing.T) {
 func TestSlowReadsShowTheFlushes(t *testing.T) {
 	t.Parallel()
 	servers, endpoints := three(t)
-	servers[0].set(func(s *server) { s.slow = 300 * time.Millisecond })
+	slow(servers)
 	pool := newPool(t)
-	first := pool.Observe(t.Context(), t.Name(), nil, endpoints).Seen
+	first := pool.Observe(t.Context(), t.Name(), nil, voting(0xc1, endpoints), endpoints).Seen
 	if d, ok := diskOf(first, "m-0"); !ok || d.Flush != 0 || d.Watched != 0 {
 		t.Errorf("at first: %+v", d)
 	}
-	servers[0].set(func(s *server) { s.flushes, s.spent, s.slow = s.flushes+4, s.spent+2, 0 })
+	servers[0].set(func(s *server) { s.flushes, s.spent = s.flushes+4, s.spent+2 })
+	for _, s := range servers {
+		s.set(func(s *server) { s.slow = 0 })
+	}
 	servers[1].set(func(s *server) { s.flushes, s.spent = s.flushes+2, s.spent+1 })
-	seen := pool.Observe(t.Context(), t.Name(), nil, endpoints).Seen
+	seen := pool.Observe(t.Context(), t.Name(), nil, voting(0xc1, endpoints), endpoints).Seen
 	if d, ok := diskOf(seen, "m-0"); !ok || d.Flush.Round(time.Millisecond) != 500*time.Millisecond || d.Watched <= 0 {
 		t.Errorf("quick for once: %+v", d)
 	}
@@ -242,11 +254,11 @@ func TestSlowReadsShowTheFlushes(t *testing.T) {
 		t.Errorf("two flushes have no mean: %+v", d)
 	}
 	pool.Disconnect(t.Name())
-	if seen := pool.Observe(t.Context(), t.Name(), nil, endpoints).Seen; len(seen.Disks) != 3 {
+	if seen := pool.Observe(t.Context(), t.Name(), nil, voting(0xc1, endpoints), endpoints).Seen; len(seen.Disks) != 3 {
 		t.Errorf("from one look to the next: %+v", seen.Disks)
 	}
 	pool.Forget(t.Name())
-	if seen := pool.Observe(t.Context(), t.Name(), nil, endpoints).Seen; len(seen.Disks) != 0 {
+	if seen := pool.Observe(t.Context(), t.Name(), nil, voting(0xc1, endpoints), endpoints).Seen; len(seen.Disks) != 0 {
 		t.Errorf("forgotten: %+v", seen.Disks)
 	}
 }

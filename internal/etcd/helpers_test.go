@@ -49,6 +49,15 @@ func endpoints(members ...*embedtest.Member) []etcd.Endpoint {
 	return out
 }
 
+// voting is an electorate of all of them but the learners.
+func voting(cluster uint64, endpoints []etcd.Endpoint) plan.Electorate {
+	e := plan.Electorate{ClusterID: cluster, Guessed: true}
+	for _, endpoint := range endpoints {
+		e.Voters = append(e.Voters, endpoint.Pod)
+	}
+	return e
+}
+
 func newPool(t *testing.T) *etcd.Pool {
 	t.Helper()
 	pool := etcd.NewPool()
@@ -59,9 +68,16 @@ func newPool(t *testing.T) *etcd.Pool {
 // quorum observes until a quorum of these members answers and all of them follow a leader.
 func quorum(t *testing.T, pool *etcd.Pool, members ...*embedtest.Member) *etcd.Session {
 	t.Helper()
+	return quorumOf(t, pool, members[len(members)-1].ClusterID(), members...)
+}
+
+// quorumOf does so where they are not all of one cluster.
+func quorumOf(t *testing.T, pool *etcd.Pool, cluster uint64, members ...*embedtest.Member) *etcd.Session {
+	t.Helper()
+	all := endpoints(members...)
 	var s *etcd.Session
 	eventually(t, "quorum", func() bool {
-		s = pool.Observe(t.Context(), t.Name(), nil, endpoints(members...))
+		s = pool.Observe(t.Context(), t.Name(), nil, voting(cluster, all), all)
 		for _, a := range s.Seen.Answers {
 			if a.Leader == 0 {
 				return false

@@ -43,7 +43,7 @@ func (s *Session) Remove(ctx context.Context, id uint64) error {
 	// The member that goes is asked last: it stops when it has applied its removal, and the answer may get lost.
 	order := slices.Clone(s.voters)
 	slices.SortStableFunc(order, func(a, b peer) int {
-		return yes(a.answer.MemberID == id) - yes(b.answer.MemberID == id)
+		return yes(a.word.MemberID == id) - yes(b.word.MemberID == id)
 	})
 	what := fmt.Sprintf("remove %016x", id)
 	return s.change(ctx, what, order, func(ctx context.Context, c *clientv3.Client) error {
@@ -55,7 +55,7 @@ func (s *Session) Remove(ctx context.Context, id uint64) error {
 // MoveLeader hands leadership over. Only the leader can do it: when from does not lead (any more), or does not answer,
 // the error is ErrNotYet.
 func (s *Session) MoveLeader(ctx context.Context, from, to uint64) error {
-	leader := slices.DeleteFunc(slices.Clone(s.voters), func(p peer) bool { return p.answer.MemberID != from })
+	leader := slices.DeleteFunc(slices.Clone(s.voters), func(p peer) bool { return p.word.MemberID != from })
 	what := fmt.Sprintf("move leadership from %016x to %016x", from, to)
 	return s.change(ctx, what, leader, func(ctx context.Context, c *clientv3.Client) error {
 		_, err := c.MoveLeader(ctx, to)

@@ -59,7 +59,7 @@ func TestLearner(t *testing.T) {
 		t.Errorf("joined: %+v", m)
 	}
 	// A learner answers for itself, but it speaks for nobody.
-	alone := newPool(t).Observe(ctx, t.Name(), nil, endpoints(learner)).Seen
+	alone := newPool(t).Observe(ctx, t.Name(), nil, voting(c.ID, endpoints(learner)), endpoints(learner)).Seen
 	if alone.Contact != plan.ContactMinority || len(alone.Answers) != 1 {
 		t.Errorf("only the learner: %+v", alone)
 	}

@@ -26,59 +26,36 @@ type Session struct {
 	Seen plan.Etcd
 	// Slow tells that somebody was waited for in vain: servers that hang cost time, those that are down do not.
 	Slow bool
-	// voters are the members of the observed cluster that follow a leader, the leader first; none without a quorum.
+	// voters are those that confirm who the members are, the leader first; none without a quorum.
 	voters []peer
 }
 
 // peer is a member that answered.
 type peer struct {
 	endpoint Endpoint
-	answer   plan.Answer
-	// term is the raft term that it is in.
-	term   uint64
-	client *clientv3.Client
+	word     plan.Word
+	client   *clientv3.Client
 }
 
-// Observe asks every endpoint for its own state, and one that follows a leader for what the quorum agrees on. It takes
-// at most statusTimeout and readBudget together, whoever is silent; where something is slow, statusTimeout and
-// metricsTimeout more.
+// Observe asks every endpoint for its own state, and those whose word counts for what the quorum agrees on, until a
+// majority of them says the same. It takes at most statusTimeout and readTimeout together, whoever is silent, and
+// readTimeout more if they contradict each other; where something is slow, statusTimeout and metricsTimeout more.
 //
 // An endpoint that answers with a refusal, such as etcd with authentication does to strangers, leaves an Answer that
 // holds nothing but the refusal, in Errors. Contact is quorum only together with a member list; Revision is then 0 if
 // reading keys is refused.
-func (p *Pool) Observe(ctx context.Context, cluster string, config *tls.Config, endpoints []Endpoint) *Session {
+func (p *Pool) Observe(ctx context.Context, cluster string, config *tls.Config, electorate plan.Electorate,
+	endpoints []Endpoint,
+) *Session {
 	start := time.Now()
 	p.retain(cluster, endpoints)
 	peers, mute := p.askAll(ctx, cluster, config, endpoints)
-	depose(peers)
 	s := &Session{}
-	for _, peer := range peers {
-		s.Seen.Answers = append(s.Seen.Answers, peer.answer)
-	}
-	if len(peers) > 0 {
-		s.Seen.Contact = plan.ContactMinority
-		began := time.Now()
-		s.readQuorum(ctx, peers)
-		p.watchDisks(ctx, cluster, s, peers, mute, time.Since(began))
-	}
+	began := time.Now()
+	s.readQuorum(ctx, peers, electorate)
+	p.watchDisks(ctx, cluster, s, peers, mute, time.Since(began))
 	s.Slow = time.Since(start) >= statusTimeout
 	return s
-}
-
-// depose takes the word of members that follow a leader of an earlier term than others do: one whose disk hangs goes on
-// calling itself the leader. A leader of a later term has the votes of a quorum.
-func depose(peers []peer) {
-	latest := map[uint64]uint64{}
-	for _, p := range peers {
-		if p.answer.Leader != 0 {
-			latest[p.answer.ClusterID] = max(latest[p.answer.ClusterID], p.term)
-		}
-	}
-	for i := range peers {
-		if peers[i].term < latest[peers[i].answer.ClusterID] {
-			peers[i].answer.Leader = 0
-		}
-	}
 }
 
 // askAll returns those that answered, in the order of the endpoints, and those that only take connections.
@@ -114,8 +91,9 @@ func (p *Pool) askAll(ctx context.Context, cluster string, config *tls.Config, e
 func ask(ctx context.Context, c *clientv3.Client, e Endpoint) (peer, bool) {
 	ctx, cancel := context.WithTimeout(ctx, statusTimeout)
 	defer cancel()
-	p := peer{endpoint: e, client: c, answer: plan.Answer{Pod: e.Pod, PodUID: e.PodUID}}
-	answer := &p.answer
+	p := peer{endpoint: e, client: c}
+	p.word.Pod, p.word.PodUID = e.Pod, e.PodUID
+	answer := &p.word.Answer
 	// The client's own Status makes a connection for each call.
 	status, err := pb.NewMaintenanceClient(c.ActiveConnection()).Status(ctx, &pb.StatusRequest{})
 	if err != nil {
@@ -126,7 +104,7 @@ func ask(ctx context.Context, c *clientv3.Client, e Endpoint) (peer, bool) {
 		}
 		return p, false
 	}
-	p.term = status.GetRaftTerm()
+	p.word.Term = status.GetRaftTerm()
 	answer.MemberID, answer.ClusterID = status.GetHeader().GetMemberId(), status.GetHeader().GetClusterId()
 	answer.Revision = status.GetHeader().GetRevision()
 	answer.Leader, answer.Learner, answer.Version = status.GetLeader(), status.GetIsLearner(), status.GetVersion()

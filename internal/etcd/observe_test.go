@@ -49,7 +49,8 @@ func TestObserveLosses(t *testing.T) {
 	t.Parallel()
 	c := embedtest.Start(t, 3)
 	pool := newPool(t)
-	observe := func() *etcd.Session { return pool.Observe(t.Context(), t.Name(), nil, endpoints(c.Members...)) }
+	all := endpoints(c.Members...)
+	observe := func() *etcd.Session { return pool.Observe(t.Context(), t.Name(), nil, voting(c.ID, all), all) }
 
 	leads, follows := leader(t, quorum(t, pool, c.Members...), c.Members)
 	id := c.Members[leads].ClusterID()
@@ -92,7 +93,7 @@ func TestObserveSilent(t *testing.T) {
 		etcd.Endpoint{Pod: "hangs-0", Address: silent(t)}, etcd.Endpoint{Pod: "hangs-1", Address: silent(t)},
 		etcd.Endpoint{Pod: "malformed", Address: "%"})
 	start := time.Now()
-	s := pool.Observe(t.Context(), t.Name(), nil, all)
+	s := pool.Observe(t.Context(), t.Name(), nil, voting(c.ID, all[:1]), all)
 	if took := time.Since(start); took > 2*time.Second {
 		t.Errorf("took %s, want little more than the time-out of a second", took)
 	}
@@ -112,7 +113,7 @@ func TestObserveForeign(t *testing.T) {
 	t.Run("foreign", func(t *testing.T) {
 		foreign = embedtest.Start(t, 1)
 		stranger := foreign.Members[0]
-		s := quorum(t, newPool(t), stranger, ours.Members[0], ours.Members[1])
+		s := quorumOf(t, newPool(t), ours.ID, stranger, ours.Members[0], ours.Members[1])
 		if s.Seen.ClusterID != ours.Members[0].ClusterID() || len(s.Seen.Members) != 2 {
 			t.Errorf("seen %+v, want the cluster of the majority", s.Seen)
 		}

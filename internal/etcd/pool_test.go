@@ -64,7 +64,7 @@ func TestPoolReuse(t *testing.T) {
 	observe := func(cluster, podUID string) {
 		t.Helper()
 		e := etcd.Endpoint{Pod: "m-0", PodUID: podUID, Address: p.address}
-		if s := pool.Observe(t.Context(), cluster, nil, []etcd.Endpoint{e}); s.Seen.Contact != plan.ContactQuorum {
+		if s := pool.Observe(t.Context(), cluster, nil, voting(c.ID, []etcd.Endpoint{e}), []etcd.Endpoint{e}); s.Seen.Contact != plan.ContactQuorum {
 			t.Fatalf("seen %+v", s.Seen)
 		}
 	}

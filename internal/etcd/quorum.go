@@ -1,7 +1,6 @@
 package etcd
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"net"
@@ -15,75 +14,92 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
 
-const (
-	// readTimeout is how long one member may take for the linearizable reads. It is longer than statusTimeout, for a
-	// read waits until a new leader has committed something in its own term.
-	readTimeout = 2 * time.Second
-	// readBudget is how long the reads may take together, when one member after the other fails.
-	readBudget = 4 * time.Second
-)
+// readTimeout is how long one member may take for the linearizable reads. It is longer than statusTimeout, for a read waits
+// until a new leader has committed something in its own term.
+const readTimeout = 2 * time.Second
 
-// readQuorum reads linearizably from the members that can, one after the other until one does.
-func (s *Session) readQuorum(ctx context.Context, peers []peer) {
-	ctx, cancel := context.WithTimeout(ctx, readBudget)
-	defer cancel()
-	able := readers(peers)
-	for _, p := range able {
-		members, revision, err := read(ctx, p)
-		if err != nil {
-			continue
+// readQuorum has those read linearizably whose word counts, all at the same time. Where they contradict each other the
+// membership may just have changed: they are asked once more.
+func (s *Session) readQuorum(ctx context.Context, peers []peer, electorate plan.Electorate) {
+	for range 2 {
+		s.Seen = readAll(ctx, peers, electorate)
+		if s.Seen.Contact == plan.ContactQuorum || len(s.Seen.Unconfirmed) < 2 {
+			break
 		}
-		id := p.answer.ClusterID
-		s.Seen.Contact, s.Seen.ClusterID = plan.ContactQuorum, id
-		s.Seen.Members, s.Seen.Revision = members, revision
-		s.voters = slices.DeleteFunc(able, func(p peer) bool { return p.answer.ClusterID != id })
-		return
 	}
+	s.voters = confirmers(&s.Seen, peers)
 }
 
-// readers are the voters that follow a leader: those of the cluster that most belong to come first (a stranger at an
-// address of ours must not speak for the rest), and among them the leader. Learners refuse to read for others.
-func readers(peers []peer) []peer {
-	size := map[uint64]int{}
-	for _, p := range peers {
-		size[p.answer.ClusterID]++
-	}
-	able := slices.DeleteFunc(slices.Clone(peers), func(p peer) bool { return p.answer.Learner || p.answer.Leader == 0 })
-	slices.SortStableFunc(able, func(a, b peer) int {
-		return cmp.Or(
-			size[b.answer.ClusterID]-size[a.answer.ClusterID],
-			cmp.Compare(a.answer.ClusterID, b.answer.ClusterID), // of two equal ones always the same
-			yes(b.answer.Leader == b.answer.MemberID)-yes(a.answer.Leader == a.answer.MemberID),
-		)
-	})
-	return able
-}
-
-// read returns the member list and the revision that a quorum agrees on. The revision is 0 where etcd refuses to read
-// keys: the member list alone is proof of the quorum.
-func read(ctx context.Context, p peer) ([]plan.Member, int64, error) {
+// readAll reads until a majority has confirmed one list.
+func readAll(ctx context.Context, peers []peer, electorate plan.Electorate) plan.Etcd {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
+	words := make([]plan.Word, len(peers))
+	done := make(chan func(), len(peers))
+	asked := 0
+	for i, p := range peers {
+		if words[i] = p.word; !electorate.Asks(p.word) {
+			continue
+		}
+		asked++
+		go func() {
+			said, err := read(ctx, p)
+			done <- func() {
+				if err == nil {
+					words[i].Read = said
+				}
+			}
+		}()
+	}
+	for range asked {
+		(<-done)()
+		if seen := electorate.Judge(words); seen.Contact == plan.ContactQuorum {
+			return seen
+		}
+	}
+	return electorate.Judge(words)
+}
+
+// confirmers are the voters that a change of the membership is asked of, the one first that most of them call the leader.
+func confirmers(seen *plan.Etcd, peers []peer) []peer {
+	ids, named := map[string]uint64{}, map[uint64]int{}
+	for _, m := range seen.Members {
+		if !m.Learner {
+			ids[m.Name] = m.ID
+		}
+	}
+	for _, a := range seen.Answers {
+		named[a.Leader]++
+	}
+	voters := slices.DeleteFunc(slices.Clone(peers), func(p peer) bool {
+		return p.word.ClusterID != seen.ClusterID || p.word.MemberID != ids[p.endpoint.Pod] ||
+			!slices.Contains(seen.Confirmed, p.endpoint.Pod)
+	})
+	slices.SortStableFunc(voters, func(a, b peer) int { return named[ids[b.endpoint.Pod]] - named[ids[a.endpoint.Pod]] })
+	return voters
+}
+
+// read returns what the member says that a quorum agrees on. The revision is 0 where etcd refuses to read keys: the member
+// list alone is proof of the quorum.
+func read(ctx context.Context, p peer) (*plan.Read, error) {
 	list, err := p.client.MemberList(ctx) // linearizable unless told otherwise
 	if err != nil {
-		return nil, 0, fmt.Errorf("list members: %w", err)
+		return nil, fmt.Errorf("list members: %w", err)
 	}
-	if id := list.Header.GetClusterId(); id != p.answer.ClusterID {
-		return nil, 0, fmt.Errorf("cluster %016x answers in place of %016x", id, p.answer.ClusterID)
-	}
-	var members []plan.Member
+	said := &plan.Read{ClusterID: list.Header.GetClusterId()}
 	for _, m := range list.Members {
-		members = append(members, memberOf(m.ID, m.Name, m.PeerURLs, len(m.ClientURLs) > 0, m.IsLearner))
+		said.Members = append(said.Members, memberOf(m.ID, m.Name, m.PeerURLs, len(m.ClientURLs) > 0, m.IsLearner))
 	}
 	// The key that etcd's own health check reads. Only the header of the answer matters.
 	health, err := p.client.Get(ctx, "health", clientv3.WithCountOnly())
 	switch {
 	case err == nil:
-		return members, health.Header.GetRevision(), nil
+		said.Revision = health.Header.GetRevision()
+		return said, nil
 	case passes(err) || ctx.Err() != nil:
-		return nil, 0, fmt.Errorf("read the revision: %w", err)
+		return nil, fmt.Errorf("read the revision: %w", err)
 	default:
-		return members, 0, nil
+		return said, nil
 	}
 }
 

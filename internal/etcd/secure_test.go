@@ -129,7 +129,7 @@ func TestTLS(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			e := endpoints(c.Members...)
 			e[0].ServerName = test.serverName
-			if seen := pool.Observe(t.Context(), "default/a", test.config, e).Seen; seen.Contact != test.want {
+			if seen := pool.Observe(t.Context(), "default/a", test.config, voting(c.ID, e), e).Seen; seen.Contact != test.want {
 				t.Errorf("contact %d, want %d", seen.Contact, test.want)
 			}
 		})
@@ -169,7 +169,7 @@ func TestAuthentication(t *testing.T) {
 	observe := func(config *tls.Config) *etcd.Session {
 		e := endpoints(c.Members...)
 		e[0].ServerName = serverName
-		return pool.Observe(t.Context(), t.Name(), config, e)
+		return pool.Observe(t.Context(), t.Name(), config, voting(c.ID, e), e)
 	}
 	if s := observe(root); s.Seen.Contact != plan.ContactQuorum { // also awaits the server
 		t.Fatalf("before: %+v", s.Seen)
@@ -202,7 +202,8 @@ func TestAuthenticationWithoutIdentity(t *testing.T) {
 	t.Parallel()
 	c := embedtest.Start(t, 1)
 	enableAuth(t, clientv3.Config{Endpoints: []string{"http://" + c.Members[0].Address}})
-	seen := newPool(t).Observe(t.Context(), t.Name(), nil, endpoints(c.Members...)).Seen
+	e := endpoints(c.Members...)
+	seen := newPool(t).Observe(t.Context(), t.Name(), nil, voting(c.ID, e), e).Seen
 	if seen.Contact != plan.ContactMinority || seen.Members != nil || len(seen.Answers) != 1 {
 		t.Fatalf("seen %+v", seen)
 	}

@@ -11,6 +11,9 @@ import (
 type abandoned struct {
 	oldPods    []Pod
 	oldVolumes []Volume
+	// foreign are claims that are not provably this cluster's. They are in nobody's hands but their owner's: no rule sees
+	// them, and their names are not used.
+	foreign []Volume
 }
 
 // Current tells whether something that was made for an incarnation belongs to the present one.
@@ -33,17 +36,29 @@ func setApart(o Observed) (Observed, abandoned) {
 		}
 	}
 	for _, c := range volumes {
-		if o.Cluster.Current(c.Incarnation) {
+		switch {
+		case !o.ours(c):
+			left.foreign = append(left.foreign, c)
+		case o.Cluster.Current(c.Incarnation):
 			o.Volumes = append(o.Volumes, c)
-		} else {
+		default:
 			left.oldVolumes = append(left.oldVolumes, c)
 		}
 	}
 	return o, left
 }
 
-// leftBehind tells whether that name is still in use by something abandoned.
+// ours tells whether a claim is the cluster's own. What an earlier cluster of the name has left is as long as it may yet
+// be taken up.
+func (o Observed) ours(c Volume) bool {
+	return c.Foreign == "" && (c.Owned || o.Cluster.ID == 0 && o.Cluster.Bootstrap == nil)
+}
+
+// leftBehind tells whether that name is still in use by something abandoned, or by something foreign.
 func (a abandoned) leftBehind(name string) bool {
+	if slices.ContainsFunc(a.foreign, func(c Volume) bool { return c.Name == name }) {
+		return true
+	}
 	return slices.ContainsFunc(a.oldPods, func(p Pod) bool { return p.Name == name }) ||
 		slices.ContainsFunc(a.oldVolumes, func(c Volume) bool { return c.Name == name })
 }

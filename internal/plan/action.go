@@ -35,6 +35,9 @@ type Adopt struct {
 	Volumes   []string
 }
 
+// CommitVoters writes to status who is to vote after the change that comes next.
+type CommitVoters struct{ Voters []string }
+
 // CreateVolumes creates empty claims. One that exists already is an error: look again.
 type CreateVolumes struct {
 	Names       []string

@@ -58,6 +58,10 @@ func (a Adopt) describe() Description {
 	}
 }
 
+func (a CommitVoters) describe() Description {
+	return Description{"CommitVoters", v1beta2.ReasonScaling, "the voters are to be " + list(a.Voters)}
+}
+
 func (a CreateVolumes) describe() Description {
 	return Description{"CreateVolumes", v1beta2.ReasonCreating, "creating volumes " + list(a.Names)}
 }

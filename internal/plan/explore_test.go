@@ -24,6 +24,8 @@ type scenario struct {
 	retained bool // what an earlier cluster has left; with volumes only
 	version  string
 	kinds    []world.Kind // in addition to the ordinary ones
+	only     []world.Kind // instead of the ordinary ones
+	claims   bool         // claims of others that have the cluster's labels
 	lockstep bool
 	faults   int
 	full     int
@@ -54,6 +56,24 @@ var scenarios = map[string]scenario{
 	},
 	"strange things where three run": {
 		sizes: []int{3}, running: true, kinds: world.StrangeFaults, lockstep: true, faults: 1, full: 2,
+	},
+	"forged pods where three run": {
+		sizes: []int{3}, running: true, only: world.ForgedFaults, lockstep: true, faults: 3, full: 4,
+	},
+	"forged pods from 2 to 1 to 3": {
+		sizes: []int{2, 1, 3}, running: true, only: world.ForgedFaults, lockstep: true, faults: 1, full: 3,
+	},
+	"forged pods in a first start of 3": {
+		sizes: []int{3}, only: world.ForgedFaults, lockstep: true, faults: 2, full: 3,
+	},
+	"claims of others where three run": {
+		sizes: []int{3}, running: true, claims: true, lockstep: true, faults: 1, full: 2,
+	},
+	"claims of others, from 3 to 1 and back": {
+		sizes: []int{3, 1, 3}, running: true, claims: true, lockstep: true, faults: 0, full: 1,
+	},
+	"claims of others beside volumes that are taken up": {
+		sizes: []int{3}, retained: true, claims: true, lockstep: true, faults: 0, full: 1,
 	},
 }
 
@@ -156,9 +176,13 @@ func (s scenario) with(persistent, full bool, next world.Planner) world.Scenario
 		change(&last)
 		edits = append(edits, last)
 	}
+	kinds := s.only
+	if kinds == nil {
+		kinds = slices.Concat(ordinary, s.kinds)
+	}
 	return world.Scenario{
 		Config: world.Config{Unfit: []string{badPatch, badMinor}, Next: next},
-		Spec:   spec, Edits: edits, Running: s.running, Retained: s.retained,
-		Lockstep: s.lockstep, Faults: s.faults, Kinds: slices.Concat(ordinary, s.kinds),
+		Spec:   spec, Edits: edits, Running: s.running, Retained: s.retained, Claims: s.claims,
+		Lockstep: s.lockstep, Faults: s.faults, Kinds: kinds,
 	}
 }

@@ -22,6 +22,7 @@ var bootstrapping = []rule{
 	ranBefore,        // nothing is started from nothing where clients had their data
 	invalidSpec,      // nothing is started from a spec that cannot work
 	awaitRestore,     // nothing is started from nothing that is to start from a snapshot
+	foreignVolume,    // no first member starts on a claim of somebody else
 	commitBootstrap,  // write down who the first members are before any of them exists
 	latch,            // a quorum answers as the cluster we computed
 	restartBootstrap, // so many first members are lost that they can never form a quorum

@@ -57,6 +57,9 @@ type Cluster struct {
 	LeaderMoved time.Time
 	// Voters are the names of the voters when a quorum last answered.
 	Voters []string
+	// NextVoters are the names of the voters after the change of them that is about to be made; empty if none is, or if
+	// it needs no such note.
+	NextVoters []string
 	// Restore is the UID of an EtcdRestore whose snapshot has been verified and is to replace the data, empty if there is
 	// none, or if it was taken up already.
 	Restore string
@@ -196,9 +199,12 @@ type Volume struct {
 	Lost bool
 	// Incarnation is the bootstrap attempt that the volume was made for.
 	Incarnation int
-	// Owned is true when the claim was made for, or adopted by, this very EtcdCluster (by UID). A claim of an earlier
-	// cluster of the same name that was kept on purpose is not owned; one that is going away is a Conflict.
+	// Owned is true when the claim is provably this very EtcdCluster's: made for it, or adopted by it. A claim of an
+	// earlier cluster of the same name that was kept on purpose is not owned; one that is going away is a Conflict.
 	Owned bool
+	// Foreign says whose a claim is that has the cluster's labels and was never a member's of any cluster of the name: a
+	// copy, or somebody else's. It is empty for all others. Such a claim is never used and never deleted.
+	Foreign string
 	// ClusterID and MemberID are written before the first permit for this volume; both zero on a volume never used.
 	ClusterID uint64
 	MemberID  uint64
@@ -231,16 +237,22 @@ const (
 // Etcd is what the servers said in this observation.
 type Etcd struct {
 	Contact Contact
-	// Members is the linearizable member list; empty unless Contact is ContactQuorum.
+	// Members is the linearizable member list that a majority of the voters confirms; empty unless Contact is
+	// ContactQuorum.
 	Members []Member
-	// Answers are the Status replies, one a pod that answered.
+	// Confirmed are the pods whose reads confirm it, Unconfirmed those that read something that no majority confirms.
+	Confirmed, Unconfirmed []string
+	// Answers are the Status replies, one a pod that answered. Those of pods that are neither voters nor listed are left
+	// out: anybody can have a pod that answers.
 	Answers []Answer
 	// Disks are the disks of the members that were asked for them: none as long as nothing is slow.
 	Disks []Disk
 	// ClusterID is the one that the linearizable read carried, 0 unless Contact is ContactQuorum.
 	ClusterID uint64
-	// Revision is the revision of the linearizable read, 0 unless Contact is ContactQuorum.
-	Revision int64
+	// Revision is the highest that a majority of the voters has read linearizably, and Newest the lowest that a majority
+	// has read no more than: no single voter can raise the one or lower the other. Both are 0 unless Contact is
+	// ContactQuorum.
+	Revision, Newest int64
 }
 
 // Member is an entry of etcd's member list.

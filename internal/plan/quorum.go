@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 )
@@ -46,14 +47,20 @@ func (v *view) safeToPromote() bool {
 // guard is the one chokepoint for what the operator does to voters (S1): it vetoes what would cost the quorum, and
 // closes the budget first, so that an eviction and our own doing cannot take two voters at once.
 //
+// It is also where nothing passes that cannot be taken back and is not proven (S2): what a member may have is deleted, and
+// members are removed, only on a list that a majority of the voters confirms, and only claims that are the cluster's own.
+//
 // Before the latch there are no voters yet to protect: an abandoned attempt may well still answer.
 func guard(v *view, a Action) Action {
+	if w := v.unproven(a); w != nil {
+		return w
+	}
 	if v.Cluster.ID == 0 {
 		return a
 	}
 	victim, safe := v.victimOf(a)
 	if victim.ID == 0 || victim.Learner {
-		return a
+		return v.declare(a)
 	}
 	if !safe {
 		return Wait{
@@ -62,7 +69,84 @@ func guard(v *view, a Action) Action {
 				victim.Name, v.healthyVoters(""), len(v.voters())),
 		}
 	}
-	return v.closeBudget(a)
+	return v.declare(v.closeBudget(a))
+}
+
+// unproven is what to wait for before that is done, nil if it may be: without a list of the quorum's own nobody knows whose
+// a pod or a volume is. A pod that has ended is of no use to anybody.
+func (v *view) unproven(a Action) Action {
+	confirmed := v.Cluster.ID == 0 || v.Etcd.Contact == ContactQuorum
+	switch act := a.(type) {
+	case RemoveMember:
+	case DeletePod:
+		confirmed = confirmed || v.pods[act.Name].Phase == Terminal
+	case DeleteVolume:
+		if !slices.ContainsFunc(v.Observed.Volumes, act.is) && !slices.ContainsFunc(v.oldVolumes, act.is) {
+			return Blocked{
+				Reason:  v1beta2.ReasonForeignVolume,
+				Message: "claim " + act.Name + " is not provably this cluster's: it is not deleted",
+			}
+		}
+	default:
+		return nil
+	}
+	if confirmed {
+		return nil
+	}
+	return Wait{
+		Reason: v1beta2.ReasonQuorumLost, After: pollSlow,
+		Message: "nothing is removed or deleted before a majority of the voters confirms who the members are",
+	}
+}
+
+// is tells whether this is the volume to delete, and the cluster's own.
+func (a DeleteVolume) is(c Volume) bool {
+	return c.Name == a.Name && c.UID == a.UID && c.Foreign == "" && c.Owned
+}
+
+// declare has a change of the voters written to status before it is made. Of an odd number every majority after a change
+// has one before it in it; of an even number only those who are left, or who are there then, can tell that it was made.
+func (v *view) declare(a Action) Action {
+	voters := votersOf(v.Etcd.Members)
+	if len(voters)%2 == 1 {
+		return a
+	}
+	var next []string
+	switch act := a.(type) {
+	case Promote:
+		next = append(voters, act.Name)
+	case RemoveMember:
+		if v.members[act.Name].Learner {
+			return a
+		}
+		next = slices.DeleteFunc(voters, func(name string) bool { return name == act.Name })
+	default:
+		return a
+	}
+	slices.SortFunc(next, CompareNames)
+	if SameNames(next, v.Cluster.NextVoters) {
+		return a
+	}
+	return CommitVoters{Voters: next}
+}
+
+// NextVoters is what is to be remembered of the change of voters that was last declared, after a pass that has ended with
+// this action: nothing once it is made, or nothing is left to do.
+func NextVoters(o Observed, a Action) []string {
+	switch act := a.(type) {
+	case CommitVoters:
+		return act.Voters
+	case CommitBootstrap:
+		return nil
+	case Idle:
+		if act.Reason == v1beta2.ReasonSpecReached {
+			return nil
+		}
+	}
+	if o.Etcd.Contact == ContactQuorum && SameNames(votersOf(o.Etcd.Members), o.Cluster.NextVoters) {
+		return nil
+	}
+	return o.Cluster.NextVoters
 }
 
 // victimOf is the member that an action disturbs, none if it disturbs nobody, and whether the others can do without it.

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 )
@@ -21,10 +22,11 @@ func paused(v *view) Action {
 }
 
 func nameTaken(v *view) Action {
-	if len(v.Conflicts) == 0 {
+	i := slices.IndexFunc(v.Conflicts, v.needs)
+	if i < 0 {
 		return nil
 	}
-	c := v.Conflicts[0]
+	c := v.Conflicts[i]
 	if c.Leaving {
 		return Wait{
 			Reason: v1beta2.ReasonWaitingForPrevious, After: pollSlow,
@@ -40,10 +42,7 @@ func nameTaken(v *view) Action {
 
 // foreignCluster holds S6. Pods of an abandoned incarnation answer with its ID legitimately until they are gone.
 func foreignCluster(v *view) Action {
-	expected := v.Cluster.ID
-	if b := v.Cluster.Bootstrap; expected == 0 && b != nil {
-		expected = b.ClusterID
-	}
+	expected := v.Cluster.ExpectedID()
 	if expected == 0 {
 		return nil
 	}
@@ -61,12 +60,12 @@ func foreignCluster(v *view) Action {
 }
 
 func revisionRegressed(v *view) Action {
-	if v.Etcd.Revision == 0 || v.Etcd.Revision >= v.Cluster.Revision {
+	if v.Etcd.Newest == 0 || v.Etcd.Newest >= v.Cluster.Revision {
 		return nil
 	}
 	return Blocked{
 		Reason: v1beta2.ReasonRevisionRegressed,
 		Message: fmt.Sprintf("the quorum is at revision %d but was at %d or later before: data was lost or rolled "+
-			"back outside the operator; nothing is changed, restore from a backup", v.Etcd.Revision, v.Cluster.Revision),
+			"back outside the operator; nothing is changed, restore from a backup", v.Etcd.Newest, v.Cluster.Revision),
 	}
 }

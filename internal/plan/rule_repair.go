@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
@@ -125,10 +126,19 @@ func noQuorum(v *view) Action {
 	if b := v.Cluster.Bootstrap; len(known) == 0 && b != nil {
 		known = b.Members
 	}
+	if len(v.Etcd.Unconfirmed) > 0 {
+		return v.unconfirmed(known)
+	}
 	var silent, lost []string
 	for _, name := range known {
 		if _, ok := v.answers[name]; ok {
 			continue
+		}
+		if i := slices.IndexFunc(v.foreign, func(c Volume) bool { return c.Name == name }); i >= 0 {
+			return Blocked{
+				Reason:  v1beta2.ReasonForeignVolume,
+				Message: foreignClaim(v.foreign[i]) + "; voter " + name + " needs the name, and no quorum answers without it",
+			}
 		}
 		if v.dataGone(name) {
 			lost = append(lost, name)
@@ -144,6 +154,16 @@ func noQuorum(v *view) Action {
 		}
 	}
 	return Wait{Reason: v1beta2.ReasonQuorumLost, After: v.poll(), Message: v.quorumLost(len(known), silent, lost)}
+}
+
+// unconfirmed says that somebody speaks for a quorum whom the others do not bear out. It may be one that has taken a voter's
+// place, or the membership was changed by hand so far that those who know of it are no majority of those who voted before.
+func (v *view) unconfirmed(known []string) Action {
+	return Wait{
+		Reason: v1beta2.ReasonQuorumLost, After: v.poll(),
+		Message: fmt.Sprintf("%s reads a member list that no majority of the voters known last (%s) confirms: bring the others "+
+			"back; if voters were removed by hand, delete their pods and volumes", list(v.Etcd.Unconfirmed), list(known)),
+	}
 }
 
 func (v *view) quorumLost(known int, silent, lost []string) string {

@@ -73,15 +73,16 @@ func (v *view) caughtUp(m Member) bool {
 	return float64(a.Applied) >= inSync*float64(v.committed())
 }
 
-// committed is the end of the log, as far as anybody knows.
+// committed is the end of the log, as far as a majority of the voters knows.
 func (v *view) committed() uint64 {
-	var last uint64
-	for _, a := range v.answers {
-		if a.ClusterID == v.Etcd.ClusterID {
-			last = max(last, a.Committed)
+	var known []uint64
+	voters := v.voters()
+	for _, m := range voters {
+		if a, ok := v.answer(m); ok {
+			known = append(known, a.Committed)
 		}
 	}
-	return last
+	return Reached(len(voters), known)
 }
 
 // learnerLimit is how many learners there may be at once. Each server applies its own limit when the change reaches it,

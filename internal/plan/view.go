@@ -76,7 +76,7 @@ func (v *view) freeNames(n int) []string {
 		_, pod := v.pods[name]
 		_, volume := v.volumes[name]
 		_, listed := v.members[name]
-		if !pod && !volume && !listed && !v.leftBehind(name) {
+		if !pod && !volume && !listed && !v.leftBehind(name) && !v.held(name) {
 			names = append(names, name)
 		}
 	}
@@ -112,14 +112,26 @@ func (v *view) healthy(m Member) bool {
 	return ok && a.Leader != 0 && !p.Deleting && !p.Restarting
 }
 
-// leader is the ID of the leader that the healthy members name, 0 if none.
+// leader is the ID of the leader that most of the members name, 0 if none is named.
 func (v *view) leader() uint64 {
+	var leader uint64
+	most := 0
 	for _, m := range v.Etcd.Members {
-		if a, ok := v.answer(m); ok && a.Leader != 0 {
-			return a.Leader
+		a, ok := v.answer(m)
+		if !ok || a.Leader == 0 || a.Leader == leader {
+			continue
+		}
+		named := 0
+		for _, other := range v.Etcd.Members {
+			if b, ok := v.answer(other); ok && b.Leader == a.Leader {
+				named++
+			}
+		}
+		if named > most {
+			leader, most = a.Leader, named
 		}
 	}
-	return 0
+	return leader
 }
 
 // up means that member-run (or etcd) runs in the pod and that the pod has an address: its DNS name exists, too.
@@ -140,7 +152,7 @@ func (p Pod) trouble() string {
 // that cannot be configured waits for another spec: to make it again from the same one would go on for ever.
 func (v *view) candidate(p Pod) bool {
 	if _, listed := v.members[p.Name]; listed || p.Deleting || p.Phase == Terminal ||
-		p.Permit != nil || p.Exit != ExitNone && p.Exit != ExitBadConfig {
+		p.Permit != nil || p.Exit != ExitNone && p.Exit != ExitBadConfig || p.Name != v.memberName(ordinal(p.Name)) {
 		return false
 	}
 	if !p.Persistent {

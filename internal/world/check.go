@@ -106,11 +106,14 @@ func (w *World) checkDecision(a plan.Action, o *plan.Observed) {
 		return
 	}
 	for _, answer := range o.Etcd.Answers {
+		if p := w.pod(answer.Pod); p != nil && p.Lie != honest {
+			continue // it says what it likes
+		}
 		if o.Cluster.ID != 0 && answer.ClusterID != o.Cluster.ID {
 			w.violate("S6: %T although %s answers for another cluster", a, answer.Pod)
 		}
 	}
-	if o.Etcd.Revision != 0 && o.Etcd.Revision < o.Cluster.Revision {
+	if o.Etcd.Newest != 0 && o.Etcd.Newest < o.Cluster.Revision {
 		w.violate("S6: %T although the revision went backwards", a)
 	}
 	if create, ok := a.(plan.CreatePods); ok {
@@ -148,6 +151,10 @@ func (w *World) doomed(p *Pod) bool {
 // checkVolumeDeletion is S2. Before the latch it holds for the data of the attempt that is under way, and what a restore
 // replaces is kept until the restored cluster is up.
 func (w *World) checkVolumeDeletion(v *Volume) {
+	if !v.Owned || v.Foreign != "" {
+		w.violate("S2: claim %s is deleted, which is not the cluster's", v.Name)
+		return
+	}
 	if w.replaced(v) {
 		if !w.standing(false) {
 			w.violate("S7: volume %s is deleted before the restored cluster is up", v.Name)
@@ -243,6 +250,11 @@ func (w *World) leftovers() bool {
 	volumes := 0
 	if w.Persistent {
 		volumes = w.Size
+	}
+	for i := range w.Volumes {
+		if w.Volumes[i].Foreign != "" {
+			volumes++
+		}
 	}
 	return len(w.Volumes) != volumes || len(w.Pulls) > 0
 }

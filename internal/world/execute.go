@@ -37,10 +37,12 @@ func (w *World) effect(a plan.Action, step int, o *plan.Observed, stale bool) bo
 		w.checkAbandoned(&act.Bootstrap, stale)
 		return w.writeStatus(stale, func(s *Status) {
 			if act.Bootstrap.Restore != restoreOf(s.Bootstrap) {
-				s.ID, s.Revision, s.Voters = 0, 0, nil
+				s.ID, s.Revision, s.Voters, s.NextVoters = 0, 0, nil, nil
 			}
 			s.Bootstrap = &act.Bootstrap
 		})
+	case plan.CommitVoters:
+		return !stale // the note is part of the status write
 	case plan.Latch:
 		return w.writeStatus(stale, func(s *Status) { s.ID = act.ClusterID })
 	case plan.Adopt:

@@ -19,6 +19,8 @@ type Scenario struct {
 	// Retained is true to begin with the volumes that a cluster of that size has left behind when it was deleted, and with
 	// a new EtcdCluster of its name.
 	Retained bool
+	// Claims is true to begin with claims of others that have the cluster's labels.
+	Claims bool
 	// Edits are what the user asks for afterwards, at any time, in this order.
 	Edits []Spec
 	// Faults is how many faults a run may have, and Kinds which.
@@ -118,6 +120,9 @@ func (s *Scenario) start() *World {
 	}
 	if s.Retained {
 		w.retain()
+	}
+	if s.Claims {
+		w.addClaims()
 	}
 	w.Edits, w.Faults = s.Edits, s.Faults
 	return w

@@ -10,6 +10,8 @@ var (
 	OperatorFaults = []Kind{passHeld, passHeldReading, cacheLags}
 	TimeFaults     = []Kind{startLate, endLate, leaderMoves}
 	StrangeFaults  = []Kind{impostorAnswers, statusLost}
+	// ForgedFaults are pods that somebody makes as if they were the cluster's, and what makes room for them.
+	ForgedFaults = []Kind{podForged, voterForged, voterForgedEarly, voterForgedLate, podKilled, serverCrashes, passHeld}
 )
 
 // faults is what goes wrong.
@@ -85,7 +87,7 @@ var faults = map[Kind]transition{
 	},
 	volumeLost: {
 		name:     "volume lost",
-		ifVolume: func(_ *World, v *Volume) bool { return !v.Lost },
+		ifVolume: func(_ *World, v *Volume) bool { return !v.Lost && v.Foreign == "" },
 		onVolume: func(w *World, v *Volume) {
 			v.Lost = true
 			w.Etcd.Lose(v.UID)
@@ -93,7 +95,7 @@ var faults = map[Kind]transition{
 	},
 	volumeDeleted: {
 		name:     "volume deleted",
-		ifVolume: func(_ *World, v *Volume) bool { return !v.Lost && !v.Deleting },
+		ifVolume: func(_ *World, v *Volume) bool { return !v.Lost && !v.Deleting && v.Foreign == "" },
 		onVolume: func(_ *World, v *Volume) { v.Deleting = true },
 	},
 	leaderMoves: {

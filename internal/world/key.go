@@ -89,6 +89,7 @@ func (e *encoder) kube(k *Kube) {
 	e.id(k.Status.ID)
 	e.number(int(k.Status.Revision))
 	e.text(strings.Join(k.Status.Voters, ","))
+	e.text(strings.Join(k.Status.NextVoters, ","))
 	e.number(k.Status.Accepted)
 	e.number(k.Status.Former)
 	if b := k.Status.Bootstrap; b != nil {
@@ -116,6 +117,7 @@ func (e *encoder) kube(k *Kube) {
 		e.text(v.Version)
 		e.number(v.Class)
 		e.number(v.Template)
+		e.text(v.Foreign)
 	}
 	e.flags(k.Budget.Exists, k.Budget.Seen)
 	e.number(k.Budget.Min)
@@ -128,6 +130,7 @@ func (e *encoder) pod(p *Pod) {
 	e.number(int(p.Phase))
 	e.flags(p.Deleting, p.Serving, p.Old, p.Overdue, p.Down, p.Stuck, p.Evicting, p.Foreign)
 	e.flags(p.Sick, p.Persistent, p.Restarting)
+	e.number(int(p.Lie))
 	e.text(p.Version)
 	e.text(p.Runs)
 	e.number(p.Template)

@@ -59,7 +59,7 @@ func (w *World) refused(p *Pod) int {
 
 // canRun tells whether member-run has something to do in the pod that it has not done in vain already.
 func (w *World) canRun(p *Pod) bool {
-	if p.Phase != plan.Running || p.Deleting || p.Down || p.Sick || p.Permit == nil || w.serverRuns(p) ||
+	if p.Phase != plan.Running || p.Deleting || p.Down || p.Sick || p.Lie != honest || p.Permit == nil || w.serverRuns(p) ||
 		w.poisoned(p.Version, p.Template) {
 		return false
 	}

@@ -46,6 +46,7 @@ const (
 	podCollected
 	podUnstuck
 	podHeals
+	forgedGone
 	// Faults.
 	podKilled
 	podEnds
@@ -67,6 +68,10 @@ const (
 	passHeld
 	passHeldReading
 	statusLost
+	podForged
+	voterForged
+	voterForgedEarly
+	voterForgedLate
 	kinds
 )
 
@@ -88,7 +93,7 @@ type transition struct {
 }
 
 // transitions are all there are, by Kind.
-var transitions = tabulate(surroundings, operators, faults)
+var transitions = tabulate(surroundings, operators, faults, forgers())
 
 func tabulate(tables ...map[Kind]transition) [kinds]transition {
 	var all [kinds]transition
@@ -151,7 +156,7 @@ func (w *World) inTheEnd() []Move {
 	if late := w.possible(nil, timePasses); len(late) > 0 {
 		return late
 	}
-	return w.between(nodeTainted, podHeals)
+	return w.between(nodeTainted, forgedGone)
 }
 
 // moves lists all that can happen next.

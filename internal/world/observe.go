@@ -14,7 +14,7 @@ func (w *World) Observe(k *Kube) plan.Observed {
 	o.Pods = make([]plan.Pod, 0, len(k.Pods))
 	for i := range k.Pods {
 		p := observePod(&k.Pods[i])
-		p.Ready = w.ready(&k.Pods[i])
+		p.Ready = w.ready(&k.Pods[i]) || k.Pods[i].Lie != honest
 		p.Drift.Template = k.Pods[i].Template != k.Template
 		if k.Pods[i].Stuck || k.unmountable(&k.Pods[i]) {
 			p.Problem = "cannot be scheduled"
@@ -37,7 +37,11 @@ func (w *World) Observe(k *Kube) plan.Observed {
 	if k.Budget.Exists {
 		o.Budget = plan.Budget{Exists: true, MinAvailable: k.Budget.Min, Settled: settled}
 	}
-	o.Etcd = w.observeEtcd(k)
+	if w.cfg.Judge != nil {
+		o.Etcd = w.cfg.Judge(o.Electorate(), w.words(k))
+	} else {
+		o.Etcd = o.Electorate().Judge(w.words(k))
+	}
 	return o
 }
 
@@ -75,9 +79,10 @@ func observePod(p *Pod) plan.Pod {
 	return out
 }
 
-// observeEtcd asks the pods that were read and that are still there.
-func (w *World) observeEtcd(k *Kube) plan.Etcd {
-	var e plan.Etcd
+// words are what the pods say that were read and that are still there.
+func (w *World) words(k *Kube) []plan.Word {
+	words := make([]plan.Word, 0, len(k.Pods))
+	reads := map[uint64]*plan.Read{}
 	for i := range k.Pods {
 		asked := &k.Pods[i]
 		p := w.pod(asked.Name)
@@ -85,30 +90,34 @@ func (w *World) observeEtcd(k *Kube) plan.Etcd {
 			!k.cluster().Current(asked.Incarnation) {
 			continue
 		}
-		if p.Foreign {
-			e.Answers = append(e.Answers, plan.Answer{
+		if p.Lie != honest {
+			words = append(words, w.lie(p))
+		} else if p.Foreign {
+			words = append(words, plan.Word{Answer: plan.Answer{
 				Pod: p.Name, PodUID: p.UID, MemberID: 0xbad, ClusterID: 0xbad, Leader: 0xbad, Version: p.Version,
-			})
+			}, Term: 1})
 		} else if s, runs := w.server(p); runs {
-			e.Answers = append(e.Answers, w.answer(p, s))
-			if e.Contact != plan.ContactQuorum && s.group.Leader != 0 && s.member != nil && !s.member.Learner {
-				readLinearizable(&e, s.group)
+			word := plan.Word{Answer: w.answer(p, s), Term: 1}
+			if s.group.Leader != 0 && s.member != nil && !s.member.Learner {
+				if reads[s.group.ID] == nil {
+					reads[s.group.ID] = linearizable(s.group)
+				}
+				word.Read = reads[s.group.ID]
 			}
+			words = append(words, word)
 		}
 	}
-	if e.Contact != plan.ContactQuorum && len(e.Answers) > 0 {
-		e.Contact = plan.ContactMinority
-	}
-	return e
+	return words
 }
 
-func readLinearizable(e *plan.Etcd, g *etcdtest.Group) {
-	e.Contact, e.ClusterID, e.Revision = plan.ContactQuorum, g.ID, revision(g.Written)
+func linearizable(g *etcdtest.Group) *plan.Read {
+	r := &plan.Read{ClusterID: g.ID, Revision: revision(g.Written), Members: make([]plan.Member, 0, len(g.Members))}
 	for _, m := range g.Members {
-		e.Members = append(e.Members, plan.Member{
+		r.Members = append(r.Members, plan.Member{
 			ID: m.ID, Name: m.Name, PeerURL: m.PeerURL, Published: m.Published, Learner: m.Learner,
 		})
 	}
+	return r
 }
 
 func revision(written bool) int64 {

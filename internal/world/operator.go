@@ -41,7 +41,7 @@ func (w *World) carryOut(a plan.Action, o *plan.Observed) {
 		}
 		w.checkEffect(a, before, w.standing(false))
 	}
-	w.finish(o, stale)
+	w.finish(a, o, stale)
 }
 
 // undisturbed tells whether no pass is held up.
@@ -65,7 +65,7 @@ func (w *World) next() {
 		return
 	}
 	if ok {
-		w.finish(&p.On, w.Stale)
+		w.finish(p.Action, &p.On, w.Stale)
 	}
 	w.drop()
 }
@@ -90,11 +90,11 @@ func (w *World) resume() {
 		}
 		w.checkEffect(a, before, w.standing(true))
 	}
-	w.finish(&o, stale)
+	w.finish(a, &o, stale)
 }
 
 // finish is the status write of a pass: compare-and-swap on the version that was read.
-func (w *World) finish(o *plan.Observed, stale bool) {
+func (w *World) finish(a plan.Action, o *plan.Observed, stale bool) {
 	if stale {
 		return
 	}
@@ -106,6 +106,7 @@ func (w *World) finish(o *plan.Observed, stale bool) {
 		w.setStatus(s)
 		return
 	}
+	s.NextVoters = plan.NextVoters(*o, a)
 	if s.ID != 0 && o.Etcd.Revision > s.Revision {
 		s.Revision = o.Etcd.Revision
 	}
@@ -123,7 +124,8 @@ func (w *World) setStatus(s Status) {
 	old := w.Status
 	w.Status = s
 	if s.ID != old.ID || s.Bootstrap != old.Bootstrap || s.Revision != old.Revision ||
-		s.Accepted != old.Accepted || s.Former != old.Former || !slices.Equal(s.Voters, old.Voters) {
+		s.Accepted != old.Accepted || s.Former != old.Former || !slices.Equal(s.Voters, old.Voters) ||
+		!slices.Equal(s.NextVoters, old.NextVoters) {
 		w.touched()
 	}
 }

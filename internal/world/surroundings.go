@@ -131,6 +131,11 @@ var surroundings = map[Kind]transition{
 		ifPod: func(_ *World, p *Pod) bool { return p.Sick },
 		onPod: func(_ *World, p *Pod) { p.Sick = false },
 	},
+	forgedGone: {
+		name:  "somebody deletes the forged pod",
+		ifPod: func(_ *World, p *Pod) bool { return p.Lie != honest },
+		onPod: (*World).removePod,
+	},
 }
 
 // operators are the moves of the operator.

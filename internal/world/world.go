@@ -18,6 +18,8 @@ type Config struct {
 	Next Planner
 	// TrustCache makes the operator act on its cache without planning again on live reads.
 	TrustCache bool
+	// Judge makes of what the servers said what holds; nil for the operator's own judgement.
+	Judge func(plan.Electorate, []plan.Word) plan.Etcd
 	// Unfit are the versions that never start.
 	Unfit []string
 }
@@ -62,7 +64,8 @@ type Status struct {
 	ID        uint64
 	Bootstrap *plan.Bootstrap
 	Revision  int64
-	Voters    []string
+	// Voters are those of the last list that a quorum confirmed, NextVoters those after a change that was declared.
+	Voters, NextVoters []string
 	// Accepted is the template that the operator has seen last, and Former the one that members are made from which an
 	// update has not reached: the same if there is none under way.
 	Accepted, Former int
@@ -93,6 +96,8 @@ type Pod struct {
 	Evicting bool
 	// Foreign is true while somebody else's etcd answers at the pod's address.
 	Foreign bool
+	// Lie is what a pod answers that somebody else has made as one of the cluster's; 0 for all others.
+	Lie Lie
 	// Persistent, Version and Template are what the pod was made from; Version is its image's, changed in place.
 	Persistent bool
 	Version    string
@@ -165,6 +170,7 @@ func (k *Kube) cluster() plan.Cluster {
 		Namespace: namespace, Name: clusterName, UID: clusterUID, Size: k.Size, Persistent: k.Persistent,
 		Version: k.Version,
 		ID:      k.Status.ID, Bootstrap: k.Status.Bootstrap, Revision: k.Status.Revision, Voters: k.Status.Voters,
+		NextVoters: k.Status.NextVoters,
 	}
 	if !k.restored() {
 		c.Restore = k.restoreUID()

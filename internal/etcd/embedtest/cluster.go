@@ -18,8 +18,9 @@ const startTimeout = 30 * time.Second
 
 // Cluster is a set of etcd servers. It is not safe for concurrent use.
 type Cluster struct {
-	// Token is the initial-cluster-token.
+	// Token is the initial-cluster-token, and ID the cluster ID.
 	Token string
+	ID    uint64
 	// Members are the first members, in the order of their names (m-0, m-1, …), and then those of NewMember.
 	Members []*Member
 
@@ -51,6 +52,7 @@ func Start(t testing.TB, n int, options ...func(*embed.Config)) *Cluster {
 	for _, m := range c.Members {
 		m.WaitReady(t)
 	}
+	c.ID = c.Members[0].ClusterID()
 	return c
 }
 

@@ -1,0 +1,84 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+)
+
+// Kinds of objects that a Conflict can be.
+const (
+	KindPod    = "Pod"
+	KindVolume = "PersistentVolumeClaim"
+)
+
+// needs tells whether the name of somebody else's object is one that this cluster cannot do without. Services and the
+// budget have but one name; new members get names that are free.
+func (v *view) needs(c Conflict) bool {
+	switch {
+	case c.Kind != KindPod && c.Kind != KindVolume:
+		return true
+	case v.Cluster.ID == 0:
+		return c.Leaving || slices.Contains(v.initial(), c.Name)
+	}
+	_, listed := v.members[c.Name]
+	return listed || slices.Contains(v.Cluster.Voters, c.Name) || v.usable(v.volumes[c.Name])
+}
+
+// held tells whether an object of somebody else has that name.
+func (v *view) held(name string) bool {
+	return slices.ContainsFunc(v.Conflicts, func(c Conflict) bool { return c.Name == name })
+}
+
+// initial are the names of the first members.
+func (v *view) initial() []string {
+	if b := v.Cluster.Bootstrap; b != nil {
+		return b.Members
+	}
+	return v.incarnation(1).Members
+}
+
+// foreignVolume stops a first start on a name whose claim is not the cluster's: a pod of that name would write to it.
+func foreignVolume(v *view) Action {
+	if !v.Cluster.Persistent {
+		return nil
+	}
+	for _, c := range v.foreign {
+		if slices.Contains(v.initial(), c.Name) {
+			return Blocked{
+				Reason:  v1beta2.ReasonForeignVolume,
+				Message: foreignClaim(c) + "; a first member needs the name: delete the claim or give this cluster another name",
+			}
+		}
+	}
+	return nil
+}
+
+// Stranger names something with the cluster's labels that is not the cluster's and is in nobody's way, nil if there is
+// none. It is left alone, and the cluster is cared for all the same.
+func Stranger(o Observed) *Problem {
+	v := newView(o)
+	for _, c := range v.Conflicts {
+		if !v.needs(c) && c.Kind == KindPod {
+			return &Problem{v1beta2.ReasonStrangerPod, fmt.Sprintf(
+				"pod %s has this cluster's labels and belongs to %s: it is left alone; delete it, or take the labels off it",
+				c.Name, c.Owner)}
+		}
+	}
+	if len(v.foreign) > 0 {
+		return &Problem{
+			v1beta2.ReasonForeignVolume,
+			foreignClaim(v.foreign[0]) + "; it is neither used nor deleted: delete it, or take the labels off it",
+		}
+	}
+	return nil
+}
+
+func foreignClaim(c Volume) string {
+	whose := c.Foreign
+	if whose == "" {
+		whose = "it was made for an earlier cluster of this name"
+	}
+	return fmt.Sprintf("claim %s has this cluster's labels and is not provably its own: %s", c.Name, whose)
+}
