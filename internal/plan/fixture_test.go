@@ -46,7 +46,7 @@ func seated(o Observed) Observed {
 func healthyCluster(size int, persistent bool) Observed {
 	o := bootstrapped(size, persistent)
 	o.Cluster.ID = latched
-	o.Etcd.Contact, o.Etcd.ClusterID, o.Etcd.Revision = ContactQuorum, latched, 100
+	o.Etcd.Contact, o.Etcd.ClusterID, o.Etcd.Revision, o.Etcd.Newest = ContactQuorum, latched, 100, 100
 	o.Budget = Budget{Exists: true, MinAvailable: OpenBudget(size), Settled: true}
 	for i := range size {
 		o.Cluster.Voters = append(o.Cluster.Voters, name(i))

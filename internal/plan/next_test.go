@@ -76,8 +76,28 @@ func TestAlways(t *testing.T) {
 			Blocked{Reason: v1beta2.ReasonRevisionRegressed},
 		},
 		"a revision that could not be read is no proof": {
-			edit(healthyCluster(3, true), func(o *Observed) { o.Cluster.Revision, o.Etcd.Revision = 101, 0 }),
+			edit(healthyCluster(3, true), func(o *Observed) { o.Cluster.Revision, o.Etcd.Newest = 101, 0 }),
 			Idle{Reason: v1beta2.ReasonSpecReached},
+		},
+		"nor is one that is low for few": {
+			edit(healthyCluster(3, true), func(o *Observed) { o.Cluster.Revision, o.Etcd.Revision, o.Etcd.Newest = 101, 1, 101 }),
+			Idle{Reason: v1beta2.ReasonSpecReached},
+		},
+		"a stranger's pod is in nobody's way": {
+			edit(healthyCluster(3, true), func(o *Observed) { o.Conflicts = []Conflict{{Kind: KindPod, Name: "toolbox"}} }),
+			Idle{Reason: v1beta2.ReasonSpecReached},
+		},
+		"and healing goes on": {
+			edit(withoutPod(healthyCluster(3, true), 1), func(o *Observed) {
+				o.Conflicts = []Conflict{{Kind: KindPod, Name: "c-7", Leaving: true}}
+			}), CreatePods{[]NewPod{{Name: "c-1", Incarnation: 1, Persistent: true, Version: "3.6.16", Permit: &Permit{
+				Mode: ModeResume, ClusterID: latched, MemberID: id(1),
+			}}}},
+		},
+		"but not where it has a member's name": {
+			edit(withoutPod(healthyCluster(3, true), 1), func(o *Observed) {
+				o.Conflicts = []Conflict{{Kind: KindPod, Name: "c-1", Owner: "nobody"}}
+			}), Blocked{Reason: v1beta2.ReasonNameTaken},
 		},
 		"at the spec": {healthyCluster(3, false), Idle{Reason: v1beta2.ReasonSpecReached}},
 	})
@@ -182,6 +202,19 @@ func TestBootstrap(t *testing.T) {
 			edit(emptyCluster(3, true), func(o *Observed) {
 				o.Volumes = []Volume{{Name: "c-1", ClusterID: latched, MemberID: 1}, {Name: "c-0", ClusterID: latched}}
 			}), Adopt{ClusterID: latched, Volumes: []string{"c-0", "c-1"}},
+		},
+		"and a copy of one is not": {
+			edit(emptyCluster(3, true), func(o *Observed) {
+				o.Volumes = []Volume{{Name: "c-1", ClusterID: latched, MemberID: 1}, {Name: "c-2", ClusterID: latched, Foreign: "a copy"}}
+			}), Adopt{ClusterID: latched, Volumes: []string{"c-1"}},
+		},
+		"no first member starts on a claim of somebody else": {
+			edit(emptyCluster(3, true), func(o *Observed) { o.Volumes = []Volume{{Name: "c-2", Foreign: "a copy"}} }),
+			Blocked{Reason: v1beta2.ReasonForeignVolume},
+		},
+		"one that no member needs is let be": {
+			edit(emptyCluster(3, true), func(o *Observed) { o.Volumes = []Volume{{Name: "c-3", Foreign: "a copy"}} }),
+			CommitBootstrap{first},
 		},
 		"volumes of which nothing is known stop the start": {
 			edit(emptyCluster(3, true), func(o *Observed) { o.Volumes = []Volume{{Name: "c-0"}} }),

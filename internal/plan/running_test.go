@@ -262,8 +262,14 @@ func TestShrink(t *testing.T) {
 			edit(silent(silent(healthyCluster(5, true), 3), 4), func(o *Observed) { o.Cluster.Size = 5 }),
 			Wait{Reason: v1beta2.ReasonMemberDown},
 		},
-		"down to one": {
+		"down to one: written down first": {
 			closed(unserved(edit(healthyCluster(2, false), func(o *Observed) { o.Cluster.Size = 1 }), 1)),
+			CommitVoters{[]string{"c-0"}},
+		},
+		"down to one": {
+			closed(unserved(edit(healthyCluster(2, false), func(o *Observed) {
+				o.Cluster.Size, o.Cluster.NextVoters = 1, []string{"c-0"}
+			}), 1)),
 			RemoveMember{ID: id(1), Name: "c-1", Why: v1beta2.ReasonScaling},
 		},
 	})
@@ -271,6 +277,7 @@ func TestShrink(t *testing.T) {
 
 func TestDescribeEveryAction(t *testing.T) {
 	for _, a := range []Action{
+		CommitVoters{[]string{"c-0"}},
 		Idle{Reason: "R"},
 		Wait{Reason: "R"},
 		Blocked{Reason: "R"},

@@ -87,7 +87,9 @@ func TestVersions(t *testing.T) {
 			Wait{Reason: v1beta2.ReasonWaitingForMember},
 		},
 		"wait until it has caught up": {
-			edit(runsNewer(up, 1), func(o *Observed) { o.Etcd.Answers[0].Committed = 100 + lagLimit + 1 }),
+			edit(runsNewer(up, 1), func(o *Observed) {
+				o.Etcd.Answers[0].Committed, o.Etcd.Answers[2].Committed = 100+lagLimit+1, 100+lagLimit+1
+			}),
 			Wait{Reason: v1beta2.ReasonWaitingForMember},
 		},
 		"it does not get ready: stop and tell": {
@@ -194,8 +196,13 @@ func TestChanges(t *testing.T) {
 		"then clients leave the old one": {
 			closed(edit(voting, template(0, 1, 2))), Unserve{Pod: "c-2", UID: "p2"},
 		},
+		"then who is left is written down": {
+			closed(unserved(edit(voting, template(0, 1, 2)), 2)), CommitVoters{[]string{"c-0", "c-1", "c-3"}},
+		},
 		"then it goes": {
-			closed(unserved(edit(voting, template(0, 1, 2)), 2)), RemoveMember{ID: id(2), Name: "c-2", Why: v1beta2.ReasonScaling},
+			closed(unserved(edit(voting, template(0, 1, 2), func(o *Observed) {
+				o.Cluster.NextVoters = []string{"c-0", "c-1", "c-3"}
+			}), 2)), RemoveMember{ID: id(2), Name: "c-2", Why: v1beta2.ReasonScaling},
 		},
 		"back to the old spec: the new one goes": {surged, RemoveMember{ID: id(3), Name: "c-3", Why: v1beta2.ReasonScaling}},
 		"no quorum, and a pod that cannot run: made from the new spec": {
