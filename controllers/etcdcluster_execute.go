@@ -29,6 +29,8 @@ func (r *EtcdClusterReconciler) execute(ctx context.Context, p *pass) error {
 		return nil
 	case plan.CreateRestore:
 		return r.createRestore(ctx, p, a)
+	case plan.CommitVoters: // the status write at the end of the pass is all there is to it
+		return nil
 	case plan.Latch:
 		latch(p, a)
 		return nil
@@ -180,6 +182,7 @@ func (r *EtcdClusterReconciler) writePermits(ctx context.Context, p *pass, a pla
 	for _, w := range a.Permits {
 		if claim, ok := p.claims[w.Pod]; ok && resources.PodPersistent(p.pods[w.Pod]) {
 			born := map[string]any{
+				resources.AnnotationVolumeUID: string(claim.UID),
 				resources.AnnotationClusterID: formatID(w.Permit.ClusterID),
 				resources.AnnotationMemberID:  formatID(w.Permit.MemberID),
 				resources.AnnotationVersion:   versionOf(p, w.Pod),
@@ -239,7 +242,9 @@ func (r *EtcdClusterReconciler) adopt(ctx context.Context, p *pass, a plan.Adopt
 	for _, name := range a.Volumes {
 		claim := p.claims[name]
 		meta := map[string]any{
-			"annotations":     map[string]any{resources.AnnotationClusterUID: string(p.cluster.UID)},
+			"annotations": map[string]any{
+				resources.AnnotationClusterUID: string(p.cluster.UID), resources.AnnotationVolumeUID: string(claim.UID),
+			},
 			"ownerReferences": resources.VolumeOwners(p.cluster),
 		}
 		if err := r.patch(ctx, claim, claim.UID, meta); err != nil {

@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -112,6 +113,7 @@ func (r *EtcdClusterReconciler) writeStatus(ctx context.Context, p *pass, err er
 
 // tell writes an event for every action that took effect, and for every wait or block that is new.
 func (r *EtcdClusterReconciler) tell(ctx context.Context, p *pass, err error) {
+	r.tellOfStrangers(p)
 	d := plan.Describe(p.action)
 	metrics.Actions.WithLabelValues(d.Action, d.Reason).Inc()
 	if err != nil {
@@ -132,4 +134,19 @@ func (r *EtcdClusterReconciler) tell(ctx context.Context, p *pass, err error) {
 	}
 	log.FromContext(ctx).Info(d.Message, "action", d.Action, "reason", d.Reason)
 	r.Recorder.Eventf(p.cluster, nil, kind, d.Reason, d.Action, "%s", d.Message)
+}
+
+// tellOfStrangers writes an event about what has the cluster's labels and is not the cluster's, once.
+func (r *EtcdClusterReconciler) tellOfStrangers(p *pass) {
+	now := meta.FindStatusCondition(p.cluster.Status.Conditions, v1beta2.ConditionDegraded)
+	if now == nil || now.Reason != v1beta2.ReasonStrangerPod && now.Reason != v1beta2.ReasonForeignVolume {
+		return
+	}
+	if _, blocked := p.action.(plan.Blocked); blocked { // an event tells of that
+		return
+	}
+	before := meta.FindStatusCondition(p.before.Conditions, v1beta2.ConditionDegraded)
+	if before == nil || before.Reason != now.Reason || before.Message != now.Message {
+		r.Recorder.Eventf(p.cluster, nil, corev1.EventTypeWarning, now.Reason, "Ignore", "%s", now.Message)
+	}
 }

@@ -14,7 +14,7 @@ import (
 // operator has started none for it: they lose their owner where the EtcdCluster was deleted without them and made again, and
 // may serve all the same. Beside members of this operator's own they are another operator's.
 func podConflict(pod *corev1.Pod, c *v1beta2.EtcdCluster) *plan.Conflict {
-	conflict, ours := conflictOf("Pod", pod, c), c.Status.ClusterID != "" || c.Status.Bootstrap != nil
+	conflict, ours := conflictOf(plan.KindPod, pod, c), c.Status.ClusterID != "" || c.Status.Bootstrap != nil
 	switch {
 	case !resources.LegacyPod(pod):
 		return conflict

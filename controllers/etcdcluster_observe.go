@@ -81,8 +81,8 @@ func (r *EtcdClusterReconciler) observePods(ctx context.Context, reader client.R
 func observeVolumes(p *pass, claims []corev1.PersistentVolumeClaim) {
 	for i := range claims {
 		claim := &claims[i]
-		if owner := metav1.GetControllerOf(claim); owner != nil && owner.UID != p.cluster.UID {
-			p.observed.Conflicts = append(p.observed.Conflicts, *conflictOf("PersistentVolumeClaim", claim, p.cluster))
+		if conflict := conflictOf(plan.KindVolume, claim, p.cluster); conflict != nil && conflict.Leaving {
+			p.observed.Conflicts = append(p.observed.Conflicts, *conflict)
 			continue
 		}
 		p.claims[claim.Name] = claim

@@ -112,7 +112,7 @@ func (r *EtcdClusterReconciler) commitBootstrap(p *pass, a plan.CommitBootstrap)
 	s.Restores = append([]v1beta2.RestoreRecord{record}, s.Restores...)
 	s.Restores = s.Restores[:min(len(s.Restores), restoresKept)]
 	s.ClusterID, s.Revision, s.Leader, s.CurrentVersion, s.Size = "", 0, "", "", 0
-	s.MemberStatuses, s.FormerSpec, s.LeaderMoved, s.SnapshotDue = nil, nil, nil, false
+	s.MemberStatuses, s.NextVoters, s.FormerSpec, s.LeaderMoved, s.SnapshotDue = nil, nil, nil, nil, false
 	p.observed = plan.Observed{Now: p.observed.Now, Cluster: r.desired(p.cluster, p.observed.Cluster.Invalid)}
 }
 

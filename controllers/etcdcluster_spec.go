@@ -82,8 +82,8 @@ func (r *EtcdClusterReconciler) desired(c *v1beta2.EtcdCluster, problem *plan.Pr
 		Repository: cmp.Or(c.Spec.Repository, r.EtcdRepository), Version: version.Normalize(c.Spec.Version), Invalid: problem,
 		SnapshotDue: c.Status.SnapshotDue,
 		ID:          parseID(c.Status.ClusterID), Bootstrap: bootstrapOf(c.Status.Bootstrap),
-		Revision: c.Status.Revision, Voters: status.Voters(&c.Status), LeaderMoved: moved,
-		RanBefore: ranBefore(&c.Status),
+		Revision: c.Status.Revision, Voters: status.Voters(&c.Status), NextVoters: c.Status.NextVoters,
+		LeaderMoved: moved, RanBefore: ranBefore(&c.Status),
 	}
 }
 

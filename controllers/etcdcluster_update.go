@@ -139,7 +139,7 @@ func observePulls(ctx context.Context, reader client.Reader, p *pass) error {
 	}
 	for i := range pods.Items {
 		pod := &pods.Items[i]
-		if conflictOf("Pod", pod, p.cluster) != nil {
+		if conflictOf(plan.KindPod, pod, p.cluster) != nil {
 			continue
 		}
 		p.observed.Pulls = append(p.observed.Pulls, plan.Pull{

@@ -26,7 +26,8 @@ func volumeOf(p *pass, claim *corev1.PersistentVolumeClaim) plan.Volume {
 		Deleting:    !claim.DeletionTimestamp.IsZero(),
 		Lost:        claim.Status.Phase == corev1.ClaimLost,
 		Incarnation: number(claim.Labels[resources.LabelIncarnation]),
-		Owned:       claim.Annotations[resources.AnnotationClusterUID] == string(c.UID),
+		Owned:       resources.VolumeOwned(c, claim),
+		Foreign:     resources.ForeignVolume(c, claim),
 		ClusterID:   parseID(claim.Annotations[resources.AnnotationClusterID]),
 		MemberID:    parseID(claim.Annotations[resources.AnnotationMemberID]),
 		Version:     claim.Annotations[resources.AnnotationVersion],
@@ -44,8 +45,7 @@ func validateVolumes(c *v1beta2.EtcdCluster, claims []corev1.PersistentVolumeCla
 	wanted := volumeSize(c)
 	for i := range claims {
 		claim := &claims[i]
-		owned := claim.Annotations[resources.AnnotationClusterUID] == string(c.UID)
-		if owned && wanted > 0 && requested(&claim.Spec) > wanted && claim.DeletionTimestamp.IsZero() {
+		if resources.VolumeOwned(c, claim) && wanted > 0 && requested(&claim.Spec) > wanted && claim.DeletionTimestamp.IsZero() {
 			size := claim.Spec.Resources.Requests[corev1.ResourceStorage]
 			return &plan.Problem{
 				Reason: v1beta2.ReasonVolumeShrinks,

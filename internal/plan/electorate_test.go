@@ -23,7 +23,8 @@ func forged(pod string) Word {
 	return w
 }
 
-func change(w Word, edits ...func(*Word)) Word {
+// but is a word with a difference.
+func but(w Word, edits ...func(*Word)) Word {
 	read := *w.Read
 	read.Members = slices.Clone(read.Members)
 	w.Read = &read
@@ -62,15 +63,15 @@ func TestJudge(t *testing.T) {
 		"beside all":          {three, []Word{forged("c-7"), said(0), said(1), said(2)}, ContactQuorum, 3, 3, 100, 100},
 		"in a voter's place":  {three, []Word{said(0), said(1), forged("c-2")}, ContactQuorum, 3, 3, 100, 100},
 		"while others start":  {three, []Word{silentOn(0), forged("c-2")}, ContactMinority, 0, 2, 0, 0},
-		"with a late word":    {three, []Word{said(0), change(said(2), revision(1<<40))}, ContactQuorum, 3, 2, 100, 1 << 40},
-		"with an early word":  {three, []Word{change(said(2), revision(1)), said(0)}, ContactQuorum, 3, 2, 1, 100},
-		"three revisions":     {three, []Word{change(said(2), revision(1)), said(0), change(said(1), revision(120))}, ContactQuorum, 3, 3, 100, 100},
-		"revisions untold":    {three, []Word{change(said(0), revision(0)), change(said(1), revision(0))}, ContactQuorum, 3, 2, 0, 0},
-		"removed by hand":     {three, []Word{change(said(0), without(2)), change(said(1), without(2))}, ContactQuorum, 2, 2, 100, 100},
-		"of two, one is gone": {two, []Word{change(said(0), without(2), without(1))}, ContactMinority, 0, 1, 0, 0},
+		"with a late word":    {three, []Word{said(0), but(said(2), revision(1<<40))}, ContactQuorum, 3, 2, 100, 1 << 40},
+		"with an early word":  {three, []Word{but(said(2), revision(1)), said(0)}, ContactQuorum, 3, 2, 1, 100},
+		"three revisions":     {three, []Word{but(said(2), revision(1)), said(0), but(said(1), revision(120))}, ContactQuorum, 3, 3, 100, 100},
+		"revisions untold":    {three, []Word{but(said(0), revision(0)), but(said(1), revision(0))}, ContactQuorum, 3, 2, 0, 0},
+		"removed by hand":     {three, []Word{but(said(0), without(2)), but(said(1), without(2))}, ContactQuorum, 2, 2, 100, 100},
+		"of two, one is gone": {two, []Word{but(said(0), without(2), without(1))}, ContactMinority, 0, 1, 0, 0},
 		"as it was declared": {
 			Electorate{ClusterID: latched, Voters: two.Voters, Next: []string{"c-0"}},
-			[]Word{change(said(0), without(2), without(1))}, ContactQuorum, 1, 1, 100, 100,
+			[]Word{but(said(0), without(2), without(1))}, ContactQuorum, 1, 1, 100, 100,
 		},
 		"a third, as declared": {
 			Electorate{ClusterID: latched, Voters: two.Voters, Next: three.Voters},
@@ -109,8 +110,8 @@ func TestJudgeDeposes(t *testing.T) {
 		words []Word
 		want  uint64 // whom c-0 follows
 	}{
-		"the others have elected another one": {[]Word{said(0), change(said(1), later), change(said(2), later)}, 0},
-		"one alone deposes nobody":            {[]Word{said(0), said(1), change(said(2), later)}, id(0)},
+		"the others have elected another one": {[]Word{said(0), but(said(1), later), but(said(2), later)}, 0},
+		"one alone deposes nobody":            {[]Word{said(0), said(1), but(said(2), later)}, id(0)},
 		"nor does one who is no voter":        {[]Word{said(0), said(1), forged("c-7"), forged("c-8")}, id(0)},
 	} {
 		t.Run(title, func(t *testing.T) {
@@ -124,7 +125,7 @@ func TestJudgeDeposes(t *testing.T) {
 // Who is said to have started by anybody has: the word of one costs nobody a member's place.
 func TestJudgePublished(t *testing.T) {
 	three := Electorate{ClusterID: latched, Voters: []string{"c-0", "c-1", "c-2"}}
-	lie := change(said(2), func(w *Word) { w.Read.Members[1].Published = false })
+	lie := but(said(2), func(w *Word) { w.Read.Members[1].Published = false })
 	if got := three.Judge([]Word{lie, said(0)}); !got.Members[1].Published {
 		t.Errorf("judged %+v", got.Members)
 	}

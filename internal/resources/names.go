@@ -29,6 +29,8 @@ const AppValue = "etcd"
 const (
 	// AnnotationClusterUID is the UID of the EtcdCluster that a volume was made for or adopted by.
 	AnnotationClusterUID = "etcd.database.coreos.com/cluster-uid"
+	// AnnotationVolumeUID is the claim's own UID, written with the first permit: a copy of the claim has another one.
+	AnnotationVolumeUID = "etcd.database.coreos.com/volume-uid"
 	// AnnotationClusterID and AnnotationMemberID say whose data a volume holds, in hexadecimal; written before the
 	// first permit.
 	AnnotationClusterID = "etcd.database.coreos.com/cluster-id"

@@ -3,6 +3,8 @@ package resources
 import (
 	"cmp"
 	"slices"
+	"strconv"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -48,6 +50,32 @@ func VolumeMetadataPatch(c *v1beta2.EtcdCluster, claim *corev1.PersistentVolumeC
 		return nil
 	}
 	return metadataPatch(claim.Annotations, want)
+}
+
+// ForeignVolume says why a claim with the cluster's labels is none that the operator has made for a cluster of this name, or
+// has taken up; empty if it is one. Whatever a user copies of a claim is a copy with another name, or another UID.
+func ForeignVolume(c *v1beta2.EtcdCluster, claim *corev1.PersistentVolumeClaim) string {
+	n, numbered := strings.CutPrefix(claim.Name, c.Name+"-")
+	if _, err := strconv.ParseUint(n, 10, 31); err != nil {
+		numbered = false
+	}
+	owner, marked := metav1.GetControllerOf(claim), claim.Annotations[AnnotationVolumeUID]
+	switch {
+	case owner != nil && owner.UID != c.UID:
+		return "it belongs to " + owner.Kind + " " + owner.Name
+	case claim.Annotations[AnnotationClusterUID] == "":
+		return "nobody has made it for a cluster (it has no annotation " + AnnotationClusterUID + ")"
+	case !numbered || claim.Labels[LabelNode] != claim.Name:
+		return "it is no member's (its name, or its label " + LabelNode + ", is another)"
+	case marked != "" && marked != string(claim.UID):
+		return "it is a copy (to hand it to the cluster, take the annotation " + AnnotationVolumeUID + " off it)"
+	}
+	return ""
+}
+
+// VolumeOwned tells whether a claim is provably this very cluster's. One that is to outlive the cluster has no owner.
+func VolumeOwned(c *v1beta2.EtcdCluster, claim *corev1.PersistentVolumeClaim) bool {
+	return claim.Annotations[AnnotationClusterUID] == string(c.UID) && ForeignVolume(c, claim) == ""
 }
 
 // VolumeOwners are the owner references of a cluster's volumes: none where they are to outlive the cluster.

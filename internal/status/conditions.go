@@ -126,6 +126,9 @@ func degraded(in Input, reason, message string) verdict {
 	if refused := plan.Refusal(in.Observed); refused != nil {
 		return verdict{true, refused.Reason, refused.Message}
 	}
+	if stranger := plan.Stranger(in.Observed); stranger != nil {
+		return verdict{true, stranger.Reason, stranger.Message}
+	}
 	return verdict{false, v1beta2.ReasonAsExpected, fmt.Sprintf("all %d voters are healthy", voters)}
 }
 

@@ -53,6 +53,7 @@ func Compute(in Input) v1beta2.EtcdClusterStatus {
 	}
 	s.RanBefore = o.Cluster.RanBefore && s.Bootstrap == nil && !latched(&s)
 	setMembers(&s, o)
+	s.NextVoters = plan.NextVoters(o, in.Action)
 	setSpec(&s, in)
 	setConditions(&s, in)
 	s.Phase = phase(&s, in)
@@ -95,7 +96,9 @@ func setSpec(s *v1beta2.EtcdClusterStatus, in Input) {
 func currentVersion(o plan.Observed) string {
 	lowest := ""
 	for _, m := range o.Etcd.Members {
-		a, ok := find(o.Etcd.Answers, func(a plan.Answer) bool { return a.MemberID == m.ID && a.ClusterID == o.Etcd.ClusterID })
+		a, ok := find(o.Etcd.Answers, func(a plan.Answer) bool {
+			return a.Pod == m.Name && a.MemberID == m.ID && a.ClusterID == o.Etcd.ClusterID
+		})
 		switch {
 		case m.Learner:
 		case !ok:

@@ -44,7 +44,7 @@ func (w *World) effect(a plan.Action, step int, o *plan.Observed, stale bool) bo
 	case plan.CommitVoters:
 		return !stale // the note is part of the status write
 	case plan.Latch:
-		return w.writeStatus(stale, func(s *Status) { s.ID = act.ClusterID })
+		return w.writeStatus(stale, func(s *Status) { s.ID, s.Voters = act.ClusterID, votersIn(o) })
 	case plan.Adopt:
 		return w.adopt(act, step, o, stale)
 	case plan.CreateVolumes:

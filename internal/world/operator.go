@@ -102,7 +102,8 @@ func (w *World) finish(a plan.Action, o *plan.Observed, stale bool) {
 	if s.Accepted = w.Template; len(o.Etcd.Members) > 0 && len(plan.Updated(*o)) == len(o.Etcd.Members) {
 		s.Former = s.Accepted
 	}
-	if o.Etcd.Contact != plan.ContactQuorum || o.Cluster.ID != 0 && s.ID == 0 { // what answered is being replaced
+	_, begins := a.(plan.CommitBootstrap)
+	if o.Etcd.Contact != plan.ContactQuorum || begins || o.Cluster.ID != 0 && s.ID == 0 { // what answered is being replaced
 		w.setStatus(s)
 		return
 	}
@@ -110,14 +111,19 @@ func (w *World) finish(a plan.Action, o *plan.Observed, stale bool) {
 	if s.ID != 0 && o.Etcd.Revision > s.Revision {
 		s.Revision = o.Etcd.Revision
 	}
-	s.Voters = nil
+	s.Voters = votersIn(o)
+	w.setStatus(s)
+}
+
+func votersIn(o *plan.Observed) []string {
+	var names []string
 	for _, m := range o.Etcd.Members {
 		if !m.Learner {
-			s.Voters = append(s.Voters, m.Name)
+			names = append(names, m.Name)
 		}
 	}
-	slices.SortFunc(s.Voters, plan.CompareNames)
-	w.setStatus(s)
+	slices.SortFunc(names, plan.CompareNames)
+	return names
 }
 
 func (w *World) setStatus(s Status) {
