@@ -33,6 +33,7 @@ func TestSlowDiskDoesNotLead(t *testing.T) {
 	leader := w.leads()
 	for pod, server := range w.servers {
 		server.flush.Store(int64(time.Millisecond))
+		server.read.Store(int64(300 * time.Millisecond))
 		if pod == leader {
 			server.flush.Store(int64(300 * time.Millisecond))
 		}

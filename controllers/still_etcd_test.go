@@ -25,8 +25,8 @@ type stillEtcd struct {
 	pb.UnimplementedKVServer
 	header  *pb.ResponseHeader
 	members []*pb.Member
-	// flush is how many nanoseconds its disk takes for a flush; flushes have ended.
-	flush, flushes atomic.Int64
+	// flush is how many nanoseconds its disk takes for a flush; flushes have ended. Reads wait for the leader's.
+	flush, flushes, read atomic.Int64
 	// moved is whom it has handed leadership to, 0 if it has not.
 	moved atomic.Uint64
 }
@@ -90,7 +90,7 @@ func (s *stillEtcd) Status(context.Context, *pb.StatusRequest) (*pb.StatusRespon
 
 // MemberList implements pb.ClusterServer.
 func (s *stillEtcd) MemberList(context.Context, *pb.MemberListRequest) (*pb.MemberListResponse, error) {
-	time.Sleep(time.Duration(s.flush.Load())) // it answers once it is done with its disk
+	time.Sleep(time.Duration(s.read.Load())) // the leader answers once it is done with its disk
 	return &pb.MemberListResponse{Header: s.header, Members: s.members}, nil
 }
 

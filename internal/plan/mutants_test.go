@@ -78,6 +78,10 @@ var mutants = map[string]struct {
 		next: forgetOld, want: "S7",
 		scenario: scenario{sizes: []int{1}, edits: []edit{snapshot(1)}, running: true, lockstep: true},
 	},
+	"claims are the cluster's that have its labels": {
+		next: anybodysClaim, want: "S2", persistent: true,
+		scenario: scenario{sizes: []int{3}, running: true, claims: true, lockstep: true},
+	},
 	"the budget is closed and opened in turn": {
 		next: restless, want: "L1", scenario: scenario{sizes: []int{3}, running: true, lockstep: true},
 	},
@@ -243,6 +247,14 @@ func anyVolume(o plan.Observed) plan.Action {
 	o.Volumes = slices.Clone(o.Volumes)
 	for i := range o.Volumes {
 		o.Volumes[i].Deleting, o.Volumes[i].Lost = false, false
+	}
+	return plan.Next(o)
+}
+
+func anybodysClaim(o plan.Observed) plan.Action {
+	o.Volumes = slices.Clone(o.Volumes)
+	for i := range o.Volumes {
+		o.Volumes[i].Owned, o.Volumes[i].Foreign = true, ""
 	}
 	return plan.Next(o)
 }
