@@ -114,7 +114,7 @@ func (v *view) declare(a Action) Action {
 	var next []string
 	switch act := a.(type) {
 	case Promote:
-		next = append(voters, act.Name)
+		next = slices.Concat(voters, []string{act.Name})
 	case RemoveMember:
 		if v.members[act.Name].Learner {
 			return a
