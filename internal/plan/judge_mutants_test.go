@@ -28,10 +28,6 @@ var judges = map[string]struct {
 		judge: highestRevision, want: "L1",
 		scenario: scenario{sizes: []int{3}, running: true, only: world.ForgedFaults, lockstep: true, faults: 2},
 	},
-	"the lowest revision that anybody tells is taken for a loss": {
-		judge: lowestRevision, want: "L",
-		scenario: scenario{sizes: []int{3}, running: true, only: world.ForgedFaults, lockstep: true, faults: 2},
-	},
 	"the half of two that is left is not believed": {
 		judge: forgetNext, want: "L",
 		scenario: scenario{sizes: []int{2, 1}, running: true, lockstep: true, faults: 1},
@@ -55,7 +51,7 @@ func TestJudgeMutants(t *testing.T) {
 
 // latestTerm believes whoever knows of the latest term.
 func latestTerm(e plan.Electorate, words []plan.Word) plan.Etcd {
-	latest := slices.MaxFunc(append(words, plan.Word{}), func(a, b plan.Word) int { return int(a.Term) - int(b.Term) }) //nolint:gosec // small
+	latest := slices.MaxFunc(append(words, plan.Word{}), func(a, b plan.Word) int { return int(a.Term) - int(b.Term) })
 	if latest.Read != nil {
 		e.Voters, e.Next = []string{latest.Pod}, nil
 	}
@@ -77,16 +73,6 @@ func highestRevision(e plan.Electorate, words []plan.Word) plan.Etcd {
 	for _, w := range words {
 		if w.Read != nil && slices.Contains(seen.Confirmed, w.Pod) {
 			seen.Revision = max(seen.Revision, w.Read.Revision)
-		}
-	}
-	return seen
-}
-
-func lowestRevision(e plan.Electorate, words []plan.Word) plan.Etcd {
-	seen := e.Judge(words)
-	for _, w := range words {
-		if w.Read != nil && slices.Contains(seen.Confirmed, w.Pod) {
-			seen.Newest = min(seen.Newest, w.Read.Revision)
 		}
 	}
 	return seen

@@ -133,17 +133,13 @@ func (v *view) declare(a Action) Action {
 // NextVoters is what is to be remembered of the change of voters that was last declared, after a pass that has ended with
 // this action: nothing once it is made, or nothing is left to do.
 func NextVoters(o Observed, a Action) []string {
-	switch act := a.(type) {
-	case CommitVoters:
-		return act.Voters
-	case CommitBootstrap:
-		return nil
-	case Idle:
-		if act.Reason == v1beta2.ReasonSpecReached {
-			return nil
-		}
+	if commit, ok := a.(CommitVoters); ok {
+		return commit.Voters
 	}
-	if o.Etcd.Contact == ContactQuorum && SameNames(votersOf(o.Etcd.Members), o.Cluster.NextVoters) {
+	_, begins := a.(CommitBootstrap)
+	idle, _ := a.(Idle)
+	made := o.Etcd.Contact == ContactQuorum && SameNames(votersOf(o.Etcd.Members), o.Cluster.NextVoters)
+	if begins || made || idle.Reason == v1beta2.ReasonSpecReached {
 		return nil
 	}
 	return o.Cluster.NextVoters

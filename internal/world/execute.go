@@ -41,8 +41,6 @@ func (w *World) effect(a plan.Action, step int, o *plan.Observed, stale bool) bo
 			}
 			s.Bootstrap = &act.Bootstrap
 		})
-	case plan.CommitVoters:
-		return !stale // the note is part of the status write
 	case plan.Latch:
 		return w.writeStatus(stale, func(s *Status) { s.ID, s.Voters = act.ClusterID, votersIn(o) })
 	case plan.Adopt:
@@ -91,6 +89,8 @@ func (w *World) effect(a plan.Action, step int, o *plan.Observed, stale bool) bo
 // call makes a call to the etcd that answered with a quorum. A call that is refused changes nothing: look again.
 func (w *World) call(a plan.Action, o *plan.Observed) error {
 	switch act := a.(type) {
+	case plan.CommitVoters:
+		return nil // the status write of the pass is all there is to it
 	case plan.AddLearner:
 		w.Etcd.MaxLearners = w.learners()
 		return w.Etcd.AddLearner(o.Etcd.ClusterID, w.newMemberID(act.Name), act.Name, act.PeerURL)
