@@ -71,19 +71,23 @@ func TestJudge(t *testing.T) {
 		"of two, one is gone": {two, []Word{but(said(0), without(2), without(1))}, ContactMinority, 0, 1, 0, 0},
 		"as it was declared": {
 			Electorate{ClusterID: latched, Voters: two.Voters, Next: []string{"c-0"}},
-			[]Word{but(said(0), without(2), without(1))}, ContactQuorum, 1, 1, 100, 100,
+			[]Word{but(said(0), without(2), without(1))},
+			ContactQuorum, 1, 1, 100, 100,
 		},
 		"a third, as declared": {
 			Electorate{ClusterID: latched, Voters: two.Voters, Next: three.Voters},
-			[]Word{said(0), said(2)}, ContactQuorum, 3, 2, 100, 100,
+			[]Word{said(0), said(2)},
+			ContactQuorum, 3, 2, 100, 100,
 		},
 		"the one that is to go cannot say so of the other": {
 			Electorate{ClusterID: latched, Voters: two.Voters, Next: []string{"c-0"}},
-			[]Word{forged("c-1")}, ContactMinority, 0, 1, 0, 0,
+			[]Word{forged("c-1")},
+			ContactMinority, 0, 1, 0, 0,
 		},
 		"voters guessed, one of them learns": {
 			Electorate{ClusterID: latched, Voters: two.Voters, Guessed: true},
-			[]Word{said(0), learning()}, ContactQuorum, 3, 2, 100, 100,
+			[]Word{said(0), learning()},
+			ContactQuorum, 3, 2, 100, 100,
 		},
 	} {
 		t.Run(title, func(t *testing.T) {
