@@ -60,7 +60,8 @@ func readAll(ctx context.Context, peers []peer, electorate plan.Electorate) plan
 	return electorate.Judge(words)
 }
 
-// confirmers are the voters that a change of the membership is asked of, the one first that most of them call the leader.
+// confirmers are the voters that a change of the membership is asked of: the one first that most of them call the leader,
+// then those that have confirmed the list, and last those whose reads were not waited for.
 func confirmers(seen *plan.Etcd, peers []peer) []peer {
 	ids, named := map[string]uint64{}, map[uint64]int{}
 	for _, m := range seen.Members {
@@ -69,13 +70,17 @@ func confirmers(seen *plan.Etcd, peers []peer) []peer {
 		}
 	}
 	for _, a := range seen.Answers {
-		named[a.Leader]++
+		if a.Leader != 0 {
+			named[a.Leader]++
+		}
 	}
 	voters := slices.DeleteFunc(slices.Clone(peers), func(p peer) bool {
-		return p.word.ClusterID != seen.ClusterID || p.word.MemberID != ids[p.endpoint.Pod] ||
-			!slices.Contains(seen.Confirmed, p.endpoint.Pod)
+		return p.word.ClusterID != seen.ClusterID || p.word.MemberID != ids[p.endpoint.Pod] || p.word.Leader == 0
 	})
-	slices.SortStableFunc(voters, func(a, b peer) int { return named[ids[b.endpoint.Pod]] - named[ids[a.endpoint.Pod]] })
+	rank := func(p peer) []int {
+		return []int{named[p.word.MemberID], yes(slices.Contains(seen.Confirmed, p.endpoint.Pod))}
+	}
+	slices.SortStableFunc(voters, func(a, b peer) int { return slices.Compare(rank(b), rank(a)) })
 	return voters
 }
 
