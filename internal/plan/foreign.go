@@ -13,6 +13,16 @@ const (
 	KindVolume = "PersistentVolumeClaim"
 )
 
+// Conflict is an object in our way.
+type Conflict struct {
+	Kind string
+	Name string
+	// Owner says whose it is, as far as that is known.
+	Owner string
+	// Leaving is true when the object belongs to a deleted cluster of the same name and will go by itself.
+	Leaving bool
+}
+
 // needs tells whether the name of somebody else's object is one that this cluster cannot do without. Services and the
 // budget have but one name; new members get names that are free.
 func (v *view) needs(c Conflict) bool {

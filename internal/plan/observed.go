@@ -321,13 +321,3 @@ type Budget struct {
 	// Settled is true when the disruption controller has seen the current spec and no eviction is in flight.
 	Settled bool
 }
-
-// Conflict is an object in our way.
-type Conflict struct {
-	Kind string
-	Name string
-	// Owner says whose it is, as far as that is known.
-	Owner string
-	// Leaving is true when the object belongs to a deleted cluster of the same name and will go by itself.
-	Leaving bool
-}
