@@ -137,6 +137,19 @@ type EtcdClusterStatus struct {
 	// +kubebuilder:validation:MaxItems=10
 	// +optional
 	Restores []RestoreRecord `json:"restores,omitempty"`
+	// incarnations count the attempts at a start.
+	// +optional
+	Incarnations *IncarnationsStatus `json:"incarnations,omitempty"`
+	// former is what a restore under way replaces: the cluster goes back to it if the restore is called off. It is there from
+	// the beginning of an attempt until the new cluster ID is set, or until it was gone back to.
+	// +optional
+	Former *FormerStatus `json:"former,omitempty"`
+	// keptVolumes hold data that was replaced and could not be saved before. The operator never uses nor deletes them: delete
+	// them yourself once nobody needs what is on them.
+	// +listType=map
+	// +listMapKey=uid
+	// +optional
+	KeptVolumes []KeptVolume `json:"keptVolumes,omitempty"`
 	// selector selects the members' pods, for the scale subresource.
 	// +optional
 	Selector string `json:"selector,omitempty"`
@@ -207,37 +220,6 @@ type MemberStatus struct {
 	// message says what it waits for, empty if it is ready.
 	// +optional
 	Message string `json:"message,omitempty"`
-}
-
-// RestoreRecord says which snapshot has replaced the data. It is written before anything is done for it, and an EtcdRestore
-// that has one is never carried out again.
-type RestoreRecord struct {
-	// uid of the EtcdRestore.
-	// +required
-	UID string `json:"uid"`
-	// name of the EtcdRestore.
-	// +required
-	Name string `json:"name"`
-	// snapshot is the object that was restored.
-	// +required
-	Snapshot string `json:"snapshot"`
-	// sourceClusterID is the etcd cluster ID, in hexadecimal, whose snapshot it is: the lineage that the data descends from.
-	// Empty if nothing says so.
-	// +optional
-	SourceClusterID string `json:"sourceClusterID,omitempty"`
-	// sourceRevision is the snapshot's revision.
-	// +optional
-	SourceRevision int64 `json:"sourceRevision,omitempty"`
-	// revisionFloor is the highest revision that clients can have seen of the data that was replaced, as far as is known: the
-	// restored data begins far above it. 0 if there was none.
-	// +optional
-	RevisionFloor int64 `json:"revisionFloor,omitempty"`
-	// startedAt is when the operator began.
-	// +required
-	StartedAt metav1.Time `json:"startedAt"`
-	// completedAt is when a quorum of the members asked for first ran on the restored data; absent until then.
-	// +optional
-	CompletedAt *metav1.Time `json:"completedAt,omitempty"`
 }
 
 // BootstrapStatus is the write-ahead record of the first start: it is written before anything that depends on it.

@@ -134,7 +134,7 @@ const (
 	RestoreVerifying RestorePhase = "Verifying"
 	// RestoreSaving takes the safety snapshot.
 	RestoreSaving RestorePhase = "Saving"
-	// RestoreReplacing has the cluster start again from the snapshot. From here on the old data goes.
+	// RestoreReplacing has the cluster start again from the snapshot. It can be called off until that is up.
 	RestoreReplacing RestorePhase = "Replacing"
 	// RestoreSucceeded and RestoreFailed are the ends.
 	RestoreSucceeded RestorePhase = "Succeeded"
@@ -222,6 +222,16 @@ type EtcdRestoreStatus struct {
 	// safetySnapshot is where the data was saved that was replaced; empty if there was none to save.
 	// +optional
 	SafetySnapshot *SnapshotStatus `json:"safetySnapshot,omitempty"`
+	// clusterUID is the UID of the EtcdCluster, written when it was first seen: another one of the same name is left alone.
+	// +optional
+	ClusterUID string `json:"clusterUID,omitempty"`
+	// clusterID is etcd's cluster ID when it was decided that what the cluster holds is saved, or need not be: what has another
+	// one is not replaced without another look. Empty if there was none.
+	// +optional
+	ClusterID string `json:"clusterID,omitempty"`
+	// unsaved says why what the cluster held could not be saved before it was replaced: its volumes are kept.
+	// +optional
+	Unsaved string `json:"unsaved,omitempty"`
 	// run is the pod that is at work; while Replacing that of the first member, until it has made its data of the snapshot.
 	// +optional
 	Run *AgentRun `json:"run,omitempty"`

@@ -21,12 +21,25 @@ const (
 	ReasonClusterDeleted = "ClusterDeleted"
 	// ReasonClusterRefused means that Kubernetes does not take the EtcdCluster of the template: correct what it names.
 	ReasonClusterRefused = "ClusterRefused"
-	// ReasonRestoreSuperseded means that another EtcdRestore has replaced the data before this one was done.
+	// ReasonRestoreSuperseded means that a later EtcdRestore of the same cluster was verified before this one was done, and took its
+	// place.
 	ReasonRestoreSuperseded = "RestoreSuperseded"
 	// ReasonSeveralLineages means that the storage holds backups of several clusters, none of which goes on with all others, so
 	// that "the latest" may be another cluster's: give clusterID, or snapshot. A cluster that is created anew, or restored, has
 	// another cluster ID, whatever its name.
 	ReasonSeveralLineages = "SeveralLineages"
+	// ReasonRestoreCalledOff means that the EtcdRestore was deleted before the cluster was up on the snapshot: the cluster goes
+	// back to what it held.
+	ReasonRestoreCalledOff = "RestoreCalledOff"
+	// ReasonResuming means that a restore was called off, or failed, and that the former members start again on their own
+	// volumes.
+	ReasonResuming = "Resuming"
+	// ReasonRestoreFailed means that the EtcdRestore which the cluster is to start from has failed: delete it, or create another
+	// one.
+	ReasonRestoreFailed = "RestoreFailed"
+	// ReasonClusterReplaced means that the EtcdCluster was deleted, and that another one has its name: nothing is done to that
+	// one. Create another EtcdRestore to restore into it.
+	ReasonClusterReplaced = "ClusterReplaced"
 	// ReasonAnsweredBefore means that an earlier operator has carried this object out, or refused it.
 	ReasonAnsweredBefore = "AnsweredBefore"
 	// ReasonVolumeTooSmall means that the volumes that the spec gives to members have no room for the snapshot to be restored:
