@@ -57,6 +57,7 @@ func TestEtcdClusterOnARealAPIServer(t *testing.T) {
 	t.Run("Services", e.services)
 	t.Run("a cluster that starts from a snapshot", e.fromSnapshot)
 	t.Run("data that is replaced", e.replacesData)
+	t.Run("restores that are called off", e.callsOff)
 	t.Run("size follows the scale subresource's selector", e.selector)
 }
 

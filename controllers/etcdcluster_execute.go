@@ -31,6 +31,9 @@ func (r *EtcdClusterReconciler) execute(ctx context.Context, p *pass) error {
 		return r.createRestore(ctx, p, a)
 	case plan.CommitVoters: // the status write at the end of the pass is all there is to it
 		return nil
+	case plan.CallOff:
+		r.callOff(p, a)
+		return nil
 	case plan.Latch:
 		latch(p, a)
 		return nil
@@ -114,10 +117,12 @@ func moveLeader(ctx context.Context, p *pass, a plan.MoveLeader) error {
 
 // latch records what answered, not what the spec asks for by now.
 func latch(p *pass, a plan.Latch) {
-	p.cluster.Status.ClusterID = formatID(a.ClusterID)
+	s := &p.cluster.Status
+	s.ClusterID, s.Former = formatID(a.ClusterID), nil
+	keep(s, a.Kept, p.claims)
 	for _, answer := range p.observed.Etcd.Answers {
 		if answer.ClusterID == a.ClusterID {
-			p.cluster.Status.CurrentVersion = answer.Version
+			s.CurrentVersion = answer.Version
 			return
 		}
 	}

@@ -122,7 +122,11 @@ func (r *EtcdClusterReconciler) tell(ctx context.Context, p *pass, err error) {
 	}
 	if plan.Mutates(p.action) {
 		log.FromContext(ctx).Info(d.Message, "action", d.Action, "reason", d.Reason)
-		r.Recorder.Eventf(p.cluster, nil, corev1.EventTypeNormal, d.Reason, d.Action, "%s", d.Message)
+		kind := corev1.EventTypeNormal
+		if _, off := p.action.(plan.CallOff); off {
+			kind = corev1.EventTypeWarning
+		}
+		r.Recorder.Eventf(p.cluster, nil, kind, d.Reason, d.Action, "%s", d.Message)
 		return
 	}
 	if said(p.before.Conditions, d.Reason, d.Message) {

@@ -10,6 +10,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/member"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
+	"github.com/etcdpilot/etcd-operator/internal/status"
 	"github.com/etcdpilot/etcd-operator/internal/version"
 )
 
@@ -34,6 +35,7 @@ func podOf(pod *corev1.Pod) plan.Pod {
 	if seen.Permitted = timeOf(pod.Annotations[resources.AnnotationPermitted]); seen.Permit != nil && seen.Permitted.IsZero() {
 		seen.Permitted = seen.Created // it was made with the permit
 	}
+	seen.Failure = restoreFailure(pod)
 	seen.Exit, seen.Refused = exitOf(pod)
 	if pod.DeletionTimestamp != nil {
 		seen.Deleting, seen.Deadline = true, pod.DeletionTimestamp.Time
@@ -84,6 +86,19 @@ func phaseOf(pod *corev1.Pod) plan.Phase {
 var hopeless = []string{
 	"ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull",
 	"CreateContainerConfigError", "CreateContainerError", "RunContainerError",
+}
+
+// restoreFailure is why the pod could not make its data of a snapshot the last time it tried, nil if it did not fail.
+func restoreFailure(pod *corev1.Pod) *plan.RestoreFailure {
+	for _, s := range pod.Status.InitContainerStatuses {
+		if result, ok := resources.InitResult(s); ok && s.Name == resources.RestoreContainerName && result.Failure != nil {
+			return &plan.RestoreFailure{
+				Problem: plan.Problem{Reason: status.Reason(result.Failure.Reason), Message: result.Failure.Message},
+				Lasting: result.Failure.Lasting,
+			}
+		}
+	}
+	return nil
 }
 
 // problemOf says why a pod does not run, in Kubernetes' own words, empty if it does or if that is not known yet.

@@ -1,10 +1,12 @@
 package controllers
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -38,21 +40,19 @@ func clusterRestored(_ context.Context, o client.Object) []reconcile.Request {
 // observeRestore finds the EtcdRestore that is to be carried out now, or that is being carried out. The cache is asked, for
 // it costs nothing and to be late does no harm; what it says is confirmed by the API server.
 func (r *EtcdClusterReconciler) observeRestore(ctx context.Context, p *pass) error {
-	c, observed := p.cluster, &p.observed.Cluster
-	if observed.AwaitsRestore = awaits(c); observed.AwaitsRestore != "" && c.Status.Bootstrap == nil {
-		name := types.NamespacedName{Namespace: c.Namespace, Name: observed.AwaitsRestore}
-		err := r.Live.Get(ctx, name, &v1beta2.EtcdRestore{})
-		if client.IgnoreNotFound(err) != nil {
-			return fmt.Errorf("read EtcdRestore %s: %w", name.Name, err)
-		}
-		observed.MakeRestore = apierrors.IsNotFound(err) && c.Spec.RestoreFrom != nil
+	if err := r.observeAwaited(ctx, p); err != nil {
+		return err
 	}
+	if err := r.observeAttempt(ctx, p); err != nil {
+		return err
+	}
+	c := p.cluster
 	restores := &v1beta2.EtcdRestoreList{}
 	if err := r.Client.List(ctx, restores, client.InNamespace(c.Namespace), client.UnsafeDisableDeepCopy); err != nil {
 		return fmt.Errorf("list EtcdRestores: %w", err)
 	}
 	for i := range restores.Items {
-		if !carriedOut(c, &restores.Items[i]) {
+		if !wanted(c, &restores.Items[i]) {
 			continue
 		}
 		restore := &v1beta2.EtcdRestore{}
@@ -60,14 +60,74 @@ func (r *EtcdClusterReconciler) observeRestore(ctx context.Context, p *pass) err
 		if client.IgnoreNotFound(err) != nil {
 			return fmt.Errorf("read EtcdRestore %s: %w", restores.Items[i].Name, err)
 		}
-		if err == nil && carriedOut(c, restore) {
-			p.restore = restore
+		if err == nil && wanted(c, restore) && (p.restore == nil || later(restore, p.restore)) {
+			p.restore, p.observed.Cluster.Restore = restore, string(restore.UID)
 		}
 	}
-	if p.restore != nil && !known(c, p.restore) {
-		observed.Restore = string(p.restore.UID)
+	return nil
+}
+
+// observeAwaited looks for the EtcdRestore that a cluster is to start from.
+func (r *EtcdClusterReconciler) observeAwaited(ctx context.Context, p *pass) error {
+	c, observed := p.cluster, &p.observed.Cluster
+	if observed.AwaitsRestore = awaits(c); observed.AwaitsRestore == "" || c.Status.Bootstrap != nil {
+		return nil
+	}
+	restore := &v1beta2.EtcdRestore{}
+	err := r.Live.Get(ctx, types.NamespacedName{Namespace: c.Namespace, Name: observed.AwaitsRestore}, restore)
+	if client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("read EtcdRestore %s: %w", observed.AwaitsRestore, err)
+	}
+	observed.MakeRestore = apierrors.IsNotFound(err) && c.Spec.RestoreFrom != nil
+	if err == nil && restore.Status.Phase == v1beta2.RestoreFailed && restore.DeletionTimestamp.IsZero() {
+		observed.AwaitFailed = restore.Status.Reason
+		if c.Spec.RestoreFrom != nil {
+			observed.AwaitFailed += "; delete that one to have it made again"
+		}
 	}
 	return nil
+}
+
+// observeAttempt reads the EtcdRestore that an attempt under way is made for. Without it, or once it is not wanted any more,
+// the attempt is called off.
+func (r *EtcdClusterReconciler) observeAttempt(ctx context.Context, p *pass) error {
+	c := p.cluster
+	record := attempt(&c.Status)
+	if record == nil {
+		return nil
+	}
+	p.observed.Cluster.Unsaved = record.Unsaved != ""
+	restore := &v1beta2.EtcdRestore{}
+	err := r.Live.Get(ctx, types.NamespacedName{Namespace: c.Namespace, Name: record.Name}, restore)
+	if client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("read EtcdRestore %s: %w", record.Name, err)
+	}
+	switch {
+	case err != nil || string(restore.UID) != record.UID || !restore.DeletionTimestamp.IsZero():
+		p.observed.Cluster.CallOff = &plan.Problem{
+			Reason: v1beta2.ReasonRestoreCalledOff, Message: fmt.Sprintf("EtcdRestore %s was deleted", record.Name),
+		}
+	case restore.Status.Phase != v1beta2.RestoreReplacing || restore.Status.Source == nil:
+		p.observed.Cluster.CallOff = &plan.Problem{
+			Reason:  v1beta2.ReasonRestoreCalledOff,
+			Message: fmt.Sprintf("EtcdRestore %s does not ask for it any more: its phase is %s", record.Name, restore.Status.Phase),
+		}
+	default:
+		p.restore = restore
+	}
+	return nil
+}
+
+// attempt is the record of the restore that is under way, nil if none is, or if its cluster ID was latched.
+func attempt(s *v1beta2.EtcdClusterStatus) *v1beta2.RestoreRecord {
+	if s.ClusterID != "" || s.Bootstrap == nil || s.Bootstrap.Restore == "" {
+		return nil
+	}
+	i := slices.IndexFunc(s.Restores, func(r v1beta2.RestoreRecord) bool { return r.UID == s.Bootstrap.Restore })
+	if i < 0 {
+		return nil
+	}
+	return &s.Restores[i]
 }
 
 // awaits names the EtcdRestore that the cluster is to start from, empty if it may start from nothing.
@@ -78,15 +138,23 @@ func awaits(c *v1beta2.EtcdCluster) string {
 	return c.Annotations[resources.AnnotationRestore]
 }
 
-// carriedOut tells whether the EtcdRestore is for this cluster to carry out: its snapshot has been verified, and it was not
-// carried out before.
-func carriedOut(c *v1beta2.EtcdCluster, restore *v1beta2.EtcdRestore) bool {
-	if restore.Spec.EtcdCluster.Name != c.Name || restore.Status.Phase != v1beta2.RestoreReplacing ||
-		restore.Status.Source == nil {
-		return false
-	}
-	b := c.Status.Bootstrap
-	return !known(c, restore) || c.Status.ClusterID == "" && b != nil && b.Restore == string(restore.UID)
+// wanted tells whether the EtcdRestore is for this very cluster to carry out: its snapshot has been verified, what the cluster
+// holds was looked at, and it was not carried out before.
+func wanted(c *v1beta2.EtcdCluster, restore *v1beta2.EtcdRestore) bool {
+	return restore.Spec.EtcdCluster.Name == c.Name && restore.Status.Phase == v1beta2.RestoreReplacing &&
+		restore.Status.Source != nil && restore.DeletionTimestamp.IsZero() && restore.Status.ClusterUID == string(c.UID) &&
+		looked(&c.Status, &restore.Status) && !known(c, restore)
+}
+
+// looked tells whether what the cluster holds now is what the EtcdRestore has decided to replace.
+func looked(c *v1beta2.EtcdClusterStatus, restore *v1beta2.EtcdRestoreStatus) bool {
+	return restore.ClusterID == c.ClusterID || c.Former != nil && restore.ClusterID == c.Former.ClusterID
+}
+
+// later tells whether an EtcdRestore of the same cluster was created after another one; of those of the same second one is.
+func later(a, b *v1beta2.EtcdRestore) bool {
+	return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time),
+		strings.Compare(a.Name, b.Name), strings.Compare(string(a.UID), string(b.UID))) > 0
 }
 
 // known tells whether the cluster has begun with that restore, or is done with it.
@@ -95,24 +163,32 @@ func known(c *v1beta2.EtcdCluster, restore *v1beta2.EtcdRestore) bool {
 }
 
 // commitBootstrap writes the record of a first start. With a snapshot the cluster that was there is of the past from now on,
-// and so is all that status tells of it.
+// and what status tells of it is put aside until nothing can lead back.
 func (r *EtcdClusterReconciler) commitBootstrap(p *pass, a plan.CommitBootstrap) {
 	s := &p.cluster.Status
-	s.Bootstrap = bootstrapFor(a.Bootstrap)
+	s.Incarnations = incarnationsFor(p.observed.Cluster.Begun(a.Bootstrap))
 	if p.restore == nil || known(p.cluster, p.restore) {
+		s.Bootstrap = bootstrapFor(a.Bootstrap)
 		return
 	}
 	record := v1beta2.RestoreRecord{
 		UID: string(p.restore.UID), Name: p.restore.Name, Snapshot: p.restore.Status.Source.Object,
-		RevisionFloor: revisionFloor(p), StartedAt: metav1.NewTime(p.observed.Now),
+		RevisionFloor: revisionFloor(p), StartedAt: metav1.NewTime(p.observed.Now), Unsaved: p.restore.Status.Unsaved,
 	}
 	if from := p.restore.Status.Snapshot; from != nil {
 		record.SourceClusterID, record.SourceRevision = from.ClusterID, from.Revision
 	}
+	if before := attempt(s); before != nil && s.Former != nil { // it replaces what that was to replace
+		record.Unsaved = cmp.Or(record.Unsaved, before.Unsaved)
+		before.CalledOff = &v1beta2.RestoreCalledOff{
+			Reason: v1beta2.ReasonRestoreSuperseded, At: record.StartedAt,
+			Message: fmt.Sprintf("EtcdRestore %s, which is later, has taken its place", record.Name),
+		}
+	}
+	putAside(s)
+	s.Bootstrap = bootstrapFor(a.Bootstrap)
 	s.Restores = append([]v1beta2.RestoreRecord{record}, s.Restores...)
 	s.Restores = s.Restores[:min(len(s.Restores), restoresKept)]
-	s.ClusterID, s.Revision, s.Leader, s.CurrentVersion, s.Size = "", 0, "", "", 0
-	s.MemberStatuses, s.NextVoters, s.FormerSpec, s.LeaderMoved, s.SnapshotDue = nil, nil, nil, nil, false
 	p.observed = plan.Observed{Now: p.observed.Now, Cluster: r.desired(p.cluster, p.observed.Cluster.Invalid)}
 }
 

@@ -78,7 +78,9 @@ func (e *env) replacesData(t *testing.T) {
 // verified says what the EtcdRestore controller would once the snapshot is.
 func (e *env) verified(t *testing.T, restore *v1beta2.EtcdRestore) {
 	t.Helper()
-	restore.Status.Phase = v1beta2.RestoreReplacing
+	c := e.read(t, restore.Spec.EtcdCluster.Name)
+	restore.Status.Phase, restore.Status.ClusterUID = v1beta2.RestoreReplacing, string(c.UID)
+	restore.Status.ClusterID = c.Status.ClusterID
 	restore.Status.Source = &v1beta2.RestoredFrom{Storage: bucket, Object: "snapshot", SHA256: "abc"}
 	restore.Status.Snapshot = snapshotOf("snapshot")
 	restore.Status.Snapshot.ClusterID, restore.Status.Snapshot.Revision = "c0ffee", 900
@@ -114,7 +116,7 @@ func (e *env) restoring(t *testing.T, cluster string, restore *v1beta2.EtcdResto
 		return err
 	})
 	s := e.read(t, cluster).Status
-	if len(s.Restores) != 1 || s.Restores[0].UID != string(restore.UID) || s.Restores[0].CompletedAt != nil ||
+	if len(s.Restores) == 0 || s.Former == nil || s.Restores[0].UID != string(restore.UID) || s.Restores[0].CompletedAt != nil ||
 		s.Restores[0].SourceClusterID != "c0ffee" || s.Restores[0].SourceRevision != 900 ||
 		s.Bootstrap.Restore != string(restore.UID) || s.ClusterID != "" || s.Restores[0].RevisionFloor != floor {
 		t.Errorf("the status is %+v", s)

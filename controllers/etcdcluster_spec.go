@@ -75,7 +75,7 @@ func (r *EtcdClusterReconciler) desired(c *v1beta2.EtcdCluster, problem *plan.Pr
 	if m := c.Status.LeaderMoved; m != nil {
 		moved = m.Time.Time
 	}
-	return plan.Cluster{
+	cluster := plan.Cluster{
 		Namespace: c.Namespace, Name: c.Name, UID: string(c.UID), Domain: resources.Domain(c),
 		Size: int(c.Spec.Size), Paused: c.Spec.Paused, Deleting: !c.DeletionTimestamp.IsZero(),
 		Persistent: resources.Persistent(c), VolumeSize: volumeSize(c),
@@ -85,6 +85,8 @@ func (r *EtcdClusterReconciler) desired(c *v1beta2.EtcdCluster, problem *plan.Pr
 		Revision: c.Status.Revision, Voters: status.Voters(&c.Status), NextVoters: c.Status.NextVoters,
 		LeaderMoved: moved, RanBefore: ranBefore(&c.Status),
 	}
+	observeFormer(&cluster, &c.Status)
+	return cluster
 }
 
 // volumeSize is the storage that each claim is to ask for, in bytes; 0 if nothing is said.

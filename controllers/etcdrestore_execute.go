@@ -43,6 +43,9 @@ func note(p *restorePass, action restore.Action) error {
 	switch a := action.(type) {
 	case restore.Enter:
 		s.Phase = a.Phase
+		pin(p)
+	case restore.Pin:
+		pin(p)
 	case restore.Start:
 		s.Source = p.source
 		s.Run = &v1beta2.AgentRun{
@@ -57,7 +60,12 @@ func note(p *restorePass, action restore.Action) error {
 	case restore.Finish:
 		keepResult(p)
 	case restore.Replace:
-		s.Phase, s.Run = v1beta2.RestoreReplacing, nil
+		s.Phase, s.Run, s.ClusterID = v1beta2.RestoreReplacing, nil, p.cluster.Status.ClusterID
+		if a.Keep {
+			s.Unsaved = a.Unsaved
+		}
+	case restore.SaveAgain:
+		s.Phase, s.SafetySnapshot, s.ClusterID, s.Unsaved = v1beta2.RestoreSaving, nil, "", ""
 	case restore.Succeed:
 		s.Phase, s.Run, s.CompletedAt, s.Succeeded = v1beta2.RestoreSucceeded, nil, &now, true
 	case restore.Fail:
@@ -66,6 +74,13 @@ func note(p *restorePass, action restore.Action) error {
 		return fmt.Errorf("action %T is not known", a)
 	}
 	return nil
+}
+
+// pin notes which EtcdCluster it is, once there is one.
+func pin(p *restorePass) {
+	if s := &p.object.Status; p.cluster != nil && s.ClusterUID == "" {
+		s.ClusterUID = string(p.cluster.UID)
+	}
 }
 
 // keepResult writes down which snapshot the pod has checked or taken.

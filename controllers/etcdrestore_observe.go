@@ -32,7 +32,7 @@ func (r *EtcdRestoreReconciler) observe(ctx context.Context, reader client.Reade
 	s := &o.Status
 	p := &restorePass{object: o, before: s.DeepCopy(), source: s.Source}
 	p.observed = restore.Observed{
-		Now: r.Clock.Now(), Phase: s.Phase,
+		Now: r.Clock.Now(), Created: o.CreationTimestamp.Time, Phase: s.Phase,
 		Former:   s.Phase == "" && (s.Succeeded || s.Reason != ""),
 		Deleting: !o.DeletionTimestamp.IsZero(), Guarded: controllerutil.ContainsFinalizer(o, restoreFinalizer),
 		Template: o.Spec.ClusterTemplate != nil, Skip: o.Spec.SafetySnapshot == v1beta2.SafetySnapshotSkip,
@@ -48,7 +48,7 @@ func (r *EtcdRestoreReconciler) observe(ctx context.Context, reader client.Reade
 	if err := observeSource(ctx, reader, p); err != nil {
 		return nil, err
 	}
-	if err := observeAhead(ctx, reader, p); err != nil {
+	if err := observeNewer(ctx, reader, p); err != nil {
 		return nil, err
 	}
 	if err := observeMemberRun(ctx, reader, p); err != nil {
@@ -79,7 +79,7 @@ func runOf(s *v1beta2.EtcdRestoreStatus) *restore.Run {
 func observeRestored(ctx context.Context, reader client.Reader, p *restorePass) error {
 	name := p.object.Spec.EtcdCluster.Name
 	seen := &p.observed.Cluster
-	seen.Name = name
+	seen.Name, seen.Pinned = name, p.object.Status.ClusterUID != ""
 	c := &v1beta2.EtcdCluster{}
 	err := reader.Get(ctx, client.ObjectKey{Namespace: p.object.Namespace, Name: name}, c)
 	if apierrors.IsNotFound(err) {
@@ -90,15 +90,17 @@ func observeRestored(ctx context.Context, reader client.Reader, p *restorePass) 
 	}
 	p.cluster = c
 	seen.Exists, seen.Deleting, seen.Paused = true, !c.DeletionTimestamp.IsZero(), c.Spec.Paused
+	seen.Other = seen.Pinned && p.object.Status.ClusterUID != string(c.UID)
 	seen.Own = c.Annotations[resources.AnnotationRestore] == p.object.Name &&
-		c.Status.ClusterID == "" && len(c.Status.Restores) == 0
+		c.Status.ClusterID == "" && c.Status.Bootstrap == nil && !everRestored(&c.Status)
+	seen.Moved = !looked(&c.Status, &p.object.Status)
 	seen.Held = c.Status.ClusterID != "" && len(memberURLs(c, listed)) > 0
 	seen.Answers = len(c.Status.Members.Ready) > 0 ||
 		meta.IsStatusConditionTrue(c.Status.Conditions, v1beta2.ConditionAvailable)
 	if doing := meta.FindStatusCondition(c.Status.Conditions, v1beta2.ConditionProgressing); doing != nil {
 		seen.Doing = doing.Message
 	}
-	seen.Record = recordOf(c.Status.Restores, string(p.object.UID))
+	seen.Record = recordOf(&c.Status, string(p.object.UID))
 	return nil
 }
 
@@ -129,34 +131,6 @@ func otherOf(p *restorePass) string {
 		return ""
 	}
 	return "EtcdCluster " + chosen.Cluster + " under another cluster ID, " + id + ","
-}
-
-// recordOf finds a restore's record. The newest one is first: what is not done behind it never will be.
-func recordOf(records []v1beta2.RestoreRecord, uid string) *restore.Record {
-	i := slices.IndexFunc(records, func(r v1beta2.RestoreRecord) bool { return r.UID == uid })
-	if i < 0 {
-		return nil
-	}
-	return &restore.Record{Completed: records[i].CompletedAt != nil, Superseded: i > 0}
-}
-
-// observeAhead looks for another restore of the cluster that has come further. Nobody but the one who is next has to know.
-func observeAhead(ctx context.Context, reader client.Reader, p *restorePass) error {
-	if p.observed.Phase != v1beta2.RestoreVerifying || !p.observed.Verified {
-		return nil
-	}
-	list := &v1beta2.EtcdRestoreList{}
-	if err := reader.List(ctx, list, client.InNamespace(p.object.Namespace)); err != nil {
-		return fmt.Errorf("list EtcdRestores: %w", err)
-	}
-	for i := range list.Items {
-		other := &list.Items[i]
-		further := other.Status.Phase == v1beta2.RestoreSaving || other.Status.Phase == v1beta2.RestoreReplacing
-		if further && other.UID != p.object.UID && other.Spec.EtcdCluster == p.object.Spec.EtcdCluster {
-			p.observed.Ahead = other.Name
-		}
-	}
-	return nil
 }
 
 // observeRestorePods reads the pods. One that has done its work has a snapshot to tell of.

@@ -12,6 +12,7 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/agent"
+	"github.com/etcdpilot/etcd-operator/internal/plan/retry"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 )
 
@@ -55,6 +56,9 @@ func observeMemberRun(ctx context.Context, reader client.Reader, p *restorePass)
 		return fmt.Errorf("read Pod %s: %w", b.Members[0], err)
 	}
 	p.member = memberRunOf(pod)
+	if f := restoreFailure(pod); f != nil && p.observed.Cluster.Record != nil {
+		p.observed.Cluster.Record.Failure = &retry.Problem{Reason: f.Reason, Message: f.Message}
+	}
 	return nil
 }
 

@@ -92,6 +92,9 @@ type FormerStatus struct {
 	// +listType=atomic
 	// +optional
 	NextVoters []string `json:"nextVoters,omitempty"`
+	// ranBefore is true if coreos/etcd-operator had run it, and nothing was started here.
+	// +optional
+	RanBefore bool `json:"ranBefore,omitempty"`
 	// currentVersion is the etcd version that it ran.
 	// +optional
 	CurrentVersion string `json:"currentVersion,omitempty"`

@@ -35,8 +35,9 @@ func TestAlarms(t *testing.T) {
 	want := []plan.Alarm{
 		{Kind: plan.AlarmNoSpace, Member: full}, {Kind: plan.AlarmCorrupt, Member: wrong}, {Kind: plan.AlarmCorrupt},
 	}
+	all := endpoints(c.Members...)
 	eventually(t, "every member tells every alarm", func() bool {
-		s := pool.Observe(t.Context(), t.Name(), nil, endpoints(c.Members...)).Seen
+		s := pool.Observe(t.Context(), t.Name(), nil, voting(c.ID, all), all).Seen
 		for _, a := range s.Answers {
 			missing := func(w plan.Alarm) bool { return !slices.Contains(a.Alarms, w) }
 			if len(a.Alarms) != len(want) || slices.ContainsFunc(want, missing) {

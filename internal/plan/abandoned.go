@@ -6,19 +6,14 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 )
 
-// abandoned is what belongs to an incarnation before the present one: of a first start that was given up, or of the
-// cluster that a restore replaces. It is no part of the cluster.
+// abandoned is what belongs to another incarnation than the present one: of a first start that was given up, or of the
+// cluster that a restore replaces; and apart from that, of attempts at a restore. It is no part of the cluster.
 type abandoned struct {
-	oldPods    []Pod
-	oldVolumes []Volume
+	oldPods, triedPods       []Pod
+	oldVolumes, triedVolumes []Volume
 	// foreign are claims that are not provably this cluster's. They are in nobody's hands but their owner's: no rule sees
 	// them, and their names are not used.
 	foreign []Volume
-}
-
-// Current tells whether something that was made for an incarnation belongs to the present one.
-func (c Cluster) Current(incarnation int) bool {
-	return c.Bootstrap == nil || incarnation >= c.Bootstrap.Incarnation
 }
 
 // setApart splits what there is into what belongs to the present incarnation, and what was left. Once the cluster is up, a
@@ -29,9 +24,12 @@ func setApart(o Observed) (Observed, abandoned) {
 	o.Pods, o.Volumes = nil, nil
 	for _, p := range pods {
 		p.Drift.Template = p.Drift.Template || p.Restores && o.Cluster.ID != 0
-		if o.Cluster.Current(p.Incarnation) {
+		switch {
+		case o.Cluster.Current(p.Incarnation):
 			o.Pods = append(o.Pods, p)
-		} else {
+		case o.Cluster.attempted(p.Incarnation):
+			left.triedPods = append(left.triedPods, p)
+		default:
 			left.oldPods = append(left.oldPods, p)
 		}
 	}
@@ -41,6 +39,8 @@ func setApart(o Observed) (Observed, abandoned) {
 			left.foreign = append(left.foreign, c)
 		case o.Cluster.Current(c.Incarnation):
 			o.Volumes = append(o.Volumes, c)
+		case o.Cluster.attempted(c.Incarnation):
+			left.triedVolumes = append(left.triedVolumes, c)
 		default:
 			left.oldVolumes = append(left.oldVolumes, c)
 		}
@@ -59,8 +59,41 @@ func (a abandoned) leftBehind(name string) bool {
 	if slices.ContainsFunc(a.foreign, func(c Volume) bool { return c.Name == name }) {
 		return true
 	}
-	return slices.ContainsFunc(a.oldPods, func(p Pod) bool { return p.Name == name }) ||
-		slices.ContainsFunc(a.oldVolumes, func(c Volume) bool { return c.Name == name })
+	return slices.ContainsFunc(slices.Concat(a.oldPods, a.triedPods), func(p Pod) bool { return p.Name == name }) ||
+		slices.ContainsFunc(slices.Concat(a.oldVolumes, a.triedVolumes), func(c Volume) bool { return c.Name == name })
+}
+
+// kept tells whether a restore has replaced what is on the volume unsaved.
+func (v *view) kept(c Volume) bool { return slices.Contains(v.Cluster.Kept, c.UID) }
+
+// unsaved are the volumes that are to be kept once the restore under way has replaced them.
+func (v *view) unsaved() []KeptVolume {
+	if !v.Cluster.Unsaved {
+		return nil
+	}
+	var kept []KeptVolume
+	for _, c := range v.oldVolumes {
+		if c.MemberID != 0 && !c.Deleting && v.Cluster.replaces(c.Incarnation) {
+			kept = append(kept, KeptVolume{Name: c.Name, UID: c.UID})
+		}
+	}
+	return kept
+}
+
+// clearAttempts deletes what attempts at a restore have left that never came to anything: no client could reach it, and the
+// data is in the snapshot. Nobody needs to wait for it.
+func clearAttempts(v *view) Action {
+	for _, p := range v.triedPods {
+		if !p.Deleting {
+			return DeletePod{Name: p.Name, UID: p.UID, Why: v1beta2.ReasonRestoreCalledOff}
+		}
+	}
+	for _, c := range v.triedVolumes {
+		if !c.Deleting {
+			return DeleteVolume{Name: c.Name, UID: c.UID, Why: v1beta2.ReasonRestoreCalledOff}
+		}
+	}
+	return nil
 }
 
 // clearOld ends what can be of no use before anything new is made: pods that no client may reach any more, and of a first
@@ -69,6 +102,8 @@ func clearOld(v *view) Action {
 	pods, volumes := v.oldPods, v.oldVolumes
 	if v.Cluster.Bootstrap.Restore != "" {
 		volumes = nil
+	} else { // a first start takes the names that it always takes
+		pods, volumes = slices.Concat(pods, v.triedPods), slices.Concat(volumes, v.triedVolumes)
 	}
 	for _, c := range v.Volumes {
 		if _, seated := seatOf(v.Cluster.Bootstrap, c.Name); seated || !c.Lost {
@@ -118,7 +153,8 @@ func (v *view) outlived(p Pod) bool {
 	return v.Cluster.Bootstrap.Restore != "" && v.Now.Sub(p.Deadline) > terminatingGrace
 }
 
-// dropReplaced deletes what a restore has replaced, once the restored cluster is as the spec asks.
+// dropReplaced deletes what a restore has replaced, once the restored cluster is as the spec asks. What could not be saved
+// before is kept.
 func dropReplaced(v *view) Action {
 	for _, p := range v.oldPods {
 		if !p.Deleting {
@@ -126,7 +162,7 @@ func dropReplaced(v *view) Action {
 		}
 	}
 	for _, c := range v.oldVolumes {
-		if !c.Deleting {
+		if !c.Deleting && !v.kept(c) {
 			return DeleteVolume{Name: c.Name, UID: c.UID, Why: v1beta2.ReasonRestored}
 		}
 	}

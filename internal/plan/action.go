@@ -26,8 +26,25 @@ type CommitBootstrap struct{ Bootstrap Bootstrap }
 // CreateRestore creates the EtcdRestore that spec.restoreFrom asks for.
 type CreateRestore struct{ Name string }
 
-// Latch writes the cluster ID to status: from here on nobody starts with initial-cluster-state=new.
-type Latch struct{ ClusterID uint64 }
+// CallOff ends a restore before the cluster ID of the restored data was latched: it writes to status what that told of the
+// cluster before the restore began, by compare-and-swap. The former members start again on their own volumes.
+type CallOff struct {
+	// Why is what is said of the restore.
+	Why Problem
+	// ClusterID is what the cluster goes back to, 0 if it had never been up.
+	ClusterID uint64
+}
+
+// Latch writes the cluster ID to status: from here on nobody starts with initial-cluster-state=new, and a restore cannot be
+// called off any more.
+type Latch struct {
+	ClusterID uint64
+	// Kept are volumes whose data was replaced unsaved.
+	Kept []KeptVolume
+}
+
+// KeptVolume is a volume that the operator leaves alone for good.
+type KeptVolume struct{ Name, UID string }
 
 // Adopt latches the cluster ID found on retained volumes and makes the volumes this cluster's own.
 type Adopt struct {

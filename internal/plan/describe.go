@@ -47,8 +47,30 @@ func (a CreateRestore) describe() Description {
 	}
 }
 
+func (a CallOff) describe() Description {
+	left := "nothing had run in the cluster before"
+	if a.ClusterID != 0 {
+		left = fmt.Sprintf("the cluster resumes on its former data, with cluster ID %016x", a.ClusterID)
+	}
+	return Description{"CallOff", a.Why.Reason, a.Why.Message + "; " + left}
+}
+
 func (a Latch) describe() Description {
-	return Description{"Latch", v1beta2.ReasonRunning, fmt.Sprintf("the cluster is up with cluster ID %016x", a.ClusterID)}
+	message := fmt.Sprintf("the cluster is up with cluster ID %016x", a.ClusterID)
+	if len(a.Kept) > 0 {
+		var names []string
+		for _, c := range a.Kept {
+			names = append(names, c.Name)
+		}
+		message += "; " + keptWords(names)
+	}
+	return Description{"Latch", v1beta2.ReasonRunning, message}
+}
+
+// keptWords say what to do about volumes whose data was replaced unsaved.
+func keptWords(names []string) string {
+	return fmt.Sprintf("what was replaced could not be saved and stays on the volumes %s: "+
+		"delete them (kubectl delete pvc) once nobody needs it", list(names))
 }
 
 func (a Adopt) describe() Description {

@@ -91,6 +91,8 @@ func template(n int) edit   { return func(s *world.Spec) { s.Template = n } }
 func size(n int) edit       { return func(s *world.Spec) { s.Size = n } }
 func class(n int) edit      { return func(s *world.Spec) { s.Class = n } }
 func snapshot(n int) edit   { return func(s *world.Spec) { s.Restore = n } }
+func off(n int) edit        { return func(s *world.Spec) { s.CalledOff = n } }
+func unsaved(n int) edit    { return func(s *world.Spec) { s.Restore, s.Unsaved = n, true } }
 func kind(s *world.Spec)    { s.Persistent = !s.Persistent }
 
 // restoredAs asks for a snapshot, and for another version with it.
@@ -100,33 +102,42 @@ func restoredAs(v string) edit {
 
 // updates are the scenarios in which a running cluster is changed, all in lockstep.
 var updates = map[string]scenario{
-	"patch of 1":               {sizes: []int{1}, version: "3.6.15", edits: []edit{version("3.6.16")}, faults: 1, full: 2},
-	"patch of 2":               {sizes: []int{2}, version: "3.6.15", edits: []edit{version("3.6.16")}, faults: 0, full: 1},
-	"patch of 3":               {sizes: []int{3}, version: "3.6.15", edits: []edit{version("3.6.16")}, faults: 1, full: 1},
-	"minor up of 3":            {sizes: []int{3}, version: "3.6.16", edits: []edit{version("3.7.3")}, full: 1},
-	"minor up of 3 from 3.5":   {sizes: []int{3}, version: "3.5.35", edits: []edit{version("3.6.16")}, full: 1},
-	"minor up taken back":      {sizes: []int{3}, version: "3.6.16", edits: []edit{version("3.7.3"), version("3.6.16")}, full: 1},
-	"downgrade of 3":           {sizes: []int{3}, version: "3.7.3", edits: []edit{version("3.6.16")}, full: 1},
-	"downgrade of 1":           {sizes: []int{1}, version: "3.7.3", edits: []edit{version("3.6.16")}, full: 1},
-	"downgrade taken back":     {sizes: []int{3}, version: "3.7.3", edits: []edit{version("3.6.16"), version("3.7.3")}, full: 1},
-	"template of 1":            {sizes: []int{1}, edits: []edit{template(1)}, faults: 1, full: 2},
-	"template of 3":            {sizes: []int{3}, edits: []edit{template(1)}, faults: 1, full: 1},
-	"two templates":            {sizes: []int{3}, edits: []edit{template(1), template(2)}, full: 1},
-	"bad template, then back":  {sizes: []int{3}, edits: []edit{template(-1), template(0)}, faults: 1, full: 1},
-	"bad version, then back":   {sizes: []int{3}, version: "3.6.15", edits: []edit{version(badPatch), version("3.6.15")}, faults: 1, full: 1},
-	"bad minor, then back":     {sizes: []int{3}, version: "3.6.16", edits: []edit{version(badMinor), version("3.6.16")}, faults: 1, full: 1},
-	"other kind of data of 1":  {sizes: []int{1}, edits: []edit{kind}, faults: 1, full: 2},
-	"other kind of data of 3":  {sizes: []int{3}, edits: []edit{kind}, full: 1},
-	"other class of volumes":   {sizes: []int{3}, edits: []edit{class(1)}, full: 1},
-	"grows in an update":       {sizes: []int{3}, version: "3.6.15", edits: []edit{version("3.6.16"), size(5)}, full: 1},
-	"shrinks in an update":     {sizes: []int{3}, version: "3.6.15", edits: []edit{version("3.6.16"), size(1)}, full: 1},
-	"restore of 1":             {sizes: []int{1}, edits: []edit{snapshot(1)}, faults: 1, full: 2},
-	"restore of 3":             {sizes: []int{3}, edits: []edit{snapshot(1)}, faults: 1, full: 1},
-	"restore after restore":    {sizes: []int{1}, edits: []edit{snapshot(1), snapshot(2)}, faults: 1, full: 1},
-	"restore while it grows":   {sizes: []int{1}, edits: []edit{size(3), snapshot(1)}, full: 1},
-	"restore in an update":     {sizes: []int{3}, edits: []edit{template(1), snapshot(1)}, full: 1},
-	"restore to another minor": {sizes: []int{1}, version: "3.6.16", edits: []edit{restoredAs("3.7.3")}, faults: 1, full: 1},
-	"grows in a template roll": {sizes: []int{3}, edits: []edit{template(1), size(5)}, full: 1},
+	"patch of 1":                   {sizes: []int{1}, version: "3.6.15", edits: []edit{version("3.6.16")}, faults: 1, full: 2},
+	"patch of 2":                   {sizes: []int{2}, version: "3.6.15", edits: []edit{version("3.6.16")}, faults: 0, full: 1},
+	"patch of 3":                   {sizes: []int{3}, version: "3.6.15", edits: []edit{version("3.6.16")}, faults: 1, full: 1},
+	"minor up of 3":                {sizes: []int{3}, version: "3.6.16", edits: []edit{version("3.7.3")}, full: 1},
+	"minor up of 3 from 3.5":       {sizes: []int{3}, version: "3.5.35", edits: []edit{version("3.6.16")}, full: 1},
+	"minor up taken back":          {sizes: []int{3}, version: "3.6.16", edits: []edit{version("3.7.3"), version("3.6.16")}, full: 1},
+	"downgrade of 3":               {sizes: []int{3}, version: "3.7.3", edits: []edit{version("3.6.16")}, full: 1},
+	"downgrade of 1":               {sizes: []int{1}, version: "3.7.3", edits: []edit{version("3.6.16")}, full: 1},
+	"downgrade taken back":         {sizes: []int{3}, version: "3.7.3", edits: []edit{version("3.6.16"), version("3.7.3")}, full: 1},
+	"template of 1":                {sizes: []int{1}, edits: []edit{template(1)}, faults: 1, full: 2},
+	"template of 3":                {sizes: []int{3}, edits: []edit{template(1)}, faults: 1, full: 1},
+	"two templates":                {sizes: []int{3}, edits: []edit{template(1), template(2)}, full: 1},
+	"bad template, then back":      {sizes: []int{3}, edits: []edit{template(-1), template(0)}, faults: 1, full: 1},
+	"bad version, then back":       {sizes: []int{3}, version: "3.6.15", edits: []edit{version(badPatch), version("3.6.15")}, faults: 1, full: 1},
+	"bad minor, then back":         {sizes: []int{3}, version: "3.6.16", edits: []edit{version(badMinor), version("3.6.16")}, faults: 1, full: 1},
+	"other kind of data of 1":      {sizes: []int{1}, edits: []edit{kind}, faults: 1, full: 2},
+	"other kind of data of 3":      {sizes: []int{3}, edits: []edit{kind}, full: 1},
+	"other class of volumes":       {sizes: []int{3}, edits: []edit{class(1)}, full: 1},
+	"grows in an update":           {sizes: []int{3}, version: "3.6.15", edits: []edit{version("3.6.16"), size(5)}, full: 1},
+	"shrinks in an update":         {sizes: []int{3}, version: "3.6.15", edits: []edit{version("3.6.16"), size(1)}, full: 1},
+	"restore of 1":                 {sizes: []int{1}, edits: []edit{snapshot(1)}, faults: 1, full: 2},
+	"restore of 3":                 {sizes: []int{3}, edits: []edit{snapshot(1)}, faults: 1, full: 1},
+	"restore after restore":        {sizes: []int{1}, edits: []edit{snapshot(1), snapshot(2)}, faults: 1, full: 1},
+	"restore while it grows":       {sizes: []int{1}, edits: []edit{size(3), snapshot(1)}, full: 1},
+	"restore in an update":         {sizes: []int{3}, edits: []edit{template(1), snapshot(1)}, full: 1},
+	"restore to another minor":     {sizes: []int{1}, version: "3.6.16", edits: []edit{restoredAs("3.7.3")}, faults: 1, full: 1},
+	"restore called off, of 1":     {sizes: []int{1}, edits: []edit{snapshot(1), off(1)}, faults: 1, full: 2},
+	"restore called off, of 3":     {sizes: []int{3}, edits: []edit{snapshot(1), off(1)}, full: 1},
+	"restore superseded":           {sizes: []int{1}, edits: []edit{snapshot(1), snapshot(2)}, kinds: world.RestoreFaults, faults: 1, full: 2},
+	"called off, then another":     {sizes: []int{1}, edits: []edit{snapshot(1), off(1), snapshot(2)}, full: 1},
+	"two restores called off":      {sizes: []int{1}, edits: []edit{snapshot(1), snapshot(2), off(2)}, full: 1},
+	"restore that fails":           {sizes: []int{1}, edits: []edit{snapshot(1)}, kinds: world.RestoreFaults, faults: 2, full: 2},
+	"restore of unsaved data":      {sizes: []int{1}, edits: []edit{unsaved(1)}, faults: 1, full: 1},
+	"unsaved data, then a restore": {sizes: []int{1}, edits: []edit{unsaved(1), snapshot(2), size(3)}, full: 1},
+	"called off in an update":      {sizes: []int{3}, version: "3.6.15", edits: []edit{snapshot(1), version("3.6.16"), off(1)}, full: 1},
+	"grows in a template roll":     {sizes: []int{3}, edits: []edit{template(1), size(5)}, full: 1},
 }
 
 func TestExplore(t *testing.T) {

@@ -12,6 +12,7 @@ var always = []rule{
 	legacyMembers,     // members of coreos/etcd-operator: nothing is done beside them, whatever else there is to say
 	nameTaken,         // an object of somebody else is in the way
 	restore,           // a verified snapshot is to take the place of whatever data there is
+	callOff,           // the cluster goes back to what it held while nobody could use the new one yet
 	foreignCluster,    // a server answers for another cluster: never act on it
 	revisionRegressed, // the data went back in time: never act on it
 }
@@ -26,6 +27,7 @@ var bootstrapping = []rule{
 	commitBootstrap,  // write down who the first members are before any of them exists
 	latch,            // a quorum answers as the cluster we computed
 	restartBootstrap, // so many first members are lost that they can never form a quorum
+	clearAttempts,    // nothing is left of attempts at a restore that were given up
 	clearOld,         // what an abandoned incarnation has left goes before new pods come
 	clearTerminal,    // a pod in a terminal phase never starts again
 	refresh,          // a pod that waits was made from an older spec
@@ -37,6 +39,7 @@ var bootstrapping = []rule{
 
 // running are asked once the cluster ID is latched.
 var running = []rule{
+	clearAttempts, // nothing is left of attempts at a restore that were called off
 	clearTerminal, // a pod in a terminal phase never starts again
 	restart,       // pod gone, data there: same name, same volume, at once
 	unstick,       // a pod that cannot run was made from an older spec: make it from this one

@@ -63,10 +63,24 @@ type Cluster struct {
 	// Restore is the UID of an EtcdRestore whose snapshot has been verified and is to replace the data, empty if there is
 	// none, or if it was taken up already.
 	Restore string
+	// Incarnations are the numbers given to attempts so far.
+	Incarnations Incarnations
+	// Former is what the restore under way replaces; nil if none is, and once the new cluster ID is latched.
+	Former *Former
+	// CallOff is why the restore under way is to be called off, nil if it is to go on.
+	CallOff *Problem
+	// Unsaved is true if what the restore under way replaces could not be saved before.
+	Unsaved bool
+	// Kept are the UIDs of volumes whose data was replaced unsaved: they are nobody's to use or to delete.
+	Kept []string
+	// Resuming says which restore was called off, and why, until a quorum of the cluster answers that it was to replace; empty
+	// if none was.
+	Resuming string
 	// AwaitsRestore names the EtcdRestore that the cluster is to start from, empty if it may start from nothing.
 	AwaitsRestore string
-	// MakeRestore is true if that EtcdRestore is the operator's to create.
+	// MakeRestore is true if that EtcdRestore is the operator's to create. AwaitFailed is why it has failed, empty if it has not.
 	MakeRestore bool
+	AwaitFailed string
 	// RanBefore is true if coreos/etcd-operator has run a cluster under this very object, and this operator none yet.
 	RanBefore bool
 }
@@ -75,29 +89,6 @@ type Cluster struct {
 type Problem struct {
 	Reason  string
 	Message string
-}
-
-// Bootstrap is the write-ahead record of one attempt to start a cluster from nothing.
-type Bootstrap struct {
-	// Incarnation counts the attempts, from 1.
-	Incarnation int
-	// Token is the initial-cluster-token: the EtcdCluster's UID and the incarnation.
-	Token string
-	// Members are the names of the initial voters.
-	Members []string
-	// ClusterID follows from Token and the members' peer URLs.
-	ClusterID uint64
-	// Seats are the pods that may start etcd with initial-cluster-state=new; empty until committed.
-	Seats []Seat
-	// Restore is the UID of the EtcdRestore whose snapshot the one first member starts from, empty for a start from nothing.
-	Restore string
-}
-
-// Seat binds an initial member to the one pod (and volume) that may start it on an empty directory.
-type Seat struct {
-	Name      string
-	PodUID    string
-	VolumeUID string
 }
 
 // Phase is what became of a pod.
@@ -153,8 +144,10 @@ type Pod struct {
 	Resizing string
 	// Unfit is true when the pod's node can never give it the resources that it is to be resized to.
 	Unfit bool
-	// Restores is true for a pod that makes its data of a snapshot before etcd starts.
+	// Restores is true for a pod that makes its data of a snapshot before etcd starts. Failure is why it could not the last
+	// time, nil while it is at it and once it is done.
 	Restores bool
+	Failure  *RestoreFailure
 	// Changed is when the pod became Ready or ceased to be.
 	Changed time.Time
 	// Legacy is true for a member's pod of coreos/etcd-operator.

@@ -73,15 +73,19 @@ func guard(v *view, a Action) Action {
 }
 
 // unproven is what to wait for before that is done, nil if it may be: without a list of the quorum's own nobody knows whose
-// a pod or a volume is. A pod that has ended is of no use to anybody.
+// a pod or a volume is. A pod that has ended is of no use to anybody, and an attempt at a restore that was given up never had
+// a member: status says which incarnations those are.
 func (v *view) unproven(a Action) Action {
 	confirmed := v.Cluster.ID == 0 || v.Etcd.Contact == ContactQuorum
 	switch act := a.(type) {
 	case RemoveMember:
 	case DeletePod:
-		confirmed = confirmed || v.pods[act.Name].Phase == Terminal
+		confirmed = confirmed || v.pods[act.Name].Phase == Terminal ||
+			slices.ContainsFunc(v.triedPods, func(p Pod) bool { return p.UID == act.UID })
 	case DeleteVolume:
-		if !slices.ContainsFunc(v.Observed.Volumes, act.is) && !slices.ContainsFunc(v.oldVolumes, act.is) {
+		tried := slices.ContainsFunc(v.triedVolumes, act.is)
+		if confirmed = confirmed || tried; !tried && !slices.ContainsFunc(v.Observed.Volumes, act.is) &&
+			!slices.ContainsFunc(v.oldVolumes, act.is) {
 			return Blocked{
 				Reason:  v1beta2.ReasonForeignVolume,
 				Message: "claim " + act.Name + " is not provably this cluster's: it is not deleted",

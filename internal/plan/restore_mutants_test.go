@@ -4,9 +4,42 @@ import (
 	"slices"
 
 	"github.com/etcdpilot/etcd-operator/internal/plan"
+	"github.com/etcdpilot/etcd-operator/internal/world"
 )
 
-// Mistakes in restores.
+// restoreMutants are mistakes in restores.
+var restoreMutants = map[string]mutant{
+	"the data that a restore replaces goes first": {
+		next: deleteReplaced, want: "S7", persistent: true,
+		scenario: scenario{sizes: []int{1}, edits: []edit{snapshot(1)}, running: true, lockstep: true},
+	},
+	"a restore is repeated": {
+		next: restoreAgain, want: "S3",
+		scenario: scenario{sizes: []int{1}, edits: []edit{snapshot(1)}, running: true, lockstep: true},
+	},
+	"a restored cluster starts beside the old one": {
+		next: forgetOld, want: "S7",
+		scenario: scenario{sizes: []int{1}, edits: []edit{snapshot(1)}, running: true, lockstep: true},
+	},
+	"the number of an attempt that was called off is used again": {
+		next: sameNumber, want: "S3",
+		scenario: scenario{sizes: []int{1}, edits: []edit{snapshot(1), off(1), snapshot(2)}, running: true, lockstep: true},
+	},
+	"a restore is called off after the latch": {
+		next: callOffLate, want: "S7", persistent: true,
+		scenario: scenario{sizes: []int{1}, edits: []edit{snapshot(1), off(1)}, running: true, lockstep: true},
+	},
+	"a restore that fails is tried for ever": {
+		next: callOffNothing, want: "L", persistent: true,
+		scenario: scenario{
+			sizes: []int{1}, edits: []edit{snapshot(1)}, kinds: world.RestoreFaults, running: true, lockstep: true, faults: 1,
+		},
+	},
+	"data that could not be saved goes": {
+		next: dropUnsaved, want: "S7", persistent: true,
+		scenario: scenario{sizes: []int{1}, edits: []edit{unsaved(1)}, running: true, lockstep: true},
+	},
+}
 
 func deleteReplaced(o plan.Observed) plan.Action {
 	for _, v := range o.Volumes {
@@ -21,6 +54,35 @@ func restoreAgain(o plan.Observed) plan.Action {
 	if b := o.Cluster.Bootstrap; b != nil && b.Restore != "" && o.Cluster.ID != 0 {
 		o.Cluster.Restore = b.Restore
 	}
+	return plan.Next(o)
+}
+
+// sameNumber counts from what there is, not from what there ever was.
+func sameNumber(o plan.Observed) plan.Action {
+	o.Cluster.Incarnations.Last = 0
+	return plan.Next(o)
+}
+
+// callOffLate does so although clients may have reached the new cluster.
+func callOffLate(o plan.Observed) plan.Action {
+	if b := o.Cluster.Bootstrap; b != nil && b.Restore != "" && o.Cluster.CallOff != nil {
+		return plan.CallOff{Why: *o.Cluster.CallOff}
+	}
+	return plan.Next(o)
+}
+
+// callOffNothing goes on with a restore that nobody wants any more.
+func callOffNothing(o plan.Observed) plan.Action {
+	o.Cluster.CallOff = nil
+	o.Pods = slices.Clone(o.Pods)
+	for i := range o.Pods {
+		o.Pods[i].Failure = nil
+	}
+	return plan.Next(o)
+}
+
+func dropUnsaved(o plan.Observed) plan.Action {
+	o.Cluster.Kept = nil
 	return plan.Next(o)
 }
 

@@ -12,6 +12,8 @@ func restoring(persistent bool, changes ...func(*Observed)) Observed {
 	o := healthyCluster(3, persistent)
 	o.Cluster.Restore = "restore"
 	b := restore(newView(o)).(CommitBootstrap).Bootstrap //nolint:forcetypeassert // it answers with nothing else
+	o.Cluster.Incarnations = o.Cluster.Begun(b)
+	o.Cluster.Former = &Former{ID: o.Cluster.ID, Bootstrap: o.Cluster.Bootstrap}
 	o.Cluster.Restore, o.Cluster.ID, o.Cluster.Bootstrap = "", 0, &b
 	return edit(o, changes...)
 }
@@ -90,6 +92,7 @@ func TestRestore(t *testing.T) {
 func TestReplacedData(t *testing.T) {
 	left := func(o *Observed) {
 		o.Cluster.Bootstrap.Restore, o.Cluster.Bootstrap.Incarnation = "restore", 2
+		o.Cluster.Incarnations = Incarnations{Last: 2, Attempts: 2}
 		for i := range o.Pods {
 			o.Pods[i].Incarnation, o.Volumes[i].Incarnation = 2, 2
 		}
@@ -98,6 +101,17 @@ func TestReplacedData(t *testing.T) {
 	check(t, map[string]planCase{
 		"it goes once the cluster is as the spec asks": {
 			edit(healthyCluster(3, true), left), DeleteVolume{Name: "c-9", UID: "v9", Why: v1beta2.ReasonRestored},
+		},
+		"it stays for good if it could not be saved": {
+			edit(healthyCluster(3, true), left, func(o *Observed) { o.Cluster.Kept = []string{"v9"} }),
+			Idle{Reason: v1beta2.ReasonSpecReached},
+		},
+		"and nobody takes its name": {
+			edit(healthyCluster(3, true), left, func(o *Observed) {
+				o.Cluster.Kept, o.Cluster.Size = []string{"v9"}, 4
+				o.Volumes[len(o.Volumes)-1].Name = "c-3"
+			}),
+			CreateVolumes{Names: []string{"c-4"}, Incarnation: 2},
 		},
 		"it stays while a member is missing": {
 			edit(healthyCluster(3, true), left, func(o *Observed) { o.Cluster.Size = 5 }),

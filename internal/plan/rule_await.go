@@ -60,5 +60,15 @@ func (v *view) awaitInPlace() Action {
 
 // summary is the message of the steady state.
 func (v *view) summary() string {
-	return fmt.Sprintf("%d of %d members are healthy", v.healthyVoters(""), v.Cluster.Size)
+	text := fmt.Sprintf("%d of %d members are healthy", v.healthyVoters(""), v.Cluster.Size)
+	var kept []string
+	for _, c := range v.oldVolumes {
+		if v.kept(c) {
+			kept = append(kept, c.Name)
+		}
+	}
+	if len(kept) > 0 {
+		text += "; " + keptWords(kept)
+	}
+	return text
 }

@@ -76,9 +76,9 @@ func commitBootstrap(v *view) Action {
 	b := v.Cluster.Bootstrap
 	switch {
 	case b == nil:
-		return CommitBootstrap{Bootstrap: v.incarnation(1)}
+		return CommitBootstrap{Bootstrap: v.incarnation(v.nextIncarnation())}
 	case b.Restore == "" && len(b.Seats) == 0 && len(b.Members) != v.Cluster.Size:
-		return CommitBootstrap{Bootstrap: v.incarnation(b.Incarnation + 1)}
+		return CommitBootstrap{Bootstrap: v.incarnation(v.nextIncarnation())}
 	}
 	return nil
 }
@@ -110,7 +110,7 @@ func (v *view) peerURLs(names []string) map[string]string {
 func latch(v *view) Action {
 	if v.Etcd.Contact == ContactQuorum && v.Etcd.ClusterID == v.Cluster.Bootstrap.ClusterID &&
 		v.healthyVoters("") >= Quorum(len(v.voters())) {
-		return Latch{ClusterID: v.Etcd.ClusterID}
+		return Latch{ClusterID: v.Etcd.ClusterID, Kept: v.unsaved()}
 	}
 	return nil
 }
@@ -145,7 +145,7 @@ func restartBootstrap(v *view) Action {
 			}
 		}
 	}
-	return CommitBootstrap{Bootstrap: v.incarnation(b.Incarnation + 1)}
+	return CommitBootstrap{Bootstrap: v.incarnation(v.nextIncarnation())}
 }
 
 func createInitial(v *view) Action {

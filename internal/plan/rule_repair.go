@@ -129,6 +129,10 @@ func noQuorum(v *view) Action {
 	if len(v.Etcd.Unconfirmed) > 0 {
 		return v.unconfirmed(known)
 	}
+	reason, before := v1beta2.ReasonQuorumLost, ""
+	if v.Cluster.Resuming != "" {
+		reason, before = v1beta2.ReasonResuming, v.Cluster.Resuming+": the former members start again; "
+	}
 	var silent, lost []string
 	for _, name := range known {
 		if _, ok := v.answers[name]; ok {
@@ -149,11 +153,12 @@ func noQuorum(v *view) Action {
 	if len(known) > 0 && len(known)-len(lost) < Quorum(len(known)) {
 		return Blocked{
 			Reason: v1beta2.ReasonDataLost,
-			Message: fmt.Sprintf("the data of %s is gone and a quorum of %d voters cannot form again: "+
+			Message: before + fmt.Sprintf("the data of %s is gone and a quorum of %d voters cannot form again: "+
 				"restore from a backup, or delete and recreate the cluster", list(lost), len(known)),
 		}
 	}
-	return Wait{Reason: v1beta2.ReasonQuorumLost, After: v.poll(), Message: v.quorumLost(len(known), silent, lost)}
+	message := before + v.quorumLost(len(known), silent, lost)
+	return Wait{Reason: reason, After: v.poll(), Message: message}
 }
 
 // unconfirmed says that somebody speaks for a quorum whom the others do not bear out. It may be one that has taken a voter's

@@ -7,7 +7,8 @@ import (
 )
 
 // restore begins an incarnation whose one member starts from a snapshot, whatever state the cluster is in. It is committed
-// before anything of the old one is touched, and the others join the restored member as learners.
+// before anything of the old one is touched, and the others join the restored member as learners. A later restore takes the
+// place of one that is under way, and replaces what that was to replace.
 func restore(v *view) Action {
 	if v.Cluster.Restore == "" {
 		return nil
@@ -15,9 +16,25 @@ func restore(v *view) Action {
 	return CommitBootstrap{Bootstrap: v.bootstrap(v.nextIncarnation(), v.freeNames(1), v.Cluster.Restore)}
 }
 
-// nextIncarnation is higher than that of all there is, also of what was taken over from an earlier cluster.
+// callOff ends a restore that nobody wants any more, or that can never succeed, as long as nobody could use the restored data.
+func callOff(v *view) Action {
+	b, c := v.Cluster.Bootstrap, v.Cluster
+	if c.ID != 0 || b == nil || b.Restore == "" || c.Former == nil {
+		return nil
+	}
+	why := c.CallOff
+	if f := v.pods[b.Members[0]].Failure; why == nil && f != nil && f.Lasting {
+		why = &f.Problem
+	}
+	if why == nil {
+		return nil
+	}
+	return CallOff{Why: *why, ClusterID: c.Former.ID}
+}
+
+// nextIncarnation is higher than any that was given before, and than that of what was taken over from an earlier cluster.
 func (v *view) nextIncarnation() int {
-	n := v.generation()
+	n := v.Cluster.last()
 	for _, p := range v.Pods {
 		n = max(n, p.Incarnation)
 	}
@@ -35,6 +52,13 @@ func awaitRestore(v *view) Action {
 	if v.Cluster.MakeRestore {
 		return CreateRestore{Name: v.Cluster.AwaitsRestore}
 	}
+	if why := v.Cluster.AwaitFailed; why != "" {
+		return Blocked{
+			Reason: v1beta2.ReasonRestoreFailed,
+			Message: fmt.Sprintf("the cluster starts from a snapshot, and EtcdRestore %s has failed: %s",
+				v.Cluster.AwaitsRestore, why),
+		}
+	}
 	return Wait{
 		Reason: v1beta2.ReasonWaitingForRestore, After: pollRare,
 		Message: fmt.Sprintf("the cluster starts from a snapshot: waiting until EtcdRestore %s has verified it",
@@ -46,7 +70,7 @@ func awaitRestore(v *view) Action {
 func (v *view) restoreAgain() Action {
 	b := v.Cluster.Bootstrap
 	if p, ok := v.pods[b.Members[0]]; ok && p.Exit.Hopeless() {
-		return CommitBootstrap{Bootstrap: v.bootstrap(b.Incarnation+1, v.freeNames(1), b.Restore)}
+		return CommitBootstrap{Bootstrap: v.bootstrap(v.nextIncarnation(), v.freeNames(1), b.Restore)}
 	}
 	return nil
 }
@@ -68,6 +92,12 @@ func (v *view) permitRestored() Action {
 // awaitRestored names what the restored member is at.
 func (v *view) awaitRestored() Action {
 	name := v.Cluster.Bootstrap.Members[0]
+	if f := v.pods[name].Failure; f != nil {
+		return Wait{
+			Reason: f.Reason, After: v.poll(),
+			Message: fmt.Sprintf("%s cannot make its data of the snapshot, and tries again: %s", name, f.Message),
+		}
+	}
 	if w, ok := v.waitForPods([]string{name}).(Wait); ok && w.Reason == v1beta2.ReasonPodCannotStart {
 		return w
 	}

@@ -111,15 +111,23 @@ func currentVersion(o plan.Observed) string {
 }
 
 // completeRestore notes when a quorum of the members asked for first ran on restored data: from then on the cluster is as
-// safe as any other.
+// safe as any other; and when a quorum answered again after a restore was called off.
 func completeRestore(s *v1beta2.EtcdClusterStatus, in Input) {
-	if len(s.Restores) == 0 || s.Restores[0].CompletedAt != nil || !latched(s) ||
-		in.Observed.Etcd.Contact != plan.ContactQuorum || s.Bootstrap == nil || s.Bootstrap.Restore != s.Restores[0].UID {
+	if !latched(s) || in.Observed.Etcd.Contact != plan.ContactQuorum {
 		return
 	}
-	if len(s.Members.Ready) >= plan.Quorum(in.Observed.Cluster.Size) {
-		at := now(in.Observed)
-		s.Restores[0].CompletedAt = &at
+	at := now(in.Observed)
+	if len(s.Restores) > 0 {
+		if off := s.Restores[0].CalledOff; off != nil && off.ResumedAt == nil {
+			off.ResumedAt = &at
+		}
+	}
+	for i := range s.Restores {
+		r := &s.Restores[i]
+		if s.Bootstrap != nil && s.Bootstrap.Restore == r.UID && r.CompletedAt == nil &&
+			len(s.Members.Ready) >= plan.Quorum(in.Observed.Cluster.Size) {
+			r.CompletedAt = &at
+		}
 	}
 }
 

@@ -59,6 +59,11 @@ func Upgradeable(clusters []v1beta2.EtcdCluster, restores []v1beta2.EtcdRestore,
 // prepares tells whether a pod is at work for a restore that has changed nothing yet. Its time is limited.
 func prepares(r *v1beta2.EtcdRestore) bool { return r.Status.CompletedAt == nil && r.Status.Run != nil }
 
+// over tells whether a restore has come to its end: the cluster runs on the snapshot, or again on what it was to replace.
+func over(s *v1beta2.EtcdClusterStatus, r v1beta2.RestoreRecord) bool {
+	return r.CompletedAt != nil || r.CalledOff != nil && (r.CalledOff.ResumedAt != nil || !latched(s))
+}
+
 // underWay says what is done to the cluster, empty if nothing is that an upgrade has to wait for.
 func underWay(c *v1beta2.EtcdCluster, restored v1beta2.RestorePhase, at time.Time) string {
 	const restores, updates, changes = "is being restored", "is being updated", "gets or loses members"
@@ -69,7 +74,7 @@ func underWay(c *v1beta2.EtcdCluster, restored v1beta2.RestorePhase, at time.Tim
 		return restores // whatever the cluster does meanwhile
 	case !moves(c, at):
 		return ""
-	case restored != "", len(s.Restores) > 0 && s.Restores[0].CompletedAt == nil:
+	case restored != "", len(s.Restores) > 0 && !over(s, s.Restores[0]):
 		return restores
 	case !latched(s): // a first start goes on with any operator
 		return ""

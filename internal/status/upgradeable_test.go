@@ -64,6 +64,13 @@ func TestUpgradeable(t *testing.T) {
 		"restored before": {func(c *v1beta2.EtcdCluster) {
 			c.Status.Restores = []v1beta2.RestoreRecord{{CompletedAt: &metav1.Time{}}}
 		}, ""},
+		"called off": {func(c *v1beta2.EtcdCluster) {
+			c.Status.Restores = []v1beta2.RestoreRecord{{CalledOff: &v1beta2.RestoreCalledOff{ResumedAt: &metav1.Time{}}}}
+		}, ""},
+		"going back from a restore": {func(c *v1beta2.EtcdCluster) {
+			c.Status.Restores = []v1beta2.RestoreRecord{{CalledOff: &v1beta2.RestoreCalledOff{}}}
+			does(c, v1beta2.ReasonResuming)
+		}, "is being restored"},
 		"rolled": {rolls, "is being updated"},
 		"between two members, serving again": {
 			func(c *v1beta2.EtcdCluster) { rolls(c); does(c, v1beta2.ReasonRunning) }, "is being updated",

@@ -1,6 +1,8 @@
 package world
 
 import (
+	"slices"
+
 	"github.com/etcdpilot/etcd-operator/internal/etcd/etcdtest"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
@@ -155,8 +157,11 @@ func (w *World) checkVolumeDeletion(v *Volume) {
 		w.violate("S2: claim %s is deleted, which is not the cluster's", v.Name)
 		return
 	}
+	if slices.Contains(w.Status.Kept, v.UID) {
+		w.violate("S7: volume %s is deleted, whose data is nowhere else", v.Name)
+	}
 	if w.replaced(v) {
-		if !w.standing(false) {
+		if !w.standing(!w.undisturbed()) {
 			w.violate("S7: volume %s is deleted before the restored cluster is up", v.Name)
 		}
 		return
@@ -177,14 +182,16 @@ func (w *World) checkVolumeDeletion(v *Volume) {
 
 // replaced tells whether a restore has taken the place of what is on the volume.
 func (w *World) replaced(v *Volume) bool {
-	return restoreOf(w.Status.Bootstrap) != "" && v.Incarnation < w.Status.Bootstrap.Incarnation
+	return restoreOf(w.Status.Bootstrap) != "" && v.Incarnation < w.Status.Incarnations.Attempts &&
+		!w.cluster().Current(v.Incarnation)
 }
 
 // checkServing holds for a restore: nobody is let into the new cluster while the old one can be reached.
 func (w *World) checkServing(p *Pod) {
 	for i := range w.Pods {
-		if old := &w.Pods[i]; old.Serving && old.Incarnation < p.Incarnation {
-			w.violate("S7: clients reach %s, and %s of the cluster that it replaces", p.Name, old.Name)
+		old := &w.Pods[i]
+		if old.Serving && old.Permit != nil && p.Permit != nil && old.Permit.ClusterID != p.Permit.ClusterID {
+			w.violate("S7: clients reach %s, and %s of another cluster", p.Name, old.Name)
 		}
 	}
 }
@@ -194,8 +201,9 @@ func (w *World) checkAbandoned(next *plan.Bootstrap, stale bool) {
 	if stale {
 		return // the write is refused
 	}
+	w.checkNumber(next)
 	if next.Restore != restoreOf(w.Status.Bootstrap) {
-		if next.Restore != w.restoreUID() {
+		if n := numberOf(next); n == 0 || n > w.Restore {
 			w.violate("S7: the data is replaced, and nobody has asked for it")
 		}
 		return
@@ -252,7 +260,7 @@ func (w *World) leftovers() bool {
 		volumes = w.Size
 	}
 	for i := range w.Volumes {
-		if w.Volumes[i].Foreign != "" {
+		if w.Volumes[i].Foreign != "" || slices.Contains(w.Status.Kept, w.Volumes[i].UID) {
 			volumes++
 		}
 	}

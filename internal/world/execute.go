@@ -33,16 +33,8 @@ func steps(a plan.Action) int {
 // EtcdCluster was written after it was read.
 func (w *World) effect(a plan.Action, step int, o *plan.Observed, stale bool) bool {
 	switch act := a.(type) {
-	case plan.CommitBootstrap:
-		w.checkAbandoned(&act.Bootstrap, stale)
-		return w.writeStatus(stale, func(s *Status) {
-			if act.Bootstrap.Restore != restoreOf(s.Bootstrap) {
-				s.ID, s.Revision, s.Voters, s.NextVoters = 0, 0, nil, nil
-			}
-			s.Bootstrap = &act.Bootstrap
-		})
-	case plan.Latch:
-		return w.writeStatus(stale, func(s *Status) { s.ID, s.Voters = act.ClusterID, votersIn(o) })
+	case plan.CommitBootstrap, plan.CallOff, plan.Latch:
+		return w.note(a, o, stale)
 	case plan.Adopt:
 		return w.adopt(act, step, o, stale)
 	case plan.CreateVolumes:

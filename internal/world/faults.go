@@ -6,6 +6,7 @@ import "github.com/etcdpilot/etcd-operator/internal/plan"
 var (
 	PodFaults      = []Kind{podKilled, podEnds, serverCrashes, startFails, podSickens, dataWiped, podEvicted}
 	NodeFaults     = []Kind{nodeDies, nodeCutOff, podStuck}
+	RestoreFaults  = []Kind{restoreFails}
 	VolumeFaults   = []Kind{volumeLost, volumeDeleted}
 	OperatorFaults = []Kind{passHeld, passHeldReading, cacheLags}
 	TimeFaults     = []Kind{startLate, endLate, leaderMoves}
@@ -64,6 +65,11 @@ var faults = map[Kind]transition{
 		ifPod: func(_ *World, p *Pod) bool { return p.Phase == plan.Pending && !p.Stuck && !p.Deleting },
 		onPod: func(_ *World, p *Pod) { p.Stuck = true },
 	},
+	restoreFails: {
+		name:  "the snapshot cannot be restored, and never will be",
+		ifPod: func(w *World, p *Pod) bool { return p.Token != "" && w.canStart(p) && w.disk(p) == nil },
+		onPod: func(_ *World, p *Pod) { p.Hopeless = true },
+	},
 	dataWiped: {
 		name:  "data wiped",
 		ifPod: func(w *World, p *Pod) bool { return p.runs() && w.disk(p) != nil },
@@ -116,7 +122,7 @@ var faults = map[Kind]transition{
 		name:    "status lost",
 		ifWorld: func(w *World) bool { return w.Status.ID != 0 },
 		onWorld: func(w *World) {
-			w.Status = Status{}
+			w.Status, w.Highest = Status{}, 0
 			w.touched()
 		},
 	},

@@ -11,6 +11,9 @@ import (
 // has been cut off: the operator may count on it.
 func (w *World) hopeful() bool {
 	g := w.group()
+	if w.goesBack() {
+		return w.willGoBack()
+	}
 	switch {
 	case w.Pending != nil || w.Read != nil:
 		return false
@@ -19,6 +22,22 @@ func (w *World) hopeful() bool {
 	case g == nil:
 		return w.Status.ID == 0
 	}
+	return w.outlives(g)
+}
+
+// willGoBack is hopeful for a restore that comes to nothing: what it was to replace is what counts.
+func (w *World) willGoBack() bool {
+	g := w.Etcd.Group(w.Status.Replaces.ID)
+	if !w.undisturbed() || g == nil {
+		return false
+	}
+	back := w.Clone()
+	back.Status.goBack()
+	return back.outlives(g)
+}
+
+// outlives tells whether a quorum of that cluster's data does.
+func (w *World) outlives(g *etcdtest.Group) bool {
 	n, misleading := 0, false
 	for i := range g.Members {
 		m := &g.Members[i]

@@ -32,6 +32,7 @@ func (w *World) Key() uint64 {
 	}
 	e.flags(w.Stale, w.Pending != nil, w.Broken != "", w.Harmed && w.spoilt())
 	e.number(w.Faults)
+	e.number(w.Highest)
 	for _, spec := range w.Edits {
 		e.spec(spec)
 	}
@@ -53,6 +54,8 @@ func (e *encoder) spec(s Spec) {
 	e.number(s.Template)
 	e.number(s.Class)
 	e.number(s.Restore)
+	e.number(s.CalledOff)
+	e.flags(s.Unsaved)
 }
 
 type encoder struct{ buf []byte }
@@ -92,15 +95,19 @@ func (e *encoder) kube(k *Kube) {
 	e.text(strings.Join(k.Status.NextVoters, ","))
 	e.number(k.Status.Accepted)
 	e.number(k.Status.Former)
-	if b := k.Status.Bootstrap; b != nil {
-		e.number(b.Incarnation)
-		e.text(b.Restore)
-		e.text(strings.Join(b.Members, ","))
-		for _, s := range b.Seats {
-			e.text(s.Name)
-			e.text(s.PodUID)
-			e.text(s.VolumeUID)
-		}
+	e.bootstrap(k.Status.Bootstrap)
+	e.number(k.Status.Incarnations.Last)
+	e.number(k.Status.Incarnations.Attempts)
+	e.number(k.Status.Taken)
+	e.number(k.Status.Off)
+	e.text(strings.Join(k.Status.Kept, ","))
+	e.flags(k.Status.Replaces != nil)
+	if f := k.Status.Replaces; f != nil {
+		e.id(f.ID)
+		e.number(int(f.Revision))
+		e.text(strings.Join(f.Voters, ","))
+		e.text(strings.Join(f.NextVoters, ","))
+		e.bootstrap(f.Bootstrap)
 	}
 	e.number(len(k.Pods))
 	for i := range k.Pods {
@@ -123,13 +130,28 @@ func (e *encoder) kube(k *Kube) {
 	e.number(k.Budget.Min)
 }
 
+func (e *encoder) bootstrap(b *plan.Bootstrap) {
+	e.flags(b != nil)
+	if b == nil {
+		return
+	}
+	e.number(b.Incarnation)
+	e.text(b.Restore)
+	e.text(strings.Join(b.Members, ","))
+	for _, s := range b.Seats {
+		e.text(s.Name)
+		e.text(s.PodUID)
+		e.text(s.VolumeUID)
+	}
+}
+
 func (e *encoder) pod(p *Pod) {
 	e.text(p.Name)
 	e.text(p.UID)
 	e.number(p.Incarnation)
 	e.number(int(p.Phase))
 	e.flags(p.Deleting, p.Serving, p.Old, p.Overdue, p.Down, p.Stuck, p.Evicting, p.Foreign)
-	e.flags(p.Sick, p.Persistent, p.Restarting)
+	e.flags(p.Sick, p.Persistent, p.Restarting, p.Hopeless)
 	e.number(int(p.Lie))
 	e.text(p.Version)
 	e.text(p.Runs)

@@ -56,6 +56,7 @@ const (
 	nodeDies
 	nodeCutOff
 	podStuck
+	restoreFails
 	dataWiped
 	podEvicted
 	startLate
@@ -206,6 +207,7 @@ func (w *World) Do(m Move) {
 func (w *World) forget() {
 	w.Etcd.Forget(func(id uint64) bool {
 		b := w.Status.Bootstrap
-		return id == w.Status.ID || b != nil && id == b.ClusterID
+		former := w.Status.Replaces
+		return id == w.Status.ID || b != nil && id == b.ClusterID || former != nil && id == former.ID
 	})
 }

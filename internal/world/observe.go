@@ -16,9 +16,12 @@ func (w *World) Observe(k *Kube) plan.Observed {
 		p := observePod(&k.Pods[i])
 		p.Ready = w.ready(&k.Pods[i]) || k.Pods[i].Lie != honest
 		p.Drift.Template = k.Pods[i].Template != k.Template
-		if k.Pods[i].Stuck || k.unmountable(&k.Pods[i]) {
+		switch {
+		case k.Pods[i].Stuck || k.unmountable(&k.Pods[i]):
 			p.Problem = "cannot be scheduled"
-		} else if p.Phase == plan.Running && w.poisoned(p.Version, k.Pods[i].Template) && !w.serverRuns(&k.Pods[i]) {
+		case k.Pods[i].Hopeless:
+			p.Failure = &plan.RestoreFailure{Problem: plan.Problem{Reason: "SnapshotDamaged"}, Lasting: true}
+		case p.Phase == plan.Running && w.poisoned(p.Version, k.Pods[i].Template) && !w.serverRuns(&k.Pods[i]):
 			p.Problem = "etcd ends at every start"
 		}
 		o.Pods = append(o.Pods, p)

@@ -82,7 +82,7 @@ func (w *World) read() {
 func (w *World) resume() {
 	o := w.Observe(w.Read)
 	a, stale := w.cfg.Next(o), w.Stale
-	w.drop()
+	defer w.drop()
 	for step := range steps(a) {
 		before := w.standing(true)
 		if !w.effect(a, step, &o, stale) {
@@ -103,7 +103,8 @@ func (w *World) finish(a plan.Action, o *plan.Observed, stale bool) {
 		s.Former = s.Accepted
 	}
 	_, begins := a.(plan.CommitBootstrap)
-	if o.Etcd.Contact != plan.ContactQuorum || begins || o.Cluster.ID != 0 && s.ID == 0 { // what answered is being replaced
+	replaced := o.Cluster.ID != 0 && s.ID == 0 || s.ID != 0 && o.Etcd.ClusterID != s.ID
+	if o.Etcd.Contact != plan.ContactQuorum || begins || replaced { // what answered is not the cluster any more
 		w.setStatus(s)
 		return
 	}
@@ -130,8 +131,8 @@ func (w *World) setStatus(s Status) {
 	old := w.Status
 	w.Status = s
 	if s.ID != old.ID || s.Bootstrap != old.Bootstrap || s.Revision != old.Revision ||
-		s.Accepted != old.Accepted || s.Former != old.Former || !slices.Equal(s.Voters, old.Voters) ||
-		!slices.Equal(s.NextVoters, old.NextVoters) {
+		s.Replaces != old.Replaces || s.Accepted != old.Accepted || s.Former != old.Former ||
+		!slices.Equal(s.Voters, old.Voters) || !slices.Equal(s.NextVoters, old.NextVoters) {
 		w.touched()
 	}
 }
@@ -173,15 +174,16 @@ func (w *World) mentions(uid string) bool {
 				return true
 			}
 		}
-		if b := k.Status.Bootstrap; b != nil {
-			for _, s := range b.Seats {
-				if s.PodUID == uid || s.VolumeUID == uid {
-					return true
-				}
-			}
+		if slices.Contains(k.Status.Kept, uid) || seated(k.Status.Bootstrap, uid) ||
+			k.Status.Replaces != nil && seated(k.Status.Replaces.Bootstrap, uid) {
+			return true
 		}
 	}
 	return w.Pending != nil && w.Pending.mentions(uid)
+}
+
+func seated(b *plan.Bootstrap, uid string) bool {
+	return b != nil && slices.ContainsFunc(b.Seats, func(s plan.Seat) bool { return s.PodUID == uid || s.VolumeUID == uid })
 }
 
 func (p *Pending) mentions(uid string) bool {

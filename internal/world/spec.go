@@ -20,14 +20,43 @@ type Spec struct {
 	Template int
 	// Class counts the edits of the kind of volume.
 	Class int
-	// Restore counts the snapshots that were to replace the data.
-	Restore int
+	// Restore counts the snapshots that were to replace the data, and CalledOff is the highest of those that the user does not
+	// want any more. Unsaved is true if what the last one replaces could not be saved.
+	Restore, CalledOff int
+	Unsaved            bool
 }
 
-// restored tells whether the last of the snapshots was taken up.
+// sameCluster tells whether two specs are the same EtcdCluster's: restores are other objects.
+func (s Spec) sameCluster(other Spec) bool {
+	s.Restore, s.CalledOff, s.Unsaved = other.Restore, other.CalledOff, other.Unsaved
+	return s == other
+}
+
+// restored tells whether the last of the snapshots was taken up, or called off.
 func (k *Kube) restored() bool {
-	b := k.Status.Bootstrap
-	return k.Restore == 0 || b != nil && b.Restore == k.restoreUID()
+	return k.Restore <= max(k.Status.Off, k.CalledOff) && k.Status.Replaces == nil || numberOf(k.Status.Bootstrap) == k.Restore
+}
+
+// numberOf is the number of the snapshot that an attempt starts from, 0 for a start from nothing.
+func numberOf(b *plan.Bootstrap) int {
+	if b == nil {
+		return 0
+	}
+	n, err := strconv.Atoi(strings.TrimPrefix(b.Restore, "restore"))
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// goesBack tells whether the restore under way cannot or must not come to anything.
+func (w *World) goesBack() bool {
+	b := w.Status.Bootstrap
+	if w.Status.Replaces == nil || b == nil {
+		return false
+	}
+	p := w.pod(b.Members[0])
+	return numberOf(b) <= w.CalledOff || p != nil && p.Hopeless
 }
 
 // restoreUID names the snapshot that is to replace the data.

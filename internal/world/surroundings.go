@@ -101,8 +101,10 @@ var surroundings = map[Kind]transition{
 		name:    "user edits",
 		ifWorld: func(w *World) bool { return len(w.Edits) > 0 },
 		onWorld: func(w *World) {
-			w.Spec, w.Edits = w.Edits[0], w.Edits[1:]
-			w.touched()
+			same := w.sameCluster(w.Edits[0])
+			if w.Spec, w.Edits = w.Edits[0], w.Edits[1:]; !same {
+				w.touched()
+			}
 		},
 	},
 	nodeReturns: {
@@ -188,7 +190,7 @@ func (w *World) retain() {
 	for i := range w.Volumes {
 		w.Volumes[i].Owned = false
 	}
-	w.Status, w.Budget, w.Pulls = Status{}, Budget{}, nil
+	w.Status, w.Highest, w.Budget, w.Pulls = Status{}, 0, Budget{}, nil
 }
 
 // written is what clients do as soon as they are let in.

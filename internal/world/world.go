@@ -45,6 +45,8 @@ type World struct {
 	Faults int
 	// Harmed is true once there was a fault that a member may not get over by itself.
 	Harmed bool
+	// Highest is the highest incarnation that was ever committed, whatever status says.
+	Highest int
 	// Broken is the first invariant that was violated, empty if none.
 	Broken string
 }
@@ -66,9 +68,25 @@ type Status struct {
 	Revision  int64
 	// Voters are those of the last list that a quorum confirmed, NextVoters those after a change that was declared.
 	Voters, NextVoters []string
+	// Incarnations, Replaces and Kept are for restores; Taken and Off are the highest numbers of restores that were taken up and
+	// called off.
+	Incarnations plan.Incarnations
+	Replaces     *Former
+	Kept         []string
+	Taken, Off   int
 	// Accepted is the template that the operator has seen last, and Former the one that members are made from which an
 	// update has not reached: the same if there is none under way.
 	Accepted, Former int
+}
+
+// Former is what a restore under way replaces.
+type Former struct {
+	ID        uint64
+	Bootstrap *plan.Bootstrap
+	Revision  int64
+	Voters    []string
+	// NextVoters are those after a change that was declared.
+	NextVoters []string
 }
 
 // Pod is a pod and its node's kubelet.
@@ -104,6 +122,8 @@ type Pod struct {
 	Template   int
 	// Token is that of the cluster whose data the pod makes of a snapshot before etcd starts, empty if it makes none.
 	Token string
+	// Hopeless is true once it cannot: the snapshot has changed, or the key is another one.
+	Hopeless bool
 	// Runs is the version of the server that was started last, and Restarting is true from a change of the image until
 	// that server has ended.
 	Runs       string
@@ -172,8 +192,16 @@ func (k *Kube) cluster() plan.Cluster {
 		ID:      k.Status.ID, Bootstrap: k.Status.Bootstrap, Revision: k.Status.Revision, Voters: k.Status.Voters,
 		NextVoters: k.Status.NextVoters,
 	}
-	if !k.restored() {
+	s := &k.Status
+	c.Incarnations, c.Kept, c.Unsaved = s.Incarnations, s.Kept, k.Unsaved
+	if f := s.Replaces; f != nil {
+		c.Former = &plan.Former{ID: f.ID, Bootstrap: f.Bootstrap}
+	}
+	if k.Restore > max(s.Taken, k.CalledOff) {
 		c.Restore = k.restoreUID()
+	}
+	if n := numberOf(s.Bootstrap); n != 0 && n <= k.CalledOff {
+		c.CallOff = &plan.Problem{Reason: "RestoreCalledOff"}
 	}
 	return c
 }

@@ -58,12 +58,25 @@ type Guard struct{}
 // Release lets Kubernetes delete the EtcdRestore.
 type Release struct{}
 
-// Replace enters Replacing: from here on the EtcdCluster's controller acts. Unsaved says why the cluster's data was not
-// saved, empty if it was or if there is none. Of is as in Observed.
-type Replace struct{ Unsaved, Of string }
+// Pin writes to status which EtcdCluster it is: another one of that name is left alone.
+type Pin struct{}
 
-// Succeed writes to status that the cluster runs on the restored data. Of and Alarms are as in Observed.
-type Succeed struct{ Of, Alarms string }
+// Replace enters Replacing: from here on the EtcdCluster's controller acts. Unsaved says why the cluster's data was not
+// saved, empty if it was or if there is none; Keep is true if it was to be: its volumes are kept. Of is as in Observed.
+type Replace struct {
+	Unsaved, Of string
+	Keep        bool
+}
+
+// SaveAgain goes back to Saving: before anything was replaced the cluster came to hold something else.
+type SaveAgain struct{}
+
+// Succeed writes to status that the cluster runs on the restored data. Of and Alarms are as
+// in Observed, Kept as in Record.
+type Succeed struct {
+	Of, Alarms string
+	Kept       []string
+}
 
 // Fail writes to status that the restore has failed.
 type Fail retry.Problem
@@ -81,7 +94,9 @@ func (Retry) action()         {}
 func (CreateCluster) action() {}
 func (Guard) action()         {}
 func (Release) action()       {}
+func (Pin) action()           {}
 func (Replace) action()       {}
+func (SaveAgain) action()     {}
 func (Succeed) action()       {}
 func (Fail) action()          {}
 

@@ -32,7 +32,7 @@ func Describe(a Action) Description {
 	}
 }
 
-// describeSuccess says what an event of long ago may have said first: that etcd found fault with the data.
+// describeSuccess says what an event of long ago may have said first: that etcd found fault with the data, and what is kept.
 func describeSuccess(a Succeed) Description {
 	message := "the cluster runs on the restored data" + whose(a.Of)
 	if a.Alarms != "" {
@@ -40,6 +40,10 @@ func describeSuccess(a Succeed) Description {
 	}
 	if strings.Contains(a.Alarms, "CORRUPT") {
 		message += ": the data may be wrong, compare it with what its applications expect"
+	}
+	if len(a.Kept) > 0 {
+		message += fmt.Sprintf("; what it held before could not be saved and stays on the volumes %s: "+
+			"delete them (kubectl delete pvc) once nobody needs it", strings.Join(a.Kept, ", "))
 	}
 	return Description{"Succeed", v1beta2.ReasonRestored, message}
 }
@@ -82,7 +86,11 @@ func describeStep(a Action) Description {
 	case CreateCluster:
 		return Description{"CreateCluster", v1beta2.ReasonCreating, "the EtcdCluster is created from spec.clusterTemplate"}
 	case Guard:
-		return Description{"Guard", v1beta2.ReasonRestoring, "from here on the restore cannot be called off"}
+		return Description{"Guard", v1beta2.ReasonRestoring, "the EtcdRestore stays until it is over"}
+	case Pin:
+		return Description{"Pin", v1beta2.ReasonVerifying, "the EtcdCluster is noted: another one of that name is left alone"}
+	case SaveAgain:
+		return Description{"SaveAgain", v1beta2.ReasonSaving, "the cluster came to hold something else; it is looked at again"}
 	case Release:
 		return Description{"Release", v1beta2.ReasonCompleted, "the EtcdRestore may be deleted"}
 	default:

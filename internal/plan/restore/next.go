@@ -14,7 +14,7 @@ func Next(o Observed) Action {
 		return o.former()
 	case o.Phase == v1beta2.RestoreSucceeded || o.Phase == v1beta2.RestoreFailed:
 		return o.rest()
-	case o.Phase == v1beta2.RestoreReplacing: // nobody can call it off any more
+	case o.Phase == v1beta2.RestoreReplacing:
 		return o.replacing()
 	case o.Deleting:
 		return o.release()
@@ -23,6 +23,9 @@ func Next(o Observed) Action {
 	}
 	if impossible := o.impossible(); impossible != nil {
 		return impossible
+	}
+	if o.Cluster.Exists && !o.Cluster.Pinned {
+		return Pin{}
 	}
 	if o.Run != nil {
 		return o.proceed()
@@ -75,13 +78,21 @@ func (o Observed) impossible() Action {
 		return o.fail(retry.Problem{
 			Reason: v1beta2.ReasonClusterDeleted, Message: fmt.Sprintf("EtcdCluster %s is being deleted", c.Name),
 		})
+	case c.Other:
+		return o.fail(o.otherCluster())
+	case !c.Exists && c.Pinned:
+		return o.fail(retry.Problem{
+			Reason: v1beta2.ReasonClusterDeleted, Message: fmt.Sprintf("EtcdCluster %s was deleted", c.Name),
+		})
 	case c.Exists && o.Template && !c.Own:
 		return o.fail(retry.Problem{Reason: v1beta2.ReasonClusterExists, Message: fmt.Sprintf(
 			"EtcdCluster %s is there already, and spec.clusterTemplate is only for one that is not: leave clusterTemplate out"+
 				" to replace its data, or name another cluster in spec.etcdCluster", c.Name)})
 	case !c.Exists && !o.Template:
-		return Blocked{v1beta2.ReasonClusterMissing, fmt.Sprintf(
-			"there is no EtcdCluster %s: create it, or create another EtcdRestore with spec.clusterTemplate", c.Name)}
+		return o.await(retry.Problem{Reason: v1beta2.ReasonClusterMissing, Message: fmt.Sprintf(
+			"there is no EtcdCluster %s: create it, or create another EtcdRestore with spec.clusterTemplate", c.Name)})
+	case o.Verified && o.Newer != "":
+		return o.fail(o.superseded())
 	case o.Verified && o.Unfit != nil:
 		return o.fail(*o.Unfit)
 	}
@@ -93,14 +104,9 @@ func (o Observed) verifying() Action {
 	case !o.Verified && o.Source != nil && o.Source.Hopeless:
 		return o.fail(o.Source.Problem)
 	case !o.Verified && o.Source != nil:
-		return Blocked(o.Source.Problem)
+		return o.await(o.Source.Problem)
 	case !o.Verified:
 		return o.start(1)
-	case o.Ahead != "":
-		return Wait{
-			Reason: v1beta2.ReasonWaitingForRestore, After: retry.Poll,
-			Message: fmt.Sprintf("EtcdRestore %s is replacing the data of the same cluster", o.Ahead),
-		}
 	}
 	return Enter{Phase: v1beta2.RestoreSaving, Of: o.Of}
 }
@@ -110,45 +116,23 @@ func (o Observed) saving() Action {
 	case !o.Cluster.Exists:
 		return CreateCluster{}
 	case o.Saved || !o.Cluster.Held:
-		return o.replace("")
+		return o.replace(Replace{})
 	case o.Skip:
-		return o.replace("spec.safetySnapshot is Skip")
+		return o.replace(Replace{Unsaved: "spec.safetySnapshot is Skip"})
 	}
 	return o.start(1)
 }
 
-// replace is the step of no return. What an EtcdRestore is needed for then must not go: it is guarded first.
-func (o Observed) replace(unsaved string) Action {
+// replace leaves the cluster to its controller. Whoever deletes the EtcdRestore then calls it off, and sees what becomes of
+// that: it is guarded first.
+func (o Observed) replace(how Replace) Action {
 	if !o.Guarded {
 		return Guard{}
 	}
-	return Replace{Unsaved: unsaved, Of: o.Of}
+	how.Of = o.Of
+	return how
 }
 
 func (o Observed) start(attempt int) Action {
 	return Start{Run{Attempt: attempt, Started: o.Now}}
-}
-
-// replacing waits for the EtcdCluster's controller.
-func (o Observed) replacing() Action {
-	c := o.Cluster
-	switch {
-	case c.Record != nil && c.Record.Completed:
-		return Succeed{Of: o.Of, Alarms: o.Alarms}
-	case !c.Exists || c.Deleting:
-		return o.fail(retry.Problem{Reason: v1beta2.ReasonClusterDeleted, Message: fmt.Sprintf(
-			"EtcdCluster %s was deleted while its data was being replaced", c.Name)})
-	case c.Record != nil && c.Record.Superseded:
-		return o.fail(retry.Problem{
-			Reason: v1beta2.ReasonRestoreSuperseded, Message: "another EtcdRestore has replaced the data since",
-		})
-	case c.Paused:
-		return Wait{Reason: v1beta2.ReasonPaused, After: retry.Poll, Message: fmt.Sprintf(
-			"spec.paused of EtcdCluster %s keeps the operator's hands off", c.Name)}
-	}
-	message := fmt.Sprintf("EtcdCluster %s is to start again from the snapshot", c.Name)
-	if c.Record != nil && c.Doing != "" { // before it was taken up, what the cluster says is about something else
-		message = c.Doing
-	}
-	return Wait{Reason: v1beta2.ReasonRestoring, Message: message, After: retry.Poll}
 }

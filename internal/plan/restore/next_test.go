@@ -16,12 +16,12 @@ var (
 	full    = retry.Problem{Reason: v1beta2.ReasonStorageFull, Message: "make room"}
 	silent  = retry.Problem{Reason: v1beta2.ReasonEtcdUnreachable, Message: "nobody answers"}
 	unfit   = retry.Problem{Reason: v1beta2.ReasonSnapshotVersion, Message: "set the version"}
-	up      = Cluster{Name: "c", Exists: true, Held: true, Answers: true}
-	down    = Cluster{Name: "c", Exists: true, Held: true}
+	up      = Cluster{Name: "c", Exists: true, Pinned: true, Held: true, Answers: true}
+	down    = Cluster{Name: "c", Exists: true, Pinned: true, Held: true}
 )
 
 func verifying(change func(*Observed)) Observed {
-	o := Observed{Now: noon, Phase: v1beta2.RestoreVerifying, Timeout: time.Hour, Cluster: up}
+	o := Observed{Now: noon, Created: noon.Add(-time.Minute), Phase: v1beta2.RestoreVerifying, Timeout: time.Hour, Cluster: up}
 	change(&o)
 	return o
 }
@@ -69,7 +69,7 @@ func TestVerifying(t *testing.T) {
 			verifying(func(o *Observed) { o.Template = true }), Fail{Reason: v1beta2.ReasonClusterExists},
 		},
 		"a template, and its cluster": {
-			verifying(func(o *Observed) { o.Template, o.Cluster = true, Cluster{Exists: true, Own: true} }), first,
+			verifying(func(o *Observed) { o.Template, o.Cluster = true, Cluster{Exists: true, Pinned: true, Own: true} }), first,
 		},
 		"the cluster goes": {verifying(func(o *Observed) { o.Cluster.Deleting = true }), Fail{Reason: v1beta2.ReasonClusterDeleted}},
 		"waits for its EtcdBackup": {
@@ -123,7 +123,20 @@ func TestVerifying(t *testing.T) {
 			verifying(func(o *Observed) { o.Verified, o.Of = true, "EtcdCluster ns/d" }),
 			Enter{Phase: v1beta2.RestoreSaving, Of: "EtcdCluster ns/d"},
 		},
-		"another was first": {verifying(func(o *Observed) { o.Verified, o.Ahead = true, "r" }), Wait{Reason: v1beta2.ReasonWaitingForRestore}},
+		"a later one has come further": {
+			verifying(func(o *Observed) { o.Verified, o.Newer = true, "r" }), Fail{Reason: v1beta2.ReasonRestoreSuperseded},
+		},
+		"its cluster is noted":   {verifying(func(o *Observed) { o.Cluster.Pinned = false }), Pin{}},
+		"its cluster is another": {verifying(func(o *Observed) { o.Cluster.Other = true }), Fail{Reason: v1beta2.ReasonClusterReplaced}},
+		"its cluster was deleted": {
+			verifying(func(o *Observed) { o.Cluster = Cluster{Pinned: true} }), Fail{Reason: v1beta2.ReasonClusterDeleted},
+		},
+		"it has waited for its cluster for too long": {
+			verifying(func(o *Observed) { o.Cluster, o.Created = Cluster{}, noon.Add(-Patience) }), Fail{Reason: v1beta2.ReasonClusterMissing},
+		},
+		"it has waited for its EtcdBackup for too long": {
+			verifying(func(o *Observed) { o.Source, o.Created = &Unresolved{Problem: full}, noon.Add(-Patience) }), Fail{Reason: full.Reason},
+		},
 	})
 }
 
@@ -139,13 +152,21 @@ func TestSaving(t *testing.T) {
 		"its version is another while it is saved": {
 			saving(both(tried(1, nil, false), func(o *Observed) { o.Unfit = &unfit })), Fail{Reason: unfit.Reason},
 		},
-		"saved":             {saving(tried(1, nil, false)), Finish{}},
-		"guarded":           {saving(func(o *Observed) { o.Saved = true }), Guard{}},
-		"replaced":          {saving(func(o *Observed) { o.Saved, o.Guarded = true, true }), Replace{}},
-		"nothing is held":   {saving(func(o *Observed) { o.Cluster.Held, o.Guarded = false, true }), Replace{}},
-		"skipped":           {saving(func(o *Observed) { o.Skip, o.Guarded = true, true }), Replace{Unsaved: "spec.safetySnapshot is Skip"}},
-		"nobody answers":    {saving(both(tried(1, &silent, false), func(o *Observed) { o.Cluster, o.Guarded = down, true })), Replace{Unsaved: silent.Message}},
-		"nobody, unguarded": {saving(both(tried(1, &silent, false), func(o *Observed) { o.Cluster = down })), Guard{}},
+		"saved":           {saving(tried(1, nil, false)), Finish{}},
+		"guarded":         {saving(func(o *Observed) { o.Saved = true }), Guard{}},
+		"replaced":        {saving(func(o *Observed) { o.Saved, o.Guarded = true, true }), Replace{}},
+		"nothing is held": {saving(func(o *Observed) { o.Cluster.Held, o.Guarded = false, true }), Replace{}},
+		"skipped":         {saving(func(o *Observed) { o.Skip, o.Guarded = true, true }), Replace{Unsaved: "spec.safetySnapshot is Skip"}},
+		"nobody answers once": {
+			saving(both(tried(1, &silent, false), func(o *Observed) { o.Cluster, o.Guarded = down, true })),
+			Retry{Failure: silent, After: noon.Add(10 * time.Second)},
+		},
+		"nobody answers any try": {
+			saving(both(tried(6, &silent, false), func(o *Observed) { o.Cluster, o.Guarded = down, true })),
+			Replace{Unsaved: silent.Message, Keep: true},
+		},
+		"nobody, unguarded":             {saving(both(tried(6, &silent, false), func(o *Observed) { o.Cluster = down })), Guard{}},
+		"a later one goes on meanwhile": {saving(func(o *Observed) { o.Newer = "r" }), Fail{Reason: v1beta2.ReasonRestoreSuperseded}},
 		"nobody, though somebody should": {
 			saving(tried(1, &silent, false)), Retry{Failure: silent, After: noon.Add(10 * time.Second)},
 		},
@@ -156,36 +177,14 @@ func TestSaving(t *testing.T) {
 		"the cluster is gone":        {saving(func(o *Observed) { o.Cluster = Cluster{} }), Blocked{Reason: v1beta2.ReasonClusterMissing}},
 		"the cluster is made":        {saving(func(o *Observed) { o.Cluster, o.Template = Cluster{}, true }), CreateCluster{}},
 		"the cluster was made": {
-			saving(func(o *Observed) { o.Cluster, o.Template, o.Guarded = Cluster{Exists: true, Own: true}, true, true }), Replace{},
+			saving(func(o *Observed) {
+				o.Cluster, o.Template, o.Guarded = Cluster{Exists: true, Pinned: true, Own: true}, true, true
+			}), Replace{},
 		},
 		"somebody else made it": {saving(func(o *Observed) { o.Template = true }), Fail{Reason: v1beta2.ReasonClusterExists}},
 		"called off":            {saving(func(o *Observed) { o.Deleting = true }), Idle{Reason: v1beta2.ReasonTerminating}},
 		"called off late":       {saving(func(o *Observed) { o.Deleting, o.Guarded = true, true }), Release{}},
 	})
-}
-
-func TestReplacing(t *testing.T) {
-	paused, doing, going := up, up, up
-	paused.Paused, doing.Doing, going.Deleting = true, "one learner", true
-	table(t, map[string]row{
-		"not taken up":        {replacing(doing, nil), Wait{Reason: v1beta2.ReasonRestoring}},
-		"taken up":            {replacing(doing, &Record{}), Wait{Reason: v1beta2.ReasonRestoring}},
-		"paused":              {replacing(paused, nil), Wait{Reason: v1beta2.ReasonPaused}},
-		"done":                {replacing(up, &Record{Completed: true}), Succeed{}},
-		"done, and gone":      {replacing(going, &Record{Completed: true}), Succeed{}},
-		"done, and replaced":  {replacing(up, &Record{Completed: true, Superseded: true}), Succeed{}},
-		"superseded":          {replacing(up, &Record{Superseded: true}), Fail{Reason: v1beta2.ReasonRestoreSuperseded}},
-		"the cluster goes":    {replacing(going, &Record{}), Fail{Reason: v1beta2.ReasonClusterDeleted}},
-		"the cluster is gone": {replacing(Cluster{}, nil), Fail{Reason: v1beta2.ReasonClusterDeleted}},
-		"deleted meanwhile": {
-			func() Observed { o := replacing(doing, &Record{}); o.Deleting = true; return o }(), Wait{Reason: v1beta2.ReasonRestoring},
-		},
-	})
-	for want, r := range map[string]*Record{"one learner": {}, "to start again": nil} {
-		if got := Describe(Next(replacing(doing, r))).Message; !strings.Contains(got, want) {
-			t.Errorf("it says %q, want %q", got, want)
-		}
-	}
 }
 
 func TestOver(t *testing.T) {
@@ -210,7 +209,10 @@ func TestFailSays(t *testing.T) {
 	for want, o := range map[string]Observed{
 		"use another one; nothing was done to the cluster": verifying(tried(1, &damaged, true)),
 		"spec.safetySnapshot: Skip":                        saving(tried(1, &full, true)),
-		"its old data may be gone":                         replacing(Cluster{}, nil),
+		"its old data may be gone":                         replacing(Cluster{}, &Record{}),
+		"resumes on its former data":                       replacing(up, &Record{CalledOff: &damaged}),
+		"deleted before anything was replaced":             deleted(replacing(up, nil)),
+		"waited for until 2026-01-02T11:30:00Z":            verifying(func(o *Observed) { o.Cluster, o.Created = Cluster{}, noon.Add(-90*time.Minute) }),
 	} {
 		got := Describe(Next(o)).Message
 		if !strings.Contains(got, want) || !strings.HasSuffix(got, "create another EtcdRestore to try again") {

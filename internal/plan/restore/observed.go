@@ -10,6 +10,8 @@ import (
 // Observed is all that a decision depends on.
 type Observed struct {
 	Now time.Time
+	// Created is when the EtcdRestore was.
+	Created time.Time
 	// Phase is the last one that was written. Former is true of an object that an earlier operator has answered.
 	Phase  v1beta2.RestorePhase
 	Former bool
@@ -31,8 +33,8 @@ type Observed struct {
 	Of string
 	// Alarms are those that etcd had when the snapshot was taken, in words; empty if it had none.
 	Alarms string
-	// Ahead names another EtcdRestore that is replacing the data of the same cluster, empty if none is.
-	Ahead   string
+	// Newer names a later EtcdRestore of the same cluster that has come as far as this one, or further; empty if there is none.
+	Newer   string
 	Cluster Cluster
 	// Run is the run under way, nil if none is.
 	Run *Run
@@ -53,11 +55,15 @@ type Unresolved struct {
 type Cluster struct {
 	Name                     string
 	Exists, Deleting, Paused bool
+	// Pinned is true once the EtcdRestore has noted which cluster it is about, Other if the one of that name is another one.
+	Pinned, Other bool
 	// Own is true if it was created for this restore and nothing has run in it.
 	Own bool
 	// Held is true if it has members and has been up: there may be data to save. Answers is true if some of them are known
 	// to answer.
 	Held, Answers bool
+	// Moved is true if it holds something else than when it was decided whether to save that.
+	Moved bool
 	// Doing is what its controller says that it is doing.
 	Doing string
 	// Record is what its controller has noted of this restore, nil if nothing.
@@ -66,8 +72,15 @@ type Cluster struct {
 
 // Record is what the EtcdCluster's controller has noted of a restore.
 type Record struct {
-	// Completed is true once the cluster has run on the restored data, Superseded if a later restore has come between.
-	Completed, Superseded bool
+	// Completed is true once the cluster has run on the restored data, Superseded if a later restore has come between. Latched
+	// is true once the new cluster ID was: the restore cannot be called off any more.
+	Completed, Superseded, Latched bool
+	// CalledOff is why the restore was called off, nil if it was not.
+	CalledOff *retry.Problem
+	// Failure is why the first member could not make its data of the snapshot the last time, nil if it is at it, or done.
+	Failure *retry.Problem
+	// Kept are the volumes with what was replaced unsaved.
+	Kept []string
 }
 
 // Run is a task that is under way: reading the snapshot while Verifying, saving the cluster's data while Saving.

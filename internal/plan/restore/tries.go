@@ -32,13 +32,14 @@ func (o Observed) proceed() Action {
 	return Wait{Reason: v1beta2.ReasonVerifying, Message: "the snapshot is being read and checked", After: retry.Poll}
 }
 
-// failed ends a try. Where nobody answers, nothing can be saved; where somebody is known to, it is tried again.
+// failed ends a try. Where nobody has answered any of them, nothing can be saved; where somebody is known to, it must be.
 func (o Observed) failed(why retry.Problem, hopeless bool) Action {
+	silent := o.Phase == v1beta2.RestoreSaving && why.Reason == v1beta2.ReasonEtcdUnreachable
 	switch {
-	case o.Phase == v1beta2.RestoreSaving && why.Reason == v1beta2.ReasonEtcdUnreachable && !o.Cluster.Answers:
-		return o.replace(why.Message)
-	case !hopeless && o.Run.Attempt < retry.Attempts:
+	case (!hopeless || silent) && o.Run.Attempt < retry.Attempts:
 		return Retry{Failure: why, After: o.Now.Add(retry.Delay(o.Run.Attempt))}
+	case silent && !o.Cluster.Answers:
+		return o.replace(Replace{Unsaved: why.Message, Keep: true})
 	case o.Phase == v1beta2.RestoreSaving:
 		why.Message = "what the cluster holds cannot be saved: " + why.Message + "; spec.safetySnapshot: Skip replaces it unsaved"
 	}
@@ -72,11 +73,7 @@ func (o Observed) tidy() Action {
 
 // fail ends the restore, and says what it leaves.
 func (o Observed) fail(why retry.Problem) Action {
-	left := "nothing was done to the cluster"
-	if o.Phase == v1beta2.RestoreReplacing {
-		left = "its old data may be gone"
-	}
-	why.Message += "; " + left + "; create another EtcdRestore to try again"
+	why.Message += "; " + o.left() + "; create another EtcdRestore to try again"
 	return Fail(why)
 }
 

@@ -25,6 +25,7 @@ func TestBackupFaults(t *testing.T) {
 	t.Run("phases", operatorKilledInPhases)
 	t.Run("cases", restoreCases)
 	t.Run("changing", restoredWhileChanging)
+	t.Run("called off", restoresCalledOff)
 	t.Run("legacy", legacyManifests)
 }
 

@@ -1,0 +1,151 @@
+package plan
+
+import (
+	"slices"
+	"testing"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+)
+
+// resumed is a cluster of three that a restore was to replace which was called off: its pods are gone, its volumes are there,
+// and so is what the attempt has left.
+func resumed(changes ...func(*Observed)) Observed {
+	o := restoring(true, oldIsGone, restoredVolume, restoredPod)
+	o.Cluster.ID, o.Cluster.Bootstrap, o.Cluster.Former = o.Cluster.Former.ID, o.Cluster.Former.Bootstrap, nil
+	return edit(o, changes...)
+}
+
+func TestCallOff(t *testing.T) {
+	why := Problem{Reason: v1beta2.ReasonRestoreCalledOff, Message: "it was deleted"}
+	off := func(o *Observed) { o.Cluster.CallOff = &why }
+	lasting := &RestoreFailure{Problem: Problem{Reason: v1beta2.ReasonSnapshotDamaged}, Lasting: true}
+	passing := &RestoreFailure{Problem: Problem{Reason: v1beta2.ReasonStorageUnreachable}}
+	second := newView(restoring(true)).bootstrap(3, []string{"c-4"}, "second")
+	var permits []NewPod
+	for i := range 3 {
+		permits = append(permits, NewPod{
+			Name: name(i), Incarnation: 1, Persistent: true, Version: "3.6.16",
+			Permit: &Permit{Mode: ModeResume, ClusterID: latched, MemberID: id(i)},
+		})
+	}
+	check(t, map[string]planCase{
+		"before anything was done":     {restoring(true, off), CallOff{Why: why, ClusterID: latched}},
+		"once the old members stopped": {restoring(true, oldIsGone, off), CallOff{Why: why, ClusterID: latched}},
+		"while the snapshot is read": {
+			restoring(true, oldIsGone, restoredVolume, restoredPod, off), CallOff{Why: why, ClusterID: latched},
+		},
+		"of a cluster that never ran": {
+			restoring(true, off, func(o *Observed) { o.Cluster.Former = &Former{} }), CallOff{Why: why},
+		},
+		"not of one that was not begun by this record": {
+			restoring(true, off, func(o *Observed) { o.Cluster.Former = nil }), Unserve{Pod: "c-0", UID: "p0"},
+		},
+		"not after the latch": {
+			edit(healthyCluster(3, true), off, func(o *Observed) { o.Cluster.Bootstrap.Restore = "restore" }),
+			Idle{Reason: v1beta2.ReasonSpecReached},
+		},
+		"not of one that is paused": {
+			restoring(true, off, func(o *Observed) { o.Cluster.Paused = true }), Idle{Reason: v1beta2.ReasonPaused},
+		},
+		"the snapshot cannot be restored for good": {
+			restoring(true, oldIsGone, restoredVolume, restoredPod, func(o *Observed) { lastPod(o).Failure = lasting }),
+			CallOff{Why: lasting.Problem, ClusterID: latched},
+		},
+		"the snapshot cannot be restored now": {
+			restoring(true, oldIsGone, restoredVolume, restoredPod, func(o *Observed) {
+				lastPod(o).Failure, lastPod(o).Phase = passing, Pending
+			}),
+			Wait{Reason: passing.Reason},
+		},
+		"a later restore takes its place": {
+			restoring(true, oldIsGone, restoredVolume, restoredPod, off, func(o *Observed) { o.Cluster.Restore = "second" }),
+			CommitBootstrap{second},
+		},
+		"and what it has left goes": {
+			restoring(true, oldIsGone, restoredVolume, restoredPod, func(o *Observed) {
+				o.Cluster.Incarnations = o.Cluster.Begun(second)
+				o.Cluster.Bootstrap = &second
+			}),
+			DeletePod{Name: "c-3", UID: "p3", Why: v1beta2.ReasonRestoreCalledOff},
+		},
+		"the attempt's pod goes first": {resumed(), DeletePod{Name: "c-3", UID: "p3", Why: v1beta2.ReasonRestoreCalledOff}},
+		"then its volume": {
+			resumed(func(o *Observed) { o.Pods = nil }),
+			DeleteVolume{Name: "c-3", UID: "v3", Why: v1beta2.ReasonRestoreCalledOff},
+		},
+		"the former members come back on their volumes": {
+			resumed(func(o *Observed) { o.Pods, o.Volumes = nil, o.Volumes[:3] }), CreatePods{Pods: permits},
+		},
+		"the attempt is not waited for": {
+			resumed(func(o *Observed) { o.Pods[0].Deleting, o.Volumes[3].Deleting = true, true }), CreatePods{Pods: permits},
+		},
+		"it says why the cluster is not up": {
+			edit(noContact(healthyCluster(3, true)), func(o *Observed) { o.Cluster.Resuming = "EtcdRestore r is called off" }),
+			Wait{Reason: v1beta2.ReasonResuming},
+		},
+		"a cluster whose EtcdRestore has failed says so": {
+			edit(emptyCluster(3, true), func(o *Observed) { o.Cluster.AwaitsRestore, o.Cluster.AwaitFailed = "c-restore", "damaged" }),
+			Blocked{Reason: v1beta2.ReasonRestoreFailed},
+		},
+		"no number is used again": {
+			resumed(func(o *Observed) { o.Pods, o.Volumes, o.Cluster.Restore = nil, o.Volumes[:3], "second" }),
+			CommitBootstrap{Bootstrap: newView(restoring(true)).bootstrap(3, []string{"c-3"}, "second")},
+		},
+		"unsaved volumes are named at the latch": {
+			restoring(true, oldIsGone, restoredVolume, restoredPod, func(o *Observed) {
+				o.Cluster.Unsaved = true
+				o.Volumes = append(o.Volumes, Volume{Name: "c-9", UID: "v9", Incarnation: 0, MemberID: 1})
+				answersRestored(o)
+			}),
+			Latch{
+				ClusterID: newView(restoring(true)).Cluster.Bootstrap.ClusterID,
+				Kept:      []KeptVolume{{"c-0", "v0"}, {"c-1", "v1"}, {"c-2", "v2"}},
+			},
+		},
+	})
+}
+
+func lastPod(o *Observed) *Pod { return &o.Pods[len(o.Pods)-1] }
+
+// answersRestored has the restored member answer as a cluster of its own.
+func answersRestored(o *Observed) {
+	b, p := o.Cluster.Bootstrap, lastPod(o)
+	ids, _ := IDs(b.Token, newView(*o).peerURLs(b.Members))
+	p.Permit = &Permit{Mode: ModeResume, ClusterID: b.ClusterID, MemberID: ids[p.Name]}
+	a := answerOf(3)
+	a.MemberID, a.ClusterID, a.Leader = ids[p.Name], b.ClusterID, ids[p.Name]
+	o.Etcd = Etcd{
+		Contact: ContactQuorum, ClusterID: b.ClusterID, Revision: 100, Answers: []Answer{a},
+		Members: []Member{{ID: ids[p.Name], Name: p.Name, PeerURL: o.Cluster.PeerURL(p.Name), Published: true}},
+	}
+}
+
+// TestCurrent tells what belongs to the cluster after a restore was called off, and after it was not.
+func TestCurrent(t *testing.T) {
+	one, three := &Bootstrap{Incarnation: 1}, &Bootstrap{Incarnation: 3, Restore: "r"}
+	for title, c := range map[string]struct {
+		cluster            Cluster
+		current, attempted []int
+	}{
+		"a first start":            {Cluster{Bootstrap: one}, []int{1, 2, 3, 4}, nil},
+		"adopted":                  {Cluster{}, []int{0, 1, 2, 3, 4}, nil},
+		"resumed":                  {Cluster{Bootstrap: one, Incarnations: Incarnations{Last: 3, Attempts: 2}}, []int{1, 4}, []int{2, 3}},
+		"adopted and resumed":      {Cluster{Incarnations: Incarnations{Last: 3, Attempts: 2}}, []int{0, 1, 4}, []int{2, 3}},
+		"a second attempt":         {Cluster{Bootstrap: three, Former: &Former{}, Incarnations: Incarnations{Last: 3, Attempts: 2}}, []int{3, 4}, []int{2}},
+		"restored at last":         {Cluster{Bootstrap: three, Incarnations: Incarnations{Last: 3, Attempts: 2}}, []int{3, 4}, []int{2}},
+		"a first start after that": {Cluster{Bootstrap: &Bootstrap{Incarnation: 3}, Incarnations: Incarnations{Last: 3, Attempts: 2}}, []int{3, 4}, []int{2}},
+	} {
+		var current, attempted []int
+		for n := range 5 {
+			if c.cluster.Current(n) {
+				current = append(current, n)
+			}
+			if c.cluster.attempted(n) {
+				attempted = append(attempted, n)
+			}
+		}
+		if !slices.Equal(current, c.current) || !slices.Equal(attempted, c.attempted) {
+			t.Errorf("%s: current %v, want %v; attempted %v, want %v", title, current, c.current, attempted, c.attempted)
+		}
+	}
+}

@@ -1,0 +1,106 @@
+package restore
+
+import (
+	"fmt"
+	"time"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/plan/retry"
+)
+
+// Patience is how long after its creation an EtcdRestore waits for an EtcdCluster or an EtcdBackup that is not there. One that
+// waited for ever would replace the data of whatever is created under that name months later.
+const Patience = time.Hour
+
+// await says what has to be there, and until when.
+func (o Observed) await(why retry.Problem) Action {
+	until := o.Created.Add(Patience)
+	if !o.Now.Before(until) {
+		why.Message += fmt.Sprintf("; it was waited for until %s, %s after this EtcdRestore was created",
+			until.UTC().Format(time.RFC3339), Patience)
+		return o.fail(why)
+	}
+	why.Message += fmt.Sprintf("; it is waited for until %s", until.UTC().Format(time.RFC3339))
+	return Blocked(why)
+}
+
+func (o Observed) otherCluster() retry.Problem {
+	return retry.Problem{Reason: v1beta2.ReasonClusterReplaced, Message: fmt.Sprintf(
+		"EtcdCluster %s was deleted, and the one that has its name now is another one, to which nothing is done", o.Cluster.Name)}
+}
+
+func (o Observed) superseded() retry.Problem {
+	return retry.Problem{Reason: v1beta2.ReasonRestoreSuperseded, Message: fmt.Sprintf(
+		"EtcdRestore %s of the same cluster is later, and takes the place of this one", o.Newer)}
+}
+
+// replacing waits for the EtcdCluster's controller. What that has noted counts for more than anything else.
+func (o Observed) replacing() Action {
+	c, r := o.Cluster, o.Cluster.Record
+	switch {
+	case c.Other:
+		return o.fail(o.otherCluster())
+	case r != nil && r.Completed:
+		return Succeed{Of: o.Of, Alarms: o.Alarms, Kept: r.Kept}
+	case r != nil && r.CalledOff != nil:
+		return o.fail(*r.CalledOff)
+	case !c.Exists || c.Deleting:
+		return o.fail(retry.Problem{Reason: v1beta2.ReasonClusterDeleted, Message: fmt.Sprintf(
+			"EtcdCluster %s was deleted while its data was being replaced", c.Name)})
+	case r == nil:
+		return o.notBegun()
+	case r.Superseded:
+		return o.fail(retry.Problem{
+			Reason: v1beta2.ReasonRestoreSuperseded, Message: "another EtcdRestore has replaced the data since",
+		})
+	case c.Paused:
+		return o.paused()
+	case o.Deleting && !r.Latched:
+		return Wait{Reason: v1beta2.ReasonRestoreCalledOff, After: retry.Poll, Message: fmt.Sprintf(
+			"the restore is being called off: EtcdCluster %s goes back to what it held", c.Name)}
+	case r.Failure != nil:
+		return Wait{Reason: r.Failure.Reason, Message: r.Failure.Message, After: retry.Poll}
+	case c.Doing != "":
+		return Wait{Reason: v1beta2.ReasonRestoring, Message: c.Doing, After: retry.Poll}
+	}
+	return o.toStart()
+}
+
+// notBegun is for a restore that the EtcdCluster's controller has not taken up: nothing was done for it.
+func (o Observed) notBegun() Action {
+	switch {
+	case o.Deleting:
+		return o.fail(retry.Problem{
+			Reason: v1beta2.ReasonRestoreCalledOff, Message: "the EtcdRestore was deleted before anything was replaced",
+		})
+	case o.Newer != "":
+		return o.fail(o.superseded())
+	case o.Cluster.Moved:
+		return SaveAgain{}
+	case o.Cluster.Paused:
+		return o.paused()
+	}
+	return o.toStart() // what the cluster says it does is about something else
+}
+
+func (o Observed) paused() Action {
+	return Wait{Reason: v1beta2.ReasonPaused, After: retry.Poll, Message: fmt.Sprintf(
+		"spec.paused of EtcdCluster %s keeps the operator's hands off", o.Cluster.Name)}
+}
+
+func (o Observed) toStart() Action {
+	return Wait{Reason: v1beta2.ReasonRestoring, After: retry.Poll, Message: fmt.Sprintf(
+		"EtcdCluster %s is to start again from the snapshot", o.Cluster.Name)}
+}
+
+// left says what a restore that fails leaves behind.
+func (o Observed) left() string {
+	r := o.Cluster.Record
+	switch {
+	case o.Phase != v1beta2.RestoreReplacing, r == nil && o.Cluster.Exists:
+		return "nothing was done to the cluster"
+	case r != nil && r.CalledOff != nil:
+		return "the cluster resumes on its former data"
+	}
+	return "its old data may be gone"
+}

@@ -1,0 +1,47 @@
+package restore
+
+import (
+	"strings"
+	"testing"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+)
+
+func TestReplacing(t *testing.T) {
+	paused, doing, going, other, moved := up, up, up, up, up
+	other.Other, moved.Moved = true, true
+	paused.Paused, doing.Doing, going.Deleting = true, "one learner", true
+	table(t, map[string]row{
+		"not taken up":        {replacing(doing, nil), Wait{Reason: v1beta2.ReasonRestoring}},
+		"taken up":            {replacing(doing, &Record{}), Wait{Reason: v1beta2.ReasonRestoring}},
+		"paused":              {replacing(paused, nil), Wait{Reason: v1beta2.ReasonPaused}},
+		"done":                {replacing(up, &Record{Completed: true}), Succeed{}},
+		"done, and gone":      {replacing(going, &Record{Completed: true}), Succeed{}},
+		"done, and replaced":  {replacing(up, &Record{Completed: true, Superseded: true}), Succeed{}},
+		"superseded":          {replacing(up, &Record{Superseded: true}), Fail{Reason: v1beta2.ReasonRestoreSuperseded}},
+		"the cluster goes":    {replacing(going, &Record{}), Fail{Reason: v1beta2.ReasonClusterDeleted}},
+		"the cluster is gone": {replacing(Cluster{}, nil), Fail{Reason: v1beta2.ReasonClusterDeleted}},
+		"deleted meanwhile":   {deleted(replacing(doing, &Record{})), Wait{Reason: v1beta2.ReasonRestoreCalledOff}},
+		"deleted too late":    {deleted(replacing(doing, &Record{Latched: true})), Wait{Reason: v1beta2.ReasonRestoring}},
+		"deleted in time":     {deleted(replacing(doing, nil)), Fail{Reason: v1beta2.ReasonRestoreCalledOff}},
+		"called off":          {replacing(up, &Record{CalledOff: &damaged, Superseded: true}), Fail{Reason: damaged.Reason}},
+		"it cannot restore":   {replacing(doing, &Record{Failure: &full}), Wait{Reason: full.Reason}},
+		"another cluster":     {replacing(other, nil), Fail{Reason: v1beta2.ReasonClusterReplaced}},
+		"saved again":         {replacing(moved, nil), SaveAgain{}},
+		"taken up, and moved": {replacing(moved, &Record{}), Wait{Reason: v1beta2.ReasonRestoring}},
+		"a later one": {
+			func() Observed { o := replacing(up, nil); o.Newer = "r"; return o }(), Fail{Reason: v1beta2.ReasonRestoreSuperseded},
+		},
+		"kept": {replacing(up, &Record{Completed: true, Kept: []string{"c-0"}}), Succeed{Kept: []string{"c-0"}}},
+	})
+	for want, r := range map[string]*Record{"one learner": {}, "to start again": nil} {
+		if got := Describe(Next(replacing(doing, r))).Message; !strings.Contains(got, want) {
+			t.Errorf("it says %q, want %q", got, want)
+		}
+	}
+}
+
+func deleted(o Observed) Observed {
+	o.Deleting = true
+	return o
+}

@@ -1,0 +1,27 @@
+package status
+
+import (
+	"testing"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/plan"
+)
+
+// TestCalledOff notes when a cluster is back from a restore that came to nothing, and that an earlier one is done by then.
+func TestCalledOff(t *testing.T) {
+	in := threeMembers()
+	in.Observed.Cluster.Size = 3
+	in.Cluster.Status.Bootstrap = &v1beta2.BootstrapStatus{Incarnation: 2, Restore: "earlier"}
+	in.Cluster.Status.Restores = []v1beta2.RestoreRecord{
+		{UID: "late", CalledOff: &v1beta2.RestoreCalledOff{Reason: v1beta2.ReasonRestoreCalledOff}}, {UID: "earlier"},
+	}
+	silent := in
+	silent.Observed.Etcd = plan.Etcd{}
+	if s := Compute(silent); s.Restores[0].CalledOff.ResumedAt != nil || s.Restores[1].CompletedAt != nil {
+		t.Errorf("while nobody answers the records are %+v", s.Restores)
+	}
+	s := Compute(in)
+	if s.Restores[0].CalledOff.ResumedAt == nil || s.Restores[0].CompletedAt != nil || s.Restores[1].CompletedAt == nil {
+		t.Errorf("once a quorum answers the records are %+v", s.Restores)
+	}
+}

@@ -1,0 +1,83 @@
+package world
+
+import (
+	"slices"
+
+	"github.com/etcdpilot/etcd-operator/internal/plan"
+)
+
+// note writes to status which cluster the present one is.
+func (w *World) note(a plan.Action, o *plan.Observed, stale bool) bool {
+	switch act := a.(type) {
+	case plan.CommitBootstrap:
+		w.checkAbandoned(&act.Bootstrap, stale)
+		return w.writeStatus(stale, func(s *Status) {
+			s.begin(act.Bootstrap)
+			w.Highest = max(w.Highest, act.Bootstrap.Incarnation)
+		})
+	case plan.CallOff:
+		w.checkCallOff(stale)
+		return w.writeStatus(stale, func(s *Status) { s.goBack() })
+	case plan.Latch:
+		return w.writeStatus(stale, func(s *Status) {
+			s.ID, s.Voters, s.Replaces = act.ClusterID, votersIn(o), nil
+			for _, v := range act.Kept {
+				s.Kept = append(slices.Clone(s.Kept), v.UID)
+			}
+		})
+	default:
+		return false
+	}
+}
+
+// begin writes an attempt to status. The first one at a restore puts aside what status tells of the cluster.
+func (s *Status) begin(b plan.Bootstrap) {
+	c := plan.Cluster{Incarnations: s.Incarnations, Bootstrap: s.Bootstrap}
+	if s.Replaces != nil {
+		c.Former = &plan.Former{}
+	}
+	s.Incarnations = c.Begun(b)
+	if b.Restore != "" {
+		if s.Replaces == nil {
+			s.Replaces = &Former{ID: s.ID, Bootstrap: s.Bootstrap, Revision: s.Revision, Voters: s.Voters, NextVoters: s.NextVoters}
+		} else if b.Restore != restoreOf(s.Bootstrap) {
+			s.Off = numberOf(s.Bootstrap)
+		}
+		s.Taken = numberOf(&b)
+		s.ID, s.Revision, s.Voters, s.NextVoters = 0, 0, nil, nil
+	}
+	s.Bootstrap = &b
+}
+
+// goBack writes to status what it told of the cluster before the restore began.
+func (s *Status) goBack() {
+	s.Off = numberOf(s.Bootstrap)
+	if f := s.Replaces; f != nil {
+		s.ID, s.Bootstrap, s.Revision = f.ID, f.Bootstrap, f.Revision
+		s.Voters, s.NextVoters = f.Voters, f.NextVoters
+	}
+	s.Replaces = nil
+}
+
+// checkCallOff holds for a restore: nothing is called off that clients can have reached.
+func (w *World) checkCallOff(stale bool) {
+	if stale {
+		return // the write is refused
+	}
+	if w.Status.ID != 0 || w.Status.Replaces == nil {
+		w.violate("S7: a restore is called off after the cluster ID was latched")
+	}
+	if !w.goesBack() && numberOf(w.Status.Bootstrap) != 0 && w.Pending == nil && w.Read == nil {
+		w.violate("S7: a restore is called off, and nobody has asked for it")
+	}
+}
+
+// checkNumber is S3 for attempts of all kinds: tokens and cluster IDs follow from their numbers.
+func (w *World) checkNumber(next *plan.Bootstrap) {
+	if b := w.Status.Bootstrap; b != nil && b.ClusterID == next.ClusterID {
+		return // the same attempt
+	}
+	if next.Incarnation <= w.Highest {
+		w.violate("S3: incarnation %d is used again", next.Incarnation)
+	}
+}
