@@ -41,6 +41,11 @@ func small(version string) v1beta2.EtcdClusterSpec {
 	return v1beta2.EtcdClusterSpec{Size: 1, Version: version}
 }
 
+// beside is another folder of the same volume: a cluster's backups are not written beside those of another one.
+func beside(storage *v1beta2.Storage, folder string) *v1beta2.Storage {
+	return &v1beta2.Storage{URL: "file:///" + folder, PersistentVolumeClaim: storage.PersistentVolumeClaim}
+}
+
 // another is a story of another cluster in the same namespace.
 func (s *story) another(name string, spec v1beta2.EtcdClusterSpec) *story {
 	s.t.Helper()
@@ -151,7 +156,7 @@ func (s *story) tooNew(storage *v1beta2.Storage) {
 		})
 		return fmt.Sprintf("%s, %v", seen, err), strings.HasPrefix(seen, "3.7")
 	}))
-	newer.backup("newer", storage, nil)
+	newer.backup("newer", beside(storage, "newer"), nil)
 	newer.backedUp("newer")
 	before := s.ids()
 	s.restore("too-new", v1beta2.RestoreSource{Backup: &v1beta2.EtcdBackupRef{Name: "newer"}})
@@ -179,6 +184,7 @@ func (s *story) usersAndLeases(storage *v1beta2.Storage) {
 	})
 	told.user("root", "root")
 	told.user("alice", "reader")
+	storage = beside(storage, "auth")
 	told.backup("auth", storage, nil)
 	told.backedUp("auth")
 	told.asks(func(ctx context.Context, c *clientv3.Client) error {

@@ -29,9 +29,7 @@ func schedules(t *testing.T) {
 	s.settled()
 	s.puts("key", 10)
 	storage := s.volume()
-	in := func(folder string) *v1beta2.Storage {
-		return &v1beta2.Storage{URL: "file:///" + folder, PersistentVolumeClaim: storage.PersistentVolumeClaim}
-	}
+	in := func(folder string) *v1beta2.Storage { return beside(storage, folder) }
 	t.Run("10,000 objects of others", func(t *testing.T) { s.within(t).amongOthers(in("crowd")) })
 	t.Run("two EtcdBackups", func(t *testing.T) { s.within(t).sharing(in("shared")) })
 	t.Run("the clock", func(t *testing.T) { s.within(t).clockSet(in("clock")) })

@@ -22,6 +22,7 @@ func TestBackupFaults(t *testing.T) {
 	t.Run("workers", workersKilled)
 	t.Run("uploads", uploadsBroken)
 	t.Run("schedules", schedules)
+	t.Run("lineages", lineages)
 	t.Run("phases", operatorKilledInPhases)
 	t.Run("cases", restoreCases)
 	t.Run("changing", restoredWhileChanging)
