@@ -176,11 +176,13 @@ func TestStale(t *testing.T) {
 	if good.Stale {
 		t.Fatal("all members are there, and it is stale")
 	}
+	nextSecond() // names have no smaller unit
 	lost := p.left(s.backup(func(b *Backup) { only(b); b.Revision = revision + 1 }), v1beta2.ReasonStaleBackup)
 	if !lost.Stale || !slices.Contains(p.stored(), good.Name) {
 		t.Errorf("got %+v, left %q", lost, p.stored())
 	}
 	cluster.Members[0].Stop(t)
+	nextSecond()
 	p.must(s.backup(plain))
 	count := len(p.stored())
 	cluster.Members[1].Stop(t)
@@ -193,5 +195,12 @@ func TestStale(t *testing.T) {
 	accepted := p.run(s.backup(func(b *Backup) { b.AcceptStale = true }))
 	if accepted.Failure != nil || !accepted.Snapshot.Stale || len(accepted.Warnings) != 1 {
 		t.Errorf("before a restore: %+v, %+v", accepted, accepted.Failure)
+	}
+}
+
+// nextSecond waits until the clock shows another second.
+func nextSecond() {
+	for now := time.Now().Unix(); time.Now().Unix() == now; {
+		time.Sleep(10 * time.Millisecond)
 	}
 }

@@ -26,7 +26,7 @@ type Session struct {
 	Seen plan.Etcd
 	// Slow tells that somebody was waited for in vain: servers that hang cost time, those that are down do not.
 	Slow bool
-	// voters are those of the list that follow a leader, that one first; none without a quorum.
+	// voters are those of the list that follow a leader, in the order of confirmers; none without a quorum.
 	voters []peer
 }
 

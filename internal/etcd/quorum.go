@@ -60,8 +60,9 @@ func readAll(ctx context.Context, peers []peer, electorate plan.Electorate) plan
 	return electorate.Judge(words)
 }
 
-// confirmers are the voters that a change of the membership is asked of: the one first that most of them call the leader,
-// then those that have confirmed the list, and last those whose reads were not waited for.
+// confirmers are the voters that a change of the membership is asked of: those first that have confirmed the list, and the one
+// of them that most call the leader before the others. Those whose reads were not waited for come last: a forged pod may be in
+// the leader's own place.
 func confirmers(seen *plan.Etcd, peers []peer) []peer {
 	ids, named := map[string]uint64{}, map[uint64]int{}
 	for _, m := range seen.Members {
@@ -78,7 +79,7 @@ func confirmers(seen *plan.Etcd, peers []peer) []peer {
 		return p.word.ClusterID != seen.ClusterID || p.word.MemberID != ids[p.endpoint.Pod] || p.word.Leader == 0
 	})
 	rank := func(p peer) []int {
-		return []int{named[p.word.MemberID], yes(slices.Contains(seen.Confirmed, p.endpoint.Pod))}
+		return []int{yes(slices.Contains(seen.Confirmed, p.endpoint.Pod)), named[p.word.MemberID]}
 	}
 	slices.SortStableFunc(voters, func(a, b peer) int { return slices.Compare(rank(b), rank(a)) })
 	return voters
