@@ -181,7 +181,7 @@ func (s *stage) record(t *testing.T, cluster string, r v1beta2.RestoreRecord, co
 	must(t, s.Status().Update(t.Context(), c))
 }
 
-// from makes an EtcdRestore of a bucket.
+// from makes an EtcdRestore of a bucket. It waits for no more than an hour from its creation, which the API server's clock tells.
 func (s *stage) from(t *testing.T, name, cluster string, change func(*v1beta2.EtcdRestoreSpec)) *v1beta2.EtcdRestore {
 	t.Helper()
 	o := &v1beta2.EtcdRestore{ObjectMeta: object(name)}
@@ -191,6 +191,7 @@ func (s *stage) from(t *testing.T, name, cluster string, change func(*v1beta2.Et
 		change(&o.Spec)
 	}
 	must(t, s.Create(t.Context(), o))
+	s.clock.SetTime(time.Now())
 	return o
 }
 

@@ -27,6 +27,7 @@ func both(changes ...func(*Backup)) func(*Backup) {
 }
 
 func runOne(b *Backup) { b.Run = "1" }
+func runTwo(b *Backup) { b.Run = "2" }
 
 func restored1(b *Backup) { b.Verify, b.Policy = v1beta2.VerifyRestore, snapshot.Policy{Last: 1} }
 
@@ -187,7 +188,7 @@ func TestStale(t *testing.T) {
 	count := len(p.stored())
 	cluster.Members[1].Stop(t)
 	for range 2 { // it is there already, and nothing can have been written
-		stale := p.left(s.backup(both(again, only)), v1beta2.ReasonStaleBackup)
+		stale := p.left(s.backup(both(again, only, runTwo)), v1beta2.ReasonStaleBackup)
 		if !stale.Stale || len(p.stored()) != count {
 			t.Errorf("got %+v, left %q", stale, p.stored())
 		}
