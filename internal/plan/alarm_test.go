@@ -80,7 +80,7 @@ func TestAlarmKeepsWhatARestoreReplaced(t *testing.T) {
 		for i := range o.Pods {
 			o.Pods[i].Incarnation, o.Volumes[i].Incarnation = 2, 2
 		}
-		o.Volumes = append(o.Volumes, Volume{Name: "c-7", UID: "old", Incarnation: 1, ClusterID: 1, MemberID: 1})
+		o.Volumes = append(o.Volumes, Volume{Name: "c-7", UID: "old", Owned: true, Incarnation: 1, ClusterID: 1, MemberID: 1})
 	})
 	if got := Next(o); got != (DeleteVolume{Name: "c-7", UID: "old", Why: v1beta2.ReasonRestored}) {
 		t.Fatalf("without an alarm: %#v", got)

@@ -6,6 +6,16 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
 
+// Former is what a restore under way replaces.
+type Former struct {
+	ID        uint64
+	Bootstrap *plan.Bootstrap
+	Revision  int64
+	Voters    []string
+	// NextVoters are those after a change that was declared.
+	NextVoters []string
+}
+
 // note writes to status which cluster the present one is.
 func (w *World) note(a plan.Action, o *plan.Observed, stale bool) bool {
 	switch act := a.(type) {

@@ -79,16 +79,6 @@ type Status struct {
 	Accepted, Former int
 }
 
-// Former is what a restore under way replaces.
-type Former struct {
-	ID        uint64
-	Bootstrap *plan.Bootstrap
-	Revision  int64
-	Voters    []string
-	// NextVoters are those after a change that was declared.
-	NextVoters []string
-}
-
 // Pod is a pod and its node's kubelet.
 type Pod struct {
 	Name        string

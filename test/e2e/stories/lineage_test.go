@@ -34,7 +34,7 @@ func lineages(t *testing.T) {
 	t.Run("another EtcdBackup does not write there", func(t *testing.T) { s.within(t).foreign(storage) })
 	t.Run("the latest of two lineages is nobody's guess", func(t *testing.T) { s.within(t).competing(storage, first, second) })
 	t.Run("the lineage that is named", func(t *testing.T) { s.within(t).named(storage, first) })
-	t.Run("a restore tried again", func(t *testing.T) { s.within(t).triedAgain(storage, kept) })
+	t.Run("a restore tried again", func(t *testing.T) { s.within(t).triedAgain(kept) })
 }
 
 func (s *story) clusterID() string {
@@ -100,7 +100,7 @@ func (s *story) named(storage *v1beta2.Storage, id string) {
 }
 
 // triedAgain restores once more: the newest object there is what the restore before has saved, and nobody has named it.
-func (s *story) triedAgain(storage *v1beta2.Storage, want string) {
+func (s *story) triedAgain(want string) {
 	s.puts("later", 3)
 	s.restore("again", v1beta2.RestoreSource{Backup: &v1beta2.EtcdBackupRef{Name: "nightly"}, Snapshot: want})
 	s.restored("again")
