@@ -36,7 +36,8 @@ const (
 	// ReasonWaitingForCluster means that the EtcdCluster has not been up yet.
 	ReasonWaitingForCluster = "WaitingForCluster"
 	// ReasonForeignBackups means that the storage holds somebody else's backups: those of a cluster that this one does not
-	// descend from. Give another URL, start the cluster from them with restoreFrom, or set spec.prefixPolicy to Shared.
+	// descend from. If they are of an earlier cluster of the same name, this one may have been created anew, empty: an
+	// EtcdRestore brings the data back. Else give another URL, or set spec.prefixPolicy to Shared.
 	ReasonForeignBackups = "ForeignBackups"
 	// ReasonCleaning means that the objects of an EtcdBackup that is being deleted are deleted, as its deletionPolicy says.
 	ReasonCleaning = "Cleaning"

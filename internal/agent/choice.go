@@ -94,7 +94,8 @@ func (r *runner) nothing(l snapshot.Listing) error {
 func (r *runner) several(lineages []snapshot.Lineage) error {
 	return &snapshot.Error{Reason: v1beta2.ReasonSeveralLineages, Lasting: true, Message: fmt.Sprintf(
 		"%s holds backups of several clusters, none of which goes on with all the others, so that the latest of all may not be "+
-			"what is meant: give spec.clusterID, or spec.snapshot. These are: %s", r.Storage.URL, describeAll(lineages))}
+			"what is meant: create another EtcdRestore with spec.clusterID, or spec.snapshot. "+
+			"These are: %s", r.Storage.URL, describeAll(lineages))}
 }
 
 // hidden refuses to take an older snapshot in the place of one that cannot be read.

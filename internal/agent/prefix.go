@@ -82,15 +82,28 @@ func (r *runner) besides(m snapshot.Manifest) bool {
 
 func (r *runner) foreign(strangers []snapshot.Lineage) error {
 	return &snapshot.Error{Reason: v1beta2.ReasonForeignBackups, Lasting: true, Message: fmt.Sprintf(
-		"%s holds backups of a cluster that this one does not descend from, and nothing is written beside them: give another URL, "+
-			"or start the cluster from them, with restoreFrom, or set spec.prefixPolicy to Shared. These are: %s",
-		r.Storage.URL, describeAll(strangers))}
+		"%s holds backups of a cluster that this one does not descend from, and nothing is written beside them%s. If they are "+
+			"not its own, give another URL, or set spec.prefixPolicy to Shared, whereupon a restore has to say whose it wants. These are: %s",
+		r.Storage.URL, r.namesake(strangers), describeAll(strangers))}
+}
+
+// namesake says what it may mean that a stranger has the name of the cluster: somebody created that anew, and it has lost its
+// data. To back it up somewhere else would only hide that.
+func (r *runner) namesake(strangers []snapshot.Lineage) string {
+	own := r.Backup.Cluster
+	for _, l := range strangers {
+		if own.Name != "" && l.Cluster.Name == own.Name && l.Cluster.Namespace == own.Namespace {
+			return fmt.Sprintf("; some are of an earlier cluster of the same name: if this one is to have that data, create an "+
+				"EtcdRestore with spec.clusterID %s", l.Cluster.ID)
+		}
+	}
+	return ""
 }
 
 // tellStrangers warns of backups of other clusters beside those that are kept here.
 func (r *runner) tellStrangers(clusterID string, listed []snapshot.Manifest) {
 	if strangers := r.strangers(clusterID, listed); len(strangers) > 0 && !r.Backup.Shared {
 		r.warn("%s holds backups of other clusters than this one descends from, which are kept for themselves: a restore of the "+
-			"latest has to say whose, by spec.clusterID. These are: %s", r.Storage.URL, describeAll(strangers))
+			"latest has to say whose, by spec.clusterID%s. These are: %s", r.Storage.URL, r.namesake(strangers), describeAll(strangers))
 	}
 }
