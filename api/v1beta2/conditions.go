@@ -103,11 +103,13 @@ const (
 	ReasonQuorumAtRisk = "QuorumAtRisk"
 	// ReasonQuorumLost means that no quorum of the voters answers: bring their pods and nodes back.
 	ReasonQuorumLost = "QuorumLost"
-	// ReasonDataLost means that so much data is gone that a quorum can never form again: restore from a backup.
+	// ReasonDataLost means that so much data is gone that a quorum can never form again: create an EtcdRestore,
+	// which saves first what is left. Another EtcdCluster in its place would be empty.
 	ReasonDataLost = "DataLost"
 	// ReasonClusterIDMismatch means that a pod answers for another cluster: nothing is changed until it is gone.
 	ReasonClusterIDMismatch = "ClusterIDMismatch"
-	// ReasonRevisionRegressed means that the data went back in time: nothing is changed; restore from a backup.
+	// ReasonRevisionRegressed means that the data went back in time: nothing is changed; create an
+	// EtcdRestore.
 	ReasonRevisionRegressed = "RevisionRegressed"
 
 	// ReasonNameTaken means that an object of somebody else has a name that the cluster, or a pod of a backup or a restore,
@@ -123,7 +125,7 @@ const (
 	// is cared for all the same. Delete it, or take the labels off it.
 	ReasonStrangerPod = "StrangerPod"
 	// ReasonForeignVolume means that a PersistentVolumeClaim has the cluster's labels and is not provably the cluster's, such
-	// as a copy: it is neither used nor deleted. It is in the way only where a member has to have its name.
+	// as a copy: it is neither used nor deleted. Look at what is on it before you delete it. It is in the way only where a member has to have its name.
 	ReasonForeignVolume = "ForeignVolume"
 	// ReasonVolumesExist means that volumes of earlier clusters are there that cannot be taken up; the message says why.
 	ReasonVolumesExist = "VolumesExist"

@@ -57,8 +57,9 @@ func foreignVolume(v *view) Action {
 	for _, c := range v.foreign {
 		if slices.Contains(v.initial(), c.Name) {
 			return Blocked{
-				Reason:  v1beta2.ReasonForeignVolume,
-				Message: foreignClaim(c) + "; a first member needs the name: delete the claim or give this cluster another name",
+				Reason: v1beta2.ReasonForeignVolume,
+				Message: foreignClaim(c) + "; a first member needs the name: give this cluster another name, or " +
+					"delete the claim once nobody needs what is on it",
 			}
 		}
 	}
@@ -79,7 +80,8 @@ func Stranger(o Observed) *Problem {
 	if len(v.foreign) > 0 {
 		return &Problem{
 			v1beta2.ReasonForeignVolume,
-			foreignClaim(v.foreign[0]) + "; it is neither used nor deleted: delete it, or take the labels off it",
+			foreignClaim(v.foreign[0]) + "; it is neither used nor deleted: take the labels off it, or delete it once " +
+				"nobody needs what is on it",
 		}
 	}
 	return nil

@@ -66,6 +66,6 @@ func revisionRegressed(v *view) Action {
 	return Blocked{
 		Reason: v1beta2.ReasonRevisionRegressed,
 		Message: fmt.Sprintf("the quorum is at revision %d but was at %d or later before: data was lost or rolled "+
-			"back outside the operator; nothing is changed, restore from a backup", v.Etcd.Newest, v.Cluster.Revision),
+			"back outside the operator; nothing is changed; create an EtcdRestore", v.Etcd.Newest, v.Cluster.Revision),
 	}
 }

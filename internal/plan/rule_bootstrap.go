@@ -52,7 +52,8 @@ func (v *view) notAdopted(volumes []string, clusters int) Action {
 		pods = append(pods, p.Name)
 	}
 	message := fmt.Sprintf("volumes of earlier clusters of this name are there (%s), and they hold the data of %d clusters: "+
-		"keep those of one, and delete the others' once you are sure that nobody needs them", list(volumes), clusters)
+		"keep those of one, and delete the others' once you are sure that nobody needs them. A restore may have kept some of "+
+		"them whose data it replaced", v.byCluster(volumes), clusters)
 	if clusters == 0 {
 		what := "volumes " + list(volumes)
 		if len(volumes) == 0 {
@@ -62,6 +63,18 @@ func (v *view) notAdopted(volumes []string, clusters int) Action {
 			"find out where they come from, and save what is in them, before you delete them or give this cluster another name"
 	}
 	return Blocked{Reason: v1beta2.ReasonVolumesExist, Message: message}
+}
+
+// byCluster lists volumes with the cluster ID of what is on them: whoever is to choose has to tell them apart.
+func (v *view) byCluster(volumes []string) string {
+	var all []string
+	for _, name := range volumes {
+		if id := v.volumes[name].ClusterID; id != 0 {
+			name += fmt.Sprintf(" of cluster %016x", id)
+		}
+		all = append(all, name)
+	}
+	return list(all)
 }
 
 func invalidSpec(v *view) Action {

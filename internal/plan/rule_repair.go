@@ -154,7 +154,8 @@ func noQuorum(v *view) Action {
 		return Blocked{
 			Reason: v1beta2.ReasonDataLost,
 			Message: before + fmt.Sprintf("the data of %s is gone and a quorum of %d voters cannot form again: "+
-				"restore from a backup, or delete and recreate the cluster", list(lost), len(known)),
+				"create an EtcdRestore, which saves first what is left. To delete the cluster and create it again gives an empty one",
+				list(lost), len(known)),
 		}
 	}
 	message := before + v.quorumLost(len(known), silent, lost)
@@ -167,7 +168,7 @@ func (v *view) unconfirmed(known []string) Action {
 	return Wait{
 		Reason: v1beta2.ReasonQuorumLost, After: v.poll(),
 		Message: fmt.Sprintf("%s reads a member list that no majority of the voters known last (%s) confirms: bring the others "+
-			"back; if voters were removed by hand, delete their pods and volumes", list(v.Etcd.Unconfirmed), list(known)),
+			"back; if voters were removed by hand, delete the pods and volumes of those, and of no others", list(v.Etcd.Unconfirmed), list(known)),
 	}
 }
 
