@@ -82,7 +82,8 @@ func (r *EtcdClusterReconciler) observeAwaited(ctx context.Context, p *pass) err
 	if err == nil && restore.Status.Phase == v1beta2.RestoreFailed && restore.DeletionTimestamp.IsZero() {
 		observed.AwaitFailed = restore.Status.Reason
 		if c.Spec.RestoreFrom != nil {
-			observed.AwaitFailed += "; delete that one to have it made again"
+			observed.AwaitFailed += "; delete that one to have it made again as it was, or " +
+				"create another EtcdRestore for this cluster, with another clusterID or snapshot, say"
 		}
 	}
 	return nil

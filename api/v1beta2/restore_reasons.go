@@ -25,17 +25,17 @@ const (
 	// place.
 	ReasonRestoreSuperseded = "RestoreSuperseded"
 	// ReasonSeveralLineages means that the storage holds backups of several clusters, none of which goes on with all others, so
-	// that "the latest" may be another cluster's: give clusterID, or snapshot. A cluster that is created anew, or restored, has
+	// that "the latest" may be another cluster's: create another EtcdRestore, with clusterID or snapshot. A cluster that is created anew, or restored, has
 	// another cluster ID, whatever its name.
 	ReasonSeveralLineages = "SeveralLineages"
 	// ReasonRestoreCalledOff means that the EtcdRestore was deleted before the cluster was up on the snapshot: the cluster goes
 	// back to what it held.
 	ReasonRestoreCalledOff = "RestoreCalledOff"
 	// ReasonResuming means that a restore was called off, or failed, and that the former members start again on their own
-	// volumes.
+	// volumes. Of members on an emptyDir nothing is left to start: restore the safety snapshot.
 	ReasonResuming = "Resuming"
-	// ReasonRestoreFailed means that the EtcdRestore which the cluster is to start from has failed: delete it, or create another
-	// one.
+	// ReasonRestoreFailed means that the EtcdRestore which the cluster is to start from has failed: delete it to have the
+	// same tried again, or create another one, with another snapshot or clusterID, say.
 	ReasonRestoreFailed = "RestoreFailed"
 	// ReasonClusterReplaced means that the EtcdCluster was deleted, and that another one has its name: nothing is done to that
 	// one. Create another EtcdRestore to restore into it.

@@ -50,7 +50,7 @@ func (a CreateRestore) describe() Description {
 func (a CallOff) describe() Description {
 	left := "nothing had run in the cluster before"
 	if a.ClusterID != 0 {
-		left = fmt.Sprintf("the cluster resumes on its former data, with cluster ID %016x", a.ClusterID)
+		left = fmt.Sprintf("the cluster resumes on its former data, if that was on volumes, with cluster ID %016x", a.ClusterID)
 	}
 	return Description{"CallOff", a.Why.Reason, a.Why.Message + "; " + left}
 }
@@ -70,7 +70,8 @@ func (a Latch) describe() Description {
 // keptWords say what to do about volumes whose data was replaced unsaved.
 func keptWords(names []string) string {
 	return fmt.Sprintf("what was replaced could not be saved and stays on the volumes %s: "+
-		"delete them (kubectl delete pvc) once nobody needs it", list(names))
+		"look for what is missing as docs/backup-and-restore.md says, and delete them (kubectl delete pvc) once "+
+		"nobody needs it", list(names))
 }
 
 func (a Adopt) describe() Description {

@@ -43,7 +43,8 @@ func describeSuccess(a Succeed) Description {
 	}
 	if len(a.Kept) > 0 {
 		message += fmt.Sprintf("; what it held before could not be saved and stays on the volumes %s: "+
-			"delete them (kubectl delete pvc) once nobody needs it", strings.Join(a.Kept, ", "))
+			"look for what is missing as docs/backup-and-restore.md says, and delete them (kubectl delete pvc) once "+
+			"nobody needs it", strings.Join(a.Kept, ", "))
 	}
 	return Description{"Succeed", v1beta2.ReasonRestored, message}
 }

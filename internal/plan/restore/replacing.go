@@ -100,7 +100,7 @@ func (o Observed) left() string {
 	case o.Phase != v1beta2.RestoreReplacing, r == nil && o.Cluster.Exists:
 		return "nothing was done to the cluster"
 	case r != nil && r.CalledOff != nil:
-		return "the cluster resumes on its former data"
+		return "the cluster resumes on its former data, if that was on volumes"
 	}
 	return "its old data may be gone"
 }

@@ -41,7 +41,8 @@ func (o Observed) failed(why retry.Problem, hopeless bool) Action {
 	case silent && !o.Cluster.Answers:
 		return o.replace(Replace{Unsaved: why.Message, Keep: true})
 	case o.Phase == v1beta2.RestoreSaving:
-		why.Message = "what the cluster holds cannot be saved: " + why.Message + "; spec.safetySnapshot: Skip replaces it unsaved"
+		why.Message = "what the cluster holds cannot be saved: " + why.Message +
+			"; one with spec.safetySnapshot: Skip replaces it unsaved, and nobody can get it back then"
 	}
 	return o.fail(why)
 }
