@@ -70,7 +70,9 @@ func gcsTokens(ctx context.Context, c Credentials) (oauth2.TokenSource, error) {
 		return nil, c.missing("Google Cloud Storage")
 	}
 	var file struct {
-		Type google.CredentialsType `json:"type"`
+		Type          google.CredentialsType `json:"type"`
+		Exchange      string                 `json:"token_url"`
+		Impersonation string                 `json:"service_account_impersonation_url"`
 	}
 	// The parser's errors repeat what they do not understand.
 	if json.Unmarshal(c[keyGCSCredentials], &file) != nil {
@@ -81,6 +83,11 @@ func gcsTokens(ctx context.Context, c Credentials) (oauth2.TokenSource, error) {
 	default:
 		return nil, misconfigured(fmt.Sprintf("the Secret's credentials.json is of type %q: "+
 			"a key of a service account is needed, or another of service_account, authorized_user, external_account", file.Type))
+	}
+	if file.Type == google.ExternalAccount {
+		if err := checkExchange(file.Exchange, file.Impersonation); err != nil {
+			return nil, err
+		}
 	}
 	found, err := google.CredentialsFromJSONWithType(ctx, c[keyGCSCredentials], file.Type, gcsScope)
 	if err != nil {

@@ -52,6 +52,9 @@ func openS3(ctx context.Context, t Target, bucket string, c Credentials) (*blob.
 	if err != nil {
 		return nil, nil, c.refuse("the AWS configuration cannot be used", err)
 	}
+	if err := checkProfile(loaded); err != nil {
+		return nil, nil, err
+	}
 	// Asked for now, because later nobody could tell it from a refusal of the storage.
 	found, err := loaded.Credentials.Retrieve(ctx)
 	if err != nil {

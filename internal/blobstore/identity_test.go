@@ -1,0 +1,75 @@
+package blobstore_test
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/blobstore"
+)
+
+// TestFilesOfThePod wants no Secret to have a file of the pod, as that with its own identity, sent to whom the Secret names,
+// whatever the spec says: who may read the Secret may have no right to the identity.
+func TestFilesOfThePod(t *testing.T) {
+	identity := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(identity, []byte(stolen), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var robbed atomic.Bool
+	thief := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		if strings.Contains(string(body), stolen) {
+			robbed.Store(true)
+		}
+		w.WriteHeader(http.StatusForbidden)
+	}))
+	t.Cleanup(thief.Close)
+	external := func(more string) blobstore.Credentials {
+		return blobstore.Credentials{"credentials.json": []byte(`{"type":"external_account",` +
+			`"audience":"//iam.googleapis.com/projects/1/locations/global/workloadIdentityPools/p/providers/q",` +
+			`"subject_token_type":"urn:ietf:params:oauth:token-type:jwt",` + more +
+			`,"credential_source":{"file":"` + identity + `"}}`)}
+	}
+	profile := func(more string) blobstore.Credentials {
+		return blobstore.Credentials{"credentials": []byte("[default]\n"), "config": []byte(
+			"[default]\nrole_arn=arn:aws:iam::1:role/r\nweb_identity_token_file=" + identity + "\n" + more)}
+	}
+	for name, c := range map[string]struct {
+		url  string
+		keys blobstore.Credentials
+	}{
+		"token_url":     {"gs://bucket", external(`"token_url":"` + thief.URL + `"`)},
+		"look-alike":    {"gs://bucket", external(`"token_url":"https://sts.googleapis.com.localhost/v1/token"`)},
+		"userinfo":      {"gs://bucket", external(`"token_url":"https://sts.googleapis.com@localhost/v1/token"`)},
+		"plain":         {"gs://bucket", external(`"token_url":"http://sts.googleapis.com/v1/token"`)},
+		"impersonation": {"gs://bucket", external(`"service_account_impersonation_url":"` + thief.URL + `"`)},
+		"endpoint_url":  {"s3://bucket", profile("endpoint_url=" + thief.URL + "\n")},
+		"services":      {"s3://bucket", profile("services=mine\n[services mine]\nsts =\n  endpoint_url = " + thief.URL + "\n")},
+		"source_profile": {"s3://bucket", blobstore.Credentials{
+			"credentials": []byte("[default]\n"),
+			"config": []byte("[default]\nrole_arn=arn:aws:iam::1:role/r\nsource_profile=other\nendpoint_url=" + thief.URL +
+				"\n[profile other]\nrole_arn=arn:aws:iam::1:role/s\nweb_identity_token_file=" + identity + "\n"),
+		}},
+	} {
+		for _, allow := range []bool{false, true} {
+			target := blobstore.Target{URL: c.url, Endpoint: thief.URL, ForcePathStyle: true, AllowTokens: allow}
+			if !allow && c.url == "gs://bucket" {
+				target.Endpoint = "" // it would be refused for being plain
+			}
+			b, err := blobstore.Open(t.Context(), target, c.keys)
+			if err == nil {
+				err = listing(b)
+				_ = b.Close()
+			}
+			if reason := reasonOf(err); reason != v1beta2.ReasonInsecureEndpoint || robbed.Swap(false) {
+				t.Errorf("%s, allowed %t: got %q of %v, and the file may have been sent", name, allow, reason, err)
+			}
+		}
+	}
+}
