@@ -46,7 +46,7 @@ func sensitive(path string, of reflect.Type) (found []sensitiveField) {
 			found = append(found, sensitiveField{at, "", "serviceaccounts", "impersonate"})
 		case field.Type.Kind() != reflect.Bool && strings.Contains(lower, "secret"):
 			found = append(found, sensitiveField{path: at + ": a kind of reference that this test does not know"})
-		case name == "template":
+		case name == "template", field.Type.Kind() == reflect.String && lower == "persistentvolumeclaim":
 			found = append(found, sensitiveField{at, "", "pods", "create"})
 		case strings.HasPrefix(field.Type.String(), "v1beta2.") || strings.HasPrefix(field.Type.String(), "*v1beta2."):
 			found = append(found, sensitive(at, field.Type)...)
@@ -74,7 +74,10 @@ func (f sensitiveField) object(kind string) *unstructured.Unstructured {
 		fields[parent+".path"] = "b/k"
 	}
 	fields[f.path] = "theirs"
-	if f.resource == "pods" {
+	if storage, is := strings.CutSuffix(f.path, ".persistentVolumeClaim"); is {
+		fields[storage+".url"] = "file:///p"
+	}
+	if strings.HasSuffix(f.path, ".template") {
 		fields[f.path] = map[string]any{"spec": map[string]any{"hostNetwork": true}}
 	}
 	u := &unstructured.Unstructured{Object: map[string]any{}}
