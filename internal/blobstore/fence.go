@@ -24,18 +24,19 @@ var clouds = map[string]*regexp.Regexp{
 type fence struct {
 	cloud *regexp.Regexp
 	// endpoint is nil for the cloud's own. ambient is true if the token is of the pod's own identity, which nobody has said is
-	// for the endpoint; that of a Secret is for it.
-	endpoint *url.URL
-	ambient  bool
+	// for the endpoint; that of a Secret is for it. borrowed is true if a Secret is how the pod's identity is used.
+	endpoint          *url.URL
+	ambient, borrowed bool
 }
 
 // newFence is nil if tokens may go anywhere. The target's endpoint has been checked.
 func newFence(t Target, c Credentials) *fence {
-	if t.AllowTokens {
+	scheme, _, _ := strings.Cut(t.URL, "://")
+	borrowed := scheme == schemeGCS && c.borrows()
+	if t.AllowTokens && !borrowed {
 		return nil
 	}
-	scheme, _, _ := strings.Cut(t.URL, "://")
-	f := &fence{cloud: clouds[scheme], ambient: len(c) == 0}
+	f := &fence{cloud: clouds[scheme], ambient: len(c) == 0 || borrowed, borrowed: borrowed}
 	if t.Endpoint != "" {
 		f.endpoint, _ = url.Parse(t.Endpoint)
 	}
@@ -57,6 +58,9 @@ func (f *fence) check(to *url.URL) error {
 	named := f.endpoint != nil && (to.Host == f.endpoint.Host || strings.HasSuffix(to.Host, "."+f.endpoint.Host))
 	const token = "the storage is asked with a token, which whoever reads it can use"
 	switch {
+	case f.borrowed && (!own || to.Scheme != "https"):
+		return insecure(fmt.Sprintf("%s, that of an identity of the pod, which the Secret's credentials.json exchanges, and %s is not "+
+			"https:// of that cloud: name a Secret with credentials of the endpoint's own", token, to.Host))
 	case to.Scheme != "https":
 		return insecure(fmt.Sprintf("%s, and %s is plain http: make storage.endpoint https://, or use keys that only sign (S3 and "+
 			"Azure have them), or set storage.allowTokens", token, to.Host))

@@ -56,6 +56,30 @@ func openGCS(ctx context.Context, t Target, bucket string, c Credentials) (*blob
 	return b, nil
 }
 
+// googleFile is what matters of a credentials.json.
+type googleFile struct {
+	Type          google.CredentialsType `json:"type"`
+	Exchange      string                 `json:"token_url"`
+	Impersonation string                 `json:"service_account_impersonation_url"`
+}
+
+func (c Credentials) googleFile() (file googleFile, err error) {
+	// The parser's errors repeat what they do not understand.
+	if json.Unmarshal(c[keyGCSCredentials], &file) != nil {
+		return file, misconfigured("the Secret's credentials.json is not JSON")
+	}
+	return file, nil
+}
+
+// borrows tells whether the tokens are of an identity that the pod has, and not the Secret.
+func (c Credentials) borrows() bool {
+	if len(c) == 0 || c.get(keyGCSToken) != "" {
+		return false
+	}
+	file, err := c.googleFile()
+	return err == nil && file.Type == google.ExternalAccount
+}
+
 func gcsTokens(ctx context.Context, c Credentials) (oauth2.TokenSource, error) {
 	switch {
 	case len(c) == 0:
@@ -69,14 +93,9 @@ func gcsTokens(ctx context.Context, c Credentials) (oauth2.TokenSource, error) {
 	case len(c[keyGCSCredentials]) == 0:
 		return nil, c.missing("Google Cloud Storage")
 	}
-	var file struct {
-		Type          google.CredentialsType `json:"type"`
-		Exchange      string                 `json:"token_url"`
-		Impersonation string                 `json:"service_account_impersonation_url"`
-	}
-	// The parser's errors repeat what they do not understand.
-	if json.Unmarshal(c[keyGCSCredentials], &file) != nil {
-		return nil, misconfigured("the Secret's credentials.json is not JSON")
+	file, err := c.googleFile()
+	if err != nil {
+		return nil, err
 	}
 	switch file.Type {
 	case google.ServiceAccount, google.AuthorizedUser, google.ExternalAccount:

@@ -59,8 +59,8 @@ func TestFilesOfThePod(t *testing.T) {
 	} {
 		for _, allow := range []bool{false, true} {
 			target := blobstore.Target{URL: c.url, Endpoint: thief.URL, ForcePathStyle: true, AllowTokens: allow}
-			if !allow && c.url == "gs://bucket" {
-				target.Endpoint = "" // it would be refused for being plain
+			if c.url == "gs://bucket" {
+				target.Endpoint = "" // it would be refused for that
 			}
 			b, err := blobstore.Open(t.Context(), target, c.keys)
 			if err == nil {
@@ -71,5 +71,24 @@ func TestFilesOfThePod(t *testing.T) {
 				t.Errorf("%s, allowed %t: got %q of %v, and the file may have been sent", name, allow, reason, err)
 			}
 		}
+	}
+}
+
+// TestBorrowedIdentity wants no token of the pod's identity to go to an endpoint, though a Secret says how to get it.
+func TestBorrowedIdentity(t *testing.T) {
+	keys := blobstore.Credentials{"credentials.json": []byte(`{"type":"external_account","audience":"a","subject_token_type":"t",` +
+		`"credential_source":{"file":"/nowhere"}}`)}
+	for _, secure := range []bool{true, false} {
+		for _, allow := range []bool{true, false} {
+			th := newThief(t, secure)
+			if reason := th.asked(t, "gs://bucket", keys, allow); reason != v1beta2.ReasonInsecureEndpoint || len(th.sent) > 0 {
+				t.Errorf("secure %t, allowed %t: got %q, and it was sent %v", secure, allow, reason, th.sent)
+			}
+		}
+	}
+	other := blobstore.Credentials{"access-token": []byte("t"), "credentials.json": keys["credentials.json"]}
+	th := newThief(t, true)
+	if th.asked(t, "gs://bucket", other, false); len(th.sent) == 0 {
+		t.Error("a token of the Secret's own is not sent")
 	}
 }
