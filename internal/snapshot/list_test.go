@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -128,6 +129,40 @@ func TestListMany(t *testing.T) {
 	for i, m := range l.Snapshots {
 		if m.Revision != int64(many-1-i) {
 			t.Fatalf("number %d has revision %d", i, m.Revision)
+		}
+	}
+}
+
+// TestListImpossible wants a manifest that says what cannot be to be damaged, whoever has made it so, and nothing of it told.
+func TestListImpossible(t *testing.T) {
+	b, path := bucket(t)
+	if err := os.MkdirAll(path, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	late := time.Date(9999, 12, 31, 23, 59, 59, 0, time.FixedZone("", -23*60*60))
+	manifests := []Manifest{
+		{Object: "late", TakenAt: late}, {Object: "negative", Revision: -1}, {Object: "high", Revision: math.MaxInt64},
+		{Object: "small", Size: -1}, {Object: "fine", Revision: revisionLimit},
+	}
+	for _, m := range manifests {
+		m.Cluster.ID = "c0ffee"
+		data, err := m.encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, content := range map[string][]byte{m.Object: nil, manifestName(m.Object): data} {
+			if err := os.WriteFile(filepath.Join(path, name), content, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	l := list(t, b)
+	if len(l.Snapshots) != 1 || l.Snapshots[0].Object != "fine" || len(l.Damaged) != len(manifests)-1 {
+		t.Fatalf("got %+v", l)
+	}
+	for _, d := range l.Damaged {
+		if d.Says != (Manifest{}) || !d.Lasting {
+			t.Errorf("got %+v", d)
 		}
 	}
 }

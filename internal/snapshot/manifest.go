@@ -136,5 +136,15 @@ func decodeManifest(data []byte) (Manifest, error) {
 	if err := json.Unmarshal(e.Manifest, &m); err != nil {
 		return m, fmt.Errorf("it cannot be read: %w", err)
 	}
+	if !m.possible() {
+		return Manifest{}, errors.New("it says what cannot be")
+	}
 	return m, nil
+}
+
+// possible tells whether the numbers can be true, and told on: Kubernetes takes no time beyond the year 9999, which a time in
+// another zone can be. What is not would have all that is told of the others beside it refused.
+func (m Manifest) possible() bool {
+	year := m.TakenAt.UTC().Year()
+	return 0 < year && year <= 9999 && 0 <= m.Revision && m.Revision <= revisionLimit && 0 <= m.Size && 0 <= m.StoredSize
 }
