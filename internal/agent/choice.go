@@ -82,7 +82,7 @@ func (c Choice) String() string {
 func (r *runner) nothing(l snapshot.Listing) error {
 	instead := ""
 	if len(l.Snapshots) > 0 {
-		instead = "; what there is: " + describeAll(snapshot.Lineages(l.Snapshots))
+		instead = "; what there is: " + describeAll(snapshot.Lineages(l.Snapshots), everybody)
 	}
 	passing := slices.ContainsFunc(l.Damaged, func(d snapshot.Damaged) bool { return !d.Lasting })
 	return &snapshot.Error{Reason: v1beta2.ReasonNoSuchObject, Lasting: !passing, Message: fmt.Sprintf(
@@ -95,7 +95,7 @@ func (r *runner) several(lineages []snapshot.Lineage) error {
 	return &snapshot.Error{Reason: v1beta2.ReasonSeveralLineages, Lasting: true, Message: fmt.Sprintf(
 		"%s holds backups of several clusters, none of which goes on with all the others, so that the latest of all may not be "+
 			"what is meant: create another EtcdRestore with spec.clusterID, or spec.snapshot. "+
-			"These are: %s", r.Storage.URL, describeAll(lineages))}
+			"These are: %s", r.Storage.URL, describeAll(lineages, everybody))}
 }
 
 // hidden refuses to take an older snapshot in the place of one that cannot be read.
@@ -125,12 +125,15 @@ func (r *runner) tellDoubts(l snapshot.Lineage) {
 // lineagesNamed is how many lineages a message names.
 const lineagesNamed = 6
 
-// describeAll says of lineages what people need to tell them apart.
-func describeAll(lineages []snapshot.Lineage) string {
+// everybody is told of all namespaces: who has a snapshot restored reads all that is there.
+const everybody = ""
+
+// describeAll says of lineages what people of a namespace need to tell them apart.
+func describeAll(lineages []snapshot.Lineage, namespace string) string {
 	var all []string
 	for _, l := range lineages {
 		if len(l.Snapshots) > 0 {
-			all = append(all, describeLineage(l))
+			all = append(all, describeLineage(l, namespace))
 		}
 	}
 	if len(all) > lineagesNamed {
@@ -139,7 +142,7 @@ func describeAll(lineages []snapshot.Lineage) string {
 	return strings.Join(all, "; ")
 }
 
-func describeLineage(l snapshot.Lineage) string {
+func describeLineage(l snapshot.Lineage, namespace string) string {
 	newest, of := l.Snapshots[0], "an etcd"
 	if l.Cluster.Name != "" {
 		of = "EtcdCluster " + nameOf(l.Cluster)
@@ -147,9 +150,15 @@ func describeLineage(l snapshot.Lineage) string {
 	if l.Cluster.UID != "" {
 		of += " (UID " + l.Cluster.UID + ")"
 	}
-	return fmt.Sprintf("cluster ID %s of %s: %d, the newest %s of %s %s/%s, revision %d, taken at %s", l.Cluster.ID, of,
-		len(l.Snapshots), newest.Object, newest.Writer.Kind, newest.Writer.Namespace, newest.Writer.Name, newest.Revision,
-		newest.TakenAt.Format(time.RFC3339))
+	by := fmt.Sprintf("%s %s/%s", newest.Writer.Kind, newest.Writer.Namespace, newest.Writer.Name)
+	if namespace != everybody && l.Cluster.Namespace != "" && l.Cluster.Namespace != namespace {
+		of = "another namespace"
+	}
+	if namespace != everybody && newest.Writer.Namespace != namespace {
+		by = "another namespace"
+	}
+	return fmt.Sprintf("cluster ID %s of %s: %d, the newest %s of %s, revision %d, taken at %s", l.Cluster.ID, of,
+		len(l.Snapshots), newest.Object, by, newest.Revision, newest.TakenAt.Format(time.RFC3339))
 }
 
 func nameOf(c snapshot.Cluster) string {

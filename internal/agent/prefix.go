@@ -84,7 +84,7 @@ func (r *runner) foreign(strangers []snapshot.Lineage) error {
 	return &snapshot.Error{Reason: v1beta2.ReasonForeignBackups, Lasting: true, Message: fmt.Sprintf(
 		"%s holds backups of a cluster that this one does not descend from, and nothing is written beside them%s. If they are "+
 			"not its own, give another URL, or set spec.prefixPolicy to Shared, whereupon a restore has to say whose it wants. These are: %s",
-		r.Storage.URL, r.namesake(strangers), describeAll(strangers))}
+		r.Storage.URL, r.namesake(strangers), describeAll(strangers, r.Writer.Namespace))}
 }
 
 // namesake says what it may mean that a stranger has the name of the cluster: somebody created that anew, and it has lost its
@@ -104,6 +104,6 @@ func (r *runner) namesake(strangers []snapshot.Lineage) string {
 func (r *runner) tellStrangers(clusterID string, listed []snapshot.Manifest) {
 	if strangers := r.strangers(clusterID, listed); len(strangers) > 0 && !r.Backup.Shared {
 		r.warn("%s holds backups of other clusters than this one descends from, which are kept for themselves: a restore of the "+
-			"latest has to say whose, by spec.clusterID%s. These are: %s", r.Storage.URL, r.namesake(strangers), describeAll(strangers))
+			"latest has to say whose, by spec.clusterID%s. These are: %s", r.Storage.URL, r.namesake(strangers), describeAll(strangers, r.Writer.Namespace))
 	}
 }

@@ -202,3 +202,24 @@ func TestSetBackByHand(t *testing.T) {
 		t.Errorf("left %v", stored)
 	}
 }
+
+// TestForeignNamespaces tells an EtcdBackup nothing of other namespaces, and an EtcdRestore, which reads what is there, all.
+func TestForeignNamespaces(t *testing.T) {
+	of := snapshot.Cluster{Namespace: "tenant", Name: "secret-name", UID: "uid-7", ID: "a1"}
+	lineages := snapshot.Lineages([]snapshot.Manifest{{
+		Object: "object", Cluster: of, Writer: snapshot.Writer{Kind: snapshot.KindBackup, Namespace: "tenant", Name: "theirs"},
+	}})
+	asked := &runner{Task: Task{Writer: nightly}}
+	for _, hidden := range []string{"tenant", "secret-name", "uid-7", "theirs"} {
+		if text := asked.foreign(lineages).Error(); strings.Contains(text, hidden) || !strings.Contains(text, "a1 of another namespace") {
+			t.Errorf("it says %q: %s", hidden, text)
+		}
+		if text := asked.several(lineages).Error(); !strings.Contains(text, hidden) {
+			t.Errorf("it does not say %q: %s", hidden, text)
+		}
+	}
+	asked.Writer.Namespace = "tenant"
+	if text := asked.foreign(lineages).Error(); !strings.Contains(text, "tenant/secret-name (UID uid-7)") || !strings.Contains(text, "tenant/theirs") {
+		t.Errorf("their own: %s", text)
+	}
+}
