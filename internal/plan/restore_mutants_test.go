@@ -35,6 +35,10 @@ var restoreMutants = map[string]mutant{
 			sizes: []int{1}, edits: []edit{snapshot(1)}, kinds: world.RestoreFaults, running: true, lockstep: true, faults: 1,
 		},
 	},
+	"data that could not be saved is not noted": {
+		next: noteNothing, want: "S7: volume c-0 is not kept", persistent: true,
+		scenario: scenario{sizes: []int{1}, edits: []edit{unsaved(1)}, running: true, lockstep: true},
+	},
 	"data that could not be saved goes": {
 		next: dropUnsaved, want: "S7", persistent: true,
 		scenario: scenario{sizes: []int{1}, edits: []edit{unsaved(1)}, running: true, lockstep: true},
@@ -78,6 +82,12 @@ func callOffNothing(o plan.Observed) plan.Action {
 	for i := range o.Pods {
 		o.Pods[i].Failure = nil
 	}
+	return plan.Next(o)
+}
+
+// noteNothing leaves nobody who knows that the volumes are the only place.
+func noteNothing(o plan.Observed) plan.Action {
+	o.Cluster.Unsaved = false
 	return plan.Next(o)
 }
 

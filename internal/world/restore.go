@@ -29,6 +29,7 @@ func (w *World) note(a plan.Action, o *plan.Observed, stale bool) bool {
 		w.checkCallOff(stale)
 		return w.writeStatus(stale, func(s *Status) { s.goBack() })
 	case plan.Latch:
+		w.checkKept(act, stale)
 		return w.writeStatus(stale, func(s *Status) {
 			s.ID, s.Voters, s.Replaces = act.ClusterID, votersIn(o), nil
 			for _, v := range act.Kept {
@@ -79,6 +80,23 @@ func (w *World) checkCallOff(stale bool) {
 	}
 	if !w.goesBack() && numberOf(w.Status.Bootstrap) != 0 && w.Pending == nil && w.Read == nil {
 		w.violate("S7: a restore is called off, and nobody has asked for it")
+	}
+}
+
+// checkKept holds for a restore of what could not be saved: from the latch on nothing else tells which volumes that is on.
+func (w *World) checkKept(act plan.Latch, stale bool) {
+	if stale || !w.Unsaved || w.Status.Replaces == nil {
+		return // the write is refused, or nothing is to be kept
+	}
+	for i := range w.Volumes {
+		v := &w.Volumes[i]
+		d := w.Etcd.Disk(v.UID)
+		if d == nil || d.ClusterID != w.Status.Replaces.ID || v.Deleting || slices.Contains(w.Status.Kept, v.UID) {
+			continue
+		}
+		if !slices.ContainsFunc(act.Kept, func(k plan.KeptVolume) bool { return k.UID == v.UID }) {
+			w.violate("S7: volume %s is not kept, whose data was replaced unsaved", v.Name)
+		}
 	}
 }
 
