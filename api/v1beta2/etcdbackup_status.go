@@ -42,11 +42,12 @@ type EtcdBackupStatus struct {
 	// +kubebuilder:validation:MaxItems=10
 	// +optional
 	Snapshots []SnapshotStatus `json:"snapshots,omitempty"`
-	// snapshotCount is how many good ones this EtcdBackup has in the storage.
+	// snapshotCount is how many this EtcdBackup had in the storage after the last good one, those that are stale or were not
+	// checked among them.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Snapshots",xDescriptors={"urn:alm:descriptor:text"},order=4
 	SnapshotCount int32 `json:"snapshotCount,omitempty"`
-	// lineages are whose data these good ones are, by etcd cluster ID: that of the last backup first. A cluster that is created
+	// lineages are whose data these are, by etcd cluster ID: that of the last backup first. A cluster that is created
 	// anew, or restored, begins another one.
 	// +listType=map
 	// +listMapKey=clusterID

@@ -22,7 +22,8 @@ type Wait struct {
 // Blocked means that somebody has to do something first.
 type Blocked retry.Problem
 
-// Enter writes a phase to status. Saving is entered by one EtcdRestore of a cluster at a time. Of is as in Observed.
+// Enter writes a phase to status. Of two EtcdRestores of a cluster that are past Verifying the later one goes on. Of is as in
+// Observed.
 type Enter struct {
 	Phase v1beta2.RestorePhase
 	Of    string
