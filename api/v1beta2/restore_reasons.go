@@ -8,8 +8,7 @@ const (
 	ReasonSaving    = "Saving"
 	ReasonRestoring = "Restoring"
 	ReasonRestored  = "Restored"
-	// ReasonWaitingForRestore means that the cluster starts once a snapshot was verified, or that an EtcdRestore waits for
-	// another one of the same cluster.
+	// ReasonWaitingForRestore means that the cluster starts once its EtcdRestore has verified the snapshot.
 	ReasonWaitingForRestore = "WaitingForRestore"
 	// ReasonBackupMissing means that the EtcdBackup does not exist that the snapshot is to come from: create it, or name the
 	// storage.
