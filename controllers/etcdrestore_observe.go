@@ -101,7 +101,7 @@ func observeRestored(ctx context.Context, reader client.Reader, p *restorePass) 
 		seen.Doing = doing.Message
 	}
 	seen.Record = recordOf(&c.Status, string(p.object.UID))
-	return nil
+	return observeUnsaved(ctx, reader, p)
 }
 
 // otherOf says whose data the snapshot is if it is another cluster's: the name alone does not tell, for a cluster that was

@@ -38,6 +38,25 @@ func recordOf(s *v1beta2.EtcdClusterStatus, uid string) *restore.Record {
 	return record
 }
 
+// observeUnsaved looks whether the restore under way, whose place this one is to take, has saved what the cluster held: once
+// its members have stopped nobody can.
+func observeUnsaved(ctx context.Context, reader client.Reader, p *restorePass) error {
+	s := &p.cluster.Status
+	before := attempt(s)
+	if before == nil || before.UID == string(p.object.UID) || s.Former == nil || s.Former.ClusterID == "" {
+		return nil
+	}
+	o := &v1beta2.EtcdRestore{}
+	err := reader.Get(ctx, client.ObjectKey{Namespace: p.object.Namespace, Name: before.Name}, o)
+	if client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("read EtcdRestore %s: %w", before.Name, err)
+	}
+	if string(o.UID) != before.UID || o.Status.SafetySnapshot == nil {
+		p.observed.Cluster.Unsaved = "EtcdRestore " + before.Name + ", whose place this one takes, has not saved it"
+	}
+	return nil
+}
+
 // everRestored tells whether a restore of the cluster has come to anything.
 func everRestored(s *v1beta2.EtcdClusterStatus) bool {
 	return slices.ContainsFunc(s.Restores, func(r v1beta2.RestoreRecord) bool { return r.CalledOff == nil })

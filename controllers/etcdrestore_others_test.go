@@ -42,6 +42,17 @@ func (s *stage) two(t *testing.T) {
 	s.verified(t, "younger")
 	s.untilPhase(t, "younger", v1beta2.RestoreSaving)
 	s.says(t, s.untilPhase(t, "older", v1beta2.RestoreFailed), v1beta2.ReasonRestoreSuperseded, "EtcdRestore younger")
+
+	s.running(t, "hasty", false)
+	s.from(t, "regretted", "hasty", skip)
+	s.verified(t, "regretted")
+	regretted := s.untilPhase(t, "regretted", v1beta2.RestoreReplacing)
+	s.attempt(t, "hasty", v1beta2.RestoreRecord{UID: string(regretted.UID), Name: "regretted", Snapshot: "snap.db"})
+	s.from(t, "sober", "hasty", nil)
+	s.verified(t, "sober")
+	if o := s.untilPhase(t, "sober", v1beta2.RestoreReplacing); !strings.Contains(o.Status.Unsaved, "EtcdRestore regretted") {
+		t.Errorf("what nobody has saved is not kept: %s", pretty(o))
+	}
 }
 
 // otherCluster wants an EtcdCluster that has the name of another one to be left alone, and one that comes too late, too.

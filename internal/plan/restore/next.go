@@ -115,6 +115,8 @@ func (o Observed) saving() Action {
 	switch {
 	case !o.Cluster.Exists:
 		return CreateCluster{}
+	case o.Cluster.Unsaved != "" && !o.Saved && !o.Skip: // its members have stopped: only their volumes can be kept
+		return o.replace(Replace{Unsaved: o.Cluster.Unsaved, Keep: true})
 	case o.Saved || !o.Cluster.Held:
 		return o.replace(Replace{})
 	case o.Skip:

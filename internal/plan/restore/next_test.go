@@ -152,9 +152,13 @@ func TestSaving(t *testing.T) {
 		"its version is another while it is saved": {
 			saving(both(tried(1, nil, false), func(o *Observed) { o.Unfit = &unfit })), Fail{Reason: unfit.Reason},
 		},
-		"saved":           {saving(tried(1, nil, false)), Finish{}},
-		"guarded":         {saving(func(o *Observed) { o.Saved = true }), Guard{}},
-		"replaced":        {saving(func(o *Observed) { o.Saved, o.Guarded = true, true }), Replace{}},
+		"saved":    {saving(tried(1, nil, false)), Finish{}},
+		"guarded":  {saving(func(o *Observed) { o.Saved = true }), Guard{}},
+		"replaced": {saving(func(o *Observed) { o.Saved, o.Guarded = true, true }), Replace{}},
+		"what a restore that gives way has not saved": {
+			saving(func(o *Observed) { o.Cluster.Held, o.Cluster.Unsaved, o.Guarded = false, "it was to be skipped", true }),
+			Replace{Unsaved: "it was to be skipped", Keep: true},
+		},
 		"nothing is held": {saving(func(o *Observed) { o.Cluster.Held, o.Guarded = false, true }), Replace{}},
 		"skipped":         {saving(func(o *Observed) { o.Skip, o.Guarded = true, true }), Replace{Unsaved: "spec.safetySnapshot is Skip"}},
 		"nobody answers once": {

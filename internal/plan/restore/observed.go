@@ -62,6 +62,8 @@ type Cluster struct {
 	// Held is true if it has members and has been up: there may be data to save. Answers is true if some of them are known
 	// to answer.
 	Held, Answers bool
+	// Unsaved is why what it held before the restore under way was not saved for that one; empty if it was, or none is.
+	Unsaved string
 	// Moved is true if it holds something else than when it was decided whether to save that.
 	Moved bool
 	// Doing is what its controller says that it is doing.
