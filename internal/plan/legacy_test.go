@@ -26,7 +26,7 @@ func TestLegacy(t *testing.T) {
 			living(func(o *Observed) { o.Pods[0].Phase, o.Pods[1].Phase = Terminal, Terminal }), stays,
 		},
 		"volumes without pods": {
-			edit(emptyCluster(3, true), func(o *Observed) { o.Volumes = []Volume{{Name: "c-0000", Legacy: true}} }), stays,
+			edit(emptyCluster(3, true), func(o *Observed) { o.Volumes = []Volume{{Name: "c-0000", Legacy: true, Foreign: "unmarked"}} }), stays,
 		},
 		"beside volumes that could be taken up": {
 			living(func(o *Observed) { o.Volumes = []Volume{{Name: "c-1", ClusterID: latched, MemberID: 1}} }), stays,

@@ -36,7 +36,7 @@ func (v *view) legacy() []string {
 			pods = append(pods, p.Name)
 		}
 	}
-	for _, c := range v.Volumes {
+	for _, c := range slices.Concat(v.Volumes, v.foreign) { // this operator's marks, which theirs have not, make a claim its own
 		if c.Legacy {
 			volumes = append(volumes, c.Name)
 		}
