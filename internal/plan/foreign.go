@@ -66,6 +66,25 @@ func foreignVolume(v *view) Action {
 	return nil
 }
 
+// copied stops before anything is started, or taken up, beside a claim that has a member's name and says that it holds a
+// member's data: restored from a backup of the namespace or from a VolumeSnapshot it has another UID. What is taken up without
+// it has perhaps no quorum, and nobody is taken up later.
+func copied(v *view) Action {
+	if v.Cluster.Bootstrap != nil {
+		return nil
+	}
+	for _, c := range v.foreign {
+		if _, runs := v.pods[c.Name]; !runs && c.MemberID != 0 && c.Name == v.memberName(ordinal(c.Name)) {
+			return Blocked{
+				Reason: v1beta2.ReasonForeignVolume,
+				Message: foreignClaim(c) + "; nothing is started beside it, for it says that it holds a member's data: hand it to " +
+					"the cluster, or delete it, or take the labels off it",
+			}
+		}
+	}
+	return nil
+}
+
 // Stranger names something with the cluster's labels that is not the cluster's and is in nobody's way, nil if there is
 // none. It is left alone, and the cluster is cared for all the same.
 func Stranger(o Observed) *Problem {

@@ -19,6 +19,7 @@ var always = []rule{
 
 // bootstrapping are asked until the cluster ID is latched.
 var bootstrapping = []rule{
+	copied,           // perhaps data of the cluster, and somebody must say so: nothing is started beside it
 	adoptVolumes,     // data of an earlier cluster of this name: take it up, never start empty beside it
 	ranBefore,        // nothing is started from nothing where clients had their data
 	invalidSpec,      // nothing is started from a spec that cannot work

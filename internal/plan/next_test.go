@@ -208,6 +208,24 @@ func TestBootstrap(t *testing.T) {
 				o.Volumes = []Volume{{Name: "c-1", ClusterID: latched, MemberID: 1}, {Name: "c-2", ClusterID: latched, Foreign: "a copy"}}
 			}), Adopt{ClusterID: latched, Volumes: []string{"c-1"}},
 		},
+		"nothing is started beside a copy of a member's data": {
+			edit(emptyCluster(3, true), func(o *Observed) {
+				o.Volumes = []Volume{{Name: "c-3", ClusterID: latched, MemberID: 1, Foreign: "a copy"}}
+			}), Blocked{Reason: v1beta2.ReasonForeignVolume},
+		},
+		"and nothing is taken up beside it": {
+			edit(emptyCluster(3, true), func(o *Observed) {
+				o.Volumes = []Volume{
+					{Name: "c-1", ClusterID: latched, MemberID: 1},
+					{Name: "c-2", ClusterID: latched, MemberID: 2, Foreign: "a copy"},
+				}
+			}), Blocked{Reason: v1beta2.ReasonForeignVolume},
+		},
+		"but beside one of another name": {
+			edit(emptyCluster(3, true), func(o *Observed) {
+				o.Volumes = []Volume{{Name: "c-1-copy", ClusterID: latched, MemberID: 1, Foreign: "a copy"}}
+			}), CommitBootstrap{first},
+		},
 		"no first member starts on a claim of somebody else": {
 			edit(emptyCluster(3, true), func(o *Observed) { o.Volumes = []Volume{{Name: "c-2", Foreign: "a copy"}} }),
 			Blocked{Reason: v1beta2.ReasonForeignVolume},
