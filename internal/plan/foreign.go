@@ -66,15 +66,15 @@ func foreignVolume(v *view) Action {
 	return nil
 }
 
-// copied stops before anything is started, or taken up, beside a claim that has a member's name and says that it holds a
-// member's data: restored from a backup of the namespace or from a VolumeSnapshot it has another UID. What is taken up without
-// it has perhaps no quorum, and nobody is taken up later.
+// copied stops before anything is started, or taken up, beside a claim that has a member's name and the data of one that is not
+// here otherwise: restored from a backup of the namespace or from a VolumeSnapshot it has another UID. What is taken up without
+// it has perhaps no quorum, and it cannot be taken up later.
 func copied(v *view) Action {
-	if v.Cluster.Bootstrap != nil {
+	if v.Cluster.Bootstrap != nil || slices.ContainsFunc(v.Pods, func(p Pod) bool { return p.Permit != nil }) {
 		return nil
 	}
 	for _, c := range v.foreign {
-		if _, runs := v.pods[c.Name]; !runs && c.MemberID != 0 && c.Name == v.memberName(ordinal(c.Name)) {
+		if c.MemberID != 0 && c.Name == v.memberName(ordinal(c.Name)) && !slices.ContainsFunc(v.Volumes, c.copies) {
 			return Blocked{
 				Reason: v1beta2.ReasonForeignVolume,
 				Message: foreignClaim(c) + "; nothing is started beside it, for it says that it holds a member's data: hand it to " +
@@ -83,6 +83,11 @@ func copied(v *view) Action {
 		}
 	}
 	return nil
+}
+
+// copies tells whether both volumes say that they hold the data of the same member.
+func (c Volume) copies(original Volume) bool {
+	return c.ClusterID == original.ClusterID && c.MemberID == original.MemberID
 }
 
 // Stranger names something with the cluster's labels that is not the cluster's and is in nobody's way, nil if there is

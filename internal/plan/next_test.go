@@ -221,7 +221,15 @@ func TestBootstrap(t *testing.T) {
 				}
 			}), Blocked{Reason: v1beta2.ReasonForeignVolume},
 		},
-		"but beside one of another name": {
+		"but beside one whose original is there": {
+			edit(emptyCluster(3, true), func(o *Observed) {
+				o.Volumes = []Volume{
+					{Name: "c-1", ClusterID: latched, MemberID: 1},
+					{Name: "c-2", ClusterID: latched, MemberID: 1, Foreign: "a copy"},
+				}
+			}), Adopt{ClusterID: latched, Volumes: []string{"c-1"}},
+		},
+		"and beside one of another name": {
 			edit(emptyCluster(3, true), func(o *Observed) {
 				o.Volumes = []Volume{{Name: "c-1-copy", ClusterID: latched, MemberID: 1, Foreign: "a copy"}}
 			}), CommitBootstrap{first},
