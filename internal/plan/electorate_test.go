@@ -187,3 +187,17 @@ func TestNothingUnprovenIsDestroyed(t *testing.T) {
 		})
 	}
 }
+
+// TestDeclareAfterALostNote: status is a change of the voters behind, for its last write failed. Another change made at once
+// could leave fewer of those that status names than are needed to confirm the list, and nobody would be believed any more.
+func TestDeclareAfterALostNote(t *testing.T) {
+	o := healthyCluster(3, true)
+	remove := RemoveMember{ID: id(2), Name: "c-2"}
+	if got := newView(o).declare(remove); got != remove {
+		t.Errorf("with all noted: %+v", got)
+	}
+	o.Cluster.Voters, o.Cluster.NextVoters = append(o.Cluster.Voters, "c-3"), o.Cluster.Voters
+	if got, ok := newView(o).declare(remove).(CommitVoters); !ok || !SameNames(got.Voters, []string{"c-0", "c-1"}) {
+		t.Errorf("status is behind: %+v", got)
+	}
+}

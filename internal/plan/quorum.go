@@ -109,10 +109,11 @@ func (a DeleteVolume) is(c Volume) bool {
 }
 
 // declare has a change of the voters written to status before it is made. Of an odd number every majority after a change
-// has one before it in it; of an even number only those who are left, or who are there then, can tell that it was made.
+// has one before it in it, if status names those before it: the note of an earlier change may have failed. Of an even number
+// only those who are left, or who are there then, can tell that it was made.
 func (v *view) declare(a Action) Action {
 	voters := votersOf(v.Etcd.Members)
-	if len(voters)%2 == 1 {
+	if len(voters)%2 == 1 && SameNames(voters, v.Cluster.Voters) {
 		return a
 	}
 	var next []string
