@@ -209,7 +209,7 @@ func TestForeignNamespaces(t *testing.T) {
 	lineages := snapshot.Lineages([]snapshot.Manifest{{
 		Object: "object", Cluster: of, Writer: snapshot.Writer{Kind: snapshot.KindBackup, Namespace: "tenant", Name: "theirs"},
 	}})
-	asked := &runner{Task: Task{Writer: nightly}}
+	asked := &runner{Task: Task{Writer: nightly, Backup: &Backup{}}}
 	for _, hidden := range []string{"tenant", "secret-name", "uid-7", "theirs"} {
 		if text := asked.foreign(lineages).Error(); strings.Contains(text, hidden) || !strings.Contains(text, "a1 of another namespace") {
 			t.Errorf("it says %q: %s", hidden, text)

@@ -69,7 +69,8 @@ type Replace struct {
 	Keep        bool
 }
 
-// SaveAgain goes back to Saving: before anything was replaced the cluster came to hold something else.
+// SaveAgain goes back to Saving: before anything was replaced the cluster came to hold something else, or was paused, so that
+// its clients go on.
 type SaveAgain struct{}
 
 // Succeed writes to status that the cluster runs on the restored data. Of and Alarms are as

@@ -91,7 +91,7 @@ func describeStep(a Action) Description {
 	case Pin:
 		return Description{"Pin", v1beta2.ReasonVerifying, "the EtcdCluster is noted: another one of that name is left alone"}
 	case SaveAgain:
-		return Description{"SaveAgain", v1beta2.ReasonSaving, "the cluster came to hold something else; it is looked at again"}
+		return Description{"SaveAgain", v1beta2.ReasonSaving, "the cluster came to hold something else, or may do so while it is paused; it is looked at again"}
 	case Release:
 		return Description{"Release", v1beta2.ReasonCompleted, "the EtcdRestore may be deleted"}
 	default:

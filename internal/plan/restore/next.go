@@ -117,6 +117,10 @@ func (o Observed) saving() Action {
 		return CreateCluster{}
 	case o.Cluster.Unsaved != "" && !o.Saved && !o.Skip: // its members have stopped: only their volumes can be kept
 		return o.replace(Replace{Unsaved: o.Cluster.Unsaved, Keep: true})
+	case o.ages() && o.Saved:
+		return SaveAgain{}
+	case o.ages():
+		return o.paused()
 	case o.Saved || !o.Cluster.Held:
 		return o.replace(Replace{})
 	case o.Skip:
@@ -124,6 +128,9 @@ func (o Observed) saving() Action {
 	}
 	return o.start(1)
 }
+
+// ages tells whether what is saved now is old by the time that it is replaced: the clients of a paused cluster go on writing.
+func (o Observed) ages() bool { return o.Cluster.Paused && o.Cluster.Held && !o.Skip }
 
 // replace leaves the cluster to its controller. Whoever deletes the EtcdRestore then calls it off, and sees what becomes of
 // that: it is guarded first.

@@ -75,7 +75,7 @@ func (o Observed) notBegun() Action {
 		})
 	case o.Newer != "":
 		return o.fail(o.superseded())
-	case o.Cluster.Moved:
+	case o.Cluster.Moved, o.ages():
 		return SaveAgain{}
 	case o.Cluster.Paused:
 		return o.paused()

@@ -11,10 +11,14 @@ func TestReplacing(t *testing.T) {
 	paused, doing, going, other, moved := up, up, up, up, up
 	other.Other, moved.Moved = true, true
 	paused.Paused, doing.Doing, going.Deleting = true, "one learner", true
+	empty := paused
+	empty.Held = false
 	table(t, map[string]row{
 		"not taken up":        {replacing(doing, nil), Wait{Reason: v1beta2.ReasonRestoring}},
 		"taken up":            {replacing(doing, &Record{}), Wait{Reason: v1beta2.ReasonRestoring}},
-		"paused":              {replacing(paused, nil), Wait{Reason: v1beta2.ReasonPaused}},
+		"paused":              {replacing(paused, nil), SaveAgain{}},
+		"paused, and empty":   {replacing(empty, nil), Wait{Reason: v1beta2.ReasonPaused}},
+		"paused too late":     {replacing(paused, &Record{}), Wait{Reason: v1beta2.ReasonPaused}},
 		"done":                {replacing(up, &Record{Completed: true}), Succeed{}},
 		"done, and gone":      {replacing(going, &Record{Completed: true}), Succeed{}},
 		"done, and replaced":  {replacing(up, &Record{Completed: true, Superseded: true}), Succeed{}},

@@ -36,7 +36,7 @@ func restoresCalledOff(t *testing.T) {
 	t.Run("cannot be restored", func(t *testing.T) {
 		told := s.within(t)
 		told.edit(func(spec *v1beta2.EtcdClusterSpec) { spec.Paused = true })
-		told.restore("damaged", v1beta2.RestoreSource{Storage: local, Snapshot: taken})
+		told.restoreUnsaved("damaged", v1beta2.RestoreSource{Storage: local, Snapshot: taken})
 		told.reaches("damaged", v1beta2.RestoreReplacing)
 		told.inStore("cp " + taken + " kept; echo more >> " + taken)
 		told.edit(func(spec *v1beta2.EtcdClusterSpec) { spec.Paused = false })
@@ -63,13 +63,26 @@ func restoresCalledOff(t *testing.T) {
 func (s *story) stopsReplacing(name string) {
 	s.t.Helper()
 	s.edit(func(spec *v1beta2.EtcdClusterSpec) { spec.Paused = true })
-	s.restore(name, v1beta2.RestoreSource{Backup: &v1beta2.EtcdBackupRef{Name: "remote"}})
+	s.restoreUnsaved(name, v1beta2.RestoreSource{Backup: &v1beta2.EtcdBackupRef{Name: "remote"}})
 	s.reaches(name, v1beta2.RestoreReplacing)
 	must(s.t, nodes.StopAddon(s.t.Context(), lab.MinIO))
 	s.edit(func(spec *v1beta2.EtcdClusterSpec) { spec.Paused = false })
 	object := &v1beta2.EtcdRestore{}
 	s.saysWhy(name, object, func() []metav1.Condition { return object.Status.Conditions },
 		v1beta2.ConditionRestored, v1beta2.ReasonStorageUnreachable)
+}
+
+// restoreUnsaved creates an EtcdRestore that also a paused cluster takes to Replacing: what that holds is saved only once it is
+// not paused any more.
+func (s *story) restoreUnsaved(name string, source v1beta2.RestoreSource) {
+	s.t.Helper()
+	must(s.t, env.Create(s.t.Context(), &v1beta2.EtcdRestore{
+		ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: name},
+		Spec: v1beta2.EtcdRestoreSpec{
+			EtcdCluster: v1beta2.EtcdClusterRef{Name: s.Name}, RestoreSource: source,
+			SafetySnapshot: v1beta2.SafetySnapshotSkip,
+		},
+	}))
 }
 
 func (s *story) reaches(name string, phase v1beta2.RestorePhase) {
