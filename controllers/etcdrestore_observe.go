@@ -101,7 +101,14 @@ func observeRestored(ctx context.Context, reader client.Reader, p *restorePass) 
 		seen.Doing = doing.Message
 	}
 	seen.Record = recordOf(&c.Status, string(p.object.UID))
+	p.observed.Saved = p.observed.Saved && (!seen.Held || savedFrom(p.object.Status.SafetySnapshot, c))
 	return observeUnsaved(ctx, reader, p)
+}
+
+// savedFrom tells whether the safety snapshot is of what the cluster holds now: another restore may have come to its end
+// after the snapshot was begun.
+func savedFrom(saved *v1beta2.SnapshotStatus, c *v1beta2.EtcdCluster) bool {
+	return saved.ClusterID == "" || snapshot.SameCluster(saved.ClusterID, c.Status.ClusterID)
 }
 
 // otherOf says whose data the snapshot is if it is another cluster's: the name alone does not tell, for a cluster that was
