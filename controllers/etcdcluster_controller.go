@@ -3,10 +3,12 @@ package controllers
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
@@ -122,8 +124,7 @@ func (r *EtcdClusterReconciler) SetupWithManager(mgr ctrl.Manager) error {
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("etcdcluster").
 		For(&v1beta2.EtcdCluster{}).
-		Watches(&corev1.Pod{}, podEvents(handler.EnqueueRequestForOwner(
-			mgr.GetScheme(), mgr.GetRESTMapper(), &v1beta2.EtcdCluster{}, handler.OnlyControllerOwner()))).
+		Watches(&corev1.Pod{}, podEvents(handler.EnqueueRequestsFromMapFunc(clustersOf))).
 		Owns(&corev1.Service{}).
 		Owns(&policyv1.PodDisruptionBudget{}).
 		Watches(&v1beta2.EtcdRestore{}, handler.EnqueueRequestsFromMapFunc(clusterRestored)).
@@ -132,6 +133,21 @@ func (r *EtcdClusterReconciler) SetupWithManager(mgr ctrl.Manager) error {
 		WithEventFilter(predicate.Funcs{UpdateFunc: changed}).
 		WithOptions(controller.Options{MaxConcurrentReconciles: max(r.Concurrency, 1)}).
 		Complete(r)
+}
+
+// clustersOf leads from a pod to the cluster that it says it belongs to, by its labels, and to its owner's: a stranger has the
+// one without the other, and so has a pod whose labels somebody has removed.
+func clustersOf(ctx context.Context, o client.Object) []reconcile.Request {
+	requests := clusterOf(ctx, o)
+	owner := metav1.GetControllerOf(o)
+	if owner == nil || owner.Kind != "EtcdCluster" {
+		return requests
+	}
+	owned := reconcile.Request{NamespacedName: types.NamespacedName{Namespace: o.GetNamespace(), Name: owner.Name}}
+	if slices.Contains(requests, owned) {
+		return requests
+	}
+	return append(requests, owned)
 }
 
 func clusterOf(_ context.Context, o client.Object) []reconcile.Request {

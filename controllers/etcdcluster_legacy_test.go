@@ -127,16 +127,22 @@ func (e *env) legacyAlive(t *testing.T) {
 	e.restoring(t, "heritage", restore, 900) // the snapshot's own
 }
 
-// legacyBeside wants a pod that coreos/etcd-operator makes for a cluster of this operator's to be named, and neither taken for
-// a member nor deleted.
+// legacyBeside wants a pod that coreos/etcd-operator makes for a cluster of this operator's neither to be taken for a member nor
+// deleted, and the cluster to be cared for all the same.
 func (e *env) legacyBeside(t *testing.T) {
 	e.cluster(t, "beside", v1beta2.EtcdClusterSpec{Size: 1})
 	e.podsOf(t, "beside", 1)
 	pod := legacyPod("beside-x2kd9s", resources.Owner(e.read(t, "beside")))
 	pod.Labels["etcd_cluster"] = "beside"
 	must(t, e.Create(t.Context(), pod))
-	e.says(t, "beside", v1beta2.ReasonNameTaken, "beside-x2kd9s belongs to coreos/etcd-operator")
-	e.podsOf(t, "beside", 2)
+	object := e.read(t, "beside")
+	object.Spec.Size = 3
+	must(t, e.Update(t.Context(), object))
+	e.podsOf(t, "beside", 4)
+	must(t, e.Get(t.Context(), client.ObjectKeyFromObject(pod), pod))
+	if _, permitted := pod.Annotations[member.PermitAnnotation]; permitted || pod.DeletionTimestamp != nil {
+		t.Errorf("it is %+v", pod.ObjectMeta)
+	}
 }
 
 // legacyGone wants no cluster to start from nothing where clients had their data, and one where the user says so.
