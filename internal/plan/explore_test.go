@@ -92,7 +92,7 @@ func size(n int) edit       { return func(s *world.Spec) { s.Size = n } }
 func class(n int) edit      { return func(s *world.Spec) { s.Class = n } }
 func snapshot(n int) edit   { return func(s *world.Spec) { s.Restore = n } }
 func off(n int) edit        { return func(s *world.Spec) { s.CalledOff = n } }
-func unsaved(n int) edit    { return func(s *world.Spec) { s.Restore, s.Unsaved = n, true } }
+func unsaved() edit         { return func(s *world.Spec) { s.Restore, s.Unsaved = 1, true } }
 func kind(s *world.Spec)    { s.Persistent = !s.Persistent }
 
 // restoredAs asks for a snapshot, and for another version with it.
@@ -134,8 +134,8 @@ var updates = map[string]scenario{
 	"called off, then another":     {sizes: []int{1}, edits: []edit{snapshot(1), off(1), snapshot(2)}, full: 1},
 	"two restores called off":      {sizes: []int{1}, edits: []edit{snapshot(1), snapshot(2), off(2)}, full: 1},
 	"restore that fails":           {sizes: []int{1}, edits: []edit{snapshot(1)}, kinds: world.RestoreFaults, faults: 2, full: 2},
-	"restore of unsaved data":      {sizes: []int{1}, edits: []edit{unsaved(1)}, faults: 1, full: 1},
-	"unsaved data, then a restore": {sizes: []int{1}, edits: []edit{unsaved(1), snapshot(2), size(3)}, full: 1},
+	"restore of unsaved data":      {sizes: []int{1}, edits: []edit{unsaved()}, faults: 1, full: 1},
+	"unsaved data, then a restore": {sizes: []int{1}, edits: []edit{unsaved(), snapshot(2), size(3)}, full: 1},
 	"called off in an update":      {sizes: []int{3}, version: "3.6.15", edits: []edit{snapshot(1), version("3.6.16"), off(1)}, full: 1},
 	"grows in a template roll":     {sizes: []int{3}, edits: []edit{template(1), size(5)}, full: 1},
 }

@@ -37,11 +37,11 @@ var restoreMutants = map[string]mutant{
 	},
 	"data that could not be saved is not noted": {
 		next: noteNothing, want: "S7: volume c-0 is not kept", persistent: true,
-		scenario: scenario{sizes: []int{1}, edits: []edit{unsaved(1)}, running: true, lockstep: true},
+		scenario: scenario{sizes: []int{1}, edits: []edit{unsaved()}, running: true, lockstep: true},
 	},
 	"data that could not be saved goes": {
 		next: dropUnsaved, want: "S7", persistent: true,
-		scenario: scenario{sizes: []int{1}, edits: []edit{unsaved(1)}, running: true, lockstep: true},
+		scenario: scenario{sizes: []int{1}, edits: []edit{unsaved()}, running: true, lockstep: true},
 	},
 }
 

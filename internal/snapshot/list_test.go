@@ -141,8 +141,11 @@ func TestListImpossible(t *testing.T) {
 	}
 	late := time.Date(9999, 12, 31, 23, 59, 59, 0, time.FixedZone("", -23*60*60))
 	manifests := []Manifest{
-		{Object: "late", TakenAt: late}, {Object: "negative", Revision: -1}, {Object: "high", Revision: math.MaxInt64},
-		{Object: "small", Size: -1}, {Object: "fine", Revision: revisionLimit},
+		{Object: "late", TakenAt: late},
+		{Object: "negative", Revision: -1},
+		{Object: "high", Revision: math.MaxInt64},
+		{Object: "small", Size: -1},
+		{Object: "fine", Revision: revisionLimit},
 	}
 	for _, m := range manifests {
 		m.Cluster.ID = "c0ffee"
