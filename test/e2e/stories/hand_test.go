@@ -119,6 +119,10 @@ var handFaults = []fault{
 		},
 	},
 	{
+		family: "hand", name: "strangers", title: "a pod and a copied claim with the cluster's labels, and a member's claim and pod lost",
+		spec: onVolumes(3), breaks: (*trial).amongStrangers,
+	},
+	{
 		family: "hand", name: "storm", title: "hundreds of events at once: 200 Secrets made, 200 edits of the pods",
 		spec:   v1beta2.EtcdClusterSpec{Size: 3},
 		breaks: func(s *trial) { s.storm() },

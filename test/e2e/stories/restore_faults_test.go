@@ -75,31 +75,38 @@ func (s *story) identities() map[string]string {
 // inStore runs a shell script in the folder of the story's volume for backups.
 func (s *story) inStore(script string) {
 	s.t.Helper()
-	yes, no, user := true, false, int64(65532)
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, GenerateName: "hand-"},
-		Spec: corev1.PodSpec{
+		Spec: restricted(corev1.PodSpec{
 			RestartPolicy: corev1.RestartPolicyNever,
-			SecurityContext: &corev1.PodSecurityContext{
-				RunAsNonRoot: &yes, RunAsUser: &user, FSGroup: &user,
-				SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
-			},
 			Containers: []corev1.Container{{
 				Name: "hand", Image: "busybox", ImagePullPolicy: corev1.PullIfNotPresent,
-				Command: []string{"sh", "-ec", "mkdir -p /store/etcd; cd /store/etcd; " + script},
-				SecurityContext: &corev1.SecurityContext{
-					AllowPrivilegeEscalation: &no, Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
-				},
+				Command:      []string{"sh", "-ec", "mkdir -p /store/etcd; cd /store/etcd; " + script},
 				VolumeMounts: []corev1.VolumeMount{{Name: "store", MountPath: "/store"}},
 			}},
 			Volumes: []corev1.Volume{{Name: "store", VolumeSource: corev1.VolumeSource{
 				PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "backups"},
 			}}},
-		},
+		}),
 	}
 	must(s.t, env.Create(s.t.Context(), pod))
 	must(s.t, harness.Await(s.t.Context(), "the script has run", limit, func(ctx context.Context) (string, bool) {
 		err := env.Client.Get(ctx, client.ObjectKeyFromObject(pod), pod)
 		return fmt.Sprintf("%s, %v", pod.Status.Phase, err), err == nil && pod.Status.Phase == corev1.PodSucceeded
 	}))
+}
+
+// restricted makes a pod one that a namespace takes which enforces the restricted Pod Security Standard.
+func restricted(spec corev1.PodSpec) corev1.PodSpec {
+	yes, no, user := true, false, int64(65532)
+	spec.SecurityContext = &corev1.PodSecurityContext{
+		RunAsNonRoot: &yes, RunAsUser: &user, FSGroup: &user,
+		SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
+	}
+	for i := range spec.Containers {
+		spec.Containers[i].SecurityContext = &corev1.SecurityContext{
+			AllowPrivilegeEscalation: &no, Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
+		}
+	}
+	return spec
 }
