@@ -98,9 +98,7 @@ func (e *env) legacyAlive(t *testing.T) {
 	}
 	must(t, e.Create(t.Context(), restore))
 	e.verified(t, restore)
-	object := e.read(t, "heritage")
-	object.Spec.Size = 5
-	must(t, e.Update(t.Context(), object))
+	object := e.edit(t, "heritage", func(spec *v1beta2.EtcdClusterSpec) { spec.Size = 5 })
 	await(t, "the edit is seen", func() error {
 		if s := e.read(t, "heritage").Status; s.ObservedGeneration != object.Generation || s.Bootstrap != nil || s.ClusterID != "" {
 			return fmt.Errorf("status %+v", s)
@@ -135,9 +133,7 @@ func (e *env) legacyBeside(t *testing.T) {
 	pod := legacyPod("beside-x2kd9s", resources.Owner(e.read(t, "beside")))
 	pod.Labels["etcd_cluster"] = "beside"
 	must(t, e.Create(t.Context(), pod))
-	object := e.read(t, "beside")
-	object.Spec.Size = 3
-	must(t, e.Update(t.Context(), object))
+	e.edit(t, "beside", func(spec *v1beta2.EtcdClusterSpec) { spec.Size = 3 })
 	e.podsOf(t, "beside", 4)
 	must(t, e.Get(t.Context(), client.ObjectKeyFromObject(pod), pod))
 	if _, permitted := pod.Annotations[member.PermitAnnotation]; permitted || pod.DeletionTimestamp != nil {
@@ -149,9 +145,7 @@ func (e *env) legacyBeside(t *testing.T) {
 func (e *env) legacyGone(t *testing.T) {
 	e.says(t, "ashes", v1beta2.ReasonRanBefore, "EtcdRestore")
 	e.says(t, "asleep", v1beta2.ReasonPaused, "")
-	asleep := e.read(t, "asleep")
-	asleep.Spec.Paused = false
-	must(t, e.Update(t.Context(), asleep))
+	e.edit(t, "asleep", func(spec *v1beta2.EtcdClusterSpec) { spec.Paused = false })
 	e.says(t, "asleep", v1beta2.ReasonRanBefore, "create it again")
 	e.podsOf(t, "ashes", 0)
 	e.podsOf(t, "asleep", 0)
@@ -183,9 +177,9 @@ func (e *env) mendedConfig(t *testing.T) {
 	must(t, e.Status().Update(t.Context(), &pod))
 	e.says(t, "typo", v1beta2.ReasonPodCannotStart, "option is not known")
 
-	object := e.read(t, "typo")
-	object.Spec.Pod = &v1beta2.PodPolicy{NodeSelector: map[string]string{"corrected": "yes"}}
-	must(t, e.Update(t.Context(), object))
+	e.edit(t, "typo", func(spec *v1beta2.EtcdClusterSpec) {
+		spec.Pod = &v1beta2.PodPolicy{NodeSelector: map[string]string{"corrected": "yes"}}
+	})
 	await(t, "a pod of the corrected spec", func() error {
 		now := e.podsOf(t, "typo", 1)[0]
 		if now.UID == pod.UID || now.Spec.NodeSelector["corrected"] != "yes" {
@@ -232,4 +226,14 @@ func (e *env) editedWhileAway(t *testing.T) {
 	if len(pod.Spec.NodeSelector) > 0 || pod.Annotations[resources.AnnotationTemplate] != before.Template {
 		t.Errorf("the pod is made from the edit: %v", pod.Spec.NodeSelector)
 	}
+}
+
+// edit changes the spec, whatever the operator writes meanwhile.
+func (e *env) edit(t *testing.T, name string, change func(*v1beta2.EtcdClusterSpec)) *v1beta2.EtcdCluster {
+	t.Helper()
+	object := e.read(t, name)
+	before := object.DeepCopy()
+	change(&object.Spec)
+	must(t, e.Patch(t.Context(), object, client.MergeFrom(before)))
+	return object
 }
