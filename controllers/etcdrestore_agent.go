@@ -43,8 +43,9 @@ func restoreTask(p *restorePass, task agent.Task) agent.Task {
 			Endpoints: memberURLs(p.cluster, listed), Cluster: snapshotCluster(p.cluster),
 			Compress: true, Verify: v1beta2.VerifyChecksum,
 			Shared: true, // it is saved beside the snapshot that is restored, whose ever that is
-			// What is about to be replaced is saved as it is. A stale one is warned of.
-			AcceptStale: true, Revision: p.cluster.Status.Revision, Run: string(o.UID), Again: o.Status.Run.Attempt > 1,
+			// What is about to be replaced is saved as it is, and each try saves it anew: clients may have written since the last
+			// one. A stale one is warned of.
+			AcceptStale: true, Revision: p.cluster.Status.Revision,
 		}
 		return task
 	}

@@ -101,7 +101,7 @@ func observeRestored(ctx context.Context, reader client.Reader, p *restorePass) 
 		seen.Doing = doing.Message
 	}
 	seen.Record = recordOf(&c.Status, string(p.object.UID))
-	p.observed.Saved = p.observed.Saved && (!seen.Held || savedFrom(p.object.Status.SafetySnapshot, c))
+	p.observed.Outdated = p.observed.Saved && seen.Held && !savedFrom(p.object.Status.SafetySnapshot, c)
 	return observeUnsaved(ctx, reader, p)
 }
 

@@ -31,6 +31,9 @@ const (
 // must be theirs. The stream is stale if no member proves that it has a quorum at its back.
 func FromEtcd(config clientv3.Config, expected uint64) Source {
 	return func(ctx context.Context) (*Stream, error) {
+		if len(config.Endpoints) == 0 {
+			return nil, &Error{Reason: v1beta2.ReasonEtcdUnreachable, Message: "no member is known that could be asked"}
+		}
 		members, problem := ask(ctx, config)
 		for _, m := range members {
 			if expected == 0 {

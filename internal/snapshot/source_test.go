@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	clientv3 "go.etcd.io/etcd/client/v3"
+
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/blobstore"
 	"github.com/etcdpilot/etcd-operator/internal/etcd/embedtest"
@@ -118,5 +120,13 @@ func TestAuthentication(t *testing.T) {
 		if left := files(t, path); k.want != "" && len(left) > 0 {
 			t.Errorf("%s: left %v", title, left)
 		}
+	}
+}
+
+// TestNobodyToAsk: where no member is known, nobody says that its data is corrupt.
+func TestNobodyToAsk(t *testing.T) {
+	_, err := FromEtcd(clientv3.Config{}, 0)(t.Context())
+	if reason(err) != v1beta2.ReasonEtcdUnreachable {
+		t.Errorf("got %v", err)
 	}
 }

@@ -2,6 +2,7 @@ package restore
 
 import (
 	"fmt"
+	"slices"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/plan/retry"
@@ -112,9 +113,14 @@ func (o Observed) verifying() Action {
 }
 
 func (o Observed) saving() Action {
+	if r := o.Cluster.Record; r != nil {
+		return o.crossed(*r)
+	}
 	switch {
 	case !o.Cluster.Exists:
 		return CreateCluster{}
+	case o.Outdated:
+		return SaveAgain{}
 	case o.Cluster.Unsaved != "" && !o.Saved && !o.Skip: // its members have stopped: only their volumes can be kept
 		return o.replace(Replace{Unsaved: o.Cluster.Unsaved, Keep: true})
 	case o.ages() && o.Saved:
@@ -125,8 +131,20 @@ func (o Observed) saving() Action {
 		return o.replace(Replace{})
 	case o.Skip:
 		return o.replace(Replace{Unsaved: "spec.safetySnapshot is Skip"})
+	case slices.ContainsFunc(o.Strays, func(p retry.Pod) bool { return p.Leaving(o.Now) }):
+		// It may have the name of the next one, and what it has to say is of before.
+		return Wait{Reason: v1beta2.ReasonWaitingForPods, Message: "waiting until an earlier pod is gone", After: retry.Poll}
 	}
 	return o.start(1)
+}
+
+// crossed is for a restore that went back to saving at the moment that the cluster began with it: the cluster calls it off.
+func (o Observed) crossed(r Record) Action {
+	if r.CalledOff != nil {
+		return o.fail(*r.CalledOff)
+	}
+	return Wait{Reason: v1beta2.ReasonRestoreCalledOff, After: retry.Poll, Message: fmt.Sprintf(
+		"EtcdCluster %s has begun before its data was saved once more, and goes back to what it held", o.Cluster.Name)}
 }
 
 // ages tells whether what is saved now is old by the time that it is replaced: the clients of a paused cluster go on writing.

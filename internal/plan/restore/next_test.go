@@ -285,13 +285,3 @@ func plain(a Action) Action {
 	}
 	return a
 }
-
-// TestSavingPaused: the clients of a paused cluster go on writing, so that it is saved once it is not paused any more.
-func TestSavingPaused(t *testing.T) {
-	paused := func(o *Observed) { o.Cluster.Paused = true }
-	saved := func(o *Observed) { o.Saved = true }
-	table(t, map[string]row{
-		"not saved yet": {saving(paused), Wait{Reason: v1beta2.ReasonPaused}},
-		"saved before":  {saving(both(paused, saved)), SaveAgain{}},
-	})
-}

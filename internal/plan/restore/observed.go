@@ -27,6 +27,8 @@ type Observed struct {
 	Invalid *retry.Problem
 	// Verified is true once a snapshot was chosen, read and checked; Saved once the cluster's data was saved.
 	Verified, Saved bool
+	// Outdated is true if what was saved is of another cluster ID than the cluster has now.
+	Outdated bool
 	// Unfit is why the cluster, as it is now, cannot start from the snapshot that was verified, nil if it can.
 	Unfit *retry.Problem
 	// Of is whose data the snapshot is, in words, if it is another cluster's; empty if it is this one's, or nobody knows.

@@ -1,0 +1,37 @@
+package restore
+
+import (
+	"testing"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/plan/retry"
+)
+
+// TestSavingPaused: the clients of a paused cluster go on writing, so that it is saved once it is not paused any more.
+func TestSavingPaused(t *testing.T) {
+	paused := func(o *Observed) { o.Cluster.Paused = true }
+	saved := func(o *Observed) { o.Saved = true }
+	table(t, map[string]row{
+		"not saved yet": {saving(paused), Wait{Reason: v1beta2.ReasonPaused}},
+		"saved before":  {saving(both(paused, saved)), SaveAgain{}},
+	})
+}
+
+// TestSavingCrossed has what is saved belong to what is replaced, whatever happens between the two.
+func TestSavingCrossed(t *testing.T) {
+	record := func(r Record) func(*Observed) {
+		return func(o *Observed) { o.Cluster.Record, o.Cluster.Held = &r, false }
+	}
+	off := retry.Problem{Reason: v1beta2.ReasonRestoreCalledOff}
+	waits := func(o *Observed) { o.Run = &Run{Attempt: 2, Started: noon, RetryAfter: noon} }
+	table(t, map[string]row{
+		"the cluster has begun with it":  {saving(record(Record{})), Wait{Reason: v1beta2.ReasonRestoreCalledOff}},
+		"and has gone back":              {saving(record(Record{CalledOff: &off})), Fail{Reason: off.Reason}},
+		"it is of another cluster ID":    {saving(func(o *Observed) { o.Saved, o.Outdated = true, true }), SaveAgain{}},
+		"the pod of before is there yet": {saving(func(o *Observed) { o.Strays = []retry.Pod{{Deleting: true, Deadline: noon}} }), Wait{Reason: v1beta2.ReasonWaitingForPods}},
+		"another one has stopped the members between two tries": {
+			saving(both(waits, func(o *Observed) { o.Cluster.Held, o.Cluster.Unsaved, o.Guarded = false, "not saved", true })),
+			Replace{Unsaved: "not saved", Keep: true},
+		},
+	})
+}
