@@ -43,7 +43,7 @@ func TestBadInput(t *testing.T) {
 		{"no-class", v1beta2.ReasonPodCannotStart, "PersistentVolumeClaim", noClass},
 		{"no-image", v1beta2.ReasonPodCannotStart, "nowhere/etcd", v1beta2.EtcdClusterSpec{Size: 1, Repository: "nowhere/etcd"}},
 		{"taken", v1beta2.ReasonNameTaken, "Service taken-client", v1beta2.EtcdClusterSpec{Size: 1}},
-		{"foreign", v1beta2.ReasonVolumesExist, "foreign-0", onVolumes(1)},
+		{"foreign", v1beta2.ReasonForeignVolume, "foreign-0", onVolumes(1)},
 		{"option", v1beta2.ReasonInvalidOption, "etcdEnv[ETCD_DATA_DIR] is set by the operator", v1beta2.EtcdClusterSpec{
 			Size: 1, Pod: &v1beta2.PodPolicy{EtcdEnv: []corev1.EnvVar{{Name: "ETCD_DATA_DIR", Value: "/tmp"}}},
 		}},
