@@ -61,12 +61,19 @@ func run() error {
 	return client.Close()
 }
 
+// A connection that leads to a member whose process is frozen is given up after both together. gRPC pings no more often
+// than every 10 s, whatever it is told (google.golang.org/grpc/internal.KeepaliveMinPingTime).
+const (
+	keepAliveTime    = 10 * time.Second
+	keepAliveTimeout = 2 * time.Second
+)
+
 // connect makes a connection of its own, which the Service may lead to any member.
 func connect(endpoints string) (*clientv3.Client, error) {
 	client, err := clientv3.New(clientv3.Config{
 		Endpoints:            strings.Split(endpoints, ","),
-		DialKeepAliveTime:    2 * time.Second,
-		DialKeepAliveTimeout: 2 * time.Second,
+		DialKeepAliveTime:    keepAliveTime,
+		DialKeepAliveTimeout: keepAliveTimeout,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("connect: %w", err)
