@@ -45,7 +45,9 @@ func (f *folder) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*
 		return nil, fs.ToErrno(err)
 	}
 	out.FromStat(&stat)
-	return f.NewInode(ctx, file, fs.StableAttr{Mode: syscall.S_IFREG, Ino: stat.Ino}), fs.OK
+	// A number of its own: the image's inode number may be that of an image removed before, which the kernel still knows, and
+	// go-fuse would then answer for that one.
+	return f.NewInode(ctx, file, fs.StableAttr{Mode: syscall.S_IFREG}), fs.OK
 }
 
 // image is the file behind one disk.

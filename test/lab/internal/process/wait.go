@@ -33,8 +33,16 @@ func Poll(ctx context.Context, ready func(context.Context) error) error {
 	}
 }
 
+// readyLimit is how long a component may take to answer. The slowest is the API server, which takes seconds on a busy machine.
+const readyLimit = 3 * time.Minute
+
+// errLate says that a component runs and does not answer.
+var errLate = fmt.Errorf("it has run for %s and is not ready", readyLimit)
+
 // WaitReady waits until a component answers, and fails early, with the end of its log, if it dies.
 func (r Record) WaitReady(ctx context.Context, ready func(context.Context) error) error {
+	ctx, stop := context.WithTimeoutCause(ctx, readyLimit, errLate)
+	defer stop()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	err := Poll(ctx, func(ctx context.Context) error {
