@@ -35,6 +35,10 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers"
+	"github.com/etcdpilot/etcd-operator/controllers/etcdbackup"
+	"github.com/etcdpilot/etcd-operator/controllers/etcdcluster"
+	"github.com/etcdpilot/etcd-operator/controllers/etcdrestore"
+	"github.com/etcdpilot/etcd-operator/controllers/operatorcondition"
 	"github.com/etcdpilot/etcd-operator/internal/agent"
 	"github.com/etcdpilot/etcd-operator/internal/etcd"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
@@ -166,26 +170,26 @@ func setup(mgr ctrl.Manager, pool *etcd.Pool, o options) error {
 	if err != nil {
 		return err
 	}
-	if err := (&controllers.EtcdClusterReconciler{
+	if err := (&etcdcluster.EtcdClusterReconciler{
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Recorder: mgr.GetEventRecorder(resources.FieldOwner),
 		Etcd: pool, Clock: clock.RealClock{}, OperatorImage: o.image, AgentEnv: o.agentEnv, OpenShift: openShift,
 		EtcdRepository: o.repository, Concurrency: o.concurrency,
 	}).SetupWithManager(mgr); err != nil {
 		return fmt.Errorf("set the EtcdCluster controller up: %w", err)
 	}
-	if err := (&controllers.EtcdBackupReconciler{
+	if err := (&etcdbackup.EtcdBackupReconciler{
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Recorder: mgr.GetEventRecorder(resources.FieldOwner),
 		Clock: clock.RealClock{}, OperatorImage: o.image, AgentEnv: o.agentEnv, OpenShift: openShift,
 	}).SetupWithManager(mgr); err != nil {
 		return fmt.Errorf("set the EtcdBackup controller up: %w", err)
 	}
-	if err := (&controllers.EtcdRestoreReconciler{
+	if err := (&etcdrestore.EtcdRestoreReconciler{
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Recorder: mgr.GetEventRecorder(resources.FieldOwner),
 		Clock: clock.RealClock{}, OperatorImage: o.image, AgentEnv: o.agentEnv, OpenShift: openShift,
 	}).SetupWithManager(mgr); err != nil {
 		return fmt.Errorf("set the EtcdRestore controller up: %w", err)
 	}
-	if os.Getenv(controllers.OperatorConditionVariable) != "" {
+	if os.Getenv(operatorcondition.OperatorConditionVariable) != "" {
 		if err := setupOperatorCondition(mgr); err != nil {
 			return fmt.Errorf("set the OperatorCondition controller up: %w", err)
 		}
@@ -209,7 +213,7 @@ func setupOperatorCondition(mgr ctrl.Manager) error {
 	if err != nil {
 		return err
 	}
-	return (&controllers.OperatorConditionReconciler{
+	return (&operatorcondition.OperatorConditionReconciler{
 		Client: mgr.GetClient(), Upgradeable: upgradeable, Clock: clock.RealClock{},
 	}).SetupWithManager(mgr)
 }

@@ -18,8 +18,13 @@ import (
 	"sigs.k8s.io/yaml"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/controllers/internal/controllertest"
 	"github.com/etcdpilot/etcd-operator/internal/testenv"
 )
+
+const namespace = "test"
+
+var must, await = controllertest.Must, controllertest.Await
 
 // access is a real API server with the policies of config/default, and users with some of the rights there.
 type access struct {
@@ -32,8 +37,8 @@ type access struct {
 func TestAccess(t *testing.T) {
 	config := testenv.Start(t)
 	a := &access{testenv.Client(t, config), config}
-	installRoles(t, a.Client)
-	install(t, a.Client, "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding")
+	controllertest.InstallRoles(t, a.Client)
+	controllertest.Install(t, a.Client, "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding")
 	must(t, a.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}))
 	editor := []rbacv1.PolicyRule{{
 		APIGroups: []string{v1beta2.GroupVersion.Group}, Resources: []string{"etcdbackups", "etcdrestores"}, Verbs: []string{"*"},
@@ -60,18 +65,6 @@ func TestAccess(t *testing.T) {
 
 func clusters(verbs ...string) rbacv1.PolicyRule {
 	return rbacv1.PolicyRule{APIGroups: []string{v1beta2.GroupVersion.Group}, Resources: []string{"etcdclusters"}, Verbs: verbs}
-}
-
-// install applies the objects of some kinds of config/default.
-func install(t *testing.T, admin client.Client, kinds ...string) {
-	t.Helper()
-	for _, manifest := range testenv.Build(t, "config/default").Resources() {
-		if slices.Contains(kinds, manifest.GetKind()) {
-			object := &unstructured.Unstructured{}
-			must(t, object.UnmarshalJSON([]byte(mustJSON(t, manifest.MarshalJSON))))
-			must(t, admin.Create(t.Context(), object))
-		}
-	}
 }
 
 // allow lets a user do something in the namespace, beside what they may do already.
@@ -243,7 +236,7 @@ func (a *access) status(t *testing.T) {
 
 // operator creates what was admitted from others, and has none of their rights.
 func (a *access) operator(t *testing.T) {
-	own := testenv.Client(t, asOperator(a.config))
+	own := testenv.Client(t, controllertest.AsOperator(a.config))
 	restore := sensitiveField{path: "spec.storage.secret"}.object("EtcdRestore")
 	must(t, own.Create(t.Context(), restore, client.DryRunAll))
 	cluster := sensitiveField{path: "spec.pod.template", resource: "pods"}.object("EtcdCluster")

@@ -1,0 +1,149 @@
+// Package etcdbackup has the backups taken that EtcdBackups ask for.
+package etcdbackup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/controllers/internal/agentpod"
+	"github.com/etcdpilot/etcd-operator/controllers/internal/reconcile"
+	"github.com/etcdpilot/etcd-operator/internal/metrics"
+	"github.com/etcdpilot/etcd-operator/internal/plan/backup"
+)
+
+// +kubebuilder:rbac:groups=etcd.database.coreos.com,resources=etcdbackups,verbs=get;list;watch;patch
+// +kubebuilder:rbac:groups=etcd.database.coreos.com,resources=etcdbackups/status,verbs=update
+// +kubebuilder:rbac:groups=etcd.database.coreos.com,resources=etcdbackups/finalizers,verbs=update
+// +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch;create;delete
+
+// EtcdBackupReconciler has backups taken, by pods that have the storage's credentials: this process never sees them.
+//
+// There is one worker, and it does little, and never waits for a pod: who may write an object next is decided in one place,
+// one after the other.
+type EtcdBackupReconciler struct {
+	// Client reads from the cache and writes.
+	Client client.Client
+	// Live reads from the API server: no change is ever made on a view that may lag.
+	Live client.Reader
+	// Recorder writes events.
+	Recorder events.EventRecorder
+	// Clock tells the time of an observation.
+	Clock clock.PassiveClock
+	// OperatorImage is what the pods run.
+	OperatorImage string
+	// AgentEnv is how the pods reach object storage through a proxy.
+	AgentEnv []corev1.EnvVar
+	// OpenShift leaves the pods' user and group to the namespace.
+	OpenShift bool
+}
+
+// Reconcile takes one step. It is safe to stop at any point: the next pass sees what is there and goes on.
+func (r *EtcdBackupReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+	p, err := r.decide(ctx, req.NamespacedName)
+	switch {
+	case apierrors.IsNotFound(err):
+		metrics.ForgetBackup(req.Namespace, req.Name)
+		return ctrl.Result{}, nil
+	case errors.Is(err, errStale):
+		return ctrl.Result{RequeueAfter: reconcile.NotYet}, nil
+	case err != nil:
+		return ctrl.Result{}, err
+	}
+	return r.finish(ctx, p, r.execute(ctx, p))
+}
+
+// errStale says that the cache does not have the spec yet that a step would be taken on.
+var errStale = errors.New("the cache lags")
+
+// decide decides on the cache, and a second time on live reads if the answer changes anything. An EtcdBackup never takes a
+// step on a spec that the cache does not have: so whoever looks into the cache later, for those that use a storage, finds
+// all of them.
+func (r *EtcdBackupReconciler) decide(ctx context.Context, name types.NamespacedName) (*backupPass, error) {
+	cached, err := r.look(ctx, r.Client, name)
+	if err != nil || !backup.Mutates(cached.action) {
+		return cached, err
+	}
+	live, err := r.look(ctx, r.Live, name)
+	if err == nil && live.object.Generation != cached.object.Generation {
+		err = errStale
+	}
+	return live, err
+}
+
+func (r *EtcdBackupReconciler) look(ctx context.Context, reader client.Reader, name types.NamespacedName) (
+	*backupPass, error,
+) {
+	object := &v1beta2.EtcdBackup{}
+	if err := reader.Get(ctx, name, object); err != nil {
+		return nil, err
+	}
+	p, err := r.observe(ctx, reader, object)
+	if err != nil {
+		return nil, fmt.Errorf("observe: %w", err)
+	}
+	if p.action = backup.Next(p.observed); !starts(p.action) {
+		return p, nil
+	}
+	if p.observed.Ahead, err = r.ahead(ctx, reader, p); err != nil {
+		return nil, fmt.Errorf("observe the storage: %w", err)
+	}
+	p.action = backup.Next(p.observed)
+	return p, nil
+}
+
+// starts tells whether a pod is about to use the storage.
+func starts(a backup.Action) bool {
+	start, ok := a.(backup.Start)
+	return ok && start.Run.Task == backup.TaskBackup
+}
+
+// SetupWithManager registers the reconciler and what wakes it.
+func (r *EtcdBackupReconciler) SetupWithManager(mgr ctrl.Manager) error {
+	return ctrl.NewControllerManagedBy(mgr).
+		Named("etcdbackup").
+		// A pass knows when to look again after what it has written itself.
+		For(&v1beta2.EtcdBackup{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		Owns(&corev1.Pod{}).
+		Watches(&v1beta2.EtcdCluster{}, handler.EnqueueRequestsFromMapFunc(r.backupsOf),
+			builder.WithPredicates(predicate.Funcs{UpdateFunc: cameUp})).
+		WithOptions(controller.Options{MaxConcurrentReconciles: 1}).
+		Complete(r)
+}
+
+// cameUp tells whether a cluster has what a backup may have waited for.
+func cameUp(e event.UpdateEvent) bool {
+	old, isCluster := e.ObjectOld.(*v1beta2.EtcdCluster)
+	now, areClusters := e.ObjectNew.(*v1beta2.EtcdCluster)
+	return isCluster && areClusters &&
+		(old.Status.ClusterID != now.Status.ClusterID || (agentpod.MemberURLs(old, agentpod.Voting) == nil) != (agentpod.MemberURLs(now, agentpod.Voting) == nil))
+}
+
+// backupsOf are the EtcdBackups of a cluster.
+func (r *EtcdBackupReconciler) backupsOf(ctx context.Context, cluster client.Object) []ctrl.Request {
+	list := &v1beta2.EtcdBackupList{}
+	if err := r.Client.List(ctx, list, client.InNamespace(cluster.GetNamespace())); err != nil {
+		return nil // it is the cache's: it fails only when the operator ends
+	}
+	var requests []ctrl.Request
+	for i := range list.Items {
+		if ref := list.Items[i].Spec.EtcdCluster; ref != nil && ref.Name == cluster.GetName() {
+			requests = append(requests, ctrl.Request{NamespacedName: client.ObjectKeyFromObject(&list.Items[i])})
+		}
+	}
+	return requests
+}

@@ -1,0 +1,119 @@
+package etcdbackup
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/controllers/internal/agentpod"
+	"github.com/etcdpilot/etcd-operator/controllers/internal/reconcile"
+	"github.com/etcdpilot/etcd-operator/internal/agent"
+	"github.com/etcdpilot/etcd-operator/internal/plan/backup"
+	"github.com/etcdpilot/etcd-operator/internal/resources"
+	"github.com/etcdpilot/etcd-operator/internal/snapshot"
+)
+
+// execute carries out the one action of this pass. What goes into status takes effect with the status write at its end,
+// which is a compare-and-swap on the version that was read.
+func (r *EtcdBackupReconciler) execute(ctx context.Context, p *backupPass) error {
+	switch a := p.action.(type) {
+	case backup.Guard:
+		return reconcile.SetFinalizer(ctx, r.Client, p.object, v1beta2.FinalizerObjects, controllerutil.AddFinalizer)
+	case backup.Release:
+		return reconcile.SetFinalizer(ctx, r.Client, p.object, v1beta2.FinalizerObjects, controllerutil.RemoveFinalizer)
+	case backup.CreatePod:
+		return r.createPod(ctx, p)
+	case backup.DeletePod:
+		return reconcile.DeleteExact(ctx, r.Client, &corev1.Pod{}, p.object.Namespace, a.Name, a.UID)
+	default:
+		return nil
+	}
+}
+
+// createPod makes the pod of a try. One that Kubernetes does not take is a try that failed.
+func (r *EtcdBackupReconciler) createPod(ctx context.Context, p *backupPass) error {
+	pod, err := r.agentPod(p).Pod()
+	if err != nil {
+		return fmt.Errorf("build the pod: %w", err)
+	}
+	err = r.Client.Create(ctx, pod, client.FieldOwner(resources.FieldOwner))
+	switch {
+	case apierrors.IsAlreadyExists(err):
+		taken, getErr := agentpod.NameTaken(ctx, r.Live, p.object, pod)
+		if getErr != nil {
+			return fmt.Errorf("read Pod %s: %w", pod.Name, getErr)
+		}
+		if taken == nil {
+			return err
+		}
+		p.action = backup.Refused(p.observed, *taken)
+		return nil
+	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) && p.observed.Deleting:
+		// No pod will ever be made there again, and the namespace waits for us.
+		p.action = backup.Release{}
+		return reconcile.SetFinalizer(ctx, r.Client, p.object, v1beta2.FinalizerObjects, controllerutil.RemoveFinalizer)
+	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
+		p.action = backup.Wait{
+			Reason: v1beta2.ReasonTerminating, Message: "the namespace is being deleted", After: reconcile.Heartbeat,
+		}
+		return nil
+	}
+	if refused := agentpod.Refused(err); refused != nil {
+		p.action = backup.Refused(p.observed, *refused)
+		return nil
+	}
+	return err
+}
+
+// agentPod is what the pod of the run's try is made from.
+func (r *EtcdBackupReconciler) agentPod(p *backupPass) resources.AgentPod {
+	b := p.object
+	pod := agentpod.Base(b, "EtcdBackup", resources.LabelBackup)
+	pod.Name, pod.Policy, pod.Image, pod.OpenShift = b.Status.Run.Pod, b.Spec.Pod, r.OperatorImage, r.OpenShift
+	pod.Env = r.AgentEnv
+	pod.Task.Storage, pod.Task.Timeout = p.storage, p.observed.Timeout
+	if p.observed.Run.Task == backup.TaskClean {
+		pod.Task.Clean = &agent.Clean{}
+		return pod
+	}
+	pod.EncryptionSecret, pod.ClientTLSSecret = b.Spec.EncryptionSecret, b.Spec.ClientTLSSecret
+	pod.Task.Encrypted = b.Spec.EncryptionSecret != ""
+	pod.Task.Backup = &agent.Backup{
+		Endpoints: slices.Clone(p.source.endpoints), Cluster: p.source.cluster, TLS: b.Spec.ClientTLSSecret != "",
+		Ancestors: p.source.ancestors, Shared: b.Spec.PrefixPolicy == v1beta2.PrefixShared,
+		LegacyKey: p.key, Periodic: p.observed.Schedule != nil,
+		Compress: compressed(&b.Spec), Verify: b.Spec.Verify,
+		Policy: retention(policyOf(b)),
+		Run:    p.observed.Run.Due.UTC().Format(time.RFC3339), Again: p.observed.Run.Attempt > 1, Revision: p.source.revision,
+	}
+	return pod
+}
+
+// compressed tells whether objects are. Those of coreos/etcd-operator's manifests are what etcd sends unless they say
+// otherwise: others may read them.
+func compressed(spec *v1beta2.EtcdBackupSpec) bool {
+	if spec.Compression == "" {
+		return spec.StorageType == ""
+	}
+	return spec.Compression == v1beta2.CompressionZstd
+}
+
+// retention says which backups are kept.
+func retention(given v1beta2.BackupPolicy) snapshot.Policy {
+	policy := snapshot.Policy{Last: int(given.MaxBackups)}
+	if given.MaxAge != nil {
+		policy.MaxAge = given.MaxAge.Duration
+	}
+	if keep := given.Keep; keep != nil {
+		policy.Hourly, policy.Daily = int(keep.Hourly), int(keep.Daily)
+		policy.Weekly, policy.Monthly = int(keep.Weekly), int(keep.Monthly)
+	}
+	return policy
+}

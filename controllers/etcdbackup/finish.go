@@ -1,0 +1,185 @@
+package etcdbackup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/controllers/internal/reconcile"
+	"github.com/etcdpilot/etcd-operator/internal/agent"
+	"github.com/etcdpilot/etcd-operator/internal/metrics"
+	"github.com/etcdpilot/etcd-operator/internal/plan/backup"
+	"github.com/etcdpilot/etcd-operator/internal/status"
+)
+
+// finish is the only way out of a pass: one status write, the events, and when to look again.
+func (r *EtcdBackupReconciler) finish(ctx context.Context, p *backupPass, err error) (ctrl.Result, error) {
+	if _, gone := p.action.(backup.Release); gone && p.observed.Deleting && err == nil {
+		r.farewell(p)
+		return ctrl.Result{}, nil
+	}
+	if err == nil {
+		err = r.writeBackupStatus(ctx, p, nil)
+	} else if !reconcile.Stale(err) {
+		r.event(p, corev1.EventTypeWarning, v1beta2.ReasonActionFailed, "Act", "%v", err)
+		err = errors.Join(err, r.writeBackupStatus(ctx, p, err))
+	}
+	switch {
+	case reconcile.Stale(err):
+		return reconcile.LookAgain(ctx, err)
+	case err != nil:
+		return ctrl.Result{}, client.IgnoreNotFound(err)
+	}
+	r.tell(ctx, p)
+	return ctrl.Result{RequeueAfter: untilBackup(p)}, nil
+}
+
+// farewell says what became of the objects of an EtcdBackup that goes.
+func (r *EtcdBackupReconciler) farewell(p *backupPass) {
+	if p.observed.Clean && p.observed.Written && p.Result == nil {
+		r.event(p, corev1.EventTypeWarning, v1beta2.ReasonTerminating, "Release",
+			"the namespace is being deleted, so that no pod can delete the objects: they stay in the storage")
+	}
+	metrics.ForgetBackup(p.object.Namespace, p.object.Name)
+}
+
+// untilBackup is the time until the next look. The clock may be set, so that even a long wait is looked at now and then.
+func untilBackup(p *backupPass) time.Duration {
+	switch a := p.action.(type) {
+	case backup.Wait:
+		return a.After
+	case backup.Idle:
+		if a.Next.IsZero() {
+			return 0
+		}
+		return max(min(a.Next.Sub(p.observed.Now), reconcile.Heartbeat), reconcile.Soon)
+	case backup.Blocked:
+		return reconcile.Heartbeat
+	default:
+		return reconcile.Soon
+	}
+}
+
+// writeBackupStatus writes if anything changed. The version that was read must still be the current one.
+func (r *EtcdBackupReconciler) writeBackupStatus(ctx context.Context, p *backupPass, err error) error {
+	b := p.object
+	b.Status = status.Backup(status.BackupInput{
+		Backup: b, Observed: p.observed, Action: p.action, Result: p.Result, Progress: progressOf(p), Err: err,
+	})
+	if equality.Semantic.DeepEqual(p.before, &b.Status) {
+		return nil
+	}
+	return r.Client.Status().Update(ctx, b)
+}
+
+// progressOf tells how far the pod is, if it is at work.
+func progressOf(p *backupPass) *agent.Progress {
+	wait, ok := p.action.(backup.Wait)
+	if !ok || wait.Reason != v1beta2.ReasonBackingUp && wait.Reason != v1beta2.ReasonCleaning {
+		return nil
+	}
+	return p.Progress()
+}
+
+// tell writes the events and the metrics of what has taken effect.
+func (r *EtcdBackupReconciler) tell(ctx context.Context, p *backupPass) {
+	b := p.object
+	switch a := p.action.(type) {
+	case backup.Start:
+		r.event(p, corev1.EventTypeNormal, reasonOf(a.Run.Task), "Start",
+			"try %d, due at %s, begins in pod %s", a.Run.Attempt, a.Run.Due.UTC().Format(time.RFC3339), b.Status.Run.Pod)
+	case backup.Finish:
+		r.tellSuccess(p)
+	case backup.Retry:
+		metrics.BackupFailed(b.Namespace, b.Name, a.Failure.Reason)
+		r.event(p, corev1.EventTypeWarning, a.Failure.Reason, "Retry", "try %d failed, another one follows in %s: %s",
+			p.observed.Run.Attempt, a.After.Sub(p.observed.Now), a.Failure.Message)
+	case backup.GiveUp:
+		metrics.BackupFailed(b.Namespace, b.Name, a.Failure.Reason)
+		r.event(p, corev1.EventTypeWarning, a.Failure.Reason, "GiveUp", "given up after try %d: %s",
+			p.observed.Run.Attempt, a.Failure.Message)
+	case backup.Blocked:
+		if news(p, a.Reason) {
+			r.event(p, corev1.EventTypeWarning, a.Reason, "Wait", "%s", a.Message)
+		}
+	case backup.Wait:
+		if status.Late(p.observed, a) && attempted(b).Reason != reasonIn(p.before.Conditions, v1beta2.ConditionBackedUp) {
+			r.event(p, corev1.EventTypeWarning, a.Reason, "Wait", "no backup was taken when it was due: %s", a.Message)
+		}
+		if news(p, a.Reason) && a.Reason != v1beta2.ReasonWaitingForRetry {
+			r.event(p, corev1.EventTypeNormal, a.Reason, "Wait", "%s", a.Message)
+		}
+	default:
+	}
+	showBackup(b)
+	if backup.Mutates(p.action) {
+		log.FromContext(ctx).Info("acted", "action", fmt.Sprintf("%T", p.action))
+	}
+}
+
+func reasonOf(task backup.Task) string {
+	if task == backup.TaskClean {
+		return v1beta2.ReasonCleaning
+	}
+	return v1beta2.ReasonBackingUp
+}
+
+func (r *EtcdBackupReconciler) tellSuccess(p *backupPass) {
+	b, result := p.object, p.Result
+	metrics.BackupTook(b.Namespace, b.Name, p.observed.Now.Sub(p.observed.Run.Started))
+	done := meta.FindStatusCondition(b.Status.Conditions, v1beta2.ConditionBackedUp)
+	r.event(p, corev1.EventTypeNormal, v1beta2.ReasonBackedUp, "Finish", "%s", done.Message)
+	if len(result.Deleted) > 0 {
+		r.event(p, corev1.EventTypeNormal, v1beta2.ReasonPruned, "Finish",
+			"backupPolicy does not keep these, and they were deleted: %s", strings.Join(result.Deleted, ", "))
+	}
+	for _, warning := range result.Warnings {
+		r.event(p, corev1.EventTypeWarning, v1beta2.ReasonWarning, "Finish", "%s", warning)
+	}
+}
+
+// news tells whether the reason differs from what was said before.
+func news(p *backupPass, reason string) bool {
+	return reasonIn(p.before.Conditions, v1beta2.ConditionProgressing) != reason
+}
+
+// reasonIn is a condition's reason, empty if it is not there.
+func reasonIn(conditions []metav1.Condition, kind string) string {
+	if c := meta.FindStatusCondition(conditions, kind); c != nil {
+		return c.Reason
+	}
+	return ""
+}
+
+func (r *EtcdBackupReconciler) event(p *backupPass, kind, reason, action, format string, args ...any) {
+	reconcile.Emit(r.Recorder, p.object, kind, reason, action, fmt.Sprintf(format, args...))
+}
+
+// showBackup shows in metrics what status says, so that they are there after a restart, too.
+func showBackup(b *v1beta2.EtcdBackup) {
+	last := attempted(b)
+	seen := metrics.BackupSeen{
+		Attempted: last != nil, Succeeded: last != nil && last.Status == metav1.ConditionTrue, Snapshots: b.Status.SnapshotCount,
+	}
+	if t := b.Status.LastSuccessDate; t != nil {
+		seen.LastSuccess = &t.Time
+	}
+	for i, s := range b.Status.Snapshots {
+		seen.Stale = seen.Stale || i == 0 && s.Stale
+		if seen.LastSuccess != nil && s.TakenAt.Time.Equal(*seen.LastSuccess) {
+			seen.Size = s.StoredSize
+		}
+	}
+	metrics.SetBackup(b.Namespace, b.Name, seen)
+}

@@ -1,0 +1,195 @@
+package etcdbackup
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/controllers/internal/agentpod"
+	"github.com/etcdpilot/etcd-operator/internal/plan/backup"
+	"github.com/etcdpilot/etcd-operator/internal/plan/retry"
+	"github.com/etcdpilot/etcd-operator/internal/resources"
+)
+
+// backupPass is what one reconciliation has read and decided.
+type backupPass struct {
+	object *v1beta2.EtcdBackup
+	// before is the status as it was read.
+	before   *v1beta2.EtcdBackupStatus
+	observed backup.Observed
+	action   backup.Action
+	// storage is where to, and key what names begin with there, as coreos/etcd-operator has it.
+	storage v1beta2.Storage
+	key     string
+	source  source
+	agentpod.Pods
+}
+
+// observe reads everything a decision may depend on, but for others on the same storage.
+func (r *EtcdBackupReconciler) observe(ctx context.Context, reader client.Reader, b *v1beta2.EtcdBackup) (
+	*backupPass, error,
+) {
+	p := &backupPass{object: b, before: b.Status.DeepCopy()}
+	p.observed = backup.Observed{
+		Now: r.Clock.Now(), Created: b.CreationTimestamp.Time, Deleting: !b.DeletionTimestamp.IsZero(),
+		Suspended: b.Spec.Suspend, Timeout: timeoutOf(b),
+		Clean:   b.Spec.DeletionPolicy == v1beta2.DeletionDelete,
+		Guarded: controllerutil.ContainsFinalizer(b, v1beta2.FinalizerObjects),
+		Written: b.Status.Run != nil || attempted(b) != nil,
+		Done:    once(b) && done(b), Run: backupRunOf(b),
+	}
+	if b.Status.LastDue != nil {
+		p.observed.LastDue = b.Status.LastDue.Time
+	}
+	if err := r.observeSpec(ctx, reader, p); err != nil {
+		return nil, err
+	}
+	return p, observeBackupPods(ctx, reader, p)
+}
+
+// observeSpec finds out whether the spec can be carried out.
+func (r *EtcdBackupReconciler) observeSpec(ctx context.Context, reader client.Reader, p *backupPass) error {
+	o := &p.observed
+	var err error
+	p.storage, p.key, err = resources.StorageOf(p.object.Spec.Storage, p.object.Spec.StorageType, p.object.Spec.BackupStorage)
+	if err != nil {
+		o.Problem = &retry.Problem{
+			Reason: v1beta2.ReasonStorageMisconfigured, Message: fmt.Sprintf("%s: %v", storageField(p.object), err),
+		}
+	}
+	if o.Problem == nil {
+		o.Problem = agentpod.Reserved(p.object.Spec.Pod)
+	}
+	if o.Deleting || o.Problem != nil {
+		return nil
+	}
+	o.Schedule, o.Problem = backup.ParseSchedule(p.object.Spec.Schedule, p.object.Spec.TimeZone, interval(p.object), o.Now)
+	if o.Problem != nil {
+		return nil
+	}
+	p.source, o.Problem, err = sourceOf(ctx, reader, p.object)
+	return err
+}
+
+// storageField names the field that says where to.
+func storageField(b *v1beta2.EtcdBackup) string {
+	if b.Spec.Storage != nil {
+		return "spec.storage"
+	}
+	return "spec.storageType and its stanza"
+}
+
+func policyOf(b *v1beta2.EtcdBackup) v1beta2.BackupPolicy {
+	if b.Spec.BackupPolicy == nil {
+		return v1beta2.BackupPolicy{}
+	}
+	return *b.Spec.BackupPolicy
+}
+
+func interval(b *v1beta2.EtcdBackup) time.Duration {
+	return time.Duration(policyOf(b).BackupIntervalInSecond) * time.Second
+}
+
+// cleanTimeout is how long one try to delete all objects may take. What it has deleted by then is gone for good.
+const cleanTimeout = time.Hour
+
+// timeoutOf is how long a try may take: what coreos/etcd-operator gave it, if it is described in its way.
+func timeoutOf(b *v1beta2.EtcdBackup) time.Duration {
+	given := time.Duration(policyOf(b).TimeoutInSecond) * time.Second
+	switch {
+	case b.Status.Run != nil && b.Status.Run.Task == v1beta2.BackupTaskClean:
+		return cleanTimeout
+	case b.Spec.Storage == nil:
+		return cmp.Or(given, time.Minute)
+	}
+	return cmp.Or(given, time.Hour)
+}
+
+// once tells whether one backup only is asked for.
+func once(b *v1beta2.EtcdBackup) bool { return b.Spec.Schedule == "" && interval(b) == 0 }
+
+// done tells whether a backup was taken, or was given up with the spec as it is now.
+func done(b *v1beta2.EtcdBackup) bool {
+	last := attempted(b)
+	return b.Status.Run == nil &&
+		(b.Status.Succeeded || last != nil && b.Status.LastDue != nil && last.ObservedGeneration == b.Generation)
+}
+
+// attempted tells how the last try went, nil if none is over.
+func attempted(b *v1beta2.EtcdBackup) *metav1.Condition {
+	c := meta.FindStatusCondition(b.Status.Conditions, v1beta2.ConditionBackedUp)
+	if c == nil || c.Status == metav1.ConditionUnknown {
+		return nil
+	}
+	return c
+}
+
+func backupRunOf(b *v1beta2.EtcdBackup) *backup.Run {
+	run := b.Status.Run
+	if run == nil {
+		return nil
+	}
+	seen := &backup.Run{
+		Task: backup.Task(run.Task), Due: run.Due.Time, Attempt: int(run.Attempt), Started: run.Started.Time,
+		Made: run.Step != "",
+	}
+	if run.RetryAfter != nil {
+		seen.RetryAfter = run.RetryAfter.Time
+	}
+	if run.Began != nil {
+		seen.Began = run.Began.Time
+	}
+	return seen
+}
+
+// observeBackupPods reads the pods. If the spec has changed since one was made, another try may well go better.
+func observeBackupPods(ctx context.Context, reader client.Reader, p *backupPass) (err error) {
+	var task *v1beta2.AgentRun
+	run := p.object.Status.Run
+	if run != nil {
+		task = &run.AgentRun
+	}
+	p.Pods, err = agentpod.Observe(ctx, reader, p.object, resources.LabelBackup, task)
+	p.observed.Pod, p.observed.Strays = p.Seen, p.Strays
+	if p.Seen != nil && p.Seen.Result != nil && run.Generation != p.object.Generation {
+		p.Seen.Result.Hopeless = false
+	}
+	return err
+}
+
+// ahead names an EtcdBackup of the namespace that is at work where this one would be.
+func (r *EtcdBackupReconciler) ahead(ctx context.Context, reader client.Reader, p *backupPass) (string, error) {
+	own := backup.PlaceOf(p.storage, p.key)
+	if !own.Shared() {
+		return "", nil
+	}
+	all := &v1beta2.EtcdBackupList{}
+	if err := r.Client.List(ctx, all, client.InNamespace(p.object.Namespace), client.UnsafeDisableDeepCopy); err != nil {
+		return "", err
+	}
+	for i := range all.Items {
+		other := &all.Items[i]
+		storage, key, err := resources.StorageOf(other.Spec.Storage, other.Spec.StorageType, other.Spec.BackupStorage)
+		if err != nil || other.UID == p.object.UID || !own.Overlaps(backup.PlaceOf(storage, key)) {
+			continue
+		}
+		fresh := &v1beta2.EtcdBackup{}
+		if err := reader.Get(ctx, client.ObjectKeyFromObject(other), fresh); err != nil {
+			if client.IgnoreNotFound(err) == nil {
+				continue
+			}
+			return "", err
+		}
+		if backupRunOf(fresh).Holds(p.observed.Now) {
+			return fresh.Name, nil
+		}
+	}
+	return "", nil
+}

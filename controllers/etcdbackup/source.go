@@ -1,0 +1,73 @@
+package etcdbackup
+
+import (
+	"context"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/controllers/internal/agentpod"
+	"github.com/etcdpilot/etcd-operator/internal/plan/retry"
+	"github.com/etcdpilot/etcd-operator/internal/snapshot"
+)
+
+// source is the etcd that is backed up.
+type source struct {
+	endpoints []string
+	cluster   snapshot.Cluster
+	// ancestors are clusters that it descends from.
+	ancestors []string
+	// revision is one that it has had.
+	revision int64
+}
+
+// sourceOf finds the members of the cluster that is to be backed up. Whether they answer is for the pod to see: one that
+// does is enough; one without a quorum gives a stale snapshot.
+func sourceOf(ctx context.Context, reader client.Reader, b *v1beta2.EtcdBackup) (source, *retry.Problem, error) {
+	ref := b.Spec.EtcdCluster
+	if ref == nil {
+		return source{endpoints: b.Spec.EtcdEndpoints}, nil, nil
+	}
+	c := &v1beta2.EtcdCluster{}
+	err := reader.Get(ctx, client.ObjectKey{Namespace: b.Namespace, Name: ref.Name}, c)
+	switch {
+	case apierrors.IsNotFound(err):
+		return source{}, &retry.Problem{
+			Reason: v1beta2.ReasonClusterMissing,
+			Message: fmt.Sprintf("spec.etcdCluster: there is no EtcdCluster %s in namespace %s: create it, or correct the name",
+				ref.Name, b.Namespace),
+		}, nil
+	case err != nil:
+		return source{}, nil, fmt.Errorf("read EtcdCluster %s: %w", ref.Name, err)
+	// One that has been up goes on without TLS: it is cared for as its last good spec asks.
+	case c.Status.ClusterID == "" && c.Spec.TLS != nil && c.Spec.TLS.Static != nil:
+		return source{}, &retry.Problem{
+			Reason: v1beta2.ReasonTLSNotSupported,
+			Message: fmt.Sprintf("EtcdCluster %s does not start, for this release does not carry its spec.TLS.static out: "+
+				"remove that there", c.Name),
+		}, nil
+	case blockedBy(c, v1beta2.ReasonLegacyMembers):
+		return source{}, &retry.Problem{
+			Reason: v1beta2.ReasonWaitingForCluster,
+			Message: fmt.Sprintf("spec.etcdCluster: coreos/etcd-operator has made the members of EtcdCluster %s: "+
+				"give their URLs in spec.etcdEndpoints instead", c.Name),
+		}, nil
+	case c.Status.ClusterID == "" || len(agentpod.MemberURLs(c, agentpod.Voting)) == 0:
+		return source{}, &retry.Problem{
+			Reason:  v1beta2.ReasonWaitingForCluster,
+			Message: fmt.Sprintf("EtcdCluster %s has not been up yet: the backup is taken once it is", c.Name),
+		}, nil
+	}
+	return source{
+		endpoints: agentpod.MemberURLs(c, agentpod.Voting), cluster: agentpod.SnapshotCluster(c), ancestors: agentpod.Ancestors(c), revision: c.Status.Revision,
+	}, nil, nil
+}
+
+// blockedBy tells whether that is why a cluster does not go on.
+func blockedBy(c *v1beta2.EtcdCluster, reason string) bool {
+	doing := meta.FindStatusCondition(c.Status.Conditions, v1beta2.ConditionProgressing)
+	return doing != nil && doing.Reason == reason
+}

@@ -1,0 +1,159 @@
+// Package etcdcluster brings etcd clusters to what their EtcdClusters ask for.
+package etcdcluster
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/etcd"
+	"github.com/etcdpilot/etcd-operator/internal/plan"
+	"github.com/etcdpilot/etcd-operator/internal/resources"
+)
+
+// +kubebuilder:rbac:groups=etcd.database.coreos.com,resources=etcdclusters,verbs=get;list;watch
+// +kubebuilder:rbac:groups=etcd.database.coreos.com,resources=etcdclusters/status,verbs=update
+// +kubebuilder:rbac:groups=etcd.database.coreos.com,resources=etcdclusters/finalizers,verbs=update
+// +kubebuilder:rbac:groups=etcd.database.coreos.com,resources=etcdrestores,verbs=get;list;watch;create
+// +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups="",resources=persistentvolumeclaims,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups="",resources=services,verbs=get;list;watch;create;patch
+// +kubebuilder:rbac:groups=policy,resources=poddisruptionbudgets,verbs=get;list;watch;create;patch
+// +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
+
+// EtcdClusterReconciler brings etcd clusters to what their specs ask for: observe, plan, one action, status.
+type EtcdClusterReconciler struct {
+	// Client reads from the cache and writes.
+	Client client.Client
+	// Live reads from the API server: no change is ever made on a view that may lag.
+	Live client.Reader
+	// Recorder writes events.
+	Recorder events.EventRecorder
+	// Etcd talks to the members.
+	Etcd *etcd.Pool
+	// Clock tells the time of an observation.
+	Clock clock.PassiveClock
+	// OperatorImage holds member-run.
+	OperatorImage string
+	// EtcdRepository is where etcd's images come from when a spec does not say; empty for the built-in one.
+	EtcdRepository string
+	// AgentEnv is how agents reach object storage through a proxy. etcd is not given it: members are reached directly.
+	AgentEnv []corev1.EnvVar
+	// OpenShift leaves the members' user and group to the namespace.
+	OpenShift bool
+	// Concurrency is how many clusters are looked after at the same time, at least 1.
+	Concurrency int
+}
+
+// Reconcile takes one step. It is safe to stop at any point: the next pass sees what is there and goes on.
+func (r *EtcdClusterReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+	p, err := r.decide(ctx, req.NamespacedName)
+	if apierrors.IsNotFound(err) {
+		r.Etcd.Forget(req.String())
+		return ctrl.Result{}, nil
+	}
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	if err = r.applyServices(ctx, p); err == nil {
+		err = r.execute(ctx, p)
+	}
+	return r.finish(ctx, p, err)
+}
+
+// pass is what one reconciliation has read and decided.
+type pass struct {
+	cluster *v1beta2.EtcdCluster
+	// before is the status as it was read.
+	before   *v1beta2.EtcdClusterStatus
+	observed plan.Observed
+	action   plan.Action
+	services map[string]*corev1.Service
+	pods     map[string]*corev1.Pod
+	claims   map[string]*corev1.PersistentVolumeClaim
+	// revision is the spec's.
+	revision resources.Revision
+	// former is the cluster with the spec before an update that is under way, and formerTemplate that spec's revision; nil
+	// and empty if none is, or if it leaves the pods' template alone.
+	former         *v1beta2.EtcdCluster
+	formerTemplate string
+	// restore is the EtcdRestore that is to be carried out, or that the cluster is to start from; nil if there is none.
+	restore *v1beta2.EtcdRestore
+	// badService says which Service Kubernetes does not take, and why; empty if it takes all.
+	badService string
+	// session reaches the members that answered.
+	session *etcd.Session
+}
+
+// decide plans on the cache. An answer that changes anything is planned again on live reads, so that an idle cluster
+// costs the API server nothing and no change is made on a stale view.
+func (r *EtcdClusterReconciler) decide(ctx context.Context, name types.NamespacedName) (*pass, error) {
+	var p *pass
+	for _, reader := range []client.Reader{r.Client, r.Live} {
+		cluster := &v1beta2.EtcdCluster{}
+		if err := reader.Get(ctx, name, cluster); err != nil {
+			return nil, err
+		}
+		var err error
+		if p, err = r.observe(ctx, reader, cluster); err != nil {
+			return nil, fmt.Errorf("observe: %w", err)
+		}
+		if p.action = plan.Next(p.observed); !plan.Mutates(p.action) {
+			break
+		}
+	}
+	return p, nil
+}
+
+// SetupWithManager registers the reconciler and what wakes it.
+func (r *EtcdClusterReconciler) SetupWithManager(mgr ctrl.Manager) error {
+	return ctrl.NewControllerManagedBy(mgr).
+		Named("etcdcluster").
+		For(&v1beta2.EtcdCluster{}).
+		Watches(&corev1.Pod{}, podEvents(handler.EnqueueRequestsFromMapFunc(clustersOf))).
+		Owns(&corev1.Service{}).
+		Owns(&policyv1.PodDisruptionBudget{}).
+		Watches(&v1beta2.EtcdRestore{}, handler.EnqueueRequestsFromMapFunc(clusterRestored)).
+		// Volumes that are to outlive their cluster have no owner: the label leads to it.
+		Watches(&corev1.PersistentVolumeClaim{}, handler.EnqueueRequestsFromMapFunc(clusterOf)).
+		WithEventFilter(predicate.Funcs{UpdateFunc: changed}).
+		WithOptions(controller.Options{MaxConcurrentReconciles: max(r.Concurrency, 1)}).
+		Complete(r)
+}
+
+// clustersOf leads from a pod to the cluster that it says it belongs to, by its labels, and to its owner's: a stranger has the
+// one without the other, and so has a pod whose labels somebody has removed.
+func clustersOf(ctx context.Context, o client.Object) []ctrl.Request {
+	requests := clusterOf(ctx, o)
+	owner := metav1.GetControllerOf(o)
+	if owner == nil || owner.Kind != "EtcdCluster" {
+		return requests
+	}
+	owned := ctrl.Request{NamespacedName: types.NamespacedName{Namespace: o.GetNamespace(), Name: owner.Name}}
+	if slices.Contains(requests, owned) {
+		return requests
+	}
+	return append(requests, owned)
+}
+
+func clusterOf(_ context.Context, o client.Object) []ctrl.Request {
+	name, ok := o.GetLabels()[resources.LabelCluster]
+	if !ok || o.GetLabels()[resources.LabelApp] != resources.AppValue {
+		return nil
+	}
+	return []ctrl.Request{{NamespacedName: types.NamespacedName{Namespace: o.GetNamespace(), Name: name}}}
+}

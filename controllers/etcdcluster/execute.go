@@ -1,0 +1,278 @@
+package etcdcluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/controllers/internal/reconcile"
+	"github.com/etcdpilot/etcd-operator/internal/member"
+	"github.com/etcdpilot/etcd-operator/internal/plan"
+	"github.com/etcdpilot/etcd-operator/internal/resources"
+)
+
+// execute carries out the one action of this pass. What goes into status takes effect with the status write at its end,
+// which is a compare-and-swap on the version that was read.
+func (r *EtcdClusterReconciler) execute(ctx context.Context, p *pass) error {
+	switch a := p.action.(type) {
+	case plan.Idle, plan.Wait, plan.Blocked:
+		return nil
+	case plan.CommitBootstrap:
+		r.commitBootstrap(p, a)
+		return nil
+	case plan.CreateRestore:
+		return r.createRestore(ctx, p, a)
+	case plan.CommitVoters: // the status write at the end of the pass is all there is to it
+		return nil
+	case plan.CallOff:
+		r.callOff(p, a)
+		return nil
+	case plan.Latch:
+		latch(p, a)
+		return nil
+	case plan.Adopt:
+		return r.adopt(ctx, p, a)
+	case plan.CreateVolumes:
+		return r.createVolumes(ctx, p, a)
+	case plan.CreatePods:
+		return r.createPods(ctx, p, a)
+	case plan.WritePermits:
+		return r.writePermits(ctx, p, a)
+	case plan.Serve:
+		return r.serve(ctx, p, a)
+	case plan.Unserve:
+		return r.unserve(ctx, p, a)
+	case plan.SetBudget:
+		return r.apply(ctx, resources.Budget(p.cluster, a.MinAvailable))
+	case plan.DeletePod:
+		return r.delete(ctx, p, &corev1.Pod{}, a.Name, a.UID)
+	case plan.DeleteVolume:
+		return r.delete(ctx, p, &corev1.PersistentVolumeClaim{}, a.Name, a.UID)
+	default:
+		return r.update(ctx, p, a)
+	}
+}
+
+// update brings what is there to what the spec asks for.
+func (r *EtcdClusterReconciler) update(ctx context.Context, p *pass, action plan.Action) error {
+	switch a := action.(type) {
+	case plan.SetMetadata:
+		return r.setMetadata(ctx, p, a)
+	case plan.Resize:
+		return r.resize(ctx, p, a)
+	case plan.SetImage:
+		return r.setImage(ctx, p, a)
+	case plan.Recreate:
+		return r.recreate(ctx, p, a)
+	case plan.Expand:
+		return r.expand(ctx, p, a)
+	case plan.PullImages:
+		return r.pullImages(ctx, p, a)
+	case plan.EndPull:
+		return r.delete(ctx, p, &corev1.Pod{}, a.Name, a.UID)
+	default:
+		return change(ctx, p, a)
+	}
+}
+
+// change makes a call to etcd.
+func change(ctx context.Context, p *pass, action plan.Action) error {
+	s := p.session
+	switch a := action.(type) {
+	case plan.AddLearner:
+		return s.AddLearner(ctx, a.PeerURL)
+	case plan.Promote:
+		return s.Promote(ctx, a.ID)
+	case plan.MoveLeader:
+		return moveLeader(ctx, p, a)
+	case plan.RemoveMember:
+		return s.Remove(ctx, a.ID)
+	case plan.EnableDowngrade:
+		return s.EnableDowngrade(ctx, a.Version)
+	case plan.CancelDowngrade:
+		if a.Snapshot {
+			p.cluster.Status.SnapshotDue = false
+		}
+		return s.CancelDowngrade(ctx)
+	default:
+		return fmt.Errorf("action %T is not known", action)
+	}
+}
+
+// moveLeader notes a move that a disk is the reason of: the next one has to wait.
+func moveLeader(ctx context.Context, p *pass, a plan.MoveLeader) error {
+	err := p.session.MoveLeader(ctx, a.From, a.To)
+	if err == nil && a.Slow != "" {
+		p.cluster.Status.LeaderMoved = &v1beta2.LeaderMoved{Member: a.Slow, Time: metav1.NewTime(p.observed.Now)}
+	}
+	return err
+}
+
+// latch records what answered, not what the spec asks for by now.
+func latch(p *pass, a plan.Latch) {
+	s := &p.cluster.Status
+	s.ClusterID, s.Former = formatID(a.ClusterID), nil
+	keep(s, a.Kept, p.claims)
+	for _, answer := range p.observed.Etcd.Answers {
+		if answer.ClusterID == a.ClusterID {
+			s.CurrentVersion = answer.Version
+			return
+		}
+	}
+}
+
+// errNameTaken says that an object of somebody else has a name that the cluster needs.
+var errNameTaken = errors.New("the name is taken")
+
+func (r *EtcdClusterReconciler) createVolumes(ctx context.Context, p *pass, a plan.CreateVolumes) error {
+	for _, name := range a.Names {
+		claim := resources.Volume(p.cluster, name, a.Incarnation)
+		if err := r.create(ctx, p, claim); err != nil {
+			return fmt.Errorf("create PersistentVolumeClaim %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+func (r *EtcdClusterReconciler) createPods(ctx context.Context, p *pass, a plan.CreatePods) error {
+	for _, n := range a.Pods {
+		spec := p.cluster
+		if n.Former {
+			spec = p.former
+		}
+		pod, err := resources.Pod(spec, n.Name, n.Incarnation, permitFor(n.Permit), r.optionsFor(n))
+		if err == nil && n.Restores {
+			err = r.addRestore(p, pod)
+		}
+		if err != nil {
+			return err
+		}
+		if err := r.create(ctx, p, pod); err != nil {
+			return fmt.Errorf("create Pod %s: %w", n.Name, err)
+		}
+	}
+	return nil
+}
+
+// create never takes "already exists" for success: either the view was stale, and the next pass sees the object, or the
+// object is somebody else's, or its labels were removed by hand and it cannot be found any more.
+func (r *EtcdClusterReconciler) create(ctx context.Context, p *pass, o client.Object) error {
+	kind, labels := fmt.Sprintf("%T", o), o.GetLabels()
+	err := r.Client.Create(ctx, o, client.FieldOwner(resources.FieldOwner))
+	if !apierrors.IsAlreadyExists(err) {
+		return err
+	}
+	if getErr := r.Live.Get(ctx, client.ObjectKeyFromObject(o), o); getErr != nil {
+		return getErr
+	}
+	if conflict := conflictOf(kind, o, p.cluster); conflict != nil && !conflict.Leaving {
+		return fmt.Errorf("%w: %s belongs to %s: delete it or give this cluster another name",
+			errNameTaken, o.GetName(), conflict.Owner)
+	}
+	if patchErr := r.patch(ctx, o, o.GetUID(), map[string]any{"labels": labels}); patchErr != nil {
+		return patchErr
+	}
+	return err
+}
+
+// writePermits marks the volume as used before the permit lets anybody write to it.
+func (r *EtcdClusterReconciler) writePermits(ctx context.Context, p *pass, a plan.WritePermits) error {
+	for _, w := range a.Permits {
+		if claim, ok := p.claims[w.Pod]; ok && resources.PodPersistent(p.pods[w.Pod]) {
+			born := map[string]any{
+				resources.AnnotationVolumeUID: string(claim.UID),
+				resources.AnnotationClusterID: formatID(w.Permit.ClusterID),
+				resources.AnnotationMemberID:  formatID(w.Permit.MemberID),
+				resources.AnnotationVersion:   versionOf(p, w.Pod),
+				resources.AnnotationTemplate:  p.pods[w.Pod].Annotations[resources.AnnotationTemplate],
+			}
+			if err := r.patch(ctx, claim, claim.UID, map[string]any{"annotations": born}); err != nil {
+				return fmt.Errorf("mark volume %s: %w", w.Pod, err)
+			}
+		}
+		text, err := permitFor(&w.Permit).Encode()
+		if err != nil {
+			return err
+		}
+		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: p.cluster.Namespace, Name: w.Pod}}
+		note := map[string]any{member.PermitAnnotation: text}
+		if p.pods[w.Pod].Annotations[resources.AnnotationPermitted] == "" {
+			note[resources.AnnotationPermitted] = r.Clock.Now().Format(time.RFC3339Nano)
+		}
+		meta := map[string]any{"annotations": note}
+		if err := r.patch(ctx, pod, types.UID(w.UID), meta); err != nil {
+			return fmt.Errorf("write the permit of %s: %w", w.Pod, err)
+		}
+	}
+	return nil
+}
+
+func (r *EtcdClusterReconciler) serve(ctx context.Context, p *pass, a plan.Serve) error {
+	for _, seen := range p.observed.Pods {
+		for _, name := range a.Pods {
+			if seen.Name != name {
+				continue
+			}
+			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: p.cluster.Namespace, Name: name}}
+			meta := map[string]any{"labels": map[string]any{resources.LabelServing: "true"}}
+			if err := r.patch(ctx, pod, types.UID(seen.UID), meta); err != nil {
+				return fmt.Errorf("label Pod %s: %w", name, err)
+			}
+		}
+	}
+	return nil
+}
+
+func (r *EtcdClusterReconciler) unserve(ctx context.Context, p *pass, a plan.Unserve) error {
+	meta := map[string]any{
+		"labels":      map[string]any{resources.LabelServing: nil},
+		"annotations": map[string]any{resources.AnnotationUnserved: r.Clock.Now().Format(time.RFC3339Nano)},
+	}
+	if err := r.patch(ctx, p.pods[a.Pod], types.UID(a.UID), meta); err != nil {
+		return fmt.Errorf("take the label off Pod %s: %w", a.Pod, err)
+	}
+	return nil
+}
+
+// adopt makes retained volumes this cluster's own, and latches their cluster ID. Their data goes on with the version
+// that wrote it.
+func (r *EtcdClusterReconciler) adopt(ctx context.Context, p *pass, a plan.Adopt) error {
+	for _, name := range a.Volumes {
+		claim := p.claims[name]
+		meta := map[string]any{
+			"annotations": map[string]any{
+				resources.AnnotationClusterUID: string(p.cluster.UID), resources.AnnotationVolumeUID: string(claim.UID),
+			},
+			"ownerReferences": resources.VolumeOwners(p.cluster),
+		}
+		if err := r.patch(ctx, claim, claim.UID, meta); err != nil {
+			return fmt.Errorf("adopt volume %s: %w", name, err)
+		}
+		if v := claim.Annotations[resources.AnnotationVersion]; v != "" {
+			p.cluster.Status.CurrentVersion = v
+		}
+	}
+	p.cluster.Status.ClusterID = formatID(a.ClusterID)
+	return nil
+}
+
+// patch merges metadata into exactly the object with that UID: another one of the same name is a conflict.
+func (r *EtcdClusterReconciler) patch(ctx context.Context, o client.Object, uid types.UID, meta map[string]any) error {
+	body, err := encodePatch(uid, meta, nil)
+	if err != nil {
+		return err
+	}
+	return r.Client.Patch(ctx, o, client.RawPatch(types.MergePatchType, body), client.FieldOwner(resources.FieldOwner))
+}
+
+func (r *EtcdClusterReconciler) delete(ctx context.Context, p *pass, o client.Object, name, uid string) error {
+	return reconcile.DeleteExact(ctx, r.Client, o, p.cluster.Namespace, name, uid)
+}

@@ -1,0 +1,189 @@
+package etcdcluster
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/etcdpilot/etcd-operator/internal/plan"
+	"github.com/etcdpilot/etcd-operator/internal/resources"
+	"github.com/etcdpilot/etcd-operator/internal/version"
+)
+
+// +kubebuilder:rbac:groups="",resources=pods/resize,verbs=patch
+
+func (r *EtcdClusterReconciler) setMetadata(ctx context.Context, p *pass, a plan.SetMetadata) error {
+	pod := p.pods[a.Name]
+	if err := r.patch(ctx, pod, types.UID(a.UID), p.revision.MetadataPatch(pod)); err != nil {
+		return fmt.Errorf("change the labels and annotations of Pod %s: %w", a.Name, err)
+	}
+	return nil
+}
+
+// resize changes a running pod's resources. What Kubernetes refuses, such as another quality of service class, is noted on
+// the pod, so that the planner makes a new one.
+func (r *EtcdClusterReconciler) resize(ctx context.Context, p *pass, a plan.Resize) error {
+	wanted, err := resources.Pod(p.cluster, a.Name, 0, nil, r.podOptions())
+	if err != nil {
+		return err
+	}
+	pod, note := p.pods[a.Name], resources.AnnotationResources
+	body, err := encodePatch(types.UID(a.UID), nil, map[string]any{"spec": map[string]any{"containers": []any{map[string]any{
+		"name": resources.EtcdContainer, "resources": resourcesPatch(pod, resources.EtcdOf(wanted).Resources),
+	}}}})
+	if err != nil {
+		return err
+	}
+	err = r.Client.SubResource("resize").Patch(ctx, pod.DeepCopy(), client.RawPatch(types.StrategicMergePatchType, body))
+	if refusedForGood(err) || apierrors.IsNotFound(err) {
+		note, err = resources.AnnotationFixed, nil
+	}
+	if err != nil {
+		return fmt.Errorf("resize Pod %s: %w", a.Name, err)
+	}
+	meta := map[string]any{"annotations": map[string]any{note: p.revision.Resources}}
+	return r.patch(ctx, pod, types.UID(a.UID), meta)
+}
+
+// resourcesPatch sets what is wanted, and removes what is there besides.
+func resourcesPatch(pod *corev1.Pod, want corev1.ResourceRequirements) map[string]any {
+	have := resources.EtcdOf(pod).Resources
+	return map[string]any{"requests": listPatch(have.Requests, want.Requests), "limits": listPatch(have.Limits, want.Limits)}
+}
+
+func listPatch(have, want corev1.ResourceList) map[string]any {
+	patch := map[string]any{}
+	for name := range have {
+		patch[string(name)] = nil
+	}
+	for name, quantity := range want {
+		patch[string(name)] = quantity.String()
+	}
+	return patch
+}
+
+// setImage notes the container that has to end before the member counts again. A container that has ended since it was
+// seen makes the change a conflict: look again.
+func (r *EtcdClusterReconciler) setImage(ctx context.Context, p *pass, a plan.SetImage) error {
+	if err := r.markVolume(ctx, p, a.Name, map[string]any{resources.AnnotationVersion: a.Version}); err != nil {
+		return err
+	}
+	pod := p.pods[a.Name]
+	body, err := encodePatch(types.UID(a.UID), map[string]any{
+		"resourceVersion": pod.ResourceVersion,
+		"annotations":     map[string]any{resources.AnnotationReplaced: containerOf(pod).ContainerID},
+	}, map[string]any{"spec": map[string]any{"containers": []any{map[string]any{
+		"name": resources.EtcdContainer, "image": p.observed.Cluster.Image(a.Version),
+	}}}})
+	if err != nil {
+		return err
+	}
+	patch := client.RawPatch(types.StrategicMergePatchType, body)
+	if err := r.Client.Patch(ctx, pod.DeepCopy(), patch, client.FieldOwner(resources.FieldOwner)); err != nil {
+		return fmt.Errorf("change the image of Pod %s: %w", a.Name, err)
+	}
+	return nil
+}
+
+// recreate deletes a pod that will be made again, unless the API server would refuse the new one: then the old one stays.
+func (r *EtcdClusterReconciler) recreate(ctx context.Context, p *pass, a plan.Recreate) error {
+	again := plan.NewPod{Name: a.Name, Version: a.Version, Persistent: true}
+	pod, err := resources.Pod(p.cluster, a.Name, 0, nil, r.optionsFor(again))
+	if err != nil {
+		return err
+	}
+	pod.Name += "-try"
+	err = r.Client.Create(ctx, pod, client.DryRunAll)
+	if refusedForGood(err) && !strings.Contains(err.Error(), "exceeded quota") { // there is room once the old pod is gone
+		return fmt.Errorf("pod %s stays as it is, for one as the spec asks is refused: %w", a.Name, err)
+	}
+	marks := map[string]any{
+		resources.AnnotationVersion: a.Version, resources.AnnotationTemplate: p.revision.Template,
+	}
+	if err := r.markVolume(ctx, p, a.Name, marks); err != nil {
+		return err
+	}
+	return r.delete(ctx, p, &corev1.Pod{}, a.Name, a.UID)
+}
+
+// refusedForGood tells whether the API server will never do what was asked.
+func refusedForGood(err error) bool { return apierrors.IsInvalid(err) || apierrors.IsForbidden(err) }
+
+// encodePatch is a change of exactly the object with that UID.
+func encodePatch(uid types.UID, meta, change map[string]any) ([]byte, error) {
+	whole := map[string]any{"uid": uid}
+	for key, value := range meta {
+		whole[key] = value
+	}
+	patch := map[string]any{"metadata": whole}
+	for key, value := range change {
+		patch[key] = value
+	}
+	return json.Marshal(patch)
+}
+
+// observePulls reads the pods that fetch images.
+func observePulls(ctx context.Context, reader client.Reader, p *pass) error {
+	pods := &corev1.PodList{}
+	err := reader.List(ctx, pods, client.InNamespace(p.cluster.Namespace),
+		client.MatchingLabels(resources.PullSelector(p.cluster.Name)))
+	if err != nil {
+		return fmt.Errorf("list the pods that fetch images: %w", err)
+	}
+	for i := range pods.Items {
+		pod := &pods.Items[i]
+		if conflictOf(plan.KindPod, pod, p.cluster) != nil {
+			continue
+		}
+		p.observed.Pulls = append(p.observed.Pulls, plan.Pull{
+			Name: pod.Name, UID: string(pod.UID), Node: pod.Spec.NodeName, Image: resources.EtcdOf(pod).Image,
+			Done: pulled(pod), Problem: problemOf(pod), Deleting: pod.DeletionTimestamp != nil,
+		})
+	}
+	return nil
+}
+
+// pulled tells whether the image is on the node. A pod that the node would not even take teaches nothing: the update goes
+// on without it.
+func pulled(pod *corev1.Pod) bool {
+	return phaseOf(pod) == plan.Terminal || slices.ContainsFunc(pod.Status.ContainerStatuses,
+		func(s corev1.ContainerStatus) bool { return s.ImageID != "" && s.State.Waiting == nil })
+}
+
+func (r *EtcdClusterReconciler) pullImages(ctx context.Context, p *pass, a plan.PullImages) error {
+	for _, on := range a.Pulls {
+		if err := r.create(ctx, p, resources.PullPod(p.cluster, on.Node, on.Image, r.podOptions())); err != nil {
+			return fmt.Errorf("fetch %s to node %s: %w", on.Image, on.Node, err)
+		}
+	}
+	return nil
+}
+
+// podOptions are what the operator adds to every pod.
+func (r *EtcdClusterReconciler) podOptions() resources.PodOptions {
+	return resources.PodOptions{
+		OperatorImage: r.OperatorImage, Repository: r.EtcdRepository, OpenShift: r.OpenShift,
+	}
+}
+
+// optionsFor are those of one new pod.
+func (r *EtcdClusterReconciler) optionsFor(n plan.NewPod) resources.PodOptions {
+	o := r.podOptions()
+	o.EtcdVersion, o.Persistent = n.Version, n.Persistent
+	return o
+}
+
+// versionOf is the version of that pod's image.
+func versionOf(p *pass, name string) string {
+	if pod, ok := p.pods[name]; ok {
+		return version.OfImage(resources.EtcdOf(pod).Image)
+	}
+	return p.observed.Cluster.Version
+}

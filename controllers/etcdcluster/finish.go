@@ -1,0 +1,151 @@
+package etcdcluster
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/controllers/internal/reconcile"
+	"github.com/etcdpilot/etcd-operator/internal/etcd"
+	"github.com/etcdpilot/etcd-operator/internal/metrics"
+	"github.com/etcdpilot/etcd-operator/internal/plan"
+	"github.com/etcdpilot/etcd-operator/internal/resources"
+	"github.com/etcdpilot/etcd-operator/internal/status"
+)
+
+const (
+	// keepConnections is the longest pause over which connections to etcd are kept.
+	keepConnections = 10 * time.Second
+	// watching is the next look while disks are watched.
+	watching = 2 * time.Second
+)
+
+// finish is the only way out of a pass: one status write, the events, and when to look again.
+func (r *EtcdClusterReconciler) finish(ctx context.Context, p *pass, err error) (ctrl.Result, error) {
+	if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) {
+		return reconcile.LookAgain(ctx, err)
+	}
+	action, shown := p.action, err
+	switch {
+	case errors.Is(err, errNameTaken):
+		action, shown = plan.Blocked{Reason: v1beta2.ReasonNameTaken, Message: err.Error()}, nil
+	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
+		action, shown = plan.Wait{
+			Reason: v1beta2.ReasonTerminating, Message: "the namespace is being deleted", After: reconcile.Heartbeat,
+		}, nil
+	case errors.Is(err, etcd.ErrNotYet):
+		action, shown = plan.Wait{Reason: v1beta2.ReasonWaitingForEtcd, Message: err.Error(), After: reconcile.NotYet}, nil
+	}
+	p.action = action
+	if writeErr := r.writeStatus(ctx, p, shown); writeErr != nil {
+		if apierrors.IsConflict(writeErr) {
+			return reconcile.LookAgain(ctx, writeErr)
+		}
+		return ctrl.Result{}, errors.Join(shown, writeErr)
+	}
+	r.tell(ctx, p, shown)
+	if shown != nil {
+		return ctrl.Result{}, shown
+	}
+	return r.again(p), nil
+}
+
+// again says when to look again. Connections are kept from step to step, and not from one distant look to the next: they
+// would be most of what an idle cluster costs. Those to a member that hangs would be tried all the while.
+func (r *EtcdClusterReconciler) again(p *pass) ctrl.Result {
+	rank := rank(p)
+	result := ctrl.Result{RequeueAfter: next(p.action), Priority: &rank}
+	if plan.Undecided(p.observed) {
+		result.RequeueAfter = min(result.RequeueAfter, watching)
+	}
+	if result.RequeueAfter >= keepConnections || p.session.Slow {
+		r.Etcd.Disconnect(client.ObjectKeyFromObject(p.cluster).String())
+	}
+	return result
+}
+
+func next(a plan.Action) time.Duration {
+	switch act := a.(type) {
+	case plan.Wait:
+		return act.After
+	case plan.Idle, plan.Blocked:
+		return wait.Jitter(reconcile.Heartbeat, 0.2)
+	default:
+		return reconcile.Soon
+	}
+}
+
+// writeStatus writes if anything changed. The version that was read must still be the current one: what an action put
+// into status is a promise to act only on that view.
+func (r *EtcdClusterReconciler) writeStatus(ctx context.Context, p *pass, err error) error {
+	c := p.cluster
+	if !c.DeletionTimestamp.IsZero() {
+		return nil
+	}
+	c.Status = status.Compute(status.Input{
+		Cluster: c, Observed: p.observed, Action: p.action, Err: err, BadService: p.badService,
+		ClientURL: resources.ClientURL(c),
+		Service:   resources.ClientServiceName(c.Name),
+		Port:      resources.ClientServicePort(c),
+		Selector:  metav1.FormatLabelSelector(&metav1.LabelSelector{MatchLabels: resources.ClusterSelector(c.Name)}),
+	})
+	if equality.Semantic.DeepEqual(p.before, &c.Status) {
+		return nil
+	}
+	return r.Client.Status().Update(ctx, c)
+}
+
+// tell writes an event for every action that took effect, and for every wait or block that is new.
+func (r *EtcdClusterReconciler) tell(ctx context.Context, p *pass, err error) {
+	r.tellOfStrangers(p)
+	d := plan.Describe(p.action)
+	metrics.Actions.WithLabelValues(d.Action, d.Reason).Inc()
+	if err != nil {
+		r.Recorder.Eventf(p.cluster, nil, corev1.EventTypeWarning, v1beta2.ReasonActionFailed, d.Action, "%v", err)
+		return
+	}
+	if plan.Mutates(p.action) {
+		log.FromContext(ctx).Info(d.Message, "action", d.Action, "reason", d.Reason)
+		kind := corev1.EventTypeNormal
+		if _, off := p.action.(plan.CallOff); off {
+			kind = corev1.EventTypeWarning
+		}
+		r.Recorder.Eventf(p.cluster, nil, kind, d.Reason, d.Action, "%s", d.Message)
+		return
+	}
+	if reconcile.Said(p.before.Conditions, d.Reason, d.Message) {
+		return
+	}
+	kind := corev1.EventTypeNormal
+	if _, blocked := p.action.(plan.Blocked); blocked || d.Reason == v1beta2.ReasonQuorumLost {
+		kind = corev1.EventTypeWarning
+	}
+	log.FromContext(ctx).Info(d.Message, "action", d.Action, "reason", d.Reason)
+	r.Recorder.Eventf(p.cluster, nil, kind, d.Reason, d.Action, "%s", d.Message)
+}
+
+// tellOfStrangers writes an event about what has the cluster's labels and is not the cluster's, once.
+func (r *EtcdClusterReconciler) tellOfStrangers(p *pass) {
+	now := meta.FindStatusCondition(p.cluster.Status.Conditions, v1beta2.ConditionDegraded)
+	if now == nil || now.Reason != v1beta2.ReasonStrangerPod && now.Reason != v1beta2.ReasonForeignVolume {
+		return
+	}
+	if _, blocked := p.action.(plan.Blocked); blocked { // an event tells of that
+		return
+	}
+	before := meta.FindStatusCondition(p.before.Conditions, v1beta2.ConditionDegraded)
+	if before == nil || before.Reason != now.Reason || before.Message != now.Message {
+		r.Recorder.Eventf(p.cluster, nil, corev1.EventTypeWarning, now.Reason, "Ignore", "%s", now.Message)
+	}
+}

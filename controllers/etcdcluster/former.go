@@ -1,0 +1,80 @@
+package etcdcluster
+
+import (
+	"cmp"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/controllers/internal/restores"
+	"github.com/etcdpilot/etcd-operator/internal/plan"
+)
+
+// putAside keeps what status tells of the cluster that a restore replaces, and has status tell nothing of it. A restore that
+// takes the place of another one replaces what that was to replace.
+func putAside(s *v1beta2.EtcdClusterStatus) {
+	if s.Former == nil {
+		s.Former = &v1beta2.FormerStatus{
+			ClusterID: s.ClusterID, Revision: s.Revision, Size: s.Size, MemberStatuses: s.MemberStatuses,
+			CurrentVersion: s.CurrentVersion, SnapshotDue: s.SnapshotDue, Spec: cmp.Or(s.FormerSpec, s.AcceptedSpec),
+			LeaderMoved: s.LeaderMoved, Bootstrap: s.Bootstrap, NextVoters: s.NextVoters, RanBefore: ranBefore(s),
+		}
+	}
+	s.ClusterID, s.Revision, s.Leader, s.CurrentVersion, s.Size = "", 0, "", "", 0
+	s.MemberStatuses, s.NextVoters, s.FormerSpec, s.LeaderMoved, s.SnapshotDue = nil, nil, nil, nil, false
+}
+
+// callOff has status tell again what it told before the restore began. Its members come back made from the spec that they
+// were made from, whatever was asked for since.
+func (r *EtcdClusterReconciler) callOff(p *pass, a plan.CallOff) {
+	s := &p.cluster.Status
+	if record := restores.UnderWay(s); record != nil {
+		record.CalledOff = &v1beta2.RestoreCalledOff{
+			Reason: a.Why.Reason, Message: a.Why.Message, At: metav1.NewTime(p.observed.Now),
+		}
+	}
+	f := s.Former
+	s.ClusterID, s.Revision, s.Size, s.MemberStatuses = f.ClusterID, f.Revision, f.Size, f.MemberStatuses
+	s.CurrentVersion, s.SnapshotDue, s.LeaderMoved, s.Bootstrap = f.CurrentVersion, f.SnapshotDue, f.LeaderMoved, f.Bootstrap
+	s.NextVoters, s.RanBefore = f.NextVoters, f.RanBefore
+	s.FormerSpec, s.Leader, s.Former = f.Spec, "", nil
+	p.observed = plan.Observed{Now: p.observed.Now, Cluster: r.desired(p.cluster, p.observed.Cluster.Invalid)}
+}
+
+// keep notes the volumes whose data was replaced unsaved, and forgets those that somebody has deleted.
+func keep(s *v1beta2.EtcdClusterStatus, kept []plan.KeptVolume, claims map[string]*corev1.PersistentVolumeClaim) {
+	s.KeptVolumes = slices.DeleteFunc(s.KeptVolumes, func(v v1beta2.KeptVolume) bool {
+		claim, ok := claims[v.Name]
+		return !ok || string(claim.UID) != v.UID
+	})
+	for _, v := range kept {
+		s.KeptVolumes = append(s.KeptVolumes, v1beta2.KeptVolume{Name: v.Name, UID: v.UID, Restore: s.Restores[0].Name})
+	}
+}
+
+// observeFormer reads what status tells of attempts at a start, and of what they replace.
+func observeFormer(into *plan.Cluster, s *v1beta2.EtcdClusterStatus) {
+	if n := s.Incarnations; n != nil {
+		into.Incarnations = plan.Incarnations{Last: int(n.Last), Attempts: int(n.Attempts)}
+	}
+	if f := s.Former; f != nil {
+		into.Former = &plan.Former{ID: parseID(f.ClusterID), Bootstrap: bootstrapOf(f.Bootstrap)}
+	}
+	for _, v := range s.KeptVolumes {
+		into.Kept = append(into.Kept, v.UID)
+	}
+	if len(s.Restores) > 0 {
+		if off := s.Restores[0].CalledOff; off != nil && off.ResumedAt == nil {
+			into.Resuming = "EtcdRestore " + s.Restores[0].Name + " is called off: " + off.Message
+		}
+	}
+}
+
+func incarnationsFor(n plan.Incarnations) *v1beta2.IncarnationsStatus {
+	return &v1beta2.IncarnationsStatus{
+		Last:     int32(n.Last),     //nolint:gosec // counts attempts from 1
+		Attempts: int32(n.Attempts), //nolint:gosec // the same
+	}
+}

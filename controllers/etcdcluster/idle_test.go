@@ -1,0 +1,175 @@
+package etcdcluster_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/uuid"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/controllers/etcdcluster"
+	"github.com/etcdpilot/etcd-operator/controllers/internal/controllertest"
+	"github.com/etcdpilot/etcd-operator/internal/etcd"
+	"github.com/etcdpilot/etcd-operator/internal/member"
+	"github.com/etcdpilot/etcd-operator/internal/testenv"
+)
+
+// TestIdleClusterCostsNothing looks at a healthy cluster again and again: nothing is written, nothing is read from the
+// API server, no event is told, and the next look is no sooner than in a minute.
+func TestIdleClusterCostsNothing(t *testing.T) {
+	w := newIdleWorld(t)
+	name := types.NamespacedName{Namespace: namespace, Name: "idle"}
+	w.cluster(t, name)
+	const passes, calm = 100, 5
+	quiet := 0
+	for range passes {
+		w.writes, w.live = 0, 0
+		told := len(w.recorder.Events)
+		result, err := w.operator.Reconcile(t.Context(), ctrl.Request{NamespacedName: name})
+		must(t, err)
+		if w.writes == 0 && w.live == 0 && len(w.recorder.Events) == told && result.RequeueAfter >= time.Minute {
+			quiet++
+		} else if quiet > 0 {
+			t.Fatalf("after %d quiet passes: %d writes, %d live reads, %d events, next look in %s",
+				quiet, w.writes, w.live, len(w.recorder.Events)-told, result.RequeueAfter)
+		}
+		if quiet == calm {
+			w.healthy(t, name)
+			return
+		}
+		w.kubelet(t)
+	}
+	t.Fatalf("not quiet after %d passes", passes)
+}
+
+// cluster creates one of three members.
+func (w *idleWorld) cluster(t *testing.T, name types.NamespacedName) {
+	t.Helper()
+	must(t, w.api.Create(t.Context(), &v1beta2.EtcdCluster{
+		ObjectMeta: metav1.ObjectMeta{Namespace: name.Namespace, Name: name.Name},
+		Spec:       v1beta2.EtcdClusterSpec{Size: 3},
+	}))
+}
+
+// idleWorld is an API server without a network, and etcd servers that run nothing.
+type idleWorld struct {
+	// api is the kubelet's and the test's; the operator's own client counts.
+	api      client.Client
+	operator *etcdcluster.EtcdClusterReconciler
+	recorder *events.FakeRecorder
+	// writes and live are the operator's requests: what it changed, and what it read past the cache.
+	writes, live int
+	// servers are those that have started, by pod.
+	servers map[string]*stillEtcd
+}
+
+func newIdleWorld(t *testing.T) *idleWorld {
+	t.Helper()
+	w := &idleWorld{recorder: events.NewFakeRecorder(1000), servers: map[string]*stillEtcd{}}
+	api := fake.NewClientBuilder().WithScheme(testenv.Scheme(t)).
+		WithStatusSubresource(&v1beta2.EtcdCluster{}, &corev1.Pod{}).
+		WithInterceptorFuncs(interceptor.Funcs{
+			Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
+				o.SetUID(uuid.NewUUID())
+				o.SetCreationTimestamp(metav1.Now())
+				return c.Create(ctx, o, opts...)
+			},
+		}).Build()
+	w.api = api
+	pool := etcd.NewPool()
+	t.Cleanup(pool.Close)
+	w.operator = &etcdcluster.EtcdClusterReconciler{
+		Client: interceptor.NewClient(api, w.counting()), Live: interceptor.NewClient(api, interceptor.Funcs{
+			Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object,
+				opts ...client.GetOption,
+			) error {
+				w.live++
+				return c.Get(ctx, key, o, opts...)
+			},
+			List: func(ctx context.Context, c client.WithWatch, o client.ObjectList, opts ...client.ListOption) error {
+				w.live++
+				return c.List(ctx, o, opts...)
+			},
+		}),
+		Recorder: w.recorder, Etcd: pool, Clock: clock.RealClock{}, OperatorImage: "operator:test",
+	}
+	return w
+}
+
+// counting counts every verb that changes anything.
+func (w *idleWorld) counting() interceptor.Funcs {
+	type object = client.Object
+	return interceptor.Funcs{
+		Create: func(ctx context.Context, c client.WithWatch, o object, opts ...client.CreateOption) error {
+			w.writes++
+			return c.Create(ctx, o, opts...)
+		},
+		Update: func(ctx context.Context, c client.WithWatch, o object, opts ...client.UpdateOption) error {
+			w.writes++
+			return c.Update(ctx, o, opts...)
+		},
+		Patch: func(ctx context.Context, c client.WithWatch, o object, p client.Patch, opts ...client.PatchOption) error {
+			w.writes++
+			return c.Patch(ctx, o, p, opts...)
+		},
+		Delete: func(ctx context.Context, c client.WithWatch, o object, opts ...client.DeleteOption) error {
+			w.writes++
+			return c.Delete(ctx, o, opts...)
+		},
+		Apply: func(ctx context.Context, c client.WithWatch, o runtime.ApplyConfiguration, opts ...client.ApplyOption) error {
+			w.writes++
+			return c.Apply(ctx, o, opts...)
+		},
+		SubResourceUpdate: func(ctx context.Context, c client.Client, sub string, o object,
+			opts ...client.SubResourceUpdateOption,
+		) error {
+			w.writes++
+			return c.SubResource(sub).Update(ctx, o, opts...)
+		},
+		SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o object, p client.Patch,
+			opts ...client.SubResourcePatchOption,
+		) error {
+			w.writes++
+			return c.SubResource(sub).Patch(ctx, o, p, opts...)
+		},
+	}
+}
+
+// kubelet runs the pods, and etcd in those that have a permit.
+func (w *idleWorld) kubelet(t *testing.T) {
+	t.Helper()
+	pods := &corev1.PodList{}
+	must(t, w.api.List(t.Context(), pods))
+	for i := range pods.Items {
+		pod := &pods.Items[i]
+		pod.Status.Phase, pod.Status.PodIP = corev1.PodRunning, controllertest.Loopback(i)
+		must(t, w.api.Status().Update(t.Context(), pod))
+		text := pod.Annotations[member.PermitAnnotation]
+		if text == "" || w.servers[pod.Name] != nil {
+			continue
+		}
+		permit, err := member.ParsePermit(text)
+		must(t, err)
+		w.servers[pod.Name] = startStill(t, pod, permit)
+	}
+}
+
+func (w *idleWorld) healthy(t *testing.T, name types.NamespacedName) {
+	t.Helper()
+	c := &v1beta2.EtcdCluster{}
+	must(t, w.api.Get(t.Context(), name, c))
+	if len(c.Status.Members.Ready) != 3 || c.Status.Phase != v1beta2.ClusterPhaseRunning {
+		t.Errorf("it is quiet, and not healthy: %+v", c.Status)
+	}
+}

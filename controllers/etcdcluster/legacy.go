@@ -1,0 +1,36 @@
+package etcdcluster
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/plan"
+	"github.com/etcdpilot/etcd-operator/internal/resources"
+)
+
+// podConflict tells whose a pod is that is no member's. Pods of coreos/etcd-operator are what a cluster has as long as this
+// operator has started none for it: they lose their owner where the EtcdCluster was deleted without them and made again, and
+// may serve all the same. Beside members of this operator's own they are another operator's.
+func podConflict(pod *corev1.Pod, c *v1beta2.EtcdCluster) *plan.Conflict {
+	conflict, ours := conflictOf(plan.KindPod, pod, c), c.Status.ClusterID != "" || c.Status.Bootstrap != nil
+	switch {
+	case !resources.LegacyPod(pod):
+		return conflict
+	case ours && conflict == nil:
+		return &plan.Conflict{Kind: "Pod", Name: pod.Name, Owner: "coreos/etcd-operator"}
+	case !ours && metav1.GetControllerOf(pod) == nil:
+		return nil
+	}
+	return conflict
+}
+
+// ranBefore tells whether coreos/etcd-operator has run a cluster under the object. Its status has no observedGeneration,
+// which this operator's has from its first write on: what it says is noted with that, for the write leaves nothing of it.
+func ranBefore(s *v1beta2.EtcdClusterStatus) bool {
+	if s.ClusterID != "" || s.Bootstrap != nil {
+		return false
+	}
+	traces := s.Phase != "" || s.Size > 0 || s.CurrentVersion != "" || len(s.Members.Ready)+len(s.Members.Unready) > 0
+	return s.RanBefore || s.ObservedGeneration == 0 && traces
+}

@@ -1,0 +1,177 @@
+package etcdcluster
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/controllers/internal/clusterspec"
+	"github.com/etcdpilot/etcd-operator/internal/etcd"
+	"github.com/etcdpilot/etcd-operator/internal/member"
+	"github.com/etcdpilot/etcd-operator/internal/plan"
+	"github.com/etcdpilot/etcd-operator/internal/resources"
+)
+
+// observe reads everything a decision may depend on. Its errors are those of the Kubernetes API only: an etcd that does
+// not answer is an observation.
+func (r *EtcdClusterReconciler) observe(ctx context.Context, reader client.Reader, c *v1beta2.EtcdCluster) (
+	*pass, error,
+) {
+	p := &pass{
+		cluster: c, before: c.Status.DeepCopy(), services: map[string]*corev1.Service{},
+		pods: map[string]*corev1.Pod{}, claims: map[string]*corev1.PersistentVolumeClaim{},
+	}
+	claims := &corev1.PersistentVolumeClaimList{}
+	if err := listOf(ctx, reader, c, claims); err != nil {
+		return nil, err
+	}
+	var problem *plan.Problem
+	c.Spec, problem = clusterspec.Effective(c, claims.Items)
+	p.observed = plan.Observed{Now: r.Clock.Now(), Cluster: r.desired(c, problem)}
+	if err := r.observePods(ctx, reader, p); err != nil {
+		return nil, err
+	}
+	observeVolumes(p, claims.Items)
+	if err := observeServices(ctx, reader, p); err != nil {
+		return nil, err
+	}
+	if err := observeBudget(ctx, reader, p); err != nil {
+		return nil, err
+	}
+	if err := observePulls(ctx, reader, p); err != nil {
+		return nil, err
+	}
+	if err := r.observeRestore(ctx, p); err != nil {
+		return nil, err
+	}
+	p.session = r.Etcd.Observe(ctx, client.ObjectKeyFromObject(c).String(), nil, p.observed.Electorate(),
+		endpoints(p.observed))
+	p.observed.Etcd = p.session.Seen
+	return p, nil
+}
+
+func (r *EtcdClusterReconciler) observePods(ctx context.Context, reader client.Reader, p *pass) error {
+	pods := &corev1.PodList{}
+	if err := listOf(ctx, reader, p.cluster, pods); err != nil {
+		return err
+	}
+	if err := r.readSpecs(p); err != nil {
+		return err
+	}
+	for i := range pods.Items {
+		pod := &pods.Items[i]
+		if conflict := podConflict(pod, p.cluster); conflict != nil {
+			p.observed.Conflicts = append(p.observed.Conflicts, *conflict)
+			continue
+		}
+		p.pods[pod.Name] = pod
+		seen := podOf(pod)
+		seen.Drift = p.revision.Drift(pod, p.observed.Cluster.Repository)
+		p.observed.Pods = append(p.observed.Pods, seen)
+	}
+	return nil
+}
+
+func observeVolumes(p *pass, claims []corev1.PersistentVolumeClaim) {
+	for i := range claims {
+		claim := &claims[i]
+		if conflict := conflictOf(plan.KindVolume, claim, p.cluster); conflict != nil && conflict.Leaving {
+			p.observed.Conflicts = append(p.observed.Conflicts, *conflict)
+			continue
+		}
+		p.claims[claim.Name] = claim
+		p.observed.Volumes = append(p.observed.Volumes, volumeOf(p, claim))
+	}
+}
+
+func observeServices(ctx context.Context, reader client.Reader, p *pass) error {
+	for _, name := range []string{
+		resources.PeerServiceName(p.cluster.Name), resources.ClientServiceName(p.cluster.Name),
+	} {
+		service := &corev1.Service{}
+		err := reader.Get(ctx, client.ObjectKey{Namespace: p.cluster.Namespace, Name: name}, service)
+		if client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("read Service %s: %w", name, err)
+		}
+		if err != nil {
+			continue
+		}
+		p.services[name] = service
+		if conflict := conflictOf("Service", service, p.cluster); conflict != nil {
+			p.observed.Conflicts = append(p.observed.Conflicts, *conflict)
+		}
+	}
+	return nil
+}
+
+func observeBudget(ctx context.Context, reader client.Reader, p *pass) error {
+	budget := &policyv1.PodDisruptionBudget{}
+	name := resources.BudgetName(p.cluster.Name)
+	err := reader.Get(ctx, client.ObjectKey{Namespace: p.cluster.Namespace, Name: name}, budget)
+	if err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	if conflict := conflictOf("PodDisruptionBudget", budget, p.cluster); conflict != nil {
+		p.observed.Conflicts = append(p.observed.Conflicts, *conflict)
+		return nil
+	}
+	p.observed.Budget = budgetOf(budget)
+	return nil
+}
+
+func budgetOf(budget *policyv1.PodDisruptionBudget) plan.Budget {
+	seen := plan.Budget{
+		Exists: true,
+		// Evictions in flight are listed as disrupted pods until their pods are gone.
+		Settled: budget.Status.ObservedGeneration >= budget.Generation && len(budget.Status.DisruptedPods) == 0,
+	}
+	if budget.Spec.MinAvailable != nil {
+		seen.MinAvailable = budget.Spec.MinAvailable.IntValue()
+	}
+	return seen
+}
+
+func listOf(ctx context.Context, reader client.Reader, c *v1beta2.EtcdCluster, into client.ObjectList) error {
+	err := reader.List(ctx, into, client.InNamespace(c.Namespace),
+		client.MatchingLabels(resources.ClusterSelector(c.Name)))
+	if err != nil {
+		return fmt.Errorf("list %T: %w", into, err)
+	}
+	return nil
+}
+
+// conflictOf tells whose an object is that this cluster does not control, nil if it does.
+func conflictOf(kind string, o client.Object, c *v1beta2.EtcdCluster) *plan.Conflict {
+	owner := metav1.GetControllerOf(o)
+	if owner != nil && owner.UID == c.UID {
+		return nil
+	}
+	conflict := &plan.Conflict{Kind: kind, Name: o.GetName(), Owner: "nobody"}
+	if owner != nil {
+		conflict.Owner = owner.Kind + " " + owner.Name
+		conflict.Leaving = owner.Kind == "EtcdCluster" && owner.Name == c.Name
+	}
+	return conflict
+}
+
+// endpoints are the pods' addresses, with the members' DNS names for TLS: so it also works from outside the cluster.
+func endpoints(o plan.Observed) []etcd.Endpoint {
+	var out []etcd.Endpoint
+	for _, p := range o.Pods {
+		if p.Phase == plan.Running && p.IP != "" && p.Permit != nil && o.Cluster.Current(p.Incarnation) {
+			out = append(out, etcd.Endpoint{
+				Pod: p.Name, PodUID: p.UID, ServerName: o.Cluster.Host(p.Name),
+				Address: net.JoinHostPort(p.IP, strconv.Itoa(member.ClientPort)),
+				Metrics: net.JoinHostPort(p.IP, strconv.Itoa(member.MetricsPort)),
+			})
+		}
+	}
+	return out
+}

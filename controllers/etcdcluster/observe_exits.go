@@ -1,0 +1,104 @@
+package etcdcluster
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/etcdpilot/etcd-operator/internal/member"
+	"github.com/etcdpilot/etcd-operator/internal/plan"
+)
+
+// exits are what the refusals mean to the planner. No member is given up for one that says nothing of the data itself.
+var exits = map[string]plan.Exit{
+	member.DataLost:    plan.ExitDataLost,
+	member.ForeignData: plan.ExitForeignData,
+	member.Unreadable:  plan.ExitUnreadable,
+	member.BadConfig:   plan.ExitBadConfig,
+}
+
+// exitOf says why etcd does not run, and which attempt was refused because it was used.
+func exitOf(pod *corev1.Pod) (plan.Exit, int) {
+	if refusal, ok := refusalOf(pod); ok {
+		return exits[refusal.Reason], refusal.Attempt
+	}
+	if words := lastWords(pod); words != "" && corrupt(endOf(pod).Message) {
+		return plan.ExitCorrupt, 0
+	}
+	return plan.ExitNone, 0
+}
+
+// endOf is how the etcd container ended last, empty while it runs.
+func endOf(pod *corev1.Pod) corev1.ContainerStateTerminated {
+	c := containerOf(pod)
+	if c.State.Running != nil {
+		return corev1.ContainerStateTerminated{}
+	}
+	for _, state := range []corev1.ContainerState{c.State, c.LastTerminationState} {
+		if state.Terminated != nil {
+			return *state.Terminated
+		}
+	}
+	return corev1.ContainerStateTerminated{}
+}
+
+// refusalOf is the last word of a member-run that did not start etcd, none while the container runs and after an exit of
+// etcd itself.
+func refusalOf(pod *corev1.Pod) (member.Refusal, bool) {
+	return member.ParseRefusal(endOf(pod).Message)
+}
+
+// lastWords are the end of the log of an etcd that the kubelet starts again more and more slowly, empty if it does not.
+func lastWords(pod *corev1.Pod) string {
+	if w := containerOf(pod).State.Waiting; w == nil || w.Reason != "CrashLoopBackOff" {
+		return ""
+	}
+	const enough = 300
+	text := endOf(pod).Message
+	for _, line := range slices.Backward(strings.Split(strings.TrimSpace(text), "\n")) {
+		var entry struct {
+			Level string `json:"level"`
+			Msg   string `json:"msg"`
+			Error string `json:"error"`
+		}
+		if json.Unmarshal([]byte(line), &entry) == nil && (entry.Level == "fatal" || entry.Level == "panic") {
+			text = strings.TrimSuffix(entry.Msg+": "+entry.Error, ": ")
+			break
+		}
+		if strings.HasPrefix(line, "panic: ") {
+			text = line
+			break
+		}
+	}
+	if len(text) > enough {
+		text = text[len(text)-enough:]
+	}
+	switch {
+	case text == "":
+		return "it leaves no word; look at its log"
+	case strings.Contains(text, " +0x"): // the end of a stack says nothing to anybody
+		return "it panics; look at its log"
+	}
+	return text
+}
+
+// corruptions are what etcd, its log and bbolt say of data that is damaged (errors and panics of their packages wal, snap,
+// backend and bbolt, and raft's of a log that is shorter than it was).
+var corruptions = []string{
+	"crc mismatch", "wal: slice bounds out of range", "wal: max entry size limit exceeded", "wal: conflicting metadata",
+	"snap: corrupted snapshot file", "failed to recover v3 backend", "invalid database", "checksum error",
+	"assertion failed", "already freed", "invalid freelist page", "invalid page", "unexpected fault address",
+	"is out of range [lastIndex", "failed to open database", "file checksum",
+	// Of a long stack the kubelet keeps the end: what bbolt was doing when it panicked.
+	"go.etcd.io/bbolt.(", "/bbolt@",
+}
+
+// shortages end etcd in the same places, and pass.
+var shortages = []string{"no space left on device", "input/output error", "cannot allocate memory"}
+
+func corrupt(log string) bool {
+	holds := func(sign string) bool { return strings.Contains(log, sign) }
+	return slices.ContainsFunc(corruptions, holds) && !slices.ContainsFunc(shortages, holds)
+}

@@ -1,0 +1,116 @@
+package etcdcluster
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/etcdpilot/etcd-operator/controllers/internal/restores"
+	"github.com/etcdpilot/etcd-operator/internal/member"
+	"github.com/etcdpilot/etcd-operator/internal/plan"
+	"github.com/etcdpilot/etcd-operator/internal/resources"
+	"github.com/etcdpilot/etcd-operator/internal/version"
+)
+
+// podOf reads what matters of a pod.
+func podOf(pod *corev1.Pod) plan.Pod {
+	seen := plan.Pod{
+		Name: pod.Name, UID: string(pod.UID), IP: pod.Status.PodIP, Node: pod.Spec.NodeName,
+		Incarnation: number(pod.Labels[resources.LabelIncarnation]),
+		Zone:        pod.Labels[corev1.LabelTopologyZone],
+		Phase:       phaseOf(pod),
+		Created:     pod.CreationTimestamp.Time,
+		Problem:     problemOf(pod),
+		Persistent:  resources.PodPersistent(pod),
+		Version:     version.OfImage(resources.EtcdOf(pod).Image),
+		Unserved:    timeOf(pod.Annotations[resources.AnnotationUnserved]),
+		Permit:      permitOf(pod.Annotations[member.PermitAnnotation]),
+		Restarting:  restarting(pod),
+		Serving:     pod.Labels[resources.LabelServing] == "true",
+		Restores:    pod.Annotations[resources.AnnotationRestore] != "",
+		Legacy:      resources.LegacyPod(pod),
+	}
+	if seen.Permitted = timeOf(pod.Annotations[resources.AnnotationPermitted]); seen.Permit != nil && seen.Permitted.IsZero() {
+		seen.Permitted = seen.Created // it was made with the permit
+	}
+	seen.Failure = restores.Failure(pod)
+	seen.Exit, seen.Refused = exitOf(pod)
+	if pod.DeletionTimestamp != nil {
+		seen.Deleting, seen.Deadline = true, pod.DeletionTimestamp.Time
+	}
+	for _, c := range pod.Status.Conditions {
+		switch c.Type {
+		case corev1.PodReady:
+			seen.Ready, seen.Changed = c.Status == corev1.ConditionTrue, c.LastTransitionTime.Time
+		case corev1.PodResizePending, corev1.PodResizeInProgress:
+			seen.Resizing = fmt.Sprintf("%s: %s", c.Reason, c.Message)
+			seen.Unfit = seen.Unfit || c.Reason == corev1.PodReasonInfeasible
+		default:
+		}
+	}
+	return seen
+}
+
+// containerOf is the status of the etcd container, empty before there is one.
+func containerOf(pod *corev1.Pod) corev1.ContainerStatus {
+	for _, s := range pod.Status.ContainerStatuses {
+		if s.Name == resources.EtcdContainer {
+			return s
+		}
+	}
+	return corev1.ContainerStatus{}
+}
+
+// restarting tells whether the container is there still that a change of the image is to end. If the image was changed
+// back meanwhile there is nothing to end. The kubelet may say a longer name than the one that was asked for.
+func restarting(pod *corev1.Pod) bool {
+	c := containerOf(pod)
+	return c.ContainerID != "" && pod.Annotations[resources.AnnotationReplaced] == c.ContainerID &&
+		!strings.HasSuffix(c.Image, resources.EtcdOf(pod).Image)
+}
+
+func phaseOf(pod *corev1.Pod) plan.Phase {
+	switch pod.Status.Phase {
+	case corev1.PodRunning:
+		return plan.Running
+	case corev1.PodSucceeded, corev1.PodFailed:
+		return plan.Terminal
+	default:
+		return plan.Pending
+	}
+}
+
+// hopeless are the waiting reasons of a container that starts only if somebody changes something.
+var hopeless = []string{
+	"ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull",
+	"CreateContainerConfigError", "CreateContainerError", "RunContainerError",
+}
+
+// problemOf says why a pod does not run, in Kubernetes' own words, empty if it does or if that is not known yet.
+func problemOf(pod *corev1.Pod) string {
+	for _, c := range pod.Status.Conditions {
+		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse &&
+			c.Reason == corev1.PodReasonUnschedulable {
+			return "cannot be scheduled: " + c.Message
+		}
+	}
+	for _, s := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
+		if w := s.State.Waiting; w != nil && slices.Contains(hopeless, w.Reason) {
+			return fmt.Sprintf("container %s: %s: %s", s.Name, w.Reason, w.Message)
+		}
+	}
+	for _, s := range pod.Status.InitContainerStatuses {
+		if result, ok := resources.InitResult(s); ok && result.Failure != nil {
+			return "the snapshot cannot be restored: " + result.Failure.Message
+		}
+	}
+	if refusal, ok := refusalOf(pod); ok {
+		return "member-run: " + refusal.Message
+	}
+	if words := lastWords(pod); words != "" {
+		return "etcd ends again and again: " + words
+	}
+	return ""
+}

@@ -1,0 +1,236 @@
+package etcdcluster
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/controllers/internal/agentpod"
+	"github.com/etcdpilot/etcd-operator/controllers/internal/restores"
+	"github.com/etcdpilot/etcd-operator/internal/agent"
+	"github.com/etcdpilot/etcd-operator/internal/member"
+	"github.com/etcdpilot/etcd-operator/internal/plan"
+	"github.com/etcdpilot/etcd-operator/internal/resources"
+	"github.com/etcdpilot/etcd-operator/internal/snapshot"
+	"github.com/etcdpilot/etcd-operator/internal/version"
+)
+
+// restoresKept is how many restores status tells of.
+const restoresKept = 10
+
+// clusterRestored leads from an EtcdRestore to its cluster.
+func clusterRestored(_ context.Context, o client.Object) []ctrl.Request {
+	restore, ok := o.(*v1beta2.EtcdRestore)
+	if !ok {
+		return nil
+	}
+	name := types.NamespacedName{Namespace: restore.Namespace, Name: restore.Spec.EtcdCluster.Name}
+	return []ctrl.Request{{NamespacedName: name}}
+}
+
+// observeRestore finds the EtcdRestore that is to be carried out now, or that is being carried out. The cache is asked, for
+// it costs nothing and to be late does no harm; what it says is confirmed by the API server.
+func (r *EtcdClusterReconciler) observeRestore(ctx context.Context, p *pass) error {
+	if err := r.observeAwaited(ctx, p); err != nil {
+		return err
+	}
+	if err := r.observeAttempt(ctx, p); err != nil {
+		return err
+	}
+	c := p.cluster
+	list := &v1beta2.EtcdRestoreList{}
+	if err := r.Client.List(ctx, list, client.InNamespace(c.Namespace), client.UnsafeDisableDeepCopy); err != nil {
+		return fmt.Errorf("list EtcdRestores: %w", err)
+	}
+	for i := range list.Items {
+		if !wanted(c, &list.Items[i]) {
+			continue
+		}
+		restore := &v1beta2.EtcdRestore{}
+		err := r.Live.Get(ctx, client.ObjectKeyFromObject(&list.Items[i]), restore)
+		if client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("read EtcdRestore %s: %w", list.Items[i].Name, err)
+		}
+		if err == nil && wanted(c, restore) && (p.restore == nil || restores.Later(restore, p.restore)) {
+			p.restore, p.observed.Cluster.Restore = restore, string(restore.UID)
+		}
+	}
+	return nil
+}
+
+// observeAwaited looks for the EtcdRestore that a cluster is to start from.
+func (r *EtcdClusterReconciler) observeAwaited(ctx context.Context, p *pass) error {
+	c, observed := p.cluster, &p.observed.Cluster
+	if observed.AwaitsRestore = awaits(c); observed.AwaitsRestore == "" || c.Status.Bootstrap != nil {
+		return nil
+	}
+	restore := &v1beta2.EtcdRestore{}
+	err := r.Live.Get(ctx, types.NamespacedName{Namespace: c.Namespace, Name: observed.AwaitsRestore}, restore)
+	if client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("read EtcdRestore %s: %w", observed.AwaitsRestore, err)
+	}
+	observed.MakeRestore = apierrors.IsNotFound(err) && c.Spec.RestoreFrom != nil
+	if err == nil && restore.Status.Phase == v1beta2.RestoreFailed && restore.DeletionTimestamp.IsZero() {
+		observed.AwaitFailed = restore.Status.Reason
+		if c.Spec.RestoreFrom != nil {
+			observed.AwaitFailed += "; delete that one to have it made again as it was, or " +
+				"create another EtcdRestore for this cluster, with another clusterID or snapshot, say"
+		}
+	}
+	return nil
+}
+
+// observeAttempt reads the EtcdRestore that an attempt under way is made for. Without it, or once it is not wanted any more,
+// the attempt is called off.
+func (r *EtcdClusterReconciler) observeAttempt(ctx context.Context, p *pass) error {
+	c := p.cluster
+	record := restores.UnderWay(&c.Status)
+	if record == nil {
+		return nil
+	}
+	p.observed.Cluster.Unsaved = record.Unsaved != ""
+	restore := &v1beta2.EtcdRestore{}
+	err := r.Live.Get(ctx, types.NamespacedName{Namespace: c.Namespace, Name: record.Name}, restore)
+	if client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("read EtcdRestore %s: %w", record.Name, err)
+	}
+	switch {
+	case err != nil || string(restore.UID) != record.UID || !restore.DeletionTimestamp.IsZero():
+		p.observed.Cluster.CallOff = &plan.Problem{
+			Reason: v1beta2.ReasonRestoreCalledOff, Message: fmt.Sprintf("EtcdRestore %s was deleted", record.Name),
+		}
+	case restore.Status.Phase != v1beta2.RestoreReplacing || restore.Status.Source == nil:
+		p.observed.Cluster.CallOff = &plan.Problem{
+			Reason:  v1beta2.ReasonRestoreCalledOff,
+			Message: fmt.Sprintf("EtcdRestore %s does not ask for it any more: its phase is %s", record.Name, restore.Status.Phase),
+		}
+	default:
+		p.restore = restore
+	}
+	return nil
+}
+
+// awaits names the EtcdRestore that the cluster is to start from, empty if it may start from nothing.
+func awaits(c *v1beta2.EtcdCluster) string {
+	if c.Spec.RestoreFrom != nil {
+		return c.Name + "-restore"
+	}
+	return c.Annotations[resources.AnnotationRestore]
+}
+
+// wanted tells whether the EtcdRestore is for this very cluster to carry out: its snapshot has been verified, what the cluster
+// holds was looked at, and it was not carried out before.
+func wanted(c *v1beta2.EtcdCluster, restore *v1beta2.EtcdRestore) bool {
+	return restore.Spec.EtcdCluster.Name == c.Name && restore.Status.Phase == v1beta2.RestoreReplacing &&
+		restore.Status.Source != nil && restore.DeletionTimestamp.IsZero() && restore.Status.ClusterUID == string(c.UID) &&
+		restores.Looked(&c.Status, &restore.Status) && !known(c, restore)
+}
+
+// known tells whether the cluster has begun with that restore, or is done with it.
+func known(c *v1beta2.EtcdCluster, restore *v1beta2.EtcdRestore) bool {
+	return slices.ContainsFunc(c.Status.Restores, func(r v1beta2.RestoreRecord) bool { return r.UID == string(restore.UID) })
+}
+
+// commitBootstrap writes the record of a first start. With a snapshot the cluster that was there is of the past from now on,
+// and what status tells of it is put aside until nothing can lead back.
+func (r *EtcdClusterReconciler) commitBootstrap(p *pass, a plan.CommitBootstrap) {
+	s := &p.cluster.Status
+	s.Incarnations = incarnationsFor(p.observed.Cluster.Begun(a.Bootstrap))
+	if p.restore == nil || known(p.cluster, p.restore) {
+		s.Bootstrap = bootstrapFor(a.Bootstrap)
+		return
+	}
+	record := v1beta2.RestoreRecord{
+		UID: string(p.restore.UID), Name: p.restore.Name, Snapshot: p.restore.Status.Source.Object,
+		RevisionFloor: revisionFloor(p), StartedAt: metav1.NewTime(p.observed.Now), Unsaved: p.restore.Status.Unsaved,
+	}
+	if from := p.restore.Status.Snapshot; from != nil {
+		record.SourceClusterID, record.SourceRevision = from.ClusterID, from.Revision
+	}
+	if before := restores.UnderWay(s); before != nil && s.Former != nil { // it replaces what that was to replace
+		record.Unsaved = cmp.Or(record.Unsaved, before.Unsaved)
+		before.CalledOff = &v1beta2.RestoreCalledOff{
+			Reason: v1beta2.ReasonRestoreSuperseded, At: record.StartedAt,
+			Message: fmt.Sprintf("EtcdRestore %s, which is later, has taken its place", record.Name),
+		}
+	}
+	putAside(s)
+	s.Bootstrap = bootstrapFor(a.Bootstrap)
+	s.Restores = append([]v1beta2.RestoreRecord{record}, s.Restores...)
+	s.Restores = s.Restores[:min(len(s.Restores), restoresKept)]
+	p.observed = plan.Observed{Now: p.observed.Now, Cluster: r.desired(p.cluster, p.observed.Cluster.Invalid)}
+}
+
+// revisionFloor is the highest revision that clients can have seen, before what tells of it goes with the rest of the status. If
+// an earlier restore was not up yet, nobody has recorded how far its data has come: at least as far as it was raised.
+func revisionFloor(p *pass) int64 {
+	s, of := &p.cluster.Status, &p.restore.Status
+	others := []int64{p.observed.Etcd.Revision}
+	for _, known := range []*v1beta2.SnapshotStatus{of.Snapshot, of.SafetySnapshot} {
+		if known != nil {
+			others = append(others, known.Revision)
+		}
+	}
+	if len(s.Restores) > 0 {
+		others = append(others, s.Restores[0].RevisionFloor+snapshot.RevisionBump)
+	}
+	return min(plan.RevisionFloor(s.Revision, others...), math.MaxInt64/2) // there is room to go on from it
+}
+
+// floorOf is the one that was written down for a restore when it began: each try at it restores the same.
+func floorOf(c *v1beta2.EtcdCluster, restore *v1beta2.EtcdRestore) int64 {
+	i := slices.IndexFunc(c.Status.Restores, func(r v1beta2.RestoreRecord) bool { return r.UID == string(restore.UID) })
+	if i < 0 {
+		return 0
+	}
+	return c.Status.Restores[i].RevisionFloor
+}
+
+// createRestore creates the EtcdRestore that spec.restoreFrom asks for.
+func (r *EtcdClusterReconciler) createRestore(ctx context.Context, p *pass, a plan.CreateRestore) error {
+	restore := &v1beta2.EtcdRestore{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: a.Name, Namespace: p.cluster.Namespace,
+			OwnerReferences: []metav1.OwnerReference{resources.Owner(p.cluster)},
+		},
+		Spec: v1beta2.EtcdRestoreSpec{
+			EtcdCluster:   v1beta2.EtcdClusterRef{Name: p.cluster.Name},
+			RestoreSource: *p.cluster.Spec.RestoreFrom,
+		},
+	}
+	if err := r.Client.Create(ctx, restore, client.FieldOwner(resources.FieldOwner)); err != nil {
+		return fmt.Errorf("create EtcdRestore %s: %w", a.Name, err)
+	}
+	return nil
+}
+
+// addRestore has the pod make its data of the snapshot before etcd starts.
+func (r *EtcdClusterReconciler) addRestore(p *pass, pod *corev1.Pod) error {
+	if p.restore == nil {
+		return fmt.Errorf("the EtcdRestore of the snapshot to start from is gone: create another one")
+	}
+	from, token := p.restore.Status.Source, p.cluster.Status.Bootstrap.Token
+	task := agent.Task{
+		Writer:  agentpod.Writer(p.restore, "EtcdRestore"),
+		Storage: from.Storage, Encrypted: from.EncryptionSecret != "", Timeout: restores.Timeout(&p.restore.Spec),
+		Restore: &agent.Restore{
+			Object: from.Object, SHA256: from.SHA256, Folder: member.DataDir,
+			EtcdVersion: version.OfImage(resources.EtcdOf(pod).Image),
+			Identity: snapshot.Identity{
+				Name: pod.Name, PeerURL: p.observed.Cluster.PeerURL(pod.Name), Token: token,
+			},
+			RevisionFloor: floorOf(p.cluster, p.restore),
+		},
+	}
+	return resources.AddRestore(pod, r.OperatorImage, r.AgentEnv, p.restore.Name, task, from.EncryptionSecret)
+}

@@ -1,0 +1,99 @@
+package etcdcluster
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/plan"
+	"github.com/etcdpilot/etcd-operator/internal/resources"
+)
+
+// applyServices keeps what has no order: the two Services, and who owns the volumes and what is written on them. Nothing
+// is written where nothing differs.
+func (r *EtcdClusterReconciler) applyServices(ctx context.Context, p *pass) error {
+	c := p.observed.Cluster
+	if c.Paused || c.Deleting || len(p.observed.Conflicts) > 0 || c.ID == 0 && c.Bootstrap == nil {
+		return nil
+	}
+	for _, want := range []*corev1.Service{resources.PeerService(p.cluster), resources.ClientService(p.cluster)} {
+		err := r.applyService(ctx, p, want)
+		if refusedForGood(err) {
+			p.refused(err)
+		} else if err != nil {
+			return fmt.Errorf("apply Service %s: %w", want.Name, err)
+		}
+	}
+	return r.applyVolumeMeta(ctx, p)
+}
+
+// applyService patches rather than applies: what somebody has put into the port list by hand must go, and a server-side
+// apply leaves it there.
+func (r *EtcdClusterReconciler) applyService(ctx context.Context, p *pass, want *corev1.Service) error {
+	have, ok := p.services[want.Name]
+	if !ok {
+		return r.create(ctx, p, want)
+	}
+	if !resources.ServiceDue(have, want) {
+		return nil
+	}
+	meta, spec := resources.ServicePatch(have, want)
+	body, err := encodePatch(have.UID, meta, map[string]any{"spec": spec})
+	if err != nil {
+		return err
+	}
+	patch := client.RawPatch(types.MergePatchType, body)
+	return r.Client.Patch(ctx, have.DeepCopy(), patch, client.FieldOwner(resources.FieldOwner))
+}
+
+// refused tells of a Service that Kubernetes does not take. The members are cared for all the same: it is the reason of
+// the pass only when there is nothing more pressing, and of the Degraded condition always.
+func (p *pass) refused(err error) {
+	p.badService = "spec.services: " + err.Error()
+	if _, idle := p.action.(plan.Idle); idle {
+		p.action = plan.Blocked{Reason: v1beta2.ReasonInvalidService, Message: p.badService}
+	}
+}
+
+// applyVolumeMeta follows spec.volumeReclaimPolicy (owned volumes go with the cluster, others stay), and the labels and
+// annotations that the spec asks for.
+func (r *EtcdClusterReconciler) applyVolumeMeta(ctx context.Context, p *pass) error {
+	owners := resources.VolumeOwners(p.cluster)
+	for _, v := range p.observed.Volumes {
+		claim := p.claims[v.Name]
+		if !v.Owned || v.Deleting {
+			continue
+		}
+		meta := resources.VolumeMetadataPatch(p.cluster, claim)
+		if len(claim.OwnerReferences) != len(owners) {
+			if meta == nil {
+				meta = map[string]any{}
+			}
+			meta["ownerReferences"] = owners
+		}
+		if meta == nil {
+			continue
+		}
+		if err := r.patch(ctx, claim, claim.UID, meta); err != nil {
+			return fmt.Errorf("change the metadata of volume %s: %w", v.Name, err)
+		}
+	}
+	return nil
+}
+
+// apply writes an object by server-side apply.
+func (r *EtcdClusterReconciler) apply(ctx context.Context, o client.Object) error {
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(o)
+	if err != nil {
+		return err
+	}
+	unstructured.RemoveNestedField(content, "status")
+	config := client.ApplyConfigurationFromUnstructured(&unstructured.Unstructured{Object: content})
+	return r.Client.Apply(ctx, config, client.FieldOwner(resources.FieldOwner), client.ForceOwnership)
+}

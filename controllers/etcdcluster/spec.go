@@ -1,0 +1,56 @@
+package etcdcluster
+
+import (
+	"cmp"
+	"time"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/controllers/internal/clusterspec"
+	"github.com/etcdpilot/etcd-operator/internal/plan"
+	"github.com/etcdpilot/etcd-operator/internal/resources"
+	"github.com/etcdpilot/etcd-operator/internal/status"
+	"github.com/etcdpilot/etcd-operator/internal/version"
+)
+
+// readSpecs works out what tells the pods of the spec from those of the former one.
+func (r *EtcdClusterReconciler) readSpecs(p *pass) (err error) {
+	if p.revision, err = resources.RevisionOf(p.cluster, r.podOptions()); err != nil {
+		return err
+	}
+	spec := clusterspec.Noted(p.cluster.Status.FormerSpec)
+	if spec == nil { // in the first pass after an edit the former spec is the one that is noted as accepted
+		spec = clusterspec.Noted(p.cluster.Status.AcceptedSpec)
+	}
+	if spec == nil {
+		return nil
+	}
+	cluster := &v1beta2.EtcdCluster{TypeMeta: p.cluster.TypeMeta, ObjectMeta: p.cluster.ObjectMeta, Spec: *spec}
+	before, err := resources.RevisionOf(cluster, r.podOptions())
+	if err != nil {
+		return err
+	}
+	if before.Template != p.revision.Template {
+		p.former, p.formerTemplate = cluster, before.Template
+	}
+	return nil
+}
+
+// desired is the part of an observation that the EtcdCluster itself holds.
+func (r *EtcdClusterReconciler) desired(c *v1beta2.EtcdCluster, problem *plan.Problem) plan.Cluster {
+	var moved time.Time
+	if m := c.Status.LeaderMoved; m != nil {
+		moved = m.Time.Time
+	}
+	cluster := plan.Cluster{
+		Namespace: c.Namespace, Name: c.Name, UID: string(c.UID), Domain: resources.Domain(c),
+		Size: int(c.Spec.Size), Paused: c.Spec.Paused, Deleting: !c.DeletionTimestamp.IsZero(),
+		Persistent: resources.Persistent(c), VolumeSize: clusterspec.VolumeSize(c),
+		Repository: cmp.Or(c.Spec.Repository, r.EtcdRepository), Version: version.Normalize(c.Spec.Version), Invalid: problem,
+		SnapshotDue: c.Status.SnapshotDue,
+		ID:          parseID(c.Status.ClusterID), Bootstrap: bootstrapOf(c.Status.Bootstrap),
+		Revision: c.Status.Revision, Voters: status.Voters(&c.Status), NextVoters: c.Status.NextVoters,
+		LeaderMoved: moved, RanBefore: ranBefore(&c.Status),
+	}
+	observeFormer(&cluster, &c.Status)
+	return cluster
+}

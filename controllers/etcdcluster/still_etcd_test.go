@@ -1,0 +1,119 @@
+package etcdcluster_test
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	"google.golang.org/grpc"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/etcdpilot/etcd-operator/internal/member"
+	"github.com/etcdpilot/etcd-operator/internal/plan"
+)
+
+// stillEtcd answers for one member of a cluster in which nothing ever happens.
+type stillEtcd struct {
+	pb.UnimplementedMaintenanceServer
+	pb.UnimplementedClusterServer
+	pb.UnimplementedKVServer
+	header  *pb.ResponseHeader
+	members []*pb.Member
+	// flush is how many nanoseconds its disk takes for a flush; flushes have ended. Reads wait for the leader's.
+	flush, flushes, read atomic.Int64
+	// moved is whom it has handed leadership to, 0 if it has not.
+	moved atomic.Uint64
+}
+
+func startStill(t *testing.T, pod *corev1.Pod, permit *member.Permit) *stillEtcd {
+	t.Helper()
+	s := &stillEtcd{header: &pb.ResponseHeader{
+		ClusterId: uint64(permit.ClusterID), MemberId: uint64(permit.MemberID), Revision: 1,
+	}}
+	s.members = membersOf(t, permit)
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", fmt.Sprintf("%s:%d", pod.Status.PodIP, member.ClientPort))
+	must(t, err)
+	server := grpc.NewServer()
+	pb.RegisterMaintenanceServer(server, s)
+	pb.RegisterClusterServer(server, s)
+	pb.RegisterKVServer(server, s)
+	go func() { _ = server.Serve(l) }() // it ends with Stop
+	t.Cleanup(server.Stop)
+	return s
+}
+
+func membersOf(t *testing.T, permit *member.Permit) []*pb.Member {
+	t.Helper()
+	urls := map[string]string{}
+	for _, pair := range strings.Split(permit.InitialCluster, ",") {
+		name, url, ok := strings.Cut(pair, "=")
+		if !ok {
+			t.Fatalf("initial cluster %q", permit.InitialCluster)
+		}
+		urls[name] = url
+	}
+	ids, _ := plan.IDs(permit.Token, urls)
+	var members []*pb.Member
+	for name, url := range urls {
+		members = append(members, &pb.Member{
+			ID: ids[name], Name: name, PeerURLs: []string{url}, ClientURLs: []string{url},
+		})
+	}
+	return members
+}
+
+// leader is the member with the lowest ID until that one has handed over: all servers agree on it without talking.
+func (s *stillEtcd) leader() uint64 {
+	if moved := s.moved.Load(); moved != 0 {
+		return moved
+	}
+	lowest := s.members[0].ID
+	for _, m := range s.members {
+		lowest = min(lowest, m.ID)
+	}
+	return lowest
+}
+
+// Status implements pb.MaintenanceServer.
+func (s *stillEtcd) Status(context.Context, *pb.StatusRequest) (*pb.StatusResponse, error) {
+	return &pb.StatusResponse{
+		Header: s.header, Leader: s.leader(), Version: "3.6.16", StorageVersion: "3.6.0",
+		RaftIndex: 10, RaftAppliedIndex: 10, DbSize: 1 << 20, DbSizeInUse: 1 << 19,
+	}, nil
+}
+
+// MemberList implements pb.ClusterServer.
+func (s *stillEtcd) MemberList(context.Context, *pb.MemberListRequest) (*pb.MemberListResponse, error) {
+	time.Sleep(time.Duration(s.read.Load())) // the leader answers once it is done with its disk
+	return &pb.MemberListResponse{Header: s.header, Members: s.members}, nil
+}
+
+// Range implements pb.KVServer.
+func (s *stillEtcd) Range(context.Context, *pb.RangeRequest) (*pb.RangeResponse, error) {
+	return &pb.RangeResponse{Header: s.header}, nil
+}
+
+// MoveLeader implements pb.MaintenanceServer.
+func (s *stillEtcd) MoveLeader(_ context.Context, r *pb.MoveLeaderRequest) (*pb.MoveLeaderResponse, error) {
+	s.moved.Store(r.GetTargetID())
+	return &pb.MoveLeaderResponse{Header: s.header}, nil
+}
+
+// ServeHTTP tells the metrics.
+func (s *stillEtcd) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
+	const since = 5 // flushes since the last time
+	n := s.flushes.Add(since)
+	_, _ = fmt.Fprintf(w, `# TYPE etcd_disk_wal_fsync_duration_seconds histogram
+etcd_disk_wal_fsync_duration_seconds_bucket{le="+Inf"} %[1]d
+etcd_disk_wal_fsync_duration_seconds_sum %[2]g
+etcd_disk_wal_fsync_duration_seconds_count %[1]d
+# TYPE etcd_server_has_leader gauge
+etcd_server_has_leader 1
+`, n, float64(n)*time.Duration(s.flush.Load()).Seconds())
+}

@@ -1,0 +1,64 @@
+package etcdrestore
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/controllers/internal/agentpod"
+	"github.com/etcdpilot/etcd-operator/internal/agent"
+	"github.com/etcdpilot/etcd-operator/internal/plan/retry"
+	"github.com/etcdpilot/etcd-operator/internal/resources"
+	"github.com/etcdpilot/etcd-operator/internal/snapshot"
+	"github.com/etcdpilot/etcd-operator/internal/version"
+)
+
+// restorePodName names the pod of a try. Another EtcdRestore of the same name has other pods.
+func restorePodName(o *v1beta2.EtcdRestore, attempt int) string {
+	const unique = 8
+	task := "verify"
+	if o.Status.Phase == v1beta2.RestoreSaving {
+		task = "save"
+	}
+	return retry.PodName(o.Name, fmt.Sprintf("%s-%s-%d", o.UID[:min(unique, len(o.UID))], task, attempt))
+}
+
+// agentPod is the pod of the run under way.
+func (r *EtcdRestoreReconciler) agentPod(p *restorePass) (*corev1.Pod, error) {
+	o := p.object
+	pod := agentpod.Base(o, "EtcdRestore", resources.LabelRestore)
+	pod.Name, pod.Policy, pod.Image, pod.OpenShift = o.Status.Run.Pod, o.Spec.Pod, r.OperatorImage, r.OpenShift
+	pod.Env = r.AgentEnv
+	pod.EncryptionSecret = o.Status.Source.EncryptionSecret
+	pod.Task = restoreTask(p, pod.Task)
+	return pod.Pod()
+}
+
+// restoreTask completes a task by what the phase asks for.
+func restoreTask(p *restorePass, task agent.Task) agent.Task {
+	o, source := p.object, p.object.Status.Source
+	task.Storage, task.Encrypted, task.Timeout = source.Storage, source.EncryptionSecret != "", p.observed.Timeout
+	if o.Status.Phase == v1beta2.RestoreSaving {
+		task.Backup = &agent.Backup{
+			Endpoints: agentpod.MemberURLs(p.cluster, agentpod.Listed), Cluster: agentpod.SnapshotCluster(p.cluster),
+			Compress: true, Verify: v1beta2.VerifyChecksum,
+			Shared: true, // it is saved beside the snapshot that is restored, whose ever that is
+			// What is about to be replaced is saved as it is, and each try saves it anew: clients may have written since the last
+			// one. A stale one is warned of.
+			AcceptStale: true, Revision: p.cluster.Status.Revision,
+		}
+		return task
+	}
+	choice := agent.Choice{Object: source.Object, ClusterID: o.Spec.ClusterID}
+	if source.WriterUID != "" && o.Spec.Backup != nil {
+		choice.Writer = snapshot.Writer{
+			Kind: snapshot.KindBackup, Namespace: o.Namespace, Name: o.Spec.Backup.Name, UID: source.WriterUID,
+		}
+	}
+	if o.Spec.Before != nil {
+		choice.Before = o.Spec.Before.Time
+	}
+	task.Verify = &agent.Verify{Choice: choice, EtcdVersion: version.Normalize(specFor(p).Version), Trial: true}
+	return task
+}

@@ -1,0 +1,184 @@
+package etcdrestore
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/controllers/internal/reconcile"
+	"github.com/etcdpilot/etcd-operator/internal/metrics"
+	"github.com/etcdpilot/etcd-operator/internal/plan/restore"
+)
+
+// finish is the only way out of a pass: one status write, the events, and when to look again.
+func (r *EtcdRestoreReconciler) finish(ctx context.Context, p *restorePass, err error) (ctrl.Result, error) {
+	if reconcile.Stale(err) {
+		return reconcile.LookAgain(ctx, err)
+	}
+	if apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
+		p.action, err = restore.Wait{
+			Reason: v1beta2.ReasonTerminating, Message: "the namespace is being deleted", After: reconcile.Heartbeat,
+		}, nil
+	}
+	if writeErr := r.writeStatus(ctx, p, err); writeErr != nil {
+		if apierrors.IsConflict(writeErr) {
+			return reconcile.LookAgain(ctx, writeErr)
+		}
+		return ctrl.Result{}, errors.Join(err, writeErr)
+	}
+	r.tell(ctx, p, err)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	return ctrl.Result{RequeueAfter: untilNext(p)}, nil
+}
+
+// untilNext is zero where nothing is to be looked for.
+func untilNext(p *restorePass) time.Duration {
+	switch a := p.action.(type) {
+	case restore.Idle:
+		return 0
+	case restore.Wait:
+		return a.After
+	case restore.Blocked:
+		return wait.Jitter(reconcile.Heartbeat, 0.2)
+	default:
+		return reconcile.Soon
+	}
+}
+
+// writeStatus writes if anything changed. The version that was read must still be the current one: what an action put
+// into status is a promise to act only on that view.
+func (r *EtcdRestoreReconciler) writeStatus(ctx context.Context, p *restorePass, err error) error {
+	if _, gone := p.action.(restore.Release); gone {
+		return nil // it says nothing new, and there may be nothing left to write to
+	}
+	s := &p.object.Status
+	if _, waits := p.action.(restore.Wait); waits {
+		p.follow()
+	}
+	describeRestore(p, err)
+	if equality.Semantic.DeepEqual(p.before, s) {
+		return nil
+	}
+	writeErr := r.Client.Status().Update(ctx, p.object)
+	if apierrors.IsInvalid(writeErr) && p.before.Source == nil && s.Source != nil {
+		return r.refuseSource(ctx, p, writeErr)
+	}
+	return client.IgnoreNotFound(writeErr)
+}
+
+// refuseSource is for a stanza of coreos/etcd-operator that cannot be written as storage by URL, such as one whose endpoint
+// has a path: nothing checks it before.
+func (r *EtcdRestoreReconciler) refuseSource(ctx context.Context, p *restorePass, why error) error {
+	p.object.Status = *p.before.DeepCopy()
+	p.action = p.observed.Refuse(v1beta2.ReasonStorageMisconfigured, "correct the storage, or use spec.storage: "+why.Error())
+	if err := note(p, p.action); err != nil {
+		return err
+	}
+	describeRestore(p, nil)
+	return client.IgnoreNotFound(r.Client.Status().Update(ctx, p.object))
+}
+
+// describeRestore says in status what is going on.
+func describeRestore(p *restorePass, err error) {
+	s, d := &p.object.Status, restore.Describe(p.action)
+	if err != nil {
+		d.Reason, d.Message = v1beta2.ReasonActionFailed, err.Error()
+	}
+	set := func(kind string, holds bool, reason, message string) {
+		value := metav1.ConditionFalse
+		if holds {
+			value = metav1.ConditionTrue
+		}
+		meta.SetStatusCondition(&s.Conditions, metav1.Condition{
+			Type: kind, Status: value, Reason: reason, Message: message,
+			ObservedGeneration: p.object.Generation, LastTransitionTime: metav1.NewTime(p.observed.Now),
+		})
+	}
+	s.ObservedGeneration = p.object.Generation
+	if p.observed.Former {
+		set(v1beta2.ConditionAccepted, false, d.Reason, d.Message)
+		return
+	}
+	set(v1beta2.ConditionAccepted, true, v1beta2.ReasonAccepted, "this EtcdRestore is carried out, once")
+	if _, over := p.action.(restore.Idle); over || p.before.CompletedAt != nil {
+		return // what it said last stays
+	}
+	_, blocked := p.action.(restore.Blocked)
+	set(v1beta2.ConditionProgressing, s.CompletedAt == nil && !blocked, d.Reason, d.Message)
+	set(v1beta2.ConditionRestored, s.Succeeded, d.Reason, d.Message)
+	if s.Reason = legacyReason(p, d, s.Reason); err != nil {
+		s.Reason = d.Message
+	}
+}
+
+// legacyReason is what clients of coreos/etcd-operator read: why the restore failed, or what it waits for. What a try failed
+// for stays until the next one.
+func legacyReason(p *restorePass, d restore.Description, last string) string {
+	switch p.action.(type) {
+	case restore.Succeed:
+		return ""
+	case restore.Fail, restore.Retry, restore.Blocked:
+		return d.Message
+	case restore.Wait:
+		if p.observed.Run != nil && !p.observed.Run.RetryAfter.IsZero() {
+			return last
+		}
+		switch d.Reason {
+		case v1beta2.ReasonVerifying, v1beta2.ReasonSaving, v1beta2.ReasonRestoring:
+			return ""
+		}
+		return d.Message
+	default:
+		return last
+	}
+}
+
+// tell writes an event for every action that took effect, and for every wait or block that is new.
+func (r *EtcdRestoreReconciler) tell(ctx context.Context, p *restorePass, err error) {
+	d := restore.Describe(p.action)
+	metrics.Actions.WithLabelValues(d.Action, d.Reason).Inc()
+	if err != nil {
+		r.event(p, corev1.EventTypeWarning, v1beta2.ReasonActionFailed, d.Action, err.Error())
+		return
+	}
+	_, idle := p.action.(restore.Idle)
+	if !restore.Mutates(p.action) && (idle || reconcile.Said(p.before.Conditions, d.Reason, d.Message)) {
+		return
+	}
+	kind := corev1.EventTypeNormal
+	switch a := p.action.(type) {
+	case restore.Blocked, restore.Retry, restore.Fail:
+		kind = corev1.EventTypeWarning
+	case restore.Enter:
+		if a.Of != "" && p.observed.Cluster.Held { // what is there is replaced by what it never was
+			kind = corev1.EventTypeWarning
+		}
+	case restore.Replace:
+		if a.Unsaved != "" {
+			kind = corev1.EventTypeWarning
+		}
+	case restore.Finish:
+		for _, warning := range p.Result.Warnings {
+			r.event(p, corev1.EventTypeWarning, d.Reason, d.Action, warning)
+		}
+	}
+	log.FromContext(ctx).Info(d.Message, "action", d.Action, "reason", d.Reason)
+	r.event(p, kind, d.Reason, d.Action, d.Message)
+}
+
+func (r *EtcdRestoreReconciler) event(p *restorePass, kind, reason, action, message string) {
+	reconcile.Emit(r.Recorder, p.object, kind, reason, action, message)
+}

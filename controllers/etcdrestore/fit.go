@@ -1,0 +1,98 @@
+package etcdrestore
+
+import (
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/controllers/internal/clusterspec"
+	"github.com/etcdpilot/etcd-operator/internal/plan/restore"
+	"github.com/etcdpilot/etcd-operator/internal/plan/retry"
+	"github.com/etcdpilot/etcd-operator/internal/resources"
+	"github.com/etcdpilot/etcd-operator/internal/snapshot"
+	"github.com/etcdpilot/etcd-operator/internal/version"
+)
+
+// specFor is the spec of the cluster that is to run on the snapshot, as it is now.
+func specFor(p *restorePass) v1beta2.EtcdClusterSpec {
+	if p.cluster == nil {
+		return p.object.Spec.ClusterTemplate.Spec
+	}
+	spec, _ := clusterspec.Effective(p.cluster, nil)
+	return spec
+}
+
+// unfit tells why the cluster cannot start from the snapshot that was verified, or its spec, which may have been edited since,
+// leaves no room for it.
+func unfit(p *restorePass) *retry.Problem {
+	from := p.object.Status.Source
+	if from == nil || p.cluster == nil && p.object.Spec.ClusterTemplate == nil {
+		return nil
+	}
+	spec := specFor(p)
+	if from.DataVersion != "" {
+		if err := snapshot.CheckVersion(from.DataVersion, version.Normalize(spec.Version)); err != nil {
+			reason, message, _ := snapshot.Explain(err)
+			return &retry.Problem{
+				Reason: reason, Message: "the cluster's version was changed after the snapshot was verified: " + message,
+			}
+		}
+	}
+	if from.Database == nil {
+		return nil
+	}
+	return restore.Misfit(restore.Database{
+		Size: from.Database.SizeBytes, InUse: from.Database.InUseBytes, Auth: from.Database.AuthEnabled,
+		Room: snapshot.RestoreRoom(from.Database.SizeBytes),
+	}, membersFor(p, spec))
+}
+
+// alarmsOf names the alarms that the snapshot was taken with.
+func alarmsOf(p *restorePass) string {
+	from := p.object.Status.Source
+	if from == nil || from.Database == nil {
+		return ""
+	}
+	var names []string
+	for _, alarm := range from.Database.Alarms {
+		names = append(names, alarm.String())
+	}
+	return strings.Join(names, ", ")
+}
+
+// membersFor is what the spec gives to members that are made of a snapshot: new volumes, whatever the old ones have grown to.
+func membersFor(p *restorePass, spec v1beta2.EtcdClusterSpec) restore.Members {
+	m := restore.Members{Of: "EtcdCluster " + p.object.Spec.EtcdCluster.Name}
+	if p.cluster == nil {
+		m.Of = "spec.clusterTemplate"
+	}
+	c := &v1beta2.EtcdCluster{Spec: spec}
+	if resources.Persistent(c) {
+		m.Volume, m.VolumeField = clusterspec.VolumeSize(c), "spec.pod.persistentVolumeClaimSpec.resources.requests.storage"
+	} else if spec.Pod != nil {
+		// The kubelet ends a pod whose emptyDirs take more.
+		limit := spec.Pod.Resources.Limits[corev1.ResourceEphemeralStorage]
+		m.Volume, m.VolumeField = limit.Value(), "spec.pod.resources.limits.ephemeral-storage"
+	}
+	options, _ := resources.Options(c, version.Normalize(spec.Version))
+	m.Quota = quotaOf(options[optionQuota])
+	return m
+}
+
+const (
+	// optionQuota is etcd's name of the quota.
+	optionQuota = "quota-backend-bytes"
+	// defaultQuota is etcd's own, DefaultQuotaBytes in its package storage, in bytes.
+	defaultQuota = 2 << 30
+)
+
+// quotaOf reads the quota as etcd does: 0 is its default, and one below that is no limit, for which 0 is returned.
+func quotaOf(option string) int64 {
+	quota, err := strconv.ParseInt(option, 10, 64)
+	if err != nil || quota == 0 {
+		return defaultQuota
+	}
+	return max(quota, 0)
+}

@@ -1,0 +1,148 @@
+package etcdrestore
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/controllers/internal/agentpod"
+	"github.com/etcdpilot/etcd-operator/controllers/internal/restores"
+	"github.com/etcdpilot/etcd-operator/internal/plan/restore"
+	"github.com/etcdpilot/etcd-operator/internal/plan/retry"
+	"github.com/etcdpilot/etcd-operator/internal/resources"
+	"github.com/etcdpilot/etcd-operator/internal/snapshot"
+)
+
+// restoreFinalizer keeps an EtcdRestore while its cluster's data is being replaced.
+const restoreFinalizer = "etcd.database.coreos.com/replacing"
+
+// defaultRestoreTimeout is for a spec that says nothing.
+const defaultRestoreTimeout = time.Hour
+
+// observe reads everything a decision may depend on.
+func (r *EtcdRestoreReconciler) observe(ctx context.Context, reader client.Reader, o *v1beta2.EtcdRestore) (
+	*restorePass, error,
+) {
+	s := &o.Status
+	p := &restorePass{object: o, before: s.DeepCopy(), source: s.Source}
+	p.observed = restore.Observed{
+		Now: r.Clock.Now(), Created: o.CreationTimestamp.Time, Phase: s.Phase,
+		Former:   s.Phase == "" && (s.Succeeded || s.Reason != ""),
+		Deleting: !o.DeletionTimestamp.IsZero(), Guarded: controllerutil.ContainsFinalizer(o, restoreFinalizer),
+		Template: o.Spec.ClusterTemplate != nil, Skip: o.Spec.SafetySnapshot == v1beta2.SafetySnapshotSkip,
+		Timeout:  restores.Timeout(&o.Spec),
+		Verified: s.Snapshot != nil, Saved: s.SafetySnapshot != nil,
+		Run: runOf(s),
+	}
+	if err := observeRestored(ctx, reader, p); err != nil {
+		return nil, err
+	}
+	p.observed.Unfit, p.observed.Of, p.observed.Alarms = unfit(p), otherOf(p), alarmsOf(p)
+	p.observed.Invalid = agentpod.Reserved(o.Spec.Pod)
+	if err := observeSource(ctx, reader, p); err != nil {
+		return nil, err
+	}
+	if err := observeNewer(ctx, reader, p); err != nil {
+		return nil, err
+	}
+	if err := observeMemberRun(ctx, reader, p); err != nil {
+		return nil, err
+	}
+	return p, observeRestorePods(ctx, reader, p)
+}
+
+func runOf(s *v1beta2.EtcdRestoreStatus) *restore.Run {
+	if s.Run == nil {
+		return nil
+	}
+	run := &restore.Run{Attempt: int(s.Run.Attempt), Started: s.Run.Started.Time, Failure: s.Reason}
+	if s.Run.RetryAfter != nil {
+		run.RetryAfter = s.Run.RetryAfter.Time
+	}
+	return run
+}
+
+// observeRestored reads the cluster whose data is replaced.
+func observeRestored(ctx context.Context, reader client.Reader, p *restorePass) error {
+	name := p.object.Spec.EtcdCluster.Name
+	seen := &p.observed.Cluster
+	seen.Name, seen.Pinned = name, p.object.Status.ClusterUID != ""
+	c := &v1beta2.EtcdCluster{}
+	err := reader.Get(ctx, client.ObjectKey{Namespace: p.object.Namespace, Name: name}, c)
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read EtcdCluster %s: %w", name, err)
+	}
+	p.cluster = c
+	seen.Exists, seen.Deleting, seen.Paused = true, !c.DeletionTimestamp.IsZero(), c.Spec.Paused
+	seen.Other = seen.Pinned && p.object.Status.ClusterUID != string(c.UID)
+	seen.Own = c.Annotations[resources.AnnotationRestore] == p.object.Name &&
+		c.Status.ClusterID == "" && c.Status.Bootstrap == nil && !everRestored(&c.Status)
+	seen.Moved = !restores.Looked(&c.Status, &p.object.Status)
+	seen.Held = c.Status.ClusterID != "" && len(agentpod.MemberURLs(c, agentpod.Listed)) > 0
+	seen.Answers = len(c.Status.Members.Ready) > 0 ||
+		meta.IsStatusConditionTrue(c.Status.Conditions, v1beta2.ConditionAvailable)
+	if doing := meta.FindStatusCondition(c.Status.Conditions, v1beta2.ConditionProgressing); doing != nil {
+		seen.Doing = doing.Message
+	}
+	seen.Record = recordOf(&c.Status, string(p.object.UID))
+	p.observed.Outdated = p.observed.Saved && seen.Held && !savedFrom(p.object.Status.SafetySnapshot, c)
+	return observeUnsaved(ctx, reader, p)
+}
+
+// savedFrom tells whether the safety snapshot is of what the cluster holds now: another restore may have come to its end
+// after the snapshot was begun.
+func savedFrom(saved *v1beta2.SnapshotStatus, c *v1beta2.EtcdCluster) bool {
+	return saved.ClusterID == "" || snapshot.SameCluster(saved.ClusterID, c.Status.ClusterID)
+}
+
+// otherOf says whose data the snapshot is if it is another cluster's: the name alone does not tell, for a cluster that was
+// created anew has the same one. An etcd that was no EtcdCluster has only an ID, which a cluster that was restored or created
+// anew has not.
+func otherOf(p *restorePass) string {
+	chosen := p.object.Status.Snapshot
+	if chosen == nil || chosen.Cluster == "" {
+		return ""
+	}
+	own := chosen.Cluster == p.object.Namespace+"/"+p.object.Spec.EtcdCluster.Name
+	id := chosen.ClusterID
+	switch {
+	case strings.Contains(chosen.Cluster, "/") && !own:
+		return "EtcdCluster " + chosen.Cluster
+	case !own:
+		id = chosen.Cluster
+	}
+	if id == "" || p.cluster == nil || p.cluster.Status.ClusterID == "" || snapshot.SameCluster(p.cluster.Status.ClusterID, id) {
+		return ""
+	}
+	known := func(ancestor string) bool { return snapshot.SameCluster(ancestor, id) }
+	switch {
+	case !own:
+		return "the etcd cluster " + id
+	case slices.ContainsFunc(agentpod.Ancestors(p.cluster), known):
+		return ""
+	}
+	return "EtcdCluster " + chosen.Cluster + " under another cluster ID, " + id + ","
+}
+
+// observeRestorePods reads the pods. One that has done its work has a snapshot to tell of.
+func observeRestorePods(ctx context.Context, reader client.Reader, p *restorePass) (err error) {
+	p.Pods, err = agentpod.Observe(ctx, reader, p.object, resources.LabelRestore, p.object.Status.Run)
+	p.observed.Pod, p.observed.Strays = p.Seen, p.Strays
+	if p.Result != nil && p.Result.Failure == nil && p.Result.Snapshot == nil {
+		p.Seen.Result.Failure = &retry.Problem{
+			Reason: v1beta2.ReasonAgentLost, Message: "the pod does not say which snapshot it has",
+		}
+	}
+	return err
+}

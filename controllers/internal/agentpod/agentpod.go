@@ -1,0 +1,164 @@
+// Package agentpod builds and observes the pods that move backups for EtcdBackups and EtcdRestores.
+package agentpod
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/agent"
+	"github.com/etcdpilot/etcd-operator/internal/plan/retry"
+	"github.com/etcdpilot/etcd-operator/internal/resources"
+	"github.com/etcdpilot/etcd-operator/internal/snapshot"
+	"github.com/etcdpilot/etcd-operator/internal/status"
+)
+
+// Pods are the pods that work for an EtcdBackup or an EtcdRestore.
+type Pods struct {
+	// Pod is that of the try under way, and Seen what matters of it; nil if there is none.
+	Pod  *corev1.Pod
+	Seen *retry.Pod
+	// Result is what it has left, nil if nothing.
+	Result *agent.Result
+	// Strays are the other pods, of tries that are over.
+	Strays []retry.Pod
+}
+
+// agentLabels lead to the pods of an object, and have the cache hold them. A label has less room than a name.
+func agentLabels(label string, owner client.Object) map[string]string {
+	name := owner.GetName()
+	if len(name) > validation.LabelValueMaxLength {
+		name = string(owner.GetUID())
+	}
+	return map[string]string{resources.LabelApp: resources.AppValue, label: name}
+}
+
+// Base is what every pod of an object has, whatever it is to do.
+func Base(owner client.Object, kind, label string) resources.AgentPod {
+	return resources.AgentPod{
+		Namespace: owner.GetNamespace(), Labels: agentLabels(label, owner), Task: agent.Task{Writer: Writer(owner, kind)},
+		Owner: *metav1.NewControllerRef(owner, v1beta2.GroupVersion.WithKind(kind)),
+	}
+}
+
+// Writer is who asks for what an agent does.
+func Writer(owner client.Object, kind string) snapshot.Writer {
+	return snapshot.Writer{
+		Kind: kind, Namespace: owner.GetNamespace(), Name: owner.GetName(), UID: string(owner.GetUID()),
+	}
+}
+
+// Observe reads the pods of this very object, not of an earlier one of the same name. The run is the one under way,
+// nil if none is.
+func Observe(ctx context.Context, reader client.Reader, owner client.Object, label string, run *v1beta2.AgentRun) (
+	a Pods, err error,
+) {
+	pods := &corev1.PodList{}
+	err = reader.List(ctx, pods, client.InNamespace(owner.GetNamespace()), client.MatchingLabels(agentLabels(label, owner)))
+	if err != nil {
+		return a, fmt.Errorf("list pods: %w", err)
+	}
+	for i := range pods.Items {
+		pod := &pods.Items[i]
+		if !metav1.IsControlledBy(pod, owner) {
+			continue
+		}
+		seen, result := agentOf(pod)
+		if run == nil || run.Pod != pod.Name {
+			a.Strays = append(a.Strays, seen)
+			continue
+		}
+		a.Pod, a.Seen, a.Result = pod, &seen, result
+	}
+	return a, nil
+}
+
+// NameTaken says why a try cannot have its pod: another one has its name. It is nil if that is the pod that is wanted, which
+// an earlier pass made and could not say so, or if the name is free by now: whoever looks again sees which.
+func NameTaken(ctx context.Context, live client.Reader, owner client.Object, wanted *corev1.Pod) (*retry.Problem, error) {
+	pod := &corev1.Pod{}
+	if err := live.Get(ctx, client.ObjectKeyFromObject(wanted), pod); err != nil {
+		return nil, client.IgnoreNotFound(err)
+	}
+	kind := wanted.OwnerReferences[0].Kind
+	holder := "nobody"
+	if ref := metav1.GetControllerOf(pod); ref != nil {
+		holder = ref.Kind + " " + ref.Name
+	}
+	switch {
+	case !metav1.IsControlledBy(pod, owner):
+		return &retry.Problem{Reason: v1beta2.ReasonNameTaken, Message: fmt.Sprintf(
+			"Pod %s belongs to %s, and %s %s needs that name: delete it, or give the %s another name",
+			pod.Name, holder, kind, owner.GetName(), kind)}, nil
+	case !found(pod, wanted):
+		return &retry.Problem{Reason: v1beta2.ReasonNameTaken, Message: fmt.Sprintf(
+			"Pod %s has lost the labels that it is found by: delete it", pod.Name)}, nil
+	}
+	return nil, nil
+}
+
+// Reserved refuses labels and annotations that the operator itself goes by: they would make a member of the pod. The schema
+// refuses them too, but not of objects that are older than that.
+func Reserved(pod *v1beta2.AgentPodPolicy) *retry.Problem {
+	if pod == nil {
+		return nil
+	}
+	key := resources.Reserved(pod.Labels, pod.Annotations)
+	if key == "" {
+		return nil
+	}
+	return &retry.Problem{
+		Reason:  v1beta2.ReasonInvalidPod,
+		Message: "spec.pod.labels and annotations: the key " + key + " is the operator's own: remove it",
+	}
+}
+
+// Refused says why Kubernetes does not take a pod as spec.pod has it, or not in this namespace: a quota, a policy, or a
+// field that is not valid. It is nil if it failed for another reason, such as that the namespace is going away.
+func Refused(err error) *retry.Problem {
+	refused := apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err)
+	if !refused || apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
+		return nil
+	}
+	return &retry.Problem{
+		Reason: v1beta2.ReasonPodCannotStart, Message: "Kubernetes does not take the pod: " + err.Error(),
+	}
+}
+
+// found tells whether the pod has the labels that lead to it.
+func found(pod, wanted *corev1.Pod) bool {
+	for _, key := range []string{resources.LabelApp, resources.LabelBackup, resources.LabelRestore} {
+		if pod.Labels[key] != wanted.Labels[key] {
+			return false
+		}
+	}
+	return true
+}
+
+// agentOf reads what matters of a pod, and what it has left, nil if nothing.
+func agentOf(pod *corev1.Pod) (retry.Pod, *agent.Result) {
+	phase := pod.Status.Phase
+	seen := retry.Pod{
+		Name: pod.Name, UID: string(pod.UID), Created: pod.CreationTimestamp.Time,
+		Running: phase == corev1.PodRunning, Ended: phase == corev1.PodSucceeded || phase == corev1.PodFailed, Problem: resources.AgentProblem(pod),
+	}
+	if pod.DeletionTimestamp != nil {
+		seen.Deleting, seen.Deadline = true, pod.DeletionTimestamp.Time
+	}
+	result, ok := resources.AgentResult(pod)
+	if !ok {
+		return seen, nil
+	}
+	seen.Result = &retry.Result{}
+	if f := result.Failure; f != nil {
+		seen.Result.Failure = &retry.Problem{Reason: status.Reason(f.Reason), Message: f.Message}
+		seen.Result.Hopeless = f.Lasting
+	}
+	return seen, &result
+}

@@ -1,0 +1,52 @@
+package agentpod
+
+import (
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/member"
+	"github.com/etcdpilot/etcd-operator/internal/resources"
+	"github.com/etcdpilot/etcd-operator/internal/snapshot"
+)
+
+// SnapshotCluster is the cluster that a snapshot is to be of. What it was restored from is in the record of the restore that
+// its present start was for.
+func SnapshotCluster(c *v1beta2.EtcdCluster) snapshot.Cluster {
+	of := snapshot.Cluster{Namespace: c.Namespace, Name: c.Name, UID: string(c.UID), ID: c.Status.ClusterID}
+	if c.Status.Bootstrap == nil {
+		return of
+	}
+	of.Incarnation = c.Status.Bootstrap.Incarnation
+	for _, r := range c.Status.Restores {
+		if r.UID == c.Status.Bootstrap.Restore {
+			of.Parent, of.ParentRevision = snapshot.ClusterID(r.SourceClusterID), r.SourceRevision
+		}
+	}
+	return of
+}
+
+// Ancestors are the IDs of the clusters that this one's data has come from, the last one first.
+func Ancestors(c *v1beta2.EtcdCluster) (ids []string) {
+	for _, r := range c.Status.Restores {
+		if r.SourceClusterID != "" {
+			ids = append(ids, r.SourceClusterID)
+		}
+	}
+	return ids
+}
+
+// MemberURLs are where members of some roles serve clients, without the Service between: a snapshot is of one of them, and
+// one that does not serve may still have the data.
+func MemberURLs(c *v1beta2.EtcdCluster, of func(v1beta2.MemberRole) bool) (urls []string) {
+	for _, m := range c.Status.MemberStatuses {
+		if of(m.Role) {
+			host := member.Host(m.Name, c.Name, c.Namespace, resources.Domain(c))
+			urls = append(urls, member.ClientURL(host))
+		}
+	}
+	return urls
+}
+
+// Voting tells whether members of the role have all data.
+func Voting(r v1beta2.MemberRole) bool { return r == v1beta2.MemberRoleVoter }
+
+// Listed tells whether members of the role may have data.
+func Listed(r v1beta2.MemberRole) bool { return r != v1beta2.MemberRoleNone }

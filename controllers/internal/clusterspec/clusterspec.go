@@ -1,0 +1,76 @@
+// Package clusterspec says which spec an EtcdCluster is to be looked after by, for every controller that needs to know: one
+// that cannot work is refused, and the last one that could stays in force.
+package clusterspec
+
+import (
+	"encoding/json"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/plan"
+	"github.com/etcdpilot/etcd-operator/internal/resources"
+)
+
+// Effective is the spec to go by: the user's, or while that cannot work the last one that could, so that a mistake changes
+// nothing of a running cluster. Size and pause are always the user's.
+func Effective(c *v1beta2.EtcdCluster, claims []corev1.PersistentVolumeClaim) (v1beta2.EtcdClusterSpec, *plan.Problem) {
+	problem := validate(c)
+	if problem == nil {
+		problem = validateVolumes(c, claims)
+	}
+	if problem == nil {
+		return c.Spec, nil
+	}
+	accepted := Noted(c.Status.AcceptedSpec)
+	if accepted == nil {
+		return c.Spec, problem
+	}
+	accepted.Size, accepted.Paused = c.Spec.Size, c.Spec.Paused
+	return *accepted, problem
+}
+
+// Noted reads a spec that status holds, nil if it holds none. Nobody but the operator writes it; whoever did otherwise gets
+// the spec as it is.
+func Noted(noted *runtime.RawExtension) *v1beta2.EtcdClusterSpec {
+	if noted == nil {
+		return nil
+	}
+	spec := &v1beta2.EtcdClusterSpec{}
+	if err := json.Unmarshal(noted.Raw, spec); err != nil {
+		return nil
+	}
+	return spec
+}
+
+// VolumeSize is the storage that each claim is to ask for, in bytes; 0 if nothing is said.
+func VolumeSize(c *v1beta2.EtcdCluster) int64 {
+	if !resources.Persistent(c) {
+		return 0
+	}
+	return requested(c.Spec.Pod.PersistentVolumeClaimSpec)
+}
+
+func requested(spec *corev1.PersistentVolumeClaimSpec) int64 {
+	storage := spec.Resources.Requests[corev1.ResourceStorage]
+	return storage.Value()
+}
+
+// validateVolumes refuses a spec with less storage than the cluster's volumes have.
+func validateVolumes(c *v1beta2.EtcdCluster, claims []corev1.PersistentVolumeClaim) *plan.Problem {
+	wanted := VolumeSize(c)
+	for i := range claims {
+		claim := &claims[i]
+		if resources.VolumeOwned(c, claim) && wanted > 0 && requested(&claim.Spec) > wanted && claim.DeletionTimestamp.IsZero() {
+			size := claim.Spec.Resources.Requests[corev1.ResourceStorage]
+			return &plan.Problem{
+				Reason: v1beta2.ReasonVolumeShrinks,
+				Message: fmt.Sprintf("spec.pod.persistentVolumeClaimSpec.resources.requests.storage: volume %s asks for %s, "+
+					"and volumes cannot shrink: set it to that or more", claim.Name, size.String()),
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,60 @@
+package clusterspec
+
+import (
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+)
+
+func TestValidate(t *testing.T) {
+	type spec = v1beta2.EtcdClusterSpec
+	pod := func(p v1beta2.PodPolicy) spec { return spec{Pod: &p} }
+	own := map[string]string{"etcd.database.coreos.com/permit": "x"}
+	template := func(text string) spec {
+		return pod(v1beta2.PodPolicy{Template: &runtime.RawExtension{Raw: []byte(text)}})
+	}
+	for name, c := range map[string]struct {
+		spec            spec
+		reason, message string
+	}{
+		"nothing":     {},
+		"old version": {spec{Version: "3.4.1"}, v1beta2.ReasonUnsupportedVersion, "too old"},
+		"option of another version": {
+			spec{Version: "3.6.16", Etcd: &v1beta2.EtcdOptions{FeatureGates: map[string]bool{"PriorityRequest": true}}},
+			v1beta2.ReasonInvalidOption, "etcd 3.6.16 does not have (PriorityRequest is new in 3.7)",
+		},
+		"option of this version": {
+			spec: spec{Version: "3.7.3", Etcd: &v1beta2.EtcdOptions{FeatureGates: map[string]bool{"PriorityRequest": true}}},
+		},
+		"a Secret's value": {
+			pod(v1beta2.PodPolicy{EtcdEnv: []corev1.EnvVar{{Name: "ETCD_LOG_LEVEL", ValueFrom: &corev1.EnvVarSource{}}}}),
+			v1beta2.ReasonInvalidOption, "valueFrom",
+		},
+		"an annotation of the operator's": {
+			pod(v1beta2.PodPolicy{Annotations: own}), v1beta2.ReasonInvalidPod, "/permit is the operator's own",
+		},
+		"a volume's":           {pod(v1beta2.PodPolicy{VolumeAnnotations: own}), v1beta2.ReasonInvalidPod, "spec.pod.volume"},
+		"an annotation app":    {spec: pod(v1beta2.PodPolicy{Annotations: map[string]string{"app": "x"}})},
+		"a template":           {spec: template(`{"spec":{"dnsPolicy":"Default"}}`)},
+		"a misspelt template":  {template(`{"spec":{"dns":"x"}}`), v1beta2.ReasonInvalidPod, `unknown field "spec.dns"`},
+		"a forbidden template": {template(`{"spec":{"hostname":"x"}}`), v1beta2.ReasonInvalidPod, "spec.hostname"},
+		"shared volumes": {
+			pod(v1beta2.PodPolicy{PersistentVolumeClaimSpec: &corev1.PersistentVolumeClaimSpec{
+				AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteMany},
+			}}), v1beta2.ReasonInvalidPod, "ReadWriteMany",
+		},
+	} {
+		got := validate(&v1beta2.EtcdCluster{ObjectMeta: metav1.ObjectMeta{Name: "c"}, Spec: c.spec})
+		switch {
+		case c.reason == "" && got != nil:
+			t.Errorf("%s: %+v", name, got)
+		case c.reason != "" && (got == nil || got.Reason != c.reason || !strings.Contains(got.Message, c.message)):
+			t.Errorf("%s: %+v, want %s with %q", name, got, c.reason, c.message)
+		}
+	}
+}

@@ -1,0 +1,130 @@
+// Package objectcache says what the controllers' cache holds of each object.
+package objectcache
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/resources"
+)
+
+// Cached says which objects the reconcilers' cache is to hold, and what of them: caches are most of the operator's memory.
+// Nothing is written on what a cache holds, so nothing that is left out there can be lost.
+func Cached() map[client.Object]cache.ByObject {
+	ours := labels.SelectorFromSet(labels.Set{resources.LabelApp: resources.AppValue})
+	return map[client.Object]cache.ByObject{
+		&corev1.Pod{}:                   {Label: ours, Transform: trimPod},
+		&corev1.PersistentVolumeClaim{}: {Label: ours},
+		// A Service or a budget of somebody else must be seen where it holds a name that we need.
+		&corev1.Service{}:               {Transform: trimService},
+		&policyv1.PodDisruptionBudget{}: {Transform: trimBudget},
+		&v1beta2.EtcdCluster{}:          {Transform: trimCluster},
+	}
+}
+
+// The transforms leave of an object what an observation reads. They pass on what is of another type: the last state of an
+// object whose deletion was missed.
+
+// trimPod keeps who a pod is, whose it is, and how it does.
+func trimPod(o any) (any, error) {
+	pod, ok := o.(*corev1.Pod)
+	if !ok {
+		return o, nil
+	}
+	pod.ManagedFields = nil
+	if agents(pod) { // there are few of them, and many reasons why one does not do its work
+		pod.Spec = corev1.PodSpec{}
+		return pod, nil
+	}
+	etcd := resources.EtcdOf(pod)
+	spec, status := pod.Spec, pod.Status
+	pod.Spec = corev1.PodSpec{
+		NodeName: spec.NodeName, Containers: []corev1.Container{{Name: etcd.Name, Image: etcd.Image}},
+	}
+	for _, v := range spec.Volumes {
+		if v.PersistentVolumeClaim != nil {
+			pod.Spec.Volumes = append(pod.Spec.Volumes, v)
+		}
+	}
+	pod.Status = corev1.PodStatus{
+		Phase: status.Phase, PodIP: status.PodIP,
+		InitContainerStatuses: trimContainers(status.InitContainerStatuses),
+		ContainerStatuses:     trimContainers(status.ContainerStatuses),
+	}
+	for _, c := range status.Conditions {
+		switch c.Type {
+		case corev1.PodReady, corev1.PodScheduled, corev1.PodResizePending, corev1.PodResizeInProgress:
+			pod.Status.Conditions = append(pod.Status.Conditions, c)
+		default:
+		}
+	}
+	return pod, nil
+}
+
+// agents tells whether an agent runs in the pod, and no member.
+func agents(pod *corev1.Pod) bool {
+	_, backup := pod.Labels[resources.LabelBackup]
+	_, restore := pod.Labels[resources.LabelRestore]
+	return backup || restore
+}
+
+func trimContainers(all []corev1.ContainerStatus) []corev1.ContainerStatus {
+	kept := make([]corev1.ContainerStatus, 0, len(all))
+	for _, s := range all {
+		kept = append(kept, corev1.ContainerStatus{
+			Name: s.Name, Image: s.Image, ImageID: s.ImageID, ContainerID: s.ContainerID,
+			State: s.State, LastTerminationState: s.LastTerminationState, RestartCount: s.RestartCount,
+		})
+	}
+	return kept
+}
+
+// trimService keeps the specs of clusters' Services, and of all others whose they are: there may be many.
+func trimService(o any) (any, error) {
+	if service, ok := o.(*corev1.Service); ok {
+		service.Status = corev1.ServiceStatus{}
+		if trimMeta(&service.ObjectMeta) {
+			service.Spec = corev1.ServiceSpec{}
+		}
+	}
+	return o, nil
+}
+
+// trimBudget keeps how many pods must stay, and whether an eviction is in flight.
+func trimBudget(o any) (any, error) {
+	if budget, ok := o.(*policyv1.PodDisruptionBudget); ok {
+		trimMeta(&budget.ObjectMeta)
+		budget.Spec = policyv1.PodDisruptionBudgetSpec{MinAvailable: budget.Spec.MinAvailable}
+		budget.Status = policyv1.PodDisruptionBudgetStatus{
+			ObservedGeneration: budget.Status.ObservedGeneration, DisruptedPods: budget.Status.DisruptedPods,
+		}
+	}
+	return o, nil
+}
+
+// trimCluster removes what kubectl keeps of the manifest.
+func trimCluster(o any) (any, error) {
+	if cluster, ok := o.(*v1beta2.EtcdCluster); ok {
+		cluster.ManagedFields = nil
+		delete(cluster.Annotations, corev1.LastAppliedConfigAnnotation)
+	}
+	return o, nil
+}
+
+// trimMeta tells whether the object is none of a cluster's, and then leaves nothing but its name and owner.
+func trimMeta(meta *metav1.ObjectMeta) (foreign bool) {
+	meta.ManagedFields = nil
+	if owner := metav1.GetControllerOfNoCopy(meta); owner != nil && owner.APIVersion == v1beta2.GroupVersion.String() {
+		return false
+	}
+	*meta = metav1.ObjectMeta{
+		Namespace: meta.Namespace, Name: meta.Name, UID: meta.UID, ResourceVersion: meta.ResourceVersion,
+		OwnerReferences: meta.OwnerReferences,
+	}
+	return true
+}

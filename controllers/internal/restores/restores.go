@@ -1,0 +1,62 @@
+// Package restores holds what the controllers of EtcdCluster and EtcdRestore have to agree on about a restore.
+package restores
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/plan"
+	"github.com/etcdpilot/etcd-operator/internal/resources"
+	"github.com/etcdpilot/etcd-operator/internal/status"
+)
+
+// defaultTimeout is for a spec that says nothing.
+const defaultTimeout = time.Hour
+
+// UnderWay is the record of the restore that is under way, nil if none is, or if its cluster ID was latched.
+func UnderWay(s *v1beta2.EtcdClusterStatus) *v1beta2.RestoreRecord {
+	if s.ClusterID != "" || s.Bootstrap == nil || s.Bootstrap.Restore == "" {
+		return nil
+	}
+	i := slices.IndexFunc(s.Restores, func(r v1beta2.RestoreRecord) bool { return r.UID == s.Bootstrap.Restore })
+	if i < 0 {
+		return nil
+	}
+	return &s.Restores[i]
+}
+
+// Looked tells whether what the cluster holds now is what the EtcdRestore has decided to replace.
+func Looked(c *v1beta2.EtcdClusterStatus, restore *v1beta2.EtcdRestoreStatus) bool {
+	return restore.ClusterID == c.ClusterID || c.Former != nil && restore.ClusterID == c.Former.ClusterID
+}
+
+// Later tells whether an EtcdRestore of the same cluster was created after another one; of those of the same second one is.
+func Later(a, b *v1beta2.EtcdRestore) bool {
+	return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time),
+		strings.Compare(a.Name, b.Name), strings.Compare(string(a.UID), string(b.UID))) > 0
+}
+
+func Timeout(spec *v1beta2.EtcdRestoreSpec) time.Duration {
+	if spec.TimeoutInSecond == 0 {
+		return defaultTimeout
+	}
+	return time.Duration(spec.TimeoutInSecond) * time.Second
+}
+
+// Failure is why the pod could not make its data of a snapshot the last time it tried, nil if it did not fail.
+func Failure(pod *corev1.Pod) *plan.RestoreFailure {
+	for _, s := range pod.Status.InitContainerStatuses {
+		if result, ok := resources.InitResult(s); ok && s.Name == resources.RestoreContainerName && result.Failure != nil {
+			return &plan.RestoreFailure{
+				Problem: plan.Problem{Reason: status.Reason(result.Failure.Reason), Message: result.Failure.Message},
+				Lasting: result.Failure.Lasting,
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,81 @@
+// Package operatorcondition tells OLM whether the operator may be upgraded.
+package operatorcondition
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/operator-framework/operator-lib/conditions"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	wakes "sigs.k8s.io/controller-runtime/pkg/source"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/status"
+)
+
+// OperatorConditionVariable is set by OLM, which grants the operator the OperatorCondition of that name.
+const OperatorConditionVariable = "OPERATOR_CONDITION_NAME"
+
+// upgradeableAgain is the next look at work that holds an upgrade up: whether it stands still is also a matter of time.
+const upgradeableAgain = 10 * time.Minute
+
+// OperatorConditionReconciler tells OLM whether the operator may be upgraded now.
+type OperatorConditionReconciler struct {
+	// Client reads from the cache.
+	Client client.Client
+	// Upgradeable is the condition of that type. It must not be read from a cache: OLM grants no list and no watch.
+	Upgradeable conditions.Condition
+	// Clock tells the time of an observation.
+	Clock clock.PassiveClock
+
+	// told is what was last written. There is one worker, and nobody else writes the condition.
+	told metav1.Condition
+}
+
+// Reconcile writes the condition if it is to change.
+func (r *OperatorConditionReconciler) Reconcile(ctx context.Context, _ ctrl.Request) (ctrl.Result, error) {
+	clusters, restores := &v1beta2.EtcdClusterList{}, &v1beta2.EtcdRestoreList{}
+	for _, list := range []client.ObjectList{clusters, restores} {
+		if err := r.Client.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {
+			return ctrl.Result{}, fmt.Errorf("list what may be under way: %w", err)
+		}
+	}
+	want, result := metav1.Condition{Status: metav1.ConditionTrue}, ctrl.Result{}
+	var ok bool
+	if ok, want.Reason, want.Message = status.Upgradeable(clusters.Items, restores.Items, r.Clock.Now()); !ok {
+		want.Status, result.RequeueAfter = metav1.ConditionFalse, upgradeableAgain
+	}
+	if want == r.told {
+		return result, nil
+	}
+	err := r.Upgradeable.Set(ctx, want.Status, conditions.WithReason(want.Reason), conditions.WithMessage(want.Message))
+	if err != nil {
+		return ctrl.Result{}, fmt.Errorf("tell OLM whether the operator may be upgraded: %w", err)
+	}
+	log.FromContext(ctx).Info("told OLM whether the operator may be upgraded", "upgradeable", ok, "message", want.Message)
+	r.told = want
+	return result, nil
+}
+
+// SetupWithManager registers the reconciler and what wakes it. The first look comes as soon as the operator leads, without
+// any cluster, too.
+func (r *OperatorConditionReconciler) SetupWithManager(mgr ctrl.Manager) error {
+	one := []ctrl.Request{{}}
+	each := handler.EnqueueRequestsFromMapFunc(func(context.Context, client.Object) []ctrl.Request { return one })
+	return ctrl.NewControllerManagedBy(mgr).
+		Named("operatorcondition").
+		Watches(&v1beta2.EtcdCluster{}, each).
+		Watches(&v1beta2.EtcdRestore{}, each).
+		WatchesRawSource(wakes.Func(func(_ context.Context, queue workqueue.TypedRateLimitingInterface[ctrl.Request]) error {
+			queue.Add(one[0])
+			return nil
+		})).
+		Complete(r)
+}
