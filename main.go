@@ -14,20 +14,15 @@ import (
 	_ "time/tzdata" // the image has no time zones
 
 	operatorsv2 "github.com/operator-framework/api/pkg/operators/v2"
-	"github.com/operator-framework/operator-lib/conditions"
 	"github.com/operator-framework/operator-lib/proxy"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/discovery"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
-	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
@@ -35,10 +30,6 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers"
-	"github.com/etcdpilot/etcd-operator/controllers/etcdbackup"
-	"github.com/etcdpilot/etcd-operator/controllers/etcdcluster"
-	"github.com/etcdpilot/etcd-operator/controllers/etcdrestore"
-	"github.com/etcdpilot/etcd-operator/controllers/operatorcondition"
 	"github.com/etcdpilot/etcd-operator/internal/agent"
 	"github.com/etcdpilot/etcd-operator/internal/etcd"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
@@ -53,9 +44,8 @@ const gcPercent = 30
 type options struct {
 	metricsAddress, healthAddress, pprofAddress string
 	secureMetrics, leaderElection               bool
-	namespaces, image, repository               string
-	concurrency                                 int
-	agentEnv                                    []corev1.EnvVar
+	namespaces                                  string
+	controllers                                 controllers.Options
 	log                                         zap.Options
 }
 
@@ -75,19 +65,19 @@ func main() {
 		"namespaces to watch, separated by commas; all if empty (environment: WATCH_NAMESPACE)")
 	// Deployments of coreos/etcd-operator say it; here it is the default.
 	clusterWide := flag.Bool("cluster-wide", false, "watch all namespaces, whatever --watch-namespaces says")
-	flag.StringVar(&o.image, "operator-image", os.Getenv("OPERATOR_IMAGE"),
+	flag.StringVar(&o.controllers.OperatorImage, "operator-image", os.Getenv("OPERATOR_IMAGE"),
 		"this operator's own image, from which members take member-run (environment: OPERATOR_IMAGE)")
-	flag.StringVar(&o.repository, "etcd-repository", os.Getenv("ETCD_REPOSITORY"),
+	flag.StringVar(&o.controllers.EtcdRepository, "etcd-repository", os.Getenv("ETCD_REPOSITORY"),
 		"where etcd's images come from for clusters without spec.repository; "+version.DefaultRepository+
 			" if empty (environment: ETCD_REPOSITORY)")
-	flag.IntVar(&o.concurrency, "concurrent-reconciles", 100, "how many clusters to look after at the same time")
+	flag.IntVar(&o.controllers.Concurrency, "concurrent-reconciles", 100, "how many clusters to look after at the same time")
 	o.log.BindFlags(flag.CommandLine)
 	flag.Parse()
 	if *clusterWide {
 		o.namespaces = ""
 	}
 	ctrl.SetLogger(zap.New(zap.UseFlagOptions(&o.log)))
-	o.agentEnv = agentEnv()
+	o.controllers.AgentEnv = agentEnv()
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}
@@ -108,7 +98,7 @@ func agentEnv() []corev1.EnvVar {
 }
 
 func run(o options) error {
-	if o.image == "" {
+	if o.controllers.OperatorImage == "" {
 		return fmt.Errorf("--operator-image (or OPERATOR_IMAGE) is not set: members take member-run from that image")
 	}
 	scheme := runtime.NewScheme()
@@ -136,7 +126,10 @@ func run(o options) error {
 	}
 	pool := etcd.NewPool()
 	defer pool.Close()
-	if err := setup(mgr, pool, o); err != nil {
+	if err := controllers.Setup(mgr, pool, o.controllers); err != nil {
+		return err
+	}
+	if err := addProbes(mgr); err != nil {
 		return err
 	}
 	ctrl.Log.Info("starting", "version", version.Operator, "namespaces", o.namespaces)
@@ -164,36 +157,8 @@ func awaitAPI(ctx context.Context, config *rest.Config) error {
 	return nil
 }
 
-// setup registers the controllers and the probes.
-func setup(mgr ctrl.Manager, pool *etcd.Pool, o options) error {
-	openShift, err := isOpenShift(mgr.GetRESTMapper())
-	if err != nil {
-		return err
-	}
-	if err := (&etcdcluster.EtcdClusterReconciler{
-		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Recorder: mgr.GetEventRecorder(resources.FieldOwner),
-		Etcd: pool, Clock: clock.RealClock{}, OperatorImage: o.image, AgentEnv: o.agentEnv, OpenShift: openShift,
-		EtcdRepository: o.repository, Concurrency: o.concurrency,
-	}).SetupWithManager(mgr); err != nil {
-		return fmt.Errorf("set the EtcdCluster controller up: %w", err)
-	}
-	if err := (&etcdbackup.EtcdBackupReconciler{
-		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Recorder: mgr.GetEventRecorder(resources.FieldOwner),
-		Clock: clock.RealClock{}, OperatorImage: o.image, AgentEnv: o.agentEnv, OpenShift: openShift,
-	}).SetupWithManager(mgr); err != nil {
-		return fmt.Errorf("set the EtcdBackup controller up: %w", err)
-	}
-	if err := (&etcdrestore.EtcdRestoreReconciler{
-		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Recorder: mgr.GetEventRecorder(resources.FieldOwner),
-		Clock: clock.RealClock{}, OperatorImage: o.image, AgentEnv: o.agentEnv, OpenShift: openShift,
-	}).SetupWithManager(mgr); err != nil {
-		return fmt.Errorf("set the EtcdRestore controller up: %w", err)
-	}
-	if os.Getenv(operatorcondition.OperatorConditionVariable) != "" {
-		if err := setupOperatorCondition(mgr); err != nil {
-			return fmt.Errorf("set the OperatorCondition controller up: %w", err)
-		}
-	}
+// addProbes has the manager answer the kubelet.
+func addProbes(mgr ctrl.Manager) error {
 	if err := mgr.AddHealthzCheck("healthz", healthz.Ping); err != nil {
 		return fmt.Errorf("set the health probe up: %w", err)
 	}
@@ -201,21 +166,6 @@ func setup(mgr ctrl.Manager, pool *etcd.Pool, o options) error {
 		return fmt.Errorf("set the readiness probe up: %w", err)
 	}
 	return nil
-}
-
-// setupOperatorCondition is for an operator that OLM has installed.
-func setupOperatorCondition(mgr ctrl.Manager) error {
-	uncached, err := client.New(mgr.GetConfig(), client.Options{Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper()})
-	if err != nil {
-		return err
-	}
-	upgradeable, err := conditions.InClusterFactory{Client: uncached}.NewCondition(operatorsv2.ConditionType(operatorsv2.Upgradeable))
-	if err != nil {
-		return err
-	}
-	return (&operatorcondition.OperatorConditionReconciler{
-		Client: mgr.GetClient(), Upgradeable: upgradeable, Clock: clock.RealClock{},
-	}).SetupWithManager(mgr)
 }
 
 func managerOptions(o options, scheme *runtime.Scheme) ctrl.Options {
@@ -247,16 +197,4 @@ func managerOptions(o options, scheme *runtime.Scheme) ctrl.Options {
 		}
 	}
 	return options
-}
-
-// isOpenShift tells whether namespaces give pods their user and group.
-func isOpenShift(mapper meta.RESTMapper) (bool, error) {
-	_, err := mapper.RESTMapping(schema.GroupKind{Group: "security.openshift.io", Kind: "SecurityContextConstraints"})
-	if meta.IsNoMatchError(err) {
-		return false, nil
-	}
-	if err != nil {
-		return false, fmt.Errorf("look for OpenShift: %w", err)
-	}
-	return true, nil
 }

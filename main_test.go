@@ -9,9 +9,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
 
 	"github.com/etcdpilot/etcd-operator/internal/testenv"
@@ -34,18 +32,6 @@ func TestManagerOptionsMetrics(t *testing.T) {
 	secure := managerOptions(options{metricsAddress: ":8443", secureMetrics: true}, runtime.NewScheme()).Metrics
 	if !secure.SecureServing || secure.FilterProvider == nil {
 		t.Errorf("secure metrics are served with %+v", secure)
-	}
-}
-
-func TestIsOpenShift(t *testing.T) {
-	kind := schema.GroupVersionKind{Group: "security.openshift.io", Version: "v1", Kind: "SecurityContextConstraints"}
-	mapper := meta.NewDefaultRESTMapper([]schema.GroupVersion{kind.GroupVersion()})
-	if found, err := isOpenShift(mapper); found || err != nil {
-		t.Errorf("plain Kubernetes: %v, %v", found, err)
-	}
-	mapper.Add(kind, meta.RESTScopeRoot)
-	if found, err := isOpenShift(mapper); !found || err != nil {
-		t.Errorf("OpenShift: %v, %v", found, err)
 	}
 }
 

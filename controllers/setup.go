@@ -1,11 +1,80 @@
 package controllers
 
 import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/etcdpilot/etcd-operator/controllers/etcdbackup"
+	"github.com/etcdpilot/etcd-operator/controllers/etcdcluster"
+	"github.com/etcdpilot/etcd-operator/controllers/etcdrestore"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/objectcache"
+	"github.com/etcdpilot/etcd-operator/controllers/operatorcondition"
+	"github.com/etcdpilot/etcd-operator/internal/etcd"
+	"github.com/etcdpilot/etcd-operator/internal/resources"
 )
+
+// Options are what whoever deploys the operator decides of the controllers.
+type Options struct {
+	// OperatorImage holds member-run and the agent.
+	OperatorImage string
+	// EtcdRepository is where etcd's images come from when a spec does not say; empty for the built-in one.
+	EtcdRepository string
+	// AgentEnv is how agents reach object storage through a proxy. etcd is not given it: members are reached directly.
+	AgentEnv []corev1.EnvVar
+	// Concurrency is how many clusters are looked after at the same time, at least 1.
+	Concurrency int
+}
 
 // Cached says which objects the controllers' cache is to hold, and what of them.
 func Cached() map[client.Object]cache.ByObject { return objectcache.Cached() }
+
+// Setup registers all controllers. The pool reaches the members.
+func Setup(mgr ctrl.Manager, pool *etcd.Pool, o Options) error {
+	openShift, err := isOpenShift(mgr.GetRESTMapper())
+	if err != nil {
+		return err
+	}
+	c, live, recorder := mgr.GetClient(), mgr.GetAPIReader(), mgr.GetEventRecorder(resources.FieldOwner)
+	if err := (&etcdcluster.EtcdClusterReconciler{
+		Client: c, Live: live, Recorder: recorder, Etcd: pool, Clock: clock.RealClock{},
+		OperatorImage: o.OperatorImage, AgentEnv: o.AgentEnv, OpenShift: openShift,
+		EtcdRepository: o.EtcdRepository, Concurrency: o.Concurrency,
+	}).SetupWithManager(mgr); err != nil {
+		return fmt.Errorf("set the EtcdCluster controller up: %w", err)
+	}
+	if err := (&etcdbackup.EtcdBackupReconciler{
+		Client: c, Live: live, Recorder: recorder, Clock: clock.RealClock{},
+		OperatorImage: o.OperatorImage, AgentEnv: o.AgentEnv, OpenShift: openShift,
+	}).SetupWithManager(mgr); err != nil {
+		return fmt.Errorf("set the EtcdBackup controller up: %w", err)
+	}
+	if err := (&etcdrestore.EtcdRestoreReconciler{
+		Client: c, Live: live, Recorder: recorder, Clock: clock.RealClock{},
+		OperatorImage: o.OperatorImage, AgentEnv: o.AgentEnv, OpenShift: openShift,
+	}).SetupWithManager(mgr); err != nil {
+		return fmt.Errorf("set the EtcdRestore controller up: %w", err)
+	}
+	if err := operatorcondition.Setup(mgr); err != nil {
+		return fmt.Errorf("set the OperatorCondition controller up: %w", err)
+	}
+	return nil
+}
+
+// isOpenShift tells whether namespaces give pods their user and group.
+func isOpenShift(mapper meta.RESTMapper) (bool, error) {
+	_, err := mapper.RESTMapping(schema.GroupKind{Group: "security.openshift.io", Kind: "SecurityContextConstraints"})
+	if meta.IsNoMatchError(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("look for OpenShift: %w", err)
+	}
+	return true, nil
+}

@@ -4,8 +4,10 @@ package operatorcondition
 import (
 	"context"
 	"fmt"
+	"os"
 	"time"
 
+	operatorsv2 "github.com/operator-framework/api/pkg/operators/v2"
 	"github.com/operator-framework/operator-lib/conditions"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/util/workqueue"
@@ -20,8 +22,8 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/status"
 )
 
-// OperatorConditionVariable is set by OLM, which grants the operator the OperatorCondition of that name.
-const OperatorConditionVariable = "OPERATOR_CONDITION_NAME"
+// variable is set by OLM, which grants the operator the OperatorCondition of that name.
+const variable = "OPERATOR_CONDITION_NAME"
 
 // upgradeableAgain is the next look at work that holds an upgrade up: whether it stands still is also a matter of time.
 const upgradeableAgain = 10 * time.Minute
@@ -37,6 +39,24 @@ type OperatorConditionReconciler struct {
 
 	// told is what was last written. There is one worker, and nobody else writes the condition.
 	told metav1.Condition
+}
+
+// Setup registers the reconciler if OLM has installed the operator.
+func Setup(mgr ctrl.Manager) error {
+	if os.Getenv(variable) == "" {
+		return nil
+	}
+	uncached, err := client.New(mgr.GetConfig(), client.Options{Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper()})
+	if err != nil {
+		return err
+	}
+	upgradeable, err := conditions.InClusterFactory{Client: uncached}.NewCondition(operatorsv2.ConditionType(operatorsv2.Upgradeable))
+	if err != nil {
+		return err
+	}
+	return (&OperatorConditionReconciler{
+		Client: mgr.GetClient(), Upgradeable: upgradeable, Clock: clock.RealClock{},
+	}).SetupWithManager(mgr)
 }
 
 // Reconcile writes the condition if it is to change.
