@@ -26,7 +26,7 @@ import (
 // finish is the only way out of a pass: one status write, the events, and when to look again.
 func (r *EtcdBackupReconciler) finish(ctx context.Context, p *backupPass, err error) (ctrl.Result, error) {
 	if _, gone := p.action.(backup.Release); gone && p.observed.Deleting && err == nil {
-		r.farewell(p)
+		r.recordDeletion(p)
 		return ctrl.Result{}, nil
 	}
 	if err == nil {
@@ -41,12 +41,12 @@ func (r *EtcdBackupReconciler) finish(ctx context.Context, p *backupPass, err er
 	case err != nil:
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
-	r.tell(ctx, p)
+	r.recordEvents(ctx, p)
 	return ctrl.Result{RequeueAfter: untilBackup(p)}, nil
 }
 
-// farewell says what became of the objects of an EtcdBackup that goes.
-func (r *EtcdBackupReconciler) farewell(p *backupPass) {
+// recordDeletion says what became of the objects of an EtcdBackup that goes.
+func (r *EtcdBackupReconciler) recordDeletion(p *backupPass) {
 	if p.observed.Clean && p.observed.Written && p.Result == nil {
 		r.event(p, corev1.EventTypeWarning, v1beta2.ReasonTerminating, "Release",
 			"the namespace is being deleted, so that no pod can delete the objects: they stay in the storage")
@@ -92,15 +92,15 @@ func progressOf(p *backupPass) *agent.Progress {
 	return p.Progress()
 }
 
-// tell writes the events and the metrics of what has taken effect.
-func (r *EtcdBackupReconciler) tell(ctx context.Context, p *backupPass) {
+// recordEvents writes the events and the metrics of what has taken effect.
+func (r *EtcdBackupReconciler) recordEvents(ctx context.Context, p *backupPass) {
 	b := p.object
 	switch a := p.action.(type) {
 	case backup.Start:
 		r.event(p, corev1.EventTypeNormal, reasonOf(a.Run.Task), "Start",
 			"try %d, due at %s, begins in pod %s", a.Run.Attempt, a.Run.Due.UTC().Format(time.RFC3339), b.Status.Run.Pod)
 	case backup.Finish:
-		r.tellSuccess(p)
+		r.recordSuccess(p)
 	case backup.Retry:
 		metrics.BackupFailed(b.Namespace, b.Name, a.Failure.Reason)
 		r.event(p, corev1.EventTypeWarning, a.Failure.Reason, "Retry", "try %d failed, another one follows in %s: %s",
@@ -110,14 +110,14 @@ func (r *EtcdBackupReconciler) tell(ctx context.Context, p *backupPass) {
 		r.event(p, corev1.EventTypeWarning, a.Failure.Reason, "GiveUp", "given up after try %d: %s",
 			p.observed.Run.Attempt, a.Failure.Message)
 	case backup.Blocked:
-		if news(p, a.Reason) {
+		if isNew(p, a.Reason) {
 			r.event(p, corev1.EventTypeWarning, a.Reason, "Wait", "%s", a.Message)
 		}
 	case backup.Wait:
 		if status.Late(p.observed, a) && attempted(b).Reason != reasonIn(p.before.Conditions, v1beta2.ConditionBackedUp) {
 			r.event(p, corev1.EventTypeWarning, a.Reason, "Wait", "no backup was taken when it was due: %s", a.Message)
 		}
-		if news(p, a.Reason) && a.Reason != v1beta2.ReasonWaitingForRetry {
+		if isNew(p, a.Reason) && a.Reason != v1beta2.ReasonWaitingForRetry {
 			r.event(p, corev1.EventTypeNormal, a.Reason, "Wait", "%s", a.Message)
 		}
 	default:
@@ -135,7 +135,7 @@ func reasonOf(task backup.Task) string {
 	return v1beta2.ReasonBackingUp
 }
 
-func (r *EtcdBackupReconciler) tellSuccess(p *backupPass) {
+func (r *EtcdBackupReconciler) recordSuccess(p *backupPass) {
 	b, result := p.object, p.Result
 	metrics.BackupTook(b.Namespace, b.Name, p.observed.Now.Sub(p.observed.Run.Started))
 	done := meta.FindStatusCondition(b.Status.Conditions, v1beta2.ConditionBackedUp)
@@ -149,8 +149,8 @@ func (r *EtcdBackupReconciler) tellSuccess(p *backupPass) {
 	}
 }
 
-// news tells whether the reason differs from what was said before.
-func news(p *backupPass, reason string) bool {
+// isNew tells whether the reason differs from what was said before.
+func isNew(p *backupPass, reason string) bool {
 	return reasonIn(p.before.Conditions, v1beta2.ConditionProgressing) != reason
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-logr/logr/testr"
 	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -49,6 +50,7 @@ func TestEtcdClusterOnARealAPIServer(t *testing.T) {
 	t.Run("an edit while the operator was away", e.editedWhileAway)
 	t.Run("bootstrap", e.bootstrap)
 	t.Run("a spec that cannot work is answered and can be mended", e.badVersion)
+	t.Run("an answer that is too long for an event", e.wordy)
 	t.Run("a Service of somebody else", e.nameTaken)
 	t.Run("Services", e.services)
 	t.Run("a cluster that starts from a snapshot", e.fromSnapshot)
@@ -126,6 +128,26 @@ func (e *env) badVersion(t *testing.T) {
 	object.Spec.Version = "3.6.16"
 	must(t, e.Update(t.Context(), object))
 	e.podsOf(t, "old", 1)
+}
+
+// wordy has more to say of a spec than an event holds: as much is told as there is room for.
+func (e *env) wordy(t *testing.T) {
+	options := map[string]string{}
+	for i := range 50 {
+		options[fmt.Sprintf("no-option-of-etcd-%d", i)] = "x"
+	}
+	e.cluster(t, "wordy", v1beta2.EtcdClusterSpec{Size: 1, Etcd: &v1beta2.EtcdOptions{ExtraArgs: options}})
+	e.says(t, "wordy", v1beta2.ReasonInvalidOption, "no-option-of-etcd-49")
+	await(t, "an event", func() error {
+		list := &eventsv1.EventList{}
+		must(t, e.List(t.Context(), list, client.InNamespace(namespace)))
+		for _, event := range list.Items {
+			if event.Regarding.Name == "wordy" && event.Reason == v1beta2.ReasonInvalidOption && strings.HasSuffix(event.Note, "…") {
+				return nil
+			}
+		}
+		return fmt.Errorf("there are %d events, and none of it", len(list.Items))
+	})
 }
 
 func (e *env) nameTaken(t *testing.T) {

@@ -13,12 +13,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/reconcile"
 	"github.com/etcdpilot/etcd-operator/internal/etcd"
-	"github.com/etcdpilot/etcd-operator/internal/metrics"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 	"github.com/etcdpilot/etcd-operator/internal/status"
@@ -54,7 +52,7 @@ func (r *EtcdClusterReconciler) finish(ctx context.Context, p *pass, err error) 
 		}
 		return ctrl.Result{}, errors.Join(shown, writeErr)
 	}
-	r.tell(ctx, p, shown)
+	r.recordEvents(ctx, p, shown)
 	if shown != nil {
 		return ctrl.Result{}, shown
 	}
@@ -106,37 +104,30 @@ func (r *EtcdClusterReconciler) writeStatus(ctx context.Context, p *pass, err er
 	return r.Client.Status().Update(ctx, c)
 }
 
-// tell writes an event for every action that took effect, and for every wait or block that is new.
-func (r *EtcdClusterReconciler) tell(ctx context.Context, p *pass, err error) {
-	r.tellOfStrangers(p)
+// recordEvents writes an event for every action that took effect, and for every wait or block that is new.
+func (r *EtcdClusterReconciler) recordEvents(ctx context.Context, p *pass, err error) {
+	r.recordStrangers(p)
 	d := plan.Describe(p.action)
-	metrics.Actions.WithLabelValues(d.Action, d.Reason).Inc()
-	if err != nil {
-		r.Recorder.Eventf(p.cluster, nil, corev1.EventTypeWarning, v1beta2.ReasonActionFailed, d.Action, "%v", err)
-		return
-	}
-	if plan.Mutates(p.action) {
-		log.FromContext(ctx).Info(d.Message, "action", d.Action, "reason", d.Reason)
-		kind := corev1.EventTypeNormal
-		if _, off := p.action.(plan.CallOff); off {
-			kind = corev1.EventTypeWarning
-		}
-		r.Recorder.Eventf(p.cluster, nil, kind, d.Reason, d.Action, "%s", d.Message)
-		return
-	}
-	if reconcile.Said(p.before.Conditions, d.Reason, d.Message) {
-		return
-	}
-	kind := corev1.EventTypeNormal
-	if _, blocked := p.action.(plan.Blocked); blocked || d.Reason == v1beta2.ReasonQuorumLost {
-		kind = corev1.EventTypeWarning
-	}
-	log.FromContext(ctx).Info(d.Message, "action", d.Action, "reason", d.Reason)
-	r.Recorder.Eventf(p.cluster, nil, kind, d.Reason, d.Action, "%s", d.Message)
+	reconcile.Record(ctx, r.Recorder, p.cluster, reconcile.Answer{
+		Action: d.Action, Reason: d.Reason, Message: d.Message, Warning: warns(p.action, d.Reason),
+		New: plan.Mutates(p.action) || !reconcile.IsProgressing(p.before.Conditions, d.Reason, d.Message),
+	}, err)
 }
 
-// tellOfStrangers writes an event about what has the cluster's labels and is not the cluster's, once.
-func (r *EtcdClusterReconciler) tellOfStrangers(p *pass) {
+// warns tells whether somebody should look at an answer.
+func warns(a plan.Action, reason string) bool {
+	switch a.(type) {
+	case plan.CallOff, plan.Blocked:
+		return true
+	case plan.Wait, plan.Idle:
+		return reason == v1beta2.ReasonQuorumLost
+	default:
+		return false
+	}
+}
+
+// recordStrangers writes an event about what has the cluster's labels and is not the cluster's, once.
+func (r *EtcdClusterReconciler) recordStrangers(p *pass) {
 	now := meta.FindStatusCondition(p.cluster.Status.Conditions, v1beta2.ConditionDegraded)
 	if now == nil || now.Reason != v1beta2.ReasonStrangerPod && now.Reason != v1beta2.ReasonForeignVolume {
 		return
@@ -146,6 +137,6 @@ func (r *EtcdClusterReconciler) tellOfStrangers(p *pass) {
 	}
 	before := meta.FindStatusCondition(p.before.Conditions, v1beta2.ConditionDegraded)
 	if before == nil || before.Reason != now.Reason || before.Message != now.Message {
-		r.Recorder.Eventf(p.cluster, nil, corev1.EventTypeWarning, now.Reason, "Ignore", "%s", now.Message)
+		reconcile.Emit(r.Recorder, p.cluster, corev1.EventTypeWarning, now.Reason, "Ignore", now.Message)
 	}
 }

@@ -13,11 +13,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/reconcile"
-	"github.com/etcdpilot/etcd-operator/internal/metrics"
 	"github.com/etcdpilot/etcd-operator/internal/plan/restore"
 )
 
@@ -37,7 +35,7 @@ func (r *EtcdRestoreReconciler) finish(ctx context.Context, p *restorePass, err 
 		}
 		return ctrl.Result{}, errors.Join(err, writeErr)
 	}
-	r.tell(ctx, p, err)
+	r.recordEvents(ctx, p, err)
 	if err != nil {
 		return ctrl.Result{}, err
 	}
@@ -146,39 +144,31 @@ func legacyReason(p *restorePass, d restore.Description, last string) string {
 	}
 }
 
-// tell writes an event for every action that took effect, and for every wait or block that is new.
-func (r *EtcdRestoreReconciler) tell(ctx context.Context, p *restorePass, err error) {
+// recordEvents writes an event for every action that took effect, and for every wait or block that is new.
+func (r *EtcdRestoreReconciler) recordEvents(ctx context.Context, p *restorePass, err error) {
 	d := restore.Describe(p.action)
-	metrics.Actions.WithLabelValues(d.Action, d.Reason).Inc()
-	if err != nil {
-		r.event(p, corev1.EventTypeWarning, v1beta2.ReasonActionFailed, d.Action, err.Error())
-		return
+	if _, finished := p.action.(restore.Finish); finished && err == nil {
+		for _, warning := range p.Result.Warnings {
+			reconcile.Emit(r.Recorder, p.object, corev1.EventTypeWarning, d.Reason, d.Action, warning)
+		}
 	}
 	_, idle := p.action.(restore.Idle)
-	if !restore.Mutates(p.action) && (idle || reconcile.Said(p.before.Conditions, d.Reason, d.Message)) {
-		return
-	}
-	kind := corev1.EventTypeNormal
-	switch a := p.action.(type) {
-	case restore.Blocked, restore.Retry, restore.Fail:
-		kind = corev1.EventTypeWarning
-	case restore.Enter:
-		if a.Of != "" && p.observed.Cluster.Held { // what is there is replaced by what it never was
-			kind = corev1.EventTypeWarning
-		}
-	case restore.Replace:
-		if a.Unsaved != "" {
-			kind = corev1.EventTypeWarning
-		}
-	case restore.Finish:
-		for _, warning := range p.Result.Warnings {
-			r.event(p, corev1.EventTypeWarning, d.Reason, d.Action, warning)
-		}
-	}
-	log.FromContext(ctx).Info(d.Message, "action", d.Action, "reason", d.Reason)
-	r.event(p, kind, d.Reason, d.Action, d.Message)
+	reconcile.Record(ctx, r.Recorder, p.object, reconcile.Answer{
+		Action: d.Action, Reason: d.Reason, Message: d.Message, Warning: warns(p),
+		New: restore.Mutates(p.action) || !idle && !reconcile.IsProgressing(p.before.Conditions, d.Reason, d.Message),
+	}, err)
 }
 
-func (r *EtcdRestoreReconciler) event(p *restorePass, kind, reason, action, message string) {
-	reconcile.Emit(r.Recorder, p.object, kind, reason, action, message)
+// warns tells whether somebody should look at the answer.
+func warns(p *restorePass) bool {
+	switch a := p.action.(type) {
+	case restore.Blocked, restore.Retry, restore.Fail:
+		return true
+	case restore.Enter:
+		return a.Of != "" && p.observed.Cluster.Held // what is there is replaced by what it never was
+	case restore.Replace:
+		return a.Unsaved != ""
+	default:
+		return false
+	}
 }

@@ -4,19 +4,14 @@ package reconcile
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/tools/events"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
-	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 )
 
@@ -57,22 +52,4 @@ func Stale(err error) bool { return apierrors.IsConflict(err) || apierrors.IsAlr
 func LookAgain(ctx context.Context, because error) (ctrl.Result, error) {
 	log.FromContext(ctx).V(1).Info("looking again", "because", because.Error())
 	return ctrl.Result{RequeueAfter: NotYet}, nil
-}
-
-// Said tells whether that is what the conditions said was going on, so that no event need repeat it.
-func Said(conditions []metav1.Condition, reason, message string) bool {
-	old := meta.FindStatusCondition(conditions, v1beta2.ConditionProgressing)
-	return old != nil && old.Reason == reason && old.Message == message
-}
-
-// noteLimit is how long the note of an event may be.
-const noteLimit = 1024
-
-// Emit writes an event, with as much of the note as Kubernetes takes.
-func Emit(to events.EventRecorder, o client.Object, kind, reason, action, note string) {
-	if len(note) > noteLimit {
-		const cut = "…"
-		note = strings.ToValidUTF8(note[:noteLimit-len(cut)], "") + cut
-	}
-	to.Eventf(o, nil, kind, reason, action, "%s", note)
 }

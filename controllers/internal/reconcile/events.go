@@ -1,0 +1,62 @@
+package reconcile
+
+import (
+	"context"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/events"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/metrics"
+)
+
+// noteLimit is how long the note of an event may be, in bytes.
+const noteLimit = 1024
+
+// Emit writes an event, with as much of the note as Kubernetes takes. No event is written in any other way.
+func Emit(to events.EventRecorder, o client.Object, kind, reason, action, note string) {
+	if len(note) > noteLimit {
+		const cut = "…"
+		note = strings.ToValidUTF8(note[:noteLimit-len(cut)], "") + cut
+	}
+	to.Eventf(o, nil, kind, reason, action, "%s", note)
+}
+
+// Answer is what the planner has answered, in words.
+type Answer struct {
+	// Action is its name, Reason and Message are those of conditions and events.
+	Action, Reason, Message string
+	// New is true of an answer that changes anything, or that was not the one before.
+	New bool
+	// Warning is true if somebody should look at it.
+	Warning bool
+}
+
+// Record counts an answer, and writes an event if it is new or could not be carried out.
+func Record(ctx context.Context, to events.EventRecorder, o client.Object, a Answer, err error) {
+	metrics.Actions.WithLabelValues(a.Action, a.Reason).Inc()
+	if err != nil {
+		Emit(to, o, corev1.EventTypeWarning, v1beta2.ReasonActionFailed, a.Action, err.Error())
+		return
+	}
+	if !a.New {
+		return
+	}
+	log.FromContext(ctx).Info(a.Message, "action", a.Action, "reason", a.Reason)
+	kind := corev1.EventTypeNormal
+	if a.Warning {
+		kind = corev1.EventTypeWarning
+	}
+	Emit(to, o, kind, a.Reason, a.Action, a.Message)
+}
+
+// IsProgressing tells whether that is what the conditions say is going on, so that no event need repeat it.
+func IsProgressing(conditions []metav1.Condition, reason, message string) bool {
+	old := meta.FindStatusCondition(conditions, v1beta2.ConditionProgressing)
+	return old != nil && old.Reason == reason && old.Message == message
+}
