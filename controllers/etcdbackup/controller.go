@@ -70,19 +70,21 @@ func (r *EtcdBackupReconciler) Reconcile(ctx context.Context, req ctrl.Request) 
 // errStale says that the cache does not have the spec yet that a step would be taken on.
 var errStale = errors.New("the cache lags")
 
-// decide decides on the cache, and a second time on live reads if the answer changes anything. An EtcdBackup never takes a
-// step on a spec that the cache does not have: so whoever looks into the cache later, for those that use a storage, finds
-// all of them.
+// Mutates tells whether the answer changes anything.
+func (p *backupPass) Mutates() bool { return backup.Mutates(p.action) }
+
+// decide never takes a step on a spec that the cache does not have: so whoever looks into the cache later, for those that use
+// a storage, finds all of them.
 func (r *EtcdBackupReconciler) decide(ctx context.Context, name types.NamespacedName) (*backupPass, error) {
-	cached, err := r.look(ctx, r.Client, name)
-	if err != nil || !backup.Mutates(cached.action) {
-		return cached, err
-	}
-	live, err := r.look(ctx, r.Live, name)
-	if err == nil && live.object.Generation != cached.object.Generation {
-		err = errStale
-	}
-	return live, err
+	var cached *backupPass
+	return reconcile.Decide(r.Client, r.Live, func(reader client.Reader) (*backupPass, error) {
+		p, err := r.look(ctx, reader, name)
+		if err == nil && cached != nil && p.object.Generation != cached.object.Generation {
+			return nil, errStale
+		}
+		cached = p
+		return p, err
+	})
 }
 
 func (r *EtcdBackupReconciler) look(ctx context.Context, reader client.Reader, name types.NamespacedName) (

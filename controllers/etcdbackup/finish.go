@@ -2,7 +2,6 @@ package etcdbackup
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -12,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
@@ -23,26 +21,16 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/status"
 )
 
-// finish is the only way out of a pass: one status write, the events, and when to look again.
 func (r *EtcdBackupReconciler) finish(ctx context.Context, p *backupPass, err error) (ctrl.Result, error) {
 	if _, gone := p.action.(backup.Release); gone && p.observed.Deleting && err == nil {
 		r.recordDeletion(p)
 		return ctrl.Result{}, nil
 	}
-	if err == nil {
-		err = r.writeBackupStatus(ctx, p, nil)
-	} else if !reconcile.Stale(err) {
-		r.event(p, corev1.EventTypeWarning, v1beta2.ReasonActionFailed, "Act", "%v", err)
-		err = errors.Join(err, r.writeBackupStatus(ctx, p, err))
-	}
-	switch {
-	case reconcile.Stale(err):
-		return reconcile.LookAgain(ctx, err)
-	case err != nil:
-		return ctrl.Result{}, client.IgnoreNotFound(err)
-	}
-	r.recordEvents(ctx, p)
-	return ctrl.Result{RequeueAfter: untilBackup(p)}, nil
+	return reconcile.Finish(ctx, reconcile.Ending{
+		WriteStatus:  func(ctx context.Context, err error) error { return r.writeBackupStatus(ctx, p, err) },
+		RecordEvents: func(ctx context.Context, err error) { r.recordEvents(ctx, p, err) },
+		Again:        func() ctrl.Result { return ctrl.Result{RequeueAfter: untilBackup(p)} },
+	}, err)
 }
 
 // recordDeletion says what became of the objects of an EtcdBackup that goes.
@@ -71,7 +59,6 @@ func untilBackup(p *backupPass) time.Duration {
 	}
 }
 
-// writeBackupStatus writes if anything changed. The version that was read must still be the current one.
 func (r *EtcdBackupReconciler) writeBackupStatus(ctx context.Context, p *backupPass, err error) error {
 	b := p.object
 	b.Status = status.Backup(status.BackupInput{
@@ -93,7 +80,11 @@ func progressOf(p *backupPass) *agent.Progress {
 }
 
 // recordEvents writes the events and the metrics of what has taken effect.
-func (r *EtcdBackupReconciler) recordEvents(ctx context.Context, p *backupPass) {
+func (r *EtcdBackupReconciler) recordEvents(ctx context.Context, p *backupPass, err error) {
+	if err != nil {
+		r.event(p, corev1.EventTypeWarning, v1beta2.ReasonActionFailed, "Act", "%v", err)
+		return
+	}
 	b := p.object
 	switch a := p.action.(type) {
 	case backup.Start:

@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/controllers/internal/reconcile"
 	"github.com/etcdpilot/etcd-operator/internal/etcd"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
@@ -99,24 +100,22 @@ type pass struct {
 	session *etcd.Session
 }
 
-// decide plans on the cache. An answer that changes anything is planned again on live reads, so that an idle cluster
-// costs the API server nothing and no change is made on a stale view.
+// Mutates tells whether the answer changes anything.
+func (p *pass) Mutates() bool { return plan.Mutates(p.action) }
+
 func (r *EtcdClusterReconciler) decide(ctx context.Context, name types.NamespacedName) (*pass, error) {
-	var p *pass
-	for _, reader := range []client.Reader{r.Client, r.Live} {
+	return reconcile.Decide(r.Client, r.Live, func(reader client.Reader) (*pass, error) {
 		cluster := &v1beta2.EtcdCluster{}
 		if err := reader.Get(ctx, name, cluster); err != nil {
 			return nil, err
 		}
-		var err error
-		if p, err = r.observe(ctx, reader, cluster); err != nil {
+		p, err := r.observe(ctx, reader, cluster)
+		if err != nil {
 			return nil, fmt.Errorf("observe: %w", err)
 		}
-		if p.action = plan.Next(p.observed); !plan.Mutates(p.action) {
-			break
-		}
-	}
-	return p, nil
+		p.action = plan.Next(p.observed)
+		return p, nil
+	})
 }
 
 // SetupWithManager registers the reconciler and what wakes it.

@@ -29,34 +29,24 @@ const (
 	watching = 2 * time.Second
 )
 
-// finish is the only way out of a pass: one status write, the events, and when to look again.
 func (r *EtcdClusterReconciler) finish(ctx context.Context, p *pass, err error) (ctrl.Result, error) {
-	if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) {
-		return reconcile.LookAgain(ctx, err)
-	}
-	action, shown := p.action, err
 	switch {
 	case errors.Is(err, errNameTaken):
-		action, shown = plan.Blocked{Reason: v1beta2.ReasonNameTaken, Message: err.Error()}, nil
+		p.action, err = plan.Blocked{Reason: v1beta2.ReasonNameTaken, Message: err.Error()}, nil
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
-		action, shown = plan.Wait{
+		p.action, err = plan.Wait{
 			Reason: v1beta2.ReasonTerminating, Message: "the namespace is being deleted", After: reconcile.Heartbeat,
 		}, nil
 	case errors.Is(err, etcd.ErrNotYet):
-		action, shown = plan.Wait{Reason: v1beta2.ReasonWaitingForEtcd, Message: err.Error(), After: reconcile.NotYet}, nil
+		p.action, err = plan.Wait{
+			Reason: v1beta2.ReasonWaitingForEtcd, Message: err.Error(), After: reconcile.NotYet,
+		}, nil
 	}
-	p.action = action
-	if writeErr := r.writeStatus(ctx, p, shown); writeErr != nil {
-		if apierrors.IsConflict(writeErr) {
-			return reconcile.LookAgain(ctx, writeErr)
-		}
-		return ctrl.Result{}, errors.Join(shown, writeErr)
-	}
-	r.recordEvents(ctx, p, shown)
-	if shown != nil {
-		return ctrl.Result{}, shown
-	}
-	return r.again(p), nil
+	return reconcile.Finish(ctx, reconcile.Ending{
+		WriteStatus:  func(ctx context.Context, err error) error { return r.writeStatus(ctx, p, err) },
+		RecordEvents: func(ctx context.Context, err error) { r.recordEvents(ctx, p, err) },
+		Again:        func() ctrl.Result { return r.again(p) },
+	}, err)
 }
 
 // again says when to look again. Connections are kept from step to step, and not from one distant look to the next: they
@@ -84,8 +74,6 @@ func next(a plan.Action) time.Duration {
 	}
 }
 
-// writeStatus writes if anything changed. The version that was read must still be the current one: what an action put
-// into status is a promise to act only on that view.
 func (r *EtcdClusterReconciler) writeStatus(ctx context.Context, p *pass, err error) error {
 	c := p.cluster
 	if !c.DeletionTimestamp.IsZero() {

@@ -18,6 +18,7 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/agentpod"
+	"github.com/etcdpilot/etcd-operator/controllers/internal/reconcile"
 	"github.com/etcdpilot/etcd-operator/internal/plan/restore"
 )
 
@@ -74,23 +75,22 @@ type restorePass struct {
 	member *memberRun
 }
 
-// decide plans on the cache. An answer that changes anything is planned again on live reads.
+// Mutates tells whether the answer changes anything.
+func (p *restorePass) Mutates() bool { return restore.Mutates(p.action) }
+
 func (r *EtcdRestoreReconciler) decide(ctx context.Context, name types.NamespacedName) (*restorePass, error) {
-	var p *restorePass
-	for _, reader := range []client.Reader{r.Client, r.Live} {
+	return reconcile.Decide(r.Client, r.Live, func(reader client.Reader) (*restorePass, error) {
 		object := &v1beta2.EtcdRestore{}
-		err := reader.Get(ctx, name, object)
-		if err != nil {
+		if err := reader.Get(ctx, name, object); err != nil {
 			return nil, err
 		}
-		if p, err = r.observe(ctx, reader, object); err != nil {
+		p, err := r.observe(ctx, reader, object)
+		if err != nil {
 			return nil, fmt.Errorf("observe: %w", err)
 		}
-		if p.action = restore.Next(p.observed); !restore.Mutates(p.action) {
-			break
-		}
-	}
-	return p, nil
+		p.action = restore.Next(p.observed)
+		return p, nil
+	})
 }
 
 // SetupWithManager registers the reconciler and what wakes it. There is one worker only: of two restores of a cluster that

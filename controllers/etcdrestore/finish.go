@@ -2,7 +2,6 @@ package etcdrestore
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -12,34 +11,23 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/reconcile"
 	"github.com/etcdpilot/etcd-operator/internal/plan/restore"
 )
 
-// finish is the only way out of a pass: one status write, the events, and when to look again.
 func (r *EtcdRestoreReconciler) finish(ctx context.Context, p *restorePass, err error) (ctrl.Result, error) {
-	if reconcile.Stale(err) {
-		return reconcile.LookAgain(ctx, err)
-	}
 	if apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
 		p.action, err = restore.Wait{
 			Reason: v1beta2.ReasonTerminating, Message: "the namespace is being deleted", After: reconcile.Heartbeat,
 		}, nil
 	}
-	if writeErr := r.writeStatus(ctx, p, err); writeErr != nil {
-		if apierrors.IsConflict(writeErr) {
-			return reconcile.LookAgain(ctx, writeErr)
-		}
-		return ctrl.Result{}, errors.Join(err, writeErr)
-	}
-	r.recordEvents(ctx, p, err)
-	if err != nil {
-		return ctrl.Result{}, err
-	}
-	return ctrl.Result{RequeueAfter: untilNext(p)}, nil
+	return reconcile.Finish(ctx, reconcile.Ending{
+		WriteStatus:  func(ctx context.Context, err error) error { return r.writeStatus(ctx, p, err) },
+		RecordEvents: func(ctx context.Context, err error) { r.recordEvents(ctx, p, err) },
+		Again:        func() ctrl.Result { return ctrl.Result{RequeueAfter: untilNext(p)} },
+	}, err)
 }
 
 // untilNext is zero where nothing is to be looked for.
@@ -56,8 +44,6 @@ func untilNext(p *restorePass) time.Duration {
 	}
 }
 
-// writeStatus writes if anything changed. The version that was read must still be the current one: what an action put
-// into status is a promise to act only on that view.
 func (r *EtcdRestoreReconciler) writeStatus(ctx context.Context, p *restorePass, err error) error {
 	if _, gone := p.action.(restore.Release); gone {
 		return nil // it says nothing new, and there may be nothing left to write to
@@ -74,7 +60,7 @@ func (r *EtcdRestoreReconciler) writeStatus(ctx context.Context, p *restorePass,
 	if apierrors.IsInvalid(writeErr) && p.before.Source == nil && s.Source != nil {
 		return r.refuseSource(ctx, p, writeErr)
 	}
-	return client.IgnoreNotFound(writeErr)
+	return writeErr
 }
 
 // refuseSource is for a stanza of coreos/etcd-operator that cannot be written as storage by URL, such as one whose endpoint
@@ -86,7 +72,7 @@ func (r *EtcdRestoreReconciler) refuseSource(ctx context.Context, p *restorePass
 		return err
 	}
 	describeRestore(p, nil)
-	return client.IgnoreNotFound(r.Client.Status().Update(ctx, p.object))
+	return r.Client.Status().Update(ctx, p.object)
 }
 
 // describeRestore says in status what is going on.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -23,9 +22,6 @@ import (
 
 // restoreFinalizer keeps an EtcdRestore while its cluster's data is being replaced.
 const restoreFinalizer = "etcd.database.coreos.com/replacing"
-
-// defaultRestoreTimeout is for a spec that says nothing.
-const defaultRestoreTimeout = time.Hour
 
 // observe reads everything a decision may depend on.
 func (r *EtcdRestoreReconciler) observe(ctx context.Context, reader client.Reader, o *v1beta2.EtcdRestore) (

@@ -92,6 +92,7 @@ func Start(t *testing.T, mgr ctrl.Manager) {
 	})
 }
 
+// Await fails the test if something does not hold within a minute. The function says why it does not, nil if it does.
 func Await(t *testing.T, what string, holds func() error) {
 	t.Helper()
 	var last error
@@ -105,6 +106,7 @@ func Await(t *testing.T, what string, holds func() error) {
 	}
 }
 
+// Must fails the test at an error.
 func Must(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
@@ -136,6 +138,7 @@ func TaskOf(t *testing.T, pod *corev1.Pod) agent.Task {
 	return TaskIn(t, pod.Spec.Containers[0])
 }
 
+// TaskIn is what a container was asked.
 func TaskIn(t *testing.T, container corev1.Container) agent.Task {
 	t.Helper()
 	task := agent.Task{}
@@ -147,6 +150,7 @@ func TaskIn(t *testing.T, container corev1.Container) agent.Task {
 	return task
 }
 
+// SnapshotOf is what an agent says of a good snapshot.
 func SnapshotOf(name string) *v1beta2.SnapshotStatus {
 	return &v1beta2.SnapshotStatus{
 		Name: name, URL: "s3://bucket/prefix/" + name, Revision: 7, EtcdVersion: "3.6.4", Size: 4096, StoredSize: 1024,

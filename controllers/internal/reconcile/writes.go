@@ -4,24 +4,11 @@ package reconcile
 import (
 	"context"
 	"fmt"
-	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/etcdpilot/etcd-operator/internal/resources"
-)
-
-const (
-	// Heartbeat is how often an object is looked at when nothing has woken the operator.
-	Heartbeat = time.Minute
-	// Soon is the next look after an action: its effect may come with no event to wake us.
-	Soon = 5 * time.Millisecond
-	// NotYet is the next look after something that cannot be done at the moment.
-	NotYet = 250 * time.Millisecond
 )
 
 // DeleteExact deletes the very object that was seen, not one that has its name by now.
@@ -43,13 +30,4 @@ func SetFinalizer(
 		return fmt.Errorf("change the finalizers: %w", err)
 	}
 	return nil
-}
-
-// Stale tells whether a write failed because of what the view did not have yet.
-func Stale(err error) bool { return apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) }
-
-// LookAgain is for a view that was stale: the next pass decides on a newer one.
-func LookAgain(ctx context.Context, because error) (ctrl.Result, error) {
-	log.FromContext(ctx).V(1).Info("looking again", "because", because.Error())
-	return ctrl.Result{RequeueAfter: NotYet}, nil
 }

@@ -41,6 +41,7 @@ func Later(a, b *v1beta2.EtcdRestore) bool {
 		strings.Compare(a.Name, b.Name), strings.Compare(string(a.UID), string(b.UID))) > 0
 }
 
+// Timeout is how long a try at a restore may take.
 func Timeout(spec *v1beta2.EtcdRestoreSpec) time.Duration {
 	if spec.TimeoutInSecond == 0 {
 		return defaultTimeout

@@ -1,0 +1,78 @@
+package reconcile_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/etcdpilot/etcd-operator/controllers/internal/reconcile"
+)
+
+// TestFinish wants nothing to be told that is not in status, and a stale view to be looked at again rather than to fail.
+func TestFinish(t *testing.T) {
+	broken, of := errors.New("broken"), schema.GroupResource{Resource: "etcdclusters"}
+	conflict, gone := apierrors.NewConflict(of, "c", nil), apierrors.NewNotFound(of, "c")
+	for name, c := range map[string]struct {
+		action, write error
+		written, told bool
+		again         time.Duration
+		fails         bool
+	}{
+		"done":                          {written: true, told: true, again: time.Hour},
+		"failed":                        {action: broken, written: true, told: true, fails: true},
+		"a stale view":                  {action: conflict, again: reconcile.NotYet},
+		"made meanwhile":                {action: apierrors.NewAlreadyExists(of, "c"), again: reconcile.NotYet},
+		"written meanwhile":             {write: conflict, written: true, again: reconcile.NotYet},
+		"failed, and written by others": {action: broken, write: conflict, written: true, again: reconcile.NotYet},
+		"deleted meanwhile":             {action: broken, write: gone, written: true},
+		"not written":                   {write: broken, written: true, fails: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			written, told := false, false
+			result, err := reconcile.Finish(t.Context(), reconcile.Ending{
+				WriteStatus: func(_ context.Context, err error) error {
+					written = true
+					if !errors.Is(err, c.action) {
+						t.Errorf("status is written with %v", err)
+					}
+					return c.write
+				},
+				RecordEvents: func(context.Context, error) { told = true },
+				Again:        func() ctrl.Result { return ctrl.Result{RequeueAfter: time.Hour} },
+			}, c.action)
+			if written != c.written || told != c.told || result.RequeueAfter != c.again || (err != nil) != c.fails {
+				t.Errorf("written %v, told %v, again in %s, error %v", written, told, result.RequeueAfter, err)
+			}
+		})
+	}
+}
+
+// answer is one that changes something or not.
+type answer bool
+
+func (a answer) Mutates() bool { return bool(a) }
+
+// TestDecide wants live reads for an answer that changes anything, and for no other.
+func TestDecide(t *testing.T) {
+	cached, live := struct{ client.Reader }{}, &struct{ client.Reader }{}
+	for _, acts := range []answer{false, true} {
+		var asked []client.Reader
+		got, err := reconcile.Decide(cached, live, func(r client.Reader) (answer, error) {
+			asked = append(asked, r)
+			return acts, nil
+		})
+		if err != nil || got != acts || asked[0] != cached || (len(asked) > 1) != bool(acts) || acts && asked[1] != live {
+			t.Errorf("%v: asked %v, got %v, %v", acts, asked, got, err)
+		}
+	}
+	_, err := reconcile.Decide(cached, live, func(client.Reader) (answer, error) { return true, errors.New("no cache") })
+	if err == nil {
+		t.Error("a failed observation is taken for an answer")
+	}
+}
