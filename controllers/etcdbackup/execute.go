@@ -9,7 +9,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/agentpod"
@@ -24,10 +23,10 @@ import (
 // which is a compare-and-swap on the version that was read.
 func (r *EtcdBackupReconciler) execute(ctx context.Context, p *backupPass) error {
 	switch a := p.action.(type) {
-	case backup.Guard:
-		return reconcile.SetFinalizer(ctx, r.Client, p.object, v1beta2.FinalizerObjects, controllerutil.AddFinalizer)
-	case backup.Release:
-		return reconcile.SetFinalizer(ctx, r.Client, p.object, v1beta2.FinalizerObjects, controllerutil.RemoveFinalizer)
+	case backup.AddFinalizer:
+		return reconcile.AddFinalizer(ctx, r.Client, p.object, v1beta2.FinalizerObjects)
+	case backup.RemoveFinalizer:
+		return reconcile.RemoveFinalizer(ctx, r.Client, p.object, v1beta2.FinalizerObjects)
 	case backup.CreatePod:
 		return r.createPod(ctx, p)
 	case backup.DeletePod:
@@ -57,8 +56,8 @@ func (r *EtcdBackupReconciler) createPod(ctx context.Context, p *backupPass) err
 		return nil
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) && p.observed.Deleting:
 		// No pod will ever be made there again, and the namespace waits for us.
-		p.action = backup.Release{}
-		return reconcile.SetFinalizer(ctx, r.Client, p.object, v1beta2.FinalizerObjects, controllerutil.RemoveFinalizer)
+		p.action = backup.RemoveFinalizer{}
+		return reconcile.RemoveFinalizer(ctx, r.Client, p.object, v1beta2.FinalizerObjects)
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
 		p.action = backup.Wait{
 			Reason: v1beta2.ReasonTerminating, Message: "the namespace is being deleted", After: reconcile.Heartbeat,

@@ -22,7 +22,7 @@ import (
 )
 
 func (r *EtcdBackupReconciler) finish(ctx context.Context, p *backupPass, err error) (ctrl.Result, error) {
-	if _, gone := p.action.(backup.Release); gone && p.observed.Deleting && err == nil {
+	if _, gone := p.action.(backup.RemoveFinalizer); gone && p.observed.Deleting && err == nil {
 		r.recordDeletion(p)
 		return ctrl.Result{}, nil
 	}
@@ -36,7 +36,7 @@ func (r *EtcdBackupReconciler) finish(ctx context.Context, p *backupPass, err er
 // recordDeletion says what became of the objects of an EtcdBackup that goes.
 func (r *EtcdBackupReconciler) recordDeletion(p *backupPass) {
 	if p.observed.Clean && p.observed.Written && p.Result == nil {
-		r.event(p, corev1.EventTypeWarning, v1beta2.ReasonTerminating, "Release",
+		r.event(p, corev1.EventTypeWarning, v1beta2.ReasonTerminating, "RemoveFinalizer",
 			"the namespace is being deleted, so that no pod can delete the objects: they stay in the storage")
 	}
 	metrics.ForgetBackup(p.object.Namespace, p.object.Name)

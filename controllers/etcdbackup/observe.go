@@ -40,10 +40,10 @@ func (r *EtcdBackupReconciler) observe(ctx context.Context, reader client.Reader
 	p.observed = backup.Observed{
 		Now: r.Clock.Now(), Created: b.CreationTimestamp.Time, Deleting: !b.DeletionTimestamp.IsZero(),
 		Suspended: b.Spec.Suspend, Timeout: timeoutOf(b),
-		Clean:   b.Spec.DeletionPolicy == v1beta2.DeletionDelete,
-		Guarded: controllerutil.ContainsFinalizer(b, v1beta2.FinalizerObjects),
-		Written: b.Status.Run != nil || attempted(b) != nil,
-		Done:    once(b) && done(b), Run: backupRunOf(b),
+		Clean:        b.Spec.DeletionPolicy == v1beta2.DeletionDelete,
+		HasFinalizer: controllerutil.ContainsFinalizer(b, v1beta2.FinalizerObjects),
+		Written:      b.Status.Run != nil || attempted(b) != nil,
+		Done:         once(b) && done(b), Run: backupRunOf(b),
 	}
 	if b.Status.LastDue != nil {
 		p.observed.LastDue = b.Status.LastDue.Time

@@ -9,7 +9,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/agentpod"
@@ -30,10 +29,10 @@ func (r *EtcdRestoreReconciler) execute(ctx context.Context, p *restorePass) err
 		return reconcile.DeleteExact(ctx, r.Client, &corev1.Pod{}, p.object.Namespace, a.Name, a.UID)
 	case restore.CreateCluster:
 		return r.createCluster(ctx, p)
-	case restore.Guard:
-		return reconcile.SetFinalizer(ctx, r.Client, p.object, restoreFinalizer, controllerutil.AddFinalizer)
-	case restore.Release:
-		return reconcile.SetFinalizer(ctx, r.Client, p.object, restoreFinalizer, controllerutil.RemoveFinalizer)
+	case restore.AddFinalizer:
+		return reconcile.AddFinalizer(ctx, r.Client, p.object, restoreFinalizer)
+	case restore.RemoveFinalizer:
+		return reconcile.RemoveFinalizer(ctx, r.Client, p.object, restoreFinalizer)
 	default:
 		return note(p, a)
 	}

@@ -45,7 +45,7 @@ func untilNext(p *restorePass) time.Duration {
 }
 
 func (r *EtcdRestoreReconciler) writeStatus(ctx context.Context, p *restorePass, err error) error {
-	if _, gone := p.action.(restore.Release); gone {
+	if _, gone := p.action.(restore.RemoveFinalizer); gone {
 		return nil // it says nothing new, and there may be nothing left to write to
 	}
 	s := &p.object.Status

@@ -32,7 +32,7 @@ func (r *EtcdRestoreReconciler) observe(ctx context.Context, reader client.Reade
 	p.observed = restore.Observed{
 		Now: r.Clock.Now(), Created: o.CreationTimestamp.Time, Phase: s.Phase,
 		Former:   s.Phase == "" && (s.Succeeded || s.Reason != ""),
-		Deleting: !o.DeletionTimestamp.IsZero(), Guarded: controllerutil.ContainsFinalizer(o, restoreFinalizer),
+		Deleting: !o.DeletionTimestamp.IsZero(), HasFinalizer: controllerutil.ContainsFinalizer(o, restoreFinalizer),
 		Template: o.Spec.ClusterTemplate != nil, Skip: o.Spec.SafetySnapshot == v1beta2.SafetySnapshotSkip,
 		Timeout:  restores.Timeout(&o.Spec),
 		Verified: s.Snapshot != nil, Saved: s.SafetySnapshot != nil,

@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 )
@@ -19,12 +20,20 @@ func DeleteExact(ctx context.Context, c client.Client, o client.Object, namespac
 	return client.IgnoreNotFound(c.Delete(ctx, o, client.Preconditions{UID: &exact}))
 }
 
-// SetFinalizer changes nothing else, and only the version that was read.
-func SetFinalizer(
-	ctx context.Context, c client.Client, o client.Object, finalizer string, set func(client.Object, string) bool,
-) error {
+// AddFinalizer keeps Kubernetes from deleting an object before the finalizer is removed.
+func AddFinalizer(ctx context.Context, c client.Client, o client.Object, finalizer string) error {
+	return changeFinalizers(ctx, c, o, func() { controllerutil.AddFinalizer(o, finalizer) })
+}
+
+// RemoveFinalizer lets Kubernetes delete an object. One that is gone is no error.
+func RemoveFinalizer(ctx context.Context, c client.Client, o client.Object, finalizer string) error {
+	return changeFinalizers(ctx, c, o, func() { controllerutil.RemoveFinalizer(o, finalizer) })
+}
+
+// changeFinalizers changes nothing else, and only the version that was read.
+func changeFinalizers(ctx context.Context, c client.Client, o client.Object, change func()) error {
 	read, _ := o.DeepCopyObject().(client.Object) // a copy has its original's type
-	set(o, finalizer)
+	change()
 	patch := client.MergeFromWithOptions(read, client.MergeFromWithOptimisticLock{})
 	if err := client.IgnoreNotFound(c.Patch(ctx, o, patch, client.FieldOwner(resources.FieldOwner))); err != nil {
 		return fmt.Errorf("change the finalizers: %w", err)

@@ -24,11 +24,11 @@ type Wait struct {
 // Blocked means that somebody has to do something first.
 type Blocked retry.Problem
 
-// Guard has a finalizer keep the EtcdBackup until its objects are deleted.
-type Guard struct{}
+// AddFinalizer has a finalizer keep the EtcdBackup until its objects are deleted.
+type AddFinalizer struct{}
 
-// Release removes that finalizer.
-type Release struct{}
+// RemoveFinalizer removes that finalizer.
+type RemoveFinalizer struct{}
 
 // Start writes a run, or the next try of it, to status.
 type Start struct{ Run Run }
@@ -57,19 +57,19 @@ type GiveUp struct{ Failure retry.Problem }
 // Withdraw takes a run back whose pod cannot be made any more. It stays due.
 type Withdraw struct{ Why retry.Problem }
 
-func (Idle) action()      {}
-func (Wait) action()      {}
-func (Blocked) action()   {}
-func (Guard) action()     {}
-func (Release) action()   {}
-func (Start) action()     {}
-func (CreatePod) action() {}
-func (Recount) action()   {}
-func (DeletePod) action() {}
-func (Finish) action()    {}
-func (Retry) action()     {}
-func (GiveUp) action()    {}
-func (Withdraw) action()  {}
+func (Idle) action()            {}
+func (Wait) action()            {}
+func (Blocked) action()         {}
+func (AddFinalizer) action()    {}
+func (RemoveFinalizer) action() {}
+func (Start) action()           {}
+func (CreatePod) action()       {}
+func (Recount) action()         {}
+func (DeletePod) action()       {}
+func (Finish) action()          {}
+func (Retry) action()           {}
+func (GiveUp) action()          {}
+func (Withdraw) action()        {}
 
 // Mutates tells whether the action changes anything: such an action is decided a second time, on live reads.
 func Mutates(a Action) bool {

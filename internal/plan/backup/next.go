@@ -14,10 +14,10 @@ func Next(o Observed) Action {
 	switch {
 	case o.Deleting:
 		return o.end()
-	case o.Clean && !o.Guarded:
-		return Guard{}
-	case o.Guarded && !o.Clean:
-		return Release{}
+	case o.Clean && !o.HasFinalizer:
+		return AddFinalizer{}
+	case o.HasFinalizer && !o.Clean:
+		return RemoveFinalizer{}
 	case o.Run != nil:
 		return o.proceed()
 	}
@@ -166,12 +166,12 @@ func (o Observed) pods() []retry.Pod {
 func (o Observed) end() Action {
 	cleaning := o.Run != nil && o.Run.Task == TaskClean
 	switch {
-	case !o.Guarded:
+	case !o.HasFinalizer:
 		return Idle{Reason: v1beta2.ReasonTerminating, Message: "the EtcdBackup is being deleted"}
 	case !o.Clean || !o.Written:
-		return Release{} // the garbage collector takes the pods
+		return RemoveFinalizer{} // the garbage collector takes the pods
 	case cleaning && o.Pod != nil && o.Pod.Result != nil && o.Pod.Result.Failure == nil:
-		return Release{}
+		return RemoveFinalizer{}
 	case cleaning:
 		return o.proceed()
 	}

@@ -231,9 +231,9 @@ func TestLeftovers(t *testing.T) {
 func TestEnd(t *testing.T) {
 	failure := retry.Problem{Reason: "NoSuchBucket", Message: "make it"}
 	cleaning := func(attempt int, p *retry.Pod) Observed {
-		return Observed{Guarded: true, Clean: true, Written: true, Run: &Run{Task: TaskClean, Attempt: attempt, Made: true}, Pod: p}
+		return Observed{HasFinalizer: true, Clean: true, Written: true, Run: &Run{Task: TaskClean, Attempt: attempt, Made: true}, Pod: p}
 	}
-	written := Observed{Guarded: true, Clean: true, Written: true}
+	written := Observed{HasFinalizer: true, Clean: true, Written: true}
 	blocked, running := written, written
 	blocked.Problem = &failure
 	running.Run, running.Pod = &Run{Task: TaskBackup}, &retry.Pod{Name: "p", UID: "u", Running: true}
@@ -245,11 +245,11 @@ func TestEnd(t *testing.T) {
 	}{
 		"the objects stay":         {Observed{Run: &Run{Task: TaskBackup}, Pod: &retry.Pod{}}, Idle{Reason: v1beta2.ReasonTerminating}},
 		"the objects go":           {written, Start{Run{Task: TaskClean, Due: noon, Attempt: 1, Began: noon, Started: noon}}},
-		"there are none":           {Observed{Guarded: true, Clean: true}, Release{}},
+		"there are none":           {Observed{HasFinalizer: true, Clean: true}, RemoveFinalizer{}},
 		"first what is under way":  {running, DeletePod{"p", "u"}},
 		"nobody knows where":       {blocked, Blocked(failure)},
-		"cleaned":                  {cleaning(1, &retry.Pod{Result: &retry.Result{}}), Release{}},
-		"they are to stay, rather": {retained, Release{}},
+		"cleaned":                  {cleaning(1, &retry.Pod{Result: &retry.Result{}}), RemoveFinalizer{}},
+		"they are to stay, rather": {retained, RemoveFinalizer{}},
 		"it is never given up": {
 			cleaning(99, &retry.Pod{Result: &retry.Result{Failure: &failure, Hopeless: true}}), Retry{failure, at(5 * time.Minute)},
 		},
@@ -261,10 +261,10 @@ func TestEnd(t *testing.T) {
 	}
 }
 
-// TestGuard wants the finalizer to be there before anything is written, and to go with the policy.
-func TestGuard(t *testing.T) {
-	check(t, Observed{Clean: true, Created: noon}, Guard{})
-	check(t, Observed{Guarded: true, Run: &Run{}}, Release{})
+// TestFinalizer wants the finalizer to be there before anything is written, and to go with the policy.
+func TestFinalizer(t *testing.T) {
+	check(t, Observed{Clean: true, Created: noon}, AddFinalizer{})
+	check(t, Observed{HasFinalizer: true, Run: &Run{}}, RemoveFinalizer{})
 }
 
 func check(t *testing.T, o Observed, want Action) {

@@ -21,9 +21,9 @@ type Observed struct {
 	Schedule Schedule
 	// Timeout is how long one try may take.
 	Timeout time.Duration
-	// Clean is true if the objects are to be deleted with the EtcdBackup, Guarded if a finalizer keeps it until they are, and
+	// Clean is true if the objects are to be deleted with the EtcdBackup, HasFinalizer if a finalizer keeps it until they are, and
 	// Written if there may be any.
-	Clean, Guarded, Written bool
+	Clean, HasFinalizer, Written bool
 	// LastDue is the time that the last run was due at, zero if there was none. Done is true if only one is asked for and it
 	// was carried out, or given up as the spec is now.
 	LastDue time.Time

@@ -53,11 +53,11 @@ type Retry struct {
 // CreateCluster makes the EtcdCluster of the template. It starts nothing before the restore has come to Replacing.
 type CreateCluster struct{}
 
-// Guard keeps Kubernetes from deleting the EtcdRestore.
-type Guard struct{}
+// AddFinalizer keeps Kubernetes from deleting the EtcdRestore.
+type AddFinalizer struct{}
 
-// Release lets Kubernetes delete the EtcdRestore.
-type Release struct{}
+// RemoveFinalizer lets Kubernetes delete the EtcdRestore.
+type RemoveFinalizer struct{}
 
 // Pin writes to status which EtcdCluster it is: another one of that name is left alone.
 type Pin struct{}
@@ -83,24 +83,24 @@ type Succeed struct {
 // Fail writes to status that the restore has failed.
 type Fail retry.Problem
 
-func (Idle) action()          {}
-func (Wait) action()          {}
-func (Blocked) action()       {}
-func (Enter) action()         {}
-func (Start) action()         {}
-func (CreatePod) action()     {}
-func (Recount) action()       {}
-func (DeletePod) action()     {}
-func (Finish) action()        {}
-func (Retry) action()         {}
-func (CreateCluster) action() {}
-func (Guard) action()         {}
-func (Release) action()       {}
-func (Pin) action()           {}
-func (Replace) action()       {}
-func (SaveAgain) action()     {}
-func (Succeed) action()       {}
-func (Fail) action()          {}
+func (Idle) action()            {}
+func (Wait) action()            {}
+func (Blocked) action()         {}
+func (Enter) action()           {}
+func (Start) action()           {}
+func (CreatePod) action()       {}
+func (Recount) action()         {}
+func (DeletePod) action()       {}
+func (Finish) action()          {}
+func (Retry) action()           {}
+func (CreateCluster) action()   {}
+func (AddFinalizer) action()    {}
+func (RemoveFinalizer) action() {}
+func (Pin) action()             {}
+func (Replace) action()         {}
+func (SaveAgain) action()       {}
+func (Succeed) action()         {}
+func (Fail) action()            {}
 
 // Mutates is true of an action that changes anything but conditions.
 func Mutates(a Action) bool {

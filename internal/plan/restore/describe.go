@@ -86,14 +86,14 @@ func describeStep(a Action) Description {
 		return Description{"Finish", v1beta2.ReasonCompleted, "the pod has done its work"}
 	case CreateCluster:
 		return Description{"CreateCluster", v1beta2.ReasonCreating, "the EtcdCluster is created from spec.clusterTemplate"}
-	case Guard:
-		return Description{"Guard", v1beta2.ReasonRestoring, "the EtcdRestore stays until it is over"}
+	case AddFinalizer:
+		return Description{"AddFinalizer", v1beta2.ReasonRestoring, "the EtcdRestore stays until it is over"}
 	case Pin:
 		return Description{"Pin", v1beta2.ReasonVerifying, "the EtcdCluster is noted: another one of that name is left alone"}
 	case SaveAgain:
 		return Description{"SaveAgain", v1beta2.ReasonSaving, "the cluster came to hold something else, or may do so while it is paused; it is looked at again"}
-	case Release:
-		return Description{"Release", v1beta2.ReasonCompleted, "the EtcdRestore may be deleted"}
+	case RemoveFinalizer:
+		return Description{"RemoveFinalizer", v1beta2.ReasonCompleted, "the EtcdRestore may be deleted"}
 	default:
 		return Description{fmt.Sprintf("%T", a), v1beta2.ReasonActionFailed, "this action is not known"}
 	}

@@ -52,8 +52,8 @@ func (o Observed) former() Action {
 
 // rest is for a restore that is over. The pod that it failed for is kept, for its log; the garbage collector takes it.
 func (o Observed) rest() Action {
-	if o.Guarded {
-		return Release{}
+	if o.HasFinalizer {
+		return RemoveFinalizer{}
 	}
 	if leftover := o.tidy(); leftover != nil && o.Phase == v1beta2.RestoreSucceeded && !o.Deleting {
 		return leftover
@@ -63,8 +63,8 @@ func (o Observed) rest() Action {
 
 // release lets an EtcdRestore go that has not changed anything yet. The garbage collector takes its pods.
 func (o Observed) release() Action {
-	if o.Guarded {
-		return Release{}
+	if o.HasFinalizer {
+		return RemoveFinalizer{}
 	}
 	return Idle{v1beta2.ReasonTerminating, "the restore is called off"}
 }
@@ -151,10 +151,10 @@ func (o Observed) crossed(r Record) Action {
 func (o Observed) ages() bool { return o.Cluster.Paused && o.Cluster.Held && !o.Skip }
 
 // replace leaves the cluster to its controller. Whoever deletes the EtcdRestore then calls it off, and sees what becomes of
-// that: it is guarded first.
+// that: it gets the finalizer first.
 func (o Observed) replace(how Replace) Action {
-	if !o.Guarded {
-		return Guard{}
+	if !o.HasFinalizer {
+		return AddFinalizer{}
 	}
 	how.Of = o.Of
 	return how

@@ -35,7 +35,7 @@ func saving(change func(*Observed)) Observed {
 
 func replacing(c Cluster, r *Record) Observed {
 	c.Record = r
-	return Observed{Now: noon, Phase: v1beta2.RestoreReplacing, Verified: true, Guarded: true, Cluster: c}
+	return Observed{Now: noon, Phase: v1beta2.RestoreReplacing, Verified: true, HasFinalizer: true, Cluster: c}
 }
 
 // tried is the observation with a pod that has ended.
@@ -147,29 +147,31 @@ func TestSaving(t *testing.T) {
 			saving(func(o *Observed) { o.Run, o.Pod = &Run{Attempt: 1, Started: noon}, &retry.Pod{} }), Wait{Reason: v1beta2.ReasonSaving},
 		},
 		"its version is another now": {
-			saving(func(o *Observed) { o.Saved, o.Guarded, o.Unfit = true, true, &unfit }), Fail{Reason: unfit.Reason},
+			saving(func(o *Observed) { o.Saved, o.HasFinalizer, o.Unfit = true, true, &unfit }), Fail{Reason: unfit.Reason},
 		},
 		"its version is another while it is saved": {
 			saving(both(tried(1, nil, false), func(o *Observed) { o.Unfit = &unfit })), Fail{Reason: unfit.Reason},
 		},
-		"saved":    {saving(tried(1, nil, false)), Finish{}},
-		"guarded":  {saving(func(o *Observed) { o.Saved = true }), Guard{}},
-		"replaced": {saving(func(o *Observed) { o.Saved, o.Guarded = true, true }), Replace{}},
+		"saved":     {saving(tried(1, nil, false)), Finish{}},
+		"finalizer": {saving(func(o *Observed) { o.Saved = true }), AddFinalizer{}},
+		"replaced":  {saving(func(o *Observed) { o.Saved, o.HasFinalizer = true, true }), Replace{}},
 		"what a restore that gives way has not saved": {
-			saving(func(o *Observed) { o.Cluster.Held, o.Cluster.Unsaved, o.Guarded = false, "it was to be skipped", true }),
+			saving(func(o *Observed) {
+				o.Cluster.Held, o.Cluster.Unsaved, o.HasFinalizer = false, "it was to be skipped", true
+			}),
 			Replace{Unsaved: "it was to be skipped", Keep: true},
 		},
-		"nothing is held": {saving(func(o *Observed) { o.Cluster.Held, o.Guarded = false, true }), Replace{}},
-		"skipped":         {saving(func(o *Observed) { o.Skip, o.Guarded = true, true }), Replace{Unsaved: "spec.safetySnapshot is Skip"}},
+		"nothing is held": {saving(func(o *Observed) { o.Cluster.Held, o.HasFinalizer = false, true }), Replace{}},
+		"skipped":         {saving(func(o *Observed) { o.Skip, o.HasFinalizer = true, true }), Replace{Unsaved: "spec.safetySnapshot is Skip"}},
 		"nobody answers once": {
-			saving(both(tried(1, &silent, false), func(o *Observed) { o.Cluster, o.Guarded = down, true })),
+			saving(both(tried(1, &silent, false), func(o *Observed) { o.Cluster, o.HasFinalizer = down, true })),
 			Retry{Failure: silent, After: noon.Add(10 * time.Second)},
 		},
 		"nobody answers any try": {
-			saving(both(tried(6, &silent, false), func(o *Observed) { o.Cluster, o.Guarded = down, true })),
+			saving(both(tried(6, &silent, false), func(o *Observed) { o.Cluster, o.HasFinalizer = down, true })),
 			Replace{Unsaved: silent.Message, Keep: true},
 		},
-		"nobody, unguarded":             {saving(both(tried(6, &silent, false), func(o *Observed) { o.Cluster = down })), Guard{}},
+		"nobody, no finalizer":          {saving(both(tried(6, &silent, false), func(o *Observed) { o.Cluster = down })), AddFinalizer{}},
 		"a later one goes on meanwhile": {saving(func(o *Observed) { o.Newer = "r" }), Fail{Reason: v1beta2.ReasonRestoreSuperseded}},
 		"nobody, though somebody should": {
 			saving(tried(1, &silent, false)), Retry{Failure: silent, After: noon.Add(10 * time.Second)},
@@ -182,12 +184,12 @@ func TestSaving(t *testing.T) {
 		"the cluster is made":        {saving(func(o *Observed) { o.Cluster, o.Template = Cluster{}, true }), CreateCluster{}},
 		"the cluster was made": {
 			saving(func(o *Observed) {
-				o.Cluster, o.Template, o.Guarded = Cluster{Exists: true, Pinned: true, Own: true}, true, true
+				o.Cluster, o.Template, o.HasFinalizer = Cluster{Exists: true, Pinned: true, Own: true}, true, true
 			}), Replace{},
 		},
 		"somebody else made it": {saving(func(o *Observed) { o.Template = true }), Fail{Reason: v1beta2.ReasonClusterExists}},
 		"called off":            {saving(func(o *Observed) { o.Deleting = true }), Idle{Reason: v1beta2.ReasonTerminating}},
-		"called off late":       {saving(func(o *Observed) { o.Deleting, o.Guarded = true, true }), Release{}},
+		"called off late":       {saving(func(o *Observed) { o.Deleting, o.HasFinalizer = true, true }), RemoveFinalizer{}},
 	})
 }
 
@@ -200,7 +202,7 @@ func TestOver(t *testing.T) {
 	stray := func(o *Observed) { o.Strays = []retry.Pod{{Name: "p", UID: "u"}} }
 	table(t, map[string]row{
 		"succeeded":        {over(v1beta2.RestoreSucceeded, func(*Observed) {}), Idle{Reason: v1beta2.ReasonCompleted}},
-		"let go":           {over(v1beta2.RestoreSucceeded, func(o *Observed) { o.Guarded = true }), Release{}},
+		"let go":           {over(v1beta2.RestoreSucceeded, func(o *Observed) { o.HasFinalizer = true }), RemoveFinalizer{}},
 		"tidied":           {over(v1beta2.RestoreSucceeded, stray), DeletePod{"p", "u"}},
 		"a log is kept":    {over(v1beta2.RestoreFailed, stray), Idle{Reason: v1beta2.ReasonCompleted}},
 		"deleted":          {over(v1beta2.RestoreSucceeded, both(stray, func(o *Observed) { o.Deleting = true })), Idle{Reason: v1beta2.ReasonCompleted}},
@@ -238,7 +240,7 @@ func TestFailSays(t *testing.T) {
 func TestOf(t *testing.T) {
 	for _, o := range []Observed{
 		verifying(func(o *Observed) { o.Verified = true }),
-		saving(func(o *Observed) { o.Saved, o.Guarded = true, true }),
+		saving(func(o *Observed) { o.Saved, o.HasFinalizer = true, true }),
 		replacing(up, &Record{Completed: true}),
 	} {
 		if got := Describe(Next(o)).Message; strings.Contains(got, "EtcdCluster") {

@@ -15,8 +15,8 @@ type Observed struct {
 	// Phase is the last one that was written. Former is true of an object that an earlier operator has answered.
 	Phase  v1beta2.RestorePhase
 	Former bool
-	// Deleting is true while the EtcdRestore is being deleted, and Guarded while it has our finalizer.
-	Deleting, Guarded bool
+	// Deleting is true while the EtcdRestore is being deleted, and HasFinalizer while it has our finalizer.
+	Deleting, HasFinalizer bool
 	// Template is true if the cluster is to be created, Skip if what it holds need not be saved.
 	Template, Skip bool
 	// Timeout is how long one try may take.

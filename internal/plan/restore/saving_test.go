@@ -30,7 +30,7 @@ func TestSavingCrossed(t *testing.T) {
 		"it is of another cluster ID":    {saving(func(o *Observed) { o.Saved, o.Outdated = true, true }), SaveAgain{}},
 		"the pod of before is there yet": {saving(func(o *Observed) { o.Strays = []retry.Pod{{Deleting: true, Deadline: noon}} }), Wait{Reason: v1beta2.ReasonWaitingForPods}},
 		"another one has stopped the members between two tries": {
-			saving(both(waits, func(o *Observed) { o.Cluster.Held, o.Cluster.Unsaved, o.Guarded = false, "not saved", true })),
+			saving(both(waits, func(o *Observed) { o.Cluster.Held, o.Cluster.Unsaved, o.HasFinalizer = false, "not saved", true })),
 			Replace{Unsaved: "not saved", Keep: true},
 		},
 	})
