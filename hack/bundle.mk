@@ -11,19 +11,22 @@ BUNDLE_FLAGS ?=
 
 CSV := bundle/manifests/$(PACKAGE).clusterserviceversion.yaml
 
+# edit changes the file $(2). The sed of Linux and that of macOS agree on how only if the old file is kept.
+edit = sed -i.old $(1) $(2) && rm $(2).old
+
 # bundle-in writes the bundle, and what the API's types say for it, into the folder $(1), which gets a copy of what it is
 # made from. The time of generation is left out: the same sources give the same bundle.
 bundle-sources := api config PROJECT go.mod go.sum
 bundle-files := bundle bundle.Dockerfile config/manifests/bases
 define bundle-in
-tar -c $(bundle-sources) | tar -x -C $(1) && \
+tar -cf - $(bundle-sources) | tar -xf - -C $(1) && \
 kustomize=$(call tool,kustomize) && sdk=$(call tool,operator-sdk) && cd $(1) && \
 "$$sdk" generate kustomize manifests -q && \
 (cd config/manager && "$$kustomize" edit set image controller=$(IMG)) && \
-sed -i 's|\(etcd-operator-scorecard\):latest|\1:v$(VERSION)|' config/scorecard/patches/etcd-operator.config.yaml && \
+$(call edit,'s|\(etcd-operator-scorecard\):latest|\1:v$(VERSION)|',config/scorecard/patches/etcd-operator.config.yaml) && \
 "$$kustomize" build config/manifests | "$$sdk" generate bundle -q --version $(VERSION) --channels $(CHANNELS) \
   --default-channel $(DEFAULT_CHANNEL) $(BUNDLE_FLAGS) && \
-sed -i '/^    createdAt: /d' $(CSV)
+$(call edit,'/^    createdAt: /d',$(CSV))
 endef
 
 # catalog-in writes the catalog into the folder $(1), which gets a copy of what it is made from: this version's bundle, and
@@ -34,7 +37,7 @@ catalog-files := catalog catalog.Dockerfile
 opm-image = quay.io/operator-framework/opm:$(shell go list -C $(ROOT)/hack/tools/opm -m -f '{{.Version}}' \
 	github.com/operator-framework/operator-registry)
 define catalog-in
-tar -c $(catalog-sources) | tar -x -C $(1) && opm=$(call tool,opm) && cd $(1) && \
+tar -cf - $(catalog-sources) | tar -xf - -C $(1) && opm=$(call tool,opm) && cd $(1) && \
 sed -n 's/^    description: //p' $(CSV) > description && \
 "$$opm" init $(PACKAGE) -o yaml --default-channel $(DEFAULT_CHANNEL) --icon docs/icon.svg --description description \
   > catalog/$(PACKAGE)/package.yaml && \
@@ -45,7 +48,7 @@ endef
 
 # generate runs the recipe $(1) in a folder of its own, and puts the files $(2) into this one.
 generate = dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; ($(call $(1),"$$dir")); \
-	rm -rf $(2); (cd "$$dir" && tar -c $(2)) | tar -x
+	rm -rf $(2); (cd "$$dir" && tar -cf - $(2)) | tar -xf -
 # check-stale runs the recipe $(1) in a folder of its own, and says which of the files $(2) it would change.
 check-stale = @dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; ($(call $(1),"$$dir")); \
 	stale=; for file in $(2); do diff -r "$$dir/$$file" "$$file" || stale=yes; done; test -z "$$stale" || \

@@ -4,6 +4,7 @@ go 1.26.0
 
 replace (
 	github.com/etcdpilot/etcd-operator => ../..
+	github.com/etcdpilot/etcd-operator/hack/tool => ../../hack/tool
 	github.com/etcdpilot/etcd-operator/test/lab => ../lab
 )
 
@@ -85,6 +86,7 @@ require (
 	github.com/emicklei/go-restful/v3 v3.13.0 // indirect
 	github.com/envoyproxy/go-control-plane/envoy v1.39.0 // indirect
 	github.com/envoyproxy/protoc-gen-validate v1.3.3 // indirect
+	github.com/etcdpilot/etcd-operator/hack/tool v0.0.0-00010101000000-000000000000 // indirect
 	github.com/evanphx/json-patch/v5 v5.9.11 // indirect
 	github.com/felixge/httpsnoop v1.1.0 // indirect
 	github.com/florianl/go-nfqueue/v2 v2.0.2 // indirect

@@ -8,9 +8,9 @@ import (
 	"os/exec"
 	"path/filepath"
 
+	"github.com/etcdpilot/etcd-operator/hack/tool/build"
 	"github.com/etcdpilot/etcd-operator/test/lab/image"
 	"github.com/etcdpilot/etcd-operator/test/lab/internal/addons"
-	"github.com/etcdpilot/etcd-operator/test/lab/internal/build"
 	"github.com/etcdpilot/etcd-operator/test/lab/internal/controlplane"
 	"github.com/etcdpilot/etcd-operator/test/lab/internal/process"
 	"github.com/etcdpilot/etcd-operator/test/lab/internal/registry"

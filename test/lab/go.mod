@@ -2,15 +2,17 @@ module github.com/etcdpilot/etcd-operator/test/lab
 
 go 1.26.0
 
+replace github.com/etcdpilot/etcd-operator/hack/tool => ../../hack/tool
+
 require (
 	github.com/Azure/azure-sdk-for-go/sdk/azcore v1.22.0
 	github.com/Azure/azure-sdk-for-go/sdk/storage/azblob v1.8.0
+	github.com/etcdpilot/etcd-operator/hack/tool v0.0.0-00010101000000-000000000000
 	github.com/florianl/go-nfqueue/v2 v2.0.2
 	github.com/google/go-containerregistry v0.22.1
 	github.com/hanwen/go-fuse/v2 v2.12.1
 	github.com/mdlayher/netlink v1.7.2
 	github.com/spf13/cobra v1.10.2
-	golang.org/x/mod v0.42.0
 	golang.org/x/sync v0.24.0
 	golang.org/x/sys v0.49.0
 	sigs.k8s.io/yaml v1.6.0
@@ -30,6 +32,7 @@ require (
 	github.com/sirupsen/logrus v1.9.4 // indirect
 	github.com/spf13/pflag v1.0.10 // indirect
 	go.yaml.in/yaml/v2 v2.4.2 // indirect
+	golang.org/x/mod v0.42.0 // indirect
 	golang.org/x/net v0.61.0 // indirect
 	golang.org/x/text v0.43.0 // indirect
 	gotest.tools/v3 v3.5.2 // indirect

@@ -9,7 +9,7 @@ import (
 	"os"
 	"syscall"
 
-	"github.com/etcdpilot/etcd-operator/test/lab/internal/build"
+	"github.com/etcdpilot/etcd-operator/hack/tool/build"
 	"github.com/etcdpilot/etcd-operator/test/lab/internal/cgroup"
 	"github.com/etcdpilot/etcd-operator/test/lab/internal/controlplane"
 	"github.com/etcdpilot/etcd-operator/test/lab/internal/network"

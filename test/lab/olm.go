@@ -7,9 +7,10 @@ import (
 	"io"
 	"time"
 
+	"github.com/etcdpilot/etcd-operator/hack/tool/build"
 	"github.com/etcdpilot/etcd-operator/test/lab/internal/addons"
-	"github.com/etcdpilot/etcd-operator/test/lab/internal/build"
 	"github.com/etcdpilot/etcd-operator/test/lab/internal/olm"
+	"github.com/etcdpilot/etcd-operator/test/lab/internal/programs"
 	"github.com/etcdpilot/etcd-operator/test/lab/internal/registry"
 )
 
@@ -43,7 +44,7 @@ func (l *Lab) StartOLM(ctx context.Context, out io.Writer) (OLM, error) {
 	if err != nil {
 		return OLM{}, err
 	}
-	tools, err := ensureAll(ctx, builder, olm.Tools())
+	tools, err := programs.EnsureTools(ctx, builder, olm.Tools())
 	if err != nil {
 		return OLM{}, err
 	}
@@ -139,7 +140,7 @@ func (l *Lab) LoadCatalog(ctx context.Context, reference, folder string, out io.
 	if err != nil {
 		return err
 	}
-	tools, err := ensureAll(ctx, builder, olm.ServerTools())
+	tools, err := programs.EnsureTools(ctx, builder, olm.ServerTools())
 	if err != nil {
 		return err
 	}
@@ -152,17 +153,4 @@ func (l *Lab) LoadCatalog(ctx context.Context, reference, folder string, out io.
 		return err
 	}
 	return l.LoadSpec(ctx, reference, spec)
-}
-
-// ensureAll returns tools by name, built now if they are not in the cache.
-func ensureAll(ctx context.Context, builder *build.Builder, names []string) (map[string]build.Tool, error) {
-	tools := map[string]build.Tool{}
-	for _, name := range names {
-		tool, err := builder.Ensure(ctx, name)
-		if err != nil {
-			return nil, err
-		}
-		tools[name] = tool
-	}
-	return tools, nil
 }

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/etcdpilot/etcd-operator/hack/tool/build"
 	"github.com/etcdpilot/etcd-operator/test/lab"
-	"github.com/etcdpilot/etcd-operator/test/lab/internal/build"
 	"github.com/etcdpilot/etcd-operator/test/lab/internal/state"
 )
 

@@ -12,12 +12,13 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/etcdpilot/etcd-operator/test/lab/internal/build"
+	"github.com/etcdpilot/etcd-operator/hack/tool/build"
 	"github.com/etcdpilot/etcd-operator/test/lab/internal/cgroup"
 	"github.com/etcdpilot/etcd-operator/test/lab/internal/controlplane"
 	"github.com/etcdpilot/etcd-operator/test/lab/internal/network"
 	"github.com/etcdpilot/etcd-operator/test/lab/internal/node"
 	"github.com/etcdpilot/etcd-operator/test/lab/internal/process"
+	"github.com/etcdpilot/etcd-operator/test/lab/internal/programs"
 	"github.com/etcdpilot/etcd-operator/test/lab/internal/state"
 )
 
@@ -88,14 +89,14 @@ func running(ctx context.Context, dir state.Dir, nodes int) (*Lab, error) {
 }
 
 func start(ctx context.Context, dir state.Dir, options Options) (*Lab, error) {
-	if err := build.EnsureDebian(ctx, options.Out); err != nil {
+	if err := programs.EnsureDebian(ctx, options.Out); err != nil {
 		return nil, err
 	}
 	builder, err := builder(options.Out)
 	if err != nil {
 		return nil, err
 	}
-	tools, err := ensureAll(ctx, builder, build.LabTools())
+	tools, err := programs.EnsureTools(ctx, builder, programs.Tools())
 	if err != nil {
 		return nil, err
 	}

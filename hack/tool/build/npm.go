@@ -36,9 +36,15 @@ func loadNPM(lock []byte, cache, name, source string) (Tool, error) {
 	}, nil
 }
 
-// installNPM installs an npm package and all that it needs at their pinned versions, without running what they bring
-// for their own installation.
-func installNPM(ctx context.Context, tool Tool, folder string) error {
+// npmNeeds is what tools that are npm packages need.
+var npmNeeds = []Need{
+	{Program: "node", Package: "nodejs"},
+	{Program: "npm", Package: "npm"},
+}
+
+// installNPM installs an npm package, with all its programs, and all that it needs at their pinned versions, without
+// running what they bring for their own installation.
+func installNPM(ctx context.Context, tool Tool, _ []string, folder string) error {
 	for _, file := range []string{"package.json", npmPins} {
 		data, err := os.ReadFile(filepath.Join(tool.source, file)) // #nosec G304 -- a file of the source tree
 		if err != nil {

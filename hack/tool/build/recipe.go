@@ -7,7 +7,7 @@ import (
 	"golang.org/x/mod/semver"
 )
 
-// Names of the tools that the lab itself runs on.
+// Names of the tools that a lab runs on.
 const (
 	Kubernetes = "kubernetes"
 	Containerd = "containerd"
@@ -34,15 +34,6 @@ const (
 	GRPCHealthProbe = "grpc-health-probe"
 	Helm            = "helm"
 )
-
-// OldEtcds lists etcd's patch releases before those above, so that a patch upgrade can be tried.
-func OldEtcds() []string { return []string{"etcd35-previous", "etcd36-previous"} }
-
-// LabTools lists the tools that the lab itself runs on, the one that takes longest first.
-func LabTools() []string {
-	tools := []string{Kubernetes, Containerd, CNI, CoreDNS, LocalPath, Etcd35, Etcd36, Etcd37}
-	return append(tools, OldEtcds()...)
-}
 
 // recipe is how a tool is built, beyond what all share.
 type recipe struct {
@@ -103,12 +94,20 @@ func packagingRecipe(tool, version string) recipe {
 	}
 }
 
-// args is the build's command line, without the packages. The programs are static, so that they run in images that
-// hold nothing else.
+// args is what the build depends on, as a command line. The programs are static, so that they run in images that hold
+// nothing else.
 func (r recipe) args() []string {
 	args := []string{"build", "-trimpath", "-ldflags", strings.TrimSpace("-s -w " + r.ldflags)}
 	if r.tags != "" {
 		args = append(args, "-tags", r.tags)
 	}
 	return args
+}
+
+// command is the build's command line, without the packages: no tags but the recipe's, whatever GOFLAGS has.
+func (r recipe) command() []string {
+	if r.tags != "" {
+		return r.args()
+	}
+	return append(r.args(), "-tags=")
 }

@@ -78,13 +78,26 @@ type Tool struct {
 	source string
 	recipe recipe
 	// needs are other programs that make runs.
-	needs []need
-	// make fills a folder with the programs.
-	make func(ctx context.Context, tool Tool, folder string) error
+	needs []Need
+	// make puts at least these programs into a folder.
+	make func(ctx context.Context, tool Tool, programs []string, folder string) error
 }
 
 // Path returns where one of the tool's programs is.
 func (t Tool) Path(binary string) string { return filepath.Join(t.Dir, binary) }
+
+// missing returns those of the programs that are not built.
+func (t Tool) missing(programs []string) ([]string, error) {
+	var missing []string
+	for _, program := range programs {
+		if _, err := os.Stat(t.Path(program)); errors.Is(err, fs.ErrNotExist) {
+			missing = append(missing, program)
+		} else if err != nil {
+			return nil, fmt.Errorf("look for a built program: %w", err)
+		}
+	}
+	return missing, nil
+}
 
 // load reads a tool's pins.
 func load(root, cache, name string) (Tool, error) {
@@ -103,7 +116,7 @@ func load(root, cache, name string) (Tool, error) {
 	if err != nil {
 		return Tool{}, fmt.Errorf("parse the pins of tool %s: %w", name, err)
 	}
-	tool := Tool{Name: name, Binaries: map[string]string{}, source: source, make: compileAll}
+	tool := Tool{Name: name, Binaries: map[string]string{}, source: source, make: compile}
 	for _, directive := range module.Tool {
 		tool.Binaries[binaryName(directive.Path)] = directive.Path
 		tool.Version = moduleVersion(module, directive.Path)
@@ -126,9 +139,12 @@ func key(pins []byte, recipe recipe) string {
 
 var majorSuffix = regexp.MustCompile(`/v[0-9]+$`)
 
-// binaryName returns what the program of a package is called. etcd's server is in a package called server.
+// executableName returns what Go calls the program of a package.
+func executableName(pkg string) string { return path.Base(majorSuffix.ReplaceAllString(pkg, "")) }
+
+// binaryName returns what the program of a package is called here. etcd's server is in a package called server.
 func binaryName(pkg string) string {
-	name := path.Base(majorSuffix.ReplaceAllString(pkg, ""))
+	name := executableName(pkg)
 	if name == "server" {
 		return "etcd"
 	}
@@ -161,14 +177,4 @@ func list(root string) ([]string, error) {
 	}
 	slices.Sort(names)
 	return names, nil
-}
-
-func exists(file string) (bool, error) {
-	_, err := os.Stat(file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	} else if err != nil {
-		return false, fmt.Errorf("look for a built program: %w", err)
-	}
-	return true, nil
 }

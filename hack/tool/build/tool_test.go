@@ -2,10 +2,12 @@ package build
 
 import (
 	"bytes"
+	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -61,54 +63,42 @@ func TestKeyFollowsPinsAndRecipe(t *testing.T) {
 	}
 }
 
-func TestPinnedTools(t *testing.T) {
-	root, err := SourceRoot()
+// TestMakeRunsWhatIsPinned looks for the programs that the Makefile asks this one for.
+func TestMakeRunsWhatIsPinned(t *testing.T) {
+	builder, err := New(t.Output())
 	if err != nil {
 		t.Fatal(err)
 	}
-	names, err := list(root)
+	names, err := list(builder.Root)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range LabTools() {
-		if !slices.Contains(names, name) {
-			t.Errorf("the lab runs on %s, which hack/tools lacks", name)
-		}
-	}
-	wants := map[string][]string{
-		Kubernetes: {
-			"kube-apiserver", "kube-controller-manager", "kube-proxy", "kube-scheduler", "kubectl", "kubelet",
-		},
-		Containerd: {"containerd", "containerd-shim-runc-v2", "ctr"},
-		CNI:        {"bridge", "host-local", "loopback", "portmap"},
-		Etcd35:     {"etcd", "etcdctl", "etcdutl"},
-		Etcd36:     {"etcd", "etcdctl", "etcdutl"},
-		Etcd37:     {"etcd", "etcdctl", "etcdutl"},
-		MinIO:      {"minio", "mc"},
-		FakeGCS:    {"fake-gcs-server"},
-		Azurite:    {"azurite-blob"},
-
-		OLM:             {"olm", "catalog", "package-server", "copy-content", "cpb"},
-		OPM:             {"opm"},
-		OperatorSDK:     {"operator-sdk", "scorecard-test"},
-		GRPCHealthProbe: {"grpc-health-probe"},
-		Helm:            {"helm"},
-	}
-	for name := range wants {
-		if !slices.Contains(names, name) {
-			t.Errorf("hack/tools lacks %s", name)
-		}
-	}
+	pinned := map[string]bool{}
 	for _, name := range names {
-		tool, err := load(root, t.TempDir(), name)
+		tool, err := builder.Pinned(name)
 		if err != nil {
-			t.Error(err)
-			continue
+			t.Fatal(err)
 		}
-		for _, binary := range wants[name] {
-			if tool.Binaries[binary] == "" {
-				t.Errorf("tool %s lacks %s", name, binary)
-			}
+		for program := range tool.Binaries {
+			pinned[program], pinned[name+"/"+program] = true, true
+		}
+	}
+	asked := map[string]bool{}
+	for _, file := range []string{"Makefile", "hack/bundle.mk"} {
+		text, err := os.ReadFile(filepath.Join(builder.Root, file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, call := range regexp.MustCompile(`call tool,([^)]+)\)`).FindAllStringSubmatch(string(text), -1) {
+			asked[call[1]] = true
+		}
+	}
+	if len(asked) == 0 {
+		t.Fatal("make asks for no tool: this test reads it wrongly")
+	}
+	for program := range asked {
+		if !pinned[program] {
+			t.Errorf("make runs %s, which hack/tools lacks", program)
 		}
 	}
 }
@@ -122,16 +112,19 @@ func TestKubernetesKnowsItsVersion(t *testing.T) {
 	}
 }
 
-// greeter makes a source tree with one tool, which needs nothing from elsewhere.
+// greeter makes a source tree with one tool of two programs, which need nothing from elsewhere.
 func greeter(t *testing.T, version, greeting string) (root string) {
 	t.Helper()
 	root = t.TempDir()
 	for file, content := range map[string]string{
 		"go.mod": "module " + rootModule + "\n",
-		"hack/tools/greeter/go.mod": "module tools\n\ngo 1.26.0\n\ntool example.com/greeter/greet\n\n" +
+		"hack/tools/greeter/go.mod": "module tools\n\ngo 1.26.0\n\n" +
+			"tool (\n\texample.com/greeter/greet\n\texample.com/greeter/server\n)\n\n" +
 			"require example.com/greeter " + version + "\n\nreplace example.com/greeter => ./source\n",
-		"hack/tools/greeter/source/go.mod":        "module example.com/greeter\n\ngo 1.26.0\n",
-		"hack/tools/greeter/source/greet/main.go": "package main\n\nfunc main() { print(\"" + greeting + "\") }\n",
+		"hack/tools/greeter/source/go.mod":         "module example.com/greeter\n\ngo 1.26.0\n",
+		"hack/tools/greeter/source/greet/main.go":  "package main\n\nfunc main() { print(\"" + greeting + "\") }\n",
+		"hack/tools/greeter/source/server/main.go": "package main\n\nvar word = \"plain\"\n\nfunc main() { print(word) }\n",
+		"hack/tools/greeter/source/server/tag.go":  "//go:build odd\n\npackage main\n\nfunc init() { word = \"odd\" }\n",
 	} {
 		path := filepath.Join(root, file)
 		if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
@@ -142,6 +135,16 @@ func greeter(t *testing.T, version, greeting string) (root string) {
 		}
 	}
 	return root
+}
+
+// says runs a program.
+func says(t *testing.T, path string) string {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), path).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", path, err, out)
+	}
+	return string(out)
 }
 
 func TestBuildsOncePerPin(t *testing.T) {
@@ -162,13 +165,44 @@ func TestBuildsOncePerPin(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", step.name, err)
 		}
-		out, err := exec.CommandContext(t.Context(), path).CombinedOutput() // #nosec G204 -- built just now
-		if err != nil || string(out) != step.greeting {
-			t.Errorf("%s: it says %q, %v, want %q", step.name, out, err, step.greeting)
+		if out := says(t, path); out != step.greeting {
+			t.Errorf("%s: it says %q, want %q", step.name, out, step.greeting)
 		}
-		if built := strings.Contains(progress.String(), "building greeter v"); built != step.builds {
+		if built := strings.Contains(progress.String(), "building greet of greeter v"); built != step.builds {
 			t.Errorf("%s: built %v, want %v (%q)", step.name, built, step.builds, progress.String())
 		}
+	}
+}
+
+func TestBuildsOnlyWhatIsAskedFor(t *testing.T) {
+	var progress bytes.Buffer
+	builder := &Builder{Root: greeter(t, "v1.0.0", "hello"), Cache: t.TempDir(), Out: &progress}
+	// GOFLAGS is for the project's own programs, and no pinned one follows it.
+	t.Setenv("GOFLAGS", "-tags=odd")
+	server, err := builder.Find(t.Context(), "etcd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out := says(t, server); out != "plain" {
+		t.Errorf("it says %q", out)
+	}
+	greet := filepath.Join(filepath.Dir(server), "greet")
+	if _, err := os.Stat(greet); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("greet was built, too: %v", err)
+	}
+	first, err := os.Stat(server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tool, err := builder.Ensure(t.Context(), "greeter")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out := says(t, tool.Path("greet")); out != "hello" || tool.Path("greet") != greet {
+		t.Errorf("%s says %q", tool.Path("greet"), out)
+	}
+	if again, err := os.Stat(server); err != nil || !os.SameFile(first, again) {
+		t.Errorf("etcd was built again: %v\n%s", err, progress.String())
 	}
 }
 

@@ -10,33 +10,8 @@ import (
 
 	"github.com/etcdpilot/etcd-operator/test/lab"
 	"github.com/etcdpilot/etcd-operator/test/lab/image"
-	"github.com/etcdpilot/etcd-operator/test/lab/internal/build"
 	"github.com/etcdpilot/etcd-operator/test/lab/internal/registry"
 )
-
-func toolCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "tool NAME",
-		Short: "Build a pinned program if needed, and print its path",
-		Long: `Build a pinned program if needed, and print its path.
-
-NAME is a program (controller-gen, kube-apiserver, etcd), a program of one tool of several
-that have it (etcd37/etcdctl), or a tool of hack/tools, whose folder is printed.`,
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			builder, err := build.New(cmd.ErrOrStderr())
-			if err != nil {
-				return err
-			}
-			path, err := builder.Find(cmd.Context(), args[0])
-			if err != nil {
-				return err
-			}
-			_, err = fmt.Fprintln(cmd.OutOrStdout(), path)
-			return err
-		},
-	}
-}
 
 func loadCommand() *cobra.Command {
 	return &cobra.Command{

@@ -28,9 +28,9 @@ func rootCommand() *cobra.Command {
 		SilenceUsage:  true,
 	}
 	root.AddCommand(
-		upCommand(), downCommand(), statusCommand(), kubeconfigCommand(), logsCommand(), toolCommand(),
-		loadCommand(), imageCommand(), faultCommand(), registryCommand(), disksCommand(), linkCommand(),
-		resizerCommand(), addonCommand(), bundleCommand(), catalogCommand(),
+		upCommand(), downCommand(), statusCommand(), kubeconfigCommand(), logsCommand(), loadCommand(),
+		imageCommand(), faultCommand(), registryCommand(), disksCommand(), linkCommand(), resizerCommand(),
+		addonCommand(), bundleCommand(), catalogCommand(),
 	)
 	return root
 }

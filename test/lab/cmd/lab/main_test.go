@@ -49,7 +49,7 @@ func TestArgumentsAreChecked(t *testing.T) {
 	t.Setenv("ETCD_OPERATOR_LAB", t.TempDir())
 	for _, line := range []string{
 		"nonsense", "up --nodes 0x", "up --nodes -1", "up --nodes 51", "fault kill-node", "fault partition n1",
-		"load a:b", "bundle a:b", "catalog a:b", "image --file a:/a", "image --name a:b", "tool", "tool no-such-program",
+		"load a:b", "bundle a:b", "catalog a:b", "image --file a:/a", "image --name a:b",
 		"image --name a:b --file a", "image --name a:b --file a:relative", "image --name a:b --file :/a", "image --name a:b --file no-such-file:/a",
 		"addon", "fault cut-addon", "fault cut-addon gcs --after-kib 1.5",
 	} {

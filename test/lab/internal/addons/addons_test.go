@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/etcdpilot/etcd-operator/test/lab/internal/build"
+	"github.com/etcdpilot/etcd-operator/hack/tool/build"
 )
 
 func TestManifestsPutVolumesBelowTheNodes(t *testing.T) {
@@ -81,12 +81,12 @@ func TestPinsAreTheImagesTags(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, image := range map[string]string{build.CoreDNS: coreDNSImage, build.LocalPath: localPathImage} {
-		version, err := builder.Version(name)
+		tool, err := builder.Pinned(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !strings.HasSuffix(image, ":"+version) {
-			t.Errorf("%s is pinned at %s, and its image is %s", name, version, image)
+		if !strings.HasSuffix(image, ":"+tool.Version) {
+			t.Errorf("%s is pinned at %s, and its image is %s", name, tool.Version, image)
 		}
 	}
 }

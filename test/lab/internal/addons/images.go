@@ -8,9 +8,10 @@ import (
 	"os/exec"
 	"slices"
 
+	"github.com/etcdpilot/etcd-operator/hack/tool/build"
 	"github.com/etcdpilot/etcd-operator/test/lab/image"
-	"github.com/etcdpilot/etcd-operator/test/lab/internal/build"
 	"github.com/etcdpilot/etcd-operator/test/lab/internal/node"
+	"github.com/etcdpilot/etcd-operator/test/lab/internal/programs"
 )
 
 const (
@@ -30,7 +31,7 @@ type Image struct {
 	Spec image.Spec
 }
 
-// Images returns the images that a lab always has. The tools are all of build.LabTools; pause is the path of the
+// Images returns the images that a lab always has. The tools are all of programs.Tools; pause is the path of the
 // sandbox's program.
 func Images(ctx context.Context, tools map[string]build.Tool, pause string) ([]Image, error) {
 	busybox, err := Busybox(ctx)
@@ -46,7 +47,7 @@ func Images(ctx context.Context, tools map[string]build.Tool, pause string) ([]I
 			single("/usr/local/bin/local-path-provisioner", tools[build.LocalPath].Path(build.LocalPath), ""),
 		},
 	}
-	for _, name := range append(build.OldEtcds(), build.Etcd36, build.Etcd37, build.Etcd35) {
+	for _, name := range append(programs.OldEtcds(), build.Etcd36, build.Etcd37, build.Etcd35) {
 		tool := tools[name]
 		files := map[string]image.File{}
 		for _, binary := range []string{"etcd", "etcdctl", "etcdutl"} {

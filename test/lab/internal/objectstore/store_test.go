@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/etcdpilot/etcd-operator/test/lab/internal/build"
+	"github.com/etcdpilot/etcd-operator/hack/tool/build"
 )
 
 // open makes a store whose server nobody starts.
@@ -44,8 +44,8 @@ func TestToolsArePinned(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range Names() {
-		if version, err := builder.Version(open(t, name, t.TempDir()).Tool); err != nil || version == "" {
-			t.Errorf("store %s is pinned at %q, %v", name, version, err)
+		if tool, err := builder.Pinned(open(t, name, t.TempDir()).Tool); err != nil || tool.Version == "" {
+			t.Errorf("store %s is pinned at %q, %v", name, tool.Version, err)
 		}
 	}
 }

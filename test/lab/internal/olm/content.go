@@ -9,8 +9,8 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/etcdpilot/etcd-operator/hack/tool/build"
 	"github.com/etcdpilot/etcd-operator/test/lab/image"
-	"github.com/etcdpilot/etcd-operator/test/lab/internal/build"
 )
 
 // catalogFolder is where a catalog's image has its files, and configsLabel says so.

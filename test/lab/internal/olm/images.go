@@ -3,9 +3,9 @@ package olm
 import (
 	"maps"
 
+	"github.com/etcdpilot/etcd-operator/hack/tool/build"
 	"github.com/etcdpilot/etcd-operator/test/lab/image"
 	"github.com/etcdpilot/etcd-operator/test/lab/internal/addons"
-	"github.com/etcdpilot/etcd-operator/test/lab/internal/build"
 )
 
 // Images by the names that OLM and operator-sdk have for them.

@@ -11,8 +11,8 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/etcdpilot/etcd-operator/hack/tool/build"
 	"github.com/etcdpilot/etcd-operator/test/lab/image"
-	"github.com/etcdpilot/etcd-operator/test/lab/internal/build"
 )
 
 // busybox stands for the image of a shell.
@@ -181,7 +181,7 @@ func TestChart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	version, err := builder.Version(build.OLM)
+	tool, err := builder.Pinned(build.OLM)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,7 +189,7 @@ func TestChart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := ChartOf(module).Render(t.Context(), helm.Path(build.Helm), version)
+	out, err := ChartOf(module).Render(t.Context(), helm.Path(build.Helm), tool.Version)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -204,7 +204,7 @@ func TestChart(t *testing.T) {
 		}
 		objects[object.Kind+"/"+object.Metadata.Namespace+"/"+object.Metadata.Name] = text
 	}
-	image := "quay.io/operator-framework/olm:" + version
+	image := "quay.io/operator-framework/olm:" + tool.Version
 	for name, parts := range map[string][]string{
 		"Deployment/olm/olm-operator":              {image, "imagePullPolicy: IfNotPresent"},
 		"Deployment/olm/catalog-operator":          {image, "--opmImage=" + opmImage + ":latest", "--util-image"},
@@ -229,7 +229,7 @@ func TestChart(t *testing.T) {
 	if found, err := filepath.Glob(filepath.Join(ChartOf(module).CRDs(), "*.yaml")); err != nil || len(found) == 0 {
 		t.Errorf("there are no CRDs: %v, %v", found, err)
 	}
-	if _, err := Chart(t.TempDir()).Render(t.Context(), helm.Path(build.Helm), version); err == nil {
+	if _, err := Chart(t.TempDir()).Render(t.Context(), helm.Path(build.Helm), tool.Version); err == nil {
 		t.Error("a folder without a chart was rendered")
 	}
 }

@@ -10,36 +10,22 @@ import (
 	"strings"
 )
 
-// need is a program that cannot be built as static Go, and the Debian package that has it.
-type need struct{ program, pkg string }
-
-// labNeeds is what every lab needs.
-var labNeeds = []need{
-	{"runc", "runc"},
-	{"iptables", "iptables"},
-	{"nft", "nftables"},
-	{"ip", "iproute2"},
-	{"conntrack", "conntrack"},
-	{"busybox", "busybox-static"},
-	{"mkfs.ext4", "e2fsprogs"},
+// Need is a program that is not built here but must be on the machine.
+type Need struct {
+	// Program is its name, looked for in PATH.
+	Program string
+	// Package is the Debian package that has it.
+	Package string
 }
 
-// npmNeeds is what tools that are npm packages need.
-var npmNeeds = []need{
-	{"node", "nodejs"},
-	{"npm", "npm"},
-}
-
-// EnsureDebian installs the Debian packages that the lab needs and this machine lacks.
-func EnsureDebian(ctx context.Context, out io.Writer) error {
-	return ensurePackages(ctx, out, labNeeds)
-}
-
-func ensurePackages(ctx context.Context, out io.Writer, needs []need) error {
+// EnsurePrograms installs the Debian packages of those programs that this machine lacks. Where that is not possible,
+// without root or elsewhere than on Debian and its relatives, the error says what to install. Out gets a line if
+// anything is installed.
+func EnsurePrograms(ctx context.Context, out io.Writer, needs []Need) error {
 	var missing []string
 	for _, need := range needs {
-		if _, err := exec.LookPath(need.program); err != nil {
-			missing = append(missing, need.pkg)
+		if _, err := exec.LookPath(need.Program); err != nil {
+			missing = append(missing, need.Package)
 		}
 	}
 	if len(missing) == 0 {
@@ -54,7 +40,7 @@ func ensurePackages(ctx context.Context, out io.Writer, needs []need) error {
 	}
 	_, _ = fmt.Fprintf(out, "installing Debian packages: %s\n", names)
 	for _, args := range [][]string{{"update", "-q"}, append([]string{"install", "-q", "-y"}, missing...)} {
-		cmd := exec.CommandContext(ctx, "apt-get", args...) // #nosec G204 -- the fixed names above
+		cmd := exec.CommandContext(ctx, "apt-get", args...) // #nosec G204 -- the callers' fixed names
 		cmd.Env = append(os.Environ(), "DEBIAN_FRONTEND=noninteractive")
 		var output bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &output, &output

@@ -1,0 +1,46 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/etcdpilot/etcd-operator/hack/tool/build"
+)
+
+const usage = `usage: tool NAME
+
+Builds a pinned program if needed, and prints its path. NAME is a program (controller-gen, kube-apiserver, etcd), a
+program of one tool of several that have it (etcd37/etcdctl), or a tool of hack/tools, all of whose programs are built
+and whose folder is printed.`
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	if err != nil {
+		_, _ = fmt.Fprintln(os.Stderr, "tool:", err)
+		os.Exit(1)
+	}
+}
+
+// run prints to out the path of the program that the arguments name. Progress gets lines before and after a build.
+func run(ctx context.Context, args []string, out, progress io.Writer) error {
+	if len(args) != 1 {
+		return errors.New(usage)
+	}
+	builder, err := build.New(progress)
+	if err != nil {
+		return err
+	}
+	path, err := builder.Find(ctx, args[0])
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(out, path)
+	return err
+}

@@ -1,0 +1,2 @@
+// Package programs lists what a lab runs: tools that hack/tools pins, and programs of Debian packages.
+package programs
