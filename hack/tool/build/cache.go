@@ -70,9 +70,9 @@ func (b *Builder) ModuleDir(ctx context.Context, name, module string) (string, e
 	return found.Dir, nil
 }
 
-// Find returns the path of a program, or the folder of a tool with all its programs, and builds what it returns if
-// needed. A program that several tools have is named TOOL/PROGRAM; without the tool, etcd's programs are those of the
-// minor that the lab's own control plane runs on.
+// Find returns the path of a program, or the folder of a tool, and builds the tool if needed: all its programs, which are
+// found beside each other, but of Kubernetes only the one that is asked for. A program that several tools have is named
+// TOOL/PROGRAM; without the tool, etcd's programs are those of the minor that the lab's own control plane runs on.
 func (b *Builder) Find(ctx context.Context, name string) (string, error) {
 	names, err := list(b.Root)
 	if err != nil {
@@ -92,7 +92,11 @@ func (b *Builder) Find(ctx context.Context, name string) (string, error) {
 			return "", err
 		}
 		if _, has := tool.Binaries[binary]; has && (!qualified || wanted == candidate) {
-			return tool.Path(binary), b.ensure(ctx, tool, []string{binary})
+			if tool.recipe.apart {
+				return tool.Path(binary), b.ensure(ctx, tool, []string{binary})
+			}
+			tool, err = b.Ensure(ctx, candidate)
+			return tool.Path(binary), err
 		}
 	}
 	if slices.Contains(names, name) {

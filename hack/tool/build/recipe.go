@@ -41,6 +41,8 @@ type recipe struct {
 	tags    string
 	// takes says how long a first build takes on two cores.
 	takes string
+	// apart has a program built without the tool's others if it is asked for by name.
+	apart bool
 }
 
 func recipeFor(tool, version string) recipe {
@@ -49,7 +51,7 @@ func recipeFor(tool, version string) recipe {
 		// Kubernetes learns its version from the linker only; clients and the kubelet compare it.
 		const pkg = "k8s.io/component-base/version."
 		minor := strings.TrimPrefix(semver.MajorMinor(version), semver.Major(version)+".")
-		return recipe{takes: "about 5 min", ldflags: fmt.Sprintf("-X %[1]sgitVersion=%[2]s -X %[1]sgitMajor=%[3]s "+
+		return recipe{takes: "about 5 min", apart: true, ldflags: fmt.Sprintf("-X %[1]sgitVersion=%[2]s -X %[1]sgitMajor=%[3]s "+
 			"-X %[1]sgitMinor=%[4]s -X %[1]sgitTreeState=clean",
 			pkg, version, strings.TrimPrefix(semver.Major(version), "v"), minor)}
 	case Containerd:

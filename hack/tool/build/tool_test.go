@@ -168,15 +168,20 @@ func TestBuildsOncePerPin(t *testing.T) {
 		if out := says(t, path); out != step.greeting {
 			t.Errorf("%s: it says %q, want %q", step.name, out, step.greeting)
 		}
-		if built := strings.Contains(progress.String(), "building greet of greeter v"); built != step.builds {
+		if built := strings.Contains(progress.String(), "building greeter v"); built != step.builds {
 			t.Errorf("%s: built %v, want %v (%q)", step.name, built, step.builds, progress.String())
 		}
 	}
 }
 
-func TestBuildsOnlyWhatIsAskedFor(t *testing.T) {
+func TestBuildsProgramsOfKubernetesApart(t *testing.T) {
+	root := greeter(t, "v1.0.0", "hello")
+	tools := filepath.Join(root, "hack", "tools")
+	if err := os.Rename(filepath.Join(tools, "greeter"), filepath.Join(tools, Kubernetes)); err != nil {
+		t.Fatal(err)
+	}
 	var progress bytes.Buffer
-	builder := &Builder{Root: greeter(t, "v1.0.0", "hello"), Cache: t.TempDir(), Out: &progress}
+	builder := &Builder{Root: root, Cache: t.TempDir(), Out: &progress}
 	// GOFLAGS is for the project's own programs, and no pinned one follows it.
 	t.Setenv("GOFLAGS", "-tags=odd")
 	server, err := builder.Find(t.Context(), "etcd")
@@ -194,12 +199,11 @@ func TestBuildsOnlyWhatIsAskedFor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tool, err := builder.Ensure(t.Context(), "greeter")
-	if err != nil {
-		t.Fatal(err)
+	if folder, err := builder.Find(t.Context(), Kubernetes); err != nil || folder != filepath.Dir(greet) {
+		t.Fatalf("the folder is %s, %v", folder, err)
 	}
-	if out := says(t, tool.Path("greet")); out != "hello" || tool.Path("greet") != greet {
-		t.Errorf("%s says %q", tool.Path("greet"), out)
+	if out := says(t, greet); out != "hello" {
+		t.Errorf("it says %q", out)
 	}
 	if again, err := os.Stat(server); err != nil || !os.SameFile(first, again) {
 		t.Errorf("etcd was built again: %v\n%s", err, progress.String())
