@@ -42,7 +42,7 @@ tool = "$$(go run -C $(ROOT)/hack/tool . $(1))"
 # Without gRPC's tracing the linker can leave out what is never called: a third of member-run.
 BUILD := CGO_ENABLED=0 go build -trimpath -tags grpcnotrace
 LDFLAGS := -s -w -X github.com/etcdpilot/etcd-operator/internal/version.Operator=$(STAMP)
-MODULES := . hack/tool test/lab test/e2e
+MODULES := . hack/tool test/lab test
 # EXPLORED holds the explorer, which says how many states it visited.
 EXPLORED := ./internal/plan
 # Packages of which several parts run at the same time. The explorer and its world are pure, and slow under the
@@ -168,12 +168,12 @@ test-unit: ## Run the tests that need no cluster, the explorer among them
 	TEST_ASSET_AZURE=$(call tool,azurite); \
 	export TEST_ASSET_KUBE_APISERVER TEST_ASSET_ETCD TEST_ASSET_MINIO TEST_ASSET_GCS TEST_ASSET_AZURE; \
 	go test -race $(CONCURRENT); \
-	go test $$(go list ./... | grep -vxF "$$(go list $(CONCURRENT) $(EXPLORED) ./test/packaging)"); \
+	go test $$(go list ./... | grep -vxF "$$(go list $(CONCURRENT) $(EXPLORED))"); \
 	go test -v $(EXPLORED) | grep -vE '^ *(=== |--- PASS)'; \
 	go test -C hack/tool ./...; \
 	if [ "$$(uname -s)" = Linux ]; then \
 	  go test -C test/lab ./...; \
-	  go test -C test/e2e $$(cd test/e2e && go list ./... | grep -vE '/(stories|olm)$$'); \
+	  go test -C test $$(cd test && go list ./... | grep -vE '/(stories|olm|packaging)$$'); \
 	fi
 
 .PHONY: test-lab
@@ -196,17 +196,17 @@ test-faults: image ## Break things on the lab in every known way and print what 
 
 .PHONY: bench
 bench: image ## Measure on the lab how long things take (RUNS=n)
-	$(on-lab) go run -C test/e2e ./bench -runs $(or $(RUNS),5)
+	$(on-lab) go run -C test ./bench/latency -runs $(or $(RUNS),5)
 
 .PHONY: bench-scale
 bench-scale: build ## Measure the control loop with simulated clusters (CLUSTERS=1,10,…)
 	TEST_ASSET_KUBE_APISERVER=$(call tool,kube-apiserver) TEST_ASSET_ETCD=$(call tool,etcd) ROOT=$(ROOT) \
-	  OPERATOR=$(BIN)/manager go run -C test/e2e ./scale -clusters $(CLUSTERS) -idle 5m
+	  OPERATOR=$(BIN)/manager go run -C test ./bench/scale -clusters $(CLUSTERS) -idle 5m
 
 .PHONY: bench-backup
 bench-backup: build ## Measure backup and restore against etcd's own tools, as root (SIZES=0.1,1,… RUNS=n)
 	TEST_ASSET_ETCD=$(call tool,etcd36/etcd) TEST_ASSET_MINIO=$(call tool,minio) OPERATOR=$(BIN)/manager \
-	  go run -C test/e2e ./backupbench -sizes $(SIZES) -runs $(or $(RUNS),5)
+	  go run -C test ./bench/backup -sizes $(SIZES) -runs $(or $(RUNS),5)
 
 .PHONY: explore
 explore: ## Explore larger worlds than the tests do; takes long

@@ -74,7 +74,7 @@ test-bundle: ## Check bundle, catalog and docs/capability-levels.md, as root
 	@echo "==> bundle and catalog"
 	TEST_ASSET_SDK=$(call tool,operator-sdk); TEST_ASSET_SCORECARD=$(call tool,scorecard-test); TEST_ASSET_OPM=$(call tool,opm); \
 	export TEST_ASSET_SDK TEST_ASSET_SCORECARD TEST_ASSET_OPM; \
-	PLATFORMS=$(PLATFORMS) go test -count=1 ./test/packaging
+	PLATFORMS=$(PLATFORMS) go test -C test -count=1 ./packaging
 
 .PHONY: bundle-build
 bundle-build: ## Build the bundle's image BUNDLE_IMG

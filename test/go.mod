@@ -1,11 +1,11 @@
-module github.com/etcdpilot/etcd-operator/test/e2e
+module github.com/etcdpilot/etcd-operator/test
 
 go 1.26.0
 
 replace (
-	github.com/etcdpilot/etcd-operator => ../..
-	github.com/etcdpilot/etcd-operator/hack/tool => ../../hack/tool
-	github.com/etcdpilot/etcd-operator/test/lab => ../lab
+	github.com/etcdpilot/etcd-operator => ..
+	github.com/etcdpilot/etcd-operator/hack/tool => ../hack/tool
+	github.com/etcdpilot/etcd-operator/test/lab => ./lab
 )
 
 require (

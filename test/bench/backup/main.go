@@ -39,7 +39,7 @@ func main() {
 		err = run(ctx, o)
 	}
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "backupbench:", err)
+		fmt.Fprintln(os.Stderr, "backup:", err)
 		stop()
 		os.Exit(1) //nolint:gocritic // stop has been called
 	}
@@ -67,7 +67,7 @@ func (o *options) complete(list string) error {
 }
 
 func run(ctx context.Context, o options) (err error) {
-	dir, err := os.MkdirTemp("", "backupbench-")
+	dir, err := os.MkdirTemp("", "bench-backup-")
 	if err != nil {
 		return err
 	}

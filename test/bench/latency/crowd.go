@@ -15,8 +15,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/test/bench/meter"
 	"github.com/etcdpilot/etcd-operator/test/e2e/harness"
-	"github.com/etcdpilot/etcd-operator/test/e2e/meter"
 )
 
 const (

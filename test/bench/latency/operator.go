@@ -18,8 +18,8 @@ import (
 	"k8s.io/client-go/transport/spdy"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/etcdpilot/etcd-operator/test/bench/meter"
 	"github.com/etcdpilot/etcd-operator/test/e2e/harness"
-	"github.com/etcdpilot/etcd-operator/test/e2e/meter"
 )
 
 const (

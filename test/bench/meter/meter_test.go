@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/etcdpilot/etcd-operator/test/e2e/meter"
+	"github.com/etcdpilot/etcd-operator/test/bench/meter"
 )
 
 const first = `# TYPE process_cpu_seconds_total counter

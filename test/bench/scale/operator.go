@@ -17,7 +17,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/wait"
 
-	"github.com/etcdpilot/etcd-operator/test/e2e/meter"
+	"github.com/etcdpilot/etcd-operator/test/bench/meter"
 )
 
 // operator is the program under test.

@@ -44,7 +44,7 @@ func startPlane(ctx context.Context) (p *plane, err error) {
 	}}
 	// Every cluster needs an address for its client Service.
 	p.environment.ControlPlane.GetAPIServer().Configure().Set("service-cluster-ip-range", "10.96.0.0/12")
-	if p.dir, err = os.MkdirTemp("", "scale-"); err != nil {
+	if p.dir, err = os.MkdirTemp("", "bench-scale-"); err != nil {
 		return nil, err
 	}
 	if p.admin, err = p.environment.Start(); err == nil {

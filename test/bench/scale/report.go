@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/etcdpilot/etcd-operator/test/e2e/meter"
+	"github.com/etcdpilot/etcd-operator/test/bench/meter"
 )
 
 // creation is how clusters came up that were all created at once.
