@@ -15,15 +15,15 @@ import (
 	"github.com/etcdpilot/etcd-operator/test/lab/internal/process"
 )
 
-// StopAddon ends an addon's server at once, or as soon as it has written down what it has: connections end, and new
-// ones are refused. If it does not run, nothing happens. StartAddon and HealAddon start it with the objects that it
+// Stop ends an addon's server at once, or as soon as it has written down what it has: connections end, and new
+// ones are refused. If it does not run, nothing happens. Start and Heal start it with the objects that it
 // had.
-func (l *Lab) StopAddon(ctx context.Context, name string) error {
+func (a Addons) Stop(ctx context.Context, name string) error {
 	kind, err := objectstore.Find(name)
 	if err != nil {
 		return err
 	}
-	record, err := l.addon(name)
+	record, err := a.process(name)
 	if errors.Is(err, ErrNoAddon) {
 		return nil
 	} else if err != nil {
@@ -32,29 +32,29 @@ func (l *Lab) StopAddon(ctx context.Context, name string) error {
 	if err := process.Stop(ctx, kind.Grace, record); err != nil {
 		return err
 	}
-	if err := os.Remove(l.recordFile(name)); err != nil {
+	if err := os.Remove(a.lab.recordFile(name)); err != nil {
 		return fmt.Errorf("forget addon %s: %w", name, err)
 	}
 	return nil
 }
 
-// FreezeAddon stops an addon's server with SIGSTOP: it takes connections, and says nothing. HealAddon undoes it.
-func (l *Lab) FreezeAddon(_ context.Context, name string) error {
-	record, err := l.addon(name)
+// Freeze stops an addon's server with SIGSTOP: it takes connections, and says nothing. Heal undoes it.
+func (a Addons) Freeze(_ context.Context, name string) error {
+	record, err := a.process(name)
 	if err != nil {
 		return err
 	}
 	return record.Signal(syscall.SIGSTOP)
 }
 
-// CutAddon lets so many bytes more through to an addon, counted over all connections and with all headers, at least 0.
-// Then it resets connections to it, and refuses new ones. What the addon had of an upload stays there. HealAddon
+// Cut lets so many bytes more through to an addon, counted over all connections and with all headers, at least 0.
+// Then it resets connections to it, and refuses new ones. What the addon had of an upload stays there. Heal
 // undoes it.
-func (l *Lab) CutAddon(ctx context.Context, name string, after int64) error {
+func (a Addons) Cut(ctx context.Context, name string, after int64) error {
 	if after < 0 {
 		return fmt.Errorf("a connection is cut after 0 bytes or more, not %d", after)
 	}
-	if _, err := l.addon(name); err != nil {
+	if _, err := a.process(name); err != nil {
 		return err
 	}
 	kind, err := objectstore.Find(name)
@@ -64,26 +64,26 @@ func (l *Lab) CutAddon(ctx context.Context, name string, after int64) error {
 	return network.Cut(ctx, name, kind.Port, after)
 }
 
-// FillAddon takes all room on an addon's disk, down to the last byte. HealAddon gives it back.
-func (l *Lab) FillAddon(_ context.Context, name string) error {
-	record, err := l.addon(name)
+// Fill takes all room on an addon's disk, down to the last byte. Heal gives it back.
+func (a Addons) Fill(_ context.Context, name string) error {
+	record, err := a.process(name)
 	if err != nil {
 		return err
 	}
-	return disk.Fill(filepath.Join(disk.Root(record.PID), objectstore.Disk(l.state.Addon(name))))
+	return disk.Fill(filepath.Join(disk.Root(record.PID), objectstore.Disk(a.lab.state.Addon(name))))
 }
 
-// SealAddon lets clients read an addon's bucket, but refuses them to write or delete anything in it, as it does to
-// users without the permission. Only MinIO can. HealAddon undoes it.
-func (l *Lab) SealAddon(ctx context.Context, name string) error {
-	if _, err := l.addon(name); err != nil {
+// Seal lets clients read an addon's bucket, but refuses them to write or delete anything in it, as it does to
+// users without the permission. Only MinIO can. Heal undoes it.
+func (a Addons) Seal(ctx context.Context, name string) error {
+	if _, err := a.process(name); err != nil {
 		return err
 	}
 	kind, err := objectstore.Find(name)
 	if err != nil {
 		return err
 	}
-	store, err := l.openAddon(ctx, kind, nil)
+	store, err := a.open(ctx, kind, nil)
 	if err != nil {
 		return err
 	}
@@ -93,12 +93,12 @@ func (l *Lab) SealAddon(ctx context.Context, name string) error {
 // ErrNoAddon is returned where an addon must run and does not.
 var ErrNoAddon = errors.New("the lab does not run this addon")
 
-// addon returns the process of an addon that was started.
-func (l *Lab) addon(name string) (process.Record, error) {
+// process returns the process of an addon that was started.
+func (a Addons) process(name string) (process.Record, error) {
 	if _, err := objectstore.Find(name); err != nil {
 		return process.Record{}, err
 	}
-	record, err := process.Read(l.recordFile(name))
+	record, err := process.Read(a.lab.recordFile(name))
 	if errors.Is(err, fs.ErrNotExist) {
 		return process.Record{}, fmt.Errorf("%w: %s", ErrNoAddon, name)
 	}

@@ -57,28 +57,34 @@ type Addon struct {
 // the store's authority.
 func (a Addon) Client() (*http.Client, error) { return a.store.Client() }
 
-// StartAddon starts an addon, built now if it never was, and undoes whatever was done to it. An addon that was stopped
+// Addons are object stores beside the cluster, and what goes wrong with them.
+type Addons struct{ lab *Lab }
+
+// Addons returns the addons of the lab.
+func (l *Lab) Addons() Addons { return Addons{l} }
+
+// Start starts an addon, built now if it never was, and undoes whatever was done to it. An addon that was stopped
 // has the objects that it had. Down ends it and removes them. Out gets lines that tell of progress; nil discards them.
 // An addon must not be started twice at the same time.
-func (l *Lab) StartAddon(ctx context.Context, name string, out io.Writer) (Addon, error) {
+func (a Addons) Start(ctx context.Context, name string, out io.Writer) (Addon, error) {
 	kind, err := objectstore.Find(name)
 	if err != nil {
 		return Addon{}, err
 	}
-	store, err := l.openAddon(ctx, kind, out)
+	store, err := a.open(ctx, kind, out)
 	if err != nil {
 		return Addon{}, err
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, addonTimeout, fmt.Errorf("not ready within %v", addonTimeout))
 	defer cancel()
-	if err := l.runAddon(ctx, store); err != nil {
+	if err := a.run(ctx, store); err != nil {
 		return Addon{}, err
 	}
 	service, err := addons.Server(kind.Name, kind.Port)
 	if err != nil {
 		return Addon{}, err
 	}
-	if _, err := l.kubectl(ctx, service, "apply", "--server-side", "-f", "-"); err != nil {
+	if _, err := a.lab.kubectl(ctx, service, "apply", "--server-side", "-f", "-"); err != nil {
 		return Addon{}, fmt.Errorf("make the Service of addon %s: %w", kind.Name, err)
 	}
 	return Addon{
@@ -87,14 +93,14 @@ func (l *Lab) StartAddon(ctx context.Context, name string, out io.Writer) (Addon
 	}, nil
 }
 
-// HealAddon undoes whatever was done to an addon, and starts it if it does not run.
-func (l *Lab) HealAddon(ctx context.Context, name string) error {
-	_, err := l.StartAddon(ctx, name, nil)
+// Heal undoes whatever was done to an addon, and starts it if it does not run.
+func (a Addons) Heal(ctx context.Context, name string) error {
+	_, err := a.Start(ctx, name, nil)
 	return err
 }
 
-// openAddon returns an addon whose server is built.
-func (l *Lab) openAddon(ctx context.Context, kind objectstore.Kind, out io.Writer) (*objectstore.Store, error) {
+// open returns an addon whose server is built.
+func (a Addons) open(ctx context.Context, kind objectstore.Kind, out io.Writer) (*objectstore.Store, error) {
 	builder, err := builder(out)
 	if err != nil {
 		return nil, err
@@ -103,22 +109,22 @@ func (l *Lab) openAddon(ctx context.Context, kind objectstore.Kind, out io.Write
 	if err != nil {
 		return nil, err
 	}
-	return objectstore.Open(kind, l.state.Addon(kind.Name), network.HostIP, tool.Dir)
+	return objectstore.Open(kind, a.lab.state.Addon(kind.Name), network.HostIP, tool.Dir)
 }
 
-// runAddon starts an addon's server if it does not run, undoes what was done to it, and waits until it has a bucket.
-func (l *Lab) runAddon(ctx context.Context, store *objectstore.Store) error {
+// run starts an addon's server if it does not run, undoes what was done to it, and waits until it has a bucket.
+func (a Addons) run(ctx context.Context, store *objectstore.Store) error {
 	if err := network.Mend(ctx, store.Name); err != nil {
 		return err
 	}
-	record, err := l.ensureAddon(ctx, store)
+	record, err := a.ensure(ctx, store)
 	if err != nil {
 		return err
 	}
 	if err := record.Signal(syscall.SIGCONT); err != nil {
 		return err
 	}
-	folder := objectstore.Disk(l.state.Addon(store.Name))
+	folder := objectstore.Disk(a.lab.state.Addon(store.Name))
 	mounted := func(context.Context) error {
 		if found, err := disk.IsMounted(record.PID, folder); err != nil || !found {
 			return errors.Join(err, errors.New("its disk is not mounted yet"))
@@ -139,15 +145,15 @@ func (l *Lab) runAddon(ctx context.Context, store *objectstore.Store) error {
 	return record.WaitReady(ctx, store.Prepare)
 }
 
-// ensureAddon starts an addon's server on a disk of its own, which it alone has mounted, or finds it running.
-func (l *Lab) ensureAddon(ctx context.Context, store *objectstore.Store) (process.Record, error) {
-	record, err := process.Read(l.recordFile(store.Name))
+// ensure starts an addon's server on a disk of its own, which it alone has mounted, or finds it running.
+func (a Addons) ensure(ctx context.Context, store *objectstore.Store) (process.Record, error) {
+	record, err := process.Read(a.lab.recordFile(store.Name))
 	if err == nil && record.Alive() {
 		return record, nil
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return process.Record{}, err
 	}
-	dir := l.state.Addon(store.Name)
+	dir := a.lab.state.Addon(store.Name)
 	folder, image := objectstore.Disk(dir), objectstore.Image(dir)
 	if err := makeAddonDisk(ctx, folder, image); err != nil {
 		return process.Record{}, fmt.Errorf("make the disk of addon %s: %w", store.Name, err)
@@ -157,7 +163,7 @@ func (l *Lab) ensureAddon(ctx context.Context, store *objectstore.Store) (proces
 	if err != nil {
 		return process.Record{}, err
 	}
-	spec := l.hostSpec(store.Name, store.Command()...)
+	spec := a.lab.hostSpec(store.Name, store.Command()...)
 	spec.Enter, spec.Env = disk.Mounted(image, folder), store.Environment()
 	return process.Start(spec)
 }
@@ -180,15 +186,15 @@ func makeAddonDisk(ctx context.Context, folder, image string) error {
 	return os.Rename(fresh, image)
 }
 
-// restartAddons starts the addons that should run.
-func (l *Lab) restartAddons(ctx context.Context, out io.Writer) error {
+// restart starts the addons that should run.
+func (a Addons) restart(ctx context.Context, out io.Writer) error {
 	for _, name := range objectstore.Names() {
-		if _, err := l.addon(name); errors.Is(err, ErrNoAddon) {
+		if _, err := a.process(name); errors.Is(err, ErrNoAddon) {
 			continue
 		} else if err != nil {
 			return err
 		}
-		if _, err := l.StartAddon(ctx, name, out); err != nil {
+		if _, err := a.Start(ctx, name, out); err != nil {
 			return err
 		}
 	}

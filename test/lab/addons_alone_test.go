@@ -67,7 +67,7 @@ func addonAlone(t *testing.T, l *Lab, name string, use bucket) {
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), time.Minute)
 		defer cancel()
-		if err := l.StopAddon(ctx, name); err != nil {
+		if err := l.Addons().Stop(ctx, name); err != nil {
 			t.Error(err)
 		}
 		if err := detachAddons(ctx, l.state); err != nil {
@@ -81,20 +81,20 @@ func addonAlone(t *testing.T, l *Lab, name string, use bucket) {
 		t.Fatal(err)
 	}
 	// An object that a client was told is there must outlive the server.
-	if err := l.StopAddon(t.Context(), name); err != nil {
+	if err := l.Addons().Stop(t.Context(), name); err != nil {
 		t.Fatal(err)
 	}
 	store = healAlone(t, l, name)
 	const cutAfter = 4 << 20
 	for fault, does := range map[string]func() error{
-		"stopped": func() error { return l.StopAddon(t.Context(), name) },
-		"frozen":  func() error { return l.FreezeAddon(t.Context(), name) },
-		"full":    func() error { return l.FillAddon(t.Context(), name) },
-		"cut off": func() error { return l.CutAddon(t.Context(), name, 0) },
-		"cut":     func() error { return l.CutAddon(t.Context(), name, cutAfter) },
-		"sealed":  func() error { return l.SealAddon(t.Context(), name) },
+		"stopped": func() error { return l.Addons().Stop(t.Context(), name) },
+		"frozen":  func() error { return l.Addons().Freeze(t.Context(), name) },
+		"full":    func() error { return l.Addons().Fill(t.Context(), name) },
+		"cut off": func() error { return l.Addons().Cut(t.Context(), name, 0) },
+		"cut":     func() error { return l.Addons().Cut(t.Context(), name, cutAfter) },
+		"sealed":  func() error { return l.Addons().Seal(t.Context(), name) },
 		"full and ended": func() error {
-			return errors.Join(l.FillAddon(t.Context(), name), l.StopAddon(t.Context(), name))
+			return errors.Join(l.Addons().Fill(t.Context(), name), l.Addons().Stop(t.Context(), name))
 		},
 	} {
 		t.Run(fault, func(t *testing.T) {
@@ -122,13 +122,13 @@ func healAlone(t *testing.T, l *Lab, name string) *objectstore.Store {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store, err := l.openAddon(t.Context(), kind, os.Stderr)
+	store, err := l.Addons().open(t.Context(), kind, os.Stderr)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	if err := l.runAddon(ctx, store); err != nil {
+	if err := l.Addons().run(ctx, store); err != nil {
 		t.Fatal(err)
 	}
 	return store

@@ -28,18 +28,18 @@ func stores(t *testing.T, running *lab.Lab) {
 	kubectl(t, running, looker, "apply", "--filename=-")
 	kubectl(t, running, "", "wait", "--for=condition=Ready", "pod/looker", "--timeout=60s")
 	for _, name := range []string{lab.MinIO, lab.GCS, lab.Azurite} {
-		addon, err := running.StartAddon(t.Context(), name, testWriter{t})
+		addon, err := running.Addons().Start(t.Context(), name, testWriter{t})
 		if err != nil {
 			t.Fatal(err)
 		}
 		reachStore(t, running, addon)
 	}
 	healthy(t, running)
-	if err := running.StopAddon(t.Context(), lab.GCS); err != nil {
+	if err := running.Addons().Stop(t.Context(), lab.GCS); err != nil {
 		t.Fatal(err)
 	}
 	healthy(t, running)
-	if err := running.HealAddon(t.Context(), lab.GCS); err != nil {
+	if err := running.Addons().Heal(t.Context(), lab.GCS); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -9,8 +9,8 @@ import (
 
 // StopAPIServer ends the Kubernetes API server with SIGKILL. Its etcd, the other parts of the control plane and the
 // nodes run on without it. StartAPIServer undoes it.
-func (l *Lab) StopAPIServer(ctx context.Context) error {
-	record, err := process.Read(l.recordFile(controlplane.APIServer))
+func (f Faults) StopAPIServer(ctx context.Context) error {
+	record, err := process.Read(f.lab.recordFile(controlplane.APIServer))
 	if err != nil {
 		return err
 	}
@@ -19,4 +19,4 @@ func (l *Lab) StopAPIServer(ctx context.Context) error {
 
 // StartAPIServer starts the Kubernetes API server on the data that it had, and what else of the control plane is dead,
 // and returns when the API is ready. If all runs, it does nothing.
-func (l *Lab) StartAPIServer(ctx context.Context) error { return l.startControlPlane(ctx) }
+func (f Faults) StartAPIServer(ctx context.Context) error { return f.lab.startControlPlane(ctx) }

@@ -16,7 +16,7 @@ const (
 	// GrowingClass is the name of a StorageClass that lets claims ask for more later. What grows is what Kubernetes says
 	// of the volumes; they are folders without a limit.
 	GrowingClass = addons.GrowingClass
-	// SlowClass is the name of a StorageClass whose volumes are made late: after SlowDelay, or see DelayVolumes.
+	// SlowClass is the name of a StorageClass whose volumes are made late: after SlowDelay, or see Faults.DelayVolumes.
 	SlowClass = addons.SlowClass
 	// SlowDelay is how long a volume of SlowClass takes at first.
 	SlowDelay = addons.SlowSeconds * time.Second
@@ -30,12 +30,12 @@ var sleepLine = regexp.MustCompile(`(?m)^(\s*)sleep [0-9]+$`)
 
 // DelayVolumes makes volumes of SlowClass that are asked for from now on take so long, in whole seconds, at most an
 // hour.
-func (l *Lab) DelayVolumes(ctx context.Context, delay time.Duration) error {
+func (f Faults) DelayVolumes(ctx context.Context, delay time.Duration) error {
 	if delay < 0 || delay >= time.Hour {
 		return fmt.Errorf("a volume takes less than 1h, not %v", delay)
 	}
 	const configMap = "configmap/" + addons.SlowClass + "-config"
-	script, err := l.kubectl(ctx, nil, "get", configMap, "--namespace="+addons.StorageNamespace,
+	script, err := f.lab.kubectl(ctx, nil, "get", configMap, "--namespace="+addons.StorageNamespace,
 		"--output=jsonpath={.data.setup}")
 	if err != nil {
 		return err
@@ -48,7 +48,7 @@ func (l *Lab) DelayVolumes(ctx context.Context, delay time.Duration) error {
 	if err != nil {
 		return fmt.Errorf("encode the script that makes slow volumes: %w", err)
 	}
-	_, err = l.kubectl(ctx, nil, "patch", configMap, "--namespace="+addons.StorageNamespace, "--type=merge",
+	_, err = f.lab.kubectl(ctx, nil, "patch", configMap, "--namespace="+addons.StorageNamespace, "--type=merge",
 		"--patch="+string(patch))
 	return err
 }

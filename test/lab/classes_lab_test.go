@@ -40,7 +40,7 @@ func withClass(t *testing.T, running *lab.Lab, class string) (took time.Duration
 // slowVolume waits for a volume.
 func slowVolume(t *testing.T, running *lab.Lab) {
 	const delay = 10 * time.Second
-	if err := running.DelayVolumes(t.Context(), delay); err != nil {
+	if err := running.Faults().DelayVolumes(t.Context(), delay); err != nil {
 		t.Fatal(err)
 	}
 	took, remove := withClass(t, running, lab.SlowClass)
@@ -48,7 +48,7 @@ func slowVolume(t *testing.T, running *lab.Lab) {
 	if took < delay || took > 3*delay {
 		t.Errorf("it took %v", took)
 	}
-	if err := running.DelayVolumes(t.Context(), lab.SlowDelay); err != nil {
+	if err := running.Faults().DelayVolumes(t.Context(), lab.SlowDelay); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -9,9 +9,9 @@ import (
 
 // JumpClock moves this machine's clock, the only one that all nodes have, at once: forward, or back for a negative
 // time. Jumps add up. RestoreClock and Down undo them.
-func (l *Lab) JumpClock(_ context.Context, by time.Duration) error {
-	return clock.Jump(l.state.Clock(), by)
+func (f Faults) JumpClock(_ context.Context, by time.Duration) error {
+	return clock.Jump(f.lab.state.Clock(), by)
 }
 
 // RestoreClock puts this machine's clock to what it would show without JumpClock, by the time since the boot.
-func (l *Lab) RestoreClock(context.Context) error { return clock.Restore(l.state.Clock()) }
+func (f Faults) RestoreClock(context.Context) error { return clock.Restore(f.lab.state.Clock()) }

@@ -37,12 +37,12 @@ spec:
 // disks runs an etcd on a disk that gets slow, full, and damaged.
 func disks(t *testing.T, running *lab.Lab) {
 	const size = 192 << 20
-	if err := running.CreateDisk(t.Context(), "n2/a", size); err != nil {
+	if err := running.Disks().Create(t.Context(), "n2/a", size); err != nil {
 		t.Fatal(err)
 	}
 	kubectl(t, running, diskWorkload, "apply", "--filename=-")
 	diskReady(t, running)
-	name, err := running.DiskOf(t.Context(), "default/on-disk")
+	name, err := running.Disks().Of(t.Context(), "default/on-disk")
 	if err != nil || name != "n2/a" {
 		t.Fatalf("the claim is on disk %q, %v", name, err)
 	}
@@ -50,10 +50,10 @@ func disks(t *testing.T, running *lab.Lab) {
 	t.Run("full", func(t *testing.T) { fullDisk(t, running, name) })
 	t.Run("after a power cut", func(t *testing.T) { diskAfterPowerCut(t, running, name) })
 	t.Run("damaged log", func(t *testing.T) {
-		damaged(t, running, func() error { return running.CorruptWAL(t.Context(), "default/on-disk") }, "fatal")
+		damaged(t, running, func() error { return running.Faults().CorruptWAL(t.Context(), "default/on-disk") }, "fatal")
 	})
 	// The member starts anew on the empty disk.
-	if err := running.WipeVolume(t.Context(), "default/on-disk"); err != nil {
+	if err := running.Faults().WipeVolume(t.Context(), "default/on-disk"); err != nil {
 		t.Fatal(err)
 	}
 	kubectl(t, running, "", "delete", "pod", "on-disk")
@@ -65,10 +65,10 @@ func disks(t *testing.T, running *lab.Lab) {
 				t.Fatal(err)
 			}
 		}
-		damaged(t, running, func() error { return running.CorruptDB(t.Context(), "default/on-disk") }, "panic")
+		damaged(t, running, func() error { return running.Faults().CorruptDB(t.Context(), "default/on-disk") }, "panic")
 	})
 	kubectl(t, running, "", "delete", "pod", "on-disk")
-	if err := running.RemoveDisk(t.Context(), name); err != nil {
+	if err := running.Disks().Remove(t.Context(), name); err != nil {
 		t.Fatal(err)
 	}
 	kubectl(t, running, "", "delete", "pvc", "on-disk")
@@ -103,11 +103,11 @@ func slowDisk(t *testing.T, running *lab.Lab, disk string) {
 		}
 		return time.Since(began)
 	}
-	if err := running.SlowDisk(t.Context(), disk, flush); err != nil {
+	if err := running.Disks().Slow(t.Context(), disk, flush); err != nil {
 		t.Fatal(err)
 	}
 	slow := timed()
-	if err := running.FastDisk(t.Context(), disk); err != nil {
+	if err := running.Disks().Fast(t.Context(), disk); err != nil {
 		t.Fatal(err)
 	}
 	if fast := timed(); slow < flush || fast > flush {
@@ -116,7 +116,7 @@ func slowDisk(t *testing.T, running *lab.Lab, disk string) {
 }
 
 func fullDisk(t *testing.T, running *lab.Lab, disk string) {
-	if err := running.FillDisk(t.Context(), disk); err != nil {
+	if err := running.Disks().Fill(t.Context(), disk); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, func() error {
@@ -132,7 +132,7 @@ func fullDisk(t *testing.T, running *lab.Lab, disk string) {
 		}
 		return nil
 	})
-	if err := running.FreeDisk(t.Context(), disk); err != nil {
+	if err := running.Disks().Free(t.Context(), disk); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, func() error { return put(t, running, "more") })
@@ -140,10 +140,10 @@ func fullDisk(t *testing.T, running *lab.Lab, disk string) {
 
 // diskAfterPowerCut finds the disk in its place, and healed, on a node that was off.
 func diskAfterPowerCut(t *testing.T, running *lab.Lab, disk string) {
-	if err := running.SlowDisk(t.Context(), disk, time.Hour); err != nil {
+	if err := running.Disks().Slow(t.Context(), disk, time.Hour); err != nil {
 		t.Fatal(err)
 	}
-	nodeFault(t, running, running.KillNode)
+	nodeFault(t, running, running.Faults().KillNode)
 	diskReady(t, running)
 	if err := put(t, running, "key"); err != nil {
 		t.Errorf("after the power cut: %v", err)
@@ -156,7 +156,7 @@ func damaged(t *testing.T, running *lab.Lab, damage func() error, word string) {
 		t.Fatal(err)
 	}
 	// It may have seen the damage by itself, and be gone.
-	_ = running.KillContainer(t.Context(), "default/on-disk/main")
+	_ = running.Faults().KillContainer(t.Context(), "default/on-disk/main")
 	eventually(t, func() error {
 		if count := kubectl(t, running, "", "get", "pod", "on-disk",
 			"--output=jsonpath={.status.containerStatuses[0].restartCount}"); count < "2" {

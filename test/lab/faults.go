@@ -12,14 +12,21 @@ import (
 	"github.com/etcdpilot/etcd-operator/test/lab/internal/node"
 )
 
+// Faults breaks a lab's nodes, links, containers, volumes, images, API server and clock, and heals them. Disks and
+// addons have faults of their own.
+type Faults struct{ lab *Lab }
+
+// Faults returns what breaks the lab.
+func (l *Lab) Faults() Faults { return Faults{l} }
+
 // KillNode ends all processes of a node at once, its containers included, as a power cut does. HealNode boots it. Slow
 // disks of the node get fast: the kernel lets go of no process that waits for one.
-func (l *Lab) KillNode(ctx context.Context, name string) error {
-	node, err := l.node(name)
+func (f Faults) KillNode(ctx context.Context, name string) error {
+	node, err := f.lab.node(name)
 	if err != nil {
 		return err
 	}
-	if err := l.eachDisk(name, func(disk string) error { return l.FastDisk(ctx, disk) }); err != nil {
+	if err := f.lab.Disks().each(name, func(disk string) error { return f.lab.Disks().Fast(ctx, disk) }); err != nil {
 		return err
 	}
 	return node.Kill(ctx)
@@ -27,8 +34,8 @@ func (l *Lab) KillNode(ctx context.Context, name string) error {
 
 // StopNode ends the node's kubelet, kube-proxy and containerd in an orderly way. Its containers run on, unwatched.
 // HealNode starts the agents again.
-func (l *Lab) StopNode(ctx context.Context, name string) error {
-	node, err := l.node(name)
+func (f Faults) StopNode(ctx context.Context, name string) error {
+	node, err := f.lab.node(name)
 	if err != nil {
 		return err
 	}
@@ -36,8 +43,8 @@ func (l *Lab) StopNode(ctx context.Context, name string) error {
 }
 
 // IsolateNode pulls the node's cable: nothing reaches it or its pods, and they reach nothing. HealNode plugs it in.
-func (l *Lab) IsolateNode(ctx context.Context, name string) error {
-	if _, err := l.node(name); err != nil {
+func (f Faults) IsolateNode(ctx context.Context, name string) error {
+	if _, err := f.lab.node(name); err != nil {
 		return err
 	}
 	return network.SetLink(ctx, name, false)
@@ -45,8 +52,8 @@ func (l *Lab) IsolateNode(ctx context.Context, name string) error {
 
 // PartitionNodes drops all packets between two nodes and their pods; both still reach all others. HealNode of either
 // ends it.
-func (l *Lab) PartitionNodes(ctx context.Context, a, b string) error {
-	first, second, err := l.pair(a, b)
+func (f Faults) PartitionNodes(ctx context.Context, a, b string) error {
+	first, second, err := f.pair(a, b)
 	if err != nil {
 		return err
 	}
@@ -55,8 +62,8 @@ func (l *Lab) PartitionNodes(ctx context.Context, a, b string) error {
 
 // PartitionOneWay drops all packets that one node and its pods send to another and its pods. What the other sends
 // still arrives, so connections stall rather than fail. HealNode of either ends it.
-func (l *Lab) PartitionOneWay(ctx context.Context, from, to string) error {
-	sender, receiver, err := l.pair(from, to)
+func (f Faults) PartitionOneWay(ctx context.Context, from, to string) error {
+	sender, receiver, err := f.pair(from, to)
 	if err != nil {
 		return err
 	}
@@ -64,12 +71,12 @@ func (l *Lab) PartitionOneWay(ctx context.Context, from, to string) error {
 }
 
 // pair returns the numbers of two different nodes.
-func (l *Lab) pair(a, b string) (first, second int, err error) {
-	one, err := l.node(a)
+func (f Faults) pair(a, b string) (first, second int, err error) {
+	one, err := f.lab.node(a)
 	if err != nil {
 		return 0, 0, err
 	}
-	other, err := l.node(b)
+	other, err := f.lab.node(b)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -80,19 +87,20 @@ func (l *Lab) pair(a, b string) (first, second int, err error) {
 }
 
 // HealNode undoes whatever was done to a node: it is plugged in, its link is fast, its partitions end, its agents run,
-// and its disks are mounted, fast and not filled. It returns once the agents are started; Kubernetes needs a few seconds more to call the node Ready.
-func (l *Lab) HealNode(ctx context.Context, name string) error {
-	node, err := l.node(name)
+// and its disks are mounted, fast and not filled. It returns once the agents are started; Kubernetes needs a few
+// seconds more to call the node Ready.
+func (f Faults) HealNode(ctx context.Context, name string) error {
+	node, err := f.lab.node(name)
 	if err != nil {
 		return err
 	}
 	if err := network.SetLink(ctx, name, true); err != nil {
 		return err
 	}
-	if err := l.FastLink(ctx, name); err != nil {
+	if err := f.FastLink(ctx, name); err != nil {
 		return err
 	}
-	if err := network.Unpartition(ctx, l.Nodes(), name); err != nil {
+	if err := network.Unpartition(ctx, f.lab.Nodes(), name); err != nil {
 		return err
 	}
 	if err := node.CleanAfterKill(ctx); err != nil {
@@ -101,11 +109,11 @@ func (l *Lab) HealNode(ctx context.Context, name string) error {
 	if err := node.StartRuntime(ctx); err != nil {
 		return err
 	}
-	if err := l.mountDisks(ctx, name); err != nil {
+	if err := f.lab.Disks().mountAll(ctx, name); err != nil {
 		return err
 	}
-	err = l.eachDisk(name, func(disk string) error {
-		return errors.Join(l.FastDisk(ctx, disk), l.FreeDisk(ctx, disk))
+	err = f.lab.Disks().each(name, func(disk string) error {
+		return errors.Join(f.lab.Disks().Fast(ctx, disk), f.lab.Disks().Free(ctx, disk))
 	})
 	if err != nil {
 		return err
@@ -114,27 +122,27 @@ func (l *Lab) HealNode(ctx context.Context, name string) error {
 }
 
 // KillContainer ends all processes of a container with SIGKILL. The container is given as NAMESPACE/POD/CONTAINER.
-func (l *Lab) KillContainer(ctx context.Context, container string) error {
-	return l.signalContainer(ctx, container, syscall.SIGKILL)
+func (f Faults) KillContainer(ctx context.Context, container string) error {
+	return f.signalContainer(ctx, container, syscall.SIGKILL)
 }
 
 // FreezeContainer stops all processes of a container with SIGSTOP: they keep their connections, and say nothing.
-func (l *Lab) FreezeContainer(ctx context.Context, container string) error {
-	return l.signalContainer(ctx, container, syscall.SIGSTOP)
+func (f Faults) FreezeContainer(ctx context.Context, container string) error {
+	return f.signalContainer(ctx, container, syscall.SIGSTOP)
 }
 
 // ThawContainer lets a frozen container go on.
-func (l *Lab) ThawContainer(ctx context.Context, container string) error {
-	return l.signalContainer(ctx, container, syscall.SIGCONT)
+func (f Faults) ThawContainer(ctx context.Context, container string) error {
+	return f.signalContainer(ctx, container, syscall.SIGCONT)
 }
 
-func (l *Lab) signalContainer(ctx context.Context, container string, signal syscall.Signal) error {
+func (f Faults) signalContainer(ctx context.Context, container string, signal syscall.Signal) error {
 	const parts = 3
 	names := strings.Split(container, "/")
 	if len(names) != parts {
 		return fmt.Errorf("%q is not NAMESPACE/POD/CONTAINER", container)
 	}
-	node, id, err := l.findContainer(ctx, names[0], names[1], names[2])
+	node, id, err := f.findContainer(ctx, names[0], names[1], names[2])
 	if err != nil {
 		return err
 	}
@@ -142,8 +150,8 @@ func (l *Lab) signalContainer(ctx context.Context, container string, signal sysc
 }
 
 // findContainer returns the node that a container runs on, and containerd's ID of it.
-func (l *Lab) findContainer(ctx context.Context, namespace, pod, container string) (*node.Node, string, error) {
-	data, err := l.kubectl(ctx, nil, "get", "pod", pod, "--namespace="+namespace, "--output=json")
+func (f Faults) findContainer(ctx context.Context, namespace, pod, container string) (*node.Node, string, error) {
+	data, err := f.lab.kubectl(ctx, nil, "get", "pod", pod, "--namespace="+namespace, "--output=json")
 	if err != nil {
 		return nil, "", err
 	}
@@ -168,7 +176,7 @@ func (l *Lab) findContainer(ctx context.Context, namespace, pod, container strin
 	}
 	for _, status := range append(found.Status.ContainerStatuses, found.Status.InitContainerStatuses...) {
 		if status.Name == container && status.State.Running != nil {
-			node, err := l.node(found.Spec.NodeName)
+			node, err := f.lab.node(found.Spec.NodeName)
 			return node, strings.TrimPrefix(status.ContainerID, "containerd://"), err
 		}
 	}

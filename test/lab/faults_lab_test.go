@@ -17,7 +17,7 @@ import (
 // oneWay lets only the packets of one direction pass, and tells it from what arrives.
 func oneWay(t *testing.T, running *lab.Lab) {
 	const first, second = 1, 2
-	if err := running.PartitionOneWay(t.Context(), "n1", "n2"); err != nil {
+	if err := running.Faults().PartitionOneWay(t.Context(), "n1", "n2"); err != nil {
 		t.Fatal(err)
 	}
 	if arrives(t, first, second) {
@@ -30,7 +30,7 @@ func oneWay(t *testing.T, running *lab.Lab) {
 	if err != nil || status.Healthy() || fmt.Sprint(status.Nodes[0].SilentTo) != "[n2]" {
 		t.Errorf("the status is %+v, %v", status.Nodes, err)
 	}
-	if err := running.HealNode(t.Context(), "n2"); err != nil {
+	if err := running.Faults().HealNode(t.Context(), "n2"); err != nil {
 		t.Fatal(err)
 	}
 	if !arrives(t, first, second) {
@@ -74,7 +74,7 @@ func inside(t *testing.T, node int, script string) string {
 func apiServer(t *testing.T, running *lab.Lab) {
 	const pod = "--output=jsonpath={.metadata.uid} {.status.containerStatuses[0].containerID}"
 	before, others := kubectl(t, running, "", "get", "pod", "pod", pod), pids(t, running)
-	if err := running.StopAPIServer(t.Context()); err != nil {
+	if err := running.Faults().StopAPIServer(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	status, err := running.Status(t.Context())
@@ -82,7 +82,7 @@ func apiServer(t *testing.T, running *lab.Lab) {
 		t.Errorf("the API is there: %+v, %v", status, err)
 	}
 	for range 2 { // Starting what runs does nothing.
-		if err := running.StartAPIServer(t.Context()); err != nil {
+		if err := running.Faults().StartAPIServer(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -113,7 +113,7 @@ func slowLink(t *testing.T, running *lab.Lab) {
 		inside(t, 1, "exec 3<>/dev/tcp/"+network.NodeIP(2)+"/10250")
 		return time.Since(began)
 	}
-	if err := running.SlowLink(t.Context(), "n2", latency, 0); err != nil {
+	if err := running.Faults().SlowLink(t.Context(), "n2", latency, 0); err != nil {
 		t.Fatal(err)
 	}
 	if took := connect(); took < 2*latency {
@@ -123,13 +123,13 @@ func slowLink(t *testing.T, running *lab.Lab) {
 	if err != nil || !status.Nodes[1].Slow || status.Healthy() {
 		t.Errorf("the status is %+v, %v", status, err)
 	}
-	if err := running.SlowLink(t.Context(), "n2", 0, 1); err != nil {
+	if err := running.Faults().SlowLink(t.Context(), "n2", 0, 1); err != nil {
 		t.Fatal(err)
 	}
 	if arrives(t, 1, 2) {
 		t.Error("a link that loses everything does not")
 	}
-	if err := running.HealNode(t.Context(), "n2"); err != nil {
+	if err := running.Faults().HealNode(t.Context(), "n2"); err != nil {
 		t.Fatal(err)
 	}
 	if took := connect(); took > latency {
@@ -154,13 +154,13 @@ func jumpClock(t *testing.T, running *lab.Lab) {
 		}
 	}
 	for _, jump := range []time.Duration{by, -2 * by} {
-		if err := running.JumpClock(t.Context(), jump); err != nil {
+		if err := running.Faults().JumpClock(t.Context(), jump); err != nil {
 			t.Fatal(err)
 		}
 	}
 	expect(-by)
 	for range 2 { // Restoring what is right does nothing.
-		if err := running.RestoreClock(t.Context()); err != nil {
+		if err := running.Faults().RestoreClock(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -28,19 +28,19 @@ func (l *Lab) LoadSpec(ctx context.Context, reference string, spec image.Spec) e
 
 // BreakImage makes the registry deny that it has an image, given as it is in a pod. A node that has the image needs no
 // registry to run it: see RemoveImage. MendImage undoes it.
-func (l *Lab) BreakImage(_ context.Context, reference string) error {
-	return registry.Broken(l.state.Broken()).Break(reference)
+func (f Faults) BreakImage(_ context.Context, reference string) error {
+	return registry.Broken(f.lab.state.Broken()).Break(reference)
 }
 
 // MendImage undoes BreakImage.
-func (l *Lab) MendImage(_ context.Context, reference string) error {
-	return registry.Broken(l.state.Broken()).Mend(reference)
+func (f Faults) MendImage(_ context.Context, reference string) error {
+	return registry.Broken(f.lab.state.Broken()).Mend(reference)
 }
 
 // RemoveImage removes an image from a node, under this and all its other names, so that the node must pull it again.
 // Containers of it run on. The node must run; if it has no such image, nothing happens.
-func (l *Lab) RemoveImage(ctx context.Context, nodeName, reference string) error {
-	node, err := l.node(nodeName)
+func (f Faults) RemoveImage(ctx context.Context, nodeName, reference string) error {
+	node, err := f.lab.node(nodeName)
 	if err != nil {
 		return err
 	}

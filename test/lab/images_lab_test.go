@@ -31,28 +31,28 @@ func images(t *testing.T, running *lab.Lab) {
 	ready := func() { kubectl(t, running, "", "wait", "--for=condition=Ready", "pod/image", "--timeout=60s") }
 	start()
 	ready()
-	if err := running.BreakImage(t.Context(), reference); err != nil {
+	if err := running.Faults().BreakImage(t.Context(), reference); err != nil {
 		t.Fatal(err)
 	}
 	kubectl(t, running, "", "delete", "pod", "image")
 	start()
 	ready() // The node has it.
 	kubectl(t, running, "", "delete", "pod", "image")
-	if err := running.RemoveImage(t.Context(), "n1", reference); err != nil {
+	if err := running.Faults().RemoveImage(t.Context(), "n1", reference); err != nil {
 		t.Fatal(err)
 	}
 	start()
 	kubectl(t, running, "", "wait", "pod/image", "--timeout=60s",
 		"--for=jsonpath={.status.containerStatuses[0].state.waiting.reason}=ImagePullBackOff")
-	if err := running.MendImage(t.Context(), reference); err != nil {
+	if err := running.Faults().MendImage(t.Context(), reference); err != nil {
 		t.Fatal(err)
 	}
 	ready()
 	kubectl(t, running, "", "delete", "pod", "image")
-	if err := running.RemoveImage(t.Context(), "n1", "example.com/absent:1"); err != nil {
+	if err := running.Faults().RemoveImage(t.Context(), "n1", "example.com/absent:1"); err != nil {
 		t.Errorf("an image that the node has not: %v", err)
 	}
-	err := running.RemoveImage(t.Context(), "n1", "no name")
+	err := running.Faults().RemoveImage(t.Context(), "n1", "no name")
 	if err == nil || !strings.Contains(err.Error(), "no name") {
 		t.Errorf("a name that is none: %v", err)
 	}

@@ -73,33 +73,33 @@ func TestFaultsNeedNodesThatExist(t *testing.T) {
 	}
 	ctx := t.Context()
 	for name, err := range map[string]error{
-		"kill":              lab.KillNode(ctx, "n3"),
-		"stop":              lab.StopNode(ctx, "n3"),
-		"isolate":           lab.IsolateNode(ctx, "n3"),
-		"heal":              lab.HealNode(ctx, "n3"),
-		"partition, first":  lab.PartitionNodes(ctx, "n3", "n1"),
-		"partition, second": lab.PartitionNodes(ctx, "n1", "n3"),
-		"slow link":         lab.SlowLink(ctx, "n3", 0, 0),
-		"fast link":         lab.FastLink(ctx, "n3"),
-		"disk":              lab.CreateDisk(ctx, "n3/a", 0),
-		"image":             lab.RemoveImage(ctx, "n3", "a:b"),
-		"one way":           lab.PartitionOneWay(ctx, "n1", "n3"),
+		"kill":              lab.Faults().KillNode(ctx, "n3"),
+		"stop":              lab.Faults().StopNode(ctx, "n3"),
+		"isolate":           lab.Faults().IsolateNode(ctx, "n3"),
+		"heal":              lab.Faults().HealNode(ctx, "n3"),
+		"partition, first":  lab.Faults().PartitionNodes(ctx, "n3", "n1"),
+		"partition, second": lab.Faults().PartitionNodes(ctx, "n1", "n3"),
+		"slow link":         lab.Faults().SlowLink(ctx, "n3", 0, 0),
+		"fast link":         lab.Faults().FastLink(ctx, "n3"),
+		"disk":              lab.Disks().Create(ctx, "n3/a", 0),
+		"image":             lab.Faults().RemoveImage(ctx, "n3", "a:b"),
+		"one way":           lab.Faults().PartitionOneWay(ctx, "n1", "n3"),
 	} {
 		if err == nil || !strings.Contains(err.Error(), `no node "n3"; it has [n1 n2]`) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if err := lab.DelayVolumes(ctx, -1); err == nil {
+	if err := lab.Faults().DelayVolumes(ctx, -1); err == nil {
 		t.Error("a volume takes less than no time")
 	}
-	if err := lab.SlowLink(ctx, "n1", 0, 2); err == nil {
+	if err := lab.Faults().SlowLink(ctx, "n1", 0, 2); err == nil {
 		t.Error("a link loses more than all")
 	}
-	if err := lab.PartitionNodes(ctx, "n1", "n1"); err == nil {
+	if err := lab.Faults().PartitionNodes(ctx, "n1", "n1"); err == nil {
 		t.Error("a node was cut off from itself")
 	}
 	for name, err := range map[string]error{
-		"container": lab.KillContainer(ctx, "namespace/pod"), "volume": lab.WipeVolume(ctx, "claim"),
+		"container": lab.Faults().KillContainer(ctx, "namespace/pod"), "volume": lab.Faults().WipeVolume(ctx, "claim"),
 	} {
 		if err == nil || !strings.Contains(err.Error(), "NAMESPACE/") {
 			t.Errorf("%s: %v, want an error that says what a name looks like", name, err)

@@ -21,17 +21,17 @@ func linkComponent(node string) string { return node + "-link" }
 // SlowLink makes all packets that a node and its pods send and receive over the node's cable late by a latency, at
 // most a minute, and loses a share of them, from 0 to 1. Both hold for each direction, so a round trip takes twice the
 // latency more. Packets between pods of the node are spared. FastLink and HealNode undo it.
-func (l *Lab) SlowLink(ctx context.Context, name string, latency time.Duration, loss float64) error {
-	if _, err := l.node(name); err != nil {
+func (f Faults) SlowLink(ctx context.Context, name string, latency time.Duration, loss float64) error {
+	if _, err := f.lab.node(name); err != nil {
 		return err
 	}
 	if err := (link.Fault{Latency: latency, Loss: loss}).Check(); err != nil {
 		return err
 	}
-	if err := l.FastLink(ctx, name); err != nil {
+	if err := f.FastLink(ctx, name); err != nil {
 		return err
 	}
-	spec := l.hostSpec(linkComponent(name), filepath.Join(l.state.Join("bin"), "lab"), "link",
+	spec := f.lab.hostSpec(linkComponent(name), filepath.Join(f.lab.state.Join("bin"), "lab"), "link",
 		"--latency="+latency.String(), "--loss="+strconv.FormatFloat(loss, 'g', -1, 64))
 	spec.Enter = []string{"nsenter", "--net=" + network.NamespaceFile(name)}
 	record, err := process.Start(spec)
@@ -45,11 +45,11 @@ func (l *Lab) SlowLink(ctx context.Context, name string, latency time.Duration, 
 }
 
 // FastLink undoes SlowLink.
-func (l *Lab) FastLink(ctx context.Context, name string) error {
-	if _, err := l.node(name); err != nil {
+func (f Faults) FastLink(ctx context.Context, name string) error {
+	if _, err := f.lab.node(name); err != nil {
 		return err
 	}
-	record, err := process.Read(l.recordFile(linkComponent(name)))
+	record, err := process.Read(f.lab.recordFile(linkComponent(name)))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	} else if err != nil {
@@ -62,7 +62,7 @@ func (l *Lab) FastLink(ctx context.Context, name string) error {
 	if err := process.Kill(ctx, record); err != nil {
 		return err
 	}
-	if err := os.Remove(l.recordFile(linkComponent(name))); err != nil {
+	if err := os.Remove(f.lab.recordFile(linkComponent(name))); err != nil {
 		return fmt.Errorf("forget the slow link of node %s: %w", name, err)
 	}
 	return nil

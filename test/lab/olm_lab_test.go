@@ -126,7 +126,7 @@ func TestOLM(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	manager, err := running.StartOLM(t.Context(), testWriter{t})
+	manager, err := running.OLM().Start(t.Context(), testWriter{t})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +135,7 @@ func TestOLM(t *testing.T) {
 			"--output=jsonpath={.items[*].metadata.uid}")
 	}
 	before := pods()
-	if _, err := running.StartOLM(t.Context(), testWriter{t}); err != nil {
+	if _, err := running.OLM().Start(t.Context(), testWriter{t}); err != nil {
 		t.Fatal(err)
 	}
 	if after := pods(); after != before {
@@ -150,7 +150,7 @@ func TestOLM(t *testing.T) {
 	} {
 		writeBelow(t, dir, file, content)
 	}
-	if err := running.LoadBundle(t.Context(), helloBundle, filepath.Join(dir, "bundle")); err != nil {
+	if err := running.OLM().LoadBundle(t.Context(), helloBundle, filepath.Join(dir, "bundle")); err != nil {
 		t.Fatal(err)
 	}
 	t.Run("catalog", func(t *testing.T) { fromCatalog(t, running, manager, dir) })
@@ -173,7 +173,7 @@ func writeBelow(t *testing.T, dir, file, content string) {
 }
 
 // runTool runs a pinned program of this machine, which finds images where the nodes do, and returns what it prints.
-func runTool(t *testing.T, running *lab.Lab, manager lab.OLM, name string, args ...string) string {
+func runTool(t *testing.T, running *lab.Lab, manager lab.RunningOLM, name string, args ...string) string {
 	t.Helper()
 	builder, err := build.New(testWriter{t})
 	if err != nil {
@@ -200,11 +200,11 @@ func runTool(t *testing.T, running *lab.Lab, manager lab.OLM, name string, args 
 }
 
 // fromCatalog installs the operator by a Subscription, as users do.
-func fromCatalog(t *testing.T, running *lab.Lab, manager lab.OLM, dir string) {
+func fromCatalog(t *testing.T, running *lab.Lab, manager lab.RunningOLM, dir string) {
 	rendered := runTool(t, running, manager, "opm", "render", filepath.Join(dir, "bundle"), "--output=yaml",
 		"--alpha-image-ref-template="+helloBundle)
 	writeBelow(t, dir, "catalog/hello/catalog.yaml", rendered+helloChannel)
-	err := running.LoadCatalog(t.Context(), helloCatalog, filepath.Join(dir, "catalog"), testWriter{t})
+	err := running.OLM().LoadCatalog(t.Context(), helloCatalog, filepath.Join(dir, "catalog"), testWriter{t})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -222,7 +222,7 @@ func installed(t *testing.T, running *lab.Lab, namespace string) {
 }
 
 // runBundle installs the operator without a catalog, as its developers do.
-func runBundle(t *testing.T, running *lab.Lab, manager lab.OLM) {
+func runBundle(t *testing.T, running *lab.Lab, manager lab.RunningOLM) {
 	kubectl(t, running, "", "create", "namespace", "hello")
 	runTool(t, running, manager, "operator-sdk", "run", "bundle", helloBundle, "--namespace=hello", "--timeout=5m")
 	installed(t, running, "hello")

@@ -112,7 +112,7 @@ func start(ctx context.Context, dir state.Dir, options Options) (*Lab, error) {
 	if err := lab.start(ctx, builder.Root, tools); err != nil {
 		return nil, err
 	}
-	if err := lab.restartAddons(ctx, options.Out); err != nil {
+	if err := lab.Addons().restart(ctx, options.Out); err != nil {
 		return nil, err
 	}
 	lab.config.Complete = true
@@ -179,7 +179,7 @@ func (l *Lab) start(ctx context.Context, root string, tools map[string]build.Too
 	group.Go(func() error { return l.startControlPlane(groupCtx) })
 	for _, node := range l.nodes {
 		group.Go(func() error {
-			if err := l.FastLink(groupCtx, node.Name()); err != nil {
+			if err := l.Faults().FastLink(groupCtx, node.Name()); err != nil {
 				return err
 			}
 			if err := node.CleanAfterKill(groupCtx); err != nil {
@@ -193,7 +193,7 @@ func (l *Lab) start(ctx context.Context, root string, tools map[string]build.Too
 	}
 	for _, node := range l.nodes {
 		// The program that shows the disks is there once the registry is.
-		if err := l.mountDisks(ctx, node.Name()); err != nil {
+		if err := l.Disks().mountAll(ctx, node.Name()); err != nil {
 			return err
 		}
 		if err := node.StartAgents(); err != nil {

@@ -49,7 +49,7 @@ func TestUpDown(t *testing.T) {
 	t.Run("volume", func(t *testing.T) { volume(t, running) })
 	t.Run("container", func(t *testing.T) { container(t, running) })
 	for name, breaks := range map[string]func(context.Context, string) error{
-		"killed": running.KillNode, "stopped": running.StopNode, "isolated": running.IsolateNode,
+		"killed": running.Faults().KillNode, "stopped": running.Faults().StopNode, "isolated": running.Faults().IsolateNode,
 	} {
 		t.Run("node "+name, func(t *testing.T) { nodeFault(t, running, breaks) })
 	}
@@ -167,7 +167,7 @@ func volume(t *testing.T, running *lab.Lab) {
 	if found, err := filepath.Glob(pattern); err != nil || len(found) != 1 {
 		t.Fatalf("the volume is not below its node: %v, %v", found, err)
 	}
-	if err := running.WipeVolume(t.Context(), "default/claim"); err != nil {
+	if err := running.Faults().WipeVolume(t.Context(), "default/claim"); err != nil {
 		t.Fatal(err)
 	}
 	if found, err := filepath.Glob(pattern); err != nil || len(found) != 0 {
@@ -178,7 +178,7 @@ func volume(t *testing.T, running *lab.Lab) {
 // container kills and freezes the etcd of the pod.
 func container(t *testing.T, running *lab.Lab) {
 	const name = "default/pod/main"
-	if err := running.KillContainer(t.Context(), name); err != nil {
+	if err := running.Faults().KillContainer(t.Context(), name); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, func() error {
@@ -189,11 +189,11 @@ func container(t *testing.T, running *lab.Lab) {
 		return nil
 	})
 	kubectl(t, running, "", "wait", "--for=condition=Ready", "pod/pod", "--timeout=60s")
-	if err := running.FreezeContainer(t.Context(), name); err != nil {
+	if err := running.Faults().FreezeContainer(t.Context(), name); err != nil {
 		t.Fatal(err)
 	}
 	kubectl(t, running, "", "wait", "--for=condition=Ready=False", "pod/pod", "--timeout=60s")
-	if err := running.ThawContainer(t.Context(), name); err != nil {
+	if err := running.Faults().ThawContainer(t.Context(), name); err != nil {
 		t.Fatal(err)
 	}
 	kubectl(t, running, "", "wait", "--for=condition=Ready", "pod/pod", "--timeout=60s")
@@ -205,7 +205,7 @@ func nodeFault(t *testing.T, running *lab.Lab, breaks func(context.Context, stri
 		t.Fatal(err)
 	}
 	kubectl(t, running, "", "wait", "--for=condition=Ready=Unknown", "node/n2", "--timeout=60s")
-	if err := running.HealNode(t.Context(), "n2"); err != nil {
+	if err := running.Faults().HealNode(t.Context(), "n2"); err != nil {
 		t.Fatal(err)
 	}
 	kubectl(t, running, "", "wait", "--for=condition=Ready", "node/n2", "--timeout=60s")
@@ -224,14 +224,14 @@ func partition(t *testing.T, running *lab.Lab) {
 	if err := reach(); err != nil {
 		t.Fatalf("one node does not reach the pods of the other: %v", err)
 	}
-	if err := running.PartitionNodes(t.Context(), "n1", "n2"); err != nil {
+	if err := running.Faults().PartitionNodes(t.Context(), "n1", "n2"); err != nil {
 		t.Fatal(err)
 	}
 	if err := reach(); err == nil {
 		t.Error("a node reaches the pods of the node that it is cut off from")
 	}
 	kubectl(t, running, "", "wait", "--for=condition=Ready", "pod/pod", "--timeout=60s")
-	if err := running.HealNode(t.Context(), "n1"); err != nil {
+	if err := running.Faults().HealNode(t.Context(), "n1"); err != nil {
 		t.Fatal(err)
 	}
 	if err := reach(); err != nil {

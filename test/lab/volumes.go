@@ -13,8 +13,8 @@ import (
 
 // WipeVolume removes all that is in the PersistentVolume behind a claim, given as NAMESPACE/PVC: the disk is there,
 // and empty.
-func (l *Lab) WipeVolume(ctx context.Context, claim string) error {
-	folder, err := l.volumeFiles(ctx, claim)
+func (f Faults) WipeVolume(ctx context.Context, claim string) error {
+	folder, err := f.volumeFiles(ctx, claim)
 	if err != nil {
 		return err
 	}
@@ -33,8 +33,8 @@ func (l *Lab) WipeVolume(ctx context.Context, claim string) error {
 // CorruptWAL flips bytes in the middle of what is written of the newest segment of the write-ahead log of the etcd
 // member that keeps its data on a claim, given as NAMESPACE/PVC. The member sees it when it starts next, and cannot
 // start.
-func (l *Lab) CorruptWAL(ctx context.Context, claim string) error {
-	folder, err := l.volumeFiles(ctx, claim)
+func (f Faults) CorruptWAL(ctx context.Context, claim string) error {
+	folder, err := f.volumeFiles(ctx, claim)
 	if err != nil {
 		return err
 	}
@@ -43,8 +43,8 @@ func (l *Lab) CorruptWAL(ctx context.Context, claim string) error {
 
 // CorruptDB flips bytes of the pages in the middle of the database file of the etcd member that keeps its data on a
 // claim, given as NAMESPACE/PVC. The member fails when it reads them next, at the latest when it starts.
-func (l *Lab) CorruptDB(ctx context.Context, claim string) error {
-	folder, err := l.volumeFiles(ctx, claim)
+func (f Faults) CorruptDB(ctx context.Context, claim string) error {
+	folder, err := f.volumeFiles(ctx, claim)
 	if err != nil {
 		return err
 	}
@@ -77,13 +77,13 @@ func (l *Lab) volumeOf(ctx context.Context, claim string) (volume, path string, 
 }
 
 // volumeFiles returns the path through which the host sees what is in the volume behind a claim.
-func (l *Lab) volumeFiles(ctx context.Context, claim string) (string, error) {
-	_, path, err := l.volumeOf(ctx, claim)
+func (f Faults) volumeFiles(ctx context.Context, claim string) (string, error) {
+	_, path, err := f.lab.volumeOf(ctx, claim)
 	if err != nil {
 		return "", err
 	}
-	for _, node := range l.nodes {
-		if !strings.HasPrefix(path, l.state.Mounts(node.Name())+"/") {
+	for _, node := range f.lab.nodes {
+		if !strings.HasPrefix(path, f.lab.state.Mounts(node.Name())+"/") {
 			continue
 		}
 		// A disk is mounted on its node only, while the node runs.

@@ -25,7 +25,7 @@ const limit = 8 * time.Minute
 var (
 	env     *harness.Env
 	nodes   *lab.Lab
-	manager lab.OLM
+	manager lab.RunningOLM
 	// previous and this are two releases of the operator, of which this one replaces the previous one.
 	previous, this release
 	// ours and older are catalogs: of both releases, and of the previous one alone.
@@ -64,7 +64,7 @@ func run(m *testing.M) (code int, err error) {
 	if err := env.Run(ctx, "delete", "namespace", harness.OperatorNamespace, "--ignore-not-found"); err != nil {
 		return 1, err
 	}
-	if manager, err = nodes.StartOLM(ctx, os.Stderr); err != nil {
+	if manager, err = nodes.OLM().Start(ctx, os.Stderr); err != nil {
 		return 1, err
 	}
 	folder, err := os.MkdirTemp("", "etcd-operator-olm-")

@@ -50,7 +50,7 @@ func publish(ctx context.Context, folder string) error {
 		if err := one.to.write(source, released, one.operator); err != nil {
 			return err
 		}
-		if err := nodes.LoadBundle(ctx, one.to.image, one.to.folder); err != nil {
+		if err := nodes.OLM().LoadBundle(ctx, one.to.image, one.to.folder); err != nil {
 			return err
 		}
 	}
@@ -122,5 +122,5 @@ func offer(ctx context.Context, bundle *manifests.Bundle, folder, run string, re
 		return "", err
 	}
 	reference := fmt.Sprintf("etcd-operator.local/catalog:%s-%s", filepath.Base(folder), run)
-	return reference, nodes.LoadCatalog(ctx, reference, folder, os.Stderr)
+	return reference, nodes.OLM().LoadCatalog(ctx, reference, folder, os.Stderr)
 }

@@ -32,8 +32,8 @@ var diskFaults = []fault{
 			victim := s.follower()
 			before := s.identities()[victim.Name]
 			s.breaking()
-			must(s.t, nodes.WipeVolume(s.t.Context(), s.Namespace+"/"+victim.Name))
-			must(s.t, nodes.KillContainer(s.t.Context(), s.container(victim.Name)))
+			must(s.t, nodes.Faults().WipeVolume(s.t.Context(), s.Namespace+"/"+victim.Name))
+			must(s.t, nodes.Faults().KillContainer(s.t.Context(), s.container(victim.Name)))
 			s.replaced(victim.UID)
 			for name, id := range s.identities() {
 				if id == before {
@@ -65,11 +65,11 @@ var diskFaults = []fault{
 	},
 	{
 		family: "disk", name: "corrupt-wal", title: "a follower's write-ahead log damaged, and its process killed",
-		spec: onVolumes(3), breaks: func(s *trial) { s.corrupt(nodes.CorruptWAL) },
+		spec: onVolumes(3), breaks: func(s *trial) { s.corrupt(nodes.Faults().CorruptWAL) },
 	},
 	{
 		family: "disk", name: "corrupt-db", title: "a follower's database damaged, and its process killed",
-		spec: onVolumes(3), breaks: func(s *trial) { s.corrupt(nodes.CorruptDB) },
+		spec: onVolumes(3), breaks: func(s *trial) { s.corrupt(nodes.Faults().CorruptDB) },
 	},
 	{
 		family: "disk", name: "full", title: "a follower's disk full, and emptied once it was missed", spec: onDisks(),
@@ -78,11 +78,11 @@ var diskFaults = []fault{
 			before, victim := s.identities(), s.follower()
 			disk := s.disk(victim)
 			s.breaking()
-			must(s.t, nodes.FillDisk(s.t.Context(), disk))
+			must(s.t, nodes.Disks().Fill(s.t.Context(), disk))
 			s.grow()
 			s.notices(victim.Name)
 			s.hold(badFor)
-			must(s.t, nodes.FreeDisk(s.t.Context(), disk))
+			must(s.t, nodes.Disks().Free(s.t.Context(), disk))
 			s.recover()
 			s.same(before)
 		},
@@ -148,11 +148,11 @@ var diskFaults = []fault{
 // delayVolumes makes the volumes of the slow class take so long, until the story's end.
 func delayVolumes(t *testing.T, delay time.Duration) {
 	t.Helper()
-	must(t, nodes.DelayVolumes(t.Context(), delay))
+	must(t, nodes.Faults().DelayVolumes(t.Context(), delay))
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), limit)
 		defer cancel()
-		if err := nodes.DelayVolumes(ctx, lab.SlowDelay); err != nil {
+		if err := nodes.Faults().DelayVolumes(ctx, lab.SlowDelay); err != nil {
 			t.Error(err)
 		}
 	})
@@ -165,7 +165,7 @@ func (s *trial) corrupt(damage func(context.Context, string) error) {
 	victim := s.follower()
 	s.breaking()
 	must(s.t, damage(s.t.Context(), s.Namespace+"/"+victim.Name))
-	if err := nodes.KillContainer(s.t.Context(), s.container(victim.Name)); err != nil {
+	if err := nodes.Faults().KillContainer(s.t.Context(), s.container(victim.Name)); err != nil {
 		s.t.Logf("etcd may have found the damage and ended before that: %v", err)
 	}
 	s.notices(victim.Name)
@@ -181,9 +181,9 @@ func (s *trial) badDisk(flush time.Duration, until func(leader corev1.Pod)) {
 	disk := s.disk(leader)
 	s.healsAtEnd(leader.Spec.NodeName)
 	s.breaking()
-	must(s.t, nodes.SlowDisk(s.t.Context(), disk, flush))
+	must(s.t, nodes.Disks().Slow(s.t.Context(), disk, flush))
 	until(leader)
-	must(s.t, nodes.FastDisk(s.t.Context(), disk))
+	must(s.t, nodes.Disks().Fast(s.t.Context(), disk))
 	s.recover()
 	s.same(before)
 }
@@ -211,11 +211,11 @@ func onClass(class string) v1beta2.EtcdClusterSpec {
 func disks(t *testing.T, name string) {
 	t.Helper()
 	for _, node := range nodes.Nodes() {
-		must(t, nodes.CreateDisk(t.Context(), node+"/"+name, diskSize))
+		must(t, nodes.Disks().Create(t.Context(), node+"/"+name, diskSize))
 		t.Cleanup(func() {
 			ctx, cancel := context.WithTimeout(context.Background(), limit)
 			defer cancel()
-			if err := nodes.RemoveDisk(ctx, node+"/"+name); err != nil {
+			if err := nodes.Disks().Remove(ctx, node+"/"+name); err != nil {
 				t.Error(err)
 			}
 		})
@@ -224,7 +224,7 @@ func disks(t *testing.T, name string) {
 
 func (s *trial) disk(pod corev1.Pod) string {
 	s.t.Helper()
-	disk, err := nodes.DiskOf(s.t.Context(), s.Namespace+"/"+pod.Name)
+	disk, err := nodes.Disks().Of(s.t.Context(), s.Namespace+"/"+pod.Name)
 	must(s.t, err)
 	return disk
 }

@@ -32,9 +32,9 @@ var networkFaults = []fault{
 			before, leader, follower := s.identities(), s.leaderElsewhere(), s.follower()
 			s.healsAtEnd(leader.Spec.NodeName)
 			s.breaking()
-			must(s.t, nodes.PartitionNodes(s.t.Context(), leader.Spec.NodeName, follower.Spec.NodeName))
+			must(s.t, nodes.Faults().PartitionNodes(s.t.Context(), leader.Spec.NodeName, follower.Spec.NodeName))
 			s.hold(cutFor)
-			must(s.t, nodes.HealNode(s.t.Context(), leader.Spec.NodeName))
+			must(s.t, nodes.Faults().HealNode(s.t.Context(), leader.Spec.NodeName))
 			s.recover()
 			s.same(before)
 		},
@@ -57,9 +57,9 @@ var networkFaults = []fault{
 			s.healsAtEnd(leader)
 			s.breaking()
 			const latency, loss = 50 * time.Millisecond, 0.05
-			must(s.t, nodes.SlowLink(s.t.Context(), leader, latency, loss))
+			must(s.t, nodes.Faults().SlowLink(s.t.Context(), leader, latency, loss))
 			s.hold(cutFor)
-			must(s.t, nodes.FastLink(s.t.Context(), leader))
+			must(s.t, nodes.Faults().FastLink(s.t.Context(), leader))
 			s.recover()
 			s.same(before)
 		},
@@ -67,7 +67,7 @@ var networkFaults = []fault{
 	{
 		family: "network", name: "cable", title: "the leader's node unplugged until it was replaced, and plugged in again",
 		spec:   onVolumes(3),
-		breaks: func(s *trial) { s.takeAway(s.leaderElsewhere(), nodes.IsolateNode) },
+		breaks: func(s *trial) { s.takeAway(s.leaderElsewhere(), nodes.Faults().IsolateNode) },
 	},
 }
 
@@ -79,12 +79,12 @@ func (s *trial) cut(pod corev1.Pod) {
 	s.breaking()
 	for _, other := range nodes.Nodes() {
 		if other != node {
-			must(s.t, nodes.PartitionNodes(s.t.Context(), node, other))
+			must(s.t, nodes.Faults().PartitionNodes(s.t.Context(), node, other))
 		}
 	}
 	s.notices("")
 	s.hold(time.Until(s.broken.Add(cutFor)))
-	must(s.t, nodes.HealNode(s.t.Context(), node))
+	must(s.t, nodes.Faults().HealNode(s.t.Context(), node))
 	s.recover()
 	s.same(before)
 }
@@ -97,11 +97,11 @@ func (s *trial) cutOneWay(direction func(leader, other string) (from, to string)
 	for _, other := range nodes.Nodes() {
 		if other != leader {
 			from, to := direction(leader, other)
-			must(s.t, nodes.PartitionOneWay(s.t.Context(), from, to))
+			must(s.t, nodes.Faults().PartitionOneWay(s.t.Context(), from, to))
 		}
 	}
 	s.hold(time.Until(s.broken.Add(cutFor)))
-	must(s.t, nodes.HealNode(s.t.Context(), leader))
+	must(s.t, nodes.Faults().HealNode(s.t.Context(), leader))
 	s.recover()
 	s.same(before)
 }

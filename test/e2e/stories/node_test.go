@@ -14,7 +14,7 @@ var nodeFaults = []fault{
 	{
 		family: "node", name: "lost", title: "a node killed until its member was replaced, and booted with its old pod and volume",
 		gate: true, spec: onVolumes(3),
-		breaks: func(s *trial) { s.takeAway(s.follower(), nodes.KillNode) },
+		breaks: func(s *trial) { s.takeAway(s.follower(), nodes.Faults().KillNode) },
 	},
 	{
 		family: "node", name: "rebooted", title: "the leader's node without power for a moment", spec: onVolumes(3),
@@ -22,9 +22,9 @@ var nodeFaults = []fault{
 			before, victim := s.identities(), s.leaderElsewhere()
 			s.healsAtEnd(victim.Spec.NodeName)
 			s.breaking()
-			must(s.t, nodes.KillNode(s.t.Context(), victim.Spec.NodeName))
+			must(s.t, nodes.Faults().KillNode(s.t.Context(), victim.Spec.NodeName))
 			s.notices(victim.Name)
-			must(s.t, nodes.HealNode(s.t.Context(), victim.Spec.NodeName))
+			must(s.t, nodes.Faults().HealNode(s.t.Context(), victim.Spec.NodeName))
 			s.recover()
 			s.same(before)
 		},
@@ -37,9 +37,9 @@ var nodeFaults = []fault{
 			before, victim := s.identities(), s.follower()
 			s.healsAtEnd(victim.Spec.NodeName)
 			s.breaking()
-			must(s.t, nodes.StopNode(s.t.Context(), victim.Spec.NodeName))
+			must(s.t, nodes.Faults().StopNode(s.t.Context(), victim.Spec.NodeName))
 			s.awaitGivenUp(victim)
-			must(s.t, nodes.HealNode(s.t.Context(), victim.Spec.NodeName))
+			must(s.t, nodes.Faults().HealNode(s.t.Context(), victim.Spec.NodeName))
 			s.replaced(victim.UID)
 			s.same(before)
 		},
@@ -72,13 +72,13 @@ func (s *trial) jump(by time.Duration) {
 	restore := func() {
 		ctx, cancel := context.WithTimeout(context.Background(), limit)
 		defer cancel()
-		if err := nodes.RestoreClock(ctx); err != nil {
+		if err := nodes.Faults().RestoreClock(ctx); err != nil {
 			s.t.Error(err)
 		}
 	}
 	s.t.Cleanup(restore)
 	s.breaking()
-	must(s.t, nodes.JumpClock(s.t.Context(), by))
+	must(s.t, nodes.Faults().JumpClock(s.t.Context(), by))
 	s.hold(frozenFor)
 	restore()
 	s.recover()
@@ -94,7 +94,7 @@ func (s *trial) takeAway(victim corev1.Pod, harm func(ctx context.Context, node 
 	s.awaitGivenUp(victim)
 	must(s.t, harness.Await(s.t.Context(), "all members are healthy", limit, s.ready(int(s.spec.Size))))
 	s.mended = time.Now()
-	must(s.t, nodes.HealNode(s.t.Context(), victim.Spec.NodeName))
+	must(s.t, nodes.Faults().HealNode(s.t.Context(), victim.Spec.NodeName))
 	must(s.t, s.Recovered(s.t.Context(), victim.UID, limit))
 }
 

@@ -68,17 +68,17 @@ var operatorFaults = []fault{
 			container := harness.OperatorNamespace + "/" + holder + "/manager"
 			s.t.Cleanup(func() {
 				// Its liveness probe may have ended it by now.
-				s.t.Logf("thawed again: %v", nodes.ThawContainer(context.WithoutCancel(s.t.Context()), container))
+				s.t.Logf("thawed again: %v", nodes.Faults().ThawContainer(context.WithoutCancel(s.t.Context()), container))
 			})
 			s.breaking()
 			s.resize(5)
 			must(s.t, harness.Await(s.t.Context(), "a first step", limit, s.someEvent()))
-			must(s.t, nodes.FreezeContainer(s.t.Context(), container))
+			must(s.t, nodes.Faults().FreezeContainer(s.t.Context(), container))
 			frozen := time.Now()
 			s.recover()
 			s.resize(3)
 			s.hold(time.Until(frozen.Add(staleFor)))
-			must(s.t, nodes.ThawContainer(s.t.Context(), container))
+			must(s.t, nodes.Faults().ThawContainer(s.t.Context(), container))
 			must(s.t, s.Healthy(s.t.Context(), limit))
 		},
 	},
@@ -105,15 +105,15 @@ var operatorFaults = []fault{
 			s.t.Cleanup(func() {
 				ctx, cancel := context.WithTimeout(context.Background(), limit)
 				defer cancel()
-				if err := nodes.StartAPIServer(ctx); err != nil {
+				if err := nodes.Faults().StartAPIServer(ctx); err != nil {
 					s.t.Error(err)
 				}
 			})
 			s.breaking()
 			must(s.t, s.KillPod(s.t.Context(), pod.Name))
-			must(s.t, nodes.StopAPIServer(s.t.Context()))
+			must(s.t, nodes.Faults().StopAPIServer(s.t.Context()))
 			s.hold(awayFor)
-			must(s.t, nodes.StartAPIServer(s.t.Context()))
+			must(s.t, nodes.Faults().StartAPIServer(s.t.Context()))
 			s.replaced(pod.UID)
 			s.same(before)
 		},

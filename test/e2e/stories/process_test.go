@@ -21,7 +21,7 @@ var processFaults = []fault{
 		breaks: func(s *trial) {
 			before, leader := s.identities(), s.leaderElsewhere()
 			s.breaking()
-			must(s.t, nodes.KillContainer(s.t.Context(), s.container(leader.Name)))
+			must(s.t, nodes.Faults().KillContainer(s.t.Context(), s.container(leader.Name)))
 			s.restarted(leader)
 			s.recover()
 			s.same(before)
@@ -98,9 +98,9 @@ var processFaults = []fault{
 			s.breaking()
 			s.resize(5)
 			must(s.t, harness.Await(s.t.Context(), "a newcomer is listed", limit, s.listed(4)))
-			must(s.t, nodes.FreezeContainer(s.t.Context(), s.container(newcomer)))
+			must(s.t, nodes.Faults().FreezeContainer(s.t.Context(), s.container(newcomer)))
 			s.hold(frozenFor)
-			must(s.t, nodes.ThawContainer(s.t.Context(), s.container(newcomer)))
+			must(s.t, nodes.Faults().ThawContainer(s.t.Context(), s.container(newcomer)))
 			s.recover()
 		},
 	},
@@ -120,10 +120,10 @@ func (s *trial) freeze(pod string) {
 	before := s.identities()
 	s.t.Cleanup(func() { thaw(s, pod) })
 	s.breaking()
-	must(s.t, nodes.FreezeContainer(s.t.Context(), s.container(pod)))
+	must(s.t, nodes.Faults().FreezeContainer(s.t.Context(), s.container(pod)))
 	s.notices(pod)
 	s.hold(time.Until(s.broken.Add(frozenFor)))
-	must(s.t, nodes.ThawContainer(s.t.Context(), s.container(pod)))
+	must(s.t, nodes.Faults().ThawContainer(s.t.Context(), s.container(pod)))
 	s.recover()
 	s.same(before)
 }

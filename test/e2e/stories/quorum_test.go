@@ -29,7 +29,7 @@ func TestQuorumLost(t *testing.T) {
 		before[name] = s.member(name).ID
 	}
 	for _, name := range []string{"quorum-0", "quorum-1"} {
-		must(t, nodes.FreezeContainer(t.Context(), s.Namespace+"/"+name+"/etcd"))
+		must(t, nodes.Faults().FreezeContainer(t.Context(), s.Namespace+"/"+name+"/etcd"))
 	}
 	s.resize(5)
 	s.says(v1beta2.ConditionAvailable, v1beta2.ReasonQuorumLost)
@@ -41,7 +41,7 @@ func TestQuorumLost(t *testing.T) {
 		t.Errorf("status does not tell who is missing since when: %s, %+v", words, object.Status)
 	}
 	for _, name := range []string{"quorum-0", "quorum-1"} {
-		must(t, nodes.ThawContainer(t.Context(), s.Namespace+"/"+name+"/etcd"))
+		must(t, nodes.Faults().ThawContainer(t.Context(), s.Namespace+"/"+name+"/etcd"))
 	}
 	s.healthy("thawed, and grown as asked meanwhile")
 	for name, id := range before {

@@ -31,7 +31,7 @@ func restoresCalledOff(t *testing.T) {
 			ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: "deleted"},
 		}))
 		told.resumed(was)
-		must(t, nodes.HealAddon(t.Context(), lab.MinIO))
+		must(t, nodes.Addons().Heal(t.Context(), lab.MinIO))
 	})
 	t.Run("cannot be restored", func(t *testing.T) {
 		told := s.within(t)
@@ -54,7 +54,7 @@ func restoresCalledOff(t *testing.T) {
 		object := &v1beta2.EtcdRestore{}
 		told.saysWhy("superseded", object, func() []metav1.Condition { return object.Status.Conditions },
 			v1beta2.ConditionRestored, v1beta2.ReasonRestoreSuperseded)
-		must(t, nodes.HealAddon(t.Context(), lab.MinIO))
+		must(t, nodes.Addons().Heal(t.Context(), lab.MinIO))
 		told.carriedOutOnce(later.UID)
 	})
 }
@@ -65,7 +65,7 @@ func (s *story) stopsReplacing(name string) {
 	s.edit(func(spec *v1beta2.EtcdClusterSpec) { spec.Paused = true })
 	s.restoreUnsaved(name, v1beta2.RestoreSource{Backup: &v1beta2.EtcdBackupRef{Name: "remote"}})
 	s.reaches(name, v1beta2.RestoreReplacing)
-	must(s.t, nodes.StopAddon(s.t.Context(), lab.MinIO))
+	must(s.t, nodes.Addons().Stop(s.t.Context(), lab.MinIO))
 	s.edit(func(spec *v1beta2.EtcdClusterSpec) { spec.Paused = false })
 	object := &v1beta2.EtcdRestore{}
 	s.saysWhy(name, object, func() []metav1.Condition { return object.Status.Conditions },

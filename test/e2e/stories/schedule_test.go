@@ -144,7 +144,7 @@ func (s *story) clockSet(storage *v1beta2.Storage) {
 	s.t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 2*limit)
 		defer cancel()
-		if err := nodes.RestoreClock(ctx); err != nil {
+		if err := nodes.Faults().RestoreClock(ctx); err != nil {
 			s.t.Error(err)
 		}
 		if !s.t.Failed() {
@@ -156,9 +156,9 @@ func (s *story) clockSet(storage *v1beta2.Storage) {
 	})
 	s.every("clock", storage, 2)
 	s.runs("clock", 1)
-	must(s.t, nodes.JumpClock(s.t.Context(), hours))
+	must(s.t, nodes.Faults().JumpClock(s.t.Context(), hours))
 	s.paced("forward")
-	must(s.t, nodes.RestoreClock(s.t.Context()))
+	must(s.t, nodes.Faults().RestoreClock(s.t.Context()))
 	// Kubernetes itself refuses the tokens that it has given out in the future.
 	must(s.t, renewTokens(s.t.Context()))
 	s.paced("back")

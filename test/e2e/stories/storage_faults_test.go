@@ -56,10 +56,10 @@ func storageFaults(t *testing.T) {
 		{name: "no-bucket", reason: v1beta2.ReasonNoSuchBucket, storage: nowhere},
 		{name: "other-bucket", reason: v1beta2.ReasonStorageAccessDenied, storage: changed(func(o *v1beta2.Storage) { o.URL = "s3://theirs/etcd" })},
 		{name: "no-authority", reason: v1beta2.ReasonStorageNotTrusted, storage: changed(func(o *v1beta2.Storage) { o.CASecret = "" })},
-		{name: "read-only", reason: v1beta2.ReasonStorageReadOnly, storage: storage, breaks: nodes.SealAddon},
-		{name: "full", reason: v1beta2.ReasonStorageFull, storage: storage, breaks: nodes.FillAddon},
+		{name: "read-only", reason: v1beta2.ReasonStorageReadOnly, storage: storage, breaks: nodes.Addons().Seal},
+		{name: "full", reason: v1beta2.ReasonStorageFull, storage: storage, breaks: nodes.Addons().Fill},
 		{name: "cut", reason: v1beta2.ReasonStorageUnreachable, storage: storage, breaks: cutMidway, passes: true},
-		{name: "gone", reason: v1beta2.ReasonStorageUnreachable, storage: storage, breaks: nodes.StopAddon, passes: true},
+		{name: "gone", reason: v1beta2.ReasonStorageUnreachable, storage: storage, breaks: nodes.Addons().Stop, passes: true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			told := s.within(t)
@@ -68,7 +68,7 @@ func storageFaults(t *testing.T) {
 			}
 			told.backup(c.name, c.storage, func(spec *v1beta2.EtcdBackupSpec) { spec.Compression = v1beta2.CompressionNone })
 			told.failsWith(c.name, c.reason)
-			must(t, nodes.HealAddon(t.Context(), lab.MinIO))
+			must(t, nodes.Addons().Heal(t.Context(), lab.MinIO))
 			if c.passes {
 				told.backedUp(c.name)
 			}
@@ -81,7 +81,7 @@ func storageFaults(t *testing.T) {
 }
 
 // cutMidway lets four of the eight megabytes through.
-func cutMidway(ctx context.Context, addon string) error { return nodes.CutAddon(ctx, addon, 4<<20) }
+func cutMidway(ctx context.Context, addon string) error { return nodes.Addons().Cut(ctx, addon, 4<<20) }
 
 // failsWith waits until a backup says why it failed, and checks that no snapshot is called good.
 func (s *story) failsWith(name, reason string) {

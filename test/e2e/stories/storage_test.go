@@ -75,7 +75,7 @@ func (s *story) folder() string {
 
 func (s *story) addon(name string) lab.Addon {
 	s.t.Helper()
-	addon, err := nodes.StartAddon(s.t.Context(), name, testLog{s.t})
+	addon, err := nodes.Addons().Start(s.t.Context(), name, testLog{s.t})
 	must(s.t, err)
 	return addon
 }
@@ -85,7 +85,7 @@ func (s *story) healsAddon(name string) {
 	s.t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), limit)
 		defer cancel()
-		if err := nodes.HealAddon(ctx, name); err != nil {
+		if err := nodes.Addons().Heal(ctx, name); err != nil {
 			s.t.Error(err)
 		}
 	})

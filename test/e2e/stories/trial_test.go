@@ -196,7 +196,7 @@ func (s *trial) healsAtEnd(node string) {
 	s.t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), limit)
 		defer cancel()
-		if err := nodes.HealNode(ctx, node); err != nil {
+		if err := nodes.Faults().HealNode(ctx, node); err != nil {
 			s.t.Error(err)
 		}
 	})
@@ -209,5 +209,5 @@ func thaw(s *trial, pod string) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	s.t.Logf("thawed at the end: %v", nodes.ThawContainer(ctx, s.container(pod)))
+	s.t.Logf("thawed at the end: %v", nodes.Faults().ThawContainer(ctx, s.container(pod)))
 }

@@ -40,10 +40,10 @@ func (s *story) storageHangs(w *wire, storage *v1beta2.Storage) {
 	s.holding(w, "hangs", storage, func(spec *v1beta2.EtcdBackupSpec) {
 		spec.BackupPolicy = &v1beta2.BackupPolicy{TimeoutInSecond: 30}
 	})
-	must(s.t, nodes.FreezeAddon(s.t.Context(), lab.MinIO))
+	must(s.t, nodes.Addons().Freeze(s.t.Context(), lab.MinIO))
 	w.open()
 	s.failsWith("hangs", v1beta2.ReasonSnapshotTimeout)
-	must(s.t, nodes.HealAddon(s.t.Context(), lab.MinIO))
+	must(s.t, nodes.Addons().Heal(s.t.Context(), lab.MinIO))
 	s.one("hangs")
 }
 

@@ -43,13 +43,13 @@ operator-sdk finds all images in the lab's registry.`,
 
 func startAddon(cmd *cobra.Command, running *lab.Lab, name string) error {
 	if name == "olm" {
-		manager, err := running.StartOLM(cmd.Context(), cmd.ErrOrStderr())
+		manager, err := running.OLM().Start(cmd.Context(), cmd.ErrOrStderr())
 		if err != nil {
 			return err
 		}
 		return printOLM(cmd.OutOrStdout(), manager)
 	}
-	addon, err := running.StartAddon(cmd.Context(), name, cmd.ErrOrStderr())
+	addon, err := running.Addons().Start(cmd.Context(), name, cmd.ErrOrStderr())
 	if err != nil {
 		return err
 	}
@@ -78,8 +78,8 @@ func cutAddonCommand() *cobra.Command {
 	const kibibyte = 1 << 10
 	var kibibytes int64
 	cmd := single("cut-addon NAME", "Reset all connections to an addon",
-		func(l *lab.Lab, ctx context.Context, name string) error {
-			return l.CutAddon(ctx, name, kibibytes*kibibyte)
+		(*lab.Lab).Addons, func(addons lab.Addons, ctx context.Context, name string) error {
+			return addons.Cut(ctx, name, kibibytes*kibibyte)
 		})
 	cmd.Flags().Int64Var(&kibibytes, "after-kib", 0, "how much is let through to it before, in KiB")
 	return cmd

@@ -14,8 +14,8 @@ func createDiskCommand() *cobra.Command {
 	const mebibyte, usual = 1 << 20, 256
 	var mebibytes int64
 	cmd := single("create-disk NODE/NAME", "Give a node a disk of its own, for volumes of class "+lab.DiskClass,
-		func(l *lab.Lab, ctx context.Context, name string) error {
-			return l.CreateDisk(ctx, name, mebibytes*mebibyte)
+		(*lab.Lab).Disks, func(disks lab.Disks, ctx context.Context, name string) error {
+			return disks.Create(ctx, name, mebibytes*mebibyte)
 		})
 	cmd.Flags().Int64Var(&mebibytes, "mib", usual, "size in MiB")
 	return cmd
@@ -25,8 +25,8 @@ func slowDiskCommand() *cobra.Command {
 	const usual = 200 * time.Millisecond
 	var flush time.Duration
 	cmd := single("slow-disk NODE/NAME", "Make every flush of a disk slow",
-		func(l *lab.Lab, ctx context.Context, name string) error {
-			return l.SlowDisk(ctx, name, flush)
+		(*lab.Lab).Disks, func(disks lab.Disks, ctx context.Context, name string) error {
+			return disks.Slow(ctx, name, flush)
 		})
 	cmd.Flags().DurationVar(&flush, "flush", usual, "how long a flush takes")
 	return cmd

@@ -13,8 +13,8 @@ import (
 func slowLinkCommand() *cobra.Command {
 	var fault link.Fault
 	cmd := single("slow-link NODE", "Make the link of a node slow and lossy, in each direction",
-		func(l *lab.Lab, ctx context.Context, node string) error {
-			return l.SlowLink(ctx, node, fault.Latency, fault.Loss)
+		(*lab.Lab).Faults, func(faults lab.Faults, ctx context.Context, node string) error {
+			return faults.SlowLink(ctx, node, fault.Latency, fault.Loss)
 		})
 	linkFlags(cmd, &fault)
 	return cmd

@@ -19,7 +19,7 @@ func bundleCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return running.LoadBundle(cmd.Context(), args[0], args[1])
+			return running.OLM().LoadBundle(cmd.Context(), args[0], args[1])
 		},
 	}
 }
@@ -34,12 +34,12 @@ func catalogCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return running.LoadCatalog(cmd.Context(), args[0], args[1], cmd.ErrOrStderr())
+			return running.OLM().LoadCatalog(cmd.Context(), args[0], args[1], cmd.ErrOrStderr())
 		},
 	}
 }
 
-func printOLM(out io.Writer, manager lab.OLM) error {
+func printOLM(out io.Writer, manager lab.RunningOLM) error {
 	text := fmt.Sprintf("# OLM %s in namespace %s; operators for all namespaces go to %s\n",
 		manager.Version, lab.OLMNamespace, lab.OperatorNamespace)
 	text += fmt.Sprintf("# operator-sdk scorecard needs --untar-image=%s --storage-image=%s\n",
