@@ -103,6 +103,51 @@ func TestMakeRunsWhatIsPinned(t *testing.T) {
 	}
 }
 
+// TestToolsThatShareVersions holds tools to the same versions of what they have in common: then Go compiles that once.
+func TestToolsThatShareVersions(t *testing.T) {
+	root, err := SourceRoot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for one, other := range map[string]string{OPM: OperatorSDK} {
+		wants, shared := versions(t, root, other), 0
+		for module, version := range versions(t, root, one) {
+			want, found := wants[module]
+			if !found {
+				continue
+			}
+			if shared++; version != want {
+				t.Errorf("%s pins %s at %s, %s at %s: run go get in the one that is behind, and go mod tidy",
+					one, module, version, other, want)
+			}
+		}
+		if shared == 0 {
+			t.Errorf("%s and %s have nothing in common: this test reads them wrongly", one, other)
+		}
+	}
+}
+
+// versions returns the versions that a tool is built with.
+func versions(t *testing.T, root, tool string) map[string]string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(root, "hack", "tools", tool, goPins))
+	if err != nil {
+		t.Fatal(err)
+	}
+	module, err := modfile.Parse(goPins, data, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]string{}
+	for _, required := range module.Require {
+		found[required.Mod.Path] = required.Mod.Version
+	}
+	for _, replaced := range module.Replace {
+		found[replaced.Old.Path] = replaced.New.Version
+	}
+	return found
+}
+
 func TestKubernetesKnowsItsVersion(t *testing.T) {
 	flags := recipeFor(Kubernetes, "v1.36.3").ldflags
 	for _, want := range []string{"gitVersion=v1.36.3 ", "gitMajor=1 ", "gitMinor=36 "} {
