@@ -169,7 +169,6 @@ const (
 	ReasonAccepted = "Accepted"
 	// ReasonClustersBusy is why an OperatorCondition tells OLM to wait: restores, updates or changes of members are under way.
 	ReasonClustersBusy = "ClustersBusy"
-	// ReasonClusterMissing means that there is no EtcdCluster of that name in the namespace: create it, or give an
-	// EtcdRestore a template for it.
+	// ReasonClusterMissing means that there is no EtcdCluster of that name in the namespace: create it.
 	ReasonClusterMissing = "ClusterMissing"
 )

@@ -52,17 +52,13 @@ type RestoreSource struct {
 // +kubebuilder:validation:XValidation:rule="self == oldSelf",message="an EtcdRestore is carried out once, as it was created: create another one"
 type EtcdRestoreSpec struct {
 	// etcdCluster is the cluster whose data is replaced. Nothing is done to it before the snapshot was read whole and
-	// checked.
+	// checked. To start a new cluster from a snapshot, use the EtcdCluster's own restoreFrom.
 	// +required
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Cluster to restore into",order=0
 	EtcdCluster EtcdClusterRef `json:"etcdCluster"`
 
 	RestoreSource `json:",inline"`
 
-	// clusterTemplate is what the cluster is created from if it does not exist.
-	// +optional
-	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Cluster to create",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"},order=26
-	ClusterTemplate *EtcdClusterTemplate `json:"clusterTemplate,omitempty"`
 	// safetySnapshot says whether the data that is replaced is saved first, beside the snapshot, if any of it can be read.
 	// +kubebuilder:default=Take
 	// +optional
@@ -107,22 +103,6 @@ type EtcdBackupRef struct {
 	// +required
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="EtcdBackup",xDescriptors={"urn:alm:descriptor:io.kubernetes:etcd.database.coreos.com~v1beta2~EtcdBackup"},order=20
 	Name string `json:"name"`
-}
-
-// EtcdClusterTemplate is an EtcdCluster to create.
-//
-// +kubebuilder:validation:XValidation:rule="!has(self.spec.restoreFrom)",message="leave clusterTemplate.spec.restoreFrom out: the cluster starts from the snapshot of this EtcdRestore"
-type EtcdClusterTemplate struct {
-	// labels and annotations of the EtcdCluster.
-	// +optional
-	Labels map[string]string `json:"labels,omitempty"`
-	// annotations of the EtcdCluster.
-	// +optional
-	Annotations map[string]string `json:"annotations,omitempty"`
-	// spec of the EtcdCluster.
-	// +required
-	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Specification",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"},order=26
-	Spec EtcdClusterSpec `json:"spec"`
 }
 
 // RestorePhase is what a restore is at.

@@ -13,13 +13,8 @@ const (
 	// ReasonBackupMissing means that the EtcdBackup does not exist that the snapshot is to come from: create it, or name the
 	// storage.
 	ReasonBackupMissing = "BackupMissing"
-	// ReasonClusterExists means that there is a template for an EtcdCluster that exists already: nothing is replaced by
-	// surprise.
-	ReasonClusterExists = "ClusterExists"
 	// ReasonClusterDeleted means that the EtcdCluster is being deleted, or was while its data was being replaced.
 	ReasonClusterDeleted = "ClusterDeleted"
-	// ReasonClusterRefused means that Kubernetes does not take the EtcdCluster of the template: correct what it names.
-	ReasonClusterRefused = "ClusterRefused"
 	// ReasonRestoreSuperseded means that a later EtcdRestore of the same cluster was verified before this one was done, and took its
 	// place.
 	ReasonRestoreSuperseded = "RestoreSuperseded"

@@ -79,13 +79,10 @@ func (r *EtcdClusterReconciler) observeAwaited(ctx context.Context, p *pass) err
 	if client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("read EtcdRestore %s: %w", observed.AwaitsRestore, err)
 	}
-	observed.MakeRestore = apierrors.IsNotFound(err) && c.Spec.RestoreFrom != nil
+	observed.MakeRestore = apierrors.IsNotFound(err)
 	if err == nil && restore.Status.Phase == v1beta2.RestoreFailed && restore.DeletionTimestamp.IsZero() {
-		observed.AwaitFailed = restore.Status.Reason
-		if c.Spec.RestoreFrom != nil {
-			observed.AwaitFailed += "; delete that one to have it made again as it was, or " +
-				"create another EtcdRestore for this cluster, with another clusterID or snapshot, say"
-		}
+		observed.AwaitFailed = restore.Status.Reason + "; delete that one to have it made again as it was, or " +
+			"create another EtcdRestore for this cluster, with another clusterID or snapshot, say"
 	}
 	return nil
 }
@@ -122,10 +119,10 @@ func (r *EtcdClusterReconciler) observeAttempt(ctx context.Context, p *pass) err
 
 // awaits names the EtcdRestore that the cluster is to start from, empty if it may start from nothing.
 func awaits(c *v1beta2.EtcdCluster) string {
-	if c.Spec.RestoreFrom != nil {
-		return c.Name + "-restore"
+	if c.Spec.RestoreFrom == nil {
+		return ""
 	}
-	return c.Annotations[resources.AnnotationRestore]
+	return c.Name + "-restore"
 }
 
 // wanted tells whether the EtcdRestore is for this very cluster to carry out: its snapshot has been verified, what the cluster

@@ -15,7 +15,6 @@ import (
 	"github.com/etcdpilot/etcd-operator/controllers/etcdrestore"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/controllertest"
 	"github.com/etcdpilot/etcd-operator/internal/agent"
-	"github.com/etcdpilot/etcd-operator/internal/resources"
 	"github.com/etcdpilot/etcd-operator/internal/snapshot"
 )
 
@@ -136,7 +135,7 @@ func (s *stage) legacySource(t *testing.T) {
 
 func (s *stage) missingCluster(t *testing.T) {
 	s.from(t, "early", "late", nil)
-	s.says(t, s.untilSays(t, "early", v1beta2.ReasonClusterMissing), v1beta2.ReasonClusterMissing, "spec.clusterTemplate")
+	s.says(t, s.untilSays(t, "early", v1beta2.ReasonClusterMissing), v1beta2.ReasonClusterMissing, "spec.restoreFrom")
 	must(t, s.Create(t.Context(), &v1beta2.EtcdCluster{
 		ObjectMeta: object("late"), Spec: v1beta2.EtcdClusterSpec{Size: 1, Version: "3.6.4"},
 	}))
@@ -145,53 +144,6 @@ func (s *stage) missingCluster(t *testing.T) {
 		t.Errorf("something was saved of a cluster that has never been up: %s", pretty(o))
 	}
 	s.replaced(t, "early", "late")
-}
-
-// template makes a cluster once the snapshot is known to be good.
-func (s *stage) template(t *testing.T) {
-	s.from(t, "anew", "new", func(spec *v1beta2.EtcdRestoreSpec) {
-		spec.ClusterTemplate = &v1beta2.EtcdClusterTemplate{
-			Labels: map[string]string{"team": "a"}, Annotations: map[string]string{"note": "b"},
-			Spec: v1beta2.EtcdClusterSpec{Size: 3, Version: "3.5.21"},
-		}
-	})
-	if _, task := s.untilPod(t, "anew"); task.Verify == nil || task.Verify.EtcdVersion != "3.5.21" {
-		t.Errorf("the task is %+v", task)
-	}
-	if err := s.Get(t.Context(), key("new"), &v1beta2.EtcdCluster{}); err == nil {
-		t.Error("the cluster is there before the snapshot was read")
-	}
-	s.verified(t, "anew")
-	s.untilPhase(t, "anew", v1beta2.RestoreReplacing)
-	c := s.cluster(t, "new")
-	if c.Annotations[resources.AnnotationRestore] != "anew" || c.Annotations["note"] != "b" || c.Labels["team"] != "a" ||
-		c.Spec.Version != "3.5.21" || len(c.OwnerReferences) != 0 {
-		t.Errorf("the cluster is %+v", c)
-	}
-	s.replaced(t, "anew", "new")
-
-	s.from(t, "refused", "Not_A_Name", func(spec *v1beta2.EtcdRestoreSpec) {
-		spec.ClusterTemplate = &v1beta2.EtcdClusterTemplate{Spec: v1beta2.EtcdClusterSpec{Size: 1}}
-	})
-	s.verified(t, "refused")
-	s.says(t, s.untilPhase(t, "refused", v1beta2.RestoreFailed), v1beta2.ReasonClusterRefused, "Not_A_Name")
-}
-
-// templateExists wants nothing to be replaced by surprise, and a cluster of an earlier EtcdRestore of the same name to be
-// one that is there.
-func (s *stage) templateExists(t *testing.T) {
-	template := func(spec *v1beta2.EtcdRestoreSpec) {
-		spec.ClusterTemplate = &v1beta2.EtcdClusterTemplate{Spec: v1beta2.EtcdClusterSpec{Size: 1}}
-	}
-	before := s.running(t, "there", true)
-	s.from(t, "surprise", "there", template)
-	s.says(t, s.untilPhase(t, "surprise", v1beta2.RestoreFailed), v1beta2.ReasonClusterExists, "leave clusterTemplate out")
-	if now := s.cluster(t, "there"); now.ResourceVersion != before.ResourceVersion {
-		t.Errorf("the cluster was touched: %+v", now)
-	}
-	must(t, s.Delete(t.Context(), s.restore(t, "anew")))
-	s.from(t, "anew", "new", template)
-	s.says(t, s.untilPhase(t, "anew", v1beta2.RestoreFailed), v1beta2.ReasonClusterExists, "is there already")
 }
 
 // unsaved goes on where there is nothing to save, or where it need not be saved, and stops where it cannot be.

@@ -3,7 +3,6 @@ package etcdrestore
 import (
 	"context"
 	"fmt"
-	"maps"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -27,8 +26,6 @@ func (r *EtcdRestoreReconciler) execute(ctx context.Context, p *restorePass) err
 		return r.createPod(ctx, p)
 	case restore.DeletePod:
 		return reconcile.DeleteExact(ctx, r.Client, &corev1.Pod{}, p.object.Namespace, a.Name, a.UID)
-	case restore.CreateCluster:
-		return r.createCluster(ctx, p)
 	case restore.AddFinalizer:
 		return reconcile.AddFinalizer(ctx, r.Client, p.object, restoreFinalizer)
 	case restore.RemoveFinalizer:
@@ -121,35 +118,6 @@ func (r *EtcdRestoreReconciler) createPod(ctx context.Context, p *restorePass) e
 	}
 	if err != nil {
 		return fmt.Errorf("create Pod %s: %w", pod.Name, err)
-	}
-	return nil
-}
-
-// createCluster makes the cluster of the template. It does not go with the EtcdRestore.
-func (r *EtcdRestoreReconciler) createCluster(ctx context.Context, p *restorePass) error {
-	template := p.object.Spec.ClusterTemplate
-	annotations := map[string]string{}
-	maps.Copy(annotations, template.Annotations)
-	annotations[resources.AnnotationRestore] = p.object.Name
-	cluster := &v1beta2.EtcdCluster{
-		ObjectMeta: metav1.ObjectMeta{
-			Namespace: p.object.Namespace, Name: p.object.Spec.EtcdCluster.Name,
-			Labels: template.Labels, Annotations: annotations,
-		},
-		Spec: template.Spec,
-	}
-	err := r.Client.Create(ctx, cluster, client.FieldOwner(resources.FieldOwner))
-	if apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) {
-		p.action = p.observed.Refuse(v1beta2.ReasonClusterRefused, "spec.clusterTemplate: "+err.Error())
-		return note(p, p.action)
-	}
-	if apierrors.IsForbidden(err) && !apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
-		// A quota or a policy, which somebody may change.
-		p.action = restore.Blocked{Reason: v1beta2.ReasonClusterRefused, Message: err.Error()}
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("create EtcdCluster %s: %w", cluster.Name, err)
 	}
 	return nil
 }

@@ -17,9 +17,6 @@ import (
 
 // specFor is the spec of the cluster that is to run on the snapshot, as it is now.
 func specFor(p *restorePass) v1beta2.EtcdClusterSpec {
-	if p.cluster == nil {
-		return p.object.Spec.ClusterTemplate.Spec
-	}
 	spec, _ := clusterspec.Effective(p.cluster, nil)
 	return spec
 }
@@ -28,7 +25,7 @@ func specFor(p *restorePass) v1beta2.EtcdClusterSpec {
 // leaves no room for it.
 func unfit(p *restorePass) *retry.Problem {
 	from := p.object.Status.Source
-	if from == nil || p.cluster == nil && p.object.Spec.ClusterTemplate == nil {
+	if from == nil || p.cluster == nil {
 		return nil
 	}
 	spec := specFor(p)
@@ -65,9 +62,6 @@ func alarmsOf(p *restorePass) string {
 // membersFor is what the spec gives to members that are made of a snapshot: new volumes, whatever the old ones have grown to.
 func membersFor(p *restorePass, spec v1beta2.EtcdClusterSpec) restore.Members {
 	m := restore.Members{Of: "EtcdCluster " + p.object.Spec.EtcdCluster.Name}
-	if p.cluster == nil {
-		m.Of = "spec.clusterTemplate"
-	}
 	c := &v1beta2.EtcdCluster{Spec: spec}
 	if resources.Persistent(c) {
 		m.Volume, m.VolumeField = clusterspec.VolumeSize(c), "spec.pod.persistentVolumeClaimSpec.resources.requests.storage"

@@ -75,15 +75,6 @@ func (s *stage) misfits(t *testing.T) {
 			t.Errorf("%s: the cluster was touched: %+v", name, now)
 		}
 	}
-	s.from(t, "fit-new", "fit-new", func(spec *v1beta2.EtcdRestoreSpec) {
-		spec.ClusterTemplate = &v1beta2.EtcdClusterTemplate{Spec: v1beta2.EtcdClusterSpec{Size: 1, Pod: onVolumes("1Gi")}}
-	})
-	pod, _ := s.untilPod(t, "fit-new")
-	s.Ends(t, pod, agent.Result{Snapshot: controllertest.SnapshotOf("snap.db"), Database: &v1beta2.SnapshotDatabase{SizeBytes: gibi}})
-	s.says(t, s.untilPhase(t, "fit-new", v1beta2.RestoreFailed), v1beta2.ReasonVolumeTooSmall, "of spec.clusterTemplate is 1024Mi")
-	if err := s.Get(t.Context(), key("fit-new"), &v1beta2.EtcdCluster{}); err == nil {
-		t.Error("the cluster was created")
-	}
 }
 
 // lessRoom has the quota lowered after the snapshot was verified and the data saved, and alarms in it told.

@@ -33,7 +33,7 @@ func (r *EtcdRestoreReconciler) observe(ctx context.Context, reader client.Reade
 		Now: r.Clock.Now(), Created: o.CreationTimestamp.Time, Phase: s.Phase,
 		Former:   s.Phase == "" && (s.Succeeded || s.Reason != ""),
 		Deleting: !o.DeletionTimestamp.IsZero(), HasFinalizer: controllerutil.ContainsFinalizer(o, restoreFinalizer),
-		Template: o.Spec.ClusterTemplate != nil, Skip: o.Spec.SafetySnapshot == v1beta2.SafetySnapshotSkip,
+		Skip:     o.Spec.SafetySnapshot == v1beta2.SafetySnapshotSkip,
 		Timeout:  restores.Timeout(&o.Spec),
 		Verified: s.Snapshot != nil, Saved: s.SafetySnapshot != nil,
 		Run: runOf(s),
@@ -82,8 +82,6 @@ func observeRestored(ctx context.Context, reader client.Reader, p *restorePass) 
 	p.cluster = c
 	seen.Exists, seen.Deleting, seen.Paused = true, !c.DeletionTimestamp.IsZero(), c.Spec.Paused
 	seen.Other = seen.Pinned && p.object.Status.ClusterUID != string(c.UID)
-	seen.Own = c.Annotations[resources.AnnotationRestore] == p.object.Name &&
-		c.Status.ClusterID == "" && c.Status.Bootstrap == nil && !everRestored(&c.Status)
 	seen.Moved = !restores.Looked(&c.Status, &p.object.Status)
 	seen.Held = c.Status.ClusterID != "" && len(agentpod.MemberURLs(c, agentpod.Listed)) > 0
 	seen.Answers = len(c.Status.Members.Ready) > 0 ||

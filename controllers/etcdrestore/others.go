@@ -58,11 +58,6 @@ func observeUnsaved(ctx context.Context, reader client.Reader, p *restorePass) e
 	return nil
 }
 
-// everRestored tells whether a restore of the cluster has come to anything.
-func everRestored(s *v1beta2.EtcdClusterStatus) bool {
-	return slices.ContainsFunc(s.Restores, func(r v1beta2.RestoreRecord) bool { return r.CalledOff == nil })
-}
-
 // observeNewer looks for a later restore of the cluster that has come as far as this one. Nobody needs to know before the
 // snapshot was verified, or once the cluster has taken this one up.
 func observeNewer(ctx context.Context, reader client.Reader, p *restorePass) error {

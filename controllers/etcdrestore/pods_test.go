@@ -116,9 +116,8 @@ func (s *stage) ofAnother(t *testing.T) {
 			t.Errorf("of %q: it ends with %q", of, done.Message)
 		}
 	}
-	s.from(t, "drill", "drill", func(spec *v1beta2.EtcdRestoreSpec) {
-		spec.ClusterTemplate = &v1beta2.EtcdClusterTemplate{Spec: v1beta2.EtcdClusterSpec{Size: 1}}
-	})
+	must(t, s.Create(t.Context(), &v1beta2.EtcdCluster{ObjectMeta: object("drill"), Spec: v1beta2.EtcdClusterSpec{Size: 1}}))
+	s.from(t, "drill", "drill", nil)
 	s.events = nil
 	pod, _ := s.untilPod(t, "drill")
 	found := controllertest.SnapshotOf("snap.db")

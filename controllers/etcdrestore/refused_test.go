@@ -7,7 +7,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
@@ -55,29 +54,6 @@ func (s *stage) podRefused(t *testing.T) {
 	if now := s.cluster(t, "spared"); now.ResourceVersion != before.ResourceVersion {
 		t.Errorf("the cluster was touched: %+v", now)
 	}
-}
-
-// templateForbidden has a quota keep the cluster of a template from being made, and then let it.
-func (s *stage) templateForbidden(t *testing.T) {
-	quota := &corev1.ResourceQuota{ObjectMeta: object("clusters")}
-	const counted = "count/etcdclusters.etcd.database.coreos.com"
-	quota.Spec.Hard = corev1.ResourceList{counted: resource.MustParse("0")}
-	must(t, s.Create(t.Context(), quota))
-	quota.Status = corev1.ResourceQuotaStatus{Hard: quota.Spec.Hard, Used: quota.Spec.Hard}
-	must(t, s.Status().Update(t.Context(), quota))
-	s.from(t, "limited", "limited", func(spec *v1beta2.EtcdRestoreSpec) {
-		spec.ClusterTemplate = &v1beta2.EtcdClusterTemplate{Spec: v1beta2.EtcdClusterSpec{Size: 1}}
-	})
-	s.verified(t, "limited")
-	s.says(t, s.untilSays(t, "limited", v1beta2.ReasonClusterRefused), v1beta2.ReasonClusterRefused, "exceeded quota")
-	if result := s.step(t, "limited"); result.RequeueAfter < 30*time.Second {
-		t.Errorf("it looks again in %s", result.RequeueAfter)
-	}
-	must(t, s.Delete(t.Context(), quota))
-	await(t, "the cluster", func() error {
-		s.step(t, "limited")
-		return s.Get(t.Context(), key("limited"), &v1beta2.EtcdCluster{})
-	})
 }
 
 // TestReservedLabels is about objects that are older than the schema which refuses such labels: no API server takes them any

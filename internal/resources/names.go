@@ -45,7 +45,7 @@ const (
 	AnnotationTemplate  = "etcd.database.coreos.com/template-hash"
 	// AnnotationPermitted is when a pod got its first permit.
 	AnnotationPermitted = "etcd.database.coreos.com/permitted"
-	// AnnotationRestore names the EtcdRestore that an EtcdCluster is to start from, or that a pod makes its data from.
+	// AnnotationRestore names the EtcdRestore that a pod makes its data from.
 	AnnotationRestore = "etcd.database.coreos.com/restore"
 	// AnnotationUnserved is when LabelServing was taken from a pod that is about to stop.
 	AnnotationUnserved = "etcd.database.coreos.com/unserved"

@@ -50,9 +50,6 @@ type Retry struct {
 	After   time.Time
 }
 
-// CreateCluster makes the EtcdCluster of the template. It starts nothing before the restore has come to Replacing.
-type CreateCluster struct{}
-
 // AddFinalizer keeps Kubernetes from deleting the EtcdRestore.
 type AddFinalizer struct{}
 
@@ -93,7 +90,6 @@ func (Recount) action()         {}
 func (DeletePod) action()       {}
 func (Finish) action()          {}
 func (Retry) action()           {}
-func (CreateCluster) action()   {}
 func (AddFinalizer) action()    {}
 func (RemoveFinalizer) action() {}
 func (Pin) action()             {}

@@ -84,8 +84,6 @@ func describeStep(a Action) Description {
 		return Description{"DeletePod", working, fmt.Sprintf("pod %s, whose work is over, is deleted", a.Name)}
 	case Finish:
 		return Description{"Finish", v1beta2.ReasonCompleted, "the pod has done its work"}
-	case CreateCluster:
-		return Description{"CreateCluster", v1beta2.ReasonCreating, "the EtcdCluster is created from spec.clusterTemplate"}
 	case AddFinalizer:
 		return Description{"AddFinalizer", v1beta2.ReasonRestoring, "the EtcdRestore stays until it is over"}
 	case Pin:

@@ -85,13 +85,9 @@ func (o Observed) impossible() Action {
 		return o.fail(retry.Problem{
 			Reason: v1beta2.ReasonClusterDeleted, Message: fmt.Sprintf("EtcdCluster %s was deleted", c.Name),
 		})
-	case c.Exists && o.Template && !c.Own:
-		return o.fail(retry.Problem{Reason: v1beta2.ReasonClusterExists, Message: fmt.Sprintf(
-			"EtcdCluster %s is there already, and spec.clusterTemplate is only for one that is not: leave clusterTemplate out"+
-				" to replace its data, or name another cluster in spec.etcdCluster", c.Name)})
-	case !c.Exists && !o.Template:
+	case !c.Exists:
 		return o.await(retry.Problem{Reason: v1beta2.ReasonClusterMissing, Message: fmt.Sprintf(
-			"there is no EtcdCluster %s: create it, or create another EtcdRestore with spec.clusterTemplate", c.Name)})
+			"there is no EtcdCluster %s: create it; a new cluster can also start from a snapshot by its own spec.restoreFrom", c.Name)})
 	case o.Verified && o.Newer != "":
 		return o.fail(o.superseded())
 	case o.Verified && o.Unfit != nil:
@@ -117,8 +113,6 @@ func (o Observed) saving() Action {
 		return o.crossed(*r)
 	}
 	switch {
-	case !o.Cluster.Exists:
-		return CreateCluster{}
 	case o.Outdated:
 		return SaveAgain{}
 	case o.Cluster.Unsaved != "" && !o.Saved && !o.Skip: // its members have stopped: only their volumes can be kept

@@ -62,16 +62,7 @@ func TestVerifying(t *testing.T) {
 		"called off at once":    {Observed{Deleting: true}, Idle{Reason: v1beta2.ReasonTerminating}},
 		"begins":                {verifying(func(*Observed) {}), first},
 		"waits for its cluster": {verifying(func(o *Observed) { o.Cluster = Cluster{} }), Blocked{Reason: v1beta2.ReasonClusterMissing}},
-		"needs no cluster with a template": {
-			verifying(func(o *Observed) { o.Cluster, o.Template = Cluster{}, true }), first,
-		},
-		"a template, and a cluster": {
-			verifying(func(o *Observed) { o.Template = true }), Fail{Reason: v1beta2.ReasonClusterExists},
-		},
-		"a template, and its cluster": {
-			verifying(func(o *Observed) { o.Template, o.Cluster = true, Cluster{Exists: true, Pinned: true, Own: true} }), first,
-		},
-		"the cluster goes": {verifying(func(o *Observed) { o.Cluster.Deleting = true }), Fail{Reason: v1beta2.ReasonClusterDeleted}},
+		"the cluster goes":      {verifying(func(o *Observed) { o.Cluster.Deleting = true }), Fail{Reason: v1beta2.ReasonClusterDeleted}},
 		"waits for its EtcdBackup": {
 			verifying(func(o *Observed) { o.Source = &Unresolved{Problem: full} }), Blocked{Reason: full.Reason},
 		},
@@ -181,15 +172,8 @@ func TestSaving(t *testing.T) {
 		"refused":                    {saving(tried(1, &full, true)), Fail{Reason: full.Reason}},
 		"the cluster goes":           {saving(func(o *Observed) { o.Cluster.Deleting = true }), Fail{Reason: v1beta2.ReasonClusterDeleted}},
 		"the cluster is gone":        {saving(func(o *Observed) { o.Cluster = Cluster{} }), Blocked{Reason: v1beta2.ReasonClusterMissing}},
-		"the cluster is made":        {saving(func(o *Observed) { o.Cluster, o.Template = Cluster{}, true }), CreateCluster{}},
-		"the cluster was made": {
-			saving(func(o *Observed) {
-				o.Cluster, o.Template, o.HasFinalizer = Cluster{Exists: true, Pinned: true, Own: true}, true, true
-			}), Replace{},
-		},
-		"somebody else made it": {saving(func(o *Observed) { o.Template = true }), Fail{Reason: v1beta2.ReasonClusterExists}},
-		"called off":            {saving(func(o *Observed) { o.Deleting = true }), Idle{Reason: v1beta2.ReasonTerminating}},
-		"called off late":       {saving(func(o *Observed) { o.Deleting, o.HasFinalizer = true, true }), RemoveFinalizer{}},
+		"called off":                 {saving(func(o *Observed) { o.Deleting = true }), Idle{Reason: v1beta2.ReasonTerminating}},
+		"called off late":            {saving(func(o *Observed) { o.Deleting, o.HasFinalizer = true, true }), RemoveFinalizer{}},
 	})
 }
 

@@ -17,8 +17,8 @@ type Observed struct {
 	Former bool
 	// Deleting is true while the EtcdRestore is being deleted, and HasFinalizer while it has our finalizer.
 	Deleting, HasFinalizer bool
-	// Template is true if the cluster is to be created, Skip if what it holds need not be saved.
-	Template, Skip bool
+	// Skip is true if what the cluster holds need not be saved.
+	Skip bool
 	// Timeout is how long one try may take.
 	Timeout time.Duration
 	// Source is why it is not known where the snapshot is, nil if it is known.
@@ -59,8 +59,6 @@ type Cluster struct {
 	Exists, Deleting, Paused bool
 	// Pinned is true once the EtcdRestore has noted which cluster it is about, Other if the one of that name is another one.
 	Pinned, Other bool
-	// Own is true if it was created for this restore and nothing has run in it.
-	Own bool
 	// Held is true if it has members and has been up: there may be data to save. Answers is true if some of them are known
 	// to answer.
 	Held, Answers bool

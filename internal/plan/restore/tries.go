@@ -60,7 +60,7 @@ func (o Observed) again() Action {
 	if o.Pod != nil && !o.Pod.Deleting {
 		return DeletePod{Name: o.Pod.Name, UID: o.Pod.UID}
 	}
-	if o.Phase == v1beta2.RestoreSaving && o.Cluster.Exists && !o.Cluster.Held {
+	if o.Phase == v1beta2.RestoreSaving && !o.Cluster.Held {
 		return o.saving() // another restore has stopped its members meanwhile: there is nobody to ask
 	}
 	return o.start(o.Run.Attempt + 1)

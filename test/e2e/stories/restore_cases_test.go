@@ -27,7 +27,7 @@ func restoreCases(t *testing.T) {
 	s.backedUp("first")
 	for name, tell := range map[string]func(*story, *v1beta2.Storage){
 		"no cluster":      (*story).clusterMissing,
-		"a template":      (*story).fromTemplate,
+		"a new cluster":   (*story).bornRestored,
 		"applied twice":   (*story).appliedTwice,
 		"a newer version": (*story).tooNew,
 		"users, leases":   (*story).usersAndLeases,
@@ -71,28 +71,15 @@ func (s *story) clusterMissing(*v1beta2.Storage) {
 	other.has("key", 10)
 }
 
-// fromTemplate restores into a cluster that the EtcdRestore itself describes. It stays when that goes.
-func (s *story) fromTemplate(*v1beta2.Storage) {
-	restore := &v1beta2.EtcdRestore{
-		ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: "new"},
-		Spec: v1beta2.EtcdRestoreSpec{
-			EtcdCluster:     v1beta2.EtcdClusterRef{Name: "new"},
-			RestoreSource:   v1beta2.RestoreSource{Backup: &v1beta2.EtcdBackupRef{Name: "first"}},
-			ClusterTemplate: &v1beta2.EtcdClusterTemplate{Labels: map[string]string{"team": "a"}, Spec: small("3.6.16")},
-		},
-	}
-	must(s.t, env.Create(s.t.Context(), restore))
-	s.restored("new")
-	other := &story{Cluster: &harness.Cluster{Env: env, Namespace: s.Namespace, Name: "new"}, t: s.t}
-	other.healthy("from a template")
+// bornRestored has a new cluster start from a snapshot. It stays when the EtcdRestore goes that was made for it.
+func (s *story) bornRestored(*v1beta2.Storage) {
+	spec := small("3.6.16")
+	spec.RestoreFrom = &v1beta2.RestoreSource{Backup: &v1beta2.EtcdBackupRef{Name: "first"}}
+	other := s.another("new", spec)
+	restore := s.restored("new-restore")
 	must(s.t, env.Delete(s.t.Context(), restore))
 	other.settled()
 	other.has("key", 10)
-	object, err := other.Cluster.Get(s.t.Context())
-	must(s.t, err)
-	if object.Labels["team"] != "a" || len(object.OwnerReferences) != 0 {
-		s.t.Errorf("the cluster has the labels %v and the owners %v", object.Labels, object.OwnerReferences)
-	}
 }
 
 // appliedTwice applies a manifest again when it has been carried out. Nothing happens, also not by a new operator.
