@@ -52,7 +52,8 @@ type EtcdClusterSpec struct {
 	Services *ServicesPolicy `json:"services,omitempty"`
 
 	// restoreFrom has the cluster start from a snapshot instead of from nothing. The operator creates an EtcdRestore for it,
-	// called <name>-restore.
+	// called <name>-restore, whose pods run as whom and where pod has the members run. To say more of them, create one of
+	// that name first.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Start from a snapshot",order=7
 	RestoreFrom *RestoreSource `json:"restoreFrom,omitempty"`

@@ -203,12 +203,24 @@ func (r *EtcdClusterReconciler) createRestore(ctx context.Context, p *pass, a pl
 		Spec: v1beta2.EtcdRestoreSpec{
 			EtcdCluster:   v1beta2.EtcdClusterRef{Name: p.cluster.Name},
 			RestoreSource: *p.cluster.Spec.RestoreFrom,
+			Pod:           restorePods(p.cluster.Spec.Pod),
 		},
 	}
 	if err := r.Client.Create(ctx, restore, client.FieldOwner(resources.FieldOwner)); err != nil {
 		return fmt.Errorf("create EtcdRestore %s: %w", a.Name, err)
 	}
 	return nil
+}
+
+// restorePods has the snapshot read where the members run, and as whom: the first of them reads it once more.
+func restorePods(members *v1beta2.PodPolicy) *v1beta2.AgentPodPolicy {
+	if members == nil {
+		return nil
+	}
+	return &v1beta2.AgentPodPolicy{
+		ServiceAccountName: members.ServiceAccountName, ImagePullSecrets: members.ImagePullSecrets,
+		NodeSelector: members.NodeSelector, Tolerations: members.Tolerations, PriorityClassName: members.PriorityClassName,
+	}
 }
 
 // addRestore has the pod make its data of the snapshot before etcd starts.

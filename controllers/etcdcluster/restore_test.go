@@ -22,13 +22,15 @@ var bucket = v1beta2.Storage{URL: "s3://bucket/etcd", Secret: "keys"}
 // fromSnapshot wants a cluster with restoreFrom to have its EtcdRestore made, and to start nothing before that says so.
 func (e *env) fromSnapshot(t *testing.T) {
 	storage := bucket
-	e.cluster(t, "born", v1beta2.EtcdClusterSpec{Size: 3, RestoreFrom: &v1beta2.RestoreSource{Storage: &storage}})
+	e.cluster(t, "born", v1beta2.EtcdClusterSpec{
+		Size: 3, RestoreFrom: &v1beta2.RestoreSource{Storage: &storage}, Pod: &v1beta2.PodPolicy{ServiceAccountName: "reader"},
+	})
 	restore := &v1beta2.EtcdRestore{}
 	await(t, "the EtcdRestore", func() error {
 		return e.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: "born-restore"}, restore)
 	})
 	if owner := metav1.GetControllerOf(restore); owner == nil || owner.Name != "born" ||
-		restore.Spec.EtcdCluster.Name != "born" || *restore.Spec.Storage != bucket {
+		restore.Spec.EtcdCluster.Name != "born" || *restore.Spec.Storage != bucket || restore.Spec.Pod.ServiceAccountName != "reader" {
 		t.Errorf("the EtcdRestore is %+v", restore)
 	}
 	e.says(t, "born", v1beta2.ReasonWaitingForRestore, "born-restore")
