@@ -256,6 +256,10 @@ type AgentPodPolicy struct {
 	Spool *resource.Quantity `json:"spool,omitempty"`
 }
 
+// FinalizerObjects keeps an EtcdBackup whose deletionPolicy is Delete until its objects are deleted. It goes as soon as the
+// policy is Retain.
+const FinalizerObjects = "etcd.database.coreos.com/objects"
+
 // EtcdBackup is a backup of an etcd cluster, once or again and again. One that is taken once is over when it has succeeded,
 // whatever becomes of the spec; if it was given up, an edit of the spec has it tried again.
 //

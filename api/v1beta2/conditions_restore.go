@@ -1,0 +1,91 @@
+package v1beta2
+
+// # EtcdRestores at work
+//
+// In Progressing and Restored of an EtcdRestore, and in Progressing of the EtcdCluster that it is for.
+const (
+	// ReasonVerifying means that the snapshot is being read and checked. Nothing was done to the cluster.
+	//
+	// Nothing. To call the restore off, delete the EtcdRestore.
+	ReasonVerifying = "Verifying"
+	// ReasonSaving means that what the cluster holds is being saved before it is replaced.
+	//
+	// Nothing. To call the restore off, delete the EtcdRestore.
+	ReasonSaving = "Saving"
+	// ReasonRestoring means that the cluster starts again from the snapshot.
+	//
+	// Nothing. To call the restore off, delete the EtcdRestore: the former members start again, unless they were on an emptyDir.
+	ReasonRestoring = "Restoring"
+	// ReasonRestored means that the cluster runs on the snapshot; of an EtcdCluster, that what was replaced is deleted.
+	//
+	// Nothing, unless the message names volumes that were kept.
+	ReasonRestored = "Restored"
+	// ReasonWaitingForRestore means that the EtcdCluster starts once its EtcdRestore has verified the snapshot.
+	//
+	// See the conditions of the EtcdRestore that the message names.
+	ReasonWaitingForRestore = "WaitingForRestore"
+	// ReasonResuming means that a restore was called off, or failed, and that the former members start again on their own
+	// volumes. Of members on an emptyDir nothing is left to start.
+	//
+	// Nothing. If the members were on an emptyDir, restore the safety snapshot.
+	ReasonResuming = "Resuming"
+)
+
+// # EtcdRestores that cannot go on
+//
+// In Restored and Progressing of an EtcdRestore, and Degraded of an EtcdCluster that is to start from it. An EtcdRestore is
+// carried out once: after the fix, create another one.
+const (
+	// ReasonBackupMissing means that the EtcdBackup does not exist that the snapshot is to come from.
+	//
+	// Create it within an hour of the EtcdRestore, or name the storage itself in spec.storage.
+	ReasonBackupMissing = "BackupMissing"
+	// ReasonClusterDeleted means that the EtcdCluster is being deleted, or was while its data was being replaced.
+	//
+	// To have its data in another cluster, create an EtcdCluster with spec.restoreFrom.
+	ReasonClusterDeleted = "ClusterDeleted"
+	// ReasonClusterReplaced means that the EtcdCluster was deleted, and that another one has its name. Nothing is done to that
+	// one.
+	//
+	// Create another EtcdRestore to restore into it.
+	ReasonClusterReplaced = "ClusterReplaced"
+	// ReasonRestoreSuperseded means that a later EtcdRestore of the same cluster was verified before this one was done, and
+	// took its place.
+	//
+	// Nothing, if the later one is what you want.
+	ReasonRestoreSuperseded = "RestoreSuperseded"
+	// ReasonRestoreCalledOff means that the EtcdRestore was deleted before the cluster was up on the snapshot: the cluster goes
+	// back to what it held.
+	//
+	// Nothing.
+	ReasonRestoreCalledOff = "RestoreCalledOff"
+	// ReasonRestoreFailed means that the EtcdRestore which the EtcdCluster is to start from has failed.
+	//
+	// Delete it to have the same tried again, or create another one, with another snapshot or clusterID, say.
+	ReasonRestoreFailed = "RestoreFailed"
+	// ReasonAnsweredBefore means that an earlier operator has carried this object out, or refused it. Nothing is done for it.
+	//
+	// Create another EtcdRestore if it is to be done now.
+	ReasonAnsweredBefore = "AnsweredBefore"
+	// ReasonSeveralLineages means that the storage holds backups of several clusters, none of which goes on with all others, so
+	// that "the latest" may be another cluster's. A cluster that is created anew, or restored, has another cluster ID, whatever
+	// its name.
+	//
+	// Create another EtcdRestore, with the clusterID or snapshot that the message names.
+	ReasonSeveralLineages = "SeveralLineages"
+	// ReasonVolumeTooSmall means that the volumes that the EtcdCluster's spec gives to members have no room for the snapshot to
+	// be restored.
+	//
+	// Raise what the message names to the size that it says.
+	ReasonVolumeTooSmall = "VolumeTooSmall"
+	// ReasonQuotaTooSmall means that the database of the snapshot has reached the quota that the EtcdCluster's spec gives to
+	// etcd, which would take no writes.
+	//
+	// Raise spec.etcd.quotaBackendBytes of the EtcdCluster.
+	ReasonQuotaTooSmall = "QuotaTooSmall"
+	// ReasonSnapshotNeedsAuth means that etcd's authentication is switched on in the snapshot: the operator has no user in it,
+	// so that it could not run the cluster.
+	//
+	// Take a snapshot with authentication off, and restore that.
+	ReasonSnapshotNeedsAuth = "SnapshotNeedsAuth"
+)
