@@ -28,10 +28,10 @@ const (
 	//
 	// Nothing.
 	ReasonPruned = "Pruned"
-	// ReasonWarning means, in an event, that a backup succeeded, and that something went wrong beside it.
+	// ReasonCompletedWithWarnings means, in an event, that a backup succeeded, and that something went wrong beside it.
 	//
 	// Do what the message says.
-	ReasonWarning = "Warning"
+	ReasonCompletedWithWarnings = "CompletedWithWarnings"
 	// ReasonStaleBackup means that a snapshot was taken and may be old: no member that answers has a quorum at its back, or
 	// etcd has less than it once had. It is kept, marked as stale, and nothing older is deleted. Another try follows.
 	//

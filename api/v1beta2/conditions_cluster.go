@@ -12,10 +12,14 @@ const (
 	//
 	// Nothing.
 	ReasonAsExpected = "AsExpected"
-	// ReasonRunning means that a quorum of the voters answers.
+	// ReasonHasQuorum means, in Available, that a quorum of the voters answers.
 	//
 	// Nothing.
-	ReasonRunning = "Running"
+	ReasonHasQuorum = "HasQuorum"
+	// ReasonServing means that the cluster has come up, or that clients are led to members that have.
+	//
+	// Nothing.
+	ReasonServing = "Serving"
 	// ReasonCreating means that volumes or pods are being created.
 	//
 	// Nothing.

@@ -32,7 +32,7 @@ const (
 	// ReasonObjectLocked means that the storage's own retention, or a hold, keeps an object that was to be deleted or written
 	// over.
 	//
-	// Nothing: it is deleted once that is over. For a key that each backup writes anew, give the backups another path.
+	// Nothing: a later backup deletes it once that is over. To be told no more, keep backups for longer than the retention.
 	ReasonObjectLocked = "ObjectLocked"
 	// ReasonObjectChanged means that an object was written over while it was read. Another try reads the new one.
 	//
@@ -40,7 +40,7 @@ const (
 	ReasonObjectChanged = "ObjectChanged"
 	// ReasonStorageReadOnly means that the storage may be read and not written.
 	//
-	// Mount the volume read-write, or name another storage.
+	// Allow the credentials to write, list and delete, or mount the volume read-write.
 	ReasonStorageReadOnly = "StorageReadOnly"
 	// ReasonStorageFull means that the storage, or a quota on it, is full.
 	//
@@ -60,10 +60,6 @@ const (
 	//
 	// If it stays, look at the endpoint, the network and the load of the storage.
 	ReasonStorageUnreachable = "StorageUnreachable"
-	// ReasonStorageTimeout means that the storage did not answer in time. It may go away by itself.
-	//
-	// If it stays, look at the network and the load of the storage.
-	ReasonStorageTimeout = "StorageTimeout"
 	// ReasonStorageFailed means that the storage failed in a way that has no name here. It may go away by itself.
 	//
 	// If it stays, look the message up in the storage's documentation.
@@ -82,17 +78,13 @@ const (
 	//
 	// If it happens again, look at the network between the pod, etcd and the storage.
 	ReasonSnapshotStalled = "SnapshotStalled"
-	// ReasonSnapshotTimeout means that it was not done in the time that it was given.
-	//
-	// Raise the time-out that the message names.
-	ReasonSnapshotTimeout = "SnapshotTimeout"
 	// ReasonSnapshotVersion means that the etcd that a snapshot is restored for is too old, or too new, to read it.
 	//
 	// Set spec.version of the EtcdCluster to what the message names, or restore another snapshot.
 	ReasonSnapshotVersion = "SnapshotVersion"
 	// ReasonSnapshotFailed means that it failed in a way that has no name here.
 	//
-	// See the message, and the log of the pod that it names.
+	// See the message, and the log of the pod, which is kept until the next try.
 	ReasonSnapshotFailed = "SnapshotFailed"
 	// ReasonEncryptionKeyRefused means that the passphrase is missing, too short, or not the one that was used.
 	//

@@ -45,7 +45,7 @@ func testLegacyStatus(t *testing.T, c client.Client) {
 	}
 	// A typed write sends "null" for a time that is not there.
 	meta.SetStatusCondition(&got.Status.Conditions, metav1.Condition{
-		Type: "Recovering", Status: metav1.ConditionTrue, Reason: v1beta2.ReasonRunning,
+		Type: "Recovering", Status: metav1.ConditionTrue, Reason: v1beta2.ReasonHasQuorum,
 	})
 	if err := c.Status().Update(t.Context(), got); err != nil {
 		t.Fatalf("write its status: %v", err)

@@ -188,12 +188,12 @@ func backupRetries(t *testing.T, w *backups) {
 		w.settle(t, "b")
 		pod := w.pod(t, "b")
 		names[pod.Name] = true
-		w.Ends(t, pod, refusedBy(v1beta2.ReasonStorageTimeout, false))
+		w.Ends(t, pod, refusedBy(v1beta2.ReasonStorageUnreachable, false))
 		result := w.settle(t, "b")
 		if kept := w.pod(t, "b"); kept.Name != pod.Name {
 			t.Fatalf("the log of %s is gone", pod.Name)
 		}
-		w.says(t, "b", v1beta2.ConditionBackedUp, metav1.ConditionFalse, v1beta2.ReasonStorageTimeout, "it is said what to do")
+		w.says(t, "b", v1beta2.ConditionBackedUp, metav1.ConditionFalse, v1beta2.ReasonStorageUnreachable, "it is said what to do")
 		return result.RequeueAfter
 	}
 	for range 8 {
@@ -206,14 +206,14 @@ func backupRetries(t *testing.T, w *backups) {
 	if len(names) != try {
 		t.Errorf("%d tries had the pods %v", try, names)
 	}
-	if told := w.told(); strings.Count(told, "Warning StorageTimeout") != try {
+	if told := w.told(); strings.Count(told, "Warning StorageUnreachable") != try {
 		t.Errorf("events:\n%s", told)
 	}
 	w.later(24 * time.Hour)
 	fail()
-	w.says(t, "b", v1beta2.ConditionBackedUp, metav1.ConditionFalse, v1beta2.ReasonStorageTimeout, "given up after try 9")
+	w.says(t, "b", v1beta2.ConditionBackedUp, metav1.ConditionFalse, v1beta2.ReasonStorageUnreachable, "given up after try 9")
 	w.says(t, "b", v1beta2.ConditionProgressing, metav1.ConditionFalse, v1beta2.ReasonCompleted, "")
-	if s := w.read(t, "b").Status; s.Succeeded || s.Reason != "StorageTimeout: it is said what to do" || s.Run != nil {
+	if s := w.read(t, "b").Status; s.Succeeded || s.Reason != "StorageUnreachable: it is said what to do" || s.Run != nil {
 		t.Errorf("status %+v", s)
 	}
 }

@@ -136,7 +136,7 @@ func (r *EtcdBackupReconciler) recordSuccess(p *backupPass) {
 			"backupPolicy does not keep these, and they were deleted: %s", strings.Join(result.Deleted, ", "))
 	}
 	for _, warning := range result.Warnings {
-		r.event(p, corev1.EventTypeWarning, v1beta2.ReasonWarning, "Finish", "%s", warning)
+		r.event(p, corev1.EventTypeWarning, v1beta2.ReasonCompletedWithWarnings, "Finish", "%s", warning)
 	}
 }
 

@@ -149,7 +149,7 @@ func (s *stage) running(t *testing.T, name string, answers bool) *v1beta2.EtcdCl
 	}
 	c.Status.Members.Ready = nil
 	meta.SetStatusCondition(&c.Status.Conditions, metav1.Condition{
-		Type: v1beta2.ConditionAvailable, Status: metav1.ConditionFalse, Reason: v1beta2.ReasonRunning,
+		Type: v1beta2.ConditionAvailable, Status: metav1.ConditionFalse, Reason: v1beta2.ReasonHasQuorum,
 	})
 	must(t, s.Status().Update(t.Context(), c))
 	return c
@@ -166,7 +166,7 @@ func (s *stage) runningWith(t *testing.T, name string, spec v1beta2.EtcdClusterS
 		{Name: name + "-0", Role: v1beta2.MemberRoleVoter}, {Name: name + "-1", Role: v1beta2.MemberRoleNone},
 	}
 	meta.SetStatusCondition(&c.Status.Conditions, metav1.Condition{
-		Type: v1beta2.ConditionAvailable, Status: metav1.ConditionTrue, Reason: v1beta2.ReasonRunning,
+		Type: v1beta2.ConditionAvailable, Status: metav1.ConditionTrue, Reason: v1beta2.ReasonHasQuorum,
 	})
 	must(t, s.Status().Update(t.Context(), c))
 	return c

@@ -97,7 +97,7 @@ func (r *runner) tooSlow() *Failure {
 		field = "spec.timeoutInSecond"
 	}
 	return &Failure{
-		Reason: v1beta2.ReasonSnapshotTimeout,
+		Reason: v1beta2.ReasonTimeout,
 		Message: fmt.Sprintf("it was not done within %s: it was %s; see whether etcd and the storage are fast enough, and set %s",
 			r.Timeout, r.at.Progress(), field),
 	}

@@ -56,7 +56,7 @@ var (
 	full = advice{v1beta2.ReasonStorageFull, "the storage is full; make room, or keep fewer backups", false}
 	busy = advice{v1beta2.ReasonStorageUnreachable, "the storage asks to come back later", false}
 	slow = advice{
-		v1beta2.ReasonStorageTimeout, "the storage did not answer in time; see whether it is overloaded, or the network", false,
+		v1beta2.ReasonStorageUnreachable, "the storage did not answer in time; see whether it is overloaded, or the network", false,
 	}
 	untrusted = advice{
 		v1beta2.ReasonStorageNotTrusted, "its certificate cannot be verified; give the certificate of its authority " +

@@ -56,7 +56,7 @@ func TestClassify(t *testing.T) {
 		{toWrite, &fs.PathError{Err: syscall.EACCES}, v1beta2.ReasonStorageReadOnly},
 		{toRead, &fs.PathError{Err: syscall.EACCES}, v1beta2.ReasonStorageAccessDenied},
 		{toWrite, &fs.PathError{Err: syscall.ENOTEMPTY}, v1beta2.ReasonStorageFailed},
-		{toWrite, context.DeadlineExceeded, v1beta2.ReasonStorageTimeout},
+		{toWrite, context.DeadlineExceeded, v1beta2.ReasonStorageUnreachable},
 		{toWrite, &url.Error{Op: "Put", Err: syscall.ECONNREFUSED}, v1beta2.ReasonStorageUnreachable},
 		{toWrite, errors.New("something"), v1beta2.ReasonStorageFailed},
 	} {

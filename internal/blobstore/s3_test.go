@@ -228,7 +228,7 @@ func testS3Slow(t *testing.T, m *storetest.MinIO) {
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
 	for _, err := range open(t, target, m.Credentials).List(ctx, "") {
-		if reasonOf(err) != v1beta2.ReasonStorageTimeout {
+		if reasonOf(err) != v1beta2.ReasonStorageUnreachable {
 			t.Errorf("slow: got %v", err)
 		}
 	}

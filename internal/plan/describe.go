@@ -64,7 +64,7 @@ func (a Latch) describe() Description {
 		}
 		message += "; " + keptWords(names)
 	}
-	return Description{"Latch", v1beta2.ReasonRunning, message}
+	return Description{"Latch", v1beta2.ReasonServing, message}
 }
 
 // keptWords say what to do about volumes whose data was replaced unsaved.
@@ -110,7 +110,7 @@ func (a WritePermits) describe() Description {
 }
 
 func (a Serve) describe() Description {
-	return Description{"Serve", v1beta2.ReasonRunning, "letting clients reach " + list(a.Pods)}
+	return Description{"Serve", v1beta2.ReasonServing, "letting clients reach " + list(a.Pods)}
 }
 
 func (a Unserve) describe() Description {

@@ -39,7 +39,7 @@ func Explain(err error) (reason, message string, lasting bool) {
 	case errors.As(err, &storage):
 		return storage.Reason, err.Error(), storage.Lasting
 	case errors.Is(err, context.DeadlineExceeded):
-		return v1beta2.ReasonSnapshotTimeout, "it took longer than it may: " + err.Error(), false
+		return v1beta2.ReasonTimeout, "it took longer than it may: " + err.Error(), false
 	}
 	return v1beta2.ReasonSnapshotFailed, err.Error(), false
 }

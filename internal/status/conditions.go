@@ -55,7 +55,7 @@ func latched(s *v1beta2.EtcdClusterStatus) bool { return s.ClusterID != "" }
 func available(s *v1beta2.EtcdClusterStatus, in Input, reason, message string) verdict {
 	switch {
 	case latched(s) && in.Observed.Etcd.Contact == plan.ContactQuorum:
-		return verdict{true, v1beta2.ReasonRunning, "a quorum of the voters answers"}
+		return verdict{true, v1beta2.ReasonHasQuorum, "a quorum of the voters answers"}
 	case latched(s) && in.Cluster.Spec.Paused:
 		return verdict{false, v1beta2.ReasonQuorumLost, "no quorum answers, and spec.paused keeps the operator from helping"}
 	case latched(s):

@@ -58,7 +58,7 @@ func TestMembersAreJoinedByIdentity(t *testing.T) {
 	if m := s.MemberStatuses[2]; m.ID != "0000000000000003" || m.Ready || m.Message != "etcd does not answer" {
 		t.Errorf("m-2: %+v", m)
 	}
-	if got := reason(t, s, v1beta2.ConditionAvailable, metav1.ConditionTrue); got != v1beta2.ReasonRunning {
+	if got := reason(t, s, v1beta2.ConditionAvailable, metav1.ConditionTrue); got != v1beta2.ReasonHasQuorum {
 		t.Errorf("Available: %s", got)
 	}
 	if got := reason(t, s, v1beta2.ConditionDegraded, metav1.ConditionTrue); got != v1beta2.ReasonMemberDown {
@@ -186,7 +186,7 @@ func TestVerdicts(t *testing.T) {
 		},
 		"a step failed": {
 			func(in *Input) { in.Err = errors.New("no") },
-			v1beta2.ReasonRunning, v1beta2.ReasonActionFailed, v1beta2.ReasonMemberDown, v1beta2.ClusterPhaseRunning,
+			v1beta2.ReasonHasQuorum, v1beta2.ReasonActionFailed, v1beta2.ReasonMemberDown, v1beta2.ClusterPhaseRunning,
 		},
 		"data lost": {
 			func(in *Input) {
@@ -200,7 +200,7 @@ func TestVerdicts(t *testing.T) {
 				in.Observed.Pods = in.Observed.Pods[:2]
 				in.Observed.Cluster.Invalid = &plan.Problem{Reason: v1beta2.ReasonInvalidOption}
 				in.Action = plan.Wait{Reason: v1beta2.ReasonWaitingForEtcd}
-			}, v1beta2.ReasonRunning, v1beta2.ReasonWaitingForEtcd, v1beta2.ReasonInvalidOption,
+			}, v1beta2.ReasonHasQuorum, v1beta2.ReasonWaitingForEtcd, v1beta2.ReasonInvalidOption,
 			v1beta2.ClusterPhaseRunning,
 		},
 	} {

@@ -73,7 +73,7 @@ func TestUpgradeable(t *testing.T) {
 		}, "is being restored"},
 		"rolled": {rolls, "is being updated"},
 		"between two members, serving again": {
-			func(c *v1beta2.EtcdCluster) { rolls(c); does(c, v1beta2.ReasonRunning) }, "is being updated",
+			func(c *v1beta2.EtcdCluster) { rolls(c); does(c, v1beta2.ReasonServing) }, "is being updated",
 		},
 		"the last member of a roll": {func(c *v1beta2.EtcdCluster) { does(c, v1beta2.ReasonWaitingForMember) }, "has yet to settle"},
 		"a member is down":          {func(c *v1beta2.EtcdCluster) { does(c, v1beta2.ReasonMemberDown) }, ""},

@@ -118,7 +118,7 @@ func (t *trial) cluster(ctx context.Context, object client.Object) (*harness.Clu
 	if err := c.Healthy(ctx, limit); err != nil {
 		return nil, err
 	}
-	if err := c.Says(ctx, v1beta2.ConditionAvailable, v1beta2.ReasonRunning, limit); err != nil {
+	if err := c.Says(ctx, v1beta2.ConditionAvailable, v1beta2.ReasonHasQuorum, limit); err != nil {
 		return nil, err
 	}
 	t.note("EtcdCluster %s is available", c.Name)

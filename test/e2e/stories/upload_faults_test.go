@@ -42,7 +42,7 @@ func (s *story) storageHangs(w *wire, storage *v1beta2.Storage) {
 	})
 	must(s.t, nodes.Addons().Freeze(s.t.Context(), lab.MinIO))
 	w.open()
-	s.failsWith("hangs", v1beta2.ReasonSnapshotTimeout)
+	s.failsWith("hangs", v1beta2.ReasonTimeout)
 	must(s.t, nodes.Addons().Heal(s.t.Context(), lab.MinIO))
 	s.one("hangs")
 }
