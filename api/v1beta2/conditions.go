@@ -68,7 +68,7 @@ const (
 	//
 	// Remove spec.TLS.static to run the cluster without TLS.
 	ReasonTLSNotSupported = "TLSNotSupported"
-	// ReasonClustersBusy means, in an OperatorCondition, that restores, updates or changes of members are under way.
+	// ReasonClustersBusy means that restores, updates or changes of members are under way. Only an OperatorCondition has it.
 	//
 	// Nothing: OLM upgrades the operator once they have ended. To have it do so at once, use spec.overrides of the
 	// OperatorCondition.
@@ -77,7 +77,7 @@ const (
 
 // # Work of EtcdBackups and EtcdRestores
 //
-// The pods that do it, in any condition of the two kinds.
+// In any condition of the two kinds.
 const (
 	// ReasonCompleted means that what was asked for is over.
 	//

@@ -16,7 +16,7 @@ const (
 	//
 	// Set spec.suspend to false to have them taken again.
 	ReasonSuspended = "Suspended"
-	// ReasonBackingUp means that a backup is being taken or checked, or that old ones are being deleted.
+	// ReasonBackingUp means that a backup is being taken or checked, or old ones are being deleted.
 	//
 	// Nothing.
 	ReasonBackingUp = "BackingUp"
@@ -24,11 +24,11 @@ const (
 	//
 	// Nothing.
 	ReasonBackedUp = "BackedUp"
-	// ReasonPruned means, in an event, that backups were deleted that spec.backupPolicy does not keep.
+	// ReasonPruned means that backups were deleted that spec.backupPolicy does not keep. Only events have it.
 	//
 	// Nothing.
 	ReasonPruned = "Pruned"
-	// ReasonCompletedWithWarnings means, in an event, that a backup succeeded, and that something went wrong beside it.
+	// ReasonCompletedWithWarnings means that a backup succeeded, and something went wrong beside it. Only events have it.
 	//
 	// Do what the message says.
 	ReasonCompletedWithWarnings = "CompletedWithWarnings"

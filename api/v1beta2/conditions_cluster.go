@@ -8,15 +8,15 @@ const (
 	//
 	// Nothing.
 	ReasonSpecReached = "SpecReached"
-	// ReasonAsExpected means that nothing is degraded; in an OperatorCondition, that nothing holds an upgrade of the operator up.
+	// ReasonAsExpected means that nothing is degraded, or, in an OperatorCondition, nothing holds an upgrade of the operator up.
 	//
 	// Nothing.
 	ReasonAsExpected = "AsExpected"
-	// ReasonHasQuorum means, in Available, that a quorum of the voters answers.
+	// ReasonHasQuorum means that a quorum of the voters answers. Only Available has it.
 	//
 	// Nothing.
 	ReasonHasQuorum = "HasQuorum"
-	// ReasonServing means that the cluster has come up, or that clients are led to members that have.
+	// ReasonServing means that the cluster has come up, or clients are led to members that have.
 	//
 	// Nothing.
 	ReasonServing = "Serving"

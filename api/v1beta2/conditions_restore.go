@@ -16,7 +16,7 @@ const (
 	//
 	// Nothing. To call the restore off, delete the EtcdRestore: the former members start again, unless they were on an emptyDir.
 	ReasonRestoring = "Restoring"
-	// ReasonRestored means that the cluster runs on the snapshot; of an EtcdCluster, that what was replaced is deleted.
+	// ReasonRestored means that the cluster runs on the snapshot, and what it has replaced is deleted.
 	//
 	// Nothing, unless the message names volumes that were kept.
 	ReasonRestored = "Restored"
@@ -24,7 +24,7 @@ const (
 	//
 	// See the conditions of the EtcdRestore that the message names.
 	ReasonWaitingForRestore = "WaitingForRestore"
-	// ReasonResuming means that a restore was called off, or failed, and that the former members start again on their own
+	// ReasonResuming means that a restore was called off, or failed, and the former members start again on their own
 	// volumes. Of members on an emptyDir nothing is left to start.
 	//
 	// Nothing. If the members were on an emptyDir, restore the safety snapshot.
@@ -44,8 +44,7 @@ const (
 	//
 	// To have its data in another cluster, create an EtcdCluster with spec.restoreFrom.
 	ReasonClusterDeleted = "ClusterDeleted"
-	// ReasonClusterReplaced means that the EtcdCluster was deleted, and that another one has its name. Nothing is done to that
-	// one.
+	// ReasonClusterReplaced means that the EtcdCluster was deleted, and another one has its name. Nothing is done to that one.
 	//
 	// Create another EtcdRestore to restore into it.
 	ReasonClusterReplaced = "ClusterReplaced"

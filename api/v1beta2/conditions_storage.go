@@ -21,7 +21,7 @@ const (
 	//
 	// Create the bucket, or correct its name.
 	ReasonNoSuchBucket = "NoSuchBucket"
-	// ReasonNoSuchObject means that the object does not exist, or that no snapshot is there to choose.
+	// ReasonNoSuchObject means that the object does not exist, or there is no snapshot to choose.
 	//
 	// Correct the URL or the name of the snapshot. status.snapshots of the EtcdBackup names the latest ones.
 	ReasonNoSuchObject = "NoSuchObject"
