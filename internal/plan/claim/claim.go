@@ -1,0 +1,108 @@
+// Package claim decides which operator acts on an object, where there are several. It is the one whose Lease, that of its
+// leader election, the object's status names; and it is followed once it is gone.
+package claim
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Patience is for how long a Lease must not have been seen held and renewed until what it claims is free. An operator that
+// cannot renew its Lease, which is good for 15 s, ends before that time is over: no clock of two machines is compared.
+const Patience = time.Minute
+
+// Operator names an operator by its Lease. The zero value is nobody: an object that nobody claims, or an operator without
+// leader election, which has no Lease.
+type Operator struct{ Namespace, Lease string }
+
+// String is for people.
+func (o Operator) String() string { return o.Namespace + "/" + o.Lease }
+
+// Decision is how an operator stands to an object. The set is closed.
+type Decision interface{ decision() }
+
+// Act means that this operator may act on the object.
+type Act struct{}
+
+// TakeOver means that this operator may write its claim to the object's status, on the condition that nobody has written to it
+// meanwhile, and do nothing else in that pass. From is whose place it takes, zero if nobody claims the object.
+type TakeOver struct{ From Operator }
+
+// StandBack means that nothing must be written to the object.
+type StandBack struct {
+	// Other is who claims it.
+	Other Operator
+	// Known is true unless it may yet turn out soon that the other operator is gone: until then nobody need be told.
+	Known bool
+	// Why says how it is, and what it takes to have this operator act.
+	Why string
+}
+
+func (Act) decision()       {}
+func (TakeOver) decision()  {}
+func (StandBack) decision() {}
+
+// Mutates tells whether the decision changes anything: such a decision is made a second time, on live reads.
+func Mutates(d Decision) bool {
+	_, ok := d.(TakeOver)
+	return ok
+}
+
+// Acts tells whether the decision is to act.
+func Acts(d Decision) bool {
+	_, ok := d.(Act)
+	return ok
+}
+
+// Foreign tells whether a claim is another operator's, so that its Lease must be looked at.
+func Foreign(self, claimant Operator) bool { return claimant != Operator{} && claimant != self }
+
+// Decide decides about an object that somebody claims. What is known of that one's Lease matters only if it is Foreign.
+func Decide(self, claimant Operator, lease Lease) Decision {
+	switch {
+	case claimant == Operator{}:
+		return take(self, claimant)
+	case !Foreign(self, claimant):
+		return Act{}
+	case lease.forbidden:
+		return StandBack{Other: claimant, Known: true, Why: unknown(self, claimant)}
+	case lease.Still() >= Patience:
+		return take(self, claimant)
+	default:
+		return StandBack{Other: claimant, Known: lease.renewed, Why: alive(self, claimant)}
+	}
+}
+
+// take is for an object that is free. An operator without a Lease acts, and claims nothing: nobody could tell when it is gone.
+func take(self, from Operator) Decision {
+	if self == (Operator{}) {
+		return Act{}
+	}
+	return TakeOver{From: from}
+}
+
+func unknown(self, other Operator) string {
+	return fmt.Sprintf("%s acts on this object, and %s may not read that Lease (get on leases in namespace %s), so that it cannot "+
+		"tell whether that one is still there. If it is not", with(other), this(self), other.Namespace)
+}
+
+func alive(self, other Operator) string {
+	return fmt.Sprintf("%s acts on this object, and %s leaves it alone. One of the two is too many: remove it, or keep it from "+
+		"this namespace (WATCH_NAMESPACE). If that one stays, and does not look after this namespace any more", with(other), this(self))
+}
+
+func with(o Operator) string { return "the operator that has the Lease " + o.String() }
+
+func this(self Operator) string {
+	if self == (Operator{}) {
+		return "this one, which has no Lease (it runs without --leader-elect),"
+	}
+	return "this one, which has " + self.String() + ","
+}
+
+// Release is the command that frees an object by hand.
+func Release(kind, namespace, name string) string {
+	return fmt.Sprintf(`kubectl patch %s %s -n %s --subresource=status --type=merge -p '{"status":{"operator":null}}'`,
+		strings.ToLower(kind), name, namespace)
+}
