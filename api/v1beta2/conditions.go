@@ -64,6 +64,17 @@ const (
 	// Save their data, and go on as docs/install.md says under "From coreos/etcd-operator". Do not delete the EtcdCluster: they
 	// go with it.
 	ReasonLegacyMembers = "LegacyMembers"
+	// ReasonOperatedByAnother means that another operator acts on the object, the one that status.operator names, so that this
+	// one leaves it alone. Only an event has it.
+	//
+	// Have one operator watch this namespace, not two. If the other one is gone for good or does not look after this namespace
+	// any more, the message says how to have this one take its place.
+	ReasonOperatedByAnother = "OperatedByAnother"
+	// ReasonTookOver means that the operator that acted on the object is gone, and this one acts from now on. Only an event
+	// has it.
+	//
+	// Nothing.
+	ReasonTookOver = "TookOver"
 	// ReasonTLSNotSupported means that this release does not run clusters with spec.TLS, nor back them up.
 	//
 	// Remove spec.TLS.static to run the cluster without TLS.

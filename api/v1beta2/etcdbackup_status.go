@@ -54,6 +54,9 @@ type EtcdBackupStatus struct {
 	// +kubebuilder:validation:MaxItems=10
 	// +optional
 	Lineages []BackupLineage `json:"lineages,omitempty"`
+	// operator is the one that acts on this EtcdBackup: no other does, as long as that one is there.
+	// +optional
+	Operator *OperatorReference `json:"operator,omitempty"`
 	// observedGeneration is the generation of the spec that this status speaks of.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`

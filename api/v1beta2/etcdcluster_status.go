@@ -150,6 +150,9 @@ type EtcdClusterStatus struct {
 	// +listMapKey=uid
 	// +optional
 	KeptVolumes []KeptVolume `json:"keptVolumes,omitempty"`
+	// operator is the one that acts on this EtcdCluster: no other does, as long as that one is there.
+	// +optional
+	Operator *OperatorReference `json:"operator,omitempty"`
 	// selector selects the members' pods, for the scale subresource.
 	// +optional
 	Selector string `json:"selector,omitempty"`

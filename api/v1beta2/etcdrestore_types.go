@@ -219,6 +219,9 @@ type EtcdRestoreStatus struct {
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Completed at",xDescriptors={"urn:alm:descriptor:text"},order=4
 	CompletedAt *metav1.Time `json:"completedAt,omitempty"`
+	// operator is the one that acts on this EtcdRestore: no other does, as long as that one is there.
+	// +optional
+	Operator *OperatorReference `json:"operator,omitempty"`
 	// observedGeneration is the generation of the spec that this status speaks of.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`

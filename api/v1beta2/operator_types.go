@@ -1,0 +1,17 @@
+package v1beta2
+
+// OperatorReference names an operator by the Lease of its leader election: of the processes that want that Lease one acts at a
+// time. The claim is good as long as the Lease is held and renewed. Once it was not for a minute another operator may take
+// its place; to have one take it that cannot see the Lease, set the field to null.
+type OperatorReference struct {
+	// namespace of the Lease: the operator's own.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	// +required
+	Namespace string `json:"namespace"`
+	// lease is its name.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +required
+	Lease string `json:"lease"`
+}
