@@ -30,8 +30,10 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers"
+	"github.com/etcdpilot/etcd-operator/controllers/claims"
 	"github.com/etcdpilot/etcd-operator/internal/agent"
 	"github.com/etcdpilot/etcd-operator/internal/etcd"
+	"github.com/etcdpilot/etcd-operator/internal/plan/claim"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 	"github.com/etcdpilot/etcd-operator/internal/version"
 )
@@ -101,6 +103,12 @@ func run(o options) error {
 	if o.controllers.OperatorImage == "" {
 		return fmt.Errorf("--operator-image (or OPERATOR_IMAGE) is not set: members take member-run from that image")
 	}
+	if o.leaderElection {
+		var err error
+		if o.controllers.Self, err = identity(inClusterNamespace); err != nil {
+			return err
+		}
+	}
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
 		clientgoscheme.AddToScheme, v1beta2.AddToScheme, operatorsv2.AddToScheme,
@@ -132,8 +140,21 @@ func run(o options) error {
 	if err := addProbes(mgr); err != nil {
 		return err
 	}
-	ctrl.Log.Info("starting", "version", version.Operator, "namespaces", o.namespaces)
+	ctrl.Log.Info("starting", "version", version.Operator, "namespaces", o.namespaces, "lease", o.controllers.Self)
 	return mgr.Start(ctx)
+}
+
+// inClusterNamespace is where Kubernetes tells a process in which namespace it runs.
+const inClusterNamespace = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
+
+// identity is what tells this operator from those of other installations, and stays the same from one version to the next: the
+// Lease of its leader election.
+func identity(file string) (claim.Operator, error) {
+	namespace, err := os.ReadFile(file)
+	if err != nil {
+		return claim.Operator{}, fmt.Errorf("find the namespace of the Lease (outside of Kubernetes, start without --leader-elect): %w", err)
+	}
+	return claim.Operator{Namespace: strings.TrimSpace(string(namespace)), Lease: claims.LeaseName}, nil
 }
 
 // awaitAPI waits until the API server answers. To end instead, as after a lost lease, would mean to be started again later
@@ -180,7 +201,9 @@ func managerOptions(o options, scheme *runtime.Scheme) ctrl.Options {
 		HealthProbeBindAddress: o.healthAddress,
 		PprofBindAddress:       o.pprofAddress,
 		LeaderElection:         o.leaderElection,
-		LeaderElectionID:       "etcd-operator.etcd.database.coreos.com",
+		// What claims name must be what is held.
+		LeaderElectionNamespace: o.controllers.Self.Namespace,
+		LeaderElectionID:        claims.LeaseName,
 		// The process ends when it has lost the lease, so the lease may be given back at once.
 		LeaderElectionReleaseOnCancel: true,
 		// Who set which field is of no interest here, and as large as the rest of most objects.

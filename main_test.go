@@ -2,6 +2,8 @@ package main
 
 import (
 	"maps"
+	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -12,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/yaml"
 
+	"github.com/etcdpilot/etcd-operator/controllers"
 	"github.com/etcdpilot/etcd-operator/internal/testenv"
 	"github.com/etcdpilot/etcd-operator/internal/version"
 )
@@ -32,6 +35,25 @@ func TestManagerOptionsMetrics(t *testing.T) {
 	secure := managerOptions(options{metricsAddress: ":8443", secureMetrics: true}, runtime.NewScheme()).Metrics
 	if !secure.SecureServing || secure.FilterProvider == nil {
 		t.Errorf("secure metrics are served with %+v", secure)
+	}
+}
+
+// TestIdentity wants an operator to claim what it acts on by the very Lease that it holds.
+func TestIdentity(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "namespace")
+	if err := os.WriteFile(file, []byte("there\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	self, err := identity(file)
+	if err != nil || self.Namespace != "there" {
+		t.Fatalf("it is %s, %v", self, err)
+	}
+	held := managerOptions(options{leaderElection: true, controllers: controllers.Options{Self: self}}, runtime.NewScheme())
+	if !held.LeaderElection || held.LeaderElectionNamespace != self.Namespace || held.LeaderElectionID != self.Lease {
+		t.Errorf("it is %s and holds %s/%s", self, held.LeaderElectionNamespace, held.LeaderElectionID)
+	}
+	if _, err := identity(file + "-of-nobody"); err == nil || !strings.Contains(err.Error(), "--leader-elect") {
+		t.Errorf("outside of Kubernetes: %v", err)
 	}
 }
 

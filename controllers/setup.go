@@ -11,12 +11,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/etcdpilot/etcd-operator/controllers/claims"
 	"github.com/etcdpilot/etcd-operator/controllers/etcdbackup"
 	"github.com/etcdpilot/etcd-operator/controllers/etcdcluster"
 	"github.com/etcdpilot/etcd-operator/controllers/etcdrestore"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/objectcache"
 	"github.com/etcdpilot/etcd-operator/controllers/operatorcondition"
 	"github.com/etcdpilot/etcd-operator/internal/etcd"
+	"github.com/etcdpilot/etcd-operator/internal/plan/claim"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 )
 
@@ -28,6 +30,8 @@ type Options struct {
 	EtcdRepository string
 	// AgentEnv is how agents reach object storage through a proxy. etcd is not given it: members are reached directly.
 	AgentEnv []corev1.EnvVar
+	// Self is this operator among those of other installations; the zero value, without leader election, claims nothing.
+	Self claim.Operator
 	// Concurrency is how many clusters are looked after at the same time, at least 1.
 	Concurrency int
 }
@@ -42,21 +46,22 @@ func Setup(mgr ctrl.Manager, pool *etcd.Pool, o Options) error {
 		return err
 	}
 	c, live, recorder := mgr.GetClient(), mgr.GetAPIReader(), mgr.GetEventRecorder(resources.FieldOwner)
+	keeper := &claims.Keeper{Self: o.Self, Client: c, Live: live, Recorder: recorder, Clock: clock.RealClock{}}
 	if err := (&etcdcluster.EtcdClusterReconciler{
-		Client: c, Live: live, Recorder: recorder, Etcd: pool, Clock: clock.RealClock{},
+		Client: c, Live: live, Recorder: recorder, Claims: keeper, Etcd: pool, Clock: clock.RealClock{},
 		OperatorImage: o.OperatorImage, AgentEnv: o.AgentEnv, OpenShift: openShift,
 		EtcdRepository: o.EtcdRepository, Concurrency: o.Concurrency,
 	}).SetupWithManager(mgr); err != nil {
 		return fmt.Errorf("set the EtcdCluster controller up: %w", err)
 	}
 	if err := (&etcdbackup.EtcdBackupReconciler{
-		Client: c, Live: live, Recorder: recorder, Clock: clock.RealClock{},
+		Client: c, Live: live, Recorder: recorder, Claims: keeper, Clock: clock.RealClock{},
 		OperatorImage: o.OperatorImage, AgentEnv: o.AgentEnv, OpenShift: openShift,
 	}).SetupWithManager(mgr); err != nil {
 		return fmt.Errorf("set the EtcdBackup controller up: %w", err)
 	}
 	if err := (&etcdrestore.EtcdRestoreReconciler{
-		Client: c, Live: live, Recorder: recorder, Clock: clock.RealClock{},
+		Client: c, Live: live, Recorder: recorder, Claims: keeper, Clock: clock.RealClock{},
 		OperatorImage: o.OperatorImage, AgentEnv: o.AgentEnv, OpenShift: openShift,
 	}).SetupWithManager(mgr); err != nil {
 		return fmt.Errorf("set the EtcdRestore controller up: %w", err)

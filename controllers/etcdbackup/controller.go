@@ -20,10 +20,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/controllers/claims"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/agentpod"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/reconcile"
 	"github.com/etcdpilot/etcd-operator/internal/metrics"
 	"github.com/etcdpilot/etcd-operator/internal/plan/backup"
+	"github.com/etcdpilot/etcd-operator/internal/plan/claim"
 )
 
 // +kubebuilder:rbac:groups=etcd.database.coreos.com,resources=etcdbackups,verbs=get;list;watch;patch
@@ -42,6 +44,8 @@ type EtcdBackupReconciler struct {
 	Live client.Reader
 	// Recorder writes events.
 	Recorder events.EventRecorder
+	// Claims knows which EtcdBackups are this operator's.
+	Claims *claims.Keeper
 	// Clock tells the time of an observation.
 	Clock clock.PassiveClock
 	// OperatorImage is what the pods run.
@@ -58,20 +62,26 @@ func (r *EtcdBackupReconciler) Reconcile(ctx context.Context, req ctrl.Request) 
 	switch {
 	case apierrors.IsNotFound(err):
 		metrics.ForgetBackup(req.Namespace, req.Name)
+		r.Claims.Forget(&v1beta2.EtcdBackup{}, req.NamespacedName)
 		return ctrl.Result{}, nil
-	case errors.Is(err, errStale):
+	case errors.Is(err, reconcile.ErrStale):
 		return ctrl.Result{RequeueAfter: reconcile.NotYet}, nil
 	case err != nil:
 		return ctrl.Result{}, err
+	case p.claim != nil:
+		metrics.ForgetBackup(req.Namespace, req.Name)
+		return r.Claims.Settle(ctx, p.object, &p.object.Status.Operator, p.claim)
 	}
 	return r.finish(ctx, p, r.execute(ctx, p))
 }
 
-// errStale says that the cache does not have the spec yet that a step would be taken on.
-var errStale = errors.New("the cache lags")
-
 // Mutates tells whether the answer changes anything.
-func (p *backupPass) Mutates() bool { return backup.Mutates(p.action) }
+func (p *backupPass) Mutates() bool {
+	if p.claim != nil {
+		return claim.Mutates(p.claim)
+	}
+	return backup.Mutates(p.action)
+}
 
 // decide never takes a step on a spec that the cache does not have: so whoever looks into the cache later, for those that use
 // a storage, finds all of them.
@@ -80,7 +90,7 @@ func (r *EtcdBackupReconciler) decide(ctx context.Context, name types.Namespaced
 	return reconcile.Decide(r.Client, r.Live, func(reader client.Reader) (*backupPass, error) {
 		p, err := r.look(ctx, reader, name)
 		if err == nil && cached != nil && p.object.Generation != cached.object.Generation {
-			return nil, errStale
+			return nil, reconcile.ErrStale
 		}
 		cached = p
 		return p, err
@@ -93,6 +103,13 @@ func (r *EtcdBackupReconciler) look(ctx context.Context, reader client.Reader, n
 	object := &v1beta2.EtcdBackup{}
 	if err := reader.Get(ctx, name, object); err != nil {
 		return nil, err
+	}
+	decision, err := r.Claims.Decide(ctx, object, object.Status.Operator)
+	if err != nil {
+		return nil, err
+	}
+	if !claim.Acts(decision) {
+		return &backupPass{object: object, claim: decision}, nil
 	}
 	p, err := r.observe(ctx, reader, object)
 	if err != nil {

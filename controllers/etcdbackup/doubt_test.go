@@ -42,7 +42,7 @@ func backupStale(t *testing.T, w *backups) {
 		len(s.Snapshots) != 2 || !s.Snapshots[0].Stale || s.Snapshots[1].Stale {
 		t.Errorf("status %+v", s)
 	}
-	got := w.metrics(t)
+	got := controllertest.Metrics(t, w.namespace)
 	if got["etcd_operator_backup_stale"] != 1 || got["etcd_operator_backup_last_attempt_successful"] != 0 ||
 		got["etcd_operator_backup_last_success_timestamp_seconds"] != float64(good.LastSuccessDate.Unix()) {
 		t.Errorf("metrics %v", got)
@@ -58,7 +58,7 @@ func backupStale(t *testing.T, w *backups) {
 	w.Ends(t, w.pod(t, "b"), w.taken(9, 3))
 	w.settle(t, "b")
 	w.says(t, "b", v1beta2.ConditionBackedUp, metav1.ConditionTrue, v1beta2.ReasonBackedUp, "revision 9")
-	if got := w.metrics(t)["etcd_operator_backup_stale"]; got != 0 {
+	if got := controllertest.Metrics(t, w.namespace)["etcd_operator_backup_stale"]; got != 0 {
 		t.Errorf("stale is %v", got)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/agentpod"
 	"github.com/etcdpilot/etcd-operator/internal/plan/backup"
+	"github.com/etcdpilot/etcd-operator/internal/plan/claim"
 	"github.com/etcdpilot/etcd-operator/internal/plan/retry"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 )
@@ -22,7 +23,9 @@ import (
 type backupPass struct {
 	object *v1beta2.EtcdBackup
 	// before is the status as it was read.
-	before   *v1beta2.EtcdBackupStatus
+	before *v1beta2.EtcdBackupStatus
+	// claim is nil if the EtcdBackup is this operator's; else nothing more of it is known than the object.
+	claim    claim.Decision
 	observed backup.Observed
 	action   backup.Action
 	// storage is where to, and key what names begin with there, as coreos/etcd-operator has it.

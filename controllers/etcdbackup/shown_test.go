@@ -11,7 +11,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
-	registry "sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/etcdbackup"
@@ -81,7 +80,7 @@ func backupMetrics(t *testing.T, w *backups) {
 		"last_success_timestamp_seconds": float64(w.clock.Now().Unix()), "last_attempt_successful": 1, "duration_seconds": 30,
 		"size_bytes": 1 << 20, "snapshots": 4, "failures_total": 1,
 	}
-	got := w.metrics(t)
+	got := controllertest.Metrics(t, w.namespace)
 	for name, value := range want {
 		if got["etcd_operator_backup_"+name] != value {
 			t.Errorf("%s is %v, want %v", name, got["etcd_operator_backup_"+name], value)
@@ -89,27 +88,9 @@ func backupMetrics(t *testing.T, w *backups) {
 	}
 	w.remove(t, "b")
 	w.settle(t, "b")
-	if left := w.metrics(t); len(left) > 0 {
+	if left := controllertest.Metrics(t, w.namespace); len(left) > 0 {
 		t.Errorf("left: %v", left)
 	}
-}
-
-// metrics are those of the namespace.
-func (w *backups) metrics(t *testing.T) map[string]float64 {
-	t.Helper()
-	families, err := registry.Registry.Gather()
-	must(t, err)
-	found := map[string]float64{}
-	for _, family := range families {
-		for _, m := range family.GetMetric() {
-			for _, label := range m.GetLabel() {
-				if label.GetName() == "namespace" && label.GetValue() == w.namespace {
-					found[family.GetName()] = m.GetGauge().GetValue() + m.GetCounter().GetValue()
-				}
-			}
-		}
-	}
-	return found
 }
 
 // backupWoken runs the operator as it is shipped, with its caches: what it waits for wakes it.
@@ -117,7 +98,7 @@ func backupWoken(t *testing.T, config *rest.Config, w *backups) {
 	mgr := controllertest.NewManager(t, config, w.namespace)
 	must(t, (&etcdbackup.EtcdBackupReconciler{
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Recorder: mgr.GetEventRecorder("test"),
-		Clock: clock.RealClock{}, OperatorImage: "operator:test",
+		Claims: controllertest.KeeperOf(mgr), Clock: clock.RealClock{}, OperatorImage: "operator:test",
 	}).SetupWithManager(mgr))
 	controllertest.Start(t, mgr)
 

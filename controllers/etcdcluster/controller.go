@@ -20,9 +20,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/controllers/claims"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/reconcile"
 	"github.com/etcdpilot/etcd-operator/internal/etcd"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
+	"github.com/etcdpilot/etcd-operator/internal/plan/claim"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 )
 
@@ -44,6 +46,8 @@ type EtcdClusterReconciler struct {
 	Live client.Reader
 	// Recorder writes events.
 	Recorder events.EventRecorder
+	// Claims knows which clusters are this operator's.
+	Claims *claims.Keeper
 	// Etcd talks to the members.
 	Etcd *etcd.Pool
 	// Clock tells the time of an observation.
@@ -65,10 +69,14 @@ func (r *EtcdClusterReconciler) Reconcile(ctx context.Context, req ctrl.Request)
 	p, err := r.decide(ctx, req.NamespacedName)
 	if apierrors.IsNotFound(err) {
 		r.Etcd.Forget(req.String())
+		r.Claims.Forget(&v1beta2.EtcdCluster{}, req.NamespacedName)
 		return ctrl.Result{}, nil
 	}
 	if err != nil {
 		return ctrl.Result{}, err
+	}
+	if p.claim != nil {
+		return r.settle(ctx, p)
 	}
 	if err = r.applyServices(ctx, p); err == nil {
 		err = r.execute(ctx, p)
@@ -80,7 +88,11 @@ func (r *EtcdClusterReconciler) Reconcile(ctx context.Context, req ctrl.Request)
 type pass struct {
 	cluster *v1beta2.EtcdCluster
 	// before is the status as it was read.
-	before   *v1beta2.EtcdClusterStatus
+	before *v1beta2.EtcdClusterStatus
+	// claim is nil if the cluster is this operator's; else nothing more of it is known than the object.
+	claim claim.Decision
+	// live is true if it was read from the API server.
+	live     bool
 	observed plan.Observed
 	action   plan.Action
 	services map[string]*corev1.Service
@@ -101,21 +113,72 @@ type pass struct {
 }
 
 // Mutates tells whether the answer changes anything.
-func (p *pass) Mutates() bool { return plan.Mutates(p.action) }
+func (p *pass) Mutates() bool {
+	if p.claim != nil {
+		return claim.Mutates(p.claim)
+	}
+	return plan.Mutates(p.action)
+}
 
 func (r *EtcdClusterReconciler) decide(ctx context.Context, name types.NamespacedName) (*pass, error) {
 	return reconcile.Decide(r.Client, r.Live, func(reader client.Reader) (*pass, error) {
-		cluster := &v1beta2.EtcdCluster{}
-		if err := reader.Get(ctx, name, cluster); err != nil {
-			return nil, err
+		p, err := r.look(ctx, reader, name)
+		if err == nil {
+			p.live = reader == r.Live
 		}
-		p, err := r.observe(ctx, reader, cluster)
-		if err != nil {
-			return nil, fmt.Errorf("observe: %w", err)
-		}
-		p.action = plan.Next(p.observed)
-		return p, nil
+		return p, err
 	})
+}
+
+func (r *EtcdClusterReconciler) look(ctx context.Context, reader client.Reader, name types.NamespacedName) (*pass, error) {
+	cluster := &v1beta2.EtcdCluster{}
+	if err := reader.Get(ctx, name, cluster); err != nil {
+		return nil, err
+	}
+	decision, err := r.Claims.Decide(ctx, cluster, cluster.Status.Operator)
+	if err != nil {
+		return nil, err
+	}
+	if !claim.Acts(decision) {
+		return &pass{cluster: cluster, claim: decision}, nil
+	}
+	p, err := r.observe(ctx, reader, cluster)
+	if err != nil {
+		return nil, fmt.Errorf("observe: %w", err)
+	}
+	p.action = plan.Next(p.observed)
+	return p, nil
+}
+
+// settle is for a cluster that is not this operator's, or not yet.
+func (r *EtcdClusterReconciler) settle(ctx context.Context, p *pass) (ctrl.Result, error) {
+	result, err := r.Claims.Settle(ctx, p.cluster, &p.cluster.Status.Operator, p.claim)
+	result.Priority = new(ahead)
+	if !claim.Mutates(p.claim) {
+		result.Priority = new(resting)
+		r.Etcd.Forget(client.ObjectKeyFromObject(p.cluster).String())
+	}
+	return result, err
+}
+
+// confirm asks the API server whether the cluster is still this operator's, before anything is written on a cached view.
+func (r *EtcdClusterReconciler) confirm(ctx context.Context, p *pass) error {
+	if p.live {
+		return nil
+	}
+	cluster := &v1beta2.EtcdCluster{}
+	if err := r.Live.Get(ctx, client.ObjectKeyFromObject(p.cluster), cluster); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("read the cluster again: %w", err)
+	}
+	decision, err := r.Claims.Decide(ctx, cluster, cluster.Status.Operator)
+	if err != nil {
+		return err
+	}
+	if cluster.UID != p.cluster.UID || !claim.Acts(decision) {
+		return reconcile.ErrStale
+	}
+	p.live = true
+	return nil
 }
 
 // SetupWithManager registers the reconciler and what wakes it.

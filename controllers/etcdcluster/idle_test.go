@@ -89,8 +89,9 @@ func newIdleWorld(t *testing.T) *idleWorld {
 	w.api = api
 	pool := etcd.NewPool()
 	t.Cleanup(pool.Close)
+	own := interceptor.NewClient(api, w.counting())
 	w.operator = &etcdcluster.EtcdClusterReconciler{
-		Client: interceptor.NewClient(api, w.counting()), Live: interceptor.NewClient(api, interceptor.Funcs{
+		Client: own, Claims: controllertest.Keeper(controllertest.Ours, own, w.recorder, clock.RealClock{}), Live: interceptor.NewClient(api, interceptor.Funcs{
 			Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object,
 				opts ...client.GetOption,
 			) error {

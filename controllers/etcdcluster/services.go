@@ -37,11 +37,14 @@ func (r *EtcdClusterReconciler) applyServices(ctx context.Context, p *pass) erro
 // apply leaves it there.
 func (r *EtcdClusterReconciler) applyService(ctx context.Context, p *pass, want *corev1.Service) error {
 	have, ok := p.services[want.Name]
+	if ok && !resources.ServiceDue(have, want) {
+		return nil
+	}
+	if err := r.confirm(ctx, p); err != nil {
+		return err
+	}
 	if !ok {
 		return r.create(ctx, p, want)
-	}
-	if !resources.ServiceDue(have, want) {
-		return nil
 	}
 	meta, spec := resources.ServicePatch(have, want)
 	body, err := encodePatch(have.UID, meta, map[string]any{"spec": spec})
@@ -79,6 +82,9 @@ func (r *EtcdClusterReconciler) applyVolumeMeta(ctx context.Context, p *pass) er
 		}
 		if meta == nil {
 			continue
+		}
+		if err := r.confirm(ctx, p); err != nil {
+			return err
 		}
 		if err := r.patch(ctx, claim, claim.UID, meta); err != nil {
 			return fmt.Errorf("change the metadata of volume %s: %w", v.Name, err)

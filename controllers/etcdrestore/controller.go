@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
@@ -17,8 +18,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/controllers/claims"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/agentpod"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/reconcile"
+	"github.com/etcdpilot/etcd-operator/internal/plan/claim"
 	"github.com/etcdpilot/etcd-operator/internal/plan/restore"
 )
 
@@ -39,6 +42,8 @@ type EtcdRestoreReconciler struct {
 	Live client.Reader
 	// Recorder writes events.
 	Recorder events.EventRecorder
+	// Claims knows which EtcdRestores are this operator's.
+	Claims *claims.Keeper
 	// Clock tells the time of an observation.
 	Clock clock.PassiveClock
 	// OperatorImage holds the agent.
@@ -52,8 +57,14 @@ type EtcdRestoreReconciler struct {
 // Reconcile takes one step. It is safe to stop at any point: the next pass sees what is there and goes on.
 func (r *EtcdRestoreReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	p, err := r.decide(ctx, req.NamespacedName)
-	if err != nil {
-		return ctrl.Result{}, client.IgnoreNotFound(err)
+	switch {
+	case apierrors.IsNotFound(err):
+		r.Claims.Forget(&v1beta2.EtcdRestore{}, req.NamespacedName)
+		return ctrl.Result{}, nil
+	case err != nil:
+		return ctrl.Result{}, err
+	case p.claim != nil:
+		return r.Claims.Settle(ctx, p.object, &p.object.Status.Operator, p.claim)
 	}
 	err = r.execute(ctx, p)
 	return r.finish(ctx, p, err)
@@ -63,7 +74,9 @@ func (r *EtcdRestoreReconciler) Reconcile(ctx context.Context, req ctrl.Request)
 type restorePass struct {
 	object *v1beta2.EtcdRestore
 	// before is the status as it was read.
-	before   *v1beta2.EtcdRestoreStatus
+	before *v1beta2.EtcdRestoreStatus
+	// claim is nil if the EtcdRestore is this operator's; else nothing more of it is known than the object.
+	claim    claim.Decision
 	observed restore.Observed
 	action   restore.Action
 	// cluster is nil if there is none.
@@ -76,21 +89,39 @@ type restorePass struct {
 }
 
 // Mutates tells whether the answer changes anything.
-func (p *restorePass) Mutates() bool { return restore.Mutates(p.action) }
+func (p *restorePass) Mutates() bool {
+	if p.claim != nil {
+		return claim.Mutates(p.claim)
+	}
+	return restore.Mutates(p.action)
+}
 
 func (r *EtcdRestoreReconciler) decide(ctx context.Context, name types.NamespacedName) (*restorePass, error) {
 	return reconcile.Decide(r.Client, r.Live, func(reader client.Reader) (*restorePass, error) {
-		object := &v1beta2.EtcdRestore{}
-		if err := reader.Get(ctx, name, object); err != nil {
-			return nil, err
-		}
-		p, err := r.observe(ctx, reader, object)
-		if err != nil {
-			return nil, fmt.Errorf("observe: %w", err)
-		}
-		p.action = restore.Next(p.observed)
-		return p, nil
+		return r.look(ctx, reader, name)
 	})
+}
+
+func (r *EtcdRestoreReconciler) look(ctx context.Context, reader client.Reader, name types.NamespacedName) (
+	*restorePass, error,
+) {
+	object := &v1beta2.EtcdRestore{}
+	if err := reader.Get(ctx, name, object); err != nil {
+		return nil, err
+	}
+	decision, err := r.Claims.Decide(ctx, object, object.Status.Operator)
+	if err != nil {
+		return nil, err
+	}
+	if !claim.Acts(decision) {
+		return &restorePass{object: object, claim: decision}, nil
+	}
+	p, err := r.observe(ctx, reader, object)
+	if err != nil {
+		return nil, fmt.Errorf("observe: %w", err)
+	}
+	p.action = restore.Next(p.observed)
+	return p, nil
 }
 
 // SetupWithManager registers the reconciler and what wakes it. There is one worker only: of two restores of a cluster that

@@ -17,6 +17,7 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/etcdbackup"
 	"github.com/etcdpilot/etcd-operator/controllers/etcdrestore"
+	"github.com/etcdpilot/etcd-operator/controllers/internal/controllertest"
 	"github.com/etcdpilot/etcd-operator/internal/testenv"
 )
 
@@ -69,10 +70,12 @@ func TestReservedLabels(t *testing.T) {
 	cluster := &v1beta2.EtcdCluster{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "c"}}
 	c := fake.NewClientBuilder().WithScheme(testenv.Scheme(t)).WithObjects(backup, restore, cluster).
 		WithStatusSubresource(backup, restore).Build()
+	recorder, now := events.NewFakeRecorder(100), clock.RealClock{}
+	known := controllertest.Keeper(controllertest.Ours, c, recorder, now)
 	for range 5 {
 		for _, r := range []reconcile.Reconciler{
-			&etcdbackup.EtcdBackupReconciler{Client: c, Live: c, Recorder: events.NewFakeRecorder(100), Clock: clock.RealClock{}},
-			&etcdrestore.EtcdRestoreReconciler{Client: c, Live: c, Recorder: events.NewFakeRecorder(100), Clock: clock.RealClock{}},
+			&etcdbackup.EtcdBackupReconciler{Client: c, Live: c, Recorder: recorder, Clock: now, Claims: known},
+			&etcdrestore.EtcdRestoreReconciler{Client: c, Live: c, Recorder: recorder, Clock: now, Claims: known},
 		} {
 			_, err := r.Reconcile(t.Context(), ctrl.Request{NamespacedName: key("old")})
 			must(t, err)

@@ -59,6 +59,7 @@ func (s *stage) step(t *testing.T, name string) ctrl.Result {
 	recorder := events.NewFakeRecorder(100)
 	result, err := (&etcdrestore.EtcdRestoreReconciler{
 		Client: s.operator, Live: s.operator, Recorder: recorder, Clock: s.clock, OperatorImage: "operator:test",
+		Claims: controllertest.Keeper(controllertest.Ours, s.operator, recorder, s.clock),
 	}).Reconcile(t.Context(), ctrl.Request{NamespacedName: key(name)})
 	must(t, err)
 	for range len(recorder.Events) {

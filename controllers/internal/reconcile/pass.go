@@ -63,8 +63,13 @@ func Finish(ctx context.Context, e Ending, err error) (ctrl.Result, error) {
 	return e.Again(), nil
 }
 
-// Stale tells whether a write failed because of what the view did not have yet.
-func Stale(err error) bool { return apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) }
+// ErrStale says that the cache does not have yet what a step would be taken on.
+var ErrStale = errors.New("the cache lags")
+
+// Stale tells whether a write failed, or was left undone, because of what the view did not have yet.
+func Stale(err error) bool {
+	return apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) || errors.Is(err, ErrStale)
+}
 
 // lookAgain is for a view that was stale: the next pass decides on a newer one.
 func lookAgain(ctx context.Context, because error) (ctrl.Result, error) {

@@ -17,7 +17,12 @@ const Patience = time.Minute
 type Operator struct{ Namespace, Lease string }
 
 // String is for people.
-func (o Operator) String() string { return o.Namespace + "/" + o.Lease }
+func (o Operator) String() string {
+	if o == (Operator{}) {
+		return "nobody"
+	}
+	return o.Namespace + "/" + o.Lease
+}
 
 // Decision is how an operator stands to an object. The set is closed.
 type Decision interface{ decision() }

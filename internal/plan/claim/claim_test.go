@@ -102,9 +102,6 @@ func TestDecide(t *testing.T) {
 func words(d claim.Decision) string {
 	switch d := d.(type) {
 	case claim.TakeOver:
-		if d.From == nobody {
-			return "take over from nobody"
-		}
 		return "take over from " + d.From.String()
 	case claim.StandBack:
 		if d.Other == nobody || d.Other == self || d.Why == "" {

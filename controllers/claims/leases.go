@@ -1,0 +1,82 @@
+package claims
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/etcdpilot/etcd-operator/internal/plan/claim"
+)
+
+// No operator may read other Leases.
+//
+// +kubebuilder:rbac:groups=coordination.k8s.io,resources=leases,resourceNames=etcd-operator.etcd.database.coreos.com,verbs=get
+
+// LeaseName is that of the Lease of each operator's leader election, in the operator's own namespace. No version may change it:
+// two versions would act at the same time.
+const LeaseName = "etcd-operator.etcd.database.coreos.com"
+
+// lookEvery is how often a Lease is looked at, at most, for however many objects it matters.
+const lookEvery = 10 * time.Second
+
+// leases are what is known of other operators' Leases. The zero value knows none.
+type leases struct {
+	mu  sync.Mutex
+	all map[claim.Operator]*lease
+}
+
+// lease is one of them. Who needs it waits for whoever reads it.
+type lease struct {
+	mu   sync.Mutex
+	seen claim.Lease
+}
+
+// look tells what is known of a Lease, after another look at it if one is due.
+func (l *leases) look(ctx context.Context, live client.Reader, now clock.PassiveClock, of claim.Operator) (claim.Lease, error) {
+	one := l.of(of)
+	one.mu.Lock()
+	defer one.mu.Unlock()
+	if !one.seen.Due(now.Now(), lookEvery) {
+		return one.seen, nil
+	}
+	object := &coordinationv1.Lease{}
+	err := live.Get(ctx, client.ObjectKey{Namespace: of.Namespace, Name: of.Lease}, object)
+	switch {
+	case apierrors.IsForbidden(err):
+		one.seen = one.seen.Refused(now.Now())
+	case client.IgnoreNotFound(err) != nil:
+		return claim.Lease{}, fmt.Errorf("read Lease %s: %w", of, err)
+	default:
+		one.seen = one.seen.Look(now.Now(), recordOf(&object.Spec))
+	}
+	return one.seen, nil
+}
+
+func (l *leases) of(operator claim.Operator) *lease {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.all == nil {
+		l.all = map[claim.Operator]*lease{}
+	}
+	if l.all[operator] == nil {
+		l.all[operator] = &lease{}
+	}
+	return l.all[operator]
+}
+
+// recordOf is nothing's if the Lease is not there.
+func recordOf(spec *coordinationv1.LeaseSpec) (r claim.Record) {
+	if spec.HolderIdentity != nil {
+		r.Holder = *spec.HolderIdentity
+	}
+	if spec.RenewTime != nil {
+		r.Renewed = spec.RenewTime.String()
+	}
+	return r
+}
