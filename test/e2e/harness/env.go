@@ -72,6 +72,18 @@ const OperatorNamespace = "etcd-operator-system"
 
 // Deploy applies config/default with the image of this Env, as a user would, and waits until the operator is ready.
 func (e *Env) Deploy(ctx context.Context) error {
+	return e.withManifests(func(config string) error {
+		overlay := filepath.Join(config, "default")
+		if err := e.Run(ctx, "apply", "--server-side", "--force-conflicts", "-k", overlay); err != nil {
+			return err
+		}
+		return e.Run(ctx, "rollout", "status", "--timeout=3m", "-n", OperatorNamespace,
+			"deployment/etcd-operator-controller-manager")
+	})
+}
+
+// withManifests gives a copy of config with the image of this Env.
+func (e *Env) withManifests(use func(config string) error) error {
 	config, err := os.MkdirTemp("", "etcd-operator-config-")
 	if err != nil {
 		return fmt.Errorf("copy the manifests: %w", err)
@@ -86,12 +98,7 @@ func (e *Env) Deploy(ctx context.Context) error {
 	if err := os.WriteFile(filepath.Join(config, "manager", "kustomization.yaml"), []byte(file), 0o600); err != nil {
 		return fmt.Errorf("set the image: %w", err)
 	}
-	overlay := filepath.Join(config, "default")
-	if err := e.Run(ctx, "apply", "--server-side", "--force-conflicts", "-k", overlay); err != nil {
-		return err
-	}
-	return e.Run(ctx, "rollout", "status", "--timeout=3m", "-n", OperatorNamespace,
-		"deployment/etcd-operator-controller-manager")
+	return use(config)
 }
 
 func repository(image string) string {

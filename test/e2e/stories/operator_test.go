@@ -3,7 +3,6 @@ package stories
 import (
 	"context"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -87,6 +86,8 @@ var operatorFaults = []fault{
 		spec: onVolumes(3),
 		breaks: func(s *trial) {
 			s.second()
+			s.withoutLease()
+			s.freed()
 			s.breaking()
 			s.resize(5)
 			must(s.t, s.Healthy(s.t.Context(), limit))
@@ -96,6 +97,10 @@ var operatorFaults = []fault{
 			must(s.t, s.KillPod(s.t.Context(), pod.Name))
 			s.replaced(pod.UID)
 		},
+	},
+	{
+		family: "operator", name: "beside", title: "a second installation for all namespaces, and the first one away in 3 to 5",
+		spec: onVolumes(3), breaks: (*trial).besideAnother,
 	},
 	{
 		family: "operator", name: "api-away", title: "the API server gone for two minutes, right after a pod was deleted",
@@ -173,33 +178,6 @@ func (s *trial) killHolder() error {
 	now := int64(0)
 	return env.Kube.CoreV1().Pods(harness.OperatorNamespace).Delete(s.t.Context(), s.holder(),
 		metav1.DeleteOptions{GracePeriodSeconds: &now})
-}
-
-// second runs one more operator, which asks nobody whether it may act.
-func (s *trial) second() {
-	s.t.Helper()
-	pods, err := operators(s.t.Context())
-	must(s.t, err)
-	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "second-operator", Namespace: harness.OperatorNamespace}}
-	pod.Spec = *pods[0].Spec.DeepCopy()
-	pod.Spec.NodeName = ""
-	manager := &pod.Spec.Containers[0]
-	manager.Args = slices.DeleteFunc(manager.Args, func(arg string) bool { return arg == "--leader-elect" })
-	pod.Spec.Volumes = slices.DeleteFunc(pod.Spec.Volumes, func(v corev1.Volume) bool { return v.Projected != nil })
-	manager.VolumeMounts = nil
-	must(s.t, env.Create(s.t.Context(), pod))
-	s.t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), limit)
-		defer cancel()
-		if err := env.Delete(ctx, pod); err != nil {
-			s.t.Error(err)
-		}
-	})
-	key := client.ObjectKeyFromObject(pod)
-	must(s.t, harness.Await(s.t.Context(), "the second operator is ready", limit, func(ctx context.Context) (string, bool) {
-		err := s.Client.Get(ctx, key, pod)
-		return fmt.Sprintf("%s, %v", pod.Status.Phase, err), err == nil && isReady(*pod)
-	}))
 }
 
 // storm gives the operator hundreds of events at once, none of which means anything.
