@@ -205,12 +205,12 @@ func (r *rivals) onlyClaimed(t *testing.T, before map[string]string, was client.
 // firstClaims has operators claim an object at the same time: first one in the middle of the other's pass, then many at once.
 func firstClaims(t *testing.T, r *rivals) {
 	own, b := r.own(t), r.plain(t, present)
-	quicker := sync.OnceFunc(func() { r.passes(t, b) })
+	var quicker sync.Once
 	between := interceptor.NewClient(own, interceptor.Funcs{
 		SubResourceUpdate: func(ctx context.Context, c client.Client, sub string, o client.Object,
 			opts ...client.SubResourceUpdateOption,
 		) error {
-			quicker()
+			quicker.Do(func() { r.passes(t, b) })
 			return c.SubResource(sub).Update(ctx, o, opts...)
 		},
 	})
