@@ -1,28 +1,15 @@
 package etcdrestore
 
 import (
-	"fmt"
-
 	corev1 "k8s.io/api/core/v1"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/agentpod"
 	"github.com/etcdpilot/etcd-operator/internal/agent"
-	"github.com/etcdpilot/etcd-operator/internal/plan/retry"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 	"github.com/etcdpilot/etcd-operator/internal/snapshot"
 	"github.com/etcdpilot/etcd-operator/internal/version"
 )
-
-// restorePodName names the pod of a try. Another EtcdRestore of the same name has other pods.
-func restorePodName(o *v1beta2.EtcdRestore, attempt int) string {
-	const unique = 8
-	task := "verify"
-	if o.Status.Phase == v1beta2.RestoreSaving {
-		task = "save"
-	}
-	return retry.PodName(o.Name, fmt.Sprintf("%s-%s-%d", o.UID[:min(unique, len(o.UID))], task, attempt))
-}
 
 // agentPod is the pod of the run under way.
 func (r *EtcdRestoreReconciler) agentPod(p *restorePass) (*corev1.Pod, error) {

@@ -7,14 +7,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/reconcile"
 	"github.com/etcdpilot/etcd-operator/internal/plan/restore"
+	"github.com/etcdpilot/etcd-operator/internal/status"
 )
 
 func (r *EtcdRestoreReconciler) finish(ctx context.Context, p *restorePass, err error) (ctrl.Result, error) {
@@ -48,19 +47,22 @@ func (r *EtcdRestoreReconciler) writeStatus(ctx context.Context, p *restorePass,
 	if _, gone := p.action.(restore.RemoveFinalizer); gone {
 		return nil // it says nothing new, and there may be nothing left to write to
 	}
-	s := &p.object.Status
-	if _, waits := p.action.(restore.Wait); waits {
-		p.follow()
-	}
-	describeRestore(p, err)
-	if equality.Semantic.DeepEqual(p.before, s) {
+	p.setStatus(err)
+	if equality.Semantic.DeepEqual(p.before, &p.object.Status) {
 		return nil
 	}
 	writeErr := r.Client.Status().Update(ctx, p.object)
-	if apierrors.IsInvalid(writeErr) && p.before.Source == nil && s.Source != nil {
+	if apierrors.IsInvalid(writeErr) && p.before.Source == nil && p.object.Status.Source != nil {
 		return r.refuseSource(ctx, p, writeErr)
 	}
 	return writeErr
+}
+
+func (p *restorePass) setStatus(err error) {
+	p.object.Status = status.Restore(status.RestoreInput{
+		Restore: p.object, Observed: p.observed, Action: p.action, Cluster: p.cluster, Source: p.source,
+		Result: p.Result, Member: p.member.noted(), Progress: p.progress(), Err: err,
+	})
 }
 
 // refuseSource is for a stanza of coreos/etcd-operator that cannot be written as storage by URL, such as one whose endpoint
@@ -68,66 +70,8 @@ func (r *EtcdRestoreReconciler) writeStatus(ctx context.Context, p *restorePass,
 func (r *EtcdRestoreReconciler) refuseSource(ctx context.Context, p *restorePass, why error) error {
 	p.object.Status = *p.before.DeepCopy()
 	p.action = p.observed.Refuse(v1beta2.ReasonStorageMisconfigured, "correct the storage, or use spec.storage: "+why.Error())
-	if err := note(p, p.action); err != nil {
-		return err
-	}
-	describeRestore(p, nil)
+	p.setStatus(nil)
 	return r.Client.Status().Update(ctx, p.object)
-}
-
-// describeRestore says in status what is going on.
-func describeRestore(p *restorePass, err error) {
-	s, d := &p.object.Status, restore.Describe(p.action)
-	if err != nil {
-		d.Reason, d.Message = v1beta2.ReasonActionFailed, err.Error()
-	}
-	set := func(kind string, holds bool, reason, message string) {
-		value := metav1.ConditionFalse
-		if holds {
-			value = metav1.ConditionTrue
-		}
-		meta.SetStatusCondition(&s.Conditions, metav1.Condition{
-			Type: kind, Status: value, Reason: reason, Message: message,
-			ObservedGeneration: p.object.Generation, LastTransitionTime: metav1.NewTime(p.observed.Now),
-		})
-	}
-	s.ObservedGeneration = p.object.Generation
-	if p.observed.Former {
-		set(v1beta2.ConditionAccepted, false, d.Reason, d.Message)
-		return
-	}
-	set(v1beta2.ConditionAccepted, true, v1beta2.ReasonAccepted, "this EtcdRestore is carried out, once")
-	if _, over := p.action.(restore.Idle); over || p.before.CompletedAt != nil {
-		return // what it said last stays
-	}
-	_, blocked := p.action.(restore.Blocked)
-	set(v1beta2.ConditionProgressing, s.CompletedAt == nil && !blocked, d.Reason, d.Message)
-	set(v1beta2.ConditionRestored, s.Succeeded, d.Reason, d.Message)
-	if s.Reason = legacyReason(p, d, s.Reason); err != nil {
-		s.Reason = d.Message
-	}
-}
-
-// legacyReason is what clients of coreos/etcd-operator read: why the restore failed, or what it waits for. What a try failed
-// for stays until the next one.
-func legacyReason(p *restorePass, d restore.Description, last string) string {
-	switch p.action.(type) {
-	case restore.Succeed:
-		return ""
-	case restore.Fail, restore.Retry, restore.Blocked:
-		return d.Message
-	case restore.Wait:
-		if p.observed.Run != nil && !p.observed.Run.RetryAfter.IsZero() {
-			return last
-		}
-		switch d.Reason {
-		case v1beta2.ReasonVerifying, v1beta2.ReasonSaving, v1beta2.ReasonRestoring:
-			return ""
-		}
-		return d.Message
-	default:
-		return last
-	}
 }
 
 // recordEvents writes an event for every action that took effect, and for every wait or block that is new.

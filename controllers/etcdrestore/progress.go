@@ -14,6 +14,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/controllers/internal/agentpod"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/restores"
 	"github.com/etcdpilot/etcd-operator/internal/agent"
+	"github.com/etcdpilot/etcd-operator/internal/plan/restore"
 	"github.com/etcdpilot/etcd-operator/internal/plan/retry"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 )
@@ -64,31 +65,24 @@ func observeMemberRun(ctx context.Context, reader client.Reader, p *restorePass)
 	return nil
 }
 
-// follow writes down how far the pod at work is.
-func (p *restorePass) follow() {
-	s := &p.object.Status
-	var progress *agent.Progress
-	switch {
-	case p.observed.Phase == v1beta2.RestoreReplacing:
-		if s.Run = p.member.after(s.Run); p.member != nil {
-			progress = agentpod.Ask(p.member.uid, p.member.ip)
-		}
-	case p.Pod != nil && p.observed.Run.RetryAfter.IsZero():
-		progress = p.Progress()
-	}
-	if progress != nil {
-		s.Run.Step, s.Run.Bytes = string(progress.Step), progress.Bytes
-	}
-}
-
-// after is the run as status has it, with how far it was if it is the one that was noted; nil if it is over.
-func (m *memberRun) after(noted *v1beta2.AgentRun) *v1beta2.AgentRun {
+// noted is the run as status has it, nil if there is none.
+func (m *memberRun) noted() *v1beta2.AgentRun {
 	if m == nil {
 		return nil
 	}
-	run := m.AgentRun
-	if noted != nil && noted.Pod == run.Pod && noted.Attempt == run.Attempt {
-		run.Step, run.Bytes = noted.Step, noted.Bytes
+	return &m.AgentRun
+}
+
+// progress asks whoever is at work how far it is.
+func (p *restorePass) progress() *agent.Progress {
+	_, waits := p.action.(restore.Wait)
+	switch {
+	case !waits:
+		return nil
+	case p.observed.Phase == v1beta2.RestoreReplacing && p.member != nil:
+		return agentpod.Ask(p.member.uid, p.member.ip)
+	case p.observed.Phase != v1beta2.RestoreReplacing && p.Pod != nil && p.observed.Run.RetryAfter.IsZero():
+		return p.Progress()
 	}
-	return &run
+	return nil
 }

@@ -1,0 +1,175 @@
+package status
+
+import (
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/agent"
+	"github.com/etcdpilot/etcd-operator/internal/plan/restore"
+)
+
+// RestoreInput is what an EtcdRestore's status is computed from.
+type RestoreInput struct {
+	// Restore is the object as it was read; its own status is the previous one.
+	Restore  *v1beta2.EtcdRestore
+	Observed restore.Observed
+	Action   restore.Action
+	// Cluster is the one whose data is replaced, nil if there is none.
+	Cluster *v1beta2.EtcdCluster
+	// Source is where the snapshot is, nil if that is not known.
+	Source *v1beta2.RestoredFrom
+	// Result is what the run's pod has left, nil if nothing.
+	Result *agent.Result
+	// Member is the member's container that makes its data of the snapshot, nil if none is at that.
+	Member *v1beta2.AgentRun
+	// Progress is how far whoever is at work has said it is, nil if nothing is new.
+	Progress *agent.Progress
+	// Err is why the action failed.
+	Err error
+}
+
+// Restore returns the EtcdRestore's new status. What the operator itself goes by (phase, run, source) is in it too: an action
+// that changes it takes effect when it is written.
+func Restore(in RestoreInput) v1beta2.EtcdRestoreStatus {
+	s := in.Restore.Status.DeepCopy()
+	if in.Err == nil {
+		recordRestore(s, in)
+	}
+	setRestoreConditions(s, in)
+	return *s
+}
+
+// recordRestore writes down what the action has changed.
+func recordRestore(s *v1beta2.EtcdRestoreStatus, in RestoreInput) {
+	now := metav1.NewTime(in.Observed.Now)
+	switch a := in.Action.(type) {
+	case restore.Idle, restore.Blocked, restore.CreatePod, restore.DeletePod,
+		restore.AddFinalizer, restore.RemoveFinalizer:
+	case restore.Wait:
+		followRestore(s, in)
+	case restore.Enter:
+		s.Phase = a.Phase
+		pin(s, in.Cluster)
+	case restore.Pin:
+		pin(s, in.Cluster)
+	case restore.Start:
+		s.Source = in.Source
+		s.Run = &v1beta2.AgentRun{
+			Attempt: int32(a.Run.Attempt), //nolint:gosec // counts a few tries from 1
+			Started: now, Pod: restore.PodName(in.Restore, a.Run.Attempt),
+		}
+	case restore.Recount:
+		s.Run.Started = now
+	case restore.Retry:
+		s.Run.RetryAfter, s.Run.Step, s.Run.Bytes = new(metav1.NewTime(a.After)), "", 0
+	case restore.Finish:
+		keepResult(s, in.Result)
+	case restore.Replace:
+		s.Phase, s.Run, s.ClusterID = v1beta2.RestoreReplacing, nil, in.Cluster.Status.ClusterID
+		if a.Keep {
+			s.Unsaved = a.Unsaved
+		}
+	case restore.SaveAgain:
+		s.Phase, s.SafetySnapshot, s.ClusterID, s.Unsaved = v1beta2.RestoreSaving, nil, "", ""
+	case restore.Succeed:
+		s.Phase, s.Run, s.CompletedAt, s.Succeeded = v1beta2.RestoreSucceeded, nil, &now, true
+	case restore.Fail:
+		s.Phase, s.Run, s.CompletedAt = v1beta2.RestoreFailed, nil, &now
+	}
+}
+
+// pin notes which EtcdCluster it is, once there is one.
+func pin(s *v1beta2.EtcdRestoreStatus, c *v1beta2.EtcdCluster) {
+	if c != nil && s.ClusterUID == "" {
+		s.ClusterUID = string(c.UID)
+	}
+}
+
+// keepResult writes down which snapshot the pod has checked or taken.
+func keepResult(s *v1beta2.EtcdRestoreStatus, result *agent.Result) {
+	s.Run = nil
+	if s.Phase == v1beta2.RestoreSaving {
+		s.SafetySnapshot = result.Snapshot
+		return
+	}
+	s.Snapshot = result.Snapshot
+	s.Source.Object, s.Source.SHA256, s.Source.DataVersion = s.Snapshot.Name, s.Snapshot.SHA256, result.DataVersion
+	s.Source.Database = result.Database
+}
+
+// followRestore writes down how far whoever is at work is: a pod of the EtcdRestore's own, and then the first member's.
+func followRestore(s *v1beta2.EtcdRestoreStatus, in RestoreInput) {
+	if in.Observed.Phase == v1beta2.RestoreReplacing {
+		s.Run = memberRun(in.Member, s.Run)
+	}
+	if s.Run != nil && in.Progress != nil {
+		s.Run.Step, s.Run.Bytes = string(in.Progress.Step), in.Progress.Bytes
+	}
+}
+
+// memberRun is the run of the member's container, with how far it was if it is the one that was noted; nil if it is over.
+func memberRun(member, noted *v1beta2.AgentRun) *v1beta2.AgentRun {
+	if member == nil {
+		return nil
+	}
+	run := *member
+	if noted != nil && noted.Pod == run.Pod && noted.Attempt == run.Attempt {
+		run.Step, run.Bytes = noted.Step, noted.Bytes
+	}
+	return &run
+}
+
+func setRestoreConditions(s *v1beta2.EtcdRestoreStatus, in RestoreInput) {
+	d, generation := restore.Describe(in.Action), in.Restore.Generation
+	if in.Err != nil {
+		d.Reason, d.Message = v1beta2.ReasonActionFailed, in.Err.Error()
+	}
+	set := func(kind string, holds bool, reason, message string) {
+		value := metav1.ConditionFalse
+		if holds {
+			value = metav1.ConditionTrue
+		}
+		meta.SetStatusCondition(&s.Conditions, metav1.Condition{
+			Type: kind, Status: value, Reason: reason, Message: message,
+			ObservedGeneration: generation, LastTransitionTime: metav1.NewTime(in.Observed.Now),
+		})
+	}
+	s.ObservedGeneration = generation
+	if in.Observed.Former {
+		set(v1beta2.ConditionAccepted, false, d.Reason, d.Message)
+		return
+	}
+	set(v1beta2.ConditionAccepted, true, v1beta2.ReasonAccepted, "this EtcdRestore is carried out, once")
+	if _, over := in.Action.(restore.Idle); over || in.Restore.Status.CompletedAt != nil {
+		return // what it said last stays
+	}
+	_, blocked := in.Action.(restore.Blocked)
+	set(v1beta2.ConditionProgressing, s.CompletedAt == nil && !blocked, d.Reason, d.Message)
+	set(v1beta2.ConditionRestored, s.Succeeded, d.Reason, d.Message)
+	if s.Reason = legacyReason(in, d, s.Reason); in.Err != nil {
+		s.Reason = d.Message
+	}
+}
+
+// legacyReason is what clients of coreos/etcd-operator read: why the restore failed, or what it waits for. What a try failed
+// for stays until the next one.
+func legacyReason(in RestoreInput, d restore.Description, last string) string {
+	switch in.Action.(type) {
+	case restore.Succeed:
+		return ""
+	case restore.Fail, restore.Retry, restore.Blocked:
+		return d.Message
+	case restore.Wait:
+		if in.Observed.Run != nil && !in.Observed.Run.RetryAfter.IsZero() {
+			return last
+		}
+		switch d.Reason {
+		case v1beta2.ReasonVerifying, v1beta2.ReasonSaving, v1beta2.ReasonRestoring:
+			return ""
+		}
+		return d.Message
+	default:
+		return last
+	}
+}
