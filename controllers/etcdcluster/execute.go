@@ -20,26 +20,21 @@ import (
 )
 
 // execute carries out the one action of this pass. What goes into status takes effect with the status write at its end,
-// which is a compare-and-swap on the version that was read.
-func (r *EtcdClusterReconciler) execute(ctx context.Context, p *pass) error {
+// which is a compare-and-swap on the version that was read. The linter wants every action to be in the list.
+func (r *EtcdClusterReconciler) execute(ctx context.Context, p *pass) error { //nolint:gocyclo // a plain list
 	switch a := p.action.(type) {
-	case plan.Idle, plan.Wait, plan.Blocked:
-		return nil
+	// The status write is all there is to these.
+	case plan.Idle, plan.Wait, plan.Blocked, plan.CommitVoters:
 	case plan.CommitBootstrap:
 		r.commitBootstrap(p, a)
-		return nil
-	case plan.CreateRestore:
-		return r.createRestore(ctx, p, a)
-	case plan.CommitVoters: // the status write at the end of the pass is all there is to it
-		return nil
 	case plan.CallOff:
 		r.callOff(p, a)
-		return nil
 	case plan.Latch:
 		latch(p, a)
-		return nil
 	case plan.Adopt:
 		return r.adopt(ctx, p, a)
+	case plan.CreateRestore:
+		return r.createRestore(ctx, p, a)
 	case plan.CreateVolumes:
 		return r.createVolumes(ctx, p, a)
 	case plan.CreatePods:
@@ -56,14 +51,6 @@ func (r *EtcdClusterReconciler) execute(ctx context.Context, p *pass) error {
 		return r.delete(ctx, p, &corev1.Pod{}, a.Name, a.UID)
 	case plan.DeleteVolume:
 		return r.delete(ctx, p, &corev1.PersistentVolumeClaim{}, a.Name, a.UID)
-	default:
-		return r.update(ctx, p, a)
-	}
-}
-
-// update brings what is there to what the spec asks for.
-func (r *EtcdClusterReconciler) update(ctx context.Context, p *pass, action plan.Action) error {
-	switch a := action.(type) {
 	case plan.SetMetadata:
 		return r.setMetadata(ctx, p, a)
 	case plan.Resize:
@@ -78,33 +65,28 @@ func (r *EtcdClusterReconciler) update(ctx context.Context, p *pass, action plan
 		return r.pullImages(ctx, p, a)
 	case plan.EndPull:
 		return r.delete(ctx, p, &corev1.Pod{}, a.Name, a.UID)
-	default:
-		return change(ctx, p, a)
-	}
-}
-
-// change makes a call to etcd.
-func change(ctx context.Context, p *pass, action plan.Action) error {
-	s := p.session
-	switch a := action.(type) {
 	case plan.AddLearner:
-		return s.AddLearner(ctx, a.PeerURL)
+		return p.session.AddLearner(ctx, a.PeerURL)
 	case plan.Promote:
-		return s.Promote(ctx, a.ID)
+		return p.session.Promote(ctx, a.ID)
 	case plan.MoveLeader:
 		return moveLeader(ctx, p, a)
 	case plan.RemoveMember:
-		return s.Remove(ctx, a.ID)
+		return p.session.Remove(ctx, a.ID)
 	case plan.EnableDowngrade:
-		return s.EnableDowngrade(ctx, a.Version)
+		return p.session.EnableDowngrade(ctx, a.Version)
 	case plan.CancelDowngrade:
-		if a.Snapshot {
-			p.cluster.Status.SnapshotDue = false
-		}
-		return s.CancelDowngrade(ctx)
-	default:
-		return fmt.Errorf("action %T is not known", action)
+		return cancelDowngrade(ctx, p, a)
 	}
+	return nil
+}
+
+// cancelDowngrade notes that the snapshot that a cancelled downgrade asked for is there.
+func cancelDowngrade(ctx context.Context, p *pass, a plan.CancelDowngrade) error {
+	if a.Snapshot {
+		p.cluster.Status.SnapshotDue = false
+	}
+	return p.session.CancelDowngrade(ctx)
 }
 
 // moveLeader notes a move that a disk is the reason of: the next one has to wait.

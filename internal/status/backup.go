@@ -56,6 +56,7 @@ func Backup(in BackupInput) v1beta2.EtcdBackupStatus {
 // recordRun writes down what became of the run.
 func recordRun(s *v1beta2.EtcdBackupStatus, in BackupInput) {
 	switch a := in.Action.(type) {
+	case backup.Idle, backup.Blocked, backup.AddFinalizer, backup.RemoveFinalizer, backup.DeletePod:
 	case backup.Start:
 		s.Run = runOf(in.Backup, a.Run)
 	case backup.CreatePod:
@@ -78,7 +79,6 @@ func recordRun(s *v1beta2.EtcdBackupStatus, in BackupInput) {
 		s.LastDue, s.Run = new(s.Run.Due), nil
 	case backup.Withdraw:
 		s.Run = nil
-	default:
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 )
 
 // Action is what to do next. The set is closed.
+//
+//sumtype:decl
 type Action interface{ action() }
 
 // Idle means that nothing is due before Next, which is zero if nothing ever is.

@@ -8,6 +8,8 @@ import (
 )
 
 // Action is what to do next. The set is closed.
+//
+//sumtype:decl
 type Action interface{ action() }
 
 // Idle means that the restore is over.
