@@ -28,17 +28,17 @@ func (r *EtcdClusterReconciler) observe(ctx context.Context, reader client.Reade
 		cluster: c, before: c.Status.DeepCopy(), services: map[string]*corev1.Service{},
 		pods: map[string]*corev1.Pod{}, claims: map[string]*corev1.PersistentVolumeClaim{},
 	}
-	claims := &corev1.PersistentVolumeClaimList{}
-	if err := listOf(ctx, reader, c, claims); err != nil {
+	claims, err := clusterspec.Claims(ctx, reader, c)
+	if err != nil {
 		return nil, err
 	}
 	var problem *plan.Problem
-	c.Spec, problem = clusterspec.Effective(c, claims.Items)
+	c.Spec, problem = clusterspec.Effective(c, claims)
 	p.observed = plan.Observed{Now: r.Clock.Now(), Cluster: r.desired(c, problem)}
 	if err := r.observePods(ctx, reader, p); err != nil {
 		return nil, err
 	}
-	observeVolumes(p, claims.Items)
+	observeVolumes(p, claims)
 	if err := observeServices(ctx, reader, p); err != nil {
 		return nil, err
 	}
@@ -59,8 +59,10 @@ func (r *EtcdClusterReconciler) observe(ctx context.Context, reader client.Reade
 
 func (r *EtcdClusterReconciler) observePods(ctx context.Context, reader client.Reader, p *pass) error {
 	pods := &corev1.PodList{}
-	if err := listOf(ctx, reader, p.cluster, pods); err != nil {
-		return err
+	err := reader.List(ctx, pods, client.InNamespace(p.cluster.Namespace),
+		client.MatchingLabels(resources.ClusterSelector(p.cluster.Name)))
+	if err != nil {
+		return fmt.Errorf("list Pods: %w", err)
 	}
 	if err := r.readSpecs(p); err != nil {
 		return err
@@ -136,15 +138,6 @@ func budgetOf(budget *policyv1.PodDisruptionBudget) plan.Budget {
 		seen.MinAvailable = budget.Spec.MinAvailable.IntValue()
 	}
 	return seen
-}
-
-func listOf(ctx context.Context, reader client.Reader, c *v1beta2.EtcdCluster, into client.ObjectList) error {
-	err := reader.List(ctx, into, client.InNamespace(c.Namespace),
-		client.MatchingLabels(resources.ClusterSelector(c.Name)))
-	if err != nil {
-		return fmt.Errorf("list %T: %w", into, err)
-	}
-	return nil
 }
 
 // conflictOf tells whose an object is that this cluster does not control, nil if it does.

@@ -33,6 +33,7 @@ func TestEtcdRestore(t *testing.T) {
 	t.Run("the version is changed", s.otherVersion)
 	t.Run("no room, or authentication", s.misfits)
 	t.Run("the room is taken away", s.lessRoom)
+	t.Run("an edit that is refused for the volumes", s.refusedEdit)
 	t.Run("a snapshot of another cluster", s.ofAnother)
 	t.Run("a snapshot of a cluster of the same name", s.ofNamesake)
 	t.Run("the first member restores", s.memberRestores)

@@ -15,10 +15,9 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/version"
 )
 
-// specFor is the spec of the cluster that is to run on the snapshot, as it is now.
+// specFor is the spec that the cluster that is to run on the snapshot is looked after by, as it is now.
 func specFor(p *restorePass) v1beta2.EtcdClusterSpec {
-	spec, _ := clusterspec.Effective(p.cluster, nil)
-	return spec
+	return p.cluster.Spec
 }
 
 // unfit tells why the cluster cannot start from the snapshot that was verified, or its spec, which may have been edited since,

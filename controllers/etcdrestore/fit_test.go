@@ -1,29 +1,35 @@
 package etcdrestore_test
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/controllertest"
 	"github.com/etcdpilot/etcd-operator/internal/agent"
+	"github.com/etcdpilot/etcd-operator/internal/resources"
 )
 
 const gibi = 1 << 30
 
+// onVolumes is a pod with a volume of that size.
+func onVolumes(size string) *v1beta2.PodPolicy {
+	return &v1beta2.PodPolicy{PersistentVolumeClaimSpec: &corev1.PersistentVolumeClaimSpec{
+		AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+		Resources: corev1.VolumeResourceRequirements{
+			Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse(size)},
+		},
+	}}
+}
+
 // misfits wants snapshots refused that the cluster has no room for or cannot run, and nothing done to it.
 func (s *stage) misfits(t *testing.T) {
-	onVolumes := func(size string) *v1beta2.PodPolicy {
-		return &v1beta2.PodPolicy{PersistentVolumeClaimSpec: &corev1.PersistentVolumeClaimSpec{
-			Resources: corev1.VolumeResourceRequirements{
-				Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse(size)},
-			},
-		}}
-	}
 	capped := &v1beta2.PodPolicy{}
 	capped.Resources.Limits = corev1.ResourceList{corev1.ResourceEphemeralStorage: resource.MustParse("1Gi")}
 	quota := func(size string) *v1beta2.EtcdOptions {
@@ -108,4 +114,28 @@ func (s *stage) lessRoom(t *testing.T) {
 	if !strings.Contains(done.Message, "CORRUPT of member beef") || !strings.Contains(done.Message, "may be wrong") {
 		t.Errorf("it ends with %q", done.Message)
 	}
+}
+
+// refusedEdit has a cluster whose spec was edited, and is looked after by the one before: with what was edited the volumes
+// would have to shrink. What runs on the snapshot is the version before, too.
+func (s *stage) refusedEdit(t *testing.T) {
+	c := s.runningWith(t, "shrunk", v1beta2.EtcdClusterSpec{Size: 1, Version: "3.5.32", Pod: onVolumes("2Gi")})
+	accepted, err := json.Marshal(c.Spec)
+	must(t, err)
+	c.Status.AcceptedSpec = &runtime.RawExtension{Raw: accepted}
+	must(t, s.Status().Update(t.Context(), c))
+	claim := resources.Volume(c, "shrunk-0", 1)
+	must(t, s.Create(t.Context(), claim))
+	c.Spec.Version, c.Spec.Pod = "3.6.16", onVolumes("1Gi")
+	must(t, s.Update(t.Context(), c))
+
+	s.from(t, "shrunk", "shrunk", nil)
+	pod, task := s.untilPod(t, "shrunk")
+	if task.Verify.EtcdVersion != "3.5.32" {
+		t.Errorf("the snapshot is verified for etcd %s", task.Verify.EtcdVersion)
+	}
+	s.Ends(t, pod, agent.Result{
+		Snapshot: controllertest.SnapshotOf("snap.db"), DataVersion: "3.5", Database: &v1beta2.SnapshotDatabase{SizeBytes: gibi},
+	})
+	s.untilPhase(t, "shrunk", v1beta2.RestoreSaving)
 }

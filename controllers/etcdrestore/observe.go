@@ -13,6 +13,7 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/agentpod"
+	"github.com/etcdpilot/etcd-operator/controllers/internal/clusterspec"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/restores"
 	"github.com/etcdpilot/etcd-operator/internal/plan/restore"
 	"github.com/etcdpilot/etcd-operator/internal/plan/retry"
@@ -79,6 +80,11 @@ func observeRestored(ctx context.Context, reader client.Reader, p *restorePass) 
 	if err != nil {
 		return fmt.Errorf("read EtcdCluster %s: %w", name, err)
 	}
+	claims, err := clusterspec.Claims(ctx, reader, c)
+	if err != nil {
+		return err
+	}
+	c.Spec, _ = clusterspec.Effective(c, claims)
 	p.cluster = c
 	seen.Exists, seen.Deleting, seen.Paused = true, !c.DeletionTimestamp.IsZero(), c.Spec.Paused
 	seen.Other = seen.Pinned && p.object.Status.ClusterUID != string(c.UID)

@@ -3,19 +3,31 @@
 package clusterspec
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 )
 
+// Claims are the PersistentVolumeClaims with the cluster's labels.
+func Claims(ctx context.Context, reader client.Reader, c *v1beta2.EtcdCluster) ([]corev1.PersistentVolumeClaim, error) {
+	claims := &corev1.PersistentVolumeClaimList{}
+	err := reader.List(ctx, claims, client.InNamespace(c.Namespace), client.MatchingLabels(resources.ClusterSelector(c.Name)))
+	if err != nil {
+		return nil, fmt.Errorf("list the claims of EtcdCluster %s: %w", c.Name, err)
+	}
+	return claims.Items, nil
+}
+
 // Effective is the spec to go by: the user's, or while that cannot work the last one that could, so that a mistake changes
-// nothing of a running cluster. Size and pause are always the user's.
+// nothing of a running cluster. Size and pause are always the user's. The claims are the cluster's, for volumes cannot shrink.
 func Effective(c *v1beta2.EtcdCluster, claims []corev1.PersistentVolumeClaim) (v1beta2.EtcdClusterSpec, *plan.Problem) {
 	problem := validate(c)
 	if problem == nil {
