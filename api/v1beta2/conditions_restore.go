@@ -24,11 +24,15 @@ const (
 	//
 	// See the conditions of the EtcdRestore that the message names.
 	ReasonWaitingForRestore = "WaitingForRestore"
-	// ReasonResuming means that a restore was called off, or failed, and the former members start again on their own
-	// volumes. Of members on an emptyDir nothing is left to start.
+	// ReasonResuming means that a restore was called off, or failed, and the former members start again with their data.
 	//
-	// Nothing. If the members were on an emptyDir, restore the safety snapshot.
+	// Nothing.
 	ReasonResuming = "Resuming"
+	// ReasonRestoreContinues means that a restore was to be called off, and goes on: too few of the former members can come back
+	// with their data, such as those on an emptyDir once they have stopped, and the cluster would be left with none.
+	//
+	// Nothing, or create another EtcdRestore, of the safety snapshot say: it takes this one's place.
+	ReasonRestoreContinues = "RestoreContinues"
 )
 
 // # EtcdRestores that cannot go on
@@ -58,7 +62,8 @@ const (
 	//
 	// Nothing.
 	ReasonRestoreCalledOff = "RestoreCalledOff"
-	// ReasonRestoreFailed means that the EtcdRestore which the EtcdCluster is to start from has failed.
+	// ReasonRestoreFailed means that the EtcdRestore which the EtcdCluster is to start from has failed, or that a snapshot which
+	// is being restored never can be, and the former members cannot come back either.
 	//
 	// Delete it to have the same tried again, or create another one, with another snapshot or clusterID, say.
 	ReasonRestoreFailed = "RestoreFailed"

@@ -38,9 +38,16 @@ type RestoreRecord struct {
 	// nothing to save, or if the EtcdRestore said not to.
 	// +optional
 	Unsaved string `json:"unsaved,omitempty"`
+	// safetySnapshot is the object in which what was replaced was saved before; empty if it was not.
+	// +optional
+	SafetySnapshot string `json:"safetySnapshot,omitempty"`
 	// calledOff is there once the restore was called off: the cluster has gone back to what it was before.
 	// +optional
 	CalledOff *RestoreCalledOff `json:"calledOff,omitempty"`
+	// notCalledOff says why the restore goes on although it was to be called off: too few of the former members can come back.
+	// Empty if nobody wanted that.
+	// +optional
+	NotCalledOff string `json:"notCalledOff,omitempty"`
 }
 
 // RestoreCalledOff says why a restore was called off before the cluster was up on the snapshot.

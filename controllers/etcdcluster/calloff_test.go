@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
@@ -48,12 +47,7 @@ func (e *env) callsOff(t *testing.T) {
 // asks makes an EtcdRestore of that cluster whose snapshot was verified.
 func (e *env) asks(t *testing.T, name string) *v1beta2.EtcdRestore {
 	t.Helper()
-	restore := &v1beta2.EtcdRestore{
-		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
-		Spec: v1beta2.EtcdRestoreSpec{
-			EtcdCluster: v1beta2.EtcdClusterRef{Name: "off"}, RestoreSource: v1beta2.RestoreSource{Storage: bucket.DeepCopy()},
-		},
-	}
+	restore := e.restoreOf("off", name)
 	must(t, e.Create(t.Context(), restore))
 	e.verified(t, restore)
 	return restore

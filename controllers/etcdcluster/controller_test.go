@@ -56,6 +56,7 @@ func TestEtcdClusterOnARealAPIServer(t *testing.T) {
 	t.Run("a cluster that starts from a snapshot", e.fromSnapshot)
 	t.Run("data that is replaced", e.replacesData)
 	t.Run("restores that are called off", e.callsOff)
+	t.Run("a restore that cannot be called off", e.continues)
 	t.Run("size follows the scale subresource's selector", e.selector)
 }
 

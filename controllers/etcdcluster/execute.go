@@ -29,6 +29,8 @@ func (r *EtcdClusterReconciler) execute(ctx context.Context, p *pass) error { //
 		r.commitBootstrap(p, a)
 	case plan.CallOff:
 		r.callOff(p, a)
+	case plan.ContinueRestore:
+		continueRestore(p, a)
 	case plan.Latch:
 		latch(p, a)
 	case plan.Adopt:

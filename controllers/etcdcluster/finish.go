@@ -105,7 +105,7 @@ func (r *EtcdClusterReconciler) recordEvents(ctx context.Context, p *pass, err e
 // warns tells whether somebody should look at an answer.
 func warns(a plan.Action, reason string) bool {
 	switch a.(type) {
-	case plan.CallOff, plan.Blocked:
+	case plan.CallOff, plan.ContinueRestore, plan.Blocked:
 		return true
 	case plan.Wait, plan.Idle:
 		return reason == v1beta2.ReasonQuorumLost

@@ -10,6 +10,7 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/restores"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
+	"github.com/etcdpilot/etcd-operator/internal/status"
 )
 
 // putAside keeps what status tells of the cluster that a restore replaces, and has status tell nothing of it. A restore that
@@ -43,6 +44,13 @@ func (r *EtcdClusterReconciler) callOff(p *pass, a plan.CallOff) {
 	p.observed = plan.Observed{Now: p.observed.Now, Cluster: r.desired(p.cluster, p.observed.Cluster.Invalid)}
 }
 
+// continueRestore notes why the restore under way is not called off.
+func continueRestore(p *pass, a plan.ContinueRestore) {
+	if record := restores.UnderWay(&p.cluster.Status); record != nil {
+		record.NotCalledOff = a.Why.Message
+	}
+}
+
 // keep notes the volumes whose data was replaced unsaved, and forgets those that somebody has deleted.
 func keep(s *v1beta2.EtcdClusterStatus, kept []plan.KeptVolume, claims map[string]*corev1.PersistentVolumeClaim) {
 	s.KeptVolumes = slices.DeleteFunc(s.KeptVolumes, func(v v1beta2.KeptVolume) bool {
@@ -60,7 +68,10 @@ func observeFormer(into *plan.Cluster, s *v1beta2.EtcdClusterStatus) {
 		into.Incarnations = plan.Incarnations{Last: int(n.Last), Attempts: int(n.Attempts)}
 	}
 	if f := s.Former; f != nil {
-		into.Former = &plan.Former{ID: parseID(f.ClusterID), Bootstrap: bootstrapOf(f.Bootstrap)}
+		into.Former = &plan.Former{
+			ID: parseID(f.ClusterID), Bootstrap: bootstrapOf(f.Bootstrap),
+			Voters: status.Voters(f.MemberStatuses), NextVoters: f.NextVoters,
+		}
 	}
 	for _, v := range s.KeptVolumes {
 		into.Kept = append(into.Kept, v.UID)

@@ -22,6 +22,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 	"github.com/etcdpilot/etcd-operator/internal/snapshot"
+	"github.com/etcdpilot/etcd-operator/internal/status"
 	"github.com/etcdpilot/etcd-operator/internal/version"
 )
 
@@ -48,6 +49,10 @@ func (r *EtcdClusterReconciler) observeRestore(ctx context.Context, p *pass) err
 		return err
 	}
 	c := p.cluster
+	var chosen *v1beta2.EtcdRestore
+	if p.observed.Cluster.CallOff == nil { // one that nobody wants any more gives way to any other
+		chosen = p.restore
+	}
 	list := &v1beta2.EtcdRestoreList{}
 	if err := r.Client.List(ctx, list, client.InNamespace(c.Namespace), client.UnsafeDisableDeepCopy); err != nil {
 		return fmt.Errorf("list EtcdRestores: %w", err)
@@ -61,8 +66,8 @@ func (r *EtcdClusterReconciler) observeRestore(ctx context.Context, p *pass) err
 		if client.IgnoreNotFound(err) != nil {
 			return fmt.Errorf("read EtcdRestore %s: %w", list.Items[i].Name, err)
 		}
-		if err == nil && wanted(c, restore) && (p.restore == nil || restores.Later(restore, p.restore)) {
-			p.restore, p.observed.Cluster.Restore = restore, string(restore.UID)
+		if err == nil && wanted(c, restore) && (chosen == nil || restores.Later(restore, chosen)) {
+			chosen, p.restore, p.observed.Cluster.Restore = restore, restore, string(restore.UID)
 		}
 	}
 	return nil
@@ -88,32 +93,34 @@ func (r *EtcdClusterReconciler) observeAwaited(ctx context.Context, p *pass) err
 }
 
 // observeAttempt reads the EtcdRestore that an attempt under way is made for. Without it, or once it is not wanted any more,
-// the attempt is called off.
+// the attempt is called off, if it can be.
 func (r *EtcdClusterReconciler) observeAttempt(ctx context.Context, p *pass) error {
 	c := p.cluster
 	record := restores.UnderWay(&c.Status)
 	if record == nil {
 		return nil
 	}
-	p.observed.Cluster.Unsaved = record.Unsaved != ""
+	seen := &p.observed.Cluster
+	seen.Unsaved, seen.Saved, seen.NotCalledOff = record.Unsaved != "", record.SafetySnapshot, record.NotCalledOff != ""
 	restore := &v1beta2.EtcdRestore{}
 	err := r.Live.Get(ctx, types.NamespacedName{Namespace: c.Namespace, Name: record.Name}, restore)
 	if client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("read EtcdRestore %s: %w", record.Name, err)
 	}
-	switch {
-	case err != nil || string(restore.UID) != record.UID || !restore.DeletionTimestamp.IsZero():
-		p.observed.Cluster.CallOff = &plan.Problem{
-			Reason: v1beta2.ReasonRestoreCalledOff, Message: fmt.Sprintf("EtcdRestore %s was deleted", record.Name),
-		}
-	case restore.Status.Phase != v1beta2.RestoreReplacing || restore.Status.Source == nil:
-		p.observed.Cluster.CallOff = &plan.Problem{
-			Reason:  v1beta2.ReasonRestoreCalledOff,
-			Message: fmt.Sprintf("EtcdRestore %s does not ask for it any more: its phase is %s", record.Name, restore.Status.Phase),
-		}
-	default:
+	gone := err != nil || string(restore.UID) != record.UID
+	if seen.SourceGone = gone || restore.Status.Source == nil; !seen.SourceGone {
 		p.restore = restore
 	}
+	why := ""
+	switch {
+	case gone || !restore.DeletionTimestamp.IsZero():
+		why = fmt.Sprintf("EtcdRestore %s was deleted", record.Name)
+	case restore.Status.Phase != v1beta2.RestoreReplacing || seen.SourceGone:
+		why = fmt.Sprintf("EtcdRestore %s does not ask for it any more: its phase is %s", record.Name, restore.Status.Phase)
+	default:
+		return nil
+	}
+	seen.CallOff = &plan.Problem{Reason: v1beta2.ReasonRestoreCalledOff, Message: why}
 	return nil
 }
 
@@ -147,6 +154,21 @@ func (r *EtcdClusterReconciler) commitBootstrap(p *pass, a plan.CommitBootstrap)
 		s.Bootstrap = bootstrapFor(a.Bootstrap)
 		return
 	}
+	record := recordAttempt(p)
+	if p.observed.Etcd.Contact == plan.ContactQuorum { // what status tells of the voters may be one change behind
+		status.SetMembers(s, p.observed)
+	}
+	putAside(s)
+	s.Bootstrap = bootstrapFor(a.Bootstrap)
+	s.Restores = append([]v1beta2.RestoreRecord{record}, s.Restores...)
+	s.Restores = s.Restores[:min(len(s.Restores), restoresKept)]
+	p.observed = plan.Observed{Now: p.observed.Now, Cluster: r.desired(p.cluster, p.observed.Cluster.Invalid)}
+}
+
+// recordAttempt is the record of a restore that begins. The one under way, whose place it takes, is noted as called off, and
+// it replaces what that was to replace.
+func recordAttempt(p *pass) v1beta2.RestoreRecord {
+	s := &p.cluster.Status
 	record := v1beta2.RestoreRecord{
 		UID: string(p.restore.UID), Name: p.restore.Name, Snapshot: p.restore.Status.Source.Object,
 		RevisionFloor: revisionFloor(p), StartedAt: metav1.NewTime(p.observed.Now), Unsaved: p.restore.Status.Unsaved,
@@ -154,18 +176,18 @@ func (r *EtcdClusterReconciler) commitBootstrap(p *pass, a plan.CommitBootstrap)
 	if from := p.restore.Status.Snapshot; from != nil {
 		record.SourceClusterID, record.SourceRevision = from.ClusterID, from.Revision
 	}
+	if saved := p.restore.Status.SafetySnapshot; saved != nil {
+		record.SafetySnapshot = saved.Name
+	}
 	if before := restores.UnderWay(s); before != nil && s.Former != nil { // it replaces what that was to replace
 		record.Unsaved = cmp.Or(record.Unsaved, before.Unsaved)
+		record.SafetySnapshot = cmp.Or(record.SafetySnapshot, before.SafetySnapshot)
 		before.CalledOff = &v1beta2.RestoreCalledOff{
 			Reason: v1beta2.ReasonRestoreSuperseded, At: record.StartedAt,
 			Message: fmt.Sprintf("EtcdRestore %s, which is later, has taken its place", record.Name),
 		}
 	}
-	putAside(s)
-	s.Bootstrap = bootstrapFor(a.Bootstrap)
-	s.Restores = append([]v1beta2.RestoreRecord{record}, s.Restores...)
-	s.Restores = s.Restores[:min(len(s.Restores), restoresKept)]
-	p.observed = plan.Observed{Now: p.observed.Now, Cluster: r.desired(p.cluster, p.observed.Cluster.Invalid)}
+	return record
 }
 
 // revisionFloor is the highest revision that clients can have seen, before what tells of it goes with the rest of the status. If

@@ -48,7 +48,7 @@ func (r *EtcdClusterReconciler) desired(c *v1beta2.EtcdCluster, problem *plan.Pr
 		Repository: cmp.Or(c.Spec.Repository, r.EtcdRepository), Version: version.Normalize(c.Spec.Version), Invalid: problem,
 		SnapshotDue: c.Status.SnapshotDue,
 		ID:          parseID(c.Status.ClusterID), Bootstrap: bootstrapOf(c.Status.Bootstrap),
-		Revision: c.Status.Revision, Voters: status.Voters(&c.Status), NextVoters: c.Status.NextVoters,
+		Revision: c.Status.Revision, Voters: status.Voters(c.Status.MemberStatuses), NextVoters: c.Status.NextVoters,
 		LeaderMoved: moved, RanBefore: ranBefore(&c.Status),
 	}
 	observeFormer(&cluster, &c.Status)

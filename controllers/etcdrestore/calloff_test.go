@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
@@ -89,6 +90,38 @@ func (s *stage) calledOff(t *testing.T) {
 	s.untilSays(t, "d5", v1beta2.ReasonRestoring)
 	s.record(t, "kept", record, true)
 	goes("d5")
+}
+
+// goesOn deletes a restore whose cluster cannot go back, and one that can never be completed.
+func (s *stage) goesOn(t *testing.T) {
+	s.running(t, "gone", true)
+	o := s.from(t, "d6", "gone", func(spec *v1beta2.EtcdRestoreSpec) { spec.SafetySnapshot = v1beta2.SafetySnapshotSkip })
+	s.verified(t, "d6")
+	o = s.untilPhase(t, "d6", v1beta2.RestoreReplacing)
+	record := v1beta2.RestoreRecord{UID: string(o.UID), Name: "d6", Snapshot: "snap.db", NotCalledOff: "the data of gone-0 is gone"}
+	s.attempt(t, "gone", record)
+	must(t, s.Delete(t.Context(), o))
+	s.says(t, s.untilSays(t, "d6", v1beta2.ReasonRestoreContinues), v1beta2.ReasonRestoreContinues, record.NotCalledOff)
+	if !s.warned(record.NotCalledOff) {
+		t.Errorf("no event tells of it: %q", s.events)
+	}
+
+	c := s.cluster(t, "gone")
+	meta.SetStatusCondition(&c.Status.Conditions, metav1.Condition{
+		Type: v1beta2.ConditionProgressing, Status: metav1.ConditionFalse, Reason: v1beta2.ReasonRestoreFailed, Message: "damaged",
+	})
+	must(t, s.Status().Update(t.Context(), c))
+	s.says(t, s.untilSays(t, "d6", v1beta2.ReasonRestoreFailed), v1beta2.ReasonRestoreFailed, "damaged")
+	if len(s.restore(t, "d6").Finalizers) == 0 {
+		t.Error("it goes before it is over")
+	}
+	s.record(t, "gone", record, true)
+	for range 3 {
+		s.step(t, "d6")
+	}
+	if o := (&v1beta2.EtcdRestore{}); !apierrors.IsNotFound(s.Get(t.Context(), key("d6"), o)) {
+		t.Errorf("it does not go: %s", pretty(o))
+	}
 }
 
 // attempt plays the EtcdCluster's controller as it takes a restore up, and gives the former cluster ID.

@@ -43,6 +43,7 @@ func TestEtcdRestore(t *testing.T) {
 	t.Run("a cluster that is another one", s.otherCluster)
 	t.Run("two at once", s.two)
 	t.Run("deletion", s.deletion)
+	t.Run("deletion too late", s.goesOn)
 	t.Run("nothing can be saved", s.unsaved)
 	t.Run("a cluster that goes, or is paused", s.leaving)
 	t.Run("objects of earlier operators", s.former)

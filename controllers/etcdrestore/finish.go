@@ -94,6 +94,8 @@ func warns(p *restorePass) bool {
 	switch a := p.action.(type) {
 	case restore.Blocked, restore.Retry, restore.Fail:
 		return true
+	case restore.Wait:
+		return a.Reason == v1beta2.ReasonRestoreContinues
 	case restore.Enter:
 		return a.Of != "" && p.observed.Cluster.Held // what is there is replaced by what it never was
 	case restore.Replace:

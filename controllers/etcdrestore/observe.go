@@ -8,6 +8,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
@@ -94,6 +95,7 @@ func observeRestored(ctx context.Context, reader client.Reader, p *restorePass) 
 		meta.IsStatusConditionTrue(c.Status.Conditions, v1beta2.ConditionAvailable)
 	if doing := meta.FindStatusCondition(c.Status.Conditions, v1beta2.ConditionProgressing); doing != nil {
 		seen.Doing = doing.Message
+		seen.Stranded = doing.Reason == v1beta2.ReasonRestoreFailed && doing.Status == metav1.ConditionFalse
 	}
 	seen.Record = recordOf(&c.Status, string(p.object.UID))
 	p.observed.Outdated = p.observed.Saved && seen.Held && !savedFrom(p.object.Status.SafetySnapshot, c)

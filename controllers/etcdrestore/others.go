@@ -26,7 +26,8 @@ func recordOf(s *v1beta2.EtcdClusterStatus, uid string) *restore.Record {
 		Superseded: s.Former == nil && slices.ContainsFunc(s.Restores[:i], func(r v1beta2.RestoreRecord) bool {
 			return r.CalledOff == nil
 		}),
-		Latched: s.ClusterID != "" && s.Bootstrap != nil && s.Bootstrap.Restore == uid,
+		Latched:      s.ClusterID != "" && s.Bootstrap != nil && s.Bootstrap.Restore == uid,
+		NotCalledOff: noted.NotCalledOff,
 	}
 	if off := noted.CalledOff; off != nil {
 		record.CalledOff = &retry.Problem{Reason: off.Reason, Message: off.Message}

@@ -35,6 +35,12 @@ type CallOff struct {
 	ClusterID uint64
 }
 
+// ContinueRestore notes in status that a restore goes on that was to be called off, because the former members cannot come back.
+type ContinueRestore struct {
+	// Why is what is said of the restore.
+	Why Problem
+}
+
 // Latch writes the cluster ID to status: from here on nobody starts with initial-cluster-state=new, and a restore cannot be
 // called off any more.
 type Latch struct {

@@ -50,9 +50,13 @@ func (a CreateRestore) describe() Description {
 func (a CallOff) describe() Description {
 	left := "nothing had run in the cluster before"
 	if a.ClusterID != 0 {
-		left = fmt.Sprintf("the cluster resumes on its former data, if that was on volumes, with cluster ID %016x", a.ClusterID)
+		left = fmt.Sprintf("the cluster resumes on its former data, with cluster ID %016x", a.ClusterID)
 	}
 	return Description{"CallOff", a.Why.Reason, a.Why.Message + "; " + left}
+}
+
+func (a ContinueRestore) describe() Description {
+	return Description{"ContinueRestore", a.Why.Reason, a.Why.Message}
 }
 
 func (a Latch) describe() Description {

@@ -9,6 +9,8 @@ func TestDescribeEveryAction(t *testing.T) {
 		Wait{Reason: "R"},
 		Blocked{Reason: "R"},
 		CommitBootstrap{},
+		CallOff{Why: Problem{Reason: "R"}},
+		ContinueRestore{Why: Problem{Reason: "R"}},
 		Latch{},
 		Adopt{},
 		CreateVolumes{},

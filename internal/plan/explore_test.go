@@ -16,6 +16,9 @@ import (
 var ordinary = slices.Concat(
 	world.PodFaults, world.NodeFaults, world.VolumeFaults, world.OperatorFaults, world.TimeFaults)
 
+// stops are the ways in which members and the operator do.
+var stops = slices.Concat(world.PodFaults, world.NodeFaults, world.OperatorFaults)
+
 // scenario is one exploration for the usual test. Full says what `make explore` makes of it.
 type scenario struct {
 	sizes    []int  // the first one, and those that the user asks for later
@@ -131,6 +134,10 @@ var updates = map[string]scenario{
 	"restore called off, of 1":     {sizes: []int{1}, edits: []edit{snapshot(1), off(1)}, faults: 1, full: 2},
 	"restore called off, of 3":     {sizes: []int{3}, edits: []edit{snapshot(1), off(1)}, full: 1},
 	"restore superseded":           {sizes: []int{1}, edits: []edit{snapshot(1), snapshot(2)}, kinds: world.RestoreFaults, faults: 1, full: 2},
+	"called off while it grows":    {sizes: []int{1}, edits: []edit{size(2), snapshot(1), off(1)}, only: stops, faults: 1, full: 2},
+	"called off while it shrinks":  {sizes: []int{3}, edits: []edit{size(1), snapshot(1), off(1)}, only: stops, faults: 1, full: 2},
+	"called off as members go":     {sizes: []int{3}, edits: []edit{snapshot(1), off(1)}, only: stops, faults: 1, full: 2},
+	"called off, or impossible":    {sizes: []int{1}, edits: []edit{snapshot(1), off(1)}, kinds: world.RestoreFaults, faults: 1, full: 2},
 	"called off, then another":     {sizes: []int{1}, edits: []edit{snapshot(1), off(1), snapshot(2)}, full: 1},
 	"two restores called off":      {sizes: []int{1}, edits: []edit{snapshot(1), snapshot(2), off(2)}, full: 1},
 	"restore that fails":           {sizes: []int{1}, edits: []edit{snapshot(1)}, kinds: world.RestoreFaults, faults: 2, full: 2},

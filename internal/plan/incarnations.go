@@ -46,6 +46,9 @@ type Former struct {
 	ID uint64
 	// Bootstrap is the record of its first start, nil if it was adopted or had not begun.
 	Bootstrap *Bootstrap
+	// Voters are the names of those who voted when the restore began, empty if nobody had written them down; NextVoters those
+	// after a change that was declared and may or may not have been made.
+	Voters, NextVoters []string
 }
 
 // last is the highest number that is known to have been given.

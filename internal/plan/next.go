@@ -12,7 +12,7 @@ var always = []rule{
 	legacyMembers,     // members of coreos/etcd-operator: nothing is done beside them, whatever else there is to say
 	nameTaken,         // an object of somebody else is in the way
 	restore,           // a verified snapshot is to take the place of whatever data there is
-	callOff,           // the cluster goes back to what it held while nobody could use the new one yet
+	callOff,           // the cluster goes back to what it held, if it can, while nobody could use the new one yet
 	foreignCluster,    // a server answers for another cluster: never act on it
 	revisionRegressed, // the data went back in time: never act on it
 }
@@ -32,6 +32,7 @@ var bootstrapping = []rule{
 	clearOld,         // what an abandoned incarnation has left goes before new pods come
 	clearTerminal,    // a pod in a terminal phase never starts again
 	refresh,          // a pod that waits was made from an older spec
+	sourceGone,       // nothing says where the snapshot is to start from
 	createInitial,    // volumes and pods that wait for a permit
 	seat,             // write down which pods may start from nothing
 	permitInitial,    // let exactly those start

@@ -69,6 +69,12 @@ type Cluster struct {
 	Former *Former
 	// CallOff is why the restore under way is to be called off, nil if it is to go on.
 	CallOff *Problem
+	// NotCalledOff is true once it was noted that it goes on all the same.
+	NotCalledOff bool
+	// SourceGone is true if the EtcdRestore that says where the snapshot is does not exist any more.
+	SourceGone bool
+	// Saved is the object in which what the restore replaces was saved before, empty if it was not.
+	Saved string
 	// Unsaved is true if what the restore under way replaces could not be saved before.
 	Unsaved bool
 	// Kept are the UIDs of volumes whose data was replaced unsaved: they are nobody's to use or to delete.

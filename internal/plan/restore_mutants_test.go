@@ -29,6 +29,22 @@ var restoreMutants = map[string]mutant{
 		next: callOffLate, want: "S7", persistent: true,
 		scenario: scenario{sizes: []int{1}, edits: []edit{snapshot(1), off(1)}, running: true, lockstep: true},
 	},
+	"a restore is called off although the former members are gone": {
+		next: callOffBlindly, want: "S7: a restore is called off, and the members are gone",
+		scenario: scenario{sizes: []int{1}, edits: []edit{snapshot(1), off(1)}, running: true, lockstep: true},
+	},
+	"a pod on a silent node is taken for one that runs": {
+		next: believeSilent, want: "S7: a restore is called off, and the members are gone",
+		scenario: scenario{
+			sizes: []int{1}, edits: []edit{snapshot(1), off(1)}, only: world.NodeFaults, running: true, lockstep: true, faults: 1,
+		},
+	},
+	"a voter that was added last is forgotten": {
+		next: forgetLastVoter, want: "S7: a restore is called off, and the members are gone",
+		scenario: scenario{
+			sizes: []int{1, 2}, edits: []edit{snapshot(1), off(1)}, only: world.PodFaults, running: true, lockstep: true, faults: 1,
+		},
+	},
 	"a restore that fails is tried for ever": {
 		next: callOffNothing, want: "L", persistent: true,
 		scenario: scenario{
@@ -71,6 +87,30 @@ func sameNumber(o plan.Observed) plan.Action {
 func callOffLate(o plan.Observed) plan.Action {
 	if b := o.Cluster.Bootstrap; b != nil && b.Restore != "" && o.Cluster.CallOff != nil {
 		return plan.CallOff{Why: *o.Cluster.CallOff}
+	}
+	return plan.Next(o)
+}
+
+// callOffBlindly does so as long as nobody can have reached the new cluster, whatever has become of the old one.
+func callOffBlindly(o plan.Observed) plan.Action {
+	if c := o.Cluster; c.ID == 0 && c.Former != nil && c.CallOff != nil {
+		return plan.CallOff{Why: *c.CallOff}
+	}
+	return plan.Next(o)
+}
+
+func believeSilent(o plan.Observed) plan.Action {
+	o.Pods = slices.Clone(o.Pods)
+	for i := range o.Pods {
+		o.Pods[i].Ready = true
+	}
+	return plan.Next(o)
+}
+
+// forgetLastVoter puts aside what status told before the last change of the voters.
+func forgetLastVoter(o plan.Observed) plan.Action {
+	if f := o.Cluster.Former; f != nil && len(f.Voters) > 1 {
+		o.Cluster.Former = &plan.Former{ID: f.ID, Bootstrap: f.Bootstrap, Voters: f.Voters[:1]}
 	}
 	return plan.Next(o)
 }

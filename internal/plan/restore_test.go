@@ -13,7 +13,8 @@ func restoring(persistent bool, changes ...func(*Observed)) Observed {
 	o.Cluster.Restore = "restore"
 	b := restore(newView(o)).(CommitBootstrap).Bootstrap //nolint:forcetypeassert // it answers with nothing else
 	o.Cluster.Incarnations = o.Cluster.Begun(b)
-	o.Cluster.Former = &Former{ID: o.Cluster.ID, Bootstrap: o.Cluster.Bootstrap}
+	o.Cluster.Former = &Former{ID: o.Cluster.ID, Bootstrap: o.Cluster.Bootstrap, Voters: o.Cluster.Voters}
+	o.Cluster.Voters = nil
 	o.Cluster.Restore, o.Cluster.ID, o.Cluster.Bootstrap = "", 0, &b
 	return edit(o, changes...)
 }

@@ -16,22 +16,6 @@ func restore(v *view) Action {
 	return CommitBootstrap{Bootstrap: v.bootstrap(v.nextIncarnation(), v.freeNames(1), v.Cluster.Restore)}
 }
 
-// callOff ends a restore that nobody wants any more, or that can never succeed, as long as nobody could use the restored data.
-func callOff(v *view) Action {
-	b, c := v.Cluster.Bootstrap, v.Cluster
-	if c.ID != 0 || b == nil || b.Restore == "" || c.Former == nil {
-		return nil
-	}
-	why := c.CallOff
-	if f := v.pods[b.Members[0]].Failure; why == nil && f != nil && f.Lasting {
-		why = &f.Problem
-	}
-	if why == nil {
-		return nil
-	}
-	return CallOff{Why: *why, ClusterID: c.Former.ID}
-}
-
 // nextIncarnation is higher than any that was given before, and than that of what was taken over from an earlier cluster.
 func (v *view) nextIncarnation() int {
 	n := v.Cluster.last()
@@ -93,6 +77,9 @@ func (v *view) permitRestored() Action {
 func (v *view) awaitRestored() Action {
 	name := v.Cluster.Bootstrap.Members[0]
 	if f := v.pods[name].Failure; f != nil {
+		if f.Lasting {
+			return v.stranded(f.Message)
+		}
 		return Wait{
 			Reason: f.Reason, After: v.poll(),
 			Message: fmt.Sprintf("%s cannot make its data of the snapshot, and tries again: %s", name, f.Message),

@@ -52,7 +52,7 @@ func Compute(in Input) v1beta2.EtcdClusterStatus {
 		s.CurrentVersion = now
 	}
 	s.RanBefore = o.Cluster.RanBefore && s.Bootstrap == nil && !latched(&s)
-	setMembers(&s, o)
+	SetMembers(&s, o)
 	s.NextVoters = plan.NextVoters(o, in.Action)
 	setSpec(&s, in)
 	setConditions(&s, in)
@@ -151,8 +151,8 @@ func leader(o plan.Observed) string {
 	return ""
 }
 
-// setMembers lists members and pods by name. Without a quorum the list of members is the last that one confirmed.
-func setMembers(s *v1beta2.EtcdClusterStatus, o plan.Observed) {
+// SetMembers lists members and pods by name. Without a quorum the list of members is the last that one confirmed.
+func SetMembers(s *v1beta2.EtcdClusterStatus, o plan.Observed) {
 	previous := s.MemberStatuses
 	s.MemberStatuses, s.Members = nil, v1beta2.MembersStatus{}
 	updated := plan.Updated(o)
@@ -171,7 +171,7 @@ func setMembers(s *v1beta2.EtcdClusterStatus, o plan.Observed) {
 			s.Members.Unready = append(s.Members.Unready, name)
 		}
 	}
-	s.ReadyMembers = fmt.Sprintf("%d/%d", len(s.Members.Ready), len(Voters(s)))
+	s.ReadyMembers = fmt.Sprintf("%d/%d", len(s.Members.Ready), len(Voters(s.MemberStatuses)))
 }
 
 func names(o plan.Observed, previous []v1beta2.MemberStatus) []string {
@@ -267,10 +267,10 @@ func find[T any](list []T, match func(T) bool) (T, bool) {
 	return zero, false
 }
 
-// Voters are the names of the voters in a status.
-func Voters(s *v1beta2.EtcdClusterStatus) []string {
+// Voters are the names of the voters among the members of a status.
+func Voters(members []v1beta2.MemberStatus) []string {
 	var voters []string
-	for _, m := range s.MemberStatuses {
+	for _, m := range members {
 		if m.Role == v1beta2.MemberRoleVoter {
 			voters = append(voters, m.Name)
 		}

@@ -78,7 +78,7 @@ func TestQuorumLostKeepsTheMembersAndTheTime(t *testing.T) {
 	if lost.QuorumLostSince == nil || !lost.QuorumLostSince.Time.Equal(at) || lost.Phase != v1beta2.ClusterPhaseUnavailable {
 		t.Fatalf("since %v, phase %s", lost.QuorumLostSince, lost.Phase)
 	}
-	if got := Voters(&lost); !reflect.DeepEqual(got, []string{"m-0", "m-1", "m-2"}) {
+	if got := Voters(lost.MemberStatuses); !reflect.DeepEqual(got, []string{"m-0", "m-1", "m-2"}) {
 		t.Errorf("voters %v", got)
 	}
 	in.Cluster.Status, in.Observed.Now = lost, at.Add(time.Hour)

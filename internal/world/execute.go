@@ -33,7 +33,7 @@ func steps(a plan.Action) int {
 // EtcdCluster was written after it was read.
 func (w *World) effect(a plan.Action, step int, o *plan.Observed, stale bool) bool {
 	switch act := a.(type) {
-	case plan.CommitBootstrap, plan.CallOff, plan.Latch:
+	case plan.CommitBootstrap, plan.CallOff, plan.ContinueRestore, plan.Latch:
 		return w.note(a, o, stale)
 	case plan.Adopt:
 		return w.adopt(act, step, o, stale)

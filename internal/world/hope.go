@@ -11,7 +11,7 @@ import (
 // has been cut off: the operator may count on it.
 func (w *World) hopeful() bool {
 	g := w.group()
-	if w.goesBack() {
+	if w.impossible() || w.unwanted() && w.canGoBack() {
 		return w.willGoBack()
 	}
 	switch {

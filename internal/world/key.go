@@ -101,7 +101,7 @@ func (e *encoder) kube(k *Kube) {
 	e.number(k.Status.Taken)
 	e.number(k.Status.Off)
 	e.text(strings.Join(k.Status.Kept, ","))
-	e.flags(k.Status.Replaces != nil)
+	e.flags(k.Status.Replaces != nil, k.Status.NotCalledOff)
 	if f := k.Status.Replaces; f != nil {
 		e.id(f.ID)
 		e.number(int(f.Revision))

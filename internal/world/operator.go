@@ -131,7 +131,7 @@ func (w *World) setStatus(s Status) {
 	old := w.Status
 	w.Status = s
 	if s.ID != old.ID || s.Bootstrap != old.Bootstrap || s.Revision != old.Revision ||
-		s.Replaces != old.Replaces || s.Accepted != old.Accepted || s.Former != old.Former ||
+		s.Replaces != old.Replaces || s.NotCalledOff != old.NotCalledOff || s.Accepted != old.Accepted || s.Former != old.Former ||
 		!slices.Equal(s.Voters, old.Voters) || !slices.Equal(s.NextVoters, old.NextVoters) {
 		w.touched()
 	}

@@ -3,6 +3,7 @@ package world
 import (
 	"slices"
 
+	"github.com/etcdpilot/etcd-operator/internal/etcd/etcdtest"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
 
@@ -11,9 +12,8 @@ type Former struct {
 	ID        uint64
 	Bootstrap *plan.Bootstrap
 	Revision  int64
-	Voters    []string
-	// NextVoters are those after a change that was declared.
-	NextVoters []string
+	// Voters are those of the last list that a quorum confirmed, NextVoters those after a change that was declared.
+	Voters, NextVoters []string
 }
 
 // note writes to status which cluster the present one is.
@@ -22,16 +22,18 @@ func (w *World) note(a plan.Action, o *plan.Observed, stale bool) bool {
 	case plan.CommitBootstrap:
 		w.checkAbandoned(&act.Bootstrap, stale)
 		return w.writeStatus(stale, func(s *Status) {
-			s.begin(act.Bootstrap)
+			s.begin(act.Bootstrap, o)
 			w.Highest = max(w.Highest, act.Bootstrap.Incarnation)
 		})
 	case plan.CallOff:
 		w.checkCallOff(stale)
 		return w.writeStatus(stale, func(s *Status) { s.goBack() })
+	case plan.ContinueRestore:
+		return w.writeStatus(stale, func(s *Status) { s.NotCalledOff = true })
 	case plan.Latch:
 		w.checkKept(act, stale)
 		return w.writeStatus(stale, func(s *Status) {
-			s.ID, s.Voters, s.Replaces = act.ClusterID, votersIn(o), nil
+			s.ID, s.Voters, s.Replaces, s.NotCalledOff = act.ClusterID, votersIn(o), nil, false
 			for _, v := range act.Kept {
 				s.Kept = append(slices.Clone(s.Kept), v.UID)
 			}
@@ -42,7 +44,7 @@ func (w *World) note(a plan.Action, o *plan.Observed, stale bool) bool {
 }
 
 // begin writes an attempt to status. The first one at a restore puts aside what status tells of the cluster.
-func (s *Status) begin(b plan.Bootstrap) {
+func (s *Status) begin(b plan.Bootstrap, o *plan.Observed) {
 	c := plan.Cluster{Incarnations: s.Incarnations, Bootstrap: s.Bootstrap}
 	if s.Replaces != nil {
 		c.Former = &plan.Former{}
@@ -51,8 +53,11 @@ func (s *Status) begin(b plan.Bootstrap) {
 	if b.Restore != "" {
 		if s.Replaces == nil {
 			s.Replaces = &Former{ID: s.ID, Bootstrap: s.Bootstrap, Revision: s.Revision, Voters: s.Voters, NextVoters: s.NextVoters}
+			if o.Etcd.Contact == plan.ContactQuorum {
+				s.Replaces.Voters = votersIn(o)
+			}
 		} else if b.Restore != restoreOf(s.Bootstrap) {
-			s.Off = numberOf(s.Bootstrap)
+			s.Off, s.NotCalledOff = numberOf(s.Bootstrap), false
 		}
 		s.Taken = numberOf(&b)
 		s.ID, s.Revision, s.Voters, s.NextVoters = 0, 0, nil, nil
@@ -67,7 +72,7 @@ func (s *Status) goBack() {
 		s.ID, s.Bootstrap, s.Revision = f.ID, f.Bootstrap, f.Revision
 		s.Voters, s.NextVoters = f.Voters, f.NextVoters
 	}
-	s.Replaces = nil
+	s.Replaces, s.NotCalledOff = nil, false
 }
 
 // checkCallOff holds for a restore: nothing is called off that clients can have reached.
@@ -77,10 +82,40 @@ func (w *World) checkCallOff(stale bool) {
 	}
 	if w.Status.ID != 0 || w.Status.Replaces == nil {
 		w.violate("S7: a restore is called off after the cluster ID was latched")
+		return
 	}
-	if !w.goesBack() && numberOf(w.Status.Bootstrap) != 0 && w.Pending == nil && w.Read == nil {
+	if !w.unwanted() && numberOf(w.Status.Bootstrap) != 0 && w.Pending == nil && w.Read == nil {
 		w.violate("S7: a restore is called off, and nobody has asked for it")
 	}
+	if w.Pending == nil && w.Read == nil && !w.canGoBack() {
+		w.violate("S7: a restore is called off, and the members are gone that the cluster is to go back to")
+	}
+}
+
+// canGoBack tells whether a quorum of what the restore under way replaces can form again, as far as that can be seen: what was
+// lost on a volume nobody knows before etcd is to start on it.
+func (w *World) canGoBack() bool {
+	f := w.Status.Replaces
+	g := w.Etcd.Group(f.ID)
+	if f.ID == 0 || g == nil {
+		return f.ID == 0
+	}
+	n := 0
+	for i := range g.Members {
+		if m := &g.Members[i]; !m.Learner && w.comesBack(g, m) {
+			n++
+		}
+	}
+	return n >= etcdtest.Quorum(g.Voters())
+}
+
+// comesBack tells whether nothing is known to keep a former member from it.
+func (w *World) comesBack(g *etcdtest.Group, m *etcdtest.Member) bool {
+	if p := w.pod(m.Name); p != nil && !p.Persistent {
+		return w.survives(g, m)
+	}
+	v := w.volume(m.Name)
+	return v != nil && v.ClusterID == g.ID && v.MemberID == m.ID && !v.Lost && !v.Deleting
 }
 
 // checkKept holds for a restore of what could not be saved: from the latch on nothing else tells which volumes that is on.

@@ -49,14 +49,20 @@ func numberOf(b *plan.Bootstrap) int {
 	return n
 }
 
-// goesBack tells whether the restore under way cannot or must not come to anything.
-func (w *World) goesBack() bool {
+// unwanted tells whether the restore under way cannot or must not come to anything.
+func (w *World) unwanted() bool {
+	b := w.Status.Bootstrap
+	return w.Status.Replaces != nil && b != nil && numberOf(b) <= w.CalledOff || w.impossible()
+}
+
+// impossible tells whether the restore under way can never be completed.
+func (w *World) impossible() bool {
 	b := w.Status.Bootstrap
 	if w.Status.Replaces == nil || b == nil {
 		return false
 	}
 	p := w.pod(b.Members[0])
-	return numberOf(b) <= w.CalledOff || p != nil && p.Hopeless
+	return p != nil && p.Hopeless
 }
 
 // restoreUID names the snapshot that is to replace the data.

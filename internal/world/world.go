@@ -74,6 +74,8 @@ type Status struct {
 	Replaces     *Former
 	Kept         []string
 	Taken, Off   int
+	// NotCalledOff is true once it was noted that the restore under way goes on although nobody wants it any more.
+	NotCalledOff bool
 	// Accepted is the template that the operator has seen last, and Former the one that members are made from which an
 	// update has not reached: the same if there is none under way.
 	Accepted, Former int
@@ -183,9 +185,9 @@ func (k *Kube) cluster() plan.Cluster {
 		NextVoters: k.Status.NextVoters,
 	}
 	s := &k.Status
-	c.Incarnations, c.Kept, c.Unsaved = s.Incarnations, s.Kept, k.Unsaved
+	c.Incarnations, c.Kept, c.Unsaved, c.NotCalledOff = s.Incarnations, s.Kept, k.Unsaved, s.NotCalledOff
 	if f := s.Replaces; f != nil {
-		c.Former = &plan.Former{ID: f.ID, Bootstrap: f.Bootstrap}
+		c.Former = &plan.Former{ID: f.ID, Bootstrap: f.Bootstrap, Voters: f.Voters, NextVoters: f.NextVoters}
 	}
 	if k.Restore > max(s.Taken, k.CalledOff) {
 		c.Restore = k.restoreUID()

@@ -15,7 +15,7 @@ func Next(o Observed) Action {
 		return o.former()
 	case o.Phase == v1beta2.RestoreSucceeded || o.Phase == v1beta2.RestoreFailed:
 		return o.rest()
-	case o.Phase == v1beta2.RestoreReplacing:
+	case o.Phase == v1beta2.RestoreReplacing, o.crosses():
 		return o.replacing()
 	case o.Deleting:
 		return o.release()
@@ -109,9 +109,6 @@ func (o Observed) verifying() Action {
 }
 
 func (o Observed) saving() Action {
-	if r := o.Cluster.Record; r != nil {
-		return o.crossed(*r)
-	}
 	switch {
 	case o.Outdated:
 		return SaveAgain{}
@@ -132,14 +129,8 @@ func (o Observed) saving() Action {
 	return o.start(1)
 }
 
-// crossed is for a restore that went back to saving at the moment that the cluster began with it: the cluster calls it off.
-func (o Observed) crossed(r Record) Action {
-	if r.CalledOff != nil {
-		return o.fail(*r.CalledOff)
-	}
-	return Wait{Reason: v1beta2.ReasonRestoreCalledOff, After: retry.Poll, Message: fmt.Sprintf(
-		"EtcdCluster %s has begun before its data was saved once more, and goes back to what it held", o.Cluster.Name)}
-}
+// crosses tells whether it went back to saving at the moment that the cluster began with it: the cluster calls it off, if it can.
+func (o Observed) crosses() bool { return o.Phase == v1beta2.RestoreSaving && o.Cluster.Record != nil }
 
 // ages tells whether what is saved now is old by the time that it is replaced: the clients of a paused cluster go on writing.
 func (o Observed) ages() bool { return o.Cluster.Paused && o.Cluster.Held && !o.Skip }

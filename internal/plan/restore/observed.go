@@ -66,8 +66,10 @@ type Cluster struct {
 	Unsaved string
 	// Moved is true if it holds something else than when it was decided whether to save that.
 	Moved bool
-	// Doing is what its controller says that it is doing.
-	Doing string
+	// Doing is what its controller says that it is doing. Stranded is true if that is nothing: it can neither complete the
+	// restore nor go back.
+	Doing    string
+	Stranded bool
 	// Record is what its controller has noted of this restore, nil if nothing.
 	Record *Record
 }
@@ -77,8 +79,9 @@ type Record struct {
 	// Completed is true once the cluster has run on the restored data, Superseded if a later restore has come between. Latched
 	// is true once the new cluster ID was: the restore cannot be called off any more.
 	Completed, Superseded, Latched bool
-	// CalledOff is why the restore was called off, nil if it was not.
-	CalledOff *retry.Problem
+	// CalledOff is why the restore was called off, nil if it was not. NotCalledOff is why it goes on although it was to be.
+	CalledOff    *retry.Problem
+	NotCalledOff string
 	// Failure is why the first member could not make its data of the snapshot the last time, nil if it is at it, or done.
 	Failure *retry.Problem
 	// Kept are the volumes with what was replaced unsaved.

@@ -55,15 +55,26 @@ func (o Observed) replacing() Action {
 		})
 	case c.Paused:
 		return o.paused()
-	case o.Deleting && !r.Latched:
-		return Wait{Reason: v1beta2.ReasonRestoreCalledOff, After: retry.Poll, Message: fmt.Sprintf(
-			"the restore is being called off: EtcdCluster %s goes back to what it held", c.Name)}
+	case !r.Latched && (c.Stranded || r.NotCalledOff != "" || o.Deleting || o.crosses()):
+		return o.unwanted(*r)
 	case r.Failure != nil:
 		return Wait{Reason: r.Failure.Reason, Message: r.Failure.Message, After: retry.Poll}
 	case c.Doing != "":
 		return Wait{Reason: v1beta2.ReasonRestoring, Message: c.Doing, After: retry.Poll}
 	}
 	return o.toStart()
+}
+
+// unwanted says what becomes of a restore that nobody wants any more, or that cannot be completed, before the new cluster is up.
+func (o Observed) unwanted(r Record) Action {
+	switch {
+	case o.Cluster.Stranded:
+		return Blocked{v1beta2.ReasonRestoreFailed, o.Cluster.Doing}
+	case r.NotCalledOff != "":
+		return Wait{Reason: v1beta2.ReasonRestoreContinues, Message: r.NotCalledOff, After: retry.Poll}
+	}
+	return Wait{Reason: v1beta2.ReasonRestoreCalledOff, After: retry.Poll, Message: fmt.Sprintf(
+		"the restore is being called off: EtcdCluster %s goes back to what it held", o.Cluster.Name)}
 }
 
 // notBegun is for a restore that the EtcdCluster's controller has not taken up: nothing was done for it.
@@ -100,7 +111,7 @@ func (o Observed) left() string {
 	case o.Phase != v1beta2.RestoreReplacing, r == nil && o.Cluster.Exists:
 		return "nothing was done to the cluster"
 	case r != nil && r.CalledOff != nil:
-		return "the cluster resumes on its former data, if that was on volumes"
+		return "the cluster resumes on its former data"
 	}
 	return "its old data may be gone"
 }

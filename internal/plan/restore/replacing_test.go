@@ -11,6 +11,8 @@ func TestReplacing(t *testing.T) {
 	paused, doing, going, other, moved := up, up, up, up, up
 	other.Other, moved.Moved = true, true
 	paused.Paused, doing.Doing, going.Deleting = true, "one learner", true
+	stranded := doing
+	stranded.Stranded = true
 	empty := paused
 	empty.Held = false
 	table(t, map[string]row{
@@ -25,6 +27,16 @@ func TestReplacing(t *testing.T) {
 		"superseded":          {replacing(up, &Record{Superseded: true}), Fail{Reason: v1beta2.ReasonRestoreSuperseded}},
 		"the cluster goes":    {replacing(going, &Record{}), Fail{Reason: v1beta2.ReasonClusterDeleted}},
 		"the cluster is gone": {replacing(Cluster{}, nil), Fail{Reason: v1beta2.ReasonClusterDeleted}},
+		"nowhere to go":       {replacing(stranded, &Record{Failure: &full}), Blocked{Reason: v1beta2.ReasonRestoreFailed}},
+		"deleted, and nowhere to go": {
+			deleted(replacing(stranded, &Record{NotCalledOff: "no"})), Blocked{Reason: v1beta2.ReasonRestoreFailed},
+		},
+		"deleted, and going on": {
+			deleted(replacing(doing, &Record{NotCalledOff: "no", Failure: &full})), Wait{Reason: v1beta2.ReasonRestoreContinues},
+		},
+		"gone on": {
+			deleted(replacing(doing, &Record{NotCalledOff: "no", Latched: true})), Wait{Reason: v1beta2.ReasonRestoring},
+		},
 		"deleted meanwhile":   {deleted(replacing(doing, &Record{})), Wait{Reason: v1beta2.ReasonRestoreCalledOff}},
 		"deleted too late":    {deleted(replacing(doing, &Record{Latched: true})), Wait{Reason: v1beta2.ReasonRestoring}},
 		"deleted in time":     {deleted(replacing(doing, nil)), Fail{Reason: v1beta2.ReasonRestoreCalledOff}},

@@ -25,7 +25,14 @@ func TestSavingCrossed(t *testing.T) {
 	off := retry.Problem{Reason: v1beta2.ReasonRestoreCalledOff}
 	waits := func(o *Observed) { o.Run = &Run{Attempt: 2, Started: noon, RetryAfter: noon} }
 	table(t, map[string]row{
-		"the cluster has begun with it":  {saving(record(Record{})), Wait{Reason: v1beta2.ReasonRestoreCalledOff}},
+		"the cluster has begun with it": {saving(record(Record{})), Wait{Reason: v1beta2.ReasonRestoreCalledOff}},
+		"and goes on with it": {
+			saving(record(Record{NotCalledOff: "no"})), Wait{Reason: v1beta2.ReasonRestoreContinues},
+		},
+		"and is up": {saving(record(Record{Latched: true})), Wait{Reason: v1beta2.ReasonRestoring}},
+		"and has done it": {
+			saving(both(record(Record{Completed: true}), func(o *Observed) { o.Deleting = true })), Succeed{},
+		},
 		"and has gone back":              {saving(record(Record{CalledOff: &off})), Fail{Reason: off.Reason}},
 		"it is of another cluster ID":    {saving(func(o *Observed) { o.Saved, o.Outdated = true, true }), SaveAgain{}},
 		"the pod of before is there yet": {saving(func(o *Observed) { o.Strays = []retry.Pod{{Deleting: true, Deadline: noon}} }), Wait{Reason: v1beta2.ReasonWaitingForPods}},

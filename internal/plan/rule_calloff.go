@@ -1,0 +1,136 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+)
+
+// callOff ends a restore that nobody wants any more, or that can never succeed, as long as nobody could use the restored data.
+// Without a quorum of the former members to go back to it goes on: the cluster would be left with no data at all.
+func callOff(v *view) Action {
+	b, c := v.Cluster.Bootstrap, v.Cluster
+	if c.ID != 0 || b == nil || b.Restore == "" || c.Former == nil {
+		return nil
+	}
+	why := c.CallOff
+	if f := v.pods[b.Members[0]].Failure; why == nil && f != nil && f.Lasting {
+		why = &f.Problem
+	}
+	switch {
+	case why == nil:
+		return nil
+	case v.canGoBack():
+		return CallOff{Why: *why, ClusterID: c.Former.ID}
+	case c.CallOff == nil || c.NotCalledOff:
+		return nil
+	}
+	return ContinueRestore{Why: Problem{
+		Reason:  v1beta2.ReasonRestoreContinues,
+		Message: fmt.Sprintf("%s, but the restore continues: %s; %s", why.Message, v.noWayBack(), v.wayOut()),
+	}}
+}
+
+// canGoBack tells whether the cluster that is replaced can form a quorum again, as far as Kubernetes tells. One that had never
+// been up starts from nothing again.
+func (v *view) canGoBack() bool {
+	f := v.Cluster.Former
+	if f.ID == 0 {
+		return true
+	}
+	voters := v.formerVoters()
+	for _, all := range [][]string{voters, f.NextVoters} {
+		back := len(all) - len(v.stayAway(all))
+		if len(all) > 0 && back < Quorum(len(all)) {
+			return false
+		}
+	}
+	return len(voters) > 0
+}
+
+// formerVoters are those in status. Of an adopted cluster that never had a quorum nobody knows them: they are then whoever has
+// a volume with its data. How many there were on an emptyDir cannot be told once one of them has stopped.
+func (v *view) formerVoters() []string {
+	if voters := v.Cluster.Former.Voters; len(voters) > 0 {
+		return voters
+	}
+	var names []string
+	for _, c := range v.oldVolumes {
+		if v.formerData(c) {
+			names = append(names, c.Name)
+		}
+	}
+	return names
+}
+
+// stayAway are those of these names who cannot come back with their data.
+func (v *view) stayAway(names []string) []string {
+	return slices.DeleteFunc(slices.Clone(names), v.comesBack)
+}
+
+// comesBack tells whether a former member can: on its volume, or on an emptyDir if its pod runs and nothing is about to end it.
+// That it is Ready is all that is known of a pod on a node which has fallen silent.
+func (v *view) comesBack(name string) bool {
+	i := slices.IndexFunc(v.oldPods, func(p Pod) bool { return p.Name == name && v.Cluster.replaces(p.Incarnation) })
+	if i >= 0 && !v.oldPods[i].Persistent {
+		p := v.oldPods[i]
+		evicted := v.Budget.Exists && !v.Budget.Settled
+		return p.Ready && !p.Deleting && p.Phase == Running && !evicted
+	}
+	if i >= 0 && v.oldPods[i].Exit.Hopeless() {
+		return false
+	}
+	return slices.ContainsFunc(v.oldVolumes, func(c Volume) bool {
+		return c.Name == name && v.formerData(c) && !c.Deleting && !c.Lost
+	})
+}
+
+// formerData tells whether the volume is one of the cluster's that is replaced.
+func (v *view) formerData(c Volume) bool {
+	return c.MemberID != 0 && c.ClusterID == v.Cluster.Former.ID && v.Cluster.replaces(c.Incarnation)
+}
+
+// noWayBack says why a restore is not called off.
+func (v *view) noWayBack() string {
+	f := v.Cluster.Former
+	voters := v.formerVoters()
+	if len(voters) == 0 {
+		return "nobody knows who the former members were, and none has a volume"
+	}
+	if away := v.stayAway(voters); len(voters)-len(away) < Quorum(len(voters)) {
+		return tooFew(away, len(voters))
+	}
+	return tooFew(v.stayAway(f.NextVoters), len(f.NextVoters))
+}
+
+func tooFew(away []string, voters int) string {
+	return fmt.Sprintf("the data of %s is gone or about to go, and the former cluster cannot come back without %d of its %d voters",
+		list(away), Quorum(voters), voters)
+}
+
+// wayOut says what to do instead.
+func (v *view) wayOut() string {
+	text := "to restore something else, create another EtcdRestore, which takes the place of this one"
+	if v.Cluster.Saved != "" {
+		text += fmt.Sprintf(": what the cluster held is in the safety snapshot %s (spec.snapshot)", v.Cluster.Saved)
+	}
+	return text
+}
+
+// stranded is where a restore ends that can neither be completed nor called off.
+func (v *view) stranded(why string) Action {
+	if v.Cluster.Former != nil {
+		why += "; " + v.noWayBack()
+	}
+	return Blocked{Reason: v1beta2.ReasonRestoreFailed, Message: why + "; " + v.wayOut()}
+}
+
+// sourceGone stops where nothing says any more which snapshot the first member is to start from. A member that is at it goes on.
+func sourceGone(v *view) Action {
+	b := v.Cluster.Bootstrap
+	if _, there := v.pods[b.Members[0]]; b.Restore == "" || !v.Cluster.SourceGone || there {
+		return nil
+	}
+	return v.stranded("the EtcdRestore that says where the snapshot is does not exist any more")
+}
