@@ -13,18 +13,30 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/status"
 )
 
+// swap exchanges what status tells of the cluster for what it has put aside: it is the one list of what that is.
+func swap(s *v1beta2.EtcdClusterStatus, f *v1beta2.FormerStatus) {
+	exchange(&s.ClusterID, &f.ClusterID)
+	exchange(&s.Revision, &f.Revision)
+	exchange(&s.Size, &f.Size)
+	exchange(&s.MemberStatuses, &f.MemberStatuses)
+	exchange(&s.NextVoters, &f.NextVoters)
+	exchange(&s.RanBefore, &f.RanBefore)
+	exchange(&s.CurrentVersion, &f.CurrentVersion)
+	exchange(&s.SnapshotDue, &f.SnapshotDue)
+	exchange(&s.FormerSpec, &f.Spec)
+	exchange(&s.LeaderMoved, &f.LeaderMoved)
+	exchange(&s.Bootstrap, &f.Bootstrap)
+}
+
+func exchange[T any](a, b *T) { *a, *b = *b, *a }
+
 // putAside keeps what status tells of the cluster that a restore replaces, and has status tell nothing of it. A restore that
 // takes the place of another one replaces what that was to replace.
 func putAside(s *v1beta2.EtcdClusterStatus) {
-	if s.Former == nil {
-		s.Former = &v1beta2.FormerStatus{
-			ClusterID: s.ClusterID, Revision: s.Revision, Size: s.Size, MemberStatuses: s.MemberStatuses,
-			CurrentVersion: s.CurrentVersion, SnapshotDue: s.SnapshotDue, Spec: cmp.Or(s.FormerSpec, s.AcceptedSpec),
-			LeaderMoved: s.LeaderMoved, Bootstrap: s.Bootstrap, NextVoters: s.NextVoters, RanBefore: ranBefore(s),
-		}
-	}
-	s.ClusterID, s.Revision, s.Leader, s.CurrentVersion, s.Size = "", 0, "", "", 0
-	s.MemberStatuses, s.NextVoters, s.FormerSpec, s.LeaderMoved, s.SnapshotDue = nil, nil, nil, nil, false
+	s.FormerSpec, s.RanBefore = cmp.Or(s.FormerSpec, s.AcceptedSpec), ranBefore(s)
+	present := &v1beta2.FormerStatus{}
+	swap(s, present)
+	s.Former, s.Leader = cmp.Or(s.Former, present), ""
 }
 
 // callOff has status tell again what it told before the restore began. Its members come back made from the spec that they
@@ -36,11 +48,8 @@ func (r *EtcdClusterReconciler) callOff(p *pass, a plan.CallOff) {
 			Reason: a.Why.Reason, Message: a.Why.Message, At: metav1.NewTime(p.observed.Now),
 		}
 	}
-	f := s.Former
-	s.ClusterID, s.Revision, s.Size, s.MemberStatuses = f.ClusterID, f.Revision, f.Size, f.MemberStatuses
-	s.CurrentVersion, s.SnapshotDue, s.LeaderMoved, s.Bootstrap = f.CurrentVersion, f.SnapshotDue, f.LeaderMoved, f.Bootstrap
-	s.NextVoters, s.RanBefore = f.NextVoters, f.RanBefore
-	s.FormerSpec, s.Leader, s.Former = f.Spec, "", nil
+	swap(s, s.Former)
+	s.Former, s.Leader = nil, ""
 	p.observed = plan.Observed{Now: p.observed.Now, Cluster: r.desired(p.cluster, p.observed.Cluster.Invalid)}
 }
 
