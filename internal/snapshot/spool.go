@@ -72,12 +72,6 @@ func (r *ring) free() int64 {
 	return r.size - r.held()
 }
 
-// piece is where a position is, and how many bytes there are until the ring's end.
-func (r *ring) piece(position int64) (offset, length int64) {
-	offset = position % r.size
-	return offset, r.size - offset
-}
-
 func newQueue(s Spool) *queue {
 	q := &queue{spool: s, written: newMeter(), read: newMeter(), given: s.Limit <= 0}
 	q.moved = sync.NewCond(&q.mu)
@@ -114,15 +108,24 @@ func (q *queue) Write(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// put writes as much as there is room for in one piece. Others may move meanwhile: the room stays.
+// put writes as much as there is room for in one piece.
 func (q *queue) put(r *ring, p []byte) (int, error) {
-	offset, length := r.piece(r.behind)
-	p = p[:min(int64(len(p)), length, r.free())]
+	return q.move(&r.behind, r, p[:min(int64(len(p)), r.free())], r.space.WriteAt)
+}
+
+// move writes or reads as much as there is in one piece at a position, and moves that on. Others may move meanwhile: what was
+// free stays free, and what was held is held, for there is one writer and one reader.
+func (q *queue) move(position *int64, r *ring, p []byte, at func([]byte, int64) (int, error)) (int, error) {
+	offset := *position % r.size
+	p = p[:min(int64(len(p)), r.size-offset)]
 	q.mu.Unlock()
-	n, err := r.space.WriteAt(p, offset)
+	n, err := at(p, offset)
 	q.mu.Lock()
-	r.behind += int64(n)
+	*position += int64(n)
 	q.moved.Broadcast()
+	if n == len(p) { // a file may say that it has come to its end with the last of it
+		err = nil
+	}
 	return n, err
 }
 
@@ -165,14 +168,8 @@ func (q *queue) Read(p []byte) (int, error) {
 }
 
 func (q *queue) take(r *ring, p []byte) (int, error) {
-	offset, length := r.piece(r.first)
-	p = p[:min(int64(len(p)), length, r.held())]
-	q.mu.Unlock()
-	n, err := r.space.ReadAt(p, offset)
-	q.mu.Lock()
-	r.first += int64(n)
-	q.moved.Broadcast()
-	if err != nil && n < len(p) {
+	n, err := q.move(&r.first, r, p[:min(int64(len(p)), r.held())], r.space.ReadAt)
+	if err != nil {
 		return n, scratchError("read what waits for the storage", err)
 	}
 	return n, nil
