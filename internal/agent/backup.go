@@ -21,27 +21,27 @@ func (r *runner) backup(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := r.reach(ctx); err != nil {
-		return err
-	}
-	if err := r.vacant(ctx); err != nil {
-		return err
-	}
-	r.sweep(time.Now())
-	if done, err := r.resume(ctx); done || err != nil {
-		return err
-	}
-	target, err := r.destination(ctx)
+	// Before etcd has work for nothing, and because services say here what is wrong with the credentials, which they do not when
+	// something is deleted. Nobody else writes for the EtcdBackup meanwhile: what is there is known from here on.
+	here, err := snapshot.Look(ctx, r.bucket, r.Backup.LegacyKey)
 	if err != nil {
 		return err
 	}
-	source, err := r.exclusive(ctx, snapshot.FromEtcd(config, expected))
+	there, err := r.vacant(ctx, here)
+	if err != nil {
+		return err
+	}
+	r.sweep(time.Now())
+	if done, err := r.resume(ctx, here); done || err != nil {
+		return err
+	}
+	source, err := r.exclusive(ctx, here, there, snapshot.FromEtcd(config, expected))
 	if err != nil {
 		return err
 	}
 	e := r.encoding()
-	m, err := snapshot.Save(ctx, r.bucket, r.source(source), snapshot.Job{
-		Name: r.name(target, e), Cluster: r.Backup.Cluster, Writer: r.Writer, Run: r.Backup.Run, Encoding: e,
+	m, err := snapshot.Save(ctx, r.bucket, r.source(here, source), snapshot.Job{
+		Name: r.name(r.destination(here), e), Cluster: r.Backup.Cluster, Writer: r.Writer, Run: r.Backup.Run, Encoding: e,
 		Progress: r.at.moved, Spool: r.spool(),
 	})
 	if err != nil {
@@ -52,15 +52,6 @@ func (r *runner) backup(ctx context.Context) error {
 
 func (r *runner) encoding() snapshot.Encoding {
 	return snapshot.Encoding{Compress: r.Backup.Compress, Key: r.key}
-}
-
-// reach asks the storage for a list: before etcd has work for nothing, and because services say there what is wrong with
-// the credentials, which they do not when something is deleted.
-func (r *runner) reach(ctx context.Context) error {
-	for _, err := range r.bucket.List(ctx, "") {
-		return err
-	}
-	return nil
 }
 
 // sweep makes room: what a killed pod has left on a volume may be as large as a backup, and none may fit beside it.
@@ -102,18 +93,18 @@ func (r *runner) name(target string, e snapshot.Encoding) func(*snapshot.Stream)
 	}
 }
 
-// vacant tells whether the object's name is free, if it does not depend on the snapshot. The same EtcdBackup, created
-// anew, has always written over what it had written.
-func (r *runner) vacant(ctx context.Context) error {
+// vacant wants the object's name to be free, if it does not depend on the snapshot, and returns the backup that is there and may
+// be written over: the same EtcdBackup, created anew, has always written over what it had written.
+func (r *runner) vacant(ctx context.Context, here *snapshot.Objects) ([]snapshot.Manifest, error) {
 	if r.Backup.LegacyKey == "" || r.Backup.Periodic {
-		return nil
+		return nil, nil
 	}
-	m, found, err := snapshot.Find(ctx, r.bucket, r.Backup.LegacyKey)
+	m, found, err := here.Find(ctx, r.Backup.LegacyKey)
 	switch {
 	case isDamaged(err):
-		return nil // nobody can use what is there
+		return nil, nil // nobody can use what is there
 	case err != nil || !found:
-		return err
+		return nil, err
 	}
 	theirs, ours := m.Writer, r.Writer
 	theirs.UID, ours.UID = "", ""
@@ -122,10 +113,10 @@ func (r *runner) vacant(ctx context.Context) error {
 		if theirs.Namespace != ours.Namespace {
 			whose = "another namespace" // whose name is none of this one's business
 		}
-		return &snapshot.Error{Reason: v1beta2.ReasonStorageMisconfigured, Lasting: true, Message: fmt.Sprintf(
+		return nil, &snapshot.Error{Reason: v1beta2.ReasonStorageMisconfigured, Lasting: true, Message: fmt.Sprintf(
 			"%s is a backup of %s, and is not overwritten: give another path", r.bucket.URL(m.Object), whose)}
 	}
-	return nil
+	return []snapshot.Manifest{m}, nil
 }
 
 func (r *runner) verification() v1beta2.Verification {

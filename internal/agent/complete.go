@@ -15,7 +15,7 @@ import (
 const cleanUpTimeout = 20 * time.Second
 
 // complete makes a backup of what was saved. What is damaged is deleted, so that nobody takes it for good; what could not be
-// checked stays, for it may well be all there is, and the next try of the run checks it.
+// checked stays, for it may well be all there is, and the next try of an EtcdBackup's run checks it.
 func (r *runner) complete(ctx context.Context, m snapshot.Manifest) error {
 	err := r.check(ctx, m)
 	switch {
@@ -92,11 +92,11 @@ func (r *runner) discard(ctx context.Context, m snapshot.Manifest, cause error) 
 
 // resume goes on with what an earlier try of the run has saved. It is done if that is a backup now. What cannot be found,
 // turns out to be damaged, or was encrypted for another passphrase, is taken once more.
-func (r *runner) resume(ctx context.Context) (done bool, err error) {
-	if !r.Backup.Again || r.Backup.Run == "" {
+func (r *runner) resume(ctx context.Context, here *snapshot.Objects) (done bool, err error) {
+	if !r.Backup.Again {
 		return false, nil
 	}
-	l, err := snapshot.List(ctx, r.bucket, r.Backup.LegacyKey)
+	l, err := here.List(ctx)
 	if err != nil {
 		r.warn("what an earlier try has saved could not be looked for: %v", err)
 		return false, nil
@@ -125,7 +125,7 @@ func (r *runner) resumes(m snapshot.Manifest) bool {
 }
 
 // source is etcd. Of a cluster that has lost its quorum it gives each snapshot once: nothing can be written there.
-func (r *runner) source(from snapshot.Source) snapshot.Source {
+func (r *runner) source(here *snapshot.Objects, from snapshot.Source) snapshot.Source {
 	return func(ctx context.Context) (*snapshot.Stream, error) {
 		s, err := from(ctx)
 		if err != nil {
@@ -135,7 +135,7 @@ func (r *runner) source(from snapshot.Source) snapshot.Source {
 		if !s.Stale || r.Backup.AcceptStale {
 			return s, nil
 		}
-		if m, found := r.saved(ctx, s); found {
+		if m, found := r.saved(ctx, here, s); found {
 			r.result.Snapshot = r.describe(m, v1beta2.VerifyNone)
 			return nil, errors.Join(r.stale(m), s.Body.Close())
 		}
@@ -144,8 +144,8 @@ func (r *runner) source(from snapshot.Source) snapshot.Source {
 }
 
 // saved finds the snapshot that a stale one would be again. Where nothing can be listed, once more is better than not at all.
-func (r *runner) saved(ctx context.Context, s *snapshot.Stream) (snapshot.Manifest, bool) {
-	l, err := snapshot.List(ctx, r.bucket, r.Backup.LegacyKey)
+func (r *runner) saved(ctx context.Context, here *snapshot.Objects, s *snapshot.Stream) (snapshot.Manifest, bool) {
+	l, err := here.List(ctx)
 	if err != nil {
 		return snapshot.Manifest{}, false
 	}
@@ -161,20 +161,12 @@ func (r *runner) saved(ctx context.Context, s *snapshot.Stream) (snapshot.Manife
 
 // destination is the name of a backup that is taken once in coreos/etcd-operator's way: the key, or nothing if there is an
 // object that it would replace. That one stays until the new one is known to be good.
-func (r *runner) destination(ctx context.Context) (string, error) {
+func (r *runner) destination(here *snapshot.Objects) string {
 	key := r.Backup.LegacyKey
-	if key == "" || r.Backup.Periodic || r.verification() == v1beta2.VerifyNone {
-		return key, nil
+	if !r.Backup.Periodic && r.verification() != v1beta2.VerifyNone && here.Has(key) {
+		return ""
 	}
-	for o, err := range r.bucket.List(ctx, key) {
-		if err != nil {
-			return "", err
-		}
-		if o.Name == key {
-			return "", nil
-		}
-	}
-	return key, nil
+	return key
 }
 
 // settle puts a good backup that has an interim name where it belongs. At every moment there is one that is known to be good.

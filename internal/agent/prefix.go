@@ -11,11 +11,13 @@ import (
 
 // exclusive keeps the first backup out of storage that holds somebody else's. It is asked with what etcd says whose data it
 // is, before anything is written. Who has backups there already goes on: a stranger who came later takes nothing away.
-func (r *runner) exclusive(ctx context.Context, source snapshot.Source) (snapshot.Source, error) {
+func (r *runner) exclusive(
+	ctx context.Context, here *snapshot.Objects, there []snapshot.Manifest, source snapshot.Source,
+) (snapshot.Source, error) {
 	if r.Backup.Shared {
 		return source, nil
 	}
-	others, err := r.others(ctx)
+	others, err := r.others(ctx, here, there)
 	if err != nil {
 		return nil, err
 	}
@@ -32,20 +34,14 @@ func (r *runner) exclusive(ctx context.Context, source snapshot.Source) (snapsho
 	}, nil
 }
 
-// others are the backups of others, none if there are any of the writer's own: then it does not matter. A name that is given,
-// as coreos/etcd-operator does for a backup that is taken once, is written over, so that whose data it is matters anyway.
-func (r *runner) others(ctx context.Context) ([]snapshot.Manifest, error) {
+// others are the backups of others, none if there are any of the writer's own: then it does not matter. What is there at a name
+// that is given, as coreos/etcd-operator does for a backup that is taken once, is written over, so that whose data it is matters
+// anyway.
+func (r *runner) others(ctx context.Context, here *snapshot.Objects, there []snapshot.Manifest) ([]snapshot.Manifest, error) {
 	if r.Backup.LegacyKey != "" && !r.Backup.Periodic {
-		m, found, err := snapshot.Find(ctx, r.bucket, r.Backup.LegacyKey)
-		switch {
-		case isDamaged(err): // nobody can use what is there
-			return nil, nil
-		case err != nil || !found:
-			return nil, err
-		}
-		return []snapshot.Manifest{m}, nil
+		return there, nil
 	}
-	others, own, err := snapshot.Others(ctx, r.bucket, r.Backup.LegacyKey, r.Writer.UID)
+	others, own, err := here.Others(ctx, r.Writer.UID)
 	if own {
 		return nil, nil
 	}

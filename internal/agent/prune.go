@@ -13,6 +13,7 @@ import (
 func (r *runner) prune(ctx context.Context, taken snapshot.Manifest) {
 	r.at.step(StepPruning)
 	r.result.Total = 1
+	// What was listed before the backup was taken may be of minutes ago: what is deleted is what there is to spare now.
 	l, err := snapshot.List(ctx, r.bucket, r.Backup.LegacyKey)
 	if err != nil {
 		r.warn("the backup is there, and the others could not be listed: nothing was deleted. %v", err)

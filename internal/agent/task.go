@@ -75,8 +75,8 @@ type Backup struct {
 	Policy snapshot.Policy      `json:"policy"`
 	// Spool is how many bytes in ScratchDir may wait for the storage; none if 0.
 	Spool int64 `json:"spool,omitempty"`
-	// Run names what it is taken for. With Again it was tried before: what an earlier try of the run has saved, and not
-	// checked, is checked instead of being taken once more.
+	// Run names the EtcdBackup's run that it is taken in, empty for an EtcdRestore, each of whose tries takes one. With Again it was
+	// tried before: what an earlier try of the run has saved, and not checked, is checked instead of being taken once more.
 	Run   string `json:"run,omitempty"`
 	Again bool   `json:"again,omitempty"`
 	// Revision is one that etcd had when the task was made: a snapshot that is below is stale, as is one of a member without

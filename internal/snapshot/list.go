@@ -70,65 +70,77 @@ const (
 	manifestLimit = 64 << 10
 )
 
-// List reads the manifests of the objects whose names begin with the prefix. It sees that an object is there and has the
-// right size; what is in it is not read. Objects of others are left out.
-func List(ctx context.Context, b *blobstore.Bucket, prefix string) (Listing, error) {
-	objects, err := scan(ctx, b, prefix)
-	if err != nil {
-		return Listing{}, err
-	}
-	l, manifests := Listing{}, []string(nil)
-	for object := range objects {
-		of, isManifest := strings.CutSuffix(object, extensionManifest)
-		_, described := objects[manifestName(object)]
-		switch {
-		case isManifest:
-			manifests = append(manifests, of)
-		case !described && name.MatchString(object):
-			l.Strays = append(l.Strays, Stray{Name: object, Changed: objects[object].Changed})
-		}
-	}
-	if err := l.read(ctx, b, manifests, objects); err != nil {
-		return Listing{}, err
-	}
-	return l, nil
+// Objects are the objects in a bucket, as they were when they were listed. What they are is read once somebody asks.
+type Objects struct {
+	bucket  *blobstore.Bucket
+	byName  map[string]blobstore.Object
+	listing *Listing // nil until it was read
 }
 
-// Others are the backups whose names begin with the prefix and that were not written by the writer, and whether it has
-// written any there: then the others are not all read. Manifests that cannot be read are nobody's.
-func Others(ctx context.Context, b *blobstore.Bucket, prefix, writerUID string) (others []Manifest, own bool, err error) {
-	objects, err := scan(ctx, b, prefix)
-	if err != nil {
-		return nil, false, err
-	}
-	var manifests []string
-	for object := range objects {
-		of, isManifest := strings.CutSuffix(object, extensionManifest)
-		switch {
-		case isManifest && writtenBy(of, writerUID):
-			return nil, true, nil
-		case isManifest:
-			manifests = append(manifests, of)
-		}
-	}
-	l := Listing{}
-	if err := l.read(ctx, b, manifests, objects); err != nil {
-		return nil, false, err
-	}
-	others = slices.DeleteFunc(l.Snapshots, func(m Manifest) bool { return m.Writer.UID == writerUID })
-	return others, len(others) < len(l.Snapshots), nil
-}
-
-// scan lists objects by their names.
-func scan(ctx context.Context, b *blobstore.Bucket, prefix string) (map[string]blobstore.Object, error) {
-	objects := map[string]blobstore.Object{}
+// Look lists the objects whose names begin with the prefix.
+func Look(ctx context.Context, b *blobstore.Bucket, prefix string) (*Objects, error) {
+	byName := map[string]blobstore.Object{}
 	for o, err := range b.List(ctx, prefix) {
 		if err != nil {
 			return nil, err
 		}
-		objects[o.Name] = o
+		byName[o.Name] = o
 	}
-	return objects, nil
+	return &Objects{bucket: b, byName: byName}, nil
+}
+
+// List reads the manifests of the objects in the bucket whose names begin with the prefix, as Objects.List does.
+func List(ctx context.Context, b *blobstore.Bucket, prefix string) (Listing, error) {
+	o, err := Look(ctx, b, prefix)
+	if err != nil {
+		return Listing{}, err
+	}
+	return o.List(ctx)
+}
+
+// Has tells whether there was an object of that name.
+func (o *Objects) Has(object string) bool {
+	_, ok := o.byName[object]
+	return ok
+}
+
+// List reads the manifests, once. It sees that an object is there and has the right size; what is in it is not read. Objects of
+// others are left out. The caller does not change what it returns.
+func (o *Objects) List(ctx context.Context) (Listing, error) {
+	if o.listing != nil {
+		return *o.listing, nil
+	}
+	l, manifests := Listing{}, []string(nil)
+	for object := range o.byName {
+		of, isManifest := strings.CutSuffix(object, extensionManifest)
+		switch {
+		case isManifest:
+			manifests = append(manifests, of)
+		case !o.Has(manifestName(object)) && name.MatchString(object):
+			l.Strays = append(l.Strays, Stray{Name: object, Changed: o.byName[object].Changed})
+		}
+	}
+	if err := l.read(ctx, o.bucket, manifests, o.byName); err != nil {
+		return Listing{}, err
+	}
+	o.listing = &l
+	return l, nil
+}
+
+// Others are the backups that were not written by the writer, and whether it has written any: then the others are not all
+// read. Manifests that cannot be read are nobody's.
+func (o *Objects) Others(ctx context.Context, writerUID string) (others []Manifest, own bool, err error) {
+	for object := range o.byName {
+		if of, isManifest := strings.CutSuffix(object, extensionManifest); isManifest && writtenBy(of, writerUID) {
+			return nil, true, nil
+		}
+	}
+	l, err := o.List(ctx)
+	if err != nil {
+		return nil, false, err
+	}
+	others = slices.DeleteFunc(slices.Clone(l.Snapshots), func(m Manifest) bool { return m.Writer.UID == writerUID })
+	return others, len(others) < len(l.Snapshots), nil
 }
 
 // read reads the manifests of objects. If the storage gives out not one of them, that is no matter of single ones.
@@ -223,23 +235,25 @@ func readManifest(ctx context.Context, b *blobstore.Bucket, object string, objec
 	return m, nil
 }
 
+// Find looks for one backup in the bucket, as Objects.Find does.
+func Find(ctx context.Context, b *blobstore.Bucket, object string) (Manifest, bool, error) {
+	o, err := Look(ctx, b, object)
+	if err != nil {
+		return Manifest{}, false, err
+	}
+	return o.Find(ctx, object)
+}
+
 // Find returns one backup by its object's name, and false if there is no manifest of that name: the object may be there
 // nevertheless, from somebody else.
-func Find(ctx context.Context, b *blobstore.Bucket, object string) (Manifest, bool, error) {
-	objects := map[string]blobstore.Object{}
-	for o, err := range b.List(ctx, object) {
-		if err != nil {
-			return Manifest{}, false, err
-		}
-		objects[o.Name] = o
-	}
-	m, err := readManifest(ctx, b, object, objects)
+func (o *Objects) Find(ctx context.Context, object string) (Manifest, bool, error) {
+	m, err := readManifest(ctx, o.bucket, object, o.byName)
 	var own problem
 	switch {
 	case isGone(err) || errors.Is(err, errForeign):
 		return Manifest{}, false, nil
 	case errors.As(err, &own):
-		return Manifest{}, false, damaged("the manifest of %s: %w", b.URL(object), err)
+		return Manifest{}, false, damaged("the manifest of %s: %w", o.bucket.URL(object), err)
 	}
 	return m, err == nil, err
 }

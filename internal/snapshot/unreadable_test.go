@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/blobstore"
 )
 
 // TestListUnreadable has the storage give out all manifests but one. The others are listed; if it gives out none, that is no
@@ -42,7 +43,7 @@ func TestListUnreadable(t *testing.T) {
 // TestOthers tells the writer's own by their names, and reads only what others have written.
 func TestOthers(t *testing.T) {
 	b, path := bucket(t)
-	if others, own, err := Others(t.Context(), b, "", uid); len(others) > 0 || own || err != nil {
+	if others, own, err := others(t, b, "", uid); len(others) > 0 || own || err != nil {
 		t.Errorf("of nothing: %v, %t, %v", others, own, err)
 	}
 	theirs := job(Encoding{})
@@ -50,18 +51,27 @@ func TestOthers(t *testing.T) {
 	theirs.Name = func(*Stream) string { return LegacyName("key", 7, noon) }
 	m := mustSave(t, b, stream(bytes.NewReader(sealed(make([]byte, 512)))), theirs)
 	for prefix, want := range map[string]int{"": 1, "key": 1, "x": 0} {
-		if others, own, err := Others(t.Context(), b, prefix, uid); len(others) != want || own || err != nil {
+		if others, own, err := others(t, b, prefix, uid); len(others) != want || own || err != nil {
 			t.Errorf("%q: %v, %t, %v", prefix, others, own, err)
 		}
 	}
-	if others, own, err := Others(t.Context(), b, "", m.Writer.UID); len(others) > 0 || !own || err != nil {
+	if others, own, err := others(t, b, "", m.Writer.UID); len(others) > 0 || !own || err != nil {
 		t.Errorf("by an old name: %v, %t, %v", others, own, err)
 	}
 	own := mustSave(t, b, stream(bytes.NewReader(sealed(make([]byte, 512)))), job(Encoding{}))
 	if err := os.WriteFile(filepath.Join(path, manifestName(own.Object)), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if others, own, err := Others(t.Context(), b, "", uid); len(others) > 0 || !own || err != nil {
+	if others, own, err := others(t, b, "", uid); len(others) > 0 || !own || err != nil {
 		t.Errorf("its own, damaged: %v, %t, %v", others, own, err)
 	}
+}
+
+func others(t *testing.T, b *blobstore.Bucket, prefix, writerUID string) ([]Manifest, bool, error) {
+	t.Helper()
+	o, err := Look(t.Context(), b, prefix)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o.Others(t.Context(), writerUID)
 }
