@@ -121,11 +121,13 @@ func (p *pass) Mutates() bool {
 }
 
 func (r *EtcdClusterReconciler) decide(ctx context.Context, name types.NamespacedName) (*pass, error) {
+	again := false
 	return reconcile.Decide(r.Client, r.Live, func(reader client.Reader) (*pass, error) {
 		p, err := r.look(ctx, reader, name)
 		if err == nil {
-			p.live = reader == r.Live
+			p.live = again
 		}
+		again = true
 		return p, err
 	})
 }
