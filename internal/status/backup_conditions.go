@@ -59,8 +59,9 @@ func backupWords(s *v1beta2.EtcdBackupStatus, in BackupInput) (reason, message s
 		return v1beta2.ReasonWaitingForPods, "pod " + s.Run.Pod + " is being made"
 	case backup.Retry:
 		return v1beta2.ReasonWaitingForRetry, retrying(s, in)
+	default:
+		return "", ""
 	}
-	return "", ""
 }
 
 func waiting(s *v1beta2.EtcdBackupStatus, a backup.Wait, in BackupInput) string {
@@ -98,6 +99,7 @@ func backedUp(s *v1beta2.EtcdBackupStatus, in BackupInput) (value metav1.Conditi
 		}
 	case backup.GiveUp:
 		return metav1.ConditionFalse, a.Failure.Reason, fmt.Sprintf("given up after try %d: %s", run.Attempt, a.Failure.Message)
+	default:
 	}
 	if wait, waits := in.Action.(backup.Wait); waits && Late(in.Observed, wait) {
 		return metav1.ConditionFalse, wait.Reason, "no backup was taken when it was due: " + wait.Message

@@ -287,6 +287,7 @@ func plain(a Action) Action {
 			a.Failure.Message = ""
 		}
 		return a
+	default:
+		return a
 	}
-	return a
 }

@@ -268,6 +268,7 @@ func plain(a Action) Action {
 		return Blocked{Reason: a.Reason}
 	case Fail:
 		return Fail{Reason: a.Reason}
+	default:
+		return a
 	}
-	return a
 }
