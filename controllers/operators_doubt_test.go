@@ -69,7 +69,7 @@ func withoutLease(t *testing.T, r *rivals) {
 	a, b := r.plain(t, former), r.plain(t, "")
 	r.settle(t, b)
 	r.claimed(t, claim.Operator{})
-	if len(r.all(t)) < 2 && len(r.read(t).GetFinalizers()) == 0 {
+	if len(r.all(t)) == r.given && len(r.read(t).GetFinalizers()) == 0 {
 		t.Error("it does nothing about what is nobody's")
 	}
 	r.passes(t, a)
@@ -144,7 +144,7 @@ func olderDefinition(t *testing.T, r *rivals) {
 			t.Fatalf("the pass ends with %v", err)
 		}
 	}
-	if now := r.all(t); len(now) != 1 || len(r.read(t).GetFinalizers()) > 0 {
+	if now := r.all(t); len(now) != r.given || len(r.read(t).GetFinalizers()) > 0 {
 		t.Errorf("there is %v", now)
 	}
 }

@@ -36,6 +36,8 @@ type rivals struct {
 	clock     *clocktesting.FakePassiveClock
 	namespace string
 	kind      ofKind
+	// given is how many objects there were before an operator looked.
+	given int
 }
 
 // ofKind is an object of one of the kinds. Each is such that the operator writes something at once.
@@ -75,6 +77,12 @@ func (r *rivals) create(t *testing.T) {
 	o.SetNamespace(r.namespace)
 	o.SetName("o")
 	controllertest.Must(t, r.Create(t.Context(), o))
+	if _, ok := o.(*v1beta2.EtcdRestore); ok { // it waits for its cluster
+		cluster := &v1beta2.EtcdCluster{ObjectMeta: metav1.ObjectMeta{Namespace: r.namespace, Name: "o"}}
+		cluster.Spec.Size = 1
+		controllertest.Must(t, client.IgnoreAlreadyExists(r.Create(t.Context(), cluster)))
+	}
+	r.given = len(r.all(t))
 }
 
 func (r *rivals) read(t *testing.T) client.Object {
