@@ -15,7 +15,7 @@ import (
 const usage = `usage: tool NAME
 
 Builds a pinned program if needed, and prints its path. NAME is a program (controller-gen, kube-apiserver, etcd), a
-program of one tool of several that have it (etcd37/etcdctl), or a tool of hack/tools, whose folder is printed.`
+program of one tool of several that have it (etcd37/etcdctl), or a tool of hack/tools, whose folder is printed`
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
