@@ -109,7 +109,7 @@ func TestToolsThatShareVersions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for one, other := range map[string]string{OPM: OperatorSDK} {
+	for one, other := range map[string]string{OPM: OperatorSDK, LocalPath: Kubernetes} {
 		wants, shared := versions(t, root, other), 0
 		for module, version := range versions(t, root, one) {
 			want, found := wants[module]
