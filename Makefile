@@ -188,6 +188,7 @@ test-lab: image ## Run the user stories on a real Kubernetes (STORIES=regexp for
 .PHONY: test-olm
 test-olm: image-olm ## Run the stories of those who install the operator by OLM (STORIES=regexp for some)
 	@echo "==> user stories with OLM"
+	go test -C test/lab -tags=lab ./internal/olm
 	$(on-lab) PREVIOUS_IMG=$(LAB_PREVIOUS_IMG) SCORECARD_IMG=$(LAB_SCORECARD_IMG) \
 	  OPM=$(call tool,opm) OPERATOR_SDK=$(call tool,operator-sdk) \
 	  go test -C test/e2e ./olm -run '$(STORIES)' -count=1 -timeout=120m -v
