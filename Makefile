@@ -162,7 +162,7 @@ clean: ## Remove what was built here; the lab and its programs stay
 ##@ Test
 
 .PHONY: test
-test: check-generated lint vet test-unit test-bundle test-lab ## Run all that gates a change
+test: check-generated lint test-unit test-bundle test-lab ## Run all that gates a change
 
 .PHONY: test-unit
 test-unit: ## Run the tests that need no cluster, the explorer among them
@@ -239,7 +239,7 @@ fmt: ## Format the code
 	linter=$(call tool,golangci-lint); for module in $(MODULES); do (cd $$module && "$$linter" fmt ./...); done
 
 .PHONY: vet
-vet: ## Run go vet
+vet: ## Run go vet, which lint does, too
 	for module in $(MODULES); do GOOS=linux go vet -C $$module ./...; done
 
 ##@ Lab: a real Kubernetes on this machine
