@@ -45,9 +45,9 @@ LDFLAGS := -s -w -X github.com/etcdpilot/etcd-operator/internal/version.Operator
 MODULES := . hack/tool test/lab test
 # EXPLORED holds the explorer, which says how many states it visited.
 EXPLORED := ./internal/plan
-# Packages of which several parts run at the same time. The explorer and its world are pure, and slow under the
-# race detector.
-CONCURRENT := ./controllers/... ./internal/agent/... ./internal/blobstore/... ./internal/etcd/... ./internal/memberrun/...
+# Packages of which several parts run at the same time, for the race detector. What internal/snapshot starts runs in the
+# agent's tests; the others start nothing, and the explorer is slow enough.
+CONCURRENT := ./controllers/... ./internal/agent/... ./internal/blobstore/... ./internal/etcd
 
 # A tag made from the content, so that a node never runs an older build from its own store. They are expanded in
 # recipes, after the programs were built.
