@@ -28,13 +28,18 @@ FAULTS ?= .
 # FAULT_STORIES are the tests that test-faults runs: TestFaults, with a table of what each fault cost, and TestBackupFaults.
 FAULT_STORIES ?= Test(Backup)?Faults
 
+# BESIDE are the targets that test-unit makes at the same time.
+BESIDE := test-explored test-rest
+
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
-ifeq ($(filter oneshell,$(.FEATURES)),)
-$(error this needs GNU make 3.82 or later: earlier ones go on where a recipe has failed. On macOS: brew install make, and call it gmake)
+ifeq ($(filter output-sync,$(.FEATURES)),)
+$(error this needs GNU make 4: earlier ones go on where a recipe has failed. On macOS: brew install make, and call it gmake)
 endif
 .DEFAULT_GOAL := help
+ifneq ($(MAKECMDGOALS),$(BESIDE))
 .NOTPARALLEL:
+endif
 
 LAB := go run -C $(ROOT)/test/lab ./cmd/lab
 # tool builds a pinned program if needed and gives its path. It takes neither the lab nor root.
@@ -167,13 +172,21 @@ test: check-generated lint test-unit test-bundle test-lab ## Run all that gates 
 .PHONY: test-unit
 test-unit: ## Run the tests that need no cluster, the explorer among them
 	@echo "==> unit tests"
+	$(MAKE) --jobs=2 --output-sync=target $(BESIDE)
+
+# The other tests look at the clock and often wait: the explorer gets what they leave of the processors.
+.PHONY: test-explored
+test-explored:
+	nice go test -v $(EXPLORED) | grep -vE '^ *(=== |--- PASS)'
+
+.PHONY: test-rest
+test-rest:
 	TEST_ASSET_KUBE_APISERVER=$(call tool,kube-apiserver); TEST_ASSET_ETCD=$(call tool,etcd); \
 	TEST_ASSET_MINIO=$(call tool,minio); TEST_ASSET_GCS=$(call tool,fake-gcs-server); \
 	TEST_ASSET_AZURE=$(call tool,azurite); \
 	export TEST_ASSET_KUBE_APISERVER TEST_ASSET_ETCD TEST_ASSET_MINIO TEST_ASSET_GCS TEST_ASSET_AZURE; \
 	go test -race $(CONCURRENT); \
 	go test $$(go list ./... | grep -vxF "$$(go list $(CONCURRENT) $(EXPLORED))"); \
-	go test -v $(EXPLORED) | grep -vE '^ *(=== |--- PASS)'; \
 	go test -C hack/tool ./...; \
 	if [ "$$(uname -s)" = Linux ]; then \
 	  go test -C test/lab ./...; \
