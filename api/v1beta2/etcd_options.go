@@ -41,11 +41,6 @@ type EtcdOptions struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Election time-out",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:text"},order=15
 	ElectionTimeout *metav1.Duration `json:"electionTimeout,omitempty"`
 
-	// preVote makes a member ask, before it stands for election, whether it could win; true by default.
-	// +optional
-	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Pre-vote",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:booleanSwitch","urn:alm:descriptor:com.tectonic.ui:advanced"}
-	PreVote *bool `json:"preVote,omitempty"`
-
 	// snapshotCount is the number of changes from one of raft's snapshots to the next; 10000 by default, 100000 in etcd 3.5.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=4294967295
@@ -53,85 +48,10 @@ type EtcdOptions struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Changes between snapshots of raft",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:number","urn:alm:descriptor:com.tectonic.ui:advanced"}
 	SnapshotCount *int64 `json:"snapshotCount,omitempty"`
 
-	// snapshotCatchupEntries is the number of changes that are kept for slow members after a snapshot; 5000 by default.
-	// +kubebuilder:validation:Minimum=1
-	// +kubebuilder:validation:Maximum=4294967295
-	// +optional
-	SnapshotCatchupEntries *int64 `json:"snapshotCatchupEntries,omitempty"`
-
 	// maxRequestBytes is the size of the largest request of a client, in bytes; 1.5Mi by default.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Largest request",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:text","urn:alm:descriptor:com.tectonic.ui:advanced"}
 	MaxRequestBytes *resource.Quantity `json:"maxRequestBytes,omitempty"`
-
-	// maxTxnOps is the number of operations in one transaction; 128 by default.
-	// +kubebuilder:validation:Minimum=1
-	// +kubebuilder:validation:Maximum=4294967295
-	// +optional
-	MaxTxnOps *int64 `json:"maxTxnOps,omitempty"`
-
-	// maxConcurrentStreams is the number of streams that one client may have open at a time; practically no limit by default.
-	// +kubebuilder:validation:Minimum=1
-	// +kubebuilder:validation:Maximum=4294967295
-	// +optional
-	MaxConcurrentStreams *int64 `json:"maxConcurrentStreams,omitempty"`
-
-	// backendBatchInterval is how long changes are gathered before they are written to the database; 100ms by default.
-	// +kubebuilder:validation:Type=string
-	// +kubebuilder:validation:Pattern=`^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`
-	// +kubebuilder:validation:MaxLength=32
-	// +optional
-	BackendBatchInterval *metav1.Duration `json:"backendBatchInterval,omitempty"`
-
-	// backendBatchLimit is how many changes are gathered at most; 10000 by default.
-	// +kubebuilder:validation:Minimum=1
-	// +kubebuilder:validation:Maximum=4294967295
-	// +optional
-	BackendBatchLimit *int64 `json:"backendBatchLimit,omitempty"`
-
-	// compactionBatchLimit is the number of revisions that one step of a compaction removes; 1000 by default.
-	// +kubebuilder:validation:Minimum=1
-	// +kubebuilder:validation:Maximum=4294967295
-	// +optional
-	CompactionBatchLimit *int64 `json:"compactionBatchLimit,omitempty"`
-
-	// compactionSleepInterval is the pause from one such step to the next; 10ms by default.
-	// +kubebuilder:validation:Type=string
-	// +kubebuilder:validation:Pattern=`^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`
-	// +kubebuilder:validation:MaxLength=32
-	// +optional
-	CompactionSleepInterval *metav1.Duration `json:"compactionSleepInterval,omitempty"`
-
-	// bootstrapDefragThreshold is how much space must be free in the database for a member to defragment it when it starts;
-	// never by default. Rounded up to whole mebibytes.
-	// +optional
-	BootstrapDefragThreshold *resource.Quantity `json:"bootstrapDefragThreshold,omitempty"`
-
-	// corruptionChecks compare the members' data.
-	// +optional
-	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Corruption checks",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
-	CorruptionChecks *CorruptionChecks `json:"corruptionChecks,omitempty"`
-
-	// watchProgressNotifyInterval is how often idle watches are told the revision; 10m by default.
-	// +kubebuilder:validation:Type=string
-	// +kubebuilder:validation:Pattern=`^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`
-	// +kubebuilder:validation:MaxLength=32
-	// +optional
-	WatchProgressNotifyInterval *metav1.Duration `json:"watchProgressNotifyInterval,omitempty"`
-
-	// warningApplyDuration is how long a change may take before etcd logs it; 100ms by default.
-	// +kubebuilder:validation:Type=string
-	// +kubebuilder:validation:Pattern=`^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`
-	// +kubebuilder:validation:MaxLength=32
-	// +optional
-	WarningApplyDuration *metav1.Duration `json:"warningApplyDuration,omitempty"`
-
-	// warningUnaryRequestDuration is how long a request may take before etcd logs it; 300ms by default. etcd 3.6 and later.
-	// +kubebuilder:validation:Type=string
-	// +kubebuilder:validation:Pattern=`^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`
-	// +kubebuilder:validation:MaxLength=32
-	// +optional
-	WarningUnaryRequestDuration *metav1.Duration `json:"warningUnaryRequestDuration,omitempty"`
 
 	// logLevel is what etcd logs; Info by default.
 	// +kubebuilder:validation:Enum=Debug;Info;Warn;Error
@@ -145,20 +65,10 @@ type EtcdOptions struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Metrics",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	Metrics string `json:"metrics,omitempty"`
 
-	// enablePprof serves profiles of the process to clients; false by default.
-	// +optional
-	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Profiles",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:booleanSwitch","urn:alm:descriptor:com.tectonic.ui:advanced"}
-	EnablePprof *bool `json:"enablePprof,omitempty"`
-
-	// featureGates are etcd's, by name, for example StopGRPCServiceOnDefrag. In etcd 3.5 the experimental options take
-	// their place.
-	// +kubebuilder:validation:MaxProperties=32
-	// +optional
-	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Feature gates",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
-	FeatureGates map[string]bool `json:"featureGates,omitempty"`
-
-	// extraArgs are other flags of etcd without their dashes, for example grpc-keepalive-timeout: 30s. Flags that the
-	// operator sets itself, and those that put data at risk, are refused.
+	// extraArgs are etcd's other flags without their dashes, for example grpc-keepalive-timeout: 30s, or
+	// feature-gates: InitialCorruptCheck=true,StopGRPCServiceOnDefrag=true. A flag may have the name of any version of etcd that
+	// this operator runs: it is written as the running one knows it. Flags that the operator sets itself, and those that put
+	// data at risk, are refused.
 	// +kubebuilder:validation:XValidation:rule="self.all(k, k.matches('^[a-z][a-z0-9-]*$'))",message="extraArgs: give etcd's flags without dashes before them, for example grpc-keepalive-timeout"
 	// +kubebuilder:validation:MaxProperties=64
 	// +optional
@@ -182,29 +92,4 @@ type AutoCompaction struct {
 	// +required
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Retention",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:text"}
 	Retention string `json:"retention"`
-}
-
-// CorruptionChecks compare the members' data. What they find shows as an alarm of etcd.
-type CorruptionChecks struct {
-	// initialCheck compares a member's data with its peers' before it serves clients; false by default.
-	// +optional
-	InitialCheck *bool `json:"initialCheck,omitempty"`
-
-	// checkInterval is how often all data is compared, at the cost of a full scan; never by default.
-	// +kubebuilder:validation:Type=string
-	// +kubebuilder:validation:Pattern=`^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`
-	// +kubebuilder:validation:MaxLength=32
-	// +optional
-	CheckInterval *metav1.Duration `json:"checkInterval,omitempty"`
-
-	// compactHashCheck compares hashes that compactions leave, at little cost; false by default.
-	// +optional
-	CompactHashCheck *bool `json:"compactHashCheck,omitempty"`
-
-	// compactHashCheckInterval is how often that is done; 1m by default.
-	// +kubebuilder:validation:Type=string
-	// +kubebuilder:validation:Pattern=`^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`
-	// +kubebuilder:validation:MaxLength=32
-	// +optional
-	CompactHashCheckInterval *metav1.Duration `json:"compactHashCheckInterval,omitempty"`
 }

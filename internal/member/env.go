@@ -11,11 +11,17 @@ import (
 type Setting struct {
 	// Field is where it was given, for messages: for example spec.etcd.electionTimeout.
 	Field string
-	// Flag is etcd's flag without its dashes, by a name that it has in any of etcd 3.5, 3.6 and 3.7, or a feature gate.
+	// Flag is etcd's flag without its dashes, by a name that it has in any of etcd 3.5, 3.6 and 3.7.
 	Flag string
 	// Value is as etcd's flag takes it; an empty one is none.
 	Value string
+
+	// gate is true if Flag is a gate that was given in etcd's flag feature-gates.
+	gate bool
 }
+
+// flagGates is etcd's flag for feature gates, from 3.6 on. In 3.5 options take their place.
+const flagGates = "feature-gates"
 
 // EnvSetting is an ETCD_* variable, as coreos/etcd-operator's pod.etcdEnv has them.
 func EnvSetting(field, variable, value string) Setting {
@@ -29,11 +35,11 @@ func EnvSetting(field, variable, value string) Setting {
 // Translate makes options for Config of settings. The problems name the field, the reason and the fix; there are none in
 // a translation that can be used. An option that the given etcd version lacks is a problem; no version lacks none.
 func Translate(settings []Setting, version string) (translated map[string]string, problems []string) {
-	settings = slices.Clone(settings)
+	settings = separate(settings)
 	slices.SortStableFunc(settings, func(a, b Setting) int { return cmp.Compare(a.Field, b.Field) })
 	given := choices{}
 	for _, s := range settings {
-		name, problem := optionName(s.Flag)
+		name, problem := s.option()
 		if problem == "" && s.Value == "" {
 			continue
 		}
@@ -54,6 +60,22 @@ func Translate(settings []Setting, version string) (translated map[string]string
 		translated[name] = s.Value
 	}
 	return translated, problems
+}
+
+// separate has a setting of its own for each feature gate of etcd's flag feature-gates: A=true,B=false.
+func separate(settings []Setting) []Setting {
+	var all []Setting
+	for _, s := range settings {
+		if s.Flag != flagGates || s.Value == "" {
+			all = append(all, s)
+			continue
+		}
+		for one := range strings.SplitSeq(s.Value, ",") {
+			gate, value, _ := strings.Cut(strings.TrimSpace(one), "=")
+			all = append(all, Setting{Field: s.Field, Flag: gate, Value: value, gate: true})
+		}
+	}
+	return all
 }
 
 func problemOf(name string, s Setting, given choices, version string) string {
@@ -81,11 +103,28 @@ var owned = []string{
 var hints = map[string]string{
 	"force-new-cluster":  "would put data at risk: remove it, and restore a backup instead",
 	"unsafe-no-fsync":    "would put data at risk: remove it",
-	"feature-gates":      "is written by the operator: use spec.etcd.featureGates",
 	"debug":              "is gone from etcd: set the log level to debug",
 	"log-package-levels": "is gone from etcd: set the log level",
 	"enable-v2":          "is gone from etcd 3.6: remove it",
 	"memory-mlock":       "would lock more memory than a member's pod may: remove it",
+}
+
+// option is the name of the option that a setting is for, empty if it sets none, or what is wrong with it.
+func (s Setting) option() (name, problem string) {
+	switch {
+	case s.Flag == flagGates:
+		return "", ""
+	case !s.gate:
+		return optionName(s.Flag)
+	case s.Value == "":
+		return "", fmt.Sprintf("names the feature gate %q without a value: give true or false, as in %s=true", s.Flag, s.Flag)
+	}
+	for name, o := range options {
+		if o.gate == s.Flag {
+			return name, ""
+		}
+	}
+	return "", fmt.Sprintf("has the feature gate %q, which this operator does not know to be safe: remove it", s.Flag)
 }
 
 // optionName returns the option that a flag stands for, or what is wrong with it.
@@ -98,11 +137,6 @@ func optionName(flag string) (name, problem string) {
 	if o, known := options[name]; known && (!experimental || o.old != "") &&
 		(experimental || o.gate == "" || o.gate == name) {
 		return name, ""
-	}
-	for option, o := range options {
-		if o.gate == flag {
-			return option, ""
-		}
 	}
 	if hint, ok := hints[name]; ok {
 		return "", hint

@@ -30,9 +30,8 @@ func TestTranslate(t *testing.T) {
 		"ETCD_METRICS":                                      "",
 	})
 	settings = append(settings,
-		Setting{"spec.etcd.featureGates", "FastLeaseKeepAlive", "false"},
-		Setting{"spec.etcd.featureGates", "StopGRPCServiceOnDefrag", "true"},
-		Setting{"spec.etcd.extraArgs", "experimental-corrupt-check-time", "4h"},
+		Setting{Field: "spec.etcd.extraArgs", Flag: "feature-gates", Value: "FastLeaseKeepAlive=false, StopGRPCServiceOnDefrag=true"},
+		Setting{Field: "spec.etcd.extraArgs", Flag: "experimental-corrupt-check-time", Value: "4h"},
 	)
 	got, problems := Translate(settings, "3.7.3")
 	want := map[string]string{
@@ -59,7 +58,11 @@ func TestTranslateProblems(t *testing.T) {
 		"auth token":      {map[string]string{"ETCD_AUTH_TOKEN": "jwt,a=b"}, "is set by the operator itself"},
 		"dangerous":       {map[string]string{"ETCD_FORCE_NEW_CLUSTER": "true"}, "would put data at risk"},
 		"not synced":      {map[string]string{"ETCD_UNSAFE_NO_FSYNC": "true"}, "would put data at risk"},
-		"gates":           {map[string]string{"ETCD_FEATURE_GATES": "X=true"}, "use spec.etcd.featureGates"},
+		"unknown gate":    {map[string]string{"ETCD_FEATURE_GATES": "X=true"}, `ETCD_FEATURE_GATES has the feature gate "X", which`},
+		"no gate":         {map[string]string{"ETCD_FEATURE_GATES": "snapshot-count=5"}, `the feature gate "snapshot-count", which`},
+		"gate alone":      {map[string]string{"ETCD_FEATURE_GATES": "CompactHashCheck"}, "as in CompactHashCheck=true"},
+		"gate's value":    {map[string]string{"ETCD_FEATURE_GATES": "CompactHashCheck=1s"}, `"1s" is not true or false`},
+		"later gate":      {map[string]string{"ETCD_FEATURE_GATES": "PriorityRequest=true"}, "(PriorityRequest is new in 3.7)"},
 		"gate's new name": {map[string]string{"ETCD_INITIAL_CORRUPT_CHECK": "true"}, "is not an option"},
 		"old":             {map[string]string{"ETCD_DEBUG": "true"}, "set the log level to debug"},
 		"locked memory":   {map[string]string{"ETCD_EXPERIMENTAL_MEMORY_MLOCK": "true"}, "than a member's pod may"},
@@ -105,13 +108,13 @@ func TestTranslateForAVersion(t *testing.T) {
 		fine                 bool
 	}{
 		"log-format":            {"log-format", "json", "3.6.16", true},
-		"3.7's gate":            {"FastLeaseKeepAlive", "true", "3.6.16", false},
-		"3.7's gate in 3.7":     {"PriorityRequest", "true", "3.7.3", true},
-		"3.6's gate in 3.5":     {"InitialCorruptCheck", "true", "3.5.35", true},
+		"3.7's gate":            {"feature-gates", "FastLeaseKeepAlive=true", "3.6.16", false},
+		"3.7's gate in 3.7":     {"feature-gates", "PriorityRequest=true", "3.7.3", true},
+		"3.6's gate in 3.5":     {"feature-gates", "InitialCorruptCheck=true", "3.5.35", true},
 		"unary requests in 3.5": {"warning-unary-request-duration", "1s", "3.5.35", false},
-		"for no version":        {"FastLeaseKeepAlive", "true", "", true},
+		"for no version":        {"feature-gates", "FastLeaseKeepAlive=true", "", true},
 	} {
-		_, problems := Translate([]Setting{{"spec.etcd.x", c.flag, c.value}}, c.version)
+		_, problems := Translate([]Setting{{Field: "spec.etcd.x", Flag: c.flag, Value: c.value}}, c.version)
 		if fine := len(problems) == 0; fine != c.fine {
 			t.Errorf("%s: problems %q", name, problems)
 		}

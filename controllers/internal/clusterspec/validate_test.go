@@ -14,6 +14,7 @@ import (
 func TestValidate(t *testing.T) {
 	type spec = v1beta2.EtcdClusterSpec
 	pod := func(p v1beta2.PodPolicy) spec { return spec{Pod: &p} }
+	priority := &v1beta2.EtcdOptions{ExtraArgs: map[string]string{"feature-gates": "PriorityRequest=true"}}
 	own := map[string]string{"etcd.database.coreos.com/permit": "x"}
 	template := func(text string) spec {
 		return pod(v1beta2.PodPolicy{Template: &runtime.RawExtension{Raw: []byte(text)}})
@@ -25,11 +26,11 @@ func TestValidate(t *testing.T) {
 		"nothing":     {},
 		"old version": {spec{Version: "3.4.1"}, v1beta2.ReasonUnsupportedVersion, "too old"},
 		"option of another version": {
-			spec{Version: "3.6.16", Etcd: &v1beta2.EtcdOptions{FeatureGates: map[string]bool{"PriorityRequest": true}}},
+			spec{Version: "3.6.16", Etcd: priority},
 			v1beta2.ReasonInvalidOption, "etcd 3.6.16 does not have (PriorityRequest is new in 3.7)",
 		},
 		"option of this version": {
-			spec: spec{Version: "3.7.3", Etcd: &v1beta2.EtcdOptions{FeatureGates: map[string]bool{"PriorityRequest": true}}},
+			spec: spec{Version: "3.7.3", Etcd: priority},
 		},
 		"a Secret's value": {
 			pod(v1beta2.PodPolicy{EtcdEnv: []corev1.EnvVar{{Name: "ETCD_LOG_LEVEL", ValueFrom: &corev1.EnvVarSource{}}}}),
