@@ -72,14 +72,13 @@ func testCreate(t *testing.T, c client.Client) {
 		"external name":      {fields: map[string]any{"spec.services.client.type": "ExternalName"}, want: "Unsupported value"},
 		"Service's label":    {fields: map[string]any{"spec.services.peer.labels": map[string]any{"app": "x"}}, want: "operator's own"},
 		"volume's label":     {fields: map[string]any{"spec.pod.volumeLabels": map[string]any{"etcd_node": "x"}}, want: "own"},
-		"short grace":        {fields: map[string]any{"spec.pod.terminationGracePeriodSeconds": int64(5)}, want: "to 30"},
 		"template":           {fields: map[string]any{"spec.pod.template": map[string]any{"spec": map[string]any{"any": "thing"}}}},
 		"template is a list": {fields: map[string]any{"spec.pod.template": []any{}}, want: "must be of type object"},
 		"pod extras": {fields: map[string]any{"spec.pod": map[string]any{
 			"topologySpreadConstraints": []any{map[string]any{
 				"maxSkew": int64(1), "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule",
 			}},
-			"priorityClassName": "high", "runtimeClassName": "gvisor", "serviceAccountName": "etcd",
+			"priorityClassName": "high", "serviceAccountName": "etcd",
 			"imagePullSecrets": []any{map[string]any{"name": "pull"}},
 		}}},
 	} {

@@ -147,10 +147,6 @@ type PodPolicy struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Priority class",xDescriptors={"urn:alm:descriptor:io.kubernetes:PriorityClass","urn:alm:descriptor:com.tectonic.ui:advanced"}
 	PriorityClassName string `json:"priorityClassName,omitempty"`
 
-	// runtimeClassName of the pods.
-	// +optional
-	RuntimeClassName *string `json:"runtimeClassName,omitempty"`
-
 	// serviceAccountName of the pods. Its token is not mounted.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Service account",xDescriptors={"urn:alm:descriptor:io.kubernetes:ServiceAccount","urn:alm:descriptor:com.tectonic.ui:advanced"}
@@ -160,29 +156,6 @@ type PodPolicy struct {
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Image pull secrets",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	ImagePullSecrets []corev1.LocalObjectReference `json:"imagePullSecrets,omitempty"`
-
-	// imagePullPolicy of the etcd container; IfNotPresent if absent.
-	// +kubebuilder:validation:Enum=Always;IfNotPresent;Never
-	// +optional
-	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Image pull policy",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:imagePullPolicy","urn:alm:descriptor:com.tectonic.ui:advanced"}
-	ImagePullPolicy corev1.PullPolicy `json:"imagePullPolicy,omitempty"`
-
-	// terminationGracePeriodSeconds is how long a member may take to end, in seconds, at least 30 (the default): it hands
-	// the leadership over first.
-	// +kubebuilder:validation:Minimum=30
-	// +kubebuilder:validation:Maximum=3600
-	// +optional
-	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Termination grace period",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:number","urn:alm:descriptor:com.tectonic.ui:advanced"}
-	TerminationGracePeriodSeconds *int64 `json:"terminationGracePeriodSeconds,omitempty"`
-
-	// schedulerName of the pods; Kubernetes' own if empty.
-	// +kubebuilder:validation:MaxLength=63
-	// +optional
-	SchedulerName string `json:"schedulerName,omitempty"`
-
-	// hostAliases of the pods.
-	// +optional
-	HostAliases []corev1.HostAlias `json:"hostAliases,omitempty"`
 
 	// volumeLabels are added to the members' PersistentVolumeClaims. The keys app and etcd_* are the operator's.
 	// +kubebuilder:validation:XValidation:rule="self.all(k, k != 'app' && !k.startsWith('etcd_'))",message="pod.volumeLabels: the keys app and etcd_* are the operator's own"
@@ -196,7 +169,8 @@ type PodPolicy struct {
 
 	// template is laid over the pod that the operator makes, as a strategic merge patch in the shape of a PodTemplateSpec:
 	// containers, volumes and variables are merged by name. It is the way to what has no field here, such as more
-	// containers, or variables of the etcd container. What the operator's work hangs on cannot be changed with it: the
+	// containers, variables and imagePullPolicy of the etcd container, runtimeClassName, hostAliases, or a
+	// terminationGracePeriodSeconds of more than 30. What the operator's work hangs on cannot be changed with it: the
 	// labels app and etcd_*, hostname, restartPolicy, the operator's volumes, and image, command, ports and resources of
 	// the etcd container. A field that Kubernetes does not have is refused.
 	// +kubebuilder:pruning:PreserveUnknownFields

@@ -132,12 +132,6 @@ func podSpec(c *v1beta2.EtcdCluster, name, config string, o PodOptions) corev1.P
 		ServiceAccountName:            policy.ServiceAccountName,
 		ImagePullSecrets:              policy.ImagePullSecrets,
 		PriorityClassName:             policy.PriorityClassName,
-		RuntimeClassName:              policy.RuntimeClassName,
-		SchedulerName:                 policy.SchedulerName,
-		HostAliases:                   policy.HostAliases,
-	}
-	if policy.TerminationGracePeriodSeconds != nil {
-		spec.TerminationGracePeriodSeconds = policy.TerminationGracePeriodSeconds
 	}
 	place(c, &spec)
 	return spec
@@ -161,7 +155,7 @@ func etcd(c *v1beta2.EtcdCluster, config string, o PodOptions) corev1.Container 
 	return corev1.Container{
 		Name:            EtcdContainer,
 		Image:           version.Image(cmp.Or(c.Spec.Repository, o.Repository), o.EtcdVersion),
-		ImagePullPolicy: cmp.Or(policy.ImagePullPolicy, corev1.PullIfNotPresent),
+		ImagePullPolicy: corev1.PullIfNotPresent,
 		Command:         []string{binaryPath, "start"},
 		Env: []corev1.EnvVar{
 			{Name: member.EnvConfig, Value: config},

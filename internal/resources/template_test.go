@@ -131,16 +131,15 @@ func TestTemplateRevision(t *testing.T) {
 	}
 }
 
-func TestPodPolicyFields(t *testing.T) {
-	grace := int64(60)
-	spec := build(t, cluster(func(c *v1beta2.EtcdCluster) {
-		c.Spec.Pod = &v1beta2.PodPolicy{
-			ImagePullPolicy: corev1.PullAlways, TerminationGracePeriodSeconds: &grace, SchedulerName: "own",
-			HostAliases: []corev1.HostAlias{{IP: "10.0.0.1", Hostnames: []string{"a"}}}, PriorityClassName: "high",
-		}
-	}), nil, options).Spec
+// TestTemplateSetsTheRest is about what has no field of its own.
+func TestTemplateSetsTheRest(t *testing.T) {
+	spec := build(t, templated(t, `{"spec": {
+		"terminationGracePeriodSeconds": 60, "schedulerName": "own", "runtimeClassName": "gvisor",
+		"hostAliases": [{"ip": "10.0.0.1", "hostnames": ["a"]}],
+		"containers": [{"name": "etcd", "imagePullPolicy": "Always"}]
+	}}`), nil, options).Spec
 	if spec.Containers[0].ImagePullPolicy != corev1.PullAlways || *spec.TerminationGracePeriodSeconds != 60 ||
-		spec.SchedulerName != "own" || len(spec.HostAliases) != 1 || spec.PriorityClassName != "high" {
+		spec.SchedulerName != "own" || *spec.RuntimeClassName != "gvisor" || len(spec.HostAliases) != 1 {
 		t.Errorf("the pod is %+v", spec)
 	}
 }
