@@ -170,13 +170,13 @@ func (r *rivals) operator(t *testing.T, namespace string, c client.Client, live 
 	}
 	known := &claims.Keeper{Self: o.Operator, Client: c, Live: live, Recorder: o.recorder, Clock: r.clock}
 	o.reconcilers = map[string]reconcile.Reconciler{
-		"EtcdCluster": &etcdcluster.EtcdClusterReconciler{
+		"EtcdCluster": &etcdcluster.Reconciler{
 			Client: c, Live: live, Recorder: o.recorder, Claims: known, Etcd: pool, Clock: r.clock, OperatorImage: "operator:test",
 		},
-		"EtcdBackup": &etcdbackup.EtcdBackupReconciler{
+		"EtcdBackup": &etcdbackup.Reconciler{
 			Client: c, Live: live, Recorder: o.recorder, Claims: known, Clock: r.clock, OperatorImage: "operator:test",
 		},
-		"EtcdRestore": &etcdrestore.EtcdRestoreReconciler{
+		"EtcdRestore": &etcdrestore.Reconciler{
 			Client: c, Live: live, Recorder: o.recorder, Claims: known, Clock: r.clock, OperatorImage: "operator:test",
 		},
 	}

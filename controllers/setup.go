@@ -47,20 +47,20 @@ func Setup(mgr ctrl.Manager, pool *etcd.Pool, o Options) error {
 	}
 	c, live, recorder := mgr.GetClient(), mgr.GetAPIReader(), mgr.GetEventRecorder(resources.FieldOwner)
 	keeper := &claims.Keeper{Self: o.Self, Client: c, Live: live, Recorder: recorder, Clock: clock.RealClock{}}
-	if err := (&etcdcluster.EtcdClusterReconciler{
+	if err := (&etcdcluster.Reconciler{
 		Client: c, Live: live, Recorder: recorder, Claims: keeper, Etcd: pool, Clock: clock.RealClock{},
 		OperatorImage: o.OperatorImage, AgentEnv: o.AgentEnv, OpenShift: openShift,
 		EtcdRepository: o.EtcdRepository, Concurrency: o.Concurrency,
 	}).SetupWithManager(mgr); err != nil {
 		return fmt.Errorf("set the EtcdCluster controller up: %w", err)
 	}
-	if err := (&etcdbackup.EtcdBackupReconciler{
+	if err := (&etcdbackup.Reconciler{
 		Client: c, Live: live, Recorder: recorder, Claims: keeper, Clock: clock.RealClock{},
 		OperatorImage: o.OperatorImage, AgentEnv: o.AgentEnv, OpenShift: openShift,
 	}).SetupWithManager(mgr); err != nil {
 		return fmt.Errorf("set the EtcdBackup controller up: %w", err)
 	}
-	if err := (&etcdrestore.EtcdRestoreReconciler{
+	if err := (&etcdrestore.Reconciler{
 		Client: c, Live: live, Recorder: recorder, Claims: keeper, Clock: clock.RealClock{},
 		OperatorImage: o.OperatorImage, AgentEnv: o.AgentEnv, OpenShift: openShift,
 	}).SetupWithManager(mgr); err != nil {

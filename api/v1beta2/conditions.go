@@ -23,6 +23,8 @@ const (
 )
 
 // # Objects of every kind
+//
+// In conditions and events of all kinds.
 const (
 	// ReasonAccepted means that the object is carried out.
 	//

@@ -33,11 +33,11 @@ import (
 // +kubebuilder:rbac:groups=etcd.database.coreos.com,resources=etcdbackups/finalizers,verbs=update
 // +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch;create;delete
 
-// EtcdBackupReconciler has backups taken, by pods that have the storage's credentials: this process never sees them.
+// Reconciler has backups taken, by pods that have the storage's credentials: this process never sees them.
 //
 // There is one worker, and it does little, and never waits for a pod: who may write an object next is decided in one place,
 // one after the other.
-type EtcdBackupReconciler struct {
+type Reconciler struct {
 	// Client reads from the cache and writes.
 	Client client.Client
 	// Live reads from the API server: no change is ever made on a view that may lag.
@@ -57,7 +57,7 @@ type EtcdBackupReconciler struct {
 }
 
 // Reconcile takes one step. It is safe to stop at any point: the next pass sees what is there and goes on.
-func (r *EtcdBackupReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	p, err := r.decide(ctx, req.NamespacedName)
 	switch {
 	case apierrors.IsNotFound(err):
@@ -85,7 +85,7 @@ func (p *backupPass) Mutates() bool {
 
 // decide never takes a step on a spec that the cache does not have: so whoever looks into the cache later, for those that use
 // a storage, finds all of them.
-func (r *EtcdBackupReconciler) decide(ctx context.Context, name types.NamespacedName) (*backupPass, error) {
+func (r *Reconciler) decide(ctx context.Context, name types.NamespacedName) (*backupPass, error) {
 	var cached *backupPass
 	return reconcile.Decide(r.Client, r.Live, func(reader client.Reader) (*backupPass, error) {
 		p, err := r.look(ctx, reader, name)
@@ -97,7 +97,7 @@ func (r *EtcdBackupReconciler) decide(ctx context.Context, name types.Namespaced
 	})
 }
 
-func (r *EtcdBackupReconciler) look(ctx context.Context, reader client.Reader, name types.NamespacedName) (
+func (r *Reconciler) look(ctx context.Context, reader client.Reader, name types.NamespacedName) (
 	*backupPass, error,
 ) {
 	object := &v1beta2.EtcdBackup{}
@@ -132,7 +132,7 @@ func starts(a backup.Action) bool {
 }
 
 // SetupWithManager registers the reconciler and what wakes it.
-func (r *EtcdBackupReconciler) SetupWithManager(mgr ctrl.Manager) error {
+func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("etcdbackup").
 		// A pass knows when to look again after what it has written itself.
@@ -153,7 +153,7 @@ func cameUp(e event.UpdateEvent) bool {
 }
 
 // backupsOf are the EtcdBackups of a cluster.
-func (r *EtcdBackupReconciler) backupsOf(ctx context.Context, cluster client.Object) []ctrl.Request {
+func (r *Reconciler) backupsOf(ctx context.Context, cluster client.Object) []ctrl.Request {
 	list := &v1beta2.EtcdBackupList{}
 	if err := r.Client.List(ctx, list, client.InNamespace(cluster.GetNamespace())); err != nil {
 		return nil // it is the cache's: it fails only when the operator ends

@@ -21,7 +21,7 @@ import (
 
 // execute carries out the one action of this pass. What goes into status takes effect with the status write at its end,
 // which is a compare-and-swap on the version that was read. The linter wants every action to be in the list.
-func (r *EtcdBackupReconciler) execute(ctx context.Context, p *backupPass) error {
+func (r *Reconciler) execute(ctx context.Context, p *backupPass) error {
 	switch a := p.action.(type) {
 	// The status write is all there is to these.
 	case backup.Idle, backup.Wait, backup.Blocked, backup.Start, backup.Recount, backup.Finish, backup.Retry, backup.GiveUp,
@@ -39,7 +39,7 @@ func (r *EtcdBackupReconciler) execute(ctx context.Context, p *backupPass) error
 }
 
 // createPod makes the pod of a try. One that Kubernetes does not take is a try that failed.
-func (r *EtcdBackupReconciler) createPod(ctx context.Context, p *backupPass) error {
+func (r *Reconciler) createPod(ctx context.Context, p *backupPass) error {
 	pod, err := r.agentPod(p).Pod()
 	if err != nil {
 		return fmt.Errorf("build the pod: %w", err)
@@ -74,7 +74,7 @@ func (r *EtcdBackupReconciler) createPod(ctx context.Context, p *backupPass) err
 }
 
 // agentPod is what the pod of the run's try is made from.
-func (r *EtcdBackupReconciler) agentPod(p *backupPass) resources.AgentPod {
+func (r *Reconciler) agentPod(p *backupPass) resources.AgentPod {
 	b := p.object
 	pod := agentpod.Base(b, "EtcdBackup", resources.LabelBackup)
 	pod.Name, pod.Policy, pod.Image, pod.OpenShift = b.Status.Run.Pod, b.Spec.Pod, r.OperatorImage, r.OpenShift

@@ -21,7 +21,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/status"
 )
 
-func (r *EtcdBackupReconciler) finish(ctx context.Context, p *backupPass, err error) (ctrl.Result, error) {
+func (r *Reconciler) finish(ctx context.Context, p *backupPass, err error) (ctrl.Result, error) {
 	if _, gone := p.action.(backup.RemoveFinalizer); gone && p.observed.Deleting && err == nil {
 		r.recordDeletion(p)
 		return ctrl.Result{}, nil
@@ -34,7 +34,7 @@ func (r *EtcdBackupReconciler) finish(ctx context.Context, p *backupPass, err er
 }
 
 // recordDeletion says what became of the objects of an EtcdBackup that goes.
-func (r *EtcdBackupReconciler) recordDeletion(p *backupPass) {
+func (r *Reconciler) recordDeletion(p *backupPass) {
 	if p.observed.Clean && p.observed.Written && p.Result == nil {
 		r.event(p, corev1.EventTypeWarning, v1beta2.ReasonTerminating, "RemoveFinalizer",
 			"the namespace is being deleted, so that no pod can delete the objects: they stay in the storage")
@@ -59,7 +59,7 @@ func untilBackup(p *backupPass) time.Duration {
 	}
 }
 
-func (r *EtcdBackupReconciler) writeBackupStatus(ctx context.Context, p *backupPass, err error) error {
+func (r *Reconciler) writeBackupStatus(ctx context.Context, p *backupPass, err error) error {
 	b := p.object
 	b.Status = status.Backup(status.BackupInput{
 		Backup: b, Observed: p.observed, Action: p.action, Result: p.Result, Progress: progressOf(p), Err: err,
@@ -80,7 +80,7 @@ func progressOf(p *backupPass) *agent.Progress {
 }
 
 // recordEvents writes the events and the metrics of what has taken effect.
-func (r *EtcdBackupReconciler) recordEvents(ctx context.Context, p *backupPass, err error) {
+func (r *Reconciler) recordEvents(ctx context.Context, p *backupPass, err error) {
 	if err != nil {
 		r.event(p, corev1.EventTypeWarning, v1beta2.ReasonActionFailed, "Act", "%v", err)
 		return
@@ -126,7 +126,7 @@ func reasonOf(task backup.Task) string {
 	return v1beta2.ReasonBackingUp
 }
 
-func (r *EtcdBackupReconciler) recordSuccess(p *backupPass) {
+func (r *Reconciler) recordSuccess(p *backupPass) {
 	b, result := p.object, p.Result
 	metrics.BackupTook(b.Namespace, b.Name, p.observed.Now.Sub(p.observed.Run.Started))
 	done := meta.FindStatusCondition(b.Status.Conditions, v1beta2.ConditionBackedUp)
@@ -153,7 +153,7 @@ func reasonIn(conditions []metav1.Condition, kind string) string {
 	return ""
 }
 
-func (r *EtcdBackupReconciler) event(p *backupPass, kind, reason, action, format string, args ...any) {
+func (r *Reconciler) event(p *backupPass, kind, reason, action, format string, args ...any) {
 	reconcile.Emit(r.Recorder, p.object, kind, reason, action, fmt.Sprintf(format, args...))
 }
 

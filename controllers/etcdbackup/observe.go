@@ -36,7 +36,7 @@ type backupPass struct {
 }
 
 // observe reads everything a decision may depend on, but for others on the same storage.
-func (r *EtcdBackupReconciler) observe(ctx context.Context, reader client.Reader, b *v1beta2.EtcdBackup) (
+func (r *Reconciler) observe(ctx context.Context, reader client.Reader, b *v1beta2.EtcdBackup) (
 	*backupPass, error,
 ) {
 	p := &backupPass{object: b, before: b.Status.DeepCopy()}
@@ -58,7 +58,7 @@ func (r *EtcdBackupReconciler) observe(ctx context.Context, reader client.Reader
 }
 
 // observeSpec finds out whether the spec can be carried out.
-func (r *EtcdBackupReconciler) observeSpec(ctx context.Context, reader client.Reader, p *backupPass) error {
+func (r *Reconciler) observeSpec(ctx context.Context, reader client.Reader, p *backupPass) error {
 	o := &p.observed
 	var err error
 	p.storage, p.key, err = resources.StorageOf(p.object.Spec.Storage, p.object.Spec.StorageType, p.object.Spec.BackupStorage)
@@ -168,7 +168,7 @@ func observeBackupPods(ctx context.Context, reader client.Reader, p *backupPass)
 }
 
 // ahead names an EtcdBackup of the namespace that is at work where this one would be.
-func (r *EtcdBackupReconciler) ahead(ctx context.Context, reader client.Reader, p *backupPass) (string, error) {
+func (r *Reconciler) ahead(ctx context.Context, reader client.Reader, p *backupPass) (string, error) {
 	own := backup.PlaceOf(p.storage, p.key)
 	if !own.Shared() {
 		return "", nil

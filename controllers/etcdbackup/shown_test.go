@@ -96,7 +96,7 @@ func backupMetrics(t *testing.T, w *backups) {
 // backupWoken runs the operator as it is shipped, with its caches: what it waits for wakes it.
 func backupWoken(t *testing.T, config *rest.Config, w *backups) {
 	mgr := controllertest.NewManager(t, config, w.namespace)
-	must(t, (&etcdbackup.EtcdBackupReconciler{
+	must(t, (&etcdbackup.Reconciler{
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Recorder: mgr.GetEventRecorder("test"),
 		Claims: controllertest.KeeperOf(mgr), Clock: clock.RealClock{}, OperatorImage: "operator:test",
 	}).SetupWithManager(mgr))

@@ -54,7 +54,7 @@ func newBackups(t *testing.T, config *rest.Config, admin client.Client, namespac
 // step lets a new operator take one step, with a client that may fail.
 func (w *backups) step(t *testing.T, name string, c client.Client) (ctrl.Result, error) {
 	t.Helper()
-	r := &etcdbackup.EtcdBackupReconciler{
+	r := &etcdbackup.Reconciler{
 		Client: c, Live: c, Recorder: w.recorder, Clock: w.clock, OperatorImage: "operator:test",
 		Claims: controllertest.Keeper(controllertest.Ours, c, w.recorder, w.clock),
 	}

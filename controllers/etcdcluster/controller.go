@@ -38,8 +38,8 @@ import (
 // +kubebuilder:rbac:groups=policy,resources=poddisruptionbudgets,verbs=get;list;watch;create;patch
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 
-// EtcdClusterReconciler brings etcd clusters to what their specs ask for: observe, plan, one action, status.
-type EtcdClusterReconciler struct {
+// Reconciler brings etcd clusters to what their specs ask for: observe, plan, one action, status.
+type Reconciler struct {
 	// Client reads from the cache and writes.
 	Client client.Client
 	// Live reads from the API server: no change is ever made on a view that may lag.
@@ -65,7 +65,7 @@ type EtcdClusterReconciler struct {
 }
 
 // Reconcile takes one step. It is safe to stop at any point: the next pass sees what is there and goes on.
-func (r *EtcdClusterReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	p, err := r.decide(ctx, req.NamespacedName)
 	if apierrors.IsNotFound(err) {
 		r.Etcd.Forget(req.String())
@@ -120,7 +120,7 @@ func (p *pass) Mutates() bool {
 	return plan.Mutates(p.action)
 }
 
-func (r *EtcdClusterReconciler) decide(ctx context.Context, name types.NamespacedName) (*pass, error) {
+func (r *Reconciler) decide(ctx context.Context, name types.NamespacedName) (*pass, error) {
 	again := false
 	return reconcile.Decide(r.Client, r.Live, func(reader client.Reader) (*pass, error) {
 		p, err := r.look(ctx, reader, name)
@@ -132,7 +132,7 @@ func (r *EtcdClusterReconciler) decide(ctx context.Context, name types.Namespace
 	})
 }
 
-func (r *EtcdClusterReconciler) look(ctx context.Context, reader client.Reader, name types.NamespacedName) (*pass, error) {
+func (r *Reconciler) look(ctx context.Context, reader client.Reader, name types.NamespacedName) (*pass, error) {
 	cluster := &v1beta2.EtcdCluster{}
 	if err := reader.Get(ctx, name, cluster); err != nil {
 		return nil, err
@@ -153,7 +153,7 @@ func (r *EtcdClusterReconciler) look(ctx context.Context, reader client.Reader, 
 }
 
 // settle is for a cluster that is not this operator's, or not yet.
-func (r *EtcdClusterReconciler) settle(ctx context.Context, p *pass) (ctrl.Result, error) {
+func (r *Reconciler) settle(ctx context.Context, p *pass) (ctrl.Result, error) {
 	result, err := r.Claims.Settle(ctx, p.cluster, &p.cluster.Status.Operator, p.claim)
 	result.Priority = new(ahead)
 	if !claim.Mutates(p.claim) {
@@ -164,7 +164,7 @@ func (r *EtcdClusterReconciler) settle(ctx context.Context, p *pass) (ctrl.Resul
 }
 
 // confirm asks the API server whether the cluster is still this operator's, before anything is written on a cached view.
-func (r *EtcdClusterReconciler) confirm(ctx context.Context, p *pass) error {
+func (r *Reconciler) confirm(ctx context.Context, p *pass) error {
 	if p.live {
 		return nil
 	}
@@ -184,7 +184,7 @@ func (r *EtcdClusterReconciler) confirm(ctx context.Context, p *pass) error {
 }
 
 // SetupWithManager registers the reconciler and what wakes it.
-func (r *EtcdClusterReconciler) SetupWithManager(mgr ctrl.Manager) error {
+func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("etcdcluster").
 		For(&v1beta2.EtcdCluster{}).

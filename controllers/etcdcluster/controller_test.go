@@ -70,7 +70,7 @@ func startOperator(t *testing.T, config *rest.Config, namespaces ...string) {
 	mgr := controllertest.NewManager(t, config, namespaces...)
 	pool := etcd.NewPool()
 	t.Cleanup(pool.Close)
-	must(t, (&etcdcluster.EtcdClusterReconciler{
+	must(t, (&etcdcluster.Reconciler{
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Recorder: mgr.GetEventRecorder("test"), Etcd: pool,
 		Claims: controllertest.KeeperOf(mgr), Clock: clock.RealClock{}, OperatorImage: "operator:test", Concurrency: 4,
 	}).SetupWithManager(mgr))

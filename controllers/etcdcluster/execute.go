@@ -21,7 +21,7 @@ import (
 
 // execute carries out the one action of this pass. What goes into status takes effect with the status write at its end,
 // which is a compare-and-swap on the version that was read. The linter wants every action to be in the list.
-func (r *EtcdClusterReconciler) execute(ctx context.Context, p *pass) error { //nolint:gocyclo // a plain list
+func (r *Reconciler) execute(ctx context.Context, p *pass) error { //nolint:gocyclo // a plain list
 	switch a := p.action.(type) {
 	// The status write is all there is to these.
 	case plan.Idle, plan.Wait, plan.Blocked, plan.CommitVoters:
@@ -116,7 +116,7 @@ func latch(p *pass, a plan.Latch) {
 // errNameTaken says that an object of somebody else has a name that the cluster needs.
 var errNameTaken = errors.New("the name is taken")
 
-func (r *EtcdClusterReconciler) createVolumes(ctx context.Context, p *pass, a plan.CreateVolumes) error {
+func (r *Reconciler) createVolumes(ctx context.Context, p *pass, a plan.CreateVolumes) error {
 	for _, name := range a.Names {
 		claim := resources.Volume(p.cluster, name, a.Incarnation)
 		if err := r.create(ctx, p, claim); err != nil {
@@ -126,7 +126,7 @@ func (r *EtcdClusterReconciler) createVolumes(ctx context.Context, p *pass, a pl
 	return nil
 }
 
-func (r *EtcdClusterReconciler) createPods(ctx context.Context, p *pass, a plan.CreatePods) error {
+func (r *Reconciler) createPods(ctx context.Context, p *pass, a plan.CreatePods) error {
 	for _, n := range a.Pods {
 		spec := p.cluster
 		if n.Former {
@@ -148,7 +148,7 @@ func (r *EtcdClusterReconciler) createPods(ctx context.Context, p *pass, a plan.
 
 // create never takes "already exists" for success: either the view was stale, and the next pass sees the object, or the
 // object is somebody else's, or its labels were removed by hand and it cannot be found any more.
-func (r *EtcdClusterReconciler) create(ctx context.Context, p *pass, o client.Object) error {
+func (r *Reconciler) create(ctx context.Context, p *pass, o client.Object) error {
 	kind, labels := fmt.Sprintf("%T", o), o.GetLabels()
 	err := r.Client.Create(ctx, o, client.FieldOwner(resources.FieldOwner))
 	if !apierrors.IsAlreadyExists(err) {
@@ -168,7 +168,7 @@ func (r *EtcdClusterReconciler) create(ctx context.Context, p *pass, o client.Ob
 }
 
 // writePermits marks the volume as used before the permit lets anybody write to it.
-func (r *EtcdClusterReconciler) writePermits(ctx context.Context, p *pass, a plan.WritePermits) error {
+func (r *Reconciler) writePermits(ctx context.Context, p *pass, a plan.WritePermits) error {
 	for _, w := range a.Permits {
 		if claim, ok := p.claims[w.Pod]; ok && resources.PodPersistent(p.pods[w.Pod]) {
 			born := map[string]any{
@@ -199,7 +199,7 @@ func (r *EtcdClusterReconciler) writePermits(ctx context.Context, p *pass, a pla
 	return nil
 }
 
-func (r *EtcdClusterReconciler) serve(ctx context.Context, p *pass, a plan.Serve) error {
+func (r *Reconciler) serve(ctx context.Context, p *pass, a plan.Serve) error {
 	for _, seen := range p.observed.Pods {
 		for _, name := range a.Pods {
 			if seen.Name != name {
@@ -215,7 +215,7 @@ func (r *EtcdClusterReconciler) serve(ctx context.Context, p *pass, a plan.Serve
 	return nil
 }
 
-func (r *EtcdClusterReconciler) unserve(ctx context.Context, p *pass, a plan.Unserve) error {
+func (r *Reconciler) unserve(ctx context.Context, p *pass, a plan.Unserve) error {
 	meta := map[string]any{
 		"labels":      map[string]any{resources.LabelServing: nil},
 		"annotations": map[string]any{resources.AnnotationUnserved: r.Clock.Now().Format(time.RFC3339Nano)},
@@ -228,7 +228,7 @@ func (r *EtcdClusterReconciler) unserve(ctx context.Context, p *pass, a plan.Uns
 
 // adopt makes retained volumes this cluster's own, and latches their cluster ID. Their data goes on with the version
 // that wrote it.
-func (r *EtcdClusterReconciler) adopt(ctx context.Context, p *pass, a plan.Adopt) error {
+func (r *Reconciler) adopt(ctx context.Context, p *pass, a plan.Adopt) error {
 	for _, name := range a.Volumes {
 		claim := p.claims[name]
 		meta := map[string]any{
@@ -249,7 +249,7 @@ func (r *EtcdClusterReconciler) adopt(ctx context.Context, p *pass, a plan.Adopt
 }
 
 // patch merges metadata into exactly the object with that UID: another one of the same name is a conflict.
-func (r *EtcdClusterReconciler) patch(ctx context.Context, o client.Object, uid types.UID, meta map[string]any) error {
+func (r *Reconciler) patch(ctx context.Context, o client.Object, uid types.UID, meta map[string]any) error {
 	body, err := encodePatch(uid, meta, nil)
 	if err != nil {
 		return err
@@ -257,6 +257,6 @@ func (r *EtcdClusterReconciler) patch(ctx context.Context, o client.Object, uid 
 	return r.Client.Patch(ctx, o, client.RawPatch(types.MergePatchType, body), client.FieldOwner(resources.FieldOwner))
 }
 
-func (r *EtcdClusterReconciler) delete(ctx context.Context, p *pass, o client.Object, name, uid string) error {
+func (r *Reconciler) delete(ctx context.Context, p *pass, o client.Object, name, uid string) error {
 	return reconcile.DeleteExact(ctx, r.Client, o, p.cluster.Namespace, name, uid)
 }

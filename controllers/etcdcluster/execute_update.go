@@ -19,7 +19,7 @@ import (
 
 // +kubebuilder:rbac:groups="",resources=pods/resize,verbs=patch
 
-func (r *EtcdClusterReconciler) setMetadata(ctx context.Context, p *pass, a plan.SetMetadata) error {
+func (r *Reconciler) setMetadata(ctx context.Context, p *pass, a plan.SetMetadata) error {
 	pod := p.pods[a.Name]
 	if err := r.patch(ctx, pod, types.UID(a.UID), p.revision.MetadataPatch(pod)); err != nil {
 		return fmt.Errorf("change the labels and annotations of Pod %s: %w", a.Name, err)
@@ -29,7 +29,7 @@ func (r *EtcdClusterReconciler) setMetadata(ctx context.Context, p *pass, a plan
 
 // resize changes a running pod's resources. What Kubernetes refuses, such as another quality of service class, is noted on
 // the pod, so that the planner makes a new one.
-func (r *EtcdClusterReconciler) resize(ctx context.Context, p *pass, a plan.Resize) error {
+func (r *Reconciler) resize(ctx context.Context, p *pass, a plan.Resize) error {
 	wanted, err := resources.Pod(p.cluster, a.Name, 0, nil, r.podOptions())
 	if err != nil {
 		return err
@@ -71,7 +71,7 @@ func listPatch(have, want corev1.ResourceList) map[string]any {
 
 // setImage notes the container that has to end before the member counts again. A container that has ended since it was
 // seen makes the change a conflict: look again.
-func (r *EtcdClusterReconciler) setImage(ctx context.Context, p *pass, a plan.SetImage) error {
+func (r *Reconciler) setImage(ctx context.Context, p *pass, a plan.SetImage) error {
 	if err := r.markVolume(ctx, p, a.Name, map[string]any{resources.AnnotationVersion: a.Version}); err != nil {
 		return err
 	}
@@ -93,7 +93,7 @@ func (r *EtcdClusterReconciler) setImage(ctx context.Context, p *pass, a plan.Se
 }
 
 // recreate deletes a pod that will be made again, unless the API server would refuse the new one: then the old one stays.
-func (r *EtcdClusterReconciler) recreate(ctx context.Context, p *pass, a plan.Recreate) error {
+func (r *Reconciler) recreate(ctx context.Context, p *pass, a plan.Recreate) error {
 	again := plan.NewPod{Name: a.Name, Version: a.Version, Persistent: true}
 	pod, err := resources.Pod(p.cluster, a.Name, 0, nil, r.optionsFor(again))
 	if err != nil {
@@ -157,7 +157,7 @@ func pulled(pod *corev1.Pod) bool {
 		func(s corev1.ContainerStatus) bool { return s.ImageID != "" && s.State.Waiting == nil })
 }
 
-func (r *EtcdClusterReconciler) pullImages(ctx context.Context, p *pass, a plan.PullImages) error {
+func (r *Reconciler) pullImages(ctx context.Context, p *pass, a plan.PullImages) error {
 	for _, on := range a.Pulls {
 		if err := r.create(ctx, p, resources.PullPod(p.cluster, on.Node, on.Image, r.podOptions())); err != nil {
 			return fmt.Errorf("fetch %s to node %s: %w", on.Image, on.Node, err)
@@ -167,14 +167,14 @@ func (r *EtcdClusterReconciler) pullImages(ctx context.Context, p *pass, a plan.
 }
 
 // podOptions are what the operator adds to every pod.
-func (r *EtcdClusterReconciler) podOptions() resources.PodOptions {
+func (r *Reconciler) podOptions() resources.PodOptions {
 	return resources.PodOptions{
 		OperatorImage: r.OperatorImage, Repository: r.EtcdRepository, OpenShift: r.OpenShift,
 	}
 }
 
 // optionsFor are those of one new pod.
-func (r *EtcdClusterReconciler) optionsFor(n plan.NewPod) resources.PodOptions {
+func (r *Reconciler) optionsFor(n plan.NewPod) resources.PodOptions {
 	o := r.podOptions()
 	o.EtcdVersion, o.Persistent = n.Version, n.Persistent
 	return o

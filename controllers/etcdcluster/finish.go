@@ -29,7 +29,7 @@ const (
 	watching = 2 * time.Second
 )
 
-func (r *EtcdClusterReconciler) finish(ctx context.Context, p *pass, err error) (ctrl.Result, error) {
+func (r *Reconciler) finish(ctx context.Context, p *pass, err error) (ctrl.Result, error) {
 	switch {
 	case errors.Is(err, errNameTaken):
 		p.action, err = plan.Blocked{Reason: v1beta2.ReasonNameTaken, Message: err.Error()}, nil
@@ -51,7 +51,7 @@ func (r *EtcdClusterReconciler) finish(ctx context.Context, p *pass, err error) 
 
 // again says when to look again. Connections are kept from step to step, and not from one distant look to the next: they
 // would be most of what an idle cluster costs. Those to a member that hangs would be tried all the while.
-func (r *EtcdClusterReconciler) again(p *pass) ctrl.Result {
+func (r *Reconciler) again(p *pass) ctrl.Result {
 	rank := rank(p)
 	result := ctrl.Result{RequeueAfter: next(p.action), Priority: &rank}
 	if plan.Undecided(p.observed) {
@@ -74,7 +74,7 @@ func next(a plan.Action) time.Duration {
 	}
 }
 
-func (r *EtcdClusterReconciler) writeStatus(ctx context.Context, p *pass, err error) error {
+func (r *Reconciler) writeStatus(ctx context.Context, p *pass, err error) error {
 	c := p.cluster
 	if !c.DeletionTimestamp.IsZero() {
 		return nil
@@ -93,7 +93,7 @@ func (r *EtcdClusterReconciler) writeStatus(ctx context.Context, p *pass, err er
 }
 
 // recordEvents writes an event for every action that took effect, and for every wait or block that is new.
-func (r *EtcdClusterReconciler) recordEvents(ctx context.Context, p *pass, err error) {
+func (r *Reconciler) recordEvents(ctx context.Context, p *pass, err error) {
 	r.recordStrangers(p)
 	d := plan.Describe(p.action)
 	reconcile.Record(ctx, r.Recorder, p.cluster, reconcile.Answer{
@@ -115,7 +115,7 @@ func warns(a plan.Action, reason string) bool {
 }
 
 // recordStrangers writes an event about what has the cluster's labels and is not the cluster's, once.
-func (r *EtcdClusterReconciler) recordStrangers(p *pass) {
+func (r *Reconciler) recordStrangers(p *pass) {
 	now := meta.FindStatusCondition(p.cluster.Status.Conditions, v1beta2.ConditionDegraded)
 	if now == nil || now.Reason != v1beta2.ReasonStrangerPod && now.Reason != v1beta2.ReasonForeignVolume {
 		return

@@ -41,7 +41,7 @@ func putAside(s *v1beta2.EtcdClusterStatus) {
 
 // callOff has status tell again what it told before the restore began. Its members come back made from the spec that they
 // were made from, whatever was asked for since.
-func (r *EtcdClusterReconciler) callOff(p *pass, a plan.CallOff) {
+func (r *Reconciler) callOff(p *pass, a plan.CallOff) {
 	s := &p.cluster.Status
 	if record := restores.UnderWay(s); record != nil {
 		record.CalledOff = &v1beta2.RestoreCalledOff{

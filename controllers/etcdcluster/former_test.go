@@ -60,7 +60,7 @@ func TestClaimOutlivesARestore(t *testing.T) {
 		t.Fatalf("put aside: %+v", c.Status)
 	}
 	p := &pass{cluster: c, observed: plan.Observed{Now: time.Now()}}
-	(&EtcdClusterReconciler{}).callOff(p, plan.CallOff{})
+	(&Reconciler{}).callOff(p, plan.CallOff{})
 	if !reflect.DeepEqual(c.Status.Operator, claimed) || c.Status.Former != nil || c.Status.ClusterID != "abc" {
 		t.Fatalf("put back: %+v", c.Status)
 	}

@@ -66,7 +66,7 @@ func (w *idleWorld) cluster(t *testing.T, name types.NamespacedName) {
 type idleWorld struct {
 	// api is the kubelet's and the test's; the operator's own client counts.
 	api      client.Client
-	operator *etcdcluster.EtcdClusterReconciler
+	operator *etcdcluster.Reconciler
 	recorder *events.FakeRecorder
 	// writes and live are the operator's requests: what it changed, and what it read past the cache.
 	writes, live int
@@ -90,7 +90,7 @@ func newIdleWorld(t *testing.T) *idleWorld {
 	pool := etcd.NewPool()
 	t.Cleanup(pool.Close)
 	own := interceptor.NewClient(api, w.counting())
-	w.operator = &etcdcluster.EtcdClusterReconciler{
+	w.operator = &etcdcluster.Reconciler{
 		Client: own, Claims: controllertest.Keeper(controllertest.Ours, own, w.recorder, clock.RealClock{}), Live: interceptor.NewClient(api, interceptor.Funcs{
 			Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object,
 				opts ...client.GetOption,

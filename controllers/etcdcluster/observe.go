@@ -21,7 +21,7 @@ import (
 
 // observe reads everything a decision may depend on. Its errors are those of the Kubernetes API only: an etcd that does
 // not answer is an observation.
-func (r *EtcdClusterReconciler) observe(ctx context.Context, reader client.Reader, c *v1beta2.EtcdCluster) (
+func (r *Reconciler) observe(ctx context.Context, reader client.Reader, c *v1beta2.EtcdCluster) (
 	*pass, error,
 ) {
 	p := &pass{
@@ -57,7 +57,7 @@ func (r *EtcdClusterReconciler) observe(ctx context.Context, reader client.Reade
 	return p, nil
 }
 
-func (r *EtcdClusterReconciler) observePods(ctx context.Context, reader client.Reader, p *pass) error {
+func (r *Reconciler) observePods(ctx context.Context, reader client.Reader, p *pass) error {
 	pods := &corev1.PodList{}
 	err := reader.List(ctx, pods, client.InNamespace(p.cluster.Namespace),
 		client.MatchingLabels(resources.ClusterSelector(p.cluster.Name)))

@@ -41,7 +41,7 @@ func clusterRestored(_ context.Context, o client.Object) []ctrl.Request {
 
 // observeRestore finds the EtcdRestore that is to be carried out now, or that is being carried out. The cache is asked, for
 // it costs nothing and to be late does no harm; what it says is confirmed by the API server.
-func (r *EtcdClusterReconciler) observeRestore(ctx context.Context, p *pass) error {
+func (r *Reconciler) observeRestore(ctx context.Context, p *pass) error {
 	if err := r.observeAwaited(ctx, p); err != nil {
 		return err
 	}
@@ -74,7 +74,7 @@ func (r *EtcdClusterReconciler) observeRestore(ctx context.Context, p *pass) err
 }
 
 // observeAwaited looks for the EtcdRestore that a cluster is to start from.
-func (r *EtcdClusterReconciler) observeAwaited(ctx context.Context, p *pass) error {
+func (r *Reconciler) observeAwaited(ctx context.Context, p *pass) error {
 	c, observed := p.cluster, &p.observed.Cluster
 	if observed.AwaitsRestore = awaits(c); observed.AwaitsRestore == "" || c.Status.Bootstrap != nil {
 		return nil
@@ -94,7 +94,7 @@ func (r *EtcdClusterReconciler) observeAwaited(ctx context.Context, p *pass) err
 
 // observeAttempt reads the EtcdRestore that an attempt under way is made for. Without it, or once it is not wanted any more,
 // the attempt is called off, if it can be.
-func (r *EtcdClusterReconciler) observeAttempt(ctx context.Context, p *pass) error {
+func (r *Reconciler) observeAttempt(ctx context.Context, p *pass) error {
 	c := p.cluster
 	record := restores.UnderWay(&c.Status)
 	if record == nil {
@@ -147,7 +147,7 @@ func known(c *v1beta2.EtcdCluster, restore *v1beta2.EtcdRestore) bool {
 
 // commitBootstrap writes the record of a first start. With a snapshot the cluster that was there is of the past from now on,
 // and what status tells of it is put aside until nothing can lead back.
-func (r *EtcdClusterReconciler) commitBootstrap(p *pass, a plan.CommitBootstrap) {
+func (r *Reconciler) commitBootstrap(p *pass, a plan.CommitBootstrap) {
 	s := &p.cluster.Status
 	s.Incarnations = incarnationsFor(p.observed.Cluster.Begun(a.Bootstrap))
 	if p.restore == nil || known(p.cluster, p.restore) {
@@ -216,7 +216,7 @@ func floorOf(c *v1beta2.EtcdCluster, restore *v1beta2.EtcdRestore) int64 {
 }
 
 // createRestore creates the EtcdRestore that spec.restoreFrom asks for.
-func (r *EtcdClusterReconciler) createRestore(ctx context.Context, p *pass, a plan.CreateRestore) error {
+func (r *Reconciler) createRestore(ctx context.Context, p *pass, a plan.CreateRestore) error {
 	restore := &v1beta2.EtcdRestore{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: a.Name, Namespace: p.cluster.Namespace,
@@ -246,7 +246,7 @@ func restorePods(members *v1beta2.PodPolicy) *v1beta2.AgentPodPolicy {
 }
 
 // addRestore has the pod make its data of the snapshot before etcd starts.
-func (r *EtcdClusterReconciler) addRestore(p *pass, pod *corev1.Pod) error {
+func (r *Reconciler) addRestore(p *pass, pod *corev1.Pod) error {
 	if p.restore == nil {
 		return fmt.Errorf("the EtcdRestore of the snapshot to start from is gone: create another one")
 	}

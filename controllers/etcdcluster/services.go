@@ -17,7 +17,7 @@ import (
 
 // applyServices keeps what has no order: the two Services, and who owns the volumes and what is written on them. Nothing
 // is written where nothing differs.
-func (r *EtcdClusterReconciler) applyServices(ctx context.Context, p *pass) error {
+func (r *Reconciler) applyServices(ctx context.Context, p *pass) error {
 	c := p.observed.Cluster
 	if c.Paused || c.Deleting || len(p.observed.Conflicts) > 0 || c.ID == 0 && c.Bootstrap == nil {
 		return nil
@@ -35,7 +35,7 @@ func (r *EtcdClusterReconciler) applyServices(ctx context.Context, p *pass) erro
 
 // applyService patches rather than applies: what somebody has put into the port list by hand must go, and a server-side
 // apply leaves it there.
-func (r *EtcdClusterReconciler) applyService(ctx context.Context, p *pass, want *corev1.Service) error {
+func (r *Reconciler) applyService(ctx context.Context, p *pass, want *corev1.Service) error {
 	have, ok := p.services[want.Name]
 	if ok && !resources.ServiceDue(have, want) {
 		return nil
@@ -66,7 +66,7 @@ func (p *pass) refused(err error) {
 
 // applyVolumeMeta follows spec.volumeReclaimPolicy (owned volumes go with the cluster, others stay), and the labels and
 // annotations that the spec asks for.
-func (r *EtcdClusterReconciler) applyVolumeMeta(ctx context.Context, p *pass) error {
+func (r *Reconciler) applyVolumeMeta(ctx context.Context, p *pass) error {
 	owners := resources.VolumeOwners(p.cluster)
 	for _, v := range p.observed.Volumes {
 		claim := p.claims[v.Name]
@@ -94,7 +94,7 @@ func (r *EtcdClusterReconciler) applyVolumeMeta(ctx context.Context, p *pass) er
 }
 
 // apply writes an object by server-side apply.
-func (r *EtcdClusterReconciler) apply(ctx context.Context, o client.Object) error {
+func (r *Reconciler) apply(ctx context.Context, o client.Object) error {
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(o)
 	if err != nil {
 		return err

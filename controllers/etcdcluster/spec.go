@@ -13,7 +13,7 @@ import (
 )
 
 // readSpecs works out what tells the pods of the spec from those of the former one.
-func (r *EtcdClusterReconciler) readSpecs(p *pass) (err error) {
+func (r *Reconciler) readSpecs(p *pass) (err error) {
 	if p.revision, err = resources.RevisionOf(p.cluster, r.podOptions()); err != nil {
 		return err
 	}
@@ -36,7 +36,7 @@ func (r *EtcdClusterReconciler) readSpecs(p *pass) (err error) {
 }
 
 // desired is the part of an observation that the EtcdCluster itself holds.
-func (r *EtcdClusterReconciler) desired(c *v1beta2.EtcdCluster, problem *plan.Problem) plan.Cluster {
+func (r *Reconciler) desired(c *v1beta2.EtcdCluster, problem *plan.Problem) plan.Cluster {
 	var moved time.Time
 	if m := c.Status.LeaderMoved; m != nil {
 		moved = m.Time.Time

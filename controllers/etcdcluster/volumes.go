@@ -41,7 +41,7 @@ func volumeOf(p *pass, claim *corev1.PersistentVolumeClaim) plan.Volume {
 }
 
 // markVolume notes what the member on a volume is to run, before anything makes it run that.
-func (r *EtcdClusterReconciler) markVolume(ctx context.Context, p *pass, name string, marks map[string]any) error {
+func (r *Reconciler) markVolume(ctx context.Context, p *pass, name string, marks map[string]any) error {
 	claim, ok := p.claims[name]
 	if !ok || !slices.ContainsFunc(p.observed.Pods, func(pod plan.Pod) bool {
 		return pod.Name == name && pod.Persistent
@@ -57,7 +57,7 @@ func (r *EtcdClusterReconciler) markVolume(ctx context.Context, p *pass, name st
 
 // expand asks for more storage. Kubernetes refuses where the volume's class does not allow it, and then the volume is
 // marked, so that the planner finds another way.
-func (r *EtcdClusterReconciler) expand(ctx context.Context, p *pass, a plan.Expand) error {
+func (r *Reconciler) expand(ctx context.Context, p *pass, a plan.Expand) error {
 	size := resource.NewQuantity(p.observed.Cluster.VolumeSize, resource.BinarySI).String()
 	for _, name := range a.Names {
 		claim := p.claims[name]

@@ -95,9 +95,9 @@ func (s *stage) calledOff(t *testing.T) {
 // goesOn deletes a restore whose cluster cannot go back, and one that can never be completed.
 func (s *stage) goesOn(t *testing.T) {
 	s.running(t, "gone", true)
-	o := s.from(t, "d6", "gone", func(spec *v1beta2.EtcdRestoreSpec) { spec.SafetySnapshot = v1beta2.SafetySnapshotSkip })
+	s.from(t, "d6", "gone", func(spec *v1beta2.EtcdRestoreSpec) { spec.SafetySnapshot = v1beta2.SafetySnapshotSkip })
 	s.verified(t, "d6")
-	o = s.untilPhase(t, "d6", v1beta2.RestoreReplacing)
+	o := s.untilPhase(t, "d6", v1beta2.RestoreReplacing)
 	record := v1beta2.RestoreRecord{UID: string(o.UID), Name: "d6", Snapshot: "snap.db", NotCalledOff: "the data of gone-0 is gone"}
 	s.attempt(t, "gone", record)
 	must(t, s.Delete(t.Context(), o))

@@ -21,7 +21,7 @@ import (
 // process runs the controller as the operator does, with its cache: what happens to others must wake it.
 func (s *stage) process(t *testing.T, config *rest.Config) {
 	mgr := controllertest.NewManager(t, config)
-	must(t, (&etcdrestore.EtcdRestoreReconciler{
+	must(t, (&etcdrestore.Reconciler{
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Recorder: mgr.GetEventRecorder("test"),
 		Claims: controllertest.KeeperOf(mgr), Clock: clock.RealClock{}, OperatorImage: "operator:test",
 	}).SetupWithManager(mgr))

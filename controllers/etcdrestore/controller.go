@@ -33,9 +33,9 @@ import (
 // +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch;create;delete
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 
-// EtcdRestoreReconciler carries EtcdRestores out: observe, plan, one action, status. It never touches a cluster's objects;
+// Reconciler carries EtcdRestores out: observe, plan, one action, status. It never touches a cluster's objects;
 // that is the EtcdCluster's reconciler's, which acts on a restore's phase.
-type EtcdRestoreReconciler struct {
+type Reconciler struct {
 	// Client reads from the cache and writes.
 	Client client.Client
 	// Live reads from the API server: no change is ever made on a view that may lag.
@@ -55,7 +55,7 @@ type EtcdRestoreReconciler struct {
 }
 
 // Reconcile takes one step. It is safe to stop at any point: the next pass sees what is there and goes on.
-func (r *EtcdRestoreReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	p, err := r.decide(ctx, req.NamespacedName)
 	switch {
 	case apierrors.IsNotFound(err):
@@ -96,13 +96,13 @@ func (p *restorePass) Mutates() bool {
 	return restore.Mutates(p.action)
 }
 
-func (r *EtcdRestoreReconciler) decide(ctx context.Context, name types.NamespacedName) (*restorePass, error) {
+func (r *Reconciler) decide(ctx context.Context, name types.NamespacedName) (*restorePass, error) {
 	return reconcile.Decide(r.Client, r.Live, func(reader client.Reader) (*restorePass, error) {
 		return r.look(ctx, reader, name)
 	})
 }
 
-func (r *EtcdRestoreReconciler) look(ctx context.Context, reader client.Reader, name types.NamespacedName) (
+func (r *Reconciler) look(ctx context.Context, reader client.Reader, name types.NamespacedName) (
 	*restorePass, error,
 ) {
 	object := &v1beta2.EtcdRestore{}
@@ -126,7 +126,7 @@ func (r *EtcdRestoreReconciler) look(ctx context.Context, reader client.Reader, 
 
 // SetupWithManager registers the reconciler and what wakes it. There is one worker only: of two restores of a cluster that
 // are ready at the same time, the second one sees the first one's phase.
-func (r *EtcdRestoreReconciler) SetupWithManager(mgr ctrl.Manager) error {
+func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("etcdrestore").
 		For(&v1beta2.EtcdRestore{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
@@ -144,7 +144,7 @@ func (r *EtcdRestoreReconciler) SetupWithManager(mgr ctrl.Manager) error {
 }
 
 // waiting finds the restores under way that name an object.
-func (r *EtcdRestoreReconciler) waiting(named func(*v1beta2.EtcdRestoreSpec) string) handler.MapFunc {
+func (r *Reconciler) waiting(named func(*v1beta2.EtcdRestoreSpec) string) handler.MapFunc {
 	return func(ctx context.Context, o client.Object) (requests []ctrl.Request) {
 		list := &v1beta2.EtcdRestoreList{}
 		if err := r.Client.List(ctx, list, client.InNamespace(o.GetNamespace())); err != nil {

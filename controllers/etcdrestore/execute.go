@@ -16,7 +16,7 @@ import (
 
 // execute carries out the one action of this pass. What goes into status takes effect with the status write at its end,
 // which is a compare-and-swap on the version that was read. The linter wants every action to be in the list.
-func (r *EtcdRestoreReconciler) execute(ctx context.Context, p *restorePass) error {
+func (r *Reconciler) execute(ctx context.Context, p *restorePass) error {
 	switch a := p.action.(type) {
 	// The status write is all there is to these.
 	case restore.Idle, restore.Wait, restore.Blocked, restore.Enter, restore.Pin, restore.Start, restore.Recount,
@@ -35,7 +35,7 @@ func (r *EtcdRestoreReconciler) execute(ctx context.Context, p *restorePass) err
 
 // createPod makes the pod of a try. One that Kubernetes does not take is a try that failed. So is a name that somebody else
 // has: the next one has another.
-func (r *EtcdRestoreReconciler) createPod(ctx context.Context, p *restorePass) error {
+func (r *Reconciler) createPod(ctx context.Context, p *restorePass) error {
 	pod, err := r.agentPod(p)
 	if err != nil {
 		return err

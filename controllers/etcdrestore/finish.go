@@ -16,7 +16,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/status"
 )
 
-func (r *EtcdRestoreReconciler) finish(ctx context.Context, p *restorePass, err error) (ctrl.Result, error) {
+func (r *Reconciler) finish(ctx context.Context, p *restorePass, err error) (ctrl.Result, error) {
 	if apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
 		p.action, err = restore.Wait{
 			Reason: v1beta2.ReasonTerminating, Message: "the namespace is being deleted", After: reconcile.Heartbeat,
@@ -43,7 +43,7 @@ func untilNext(p *restorePass) time.Duration {
 	}
 }
 
-func (r *EtcdRestoreReconciler) writeStatus(ctx context.Context, p *restorePass, err error) error {
+func (r *Reconciler) writeStatus(ctx context.Context, p *restorePass, err error) error {
 	if _, gone := p.action.(restore.RemoveFinalizer); gone {
 		return nil // it says nothing new, and there may be nothing left to write to
 	}
@@ -67,7 +67,7 @@ func (p *restorePass) setStatus(err error) {
 
 // refuseSource is for a stanza of coreos/etcd-operator that cannot be written as storage by URL, such as one whose endpoint
 // has a path: nothing checks it before.
-func (r *EtcdRestoreReconciler) refuseSource(ctx context.Context, p *restorePass, why error) error {
+func (r *Reconciler) refuseSource(ctx context.Context, p *restorePass, why error) error {
 	p.object.Status = *p.before.DeepCopy()
 	p.action = p.observed.Refuse(v1beta2.ReasonStorageMisconfigured, "correct the storage, or use spec.storage: "+why.Error())
 	p.setStatus(nil)
@@ -75,7 +75,7 @@ func (r *EtcdRestoreReconciler) refuseSource(ctx context.Context, p *restorePass
 }
 
 // recordEvents writes an event for every action that took effect, and for every wait or block that is new.
-func (r *EtcdRestoreReconciler) recordEvents(ctx context.Context, p *restorePass, err error) {
+func (r *Reconciler) recordEvents(ctx context.Context, p *restorePass, err error) {
 	d := restore.Describe(p.action)
 	if _, finished := p.action.(restore.Finish); finished && err == nil {
 		for _, warning := range p.Result.Warnings {

@@ -26,7 +26,7 @@ import (
 const restoreFinalizer = "etcd.database.coreos.com/replacing"
 
 // observe reads everything a decision may depend on.
-func (r *EtcdRestoreReconciler) observe(ctx context.Context, reader client.Reader, o *v1beta2.EtcdRestore) (
+func (r *Reconciler) observe(ctx context.Context, reader client.Reader, o *v1beta2.EtcdRestore) (
 	*restorePass, error,
 ) {
 	s := &o.Status

@@ -57,7 +57,7 @@ func newStage(t *testing.T) (*stage, *rest.Config) {
 func (s *stage) step(t *testing.T, name string) ctrl.Result {
 	t.Helper()
 	recorder := events.NewFakeRecorder(100)
-	result, err := (&etcdrestore.EtcdRestoreReconciler{
+	result, err := (&etcdrestore.Reconciler{
 		Client: s.operator, Live: s.operator, Recorder: recorder, Clock: s.clock, OperatorImage: "operator:test",
 		Claims: controllertest.Keeper(controllertest.Ours, s.operator, recorder, s.clock),
 	}).Reconcile(t.Context(), ctrl.Request{NamespacedName: key(name)})

@@ -28,8 +28,8 @@ const variable = "OPERATOR_CONDITION_NAME"
 // upgradeableAgain is the next look at work that holds an upgrade up: whether it stands still is also a matter of time.
 const upgradeableAgain = 10 * time.Minute
 
-// OperatorConditionReconciler tells OLM whether the operator may be upgraded now.
-type OperatorConditionReconciler struct {
+// Reconciler tells OLM whether the operator may be upgraded now.
+type Reconciler struct {
 	// Client reads from the cache.
 	Client client.Client
 	// Upgradeable is the condition of that type. It must not be read from a cache: OLM grants no list and no watch.
@@ -54,13 +54,13 @@ func Setup(mgr ctrl.Manager) error {
 	if err != nil {
 		return err
 	}
-	return (&OperatorConditionReconciler{
+	return (&Reconciler{
 		Client: mgr.GetClient(), Upgradeable: upgradeable, Clock: clock.RealClock{},
 	}).SetupWithManager(mgr)
 }
 
 // Reconcile writes the condition if it is to change.
-func (r *OperatorConditionReconciler) Reconcile(ctx context.Context, _ ctrl.Request) (ctrl.Result, error) {
+func (r *Reconciler) Reconcile(ctx context.Context, _ ctrl.Request) (ctrl.Result, error) {
 	clusters, restores := &v1beta2.EtcdClusterList{}, &v1beta2.EtcdRestoreList{}
 	for _, list := range []client.ObjectList{clusters, restores} {
 		if err := r.Client.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {
@@ -86,7 +86,7 @@ func (r *OperatorConditionReconciler) Reconcile(ctx context.Context, _ ctrl.Requ
 
 // SetupWithManager registers the reconciler and what wakes it. The first look comes as soon as the operator leads, without
 // any cluster, too.
-func (r *OperatorConditionReconciler) SetupWithManager(mgr ctrl.Manager) error {
+func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	one := []ctrl.Request{{}}
 	each := handler.EnqueueRequestsFromMapFunc(func(context.Context, client.Object) []ctrl.Request { return one })
 	return ctrl.NewControllerManagedBy(mgr).

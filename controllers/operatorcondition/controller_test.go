@@ -68,7 +68,7 @@ func TestOperatorCondition(t *testing.T) {
 	own, err := client.New(controllertest.AsOperator(config), client.Options{Scheme: admin.Scheme()})
 	must(t, err)
 	mgr := controllertest.NewManager(t, config)
-	must(t, (&operatorcondition.OperatorConditionReconciler{
+	must(t, (&operatorcondition.Reconciler{
 		Client: mgr.GetClient(), Upgradeable: inCluster{own}, Clock: clock.RealClock{},
 	}).SetupWithManager(mgr))
 	controllertest.Start(t, mgr)
