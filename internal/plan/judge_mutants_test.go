@@ -17,19 +17,19 @@ var judges = map[string]struct {
 	want       string // how the violation begins
 }{
 	"the leader of the latest term speaks for all": {
-		judge: latestTerm, persistent: true, want: "S",
+		judge: latestTerm, persistent: true, want: "S1: plan.DeletePod took the quorum away",
 		scenario: scenario{sizes: []int{3}, running: true, only: world.ForgedFaults, lockstep: true, faults: 2},
 	},
 	"a majority of those who answer speaks for all": {
-		judge: whoeverAnswers, persistent: true, want: "S",
+		judge: whoeverAnswers, persistent: true, want: "S2: volume c-0 of a listed member is deleted",
 		scenario: scenario{sizes: []int{1}, running: true, only: world.ForgedFaults, lockstep: true, faults: 2},
 	},
 	"the highest revision that anybody tells is noted": {
-		judge: highestRevision, want: "L1",
+		judge: highestRevision, want: "L1: the operator is blocked (RevisionRegressed)",
 		scenario: scenario{sizes: []int{3}, running: true, only: world.ForgedFaults, lockstep: true, faults: 2},
 	},
 	"the half of two that is left is not believed": {
-		judge: forgetNext, want: "L",
+		judge: forgetNext, want: "L2: the operator waits (QuorumLost)",
 		scenario: scenario{sizes: []int{2, 1}, running: true, lockstep: true, faults: 1},
 	},
 }
