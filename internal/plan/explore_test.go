@@ -95,7 +95,7 @@ func size(n int) edit       { return func(s *world.Spec) { s.Size = n } }
 func class(n int) edit      { return func(s *world.Spec) { s.Class = n } }
 func snapshot(n int) edit   { return func(s *world.Spec) { s.Restore = n } }
 func off(n int) edit        { return func(s *world.Spec) { s.CalledOff = n } }
-func unsaved() edit         { return func(s *world.Spec) { s.Restore, s.Unsaved = 1, true } }
+func unsaved() edit         { return func(s *world.Spec) { s.Restore, s.Unsaved = 1, 1 } }
 func kind(s *world.Spec)    { s.Persistent = !s.Persistent }
 
 // restoredAs asks for a snapshot, and for another version with it.
@@ -134,14 +134,17 @@ var updates = map[string]scenario{
 	"restore called off, of 1":     {sizes: []int{1}, edits: []edit{snapshot(1), off(1)}, faults: 1, full: 2},
 	"restore called off, of 3":     {sizes: []int{3}, edits: []edit{snapshot(1), off(1)}, full: 1},
 	"restore superseded":           {sizes: []int{1}, edits: []edit{snapshot(1), snapshot(2)}, kinds: world.RestoreFaults, faults: 1, full: 2},
-	"called off while it grows":    {sizes: []int{1}, edits: []edit{size(2), snapshot(1), off(1)}, only: stops, faults: 1, full: 2},
-	"called off while it shrinks":  {sizes: []int{3}, edits: []edit{size(1), snapshot(1), off(1)}, only: stops, faults: 1, full: 2},
+	"called off while it grows":    {sizes: []int{1}, edits: []edit{size(2), snapshot(1), off(1)}, only: stops, full: 1},
+	"called off while it shrinks":  {sizes: []int{3}, edits: []edit{size(1), snapshot(1), off(1)}, only: stops, full: 1},
 	"called off as members go":     {sizes: []int{3}, edits: []edit{snapshot(1), off(1)}, only: stops, faults: 1, full: 2},
 	"called off, or impossible":    {sizes: []int{1}, edits: []edit{snapshot(1), off(1)}, kinds: world.RestoreFaults, faults: 1, full: 2},
 	"called off, then another":     {sizes: []int{1}, edits: []edit{snapshot(1), off(1), snapshot(2)}, full: 1},
 	"two restores called off":      {sizes: []int{1}, edits: []edit{snapshot(1), snapshot(2), off(2)}, full: 1},
 	"restore that fails":           {sizes: []int{1}, edits: []edit{snapshot(1)}, kinds: world.RestoreFaults, faults: 2, full: 2},
 	"restore of unsaved data":      {sizes: []int{1}, edits: []edit{unsaved()}, faults: 1, full: 1},
+	"unsaved, then superseded":     {sizes: []int{1}, edits: []edit{unsaved(), snapshot(2), off(2)}, full: 1},
+	"called off in a bad update":   {sizes: []int{3}, edits: []edit{template(-1), snapshot(1), off(1)}, full: 1},
+	"called off in a template":     {sizes: []int{3}, edits: []edit{template(1), snapshot(1), off(1), template(2)}, full: 1},
 	"unsaved data, then a restore": {sizes: []int{1}, edits: []edit{unsaved(), snapshot(2), size(3)}, full: 1},
 	"called off in an update":      {sizes: []int{3}, version: "3.6.15", edits: []edit{snapshot(1), version("3.6.16"), off(1)}, full: 1},
 	"grows in a template roll":     {sizes: []int{3}, edits: []edit{template(1), size(5)}, full: 1},

@@ -55,7 +55,7 @@ func (e *encoder) spec(s Spec) {
 	e.number(s.Class)
 	e.number(s.Restore)
 	e.number(s.CalledOff)
-	e.flags(s.Unsaved)
+	e.number(s.Unsaved)
 }
 
 type encoder struct{ buf []byte }
@@ -101,12 +101,13 @@ func (e *encoder) kube(k *Kube) {
 	e.number(k.Status.Taken)
 	e.number(k.Status.Off)
 	e.text(strings.Join(k.Status.Kept, ","))
-	e.flags(k.Status.Replaces != nil, k.Status.NotCalledOff)
+	e.flags(k.Status.Replaces != nil, k.Status.NotCalledOff, k.Status.Unsaved)
 	if f := k.Status.Replaces; f != nil {
 		e.id(f.ID)
 		e.number(int(f.Revision))
 		e.text(strings.Join(f.Voters, ","))
 		e.text(strings.Join(f.NextVoters, ","))
+		e.number(f.Template)
 		e.bootstrap(f.Bootstrap)
 	}
 	e.number(len(k.Pods))

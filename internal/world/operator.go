@@ -99,10 +99,12 @@ func (w *World) finish(a plan.Action, o *plan.Observed, stale bool) {
 		return
 	}
 	s := w.Status
-	if s.Accepted = w.Template; len(o.Etcd.Members) > 0 && len(plan.Updated(*o)) == len(o.Etcd.Members) {
+	_, begins := a.(plan.CommitBootstrap)
+	_, goesBack := a.(plan.CallOff)
+	updated := len(o.Etcd.Members) > 0 && len(plan.Updated(*o)) == len(o.Etcd.Members)
+	if s.Accepted = w.Template; updated && !begins && !goesBack { // else that is not of what status tells of now
 		s.Former = s.Accepted
 	}
-	_, begins := a.(plan.CommitBootstrap)
 	replaced := o.Cluster.ID != 0 && s.ID == 0 || s.ID != 0 && o.Etcd.ClusterID != s.ID
 	if o.Etcd.Contact != plan.ContactQuorum || begins || replaced { // what answered is not the cluster any more
 		w.setStatus(s)

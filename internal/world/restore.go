@@ -14,6 +14,8 @@ type Former struct {
 	Revision  int64
 	// Voters are those of the last list that a quorum confirmed, NextVoters those after a change that was declared.
 	Voters, NextVoters []string
+	// Template is what the members were made from that an update had not reached.
+	Template int
 }
 
 // note writes to status which cluster the present one is.
@@ -22,7 +24,7 @@ func (w *World) note(a plan.Action, o *plan.Observed, stale bool) bool {
 	case plan.CommitBootstrap:
 		w.checkAbandoned(&act.Bootstrap, stale)
 		return w.writeStatus(stale, func(s *Status) {
-			s.begin(act.Bootstrap, o)
+			s.begin(act.Bootstrap, o, w.Spec)
 			w.Highest = max(w.Highest, act.Bootstrap.Incarnation)
 		})
 	case plan.CallOff:
@@ -33,7 +35,8 @@ func (w *World) note(a plan.Action, o *plan.Observed, stale bool) bool {
 	case plan.Latch:
 		w.checkKept(act, stale)
 		return w.writeStatus(stale, func(s *Status) {
-			s.ID, s.Voters, s.Replaces, s.NotCalledOff = act.ClusterID, votersIn(o), nil, false
+			s.ID, s.Voters = act.ClusterID, votersIn(o)
+			s.Replaces, s.NotCalledOff, s.Unsaved = nil, false, false
 			for _, v := range act.Kept {
 				s.Kept = append(slices.Clone(s.Kept), v.UID)
 			}
@@ -44,25 +47,34 @@ func (w *World) note(a plan.Action, o *plan.Observed, stale bool) bool {
 }
 
 // begin writes an attempt to status. The first one at a restore puts aside what status tells of the cluster.
-func (s *Status) begin(b plan.Bootstrap, o *plan.Observed) {
+func (s *Status) begin(b plan.Bootstrap, o *plan.Observed, spec Spec) {
 	c := plan.Cluster{Incarnations: s.Incarnations, Bootstrap: s.Bootstrap}
 	if s.Replaces != nil {
 		c.Former = &plan.Former{}
 	}
 	s.Incarnations = c.Begun(b)
-	if b.Restore != "" {
+	if b.Restore != "" && b.Restore != restoreOf(s.Bootstrap) { // else the same is tried again
+		s.Unsaved = s.Replaces != nil && s.Unsaved || numberOf(&b) == spec.Unsaved
 		if s.Replaces == nil {
-			s.Replaces = &Former{ID: s.ID, Bootstrap: s.Bootstrap, Revision: s.Revision, Voters: s.Voters, NextVoters: s.NextVoters}
-			if o.Etcd.Contact == plan.ContactQuorum {
-				s.Replaces.Voters = votersIn(o)
-			}
-		} else if b.Restore != restoreOf(s.Bootstrap) {
+			s.putAside(o)
+		} else { // it replaces what that was to replace
 			s.Off, s.NotCalledOff = numberOf(s.Bootstrap), false
 		}
 		s.Taken = numberOf(&b)
-		s.ID, s.Revision, s.Voters, s.NextVoters = 0, 0, nil, nil
+		s.ID, s.Revision, s.Voters, s.NextVoters, s.Former = 0, 0, nil, nil, s.Accepted
 	}
 	s.Bootstrap = &b
+}
+
+// putAside keeps what status tells of the cluster that a restore replaces. The voters are those that are confirmed just now, if
+// any are.
+func (s *Status) putAside(o *plan.Observed) {
+	s.Replaces = &Former{
+		ID: s.ID, Bootstrap: s.Bootstrap, Revision: s.Revision, Voters: s.Voters, NextVoters: s.NextVoters, Template: s.Former,
+	}
+	if o.Etcd.Contact == plan.ContactQuorum {
+		s.Replaces.Voters = votersIn(o)
+	}
 }
 
 // goBack writes to status what it told of the cluster before the restore began.
@@ -70,9 +82,9 @@ func (s *Status) goBack() {
 	s.Off = numberOf(s.Bootstrap)
 	if f := s.Replaces; f != nil {
 		s.ID, s.Bootstrap, s.Revision = f.ID, f.Bootstrap, f.Revision
-		s.Voters, s.NextVoters = f.Voters, f.NextVoters
+		s.Voters, s.NextVoters, s.Former = f.Voters, f.NextVoters, f.Template
 	}
-	s.Replaces, s.NotCalledOff = nil, false
+	s.Replaces, s.NotCalledOff, s.Unsaved = nil, false, false
 }
 
 // checkCallOff holds for a restore: nothing is called off that clients can have reached.
@@ -120,7 +132,7 @@ func (w *World) comesBack(g *etcdtest.Group, m *etcdtest.Member) bool {
 
 // checkKept holds for a restore of what could not be saved: from the latch on nothing else tells which volumes that is on.
 func (w *World) checkKept(act plan.Latch, stale bool) {
-	if stale || !w.Unsaved || w.Status.Replaces == nil {
+	if stale || !w.Status.Unsaved || w.Status.Replaces == nil {
 		return // the write is refused, or nothing is to be kept
 	}
 	for i := range w.Volumes {

@@ -21,9 +21,8 @@ type Spec struct {
 	// Class counts the edits of the kind of volume.
 	Class int
 	// Restore counts the snapshots that were to replace the data, and CalledOff is the highest of those that the user does not
-	// want any more. Unsaved is true if what the last one replaces could not be saved.
-	Restore, CalledOff int
-	Unsaved            bool
+	// want any more. Unsaved is the number of the one that could not save what it replaces, 0 for none.
+	Restore, CalledOff, Unsaved int
 }
 
 // sameCluster tells whether two specs are the same EtcdCluster's: restores are other objects.
@@ -162,6 +161,9 @@ func (w *World) spoilt() bool { return w.poisoned(w.Version, w.Template) }
 // stopped judges where an update ends that can never succeed: it costs one member, and the others go on. A fault can take
 // another one, and then the user has to go back to a spec that works.
 func (w *World) stopped(hopeful bool) string {
+	if w.Status.Replaces != nil {
+		return "" // what is restored starts as the spec asks, and the user has to correct it
+	}
 	if g := w.group(); hopeful && !w.Harmed && (g == nil || g.Leader == 0) {
 		return "L1: a bad update costs the quorum"
 	}

@@ -76,6 +76,8 @@ type Status struct {
 	Taken, Off   int
 	// NotCalledOff is true once it was noted that the restore under way goes on although nobody wants it any more.
 	NotCalledOff bool
+	// Unsaved is true if what the restore under way replaces could not be saved.
+	Unsaved bool
 	// Accepted is the template that the operator has seen last, and Former the one that members are made from which an
 	// update has not reached: the same if there is none under way.
 	Accepted, Former int
@@ -185,7 +187,7 @@ func (k *Kube) cluster() plan.Cluster {
 		NextVoters: k.Status.NextVoters,
 	}
 	s := &k.Status
-	c.Incarnations, c.Kept, c.Unsaved, c.NotCalledOff = s.Incarnations, s.Kept, k.Unsaved, s.NotCalledOff
+	c.Incarnations, c.Kept, c.Unsaved, c.NotCalledOff = s.Incarnations, s.Kept, s.Unsaved, s.NotCalledOff
 	if f := s.Replaces; f != nil {
 		c.Former = &plan.Former{ID: f.ID, Bootstrap: f.Bootstrap, Voters: f.Voters, NextVoters: f.NextVoters}
 	}
