@@ -20,6 +20,8 @@ type Spool struct {
 	Limit  int64
 	// Failed is told why the disk is not used, or not any more: then etcd waits for the storage again. It may be nil.
 	Failed func(error)
+	// statfs looks how full the disk is; nil asks the kernel.
+	statfs func(folder string, fs *syscall.Statfs_t) error
 }
 
 // near is how many bytes wait in memory, before the disk is used at all: a storage that keeps up costs no disk, which may be
@@ -212,7 +214,11 @@ func (q *queue) close() {
 // openFile makes a file, and says how long it may become.
 func (q *queue) openFile() (disk, int64, error) {
 	var fs syscall.Statfs_t
-	if err := syscall.Statfs(q.spool.Folder, &fs); err != nil {
+	statfs := q.spool.statfs
+	if statfs == nil {
+		statfs = syscall.Statfs
+	}
+	if err := statfs(q.spool.Folder, &fs); err != nil {
 		return nil, 0, fmt.Errorf("look at the disk: %w", err)
 	}
 	room := (int64(fs.Bavail) - int64(fs.Blocks/spared)) * int64(fs.Bsize) //nolint:gosec,unconvert // no disk is that large

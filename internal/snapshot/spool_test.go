@@ -119,6 +119,18 @@ func waitFull(q *queue) {
 	}
 }
 
+// roomy is a disk of which a half is free, whatever disk the test runs on.
+func roomy(_ string, fs *syscall.Statfs_t) error {
+	fs.Bsize, fs.Blocks, fs.Bavail = 4096, 1<<20, 1<<19
+	return nil
+}
+
+// crowded is one of which a little less than a fifth is free.
+func crowded(_ string, fs *syscall.Statfs_t) error {
+	fs.Bsize, fs.Blocks, fs.Bavail = 4096, 1000, 199
+	return nil
+}
+
 // gated takes nothing before its gate is open.
 type gated struct {
 	io.Writer
@@ -155,7 +167,7 @@ func TestSlowStorage(t *testing.T) {
 		t.Run(title, func(t *testing.T) {
 			folder, body := t.TempDir(), &counted{Reader: bytes.NewReader(whole), closed: make(chan struct{})}
 			j := job(e)
-			j.Spool = Spool{Folder: folder, Limit: 60 << 20, Failed: func(err error) { t.Error(err) }}
+			j.Spool = Spool{Folder: folder, Limit: 60 << 20, statfs: roomy, Failed: func(err error) { t.Error(err) }}
 			var object bytes.Buffer
 			m := Manifest{}
 			s := &Stream{Body: body}
@@ -180,7 +192,7 @@ func TestSpoolForgets(t *testing.T) {
 	_, _ = rand.NewChaCha8([32]byte{3}).Read(whole)
 	folder, body := t.TempDir(), &counted{Reader: bytes.NewReader(sealed(whole)), closed: make(chan struct{})}
 	j := job(Encoding{})
-	j.Spool = Spool{Folder: folder, Limit: 60 << 20}
+	j.Spool = Spool{Folder: folder, Limit: 60 << 20, statfs: roomy}
 	changed := make(chan struct{})
 	go func() {
 		<-body.closed
@@ -221,7 +233,7 @@ func TestSpoolFull(t *testing.T) {
 		watched, touch, stop := watch(t.Context(), time.Minute)
 		defer stop()
 		j := job(Encoding{})
-		j.Spool = Spool{Folder: t.TempDir(), Limit: limit}
+		j.Spool = Spool{Folder: t.TempDir(), Limit: limit, statfs: roomy}
 		err := stalled(watched, j.move(storage{watched}, &Stream{Body: body}, touch, &Manifest{}))
 		if reason(err) != v1beta2.ReasonSnapshotStalled || body.bytes < limit+near || body.bytes > limit+near+4*bufferSize {
 			t.Errorf("read %d bytes, %v", body.bytes, err)
@@ -237,7 +249,7 @@ func (s storage) Write([]byte) (int, error) { <-s.ctx.Done(); return 0, s.ctx.Er
 // TestSpoolFile has the real disk be used no further than allowed, and not where there is none.
 func TestSpoolFile(t *testing.T) {
 	folder := t.TempDir()
-	q := newQueue(Spool{Folder: folder, Limit: 1 << 20})
+	q := newQueue(Spool{Folder: folder, Limit: 1 << 20, statfs: roomy})
 	if n, err := q.Write(make([]byte, near+1<<20)); n != near+1<<20 || err != nil {
 		t.Fatal(n, err)
 	}
@@ -253,10 +265,16 @@ func TestSpoolFile(t *testing.T) {
 	if left := files(t, folder); len(left) > 0 {
 		t.Errorf("left %v", left)
 	}
-	var failed error
-	q = newQueue(Spool{Folder: filepath.Join(folder, "nothing"), Limit: 1 << 20, Failed: func(err error) { failed = err }})
-	go func() { _, _ = q.Write(make([]byte, near+1)); q.end(nil) }()
-	if n, err := io.Copy(io.Discard, q); n != near+1 || err != nil || failed == nil {
-		t.Errorf("read %d bytes, %v, told of %v", n, err, failed)
+	for title, spool := range map[string]Spool{
+		"no folder":         {Folder: filepath.Join(folder, "nothing")},
+		"less than a fifth": {Folder: folder, statfs: crowded},
+	} {
+		var failed error
+		spool.Limit, spool.Failed = 1<<20, func(err error) { failed = err }
+		q = newQueue(spool)
+		go func() { _, _ = q.Write(make([]byte, near+1)); q.end(nil) }()
+		if n, err := io.Copy(io.Discard, q); n != near+1 || err != nil || failed == nil {
+			t.Errorf("%s: read %d bytes, %v, told of %v", title, n, err, failed)
+		}
 	}
 }
