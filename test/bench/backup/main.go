@@ -98,9 +98,11 @@ func room(dir string, size int64) error {
 	if err := syscall.Statfs(dir, &disk); err != nil {
 		return fmt.Errorf("look at the disk of %s: %w", dir, err)
 	}
-	need, free := 4*size+2*gib, int64(disk.Bavail)*disk.Bsize //nolint:gosec // no disk is that large
+	// The last fifth of a disk is never used to wait for a slow storage.
+	kept := int64(disk.Blocks) * disk.Bsize / 5                    //nolint:gosec // no disk is that large
+	need, free := kept+4*size+2*gib, int64(disk.Bavail)*disk.Bsize //nolint:gosec // as above
 	if free < need {
-		return fmt.Errorf("%s has %d GiB free, and %s take %d: set TMPDIR, or -sizes",
+		return fmt.Errorf("%s has %d GiB free, and %s takes %d, with a fifth of the disk left over: set TMPDIR, or -sizes",
 			dir, free/gib, sizeName(size), need/gib)
 	}
 	return nil

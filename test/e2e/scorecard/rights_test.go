@@ -2,13 +2,18 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/kustomize/api/resource"
@@ -19,15 +24,19 @@ import (
 	"github.com/etcdpilot/etcd-operator/test/e2e/harness"
 )
 
-// TestRights does all that the tests ask Kubernetes for, with the role that they are given and with none.
+// TestRights does all that the tests ask Kubernetes for, with the role that they are given and with none, where the admission
+// policies want rights to what an object names.
 func TestRights(t *testing.T) {
 	config := testenv.Start(t)
 	admin := testenv.Client(t, config)
-	for _, manifest := range testenv.Build(t, "config/scorecard/rbac").Resources() {
-		if err := admin.Create(t.Context(), object(t, manifest)); err != nil {
-			t.Fatal(err)
+	for _, folder := range []string{"config/scorecard/rbac", "config/admission"} {
+		for _, manifest := range testenv.Build(t, folder).Resources() {
+			if err := admin.Create(t.Context(), object(t, manifest)); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
+	awaitPolicies(t, config, admin)
 	permitted := trialAs(t, config, "etcd-operator-scorecard")
 	if err := permitted.run(t.Context(), everything(t, permitted)); err != nil {
 		t.Errorf("the role in config/scorecard/rbac does not do: %v", err)
@@ -52,6 +61,42 @@ func TestRights(t *testing.T) {
 	}
 	if said := strings.Join(suggestions(err), " "); !strings.Contains(said, "config/scorecard/rbac") {
 		t.Errorf("for %v it suggests %q", err, said)
+	}
+}
+
+// awaitPolicies returns once the API server refuses whoever may create the objects, and may not do what their pods would.
+func awaitPolicies(t *testing.T, config *rest.Config, admin client.Client) {
+	t.Helper()
+	role := &rbacv1.Role{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "creator"},
+		Rules:      []rbacv1.PolicyRule{{APIGroups: []string{v1beta2.GroupVersion.Group}, Resources: []string{"*"}, Verbs: []string{"create"}}},
+	}
+	binding := &rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "creator"},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: "creator"},
+		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: "default", Name: "creator"}},
+	}
+	if err := errors.Join(admin.Create(t.Context(), role), admin.Create(t.Context(), binding)); err != nil {
+		t.Fatal(err)
+	}
+	creator := trialAs(t, config, "creator")
+	_, volume := harness.BackupVolume("default", "any")
+	cluster := &v1beta2.EtcdCluster{Spec: v1beta2.EtcdClusterSpec{
+		Size: 1, Pod: &v1beta2.PodPolicy{Template: &runtime.RawExtension{Raw: []byte("{}")}},
+	}}
+	restore := restoreOf("any")
+	restore.Spec.RestoreSource = v1beta2.RestoreSource{Storage: volume}
+	for _, made := range []client.Object{cluster, backupOf("any", volume), restore} {
+		made.SetNamespace("default")
+		made.SetName("any")
+		what := fmt.Sprintf("a policy refuses %T", made)
+		err := harness.Await(t.Context(), what, time.Minute, func(ctx context.Context) (string, bool) {
+			err := creator.Create(ctx, made, client.DryRunAll)
+			return fmt.Sprint(err), err != nil && strings.Contains(err.Error(), "ValidatingAdmissionPolicy")
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
