@@ -19,7 +19,8 @@ import (
 
 // TestAPI asks a real API server what it accepts. One server serves all: it takes seconds to start.
 func TestAPI(t *testing.T) {
-	c := testenv.Client(t, testenv.Start(t))
+	config := testenv.Start(t)
+	c := testenv.Client(t, config)
 	for name, test := range map[string]func(*testing.T, client.Client){
 		"accepts":            testAccepts,
 		"create":             testCreate,
@@ -32,9 +33,11 @@ func TestAPI(t *testing.T) {
 		"storage":            testStorage,
 		"scale":              testScale,
 		"unknown is dropped": testStrict,
+		"two who apply":      testApply,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, c) })
 	}
+	t.Run("stored objects", func(t *testing.T) { testStored(t, config, c) }) // it takes the rules away for some time
 }
 
 // cluster returns a small valid EtcdCluster with some fields set; a path is separated by dots.

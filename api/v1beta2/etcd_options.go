@@ -25,6 +25,7 @@ type EtcdOptions struct {
 
 	// heartbeatInterval is how often the leader tells that it is there, in whole milliseconds; 100ms by default. About the
 	// round trip between members.
+	// +kubebuilder:validation:XValidation:rule="!self.matches('[.][0-9]+ms')",message="heartbeatInterval must be whole milliseconds, such as 100ms"
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:Pattern=`^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`
 	// +kubebuilder:validation:MaxLength=32
@@ -34,6 +35,7 @@ type EtcdOptions struct {
 
 	// electionTimeout is how long a member waits for the leader before it stands for election, in whole milliseconds; 1s by
 	// default. At least five times heartbeatInterval, at most 50s.
+	// +kubebuilder:validation:XValidation:rule="!self.matches('[.][0-9]+ms')",message="electionTimeout must be whole milliseconds, such as 1s"
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:Pattern=`^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`
 	// +kubebuilder:validation:MaxLength=32
@@ -49,6 +51,7 @@ type EtcdOptions struct {
 	SnapshotCount *int64 `json:"snapshotCount,omitempty"`
 
 	// maxRequestBytes is the size of the largest request of a client, in bytes; 1.5Mi by default.
+	// +kubebuilder:validation:XValidation:rule="type(self) == int ? self >= 0 : !self.startsWith('-')",message="maxRequestBytes must not be negative"
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Largest request",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:text","urn:alm:descriptor:com.tectonic.ui:advanced"}
 	MaxRequestBytes *resource.Quantity `json:"maxRequestBytes,omitempty"`

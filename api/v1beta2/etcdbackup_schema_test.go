@@ -63,6 +63,15 @@ func testBackup(t *testing.T, c client.Client) {
 		"no spool":         {map[string]any{"spec.pod": map[string]any{"spool": int64(0)}}, ""},
 		"a spool below 0":  {map[string]any{"spec.pod": map[string]any{"spool": "-1Gi"}}, "spool must not be negative"},
 		"less than none":   {map[string]any{"spec.pod": map[string]any{"spool": int64(-1)}}, "spool must not be negative"},
+		"six fields":       {map[string]any{"spec.schedule": "0 30 2 * * *"}, "the five fields of cron"},
+		"a word":           {map[string]any{"spec.schedule": "daily"}, "the five fields of cron"},
+		"five fields":      {map[string]any{"spec.schedule": " 30  2 * * 1-5 "}, ""},
+		"every so often":   {map[string]any{"spec.schedule": "@every 90m"}, ""},
+		"no schedule":      {map[string]any{"spec.schedule": ""}, ""},
+		"zone in schedule": {map[string]any{"spec.schedule": "TZ=UTC 2 * * *"}, "name the time zone in timeZone"},
+		"zone of nobody":   {map[string]any{"spec.schedule": "@daily", "spec.timeZone": "Local"}, "timeZone must be one of"},
+		"scratch":          {map[string]any{"spec.pod.scratch": claim("ReadWriteOnce")}, ""},
+		"no size":          {map[string]any{"spec.pod.scratch": map[string]any{}}, "scratch.resources.requests.storage is missing"},
 		"too long a name":  {map[string]any{"metadata.name": strings.Repeat("a", 64)}, "at most 63 characters"},
 	} {
 		t.Run(name, func(t *testing.T) {

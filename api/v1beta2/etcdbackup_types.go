@@ -23,6 +23,7 @@ type EtcdBackupSpec struct {
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=32
 	// +kubebuilder:validation:items:MaxLength=512
+	// +listType=atomic
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Endpoints of another etcd",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	EtcdEndpoints []string `json:"etcdEndpoints,omitempty"`
@@ -47,12 +48,15 @@ type EtcdBackupSpec struct {
 	// backupPolicy.backupIntervalInSecond there is one backup only. A time that was missed is made up for once. A backup that
 	// fails is tried again, at last every 5 minutes, until the next one is due; one only for a day. What can go no better before
 	// somebody acts is given up at once.
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[[:space:]]*(@[^[:space:]]+([[:space:]]+[^[:space:]]+)?|[^[:space:]]+([[:space:]]+[^[:space:]]+){4})?[[:space:]]*$')",message="schedule must have the five fields of cron, such as 30 2 * * *, or be a word such as @daily"
+	// +kubebuilder:validation:XValidation:rule="!self.contains('TZ=')",message="schedule: name the time zone in timeZone, not here"
 	// +kubebuilder:validation:MaxLength=256
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Schedule",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:text"},order=22
 	Schedule string `json:"schedule,omitempty"`
 	// timeZone of the schedule, such as Europe/Berlin; UTC if empty. An hour that summer time leaves out has no backup, and
 	// one that comes twice has two.
+	// +kubebuilder:validation:XValidation:rule="self != 'Local'",message="timeZone must be one of the IANA database, such as Europe/Berlin"
 	// +kubebuilder:validation:MaxLength=64
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Time zone",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:text"},order=23
@@ -244,6 +248,7 @@ type AgentPodPolicy struct {
 	ImagePullSecrets []corev1.LocalObjectReference `json:"imagePullSecrets,omitempty"`
 	// scratch is the volume that a backup is restored into to verify it, and on which it waits for a slow storage; an
 	// emptyDir if it is not given.
+	// +kubebuilder:validation:XValidation:rule="has(self.resources) && has(self.resources.requests) && 'storage' in self.resources.requests",message="scratch.resources.requests.storage is missing: say how large the volume is to be, such as 8Gi"
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Volume to restore into"
 	Scratch *corev1.PersistentVolumeClaimSpec `json:"scratch,omitempty"`

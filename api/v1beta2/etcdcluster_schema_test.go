@@ -1,6 +1,7 @@
 package v1beta2_test
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 
@@ -9,7 +10,8 @@ import (
 )
 
 func testCreate(t *testing.T, c client.Client) {
-	volume := map[string]any{"accessModes": []any{"ReadWriteOnce"}}
+	volume := claim("ReadWriteOnce")
+	reserved := map[string]any{"etcd.database.coreos.com/x": "y"}
 	for name, tc := range map[string]struct {
 		name   string
 		fields map[string]any
@@ -46,10 +48,36 @@ func testCreate(t *testing.T, c client.Client) {
 		"domain empty":       {fields: map[string]any{"spec.pod.ClusterDomain": ""}},
 		"domain without dot": {fields: map[string]any{"spec.pod.ClusterDomain": "cluster.local"}, want: "start with a dot"},
 		"volume":             {fields: map[string]any{"spec.pod.persistentVolumeClaimSpec": volume}},
-		"reclaim Retain":     {fields: map[string]any{"spec.volumeReclaimPolicy": "Retain"}},
-		"reclaim Recycle":    {fields: map[string]any{"spec.volumeReclaimPolicy": "Recycle"}, want: "Unsupported value"},
-		"election":           {fields: map[string]any{"spec.etcd.electionTimeout": "400ms"}, want: "five times"},
-		"heartbeat":          {fields: map[string]any{"spec.etcd.heartbeatInterval": "300ms"}, want: "five times"},
+		"volume of no size":  {fields: map[string]any{"spec.pod.persistentVolumeClaimSpec": map[string]any{}}, want: "requests.storage is missing"},
+		"a limit is no size": {
+			fields: map[string]any{"spec.pod.persistentVolumeClaimSpec.resources.limits.storage": "1Gi"}, want: "requests.storage is missing",
+		},
+		"shared volume": {
+			fields: map[string]any{"spec.pod.persistentVolumeClaimSpec": claim("ReadWriteOnce", "ReadWriteMany")},
+			want:   "use ReadWriteOnce or ReadWriteOncePod",
+		},
+		"volume for one pod": {fields: map[string]any{"spec.pod.persistentVolumeClaimSpec": claim("ReadWriteOncePod")}},
+		"etcdEnv":            {fields: map[string]any{"spec.pod.etcdEnv": env("ETCD_A", "value", "x")}},
+		"etcdEnv of a Secret": {
+			fields: map[string]any{"spec.pod.etcdEnv": env("ETCD_A", "valueFrom", map[string]any{"secretKeyRef": map[string]any{"name": "s", "key": "k"}})},
+			want:   "instead of valueFrom",
+		},
+		"etcdEnv twice":  {fields: map[string]any{"spec.pod.etcdEnv": append(env("A", "value", "x"), env("A", "value", "y")...)}, want: "Duplicate value"},
+		"our label":      {fields: map[string]any{"spec.pod.labels": reserved}, want: "pod.labels: the keys app, etcd_*"},
+		"our annotation": {fields: map[string]any{"spec.pod.annotations": reserved}, want: "pod.annotations: the keys etcd.database"},
+		"our volume's":   {fields: map[string]any{"spec.pod.volumeAnnotations": reserved}, want: "pod.volumeAnnotations: the keys"},
+		"our Service's":  {fields: map[string]any{"spec.services.client.annotations": reserved}, want: "annotations: the keys etcd.database"},
+		"annotation app": {fields: map[string]any{"spec.pod.annotations": map[string]any{"app": "x"}}},
+		"IPv5":           {fields: map[string]any{"spec.services.peer.ipFamilies": []any{"IPv5"}}, want: "Unsupported value"},
+		"part of a millisecond": {
+			fields: map[string]any{"spec.etcd.heartbeatInterval": "1.5ms"}, want: "heartbeatInterval must be whole milliseconds",
+		},
+		"part of a second": {fields: map[string]any{"spec.etcd.electionTimeout": "1.5s"}},
+		"negative request": {fields: map[string]any{"spec.etcd.maxRequestBytes": "-1Mi"}, want: "maxRequestBytes must not be negative"},
+		"reclaim Retain":   {fields: map[string]any{"spec.volumeReclaimPolicy": "Retain"}},
+		"reclaim Recycle":  {fields: map[string]any{"spec.volumeReclaimPolicy": "Recycle"}, want: "Unsupported value"},
+		"election":         {fields: map[string]any{"spec.etcd.electionTimeout": "400ms"}, want: "five times"},
+		"heartbeat":        {fields: map[string]any{"spec.etcd.heartbeatInterval": "300ms"}, want: "five times"},
 		"timers": {fields: map[string]any{"spec.etcd": map[string]any{
 			"heartbeatInterval": "300ms", "electionTimeout": "1.5s",
 		}}},
@@ -91,12 +119,22 @@ func testCreate(t *testing.T, c client.Client) {
 	}
 }
 
+// claim is a PersistentVolumeClaim's spec of 1Gi.
+func claim(modes ...any) map[string]any {
+	return map[string]any{"accessModes": modes, "resources": map[string]any{"requests": map[string]any{"storage": "1Gi"}}}
+}
+
+// env is a variable with one field more than its name.
+func env(name, field string, value any) []any {
+	return []any{map[string]any{"name": name, field: value}}
+}
+
 func compaction(mode, retention string) map[string]any {
 	return map[string]any{"mode": mode, "retention": retention}
 }
 
 func testUpdate(t *testing.T, c client.Client) {
-	volume := map[string]any{"accessModes": []any{"ReadWriteOnce"}}
+	volume := claim("ReadWriteOnce")
 	const field = "spec.pod.persistentVolumeClaimSpec"
 	for name, tc := range map[string]struct {
 		before, after map[string]any
@@ -147,5 +185,34 @@ func testStrict(t *testing.T, c client.Client) {
 	err := client.WithFieldValidation(c, "Strict").Create(t.Context(), u, client.DryRunAll)
 	if err == nil || !strings.Contains(err.Error(), `unknown field "spec.pods"`) {
 		t.Errorf("got %v, want the unknown field named", err)
+	}
+}
+
+// testApply has two owners set what they own of a list by server-side apply, and neither take the other's away.
+func testApply(t *testing.T, c client.Client) {
+	apply := func(owner string, fields map[string]any) {
+		t.Helper()
+		u := cluster("applied", fields)
+		must(t, c.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(u), client.FieldOwner(owner)))
+	}
+	tolerations := []any{map[string]any{"key": "a", "operator": "Exists"}}
+	apply("a", map[string]any{
+		"spec.pod.etcdEnv": env("ETCD_A", "value", "x"), "spec.pod.imagePullSecrets": []any{map[string]any{"name": "a"}},
+		"spec.pod.tolerations": tolerations,
+	})
+	apply("b", map[string]any{
+		"spec.pod.etcdEnv": env("ETCD_B", "value", "y"), "spec.pod.imagePullSecrets": []any{map[string]any{"name": "b"}},
+	})
+	apply("a", map[string]any{"spec.pod.etcdEnv": env("ETCD_A", "value", "z"), "spec.pod.tolerations": tolerations})
+	got := cluster("applied", nil)
+	must(t, c.Get(t.Context(), client.ObjectKeyFromObject(got), got))
+	pod, _, _ := unstructured.NestedMap(got.Object, "spec", "pod")
+	want := map[string]any{
+		"etcdEnv":          append(env("ETCD_A", "value", "z"), env("ETCD_B", "value", "y")...),
+		"imagePullSecrets": []any{map[string]any{"name": "b"}},
+		"tolerations":      tolerations,
+	}
+	if !reflect.DeepEqual(pod, want) {
+		t.Errorf("got %v, want %v", pod, want)
 	}
 }

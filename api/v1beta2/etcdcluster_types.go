@@ -82,14 +82,16 @@ const (
 
 // PodPolicy shapes the members' pods.
 type PodPolicy struct {
-	// labels are added to the pods. The keys app and etcd_* are the operator's.
-	// +kubebuilder:validation:XValidation:rule="self.all(k, k != 'app' && !k.startsWith('etcd_'))",message="pod.labels: the keys app and etcd_* are the operator's own"
+	// labels are added to the pods. The keys app, etcd_* and etcd.database.coreos.com/* are the operator's.
+	// +kubebuilder:validation:XValidation:rule="self.all(k, k != 'app' && !k.startsWith('etcd_') && !k.startsWith('etcd.database.coreos.com/'))",message="pod.labels: the keys app, etcd_* and etcd.database.coreos.com/* are the operator's own: remove them"
 	// +kubebuilder:validation:MaxProperties=64
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Labels",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	Labels map[string]string `json:"labels,omitempty"`
 
-	// annotations are added to the pods.
+	// annotations are added to the pods. The keys etcd.database.coreos.com/* are the operator's.
+	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.startsWith('etcd.database.coreos.com/'))",message="pod.annotations: the keys etcd.database.coreos.com/* are the operator's own: remove them"
+	// +kubebuilder:validation:MaxProperties=256
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Annotations",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	Annotations map[string]string `json:"annotations,omitempty"`
@@ -111,11 +113,15 @@ type PodPolicy struct {
 	AntiAffinity bool `json:"antiAffinity,omitempty"`
 
 	// topologySpreadConstraints take the place of the default spreading over nodes and zones.
+	// +listType=map
+	// +listMapKey=topologyKey
+	// +listMapKey=whenUnsatisfiable
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Topology spread",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	TopologySpreadConstraints []corev1.TopologySpreadConstraint `json:"topologySpreadConstraints,omitempty"`
 
 	// tolerations of the pods. Unless they say otherwise, a pod leaves a node that does not report after 30 seconds.
+	// +listType=atomic
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Tolerations",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	Tolerations []corev1.Toleration `json:"tolerations,omitempty"`
@@ -126,13 +132,18 @@ type PodPolicy struct {
 	Resources corev1.ResourceRequirements `json:"resources,omitempty"`
 
 	// etcdEnv sets etcd's options as ETCD_* variables. They are translated into etcd's configuration file.
+	// +kubebuilder:validation:items:XValidation:rule="!has(self.valueFrom)",message="etcdEnv: give the value itself instead of valueFrom, for it goes into etcd's configuration file"
 	// +kubebuilder:validation:MaxItems=128
+	// +listType=map
+	// +listMapKey=name
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="etcd options as ETCD_* variables",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	EtcdEnv []corev1.EnvVar `json:"etcdEnv,omitempty"`
 
 	// persistentVolumeClaimSpec gives every member a volume of its own. If absent, members keep their data in emptyDir
 	// volumes: a member that loses its pod is then replaced.
+	// +kubebuilder:validation:XValidation:rule="has(self.resources) && has(self.resources.requests) && 'storage' in self.resources.requests",message="persistentVolumeClaimSpec.resources.requests.storage is missing: say how large the volume of each member is to be, such as 8Gi"
+	// +kubebuilder:validation:XValidation:rule="!has(self.accessModes) || !('ReadWriteMany' in self.accessModes)",message="persistentVolumeClaimSpec.accessModes: ReadWriteMany lets two processes write to one member's data: use ReadWriteOnce or ReadWriteOncePod"
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Volume of each member",order=11
 	PersistentVolumeClaimSpec *corev1.PersistentVolumeClaimSpec `json:"persistentVolumeClaimSpec,omitempty"`
@@ -153,17 +164,22 @@ type PodPolicy struct {
 	ServiceAccountName string `json:"serviceAccountName,omitempty"`
 
 	// imagePullSecrets of the pods.
+	// +listType=map
+	// +listMapKey=name
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Image pull secrets",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	ImagePullSecrets []corev1.LocalObjectReference `json:"imagePullSecrets,omitempty"`
 
-	// volumeLabels are added to the members' PersistentVolumeClaims. The keys app and etcd_* are the operator's.
-	// +kubebuilder:validation:XValidation:rule="self.all(k, k != 'app' && !k.startsWith('etcd_'))",message="pod.volumeLabels: the keys app and etcd_* are the operator's own"
+	// volumeLabels are added to the members' PersistentVolumeClaims. The keys app, etcd_* and etcd.database.coreos.com/* are the
+	// operator's.
+	// +kubebuilder:validation:XValidation:rule="self.all(k, k != 'app' && !k.startsWith('etcd_') && !k.startsWith('etcd.database.coreos.com/'))",message="pod.volumeLabels: the keys app, etcd_* and etcd.database.coreos.com/* are the operator's own: remove them"
 	// +kubebuilder:validation:MaxProperties=64
 	// +optional
 	VolumeLabels map[string]string `json:"volumeLabels,omitempty"`
 
-	// volumeAnnotations are added to the members' PersistentVolumeClaims.
+	// volumeAnnotations are added to the members' PersistentVolumeClaims. The keys etcd.database.coreos.com/* are the operator's.
+	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.startsWith('etcd.database.coreos.com/'))",message="pod.volumeAnnotations: the keys etcd.database.coreos.com/* are the operator's own: remove them"
+	// +kubebuilder:validation:MaxProperties=256
 	// +optional
 	VolumeAnnotations map[string]string `json:"volumeAnnotations,omitempty"`
 

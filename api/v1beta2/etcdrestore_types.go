@@ -8,7 +8,7 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:validation:XValidation:rule="!has(self.backupStorageType) || has(self.s3) && self.backupStorageType == 'S3' || has(self.abs) && self.backupStorageType == 'ABS' || has(self.gcs) && self.backupStorageType == 'GCS' || has(self.oss) && self.backupStorageType == 'OSS'",message="give the storage that backupStorageType names: s3, abs, gcs or oss"
 // +kubebuilder:validation:XValidation:rule="!has(self.snapshot) || !has(self.before)",message="give snapshot or before, not both"
 // +kubebuilder:validation:XValidation:rule="!has(self.snapshot) || !has(self.clusterID)",message="give snapshot or clusterID, not both"
-// +kubebuilder:validation:XValidation:rule="!has(self.backupStorageType) || !has(self.clusterID)",message="clusterID chooses among the snapshots of backup or storage: a path of backupStorageType is one snapshot"
+// +kubebuilder:validation:XValidation:rule="!has(self.backupStorageType) || !has(self.snapshot) && !has(self.before) && !has(self.clusterID)",message="snapshot, before and clusterID choose among the snapshots of backup or storage: a path of backupStorageType is one snapshot"
 type RestoreSource struct {
 	// backup is the EtcdBackup that wrote the snapshot: its storage and its keys are used.
 	// +optional

@@ -25,7 +25,13 @@ func testRestoreSource(t *testing.T, c client.Client) {
 		"of an ID, and by name":    {map[string]any{"storage": storage, "clusterID": "c0ffee", "snapshot": "x"}, "give snapshot or clusterID, not both"},
 		"of an ID, and by path": {map[string]any{
 			"backupStorageType": "S3", "s3": map[string]any{"path": "b/k", "awsSecret": "a"}, "clusterID": "c0ffee",
-		}, "clusterID chooses among"},
+		}, "clusterID choose among"},
+		"of a name, and by path": {map[string]any{
+			"backupStorageType": "S3", "s3": map[string]any{"path": "b/k", "awsSecret": "a"}, "snapshot": "x",
+		}, "clusterID choose among"},
+		"of a time, and by path": {map[string]any{
+			"backupStorageType": "S3", "s3": map[string]any{"path": "b/k", "awsSecret": "a"}, "before": "2026-01-02T03:04:05Z",
+		}, "clusterID choose among"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			spec := map[string]any{"etcdCluster": map[string]any{"name": "c"}}

@@ -16,19 +16,22 @@ type ServicesPolicy struct {
 
 // ServiceMeta is what every Service may have.
 type ServiceMeta struct {
-	// labels are added to the Service. The keys app and etcd_* are the operator's.
-	// +kubebuilder:validation:XValidation:rule="self.all(k, k != 'app' && !k.startsWith('etcd_'))",message="labels: the keys app and etcd_* are the operator's own"
+	// labels are added to the Service. The keys app, etcd_* and etcd.database.coreos.com/* are the operator's.
+	// +kubebuilder:validation:XValidation:rule="self.all(k, k != 'app' && !k.startsWith('etcd_') && !k.startsWith('etcd.database.coreos.com/'))",message="labels: the keys app, etcd_* and etcd.database.coreos.com/* are the operator's own: remove them"
 	// +kubebuilder:validation:MaxProperties=64
 	// +optional
 	Labels map[string]string `json:"labels,omitempty"`
-	// annotations are added to the Service.
+	// annotations are added to the Service. The keys etcd.database.coreos.com/* are the operator's.
+	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.startsWith('etcd.database.coreos.com/'))",message="annotations: the keys etcd.database.coreos.com/* are the operator's own: remove them"
+	// +kubebuilder:validation:MaxProperties=256
 	// +optional
 	Annotations map[string]string `json:"annotations,omitempty"`
 	// ipFamilyPolicy says whether the Service has an address of one IP family (SingleStack, the default) or of both.
 	// +kubebuilder:validation:Enum=SingleStack;PreferDualStack;RequireDualStack
 	// +optional
 	IPFamilyPolicy corev1.IPFamilyPolicy `json:"ipFamilyPolicy,omitempty"`
-	// ipFamilies are the IP families in order. The first one of a Service cannot be changed.
+	// ipFamilies are the IP families in order: IPv4, IPv6. The first one of a Service cannot be changed.
+	// +kubebuilder:validation:items:Enum=IPv4;IPv6
 	// +kubebuilder:validation:MaxItems=2
 	// +listType=atomic
 	// +optional

@@ -81,7 +81,17 @@ func validatePod(pod *v1beta2.PodPolicy) *plan.Problem {
 		}
 	}
 	claim := pod.PersistentVolumeClaimSpec
-	if claim != nil && slices.Contains(claim.AccessModes, corev1.ReadWriteMany) {
+	if claim == nil {
+		return nil
+	}
+	if size := claim.Resources.Requests.Storage(); size.Sign() <= 0 {
+		return &plan.Problem{
+			Reason: v1beta2.ReasonInvalidPod,
+			Message: "spec.pod.persistentVolumeClaimSpec.resources.requests.storage is missing: say how large the volume of each " +
+				"member is to be, such as 8Gi",
+		}
+	}
+	if slices.Contains(claim.AccessModes, corev1.ReadWriteMany) {
 		return &plan.Problem{
 			Reason: v1beta2.ReasonInvalidPod,
 			Message: "spec.pod.persistentVolumeClaimSpec.accessModes: ReadWriteMany lets two processes write to one " +

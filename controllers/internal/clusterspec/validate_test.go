@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -15,6 +16,7 @@ func TestValidate(t *testing.T) {
 	type spec = v1beta2.EtcdClusterSpec
 	pod := func(p v1beta2.PodPolicy) spec { return spec{Pod: &p} }
 	priority := &v1beta2.EtcdOptions{ExtraArgs: map[string]string{"feature-gates": "PriorityRequest=true"}}
+	sized := corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}}
 	own := map[string]string{"etcd.database.coreos.com/permit": "x"}
 	template := func(text string) spec {
 		return pod(v1beta2.PodPolicy{Template: &runtime.RawExtension{Raw: []byte(text)}})
@@ -46,9 +48,11 @@ func TestValidate(t *testing.T) {
 		"a forbidden template": {template(`{"spec":{"hostname":"x"}}`), v1beta2.ReasonInvalidPod, "spec.hostname"},
 		"shared volumes": {
 			pod(v1beta2.PodPolicy{PersistentVolumeClaimSpec: &corev1.PersistentVolumeClaimSpec{
-				AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteMany},
+				AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteMany}, Resources: sized,
 			}}), v1beta2.ReasonInvalidPod, "ReadWriteMany",
 		},
+		"volumes":            {spec: pod(v1beta2.PodPolicy{PersistentVolumeClaimSpec: &corev1.PersistentVolumeClaimSpec{Resources: sized}})},
+		"volumes of no size": {pod(v1beta2.PodPolicy{PersistentVolumeClaimSpec: &corev1.PersistentVolumeClaimSpec{}}), v1beta2.ReasonInvalidPod, "requests.storage"},
 	} {
 		got := validate(&v1beta2.EtcdCluster{ObjectMeta: metav1.ObjectMeta{Name: "c"}, Spec: c.spec})
 		switch {
