@@ -226,7 +226,7 @@ type AgentPodPolicy struct {
 	// resources of the container.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Resources",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:resourceRequirements"}
-	Resources corev1.ResourceRequirements `json:"resources,omitempty"`
+	Resources corev1.ResourceRequirements `json:"resources,omitzero"`
 	// nodeSelector restricts the nodes.
 	// +optional
 	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
@@ -281,14 +281,14 @@ const FinalizerObjects = "etcd.database.coreos.com/objects"
 // +operator-sdk:csv:customresourcedefinitions:displayName="etcd Backup",resources={{Pod,v1},{Event,v1}},order=2
 type EtcdBackup struct {
 	metav1.TypeMeta   `json:",inline"`
-	metav1.ObjectMeta `json:"metadata,omitempty"`
+	metav1.ObjectMeta `json:"metadata,omitzero"`
 
 	// spec says what is backed up, to where, and how often.
 	// +required
 	Spec EtcdBackupSpec `json:"spec"`
 	// status tells how the backups went.
 	// +optional
-	Status EtcdBackupStatus `json:"status,omitempty"`
+	Status EtcdBackupStatus `json:"status,omitzero"`
 }
 
 // EtcdBackupList is a list of EtcdBackups.
@@ -296,6 +296,6 @@ type EtcdBackup struct {
 // +kubebuilder:object:root=true
 type EtcdBackupList struct {
 	metav1.TypeMeta `json:",inline"`
-	metav1.ListMeta `json:"metadata,omitempty"`
+	metav1.ListMeta `json:"metadata,omitzero"`
 	Items           []EtcdBackup `json:"items"`
 }

@@ -63,7 +63,7 @@ type EtcdClusterStatus struct {
 	// members are the names of the members that are ready and of those that are not.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Members",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:podStatuses"},order=1
-	Members MembersStatus `json:"members,omitempty"`
+	Members MembersStatus `json:"members,omitzero"`
 	// readyMembers is the number of voters that are ready of those that etcd lists, for example 3/3.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Ready members",xDescriptors={"urn:alm:descriptor:text"},order=4

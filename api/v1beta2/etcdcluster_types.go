@@ -129,7 +129,7 @@ type PodPolicy struct {
 	// resources of the etcd container.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Resources",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:resourceRequirements"},order=10
-	Resources corev1.ResourceRequirements `json:"resources,omitempty"`
+	Resources corev1.ResourceRequirements `json:"resources,omitzero"`
 
 	// etcdEnv sets etcd's options as ETCD_* variables. They are translated into etcd's configuration file.
 	// +kubebuilder:validation:items:XValidation:rule="!has(self.valueFrom)",message="etcdEnv: give the value itself instead of valueFrom, for it goes into etcd's configuration file"
@@ -257,14 +257,14 @@ type MemberSecret struct {
 // +operator-sdk:csv:customresourcedefinitions:displayName="etcd Cluster",resources={{Pod,v1},{PersistentVolumeClaim,v1},{Service,v1},{PodDisruptionBudget,v1},{Event,v1},{EtcdRestore,v1beta2,etcdrestores.etcd.database.coreos.com}},order=1
 type EtcdCluster struct {
 	metav1.TypeMeta   `json:",inline"`
-	metav1.ObjectMeta `json:"metadata,omitempty"`
+	metav1.ObjectMeta `json:"metadata,omitzero"`
 
 	// spec is what the user asks for.
 	// +required
 	Spec EtcdClusterSpec `json:"spec"`
 	// status is what the operator sees.
 	// +optional
-	Status EtcdClusterStatus `json:"status,omitempty"`
+	Status EtcdClusterStatus `json:"status,omitzero"`
 }
 
 // EtcdClusterList is a list of EtcdClusters.
@@ -272,6 +272,6 @@ type EtcdCluster struct {
 // +kubebuilder:object:root=true
 type EtcdClusterList struct {
 	metav1.TypeMeta `json:",inline"`
-	metav1.ListMeta `json:"metadata,omitempty"`
+	metav1.ListMeta `json:"metadata,omitzero"`
 	Items           []EtcdCluster `json:"items"`
 }

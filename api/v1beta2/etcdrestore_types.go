@@ -246,14 +246,14 @@ type EtcdRestoreStatus struct {
 // +operator-sdk:csv:customresourcedefinitions:displayName="etcd Restore",resources={{Pod,v1},{Event,v1},{EtcdCluster,v1beta2,etcdclusters.etcd.database.coreos.com}},order=3
 type EtcdRestore struct {
 	metav1.TypeMeta   `json:",inline"`
-	metav1.ObjectMeta `json:"metadata,omitempty"`
+	metav1.ObjectMeta `json:"metadata,omitzero"`
 
 	// spec says which snapshot is restored into which cluster.
 	// +required
 	Spec EtcdRestoreSpec `json:"spec"`
 	// status tells how the restore goes.
 	// +optional
-	Status EtcdRestoreStatus `json:"status,omitempty"`
+	Status EtcdRestoreStatus `json:"status,omitzero"`
 }
 
 // EtcdRestoreList is a list of EtcdRestores.
@@ -261,6 +261,6 @@ type EtcdRestore struct {
 // +kubebuilder:object:root=true
 type EtcdRestoreList struct {
 	metav1.TypeMeta `json:",inline"`
-	metav1.ListMeta `json:"metadata,omitempty"`
+	metav1.ListMeta `json:"metadata,omitzero"`
 	Items           []EtcdRestore `json:"items"`
 }
