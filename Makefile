@@ -88,7 +88,7 @@ help: ## Show this text
 CONTROLLER_GEN_ARGS := object crd rbac:roleName=manager-role paths="./api/..." paths="./controllers/..."
 
 # api-docs writes the API's reference.
-api-docs = $(call tool,crd-ref-docs) --source-path=api/v1beta2 --config=hack/api-docs.yaml --renderer=markdown \
+api-docs = $(call tool,crd-ref-docs) --source-path=api/v1beta2 --config=hack/api-docs.yaml --templates-dir=hack/api-docs --renderer=markdown \
 	--log-level=ERROR --output-path
 
 # reasons-docs prints what every reason means.

@@ -54,7 +54,7 @@ type EtcdBackupSpec struct {
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Schedule",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:text"},order=22
 	Schedule string `json:"schedule,omitempty"`
-	// timeZone of the schedule, such as Europe/Berlin; UTC if empty. An hour that summer time leaves out has no backup, and
+	// timeZone of the schedule, such as Europe/Berlin; UTC by default. An hour that summer time leaves out has no backup, and
 	// one that comes twice has two.
 	// +kubebuilder:validation:XValidation:rule="self != 'Local'",message="timeZone must be one of the IANA database, such as Europe/Berlin"
 	// +kubebuilder:validation:MaxLength=64
@@ -69,7 +69,8 @@ type EtcdBackupSpec struct {
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="How many are kept",order=24
 	BackupPolicy *BackupPolicy `json:"backupPolicy,omitempty"`
-	// compression of the objects: Zstd if empty; None if storageType is given, for those who read such objects by themselves.
+	// compression of the objects; Zstd by default, and None if storageType is given, for those who read such objects by
+	// themselves.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Compression",order=27
 	Compression Compression `json:"compression,omitempty"`
@@ -90,7 +91,7 @@ type EtcdBackupSpec struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Objects of a deleted EtcdBackup",order=28
 	DeletionPolicy DeletionPolicy `json:"deletionPolicy,omitempty"`
 	// prefixPolicy says whether the storage may hold somebody else's backups, those of a cluster that this one does not
-	// descend from: with Exclusive, which it is if empty, the first backup is not taken there then.
+	// descend from; Exclusive by default, with which the first backup is not taken there then.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Backups of others beside these",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"},order=28
 	PrefixPolicy PrefixPolicy `json:"prefixPolicy,omitempty"`
@@ -150,8 +151,8 @@ const (
 // BackupPolicy says how often, how long, and how many are kept. A backup is kept if any of maxBackups and keep wants it,
 // and maxAge has not run out; the last good one of each etcd cluster ID always is, and each is counted for itself.
 type BackupPolicy struct {
-	// timeoutInSecond is how long one try of a backup may take, its check included; 60 if 0 with storageType, as it always was,
-	// and 3600 with storage. A check that does not fit into it is made by the next try, which has all that time for it.
+	// timeoutInSecond is how long one try of a backup may take, its check included; 3600 by default, and 60 with storageType, as
+	// it always was. A check that does not fit into it is made by the next try, which has all that time for it.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=3153600000
 	// +optional
@@ -246,15 +247,15 @@ type AgentPodPolicy struct {
 	// +listType=map
 	// +listMapKey=name
 	ImagePullSecrets []corev1.LocalObjectReference `json:"imagePullSecrets,omitempty"`
-	// scratch is the volume that a backup is restored into to verify it, and on which it waits for a slow storage; an
-	// emptyDir if it is not given.
+	// scratch is the volume that a backup is restored into to verify it, and on which it waits for a slow storage; emptyDir by
+	// default.
 	// +kubebuilder:validation:XValidation:rule="has(self.resources) && has(self.resources.requests) && 'storage' in self.resources.requests",message="scratch.resources.requests.storage is missing: say how large the volume is to be, such as 8Gi"
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Volume to restore into"
 	Scratch *corev1.PersistentVolumeClaimSpec `json:"scratch,omitempty"`
-	// spool is how much of a backup may wait on that volume for a storage that is slower than etcd: until etcd has sent
-	// all of it, its database gives no space free, and grows with every write. Nothing is written to the volume while the
-	// storage keeps up, and never to the last fifth of its disk. 1Gi if it is not given; 0 does without.
+	// spool is how much of a backup may wait on that volume for a storage that is slower than etcd; 1Gi by default, and 0 does
+	// without. Until etcd has sent all of it, its database gives no space free, and grows with every write. Nothing is written
+	// to the volume while the storage keeps up, and never to the last fifth of its disk.
 	// +kubebuilder:validation:XValidation:rule="type(self) == int ? self >= 0 : !self.startsWith('-')",message="spool must not be negative: give 0 to do without"
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Space to wait for the storage",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:text","urn:alm:descriptor:com.tectonic.ui:advanced"}

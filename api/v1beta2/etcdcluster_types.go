@@ -18,13 +18,15 @@ type EtcdClusterSpec struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Size",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:podCount"},order=1
 	Size int32 `json:"size"`
 
-	// repository is where etcd's images come from; quay.io/coreos/etcd if empty. The image is repository:v<version>.
+	// repository is where etcd's images come from; quay.io/coreos/etcd by default, or what the operator's ETCD_REPOSITORY names.
+	// The image is repository:v<version>.
 	// +kubebuilder:validation:MaxLength=512
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Image repository",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:text","urn:alm:descriptor:com.tectonic.ui:advanced"},order=9
 	Repository string `json:"repository,omitempty"`
 
-	// version is the etcd version, for example 3.6.16, with or without a leading v. If empty, the operator's default.
+	// version is the etcd version, for example 3.6.16, with or without a leading v. If empty, the one that the operator comes
+	// with.
 	// +kubebuilder:validation:XValidation:rule="self == '' || self.matches('^v?[0-9]+[.][0-9]+[.][0-9]+$')",message="version must be a full version such as 3.6.16"
 	// +kubebuilder:validation:MaxLength=32
 	// +optional
@@ -63,8 +65,8 @@ type EtcdClusterSpec struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="TLS",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:hidden"}
 	TLS *TLSPolicy `json:"TLS,omitempty"`
 
-	// volumeReclaimPolicy says what becomes of the members' PersistentVolumeClaims when the cluster is deleted. Delete
-	// (the default) removes them. Retain keeps them, and a cluster of the same name takes them up again.
+	// volumeReclaimPolicy says what becomes of the members' PersistentVolumeClaims when the cluster is deleted; Delete by
+	// default, which removes them. Retain keeps them, and a cluster of the same name takes them up again.
 	// +kubebuilder:validation:Enum=Delete;Retain
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Volumes of a deleted cluster",order=6

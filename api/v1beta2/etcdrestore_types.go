@@ -64,7 +64,7 @@ type EtcdRestoreSpec struct {
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Save what the cluster holds",order=25
 	SafetySnapshot SafetySnapshot `json:"safetySnapshot,omitempty"`
-	// timeoutInSecond is how long one try to read the snapshot, or to save what the cluster holds, may take; 3600 if 0.
+	// timeoutInSecond is how long one try to read the snapshot, or to save what the cluster holds, may take; 3600 by default.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=3153600000
 	// +optional

@@ -26,7 +26,7 @@ type ServiceMeta struct {
 	// +kubebuilder:validation:MaxProperties=256
 	// +optional
 	Annotations map[string]string `json:"annotations,omitempty"`
-	// ipFamilyPolicy says whether the Service has an address of one IP family (SingleStack, the default) or of both.
+	// ipFamilyPolicy says whether the Service has an address of one IP family or of both; SingleStack by default.
 	// +kubebuilder:validation:Enum=SingleStack;PreferDualStack;RequireDualStack
 	// +optional
 	IPFamilyPolicy corev1.IPFamilyPolicy `json:"ipFamilyPolicy,omitempty"`
@@ -45,12 +45,12 @@ type ServiceMeta struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.loadBalancerClass) && !has(self.loadBalancerSourceRanges) || has(self.type) && self.type == 'LoadBalancer'",message="loadBalancerClass and loadBalancerSourceRanges need type LoadBalancer"
 type ClientServicePolicy struct {
 	ServiceMeta `json:",inline"`
-	// type is ClusterIP (the default), NodePort or LoadBalancer.
+	// type is ClusterIP, NodePort or LoadBalancer; ClusterIP by default.
 	// +kubebuilder:validation:Enum=ClusterIP;NodePort;LoadBalancer
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Type"
 	Type corev1.ServiceType `json:"type,omitempty"`
-	// port of the Service; 2379 if absent. Members listen on 2379 in any case.
+	// port of the Service; 2379 by default. Members listen on 2379 in any case.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=65535
 	// +optional
@@ -68,15 +68,15 @@ type ClientServicePolicy struct {
 	// +listType=atomic
 	// +optional
 	LoadBalancerSourceRanges []string `json:"loadBalancerSourceRanges,omitempty"`
-	// externalTrafficPolicy is Cluster (the default) or Local, which keeps the clients' addresses.
+	// externalTrafficPolicy is Cluster or Local, which keeps the clients' addresses; Cluster by default.
 	// +kubebuilder:validation:Enum=Cluster;Local
 	// +optional
 	ExternalTrafficPolicy corev1.ServiceExternalTrafficPolicy `json:"externalTrafficPolicy,omitempty"`
-	// internalTrafficPolicy is Cluster (the default) or Local, which reaches members on the client's own node only.
+	// internalTrafficPolicy is Cluster or Local, which reaches members on the client's own node only; Cluster by default.
 	// +kubebuilder:validation:Enum=Cluster;Local
 	// +optional
 	InternalTrafficPolicy corev1.ServiceInternalTrafficPolicy `json:"internalTrafficPolicy,omitempty"`
-	// sessionAffinity is None (the default) or ClientIP.
+	// sessionAffinity is None or ClientIP; None by default.
 	// +kubebuilder:validation:Enum=None;ClientIP
 	// +optional
 	SessionAffinity corev1.ServiceAffinity `json:"sessionAffinity,omitempty"`

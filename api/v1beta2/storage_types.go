@@ -54,7 +54,7 @@ type Storage struct {
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Secret with the certificate authority",xDescriptors={"urn:alm:descriptor:io.kubernetes:Secret"}
 	CASecret string `json:"caSecret,omitempty"`
-	// region of an S3 bucket; us-east-1 if empty.
+	// region of an S3 bucket; us-east-1 by default.
 	// +kubebuilder:validation:MaxLength=64
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Region",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:text"}
