@@ -34,6 +34,7 @@ func TestAPI(t *testing.T) {
 		"scale":              testScale,
 		"unknown is dropped": testStrict,
 		"two who apply":      testApply,
+		"columns":            func(t *testing.T, c client.Client) { testColumns(t, config, c) },
 	} {
 		t.Run(name, func(t *testing.T) { test(t, c) })
 	}

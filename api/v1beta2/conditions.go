@@ -4,6 +4,10 @@ package v1beta2
 //
 // Each says how an object is in one respect, with a reason for programs and a message for people.
 const (
+	// ConditionReady is true of an EtcdCluster that is available and runs as its spec asks: kubectl wait, Flux and Argo CD can
+	// wait for it. Its reason and message are those of what matters most, also while it is true: what Degraded says while that
+	// is true, and otherwise what Progressing says.
+	ConditionReady = "Ready"
 	// ConditionAvailable is true of an EtcdCluster while a quorum of its voters answers.
 	ConditionAvailable = "Available"
 	// ConditionProgressing is true while the operator is doing, or waiting for, something.

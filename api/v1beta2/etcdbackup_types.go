@@ -271,14 +271,18 @@ const FinalizerObjects = "etcd.database.coreos.com/objects"
 //
 // +kubebuilder:validation:XValidation:rule="size(self.metadata.name) <= 63",message="metadata.name must have at most 63 characters: it is the value of a label on the pods"
 // +kubebuilder:object:root=true
-// +kubebuilder:resource:categories=all
+// +kubebuilder:resource:shortName=etcdbk,categories=all
 // +kubebuilder:subresource:status
-// +kubebuilder:printcolumn:name="Succeeded",type=boolean,JSONPath=`.status.succeeded`
+// +kubebuilder:printcolumn:name="Cluster",type=string,JSONPath=`.spec.etcdCluster.name`
+// +kubebuilder:printcolumn:name="Result",type=string,JSONPath=`.status.conditions[?(@.type=="BackedUp")].reason`
 // +kubebuilder:printcolumn:name="Last success",type=date,JSONPath=`.status.lastSuccessDate`
 // +kubebuilder:printcolumn:name="Snapshots",type=integer,JSONPath=`.status.snapshotCount`
-// +kubebuilder:printcolumn:name="Next",type=string,JSONPath=`.status.nextBackup`,priority=1
-// +kubebuilder:printcolumn:name="Status",type=string,JSONPath=`.status.conditions[?(@.type=="BackedUp")].reason`
+// +kubebuilder:printcolumn:name="Status",type=string,JSONPath=`.status.conditions[?(@.type=="Progressing")].reason`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:printcolumn:name="Schedule",type=string,JSONPath=`.spec.schedule`,priority=1
+// +kubebuilder:printcolumn:name="Next",type=string,JSONPath=`.status.nextBackup`,priority=1
+// +kubebuilder:printcolumn:name="Storage",type=string,JSONPath=`.spec.storage.url`,priority=1
+// +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="BackedUp")].message`,priority=1
 // +operator-sdk:csv:customresourcedefinitions:displayName="etcd Backup",resources={{Pod,v1},{Event,v1}},order=2
 type EtcdBackup struct {
 	metav1.TypeMeta   `json:",inline"`

@@ -38,7 +38,7 @@ type EtcdClusterStatus struct {
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Paused",xDescriptors={"urn:alm:descriptor:text"},order=12
 	ControlPaused bool `json:"controlPaused,omitempty"`
-	// conditions are Available, Progressing and Degraded.
+	// conditions are Ready, Available, Progressing and Degraded.
 	// +listType=map
 	// +listMapKey=type
 	// +optional
@@ -68,6 +68,11 @@ type EtcdClusterStatus struct {
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Ready members",xDescriptors={"urn:alm:descriptor:text"},order=4
 	ReadyMembers string `json:"readyMembers,omitempty"`
+	// storage is where the members keep their data: PVC if all have volumes of their own, emptyDir if the data of any of them
+	// goes with its pod.
+	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Storage",xDescriptors={"urn:alm:descriptor:text"},order=9
+	Storage MemberStorage `json:"storage,omitempty"`
 	// memberStatuses tell of each member and of each pod that is to become one.
 	// +listType=map
 	// +listMapKey=name
@@ -157,6 +162,17 @@ type EtcdClusterStatus struct {
 	// +optional
 	Selector string `json:"selector,omitempty"`
 }
+
+// MemberStorage is what members keep their data on.
+type MemberStorage string
+
+// Storages of members.
+const (
+	// MemberStoragePVC is a PersistentVolumeClaim for each member.
+	MemberStoragePVC MemberStorage = "PVC"
+	// MemberStorageEmptyDir is a volume that goes with the pod.
+	MemberStorageEmptyDir MemberStorage = "emptyDir"
+)
 
 // LeaderMoved says whose disk was too slow to lead, and when.
 type LeaderMoved struct {

@@ -236,13 +236,15 @@ type EtcdRestoreStatus struct {
 // EtcdRestore restores a snapshot into an EtcdCluster.
 //
 // +kubebuilder:object:root=true
-// +kubebuilder:resource:categories=all
+// +kubebuilder:resource:shortName=etcdrs,categories=all
 // +kubebuilder:subresource:status
 // +kubebuilder:printcolumn:name="Cluster",type=string,JSONPath=`.spec.etcdCluster.name`
 // +kubebuilder:printcolumn:name="Phase",type=string,JSONPath=`.status.phase`
-// +kubebuilder:printcolumn:name="Succeeded",type=boolean,JSONPath=`.status.succeeded`
 // +kubebuilder:printcolumn:name="Status",type=string,JSONPath=`.status.conditions[?(@.type=="Restored")].reason`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:printcolumn:name="Snapshot",type=string,JSONPath=`.status.snapshot.name`,priority=1
+// +kubebuilder:printcolumn:name="Saved",type=string,JSONPath=`.status.safetySnapshot.name`,priority=1
+// +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="Restored")].message`,priority=1
 // +operator-sdk:csv:customresourcedefinitions:displayName="etcd Restore",resources={{Pod,v1},{Event,v1},{EtcdCluster,v1beta2,etcdclusters.etcd.database.coreos.com}},order=3
 type EtcdRestore struct {
 	metav1.TypeMeta   `json:",inline"`

@@ -29,10 +29,24 @@ func setConditions(s *v1beta2.EtcdClusterStatus, in Input) {
 		})
 	}
 	reason, message := words(in.Action)
-	set(v1beta2.ConditionAvailable, available(s, in, reason, message))
-	set(v1beta2.ConditionProgressing, progressing(in, reason, message))
-	set(v1beta2.ConditionDegraded, withService(degraded(in, reason, message), in.BadService))
+	up, progress := available(s, in, reason, message), progressing(in, reason, message)
+	trouble := withService(degraded(in, reason, message), in.BadService)
+	set(v1beta2.ConditionReady, ready(in, up, progress, trouble))
+	set(v1beta2.ConditionAvailable, up)
+	set(v1beta2.ConditionProgressing, progress)
+	set(v1beta2.ConditionDegraded, trouble)
 	setQuorumLost(s, in.Observed)
+}
+
+// ready holds for a cluster that is available and as the spec asks. It says what matters most, also while it holds: that is
+// what kubectl get shows.
+func ready(in Input, up, progress, trouble verdict) verdict {
+	v := progress
+	if trouble.holds {
+		v = trouble
+	}
+	v.holds = up.holds && progress.reason == v1beta2.ReasonSpecReached && in.BadService == ""
+	return v
 }
 
 // dropLegacy removes conditions of coreos/etcd-operator's own types and shape: those without a time among them, for a
@@ -41,7 +55,7 @@ func dropLegacy(s *v1beta2.EtcdClusterStatus) {
 	var keep []metav1.Condition
 	for _, c := range s.Conditions {
 		switch c.Type {
-		case v1beta2.ConditionAvailable, v1beta2.ConditionProgressing, v1beta2.ConditionDegraded:
+		case v1beta2.ConditionReady, v1beta2.ConditionAvailable, v1beta2.ConditionProgressing, v1beta2.ConditionDegraded:
 			if !c.LastTransitionTime.IsZero() {
 				keep = append(keep, c)
 			}

@@ -51,6 +51,7 @@ func Compute(in Input) v1beta2.EtcdClusterStatus {
 		s.SnapshotDue = s.SnapshotDue || strings.HasPrefix(s.CurrentVersion, "3.5.") && strings.HasPrefix(now, "3.6.")
 		s.CurrentVersion = now
 	}
+	s.Storage = storage(o)
 	s.RanBefore = o.Cluster.RanBefore && s.Bootstrap == nil && !latched(&s)
 	SetMembers(&s, o)
 	s.NextVoters = plan.NextVoters(o, in.Action)
@@ -66,6 +67,18 @@ func Compute(in Input) v1beta2.EtcdClusterStatus {
 		s.Revision = checkpoint(in.Cluster.Status.Revision, o.Etcd.Revision)
 	}
 	return s
+}
+
+// storage is what the members have, which an edit may want otherwise; before there are any it is what they are to have.
+func storage(o plan.Observed) v1beta2.MemberStorage {
+	onVolumes := o.Cluster.Persistent
+	if len(o.Pods) > 0 {
+		onVolumes = !slices.ContainsFunc(o.Pods, func(p plan.Pod) bool { return !p.Persistent })
+	}
+	if onVolumes {
+		return v1beta2.MemberStoragePVC
+	}
+	return v1beta2.MemberStorageEmptyDir
 }
 
 // setSpec notes which spec the cluster is cared for by, and how far that is carried out.

@@ -1,0 +1,97 @@
+package status
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/plan"
+)
+
+// TestReady wants Ready to be true only of what is available and as the spec asks, and to say what matters most.
+func TestReady(t *testing.T) {
+	const yes, no = metav1.ConditionTrue, metav1.ConditionFalse
+	for title, c := range map[string]struct {
+		edit            func(*Input)
+		ready           metav1.ConditionStatus
+		reason, message string
+	}{
+		"as asked": {func(*Input) {}, yes, v1beta2.ReasonSpecReached, ""},
+		"a member is down": {
+			func(in *Input) { *in = threeMembers() }, no, v1beta2.ReasonMemberDown, "m-2: etcd does not answer",
+		},
+		"an update": {func(in *Input) {
+			in.Action = plan.Wait{Reason: v1beta2.ReasonWaitingForMember, Message: "m-2"}
+		}, no, v1beta2.ReasonWaitingForMember, "m-2"},
+		"a spec that cannot be carried out": {func(in *Input) {
+			in.Action = plan.Blocked{Reason: v1beta2.ReasonInvalidOption, Message: "spec.etcd"}
+		}, no, v1beta2.ReasonInvalidOption, "spec.etcd"},
+		"an alarm": {func(in *Input) {
+			in.Observed.Etcd.Answers[0].Alarms = []plan.Alarm{{Kind: plan.AlarmNoSpace, Member: 1}}
+			problem := plan.Alarmed(in.Observed)
+			in.Action = plan.Blocked(*problem)
+		}, no, v1beta2.ReasonNoSpace, ""},
+		"paused": {func(in *Input) {
+			in.Cluster.Spec.Paused = true
+			in.Action = plan.Idle{Reason: v1beta2.ReasonPaused, Message: "paused"}
+		}, no, v1beta2.ReasonPaused, "paused"},
+		"going": {func(in *Input) {
+			in.Action = plan.Idle{Reason: v1beta2.ReasonTerminating, Message: "going"}
+		}, no, v1beta2.ReasonTerminating, "going"},
+		"a step failed": {func(in *Input) { in.Err = errors.New("no") }, no, v1beta2.ReasonActionFailed, "no"},
+		"a Service that cannot be": {func(in *Input) {
+			in.BadService = "spec.services.client"
+		}, no, v1beta2.ReasonInvalidService, "spec.services.client"},
+		"a slow disk": {func(in *Input) {
+			in.Observed.Etcd.Disks = []plan.Disk{{Pod: "m-1", PodUID: "m-1", Watched: time.Minute, Flush: time.Second}}
+		}, yes, v1beta2.ReasonDiskSlow, "m-1 leads and its disk is slow: a flush takes more than 100ms"},
+		"a stranger's pod": {func(in *Input) {
+			in.Observed.Conflicts = []plan.Conflict{{Kind: plan.KindPod, Name: "x", Owner: "y"}}
+		}, yes, v1beta2.ReasonStrangerPod, ""},
+		"no quorum": {func(in *Input) {
+			in.Observed.Etcd = plan.Etcd{Contact: plan.ContactNone}
+			in.Action = plan.Wait{Reason: v1beta2.ReasonQuorumLost, Message: "2 of 3"}
+		}, no, v1beta2.ReasonQuorumLost, "2 of 3"},
+		"not up yet": {func(in *Input) {
+			in.Cluster.Status.ClusterID, in.Observed.Etcd = "", plan.Etcd{}
+			in.Action = plan.Wait{Reason: v1beta2.ReasonWaitingForPods, Message: "m-0"}
+		}, no, v1beta2.ReasonWaitingForPods, "m-0"},
+	} {
+		t.Run(title, func(t *testing.T) {
+			in := allAnswer()
+			c.edit(&in)
+			got := meta.FindStatusCondition(Compute(in).Conditions, v1beta2.ConditionReady)
+			if got == nil || got.Status != c.ready || got.Reason != c.reason || c.message != "" && got.Message != c.message {
+				t.Errorf("got %+v, want %s %s %q", got, c.ready, c.reason, c.message)
+			}
+		})
+	}
+}
+
+// TestStorage wants the volatile to be called so, as long as any member is.
+func TestStorage(t *testing.T) {
+	for title, c := range map[string]struct {
+		wanted bool
+		pods   []bool
+		want   v1beta2.MemberStorage
+	}{
+		"to be on volumes": {true, nil, v1beta2.MemberStoragePVC},
+		"to be on none":    {false, nil, v1beta2.MemberStorageEmptyDir},
+		"on volumes":       {true, []bool{true, true}, v1beta2.MemberStoragePVC},
+		"getting volumes":  {true, []bool{true, false}, v1beta2.MemberStorageEmptyDir},
+		"losing volumes":   {false, []bool{true, true}, v1beta2.MemberStoragePVC},
+	} {
+		in := Input{Cluster: &v1beta2.EtcdCluster{}, Action: plan.Idle{Reason: v1beta2.ReasonSpecReached}}
+		in.Observed.Cluster.Persistent = c.wanted
+		for _, persistent := range c.pods {
+			in.Observed.Pods = append(in.Observed.Pods, plan.Pod{Persistent: persistent})
+		}
+		if got := Compute(in).Storage; got != c.want {
+			t.Errorf("%s: %s, want %s", title, got, c.want)
+		}
+	}
+}
