@@ -33,6 +33,7 @@ func testStored(t *testing.T, config *rest.Config, c client.Client) {
 	}
 	objects := map[string]stored{}
 	for name, c := range map[string]stored{
+		"twice":       {path: "spec.pod.etcdEnv", wrong: append(env("A", "value", "x"), env("A", "value", "y")...), right: env("A", "value", "y")},
 		"env":         {path: "spec.pod.etcdEnv", wrong: env("ETCD_A", "valueFrom", map[string]any{}), right: env("ETCD_A", "value", "x")},
 		"shared":      {path: "spec.pod.persistentVolumeClaimSpec", wrong: claim("ReadWriteMany"), right: claim("ReadWriteOnce")},
 		"size":        {path: "spec.pod.persistentVolumeClaimSpec", wrong: map[string]any{}, right: claim()},
@@ -71,6 +72,8 @@ func testStored(t *testing.T, config *rest.Config, c client.Client) {
 			})
 			set(s.object, s.edit)
 			check(t, c.Update(t.Context(), s.object), "")
+			set(s.object, map[string]any{"status.observedGeneration": int64(1)})
+			check(t, c.Status().Update(t.Context(), s.object), "")
 			set(s.object, map[string]any{s.path: s.right})
 			check(t, c.Update(t.Context(), s.object), "")
 		})
@@ -95,7 +98,7 @@ func replaceCRD(t *testing.T, config *rest.Config, crd *apiextensionsv1.CustomRe
 
 func withoutRules(s *apiextensionsv1.JSONSchemaProps) *apiextensionsv1.JSONSchemaProps {
 	s = s.DeepCopy()
-	s.XValidations = nil
+	s.XValidations, s.XListType, s.XListMapKeys = nil, nil, nil
 	for name, p := range s.Properties {
 		s.Properties[name] = *withoutRules(&p)
 	}
