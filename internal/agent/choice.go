@@ -16,7 +16,7 @@ func (r *runner) choose(l snapshot.Listing) (snapshot.Lineage, error) {
 	lineages := snapshot.Lineages(l.Snapshots)
 	candidates := 0
 	for i := range lineages {
-		lineages[i].Snapshots = slices.DeleteFunc(lineages[i].Snapshots, func(m snapshot.Manifest) bool { return !r.Verify.fits(m) })
+		lineages[i].Snapshots = slices.DeleteFunc(lineages[i].Snapshots, func(m snapshot.Manifest) bool { return !fits(r.Verify.Choice, m) })
 		candidates += len(lineages[i].Snapshots)
 	}
 	if candidates == 0 {
@@ -28,7 +28,7 @@ func (r *runner) choose(l snapshot.Listing) (snapshot.Lineage, error) {
 	}
 	latest := chosen.Snapshots[0]
 	for _, d := range l.Damaged {
-		if d.MayBeNewer(latest) && r.Verify.mayFit(d) {
+		if d.MayBeNewer(latest) && mayFit(r.Verify.Choice, d) {
 			return snapshot.Lineage{}, r.hidden(d, latest)
 		}
 	}
@@ -38,44 +38,29 @@ func (r *runner) choose(l snapshot.Listing) (snapshot.Lineage, error) {
 
 // fits tells whether a snapshot is among those to choose from. What an EtcdRestore has saved never is: it is what somebody
 // was about to replace.
-func (c Choice) fits(m snapshot.Manifest) bool {
-	return m.Writer.Kind != snapshot.KindRestore && c.writtenBy(m.Writer) &&
+func fits(c Choice, m snapshot.Manifest) bool {
+	return m.Writer.Kind != snapshot.KindRestore && writtenBy(c, m.Writer) &&
 		(c.ClusterID == "" || snapshot.SameCluster(m.Cluster.ID, c.ClusterID)) &&
 		(c.Before.IsZero() || m.TakenAt.Before(c.Before))
 }
 
 // mayFit tells whether what a damaged manifest was of may be among those to choose from.
-func (c Choice) mayFit(d snapshot.Damaged) bool {
+func mayFit(c Choice, d snapshot.Damaged) bool {
 	if d.Says.Object != "" {
-		return c.fits(d.Says)
+		return fits(c, d.Says)
 	}
 	return c.Before.IsZero() || d.TakenAt().Before(c.Before)
 }
 
 // writtenBy tells whether it is the EtcdBackup that is meant, or was one of the same name before: after a disaster there is
 // no other. Whose data it is says the lineage.
-func (c Choice) writtenBy(w snapshot.Writer) bool {
+func writtenBy(c Choice, w snapshot.Writer) bool {
 	meant := c.Writer
 	if meant == (snapshot.Writer{}) || meant.UID == w.UID {
 		return true
 	}
 	meant.UID, w.UID = "", ""
 	return meant == w
-}
-
-// String is for messages: what a snapshot must be, with a space before it.
-func (c Choice) String() string {
-	text := ""
-	if c.Writer.Name != "" {
-		text += fmt.Sprintf(" of %s %s/%s", c.Writer.Kind, c.Writer.Namespace, c.Writer.Name)
-	}
-	if c.ClusterID != "" {
-		text += " of the etcd cluster " + c.ClusterID
-	}
-	if !c.Before.IsZero() {
-		text += " from before " + c.Before.UTC().Format(time.RFC3339)
-	}
-	return text
 }
 
 // nothing says that there is nothing to choose from, and what there is instead.

@@ -20,15 +20,6 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/snapshot"
 )
 
-// Keys of Secrets, beside those of the storage's (blobstore.CredentialKeys) and snapshot.PassphraseKey.
-const (
-	KeyCA = "ca.crt"
-	// Those of clientTLSSecret are coreos/etcd-operator's.
-	KeyClientCertificate = "etcd-client.crt"
-	KeyClientKey         = "etcd-client.key"
-	KeyClientCA          = "etcd-client-ca.crt"
-)
-
 // Dirs are the folders that hold what a task needs.
 type Dirs struct{ Credentials, CA, Key, TLS, Store, Scratch string }
 

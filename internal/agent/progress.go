@@ -2,7 +2,6 @@ package agent
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"sync"
 )
@@ -47,12 +46,4 @@ func (t *Tracker) reading(size int64) func(int64) {
 			t.step(StepRestoring)
 		}
 	}
-}
-
-// String is for messages.
-func (p Progress) String() string {
-	if p.Bytes == 0 {
-		return string(p.Step)
-	}
-	return fmt.Sprintf("%s, %d bytes in", p.Step, p.Bytes)
 }

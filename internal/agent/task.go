@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"fmt"
 	"time"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
@@ -24,6 +25,15 @@ const (
 	// StoreDir is the root of file:/// URLs, ScratchDir a volume for a trial restore, and for what waits for the storage.
 	StoreDir   = "/var/agent/store"
 	ScratchDir = "/var/agent/scratch"
+)
+
+// Keys of Secrets, beside those of the storage's (blobstore.CredentialKeys) and snapshot.PassphraseKey.
+const (
+	KeyCA = "ca.crt"
+	// Those of clientTLSSecret are coreos/etcd-operator's.
+	KeyClientCertificate = "etcd-client.crt"
+	KeyClientKey         = "etcd-client.key"
+	KeyClientCA          = "etcd-client-ca.crt"
 )
 
 // EnvRoom is the environment variable that holds how many bytes of the node's disk the container may use before the kubelet
@@ -100,6 +110,21 @@ type Choice struct {
 	ClusterID string `json:"clusterID,omitempty"`
 }
 
+// String is for messages: what a snapshot must be, with a space before it.
+func (c Choice) String() string {
+	text := ""
+	if c.Writer.Name != "" {
+		text += fmt.Sprintf(" of %s %s/%s", c.Writer.Kind, c.Writer.Namespace, c.Writer.Name)
+	}
+	if c.ClusterID != "" {
+		text += " of the etcd cluster " + c.ClusterID
+	}
+	if !c.Before.IsZero() {
+		text += " from before " + c.Before.UTC().Format(time.RFC3339)
+	}
+	return text
+}
+
 // Verify chooses a snapshot, reads it whole, and checks that it can be restored for an etcd version.
 type Verify struct {
 	Choice
@@ -164,6 +189,14 @@ type Progress struct {
 	Step Step `json:"step"`
 	// Bytes is how many the step has moved.
 	Bytes int64 `json:"bytes"`
+}
+
+// String is for messages.
+func (p Progress) String() string {
+	if p.Bytes == 0 {
+		return string(p.Step)
+	}
+	return fmt.Sprintf("%s, %d bytes in", p.Step, p.Bytes)
 }
 
 // Step is a part of a task.
