@@ -35,6 +35,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/etcd"
 	"github.com/etcdpilot/etcd-operator/internal/plan/claim"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
+	"github.com/etcdpilot/etcd-operator/internal/task"
 	"github.com/etcdpilot/etcd-operator/internal/version"
 )
 
@@ -52,7 +53,7 @@ type options struct {
 }
 
 func main() {
-	if len(os.Args) > 1 && os.Args[1] == agent.Command {
+	if len(os.Args) > 1 && os.Args[1] == task.Command {
 		os.Exit(agent.Main())
 	}
 	o := options{}

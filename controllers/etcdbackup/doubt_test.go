@@ -9,11 +9,11 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/controllertest"
-	"github.com/etcdpilot/etcd-operator/internal/agent"
+	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
 // doubtful is the result of a try that has left a snapshot that cannot be relied on.
-func (w *backups) doubtful(reason string, revision int64, change func(*v1beta2.SnapshotStatus)) agent.Result {
+func (w *backups) doubtful(reason string, revision int64, change func(*v1beta2.SnapshotStatus)) task.Result {
 	result := w.taken(revision, 0)
 	result.Failure = refusedBy(reason, false).Failure
 	change(result.Snapshot)
@@ -30,8 +30,8 @@ func backupStale(t *testing.T, w *backups) {
 	good := w.read(t, "b").Status
 	w.later(time.Hour)
 	w.settle(t, "b")
-	if task := controllertest.TaskOf(t, w.pod(t, "b")); task.Backup.Run == "" || task.Backup.Again || task.Backup.AcceptStale {
-		t.Errorf("task %+v", task.Backup)
+	if asked := controllertest.TaskOf(t, w.pod(t, "b")); asked.Backup.Run == "" || asked.Backup.Again || asked.Backup.AcceptStale {
+		t.Errorf("task %+v", asked.Backup)
 	}
 	run := controllertest.TaskOf(t, w.pod(t, "b")).Backup.Run
 	w.Ends(t, w.pod(t, "b"), w.doubtful(v1beta2.ReasonStaleBackup, 8, stale))
@@ -52,8 +52,8 @@ func backupStale(t *testing.T, w *backups) {
 	}
 	w.later(10 * time.Second)
 	w.settle(t, "b")
-	if task := controllertest.TaskOf(t, w.pod(t, "b")); task.Backup.Run != run || !task.Backup.Again {
-		t.Errorf("another try of %s is %+v", run, task.Backup)
+	if asked := controllertest.TaskOf(t, w.pod(t, "b")); asked.Backup.Run != run || !asked.Backup.Again {
+		t.Errorf("another try of %s is %+v", run, asked.Backup)
 	}
 	w.Ends(t, w.pod(t, "b"), w.taken(9, 3))
 	w.settle(t, "b")
@@ -75,8 +75,8 @@ func backupUnverified(t *testing.T, w *backups) {
 	}
 	w.later(10 * time.Second)
 	w.settle(t, "b")
-	if task := controllertest.TaskOf(t, w.pod(t, "b")); !task.Backup.Again || task.Backup.Run == "" {
-		t.Errorf("another try is %+v", task.Backup)
+	if asked := controllertest.TaskOf(t, w.pod(t, "b")); !asked.Backup.Again || asked.Backup.Run == "" {
+		t.Errorf("another try is %+v", asked.Backup)
 	}
 	damaged := w.taken(8, 1)
 	damaged.Discarded = "7.db.zst"

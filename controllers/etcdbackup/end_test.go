@@ -10,7 +10,7 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/controllertest"
-	"github.com/etcdpilot/etcd-operator/internal/agent"
+	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
 func deleteObjects(s *v1beta2.EtcdBackupSpec) { s.DeletionPolicy = v1beta2.DeletionDelete }
@@ -45,8 +45,8 @@ func backupCleaned(t *testing.T, w *backups) {
 	w.remove(t, "b")
 	w.settle(t, "b")
 	pod := w.pod(t, "b")
-	if task := controllertest.TaskOf(t, pod); pod.Name == busy.Name || task.Clean == nil || task.Backup != nil || task.Writer.UID == "" {
-		t.Fatalf("%s is to do %+v", pod.Name, task)
+	if asked := controllertest.TaskOf(t, pod); pod.Name == busy.Name || asked.Clean == nil || asked.Backup != nil || asked.Writer.UID == "" {
+		t.Fatalf("%s is to do %+v", pod.Name, asked)
 	}
 	w.Runs(t, pod, controllertest.Loopback(201))
 	w.later(30 * time.Minute)
@@ -58,7 +58,7 @@ func backupCleaned(t *testing.T, w *backups) {
 	w.says(t, "b", v1beta2.ConditionBackedUp, metav1.ConditionTrue, v1beta2.ReasonBackedUp, "")
 	w.later(10 * time.Second)
 	w.settle(t, "b")
-	w.Ends(t, w.pod(t, "b"), agent.Result{})
+	w.Ends(t, w.pod(t, "b"), task.Result{})
 	w.settle(t, "b")
 	if !w.gone(t.Context(), "b") {
 		t.Errorf("the objects are gone, and it is held: %+v", w.read(t, "b"))

@@ -13,10 +13,10 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/agentpod"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/reconcile"
-	"github.com/etcdpilot/etcd-operator/internal/agent"
 	"github.com/etcdpilot/etcd-operator/internal/plan/backup"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 	"github.com/etcdpilot/etcd-operator/internal/snapshot"
+	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
 // execute carries out the one action of this pass. What goes into status takes effect with the status write at its end,
@@ -81,12 +81,12 @@ func (r *Reconciler) agentPod(p *backupPass) resources.AgentPod {
 	pod.Env = r.AgentEnv
 	pod.Task.Storage, pod.Task.Timeout = p.storage, p.observed.Timeout
 	if p.observed.Run.Task == backup.TaskClean {
-		pod.Task.Clean = &agent.Clean{}
+		pod.Task.Clean = &task.Clean{}
 		return pod
 	}
 	pod.EncryptionSecret, pod.ClientTLSSecret = b.Spec.EncryptionSecret, b.Spec.ClientTLSSecret
 	pod.Task.Encrypted = b.Spec.EncryptionSecret != ""
-	pod.Task.Backup = &agent.Backup{
+	pod.Task.Backup = &task.Backup{
 		Endpoints: slices.Clone(p.source.endpoints), Cluster: p.source.cluster, TLS: b.Spec.ClientTLSSecret != "",
 		Ancestors: p.source.ancestors, Shared: b.Spec.PrefixPolicy == v1beta2.PrefixShared,
 		LegacyKey: p.key, Periodic: p.observed.Schedule != nil,

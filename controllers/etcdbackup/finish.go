@@ -15,10 +15,10 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/reconcile"
-	"github.com/etcdpilot/etcd-operator/internal/agent"
 	"github.com/etcdpilot/etcd-operator/internal/metrics"
 	"github.com/etcdpilot/etcd-operator/internal/plan/backup"
 	"github.com/etcdpilot/etcd-operator/internal/status"
+	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
 func (r *Reconciler) finish(ctx context.Context, p *backupPass, err error) (ctrl.Result, error) {
@@ -71,7 +71,7 @@ func (r *Reconciler) writeBackupStatus(ctx context.Context, p *backupPass, err e
 }
 
 // progressOf tells how far the pod is, if it is at work.
-func progressOf(p *backupPass) *agent.Progress {
+func progressOf(p *backupPass) *task.Progress {
 	wait, ok := p.action.(backup.Wait)
 	if !ok || wait.Reason != v1beta2.ReasonBackingUp && wait.Reason != v1beta2.ReasonCleaning {
 		return nil
@@ -119,8 +119,8 @@ func (r *Reconciler) recordEvents(ctx context.Context, p *backupPass, err error)
 	}
 }
 
-func reasonOf(task backup.Task) string {
-	if task == backup.TaskClean {
+func reasonOf(asked backup.Task) string {
+	if asked == backup.TaskClean {
 		return v1beta2.ReasonCleaning
 	}
 	return v1beta2.ReasonBackingUp

@@ -15,13 +15,13 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/etcdbackup"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/controllertest"
-	"github.com/etcdpilot/etcd-operator/internal/agent"
+	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
 // backupProgress asks the pod how far it is.
 func backupProgress(t *testing.T, w *backups) {
 	ip := controllertest.Loopback(200)
-	controllertest.ServeProgress(t, ip, agent.Progress{Step: agent.StepSaving, Bytes: 300 << 20})
+	controllertest.ServeProgress(t, ip, task.Progress{Step: task.StepSaving, Bytes: 300 << 20})
 	w.backup(t, "b", asItIs)
 	w.settle(t, "b")
 	w.Runs(t, w.pod(t, "b"), ip)
@@ -46,7 +46,7 @@ func backupProgress(t *testing.T, w *backups) {
 func backupSilent(t *testing.T, w *backups) {
 	const pods = 40
 	ip := controllertest.Loopback(202)
-	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", fmt.Sprintf("%s:%d", ip, agent.ProgressPort))
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", fmt.Sprintf("%s:%d", ip, task.ProgressPort))
 	must(t, err)
 	defer func() { must(t, l.Close()) }()
 	for i := range pods {
@@ -116,7 +116,7 @@ func backupWoken(t *testing.T, config *rest.Config, w *backups) {
 	w.finishes(t, w.taken(1, 1))
 	await(t, "the backup", func() error { return w.progressing(t, v1beta2.ReasonCompleted) })
 	w.remove(t, "b")
-	w.finishes(t, agent.Result{})
+	w.finishes(t, task.Result{})
 	await(t, "the EtcdBackup to go", func() error {
 		if !w.gone(t.Context(), "b") {
 			return errors.New("it is there")
@@ -126,7 +126,7 @@ func backupWoken(t *testing.T, config *rest.Config, w *backups) {
 }
 
 // finishes waits for a pod that has not ended, and ends it.
-func (w *backups) finishes(t *testing.T, result agent.Result) {
+func (w *backups) finishes(t *testing.T, result task.Result) {
 	t.Helper()
 	await(t, "a pod", func() error {
 		for _, pod := range w.pods(t, "b") {

@@ -20,8 +20,8 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/etcdbackup"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/controllertest"
-	"github.com/etcdpilot/etcd-operator/internal/agent"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
+	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
 var must, await = controllertest.Must, controllertest.Await
@@ -131,8 +131,8 @@ func (w *backups) pod(t *testing.T, name string) *corev1.Pod {
 }
 
 // taken is the result of a good backup.
-func (w *backups) taken(revision int64, total int32) agent.Result {
-	return agent.Result{Total: total, Snapshot: &v1beta2.SnapshotStatus{
+func (w *backups) taken(revision int64, total int32) task.Result {
+	return task.Result{Total: total, Snapshot: &v1beta2.SnapshotStatus{
 		Name: fmt.Sprintf("%d.db.zst", revision), URL: fmt.Sprintf("s3://bucket/%d.db.zst", revision), Revision: revision,
 		EtcdVersion: "3.6.16", Size: 2 << 20, StoredSize: 1 << 20, SHA256: "ab", TakenAt: metav1.NewTime(w.clock.Now()),
 	}}
@@ -146,8 +146,8 @@ func lineages(at metav1.Time) []v1beta2.BackupLineage {
 	}
 }
 
-func refusedBy(reason string, lasting bool) agent.Result {
-	return agent.Result{Failure: &agent.Failure{Reason: reason, Message: "it is said what to do", Lasting: lasting}}
+func refusedBy(reason string, lasting bool) task.Result {
+	return task.Result{Failure: &task.Failure{Reason: reason, Message: "it is said what to do", Lasting: lasting}}
 }
 
 // says wants a condition of that status, reason and message.

@@ -9,9 +9,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
-	"github.com/etcdpilot/etcd-operator/internal/agent"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 	"github.com/etcdpilot/etcd-operator/internal/snapshot"
+	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
 // callsOff wants a restore to come to nothing when it is deleted, when the snapshot cannot be restored, and when a later one is
@@ -59,7 +59,7 @@ func (e *env) cannotRestore(t *testing.T, cluster string) {
 	pods := &corev1.PodList{}
 	must(t, e.List(t.Context(), pods, client.InNamespace(namespace), client.MatchingLabels{"etcd_cluster": cluster}))
 	i := slices.IndexFunc(pods.Items, func(p corev1.Pod) bool { return p.Annotations[resources.AnnotationRestore] != "" })
-	words, err := agent.Result{Failure: &agent.Failure{
+	words, err := task.Result{Failure: &task.Failure{
 		Reason: v1beta2.ReasonSnapshotDamaged, Message: "it has changed since", Lasting: true,
 	}}.Encode()
 	must(t, err)

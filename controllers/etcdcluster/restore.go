@@ -17,12 +17,12 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/agentpod"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/restores"
-	"github.com/etcdpilot/etcd-operator/internal/agent"
 	"github.com/etcdpilot/etcd-operator/internal/member"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 	"github.com/etcdpilot/etcd-operator/internal/snapshot"
 	"github.com/etcdpilot/etcd-operator/internal/status"
+	"github.com/etcdpilot/etcd-operator/internal/task"
 	"github.com/etcdpilot/etcd-operator/internal/version"
 )
 
@@ -251,10 +251,10 @@ func (r *Reconciler) addRestore(p *pass, pod *corev1.Pod) error {
 		return fmt.Errorf("the EtcdRestore of the snapshot to start from is gone: create another one")
 	}
 	from, token := p.restore.Status.Source, p.cluster.Status.Bootstrap.Token
-	task := agent.Task{
+	asked := task.Task{
 		Writer:  agentpod.Writer(p.restore, "EtcdRestore"),
 		Storage: from.Storage, Encrypted: from.EncryptionSecret != "", Timeout: restores.Timeout(&p.restore.Spec),
-		Restore: &agent.Restore{
+		Restore: &task.Restore{
 			Object: from.Object, SHA256: from.SHA256, Folder: member.DataDir,
 			EtcdVersion: version.OfImage(resources.EtcdOf(pod).Image),
 			Identity: snapshot.Identity{
@@ -263,5 +263,5 @@ func (r *Reconciler) addRestore(p *pass, pod *corev1.Pod) error {
 			RevisionFloor: floorOf(p.cluster, p.restore),
 		},
 	}
-	return resources.AddRestore(pod, r.OperatorImage, r.AgentEnv, p.restore.Name, task, from.EncryptionSecret)
+	return resources.AddRestore(pod, r.OperatorImage, r.AgentEnv, p.restore.Name, asked, from.EncryptionSecret)
 }

@@ -11,10 +11,10 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/controllertest"
-	"github.com/etcdpilot/etcd-operator/internal/agent"
 	"github.com/etcdpilot/etcd-operator/internal/member"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 	"github.com/etcdpilot/etcd-operator/internal/snapshot"
+	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
 var bucket = v1beta2.Storage{URL: "s3://bucket/etcd", Secret: "keys"}
@@ -126,7 +126,7 @@ func (e *env) restoring(t *testing.T, cluster string, restore *v1beta2.EtcdResto
 	}
 }
 
-func restoreTaskOf(t *testing.T, pod *corev1.Pod) agent.Task {
+func restoreTaskOf(t *testing.T, pod *corev1.Pod) task.Task {
 	t.Helper()
 	i := slices.IndexFunc(pod.Spec.InitContainers, func(c corev1.Container) bool { return c.Name == resources.RestoreContainerName })
 	if i < 0 {

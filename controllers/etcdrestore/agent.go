@@ -5,9 +5,9 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/agentpod"
-	"github.com/etcdpilot/etcd-operator/internal/agent"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 	"github.com/etcdpilot/etcd-operator/internal/snapshot"
+	"github.com/etcdpilot/etcd-operator/internal/task"
 	"github.com/etcdpilot/etcd-operator/internal/version"
 )
 
@@ -23,11 +23,11 @@ func (r *Reconciler) agentPod(p *restorePass) (*corev1.Pod, error) {
 }
 
 // restoreTask completes a task by what the phase asks for.
-func restoreTask(p *restorePass, task agent.Task) agent.Task {
+func restoreTask(p *restorePass, t task.Task) task.Task {
 	o, source := p.object, p.object.Status.Source
-	task.Storage, task.Encrypted, task.Timeout = source.Storage, source.EncryptionSecret != "", p.observed.Timeout
+	t.Storage, t.Encrypted, t.Timeout = source.Storage, source.EncryptionSecret != "", p.observed.Timeout
 	if o.Status.Phase == v1beta2.RestoreSaving {
-		task.Backup = &agent.Backup{
+		t.Backup = &task.Backup{
 			Endpoints: agentpod.MemberURLs(p.cluster, agentpod.Listed), Cluster: agentpod.SnapshotCluster(p.cluster),
 			Compress: true, Verify: v1beta2.VerifyChecksum,
 			Shared: true, // it is saved beside the snapshot that is restored, whose ever that is
@@ -35,9 +35,9 @@ func restoreTask(p *restorePass, task agent.Task) agent.Task {
 			// one. A stale one is warned of.
 			AcceptStale: true, Revision: p.cluster.Status.Revision,
 		}
-		return task
+		return t
 	}
-	choice := agent.Choice{Object: source.Object, ClusterID: o.Spec.ClusterID}
+	choice := task.Choice{Object: source.Object, ClusterID: o.Spec.ClusterID}
 	if source.WriterUID != "" && o.Spec.Backup != nil {
 		choice.Writer = snapshot.Writer{
 			Kind: snapshot.KindBackup, Namespace: o.Namespace, Name: o.Spec.Backup.Name, UID: source.WriterUID,
@@ -46,6 +46,6 @@ func restoreTask(p *restorePass, task agent.Task) agent.Task {
 	if o.Spec.Before != nil {
 		choice.Before = o.Spec.Before.Time
 	}
-	task.Verify = &agent.Verify{Choice: choice, EtcdVersion: version.Normalize(specFor(p).Version), Trial: true}
-	return task
+	t.Verify = &task.Verify{Choice: choice, EtcdVersion: version.Normalize(specFor(p).Version), Trial: true}
+	return t
 }

@@ -9,7 +9,7 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/controllertest"
-	"github.com/etcdpilot/etcd-operator/internal/agent"
+	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
 // deletion calls a restore off, as long as it can be.
@@ -31,7 +31,7 @@ func (s *stage) deletion(t *testing.T) {
 	s.verified(t, "d2")
 	s.untilPhase(t, "d2", v1beta2.RestoreSaving)
 	pod, _ := s.untilPod(t, "d2")
-	s.Ends(t, pod, agent.Result{Snapshot: controllertest.SnapshotOf("safe.db")})
+	s.Ends(t, pod, task.Result{Snapshot: controllertest.SnapshotOf("safe.db")})
 	s.until(t, "d2", "the guard", func(o *v1beta2.EtcdRestore) bool { return len(o.Finalizers) > 0 })
 	gone("d2") // guarded, but nothing was done yet
 

@@ -14,8 +14,8 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/etcdrestore"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/controllertest"
-	"github.com/etcdpilot/etcd-operator/internal/agent"
 	"github.com/etcdpilot/etcd-operator/internal/snapshot"
+	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
 // process runs the controller as the operator does, with its cache: what happens to others must wake it.
@@ -51,7 +51,7 @@ func (s *stage) process(t *testing.T, config *rest.Config) {
 				if err := mgr.GetClient().Get(t.Context(), client.ObjectKeyFromObject(&pod), &corev1.Pod{}); err != nil {
 					return fmt.Errorf("what becomes of the pod would not be heard: %w", err)
 				}
-				s.Ends(t, &pod, agent.Result{Snapshot: controllertest.SnapshotOf(string(phase))})
+				s.Ends(t, &pod, task.Result{Snapshot: controllertest.SnapshotOf(string(phase))})
 				return nil
 			}
 			return fmt.Errorf("%s", pretty(o))
@@ -83,12 +83,12 @@ func (s *stage) ofBackup(t *testing.T) {
 		Storage: &v1beta2.Storage{URL: "gs://bucket", Secret: "keys"},
 	}}
 	must(t, s.Create(t.Context(), backup))
-	pod, task := s.untilPod(t, "of-backup")
-	want := agent.Choice{ClusterID: "00C0FFEE", Writer: snapshot.Writer{
+	pod, first := s.untilPod(t, "of-backup")
+	want := task.Choice{ClusterID: "00C0FFEE", Writer: snapshot.Writer{
 		Kind: "EtcdBackup", Namespace: namespace, Name: "nightly", UID: string(backup.UID),
 	}}
-	if task.Verify == nil || task.Verify.Choice != want || task.Storage != *backup.Spec.Storage || !task.Encrypted {
-		t.Errorf("the task is %+v", task)
+	if first.Verify == nil || first.Verify.Choice != want || first.Storage != *backup.Spec.Storage || !first.Encrypted {
+		t.Errorf("the task is %+v", first)
 	}
 	must(t, s.Delete(t.Context(), backup))
 	must(t, s.Delete(t.Context(), pod)) // as a drain of its node does
@@ -97,10 +97,10 @@ func (s *stage) ofBackup(t *testing.T) {
 	s.untilSays(t, "of-backup", v1beta2.ReasonWaitingForRetry)
 	s.clock.SetTime(s.clock.Now().Add(time.Minute))
 	pod, again := s.untilPod(t, "of-backup")
-	if again.Verify == nil || again.Verify.Choice != want || again.Storage != task.Storage {
+	if again.Verify == nil || again.Verify.Choice != want || again.Storage != first.Storage {
 		t.Errorf("without the EtcdBackup the task is %+v", again)
 	}
-	s.Ends(t, pod, agent.Result{Snapshot: controllertest.SnapshotOf("snap.db")})
+	s.Ends(t, pod, task.Result{Snapshot: controllertest.SnapshotOf("snap.db")})
 	o = s.untilPhase(t, o.Name, v1beta2.RestoreSaving)
 	if o.Status.Source.EncryptionSecret != "key" {
 		t.Errorf("the source is %+v", o.Status.Source)
@@ -116,8 +116,8 @@ func (s *stage) legacySource(t *testing.T) {
 		}
 	}
 	s.from(t, "legacy", "old", stanza("bucket/folder/key_v7_2020-01-02-03:04:05"))
-	if _, task := s.untilPod(t, "legacy"); task.Verify == nil || task.Verify.Object != "key_v7_2020-01-02-03:04:05" {
-		t.Errorf("the task is %+v", task)
+	if _, asked := s.untilPod(t, "legacy"); asked.Verify == nil || asked.Verify.Object != "key_v7_2020-01-02-03:04:05" {
+		t.Errorf("the task is %+v", asked)
 	}
 	s.from(t, "legacy-bucket", "old", stanza("bucket"))
 	s.says(t, s.untilPhase(t, "legacy-bucket", v1beta2.RestoreFailed), v1beta2.ReasonStorageMisconfigured, "bucket/key")
@@ -153,7 +153,7 @@ func (s *stage) unsaved(t *testing.T) {
 	s.verified(t, "disaster")
 	for attempt := range 6 { // a node may take its time to come back
 		pod, _ := s.untilPod(t, "disaster")
-		s.Ends(t, pod, agent.Result{Failure: &agent.Failure{Reason: v1beta2.ReasonEtcdUnreachable, Message: "it is unreachable"}})
+		s.Ends(t, pod, task.Result{Failure: &task.Failure{Reason: v1beta2.ReasonEtcdUnreachable, Message: "it is unreachable"}})
 		if attempt < 5 {
 			s.untilSays(t, "disaster", v1beta2.ReasonWaitingForRetry)
 			s.clock.SetTime(s.clock.Now().Add(5 * time.Minute))

@@ -15,8 +15,8 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/controllertest"
-	"github.com/etcdpilot/etcd-operator/internal/agent"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
+	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
 // TestEtcdRestore plays restores on a real API server. The operator is started anew for each step.
@@ -56,31 +56,31 @@ func (s *stage) inPlace(t *testing.T) {
 	s.from(t, "r", "c", func(spec *v1beta2.EtcdRestoreSpec) {
 		spec.EncryptionSecret, spec.Before = "key", &metav1.Time{Time: time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)}
 	})
-	pod, task := s.untilPod(t, "r")
+	pod, asked := s.untilPod(t, "r")
 	o := s.restore(t, "r")
-	if v := task.Verify; v == nil || v.EtcdVersion != "3.6.4" || !v.Trial || !v.Before.Equal(o.Spec.Before.Time) ||
-		!task.Encrypted || task.Storage != *o.Spec.Storage || task.Writer.UID != string(o.UID) || task.Timeout != time.Hour {
-		t.Errorf("the first task is %+v, %+v", task, task.Verify)
+	if v := asked.Verify; v == nil || v.EtcdVersion != "3.6.4" || !v.Trial || !v.Before.Equal(o.Spec.Before.Time) ||
+		!asked.Encrypted || asked.Storage != *o.Spec.Storage || asked.Writer.UID != string(o.UID) || asked.Timeout != time.Hour {
+		t.Errorf("the first task is %+v, %+v", asked, asked.Verify)
 	}
 	if owner := metav1.GetControllerOf(pod); owner == nil || owner.UID != o.UID || pod.Labels[resources.LabelRestore] != "r" {
 		t.Errorf("the pod is %+v", pod.ObjectMeta)
 	}
 	s.progresses(t, pod)
-	s.Ends(t, pod, agent.Result{Snapshot: controllertest.SnapshotOf("snap.db"), Warnings: []string{"an old one is damaged"}})
+	s.Ends(t, pod, task.Result{Snapshot: controllertest.SnapshotOf("snap.db"), Warnings: []string{"an old one is damaged"}})
 	o = s.untilPhase(t, "r", v1beta2.RestoreSaving)
 	if from := o.Status.Source; from.Object != "snap.db" || len(from.SHA256) != 64 || from.EncryptionSecret != "key" ||
 		from.Storage != *o.Spec.Storage {
 		t.Errorf("the source is %+v", from)
 	}
-	pod, task = s.untilPod(t, "r")
-	if b := task.Backup; b == nil || len(b.Endpoints) != 1 || b.Endpoints[0] != "http://c-0.c.test.svc:2379" || !b.Compress ||
-		b.Cluster.ID != before.Status.ClusterID || b.Policy.Last != 0 || !b.Shared || task.Storage != o.Status.Source.Storage {
-		t.Errorf("the second task is %+v, %+v", task, task.Backup)
+	pod, asked = s.untilPod(t, "r")
+	if b := asked.Backup; b == nil || len(b.Endpoints) != 1 || b.Endpoints[0] != "http://c-0.c.test.svc:2379" || !b.Compress ||
+		b.Cluster.ID != before.Status.ClusterID || b.Policy.Last != 0 || !b.Shared || asked.Storage != o.Status.Source.Storage {
+		t.Errorf("the second task is %+v, %+v", asked, asked.Backup)
 	}
 	if now := s.cluster(t, "c"); now.ResourceVersion != before.ResourceVersion {
 		t.Errorf("the cluster was touched: %+v", now)
 	}
-	s.Ends(t, pod, agent.Result{Snapshot: controllertest.SnapshotOf("safe.db")})
+	s.Ends(t, pod, task.Result{Snapshot: controllertest.SnapshotOf("safe.db")})
 	o = s.untilPhase(t, "r", v1beta2.RestoreReplacing)
 	if o.Status.SafetySnapshot == nil || o.Status.SafetySnapshot.Name != "safe.db" || len(o.Finalizers) != 1 {
 		t.Errorf("it is %s, held by %v", pretty(o), o.Finalizers)
@@ -120,7 +120,7 @@ func (s *stage) progresses(t *testing.T, pod *corev1.Pod) {
 	if result := s.step(t, "r"); result.RequeueAfter != 5*time.Second {
 		t.Errorf("a pod that does not answer is looked at again in %s", result.RequeueAfter)
 	}
-	controllertest.ServeProgress(t, ip, agent.Progress{Step: agent.StepReading, Bytes: 4711})
+	controllertest.ServeProgress(t, ip, task.Progress{Step: task.StepReading, Bytes: 4711})
 	s.answers(t, "r", func(run *v1beta2.AgentRun) bool { return run.Step == "Reading" && run.Bytes == 4711 })
 }
 

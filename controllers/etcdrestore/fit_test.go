@@ -12,8 +12,8 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/controllertest"
-	"github.com/etcdpilot/etcd-operator/internal/agent"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
+	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
 const gibi = 1 << 30
@@ -69,7 +69,7 @@ func (s *stage) misfits(t *testing.T) {
 		before := s.runningWith(t, name, v1beta2.EtcdClusterSpec{Size: 3, Version: "3.6.4", Pod: c.pod, Etcd: c.etcd})
 		s.from(t, name, name, nil)
 		pod, _ := s.untilPod(t, name)
-		s.Ends(t, pod, agent.Result{Snapshot: controllertest.SnapshotOf("snap.db"), DataVersion: "3.6", Database: &c.database})
+		s.Ends(t, pod, task.Result{Snapshot: controllertest.SnapshotOf("snap.db"), DataVersion: "3.6", Database: &c.database})
 		if c.reason == "" {
 			s.untilPhase(t, name, v1beta2.RestoreSaving)
 			continue
@@ -89,7 +89,7 @@ func (s *stage) lessRoom(t *testing.T) {
 	s.from(t, "late", "lowered", nil)
 	alarms := []v1beta2.SnapshotAlarm{{Name: "NOSPACE", MemberID: "beef"}}
 	pod, _ := s.untilPod(t, "late")
-	s.Ends(t, pod, agent.Result{
+	s.Ends(t, pod, task.Result{
 		Snapshot: controllertest.SnapshotOf("snap.db"), Database: &v1beta2.SnapshotDatabase{SizeBytes: gibi, Alarms: alarms},
 		Warnings: []string{"the snapshot was taken while etcd had the alarm NOSPACE"},
 	})
@@ -98,7 +98,7 @@ func (s *stage) lessRoom(t *testing.T) {
 		t.Errorf("it says %s; the events are %q", pretty(o), s.events)
 	}
 	pod, _ = s.untilPod(t, "late")
-	s.Ends(t, pod, agent.Result{Snapshot: controllertest.SnapshotOf("safe.db")})
+	s.Ends(t, pod, task.Result{Snapshot: controllertest.SnapshotOf("safe.db")})
 	s.until(t, "late", "the guard", func(o *v1beta2.EtcdRestore) bool { return len(o.Finalizers) > 0 })
 	c := s.cluster(t, "lowered")
 	c.Spec.Pod = &v1beta2.PodPolicy{EtcdEnv: []corev1.EnvVar{{Name: "ETCD_QUOTA_BACKEND_BYTES", Value: "1073741824"}}}
@@ -108,7 +108,7 @@ func (s *stage) lessRoom(t *testing.T) {
 	s.from(t, "doubtful", "lowered", func(spec *v1beta2.EtcdRestoreSpec) { spec.SafetySnapshot = v1beta2.SafetySnapshotSkip })
 	alarms[0].Name = "CORRUPT"
 	pod, _ = s.untilPod(t, "doubtful")
-	s.Ends(t, pod, agent.Result{Snapshot: controllertest.SnapshotOf("snap.db"), Database: &v1beta2.SnapshotDatabase{SizeBytes: 1, Alarms: alarms}})
+	s.Ends(t, pod, task.Result{Snapshot: controllertest.SnapshotOf("snap.db"), Database: &v1beta2.SnapshotDatabase{SizeBytes: 1, Alarms: alarms}})
 	s.replaced(t, "doubtful", "lowered")
 	done := meta.FindStatusCondition(s.restore(t, "doubtful").Status.Conditions, v1beta2.ConditionRestored)
 	if !strings.Contains(done.Message, "CORRUPT of member beef") || !strings.Contains(done.Message, "may be wrong") {
@@ -130,11 +130,11 @@ func (s *stage) refusedEdit(t *testing.T) {
 	must(t, s.Update(t.Context(), c))
 
 	s.from(t, "shrunk", "shrunk", nil)
-	pod, task := s.untilPod(t, "shrunk")
-	if task.Verify.EtcdVersion != "3.5.32" {
-		t.Errorf("the snapshot is verified for etcd %s", task.Verify.EtcdVersion)
+	pod, asked := s.untilPod(t, "shrunk")
+	if asked.Verify.EtcdVersion != "3.5.32" {
+		t.Errorf("the snapshot is verified for etcd %s", asked.Verify.EtcdVersion)
 	}
-	s.Ends(t, pod, agent.Result{
+	s.Ends(t, pod, task.Result{
 		Snapshot: controllertest.SnapshotOf("snap.db"), DataVersion: "3.5", Database: &v1beta2.SnapshotDatabase{SizeBytes: gibi},
 	})
 	s.untilPhase(t, "shrunk", v1beta2.RestoreSaving)

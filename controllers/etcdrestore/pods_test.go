@@ -11,8 +11,8 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/controllertest"
-	"github.com/etcdpilot/etcd-operator/internal/agent"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
+	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
 // foreignPod has somebody else hold the name of the first try's pod, and somebody take the labels off the second one's.
@@ -69,7 +69,7 @@ func (s *stage) otherVersion(t *testing.T) {
 	s.running(t, "edited", true)
 	s.from(t, "unfit", "edited", nil)
 	pod, _ := s.untilPod(t, "unfit")
-	s.Ends(t, pod, agent.Result{Snapshot: controllertest.SnapshotOf("snap.db"), DataVersion: "3.6"})
+	s.Ends(t, pod, task.Result{Snapshot: controllertest.SnapshotOf("snap.db"), DataVersion: "3.6"})
 	s.untilPhase(t, "unfit", v1beta2.RestoreSaving)
 	edit := func(version string) {
 		c := s.cluster(t, "edited")
@@ -78,7 +78,7 @@ func (s *stage) otherVersion(t *testing.T) {
 	}
 	edit("3.6.16")
 	pod, _ = s.untilPod(t, "unfit")
-	s.Ends(t, pod, agent.Result{Snapshot: controllertest.SnapshotOf("safe.db")})
+	s.Ends(t, pod, task.Result{Snapshot: controllertest.SnapshotOf("safe.db")})
 	s.until(t, "unfit", "the guard", func(o *v1beta2.EtcdRestore) bool { return len(o.Finalizers) > 0 })
 	edit("3.5.32")
 	before := s.cluster(t, "edited")
@@ -103,7 +103,7 @@ func (s *stage) ofAnother(t *testing.T) {
 		pod, _ := s.untilPod(t, name)
 		found := controllertest.SnapshotOf("snap.db")
 		found.Cluster = of
-		s.Ends(t, pod, agent.Result{Snapshot: found})
+		s.Ends(t, pod, task.Result{Snapshot: found})
 		if o := s.untilPhase(t, name, v1beta2.RestoreReplacing); o.Status.Snapshot.Cluster != of {
 			t.Errorf("it is %s", pretty(o))
 		}
@@ -122,7 +122,7 @@ func (s *stage) ofAnother(t *testing.T) {
 	pod, _ := s.untilPod(t, "drill")
 	found := controllertest.SnapshotOf("snap.db")
 	found.Cluster = namespace + "/other"
-	s.Ends(t, pod, agent.Result{Snapshot: found})
+	s.Ends(t, pod, task.Result{Snapshot: found})
 	s.untilPhase(t, "drill", v1beta2.RestoreReplacing)
 	if s.warned("EtcdCluster") || !strings.Contains(strings.Join(s.events, "\n"), "of EtcdCluster "+namespace+"/other") {
 		t.Errorf("into a new cluster: the events are %q", s.events)
@@ -142,7 +142,7 @@ func (s *stage) ofNamesake(t *testing.T) {
 		pod, _ := s.untilPod(t, name)
 		found := controllertest.SnapshotOf("snap.db")
 		found.Cluster, found.ClusterID = namespace+"/namesake", "beef"
-		s.Ends(t, pod, agent.Result{Snapshot: found})
+		s.Ends(t, pod, task.Result{Snapshot: found})
 		s.untilPhase(t, name, v1beta2.RestoreSaving)
 		if s.warned("under another cluster ID, beef") == known {
 			t.Errorf("%s: the events are %q", name, s.events)
@@ -171,7 +171,7 @@ func (s *stage) memberRestores(t *testing.T) {
 	restricted(&pod.Spec)
 	must(t, s.Create(t.Context(), pod))
 	const ip = "127.0.0.73"
-	controllertest.ServeProgress(t, ip, agent.Progress{Step: agent.StepReading, Bytes: 4711})
+	controllertest.ServeProgress(t, ip, task.Progress{Step: task.StepReading, Bytes: 4711})
 	state := func(state corev1.ContainerState) {
 		pod.Status.PodIP, pod.Status.PodIPs = ip, []corev1.PodIP{{IP: ip}}
 		pod.Status.InitContainerStatuses = []corev1.ContainerStatus{{

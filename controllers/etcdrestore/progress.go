@@ -13,10 +13,10 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/agentpod"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/restores"
-	"github.com/etcdpilot/etcd-operator/internal/agent"
 	"github.com/etcdpilot/etcd-operator/internal/plan/restore"
 	"github.com/etcdpilot/etcd-operator/internal/plan/retry"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
+	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
 // memberRun is the container of a member's pod that makes its data of the snapshot.
@@ -74,7 +74,7 @@ func (m *memberRun) noted() *v1beta2.AgentRun {
 }
 
 // progress asks whoever is at work how far it is.
-func (p *restorePass) progress() *agent.Progress {
+func (p *restorePass) progress() *task.Progress {
 	_, waits := p.action.(restore.Wait)
 	switch {
 	case !waits:

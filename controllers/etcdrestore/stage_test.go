@@ -21,8 +21,8 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/etcdrestore"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/controllertest"
-	"github.com/etcdpilot/etcd-operator/internal/agent"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
+	"github.com/etcdpilot/etcd-operator/internal/task"
 	"github.com/etcdpilot/etcd-operator/internal/testenv"
 )
 
@@ -96,7 +96,7 @@ func (s *stage) untilSays(t *testing.T, name, reason string) *v1beta2.EtcdRestor
 }
 
 // untilPod waits for the pod of a try and gives its task.
-func (s *stage) untilPod(t *testing.T, name string) (*corev1.Pod, agent.Task) {
+func (s *stage) untilPod(t *testing.T, name string) (*corev1.Pod, task.Task) {
 	t.Helper()
 	pod := &corev1.Pod{}
 	s.until(t, name, "a pod", func(o *v1beta2.EtcdRestore) bool {
@@ -109,7 +109,7 @@ func (s *stage) untilPod(t *testing.T, name string) (*corev1.Pod, agent.Task) {
 func (s *stage) verified(t *testing.T, name string) {
 	t.Helper()
 	pod, _ := s.untilPod(t, name)
-	s.Ends(t, pod, agent.Result{Snapshot: controllertest.SnapshotOf("snap.db")})
+	s.Ends(t, pod, task.Result{Snapshot: controllertest.SnapshotOf("snap.db")})
 	s.until(t, name, "a snapshot", func(o *v1beta2.EtcdRestore) bool { return o.Status.Snapshot != nil })
 }
 
@@ -117,7 +117,7 @@ func (s *stage) verified(t *testing.T, name string) {
 func (s *stage) fails(t *testing.T, name, reason string) {
 	t.Helper()
 	pod, _ := s.untilPod(t, name)
-	s.Ends(t, pod, agent.Result{Failure: &agent.Failure{Reason: reason, Message: "it is " + reason, Lasting: true}})
+	s.Ends(t, pod, task.Result{Failure: &task.Failure{Reason: reason, Message: "it is " + reason, Lasting: true}})
 }
 
 func (s *stage) restore(t *testing.T, name string) *v1beta2.EtcdRestore {

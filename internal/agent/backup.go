@@ -9,6 +9,7 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/snapshot"
+	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
 // backup leaves the older backups alone until the new one is known to be good.
@@ -80,7 +81,7 @@ func clusterID(text string) (uint64, error) {
 // name names the object once its stream is there. The target is the name that is given already, empty if none is.
 func (r *runner) name(target string, e snapshot.Encoding) func(*snapshot.Stream) string {
 	return func(s *snapshot.Stream) string {
-		r.at.step(StepSaving)
+		r.at.step(task.StepSaving)
 		switch {
 		case r.Backup.LegacyKey == "":
 			return snapshot.Name(s.Revision, s.TakenAt, r.Writer.UID, e)
@@ -135,7 +136,7 @@ func (r *runner) check(ctx context.Context, m snapshot.Manifest) error {
 		_, err := r.try(ctx, m)
 		return err
 	default:
-		r.at.step(StepReading)
+		r.at.step(task.StepReading)
 		return snapshot.VerifyChecksum(ctx, r.bucket, m, r.key, r.at.moved)
 	}
 }
@@ -155,7 +156,7 @@ func (r *runner) try(ctx context.Context, m snapshot.Manifest) (content snapshot
 // clean deletes what the writer has written. Nobody writes for it any more, so what it has begun is left over, however
 // young it is.
 func (r *runner) clean(ctx context.Context) error {
-	r.at.step(StepDeleting)
+	r.at.step(task.StepDeleting)
 	always := time.Now().AddDate(1, 0, 0)
 	r.sweep(always)
 	l, err := snapshot.List(ctx, r.bucket, "")

@@ -12,6 +12,7 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/blobstore"
 	"github.com/etcdpilot/etcd-operator/internal/snapshot"
+	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
 // TestPrune keeps what the policy says and what others have written.
@@ -19,11 +20,11 @@ func TestPrune(t *testing.T) {
 	p, s := newPod(t), start(t)
 	other := nightly
 	other.Name, other.UID = "hourly", "00000000-2fa1-11d2-883f-0016d3cca427"
-	p.must(Task{Writer: other, Backup: s.backup(plain).Backup})
+	p.must(task.Task{Writer: other, Backup: s.backup(plain).Backup})
 	var taken []string
 	for i := range 3 {
 		s.put(t, 1)
-		result := p.must(s.backup(func(b *Backup) { b.Policy = snapshot.Policy{Last: 2} }))
+		result := p.must(s.backup(func(b *task.Backup) { b.Policy = snapshot.Policy{Last: 2} }))
 		taken = append(taken, result.Snapshot.Name)
 		if want := int32(min(i+1, 2)); result.Total != want {
 			t.Errorf("backup %d: %d in all, want %d", i, result.Total, want)
@@ -55,13 +56,13 @@ func TestClean(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.encrypted = true // by a Secret that is gone
-	if result := p.must(Task{Clean: &Clean{}}); !slices.Equal(result.Deleted, []string{ours.Object, begun}) {
+	if result := p.must(task.Task{Clean: &task.Clean{}}); !slices.Equal(result.Deleted, []string{ours.Object, begun}) {
 		t.Errorf("deleted %v", result.Deleted)
 	}
 	if stored := p.stored(); !slices.Equal(stored, []string{theirs.Object, theirs.Object + ".manifest.json"}) {
 		t.Errorf("left %v", stored)
 	}
-	if result := p.must(Task{Clean: &Clean{}}); len(result.Deleted) > 0 {
+	if result := p.must(task.Task{Clean: &task.Clean{}}); len(result.Deleted) > 0 {
 		t.Errorf("deleted again: %v", result.Deleted)
 	}
 }
@@ -101,7 +102,7 @@ func TestSwept(t *testing.T) {
 	if stored := p.stored(); !slices.Equal(stored, want) {
 		t.Errorf("left %q, want %q", stored, want)
 	}
-	p.must(Task{Clean: &Clean{}})
+	p.must(task.Task{Clean: &task.Clean{}})
 	want = slices.Concat(theirs, foreign, []string{folder})
 	slices.Sort(want)
 	if stored := p.stored(); !slices.Equal(stored, want) {
@@ -138,7 +139,7 @@ func (p *pod) killed(w snapshot.Writer) []string {
 func TestLegacyNames(t *testing.T) {
 	p, s := newPod(t), start(t)
 	revision := s.put(t, 1)
-	once := s.backup(func(b *Backup) { b.LegacyKey = "once" })
+	once := s.backup(func(b *task.Backup) { b.LegacyKey = "once" })
 	if name := p.must(once).Snapshot.Name; name != "once" {
 		t.Errorf("its name is %s", name)
 	}
@@ -158,7 +159,7 @@ func TestLegacyNames(t *testing.T) {
 		!strings.Contains(f.Message, "another namespace") {
 		t.Errorf("another namespace's: %+v", f)
 	}
-	result := p.must(s.backup(func(b *Backup) { b.LegacyKey, b.Periodic = "etcd", true }))
+	result := p.must(s.backup(func(b *task.Backup) { b.LegacyKey, b.Periodic = "etcd", true }))
 	if at := result.Snapshot.TakenAt.Time; result.Snapshot.Name != snapshot.LegacyName("etcd", revision, at) || result.Total != 1 {
 		t.Errorf("got %+v", result)
 	}
@@ -169,28 +170,28 @@ func TestRefusals(t *testing.T) {
 	s := start(t)
 	whole := s.backup(plain)
 	for title, c := range map[string]struct {
-		change  func(*pod, *Backup)
+		change  func(*pod, *task.Backup)
 		reason  string
 		lasting bool
 	}{
-		"leaves the volume": {func(p *pod, _ *Backup) { p.storage.URL = "file:///backups/../../etc" }, v1beta2.ReasonStorageMisconfigured, true},
-		"encoded":           {func(p *pod, _ *Backup) { p.storage.URL = "file:///%2e%2e/etc" }, v1beta2.ReasonStorageMisconfigured, true},
-		"no folder":         {func(p *pod, _ *Backup) { p.storage.URL = "file:///" }, v1beta2.ReasonStorageMisconfigured, true},
-		"no Secret":         {func(p *pod, _ *Backup) { p.storage.URL, p.storage.Secret = "s3://b", "s3" }, v1beta2.ReasonStorageMisconfigured, false},
-		"no CA":             {func(p *pod, _ *Backup) { p.storage.URL, p.storage.CASecret = "s3://b", "ca" }, v1beta2.ReasonStorageMisconfigured, false},
-		"no passphrase":     {func(p *pod, _ *Backup) { p.encrypted = true }, v1beta2.ReasonEncryptionKeyRefused, false},
-		"no certificate":    {func(_ *pod, b *Backup) { b.TLS = true }, v1beta2.ReasonEtcdUnreachable, false},
-		"half a certificate": {func(p *pod, b *Backup) {
-			p.secret(p.dirs.TLS, map[string][]byte{KeyClientKey: []byte("x")})
+		"leaves the volume": {func(p *pod, _ *task.Backup) { p.storage.URL = "file:///backups/../../etc" }, v1beta2.ReasonStorageMisconfigured, true},
+		"encoded":           {func(p *pod, _ *task.Backup) { p.storage.URL = "file:///%2e%2e/etc" }, v1beta2.ReasonStorageMisconfigured, true},
+		"no folder":         {func(p *pod, _ *task.Backup) { p.storage.URL = "file:///" }, v1beta2.ReasonStorageMisconfigured, true},
+		"no Secret":         {func(p *pod, _ *task.Backup) { p.storage.URL, p.storage.Secret = "s3://b", "s3" }, v1beta2.ReasonStorageMisconfigured, false},
+		"no CA":             {func(p *pod, _ *task.Backup) { p.storage.URL, p.storage.CASecret = "s3://b", "ca" }, v1beta2.ReasonStorageMisconfigured, false},
+		"no passphrase":     {func(p *pod, _ *task.Backup) { p.encrypted = true }, v1beta2.ReasonEncryptionKeyRefused, false},
+		"no certificate":    {func(_ *pod, b *task.Backup) { b.TLS = true }, v1beta2.ReasonEtcdUnreachable, false},
+		"half a certificate": {func(p *pod, b *task.Backup) {
+			p.secret(p.dirs.TLS, map[string][]byte{task.KeyClientKey: []byte("x")})
 			b.TLS = true
 		}, v1beta2.ReasonEtcdUnreachable, true},
-		"another cluster": {func(_ *pod, b *Backup) { b.Cluster.ID = "c0ffee" }, v1beta2.ReasonEtcdForeign, true},
-		"nobody there":    {func(_ *pod, b *Backup) { b.Endpoints = []string{"http://127.0.0.1:1"} }, v1beta2.ReasonEtcdUnreachable, false},
+		"another cluster": {func(_ *pod, b *task.Backup) { b.Cluster.ID = "c0ffee" }, v1beta2.ReasonEtcdForeign, true},
+		"nobody there":    {func(_ *pod, b *task.Backup) { b.Endpoints = []string{"http://127.0.0.1:1"} }, v1beta2.ReasonEtcdUnreachable, false},
 	} {
 		t.Run(title, func(t *testing.T) {
 			p, b := newPod(t), *whole.Backup
 			c.change(p, &b)
-			if message := p.fails(Task{Backup: &b}, c.reason, c.lasting); message == "" {
+			if message := p.fails(task.Task{Backup: &b}, c.reason, c.lasting); message == "" {
 				t.Error("it says nothing")
 			}
 			if stored := p.stored(); len(stored) > 0 {
@@ -214,8 +215,8 @@ func TestEnded(t *testing.T) {
 		t.Run(title, func(t *testing.T) {
 			p := newPod(t)
 			address, reached := stall(t, s.endpoints[0], 100<<10)
-			task := p.task(s.backup(func(b *Backup) { b.Endpoints, b.Compress = []string{address}, false }))
-			task.Timeout = c.timeout
+			saving := p.task(s.backup(func(b *task.Backup) { b.Endpoints, b.Compress = []string{address}, false }))
+			saving.Timeout = c.timeout
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			if c.timeout == time.Minute {
@@ -224,7 +225,7 @@ func TestEnded(t *testing.T) {
 					cancel()
 				}()
 			}
-			f := Run(ctx, task, p.dirs, &Tracker{}).Failure
+			f := Run(ctx, saving, p.dirs, &Tracker{}).Failure
 			if f == nil || f.Reason != c.reason || f.Lasting || !strings.Contains(f.Message, c.word) {
 				t.Errorf("got %+v", f)
 			}
@@ -238,8 +239,8 @@ func TestEnded(t *testing.T) {
 // TestSpoolRoom has the kubelet's limit bound what the task allows.
 func TestSpoolRoom(t *testing.T) {
 	for room, want := range map[string]int64{"": 1000, "nonsense": 1000, "1000000": 1000, "1000": 500, "0": 0} {
-		t.Setenv(EnvRoom, room)
-		r := &runner{Task: Task{Backup: &Backup{Spool: 1000}}, dirs: Dirs{Scratch: "/scratch"}}
+		t.Setenv(task.EnvRoom, room)
+		r := &runner{Task: task.Task{Backup: &task.Backup{Spool: 1000}}, dirs: Dirs{Scratch: "/scratch"}}
 		s := r.spool()
 		if s.Limit != want || s.Folder != "/scratch" {
 			t.Errorf("with room for %q: got %+v, want %d", room, s, want)

@@ -8,6 +8,7 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/snapshot"
+	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
 // choose returns the snapshots to choose from, the latest first: those of the one lineage that goes on with all others. Where
@@ -38,14 +39,14 @@ func (r *runner) choose(l snapshot.Listing) (snapshot.Lineage, error) {
 
 // fits tells whether a snapshot is among those to choose from. What an EtcdRestore has saved never is: it is what somebody
 // was about to replace.
-func fits(c Choice, m snapshot.Manifest) bool {
+func fits(c task.Choice, m snapshot.Manifest) bool {
 	return m.Writer.Kind != snapshot.KindRestore && writtenBy(c, m.Writer) &&
 		(c.ClusterID == "" || snapshot.SameCluster(m.Cluster.ID, c.ClusterID)) &&
 		(c.Before.IsZero() || m.TakenAt.Before(c.Before))
 }
 
 // mayFit tells whether what a damaged manifest was of may be among those to choose from.
-func mayFit(c Choice, d snapshot.Damaged) bool {
+func mayFit(c task.Choice, d snapshot.Damaged) bool {
 	if d.Says.Object != "" {
 		return fits(c, d.Says)
 	}
@@ -54,7 +55,7 @@ func mayFit(c Choice, d snapshot.Damaged) bool {
 
 // writtenBy tells whether it is the EtcdBackup that is meant, or was one of the same name before: after a disaster there is
 // no other. Whose data it is says the lineage.
-func writtenBy(c Choice, w snapshot.Writer) bool {
+func writtenBy(c task.Choice, w snapshot.Writer) bool {
 	meant := c.Writer
 	if meant == (snapshot.Writer{}) || meant.UID == w.UID {
 		return true

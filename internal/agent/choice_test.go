@@ -9,6 +9,7 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/snapshot"
+	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
 // Clusters of tests: what was there first, one that was created anew under its name, one that was restored from its revision
@@ -34,7 +35,7 @@ func TestLineages(t *testing.T) {
 	anew.UID = "00000000-anew"
 	for title, c := range map[string]struct {
 		taken  []taken
-		choice Choice
+		choice task.Choice
 		want   int // the index, or -1
 		reason string
 		says   []string
@@ -45,7 +46,7 @@ func TestLineages(t *testing.T) {
 		},
 		"what a restore has saved, if it is named": {
 			taken:  []taken{{of: first, revision: 7}, {of: first, revision: 9, by: restorer}},
-			choice: Choice{Object: snapshot.Name(9, noon.Add(time.Hour), restorer.UID, snapshot.Encoding{})}, want: 1,
+			choice: task.Choice{Object: snapshot.Name(9, noon.Add(time.Hour), restorer.UID, snapshot.Encoding{})}, want: 1,
 		},
 		"nothing but that": {
 			taken: []taken{{of: first, revision: 9, by: restorer}}, want: -1, reason: v1beta2.ReasonNoSuchObject,
@@ -57,13 +58,13 @@ func TestLineages(t *testing.T) {
 			says: []string{"cluster ID a1", "cluster ID b2", "uid-1", "uid-2", "ns/example", "revision 900", "revision 5", "spec.clusterID", "spec.snapshot", "2026-01-02T12:00:00Z"},
 		},
 		"created anew, and the ID is given": {
-			taken: []taken{{of: first, revision: 900}, {of: empty, revision: 5}}, choice: Choice{ClusterID: "00000000000000A1"}, want: 0,
+			taken: []taken{{of: first, revision: 900}, {of: empty, revision: 5}}, choice: task.Choice{ClusterID: "00000000000000A1"}, want: 0,
 		},
 		"created anew with its EtcdBackup": {
 			taken:  []taken{{of: first, revision: 900}, {of: empty, revision: 5, by: anew}},
-			choice: Choice{Writer: anew}, want: -1, reason: v1beta2.ReasonSeveralLineages,
+			choice: task.Choice{Writer: anew}, want: -1, reason: v1beta2.ReasonSeveralLineages,
 		},
-		"only the EtcdBackup was made anew": {taken: []taken{{of: first, revision: 900}}, choice: Choice{Writer: anew}, want: 0},
+		"only the EtcdBackup was made anew": {taken: []taken{{of: first, revision: 900}}, choice: task.Choice{Writer: anew}, want: 0},
 		"revived":                           {taken: []taken{{of: first, revision: 900}, {of: revived, revision: 5}}, want: 1},
 		"revived, and the first one goes on": {
 			taken: []taken{{of: first, revision: 901}, {of: revived, revision: 5}}, want: -1, reason: v1beta2.ReasonSeveralLineages,
@@ -71,12 +72,12 @@ func TestLineages(t *testing.T) {
 		"set back": {taken: []taken{{of: first, revision: 950}, {of: replaced, revision: 5}}, want: 1},
 		"set back, and before that is asked for": {
 			taken:  []taken{{of: first, revision: 950}, {of: replaced, revision: 5}},
-			choice: Choice{Before: noon.Add(time.Minute)}, want: 0,
+			choice: task.Choice{Before: noon.Add(time.Minute)}, want: 0,
 		},
 		"without a quorum, as much":  {taken: []taken{{of: first, revision: 900}, {of: first, revision: 900, stale: true}}, want: 0},
 		"without a quorum, and more": {taken: []taken{{of: first, revision: 900}, {of: first, revision: 901, stale: true}}, want: 1, warns: true},
 		"an ID that nobody has": {
-			taken: []taken{{of: first, revision: 900}}, choice: Choice{ClusterID: "ff"}, want: -1, reason: v1beta2.ReasonNoSuchObject,
+			taken: []taken{{of: first, revision: 900}}, choice: task.Choice{ClusterID: "ff"}, want: -1, reason: v1beta2.ReasonNoSuchObject,
 			says: []string{"of the etcd cluster ff", "cluster ID a1"},
 		},
 	} {
@@ -89,7 +90,7 @@ func TestLineages(t *testing.T) {
 				}
 				all = append(all, p.written(m.by, m.of, noon.Add(time.Duration(i)*time.Hour), m.revision, m.stale).Object)
 			}
-			task := verify(func(v *Verify) { v.Choice = c.choice })
+			task := verify(func(v *task.Verify) { v.Choice = c.choice })
 			if c.want < 0 {
 				message := p.fails(task, c.reason, true)
 				for _, word := range slices.Concat(c.says) {
@@ -165,7 +166,7 @@ func TestUnreadable(t *testing.T) {
 	p := newPod(t)
 	good := p.written(nightly, first, noon.Add(-time.Hour), 7, false).Object
 	text("{")(t, p, own(8))
-	if got := p.run(verify(func(v *Verify) { v.Before = noon })); got.Failure != nil || got.Snapshot.Name != good {
+	if got := p.run(verify(func(v *task.Verify) { v.Before = noon })); got.Failure != nil || got.Snapshot.Name != good {
 		t.Errorf("from before the one that cannot be read: %+v", got.Failure)
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/snapshot"
+	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
 // cleanUpTimeout is how long it may take to delete what failed its check. The kubelet waits 30 s.
@@ -53,9 +54,9 @@ func (e *uncheckedError) Error() string {
 func (e *uncheckedError) Unwrap() error { return e.cause }
 
 // failure is the one that status tells. Why the check could not be made says whether it can be.
-func (e *uncheckedError) failure(why *Failure) *Failure {
+func (e *uncheckedError) failure(why *task.Failure) *task.Failure {
 	told := uncheckedError{where: e.where, cause: errors.New(why.Message)}
-	return &Failure{Reason: v1beta2.ReasonBackupUnverified, Message: told.Error(), Lasting: why.Lasting}
+	return &task.Failure{Reason: v1beta2.ReasonBackupUnverified, Message: told.Error(), Lasting: why.Lasting}
 }
 
 // stale is the failure of a snapshot that may not be what the cluster holds.
@@ -175,10 +176,10 @@ func (r *runner) settle(ctx context.Context, m snapshot.Manifest) (snapshot.Mani
 	if key == "" || r.Backup.Periodic || m.Object == key {
 		return m, nil
 	}
-	r.at.step(StepSaving)
+	r.at.step(task.StepSaving)
 	settled, err := snapshot.Copy(ctx, r.bucket, m, key, r.at.moved)
 	if err == nil {
-		r.at.step(StepReading)
+		r.at.step(task.StepReading)
 		err = snapshot.VerifyChecksum(ctx, r.bucket, settled, r.key, r.at.moved)
 	}
 	if err != nil {

@@ -13,26 +13,27 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/etcd/embedtest"
 	"github.com/etcdpilot/etcd-operator/internal/snapshot"
+	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
 // again is a later try of the same run.
-func again(b *Backup) { b.Run, b.Again = "1", true }
+func again(b *task.Backup) { b.Run, b.Again = "1", true }
 
-func both(changes ...func(*Backup)) func(*Backup) {
-	return func(b *Backup) {
+func both(changes ...func(*task.Backup)) func(*task.Backup) {
+	return func(b *task.Backup) {
 		for _, change := range changes {
 			change(b)
 		}
 	}
 }
 
-func runOne(b *Backup) { b.Run = "1" }
-func runTwo(b *Backup) { b.Run = "2" }
+func runOne(b *task.Backup) { b.Run = "1" }
+func runTwo(b *task.Backup) { b.Run = "2" }
 
-func restored1(b *Backup) { b.Verify, b.Policy = v1beta2.VerifyRestore, snapshot.Policy{Last: 1} }
+func restored1(b *task.Backup) { b.Verify, b.Policy = v1beta2.VerifyRestore, snapshot.Policy{Last: 1} }
 
 // left wants a task to fail for a reason, and to tell of a snapshot that is in the storage nevertheless.
-func (p *pod) left(t Task, reason string) *v1beta2.SnapshotStatus {
+func (p *pod) left(t task.Task, reason string) *v1beta2.SnapshotStatus {
 	p.Helper()
 	result := p.run(t)
 	if result.Failure == nil || result.Failure.Reason != reason || result.Snapshot == nil {
@@ -61,14 +62,14 @@ func TestUnchecked(t *testing.T) {
 		t.Errorf("another try left %s of %q", same.Name, p.stored())
 	}
 	p.dirs.Scratch = scratch
-	task := s.backup(both(again, restored1))
-	task.Backup.Endpoints = []string{"http://127.0.0.1:1"} // it is not asked for another one
-	result := p.must(task)
+	retried := s.backup(both(again, restored1))
+	retried.Backup.Endpoints = []string{"http://127.0.0.1:1"} // it is not asked for another one
+	result := p.must(retried)
 	if result.Snapshot.Name != kept.Name || result.Snapshot.VerifiedAt == nil || !slices.Equal(result.Deleted, []string{before}) {
 		t.Errorf("got %+v, deleted %q", result.Snapshot, result.Deleted)
 	}
 	s.put(t, 1)
-	next := s.backup(func(b *Backup) { b.Run, b.Again = "2", true })
+	next := s.backup(func(b *task.Backup) { b.Run, b.Again = "2", true })
 	if other := p.must(next).Snapshot; other.Name == kept.Name {
 		t.Error("another run goes on with this one's")
 	}
@@ -108,7 +109,7 @@ func TestCheckBrokenOff(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			limited, end := context.WithCancel(ctx)
 			defer end()
-			task := p.task(Task{Backup: &Backup{Verify: v1beta2.VerifyRestore}})
+			task := p.task(task.Task{Backup: &task.Backup{Verify: v1beta2.VerifyRestore}})
 			r := &runner{Task: task, dirs: p.dirs, at: &Tracker{}}
 			if err := r.open(ctx); err != nil {
 				t.Fatal(err)
@@ -137,7 +138,7 @@ func TestCheckBrokenOff(t *testing.T) {
 func TestLegacyStays(t *testing.T) {
 	p, s := newPod(t), start(t)
 	s.put(t, 1)
-	key := func(b *Backup) { b.LegacyKey = "etcd.backup" }
+	key := func(b *task.Backup) { b.LegacyKey = "etcd.backup" }
 	p.must(s.backup(both(runOne, key, restored1)))
 	before, err := os.ReadFile(p.object("etcd.backup"))
 	if err != nil {
@@ -146,20 +147,20 @@ func TestLegacyStays(t *testing.T) {
 	revision := s.put(t, 1)
 	scratch := p.dirs.Scratch
 	p.dirs.Scratch = filepath.Join(scratch, "nothing")
-	second := func(b *Backup) { key(b); restored1(b); b.Run = "2" }
+	second := func(b *task.Backup) { key(b); restored1(b); b.Run = "2" }
 	kept := p.left(s.backup(second), v1beta2.ReasonBackupUnverified)
 	if now, err := os.ReadFile(p.object("etcd.backup")); err != nil || !bytes.Equal(now, before) || !strings.HasPrefix(kept.Name, "etcd.backup.interim_") {
 		t.Fatalf("the earlier one is gone: %v; left %q", err, p.stored())
 	}
 	p.dirs.Scratch = scratch
-	result := p.must(s.backup(func(b *Backup) { second(b); b.Again = true }))
+	result := p.must(s.backup(func(b *task.Backup) { second(b); b.Again = true }))
 	if result.Snapshot.Name != "etcd.backup" || result.Snapshot.Revision != revision || result.Total != 1 {
 		t.Errorf("got %+v", result)
 	}
 	if stored := p.stored(); !slices.Equal(stored, []string{"etcd.backup", "etcd.backup.manifest.json"}) {
 		t.Errorf("left %q", stored)
 	}
-	p.must(Task{Verify: &Verify{Choice: Choice{Object: "etcd.backup"}, EtcdVersion: library, Trial: true}})
+	p.must(task.Task{Verify: &task.Verify{Choice: task.Choice{Object: "etcd.backup"}, EtcdVersion: library, Trial: true}})
 }
 
 // TestStale backs up what is left of a cluster of three, and one that has less than it had. Nothing older is deleted.
@@ -172,13 +173,13 @@ func TestStale(t *testing.T) {
 	s.connect(t)
 	p := newPod(t)
 	revision := s.put(t, 3)
-	only := func(b *Backup) { b.Policy = snapshot.Policy{Last: 1} }
+	only := func(b *task.Backup) { b.Policy = snapshot.Policy{Last: 1} }
 	good := p.must(s.backup(both(runOne, only))).Snapshot
 	if good.Stale {
 		t.Fatal("all members are there, and it is stale")
 	}
 	nextSecond() // names have no smaller unit
-	lost := p.left(s.backup(func(b *Backup) { only(b); b.Revision = revision + 1 }), v1beta2.ReasonStaleBackup)
+	lost := p.left(s.backup(func(b *task.Backup) { only(b); b.Revision = revision + 1 }), v1beta2.ReasonStaleBackup)
 	if !lost.Stale || !slices.Contains(p.stored(), good.Name) {
 		t.Errorf("got %+v, left %q", lost, p.stored())
 	}
@@ -193,7 +194,7 @@ func TestStale(t *testing.T) {
 			t.Errorf("got %+v, left %q", stale, p.stored())
 		}
 	}
-	accepted := p.run(s.backup(func(b *Backup) { b.AcceptStale = true }))
+	accepted := p.run(s.backup(func(b *task.Backup) { b.AcceptStale = true }))
 	if accepted.Failure != nil || !accepted.Snapshot.Stale || len(accepted.Warnings) != 1 {
 		t.Errorf("before a restore: %+v, %+v", accepted, accepted.Failure)
 	}

@@ -18,6 +18,7 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/blobstore"
 	"github.com/etcdpilot/etcd-operator/internal/snapshot"
+	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
 // Dirs are the folders that hold what a task needs.
@@ -27,7 +28,7 @@ type Dirs struct{ Credentials, CA, Key, TLS, Store, Scratch string }
 // such as its log.
 func (r *runner) spool() snapshot.Spool {
 	limit := r.Backup.Spool
-	if room, err := strconv.ParseInt(os.Getenv(EnvRoom), 10, 64); err == nil {
+	if room, err := strconv.ParseInt(os.Getenv(task.EnvRoom), 10, 64); err == nil {
 		limit = min(limit, room/2)
 	}
 	return snapshot.Spool{Folder: r.dirs.Scratch, Limit: limit, Failed: func(err error) {
@@ -39,7 +40,7 @@ func (r *runner) spool() snapshot.Spool {
 // PodDirs are the folders in a pod.
 func PodDirs() Dirs {
 	return Dirs{
-		Credentials: CredentialsDir, CA: CADir, Key: KeyDir, TLS: TLSDir, Store: StoreDir, Scratch: ScratchDir,
+		Credentials: task.CredentialsDir, CA: task.CADir, Key: task.KeyDir, TLS: task.TLSDir, Store: task.StoreDir, Scratch: task.ScratchDir,
 	}
 }
 
@@ -74,7 +75,7 @@ func (r *runner) storage() (blobstore.Target, blobstore.Credentials, error) {
 		if err != nil {
 			return t, nil, err
 		}
-		t.CA = secret[KeyCA]
+		t.CA = secret[task.KeyCA]
 	}
 	if s.Secret == "" {
 		return t, nil, nil
@@ -123,14 +124,14 @@ func (r *runner) etcd() (clientv3.Config, error) {
 	if err != nil {
 		return c, err
 	}
-	for _, key := range []string{KeyClientCertificate, KeyClientKey, KeyClientCA} {
+	for _, key := range []string{task.KeyClientCertificate, task.KeyClientKey, task.KeyClientCA} {
 		if len(secret[key]) == 0 {
 			return c, tlsError("it has no key " + key)
 		}
 	}
 	file := func(key string) string { return filepath.Join(r.dirs.TLS, key) }
 	info := transport.TLSInfo{
-		CertFile: file(KeyClientCertificate), KeyFile: file(KeyClientKey), TrustedCAFile: file(KeyClientCA),
+		CertFile: file(task.KeyClientCertificate), KeyFile: file(task.KeyClientKey), TrustedCAFile: file(task.KeyClientCA),
 	}
 	if c.TLS, err = info.ClientConfig(); err != nil {
 		return c, tlsError(err.Error())
@@ -141,5 +142,5 @@ func (r *runner) etcd() (clientv3.Config, error) {
 func tlsError(problem string) error {
 	return &snapshot.Error{Reason: v1beta2.ReasonEtcdUnreachable, Lasting: true, Message: fmt.Sprintf(
 		"the Secret that clientTLSSecret names cannot be used: %s; it needs %s, %s and %s, in PEM",
-		problem, KeyClientCertificate, KeyClientKey, KeyClientCA)}
+		problem, task.KeyClientCertificate, task.KeyClientKey, task.KeyClientCA)}
 }

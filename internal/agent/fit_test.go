@@ -14,6 +14,7 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/snapshot"
+	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
 // alarm raises an alarm for a member.
@@ -33,9 +34,9 @@ func TestAlarms(t *testing.T) {
 	s.put(t, 10)
 	s.alarm(t, etcdserverpb.AlarmType_NOSPACE)
 	s.alarm(t, etcdserverpb.AlarmType_CORRUPT)
-	saved := p.run(s.backup(func(b *Backup) { b.Verify = v1beta2.VerifyRestore }))
-	found := p.run(verify(func(v *Verify) { v.Object, v.Trial = saved.Snapshot.Name, true }))
-	for _, result := range []Result{saved, found} {
+	saved := p.run(s.backup(func(b *task.Backup) { b.Verify = v1beta2.VerifyRestore }))
+	found := p.run(verify(func(v *task.Verify) { v.Object, v.Trial = saved.Snapshot.Name, true }))
+	for _, result := range []task.Result{saved, found} {
 		text := strings.Join(result.Warnings, "\n")
 		if result.Failure != nil || len(result.Warnings) != 2 || !strings.Contains(text, "NOSPACE for member beef") ||
 			!strings.Contains(text, "CORRUPT for member beef") || !strings.Contains(text, "may be wrong") {
@@ -105,7 +106,7 @@ func TestForeignAuth(t *testing.T) {
 func TestRestoredRevision(t *testing.T) {
 	p, s := newPod(t), start(t)
 	revision := s.put(t, 10)
-	saved := p.must(s.backup(func(b *Backup) { b.Compress = false })).Snapshot
+	saved := p.must(s.backup(func(b *task.Backup) { b.Compress = false })).Snapshot
 	const (
 		name  = "by-hand.db"
 		floor = 3 * snapshot.RevisionBump

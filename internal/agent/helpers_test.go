@@ -22,6 +22,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/blobstore"
 	"github.com/etcdpilot/etcd-operator/internal/etcd/embedtest"
 	"github.com/etcdpilot/etcd-operator/internal/snapshot"
+	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
 const (
@@ -86,7 +87,7 @@ func (p *pod) encrypt() {
 }
 
 // task completes a task.
-func (p *pod) task(t Task) Task {
+func (p *pod) task(t task.Task) task.Task {
 	t.Storage, t.Encrypted, t.Timeout = p.storage, p.encrypted, time.Minute
 	if t.Writer.UID == "" {
 		t.Writer = nightly
@@ -94,13 +95,13 @@ func (p *pod) task(t Task) Task {
 	return t
 }
 
-func (p *pod) run(t Task) Result {
+func (p *pod) run(t task.Task) task.Result {
 	p.Helper()
 	return Run(p.Context(), p.task(t), p.dirs, &Tracker{})
 }
 
 // must runs a task that has to succeed without a word.
-func (p *pod) must(t Task) Result {
+func (p *pod) must(t task.Task) task.Result {
 	p.Helper()
 	result := p.run(t)
 	if result.Failure != nil || len(result.Warnings) > 0 {
@@ -110,7 +111,7 @@ func (p *pod) must(t Task) Result {
 }
 
 // fails runs a task that has to fail for a reason, and returns the message.
-func (p *pod) fails(t Task, reason string, lasting bool) string {
+func (p *pod) fails(t task.Task, reason string, lasting bool) string {
 	p.Helper()
 	result := p.run(t)
 	f := result.Failure
@@ -190,13 +191,13 @@ func (s *server) put(t testing.TB, n int) int64 {
 }
 
 // backup is a task.
-func (s *server) backup(change func(*Backup)) Task {
-	b := &Backup{Endpoints: s.endpoints, Cluster: snapshot.Cluster{Namespace: "ns", Name: "example"}, Compress: true}
+func (s *server) backup(change func(*task.Backup)) task.Task {
+	b := &task.Backup{Endpoints: s.endpoints, Cluster: snapshot.Cluster{Namespace: "ns", Name: "example"}, Compress: true}
 	change(b)
-	return Task{Backup: b}
+	return task.Task{Backup: b}
 }
 
-func plain(*Backup) {}
+func plain(*task.Backup) {}
 
 // save writes a backup that was taken at a time, of no real etcd, without the agent. The cluster is called as the writer is.
 func (p *pod) save(w snapshot.Writer, at time.Time, revision int64) snapshot.Manifest {

@@ -10,6 +10,7 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/snapshot"
+	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
 // id is the cluster ID of the etcd, as manifests have it.
@@ -35,7 +36,7 @@ func TestForeignBackups(t *testing.T) {
 	for title, c := range map[string]struct {
 		there   []snapshot.Cluster
 		by      snapshot.Writer
-		change  func(*Backup)
+		change  func(*task.Backup)
 		refused bool
 		warns   bool
 	}{
@@ -43,17 +44,17 @@ func TestForeignBackups(t *testing.T) {
 		"the same cluster's":            {[]snapshot.Cluster{{ID: id}}, other, plain, false, false},
 		"another one's":                 {[]snapshot.Cluster{first}, other, plain, true, false},
 		"of another one that was here":  {[]snapshot.Cluster{first}, anew, plain, true, false},
-		"another one's, and it may":     {[]snapshot.Cluster{first}, other, func(b *Backup) { b.Shared = true }, false, false},
+		"another one's, and it may":     {[]snapshot.Cluster{first}, other, func(b *task.Backup) { b.Shared = true }, false, false},
 		"the one's it was restored of":  {[]snapshot.Cluster{revived}, other, plain, false, false},
 		"and of those before":           {[]snapshot.Cluster{revived, first}, other, plain, false, false},
 		"and what these had replaced":   {[]snapshot.Cluster{revived, first, replaced}, other, plain, false, false},
 		"and somebody else's":           {[]snapshot.Cluster{revived, first, empty}, other, plain, true, false},
-		"one that status knows of":      {[]snapshot.Cluster{empty}, other, func(b *Backup) { b.Ancestors = []string{"00b2"} }, false, false},
+		"one that status knows of":      {[]snapshot.Cluster{empty}, other, func(b *task.Backup) { b.Ancestors = []string{"00b2"} }, false, false},
 		"the same EtcdCluster's":        {[]snapshot.Cluster{{ID: "e5", UID: "uid-9"}}, other, plain, false, false},
 		"its own, of another cluster":   {[]snapshot.Cluster{empty}, nightly, plain, false, true},
 		"what a restore has saved":      {[]snapshot.Cluster{empty}, restorer, plain, false, false},
-		"of an etcd by its endpoints":   {[]snapshot.Cluster{{ID: "e5"}}, other, func(b *Backup) { b.Cluster = snapshot.Cluster{} }, true, false},
-		"by its endpoints, of the same": {[]snapshot.Cluster{{ID: id}}, other, func(b *Backup) { b.Cluster = snapshot.Cluster{} }, false, false},
+		"of an etcd by its endpoints":   {[]snapshot.Cluster{{ID: "e5"}}, other, func(b *task.Backup) { b.Cluster = snapshot.Cluster{} }, true, false},
+		"by its endpoints, of the same": {[]snapshot.Cluster{{ID: id}}, other, func(b *task.Backup) { b.Cluster = snapshot.Cluster{} }, false, false},
 	} {
 		t.Run(title, func(t *testing.T) {
 			p := newPod(t)
@@ -61,7 +62,7 @@ func TestForeignBackups(t *testing.T) {
 				p.written(c.by, of, noon, int64(i+1), false)
 			}
 			before := p.stored()
-			task := s.backup(func(b *Backup) { b.Cluster = own; c.change(b) })
+			task := s.backup(func(b *task.Backup) { b.Cluster = own; c.change(b) })
 			if c.refused {
 				message := p.fails(task, v1beta2.ReasonForeignBackups, true)
 				for _, word := range []string{"another URL", "to say whose", "prefixPolicy", p.storage.URL, c.by.Name} {
@@ -92,8 +93,8 @@ func TestForeignKeys(t *testing.T) {
 	anew.Name, anew.UID = "anew", "00000000-2fa1-11d2-883f-0016d3cca427"
 	production.put(t, 1)
 	staging.put(t, 1)
-	by := func(s *server, key string) Task {
-		return s.backup(func(b *Backup) { b.LegacyKey, b.Periodic = key, true })
+	by := func(s *server, key string) task.Task {
+		return s.backup(func(b *task.Backup) { b.LegacyKey, b.Periodic = key, true })
 	}
 	p.must(by(staging, "etcd-staging"))
 	task := by(production, "etcd")
@@ -122,7 +123,7 @@ func TestStrangerLater(t *testing.T) {
 func TestOverwritten(t *testing.T) {
 	p, s := newPod(t), start(t)
 	s.put(t, 1)
-	once := s.backup(func(b *Backup) { b.LegacyKey = "once" })
+	once := s.backup(func(b *task.Backup) { b.LegacyKey = "once" })
 	m := p.written(nightly, first, noon, 900, false)
 	for _, ending := range []string{"", ".manifest.json"} {
 		if err := os.Rename(p.object(m.Object)+ending, p.object("once")+ending); err != nil {
@@ -147,10 +148,10 @@ func TestKeptLineages(t *testing.T) {
 	for i := range 3 {
 		old = append(old, p.written(nightly, first, time.Now().Add(time.Duration(i-10)*time.Hour), int64(900+i), false).Object)
 	}
-	var result Result
+	var result task.Result
 	for range 3 {
 		s.put(t, 1)
-		result = p.run(s.backup(func(b *Backup) { b.Policy = snapshot.Policy{Last: 2} }))
+		result = p.run(s.backup(func(b *task.Backup) { b.Policy = snapshot.Policy{Last: 2} }))
 		if result.Failure != nil || len(result.Warnings) != 1 || !strings.Contains(result.Warnings[0], "cluster ID a1") {
 			t.Fatalf("got %+v, %+v", result.Failure, result)
 		}
@@ -164,7 +165,7 @@ func TestKeptLineages(t *testing.T) {
 		t.Errorf("told %+v of %d", told, result.Total)
 	}
 	p.fails(verify(latest), v1beta2.ReasonSeveralLineages, true)
-	if got := p.run(verify(func(v *Verify) { v.ClusterID = "a1" })).Snapshot; got == nil || got.Name != old[2] {
+	if got := p.run(verify(func(v *task.Verify) { v.ClusterID = "a1" })).Snapshot; got == nil || got.Name != old[2] {
 		t.Errorf("of the old one: %+v", got)
 	}
 }
@@ -177,7 +178,7 @@ func TestClocks(t *testing.T) {
 	for i := range 2 {
 		p.written(nightly, c, time.Now().Add(time.Duration(i+1)*time.Hour), int64(i+1), false)
 	}
-	result := p.must(s.backup(func(b *Backup) { b.Policy = snapshot.Policy{Last: 2} }))
+	result := p.must(s.backup(func(b *task.Backup) { b.Policy = snapshot.Policy{Last: 2} }))
 	if len(result.Deleted) != 1 || result.Total != 2 || result.Lineages[0].Name != result.Snapshot.Name {
 		t.Errorf("got %+v", result)
 	}
@@ -193,7 +194,7 @@ func TestSetBackByHand(t *testing.T) {
 	before := p.written(nightly, snapshot.Cluster{ID: s.id(t)}, time.Now().Add(-time.Hour), 1<<40, false).Object
 	for range 2 {
 		s.put(t, 1)
-		result := p.run(s.backup(func(b *Backup) { b.Policy = snapshot.Policy{Last: 1} }))
+		result := p.run(s.backup(func(b *task.Backup) { b.Policy = snapshot.Policy{Last: 1} }))
 		if result.Failure != nil || len(result.Deleted) > 0 || len(result.Warnings) != 1 || !strings.Contains(result.Warnings[0], before) {
 			t.Errorf("got %+v, %+v", result.Failure, result)
 		}
@@ -209,7 +210,7 @@ func TestForeignNamespaces(t *testing.T) {
 	lineages := snapshot.Lineages([]snapshot.Manifest{{
 		Object: "object", Cluster: of, Writer: snapshot.Writer{Kind: snapshot.KindBackup, Namespace: "tenant", Name: "theirs"},
 	}})
-	asked := &runner{Task: Task{Writer: nightly, Backup: &Backup{}}}
+	asked := &runner{Task: task.Task{Writer: nightly, Backup: &task.Backup{}}}
 	for _, hidden := range []string{"tenant", "secret-name", "uid-7", "theirs"} {
 		if text := asked.foreign(lineages).Error(); strings.Contains(text, hidden) || !strings.Contains(text, "a1 of another namespace") {
 			t.Errorf("it says %q: %s", hidden, text)

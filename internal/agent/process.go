@@ -18,6 +18,7 @@ import (
 	_ "golang.org/x/crypto/x509roots/fallback" // the image has no authorities; those of a system or of SSL_CERT_FILE win
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
 // terminationFile is Kubernetes' default terminationMessagePath.
@@ -32,7 +33,7 @@ func Main() int {
 	if _, err := memlimit.Set(); err != nil {
 		slog.Warn("the container's memory limit is not known", "error", err)
 	}
-	return execute(ctx, os.Getenv(EnvTask), PodDirs(), net.JoinHostPort("", strconv.Itoa(ProgressPort)), terminationFile)
+	return execute(ctx, os.Getenv(task.EnvTask), PodDirs(), net.JoinHostPort("", strconv.Itoa(task.ProgressPort)), terminationFile)
 }
 
 // execute does the task and leaves the Result in the file.
@@ -63,11 +64,11 @@ func execute(ctx context.Context, text string, d Dirs, address, file string) (ex
 }
 
 // runText runs the task that is in the environment.
-func runText(ctx context.Context, text string, d Dirs, p *Tracker) Result {
-	t := Task{}
+func runText(ctx context.Context, text string, d Dirs, p *Tracker) task.Result {
+	t := task.Task{}
 	if err := json.Unmarshal([]byte(text), &t); err != nil {
-		return Result{Failure: &Failure{
-			Reason: v1beta2.ReasonSnapshotFailed, Lasting: true, Message: fmt.Sprintf("the task in %s is none: %v", EnvTask, err),
+		return task.Result{Failure: &task.Failure{
+			Reason: v1beta2.ReasonSnapshotFailed, Lasting: true, Message: fmt.Sprintf("the task in %s is none: %v", task.EnvTask, err),
 		}}
 	}
 	slog.Info("the task begins", "writer", t.Writer, "url", t.Storage.URL, "timeout", t.Timeout)
@@ -82,7 +83,7 @@ func serve(ctx context.Context, address string, p *Tracker) (stop func(), err er
 		return func() {}, err
 	}
 	mux := http.NewServeMux()
-	mux.Handle("GET "+ProgressPath, p)
+	mux.Handle("GET "+task.ProgressPath, p)
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}
 	go func() {
 		if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {

@@ -11,10 +11,11 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/blobstore/storetest"
+	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
 // process runs a task as the process in the pod does.
-func process(ctx context.Context, p *pod, text, address string) (Result, bool, int) {
+func process(ctx context.Context, p *pod, text, address string) (task.Result, bool, int) {
 	p.Helper()
 	file := filepath.Join(p.TempDir(), "termination-log")
 	exit := execute(ctx, text, p.dirs, address, file)
@@ -22,13 +23,13 @@ func process(ctx context.Context, p *pod, text, address string) (Result, bool, i
 	if err != nil {
 		p.Fatal(err)
 	}
-	result, ok := ParseResult(string(words), int32(exit))
+	result, ok := task.ParseResult(string(words), int32(exit))
 	return result, ok, exit
 }
 
-func encode(t testing.TB, task Task) string {
+func encode(t testing.TB, given task.Task) string {
 	t.Helper()
-	text, err := json.Marshal(task)
+	text, err := json.Marshal(given)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,9 +45,9 @@ func TestProcess(t *testing.T) {
 		t.Errorf("got %+v, %v, %d", result, ok, exit)
 	}
 	for text, want := range map[string]string{
-		"":                               EnvTask,
-		encode(t, p.task(Task{})):        "asks for nothing",
-		encode(t, Task{Clean: &Clean{}}): "not done within",
+		"":                             task.EnvTask,
+		encode(t, p.task(task.Task{})): "asks for nothing",
+		encode(t, task.Task{Clean: &task.Clean{}}): "not done within",
 	} {
 		result, ok, exit := process(t.Context(), p, text, "127.0.0.1:0")
 		if !ok || exit != 1 || result.Failure == nil || !strings.Contains(result.Failure.Message, want) {
@@ -60,25 +61,25 @@ func TestProgress(t *testing.T) {
 	p, s := newPod(t), start(t)
 	s.put(t, 2000)
 	endpoint, reached := stall(t, s.endpoints[0], 100<<10)
-	task := p.task(s.backup(func(b *Backup) { b.Endpoints, b.Compress = []string{endpoint}, false }))
+	saving := p.task(s.backup(func(b *task.Backup) { b.Endpoints, b.Compress = []string{endpoint}, false }))
 	address := storetest.FreeAddress(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	asked := make(chan Progress, 1)
+	asked := make(chan task.Progress, 1)
 	go func() {
 		defer cancel()
 		<-reached
-		at := ask(t, "http://"+address+ProgressPath)
-		for at.Step == StepConnecting { // what was sent has yet to arrive
-			at = ask(t, "http://"+address+ProgressPath)
+		at := ask(t, "http://"+address+task.ProgressPath)
+		for at.Step == task.StepConnecting { // what was sent has yet to arrive
+			at = ask(t, "http://"+address+task.ProgressPath)
 		}
 		asked <- at
 	}()
-	result, ok, exit := process(ctx, p, encode(t, task), address)
+	result, ok, exit := process(ctx, p, encode(t, saving), address)
 	if !ok || exit != 1 || result.Failure == nil || result.Failure.Reason != v1beta2.ReasonSnapshotFailed {
 		t.Errorf("got %+v, %v, %d", result.Failure, ok, exit)
 	}
-	if got := <-asked; got.Step != StepSaving {
+	if got := <-asked; got.Step != task.StepSaving {
 		t.Errorf("it was at %+v", got)
 	}
 	if stored := p.stored(); len(stored) > 0 {
@@ -86,19 +87,19 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-func ask(t testing.TB, url string) Progress {
+func ask(t testing.TB, url string) task.Progress {
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
 	if err != nil {
 		t.Error(err)
-		return Progress{}
+		return task.Progress{}
 	}
 	answer, err := http.DefaultClient.Do(request)
 	if err != nil {
 		t.Error(err)
-		return Progress{}
+		return task.Progress{}
 	}
 	defer func() { _ = answer.Body.Close() }()
-	progress := Progress{}
+	progress := task.Progress{}
 	if err := json.NewDecoder(answer.Body).Decode(&progress); err != nil {
 		t.Error(err)
 	}

@@ -4,16 +4,18 @@ import (
 	"encoding/json"
 	"net/http"
 	"sync"
+
+	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
 // Tracker is told how far a task is, and tells whoever asks over HTTP. It is safe for concurrent use.
 type Tracker struct {
 	mu  sync.Mutex
-	now Progress
+	now task.Progress
 }
 
 // Progress is how far the task is.
-func (t *Tracker) Progress() Progress {
+func (t *Tracker) Progress() task.Progress {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.now
@@ -25,10 +27,10 @@ func (t *Tracker) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 	_ = json.NewEncoder(w).Encode(t.Progress()) // whoever asked is gone
 }
 
-func (t *Tracker) step(s Step) {
+func (t *Tracker) step(s task.Step) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.now = Progress{Step: s}
+	t.now = task.Progress{Step: s}
 }
 
 func (t *Tracker) moved(bytes int64) {
@@ -39,11 +41,11 @@ func (t *Tracker) moved(bytes int64) {
 
 // reading counts the bytes of a snapshot of that size, and knows that what follows the last one is a restore.
 func (t *Tracker) reading(size int64) func(int64) {
-	t.step(StepReading)
+	t.step(task.StepReading)
 	return func(bytes int64) {
 		t.moved(bytes)
 		if bytes == size {
-			t.step(StepRestoring)
+			t.step(task.StepRestoring)
 		}
 	}
 }

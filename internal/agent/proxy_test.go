@@ -15,20 +15,21 @@ import (
 	"testing"
 
 	"github.com/etcdpilot/etcd-operator/internal/blobstore/storetest"
+	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
 // childDirs is set in a process that a test starts of itself: Go reads the environment's proxy once.
 const childDirs = "TEST_CHILD_DIRS"
 
 // inChild runs the test of that name in a process of its own, with a task, and returns what it says.
-func inChild(t *testing.T, p *pod, task Task, environment ...string) (Result, string) {
+func inChild(t *testing.T, p *pod, given task.Task, environment ...string) (task.Result, string) {
 	t.Helper()
 	dirs, err := json.Marshal(p.dirs)
 	if err != nil {
 		t.Fatal(err)
 	}
 	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$")
-	child.Env = append(os.Environ(), append(environment, childDirs+"="+string(dirs), EnvTask+"="+encode(t, task))...)
+	child.Env = append(os.Environ(), append(environment, childDirs+"="+string(dirs), task.EnvTask+"="+encode(t, given))...)
 	out, err := child.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)
@@ -37,7 +38,7 @@ func inChild(t *testing.T, p *pod, task Task, environment ...string) (Result, st
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	result, _ := ParseResult(string(words), 0)
+	result, _ := task.ParseResult(string(words), 0)
 	return result, string(out)
 }
 
@@ -52,7 +53,7 @@ func isChild(t *testing.T) bool {
 	if err := json.Unmarshal([]byte(text), &dirs); err != nil {
 		t.Fatal(err)
 	}
-	execute(t.Context(), os.Getenv(EnvTask), dirs, "127.0.0.1:0", filepath.Join(dirs.Scratch, "result"))
+	execute(t.Context(), os.Getenv(task.EnvTask), dirs, "127.0.0.1:0", filepath.Join(dirs.Scratch, "result"))
 	return true
 }
 
@@ -110,7 +111,7 @@ func TestProxy(t *testing.T) {
 
 	p := s3Pod(t, m, m.Credentials)
 	p.storage.Endpoint = "https://" + storage
-	task := p.task(s.backup(func(b *Backup) { b.Endpoints = []string{"http://" + etcd} }))
+	task := p.task(s.backup(func(b *task.Backup) { b.Endpoints = []string{"http://" + etcd} }))
 	result, said := inChild(t, p, task, "HTTPS_PROXY="+server.URL, "HTTP_PROXY="+server.URL, "NO_PROXY=", "no_proxy=")
 	if result.Snapshot == nil || result.Snapshot.Revision < revision {
 		t.Errorf("it ended with %+v: %s", result, said)

@@ -7,11 +7,12 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/snapshot"
+	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
 // prune deletes what the policy does not keep, and counts the rest. The backup is there, so its failures are warnings.
 func (r *runner) prune(ctx context.Context, taken snapshot.Manifest) {
-	r.at.step(StepPruning)
+	r.at.step(task.StepPruning)
 	r.result.Total = 1
 	// What was listed before the backup was taken may be of minutes ago: what is deleted is what there is to spare now.
 	l, err := snapshot.List(ctx, r.bucket, r.Backup.LegacyKey)

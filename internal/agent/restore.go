@@ -10,6 +10,7 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/snapshot"
+	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
 // memberFolder is what etcd's data folder always has in it.
@@ -64,7 +65,7 @@ func (r *runner) restore(ctx context.Context) error {
 			"%s has changed since it was verified: its SHA-256 is %s, and was %s; restore again, from it or another snapshot",
 			r.bucket.URL(t.Object), m.StoredSHA256, t.SHA256)}
 	}
-	r.at.step(StepRestoring)
+	r.at.step(task.StepRestoring)
 	var before snapshot.Outline
 	if err := abandon(ctx, func() (err error) {
 		before, _, err = snapshot.Restore(file, t.Folder, t.EtcdVersion, t.Identity, t.RevisionFloor)

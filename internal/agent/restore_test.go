@@ -14,35 +14,36 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/snapshot"
+	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
 // verify is a task.
-func verify(change func(*Verify)) Task {
-	v := &Verify{EtcdVersion: library}
+func verify(change func(*task.Verify)) task.Task {
+	v := &task.Verify{EtcdVersion: library}
 	change(v)
-	return Task{Writer: snapshot.Writer{Kind: "EtcdRestore", Namespace: "ns", Name: "back", UID: "restore-uid"}, Verify: v}
+	return task.Task{Writer: snapshot.Writer{Kind: "EtcdRestore", Namespace: "ns", Name: "back", UID: "restore-uid"}, Verify: v}
 }
 
-func latest(*Verify) {}
+func latest(*task.Verify) {}
 
-func named(name string) func(*Verify) { return func(v *Verify) { v.Object = name } }
+func named(name string) func(*task.Verify) { return func(v *task.Verify) { v.Object = name } }
 
 // restore is a task for what was verified.
-func restore(s *v1beta2.SnapshotStatus, folder string) Task {
-	return Task{Restore: &Restore{Object: s.Name, SHA256: s.SHA256, Folder: folder, EtcdVersion: library, Identity: who}}
+func restore(s *v1beta2.SnapshotStatus, folder string) task.Task {
+	return task.Task{Restore: &task.Restore{Object: s.Name, SHA256: s.SHA256, Folder: folder, EtcdVersion: library, Identity: who}}
 }
 
 // kinds are the ways that a backup can be written.
-var kinds = map[string]func(*Backup){
+var kinds = map[string]func(*task.Backup){
 	"plain":                plain,
-	"checked by a restore": func(b *Backup) { b.Verify = v1beta2.VerifyRestore },
-	"unchecked":            func(b *Backup) { b.Verify = v1beta2.VerifyNone },
-	"once, by its old key": func(b *Backup) { b.LegacyKey = "old" },
-	"by its old key":       func(b *Backup) { b.LegacyKey, b.Periodic, b.Compress = "periodic", true, false },
+	"checked by a restore": func(b *task.Backup) { b.Verify = v1beta2.VerifyRestore },
+	"unchecked":            func(b *task.Backup) { b.Verify = v1beta2.VerifyNone },
+	"once, by its old key": func(b *task.Backup) { b.LegacyKey = "old" },
+	"by its old key":       func(b *task.Backup) { b.LegacyKey, b.Periodic, b.Compress = "periodic", true, false },
 }
 
 // roundTrip takes a real etcd into the storage and back, in each of these ways.
-func roundTrip(t *testing.T, p *pod, kinds map[string]func(*Backup)) {
+func roundTrip(t *testing.T, p *pod, kinds map[string]func(*task.Backup)) {
 	t.Helper()
 	s := start(t)
 	for title, change := range kinds {
@@ -80,7 +81,7 @@ func TestRoundTrip(t *testing.T) { roundTrip(t, newPod(t), kinds) }
 func TestRoundTripEncrypted(t *testing.T) {
 	p := newPod(t)
 	p.encrypt()
-	roundTrip(t, p, map[string]func(*Backup){"encrypted": func(b *Backup) { b.Verify = v1beta2.VerifyRestore }})
+	roundTrip(t, p, map[string]func(*task.Backup){"encrypted": func(b *task.Backup) { b.Verify = v1beta2.VerifyRestore }})
 	other := newPod(t)
 	other.dirs.Store = p.dirs.Store
 	other.fails(verify(latest), v1beta2.ReasonEncryptionKeyRefused, true)
@@ -101,22 +102,22 @@ func TestChoice(t *testing.T) {
 	first, second, third := p.save(nightly, noon, 7), p.save(nightly, noon.Add(time.Hour), 8), p.written(other,
 		snapshot.Cluster{Namespace: "ns", Name: "nightly", ID: "c0ffee"}, noon.Add(2*time.Hour), 9, false)
 	for title, c := range map[string]struct {
-		choice Choice
+		choice task.Choice
 		want   string
 	}{
-		"the latest":         {Choice{}, third.Object},
-		"of a writer":        {Choice{Writer: nightly}, second.Object},
-		"of one made anew":   {Choice{Writer: anew}, second.Object},
-		"before":             {Choice{Before: noon.Add(time.Hour)}, first.Object},
-		"after all":          {Choice{Before: noon.Add(90 * time.Minute)}, second.Object},
-		"named":              {Choice{Object: first.Object}, first.Object},
-		"of the cluster":     {Choice{ClusterID: "0000C0FFEE"}, third.Object},
-		"too early":          {Choice{Before: noon}, ""},
-		"of nobody":          {Choice{Writer: snapshot.Writer{Kind: "EtcdBackup", Namespace: "ns", Name: "x", UID: "x"}}, ""},
-		"of another cluster": {Choice{ClusterID: "beef"}, ""},
-		"no such name":       {Choice{Object: "nothing"}, ""},
+		"the latest":         {task.Choice{}, third.Object},
+		"of a writer":        {task.Choice{Writer: nightly}, second.Object},
+		"of one made anew":   {task.Choice{Writer: anew}, second.Object},
+		"before":             {task.Choice{Before: noon.Add(time.Hour)}, first.Object},
+		"after all":          {task.Choice{Before: noon.Add(90 * time.Minute)}, second.Object},
+		"named":              {task.Choice{Object: first.Object}, first.Object},
+		"of the cluster":     {task.Choice{ClusterID: "0000C0FFEE"}, third.Object},
+		"too early":          {task.Choice{Before: noon}, ""},
+		"of nobody":          {task.Choice{Writer: snapshot.Writer{Kind: "EtcdBackup", Namespace: "ns", Name: "x", UID: "x"}}, ""},
+		"of another cluster": {task.Choice{ClusterID: "beef"}, ""},
+		"no such name":       {task.Choice{Object: "nothing"}, ""},
 	} {
-		task := verify(func(v *Verify) { v.Choice = c.choice })
+		task := verify(func(v *task.Verify) { v.Choice = c.choice })
 		if c.want == "" {
 			p.fails(task, v1beta2.ReasonNoSuchObject, true)
 		} else if got := p.must(task).Snapshot; got.Name != c.want || got.Cluster != "ns/nightly" {
@@ -161,13 +162,13 @@ func TestVersions(t *testing.T) {
 	s.put(t, 1)
 	name := p.must(s.backup(plain)).Snapshot.Name
 	for _, trial := range []bool{false, true} {
-		p.fails(verify(func(v *Verify) { v.Object, v.Trial, v.EtcdVersion = name, trial, "3.6.16" }), v1beta2.ReasonSnapshotVersion, true)
+		p.fails(verify(func(v *task.Verify) { v.Object, v.Trial, v.EtcdVersion = name, trial, "3.6.16" }), v1beta2.ReasonSnapshotVersion, true)
 	}
 	told := p.save(nightly, time.Now(), 9).Object // its manifest says which data it is
-	p.fails(verify(func(v *Verify) { v.Object, v.EtcdVersion = told, "3.6.16" }), v1beta2.ReasonSnapshotVersion, true)
+	p.fails(verify(func(v *task.Verify) { v.Object, v.EtcdVersion = told, "3.6.16" }), v1beta2.ReasonSnapshotVersion, true)
 	for _, object := range []string{name, told} {
 		trial := object == name // the other one is no database
-		how := p.must(verify(func(v *Verify) { v.Object, v.Trial = object, trial }))
+		how := p.must(verify(func(v *task.Verify) { v.Object, v.Trial = object, trial }))
 		if how.DataVersion != "3.7" || trial != (how.Snapshot.Verification == v1beta2.VerifyRestore) {
 			t.Errorf("it was verified by %s, as data of %q", how.Snapshot.Verification, how.DataVersion)
 		}
@@ -178,12 +179,12 @@ func TestVersions(t *testing.T) {
 func TestForeign(t *testing.T) {
 	p, s := newPod(t), start(t)
 	revision := s.put(t, 20)
-	saved := p.must(s.backup(func(b *Backup) { b.Compress = false })).Snapshot
+	saved := p.must(s.backup(func(b *task.Backup) { b.Compress = false })).Snapshot
 	const name = "by-hand.db"
 	if err := os.Rename(p.object(saved.Name), p.object(name)); err != nil {
 		t.Fatal(err)
 	}
-	p.fails(verify(func(v *Verify) { v.Object, v.EtcdVersion = name, "3.5.32" }), v1beta2.ReasonSnapshotVersion, true)
+	p.fails(verify(func(v *task.Verify) { v.Object, v.EtcdVersion = name, "3.5.32" }), v1beta2.ReasonSnapshotVersion, true)
 	result := p.must(verify(named(name)))
 	found := result.Snapshot
 	if result.DataVersion != "3.7" || found.Cluster != "" || found.Revision != revision || found.EtcdVersion != "3.7" || found.SHA256 != saved.SHA256 || found.TakenAt.IsZero() ||

@@ -12,11 +12,12 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/blobstore"
 	"github.com/etcdpilot/etcd-operator/internal/snapshot"
+	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
 // Run does the task. It ends early if the context does, which is how somebody ends the pod; what it has begun to write is
 // taken back then.
-func Run(ctx context.Context, t Task, d Dirs, p *Tracker) Result {
+func Run(ctx context.Context, t task.Task, d Dirs, p *Tracker) task.Result {
 	limited, cancel := context.WithTimeout(ctx, t.Timeout)
 	defer cancel()
 	r := &runner{Task: t, dirs: d, at: p}
@@ -36,7 +37,7 @@ func (r *runner) conclude(ctx, limited context.Context, err error) {
 }
 
 // failure tells why the task failed. What a library says whose context has ended is only that.
-func (r *runner) failure(ctx, limited context.Context, err error) *Failure {
+func (r *runner) failure(ctx, limited context.Context, err error) *task.Failure {
 	switch {
 	case ctx.Err() != nil:
 		return r.interrupted()
@@ -48,16 +49,16 @@ func (r *runner) failure(ctx, limited context.Context, err error) *Failure {
 
 // runner is one task under way.
 type runner struct {
-	Task
+	task.Task
 	dirs   Dirs
 	at     *Tracker
 	bucket *blobstore.Bucket
 	key    *snapshot.Key
-	result Result
+	result task.Result
 }
 
 func (r *runner) run(ctx context.Context) error {
-	r.at.step(StepConnecting)
+	r.at.step(task.StepConnecting)
 	if r.Restore != nil {
 		// It may be long after: then neither storage nor key need be there.
 		if done, err := restored(r.Restore.Folder); done || err != nil {
@@ -82,8 +83,8 @@ func (r *runner) run(ctx context.Context) error {
 }
 
 // interrupted is the failure of a task whose pod was told to end.
-func (r *runner) interrupted() *Failure {
-	return &Failure{
+func (r *runner) interrupted() *task.Failure {
+	return &task.Failure{
 		Reason: v1beta2.ReasonSnapshotFailed,
 		Message: fmt.Sprintf("the pod was told to end, as when its node is drained, while it was %s; it is tried again",
 			r.at.Progress()),
@@ -91,20 +92,20 @@ func (r *runner) interrupted() *Failure {
 }
 
 // tooSlow is the failure of a task whose time is up.
-func (r *runner) tooSlow() *Failure {
+func (r *runner) tooSlow() *task.Failure {
 	field := "spec.backupPolicy.timeoutInSecond"
 	if r.Writer.Kind == snapshot.KindRestore {
 		field = "spec.timeoutInSecond"
 	}
-	return &Failure{
+	return &task.Failure{
 		Reason: v1beta2.ReasonTimeout,
 		Message: fmt.Sprintf("it was not done within %s: it was %s; see whether etcd and the storage are fast enough, and set %s",
 			r.Timeout, r.at.Progress(), field),
 	}
 }
 
-func explain(err error) *Failure {
-	f := &Failure{}
+func explain(err error) *task.Failure {
+	f := &task.Failure{}
 	f.Reason, f.Message, f.Lasting = snapshot.Explain(err)
 	return f
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/blobstore"
 	"github.com/etcdpilot/etcd-operator/internal/blobstore/storetest"
 	"github.com/etcdpilot/etcd-operator/internal/snapshot"
+	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
 // TestS3 asks one real server for everything: it takes seconds to start.
@@ -46,7 +47,7 @@ func s3Pod(t *testing.T, m *storetest.MinIO, c blobstore.Credentials) *pod {
 		URL: m.Target.URL + "/" + strings.ReplaceAll(t.Name(), "/", "-"), Endpoint: m.Target.Endpoint,
 		ForcePathStyle: true, Secret: "s3", CASecret: "authority",
 	}
-	p.secret(p.dirs.CA, map[string][]byte{KeyCA: m.Target.CA})
+	p.secret(p.dirs.CA, map[string][]byte{task.KeyCA: m.Target.CA})
 	p.secret(p.dirs.Credentials, c)
 	return p
 }
@@ -78,7 +79,7 @@ func testS3Refused(t *testing.T, m *storetest.MinIO) {
 	}
 	gone := s3Pod(t, m, m.Credentials)
 	gone.storage.URL = "s3://nothing"
-	gone.must(Task{Clean: &Clean{}}) // there is nothing to clean
+	gone.must(task.Task{Clean: &task.Clean{}}) // there is nothing to clean
 }
 
 // testS3Locked backs up to a bucket that keeps every version for a day, prunes and cleans there.
@@ -86,7 +87,7 @@ func testS3Locked(t *testing.T, m *storetest.MinIO) {
 	target := m.Locked(t)
 	s, p := start(t), s3Pod(t, m, m.Credentials)
 	p.storage.URL = target.URL + "/agent"
-	last := func(b *Backup) { b.Policy = snapshot.Policy{Last: 1} }
+	last := func(b *task.Backup) { b.Policy = snapshot.Policy{Last: 1} }
 	s.put(t, 1)
 	first := p.must(s.backup(last))
 	s.put(t, 2)
@@ -94,10 +95,10 @@ func testS3Locked(t *testing.T, m *storetest.MinIO) {
 	if second.Total != 1 || !slices.Equal(second.Deleted, []string{first.Snapshot.Name}) {
 		t.Errorf("of %s it left %+v", first.Snapshot.Name, second)
 	}
-	if got := p.must(Task{Clean: &Clean{}}); !slices.Equal(got.Deleted, []string{second.Snapshot.Name}) {
+	if got := p.must(task.Task{Clean: &task.Clean{}}); !slices.Equal(got.Deleted, []string{second.Snapshot.Name}) {
 		t.Errorf("cleaned %+v", got)
 	}
-	if got := p.must(Task{Clean: &Clean{}}); len(got.Deleted) > 0 {
+	if got := p.must(task.Task{Clean: &task.Clean{}}); len(got.Deleted) > 0 {
 		t.Errorf("cleaned again: %+v", got)
 	}
 }
@@ -119,7 +120,7 @@ func testS3Ended(t *testing.T, m *storetest.MinIO) {
 		<-reached
 		cancel()
 	}()
-	f := Run(ctx, p.task(s.backup(func(b *Backup) { b.Endpoints = []string{address} })), p.dirs, &Tracker{}).Failure
+	f := Run(ctx, p.task(s.backup(func(b *task.Backup) { b.Endpoints = []string{address} })), p.dirs, &Tracker{}).Failure
 	if f == nil || f.Reason != v1beta2.ReasonSnapshotFailed || f.Lasting {
 		t.Errorf("got %+v", f)
 	}
@@ -180,7 +181,7 @@ func testS3Unreadable(t *testing.T, m *storetest.MinIO) {
 	blind := s3Pod(t, m, m.UserBlind(t, "blind", names[0]+".manifest.json"))
 	blind.storage.URL = p.storage.URL
 	s.put(t, 1)
-	result := blind.run(s.backup(func(b *Backup) { b.Policy = snapshot.Policy{Last: 1} }))
+	result := blind.run(s.backup(func(b *task.Backup) { b.Policy = snapshot.Policy{Last: 1} }))
 	if result.Failure != nil || len(result.Deleted) != 2 || len(result.Warnings) != 1 || !strings.Contains(result.Warnings[0], names[0]) {
 		t.Errorf("pruned %+v", result)
 	}

@@ -21,6 +21,7 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/etcd/embedtest"
 	"github.com/etcdpilot/etcd-operator/internal/snapshot"
+	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
 // authority signs certificates.
@@ -76,8 +77,8 @@ func (a *authority) files(t *testing.T, by *authority) map[string][]byte {
 	}
 	block := func(kind string, der []byte) []byte { return pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}) }
 	return map[string][]byte{
-		KeyClientCertificate: block("CERTIFICATE", a.certificate.Raw), KeyClientKey: block("PRIVATE KEY", key),
-		KeyClientCA: block("CERTIFICATE", by.certificate.Raw),
+		task.KeyClientCertificate: block("CERTIFICATE", a.certificate.Raw), task.KeyClientKey: block("PRIVATE KEY", key),
+		task.KeyClientCA: block("CERTIFICATE", by.certificate.Raw),
 	}
 }
 
@@ -90,13 +91,13 @@ func TestClientTLS(t *testing.T) {
 		}
 	}
 	cluster := embedtest.Start(t, 1, func(c *embed.Config) {
-		c.ClientTLSInfo.CertFile = filepath.Join(folder, KeyClientCertificate)
-		c.ClientTLSInfo.KeyFile = filepath.Join(folder, KeyClientKey)
-		c.ClientTLSInfo.TrustedCAFile, c.ClientTLSInfo.ClientCertAuth = filepath.Join(folder, KeyClientCA), true
+		c.ClientTLSInfo.CertFile = filepath.Join(folder, task.KeyClientCertificate)
+		c.ClientTLSInfo.KeyFile = filepath.Join(folder, task.KeyClientKey)
+		c.ClientTLSInfo.TrustedCAFile, c.ClientTLSInfo.ClientCertAuth = filepath.Join(folder, task.KeyClientCA), true
 		c.ListenClientUrls, c.AdvertiseClientUrls = slices.Clone(c.ListenClientUrls), slices.Clone(c.AdvertiseClientUrls)
 		c.ListenClientUrls[0].Scheme, c.AdvertiseClientUrls[0].Scheme = "https", "https"
 	})
-	task := Task{Backup: &Backup{Endpoints: []string{"https://" + cluster.Members[0].Address}, TLS: true}}
+	task := task.Task{Backup: &task.Backup{Endpoints: []string{"https://" + cluster.Members[0].Address}, TLS: true}}
 	trusted := newPod(t)
 	trusted.secret(trusted.dirs.TLS, ca.issue(t).files(t, ca))
 	trusted.must(task)
@@ -122,10 +123,10 @@ func TestAuthentication(t *testing.T) {
 		t.Fatal(err)
 	}
 	ofCluster := s.backup(plain)
-	endpoints := s.backup(func(b *Backup) { b.Cluster = snapshot.Cluster{} })
-	safety := Task{Backup: ofCluster.Backup, Writer: snapshot.Writer{Kind: "EtcdRestore", Namespace: "ns", Name: "back", UID: "uid"}}
+	endpoints := s.backup(func(b *task.Backup) { b.Cluster = snapshot.Cluster{} })
+	safety := task.Task{Backup: ofCluster.Backup, Writer: snapshot.Writer{Kind: "EtcdRestore", Namespace: "ns", Name: "back", UID: "uid"}}
 	for title, c := range map[string]struct {
-		task         Task
+		task         task.Task
 		says, silent string
 	}{
 		"an EtcdCluster":    {ofCluster, "switched on in EtcdCluster ns/example, where the operator has no user", "set spec"},

@@ -9,6 +9,7 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/snapshot"
+	"github.com/etcdpilot/etcd-operator/internal/task"
 	"github.com/etcdpilot/etcd-operator/internal/version"
 )
 
@@ -63,7 +64,7 @@ func (r *runner) examine(ctx context.Context, m snapshot.Manifest) error {
 	if err := snapshot.CheckVersion(data, r.Verify.EtcdVersion); err != nil {
 		return err
 	}
-	r.at.step(StepReading)
+	r.at.step(task.StepReading)
 	if err := snapshot.VerifyChecksum(ctx, r.bucket, m, r.key, r.at.moved); err != nil {
 		return err
 	}
@@ -81,7 +82,7 @@ func (r *runner) suggest(ctx context.Context, cause error, older []snapshot.Mani
 	defer cancel()
 	advice := "no older one was found that is good"
 	for _, m := range older[:min(suggestions, len(older))] {
-		r.at.step(StepReading)
+		r.at.step(task.StepReading)
 		if snapshot.VerifyChecksum(limited, r.bucket, m, r.key, r.at.moved) == nil {
 			advice = fmt.Sprintf("the latest good one is of %s: give its name in spec.snapshot, %s, to restore that",
 				m.TakenAt.Format(time.RFC3339), m.Object)
@@ -105,7 +106,7 @@ func (r *runner) verifyForeign(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.at.step(StepRestoring)
+	r.at.step(task.StepRestoring)
 	var content snapshot.Content
 	if err := abandon(ctx, func() (err error) {
 		content, err = snapshot.Try(file, filepath.Join(folder, "data"), 0)
@@ -133,7 +134,7 @@ func (r *runner) found(m snapshot.Manifest, content snapshot.Content) {
 func (r *runner) fetch(
 	ctx context.Context, object string, m *snapshot.Manifest, file, field string,
 ) (found snapshot.Manifest, err error) {
-	r.at.step(StepReading)
+	r.at.step(task.StepReading)
 	var taken time.Time
 	size := int64(0)
 	if m != nil {

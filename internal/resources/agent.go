@@ -12,8 +12,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
-	"github.com/etcdpilot/etcd-operator/internal/agent"
 	"github.com/etcdpilot/etcd-operator/internal/blobstore"
+	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
 // Labels of the agent's pods: the name of the EtcdBackup or EtcdRestore.
@@ -34,7 +34,7 @@ type AgentPod struct {
 	Owner           metav1.OwnerReference
 	// Labels are added: LabelBackup or LabelRestore with the object's name.
 	Labels map[string]string
-	Task   agent.Task
+	Task   task.Task
 	// Policy may be nil.
 	Policy *v1beta2.AgentPodPolicy
 	// EncryptionSecret and ClientTLSSecret name Secrets, empty for none; the storage's are in Task.Storage.
@@ -53,16 +53,16 @@ func (a AgentPod) Pod() (*corev1.Pod, error) {
 	if policy == nil {
 		policy = &v1beta2.AgentPodPolicy{}
 	}
-	task := withSpool(a.Task, policy)
-	needs := needsOf(task, a.EncryptionSecret, a.ClientTLSSecret)
+	t := withSpool(a.Task, policy)
+	needs := needsOf(t, a.EncryptionSecret, a.ClientTLSSecret)
 	env := a.Env
-	if scratches(task) {
-		needs.add(scratchVolume(policy.Scratch, task), agent.ScratchDir, false)
+	if scratches(t) {
+		needs.add(scratchVolume(policy.Scratch, t), task.ScratchDir, false)
 	}
-	if spools(task) && policy.Scratch == nil {
+	if spools(t) && policy.Scratch == nil {
 		env = append(slices.Clone(env), roomVariable())
 	}
-	container, err := agentContainer(AgentContainer, a.Image, env, task, needs)
+	container, err := agentContainer(AgentContainer, a.Image, env, t, needs)
 	if err != nil {
 		return nil, err
 	}
@@ -109,20 +109,20 @@ func (a AgentPod) spec(policy *v1beta2.AgentPodPolicy, container corev1.Containe
 const lastWordsTime = time.Minute
 
 // scratches tells whether a task may use scratch space.
-func scratches(t agent.Task) bool { return restores(t) || spools(t) }
+func scratches(t task.Task) bool { return restores(t) || spools(t) }
 
 // restores tells whether a task may restore into it. To verify may need that without having been asked for.
-func restores(t agent.Task) bool {
+func restores(t task.Task) bool {
 	return t.Verify != nil || t.Backup != nil && t.Backup.Verify == v1beta2.VerifyRestore
 }
 
 // spools tells whether a task may have a backup wait there.
-func spools(t agent.Task) bool { return t.Backup != nil && t.Backup.Spool > 0 }
+func spools(t task.Task) bool { return t.Backup != nil && t.Backup.Spool > 0 }
 
 // defaultSpool holds a database of 2 GiB, etcd's default quota, that compresses to half of it.
 const defaultSpool = 1 << 30
 
-func withSpool(t agent.Task, policy *v1beta2.AgentPodPolicy) agent.Task {
+func withSpool(t task.Task, policy *v1beta2.AgentPodPolicy) task.Task {
 	if t.Backup == nil {
 		return t
 	}
@@ -137,23 +137,23 @@ func withSpool(t agent.Task, policy *v1beta2.AgentPodPolicy) agent.Task {
 
 // roomVariable tells the agent what the kubelet lets its container write. A limit may have been given by the namespace.
 func roomVariable() corev1.EnvVar {
-	return corev1.EnvVar{Name: agent.EnvRoom, ValueFrom: &corev1.EnvVarSource{ResourceFieldRef: &corev1.ResourceFieldSelector{
+	return corev1.EnvVar{Name: task.EnvRoom, ValueFrom: &corev1.EnvVarSource{ResourceFieldRef: &corev1.ResourceFieldSelector{
 		ContainerName: AgentContainer, Resource: "limits.ephemeral-storage",
 	}}}
 }
 
 // RestoreContainer returns the init container that restores a member's data, and the volumes of the pod that it needs. The
 // caller adds the mount of the member's data volume, and resources.
-func RestoreContainer(image string, env []corev1.EnvVar, task agent.Task, encryptionSecret string) (
+func RestoreContainer(image string, env []corev1.EnvVar, t task.Task, encryptionSecret string) (
 	corev1.Container, []corev1.Volume, error,
 ) {
-	needs := needsOf(task, encryptionSecret, "")
-	container, err := agentContainer(RestoreContainerName, image, env, task, needs)
+	needs := needsOf(t, encryptionSecret, "")
+	container, err := agentContainer(RestoreContainerName, image, env, t, needs)
 	return container, needs.volumes, err
 }
 
-func agentContainer(name, image string, env []corev1.EnvVar, task agent.Task, needs *agentNeeds) (corev1.Container, error) {
-	text, err := json.Marshal(task)
+func agentContainer(name, image string, env []corev1.EnvVar, t task.Task, needs *agentNeeds) (corev1.Container, error) {
+	text, err := json.Marshal(t)
 	if err != nil {
 		return corev1.Container{}, fmt.Errorf("encode the agent's task: %w", err)
 	}
@@ -161,10 +161,10 @@ func agentContainer(name, image string, env []corev1.EnvVar, task agent.Task, ne
 		Name:            name,
 		Image:           image,
 		ImagePullPolicy: corev1.PullIfNotPresent,
-		Command:         []string{"/manager", agent.Command},
-		Env:             append([]corev1.EnvVar{{Name: agent.EnvTask, Value: string(text)}}, env...),
+		Command:         []string{"/manager", task.Command},
+		Env:             append([]corev1.EnvVar{{Name: task.EnvTask, Value: string(text)}}, env...),
 		Ports: []corev1.ContainerPort{
-			{Name: "progress", ContainerPort: agent.ProgressPort, Protocol: corev1.ProtocolTCP},
+			{Name: "progress", ContainerPort: task.ProgressPort, Protocol: corev1.ProtocolTCP},
 		},
 		SecurityContext:          containerSecurity(),
 		TerminationMessagePath:   corev1.TerminationMessagePathDefault,

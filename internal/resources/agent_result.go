@@ -8,24 +8,24 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/etcdpilot/etcd-operator/internal/agent"
+	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
 // AgentResult reads how the pod's container ended; ok is false if it left nothing that can be read, or still runs.
-func AgentResult(pod *corev1.Pod) (agent.Result, bool) {
+func AgentResult(pod *corev1.Pod) (task.Result, bool) {
 	return InitResult(agentStatus(pod))
 }
 
 // InitResult is AgentResult for a container of RestoreContainer, which is started again after a failure.
-func InitResult(status corev1.ContainerStatus) (agent.Result, bool) {
+func InitResult(status corev1.ContainerStatus) (task.Result, bool) {
 	ended := status.State.Terminated
 	if ended == nil && status.State.Waiting != nil {
 		ended = status.LastTerminationState.Terminated
 	}
 	if ended == nil {
-		return agent.Result{}, false
+		return task.Result{}, false
 	}
-	return agent.ParseResult(ended.Message, ended.ExitCode)
+	return task.ParseResult(ended.Message, ended.ExitCode)
 }
 
 func agentStatus(pod *corev1.Pod) corev1.ContainerStatus {

@@ -12,8 +12,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
-	"github.com/etcdpilot/etcd-operator/internal/agent"
 	"github.com/etcdpilot/etcd-operator/internal/snapshot"
+	"github.com/etcdpilot/etcd-operator/internal/task"
 	"github.com/etcdpilot/etcd-operator/internal/testenv"
 )
 
@@ -22,10 +22,10 @@ func agentPod(change func(*AgentPod)) AgentPod {
 	a := AgentPod{
 		Namespace: "ns", Name: "nightly-1", Image: "operator:1", Labels: map[string]string{LabelBackup: "nightly"},
 		Owner: metav1.OwnerReference{APIVersion: v1beta2.GroupVersion.String(), Kind: "EtcdBackup", Name: "nightly", UID: "uid"},
-		Task: agent.Task{
+		Task: task.Task{
 			Writer:  snapshot.Writer{Kind: "EtcdBackup", Namespace: "ns", Name: "nightly", UID: "uid"},
 			Storage: v1beta2.Storage{URL: "s3://bucket/folder", Secret: "s3", Endpoint: "https://minio:9000", CASecret: "authority"},
-			Timeout: time.Hour, Backup: &agent.Backup{Endpoints: []string{"http://etcd:2379"}, Compress: true},
+			Timeout: time.Hour, Backup: &task.Backup{Endpoints: []string{"http://etcd:2379"}, Compress: true},
 		},
 	}
 	change(&a)
@@ -56,7 +56,7 @@ var agentPods = map[string]func(*AgentPod){
 	"agent-verify": func(a *AgentPod) {
 		onClaim(a)
 		a.Labels = map[string]string{LabelRestore: "back"}
-		a.Task.Backup, a.Task.Verify = nil, &agent.Verify{EtcdVersion: "3.6.16"}
+		a.Task.Backup, a.Task.Verify = nil, &task.Verify{EtcdVersion: "3.6.16"}
 	},
 	"agent-proxy": func(a *AgentPod) {
 		a.Env = []corev1.EnvVar{{Name: "HTTPS_PROXY", Value: "http://proxy:3128"}, {Name: "NO_PROXY", Value: ".svc"}}
@@ -66,7 +66,7 @@ var agentPods = map[string]func(*AgentPod){
 	},
 	"agent-clean": func(a *AgentPod) {
 		onClaim(a)
-		a.Task.Backup, a.Task.Clean = nil, &agent.Clean{}
+		a.Task.Backup, a.Task.Clean = nil, &task.Clean{}
 	},
 }
 
@@ -89,9 +89,9 @@ func mustPod(t *testing.T, a AgentPod) *corev1.Pod {
 // restorePod is a member's pod that restores first.
 func restorePod(t *testing.T) *corev1.Pod {
 	t.Helper()
-	task := agentPod(onClaim).Task
-	task.Backup, task.Restore = nil, &agent.Restore{Object: "o", SHA256: "s", Folder: "/var/etcd/data", EtcdVersion: "3.6.16"}
-	container, volumes, err := RestoreContainer("operator:1", nil, task, "passphrase")
+	made := agentPod(onClaim).Task
+	made.Backup, made.Restore = nil, &task.Restore{Object: "o", SHA256: "s", Folder: "/var/etcd/data", EtcdVersion: "3.6.16"}
+	container, volumes, err := RestoreContainer("operator:1", nil, made, "passphrase")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +126,7 @@ func TestAgentPodsAreAdmitted(t *testing.T) {
 // TestAgentPodTask reads the task as the agent does.
 func TestAgentPodTask(t *testing.T) {
 	a := agentPod(agentPods["agent-everything"])
-	got := agent.Task{}
+	got := task.Task{}
 	if err := json.Unmarshal([]byte(mustPod(t, a).Spec.Containers[0].Env[0].Value), &got); err != nil {
 		t.Fatal(err)
 	}

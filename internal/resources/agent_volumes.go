@@ -4,9 +4,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
-	"github.com/etcdpilot/etcd-operator/internal/agent"
 	"github.com/etcdpilot/etcd-operator/internal/blobstore"
 	"github.com/etcdpilot/etcd-operator/internal/snapshot"
+	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
 // agentNeeds are the volumes of an agent's pod, and where its container has them. Their names fit into a member's pod.
@@ -16,16 +16,16 @@ type agentNeeds struct {
 }
 
 // needsOf gives a task its Secrets and its storage, and nothing that it does not need.
-func needsOf(t agent.Task, encryptionSecret, clientTLSSecret string) *agentNeeds {
+func needsOf(t task.Task, encryptionSecret, clientTLSSecret string) *agentNeeds {
 	n := &agentNeeds{}
-	n.secret("agent-credentials", t.Storage.Secret, agent.CredentialsDir, blobstore.CredentialKeys(t.Storage.URL)...)
-	n.secret("agent-ca", t.Storage.CASecret, agent.CADir, agent.KeyCA)
-	n.secret("agent-key", encryptionSecret, agent.KeyDir, snapshot.PassphraseKey)
-	n.secret("agent-tls", clientTLSSecret, agent.TLSDir, agent.KeyClientCertificate, agent.KeyClientKey, agent.KeyClientCA)
+	n.secret("agent-credentials", t.Storage.Secret, task.CredentialsDir, blobstore.CredentialKeys(t.Storage.URL)...)
+	n.secret("agent-ca", t.Storage.CASecret, task.CADir, task.KeyCA)
+	n.secret("agent-key", encryptionSecret, task.KeyDir, snapshot.PassphraseKey)
+	n.secret("agent-tls", clientTLSSecret, task.TLSDir, task.KeyClientCertificate, task.KeyClientKey, task.KeyClientCA)
 	if claim := t.Storage.PersistentVolumeClaim; claim != "" {
 		n.add(corev1.Volume{Name: "agent-store", VolumeSource: corev1.VolumeSource{
 			PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: claim},
-		}}, agent.StoreDir, t.Backup == nil && t.Clean == nil)
+		}}, task.StoreDir, t.Backup == nil && t.Clean == nil)
 	}
 	if t.Storage.Secret != "" {
 		n.add(temporaryVolume(), "/tmp", false)
@@ -68,7 +68,7 @@ func temporaryVolume() corev1.Volume {
 const spoolMargin = 16 << 20
 
 // scratchVolume goes with its pod. How much a trial restore takes is known only once there is a snapshot.
-func scratchVolume(claim *corev1.PersistentVolumeClaimSpec, t agent.Task) corev1.Volume {
+func scratchVolume(claim *corev1.PersistentVolumeClaimSpec, t task.Task) corev1.Volume {
 	v := corev1.Volume{Name: "agent-scratch"}
 	if claim == nil {
 		v.EmptyDir = &corev1.EmptyDirVolumeSource{}

@@ -8,9 +8,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
-	"github.com/etcdpilot/etcd-operator/internal/agent"
 	"github.com/etcdpilot/etcd-operator/internal/plan/backup"
 	"github.com/etcdpilot/etcd-operator/internal/plan/retry"
+	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
 // maxSnapshots is how many are listed.
@@ -26,8 +26,8 @@ type BackupInput struct {
 	Observed backup.Observed
 	Action   backup.Action
 	// Result is what the run's pod has left, and Progress how far it is, nil if nothing is known.
-	Result   *agent.Result
-	Progress *agent.Progress
+	Result   *task.Result
+	Progress *task.Progress
 	// Err is why the action failed.
 	Err error
 }
@@ -143,7 +143,7 @@ func keep(s *v1beta2.EtcdBackupStatus, taken v1beta2.SnapshotStatus) {
 	s.Snapshots[i] = taken
 }
 
-func succeed(s *v1beta2.EtcdBackupStatus, result *agent.Result) {
+func succeed(s *v1beta2.EtcdBackupStatus, result *task.Result) {
 	s.Succeeded, s.Reason = true, ""
 	if result == nil || result.Snapshot == nil {
 		return

@@ -5,8 +5,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
-	"github.com/etcdpilot/etcd-operator/internal/agent"
 	"github.com/etcdpilot/etcd-operator/internal/plan/restore"
+	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
 // RestoreInput is what an EtcdRestore's status is computed from.
@@ -20,11 +20,11 @@ type RestoreInput struct {
 	// Source is where the snapshot is, nil if that is not known.
 	Source *v1beta2.RestoredFrom
 	// Result is what the run's pod has left, nil if nothing.
-	Result *agent.Result
+	Result *task.Result
 	// Member is the member's container that makes its data of the snapshot, nil if none is at that.
 	Member *v1beta2.AgentRun
 	// Progress is how far whoever is at work has said it is, nil if nothing is new.
-	Progress *agent.Progress
+	Progress *task.Progress
 	// Err is why the action failed.
 	Err error
 }
@@ -87,7 +87,7 @@ func pin(s *v1beta2.EtcdRestoreStatus, c *v1beta2.EtcdCluster) {
 }
 
 // keepResult writes down which snapshot the pod has checked or taken.
-func keepResult(s *v1beta2.EtcdRestoreStatus, result *agent.Result) {
+func keepResult(s *v1beta2.EtcdRestoreStatus, result *task.Result) {
 	s.Run = nil
 	if s.Phase == v1beta2.RestoreSaving {
 		s.SafetySnapshot = result.Snapshot

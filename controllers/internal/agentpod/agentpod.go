@@ -12,11 +12,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
-	"github.com/etcdpilot/etcd-operator/internal/agent"
 	"github.com/etcdpilot/etcd-operator/internal/plan/retry"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 	"github.com/etcdpilot/etcd-operator/internal/snapshot"
 	"github.com/etcdpilot/etcd-operator/internal/status"
+	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
 // Pods are the pods that work for an EtcdBackup or an EtcdRestore.
@@ -25,7 +25,7 @@ type Pods struct {
 	Pod  *corev1.Pod
 	Seen *retry.Pod
 	// Result is what it has left, nil if nothing.
-	Result *agent.Result
+	Result *task.Result
 	// Strays are the other pods, of tries that are over.
 	Strays []retry.Pod
 }
@@ -42,7 +42,7 @@ func agentLabels(label string, owner client.Object) map[string]string {
 // Base is what every pod of an object has, whatever it is to do.
 func Base(owner client.Object, kind, label string) resources.AgentPod {
 	return resources.AgentPod{
-		Namespace: owner.GetNamespace(), Labels: agentLabels(label, owner), Task: agent.Task{Writer: Writer(owner, kind)},
+		Namespace: owner.GetNamespace(), Labels: agentLabels(label, owner), Task: task.Task{Writer: Writer(owner, kind)},
 		Owner: *metav1.NewControllerRef(owner, v1beta2.GroupVersion.WithKind(kind)),
 	}
 }
@@ -142,7 +142,7 @@ func found(pod, wanted *corev1.Pod) bool {
 }
 
 // agentOf reads what matters of a pod, and what it has left, nil if nothing.
-func agentOf(pod *corev1.Pod) (retry.Pod, *agent.Result) {
+func agentOf(pod *corev1.Pod) (retry.Pod, *task.Result) {
 	phase := pod.Status.Phase
 	seen := retry.Pod{
 		Name: pod.Name, UID: string(pod.UID), Created: pod.CreationTimestamp.Time,

@@ -14,7 +14,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/etcdpilot/etcd-operator/internal/agent"
+	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
 const (
@@ -30,8 +30,8 @@ const (
 )
 
 // steps are those that a pod may say it is at: what is put into status is not left to whoever answers at an address.
-var steps = []agent.Step{
-	agent.StepConnecting, agent.StepSaving, agent.StepReading, agent.StepRestoring, agent.StepPruning, agent.StepDeleting,
+var steps = []task.Step{
+	task.StepConnecting, task.StepSaving, task.StepReading, task.StepRestoring, task.StepPruning, task.StepDeleting,
 }
 
 // progressClient asks pods themselves, never a proxy, and keeps no connection to a pod that soon is gone.
@@ -53,12 +53,12 @@ type progressAsker struct {
 }
 
 type progressAnswer struct {
-	progress agent.Progress
+	progress task.Progress
 	at       time.Time
 }
 
 // ask returns what the pod with the address has said since it was asked last, nil if nothing, and has it asked again.
-func (p *progressAsker) ask(pod types.UID, ip string) *agent.Progress {
+func (p *progressAsker) ask(pod types.UID, ip string) *task.Progress {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if ip != "" && !p.asking[pod] && len(p.asking) < progressAskers {
@@ -74,7 +74,7 @@ func (p *progressAsker) ask(pod types.UID, ip string) *agent.Progress {
 }
 
 // Ask returns what the pod with the address has said since it was asked last, nil if nothing, and has it asked again.
-func Ask(pod types.UID, ip string) *agent.Progress { return asked.ask(pod, ip) }
+func Ask(pod types.UID, ip string) *task.Progress { return asked.ask(pod, ip) }
 
 // await asks, and notes the answer. Whose pod is gone never comes for it.
 func (p *progressAsker) await(pod types.UID, ip string) {
@@ -91,19 +91,19 @@ func (p *progressAsker) await(pod types.UID, ip string) {
 
 // Progress tells how far the pod has said it is, if it runs, nil if it has said nothing new. That is no trouble: what becomes
 // of it is watched.
-func (a *Pods) Progress() *agent.Progress {
+func (a *Pods) Progress() *task.Progress {
 	if a.Seen == nil || !a.Seen.Running {
 		return nil
 	}
 	return asked.ask(a.Pod.UID, a.Pod.Status.PodIP)
 }
 
-func askProgress(ctx context.Context, ip string) (agent.Progress, bool) {
-	return readProgress(ctx, "http://"+net.JoinHostPort(ip, strconv.Itoa(agent.ProgressPort))+agent.ProgressPath)
+func askProgress(ctx context.Context, ip string) (task.Progress, bool) {
+	return readProgress(ctx, "http://"+net.JoinHostPort(ip, strconv.Itoa(task.ProgressPort))+task.ProgressPath)
 }
 
-func readProgress(ctx context.Context, url string) (agent.Progress, bool) {
-	var p agent.Progress
+func readProgress(ctx context.Context, url string) (task.Progress, bool) {
+	var p task.Progress
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
 	if err != nil {
 		return p, false

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/etcdpilot/etcd-operator/internal/agent"
+	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
 // TestReadProgress wants nothing to be believed but what an agent says.
@@ -15,9 +15,9 @@ func TestReadProgress(t *testing.T) {
 	for title, c := range map[string]struct {
 		code int
 		body string
-		want *agent.Progress
+		want *task.Progress
 	}{
-		"an agent":         {http.StatusOK, `{"step":"Reading","bytes":9000000000}`, &agent.Progress{Step: agent.StepReading, Bytes: 9000000000}},
+		"an agent":         {http.StatusOK, `{"step":"Reading","bytes":9000000000}`, &task.Progress{Step: task.StepReading, Bytes: 9000000000}},
 		"another step":     {http.StatusOK, `{"step":"Mining","bytes":1}`, nil},
 		"negative":         {http.StatusOK, `{"step":"Reading","bytes":-1}`, nil},
 		"no JSON":          {http.StatusOK, `<html>`, nil},

@@ -25,7 +25,7 @@ import (
 
 	"github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/objectcache"
-	"github.com/etcdpilot/etcd-operator/internal/agent"
+	"github.com/etcdpilot/etcd-operator/internal/task"
 	"github.com/etcdpilot/etcd-operator/internal/testenv"
 )
 
@@ -133,21 +133,21 @@ func Loopback(i int) string {
 }
 
 // TaskOf is what a pod was asked.
-func TaskOf(t *testing.T, pod *corev1.Pod) agent.Task {
+func TaskOf(t *testing.T, pod *corev1.Pod) task.Task {
 	t.Helper()
 	return TaskIn(t, pod.Spec.Containers[0])
 }
 
 // TaskIn is what a container was asked.
-func TaskIn(t *testing.T, container corev1.Container) agent.Task {
+func TaskIn(t *testing.T, container corev1.Container) task.Task {
 	t.Helper()
-	task := agent.Task{}
+	found := task.Task{}
 	for _, e := range container.Env {
-		if e.Name == agent.EnvTask {
-			Must(t, json.Unmarshal([]byte(e.Value), &task))
+		if e.Name == task.EnvTask {
+			Must(t, json.Unmarshal([]byte(e.Value), &found))
 		}
 	}
-	return task
+	return found
 }
 
 // SnapshotOf is what an agent says of a good snapshot.

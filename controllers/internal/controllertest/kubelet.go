@@ -12,7 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/etcdpilot/etcd-operator/internal/agent"
+	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
 // Kubelet says of agents' pods what a kubelet would say.
@@ -30,7 +30,7 @@ func (k Kubelet) Runs(t *testing.T, pod *corev1.Pod, ip string) {
 }
 
 // Ends is for a pod whose agent has ended with this result.
-func (k Kubelet) Ends(t *testing.T, pod *corev1.Pod, result agent.Result) {
+func (k Kubelet) Ends(t *testing.T, pod *corev1.Pod, result task.Result) {
 	t.Helper()
 	message, err := json.Marshal(result)
 	Must(t, err)
@@ -55,13 +55,13 @@ func (k Kubelet) Dies(t *testing.T, pod *corev1.Pod, state corev1.ContainerState
 }
 
 // ServeProgress says what an agent says, on an address of its own, until the test ends.
-func ServeProgress(t *testing.T, ip string, progress agent.Progress) {
+func ServeProgress(t *testing.T, ip string, progress task.Progress) {
 	t.Helper()
-	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", fmt.Sprintf("%s:%d", ip, agent.ProgressPort))
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", fmt.Sprintf("%s:%d", ip, task.ProgressPort))
 	Must(t, err)
 	server := &http.Server{ReadHeaderTimeout: time.Second, Handler: http.HandlerFunc(
 		func(w http.ResponseWriter, r *http.Request) {
-			if r.URL.Path == agent.ProgressPath {
+			if r.URL.Path == task.ProgressPath {
 				_ = json.NewEncoder(w).Encode(progress)
 			}
 		})}

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
-	"github.com/etcdpilot/etcd-operator/internal/agent"
 	"github.com/etcdpilot/etcd-operator/internal/snapshot"
+	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
 // quiet is how long, at least, a client is watched while no snapshot is taken.
@@ -72,7 +72,7 @@ func (b *bench) round(ctx context.Context, t *table) error {
 	} {
 		for _, compress := range []bool{false, true} {
 			for _, verify := range []v1beta2.Verification{v1beta2.VerifyNone, v1beta2.VerifyChecksum} {
-				err := b.agent(ctx, t, place.name, place.storage, agent.Backup{Compress: compress, Verify: verify})
+				err := b.agent(ctx, t, place.name, place.storage, task.Backup{Compress: compress, Verify: verify})
 				if err != nil {
 					return fmt.Errorf("%s, compressed %v, verify %s: %w", place.name, compress, verify, err)
 				}
@@ -121,23 +121,23 @@ func (b *bench) plain(ctx context.Context, t *table) error {
 
 // agent takes a backup, restores what has not been read yet, and deletes it.
 func (b *bench) agent(
-	ctx context.Context, t *table, place string, storage v1beta2.Storage, task agent.Backup,
+	ctx context.Context, t *table, place string, storage v1beta2.Storage, asked task.Backup,
 ) error {
-	task.Endpoints = []string{b.etcd.endpoint}
-	var taken agent.Result
+	asked.Endpoints = []string{b.etcd.endpoint}
+	var taken task.Result
 	var spent cost
 	seen, err := b.watched(ctx, func() (err error) {
-		taken, spent, err = b.pod.run(ctx, agent.Task{Storage: storage, Backup: &task})
+		taken, spent, err = b.pod.run(ctx, task.Task{Storage: storage, Backup: &asked})
 		return err
 	})
 	if err != nil {
 		return err
 	}
 	name := place
-	if task.Compress {
+	if asked.Compress {
 		name += ", zstd"
 	}
-	if task.Verify == v1beta2.VerifyNone {
+	if asked.Verify == v1beta2.VerifyNone {
 		if err := b.restore(ctx, t, name, storage, *taken.Snapshot); err != nil {
 			return err
 		}
@@ -146,7 +146,7 @@ func (b *bench) agent(
 	}
 	t.backups.add("agent to "+name, moved{spent, taken.Snapshot.Size})
 	t.pauses.add("agent to "+name, seen)
-	_, _, err = b.pod.run(ctx, agent.Task{Storage: storage, Clean: &agent.Clean{}})
+	_, _, err = b.pod.run(ctx, task.Task{Storage: storage, Clean: &task.Clean{}})
 	return err
 }
 
@@ -158,7 +158,7 @@ func (b *bench) restore(
 	if err := freshen(); err != nil {
 		return err
 	}
-	_, spent, err := b.pod.run(ctx, agent.Task{Storage: storage, Restore: &agent.Restore{
+	_, spent, err := b.pod.run(ctx, task.Task{Storage: storage, Restore: &task.Restore{
 		Object: s.Name, SHA256: s.SHA256, Folder: memberFolder, EtcdVersion: s.EtcdVersion,
 		Identity: snapshot.Identity{Name: memberName, PeerURL: peerURL, Token: token},
 	}})

@@ -10,8 +10,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/etcdpilot/etcd-operator/internal/agent"
 	"github.com/etcdpilot/etcd-operator/internal/snapshot"
+	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
 const (
@@ -35,7 +35,7 @@ type pod struct{ root string }
 func newPod(root, manager string) (*pod, error) {
 	p := &pod{root: root}
 	for _, folder := range []string{
-		agent.CredentialsDir, agent.StoreDir, agent.ScratchDir, filepath.Dir(memberFolder), filepath.Dir(terminationLog),
+		task.CredentialsDir, task.StoreDir, task.ScratchDir, filepath.Dir(memberFolder), filepath.Dir(terminationLog),
 	} {
 		if err := os.MkdirAll(p.path(folder), 0o700); err != nil {
 			return nil, err
@@ -43,8 +43,8 @@ func newPod(root, manager string) (*pod, error) {
 	}
 	err := errors.Join(
 		copyProgram(manager, p.path(managerPath)),
-		os.WriteFile(p.path(agent.CredentialsDir+"/access-key-id"), []byte(minioUser), 0o600),
-		os.WriteFile(p.path(agent.CredentialsDir+"/secret-access-key"), []byte(minioKey), 0o600),
+		os.WriteFile(p.path(task.CredentialsDir+"/access-key-id"), []byte(minioUser), 0o600),
+		os.WriteFile(p.path(task.CredentialsDir+"/secret-access-key"), []byte(minioKey), 0o600),
 	)
 	return p, err
 }
@@ -53,27 +53,27 @@ func newPod(root, manager string) (*pod, error) {
 func (p *pod) path(inside string) string { return filepath.Join(p.root, inside) }
 
 // run is one task. It is an error if it fails, or warns.
-func (p *pod) run(ctx context.Context, t agent.Task) (agent.Result, cost, error) {
+func (p *pod) run(ctx context.Context, t task.Task) (task.Result, cost, error) {
 	t.Writer, t.Timeout = writer, limit
 	text, err := json.Marshal(t)
 	if err != nil {
-		return agent.Result{}, cost{}, err
+		return task.Result{}, cost{}, err
 	}
 	// The kubelet makes the file.
 	if err := os.WriteFile(p.path(terminationLog), nil, 0o600); err != nil {
-		return agent.Result{}, cost{}, err
+		return task.Result{}, cost{}, err
 	}
 	c, err := spend(ctx, program{
-		root: p.root, path: managerPath, args: []string{agent.Command}, env: []string{agent.EnvTask + "=" + string(text)},
+		root: p.root, path: managerPath, args: []string{task.Command}, env: []string{task.EnvTask + "=" + string(text)},
 	})
 	if err != nil {
-		return agent.Result{}, c, err
+		return task.Result{}, c, err
 	}
 	words, err := os.ReadFile(p.path(terminationLog))
 	if err != nil {
-		return agent.Result{}, c, err
+		return task.Result{}, c, err
 	}
-	result, ok := agent.ParseResult(string(words), int32(c.exit)) //nolint:gosec // an exit code is a byte
+	result, ok := task.ParseResult(string(words), int32(c.exit)) //nolint:gosec // an exit code is a byte
 	if !ok || result.Failure != nil || len(result.Warnings) > 0 {
 		return result, c, fmt.Errorf("the agent ended with %d:\n%s", c.exit, c.output)
 	}

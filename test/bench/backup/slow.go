@@ -12,7 +12,7 @@ import (
 	"time"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
-	"github.com/etcdpilot/etcd-operator/internal/agent"
+	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
 const (
@@ -49,7 +49,7 @@ func (b *bench) slow(ctx context.Context, t *table) (err error) {
 	}{{"without a spool", 0}, {"with a spool", spool}} {
 		progress("%s to %d MiB/s, %s", sizeName(t.size), slowRate>>20, row.name)
 		seen, err := b.growing(ctx, func() error {
-			_, spent, err := b.pod.run(ctx, agent.Task{Storage: storage, Backup: &agent.Backup{
+			_, spent, err := b.pod.run(ctx, task.Task{Storage: storage, Backup: &task.Backup{
 				Endpoints: []string{b.etcd.endpoint}, Verify: v1beta2.VerifyNone, Spool: row.spool,
 			}})
 			took = spent.took
@@ -59,7 +59,7 @@ func (b *bench) slow(ctx context.Context, t *table) (err error) {
 			return fmt.Errorf("slow storage, %s: %w", row.name, err)
 		}
 		t.slow.add("agent to MinIO at 10 MiB/s, "+row.name, seen)
-		if _, _, err := b.pod.run(ctx, agent.Task{Storage: storage, Clean: &agent.Clean{}}); err != nil {
+		if _, _, err := b.pod.run(ctx, task.Task{Storage: storage, Clean: &task.Clean{}}); err != nil {
 			return err
 		}
 	}
