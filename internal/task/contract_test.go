@@ -1,0 +1,127 @@
+package task_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/snapshot"
+	"github.com/etcdpilot/etcd-operator/internal/task"
+)
+
+// golden reads a file of testdata. These files never change: pods whose tasks and results look like that outlive upgrades of
+// the operator. What is added to the contract gets a file of its own.
+func golden(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("testdata", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(string(text))
+}
+
+// holds wants a golden file to be read as that value, and the value to be written as that file: each side may be the older one.
+func holds[T any](t *testing.T, name string, want T) {
+	t.Helper()
+	text := golden(t, name)
+	var got T
+	decoder := json.NewDecoder(strings.NewReader(text))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&got); err != nil {
+		t.Errorf("%s: %v", name, err)
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%s is read as %+v, want %+v", name, got, want)
+	}
+	var written, compact bytes.Buffer
+	encoder := json.NewEncoder(&written)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(want); err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Compact(&compact, []byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	if strings.TrimSpace(written.String()) != compact.String() {
+		t.Errorf("%s would be written as %s", name, written.String())
+	}
+}
+
+// TestTasks holds what a pod is asked to do.
+func TestTasks(t *testing.T) {
+	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	writer := snapshot.Writer{Kind: "EtcdBackup", Namespace: "ns", Name: "nightly", UID: "uid-1"}
+	storage := v1beta2.Storage{
+		URL: "s3://bucket/folder", Secret: "keys", Endpoint: "https://minio:9000", CASecret: "ca", Region: "eu-central-1",
+		ForcePathStyle: true,
+	}
+	claim := v1beta2.Storage{URL: "file:///folder", PersistentVolumeClaim: "nfs"}
+	holds(t, "task-backup.json", task.Task{
+		Writer: writer, Storage: storage, Encrypted: true, Timeout: time.Hour,
+		Backup: &task.Backup{
+			Endpoints: []string{"https://example-0:2379"}, TLS: true,
+			Cluster: snapshot.Cluster{
+				Namespace: "ns", Name: "example", UID: "uid-2", ID: "c0ffee", Parent: "b0ba", ParentRevision: 900, Incarnation: 2,
+			},
+			Ancestors: []string{"b0ba"}, Shared: true, LegacyKey: "etcd.backup", Periodic: true, Compress: true,
+			Verify: v1beta2.VerifyRestore,
+			Policy: snapshot.Policy{Last: 1, Hourly: 2, Daily: 3, Weekly: 4, Monthly: 5, MaxAge: 24 * time.Hour},
+			Spool:  1 << 30, Run: "2026-01-02T03:04:05Z", Again: true, Revision: 4711, AcceptStale: true,
+		},
+	})
+	holds(t, "task-clean.json", task.Task{Writer: writer, Storage: claim, Timeout: time.Minute, Clean: &task.Clean{}})
+	holds(t, "task-verify.json", task.Task{
+		Writer: writer, Storage: storage, Timeout: time.Hour,
+		Verify: &task.Verify{
+			Choice:      task.Choice{Object: "snap.db", Before: at, Writer: writer, ClusterID: "c0ffee"},
+			EtcdVersion: "3.6.16", Trial: true,
+		},
+	})
+	holds(t, "task-verify-latest.json", task.Task{
+		Writer: writer, Storage: storage, Timeout: time.Hour, Verify: &task.Verify{EtcdVersion: "3.6.16"},
+	})
+	holds(t, "task-restore.json", task.Task{
+		Writer: writer, Storage: claim, Timeout: time.Hour,
+		Restore: &task.Restore{
+			Object: "snap.db", SHA256: "5ca1ab1e", Folder: "/var/etcd/data", EtcdVersion: "3.6.16",
+			Identity:      snapshot.Identity{Name: "example-0", PeerURL: "http://example-0:2380", Token: "uid-2"},
+			RevisionFloor: 6000,
+		},
+	})
+}
+
+// TestResults holds how a pod says that it has ended, and how far it is.
+func TestResults(t *testing.T) {
+	at := metav1.Time{Time: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC).Local()}
+	holds(t, "result-done.json", task.Result{
+		Snapshot: &v1beta2.SnapshotStatus{
+			Name: "snap.db", URL: "s3://bucket/folder/snap.db", Cluster: "ns/example", ClusterID: "c0ffee", TakenAt: at, Revision: 4711,
+			EtcdVersion: "3.6.16", Size: 8224, StoredSize: 800, SHA256: "5ca1ab1e", Verification: v1beta2.VerifyRestore, VerifiedAt: &at,
+		},
+		Discarded: "damaged.db", DataVersion: "3.6",
+		Database: &v1beta2.SnapshotDatabase{
+			SizeBytes: 8192, InUseBytes: 4096, AuthEnabled: true,
+			Alarms: []v1beta2.SnapshotAlarm{{Name: "NOSPACE", MemberID: "b0b"}},
+		},
+		Total: 3,
+		Lineages: []v1beta2.BackupLineage{
+			{ClusterID: "c0ffee", Cluster: "ns/example", Count: 3, Name: "snap.db", Revision: 4711, TakenAt: at},
+		},
+		Deleted: []string{"old.db"}, Warnings: []string{"an old one is damaged"},
+	})
+	holds(t, "result-failed.json", task.Result{Failure: &task.Failure{
+		Reason: v1beta2.ReasonSnapshotDamaged, Message: "it has changed; use another snapshot", Lasting: true,
+	}})
+	holds(t, "result-passing.json", task.Result{Failure: &task.Failure{
+		Reason: v1beta2.ReasonStorageUnreachable, Message: "the storage cannot be reached",
+	}})
+	holds(t, "progress.json", task.Progress{Step: task.StepReading, Bytes: 4711})
+}
