@@ -13,9 +13,9 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/agentpod"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 	"github.com/etcdpilot/etcd-operator/internal/plan/backup"
 	"github.com/etcdpilot/etcd-operator/internal/plan/claim"
-	"github.com/etcdpilot/etcd-operator/internal/plan/retry"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 )
 
@@ -63,7 +63,7 @@ func (r *Reconciler) observeSpec(ctx context.Context, reader client.Reader, p *b
 	var err error
 	p.storage, p.key, err = resources.StorageOf(p.object.Spec.Storage, p.object.Spec.StorageType, p.object.Spec.BackupStorage)
 	if err != nil {
-		o.Problem = &retry.Problem{
+		o.Problem = &failure.Problem{
 			Reason: v1beta2.ReasonStorageMisconfigured, Message: fmt.Sprintf("%s: %v", storageField(p.object), err),
 		}
 	}
@@ -161,8 +161,8 @@ func observeBackupPods(ctx context.Context, reader client.Reader, p *backupPass)
 	}
 	p.Pods, err = agentpod.Observe(ctx, reader, p.object, resources.LabelBackup, task)
 	p.observed.Pod, p.observed.Strays = p.Seen, p.Strays
-	if p.Seen != nil && p.Seen.Result != nil && run.Generation != p.object.Generation {
-		p.Seen.Result.Hopeless = false
+	if p.Seen != nil && p.Seen.Result != nil && p.Seen.Result.Failure != nil && run.Generation != p.object.Generation {
+		p.Seen.Result.Failure.Terminal = false
 	}
 	return err
 }

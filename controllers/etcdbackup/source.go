@@ -10,7 +10,7 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/agentpod"
-	"github.com/etcdpilot/etcd-operator/internal/plan/retry"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 	"github.com/etcdpilot/etcd-operator/internal/snapshot"
 )
 
@@ -26,7 +26,7 @@ type source struct {
 
 // sourceOf finds the members of the cluster that is to be backed up. Whether they answer is for the pod to see: one that
 // does is enough; one without a quorum gives a stale snapshot.
-func sourceOf(ctx context.Context, reader client.Reader, b *v1beta2.EtcdBackup) (source, *retry.Problem, error) {
+func sourceOf(ctx context.Context, reader client.Reader, b *v1beta2.EtcdBackup) (source, *failure.Problem, error) {
 	ref := b.Spec.EtcdCluster
 	if ref == nil {
 		return source{endpoints: b.Spec.EtcdEndpoints}, nil, nil
@@ -35,7 +35,7 @@ func sourceOf(ctx context.Context, reader client.Reader, b *v1beta2.EtcdBackup) 
 	err := reader.Get(ctx, client.ObjectKey{Namespace: b.Namespace, Name: ref.Name}, c)
 	switch {
 	case apierrors.IsNotFound(err):
-		return source{}, &retry.Problem{
+		return source{}, &failure.Problem{
 			Reason: v1beta2.ReasonClusterMissing,
 			Message: fmt.Sprintf("spec.etcdCluster: there is no EtcdCluster %s in namespace %s: create it, or correct the name",
 				ref.Name, b.Namespace),
@@ -44,19 +44,19 @@ func sourceOf(ctx context.Context, reader client.Reader, b *v1beta2.EtcdBackup) 
 		return source{}, nil, fmt.Errorf("read EtcdCluster %s: %w", ref.Name, err)
 	// One that has been up goes on without TLS: it is cared for as its last good spec asks.
 	case c.Status.ClusterID == "" && c.Spec.TLS != nil && c.Spec.TLS.Static != nil:
-		return source{}, &retry.Problem{
+		return source{}, &failure.Problem{
 			Reason: v1beta2.ReasonTLSNotSupported,
 			Message: fmt.Sprintf("EtcdCluster %s does not start, for this release does not carry its spec.TLS.static out: "+
 				"remove that there", c.Name),
 		}, nil
 	case blockedBy(c, v1beta2.ReasonLegacyMembers):
-		return source{}, &retry.Problem{
+		return source{}, &failure.Problem{
 			Reason: v1beta2.ReasonWaitingForCluster,
 			Message: fmt.Sprintf("spec.etcdCluster: coreos/etcd-operator has made the members of EtcdCluster %s: "+
 				"give their URLs in spec.etcdEndpoints instead", c.Name),
 		}, nil
 	case c.Status.ClusterID == "" || len(agentpod.MemberURLs(c, agentpod.Voting)) == 0:
-		return source{}, &retry.Problem{
+		return source{}, &failure.Problem{
 			Reason:  v1beta2.ReasonWaitingForCluster,
 			Message: fmt.Sprintf("EtcdCluster %s has not been up yet: the backup is taken once it is", c.Name),
 		}, nil

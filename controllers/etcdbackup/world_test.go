@@ -20,6 +20,7 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/etcdbackup"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/controllertest"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 	"github.com/etcdpilot/etcd-operator/internal/task"
 )
@@ -146,8 +147,8 @@ func lineages(at metav1.Time) []v1beta2.BackupLineage {
 	}
 }
 
-func refusedBy(reason string, lasting bool) task.Result {
-	return task.Result{Failure: &task.Failure{Reason: reason, Message: "it is said what to do", Lasting: lasting}}
+func refusedBy(reason string, terminal bool) task.Result {
+	return task.Result{Failure: &failure.Problem{Reason: reason, Message: "it is said what to do", Terminal: terminal}}
 }
 
 // says wants a condition of that status, reason and message.

@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 	"github.com/etcdpilot/etcd-operator/internal/snapshot"
 	"github.com/etcdpilot/etcd-operator/internal/task"
@@ -59,8 +60,8 @@ func (e *env) cannotRestore(t *testing.T, cluster string) {
 	pods := &corev1.PodList{}
 	must(t, e.List(t.Context(), pods, client.InNamespace(namespace), client.MatchingLabels{"etcd_cluster": cluster}))
 	i := slices.IndexFunc(pods.Items, func(p corev1.Pod) bool { return p.Annotations[resources.AnnotationRestore] != "" })
-	words, err := task.Result{Failure: &task.Failure{
-		Reason: v1beta2.ReasonSnapshotDamaged, Message: "it has changed since", Lasting: true,
+	words, err := task.Result{Failure: &failure.Problem{
+		Reason: v1beta2.ReasonSnapshotDamaged, Message: "it has changed since", Terminal: true,
 	}}.Encode()
 	must(t, err)
 	pod := &pods.Items[i]

@@ -14,6 +14,7 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/clusterspec"
 	"github.com/etcdpilot/etcd-operator/internal/etcd"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 	"github.com/etcdpilot/etcd-operator/internal/member"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
@@ -32,7 +33,7 @@ func (r *Reconciler) observe(ctx context.Context, reader client.Reader, c *v1bet
 	if err != nil {
 		return nil, err
 	}
-	var problem *plan.Problem
+	var problem *failure.Problem
 	c.Spec, problem = clusterspec.Effective(c, claims)
 	p.observed = plan.Observed{Now: r.Clock.Now(), Cluster: r.desired(c, problem)}
 	if err := r.observePods(ctx, reader, p); err != nil {

@@ -82,8 +82,8 @@ func phaseOf(pod *corev1.Pod) plan.Phase {
 	}
 }
 
-// hopeless are the waiting reasons of a container that starts only if somebody changes something.
-var hopeless = []string{
+// terminal are the waiting reasons of a container that starts only if somebody changes something.
+var terminal = []string{
 	"ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull",
 	"CreateContainerConfigError", "CreateContainerError", "RunContainerError",
 }
@@ -97,7 +97,7 @@ func problemOf(pod *corev1.Pod) string {
 		}
 	}
 	for _, s := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
-		if w := s.State.Waiting; w != nil && slices.Contains(hopeless, w.Reason) {
+		if w := s.State.Waiting; w != nil && slices.Contains(terminal, w.Reason) {
 			return fmt.Sprintf("container %s: %s: %s", s.Name, w.Reason, w.Message)
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/agentpod"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/restores"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 	"github.com/etcdpilot/etcd-operator/internal/member"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
@@ -120,7 +121,7 @@ func (r *Reconciler) observeAttempt(ctx context.Context, p *pass) error {
 	default:
 		return nil
 	}
-	seen.CallOff = &plan.Problem{Reason: v1beta2.ReasonRestoreCalledOff, Message: why}
+	seen.CallOff = &failure.Problem{Reason: v1beta2.ReasonRestoreCalledOff, Message: why}
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/clusterspec"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 	"github.com/etcdpilot/etcd-operator/internal/status"
@@ -36,7 +37,7 @@ func (r *Reconciler) readSpecs(p *pass) (err error) {
 }
 
 // desired is the part of an observation that the EtcdCluster itself holds.
-func (r *Reconciler) desired(c *v1beta2.EtcdCluster, problem *plan.Problem) plan.Cluster {
+func (r *Reconciler) desired(c *v1beta2.EtcdCluster, problem *failure.Problem) plan.Cluster {
 	var moved time.Time
 	if m := c.Status.LeaderMoved; m != nil {
 		moved = m.Time.Time

@@ -14,6 +14,7 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/etcdrestore"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/controllertest"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 	"github.com/etcdpilot/etcd-operator/internal/snapshot"
 	"github.com/etcdpilot/etcd-operator/internal/task"
 )
@@ -153,7 +154,7 @@ func (s *stage) unsaved(t *testing.T) {
 	s.verified(t, "disaster")
 	for attempt := range 6 { // a node may take its time to come back
 		pod, _ := s.untilPod(t, "disaster")
-		s.Ends(t, pod, task.Result{Failure: &task.Failure{Reason: v1beta2.ReasonEtcdUnreachable, Message: "it is unreachable"}})
+		s.Ends(t, pod, task.Result{Failure: &failure.Problem{Reason: v1beta2.ReasonEtcdUnreachable, Message: "it is unreachable"}})
 		if attempt < 5 {
 			s.untilSays(t, "disaster", v1beta2.ReasonWaitingForRetry)
 			s.clock.SetTime(s.clock.Now().Add(5 * time.Minute))

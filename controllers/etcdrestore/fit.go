@@ -8,8 +8,8 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/clusterspec"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 	"github.com/etcdpilot/etcd-operator/internal/plan/restore"
-	"github.com/etcdpilot/etcd-operator/internal/plan/retry"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 	"github.com/etcdpilot/etcd-operator/internal/snapshot"
 	"github.com/etcdpilot/etcd-operator/internal/version"
@@ -22,7 +22,7 @@ func specFor(p *restorePass) v1beta2.EtcdClusterSpec {
 
 // unfit tells why the cluster cannot start from the snapshot that was verified, or its spec, which may have been edited since,
 // leaves no room for it.
-func unfit(p *restorePass) *retry.Problem {
+func unfit(p *restorePass) *failure.Problem {
 	from := p.object.Status.Source
 	if from == nil || p.cluster == nil {
 		return nil
@@ -30,10 +30,9 @@ func unfit(p *restorePass) *retry.Problem {
 	spec := specFor(p)
 	if from.DataVersion != "" {
 		if err := snapshot.CheckVersion(from.DataVersion, version.Normalize(spec.Version)); err != nil {
-			reason, message, _ := snapshot.Explain(err)
-			return &retry.Problem{
-				Reason: reason, Message: "the cluster's version was changed after the snapshot was verified: " + message,
-			}
+			why := snapshot.Explain(err)
+			why.Message = "the cluster's version was changed after the snapshot was verified: " + why.Message
+			return &why
 		}
 	}
 	if from.Database == nil {

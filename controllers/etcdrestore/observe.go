@@ -16,8 +16,8 @@ import (
 	"github.com/etcdpilot/etcd-operator/controllers/internal/agentpod"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/clusterspec"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/restores"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 	"github.com/etcdpilot/etcd-operator/internal/plan/restore"
-	"github.com/etcdpilot/etcd-operator/internal/plan/retry"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 	"github.com/etcdpilot/etcd-operator/internal/snapshot"
 )
@@ -142,7 +142,7 @@ func observeRestorePods(ctx context.Context, reader client.Reader, p *restorePas
 	p.Pods, err = agentpod.Observe(ctx, reader, p.object, resources.LabelRestore, p.object.Status.Run)
 	p.observed.Pod, p.observed.Strays = p.Seen, p.Strays
 	if p.Result != nil && p.Result.Failure == nil && p.Result.Snapshot == nil {
-		p.Seen.Result.Failure = &retry.Problem{
+		p.Seen.Result.Failure = &failure.Problem{
 			Reason: v1beta2.ReasonAgentLost, Message: "the pod does not say which snapshot it has",
 		}
 	}

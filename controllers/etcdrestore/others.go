@@ -9,8 +9,8 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/restores"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 	"github.com/etcdpilot/etcd-operator/internal/plan/restore"
-	"github.com/etcdpilot/etcd-operator/internal/plan/retry"
 )
 
 // recordOf finds what the EtcdCluster's controller has noted of a restore. The newest record is first: what is not done behind
@@ -30,7 +30,7 @@ func recordOf(s *v1beta2.EtcdClusterStatus, uid string) *restore.Record {
 		NotCalledOff: noted.NotCalledOff,
 	}
 	if off := noted.CalledOff; off != nil {
-		record.CalledOff = &retry.Problem{Reason: off.Reason, Message: off.Message}
+		record.CalledOff = &failure.Problem{Reason: off.Reason, Message: off.Message}
 	}
 	for _, v := range s.KeptVolumes {
 		if v.Restore == noted.Name {

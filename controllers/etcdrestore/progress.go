@@ -13,8 +13,8 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/agentpod"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/restores"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 	"github.com/etcdpilot/etcd-operator/internal/plan/restore"
-	"github.com/etcdpilot/etcd-operator/internal/plan/retry"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 	"github.com/etcdpilot/etcd-operator/internal/task"
 )
@@ -60,7 +60,7 @@ func observeMemberRun(ctx context.Context, reader client.Reader, p *restorePass)
 	}
 	p.member = memberRunOf(pod)
 	if f := restores.Failure(pod); f != nil && p.observed.Cluster.Record != nil {
-		p.observed.Cluster.Record.Failure = &retry.Problem{Reason: f.Reason, Message: f.Message}
+		p.observed.Cluster.Record.Failure = &failure.Problem{Reason: f.Reason, Message: f.Message}
 	}
 	return nil
 }

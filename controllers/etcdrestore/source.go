@@ -8,8 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
-	"github.com/etcdpilot/etcd-operator/internal/plan/restore"
-	"github.com/etcdpilot/etcd-operator/internal/plan/retry"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 )
 
@@ -39,7 +38,7 @@ func observeSource(ctx context.Context, reader client.Reader, p *restorePass) er
 }
 
 // directSource is for a spec that says itself where the snapshot is.
-func directSource(spec *v1beta2.EtcdRestoreSpec) (*v1beta2.RestoredFrom, *restore.Unresolved) {
+func directSource(spec *v1beta2.EtcdRestoreSpec) (*v1beta2.RestoredFrom, *failure.Problem) {
 	storage, object, err := resources.StorageOf(spec.Storage, spec.BackupStorageType, spec.BackupStorage)
 	if err != nil {
 		return nil, unresolved(true, v1beta2.ReasonStorageMisconfigured, "%v", err)
@@ -59,7 +58,7 @@ func directSource(spec *v1beta2.EtcdRestoreSpec) (*v1beta2.RestoredFrom, *restor
 
 // backupSource is where an EtcdBackup writes. A snapshot that is named may be that of an earlier EtcdBackup of the same name:
 // after a disaster there is no other.
-func backupSource(spec *v1beta2.EtcdRestoreSpec, b *v1beta2.EtcdBackup) (*v1beta2.RestoredFrom, *restore.Unresolved) {
+func backupSource(spec *v1beta2.EtcdRestoreSpec, b *v1beta2.EtcdBackup) (*v1beta2.RestoredFrom, *failure.Problem) {
 	storage, _, err := resources.StorageOf(b.Spec.Storage, b.Spec.StorageType, b.Spec.BackupStorage)
 	if err != nil {
 		return nil, unresolved(false, v1beta2.ReasonStorageMisconfigured, "EtcdBackup %s: %v", b.Name, err)
@@ -76,8 +75,6 @@ func backupSource(spec *v1beta2.EtcdRestoreSpec, b *v1beta2.EtcdBackup) (*v1beta
 	return source, nil
 }
 
-func unresolved(hopeless bool, reason, format string, args ...any) *restore.Unresolved {
-	return &restore.Unresolved{
-		Hopeless: hopeless, Problem: retry.Problem{Reason: reason, Message: fmt.Sprintf(format, args...)},
-	}
+func unresolved(terminal bool, reason, format string, args ...any) *failure.Problem {
+	return &failure.Problem{Reason: reason, Message: fmt.Sprintf(format, args...), Terminal: terminal}
 }

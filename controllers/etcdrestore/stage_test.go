@@ -21,6 +21,7 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/etcdrestore"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/controllertest"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 	"github.com/etcdpilot/etcd-operator/internal/task"
 	"github.com/etcdpilot/etcd-operator/internal/testenv"
@@ -117,7 +118,7 @@ func (s *stage) verified(t *testing.T, name string) {
 func (s *stage) fails(t *testing.T, name, reason string) {
 	t.Helper()
 	pod, _ := s.untilPod(t, name)
-	s.Ends(t, pod, task.Result{Failure: &task.Failure{Reason: reason, Message: "it is " + reason, Lasting: true}})
+	s.Ends(t, pod, task.Result{Failure: &failure.Problem{Reason: reason, Message: "it is " + reason, Terminal: true}})
 }
 
 func (s *stage) restore(t *testing.T, name string) *v1beta2.EtcdRestore {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 	"github.com/etcdpilot/etcd-operator/internal/snapshot"
 	"github.com/etcdpilot/etcd-operator/internal/task"
 )
@@ -114,8 +115,8 @@ func (r *runner) vacant(ctx context.Context, here *snapshot.Objects) ([]snapshot
 		if theirs.Namespace != ours.Namespace {
 			whose = "another namespace" // whose name is none of this one's business
 		}
-		return nil, &snapshot.Error{Reason: v1beta2.ReasonStorageMisconfigured, Lasting: true, Message: fmt.Sprintf(
-			"%s is a backup of %s, and is not overwritten: give another path", r.bucket.URL(m.Object), whose)}
+		return nil, failure.New(failure.Problem{Reason: v1beta2.ReasonStorageMisconfigured, Terminal: true, Message: fmt.Sprintf(
+			"%s is a backup of %s, and is not overwritten: give another path", r.bucket.URL(m.Object), whose)})
 	}
 	return []snapshot.Manifest{m}, nil
 }

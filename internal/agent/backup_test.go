@@ -151,7 +151,7 @@ func TestLegacyNames(t *testing.T) {
 	}
 	theirs := p.task(once)
 	theirs.Writer.Name = "other"
-	if f := Run(t.Context(), theirs, p.dirs, &Tracker{}).Failure; f == nil || f.Reason != v1beta2.ReasonStorageMisconfigured || !f.Lasting {
+	if f := Run(t.Context(), theirs, p.dirs, &Tracker{}).Failure; f == nil || f.Reason != v1beta2.ReasonStorageMisconfigured || !f.Terminal {
 		t.Errorf("another EtcdBackup: %+v", f)
 	}
 	theirs.Writer.Namespace = "tenant"
@@ -170,9 +170,9 @@ func TestRefusals(t *testing.T) {
 	s := start(t)
 	whole := s.backup(plain)
 	for title, c := range map[string]struct {
-		change  func(*pod, *task.Backup)
-		reason  string
-		lasting bool
+		change   func(*pod, *task.Backup)
+		reason   string
+		terminal bool
 	}{
 		"leaves the volume": {func(p *pod, _ *task.Backup) { p.storage.URL = "file:///backups/../../etc" }, v1beta2.ReasonStorageMisconfigured, true},
 		"encoded":           {func(p *pod, _ *task.Backup) { p.storage.URL = "file:///%2e%2e/etc" }, v1beta2.ReasonStorageMisconfigured, true},
@@ -191,7 +191,7 @@ func TestRefusals(t *testing.T) {
 		t.Run(title, func(t *testing.T) {
 			p, b := newPod(t), *whole.Backup
 			c.change(p, &b)
-			if message := p.fails(task.Task{Backup: &b}, c.reason, c.lasting); message == "" {
+			if message := p.fails(task.Task{Backup: &b}, c.reason, c.terminal); message == "" {
 				t.Error("it says nothing")
 			}
 			if stored := p.stored(); len(stored) > 0 {
@@ -226,7 +226,7 @@ func TestEnded(t *testing.T) {
 				}()
 			}
 			f := Run(ctx, saving, p.dirs, &Tracker{}).Failure
-			if f == nil || f.Reason != c.reason || f.Lasting || !strings.Contains(f.Message, c.word) {
+			if f == nil || f.Reason != c.reason || f.Terminal || !strings.Contains(f.Message, c.word) {
 				t.Errorf("got %+v", f)
 			}
 			if stored := p.stored(); len(stored) > 0 {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 	"github.com/etcdpilot/etcd-operator/internal/snapshot"
 	"github.com/etcdpilot/etcd-operator/internal/task"
 )
@@ -70,26 +71,26 @@ func (r *runner) nothing(l snapshot.Listing) error {
 	if len(l.Snapshots) > 0 {
 		instead = "; what there is: " + describeAll(snapshot.Lineages(l.Snapshots), everybody)
 	}
-	passing := slices.ContainsFunc(l.Damaged, func(d snapshot.Damaged) bool { return !d.Lasting })
-	return &snapshot.Error{Reason: v1beta2.ReasonNoSuchObject, Lasting: !passing, Message: fmt.Sprintf(
+	passing := slices.ContainsFunc(l.Damaged, func(d snapshot.Damaged) bool { return !d.Problem.Terminal })
+	return failure.New(failure.Problem{Reason: v1beta2.ReasonNoSuchObject, Terminal: !passing, Message: fmt.Sprintf(
 		"there is no backup%s in %s: correct it, or name an object in spec.snapshot, which may be one without a manifest, or "+
-			"what an EtcdRestore has saved%s", r.Verify.Choice, r.Storage.URL, instead)}
+			"what an EtcdRestore has saved%s", r.Verify.Choice, r.Storage.URL, instead)})
 }
 
 // several refuses to guess.
 func (r *runner) several(lineages []snapshot.Lineage) error {
-	return &snapshot.Error{Reason: v1beta2.ReasonSeveralLineages, Lasting: true, Message: fmt.Sprintf(
+	return failure.New(failure.Problem{Reason: v1beta2.ReasonSeveralLineages, Terminal: true, Message: fmt.Sprintf(
 		"%s holds backups of several clusters, none of which goes on with all the others, so that the latest of all may not be "+
 			"what is meant: create another EtcdRestore with spec.clusterID, or spec.snapshot. "+
-			"These are: %s", r.Storage.URL, describeAll(lineages, everybody))}
+			"These are: %s", r.Storage.URL, describeAll(lineages, everybody))})
 }
 
 // hidden refuses to take an older snapshot in the place of one that cannot be read.
 func (r *runner) hidden(d snapshot.Damaged, latest snapshot.Manifest) error {
-	return &snapshot.Error{Reason: d.Reason, Lasting: d.Lasting, Message: fmt.Sprintf(
+	return failure.New(failure.Problem{Reason: d.Problem.Reason, Terminal: d.Problem.Terminal, Message: fmt.Sprintf(
 		"the backup of %s may be newer than the latest one that can be read, and is not replaced by that in silence: %s. Mend or "+
 			"delete it, or give the name of the other one in spec.snapshot, %s (revision %d, taken at %s), to restore that",
-		r.bucket.URL(d.Manifest), d.Problem, latest.Object, latest.Revision, latest.TakenAt.Format(time.RFC3339))}
+		r.bucket.URL(d.Manifest), d.Problem.Message, latest.Object, latest.Revision, latest.TakenAt.Format(time.RFC3339))})
 }
 
 // tellDoubts warns of what speaks against the latest snapshot of a lineage.

@@ -131,10 +131,10 @@ func TestUnreadable(t *testing.T) {
 	}
 	own := func(revision int64) string { return snapshot.Name(revision, noon, "00000000", snapshot.Encoding{}) }
 	for title, c := range map[string]struct {
-		object  string
-		put     func(*testing.T, *pod, string)
-		reason  string
-		lasting bool
+		object   string
+		put      func(*testing.T, *pod, string)
+		reason   string
+		terminal bool
 	}{
 		"no JSON, newer":              {own(8), text("{"), v1beta2.ReasonSnapshotDamaged, true},
 		"no JSON, older":              {own(6), text("{"), "", false},
@@ -153,7 +153,7 @@ func TestUnreadable(t *testing.T) {
 			good := p.written(nightly, first, noon, 7, false).Object
 			c.put(t, p, c.object)
 			if c.reason != "" {
-				message := p.fails(verify(latest), c.reason, c.lasting)
+				message := p.fails(verify(latest), c.reason, c.terminal)
 				if !strings.Contains(message, c.object+".manifest.json") || !strings.Contains(message, "in spec.snapshot, "+good) {
 					t.Errorf("it says %s", message)
 				}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 	"github.com/etcdpilot/etcd-operator/internal/snapshot"
 	"github.com/etcdpilot/etcd-operator/internal/task"
 )
@@ -54,9 +55,9 @@ func (e *uncheckedError) Error() string {
 func (e *uncheckedError) Unwrap() error { return e.cause }
 
 // failure is the one that status tells. Why the check could not be made says whether it can be.
-func (e *uncheckedError) failure(why *task.Failure) *task.Failure {
+func (e *uncheckedError) failure(why *failure.Problem) *failure.Problem {
 	told := uncheckedError{where: e.where, cause: errors.New(why.Message)}
-	return &task.Failure{Reason: v1beta2.ReasonBackupUnverified, Message: told.Error(), Lasting: why.Lasting}
+	return &failure.Problem{Reason: v1beta2.ReasonBackupUnverified, Message: told.Error(), Terminal: why.Terminal}
 }
 
 // stale is the failure of a snapshot that may not be what the cluster holds.
@@ -66,9 +67,9 @@ func (r *runner) stale(m snapshot.Manifest) error {
 	if m.Revision < r.Backup.Revision {
 		why = fmt.Sprintf("the cluster had revision %d before: data was lost, or its members do not reach each other", r.Backup.Revision)
 	}
-	return &snapshot.Error{Reason: v1beta2.ReasonStaleBackup, Message: fmt.Sprintf(
+	return failure.New(failure.Problem{Reason: v1beta2.ReasonStaleBackup, Message: fmt.Sprintf(
 		"%s is in the storage and may be old, for it is of revision %d, and %s; nothing older was deleted",
-		r.bucket.URL(m.Object), m.Revision, why)}
+		r.bucket.URL(m.Object), m.Revision, why)})
 }
 
 // repeatable: a snapshot that has arrived damaged may arrive whole the next time.
@@ -76,7 +77,7 @@ func repeatable(err error) error {
 	if !isDamaged(err) {
 		return err
 	}
-	return &snapshot.Error{Reason: v1beta2.ReasonSnapshotDamaged, Message: err.Error()}
+	return failure.New(failure.Problem{Reason: v1beta2.ReasonSnapshotDamaged, Message: err.Error()})
 }
 
 // discard deletes a backup that is proved to be damaged, and returns how.

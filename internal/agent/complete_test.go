@@ -123,7 +123,7 @@ func TestCheckBrokenOff(t *testing.T) {
 			defer cancel()
 			r.conclude(ctx, limited, r.complete(limited, m))
 			f := r.result.Failure
-			if f == nil || f.Reason != v1beta2.ReasonBackupUnverified || f.Lasting || !strings.Contains(f.Message, c.word) {
+			if f == nil || f.Reason != v1beta2.ReasonBackupUnverified || f.Terminal || !strings.Contains(f.Message, c.word) {
 				t.Errorf("got %+v", f)
 			}
 			if stored := p.stored(); len(stored) != 2 || r.result.Snapshot == nil {

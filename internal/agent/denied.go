@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
-	"github.com/etcdpilot/etcd-operator/internal/snapshot"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 )
 
 // denied says what to do where etcd asks for a user, if that is why it failed: nobody can give the operator one for an
@@ -26,5 +26,5 @@ func (r *runner) denied(err error) error {
 	case !r.Backup.TLS:
 		advice = "etcd's authentication is switched on: set spec.clientTLSSecret to the client certificate of a user with the role root"
 	}
-	return &snapshot.Error{Reason: f.Reason, Lasting: f.Lasting, Message: advice + ". " + f.Message}
+	return failure.New(failure.Problem{Reason: f.Reason, Terminal: f.Terminal, Message: advice + ". " + f.Message})
 }

@@ -17,6 +17,7 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/blobstore"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 	"github.com/etcdpilot/etcd-operator/internal/snapshot"
 	"github.com/etcdpilot/etcd-operator/internal/task"
 )
@@ -105,8 +106,8 @@ func readSecret(folder, reason, which string) (map[string][]byte, error) {
 		}
 	}
 	if len(secret) == 0 {
-		return nil, &snapshot.Error{Reason: reason, Message: fmt.Sprintf(
-			"the Secret that %s does not exist, or has none of the keys that are looked for: create it", which)}
+		return nil, failure.New(failure.Problem{Reason: reason, Message: fmt.Sprintf(
+			"the Secret that %s does not exist, or has none of the keys that are looked for: create it", which)})
 	}
 	return secret, nil
 }
@@ -140,7 +141,7 @@ func (r *runner) etcd() (clientv3.Config, error) {
 }
 
 func tlsError(problem string) error {
-	return &snapshot.Error{Reason: v1beta2.ReasonEtcdUnreachable, Lasting: true, Message: fmt.Sprintf(
+	return failure.New(failure.Problem{Reason: v1beta2.ReasonEtcdUnreachable, Terminal: true, Message: fmt.Sprintf(
 		"the Secret that clientTLSSecret names cannot be used: %s; it needs %s, %s and %s, in PEM",
-		problem, task.KeyClientCertificate, task.KeyClientKey, task.KeyClientCA)}
+		problem, task.KeyClientCertificate, task.KeyClientKey, task.KeyClientCA)})
 }

@@ -111,11 +111,11 @@ func (p *pod) must(t task.Task) task.Result {
 }
 
 // fails runs a task that has to fail for a reason, and returns the message.
-func (p *pod) fails(t task.Task, reason string, lasting bool) string {
+func (p *pod) fails(t task.Task, reason string, terminal bool) string {
 	p.Helper()
 	result := p.run(t)
 	f := result.Failure
-	if f == nil || f.Reason != reason || f.Lasting != lasting || result.Snapshot != nil {
+	if f == nil || f.Reason != reason || f.Terminal != terminal || result.Snapshot != nil {
 		p.Fatalf("got %+v of %+v, want %s", f, result.Snapshot, reason)
 	}
 	return f.Message

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 	"github.com/etcdpilot/etcd-operator/internal/snapshot"
 )
 
@@ -77,10 +78,10 @@ func (r *runner) besides(m snapshot.Manifest) bool {
 }
 
 func (r *runner) foreign(strangers []snapshot.Lineage) error {
-	return &snapshot.Error{Reason: v1beta2.ReasonForeignBackups, Lasting: true, Message: fmt.Sprintf(
+	return failure.New(failure.Problem{Reason: v1beta2.ReasonForeignBackups, Terminal: true, Message: fmt.Sprintf(
 		"%s holds backups of a cluster that this one does not descend from, and nothing is written beside them%s. If they are "+
 			"not its own, give another URL, or set spec.prefixPolicy to Shared, whereupon a restore has to say whose it wants. These are: %s",
-		r.Storage.URL, r.namesake(strangers), describeAll(strangers, r.Writer.Namespace))}
+		r.Storage.URL, r.namesake(strangers), describeAll(strangers, r.Writer.Namespace))})
 }
 
 // namesake says what it may mean that a stranger has the name of the cluster: somebody created that anew, and it has lost its

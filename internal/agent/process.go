@@ -18,6 +18,7 @@ import (
 	_ "golang.org/x/crypto/x509roots/fallback" // the image has no authorities; those of a system or of SSL_CERT_FILE win
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
@@ -67,8 +68,8 @@ func execute(ctx context.Context, text string, d Dirs, address, file string) (ex
 func runText(ctx context.Context, text string, d Dirs, p *Tracker) task.Result {
 	t := task.Task{}
 	if err := json.Unmarshal([]byte(text), &t); err != nil {
-		return task.Result{Failure: &task.Failure{
-			Reason: v1beta2.ReasonSnapshotFailed, Lasting: true, Message: fmt.Sprintf("the task in %s is none: %v", task.EnvTask, err),
+		return task.Result{Failure: &failure.Problem{
+			Reason: v1beta2.ReasonSnapshotFailed, Terminal: true, Message: fmt.Sprintf("the task in %s is none: %v", task.EnvTask, err),
 		}}
 	}
 	slog.Info("the task begins", "writer", t.Writer, "url", t.Storage.URL, "timeout", t.Timeout)

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 	"github.com/etcdpilot/etcd-operator/internal/snapshot"
 	"github.com/etcdpilot/etcd-operator/internal/task"
 )
@@ -36,9 +37,9 @@ func restored(folder string) (bool, error) {
 	case err != nil:
 		return false, scratchError(err)
 	case !slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == memberFolder }):
-		return false, &snapshot.Error{Reason: v1beta2.ReasonScratchFailed, Lasting: true, Message: fmt.Sprintf(
+		return false, failure.New(failure.Problem{Reason: v1beta2.ReasonScratchFailed, Terminal: true, Message: fmt.Sprintf(
 			"%s holds something, such as %s, that is no data of etcd, and is not overwritten: use another volume",
-			folder, entries[0].Name())}
+			folder, entries[0].Name())})
 	}
 	return true, nil
 }
@@ -61,9 +62,9 @@ func (r *runner) restore(ctx context.Context) error {
 		return err
 	}
 	if m.StoredSHA256 != t.SHA256 {
-		return &snapshot.Error{Reason: v1beta2.ReasonSnapshotDamaged, Lasting: true, Message: fmt.Sprintf(
+		return failure.New(failure.Problem{Reason: v1beta2.ReasonSnapshotDamaged, Terminal: true, Message: fmt.Sprintf(
 			"%s has changed since it was verified: its SHA-256 is %s, and was %s; restore again, from it or another snapshot",
-			r.bucket.URL(t.Object), m.StoredSHA256, t.SHA256)}
+			r.bucket.URL(t.Object), m.StoredSHA256, t.SHA256)})
 	}
 	r.at.step(task.StepRestoring)
 	var before snapshot.Outline
@@ -81,8 +82,8 @@ func (r *runner) restore(ctx context.Context) error {
 }
 
 func scratchError(err error) error {
-	return &snapshot.Error{
+	return failure.New(failure.Problem{
 		Reason:  v1beta2.ReasonScratchFailed,
 		Message: fmt.Sprintf("the pod's volume fails: %v; see whether it is mounted, writable, and large enough", err),
-	}
+	})
 }

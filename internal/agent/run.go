@@ -11,6 +11,7 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/blobstore"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 	"github.com/etcdpilot/etcd-operator/internal/snapshot"
 	"github.com/etcdpilot/etcd-operator/internal/task"
 )
@@ -37,7 +38,7 @@ func (r *runner) conclude(ctx, limited context.Context, err error) {
 }
 
 // failure tells why the task failed. What a library says whose context has ended is only that.
-func (r *runner) failure(ctx, limited context.Context, err error) *task.Failure {
+func (r *runner) failure(ctx, limited context.Context, err error) *failure.Problem {
 	switch {
 	case ctx.Err() != nil:
 		return r.interrupted()
@@ -83,8 +84,8 @@ func (r *runner) run(ctx context.Context) error {
 }
 
 // interrupted is the failure of a task whose pod was told to end.
-func (r *runner) interrupted() *task.Failure {
-	return &task.Failure{
+func (r *runner) interrupted() *failure.Problem {
+	return &failure.Problem{
 		Reason: v1beta2.ReasonSnapshotFailed,
 		Message: fmt.Sprintf("the pod was told to end, as when its node is drained, while it was %s; it is tried again",
 			r.at.Progress()),
@@ -92,22 +93,21 @@ func (r *runner) interrupted() *task.Failure {
 }
 
 // tooSlow is the failure of a task whose time is up.
-func (r *runner) tooSlow() *task.Failure {
+func (r *runner) tooSlow() *failure.Problem {
 	field := "spec.backupPolicy.timeoutInSecond"
 	if r.Writer.Kind == snapshot.KindRestore {
 		field = "spec.timeoutInSecond"
 	}
-	return &task.Failure{
+	return &failure.Problem{
 		Reason: v1beta2.ReasonTimeout,
 		Message: fmt.Sprintf("it was not done within %s: it was %s; see whether etcd and the storage are fast enough, and set %s",
 			r.Timeout, r.at.Progress(), field),
 	}
 }
 
-func explain(err error) *task.Failure {
-	f := &task.Failure{}
-	f.Reason, f.Message, f.Lasting = snapshot.Explain(err)
-	return f
+func explain(err error) *failure.Problem {
+	p := snapshot.Explain(err)
+	return &p
 }
 
 func isDamaged(err error) bool {
@@ -141,7 +141,7 @@ func (r *runner) warn(format string, args ...any) {
 func (r *runner) tellDamaged(all []snapshot.Damaged) {
 	if len(all) > 0 {
 		r.warn("%d backups here are damaged, or cannot be read, and are left alone; the first is that of %s: %s. Look into it",
-			len(all), r.bucket.URL(all[0].Manifest), all[0].Problem)
+			len(all), r.bucket.URL(all[0].Manifest), all[0].Problem.Message)
 	}
 }
 

@@ -121,7 +121,7 @@ func testS3Ended(t *testing.T, m *storetest.MinIO) {
 		cancel()
 	}()
 	f := Run(ctx, p.task(s.backup(func(b *task.Backup) { b.Endpoints = []string{address} })), p.dirs, &Tracker{}).Failure
-	if f == nil || f.Reason != v1beta2.ReasonSnapshotFailed || f.Lasting {
+	if f == nil || f.Reason != v1beta2.ReasonSnapshotFailed || f.Terminal {
 		t.Errorf("got %+v", f)
 	}
 	target := m.Target

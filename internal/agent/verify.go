@@ -8,6 +8,7 @@ import (
 	"time"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 	"github.com/etcdpilot/etcd-operator/internal/snapshot"
 	"github.com/etcdpilot/etcd-operator/internal/task"
 	"github.com/etcdpilot/etcd-operator/internal/version"
@@ -89,9 +90,9 @@ func (r *runner) suggest(ctx context.Context, cause error, older []snapshot.Mani
 			break
 		}
 	}
-	return &snapshot.Error{
-		Reason: v1beta2.ReasonSnapshotDamaged, Lasting: true, Message: cause.Error() + "; " + advice,
-	}
+	return failure.New(failure.Problem{
+		Reason: v1beta2.ReasonSnapshotDamaged, Terminal: true, Message: cause.Error() + "; " + advice,
+	})
 }
 
 // verifyForeign restores an object without a manifest into the scratch folder: nothing else tells what it is.

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 )
 
 func folder(t *testing.T) (*Bucket, string) {
@@ -65,7 +66,7 @@ func files(t *testing.T, path string) []string {
 
 func reason(t *testing.T, err error) string {
 	t.Helper()
-	var e *Error
+	var e *failure.Error
 	if !errors.As(err, &e) {
 		t.Fatalf("not a storage error: %v", err)
 	}
@@ -166,8 +167,8 @@ func TestFolderVanishes(t *testing.T) {
 
 // lasting tells whether another try cannot go better.
 func lasting(err error) bool {
-	var e *Error
-	return errors.As(err, &e) && e.Lasting
+	var e *failure.Error
+	return errors.As(err, &e) && e.Terminal
 }
 
 // flushed counts how often a file is flushed, and with how many bytes that were not.

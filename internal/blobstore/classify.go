@@ -25,7 +25,7 @@ import (
 // advice is what a kind of failure is called, and what to do about it.
 type advice struct {
 	reason, text string
-	lasting      bool
+	terminal     bool
 }
 
 var (

@@ -11,36 +11,19 @@ import (
 	"google.golang.org/api/googleapi"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 )
 
-// Error is what went wrong with the storage.
-type Error struct {
-	// Reason is one of the storage's reasons in api/v1beta2, for conditions, events and metrics.
-	Reason string
-	// Message says what went wrong, where, and what to do. It holds no credentials.
-	Message string
-	// Lasting is true if another try cannot go better before somebody changes something.
-	Lasting bool
-
-	cause error
-}
-
-// Error is the message.
-func (e *Error) Error() string { return e.Message }
-
-// Is tells whether the target is among the causes. They are not handed out: their texts may hold credentials.
-func (e *Error) Is(target error) bool { return errors.Is(e.cause, target) }
-
 // misconfigured is an error about what the storage was described with.
-func misconfigured(message string) *Error {
-	return &Error{Reason: v1beta2.ReasonStorageMisconfigured, Message: message, Lasting: true}
+func misconfigured(message string) error {
+	return failure.New(failure.Problem{Reason: v1beta2.ReasonStorageMisconfigured, Message: message, Terminal: true})
 }
 
 // refuse is misconfigured with the reason that a library gives.
-func (c Credentials) refuse(message string, cause error) *Error {
-	e := misconfigured(message + " (" + c.redact(detail(cause)) + ")")
-	e.cause = cause
-	return e
+func (c Credentials) refuse(message string, cause error) error {
+	return failure.Because(cause, failure.Problem{
+		Reason: v1beta2.ReasonStorageMisconfigured, Terminal: true, Message: message + " (" + c.redact(detail(cause)) + ")",
+	})
 }
 
 // verb is what was tried.
@@ -56,9 +39,9 @@ const (
 
 // explain tells an error of a library in this package's way.
 func (b *Bucket) explain(tried verb, name string, err error) error {
-	var known *Error
+	var known *failure.Error
 	if errors.As(err, &known) {
-		return known
+		return known // without what a library has put around it
 	}
 	where := b.where
 	if name != "" {
@@ -68,10 +51,10 @@ func (b *Bucket) explain(tried verb, name string, err error) error {
 	if a == noBucket && b.makes && tried != toOpen {
 		a = lostFolder
 	}
-	return &Error{
-		Reason: a.reason, Lasting: a.lasting, cause: err,
+	return failure.Because(err, failure.Problem{
+		Reason: a.reason, Terminal: a.terminal,
 		Message: fmt.Sprintf("cannot %s %s: %s (%s)", tried, where, a.text, b.credentials.redact(detail(err))),
-	}
+	})
 }
 
 // detailLimit is how many bytes of a library's text go into a message.

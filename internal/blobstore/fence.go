@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 )
 
 // clouds are the hosts of each cloud's own storage, by scheme. Domains in which customers choose names, such as those of load
@@ -74,8 +75,8 @@ func (f *fence) check(to *url.URL) error {
 		"storage.allowTokens", token, to.Host))
 }
 
-func insecure(message string) *Error {
-	return &Error{Reason: v1beta2.ReasonInsecureEndpoint, Message: message, Lasting: true}
+func insecure(message string) error {
+	return failure.New(failure.Problem{Reason: v1beta2.ReasonInsecureEndpoint, Message: message, Terminal: true})
 }
 
 // around has every request checked, those of redirects among them.

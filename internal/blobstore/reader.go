@@ -14,6 +14,7 @@ import (
 	"gocloud.dev/blob"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 )
 
 // A connection that breaks is made again where it broke, after firstPause, then twice as long each time: over half a minute
@@ -115,19 +116,19 @@ func (r *reader) read(p []byte) (int, error) {
 
 // changed is the error of an object that is not any more the one that was opened.
 func (r *reader) changed() error {
-	return &Error{Reason: v1beta2.ReasonObjectChanged, Message: fmt.Sprintf(
-		"%s was written over or deleted while it was read; another try reads what is there now", r.bucket.URL(r.name))}
+	return failure.New(failure.Problem{Reason: v1beta2.ReasonObjectChanged, Message: fmt.Sprintf(
+		"%s was written over or deleted while it was read; another try reads what is there now", r.bucket.URL(r.name))})
 }
 
 // resume has the next read make a new connection after a pause, or returns why not.
 func (r *reader) resume(cause error) error {
-	var known *Error
+	known, ok := failure.Of(cause)
 	switch {
-	case r.ctx.Err() != nil || !errors.As(cause, &known):
+	case r.ctx.Err() != nil || !ok:
 		return cause
 	case known.Reason == v1beta2.ReasonNoSuchObject: // as services call it that are asked for what was opened
 		return r.changed()
-	case known.Lasting || known.Reason == v1beta2.ReasonObjectChanged:
+	case known.Terminal || known.Reason == v1beta2.ReasonObjectChanged:
 		return cause
 	}
 	if r.offset-r.mark >= worthwhile {

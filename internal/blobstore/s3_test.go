@@ -18,6 +18,7 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/blobstore"
 	"github.com/etcdpilot/etcd-operator/internal/blobstore/storetest"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 )
 
 // TestS3 asks one real server for everything: it takes seconds to start.
@@ -243,7 +244,7 @@ func listing(b *blobstore.Bucket) error {
 }
 
 func reasonOf(err error) string {
-	var e *blobstore.Error
+	var e *failure.Error
 	if errors.As(err, &e) {
 		return e.Reason
 	}

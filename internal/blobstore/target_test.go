@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 )
 
 func TestPlace(t *testing.T) {
@@ -47,8 +48,8 @@ func TestRoot(t *testing.T) {
 		t.Errorf("it is at %s, and says %s", b.folder, b.URL("x"))
 	}
 	target.URL, target.ReadOnly = "file:///other", true
-	var e *Error
-	if _, err := Open(t.Context(), target, nil); !errors.As(err, &e) || e.Reason != v1beta2.ReasonNoSuchBucket || !e.Lasting {
+	var e *failure.Error
+	if _, err := Open(t.Context(), target, nil); !errors.As(err, &e) || e.Reason != v1beta2.ReasonNoSuchBucket || !e.Terminal {
 		t.Errorf("a folder that is not there, and that nobody makes who only reads: got %v", err)
 	}
 }
@@ -117,8 +118,8 @@ func TestRefusedTargets(t *testing.T) {
 	} {
 		t.Run(title, func(t *testing.T) {
 			_, err := Open(t.Context(), c.target, c.credentials)
-			var e *Error
-			if !errors.As(err, &e) || e.Reason != v1beta2.ReasonStorageMisconfigured || !e.Lasting {
+			var e *failure.Error
+			if !errors.As(err, &e) || e.Reason != v1beta2.ReasonStorageMisconfigured || !e.Terminal {
 				t.Errorf("got %v", err)
 			}
 		})

@@ -1,6 +1,10 @@
 package plan
 
-import "time"
+import (
+	"time"
+
+	"github.com/etcdpilot/etcd-operator/internal/failure"
+)
 
 // Action is what the operator does next: plain data, carried out by the controllers, one a pass.
 //
@@ -18,7 +22,7 @@ type Wait struct {
 }
 
 // Blocked means that the operator will not act until somebody changes something; the message says what.
-type Blocked struct{ Reason, Message string }
+type Blocked failure.Problem
 
 // CommitBootstrap writes the bootstrap record to status by compare-and-swap, before any effect that depends on it.
 type CommitBootstrap struct{ Bootstrap Bootstrap }
@@ -30,7 +34,7 @@ type CreateRestore struct{ Name string }
 // cluster before the restore began, by compare-and-swap. The former members start again on their own volumes.
 type CallOff struct {
 	// Why is what is said of the restore.
-	Why Problem
+	Why failure.Problem
 	// ClusterID is what the cluster goes back to, 0 if it had never been up.
 	ClusterID uint64
 }
@@ -38,7 +42,7 @@ type CallOff struct {
 // ContinueRestore notes in status that a restore goes on that was to be called off, because the former members cannot come back.
 type ContinueRestore struct {
 	// Why is what is said of the restore.
-	Why Problem
+	Why failure.Problem
 }
 
 // Latch writes the cluster ID to status: from here on nobody starts with initial-cluster-state=new, and a restore cannot be

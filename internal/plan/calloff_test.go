@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 )
 
 // resumed is a cluster of three that a restore was to replace which was called off: its pods are gone, its volumes are there,
@@ -16,10 +17,10 @@ func resumed(changes ...func(*Observed)) Observed {
 }
 
 func TestCallOff(t *testing.T) {
-	why := Problem{Reason: v1beta2.ReasonRestoreCalledOff, Message: "it was deleted"}
+	why := failure.Problem{Reason: v1beta2.ReasonRestoreCalledOff, Message: "it was deleted"}
 	off := func(o *Observed) { o.Cluster.CallOff = &why }
-	lasting := &RestoreFailure{Problem: Problem{Reason: v1beta2.ReasonSnapshotDamaged}, Lasting: true}
-	passing := &RestoreFailure{Problem: Problem{Reason: v1beta2.ReasonStorageUnreachable}}
+	terminal := &failure.Problem{Reason: v1beta2.ReasonSnapshotDamaged, Terminal: true}
+	passing := &failure.Problem{Reason: v1beta2.ReasonStorageUnreachable}
 	second := newView(restoring(true)).bootstrap(3, []string{"c-4"}, "second")
 	var permits []NewPod
 	for i := range 3 {
@@ -48,8 +49,8 @@ func TestCallOff(t *testing.T) {
 			restoring(true, off, func(o *Observed) { o.Cluster.Paused = true }), Idle{Reason: v1beta2.ReasonPaused},
 		},
 		"the snapshot cannot be restored for good": {
-			restoring(true, oldIsGone, restoredVolume, restoredPod, func(o *Observed) { lastPod(o).Failure = lasting }),
-			CallOff{Why: lasting.Problem, ClusterID: latched},
+			restoring(true, oldIsGone, restoredVolume, restoredPod, func(o *Observed) { lastPod(o).Failure = terminal }),
+			CallOff{Why: *terminal, ClusterID: latched},
 		},
 		"the snapshot cannot be restored now": {
 			restoring(true, oldIsGone, restoredVolume, restoredPod, func(o *Observed) {

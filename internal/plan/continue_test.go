@@ -6,9 +6,10 @@ import (
 	"testing"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 )
 
-var unwanted = Problem{Reason: v1beta2.ReasonRestoreCalledOff, Message: "EtcdRestore r was deleted"}
+var unwanted = failure.Problem{Reason: v1beta2.ReasonRestoreCalledOff, Message: "EtcdRestore r was deleted"}
 
 // regretted is a restore that has begun to replace a cluster of three, and that nobody wants any more.
 func regretted(persistent bool, changes ...func(*Observed)) Observed {
@@ -80,7 +81,7 @@ func TestFormerMembers(t *testing.T) {
 func TestContinueRestore(t *testing.T) {
 	noted := func(o *Observed) { o.Cluster.NotCalledOff = true }
 	failed := func(o *Observed) {
-		lastPod(o).Failure = &RestoreFailure{Problem: Problem{Reason: v1beta2.ReasonSnapshotDamaged}, Lasting: true}
+		lastPod(o).Failure = &failure.Problem{Reason: v1beta2.ReasonSnapshotDamaged, Terminal: true}
 		lastPod(o).Phase = Pending
 	}
 	gone := func(o *Observed) { o.Cluster.SourceGone = true }
@@ -125,7 +126,7 @@ func TestWayOut(t *testing.T) {
 		}), []string{"the data of c-0 is gone", "without 2 of its 2 voters"}},
 		"unknown": {regretted(false, oldIsGone, func(o *Observed) { o.Cluster.Former.Voters = nil }), []string{"nobody knows who"}},
 		"damaged": {restoring(false, oldIsGone, saved, restoredPod, func(o *Observed) {
-			lastPod(o).Failure = &RestoreFailure{Problem: Problem{Message: "it has changed"}, Lasting: true}
+			lastPod(o).Failure = &failure.Problem{Message: "it has changed", Terminal: true}
 			lastPod(o).Phase = Pending
 		}), []string{"it has changed", "the data of c-0, c-1, c-2 is gone", "create another EtcdRestore", "42.db"}},
 	} {

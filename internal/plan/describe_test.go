@@ -1,6 +1,10 @@
 package plan
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/etcdpilot/etcd-operator/internal/failure"
+)
 
 func TestDescribeEveryAction(t *testing.T) {
 	for _, a := range []Action{
@@ -9,8 +13,8 @@ func TestDescribeEveryAction(t *testing.T) {
 		Wait{Reason: "R"},
 		Blocked{Reason: "R"},
 		CommitBootstrap{},
-		CallOff{Why: Problem{Reason: "R"}},
-		ContinueRestore{Why: Problem{Reason: "R"}},
+		CallOff{Why: failure.Problem{Reason: "R"}},
+		ContinueRestore{Why: failure.Problem{Reason: "R"}},
 		Latch{},
 		Adopt{},
 		CreateVolumes{},

@@ -18,5 +18,5 @@ const (
 	ExitCorrupt Exit = "Corrupt"
 )
 
-// Hopeless tells whether the member can never start again from what is in its directory.
-func (e Exit) Hopeless() bool { return e == ExitDataLost || e == ExitForeignData }
+// Terminal tells whether the member can never start again from what is in its directory.
+func (e Exit) Terminal() bool { return e == ExitDataLost || e == ExitForeignData }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 )
 
 // Kinds of objects that a Conflict can be.
@@ -92,19 +93,19 @@ func (c Volume) copies(original Volume) bool {
 
 // Stranger names something with the cluster's labels that is not the cluster's and is in nobody's way, nil if there is
 // none. It is left alone, and the cluster is cared for all the same.
-func Stranger(o Observed) *Problem {
+func Stranger(o Observed) *failure.Problem {
 	v := newView(o)
 	for _, c := range v.Conflicts {
 		if !v.needs(c) && c.Kind == KindPod {
-			return &Problem{v1beta2.ReasonStrangerPod, fmt.Sprintf(
+			return &failure.Problem{Reason: v1beta2.ReasonStrangerPod, Message: fmt.Sprintf(
 				"pod %s has this cluster's labels and belongs to %s: it is left alone; delete it, or take the labels off it",
 				c.Name, c.Owner)}
 		}
 	}
 	if len(v.foreign) > 0 {
-		return &Problem{
-			v1beta2.ReasonForeignVolume,
-			foreignClaim(v.foreign[0]) + "; it is neither used nor deleted: take the labels off it, or delete it once " +
+		return &failure.Problem{
+			Reason: v1beta2.ReasonForeignVolume,
+			Message: foreignClaim(v.foreign[0]) + "; it is neither used nor deleted: take the labels off it, or delete it once " +
 				"nobody needs what is on it",
 		}
 	}

@@ -33,13 +33,6 @@ type Seat struct {
 	VolumeUID string
 }
 
-// RestoreFailure is why a member could not make its data of a snapshot.
-type RestoreFailure struct {
-	Problem
-	// Lasting is true if another try cannot go better.
-	Lasting bool
-}
-
 // Former is the cluster that a restore under way replaces, as far as a decision depends on it.
 type Former struct {
 	// ID is its cluster ID, 0 if it had never been up.

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 )
 
 // TestLegacy is about what coreos/etcd-operator has left, alive or not.
@@ -33,7 +34,7 @@ func TestLegacy(t *testing.T) {
 		},
 		"with a restore that is due": {living(func(o *Observed) { o.Cluster.Restore = "r" }), stays},
 		"with a spec that cannot work": {
-			living(func(o *Observed) { o.Cluster.Invalid = &Problem{Reason: v1beta2.ReasonUnsupportedVersion} }), stays,
+			living(func(o *Observed) { o.Cluster.Invalid = &failure.Problem{Reason: v1beta2.ReasonUnsupportedVersion} }), stays,
 		},
 		"with a Service that has lost its owner": {
 			living(func(o *Observed) { o.Conflicts = []Conflict{{Kind: "Service", Name: "c-client"}} }), stays,
@@ -43,7 +44,7 @@ func TestLegacy(t *testing.T) {
 		},
 		"nothing is left but a word of it: not started empty": {ran(), Blocked{Reason: v1beta2.ReasonRanBefore}},
 		"which is said before the version": {
-			ran(func(o *Observed) { o.Cluster.Invalid = &Problem{Reason: v1beta2.ReasonUnsupportedVersion} }),
+			ran(func(o *Observed) { o.Cluster.Invalid = &failure.Problem{Reason: v1beta2.ReasonUnsupportedVersion} }),
 			Blocked{Reason: v1beta2.ReasonRanBefore},
 		},
 		"started from a snapshot": {

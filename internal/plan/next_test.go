@@ -7,6 +7,7 @@ import (
 	"time"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 )
 
 type planCase struct {
@@ -118,7 +119,7 @@ func TestBootstrap(t *testing.T) {
 		"write down the plan first": {emptyCluster(3, false), CommitBootstrap{first}},
 		"an unusable spec is not started": {
 			edit(emptyCluster(3, false), func(o *Observed) {
-				o.Cluster.Invalid = &Problem{Reason: v1beta2.ReasonUnsupportedVersion}
+				o.Cluster.Invalid = &failure.Problem{Reason: v1beta2.ReasonUnsupportedVersion}
 			}), Blocked{Reason: v1beta2.ReasonUnsupportedVersion},
 		},
 		"then the pods, without permits": {

@@ -1,6 +1,10 @@
 package plan
 
-import "time"
+import (
+	"time"
+
+	"github.com/etcdpilot/etcd-operator/internal/failure"
+)
 
 // Observed is everything a decision may depend on: plain data, read in one pass, safe to store as JSON and replay.
 type Observed struct {
@@ -46,7 +50,7 @@ type Cluster struct {
 	SnapshotDue bool
 	// Invalid names what is wrong with the spec. It stops the creation of a cluster. A running one is cared for as the
 	// last spec that was right asks.
-	Invalid *Problem
+	Invalid *failure.Problem
 	// ID is the latched cluster ID: not zero once a quorum has ever answered. It is never reset but by a restore.
 	ID uint64
 	// Bootstrap is the committed plan of the first start; nil before the first commit and for adopted clusters.
@@ -68,7 +72,7 @@ type Cluster struct {
 	// Former is what the restore under way replaces; nil if none is, and once the new cluster ID is latched.
 	Former *Former
 	// CallOff is why the restore under way is to be called off, nil if it is to go on.
-	CallOff *Problem
+	CallOff *failure.Problem
 	// NotCalledOff is true once it was noted that it goes on all the same.
 	NotCalledOff bool
 	// SourceGone is true if the EtcdRestore that says where the snapshot is does not exist any more.
@@ -89,12 +93,6 @@ type Cluster struct {
 	AwaitFailed string
 	// RanBefore is true if coreos/etcd-operator has run a cluster under this very object, and this operator none yet.
 	RanBefore bool
-}
-
-// Problem is a reason (CamelCase, documented in the API package) and a message that says what to do.
-type Problem struct {
-	Reason  string
-	Message string
 }
 
 // Phase is what became of a pod.
@@ -153,7 +151,7 @@ type Pod struct {
 	// Restores is true for a pod that makes its data of a snapshot before etcd starts. Failure is why it could not the last
 	// time, nil while it is at it and once it is done.
 	Restores bool
-	Failure  *RestoreFailure
+	Failure  *failure.Problem
 	// Changed is when the pod became Ready or ceased to be.
 	Changed time.Time
 	// Legacy is true for a member's pod of coreos/etcd-operator.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 )
 
 // alarmed ends the list while etcd has an alarm: nothing of that is the operator's to mend.
@@ -17,11 +18,11 @@ func alarmed(v *view) Action {
 }
 
 // Alarmed says which alarm etcd has raised and what to do, nil if there is none, or no quorum to have one.
-func Alarmed(o Observed) *Problem { return newView(o).alarm() }
+func Alarmed(o Observed) *failure.Problem { return newView(o).alarm() }
 
 // alarm is the gravest alarm. It is a fact that the members have agreed on, so any of them that follows a leader may tell
 // it, and the one to look at is the one that it names, never the one that tells.
-func (v *view) alarm() *Problem {
+func (v *view) alarm() *failure.Problem {
 	if v.Etcd.Contact != ContactQuorum {
 		return nil
 	}
@@ -35,9 +36,9 @@ func (v *view) alarm() *Problem {
 	for _, a := range slices.Compact(alarms) { // CORRUPT comes before NOSPACE
 		switch a.Kind {
 		case AlarmCorrupt:
-			return &Problem{Reason: v1beta2.ReasonCorrupt, Message: v.corruptWords(a.Member)}
+			return &failure.Problem{Reason: v1beta2.ReasonCorrupt, Message: v.corruptWords(a.Member)}
 		case AlarmNoSpace:
-			return &Problem{Reason: v1beta2.ReasonNoSpace, Message: v.noSpaceWords(a.Member)}
+			return &failure.Problem{Reason: v1beta2.ReasonNoSpace, Message: v.noSpaceWords(a.Member)}
 		}
 	}
 	return nil

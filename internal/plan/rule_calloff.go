@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 )
 
 // callOff ends a restore that nobody wants any more, or that can never succeed, as long as nobody could use the restored data.
@@ -15,8 +16,8 @@ func callOff(v *view) Action {
 		return nil
 	}
 	why := c.CallOff
-	if f := v.pods[b.Members[0]].Failure; why == nil && f != nil && f.Lasting {
-		why = &f.Problem
+	if f := v.pods[b.Members[0]].Failure; why == nil && f != nil && f.Terminal {
+		why = f
 	}
 	switch {
 	case why == nil:
@@ -26,7 +27,7 @@ func callOff(v *view) Action {
 	case c.CallOff == nil || c.NotCalledOff:
 		return nil
 	}
-	return ContinueRestore{Why: Problem{
+	return ContinueRestore{Why: failure.Problem{
 		Reason:  v1beta2.ReasonRestoreContinues,
 		Message: fmt.Sprintf("%s, but the restore continues: %s; %s", why.Message, v.noWayBack(), v.wayOut()),
 	}}
@@ -78,7 +79,7 @@ func (v *view) comesBack(name string) bool {
 		evicted := v.Budget.Exists && !v.Budget.Settled
 		return p.Ready && !p.Deleting && p.Phase == Running && !evicted
 	}
-	if i >= 0 && v.oldPods[i].Exit.Hopeless() {
+	if i >= 0 && v.oldPods[i].Exit.Terminal() {
 		return false
 	}
 	return slices.ContainsFunc(v.oldVolumes, func(c Volume) bool {

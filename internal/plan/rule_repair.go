@@ -193,10 +193,10 @@ func (v *view) quorumLost(known int, silent, lost []string) string {
 func (v *view) dataGone(name string) bool {
 	p, running := v.pods[name]
 	if running && !p.Persistent {
-		return p.Phase == Terminal || p.Exit.Hopeless() || p.Permit == nil
+		return p.Phase == Terminal || p.Exit.Terminal() || p.Permit == nil
 	}
 	c, ok := v.volumes[name]
-	return !ok || c.MemberID == 0 || c.Lost || c.Deleting && !running || running && p.Exit.Hopeless()
+	return !ok || c.MemberID == 0 || c.Lost || c.Deleting && !running || running && p.Exit.Terminal()
 }
 
 // replaceLost takes members out whose data is gone for good; grow then brings new ones. Learners go first.

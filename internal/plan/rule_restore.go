@@ -53,7 +53,7 @@ func awaitRestore(v *view) Action {
 // restoreAgain gives an attempt up whose data was lost after it was restored, and before anybody could use it.
 func (v *view) restoreAgain() Action {
 	b := v.Cluster.Bootstrap
-	if p, ok := v.pods[b.Members[0]]; ok && p.Exit.Hopeless() {
+	if p, ok := v.pods[b.Members[0]]; ok && p.Exit.Terminal() {
 		return CommitBootstrap{Bootstrap: v.bootstrap(v.nextIncarnation(), v.freeNames(1), b.Restore)}
 	}
 	return nil
@@ -77,7 +77,7 @@ func (v *view) permitRestored() Action {
 func (v *view) awaitRestored() Action {
 	name := v.Cluster.Bootstrap.Members[0]
 	if f := v.pods[name].Failure; f != nil {
-		if f.Lasting {
+		if f.Terminal {
 			return v.stranded(f.Message)
 		}
 		return Wait{

@@ -91,9 +91,9 @@ func (v *view) seatLost(s Seat) bool {
 	p, there := v.pods[s.Name]
 	if s.VolumeUID != "" {
 		c, ok := v.volumes[s.Name]
-		return !ok || c.UID != s.VolumeUID || c.Lost && !p.up() || c.Deleting && !there || p.Exit.Hopeless()
+		return !ok || c.UID != s.VolumeUID || c.Lost && !p.up() || c.Deleting && !there || p.Exit.Terminal()
 	}
-	return !there || p.UID != s.PodUID || p.Phase == Terminal || p.Exit.Hopeless()
+	return !there || p.UID != s.PodUID || p.Phase == Terminal || p.Exit.Terminal()
 }
 
 // resume is the permit for a pod on this volume: none if nobody ever had one, and after that only for what is there. The

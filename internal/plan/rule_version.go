@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 	"github.com/etcdpilot/etcd-operator/internal/version"
 )
 
@@ -12,9 +13,9 @@ import (
 func (c Cluster) Image(v string) string { return version.Image(c.Repository, v) }
 
 // Refusal is what of the spec is not carried out, and why; nil if all is. The cluster is cared for all the same.
-func Refusal(o Observed) *Problem { return newView(o).refusal() }
+func Refusal(o Observed) *failure.Problem { return newView(o).refusal() }
 
-func (v *view) refusal() *Problem {
+func (v *view) refusal() *failure.Problem {
 	if p := v.Cluster.Invalid; p != nil {
 		return p
 	}
@@ -26,7 +27,7 @@ func (v *view) refusal() *Problem {
 type goal struct {
 	// target is empty while each member keeps the version that it has; refused says why.
 	target  string
-	refused *Problem
+	refused *failure.Problem
 	// running are the versions of the listed members that answer, the lowest first.
 	running []string
 }
@@ -52,7 +53,7 @@ func (v *view) newGoal() *goal {
 			continue
 		}
 		if _, err := version.Step(running, v.Cluster.Version); err != nil {
-			return &goal{running: g.running, refused: &Problem{
+			return &goal{running: g.running, refused: &failure.Problem{
 				Reason: v1beta2.ReasonVersionRefused, Message: err.Error(),
 			}}
 		}

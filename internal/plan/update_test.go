@@ -5,6 +5,7 @@ import (
 	"time"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 )
 
 // to asks for another version of a healthy cluster.
@@ -231,7 +232,7 @@ func TestChanges(t *testing.T) {
 			})), Recreate{Name: "c-1", UID: "p1", Version: "3.6.16"},
 		},
 		"an invalid spec ends in saying so": {
-			edit(healthyCluster(3, true), func(o *Observed) { o.Cluster.Invalid = &Problem{Reason: v1beta2.ReasonInvalidOption} }),
+			edit(healthyCluster(3, true), func(o *Observed) { o.Cluster.Invalid = &failure.Problem{Reason: v1beta2.ReasonInvalidOption} }),
 			Blocked{Reason: v1beta2.ReasonInvalidOption},
 		},
 		"a restart of our own keeps the budget closed": {

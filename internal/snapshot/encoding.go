@@ -10,7 +10,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
-	"github.com/etcdpilot/etcd-operator/internal/blobstore"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 )
 
 // Encoding says how an object is made from a snapshot. The zero value changes nothing.
@@ -146,18 +146,15 @@ func begins(r *bufio.Reader, magic string) bool {
 }
 
 func keyError(message string, cause error) error {
-	return &Error{Reason: v1beta2.ReasonEncryptionKeyRefused, Message: message, Lasting: true, cause: cause}
+	return failure.Because(cause, failure.Problem{Reason: v1beta2.ReasonEncryptionKeyRefused, Message: message, Terminal: true})
 }
 
 func decryptError(err error) error {
-	var (
-		storage *blobstore.Error
-		other   *age.NoIdentityMatchError
-	)
-	switch {
-	case errors.As(err, &storage):
+	var other *age.NoIdentityMatchError
+	if _, known := failure.Of(err); known {
 		return err
-	case errors.As(err, &other):
+	}
+	if errors.As(err, &other) {
 		return keyError("the passphrase is not the one that it was encrypted with", err)
 	}
 	return damaged("its encryption cannot be read: %w", err)

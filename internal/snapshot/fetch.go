@@ -3,12 +3,12 @@ package snapshot
 import (
 	"bufio"
 	"context"
-	"errors"
 	"io"
 	"os"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/blobstore"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 )
 
 // Fetch reads the object of a backup whole, decrypts and decompresses it, and writes it to w as etcd has sent it. What was
@@ -104,11 +104,7 @@ func (o *output) Write(p []byte) (int, error) {
 
 // explainRead: whatever is neither the storage's nor the disk's fault is the object's.
 func explainRead(where string, err error) error {
-	var (
-		own     *Error
-		storage *blobstore.Error
-	)
-	if errors.As(err, &own) || errors.As(err, &storage) {
+	if _, known := failure.Of(err); known {
 		return err
 	}
 	return damaged("%s is damaged: %w", where, err)
@@ -138,8 +134,8 @@ func FetchFile(
 }
 
 func scratchError(what string, err error) error {
-	return &Error{
+	return failure.Because(err, failure.Problem{
 		Reason:  v1beta2.ReasonScratchFailed,
-		Message: "cannot " + what + ": " + err.Error() + "; see whether the pod's volume is large enough", cause: err,
-	}
+		Message: "cannot " + what + ": " + err.Error() + "; see whether the pod's volume is large enough",
+	})
 }

@@ -94,8 +94,7 @@ func reason(err error) string {
 	if err == nil {
 		return ""
 	}
-	r, _, _ := Explain(err)
-	return r
+	return Explain(err).Reason
 }
 
 func list(t testing.TB, b *blobstore.Bucket) Listing {

@@ -7,6 +7,7 @@ import (
 	"filippo.io/age"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 )
 
 // Key encrypts snapshots and decrypts them, by a passphrase. The age program can do both, too.
@@ -32,9 +33,9 @@ const (
 func ParseKey(secret map[string][]byte) (*Key, error) {
 	passphrase := strings.TrimSpace(string(secret[PassphraseKey]))
 	if len(passphrase) < minPassphrase {
-		return nil, &Error{Reason: v1beta2.ReasonEncryptionKeyRefused, Lasting: true, Message: fmt.Sprintf(
+		return nil, failure.New(failure.Problem{Reason: v1beta2.ReasonEncryptionKeyRefused, Terminal: true, Message: fmt.Sprintf(
 			"the Secret for the encryption must have a key %q of at least %d characters, such as `openssl rand -base64 32` gives",
-			PassphraseKey, minPassphrase)}
+			PassphraseKey, minPassphrase)})
 	}
 	recipient, err := age.NewScryptRecipient(passphrase)
 	if err != nil {

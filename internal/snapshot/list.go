@@ -14,6 +14,7 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/blobstore"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 )
 
 // Listing is what is in a bucket.
@@ -28,12 +29,10 @@ type Listing struct {
 
 // Damaged is a manifest, or its object, that is not what it was, or that the storage does not give out while it does others.
 type Damaged struct {
-	// Manifest is its name, and Problem what is wrong.
-	Manifest, Problem string
-	// Reason is ReasonSnapshotDamaged, or one of the reasons of storages in api/v1beta2; Lasting is false if another look may
-	// go better.
-	Reason  string
-	Lasting bool
+	// Manifest is its name.
+	Manifest string
+	// Problem is what is wrong. Its reason is ReasonSnapshotDamaged, or one of those of storages in api/v1beta2.
+	Problem failure.Problem
 	// Says is what the manifest says, zero if it cannot be read.
 	Says Manifest
 }
@@ -190,9 +189,9 @@ func (l *Listing) add(object string, m Manifest, err error) error {
 	case errors.Is(err, errForeign) || isGone(err): // it was deleted meanwhile
 		return nil
 	case errors.As(err, &own):
-		d.Problem, d.Reason, d.Lasting = own.Error(), v1beta2.ReasonSnapshotDamaged, true
+		d.Problem = failure.Problem{Reason: v1beta2.ReasonSnapshotDamaged, Message: own.Error(), Terminal: true}
 	case isArchived(err) || isRefusal(err):
-		d.Reason, d.Problem, d.Lasting = Explain(err)
+		d.Problem = Explain(err)
 	default:
 		return err
 	}
@@ -274,13 +273,11 @@ func isRefusal(err error) bool {
 
 func isStorage(err error) bool { return reasonOf(err) != "" }
 
-// reasonOf is the storage's reason of an error, empty if it is another one.
+// reasonOf is the reason of an error of the storage's, empty if it is another one: reading a manifest fails for no other reason
+// that has a name.
 func reasonOf(err error) string {
-	var storage *blobstore.Error
-	if errors.As(err, &storage) {
-		return storage.Reason
-	}
-	return ""
+	p, _ := failure.Of(err)
+	return p.Reason
 }
 
 // Delete deletes a backup. The manifest goes first: see the package's comment.

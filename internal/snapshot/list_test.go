@@ -60,7 +60,7 @@ func TestListTellsApart(t *testing.T) {
 	var damaged []string
 	for _, d := range l.Damaged {
 		damaged = append(damaged, strings.TrimSuffix(d.Manifest, extensionManifest))
-		if d.Problem == "" {
+		if d.Problem.Message == "" {
 			t.Errorf("%s: no problem", d.Manifest)
 		}
 	}
@@ -90,13 +90,13 @@ func TestListSizes(t *testing.T) {
 	if err := os.Truncate(object, 512); err != nil {
 		t.Fatal(err)
 	}
-	if l := list(t, b); len(l.Snapshots) != 0 || len(l.Damaged) != 1 || !strings.Contains(l.Damaged[0].Problem, "512 bytes") {
+	if l := list(t, b); len(l.Snapshots) != 0 || len(l.Damaged) != 1 || !strings.Contains(l.Damaged[0].Problem.Message, "512 bytes") {
 		t.Errorf("cut off: %+v", l)
 	}
 	if err := os.Remove(object); err != nil {
 		t.Fatal(err)
 	}
-	if l := list(t, b); len(l.Snapshots) != 0 || len(l.Damaged) != 1 || !strings.Contains(l.Damaged[0].Problem, "missing") {
+	if l := list(t, b); len(l.Snapshots) != 0 || len(l.Damaged) != 1 || !strings.Contains(l.Damaged[0].Problem.Message, "missing") {
 		t.Errorf("gone: %+v", l)
 	}
 }
@@ -164,7 +164,7 @@ func TestListImpossible(t *testing.T) {
 		t.Fatalf("got %+v", l)
 	}
 	for _, d := range l.Damaged {
-		if d.Says != (Manifest{}) || !d.Lasting {
+		if d.Says != (Manifest{}) || !d.Problem.Terminal {
 			t.Errorf("got %+v", d)
 		}
 	}

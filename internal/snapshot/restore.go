@@ -12,6 +12,7 @@ import (
 	"go.uber.org/zap"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 )
 
 // RevisionBump is how far a restore moves the revision ahead of all that is known to have been seen: more than a cluster gets
@@ -151,8 +152,8 @@ func CheckVersion(data, etcdVersion string) error {
 		return damaged("the data's version %q is none: %w", data, err)
 	}
 	refuse := func(advice string) error {
-		return &Error{Reason: v1beta2.ReasonSnapshotVersion, Lasting: true, Message: fmt.Sprintf(
-			"the snapshot is of etcd %s, and etcd %s cannot start from it: %s", data, etcdVersion, advice)}
+		return failure.New(failure.Problem{Reason: v1beta2.ReasonSnapshotVersion, Terminal: true, Message: fmt.Sprintf(
+			"the snapshot is of etcd %s, and etcd %s cannot start from it: %s", data, etcdVersion, advice)})
 	}
 	switch {
 	case from.Major() != target.Major():

@@ -1,12 +1,12 @@
 package snapshot
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"syscall"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 )
 
 // logRoom is what etcd's log takes before anything is written, in bytes: two segments are allocated in advance
@@ -31,19 +31,18 @@ func CheckRoom(folder string, size, there int64, field string) error {
 	if need <= free {
 		return nil
 	}
-	return &Error{Reason: v1beta2.ReasonScratchFailed, Message: fmt.Sprintf(
-		"there is no room on the pod's volume: %s are free, and %s", mebibytes(free), needs(size, field))}
+	return failure.New(failure.Problem{Reason: v1beta2.ReasonScratchFailed, Message: fmt.Sprintf(
+		"there is no room on the pod's volume: %s are free, and %s", mebibytes(free), needs(size, field))})
 }
 
 // WithRoom adds to what went wrong on a volume how large it has to be for a snapshot of a size to be restored there.
 func WithRoom(err error, size int64, field string) error {
-	var own *Error
-	if !errors.As(err, &own) || own.Reason != v1beta2.ReasonScratchFailed {
+	p, _ := failure.Of(err)
+	if p.Reason != v1beta2.ReasonScratchFailed {
 		return err
 	}
-	told := *own
-	told.Message, told.cause = own.Message+"; "+needs(size, field), err
-	return &told
+	p.Message += "; " + needs(size, field)
+	return failure.Because(err, p)
 }
 
 func needs(size int64, field string) string {

@@ -18,6 +18,7 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/etcd/embedtest"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 )
 
 // encodings are all there are.
@@ -109,7 +110,7 @@ func TestSaveFaults(t *testing.T) {
 		"a bit flipped":       {bytes.NewReader(flipped), v1beta2.ReasonSnapshotDamaged},
 		"in the checksum":     {bytes.NewReader(badSum), v1beta2.ReasonSnapshotDamaged},
 		"no snapshot":         {strings.NewReader(strings.Repeat("no snapshot", 1000)), v1beta2.ReasonSnapshotDamaged},
-		"etcd breaks off":     {io.MultiReader(half(), iotest.ErrReader(&Error{Reason: v1beta2.ReasonEtcdFailed})), v1beta2.ReasonEtcdFailed},
+		"etcd breaks off":     {io.MultiReader(half(), iotest.ErrReader(failure.New(failure.Problem{Reason: v1beta2.ReasonEtcdFailed}))), v1beta2.ReasonEtcdFailed},
 		"etcd's end is early": {io.MultiReader(half(), iotest.ErrReader(io.ErrUnexpectedEOF)), v1beta2.ReasonSnapshotFailed},
 	} {
 		for name, e := range encodings(t) {

@@ -18,6 +18,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 )
 
 const (
@@ -32,7 +33,7 @@ const (
 func FromEtcd(config clientv3.Config, expected uint64) Source {
 	return func(ctx context.Context) (*Stream, error) {
 		if len(config.Endpoints) == 0 {
-			return nil, &Error{Reason: v1beta2.ReasonEtcdUnreachable, Message: "no member is known that could be asked"}
+			return nil, failure.New(failure.Problem{Reason: v1beta2.ReasonEtcdUnreachable, Message: "no member is known that could be asked"})
 		}
 		members, problem := ask(ctx, config)
 		for _, m := range members {
@@ -40,8 +41,8 @@ func FromEtcd(config clientv3.Config, expected uint64) Source {
 				expected = m.ClusterID
 			}
 			if m.ClusterID != expected {
-				return nil, &Error{Reason: v1beta2.ReasonEtcdForeign, Lasting: true, Message: fmt.Sprintf(
-					"%s belongs to cluster %x, not to %x: correct the endpoints", m.Endpoint, m.ClusterID, expected)}
+				return nil, failure.New(failure.Problem{Reason: v1beta2.ReasonEtcdForeign, Terminal: true, Message: fmt.Sprintf(
+					"%s belongs to cluster %x, not to %x: correct the endpoints", m.Endpoint, m.ClusterID, expected)})
 			}
 		}
 		chosen, ok := Choose(members)
@@ -51,10 +52,10 @@ func FromEtcd(config clientv3.Config, expected uint64) Source {
 		case problem != nil:
 			return nil, problem
 		}
-		return nil, &Error{
+		return nil, failure.New(failure.Problem{
 			Reason:  v1beta2.ReasonEtcdFailed,
 			Message: "every member that answers says that its data is corrupt: repair the cluster, or restore it",
-		}
+		})
 	}
 }
 
@@ -177,7 +178,7 @@ var refusals = []error{
 }
 
 func explainEtcd(endpoint string, err error) error {
-	e := &Error{Reason: v1beta2.ReasonEtcdFailed, cause: err}
+	p := failure.Problem{Reason: v1beta2.ReasonEtcdFailed}
 	var refusal rpctypes.EtcdError
 	known := errors.As(err, &refusal)
 	code := status.Code(err)
@@ -187,14 +188,14 @@ func explainEtcd(endpoint string, err error) error {
 	advice := "etcd failed"
 	switch {
 	case slices.ContainsFunc(refusals, func(r error) bool { return errors.Is(err, r) }):
-		e.Reason, e.Lasting = v1beta2.ReasonEtcdAccessDenied, true
+		p.Reason, p.Terminal = v1beta2.ReasonEtcdAccessDenied, true
 		advice = "etcd does not allow it: the client certificate (or user) needs the role root"
 	case !known && (code == codes.Unavailable || code == codes.DeadlineExceeded), errors.Is(err, context.DeadlineExceeded):
-		e.Reason = v1beta2.ReasonEtcdUnreachable
+		p.Reason = v1beta2.ReasonEtcdUnreachable
 		advice = "etcd cannot be reached; see whether it runs, and whether the client certificates fit"
 	}
-	e.Message = fmt.Sprintf("%s: %s (%v)", endpoint, advice, err)
-	return e
+	p.Message = fmt.Sprintf("%s: %s (%v)", endpoint, advice, err)
+	return failure.Because(err, p)
 }
 
 // hexadecimal is how etcd's own tools write IDs.

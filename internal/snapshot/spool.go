@@ -9,6 +9,7 @@ import (
 	"syscall"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 )
 
 // Spool is where a snapshot may wait for a storage that is slower than etcd: until etcd has sent it all its database keeps
@@ -180,8 +181,8 @@ func (q *queue) take(r *ring, p []byte) (int, error) {
 // compare is io.EOF if everything is as it was.
 func (q *queue) compare() error {
 	if q.written.sum() != q.read.sum() {
-		return &Error{Reason: v1beta2.ReasonScratchFailed, Message: "what waited for the storage has changed on the pod's " +
-			"volume meanwhile: its checksum differs; see whether the disk is damaged"}
+		return failure.New(failure.Problem{Reason: v1beta2.ReasonScratchFailed, Message: "what waited for the storage has changed on the pod's " +
+			"volume meanwhile: its checksum differs; see whether the disk is damaged"})
 	}
 	return io.EOF
 }

@@ -24,7 +24,7 @@ func TestListUnreadable(t *testing.T) {
 	}
 	l := list(t, b)
 	if len(l.Snapshots) != 1 || len(l.Damaged) != 1 || l.Damaged[0].Manifest != manifestName(bad) ||
-		l.Damaged[0].Reason != v1beta2.ReasonStorageFailed || l.Damaged[0].Lasting || l.Damaged[0].Problem == "" {
+		l.Damaged[0].Problem.Reason != v1beta2.ReasonStorageFailed || l.Damaged[0].Problem.Terminal || l.Damaged[0].Problem.Message == "" {
 		t.Errorf("listed %+v", l)
 	}
 	if err := Delete(t.Context(), b, m); err != nil {

@@ -7,15 +7,16 @@ import (
 	"time"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 )
 
 // stallLimit is how long nothing may move: at its slowest, a storage takes a part of an upload in that time.
 const stallLimit = 5 * time.Minute
 
-var errStalled = &Error{
+var errStalled = failure.New(failure.Problem{
 	Reason:  v1beta2.ReasonSnapshotStalled,
 	Message: "no bytes moved for minutes; see whether etcd or the storage hangs, or the network between",
-}
+})
 
 // Progress is told how many bytes of a snapshot have been read in all. It must not block.
 type Progress func(bytes int64)

@@ -8,8 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 	"github.com/etcdpilot/etcd-operator/internal/plan/backup"
-	"github.com/etcdpilot/etcd-operator/internal/plan/retry"
 	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
@@ -108,7 +108,7 @@ func follow(run *v1beta2.BackupRun, in BackupInput) {
 }
 
 // fail tells clients of coreos/etcd-operator why a try failed, and what it has left that is of some use.
-func fail(s *v1beta2.EtcdBackupStatus, in BackupInput, why retry.Problem) {
+func fail(s *v1beta2.EtcdBackupStatus, in BackupInput, why failure.Problem) {
 	s.Reason = why.Reason + ": " + why.Message
 	if in.Observed.Run.Task != backup.TaskBackup {
 		return

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
 
@@ -198,7 +199,7 @@ func TestVerdicts(t *testing.T) {
 			func(in *Input) {
 				in.Observed.Etcd.Members = in.Observed.Etcd.Members[:2]
 				in.Observed.Pods = in.Observed.Pods[:2]
-				in.Observed.Cluster.Invalid = &plan.Problem{Reason: v1beta2.ReasonInvalidOption}
+				in.Observed.Cluster.Invalid = &failure.Problem{Reason: v1beta2.ReasonInvalidOption}
 				in.Action = plan.Wait{Reason: v1beta2.ReasonWaitingForEtcd}
 			}, v1beta2.ReasonHasQuorum, v1beta2.ReasonWaitingForEtcd, v1beta2.ReasonInvalidOption,
 			v1beta2.ClusterPhaseRunning,

@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 	"github.com/etcdpilot/etcd-operator/internal/snapshot"
 	"github.com/etcdpilot/etcd-operator/internal/task"
 )
@@ -117,10 +118,10 @@ func TestResults(t *testing.T) {
 		},
 		Deleted: []string{"old.db"}, Warnings: []string{"an old one is damaged"},
 	})
-	holds(t, "result-failed.json", task.Result{Failure: &task.Failure{
-		Reason: v1beta2.ReasonSnapshotDamaged, Message: "it has changed; use another snapshot", Lasting: true,
+	holds(t, "result-failed.json", task.Result{Failure: &failure.Problem{
+		Reason: v1beta2.ReasonSnapshotDamaged, Message: "it has changed; use another snapshot", Terminal: true,
 	}})
-	holds(t, "result-passing.json", task.Result{Failure: &task.Failure{
+	holds(t, "result-passing.json", task.Result{Failure: &failure.Problem{
 		Reason: v1beta2.ReasonStorageUnreachable, Message: "the storage cannot be reached",
 	}})
 	holds(t, "progress.json", task.Progress{Step: task.StepReading, Bytes: 4711})

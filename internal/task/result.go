@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 )
 
 // maxResult is how long a termination message may be, in bytes. The kubelet cuts off the rest, which would leave broken
@@ -41,8 +42,8 @@ func (r *Result) shorten() bool {
 	case r.Snapshot != nil:
 		// Its name and its folder's can be 1024 characters long, each of several bytes.
 		r.Snapshot = nil
-		r.Failure = &Failure{
-			Reason: v1beta2.ReasonStorageMisconfigured, Lasting: true,
+		r.Failure = &failure.Problem{
+			Reason: v1beta2.ReasonStorageMisconfigured, Terminal: true,
 			Message: "the names of the objects are too long to be told: give a shorter URL",
 		}
 	case r.Failure != nil && r.Failure.Message != "":

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 )
 
 // TestResultFits holds that every Result can be read back from the bytes that the kubelet keeps.
@@ -47,9 +48,9 @@ func TestResultFits(t *testing.T) {
 			func(r Result) bool { return len(r.Deleted) == 0 && len(r.Warnings) > 2 && r.Snapshot != nil },
 		},
 		"a long message": {
-			Result{Failure: &Failure{Reason: "R", Message: strings.Repeat("ä", 5000), Lasting: true}},
+			Result{Failure: &failure.Problem{Reason: "R", Message: strings.Repeat("ä", 5000), Terminal: true}},
 			func(r Result) bool {
-				return len(r.Failure.Message) > 1000 && r.Failure.Lasting && strings.Trim(r.Failure.Message, "ä") == ""
+				return len(r.Failure.Message) > 1000 && r.Failure.Terminal && strings.Trim(r.Failure.Message, "ä") == ""
 			},
 		},
 		"a name that nobody can tell": {
@@ -74,7 +75,7 @@ func TestResultFits(t *testing.T) {
 
 // TestParseResult takes nothing else for a Result.
 func TestParseResult(t *testing.T) {
-	failed := Result{Failure: &Failure{Reason: "R", Message: "m"}}
+	failed := Result{Failure: &failure.Problem{Reason: "R", Message: "m"}}
 	for _, c := range []struct {
 		text string
 		exit int32

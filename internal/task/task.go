@@ -5,6 +5,7 @@ import (
 	"time"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 	"github.com/etcdpilot/etcd-operator/internal/snapshot"
 )
 
@@ -150,8 +151,8 @@ type Restore struct {
 
 // Result is how a task ended: the pod's termination message.
 type Result struct {
-	// Failure is nil if the task succeeded.
-	Failure *Failure `json:"failure,omitempty"`
+	// Failure is nil if the task succeeded. Its reason is one of those of storages and snapshots in api/v1beta2.
+	Failure *failure.Problem `json:"failure,omitempty"`
 	// Snapshot is the one that was taken, verified or restored. Beside a Failure it is one that is in the storage, and cannot
 	// be relied on: stale, or not checked.
 	Snapshot *v1beta2.SnapshotStatus `json:"snapshot,omitempty"`
@@ -171,16 +172,6 @@ type Result struct {
 	// Warnings are for people: what went wrong beside the task, such as an old backup that could not be deleted or that is
 	// damaged.
 	Warnings []string `json:"warnings,omitempty"`
-}
-
-// Failure is why a task did not succeed.
-type Failure struct {
-	// Reason is one of the reasons of storages and snapshots in api/v1beta2; Message says what to do. It holds no
-	// credentials.
-	Reason  string `json:"reason"`
-	Message string `json:"message"`
-	// Lasting is true if another try cannot go better before somebody changes something.
-	Lasting bool `json:"lasting,omitempty"`
 }
 
 // Progress is how far a task is.

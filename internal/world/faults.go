@@ -68,7 +68,7 @@ var faults = map[Kind]transition{
 	restoreFails: {
 		name:  "the snapshot cannot be restored, and never will be",
 		ifPod: func(w *World, p *Pod) bool { return p.Token != "" && w.canStart(p) && w.disk(p) == nil },
-		onPod: func(_ *World, p *Pod) { p.Hopeless = true },
+		onPod: func(_ *World, p *Pod) { p.Terminal = true },
 	},
 	dataWiped: {
 		name:  "data wiped",

@@ -152,7 +152,7 @@ func (e *encoder) pod(p *Pod) {
 	e.number(p.Incarnation)
 	e.number(int(p.Phase))
 	e.flags(p.Deleting, p.Serving, p.Old, p.Overdue, p.Down, p.Stuck, p.Evicting, p.Foreign)
-	e.flags(p.Sick, p.Persistent, p.Restarting, p.Hopeless)
+	e.flags(p.Sick, p.Persistent, p.Restarting, p.Terminal)
 	e.number(int(p.Lie))
 	e.text(p.Version)
 	e.text(p.Runs)

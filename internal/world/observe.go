@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/etcdpilot/etcd-operator/internal/etcd/etcdtest"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
 
@@ -19,8 +20,8 @@ func (w *World) Observe(k *Kube) plan.Observed {
 		switch {
 		case k.Pods[i].Stuck || k.unmountable(&k.Pods[i]):
 			p.Problem = "cannot be scheduled"
-		case k.Pods[i].Hopeless:
-			p.Failure = &plan.RestoreFailure{Problem: plan.Problem{Reason: "SnapshotDamaged"}, Lasting: true}
+		case k.Pods[i].Terminal:
+			p.Failure = &failure.Problem{Reason: "SnapshotDamaged", Terminal: true}
 		case p.Phase == plan.Running && w.poisoned(p.Version, k.Pods[i].Template) && !w.serverRuns(&k.Pods[i]):
 			p.Problem = "etcd ends at every start"
 		}

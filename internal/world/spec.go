@@ -61,7 +61,7 @@ func (w *World) impossible() bool {
 		return false
 	}
 	p := w.pod(b.Members[0])
-	return p != nil && p.Hopeless
+	return p != nil && p.Terminal
 }
 
 // restoreUID names the snapshot that is to replace the data.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/etcdpilot/etcd-operator/internal/etcd/etcdtest"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
 
@@ -116,8 +117,8 @@ type Pod struct {
 	Template   int
 	// Token is that of the cluster whose data the pod makes of a snapshot before etcd starts, empty if it makes none.
 	Token string
-	// Hopeless is true once it cannot: the snapshot has changed, or the key is another one.
-	Hopeless bool
+	// Terminal is true once it cannot: the snapshot has changed, or the key is another one.
+	Terminal bool
 	// Runs is the version of the server that was started last, and Restarting is true from a change of the image until
 	// that server has ended.
 	Runs       string
@@ -195,7 +196,7 @@ func (k *Kube) cluster() plan.Cluster {
 		c.Restore = k.restoreUID()
 	}
 	if n := numberOf(s.Bootstrap); n != 0 && n <= k.CalledOff {
-		c.CallOff = &plan.Problem{Reason: "RestoreCalledOff"}
+		c.CallOff = &failure.Problem{Reason: "RestoreCalledOff"}
 	}
 	return c
 }

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 	"github.com/etcdpilot/etcd-operator/internal/plan/retry"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 	"github.com/etcdpilot/etcd-operator/internal/snapshot"
@@ -81,7 +82,7 @@ func Observe(ctx context.Context, reader client.Reader, owner client.Object, lab
 
 // NameTaken says why a try cannot have its pod: another one has its name. It is nil if that is the pod that is wanted, which
 // an earlier pass made and could not say so, or if the name is free by now: whoever looks again sees which.
-func NameTaken(ctx context.Context, live client.Reader, owner client.Object, wanted *corev1.Pod) (*retry.Problem, error) {
+func NameTaken(ctx context.Context, live client.Reader, owner client.Object, wanted *corev1.Pod) (*failure.Problem, error) {
 	pod := &corev1.Pod{}
 	if err := live.Get(ctx, client.ObjectKeyFromObject(wanted), pod); err != nil {
 		return nil, client.IgnoreNotFound(err)
@@ -93,11 +94,11 @@ func NameTaken(ctx context.Context, live client.Reader, owner client.Object, wan
 	}
 	switch {
 	case !metav1.IsControlledBy(pod, owner):
-		return &retry.Problem{Reason: v1beta2.ReasonNameTaken, Message: fmt.Sprintf(
+		return &failure.Problem{Reason: v1beta2.ReasonNameTaken, Message: fmt.Sprintf(
 			"Pod %s belongs to %s, and %s %s needs that name: delete it, or give the %s another name",
 			pod.Name, holder, kind, owner.GetName(), kind)}, nil
 	case !found(pod, wanted):
-		return &retry.Problem{Reason: v1beta2.ReasonNameTaken, Message: fmt.Sprintf(
+		return &failure.Problem{Reason: v1beta2.ReasonNameTaken, Message: fmt.Sprintf(
 			"Pod %s has lost the labels that it is found by: delete it", pod.Name)}, nil
 	}
 	return nil, nil
@@ -105,7 +106,7 @@ func NameTaken(ctx context.Context, live client.Reader, owner client.Object, wan
 
 // Reserved refuses labels and annotations that the operator itself goes by: they would make a member of the pod. The schema
 // refuses them too, but not of objects that are older than that.
-func Reserved(pod *v1beta2.AgentPodPolicy) *retry.Problem {
+func Reserved(pod *v1beta2.AgentPodPolicy) *failure.Problem {
 	if pod == nil {
 		return nil
 	}
@@ -113,7 +114,7 @@ func Reserved(pod *v1beta2.AgentPodPolicy) *retry.Problem {
 	if key == "" {
 		return nil
 	}
-	return &retry.Problem{
+	return &failure.Problem{
 		Reason:  v1beta2.ReasonInvalidPod,
 		Message: "spec.pod.labels and annotations: the key " + key + " is the operator's own: remove it",
 	}
@@ -121,12 +122,12 @@ func Reserved(pod *v1beta2.AgentPodPolicy) *retry.Problem {
 
 // Refused says why Kubernetes does not take a pod as spec.pod has it, or not in this namespace: a quota, a policy, or a
 // field that is not valid. It is nil if it failed for another reason, such as that the namespace is going away.
-func Refused(err error) *retry.Problem {
+func Refused(err error) *failure.Problem {
 	refused := apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err)
 	if !refused || apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
 		return nil
 	}
-	return &retry.Problem{
+	return &failure.Problem{
 		Reason: v1beta2.ReasonPodCannotStart, Message: "Kubernetes does not take the pod: " + err.Error(),
 	}
 }
@@ -157,8 +158,7 @@ func agentOf(pod *corev1.Pod) (retry.Pod, *task.Result) {
 	}
 	seen.Result = &retry.Result{}
 	if f := result.Failure; f != nil {
-		seen.Result.Failure = &retry.Problem{Reason: status.Reason(f.Reason), Message: f.Message}
-		seen.Result.Hopeless = f.Lasting
+		seen.Result.Failure = &failure.Problem{Reason: status.Reason(f.Reason), Message: f.Message, Terminal: f.Terminal}
 	}
 	return seen, &result
 }

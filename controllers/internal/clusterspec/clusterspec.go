@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
-	"github.com/etcdpilot/etcd-operator/internal/plan"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 )
 
@@ -28,7 +28,7 @@ func Claims(ctx context.Context, reader client.Reader, c *v1beta2.EtcdCluster) (
 
 // Effective is the spec to go by: the user's, or while that cannot work the last one that could, so that a mistake changes
 // nothing of a running cluster. Size and pause are always the user's. The claims are the cluster's, for volumes cannot shrink.
-func Effective(c *v1beta2.EtcdCluster, claims []corev1.PersistentVolumeClaim) (v1beta2.EtcdClusterSpec, *plan.Problem) {
+func Effective(c *v1beta2.EtcdCluster, claims []corev1.PersistentVolumeClaim) (v1beta2.EtcdClusterSpec, *failure.Problem) {
 	problem := validate(c)
 	if problem == nil {
 		problem = validateVolumes(c, claims)
@@ -71,13 +71,13 @@ func requested(spec *corev1.PersistentVolumeClaimSpec) int64 {
 }
 
 // validateVolumes refuses a spec with less storage than the cluster's volumes have.
-func validateVolumes(c *v1beta2.EtcdCluster, claims []corev1.PersistentVolumeClaim) *plan.Problem {
+func validateVolumes(c *v1beta2.EtcdCluster, claims []corev1.PersistentVolumeClaim) *failure.Problem {
 	wanted := VolumeSize(c)
 	for i := range claims {
 		claim := &claims[i]
 		if resources.VolumeOwned(c, claim) && wanted > 0 && requested(&claim.Spec) > wanted && claim.DeletionTimestamp.IsZero() {
 			size := claim.Spec.Resources.Requests[corev1.ResourceStorage]
-			return &plan.Problem{
+			return &failure.Problem{
 				Reason: v1beta2.ReasonVolumeShrinks,
 				Message: fmt.Sprintf("spec.pod.persistentVolumeClaimSpec.resources.requests.storage: volume %s asks for %s, "+
 					"and volumes cannot shrink: set it to that or more", claim.Name, size.String()),

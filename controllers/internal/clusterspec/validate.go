@@ -7,36 +7,36 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
-	"github.com/etcdpilot/etcd-operator/internal/plan"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 	"github.com/etcdpilot/etcd-operator/internal/version"
 )
 
 // validate finds what the schema cannot see. The message names the field, the reason and the fix.
-func validate(c *v1beta2.EtcdCluster) *plan.Problem {
+func validate(c *v1beta2.EtcdCluster) *failure.Problem {
 	if err := version.Supported(version.Normalize(c.Spec.Version)); err != nil {
-		return &plan.Problem{Reason: v1beta2.ReasonUnsupportedVersion, Message: err.Error()}
+		return &failure.Problem{Reason: v1beta2.ReasonUnsupportedVersion, Message: err.Error()}
 	}
 	if c.Spec.TLS != nil && c.Spec.TLS.Static != nil {
-		return &plan.Problem{
+		return &failure.Problem{
 			Reason:  v1beta2.ReasonTLSNotSupported,
 			Message: "spec.TLS.static is not carried out by this release: remove it to run the cluster without TLS",
 		}
 	}
 	if _, problems := resources.Options(c, version.Normalize(c.Spec.Version)); len(problems) > 0 {
-		return &plan.Problem{Reason: v1beta2.ReasonInvalidOption, Message: strings.Join(problems, "; ")}
+		return &failure.Problem{Reason: v1beta2.ReasonInvalidOption, Message: strings.Join(problems, "; ")}
 	}
 	if problem := validateMetadata(c); problem != nil {
 		return problem
 	}
 	if err := resources.CheckTemplate(c); err != nil {
-		return &plan.Problem{Reason: v1beta2.ReasonInvalidPod, Message: err.Error()}
+		return &failure.Problem{Reason: v1beta2.ReasonInvalidPod, Message: err.Error()}
 	}
 	return validatePod(c.Spec.Pod)
 }
 
 // validateMetadata refuses labels and annotations that the operator itself goes by.
-func validateMetadata(c *v1beta2.EtcdCluster) *plan.Problem {
+func validateMetadata(c *v1beta2.EtcdCluster) *failure.Problem {
 	var client, peer v1beta2.ServiceMeta
 	if s := c.Spec.Services; s != nil && s.Client != nil {
 		client = s.Client.ServiceMeta
@@ -58,7 +58,7 @@ func validateMetadata(c *v1beta2.EtcdCluster) *plan.Problem {
 		{"spec.services.peer", peer.Labels, peer.Annotations},
 	} {
 		if key := resources.Reserved(given.labels, given.annotations); key != "" {
-			return &plan.Problem{
+			return &failure.Problem{
 				Reason:  v1beta2.ReasonInvalidPod,
 				Message: given.field + ": the key " + key + " is the operator's own: remove it",
 			}
@@ -67,13 +67,13 @@ func validateMetadata(c *v1beta2.EtcdCluster) *plan.Problem {
 	return nil
 }
 
-func validatePod(pod *v1beta2.PodPolicy) *plan.Problem {
+func validatePod(pod *v1beta2.PodPolicy) *failure.Problem {
 	if pod == nil {
 		return nil
 	}
 	for _, e := range pod.EtcdEnv {
 		if e.ValueFrom != nil {
-			return &plan.Problem{
+			return &failure.Problem{
 				Reason: v1beta2.ReasonInvalidOption,
 				Message: "spec.pod.etcdEnv: " + e.Name + " takes its value from elsewhere (valueFrom): " +
 					"give the value itself, for it goes into etcd's configuration file",
@@ -85,14 +85,14 @@ func validatePod(pod *v1beta2.PodPolicy) *plan.Problem {
 		return nil
 	}
 	if size := claim.Resources.Requests.Storage(); size.Sign() <= 0 {
-		return &plan.Problem{
+		return &failure.Problem{
 			Reason: v1beta2.ReasonInvalidPod,
 			Message: "spec.pod.persistentVolumeClaimSpec.resources.requests.storage is missing: say how large the volume of each " +
 				"member is to be, such as 8Gi",
 		}
 	}
 	if slices.Contains(claim.AccessModes, corev1.ReadWriteMany) {
-		return &plan.Problem{
+		return &failure.Problem{
 			Reason: v1beta2.ReasonInvalidPod,
 			Message: "spec.pod.persistentVolumeClaimSpec.accessModes: ReadWriteMany lets two processes write to one " +
 				"member's data: use ReadWriteOnce or ReadWriteOncePod",

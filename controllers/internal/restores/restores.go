@@ -10,7 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
-	"github.com/etcdpilot/etcd-operator/internal/plan"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 	"github.com/etcdpilot/etcd-operator/internal/status"
 )
@@ -50,12 +50,11 @@ func Timeout(spec *v1beta2.EtcdRestoreSpec) time.Duration {
 }
 
 // Failure is why the pod could not make its data of a snapshot the last time it tried, nil if it did not fail.
-func Failure(pod *corev1.Pod) *plan.RestoreFailure {
+func Failure(pod *corev1.Pod) *failure.Problem {
 	for _, s := range pod.Status.InitContainerStatuses {
 		if result, ok := resources.InitResult(s); ok && s.Name == resources.RestoreContainerName && result.Failure != nil {
-			return &plan.RestoreFailure{
-				Problem: plan.Problem{Reason: status.Reason(result.Failure.Reason), Message: result.Failure.Message},
-				Lasting: result.Failure.Lasting,
+			return &failure.Problem{
+				Reason: status.Reason(result.Failure.Reason), Message: result.Failure.Message, Terminal: result.Failure.Terminal,
 			}
 		}
 	}

@@ -3,7 +3,7 @@ package backup
 import (
 	"time"
 
-	"github.com/etcdpilot/etcd-operator/internal/plan/retry"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 )
 
 // Action is what to do next. The set is closed.
@@ -24,7 +24,7 @@ type Wait struct {
 }
 
 // Blocked means that somebody has to do something first.
-type Blocked retry.Problem
+type Blocked failure.Problem
 
 // AddFinalizer has a finalizer keep the EtcdBackup until its objects are deleted.
 type AddFinalizer struct{}
@@ -49,15 +49,15 @@ type Finish struct{}
 
 // Retry writes to status that a try has failed and when the next one may begin.
 type Retry struct {
-	Failure retry.Problem
+	Failure failure.Problem
 	After   time.Time
 }
 
 // GiveUp writes to status that a run has failed, and ends it.
-type GiveUp struct{ Failure retry.Problem }
+type GiveUp struct{ Failure failure.Problem }
 
 // Withdraw takes a run back whose pod cannot be made any more. It stays due.
-type Withdraw struct{ Why retry.Problem }
+type Withdraw struct{ Why failure.Problem }
 
 func (Idle) action()            {}
 func (Wait) action()            {}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 	"github.com/etcdpilot/etcd-operator/internal/plan/retry"
 )
 
@@ -86,7 +87,7 @@ func (o Observed) proceed() Action {
 	case verdict.Over && verdict.Problem == nil:
 		return Finish{}
 	case verdict.Over:
-		return o.failed(*verdict.Problem, verdict.Hopeless)
+		return o.failed(*verdict.Problem)
 	case verdict.Recount:
 		return Recount{}
 	case verdict.Problem != nil:
@@ -99,9 +100,9 @@ func (o Observed) proceed() Action {
 func (o Observed) make() Action {
 	switch {
 	case o.Run.Made:
-		return o.failed(retry.Problem{
+		return o.failed(failure.Problem{
 			Reason: v1beta2.ReasonAgentLost, Message: "the pod was deleted before it was done",
-		}, false)
+		})
 	case o.Problem != nil:
 		return Withdraw{Why: *o.Problem}
 	}
@@ -126,14 +127,14 @@ func (o Observed) await() Action {
 }
 
 // Refused decides what follows if Kubernetes does not take the pod of a try: the try has failed.
-func Refused(o Observed, why retry.Problem) Action { return o.failed(why, false) }
+func Refused(o Observed, why failure.Problem) Action { return o.failed(why) }
 
 // failed ends a try. Whatever may go away by itself is tried again for as long as the backup is of use. What is damaged each
 // time is not: it loads etcd and the storage, and whatever is at fault does not mend itself.
-func (o Observed) failed(why retry.Problem, hopeless bool) Action {
+func (o Observed) failed(why failure.Problem) Action {
 	after := o.Now.Add(retry.Delay(o.Run.Attempt))
 	damaged := why.Reason == v1beta2.ReasonSnapshotDamaged && o.Run.Attempt >= retry.Attempts
-	if o.Run.Task == TaskBackup && (hopeless || damaged || o.exhausted(after)) {
+	if o.Run.Task == TaskBackup && (why.Terminal || damaged || o.exhausted(after)) {
 		return GiveUp{Failure: why}
 	}
 	return Retry{Failure: why, After: after}

@@ -8,6 +8,7 @@ import (
 	"github.com/robfig/cron/v3"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 	"github.com/etcdpilot/etcd-operator/internal/plan/retry"
 )
 
@@ -71,7 +72,8 @@ func TestOverdue(t *testing.T) {
 }
 
 func TestNext(t *testing.T) {
-	failure := retry.Problem{Reason: "NoSuchBucket", Message: "make it"}
+	why := failure.Problem{Reason: "NoSuchBucket", Message: "make it"}
+	terminal := failure.Problem{Reason: "NoSuchBucket", Message: "make it", Terminal: true}
 	run := func(attempt int) *Run {
 		return &Run{Task: TaskBackup, Due: noon, Attempt: attempt, Started: at(-time.Minute), Made: true}
 	}
@@ -79,7 +81,7 @@ func TestNext(t *testing.T) {
 	failed := func(attempt int, r *retry.Result) Observed {
 		return Observed{Created: noon, Timeout: time.Hour, Run: run(attempt), Pod: pod(r)}
 	}
-	lost, damaged := retry.Problem{Reason: v1beta2.ReasonAgentLost}, retry.Problem{Reason: v1beta2.ReasonSnapshotDamaged}
+	lost, damaged := failure.Problem{Reason: v1beta2.ReasonAgentLost}, failure.Problem{Reason: v1beta2.ReasonSnapshotDamaged}
 	longAgo := run(99)
 	longAgo.Began = at(-24 * time.Hour)
 	nightly := func(attempt int) *Run {
@@ -94,10 +96,10 @@ func TestNext(t *testing.T) {
 		"due":       {Observed{Created: noon}, Start{Run{Task: TaskBackup, Due: noon, Attempt: 1, Began: noon, Started: noon}}},
 		"suspended": {Observed{Created: noon, Suspended: true}, Idle{Reason: v1beta2.ReasonSuspended}},
 		"the spec cannot be carried out": {
-			Observed{Created: noon, Problem: &failure}, Blocked(failure),
+			Observed{Created: noon, Problem: &why}, Blocked(why),
 		},
 		"over, whatever the spec is now": {
-			Observed{Created: noon, Done: true, Suspended: true, Problem: &failure}, Idle{Reason: v1beta2.ReasonCompleted},
+			Observed{Created: noon, Done: true, Suspended: true, Problem: &why}, Idle{Reason: v1beta2.ReasonCompleted},
 		},
 		"another is at work there": {Observed{Created: noon, Ahead: "b"}, Wait{Reason: v1beta2.ReasonWaitingForStorage}},
 		"a pod that failed before goes first": {
@@ -107,14 +109,14 @@ func TestNext(t *testing.T) {
 			Observed{Created: noon, Timeout: time.Hour, Run: &Run{Task: TaskBackup, Started: noon}}, CreatePod{},
 		},
 		"the spec went bad before there was a pod": {
-			Observed{Problem: &failure, Run: &Run{Task: TaskBackup}}, Withdraw{failure},
+			Observed{Problem: &why, Run: &Run{Task: TaskBackup}}, Withdraw{why},
 		},
 		"a pod of an earlier try is in the way": {
 			Observed{Timeout: time.Hour, Run: &Run{Attempt: 2}, Strays: []retry.Pod{{Name: "q", UID: "v"}}}, DeletePod{"q", "v"},
 		},
 		"at work": {Observed{Timeout: time.Hour, Run: run(1), Pod: pod(nil)}, Wait{Reason: v1beta2.ReasonBackingUp}},
 		"at work, but the spec went bad": {
-			Observed{Timeout: time.Hour, Problem: &failure, Run: run(1), Pod: pod(nil)}, Wait{Reason: v1beta2.ReasonBackingUp},
+			Observed{Timeout: time.Hour, Problem: &why, Run: run(1), Pod: pod(nil)}, Wait{Reason: v1beta2.ReasonBackingUp},
 		},
 		"suspended, but under way": {
 			Observed{Timeout: time.Hour, Suspended: true, Run: run(1), Pod: pod(nil)}, Wait{Reason: v1beta2.ReasonBackingUp},
@@ -122,7 +124,7 @@ func TestNext(t *testing.T) {
 		"too long": {
 			Observed{
 				Timeout: time.Minute, Run: &Run{Task: TaskBackup, Attempt: 1, Started: at(-9 * time.Minute)}, Pod: pod(nil),
-			}, Retry{Failure: retry.Problem{Reason: v1beta2.ReasonTimeout}, After: at(10 * time.Second)},
+			}, Retry{Failure: failure.Problem{Reason: v1beta2.ReasonTimeout}, After: at(10 * time.Second)},
 		},
 		"the clock was set back": {
 			Observed{Timeout: time.Minute, Run: &Run{Task: TaskBackup, Attempt: 1, Started: at(9 * time.Hour)}, Pod: pod(nil)}, Recount{},
@@ -132,37 +134,37 @@ func TestNext(t *testing.T) {
 		},
 		"not started for too long": {
 			Observed{Timeout: time.Hour, Run: &Run{Task: TaskBackup, Attempt: 1, Started: at(-6 * time.Minute)}, Pod: &retry.Pod{}},
-			Retry{Failure: retry.Problem{Reason: v1beta2.ReasonPodCannotStart}, After: at(10 * time.Second)},
+			Retry{Failure: failure.Problem{Reason: v1beta2.ReasonPodCannotStart}, After: at(10 * time.Second)},
 		},
 		"done":    {failed(1, &retry.Result{}), Finish{}},
-		"failed":  {failed(2, &retry.Result{Failure: &failure}), Retry{failure, at(20 * time.Second)}},
-		"in vain": {failed(1, &retry.Result{Failure: &failure, Hopeless: true}), GiveUp{failure}},
+		"failed":  {failed(2, &retry.Result{Failure: &why}), Retry{why, at(20 * time.Second)}},
+		"in vain": {failed(1, &retry.Result{Failure: &terminal}), GiveUp{terminal}},
 		"failed often, and it may still go away": {
-			failed(99, &retry.Result{Failure: &failure}), Retry{failure, at(5 * time.Minute)},
+			failed(99, &retry.Result{Failure: &why}), Retry{why, at(5 * time.Minute)},
 		},
 		"a day has passed for the one that was asked for": {
-			Observed{Created: noon, Timeout: time.Hour, Run: longAgo, Pod: pod(&retry.Result{Failure: &failure})}, GiveUp{failure},
+			Observed{Created: noon, Timeout: time.Hour, Run: longAgo, Pod: pod(&retry.Result{Failure: &why})}, GiveUp{why},
 		},
 		"damaged again":     {failed(retry.Attempts-1, &retry.Result{Failure: &damaged}), Retry{damaged, at(160 * time.Second)}},
 		"damaged each time": {failed(retry.Attempts, &retry.Result{Failure: &damaged}), GiveUp{damaged}},
 		"an outage in the night": {
 			Observed{
 				Timeout: time.Hour, LastDue: at(-24 * time.Hour), Schedule: Every(23 * time.Hour), Run: nightly(99),
-				Pod: pod(&retry.Result{Failure: &failure}),
-			}, Retry{failure, at(5 * time.Minute)},
+				Pod: pod(&retry.Result{Failure: &why}),
+			}, Retry{why, at(5 * time.Minute)},
 		},
 		"an outage until the next night": {
 			Observed{
 				Timeout: time.Hour, LastDue: at(-46*time.Hour + 4*time.Minute), Schedule: Every(23 * time.Hour), Run: nightly(270),
-				Pod: pod(&retry.Result{Failure: &failure}),
-			}, GiveUp{failure},
+				Pod: pod(&retry.Result{Failure: &why}),
+			}, GiveUp{why},
 		},
 		"another one became due while it was tried": {
 			Observed{
 				Timeout: time.Hour, LastDue: at(-47 * time.Hour), Schedule: Every(23 * time.Hour),
 				Run: &Run{Task: TaskBackup, Due: at(-24 * time.Hour), Attempt: 2, Started: at(-2 * time.Hour), Made: true},
-				Pod: pod(&retry.Result{Failure: &failure}),
-			}, GiveUp{failure},
+				Pod: pod(&retry.Result{Failure: &why}),
+			}, GiveUp{why},
 		},
 		"the pod was killed": {
 			Observed{Timeout: time.Hour, Run: run(1), Pod: &retry.Pod{Ended: true}}, Retry{lost, at(10 * time.Second)},
@@ -179,8 +181,8 @@ func TestNext(t *testing.T) {
 		"the next one is due before another try": {
 			Observed{
 				Timeout: time.Hour, LastDue: at(-time.Second), Schedule: Every(2 * time.Second), Run: run(1),
-				Pod: pod(&retry.Result{Failure: &failure}),
-			}, GiveUp{failure},
+				Pod: pod(&retry.Result{Failure: &why}),
+			}, GiveUp{why},
 		},
 		"not yet, and the pod stays for its log": {
 			Observed{Run: &Run{RetryAfter: at(time.Second)}, Pod: pod(nil)}, Wait{Reason: v1beta2.ReasonWaitingForRetry},
@@ -212,7 +214,7 @@ func TestNext(t *testing.T) {
 // TestLeftovers wants the last failed pod to be kept for its log, and no other.
 func TestLeftovers(t *testing.T) {
 	older := retry.Pod{Name: "older", UID: "1", Ended: true, Created: at(-2 * time.Hour)}
-	newer := retry.Pod{Name: "newer", UID: "2", Ended: true, Created: at(-time.Hour), Result: &retry.Result{Failure: &retry.Problem{}}}
+	newer := retry.Pod{Name: "newer", UID: "2", Ended: true, Created: at(-time.Hour), Result: &retry.Result{Failure: &failure.Problem{}}}
 	good := retry.Pod{Name: "good", UID: "3", Ended: true, Created: noon, Result: &retry.Result{}}
 	stuck := retry.Pod{Name: "stuck", UID: "4", Running: true, Created: noon}
 	for title, c := range map[string]struct {
@@ -229,13 +231,14 @@ func TestLeftovers(t *testing.T) {
 }
 
 func TestEnd(t *testing.T) {
-	failure := retry.Problem{Reason: "NoSuchBucket", Message: "make it"}
+	why := failure.Problem{Reason: "NoSuchBucket", Message: "make it"}
+	terminal := failure.Problem{Reason: "NoSuchBucket", Message: "make it", Terminal: true}
 	cleaning := func(attempt int, p *retry.Pod) Observed {
 		return Observed{HasFinalizer: true, Clean: true, Written: true, Run: &Run{Task: TaskClean, Attempt: attempt, Made: true}, Pod: p}
 	}
 	written := Observed{HasFinalizer: true, Clean: true, Written: true}
 	blocked, running := written, written
-	blocked.Problem = &failure
+	blocked.Problem = &why
 	running.Run, running.Pod = &Run{Task: TaskBackup}, &retry.Pod{Name: "p", UID: "u", Running: true}
 	retained := cleaning(3, &retry.Pod{Running: true})
 	retained.Clean = false
@@ -247,11 +250,11 @@ func TestEnd(t *testing.T) {
 		"the objects go":           {written, Start{Run{Task: TaskClean, Due: noon, Attempt: 1, Began: noon, Started: noon}}},
 		"there are none":           {Observed{HasFinalizer: true, Clean: true}, RemoveFinalizer{}},
 		"first what is under way":  {running, DeletePod{"p", "u"}},
-		"nobody knows where":       {blocked, Blocked(failure)},
+		"nobody knows where":       {blocked, Blocked(why)},
 		"cleaned":                  {cleaning(1, &retry.Pod{Result: &retry.Result{}}), RemoveFinalizer{}},
 		"they are to stay, rather": {retained, RemoveFinalizer{}},
 		"it is never given up": {
-			cleaning(99, &retry.Pod{Result: &retry.Result{Failure: &failure, Hopeless: true}}), Retry{failure, at(5 * time.Minute)},
+			cleaning(99, &retry.Pod{Result: &retry.Result{Failure: &terminal}}), Retry{terminal, at(5 * time.Minute)},
 		},
 	} {
 		t.Run(title, func(t *testing.T) {

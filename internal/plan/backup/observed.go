@@ -3,6 +3,7 @@ package backup
 import (
 	"time"
 
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 	"github.com/etcdpilot/etcd-operator/internal/plan/retry"
 )
 
@@ -14,7 +15,7 @@ type Observed struct {
 	Deleting bool
 	// Problem is what keeps the spec from being carried out, nil if nothing does. Of an EtcdBackup that is being deleted it
 	// is what keeps its objects from being deleted.
-	Problem *retry.Problem
+	Problem *failure.Problem
 	// Suspended keeps new runs from being started.
 	Suspended bool
 	// Schedule is when runs are due, nil for one only.

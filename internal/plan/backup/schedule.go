@@ -8,12 +8,12 @@ import (
 	"github.com/robfig/cron/v3"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
-	"github.com/etcdpilot/etcd-operator/internal/plan/retry"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 )
 
 // ParseSchedule reads spec.schedule, spec.timeZone and spec.backupPolicy.backupIntervalInSecond. It is nil for one backup
 // only.
-func ParseSchedule(expression, zone string, interval time.Duration, now time.Time) (Schedule, *retry.Problem) {
+func ParseSchedule(expression, zone string, interval time.Duration, now time.Time) (Schedule, *failure.Problem) {
 	switch {
 	case interval > 0:
 		return Every(interval), nil
@@ -44,7 +44,7 @@ func ParseSchedule(expression, zone string, interval time.Duration, now time.Tim
 }
 
 // every is the schedule of "@every 90m". Of a time below a second, or before now, cron makes a second.
-func every(expression string, delay time.Duration) (Schedule, *retry.Problem) {
+func every(expression string, delay time.Duration) (Schedule, *failure.Problem) {
 	asked, err := time.ParseDuration(strings.TrimPrefix(expression, "@every "))
 	if err != nil || asked < time.Second {
 		return nil, invalid("spec.schedule %q: the time between two backups must be a second or more", expression)
@@ -52,6 +52,6 @@ func every(expression string, delay time.Duration) (Schedule, *retry.Problem) {
 	return Every(delay), nil
 }
 
-func invalid(format string, args ...any) *retry.Problem {
-	return &retry.Problem{Reason: v1beta2.ReasonInvalidSchedule, Message: fmt.Sprintf(format, args...)}
+func invalid(format string, args ...any) *failure.Problem {
+	return &failure.Problem{Reason: v1beta2.ReasonInvalidSchedule, Message: fmt.Sprintf(format, args...)}
 }

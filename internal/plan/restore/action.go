@@ -4,7 +4,7 @@ import (
 	"time"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
-	"github.com/etcdpilot/etcd-operator/internal/plan/retry"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 )
 
 // Action is what to do next. The set is closed.
@@ -13,7 +13,7 @@ import (
 type Action interface{ action() }
 
 // Idle means that the restore is over.
-type Idle retry.Problem
+type Idle struct{ Reason, Message string }
 
 // Wait means that something is under way, and to look again after that time, or sooner if anything is heard.
 type Wait struct {
@@ -22,7 +22,7 @@ type Wait struct {
 }
 
 // Blocked means that somebody has to do something first.
-type Blocked retry.Problem
+type Blocked failure.Problem
 
 // Enter writes a phase to status. Of two EtcdRestores of a cluster that are past Verifying the later one goes on. Of is as in
 // Observed.
@@ -48,7 +48,7 @@ type Finish struct{}
 
 // Retry writes to status that a try has failed and when the next one may begin.
 type Retry struct {
-	Failure retry.Problem
+	Failure failure.Problem
 	After   time.Time
 }
 
@@ -80,7 +80,7 @@ type Succeed struct {
 }
 
 // Fail writes to status that the restore has failed.
-type Fail retry.Problem
+type Fail failure.Problem
 
 func (Idle) action()            {}
 func (Wait) action()            {}

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
-	"github.com/etcdpilot/etcd-operator/internal/plan/retry"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 )
 
 // Database is what a snapshot asks of the cluster that is to run on it.
@@ -38,9 +38,9 @@ const (
 
 // Misfit tells why members cannot be made of the snapshot, nil if they can. All is said at once: who raises the one limit would
 // otherwise meet the next one a restore later.
-func Misfit(d Database, m Members) *retry.Problem {
+func Misfit(d Database, m Members) *failure.Problem {
 	if d.Auth {
-		return &retry.Problem{
+		return &failure.Problem{
 			Reason: v1beta2.ReasonSnapshotNeedsAuth,
 			Message: "etcd's authentication is switched on in the snapshot, and the operator has no user to run such a cluster with: " +
 				"switch it off (etcdctl auth disable), take another snapshot, and restore that; if the cluster is gone, restore " +
@@ -65,7 +65,7 @@ func Misfit(d Database, m Members) *retry.Problem {
 	if reason == "" {
 		return nil
 	}
-	return &retry.Problem{Reason: reason, Message: strings.Join(messages, "; and ")}
+	return &failure.Problem{Reason: reason, Message: strings.Join(messages, "; and ")}
 }
 
 // mebibytes is a size, rounded up, as a spec takes it.

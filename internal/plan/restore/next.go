@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 	"github.com/etcdpilot/etcd-operator/internal/plan/retry"
 )
 
@@ -76,17 +77,17 @@ func (o Observed) impossible() Action {
 	case o.Invalid != nil:
 		return o.fail(*o.Invalid)
 	case c.Deleting:
-		return o.fail(retry.Problem{
+		return o.fail(failure.Problem{
 			Reason: v1beta2.ReasonClusterDeleted, Message: fmt.Sprintf("EtcdCluster %s is being deleted", c.Name),
 		})
 	case c.Other:
 		return o.fail(o.otherCluster())
 	case !c.Exists && c.Pinned:
-		return o.fail(retry.Problem{
+		return o.fail(failure.Problem{
 			Reason: v1beta2.ReasonClusterDeleted, Message: fmt.Sprintf("EtcdCluster %s was deleted", c.Name),
 		})
 	case !c.Exists:
-		return o.await(retry.Problem{Reason: v1beta2.ReasonClusterMissing, Message: fmt.Sprintf(
+		return o.await(failure.Problem{Reason: v1beta2.ReasonClusterMissing, Message: fmt.Sprintf(
 			"there is no EtcdCluster %s: create it; a new cluster can also start from a snapshot by its own spec.restoreFrom", c.Name)})
 	case o.Verified && o.Newer != "":
 		return o.fail(o.superseded())
@@ -98,10 +99,10 @@ func (o Observed) impossible() Action {
 
 func (o Observed) verifying() Action {
 	switch {
-	case !o.Verified && o.Source != nil && o.Source.Hopeless:
-		return o.fail(o.Source.Problem)
+	case !o.Verified && o.Source != nil && o.Source.Terminal:
+		return o.fail(*o.Source)
 	case !o.Verified && o.Source != nil:
-		return o.await(o.Source.Problem)
+		return o.await(*o.Source)
 	case !o.Verified:
 		return o.start(1)
 	}

@@ -7,15 +7,17 @@ import (
 	"time"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 	"github.com/etcdpilot/etcd-operator/internal/plan/retry"
 )
 
 var (
 	noon    = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
-	damaged = retry.Problem{Reason: v1beta2.ReasonSnapshotDamaged, Message: "use another one"}
-	full    = retry.Problem{Reason: v1beta2.ReasonStorageFull, Message: "make room"}
-	silent  = retry.Problem{Reason: v1beta2.ReasonEtcdUnreachable, Message: "nobody answers"}
-	unfit   = retry.Problem{Reason: v1beta2.ReasonSnapshotVersion, Message: "set the version"}
+	damaged = failure.Problem{Reason: v1beta2.ReasonSnapshotDamaged, Message: "use another one", Terminal: true}
+	refused = failure.Problem{Reason: v1beta2.ReasonStorageAccessDenied, Message: "allow it", Terminal: true}
+	full    = failure.Problem{Reason: v1beta2.ReasonStorageFull, Message: "make room"}
+	silent  = failure.Problem{Reason: v1beta2.ReasonEtcdUnreachable, Message: "nobody answers"}
+	unfit   = failure.Problem{Reason: v1beta2.ReasonSnapshotVersion, Message: "set the version"}
 	up      = Cluster{Name: "c", Exists: true, Pinned: true, Held: true, Answers: true}
 	down    = Cluster{Name: "c", Exists: true, Pinned: true, Held: true}
 )
@@ -39,10 +41,10 @@ func replacing(c Cluster, r *Record) Observed {
 }
 
 // tried is the observation with a pod that has ended.
-func tried(attempt int, failure *retry.Problem, hopeless bool) func(*Observed) {
+func tried(attempt int, why *failure.Problem) func(*Observed) {
 	return func(o *Observed) {
 		o.Run = &Run{Attempt: attempt, Started: noon}
-		o.Pod = &retry.Pod{Name: "p", UID: "u", Result: &retry.Result{Failure: failure, Hopeless: hopeless}}
+		o.Pod = &retry.Pod{Name: "p", UID: "u", Result: &retry.Result{Failure: why}}
 	}
 }
 
@@ -64,10 +66,10 @@ func TestVerifying(t *testing.T) {
 		"waits for its cluster": {verifying(func(o *Observed) { o.Cluster = Cluster{} }), Blocked{Reason: v1beta2.ReasonClusterMissing}},
 		"the cluster goes":      {verifying(func(o *Observed) { o.Cluster.Deleting = true }), Fail{Reason: v1beta2.ReasonClusterDeleted}},
 		"waits for its EtcdBackup": {
-			verifying(func(o *Observed) { o.Source = &Unresolved{Problem: full} }), Blocked{Reason: full.Reason},
+			verifying(func(o *Observed) { o.Source = &full }), Blocked{Reason: full.Reason},
 		},
 		"a spec that cannot work": {
-			verifying(func(o *Observed) { o.Source = &Unresolved{Problem: full, Hopeless: true} }), Fail{Reason: full.Reason},
+			verifying(func(o *Observed) { o.Source = &refused }), Fail{Reason: refused.Reason},
 		},
 		"labels of the operator's own": {
 			verifying(func(o *Observed) { o.Invalid = &unfit }), Fail{Reason: unfit.Reason},
@@ -87,17 +89,17 @@ func TestVerifying(t *testing.T) {
 			verifying(func(o *Observed) { o.Run, o.Pod = &Run{Attempt: 1, Started: noon}, &retry.Pod{Problem: "no node"} }),
 			Wait{Reason: v1beta2.ReasonPodCannotStart},
 		},
-		"checked":            {verifying(tried(1, nil, false)), Finish{}},
-		"damaged":            {verifying(tried(1, &damaged, true)), Fail{Reason: damaged.Reason}},
-		"full":               {verifying(tried(2, &full, false)), Retry{Failure: full, After: noon.Add(20 * time.Second)}},
-		"full too often":     {verifying(tried(6, &full, false)), Fail{Reason: full.Reason}},
-		"silence is a fault": {verifying(tried(6, &silent, false)), Fail{Reason: silent.Reason}},
+		"checked":            {verifying(tried(1, nil)), Finish{}},
+		"damaged":            {verifying(tried(1, &damaged)), Fail{Reason: damaged.Reason}},
+		"full":               {verifying(tried(2, &full)), Retry{Failure: full, After: noon.Add(20 * time.Second)}},
+		"full too often":     {verifying(tried(6, &full)), Fail{Reason: full.Reason}},
+		"silence is a fault": {verifying(tried(6, &silent)), Fail{Reason: silent.Reason}},
 		"its pod is kept until then": {
-			verifying(both(tried(1, &full, false), func(o *Observed) { o.Run.RetryAfter = noon.Add(time.Second) })),
+			verifying(both(tried(1, &full), func(o *Observed) { o.Run.RetryAfter = noon.Add(time.Second) })),
 			Wait{Reason: v1beta2.ReasonWaitingForRetry},
 		},
 		"its pod goes before another try": {
-			verifying(both(tried(1, &full, false), func(o *Observed) { o.Run.RetryAfter = noon })), DeletePod{"p", "u"},
+			verifying(both(tried(1, &full), func(o *Observed) { o.Run.RetryAfter = noon })), DeletePod{"p", "u"},
 		},
 		"not yet": {
 			verifying(func(o *Observed) { o.Run = &Run{Attempt: 1, RetryAfter: noon.Add(time.Second)} }),
@@ -106,7 +108,7 @@ func TestVerifying(t *testing.T) {
 		"another try": {
 			verifying(func(o *Observed) { o.Run = &Run{Attempt: 1, RetryAfter: noon} }), Start{Run{Attempt: 2, Started: noon}},
 		},
-		"called off":                   {verifying(both(tried(1, nil, false), func(o *Observed) { o.Deleting = true })), Idle{Reason: v1beta2.ReasonTerminating}},
+		"called off":                   {verifying(both(tried(1, nil), func(o *Observed) { o.Deleting = true })), Idle{Reason: v1beta2.ReasonTerminating}},
 		"its pod is over":              {verifying(func(o *Observed) { o.Verified, o.Strays = true, []retry.Pod{{Name: "p", UID: "u"}} }), DeletePod{"p", "u"}},
 		"its pod stays on a lost node": {verifying(func(o *Observed) { o.Verified, o.Strays = true, []retry.Pod{{Deleting: true}} }), Enter{Phase: v1beta2.RestoreSaving}},
 		"verified":                     {verifying(func(o *Observed) { o.Verified = true }), Enter{Phase: v1beta2.RestoreSaving}},
@@ -126,7 +128,7 @@ func TestVerifying(t *testing.T) {
 			verifying(func(o *Observed) { o.Cluster, o.Created = Cluster{}, noon.Add(-Patience) }), Fail{Reason: v1beta2.ReasonClusterMissing},
 		},
 		"it has waited for its EtcdBackup for too long": {
-			verifying(func(o *Observed) { o.Source, o.Created = &Unresolved{Problem: full}, noon.Add(-Patience) }), Fail{Reason: full.Reason},
+			verifying(func(o *Observed) { o.Source, o.Created = &full, noon.Add(-Patience) }), Fail{Reason: full.Reason},
 		},
 	})
 }
@@ -141,9 +143,9 @@ func TestSaving(t *testing.T) {
 			saving(func(o *Observed) { o.Saved, o.HasFinalizer, o.Unfit = true, true, &unfit }), Fail{Reason: unfit.Reason},
 		},
 		"its version is another while it is saved": {
-			saving(both(tried(1, nil, false), func(o *Observed) { o.Unfit = &unfit })), Fail{Reason: unfit.Reason},
+			saving(both(tried(1, nil), func(o *Observed) { o.Unfit = &unfit })), Fail{Reason: unfit.Reason},
 		},
-		"saved":     {saving(tried(1, nil, false)), Finish{}},
+		"saved":     {saving(tried(1, nil)), Finish{}},
 		"finalizer": {saving(func(o *Observed) { o.Saved = true }), AddFinalizer{}},
 		"replaced":  {saving(func(o *Observed) { o.Saved, o.HasFinalizer = true, true }), Replace{}},
 		"what a restore that gives way has not saved": {
@@ -155,21 +157,21 @@ func TestSaving(t *testing.T) {
 		"nothing is held": {saving(func(o *Observed) { o.Cluster.Held, o.HasFinalizer = false, true }), Replace{}},
 		"skipped":         {saving(func(o *Observed) { o.Skip, o.HasFinalizer = true, true }), Replace{Unsaved: "spec.safetySnapshot is Skip"}},
 		"nobody answers once": {
-			saving(both(tried(1, &silent, false), func(o *Observed) { o.Cluster, o.HasFinalizer = down, true })),
+			saving(both(tried(1, &silent), func(o *Observed) { o.Cluster, o.HasFinalizer = down, true })),
 			Retry{Failure: silent, After: noon.Add(10 * time.Second)},
 		},
 		"nobody answers any try": {
-			saving(both(tried(6, &silent, false), func(o *Observed) { o.Cluster, o.HasFinalizer = down, true })),
+			saving(both(tried(6, &silent), func(o *Observed) { o.Cluster, o.HasFinalizer = down, true })),
 			Replace{Unsaved: silent.Message, Keep: true},
 		},
-		"nobody, no finalizer":          {saving(both(tried(6, &silent, false), func(o *Observed) { o.Cluster = down })), AddFinalizer{}},
+		"nobody, no finalizer":          {saving(both(tried(6, &silent), func(o *Observed) { o.Cluster = down })), AddFinalizer{}},
 		"a later one goes on meanwhile": {saving(func(o *Observed) { o.Newer = "r" }), Fail{Reason: v1beta2.ReasonRestoreSuperseded}},
 		"nobody, though somebody should": {
-			saving(tried(1, &silent, false)), Retry{Failure: silent, After: noon.Add(10 * time.Second)},
+			saving(tried(1, &silent)), Retry{Failure: silent, After: noon.Add(10 * time.Second)},
 		},
-		"nobody, for long":           {saving(tried(6, &silent, false)), Fail{Reason: silent.Reason}},
-		"no room, of a cluster down": {saving(both(tried(6, &full, false), func(o *Observed) { o.Cluster = down })), Fail{Reason: full.Reason}},
-		"refused":                    {saving(tried(1, &full, true)), Fail{Reason: full.Reason}},
+		"nobody, for long":           {saving(tried(6, &silent)), Fail{Reason: silent.Reason}},
+		"no room, of a cluster down": {saving(both(tried(6, &full), func(o *Observed) { o.Cluster = down })), Fail{Reason: full.Reason}},
+		"refused":                    {saving(tried(1, &refused)), Fail{Reason: refused.Reason}},
 		"the cluster goes":           {saving(func(o *Observed) { o.Cluster.Deleting = true }), Fail{Reason: v1beta2.ReasonClusterDeleted}},
 		"the cluster is gone":        {saving(func(o *Observed) { o.Cluster = Cluster{} }), Blocked{Reason: v1beta2.ReasonClusterMissing}},
 		"called off":                 {saving(func(o *Observed) { o.Deleting = true }), Idle{Reason: v1beta2.ReasonTerminating}},
@@ -197,8 +199,8 @@ func TestOver(t *testing.T) {
 // TestFailSays wants a failure to say what it left and what to do.
 func TestFailSays(t *testing.T) {
 	for want, o := range map[string]Observed{
-		"use another one; nothing was done to the cluster": verifying(tried(1, &damaged, true)),
-		"spec.safetySnapshot: Skip":                        saving(tried(1, &full, true)),
+		"use another one; nothing was done to the cluster": verifying(tried(1, &damaged)),
+		"spec.safetySnapshot: Skip":                        saving(tried(1, &refused)),
 		"its old data may be gone":                         replacing(Cluster{}, &Record{}),
 		"resumes on its former data":                       replacing(up, &Record{CalledOff: &damaged}),
 		"deleted before anything was replaced":             deleted(replacing(up, nil)),
@@ -211,8 +213,8 @@ func TestFailSays(t *testing.T) {
 	}
 	for title, a := range map[string]Action{
 		"refused":  saving(func(*Observed) {}).Refuse("Reason", "size"),
-		"deleting": Next(saving(both(tried(1, nil, false), func(o *Observed) { o.Cluster.Deleting = true }))),
-		"unfit":    Next(saving(both(tried(1, nil, false), func(o *Observed) { o.Unfit = &unfit }))),
+		"deleting": Next(saving(both(tried(1, nil), func(o *Observed) { o.Cluster.Deleting = true }))),
+		"unfit":    Next(saving(both(tried(1, nil), func(o *Observed) { o.Unfit = &unfit }))),
 	} {
 		if got := Describe(a).Message; strings.Contains(got, "Skip") || !strings.Contains(got, "nothing was done to the cluster") {
 			t.Errorf("%s: it is not for what is saved, and it says %q", title, got)

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 	"github.com/etcdpilot/etcd-operator/internal/plan/retry"
 )
 
@@ -21,16 +22,17 @@ type Observed struct {
 	Skip bool
 	// Timeout is how long one try may take.
 	Timeout time.Duration
-	// Source is why it is not known where the snapshot is, nil if it is known.
-	Source *Unresolved
+	// Source is why it is not known where the snapshot is, nil if it is known. It is terminal if no change of another object can
+	// help.
+	Source *failure.Problem
 	// Invalid is what of the spec cannot be carried out, nil if nothing is wrong with it. It does not change.
-	Invalid *retry.Problem
+	Invalid *failure.Problem
 	// Verified is true once a snapshot was chosen, read and checked; Saved once the cluster's data was saved.
 	Verified, Saved bool
 	// Outdated is true if what was saved is of another cluster ID than the cluster has now.
 	Outdated bool
 	// Unfit is why the cluster, as it is now, cannot start from the snapshot that was verified, nil if it can.
-	Unfit *retry.Problem
+	Unfit *failure.Problem
 	// Of is whose data the snapshot is, in words, if it is another cluster's; empty if it is this one's, or nobody knows.
 	Of string
 	// Alarms are those that etcd had when the snapshot was taken, in words; empty if it had none.
@@ -44,13 +46,6 @@ type Observed struct {
 	Pod *retry.Pod
 	// Strays are the other pods of this EtcdRestore, of tries that are over.
 	Strays []retry.Pod
-}
-
-// Unresolved is why it is not known where the snapshot is.
-type Unresolved struct {
-	retry.Problem
-	// Hopeless is true if no change of another object can help.
-	Hopeless bool
 }
 
 // Cluster is the EtcdCluster whose data is replaced.
@@ -80,10 +75,10 @@ type Record struct {
 	// is true once the new cluster ID was: the restore cannot be called off any more.
 	Completed, Superseded, Latched bool
 	// CalledOff is why the restore was called off, nil if it was not. NotCalledOff is why it goes on although it was to be.
-	CalledOff    *retry.Problem
+	CalledOff    *failure.Problem
 	NotCalledOff string
 	// Failure is why the first member could not make its data of the snapshot the last time, nil if it is at it, or done.
-	Failure *retry.Problem
+	Failure *failure.Problem
 	// Kept are the volumes with what was replaced unsaved.
 	Kept []string
 }

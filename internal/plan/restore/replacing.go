@@ -5,6 +5,7 @@ import (
 	"time"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 	"github.com/etcdpilot/etcd-operator/internal/plan/retry"
 )
 
@@ -13,7 +14,7 @@ import (
 const Patience = time.Hour
 
 // await says what has to be there, and until when.
-func (o Observed) await(why retry.Problem) Action {
+func (o Observed) await(why failure.Problem) Action {
 	until := o.Created.Add(Patience)
 	if !o.Now.Before(until) {
 		why.Message += fmt.Sprintf("; it was waited for until %s, %s after this EtcdRestore was created",
@@ -24,13 +25,13 @@ func (o Observed) await(why retry.Problem) Action {
 	return Blocked(why)
 }
 
-func (o Observed) otherCluster() retry.Problem {
-	return retry.Problem{Reason: v1beta2.ReasonClusterReplaced, Message: fmt.Sprintf(
+func (o Observed) otherCluster() failure.Problem {
+	return failure.Problem{Reason: v1beta2.ReasonClusterReplaced, Message: fmt.Sprintf(
 		"EtcdCluster %s was deleted, and the one that has its name now is another one, to which nothing is done", o.Cluster.Name)}
 }
 
-func (o Observed) superseded() retry.Problem {
-	return retry.Problem{Reason: v1beta2.ReasonRestoreSuperseded, Message: fmt.Sprintf(
+func (o Observed) superseded() failure.Problem {
+	return failure.Problem{Reason: v1beta2.ReasonRestoreSuperseded, Message: fmt.Sprintf(
 		"EtcdRestore %s of the same cluster is later, and takes the place of this one", o.Newer)}
 }
 
@@ -45,12 +46,12 @@ func (o Observed) replacing() Action {
 	case r != nil && r.CalledOff != nil:
 		return o.fail(*r.CalledOff)
 	case !c.Exists || c.Deleting:
-		return o.fail(retry.Problem{Reason: v1beta2.ReasonClusterDeleted, Message: fmt.Sprintf(
+		return o.fail(failure.Problem{Reason: v1beta2.ReasonClusterDeleted, Message: fmt.Sprintf(
 			"EtcdCluster %s was deleted while its data was being replaced", c.Name)})
 	case r == nil:
 		return o.notBegun()
 	case r.Superseded:
-		return o.fail(retry.Problem{
+		return o.fail(failure.Problem{
 			Reason: v1beta2.ReasonRestoreSuperseded, Message: "another EtcdRestore has replaced the data since",
 		})
 	case c.Paused:
@@ -69,7 +70,7 @@ func (o Observed) replacing() Action {
 func (o Observed) unwanted(r Record) Action {
 	switch {
 	case o.Cluster.Stranded:
-		return Blocked{v1beta2.ReasonRestoreFailed, o.Cluster.Doing}
+		return Blocked{Reason: v1beta2.ReasonRestoreFailed, Message: o.Cluster.Doing}
 	case r.NotCalledOff != "":
 		return Wait{Reason: v1beta2.ReasonRestoreContinues, Message: r.NotCalledOff, After: retry.Poll}
 	}
@@ -81,7 +82,7 @@ func (o Observed) unwanted(r Record) Action {
 func (o Observed) notBegun() Action {
 	switch {
 	case o.Deleting:
-		return o.fail(retry.Problem{
+		return o.fail(failure.Problem{
 			Reason: v1beta2.ReasonRestoreCalledOff, Message: "the EtcdRestore was deleted before anything was replaced",
 		})
 	case o.Newer != "":

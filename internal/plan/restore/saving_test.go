@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 	"github.com/etcdpilot/etcd-operator/internal/plan/retry"
 )
 
@@ -22,7 +23,7 @@ func TestSavingCrossed(t *testing.T) {
 	record := func(r Record) func(*Observed) {
 		return func(o *Observed) { o.Cluster.Record, o.Cluster.Held = &r, false }
 	}
-	off := retry.Problem{Reason: v1beta2.ReasonRestoreCalledOff}
+	off := failure.Problem{Reason: v1beta2.ReasonRestoreCalledOff}
 	waits := func(o *Observed) { o.Run = &Run{Attempt: 2, Started: noon, RetryAfter: noon} }
 	table(t, map[string]row{
 		"the cluster has begun with it": {saving(record(Record{})), Wait{Reason: v1beta2.ReasonRestoreCalledOff}},

@@ -2,6 +2,7 @@ package restore
 
 import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 	"github.com/etcdpilot/etcd-operator/internal/plan/retry"
 )
 
@@ -19,7 +20,7 @@ func (o Observed) proceed() Action {
 	case verdict.Over && verdict.Problem == nil:
 		return Finish{}
 	case verdict.Over:
-		return o.failed(*verdict.Problem, verdict.Hopeless)
+		return o.failed(*verdict.Problem)
 	case verdict.Recount:
 		return Recount{}
 	case verdict.Problem != nil:
@@ -33,10 +34,10 @@ func (o Observed) proceed() Action {
 }
 
 // failed ends a try. Where nobody has answered any of them, nothing can be saved; where somebody is known to, it must be.
-func (o Observed) failed(why retry.Problem, hopeless bool) Action {
+func (o Observed) failed(why failure.Problem) Action {
 	silent := o.Phase == v1beta2.RestoreSaving && why.Reason == v1beta2.ReasonEtcdUnreachable
 	switch {
-	case (!hopeless || silent) && o.Run.Attempt < retry.Attempts:
+	case (!why.Terminal || silent) && o.Run.Attempt < retry.Attempts:
 		return Retry{Failure: why, After: o.Now.Add(retry.Delay(o.Run.Attempt))}
 	case silent && !o.Cluster.Answers:
 		return o.replace(Replace{Unsaved: why.Message, Keep: true})
@@ -48,7 +49,7 @@ func (o Observed) failed(why retry.Problem, hopeless bool) Action {
 }
 
 // Refused decides what follows if the pod of a try cannot be made: the try has failed.
-func (o Observed) Refused(why retry.Problem) Action { return o.failed(why, false) }
+func (o Observed) Refused(why failure.Problem) Action { return o.failed(why) }
 
 // again begins the next try once its time has come. The pod of the last one is kept until then, for its log.
 func (o Observed) again() Action {
@@ -76,12 +77,12 @@ func (o Observed) tidy() Action {
 }
 
 // fail ends the restore, and says what it leaves.
-func (o Observed) fail(why retry.Problem) Action {
+func (o Observed) fail(why failure.Problem) Action {
 	why.Message += "; " + o.left() + "; create another EtcdRestore to try again"
 	return Fail(why)
 }
 
 // Refuse is for what Kubernetes does not take as the spec has it.
 func (o Observed) Refuse(reason, message string) Action {
-	return o.fail(retry.Problem{Reason: reason, Message: message})
+	return o.fail(failure.Problem{Reason: reason, Message: message})
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 )
 
 // Pod is a pod that does the work.
@@ -26,9 +28,7 @@ type Pod struct {
 // Result is the end of a try as far as a decision depends on it.
 type Result struct {
 	// Failure is nil if the try succeeded.
-	Failure *Problem
-	// Hopeless is true if another try cannot go better before somebody changes something.
-	Hopeless bool
+	Failure *failure.Problem
 }
 
 // Leaving tells whether the pod is on its way out, unless its node has been silent for too long, or its time to end is far

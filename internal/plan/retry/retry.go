@@ -8,6 +8,7 @@ import (
 	"time"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 )
 
 const (
@@ -30,9 +31,6 @@ const (
 	silence = 30 * time.Second
 )
 
-// Problem is a reason (CamelCase, documented in the API package) and a message that says what to do.
-type Problem struct{ Reason, Message string }
-
 // Try is one try of a task.
 type Try struct {
 	Pod Pod
@@ -47,9 +45,7 @@ type Verdict struct {
 	// Over is true once it has succeeded or failed.
 	Over bool
 	// Problem is why it failed, or what keeps it from going on; nil if nothing does.
-	Problem *Problem
-	// Hopeless is true if another try cannot go better before somebody changes something.
-	Hopeless bool
+	Problem *failure.Problem
 	// Recount is true if the clock was set back, so that the try began in the future: from now on it is to have begun now, or
 	// it would be given up that much late.
 	Recount bool
@@ -60,7 +56,7 @@ func (t Try) Judge(now time.Time) Verdict {
 	p, taken := t.Pod, now.Sub(t.Started)
 	switch {
 	case p.Result != nil:
-		return Verdict{Over: true, Problem: p.Result.Failure, Hopeless: p.Result.Hopeless}
+		return Verdict{Over: true, Problem: p.Result.Failure}
 	case p.Ended:
 		return failed(v1beta2.ReasonAgentLost, "the pod ended without a word; "+cmp.Or(p.Problem, "its log may say why"))
 	case p.Leaving(now):
@@ -75,13 +71,13 @@ func (t Try) Judge(now time.Time) Verdict {
 	case taken > t.Timeout+overtime:
 		return failed(v1beta2.ReasonTimeout, fmt.Sprintf("the pod did not end after %s (%s): look at its node", t.Timeout, t.Limit))
 	case !p.Running && p.Problem != "":
-		return Verdict{Problem: &Problem{Reason: v1beta2.ReasonPodCannotStart, Message: p.Problem}}
+		return Verdict{Problem: &failure.Problem{Reason: v1beta2.ReasonPodCannotStart, Message: p.Problem}}
 	}
 	return Verdict{}
 }
 
 func failed(reason, message string) Verdict {
-	return Verdict{Over: true, Problem: &Problem{Reason: reason, Message: message}}
+	return Verdict{Over: true, Problem: &failure.Problem{Reason: reason, Message: message}}
 }
 
 // Delay is how long to wait after that many tries.

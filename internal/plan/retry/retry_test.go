@@ -6,12 +6,14 @@ import (
 	"time"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 )
 
 var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 
 func TestJudge(t *testing.T) {
-	full := &Problem{"StorageFull", "make room"}
+	full := &failure.Problem{Reason: "StorageFull", Message: "make room"}
+	terminal := &failure.Problem{Reason: "NoSuchBucket", Message: "create it", Terminal: true}
 	ago := func(d time.Duration) time.Time { return noon.Add(-d) }
 	at := func(started time.Time, p Pod) Try {
 		return Try{Pod: p, Started: started, Timeout: time.Hour, Limit: "f"}
@@ -25,7 +27,7 @@ func TestJudge(t *testing.T) {
 		"done":            {at(noon, Pod{Ended: true, Result: &Result{}}), Verdict{Over: true}},
 		"done, if late":   {at(ago(9*time.Hour), Pod{Result: &Result{}}), Verdict{Over: true}},
 		"failed":          {at(noon, Pod{Result: &Result{Failure: full}}), Verdict{Over: true, Problem: full}},
-		"failed for good": {at(noon, Pod{Result: &Result{full, true}}), Verdict{Over: true, Problem: full, Hopeless: true}},
+		"failed for good": {at(noon, Pod{Result: &Result{Failure: terminal}}), Verdict{Over: true, Problem: terminal}},
 		"killed": {
 			at(noon, Pod{Ended: true, Problem: "OOMKilled"}),
 			failed(v1beta2.ReasonAgentLost, "the pod ended without a word; OOMKilled"),
@@ -44,7 +46,7 @@ func TestJudge(t *testing.T) {
 		},
 		"it is to end itself": {at(ago(66*time.Minute), Pod{Running: true}), Verdict{}},
 		"does not start": {
-			at(ago(time.Minute), Pod{Problem: "no node"}), Verdict{Problem: &Problem{v1beta2.ReasonPodCannotStart, "no node"}},
+			at(ago(time.Minute), Pod{Problem: "no node"}), Verdict{Problem: &failure.Problem{Reason: v1beta2.ReasonPodCannotStart, Message: "no node"}},
 		},
 		"never starts": {at(ago(6*time.Minute), Pod{Problem: "no node"}), failed(v1beta2.ReasonPodCannotStart, "no node")},
 		"nobody says why": {

@@ -1,0 +1,47 @@
+// Package failure is why something cannot be done, in the one shape that conditions, events, metrics, the results of pods and
+// errors have in common: a reason for programs, a message for people, and whether to try again.
+package failure
+
+import "errors"
+
+// Problem is why something cannot be done.
+type Problem struct {
+	// Reason is one of those in api/v1beta2, in CamelCase.
+	Reason string `json:"reason"`
+	// Message says what is wrong and what to do. It holds no credentials.
+	Message string `json:"message"`
+	// Terminal is true if another try cannot go better before somebody changes something. In JSON it keeps the name that earlier
+	// operators gave it.
+	Terminal bool `json:"lasting,omitempty"`
+}
+
+// Error is a Problem as an error.
+type Error struct {
+	Problem
+	cause error
+}
+
+// New makes an error of a problem.
+func New(p Problem) error { return &Error{Problem: p} }
+
+// Because is New with what has caused it, nil if nothing is known. Errors.Is finds the cause, and nobody else gets it: its text
+// may hold credentials.
+func Because(cause error, p Problem) error { return &Error{Problem: p, cause: cause} }
+
+// Error is the message.
+func (e *Error) Error() string { return e.Message }
+
+// Is tells whether the target is among the causes.
+func (e *Error) Is(target error) bool { return errors.Is(e.cause, target) }
+
+// Of is the first problem in an error; ok is false if there is none. Its message is the error's: whoever wrapped it has said
+// more.
+func Of(err error) (p Problem, ok bool) {
+	var e *Error
+	if !errors.As(err, &e) {
+		return Problem{}, false
+	}
+	p = e.Problem
+	p.Message = err.Error()
+	return p, true
+}
