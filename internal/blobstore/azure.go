@@ -10,6 +10,8 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/azidentity"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
+
+	"github.com/etcdpilot/etcd-operator/internal/storage"
 )
 
 // azureDomains are the domains of Azure's clouds, by the names that coreos/etcd-operator knew them by.
@@ -28,7 +30,7 @@ func azureContainer(t Target, bucket string, c Credentials) (*container.Client, 
 	}
 	common := azcore.ClientOptions{Transport: &http.Client{Transport: tr}}
 	options := &container.ClientOptions{ClientOptions: common}
-	if len(c) == 0 || c.get(keyAzureSAS) != "" {
+	if len(c) == 0 || c.get(storage.KeyAzureSAS) != "" {
 		fence := newFence(t, c)
 		if err := fence.checkEndpoint(); err != nil {
 			return nil, err
@@ -37,7 +39,7 @@ func azureContainer(t Target, bucket string, c Credentials) (*container.Client, 
 		options.Transport = &http.Client{Transport: fence.around(tr)}
 		options.InsecureAllowCredentialWithHTTP = t.AllowTokens
 	}
-	account := c.get(keyAzureAccount)
+	account := c.get(storage.KeyAzureAccount)
 	if len(c) == 0 {
 		account = os.Getenv("AZURE_STORAGE_ACCOUNT")
 	}
@@ -52,12 +54,12 @@ func azureContainer(t Target, bucket string, c Credentials) (*container.Client, 
 			return nil, c.refuse("no Secret with credentials is named, and the pod has no identity at Azure", err)
 		}
 		return container.NewClient(address, identity, options)
-	case c.get(keyAzureSAS) != "":
-		return container.NewClientWithNoCredential(address+"?"+strings.TrimPrefix(c.get(keyAzureSAS), "?"), options)
-	case c.get(keyAzureKey) == "" || account == "":
+	case c.get(storage.KeyAzureSAS) != "":
+		return container.NewClientWithNoCredential(address+"?"+strings.TrimPrefix(c.get(storage.KeyAzureSAS), "?"), options)
+	case c.get(storage.KeyAzureKey) == "" || account == "":
 		return nil, c.missing("Azure")
 	}
-	key, err := container.NewSharedKeyCredential(account, c.get(keyAzureKey))
+	key, err := container.NewSharedKeyCredential(account, c.get(storage.KeyAzureKey))
 	if err != nil {
 		return nil, misconfigured("the Secret's storage-key is not in base64")
 	}
@@ -68,11 +70,11 @@ func azureContainer(t Target, bucket string, c Credentials) (*container.Client, 
 // path.
 func azureURL(t Target, account, bucket string, c Credentials) (string, error) {
 	if t.Endpoint == "" {
-		domain, known := azureDomains[c.get(keyAzureCloud)]
+		domain, known := azureDomains[c.get(storage.KeyAzureCloud)]
 		switch {
 		case !known:
 			return "", misconfigured(fmt.Sprintf("the Secret's cloud is %q: it must be AzurePublicCloud, AzureUSGovernmentCloud, "+
-				"AzureChinaCloud or AzureGermanCloud", c.get(keyAzureCloud)))
+				"AzureChinaCloud or AzureGermanCloud", c.get(storage.KeyAzureCloud)))
 		case account == "" && len(c) == 0:
 			return "", misconfigured("the storage account is not known: give an endpoint such as " +
 				"https://<account>.blob.core.windows.net, or a Secret with storage-account")

@@ -14,6 +14,8 @@ import (
 	"gocloud.dev/blob/azureblob"
 	"gocloud.dev/blob/fileblob"
 	"gocloud.dev/gcerrors"
+
+	"github.com/etcdpilot/etcd-operator/internal/storage"
 )
 
 // Bucket is a folder in a bucket. Names are relative to the folder. It is safe for concurrent use.
@@ -52,22 +54,22 @@ func Open(ctx context.Context, t Target, c Credentials) (*Bucket, error) {
 	}
 	b := &Bucket{where: t.URL, credentials: c}
 	prefix := ""
-	if p.scheme != schemeFile && p.folder != "" {
+	if p.scheme != storage.SchemeFile && p.folder != "" {
 		prefix = p.folder + "/"
 	}
 	switch p.scheme {
-	case schemeS3:
+	case storage.SchemeS3:
 		b.blobs, b.before, err = openS3(ctx, t, p.bucket, c)
-	case schemeGCS:
+	case storage.SchemeGCS:
 		b.blobs, err = openGCS(ctx, t, p.bucket, c)
-	case schemeAzure:
+	case storage.SchemeAzure:
 		client, problem := azureContainer(t, p.bucket, c)
 		if problem != nil {
 			return nil, b.explain(toOpen, "", problem)
 		}
 		b.pulls = true
 		b.blobs, err = azureblob.OpenBucket(ctx, client, nil)
-	case schemeFile:
+	case storage.SchemeFile:
 		b.folder, b.makes = p.folder, !t.ReadOnly
 		b.blobs, err = openFolder(p.folder, b.makes)
 	}

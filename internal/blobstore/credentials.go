@@ -3,6 +3,8 @@ package blobstore
 import (
 	"fmt"
 	"strings"
+
+	"github.com/etcdpilot/etcd-operator/internal/storage"
 )
 
 // Credentials are the keys of a Secret and what they hold; none means the pod's own cloud identity. What is read:
@@ -13,35 +15,6 @@ import (
 //   - Google Cloud Storage: credentials.json, or access-token.
 //   - Azure: storage-account, with storage-key or sas-token, and cloud if it is not the public one.
 type Credentials map[string][]byte
-
-// Keys of a Secret.
-const (
-	keyAccessKeyID     = "access-key-id"
-	keySecretAccessKey = "secret-access-key" // #nosec G101 -- the name of a key
-	keySessionToken    = "session-token"
-	keyAWSCredentials  = "credentials"
-	keyAWSConfig       = "config"
-	keyOSSID           = "accessKeyID"
-	keyOSSSecret       = "accessKeySecret" // #nosec G101 -- the name of a key
-	keyGCSCredentials  = "credentials.json"
-	keyGCSToken        = "access-token"
-	keyAzureAccount    = "storage-account"
-	keyAzureKey        = "storage-key"
-	keyAzureSAS        = "sas-token"
-	keyAzureCloud      = "cloud"
-)
-
-// CredentialKeys are the keys of a Secret that storage of this URL may need.
-func CredentialKeys(address string) []string {
-	scheme, _, _ := strings.Cut(address, "://")
-	return map[string][]string{
-		schemeS3: {
-			keyAccessKeyID, keySecretAccessKey, keySessionToken, keyAWSCredentials, keyAWSConfig, keyOSSID, keyOSSSecret,
-		},
-		schemeGCS:   {keyGCSCredentials, keyGCSToken},
-		schemeAzure: {keyAzureAccount, keyAzureKey, keyAzureSAS, keyAzureCloud},
-	}[scheme]
-}
 
 // get is the text of a key, without the newline that files end with.
 func (c Credentials) get(key string) string { return strings.TrimSpace(string(c[key])) }
@@ -55,7 +28,7 @@ func (c Credentials) missing(what string) error {
 }
 
 // open are the keys that are no secrets.
-var open = map[string]bool{keyAzureAccount: true, keyAzureCloud: true}
+var open = map[string]bool{storage.KeyAzureAccount: true, storage.KeyAzureCloud: true}
 
 // redact takes out of a text what the credentials hold: services and proxies repeat what they were sent.
 func (c Credentials) redact(text string) string {

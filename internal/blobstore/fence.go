@@ -9,15 +9,16 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/failure"
+	"github.com/etcdpilot/etcd-operator/internal/storage"
 )
 
 // clouds are the hosts of each cloud's own storage, by scheme. Domains in which customers choose names, such as those of load
 // balancers, are not among them.
 var clouds = map[string]*regexp.Regexp{
-	schemeS3: regexp.MustCompile(`^([a-z0-9.-]+\.)?s3(-fips|-accesspoint|express-[a-z0-9-]+)?(\.dualstack)?([.-][a-z]{2,4}(-[a-z]+)+-[0-9]+)?(\.vpce)?` +
+	storage.SchemeS3: regexp.MustCompile(`^([a-z0-9.-]+\.)?s3(-fips|-accesspoint|express-[a-z0-9-]+)?(\.dualstack)?([.-][a-z]{2,4}(-[a-z]+)+-[0-9]+)?(\.vpce)?` +
 		`\.(amazonaws\.com(\.cn)?|amazonaws\.eu|api\.aws|c2s\.ic\.gov|sc2s\.sgov\.gov|cloud\.adc-e\.uk|csp\.hci\.ic\.gov)$`),
-	schemeGCS: regexp.MustCompile(`^([a-z0-9-]+\.)+googleapis\.com$`),
-	schemeAzure: regexp.MustCompile(`^([a-z0-9-]+\.)+blob\.(core\.windows\.net|storage\.azure\.net|core\.usgovcloudapi\.net|` +
+	storage.SchemeGCS: regexp.MustCompile(`^([a-z0-9-]+\.)+googleapis\.com$`),
+	storage.SchemeAzure: regexp.MustCompile(`^([a-z0-9-]+\.)+blob\.(core\.windows\.net|storage\.azure\.net|core\.usgovcloudapi\.net|` +
 		`core\.chinacloudapi\.cn|core\.cloudapi\.de)$`),
 }
 
@@ -33,7 +34,7 @@ type fence struct {
 // newFence is nil if tokens may go anywhere. The target's endpoint has been checked.
 func newFence(t Target, c Credentials) *fence {
 	scheme, _, _ := strings.Cut(t.URL, "://")
-	borrowed := scheme == schemeGCS && c.borrows()
+	borrowed := scheme == storage.SchemeGCS && c.borrows()
 	if t.AllowTokens && !borrowed {
 		return nil
 	}

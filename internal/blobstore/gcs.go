@@ -7,13 +7,15 @@ import (
 	"net/http"
 	"strings"
 
-	"cloud.google.com/go/storage"
+	gcs "cloud.google.com/go/storage"
 	"gocloud.dev/blob"
 	"gocloud.dev/blob/gcsblob"
 	"gocloud.dev/gcp"
 	"golang.org/x/oauth2"
 	"golang.org/x/oauth2/google"
 	"google.golang.org/api/option"
+
+	"github.com/etcdpilot/etcd-operator/internal/storage"
 )
 
 // gcsScope lets objects be read, written and deleted, and says nothing about who may.
@@ -40,7 +42,7 @@ func openGCS(ctx context.Context, t Target, bucket string, c Credentials) (*blob
 	if err != nil {
 		return nil, fmt.Errorf("make a client of Google Cloud Storage: %w", err)
 	}
-	options := []option.ClientOption{storage.WithJSONReads()}
+	options := []option.ClientOption{gcs.WithJSONReads()}
 	if t.Endpoint != "" {
 		options = append(options, option.WithEndpoint(strings.TrimSuffix(t.Endpoint, "/")+"/storage/v1/"))
 	}
@@ -48,10 +50,10 @@ func openGCS(ctx context.Context, t Target, bucket string, c Credentials) (*blob
 	if err != nil {
 		return nil, err
 	}
-	var service *storage.Client
+	var service *gcs.Client
 	if b.As(&service) {
 		// By default it tries for ever.
-		service.SetRetry(storage.WithMaxAttempts(gcsAttempts))
+		service.SetRetry(gcs.WithMaxAttempts(gcsAttempts))
 	}
 	return b, nil
 }
@@ -65,7 +67,7 @@ type googleFile struct {
 
 func (c Credentials) googleFile() (file googleFile, err error) {
 	// The parser's errors repeat what they do not understand.
-	if json.Unmarshal(c[keyGCSCredentials], &file) != nil {
+	if json.Unmarshal(c[storage.KeyGCSCredentials], &file) != nil {
 		return file, misconfigured("the Secret's credentials.json is not JSON")
 	}
 	return file, nil
@@ -73,7 +75,7 @@ func (c Credentials) googleFile() (file googleFile, err error) {
 
 // borrows tells whether the tokens are of an identity that the pod has, and not the Secret.
 func (c Credentials) borrows() bool {
-	if len(c) == 0 || c.get(keyGCSToken) != "" {
+	if len(c) == 0 || c.get(storage.KeyGCSToken) != "" {
 		return false
 	}
 	file, err := c.googleFile()
@@ -88,9 +90,9 @@ func gcsTokens(ctx context.Context, c Credentials) (oauth2.TokenSource, error) {
 			return nil, c.refuse("no Secret with credentials is named, and the pod has no identity at Google Cloud", err)
 		}
 		return found.TokenSource, nil
-	case c.get(keyGCSToken) != "":
-		return oauth2.StaticTokenSource(&oauth2.Token{AccessToken: c.get(keyGCSToken)}), nil
-	case len(c[keyGCSCredentials]) == 0:
+	case c.get(storage.KeyGCSToken) != "":
+		return oauth2.StaticTokenSource(&oauth2.Token{AccessToken: c.get(storage.KeyGCSToken)}), nil
+	case len(c[storage.KeyGCSCredentials]) == 0:
 		return nil, c.missing("Google Cloud Storage")
 	}
 	file, err := c.googleFile()
@@ -108,7 +110,7 @@ func gcsTokens(ctx context.Context, c Credentials) (oauth2.TokenSource, error) {
 			return nil, err
 		}
 	}
-	found, err := google.CredentialsFromJSONWithType(ctx, c[keyGCSCredentials], file.Type, gcsScope)
+	found, err := google.CredentialsFromJSONWithType(ctx, c[storage.KeyGCSCredentials], file.Type, gcsScope)
 	if err != nil {
 		return nil, c.refuse("the Secret's credentials.json cannot be used", err)
 	}

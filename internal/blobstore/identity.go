@@ -7,6 +7,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
+
+	"github.com/etcdpilot/etcd-operator/internal/storage"
 )
 
 // A Secret can name a file of the pod that is to be exchanged for a token, such as that with the pod's own identity, and where
@@ -17,7 +19,7 @@ import (
 func checkExchange(addresses ...string) error {
 	for _, address := range addresses {
 		u, err := url.Parse(address)
-		if address == "" || err == nil && u.Scheme == "https" && clouds[schemeGCS].MatchString(strings.ToLower(u.Hostname())) {
+		if address == "" || err == nil && u.Scheme == "https" && clouds[storage.SchemeGCS].MatchString(strings.ToLower(u.Hostname())) {
 			continue
 		}
 		return insecure("the Secret's credentials.json has an identity of the pod sent to an address that is not one of " +

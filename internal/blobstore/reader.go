@@ -7,7 +7,7 @@ import (
 	"io"
 	"time"
 
-	"cloud.google.com/go/storage"
+	gcs "cloud.google.com/go/storage"
 	azureblobs "github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/blob"
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
@@ -63,7 +63,7 @@ func editionOf(r *blob.Reader) edition {
 	var (
 		amazon s3.GetObjectOutput
 		azure  azureblobs.DownloadStreamResponse
-		google *storage.Reader
+		google *gcs.Reader
 	)
 	switch {
 	case r.As(&amazon):

@@ -22,6 +22,8 @@ import (
 	"github.com/aws/smithy-go/middleware"
 	"gocloud.dev/blob"
 	"gocloud.dev/blob/s3blob"
+
+	"github.com/etcdpilot/etcd-operator/internal/storage"
 )
 
 // defaultRegion is what services other than Amazon's expect in a signature.
@@ -157,11 +159,11 @@ func awsIdentity(c Credentials) (options []func(*config.LoadOptions) error, clea
 	switch {
 	case len(c) == 0:
 		return nil, nothing, nil
-	case c.get(keyAccessKeyID) != "" && c.get(keySecretAccessKey) != "":
-		return static(c.get(keyAccessKeyID), c.get(keySecretAccessKey), c.get(keySessionToken)), nothing, nil
-	case c.get(keyOSSID) != "" && c.get(keyOSSSecret) != "":
-		return static(c.get(keyOSSID), c.get(keyOSSSecret), ""), nothing, nil
-	case c.get(keyAWSCredentials) == "":
+	case c.get(storage.KeyAccessKeyID) != "" && c.get(storage.KeySecretAccessKey) != "":
+		return static(c.get(storage.KeyAccessKeyID), c.get(storage.KeySecretAccessKey), c.get(storage.KeySessionToken)), nothing, nil
+	case c.get(storage.KeyOSSID) != "" && c.get(storage.KeyOSSSecret) != "":
+		return static(c.get(storage.KeyOSSID), c.get(storage.KeyOSSSecret), ""), nothing, nil
+	case c.get(storage.KeyAWSCredentials) == "":
 		return nil, nil, c.missing("S3")
 	}
 	return awsFiles(c)
@@ -175,7 +177,7 @@ func awsFiles(c Credentials) (options []func(*config.LoadOptions) error, cleanUp
 	}
 	cleanUp = func() { _ = os.RemoveAll(folder) }
 	files := map[string]string{}
-	for _, key := range []string{keyAWSCredentials, keyAWSConfig} {
+	for _, key := range []string{storage.KeyAWSCredentials, storage.KeyAWSConfig} {
 		files[key] = filepath.Join(folder, key)
 		if err := os.WriteFile(files[key], c[key], 0o600); err != nil {
 			cleanUp()
@@ -183,8 +185,8 @@ func awsFiles(c Credentials) (options []func(*config.LoadOptions) error, cleanUp
 		}
 	}
 	return []func(*config.LoadOptions) error{
-		config.WithSharedCredentialsFiles([]string{files[keyAWSCredentials]}),
-		config.WithSharedConfigFiles([]string{files[keyAWSConfig]}),
+		config.WithSharedCredentialsFiles([]string{files[storage.KeyAWSCredentials]}),
+		config.WithSharedConfigFiles([]string{files[storage.KeyAWSConfig]}),
 		// Named, so that the environment does not go before it.
 		config.WithSharedConfigProfile("default"),
 	}, cleanUp, nil

@@ -12,7 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
-	"github.com/etcdpilot/etcd-operator/internal/blobstore"
+	"github.com/etcdpilot/etcd-operator/internal/storage"
 	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
@@ -188,24 +188,9 @@ func agentResources(given corev1.ResourceRequirements) corev1.ResourceRequiremen
 // path (an object's name, or what names begin with), empty for storage by URL.
 func StorageOf(
 	s *v1beta2.Storage, kind v1beta2.StorageType, legacy v1beta2.BackupStorage,
-) (storage v1beta2.Storage, object string, err error) {
+) (of v1beta2.Storage, object string, err error) {
 	if s != nil {
 		return *s, "", nil
 	}
-	t, object, err := blobstore.FromLegacy(kind, legacy)
-	if err != nil {
-		return v1beta2.Storage{}, "", err
-	}
-	storage = v1beta2.Storage{URL: t.URL, Endpoint: t.Endpoint, Region: t.Region, ForcePathStyle: t.ForcePathStyle}
-	switch kind {
-	case v1beta2.StorageTypeS3:
-		storage.Secret = legacy.S3.AWSSecret
-	case v1beta2.StorageTypeGCS:
-		storage.Secret = legacy.GCS.GCPSecret
-	case v1beta2.StorageTypeABS:
-		storage.Secret = legacy.ABS.ABSSecret
-	case v1beta2.StorageTypeOSS:
-		storage.Secret = legacy.OSS.OSSSecret
-	}
-	return storage, object, nil
+	return storage.FromLegacy(kind, legacy)
 }

@@ -4,8 +4,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
-	"github.com/etcdpilot/etcd-operator/internal/blobstore"
 	"github.com/etcdpilot/etcd-operator/internal/snapshot"
+	"github.com/etcdpilot/etcd-operator/internal/storage"
 	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
@@ -18,7 +18,7 @@ type agentNeeds struct {
 // needsOf gives a task its Secrets and its storage, and nothing that it does not need.
 func needsOf(t task.Task, encryptionSecret, clientTLSSecret string) *agentNeeds {
 	n := &agentNeeds{}
-	n.secret("agent-credentials", t.Storage.Secret, task.CredentialsDir, blobstore.CredentialKeys(t.Storage.URL)...)
+	n.secret("agent-credentials", t.Storage.Secret, task.CredentialsDir, storage.CredentialKeys(t.Storage.URL)...)
 	n.secret("agent-ca", t.Storage.CASecret, task.CADir, task.KeyCA)
 	n.secret("agent-key", encryptionSecret, task.KeyDir, snapshot.PassphraseKey)
 	n.secret("agent-tls", clientTLSSecret, task.TLSDir, task.KeyClientCertificate, task.KeyClientKey, task.KeyClientCA)
