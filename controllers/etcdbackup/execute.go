@@ -15,7 +15,6 @@ import (
 	"github.com/etcdpilot/etcd-operator/controllers/internal/reconcile"
 	"github.com/etcdpilot/etcd-operator/internal/plan/backup"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
-	"github.com/etcdpilot/etcd-operator/internal/snapshot"
 	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
@@ -107,8 +106,8 @@ func compressed(spec *v1beta2.EtcdBackupSpec) bool {
 }
 
 // retention says which backups are kept.
-func retention(given v1beta2.BackupPolicy) snapshot.Policy {
-	policy := snapshot.Policy{Last: int(given.MaxBackups)}
+func retention(given v1beta2.BackupPolicy) task.Policy {
+	policy := task.Policy{Last: int(given.MaxBackups)}
 	if given.MaxAge != nil {
 		policy.MaxAge = given.MaxAge.Duration
 	}

@@ -11,13 +11,13 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/agentpod"
 	"github.com/etcdpilot/etcd-operator/internal/failure"
-	"github.com/etcdpilot/etcd-operator/internal/snapshot"
+	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
 // source is the etcd that is backed up.
 type source struct {
 	endpoints []string
-	cluster   snapshot.Cluster
+	cluster   task.Cluster
 	// ancestors are clusters that it descends from.
 	ancestors []string
 	// revision is one that it has had.

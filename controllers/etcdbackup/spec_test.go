@@ -8,7 +8,7 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/controllertest"
-	"github.com/etcdpilot/etcd-operator/internal/snapshot"
+	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
 // backupOfCluster waits for a cluster that does not exist, does not start, and is up at last.
@@ -65,7 +65,7 @@ func backupOfCluster(t *testing.T, w *backups) {
 	if want := []string{"http://c-0" + host, "http://c-2" + host}; !reflect.DeepEqual(got.Endpoints, want) {
 		t.Errorf("endpoints %v, want %v", got.Endpoints, want)
 	}
-	want := snapshot.Cluster{
+	want := task.Cluster{
 		Namespace: w.namespace, Name: "c", UID: string(c.UID), ID: "abc", Parent: "ar2", ParentRevision: 9, Incarnation: 3,
 	}
 	if known := []string{"000ar3", "000ar2"}; !reflect.DeepEqual(got.Ancestors, known) || got.Shared {
@@ -104,8 +104,8 @@ func backupBadSpec(t *testing.T, w *backups) {
 	}
 	w.edit(t, "stanza", func(s *v1beta2.EtcdBackupSpec) { s.S3.Path = "bucket/folder/key" })
 	w.settle(t, "stanza")
-	task := controllertest.TaskOf(t, w.pod(t, "stanza"))
-	if task.Storage.URL != "s3://bucket/folder" || task.Backup.LegacyKey != "key" || task.Timeout.Seconds() != 60 {
-		t.Errorf("task %+v, key %q", task, task.Backup.LegacyKey)
+	asked := controllertest.TaskOf(t, w.pod(t, "stanza"))
+	if asked.Storage.URL != "s3://bucket/folder" || asked.Backup.LegacyKey != "key" || asked.Timeout.Seconds() != 60 {
+		t.Errorf("task %+v, key %q", asked, asked.Backup.LegacyKey)
 	}
 }

@@ -11,7 +11,6 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/failure"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
-	"github.com/etcdpilot/etcd-operator/internal/snapshot"
 	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
@@ -26,14 +25,14 @@ func (e *env) callsOff(t *testing.T) {
 	e.wentBack(t, "off", "deleted", v1beta2.ReasonRestoreCalledOff)
 	e.podsOf(t, "off", 3)
 
-	e.restoring(t, "off", e.asks(t, "damaged"), 900+snapshot.RevisionBump)
+	e.restoring(t, "off", e.asks(t, "damaged"), 900+task.RevisionBump)
 	e.cannotRestore(t, "off")
 	e.wentBack(t, "off", "damaged", v1beta2.ReasonSnapshotDamaged)
 	e.podsOf(t, "off", 3)
 
-	e.restoring(t, "off", e.asks(t, "older"), 900+2*snapshot.RevisionBump)
+	e.restoring(t, "off", e.asks(t, "older"), 900+2*task.RevisionBump)
 	newer := e.asks(t, "younger") // if in the same second its name decides
-	e.restoring(t, "off", newer, 900+3*snapshot.RevisionBump)
+	e.restoring(t, "off", newer, 900+3*task.RevisionBump)
 	s := e.read(t, "off").Status
 	if off := s.Restores[1].CalledOff; off == nil || off.Reason != v1beta2.ReasonRestoreSuperseded || s.Restores[1].Name != "older" {
 		t.Errorf("the records are %+v", s.Restores)

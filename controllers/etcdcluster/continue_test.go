@@ -13,7 +13,7 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/controllertest"
-	"github.com/etcdpilot/etcd-operator/internal/snapshot"
+	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
 // continues wants a restore that is deleted once the former members are gone to go on, to say so, to end where it can never be
@@ -44,7 +44,7 @@ func (e *env) continues(t *testing.T) {
 	second := e.restoreOf(cluster, "instead")
 	must(t, e.Create(t.Context(), second))
 	e.verified(t, second)
-	e.restoring(t, cluster, second, 900+snapshot.RevisionBump)
+	e.restoring(t, cluster, second, 900+task.RevisionBump)
 	if s := e.read(t, cluster).Status; s.Restores[0].SafetySnapshot != "safe.db" || s.Restores[1].CalledOff == nil || len(s.Former.MemberStatuses) != 3 {
 		t.Errorf("the records are %+v of %+v", s.Restores, s.Former)
 	}

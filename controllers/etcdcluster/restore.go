@@ -21,7 +21,6 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/member"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
-	"github.com/etcdpilot/etcd-operator/internal/snapshot"
 	"github.com/etcdpilot/etcd-operator/internal/status"
 	"github.com/etcdpilot/etcd-operator/internal/task"
 	"github.com/etcdpilot/etcd-operator/internal/version"
@@ -202,7 +201,7 @@ func revisionFloor(p *pass) int64 {
 		}
 	}
 	if len(s.Restores) > 0 {
-		others = append(others, s.Restores[0].RevisionFloor+snapshot.RevisionBump)
+		others = append(others, s.Restores[0].RevisionFloor+task.RevisionBump)
 	}
 	return min(plan.RevisionFloor(s.Revision, others...), math.MaxInt64/2) // there is room to go on from it
 }
@@ -258,7 +257,7 @@ func (r *Reconciler) addRestore(p *pass, pod *corev1.Pod) error {
 		Restore: &task.Restore{
 			Object: from.Object, SHA256: from.SHA256, Folder: member.DataDir,
 			EtcdVersion: version.OfImage(resources.EtcdOf(pod).Image),
-			Identity: snapshot.Identity{
+			Identity: task.Identity{
 				Name: pod.Name, PeerURL: p.observed.Cluster.PeerURL(pod.Name), Token: token,
 			},
 			RevisionFloor: floorOf(p.cluster, p.restore),

@@ -13,7 +13,6 @@ import (
 	"github.com/etcdpilot/etcd-operator/controllers/internal/controllertest"
 	"github.com/etcdpilot/etcd-operator/internal/member"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
-	"github.com/etcdpilot/etcd-operator/internal/snapshot"
 	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
@@ -71,7 +70,7 @@ func (e *env) replacesData(t *testing.T) {
 	e.verified(t, second)
 	await(t, "another record", func() error {
 		records := e.read(t, "back").Status.Restores
-		if len(records) != 2 || records[0].Name != second.Name || records[0].RevisionFloor != 6000+snapshot.RevisionBump {
+		if len(records) != 2 || records[0].Name != second.Name || records[0].RevisionFloor != 6000+task.RevisionBump {
 			return fmt.Errorf("the records are %+v", records)
 		}
 		return nil

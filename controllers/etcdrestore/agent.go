@@ -6,7 +6,6 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/agentpod"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
-	"github.com/etcdpilot/etcd-operator/internal/snapshot"
 	"github.com/etcdpilot/etcd-operator/internal/task"
 	"github.com/etcdpilot/etcd-operator/internal/version"
 )
@@ -39,8 +38,8 @@ func restoreTask(p *restorePass, t task.Task) task.Task {
 	}
 	choice := task.Choice{Object: source.Object, ClusterID: o.Spec.ClusterID}
 	if source.WriterUID != "" && o.Spec.Backup != nil {
-		choice.Writer = snapshot.Writer{
-			Kind: snapshot.KindBackup, Namespace: o.Namespace, Name: o.Spec.Backup.Name, UID: source.WriterUID,
+		choice.Writer = task.Writer{
+			Kind: task.KindBackup, Namespace: o.Namespace, Name: o.Spec.Backup.Name, UID: source.WriterUID,
 		}
 	}
 	if o.Spec.Before != nil {

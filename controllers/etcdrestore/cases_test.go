@@ -15,7 +15,6 @@ import (
 	"github.com/etcdpilot/etcd-operator/controllers/etcdrestore"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/controllertest"
 	"github.com/etcdpilot/etcd-operator/internal/failure"
-	"github.com/etcdpilot/etcd-operator/internal/snapshot"
 	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
@@ -85,7 +84,7 @@ func (s *stage) ofBackup(t *testing.T) {
 	}}
 	must(t, s.Create(t.Context(), backup))
 	pod, first := s.untilPod(t, "of-backup")
-	want := task.Choice{ClusterID: "00C0FFEE", Writer: snapshot.Writer{
+	want := task.Choice{ClusterID: "00C0FFEE", Writer: task.Writer{
 		Kind: "EtcdBackup", Namespace: namespace, Name: "nightly", UID: string(backup.UID),
 	}}
 	if first.Verify == nil || first.Verify.Choice != want || first.Storage != *backup.Spec.Storage || !first.Encrypted {

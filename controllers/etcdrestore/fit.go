@@ -11,7 +11,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/failure"
 	"github.com/etcdpilot/etcd-operator/internal/plan/restore"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
-	"github.com/etcdpilot/etcd-operator/internal/snapshot"
+	"github.com/etcdpilot/etcd-operator/internal/task"
 	"github.com/etcdpilot/etcd-operator/internal/version"
 )
 
@@ -29,8 +29,7 @@ func unfit(p *restorePass) *failure.Problem {
 	}
 	spec := specFor(p)
 	if from.DataVersion != "" {
-		if err := snapshot.CheckVersion(from.DataVersion, version.Normalize(spec.Version)); err != nil {
-			why := snapshot.Explain(err)
+		if why, bad := failure.Of(task.CheckVersion(from.DataVersion, version.Normalize(spec.Version))); bad {
 			why.Message = "the cluster's version was changed after the snapshot was verified: " + why.Message
 			return &why
 		}
@@ -40,7 +39,7 @@ func unfit(p *restorePass) *failure.Problem {
 	}
 	return restore.Misfit(restore.Database{
 		Size: from.Database.SizeBytes, InUse: from.Database.InUseBytes, Auth: from.Database.AuthEnabled,
-		Room: snapshot.RestoreRoom(from.Database.SizeBytes),
+		Room: task.RestoreRoom(from.Database.SizeBytes),
 	}, membersFor(p, spec))
 }
 

@@ -19,7 +19,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/failure"
 	"github.com/etcdpilot/etcd-operator/internal/plan/restore"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
-	"github.com/etcdpilot/etcd-operator/internal/snapshot"
+	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
 // restoreFinalizer keeps an EtcdRestore while its cluster's data is being replaced.
@@ -105,7 +105,7 @@ func observeRestored(ctx context.Context, reader client.Reader, p *restorePass) 
 // savedFrom tells whether the safety snapshot is of what the cluster holds now: another restore may have come to its end
 // after the snapshot was begun.
 func savedFrom(saved *v1beta2.SnapshotStatus, c *v1beta2.EtcdCluster) bool {
-	return saved.ClusterID == "" || snapshot.SameCluster(saved.ClusterID, c.Status.ClusterID)
+	return saved.ClusterID == "" || task.SameCluster(saved.ClusterID, c.Status.ClusterID)
 }
 
 // otherOf says whose data the snapshot is if it is another cluster's: the name alone does not tell, for a cluster that was
@@ -124,10 +124,10 @@ func otherOf(p *restorePass) string {
 	case !own:
 		id = chosen.Cluster
 	}
-	if id == "" || p.cluster == nil || p.cluster.Status.ClusterID == "" || snapshot.SameCluster(p.cluster.Status.ClusterID, id) {
+	if id == "" || p.cluster == nil || p.cluster.Status.ClusterID == "" || task.SameCluster(p.cluster.Status.ClusterID, id) {
 		return ""
 	}
-	known := func(ancestor string) bool { return snapshot.SameCluster(ancestor, id) }
+	known := func(ancestor string) bool { return task.SameCluster(ancestor, id) }
 	switch {
 	case !own:
 		return "the etcd cluster " + id

@@ -24,7 +24,7 @@ func TestPrune(t *testing.T) {
 	var taken []string
 	for i := range 3 {
 		s.put(t, 1)
-		result := p.must(s.backup(func(b *task.Backup) { b.Policy = snapshot.Policy{Last: 2} }))
+		result := p.must(s.backup(func(b *task.Backup) { b.Policy = task.Policy{Last: 2} }))
 		taken = append(taken, result.Snapshot.Name)
 		if want := int32(min(i+1, 2)); result.Total != want {
 			t.Errorf("backup %d: %d in all, want %d", i, result.Total, want)
@@ -111,7 +111,7 @@ func TestSwept(t *testing.T) {
 }
 
 // killed leaves what a process leaves that is killed while it writes an object, and while it writes a manifest.
-func (p *pod) killed(w snapshot.Writer) []string {
+func (p *pod) killed(w task.Writer) []string {
 	p.Helper()
 	before := p.stored()
 	b, err := blobstore.Open(p.Context(), blobstore.Target{URL: p.storage.URL, Root: p.dirs.Store}, nil)

@@ -41,8 +41,8 @@ func (r *runner) choose(l snapshot.Listing) (snapshot.Lineage, error) {
 // fits tells whether a snapshot is among those to choose from. What an EtcdRestore has saved never is: it is what somebody
 // was about to replace.
 func fits(c task.Choice, m snapshot.Manifest) bool {
-	return m.Writer.Kind != snapshot.KindRestore && writtenBy(c, m.Writer) &&
-		(c.ClusterID == "" || snapshot.SameCluster(m.Cluster.ID, c.ClusterID)) &&
+	return m.Writer.Kind != task.KindRestore && writtenBy(c, m.Writer) &&
+		(c.ClusterID == "" || task.SameCluster(m.Cluster.ID, c.ClusterID)) &&
 		(c.Before.IsZero() || m.TakenAt.Before(c.Before))
 }
 
@@ -56,9 +56,9 @@ func mayFit(c task.Choice, d snapshot.Damaged) bool {
 
 // writtenBy tells whether it is the EtcdBackup that is meant, or was one of the same name before: after a disaster there is
 // no other. Whose data it is says the lineage.
-func writtenBy(c task.Choice, w snapshot.Writer) bool {
+func writtenBy(c task.Choice, w task.Writer) bool {
 	meant := c.Writer
-	if meant == (snapshot.Writer{}) || meant.UID == w.UID {
+	if meant == (task.Writer{}) || meant.UID == w.UID {
 		return true
 	}
 	meant.UID, w.UID = "", ""
@@ -148,7 +148,7 @@ func describeLineage(l snapshot.Lineage, namespace string) string {
 		len(l.Snapshots), newest.Object, by, newest.Revision, newest.TakenAt.Format(time.RFC3339))
 }
 
-func nameOf(c snapshot.Cluster) string {
+func nameOf(c task.Cluster) string {
 	if c.Name == "" {
 		return c.ID
 	}

@@ -15,20 +15,20 @@ import (
 // Clusters of tests: what was there first, one that was created anew under its name, one that was restored from its revision
 // 900, and what a restore of that into the first one has made of it.
 var (
-	first    = snapshot.Cluster{Namespace: "ns", Name: "example", UID: "uid-1", ID: "a1", Incarnation: 1}
-	empty    = snapshot.Cluster{Namespace: "ns", Name: "example", UID: "uid-2", ID: "b2", Incarnation: 1}
-	revived  = snapshot.Cluster{Namespace: "ns", Name: "example", UID: "uid-3", ID: "c3", Incarnation: 1, Parent: "a1", ParentRevision: 900}
-	replaced = snapshot.Cluster{Namespace: "ns", Name: "example", UID: "uid-1", ID: "d4", Incarnation: 2, Parent: "a1", ParentRevision: 900}
+	first    = task.Cluster{Namespace: "ns", Name: "example", UID: "uid-1", ID: "a1", Incarnation: 1}
+	empty    = task.Cluster{Namespace: "ns", Name: "example", UID: "uid-2", ID: "b2", Incarnation: 1}
+	revived  = task.Cluster{Namespace: "ns", Name: "example", UID: "uid-3", ID: "c3", Incarnation: 1, Parent: "a1", ParentRevision: 900}
+	replaced = task.Cluster{Namespace: "ns", Name: "example", UID: "uid-1", ID: "d4", Incarnation: 2, Parent: "a1", ParentRevision: 900}
 
-	restorer = snapshot.Writer{Kind: snapshot.KindRestore, Namespace: "ns", Name: "back", UID: "00000000-restore"}
+	restorer = task.Writer{Kind: task.KindRestore, Namespace: "ns", Name: "back", UID: "00000000-restore"}
 )
 
 // TestLineages asks which snapshot is the latest. Each row names them in the order that they were taken in.
 func TestLineages(t *testing.T) {
 	type taken struct {
-		of       snapshot.Cluster
+		of       task.Cluster
 		revision int64
-		by       snapshot.Writer
+		by       task.Writer
 		stale    bool
 	}
 	anew := nightly

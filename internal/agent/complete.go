@@ -123,7 +123,7 @@ func (r *runner) resume(ctx context.Context, here *snapshot.Objects) (done bool,
 // resumes tells whether a backup is what this run asks for, as its spec is now.
 func (r *runner) resumes(m snapshot.Manifest) bool {
 	return m.Run == r.Backup.Run && !m.Stale && r.encoding().Made(m) &&
-		(r.Backup.Cluster.ID == "" || snapshot.SameCluster(m.Cluster.ID, r.Backup.Cluster.ID))
+		(r.Backup.Cluster.ID == "" || task.SameCluster(m.Cluster.ID, r.Backup.Cluster.ID))
 }
 
 // source is etcd. Of a cluster that has lost its quorum it gives each snapshot once: nothing can be written there.

@@ -12,7 +12,6 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/etcd/embedtest"
-	"github.com/etcdpilot/etcd-operator/internal/snapshot"
 	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
@@ -30,7 +29,7 @@ func both(changes ...func(*task.Backup)) func(*task.Backup) {
 func runOne(b *task.Backup) { b.Run = "1" }
 func runTwo(b *task.Backup) { b.Run = "2" }
 
-func restored1(b *task.Backup) { b.Verify, b.Policy = v1beta2.VerifyRestore, snapshot.Policy{Last: 1} }
+func restored1(b *task.Backup) { b.Verify, b.Policy = v1beta2.VerifyRestore, task.Policy{Last: 1} }
 
 // left wants a task to fail for a reason, and to tell of a snapshot that is in the storage nevertheless.
 func (p *pod) left(t task.Task, reason string) *v1beta2.SnapshotStatus {
@@ -173,7 +172,7 @@ func TestStale(t *testing.T) {
 	s.connect(t)
 	p := newPod(t)
 	revision := s.put(t, 3)
-	only := func(b *task.Backup) { b.Policy = snapshot.Policy{Last: 1} }
+	only := func(b *task.Backup) { b.Policy = task.Policy{Last: 1} }
 	good := p.must(s.backup(both(runOne, only))).Snapshot
 	if good.Stale {
 		t.Fatal("all members are there, and it is stale")

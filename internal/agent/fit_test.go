@@ -13,7 +13,6 @@ import (
 	"go.uber.org/zap"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
-	"github.com/etcdpilot/etcd-operator/internal/snapshot"
 	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
@@ -109,20 +108,20 @@ func TestRestoredRevision(t *testing.T) {
 	saved := p.must(s.backup(func(b *task.Backup) { b.Compress = false })).Snapshot
 	const (
 		name  = "by-hand.db"
-		floor = 3 * snapshot.RevisionBump
+		floor = 3 * task.RevisionBump
 	)
 	if err := os.Rename(p.object(saved.Name), p.object(name)); err != nil {
 		t.Fatal(err)
 	}
 	found := p.must(verify(named(name))).Snapshot
 	data := filepath.Join(t.TempDir(), "data")
-	task := restore(found, data)
-	task.Restore.RevisionFloor = floor
-	if got := p.must(task).Snapshot; got.Revision != revision {
+	back := restore(found, data)
+	back.Restore.RevisionFloor = floor
+	if got := p.must(back).Snapshot; got.Revision != revision {
 		t.Errorf("the snapshot's revision is %d, not %d", got.Revision, revision)
 	}
 	again := start(t, func(c *embed.Config) { c.Dir = data })
-	if now := again.put(t, 1); now != floor+snapshot.RevisionBump+1 {
+	if now := again.put(t, 1); now != floor+task.RevisionBump+1 {
 		t.Errorf("it goes on at %d", now)
 	}
 }

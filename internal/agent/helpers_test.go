@@ -33,8 +33,8 @@ const (
 )
 
 var (
-	nightly = snapshot.Writer{Kind: "EtcdBackup", Namespace: "ns", Name: "nightly", UID: uid}
-	who     = snapshot.Identity{Name: "example-0", PeerURL: "http://example-0.example.ns.svc:2380", Token: "uid-1"}
+	nightly = task.Writer{Kind: "EtcdBackup", Namespace: "ns", Name: "nightly", UID: uid}
+	who     = task.Identity{Name: "example-0", PeerURL: "http://example-0.example.ns.svc:2380", Token: "uid-1"}
 )
 
 // pod is what tasks of a test have around them.
@@ -82,7 +82,7 @@ func (p *pod) secret(folder string, keys map[string][]byte) {
 // encrypt gives the pod a passphrase.
 func (p *pod) encrypt() {
 	p.Helper()
-	p.secret(p.dirs.Key, map[string][]byte{snapshot.PassphraseKey: []byte(passphrase + "\n")})
+	p.secret(p.dirs.Key, map[string][]byte{task.KeyPassphrase: []byte(passphrase + "\n")})
 	p.encrypted = true
 }
 
@@ -192,7 +192,7 @@ func (s *server) put(t testing.TB, n int) int64 {
 
 // backup is a task.
 func (s *server) backup(change func(*task.Backup)) task.Task {
-	b := &task.Backup{Endpoints: s.endpoints, Cluster: snapshot.Cluster{Namespace: "ns", Name: "example"}, Compress: true}
+	b := &task.Backup{Endpoints: s.endpoints, Cluster: task.Cluster{Namespace: "ns", Name: "example"}, Compress: true}
 	change(b)
 	return task.Task{Backup: b}
 }
@@ -200,7 +200,7 @@ func (s *server) backup(change func(*task.Backup)) task.Task {
 func plain(*task.Backup) {}
 
 // save writes a backup that was taken at a time, of no real etcd, without the agent. The cluster is called as the writer is.
-func (p *pod) save(w snapshot.Writer, at time.Time, revision int64) snapshot.Manifest {
+func (p *pod) save(w task.Writer, at time.Time, revision int64) snapshot.Manifest {
 	p.Helper()
 	b, err := blobstore.Open(p.Context(), blobstore.Target{URL: p.storage.URL, Root: p.dirs.Store}, nil)
 	if err != nil {
@@ -216,7 +216,7 @@ func (p *pod) save(w snapshot.Writer, at time.Time, revision int64) snapshot.Man
 		}, nil
 	}, snapshot.Job{
 		Name:   func(s *snapshot.Stream) string { return snapshot.Name(revision, at, w.UID, snapshot.Encoding{}) },
-		Writer: w, Cluster: snapshot.Cluster{Namespace: w.Namespace, Name: w.Name},
+		Writer: w, Cluster: task.Cluster{Namespace: w.Namespace, Name: w.Name},
 	})
 	if err != nil {
 		p.Fatal(err)
@@ -225,7 +225,7 @@ func (p *pod) save(w snapshot.Writer, at time.Time, revision int64) snapshot.Man
 }
 
 // written is a backup of no real etcd, as its manifest tells.
-func (p *pod) written(w snapshot.Writer, c snapshot.Cluster, at time.Time, revision int64, stale bool) snapshot.Manifest {
+func (p *pod) written(w task.Writer, c task.Cluster, at time.Time, revision int64, stale bool) snapshot.Manifest {
 	p.Helper()
 	m := p.save(w, at, revision)
 	m.Cluster, m.Stale = c, stale

@@ -8,6 +8,7 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/failure"
 	"github.com/etcdpilot/etcd-operator/internal/snapshot"
+	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
 // exclusive keeps the first backup out of storage that holds somebody else's. It is asked with what etcd says whose data it
@@ -67,7 +68,7 @@ func (r *runner) strangers(clusterID string, listed []snapshot.Manifest) (strang
 func (r *runner) besides(m snapshot.Manifest) bool {
 	key := r.Backup.LegacyKey
 	switch {
-	case m.Writer.Kind == snapshot.KindRestore:
+	case m.Writer.Kind == task.KindRestore:
 		return false
 	case key == "":
 		return true

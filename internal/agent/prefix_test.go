@@ -32,29 +32,29 @@ func TestForeignBackups(t *testing.T) {
 	other.Name, other.UID = "of-another", "00000000-2fa1-11d2-883f-0016d3cca427"
 	anew := nightly
 	anew.UID = other.UID
-	own := snapshot.Cluster{Namespace: "ns", Name: "example", UID: "uid-9", Parent: "c3", ParentRevision: 5}
+	own := task.Cluster{Namespace: "ns", Name: "example", UID: "uid-9", Parent: "c3", ParentRevision: 5}
 	for title, c := range map[string]struct {
-		there   []snapshot.Cluster
-		by      snapshot.Writer
+		there   []task.Cluster
+		by      task.Writer
 		change  func(*task.Backup)
 		refused bool
 		warns   bool
 	}{
 		"nobody's":                      {nil, other, plain, false, false},
-		"the same cluster's":            {[]snapshot.Cluster{{ID: id}}, other, plain, false, false},
-		"another one's":                 {[]snapshot.Cluster{first}, other, plain, true, false},
-		"of another one that was here":  {[]snapshot.Cluster{first}, anew, plain, true, false},
-		"another one's, and it may":     {[]snapshot.Cluster{first}, other, func(b *task.Backup) { b.Shared = true }, false, false},
-		"the one's it was restored of":  {[]snapshot.Cluster{revived}, other, plain, false, false},
-		"and of those before":           {[]snapshot.Cluster{revived, first}, other, plain, false, false},
-		"and what these had replaced":   {[]snapshot.Cluster{revived, first, replaced}, other, plain, false, false},
-		"and somebody else's":           {[]snapshot.Cluster{revived, first, empty}, other, plain, true, false},
-		"one that status knows of":      {[]snapshot.Cluster{empty}, other, func(b *task.Backup) { b.Ancestors = []string{"00b2"} }, false, false},
-		"the same EtcdCluster's":        {[]snapshot.Cluster{{ID: "e5", UID: "uid-9"}}, other, plain, false, false},
-		"its own, of another cluster":   {[]snapshot.Cluster{empty}, nightly, plain, false, true},
-		"what a restore has saved":      {[]snapshot.Cluster{empty}, restorer, plain, false, false},
-		"of an etcd by its endpoints":   {[]snapshot.Cluster{{ID: "e5"}}, other, func(b *task.Backup) { b.Cluster = snapshot.Cluster{} }, true, false},
-		"by its endpoints, of the same": {[]snapshot.Cluster{{ID: id}}, other, func(b *task.Backup) { b.Cluster = snapshot.Cluster{} }, false, false},
+		"the same cluster's":            {[]task.Cluster{{ID: id}}, other, plain, false, false},
+		"another one's":                 {[]task.Cluster{first}, other, plain, true, false},
+		"of another one that was here":  {[]task.Cluster{first}, anew, plain, true, false},
+		"another one's, and it may":     {[]task.Cluster{first}, other, func(b *task.Backup) { b.Shared = true }, false, false},
+		"the one's it was restored of":  {[]task.Cluster{revived}, other, plain, false, false},
+		"and of those before":           {[]task.Cluster{revived, first}, other, plain, false, false},
+		"and what these had replaced":   {[]task.Cluster{revived, first, replaced}, other, plain, false, false},
+		"and somebody else's":           {[]task.Cluster{revived, first, empty}, other, plain, true, false},
+		"one that status knows of":      {[]task.Cluster{empty}, other, func(b *task.Backup) { b.Ancestors = []string{"00b2"} }, false, false},
+		"the same EtcdCluster's":        {[]task.Cluster{{ID: "e5", UID: "uid-9"}}, other, plain, false, false},
+		"its own, of another cluster":   {[]task.Cluster{empty}, nightly, plain, false, true},
+		"what a restore has saved":      {[]task.Cluster{empty}, restorer, plain, false, false},
+		"of an etcd by its endpoints":   {[]task.Cluster{{ID: "e5"}}, other, func(b *task.Backup) { b.Cluster = task.Cluster{} }, true, false},
+		"by its endpoints, of the same": {[]task.Cluster{{ID: id}}, other, func(b *task.Backup) { b.Cluster = task.Cluster{} }, false, false},
 	} {
 		t.Run(title, func(t *testing.T) {
 			p := newPod(t)
@@ -151,7 +151,7 @@ func TestKeptLineages(t *testing.T) {
 	var result task.Result
 	for range 3 {
 		s.put(t, 1)
-		result = p.run(s.backup(func(b *task.Backup) { b.Policy = snapshot.Policy{Last: 2} }))
+		result = p.run(s.backup(func(b *task.Backup) { b.Policy = task.Policy{Last: 2} }))
 		if result.Failure != nil || len(result.Warnings) != 1 || !strings.Contains(result.Warnings[0], "cluster ID a1") {
 			t.Fatalf("got %+v, %+v", result.Failure, result)
 		}
@@ -174,11 +174,11 @@ func TestKeptLineages(t *testing.T) {
 func TestClocks(t *testing.T) {
 	p, s := newPod(t), start(t)
 	s.put(t, 10)
-	c := snapshot.Cluster{Namespace: "ns", Name: "example", ID: s.id(t)}
+	c := task.Cluster{Namespace: "ns", Name: "example", ID: s.id(t)}
 	for i := range 2 {
 		p.written(nightly, c, time.Now().Add(time.Duration(i+1)*time.Hour), int64(i+1), false)
 	}
-	result := p.must(s.backup(func(b *task.Backup) { b.Policy = snapshot.Policy{Last: 2} }))
+	result := p.must(s.backup(func(b *task.Backup) { b.Policy = task.Policy{Last: 2} }))
 	if len(result.Deleted) != 1 || result.Total != 2 || result.Lineages[0].Name != result.Snapshot.Name {
 		t.Errorf("got %+v", result)
 	}
@@ -191,10 +191,10 @@ func TestClocks(t *testing.T) {
 // restored by other means. The new backup is not the one to go, and neither are those of before.
 func TestSetBackByHand(t *testing.T) {
 	p, s := newPod(t), start(t)
-	before := p.written(nightly, snapshot.Cluster{ID: s.id(t)}, time.Now().Add(-time.Hour), 1<<40, false).Object
+	before := p.written(nightly, task.Cluster{ID: s.id(t)}, time.Now().Add(-time.Hour), 1<<40, false).Object
 	for range 2 {
 		s.put(t, 1)
-		result := p.run(s.backup(func(b *task.Backup) { b.Policy = snapshot.Policy{Last: 1} }))
+		result := p.run(s.backup(func(b *task.Backup) { b.Policy = task.Policy{Last: 1} }))
 		if result.Failure != nil || len(result.Deleted) > 0 || len(result.Warnings) != 1 || !strings.Contains(result.Warnings[0], before) {
 			t.Errorf("got %+v, %+v", result.Failure, result)
 		}
@@ -206,9 +206,9 @@ func TestSetBackByHand(t *testing.T) {
 
 // TestForeignNamespaces tells an EtcdBackup nothing of other namespaces, and an EtcdRestore, which reads what is there, all.
 func TestForeignNamespaces(t *testing.T) {
-	of := snapshot.Cluster{Namespace: "tenant", Name: "secret-name", UID: "uid-7", ID: "a1"}
+	of := task.Cluster{Namespace: "tenant", Name: "secret-name", UID: "uid-7", ID: "a1"}
 	lineages := snapshot.Lineages([]snapshot.Manifest{{
-		Object: "object", Cluster: of, Writer: snapshot.Writer{Kind: snapshot.KindBackup, Namespace: "tenant", Name: "theirs"},
+		Object: "object", Cluster: of, Writer: task.Writer{Kind: task.KindBackup, Namespace: "tenant", Name: "theirs"},
 	}})
 	asked := &runner{Task: task.Task{Writer: nightly, Backup: &task.Backup{}}}
 	for _, hidden := range []string{"tenant", "secret-name", "uid-7", "theirs"} {

@@ -49,7 +49,7 @@ func (r *runner) own(l snapshot.Listing) []snapshot.Manifest {
 // newestOf is the newest one of a snapshot's lineage that had a quorum; without any that snapshot itself.
 func newestOf(own []snapshot.Manifest, taken snapshot.Manifest) snapshot.Manifest {
 	for _, m := range own {
-		if !m.Stale && snapshot.SameCluster(m.Cluster.ID, taken.Cluster.ID) {
+		if !m.Stale && task.SameCluster(m.Cluster.ID, taken.Cluster.ID) {
 			return m
 		}
 	}
@@ -62,7 +62,7 @@ func (r *runner) count(own []snapshot.Manifest, taken snapshot.Manifest) {
 	for _, l := range snapshot.Lineages(own) {
 		newest := l.Snapshots[0]
 		told := v1beta2.BackupLineage{
-			ClusterID: snapshot.ClusterID(l.Cluster.ID), Count: int32(min(len(l.Snapshots), 1<<30)),
+			ClusterID: task.ClusterID(l.Cluster.ID), Count: int32(min(len(l.Snapshots), 1<<30)),
 			Name: newest.Object, Revision: newest.Revision,
 		}
 		if told.TakenAt.Time = newest.TakenAt; l.Cluster.Name != "" {
@@ -70,7 +70,7 @@ func (r *runner) count(own []snapshot.Manifest, taken snapshot.Manifest) {
 		}
 		r.result.Lineages = append(r.result.Lineages, told)
 	}
-	current := snapshot.ClusterID(taken.Cluster.ID)
+	current := task.ClusterID(taken.Cluster.ID)
 	slices.SortStableFunc(r.result.Lineages, func(a, b v1beta2.BackupLineage) int {
 		switch current {
 		case a.ClusterID:

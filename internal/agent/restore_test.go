@@ -21,7 +21,7 @@ import (
 func verify(change func(*task.Verify)) task.Task {
 	v := &task.Verify{EtcdVersion: library}
 	change(v)
-	return task.Task{Writer: snapshot.Writer{Kind: "EtcdRestore", Namespace: "ns", Name: "back", UID: "restore-uid"}, Verify: v}
+	return task.Task{Writer: task.Writer{Kind: "EtcdRestore", Namespace: "ns", Name: "back", UID: "restore-uid"}, Verify: v}
 }
 
 func latest(*task.Verify) {}
@@ -47,10 +47,10 @@ func roundTrip(t *testing.T, p *pod, kinds map[string]func(*task.Backup)) {
 	t.Helper()
 	s := start(t)
 	for title, change := range kinds {
-		revision, task := s.put(t, 50), s.backup(change)
-		saved := p.must(task).Snapshot
+		revision, saving := s.put(t, 50), s.backup(change)
+		saved := p.must(saving).Snapshot
 		checked := saved.VerifiedAt != nil
-		if saved.Revision != revision || saved.EtcdVersion != library || checked != (task.Backup.Verify != v1beta2.VerifyNone) {
+		if saved.Revision != revision || saved.EtcdVersion != library || checked != (saving.Backup.Verify != v1beta2.VerifyNone) {
 			t.Fatalf("%s: saved %+v", title, saved)
 		}
 		found := p.must(verify(named(saved.Name))).Snapshot
@@ -67,7 +67,7 @@ func roundTrip(t *testing.T, p *pod, kinds map[string]func(*task.Backup)) {
 		}
 		again := start(t, func(c *embed.Config) { c.Dir = data })
 		all, err := again.Get(t.Context(), "key-", clientv3.WithPrefix(), clientv3.WithCountOnly())
-		if err != nil || all.Count != 50 || all.Header.Revision < revision+snapshot.RevisionBump {
+		if err != nil || all.Count != 50 || all.Header.Revision < revision+task.RevisionBump {
 			t.Fatalf("%s: %d keys, %v", title, all.Count, err)
 		}
 	}
@@ -85,7 +85,7 @@ func TestRoundTripEncrypted(t *testing.T) {
 	other := newPod(t)
 	other.dirs.Store = p.dirs.Store
 	other.fails(verify(latest), v1beta2.ReasonEncryptionKeyRefused, true)
-	other.secret(other.dirs.Key, map[string][]byte{snapshot.PassphraseKey: []byte("not the one that was used")})
+	other.secret(other.dirs.Key, map[string][]byte{task.KeyPassphrase: []byte("not the one that was used")})
 	other.encrypted = true
 	other.fails(verify(latest), v1beta2.ReasonEncryptionKeyRefused, true)
 }
@@ -100,7 +100,7 @@ func TestChoice(t *testing.T) {
 	anew := nightly
 	anew.UID = "11111111-2fa1-11d2-883f-0016d3cca427"
 	first, second, third := p.save(nightly, noon, 7), p.save(nightly, noon.Add(time.Hour), 8), p.written(other,
-		snapshot.Cluster{Namespace: "ns", Name: "nightly", ID: "c0ffee"}, noon.Add(2*time.Hour), 9, false)
+		task.Cluster{Namespace: "ns", Name: "nightly", ID: "c0ffee"}, noon.Add(2*time.Hour), 9, false)
 	for title, c := range map[string]struct {
 		choice task.Choice
 		want   string
@@ -113,7 +113,7 @@ func TestChoice(t *testing.T) {
 		"named":              {task.Choice{Object: first.Object}, first.Object},
 		"of the cluster":     {task.Choice{ClusterID: "0000C0FFEE"}, third.Object},
 		"too early":          {task.Choice{Before: noon}, ""},
-		"of nobody":          {task.Choice{Writer: snapshot.Writer{Kind: "EtcdBackup", Namespace: "ns", Name: "x", UID: "x"}}, ""},
+		"of nobody":          {task.Choice{Writer: task.Writer{Kind: "EtcdBackup", Namespace: "ns", Name: "x", UID: "x"}}, ""},
 		"of another cluster": {task.Choice{ClusterID: "beef"}, ""},
 		"no such name":       {task.Choice{Object: "nothing"}, ""},
 	} {

@@ -95,7 +95,7 @@ func (r *runner) interrupted() *failure.Problem {
 // tooSlow is the failure of a task whose time is up.
 func (r *runner) tooSlow() *failure.Problem {
 	field := "spec.backupPolicy.timeoutInSecond"
-	if r.Writer.Kind == snapshot.KindRestore {
+	if r.Writer.Kind == task.KindRestore {
 		field = "spec.timeoutInSecond"
 	}
 	return &failure.Problem{

@@ -18,7 +18,6 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/blobstore"
 	"github.com/etcdpilot/etcd-operator/internal/blobstore/storetest"
-	"github.com/etcdpilot/etcd-operator/internal/snapshot"
 	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
@@ -87,7 +86,7 @@ func testS3Locked(t *testing.T, m *storetest.MinIO) {
 	target := m.Locked(t)
 	s, p := start(t), s3Pod(t, m, m.Credentials)
 	p.storage.URL = target.URL + "/agent"
-	last := func(b *task.Backup) { b.Policy = snapshot.Policy{Last: 1} }
+	last := func(b *task.Backup) { b.Policy = task.Policy{Last: 1} }
 	s.put(t, 1)
 	first := p.must(s.backup(last))
 	s.put(t, 2)
@@ -181,7 +180,7 @@ func testS3Unreadable(t *testing.T, m *storetest.MinIO) {
 	blind := s3Pod(t, m, m.UserBlind(t, "blind", names[0]+".manifest.json"))
 	blind.storage.URL = p.storage.URL
 	s.put(t, 1)
-	result := blind.run(s.backup(func(b *task.Backup) { b.Policy = snapshot.Policy{Last: 1} }))
+	result := blind.run(s.backup(func(b *task.Backup) { b.Policy = task.Policy{Last: 1} }))
 	if result.Failure != nil || len(result.Deleted) != 2 || len(result.Warnings) != 1 || !strings.Contains(result.Warnings[0], names[0]) {
 		t.Errorf("pruned %+v", result)
 	}

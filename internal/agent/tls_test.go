@@ -20,7 +20,6 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/etcd/embedtest"
-	"github.com/etcdpilot/etcd-operator/internal/snapshot"
 	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
@@ -123,8 +122,8 @@ func TestAuthentication(t *testing.T) {
 		t.Fatal(err)
 	}
 	ofCluster := s.backup(plain)
-	endpoints := s.backup(func(b *task.Backup) { b.Cluster = snapshot.Cluster{} })
-	safety := task.Task{Backup: ofCluster.Backup, Writer: snapshot.Writer{Kind: "EtcdRestore", Namespace: "ns", Name: "back", UID: "uid"}}
+	endpoints := s.backup(func(b *task.Backup) { b.Cluster = task.Cluster{} })
+	safety := task.Task{Backup: ofCluster.Backup, Writer: task.Writer{Kind: "EtcdRestore", Namespace: "ns", Name: "back", UID: "uid"}}
 	for title, c := range map[string]struct {
 		task         task.Task
 		says, silent string

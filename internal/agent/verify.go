@@ -56,13 +56,13 @@ func (r *runner) examine(ctx context.Context, m snapshot.Manifest) error {
 		if err != nil {
 			return err
 		}
-		if err := snapshot.CheckVersion(content.Version, r.Verify.EtcdVersion); err != nil {
+		if err := task.CheckVersion(content.Version, r.Verify.EtcdVersion); err != nil {
 			return err
 		}
 		r.found(m, content)
 		return nil
 	}
-	if err := snapshot.CheckVersion(data, r.Verify.EtcdVersion); err != nil {
+	if err := task.CheckVersion(data, r.Verify.EtcdVersion); err != nil {
 		return err
 	}
 	r.at.step(task.StepReading)
@@ -115,7 +115,7 @@ func (r *runner) verifyForeign(ctx context.Context) error {
 	}); err != nil {
 		return snapshot.WithRoom(err, m.Size, snapshot.ScratchField)
 	}
-	if err := snapshot.CheckVersion(content.Version, r.Verify.EtcdVersion); err != nil {
+	if err := task.CheckVersion(content.Version, r.Verify.EtcdVersion); err != nil {
 		return err
 	}
 	r.tellAlarms(content.Database.Alarms)

@@ -12,7 +12,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
-	"github.com/etcdpilot/etcd-operator/internal/snapshot"
 	"github.com/etcdpilot/etcd-operator/internal/task"
 	"github.com/etcdpilot/etcd-operator/internal/testenv"
 )
@@ -23,7 +22,7 @@ func agentPod(change func(*AgentPod)) AgentPod {
 		Namespace: "ns", Name: "nightly-1", Image: "operator:1", Labels: map[string]string{LabelBackup: "nightly"},
 		Owner: metav1.OwnerReference{APIVersion: v1beta2.GroupVersion.String(), Kind: "EtcdBackup", Name: "nightly", UID: "uid"},
 		Task: task.Task{
-			Writer:  snapshot.Writer{Kind: "EtcdBackup", Namespace: "ns", Name: "nightly", UID: "uid"},
+			Writer:  task.Writer{Kind: "EtcdBackup", Namespace: "ns", Name: "nightly", UID: "uid"},
 			Storage: v1beta2.Storage{URL: "s3://bucket/folder", Secret: "s3", Endpoint: "https://minio:9000", CASecret: "authority"},
 			Timeout: time.Hour, Backup: &task.Backup{Endpoints: []string{"http://etcd:2379"}, Compress: true},
 		},

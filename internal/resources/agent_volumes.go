@@ -4,7 +4,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
-	"github.com/etcdpilot/etcd-operator/internal/snapshot"
 	"github.com/etcdpilot/etcd-operator/internal/storage"
 	"github.com/etcdpilot/etcd-operator/internal/task"
 )
@@ -20,7 +19,7 @@ func needsOf(t task.Task, encryptionSecret, clientTLSSecret string) *agentNeeds 
 	n := &agentNeeds{}
 	n.secret("agent-credentials", t.Storage.Secret, task.CredentialsDir, storage.CredentialKeys(t.Storage.URL)...)
 	n.secret("agent-ca", t.Storage.CASecret, task.CADir, task.KeyCA)
-	n.secret("agent-key", encryptionSecret, task.KeyDir, snapshot.PassphraseKey)
+	n.secret("agent-key", encryptionSecret, task.KeyDir, task.KeyPassphrase)
 	n.secret("agent-tls", clientTLSSecret, task.TLSDir, task.KeyClientCertificate, task.KeyClientKey, task.KeyClientCA)
 	if claim := t.Storage.PersistentVolumeClaim; claim != "" {
 		n.add(corev1.Volume{Name: "agent-store", VolumeSource: corev1.VolumeSource{

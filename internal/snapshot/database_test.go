@@ -18,6 +18,7 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/etcd/embedtest"
+	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
 // TestAlarms restores snapshots that were taken while etcd had alarms: of the restored data etcd takes writes.
@@ -124,24 +125,24 @@ func TestRevisionFloor(t *testing.T) {
 	cluster := embedtest.Start(t, 1)
 	revision := fill(t, client(t, cluster), 10)
 	_, _, file := backUp(t, cluster)
-	const seen = 7 * RevisionBump
+	const seen = 7 * task.RevisionBump
 	last := int64(seen)
 	for range 2 {
 		data := filepath.Join(t.TempDir(), "data")
 		before, after, err := Restore(file, data, "3.7.3", who, last)
-		if err != nil || after.Revision != last+RevisionBump || before.Revisions+1 != after.Revisions {
+		if err != nil || after.Revision != last+task.RevisionBump || before.Revisions+1 != after.Revisions {
 			t.Fatalf("restored %+v of %+v, %v", after, before, err)
 		}
 		restored := start(t, data)
 		c := client(t, restored)
-		for _, from := range []int64{revision, revision + RevisionBump + 1, seen, last} {
+		for _, from := range []int64{revision, revision + task.RevisionBump + 1, seen, last} {
 			answer := <-c.Watch(t.Context(), "key-", clientv3.WithPrefix(), clientv3.WithRev(from))
 			if err := answer.Err(); !errors.Is(err, rpctypes.ErrCompacted) {
 				t.Errorf("from %d the watch got %v, %v", from, answer.Events, err)
 			}
 		}
 		put, err := c.Put(t.Context(), "key-0000", "again")
-		if err != nil || put.Header.Revision <= last+RevisionBump {
+		if err != nil || put.Header.Revision <= last+task.RevisionBump {
 			t.Fatalf("it goes on at %+v, %v", put, err)
 		}
 		last = put.Header.Revision
@@ -149,20 +150,20 @@ func TestRevisionFloor(t *testing.T) {
 	}
 	// What is restored without a floor goes up all the same.
 	_, after, err := Restore(file, filepath.Join(t.TempDir(), "data"), "3.7.3", who, 0)
-	if err != nil || after.Revision != last+RevisionBump {
+	if err != nil || after.Revision != last+task.RevisionBump {
 		t.Errorf("restored %+v, %v; it was at %d", after, err, last)
 	}
 }
 
 func TestRaised(t *testing.T) {
 	for _, c := range []struct{ current, floor, want int64 }{
-		{1, 0, RevisionBump + 1},
-		{7, 7, RevisionBump + 7},
-		{7, 3, RevisionBump + 7},
-		{7, 5 * RevisionBump, 6 * RevisionBump},
-		{7, math.MaxInt64, floorLimit + RevisionBump},
-		{7, math.MinInt64, RevisionBump + 7},
-		{revisionLimit, math.MaxInt64, revisionLimit + RevisionBump},
+		{1, 0, task.RevisionBump + 1},
+		{7, 7, task.RevisionBump + 7},
+		{7, 3, task.RevisionBump + 7},
+		{7, 5 * task.RevisionBump, 6 * task.RevisionBump},
+		{7, math.MaxInt64, floorLimit + task.RevisionBump},
+		{7, math.MinInt64, task.RevisionBump + 7},
+		{revisionLimit, math.MaxInt64, revisionLimit + task.RevisionBump},
 	} {
 		if got := raised(c.current, c.floor); got != c.want {
 			t.Errorf("%d above %d becomes %d, not %d", c.current, c.floor, got, c.want)
@@ -172,7 +173,7 @@ func TestRaised(t *testing.T) {
 
 // TestCompactedAboveKeys has a database whose last keys were deleted and compacted, far above all that is left.
 func TestCompactedAboveKeys(t *testing.T) {
-	const compacted = 5 * RevisionBump
+	const compacted = 5 * task.RevisionBump
 	for revision, want := range map[int64]string{compacted: "", revisionLimit + 1: v1beta2.ReasonSnapshotDamaged} {
 		cluster := embedtest.Start(t, 1)
 		fill(t, client(t, cluster), 3)
@@ -184,7 +185,7 @@ func TestCompactedAboveKeys(t *testing.T) {
 		setCompacted(t, databaseIn(data), revision)
 		_, _, file = backUp(t, embedtest.Start(t, 1, func(c *embed.Config) { c.Dir = data }))
 		before, after, err := Restore(file, filepath.Join(t.TempDir(), "data"), "3.7.3", who, 0)
-		if reason(err) != want || err == nil && (before.Current != compacted || after.Revision != compacted+RevisionBump) {
+		if reason(err) != want || err == nil && (before.Current != compacted || after.Revision != compacted+task.RevisionBump) {
 			t.Errorf("restored %+v of %+v, %v", after, before, err)
 		}
 	}

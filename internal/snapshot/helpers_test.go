@@ -17,6 +17,7 @@ import (
 
 	"github.com/etcdpilot/etcd-operator/internal/blobstore"
 	"github.com/etcdpilot/etcd-operator/internal/etcd/embedtest"
+	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
 const uid = "1b4e28ba-2fa1-11d2-883f-0016d3cca427"
@@ -59,8 +60,8 @@ func key(t testing.TB, passphrase string) *Key {
 func job(e Encoding) Job {
 	return Job{
 		Name:     func(s *Stream) string { return Name(s.Revision, s.TakenAt, uid, e) },
-		Cluster:  Cluster{Namespace: "ns", Name: "example", UID: "cluster-uid"},
-		Writer:   Writer{Kind: "EtcdBackup", Namespace: "ns", Name: "nightly", UID: uid},
+		Cluster:  task.Cluster{Namespace: "ns", Name: "example", UID: "cluster-uid"},
+		Writer:   task.Writer{Kind: "EtcdBackup", Namespace: "ns", Name: "nightly", UID: uid},
 		Encoding: e,
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/failure"
+	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
 // Key encrypts snapshots and decrypts them, by a passphrase. The age program can do both, too.
@@ -16,10 +17,7 @@ type Key struct {
 	identity  *age.ScryptIdentity
 }
 
-// PassphraseKey is the key of the Secret that holds the passphrase.
-const PassphraseKey = "passphrase"
-
-// minPassphrase is the length in bytes from which on guessing is hopeless, for 16 characters at random.
+// minPassphrase is the length in bytes from which on guessing is in vain, for 16 characters at random.
 const minPassphrase = 16
 
 // Work factors, as powers of two, of deriving a key from the passphrase. Memory is 1 KiB times that: 64 MiB to write,
@@ -31,11 +29,11 @@ const (
 
 // ParseKey reads a Secret. White space around the passphrase does not count, since files end with a newline.
 func ParseKey(secret map[string][]byte) (*Key, error) {
-	passphrase := strings.TrimSpace(string(secret[PassphraseKey]))
+	passphrase := strings.TrimSpace(string(secret[task.KeyPassphrase]))
 	if len(passphrase) < minPassphrase {
 		return nil, failure.New(failure.Problem{Reason: v1beta2.ReasonEncryptionKeyRefused, Terminal: true, Message: fmt.Sprintf(
 			"the Secret for the encryption must have a key %q of at least %d characters, such as `openssl rand -base64 32` gives",
-			PassphraseKey, minPassphrase)})
+			task.KeyPassphrase, minPassphrase)})
 	}
 	recipient, err := age.NewScryptRecipient(passphrase)
 	if err != nil {

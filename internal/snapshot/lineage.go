@@ -3,7 +3,8 @@ package snapshot
 import (
 	"cmp"
 	"slices"
-	"strings"
+
+	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
 // Lineage is the snapshots of one etcd cluster ID. In a lineage the revision only goes up, so that it says which snapshot has
@@ -11,7 +12,7 @@ import (
 // anew, empty, under the name of one that is gone has the later times.
 type Lineage struct {
 	// Cluster is whose data it is.
-	Cluster Cluster
+	Cluster task.Cluster
 	// Snapshots are its own, the newest first.
 	Snapshots []Manifest
 }
@@ -20,11 +21,11 @@ type Lineage struct {
 func Lineages(snapshots []Manifest) []Lineage {
 	sorted := slices.Clone(snapshots)
 	slices.SortFunc(sorted, func(a, b Manifest) int {
-		return cmp.Or(cmp.Compare(ClusterID(a.Cluster.ID), ClusterID(b.Cluster.ID)), newestFirst(a, b))
+		return cmp.Or(cmp.Compare(task.ClusterID(a.Cluster.ID), task.ClusterID(b.Cluster.ID)), newestFirst(a, b))
 	})
 	var all []Lineage
 	for i, m := range sorted {
-		if i == 0 || !SameCluster(m.Cluster.ID, sorted[i-1].Cluster.ID) {
+		if i == 0 || !task.SameCluster(m.Cluster.ID, sorted[i-1].Cluster.ID) {
 			all = append(all, Lineage{Cluster: m.Cluster})
 		}
 		last := &all[len(all)-1]
@@ -51,12 +52,6 @@ func rank(m Manifest) int {
 	return 0
 }
 
-// ClusterID is an ID as etcd's own tools write it: small letters, and no zeros in front, which status has.
-func ClusterID(text string) string { return strings.TrimLeft(strings.ToLower(text), "0") }
-
-// SameCluster tells whether two IDs are the same.
-func SameCluster(a, b string) bool { return ClusterID(a) == ClusterID(b) }
-
 // Heir returns the lineage that goes on with all the others that have snapshots, and false if they compete. One goes on with
 // another if it was restored from its newest snapshot, or has replaced it in the same EtcdCluster by a restore: whoever asks
 // for the latest has given up what was there then. A cluster that was restored from an older snapshot elsewhere is a
@@ -65,7 +60,7 @@ func Heir(all []Lineage) (Lineage, bool) {
 	for _, l := range all {
 		seen := map[string]bool{}
 		follow(l, all, seen)
-		missing := func(other Lineage) bool { return len(other.Snapshots) > 0 && !seen[ClusterID(other.Cluster.ID)] }
+		missing := func(other Lineage) bool { return len(other.Snapshots) > 0 && !seen[task.ClusterID(other.Cluster.ID)] }
 		if len(l.Snapshots) > 0 && !slices.ContainsFunc(all, missing) {
 			return l, true
 		}
@@ -75,9 +70,9 @@ func Heir(all []Lineage) (Lineage, bool) {
 
 // follow collects the IDs of a lineage and of all that it goes on with.
 func follow(l Lineage, all []Lineage, seen map[string]bool) {
-	seen[ClusterID(l.Cluster.ID)] = true
+	seen[task.ClusterID(l.Cluster.ID)] = true
 	for _, other := range all {
-		if !seen[ClusterID(other.Cluster.ID)] && goesOn(l, other) {
+		if !seen[task.ClusterID(other.Cluster.ID)] && goesOn(l, other) {
 			follow(other, all, seen)
 		}
 	}
@@ -88,7 +83,7 @@ func goesOn(l, other Lineage) bool {
 	own, theirs := l.Cluster, other.Cluster
 	restored := own.ParentRevision > 0
 	replaced := own.UID != "" && own.UID == theirs.UID && own.Incarnation > theirs.Incarnation
-	whole := own.Parent != "" && SameCluster(own.Parent, theirs.ID) &&
+	whole := own.Parent != "" && task.SameCluster(own.Parent, theirs.ID) &&
 		(len(other.Snapshots) == 0 || other.Snapshots[0].Revision <= own.ParentRevision)
 	return restored && (replaced || whole)
 }
@@ -96,19 +91,19 @@ func goesOn(l, other Lineage) bool {
 // Strangers are the lineages that have nothing to do with a cluster: they are neither its own, nor one that it descends from,
 // nor another one of the same EtcdCluster, or of one that it descends from. The ancestors are those that are known already,
 // by their IDs; the others are found by what the snapshots say.
-func Strangers(of Cluster, ancestors []string, snapshots []Manifest) []Lineage {
+func Strangers(of task.Cluster, ancestors []string, snapshots []Manifest) []Lineage {
 	ids, uids := map[string]bool{}, map[string]bool{}
-	add := func(c Cluster) {
-		ids[ClusterID(c.ID)], ids[ClusterID(c.Parent)], uids[c.UID] = true, true, true
+	add := func(c task.Cluster) {
+		ids[task.ClusterID(c.ID)], ids[task.ClusterID(c.Parent)], uids[c.UID] = true, true, true
 	}
 	add(of)
 	for _, id := range ancestors {
-		ids[ClusterID(id)] = true
+		ids[task.ClusterID(id)] = true
 	}
 	all := Lineages(snapshots)
 	for { // until nobody is found to be a relative any more
 		left := slices.DeleteFunc(slices.Clone(all), func(l Lineage) bool {
-			related := ids[ClusterID(l.Cluster.ID)] || l.Cluster.UID != "" && uids[l.Cluster.UID]
+			related := ids[task.ClusterID(l.Cluster.ID)] || l.Cluster.UID != "" && uids[l.Cluster.UID]
 			if related {
 				add(l.Cluster)
 			}

@@ -5,10 +5,12 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
 // of is a snapshot of a cluster.
-func of(c Cluster, revision int64) Manifest {
+func of(c task.Cluster, revision int64) Manifest {
 	m := at(0, revision)
 	m.Cluster, m.Object = c, c.ID+m.Object
 	return m
@@ -21,7 +23,7 @@ func stale(m Manifest) Manifest {
 
 // TestNewest holds that in a lineage the revision decides, whatever the clocks said.
 func TestNewest(t *testing.T) {
-	c := Cluster{ID: "a"}
+	c := task.Cluster{ID: "a"}
 	future := of(c, 100)
 	future.TakenAt = noon.Add(24 * time.Hour)
 	twice := of(c, 900)
@@ -35,23 +37,23 @@ func TestNewest(t *testing.T) {
 		"one without a quorum has less":  {[]Manifest{stale(of(c, 899)), of(c, 900)}, of(c, 900)},
 		"one without a quorum has as":    {[]Manifest{stale(of(c, 900)), twice}, twice},
 		"one without a quorum has more":  {[]Manifest{of(c, 900), stale(of(c, 901))}, stale(of(c, 901))},
-		"an ID as status has it, padded": {[]Manifest{of(c, 1), of(Cluster{ID: "000A"}, 2)}, of(Cluster{ID: "000A"}, 2)},
+		"an ID as status has it, padded": {[]Manifest{of(c, 1), of(task.Cluster{ID: "000A"}, 2)}, of(task.Cluster{ID: "000A"}, 2)},
 	} {
 		if got := Lineages(tc.all); len(got) != 1 || got[0].Snapshots[0] != tc.want {
 			t.Errorf("%s: got %+v", title, got)
 		}
 	}
-	named := of(Cluster{ID: "a", UID: "1", Name: "example"}, 7)
+	named := of(task.Cluster{ID: "a", UID: "1", Name: "example"}, 7)
 	if got := Lineages([]Manifest{of(c, 9), named}); got[0].Cluster != named.Cluster {
 		t.Errorf("of what was taken by its endpoints it is known that it is %+v", got[0].Cluster)
 	}
 }
 
 func TestHeir(t *testing.T) {
-	a := Cluster{ID: "a", UID: "1", Incarnation: 1}
-	fresh := Cluster{ID: "b", UID: "2", Incarnation: 1}
-	from := func(id, uid, parent string, revision int64) Cluster {
-		return Cluster{ID: id, UID: uid, Incarnation: 1, Parent: parent, ParentRevision: revision}
+	a := task.Cluster{ID: "a", UID: "1", Incarnation: 1}
+	fresh := task.Cluster{ID: "b", UID: "2", Incarnation: 1}
+	from := func(id, uid, parent string, revision int64) task.Cluster {
+		return task.Cluster{ID: id, UID: uid, Incarnation: 1, Parent: parent, ParentRevision: revision}
 	}
 	replaced := from("c", "1", "a", 100)
 	replaced.Incarnation = 2
@@ -59,7 +61,7 @@ func TestHeir(t *testing.T) {
 	again.Incarnation = 3
 	other := from("e", "1", "", 70) // of a snapshot that does not say whose it is
 	other.Incarnation = 2
-	wiped := Cluster{ID: "f", UID: "1", Incarnation: 2}
+	wiped := task.Cluster{ID: "f", UID: "1", Incarnation: 2}
 	for title, tc := range map[string]struct {
 		all  []Manifest
 		want string
@@ -76,7 +78,7 @@ func TestHeir(t *testing.T) {
 		"set back to one that says nothing":    {[]Manifest{of(a, 900), of(other, 5)}, "e"},
 		"the same EtcdCluster without restore": {[]Manifest{of(a, 900), of(wiped, 5)}, ""},
 		"two copies":                           {[]Manifest{of(a, 9), of(from("b", "2", "a", 9), 99), of(from("c", "3", "a", 9), 99)}, ""},
-		"another etcd, by its endpoints":       {[]Manifest{of(a, 9), of(Cluster{ID: "g"}, 99)}, ""},
+		"another etcd, by its endpoints":       {[]Manifest{of(a, 9), of(task.Cluster{ID: "g"}, 99)}, ""},
 		"a padded parent":                      {[]Manifest{of(a, 9), of(from("b", "2", "000A", 9), 99)}, "b"},
 	} {
 		for range 2 {
@@ -94,23 +96,23 @@ func TestHeir(t *testing.T) {
 }
 
 func TestStrangers(t *testing.T) {
-	own := Cluster{ID: "00aa", UID: "1", Parent: "b", ParentRevision: 9}
+	own := task.Cluster{ID: "00aa", UID: "1", Parent: "b", ParentRevision: 9}
 	for title, tc := range map[string]struct {
 		ancestors []string
-		all       []Cluster
+		all       []task.Cluster
 		want      string
 	}{
 		"nobody":                          {nil, nil, ""},
-		"itself":                          {nil, []Cluster{{ID: "AA"}}, ""},
-		"its parent":                      {nil, []Cluster{{ID: "b", UID: "2"}}, ""},
-		"its parent's parent":             {nil, []Cluster{{ID: "b", UID: "2", Parent: "c"}, {ID: "c", UID: "3", Parent: "d"}, {ID: "d"}}, ""},
-		"one that status knows of":        {[]string{"000d"}, []Cluster{{ID: "d", UID: "4"}}, ""},
-		"the same EtcdCluster":            {nil, []Cluster{{ID: "d", UID: "1"}}, ""},
-		"what its parent has replaced":    {nil, []Cluster{{ID: "b", UID: "2"}, {ID: "d", UID: "2"}}, ""},
-		"another one of the same name":    {nil, []Cluster{{ID: "d", UID: "4"}}, "d"},
-		"another etcd":                    {nil, []Cluster{{ID: "d"}, {ID: "e"}}, "d e"},
-		"a child of its own":              {nil, []Cluster{{ID: "d", UID: "4", Parent: "aa"}}, "d"},
-		"another one beside the relative": {nil, []Cluster{{ID: "b", UID: "2"}, {ID: "d", UID: "4"}}, "d"},
+		"itself":                          {nil, []task.Cluster{{ID: "AA"}}, ""},
+		"its parent":                      {nil, []task.Cluster{{ID: "b", UID: "2"}}, ""},
+		"its parent's parent":             {nil, []task.Cluster{{ID: "b", UID: "2", Parent: "c"}, {ID: "c", UID: "3", Parent: "d"}, {ID: "d"}}, ""},
+		"one that status knows of":        {[]string{"000d"}, []task.Cluster{{ID: "d", UID: "4"}}, ""},
+		"the same EtcdCluster":            {nil, []task.Cluster{{ID: "d", UID: "1"}}, ""},
+		"what its parent has replaced":    {nil, []task.Cluster{{ID: "b", UID: "2"}, {ID: "d", UID: "2"}}, ""},
+		"another one of the same name":    {nil, []task.Cluster{{ID: "d", UID: "4"}}, "d"},
+		"another etcd":                    {nil, []task.Cluster{{ID: "d"}, {ID: "e"}}, "d e"},
+		"a child of its own":              {nil, []task.Cluster{{ID: "d", UID: "4", Parent: "aa"}}, "d"},
+		"another one beside the relative": {nil, []task.Cluster{{ID: "b", UID: "2"}, {ID: "d", UID: "4"}}, "d"},
 	} {
 		var listed []Manifest
 		for _, c := range tc.all {

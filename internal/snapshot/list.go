@@ -15,6 +15,7 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/blobstore"
 	"github.com/etcdpilot/etcd-operator/internal/failure"
+	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
 // Listing is what is in a bucket.
@@ -201,7 +202,7 @@ func (l *Listing) add(object string, m Manifest, err error) error {
 
 func (l *Listing) sort() {
 	slices.SortFunc(l.Snapshots, func(a, b Manifest) int {
-		return cmp.Or(cmp.Compare(ClusterID(a.Cluster.ID), ClusterID(b.Cluster.ID)), newestFirst(a, b))
+		return cmp.Or(cmp.Compare(task.ClusterID(a.Cluster.ID), task.ClusterID(b.Cluster.ID)), newestFirst(a, b))
 	})
 	slices.SortFunc(l.Damaged, func(a, b Damaged) int { return strings.Compare(a.Manifest, b.Manifest) })
 	slices.SortFunc(l.Strays, func(a, b Stray) int { return strings.Compare(a.Name, b.Name) })

@@ -9,6 +9,7 @@ import (
 
 	"github.com/etcdpilot/etcd-operator/internal/blobstore"
 	"github.com/etcdpilot/etcd-operator/internal/blobstore/storetest"
+	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
 // BenchmarkList lists many backups, as each run does that looks for the latest or for what is to be deleted.
@@ -28,8 +29,8 @@ func BenchmarkList(b *testing.B) {
 		group.Go(func() error {
 			at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC).Add(time.Duration(i) * time.Hour)
 			m := Manifest{
-				Object: Name(int64(i), at, uid, Encoding{}), TakenAt: at, Revision: int64(i), Cluster: Cluster{ID: "c0ffee"},
-				StoredSize: 1, Writer: Writer{Kind: "EtcdBackup", Namespace: "ns", Name: "nightly", UID: uid},
+				Object: Name(int64(i), at, uid, Encoding{}), TakenAt: at, Revision: int64(i), Cluster: task.Cluster{ID: "c0ffee"},
+				StoredSize: 1, Writer: task.Writer{Kind: "EtcdBackup", Namespace: "ns", Name: "nightly", UID: uid},
 			}
 			w, err := store.Create(ctx, m.Object)
 			if err != nil {

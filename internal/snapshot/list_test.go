@@ -15,6 +15,7 @@ import (
 	"time"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
 // TestListTellsApart fills a folder with all that may be in one.
@@ -111,7 +112,7 @@ func TestListMany(t *testing.T) {
 	}
 	begin := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	for i := range many {
-		m := Manifest{Object: LegacyName("key", int64(i), begin), Cluster: Cluster{ID: "c0ffee"}, TakenAt: begin.Add(time.Duration(i) * time.Hour), Revision: int64(i), StoredSize: 1}
+		m := Manifest{Object: LegacyName("key", int64(i), begin), Cluster: task.Cluster{ID: "c0ffee"}, TakenAt: begin.Add(time.Duration(i) * time.Hour), Revision: int64(i), StoredSize: 1}
 		data, err := m.encode()
 		if err != nil {
 			t.Fatal(err)
@@ -271,7 +272,7 @@ func TestPrune(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	deleted, err := Prune(t.Context(), b, list(t, b), Policy{Last: 1}, own[2], noon.Add(49*time.Hour))
+	deleted, err := Prune(t.Context(), b, list(t, b), task.Policy{Last: 1}, own[2], noon.Add(49*time.Hour))
 	if err != nil || !slices.Equal(deleted, own[:2]) {
 		t.Errorf("deleted %v, %v", deleted, err)
 	}

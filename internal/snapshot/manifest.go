@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
 // Manifest describes a snapshot. It is beside the object, as JSON.
@@ -17,7 +19,7 @@ type Manifest struct {
 	// TakenAt is when the snapshot began, in UTC.
 	TakenAt time.Time `json:"takenAt"`
 	// Cluster is the EtcdCluster that it is of; it has only an ID if it was no EtcdCluster.
-	Cluster Cluster `json:"cluster"`
+	Cluster task.Cluster `json:"cluster"`
 	// Member is where it was taken.
 	Member Member `json:"member"`
 	// Stale is true if that member had no quorum at its back, so that the cluster may have gone on without it, or if it had
@@ -42,25 +44,9 @@ type Manifest struct {
 	Compression string `json:"compression"`
 	Encryption  string `json:"encryption"`
 	// Writer is the Kubernetes object that asked for it.
-	Writer Writer `json:"writer"`
+	Writer task.Writer `json:"writer"`
 	// Run names the one of the writer's runs that it was taken in. The next try of that run goes on with it.
 	Run string `json:"run,omitempty"`
-}
-
-// Cluster names an etcd cluster.
-type Cluster struct {
-	Namespace string `json:"namespace,omitempty"`
-	Name      string `json:"name,omitempty"`
-	UID       string `json:"uid,omitempty"`
-	// ID is etcd's, in hexadecimal. It names the lineage: a cluster that is created anew, or restored, has another one.
-	ID string `json:"id"`
-	// Parent is the ID of the cluster whose snapshot this one was restored from, empty if it started from nothing, or if
-	// nothing says whose that snapshot was.
-	Parent string `json:"parent,omitempty"`
-	// ParentRevision is the revision of that snapshot, 0 if it started from nothing.
-	ParentRevision int64 `json:"parentRevision,omitempty"`
-	// Incarnation counts the first starts of the EtcdCluster with this UID: a restore into it is one more.
-	Incarnation int32 `json:"incarnation,omitempty"`
 }
 
 // Member names a member.
@@ -69,20 +55,6 @@ type Member struct {
 	ID string `json:"id"`
 	// Endpoint is its client URL.
 	Endpoint string `json:"endpoint"`
-}
-
-// Kinds of writers. What an EtcdRestore writes is what it is about to replace: nobody asks for that who asks for the latest.
-const (
-	KindBackup  = "EtcdBackup"
-	KindRestore = "EtcdRestore"
-)
-
-// Writer names an EtcdBackup or an EtcdRestore.
-type Writer struct {
-	Kind      string `json:"kind"`
-	Namespace string `json:"namespace"`
-	Name      string `json:"name"`
-	UID       string `json:"uid"`
 }
 
 // format tells a manifest from other JSON, and this version of it from later ones.

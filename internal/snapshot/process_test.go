@@ -14,6 +14,7 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/blobstore/storetest"
+	"github.com/etcdpilot/etcd-operator/internal/task"
 	"github.com/etcdpilot/etcd-operator/internal/version"
 )
 
@@ -92,7 +93,7 @@ func TestOtherVersion(t *testing.T) {
 	defer func() { _ = restored.Close() }()
 	testRestoredKeys(t, restored, revision)
 	again := mustSave(t, b, FromEtcd(second, 0), job(Encoding{}))
-	if again.Revision < revision+RevisionBump || again.Keys != 49 {
+	if again.Revision < revision+task.RevisionBump || again.Keys != 49 {
 		t.Errorf("backed up again: %+v", again)
 	}
 	t.Logf("etcd %s, data of %s", m.EtcdVersion, content.Version)

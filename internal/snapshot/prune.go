@@ -6,12 +6,13 @@ import (
 	"time"
 
 	"github.com/etcdpilot/etcd-operator/internal/blobstore"
+	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
 // Prune deletes what the policy does not keep of a writer's backups among those that were listed, and what the writer has
 // left unfinished. The one that was taken last stays, whatever its name, so that nobody is told of one that is gone. It
 // returns the backups that it has deleted, also with an error.
-func Prune(ctx context.Context, b *blobstore.Bucket, l Listing, p Policy, last Manifest, now time.Time) ([]Manifest, error) {
+func Prune(ctx context.Context, b *blobstore.Bucket, l Listing, p task.Policy, last Manifest, now time.Time) ([]Manifest, error) {
 	var deleted []Manifest
 	writerUID := last.Writer.UID
 	for _, m := range Expired(l.Snapshots, p, writerUID, now) {

@@ -17,9 +17,10 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/blobstore"
 	"github.com/etcdpilot/etcd-operator/internal/etcd/embedtest"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
+	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
-var who = Identity{Name: "example-0", PeerURL: "http://example-0.example.ns.svc:2380", Token: "uid-1"}
+var who = task.Identity{Name: "example-0", PeerURL: "http://example-0.example.ns.svc:2380", Token: "uid-1"}
 
 // backUp saves a real etcd and fetches the snapshot into a file.
 func backUp(t *testing.T, cluster *embedtest.Cluster) (*blobstore.Bucket, Manifest, string) {
@@ -51,7 +52,7 @@ func TestRestore(t *testing.T) {
 		t.Fatal(err)
 	}
 	before, content, err := Restore(file, data, "3.7.3", who, revision-1)
-	if err != nil || content.Revision != revision+RevisionBump || content.Revisions != int(revision) ||
+	if err != nil || content.Revision != revision+task.RevisionBump || content.Revisions != int(revision) ||
 		before.Revision != revision || before.Current != revision {
 		t.Fatalf("restored %+v of %+v, %v", content, before, err)
 	}
@@ -72,7 +73,7 @@ func TestRestore(t *testing.T) {
 
 	b, _ := bucket(t)
 	m := mustSave(t, b, FromEtcd(config(restored), id), job(Encoding{}))
-	if content, err := VerifyRestore(t.Context(), b, m, nil, t.TempDir(), nil); err != nil || content.Keys != 49 || content.Revision < revision+RevisionBump {
+	if content, err := VerifyRestore(t.Context(), b, m, nil, t.TempDir(), nil); err != nil || content.Keys != 49 || content.Revision < revision+task.RevisionBump {
 		t.Errorf("a backup of what was restored: %+v, %v", content, err)
 	}
 }
@@ -80,7 +81,7 @@ func TestRestore(t *testing.T) {
 func testRestoredKeys(t *testing.T, c *clientv3.Client, revision int64) {
 	t.Helper()
 	all, err := c.Get(t.Context(), "key-", clientv3.WithPrefix())
-	if err != nil || all.Count != 49 || all.Header.Revision < revision+RevisionBump {
+	if err != nil || all.Count != 49 || all.Header.Revision < revision+task.RevisionBump {
 		t.Fatalf("got %d keys at %d, %v", all.Count, all.Header.Revision, err)
 	}
 	for _, kv := range all.Kvs {
@@ -164,29 +165,6 @@ func TestRestoreRefusals(t *testing.T) {
 	}
 }
 
-func TestCheckVersion(t *testing.T) {
-	for _, c := range []struct {
-		data, target string
-		ok           bool
-	}{
-		{"3.6", "3.6.16", true},
-		{"3.5", "3.6.16", true},
-		{"3.6", "3.7.0", true},
-		{"", "3.5.35", true},
-		{"3.7", "3.6.16", false},
-		{"3.6", "3.5.35", false},
-		{"3.5", "3.7.3", false},
-		{"2.3", "3.5.35", false},
-		{"3.6", "v3.6", false},
-		{"x", "3.6.16", false},
-		{"3.10", "3.9.0", false},
-	} {
-		if err := CheckVersion(c.data, c.target); (err == nil) != c.ok {
-			t.Errorf("%s on %s: got %v", c.target, c.data, err)
-		}
-	}
-}
-
 // TestVerifyRestoreCompares has manifests that say something else than the database does.
 func TestVerifyRestoreCompares(t *testing.T) {
 	cluster := embedtest.Start(t, 1)
@@ -254,7 +232,7 @@ func TestNoKeys(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, content, err := Restore(file, filepath.Join(t.TempDir(), "data"), m.EtcdVersion, trial, 0)
-		if err != nil || content.Revision != m.Revision+RevisionBump {
+		if err != nil || content.Revision != m.Revision+task.RevisionBump {
 			t.Errorf("%s: %+v, %v", title, content, err)
 		}
 	}

@@ -3,28 +3,18 @@ package snapshot
 import (
 	"slices"
 	"time"
-)
 
-// Policy says which snapshots are kept, of each lineage for itself. The zero value keeps all.
-//
-// A snapshot is kept if it is among the latest Last, or the latest of one of the latest Hourly hours, Daily days, Weekly
-// weeks (from Monday) or Monthly months, in UTC, that have one; or if none of these numbers is set. It goes once it is
-// older than MaxAge whatever else wants it, unless that is 0. The latest one of each lineage is always kept.
-//
-// What was taken without a quorum takes the place of nothing: such snapshots count among themselves, and only while no other
-// one of their lineage has as much.
-type Policy struct {
-	Last, Hourly, Daily, Weekly, Monthly int
-	MaxAge                               time.Duration
-}
+	"github.com/etcdpilot/etcd-operator/internal/task"
+)
 
 // Expired returns which of these snapshots are to be deleted, the oldest of each lineage first. Only those count, and are
 // returned, whose manifests say that this writer has written them.
-func Expired(snapshots []Manifest, p Policy, writerUID string, now time.Time) []Manifest {
+func Expired(snapshots []Manifest, given task.Policy, writerUID string, now time.Time) []Manifest {
 	own := slices.DeleteFunc(slices.Clone(snapshots), func(m Manifest) bool {
 		return writerUID == "" || m.Writer.UID != writerUID
 	})
 	var expired []Manifest
+	p := policy(given)
 	for _, l := range Lineages(own) {
 		var fresh, stale, covered []Manifest
 		for _, m := range l.Snapshots { // the newest first
@@ -45,8 +35,11 @@ func Expired(snapshots []Manifest, p Policy, writerUID string, now time.Time) []
 	return expired
 }
 
+// policy applies a task's policy.
+type policy task.Policy
+
 // expired applies the policy to snapshots of one lineage, the newest of which comes first and stays.
-func (p Policy) expired(own []Manifest, now time.Time) (expired []Manifest) {
+func (p policy) expired(own []Manifest, now time.Time) (expired []Manifest) {
 	keep := p.wanted(own)
 	for i, m := range own {
 		if i > 0 && (p.tooOld(m, now) || !keep[i]) {
@@ -57,21 +50,21 @@ func (p Policy) expired(own []Manifest, now time.Time) (expired []Manifest) {
 }
 
 // redundant are those of the stale snapshots that no number asks for, since another one has as much.
-func (p Policy) redundant(stale []Manifest, now time.Time) []Manifest {
+func (p policy) redundant(stale []Manifest, now time.Time) []Manifest {
 	return slices.DeleteFunc(stale, func(m Manifest) bool { return p.all() && !p.tooOld(m, now) })
 }
 
-func (p Policy) tooOld(m Manifest, now time.Time) bool {
+func (p policy) tooOld(m Manifest, now time.Time) bool {
 	return p.MaxAge > 0 && now.Sub(m.TakenAt) > p.MaxAge
 }
 
 // all tells whether no number is set.
-func (p Policy) all() bool {
+func (p policy) all() bool {
 	return p.Last <= 0 && p.Hourly <= 0 && p.Daily <= 0 && p.Weekly <= 0 && p.Monthly <= 0
 }
 
 // wanted tells, by index, which of the snapshots, sorted by newestFirst, a number asks for.
-func (p Policy) wanted(own []Manifest) map[int]bool {
+func (p policy) wanted(own []Manifest) map[int]bool {
 	keep := map[int]bool{}
 	periods := []struct {
 		count int

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
 // noon is a Friday.
@@ -14,7 +16,7 @@ var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 
 func at(ago time.Duration, revision int64) Manifest {
 	return Manifest{
-		Object: fmt.Sprint(revision), TakenAt: noon.Add(-ago), Revision: revision, Writer: Writer{UID: uid},
+		Object: fmt.Sprint(revision), TakenAt: noon.Add(-ago), Revision: revision, Writer: task.Writer{UID: uid},
 	}
 }
 
@@ -33,7 +35,7 @@ func every(interval time.Duration, n int) []Manifest {
 	return all
 }
 
-func kept(all []Manifest, p Policy) []int64 {
+func kept(all []Manifest, p task.Policy) []int64 {
 	var rest []int64
 	expired := Expired(all, p, uid, noon)
 	for _, m := range all {
@@ -50,54 +52,54 @@ func TestExpired(t *testing.T) {
 	theirs.Writer.UID = "another"
 	for title, c := range map[string]struct {
 		all  []Manifest
-		p    Policy
+		p    task.Policy
 		kept []int64
 	}{
-		"none":                    {nil, Policy{Last: 1}, nil},
-		"all":                     {every(time.Hour, 3), Policy{}, []int64{3, 2, 1}},
-		"the last two":            {every(time.Hour, 4), Policy{Last: 2}, []int64{4, 3}},
-		"fewer than asked for":    {every(time.Hour, 2), Policy{Last: 5}, []int64{2, 1}},
-		"as numbers, not as text": {[]Manifest{at(0, 10), at(0, 9), at(0, 100)}, Policy{Last: 1}, []int64{100}},
-		"in no order":             {[]Manifest{at(day, 1), at(0, 3), at(time.Hour, 2)}, Policy{Last: 2}, []int64{3, 2}},
-		"the times went back":     {[]Manifest{at(0, 5), at(day, 1000)}, Policy{Last: 1}, []int64{1000}},
-		"a clock in the future":   {[]Manifest{at(-day, 1), at(0, 9), at(time.Hour, 8)}, Policy{Last: 2}, []int64{9, 8}},
+		"none":                    {nil, task.Policy{Last: 1}, nil},
+		"all":                     {every(time.Hour, 3), task.Policy{}, []int64{3, 2, 1}},
+		"the last two":            {every(time.Hour, 4), task.Policy{Last: 2}, []int64{4, 3}},
+		"fewer than asked for":    {every(time.Hour, 2), task.Policy{Last: 5}, []int64{2, 1}},
+		"as numbers, not as text": {[]Manifest{at(0, 10), at(0, 9), at(0, 100)}, task.Policy{Last: 1}, []int64{100}},
+		"in no order":             {[]Manifest{at(day, 1), at(0, 3), at(time.Hour, 2)}, task.Policy{Last: 2}, []int64{3, 2}},
+		"the times went back":     {[]Manifest{at(0, 5), at(day, 1000)}, task.Policy{Last: 1}, []int64{1000}},
+		"a clock in the future":   {[]Manifest{at(-day, 1), at(0, 9), at(time.Hour, 8)}, task.Policy{Last: 2}, []int64{9, 8}},
 		"each lineage for itself": {
 			[]Manifest{anew(at(0, 4)), anew(at(time.Hour, 3)), anew(at(2*time.Hour, 2)), at(50*day, 900), at(51*day, 800), at(52*day, 700)},
-			Policy{Last: 2},
+			task.Policy{Last: 2},
 			[]int64{4, 3, 900, 800},
 		},
 		"an old lineage is too old, and one stays": {
-			[]Manifest{anew(at(0, 4)), at(50*day, 900), at(51*day, 800)}, Policy{Last: 5, MaxAge: 2 * day}, []int64{4, 900},
+			[]Manifest{anew(at(0, 4)), at(50*day, 900), at(51*day, 800)}, task.Policy{Last: 5, MaxAge: 2 * day}, []int64{4, 900},
 		},
 		"without a quorum they displace nothing": {
 			[]Manifest{stale(at(0, 9)), stale(at(time.Hour, 8)), stale(at(2*time.Hour, 7)), at(day, 6), at(2*day, 5), at(3*day, 4)},
-			Policy{Last: 2},
+			task.Policy{Last: 2},
 			[]int64{9, 8, 6, 5},
 		},
 		"without a quorum, and another one has as much": {
-			[]Manifest{at(0, 9), stale(at(time.Hour, 9)), stale(at(2*time.Hour, 8)), at(day, 6)}, Policy{Last: 3}, []int64{9, 6},
+			[]Manifest{at(0, 9), stale(at(time.Hour, 9)), stale(at(2*time.Hour, 8)), at(day, 6)}, task.Policy{Last: 3}, []int64{9, 6},
 		},
-		"without a quorum, and all are kept": {[]Manifest{at(0, 9), stale(at(time.Hour, 8))}, Policy{}, []int64{9, 8}},
+		"without a quorum, and all are kept": {[]Manifest{at(0, 9), stale(at(time.Hour, 8))}, task.Policy{}, []int64{9, 8}},
 		"without a quorum, and too old": {
-			[]Manifest{stale(at(5*day, 9)), stale(at(6*day, 8)), at(7*day, 7), at(8*day, 6), stale(at(9*day, 5))}, Policy{MaxAge: day}, []int64{9, 7},
+			[]Manifest{stale(at(5*day, 9)), stale(at(6*day, 8)), at(7*day, 7), at(8*day, 6), stale(at(9*day, 5))}, task.Policy{MaxAge: day}, []int64{9, 7},
 		},
-		"not another's":                      {[]Manifest{theirs, at(time.Hour, 2), at(day, 1)}, Policy{Last: 1}, []int64{99, 2}},
-		"too old":                            {every(day, 5), Policy{MaxAge: 2 * day}, []int64{5, 4, 3}},
-		"all too old, and one stays":         {[]Manifest{at(50*day, 2), at(60*day, 1)}, Policy{MaxAge: day}, []int64{2}},
-		"too old although it is wanted":      {every(day, 5), Policy{Last: 5, MaxAge: day}, []int64{5, 4}},
-		"taken in the future":                {[]Manifest{at(-day, 2), at(0, 1)}, Policy{MaxAge: time.Hour}, []int64{2, 1}},
-		"the latest of three days":           {every(6*time.Hour, 12), Policy{Daily: 3}, []int64{12, 9, 5}},
-		"of two hours":                       {every(20*time.Minute, 6), Policy{Hourly: 2}, []int64{6, 5}},
-		"days that have none do not count":   {[]Manifest{at(0, 3), at(10*day, 2), at(20*day, 1)}, Policy{Daily: 2}, []int64{3, 2}},
-		"weeks begin on Mondays":             {every(day, 8), Policy{Weekly: 2}, []int64{8, 3}},
-		"months":                             {every(day, 5), Policy{Monthly: 2}, []int64{5, 3}},
-		"the last, and days, and months too": {every(12*time.Hour, 10), Policy{Last: 3, Daily: 2, Monthly: 3}, []int64{10, 9, 8, 6}},
+		"not another's":                      {[]Manifest{theirs, at(time.Hour, 2), at(day, 1)}, task.Policy{Last: 1}, []int64{99, 2}},
+		"too old":                            {every(day, 5), task.Policy{MaxAge: 2 * day}, []int64{5, 4, 3}},
+		"all too old, and one stays":         {[]Manifest{at(50*day, 2), at(60*day, 1)}, task.Policy{MaxAge: day}, []int64{2}},
+		"too old although it is wanted":      {every(day, 5), task.Policy{Last: 5, MaxAge: day}, []int64{5, 4}},
+		"taken in the future":                {[]Manifest{at(-day, 2), at(0, 1)}, task.Policy{MaxAge: time.Hour}, []int64{2, 1}},
+		"the latest of three days":           {every(6*time.Hour, 12), task.Policy{Daily: 3}, []int64{12, 9, 5}},
+		"of two hours":                       {every(20*time.Minute, 6), task.Policy{Hourly: 2}, []int64{6, 5}},
+		"days that have none do not count":   {[]Manifest{at(0, 3), at(10*day, 2), at(20*day, 1)}, task.Policy{Daily: 2}, []int64{3, 2}},
+		"weeks begin on Mondays":             {every(day, 8), task.Policy{Weekly: 2}, []int64{8, 3}},
+		"months":                             {every(day, 5), task.Policy{Monthly: 2}, []int64{5, 3}},
+		"the last, and days, and months too": {every(12*time.Hour, 10), task.Policy{Last: 3, Daily: 2, Monthly: 3}, []int64{10, 9, 8, 6}},
 	} {
 		if got := kept(c.all, c.p); !slices.Equal(got, c.kept) {
 			t.Errorf("%s: kept %v, want %v", title, got, c.kept)
 		}
 	}
-	if got := Expired(every(time.Hour, 3), Policy{Last: 1}, "", noon); len(got) > 0 {
+	if got := Expired(every(time.Hour, 3), task.Policy{Last: 1}, "", noon); len(got) > 0 {
 		t.Errorf("without a UID everything is somebody's: %v", got)
 	}
 }
@@ -114,7 +116,7 @@ func TestExpiredAlways(t *testing.T) {
 			m.Writer.UID = rapid.SampledFrom([]string{uid, "another", ""}).Draw(t, "writer")
 			all = append(all, m)
 		}
-		p := Policy{
+		p := task.Policy{
 			Last: count.Draw(t, "last"), Hourly: count.Draw(t, "hourly"), Daily: count.Draw(t, "daily"),
 			Weekly: count.Draw(t, "weekly"), Monthly: count.Draw(t, "monthly"),
 			MaxAge: time.Duration(rapid.Int64Range(0, 10_000).Draw(t, "age")) * time.Minute,

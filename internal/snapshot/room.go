@@ -7,15 +7,8 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/failure"
+	"github.com/etcdpilot/etcd-operator/internal/task"
 )
-
-// logRoom is what etcd's log takes before anything is written, in bytes: two segments are allocated in advance
-// (SegmentSizeBytes in etcd's package wal).
-const logRoom = 2 * 64 << 20
-
-// RestoreRoom is how many bytes must be free on a volume where a snapshot of a size, in bytes, is restored: it is there as it
-// was read, and as the database that etcd's library makes of it, both at the same time, and etcd's log.
-func RestoreRoom(size int64) int64 { return 2*min(size, math.MaxInt64/4) + logRoom }
 
 // CheckRoom tells whether a snapshot of a size can be restored on the volume of a folder, of which so much is there already,
 // both in bytes. It is asked before gigabytes are read for nothing, and because etcd's library ends the process where there is
@@ -26,7 +19,7 @@ func CheckRoom(folder string, size, there int64, field string) error {
 		return scratchError("ask for the room on the volume of "+folder, err)
 	}
 	block := int64(fs.Bsize) //nolint:unconvert // of another type on some architectures
-	need := RestoreRoom(size) - there
+	need := task.RestoreRoom(size) - there
 	free := int64(min(fs.Bavail, math.MaxInt64/uint64(block))) * block //nolint:gosec // bounded
 	if need <= free {
 		return nil
@@ -47,7 +40,7 @@ func WithRoom(err error, size int64, field string) error {
 
 func needs(size int64, field string) string {
 	return fmt.Sprintf("a snapshot of %s takes %s to restore, as it was read and as etcd's data at the same time: see %s",
-		mebibytes(size), mebibytes(RestoreRoom(size)), field)
+		mebibytes(size), mebibytes(task.RestoreRoom(size)), field)
 }
 
 // mebibytes is a size, rounded up, as a spec takes it.

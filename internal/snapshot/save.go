@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/etcdpilot/etcd-operator/internal/blobstore"
+	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
 // Source opens the stream of a snapshot. The stream ends with the context.
@@ -31,8 +32,8 @@ type Job struct {
 	// Name gives the object's name; see Name and LegacyName.
 	Name func(*Stream) string
 	// Cluster is of what, without the ID, and Writer for whom.
-	Cluster  Cluster
-	Writer   Writer
+	Cluster  task.Cluster
+	Writer   task.Writer
 	Encoding Encoding
 	// Run names what the snapshot is taken for. See Manifest.
 	Run string

@@ -14,7 +14,6 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/failure"
-	"github.com/etcdpilot/etcd-operator/internal/snapshot"
 	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
@@ -59,7 +58,7 @@ func holds[T any](t *testing.T, name string, want T) {
 // TestTasks holds what a pod is asked to do.
 func TestTasks(t *testing.T) {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	writer := snapshot.Writer{Kind: "EtcdBackup", Namespace: "ns", Name: "nightly", UID: "uid-1"}
+	writer := task.Writer{Kind: "EtcdBackup", Namespace: "ns", Name: "nightly", UID: "uid-1"}
 	storage := v1beta2.Storage{
 		URL: "s3://bucket/folder", Secret: "keys", Endpoint: "https://minio:9000", CASecret: "ca", Region: "eu-central-1",
 		ForcePathStyle: true,
@@ -69,12 +68,12 @@ func TestTasks(t *testing.T) {
 		Writer: writer, Storage: storage, Encrypted: true, Timeout: time.Hour,
 		Backup: &task.Backup{
 			Endpoints: []string{"https://example-0:2379"}, TLS: true,
-			Cluster: snapshot.Cluster{
+			Cluster: task.Cluster{
 				Namespace: "ns", Name: "example", UID: "uid-2", ID: "c0ffee", Parent: "b0ba", ParentRevision: 900, Incarnation: 2,
 			},
 			Ancestors: []string{"b0ba"}, Shared: true, LegacyKey: "etcd.backup", Periodic: true, Compress: true,
 			Verify: v1beta2.VerifyRestore,
-			Policy: snapshot.Policy{Last: 1, Hourly: 2, Daily: 3, Weekly: 4, Monthly: 5, MaxAge: 24 * time.Hour},
+			Policy: task.Policy{Last: 1, Hourly: 2, Daily: 3, Weekly: 4, Monthly: 5, MaxAge: 24 * time.Hour},
 			Spool:  1 << 30, Run: "2026-01-02T03:04:05Z", Again: true, Revision: 4711, AcceptStale: true,
 		},
 	})
@@ -93,7 +92,7 @@ func TestTasks(t *testing.T) {
 		Writer: writer, Storage: claim, Timeout: time.Hour,
 		Restore: &task.Restore{
 			Object: "snap.db", SHA256: "5ca1ab1e", Folder: "/var/etcd/data", EtcdVersion: "3.6.16",
-			Identity:      snapshot.Identity{Name: "example-0", PeerURL: "http://example-0:2380", Token: "uid-2"},
+			Identity:      task.Identity{Name: "example-0", PeerURL: "http://example-0:2380", Token: "uid-2"},
 			RevisionFloor: 6000,
 		},
 	})

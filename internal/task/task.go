@@ -6,7 +6,6 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/failure"
-	"github.com/etcdpilot/etcd-operator/internal/snapshot"
 )
 
 // Command is the word after the operator's program that makes it the agent.
@@ -28,9 +27,11 @@ const (
 	ScratchDir = "/var/agent/scratch"
 )
 
-// Keys of Secrets, beside those of the storage's (blobstore.CredentialKeys) and snapshot.PassphraseKey.
+// Keys of Secrets, beside those of the storage's (storage.CredentialKeys).
 const (
 	KeyCA = "ca.crt"
+	// KeyPassphrase holds what snapshots are encrypted with.
+	KeyPassphrase = "passphrase"
 	// Those of clientTLSSecret are coreos/etcd-operator's.
 	KeyClientCertificate = "etcd-client.crt"
 	KeyClientKey         = "etcd-client.key"
@@ -50,7 +51,7 @@ const (
 // Task is what a pod does. One of the pointers is set.
 type Task struct {
 	// Writer is the object that asks for it.
-	Writer snapshot.Writer `json:"writer"`
+	Writer Writer `json:"writer"`
 	// Storage is where the objects are. The names of its Secrets tell which folders above there are.
 	Storage v1beta2.Storage `json:"storage"`
 	// Encrypted is true if KeyDir holds a passphrase.
@@ -71,7 +72,7 @@ type Backup struct {
 	// TLS is true if TLSDir holds a client certificate.
 	TLS bool `json:"tls,omitempty"`
 	// Cluster names the EtcdCluster, empty if it is another etcd. Its ID, if known, must be that of the endpoints.
-	Cluster snapshot.Cluster `json:"cluster"`
+	Cluster Cluster `json:"cluster"`
 	// Ancestors are IDs of clusters, in hexadecimal, that the EtcdCluster is known to descend from.
 	Ancestors []string `json:"ancestors,omitempty"`
 	// Shared is true if it is written also beside somebody else's backups.
@@ -83,7 +84,7 @@ type Backup struct {
 	Compress  bool   `json:"compress,omitempty"`
 	// Verify says how it is checked, Policy which of the writer's backups are kept.
 	Verify v1beta2.Verification `json:"verify,omitempty"`
-	Policy snapshot.Policy      `json:"policy"`
+	Policy Policy               `json:"policy"`
 	// Spool is how many bytes in ScratchDir may wait for the storage; none if 0.
 	Spool int64 `json:"spool,omitempty"`
 	// Run names the EtcdBackup's run that it is taken in, empty for an EtcdRestore, each of whose tries takes one. With Again it was
@@ -106,7 +107,7 @@ type Choice struct {
 	Object string    `json:"object,omitempty"`
 	Before time.Time `json:"before,omitzero"`
 	// Writer restricts it to those that one EtcdBackup has written, or an earlier one of its name; zero for any but EtcdRestores.
-	Writer snapshot.Writer `json:"writer,omitzero"`
+	Writer Writer `json:"writer,omitzero"`
 	// ClusterID is etcd's, in hexadecimal; if it is given, a snapshot of another cluster is passed over.
 	ClusterID string `json:"clusterID,omitempty"`
 }
@@ -142,9 +143,9 @@ type Restore struct {
 	Object string `json:"object"`
 	SHA256 string `json:"sha256"`
 	// Folder is the member's data folder.
-	Folder      string            `json:"folder"`
-	EtcdVersion string            `json:"etcdVersion"`
-	Identity    snapshot.Identity `json:"identity"`
+	Folder      string   `json:"folder"`
+	EtcdVersion string   `json:"etcdVersion"`
+	Identity    Identity `json:"identity"`
 	// RevisionFloor is the highest revision that clients can have seen of the data that is replaced, 0 if there was none.
 	RevisionFloor int64 `json:"revisionFloor,omitempty"`
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/failure"
 	"github.com/etcdpilot/etcd-operator/internal/plan/retry"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
-	"github.com/etcdpilot/etcd-operator/internal/snapshot"
 	"github.com/etcdpilot/etcd-operator/internal/status"
 	"github.com/etcdpilot/etcd-operator/internal/task"
 )
@@ -49,8 +48,8 @@ func Base(owner client.Object, kind, label string) resources.AgentPod {
 }
 
 // Writer is who asks for what an agent does.
-func Writer(owner client.Object, kind string) snapshot.Writer {
-	return snapshot.Writer{
+func Writer(owner client.Object, kind string) task.Writer {
+	return task.Writer{
 		Kind: kind, Namespace: owner.GetNamespace(), Name: owner.GetName(), UID: string(owner.GetUID()),
 	}
 }

@@ -4,20 +4,20 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/member"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
-	"github.com/etcdpilot/etcd-operator/internal/snapshot"
+	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
 // SnapshotCluster is the cluster that a snapshot is to be of. What it was restored from is in the record of the restore that
 // its present start was for.
-func SnapshotCluster(c *v1beta2.EtcdCluster) snapshot.Cluster {
-	of := snapshot.Cluster{Namespace: c.Namespace, Name: c.Name, UID: string(c.UID), ID: c.Status.ClusterID}
+func SnapshotCluster(c *v1beta2.EtcdCluster) task.Cluster {
+	of := task.Cluster{Namespace: c.Namespace, Name: c.Name, UID: string(c.UID), ID: c.Status.ClusterID}
 	if c.Status.Bootstrap == nil {
 		return of
 	}
 	of.Incarnation = c.Status.Bootstrap.Incarnation
 	for _, r := range c.Status.Restores {
 		if r.UID == c.Status.Bootstrap.Restore {
-			of.Parent, of.ParentRevision = snapshot.ClusterID(r.SourceClusterID), r.SourceRevision
+			of.Parent, of.ParentRevision = task.ClusterID(r.SourceClusterID), r.SourceRevision
 		}
 	}
 	return of

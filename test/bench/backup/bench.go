@@ -10,7 +10,6 @@ import (
 	"time"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
-	"github.com/etcdpilot/etcd-operator/internal/snapshot"
 	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
@@ -111,7 +110,7 @@ func (b *bench) plain(ctx context.Context, t *table) error {
 	}
 	restored, err := succeed(ctx, tool("etcdutl"), "snapshot", "restore", file, "--data-dir="+folder,
 		"--name="+memberName, "--initial-cluster="+memberName+"="+peerURL, "--initial-advertise-peer-urls="+peerURL,
-		"--initial-cluster-token="+token, fmt.Sprintf("--bump-revision=%d", snapshot.RevisionBump), "--mark-compacted")
+		"--initial-cluster-token="+token, fmt.Sprintf("--bump-revision=%d", task.RevisionBump), "--mark-compacted")
 	if err != nil {
 		return err
 	}
@@ -160,7 +159,7 @@ func (b *bench) restore(
 	}
 	_, spent, err := b.pod.run(ctx, task.Task{Storage: storage, Restore: &task.Restore{
 		Object: s.Name, SHA256: s.SHA256, Folder: memberFolder, EtcdVersion: s.EtcdVersion,
-		Identity: snapshot.Identity{Name: memberName, PeerURL: peerURL, Token: token},
+		Identity: task.Identity{Name: memberName, PeerURL: peerURL, Token: token},
 	}})
 	if err != nil {
 		return fmt.Errorf("restore: %w", err)

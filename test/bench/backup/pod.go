@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/etcdpilot/etcd-operator/internal/snapshot"
 	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
@@ -25,7 +24,7 @@ const (
 )
 
 // writer is the object that all backups are of.
-var writer = snapshot.Writer{
+var writer = task.Writer{
 	Kind: "EtcdBackup", Namespace: "bench", Name: "bench", UID: "1b4e28ba-2fa1-11d2-883f-0016d3cca427",
 }
 

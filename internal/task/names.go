@@ -1,0 +1,63 @@
+package task
+
+import (
+	"strings"
+	"time"
+)
+
+// Cluster names an etcd cluster, in tasks and in the manifests of snapshots.
+type Cluster struct {
+	Namespace string `json:"namespace,omitempty"`
+	Name      string `json:"name,omitempty"`
+	UID       string `json:"uid,omitempty"`
+	// ID is etcd's, in hexadecimal. It names the lineage: a cluster that is created anew, or restored, has another one.
+	ID string `json:"id"`
+	// Parent is the ID of the cluster whose snapshot this one was restored from, empty if it started from nothing, or if
+	// nothing says whose that snapshot was.
+	Parent string `json:"parent,omitempty"`
+	// ParentRevision is the revision of that snapshot, 0 if it started from nothing.
+	ParentRevision int64 `json:"parentRevision,omitempty"`
+	// Incarnation counts the first starts of the EtcdCluster with this UID: a restore into it is one more.
+	Incarnation int32 `json:"incarnation,omitempty"`
+}
+
+// ClusterID is an ID as etcd's own tools write it: small letters, and no zeros in front, which status has.
+func ClusterID(text string) string { return strings.TrimLeft(strings.ToLower(text), "0") }
+
+// SameCluster tells whether two IDs are the same.
+func SameCluster(a, b string) bool { return ClusterID(a) == ClusterID(b) }
+
+// Kinds of writers. What an EtcdRestore writes is what it is about to replace: nobody asks for that who asks for the latest.
+const (
+	KindBackup  = "EtcdBackup"
+	KindRestore = "EtcdRestore"
+)
+
+// Writer names an EtcdBackup or an EtcdRestore, in tasks and in the manifests of snapshots.
+type Writer struct {
+	Kind      string `json:"kind"`
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	UID       string `json:"uid"`
+}
+
+// Identity is the only member of the cluster that a snapshot is restored for. The others join it.
+type Identity struct {
+	// Name and PeerURL are the member's.
+	Name, PeerURL string
+	// Token must not have been used before: the IDs of the member and the cluster are made from it and the peer URL.
+	Token string
+}
+
+// Policy says which snapshots are kept, of each lineage for itself. The zero value keeps all.
+//
+// A snapshot is kept if it is among the latest Last, or the latest of one of the latest Hourly hours, Daily days, Weekly
+// weeks (from Monday) or Monthly months, in UTC, that have one; or if none of these numbers is set. It goes once it is
+// older than MaxAge whatever else wants it, unless that is 0. The latest one of each lineage is always kept.
+//
+// What was taken without a quorum takes the place of nothing: such snapshots count among themselves, and only while no other
+// one of their lineage has as much.
+type Policy struct {
+	Last, Hourly, Daily, Weekly, Monthly int
+	MaxAge                               time.Duration
+}
