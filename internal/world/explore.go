@@ -33,6 +33,10 @@ type Scenario struct {
 	SafetyOnly bool
 	// Limit is the number of states after which the exploration fails as too large, 0 for none.
 	Limit int
+	// Record is told what the operator decides in each state, by the state's key; nil to tell nobody.
+	Record func(key uint64, decided plan.Action)
+	// Stop ends the exploration at the state with that key, for its report; 0 for none.
+	Stop uint64
 }
 
 // Report is what an exploration found.
@@ -68,7 +72,7 @@ func (v *Violation) String() string {
 	for i, line := range v.Trace {
 		fmt.Fprintf(&b, "%4d  %s\n", i+1, line)
 	}
-	fmt.Fprintf(&b, "the planner's answer at the end: %s\nobserved: %s", keyOf(v.Action), text)
+	fmt.Fprintf(&b, "the planner's answer at the end: %s\nobserved: %s", Notation(v.Action), text)
 	return b.String()
 }
 
@@ -128,10 +132,11 @@ func (s *Scenario) start() *World {
 	return w
 }
 
-// state is a world to go on from, and its number.
+// state is a world to go on from, its number and its key.
 type state struct {
 	world *World
 	node  int
+	key   uint64
 }
 
 // visit adds a state to the level unless it was seen before.
@@ -143,30 +148,55 @@ func (e *explorer) visit(level []state, w *World, parent int, m Move) []state {
 	e.seen[key] = true
 	e.nodes = append(e.nodes, node{parent, m})
 	e.report.States++
-	at := state{w, len(e.nodes) - 1}
-	if w.Broken != "" {
+	at := state{w, len(e.nodes) - 1, key}
+	switch {
+	case w.Broken != "":
 		e.fail(w.Broken, at.node, nil, w)
 		return level
-	}
-	for _, f := range e.fair {
-		if why, moves, end := f.check(w); why != "" {
-			e.fail(why, at.node, moves, end)
-			return level
-		}
+	case key == e.scenario.Stop:
+		e.fail("this is the state", at.node, nil, w)
+		return level
 	}
 	return append(level, at)
 }
 
+// expand checks where the state leads in the end, and visits those that come next. The operator takes its turn but once:
+// that is most of the work.
 func (e *explorer) expand(level []state, at state) []state {
-	for _, m := range at.world.moves(e.scenario) {
-		next := at.world.Clone()
-		next.Do(m)
+	t := at.world.turn()
+	if t != nil {
+		e.record(at, t.after)
+	}
+	for _, f := range e.fair {
+		if why, moves, end := f.check(at.world, t); why != "" {
+			e.fail(why, at.node, moves, end)
+			return level
+		}
+	}
+	for _, m := range at.world.moves(e.scenario, t) {
+		var next *World
+		if m.Kind == passes {
+			next = t.after
+		} else {
+			next = at.world.Clone()
+			next.Do(m)
+		}
+		if m.Kind == passReadsOn {
+			e.record(at, next)
+		}
 		e.report.Moves++
 		if level = e.visit(level, next, at.node, m); e.report.Violation != nil {
 			return level
 		}
 	}
 	return level
+}
+
+// record tells what the operator has decided in a state.
+func (e *explorer) record(at state, next *World) {
+	if e.scenario.Record != nil {
+		e.scenario.Record(at.key, next.Decided)
+	}
 }
 
 func (e *explorer) fail(why string, at int, run []Move, end *World) {
@@ -195,9 +225,9 @@ func (w *World) tell(moves []Move) []string {
 		switch {
 		case m.Kind == passes || m.Kind == passHeld:
 			a, _ := w.Decide()
-			line += ": " + keyOf(a)
+			line += ": " + Notation(a)
 		case m.Kind == passReadsOn:
-			line += ": " + keyOf(w.cfg.Next(w.Observe(w.Read)))
+			line += ": " + Notation(w.cfg.Next(w.Observe(w.Read)))
 		case m.Kind == passGoesOn:
 			line += fmt.Sprintf(": %d of %s", w.Pending.Step+1, w.Pending.key)
 		case m.Kind == userEdits:

@@ -19,35 +19,60 @@ const (
 	operatorFirst     policy = true
 )
 
-// fairMove is the next move of a run without any further faults, false at its end.
-func (w *World) fairMove(order policy) (Move, bool) {
+// fairMove is the next move of a run without any further faults, false at its end. What a pass of the operator would do
+// may be known already.
+func (w *World) fairMove(order policy, known *turn) (Move, *turn, bool) {
 	switch {
 	case w.Pending != nil:
-		return Move{passGoesOn, ""}, true
+		return Move{passGoesOn, ""}, nil, true
 	case w.Read != nil:
-		return Move{passReadsOn, ""}, true
+		return Move{passReadsOn, ""}, nil, true
 	}
 	bound := w.bound()
 	if order == surroundingsFirst && len(bound) > 0 {
-		return bound[0], true
+		return bound[0], nil, true
 	}
-	if w.passChanges() {
-		return Move{passes, ""}, true
+	if known == nil {
+		known = w.turn()
+	}
+	if known.changes {
+		return Move{passes, ""}, known, true
 	}
 	if len(bound) > 0 {
-		return bound[0], true
+		return bound[0], nil, true
 	}
 	if last := w.inTheEnd(); len(last) > 0 {
-		return last[0], true
+		return last[0], nil, true
 	}
-	return Move{}, false
+	return Move{}, nil, false
 }
 
-// passChanges tells whether a pass of the operator would change anything.
-func (w *World) passChanges() bool {
-	next := w.Clone()
-	next.Do(Move{passes, ""})
-	return next.Key() != w.Key()
+// turn is what a pass of the operator makes of a world.
+type turn struct {
+	after *World
+	// changes is false if the pass would change nothing.
+	changes bool
+}
+
+// turn lets the operator act on a copy of the world. It is nil while a pass is held up.
+func (w *World) turn() *turn {
+	if !w.undisturbed() {
+		return nil
+	}
+	after := w.Clone()
+	after.Do(Move{passes, ""})
+	return &turn{after, after.Key() != w.Key()}
+}
+
+// fairly makes the move in a run without any further faults, and returns the world after it.
+func (w *World) fairly(m Move, known *turn) *World {
+	if known == nil {
+		w.Do(m)
+		return w
+	}
+	after := known.after.Clone()
+	after.Faults, after.Edits = 0, nil
+	return after
 }
 
 // fairRuns remembers the states from which a fair run ends well.
@@ -58,12 +83,13 @@ type fairRuns struct {
 
 // explain repeats a check whose run ended in a state that was known, for the whole run.
 func (f *fairRuns) explain(w *World) (string, []Move, *World) {
-	return (&fairRuns{order: f.order, good: map[uint64]bool{}}).check(w)
+	return (&fairRuns{order: f.order, good: map[uint64]bool{}}).check(w, nil)
 }
 
 // check is L1 and L2: once faults stop, the run from w reaches the spec if that is possible, and otherwise ends with the
-// operator saying what has to be done by somebody else. It returns what is wrong, and the moves that lead there.
-func (f *fairRuns) check(w *World) (string, []Move, *World) {
+// operator saying what has to be done by somebody else. It returns what is wrong, and the moves that lead there. What the
+// operator's next pass makes of w may be known already.
+func (f *fairRuns) check(w *World, known *turn) (string, []Move, *World) {
 	hopeful := w.hopeful()
 	run := w.Clone()
 	run.Faults, run.Edits = 0, nil
@@ -83,11 +109,11 @@ func (f *fairRuns) check(w *World) (string, []Move, *World) {
 		if slices.Contains(seen, key) {
 			return "L1: the operator never comes to rest: this state was there before", moves, run
 		}
-		reached, known := f.good[key]
-		if !known {
+		reached, met := f.good[key]
+		if !met {
 			seen = append(seen, key)
-			if m, more := run.fairMove(f.order); more && len(moves) < fairLimit {
-				run.Do(m)
+			if m, next, more := run.fairMove(f.order, known); more && len(moves) < fairLimit {
+				run, known = run.fairly(m, next), nil
 				moves = append(moves, m)
 				if run.Broken != "" {
 					return run.Broken, moves, run
@@ -136,14 +162,14 @@ func (w *World) ending(reached, hopeful bool) string {
 		}
 		return "L2: the operator waits (" + act.Reason + ") for what will never come"
 	default:
-		return "L1: the operator tries in vain what etcd or Kubernetes refuse: " + keyOf(a)
+		return "L1: the operator tries in vain what etcd or Kubernetes refuse: " + Notation(a)
 	}
 }
 
 // Settle lets the world run without faults until it comes to rest, for a scenario to begin there.
 func (w *World) Settle() {
 	for range fairLimit {
-		m, more := w.fairMove(surroundingsFirst)
+		m, _, more := w.fairMove(surroundingsFirst, nil)
 		if !more {
 			return
 		}

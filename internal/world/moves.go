@@ -160,8 +160,8 @@ func (w *World) inTheEnd() []Move {
 	return w.between(nodeTainted, forgedGone)
 }
 
-// moves lists all that can happen next.
-func (w *World) moves(s *Scenario) []Move {
+// moves lists all that can happen next. The operator's turn is nil while a pass is held up.
+func (w *World) moves(s *Scenario, t *turn) []Move {
 	moves := w.bound()
 	still := len(moves) == 0
 	if s.Lockstep && !still {
@@ -176,7 +176,7 @@ func (w *World) moves(s *Scenario) []Move {
 		}
 	}
 	switch {
-	case w.Pending != nil || w.Read != nil || w.passChanges():
+	case t == nil || t.changes:
 		return append(moves, w.between(passes, operatorCrashes)...)
 	case still:
 		return append(moves, w.inTheEnd()...)

@@ -1,10 +1,9 @@
 package world
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
+	"strconv"
 
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
@@ -13,12 +12,13 @@ import (
 func (w *World) Decide() (plan.Action, plan.Observed) {
 	if w.Cache != nil {
 		o := w.Observe(w.Cache)
-		if a := w.cfg.Next(o); !plan.Mutates(a) || w.cfg.TrustCache {
-			return a, o
+		if w.Decided = w.cfg.Next(o); !plan.Mutates(w.Decided) || w.cfg.TrustCache {
+			return w.Decided, o
 		}
 	}
 	o := w.Observe(&w.Kube)
-	return w.cfg.Next(o), o
+	w.Decided = w.cfg.Next(o)
+	return w.Decided, o
 }
 
 // pass is one pass of the operator that nothing disturbs.
@@ -51,7 +51,7 @@ func (w *World) undisturbed() bool { return w.Pending == nil && w.Read == nil }
 func (w *World) hold() {
 	a, o := w.Decide()
 	w.checkDecision(a, &o)
-	w.Pending = &Pending{Action: a, On: o, key: keyOf(a)}
+	w.Pending = &Pending{Action: a, On: o, key: Notation(a)}
 	w.Stale = false
 }
 
@@ -82,6 +82,7 @@ func (w *World) read() {
 func (w *World) resume() {
 	o := w.Observe(w.Read)
 	a, stale := w.cfg.Next(o), w.Stale
+	w.Decided = a
 	defer w.drop()
 	for step := range steps(a) {
 		before := w.standing(true)
@@ -142,14 +143,6 @@ func (w *World) setStatus(s Status) {
 // touched notes that the EtcdCluster has a new version.
 func (w *World) touched() { w.Stale = w.Read != nil || w.Pending != nil }
 
-func keyOf(a plan.Action) string {
-	text, err := json.Marshal(a)
-	if err != nil {
-		panic(err) // actions are plain data
-	}
-	return fmt.Sprintf("%T%s", a, text)
-}
-
 // newUID returns the first unused name for an object: states that differ only in how many there were before are equal.
 func (w *World) newUID(kind, name string) string {
 	for n := 1; ; n++ {
@@ -189,7 +182,7 @@ func seated(b *plan.Bootstrap, uid string) bool {
 }
 
 func (p *Pending) mentions(uid string) bool {
-	return strings.Contains(p.key, `"`+uid+`"`) ||
+	return operandOf(p.key, uid) ||
 		slices.ContainsFunc(p.On.Pods, func(p plan.Pod) bool { return p.UID == uid }) ||
 		slices.ContainsFunc(p.On.Volumes, func(v plan.Volume) bool { return v.UID == uid })
 }
@@ -229,5 +222,5 @@ func (w *World) mentionsMember(id uint64) bool {
 			}
 		}
 	}
-	return w.Pending != nil && strings.Contains(w.Pending.key, fmt.Sprint(id))
+	return w.Pending != nil && operandOf(w.Pending.key, strconv.FormatUint(id, 16))
 }

@@ -50,6 +50,8 @@ type World struct {
 	Highest int
 	// Broken is the first invariant that was violated, empty if none.
 	Broken string
+	// Decided is the planner's last answer. It is no part of the state.
+	Decided plan.Action
 }
 
 // Kube is what the API server holds of one cluster.
@@ -140,7 +142,7 @@ type Pending struct {
 	Step int
 	// On is what the decision was made on.
 	On plan.Observed
-	// key is Action as text.
+	// key is Action in its notation.
 	key string
 }
 

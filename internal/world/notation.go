@@ -1,0 +1,165 @@
+package world
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/etcdpilot/etcd-operator/internal/plan"
+)
+
+// Notation writes down what an action decides: its kind, its operands and its reason, without the words in which it tells
+// of them. Decisions are frozen in it, and states with an action under way are told apart by it, so a name in it stays
+// whatever becomes of the names in the code. Operands are separated by single spaces; one that is empty is a dash.
+func Notation(a plan.Action) string {
+	switch act := a.(type) {
+	case plan.Idle:
+		return note("idle", act.Reason)
+	case plan.Wait:
+		return note("wait", act.Reason, act.After)
+	case plan.Blocked:
+		return note("blocked", act.Reason)
+	case plan.CommitBootstrap:
+		return note("begin", bootstrapOperands(act.Bootstrap)...)
+	case plan.CreateRestore:
+		return note("create-restore", act.Name)
+	case plan.CallOff:
+		return note("call-off", act.Why.Reason, act.ClusterID)
+	case plan.ContinueRestore:
+		return note("continue-restore", act.Why.Reason)
+	case plan.Latch:
+		return note("latch", latchOperands(act)...)
+	case plan.Adopt:
+		return note("adopt", act.ClusterID, act.Volumes)
+	case plan.CommitVoters:
+		return note("declare-voters", act.Voters)
+	case plan.CreateVolumes:
+		return note("create-volumes", act.Incarnation, act.Names)
+	case plan.CreatePods:
+		return note("create-pods", podOperands(act.Pods)...)
+	case plan.WritePermits:
+		return note("permit", permitsOperands(act.Permits)...)
+	case plan.Serve:
+		return note("serve", act.Pods)
+	case plan.Unserve:
+		return note("unserve", act.Pod, act.UID)
+	case plan.AddLearner:
+		return note("add-learner", act.Name, act.PeerURL)
+	case plan.Promote:
+		return note("promote", act.Name, act.ID)
+	case plan.MoveLeader:
+		return note("move-leader", act.From, act.To, act.Slow)
+	case plan.RemoveMember:
+		return note("remove-member", act.Name, act.ID, act.Why)
+	case plan.DeletePod:
+		return note("delete-pod", act.Name, act.UID, act.Why)
+	case plan.DeleteVolume:
+		return note("delete-volume", act.Name, act.UID, act.Why)
+	case plan.SetMetadata:
+		return note("set-metadata", act.Name, act.UID)
+	case plan.Resize:
+		return note("resize", act.Name, act.UID)
+	case plan.SetImage:
+		return note("set-image", act.Name, act.UID, act.Version)
+	case plan.Recreate:
+		return note("recreate", act.Name, act.UID, act.Version)
+	case plan.Expand:
+		return note("expand", act.Names)
+	case plan.PullImages:
+		return note("pull-images", pullOperands(act.Pulls)...)
+	case plan.EndPull:
+		return note("end-pull", act.Name, act.UID)
+	case plan.EnableDowngrade:
+		return note("enable-downgrade", act.Version)
+	case plan.CancelDowngrade:
+		return note("cancel-downgrade", act.Version, act.Snapshot)
+	case plan.SetBudget:
+		return note("set-budget", act.MinAvailable)
+	}
+	panic("an action without a notation") // the linter knows all of them
+}
+
+func bootstrapOperands(b plan.Bootstrap) []any {
+	operands := []any{b.Incarnation, b.Token, b.ClusterID, b.Restore, b.Members}
+	for _, s := range b.Seats {
+		operands = append(operands, "seat", s.Name, s.PodUID, s.VolumeUID)
+	}
+	return operands
+}
+
+func latchOperands(act plan.Latch) []any {
+	operands := []any{act.ClusterID}
+	for _, v := range act.Kept {
+		operands = append(operands, "keep", v.Name, v.UID)
+	}
+	return operands
+}
+
+func podOperands(pods []plan.NewPod) []any {
+	var operands []any
+	for _, p := range pods {
+		operands = append(operands, p.Name, p.Incarnation, p.Persistent, p.Version, p.Former, p.Restores)
+		if p.Permit != nil {
+			operands = append(operands, permitOperands(*p.Permit)...)
+		}
+	}
+	return operands
+}
+
+func permitsOperands(permits []plan.PodPermit) []any {
+	var operands []any
+	for _, p := range permits {
+		operands = append(append(operands, p.Pod, p.UID), permitOperands(p.Permit)...)
+	}
+	return operands
+}
+
+func permitOperands(p plan.Permit) []any {
+	return []any{string(p.Mode), p.ClusterID, p.MemberID, p.InitialCluster, p.Token, p.PodUID, p.Attempt}
+}
+
+func pullOperands(pulls []plan.PullOn) []any {
+	var operands []any
+	for _, p := range pulls {
+		operands = append(operands, p.Node, p.Image)
+	}
+	return operands
+}
+
+// note joins a kind and its operands.
+func note(kind string, operands ...any) string {
+	text := make([]byte, 0, 64)
+	text = append(text, kind...)
+	for _, operand := range operands {
+		switch v := operand.(type) {
+		case string:
+			text = operandText(text, v)
+		case []string:
+			text = operandText(text, v...)
+		case int:
+			text = strconv.AppendInt(append(text, ' '), int64(v), 10)
+		case uint64:
+			text = strconv.AppendUint(append(text, ' '), v, 16)
+		case bool:
+			text = strconv.AppendBool(append(text, ' '), v)
+		case time.Duration:
+			text = operandText(text, v.String())
+		}
+	}
+	return string(text)
+}
+
+func operandText(text []byte, operands ...string) []byte {
+	for _, operand := range operands {
+		if operand == "" {
+			operand = "-"
+		}
+		text = append(append(text, ' '), operand...)
+	}
+	return text
+}
+
+// operandOf tells whether something is an operand in a notation.
+func operandOf(notation, operand string) bool {
+	return strings.Contains(notation+" ", " "+operand+" ")
+}
