@@ -8,7 +8,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/etcdpilot/etcd-operator/internal/plan"
 	"github.com/etcdpilot/etcd-operator/internal/world"
 )
 
@@ -155,6 +154,8 @@ func TestExplore(t *testing.T) {
 	if !full { // there is memory to spare, and less time
 		defer debug.SetGCPercent(debug.SetGCPercent(400))
 	}
+	decided := &decisions{lines: map[string]string{}, rules: map[string]bool{}}
+	explorations := 0
 	t.Run("all", func(t *testing.T) {
 		all := maps.Clone(scenarios)
 		for title, s := range updates {
@@ -166,17 +167,35 @@ func TestExplore(t *testing.T) {
 				if s.retained && !persistent {
 					continue
 				}
-				t.Run(fmt.Sprintf("%s persistent=%t", title, persistent), func(t *testing.T) {
+				explorations++
+				title := fmt.Sprintf("%s persistent=%t", title, persistent)
+				t.Run(title, func(t *testing.T) {
 					t.Parallel()
-					r := world.Explore(s.with(persistent, full, plan.Next))
-					t.Log(r)
-					if r.Violation != nil {
-						t.Error(r.Violation)
-					}
+					explore(t, title, s.with(persistent, full, nil), decided)
 				})
 			}
 		}
 	})
+	all := len(decided.lines) == explorations
+	if !full {
+		decided.compare(t, all)
+	}
+	if all {
+		decided.checkRules(t)
+	}
+}
+
+func explore(t *testing.T, title string, s world.Scenario, into *decisions) {
+	r := newRecorder()
+	s.Next, s.Record, s.Stop = r.next, r.record, *stop
+	report := world.Explore(s)
+	t.Log(report)
+	if report.Violation != nil {
+		t.Error(report.Violation)
+		return
+	}
+	r.write(t, title)
+	into.add(title, report.States, r)
 }
 
 func (s scenario) with(persistent, full bool, next world.Planner) world.Scenario {

@@ -78,17 +78,23 @@ var running = []rule{
 
 // Next decides what to do now.
 func Next(o Observed) Action {
+	a, _ := decide(o)
+	return a
+}
+
+// decide tells also which rule has answered first, by its place in the lists; nil if none has.
+func decide(o Observed) (Action, *rule) {
 	v := newView(o)
 	rules := bootstrapping
 	if o.Cluster.ID != 0 {
 		rules = running
 	}
 	for _, list := range [][]rule{always, rules} {
-		for _, r := range list {
+		for i, r := range list {
 			if a := r(v); a != nil {
-				return guard(v, a)
+				return guard(v, a), &list[i]
 			}
 		}
 	}
-	return Idle{Reason: v1beta2.ReasonSpecReached, Message: v.summary()}
+	return Idle{Reason: v1beta2.ReasonSpecReached, Message: v.summary()}, nil
 }

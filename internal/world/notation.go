@@ -11,7 +11,7 @@ import (
 // Notation writes down what an action decides: its kind, its operands and its reason, without the words in which it tells
 // of them. Decisions are frozen in it, and states with an action under way are told apart by it, so a name in it stays
 // whatever becomes of the names in the code. Operands are separated by single spaces; one that is empty is a dash.
-func Notation(a plan.Action) string {
+func Notation(a plan.Action) string { //nolint:funlen,gocyclo // a case for each action, and nothing else
 	switch act := a.(type) {
 	case plan.Idle:
 		return note("idle", act.Reason)

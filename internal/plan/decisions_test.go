@@ -1,0 +1,152 @@
+package plan_test
+
+import (
+	"encoding/binary"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/etcdpilot/etcd-operator/internal/plan"
+	"github.com/etcdpilot/etcd-operator/internal/world"
+)
+
+var (
+	update = flag.Bool("update", false, "write the golden files")
+	dump   = flag.String("dump", "", "the folder to write the decision of every explored state to, a file for each scenario")
+	stop   = flag.Uint64("state", 0, "tell of the state with this key, as 0x…, how it is reached and what is decided in it")
+)
+
+// frozenFile has a line for each scenario: a digest of all that is decided in it, the number of its states and its title.
+const frozenFile = "testdata/decisions.txt"
+
+// unexplored are the rules that no explored world can make decide, for it lacks what they look at. A rule goes from here
+// once a world has it; none is added.
+var unexplored = []string{
+	"always/deleting", "always/paused", "always/legacyMembers", "always/nameTaken", "always/revisionRegressed",
+	"bootstrapping/copied", "bootstrapping/ranBefore", "bootstrapping/invalidSpec", "bootstrapping/awaitRestore",
+	"bootstrapping/foreignVolume", "bootstrapping/sourceGone",
+	"running/endHung", "running/relieve", "running/adjust", "running/snapshot", "running/alarmed", "running/refused",
+}
+
+// decisions are what an exploration of all scenarios has shown.
+type decisions struct {
+	mu    sync.Mutex
+	lines map[string]string // by title
+	rules map[string]bool
+}
+
+// recorder takes down the decisions of one scenario. The order in which they come does not matter.
+type recorder struct {
+	digest uint64
+	buf    []byte
+	lines  []string
+	rules  map[string]bool
+}
+
+func newRecorder() *recorder { return &recorder{rules: map[string]bool{}} }
+
+// next is the planner, and notes which rule decides.
+func (r *recorder) next(o plan.Observed) plan.Action {
+	a, rule := plan.Decide(o)
+	if !r.rules[rule] {
+		r.rules[rule] = true
+	}
+	return a
+}
+
+func (r *recorder) record(key uint64, decided plan.Action) {
+	text := world.Notation(decided)
+	r.buf = append(binary.BigEndian.AppendUint64(r.buf[:0], key), text...)
+	r.digest += xxhash.Sum64(r.buf)
+	if *dump != "" {
+		r.lines = append(r.lines, fmt.Sprintf("%#016x %s\n", key, text))
+	}
+}
+
+// write leaves the decisions in a file that can be compared with that of another tree.
+func (r *recorder) write(t *testing.T, title string) {
+	if *dump == "" {
+		return
+	}
+	slices.Sort(r.lines)
+	path := filepath.Join(*dump, strings.ReplaceAll(title, " ", "_"))
+	if err := os.WriteFile(path, []byte(strings.Join(r.lines, "")), 0o600); err != nil {
+		t.Error(err)
+	}
+}
+
+// add takes the decisions of a scenario.
+func (d *decisions) add(title string, states int, r *recorder) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.lines[title] = fmt.Sprintf("%016x %7d %s", r.digest, states, title)
+	maps.Copy(d.rules, r.rules)
+}
+
+// compare holds the decisions against the frozen ones. All tells whether every scenario was explored.
+func (d *decisions) compare(t *testing.T, all bool) {
+	frozen := map[string]string{}
+	text, err := os.ReadFile(frozenFile)
+	if err != nil && !*update {
+		t.Error(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimSuffix(line, "\n")
+		frozen[line[min(len(line), len("0123456789abcdef 1234567 ")):]] = line
+	}
+	if *update {
+		writeFrozen(t, frozen, d.lines, all)
+		return
+	}
+	for title, line := range d.lines {
+		if line != frozen[title] {
+			t.Errorf("it is decided otherwise than before: CONTRIBUTING.md says how to find out where\n now: %s\nthen: %s",
+				line, frozen[title])
+		}
+	}
+	for title := range frozen {
+		if _, ok := d.lines[title]; all && !ok {
+			t.Errorf("%s has a line for %q, which is no scenario", frozenFile, title)
+		}
+	}
+}
+
+func writeFrozen(t *testing.T, frozen, now map[string]string, all bool) {
+	if all {
+		frozen = map[string]string{}
+	}
+	maps.Copy(frozen, now)
+	var text strings.Builder
+	for _, title := range slices.Sorted(maps.Keys(frozen)) {
+		text.WriteString(frozen[title] + "\n")
+	}
+	if err := os.WriteFile(frozenFile, []byte(text.String()), 0o600); err != nil {
+		t.Error(err)
+	}
+}
+
+// checkRules wants every rule to decide somewhere, but for those that are known not to.
+func (d *decisions) checkRules(t *testing.T) {
+	known := plan.Rules()
+	for _, rule := range known {
+		switch explored := !slices.Contains(unexplored, rule); {
+		case explored && !d.rules[rule]:
+			t.Errorf("rule %s decides in no explored world: it is not needed, or the world lacks what it looks at", rule)
+		case !explored && d.rules[rule]:
+			t.Errorf("rule %s decides in an explored world: it is not unexplored any more", rule)
+		}
+	}
+	for _, rule := range unexplored {
+		if !slices.Contains(known, rule) {
+			t.Errorf("rule %s is said to be unexplored, and there is none of that name", rule)
+		}
+	}
+}
