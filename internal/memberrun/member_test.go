@@ -97,7 +97,7 @@ func TestFirstStartCutShort(t *testing.T) {
 	if err := os.MkdirAll(p.data, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	writeLog(t, p.data, identity{permit.ClusterID, permit.MemberID}, 0)
+	writeLog(t, p.data, member.Identity{ClusterID: permit.ClusterID, MemberID: permit.MemberID}, 0)
 	p.permit(permit)
 	p.run()
 	p.serves("/readyz")

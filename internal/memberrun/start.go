@@ -113,7 +113,7 @@ func admit(dataDir, runDir, podUID string, permit *member.Permit) (start member.
 	if err != nil {
 		return member.Start{}, false, err
 	}
-	start, refusal := decide(situation{data: data, permit: permit, podUID: podUID, used: used})
+	start, refusal := member.Admit(member.Situation{Data: data, Permit: permit, PodUID: podUID, Used: used})
 	if refusal != nil {
 		return member.Start{}, false, refusal
 	}

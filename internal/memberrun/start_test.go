@@ -14,7 +14,7 @@ import (
 
 func newPermit(attempt int) *member.Permit {
 	return &member.Permit{
-		Mode: member.ModeNew, ClusterID: testIdentity.clusterID, MemberID: testIdentity.memberID,
+		Mode: member.ModeNew, ClusterID: testIdentity.ClusterID, MemberID: testIdentity.MemberID,
 		InitialCluster: "a=http://a:2380", Token: "t", PodUID: "pod", Attempt: attempt,
 	}
 }

@@ -17,20 +17,11 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/member"
 )
 
-// identity is whose data a directory holds.
-type identity struct {
-	clusterID, memberID member.ID
-}
-
-func (i identity) String() string {
-	return fmt.Sprintf("member %s of cluster %s", i.memberID, i.clusterID)
-}
-
 // readIdentity reads the member and cluster ID from the write-ahead log, nil if there is no log. etcd puts the log in
 // place by a rename and every segment starts with the IDs, so one that can be read speaks for all; whether the rest is
 // sound is for etcd to say. Anything but a directory that is certainly not there is an error: to take data that cannot
 // be read for no data would be to lose it.
-func readIdentity(dataDir string) (*identity, error) {
+func readIdentity(dataDir string) (*member.Identity, error) {
 	dir := filepath.Join(dataDir, "member", "wal")
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -63,7 +54,7 @@ const firstSegment = "0000000000000000-0000000000000000.wal"
 // readSegment reads the head of one segment. It is idle if nothing follows the head: etcd was then stopped before it
 // wrote its first entry or vote, so nobody has heard of it. It must not be resumed: a first member would not know of
 // its peers, nor of itself, and wait for ever.
-func readSegment(path string) (found *identity, idle bool, err error) {
+func readSegment(path string) (found *member.Identity, idle bool, err error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, false, err
@@ -77,7 +68,7 @@ func readSegment(path string) (found *identity, idle bool, err error) {
 	return found, isIdle(decoder), nil
 }
 
-func readHead(decoder wal.Decoder) (*identity, error) {
+func readHead(decoder wal.Decoder) (*member.Identity, error) {
 	for {
 		record := &walpb.Record{}
 		if err := decoder.Decode(record); err != nil {
@@ -108,12 +99,14 @@ func isIdle(decoder wal.Decoder) bool {
 	}
 }
 
-func decodeMetadata(data []byte) (*identity, error) {
+func decodeMetadata(data []byte) (*member.Identity, error) {
 	metadata := &etcdserverpb.Metadata{}
 	if err := proto.Unmarshal(data, metadata); err != nil {
 		return nil, fmt.Errorf("decode the metadata: %w", err)
 	}
-	return &identity{member.ID(metadata.GetClusterID()), member.ID(metadata.GetNodeID())}, nil
+	return &member.Identity{
+		ClusterID: member.ID(metadata.GetClusterID()), MemberID: member.ID(metadata.GetNodeID()),
+	}, nil
 }
 
 // isInitialSnapshot tells whether this is the record that every new log gets, which stands for no snapshot.

@@ -11,9 +11,11 @@ import (
 	"go.etcd.io/raft/v3/raftpb"
 	"go.uber.org/zap"
 	"google.golang.org/protobuf/proto"
+
+	"github.com/etcdpilot/etcd-operator/internal/member"
 )
 
-var testIdentity = identity{clusterID: 0xfedcba9876543210, memberID: 0x17}
+var testIdentity = member.Identity{ClusterID: 0xfedcba9876543210, MemberID: 0x17}
 
 // newLog writes a real log with that many entries of 1 KiB, over several segments if need be.
 func newLog(t *testing.T, entries int) (dataDir string, segments []string) {
@@ -22,11 +24,11 @@ func newLog(t *testing.T, entries int) (dataDir string, segments []string) {
 	return dataDir, writeLog(t, dataDir, testIdentity, entries)
 }
 
-func writeLog(t *testing.T, dataDir string, whose identity, entries int) (segments []string) {
+func writeLog(t *testing.T, dataDir string, whose member.Identity, entries int) (segments []string) {
 	t.Helper()
 	dir := filepath.Join(dataDir, "member", "wal")
 	metadata, err := proto.Marshal(&etcdserverpb.Metadata{
-		NodeID: proto.Uint64(uint64(whose.memberID)), ClusterID: proto.Uint64(uint64(whose.clusterID)),
+		NodeID: proto.Uint64(uint64(whose.MemberID)), ClusterID: proto.Uint64(uint64(whose.ClusterID)),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -100,7 +102,7 @@ func TestReadIdentityOf35(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "member", "wal", firstSegment), string(head))
 	got, err := readIdentity(dir)
-	want := identity{clusterID: 0x6ff7ad0266691698, memberID: 0x5b941b0d71c9917e}
+	want := member.Identity{ClusterID: 0x6ff7ad0266691698, MemberID: 0x5b941b0d71c9917e}
 	if err != nil || got == nil || *got != want {
 		t.Errorf("readIdentity = %v, %v, want %v", got, err, want)
 	}
