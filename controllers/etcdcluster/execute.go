@@ -132,7 +132,7 @@ func (r *Reconciler) createPods(ctx context.Context, p *pass, a plan.CreatePods)
 		if n.Former {
 			spec = p.former
 		}
-		pod, err := resources.Pod(spec, n.Name, n.Incarnation, permitFor(n.Permit), r.optionsFor(n))
+		pod, err := resources.Pod(spec, n.Name, n.Incarnation, n.Permit, r.optionsFor(n))
 		if err == nil && n.Restores {
 			err = r.addRestore(p, pod)
 		}
@@ -173,8 +173,8 @@ func (r *Reconciler) writePermits(ctx context.Context, p *pass, a plan.WritePerm
 		if claim, ok := p.claims[w.Pod]; ok && resources.PodPersistent(p.pods[w.Pod]) {
 			born := map[string]any{
 				resources.AnnotationVolumeUID: string(claim.UID),
-				resources.AnnotationClusterID: formatID(w.Permit.ClusterID),
-				resources.AnnotationMemberID:  formatID(w.Permit.MemberID),
+				resources.AnnotationClusterID: w.Permit.ClusterID.String(),
+				resources.AnnotationMemberID:  w.Permit.MemberID.String(),
 				resources.AnnotationVersion:   versionOf(p, w.Pod),
 				resources.AnnotationTemplate:  p.pods[w.Pod].Annotations[resources.AnnotationTemplate],
 			}
@@ -182,7 +182,7 @@ func (r *Reconciler) writePermits(ctx context.Context, p *pass, a plan.WritePerm
 				return fmt.Errorf("mark volume %s: %w", w.Pod, err)
 			}
 		}
-		text, err := permitFor(&w.Permit).Encode()
+		text, err := w.Permit.Encode()
 		if err != nil {
 			return err
 		}

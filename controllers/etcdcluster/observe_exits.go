@@ -11,18 +11,10 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
 
-// exits are what the refusals mean to the planner. No member is given up for one that says nothing of the data itself.
-var exits = map[string]plan.Exit{
-	member.DataLost:    plan.ExitDataLost,
-	member.ForeignData: plan.ExitForeignData,
-	member.Unreadable:  plan.ExitUnreadable,
-	member.BadConfig:   plan.ExitBadConfig,
-}
-
 // exitOf says why etcd does not run, and which attempt was refused because it was used.
 func exitOf(pod *corev1.Pod) (plan.Exit, int) {
 	if refusal, ok := refusalOf(pod); ok {
-		return exits[refusal.Reason], refusal.Attempt
+		return plan.ExitOf(refusal), refusal.Attempt
 	}
 	if words := lastWords(pod); words != "" && corrupt(endOf(pod).Message) {
 		return plan.ExitCorrupt, 0

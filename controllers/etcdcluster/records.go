@@ -38,25 +38,13 @@ func parseID(text string) uint64 {
 
 func formatID(id uint64) string { return fmt.Sprintf("%016x", id) }
 
-func permitOf(annotation string) *plan.Permit {
+// permitOf reads a permit as its annotation holds it, nil for none.
+func permitOf(annotation string) *member.Permit {
 	p, err := member.ParsePermit(annotation)
 	if annotation == "" || err != nil {
 		return nil
 	}
-	return &plan.Permit{
-		Mode: plan.Mode(p.Mode), ClusterID: uint64(p.ClusterID), MemberID: uint64(p.MemberID),
-		InitialCluster: p.InitialCluster, Token: p.Token, PodUID: p.PodUID, Attempt: p.Attempt,
-	}
-}
-
-func permitFor(p *plan.Permit) *member.Permit {
-	if p == nil {
-		return nil
-	}
-	return &member.Permit{
-		Mode: member.Mode(p.Mode), ClusterID: member.ID(p.ClusterID), MemberID: member.ID(p.MemberID),
-		InitialCluster: p.InitialCluster, Token: p.Token, PodUID: p.PodUID, Attempt: p.Attempt,
-	}
+	return p
 }
 
 func bootstrapOf(s *v1beta2.BootstrapStatus) *plan.Bootstrap {

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/etcdpilot/etcd-operator/internal/failure"
+	"github.com/etcdpilot/etcd-operator/internal/member"
 )
 
 // Action is what the operator does next: plain data, carried out by the controllers, one a pass.
@@ -86,7 +87,7 @@ type NewPod struct {
 	Former bool
 	// Restores is true for a pod that makes its data of the bootstrap's snapshot first.
 	Restores bool
-	Permit   *Permit
+	Permit   *member.Permit
 }
 
 // WritePermits marks each volume as used by its member and then writes the permit onto its pod.
@@ -96,7 +97,7 @@ type WritePermits struct{ Permits []PodPermit }
 type PodPermit struct {
 	Pod    string
 	UID    string
-	Permit Permit
+	Permit member.Permit
 }
 
 // Serve lets client traffic reach the pods.

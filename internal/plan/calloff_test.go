@@ -6,6 +6,7 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/failure"
+	"github.com/etcdpilot/etcd-operator/internal/member"
 )
 
 // resumed is a cluster of three that a restore was to replace which was called off: its pods are gone, its volumes are there,
@@ -26,7 +27,7 @@ func TestCallOff(t *testing.T) {
 	for i := range 3 {
 		permits = append(permits, NewPod{
 			Name: name(i), Incarnation: 1, Persistent: true, Version: "3.6.16",
-			Permit: &Permit{Mode: ModeResume, ClusterID: latched, MemberID: id(i)},
+			Permit: &member.Permit{Mode: member.ModeResume, ClusterID: member.ID(latched), MemberID: member.ID(id(i))},
 		})
 	}
 	check(t, map[string]planCase{
@@ -112,7 +113,7 @@ func lastPod(o *Observed) *Pod { return &o.Pods[len(o.Pods)-1] }
 func answersRestored(o *Observed) {
 	b, p := o.Cluster.Bootstrap, lastPod(o)
 	ids, _ := IDs(b.Token, newView(*o).peerURLs(b.Members))
-	p.Permit = &Permit{Mode: ModeResume, ClusterID: b.ClusterID, MemberID: ids[p.Name]}
+	p.Permit = &member.Permit{Mode: member.ModeResume, ClusterID: member.ID(b.ClusterID), MemberID: member.ID(ids[p.Name])}
 	a := answerOf(3)
 	a.MemberID, a.ClusterID, a.Leader = ids[p.Name], b.ClusterID, ids[p.Name]
 	o.Etcd = Etcd{

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/etcdpilot/etcd-operator/internal/member"
 )
 
 // The fixtures build observations of a cluster "c" in namespace "ns"; edits make each case's difference.
@@ -51,7 +53,7 @@ func healthyCluster(size int, persistent bool) Observed {
 	for i := range size {
 		o.Cluster.Voters = append(o.Cluster.Voters, name(i))
 		o.Pods[i].Serving, o.Pods[i].Ready = true, true
-		o.Pods[i].Permit = &Permit{Mode: ModeNew, ClusterID: latched, MemberID: id(i), PodUID: o.Pods[i].UID, Attempt: 1}
+		o.Pods[i].Permit = &member.Permit{Mode: member.ModeNew, ClusterID: member.ID(latched), MemberID: member.ID(id(i)), PodUID: o.Pods[i].UID, Attempt: 1}
 		o.Etcd.Members = append(o.Etcd.Members, Member{
 			ID: id(i), Name: name(i), PeerURL: o.Cluster.PeerURL(name(i)), Published: true,
 		})
@@ -104,7 +106,7 @@ func started(o Observed) Observed {
 	}
 	for j := range o.Pods {
 		if o.Pods[j].Name == name(i) {
-			o.Pods[j].Permit = &Permit{Mode: ModeJoin, MemberID: id(i), PodUID: o.Pods[j].UID, Attempt: 1}
+			o.Pods[j].Permit = &member.Permit{Mode: member.ModeJoin, MemberID: member.ID(id(i)), PodUID: o.Pods[j].UID, Attempt: 1}
 		}
 	}
 	a := answerOf(i)
@@ -166,8 +168,8 @@ func lateLearner(since time.Duration) Observed {
 		o.Etcd.Members[2].Published, o.Etcd.Members[2].Learner = false, true
 		p := &o.Pods[2]
 		p.Created, p.Permitted, p.Serving = now.Add(-time.Hour), now.Add(-since), false
-		p.Permit = &Permit{
-			Mode: ModeJoin, ClusterID: latched, MemberID: id(2), InitialCluster: initialCluster(newView(*o).listedURLs()),
+		p.Permit = &member.Permit{
+			Mode: member.ModeJoin, ClusterID: member.ID(latched), MemberID: member.ID(id(2)), InitialCluster: initialCluster(newView(*o).listedURLs()),
 			PodUID: p.UID, Attempt: 1,
 		}
 		o.Cluster.Voters, o.Budget.MinAvailable = o.Cluster.Voters[:2], OpenBudget(2)

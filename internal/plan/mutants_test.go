@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/etcdpilot/etcd-operator/internal/member"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 	"github.com/etcdpilot/etcd-operator/internal/world"
 )
@@ -128,8 +129,8 @@ func recreateLost(o plan.Observed) plan.Action {
 			for _, m := range o.Etcd.Members {
 				initial = append(initial, m.Name+"="+m.PeerURL)
 			}
-			return plan.WritePermits{Permits: []plan.PodPermit{{Pod: p.Name, UID: p.UID, Permit: plan.Permit{
-				Mode: plan.ModeJoin, ClusterID: o.Etcd.ClusterID, MemberID: m.ID, PodUID: p.UID, Attempt: 1,
+			return plan.WritePermits{Permits: []plan.PodPermit{{Pod: p.Name, UID: p.UID, Permit: member.Permit{
+				Mode: member.ModeJoin, ClusterID: member.ID(o.Etcd.ClusterID), MemberID: member.ID(m.ID), PodUID: p.UID, Attempt: 1,
 				InitialCluster: strings.Join(initial, ","),
 			}}}}
 		}

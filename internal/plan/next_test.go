@@ -8,6 +8,7 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/failure"
+	"github.com/etcdpilot/etcd-operator/internal/member"
 )
 
 type planCase struct {
@@ -91,8 +92,8 @@ func TestAlways(t *testing.T) {
 		"and healing goes on": {
 			edit(withoutPod(healthyCluster(3, true), 1), func(o *Observed) {
 				o.Conflicts = []Conflict{{Kind: KindPod, Name: "c-7", Leaving: true}}
-			}), CreatePods{[]NewPod{{Name: "c-1", Incarnation: 1, Persistent: true, Version: "3.6.16", Permit: &Permit{
-				Mode: ModeResume, ClusterID: latched, MemberID: id(1),
+			}), CreatePods{[]NewPod{{Name: "c-1", Incarnation: 1, Persistent: true, Version: "3.6.16", Permit: &member.Permit{
+				Mode: member.ModeResume, ClusterID: member.ID(latched), MemberID: member.ID(id(1)),
 			}}}},
 		},
 		"but not where it has a member's name": {
@@ -110,8 +111,8 @@ func TestBootstrap(t *testing.T) {
 	waiting := bootstrapped(3, false)
 	full := seated(bootstrapped(3, false))
 	permits := Next(full).(WritePermits)
-	if len(permits.Permits) != 3 || permits.Permits[0].Permit.Mode != ModeNew ||
-		permits.Permits[0].Permit.PodUID != "p0" || permits.Permits[0].Permit.ClusterID != first.ClusterID {
+	if len(permits.Permits) != 3 || permits.Permits[0].Permit.Mode != member.ModeNew ||
+		permits.Permits[0].Permit.PodUID != "p0" || permits.Permits[0].Permit.ClusterID != member.ID(first.ClusterID) {
 		t.Errorf("permits of the first members: %+v", permits)
 	}
 	allSeats := *full.Cluster.Bootstrap
@@ -177,8 +178,8 @@ func TestBootstrap(t *testing.T) {
 		},
 		"who had a permit comes back only with data": {
 			withoutPod(born(seated(bootstrapped(3, true)), 1), 1),
-			CreatePods{[]NewPod{{Name: "c-1", Incarnation: 1, Version: "3.6.16", Persistent: true, Permit: &Permit{
-				Mode: ModeResume, ClusterID: latched, MemberID: id(1),
+			CreatePods{[]NewPod{{Name: "c-1", Incarnation: 1, Version: "3.6.16", Persistent: true, Permit: &member.Permit{
+				Mode: member.ModeResume, ClusterID: member.ID(latched), MemberID: member.ID(id(1)),
 			}}}},
 		},
 		"who had none takes the seat over": {
@@ -275,7 +276,7 @@ func born(o Observed, i int) Observed {
 func withPermits(o Observed) Observed {
 	o.Pods = append([]Pod{}, o.Pods...)
 	for i := range o.Pods {
-		o.Pods[i].Permit = &Permit{Mode: ModeNew, PodUID: o.Pods[i].UID, Attempt: 1}
+		o.Pods[i].Permit = &member.Permit{Mode: member.ModeNew, PodUID: o.Pods[i].UID, Attempt: 1}
 	}
 	return o
 }

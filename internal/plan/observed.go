@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/etcdpilot/etcd-operator/internal/failure"
+	"github.com/etcdpilot/etcd-operator/internal/member"
 )
 
 // Observed is everything a decision may depend on: plain data, read in one pass, safe to store as JSON and replay.
@@ -125,7 +126,7 @@ type Pod struct {
 	// Problem says why the pod does not run (unschedulable, image not pulled), empty if it does or if that is not known.
 	Problem string
 	// Permit is the permit written on the pod, nil if none. Permitted is when the pod got its first one, zero if none.
-	Permit    *Permit
+	Permit    *member.Permit
 	Permitted time.Time
 	// Exit is the last refusal of member-run, ExitNone while etcd runs.
 	Exit Exit
@@ -156,34 +157,6 @@ type Pod struct {
 	Changed time.Time
 	// Legacy is true for a member's pod of coreos/etcd-operator.
 	Legacy bool
-}
-
-// Mode says what a permit allows.
-type Mode string
-
-// Modes of a permit.
-const (
-	// ModeNew starts a first member: initial-cluster-state=new on an empty directory.
-	ModeNew Mode = "new"
-	// ModeJoin starts an added learner: initial-cluster-state=existing on an empty directory.
-	ModeJoin Mode = "join"
-	// ModeResume starts only from the data that is there.
-	ModeResume Mode = "resume"
-)
-
-// Permit is the operator's word to member-run that etcd may start, and as whom.
-type Permit struct {
-	Mode      Mode
-	ClusterID uint64
-	MemberID  uint64
-	// InitialCluster is etcd's name=url list; empty in ModeResume.
-	InitialCluster string
-	// Token is the initial-cluster-token.
-	Token string
-	// PodUID is the one pod that may use the permit on an empty directory; empty in ModeResume.
-	PodUID string
-	// Attempt counts the permits of one pod, from 1; member-run uses each once on an empty directory.
-	Attempt int
 }
 
 // Volume is one PersistentVolumeClaim of the cluster.

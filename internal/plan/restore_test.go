@@ -5,6 +5,7 @@ import (
 	"time"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/member"
 )
 
 // restoring is a cluster of three whose data a snapshot replaces: committed, the old one still there.
@@ -36,7 +37,7 @@ func restoredVolume(o *Observed) {
 func TestRestore(t *testing.T) {
 	ask := func(o *Observed) { o.Cluster.Restore = "restore" }
 	first := newView(healthyCluster(3, true)).bootstrap(2, []string{"c-3"}, "restore")
-	member, _ := IDs(first.Token, newView(restoring(true)).peerURLs([]string{"c-3"}))
+	ids, _ := IDs(first.Token, newView(restoring(true)).peerURLs([]string{"c-3"}))
 	check(t, map[string]planCase{
 		"of a healthy cluster": {edit(healthyCluster(3, true), ask), CommitBootstrap{first}},
 		"of one without quorum": {
@@ -66,8 +67,8 @@ func TestRestore(t *testing.T) {
 		},
 		"the member starts from the snapshot's data only": {
 			restoring(true, oldIsGone, restoredVolume, restoredPod),
-			WritePermits{Permits: []PodPermit{{Pod: "c-3", UID: "p3", Permit: Permit{
-				Mode: ModeResume, ClusterID: first.ClusterID, MemberID: member["c-3"],
+			WritePermits{Permits: []PodPermit{{Pod: "c-3", UID: "p3", Permit: member.Permit{
+				Mode: member.ModeResume, ClusterID: member.ID(first.ClusterID), MemberID: member.ID(ids["c-3"]),
 			}}}},
 		},
 		"it waits while the snapshot is read": {

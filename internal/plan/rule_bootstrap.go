@@ -33,7 +33,7 @@ func adoptVolumes(v *view) Action {
 	}
 	for _, p := range v.Pods {
 		if p.Permit != nil {
-			ids[p.Permit.ClusterID] = true
+			ids[uint64(p.Permit.ClusterID)] = true
 		}
 	}
 	if len(ids) != 1 {

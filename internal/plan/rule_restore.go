@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/member"
 )
 
 // restore begins an incarnation whose one member starts from a snapshot, whatever state the cluster is in. It is committed
@@ -68,8 +69,8 @@ func (v *view) permitRestored() Action {
 		return nil
 	}
 	ids, _ := IDs(b.Token, v.peerURLs(b.Members))
-	return WritePermits{Permits: []PodPermit{{Pod: name, UID: p.UID, Permit: Permit{
-		Mode: ModeResume, ClusterID: b.ClusterID, MemberID: ids[name],
+	return WritePermits{Permits: []PodPermit{{Pod: name, UID: p.UID, Permit: member.Permit{
+		Mode: member.ModeResume, ClusterID: member.ID(b.ClusterID), MemberID: member.ID(ids[name]),
 	}}}}
 }
 

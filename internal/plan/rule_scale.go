@@ -8,6 +8,7 @@ import (
 	"github.com/Masterminds/semver/v3"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/member"
 )
 
 const (
@@ -151,13 +152,13 @@ func permit(v *view) Action {
 		if !ok || m.Published || runs || p.Deleting || p.Exit == ExitForeignData {
 			continue
 		}
-		next := Permit{
-			Mode: ModeJoin, ClusterID: v.Etcd.ClusterID, MemberID: m.ID,
+		next := member.Permit{
+			Mode: member.ModeJoin, ClusterID: member.ID(v.Etcd.ClusterID), MemberID: member.ID(m.ID),
 			InitialCluster: cluster, Token: v.Cluster.UID, PodUID: p.UID, Attempt: 1,
 		}
 		if old := p.Permit; old != nil {
 			used := p.Exit == ExitDataLost && p.Refused == old.Attempt
-			if old.MemberID == m.ID && old.InitialCluster == cluster && !used {
+			if old.MemberID == next.MemberID && old.InitialCluster == cluster && !used {
 				continue
 			}
 			if next.Attempt = old.Attempt; used {

@@ -3,6 +3,8 @@ package plan
 import (
 	"slices"
 	"time"
+
+	"github.com/etcdpilot/etcd-operator/internal/member"
 )
 
 // seatDeadline is how long the youngest pod waits for the rest before a quorum of first members starts without them.
@@ -73,8 +75,8 @@ func permitInitial(v *view) Action {
 		if !ok || p.UID != s.PodUID || p.Deleting || p.Permit != nil {
 			continue
 		}
-		permits = append(permits, PodPermit{Pod: p.Name, UID: p.UID, Permit: Permit{
-			Mode: ModeNew, ClusterID: b.ClusterID, MemberID: ids[p.Name],
+		permits = append(permits, PodPermit{Pod: p.Name, UID: p.UID, Permit: member.Permit{
+			Mode: member.ModeNew, ClusterID: member.ID(b.ClusterID), MemberID: member.ID(ids[p.Name]),
 			InitialCluster: initialCluster(urls),
 			Token:          b.Token, PodUID: p.UID, Attempt: 1,
 		}})
@@ -98,9 +100,9 @@ func (v *view) seatLost(s Seat) bool {
 
 // resume is the permit for a pod on this volume: none if nobody ever had one, and after that only for what is there. The
 // data may be gone without a trace, and whoever has voted must not start from nothing again.
-func (c Volume) resume() *Permit {
+func (c Volume) resume() *member.Permit {
 	if c.MemberID == 0 {
 		return nil
 	}
-	return &Permit{Mode: ModeResume, ClusterID: c.ClusterID, MemberID: c.MemberID}
+	return &member.Permit{Mode: member.ModeResume, ClusterID: member.ID(c.ClusterID), MemberID: member.ID(c.MemberID)}
 }

@@ -5,10 +5,11 @@ import (
 	"time"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/member"
 )
 
 func TestRepair(t *testing.T) {
-	resume := &Permit{Mode: ModeResume, ClusterID: latched, MemberID: id(1)}
+	resume := &member.Permit{Mode: member.ModeResume, ClusterID: member.ID(latched), MemberID: member.ID(id(1))}
 	check(t, map[string]planCase{
 		"pod gone, volume there: the same member again": {
 			withoutPod(healthyCluster(3, true), 1), CreatePods{[]NewPod{{Name: "c-1", Incarnation: 1, Version: "3.6.16", Persistent: true, Permit: resume}}},
@@ -16,7 +17,7 @@ func TestRepair(t *testing.T) {
 		"all pods gone, volumes there: all at once, without a quorum": {
 			noContact(edit(healthyCluster(2, true), func(o *Observed) { o.Pods = nil })),
 			CreatePods{[]NewPod{
-				{Name: "c-0", Incarnation: 1, Version: "3.6.16", Persistent: true, Permit: &Permit{Mode: ModeResume, ClusterID: latched, MemberID: id(0)}},
+				{Name: "c-0", Incarnation: 1, Version: "3.6.16", Persistent: true, Permit: &member.Permit{Mode: member.ModeResume, ClusterID: member.ID(latched), MemberID: member.ID(id(0))}},
 				{Name: "c-1", Incarnation: 1, Version: "3.6.16", Persistent: true, Permit: resume},
 			}},
 		},
@@ -202,7 +203,7 @@ func TestGrow(t *testing.T) {
 		},
 	})
 	permits, ok := Next(listed).(WritePermits)
-	if !ok || len(permits.Permits) != 2 || permits.Permits[0].Permit.Mode != ModeJoin ||
+	if !ok || len(permits.Permits) != 2 || permits.Permits[0].Permit.Mode != member.ModeJoin ||
 		permits.Permits[1].Permit.InitialCluster != permits.Permits[0].Permit.InitialCluster {
 		t.Errorf("permits of the learners: %+v", permits)
 	}

@@ -6,6 +6,7 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/failure"
+	"github.com/etcdpilot/etcd-operator/internal/member"
 )
 
 // to asks for another version of a healthy cluster.
@@ -135,8 +136,8 @@ func TestVersions(t *testing.T) {
 		"and then go on":         {edit(up, schema("3.5", "3.5"), due), CancelDowngrade{Version: "3.5", Snapshot: true}},
 		"down from one: those who join for it are not outdated": {
 			edit(withLearner(healthyCluster(1, false), 1), to("3.5.35")),
-			WritePermits{[]PodPermit{{Pod: "c-1", UID: "p1", Permit: Permit{
-				Mode: ModeJoin, ClusterID: latched, MemberID: id(1), Token: "uid", PodUID: "p1", Attempt: 1,
+			WritePermits{[]PodPermit{{Pod: "c-1", UID: "p1", Permit: member.Permit{
+				Mode: member.ModeJoin, ClusterID: member.ID(latched), MemberID: member.ID(id(1)), Token: "uid", PodUID: "p1", Attempt: 1,
 				InitialCluster: "c-0=http://c-0.c.ns.svc:2380,c-1=http://c-1.c.ns.svc:2380",
 			}}}},
 		},
@@ -215,7 +216,7 @@ func TestChanges(t *testing.T) {
 			edit(withoutPod(healthyCluster(3, true), 1), template(0), func(o *Observed) { o.Volumes[1].Former = true }),
 			CreatePods{[]NewPod{{
 				Name: "c-1", Incarnation: 1, Persistent: true, Version: "3.6.16", Former: true,
-				Permit: &Permit{Mode: ModeResume, ClusterID: latched, MemberID: id(1)},
+				Permit: &member.Permit{Mode: member.ModeResume, ClusterID: member.ID(latched), MemberID: member.ID(id(1))},
 			}}},
 		},
 		"corrupt data": {

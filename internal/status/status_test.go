@@ -12,6 +12,7 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/failure"
+	"github.com/etcdpilot/etcd-operator/internal/member"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
 
@@ -27,7 +28,7 @@ func threeMembers() Input {
 	for i, name := range []string{"m-0", "m-1", "m-2"} {
 		id := uint64(i + 1)
 		o.Pods = append(o.Pods, plan.Pod{
-			Name: name, UID: name, Node: "n", Version: "3.6.16", Phase: plan.Running, Permit: &plan.Permit{}, IP: "10.0.0.1",
+			Name: name, UID: name, Node: "n", Version: "3.6.16", Phase: plan.Running, Permit: &member.Permit{}, IP: "10.0.0.1",
 		})
 		o.Etcd.Members = append(o.Etcd.Members, plan.Member{ID: id, Name: name, Published: true})
 		if i < 2 {

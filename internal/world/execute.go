@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/etcdpilot/etcd-operator/internal/member"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
 
@@ -165,7 +166,7 @@ func (w *World) createPod(n plan.NewPod, o *plan.Observed) bool {
 // markVolume notes whose data the volume holds, and what its pod is.
 func (w *World) markVolume(p plan.PodPermit, o *plan.Observed) bool {
 	return w.mark(p.Pod, o, func(v *Volume) {
-		v.ClusterID, v.MemberID = p.Permit.ClusterID, p.Permit.MemberID
+		v.ClusterID, v.MemberID = uint64(p.Permit.ClusterID), uint64(p.Permit.MemberID)
 		if pod := w.pod(p.Pod); pod != nil {
 			v.Version, v.Template = pod.Version, pod.Template
 		}
@@ -177,7 +178,7 @@ func (w *World) writePermit(n plan.PodPermit) bool {
 	if p == nil || p.UID != n.UID {
 		return false
 	}
-	if n.Permit.Mode == plan.ModeNew && w.Status.ID != 0 {
+	if n.Permit.Mode == member.ModeNew && w.Status.ID != 0 {
 		w.violate("S3: a permit to start a new cluster was written for %s after the cluster ID was latched", p.Name)
 	}
 	permit := n.Permit

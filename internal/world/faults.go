@@ -35,17 +35,22 @@ var faults = map[Kind]transition{
 	startFails: {
 		name: "start fails before there is a log",
 		ifPod: func(w *World, p *Pod) bool {
-			return w.canRun(p) && w.disk(p) == nil && w.refusal(p) == plan.ExitNone
+			if !w.canRun(p) || w.disk(p) != nil {
+				return false
+			}
+			_, refusal := w.admit(p)
+			return refusal == nil
 		},
 		onPod: func(w *World, p *Pod) {
 			p.Used = p.Permit.Attempt
-			w.refuse(p)
+			_, refusal := w.admit(p)
+			p.ends(refusal)
 		},
 	},
 	podSickens: {
 		name:  "etcd cannot be started",
 		ifPod: (*World).canRun,
-		onPod: func(_ *World, p *Pod) { p.Sick, p.Exit, p.Refused = true, "BadConfig", 0 },
+		onPod: func(_ *World, p *Pod) { p.Sick, p.Exit, p.Refused = true, plan.ExitBadConfig, 0 },
 	},
 	nodeDies: {
 		name:  "node dies",

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/etcdpilot/etcd-operator/internal/etcd/etcdtest"
+	"github.com/etcdpilot/etcd-operator/internal/member"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
 
@@ -32,7 +33,7 @@ func (w *World) forge(name string, lie Lie) {
 	}
 	w.Pods = append(w.Pods, Pod{
 		Name: name, UID: w.newUID("p", name), Incarnation: incarnation, Phase: plan.Running, Lie: lie,
-		Permit:  &plan.Permit{Mode: plan.ModeResume, ClusterID: w.cluster().ExpectedID(), MemberID: 0xf0},
+		Permit:  &member.Permit{Mode: member.ModeResume, ClusterID: member.ID(w.cluster().ExpectedID()), MemberID: 0xf0},
 		Version: w.Version, Runs: w.Version, Template: w.Template,
 	})
 	slices.SortFunc(w.Pods, func(a, b Pod) int { return plan.CompareNames(a.Name, b.Name) })

@@ -64,7 +64,7 @@ func (w *World) survives(g *etcdtest.Group, m *etcdtest.Member) bool {
 	if d := w.Etcd.Disk(dir); d != nil {
 		return d.ClusterID == g.ID && d.MemberID == m.ID
 	}
-	return staying && !m.Remembers && p.Permit != nil && p.Permit.MemberID == m.ID &&
+	return staying && !m.Remembers && p.Permit != nil && uint64(p.Permit.MemberID) == m.ID &&
 		p.Permit.PodUID == p.UID && p.Permit.Attempt > p.Used
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/etcdpilot/etcd-operator/internal/etcd/etcdtest"
+	"github.com/etcdpilot/etcd-operator/internal/member"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
 
@@ -167,10 +168,10 @@ func (e *encoder) pod(p *Pod) {
 	}
 }
 
-func (e *encoder) permit(p *plan.Permit) {
+func (e *encoder) permit(p *member.Permit) {
 	e.text(string(p.Mode))
-	e.id(p.ClusterID)
-	e.id(p.MemberID)
+	e.id(uint64(p.ClusterID))
+	e.id(uint64(p.MemberID))
 	e.text(p.InitialCluster)
 	e.text(p.PodUID)
 	e.number(p.Attempt)

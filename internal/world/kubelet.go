@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/etcdpilot/etcd-operator/internal/etcd/etcdtest"
+	"github.com/etcdpilot/etcd-operator/internal/member"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
 
@@ -32,29 +33,20 @@ func (k *Kube) unmountable(p *Pod) bool {
 	return v == nil || v.Deleting || v.Lost
 }
 
-// refusal is what member-run would say now, ExitNone if it would start etcd.
-func (w *World) refusal(p *Pod) plan.Exit {
-	permit, d := p.Permit, w.disk(p)
-	switch {
-	case d != nil && (d.ClusterID != permit.ClusterID || d.MemberID != permit.MemberID):
-		return plan.ExitForeignData
-	case d != nil:
-		return plan.ExitNone
-	case permit.Mode == plan.ModeResume, permit.PodUID != p.UID, permit.Attempt <= p.Used:
-		return plan.ExitDataLost
+// admit is what member-run decides now in a pod with a permit.
+func (w *World) admit(p *Pod) (member.Start, *member.Refusal) {
+	s := member.Situation{Permit: p.Permit, PodUID: p.UID, Used: p.Used}
+	if d := w.disk(p); d != nil {
+		s.Data = &member.Identity{ClusterID: member.ID(d.ClusterID), MemberID: member.ID(d.MemberID)}
 	}
-	return plan.ExitNone
+	return member.Admit(s)
 }
 
-// refuse leaves member-run's termination message.
-func (w *World) refuse(p *Pod) { p.Exit, p.Refused = w.refusal(p), w.refused(p) }
-
-// refused is the attempt that member-run refuses now because it has been used, 0 if that is not why.
-func (w *World) refused(p *Pod) int {
-	if w.refusal(p) == plan.ExitDataLost && p.Permit.Mode != plan.ModeResume && p.Permit.PodUID == p.UID {
-		return p.Permit.Attempt
+// ends leaves member-run's termination message, none if etcd was started.
+func (p *Pod) ends(r *member.Refusal) {
+	if p.Exit, p.Refused = plan.ExitNone, 0; r != nil {
+		p.Exit, p.Refused = plan.ExitOf(*r), r.Attempt
 	}
-	return 0
 }
 
 // canRun tells whether member-run has something to do in the pod that it has not done in vain already.
@@ -63,19 +55,20 @@ func (w *World) canRun(p *Pod) bool {
 		w.poisoned(p.Version, p.Template) {
 		return false
 	}
-	if exit := w.refusal(p); exit != plan.ExitNone {
-		return p.Exit != exit || p.Refused != w.refused(p)
+	if _, refusal := w.admit(p); refusal != nil {
+		return p.Exit != plan.ExitOf(*refusal) || p.Refused != refusal.Attempt
 	}
 	if d := w.disk(p); d != nil { // a member that was removed exits for ever, and so does one whose log is torn
 		g := w.Etcd.Group(d.ClusterID)
 		return g != nil && g.Member(d.MemberID) != nil && !d.Torn && d.Schema <= minorOf(p.Version)
 	}
-	return p.Permit.Mode != plan.ModeJoin || w.Etcd.Compatible(p.Permit.ClusterID, minorOf(p.Version))
+	return p.Permit.Mode != member.ModeJoin || w.Etcd.Compatible(uint64(p.Permit.ClusterID), minorOf(p.Version))
 }
 
 // memberRun is one start of the etcd container: member-run, and etcd as far as its write-ahead log.
 func (w *World) memberRun(p *Pod) {
-	if w.refuse(p); p.Exit != plan.ExitNone {
+	start, refusal := w.admit(p)
+	if p.ends(refusal); refusal != nil {
 		return
 	}
 	permit, dir := p.Permit, w.dir(p)
@@ -87,14 +80,15 @@ func (w *World) memberRun(p *Pod) {
 	}
 	p.Used = permit.Attempt
 	var err error
-	if permit.Mode == plan.ModeNew {
-		err = w.Etcd.StartNew(dir, permit.ClusterID, permit.MemberID, initialMembers(permit))
+	if start.State == member.StateNew {
+		err = w.Etcd.StartNew(dir, uint64(permit.ClusterID), uint64(permit.MemberID), initialMembers(start))
 	} else {
-		_, urls := parseCluster(permit.InitialCluster)
+		_, urls := parseCluster(start.InitialCluster)
 		err = w.Etcd.StartJoin(dir, w.cluster().PeerURL(p.Name), urls)
 	}
 	if err != nil { // the container ends and starts again, with no permit left
-		w.refuse(p)
+		_, refusal := w.admit(p)
+		p.ends(refusal)
 	}
 }
 
@@ -107,13 +101,13 @@ func parseCluster(initial string) (names, urls []string) {
 }
 
 // initialMembers are what every server computes from the token and the initial cluster.
-func initialMembers(permit *plan.Permit) []etcdtest.Member {
-	names, urls := parseCluster(permit.InitialCluster)
+func initialMembers(start member.Start) []etcdtest.Member {
+	names, urls := parseCluster(start.InitialCluster)
 	byName := map[string]string{}
 	for i, name := range names {
 		byName[name] = urls[i]
 	}
-	ids, _ := plan.IDs(permit.Token, byName)
+	ids, _ := plan.IDs(start.Token, byName)
 	var members []etcdtest.Member
 	for i, name := range names {
 		members = append(members, etcdtest.Member{ID: ids[name], Name: name, PeerURL: urls[i]})

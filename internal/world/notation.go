@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/etcdpilot/etcd-operator/internal/member"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
 
@@ -114,8 +115,8 @@ func permitsOperands(permits []plan.PodPermit) []any {
 	return operands
 }
 
-func permitOperands(p plan.Permit) []any {
-	return []any{string(p.Mode), p.ClusterID, p.MemberID, p.InitialCluster, p.Token, p.PodUID, p.Attempt}
+func permitOperands(p member.Permit) []any {
+	return []any{string(p.Mode), uint64(p.ClusterID), uint64(p.MemberID), p.InitialCluster, p.Token, p.PodUID, p.Attempt}
 }
 
 func pullOperands(pulls []plan.PullOn) []any {

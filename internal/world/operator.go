@@ -212,7 +212,7 @@ func (w *World) mentionsMember(id uint64) bool {
 			continue
 		}
 		for i := range k.Pods {
-			if p := k.Pods[i].Permit; p != nil && p.MemberID == id {
+			if p := k.Pods[i].Permit; p != nil && uint64(p.MemberID) == id {
 				return true
 			}
 		}

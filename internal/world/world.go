@@ -7,6 +7,7 @@ import (
 
 	"github.com/etcdpilot/etcd-operator/internal/etcd/etcdtest"
 	"github.com/etcdpilot/etcd-operator/internal/failure"
+	"github.com/etcdpilot/etcd-operator/internal/member"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
 
@@ -93,7 +94,7 @@ type Pod struct {
 	Incarnation int
 	Phase       plan.Phase
 	Deleting    bool
-	Permit      *plan.Permit
+	Permit      *member.Permit
 	Exit        plan.Exit
 	Serving     bool
 	// Old is true once every deadline that counts from the creation, or from the first permit, has passed; Overdue likewise
