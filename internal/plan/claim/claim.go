@@ -1,5 +1,5 @@
-// Package claim decides which operator acts on an object, where there are several. It is the one whose Lease, that of its
-// leader election, the object's status names; and it is followed once it is gone.
+// Package claim decides which operator acts on an object, where there are several. It is the one that the object's status
+// names by its Lease, that of its leader election. Another operator takes its place once it is gone.
 package claim
 
 import (
@@ -8,8 +8,9 @@ import (
 	"time"
 )
 
-// Patience is for how long a Lease must not have been seen held and renewed until what it claims is free. An operator that
-// cannot renew its Lease, which is good for 15 s, ends before that time is over: no clock of two machines is compared.
+// Patience is how long this operator must not have seen another one's Lease held and renewed, by its own clock, before it takes
+// that one's place. An operator that cannot renew its Lease gives up after 10 s, long before that. The clocks of two machines
+// are never compared.
 const Patience = time.Minute
 
 // Operator names an operator by its Lease. The zero value is nobody: an object that nobody claims, or an operator without
@@ -38,7 +39,8 @@ type TakeOver struct{ From Operator }
 type StandBack struct {
 	// Other is who claims it.
 	Other Operator
-	// Known is true unless it may yet turn out soon that the other operator is gone: until then nobody need be told.
+	// Known is true once the other operator was seen to renew its Lease, or if that may not be read. Until then it may turn out
+	// within Patience that it is gone, and nobody need be told.
 	Known bool
 	// Why says how it is, and what it takes to have this operator act.
 	Why string
@@ -60,10 +62,11 @@ func Acts(d Decision) bool {
 	return ok
 }
 
-// Foreign tells whether a claim is another operator's, so that its Lease must be looked at.
+// Foreign tells whether somebody else than this operator claims an object, so that the Lease of that one must be looked at.
 func Foreign(self, claimant Operator) bool { return claimant != Operator{} && claimant != self }
 
-// Decide decides about an object that somebody claims. What is known of that one's Lease matters only if it is Foreign.
+// Decide decides about an object that claimant claims, or nobody if that is zero. The Lease is that of the claimant, and matters
+// only if the claim is Foreign.
 func Decide(self, claimant Operator, lease Lease) Decision {
 	switch {
 	case claimant == Operator{}:
@@ -93,8 +96,10 @@ func unknown(self, other Operator) string {
 }
 
 func alive(self, other Operator) string {
-	return fmt.Sprintf("%s acts on this object, and %s leaves it alone. One of the two is too many: remove it, or keep it from "+
-		"this namespace (WATCH_NAMESPACE). If that one stays, and does not look after this namespace any more", with(other), this(self))
+	return fmt.Sprintf("%s acts on this object, and %s leaves it alone. One of the two is too many. End it by deleting its "+
+		"Deployment (from OLM: its Subscription and ClusterServiceVersion), never by make undeploy or kubectl delete -f, which delete "+
+		"every EtcdCluster; or keep it from this namespace (WATCH_NAMESPACE). If that one stays, and does not look after this "+
+		"namespace any more", with(other), this(self))
 }
 
 func with(o Operator) string { return "the operator that has the Lease " + o.String() }
