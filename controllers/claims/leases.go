@@ -14,7 +14,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/plan/claim"
 )
 
-// No operator may read other Leases.
+// An operator may read this one Lease in every namespace that it has rights in, and no other Lease.
 //
 // +kubebuilder:rbac:groups=coordination.k8s.io,resources=leases,resourceNames=etcd-operator.etcd.database.coreos.com,verbs=get
 

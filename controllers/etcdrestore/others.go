@@ -70,16 +70,16 @@ func observeNewer(ctx context.Context, reader client.Reader, p *restorePass) err
 		return fmt.Errorf("list EtcdRestores: %w", err)
 	}
 	for i := range list.Items {
-		if other := &list.Items[i]; other.Spec.EtcdCluster == p.object.Spec.EtcdCluster && precedes(p.object, other) {
+		if other := &list.Items[i]; other.Spec.EtcdCluster == p.object.Spec.EtcdCluster && givesWayTo(p.object, other) {
 			p.observed.Newer = other.Name
 		}
 	}
 	return nil
 }
 
-// precedes tells whether a restore gives way to another one: a later one that is past Verifying, and being carried out if this
+// givesWayTo tells whether a restore gives way to another one: a later one that is past Verifying, and being carried out if this
 // one is to be. One that is over must have been created in a later second, for the other order would be as likely.
-func precedes(o, other *v1beta2.EtcdRestore) bool {
+func givesWayTo(o, other *v1beta2.EtcdRestore) bool {
 	if other.UID == o.UID || !other.DeletionTimestamp.IsZero() && other.Status.Phase != v1beta2.RestoreSucceeded {
 		return false
 	}
