@@ -36,7 +36,8 @@ const (
 	ReasonAccepted = "Accepted"
 	// ReasonTerminating means that the object, or its namespace, is being deleted.
 	//
-	// Nothing. If it does not go, see whether it has a finalizer and what the message waits for.
+	// Nothing. If it does not go, see what the message waits for. Do not take the finalizer off an EtcdRestore by hand: its
+	// cluster needs the object, which says where the snapshot is, until it is up or has gone back to what it held.
 	ReasonTerminating = "Terminating"
 	// ReasonPaused means that spec.paused of the EtcdCluster keeps the operator's hands off: nothing is changed, healed or
 	// restored.
@@ -73,8 +74,9 @@ const (
 	// ReasonOperatedByAnother means that another operator acts on the object, the one that status.operator names, so that this
 	// one leaves it alone. Only an event has it.
 	//
-	// Have one operator watch this namespace, not two. If the other one is gone for good or does not look after this namespace
-	// any more, the message says how to have this one take its place.
+	// Have one operator watch this namespace, not two. To remove one, delete its Deployment (from OLM: its Subscription and
+	// ClusterServiceVersion): make undeploy and kubectl delete -f delete every EtcdCluster. If the other one is gone for good or
+	// does not look after this namespace any more, the message says how to have this one take its place.
 	ReasonOperatedByAnother = "OperatedByAnother"
 	// ReasonTookOver means that the operator that acted on the object is gone, and this one acts from now on. Only an event
 	// has it.

@@ -35,12 +35,15 @@ const (
 	// ReasonStaleBackup means that a snapshot was taken and may be old: no member that answers has a quorum at its back, or
 	// etcd has less than it once had. It is kept, marked as stale, and nothing older is deleted. Another try follows.
 	//
-	// See why the members do not reach each other.
+	// If the EtcdCluster has no quorum, bring its members back. If all of them answer, see whether a NetworkPolicy keeps the
+	// backup's pod from some. If the message says that the cluster had a higher revision before, data was lost: delete no
+	// backup, and see RevisionRegressed.
 	ReasonStaleBackup = "StaleBackup"
 	// ReasonBackupUnverified means that a backup is in the storage, and could not be checked as spec.verify says. It is kept;
 	// the next try checks it instead of taking another one.
 	//
-	// See to what the message names.
+	// See to what the message names. Do not delete the backup: it may well be good, and a restore checks it before it changes
+	// anything.
 	ReasonBackupUnverified = "BackupUnverified"
 	// ReasonInvalidSchedule means that spec.schedule or spec.timeZone cannot be understood.
 	//

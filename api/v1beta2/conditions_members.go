@@ -42,7 +42,7 @@ const (
 	ReasonNodeLost = "NodeLost"
 	// ReasonForeignData means that a volume holds the data of another member or cluster. The member is replaced.
 	//
-	// Find out who put it there.
+	// Find out who put it there. Data comes back by an EtcdRestore, not by hand: the volume is deleted, with what is on it.
 	ReasonForeignData = "ForeignData"
 	// ReasonNeverStarted means that a listed member did not start in time. It is replaced.
 	//
@@ -68,11 +68,14 @@ const (
 	ReasonQuorumLost = "QuorumLost"
 	// ReasonDataLost means that so much data is gone that a quorum can never form again.
 	//
-	// Create an EtcdRestore, which saves first what is left. Another EtcdCluster in its place would be empty.
+	// If the cluster has been up, create an EtcdRestore: it saves what is left first, and another EtcdCluster in its place would
+	// be empty. If it has never been up, save what you need of what the message names by hand; then delete the EtcdCluster and
+	// create it again.
 	ReasonDataLost = "DataLost"
 	// ReasonClusterIDMismatch means that a pod answers for another cluster. Nothing is changed until it is gone.
 	//
-	// Find out where its data comes from, then delete the pod and its volume.
+	// Find out where its data comes from. If a snapshot was put onto its volume by hand, or anybody may need what is on it, save
+	// that first: data comes back by an EtcdRestore. Then delete the pod and its volume.
 	ReasonClusterIDMismatch = "ClusterIDMismatch"
 	// ReasonRevisionRegressed means that the data went back in time outside the operator. Nothing is changed.
 	//

@@ -16,7 +16,8 @@ const (
 	//
 	// Nothing. To call the restore off, delete the EtcdRestore: the former members start again, unless they were on an emptyDir.
 	ReasonRestoring = "Restoring"
-	// ReasonRestored means that the cluster runs on the snapshot, and what it has replaced is deleted.
+	// ReasonRestored means that the cluster runs on the snapshot. The volumes of what that has replaced are deleted once the
+	// cluster is as its spec asks, but for those that are kept because they could not be saved.
 	//
 	// Nothing, unless the message names volumes that were kept.
 	ReasonRestored = "Restored"
@@ -29,9 +30,11 @@ const (
 	// Nothing.
 	ReasonResuming = "Resuming"
 	// ReasonRestoreContinues means that a restore was to be called off, and goes on: too few of the former members can come back
-	// with their data, such as those on an emptyDir once they have stopped, and the cluster would be left with none.
+	// with their data, such as those on an emptyDir once they have stopped, and the cluster would be left with none. Should
+	// enough of them be able to before the cluster is up on the snapshot, the restore is called off after all.
 	//
-	// Nothing, or create another EtcdRestore, of the safety snapshot say: it takes this one's place.
+	// Nothing, or create another EtcdRestore, of the safety snapshot say: it takes this one's place. Do not take the finalizer
+	// off the EtcdRestore that is being deleted: it says where the snapshot is.
 	ReasonRestoreContinues = "RestoreContinues"
 )
 
@@ -46,7 +49,7 @@ const (
 	ReasonBackupMissing = "BackupMissing"
 	// ReasonClusterDeleted means that the EtcdCluster is being deleted, or was while its data was being replaced.
 	//
-	// To have its data in another cluster, create an EtcdCluster with spec.restoreFrom.
+	// To have the snapshot's data in another cluster, create an EtcdCluster with spec.restoreFrom.
 	ReasonClusterDeleted = "ClusterDeleted"
 	// ReasonClusterReplaced means that the EtcdCluster was deleted, and another one has its name. Nothing is done to that one.
 	//
@@ -62,12 +65,15 @@ const (
 	//
 	// Nothing.
 	ReasonRestoreCalledOff = "RestoreCalledOff"
-	// ReasonRestoreFailed means that the EtcdRestore which the EtcdCluster is to start from has failed, or that a snapshot which
-	// is being restored never can be, and the former members cannot come back either.
+	// ReasonRestoreFailed means that the EtcdRestore which an EtcdCluster is to start from has failed. Or a snapshot that is being
+	// restored never can be, and the former members cannot come back either.
 	//
-	// Delete it to have the same tried again, or create another one, with another snapshot or clusterID, say.
+	// Do not delete the EtcdCluster. Create another EtcdRestore for it, of another snapshot or clusterID, or of the safety
+	// snapshot: it takes the place of the one that failed. Where a cluster with restoreFrom has not begun to start, and the cause
+	// is mended, delete its EtcdRestore (the cluster's name and -restore): it is made again as it was.
 	ReasonRestoreFailed = "RestoreFailed"
-	// ReasonAnsweredBefore means that an earlier operator has carried this object out, or refused it. Nothing is done for it.
+	// ReasonAnsweredBefore means that coreos/etcd-operator has carried this EtcdRestore out, or refused it. Nothing is done for
+	// it.
 	//
 	// Create another EtcdRestore if it is to be done now.
 	ReasonAnsweredBefore = "AnsweredBefore"
@@ -75,7 +81,8 @@ const (
 	// that "the latest" may be another cluster's. A cluster that is created anew, or restored, has another cluster ID, whatever
 	// its name.
 	//
-	// Create another EtcdRestore, with the clusterID or snapshot that the message names.
+	// Find out which of them is meant: the message tells whose each is. The latest time does not, for a cluster that came back
+	// empty is backed up, too. Then create another EtcdRestore with that one's clusterID, or with the name of a snapshot.
 	ReasonSeveralLineages = "SeveralLineages"
 	// ReasonVolumeTooSmall means that the volumes that the EtcdCluster's spec gives to members have no room for the snapshot to
 	// be restored.

@@ -100,7 +100,8 @@ const (
 	ReasonEtcdUnreachable = "EtcdUnreachable"
 	// ReasonEtcdAccessDenied means that etcd does not let the client take snapshots: it needs the role root.
 	//
-	// Give the certificate of such a user in spec.clientTLSSecret, or switch etcd's authentication off.
+	// Of an EtcdCluster, switch etcd's authentication off: the operator has no user in it. Of another etcd, give the certificate
+	// of such a user in spec.clientTLSSecret.
 	ReasonEtcdAccessDenied = "EtcdAccessDenied"
 	// ReasonEtcdFailed means that etcd refused or broke off. Another try follows.
 	//

@@ -41,16 +41,17 @@ type RestoreRecord struct {
 	// safetySnapshot is the object in which what was replaced was saved before; empty if it was not.
 	// +optional
 	SafetySnapshot string `json:"safetySnapshot,omitempty"`
-	// calledOff is there once the restore was called off: the cluster has gone back to what it was before.
+	// calledOff is there once the restore has come to nothing. Either it was called off, and the cluster goes back to what it was
+	// before; or a later restore has taken its place (RestoreSuperseded), and replaces the same data.
 	// +optional
 	CalledOff *RestoreCalledOff `json:"calledOff,omitempty"`
-	// notCalledOff says why the restore goes on although it was to be called off: too few of the former members can come back.
-	// Empty if nobody wanted that.
+	// notCalledOff says why the restore goes on although it was to be called off: too few of the former members could come back
+	// then. Empty if nobody wanted that.
 	// +optional
 	NotCalledOff string `json:"notCalledOff,omitempty"`
 }
 
-// RestoreCalledOff says why a restore was called off before the cluster was up on the snapshot.
+// RestoreCalledOff says why a restore came to nothing before the cluster was up on the snapshot.
 type RestoreCalledOff struct {
 	// reason is the reason of the EtcdRestore's condition.
 	// +required
@@ -58,10 +59,11 @@ type RestoreCalledOff struct {
 	// message says what happened.
 	// +required
 	Message string `json:"message"`
-	// at is when the cluster began to go back.
+	// at is when the cluster began to go back, or the later restore began.
 	// +required
 	At metav1.Time `json:"at"`
-	// resumedAt is when a quorum answered again; absent until then.
+	// resumedAt is when a quorum of the former members answered again; absent until then, and where a later restore took this
+	// one's place.
 	// +optional
 	ResumedAt *metav1.Time `json:"resumedAt,omitempty"`
 }
@@ -121,7 +123,8 @@ type FormerStatus struct {
 	Bootstrap *BootstrapStatus `json:"bootstrap,omitempty"`
 }
 
-// KeptVolume is a PersistentVolumeClaim whose data a restore has replaced unsaved.
+// KeptVolume is a PersistentVolumeClaim whose data a restore has replaced unsaved. It goes with the EtcdCluster, unless
+// spec.volumeReclaimPolicy is Retain.
 type KeptVolume struct {
 	// name of the claim.
 	// +required

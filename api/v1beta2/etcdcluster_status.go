@@ -150,7 +150,7 @@ type EtcdClusterStatus struct {
 	// +optional
 	Former *FormerStatus `json:"former,omitempty"`
 	// keptVolumes hold data that was replaced and could not be saved before. The operator never uses nor deletes them: delete
-	// them yourself once nobody needs what is on them.
+	// them yourself once nobody needs what is on them. With the EtcdCluster they go, unless spec.volumeReclaimPolicy is Retain.
 	// +listType=map
 	// +listMapKey=uid
 	// +optional

@@ -25,16 +25,17 @@ type RestoreSource struct {
 
 	BackupStorage `json:",inline"`
 
-	// snapshot is the object's name below the URL. Without it the latest good one is restored.
+	// snapshot is the object's name below the URL. Without it the latest one is restored: if that is damaged nothing is done, and
+	// the message names the latest good one.
 	// +kubebuilder:validation:MaxLength=1024
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Snapshot",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:text"},order=22
 	Snapshot string `json:"snapshot,omitempty"`
-	// before restores the latest good snapshot that was taken before that time.
+	// before restores the latest snapshot that was taken before that time: if that is damaged nothing is done, as without it.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Taken before",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:text"},order=23
 	Before *metav1.Time `json:"before,omitempty"`
-	// clusterID is the etcd cluster ID, in hexadecimal, whose latest good snapshot is restored, where the storage holds those of
+	// clusterID is the etcd cluster ID, in hexadecimal, whose latest snapshot is restored, where the storage holds those of
 	// several clusters that compete: status.lineages of the EtcdBackup, and the reason SeveralLineages, name them.
 	// +kubebuilder:validation:Pattern=`^[0-9a-fA-F]{1,16}$`
 	// +optional
@@ -199,7 +200,8 @@ type EtcdRestoreStatus struct {
 	// becomes of the EtcdBackup.
 	// +optional
 	Source *RestoredFrom `json:"source,omitempty"`
-	// safetySnapshot is where the data was saved that was replaced; empty if there was none to save.
+	// safetySnapshot is where the data was saved that is replaced; empty if there was none to save, if it could not be saved
+	// (unsaved says why), or if spec.safetySnapshot is Skip.
 	// +optional
 	SafetySnapshot *SnapshotStatus `json:"safetySnapshot,omitempty"`
 	// clusterUID is the UID of the EtcdCluster, written when it was first seen: another one of the same name is left alone.
@@ -209,10 +211,11 @@ type EtcdRestoreStatus struct {
 	// one is not replaced without another look. Empty if there was none.
 	// +optional
 	ClusterID string `json:"clusterID,omitempty"`
-	// unsaved says why what the cluster held could not be saved before it was replaced: its volumes are kept.
+	// unsaved says why what the cluster held could not be saved before it was replaced: its volumes, if it had any, are kept.
+	// Empty if it was saved, if there was nothing to save, or if spec.safetySnapshot is Skip.
 	// +optional
 	Unsaved string `json:"unsaved,omitempty"`
-	// run is the pod that is at work; while Replacing that of the first member, until it has made its data of the snapshot.
+	// run is the pod that is at work; while Replacing that of the first member, until it has built its data from the snapshot.
 	// +optional
 	Run *AgentRun `json:"run,omitempty"`
 	// completedAt is when the cluster ran on the restored data, or the restore was given up.
