@@ -29,11 +29,11 @@ var (
 	}, backupLabels)
 	backupSnapshots = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "etcd_operator_backup_snapshots",
-		Help: "Good backups in the storage, as of the last one.",
+		Help: "Backups of this EtcdBackup in the storage when the last good one was taken; stale and unchecked ones are among them.",
 	}, backupLabels)
 	backupStale = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "etcd_operator_backup_stale",
-		Help: "1 if the newest snapshot is stale, for no member that answered had a quorum at its back, 0 if it is not.",
+		Help: "1 if the newest snapshot may be old: no member that answered had a quorum at its back, or etcd had a lower revision than before. 0 if it is not.",
 	}, backupLabels)
 	backupFailures = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "etcd_operator_backup_failures_total",
@@ -52,9 +52,10 @@ type BackupSeen struct {
 	LastSuccess *time.Time
 	// Attempted is true if any try is over, Succeeded if the last one succeeded.
 	Attempted, Succeeded bool
-	// Stale is true if the newest snapshot is.
+	// Stale is true if the newest snapshot is, for whatever reason.
 	Stale bool
-	// Size of the last good backup in the storage, in bytes, and how many there are.
+	// Size is that of the last good backup in the storage, in bytes. Snapshots is how many there are, stale and unchecked ones
+	// among them.
 	Size      int64
 	Snapshots int32
 }
