@@ -245,7 +245,7 @@ func restorePods(members *v1beta2.PodPolicy) *v1beta2.AgentPodPolicy {
 	}
 }
 
-// addRestore has the pod make its data of the snapshot before etcd starts.
+// addRestore has the pod build its data from the snapshot before etcd starts.
 func (r *Reconciler) addRestore(p *pass, pod *corev1.Pod) error {
 	if p.restore == nil {
 		return fmt.Errorf("the EtcdRestore of the snapshot to start from is gone: create another one")

@@ -89,7 +89,7 @@ func (e *env) verified(t *testing.T, restore *v1beta2.EtcdRestore) {
 	must(t, e.Status().Update(t.Context(), restore))
 }
 
-// restoring wants one pod, which makes its data of the snapshot, above the revision that was seen, and may start from that
+// restoring wants one pod, which builds its data from the snapshot, above the revision that was seen, and may start from that
 // alone.
 func (e *env) restoring(t *testing.T, cluster string, restore *v1beta2.EtcdRestore, floor int64) {
 	t.Helper()

@@ -84,7 +84,7 @@ type restorePass struct {
 	// source is where the snapshot is, nil if that is not known.
 	source *v1beta2.RestoredFrom
 	agentpod.Pods
-	// member makes its data of the snapshot, nil if none is at that.
+	// member builds its data from the snapshot, nil if none is at that.
 	member *memberRun
 }
 

@@ -19,7 +19,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
-// memberRun is the container of a member's pod that makes its data of the snapshot.
+// memberRun is the container of a member's pod that builds its data from the snapshot.
 type memberRun struct {
 	v1beta2.AgentRun
 	uid types.UID

@@ -30,7 +30,7 @@ func Admit(s Situation) (Start, *Refusal) {
 	if s.Data != nil {
 		return resume(*s.Data, s.Permit)
 	}
-	const nothing = "there is no write-ahead log and "
+	const nothing = "this member's folder has no write-ahead log, and "
 	p := s.Permit
 	start := Start{State: StateExisting, InitialCluster: p.InitialCluster, Token: p.Token}
 	switch p.Mode {

@@ -58,7 +58,8 @@ func ParseConfig(text string) (*Config, error) {
 // Reasons of a refusal. The first two say for certain that the member cannot come back from this directory; the others
 // say nothing of the kind.
 const (
-	// DataLost means that there is no write-ahead log and no unused permit to start without one.
+	// DataLost means that this one member has lost its data: there is no write-ahead log, and no unused permit to start
+	// without one. Unlike the condition's reason of the same name it says nothing of the cluster.
 	DataLost = "DataLost"
 	// ForeignData means that the directory holds the data of another member or cluster.
 	ForeignData = "ForeignData"

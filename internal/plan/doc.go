@@ -14,4 +14,20 @@
 //
 // The first members of a cluster skip AddLearner and Promote: they are committed to status, seated (bound to one pod
 // each) and started together with initial-cluster-state=new until the cluster ID is latched.
+//
+// # Terms
+//
+//   - adopt: to take up volumes that have a cluster's data and no status to go with it.
+//   - called off, of a restore: given up before the latch; the cluster goes back to the former members.
+//   - claim: which of several operators acts on an object (package claim). Messages call a PersistentVolumeClaim so, too.
+//   - electorate: the voters whose word counts, known before anybody is asked.
+//   - foreign: a volume with the cluster's labels that is not provably its own; a server that answers for another cluster.
+//   - former: what a restore under way replaces. Of a spec, the one before the update that is being carried out.
+//   - incarnation: the number of an attempt at a start, from nothing or from a snapshot; pods and volumes carry it.
+//   - kept: a volume whose data a restore has replaced unsaved; it is nobody's to use or to delete.
+//   - latch: to write the cluster ID to status once a quorum answers with it. From then on there is no way back.
+//   - orphan: a pod or volume of the cluster whose member the quorum does not list.
+//   - permit: the operator's word to member-run, written on a pod, that etcd may start there, and as whom.
+//   - seat: the one pod, and volume, in which a first member may start from nothing.
+//   - stranger: a pod or claim with the cluster's labels that is not the cluster's and is in nobody's way.
 package plan

@@ -8,12 +8,14 @@ type Exit string
 // Exits: the reasons of member-run's refusals, and what etcd itself ends of.
 const (
 	ExitNone Exit = ""
-	// ExitDataLost and ExitForeignData say for certain that the member cannot come back from its directory, ExitUnreadable
-	// and ExitBadConfig nothing of the kind.
-	ExitDataLost    Exit = member.DataLost
+	// ExitDataLost means that this one member has no write-ahead log, and no unused permit to start without one.
+	ExitDataLost Exit = member.DataLost
+	// ExitForeignData means that the directory holds the data of another member or cluster.
 	ExitForeignData Exit = member.ForeignData
-	ExitUnreadable  Exit = member.Unreadable
-	ExitBadConfig   Exit = member.BadConfig
+	// ExitUnreadable means that the data could not be read this time, ExitBadConfig that etcd cannot be run as asked.
+	// Neither says that the data is gone.
+	ExitUnreadable Exit = member.Unreadable
+	ExitBadConfig  Exit = member.BadConfig
 	// ExitCorrupt means that etcd itself ends again and again and says that its data is damaged.
 	ExitCorrupt Exit = "Corrupt"
 )

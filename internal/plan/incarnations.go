@@ -1,7 +1,7 @@
 package plan
 
-// Incarnations are the numbers that were given to attempts at a start. None is given twice: tokens and cluster IDs follow from
-// them.
+// Incarnations are the numbers that were given to attempts at a start, from nothing or from a snapshot. None is given twice:
+// tokens and cluster IDs follow from them.
 type Incarnations struct {
 	// Last is the highest that was ever given.
 	Last int
@@ -10,7 +10,7 @@ type Incarnations struct {
 	Attempts int
 }
 
-// Bootstrap is the write-ahead record of one attempt to start a cluster from nothing.
+// Bootstrap is the write-ahead record of one attempt to start a cluster, from nothing or from a snapshot.
 type Bootstrap struct {
 	// Incarnation counts the attempts, from 1.
 	Incarnation int

@@ -7,10 +7,12 @@ type rule func(*view) Action
 
 // always are asked first, whatever state the cluster is in.
 var always = []rule{
-	deleting,          // the garbage collector does the rest
-	paused,            // hands off
-	legacyMembers,     // members of coreos/etcd-operator: nothing is done beside them, whatever else there is to say
-	nameTaken,         // an object of somebody else is in the way
+	deleting,      // the garbage collector does the rest
+	paused,        // hands off
+	legacyMembers, // members of coreos/etcd-operator: nothing is done beside them, whatever else there is to say
+	nameTaken,     // an object of somebody else is in the way
+	// A later restore takes the place of one that is to be called off: nobody goes back only to be replaced. Both come before the
+	// next two, for a restore is the way out of what those find, and so is the way back from one.
 	restore,           // a verified snapshot is to take the place of whatever data there is
 	callOff,           // the cluster goes back to what it held, if it can, while nobody could use the new one yet
 	foreignCluster,    // a server answers for another cluster: never act on it

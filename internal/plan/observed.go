@@ -54,7 +54,8 @@ type Cluster struct {
 	Invalid *failure.Problem
 	// ID is the latched cluster ID: not zero once a quorum has ever answered. It is never reset but by a restore.
 	ID uint64
-	// Bootstrap is the committed plan of the first start; nil before the first commit and for adopted clusters.
+	// Bootstrap is the committed plan of the last attempt at a start, from nothing or from a snapshot; nil before the first
+	// commit, and for adopted clusters until they are restored.
 	Bootstrap *Bootstrap
 	// Revision is the highest linearizable revision recorded in status, 0 if none.
 	Revision int64
@@ -110,7 +111,7 @@ const (
 type Pod struct {
 	Name string
 	UID  string
-	// Incarnation is the bootstrap attempt that the pod was made for.
+	// Incarnation is the attempt at a start that the pod was made for.
 	Incarnation int
 	Phase       Phase
 	// IP is empty until the pod's sandbox runs.
@@ -149,7 +150,7 @@ type Pod struct {
 	Resizing string
 	// Unfit is true when the pod's node can never give it the resources that it is to be resized to.
 	Unfit bool
-	// Restores is true for a pod that makes its data of a snapshot before etcd starts. Failure is why it could not the last
+	// Restores is true for a pod that builds its data from a snapshot before etcd starts. Failure is why it could not the last
 	// time, nil while it is at it and once it is done.
 	Restores bool
 	Failure  *failure.Problem
@@ -167,7 +168,7 @@ type Volume struct {
 	Deleting bool
 	// Lost is the claim's phase Lost: its PersistentVolume is gone.
 	Lost bool
-	// Incarnation is the bootstrap attempt that the volume was made for.
+	// Incarnation is the attempt at a start that the volume was made for.
 	Incarnation int
 	// Owned is true when the claim is provably this very EtcdCluster's: made for it, or adopted by it. A claim of an
 	// earlier cluster of the same name that was kept on purpose is not owned; one that is going away is a Conflict.

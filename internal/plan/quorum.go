@@ -50,7 +50,9 @@ func (v *view) safeToPromote() bool {
 // It is also where nothing passes that cannot be taken back and is not proven (S2): what a member may have is deleted, and
 // members are removed, only on a list that a majority of the voters confirms, and only claims that are the cluster's own.
 //
-// Before the latch there are no voters yet to protect: an abandoned attempt may well still answer.
+// Before the latch it lets everything pass but the deletion of somebody else's claim: this cluster has no voters yet, and what
+// answers may be an attempt that was given up. During a restore the former members are no voters here either. That their data
+// stays until there is no way back to it is held by the rules alone: clearOld, callOff and dropReplaced.
 func guard(v *view, a Action) Action {
 	if w := v.unproven(a); w != nil {
 		return w

@@ -52,7 +52,9 @@ func foreignCluster(v *view) Action {
 			return Blocked{
 				Reason: v1beta2.ReasonClusterIDMismatch,
 				Message: fmt.Sprintf("pod %s answers for cluster %016x, not for %016x: nothing is changed; "+
-					"find out where its data comes from, then delete the pod and its volume", p.Name, a.ClusterID, expected),
+					"find out where its data comes from, and save it first if a snapshot was put onto its volume by hand, or if "+
+					"anybody may need it: data comes back by an EtcdRestore; then delete the pod and its volume",
+					p.Name, a.ClusterID, expected),
 			}
 		}
 	}

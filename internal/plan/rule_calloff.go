@@ -9,7 +9,9 @@ import (
 )
 
 // callOff ends a restore that nobody wants any more, or that can never succeed, as long as nobody could use the restored data.
-// Without a quorum of the former members to go back to it goes on: the cluster would be left with no data at all.
+// Without a quorum of the former members to go back to it goes on: the cluster would be left with no data at all. So nil may also
+// mean that the restore goes on although nobody wants it. ContinueRestore has that noted once; whether the cluster can go back is
+// asked anew in every pass.
 func callOff(v *view) Action {
 	b, c := v.Cluster.Bootstrap, v.Cluster
 	if c.ID != 0 || b == nil || b.Restore == "" || c.Former == nil {

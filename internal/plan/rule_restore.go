@@ -83,7 +83,7 @@ func (v *view) awaitRestored() Action {
 		}
 		return Wait{
 			Reason: f.Reason, After: v.poll(),
-			Message: fmt.Sprintf("%s cannot make its data of the snapshot, and tries again: %s", name, f.Message),
+			Message: fmt.Sprintf("%s cannot build its data from the snapshot, and tries again: %s", name, f.Message),
 		}
 	}
 	if w, ok := v.waitForPods([]string{name}).(Wait); ok && w.Reason == v1beta2.ReasonPodCannotStart {
@@ -92,7 +92,7 @@ func (v *view) awaitRestored() Action {
 	if !v.pods[name].up() {
 		return Wait{
 			Reason: v1beta2.ReasonRestoring, After: v.poll(),
-			Message: fmt.Sprintf("waiting until %s has made its data of the snapshot", name),
+			Message: fmt.Sprintf("waiting until %s has built its data from the snapshot", name),
 		}
 	}
 	return Wait{

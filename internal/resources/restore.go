@@ -7,7 +7,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
-// AddRestore has a member's pod make its data of a snapshot before etcd starts. The pod has the credentials of the storage as
+// AddRestore has a member's pod build its data from a snapshot before etcd starts. The pod has the credentials of the storage as
 // long as it lives; it is made again without them once the cluster is up.
 func AddRestore(pod *corev1.Pod, image string, env []corev1.EnvVar, restore string, t task.Task, encryptionSecret string) error {
 	container, volumes, err := RestoreContainer(image, env, t, encryptionSecret)

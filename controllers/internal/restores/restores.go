@@ -49,7 +49,7 @@ func Timeout(spec *v1beta2.EtcdRestoreSpec) time.Duration {
 	return time.Duration(spec.TimeoutInSecond) * time.Second
 }
 
-// Failure is why the pod could not make its data of a snapshot the last time it tried, nil if it did not fail.
+// Failure is why the pod could not build its data from a snapshot the last time it tried, nil if it did not fail.
 func Failure(pod *corev1.Pod) *failure.Problem {
 	for _, s := range pod.Status.InitContainerStatuses {
 		if result, ok := resources.InitResult(s); ok && s.Name == resources.RestoreContainerName && result.Failure != nil {
