@@ -10,7 +10,7 @@ STAMP ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 IMG ?= ghcr.io/etcdpilot/etcd-operator:v$(VERSION)
 # PLATFORMS that IMG is built for.
 PLATFORMS ?= linux/amd64,linux/arm64,linux/ppc64le,linux/s390x
-# CLIENT_IMG is the test client's image, for a demo on a cluster other than the lab.
+# CLIENT_IMG is the test client's image, to build, to push, and for a demo on a cluster other than the lab.
 CLIENT_IMG ?=
 # SCORECARD_IMG is the image of our own scorecard tests.
 SCORECARD_IMG ?= ghcr.io/etcdpilot/etcd-operator-scorecard:v$(VERSION)
@@ -23,9 +23,10 @@ STORIES ?= .
 CLUSTERS ?= 1,10,100,1000
 # SIZES are those of the database, in GiB, for bench-backup.
 SIZES ?= 0.1,1,4
-# FAULTS selects, for test-faults, what is broken, as family/name, by a regular expression.
+# FAULTS selects, for test-faults, what TestFaults breaks, as family/name, by a regular expression.
 FAULTS ?= .
-# FAULT_STORIES are the tests that test-faults runs: TestFaults, with a table of what each fault cost, and TestBackupFaults.
+# FAULT_STORIES are the tests that test-faults runs: TestFaults, with a table of what each fault cost, and TestBackupFaults, of
+# which FAULTS selects nothing.
 FAULT_STORIES ?= Test(Backup)?Faults
 
 # BESIDE are the targets that test-unit makes at the same time.
@@ -44,10 +45,11 @@ endif
 LAB := go run -C $(ROOT)/test/lab ./cmd/lab
 # tool builds a pinned program if needed and gives its path. It takes neither the lab nor root.
 tool = "$$(go run -C $(ROOT)/hack/tool . $(1))"
-# Go keeps what it has compiled by the flags that it was compiled with. With the same ones for programs, linter and
-# tests, each package is compiled once, and once more for the race detector: static, without this machine's paths, without
-# what only a debugger wants, which no program keeps, and without gRPC's tracing: then the linker can leave out what is
-# never called, a third of member-run. Nor is each test vetted: the linter does that, without the race detector's packages.
+# Go keeps what it has compiled by the flags that it was compiled with. With the same ones for programs, linter and tests
+# each package is compiled once, and once more for the race detector. -trimpath leaves out the paths of this machine,
+# -dwarf=false what only a debugger wants, and grpcnotrace gRPC's tracing, so that the linker can leave out what is never
+# called, a third of member-run. -vet=off because the linter vets tests and all: go test would do it once more, and compile
+# packages for that.
 export CGO_ENABLED := 0
 FLAGS := -trimpath -gcflags=all=-dwarf=false -tags=grpcnotrace -vet=off
 export GOFLAGS := $(strip $(filter-out $(FLAGS),$(shell go env GOFLAGS 2>/dev/null)) $(FLAGS))
@@ -64,7 +66,7 @@ CONCURRENT := ./controllers/... ./internal/agent/... ./internal/blobstore/... ./
 content = $(shell cat $(1) | sha256sum | cut -c1-12)
 LAB_IMG = etcd-operator.local/etcd-operator:$(call content,$(BIN)/manager $(BIN)/member-run)
 LAB_CLIENT_IMG = etcd-operator.local/test-client:$(call content,$(BIN)/test-client)
-# The same operator once more, in the part of the version before this one.
+# The same operator once more, built with another STAMP, for test-olm: it plays the version before this one.
 LAB_PREVIOUS_IMG = etcd-operator.local/etcd-operator:$(call content,$(BIN)/previous/manager $(BIN)/previous/member-run)
 LAB_SCORECARD_IMG = etcd-operator.local/scorecard:$(call content,$(BIN)/scorecard-etcd)
 
@@ -165,6 +167,14 @@ scorecard-build: ## Build the image of our own scorecard tests SCORECARD_IMG
 scorecard-push: ## Push the image SCORECARD_IMG
 	$(CONTAINER_TOOL) push $(SCORECARD_IMG)
 
+.PHONY: client-build
+client-build: ## Build the test client's image CLIENT_IMG
+	$(CONTAINER_TOOL) build -f test/e2e/client/Dockerfile -t $(CLIENT_IMG) .
+
+.PHONY: client-push
+client-push: ## Push the image CLIENT_IMG
+	$(CONTAINER_TOOL) push $(CLIENT_IMG)
+
 .PHONY: clean
 clean: ## Remove what was built here; the lab and its programs stay
 	rm -rf $(BIN) dist
@@ -199,7 +209,7 @@ test-rest:
 	fi
 
 .PHONY: test-lab
-test-lab: image ## Run the user stories on a real Kubernetes (STORIES=regexp for some)
+test-lab: image ## Run the user stories on a real Kubernetes, those faults among them that gate a change (STORIES=regexp for some)
 	@echo "==> user stories"
 	$(on-lab) go test -C test/e2e ./stories -run '$(STORIES)' -skip '^TestBackupFaults' -count=1 -timeout=60m -v
 
@@ -212,7 +222,7 @@ test-olm: image-olm ## Run the stories of those who install the operator by OLM 
 	  go test -C test/e2e ./olm -run '$(STORIES)' -count=1 -timeout=120m -v
 
 .PHONY: test-faults
-test-faults: image ## Break things on the lab in every known way and print what each cost (FAULTS=regexp for some)
+test-faults: image ## Break things on the lab in every known way and print what each cost (FAULTS=regexp, FAULT_STORIES=name for some)
 	@echo "==> faults"
 	$(on-lab) FAULTS='$(FAULTS)' FAULT_TABLE=$(BIN)/faults.md \
 	  go test -C test/e2e ./stories -run '^$(FAULT_STORIES)$$' -count=1 -timeout=0 -v
