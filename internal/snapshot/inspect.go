@@ -10,6 +10,7 @@ import (
 
 	"github.com/Masterminds/semver/v3"
 	"go.etcd.io/bbolt"
+	etcdversion "go.etcd.io/etcd/api/v3/version"
 	"go.etcd.io/etcd/server/v3/storage/mvcc"
 	"go.etcd.io/etcd/server/v3/storage/schema"
 	"google.golang.org/protobuf/encoding/protowire"
@@ -29,7 +30,8 @@ type Content struct {
 	Keys, KeysAt int64
 	// Hash is the SHA-256 of all keys and values of all revisions, in hexadecimal. A restore does not change it.
 	Hash string
-	// Version is the etcd version whose data it is, major.minor, empty if it says nothing of it.
+	// Version is the etcd version whose data it is, major.minor; empty if it says nothing of it, as in a cluster's first
+	// seconds.
 	Version string
 	// Database is what else matters to who is to run on it.
 	Database v1beta2.SnapshotDatabase
@@ -78,7 +80,8 @@ func look(path string, read func(*bbolt.Tx) error) (err error) {
 
 // Outline is what can be told of a database without its values.
 type Outline struct {
-	// Version is the etcd version whose data it is, major.minor, empty if it says nothing of it.
+	// Version is the etcd version whose data it is, major.minor; empty if it says nothing of it, as in a cluster's first
+	// seconds.
 	Version string
 	// Revision is the latest of any key, 0 if there is none, and Revisions how many there are.
 	Revision  int64
@@ -134,7 +137,13 @@ func visit(b *bbolt.Bucket) error {
 	})
 }
 
-// dataVersion is the higher one of the schema's version, which etcd has since 3.6, and the cluster's.
+// undecided is a cluster's version until its leader has heard of every member what that runs, up to five seconds after the
+// first ones have started: see UpdateClusterVersionIfNeeded in etcd's server/etcdserver/version. Nothing of a later version is
+// in its data until then.
+var undecided = semver.MustParse(etcdversion.MinClusterVersion)
+
+// dataVersion is the higher one of the schema's version, which etcd has since 3.6, and the cluster's, as major.minor. It is
+// empty if neither is decided: then any version can start from the data.
 func dataVersion(tx *bbolt.Tx) string {
 	texts := []string{string(tx.Bucket(schema.Cluster.Name()).Get(schema.ClusterClusterVersionKeyName))}
 	if v := schema.ReadStorageVersionFromSnapshot(tx); v != nil {
@@ -143,7 +152,7 @@ func dataVersion(tx *bbolt.Tx) string {
 	var highest *semver.Version
 	for _, text := range texts {
 		v, err := semver.NewVersion(strings.TrimSpace(text))
-		if err == nil && (highest == nil || v.GreaterThan(highest)) {
+		if err == nil && !v.Equal(undecided) && (highest == nil || v.GreaterThan(highest)) {
 			highest = v
 		}
 	}
