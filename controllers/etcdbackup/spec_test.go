@@ -87,7 +87,7 @@ func backupBadSpec(t *testing.T, w *backups) {
 			s.Schedule, s.TimeZone = "30 2 * * *", "Europe/Berln"
 		}, v1beta2.ReasonInvalidSchedule, "spec.timeZone"},
 		"schedule": {func(s *v1beta2.EtcdBackupSpec) {
-			s.Schedule = "daily"
+			s.Schedule = "61 2 * * *"
 		}, v1beta2.ReasonInvalidSchedule, "spec.schedule"},
 		"stanza": {func(s *v1beta2.EtcdBackupSpec) {
 			s.Storage, s.StorageType = nil, v1beta2.StorageTypeS3

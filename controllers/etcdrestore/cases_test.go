@@ -126,11 +126,6 @@ func (s *stage) legacySource(t *testing.T) {
 		spec.S3.Endpoint = "http://minio:9000/path"
 	})
 	s.says(t, s.untilPhase(t, "legacy-endpoint", v1beta2.RestoreFailed), v1beta2.ReasonStorageMisconfigured, "endpoint")
-	s.from(t, "legacy-choice", "old", func(spec *v1beta2.EtcdRestoreSpec) {
-		stanza("bucket/key")(spec)
-		spec.Snapshot = "another"
-	})
-	s.says(t, s.untilPhase(t, "legacy-choice", v1beta2.RestoreFailed), v1beta2.ReasonStorageMisconfigured, "spec.snapshot")
 }
 
 func (s *stage) missingCluster(t *testing.T) {
