@@ -68,6 +68,7 @@ func (r *Reconciler) observeRestore(ctx context.Context, p *pass) error {
 		}
 		if err == nil && wanted(c, restore) && (chosen == nil || restores.Later(restore, chosen)) {
 			chosen, p.restore, p.observed.Cluster.Restore = restore, restore, string(restore.UID)
+			p.observed.Cluster.Safety = safetyOf(restore)
 		}
 	}
 	return nil
@@ -124,6 +125,11 @@ func (r *Reconciler) observeAttempt(ctx context.Context, p *pass) error {
 	return nil
 }
 
+// safetyOf tells what an EtcdRestore has saved of what it is to replace.
+func safetyOf(restore *v1beta2.EtcdRestore) plan.Safety {
+	return plan.Safety{Skip: restore.Spec.SafetySnapshot == v1beta2.SafetySnapshotSkip}
+}
+
 // awaits names the EtcdRestore that the cluster is to start from, empty if it may start from nothing.
 func awaits(c *v1beta2.EtcdCluster) string {
 	if c.Spec.RestoreFrom == nil {
@@ -154,7 +160,7 @@ func (r *Reconciler) commitBootstrap(p *pass, a plan.CommitBootstrap) {
 		s.Bootstrap = bootstrapFor(a.Bootstrap)
 		return
 	}
-	record := recordAttempt(p)
+	record := recordAttempt(p, a.Unsaved)
 	if p.observed.Etcd.Contact == plan.ContactQuorum { // what status tells of the voters may be one change behind
 		status.SetMembers(s, p.observed)
 	}
@@ -167,11 +173,12 @@ func (r *Reconciler) commitBootstrap(p *pass, a plan.CommitBootstrap) {
 
 // recordAttempt is the record of a restore that begins. The one under way, whose place it takes, is noted as called off, and
 // it replaces what that was to replace.
-func recordAttempt(p *pass) v1beta2.RestoreRecord {
+func recordAttempt(p *pass, unsaved string) v1beta2.RestoreRecord {
 	s := &p.cluster.Status
 	record := v1beta2.RestoreRecord{
 		UID: string(p.restore.UID), Name: p.restore.Name, Snapshot: p.restore.Status.Source.Object,
-		RevisionFloor: revisionFloor(p), StartedAt: metav1.NewTime(p.observed.Now), Unsaved: p.restore.Status.Unsaved,
+		RevisionFloor: revisionFloor(p), StartedAt: metav1.NewTime(p.observed.Now),
+		Unsaved: cmp.Or(p.restore.Status.Unsaved, unsaved),
 	}
 	if from := p.restore.Status.Snapshot; from != nil {
 		record.SourceClusterID, record.SourceRevision = from.ClusterID, from.Revision

@@ -27,7 +27,7 @@ func restoreTask(p *restorePass, t task.Task) task.Task {
 	t.Storage, t.Encrypted, t.Timeout = source.Storage, source.EncryptionSecret != "", p.observed.Timeout
 	if o.Status.Phase == v1beta2.RestoreSaving {
 		t.Backup = &task.Backup{
-			Endpoints: agentpod.MemberURLs(p.cluster, agentpod.Listed), Cluster: agentpod.SnapshotCluster(p.cluster),
+			Endpoints: p.asked, Cluster: agentpod.SnapshotCluster(p.cluster),
 			Compress: true, Verify: v1beta2.VerifyChecksum,
 			Shared: true, // it is saved beside the snapshot that is restored, whose ever that is
 			// What is about to be replaced is saved as it is, and each try saves it anew: clients may have written since the last

@@ -81,6 +81,8 @@ type restorePass struct {
 	action   restore.Action
 	// cluster is nil if there is none.
 	cluster *v1beta2.EtcdCluster
+	// asked are the client URLs of the members that can have what the cluster holds.
+	asked []string
 	// source is where the snapshot is, nil if that is not known.
 	source *v1beta2.RestoredFrom
 	agentpod.Pods

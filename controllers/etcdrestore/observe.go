@@ -90,7 +90,9 @@ func observeRestored(ctx context.Context, reader client.Reader, p *restorePass) 
 	seen.Exists, seen.Deleting, seen.Paused = true, !c.DeletionTimestamp.IsZero(), c.Spec.Paused
 	seen.Other = seen.Pinned && p.object.Status.ClusterUID != string(c.UID)
 	seen.Moved = !restores.Looked(&c.Status, &p.object.Status)
-	seen.Held = c.Status.ClusterID != "" && len(agentpod.MemberURLs(c, agentpod.Listed)) > 0
+	if err := observeHeld(ctx, reader, p, claims); err != nil {
+		return err
+	}
 	seen.Answers = len(c.Status.Members.Ready) > 0 ||
 		meta.IsStatusConditionTrue(c.Status.Conditions, v1beta2.ConditionAvailable)
 	if doing := meta.FindStatusCondition(c.Status.Conditions, v1beta2.ConditionProgressing); doing != nil {
@@ -105,7 +107,7 @@ func observeRestored(ctx context.Context, reader client.Reader, p *restorePass) 
 // savedFrom tells whether the safety snapshot is of what the cluster holds now: another restore may have come to its end
 // after the snapshot was begun.
 func savedFrom(saved *v1beta2.SnapshotStatus, c *v1beta2.EtcdCluster) bool {
-	return saved.ClusterID == "" || task.SameCluster(saved.ClusterID, c.Status.ClusterID)
+	return saved.ClusterID == "" || c.Status.ClusterID == "" || task.SameCluster(saved.ClusterID, c.Status.ClusterID)
 }
 
 // otherOf says whose data the snapshot is if it is another cluster's: the name alone does not tell, for a cluster that was

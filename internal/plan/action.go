@@ -26,7 +26,12 @@ type Wait struct {
 type Blocked failure.Problem
 
 // CommitBootstrap writes the bootstrap record to status by compare-and-swap, before any effect that depends on it.
-type CommitBootstrap struct{ Bootstrap Bootstrap }
+type CommitBootstrap struct {
+	Bootstrap Bootstrap
+	// Unsaved is why what a restore replaces is not known to be saved, empty if it is, or if nothing is replaced: its volumes
+	// are to be kept.
+	Unsaved string
+}
 
 // CreateRestore creates the EtcdRestore that spec.restoreFrom asks for.
 type CreateRestore struct{ Name string }

@@ -61,7 +61,7 @@ func TestCallOff(t *testing.T) {
 		},
 		"a later restore takes its place": {
 			restoring(true, oldIsGone, restoredVolume, restoredPod, off, func(o *Observed) { o.Cluster.Restore = "second" }),
-			CommitBootstrap{second},
+			CommitBootstrap{Bootstrap: second},
 		},
 		"and what it has left goes": {
 			restoring(true, oldIsGone, restoredVolume, restoredPod, func(o *Observed) {

@@ -100,7 +100,7 @@ func TestContinueRestore(t *testing.T) {
 		},
 		"another one takes its place": {
 			regretted(false, oldIsGone, noted, restoredPod, failed, func(o *Observed) { o.Cluster.Restore = "second" }),
-			CommitBootstrap{newView(restoring(false)).bootstrap(3, []string{"c-0"}, "second")},
+			CommitBootstrap{Bootstrap: newView(restoring(false)).bootstrap(3, []string{"c-0"}, "second")},
 		},
 		"nothing says where the snapshot is": {regretted(false, oldIsGone, noted, gone), Blocked{Reason: v1beta2.ReasonRestoreFailed}},
 		"the member knows it": {

@@ -25,10 +25,11 @@ func (a Blocked) describe() Description { return Description{"Blocked", a.Reason
 func (a CommitBootstrap) describe() Description {
 	b := a.Bootstrap
 	if b.Restore != "" {
-		return Description{
-			"CommitBootstrap", v1beta2.ReasonRestoring,
-			fmt.Sprintf("the data is replaced by a snapshot, from which %s starts", list(b.Members)),
+		message := fmt.Sprintf("the data is replaced by a snapshot, from which %s starts", list(b.Members))
+		if a.Unsaved != "" {
+			message += "; what it is replaced on is kept, for " + a.Unsaved
 		}
+		return Description{"CommitBootstrap", v1beta2.ReasonRestoring, message}
 	}
 	message := "first members: " + list(b.Members)
 	if b.Incarnation > 1 {

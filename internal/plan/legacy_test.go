@@ -49,7 +49,7 @@ func TestLegacy(t *testing.T) {
 		},
 		"started from a snapshot": {
 			ran(func(o *Observed) { o.Cluster.Restore = "r" }),
-			CommitBootstrap{newView(emptyCluster(3, false)).bootstrap(1, []string{"c-0"}, "r")},
+			CommitBootstrap{Bootstrap: newView(emptyCluster(3, false)).bootstrap(1, []string{"c-0"}, "r")},
 		},
 		"to be started from a snapshot": {
 			ran(func(o *Observed) { o.Cluster.AwaitsRestore = "r" }), Wait{Reason: v1beta2.ReasonWaitingForRestore},

@@ -117,7 +117,7 @@ func TestBootstrap(t *testing.T) {
 	}
 	allSeats := *full.Cluster.Bootstrap
 	check(t, map[string]planCase{
-		"write down the plan first": {emptyCluster(3, false), CommitBootstrap{first}},
+		"write down the plan first": {emptyCluster(3, false), CommitBootstrap{Bootstrap: first}},
 		"an unusable spec is not started": {
 			edit(emptyCluster(3, false), func(o *Observed) {
 				o.Cluster.Invalid = &failure.Problem{Reason: v1beta2.ReasonUnsupportedVersion}
@@ -132,13 +132,13 @@ func TestBootstrap(t *testing.T) {
 			CreateVolumes{Names: []string{"c-0", "c-1", "c-2"}, Incarnation: 1},
 		},
 		"a new size is taken up while nobody could start": {
-			edit(bootstrapped(2, false), func(o *Observed) { o.Cluster.Size = 3 }), CommitBootstrap{second},
+			edit(bootstrapped(2, false), func(o *Observed) { o.Cluster.Size = 3 }), CommitBootstrap{Bootstrap: second},
 		},
 		"wait for every address": {
 			edit(waiting, func(o *Observed) { o.Pods = append([]Pod{}, o.Pods...); o.Pods[1].Created = now; o.Pods[2].IP = "" }),
 			Wait{Reason: v1beta2.ReasonWaitingForPods},
 		},
-		"seat those that are there": {waiting, CommitBootstrap{allSeats}},
+		"seat those that are there": {waiting, CommitBootstrap{Bootstrap: allSeats}},
 		"a pod made from an older spec is made again while it waits": {
 			edit(bootstrapped(3, false), func(o *Observed) { o.Pods[1].Drift.Template = true }),
 			DeletePod{Name: "c-1", UID: "p1", Why: v1beta2.ReasonSpecChanged},
@@ -155,7 +155,7 @@ func TestBootstrap(t *testing.T) {
 			withPermits(withoutPod(full, 2)), Wait{Reason: v1beta2.ReasonWaitingForEtcd},
 		},
 		"two of three lost for good: start again": {
-			withoutPod(withoutPod(full, 2), 1), CommitBootstrap{second},
+			withoutPod(withoutPod(full, 2), 1), CommitBootstrap{Bootstrap: second},
 		},
 		"but not over data": {
 			edit(withoutPod(withoutPod(full, 2), 1), func(o *Observed) {
@@ -184,7 +184,7 @@ func TestBootstrap(t *testing.T) {
 		},
 		"who had none takes the seat over": {
 			edit(withPermits(seated(bootstrapped(3, true))), func(o *Observed) { o.Pods[1].UID, o.Pods[1].Permit = "new", nil }),
-			CommitBootstrap{edit(seated(bootstrapped(3, true)), func(o *Observed) {
+			CommitBootstrap{Bootstrap: edit(seated(bootstrapped(3, true)), func(o *Observed) {
 				o.Cluster.Bootstrap.Seats[1].PodUID = "new"
 			}).bootstrap()},
 		},
@@ -234,7 +234,7 @@ func TestBootstrap(t *testing.T) {
 		"and beside one of another name": {
 			edit(emptyCluster(3, true), func(o *Observed) {
 				o.Volumes = []Volume{{Name: "c-1-copy", ClusterID: latched, MemberID: 1, Foreign: "a copy"}}
-			}), CommitBootstrap{first},
+			}), CommitBootstrap{Bootstrap: first},
 		},
 		"no first member starts on a claim of somebody else": {
 			edit(emptyCluster(3, true), func(o *Observed) { o.Volumes = []Volume{{Name: "c-2", Foreign: "a copy"}} }),
@@ -242,7 +242,7 @@ func TestBootstrap(t *testing.T) {
 		},
 		"one that no member needs is let be": {
 			edit(emptyCluster(3, true), func(o *Observed) { o.Volumes = []Volume{{Name: "c-3", Foreign: "a copy"}} }),
-			CommitBootstrap{first},
+			CommitBootstrap{Bootstrap: first},
 		},
 		"volumes of which nothing is known stop the start": {
 			edit(emptyCluster(3, true), func(o *Observed) { o.Volumes = []Volume{{Name: "c-0"}} }),

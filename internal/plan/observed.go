@@ -69,6 +69,8 @@ type Cluster struct {
 	// Restore is the UID of an EtcdRestore whose snapshot has been verified and is to replace the data, empty if there is
 	// none, or if it was taken up already.
 	Restore string
+	// Safety is what that one has saved of the cluster before.
+	Safety Safety
 	// Incarnations are the numbers given to attempts so far.
 	Incarnations Incarnations
 	// Former is what the restore under way replaces; nil if none is, and once the new cluster ID is latched.

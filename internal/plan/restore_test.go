@@ -39,12 +39,12 @@ func TestRestore(t *testing.T) {
 	first := newView(healthyCluster(3, true)).bootstrap(2, []string{"c-3"}, "restore")
 	ids, _ := IDs(first.Token, newView(restoring(true)).peerURLs([]string{"c-3"}))
 	check(t, map[string]planCase{
-		"of a healthy cluster": {edit(healthyCluster(3, true), ask), CommitBootstrap{first}},
+		"of a healthy cluster": {edit(healthyCluster(3, true), ask), CommitBootstrap{Bootstrap: first}},
 		"of one without quorum": {
-			edit(healthyCluster(3, true), ask, func(o *Observed) { o.Etcd = Etcd{} }), CommitBootstrap{first},
+			edit(healthyCluster(3, true), ask, func(o *Observed) { o.Etcd = Etcd{} }), CommitBootstrap{Bootstrap: first},
 		},
 		"of one that another cluster answers for": {
-			edit(healthyCluster(3, true), ask, func(o *Observed) { o.Etcd.Answers[1].ClusterID = 0xbad }), CommitBootstrap{first},
+			edit(healthyCluster(3, true), ask, func(o *Observed) { o.Etcd.Answers[1].ClusterID = 0xbad }), CommitBootstrap{Bootstrap: first},
 		},
 		"of one that is paused": {
 			edit(healthyCluster(3, true), ask, func(o *Observed) { o.Cluster.Paused = true }), Idle{Reason: v1beta2.ReasonPaused},
@@ -77,7 +77,7 @@ func TestRestore(t *testing.T) {
 		},
 		"it is begun again if the data is lost before anybody could use it": {
 			restoring(true, oldIsGone, restoredVolume, restoredPod, func(o *Observed) { o.Pods[0].Exit = ExitDataLost }),
-			CommitBootstrap{newView(restoring(true)).bootstrap(3, []string{"c-4"}, "restore")},
+			CommitBootstrap{Bootstrap: newView(restoring(true)).bootstrap(3, []string{"c-4"}, "restore")},
 		},
 		"a cluster that is to start from a snapshot waits": {
 			edit(emptyCluster(3, true), func(o *Observed) { o.Cluster.AwaitsRestore = "c-restore" }),

@@ -14,7 +14,9 @@ func restore(v *view) Action {
 	if v.Cluster.Restore == "" {
 		return nil
 	}
-	return CommitBootstrap{Bootstrap: v.bootstrap(v.nextIncarnation(), v.freeNames(1), v.Cluster.Restore)}
+	return CommitBootstrap{
+		Bootstrap: v.bootstrap(v.nextIncarnation(), v.freeNames(1), v.Cluster.Restore), Unsaved: v.notSaved(),
+	}
 }
 
 // nextIncarnation is higher than any that was given before, and than that of what was taken over from an earlier cluster.

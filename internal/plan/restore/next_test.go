@@ -154,6 +154,14 @@ func TestSaving(t *testing.T) {
 			}),
 			Replace{Unsaved: "it was to be skipped", Keep: true},
 		},
+		"nobody is known who could be asked": {
+			saving(func(o *Observed) { o.Cluster.Mute, o.HasFinalizer = true, true }),
+			Replace{Unsaved: "no member of it is known, and it has no pod that could be asked", Keep: true},
+		},
+		"nobody is known, and nothing is needed": {
+			saving(func(o *Observed) { o.Cluster.Mute, o.Skip, o.HasFinalizer = true, true, true }),
+			Replace{Unsaved: "spec.safetySnapshot is Skip"},
+		},
 		"nothing is held": {saving(func(o *Observed) { o.Cluster.Held, o.HasFinalizer = false, true }), Replace{}},
 		"skipped":         {saving(func(o *Observed) { o.Skip, o.HasFinalizer = true, true }), Replace{Unsaved: "spec.safetySnapshot is Skip"}},
 		"nobody answers once": {

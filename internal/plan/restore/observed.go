@@ -54,9 +54,9 @@ type Cluster struct {
 	Exists, Deleting, Paused bool
 	// Pinned is true once the EtcdRestore has noted which cluster it is about, Other if the one of that name is another one.
 	Pinned, Other bool
-	// Held is true if it has members and has been up: there may be data to save. Answers is true if some of them are known
-	// to answer.
-	Held, Answers bool
+	// Held is true if there may be data to save, whether a quorum was ever seen or not. Answers is true if some members are
+	// known to answer, Mute if it is not even known whom to ask.
+	Held, Answers, Mute bool
 	// Unsaved is why what it held before the restore under way was not saved for that one; empty if it was, or none is.
 	Unsaved string
 	// Moved is true if it holds something else than when it was decided whether to save that.
