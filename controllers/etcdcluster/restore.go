@@ -127,7 +127,11 @@ func (r *Reconciler) observeAttempt(ctx context.Context, p *pass) error {
 
 // safetyOf tells what an EtcdRestore has saved of what it is to replace.
 func safetyOf(restore *v1beta2.EtcdRestore) plan.Safety {
-	return plan.Safety{Skip: restore.Spec.SafetySnapshot == v1beta2.SafetySnapshotSkip}
+	safety := plan.Safety{Skip: restore.Spec.SafetySnapshot == v1beta2.SafetySnapshotSkip}
+	if saved := restore.Status.SafetySnapshot; saved != nil {
+		safety.Stale = saved.Stale
+	}
+	return safety
 }
 
 // awaits names the EtcdRestore that the cluster is to start from, empty if it may start from nothing.

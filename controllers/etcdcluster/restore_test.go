@@ -3,6 +3,7 @@ package etcdcluster_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -50,7 +51,7 @@ func (e *env) replacesData(t *testing.T) {
 	}
 	must(t, e.Create(t.Context(), restore))
 	restore.Status.SafetySnapshot = controllertest.SnapshotOf("safe")
-	restore.Status.SafetySnapshot.Revision = 5500
+	restore.Status.SafetySnapshot.Revision, restore.Status.SafetySnapshot.Stale = 5500, true
 	await(t, "a revision in status", func() error {
 		c := e.read(t, "back")
 		c.Status.Revision = 5000
@@ -61,6 +62,9 @@ func (e *env) replacesData(t *testing.T) {
 	if b := e.read(t, "back").Status.Bootstrap; b.Incarnation != 2 || slices.Contains(b.Members, "back-0") {
 		t.Errorf("the record of the start is %+v", b)
 	}
+	if why := e.read(t, "back").Status.Restores[0].Unsaved; !strings.Contains(why, "the safety snapshot may be old") {
+		t.Errorf("without a quorum what it holds is taken for saved: %q", why)
+	}
 	// Before that is up, and anybody could say how far it has come, another one takes its place.
 	must(t, e.Get(t.Context(), client.ObjectKeyFromObject(restore), restore))
 	restore.Status.Phase = v1beta2.RestoreFailed
@@ -70,7 +74,8 @@ func (e *env) replacesData(t *testing.T) {
 	e.verified(t, second)
 	await(t, "another record", func() error {
 		records := e.read(t, "back").Status.Restores
-		if len(records) != 2 || records[0].Name != second.Name || records[0].RevisionFloor != 6000+task.RevisionBump {
+		if len(records) != 2 || records[0].Name != second.Name || records[0].RevisionFloor != 6000+task.RevisionBump ||
+			records[0].Unsaved != records[1].Unsaved {
 			return fmt.Errorf("the records are %+v", records)
 		}
 		return nil

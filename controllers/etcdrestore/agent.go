@@ -31,7 +31,7 @@ func restoreTask(p *restorePass, t task.Task) task.Task {
 			Compress: true, Verify: v1beta2.VerifyChecksum,
 			Shared: true, // it is saved beside the snapshot that is restored, whose ever that is
 			// What is about to be replaced is saved as it is, and each try saves it anew: clients may have written since the last
-			// one. A stale one is warned of.
+			// one. A stale one is warned of, and no volume is deleted for it.
 			AcceptStale: true, Revision: p.cluster.Status.Revision,
 		}
 		return t

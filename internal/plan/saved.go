@@ -4,6 +4,8 @@ package plan
 type Safety struct {
 	// Skip is true if the user said that nothing needs to be saved.
 	Skip bool
+	// Stale is true if the safety snapshot was taken without a quorum: the cluster may have gone on without whoever gave it.
+	Stale bool
 }
 
 // notSaved says why something that was acknowledged may be on the volumes that a restore replaces and in no safety snapshot,
@@ -15,6 +17,8 @@ func (v *view) notSaved() string {
 		return ""
 	case v.Cluster.ID == 0 && v.mayHoldData():
 		return "it is not known which etcd cluster the data is of, so that no snapshot is known to hold all of it"
+	case v.Cluster.Safety.Stale:
+		return "the safety snapshot may be old: no quorum stood behind it"
 	}
 	return ""
 }

@@ -10,6 +10,7 @@ func TestNotSaved(t *testing.T) {
 	const unknown = "it is not known which etcd cluster"
 	statusLost := func(o *Observed) { o.Cluster.ID, o.Cluster.Bootstrap, o.Cluster.Voters = 0, nil, nil }
 	silent := func(o *Observed) { o.Etcd = Etcd{} }
+	stale := func(o *Observed) { o.Cluster.Safety.Stale = true }
 	noPods := func(o *Observed) { o.Pods = nil }
 	for title, c := range map[string]struct {
 		given Observed
@@ -25,6 +26,7 @@ func TestNotSaved(t *testing.T) {
 				o.Volumes[i].Owned = false
 			}
 		}), ""},
+		"what was saved without a quorum":  {edit(healthyCluster(3, true), stale), "the safety snapshot may be old"},
 		"what the user does not need":      {edit(healthyCluster(3, true), statusLost, func(o *Observed) { o.Cluster.Safety.Skip = true }), ""},
 		"what another restore has stopped": {restoring(true, oldIsGone, restoredVolume), ""},
 	} {
