@@ -34,8 +34,15 @@ type RestoreRecord struct {
 	// completedAt is when a quorum of the members asked for first ran on the restored data; absent until then.
 	// +optional
 	CompletedAt *metav1.Time `json:"completedAt,omitempty"`
-	// unsaved says why what was replaced was not saved before: its volumes are kept. Empty if it was saved, if there was
-	// nothing to save, or if the EtcdRestore said not to.
+	// skipped is true if the EtcdRestore said that nothing needs to be saved.
+	// +optional
+	Skipped bool `json:"skipped,omitempty"`
+	// stoppedAt is when fewer of the members that are replaced were left than a quorum: from then on nobody could write to
+	// them. Absent until then.
+	// +optional
+	StoppedAt *metav1.Time `json:"stoppedAt,omitempty"`
+	// unsaved says why what was replaced, or the last of it, was not saved before: its volumes are kept. Empty if it was
+	// saved, if there was nothing to save, or if the EtcdRestore said not to.
 	// +optional
 	Unsaved string `json:"unsaved,omitempty"`
 	// safetySnapshot is the object in which what was replaced was saved before; empty if it was not.

@@ -204,6 +204,9 @@ type EtcdRestoreStatus struct {
 	// (unsaved says why), or if spec.safetySnapshot is Skip.
 	// +optional
 	SafetySnapshot *SnapshotStatus `json:"safetySnapshot,omitempty"`
+	// savedAt is when the safety snapshot was complete, by the operator's clock.
+	// +optional
+	SavedAt *metav1.Time `json:"savedAt,omitempty"`
 	// clusterUID is the UID of the EtcdCluster, written when it was first seen: another one of the same name is left alone.
 	// +optional
 	ClusterUID string `json:"clusterUID,omitempty"`

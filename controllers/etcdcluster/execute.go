@@ -14,6 +14,7 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/reconcile"
+	"github.com/etcdpilot/etcd-operator/controllers/internal/restores"
 	"github.com/etcdpilot/etcd-operator/internal/member"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
@@ -103,6 +104,9 @@ func moveLeader(ctx context.Context, p *pass, a plan.MoveLeader) error {
 // latch records what answered, not what the spec asks for by now.
 func latch(p *pass, a plan.Latch) {
 	s := &p.cluster.Status
+	if record := restores.UnderWay(s); record != nil && a.Unsaved != "" {
+		record.Unsaved = a.Unsaved
+	}
 	s.ClusterID, s.Former = formatID(a.ClusterID), nil
 	keep(s, a.Kept, p.claims)
 	for _, answer := range p.observed.Etcd.Answers {

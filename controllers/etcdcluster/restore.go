@@ -103,6 +103,10 @@ func (r *Reconciler) observeAttempt(ctx context.Context, p *pass) error {
 	}
 	seen := &p.observed.Cluster
 	seen.Unsaved, seen.Saved, seen.NotCalledOff = record.Unsaved != "", record.SafetySnapshot, record.NotCalledOff != ""
+	seen.Skipped, seen.Since = record.Skipped, record.StartedAt.Time
+	if record.StoppedAt != nil {
+		seen.Stopped = record.StoppedAt.Time
+	}
 	restore := &v1beta2.EtcdRestore{}
 	err := r.Live.Get(ctx, types.NamespacedName{Namespace: c.Namespace, Name: record.Name}, restore)
 	if client.IgnoreNotFound(err) != nil {
@@ -129,7 +133,10 @@ func (r *Reconciler) observeAttempt(ctx context.Context, p *pass) error {
 func safetyOf(restore *v1beta2.EtcdRestore) plan.Safety {
 	safety := plan.Safety{Skip: restore.Spec.SafetySnapshot == v1beta2.SafetySnapshotSkip}
 	if saved := restore.Status.SafetySnapshot; saved != nil {
-		safety.Stale = saved.Stale
+		safety.Stale, safety.Revision = saved.Stale, saved.Revision
+	}
+	if at := restore.Status.SavedAt; at != nil {
+		safety.Ended = at.Time
 	}
 	return safety
 }
@@ -182,7 +189,7 @@ func recordAttempt(p *pass, unsaved string) v1beta2.RestoreRecord {
 	record := v1beta2.RestoreRecord{
 		UID: string(p.restore.UID), Name: p.restore.Name, Snapshot: p.restore.Status.Source.Object,
 		RevisionFloor: revisionFloor(p), StartedAt: metav1.NewTime(p.observed.Now),
-		Unsaved: cmp.Or(p.restore.Status.Unsaved, unsaved),
+		Unsaved: cmp.Or(p.restore.Status.Unsaved, unsaved), Skipped: p.observed.Cluster.Safety.Skip,
 	}
 	if from := p.restore.Status.Snapshot; from != nil {
 		record.SourceClusterID, record.SourceRevision = from.ClusterID, from.Revision
@@ -193,6 +200,9 @@ func recordAttempt(p *pass, unsaved string) v1beta2.RestoreRecord {
 	if before := restores.UnderWay(s); before != nil && s.Former != nil { // it replaces what that was to replace
 		record.Unsaved = cmp.Or(record.Unsaved, before.Unsaved)
 		record.SafetySnapshot = cmp.Or(record.SafetySnapshot, before.SafetySnapshot)
+		if before.StoppedAt != nil { // what there was to say of how long that took is said in why it is unsaved
+			record.StoppedAt = &record.StartedAt
+		}
 		before.CalledOff = &v1beta2.RestoreCalledOff{
 			Reason: v1beta2.ReasonRestoreSuperseded, At: record.StartedAt,
 			Message: fmt.Sprintf("EtcdRestore %s, which is later, has taken its place", record.Name),

@@ -40,6 +40,9 @@ func (r *Reconciler) observe(ctx context.Context, reader client.Reader, o *v1bet
 		Verified: s.Snapshot != nil, Saved: s.SafetySnapshot != nil,
 		Run: runOf(s),
 	}
+	if s.SavedAt != nil {
+		p.observed.SavedAt = s.SavedAt.Time
+	}
 	if err := observeRestored(ctx, reader, p); err != nil {
 		return nil, err
 	}
@@ -97,6 +100,7 @@ func observeRestored(ctx context.Context, reader client.Reader, p *restorePass) 
 		meta.IsStatusConditionTrue(c.Status.Conditions, v1beta2.ConditionAvailable)
 	if doing := meta.FindStatusCondition(c.Status.Conditions, v1beta2.ConditionProgressing); doing != nil {
 		seen.Doing = doing.Message
+		seen.Again = doing.Reason == v1beta2.ReasonSaving
 		seen.Stranded = doing.Reason == v1beta2.ReasonRestoreFailed && doing.Status == metav1.ConditionFalse
 	}
 	seen.Record = recordOf(&c.Status, string(p.object.UID))

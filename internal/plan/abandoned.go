@@ -68,7 +68,7 @@ func (v *view) kept(c Volume) bool { return slices.Contains(v.Cluster.Kept, c.UI
 
 // unsaved are the volumes that are to be kept once the restore under way has replaced them.
 func (v *view) unsaved() []KeptVolume {
-	if !v.Cluster.Unsaved {
+	if v.Cluster.Former == nil || !v.Cluster.Unsaved && (v.Cluster.Skipped || v.wentOn() == "") {
 		return nil
 	}
 	var kept []KeptVolume

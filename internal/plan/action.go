@@ -55,8 +55,10 @@ type ContinueRestore struct {
 // called off any more.
 type Latch struct {
 	ClusterID uint64
-	// Kept are volumes whose data was replaced unsaved.
-	Kept []KeptVolume
+	// Kept are volumes whose data was replaced unsaved, and Unsaved is why if that was found out only after the restore had
+	// begun.
+	Kept    []KeptVolume
+	Unsaved string
 }
 
 // KeptVolume is a volume that the operator leaves alone for good.

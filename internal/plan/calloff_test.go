@@ -3,6 +3,7 @@ package plan
 import (
 	"slices"
 	"testing"
+	"time"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/failure"
@@ -103,6 +104,24 @@ func TestCallOff(t *testing.T) {
 				ClusterID: newView(restoring(true)).Cluster.Bootstrap.ClusterID,
 				Kept:      []KeptVolume{{"c-0", "v0"}, {"c-1", "v1"}, {"c-2", "v2"}},
 			},
+		},
+		"and so are those whose members have stopped too late": {
+			restoring(true, oldIsGone, restoredVolume, restoredPod, answersRestored, func(o *Observed) { o.Cluster.Stopped = time.Time{} }),
+			Latch{
+				ClusterID: newView(restoring(true)).Cluster.Bootstrap.ClusterID,
+				Kept:      []KeptVolume{{"c-0", "v0"}, {"c-1", "v1"}, {"c-2", "v2"}},
+				Unsaved:   "its members were not seen to stop within 1m0s, and may have been written to",
+			},
+		},
+		"but not where nothing needs to be saved": {
+			restoring(true, oldIsGone, restoredVolume, restoredPod, answersRestored, func(o *Observed) {
+				o.Cluster.Stopped, o.Cluster.Skipped = time.Time{}, true
+			}),
+			Latch{ClusterID: newView(restoring(true)).Cluster.Bootstrap.ClusterID},
+		},
+		"nor where all is saved": {
+			restoring(true, oldIsGone, restoredVolume, restoredPod, answersRestored),
+			Latch{ClusterID: newView(restoring(true)).Cluster.Bootstrap.ClusterID},
 		},
 	})
 }

@@ -27,7 +27,7 @@ func (a CommitBootstrap) describe() Description {
 	if b.Restore != "" {
 		message := fmt.Sprintf("the data is replaced by a snapshot, from which %s starts", list(b.Members))
 		if a.Unsaved != "" {
-			message += "; what it is replaced on is kept, for " + a.Unsaved
+			message += "; not all that it held is known to be saved: " + a.Unsaved
 		}
 		return Description{"CommitBootstrap", v1beta2.ReasonRestoring, message}
 	}
@@ -74,7 +74,7 @@ func (a Latch) describe() Description {
 
 // keptWords say what to do about volumes whose data was replaced unsaved.
 func keptWords(names []string) string {
-	return fmt.Sprintf("what was replaced could not be saved and stays on the volumes %s: "+
+	return fmt.Sprintf("what was replaced is not all saved and stays on the volumes %s: "+
 		"look for what is missing as docs/backup-and-restore.md says, and delete them (kubectl delete pvc) once "+
 		"nobody needs it", list(names))
 }

@@ -18,6 +18,9 @@ var ordinary = slices.Concat(
 // stops are the ways in which members and the operator do.
 var stops = slices.Concat(world.PodFaults, world.NodeFaults, world.OperatorFaults)
 
+// writes are what happens to a cluster between its safety snapshot and its end.
+var writes = slices.Concat(world.WriteFaults, world.PodFaults, world.OperatorFaults)
+
 // scenario is one exploration for the usual test. Full says what `make explore` makes of it.
 type scenario struct {
 	sizes    []int  // the first one, and those that the user asks for later
@@ -67,6 +70,9 @@ var scenarios = map[string]scenario{
 	},
 	"forged pods in a first start of 3": {
 		sizes: []int{3}, only: world.ForgedFaults, lockstep: true, faults: 2, full: 3,
+	},
+	"restore of volumes that are taken up": {
+		sizes: []int{1}, edits: []edit{snapshot(1)}, retained: true, lockstep: true, faults: 1, full: 2,
 	},
 	"claims of others where three run": {
 		sizes: []int{3}, running: true, claims: true, lockstep: true, faults: 1, full: 2,
@@ -141,6 +147,10 @@ var updates = map[string]scenario{
 	"two restores called off":      {sizes: []int{1}, edits: []edit{snapshot(1), snapshot(2), off(2)}, full: 1},
 	"restore that fails":           {sizes: []int{1}, edits: []edit{snapshot(1)}, kinds: world.RestoreFaults, faults: 2, full: 2},
 	"restore of unsaved data":      {sizes: []int{1}, edits: []edit{unsaved()}, faults: 1, full: 1},
+	"restore of what goes on":      {sizes: []int{1}, edits: []edit{snapshot(1)}, only: writes, faults: 3, full: 4},
+	"restore of three that go on":  {sizes: []int{3}, edits: []edit{snapshot(1)}, only: writes, faults: 2, full: 3},
+	"superseded as it goes on":     {sizes: []int{1}, edits: []edit{snapshot(1), snapshot(2)}, only: writes, faults: 2, full: 3},
+	"restore after a lost status":  {sizes: []int{1}, edits: []edit{snapshot(1)}, only: world.StrangeFaults, faults: 1, full: 2},
 	"unsaved, then superseded":     {sizes: []int{1}, edits: []edit{unsaved(), snapshot(2), off(2)}, full: 1},
 	"called off in a bad update":   {sizes: []int{3}, edits: []edit{template(-1), snapshot(1), off(1)}, full: 1},
 	"called off in a template":     {sizes: []int{3}, edits: []edit{template(1), snapshot(1), off(1), template(2)}, full: 1},

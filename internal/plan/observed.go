@@ -83,8 +83,12 @@ type Cluster struct {
 	SourceGone bool
 	// Saved is the object in which what the restore replaces was saved before, empty if it was not.
 	Saved string
-	// Unsaved is true if what the restore under way replaces could not be saved before.
-	Unsaved bool
+	// Unsaved is true if what the restore under way replaces, or the last of it, was not saved before; Skipped if the user said
+	// that it need not be.
+	Unsaved, Skipped bool
+	// Since is when the restore under way was committed, and Stopped when no quorum was left of what it replaces; both zero if
+	// that has not come yet.
+	Since, Stopped time.Time
 	// Kept are the UIDs of volumes whose data was replaced unsaved: they are nobody's to use or to delete.
 	Kept []string
 	// Resuming says which restore was called off, and why, until a quorum of the cluster answers that it was to replace; empty

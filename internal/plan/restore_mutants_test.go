@@ -59,6 +59,34 @@ var restoreMutants = map[string]mutant{
 		next: dropUnsaved, want: "S7", persistent: true,
 		scenario: scenario{sizes: []int{1}, edits: []edit{unsaved()}, running: true, lockstep: true},
 	},
+	"what was written after the safety snapshot goes": {
+		next: believeSaved, want: "S7: volume c-0 is deleted, which holds what no safety snapshot does", persistent: true,
+		scenario: scenario{
+			sizes: []int{1}, edits: []edit{snapshot(1)}, only: world.WriteFaults, running: true, lockstep: true, faults: 1,
+		},
+	},
+	"what was written to members that stop late goes": {
+		next: believeStopped, want: "S7: volume c-0 is deleted, which holds what no safety snapshot does", persistent: true,
+		scenario: scenario{
+			sizes: []int{1}, edits: []edit{snapshot(1)}, only: world.WriteFaults, running: true, lockstep: true, faults: 2,
+		},
+	},
+	"what nobody has told of yet goes": {
+		next: believeSaved, want: "S7: volume c-0 is deleted, which holds what no safety snapshot does", persistent: true,
+		scenario: scenario{sizes: []int{1}, edits: []edit{snapshot(1)}, retained: true, lockstep: true},
+	},
+}
+
+// believeSaved takes a safety snapshot for one of all that there is.
+func believeSaved(o plan.Observed) plan.Action {
+	o.Cluster.Safety.Skip = true
+	return plan.Next(o)
+}
+
+// believeStopped takes what was told to stop for stopped.
+func believeStopped(o plan.Observed) plan.Action {
+	o.Cluster.Stopped = o.Cluster.Since
+	return plan.Next(o)
 }
 
 func deleteReplaced(o plan.Observed) plan.Action {

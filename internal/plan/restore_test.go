@@ -8,15 +8,19 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/member"
 )
 
+// saved is a safety snapshot of all that the fixtures hold.
+var saved = Safety{Revision: 100, Ended: now}
+
 // restoring is a cluster of three whose data a snapshot replaces: committed, the old one still there.
 func restoring(persistent bool, changes ...func(*Observed)) Observed {
 	o := healthyCluster(3, persistent)
-	o.Cluster.Restore = "restore"
+	o.Cluster.Restore, o.Cluster.Safety = "restore", saved
 	b := restore(newView(o)).(CommitBootstrap).Bootstrap //nolint:forcetypeassert // it answers with nothing else
 	o.Cluster.Incarnations = o.Cluster.Begun(b)
 	o.Cluster.Former = &Former{ID: o.Cluster.ID, Bootstrap: o.Cluster.Bootstrap, Voters: o.Cluster.Voters}
 	o.Cluster.Voters = nil
-	o.Cluster.Restore, o.Cluster.ID, o.Cluster.Bootstrap = "", 0, &b
+	o.Cluster.Restore, o.Cluster.ID, o.Cluster.Bootstrap, o.Cluster.Safety = "", 0, &b, Safety{}
+	o.Cluster.Since, o.Cluster.Stopped = now, now
 	return edit(o, changes...)
 }
 
@@ -35,16 +39,21 @@ func restoredVolume(o *Observed) {
 }
 
 func TestRestore(t *testing.T) {
-	ask := func(o *Observed) { o.Cluster.Restore = "restore" }
+	ask := func(o *Observed) { o.Cluster.Restore, o.Cluster.Safety = "restore", saved }
 	first := newView(healthyCluster(3, true)).bootstrap(2, []string{"c-3"}, "restore")
 	ids, _ := IDs(first.Token, newView(restoring(true)).peerURLs([]string{"c-3"}))
 	check(t, map[string]planCase{
 		"of a healthy cluster": {edit(healthyCluster(3, true), ask), CommitBootstrap{Bootstrap: first}},
 		"of one without quorum": {
-			edit(healthyCluster(3, true), ask, func(o *Observed) { o.Etcd = Etcd{} }), CommitBootstrap{Bootstrap: first},
+			edit(healthyCluster(3, true), ask, func(o *Observed) { o.Etcd = Etcd{} }),
+			CommitBootstrap{first, "no quorum has told whether anybody has written after the safety snapshot, of revision 100"},
 		},
 		"of one that another cluster answers for": {
 			edit(healthyCluster(3, true), ask, func(o *Observed) { o.Etcd.Answers[1].ClusterID = 0xbad }), CommitBootstrap{Bootstrap: first},
+		},
+		"of one that was saved long ago": {
+			edit(healthyCluster(3, true), ask, func(o *Observed) { o.Cluster.Safety.Ended = now.Add(-SafetyAge - time.Second) }),
+			Wait{Reason: v1beta2.ReasonSaving},
 		},
 		"of one that is paused": {
 			edit(healthyCluster(3, true), ask, func(o *Observed) { o.Cluster.Paused = true }), Idle{Reason: v1beta2.ReasonPaused},

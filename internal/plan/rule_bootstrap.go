@@ -123,7 +123,11 @@ func (v *view) peerURLs(names []string) map[string]string {
 func latch(v *view) Action {
 	if v.Etcd.Contact == ContactQuorum && v.Etcd.ClusterID == v.Cluster.Bootstrap.ClusterID &&
 		v.healthyVoters("") >= Quorum(len(v.voters())) {
-		return Latch{ClusterID: v.Etcd.ClusterID, Kept: v.unsaved()}
+		up := Latch{ClusterID: v.Etcd.ClusterID, Kept: v.unsaved()}
+		if len(up.Kept) > 0 && !v.Cluster.Unsaved {
+			up.Unsaved = v.wentOn()
+		}
+		return up
 	}
 	return nil
 }

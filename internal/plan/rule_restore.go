@@ -14,6 +14,12 @@ func restore(v *view) Action {
 	if v.Cluster.Restore == "" {
 		return nil
 	}
+	if v.tooOld() {
+		return Wait{
+			Reason: v1beta2.ReasonSaving, After: pollSlow,
+			Message: "what the cluster holds was saved a while ago: waiting until that is done once more, before it is replaced",
+		}
+	}
 	return CommitBootstrap{
 		Bootstrap: v.bootstrap(v.nextIncarnation(), v.freeNames(1), v.Cluster.Restore), Unsaved: v.notSaved(),
 	}

@@ -64,7 +64,7 @@ func recordRestore(s *v1beta2.EtcdRestoreStatus, in RestoreInput) {
 	case restore.Retry:
 		s.Run.RetryAfter, s.Run.Step, s.Run.Bytes = new(metav1.NewTime(a.After)), "", 0
 	case restore.Finish:
-		keepResult(s, in.Result)
+		keepResult(s, in.Result, &now)
 	case restore.Replace:
 		s.Phase, s.Run, s.ClusterID = v1beta2.RestoreReplacing, nil, in.Cluster.Status.ClusterID
 		if a.Keep {
@@ -72,6 +72,7 @@ func recordRestore(s *v1beta2.EtcdRestoreStatus, in RestoreInput) {
 		}
 	case restore.SaveAgain:
 		s.Phase, s.SafetySnapshot, s.ClusterID, s.Unsaved = v1beta2.RestoreSaving, nil, "", ""
+		s.SavedAt = nil
 	case restore.Succeed:
 		s.Phase, s.Run, s.CompletedAt, s.Succeeded = v1beta2.RestoreSucceeded, nil, &now, true
 	case restore.Fail:
@@ -87,10 +88,10 @@ func pin(s *v1beta2.EtcdRestoreStatus, c *v1beta2.EtcdCluster) {
 }
 
 // keepResult writes down which snapshot the pod has checked or taken.
-func keepResult(s *v1beta2.EtcdRestoreStatus, result *task.Result) {
+func keepResult(s *v1beta2.EtcdRestoreStatus, result *task.Result, now *metav1.Time) {
 	s.Run = nil
 	if s.Phase == v1beta2.RestoreSaving {
-		s.SafetySnapshot = result.Snapshot
+		s.SafetySnapshot, s.SavedAt = result.Snapshot, now
 		return
 	}
 	s.Snapshot = result.Snapshot

@@ -63,6 +63,7 @@ func Compute(in Input) v1beta2.EtcdClusterStatus {
 		_, s.Reason = words(in.Action)
 	}
 	completeRestore(&s, in)
+	noteStop(&s, in)
 	if latched(&s) { // an attempt at a first start may yet be given up, with what was written to it
 		s.Revision = checkpoint(in.Cluster.Status.Revision, o.Etcd.Revision)
 	}
@@ -121,27 +122,6 @@ func currentVersion(o plan.Observed) string {
 		}
 	}
 	return lowest
-}
-
-// completeRestore notes when a quorum of the members asked for first ran on restored data: from then on the cluster is as
-// safe as any other; and when a quorum answered again after a restore was called off.
-func completeRestore(s *v1beta2.EtcdClusterStatus, in Input) {
-	if !latched(s) || in.Observed.Etcd.Contact != plan.ContactQuorum {
-		return
-	}
-	at := now(in.Observed)
-	if len(s.Restores) > 0 {
-		if off := s.Restores[0].CalledOff; off != nil && off.ResumedAt == nil {
-			off.ResumedAt = &at
-		}
-	}
-	for i := range s.Restores {
-		r := &s.Restores[i]
-		if s.Bootstrap != nil && s.Bootstrap.Restore == r.UID && r.CompletedAt == nil &&
-			len(s.Members.Ready) >= plan.Quorum(in.Observed.Cluster.Size) {
-			r.CompletedAt = &at
-		}
-	}
 }
 
 // checkpoint moves the recorded revision: it is there to notice a cluster that went back in time, and to tell about where its

@@ -164,6 +164,7 @@ func (w *World) checkVolumeDeletion(v *Volume) {
 		if !w.standing(!w.undisturbed()) {
 			w.violate("S7: volume %s is deleted before the restored cluster is up", v.Name)
 		}
+		w.checkSaved(v)
 		return
 	}
 	g := w.group()

@@ -31,7 +31,10 @@ func (w *World) Key() uint64 {
 			e.text(seen.UID)
 		}
 	}
-	e.flags(w.Stale, w.Pending != nil, w.Broken != "", w.Harmed && w.spoilt())
+	e.flags(w.Stale, w.Pending != nil, w.Broken != "", w.Harmed && w.spoilt(), w.Late)
+	for _, id := range w.Exposed {
+		e.id(id)
+	}
 	e.number(w.Faults)
 	e.number(w.Highest)
 	for _, spec := range w.Edits {
@@ -57,6 +60,7 @@ func (e *encoder) spec(s Spec) {
 	e.number(s.Restore)
 	e.number(s.CalledOff)
 	e.number(s.Unsaved)
+	e.number(int(s.Saved))
 }
 
 type encoder struct{ buf []byte }
@@ -102,7 +106,7 @@ func (e *encoder) kube(k *Kube) {
 	e.number(k.Status.Taken)
 	e.number(k.Status.Off)
 	e.text(strings.Join(k.Status.Kept, ","))
-	e.flags(k.Status.Replaces != nil, k.Status.NotCalledOff, k.Status.Unsaved)
+	e.flags(k.Status.Replaces != nil, k.Status.NotCalledOff, k.Status.Unsaved, k.Status.Stopped)
 	if f := k.Status.Replaces; f != nil {
 		e.id(f.ID)
 		e.number(int(f.Revision))
@@ -183,7 +187,7 @@ func (e *encoder) etcd(c *etcdtest.Cluster) {
 		g := &c.Groups[i]
 		e.id(g.ID)
 		e.id(g.Leader)
-		e.flags(g.Written)
+		e.flags(g.Written, g.Again)
 		e.number(g.Version)
 		e.number(g.Downgrade)
 		e.number(len(g.Members))

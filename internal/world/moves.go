@@ -66,6 +66,8 @@ const (
 	volumeDeleted
 	leaderMoves
 	cacheLags
+	writtenAgain
+	stopsLate
 	passHeld
 	passHeldReading
 	statusLost

@@ -12,6 +12,9 @@ import (
 // Observe is what a pass sees that has read the Kubernetes objects in k and then asks etcd.
 func (w *World) Observe(k *Kube) plan.Observed {
 	o := plan.Observed{Now: base, Cluster: k.cluster()}
+	if w.Late {
+		o.Cluster.Since = base.Add(-time.Hour)
+	}
 	o.Pods = make([]plan.Pod, 0, len(k.Pods))
 	for i := range k.Pods {
 		p := observePod(&k.Pods[i])
@@ -115,7 +118,7 @@ func (w *World) words(k *Kube) []plan.Word {
 }
 
 func linearizable(g *etcdtest.Group) *plan.Read {
-	r := &plan.Read{ClusterID: g.ID, Revision: revision(g.Written), Members: make([]plan.Member, 0, len(g.Members))}
+	r := &plan.Read{ClusterID: g.ID, Revision: revision(g), Members: make([]plan.Member, 0, len(g.Members))}
 	for _, m := range g.Members {
 		r.Members = append(r.Members, plan.Member{
 			ID: m.ID, Name: m.Name, PeerURL: m.PeerURL, Published: m.Published, Learner: m.Learner,
@@ -124,17 +127,24 @@ func linearizable(g *etcdtest.Group) *plan.Read {
 	return r
 }
 
-func revision(written bool) int64 {
-	if written {
+func revision(g *etcdtest.Group) int64 {
+	switch {
+	case g.Again:
+		return 3
+	case g.Written:
 		return 2
 	}
 	return 1
 }
 
 func (w *World) answer(p *Pod, s server) plan.Answer {
+	reached := int64(1)
+	if s.disk.Synced {
+		reached = revision(s.group)
+	}
 	a := plan.Answer{
 		Pod: p.Name, PodUID: p.UID, MemberID: s.disk.MemberID, ClusterID: s.disk.ClusterID, Leader: s.group.Leader,
-		Version: p.Runs, Revision: revision(s.group.Written && s.disk.Synced), Committed: 100,
+		Version: p.Runs, Revision: reached, Committed: 100,
 		Learner: s.member != nil && s.member.Learner,
 	}
 	if s.disk.Version >= 6 {

@@ -107,6 +107,9 @@ func (w *World) finish(a plan.Action, o *plan.Observed, stale bool) {
 		s.Former = s.Accepted
 	}
 	replaced := o.Cluster.ID != 0 && s.ID == 0 || s.ID != 0 && o.Etcd.ClusterID != s.ID
+	if !begins && !goesBack && s.ID == 0 && s.Replaces != nil && plan.Stopped(*o) {
+		s.Stopped = true
+	}
 	if o.Etcd.Contact != plan.ContactQuorum || begins || replaced { // what answered is not the cluster any more
 		w.setStatus(s)
 		return
@@ -134,7 +137,7 @@ func (w *World) setStatus(s Status) {
 	old := w.Status
 	w.Status = s
 	if s.ID != old.ID || s.Bootstrap != old.Bootstrap || s.Revision != old.Revision ||
-		s.Replaces != old.Replaces || s.NotCalledOff != old.NotCalledOff || s.Accepted != old.Accepted || s.Former != old.Former ||
+		s.Replaces != old.Replaces || s.NotCalledOff != old.NotCalledOff || s.Accepted != old.Accepted || s.Former != old.Former || s.Stopped != old.Stopped ||
 		!slices.Equal(s.Voters, old.Voters) || !slices.Equal(s.NextVoters, old.NextVoters) {
 		w.touched()
 	}

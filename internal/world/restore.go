@@ -24,7 +24,10 @@ func (w *World) note(a plan.Action, o *plan.Observed, stale bool) bool {
 	case plan.CommitBootstrap:
 		w.checkAbandoned(&act.Bootstrap, stale)
 		return w.writeStatus(stale, func(s *Status) {
-			s.begin(act.Bootstrap, o, w.Spec)
+			if act.Bootstrap.Restore != restoreOf(s.Bootstrap) {
+				w.Late = false
+			}
+			s.begin(act, o, w.Spec)
 			w.Highest = max(w.Highest, act.Bootstrap.Incarnation)
 		})
 	case plan.CallOff:
@@ -36,7 +39,7 @@ func (w *World) note(a plan.Action, o *plan.Observed, stale bool) bool {
 		w.checkKept(act, stale)
 		return w.writeStatus(stale, func(s *Status) {
 			s.ID, s.Voters = act.ClusterID, votersIn(o)
-			s.Replaces, s.NotCalledOff, s.Unsaved = nil, false, false
+			s.Replaces, s.NotCalledOff, s.Unsaved, s.Stopped = nil, false, false, false
 			for _, v := range act.Kept {
 				s.Kept = append(slices.Clone(s.Kept), v.UID)
 			}
@@ -47,14 +50,16 @@ func (w *World) note(a plan.Action, o *plan.Observed, stale bool) bool {
 }
 
 // begin writes an attempt to status. The first one at a restore puts aside what status tells of the cluster.
-func (s *Status) begin(b plan.Bootstrap, o *plan.Observed, spec Spec) {
+func (s *Status) begin(act plan.CommitBootstrap, o *plan.Observed, spec Spec) {
+	b := act.Bootstrap
 	c := plan.Cluster{Incarnations: s.Incarnations, Bootstrap: s.Bootstrap}
 	if s.Replaces != nil {
 		c.Former = &plan.Former{}
 	}
 	s.Incarnations = c.Begun(b)
 	if b.Restore != "" && b.Restore != restoreOf(s.Bootstrap) { // else the same is tried again
-		s.Unsaved = s.Replaces != nil && s.Unsaved || numberOf(&b) == spec.Unsaved
+		s.Unsaved = s.Replaces != nil && s.Unsaved || numberOf(&b) == spec.Unsaved || act.Unsaved != ""
+		s.Stopped = s.Replaces != nil && s.Stopped
 		if s.Replaces == nil {
 			s.putAside(o)
 		} else { // it replaces what that was to replace
@@ -84,7 +89,53 @@ func (s *Status) goBack() {
 		s.ID, s.Bootstrap, s.Revision = f.ID, f.Bootstrap, f.Revision
 		s.Voters, s.NextVoters, s.Former = f.Voters, f.NextVoters, f.Template
 	}
-	s.Replaces, s.NotCalledOff, s.Unsaved = nil, false, false
+	s.Replaces, s.NotCalledOff, s.Unsaved, s.Stopped = nil, false, false, false
+}
+
+// save is what an EtcdRestore does before it asks for the data to be replaced: it takes a safety snapshot of revision n, if a
+// quorum answers. Clients may write afterwards.
+func (w *World) save(next Spec) (n int64) {
+	g := w.group()
+	if g == nil {
+		return 0
+	}
+	w.Exposed = slices.DeleteFunc(slices.Clone(w.Exposed), func(id uint64) bool { return id == g.ID })
+	if w.Status.ID != 0 && g.Leader != 0 && next.Unsaved != next.Restore {
+		return revision(g)
+	}
+	if g.Written {
+		w.Exposed = append(w.Exposed, g.ID)
+	}
+	return 0
+}
+
+// atRisk is the cluster that clients may write to between its safety snapshot and its end, nil if there is none. That it stops
+// within moments from the beginning of the restore is taken for certain, unless it is late.
+func (w *World) atRisk() *etcdtest.Group {
+	var g *etcdtest.Group
+	switch s := &w.Status; {
+	case s.ID != 0 && w.Restore > max(s.Taken, w.CalledOff):
+		g = w.Etcd.Group(s.ID)
+	case s.Replaces != nil && w.Late:
+		g = w.Etcd.Group(s.Replaces.ID)
+	}
+	if g == nil || g.Leader == 0 || !g.Written || g.Again {
+		return nil
+	}
+	return g
+}
+
+// stopping tells whether a restore has begun, and a quorum of what it replaces has not been seen to stop.
+func (w *World) stopping() bool {
+	s := &w.Status
+	return s.ID == 0 && s.Replaces != nil && !s.Stopped && !w.Late
+}
+
+// checkSaved holds for what a restore has replaced: nothing goes that is nowhere else.
+func (w *World) checkSaved(v *Volume) {
+	if d := w.Etcd.Disk(v.UID); d != nil && d.Synced && slices.Contains(w.Exposed, d.ClusterID) {
+		w.violate("S7: volume %s is deleted, which holds what no safety snapshot does", v.Name)
+	}
 }
 
 // checkCallOff holds for a restore: nothing is called off that clients can have reached.

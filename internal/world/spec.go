@@ -23,11 +23,13 @@ type Spec struct {
 	// Restore counts the snapshots that were to replace the data, and CalledOff is the highest of those that the user does not
 	// want any more. Unsaved is the number of the one that could not save what it replaces, 0 for none.
 	Restore, CalledOff, Unsaved int
+	// Saved is the revision of the safety snapshot that was taken for the last restore, 0 if there is none.
+	Saved int64
 }
 
 // sameCluster tells whether two specs are the same EtcdCluster's: restores are other objects.
 func (s Spec) sameCluster(other Spec) bool {
-	s.Restore, s.CalledOff, s.Unsaved = other.Restore, other.CalledOff, other.Unsaved
+	s.Restore, s.CalledOff, s.Unsaved, s.Saved = other.Restore, other.CalledOff, other.Unsaved, other.Saved
 	return s == other
 }
 

@@ -102,7 +102,11 @@ var surroundings = map[Kind]transition{
 		ifWorld: func(w *World) bool { return len(w.Edits) > 0 },
 		onWorld: func(w *World) {
 			same := w.sameCluster(w.Edits[0])
-			if w.Spec, w.Edits = w.Edits[0], w.Edits[1:]; !same {
+			next := w.Edits[0]
+			if next.Saved = w.Saved; next.Restore != w.Restore {
+				next.Saved = w.save(next)
+			}
+			if w.Spec, w.Edits = next, w.Edits[1:]; !same {
 				w.touched()
 			}
 		},
@@ -180,6 +184,7 @@ func (w *World) wait() {
 		w.Pods[i].Old = true
 		w.Pods[i].Overdue = w.Pods[i].Deleting
 	}
+	w.Late = w.Late || w.stopping()
 }
 
 // retain deletes the EtcdCluster and everything but the volumes, and creates another of the same name.

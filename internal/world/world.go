@@ -49,6 +49,10 @@ type World struct {
 	Harmed bool
 	// Highest is the highest incarnation that was ever committed, whatever status says.
 	Highest int
+	// Late is true once the restore under way was committed long ago, and what it replaces had not stopped by then.
+	Late bool
+	// Exposed are the etcd clusters of which something was acknowledged that no safety snapshot holds.
+	Exposed []uint64
 	// Broken is the first invariant that was violated, empty if none.
 	Broken string
 	// Decided is the planner's last answer. It is no part of the state.
@@ -80,8 +84,9 @@ type Status struct {
 	Taken, Off   int
 	// NotCalledOff is true once it was noted that the restore under way goes on although nobody wants it any more.
 	NotCalledOff bool
-	// Unsaved is true if what the restore under way replaces could not be saved.
-	Unsaved bool
+	// Unsaved is true if what the restore under way replaces, or the last of it, was not saved. Stopped is true once fewer
+	// than a quorum of it have a pod.
+	Unsaved, Stopped bool
 	// Accepted is the template that the operator has seen last, and Former the one that members are made from which an
 	// update has not reached: the same if there is none under way.
 	Accepted, Former int
@@ -193,10 +198,14 @@ func (k *Kube) cluster() plan.Cluster {
 	s := &k.Status
 	c.Incarnations, c.Kept, c.Unsaved, c.NotCalledOff = s.Incarnations, s.Kept, s.Unsaved, s.NotCalledOff
 	if f := s.Replaces; f != nil {
+		c.Since = base
+		if s.Stopped {
+			c.Stopped = base
+		}
 		c.Former = &plan.Former{ID: f.ID, Bootstrap: f.Bootstrap, Voters: f.Voters, NextVoters: f.NextVoters}
 	}
 	if k.Restore > max(s.Taken, k.CalledOff) {
-		c.Restore = k.restoreUID()
+		c.Restore, c.Safety = k.restoreUID(), plan.Safety{Revision: k.Saved, Ended: base}
 	}
 	if n := numberOf(s.Bootstrap); n != 0 && n <= k.CalledOff {
 		c.CallOff = &failure.Problem{Reason: "RestoreCalledOff"}

@@ -140,7 +140,7 @@ func (c *Cluster) Write(clusterID uint64) bool {
 	if g == nil || g.Leader == 0 {
 		return false
 	}
-	g.Written = true
+	g.Written, g.Again = true, g.Written
 	c.commit(g)
 	return true
 }

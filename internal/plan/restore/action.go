@@ -69,7 +69,7 @@ type Replace struct {
 }
 
 // SaveAgain goes back to Saving: before anything was replaced the cluster came to hold something else, or was paused, so that
-// its clients go on.
+// its clients go on, or what was saved has grown old.
 type SaveAgain struct{}
 
 // Succeed writes to status that the cluster runs on the restored data. Of and Alarms are as

@@ -42,7 +42,7 @@ func describeSuccess(a Succeed) Description {
 		message += ": the data may be wrong, compare it with what its applications expect"
 	}
 	if len(a.Kept) > 0 {
-		message += fmt.Sprintf("; what it held before could not be saved and stays on the volumes %s: "+
+		message += fmt.Sprintf("; what it held before is not all saved and stays on the volumes %s: "+
 			"look for what is missing as docs/backup-and-restore.md says, and delete them (kubectl delete pvc) once "+
 			"nobody needs it", strings.Join(a.Kept, ", "))
 	}
@@ -89,7 +89,7 @@ func describeStep(a Action) Description {
 	case Pin:
 		return Description{"Pin", v1beta2.ReasonVerifying, "the EtcdCluster is noted: another one of that name is left alone"}
 	case SaveAgain:
-		return Description{"SaveAgain", v1beta2.ReasonSaving, "the cluster came to hold something else, or may do so while it is paused; it is looked at again"}
+		return Description{"SaveAgain", v1beta2.ReasonSaving, "the cluster came to hold something else, or may have done so since; it is looked at again"}
 	case RemoveFinalizer:
 		return Description{"RemoveFinalizer", v1beta2.ReasonCompleted, "the EtcdRestore may be deleted"}
 	default:

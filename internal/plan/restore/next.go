@@ -6,6 +6,7 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/failure"
+	"github.com/etcdpilot/etcd-operator/internal/plan"
 	"github.com/etcdpilot/etcd-operator/internal/plan/retry"
 )
 
@@ -137,6 +138,12 @@ func (o Observed) crosses() bool { return o.Phase == v1beta2.RestoreSaving && o.
 
 // ages tells whether what is saved now is old by the time that it is replaced: the clients of a paused cluster go on writing.
 func (o Observed) ages() bool { return o.Cluster.Paused && o.Cluster.Held && !o.Skip }
+
+// old tells whether the safety snapshot is older than one may be when its restore begins. It is taken again only when the
+// cluster is about to begin, however long that takes: what is in the way may be there for days.
+func (o Observed) old() bool {
+	return o.Saved && !o.SavedAt.IsZero() && o.Now.Sub(o.SavedAt) > plan.SafetyAge
+}
 
 // replace leaves the cluster to its controller. Whoever deletes the EtcdRestore then calls it off, and sees what becomes of
 // that: it gets the finalizer first.

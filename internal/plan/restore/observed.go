@@ -29,6 +29,8 @@ type Observed struct {
 	Invalid *failure.Problem
 	// Verified is true once a snapshot was chosen, read and checked; Saved once the cluster's data was saved.
 	Verified, Saved bool
+	// SavedAt is when that was, zero if nobody has noted it.
+	SavedAt time.Time
 	// Outdated is true if what was saved is of another cluster ID than the cluster has now.
 	Outdated bool
 	// Unfit is why the cluster, as it is now, cannot start from the snapshot that was verified, nil if it can.
@@ -61,6 +63,8 @@ type Cluster struct {
 	Unsaved string
 	// Moved is true if it holds something else than when it was decided whether to save that.
 	Moved bool
+	// Again is true if its controller waits until what it holds is saved once more.
+	Again bool
 	// Doing is what its controller says that it is doing. Stranded is true if that is nothing: it can neither complete the
 	// restore nor go back.
 	Doing    string

@@ -87,7 +87,7 @@ func (o Observed) notBegun() Action {
 		})
 	case o.Newer != "":
 		return o.fail(o.superseded())
-	case o.Cluster.Moved, o.ages():
+	case o.Cluster.Moved, o.ages(), o.Cluster.Again && o.old():
 		return SaveAgain{}
 	case o.Cluster.Paused:
 		return o.paused()

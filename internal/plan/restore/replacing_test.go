@@ -3,8 +3,10 @@ package restore
 import (
 	"strings"
 	"testing"
+	"time"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
 
 func TestReplacing(t *testing.T) {
@@ -15,6 +17,13 @@ func TestReplacing(t *testing.T) {
 	stranded.Stranded = true
 	empty := paused
 	empty.Held = false
+	again := up
+	again.Again = true
+	old := func(c Cluster) Observed {
+		o := replacing(c, nil)
+		o.Saved, o.SavedAt = true, noon.Add(-plan.SafetyAge-time.Second)
+		return o
+	}
 	table(t, map[string]row{
 		"not taken up":        {replacing(doing, nil), Wait{Reason: v1beta2.ReasonRestoring}},
 		"taken up":            {replacing(doing, &Record{}), Wait{Reason: v1beta2.ReasonRestoring}},
@@ -37,14 +46,17 @@ func TestReplacing(t *testing.T) {
 		"gone on": {
 			deleted(replacing(doing, &Record{NotCalledOff: "no", Latched: true})), Wait{Reason: v1beta2.ReasonRestoring},
 		},
-		"deleted meanwhile":   {deleted(replacing(doing, &Record{})), Wait{Reason: v1beta2.ReasonRestoreCalledOff}},
-		"deleted too late":    {deleted(replacing(doing, &Record{Latched: true})), Wait{Reason: v1beta2.ReasonRestoring}},
-		"deleted in time":     {deleted(replacing(doing, nil)), Fail{Reason: v1beta2.ReasonRestoreCalledOff}},
-		"called off":          {replacing(up, &Record{CalledOff: &damaged, Superseded: true}), Fail{Reason: damaged.Reason}},
-		"it cannot restore":   {replacing(doing, &Record{Failure: &full}), Wait{Reason: full.Reason}},
-		"another cluster":     {replacing(other, nil), Fail{Reason: v1beta2.ReasonClusterReplaced}},
-		"saved again":         {replacing(moved, nil), SaveAgain{}},
-		"taken up, and moved": {replacing(moved, &Record{}), Wait{Reason: v1beta2.ReasonRestoring}},
+		"deleted meanwhile":                  {deleted(replacing(doing, &Record{})), Wait{Reason: v1beta2.ReasonRestoreCalledOff}},
+		"deleted too late":                   {deleted(replacing(doing, &Record{Latched: true})), Wait{Reason: v1beta2.ReasonRestoring}},
+		"deleted in time":                    {deleted(replacing(doing, nil)), Fail{Reason: v1beta2.ReasonRestoreCalledOff}},
+		"called off":                         {replacing(up, &Record{CalledOff: &damaged, Superseded: true}), Fail{Reason: damaged.Reason}},
+		"it cannot restore":                  {replacing(doing, &Record{Failure: &full}), Wait{Reason: full.Reason}},
+		"another cluster":                    {replacing(other, nil), Fail{Reason: v1beta2.ReasonClusterReplaced}},
+		"saved again":                        {replacing(moved, nil), SaveAgain{}},
+		"saved long ago, and about to begin": {old(again), SaveAgain{}},
+		"saved long ago, and kept waiting":   {old(up), Wait{Reason: v1beta2.ReasonRestoring}},
+		"saved just now":                     {replacing(again, nil), Wait{Reason: v1beta2.ReasonRestoring}},
+		"taken up, and moved":                {replacing(moved, &Record{}), Wait{Reason: v1beta2.ReasonRestoring}},
 		"a later one": {
 			func() Observed { o := replacing(up, nil); o.Newer = "r"; return o }(), Fail{Reason: v1beta2.ReasonRestoreSuperseded},
 		},

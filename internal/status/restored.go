@@ -1,0 +1,42 @@
+package status
+
+import (
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/plan"
+)
+
+// completeRestore notes when a quorum of the members asked for first ran on restored data: from then on the cluster is as
+// safe as any other; and when a quorum answered again after a restore was called off.
+func completeRestore(s *v1beta2.EtcdClusterStatus, in Input) {
+	if !latched(s) || in.Observed.Etcd.Contact != plan.ContactQuorum {
+		return
+	}
+	at := now(in.Observed)
+	if len(s.Restores) > 0 {
+		if off := s.Restores[0].CalledOff; off != nil && off.ResumedAt == nil {
+			off.ResumedAt = &at
+		}
+	}
+	for i := range s.Restores {
+		r := &s.Restores[i]
+		if s.Bootstrap != nil && s.Bootstrap.Restore == r.UID && r.CompletedAt == nil &&
+			len(s.Members.Ready) >= plan.Quorum(in.Observed.Cluster.Size) {
+			r.CompletedAt = &at
+		}
+	}
+}
+
+// noteStop notes when nobody could write any more to what the restore under way replaces. As it begins nothing has stopped, and
+// what was observed is not looked at.
+func noteStop(s *v1beta2.EtcdClusterStatus, in Input) {
+	_, begins := in.Action.(plan.CommitBootstrap)
+	if begins || latched(s) || s.Former == nil || s.Bootstrap == nil || !plan.Stopped(in.Observed) {
+		return
+	}
+	for i := range s.Restores {
+		if r := &s.Restores[i]; r.UID == s.Bootstrap.Restore && r.StoppedAt == nil {
+			at := now(in.Observed)
+			r.StoppedAt = &at
+		}
+	}
+}
