@@ -164,7 +164,9 @@ type BackupPolicy struct {
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Interval in seconds",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:number","urn:alm:descriptor:com.tectonic.ui:advanced"}
 	BackupIntervalInSecond int64 `json:"backupIntervalInSecond,omitempty"`
-	// maxBackups is how many of the latest are kept; 0 does not limit them.
+	// maxBackups is how many of the latest are kept, beside those that keep wants. 0 does not limit them, unless keep is
+	// given: then those of the latest hour, day, week or month that has one stay, whichever is the shortest that keep names,
+	// until another one begins.
 	// +kubebuilder:validation:Minimum=0
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Latest to keep",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:number"},order=24
@@ -174,7 +176,9 @@ type BackupPolicy struct {
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Age to keep",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:text"},order=24
 	MaxAge *metav1.Duration `json:"maxAge,omitempty"`
-	// keep thins out older backups: the latest of each hour, day, week and month, for so many of them.
+	// keep thins out older backups: the latest of each hour, day, week and month stays, for so many of them; what neither it
+	// nor maxBackups wants is deleted. With daily: 7 alone, that is all of today's, and the last one of each of six days before
+	// that have one.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Older ones to keep",order=24
 	Keep *KeepPolicy `json:"keep,omitempty"`

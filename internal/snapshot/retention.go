@@ -75,6 +75,7 @@ func (p policy) wanted(own []Manifest) map[int]bool {
 	for i := range own {
 		keep[i] = p.all() || i < p.Last
 	}
+	unlimited := p.Last <= 0
 	for _, period := range periods {
 		seen := map[string]bool{}
 		for i, m := range own {
@@ -82,7 +83,11 @@ func (p policy) wanted(own []Manifest) map[int]bool {
 			if !seen[name] && len(seen) < period.count {
 				seen[name], keep[i] = true, true
 			}
+			if unlimited && period.count > 0 && name == period.of(own[0].TakenAt.UTC()) {
+				keep[i] = true
+			}
 		}
+		unlimited = unlimited && period.count <= 0 // of the shortest one only
 	}
 	return keep
 }

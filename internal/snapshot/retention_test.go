@@ -83,21 +83,30 @@ func TestExpired(t *testing.T) {
 		"without a quorum, and too old": {
 			[]Manifest{stale(at(5*day, 9)), stale(at(6*day, 8)), at(7*day, 7), at(8*day, 6), stale(at(9*day, 5))}, task.Policy{MaxAge: day}, []int64{9, 7},
 		},
-		"not another's":                      {[]Manifest{theirs, at(time.Hour, 2), at(day, 1)}, task.Policy{Last: 1}, []int64{99, 2}},
-		"too old":                            {every(day, 5), task.Policy{MaxAge: 2 * day}, []int64{5, 4, 3}},
-		"all too old, and one stays":         {[]Manifest{at(50*day, 2), at(60*day, 1)}, task.Policy{MaxAge: day}, []int64{2}},
-		"too old although it is wanted":      {every(day, 5), task.Policy{Last: 5, MaxAge: day}, []int64{5, 4}},
-		"taken in the future":                {[]Manifest{at(-day, 2), at(0, 1)}, task.Policy{MaxAge: time.Hour}, []int64{2, 1}},
-		"the latest of three days":           {every(6*time.Hour, 12), task.Policy{Daily: 3}, []int64{12, 9, 5}},
-		"of two hours":                       {every(20*time.Minute, 6), task.Policy{Hourly: 2}, []int64{6, 5}},
+		"not another's":                   {[]Manifest{theirs, at(time.Hour, 2), at(day, 1)}, task.Policy{Last: 1}, []int64{99, 2}},
+		"too old":                         {every(day, 5), task.Policy{MaxAge: 2 * day}, []int64{5, 4, 3}},
+		"all too old, and one stays":      {[]Manifest{at(50*day, 2), at(60*day, 1)}, task.Policy{MaxAge: day}, []int64{2}},
+		"too old although it is wanted":   {every(day, 5), task.Policy{Last: 5, MaxAge: day}, []int64{5, 4}},
+		"taken in the future":             {[]Manifest{at(-day, 2), at(0, 1)}, task.Policy{MaxAge: time.Hour}, []int64{2, 1}},
+		"the latest of three days":        {every(6*time.Hour, 12), task.Policy{Last: 1, Daily: 3}, []int64{12, 9, 5}},
+		"of two hours":                    {every(20*time.Minute, 6), task.Policy{Last: 1, Hourly: 2}, []int64{6, 5}},
+		"all of the day that is not over": {every(3*time.Hour, 20), task.Policy{Daily: 3}, []int64{20, 19, 18, 17, 16, 15, 7}},
+		"a day that has just begun":       {[]Manifest{at(-12*time.Hour, 9), at(0, 8), at(time.Hour, 7)}, task.Policy{Daily: 7}, []int64{9, 8}},
+		"all of the shortest period": {
+			[]Manifest{at(-40*time.Minute, 4), at(-20*time.Minute, 3), at(0, 2), at(20*time.Minute, 1)}, task.Policy{Hourly: 1, Monthly: 2}, []int64{4, 3, 2},
+		},
+		"all of a week":                      {every(day, 8), task.Policy{Weekly: 2}, []int64{8, 7, 6, 5, 4, 3}},
+		"all of the month, unless too old":   {every(12*time.Hour, 4), task.Policy{Monthly: 1, MaxAge: day}, []int64{4, 3, 2}},
 		"days that have none do not count":   {[]Manifest{at(0, 3), at(10*day, 2), at(20*day, 1)}, task.Policy{Daily: 2}, []int64{3, 2}},
-		"weeks begin on Mondays":             {every(day, 8), task.Policy{Weekly: 2}, []int64{8, 3}},
-		"months":                             {every(day, 5), task.Policy{Monthly: 2}, []int64{5, 3}},
+		"weeks begin on Mondays":             {every(day, 8), task.Policy{Last: 1, Weekly: 2}, []int64{8, 3}},
+		"months":                             {every(day, 5), task.Policy{Last: 1, Monthly: 2}, []int64{5, 3}},
 		"the last, and days, and months too": {every(12*time.Hour, 10), task.Policy{Last: 3, Daily: 2, Monthly: 3}, []int64{10, 9, 8, 6}},
 	} {
-		if got := kept(c.all, c.p); !slices.Equal(got, c.kept) {
-			t.Errorf("%s: kept %v, want %v", title, got, c.kept)
-		}
+		t.Run(title, func(t *testing.T) {
+			if got := kept(c.all, c.p); !slices.Equal(got, c.kept) {
+				t.Errorf("kept %v, want %v", got, c.kept)
+			}
+		})
 	}
 	if got := Expired(every(time.Hour, 3), task.Policy{Last: 1}, "", noon); len(got) > 0 {
 		t.Errorf("without a UID everything is somebody's: %v", got)

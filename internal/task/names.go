@@ -52,8 +52,10 @@ type Identity struct {
 // Policy says which snapshots are kept, of each lineage for itself. The zero value keeps all.
 //
 // A snapshot is kept if it is among the latest Last, or the latest of one of the latest Hourly hours, Daily days, Weekly
-// weeks (from Monday) or Monthly months, in UTC, that have one; or if none of these numbers is set. It goes once it is
-// older than MaxAge whatever else wants it, unless that is 0. The latest one of each lineage is always kept.
+// weeks (from Monday) or Monthly months, in UTC, that have one; or if none of these numbers is set. Without Last, everything of
+// the shortest of these periods that the latest one is in stays, too: a period is thinned out once another one has begun. A
+// snapshot goes once it is older than MaxAge whatever else wants it, unless that is 0. The latest one of each lineage is always
+// kept.
 //
 // What was taken without a quorum takes the place of nothing: such snapshots count among themselves, and only while no other
 // one of their lineage has as much.
