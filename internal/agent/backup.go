@@ -168,17 +168,10 @@ func (r *runner) clean(ctx context.Context) error {
 		return err
 	}
 	r.tellDamaged(l.Damaged)
-	for _, m := range r.own(l) {
-		if err := snapshot.Delete(ctx, r.bucket, m); err != nil {
-			return err
-		}
+	backups, objects, err := snapshot.DeleteAll(ctx, r.bucket, r.own(l), snapshot.Leftovers(l.Strays, r.Writer.UID, always))
+	for _, m := range backups {
 		r.result.Deleted = append(r.result.Deleted, m.Object)
 	}
-	for _, object := range snapshot.Leftovers(l.Strays, r.Writer.UID, always) {
-		if err := r.bucket.Delete(ctx, object); err != nil {
-			return err
-		}
-		r.result.Deleted = append(r.result.Deleted, object)
-	}
-	return nil
+	r.result.Deleted = append(r.result.Deleted, objects...)
+	return err
 }

@@ -33,6 +33,7 @@ func TestS3(t *testing.T) {
 		{"ended", testS3Ended},
 		{"unreadable", testS3Unreadable},
 		{"locked", testS3Locked},
+		{"held", testS3Held},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, server) })
 	}
@@ -99,6 +100,31 @@ func testS3Locked(t *testing.T, m *storetest.MinIO) {
 	}
 	if got := p.must(task.Task{Clean: &task.Clean{}}); len(got.Deleted) > 0 {
 		t.Errorf("cleaned again: %+v", got)
+	}
+}
+
+// testS3Held has the storage hold the oldest backup. Nothing else is kept for it, when old ones are deleted and when all are.
+func testS3Held(t *testing.T, m *storetest.MinIO) {
+	s, p := start(t), s3Pod(t, m, m.Credentials)
+	var names []string
+	for range 3 {
+		s.put(t, 1)
+		names = append(names, p.must(s.backup(plain)).Snapshot.Name)
+	}
+	held := s3Pod(t, m, m.UserHeld(t, "agent-held", names[0]))
+	held.storage.URL = p.storage.URL
+	s.put(t, 1)
+	result := held.run(s.backup(func(b *task.Backup) { b.Policy = task.Policy{Last: 1} }))
+	if result.Failure != nil || !slices.Equal(result.Deleted, names[1:]) || result.Total != 2 || len(result.Warnings) != 1 {
+		t.Fatalf("pruned %+v, %+v", result, result.Failure)
+	}
+	last := result.Snapshot.Name
+	result = held.run(task.Task{Clean: &task.Clean{}})
+	if f := result.Failure; f == nil || f.Reason != v1beta2.ReasonStorageReadOnly || !slices.Equal(result.Deleted, []string{last}) {
+		t.Errorf("cleaned %+v, %+v", result, f)
+	}
+	if result := p.must(task.Task{Clean: &task.Clean{}}); !slices.Equal(result.Deleted, names[:1]) {
+		t.Errorf("cleaned the rest: %+v", result)
 	}
 }
 

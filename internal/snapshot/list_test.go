@@ -2,7 +2,6 @@ package snapshot
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -241,43 +240,5 @@ func TestNames(t *testing.T) {
 	}
 	if got := LegacyName("key", 7, at); got != "key_v7_2026-01-02-03:04:05" || name.MatchString(got) {
 		t.Errorf("got %s", got)
-	}
-}
-
-// TestPrune keeps the latest, what others wrote, and what is being written.
-func TestPrune(t *testing.T) {
-	b, path := bucket(t)
-	whole := sealed(make([]byte, 512))
-	var own []Manifest
-	for i := range 3 {
-		j := job(Encoding{})
-		j.Name = func(*Stream) string { return Name(int64(i), noon, uid, Encoding{}) }
-		own = append(own, mustSave(t, b, func(ctx context.Context) (*Stream, error) {
-			s, err := stream(bytes.NewReader(whole))(ctx)
-			s.Revision, s.TakenAt = int64(i), noon.Add(time.Duration(i)*time.Hour)
-			return s, err
-		}, j))
-	}
-	theirs := job(Encoding{})
-	theirs.Name = func(*Stream) string { return "theirs" }
-	theirs.Writer.UID = "another"
-	mustSave(t, b, stream(bytes.NewReader(whole)), theirs)
-	left, fresh := Name(7, noon, uid, Encoding{}), Name(8, noon, uid, Encoding{})
-	for name, changed := range map[string]time.Time{left: noon, fresh: noon.Add(48 * time.Hour)} {
-		file := filepath.Join(path, name)
-		if err := os.WriteFile(file, whole, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Chtimes(file, changed, changed); err != nil {
-			t.Fatal(err)
-		}
-	}
-	deleted, err := Prune(t.Context(), b, list(t, b), task.Policy{Last: 1}, own[2], noon.Add(49*time.Hour))
-	if err != nil || !slices.Equal(deleted, own[:2]) {
-		t.Errorf("deleted %v, %v", deleted, err)
-	}
-	want := []string{own[2].Object, manifestName(own[2].Object), fresh, "theirs", manifestName("theirs")}
-	if got := files(t, path); !slices.Equal(got, want) {
-		t.Errorf("left %v, want %v", got, want)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/blobstore"
 	"github.com/etcdpilot/etcd-operator/internal/blobstore/storetest"
 	"github.com/etcdpilot/etcd-operator/internal/etcd/embedtest"
+	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
 // TestS3 asks one real server for everything: it takes seconds to start.
@@ -29,6 +31,7 @@ func TestS3(t *testing.T) {
 		{"faults", testS3Faults},
 		{"read only", testS3ReadOnly},
 		{"no manifest", testS3NoManifest},
+		{"held", testS3Held},
 		{"memory", testS3Memory},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, server) })
@@ -125,6 +128,40 @@ func testS3NoManifest(t *testing.T, server *storetest.MinIO) {
 	}
 	for o, err := range b.List(t.Context(), "") {
 		t.Errorf("left %s, %v", o.Name, err)
+	}
+}
+
+// testS3Held has the storage hold the oldest backup: whole, or its object alone. It stays a backup, and the others go.
+func testS3Held(t *testing.T, server *storetest.MinIO) {
+	for title, suffix := range map[string]string{"object": "", "manifest": extensionManifest} {
+		t.Run(title, func(t *testing.T) {
+			all := s3Bucket(t, server, server.Credentials)
+			var own []Manifest
+			for i := range 4 {
+				j := job(Encoding{})
+				j.Name = func(*Stream) string { return Name(int64(i), noon, uid, Encoding{}) }
+				own = append(own, mustSave(t, all, func(ctx context.Context) (*Stream, error) {
+					s, err := stream(bytes.NewReader(sealed(make([]byte, 512))))(ctx)
+					s.Revision = int64(i)
+					return s, err
+				}, j))
+			}
+			before, err := all.Read(t.Context(), manifestName(own[0].Object), manifestLimit)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b := s3Bucket(t, server, server.UserHeld(t, "held-"+title, own[0].Object+suffix))
+			deleted, err := Prune(t.Context(), b, list(t, b), task.Policy{Last: 1}, own[3], noon)
+			if reason(err) != v1beta2.ReasonStorageReadOnly || !slices.Equal(deleted, own[1:3]) {
+				t.Errorf("deleted %v, %v", deleted, err)
+			}
+			if l := list(t, b); !slices.Equal(l.Snapshots, []Manifest{own[3], own[0]}) || len(l.Damaged)+len(l.Strays) > 0 {
+				t.Errorf("left %+v", l)
+			}
+			if after, err := all.Read(t.Context(), manifestName(own[0].Object), manifestLimit); !bytes.Equal(after, before) {
+				t.Errorf("its manifest is now %s, %v", after, err)
+			}
+		})
 	}
 }
 

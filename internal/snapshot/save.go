@@ -156,7 +156,12 @@ func describe(ctx context.Context, b *blobstore.Bucket, m Manifest) error {
 	if err != nil {
 		return err
 	}
-	w, err := b.Create(ctx, manifestName(m.Object))
+	return put(ctx, b, manifestName(m.Object), data)
+}
+
+// put writes a small object.
+func put(ctx context.Context, b *blobstore.Bucket, name string, data []byte) error {
+	w, err := b.Create(ctx, name)
 	if err != nil {
 		return err
 	}

@@ -83,6 +83,13 @@ func (m *MinIO) UserExcept(t testing.TB, name, suffix string) blobstore.Credenti
 		`{"Effect":"Deny","Action":["s3:PutObject"],"Resource":["arn:aws:s3:::`+Bucket+`/*`+suffix+`"]}`)
 }
 
+// UserHeld makes a user who may do everything but delete objects whose names end so.
+func (m *MinIO) UserHeld(t testing.TB, name, suffix string) blobstore.Credentials {
+	t.Helper()
+	return m.user(t, name, `{"Effect":"Allow","Action":["s3:*"],"Resource":["arn:aws:s3:::*"]},`+
+		`{"Effect":"Deny","Action":["s3:DeleteObject"],"Resource":["arn:aws:s3:::`+Bucket+`/*`+suffix+`"]}`)
+}
+
 // UserBlind makes a user who may do everything but read objects whose names end so.
 func (m *MinIO) UserBlind(t testing.TB, name, suffix string) blobstore.Credentials {
 	t.Helper()
