@@ -130,6 +130,10 @@ type AgentRun struct {
 	// retryAfter is when the next try may begin, after one that failed.
 	// +optional
 	RetryAfter *metav1.Time `json:"retryAfter,omitempty"`
+	// unanswered is how many tries to save what a cluster holds, before it is restored, have reached no member. Only if none
+	// has reached any it is replaced unsaved.
+	// +optional
+	Unanswered int32 `json:"unanswered,omitempty"`
 	// pod does the work.
 	// +required
 	Pod string `json:"pod"`

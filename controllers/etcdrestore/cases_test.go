@@ -14,7 +14,6 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/etcdrestore"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/controllertest"
-	"github.com/etcdpilot/etcd-operator/internal/failure"
 	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
@@ -139,37 +138,6 @@ func (s *stage) missingCluster(t *testing.T) {
 		t.Errorf("something was saved of a cluster that has never been up: %s", pretty(o))
 	}
 	s.replaced(t, "early", "late")
-}
-
-// unsaved goes on where there is nothing to save, or where it need not be saved, and stops where it cannot be.
-func (s *stage) unsaved(t *testing.T) {
-	s.running(t, "mute", false)
-	s.from(t, "disaster", "mute", nil)
-	s.verified(t, "disaster")
-	for attempt := range 6 { // a node may take its time to come back
-		pod, _ := s.untilPod(t, "disaster")
-		s.Ends(t, pod, task.Result{Failure: &failure.Problem{Reason: v1beta2.ReasonEtcdUnreachable, Message: "it is unreachable"}})
-		if attempt < 5 {
-			s.untilSays(t, "disaster", v1beta2.ReasonWaitingForRetry)
-			s.clock.SetTime(s.clock.Now().Add(5 * time.Minute))
-		}
-	}
-	o := s.untilPhase(t, "disaster", v1beta2.RestoreReplacing)
-	if !s.warned("what it held is not saved: it is unreachable") || o.Status.Unsaved != "it is unreachable" {
-		t.Errorf("it is %s; the events are %q", pretty(o), s.events)
-	}
-
-	s.running(t, "full", true)
-	s.from(t, "careful", "full", nil)
-	s.verified(t, "careful")
-	s.fails(t, "careful", v1beta2.ReasonStorageReadOnly)
-	s.says(t, s.untilPhase(t, "careful", v1beta2.RestoreFailed), v1beta2.ReasonStorageReadOnly, "spec.safetySnapshot: Skip")
-
-	s.from(t, "careless", "full", func(spec *v1beta2.EtcdRestoreSpec) { spec.SafetySnapshot = v1beta2.SafetySnapshotSkip })
-	s.verified(t, "careless")
-	if o := s.untilPhase(t, "careless", v1beta2.RestoreReplacing); o.Status.SafetySnapshot != nil || o.Status.Run != nil {
-		t.Errorf("it was to be skipped: %s", pretty(o))
-	}
 }
 
 func (s *stage) leaving(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -64,7 +65,9 @@ func runOf(s *v1beta2.EtcdRestoreStatus) *restore.Run {
 	if s.Run == nil {
 		return nil
 	}
-	run := &restore.Run{Attempt: int(s.Run.Attempt), Started: s.Run.Started.Time, Failure: s.Reason}
+	run := &restore.Run{
+		Attempt: int(s.Run.Attempt), Started: s.Run.Started.Time, Failure: s.Reason, Unanswered: int(s.Run.Unanswered),
+	}
 	if s.Run.RetryAfter != nil {
 		run.RetryAfter = s.Run.RetryAfter.Time
 	}
@@ -105,7 +108,36 @@ func observeRestored(ctx context.Context, reader client.Reader, p *restorePass) 
 	}
 	seen.Record = recordOf(&c.Status, string(p.object.UID))
 	p.observed.Outdated = p.observed.Saved && seen.Held && !savedFrom(p.object.Status.SafetySnapshot, c)
+	if err := observeVolatile(ctx, reader, p); err != nil {
+		return err
+	}
 	return observeUnsaved(ctx, reader, p)
+}
+
+// observeVolatile looks for members whose data nobody can keep, while that is to be saved. On an emptyDir it is there for as
+// long as the pod is, whether its etcd answers or not; with a pod that is over, or being deleted, it goes in any case.
+func observeVolatile(ctx context.Context, reader client.Reader, p *restorePass) error {
+	if p.observed.Phase != v1beta2.RestoreSaving {
+		return nil
+	}
+	pods := &corev1.PodList{}
+	name := p.cluster.Name
+	err := reader.List(ctx, pods, client.InNamespace(p.cluster.Namespace), client.MatchingLabels(resources.ClusterSelector(name)))
+	if err != nil {
+		return fmt.Errorf("list the pods of EtcdCluster %s: %w", name, err)
+	}
+	for i := range pods.Items {
+		pod := &pods.Items[i]
+		stays := pod.DeletionTimestamp.IsZero() && pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed
+		member := slices.ContainsFunc(p.cluster.Status.MemberStatuses, func(m v1beta2.MemberStatus) bool {
+			return m.Name == pod.Name && agentpod.Listed(m.Role)
+		})
+		if member && stays && metav1.IsControlledBy(pod, p.cluster) && !resources.PodPersistent(pod) {
+			p.observed.Cluster.Volatile = append(p.observed.Cluster.Volatile, pod.Name)
+		}
+	}
+	slices.Sort(p.observed.Cluster.Volatile)
+	return nil
 }
 
 // savedFrom tells whether the safety snapshot is of what the cluster holds now: another restore may have come to its end

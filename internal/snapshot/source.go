@@ -49,7 +49,7 @@ func FromEtcd(config clientv3.Config, expected uint64) Source {
 		switch {
 		case ok:
 			return open(ctx, config, chosen)
-		case problem != nil:
+		case len(members) == 0:
 			return nil, problem
 		}
 		return nil, failure.New(failure.Problem{
@@ -126,10 +126,11 @@ func connect(ctx context.Context, config clientv3.Config, endpoint string) (*cli
 	return clientv3.New(config)
 }
 
+// open has a member that has answered send a snapshot.
 func open(ctx context.Context, config clientv3.Config, m Status) (*Stream, error) {
 	client, err := connect(ctx, config, m.Endpoint)
 	if err != nil {
-		return nil, explainEtcd(m.Endpoint, err)
+		return nil, brokenOff(m.Endpoint, err)
 	}
 	s := &Stream{
 		TakenAt: time.Now(), ClusterID: hexadecimal(m.ClusterID), EtcdVersion: m.Version,
@@ -139,13 +140,13 @@ func open(ctx context.Context, config clientv3.Config, m Status) (*Stream, error
 	count, err := client.Get(ctx, "\x00", clientv3.WithFromKey(), clientv3.WithCountOnly(), clientv3.WithSerializable())
 	if err != nil {
 		_ = client.Close()
-		return nil, explainEtcd(m.Endpoint, err)
+		return nil, brokenOff(m.Endpoint, err)
 	}
 	s.Revision, s.Keys = count.Header.GetRevision(), count.Count
 	snapshot, err := client.SnapshotWithVersion(ctx)
 	if err != nil {
 		_ = client.Close()
-		return nil, explainEtcd(m.Endpoint, err)
+		return nil, brokenOff(m.Endpoint, err)
 	}
 	s.StorageVersion = snapshot.Version
 	s.Body = &body{response: snapshot, client: client, endpoint: m.Endpoint}
@@ -162,7 +163,7 @@ type body struct {
 func (b *body) Read(p []byte) (int, error) {
 	n, err := b.response.Snapshot.Read(p)
 	if err != nil && !errors.Is(err, io.EOF) {
-		err = explainEtcd(b.endpoint, err)
+		err = brokenOff(b.endpoint, err)
 	}
 	return n, err
 }
@@ -178,6 +179,10 @@ var refusals = []error{
 }
 
 func explainEtcd(endpoint string, err error) error {
+	return failure.Because(err, problemOf(endpoint, err))
+}
+
+func problemOf(endpoint string, err error) failure.Problem {
 	p := failure.Problem{Reason: v1beta2.ReasonEtcdFailed}
 	var refusal rpctypes.EtcdError
 	known := errors.As(err, &refusal)
@@ -195,6 +200,16 @@ func explainEtcd(endpoint string, err error) error {
 		advice = "etcd cannot be reached; see whether it runs, and whether the client certificates fit"
 	}
 	p.Message = fmt.Sprintf("%s: %s (%v)", endpoint, advice, err)
+	return p
+}
+
+// brokenOff explains why a member that has answered before does not any more: there is somebody who has the data.
+func brokenOff(endpoint string, err error) error {
+	p := problemOf(endpoint, err)
+	if p.Reason == v1beta2.ReasonEtcdUnreachable {
+		p.Reason = v1beta2.ReasonEtcdFailed
+		p.Message = fmt.Sprintf("%s: etcd has answered, and then broke off; see whether it runs (%v)", endpoint, err)
+	}
 	return failure.Because(err, p)
 }
 

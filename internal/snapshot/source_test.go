@@ -1,11 +1,17 @@
 package snapshot
 
 import (
+	"context"
+	"io"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/etcd/embedtest"
@@ -114,6 +120,31 @@ func TestAuthentication(t *testing.T) {
 		if left := files(t, path); k.want != "" && len(left) > 0 {
 			t.Errorf("%s: left %v", title, left)
 		}
+	}
+}
+
+// cut is a connection that breaks.
+type cut struct{}
+
+func (cut) Read([]byte) (int, error) {
+	return 0, status.Error(codes.Unavailable, "connection reset by peer")
+}
+func (cut) Close() error { return nil }
+
+// TestBrokenOff tells a member that has answered from one that nobody can reach: there is somebody who has the data.
+func TestBrokenOff(t *testing.T) {
+	b := &body{response: &clientv3.SnapshotResponse{Snapshot: cut{}}, endpoint: "http://member"}
+	if _, err := io.Copy(io.Discard, b); reason(err) != v1beta2.ReasonEtcdFailed {
+		t.Errorf("while it sends: got %v", err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	dead := Status{Endpoint: "http://127.0.0.1:1"}
+	if _, err := open(ctx, clientv3.Config{Logger: zap.NewNop()}, dead); reason(err) != v1beta2.ReasonEtcdFailed {
+		t.Errorf("before it sends: got %v", err)
+	}
+	if _, err := FromEtcd(clientv3.Config{Endpoints: []string{dead.Endpoint}, Logger: zap.NewNop()}, 0)(ctx); reason(err) != v1beta2.ReasonEtcdUnreachable {
+		t.Errorf("nobody there: got %v", err)
 	}
 }
 

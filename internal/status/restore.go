@@ -58,11 +58,13 @@ func recordRestore(s *v1beta2.EtcdRestoreStatus, in RestoreInput) {
 		s.Run = &v1beta2.AgentRun{
 			Attempt: int32(a.Run.Attempt), //nolint:gosec // counts a few tries from 1
 			Started: now, Pod: restore.PodName(in.Restore, a.Run.Attempt),
+			Unanswered: int32(a.Run.Unanswered), //nolint:gosec // no more than tries
 		}
 	case restore.Recount:
 		s.Run.Started = now
 	case restore.Retry:
 		s.Run.RetryAfter, s.Run.Step, s.Run.Bytes = new(metav1.NewTime(a.After)), "", 0
+		s.Run.Unanswered = int32(a.Unanswered) //nolint:gosec // no more than tries
 	case restore.Finish:
 		keepResult(s, in.Result, &now)
 	case restore.Replace:

@@ -46,10 +46,11 @@ type DeletePod struct{ Name, UID string }
 // Finish writes the result of a try that has succeeded to status, and ends the run.
 type Finish struct{}
 
-// Retry writes to status that a try has failed and when the next one may begin.
+// Retry writes to status that a try has failed and when the next one may begin. Unanswered is as in Run.
 type Retry struct {
-	Failure failure.Problem
-	After   time.Time
+	Failure    failure.Problem
+	After      time.Time
+	Unanswered int
 }
 
 // AddFinalizer keeps Kubernetes from deleting the EtcdRestore.

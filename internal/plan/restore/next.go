@@ -155,6 +155,6 @@ func (o Observed) replace(how Replace) Action {
 	return how
 }
 
-func (o Observed) start(attempt int) Action {
+func (o Observed) start(attempt int) Start {
 	return Start{Run{Attempt: attempt, Started: o.Now}}
 }

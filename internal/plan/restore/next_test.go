@@ -48,6 +48,12 @@ func tried(attempt int, why *failure.Problem) func(*Observed) {
 	}
 }
 
+// mute is the last of six tries none of which was answered.
+func mute(o *Observed) {
+	tried(6, &silent)(o)
+	o.Run.Unanswered = 5
+}
+
 func both(all ...func(*Observed)) func(*Observed) {
 	return func(o *Observed) {
 		for _, f := range all {
@@ -166,18 +172,40 @@ func TestSaving(t *testing.T) {
 		"skipped":         {saving(func(o *Observed) { o.Skip, o.HasFinalizer = true, true }), Replace{Unsaved: "spec.safetySnapshot is Skip"}},
 		"nobody answers once": {
 			saving(both(tried(1, &silent), func(o *Observed) { o.Cluster, o.HasFinalizer = down, true })),
-			Retry{Failure: silent, After: noon.Add(10 * time.Second)},
+			Retry{Failure: silent, After: noon.Add(10 * time.Second), Unanswered: 1},
 		},
 		"nobody answers any try": {
-			saving(both(tried(6, &silent), func(o *Observed) { o.Cluster, o.HasFinalizer = down, true })),
+			saving(both(mute, func(o *Observed) { o.Cluster, o.HasFinalizer = down, true })),
 			Replace{Unsaved: silent.Message, Keep: true},
 		},
-		"nobody, no finalizer":          {saving(both(tried(6, &silent), func(o *Observed) { o.Cluster = down })), AddFinalizer{}},
+		"nobody, no finalizer": {saving(both(mute, func(o *Observed) { o.Cluster = down })), AddFinalizer{}},
+		"nobody answers the last try": {
+			saving(both(tried(6, &silent), func(o *Observed) { o.Cluster, o.HasFinalizer = down, true })), Fail{Reason: silent.Reason},
+		},
+		"somebody has answered one try": {
+			saving(both(mute, func(o *Observed) { o.Cluster, o.HasFinalizer, o.Run.Unanswered = down, true, 4 })), Fail{Reason: silent.Reason},
+		},
+		"somebody answers the last try": {
+			saving(both(tried(6, &full), func(o *Observed) { o.Cluster, o.HasFinalizer, o.Run.Unanswered = down, true, 5 })),
+			Fail{Reason: full.Reason},
+		},
+		"somebody has answered, and nobody does now": {
+			saving(both(tried(5, &silent), func(o *Observed) { o.Cluster, o.Run.Unanswered = down, 2 })),
+			Retry{Failure: silent, After: noon.Add(160 * time.Second), Unanswered: 3},
+		},
+		"another try, after nobody has answered": {
+			saving(func(o *Observed) { o.Run = &Run{Attempt: 3, Unanswered: 3, RetryAfter: noon} }),
+			Start{Run{Attempt: 4, Unanswered: 3, Started: noon}},
+		},
+		"nobody, and nothing could be kept": {
+			saving(both(mute, func(o *Observed) { o.Cluster, o.HasFinalizer, o.Cluster.Volatile = down, true, []string{"c-0"} })),
+			Fail{Reason: silent.Reason},
+		},
 		"a later one goes on meanwhile": {saving(func(o *Observed) { o.Newer = "r" }), Fail{Reason: v1beta2.ReasonRestoreSuperseded}},
 		"nobody, though somebody should": {
-			saving(tried(1, &silent)), Retry{Failure: silent, After: noon.Add(10 * time.Second)},
+			saving(tried(1, &silent)), Retry{Failure: silent, After: noon.Add(10 * time.Second), Unanswered: 1},
 		},
-		"nobody, for long":           {saving(tried(6, &silent)), Fail{Reason: silent.Reason}},
+		"nobody, for long":           {saving(mute), Fail{Reason: silent.Reason}},
 		"no room, of a cluster down": {saving(both(tried(6, &full), func(o *Observed) { o.Cluster = down })), Fail{Reason: full.Reason}},
 		"refused":                    {saving(tried(1, &refused)), Fail{Reason: refused.Reason}},
 		"the cluster goes":           {saving(func(o *Observed) { o.Cluster.Deleting = true }), Fail{Reason: v1beta2.ReasonClusterDeleted}},

@@ -59,6 +59,8 @@ type Cluster struct {
 	// Held is true if there may be data to save, whether a quorum was ever seen or not. Answers is true if some members are
 	// known to answer, Mute if it is not even known whom to ask.
 	Held, Answers, Mute bool
+	// Volatile are its pods that keep their data on an emptyDir, which goes with them, and that are to stay.
+	Volatile []string
 	// Unsaved is why what it held before the restore under way was not saved for that one; empty if it was, or none is.
 	Unsaved string
 	// Moved is true if it holds something else than when it was decided whether to save that.
@@ -92,6 +94,8 @@ type Run struct {
 	// Attempt counts the tries, from 1. Started is when this one began.
 	Attempt int
 	Started time.Time
+	// Unanswered is how many of the tries before it, or up to it once it has failed, have reached no member to save from.
+	Unanswered int
 	// RetryAfter is when the next try may begin, zero unless this one has failed; Failure is why it did.
 	RetryAfter time.Time
 	Failure    string

@@ -1,6 +1,8 @@
 package restore
 
 import (
+	"strings"
+
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/failure"
 	"github.com/etcdpilot/etcd-operator/internal/plan/retry"
@@ -33,19 +35,31 @@ func (o Observed) proceed() Action {
 	return Wait{Reason: v1beta2.ReasonVerifying, Message: "the snapshot is being read and checked", After: retry.Poll}
 }
 
-// failed ends a try. Where nobody has answered any of them, nothing can be saved; where somebody is known to, it must be.
+// failed ends a try. Where no try at all has reached a member nothing can be saved, and it is replaced if its volumes can be kept
+// or nothing is left of it. Where one has, or somebody is known to answer, it must be saved.
 func (o Observed) failed(why failure.Problem) Action {
-	silent := o.Phase == v1beta2.RestoreSaving && why.Reason == v1beta2.ReasonEtcdUnreachable
+	silent, unanswered := o.Phase == v1beta2.RestoreSaving && why.Reason == v1beta2.ReasonEtcdUnreachable, o.Run.Unanswered
+	if silent {
+		unanswered++
+	}
 	switch {
 	case (!why.Terminal || silent) && o.Run.Attempt < retry.Attempts:
-		return Retry{Failure: why, After: o.Now.Add(retry.Delay(o.Run.Attempt))}
-	case silent && !o.Cluster.Answers:
+		return Retry{Failure: why, After: o.Now.Add(retry.Delay(o.Run.Attempt)), Unanswered: unanswered}
+	case unanswered >= o.Run.Attempt && !o.Cluster.Answers && len(o.Cluster.Volatile) == 0:
 		return o.replace(Replace{Unsaved: why.Message, Keep: true})
 	case o.Phase == v1beta2.RestoreSaving:
-		why.Message = "what the cluster holds cannot be saved: " + why.Message +
+		why.Message = "what the cluster holds cannot be saved: " + why.Message + o.unkept() +
 			"; one with spec.safetySnapshot: Skip replaces it unsaved, and nobody can get it back then"
 	}
 	return o.fail(why)
+}
+
+// unkept says that nothing would be left of data that is replaced unsaved.
+func (o Observed) unkept() string {
+	if len(o.Cluster.Volatile) == 0 {
+		return ""
+	}
+	return "; " + strings.Join(o.Cluster.Volatile, ", ") + " may have it on an emptyDir, where it is gone for good once the pod is"
 }
 
 // Refused decides what follows if the pod of a try cannot be made: the try has failed.
@@ -64,7 +78,9 @@ func (o Observed) again() Action {
 	if o.Phase == v1beta2.RestoreSaving && !o.Cluster.Held {
 		return o.saving() // another restore has stopped its members meanwhile: there is nobody to ask
 	}
-	return o.start(o.Run.Attempt + 1)
+	next := o.start(o.Run.Attempt + 1)
+	next.Run.Unanswered = o.Run.Unanswered
+	return next
 }
 
 // tidy deletes the pods of tries that are over, nil if all are on their way out. One on a node that is lost may stay there for

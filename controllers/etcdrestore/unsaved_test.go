@@ -1,0 +1,95 @@
+package etcdrestore_test
+
+import (
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
+	"github.com/etcdpilot/etcd-operator/internal/resources"
+	"github.com/etcdpilot/etcd-operator/internal/task"
+)
+
+// unsaved goes on where there is nothing to save, or where it need not be saved, and stops where it cannot be.
+func (s *stage) unsaved(t *testing.T) {
+	s.running(t, "mute", false)
+	s.from(t, "disaster", "mute", nil)
+	s.verified(t, "disaster")
+	const silence = v1beta2.ReasonEtcdUnreachable
+	s.sixTries(t, "disaster", silence, silence) // a node may take its time to come back
+	o := s.untilPhase(t, "disaster", v1beta2.RestoreReplacing)
+	if !s.warned("what it held is not saved: it is unreachable") || o.Status.Unsaved != "it is unreachable" {
+		t.Errorf("it is %s; the events are %q", pretty(o), s.events)
+	}
+
+	s.running(t, "full", true)
+	s.from(t, "careful", "full", nil)
+	s.verified(t, "careful")
+	s.fails(t, "careful", v1beta2.ReasonStorageReadOnly)
+	s.says(t, s.untilPhase(t, "careful", v1beta2.RestoreFailed), v1beta2.ReasonStorageReadOnly, "spec.safetySnapshot: Skip")
+
+	s.from(t, "careless", "full", func(spec *v1beta2.EtcdRestoreSpec) { spec.SafetySnapshot = v1beta2.SafetySnapshotSkip })
+	s.verified(t, "careless")
+	if o := s.untilPhase(t, "careless", v1beta2.RestoreReplacing); o.Status.SafetySnapshot != nil || o.Status.Run != nil {
+		t.Errorf("it was to be skipped: %s", pretty(o))
+	}
+	s.answered(t)
+	s.volatile(t)
+}
+
+// sixTries has all tries but the last fail for one reason, and that one for another.
+func (s *stage) sixTries(t *testing.T, name, reason, last string) {
+	t.Helper()
+	fails := func(reason string) {
+		t.Helper()
+		pod, _ := s.untilPod(t, name)
+		s.Ends(t, pod, task.Result{Failure: &failure.Problem{Reason: reason, Message: "it is unreachable"}})
+	}
+	for range 5 {
+		fails(reason)
+		s.untilSays(t, name, v1beta2.ReasonWaitingForRetry)
+		s.clock.SetTime(s.clock.Now().Add(5 * time.Minute))
+	}
+	fails(last)
+}
+
+// answered wants data to be saved that a try has reached, though nobody answers the last one.
+func (s *stage) answered(t *testing.T) {
+	s.running(t, "answered", false)
+	s.from(t, "once", "answered", nil)
+	s.verified(t, "once")
+	s.sixTries(t, "once", v1beta2.ReasonStorageFull, v1beta2.ReasonEtcdUnreachable)
+	s.says(t, s.untilPhase(t, "once", v1beta2.RestoreFailed), v1beta2.ReasonEtcdUnreachable, "nothing was done to the cluster")
+}
+
+// volatile wants nothing to be replaced unsaved that is on an emptyDir: there would be no volume to keep. With the pod the data is
+// gone, too.
+func (s *stage) volatile(t *testing.T) {
+	c := s.running(t, "volatile", false)
+	pod := &corev1.Pod{ObjectMeta: object("volatile-0"), Spec: corev1.PodSpec{
+		SecurityContext: &corev1.PodSecurityContext{
+			RunAsNonRoot: new(true), RunAsUser: new(int64(1000)), SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
+		},
+		Containers: []corev1.Container{{Name: "etcd", Image: "etcd", SecurityContext: &corev1.SecurityContext{
+			AllowPrivilegeEscalation: new(false), Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
+		}}},
+	}}
+	pod.Labels = resources.ClusterSelector(c.Name)
+	pod.OwnerReferences = []metav1.OwnerReference{resources.Owner(c)}
+	must(t, s.Create(t.Context(), pod))
+	const silence = v1beta2.ReasonEtcdUnreachable
+	s.from(t, "on-emptydir", "volatile", nil)
+	s.verified(t, "on-emptydir")
+	s.sixTries(t, "on-emptydir", silence, silence)
+	s.says(t, s.untilPhase(t, "on-emptydir", v1beta2.RestoreFailed), silence, "volatile-0 may have it on an emptyDir")
+
+	must(t, s.Delete(t.Context(), pod, client.GracePeriodSeconds(0)))
+	s.from(t, "of-nothing", "volatile", nil)
+	s.verified(t, "of-nothing")
+	s.sixTries(t, "of-nothing", silence, silence)
+	s.untilPhase(t, "of-nothing", v1beta2.RestoreReplacing)
+}
