@@ -126,14 +126,16 @@ func (r *runner) resumes(m snapshot.Manifest) bool {
 		(r.Backup.Cluster.ID == "" || task.SameCluster(m.Cluster.ID, r.Backup.Cluster.ID))
 }
 
-// source is etcd. Of a cluster that has lost its quorum it gives each snapshot once: nothing can be written there.
+// source is etcd. Of a cluster that has lost its quorum it gives each snapshot once: nothing can be written there. Of one that has
+// less than it once had it gives one in each run: it may go on from there, and every try would be another whole copy.
 func (r *runner) source(here *snapshot.Objects, from snapshot.Source) snapshot.Source {
 	return func(ctx context.Context) (*snapshot.Stream, error) {
 		s, err := from(ctx)
 		if err != nil {
 			return nil, err
 		}
-		s.Stale = s.Stale || s.Revision < r.Backup.Revision
+		s.SetBack = !s.Stale && s.Revision < r.Backup.Revision
+		s.Stale = s.Stale || s.SetBack
 		if !s.Stale || r.Backup.AcceptStale {
 			return s, nil
 		}
@@ -145,7 +147,8 @@ func (r *runner) source(here *snapshot.Objects, from snapshot.Source) snapshot.S
 	}
 }
 
-// saved finds the snapshot that a stale one would be again. Where nothing can be listed, once more is better than not at all.
+// saved finds the snapshot that a stale one would be again, or that the run has of the same. Where nothing can be listed, once
+// more is better than not at all.
 func (r *runner) saved(ctx context.Context, here *snapshot.Objects, s *snapshot.Stream) (snapshot.Manifest, bool) {
 	l, err := here.List(ctx)
 	if err != nil {
@@ -153,7 +156,8 @@ func (r *runner) saved(ctx context.Context, here *snapshot.Objects, s *snapshot.
 	}
 	own := r.own(l)
 	i := slices.IndexFunc(own, func(m snapshot.Manifest) bool {
-		return m.Stale && m.Cluster.ID == s.ClusterID && m.Revision == s.Revision && m.Keys == s.Keys
+		same := m.Revision == s.Revision && m.Keys == s.Keys || m.SetBack && s.SetBack && m.Run == r.Backup.Run
+		return m.Stale && m.Cluster.ID == s.ClusterID && same
 	})
 	if i < 0 {
 		return snapshot.Manifest{}, false

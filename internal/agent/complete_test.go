@@ -199,6 +199,26 @@ func TestStale(t *testing.T) {
 	}
 }
 
+// TestSetBack has a cluster that takes writes, and has less than it once had. Each run saves it once, however often it is tried.
+func TestSetBack(t *testing.T) {
+	s, p := start(t), newPod(t)
+	try := func(run func(*Backup)) *v1beta2.SnapshotStatus {
+		t.Helper()
+		s.put(t, 1)
+		nextSecond()
+		return p.left(s.backup(func(b *Backup) { again(b); run(b); b.Revision = 1000 }), v1beta2.ReasonStaleBackup)
+	}
+	first := try(runOne)
+	for range 2 {
+		if next := try(runOne); next.Name != first.Name || len(p.stored()) != 2 {
+			t.Errorf("another try has saved %s beside %s", next.Name, first.Name)
+		}
+	}
+	if next := try(runTwo); next.Name == first.Name || len(p.stored()) != 4 {
+		t.Errorf("another run has %s, stored %q", next.Name, p.stored())
+	}
+}
+
 // nextSecond waits until the clock shows another second.
 func nextSecond() {
 	for now := time.Now().Unix(); time.Now().Unix() == now; {

@@ -25,6 +25,9 @@ type Manifest struct {
 	// Stale is true if that member had no quorum at its back, so that the cluster may have gone on without it, or if it had
 	// less than the cluster once had.
 	Stale bool `json:"stale,omitempty"`
+	// SetBack is true if it is stale although the member had a quorum at its back: the cluster has less than it once had, and
+	// may go on from there.
+	SetBack bool `json:"setBack,omitempty"`
 	// Revision is etcd's when the snapshot began. What was written since may be in it, too.
 	Revision int64 `json:"revision"`
 	// Keys is how many there were at that revision.

@@ -25,6 +25,8 @@ type Stream struct {
 	StorageVersion string
 	// Stale is true if nothing proves that this is what the cluster holds. See Manifest.
 	Stale bool
+	// SetBack is true if a quorum does, and it is stale because it has less than the cluster once had. See Manifest.
+	SetBack bool
 }
 
 // Job is what to make of a snapshot.
@@ -105,7 +107,8 @@ func (j Job) manifest(s *Stream) Manifest {
 	return Manifest{
 		Object: j.Name(s), TakenAt: s.TakenAt.UTC().Truncate(time.Second), Cluster: cluster, Member: s.Member,
 		Revision: s.Revision, Keys: s.Keys, EtcdVersion: s.EtcdVersion, StorageVersion: s.StorageVersion,
-		Compression: j.Encoding.compression(), Encryption: j.Encoding.encryption(), Writer: j.Writer, Run: j.Run, Stale: s.Stale,
+		Compression: j.Encoding.compression(), Encryption: j.Encoding.encryption(), Writer: j.Writer, Run: j.Run,
+		Stale: s.Stale, SetBack: s.SetBack,
 	}
 }
 
