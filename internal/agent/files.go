@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"go.etcd.io/etcd/client/pkg/v3/transport"
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -32,10 +33,18 @@ func (r *runner) spool() snapshot.Spool {
 	if room, err := strconv.ParseInt(os.Getenv(task.EnvRoom), 10, 64); err == nil {
 		limit = min(limit, room/2)
 	}
-	return snapshot.Spool{Folder: r.dirs.Scratch, Limit: limit, Failed: func(err error) {
-		r.warn("the storage is slower than etcd, and the backup could not wait on the pod's volume, so that etcd's database "+
-			"may have grown: %v; see spec.pod.scratch and spool", err)
-	}}
+	return snapshot.Spool{
+		Folder: r.dirs.Scratch, Limit: limit,
+		Failed: func(err error) {
+			r.warn("the storage is slower than etcd, and the backup could not wait on the pod's volume, so that etcd's database "+
+				"may have grown: %v; see spec.pod.scratch and spool", err)
+		},
+		Waited: func(waited time.Duration) {
+			r.warn("the storage is slower than etcd, which had to wait for it for %s of the snapshot, because no more than %d MiB of "+
+				"the backup may wait in the pod, and its database may have grown meanwhile: raise spec.pod.spool, and give it room in "+
+				"spec.pod.scratch or the limit of ephemeral-storage", waited.Round(time.Second), limit>>20)
+		},
+	}
 }
 
 // PodDirs are the folders in a pod.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"sync"
 	"syscall"
+	"time"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/failure"
@@ -21,6 +22,8 @@ type Spool struct {
 	Limit  int64
 	// Failed is told why the disk is not used, or not any more: then etcd waits for the storage again. It may be nil.
 	Failed func(error)
+	// Waited is told how long etcd has waited in all because nothing had room, if that is a second or more. It may be nil.
+	Waited func(time.Duration)
 	// statfs looks how full the disk is; nil asks the kernel.
 	statfs func(folder string, fs *syscall.Statfs_t) error
 }
@@ -33,6 +36,13 @@ const near = 8 << 20
 // etcd's among them.
 const spared = 5
 
+const (
+	// growth is by how many bytes a file may grow before the disk is looked at again, which others fill, too.
+	growth = 64 << 20
+	// noWait is how long etcd may wait in all without a word: no storage keeps up at every moment.
+	noWait = time.Second
+)
+
 // queue holds what was written and not yet read: the oldest of it in memory, and the rest on disk. There is one writer and one
 // reader. Failures of the disk lose nothing: what is on it must be as it was put there, or the reader fails.
 type queue struct {
@@ -44,6 +54,9 @@ type queue struct {
 	memory, disk ring
 	// written and read are of what went over the disk.
 	written, read *meter
+	// looked is how far the file was written when the disk was looked at last, and waited how long there was no room.
+	looked int64
+	waited time.Duration
 	// given tells that the disk was asked for.
 	given bool
 	// ended is io.EOF after the last Write, or why there is no more; stopped is why nobody reads any more.
@@ -94,8 +107,8 @@ func (q *queue) Write(p []byte) (n int, err error) {
 		case q.disk.held() == 0 && q.memory.free() > 0: // what is on the disk is younger than what is in memory
 			put, _ := q.put(&q.memory, p[n:])
 			n += put
-		case q.disk.free() > 0:
-			put, err := q.put(&q.disk, p[n:])
+		case q.disk.free() > 0 && q.mayGrow():
+			put, err := q.put(&q.disk, p[n:min(n+growth, len(p))])
 			_, _ = q.written.Write(p[n : n+put])
 			n += put
 			if err != nil {
@@ -105,10 +118,26 @@ func (q *queue) Write(p []byte) (n int, err error) {
 		case !q.given:
 			q.prepare()
 		default:
+			since := time.Now()
 			q.moved.Wait()
+			q.waited += time.Since(since)
 		}
 	}
 	return n, nil
+}
+
+// mayGrow looks at the disk again as the file grows. If no more of it may be used the file goes round in what it has. It tells
+// whether there is room in it.
+func (q *queue) mayGrow() bool {
+	r := &q.disk
+	if r.behind >= r.size || r.behind < q.looked+growth {
+		return true
+	}
+	q.looked = r.behind
+	if room, err := q.spool.room(); err == nil {
+		r.size = min(r.size, r.behind+max(room, 0))
+	}
+	return r.free() > 0
 }
 
 // put writes as much as there is room for in one piece.
@@ -205,8 +234,11 @@ func (q *queue) stop(err error) {
 	q.moved.Broadcast()
 }
 
-// close gives the disk free, once nobody writes or reads.
+// close gives the disk free, once nobody writes or reads, and says how long there was no room.
 func (q *queue) close() {
+	if q.waited >= noWait && q.spool.Waited != nil {
+		q.spool.Waited(q.waited)
+	}
 	if q.disk.space != nil {
 		_ = q.disk.space.Close()
 	}
@@ -214,15 +246,10 @@ func (q *queue) close() {
 
 // openFile makes a file, and says how long it may become.
 func (q *queue) openFile() (disk, int64, error) {
-	var fs syscall.Statfs_t
-	statfs := q.spool.statfs
-	if statfs == nil {
-		statfs = syscall.Statfs
-	}
-	if err := statfs(q.spool.Folder, &fs); err != nil {
+	room, err := q.spool.room()
+	if err != nil {
 		return nil, 0, fmt.Errorf("look at the disk: %w", err)
 	}
-	room := (int64(fs.Bavail) - int64(fs.Blocks/spared)) * int64(fs.Bsize) //nolint:gosec,unconvert // no disk is that large
 	if room <= 0 {
 		return nil, 0, fmt.Errorf("less than one part in %d of the disk is free", spared)
 	}
@@ -231,6 +258,19 @@ func (q *queue) openFile() (disk, int64, error) {
 		return nil, 0, err
 	}
 	return passing{file}, min(q.spool.Limit, room), nil
+}
+
+// room is how many more bytes of the disk may be used, less than 0 if too many are.
+func (s Spool) room() (int64, error) {
+	var fs syscall.Statfs_t
+	statfs := s.statfs
+	if statfs == nil {
+		statfs = syscall.Statfs
+	}
+	if err := statfs(s.Folder, &fs); err != nil {
+		return 0, err
+	}
+	return (int64(fs.Bavail) - int64(fs.Blocks/spared)) * int64(fs.Bsize), nil //nolint:gosec,unconvert // no disk is that large
 }
 
 // passing is a file that is removed when it is closed.

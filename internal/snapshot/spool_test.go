@@ -233,10 +233,14 @@ func TestSpoolFull(t *testing.T) {
 		watched, touch, stop := watch(t.Context(), time.Minute)
 		defer stop()
 		j := job(Encoding{})
-		j.Spool = Spool{Folder: t.TempDir(), Limit: limit, statfs: roomy}
+		var waited time.Duration
+		j.Spool = Spool{Folder: t.TempDir(), Limit: limit, statfs: roomy, Waited: func(d time.Duration) { waited += d }}
 		err := stalled(watched, j.move(storage{watched}, &Stream{Body: body}, touch, &Manifest{}))
 		if reason(err) != v1beta2.ReasonSnapshotStalled || body.bytes < limit+near || body.bytes > limit+near+4*bufferSize {
 			t.Errorf("read %d bytes, %v", body.bytes, err)
+		}
+		if waited != time.Minute {
+			t.Errorf("it says that etcd has waited for %s", waited)
 		}
 	})
 }
