@@ -202,11 +202,11 @@ func TestStale(t *testing.T) {
 // TestSetBack has a cluster that takes writes, and has less than it once had. Each run saves it once, however often it is tried.
 func TestSetBack(t *testing.T) {
 	s, p := start(t), newPod(t)
-	try := func(run func(*Backup)) *v1beta2.SnapshotStatus {
+	try := func(run func(*task.Backup)) *v1beta2.SnapshotStatus {
 		t.Helper()
 		s.put(t, 1)
 		nextSecond()
-		return p.left(s.backup(func(b *Backup) { again(b); run(b); b.Revision = 1000 }), v1beta2.ReasonStaleBackup)
+		return p.left(s.backup(func(b *task.Backup) { again(b); run(b); b.Revision = 1000 }), v1beta2.ReasonStaleBackup)
 	}
 	first := try(runOne)
 	for range 2 {

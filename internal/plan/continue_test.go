@@ -123,7 +123,7 @@ func TestWayOut(t *testing.T) {
 		}},
 		"voters that were declared": {regretted(true, oldIsGone, func(o *Observed) {
 			o.Cluster.Former.NextVoters, o.Volumes[0].Lost = []string{"c-0", "c-1"}, true
-		}), []string{"the data of c-0 is gone", "without 2 of its 2 voters"}},
+		}), []string{"the data of c-0 is gone", "without 2 of its 2 voters", "what the cluster held was not saved"}},
 		"unknown": {regretted(false, oldIsGone, func(o *Observed) { o.Cluster.Former.Voters = nil }), []string{"nobody knows who"}},
 		"damaged": {restoring(false, oldIsGone, saved, restoredPod, func(o *Observed) {
 			lastPod(o).Failure = &failure.Problem{Message: "it has changed", Terminal: true}

@@ -115,8 +115,11 @@ func tooFew(away []string, voters int) string {
 // wayOut says what to do instead.
 func (v *view) wayOut() string {
 	text := "to restore something else, create another EtcdRestore, which takes the place of this one"
-	if v.Cluster.Saved != "" {
+	switch f := v.Cluster.Former; {
+	case v.Cluster.Saved != "":
 		text += fmt.Sprintf(": what the cluster held is in the safety snapshot %s (spec.snapshot)", v.Cluster.Saved)
+	case f != nil && f.ID != 0:
+		text += "; what the cluster held was not saved"
 	}
 	return text
 }

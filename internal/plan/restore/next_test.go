@@ -232,32 +232,6 @@ func TestOver(t *testing.T) {
 	})
 }
 
-// TestFailSays wants a failure to say what it left and what to do.
-func TestFailSays(t *testing.T) {
-	for want, o := range map[string]Observed{
-		"use another one; nothing was done to the cluster": verifying(tried(1, &damaged)),
-		"spec.safetySnapshot: Skip":                        saving(tried(1, &refused)),
-		"its old data may be gone":                         replacing(Cluster{}, &Record{}),
-		"resumes on its former data":                       replacing(up, &Record{CalledOff: &damaged}),
-		"deleted before anything was replaced":             deleted(replacing(up, nil)),
-		"waited for until 2026-01-02T11:30:00Z":            verifying(func(o *Observed) { o.Cluster, o.Created = Cluster{}, noon.Add(-90*time.Minute) }),
-	} {
-		got := Describe(Next(o)).Message
-		if !strings.Contains(got, want) || !strings.HasSuffix(got, "create another EtcdRestore to try again") {
-			t.Errorf("it says %q, want %q", got, want)
-		}
-	}
-	for title, a := range map[string]Action{
-		"refused":  saving(func(*Observed) {}).Refuse("Reason", "size"),
-		"deleting": Next(saving(both(tried(1, nil), func(o *Observed) { o.Cluster.Deleting = true }))),
-		"unfit":    Next(saving(both(tried(1, nil), func(o *Observed) { o.Unfit = &unfit }))),
-	} {
-		if got := Describe(a).Message; strings.Contains(got, "Skip") || !strings.Contains(got, "nothing was done to the cluster") {
-			t.Errorf("%s: it is not for what is saved, and it says %q", title, got)
-		}
-	}
-}
-
 // TestOf wants it to be told whose data it is, wherever it is another cluster's.
 func TestOf(t *testing.T) {
 	for _, o := range []Observed{

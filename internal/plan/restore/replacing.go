@@ -75,7 +75,8 @@ func (o Observed) unwanted(r Record) Action {
 		return Wait{Reason: v1beta2.ReasonRestoreContinues, Message: r.NotCalledOff, After: retry.Poll}
 	}
 	return Wait{Reason: v1beta2.ReasonRestoreCalledOff, After: retry.Poll, Message: fmt.Sprintf(
-		"the restore is being called off: EtcdCluster %s goes back to what it held", o.Cluster.Name)}
+		"the restore is to be called off: EtcdCluster %s goes back to what it held if enough of its former members can come back, "+
+			"and else the restore continues", o.Cluster.Name)}
 }
 
 // notBegun is for a restore that the EtcdCluster's controller has not taken up: nothing was done for it.
@@ -105,11 +106,23 @@ func (o Observed) toStart() Action {
 		"EtcdCluster %s is to start again from the snapshot", o.Cluster.Name)}
 }
 
+// given says what a restore that gives way to another one leaves to that.
+func (o Observed) given() string {
+	r := o.Cluster.Record
+	switch {
+	case r == nil:
+		return "nothing was done to the cluster for this one"
+	case r.CalledOff != nil:
+		return "what this one has begun goes, and what becomes of the cluster's data is up to that one"
+	}
+	return "this one is not completed"
+}
+
 // left says what a restore that fails leaves behind.
 func (o Observed) left() string {
 	r := o.Cluster.Record
 	switch {
-	case o.Phase != v1beta2.RestoreReplacing, r == nil && o.Cluster.Exists:
+	case r == nil && (o.Phase != v1beta2.RestoreReplacing || o.Cluster.Exists):
 		return "nothing was done to the cluster"
 	case r != nil && r.CalledOff != nil:
 		return "the cluster resumes on its former data"

@@ -92,9 +92,14 @@ func (o Observed) tidy() Action {
 	return nil
 }
 
-// fail ends the restore, and says what it leaves.
+// fail ends the restore, and says what it leaves. One that gives way to another is not to be tried again: it would replace what
+// that one has restored.
 func (o Observed) fail(why failure.Problem) Action {
-	why.Message += "; " + o.left() + "; create another EtcdRestore to try again"
+	if why.Reason == v1beta2.ReasonRestoreSuperseded {
+		why.Message += "; " + o.given()
+	} else {
+		why.Message += "; " + o.left() + "; create another EtcdRestore to try again"
+	}
 	return Fail(why)
 }
 
