@@ -13,6 +13,8 @@ type ClusterPhase string
 const (
 	// ClusterPhaseCreating is a cluster that has not been up yet.
 	ClusterPhaseCreating ClusterPhase = "Creating"
+	// ClusterPhaseRestoring is a cluster that has been up, and whose data is being replaced by a snapshot.
+	ClusterPhaseRestoring ClusterPhase = "Restoring"
 	// ClusterPhaseRunning is a cluster of which a quorum answers.
 	ClusterPhaseRunning ClusterPhase = "Running"
 	// ClusterPhaseFailed is a cluster that is not available and that the operator cannot mend; reason says what to do.

@@ -66,6 +66,11 @@ func dropLegacy(s *v1beta2.EtcdClusterStatus) {
 
 func latched(s *v1beta2.EtcdClusterStatus) bool { return s.ClusterID != "" }
 
+// replaced tells whether the cluster has been up, and starts again from a snapshot.
+func replaced(s *v1beta2.EtcdClusterStatus) bool {
+	return !latched(s) && s.Former != nil && s.Former.ClusterID != ""
+}
+
 func available(s *v1beta2.EtcdClusterStatus, in Input, reason, message string) verdict {
 	switch {
 	case latched(s) && in.Observed.Etcd.Contact == plan.ContactQuorum:
@@ -74,6 +79,8 @@ func available(s *v1beta2.EtcdClusterStatus, in Input, reason, message string) v
 		return verdict{false, v1beta2.ReasonQuorumLost, "no quorum answers, and spec.paused keeps the operator from helping"}
 	case latched(s):
 		return verdict{false, v1beta2.ReasonQuorumLost, message}
+	case in.Err != nil && replaced(s):
+		return verdict{false, v1beta2.ReasonRestoring, in.Err.Error()}
 	case in.Err != nil:
 		return verdict{false, v1beta2.ReasonCreating, in.Err.Error()}
 	}
@@ -96,6 +103,9 @@ func progressing(in Input, reason, message string) verdict {
 func degraded(in Input, reason, message string) verdict {
 	if _, blocked := in.Action.(plan.Blocked); blocked {
 		return verdict{true, reason, message}
+	}
+	if replaced(&in.Cluster.Status) {
+		return verdict{false, v1beta2.ReasonRestoring, "the cluster's data is being replaced by a snapshot"}
 	}
 	if in.Cluster.Status.ClusterID == "" {
 		return verdict{false, v1beta2.ReasonCreating, "the cluster has not been up yet"}
@@ -184,6 +194,8 @@ func phase(s *v1beta2.EtcdClusterStatus, in Input) v1beta2.ClusterPhase {
 		return v1beta2.ClusterPhaseFailed
 	case latched(s):
 		return v1beta2.ClusterPhaseUnavailable
+	case replaced(s):
+		return v1beta2.ClusterPhaseRestoring
 	}
 	return v1beta2.ClusterPhaseCreating
 }

@@ -59,8 +59,10 @@ func Compute(in Input) v1beta2.EtcdClusterStatus {
 	setConditions(&s, in)
 	s.Phase = phase(&s, in)
 	s.Reason = ""
-	if s.Phase == v1beta2.ClusterPhaseFailed || s.Phase == v1beta2.ClusterPhaseUnavailable {
+	switch s.Phase {
+	case v1beta2.ClusterPhaseFailed, v1beta2.ClusterPhaseUnavailable, v1beta2.ClusterPhaseRestoring:
 		_, s.Reason = words(in.Action)
+	default:
 	}
 	completeRestore(&s, in)
 	noteStop(&s, in)

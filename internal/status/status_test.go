@@ -186,6 +186,27 @@ func TestVerdicts(t *testing.T) {
 			}, v1beta2.ReasonWaitingForPods, v1beta2.ReasonWaitingForPods, v1beta2.ReasonCreating,
 			v1beta2.ClusterPhaseCreating,
 		},
+		"its data is being replaced": {
+			func(in *Input) {
+				fresh(in)
+				in.Cluster.Status.Former = &v1beta2.FormerStatus{ClusterID: "c0ffee"}
+				in.Action = plan.Wait{Reason: v1beta2.ReasonWaitingForEtcd}
+			}, v1beta2.ReasonWaitingForEtcd, v1beta2.ReasonWaitingForEtcd, v1beta2.ReasonRestoring, v1beta2.ClusterPhaseRestoring,
+		},
+		"its data is being replaced, and a step failed": {
+			func(in *Input) {
+				fresh(in)
+				in.Cluster.Status.Former = &v1beta2.FormerStatus{ClusterID: "c0ffee"}
+				in.Err = errors.New("no")
+			}, v1beta2.ReasonRestoring, v1beta2.ReasonActionFailed, v1beta2.ReasonRestoring, v1beta2.ClusterPhaseRestoring,
+		},
+		"a restore into a cluster that has never been up": {
+			func(in *Input) {
+				fresh(in)
+				in.Cluster.Status.Former = &v1beta2.FormerStatus{}
+				in.Action = plan.Wait{Reason: v1beta2.ReasonWaitingForEtcd}
+			}, v1beta2.ReasonWaitingForEtcd, v1beta2.ReasonWaitingForEtcd, v1beta2.ReasonCreating, v1beta2.ClusterPhaseCreating,
+		},
 		"a step failed": {
 			func(in *Input) { in.Err = errors.New("no") },
 			v1beta2.ReasonHasQuorum, v1beta2.ReasonActionFailed, v1beta2.ReasonMemberDown, v1beta2.ClusterPhaseRunning,
