@@ -65,6 +65,11 @@ const (
 	//
 	// Nothing.
 	ReasonRestoreCalledOff = "RestoreCalledOff"
+	// ReasonClearingAttempt means that what an attempt at a restore has left is deleted: another attempt goes on, or the restore
+	// was called off. No client has ever reached it, and its data is in the snapshot. Only events have it.
+	//
+	// Nothing.
+	ReasonClearingAttempt = "ClearingAttempt"
 	// ReasonRestoreFailed means that the EtcdRestore which an EtcdCluster is to start from has failed. Or a snapshot that is being
 	// restored never can be, and the former members cannot come back either.
 	//

@@ -85,12 +85,12 @@ func (v *view) unsaved() []KeptVolume {
 func clearAttempts(v *view) Action {
 	for _, p := range v.triedPods {
 		if !p.Deleting {
-			return DeletePod{Name: p.Name, UID: p.UID, Why: v1beta2.ReasonRestoreCalledOff}
+			return DeletePod{Name: p.Name, UID: p.UID, Why: v1beta2.ReasonClearingAttempt}
 		}
 	}
 	for _, c := range v.triedVolumes {
 		if !c.Deleting {
-			return DeleteVolume{Name: c.Name, UID: c.UID, Why: v1beta2.ReasonRestoreCalledOff}
+			return DeleteVolume{Name: c.Name, UID: c.UID, Why: v1beta2.ReasonClearingAttempt}
 		}
 	}
 	return nil

@@ -69,12 +69,12 @@ func TestCallOff(t *testing.T) {
 				o.Cluster.Incarnations = o.Cluster.Begun(second)
 				o.Cluster.Bootstrap = &second
 			}),
-			DeletePod{Name: "c-3", UID: "p3", Why: v1beta2.ReasonRestoreCalledOff},
+			DeletePod{Name: "c-3", UID: "p3", Why: v1beta2.ReasonClearingAttempt},
 		},
-		"the attempt's pod goes first": {resumed(), DeletePod{Name: "c-3", UID: "p3", Why: v1beta2.ReasonRestoreCalledOff}},
+		"the attempt's pod goes first": {resumed(), DeletePod{Name: "c-3", UID: "p3", Why: v1beta2.ReasonClearingAttempt}},
 		"then its volume": {
 			resumed(func(o *Observed) { o.Pods = nil }),
-			DeleteVolume{Name: "c-3", UID: "v3", Why: v1beta2.ReasonRestoreCalledOff},
+			DeleteVolume{Name: "c-3", UID: "v3", Why: v1beta2.ReasonClearingAttempt},
 		},
 		"the former members come back on their volumes": {
 			resumed(func(o *Observed) { o.Pods, o.Volumes = nil, o.Volumes[:3] }), CreatePods{Pods: permits},

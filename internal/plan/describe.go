@@ -145,7 +145,7 @@ func (a RemoveMember) describe() Description {
 }
 
 func (a DeletePod) describe() Description {
-	message := "deleting pod " + a.Name
+	message := "deleting pod " + a.Name + attemptWords(a.Why)
 	if a.Why == v1beta2.ReasonDiskHangs {
 		message += ": its disk does not answer, and the others can do without it"
 	}
@@ -153,7 +153,15 @@ func (a DeletePod) describe() Description {
 }
 
 func (a DeleteVolume) describe() Description {
-	return Description{"DeleteVolume", a.Why, "deleting volume " + a.Name}
+	return Description{"DeleteVolume", a.Why, "deleting volume " + a.Name + attemptWords(a.Why)}
+}
+
+// attemptWords say that nothing is lost with what is deleted of an attempt at a restore.
+func attemptWords(why string) string {
+	if why != v1beta2.ReasonClearingAttempt {
+		return ""
+	}
+	return ", which an attempt at a restore has left: no client has ever reached it"
 }
 
 func (a SetMetadata) describe() Description {

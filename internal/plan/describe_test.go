@@ -1,8 +1,10 @@
 package plan
 
 import (
+	"strings"
 	"testing"
 
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/failure"
 )
 
@@ -31,6 +33,17 @@ func TestDescribeEveryAction(t *testing.T) {
 	} {
 		if d := Describe(a); d.Action == "" || d.Reason == "" {
 			t.Errorf("Describe(%T) = %+v, want an action and a reason", a, d)
+		}
+	}
+}
+
+// TestDescribeAttempt: who reads that a volume is deleted is told that it is none of a member's.
+func TestDescribeAttempt(t *testing.T) {
+	for why, want := range map[string]bool{v1beta2.ReasonClearingAttempt: true, v1beta2.ReasonRestored: false} {
+		for _, a := range []Action{DeletePod{Name: "c-3", Why: why}, DeleteVolume{Name: "c-3", Why: why}} {
+			if d := Describe(a); d.Reason != why || strings.Contains(d.Message, "no client has ever reached it") != want {
+				t.Errorf("%#v is described as %+v", a, d)
+			}
 		}
 	}
 }
