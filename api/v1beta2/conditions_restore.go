@@ -70,8 +70,9 @@ const (
 	//
 	// Nothing.
 	ReasonClearingAttempt = "ClearingAttempt"
-	// ReasonRestoreFailed means that the EtcdRestore which an EtcdCluster is to start from has failed. Or a snapshot that is being
-	// restored never can be, and the former members cannot come back either.
+	// ReasonRestoreFailed means that the EtcdRestore which the EtcdCluster is to start from has failed, or that a snapshot which
+	// is being restored never can be, and the former members cannot come back either; or that an EtcdRestore of the name that
+	// spec.restoreFrom makes is of before, or for another EtcdCluster.
 	//
 	// Do not delete the EtcdCluster. Create another EtcdRestore for it, of another snapshot or clusterID, or of the safety
 	// snapshot: it takes the place of the one that failed. Where a cluster with restoreFrom has not begun to start, and the cause

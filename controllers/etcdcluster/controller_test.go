@@ -54,6 +54,7 @@ func TestEtcdClusterOnARealAPIServer(t *testing.T) {
 	t.Run("a Service of somebody else", e.nameTaken)
 	t.Run("Services", e.services)
 	t.Run("a cluster that starts from a snapshot", e.fromSnapshot)
+	t.Run("a cluster that would wait for ever", e.waitsInVain)
 	t.Run("data that is replaced", e.replacesData)
 	t.Run("restores that are called off", e.callsOff)
 	t.Run("a restore that cannot be called off", e.continues)

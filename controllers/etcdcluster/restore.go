@@ -86,11 +86,29 @@ func (r *Reconciler) observeAwaited(ctx context.Context, p *pass) error {
 		return fmt.Errorf("read EtcdRestore %s: %w", observed.AwaitsRestore, err)
 	}
 	observed.MakeRestore = apierrors.IsNotFound(err)
-	if err == nil && restore.Status.Phase == v1beta2.RestoreFailed && restore.DeletionTimestamp.IsZero() {
-		observed.AwaitFailed = restore.Status.Reason + "; delete that one to have it made again as it was, or " +
-			"create another EtcdRestore for this cluster, with another clusterID or snapshot, say"
+	if err == nil && restore.DeletionTimestamp.IsZero() {
+		observed.AwaitFailed = inVain(c, restore)
 	}
 	return nil
+}
+
+// inVain says why a cluster would wait for an EtcdRestore for ever, and what to do; empty if it may yet be carried out. Anybody
+// may have made one of that name, also long ago.
+func inVain(c *v1beta2.EtcdCluster, restore *v1beta2.EtcdRestore) string {
+	s := &restore.Status
+	answered := s.Phase == "" && (s.Succeeded || s.Reason != "") // by an earlier operator
+	switch {
+	case s.Phase == v1beta2.RestoreFailed:
+		return "has failed: " + s.Reason + "; delete that one to have it made again as it was, or " +
+			"create another EtcdRestore for this cluster, with another clusterID or snapshot, say"
+	case restore.Spec.EtcdCluster.Name != c.Name:
+		return fmt.Sprintf("is for EtcdCluster %s: delete it, once it is not needed, to have one made for this cluster, or create an "+
+			"EtcdRestore for this cluster under another name", restore.Spec.EtcdCluster.Name)
+	case s.Phase == v1beta2.RestoreSucceeded || answered:
+		return "is over, and was carried out before this cluster was there: delete it to have one made for this cluster, or create an " +
+			"EtcdRestore for this cluster under another name"
+	}
+	return ""
 }
 
 // observeAttempt reads the EtcdRestore that an attempt under way is made for. Without it, or once it is not wanted any more,

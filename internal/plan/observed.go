@@ -96,7 +96,8 @@ type Cluster struct {
 	Resuming string
 	// AwaitsRestore names the EtcdRestore that the cluster is to start from, empty if it may start from nothing.
 	AwaitsRestore string
-	// MakeRestore is true if that EtcdRestore is the operator's to create. AwaitFailed is why it has failed, empty if it has not.
+	// MakeRestore is true if that EtcdRestore is the operator's to create. AwaitFailed says of it, as in "it is over", why it is
+	// waited for in vain, and what to do; empty if it is not.
 	MakeRestore bool
 	AwaitFailed string
 	// RanBefore is true if coreos/etcd-operator has run a cluster under this very object, and this operator none yet.

@@ -47,9 +47,8 @@ func awaitRestore(v *view) Action {
 	}
 	if why := v.Cluster.AwaitFailed; why != "" {
 		return Blocked{
-			Reason: v1beta2.ReasonRestoreFailed,
-			Message: fmt.Sprintf("the cluster starts from a snapshot, and EtcdRestore %s has failed: %s",
-				v.Cluster.AwaitsRestore, why),
+			Reason:  v1beta2.ReasonRestoreFailed,
+			Message: fmt.Sprintf("the cluster starts from a snapshot, and EtcdRestore %s %s", v.Cluster.AwaitsRestore, why),
 		}
 	}
 	return Wait{

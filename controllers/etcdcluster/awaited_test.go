@@ -1,0 +1,41 @@
+package etcdcluster_test
+
+import (
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+)
+
+// waitsInVain has an EtcdRestore of the name that a cluster waits for which is never carried out for it: it is said, and what to
+// do helps.
+func (e *env) waitsInVain(t *testing.T) {
+	for name, c := range map[string]struct {
+		of     string
+		status v1beta2.EtcdRestoreStatus
+		says   string
+	}{
+		"revived":   {"revived", v1beta2.EtcdRestoreStatus{Phase: v1beta2.RestoreSucceeded, Succeeded: true, ClusterUID: "gone"}, "is over"},
+		"converted": {"converted", v1beta2.EtcdRestoreStatus{Succeeded: true}, "is over"},
+		"bereft":    {"somebody", v1beta2.EtcdRestoreStatus{}, "is for EtcdCluster somebody"},
+	} {
+		restore := &v1beta2.EtcdRestore{
+			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name + "-restore"},
+			Spec: v1beta2.EtcdRestoreSpec{
+				EtcdCluster: v1beta2.EtcdClusterRef{Name: c.of}, RestoreSource: v1beta2.RestoreSource{Storage: bucket.DeepCopy()},
+			},
+		}
+		must(t, e.Create(t.Context(), restore))
+		restore.Status = c.status
+		must(t, e.Status().Update(t.Context(), restore))
+		e.cluster(t, name, v1beta2.EtcdClusterSpec{Size: 1, RestoreFrom: &v1beta2.RestoreSource{Storage: bucket.DeepCopy()}})
+		e.says(t, name, v1beta2.ReasonRestoreFailed, c.says)
+		e.podsOf(t, name, 0)
+		must(t, e.Delete(t.Context(), restore))
+		if c.of == name { // the deletion wakes it
+			e.says(t, name, v1beta2.ReasonWaitingForRestore, name+"-restore")
+		}
+		must(t, e.Delete(t.Context(), e.read(t, name)))
+	}
+}
