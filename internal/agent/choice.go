@@ -81,15 +81,16 @@ func (r *runner) nothing(l snapshot.Listing) error {
 func (r *runner) several(lineages []snapshot.Lineage) error {
 	return failure.New(failure.Problem{Reason: v1beta2.ReasonSeveralLineages, Terminal: true, Message: fmt.Sprintf(
 		"%s holds backups of several clusters, none of which goes on with all the others, so that the latest of all may not be "+
-			"what is meant: create another EtcdRestore with spec.clusterID, or spec.snapshot. "+
-			"These are: %s", r.Storage.URL, describeAll(lineages, everybody))})
+			"what is meant: create another EtcdRestore with spec.clusterID, or spec.snapshot. Which was taken last does not tell which "+
+			"is meant: a cluster that came back empty, or a copy, goes on being backed up. These are: %s", r.Storage.URL, describeAll(lineages, everybody))})
 }
 
 // hidden refuses to take an older snapshot in the place of one that cannot be read.
 func (r *runner) hidden(d snapshot.Damaged, latest snapshot.Manifest) error {
 	return failure.New(failure.Problem{Reason: d.Problem.Reason, Terminal: d.Problem.Terminal, Message: fmt.Sprintf(
-		"the backup of %s may be newer than the latest one that can be read, and is not replaced by that in silence: %s. Mend or "+
-			"delete it, or give the name of the other one in spec.snapshot, %s (revision %d, taken at %s), to restore that",
+		"the backup of %s may be newer than the latest one that can be read, and is not replaced by that in silence: %s. Make it "+
+			"readable; do not delete it unless it is known to be damaged, for it may be all there is of what was written last. To "+
+			"restore older data knowingly, give its name in spec.snapshot, %s (revision %d, taken at %s)",
 		r.bucket.URL(d.Manifest), d.Problem.Message, latest.Object, latest.Revision, latest.TakenAt.Format(time.RFC3339))})
 }
 
@@ -144,8 +145,8 @@ func describeLineage(l snapshot.Lineage, namespace string) string {
 	if namespace != everybody && newest.Writer.Namespace != namespace {
 		by = "another namespace"
 	}
-	return fmt.Sprintf("cluster ID %s of %s: %d, the newest %s of %s, revision %d, taken at %s", l.Cluster.ID, of,
-		len(l.Snapshots), newest.Object, by, newest.Revision, newest.TakenAt.Format(time.RFC3339))
+	return fmt.Sprintf("cluster ID %s of %s: %d, the newest %s of %s, revision %d, %d keys, taken at %s", l.Cluster.ID, of,
+		len(l.Snapshots), newest.Object, by, newest.Revision, newest.Keys, newest.TakenAt.Format(time.RFC3339))
 }
 
 func nameOf(c task.Cluster) string {

@@ -197,7 +197,7 @@ func testS3Unreadable(t *testing.T, m *storetest.MinIO) {
 			case c.latest && (f != nil || result.Snapshot.Name != names[2] || len(result.Warnings) != 1):
 				t.Errorf("got %+v, %+v", f, result)
 			case !c.latest && (f == nil || f.Reason != c.reason || !strings.Contains(f.Message, manifest) ||
-				!strings.Contains(f.Message, "in spec.snapshot, "+names[1])):
+				!strings.Contains(f.Message, "in spec.snapshot, "+names[1]) || !strings.Contains(f.Message, "do not delete it unless")):
 				t.Errorf("got %+v", f)
 			}
 			q.must(verify(named(names[1])))
