@@ -40,7 +40,8 @@ const (
 	// backup, and see RevisionRegressed.
 	ReasonStaleBackup = "StaleBackup"
 	// ReasonBackupUnverified means that a backup is in the storage, and could not be checked as spec.verify says. It is kept;
-	// the next try checks it instead of taking another one.
+	// the next try checks it instead of taking another one. What cannot go better by itself, as credentials that may not read,
+	// is tried no more before the next backup is due, which is another one; until one could be checked nothing older is deleted.
 	//
 	// See to what the message names. Do not delete the backup: it may well be good, and a restore checks it before it changes
 	// anything.

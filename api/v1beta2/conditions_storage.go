@@ -40,7 +40,7 @@ const (
 	ReasonObjectChanged = "ObjectChanged"
 	// ReasonStorageReadOnly means that the storage may be read and not written.
 	//
-	// Allow the credentials to write, list and delete, or mount the volume read-write.
+	// Allow the credentials to read, write, list and delete, or mount the volume read-write.
 	ReasonStorageReadOnly = "StorageReadOnly"
 	// ReasonStorageFull means that the storage, or a quota on it, is full.
 	//

@@ -57,7 +57,11 @@ func (e *uncheckedError) Unwrap() error { return e.cause }
 // failure is the one that status tells. Why the check could not be made says whether it can be.
 func (e *uncheckedError) failure(why *failure.Problem) *failure.Problem {
 	told := uncheckedError{where: e.where, cause: errors.New(why.Message)}
-	return &failure.Problem{Reason: v1beta2.ReasonBackupUnverified, Message: told.Error(), Terminal: why.Terminal}
+	message := told.Error()
+	if why.Terminal {
+		message += "; no backup counts, and nothing older is deleted, before that is seen to"
+	}
+	return &failure.Problem{Reason: v1beta2.ReasonBackupUnverified, Message: message, Terminal: why.Terminal}
 }
 
 // stale is the failure of a snapshot that may not be what the cluster holds.

@@ -34,6 +34,7 @@ func TestS3(t *testing.T) {
 		{"unreadable", testS3Unreadable},
 		{"locked", testS3Locked},
 		{"held", testS3Held},
+		{"unread", testS3Unread},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, server) })
 	}
@@ -100,6 +101,36 @@ func testS3Locked(t *testing.T, m *storetest.MinIO) {
 	}
 	if got := p.must(task.Task{Clean: &task.Clean{}}); len(got.Deleted) > 0 {
 		t.Errorf("cleaned again: %+v", got)
+	}
+}
+
+// testS3Unread has credentials that may write and list, and not read. It is said, and what to allow; nothing older is deleted.
+func testS3Unread(t *testing.T, m *storetest.MinIO) {
+	s, p := start(t), s3Pod(t, m, m.Credentials)
+	s.put(t, 1)
+	p.must(s.backup(plain))
+	none := s3Pod(t, m, m.UserBlind(t, "agent-none", ""))
+	none.storage.URL = p.storage.URL
+	s.put(t, 1)
+	if f := none.run(s.backup(plain)).Failure; f == nil || f.Reason != v1beta2.ReasonStorageAccessDenied || !strings.Contains(f.Message, "do not allow to read it") {
+		t.Errorf("of nothing that may be read: %+v", f)
+	}
+	blind := s3Pod(t, m, m.UserBlind(t, "agent-blind", ".db.zst"))
+	blind.storage.URL = p.storage.URL
+	last := func(b *task.Backup) { b.Policy = task.Policy{Last: 1} }
+	result := blind.run(s.backup(last))
+	f := result.Failure
+	if f == nil || f.Reason != v1beta2.ReasonBackupUnverified || !f.Terminal || result.Snapshot == nil || len(result.Deleted) > 0 {
+		t.Fatalf("got %+v, %+v", f, result)
+	}
+	for _, want := range []string{"do not allow to read it", "s3:GetObject", "nothing older is deleted"} {
+		if !strings.Contains(f.Message, want) {
+			t.Errorf("it says %q, want %q", f.Message, want)
+		}
+	}
+	s.put(t, 1)
+	if result := p.must(s.backup(last)); len(result.Deleted) != 2 || result.Total != 1 {
+		t.Errorf("once it may read it has deleted %v", result.Deleted)
 	}
 }
 

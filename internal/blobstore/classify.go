@@ -46,10 +46,14 @@ var (
 		v1beta2.ReasonObjectArchived, "the object is in an archive; bring it back there first (for S3: restore-object)", true,
 	}
 	readOnly = advice{
-		v1beta2.ReasonStorageReadOnly, "the storage may be read, not written; allow the credentials to write, list and delete", true,
+		v1beta2.ReasonStorageReadOnly, "the storage may be read, not written; allow the credentials to read, write, list and delete", true,
 	}
-	noAccess = advice{v1beta2.ReasonStorageAccessDenied, "the credentials do not allow it; correct them, or what they allow", true}
-	locked   = advice{
+	noAccess   = advice{v1beta2.ReasonStorageAccessDenied, "the credentials do not allow it; correct them, or what they allow", true}
+	unreadable = advice{
+		v1beta2.ReasonStorageAccessDenied, "the credentials do not allow to read it; allow them to (for S3: s3:GetObject): what " +
+			"cannot be read can be neither checked nor restored", true,
+	}
+	locked = advice{
 		v1beta2.ReasonObjectLocked, "the storage keeps the object until its retention, or a hold on it, is over; it can be " +
 			"deleted then: keep backups for longer than that, or shorten the retention", true,
 	}
@@ -93,7 +97,7 @@ func classify(tried verb, err error) advice {
 	case status == http.StatusUnauthorized || isIdentity(err):
 		return badCredentials
 	case status == http.StatusForbidden || errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS):
-		return denied(tried)
+		return denied(tried, err)
 	case status == http.StatusInsufficientStorage || isFull(err):
 		return full
 	case status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable:
@@ -112,12 +116,17 @@ func classify(tried verb, err error) advice {
 	return failed
 }
 
-// denied tells a storage that may only be read from one that is closed.
-func denied(tried verb) advice {
-	if tried == toWrite || tried == toDelete {
+// denied tells a storage that may only be read, or only be written, from one that is closed.
+func denied(tried verb, err error) advice {
+	var step *smithy.OperationError
+	switch {
+	case tried == toRead, errors.As(err, &step) && step.OperationName == "HeadObject": // which comes before one is deleted
+		return unreadable
+	case tried == toWrite, tried == toDelete:
 		return readOnly
+	default:
+		return noAccess
 	}
-	return noAccess
 }
 
 // answered is what a service said: its code and HTTP's, 0 if it said nothing.
