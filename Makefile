@@ -57,9 +57,12 @@ LDFLAGS := -s -w -X github.com/etcdpilot/etcd-operator/internal/version.Operator
 MODULES := . hack/tool test/lab test
 # EXPLORED holds the explorer, which says how many states it visited.
 EXPLORED := ./internal/plan
-# Packages of which several parts run at the same time, for the race detector. What internal/snapshot starts runs in the
-# agent's tests; the others start nothing, and the explorer is slow enough.
+# Packages of which several parts run at the same time, for the race detector. Of internal/snapshot it has the tests of the
+# queue between etcd and the storage, which the agent's fill and overfill at no speed but their own: SPOOLED. The rest of that
+# package moves gigabytes, which would take minutes, and what else it starts runs in the agent's tests. The others start nothing,
+# and the explorer is slow enough.
 CONCURRENT := ./controllers/... ./internal/agent/... ./internal/blobstore/... ./internal/etcd
+SPOOLED := -run 'Queue|Spool' ./internal/snapshot
 
 # A tag made from the content, so that a node never runs an older build from its own store. They are expanded in
 # recipes, after the programs were built.
@@ -201,6 +204,7 @@ test-rest:
 	TEST_ASSET_AZURE=$(call tool,azurite); \
 	export TEST_ASSET_KUBE_APISERVER TEST_ASSET_ETCD TEST_ASSET_MINIO TEST_ASSET_GCS TEST_ASSET_AZURE; \
 	CGO_ENABLED=1 go test -race $(CONCURRENT); \
+	CGO_ENABLED=1 go test -race $(SPOOLED); \
 	go test $$(go list ./... | grep -vxF "$$(go list $(CONCURRENT) $(EXPLORED))"); \
 	go test -C hack/tool ./...; \
 	if [ "$$(uname -s)" = Linux ]; then \
