@@ -20,7 +20,7 @@ func (s *stage) unsaved(t *testing.T) {
 	s.from(t, "disaster", "mute", nil)
 	s.verified(t, "disaster")
 	const silence = v1beta2.ReasonEtcdUnreachable
-	s.sixTries(t, "disaster", silence, silence) // a node may take its time to come back
+	s.sixTries(t, "disaster", silence) // a node may take its time to come back
 	o := s.untilPhase(t, "disaster", v1beta2.RestoreReplacing)
 	if !s.warned("what it held is not saved: it is unreachable") || o.Status.Unsaved != "it is unreachable" {
 		t.Errorf("it is %s; the events are %q", pretty(o), s.events)
@@ -41,8 +41,8 @@ func (s *stage) unsaved(t *testing.T) {
 	s.volatile(t)
 }
 
-// sixTries has all tries but the last fail for one reason, and that one for another.
-func (s *stage) sixTries(t *testing.T, name, reason, last string) {
+// sixTries has all tries but the last fail for a reason, and that one because nobody answers.
+func (s *stage) sixTries(t *testing.T, name, reason string) {
 	t.Helper()
 	fails := func(reason string) {
 		t.Helper()
@@ -54,7 +54,7 @@ func (s *stage) sixTries(t *testing.T, name, reason, last string) {
 		s.untilSays(t, name, v1beta2.ReasonWaitingForRetry)
 		s.clock.SetTime(s.clock.Now().Add(5 * time.Minute))
 	}
-	fails(last)
+	fails(v1beta2.ReasonEtcdUnreachable)
 }
 
 // answered wants data to be saved that a try has reached, though nobody answers the last one.
@@ -62,7 +62,7 @@ func (s *stage) answered(t *testing.T) {
 	s.running(t, "answered", false)
 	s.from(t, "once", "answered", nil)
 	s.verified(t, "once")
-	s.sixTries(t, "once", v1beta2.ReasonStorageFull, v1beta2.ReasonEtcdUnreachable)
+	s.sixTries(t, "once", v1beta2.ReasonStorageFull)
 	s.says(t, s.untilPhase(t, "once", v1beta2.RestoreFailed), v1beta2.ReasonEtcdUnreachable, "nothing was done to the cluster")
 }
 
@@ -84,12 +84,12 @@ func (s *stage) volatile(t *testing.T) {
 	const silence = v1beta2.ReasonEtcdUnreachable
 	s.from(t, "on-emptydir", "volatile", nil)
 	s.verified(t, "on-emptydir")
-	s.sixTries(t, "on-emptydir", silence, silence)
+	s.sixTries(t, "on-emptydir", silence)
 	s.says(t, s.untilPhase(t, "on-emptydir", v1beta2.RestoreFailed), silence, "volatile-0 may have it on an emptyDir")
 
 	must(t, s.Delete(t.Context(), pod, client.GracePeriodSeconds(0)))
 	s.from(t, "of-nothing", "volatile", nil)
 	s.verified(t, "of-nothing")
-	s.sixTries(t, "of-nothing", silence, silence)
+	s.sixTries(t, "of-nothing", silence)
 	s.untilPhase(t, "of-nothing", v1beta2.RestoreReplacing)
 }

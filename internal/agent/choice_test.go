@@ -55,8 +55,10 @@ func TestLineages(t *testing.T) {
 		"a clock was in the future": {taken: []taken{{of: first, revision: 900}, {of: first, revision: 100}}, want: 0, warns: true},
 		"created anew, empty": {
 			taken: []taken{{of: first, revision: 900}, {of: empty, revision: 5}}, want: -1, reason: v1beta2.ReasonSeveralLineages,
-			says: []string{"cluster ID a1", "cluster ID b2", "uid-1", "uid-2", "ns/example", "revision 900", "revision 5", "0 keys", "spec.clusterID", "spec.snapshot", "2026-01-02T12:00:00Z",
-				"Which was taken last does not tell"},
+			says: []string{
+				"cluster ID a1", "cluster ID b2", "uid-1", "uid-2", "ns/example", "revision 900", "revision 5", "0 keys", "spec.clusterID",
+				"spec.snapshot", "2026-01-02T12:00:00Z", "Which was taken last does not tell",
+			},
 		},
 		"created anew, and the ID is given": {
 			taken: []taken{{of: first, revision: 900}, {of: empty, revision: 5}}, choice: task.Choice{ClusterID: "00000000000000A1"}, want: 0,
