@@ -21,6 +21,7 @@ type liar struct {
 	header  *pb.ResponseHeader
 	asked   chan string // whatever it was asked for that changes something
 	members []*pb.Member
+	errors  []string // what it says of itself
 }
 
 func newLiar(t *testing.T, cluster, member uint64, revision int64) (*liar, string) {
@@ -28,6 +29,7 @@ func newLiar(t *testing.T, cluster, member uint64, revision int64) (*liar, strin
 	l := &liar{
 		header:  &pb.ResponseHeader{ClusterId: cluster, MemberId: member, Revision: revision, RaftTerm: 1 << 40},
 		members: []*pb.Member{{ID: member, Name: "m-2", PeerURLs: []string{"http://liar:2380"}, ClientURLs: []string{"x"}}},
+		errors:  []string{"alarm:CORRUPT"},
 		asked:   make(chan string, 100),
 	}
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -47,7 +49,7 @@ func newLiar(t *testing.T, cluster, member uint64, revision int64) (*liar, strin
 func (l *liar) Status(context.Context, *pb.StatusRequest) (*pb.StatusResponse, error) {
 	return &pb.StatusResponse{
 		Header: l.header, Leader: l.header.MemberId, RaftTerm: l.header.RaftTerm, Version: "3.6.16",
-		RaftIndex: 1 << 40, RaftAppliedIndex: 1 << 40, Errors: []string{"alarm:CORRUPT"},
+		RaftIndex: 1 << 40, RaftAppliedIndex: 1 << 40, Errors: l.errors,
 	}, nil
 }
 

@@ -1,10 +1,14 @@
 package etcd
 
 import (
+	"bufio"
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"time"
 
 	dto "github.com/prometheus/client_model/go"
@@ -17,12 +21,28 @@ const (
 	metricsTimeout = time.Second
 	// metricsLimit is how many bytes of them are read: a member tells some 200 KB.
 	metricsLimit = 8 << 20
+	// parsedLimit is how many bytes of them are parsed, which takes fifty times as much memory: those of the families that
+	// matter are some 2 KB.
+	parsedLimit = 64 << 10
 )
+
+// The families that matter.
+const (
+	flushFamily     = "etcd_disk_wal_fsync_duration_seconds"
+	committedFamily = "etcd_server_proposals_committed_total"
+	leaderFamily    = "etcd_server_has_leader"
+	receiveFamily   = "etcd_network_snapshot_receive_inflights_total"
+	applyFamily     = "etcd_server_snapshot_apply_in_progress_total"
+)
+
+var families = [][]byte{
+	[]byte(flushFamily), []byte(committedFamily), []byte(leaderFamily), []byte(receiveFamily), []byte(applyFamily),
+}
 
 // metricsClient reads plain HTTP, as a kubelet does. It follows no redirect, keeps no connection and uses no proxy.
 var metricsClient = &http.Client{
 	Timeout:       metricsTimeout,
-	Transport:     &http.Transport{DisableKeepAlives: true},
+	Transport:     &http.Transport{DisableKeepAlives: true, MaxResponseHeaderBytes: headerLimit},
 	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 }
 
@@ -54,12 +74,11 @@ func sampleOf(ctx context.Context, address string) (sample, error) {
 	if response.StatusCode != http.StatusOK {
 		return sample{}, fmt.Errorf("ask %s for its metrics: %s", address, response.Status)
 	}
-	parser := expfmt.NewTextParser(model.LegacyValidation)
-	families, err := parser.TextToMetricFamilies(io.LimitReader(response.Body, metricsLimit))
+	told, err := parse(io.LimitReader(response.Body, metricsLimit))
 	if err != nil {
 		return sample{}, fmt.Errorf("read the metrics of %s: %w", address, err)
 	}
-	flushes := families["etcd_disk_wal_fsync_duration_seconds"].GetMetric()
+	flushes := told[flushFamily].GetMetric()
 	if len(flushes) == 0 {
 		return sample{}, fmt.Errorf("the metrics of %s say nothing of its disk", address)
 	}
@@ -67,11 +86,39 @@ func sampleOf(ctx context.Context, address string) (sample, error) {
 	return sample{
 		at: time.Now(), flushes: histogram.GetSampleCount(),
 		spent:     time.Duration(histogram.GetSampleSum() * float64(time.Second)),
-		committed: uint64(max(0, gauge(families["etcd_server_proposals_committed_total"]))),
-		led:       gauge(families["etcd_server_has_leader"]) > 0,
-		copying: gauge(families["etcd_network_snapshot_receive_inflights_total"]) > 0 ||
-			gauge(families["etcd_server_snapshot_apply_in_progress_total"]) > 0,
+		committed: uint64(max(0, gauge(told[committedFamily]))),
+		led:       gauge(told[leaderFamily]) > 0,
+		copying:   gauge(told[receiveFamily]) > 0 || gauge(told[applyFamily]) > 0,
 	}, nil
+}
+
+// parse reads the families that matter, and passes over the others line by line: whatever answers at a member's address may
+// tell of any number of them.
+func parse(text io.Reader) (map[string]*dto.MetricFamily, error) {
+	var matter bytes.Buffer
+	lines := bufio.NewScanner(text)
+	for lines.Scan() {
+		line := lines.Bytes()
+		if !matters(line) {
+			continue
+		}
+		if matter.Len()+len(line) > parsedLimit {
+			return nil, errors.New("there is more of them than etcd tells")
+		}
+		matter.Write(line)
+		matter.WriteByte('\n')
+	}
+	if err := lines.Err(); err != nil {
+		return nil, err
+	}
+	parser := expfmt.NewTextParser(model.LegacyValidation)
+	return parser.TextToMetricFamilies(&matter)
+}
+
+// matters tells whether a line is of a family that matters: a sample of it, or its type.
+func matters(line []byte) bool {
+	name := bytes.TrimPrefix(line, []byte("# TYPE "))
+	return slices.ContainsFunc(families, func(family []byte) bool { return bytes.HasPrefix(name, family) })
 }
 
 // gauge is the sum over a family's gauges, 0 for a family that is not there.

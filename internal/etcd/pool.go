@@ -16,6 +16,16 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/metrics"
 )
 
+const (
+	// answerLimit is how many bytes one answer may have, so that no server can fill the operator's memory: answers are
+	// unpacked to a hundred times as much. The longest that etcd gives here is the list of membersLimit members.
+	answerLimit = 64 << 10
+	// headerLimit is the same for what comes before and after an answer, such as the text of a refusal.
+	headerLimit = 16 << 10
+	// membersLimit is how many members a list may have: several times what a spec can ask for.
+	membersLimit = 64
+)
+
 // Endpoint is how to reach one member's server.
 type Endpoint struct {
 	// Pod and PodUID name the pod that is expected to answer.
@@ -127,6 +137,9 @@ func connect(config *tls.Config, e Endpoint) (*clientv3.Client, error) {
 		// etcd's client verifies the address rather than the configuration's ServerName, unless it is told here, too.
 		grpc.WithAuthority(e.ServerName),
 		grpc.WithChainUnaryInterceptor(metrics.CountEtcdCall),
+		// For calls past etcd's client, which has options of its own for each call.
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(answerLimit)),
+		grpc.WithMaxHeaderListSize(headerLimit),
 		grpc.WithConnectParams(grpc.ConnectParams{
 			// A member that starts is found by the next observation, not after gRPC's growing pauses.
 			Backoff: backoff.Config{
@@ -144,6 +157,7 @@ func connect(config *tls.Config, e Endpoint) (*clientv3.Client, error) {
 		// pings without calls: etcd takes those for an attack.
 		DialKeepAliveTime:    10 * time.Second,
 		DialKeepAliveTimeout: 3 * time.Second,
+		MaxCallRecvMsgSize:   answerLimit,
 		MaxUnaryRetries:      1, // one attempt: who is asked again, and when, is decided by whoever observes
 		DialOptions:          options,
 	})

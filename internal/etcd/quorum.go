@@ -92,6 +92,9 @@ func read(ctx context.Context, p peer) (*plan.Read, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list members: %w", err)
 	}
+	if n := len(list.Members); n > membersLimit { // they are compared with each other
+		return nil, fmt.Errorf("list members: %d are more than an etcd cluster can have", n)
+	}
 	said := &plan.Read{ClusterID: list.Header.GetClusterId()}
 	for _, m := range list.Members {
 		said.Members = append(said.Members, memberOf(m.ID, m.Name, m.PeerURLs, len(m.ClientURLs) > 0, m.IsLearner))
