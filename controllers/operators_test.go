@@ -40,6 +40,8 @@ func TestTwoOperators(t *testing.T) {
 		"unreadable":   leaseUnreadable,
 		"old-schema":   olderDefinition,
 		"looks-seldom": looksSeldom,
+		"squatted":     leaseSquatted,
+		"made-again":   leaseMadeAgain,
 	} {
 		for kind, one := range ofKinds() {
 			t.Run(name+"/"+kind, func(t *testing.T) {
@@ -131,11 +133,7 @@ func operatorGone(t *testing.T, r *rivals) {
 				s.HolderIdentity, s.RenewTime = new(""), new(metav1.NewMicroTime(r.clock.Now()))
 			})
 		},
-		"deleted": func(t *testing.T, who claim.Operator) {
-			controllertest.Must(t, r.Delete(t.Context(), &coordinationv1.Lease{
-				ObjectMeta: metav1.ObjectMeta{Namespace: who.Namespace, Name: who.Lease},
-			}))
-		},
+		"deleted": r.endsLease,
 	} {
 		t.Run(name, func(t *testing.T) {
 			r.remove(t)

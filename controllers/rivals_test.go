@@ -142,12 +142,21 @@ func (r *rivals) lease(t *testing.T, who claim.Operator, change func(*coordinati
 	controllertest.Must(t, r.Update(t.Context(), lease))
 }
 
+// endsLease deletes an operator's Lease.
+func (r *rivals) endsLease(t *testing.T, who claim.Operator) {
+	t.Helper()
+	controllertest.Must(t, r.Delete(t.Context(), &coordinationv1.Lease{
+		ObjectMeta: metav1.ObjectMeta{Namespace: who.Namespace, Name: who.Lease},
+	}))
+}
+
 func (r *rivals) later(d time.Duration) { r.clock.SetTime(r.clock.Now().Add(d)) }
 
 // rival is one of the operators.
 type rival struct {
 	claim.Operator
 	recorder    *events.FakeRecorder
+	known       *claims.Keeper
 	reconcilers map[string]reconcile.Reconciler
 }
 
@@ -169,6 +178,7 @@ func (r *rivals) operator(t *testing.T, namespace string, c client.Client, live 
 		o.Operator = claim.Operator{Namespace: namespace, Lease: claims.LeaseName}
 	}
 	known := &claims.Keeper{Self: o.Operator, Client: c, Live: live, Recorder: o.recorder, Clock: r.clock}
+	o.known = known
 	o.reconcilers = map[string]reconcile.Reconciler{
 		"EtcdCluster": &etcdcluster.Reconciler{
 			Client: c, Live: live, Recorder: o.recorder, Claims: known, Etcd: pool, Clock: r.clock, OperatorImage: "operator:test",

@@ -10,6 +10,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/etcdpilot/etcd-operator/controllers/claims"
 	"github.com/etcdpilot/etcd-operator/controllers/etcdbackup"
@@ -47,6 +48,11 @@ func Setup(mgr ctrl.Manager, pool *etcd.Pool, o Options) error {
 	}
 	c, live, recorder := mgr.GetClient(), mgr.GetAPIReader(), mgr.GetEventRecorder(resources.FieldOwner)
 	keeper := &claims.Keeper{Self: o.Self, Client: c, Live: live, Recorder: recorder, Clock: clock.RealClock{}}
+	if o.Self != (claim.Operator{}) {
+		if err := mgr.Add(manager.RunnableFunc(keeper.Stay)); err != nil {
+			return fmt.Errorf("watch over this operator's Lease: %w", err)
+		}
+	}
 	if err := (&etcdcluster.Reconciler{
 		Client: c, Live: live, Recorder: recorder, Claims: keeper, Etcd: pool, Clock: clock.RealClock{},
 		OperatorImage: o.OperatorImage, AgentEnv: o.AgentEnv, OpenShift: openShift,

@@ -14,4 +14,8 @@ type OperatorReference struct {
 	// +kubebuilder:validation:MaxLength=253
 	// +required
 	Lease string `json:"lease"`
+	// uid is that of the Lease. A Lease of this name that has another one is not the operator's; without uid any is.
+	// +kubebuilder:validation:MaxLength=64
+	// +optional
+	UID string `json:"uid,omitempty"`
 }

@@ -39,7 +39,8 @@ const (
 // Keeper knows which objects this operator may act on. All of its reconcilers share one, so that they share what it knows of
 // other operators' Leases. Its exported fields must not change once it is used.
 type Keeper struct {
-	// Self is this operator; the zero value is one without leader election, which claims nothing.
+	// Self is this operator, without the UID of its Lease, which is looked up; the zero value is one without leader election,
+	// which claims nothing.
 	Self claim.Operator
 	// Client writes claims.
 	Client client.Client
@@ -50,6 +51,7 @@ type Keeper struct {
 	// Clock tells for how long a Lease was not renewed.
 	Clock clock.PassiveClock
 
+	own    own
 	leases leases
 	mu     sync.Mutex
 	// left are the objects that are left alone, and when people were told so, zero if they were not.
@@ -67,13 +69,16 @@ type object struct {
 func (k *Keeper) Decide(ctx context.Context, o client.Object, by *v1beta2.OperatorReference) (claim.Decision, error) {
 	var lease claim.Lease
 	claimant := operatorOf(by)
-	if claim.Foreign(k.Self, claimant) {
-		var err error
+	self, err := k.self(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("look which Lease is this operator's: %w", err)
+	}
+	if claim.Foreign(self, claimant) {
 		if lease, err = k.leases.look(ctx, k.Live, k.Clock, claimant); err != nil {
 			return nil, fmt.Errorf("look whether the operator is there that acts on this object: %w", err)
 		}
 	}
-	d := claim.Decide(k.Self, claimant, lease)
+	d := claim.Decide(self, claimant, lease)
 	if claim.Acts(d) {
 		k.Forget(o, client.ObjectKeyFromObject(o))
 	}
@@ -84,7 +89,7 @@ func operatorOf(by *v1beta2.OperatorReference) claim.Operator {
 	if by == nil {
 		return claim.Operator{}
 	}
-	return claim.Operator{Namespace: by.Namespace, Lease: by.Lease}
+	return claim.Operator{Namespace: by.Namespace, Lease: by.Lease, UID: by.UID}
 }
 
 // Settle is the whole pass of an object that this operator may not act on, or not yet: it claims the object, or tells people why
@@ -108,8 +113,12 @@ func (k *Keeper) Settle(ctx context.Context, o client.Object, by **v1beta2.Opera
 func (k *Keeper) take(ctx context.Context, o client.Object, by **v1beta2.OperatorReference, from claim.Operator) (
 	ctrl.Result, error,
 ) {
-	*by = &v1beta2.OperatorReference{Namespace: k.Self.Namespace, Lease: k.Self.Lease}
-	err := k.Client.Status().Update(ctx, o)
+	self, err := k.self(ctx)
+	if err != nil {
+		return ctrl.Result{}, fmt.Errorf("look which Lease is this operator's: %w", err)
+	}
+	*by = &v1beta2.OperatorReference{Namespace: self.Namespace, Lease: self.Lease, UID: self.UID}
+	err = k.Client.Status().Update(ctx, o)
 	switch {
 	case apierrors.IsConflict(err):
 		return ctrl.Result{RequeueAfter: lost}, nil
@@ -117,12 +126,12 @@ func (k *Keeper) take(ctx context.Context, o client.Object, by **v1beta2.Operato
 		return ctrl.Result{}, nil
 	case err != nil:
 		return ctrl.Result{}, fmt.Errorf("claim this object: %w", err)
-	case *by == nil: // it would be claimed again and again
-		return ctrl.Result{}, fmt.Errorf("the definition of %s is older than this operator, and has no status.operator: "+
+	case *by == nil || (*by).UID != self.UID: // it would be claimed again and again
+		return ctrl.Result{}, fmt.Errorf("the definition of %s is older than this operator, and has no status.operator.uid: "+
 			"apply the definitions of this version", kindOf(o))
 	}
 	log.FromContext(ctx).Info("claimed", "operator", k.Self, "from", from)
-	if from != (claim.Operator{}) {
+	if claim.Foreign(self, from) {
 		reconcile.Emit(k.Recorder, o, corev1.EventTypeNormal, v1beta2.ReasonTookOver, "TakeOver", fmt.Sprintf(
 			"the operator that had the Lease %s was not there for %s: this one, which has %s, acts on this object from now on",
 			from, claim.Patience, k.Self))

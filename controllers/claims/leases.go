@@ -53,7 +53,7 @@ func (l *leases) look(ctx context.Context, live client.Reader, now clock.Passive
 	case client.IgnoreNotFound(err) != nil:
 		return claim.Lease{}, fmt.Errorf("read Lease %s: %w", of, err)
 	default:
-		one.seen = one.seen.Look(now.Now(), recordOf(&object.Spec))
+		one.seen = one.seen.Look(now.Now(), recordOf(object, of.UID))
 	}
 	return one.seen, nil
 }
@@ -70,13 +70,16 @@ func (l *leases) of(operator claim.Operator) *lease {
 	return l.all[operator]
 }
 
-// recordOf is nothing's if the Lease is not there.
-func recordOf(spec *coordinationv1.LeaseSpec) (r claim.Record) {
-	if spec.HolderIdentity != nil {
-		r.Holder = *spec.HolderIdentity
+// recordOf is nothing's if the Lease is not there, or is not the one with that UID.
+func recordOf(l *coordinationv1.Lease, uid string) (r claim.Record) {
+	if uid != "" && string(l.UID) != uid {
+		return r
 	}
-	if spec.RenewTime != nil {
-		r.Renewed = spec.RenewTime.String()
+	if l.Spec.HolderIdentity != nil {
+		r.Holder = *l.Spec.HolderIdentity
+	}
+	if l.Spec.RenewTime != nil {
+		r.Renewed = l.Spec.RenewTime.String()
 	}
 	return r
 }

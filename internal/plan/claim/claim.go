@@ -15,7 +15,12 @@ const Patience = time.Minute
 
 // Operator names an operator by its Lease. The zero value is nobody: an object that nobody claims, or an operator without
 // leader election, which has no Lease.
-type Operator struct{ Namespace, Lease string }
+type Operator struct {
+	Namespace, Lease string
+	// UID is that of the Lease, empty if it is not known. Whoever may create namespaces can take up the name of one that is
+	// gone, and have a Lease of that name in it, but not of that UID.
+	UID string
+}
 
 // String is for people.
 func (o Operator) String() string {
@@ -24,6 +29,9 @@ func (o Operator) String() string {
 	}
 	return o.Namespace + "/" + o.Lease
 }
+
+// Name is the operator without the UID.
+func (o Operator) Name() Operator { return Operator{Namespace: o.Namespace, Lease: o.Lease} }
 
 // Decision is how an operator stands to an object. The set is closed.
 type Decision interface{ decision() }
@@ -62,17 +70,22 @@ func Acts(d Decision) bool {
 	return ok
 }
 
-// Foreign tells whether somebody else than this operator claims an object, so that the Lease of that one must be looked at.
-func Foreign(self, claimant Operator) bool { return claimant != Operator{} && claimant != self }
+// Foreign tells whether somebody else than this operator claims an object, so that its Lease must be looked at.
+func Foreign(self, claimant Operator) bool {
+	return claimant != Operator{} && claimant.Name() != self.Name()
+}
 
-// Decide decides about an object that claimant claims, or nobody if that is zero. The Lease is that of the claimant, and matters
-// only if the claim is Foreign.
+// Decide decides about an object that claimant claims, or nobody if that is zero. What is known of that one's Lease, the one
+// with the UID of the claim, matters only if it is Foreign. A claim of this operator's own by another UID, or by none, is
+// written anew: it is of an earlier process, which has ended.
 func Decide(self, claimant Operator, lease Lease) Decision {
 	switch {
 	case claimant == Operator{}:
 		return take(self, claimant)
-	case !Foreign(self, claimant):
+	case !Foreign(self, claimant) && (self.UID == "" || claimant.UID == self.UID):
 		return Act{}
+	case !Foreign(self, claimant):
+		return take(self, claimant)
 	case lease.forbidden:
 		return StandBack{Other: claimant, Known: true, Why: unknown(self, claimant)}
 	case lease.Still() >= Patience:

@@ -15,6 +15,11 @@ var (
 	epoch  = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 )
 
+func withUID(o claim.Operator, uid string) claim.Operator {
+	o.UID = uid
+	return o
+}
+
 // look is one at a Lease, so many seconds after the first one.
 type look struct {
 	at      int
@@ -46,6 +51,11 @@ func TestDecide(t *testing.T) {
 		{"nobody's", self, nobody, nil, "take over from nobody"},
 		{"nobody's, without a Lease", nobody, nobody, nil, "act"},
 		{"its own", self, self, nil, "act"},
+		{"its own, by the UID of its Lease", withUID(self, "1"), withUID(self, "1"), nil, "act"},
+		{"its own, and the UID of its Lease is not known", self, withUID(self, "1"), nil, "act"},
+		{"its own, before claims had UIDs", withUID(self, "1"), self, nil, "take over from new/lease"},
+		{"its own, by a Lease that is gone", withUID(self, "2"), withUID(self, "1"), nil, "take over from new/lease"},
+		{"another one's, by a UID", withUID(self, "1"), withUID(other, "1"), []look{{at: 0, holder: a, renewed: "1"}}, "wait"},
 		{"its own, in a namespace where another one is", self, claim.Operator{Namespace: "new", Lease: "other"}, nil, "wait"},
 		{"the first look", self, other, []look{{at: 0, holder: a, renewed: "1"}}, "wait"},
 		{"renewed", self, other, []look{{at: 0, holder: a, renewed: "1"}, {at: 10, holder: a, renewed: "2"}}, "stand back"},
