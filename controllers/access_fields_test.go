@@ -6,28 +6,58 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 )
 
-// sensitiveField is one that lends the operator's rights, and the right that whoever sets it must have.
-type sensitiveField struct{ path, group, resource, verb string }
-
-// harmless are fields that look sensitive, and why they are not.
-var harmless = map[string]string{
-	"imagePullSecrets": "the kubelet sends them to the registry that they are for, and the pods never see them",
-	"etcdEnv":          "valueFrom is refused (InvalidOption)",
+// sensitiveField is one that lends the operator's rights, and the rights that whoever sets it must have. Without any it is one
+// that this test does not know.
+type sensitiveField struct {
+	path   string
+	rights []right
 }
 
-// sensitive walks through the types of the API.
+type right struct{ verb, resource string }
+
+var (
+	getSecrets    = []right{{"get", "secrets"}}
+	impersonate   = []right{{"impersonate", "serviceaccounts"}}
+	createPods    = []right{{"create", "pods"}}
+	createVolumes = []right{{"create", "persistentvolumeclaims"}, {"create", "pods"}}
+)
+
+// lending are fields that lend rights, whatever they are of.
+var lending = map[string][]right{
+	"template": createPods, "repository": createPods,
+	// Of a PersistentVolumeClaim's spec: the data of another claim, of a snapshot or of a volume that is there.
+	"dataSource": createVolumes, "dataSourceRef": createVolumes, "volumeName": createVolumes, "selector": createVolumes,
+}
+
+// harmless are fields that look sensitive, or are Kubernetes' own, and why they are not.
+var harmless = map[string]string{
+	"imagePullSecrets":          "the kubelet sends them to the registry that they are for, and the pods never see them",
+	"etcdEnv":                   "valueFrom is refused (InvalidOption)",
+	"affinity":                  "where pods run",
+	"topologySpreadConstraints": "where pods run",
+	"tolerations":               "where pods run",
+	"resources":                 "how much they take; claims of devices are refused without those of the pod",
+	"securityContext":           "the namespace's Pod Security Standard judges it, and the image does no more with it",
+	"accessModes":               "of a volume of one's own",
+	"storageClassName":          "of a volume of one's own",
+	"volumeMode":                "of a volume of one's own",
+	"volumeAttributesClassName": "of a volume of one's own",
+}
+
+// pods are where the types of Kubernetes are from that pods are made of, or of which anything can be.
+var pods = []string{reflect.TypeFor[corev1.Pod]().PkgPath(), reflect.TypeFor[runtime.RawExtension]().PkgPath()}
+
+// sensitive walks through the types of the API, and of volumes. What else pods are made of must be in one of the lists.
 func sensitive(path string, of reflect.Type) (found []sensitiveField) {
-	for of.Kind() == reflect.Pointer || of.Kind() == reflect.Slice {
-		of = of.Elem()
-	}
-	if of.Kind() != reflect.Struct {
-		return nil
-	}
+	of = elem(of)
+	volume := of.Name() == "PersistentVolumeClaimSpec"
 	for i := range of.NumField() {
 		field := of.Field(i)
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
@@ -35,23 +65,53 @@ func sensitive(path string, of reflect.Type) (found []sensitiveField) {
 		if name == "" { // inlined
 			at = path
 		}
-		_, skipped := harmless[name]
-		lower := strings.ToLower(name)
+		if _, known := harmless[name]; known {
+			continue
+		}
+		kind, own := elem(field.Type), elem(field.Type).PkgPath() == reflect.TypeFor[v1beta2.Storage]().PkgPath()
+		rights, lends := rightsTo(name, field.Type)
 		switch {
-		case skipped:
-		case field.Type.Kind() == reflect.String && strings.Contains(lower, "secret"):
-			found = append(found, sensitiveField{at, "", "secrets", "get"})
-		case field.Type.Kind() == reflect.String && strings.Contains(lower, "serviceaccount"):
-			found = append(found, sensitiveField{at, "", "serviceaccounts", "impersonate"})
-		case field.Type.Kind() != reflect.Bool && strings.Contains(lower, "secret"):
-			found = append(found, sensitiveField{path: at + ": a kind of reference that this test does not know"})
-		case name == "template", field.Type.Kind() == reflect.String && lower == "persistentvolumeclaim":
-			found = append(found, sensitiveField{at, "", "pods", "create"})
-		case strings.HasPrefix(field.Type.String(), "v1beta2.") || strings.HasPrefix(field.Type.String(), "*v1beta2."):
-			found = append(found, sensitive(at, field.Type)...)
+		case lends:
+			found = append(found, sensitiveField{at, rights})
+		case kind.Kind() == reflect.Struct && (own || kind.Name() == "PersistentVolumeClaimSpec"):
+			found = append(found, sensitive(at, kind)...)
+		case kind.Kind() == reflect.Struct && slices.Contains(pods, kind.PkgPath()), volume:
+			found = append(found, sensitiveField{path: at})
 		}
 	}
 	return found
+}
+
+func elem(of reflect.Type) reflect.Type {
+	for of.Kind() == reflect.Pointer || of.Kind() == reflect.Slice || of.Kind() == reflect.Map {
+		of = of.Elem()
+	}
+	return of
+}
+
+// rightsTo are those to set a field that lends any, none for a kind of reference that this test does not know.
+func rightsTo(name string, of reflect.Type) (rights []right, lends bool) {
+	text, lower := of.Kind() == reflect.String, strings.ToLower(name)
+	switch {
+	case text && strings.Contains(lower, "secret"):
+		return getSecrets, true
+	case text && strings.Contains(lower, "serviceaccount"):
+		return impersonate, true
+	case text && lower == "persistentvolumeclaim":
+		return createPods, true
+	case of.Kind() != reflect.Bool && strings.Contains(lower, "secret"):
+		return nil, true
+	}
+	rights, lends = lending[name]
+	return rights, lends
+}
+
+// values are those of fields that take more than a name.
+var values = map[string]any{
+	"template":      map[string]any{"spec": map[string]any{"hostNetwork": true}},
+	"dataSource":    map[string]any{"kind": "PersistentVolumeClaim", "name": "theirs"},
+	"dataSourceRef": map[string]any{"kind": "PersistentVolumeClaim", "name": "theirs"},
+	"selector":      map[string]any{"matchLabels": map[string]any{"whose": "theirs"}},
 }
 
 // object sets the field and what the schema wants beside it.
@@ -65,16 +125,16 @@ func (f sensitiveField) object(kind string) *unstructured.Unstructured {
 	if strings.HasPrefix(f.path, "spec.restoreFrom.") {
 		fields["spec.restoreFrom.storage.url"] = "s3://b/p"
 	}
-	parent := f.path[:strings.LastIndex(f.path, ".")]
+	parent, name := f.path[:strings.LastIndex(f.path, ".")], f.path[strings.LastIndex(f.path, ".")+1:]
 	if slices.Contains([]string{"s3", "abs", "gcs", "oss"}, parent[strings.LastIndex(parent, ".")+1:]) {
 		fields[parent+".path"] = "b/k"
 	}
 	fields[f.path] = "theirs"
+	if value, is := values[name]; is {
+		fields[f.path] = value
+	}
 	if storage, is := strings.CutSuffix(f.path, ".persistentVolumeClaim"); is {
 		fields[storage+".url"] = "file:///p"
-	}
-	if strings.HasSuffix(f.path, ".template") {
-		fields[f.path] = map[string]any{"spec": map[string]any{"hostNetwork": true}}
 	}
 	u := &unstructured.Unstructured{Object: map[string]any{}}
 	u.SetGroupVersionKind(v1beta2.GroupVersion.WithKind(kind))

@@ -20,6 +20,7 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/controllertest"
 	"github.com/etcdpilot/etcd-operator/internal/testenv"
+	"github.com/etcdpilot/etcd-operator/internal/version"
 )
 
 const namespace = "test"
@@ -44,7 +45,6 @@ func TestAccess(t *testing.T) {
 		APIGroups: []string{v1beta2.GroupVersion.Group}, Resources: []string{"etcdbackups", "etcdrestores"}, Verbs: []string{"*"},
 	}}
 	a.allow(t, "editor", append(editor, clusters("get", "update", "patch"))...)
-	a.allow(t, "creator", clusters("*"))
 	a.enforced(t)
 	t.Run("beside a bundle", beside)
 	for kind, spec := range map[string]reflect.Type{
@@ -56,6 +56,7 @@ func TestAccess(t *testing.T) {
 			t.Run(kind+" "+field.path, func(t *testing.T) { a.field(t, kind, field) })
 		}
 	}
+	t.Run("creator", a.creator)
 	t.Run("updates", a.updates)
 	t.Run("tokens", a.tokens)
 	t.Run("status", a.status)
@@ -90,7 +91,7 @@ func (a *access) enforced(t *testing.T) {
 	t.Helper()
 	editor := a.as(t, "editor")
 	for _, kind := range []string{"EtcdBackup", "EtcdRestore"} {
-		field := sensitiveField{path: "spec.storage.secret", verb: "get", resource: "secrets"}
+		field := sensitiveField{"spec.storage.secret", getSecrets}
 		await(t, "the policy of "+kind, func() error {
 			err := editor.Create(t.Context(), field.object(kind), client.DryRunAll)
 			if denied(err, field.path) {
@@ -125,31 +126,49 @@ func beside(t *testing.T) {
 	}
 }
 
-// field is refused of who has no right to what it names, and of nobody else.
+// field is refused of who lacks one of the rights that it takes, and of nobody else.
 func (a *access) field(t *testing.T, kind string, f sensitiveField) {
-	if f.resource == "" {
-		t.Fatal(f.path)
+	if len(f.rights) == 0 {
+		t.Fatalf("%s is in neither list: does it lend rights?", f.path)
 	}
 	user := strings.ToLower(kind + "-" + strings.ReplaceAll(f.path, ".", "-"))
-	mayCreate := rbacv1.PolicyRule{
+	a.allow(t, user, rbacv1.PolicyRule{
 		APIGroups: []string{v1beta2.GroupVersion.Group}, Resources: []string{"etcdbackups", "etcdrestores", "etcdclusters"},
 		Verbs: []string{"create"},
-	}
-	a.allow(t, user, mayCreate)
-	c := a.as(t, user)
-	await(t, "a refusal", func() error {
-		err := c.Create(t.Context(), f.object(kind), client.DryRunAll)
-		if denied(err, f.path+": "+user+" may not "+f.verb) {
-			return nil
-		}
-		return fmt.Errorf("got %w", err)
 	})
-	rule := rbacv1.PolicyRule{APIGroups: []string{f.group}, Resources: []string{f.resource}, Verbs: []string{f.verb}}
-	if f.resource != "pods" {
-		rule.ResourceNames = []string{"theirs"}
+	c := a.as(t, user)
+	for _, r := range f.rights {
+		await(t, "a refusal for want of "+r.verb+" on "+r.resource, func() error {
+			err := c.Create(t.Context(), f.object(kind), client.DryRunAll)
+			if denied(err, f.path+": "+user+" may not "+r.verb) && strings.Contains(err.Error(), r.verb+" on ") {
+				return nil
+			}
+			return fmt.Errorf("got %w", err)
+		})
+		rule := rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{r.resource}, Verbs: []string{r.verb}}
+		if r.verb != "create" {
+			rule.ResourceNames = []string{"theirs"}
+		}
+		a.allow(t, user, rule)
 	}
-	a.allow(t, user, rule)
 	await(t, "the right to set "+f.path, func() error { return c.Create(t.Context(), f.object(kind), client.DryRunAll) })
+}
+
+// creator has no rights but to create EtcdClusters, and needs none for what every cluster has.
+func (a *access) creator(t *testing.T) {
+	a.allow(t, "creator", clusters("*"))
+	c := a.as(t, "creator")
+	for _, repository := range []string{"", version.DefaultRepository} {
+		cluster := sensitiveField{path: "spec.repository"}.object("EtcdCluster")
+		must(t, unstructured.SetNestedField(cluster.Object, repository, "spec", "repository"))
+		must(t, unstructured.SetNestedMap(cluster.Object, map[string]any{
+			"accessModes": []any{"ReadWriteOnce"}, "storageClassName": "fast", "volumeName": "",
+			"resources": map[string]any{"requests": map[string]any{"storage": "8Gi"}},
+		}, "spec", "pod", "persistentVolumeClaimSpec"))
+		await(t, "the right to create an EtcdCluster from "+repository, func() error {
+			return c.Create(t.Context(), cluster, client.DryRunAll)
+		})
+	}
 }
 
 // updates are refused where they take what is named somewhere else, and not where they leave that alone.
@@ -157,7 +176,7 @@ func (a *access) updates(t *testing.T) {
 	editor := a.as(t, "editor")
 	secret := sensitiveField{path: "spec.storage.secret"}
 	must(t, a.Create(t.Context(), secret.object("EtcdBackup")))
-	must(t, a.Create(t.Context(), sensitiveField{path: "spec.pod.template", resource: "pods"}.object("EtcdCluster")))
+	must(t, a.Create(t.Context(), sensitiveField{path: "spec.pod.template"}.object("EtcdCluster")))
 	for _, c := range []struct {
 		kind, patch, denied string
 	}{
@@ -172,6 +191,10 @@ func (a *access) updates(t *testing.T) {
 		{"EtcdCluster", `{"spec":{"repository":"elsewhere.example.com/etcd"}}`, "spec.pod.template"},
 		{"EtcdCluster", `{"spec":{"pod":{"template":{"spec":{"hostPID":true}}}}}`, "spec.pod.template"},
 		{"EtcdCluster", `{"spec":{"pod":{"template":null}}}`, ""},
+		{"EtcdCluster", `{"spec":{"pod":{"template":null},"repository":"elsewhere.example.com/etcd"}}`, "spec.repository"},
+		{"EtcdCluster", `{"spec":{"repository":"quay.io/coreos/etcd","pod":{"template":null}}}`, ""},
+		{"EtcdCluster", `{"spec":{"pod":{"persistentVolumeClaimSpec":{"volumeName":"theirs"}}}}`, "persistentVolumeClaimSpec.volumeName"},
+		{"EtcdCluster", `{"spec":{"pod":{"persistentVolumeClaimSpec":{"storageClassName":"fast"}}}}`, ""},
 		{"EtcdCluster", `{"spec":{"pod":{"serviceAccountName":"theirs"}}}`, "spec.pod.serviceAccountName"},
 	} {
 		u := secret.object(c.kind)
@@ -220,7 +243,7 @@ func (a *access) operator(t *testing.T) {
 	own := testenv.Client(t, controllertest.AsOperator(a.config))
 	restore := sensitiveField{path: "spec.storage.secret"}.object("EtcdRestore")
 	must(t, own.Create(t.Context(), restore, client.DryRunAll))
-	cluster := sensitiveField{path: "spec.pod.template", resource: "pods"}.object("EtcdCluster")
+	cluster := sensitiveField{path: "spec.pod.template"}.object("EtcdCluster")
 	if err := own.Create(t.Context(), cluster, client.DryRunAll); !apierrors.IsForbidden(err) {
 		t.Errorf("an EtcdCluster: got %v", err)
 	}
