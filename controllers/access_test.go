@@ -58,6 +58,7 @@ func TestAccess(t *testing.T) {
 	}
 	t.Run("creator", a.creator)
 	t.Run("updates", a.updates)
+	t.Run("leaving out", a.leavingOut)
 	t.Run("tokens", a.tokens)
 	t.Run("status", a.status)
 	t.Run("the operator", a.operator)

@@ -1,0 +1,62 @@
+package controllers_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+)
+
+// leavingOut a Secret, or naming another one in its place, takes the right to it: what was encrypted would not be any more, or
+// for somebody else.
+func (a *access) leavingOut(t *testing.T) {
+	const user = "changer"
+	a.allow(t, user, rbacv1.PolicyRule{
+		APIGroups: []string{v1beta2.GroupVersion.Group}, Resources: []string{"etcdbackups", "etcdclusters"}, Verbs: []string{"patch"},
+	}, rbacv1.PolicyRule{
+		APIGroups: []string{""}, Resources: []string{"secrets"}, ResourceNames: []string{"ours"}, Verbs: []string{"get"},
+	})
+	c := a.as(t, user)
+	for _, f := range []struct{ kind, field string }{
+		{"EtcdBackup", "encryptionSecret"},
+		{"EtcdBackup", "clientTLSSecret"},
+		{"EtcdCluster", "TLS.static.member.peerSecret"},
+		{"EtcdCluster", "TLS.static.member.serverSecret"},
+		{"EtcdCluster", "TLS.static.operatorSecret"},
+	} {
+		u := sensitiveField{path: "spec." + f.field}.object(f.kind)
+		if f.kind == "EtcdBackup" {
+			must(t, unstructured.SetNestedField(u.Object, "ours", "spec", "storage", "secret"))
+		}
+		u.SetName("without-" + strings.ToLower(strings.ReplaceAll(f.field, ".", "-")))
+		must(t, a.Create(t.Context(), u.DeepCopy()))
+		parts := strings.Split(f.field, ".")
+		for _, value := range []string{"null", `"ours"`} {
+			patch := client.RawPatch("application/merge-patch+json", []byte(
+				`{"spec":{"`+strings.Join(parts, `":{"`)+`":`+value+strings.Repeat("}", len(parts)+1)))
+			await(t, "a refusal", func() error {
+				err := c.Patch(t.Context(), u.DeepCopy(), patch, client.DryRunAll)
+				if denied(err, "spec."+f.field+": "+user+" may not get Secret theirs") {
+					return nil
+				}
+				return fmt.Errorf("%s of %s: got %w", value, f.field, err)
+			})
+			must(t, a.Patch(t.Context(), u.DeepCopy(), patch, client.DryRunAll))
+		}
+		label := client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"labels":{"a":"b"}}}`))
+		must(t, c.Patch(t.Context(), u.DeepCopy(), label, client.DryRunAll))
+	}
+	extra := sensitiveField{path: "spec.pod.priorityClassName"}.object("EtcdBackup")
+	must(t, unstructured.SetNestedField(extra.Object, "theirs", "spec", "storage", "secret"))
+	extra.SetName("without-pod")
+	must(t, a.Create(t.Context(), extra.DeepCopy()))
+	patch := client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"pod":null}}`))
+	if err := c.Patch(t.Context(), extra, patch, client.DryRunAll); !denied(err, "spec.storage.secret") {
+		t.Errorf("what is left out counts as no change: got %v", err)
+	}
+}
