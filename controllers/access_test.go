@@ -60,6 +60,7 @@ func TestAccess(t *testing.T) {
 	t.Run("updates", a.updates)
 	t.Run("leaving out", a.leavingOut)
 	t.Run("tokens", a.tokens)
+	t.Run("identity", a.identity)
 	t.Run("status", a.status)
 	t.Run("the operator", a.operator)
 }
@@ -136,6 +137,8 @@ func (a *access) field(t *testing.T, kind string, f sensitiveField) {
 	a.allow(t, user, rbacv1.PolicyRule{
 		APIGroups: []string{v1beta2.GroupVersion.Group}, Resources: []string{"etcdbackups", "etcdrestores", "etcdclusters"},
 		Verbs: []string{"create"},
+	}, rbacv1.PolicyRule{ // what the places take that the objects name
+		APIGroups: []string{""}, Resources: []string{"serviceaccounts"}, ResourceNames: []string{"default"}, Verbs: []string{"impersonate"},
 	})
 	c := a.as(t, user)
 	for _, r := range f.rights {
