@@ -62,6 +62,8 @@ type Reconciler struct {
 	OpenShift bool
 	// Concurrency is how many clusters are looked after at the same time, at least 1.
 	Concurrency int
+
+	paces paces
 }
 
 // Reconcile takes one step. It is safe to stop at any point: the next pass sees what is there and goes on.
@@ -69,6 +71,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	p, err := r.decide(ctx, req.NamespacedName)
 	if apierrors.IsNotFound(err) {
 		r.Etcd.Forget(req.String())
+		r.paces.forget(req.NamespacedName)
 		r.Claims.Forget(&v1beta2.EtcdCluster{}, req.NamespacedName)
 		return ctrl.Result{}, nil
 	}
@@ -77,6 +80,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	}
 	if p.claim != nil {
 		return r.settle(ctx, p)
+	}
+	if left := r.paces.wait(req.NamespacedName, p.action, r.Clock.Now()); left > 0 {
+		return ctrl.Result{RequeueAfter: left, Priority: new(normal)}, nil
 	}
 	if err = r.applyServices(ctx, p); err == nil {
 		err = r.execute(ctx, p)

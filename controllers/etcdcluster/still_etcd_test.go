@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -29,6 +30,10 @@ type stillEtcd struct {
 	flush, flushes, read atomic.Int64
 	// moved is whom it has handed leadership to, 0 if it has not.
 	moved atomic.Uint64
+	// stray is the ID of a learner that it lists and never removes, 0 if there is none; asked is how often it was told to, and
+	// fleeting has it list another one each time.
+	stray, asked atomic.Uint64
+	fleeting     atomic.Bool
 }
 
 func startStill(t *testing.T, pod *corev1.Pod, permit *member.Permit) *stillEtcd {
@@ -91,7 +96,21 @@ func (s *stillEtcd) Status(context.Context, *pb.StatusRequest) (*pb.StatusRespon
 // MemberList implements pb.ClusterServer.
 func (s *stillEtcd) MemberList(context.Context, *pb.MemberListRequest) (*pb.MemberListResponse, error) {
 	time.Sleep(time.Duration(s.read.Load())) // the leader answers once it is done with its disk
-	return &pb.MemberListResponse{Header: s.header, Members: s.members}, nil
+	members := s.members
+	if id := s.stray.Load(); id != 0 {
+		url := []string{"http://stray:2380"}
+		if s.fleeting.Load() {
+			id += s.asked.Load()
+		}
+		members = append(slices.Clone(members), &pb.Member{ID: id, Name: "stray", PeerURLs: url, ClientURLs: url, IsLearner: true})
+	}
+	return &pb.MemberListResponse{Header: s.header, Members: members}, nil
+}
+
+// MemberRemove implements pb.ClusterServer. It is a lie.
+func (s *stillEtcd) MemberRemove(context.Context, *pb.MemberRemoveRequest) (*pb.MemberRemoveResponse, error) {
+	s.asked.Add(1)
+	return &pb.MemberRemoveResponse{Header: s.header}, nil
 }
 
 // Range implements pb.KVServer.
