@@ -3,6 +3,7 @@ package claims
 import (
 	"context"
 	"fmt"
+	"maps"
 	"sync"
 	"time"
 
@@ -22,8 +23,13 @@ import (
 // two versions would act at the same time.
 const LeaseName = "etcd-operator.etcd.database.coreos.com"
 
-// lookEvery is how often a Lease is looked at, at most, for however many objects it matters.
-const lookEvery = 10 * time.Second
+const (
+	// lookEvery is how often a Lease is looked at, at most, for however many objects it matters.
+	lookEvery = 10 * time.Second
+	// forgetAfter is for how long a Lease must not have mattered until nothing is known of it: many times the pause between
+	// two looks at an object, so that it has been seen for as long as it has to be by then.
+	forgetAfter = time.Hour
+)
 
 // leases are what is known of other operators' Leases. The zero value knows none.
 type leases struct {
@@ -35,11 +41,13 @@ type leases struct {
 type lease struct {
 	mu   sync.Mutex
 	seen claim.Lease
+	// asked is when it last mattered; the mutex of all Leases guards it.
+	asked time.Time
 }
 
 // look tells what is known of a Lease, after another look at it if one is due.
 func (l *leases) look(ctx context.Context, live client.Reader, now clock.PassiveClock, of claim.Operator) (claim.Lease, error) {
-	one := l.of(of)
+	one := l.of(of, now.Now())
 	one.mu.Lock()
 	defer one.mu.Unlock()
 	if !one.seen.Due(now.Now(), lookEvery) {
@@ -58,15 +66,17 @@ func (l *leases) look(ctx context.Context, live client.Reader, now clock.Passive
 	return one.seen, nil
 }
 
-func (l *leases) of(operator claim.Operator) *lease {
+func (l *leases) of(operator claim.Operator, now time.Time) *lease {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	maps.DeleteFunc(l.all, func(_ claim.Operator, one *lease) bool { return now.Sub(one.asked) >= forgetAfter })
 	if l.all == nil {
 		l.all = map[claim.Operator]*lease{}
 	}
 	if l.all[operator] == nil {
 		l.all[operator] = &lease{}
 	}
+	l.all[operator].asked = now
 	return l.all[operator]
 }
 
