@@ -9,9 +9,8 @@ type OperatorReference struct {
 	// +kubebuilder:validation:MaxLength=63
 	// +required
 	Namespace string `json:"namespace"`
-	// lease is its name.
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=253
+	// lease is its name. There is no other: an operator that reads those of others may read no Lease but by that name.
+	// +kubebuilder:validation:Enum=etcd-operator.etcd.database.coreos.com
 	// +required
 	Lease string `json:"lease"`
 	// uid is that of the Lease. A Lease of this name that has another one is not the operator's; without uid any is.
