@@ -31,7 +31,7 @@ func azureContainer(t Target, bucket string, c Credentials) (*container.Client, 
 	common := azcore.ClientOptions{Transport: &http.Client{Transport: tr}}
 	options := &container.ClientOptions{ClientOptions: common}
 	if len(c) == 0 || c.get(storage.KeyAzureSAS) != "" {
-		fence := newFence(t, c)
+		fence := newFence(t, c, false)
 		if err := fence.checkEndpoint(); err != nil {
 			return nil, err
 		}

@@ -32,9 +32,8 @@ type fence struct {
 }
 
 // newFence is nil if tokens may go anywhere. The target's endpoint has been checked.
-func newFence(t Target, c Credentials) *fence {
+func newFence(t Target, c Credentials, borrowed bool) *fence {
 	scheme, _, _ := strings.Cut(t.URL, "://")
-	borrowed := scheme == storage.SchemeGCS && c.borrows()
 	if t.AllowTokens && !borrowed {
 		return nil
 	}
@@ -61,7 +60,7 @@ func (f *fence) check(to *url.URL) error {
 	const token = "the storage is asked with a token, which whoever reads it can use"
 	switch {
 	case f.borrowed && (!own || to.Scheme != "https"):
-		return insecure(fmt.Sprintf("%s, that of an identity of the pod, which the Secret's credentials.json exchanges, and %s is not "+
+		return insecure(fmt.Sprintf("%s, that of an identity of the pod, which the Secret only says how to use, and %s is not "+
 			"https:// of that cloud: name a Secret with credentials of the endpoint's own", token, to.Host))
 	case to.Scheme != "https":
 		return insecure(fmt.Sprintf("%s, and %s is plain http: make storage.endpoint https://, or use keys that only sign (S3 and "+

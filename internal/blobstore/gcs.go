@@ -25,7 +25,7 @@ const gcsScope = "https://www.googleapis.com/auth/devstorage.read_write"
 const gcsAttempts = 5
 
 func openGCS(ctx context.Context, t Target, bucket string, c Credentials) (*blob.Bucket, error) {
-	fence := newFence(t, c)
+	fence := newFence(t, c, c.borrows())
 	if err := fence.checkEndpoint(); err != nil {
 		return nil, err
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
-
+	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/etcdpilot/etcd-operator/internal/storage"
 )
 
@@ -45,4 +45,22 @@ func checkProfile(loaded aws.Config) error {
 		}
 	}
 	return nil
+}
+
+// borrowsProfile tells whether the AWS command line's files of a Secret only say how to use an identity that the pod has, or its
+// node, rather than hold keys of their own.
+func (c Credentials) borrowsProfile(loaded aws.Config) bool {
+	if len(c) == 0 || aws.IsCredentialsProvider(loaded.Credentials, credentials.StaticCredentialsProvider{}) {
+		return false
+	}
+	for _, source := range loaded.ConfigSources {
+		if profile, ok := source.(config.SharedConfig); ok {
+			first := &profile
+			for first.Source != nil {
+				first = first.Source
+			}
+			return !first.Credentials.HasKeys()
+		}
+	}
+	return true
 }

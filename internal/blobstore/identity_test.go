@@ -1,6 +1,7 @@
 package blobstore_test
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -90,5 +91,41 @@ func TestBorrowedIdentity(t *testing.T) {
 	th := newThief(t, true)
 	if th.asked(t, "gs://bucket", other, false); len(th.sent) == 0 {
 		t.Error("a token of the Secret's own is not sent")
+	}
+}
+
+// TestBorrowedProfile is the same with the files of the AWS command line: without keys in them the identity is the pod's, or its
+// node's, also where it is exchanged for a role's.
+func TestBorrowedProfile(t *testing.T) {
+	aws := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		answer := `{"AccessKeyId":"key","SecretAccessKey":"0123456789","Token":%q,"Expiration":"2100-01-01T00:00:00Z"}`
+		if r.Method == http.MethodPost {
+			answer = `<AssumeRoleResponse><AssumeRoleResult><Credentials><AccessKeyId>key</AccessKeyId><SecretAccessKey>0123456789` +
+				`</SecretAccessKey><SessionToken>%s</SessionToken><Expiration>2100-01-01T00:00:00Z</Expiration></Credentials>` +
+				`</AssumeRoleResult></AssumeRoleResponse>`
+		}
+		_, _ = fmt.Fprintf(w, answer, stolen)
+	}))
+	t.Cleanup(aws.Close)
+	t.Setenv("AWS_CONTAINER_CREDENTIALS_FULL_URI", aws.URL)
+	t.Setenv("AWS_ENDPOINT_URL_STS", aws.URL)
+	const role, keys = "role_arn=arn:aws:iam::1:role/r\n", "aws_access_key_id=key\naws_secret_access_key=0123456789\n"
+	for _, c := range []struct {
+		name, credentials, config string
+		borrowed                  bool
+	}{
+		{"without keys", "[default]\n", "[default]\n", true},
+		{"the node's", "[default]\n", "[default]\n" + role + "credential_source=EcsContainer\n", true},
+		{"of its own", "[default]\n" + keys + "aws_session_token=" + stolen + "\n", "[default]\n", false},
+		{"of its own, for a role", "[other]\n" + keys, "[default]\n" + role + "source_profile=other\n", false},
+	} {
+		secret := blobstore.Credentials{"credentials": []byte(c.credentials), "config": []byte(c.config)}
+		for _, allow := range []bool{true, false} {
+			th := newThief(t, true)
+			reason := th.asked(t, "s3://bucket", secret, allow)
+			if refused := reason == v1beta2.ReasonInsecureEndpoint && len(th.sent) == 0; refused != c.borrowed || th.robbed() == c.borrowed {
+				t.Errorf("%s, allowed %t: got %q, and it was sent %v", c.name, allow, reason, th.sent)
+			}
+		}
 	}
 }

@@ -62,7 +62,7 @@ func openS3(ctx context.Context, t Target, bucket string, c Credentials) (*blob.
 	if err != nil {
 		return nil, nil, c.refuse("there are no credentials for S3: name a Secret with some, or give the pod an identity", err)
 	}
-	fence := newFence(t, c)
+	fence := newFence(t, c, c.borrowsProfile(loaded))
 	if found.SessionToken == "" {
 		fence = nil // a key only signs
 	}
