@@ -1,7 +1,8 @@
 // Command scorecard-etcd holds the operator's own tests for `operator-sdk scorecard`: one for each capability level that it
 // claims, each against the operator that runs in the Kubernetes cluster. Scorecard runs it in a pod, with the bundle in
 // /bundle, and reads a result in JSON from what the pod prints. The pod's service account needs the role in
-// config/scorecard/rbac, in the namespace that it runs in, and the operator has to watch that namespace.
+// config/scorecard/rbac, in the namespace that it runs in, which should be one of its own, and the operator has to watch that
+// namespace.
 package main
 
 import (
