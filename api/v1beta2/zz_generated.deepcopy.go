@@ -816,6 +816,10 @@ func (in *EtcdRestoreStatus) DeepCopyInto(out *EtcdRestoreStatus) {
 		*out = new(SnapshotStatus)
 		(*in).DeepCopyInto(*out)
 	}
+	if in.SavedAt != nil {
+		in, out := &in.SavedAt, &out.SavedAt
+		*out = (*in).DeepCopy()
+	}
 	if in.Run != nil {
 		in, out := &in.Run, &out.Run
 		*out = new(AgentRun)
@@ -1196,6 +1200,10 @@ func (in *RestoreRecord) DeepCopyInto(out *RestoreRecord) {
 	in.StartedAt.DeepCopyInto(&out.StartedAt)
 	if in.CompletedAt != nil {
 		in, out := &in.CompletedAt, &out.CompletedAt
+		*out = (*in).DeepCopy()
+	}
+	if in.StoppedAt != nil {
+		in, out := &in.StoppedAt, &out.StoppedAt
 		*out = (*in).DeepCopy()
 	}
 	if in.CalledOff != nil {
