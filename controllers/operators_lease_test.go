@@ -4,6 +4,10 @@ import (
 	"context"
 	"strings"
 	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // leaseSquatted has somebody else take up the namespace of an operator that is gone, with a Lease of that name, and renew it
@@ -75,4 +79,13 @@ func leaseMadeAgain(t *testing.T, r *rivals) {
 		r.later(glance)
 	}
 	r.claimed(t, a.Operator)
+}
+
+// leaseOfAnotherName wants no claim by a Lease that no operator has, and none may read.
+func leaseOfAnotherName(t *testing.T, r *rivals) {
+	patch := []byte(`{"status":{"operator":{"namespace":"rival-a","lease":"another"}}}`)
+	err := r.Status().Patch(t.Context(), r.read(t), client.RawPatch(types.MergePatchType, patch))
+	if !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), "status.operator.lease") {
+		t.Errorf("got %v", err)
+	}
 }

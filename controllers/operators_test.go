@@ -42,6 +42,7 @@ func TestTwoOperators(t *testing.T) {
 		"looks-seldom": looksSeldom,
 		"squatted":     leaseSquatted,
 		"made-again":   leaseMadeAgain,
+		"other-name":   leaseOfAnotherName,
 	} {
 		for kind, one := range ofKinds() {
 			t.Run(name+"/"+kind, func(t *testing.T) {

@@ -151,8 +151,9 @@ type EtcdClusterStatus struct {
 	// the beginning of an attempt until the new cluster ID is set, or until it was gone back to.
 	// +optional
 	Former *FormerStatus `json:"former,omitempty"`
-	// keptVolumes hold data that was replaced and could not be saved before. The operator never uses nor deletes them: delete
-	// them yourself once nobody needs what is on them. With the EtcdCluster they go, unless spec.volumeReclaimPolicy is Retain.
+	// keptVolumes hold data that was replaced and is not known to be all in a safety snapshot. The operator never uses nor deletes
+	// them: delete them yourself once nobody needs what is on them. With the EtcdCluster they go, unless spec.volumeReclaimPolicy
+	// is Retain.
 	// +listType=map
 	// +listMapKey=uid
 	// +optional

@@ -43,6 +43,7 @@ func (e *env) fromSnapshot(t *testing.T) {
 func (e *env) replacesData(t *testing.T) {
 	e.cluster(t, "back", v1beta2.EtcdClusterSpec{Size: 3})
 	e.podsOf(t, "back", 3)
+	e.hasBeenUp(t, "back")
 	restore := &v1beta2.EtcdRestore{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "to-monday"},
 		Spec: v1beta2.EtcdRestoreSpec{
@@ -123,7 +124,7 @@ func (e *env) restoring(t *testing.T, cluster string, restore *v1beta2.EtcdResto
 		return err
 	})
 	s := e.read(t, cluster).Status
-	if len(s.Restores) == 0 || s.Former == nil || s.Restores[0].UID != string(restore.UID) || s.Restores[0].CompletedAt != nil ||
+	if len(s.Restores) == 0 || s.Former == nil || s.Restores[0].StoppedAt == nil || s.Restores[0].UID != string(restore.UID) || s.Restores[0].CompletedAt != nil ||
 		s.Restores[0].SourceClusterID != "c0ffee" || s.Restores[0].SourceRevision != 900 ||
 		s.Bootstrap.Restore != string(restore.UID) || s.ClusterID != "" || s.Restores[0].RevisionFloor != floor {
 		t.Errorf("the status is %+v", s)

@@ -92,7 +92,9 @@ func TestCallOff(t *testing.T) {
 		},
 		"no number is used again": {
 			resumed(func(o *Observed) { o.Pods, o.Volumes, o.Cluster.Restore = nil, o.Volumes[:3], "second" }),
-			CommitBootstrap{Bootstrap: newView(restoring(true)).bootstrap(3, []string{"c-3"}, "second")},
+			CommitBootstrap{
+				Bootstrap: newView(restoring(true)).bootstrap(3, []string{"c-3"}, "second"), Unsaved: "there is no safety snapshot of it",
+			},
 		},
 		"unsaved volumes are named at the latch": {
 			restoring(true, oldIsGone, restoredVolume, restoredPod, func(o *Observed) {

@@ -1,0 +1,39 @@
+package status
+
+import (
+	"testing"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/plan"
+)
+
+// TestStopNoted has the record of a restore tell when the members stopped that it replaces, once.
+func TestStopNoted(t *testing.T) {
+	old := plan.Pod{Name: "c-0", Incarnation: 1, Permit: &plan.Permit{}}
+	for title, c := range map[string]struct {
+		action plan.Action
+		pods   []plan.Pod
+		id     string
+		want   bool
+	}{
+		"its member runs":       {plan.Wait{}, []plan.Pod{old}, "", false},
+		"it is gone":            {plan.Wait{}, nil, "", true},
+		"it has yet to be seen": {plan.CommitBootstrap{}, nil, "", false},
+		"the restore is over":   {plan.Wait{}, nil, "c1", false},
+	} {
+		in := Input{
+			Cluster: &v1beta2.EtcdCluster{Status: v1beta2.EtcdClusterStatus{
+				ClusterID: c.id, Former: &v1beta2.FormerStatus{ClusterID: "c0"},
+				Bootstrap: &v1beta2.BootstrapStatus{Restore: "r", Incarnation: 2}, Restores: []v1beta2.RestoreRecord{{UID: "r"}},
+			}},
+			Action: c.action,
+			Observed: plan.Observed{Pods: c.pods, Cluster: plan.Cluster{
+				Former:       &plan.Former{ID: 0xc0, Bootstrap: &plan.Bootstrap{Incarnation: 1}, Voters: []string{"c-0"}},
+				Incarnations: plan.Incarnations{Last: 2, Attempts: 2},
+			}},
+		}
+		if got := Compute(in).Restores[0].StoppedAt != nil; got != c.want {
+			t.Errorf("%s: noted %t", title, got)
+		}
+	}
+}
