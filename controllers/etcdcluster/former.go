@@ -43,6 +43,7 @@ func putAside(s *v1beta2.EtcdClusterStatus) {
 // were made from, whatever was asked for since.
 func (r *Reconciler) callOff(p *pass, a plan.CallOff) {
 	s := &p.cluster.Status
+	keep(s, a.Kept, p.claims)
 	if record := restores.UnderWay(s); record != nil {
 		record.CalledOff = &v1beta2.RestoreCalledOff{
 			Reason: a.Why.Reason, Message: a.Why.Message, At: metav1.NewTime(p.observed.Now),

@@ -189,6 +189,7 @@ func (r *Reconciler) commitBootstrap(p *pass, a plan.CommitBootstrap) {
 		s.Bootstrap = bootstrapFor(a.Bootstrap)
 		return
 	}
+	keep(s, a.Kept, p.claims)
 	record := recordAttempt(p, a.Unsaved)
 	if p.observed.Etcd.Contact == plan.ContactQuorum { // what status tells of the voters may be one change behind
 		status.SetMembers(s, p.observed)

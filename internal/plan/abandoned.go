@@ -66,6 +66,13 @@ func (a abandoned) leftBehind(name string) bool {
 // kept tells whether a restore has replaced what is on the volume unsaved.
 func (v *view) kept(c Volume) bool { return slices.Contains(v.Cluster.Kept, c.UID) }
 
+// keeps tells whether a volume of that name is kept.
+func (v *view) keeps(name string) bool {
+	return slices.ContainsFunc(slices.Concat(v.oldVolumes, v.triedVolumes), func(c Volume) bool {
+		return c.Name == name && v.kept(c)
+	})
+}
+
 // unsaved are the volumes that are to be kept once the restore under way has replaced them.
 func (v *view) unsaved() []KeptVolume {
 	if v.Cluster.Former == nil || !v.Cluster.Unsaved && (v.Cluster.Skipped || v.wentOn() == "") {
@@ -80,8 +87,8 @@ func (v *view) unsaved() []KeptVolume {
 	return kept
 }
 
-// clearAttempts deletes what attempts at a restore have left that never came to anything: no client could reach it, and the
-// data is in the snapshot. Nobody needs to wait for it.
+// clearAttempts deletes what attempts at a restore have left that never came to anything: the data is in the snapshot. Nobody
+// needs to wait for it. Where etcd was let start somebody may have written, and the volume is kept.
 func clearAttempts(v *view) Action {
 	for _, p := range v.triedPods {
 		if !p.Deleting {
@@ -89,7 +96,7 @@ func clearAttempts(v *view) Action {
 		}
 	}
 	for _, c := range v.triedVolumes {
-		if !c.Deleting {
+		if !c.Deleting && !v.kept(c) {
 			return DeleteVolume{Name: c.Name, UID: c.UID, Why: v1beta2.ReasonClearingAttempt}
 		}
 	}
@@ -133,6 +140,9 @@ func (v *view) clear(pods []Pod, volumes []Volume) Action {
 		}
 	}
 	for _, c := range volumes {
+		if v.kept(c) {
+			continue
+		}
 		if !c.Deleting && !used[c.Name] {
 			return DeleteVolume{Name: c.Name, UID: c.UID, Why: v1beta2.ReasonBootstrapping}
 		}

@@ -31,6 +31,8 @@ type CommitBootstrap struct {
 	// Unsaved is why what a restore replaces is not known to be saved, empty if it is, or if nothing is replaced: its volumes
 	// are to be kept.
 	Unsaved string
+	// Kept are volumes of the attempt at a restore whose place this one takes: clients may have written to them.
+	Kept []KeptVolume
 }
 
 // CreateRestore creates the EtcdRestore that spec.restoreFrom asks for.
@@ -43,6 +45,8 @@ type CallOff struct {
 	Why failure.Problem
 	// ClusterID is what the cluster goes back to, 0 if it had never been up.
 	ClusterID uint64
+	// Kept are volumes of the attempt: clients may have written to them.
+	Kept []KeptVolume
 }
 
 // ContinueRestore notes in status that a restore goes on that was to be called off, because the former members cannot come back.

@@ -24,6 +24,12 @@ func TestCallOff(t *testing.T) {
 	terminal := &failure.Problem{Reason: v1beta2.ReasonSnapshotDamaged, Terminal: true}
 	passing := &failure.Problem{Reason: v1beta2.ReasonStorageUnreachable}
 	second := newView(restoring(true)).bootstrap(3, []string{"c-4"}, "second")
+	gaveIt := func(o *Observed) {
+		answersRestored(o)
+		o.Volumes[3].MemberID, o.Volumes[3].ClusterID = uint64(lastPod(o).Permit.MemberID), o.Cluster.Bootstrap.ClusterID
+	}
+	crashed := func(o *Observed) { o.Etcd = Etcd{} }
+	isUp := Latch{ClusterID: newView(restoring(true)).Cluster.Bootstrap.ClusterID}
 	var permits []NewPod
 	for i := range 3 {
 		permits = append(permits, NewPod{
@@ -59,6 +65,30 @@ func TestCallOff(t *testing.T) {
 				lastPod(o).Failure, lastPod(o).Phase = passing, Pending
 			}),
 			Wait{Reason: passing.Reason},
+		},
+		"not once the restored cluster answers: clients may have written to it": {
+			restoring(true, oldIsGone, restoredVolume, restoredPod, gaveIt, off), isUp,
+		},
+		"nor does a later restore take its place then": {
+			restoring(true, oldIsGone, restoredVolume, restoredPod, gaveIt, func(o *Observed) { o.Cluster.Restore = "second" }), isUp,
+		},
+		"it may have answered before": {
+			restoring(true, oldIsGone, restoredVolume, restoredPod, gaveIt, crashed, off),
+			CallOff{Why: why, ClusterID: latched, Kept: []KeptVolume{{"c-3", "v3"}}},
+		},
+		"so it may where a later restore takes its place": {
+			restoring(true, oldIsGone, restoredVolume, restoredPod, gaveIt, crashed, off, func(o *Observed) { o.Cluster.Restore = "second" }),
+			CommitBootstrap{Bootstrap: second, Kept: []KeptVolume{{"c-3", "v3"}}},
+		},
+		"and its volume stays": {
+			resumed(func(o *Observed) { o.Pods, o.Cluster.Kept = nil, []string{"v3"} }), CreatePods{Pods: permits},
+		},
+		"a first start does not take the name of a volume that is kept": {
+			edit(emptyCluster(1, true), func(o *Observed) {
+				o.Cluster.Incarnations, o.Cluster.Kept = Incarnations{Last: 1, Attempts: 1}, []string{"v0"}
+				o.Volumes = []Volume{{Name: "c-0", UID: "v0", Incarnation: 1, Owned: true, ClusterID: 5, MemberID: 6}}
+			}),
+			CommitBootstrap{Bootstrap: newView(emptyCluster(1, true)).bootstrap(2, []string{"c-1"}, "")},
 		},
 		"a later restore takes its place": {
 			restoring(true, oldIsGone, restoredVolume, restoredPod, off, func(o *Observed) { o.Cluster.Restore = "second" }),

@@ -53,6 +53,10 @@ func (a CallOff) describe() Description {
 	if a.ClusterID != 0 {
 		left = fmt.Sprintf("the cluster resumes on its former data, with cluster ID %016x", a.ClusterID)
 	}
+	if len(a.Kept) > 0 {
+		left += "; etcd was let start on the snapshot, and what clients may have written there stays on the volume " + a.Kept[0].Name +
+			": delete it (kubectl delete pvc) if nobody needs it"
+	}
 	return Description{"CallOff", a.Why.Reason, a.Why.Message + "; " + left}
 }
 

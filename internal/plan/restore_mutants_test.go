@@ -71,6 +71,12 @@ var restoreMutants = map[string]mutant{
 			sizes: []int{1}, edits: []edit{snapshot(1)}, only: world.WriteFaults, running: true, lockstep: true, faults: 2,
 		},
 	},
+	"what was written to an attempt goes": {
+		next: keepNoAttempt, want: "S2: volume c-1 is deleted, which holds acknowledged data", persistent: true,
+		scenario: scenario{
+			sizes: []int{1}, edits: []edit{snapshot(1), off(1)}, only: world.PodFaults, running: true, lockstep: true, faults: 1,
+		},
+	},
 	"what nobody has told of yet goes": {
 		next: believeSaved, want: "S7: volume c-0 is deleted, which holds what no safety snapshot does", persistent: true,
 		scenario: scenario{sizes: []int{1}, edits: []edit{snapshot(1)}, retained: true, lockstep: true},
@@ -81,6 +87,16 @@ var restoreMutants = map[string]mutant{
 func believeSaved(o plan.Observed) plan.Action {
 	o.Cluster.Safety.Skip = true
 	return plan.Next(o)
+}
+
+// keepNoAttempt calls a restore off as if nobody could have written to what it has started.
+func keepNoAttempt(o plan.Observed) plan.Action {
+	a := plan.Next(o)
+	if off, ok := a.(plan.CallOff); ok {
+		off.Kept = nil
+		return off
+	}
+	return a
 }
 
 // believeStopped takes what was told to stop for stopped.

@@ -99,8 +99,10 @@ func commitBootstrap(v *view) Action {
 // incarnation is the plan of one attempt: the token, and with it every ID, is different in each.
 func (v *view) incarnation(n int) Bootstrap {
 	var members []string
-	for i := range v.Cluster.Size {
-		members = append(members, v.memberName(i))
+	for i := 0; len(members) < v.Cluster.Size; i++ {
+		if name := v.memberName(i); !v.keeps(name) {
+			members = append(members, name)
+		}
 	}
 	return v.bootstrap(n, members, "")
 }

@@ -25,7 +25,10 @@ func callOff(v *view) Action {
 	case why == nil:
 		return nil
 	case v.canGoBack():
-		return CallOff{Why: *why, ClusterID: c.Former.ID}
+		if up := v.latchFirst(); up != nil {
+			return up
+		}
+		return CallOff{Why: *why, ClusterID: c.Former.ID, Kept: v.tried()}
 	case c.CallOff == nil || c.NotCalledOff:
 		return nil
 	}

@@ -14,6 +14,9 @@ func restore(v *view) Action {
 	if v.Cluster.Restore == "" {
 		return nil
 	}
+	if up := v.latchFirst(); up != nil {
+		return up
+	}
 	if v.tooOld() {
 		return Wait{
 			Reason: v1beta2.ReasonSaving, After: pollSlow,
@@ -21,8 +24,32 @@ func restore(v *view) Action {
 		}
 	}
 	return CommitBootstrap{
-		Bootstrap: v.bootstrap(v.nextIncarnation(), v.freeNames(1), v.Cluster.Restore), Unsaved: v.notSaved(),
+		Bootstrap: v.bootstrap(v.nextIncarnation(), v.freeNames(1), v.Cluster.Restore), Unsaved: v.notSaved(), Kept: v.tried(),
 	}
+}
+
+// latchFirst latches the cluster ID of what is up before anything takes its place. No Service for clients leads there yet, but
+// the members' own names do, and whoever uses those may have written.
+func (v *view) latchFirst() Action {
+	if v.Cluster.ID != 0 || v.Cluster.Bootstrap == nil {
+		return nil
+	}
+	return latch(v)
+}
+
+// tried are the volumes of an attempt at a restore on which etcd was let start: if it does not answer now it may have before,
+// and clients may have written.
+func (v *view) tried() []KeptVolume {
+	if b := v.Cluster.Bootstrap; v.Cluster.ID != 0 || b == nil || b.Restore == "" {
+		return nil
+	}
+	var kept []KeptVolume
+	for _, c := range v.Volumes {
+		if c.MemberID != 0 && !c.Deleting && !c.Lost {
+			kept = append(kept, KeptVolume{Name: c.Name, UID: c.UID})
+		}
+	}
+	return kept
 }
 
 // nextIncarnation is higher than any that was given before, and than that of what was taken over from an earlier cluster.

@@ -4,12 +4,13 @@ import (
 	"testing"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/member"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
 
 // TestStopNoted has the record of a restore tell when the members stopped that it replaces, once.
 func TestStopNoted(t *testing.T) {
-	old := plan.Pod{Name: "c-0", Incarnation: 1, Permit: &plan.Permit{}}
+	old := plan.Pod{Name: "c-0", Incarnation: 1, Permit: &member.Permit{}}
 	for title, c := range map[string]struct {
 		action plan.Action
 		pods   []plan.Pod

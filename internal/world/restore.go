@@ -28,11 +28,15 @@ func (w *World) note(a plan.Action, o *plan.Observed, stale bool) bool {
 				w.Late = false
 			}
 			s.begin(act, o, w.Spec)
+			s.keep(act.Kept)
 			w.Highest = max(w.Highest, act.Bootstrap.Incarnation)
 		})
 	case plan.CallOff:
 		w.checkCallOff(stale)
-		return w.writeStatus(stale, func(s *Status) { s.goBack() })
+		return w.writeStatus(stale, func(s *Status) {
+			s.goBack()
+			s.keep(act.Kept)
+		})
 	case plan.ContinueRestore:
 		return w.writeStatus(stale, func(s *Status) { s.NotCalledOff = true })
 	case plan.Latch:
@@ -40,12 +44,16 @@ func (w *World) note(a plan.Action, o *plan.Observed, stale bool) bool {
 		return w.writeStatus(stale, func(s *Status) {
 			s.ID, s.Voters = act.ClusterID, votersIn(o)
 			s.Replaces, s.NotCalledOff, s.Unsaved, s.Stopped = nil, false, false, false
-			for _, v := range act.Kept {
-				s.Kept = append(slices.Clone(s.Kept), v.UID)
-			}
+			s.keep(act.Kept)
 		})
 	default:
 		return false
+	}
+}
+
+func (s *Status) keep(kept []plan.KeptVolume) {
+	for _, v := range kept {
+		s.Kept = append(slices.Clone(s.Kept), v.UID)
 	}
 }
 

@@ -93,7 +93,7 @@ var surroundings = map[Kind]transition{
 		name: "client writes",
 		ifWorld: func(w *World) bool {
 			g := w.group()
-			return w.Status.ID == 0 && g != nil && g.Leader != 0 && !g.Written && restoreOf(w.Status.Bootstrap) == ""
+			return w.Status.ID == 0 && g != nil && g.Leader != 0 && !g.Written
 		},
 		onWorld: func(w *World) { w.Etcd.Write(w.group().ID) },
 	},
