@@ -34,7 +34,8 @@ const (
 	//
 	// Nothing: a later backup deletes it once that is over. To be told no more, keep backups for longer than the retention.
 	ReasonObjectLocked = "ObjectLocked"
-	// ReasonObjectChanged means that an object was written over while it was read. Another try reads the new one.
+	// ReasonObjectChanged means that an object was written over while it was read, or that somebody else has written one of a
+	// name that was free. Another try reads the new one, or says whose it is.
 	//
 	// Nothing. If it happens again, see who else writes there.
 	ReasonObjectChanged = "ObjectChanged"

@@ -2,12 +2,14 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"strconv"
 	"time"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/blobstore"
 	"github.com/etcdpilot/etcd-operator/internal/failure"
 	"github.com/etcdpilot/etcd-operator/internal/snapshot"
 	"github.com/etcdpilot/etcd-operator/internal/task"
@@ -42,15 +44,23 @@ func (r *runner) backup(ctx context.Context) error {
 		return err
 	}
 	e := r.encoding()
-	m, err := snapshot.Save(ctx, r.bucket, r.source(here, source), snapshot.Job{
+	job := snapshot.Job{
 		Name: r.name(r.destination(here), e), Cluster: r.Backup.Cluster, Writer: r.Writer, Run: r.Backup.Run, Encoding: e,
-		Progress: r.at.moved, Spool: r.spool(),
-	})
+		Progress: r.at.moved, Spool: r.spool(), New: r.once() && !here.Has(r.Backup.LegacyKey),
+	}
+	m, err := snapshot.Save(ctx, r.bucket, r.source(here, source), job)
+	if errors.Is(err, blobstore.ErrNoCondition) {
+		job.New = false
+		m, err = snapshot.Save(ctx, r.bucket, r.source(here, source), job)
+	}
 	if err != nil {
 		return r.denied(repeatable(err))
 	}
 	return repeatable(r.complete(ctx, m))
 }
+
+// once tells whether the backup has a key of its own, in coreos/etcd-operator's way.
+func (r *runner) once() bool { return r.Backup.LegacyKey != "" && !r.Backup.Periodic }
 
 func (r *runner) encoding() snapshot.Encoding {
 	return snapshot.Encoding{Compress: r.Backup.Compress, Key: r.key}
@@ -98,7 +108,7 @@ func (r *runner) name(target string, e snapshot.Encoding) func(*snapshot.Stream)
 // vacant wants the object's name to be free, if it does not depend on the snapshot, and returns the backup that is there and may
 // be written over: the same EtcdBackup, created anew, has always written over what it had written.
 func (r *runner) vacant(ctx context.Context, here *snapshot.Objects) ([]snapshot.Manifest, error) {
-	if r.Backup.LegacyKey == "" || r.Backup.Periodic {
+	if !r.once() {
 		return nil, nil
 	}
 	m, found, err := here.Find(ctx, r.Backup.LegacyKey)

@@ -88,12 +88,26 @@ func repeatable(err error) error {
 func (r *runner) discard(ctx context.Context, m snapshot.Manifest, cause error) error {
 	fresh, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanUpTimeout)
 	defer cancel()
+	if r.once() && m.Object == r.Backup.LegacyKey && !r.stillOurs(fresh, m) {
+		r.warn("%s failed its check, and is not deleted, for somebody else has written there since", r.bucket.URL(m.Object))
+		return cause
+	}
 	if err := snapshot.Delete(fresh, r.bucket, m); err != nil {
 		r.warn("%s failed its check, and could not be deleted: delete it. %v", r.bucket.URL(m.Object), err)
 		return cause
 	}
 	r.result.Discarded = m.Object
 	return cause
+}
+
+// stillOurs tells whether the manifest at the key is the one that this run has written.
+func (r *runner) stillOurs(ctx context.Context, m snapshot.Manifest) bool {
+	here, err := snapshot.Look(ctx, r.bucket, m.Object)
+	if err != nil {
+		return false
+	}
+	there, found, err := here.Find(ctx, m.Object)
+	return err == nil && found && there.Writer == m.Writer && there.StoredSHA256 == m.StoredSHA256 && there.Run == m.Run
 }
 
 // resume goes on with what an earlier try of the run has saved. It is done if that is a backup now. What cannot be found,
@@ -186,7 +200,14 @@ func (r *runner) settle(ctx context.Context, m snapshot.Manifest) (snapshot.Mani
 		return m, nil
 	}
 	r.at.step(task.StepSaving)
-	settled, err := snapshot.Copy(ctx, r.bucket, m, key, r.at.moved)
+	var settled snapshot.Manifest
+	here, err := snapshot.Look(ctx, r.bucket, key)
+	if err == nil {
+		_, err = r.vacant(ctx, here) // somebody else may have written there since
+	}
+	if err == nil {
+		settled, err = snapshot.Copy(ctx, r.bucket, m, key, r.at.moved)
+	}
 	if err == nil {
 		r.at.step(task.StepReading)
 		err = snapshot.VerifyChecksum(ctx, r.bucket, settled, r.key, r.at.moved)

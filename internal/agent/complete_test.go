@@ -3,6 +3,7 @@ package agent
 import (
 	"bytes"
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -223,5 +224,29 @@ func TestSetBack(t *testing.T) {
 func nextSecond() {
 	for now := time.Now().Unix(); time.Now().Unix() == now; {
 		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// TestDiscardsItsOwn does not delete at a key what somebody else has written there since.
+func TestDiscardsItsOwn(t *testing.T) {
+	for title, theirs := range map[string]bool{"its own": false, "another one's": true} {
+		p := newPod(t)
+		m := p.save(nightly, time.Now(), 7)
+		r := &runner{Task: p.task(task.Task{Backup: &task.Backup{LegacyKey: m.Object}}), dirs: p.dirs, at: &Tracker{}}
+		if err := r.open(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if theirs {
+			other := m
+			other.Writer.Name = "another"
+			p.describe(other)
+		}
+		damage := errors.New("it is damaged")
+		if err := r.discard(t.Context(), m, damage); !errors.Is(err, damage) {
+			t.Errorf("%s: got %v", title, err)
+		}
+		if left := len(p.stored()) == 2; left != theirs || len(r.result.Warnings) > 0 != theirs || (r.result.Discarded == "") != theirs {
+			t.Errorf("%s: left %q, told %+v", title, p.stored(), r.result)
+		}
 	}
 }

@@ -57,6 +57,9 @@ var (
 		v1beta2.ReasonObjectLocked, "the storage keeps the object until its retention, or a hold on it, is over; it can be " +
 			"deleted then: keep backups for longer than that, or shorten the retention", true,
 	}
+	taken = advice{
+		v1beta2.ReasonObjectChanged, "somebody else has written an object of that name meanwhile, which stays", false,
+	}
 	full = advice{v1beta2.ReasonStorageFull, "the storage is full; make room, or keep fewer backups", false}
 	busy = advice{v1beta2.ReasonStorageUnreachable, "the storage asks to come back later", false}
 	slow = advice{
@@ -94,6 +97,8 @@ func classify(tried verb, err error) advice {
 		return known
 	}
 	switch {
+	case tried == toWrite && isTaken(code, status, err):
+		return taken
 	case status == http.StatusUnauthorized || isIdentity(err):
 		return badCredentials
 	case status == http.StatusForbidden || errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS):
@@ -114,6 +119,12 @@ func classify(tried verb, err error) advice {
 		return unreachable
 	}
 	return failed
+}
+
+// isTaken tells whether an object that was to be new is there.
+func isTaken(code string, status int, err error) bool {
+	return status == http.StatusPreconditionFailed || code == "BlobAlreadyExists" || code == "ConditionalRequestConflict" ||
+		gcerrors.Code(err) == gcerrors.FailedPrecondition
 }
 
 // denied tells a storage that may only be read, or only be written, from one that is closed.

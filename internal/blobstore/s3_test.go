@@ -27,6 +27,7 @@ func TestS3(t *testing.T) {
 	for name, test := range map[string]func(*testing.T, *storetest.MinIO){
 		"objects": testS3Objects, "credentials": testS3Credentials, "abort": testS3Abort, "cut off": testS3CutOff,
 		"refusals": testS3Refusals, "locked": testS3Locked,
+		"new":     func(t *testing.T, m *storetest.MinIO) { testNew(t, open(t, below(m.Target, "new"), m.Credentials)) },
 		"resumes": func(t *testing.T, m *storetest.MinIO) { testResumes(t, below(m.Target, "resumes"), m.Credentials) },
 	} {
 		t.Run(name, func(t *testing.T) { test(t, m) })

@@ -65,6 +65,7 @@ func testStore(t *testing.T, target blobstore.Target, c blobstore.Credentials) {
 	if _, err := b.Open(t.Context(), "small"); reasonOf(err) != v1beta2.ReasonNoSuchObject {
 		t.Errorf("got %v", err)
 	}
+	testNew(t, b)
 	testResumes(t, below(target, "resumes"), c)
 	another := target
 	another.URL = strings.Replace(target.URL, storetest.Bucket, "another", 1)
@@ -105,4 +106,43 @@ func testEnds(t *testing.T, b *blobstore.Bucket, size int64) {
 			t.Errorf("%s after %d bytes: got %v", title, size, err)
 		}
 	}
+}
+
+// testNew has somebody else write an object of the same name before one that is to be new is there: that one stays.
+func testNew(t *testing.T, b *blobstore.Bucket) {
+	t.Helper()
+	for name, size := range map[string]int64{"raced": 10, "raced-in-parts": 20 << 20} {
+		w, err := b.CreateNew(t.Context(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.Copy(w, io.LimitReader(zeros{}, size)); err != nil {
+			t.Fatal(err)
+		}
+		if err := write(b, name, strings.NewReader("theirs")); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Commit(); reasonOf(err) != v1beta2.ReasonObjectChanged {
+			t.Errorf("%s: got %v", name, err)
+		}
+		if got, err := b.Read(t.Context(), name, 100); err != nil || string(got) != "theirs" {
+			t.Errorf("%s: left %d bytes, %v", name, len(got), err)
+		}
+		if err := b.Delete(t.Context(), name); err != nil {
+			t.Error(err)
+		}
+		if w, err = b.CreateNew(t.Context(), name); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Commit(); err != nil {
+			t.Errorf("%s, which nobody else has written: %v", name, err)
+		}
+		if err := b.Delete(t.Context(), name); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestNewFile(t *testing.T) {
+	testNew(t, open(t, blobstore.Target{URL: "file://" + t.TempDir()}, nil))
 }

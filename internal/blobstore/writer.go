@@ -2,8 +2,10 @@ package blobstore
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 
@@ -26,6 +28,7 @@ type Writer struct {
 	cancel context.CancelFunc
 	bucket *Bucket
 	name   string
+	isNew  bool
 	// file is what is written to, nil unless objects are files; unflushed is how many bytes may be in memory only.
 	file      file
 	unflushed int64
@@ -41,17 +44,31 @@ type file interface {
 // tell a disk that is slow from one that hangs.
 const flushEvery = 64 << 20
 
+// ErrNoCondition is among the causes of an error of CreateNew's if the storage cannot do that.
+var ErrNoCondition = errors.New("the storage cannot tell whether an object is new")
+
 // Create begins an object. Either Commit or Abort must be called. The object takes the place of one with the same name.
 // An end of the context aborts, too, but Abort must still be called to wait for that.
 func (b *Bucket) Create(ctx context.Context, name string) (*Writer, error) {
+	return b.create(ctx, name, false)
+}
+
+// CreateNew is Create for an object that takes no other's place: if there is one of its name by the time of Commit, that fails
+// for ReasonObjectChanged.
+func (b *Bucket) CreateNew(ctx context.Context, name string) (*Writer, error) {
+	return b.create(ctx, name, true)
+}
+
+func (b *Bucket) create(ctx context.Context, name string, isNew bool) (*Writer, error) {
 	ctx, cancel := context.WithCancel(ctx)
-	w := &Writer{cancel: cancel, bucket: b, name: name}
+	w := &Writer{cancel: cancel, bucket: b, name: name, isNew: isNew}
 	before := b.before
 	if b.folder != "" {
 		before = w.holdFile
 	}
 	options := &blob.WriterOptions{
 		BufferSize: partSize, MaxConcurrency: concurrency, BeforeWrite: before, ContentType: "application/octet-stream",
+		IfNotExist: isNew,
 	}
 	if b.pulls {
 		w.blob = startUpload(ctx, b.blobs, name, options)
@@ -60,7 +77,7 @@ func (b *Bucket) Create(ctx context.Context, name string) (*Writer, error) {
 	blobs, err := b.blobs.NewWriter(ctx, name, options)
 	if err != nil {
 		cancel()
-		return nil, b.explain(toWrite, name, err)
+		return nil, w.explain(err)
 	}
 	w.blob = blobs
 	return w, nil
@@ -111,7 +128,7 @@ func (w *Writer) Write(p []byte) (int, error) {
 		w.unflushed, err = 0, w.file.Sync()
 	}
 	if err != nil {
-		return n, w.bucket.explain(toWrite, w.name, err)
+		return n, w.explain(err)
 	}
 	return n, nil
 }
@@ -123,18 +140,25 @@ func (w *Writer) Commit() error {
 	if w.file != nil {
 		if err := w.file.Sync(); err != nil {
 			w.Abort()
-			return w.bucket.explain(toWrite, w.name, err)
+			return w.explain(err)
 		}
 	}
 	if err := w.blob.Close(); err != nil {
-		return w.bucket.explain(toWrite, w.name, err)
+		return w.explain(err)
 	}
 	if w.file != nil {
 		if err := syncFolder(filepath.Dir(w.file.Name())); err != nil {
-			return w.bucket.explain(toWrite, w.name, err)
+			return w.explain(err)
 		}
 	}
 	return nil
+}
+
+func (w *Writer) explain(err error) error {
+	if _, status := answered(err); w.isNew && status == http.StatusNotImplemented {
+		err = errors.Join(err, ErrNoCondition)
+	}
+	return w.bucket.explain(toWrite, w.name, err)
 }
 
 // Abort ends the writing without an object, and waits until the service has forgotten what it was sent.

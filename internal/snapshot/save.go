@@ -37,6 +37,8 @@ type Job struct {
 	Cluster  task.Cluster
 	Writer   task.Writer
 	Encoding Encoding
+	// New is true if nothing has the object's name: what somebody else writes there meanwhile is not written over.
+	New bool
 	// Run names what the snapshot is taken for. See Manifest.
 	Run string
 	// Progress may be nil.
@@ -73,7 +75,11 @@ func save(ctx context.Context, b *blobstore.Bucket, source Source, j Job, touch 
 	}
 	defer func() { _ = stream.Body.Close() }()
 	m := j.manifest(stream)
-	w, err := b.Create(ctx, m.Object)
+	create := b.Create
+	if j.New {
+		create = b.CreateNew
+	}
+	w, err := create(ctx, m.Object)
 	if err != nil {
 		return Manifest{}, err
 	}
@@ -83,10 +89,13 @@ func save(ctx context.Context, b *blobstore.Bucket, source Source, j Job, touch 
 		return Manifest{}, err
 	}
 	touch()
-	// A manifest of an earlier object of this name must not describe this one.
-	if err := b.Delete(ctx, manifestName(m.Object)); err != nil {
-		w.Abort()
-		return Manifest{}, err
+	// A manifest of an earlier object of this name must not describe this one. One that comes to be there now is of whoever has
+	// the name then.
+	if !j.New {
+		if err := b.Delete(ctx, manifestName(m.Object)); err != nil {
+			w.Abort()
+			return Manifest{}, err
+		}
 	}
 	if err := w.Commit(); err != nil {
 		return Manifest{}, err

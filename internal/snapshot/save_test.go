@@ -217,3 +217,23 @@ func TestSaveAgain(t *testing.T) {
 		t.Errorf("a try that failed took the backup away: %v", files(t, path))
 	}
 }
+
+// TestSaveRaced has somebody else save a backup under a name that was free: that one stays, as it was.
+func TestSaveRaced(t *testing.T) {
+	b, path := bucket(t)
+	mine, theirs := job(Encoding{}), job(Encoding{})
+	name := func(*Stream) string { return "key" }
+	mine.Name, theirs.Name, mine.New = name, name, true
+	theirs.Writer.Name = "another"
+	var won Manifest
+	_, err := Save(t.Context(), b, func(ctx context.Context) (*Stream, error) {
+		won = mustSave(t, b, stream(bytes.NewReader(sealed(make([]byte, 1<<20)))), theirs)
+		return stream(bytes.NewReader(sealed(make([]byte, 2<<20))))(ctx)
+	}, mine)
+	if reason(err) != v1beta2.ReasonObjectChanged {
+		t.Errorf("got %v", err)
+	}
+	if l := list(t, b); len(l.Snapshots) != 1 || l.Snapshots[0] != won {
+		t.Errorf("listed %+v of %v", l, files(t, path))
+	}
+}
