@@ -72,7 +72,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		metrics.ForgetBackup(req.Namespace, req.Name)
 		return r.Claims.Settle(ctx, p.object, &p.object.Status.Operator, p.claim)
 	}
-	return r.finish(ctx, p, r.execute(ctx, p))
+	err = reconcile.Act(ctx, p, r.Clock.Since(p.begun), func(ctx context.Context) error { return r.execute(ctx, p) })
+	return r.finish(ctx, p, err)
 }
 
 // Mutates tells whether the answer changes anything.
@@ -100,7 +101,7 @@ func (r *Reconciler) decide(ctx context.Context, name types.NamespacedName) (*ba
 func (r *Reconciler) look(ctx context.Context, reader client.Reader, name types.NamespacedName) (
 	*backupPass, error,
 ) {
-	object := &v1beta2.EtcdBackup{}
+	begun, object := r.Clock.Now(), &v1beta2.EtcdBackup{}
 	if err := reader.Get(ctx, name, object); err != nil {
 		return nil, err
 	}
@@ -115,6 +116,7 @@ func (r *Reconciler) look(ctx context.Context, reader client.Reader, name types.
 	if err != nil {
 		return nil, fmt.Errorf("observe: %w", err)
 	}
+	p.begun = begun
 	if p.action = backup.Next(p.observed); !starts(p.action) {
 		return p, nil
 	}

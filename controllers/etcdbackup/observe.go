@@ -24,6 +24,8 @@ type backupPass struct {
 	object *v1beta2.EtcdBackup
 	// before is the status as it was read.
 	before *v1beta2.EtcdBackupStatus
+	// begun is when it began to be read.
+	begun time.Time
 	// claim is nil if the EtcdBackup is this operator's; else nothing more of it is known than the object.
 	claim    claim.Decision
 	observed backup.Observed

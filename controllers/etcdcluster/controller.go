@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -84,10 +85,17 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	if left := r.paces.wait(req.NamespacedName, p.action, r.Clock.Now()); left > 0 {
 		return ctrl.Result{RequeueAfter: left, Priority: new(normal)}, nil
 	}
-	if err = r.applyServices(ctx, p); err == nil {
-		err = r.execute(ctx, p)
-	}
-	return r.finish(ctx, p, err)
+	return r.finish(ctx, p, r.act(ctx, p))
+}
+
+// act carries out what was decided. To write a Service the cluster is confirmed to be this operator's right before.
+func (r *Reconciler) act(ctx context.Context, p *pass) error {
+	return reconcile.Act(ctx, p, r.Clock.Since(p.begun), func(ctx context.Context) error {
+		if err := r.applyServices(ctx, p); err != nil {
+			return err
+		}
+		return r.execute(ctx, p)
+	})
 }
 
 // pass is what one reconciliation has read and decided.
@@ -97,6 +105,8 @@ type pass struct {
 	before *v1beta2.EtcdClusterStatus
 	// claim is nil if the cluster is this operator's; else nothing more of it is known than the object.
 	claim claim.Decision
+	// begun is when it began to be read.
+	begun time.Time
 	// live is true if it was read from the API server.
 	live     bool
 	observed plan.Observed
@@ -139,7 +149,7 @@ func (r *Reconciler) decide(ctx context.Context, name types.NamespacedName) (*pa
 }
 
 func (r *Reconciler) look(ctx context.Context, reader client.Reader, name types.NamespacedName) (*pass, error) {
-	cluster := &v1beta2.EtcdCluster{}
+	begun, cluster := r.Clock.Now(), &v1beta2.EtcdCluster{}
 	if err := reader.Get(ctx, name, cluster); err != nil {
 		return nil, err
 	}
@@ -154,7 +164,7 @@ func (r *Reconciler) look(ctx context.Context, reader client.Reader, name types.
 	if err != nil {
 		return nil, fmt.Errorf("observe: %w", err)
 	}
-	p.action = plan.Next(p.observed)
+	p.action, p.begun = plan.Next(p.observed), begun
 	return p, nil
 }
 

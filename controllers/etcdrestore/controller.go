@@ -4,6 +4,7 @@ package etcdrestore
 import (
 	"context"
 	"fmt"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -66,7 +67,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	case p.claim != nil:
 		return r.Claims.Settle(ctx, p.object, &p.object.Status.Operator, p.claim)
 	}
-	err = r.execute(ctx, p)
+	err = reconcile.Act(ctx, p, r.Clock.Since(p.begun), func(ctx context.Context) error { return r.execute(ctx, p) })
 	return r.finish(ctx, p, err)
 }
 
@@ -75,6 +76,8 @@ type restorePass struct {
 	object *v1beta2.EtcdRestore
 	// before is the status as it was read.
 	before *v1beta2.EtcdRestoreStatus
+	// begun is when it began to be read.
+	begun time.Time
 	// claim is nil if the EtcdRestore is this operator's; else nothing more of it is known than the object.
 	claim    claim.Decision
 	observed restore.Observed
@@ -107,7 +110,7 @@ func (r *Reconciler) decide(ctx context.Context, name types.NamespacedName) (*re
 func (r *Reconciler) look(ctx context.Context, reader client.Reader, name types.NamespacedName) (
 	*restorePass, error,
 ) {
-	object := &v1beta2.EtcdRestore{}
+	begun, object := r.Clock.Now(), &v1beta2.EtcdRestore{}
 	if err := reader.Get(ctx, name, object); err != nil {
 		return nil, err
 	}
@@ -122,7 +125,7 @@ func (r *Reconciler) look(ctx context.Context, reader client.Reader, name types.
 	if err != nil {
 		return nil, fmt.Errorf("observe: %w", err)
 	}
-	p.action = restore.Next(p.observed)
+	p.action, p.begun = restore.Next(p.observed), begun
 	return p, nil
 }
 
