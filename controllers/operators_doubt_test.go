@@ -93,6 +93,11 @@ func withoutLease(t *testing.T, r *rivals) {
 	if got := r.leftToOthers(t); got != 0 {
 		t.Errorf("it does not act where the other one is gone; the metric is %v", got)
 	}
+	r.renews(t, a.Operator)
+	r.passes(t, b)
+	if got := r.leftToOthers(t); got != 1 {
+		t.Errorf("it acts although the other one is back; the metric is %v", got)
+	}
 }
 
 // leaseUnreadable wants nothing to be done while it cannot be known whether the other one is there.

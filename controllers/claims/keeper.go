@@ -74,7 +74,7 @@ func (k *Keeper) Decide(ctx context.Context, o client.Object, by *v1beta2.Operat
 		return nil, fmt.Errorf("look which Lease is this operator's: %w", err)
 	}
 	if claim.Foreign(self, claimant) {
-		if lease, err = k.leases.look(ctx, k.Live, k.Clock, claimant); err != nil {
+		if lease, err = k.leases.look(ctx, k.Live, k.Clock, claimant, self); err != nil {
 			return nil, fmt.Errorf("look whether the operator is there that acts on this object: %w", err)
 		}
 	}

@@ -45,12 +45,14 @@ type lease struct {
 	asked time.Time
 }
 
-// look tells what is known of a Lease, after another look at it if one is due.
-func (l *leases) look(ctx context.Context, live client.Reader, now clock.PassiveClock, of claim.Operator) (claim.Lease, error) {
+// look tells what is known of a Lease, after another look at it if one is due. An operator without a Lease of its own takes no
+// claim away from one that is gone: it looks each time, lest the two act at the same time once that one is back.
+func (l *leases) look(ctx context.Context, live client.Reader, now clock.PassiveClock, of, self claim.Operator) (claim.Lease, error) {
 	one := l.of(of, now.Now())
 	one.mu.Lock()
 	defer one.mu.Unlock()
-	if !one.seen.Due(now.Now(), lookEvery) {
+	acts := self == claim.Operator{} && one.seen.Still() >= claim.Patience
+	if !acts && !one.seen.Due(now.Now(), lookEvery) {
 		return one.seen, nil
 	}
 	object := &coordinationv1.Lease{}
