@@ -129,6 +129,9 @@ func (f sensitiveField) object(kind string) *unstructured.Unstructured {
 	if slices.Contains([]string{"s3", "abs", "gcs", "oss"}, parent[strings.LastIndex(parent, ".")+1:]) {
 		fields[parent+".path"] = "b/k"
 	}
+	if claim := parent[strings.LastIndex(parent, ".")+1:]; claim == "scratch" || claim == "persistentVolumeClaimSpec" {
+		fields[parent+".resources.requests.storage"] = "1Gi"
+	}
 	fields[f.path] = "theirs"
 	if value, is := values[name]; is {
 		fields[f.path] = value

@@ -80,7 +80,7 @@ func (v *view) unsaved() []KeptVolume {
 	}
 	var kept []KeptVolume
 	for _, c := range v.oldVolumes {
-		if c.MemberID != 0 && !c.Deleting && v.Cluster.replaces(c.Incarnation) {
+		if c.MemberID != 0 && !c.Deleting && !v.kept(c) && v.Cluster.replaces(c.Incarnation) {
 			kept = append(kept, KeptVolume{Name: c.Name, UID: c.UID})
 		}
 	}

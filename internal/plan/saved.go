@@ -34,8 +34,7 @@ func (v *view) tooOld() bool {
 }
 
 // notSaved says why something that was acknowledged may be on the volumes that a restore replaces and in no safety snapshot,
-// empty if that cannot be, or if the user said that it does not matter. What one restore has begun to replace the next one replaces as
-// the first one has found it.
+// empty if that cannot be, or if the user said that it does not matter. Volumes go only if it is empty.
 func (v *view) notSaved() string {
 	saved := v.Cluster.Safety
 	switch {

@@ -13,7 +13,7 @@ import (
 func TestFailSays(t *testing.T) {
 	for want, o := range map[string]Observed{
 		"use another one; nothing was done to the cluster": verifying(tried(1, &damaged)),
-		"spec.safetySnapshot: Skip":                        saving(tried(1, &full)),
+		"spec.safetySnapshot: Skip":                        saving(tried(1, &refused)),
 		"c-0 may have it on an emptyDir":                   saving(both(mute, func(o *Observed) { o.Cluster.Volatile = []string{"c-0"} })),
 		"its old data may be gone":                         replacing(Cluster{}, &Record{}),
 		"resumes on its former data":                       replacing(up, &Record{CalledOff: &damaged}),
