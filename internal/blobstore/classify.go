@@ -101,7 +101,7 @@ func classify(tried verb, err error) advice {
 		return taken
 	case status == http.StatusUnauthorized || isIdentity(err):
 		return badCredentials
-	case status == http.StatusForbidden || errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS):
+	case status == http.StatusForbidden || isForbidden(err):
 		return denied(tried, err)
 	case status == http.StatusInsufficientStorage || isFull(err):
 		return full
@@ -120,6 +120,9 @@ func classify(tried verb, err error) advice {
 	}
 	return failed
 }
+
+// isForbidden tells whether the kernel refuses it.
+func isForbidden(err error) bool { return errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) }
 
 // isTaken tells whether an object that was to be new is there.
 func isTaken(code string, status int, err error) bool {
