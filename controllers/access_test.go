@@ -198,7 +198,7 @@ func (a *access) updates(t *testing.T) {
 		{"EtcdCluster", `{"spec":{"pod":{"template":null},"repository":"elsewhere.example.com/etcd"}}`, "spec.repository"},
 		{"EtcdCluster", `{"spec":{"repository":"quay.io/coreos/etcd","pod":{"template":null}}}`, ""},
 		{"EtcdCluster", `{"spec":{"pod":{"persistentVolumeClaimSpec":{"resources":{"requests":{"storage":"1Gi"}},"volumeName":"theirs"}}}}`, "persistentVolumeClaimSpec.volumeName"},
-		{"EtcdCluster", `{"spec":{"pod":{"persistentVolumeClaimSpec":{"storageClassName":"fast"}}}}`, ""},
+		{"EtcdCluster", `{"spec":{"pod":{"persistentVolumeClaimSpec":{"resources":{"requests":{"storage":"1Gi"}},"storageClassName":"fast"}}}}`, ""},
 		{"EtcdCluster", `{"spec":{"pod":{"serviceAccountName":"theirs"}}}`, "spec.pod.serviceAccountName"},
 	} {
 		u := secret.object(c.kind)

@@ -122,7 +122,9 @@ func classify(tried verb, err error) advice {
 }
 
 // isForbidden tells whether the kernel refuses it.
-func isForbidden(err error) bool { return errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) }
+func isForbidden(err error) bool {
+	return errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)
+}
 
 // isTaken tells whether an object that was to be new is there.
 func isTaken(code string, status int, err error) bool {
