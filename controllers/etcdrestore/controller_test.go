@@ -46,6 +46,7 @@ func TestEtcdRestore(t *testing.T) {
 	t.Run("deletion too late", s.goesOn)
 	t.Run("nothing can be saved", s.unsaved)
 	t.Run("members that no quorum has listed", s.unlisted)
+	t.Run("a safety snapshot that has grown old", s.old)
 	t.Run("a cluster that goes, or is paused", s.leaving)
 	t.Run("objects of earlier operators", s.former)
 	t.Run("applied twice", s.twice)

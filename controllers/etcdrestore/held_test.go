@@ -3,8 +3,10 @@ package etcdrestore_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -87,4 +89,38 @@ func (s *stage) asks(t *testing.T, name string, urls ...string) {
 		t.Fatalf("the task is %+v, %+v", asked, asked.Backup)
 	}
 	s.Ends(t, pod, task.Result{Snapshot: controllertest.SnapshotOf("safe.db")})
+}
+
+// old has what a cluster holds saved once more as it is about to begin, however long it was kept from that, and not before.
+func (s *stage) old(t *testing.T) {
+	c := s.running(t, "busy", true)
+	s.from(t, "delayed", c.Name, nil)
+	s.verified(t, "delayed")
+	s.asks(t, "delayed", "http://busy-0.busy.test.svc:2379")
+	saved := s.untilPhase(t, "delayed", v1beta2.RestoreReplacing).Status.SavedAt
+	if saved == nil || saved.After(s.clock.Now()) {
+		t.Fatalf("it was saved at %v", saved)
+	}
+	says := func(reason string) {
+		c := s.cluster(t, "busy")
+		meta.SetStatusCondition(&c.Status.Conditions, metav1.Condition{
+			Type: v1beta2.ConditionProgressing, Status: metav1.ConditionTrue, Reason: reason,
+		})
+		must(t, s.Status().Update(t.Context(), c))
+	}
+	says(v1beta2.ReasonNameTaken)
+	s.clock.SetTime(s.clock.Now().Add(time.Hour))
+	s.untilSays(t, "delayed", v1beta2.ReasonRestoring)
+	says(v1beta2.ReasonSaving)
+	if o := s.untilPhase(t, "delayed", v1beta2.RestoreSaving); o.Status.SavedAt != nil || o.Status.SafetySnapshot != nil {
+		t.Errorf("it is %s", pretty(o))
+	}
+	s.asks(t, "delayed", "http://busy-0.busy.test.svc:2379")
+	o := s.untilPhase(t, "delayed", v1beta2.RestoreReplacing)
+	for range 3 { // the cluster has yet to look
+		s.step(t, "delayed")
+	}
+	if now := s.restore(t, "delayed"); now.Status.Phase != v1beta2.RestoreReplacing || !o.Status.SavedAt.After(saved.Time) {
+		t.Errorf("it is %s", pretty(now))
+	}
 }

@@ -163,7 +163,7 @@ func TestExplore(t *testing.T) {
 	full := os.Getenv("EXPLORE") == "full"
 	if !full { // there is memory to spare up to what the tests may take, and less time
 		defer debug.SetGCPercent(debug.SetGCPercent(400))
-		defer debug.SetMemoryLimit(debug.SetMemoryLimit(3 << 30))
+		defer debug.SetMemoryLimit(debug.SetMemoryLimit(8 << 30))
 	}
 	decided := &decisions{lines: map[string]string{}, rules: map[string]bool{}}
 	explorations := 0
