@@ -49,8 +49,9 @@ func (r *Reconciler) finish(ctx context.Context, p *pass, err error) (ctrl.Resul
 	}, err)
 }
 
-// again says when to look again: after an action that was repeated in vain not so soon, and not before others. Connections are kept from step to step, and not from one distant look to the next: they
-// would be most of what an idle cluster costs. Those to a member that hangs would be tried all the while.
+// again says when to look again: after an action that was repeated in vain not so soon, and not before others. Connections are
+// kept from step to step, and not from one distant look to the next: they would be most of what an idle cluster costs. Those to
+// a member that hangs would be tried all the while.
 func (r *Reconciler) again(p *pass) ctrl.Result {
 	rank := rank(p)
 	result := ctrl.Result{RequeueAfter: next(p.action), Priority: &rank}
