@@ -254,14 +254,15 @@ func (w *World) reached() bool {
 	return w.Budget.Exists && w.Budget.Min == plan.OpenBudget(w.Size) && w.Budget.Seen
 }
 
-// leftovers tells whether there are volumes that nobody needs, or too few, or pods that fetch images.
+// leftovers tells whether there are volumes that nobody needs, or too few, or pods that fetch images. What is somebody else's, or
+// an earlier cluster's that was not taken up, is left alone.
 func (w *World) leftovers() bool {
 	volumes := 0
 	if w.Persistent {
 		volumes = w.Size
 	}
 	for i := range w.Volumes {
-		if w.Volumes[i].Foreign != "" || slices.Contains(w.Status.Kept, w.Volumes[i].UID) {
+		if w.Volumes[i].Foreign != "" || !w.Volumes[i].Owned || slices.Contains(w.Status.Kept, w.Volumes[i].UID) {
 			volumes++
 		}
 	}

@@ -16,6 +16,7 @@ var (
 	TimeFaults     = []Kind{startLate, endLate, leaderMoves}
 	// WriteFaults are what clients and the clock do between a safety snapshot and the end of what it was taken of.
 	WriteFaults   = []Kind{writtenAgain, stopsLate}
+	StatusFaults  = []Kind{statusLost}
 	StrangeFaults = []Kind{impostorAnswers, statusLost}
 	// ForgedFaults are pods that somebody makes as if they were the cluster's, and what makes room for them.
 	ForgedFaults = []Kind{podForged, voterForged, voterForgedEarly, voterForgedLate, podKilled, serverCrashes, passHeld}

@@ -22,6 +22,10 @@ func (w *World) startPod(p *Pod) {
 	url := w.cluster().PeerURL(p.Name)
 	ids, cluster := plan.IDs(p.Token, map[string]string{p.Name: url})
 	w.Etcd.Restore(w.dir(p), cluster, etcdtest.Member{ID: ids[p.Name], Name: p.Name, PeerURL: url})
+	if w.Status.ID != cluster { // what was written to an attempt that has lost its one volume is nowhere any more
+		g := w.Etcd.Group(cluster)
+		g.Written, g.Again = false, false
+	}
 }
 
 // unmountable tells whether the scheduler passes a pod over because of its volume.
