@@ -12,28 +12,27 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/reconcile"
-	"github.com/etcdpilot/etcd-operator/controllers/internal/restores"
 	"github.com/etcdpilot/etcd-operator/internal/member"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 )
 
 // execute carries out the one action of this pass. What goes into status takes effect with the status write at its end,
-// which is a compare-and-swap on the version that was read. The linter wants every action to be in the list.
+// which is a compare-and-swap on the version that was read; of what decisions depend on there plan.Record takes care. The linter
+// wants every action to be in the list.
 func (r *Reconciler) execute(ctx context.Context, p *pass) error { //nolint:gocyclo // a plain list
 	switch a := p.action.(type) {
 	// The status write is all there is to these.
 	case plan.Idle, plan.Wait, plan.Blocked, plan.CommitVoters:
 	case plan.CommitBootstrap:
-		r.commitBootstrap(p, a)
+		noteRestore(p, a)
 	case plan.CallOff:
-		r.callOff(p, a)
+		noteCallOff(p, a)
 	case plan.ContinueRestore:
-		continueRestore(p, a)
+		noteContinued(p, a)
 	case plan.Latch:
-		latch(p, a)
+		noteUnsaved(p, a)
 	case plan.Adopt:
 		return r.adopt(ctx, p, a)
 	case plan.CreateRestore:
@@ -73,48 +72,15 @@ func (r *Reconciler) execute(ctx context.Context, p *pass) error { //nolint:gocy
 	case plan.Promote:
 		return p.session.Promote(ctx, a.ID)
 	case plan.MoveLeader:
-		return moveLeader(ctx, p, a)
+		return p.session.MoveLeader(ctx, a.From, a.To)
 	case plan.RemoveMember:
 		return p.session.Remove(ctx, a.ID)
 	case plan.EnableDowngrade:
 		return p.session.EnableDowngrade(ctx, a.Version)
 	case plan.CancelDowngrade:
-		return cancelDowngrade(ctx, p, a)
+		return p.session.CancelDowngrade(ctx)
 	}
 	return nil
-}
-
-// cancelDowngrade notes that the snapshot that a cancelled downgrade asked for is there.
-func cancelDowngrade(ctx context.Context, p *pass, a plan.CancelDowngrade) error {
-	if a.Snapshot {
-		p.cluster.Status.SnapshotDue = false
-	}
-	return p.session.CancelDowngrade(ctx)
-}
-
-// moveLeader notes a move that a disk is the reason of: the next one has to wait.
-func moveLeader(ctx context.Context, p *pass, a plan.MoveLeader) error {
-	err := p.session.MoveLeader(ctx, a.From, a.To)
-	if err == nil && a.Slow != "" {
-		p.cluster.Status.LeaderMoved = &v1beta2.LeaderMoved{Member: a.Slow, Time: metav1.NewTime(p.observed.Now)}
-	}
-	return err
-}
-
-// latch records what answered, not what the spec asks for by now.
-func latch(p *pass, a plan.Latch) {
-	s := &p.cluster.Status
-	if record := restores.UnderWay(s); record != nil && a.Unsaved != "" {
-		record.Unsaved = a.Unsaved
-	}
-	s.ClusterID, s.Former = formatID(a.ClusterID), nil
-	keep(s, a.Kept, p.claims)
-	for _, answer := range p.observed.Etcd.Answers {
-		if answer.ClusterID == a.ClusterID {
-			s.CurrentVersion = answer.Version
-			return
-		}
-	}
 }
 
 // errNameTaken says that an object of somebody else has a name that the cluster needs.
@@ -230,8 +196,7 @@ func (r *Reconciler) unserve(ctx context.Context, p *pass, a plan.Unserve) error
 	return nil
 }
 
-// adopt makes retained volumes this cluster's own, and latches their cluster ID. Their data goes on with the version
-// that wrote it.
+// adopt makes retained volumes this cluster's own.
 func (r *Reconciler) adopt(ctx context.Context, p *pass, a plan.Adopt) error {
 	for _, name := range a.Volumes {
 		claim := p.claims[name]
@@ -244,11 +209,7 @@ func (r *Reconciler) adopt(ctx context.Context, p *pass, a plan.Adopt) error {
 		if err := r.patch(ctx, claim, claim.UID, meta); err != nil {
 			return fmt.Errorf("adopt volume %s: %w", name, err)
 		}
-		if v := claim.Annotations[resources.AnnotationVersion]; v != "" {
-			p.cluster.Status.CurrentVersion = v
-		}
 	}
-	p.cluster.Status.ClusterID = formatID(a.ClusterID)
 	return nil
 }
 

@@ -1,67 +1,79 @@
 package etcdcluster
 
 import (
+	"errors"
 	"reflect"
 	"testing"
 	"time"
 
-	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
+	"github.com/etcdpilot/etcd-operator/internal/status"
 )
 
-// TestSwap moves everything that can be put aside, and leaves nothing of it behind.
-func TestSwap(t *testing.T) {
-	former := v1beta2.FormerStatus{
-		ClusterID: "1", Revision: 2, Size: 3, MemberStatuses: []v1beta2.MemberStatus{{Name: "c-0"}}, NextVoters: []string{"c-0"},
-		RanBefore: true, CurrentVersion: "3.6.16", SnapshotDue: true, Spec: &runtime.RawExtension{},
-		LeaderMoved: &v1beta2.LeaderMoved{}, Bootstrap: &v1beta2.BootstrapStatus{},
+// TestNotedAsDecided follows restores of a cluster: what status holds after each pass is what the planner's model has of it.
+func TestNotedAsDecided(t *testing.T) {
+	p := &pass{cluster: &v1beta2.EtcdCluster{}, observed: plan.Observed{Now: time.Unix(1e9, 0)}}
+	r := &Reconciler{}
+	p.cluster.Status = v1beta2.EtcdClusterStatus{
+		ClusterID: "00000000000000c1", Revision: 5000, CurrentVersion: "3.6.16",
+		MemberStatuses: []v1beta2.MemberStatus{{Name: "c-0", Role: v1beta2.MemberRoleVoter}},
 	}
-	for field, value := range reflect.ValueOf(former).Fields() {
-		if value.IsZero() {
-			t.Fatalf("the test does not set %s", field.Name)
+	p.observed.Cluster.Record = status.RecordOf(&p.cluster.Status)
+	act := func(a plan.Action, err error) plan.Record {
+		t.Helper()
+		before := p.observed.Cluster.Record
+		if p.action = a; err == nil {
+			err = r.execute(t.Context(), p)
 		}
+		p.cluster.Status = status.Compute(status.Input{Cluster: p.cluster, Observed: p.observed, Action: a, Err: err})
+		want := before.Apply(a, p.observed)
+		if err != nil {
+			want = before.Apply(nil, p.observed)
+		}
+		got := status.RecordOf(&p.cluster.Status)
+		if !reflect.DeepEqual(got, want) {
+			t.Fatalf("after %T the record is\n%+v, not\n%+v", a, got, want)
+		}
+		p.observed.Cluster.Record = got
+		p.observed.Now = p.observed.Now.Add(time.Second)
+		return got
 	}
-	s, f := &v1beta2.EtcdClusterStatus{}, former.DeepCopy()
-	swap(s, f)
-	if !reflect.DeepEqual(f, &v1beta2.FormerStatus{}) {
-		t.Errorf("it leaves %+v behind", f)
+	begin := func(n int, name, unsaved string) plan.CommitBootstrap {
+		p.restore = &v1beta2.EtcdRestore{}
+		p.restore.Name, p.restore.UID, p.restore.Status.Source = name, types.UID(name), &v1beta2.RestoredFrom{}
+		return plan.CommitBootstrap{Unsaved: unsaved, Bootstrap: plan.Bootstrap{
+			Incarnation: n, Token: "t", Members: []string{"c-1"}, ClusterID: 0xc1 + uint64(n), Restore: name,
+		}}
 	}
-	swap(s, f)
-	if !reflect.DeepEqual(f, &former) || !reflect.DeepEqual(s, &v1beta2.EtcdClusterStatus{}) {
-		t.Errorf("back again it is %+v of %+v", f, s)
-	}
-}
+	why := failure.Problem{Reason: v1beta2.ReasonRestoreCalledOff, Message: "it was deleted"}
 
-// TestPutAside keeps what the first of several restores was to replace, and the spec that its members were made from.
-func TestPutAside(t *testing.T) {
-	spec := &runtime.RawExtension{Raw: []byte("{}")}
-	s := &v1beta2.EtcdClusterStatus{ClusterID: "1", Leader: "c-0", AcceptedSpec: spec}
-	putAside(s)
-	want := &v1beta2.EtcdClusterStatus{AcceptedSpec: spec, Former: &v1beta2.FormerStatus{ClusterID: "1", Spec: spec}}
-	if !reflect.DeepEqual(s, want) {
-		t.Errorf("the status is %+v of %+v", s, s.Former)
+	p.observed.Cluster.Safety.Skip = true
+	if got := act(begin(2, "first", ""), nil); got.Former == nil || !got.Skipped {
+		t.Errorf("once it has begun the record is %+v", got)
 	}
-	s.Size = 1
-	if putAside(s); !reflect.DeepEqual(s, want) {
-		t.Errorf("once another one takes its place it is %+v of %+v", s, s.Former)
+	p.observed.Cluster.Safety.Skip = false
+	act(plan.CallOff{Why: why}, errors.New("conflict"))
+	act(plan.ContinueRestore{Why: why}, nil)
+	if got := act(plan.Wait{Reason: v1beta2.ReasonRestoring}, nil); got.Stopped.IsZero() || !got.NotCalledOff {
+		t.Errorf("once the members have stopped the record is %+v", got)
 	}
-}
-
-// TestClaimOutlivesARestore wants a cluster to stay its operator's while what its status tells is put aside, and when it is put
-// back.
-func TestClaimOutlivesARestore(t *testing.T) {
-	claimed := &v1beta2.OperatorReference{Namespace: "operators", Lease: "lease"}
-	c := &v1beta2.EtcdCluster{}
-	c.Status = v1beta2.EtcdClusterStatus{Operator: claimed, ClusterID: "abc", Size: 3}
-	putAside(&c.Status)
-	if !reflect.DeepEqual(c.Status.Operator, claimed) || c.Status.Former == nil || c.Status.ClusterID != "" {
-		t.Fatalf("put aside: %+v", c.Status)
+	act(begin(3, "first", ""), nil)
+	if got := act(begin(4, "second", "nobody has saved it"), nil); !got.Unsaved || got.Skipped || got.NotCalledOff {
+		t.Errorf("once another one has taken its place the record is %+v", got)
 	}
-	p := &pass{cluster: c, observed: plan.Observed{Now: time.Now()}}
-	(&Reconciler{}).callOff(p, plan.CallOff{})
-	if !reflect.DeepEqual(c.Status.Operator, claimed) || c.Status.Former != nil || c.Status.ClusterID != "abc" {
-		t.Fatalf("put back: %+v", c.Status)
+	if got := act(plan.CallOff{Why: why}, nil); got.ID != 0xc1 || got.Unsaved {
+		t.Errorf("once that is called off the record is %+v", got)
+	}
+	act(begin(5, "third", ""), nil)
+	p.observed.Volumes = []plan.Volume{{Name: "c-0", UID: "v0"}}
+	if got := act(plan.Latch{ClusterID: 0xc6, Kept: []plan.KeptVolume{{Name: "c-0", UID: "v0"}}, Unsaved: "late"}, nil); len(got.Kept) != 1 {
+		t.Errorf("once it is up the record is %+v", got)
+	}
+	if first := p.cluster.Status.Restores[0]; first.Unsaved != "late" || p.cluster.Status.KeptVolumes[0].Restore != "third" {
+		t.Errorf("status tells of %+v, and keeps %+v", first, p.cluster.Status.KeptVolumes)
 	}
 }

@@ -67,8 +67,8 @@ func (r *Reconciler) observeRestore(ctx context.Context, p *pass) error {
 			return fmt.Errorf("read EtcdRestore %s: %w", list.Items[i].Name, err)
 		}
 		if err == nil && wanted(c, restore) && (chosen == nil || restores.Later(restore, chosen)) {
-			chosen, p.restore, p.observed.Cluster.Restore = restore, restore, string(restore.UID)
-			p.observed.Cluster.Safety = safetyOf(restore)
+			chosen, p.restore = restore, restore
+			p.observed.Cluster.Restore, p.observed.Cluster.Safety = string(restore.UID), safetyOf(restore)
 		}
 	}
 	return nil
@@ -115,16 +115,12 @@ func inVain(c *v1beta2.EtcdCluster, restore *v1beta2.EtcdRestore) string {
 // the attempt is called off, if it can be.
 func (r *Reconciler) observeAttempt(ctx context.Context, p *pass) error {
 	c := p.cluster
-	record := restores.UnderWay(&c.Status)
+	record := status.UnderWay(&c.Status)
 	if record == nil {
 		return nil
 	}
 	seen := &p.observed.Cluster
-	seen.Unsaved, seen.Saved, seen.NotCalledOff = record.Unsaved != "", record.SafetySnapshot, record.NotCalledOff != ""
-	seen.Skipped, seen.Since = record.Skipped, record.StartedAt.Time
-	if record.StoppedAt != nil {
-		seen.Stopped = record.StoppedAt.Time
-	}
+	seen.Saved = record.SafetySnapshot
 	restore := &v1beta2.EtcdRestore{}
 	err := r.Live.Get(ctx, types.NamespacedName{Namespace: c.Namespace, Name: record.Name}, restore)
 	if client.IgnoreNotFound(err) != nil {
@@ -149,7 +145,9 @@ func (r *Reconciler) observeAttempt(ctx context.Context, p *pass) error {
 
 // safetyOf tells what an EtcdRestore has saved of what it is to replace.
 func safetyOf(restore *v1beta2.EtcdRestore) plan.Safety {
-	safety := plan.Safety{Skip: restore.Spec.SafetySnapshot == v1beta2.SafetySnapshotSkip}
+	safety := plan.Safety{
+		Unsaved: restore.Status.Unsaved, Skip: restore.Spec.SafetySnapshot == v1beta2.SafetySnapshotSkip,
+	}
 	if saved := restore.Status.SafetySnapshot; saved != nil {
 		safety.Stale, safety.Revision = saved.Stale, saved.Revision
 	}
@@ -180,25 +178,14 @@ func known(c *v1beta2.EtcdCluster, restore *v1beta2.EtcdRestore) bool {
 	return slices.ContainsFunc(c.Status.Restores, func(r v1beta2.RestoreRecord) bool { return r.UID == string(restore.UID) })
 }
 
-// commitBootstrap writes the record of a first start. With a snapshot the cluster that was there is of the past from now on,
-// and what status tells of it is put aside until nothing can lead back.
-func (r *Reconciler) commitBootstrap(p *pass, a plan.CommitBootstrap) {
+// noteRestore says in status that a restore begins, if one does: with it the cluster that was there is of the past.
+func noteRestore(p *pass, a plan.CommitBootstrap) {
 	s := &p.cluster.Status
-	s.Incarnations = incarnationsFor(p.observed.Cluster.Begun(a.Bootstrap))
 	if p.restore == nil || known(p.cluster, p.restore) {
-		s.Bootstrap = bootstrapFor(a.Bootstrap)
 		return
 	}
-	keep(s, a.Kept, p.claims)
-	record := recordAttempt(p, a.Unsaved)
-	if p.observed.Etcd.Contact == plan.ContactQuorum { // what status tells of the voters may be one change behind
-		status.SetMembers(s, p.observed)
-	}
-	putAside(s)
-	s.Bootstrap = bootstrapFor(a.Bootstrap)
-	s.Restores = append([]v1beta2.RestoreRecord{record}, s.Restores...)
+	s.Restores = append([]v1beta2.RestoreRecord{recordAttempt(p, a.Unsaved)}, s.Restores...)
 	s.Restores = s.Restores[:min(len(s.Restores), restoresKept)]
-	p.observed = plan.Observed{Now: p.observed.Now, Cluster: r.desired(p.cluster, p.observed.Cluster.Invalid)}
 }
 
 // recordAttempt is the record of a restore that begins. The one under way, whose place it takes, is noted as called off, and
@@ -208,7 +195,7 @@ func recordAttempt(p *pass, unsaved string) v1beta2.RestoreRecord {
 	record := v1beta2.RestoreRecord{
 		UID: string(p.restore.UID), Name: p.restore.Name, Snapshot: p.restore.Status.Source.Object,
 		RevisionFloor: revisionFloor(p), StartedAt: metav1.NewTime(p.observed.Now),
-		Unsaved: cmp.Or(p.restore.Status.Unsaved, unsaved), Skipped: p.observed.Cluster.Safety.Skip,
+		Unsaved: unsaved, Skipped: p.observed.Cluster.Safety.Skip,
 	}
 	if from := p.restore.Status.Snapshot; from != nil {
 		record.SourceClusterID, record.SourceRevision = from.ClusterID, from.Revision
@@ -216,12 +203,9 @@ func recordAttempt(p *pass, unsaved string) v1beta2.RestoreRecord {
 	if saved := p.restore.Status.SafetySnapshot; saved != nil {
 		record.SafetySnapshot = saved.Name
 	}
-	if before := restores.UnderWay(s); before != nil && s.Former != nil { // it replaces what that was to replace
+	if before := status.UnderWay(s); before != nil && s.Former != nil { // it replaces what that was to replace
 		record.Unsaved = cmp.Or(record.Unsaved, before.Unsaved)
 		record.SafetySnapshot = cmp.Or(record.SafetySnapshot, before.SafetySnapshot)
-		if before.StoppedAt != nil { // what there was to say of how long that took is said in why it is unsaved
-			record.StoppedAt = &record.StartedAt
-		}
 		before.CalledOff = &v1beta2.RestoreCalledOff{
 			Reason: v1beta2.ReasonRestoreSuperseded, At: record.StartedAt,
 			Message: fmt.Sprintf("EtcdRestore %s, which is later, has taken its place", record.Name),

@@ -2,7 +2,6 @@ package etcdcluster
 
 import (
 	"cmp"
-	"time"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/clusterspec"
@@ -38,20 +37,13 @@ func (r *Reconciler) readSpecs(p *pass) (err error) {
 
 // desired is the part of an observation that the EtcdCluster itself holds.
 func (r *Reconciler) desired(c *v1beta2.EtcdCluster, problem *failure.Problem) plan.Cluster {
-	var moved time.Time
-	if m := c.Status.LeaderMoved; m != nil {
-		moved = m.Time.Time
-	}
-	cluster := plan.Cluster{
+	return plan.Cluster{
+		Record:    status.RecordOf(&c.Status),
 		Namespace: c.Namespace, Name: c.Name, UID: string(c.UID), Domain: resources.Domain(c),
 		Size: int(c.Spec.Size), Paused: c.Spec.Paused, Deleting: !c.DeletionTimestamp.IsZero(),
 		Persistent: resources.Persistent(c), VolumeSize: clusterspec.VolumeSize(c),
 		Repository: cmp.Or(c.Spec.Repository, r.EtcdRepository), Version: version.Normalize(c.Spec.Version), Invalid: problem,
-		SnapshotDue: c.Status.SnapshotDue,
-		ID:          parseID(c.Status.ClusterID), Bootstrap: bootstrapOf(c.Status.Bootstrap),
-		Revision: c.Status.Revision, Voters: status.Voters(c.Status.MemberStatuses), NextVoters: c.Status.NextVoters,
-		LeaderMoved: moved, RanBefore: ranBefore(&c.Status),
+		Spec:     status.SpecText(&c.Spec, c.Status.AcceptedSpec),
+		Resuming: resuming(&c.Status),
 	}
-	observeFormer(&cluster, &c.Status)
-	return cluster
 }

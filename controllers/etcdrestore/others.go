@@ -11,6 +11,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/controllers/internal/restores"
 	"github.com/etcdpilot/etcd-operator/internal/failure"
 	"github.com/etcdpilot/etcd-operator/internal/plan/restore"
+	"github.com/etcdpilot/etcd-operator/internal/status"
 )
 
 // recordOf finds what the EtcdCluster's controller has noted of a restore. The newest record is first: what is not done behind
@@ -44,7 +45,7 @@ func recordOf(s *v1beta2.EtcdClusterStatus, uid string) *restore.Record {
 // its members have stopped nobody can.
 func observeUnsaved(ctx context.Context, reader client.Reader, p *restorePass) error {
 	s := &p.cluster.Status
-	before := restores.UnderWay(s)
+	before := status.UnderWay(s)
 	if before == nil || before.UID == string(p.object.UID) || s.Former == nil || s.Former.ClusterID == "" {
 		return nil
 	}

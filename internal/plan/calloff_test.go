@@ -14,7 +14,7 @@ import (
 // and so is what the attempt has left.
 func resumed(changes ...func(*Observed)) Observed {
 	o := restoring(true, oldIsGone, restoredVolume, restoredPod)
-	o.Cluster.ID, o.Cluster.Bootstrap, o.Cluster.Former = o.Cluster.Former.ID, o.Cluster.Former.Bootstrap, nil
+	o.Cluster.Record = o.Cluster.goBack(CallOff{}, o)
 	return edit(o, changes...)
 }
 
@@ -44,7 +44,7 @@ func TestCallOff(t *testing.T) {
 			restoring(true, oldIsGone, restoredVolume, restoredPod, off), CallOff{Why: why, ClusterID: latched},
 		},
 		"of a cluster that never ran": {
-			restoring(true, off, func(o *Observed) { o.Cluster.Former = &Former{} }), CallOff{Why: why},
+			restoring(true, off, func(o *Observed) { o.Cluster.Former = &Record{} }), CallOff{Why: why},
 		},
 		"not of one that was not begun by this record": {
 			restoring(true, off, func(o *Observed) { o.Cluster.Former = nil }), Unserve{Pod: "c-0", UID: "p0"},
@@ -96,7 +96,7 @@ func TestCallOff(t *testing.T) {
 		},
 		"and what it has left goes": {
 			restoring(true, oldIsGone, restoredVolume, restoredPod, func(o *Observed) {
-				o.Cluster.Incarnations = o.Cluster.Begun(second)
+				o.Cluster.Incarnations = o.Cluster.begun(second)
 				o.Cluster.Bootstrap = &second
 			}),
 			DeletePod{Name: "c-3", UID: "p3", Why: v1beta2.ReasonClearingAttempt},
@@ -177,23 +177,23 @@ func answersRestored(o *Observed) {
 func TestCurrent(t *testing.T) {
 	one, three := &Bootstrap{Incarnation: 1}, &Bootstrap{Incarnation: 3, Restore: "r"}
 	for title, c := range map[string]struct {
-		cluster            Cluster
+		record             Record
 		current, attempted []int
 	}{
-		"a first start":            {Cluster{Bootstrap: one}, []int{1, 2, 3, 4}, nil},
-		"adopted":                  {Cluster{}, []int{0, 1, 2, 3, 4}, nil},
-		"resumed":                  {Cluster{Bootstrap: one, Incarnations: Incarnations{Last: 3, Attempts: 2}}, []int{1, 4}, []int{2, 3}},
-		"adopted and resumed":      {Cluster{Incarnations: Incarnations{Last: 3, Attempts: 2}}, []int{0, 1, 4}, []int{2, 3}},
-		"a second attempt":         {Cluster{Bootstrap: three, Former: &Former{}, Incarnations: Incarnations{Last: 3, Attempts: 2}}, []int{3, 4}, []int{2}},
-		"restored at last":         {Cluster{Bootstrap: three, Incarnations: Incarnations{Last: 3, Attempts: 2}}, []int{3, 4}, []int{2}},
-		"a first start after that": {Cluster{Bootstrap: &Bootstrap{Incarnation: 3}, Incarnations: Incarnations{Last: 3, Attempts: 2}}, []int{3, 4}, []int{2}},
+		"a first start":            {Record{Bootstrap: one}, []int{1, 2, 3, 4}, nil},
+		"adopted":                  {Record{}, []int{0, 1, 2, 3, 4}, nil},
+		"resumed":                  {Record{Bootstrap: one, Incarnations: Incarnations{Last: 3, Attempts: 2}}, []int{1, 4}, []int{2, 3}},
+		"adopted and resumed":      {Record{Incarnations: Incarnations{Last: 3, Attempts: 2}}, []int{0, 1, 4}, []int{2, 3}},
+		"a second attempt":         {Record{Bootstrap: three, Former: &Record{}, Incarnations: Incarnations{Last: 3, Attempts: 2}}, []int{3, 4}, []int{2}},
+		"restored at last":         {Record{Bootstrap: three, Incarnations: Incarnations{Last: 3, Attempts: 2}}, []int{3, 4}, []int{2}},
+		"a first start after that": {Record{Bootstrap: &Bootstrap{Incarnation: 3}, Incarnations: Incarnations{Last: 3, Attempts: 2}}, []int{3, 4}, []int{2}},
 	} {
 		var current, attempted []int
 		for n := range 5 {
-			if c.cluster.Current(n) {
+			if c.record.Current(n) {
 				current = append(current, n)
 			}
-			if c.cluster.attempted(n) {
+			if c.record.attempted(n) {
 				attempted = append(attempted, n)
 			}
 		}

@@ -58,11 +58,11 @@ func (o Observed) Electorate() Electorate {
 }
 
 // ExpectedID is the cluster ID that the members must answer with, 0 if that is not known yet.
-func (c Cluster) ExpectedID() uint64 {
-	if c.ID == 0 && c.Bootstrap != nil {
-		return c.Bootstrap.ClusterID
+func (r Record) ExpectedID() uint64 {
+	if r.ID == 0 && r.Bootstrap != nil {
+		return r.Bootstrap.ClusterID
 	}
-	return c.ID
+	return r.ID
 }
 
 // vanished tells whether neither a pod nor data of that name is there: it never votes again, and there is nothing of it

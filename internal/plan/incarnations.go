@@ -33,56 +33,45 @@ type Seat struct {
 	VolumeUID string
 }
 
-// Former is the cluster that a restore under way replaces, as far as a decision depends on it.
-type Former struct {
-	// ID is its cluster ID, 0 if it had never been up.
-	ID uint64
-	// Bootstrap is the record of its first start, nil if it was adopted or had not begun.
-	Bootstrap *Bootstrap
-	// Voters are the names of those who voted when the restore began, empty if nobody had written them down; NextVoters those
-	// after a change that was declared and may or may not have been made.
-	Voters, NextVoters []string
-}
-
 // last is the highest number that is known to have been given.
-func (c Cluster) last() int {
-	if b := c.Bootstrap; b != nil {
-		return max(c.Incarnations.Last, b.Incarnation)
+func (r Record) last() int {
+	if b := r.Bootstrap; b != nil {
+		return max(r.Incarnations.Last, b.Incarnation)
 	}
-	return c.Incarnations.Last
+	return r.Incarnations.Last
 }
 
 // Current tells whether something that was made for an incarnation belongs to the present one. What is of a later one than
 // this view knows of is news to it, and nothing that was abandoned.
-func (c Cluster) Current(incarnation int) bool {
+func (r Record) Current(incarnation int) bool {
 	switch {
-	case incarnation > c.last():
+	case incarnation > r.last():
 		return true
-	case c.Bootstrap != nil:
-		return incarnation == c.Bootstrap.Incarnation
+	case r.Bootstrap != nil:
+		return incarnation == r.Bootstrap.Incarnation
 	}
-	return c.Incarnations.Attempts == 0 || incarnation < c.Incarnations.Attempts
+	return r.Incarnations.Attempts == 0 || incarnation < r.Incarnations.Attempts
 }
 
 // attempted tells whether an incarnation was an attempt at a restore that was called off or given up.
-func (c Cluster) attempted(incarnation int) bool {
-	first := c.Incarnations.Attempts
-	return first != 0 && incarnation >= first && !c.Current(incarnation)
+func (r Record) attempted(incarnation int) bool {
+	first := r.Incarnations.Attempts
+	return first != 0 && incarnation >= first && !r.Current(incarnation)
 }
 
 // replaces tells whether something that was made for an incarnation belongs to the cluster that a restore under way replaces.
-func (c Cluster) replaces(incarnation int) bool {
-	if c.Former == nil || incarnation >= c.Incarnations.Attempts {
+func (r Record) replaces(incarnation int) bool {
+	if r.Former == nil || incarnation >= r.Incarnations.Attempts {
 		return false
 	}
-	return c.Former.Bootstrap == nil || incarnation == c.Former.Bootstrap.Incarnation
+	return r.Former.Bootstrap == nil || incarnation == r.Former.Bootstrap.Incarnation
 }
 
-// Begun is what Incarnations become when that attempt is committed.
-func (c Cluster) Begun(next Bootstrap) Incarnations {
-	n := Incarnations{Last: max(c.last(), next.Incarnation), Attempts: c.Incarnations.Attempts}
-	settled := n.Attempts == 0 || c.Bootstrap != nil && c.Bootstrap.Incarnation >= n.Attempts
-	if next.Restore != "" && c.Former == nil && settled {
+// begun is what Incarnations become when that attempt is committed.
+func (r Record) begun(next Bootstrap) Incarnations {
+	n := Incarnations{Last: max(r.last(), next.Incarnation), Attempts: r.Incarnations.Attempts}
+	settled := n.Attempts == 0 || r.Bootstrap != nil && r.Bootstrap.Incarnation >= n.Attempts
+	if next.Restore != "" && r.Former == nil && settled {
 		n.Attempts = next.Incarnation
 	}
 	return n

@@ -29,6 +29,7 @@ type Observed struct {
 
 // Cluster is the desired state and the durable facts of one EtcdCluster.
 type Cluster struct {
+	Record
 	Namespace string
 	Name      string
 	UID       string
@@ -47,50 +48,22 @@ type Cluster struct {
 	// Repository and Version are where etcd's image comes from and the version that members are to run, such as "3.6.16".
 	Repository string
 	Version    string
-	// SnapshotDue is true while the members' logs may hold entries of etcd 3.5, which etcd 3.7 cannot read.
-	SnapshotDue bool
+	// Spec is what members are to be made from, as text: it is only compared, and noted.
+	Spec string
 	// Invalid names what is wrong with the spec. It stops the creation of a cluster. A running one is cared for as the
 	// last spec that was right asks.
 	Invalid *failure.Problem
-	// ID is the latched cluster ID: not zero once a quorum has ever answered. It is never reset but by a restore.
-	ID uint64
-	// Bootstrap is the committed plan of the last attempt at a start, from nothing or from a snapshot; nil before the first
-	// commit, and for adopted clusters until they are restored.
-	Bootstrap *Bootstrap
-	// Revision is the highest linearizable revision recorded in status, 0 if none.
-	Revision int64
-	// LeaderMoved is when leadership was last taken from a member because of its disk, zero if never.
-	LeaderMoved time.Time
-	// Voters are the names of the voters when a quorum last answered.
-	Voters []string
-	// NextVoters are the names of the voters after the change of them that is about to be made; empty if none is, or if
-	// it needs no such note.
-	NextVoters []string
 	// Restore is the UID of an EtcdRestore whose snapshot has been verified and is to replace the data, empty if there is
 	// none, or if it was taken up already.
 	Restore string
 	// Safety is what that one has saved of the cluster before.
 	Safety Safety
-	// Incarnations are the numbers given to attempts so far.
-	Incarnations Incarnations
-	// Former is what the restore under way replaces; nil if none is, and once the new cluster ID is latched.
-	Former *Former
 	// CallOff is why the restore under way is to be called off, nil if it is to go on.
 	CallOff *failure.Problem
-	// NotCalledOff is true once it was noted that it goes on all the same.
-	NotCalledOff bool
 	// SourceGone is true if the EtcdRestore that says where the snapshot is does not exist any more.
 	SourceGone bool
 	// Saved is the object in which what the restore replaces was saved before, empty if it was not.
 	Saved string
-	// Unsaved is true if what the restore under way replaces, or the last of it, was not saved before; Skipped if the user said
-	// that it need not be.
-	Unsaved, Skipped bool
-	// Since is when the restore under way was committed, and Stopped when no quorum was left of what it replaces; both zero if
-	// that has not come yet.
-	Since, Stopped time.Time
-	// Kept are the UIDs of volumes whose data was replaced unsaved: they are nobody's to use or to delete.
-	Kept []string
 	// Resuming says which restore was called off, and why, until a quorum of the cluster answers that it was to replace; empty
 	// if none was.
 	Resuming string
@@ -100,8 +73,6 @@ type Cluster struct {
 	// waited for in vain, and what to do; empty if it is not.
 	MakeRestore bool
 	AwaitFailed string
-	// RanBefore is true if coreos/etcd-operator has run a cluster under this very object, and this operator none yet.
-	RanBefore bool
 }
 
 // Phase is what became of a pod.

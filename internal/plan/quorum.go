@@ -137,21 +137,6 @@ func (v *view) declare(a Action) Action {
 	return CommitVoters{Voters: next}
 }
 
-// NextVoters is what is to be remembered of the change of voters that was last declared, after a pass that has ended with
-// this action: nothing once it is made, or nothing is left to do.
-func NextVoters(o Observed, a Action) []string {
-	if commit, ok := a.(CommitVoters); ok {
-		return commit.Voters
-	}
-	_, begins := a.(CommitBootstrap)
-	idle, _ := a.(Idle)
-	made := o.Etcd.Contact == ContactQuorum && SameNames(votersOf(o.Etcd.Members), o.Cluster.NextVoters)
-	if begins || made || idle.Reason == v1beta2.ReasonSpecReached {
-		return nil
-	}
-	return o.Cluster.NextVoters
-}
-
 // victimOf is the member that an action disturbs, none if it disturbs nobody, and whether the others can do without it.
 func (v *view) victimOf(a Action) (victim Member, safe bool) {
 	switch act := a.(type) {

@@ -154,7 +154,7 @@ func believeSilent(o plan.Observed) plan.Action {
 // forgetLastVoter puts aside what status told before the last change of the voters.
 func forgetLastVoter(o plan.Observed) plan.Action {
 	if f := o.Cluster.Former; f != nil && len(f.Voters) > 1 {
-		o.Cluster.Former = &plan.Former{ID: f.ID, Bootstrap: f.Bootstrap, Voters: f.Voters[:1]}
+		o.Cluster.Former = &plan.Record{ID: f.ID, Bootstrap: f.Bootstrap, Voters: f.Voters[:1]}
 	}
 	return plan.Next(o)
 }

@@ -15,12 +15,9 @@ var saved = Safety{Revision: 100, Ended: now}
 func restoring(persistent bool, changes ...func(*Observed)) Observed {
 	o := healthyCluster(3, persistent)
 	o.Cluster.Restore, o.Cluster.Safety = "restore", saved
-	b := restore(newView(o)).(CommitBootstrap).Bootstrap //nolint:forcetypeassert // it answers with nothing else
-	o.Cluster.Incarnations = o.Cluster.Begun(b)
-	o.Cluster.Former = &Former{ID: o.Cluster.ID, Bootstrap: o.Cluster.Bootstrap, Voters: o.Cluster.Voters}
-	o.Cluster.Voters = nil
-	o.Cluster.Restore, o.Cluster.ID, o.Cluster.Bootstrap, o.Cluster.Safety = "", 0, &b, Safety{}
-	o.Cluster.Since, o.Cluster.Stopped = now, now
+	act := restore(newView(o)).(CommitBootstrap) //nolint:forcetypeassert // it answers with nothing else
+	o.Cluster.Record, o.Cluster.Restore, o.Cluster.Safety = o.Cluster.begin(act, o), "", Safety{}
+	o.Cluster.Stopped = now
 	return edit(o, changes...)
 }
 

@@ -8,6 +8,8 @@ import (
 
 // Safety is what an EtcdRestore has saved of the cluster whose data it replaces.
 type Safety struct {
+	// Unsaved is why it could not save it, empty if it could, or did not have to.
+	Unsaved string
 	// Skip is true if the user said that nothing needs to be saved.
 	Skip bool
 	// Stale is true if the safety snapshot was taken without a quorum: the cluster may have gone on without whoever gave it.
@@ -38,6 +40,8 @@ func (v *view) tooOld() bool {
 func (v *view) notSaved() string {
 	saved := v.Cluster.Safety
 	switch {
+	case saved.Unsaved != "":
+		return saved.Unsaved
 	case saved.Skip || v.Cluster.Unsaved:
 		return ""
 	case v.Cluster.Skipped:

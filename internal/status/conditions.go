@@ -30,7 +30,7 @@ func setConditions(s *v1beta2.EtcdClusterStatus, in Input) {
 	}
 	reason, message := words(in.Action)
 	up, progress := available(s, in, reason, message), progressing(in, reason, message)
-	trouble := withService(degraded(in, reason, message), in.BadService)
+	trouble := withService(degraded(s, in, reason, message), in.BadService)
 	set(v1beta2.ConditionReady, ready(in, up, progress, trouble))
 	set(v1beta2.ConditionAvailable, up)
 	set(v1beta2.ConditionProgressing, progress)
@@ -100,14 +100,14 @@ func progressing(in Input, reason, message string) verdict {
 }
 
 // degraded is true when fewer members than asked for can be counted on, or when the operator cannot go on.
-func degraded(in Input, reason, message string) verdict {
+func degraded(s *v1beta2.EtcdClusterStatus, in Input, reason, message string) verdict {
 	if _, blocked := in.Action.(plan.Blocked); blocked {
 		return verdict{true, reason, message}
 	}
-	if replaced(&in.Cluster.Status) {
+	if replaced(s) {
 		return verdict{false, v1beta2.ReasonRestoring, "the cluster's data is being replaced by a snapshot"}
 	}
-	if in.Cluster.Status.ClusterID == "" {
+	if !latched(s) {
 		return verdict{false, v1beta2.ReasonCreating, "the cluster has not been up yet"}
 	}
 	if in.Observed.Etcd.Contact != plan.ContactQuorum {

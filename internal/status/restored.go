@@ -25,18 +25,3 @@ func completeRestore(s *v1beta2.EtcdClusterStatus, in Input) {
 		}
 	}
 }
-
-// noteStop notes when nobody could write any more to what the restore under way replaces. As it begins nothing has stopped, and
-// what was observed is not looked at.
-func noteStop(s *v1beta2.EtcdClusterStatus, in Input) {
-	_, begins := in.Action.(plan.CommitBootstrap)
-	if begins || latched(s) || s.Former == nil || s.Bootstrap == nil || !plan.Stopped(in.Observed) {
-		return
-	}
-	for i := range s.Restores {
-		if r := &s.Restores[i]; r.UID == s.Bootstrap.Restore && r.StoppedAt == nil {
-			at := now(in.Observed)
-			r.StoppedAt = &at
-		}
-	}
-}

@@ -1,20 +1,14 @@
 package status
 
 import (
-	"cmp"
-	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 
-	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
-	"github.com/etcdpilot/etcd-operator/internal/version"
 )
 
 // Input is what a status is computed from.
@@ -39,6 +33,7 @@ type Input struct {
 // Compute returns the next status. What it does not know it leaves as it was.
 func Compute(in Input) v1beta2.EtcdClusterStatus {
 	s := *in.Cluster.Status.DeepCopy()
+	in.Observed = keepRecord(&s, in)
 	o := in.Observed
 	s.ObservedGeneration = in.Cluster.Generation
 	s.ControlPaused = in.Cluster.Spec.Paused
@@ -47,15 +42,12 @@ func Compute(in Input) v1beta2.EtcdClusterStatus {
 	if o.Etcd.Contact == plan.ContactQuorum {
 		s.Size = int32(len(o.Etcd.Members)) //nolint:gosec // a number of members
 		s.Leader = leader(o)
-		now := cmp.Or(currentVersion(o), s.CurrentVersion)
-		s.SnapshotDue = s.SnapshotDue || strings.HasPrefix(s.CurrentVersion, "3.5.") && strings.HasPrefix(now, "3.6.")
-		s.CurrentVersion = now
 	}
 	s.Storage = storage(o)
-	s.RanBefore = o.Cluster.RanBefore && s.Bootstrap == nil && !latched(&s)
-	SetMembers(&s, o)
-	s.NextVoters = plan.NextVoters(o, in.Action)
-	setSpec(&s, in)
+	setMembers(&s, o)
+	if s.TargetVersion = o.Cluster.Version; s.TargetVersion == s.CurrentVersion {
+		s.TargetVersion = ""
+	}
 	setConditions(&s, in)
 	s.Phase = phase(&s, in)
 	s.Reason = ""
@@ -65,10 +57,6 @@ func Compute(in Input) v1beta2.EtcdClusterStatus {
 	default:
 	}
 	completeRestore(&s, in)
-	noteStop(&s, in)
-	if latched(&s) { // an attempt at a first start may yet be given up, with what was written to it
-		s.Revision = checkpoint(in.Cluster.Status.Revision, o.Etcd.Revision)
-	}
 	return s
 }
 
@@ -84,55 +72,20 @@ func storage(o plan.Observed) v1beta2.MemberStorage {
 	return v1beta2.MemberStorageEmptyDir
 }
 
-// setSpec notes which spec the cluster is cared for by, and how far that is carried out.
-func setSpec(s *v1beta2.EtcdClusterStatus, in Input) {
-	if s.TargetVersion = in.Observed.Cluster.Version; s.TargetVersion == s.CurrentVersion {
-		s.TargetVersion = ""
+// keepRecord writes what the pass leaves for those to come, and returns what was seen of the cluster that the status is about
+// then: of one whose place another has taken, or that is taken up again, nothing was.
+func keepRecord(s *v1beta2.EtcdClusterStatus, in Input) plan.Observed {
+	o, done := in.Observed, in.Action
+	if in.Err != nil {
+		done = nil
 	}
-	known := v1beta2.EtcdClusterSpec{}
-	if s.AcceptedSpec != nil {
-		_ = json.Unmarshal(s.AcceptedSpec.Raw, &known) // what cannot be read is written anew
+	o.Cluster.Record = RecordOf(s)
+	next := o.Cluster.Apply(done, o)
+	if advance(s, next, done, o) {
+		o = plan.Observed{Now: o.Now, Cluster: o.Cluster}
 	}
-	updated := len(in.Observed.Etcd.Members) > 0 && int(s.UpdatedMembers) == len(in.Observed.Etcd.Members)
-	if updated {
-		s.FormerSpec = nil
-	}
-	if in.Observed.Cluster.Invalid != nil || s.AcceptedSpec != nil && equality.Semantic.DeepEqual(known, in.Cluster.Spec) {
-		return
-	}
-	if !updated && s.FormerSpec == nil {
-		s.FormerSpec = s.AcceptedSpec
-	}
-	if text, err := json.Marshal(in.Cluster.Spec); err == nil {
-		s.AcceptedSpec = &runtime.RawExtension{Raw: text}
-	}
-}
-
-// currentVersion is the lowest version of the voters, empty unless all of them answer.
-func currentVersion(o plan.Observed) string {
-	lowest := ""
-	for _, m := range o.Etcd.Members {
-		a, ok := find(o.Etcd.Answers, func(a plan.Answer) bool {
-			return a.Pod == m.Name && a.MemberID == m.ID && a.ClusterID == o.Etcd.ClusterID
-		})
-		switch {
-		case m.Learner:
-		case !ok:
-			return ""
-		case lowest == "" || version.Compare(a.Version, lowest) < 0:
-			lowest = a.Version
-		}
-	}
-	return lowest
-}
-
-// checkpoint moves the recorded revision: it is there to notice a cluster that went back in time, and to tell about where its
-// clients are, not to follow it.
-func checkpoint(old, now int64) int64 {
-	if now-plan.RevisionStep(old) >= old {
-		return now
-	}
-	return old
+	o.Cluster.Record = next
+	return o
 }
 
 func leader(o plan.Observed) string {
@@ -146,8 +99,8 @@ func leader(o plan.Observed) string {
 	return ""
 }
 
-// SetMembers lists members and pods by name. Without a quorum the list of members is the last that one confirmed.
-func SetMembers(s *v1beta2.EtcdClusterStatus, o plan.Observed) {
+// setMembers lists members and pods by name. Without a quorum the list of members is the last that one confirmed.
+func setMembers(s *v1beta2.EtcdClusterStatus, o plan.Observed) {
 	previous := s.MemberStatuses
 	s.MemberStatuses, s.Members = nil, v1beta2.MembersStatus{}
 	updated := plan.Updated(o)

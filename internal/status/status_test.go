@@ -139,6 +139,7 @@ func TestFormerSpec(t *testing.T) {
 	} {
 		in.Cluster.Spec.Pod = &v1beta2.PodPolicy{Labels: map[string]string{"team": step.label}}
 		outdated(step.outdated)
+		in.Observed.Cluster.Spec = SpecText(&in.Cluster.Spec, in.Cluster.Status.AcceptedSpec)
 		in.Cluster.Status = Compute(in)
 		accepted, former := in.Cluster.Status.AcceptedSpec, in.Cluster.Status.FormerSpec
 		if !strings.Contains(string(accepted.Raw), `"team":"`+step.label) || (former != nil) != (step.former != "") {

@@ -24,14 +24,14 @@ func TestStopNoted(t *testing.T) {
 	} {
 		in := Input{
 			Cluster: &v1beta2.EtcdCluster{Status: v1beta2.EtcdClusterStatus{
-				ClusterID: c.id, Former: &v1beta2.FormerStatus{ClusterID: "c0"},
-				Bootstrap: &v1beta2.BootstrapStatus{Restore: "r", Incarnation: 2}, Restores: []v1beta2.RestoreRecord{{UID: "r"}},
+				ClusterID: c.id, Former: &v1beta2.FormerStatus{
+					ClusterID: "c0", Bootstrap: &v1beta2.BootstrapStatus{Incarnation: 1},
+					MemberStatuses: []v1beta2.MemberStatus{{Name: "c-0", Role: v1beta2.MemberRoleVoter}},
+				},
+				Incarnations: &v1beta2.IncarnationsStatus{Last: 2, Attempts: 2},
+				Bootstrap:    &v1beta2.BootstrapStatus{Restore: "r", Incarnation: 2}, Restores: []v1beta2.RestoreRecord{{UID: "r"}},
 			}},
-			Action: c.action,
-			Observed: plan.Observed{Pods: c.pods, Cluster: plan.Cluster{
-				Former:       &plan.Former{ID: 0xc0, Bootstrap: &plan.Bootstrap{Incarnation: 1}, Voters: []string{"c-0"}},
-				Incarnations: plan.Incarnations{Last: 2, Attempts: 2},
-			}},
+			Action: c.action, Observed: plan.Observed{Now: at, Pods: c.pods},
 		}
 		if got := Compute(in).Restores[0].StoppedAt != nil; got != c.want {
 			t.Errorf("%s: noted %t", title, got)

@@ -81,7 +81,7 @@ func TestDegradedTellsOf(t *testing.T) {
 // TestRanBefore is kept through a pause, of which the old status does not survive, until this operator has started something.
 func TestRanBefore(t *testing.T) {
 	in := Input{Cluster: &v1beta2.EtcdCluster{}, Action: plan.Idle{Reason: v1beta2.ReasonPaused}}
-	in.Observed.Cluster.RanBefore = true
+	in.Cluster.Status.RanBefore = true
 	if s := Compute(in); !s.RanBefore {
 		t.Error("it is forgotten")
 	}

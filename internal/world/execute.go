@@ -34,8 +34,8 @@ func steps(a plan.Action) int {
 // EtcdCluster was written after it was read.
 func (w *World) effect(a plan.Action, step int, o *plan.Observed, stale bool) bool {
 	switch act := a.(type) {
-	case plan.CommitBootstrap, plan.CallOff, plan.ContinueRestore, plan.Latch:
-		return w.note(a, o, stale)
+	case plan.CommitBootstrap, plan.CallOff, plan.ContinueRestore, plan.Latch, plan.CommitVoters:
+		return w.mayNote(a, stale) // the status write of the pass is all there is to it
 	case plan.Adopt:
 		return w.adopt(act, step, o, stale)
 	case plan.CreateVolumes:
@@ -82,8 +82,6 @@ func (w *World) effect(a plan.Action, step int, o *plan.Observed, stale bool) bo
 // call makes a call to the etcd that answered with a quorum. A call that is refused changes nothing: look again.
 func (w *World) call(a plan.Action, o *plan.Observed) error {
 	switch act := a.(type) {
-	case plan.CommitVoters:
-		return nil // the status write of the pass is all there is to it
 	case plan.AddLearner:
 		w.Etcd.MaxLearners = w.learners()
 		return w.Etcd.AddLearner(o.Etcd.ClusterID, w.newMemberID(act.Name), act.Name, act.PeerURL)
@@ -102,16 +100,6 @@ func (w *World) call(a plan.Action, o *plan.Observed) error {
 	}
 }
 
-func (w *World) writeStatus(stale bool, change func(*Status)) bool {
-	if stale {
-		return false
-	}
-	s := w.Status
-	change(&s)
-	w.setStatus(s)
-	return true
-}
-
 func (w *World) adopt(act plan.Adopt, step int, o *plan.Observed, stale bool) bool {
 	if step < len(act.Volumes) {
 		v := w.volume(act.Volumes[step])
@@ -121,7 +109,7 @@ func (w *World) adopt(act plan.Adopt, step int, o *plan.Observed, stale bool) bo
 		v.Owned = true
 		return true
 	}
-	return w.writeStatus(stale, func(s *Status) { s.ID = act.ClusterID })
+	return !stale
 }
 
 func (w *World) createVolume(name string, incarnation int) bool {
@@ -149,7 +137,7 @@ func (w *World) createPod(n plan.NewPod, o *plan.Observed) bool {
 	}
 	template := w.Template
 	if n.Former {
-		template = w.Status.Former
+		template = w.Status.former()
 	}
 	token := ""
 	if n.Restores {

@@ -27,12 +27,12 @@ func (w *World) hopeful() bool {
 
 // willGoBack is hopeful for a restore that comes to nothing: what it was to replace is what counts.
 func (w *World) willGoBack() bool {
-	g := w.Etcd.Group(w.Status.Replaces.ID)
+	g := w.Etcd.Group(w.Status.Former.ID)
 	if !w.undisturbed() || g == nil {
 		return false
 	}
 	back := w.Clone()
-	back.Status.goBack()
+	back.Status.Record = back.Status.Apply(plan.CallOff{}, plan.Observed{Cluster: back.cluster()})
 	return back.outlives(g)
 }
 

@@ -65,6 +65,21 @@ func (e *encoder) spec(s Spec) {
 
 type encoder struct{ buf []byte }
 
+// What is rarely there has a mark of its own, and is left out where it is not: so the keys of worlds without it stay what
+// they were before there was such a thing.
+const (
+	markLogs = 0xf0 + iota
+	markFormerLogs
+	markUnnoted
+)
+
+func (e *encoder) rare(mark byte, n int) {
+	if n != 0 {
+		e.buf = append(e.buf, mark)
+		e.number(n)
+	}
+}
+
 func (e *encoder) number(n int)  { e.buf = binary.AppendVarint(e.buf, int64(n)) }
 func (e *encoder) id(n uint64)   { e.buf = binary.AppendUvarint(e.buf, n) }
 func (e *encoder) text(s string) { e.buf = append(append(e.buf, s...), 0) }
@@ -95,25 +110,30 @@ func (e *encoder) kube(k *Kube) {
 		e.flags(p.Done)
 	}
 	e.id(k.Status.ID)
-	e.number(int(k.Status.Revision))
+	e.number(int(k.Status.Revision / (writtenRevision / 2)))
 	e.text(strings.Join(k.Status.Voters, ","))
 	e.text(strings.Join(k.Status.NextVoters, ","))
-	e.number(k.Status.Accepted)
-	e.number(k.Status.Former)
+	e.number(template(k.Status.AcceptedSpec))
+	e.number(k.Status.former())
 	e.bootstrap(k.Status.Bootstrap)
 	e.number(k.Status.Incarnations.Last)
 	e.number(k.Status.Incarnations.Attempts)
 	e.number(k.Status.Taken)
 	e.number(k.Status.Off)
 	e.text(strings.Join(k.Status.Kept, ","))
-	e.flags(k.Status.Replaces != nil, k.Status.NotCalledOff, k.Status.Unsaved, k.Status.Stopped)
-	if f := k.Status.Replaces; f != nil {
+	e.flags(k.Status.Former != nil, k.Status.NotCalledOff, k.Status.Unsaved, !k.Status.Stopped.IsZero())
+	if f := k.Status.Former; f != nil {
 		e.id(f.ID)
-		e.number(int(f.Revision))
+		e.number(int(f.Revision / (writtenRevision / 2)))
 		e.text(strings.Join(f.Voters, ","))
 		e.text(strings.Join(f.NextVoters, ","))
-		e.number(f.Template)
+		e.number(template(f.FormerSpec))
 		e.bootstrap(f.Bootstrap)
+		e.rare(markFormerLogs, logs(f))
+	}
+	e.rare(markLogs, logs(&k.Status.Record))
+	if k.Status.AcceptedSpec == "" {
+		e.rare(markUnnoted, 1)
 	}
 	e.number(len(k.Pods))
 	for i := range k.Pods {

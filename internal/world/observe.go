@@ -30,10 +30,11 @@ func (w *World) Observe(k *Kube) plan.Observed {
 		}
 		o.Pods = append(o.Pods, p)
 	}
+	former := k.Status.former()
 	for i := range k.Volumes {
 		v := k.Volumes[i].Volume
 		v.Drift = k.Volumes[i].Class != k.Class
-		v.Former = k.Volumes[i].Template == k.Status.Former && k.Status.Former != k.Template
+		v.Former = k.Volumes[i].Template == former && former != k.Template
 		o.Volumes = append(o.Volumes, v)
 	}
 	o.Pulls = slices.Clone(k.Pulls)
@@ -127,12 +128,15 @@ func linearizable(g *etcdtest.Group) *plan.Read {
 	return r
 }
 
+// writtenRevision is that of a cluster that a client has written to: far enough for it to be noted.
+const writtenRevision = 2000
+
 func revision(g *etcdtest.Group) int64 {
 	switch {
 	case g.Again:
-		return 3
+		return writtenRevision + 1
 	case g.Written:
-		return 2
+		return writtenRevision
 	}
 	return 1
 }

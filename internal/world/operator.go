@@ -100,44 +100,23 @@ func (w *World) finish(a plan.Action, o *plan.Observed, stale bool) {
 		return
 	}
 	s := w.Status
-	_, begins := a.(plan.CommitBootstrap)
-	_, goesBack := a.(plan.CallOff)
-	updated := len(o.Etcd.Members) > 0 && len(plan.Updated(*o)) == len(o.Etcd.Members)
-	if s.Accepted = w.Template; updated && !begins && !goesBack { // else that is not of what status tells of now
-		s.Former = s.Accepted
+	if begin, ok := a.(plan.CommitBootstrap); ok && s.ReplacedBy(begin.Bootstrap) {
+		w.Late = false
 	}
-	replaced := o.Cluster.ID != 0 && s.ID == 0 || s.ID != 0 && o.Etcd.ClusterID != s.ID
-	if !begins && !goesBack && s.ID == 0 && s.Replaces != nil && plan.Stopped(*o) {
-		s.Stopped = true
-	}
-	if o.Etcd.Contact != plan.ContactQuorum || begins || replaced { // what answered is not the cluster any more
-		w.setStatus(s)
-		return
-	}
-	s.NextVoters = plan.NextVoters(*o, a)
-	if s.ID != 0 && o.Etcd.Revision > s.Revision {
-		s.Revision = o.Etcd.Revision
-	}
-	s.Voters = votersIn(o)
+	s.follow(a)
+	s.Record = s.Apply(a, *o)
 	w.setStatus(s)
-}
-
-func votersIn(o *plan.Observed) []string {
-	var names []string
-	for _, m := range o.Etcd.Members {
-		if !m.Learner {
-			names = append(names, m.Name)
-		}
+	if b := s.Bootstrap; b != nil {
+		w.Highest = max(w.Highest, b.Incarnation)
 	}
-	slices.SortFunc(names, plan.CompareNames)
-	return names
 }
 
 func (w *World) setStatus(s Status) {
 	old := w.Status
 	w.Status = s
-	if s.ID != old.ID || s.Bootstrap != old.Bootstrap || s.Revision != old.Revision ||
-		s.Replaces != old.Replaces || s.NotCalledOff != old.NotCalledOff || s.Accepted != old.Accepted || s.Former != old.Former || s.Stopped != old.Stopped ||
+	if s.ID != old.ID || s.Bootstrap != old.Bootstrap || s.Revision != old.Revision || s.Former != old.Former ||
+		s.NotCalledOff != old.NotCalledOff || s.AcceptedSpec != old.AcceptedSpec || s.FormerSpec != old.FormerSpec ||
+		s.Stopped != old.Stopped || logs(&s.Record) != logs(&old.Record) ||
 		!slices.Equal(s.Voters, old.Voters) || !slices.Equal(s.NextVoters, old.NextVoters) {
 		w.touched()
 	}
@@ -173,7 +152,7 @@ func (w *World) mentions(uid string) bool {
 			}
 		}
 		if slices.Contains(k.Status.Kept, uid) || seated(k.Status.Bootstrap, uid) ||
-			k.Status.Replaces != nil && seated(k.Status.Replaces.Bootstrap, uid) {
+			k.Status.Former != nil && seated(k.Status.Former.Bootstrap, uid) {
 			return true
 		}
 	}

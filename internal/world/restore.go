@@ -7,97 +7,36 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
 
-// Former is what a restore under way replaces.
-type Former struct {
-	ID        uint64
-	Bootstrap *plan.Bootstrap
-	Revision  int64
-	// Voters are those of the last list that a quorum confirmed, NextVoters those after a change that was declared.
-	Voters, NextVoters []string
-	// Template is what the members were made from that an update had not reached.
-	Template int
-}
-
-// note writes to status which cluster the present one is.
-func (w *World) note(a plan.Action, o *plan.Observed, stale bool) bool {
+// mayNote judges what is about to be written to status of which cluster the present one is. Stale is true if that will be
+// refused.
+func (w *World) mayNote(a plan.Action, stale bool) bool {
 	switch act := a.(type) {
 	case plan.CommitBootstrap:
 		w.checkAbandoned(&act.Bootstrap, stale)
-		return w.writeStatus(stale, func(s *Status) {
-			if act.Bootstrap.Restore != restoreOf(s.Bootstrap) {
-				w.Late = false
-			}
-			s.begin(act, o, w.Spec)
-			s.keep(act.Kept)
-			w.Highest = max(w.Highest, act.Bootstrap.Incarnation)
-		})
 	case plan.CallOff:
 		w.checkCallOff(stale)
-		return w.writeStatus(stale, func(s *Status) {
-			s.goBack()
-			s.keep(act.Kept)
-		})
-	case plan.ContinueRestore:
-		return w.writeStatus(stale, func(s *Status) { s.NotCalledOff = true })
 	case plan.Latch:
 		w.checkKept(act, stale)
-		return w.writeStatus(stale, func(s *Status) {
-			s.ID, s.Voters = act.ClusterID, votersIn(o)
-			s.Replaces, s.NotCalledOff, s.Unsaved, s.Stopped = nil, false, false, false
-			s.keep(act.Kept)
-		})
 	default:
-		return false
 	}
+	return !stale
 }
 
-func (s *Status) keep(kept []plan.KeptVolume) {
-	for _, v := range kept {
-		s.Kept = append(slices.Clone(s.Kept), v.UID)
-	}
-}
-
-// begin writes an attempt to status. The first one at a restore puts aside what status tells of the cluster.
-func (s *Status) begin(act plan.CommitBootstrap, o *plan.Observed, spec Spec) {
-	b := act.Bootstrap
-	c := plan.Cluster{Incarnations: s.Incarnations, Bootstrap: s.Bootstrap}
-	if s.Replaces != nil {
-		c.Former = &plan.Former{}
-	}
-	s.Incarnations = c.Begun(b)
-	if b.Restore != "" && b.Restore != restoreOf(s.Bootstrap) { // else the same is tried again
-		s.Unsaved = s.Replaces != nil && s.Unsaved || numberOf(&b) == spec.Unsaved || act.Unsaved != ""
-		s.Stopped = s.Replaces != nil && s.Stopped
-		if s.Replaces == nil {
-			s.putAside(o)
-		} else { // it replaces what that was to replace
-			s.Off, s.NotCalledOff = numberOf(s.Bootstrap), false
+// follow counts the restores that were taken up and called off.
+func (s *Status) follow(a plan.Action) {
+	switch act := a.(type) {
+	case plan.CommitBootstrap:
+		n := numberOf(&act.Bootstrap)
+		if n == 0 {
+			return
 		}
-		s.Taken = numberOf(&b)
-		s.ID, s.Revision, s.Voters, s.NextVoters, s.Former = 0, 0, nil, nil, s.Accepted
+		if s.Taken = n; s.Former != nil && n != numberOf(s.Bootstrap) {
+			s.Off = numberOf(s.Bootstrap)
+		}
+	case plan.CallOff:
+		s.Off = numberOf(s.Bootstrap)
+	default:
 	}
-	s.Bootstrap = &b
-}
-
-// putAside keeps what status tells of the cluster that a restore replaces. The voters are those that are confirmed just now, if
-// any are.
-func (s *Status) putAside(o *plan.Observed) {
-	s.Replaces = &Former{
-		ID: s.ID, Bootstrap: s.Bootstrap, Revision: s.Revision, Voters: s.Voters, NextVoters: s.NextVoters, Template: s.Former,
-	}
-	if o.Etcd.Contact == plan.ContactQuorum {
-		s.Replaces.Voters = votersIn(o)
-	}
-}
-
-// goBack writes to status what it told of the cluster before the restore began.
-func (s *Status) goBack() {
-	s.Off = numberOf(s.Bootstrap)
-	if f := s.Replaces; f != nil {
-		s.ID, s.Bootstrap, s.Revision = f.ID, f.Bootstrap, f.Revision
-		s.Voters, s.NextVoters, s.Former = f.Voters, f.NextVoters, f.Template
-	}
-	s.Replaces, s.NotCalledOff, s.Unsaved, s.Stopped = nil, false, false, false
 }
 
 // save is what an EtcdRestore does before it asks for the data to be replaced: it takes a safety snapshot of revision n, if a
@@ -124,8 +63,8 @@ func (w *World) atRisk() *etcdtest.Group {
 	switch s := &w.Status; {
 	case s.ID != 0 && w.Restore > max(s.Taken, w.CalledOff):
 		g = w.Etcd.Group(s.ID)
-	case s.Replaces != nil && w.Late:
-		g = w.Etcd.Group(s.Replaces.ID)
+	case s.Former != nil && w.Late:
+		g = w.Etcd.Group(s.Former.ID)
 	}
 	if g == nil || g.Leader == 0 || !g.Written || g.Again {
 		return nil
@@ -136,7 +75,7 @@ func (w *World) atRisk() *etcdtest.Group {
 // stopping tells whether a restore has begun, and a quorum of what it replaces has not been seen to stop.
 func (w *World) stopping() bool {
 	s := &w.Status
-	return s.ID == 0 && s.Replaces != nil && !s.Stopped && !w.Late
+	return s.ID == 0 && s.Former != nil && s.Stopped.IsZero() && !w.Late
 }
 
 // checkSaved holds for what a restore has replaced: nothing goes that is nowhere else.
@@ -151,7 +90,7 @@ func (w *World) checkCallOff(stale bool) {
 	if stale {
 		return // the write is refused
 	}
-	if w.Status.ID != 0 || w.Status.Replaces == nil {
+	if w.Status.ID != 0 || w.Status.Former == nil {
 		w.violate("S7: a restore is called off after the cluster ID was latched")
 		return
 	}
@@ -166,7 +105,7 @@ func (w *World) checkCallOff(stale bool) {
 // canGoBack tells whether a quorum of what the restore under way replaces can form again, as far as that can be seen: what was
 // lost on a volume nobody knows before etcd is to start on it.
 func (w *World) canGoBack() bool {
-	f := w.Status.Replaces
+	f := w.Status.Former
 	g := w.Etcd.Group(f.ID)
 	if f.ID == 0 || g == nil {
 		return f.ID == 0
@@ -191,13 +130,13 @@ func (w *World) comesBack(g *etcdtest.Group, m *etcdtest.Member) bool {
 
 // checkKept holds for a restore of what could not be saved: from the latch on nothing else tells which volumes that is on.
 func (w *World) checkKept(act plan.Latch, stale bool) {
-	if stale || !w.Status.Unsaved || w.Status.Replaces == nil {
+	if stale || !w.Status.Unsaved || w.Status.Former == nil {
 		return // the write is refused, or nothing is to be kept
 	}
 	for i := range w.Volumes {
 		v := &w.Volumes[i]
 		d := w.Etcd.Disk(v.UID)
-		if d == nil || d.ClusterID != w.Status.Replaces.ID || v.Deleting || slices.Contains(w.Status.Kept, v.UID) {
+		if d == nil || d.ClusterID != w.Status.Former.ID || v.Deleting || slices.Contains(w.Status.Kept, v.UID) {
 			continue
 		}
 		if !slices.ContainsFunc(act.Kept, func(k plan.KeptVolume) bool { return k.UID == v.UID }) {

@@ -1,6 +1,7 @@
 package world
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -35,7 +36,7 @@ func (s Spec) sameCluster(other Spec) bool {
 
 // restored tells whether the last of the snapshots was taken up, or called off.
 func (k *Kube) restored() bool {
-	return k.Restore <= max(k.Status.Off, k.CalledOff) && k.Status.Replaces == nil || numberOf(k.Status.Bootstrap) == k.Restore
+	return k.Restore <= max(k.Status.Off, k.CalledOff) && k.Status.Former == nil || numberOf(k.Status.Bootstrap) == k.Restore
 }
 
 // numberOf is the number of the snapshot that an attempt starts from, 0 for a start from nothing.
@@ -53,17 +54,33 @@ func numberOf(b *plan.Bootstrap) int {
 // unwanted tells whether the restore under way cannot or must not come to anything.
 func (w *World) unwanted() bool {
 	b := w.Status.Bootstrap
-	return w.Status.Replaces != nil && b != nil && numberOf(b) <= w.CalledOff || w.impossible()
+	return w.Status.Former != nil && b != nil && numberOf(b) <= w.CalledOff || w.impossible()
 }
 
 // impossible tells whether the restore under way can never be completed.
 func (w *World) impossible() bool {
 	b := w.Status.Bootstrap
-	if w.Status.Replaces == nil || b == nil {
+	if w.Status.Former == nil || b == nil {
 		return false
 	}
 	p := w.pod(b.Members[0])
 	return p != nil && p.Terminal
+}
+
+// specText is what status notes of a spec: what pods are made from.
+func specText(template int) string { return strconv.Itoa(template) }
+
+// former is the template that members are made from which an update has not reached: the present one if there is none under
+// way.
+func (s *Status) former() int { return template(cmp.Or(s.FormerSpec, s.AcceptedSpec)) }
+
+// template is what specText was made of, 0 of none.
+func template(text string) int {
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		return 0
+	}
+	return n
 }
 
 // restoreUID names the snapshot that is to replace the data.
@@ -163,7 +180,7 @@ func (w *World) spoilt() bool { return w.poisoned(w.Version, w.Template) }
 // stopped judges where an update ends that can never succeed: it costs one member, and the others go on. A fault can take
 // another one, and then the user has to go back to a spec that works.
 func (w *World) stopped(hopeful bool) string {
-	if w.Status.Replaces != nil {
+	if w.Status.Former != nil {
 		return "" // what is restored starts as the spec asks, and the user has to correct it
 	}
 	if g := w.group(); hopeful && !w.Harmed && (g == nil || g.Leader == 0) {

@@ -71,25 +71,20 @@ type Kube struct {
 
 // Status is the durable part of the EtcdCluster's status.
 type Status struct {
-	ID        uint64
-	Bootstrap *plan.Bootstrap
-	Revision  int64
-	// Voters are those of the last list that a quorum confirmed, NextVoters those after a change that was declared.
-	Voters, NextVoters []string
-	// Incarnations, Replaces and Kept are for restores; Taken and Off are the highest numbers of restores that were taken up and
-	// called off.
-	Incarnations plan.Incarnations
-	Replaces     *Former
-	Kept         []string
-	Taken, Off   int
-	// NotCalledOff is true once it was noted that the restore under way goes on although nobody wants it any more.
-	NotCalledOff bool
-	// Unsaved is true if what the restore under way replaces, or the last of it, was not saved. Stopped is true once fewer
-	// than a quorum of it have a pod.
-	Unsaved, Stopped bool
-	// Accepted is the template that the operator has seen last, and Former the one that members are made from which an
-	// update has not reached: the same if there is none under way.
-	Accepted, Former int
+	plan.Record
+	// Taken and Off are the highest numbers of restores that were taken up and called off.
+	Taken, Off int
+}
+
+// logs says what is known of the members' logs: 1 while they are etcd 3.5's, 2 while they may hold entries of it, 0 otherwise.
+func logs(r *plan.Record) int {
+	switch {
+	case r.SnapshotDue:
+		return 2
+	case minorOf(r.Runs) == 5:
+		return 1
+	}
+	return 0
 }
 
 // Pod is a pod and its node's kubelet.
@@ -189,23 +184,16 @@ func (w *World) cluster() plan.Cluster {
 }
 
 func (k *Kube) cluster() plan.Cluster {
-	c := plan.Cluster{
-		Namespace: namespace, Name: clusterName, UID: clusterUID, Size: k.Size, Persistent: k.Persistent,
-		Version: k.Version,
-		ID:      k.Status.ID, Bootstrap: k.Status.Bootstrap, Revision: k.Status.Revision, Voters: k.Status.Voters,
-		NextVoters: k.Status.NextVoters,
-	}
 	s := &k.Status
-	c.Incarnations, c.Kept, c.Unsaved, c.NotCalledOff = s.Incarnations, s.Kept, s.Unsaved, s.NotCalledOff
-	if f := s.Replaces; f != nil {
-		c.Since = base
-		if s.Stopped {
-			c.Stopped = base
-		}
-		c.Former = &plan.Former{ID: f.ID, Bootstrap: f.Bootstrap, Voters: f.Voters, NextVoters: f.NextVoters}
+	c := plan.Cluster{
+		Record: s.Record, Namespace: namespace, Name: clusterName, UID: clusterUID, Size: k.Size, Persistent: k.Persistent,
+		Version: k.Version, Spec: specText(k.Template),
 	}
 	if k.Restore > max(s.Taken, k.CalledOff) {
 		c.Restore, c.Safety = k.restoreUID(), plan.Safety{Revision: k.Saved, Ended: base}
+		if k.Restore == k.Unsaved {
+			c.Safety.Unsaved = "no member could be reached"
+		}
 	}
 	if n := numberOf(s.Bootstrap); n != 0 && n <= k.CalledOff {
 		c.CallOff = &failure.Problem{Reason: "RestoreCalledOff"}

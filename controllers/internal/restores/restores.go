@@ -3,7 +3,6 @@ package restores
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 	"time"
 
@@ -17,18 +16,6 @@ import (
 
 // defaultTimeout is for a spec that says nothing.
 const defaultTimeout = time.Hour
-
-// UnderWay is the record of the restore that is under way, nil if none is, or if its cluster ID was latched.
-func UnderWay(s *v1beta2.EtcdClusterStatus) *v1beta2.RestoreRecord {
-	if s.ClusterID != "" || s.Bootstrap == nil || s.Bootstrap.Restore == "" {
-		return nil
-	}
-	i := slices.IndexFunc(s.Restores, func(r v1beta2.RestoreRecord) bool { return r.UID == s.Bootstrap.Restore })
-	if i < 0 {
-		return nil
-	}
-	return &s.Restores[i]
-}
 
 // Looked tells whether what the cluster holds now is what the EtcdRestore has decided to replace.
 func Looked(c *v1beta2.EtcdClusterStatus, restore *v1beta2.EtcdRestoreStatus) bool {

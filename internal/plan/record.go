@@ -1,0 +1,255 @@
+package plan
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/version"
+)
+
+// Record is what is kept of a cluster from pass to pass: all of its status that a decision depends on. It is written at the
+// end of a pass, by compare-and-swap on the version that was read, and only Apply changes it.
+type Record struct {
+	// ID is the latched cluster ID: not zero once a quorum has ever answered. It is never reset but by a restore.
+	ID uint64
+	// Bootstrap is the committed plan of the last attempt at a start, from nothing or from a snapshot; nil before the first
+	// commit, and for adopted clusters until they are restored.
+	Bootstrap *Bootstrap
+	// Incarnations are the numbers given to attempts so far.
+	Incarnations Incarnations
+	// Revision is the highest linearizable revision that was noted, 0 if none.
+	Revision int64
+	// Voters are the names of the voters when a quorum last answered.
+	Voters []string
+	// NextVoters are the names of the voters after the change of them that is about to be made; empty if none is, or if
+	// it needs no such note.
+	NextVoters []string
+	// Runs is the lowest version of the voters when all of them answered last, empty if they never did.
+	Runs string
+	// SnapshotDue is true while the members' logs may hold entries of etcd 3.5, which etcd 3.7 cannot read.
+	SnapshotDue bool
+	// LeaderMoved is when leadership was last taken from a member because of its disk, zero if never, and Slow that member.
+	LeaderMoved time.Time
+	Slow        string
+	// RanBefore is true if coreos/etcd-operator has run a cluster under this very object, and this operator none yet.
+	RanBefore bool
+	// Kept are the UIDs of volumes whose data was replaced unsaved: they are nobody's to use or to delete.
+	Kept []string
+	// AcceptedSpec is the last spec that could be carried out, and FormerSpec the one that those members are made from which
+	// an update has not reached, empty while there is none: both as Cluster.Spec has it.
+	AcceptedSpec, FormerSpec string
+	// Former is what the restore under way replaces; nil if none is, and once the new cluster ID is latched. Of its voters it has
+	// those who were confirmed when the restore began, none if nobody had written them down.
+	Former *Record
+	// Unsaved is true if what the restore under way replaces, or the last of it, was not saved before; Skipped if the user said
+	// that it need not be. NotCalledOff is true once it was noted that it goes on although nobody wants it any more.
+	Unsaved, Skipped, NotCalledOff bool
+	// Since is when the restore under way was committed, and Stopped when no quorum was left of what it replaces; both zero if
+	// that has not come yet.
+	Since, Stopped time.Time
+}
+
+// Apply is what the record becomes by a pass that has seen this and has carried out that action; one that failed is nil.
+func (r Record) Apply(a Action, o Observed) Record {
+	switch act := a.(type) {
+	case CommitBootstrap:
+		before := r
+		if r = r.begin(act, o); before.ReplacedBy(act.Bootstrap) {
+			o.Etcd = Etcd{} // what has answered is not the cluster any more
+		}
+	case CallOff:
+		o.Etcd = Etcd{}
+		r = r.goBack(act, o)
+	case ContinueRestore:
+		r.NotCalledOff = true
+	case Latch:
+		r = r.latch(act, o)
+	case Adopt:
+		r = r.adopt(act, o)
+	case MoveLeader:
+		if act.Slow != "" {
+			r.LeaderMoved, r.Slow = o.Now, act.Slow
+		}
+	case CancelDowngrade:
+		r.SnapshotDue = r.SnapshotDue && !act.Snapshot
+	default:
+	}
+	return r.note(a, o)
+}
+
+// note takes down what was seen.
+func (r Record) note(a Action, o Observed) Record {
+	if o.Etcd.Contact == ContactQuorum {
+		runs := cmp.Or(lowestVersion(o), r.Runs)
+		r.SnapshotDue = r.SnapshotDue || strings.HasPrefix(r.Runs, "3.5.") && strings.HasPrefix(runs, "3.6.")
+		r.Runs, r.Voters = runs, votersOf(o.Etcd.Members)
+	}
+	r.RanBefore = r.RanBefore && r.Bootstrap == nil && r.ID == 0
+	r.NextVoters = r.nextVoters(a, o)
+	if _, begins := a.(CommitBootstrap); !begins && r.Former != nil && r.Stopped.IsZero() && Stopped(o) {
+		r.Stopped = o.Now
+	}
+	if r.ID != 0 { // an attempt at a first start may yet be given up, with what was written to it
+		r.Revision = checkpoint(r.Revision, o.Etcd.Revision)
+	}
+	return r.noteSpec(o)
+}
+
+// nextVoters is what is to be remembered of the change of voters that was last declared: nothing once it is made, or nothing
+// is left to do.
+func (r Record) nextVoters(a Action, o Observed) []string {
+	switch act := a.(type) {
+	case CommitVoters:
+		return act.Voters
+	case CommitBootstrap:
+		return nil
+	case Idle:
+		if act.Reason == v1beta2.ReasonSpecReached {
+			return nil
+		}
+	default:
+	}
+	if o.Etcd.Contact == ContactQuorum && SameNames(votersOf(o.Etcd.Members), r.NextVoters) {
+		return nil
+	}
+	return r.NextVoters
+}
+
+// noteSpec takes down which spec is carried out, and which one was before as long as a member is made from it.
+func (r Record) noteSpec(o Observed) Record {
+	updated := len(o.Etcd.Members) > 0 && len(Updated(o)) == len(o.Etcd.Members)
+	if updated {
+		r.FormerSpec = ""
+	}
+	if o.Cluster.Invalid != nil || o.Cluster.Spec == r.AcceptedSpec {
+		return r
+	}
+	if !updated && r.FormerSpec == "" {
+		r.FormerSpec = r.AcceptedSpec
+	}
+	r.AcceptedSpec = o.Cluster.Spec
+	return r
+}
+
+// ReplacedBy tells whether that attempt begins a restore that has not begun yet. Another attempt at the same one is none.
+func (r Record) ReplacedBy(b Bootstrap) bool {
+	return b.Restore != "" && (r.Bootstrap == nil || r.Bootstrap.Restore != b.Restore)
+}
+
+// begin takes down an attempt at a start. The first one at a restore puts aside what is known of the cluster; a restore that
+// takes the place of another one replaces what that was to replace.
+func (r Record) begin(act CommitBootstrap, o Observed) Record {
+	b, incarnations := act.Bootstrap, r.begun(act.Bootstrap)
+	r.Kept = r.keep(act.Kept, o)
+	if !r.ReplacedBy(b) {
+		r.Incarnations, r.Bootstrap = incarnations, &b
+		return r
+	}
+	next := Record{
+		Bootstrap: &b, Incarnations: incarnations, Kept: r.Kept, AcceptedSpec: r.AcceptedSpec,
+		Former: r.Former, Unsaved: r.Unsaved || act.Unsaved != "", Skipped: o.Cluster.Safety.Skip, Since: o.Now,
+	}
+	switch {
+	case r.Former == nil:
+		next.Former = r.putAside(o)
+	case !r.Stopped.IsZero(): // what there was to say of how long that took is said in why it is unsaved
+		next.Stopped = o.Now
+	}
+	return next
+}
+
+// putAside is what is known of the cluster, without what is not of it alone. The voters may be one change behind.
+func (r Record) putAside(o Observed) *Record {
+	r.FormerSpec = cmp.Or(r.FormerSpec, r.AcceptedSpec)
+	if o.Etcd.Contact == ContactQuorum {
+		r.Voters = votersOf(o.Etcd.Members)
+	}
+	r.Incarnations, r.Kept, r.AcceptedSpec = Incarnations{}, nil, ""
+	r = r.settled()
+	return &r
+}
+
+// settled forgets what is only of interest while a restore is under way.
+func (r Record) settled() Record {
+	r.Unsaved, r.Skipped, r.NotCalledOff, r.Since, r.Stopped = false, false, false, time.Time{}, time.Time{}
+	return r
+}
+
+// goBack takes up again what was known of the cluster before the restore began. Its members come back made from the spec that
+// they were made from, whatever was asked for since. No number is given twice.
+func (r Record) goBack(act CallOff, o Observed) Record {
+	r.Kept = r.keep(act.Kept, o)
+	if r.Former == nil {
+		return r
+	}
+	former := *r.Former
+	former.Incarnations, former.Kept, former.AcceptedSpec = r.Incarnations, r.Kept, r.AcceptedSpec
+	return former
+}
+
+// keep adds volumes to those that are kept. What somebody has deleted is kept no longer.
+func (r Record) keep(more []KeptVolume, o Observed) []string {
+	kept := slices.DeleteFunc(slices.Clone(r.Kept), func(uid string) bool {
+		return !slices.ContainsFunc(o.Volumes, func(c Volume) bool { return c.UID == uid })
+	})
+	for _, c := range more {
+		if !slices.Contains(kept, c.UID) {
+			kept = append(kept, c.UID)
+		}
+	}
+	return kept
+}
+
+// latch takes down what answered, not what the spec asks for by now.
+func (r Record) latch(act Latch, o Observed) Record {
+	r = r.settled()
+	r.ID, r.Former, r.Kept = act.ClusterID, nil, r.keep(act.Kept, o)
+	i := slices.IndexFunc(o.Etcd.Answers, func(a Answer) bool { return a.ClusterID == act.ClusterID })
+	if i >= 0 {
+		r.Runs = o.Etcd.Answers[i].Version
+	}
+	return r
+}
+
+// adopt takes down whose data the volumes hold, and which version wrote it: they go on with that.
+func (r Record) adopt(act Adopt, o Observed) Record {
+	r.ID = act.ClusterID
+	for _, name := range act.Volumes {
+		for _, c := range o.Volumes {
+			if c.Name == name && c.Version != "" {
+				r.Runs = c.Version
+			}
+		}
+	}
+	return r
+}
+
+// lowestVersion is that of the voters, empty unless all of them answer.
+func lowestVersion(o Observed) string {
+	lowest := ""
+	for _, m := range o.Etcd.Members {
+		i := slices.IndexFunc(o.Etcd.Answers, func(a Answer) bool {
+			return a.Pod == m.Name && a.MemberID == m.ID && a.ClusterID == o.Etcd.ClusterID
+		})
+		switch {
+		case m.Learner:
+		case i < 0:
+			return ""
+		case lowest == "" || version.Compare(o.Etcd.Answers[i].Version, lowest) < 0:
+			lowest = o.Etcd.Answers[i].Version
+		}
+	}
+	return lowest
+}
+
+// checkpoint moves the noted revision: it is there to notice a cluster that went back in time, and to tell about where its
+// clients are, not to follow it.
+func checkpoint(noted, now int64) int64 {
+	if now-RevisionStep(noted) >= noted {
+		return now
+	}
+	return noted
+}

@@ -1,0 +1,149 @@
+package plan
+
+import (
+	"reflect"
+	"testing"
+	"time"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
+)
+
+// TestRecord changes one thing at a time.
+func TestRecord(t *testing.T) {
+	o := healthyCluster(3, true)
+	o.Cluster.Revision, o.Cluster.Spec, o.Cluster.AcceptedSpec, o.Cluster.Runs = 100, "a", "a", "3.6.16"
+	declared := func(r *Record) { r.NextVoters = []string{"c-0", "c-1"} }
+	wait := Wait{Reason: v1beta2.ReasonWaitingForPods}
+	drifting := func(o *Observed) { o.Pods[1].Drift.Template, o.Cluster.Spec = true, "b" }
+	runs := func(version string) func(*Observed) {
+		return func(o *Observed) {
+			for i := range o.Etcd.Answers {
+				o.Etcd.Answers[i].Version = version
+			}
+		}
+	}
+	for title, c := range map[string]struct {
+		before func(*Record)
+		seen   func(*Observed)
+		action Action
+		after  func(*Record)
+	}{
+		"nothing":                         {action: wait},
+		"an action that failed":           {seen: runs("3.6.16")},
+		"a change of voters is declared":  {action: CommitVoters{Voters: []string{"c-0"}}, after: func(r *Record) { r.NextVoters = []string{"c-0"} }},
+		"it is kept until it is made":     {before: declared, action: wait, after: declared},
+		"it is kept without a quorum":     {before: declared, seen: func(o *Observed) { o.Etcd = Etcd{} }, action: wait, after: declared},
+		"it is not needed once all is up": {before: declared, action: Idle{Reason: v1beta2.ReasonSpecReached}},
+		"it is not needed once it is made": {
+			before: func(r *Record) { r.NextVoters = []string{"c-0", "c-1", "c-2"} }, action: wait,
+		},
+		"the voters are others": {
+			seen: func(o *Observed) { o.Etcd.Members = o.Etcd.Members[:2] }, action: wait,
+			after: func(r *Record) { r.Voters = []string{"c-0", "c-1"} },
+		},
+		"the revision moves in steps": {seen: func(o *Observed) { o.Etcd.Revision = 1099 }, action: wait},
+		"a long step":                 {seen: func(o *Observed) { o.Etcd.Revision = 1100 }, action: wait, after: func(r *Record) { r.Revision = 1100 }},
+		"an edit": {
+			seen: drifting, action: wait, after: func(r *Record) { r.AcceptedSpec, r.FormerSpec = "b", "a" },
+		},
+		"another one before all have the first": {
+			before: func(r *Record) { r.FormerSpec = "older" }, seen: drifting, action: wait,
+			after: func(r *Record) { r.AcceptedSpec, r.FormerSpec = "b", "older" },
+		},
+		"all members have it":       {before: func(r *Record) { r.FormerSpec = "older" }, action: wait},
+		"an edit that touches none": {seen: func(o *Observed) { o.Cluster.Spec = "b" }, action: wait, after: func(r *Record) { r.AcceptedSpec = "b" }},
+		"an edit that cannot be carried out": {
+			seen: func(o *Observed) { drifting(o); o.Cluster.Invalid = &failure.Problem{} }, action: wait,
+		},
+		"from 3.5 to 3.6": {
+			before: func(r *Record) { r.Runs = "3.5.35" }, action: wait, after: func(r *Record) { r.SnapshotDue = true },
+		},
+		"a snapshot of each member": {
+			before: func(r *Record) { r.SnapshotDue = true }, action: CancelDowngrade{Snapshot: true},
+		},
+		"a downgrade that is taken back": {
+			before: func(r *Record) { r.SnapshotDue = true }, action: CancelDowngrade{}, after: func(r *Record) { r.SnapshotDue = true },
+		},
+		"a slow leader": {
+			action: MoveLeader{Slow: "c-1"}, after: func(r *Record) { r.LeaderMoved, r.Slow = now, "c-1" },
+		},
+		"any other leader": {action: MoveLeader{}},
+	} {
+		t.Run(title, func(t *testing.T) {
+			o := edit(o, runs("3.6.16"))
+			if c.before != nil {
+				c.before(&o.Cluster.Record)
+			}
+			if c.seen != nil {
+				c.seen(&o)
+			}
+			want := healthyCluster(3, true).Cluster.Record
+			want.Revision, want.AcceptedSpec, want.Runs = 100, "a", "3.6.16"
+			if c.after != nil {
+				c.after(&want)
+			}
+			if got := o.Cluster.Apply(c.action, o); !reflect.DeepEqual(got, want) {
+				t.Errorf("the record is\n%+v, not\n%+v", got, want)
+			}
+		})
+	}
+}
+
+// TestRecordOfARestore follows what is put aside, until it is taken up again or let go.
+func TestRecordOfARestore(t *testing.T) {
+	o := healthyCluster(3, true)
+	o.Cluster.Revision, o.Cluster.Spec, o.Cluster.AcceptedSpec, o.Cluster.Runs = 100, "a", "a", "3.6.16"
+	o.Cluster.SnapshotDue, o.Cluster.LeaderMoved, o.Cluster.Slow = true, now, "c-1"
+	o.Cluster.Voters, o.Cluster.Safety.Skip = o.Cluster.Voters[:2], true
+	before := o.Cluster.Record
+	act := func(a Action) {
+		o.Cluster.Record = o.Cluster.Apply(a, o)
+		o.Etcd = Etcd{}
+	}
+
+	act(CommitBootstrap{Bootstrap: Bootstrap{Incarnation: 2, Members: []string{"c-3"}, Restore: "first"}, Unsaved: "why"})
+	r := o.Cluster.Record
+	if r.ID != 0 || r.Revision != 0 || r.Voters != nil || r.Runs != "" || r.SnapshotDue || !r.LeaderMoved.IsZero() ||
+		r.Former == nil || r.Former.ID != latched || r.Former.Revision != 100 || r.Incarnations != (Incarnations{2, 2}) ||
+		len(r.Former.Voters) != 3 || !r.Unsaved || !r.Skipped || r.Since != now || !r.Stopped.IsZero() {
+		t.Fatalf("once it has begun the record is %+v of %+v", r, r.Former)
+	}
+	aside := r.Former
+	o.Cluster.Safety.Skip, o.Now = false, now.Add(time.Second)
+	act(ContinueRestore{})
+	act(CommitBootstrap{Bootstrap: Bootstrap{Incarnation: 3, Members: []string{"c-4"}, Restore: "first"}})
+	if r = o.Cluster.Record; r.Former != aside || r.Bootstrap.Incarnation != 3 || !r.Unsaved || !r.NotCalledOff || r.Since != now {
+		t.Fatalf("once it is tried again the record is %+v of %+v", r, r.Former)
+	}
+	act(Wait{})
+	if r = o.Cluster.Record; !r.Stopped.IsZero() {
+		t.Fatalf("while the former members run the record is %+v of %+v", r, r.Former)
+	}
+	o.Pods = nil
+	act(Wait{})
+	o.Now = o.Now.Add(time.Second)
+	act(Wait{})
+	if r = o.Cluster.Record; r.Stopped != now.Add(time.Second) {
+		t.Fatalf("once they have stopped the record is %+v of %+v", r, r.Former)
+	}
+	act(CommitBootstrap{Bootstrap: Bootstrap{Incarnation: 4, Members: []string{"c-5"}, Restore: "second"}})
+	if r = o.Cluster.Record; r.Former != aside || r.Bootstrap.Restore != "second" || r.Incarnations != (Incarnations{4, 2}) ||
+		!r.Unsaved || r.Skipped || r.NotCalledOff || r.Since != o.Now || r.Stopped != o.Now {
+		t.Fatalf("once another has taken its place the record is %+v of %+v", r, r.Former)
+	}
+
+	act(CallOff{Kept: []KeptVolume{{Name: "c-2", UID: "v2"}}})
+	before.Kept = []string{"v2"}
+	before.Incarnations, before.FormerSpec, before.Voters = Incarnations{4, 2}, "a", aside.Voters
+	if !reflect.DeepEqual(o.Cluster.Record, before) {
+		t.Errorf("once it is called off the record is\n%+v, not\n%+v", o.Cluster.Record, before)
+	}
+	o.Cluster.Record = r
+	o.Volumes = o.Volumes[1:]
+	o.Cluster.Kept = []string{"v0", "v2"}
+	act(Latch{ClusterID: 7, Kept: []KeptVolume{{Name: "c-1", UID: "v1"}}})
+	if r := o.Cluster.Record; r.ID != 7 || r.Former != nil || r.Unsaved || !reflect.DeepEqual(r.Kept, []string{"v2", "v1"}) {
+		t.Errorf("once it is up the record is %+v", r)
+	}
+}

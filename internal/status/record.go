@@ -1,0 +1,231 @@
+package status
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/plan"
+)
+
+// RecordOf reads the record that a status holds.
+func RecordOf(s *v1beta2.EtcdClusterStatus) plan.Record {
+	r := plan.Record{
+		ID: parseID(s.ClusterID), Bootstrap: bootstrapOf(s.Bootstrap), Revision: s.Revision,
+		Voters: Voters(s.MemberStatuses), NextVoters: s.NextVoters,
+		Runs: s.CurrentVersion, SnapshotDue: s.SnapshotDue, RanBefore: ranBefore(s),
+		AcceptedSpec: textOf(s.AcceptedSpec), FormerSpec: textOf(s.FormerSpec),
+	}
+	if n := s.Incarnations; n != nil {
+		r.Incarnations = plan.Incarnations{Last: int(n.Last), Attempts: int(n.Attempts)}
+	}
+	if m := s.LeaderMoved; m != nil {
+		r.LeaderMoved, r.Slow = m.Time.Time, m.Member
+	}
+	for _, v := range s.KeptVolumes {
+		r.Kept = append(r.Kept, v.UID)
+	}
+	if s.Former != nil {
+		r.Former = recordOfFormer(s.Former)
+	}
+	if restore := UnderWay(s); restore != nil {
+		r.Unsaved, r.Skipped, r.NotCalledOff = restore.Unsaved != "", restore.Skipped, restore.NotCalledOff != ""
+		if r.Since = restore.StartedAt.Time; restore.StoppedAt != nil {
+			r.Stopped = restore.StoppedAt.Time
+		}
+	}
+	return r
+}
+
+// UnderWay is the record of the restore that is under way, nil if none is, or if its cluster ID was latched.
+func UnderWay(s *v1beta2.EtcdClusterStatus) *v1beta2.RestoreRecord {
+	if s.ClusterID != "" || s.Bootstrap == nil || s.Bootstrap.Restore == "" {
+		return nil
+	}
+	i := slices.IndexFunc(s.Restores, func(r v1beta2.RestoreRecord) bool { return r.UID == s.Bootstrap.Restore })
+	if i < 0 {
+		return nil
+	}
+	return &s.Restores[i]
+}
+
+func recordOfFormer(f *v1beta2.FormerStatus) *plan.Record {
+	r := &plan.Record{
+		ID: parseID(f.ClusterID), Bootstrap: bootstrapOf(f.Bootstrap), Revision: f.Revision,
+		Voters: Voters(f.MemberStatuses), NextVoters: f.NextVoters,
+		Runs: f.CurrentVersion, SnapshotDue: f.SnapshotDue, RanBefore: f.RanBefore, FormerSpec: textOf(f.Spec),
+	}
+	if m := f.LeaderMoved; m != nil {
+		r.LeaderMoved, r.Slow = m.Time.Time, m.Member
+	}
+	return r
+}
+
+// advance brings the status to the record that a pass leaves, and tells whether it is of another cluster from then on. What
+// people read of the members goes aside with the rest, and comes back with it.
+func advance(s *v1beta2.EtcdClusterStatus, next plan.Record, done plan.Action, o plan.Observed) (replaced bool) {
+	switch act := done.(type) {
+	case plan.CallOff:
+		if replaced = s.Former != nil; replaced {
+			s.Leader, s.Size, s.MemberStatuses = "", s.Former.Size, s.Former.MemberStatuses
+		}
+	case plan.CommitBootstrap:
+		if replaced = o.Cluster.ReplacedBy(act.Bootstrap); replaced {
+			putAside(s, next.Former, o)
+		}
+	default:
+	}
+	writeRecord(s, next, o)
+	return replaced
+}
+
+func writeRecord(s *v1beta2.EtcdClusterStatus, r plan.Record, o plan.Observed) {
+	keepVolumes(s, r, o)
+	s.ClusterID, s.Bootstrap, s.Revision = formatID(r.ID), bootstrapFor(r.Bootstrap), r.Revision
+	s.NextVoters, s.CurrentVersion, s.SnapshotDue, s.RanBefore = r.NextVoters, r.Runs, r.SnapshotDue, r.RanBefore
+	s.AcceptedSpec, s.FormerSpec = rawOf(r.AcceptedSpec), rawOf(r.FormerSpec)
+	s.LeaderMoved, s.Incarnations = movedFor(r), nil
+	if r.Incarnations != (plan.Incarnations{}) {
+		s.Incarnations = &v1beta2.IncarnationsStatus{
+			Last:     int32(r.Incarnations.Last),     //nolint:gosec // counts attempts from 1
+			Attempts: int32(r.Incarnations.Attempts), //nolint:gosec // the same
+		}
+	}
+	if r.Former == nil {
+		s.Former = nil // while it is there it does not change
+	}
+	if restore := UnderWay(s); restore != nil && restore.StoppedAt == nil && !r.Stopped.IsZero() {
+		restore.StoppedAt = &metav1.Time{Time: r.Stopped}
+	}
+}
+
+// keepVolumes says of the volumes that are kept by now which restore that is the doing of: the one that was under way, or else
+// the last.
+func keepVolumes(s *v1beta2.EtcdClusterStatus, r plan.Record, o plan.Observed) {
+	s.KeptVolumes = slices.DeleteFunc(s.KeptVolumes, func(v v1beta2.KeptVolume) bool { return !slices.Contains(r.Kept, v.UID) })
+	restore := UnderWay(s)
+	if restore == nil && len(s.Restores) > 0 {
+		restore = &s.Restores[0]
+	}
+	for _, c := range o.Volumes {
+		noted := slices.ContainsFunc(s.KeptVolumes, func(v v1beta2.KeptVolume) bool { return v.UID == c.UID })
+		if slices.Contains(r.Kept, c.UID) && !noted && restore != nil {
+			s.KeptVolumes = append(s.KeptVolumes, v1beta2.KeptVolume{Name: c.Name, UID: c.UID, Restore: restore.Name})
+		}
+	}
+}
+
+// putAside has status tell nothing of the cluster that a restore replaces. What it told is kept, but for a restore that takes
+// the place of another one, which replaces what that was to replace.
+func putAside(s *v1beta2.EtcdClusterStatus, r *plan.Record, o plan.Observed) {
+	if s.Former == nil {
+		if o.Etcd.Contact == plan.ContactQuorum { // what status tells of the voters may be one change behind
+			setMembers(s, o)
+		}
+		s.Former = formerFor(s, r)
+	}
+	s.Leader, s.Size, s.MemberStatuses = "", 0, nil
+}
+
+// formerFor is what is put aside.
+func formerFor(s *v1beta2.EtcdClusterStatus, r *plan.Record) *v1beta2.FormerStatus {
+	return &v1beta2.FormerStatus{
+		ClusterID: formatID(r.ID), Revision: r.Revision, Size: s.Size, MemberStatuses: s.MemberStatuses,
+		CurrentVersion: r.Runs, SnapshotDue: r.SnapshotDue, Spec: rawOf(r.FormerSpec),
+		LeaderMoved: movedFor(*r), Bootstrap: bootstrapFor(r.Bootstrap), NextVoters: r.NextVoters, RanBefore: r.RanBefore,
+	}
+}
+
+func movedFor(r plan.Record) *v1beta2.LeaderMoved {
+	if r.LeaderMoved.IsZero() {
+		return nil
+	}
+	return &v1beta2.LeaderMoved{Member: r.Slow, Time: metav1.NewTime(r.LeaderMoved)}
+}
+
+// SpecText is the spec as it is to be noted: as it is noted already if that says the same. What cannot be read is written anew.
+func SpecText(spec *v1beta2.EtcdClusterSpec, noted *runtime.RawExtension) string {
+	known := v1beta2.EtcdClusterSpec{}
+	if noted != nil && json.Unmarshal(noted.Raw, &known) == nil && equality.Semantic.DeepEqual(known, *spec) {
+		return string(noted.Raw)
+	}
+	text, err := json.Marshal(spec)
+	if err != nil {
+		return textOf(noted) // an API type has none
+	}
+	return string(text)
+}
+
+func textOf(raw *runtime.RawExtension) string {
+	if raw == nil {
+		return ""
+	}
+	return string(raw.Raw)
+}
+
+func rawOf(text string) *runtime.RawExtension {
+	if text == "" {
+		return nil
+	}
+	return &runtime.RawExtension{Raw: []byte(text)}
+}
+
+// parseID reads an ID as status holds it; 0 is no ID.
+func parseID(text string) uint64 {
+	id, err := strconv.ParseUint(text, 16, 64)
+	if err != nil {
+		return 0
+	}
+	return id
+}
+
+func formatID(id uint64) string {
+	if id == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%016x", id)
+}
+
+func bootstrapOf(s *v1beta2.BootstrapStatus) *plan.Bootstrap {
+	if s == nil {
+		return nil
+	}
+	b := &plan.Bootstrap{
+		Incarnation: int(s.Incarnation), Token: s.Token, Members: s.Members, ClusterID: parseID(s.ClusterID),
+		Restore: s.Restore,
+	}
+	for _, seat := range s.Seats {
+		b.Seats = append(b.Seats, plan.Seat{Name: seat.Name, PodUID: seat.PodUID, VolumeUID: seat.VolumeUID})
+	}
+	return b
+}
+
+func bootstrapFor(b *plan.Bootstrap) *v1beta2.BootstrapStatus {
+	if b == nil {
+		return nil
+	}
+	s := &v1beta2.BootstrapStatus{
+		Incarnation: int32(b.Incarnation), //nolint:gosec // counts attempts from 1
+		Token:       b.Token, Members: b.Members, ClusterID: formatID(b.ClusterID), Restore: b.Restore,
+	}
+	for _, seat := range b.Seats {
+		s.Seats = append(s.Seats, v1beta2.BootstrapSeat{Name: seat.Name, PodUID: seat.PodUID, VolumeUID: seat.VolumeUID})
+	}
+	return s
+}
+
+// ranBefore tells whether coreos/etcd-operator has run a cluster under the object. Its status has no observedGeneration,
+// which this operator's has from its first write on: what it says is noted with that, for the write leaves nothing of it.
+func ranBefore(s *v1beta2.EtcdClusterStatus) bool {
+	if s.ClusterID != "" || s.Bootstrap != nil {
+		return false
+	}
+	traces := s.Phase != "" || s.Size > 0 || s.CurrentVersion != "" || len(s.Members.Ready)+len(s.Members.Unready) > 0
+	return s.RanBefore || s.ObservedGeneration == 0 && traces
+}

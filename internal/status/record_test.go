@@ -1,0 +1,132 @@
+package status
+
+import (
+	"errors"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/plan"
+)
+
+// full is a status with all that a record can hold.
+func full() *v1beta2.EtcdClusterStatus {
+	bootstrap := func(n int32) *v1beta2.BootstrapStatus {
+		return &v1beta2.BootstrapStatus{
+			Incarnation: n, Token: "t", Members: []string{"m-0"}, ClusterID: "00000000000000c1", Restore: "r",
+			Seats: []v1beta2.BootstrapSeat{{Name: "m-0", PodUID: "p", VolumeUID: "v"}},
+		}
+	}
+	moved := &v1beta2.LeaderMoved{Member: "m-0", Time: metav1.NewTime(at)}
+	members := []v1beta2.MemberStatus{{Name: "m-0", Role: v1beta2.MemberRoleVoter, Node: "n"}, {Name: "m-1"}}
+	raw := func(text string) *runtime.RawExtension { return &runtime.RawExtension{Raw: []byte(text)} }
+	return &v1beta2.EtcdClusterStatus{
+		ClusterID: "00000000000000c2", Bootstrap: bootstrap(3), Revision: 5000, MemberStatuses: members,
+		NextVoters: []string{"m-0", "m-1"}, CurrentVersion: "3.6.16", SnapshotDue: true, LeaderMoved: moved,
+		AcceptedSpec: raw(`{"size":1}`), FormerSpec: raw(`{"size":3}`),
+		Incarnations: &v1beta2.IncarnationsStatus{Last: 3, Attempts: 2},
+		KeptVolumes:  []v1beta2.KeptVolume{{Name: "m-2", UID: "u", Restore: "of-then"}},
+		Former: &v1beta2.FormerStatus{
+			ClusterID: "00000000000000c1", Revision: 4000, Size: 1, MemberStatuses: members, NextVoters: []string{"m-0"},
+			CurrentVersion: "3.5.35", Spec: raw(`{"size":3}`), LeaderMoved: moved, Bootstrap: bootstrap(1),
+			SnapshotDue: true, RanBefore: true,
+		},
+	}
+}
+
+// TestRecordKeepsItsForm holds that what is read is written as it was, and what is written is read as it was.
+func TestRecordKeepsItsForm(t *testing.T) {
+	s := full()
+	r := RecordOf(s)
+	writeRecord(s, r, plan.Observed{})
+	if want := full(); !reflect.DeepEqual(s, want) {
+		t.Errorf("the status is\n%+v, not\n%+v", s, want)
+	}
+	again := &v1beta2.EtcdClusterStatus{
+		MemberStatuses: s.MemberStatuses, Former: s.Former, Restores: []v1beta2.RestoreRecord{{Name: "now"}},
+	}
+	writeRecord(again, r, plan.Observed{Volumes: []plan.Volume{{Name: "m-1", UID: "another"}, {Name: "m-2", UID: "u"}}})
+	if got := RecordOf(again); !reflect.DeepEqual(got, r) {
+		t.Errorf("the record is\n%+v, not\n%+v", got, r)
+	}
+	if kept := again.KeptVolumes[0]; kept.Name != "m-2" || kept.Restore != "now" {
+		t.Errorf("it keeps %+v", kept)
+	}
+}
+
+// TestFormerKeepsItsForm puts aside everything that can be, and reads it as it was.
+func TestFormerKeepsItsForm(t *testing.T) {
+	former := full().Former
+	for field, value := range reflect.ValueOf(*former).Fields() {
+		if value.IsZero() {
+			t.Fatalf("the test does not set %s", field.Name)
+		}
+	}
+	shown := &v1beta2.EtcdClusterStatus{Size: former.Size, MemberStatuses: former.MemberStatuses}
+	if again := formerFor(shown, recordOfFormer(former)); !reflect.DeepEqual(again, former) {
+		t.Errorf("what is put aside is\n%+v, not\n%+v", again, former)
+	}
+}
+
+// TestRestoreUnderWay reads what is known of a restore only as long as it is under way.
+func TestRestoreUnderWay(t *testing.T) {
+	s := full()
+	s.Restores = []v1beta2.RestoreRecord{{UID: "another"}, {
+		UID: "r", Unsaved: "why", Skipped: true, NotCalledOff: "why", StartedAt: metav1.NewTime(at), StoppedAt: &metav1.Time{Time: at},
+	}}
+	if r := RecordOf(s); r.Unsaved || r.Skipped || r.NotCalledOff || !r.Since.IsZero() || !r.Stopped.IsZero() {
+		t.Errorf("with a cluster ID the record is %+v", r)
+	}
+	s.ClusterID = ""
+	if r := RecordOf(s); !r.Unsaved || !r.Skipped || !r.NotCalledOff || r.Since != at || r.Stopped != at {
+		t.Errorf("without a cluster ID the record is %+v", r)
+	}
+	s.Restores = s.Restores[:1]
+	if r := RecordOf(s); r.Unsaved || r.Skipped || r.NotCalledOff || !r.Since.IsZero() || !r.Stopped.IsZero() {
+		t.Errorf("of another restore the record is %+v", r)
+	}
+}
+
+// TestAside follows what people read of the members while a restore takes their place, and when it is called off. The cluster
+// stays its operator's all the while.
+func TestAside(t *testing.T) {
+	in, claimed := threeMembers(), &v1beta2.OperatorReference{Namespace: "operators", Lease: "lease"}
+	in.Cluster.Status.Operator = claimed
+	in.Cluster.Status = Compute(in)
+	members := in.Cluster.Status.MemberStatuses
+	in.Observed.Etcd.Members = append(in.Observed.Etcd.Members, plan.Member{ID: 4, Name: "m-3"}) // since the last pass
+	in.Action = plan.CommitBootstrap{Bootstrap: plan.Bootstrap{Incarnation: 2, Members: []string{"m-3"}, Restore: "r"}}
+	begun := Compute(in)
+	if begun.ClusterID != "" || begun.Size != 0 || len(Voters(begun.MemberStatuses)) > 0 || begun.Former == nil ||
+		begun.Former.Size != 3 || !reflect.DeepEqual(begun.Former.MemberStatuses[:3], members) ||
+		!slices.Equal(Voters(begun.Former.MemberStatuses), []string{"m-0", "m-1", "m-2", "m-3"}) || !reflect.DeepEqual(begun.Operator, claimed) {
+		t.Fatalf("once it has begun the status is %+v of %+v", begun, begun.Former)
+	}
+
+	in.Cluster.Status, in.Action = begun, plan.CallOff{}
+	in.Observed = plan.Observed{Now: at.Add(time.Minute)}
+	back := Compute(in)
+	if back.ClusterID != "00000000000000c1" || back.Size != 3 || back.Former != nil || len(Voters(back.MemberStatuses)) != 4 ||
+		!reflect.DeepEqual(back.Operator, claimed) {
+		t.Errorf("once it is called off the status is %+v of %+v", back, back.Former)
+	}
+}
+
+// TestFailedActionIsNotNoted has only what was carried out count.
+func TestFailedActionIsNotNoted(t *testing.T) {
+	in := threeMembers()
+	in.Cluster.Status.SnapshotDue = true
+	in.Action, in.Err = plan.CancelDowngrade{Snapshot: true}, errors.New("etcd refuses")
+	if s := Compute(in); !s.SnapshotDue {
+		t.Error("the members' snapshots are taken for written")
+	}
+	in.Err = nil
+	if s := Compute(in); s.SnapshotDue {
+		t.Error("the members' snapshots are still due")
+	}
+}
