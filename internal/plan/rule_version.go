@@ -154,9 +154,10 @@ func stayUp(v *view) Action {
 }
 
 // needsSnapshots tells whether the members are about to run etcd 3.7 while their logs may hold entries that 3.5 wrote. From
-// those 3.7 panics at every start; a log is read from the last snapshot on.
+// those 3.7 panics at every start; a log is read from the last snapshot on. This may be the first pass to see that all run 3.6.
 func (v *view) needsSnapshots() bool {
-	return v.Cluster.SnapshotDue && version.Minor(v.target()) == "3.7" && version.Minor(v.lowest()) == "3.6"
+	due := v.Cluster.SnapshotDue || version.Minor(v.Cluster.Runs) == "3.5"
+	return due && version.Minor(v.target()) == "3.7" && version.Minor(v.lowest()) == "3.6"
 }
 
 // snapshot has every member write one. etcd 3.6 does that out of turn only when the cluster's version goes down

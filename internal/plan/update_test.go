@@ -132,6 +132,9 @@ func TestVersions(t *testing.T) {
 		"what 3.5 has left in the logs goes first": {
 			edit(up, schema("3.6", ""), due), EnableDowngrade{Version: "3.5"},
 		},
+		"and where that is the first thing asked for once all run 3.6": {
+			edit(up, schema("3.6", ""), func(o *Observed) { o.Cluster.Runs = "3.5.35" }), EnableDowngrade{Version: "3.5"},
+		},
 		"wait for the snapshots": {edit(up, schema("3.6", "3.5"), due), Wait{Reason: v1beta2.ReasonWaitingForVersion}},
 		"and then go on":         {edit(up, schema("3.5", "3.5"), due), CancelDowngrade{Version: "3.5", Snapshot: true}},
 		"down from one: those who join for it are not outdated": {
