@@ -85,6 +85,11 @@ func TestContinueRestore(t *testing.T) {
 		lastPod(o).Phase = Pending
 	}
 	gone := func(o *Observed) { o.Cluster.SourceGone = true }
+	silent := func(o *Observed) {
+		for i := range o.Pods {
+			o.Pods[i].Ready = false
+		}
+	}
 	check(t, map[string]planCase{
 		"it goes on": {
 			regretted(false, oldIsGone, noted),
@@ -103,6 +108,10 @@ func TestContinueRestore(t *testing.T) {
 			CommitBootstrap{Bootstrap: newView(restoring(false)).bootstrap(3, []string{"c-0"}, "second")},
 		},
 		"nothing says where the snapshot is": {regretted(false, oldIsGone, noted, gone), Blocked{Reason: v1beta2.ReasonRestoreFailed}},
+		"nothing says it, and the members may come back": {
+			regretted(false, silent, gone), Blocked{Reason: v1beta2.ReasonRestoreFailed},
+		},
+		"once they can": {regretted(false, gone), CallOff{Why: unwanted, ClusterID: latched}},
 		"the member knows it": {
 			regretted(false, oldIsGone, noted, gone, restoredPod, func(o *Observed) { lastPod(o).Phase = Pending }),
 			Wait{Reason: v1beta2.ReasonRestoring},

@@ -30,11 +30,11 @@ var bootstrapping = []rule{
 	commitBootstrap,  // write down who the first members are before any of them exists
 	latch,            // a quorum answers as the cluster we computed
 	restartBootstrap, // so many first members are lost that they can never form a quorum
+	sourceGone,       // nothing says where the snapshot is to start from, so nothing more is taken away for it
 	clearAttempts,    // nothing is left of attempts at a restore that were given up
 	clearOld,         // what an abandoned incarnation has left goes before new pods come
 	clearTerminal,    // a pod in a terminal phase never starts again
 	refresh,          // a pod that waits was made from an older spec
-	sourceGone,       // nothing says where the snapshot is to start from
 	createInitial,    // volumes and pods that wait for a permit
 	seat,             // write down which pods may start from nothing
 	permitInitial,    // let exactly those start

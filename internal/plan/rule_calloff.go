@@ -29,7 +29,7 @@ func callOff(v *view) Action {
 			return up
 		}
 		return CallOff{Why: *why, ClusterID: c.Former.ID, Kept: v.tried()}
-	case c.CallOff == nil || c.NotCalledOff:
+	case c.CallOff == nil || c.NotCalledOff || v.sourceless():
 		return nil
 	}
 	return ContinueRestore{Why: failure.Problem{
@@ -135,10 +135,16 @@ func (v *view) stranded(why string) Action {
 	return Blocked{Reason: v1beta2.ReasonRestoreFailed, Message: why + "; " + v.wayOut()}
 }
 
-// sourceGone stops where nothing says any more which snapshot the first member is to start from. A member that is at it goes on.
-func sourceGone(v *view) Action {
+// sourceless tells whether nothing says any more which snapshot the first member is to start from, and none is at it.
+func (v *view) sourceless() bool {
 	b := v.Cluster.Bootstrap
-	if _, there := v.pods[b.Members[0]]; b.Restore == "" || !v.Cluster.SourceGone || there {
+	_, there := v.pods[b.Members[0]]
+	return b.Restore != "" && v.Cluster.SourceGone && !there
+}
+
+// sourceGone stops where a restore can never be completed, before anything more of the former members goes: they may come back.
+func sourceGone(v *view) Action {
+	if !v.sourceless() {
 		return nil
 	}
 	return v.stranded("the EtcdRestore that says where the snapshot is does not exist any more")
