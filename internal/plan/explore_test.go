@@ -24,13 +24,18 @@ var writes = slices.Concat(world.WriteFaults, world.PodFaults, world.OperatorFau
 // scenario is one exploration for the usual test. Full says what `make explore` makes of it.
 type scenario struct {
 	sizes    []int  // the first one, and those that the user asks for later
+	first    edit   // what the first spec has besides
 	edits    []edit // what the user asks for then, one after the other
 	running  bool
 	retained bool // what an earlier cluster has left; with volumes only
+	linger   bool // its pods are there still
 	version  string
 	kinds    []world.Kind // in addition to the ordinary ones
 	only     []world.Kind // instead of the ordinary ones
 	claims   bool         // claims of others that have the cluster's labels
+	copies   bool         // a claim of somebody else's with the first member's name
+	ran      bool         // the status of coreos/etcd-operator
+	rigid    bool         // no volume can be made bigger
 	lockstep bool
 	faults   int
 	full     int
@@ -83,7 +88,24 @@ var scenarios = map[string]scenario{
 	"claims of others beside volumes that are taken up": {
 		sizes: []int{3}, retained: true, claims: true, lockstep: true, faults: 0, full: 1,
 	},
+	"slow and hung disks where three run": {
+		sizes: []int{3}, running: true, only: troubles, lockstep: true, faults: 2, full: 3,
+	},
+	"alarms and old data where three run": {
+		sizes: []int{3}, running: true, only: slices.Concat(world.DataFaults, world.PodFaults), lockstep: true, faults: 2, full: 3,
+	},
+	"from a snapshot":                        {sizes: []int{3}, first: fromSnapshot, kinds: world.StartFaults, lockstep: true, faults: 1, full: 2},
+	"a spec that cannot work at first":       {sizes: []int{1}, first: invalid, edits: []edit{valid}, lockstep: true, faults: 1, full: 2},
+	"pods of a deleted cluster linger":       {sizes: []int{3}, retained: true, linger: true, lockstep: true, faults: 1, full: 2},
+	"a copy beside volumes":                  {sizes: []int{3}, retained: true, copies: true, lockstep: true, full: 1},
+	"a claim of others for the first member": {sizes: []int{1}, copies: true, lockstep: true, full: 1},
+	"after coreos/etcd-operator": {
+		sizes: []int{1}, first: legacy, ran: true, edits: []edit{legacyEnds, snapshot(1)}, lockstep: true, faults: 1, full: 2,
+	},
 }
+
+// troubles are those of disks, and what may come together with them.
+var troubles = slices.Concat(world.DiskFaults, world.PodFaults, world.TimeFaults, world.OperatorFaults)
 
 // edit is one edit of the spec.
 type edit func(*world.Spec)
@@ -102,6 +124,18 @@ func snapshot(n int) edit   { return func(s *world.Spec) { s.Restore = n } }
 func off(n int) edit        { return func(s *world.Spec) { s.CalledOff = n } }
 func unsaved() edit         { return func(s *world.Spec) { s.Restore, s.Unsaved = 1, 1 } }
 func kind(s *world.Spec)    { s.Persistent = !s.Persistent }
+func labels(n int) edit     { return func(s *world.Spec) { s.Labels = n } }
+func resources(n int) edit  { return func(s *world.Spec) { s.Resources = n } }
+func storage(n int) edit    { return func(s *world.Spec) { s.Storage = n } }
+
+func fromSnapshot(s *world.Spec) { s.FromSnapshot = true }
+func legacy(s *world.Spec)       { s.Legacy = true }
+func legacyEnds(s *world.Spec)   { s.Legacy = false }
+func paused(s *world.Spec)       { s.Paused, s.Template = true, 1 }
+func goesOn(s *world.Spec)       { s.Paused = false }
+func deleted(s *world.Spec)      { s.Deleted = true }
+func invalid(s *world.Spec)      { s.Invalid, s.Template = true, 1 }
+func valid(s *world.Spec)        { s.Invalid, s.Template = false, 2 }
 
 // restoredAs asks for a snapshot, and for another version with it.
 func restoredAs(v string) edit {
@@ -157,6 +191,14 @@ var updates = map[string]scenario{
 	"unsaved data, then a restore": {sizes: []int{1}, edits: []edit{unsaved(), snapshot(2), size(3)}, full: 1},
 	"called off in an update":      {sizes: []int{3}, version: "3.6.15", edits: []edit{snapshot(1), version("3.6.16"), off(1)}, full: 1},
 	"grows in a template roll":     {sizes: []int{3}, edits: []edit{template(1), size(5)}, full: 1},
+	"minor up of 3, twice":         {sizes: []int{3}, version: "3.5.35", edits: []edit{version("3.6.16"), version("3.7.3")}, full: 1},
+	"labels and resources":         {sizes: []int{3}, edits: []edit{labels(1), resources(1)}, kinds: world.ResizeFaults, faults: 1, full: 1},
+	"resources of another kind":    {sizes: []int{3}, edits: []edit{resources(-1), resources(0)}, full: 1},
+	"bigger volumes":               {sizes: []int{3}, edits: []edit{storage(1), storage(2)}, faults: 1, full: 1},
+	"volumes that cannot grow":     {sizes: []int{3}, edits: []edit{storage(1)}, rigid: true, full: 1},
+	"paused":                       {sizes: []int{3}, edits: []edit{paused, goesOn}, faults: 1, full: 2},
+	"deleted":                      {sizes: []int{3}, edits: []edit{deleted}, faults: 1, full: 2},
+	"spec that cannot work":        {sizes: []int{3}, edits: []edit{invalid, valid}, faults: 1, full: 1},
 }
 
 func TestExplore(t *testing.T) {
@@ -217,6 +259,9 @@ func (s scenario) with(persistent, full bool, next world.Planner) world.Scenario
 		s.faults = s.full
 	}
 	spec := world.Spec{Size: s.sizes[0], Persistent: persistent, Version: s.version}
+	if s.first != nil {
+		s.first(&spec)
+	}
 	var edits []world.Spec
 	last := spec
 	for _, size := range s.sizes[1:] {
@@ -232,8 +277,9 @@ func (s scenario) with(persistent, full bool, next world.Planner) world.Scenario
 		kinds = slices.Concat(ordinary, s.kinds)
 	}
 	return world.Scenario{
-		Config: world.Config{Unfit: []string{badPatch, badMinor}, Next: next},
-		Spec:   spec, Edits: edits, Running: s.running, Retained: s.retained, Claims: s.claims,
+		Config: world.Config{Unfit: []string{badPatch, badMinor}, Rigid: s.rigid, Next: next},
+		Spec:   spec, Edits: edits, Running: s.running, Retained: s.retained, Linger: s.linger,
+		Claims: s.claims, Copies: s.copies, RanBefore: s.ran,
 		Lockstep: s.lockstep, Faults: s.faults, Kinds: kinds,
 	}
 }

@@ -83,6 +83,7 @@ var mutants = map[string]mutant{
 func TestMutants(t *testing.T) {
 	all := maps.Clone(mutants)
 	maps.Copy(all, restoreMutants)
+	maps.Copy(all, startMutants)
 	for title, m := range all {
 		t.Run(title, func(t *testing.T) {
 			t.Parallel()

@@ -107,6 +107,9 @@ func (w *World) checkDecision(a plan.Action, o *plan.Observed) {
 	if !plan.Mutates(a) {
 		return
 	}
+	if o.Cluster.Paused || o.Cluster.Deleting {
+		w.violate("P: %T although nothing is to be done", a)
+	}
 	for _, answer := range o.Etcd.Answers {
 		if p := w.pod(answer.Pod); p != nil && p.Lie != honest {
 			continue // it says what it likes
@@ -127,6 +130,22 @@ func (w *World) checkDecision(a plan.Action, o *plan.Observed) {
 	}
 	if remove, ok := a.(plan.RemoveMember); ok {
 		w.checkRemoval(remove)
+	}
+	if commit, ok := a.(plan.CommitBootstrap); ok {
+		w.checkStart(commit)
+	}
+}
+
+// checkStart holds for a first start from nothing: that is never done in the place of data that is to come, or was there.
+func (w *World) checkStart(act plan.CommitBootstrap) {
+	if w.Status.ID != 0 || w.Status.Bootstrap != nil || act.Bootstrap.Restore != "" {
+		return
+	}
+	switch {
+	case w.Invalid:
+		w.violate("P: a first start from a spec that cannot work")
+	case w.FromSnapshot || w.Status.RanBefore || w.Legacy:
+		w.violate("S3: a first start from nothing in the place of data")
 	}
 }
 
@@ -204,7 +223,7 @@ func (w *World) checkAbandoned(next *plan.Bootstrap, stale bool) {
 	}
 	w.checkNumber(next)
 	if next.Restore != restoreOf(w.Status.Bootstrap) {
-		if n := numberOf(next); n == 0 || n > w.Restore {
+		if n := numberOf(next); n == 0 || n > w.asked() {
 			w.violate("S7: the data is replaced, and nobody has asked for it")
 		}
 		return

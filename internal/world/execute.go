@@ -23,6 +23,8 @@ func steps(a plan.Action) int {
 		return len(act.Pods)
 	case plan.Adopt:
 		return len(act.Volumes) + 1
+	case plan.Expand:
+		return len(act.Names)
 	case plan.SetImage, plan.Recreate:
 		return 2 // the volume's mark, then the pod
 	default:
@@ -65,9 +67,17 @@ func (w *World) effect(a plan.Action, step int, o *plan.Observed, stale bool) bo
 		return w.setImage(act)
 	case plan.Recreate:
 		if step == 0 {
-			return w.mark(act.Name, o, func(v *Volume) { v.Version, v.Template = act.Version, w.Template })
+			return w.mark(act.Name, o, func(v *Volume) { v.Version, v.Template = act.Version, w.template() })
 		}
 		return w.deletePod(plan.DeletePod{Name: act.Name, UID: act.UID})
+	case plan.SetMetadata:
+		return w.setMetadata(act)
+	case plan.Resize:
+		return w.resize(act)
+	case plan.Expand:
+		return w.expand(act.Names[step], o)
+	case plan.CreateRestore:
+		return w.createRestore()
 	case plan.PullImages:
 		w.pullImages(act)
 		return true
@@ -117,7 +127,7 @@ func (w *World) createVolume(name string, incarnation int) bool {
 		return false
 	}
 	w.Volumes = append(w.Volumes, Volume{Class: w.Class, Volume: plan.Volume{
-		Name: name, UID: w.newUID("v", name), Incarnation: incarnation, Owned: true,
+		Name: name, UID: w.newUID("v", name), Incarnation: incarnation, Owned: true, Requested: int64(w.Storage),
 	}})
 	slices.SortFunc(w.Volumes, func(a, b Volume) int { return plan.CompareNames(a.Name, b.Name) })
 	return true
@@ -132,10 +142,10 @@ func restoreOf(b *plan.Bootstrap) string {
 }
 
 func (w *World) createPod(n plan.NewPod, o *plan.Observed) bool {
-	if w.pod(n.Name) != nil {
+	if w.pod(n.Name) != nil || n.Restores && o.Cluster.SourceGone {
 		return false
 	}
-	template := w.Template
+	template := w.template()
 	if n.Former {
 		template = w.Status.former()
 	}
@@ -146,6 +156,7 @@ func (w *World) createPod(n plan.NewPod, o *plan.Observed) bool {
 	w.Pods = append(w.Pods, Pod{
 		Name: n.Name, UID: w.newUID("p", n.Name), Incarnation: n.Incarnation, Permit: n.Permit,
 		Persistent: n.Persistent, Version: n.Version, Template: template, Token: token,
+		Labels: w.Labels, Resources: w.Resources,
 	})
 	slices.SortFunc(w.Pods, func(a, b Pod) int { return plan.CompareNames(a.Name, b.Name) })
 	return true

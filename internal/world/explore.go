@@ -19,8 +19,13 @@ type Scenario struct {
 	// Retained is true to begin with the volumes that a cluster of that size has left behind when it was deleted, and with
 	// a new EtcdCluster of its name.
 	Retained bool
-	// Claims is true to begin with claims of others that have the cluster's labels.
-	Claims bool
+	// Linger is true if the pods of that cluster are there still.
+	Linger bool
+	// Claims is true to begin with claims of others that have the cluster's labels, and Copies with one that has the name of
+	// the first member: a copy of its volume, in the place of that.
+	Claims, Copies bool
+	// RanBefore is true to begin with the status that coreos/etcd-operator has left.
+	RanBefore bool
 	// Edits are what the user asks for afterwards, at any time, in this order.
 	Edits []Spec
 	// Faults is how many faults a run may have, and Kinds which.
@@ -123,11 +128,15 @@ func (s *Scenario) start() *World {
 		w.Settle()
 	}
 	if s.Retained {
-		w.retain()
+		w.retain(s.Linger)
 	}
 	if s.Claims {
 		w.addClaims()
 	}
+	if s.Copies {
+		w.addCopy()
+	}
+	w.Status.RanBefore = s.RanBefore
 	w.Edits, w.Faults = s.Edits, s.Faults
 	return w
 }

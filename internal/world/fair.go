@@ -145,6 +145,9 @@ func (w *World) ending(reached, hopeful bool) string {
 		return w.stopped(hopeful)
 	}
 	a, _ := w.Decide()
+	if w.excused(a, reached) {
+		return ""
+	}
 	switch act := a.(type) {
 	case plan.Idle:
 		if reached {

@@ -10,7 +10,7 @@ import (
 var (
 	PodFaults      = []Kind{podKilled, podEnds, serverCrashes, startFails, podSickens, dataWiped, podEvicted}
 	NodeFaults     = []Kind{nodeDies, nodeCutOff, podStuck}
-	RestoreFaults  = []Kind{restoreFails}
+	RestoreFaults  = []Kind{restoreFails, sourceRemoved}
 	VolumeFaults   = []Kind{volumeLost, volumeDeleted}
 	OperatorFaults = []Kind{passHeld, passHeldReading, cacheLags}
 	TimeFaults     = []Kind{startLate, endLate, leaderMoves}
@@ -81,6 +81,13 @@ var faults = map[Kind]transition{
 		name:  "the snapshot cannot be restored, and never will be",
 		ifPod: func(w *World, p *Pod) bool { return p.Token != "" && w.canStart(p) && w.disk(p) == nil },
 		onPod: func(_ *World, p *Pod) { p.Terminal = true },
+	},
+	sourceRemoved: {
+		name: "somebody removes the EtcdRestore under way, finalizer and all",
+		ifWorld: func(w *World) bool {
+			return w.Status.ID == 0 && numberOf(w.Status.Bootstrap) > w.Gone && !w.FromSnapshot
+		},
+		onWorld: func(w *World) { w.Gone = numberOf(w.Status.Bootstrap) },
 	},
 	dataWiped: {
 		name:  "data wiped",

@@ -34,7 +34,7 @@ func (w *World) forge(name string, lie Lie) {
 	w.Pods = append(w.Pods, Pod{
 		Name: name, UID: w.newUID("p", name), Incarnation: incarnation, Phase: plan.Running, Lie: lie,
 		Permit:  &member.Permit{Mode: member.ModeResume, ClusterID: member.ID(w.cluster().ExpectedID()), MemberID: 0xf0},
-		Version: w.Version, Runs: w.Version, Template: w.Template,
+		Version: w.Version, Runs: w.Version, Template: w.template(), Labels: w.Labels, Resources: w.Resources,
 	})
 	slices.SortFunc(w.Pods, func(a, b Pod) int { return plan.CompareNames(a.Name, b.Name) })
 }
@@ -121,4 +121,16 @@ func (w *World) addClaims() {
 		c.Name, c.UID, c.Owned, c.Foreign = name, "foreign-"+name, false, "a copy"
 		w.Volumes = append(w.Volumes, Volume{Volume: c})
 	}
+}
+
+// addCopy puts a copy in the place of the first member's claim: restored from a backup it has another UID.
+func (w *World) addCopy() {
+	if v := w.volume(clusterName + "-0"); v != nil {
+		w.Etcd.Lose(v.UID)
+		v.UID, v.Owned, v.Foreign = "foreign-"+v.Name, false, "a copy"
+		return
+	}
+	w.Volumes = append(w.Volumes, Volume{Volume: plan.Volume{
+		Name: clusterName + "-0", UID: "foreign-" + clusterName + "-0", Foreign: "somebody else's",
+	}})
 }

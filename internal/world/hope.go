@@ -12,10 +12,10 @@ import (
 func (w *World) hopeful() bool {
 	g := w.group()
 	if w.impossible() || w.unwanted() && w.canGoBack() {
-		return w.willGoBack()
+		return w.canGoBack() && w.willGoBack()
 	}
 	switch {
-	case w.Pending != nil || w.Read != nil:
+	case w.Pending != nil || w.Read != nil || w.hopeless():
 		return false
 	case !w.restored(): // whatever has become of the data
 		return true
@@ -23,6 +23,12 @@ func (w *World) hopeful() bool {
 		return w.Status.ID == 0
 	}
 	return w.outlives(g)
+}
+
+// hopeless tells whether the user has asked for nothing to be done, or has to do something first.
+func (w *World) hopeless() bool {
+	return w.Paused || w.Deleted || w.Legacy || w.rolledBack() || w.Invalid && w.Status.Bootstrap == nil ||
+		w.Status.RanBefore && w.asked() == 0 || w.Status.ID == 0 && w.stranger() || w.leaps()
 }
 
 // willGoBack is hopeful for a restore that comes to nothing: what it was to replace is what counts.
@@ -56,7 +62,7 @@ func (w *World) outlives(g *etcdtest.Group) bool {
 // survives tells whether the member can go on if nobody gives its node another chance.
 func (w *World) survives(g *etcdtest.Group, m *etcdtest.Member) bool {
 	p := w.pod(m.Name)
-	staying := p != nil && !p.Deleting && !p.Evicting && !p.Down && p.Phase != plan.Terminal
+	staying := p.stays()
 	dir := w.lasting(m.Name, p, staying)
 	if dir == "" {
 		return false
@@ -66,6 +72,11 @@ func (w *World) survives(g *etcdtest.Group, m *etcdtest.Member) bool {
 	}
 	return staying && !m.Remembers && p.Permit != nil && uint64(p.Permit.MemberID) == m.ID &&
 		p.Permit.PodUID == p.UID && p.Permit.Attempt > p.Used
+}
+
+// stays tells whether there is a pod, and nothing is about to end it.
+func (p *Pod) stays() bool {
+	return p != nil && !p.Deleting && !p.Evicting && !p.Down && p.Phase != plan.Terminal
 }
 
 // lasting is the directory of that name, empty if it is about to go.

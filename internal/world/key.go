@@ -37,6 +37,7 @@ func (w *World) Key() uint64 {
 	}
 	e.number(w.Faults)
 	e.number(w.Highest)
+	e.rare(markAlarm, bits(w.Alarm))
 	for _, spec := range w.Edits {
 		e.spec(spec)
 	}
@@ -61,6 +62,10 @@ func (e *encoder) spec(s Spec) {
 	e.number(s.CalledOff)
 	e.number(s.Unsaved)
 	e.number(int(s.Saved))
+	e.rare(markLabels, s.Labels)
+	e.rare(markResources, s.Resources)
+	e.rare(markStorage, s.Storage)
+	e.rare(markSpec, bits(s.Paused, s.Deleted, s.Invalid, s.FromSnapshot, s.Legacy))
 }
 
 type encoder struct{ buf []byte }
@@ -68,10 +73,32 @@ type encoder struct{ buf []byte }
 // What is rarely there has a mark of its own, and is left out where it is not: so the keys of worlds without it stay what
 // they were before there was such a thing.
 const (
-	markLogs = 0xf0 + iota
+	markLogs = 0xe0 + iota
 	markFormerLogs
 	markUnnoted
+	markMoved
+	markLabels
+	markResources
+	markFixed
+	markStorage
+	markSpec
+	markPod
+	markVolume
+	markNeighbours
+	markGone
+	markAlarm
 )
+
+// bits makes a number of flags.
+func bits(flags ...bool) int {
+	n := 0
+	for i, f := range flags {
+		if f {
+			n |= 1 << i
+		}
+	}
+	return n
+}
 
 func (e *encoder) rare(mark byte, n int) {
 	if n != 0 {
@@ -85,13 +112,7 @@ func (e *encoder) id(n uint64)   { e.buf = binary.AppendUvarint(e.buf, n) }
 func (e *encoder) text(s string) { e.buf = append(append(e.buf, s...), 0) }
 
 func (e *encoder) flags(flags ...bool) {
-	var bits byte
-	for i, f := range flags {
-		if f {
-			bits |= 1 << i
-		}
-	}
-	e.buf = append(e.buf, bits)
+	e.buf = append(e.buf, byte(bits(flags...))) //nolint:gosec // eight at most
 }
 
 func (e *encoder) snapshot(k *Kube) {
@@ -132,9 +153,10 @@ func (e *encoder) kube(k *Kube) {
 		e.rare(markFormerLogs, logs(f))
 	}
 	e.rare(markLogs, logs(&k.Status.Record))
-	if k.Status.AcceptedSpec == "" {
-		e.rare(markUnnoted, 1)
-	}
+	e.rare(markUnnoted, bits(k.Status.AcceptedSpec == ""))
+	e.rare(markMoved, bits(k.Status.moved(), k.Status.RanBefore))
+	e.rare(markNeighbours, 2*int(k.Await)+bits(k.Taken))
+	e.rare(markGone, k.Gone)
 	e.number(len(k.Pods))
 	for i := range k.Pods {
 		e.pod(&k.Pods[i])
@@ -151,6 +173,8 @@ func (e *encoder) kube(k *Kube) {
 		e.number(v.Class)
 		e.number(v.Template)
 		e.text(v.Foreign)
+		e.rare(markStorage, int(v.Requested))
+		e.rare(markVolume, bits(v.Growing, v.Fixed))
 	}
 	e.flags(k.Budget.Exists, k.Budget.Seen)
 	e.number(k.Budget.Min)
@@ -190,6 +214,10 @@ func (e *encoder) pod(p *Pod) {
 	if p.Permit != nil {
 		e.permit(p.Permit)
 	}
+	e.rare(markLabels, p.Labels)
+	e.rare(markResources, p.Resources)
+	e.rare(markFixed, p.Fixed)
+	e.rare(markPod, bits(p.Resizing, p.Unfit, p.Slow, p.Hung, p.Former))
 }
 
 func (e *encoder) permit(p *member.Permit) {
@@ -221,7 +249,7 @@ func (e *encoder) etcd(c *etcdtest.Cluster) {
 		e.text(d.Dir)
 		e.id(d.ClusterID)
 		e.id(d.MemberID)
-		e.flags(d.Synced, d.Running, d.Torn)
+		e.flags(d.Synced, d.Running, d.Torn, d.Old)
 		e.number(d.Version)
 		e.number(d.Schema)
 	}

@@ -55,8 +55,8 @@ func (p *Pod) ends(r *member.Refusal) {
 
 // canRun tells whether member-run has something to do in the pod that it has not done in vain already.
 func (w *World) canRun(p *Pod) bool {
-	if p.Phase != plan.Running || p.Deleting || p.Down || p.Sick || p.Lie != honest || p.Permit == nil || w.serverRuns(p) ||
-		w.poisoned(p.Version, p.Template) {
+	if p.Phase != plan.Running || p.Deleting || p.Down || p.Sick || p.Lie != honest || p.Permit == nil || p.Hung ||
+		w.serverRuns(p) || w.poisoned(p.Version, p.Template) {
 		return false
 	}
 	if _, refusal := w.admit(p); refusal != nil {
@@ -64,7 +64,8 @@ func (w *World) canRun(p *Pod) bool {
 	}
 	if d := w.disk(p); d != nil { // a member that was removed exits for ever, and so does one whose log is torn
 		g := w.Etcd.Group(d.ClusterID)
-		return g != nil && g.Member(d.MemberID) != nil && !d.Torn && d.Schema <= minorOf(p.Version)
+		return g != nil && g.Member(d.MemberID) != nil && !d.Torn && d.Schema <= minorOf(p.Version) &&
+			!(d.Old && minorOf(p.Version) >= 7)
 	}
 	return p.Permit.Mode != member.ModeJoin || w.Etcd.Compatible(uint64(p.Permit.ClusterID), minorOf(p.Version))
 }
@@ -76,7 +77,7 @@ func (w *World) memberRun(p *Pod) {
 		return
 	}
 	permit, dir := p.Permit, w.dir(p)
-	p.Runs, p.Restarting = p.Version, false
+	p.Runs, p.Restarting, p.Hung = p.Version, false, false
 	defer func() { w.Etcd.RunsVersion(dir, minorOf(p.Version)) }()
 	if w.Etcd.Disk(dir) != nil {
 		_ = w.Etcd.Resume(dir) // there is data: it cannot fail

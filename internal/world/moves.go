@@ -30,6 +30,9 @@ const (
 	containerEnds
 	imagePulled
 	versionFollows
+	resized
+	volumeGrown
+	snapshotVerified
 	cacheFollows
 	// What may happen.
 	clientWrites
@@ -46,6 +49,10 @@ const (
 	podCollected
 	podUnstuck
 	podHeals
+	diskAnswers
+	alarmDisarmed
+	awaitedDeleted
+	nameFreed
 	forgedGone
 	// Faults.
 	podKilled
@@ -57,6 +64,7 @@ const (
 	nodeCutOff
 	podStuck
 	restoreFails
+	sourceRemoved
 	dataWiped
 	podEvicted
 	startLate
@@ -75,6 +83,13 @@ const (
 	voterForged
 	voterForgedEarly
 	voterForgedLate
+	resizeInfeasible
+	diskSlows
+	diskHangs
+	alarmRaised
+	dataRolledBack
+	awaitedFails
+	nameTaken
 	kinds
 )
 
@@ -96,7 +111,7 @@ type transition struct {
 }
 
 // transitions are all there are, by Kind.
-var transitions = tabulate(surroundings, operators, faults, forgers())
+var transitions = tabulate(surroundings, operators, faults, forgers(), drifting, disks, starts)
 
 func tabulate(tables ...map[Kind]transition) [kinds]transition {
 	var all [kinds]transition

@@ -16,10 +16,14 @@ func (w *World) Observe(k *Kube) plan.Observed {
 		o.Cluster.Since = base.Add(-time.Hour)
 	}
 	o.Pods = make([]plan.Pod, 0, len(k.Pods))
+	o.Conflicts = k.conflicts()
 	for i := range k.Pods {
+		if k.Pods[i].Former {
+			continue
+		}
 		p := observePod(&k.Pods[i])
 		p.Ready = w.ready(&k.Pods[i]) || k.Pods[i].Lie != honest
-		p.Drift.Template = k.Pods[i].Template != k.Template
+		p.Drift = k.drift(&k.Pods[i])
 		switch {
 		case k.Pods[i].Stuck || k.unmountable(&k.Pods[i]):
 			p.Problem = "cannot be scheduled"
@@ -30,11 +34,14 @@ func (w *World) Observe(k *Kube) plan.Observed {
 		}
 		o.Pods = append(o.Pods, p)
 	}
+	if k.Legacy {
+		o.Pods = append(o.Pods, legacyPod)
+	}
 	former := k.Status.former()
 	for i := range k.Volumes {
 		v := k.Volumes[i].Volume
 		v.Drift = k.Volumes[i].Class != k.Class
-		v.Former = k.Volumes[i].Template == former && former != k.Template
+		v.Former = k.Volumes[i].Template == former && former != k.template()
 		o.Volumes = append(o.Volumes, v)
 	}
 	o.Pulls = slices.Clone(k.Pulls)
@@ -50,6 +57,7 @@ func (w *World) Observe(k *Kube) plan.Observed {
 	} else {
 		o.Etcd = o.Electorate().Judge(w.words(k))
 	}
+	o.Etcd.Disks = w.disks(k)
 	return o
 }
 
@@ -67,7 +75,10 @@ func observePod(p *Pod) plan.Pod {
 	out := plan.Pod{
 		Name: p.Name, UID: p.UID, Incarnation: p.Incarnation, Phase: p.Phase, Node: "n-" + p.Name, Zone: zones[n%2],
 		Deleting: p.Deleting, Created: base, Permit: p.Permit, Exit: p.Exit, Refused: p.Refused, Serving: p.Serving,
-		Persistent: p.Persistent, Version: p.Version, Restarting: p.Restarting, Restores: p.Token != "",
+		Persistent: p.Persistent, Version: p.Version, Restarting: p.Restarting, Restores: p.Token != "", Unfit: p.Unfit,
+	}
+	if p.Resizing {
+		out.Resizing = "in progress"
 	}
 	if p.Phase != plan.Pending {
 		out.IP = "ip-" + p.UID
@@ -95,7 +106,7 @@ func (w *World) words(k *Kube) []plan.Word {
 		asked := &k.Pods[i]
 		p := w.pod(asked.Name)
 		if asked.Phase != plan.Running || asked.Permit == nil || p == nil || p.UID != asked.UID ||
-			!k.cluster().Current(asked.Incarnation) {
+			asked.Former || !k.cluster().Current(asked.Incarnation) {
 			continue
 		}
 		if p.Lie != honest {
@@ -104,11 +115,16 @@ func (w *World) words(k *Kube) []plan.Word {
 			words = append(words, plan.Word{Answer: plan.Answer{
 				Pod: p.Name, PodUID: p.UID, MemberID: 0xbad, ClusterID: 0xbad, Leader: 0xbad, Version: p.Version,
 			}, Term: 1})
+		} else if d := w.disk(p); p.Hung && d != nil {
+			words = append(words, fromMemory(p, d))
 		} else if s, runs := w.server(p); runs {
 			word := plan.Word{Answer: w.answer(p, s), Term: 1}
 			if s.group.Leader != 0 && s.member != nil && !s.member.Learner {
 				if reads[s.group.ID] == nil {
 					reads[s.group.ID] = linearizable(s.group)
+					if w.Alarm { // it refuses to read keys
+						reads[s.group.ID].Revision = 0
+					}
 				}
 				word.Read = reads[s.group.ID]
 			}
@@ -156,6 +172,9 @@ func (w *World) answer(p *Pod, s server) plan.Answer {
 	}
 	if s.disk.Synced {
 		a.Applied = 100
+	}
+	if w.Alarm {
+		a.Alarms = []plan.Alarm{{Kind: plan.AlarmCorrupt, Member: s.group.Leader}}
 	}
 	return a
 }

@@ -61,7 +61,7 @@ func (w *World) save(next Spec) (n int64) {
 func (w *World) atRisk() *etcdtest.Group {
 	var g *etcdtest.Group
 	switch s := &w.Status; {
-	case s.ID != 0 && w.Restore > max(s.Taken, w.CalledOff):
+	case s.ID != 0 && w.asked() > max(s.Taken, w.off()):
 		g = w.Etcd.Group(s.ID)
 	case s.Former != nil && w.Late:
 		g = w.Etcd.Group(s.Former.ID)

@@ -1,7 +1,6 @@
 package world
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -26,17 +25,40 @@ type Spec struct {
 	Restore, CalledOff, Unsaved int
 	// Saved is the revision of the safety snapshot that was taken for the last restore, 0 if there is none.
 	Saved int64
+	// Labels, Resources and Storage count the edits of what disturbs no member. Negative resources have another quality of
+	// service.
+	Labels, Resources, Storage int
+	// Paused and Deleted are true while nothing is to be done. Invalid is true of a spec that cannot be carried out: all of it
+	// but the size stays as it was accepted last.
+	Paused, Deleted, Invalid bool
+	// FromSnapshot is true for a cluster that is to start from a snapshot, by an EtcdRestore that the operator creates.
+	FromSnapshot bool
+	// Legacy is true while members of coreos/etcd-operator are there.
+	Legacy bool
 }
 
 // sameCluster tells whether two specs are the same EtcdCluster's: restores are other objects.
 func (s Spec) sameCluster(other Spec) bool {
 	s.Restore, s.CalledOff, s.Unsaved, s.Saved = other.Restore, other.CalledOff, other.Unsaved, other.Saved
+	s.Legacy = other.Legacy
 	return s == other
 }
 
 // restored tells whether the last of the snapshots was taken up, or called off.
 func (k *Kube) restored() bool {
-	return k.Restore <= max(k.Status.Off, k.CalledOff) && k.Status.Former == nil || numberOf(k.Status.Bootstrap) == k.Restore
+	n := k.asked()
+	return n <= max(k.Status.Off, k.off()) && k.Status.Former == nil || numberOf(k.Status.Bootstrap) == n
+}
+
+// off is the highest of the snapshots that nobody wants any more.
+func (k *Kube) off() int { return max(k.CalledOff, k.Gone) }
+
+// asked counts the snapshots that were to replace the data, the one that the cluster is to start from among them.
+func (k *Kube) asked() int {
+	if k.Await == verified {
+		return k.Restore + 1
+	}
+	return k.Restore
 }
 
 // numberOf is the number of the snapshot that an attempt starts from, 0 for a start from nothing.
@@ -54,7 +76,7 @@ func numberOf(b *plan.Bootstrap) int {
 // unwanted tells whether the restore under way cannot or must not come to anything.
 func (w *World) unwanted() bool {
 	b := w.Status.Bootstrap
-	return w.Status.Former != nil && b != nil && numberOf(b) <= w.CalledOff || w.impossible()
+	return w.Status.Former != nil && b != nil && numberOf(b) <= w.off() || w.impossible()
 }
 
 // impossible tells whether the restore under way can never be completed.
@@ -64,27 +86,14 @@ func (w *World) impossible() bool {
 		return false
 	}
 	p := w.pod(b.Members[0])
+	if numberOf(b) <= w.Gone { // what is at it goes on, but never begins again
+		return !p.stays() || p.Terminal || p.Phase == plan.Running && w.disk(p) == nil
+	}
 	return p != nil && p.Terminal
 }
 
-// specText is what status notes of a spec: what pods are made from.
-func specText(template int) string { return strconv.Itoa(template) }
-
-// former is the template that members are made from which an update has not reached: the present one if there is none under
-// way.
-func (s *Status) former() int { return template(cmp.Or(s.FormerSpec, s.AcceptedSpec)) }
-
-// template is what specText was made of, 0 of none.
-func template(text string) int {
-	n, err := strconv.Atoi(text)
-	if err != nil {
-		return 0
-	}
-	return n
-}
-
 // restoreUID names the snapshot that is to replace the data.
-func (k *Kube) restoreUID() string { return fmt.Sprint("restore", k.Restore) }
+func (k *Kube) restoreUID() string { return fmt.Sprint("restore", k.asked()) }
 
 // Volume is a claim and the kind of volume that it was made as.
 type Volume struct {
@@ -102,8 +111,8 @@ func (w *World) poisoned(version string, template int) bool {
 // current tells whether the pod and its volume are what the spec asks for.
 func (w *World) current(p *Pod) bool {
 	v := w.volume(p.Name)
-	return p.Persistent == w.Persistent && p.Version == w.Version && p.Runs == p.Version && p.Template == w.Template &&
-		(v == nil || v.Class == w.Class)
+	return p.Persistent == w.Persistent && p.Version == w.Version && p.Runs == p.Version && !w.drift(p).Any() &&
+		!p.Resizing && (v == nil || v.Class == w.Class && v.Requested >= int64(w.Storage) && !v.Growing)
 }
 
 // minorOf is the minor release of a version of etcd 3, such as 6 of "3.6.16" and of "3.6"; 0 of none.
@@ -174,8 +183,14 @@ func (w *World) pullImages(act plan.PullImages) {
 	}
 }
 
+// leaps tells whether the spec asks for a version that etcd cannot be brought to in one step.
+func (w *World) leaps() bool {
+	g := w.Etcd.Group(w.Status.ID)
+	return g != nil && minorOf(w.Version) > g.Version+1
+}
+
 // spoilt tells whether the spec asks for what can never run.
-func (w *World) spoilt() bool { return w.poisoned(w.Version, w.Template) }
+func (w *World) spoilt() bool { return w.poisoned(w.Version, w.template()) }
 
 // stopped judges where an update ends that can never succeed: it costs one member, and the others go on. A fault can take
 // another one, and then the user has to go back to a spec that works.

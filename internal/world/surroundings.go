@@ -2,6 +2,7 @@ package world
 
 import (
 	"slices"
+	"time"
 
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
@@ -175,7 +176,7 @@ func (w *World) early() bool {
 			return true
 		}
 	}
-	return false
+	return w.Status.moved()
 }
 
 // wait lets every deadline pass.
@@ -185,11 +186,18 @@ func (w *World) wait() {
 		w.Pods[i].Overdue = w.Pods[i].Deleting
 	}
 	w.Late = w.Late || w.stopping()
+	if w.Status.moved() {
+		w.Status.LeaderMoved = base.Add(-time.Hour)
+	}
 }
 
-// retain deletes the EtcdCluster and everything but the volumes, and creates another of the same name.
-func (w *World) retain() {
-	for len(w.Pods) > 0 {
+// retain deletes the EtcdCluster and everything but the volumes, and creates another of the same name. Pods that linger are
+// on their way out.
+func (w *World) retain(linger bool) {
+	for i := range w.Pods {
+		w.Pods[i].Former, w.Pods[i].Deleting = true, true
+	}
+	for len(w.Pods) > 0 && !linger {
 		w.removePod(&w.Pods[0])
 	}
 	for i := range w.Volumes {
@@ -200,7 +208,7 @@ func (w *World) retain() {
 
 // written is what clients do as soon as they are let in.
 func (w *World) written() {
-	if g := w.Etcd.Group(w.Status.ID); w.Status.ID != 0 && g != nil && !g.Written {
+	if g := w.Etcd.Group(w.Status.ID); w.Status.ID != 0 && g != nil && !g.Written && !w.rolledBack() {
 		w.Etcd.Write(g.ID)
 	}
 }

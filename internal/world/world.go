@@ -24,6 +24,8 @@ type Config struct {
 	Judge func(plan.Electorate, []plan.Word) plan.Etcd
 	// Unfit are the versions that never start.
 	Unfit []string
+	// Rigid is true where no volume can be made bigger.
+	Rigid bool
 }
 
 // World is one state: everything that exists, and what the operator is in the middle of.
@@ -53,6 +55,8 @@ type World struct {
 	Late bool
 	// Exposed are the etcd clusters of which something was acknowledged that no safety snapshot holds.
 	Exposed []uint64
+	// Alarm is true while etcd says that the members' data differ.
+	Alarm bool
 	// Broken is the first invariant that was violated, empty if none.
 	Broken string
 	// Decided is the planner's last answer. It is no part of the state.
@@ -67,24 +71,12 @@ type Kube struct {
 	Volumes []Volume
 	Pulls   []plan.Pull
 	Budget  Budget
-}
-
-// Status is the durable part of the EtcdCluster's status.
-type Status struct {
-	plan.Record
-	// Taken and Off are the highest numbers of restores that were taken up and called off.
-	Taken, Off int
-}
-
-// logs says what is known of the members' logs: 1 while they are etcd 3.5's, 2 while they may hold entries of it, 0 otherwise.
-func logs(r *plan.Record) int {
-	switch {
-	case r.SnapshotDue:
-		return 2
-	case minorOf(r.Runs) == 5:
-		return 1
-	}
-	return 0
+	// Await is what has become of the EtcdRestore that the cluster is to start from.
+	Await awaited
+	// Taken is true while somebody else has a Service of a name that the cluster needs.
+	Taken bool
+	// Gone is the highest of the snapshots that were to replace the data of which nothing says any more where it is.
+	Gone int
 }
 
 // Pod is a pod and its node's kubelet.
@@ -126,6 +118,14 @@ type Pod struct {
 	// that server has ended.
 	Runs       string
 	Restarting bool
+	// Labels and Resources are those of the spec that the pod has, and Fixed the resources that it was refused.
+	Labels, Resources, Fixed int
+	// Resizing is true until the kubelet has followed, and Unfit if it cannot.
+	Resizing, Unfit bool
+	// Slow is true while the pod's disk is slow, and Hung while it does not answer.
+	Slow, Hung bool
+	// Former is true for a pod of the cluster that had the name before.
+	Former bool
 }
 
 // Budget is the PodDisruptionBudget and what its controller has seen of it.
@@ -187,16 +187,21 @@ func (k *Kube) cluster() plan.Cluster {
 	s := &k.Status
 	c := plan.Cluster{
 		Record: s.Record, Namespace: namespace, Name: clusterName, UID: clusterUID, Size: k.Size, Persistent: k.Persistent,
-		Version: k.Version, Spec: specText(k.Template),
+		Version: k.Version, Spec: specText(k.template()),
+		Paused: k.Paused, Deleting: k.Deleted, VolumeSize: int64(k.Storage),
 	}
-	if k.Restore > max(s.Taken, k.CalledOff) {
+	if k.Invalid {
+		c.Invalid = &failure.Problem{Reason: invalidReason}
+	}
+	k.await(&c)
+	if k.asked() > max(s.Taken, k.off()) {
 		c.Restore, c.Safety = k.restoreUID(), plan.Safety{Revision: k.Saved, Ended: base}
-		if k.Restore == k.Unsaved {
+		if k.asked() == k.Unsaved {
 			c.Safety.Unsaved = "no member could be reached"
 		}
 	}
-	if n := numberOf(s.Bootstrap); n != 0 && n <= k.CalledOff {
-		c.CallOff = &failure.Problem{Reason: "RestoreCalledOff"}
+	if n := numberOf(s.Bootstrap); n != 0 && n <= k.off() {
+		c.CallOff, c.SourceGone = &failure.Problem{Reason: "RestoreCalledOff"}, n <= k.Gone
 	}
 	return c
 }

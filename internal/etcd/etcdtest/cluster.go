@@ -38,6 +38,8 @@ type Disk struct {
 	// Version is the minor version of the server that ran last, and Schema that of the cluster when it last took note; 0 if
 	// nobody has said.
 	Version, Schema int
+	// Old is true while the log may hold entries that etcd 3.5 wrote, which 3.7 cannot read: until a snapshot is written.
+	Old bool
 }
 
 // Group is one cluster: what its quorum has agreed on.

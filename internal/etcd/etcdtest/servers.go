@@ -73,7 +73,8 @@ func (c *Cluster) StartJoin(dir, peerURL string, initial []string) error {
 	torn := self.Remembers
 	c.remember(self)
 	c.alone(g.ID, self.ID)
-	c.Disks = append(c.Disks, Disk{Dir: dir, ClusterID: g.ID, MemberID: self.ID, Running: true, Torn: torn})
+	old := slices.ContainsFunc(c.Disks, func(d Disk) bool { return d.ClusterID == g.ID && d.Old })
+	c.Disks = append(c.Disks, Disk{Dir: dir, ClusterID: g.ID, MemberID: self.ID, Running: true, Torn: torn, Old: old})
 	c.settle()
 	return nil
 }

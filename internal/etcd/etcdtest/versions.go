@@ -12,6 +12,7 @@ func (c *Cluster) RunsVersion(dir string, minor int) {
 		return
 	}
 	d.Version = minor
+	d.Old = d.Old || minor == 5
 	if g := c.Group(d.ClusterID); g != nil && (g.Version == 0 || minor < g.Version && g.Leader == 0) {
 		g.Version = minor
 	}
@@ -23,7 +24,8 @@ func (c *Cluster) schemas() {
 	for i := range c.Disks {
 		d := &c.Disks[i]
 		if g := c.Group(d.ClusterID); d.Running && g != nil && (g.Leader != 0 || d.Schema == 0) {
-			d.Schema = g.Version
+			lowered := d.Version >= 6 && g.Version < d.Schema // which etcd 3.6 writes a snapshot for, out of turn
+			d.Schema, d.Old = g.Version, d.Old && !lowered
 		}
 	}
 }

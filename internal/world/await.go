@@ -1,0 +1,128 @@
+package world
+
+import "github.com/etcdpilot/etcd-operator/internal/plan"
+
+// awaited is what has become of the EtcdRestore that a cluster is to start from.
+type awaited int
+
+// What becomes of it.
+const (
+	unmade awaited = iota
+	made
+	verified
+	failed
+)
+
+// starts is what happens to a cluster before its first start.
+var starts = map[Kind]transition{
+	snapshotVerified: {
+		name:    "the snapshot to start from is verified",
+		ifWorld: func(w *World) bool { return w.Await == made },
+		onWorld: func(w *World) { w.Await = verified },
+	},
+	awaitedDeleted: {
+		name:    "somebody deletes the EtcdRestore that failed",
+		ifWorld: func(w *World) bool { return w.Await == failed },
+		onWorld: func(w *World) { w.Await = unmade },
+	},
+	awaitedFails: {
+		name:    "the snapshot to start from is damaged",
+		ifWorld: func(w *World) bool { return w.Await == made },
+		onWorld: func(w *World) { w.Await = failed },
+	},
+	nameFreed: {
+		name:    "somebody frees the name",
+		ifWorld: func(w *World) bool { return w.Taken },
+		onWorld: func(w *World) { w.Taken = false },
+	},
+	nameTaken: {
+		name:    "somebody takes a name of the cluster's",
+		ifWorld: func(w *World) bool { return !w.Taken },
+		onWorld: func(w *World) { w.Taken = true },
+	},
+}
+
+// StartFaults are those that a cluster can meet before it first runs.
+var StartFaults = []Kind{awaitedFails, nameTaken}
+
+// await notes the EtcdRestore that the cluster is to start from.
+func (k *Kube) await(c *plan.Cluster) {
+	if !k.FromSnapshot {
+		return
+	}
+	if c.AwaitsRestore = clusterName + "-restore"; c.Bootstrap != nil {
+		return
+	}
+	c.MakeRestore = k.Await == unmade
+	if k.Await == failed {
+		c.AwaitFailed = "SnapshotDamaged"
+	}
+}
+
+// createRestore creates that EtcdRestore.
+func (w *World) createRestore() bool {
+	if w.Await != unmade {
+		return false
+	}
+	w.Await = made
+	return true
+}
+
+// legacyPod is a member of coreos/etcd-operator.
+var legacyPod = plan.Pod{Name: clusterName + "-x2kd9s", UID: "legacy", Phase: plan.Running, IP: "ip-legacy", Legacy: true}
+
+// conflicts are the objects of others.
+func (k *Kube) conflicts() []plan.Conflict {
+	var all []plan.Conflict
+	if k.Taken {
+		all = append(all, plan.Conflict{Kind: "Service", Name: clusterName + "-client", Owner: "nobody"})
+	}
+	for i := range k.Pods {
+		if p := &k.Pods[i]; p.Former {
+			all = append(all, plan.Conflict{Kind: plan.KindPod, Name: p.Name, Owner: "EtcdCluster " + clusterName, Leaving: true})
+		}
+	}
+	return all
+}
+
+// invalidReason is that of a spec that cannot be carried out.
+const invalidReason = "InvalidSpec"
+
+// excused tells whether the operator may rest with that answer although the spec is not reached.
+func (w *World) excused(a plan.Action, reached bool) bool {
+	switch act := a.(type) {
+	case plan.Idle:
+		return w.Paused && act.Reason == "Paused" || w.Deleted && act.Reason == "Terminating"
+	case plan.Blocked:
+		switch act.Reason {
+		case invalidReason:
+			return w.Invalid && (reached || w.Status.Bootstrap == nil)
+		case "LegacyMembers":
+			return w.Legacy
+		case "RanBefore":
+			return w.Status.RanBefore && w.asked() == 0
+		case "ForeignVolume":
+			return w.Status.ID == 0 && w.stranger()
+		case "RevisionRegressed":
+			return w.rolledBack()
+		}
+	default:
+	}
+	return false
+}
+
+// stranger tells whether a claim of somebody else has the name of a member, before there is any.
+func (w *World) stranger() bool {
+	for i := range w.Volumes {
+		if v := &w.Volumes[i]; v.Foreign != "" && ordinal(v.Name) < w.Size {
+			return true
+		}
+	}
+	return false
+}
+
+// rolledBack tells whether the cluster has lost what was acknowledged, and its status knows.
+func (w *World) rolledBack() bool {
+	g := w.Etcd.Group(w.Status.ID)
+	return w.Status.ID != 0 && g != nil && !g.Written && w.Status.Revision >= writtenRevision
+}
