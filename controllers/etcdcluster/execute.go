@@ -19,12 +19,9 @@ import (
 )
 
 // execute carries out the one action of this pass. What goes into status takes effect with the status write at its end,
-// which is a compare-and-swap on the version that was read; of what decisions depend on there plan.Record takes care. The linter
-// wants every action to be in the list.
-func (r *Reconciler) execute(ctx context.Context, p *pass) error { //nolint:gocyclo // a plain list
+// which is a compare-and-swap on the version that was read; of what decisions depend on there plan.Record takes care.
+func (r *Reconciler) execute(ctx context.Context, p *pass) error {
 	switch a := p.action.(type) {
-	// The status write is all there is to these.
-	case plan.Idle, plan.Wait, plan.Blocked, plan.CommitVoters:
 	case plan.CommitBootstrap:
 		noteRestore(p, a)
 	case plan.CallOff:
@@ -33,50 +30,68 @@ func (r *Reconciler) execute(ctx context.Context, p *pass) error { //nolint:gocy
 		noteContinued(p, a)
 	case plan.Latch:
 		noteUnsaved(p, a)
-	case plan.Adopt:
-		return r.adopt(ctx, p, a)
-	case plan.CreateRestore:
-		return r.createRestore(ctx, p, a)
-	case plan.CreateVolumes:
-		return r.createVolumes(ctx, p, a)
-	case plan.CreatePods:
-		return r.createPods(ctx, p, a)
-	case plan.WritePermits:
-		return r.writePermits(ctx, p, a)
-	case plan.Serve:
-		return r.serve(ctx, p, a)
-	case plan.Unserve:
-		return r.unserve(ctx, p, a)
-	case plan.SetBudget:
-		return r.apply(ctx, resources.Budget(p.cluster, a.MinAvailable))
-	case plan.DeletePod:
-		return r.delete(ctx, p, &corev1.Pod{}, a.Name, a.UID)
-	case plan.DeleteVolume:
-		return r.delete(ctx, p, &corev1.PersistentVolumeClaim{}, a.Name, a.UID)
-	case plan.SetMetadata:
-		return r.setMetadata(ctx, p, a)
-	case plan.Resize:
-		return r.resize(ctx, p, a)
-	case plan.SetImage:
-		return r.setImage(ctx, p, a)
 	case plan.Recreate:
-		return r.recreate(ctx, p, a)
-	case plan.Expand:
-		return r.expand(ctx, p, a)
-	case plan.PullImages:
-		return r.pullImages(ctx, p, a)
+		if err := r.tryPod(ctx, p, a); err != nil {
+			return err
+		}
+	default:
+	}
+	for _, effect := range plan.Effects(p.action, p.observed) {
+		if err := r.carryOut(ctx, p, effect); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// carryOut makes one change. The linter wants every effect to be in the list.
+func (r *Reconciler) carryOut(ctx context.Context, p *pass, effect plan.Effect) error { //nolint:gocyclo // a plain list
+	switch e := effect.(type) {
+	case plan.WriteStatus: // at the end of the pass
+	case plan.CreateRestore:
+		return r.createRestore(ctx, p, e)
+	case plan.AdoptVolume:
+		return r.adopt(ctx, p, e)
+	case plan.CreateVolume:
+		return r.createVolume(ctx, p, e)
+	case plan.CreatePod:
+		return r.createPod(ctx, p, e)
+	case plan.MarkVolume:
+		return r.markVolume(ctx, p, e)
+	case plan.WritePermit:
+		return r.writePermit(ctx, p, e)
+	case plan.ServePod:
+		return r.serve(ctx, p, e)
+	case plan.Unserve:
+		return r.unserve(ctx, p, e)
+	case plan.SetBudget:
+		return r.apply(ctx, resources.Budget(p.cluster, e.MinAvailable))
+	case plan.DeletePod:
+		return r.delete(ctx, p, &corev1.Pod{}, e.Name, e.UID)
+	case plan.DeleteVolume:
+		return r.delete(ctx, p, &corev1.PersistentVolumeClaim{}, e.Name, e.UID)
+	case plan.SetMetadata:
+		return r.setMetadata(ctx, p, e)
+	case plan.Resize:
+		return r.resize(ctx, p, e)
+	case plan.ChangeImage:
+		return r.changeImage(ctx, p, e)
+	case plan.ExpandVolume:
+		return r.expand(ctx, p, e)
+	case plan.PullImage:
+		return r.pullImage(ctx, p, e)
 	case plan.EndPull:
-		return r.delete(ctx, p, &corev1.Pod{}, a.Name, a.UID)
+		return r.delete(ctx, p, &corev1.Pod{}, e.Name, e.UID)
 	case plan.AddLearner:
-		return p.session.AddLearner(ctx, a.PeerURL)
+		return p.session.AddLearner(ctx, e.PeerURL)
 	case plan.Promote:
-		return p.session.Promote(ctx, a.ID)
+		return p.session.Promote(ctx, e.ID)
 	case plan.MoveLeader:
-		return p.session.MoveLeader(ctx, a.From, a.To)
+		return p.session.MoveLeader(ctx, e.From, e.To)
 	case plan.RemoveMember:
-		return p.session.Remove(ctx, a.ID)
+		return p.session.Remove(ctx, e.ID)
 	case plan.EnableDowngrade:
-		return p.session.EnableDowngrade(ctx, a.Version)
+		return p.session.EnableDowngrade(ctx, e.Version)
 	case plan.CancelDowngrade:
 		return p.session.CancelDowngrade(ctx)
 	}
@@ -86,32 +101,27 @@ func (r *Reconciler) execute(ctx context.Context, p *pass) error { //nolint:gocy
 // errNameTaken says that an object of somebody else has a name that the cluster needs.
 var errNameTaken = errors.New("the name is taken")
 
-func (r *Reconciler) createVolumes(ctx context.Context, p *pass, a plan.CreateVolumes) error {
-	for _, name := range a.Names {
-		claim := resources.Volume(p.cluster, name, a.Incarnation)
-		if err := r.create(ctx, p, claim); err != nil {
-			return fmt.Errorf("create PersistentVolumeClaim %s: %w", name, err)
-		}
+func (r *Reconciler) createVolume(ctx context.Context, p *pass, e plan.CreateVolume) error {
+	if err := r.create(ctx, p, resources.Volume(p.cluster, e.Name, e.Incarnation)); err != nil {
+		return fmt.Errorf("create PersistentVolumeClaim %s: %w", e.Name, err)
 	}
 	return nil
 }
 
-func (r *Reconciler) createPods(ctx context.Context, p *pass, a plan.CreatePods) error {
-	for _, n := range a.Pods {
-		spec := p.cluster
-		if n.Former {
-			spec = p.former
-		}
-		pod, err := resources.Pod(spec, n.Name, n.Incarnation, n.Permit, r.optionsFor(n))
-		if err == nil && n.Restores {
-			err = r.addRestore(p, pod)
-		}
-		if err != nil {
-			return err
-		}
-		if err := r.create(ctx, p, pod); err != nil {
-			return fmt.Errorf("create Pod %s: %w", n.Name, err)
-		}
+func (r *Reconciler) createPod(ctx context.Context, p *pass, e plan.CreatePod) error {
+	spec := p.cluster
+	if e.Former {
+		spec = p.former
+	}
+	pod, err := resources.Pod(spec, e.Name, e.Incarnation, e.Permit, r.optionsFor(e.NewPod))
+	if err == nil && e.Restores {
+		err = r.addRestore(p, pod)
+	}
+	if err != nil {
+		return err
+	}
+	if err := r.create(ctx, p, pod); err != nil {
+		return fmt.Errorf("create Pod %s: %w", e.Name, err)
 	}
 	return nil
 }
@@ -137,50 +147,27 @@ func (r *Reconciler) create(ctx context.Context, p *pass, o client.Object) error
 	return err
 }
 
-// writePermits marks the volume as used before the permit lets anybody write to it.
-func (r *Reconciler) writePermits(ctx context.Context, p *pass, a plan.WritePermits) error {
-	for _, w := range a.Permits {
-		if claim, ok := p.claims[w.Pod]; ok && resources.PodPersistent(p.pods[w.Pod]) {
-			born := map[string]any{
-				resources.AnnotationVolumeUID: string(claim.UID),
-				resources.AnnotationClusterID: w.Permit.ClusterID.String(),
-				resources.AnnotationMemberID:  w.Permit.MemberID.String(),
-				resources.AnnotationVersion:   versionOf(p, w.Pod),
-				resources.AnnotationTemplate:  p.pods[w.Pod].Annotations[resources.AnnotationTemplate],
-			}
-			if err := r.patch(ctx, claim, claim.UID, map[string]any{"annotations": born}); err != nil {
-				return fmt.Errorf("mark volume %s: %w", w.Pod, err)
-			}
-		}
-		text, err := w.Permit.Encode()
-		if err != nil {
-			return err
-		}
-		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: p.cluster.Namespace, Name: w.Pod}}
-		note := map[string]any{member.PermitAnnotation: text}
-		if p.pods[w.Pod].Annotations[resources.AnnotationPermitted] == "" {
-			note[resources.AnnotationPermitted] = r.Clock.Now().Format(time.RFC3339Nano)
-		}
-		meta := map[string]any{"annotations": note}
-		if err := r.patch(ctx, pod, types.UID(w.UID), meta); err != nil {
-			return fmt.Errorf("write the permit of %s: %w", w.Pod, err)
-		}
+func (r *Reconciler) writePermit(ctx context.Context, p *pass, e plan.WritePermit) error {
+	text, err := e.Permit.Encode()
+	if err != nil {
+		return err
+	}
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: p.cluster.Namespace, Name: e.Pod}}
+	note := map[string]any{member.PermitAnnotation: text}
+	if p.pods[e.Pod].Annotations[resources.AnnotationPermitted] == "" {
+		note[resources.AnnotationPermitted] = r.Clock.Now().Format(time.RFC3339Nano)
+	}
+	if err := r.patch(ctx, pod, types.UID(e.UID), map[string]any{"annotations": note}); err != nil {
+		return fmt.Errorf("write the permit of %s: %w", e.Pod, err)
 	}
 	return nil
 }
 
-func (r *Reconciler) serve(ctx context.Context, p *pass, a plan.Serve) error {
-	for _, seen := range p.observed.Pods {
-		for _, name := range a.Pods {
-			if seen.Name != name {
-				continue
-			}
-			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: p.cluster.Namespace, Name: name}}
-			meta := map[string]any{"labels": map[string]any{resources.LabelServing: "true"}}
-			if err := r.patch(ctx, pod, types.UID(seen.UID), meta); err != nil {
-				return fmt.Errorf("label Pod %s: %w", name, err)
-			}
-		}
+func (r *Reconciler) serve(ctx context.Context, p *pass, e plan.ServePod) error {
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: p.cluster.Namespace, Name: e.Name}}
+	meta := map[string]any{"labels": map[string]any{resources.LabelServing: "true"}}
+	if err := r.patch(ctx, pod, types.UID(e.UID), meta); err != nil {
+		return fmt.Errorf("label Pod %s: %w", e.Name, err)
 	}
 	return nil
 }
@@ -196,19 +183,16 @@ func (r *Reconciler) unserve(ctx context.Context, p *pass, a plan.Unserve) error
 	return nil
 }
 
-// adopt makes retained volumes this cluster's own.
-func (r *Reconciler) adopt(ctx context.Context, p *pass, a plan.Adopt) error {
-	for _, name := range a.Volumes {
-		claim := p.claims[name]
-		meta := map[string]any{
-			"annotations": map[string]any{
-				resources.AnnotationClusterUID: string(p.cluster.UID), resources.AnnotationVolumeUID: string(claim.UID),
-			},
-			"ownerReferences": resources.VolumeOwners(p.cluster),
-		}
-		if err := r.patch(ctx, claim, claim.UID, meta); err != nil {
-			return fmt.Errorf("adopt volume %s: %w", name, err)
-		}
+// adopt makes a retained volume this cluster's own.
+func (r *Reconciler) adopt(ctx context.Context, p *pass, e plan.AdoptVolume) error {
+	meta := map[string]any{
+		"annotations": map[string]any{
+			resources.AnnotationClusterUID: string(p.cluster.UID), resources.AnnotationVolumeUID: e.UID,
+		},
+		"ownerReferences": resources.VolumeOwners(p.cluster),
+	}
+	if err := r.patch(ctx, p.claims[e.Name], types.UID(e.UID), meta); err != nil {
+		return fmt.Errorf("adopt volume %s: %w", e.Name, err)
 	}
 	return nil
 }

@@ -14,7 +14,6 @@ import (
 
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
-	"github.com/etcdpilot/etcd-operator/internal/version"
 )
 
 // +kubebuilder:rbac:groups="",resources=pods/resize,verbs=patch
@@ -69,12 +68,9 @@ func listPatch(have, want corev1.ResourceList) map[string]any {
 	return patch
 }
 
-// setImage notes the container that has to end before the member counts again. A container that has ended since it was
+// changeImage notes the container that has to end before the member counts again. A container that has ended since it was
 // seen makes the change a conflict: look again.
-func (r *Reconciler) setImage(ctx context.Context, p *pass, a plan.SetImage) error {
-	if err := r.markVolume(ctx, p, a.Name, map[string]any{resources.AnnotationVersion: a.Version}); err != nil {
-		return err
-	}
+func (r *Reconciler) changeImage(ctx context.Context, p *pass, a plan.ChangeImage) error {
 	pod := p.pods[a.Name]
 	body, err := encodePatch(types.UID(a.UID), map[string]any{
 		"resourceVersion": pod.ResourceVersion,
@@ -92,8 +88,8 @@ func (r *Reconciler) setImage(ctx context.Context, p *pass, a plan.SetImage) err
 	return nil
 }
 
-// recreate deletes a pod that will be made again, unless the API server would refuse the new one: then the old one stays.
-func (r *Reconciler) recreate(ctx context.Context, p *pass, a plan.Recreate) error {
+// tryPod asks the API server whether it would take the pod that is to be made in the place of this one: if not that one stays.
+func (r *Reconciler) tryPod(ctx context.Context, p *pass, a plan.Recreate) error {
 	again := plan.NewPod{Name: a.Name, Version: a.Version, Persistent: true}
 	pod, err := resources.Pod(p.cluster, a.Name, 0, nil, r.optionsFor(again))
 	if err != nil {
@@ -104,13 +100,7 @@ func (r *Reconciler) recreate(ctx context.Context, p *pass, a plan.Recreate) err
 	if refusedForGood(err) && !strings.Contains(err.Error(), "exceeded quota") { // there is room once the old pod is gone
 		return fmt.Errorf("pod %s stays as it is, for one as the spec asks is refused: %w", a.Name, err)
 	}
-	marks := map[string]any{
-		resources.AnnotationVersion: a.Version, resources.AnnotationTemplate: p.revision.Template,
-	}
-	if err := r.markVolume(ctx, p, a.Name, marks); err != nil {
-		return err
-	}
-	return r.delete(ctx, p, &corev1.Pod{}, a.Name, a.UID)
+	return nil
 }
 
 // refusedForGood tells whether the API server will never do what was asked.
@@ -157,11 +147,9 @@ func pulled(pod *corev1.Pod) bool {
 		func(s corev1.ContainerStatus) bool { return s.ImageID != "" && s.State.Waiting == nil })
 }
 
-func (r *Reconciler) pullImages(ctx context.Context, p *pass, a plan.PullImages) error {
-	for _, on := range a.Pulls {
-		if err := r.create(ctx, p, resources.PullPod(p.cluster, on.Node, on.Image, r.podOptions())); err != nil {
-			return fmt.Errorf("fetch %s to node %s: %w", on.Image, on.Node, err)
-		}
+func (r *Reconciler) pullImage(ctx context.Context, p *pass, e plan.PullImage) error {
+	if err := r.create(ctx, p, resources.PullPod(p.cluster, e.Node, e.Image, r.podOptions())); err != nil {
+		return fmt.Errorf("fetch %s to node %s: %w", e.Image, e.Node, err)
 	}
 	return nil
 }
@@ -178,12 +166,4 @@ func (r *Reconciler) optionsFor(n plan.NewPod) resources.PodOptions {
 	o := r.podOptions()
 	o.EtcdVersion, o.Persistent = n.Version, n.Persistent
 	return o
-}
-
-// versionOf is the version of that pod's image.
-func versionOf(p *pass, name string) string {
-	if pod, ok := p.pods[name]; ok {
-		return version.OfImage(resources.EtcdOf(pod).Image)
-	}
-	return p.observed.Cluster.Version
 }

@@ -3,7 +3,6 @@ package etcdcluster
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -11,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/etcdpilot/etcd-operator/controllers/internal/clusterspec"
+	"github.com/etcdpilot/etcd-operator/internal/member"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 )
@@ -40,41 +40,44 @@ func volumeOf(p *pass, claim *corev1.PersistentVolumeClaim) plan.Volume {
 	}
 }
 
-// markVolume notes what the member on a volume is to run, before anything makes it run that.
-func (r *Reconciler) markVolume(ctx context.Context, p *pass, name string, marks map[string]any) error {
-	claim, ok := p.claims[name]
-	if !ok || !slices.ContainsFunc(p.observed.Pods, func(pod plan.Pod) bool {
-		return pod.Name == name && pod.Persistent
-	}) {
-		return nil
+// markVolume notes what the member on a volume is to run, and whose data it holds, before anything makes it so.
+func (r *Reconciler) markVolume(ctx context.Context, p *pass, e plan.MarkVolume) error {
+	marks := map[string]any{resources.AnnotationVersion: e.Version}
+	if e.ClusterID != 0 {
+		marks[resources.AnnotationVolumeUID] = e.UID
+		marks[resources.AnnotationClusterID] = member.ID(e.ClusterID).String()
+		marks[resources.AnnotationMemberID] = member.ID(e.MemberID).String()
 	}
-	meta := map[string]any{"annotations": marks}
-	if err := r.patch(ctx, claim, claim.UID, meta); err != nil {
-		return fmt.Errorf("mark volume %s: %w", name, err)
+	switch e.Template {
+	case plan.TemplateKept:
+	case plan.TemplateOfPod:
+		marks[resources.AnnotationTemplate] = p.pods[e.Name].Annotations[resources.AnnotationTemplate]
+	case plan.TemplateOfSpec:
+		marks[resources.AnnotationTemplate] = p.revision.Template
+	}
+	if err := r.patch(ctx, p.claims[e.Name], types.UID(e.UID), map[string]any{"annotations": marks}); err != nil {
+		return fmt.Errorf("mark volume %s: %w", e.Name, err)
 	}
 	return nil
 }
 
 // expand asks for more storage. Kubernetes refuses where the volume's class does not allow it, and then the volume is
 // marked, so that the planner finds another way.
-func (r *Reconciler) expand(ctx context.Context, p *pass, a plan.Expand) error {
+func (r *Reconciler) expand(ctx context.Context, p *pass, e plan.ExpandVolume) error {
 	size := resource.NewQuantity(p.observed.Cluster.VolumeSize, resource.BinarySI).String()
-	for _, name := range a.Names {
-		claim := p.claims[name]
-		body, err := encodePatch(claim.UID, nil, map[string]any{"spec": map[string]any{
-			"resources": map[string]any{"requests": map[string]any{string(corev1.ResourceStorage): size}},
-		}})
-		if err != nil {
-			return err
-		}
-		err = r.Client.Patch(ctx, claim.DeepCopy(), client.RawPatch(types.MergePatchType, body))
-		if refusedForGood(err) {
-			meta := map[string]any{"annotations": map[string]any{resources.AnnotationFixed: size}}
-			err = r.patch(ctx, claim, claim.UID, meta)
-		}
-		if client.IgnoreNotFound(err) != nil {
-			return fmt.Errorf("expand volume %s: %w", name, err)
-		}
+	claim, uid := p.claims[e.Name], types.UID(e.UID)
+	body, err := encodePatch(uid, nil, map[string]any{"spec": map[string]any{
+		"resources": map[string]any{"requests": map[string]any{string(corev1.ResourceStorage): size}},
+	}})
+	if err != nil {
+		return err
+	}
+	err = r.Client.Patch(ctx, claim.DeepCopy(), client.RawPatch(types.MergePatchType, body))
+	if refusedForGood(err) {
+		err = r.patch(ctx, claim, uid, map[string]any{"annotations": map[string]any{resources.AnnotationFixed: size}})
+	}
+	if client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("expand volume %s: %w", e.Name, err)
 	}
 	return nil
 }

@@ -15,6 +15,12 @@ type Drift struct {
 // Any tells whether there is any difference.
 func (d Drift) Any() bool { return d != Drift{} }
 
+// Unresizable is the same where Kubernetes refuses to resize the pod: other resources then take a new one.
+func (d Drift) Unresizable() Drift {
+	d.Resources, d.Template = false, d.Template || d.Resources
+	return d
+}
+
 // Pull is a pod that does nothing but have an image on a node.
 type Pull struct {
 	Name  string

@@ -78,8 +78,8 @@ func (r Revision) Drift(pod *corev1.Pod, repository string) plan.Drift {
 		Template:  given[AnnotationTemplate] != r.Template,
 		Image:     image != version.Image(repository, version.OfImage(image)),
 	}
-	if d.Resources && given[AnnotationFixed] == r.Resources {
-		d.Resources, d.Template = false, true
+	if given[AnnotationFixed] == r.Resources {
+		d = d.Unresizable()
 	}
 	return d
 }

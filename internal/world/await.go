@@ -1,6 +1,9 @@
 package world
 
-import "github.com/etcdpilot/etcd-operator/internal/plan"
+import (
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/plan"
+)
 
 // awaited is what has become of the EtcdRestore that a cluster is to start from.
 type awaited int
@@ -86,24 +89,24 @@ func (k *Kube) conflicts() []plan.Conflict {
 }
 
 // invalidReason is that of a spec that cannot be carried out.
-const invalidReason = "InvalidSpec"
+const invalidReason = v1beta2.ReasonInvalidOption
 
 // excused tells whether the operator may rest with that answer although the spec is not reached.
 func (w *World) excused(a plan.Action, reached bool) bool {
 	switch act := a.(type) {
 	case plan.Idle:
-		return w.Paused && act.Reason == "Paused" || w.Deleted && act.Reason == "Terminating"
+		return w.Paused && act.Reason == v1beta2.ReasonPaused || w.Deleted && act.Reason == v1beta2.ReasonTerminating
 	case plan.Blocked:
 		switch act.Reason {
 		case invalidReason:
 			return w.Invalid && (reached || w.Status.Bootstrap == nil)
-		case "LegacyMembers":
+		case v1beta2.ReasonLegacyMembers:
 			return w.Legacy
-		case "RanBefore":
+		case v1beta2.ReasonRanBefore:
 			return w.Status.RanBefore && w.asked() == 0
-		case "ForeignVolume":
+		case v1beta2.ReasonForeignVolume:
 			return w.Status.ID == 0 && w.stranger()
-		case "RevisionRegressed":
+		case v1beta2.ReasonRevisionRegressed:
 			return w.rolledBack()
 		}
 	default:

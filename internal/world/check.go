@@ -203,7 +203,7 @@ func (w *World) checkVolumeDeletion(v *Volume) {
 // replaced tells whether a restore has taken the place of what is on the volume.
 func (w *World) replaced(v *Volume) bool {
 	return restoreOf(w.Status.Bootstrap) != "" && v.Incarnation < w.Status.Incarnations.Attempts &&
-		!w.cluster().Current(v.Incarnation)
+		!w.Status.Current(v.Incarnation)
 }
 
 // checkServing holds for a restore: nobody is let into the new cluster while the old one can be reached.

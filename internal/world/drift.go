@@ -29,49 +29,27 @@ func (k *Kube) drift(p *Pod) plan.Drift {
 	d := plan.Drift{
 		Metadata: p.Labels != k.Labels, Resources: p.Resources != k.Resources, Template: p.Template != k.template(),
 	}
-	if d.Resources && p.Fixed == k.Resources {
-		d.Resources, d.Template = false, true
+	if p.Fixed && p.FixedAt == k.Resources {
+		d = d.Unresizable()
 	}
 	return d
 }
 
-// setMetadata gives the pod that was seen the labels of the spec.
-func (w *World) setMetadata(act plan.SetMetadata) bool {
-	p := w.pod(act.Name)
-	if p == nil || p.UID != act.UID {
-		return false
-	}
-	p.Labels = w.Labels
-	return true
-}
-
 // resize asks for the resources of the spec. The API server refuses those of another quality of service, the negative ones,
 // and that is noted on the pod.
-func (w *World) resize(act plan.Resize) bool {
-	p := w.pod(act.Name)
-	switch {
-	case p == nil || p.UID != act.UID:
-		return false
-	case (p.Resources < 0) != (w.Resources < 0):
-		p.Fixed = w.Resources
-	default:
-		p.Resources, p.Resizing = w.Resources, p.Phase == plan.Running
+func (w *World) resize(p *Pod) {
+	if (p.Resources < 0) != (w.Resources < 0) {
+		p.Fixed, p.FixedAt = true, w.Resources
+		return
 	}
-	return true
+	p.Resources, p.Resizing, p.Unfit = w.Resources, p.Phase == plan.Running, false
 }
 
-// expand asks for more storage on the claim that was seen. Where its class does not allow that, the claim is marked.
-func (w *World) expand(name string, o *plan.Observed) bool {
-	v := w.volume(name)
-	switch {
-	case v == nil:
-		return true
-	case v.UID != seenVolume(o, name):
-		return false
-	case w.cfg.Rigid:
+// expand asks for more storage on a claim. Where its class does not allow that, the claim is marked.
+func (w *World) expand(v *Volume) {
+	if w.cfg.Rigid {
 		v.Fixed = true
-	default:
-		v.Requested, v.Growing = int64(w.Storage), true
+		return
 	}
-	return true
+	v.Requested, v.Growing = int64(w.Storage), true
 }

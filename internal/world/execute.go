@@ -8,90 +8,79 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
 
-// steps is how many effects an action has: the operator can stop between any two of them.
-func steps(a plan.Action) int {
-	switch act := a.(type) {
-	case plan.Idle, plan.Wait, plan.Blocked:
-		return 0
-	case plan.CreateVolumes:
-		return len(act.Names)
-	case plan.CreatePods:
-		return len(act.Pods)
-	case plan.WritePermits:
-		return 2 * len(act.Permits) // the volume's mark, then the permit
-	case plan.Serve:
-		return len(act.Pods)
-	case plan.Adopt:
-		return len(act.Volumes) + 1
-	case plan.Expand:
-		return len(act.Names)
-	case plan.SetImage, plan.Recreate:
-		return 2 // the volume's mark, then the pod
-	default:
-		return 1
-	}
-}
-
-// effect takes one effect of an action, as the controllers do, and tells whether it succeeded. Stale is true if the
-// EtcdCluster was written after it was read.
-func (w *World) effect(a plan.Action, step int, o *plan.Observed, stale bool) bool {
-	switch act := a.(type) {
-	case plan.CommitBootstrap, plan.CallOff, plan.ContinueRestore, plan.Latch, plan.CommitVoters:
-		return w.mayNote(a, stale) // the status write of the pass is all there is to it
-	case plan.Adopt:
-		return w.adopt(act, step, o, stale)
-	case plan.CreateVolumes:
-		return w.createVolume(act.Names[step], act.Incarnation)
-	case plan.CreatePods:
-		return w.createPod(act.Pods[step], o)
-	case plan.WritePermits:
-		if step%2 == 0 {
-			return w.markVolume(act.Permits[step/2], o)
-		}
-		return w.writePermit(act.Permits[step/2])
-	case plan.Serve:
-		return w.serve(act.Pods[step], o)
-	case plan.Unserve:
-		return w.unserve(act)
-	case plan.SetBudget:
-		w.Budget = Budget{Exists: true, Min: act.MinAvailable}
-		return true
-	case plan.DeletePod:
-		return w.deletePod(act)
-	case plan.DeleteVolume:
-		return w.deleteVolume(act)
-	case plan.SetImage:
-		if step == 0 {
-			return w.markVersion(act.Name, act.Version, o)
-		}
-		return w.setImage(act)
-	case plan.Recreate:
-		if step == 0 {
-			return w.mark(act.Name, o, func(v *Volume) { v.Version, v.Template = act.Version, w.template() })
-		}
-		return w.deletePod(plan.DeletePod{Name: act.Name, UID: act.UID})
-	case plan.SetMetadata:
-		return w.setMetadata(act)
-	case plan.Resize:
-		return w.resize(act)
-	case plan.Expand:
-		return w.expand(act.Names[step], o)
+// effect takes one effect of an action, and tells whether it succeeded. Stale is true if the EtcdCluster was written after it
+// was read.
+func (w *World) effect(a plan.Action, effect plan.Effect, o *plan.Observed, stale bool) bool { //nolint:gocyclo // a plain list
+	switch e := effect.(type) {
+	case plan.WriteStatus:
+		return w.mayNote(a, stale)
 	case plan.CreateRestore:
 		return w.createRestore()
-	case plan.PullImages:
-		w.pullImages(act)
+	case plan.AdoptVolume:
+		return w.onVolume(e.Name, e.UID, func(v *Volume) { v.Owned = true })
+	case plan.CreateVolume:
+		return w.createVolume(e)
+	case plan.CreatePod:
+		return w.createPod(e.NewPod, o)
+	case plan.MarkVolume:
+		return w.onVolume(e.Name, e.UID, func(v *Volume) { w.markVolume(v, e) })
+	case plan.WritePermit:
+		return w.writePermit(e)
+	case plan.ServePod:
+		return w.serve(e)
+	case plan.Unserve:
+		return w.onPod(e.Pod, e.UID, func(p *Pod) { p.Serving = false })
+	case plan.SetBudget:
+		w.Budget = Budget{Exists: true, Min: e.MinAvailable}
+		return true
+	case plan.DeletePod:
+		return w.deletePod(e)
+	case plan.DeleteVolume:
+		return w.deleteVolume(e)
+	case plan.SetMetadata:
+		return w.onPod(e.Name, e.UID, func(p *Pod) { p.Labels = w.Labels })
+	case plan.Resize:
+		return w.onPod(e.Name, e.UID, w.resize)
+	case plan.ChangeImage:
+		return w.onPod(e.Name, e.UID, func(p *Pod) { w.changeImage(p, e.Version) })
+	case plan.ExpandVolume:
+		return w.volume(e.Name) == nil || w.onVolume(e.Name, e.UID, w.expand)
+	case plan.PullImage:
+		name := e.Node + e.Image
+		w.Pulls = append(w.Pulls, plan.Pull{Name: name, UID: name, Node: e.Node, Image: e.Image})
 		return true
 	case plan.EndPull:
-		w.Pulls = slices.DeleteFunc(w.Pulls, func(p plan.Pull) bool { return p.UID == act.UID })
+		w.Pulls = slices.DeleteFunc(w.Pulls, func(p plan.Pull) bool { return p.UID == e.UID })
 		return true
-	default:
-		return w.call(a, o) == nil
+	case plan.AddLearner, plan.Promote, plan.MoveLeader, plan.RemoveMember, plan.EnableDowngrade, plan.CancelDowngrade:
+		return w.call(e, o) == nil
 	}
+	return false
+}
+
+// onPod changes the very pod that was seen.
+func (w *World) onPod(name, uid string, change func(*Pod)) bool {
+	p := w.pod(name)
+	if p == nil || p.UID != uid {
+		return false
+	}
+	change(p)
+	return true
+}
+
+// onVolume changes the very claim that was seen.
+func (w *World) onVolume(name, uid string, change func(*Volume)) bool {
+	v := w.volume(name)
+	if v == nil || v.UID != uid {
+		return false
+	}
+	change(v)
+	return true
 }
 
 // call makes a call to the etcd that answered with a quorum. A call that is refused changes nothing: look again.
-func (w *World) call(a plan.Action, o *plan.Observed) error {
-	switch act := a.(type) {
+func (w *World) call(effect plan.Effect, o *plan.Observed) error {
+	switch act := effect.(type) {
 	case plan.AddLearner:
 		w.Etcd.MaxLearners = w.learners()
 		return w.Etcd.AddLearner(o.Etcd.ClusterID, w.newMemberID(act.Name), act.Name, act.PeerURL)
@@ -106,28 +95,16 @@ func (w *World) call(a plan.Action, o *plan.Observed) error {
 	case plan.CancelDowngrade:
 		return w.Etcd.CancelDowngrade(o.Etcd.ClusterID)
 	default:
-		return fmt.Errorf("action %T has no effect", a)
+		return fmt.Errorf("effect %T is no call to etcd", effect)
 	}
 }
 
-func (w *World) adopt(act plan.Adopt, step int, o *plan.Observed, stale bool) bool {
-	if step < len(act.Volumes) {
-		v := w.volume(act.Volumes[step])
-		if v == nil || v.UID != seenVolume(o, v.Name) {
-			return false
-		}
-		v.Owned = true
-		return true
-	}
-	return !stale
-}
-
-func (w *World) createVolume(name string, incarnation int) bool {
-	if w.volume(name) != nil {
+func (w *World) createVolume(e plan.CreateVolume) bool {
+	if w.volume(e.Name) != nil {
 		return false
 	}
 	w.Volumes = append(w.Volumes, Volume{Class: w.Class, Volume: plan.Volume{
-		Name: name, UID: w.newUID("v", name), Incarnation: incarnation, Owned: true, Requested: int64(w.Storage),
+		Name: e.Name, UID: w.newUID("v", e.Name), Incarnation: e.Incarnation, Owned: true, Requested: int64(w.Storage),
 	}})
 	slices.SortFunc(w.Volumes, func(a, b Volume) int { return plan.CompareNames(a.Name, b.Name) })
 	return true
@@ -147,7 +124,7 @@ func (w *World) createPod(n plan.NewPod, o *plan.Observed) bool {
 	}
 	template := w.template()
 	if n.Former {
-		template = w.Status.former()
+		template = w.Status.formerTemplate()
 	}
 	token := ""
 	if n.Restores {
@@ -162,17 +139,24 @@ func (w *World) createPod(n plan.NewPod, o *plan.Observed) bool {
 	return true
 }
 
-// markVolume notes whose data the volume holds, and what its pod is.
-func (w *World) markVolume(p plan.PodPermit, o *plan.Observed) bool {
-	return w.mark(p.Pod, o, func(v *Volume) {
-		v.ClusterID, v.MemberID = uint64(p.Permit.ClusterID), uint64(p.Permit.MemberID)
-		if pod := w.pod(p.Pod); pod != nil {
-			v.Version, v.Template = pod.Version, pod.Template
+// markVolume notes whose data the volume holds, and what its pod is to be.
+func (w *World) markVolume(v *Volume, e plan.MarkVolume) {
+	if e.ClusterID != 0 {
+		v.ClusterID, v.MemberID = e.ClusterID, e.MemberID
+	}
+	v.Version = e.Version
+	switch e.Template {
+	case plan.TemplateKept:
+	case plan.TemplateOfPod:
+		if p := w.pod(v.Name); p != nil {
+			v.Template = p.Template
 		}
-	})
+	case plan.TemplateOfSpec:
+		v.Template = w.template()
+	}
 }
 
-func (w *World) writePermit(n plan.PodPermit) bool {
+func (w *World) writePermit(n plan.WritePermit) bool {
 	p := w.pod(n.Pod)
 	if p == nil || p.UID != n.UID {
 		return false
@@ -188,25 +172,11 @@ func (w *World) writePermit(n plan.PodPermit) bool {
 	return true
 }
 
-func (w *World) serve(name string, o *plan.Observed) bool {
-	p := w.pod(name)
-	for _, seen := range o.Pods {
-		if p != nil && seen.Name == name && seen.UID == p.UID {
-			w.checkServing(p)
-			p.Serving = true
-			return true
-		}
-	}
-	return false
-}
-
-func (w *World) unserve(act plan.Unserve) bool {
-	p := w.pod(act.Pod)
-	if p == nil || p.UID != act.UID {
-		return false
-	}
-	p.Serving = false
-	return true
+func (w *World) serve(e plan.ServePod) bool {
+	return w.onPod(e.Name, e.UID, func(p *Pod) {
+		w.checkServing(p)
+		p.Serving = true
+	})
 }
 
 // deletePod starts the grace period. To delete what is gone already is a success.
@@ -236,13 +206,4 @@ func (w *World) deleteVolume(act plan.DeleteVolume) bool {
 		w.removeVolume(v)
 	}
 	return true
-}
-
-func seenVolume(o *plan.Observed, name string) string {
-	for _, v := range o.Volumes {
-		if v.Name == name {
-			return v.UID
-		}
-	}
-	return ""
 }

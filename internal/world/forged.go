@@ -33,7 +33,7 @@ func (w *World) forge(name string, lie Lie) {
 	}
 	w.Pods = append(w.Pods, Pod{
 		Name: name, UID: w.newUID("p", name), Incarnation: incarnation, Phase: plan.Running, Lie: lie,
-		Permit:  &member.Permit{Mode: member.ModeResume, ClusterID: member.ID(w.cluster().ExpectedID()), MemberID: 0xf0},
+		Permit:  &member.Permit{Mode: member.ModeResume, ClusterID: member.ID(w.Status.ExpectedID()), MemberID: 0xf0},
 		Version: w.Version, Runs: w.Version, Template: w.template(), Labels: w.Labels, Resources: w.Resources,
 	})
 	slices.SortFunc(w.Pods, func(a, b Pod) int { return plan.CompareNames(a.Name, b.Name) })
@@ -44,7 +44,7 @@ func (w *World) forge(name string, lie Lie) {
 func forgers() map[Kind]transition {
 	table := map[Kind]transition{podForged: {
 		name:    "pod forged",
-		ifWorld: func(w *World) bool { return w.cluster().ExpectedID() != 0 && w.pod(forgery) == nil },
+		ifWorld: func(w *World) bool { return w.Status.ExpectedID() != 0 && w.pod(forgery) == nil },
 		onWorld: func(w *World) { w.forge(forgery, alone) },
 	}}
 	for kind, lie := range map[Kind]Lie{voterForged: alone, voterForgedEarly: early, voterForgedLate: late} {
@@ -87,7 +87,7 @@ func (w *World) lie(p *Pod) plan.Word {
 		id = g.Named(p.Name).ID
 	}
 	word := plan.Word{Term: huge, Answer: plan.Answer{
-		Pod: p.Name, PodUID: p.UID, MemberID: id, ClusterID: w.cluster().ExpectedID(), Leader: id, Version: p.Version,
+		Pod: p.Name, PodUID: p.UID, MemberID: id, ClusterID: w.Status.ExpectedID(), Leader: id, Version: p.Version,
 		Revision: huge, Applied: huge, Committed: huge,
 	}}
 	if p.Lie == alone || g == nil {

@@ -135,7 +135,7 @@ func (e *encoder) kube(k *Kube) {
 	e.text(strings.Join(k.Status.Voters, ","))
 	e.text(strings.Join(k.Status.NextVoters, ","))
 	e.number(template(k.Status.AcceptedSpec))
-	e.number(k.Status.former())
+	e.number(k.Status.formerTemplate())
 	e.bootstrap(k.Status.Bootstrap)
 	e.number(k.Status.Incarnations.Last)
 	e.number(k.Status.Incarnations.Attempts)
@@ -216,7 +216,7 @@ func (e *encoder) pod(p *Pod) {
 	}
 	e.rare(markLabels, p.Labels)
 	e.rare(markResources, p.Resources)
-	e.rare(markFixed, p.Fixed)
+	e.rare(markFixed, 2*p.FixedAt+bits(p.Fixed))
 	e.rare(markPod, bits(p.Resizing, p.Unfit, p.Slow, p.Hung, p.Former))
 }
 

@@ -37,7 +37,7 @@ func (w *World) Observe(k *Kube) plan.Observed {
 	if k.Legacy {
 		o.Pods = append(o.Pods, legacyPod)
 	}
-	former := k.Status.former()
+	former := k.Status.formerTemplate()
 	for i := range k.Volumes {
 		v := k.Volumes[i].Volume
 		v.Drift = k.Volumes[i].Class != k.Class
@@ -106,7 +106,7 @@ func (w *World) words(k *Kube) []plan.Word {
 		asked := &k.Pods[i]
 		p := w.pod(asked.Name)
 		if asked.Phase != plan.Running || asked.Permit == nil || p == nil || p.UID != asked.UID ||
-			asked.Former || !k.cluster().Current(asked.Incarnation) {
+			asked.Former || !k.Status.Current(asked.Incarnation) {
 			continue
 		}
 		if p.Lie != honest {

@@ -31,12 +31,13 @@ func (w *World) pass() {
 // carryOut takes every effect of an action at once.
 func (w *World) carryOut(a plan.Action, o *plan.Observed) {
 	stale := w.Cache != nil && w.cfg.TrustCache
-	for step := range steps(a) {
-		if step > 0 {
+	effects := plan.Effects(a, *o)
+	for step, e := range effects {
+		if step == len(effects)-1 {
 			w.checkTurn(a)
 		}
 		before := w.standing(false)
-		if !w.effect(a, step, o, stale) {
+		if !w.effect(a, e, o, stale) {
 			return
 		}
 		w.checkEffect(a, before, w.standing(false))
@@ -58,10 +59,15 @@ func (w *World) hold() {
 // next takes one effect of what was decided earlier.
 func (w *World) next() {
 	p := w.Pending
+	effects := plan.Effects(p.Action, p.On)
+	if len(effects) == 0 { // what it waits for may be over
+		w.drop()
+		return
+	}
 	before := w.standing(true)
-	ok := w.effect(p.Action, p.Step, &p.On, w.Stale)
+	ok := w.effect(p.Action, effects[p.Step], &p.On, w.Stale)
 	w.checkEffect(p.Action, before, w.standing(true))
-	if p.Step++; ok && p.Step < steps(p.Action) {
+	if p.Step++; ok && p.Step < len(effects) {
 		return
 	}
 	if ok {
@@ -84,9 +90,9 @@ func (w *World) resume() {
 	a, stale := w.cfg.Next(o), w.Stale
 	w.Decided = a
 	defer w.drop()
-	for step := range steps(a) {
+	for _, e := range plan.Effects(a, o) {
 		before := w.standing(true)
-		if !w.effect(a, step, &o, stale) {
+		if !w.effect(a, e, &o, stale) {
 			return
 		}
 		w.checkEffect(a, before, w.standing(true))

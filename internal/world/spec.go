@@ -146,41 +146,10 @@ func (w *World) learners() int {
 	return 8
 }
 
-// markVersion notes which version the member on a volume is to run.
-func (w *World) markVersion(name, version string, o *plan.Observed) bool {
-	return w.mark(name, o, func(v *Volume) { v.Version = version })
-}
-
-// mark notes something on the very volume that was seen. There may be none.
-func (w *World) mark(name string, o *plan.Observed, note func(*Volume)) bool {
-	seen := seenVolume(o, name)
-	if seen == "" {
-		return true
-	}
-	v := w.volume(name)
-	if v == nil || v.UID != seen {
-		return false
-	}
-	note(v)
-	return true
-}
-
-// setImage changes the image of the pod that was seen. Its container is ended later.
-func (w *World) setImage(act plan.SetImage) bool {
-	p := w.pod(act.Name)
-	if p == nil || p.UID != act.UID {
-		return false
-	}
-	p.Version, p.Restarting = act.Version, w.serverRuns(p)
+// changeImage changes the image of a pod. Its container is ended later.
+func (w *World) changeImage(p *Pod, version string) {
+	p.Version, p.Restarting = version, w.serverRuns(p)
 	p.Exit, p.Refused = plan.ExitNone, 0
-	return true
-}
-
-func (w *World) pullImages(act plan.PullImages) {
-	for _, on := range act.Pulls {
-		name := on.Node + on.Image
-		w.Pulls = append(w.Pulls, plan.Pull{Name: name, UID: name, Node: on.Node, Image: on.Image})
-	}
 }
 
 // leaps tells whether the spec asks for a version that etcd cannot be brought to in one step.

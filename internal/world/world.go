@@ -118,8 +118,10 @@ type Pod struct {
 	// that server has ended.
 	Runs       string
 	Restarting bool
-	// Labels and Resources are those of the spec that the pod has, and Fixed the resources that it was refused.
-	Labels, Resources, Fixed int
+	// Labels and Resources are those of the spec that the pod has. Fixed is true once it was refused those in FixedAt.
+	Labels, Resources int
+	Fixed             bool
+	FixedAt           int
 	// Resizing is true until the kubelet has followed, and Unfit if it cannot.
 	Resizing, Unfit bool
 	// Slow is true while the pod's disk is slow, and Hung while it does not answer.

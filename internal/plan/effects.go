@@ -1,0 +1,177 @@
+package plan
+
+import "slices"
+
+// Effect is one change that the operator makes to Kubernetes or to etcd. It can stop before and after each of them.
+//
+//sumtype:decl
+type Effect interface{ effect() }
+
+// CreateVolume creates an empty claim. One that exists already is an error: look again.
+type CreateVolume struct {
+	Name        string
+	Incarnation int
+}
+
+// CreatePod creates a pod.
+type CreatePod struct{ NewPod }
+
+// MarkVolume notes on the very claim that was seen what the member on it is to run, and whose data it holds.
+type MarkVolume struct {
+	Name, UID string
+	// ClusterID and MemberID are 0 for a member that the volume belongs to already.
+	ClusterID, MemberID uint64
+	// Version is the etcd version that the member is to run.
+	Version string
+	// Template is what the pod of the member is to be made from.
+	Template Template
+}
+
+// Template says what a volume's mark is to tell of the pod that is made on it.
+type Template int
+
+// Templates.
+const (
+	// TemplateKept leaves the mark as it is.
+	TemplateKept Template = iota
+	// TemplateOfPod is that of the pod that is there.
+	TemplateOfPod
+	// TemplateOfSpec is the spec's.
+	TemplateOfSpec
+)
+
+// WritePermit writes the permit onto its pod.
+type WritePermit struct{ PodPermit }
+
+// ServePod lets client traffic reach the very pod that was seen.
+type ServePod struct{ Name, UID string }
+
+// AdoptVolume makes the very claim that was seen the cluster's own.
+type AdoptVolume struct{ Name, UID string }
+
+// ChangeImage lets a pod's container restart with the spec's image of that version.
+type ChangeImage struct{ Name, UID, Version string }
+
+// ExpandVolume asks for more storage on the very claim that was seen. Where Kubernetes refuses, the claim is marked as fixed
+// in size.
+type ExpandVolume struct{ Name, UID string }
+
+// PullImage creates a pod that fetches an image to a node.
+type PullImage struct{ PullOn }
+
+// WriteStatus is the status write at the end of the pass: all there is to an action that only notes something, and the last
+// of those that rely on it.
+type WriteStatus struct{}
+
+func (CreateVolume) effect()    {}
+func (CreatePod) effect()       {}
+func (MarkVolume) effect()      {}
+func (WritePermit) effect()     {}
+func (ServePod) effect()        {}
+func (AdoptVolume) effect()     {}
+func (ChangeImage) effect()     {}
+func (ExpandVolume) effect()    {}
+func (PullImage) effect()       {}
+func (WriteStatus) effect()     {}
+func (CreateRestore) effect()   {}
+func (Unserve) effect()         {}
+func (AddLearner) effect()      {}
+func (Promote) effect()         {}
+func (MoveLeader) effect()      {}
+func (RemoveMember) effect()    {}
+func (DeletePod) effect()       {}
+func (DeleteVolume) effect()    {}
+func (SetMetadata) effect()     {}
+func (Resize) effect()          {}
+func (EndPull) effect()         {}
+func (EnableDowngrade) effect() {}
+func (CancelDowngrade) effect() {}
+func (SetBudget) effect()       {}
+
+// Effects are what an action consists of, in the order in which it happens: what is relied upon comes first. One that fails
+// ends the pass.
+func Effects(a Action, o Observed) []Effect {
+	switch act := a.(type) {
+	case Idle, Wait, Blocked:
+		return nil
+	case CommitBootstrap, CallOff, ContinueRestore, Latch, CommitVoters:
+		return []Effect{WriteStatus{}}
+	case Adopt:
+		return append(each(act.Volumes, func(name string) Effect { return AdoptVolume{name, o.volumeUID(name)} }), WriteStatus{})
+	case CreateVolumes:
+		return each(act.Names, func(name string) Effect { return CreateVolume{name, act.Incarnation} })
+	case CreatePods:
+		return each(act.Pods, func(p NewPod) Effect { return CreatePod{p} })
+	case WritePermits:
+		return o.permitEffects(act)
+	case Serve:
+		return each(act.Pods, func(name string) Effect { return ServePod{name, o.podUID(name)} })
+	case SetImage:
+		return append(o.marks(act.Name, MarkVolume{Version: act.Version}), ChangeImage(act))
+	case Recreate:
+		return append(o.marks(act.Name, MarkVolume{Version: act.Version, Template: TemplateOfSpec}),
+			DeletePod{Name: act.Name, UID: act.UID})
+	case Expand:
+		return each(act.Names, func(name string) Effect { return ExpandVolume{name, o.volumeUID(name)} })
+	case PullImages:
+		return each(act.Pulls, func(on PullOn) Effect { return PullImage{on} })
+	case CreateRestore, Unserve, AddLearner, Promote, MoveLeader, RemoveMember, DeletePod, DeleteVolume, SetMetadata, Resize,
+		EndPull, EnableDowngrade, CancelDowngrade, SetBudget:
+		if effect, ok := act.(Effect); ok {
+			return []Effect{effect}
+		}
+	}
+	return nil
+}
+
+func each[T any](of []T, effect func(T) Effect) []Effect {
+	var all []Effect
+	for _, one := range of {
+		all = append(all, effect(one))
+	}
+	return all
+}
+
+// permitEffects mark each volume as used before the permit lets anybody write to it.
+func (o Observed) permitEffects(act WritePermits) []Effect {
+	var all []Effect
+	for _, p := range act.Permits {
+		version := ""
+		for _, pod := range o.Pods {
+			if pod.Name == p.Pod {
+				version = pod.Version
+			}
+		}
+		all = append(append(all, o.marks(p.Pod, MarkVolume{
+			ClusterID: uint64(p.Permit.ClusterID), MemberID: uint64(p.Permit.MemberID), Version: version, Template: TemplateOfPod,
+		})...), WritePermit{p})
+	}
+	return all
+}
+
+// marks is the mark on the volume that a pod works on, none if there is no volume.
+func (o Observed) marks(name string, m MarkVolume) []Effect {
+	persistent := slices.ContainsFunc(o.Pods, func(p Pod) bool { return p.Name == name && p.Persistent })
+	if m.Name, m.UID = name, o.volumeUID(name); !persistent || m.UID == "" {
+		return nil
+	}
+	return []Effect{m}
+}
+
+func (o Observed) volumeUID(name string) string {
+	for _, c := range o.Volumes {
+		if c.Name == name {
+			return c.UID
+		}
+	}
+	return ""
+}
+
+func (o Observed) podUID(name string) string {
+	for _, p := range o.Pods {
+		if p.Name == name {
+			return p.UID
+		}
+	}
+	return ""
+}

@@ -1,0 +1,89 @@
+package plan
+
+import (
+	"reflect"
+	"testing"
+
+	"github.com/etcdpilot/etcd-operator/internal/member"
+)
+
+// TestEffects has what is relied upon come first, and each effect be about the very object that was seen.
+func TestEffects(t *testing.T) {
+	permit := PodPermit{Pod: "c-1", UID: "p1", Permit: member.Permit{Mode: member.ModeJoin, ClusterID: 7, MemberID: 8}}
+	recreated, updated := Recreate{Name: "c-1", UID: "p1", Version: "3.7.3"}, SetImage{Name: "c-1", UID: "p1", Version: "3.7.3"}
+	mark := MarkVolume{Name: "c-1", UID: "v1", Version: "3.7.3"}
+	ofSpec := mark
+	ofSpec.Template = TemplateOfSpec
+	for title, c := range map[string]struct {
+		action     Action
+		persistent bool
+		want       []Effect
+	}{
+		"nothing":     {action: Wait{Reason: "R"}},
+		"only a note": {action: Latch{ClusterID: 7}, want: []Effect{WriteStatus{}}},
+		"one effect":  {action: DeletePod{Name: "c-1", UID: "p1"}, want: []Effect{DeletePod{Name: "c-1", UID: "p1"}}},
+		"adopted before that is noted": {
+			action: Adopt{ClusterID: 7, Volumes: []string{"c-0", "c-1"}}, persistent: true,
+			want: []Effect{AdoptVolume{"c-0", "v0"}, AdoptVolume{"c-1", "v1"}, WriteStatus{}},
+		},
+		"a volume says whose it is before anybody writes to it": {
+			action: WritePermits{[]PodPermit{permit}}, persistent: true,
+			want: []Effect{MarkVolume{"c-1", "v1", 7, 8, "3.6.16", TemplateOfPod}, WritePermit{permit}},
+		},
+		"on an emptyDir there is no volume": {
+			action: WritePermits{[]PodPermit{permit}}, want: []Effect{WritePermit{permit}},
+		},
+		"a volume has the version before its pod has it": {
+			action: updated, persistent: true, want: []Effect{mark, ChangeImage(updated)},
+		},
+		"a volume has the spec before its pod goes": {
+			action: recreated, persistent: true, want: []Effect{ofSpec, DeletePod{Name: "c-1", UID: "p1"}},
+		},
+		"each that is served": {
+			action: Serve{[]string{"c-0", "c-2"}}, persistent: true, want: []Effect{ServePod{"c-0", "p0"}, ServePod{"c-2", "p2"}},
+		},
+		"each that grows": {action: Expand{[]string{"c-2"}}, persistent: true, want: []Effect{ExpandVolume{"c-2", "v2"}}},
+	} {
+		if got := Effects(c.action, healthyCluster(3, c.persistent)); !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s: the effects are\n%+v, not\n%+v", title, got, c.want)
+		}
+	}
+}
+
+// TestEveryActionHasEffects has none forgotten: the linter wants each to be in the list, and here it is carried out, too.
+func TestEveryActionHasEffects(t *testing.T) {
+	for _, a := range []Action{
+		CreateRestore{},
+		Unserve{},
+		AddLearner{},
+		Promote{},
+		MoveLeader{},
+		RemoveMember{},
+		DeletePod{},
+		DeleteVolume{},
+		SetMetadata{},
+		Resize{},
+		EndPull{},
+		EnableDowngrade{},
+		CancelDowngrade{},
+		SetBudget{},
+		CommitBootstrap{},
+		CallOff{},
+		ContinueRestore{},
+		Latch{},
+		CommitVoters{},
+		Adopt{},
+		SetImage{},
+		Recreate{},
+		CreateVolumes{Names: []string{"c-0"}},
+		CreatePods{[]NewPod{{}}},
+		WritePermits{[]PodPermit{{}}},
+		Serve{[]string{"c-0"}},
+		Expand{[]string{"c-0"}},
+		PullImages{[]PullOn{{}}},
+	} {
+		if !Mutates(a) || len(Effects(a, Observed{})) == 0 {
+			t.Errorf("%T changes nothing", a)
+		}
+	}
+}
