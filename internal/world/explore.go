@@ -90,7 +90,7 @@ type node struct {
 // explorer is a breadth-first search.
 type explorer struct {
 	scenario *Scenario
-	seen     map[uint64]bool
+	seen     map[uint64]struct{}
 	nodes    []node
 	report   Report
 	fair     []*fairRuns
@@ -98,7 +98,7 @@ type explorer struct {
 
 // Explore visits every state that can be reached and checks it. It stops at the first violation.
 func Explore(s Scenario) *Report {
-	e := &explorer{scenario: &s, seen: map[uint64]bool{}}
+	e := &explorer{scenario: &s, seen: map[uint64]struct{}{}}
 	for _, order := range []policy{surroundingsFirst, operatorFirst} {
 		if s.SafetyOnly {
 			break
@@ -108,7 +108,8 @@ func Explore(s Scenario) *Report {
 	level := e.visit(nil, s.start(), -1, Move{})
 	for len(level) > 0 && e.report.Violation == nil {
 		var next []state
-		for _, at := range level {
+		for i, at := range level {
+			level[i].world = nil // for the collector: nobody comes back to it
 			if next = e.expand(next, at); e.report.Violation != nil {
 				break
 			}
@@ -151,10 +152,10 @@ type state struct {
 // visit adds a state to the level unless it was seen before.
 func (e *explorer) visit(level []state, w *World, parent int, m Move) []state {
 	key := w.Key()
-	if e.seen[key] {
+	if _, met := e.seen[key]; met {
 		return level
 	}
-	e.seen[key] = true
+	e.seen[key] = struct{}{}
 	e.nodes = append(e.nodes, node{parent, m})
 	e.report.States++
 	at := state{w, len(e.nodes) - 1, key}
