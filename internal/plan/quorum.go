@@ -177,8 +177,11 @@ func (v *view) closeBudget(a Action) Action {
 
 // raiseBudget comes before a new voter serves: pods that serve are what the budget counts, and one that was right for
 // fewer voters would let an eviction take the quorum.
-func raiseBudget(v *view) Action {
-	if n := OpenBudget(len(v.voters())); !v.Budget.Exists || v.Budget.MinAvailable < n {
+func raiseBudget(v *view) Action { return v.raiseBudget(len(v.voters())) }
+
+// raiseBudget makes sure that an eviction leaves a quorum of that many voters.
+func (v *view) raiseBudget(voters int) Action {
+	if n := OpenBudget(voters); !v.Budget.Exists || v.Budget.MinAvailable < n {
 		return SetBudget{MinAvailable: n}
 	}
 	return nil

@@ -186,8 +186,11 @@ func TestGrow(t *testing.T) {
 				o.Pods[3].Created, o.Pods[4].Created, o.Pods[4].IP = now, now, ""
 			}), Wait{Reason: v1beta2.ReasonWaitingForPods},
 		},
+		"an eviction is to leave a quorum of the learner and the voters": {
+			started(withLearner(edit(healthyCluster(3, false), five), 3)), SetBudget{MinAvailable: 3},
+		},
 		"a learner in sync votes": {
-			started(withLearner(edit(healthyCluster(3, false), five), 3)), Promote{ID: id(3), Name: "c-3"},
+			closed(started(withLearner(edit(healthyCluster(3, false), five), 3))), Promote{ID: id(3), Name: "c-3"},
 		},
 		"a learner behind is waited for": {
 			edit(started(withLearner(edit(healthyCluster(3, false), func(o *Observed) { o.Cluster.Size = 4 }), 3)),

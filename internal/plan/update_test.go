@@ -197,7 +197,7 @@ func TestChanges(t *testing.T) {
 			edit(healthyCluster(3, false), template(0, 1, 2)),
 			CreatePods{[]NewPod{{Name: "c-3", Incarnation: 1, Version: "3.6.16"}}},
 		},
-		"which votes": {edit(surged, template(0, 1, 2)), Promote{ID: id(3), Name: "c-3"}},
+		"which votes": {closed(edit(surged, template(0, 1, 2))), Promote{ID: id(3), Name: "c-3"}},
 		"then clients leave the old one": {
 			closed(edit(voting, template(0, 1, 2))), Unserve{Pod: "c-2", UID: "p2"},
 		},
