@@ -41,6 +41,18 @@ func (r Record) last() int {
 	return r.Incarnations.Last
 }
 
+// lastIncarnation is the highest number that is known to have been given, by status or by what is there.
+func (o *Observed) lastIncarnation() int {
+	n := o.Cluster.last()
+	for _, p := range o.Pods {
+		n = max(n, p.Incarnation)
+	}
+	for _, c := range o.Volumes {
+		n = max(n, c.Incarnation)
+	}
+	return n
+}
+
 // Current tells whether something that was made for an incarnation belongs to the present one. What is of a later one than
 // this view knows of is news to it, and nothing that was abandoned.
 func (r Record) Current(incarnation int) bool {

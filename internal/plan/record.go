@@ -217,6 +217,7 @@ func (r Record) latch(act Latch, o Observed) Record {
 // adopt takes down whose data the volumes hold, and which version wrote it: they go on with that.
 func (r Record) adopt(act Adopt, o Observed) Record {
 	r.ID = act.ClusterID
+	r.Incarnations.Last = o.lastIncarnation() // what says so may be gone by the next restore
 	for _, name := range act.Volumes {
 		for _, c := range o.Volumes {
 			if c.Name == name && c.Version != "" {

@@ -42,6 +42,10 @@ func TestRecord(t *testing.T) {
 			seen: func(o *Observed) { o.Etcd.Members = o.Etcd.Members[:2] }, action: wait,
 			after: func(r *Record) { r.Voters = []string{"c-0", "c-1"} },
 		},
+		"volumes of an earlier cluster are adopted": { // their numbers are given, though the volumes may be gone by the next restore
+			seen: func(o *Observed) { o.Volumes[2].Incarnation = 7 }, action: Adopt{ClusterID: 9},
+			after: func(r *Record) { r.ID, r.Incarnations.Last = 9, 7 },
+		},
 		"the revision moves in steps": {seen: func(o *Observed) { o.Etcd.Revision = 1099 }, action: wait},
 		"a long step":                 {seen: func(o *Observed) { o.Etcd.Revision = 1100 }, action: wait, after: func(r *Record) { r.Revision = 1100 }},
 		"an edit": {

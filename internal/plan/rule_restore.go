@@ -53,16 +53,7 @@ func (v *view) tried() []KeptVolume {
 }
 
 // nextIncarnation is higher than any that was given before, and than that of what was taken over from an earlier cluster.
-func (v *view) nextIncarnation() int {
-	n := v.Cluster.last()
-	for _, p := range v.Pods {
-		n = max(n, p.Incarnation)
-	}
-	for _, c := range v.Volumes {
-		n = max(n, c.Incarnation)
-	}
-	return n + 1
-}
+func (v *view) nextIncarnation() int { return v.lastIncarnation() + 1 }
 
 // awaitRestore keeps a cluster from starting from nothing that is to start from a snapshot.
 func awaitRestore(v *view) Action {

@@ -1,6 +1,8 @@
 package world
 
 import (
+	"slices"
+
 	"github.com/etcdpilot/etcd-operator/internal/etcd/etcdtest"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
@@ -19,8 +21,8 @@ func (w *World) hopeful() bool {
 		return false
 	case !w.restored(): // whatever has become of the data
 		return true
-	case g == nil:
-		return w.Status.ID == 0
+	case g == nil: // nothing is started from nothing beside what an earlier cluster has left, be it lost
+		return w.Status.ID == 0 && !slices.ContainsFunc(w.Volumes, func(v Volume) bool { return !v.Owned && v.ClusterID != 0 })
 	}
 	return w.outlives(g)
 }
