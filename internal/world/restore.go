@@ -57,11 +57,12 @@ func (w *World) save(next Spec) (n int64) {
 }
 
 // atRisk is the cluster that clients may write to between its safety snapshot and its end, nil if there is none. That it stops
-// within moments from the beginning of the restore is taken for certain, unless it is late.
+// within moments of the decision to begin the restore is taken for certain, unless it is late: a pass that is older than a few
+// seconds does nothing any more.
 func (w *World) atRisk() *etcdtest.Group {
 	var g *etcdtest.Group
 	switch s := &w.Status; {
-	case s.ID != 0 && w.asked() > max(s.Taken, w.off()):
+	case s.ID != 0 && w.asked() > max(s.Taken, w.off()) && w.undisturbed():
 		g = w.Etcd.Group(s.ID)
 	case s.Former != nil && w.Late:
 		g = w.Etcd.Group(s.Former.ID)
