@@ -103,25 +103,31 @@ func clearAttempts(v *view) Action {
 	return nil
 }
 
-// clearOld ends what can be of no use before anything new is made: pods that no client may reach any more, and of a first
-// start that was given up the volumes, too. The data that a restore replaces is kept for the time being.
+// clearOld ends what can be of no use before anything new is made: what a start that was given up has left. A first start takes
+// the names that it always takes.
 func clearOld(v *view) Action {
-	pods, volumes := v.oldPods, v.oldVolumes
-	if v.Cluster.Bootstrap.Restore != "" {
-		volumes = nil
-	} else { // a first start takes the names that it always takes
-		pods, volumes = slices.Concat(pods, v.triedPods), slices.Concat(volumes, v.triedVolumes)
-	}
+	pods, volumes := v.lostUnseated()
+	return v.clear(slices.Concat(v.oldPods, v.triedPods, pods), slices.Concat(v.oldVolumes, v.triedVolumes, volumes))
+}
+
+// stopFormer ends the pods of what a restore replaces: no client may reach them any more. The data is kept for the time being.
+func stopFormer(v *view) Action {
+	pods, volumes := v.lostUnseated()
+	return v.clear(slices.Concat(v.oldPods, pods), volumes)
+}
+
+// lostUnseated are volumes that were lost before anybody was seated on them, and the pods that have them.
+func (v *view) lostUnseated() (pods []Pod, volumes []Volume) {
 	for _, c := range v.Volumes {
 		if _, seated := seatOf(v.Cluster.Bootstrap, c.Name); seated || !c.Lost {
-			continue // a volume that was lost before anybody was seated on it
+			continue
 		}
 		if p, ok := v.pods[c.Name]; ok {
 			pods = append(pods, p)
 		}
 		volumes = append(volumes, c)
 	}
-	return v.clear(pods, volumes)
+	return pods, volumes
 }
 
 // clear deletes pods, then volumes, and waits until they are gone.

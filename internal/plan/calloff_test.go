@@ -13,7 +13,7 @@ import (
 // resumed is a cluster of three that a restore was to replace which was called off: its pods are gone, its volumes are there,
 // and so is what the attempt has left.
 func resumed(changes ...func(*Observed)) Observed {
-	o := restoring(true, oldIsGone, restoredVolume, restoredPod)
+	o := replacedBySnapshot(true, oldIsGone, restoredVolume, restoredPod)
 	o.Cluster.Record = o.Cluster.goBack(CallOff{}, o)
 	return edit(o, changes...)
 }
@@ -23,13 +23,13 @@ func TestCallOff(t *testing.T) {
 	off := func(o *Observed) { o.Cluster.CallOff = &why }
 	terminal := &failure.Problem{Reason: v1beta2.ReasonSnapshotDamaged, Terminal: true}
 	passing := &failure.Problem{Reason: v1beta2.ReasonStorageUnreachable}
-	second := newView(restoring(true)).bootstrap(3, []string{"c-4"}, "second")
+	second := newView(replacedBySnapshot(true)).bootstrap(3, []string{"c-4"}, "second")
 	gaveIt := func(o *Observed) {
 		answersRestored(o)
 		o.Volumes[3].MemberID, o.Volumes[3].ClusterID = uint64(lastPod(o).Permit.MemberID), o.Cluster.Bootstrap.ClusterID
 	}
 	crashed := func(o *Observed) { o.Etcd = Etcd{} }
-	isUp := Latch{ClusterID: newView(restoring(true)).Cluster.Bootstrap.ClusterID}
+	isUp := Latch{ClusterID: newView(replacedBySnapshot(true)).Cluster.Bootstrap.ClusterID}
 	var permits []NewPod
 	for i := range 3 {
 		permits = append(permits, NewPod{
@@ -38,46 +38,46 @@ func TestCallOff(t *testing.T) {
 		})
 	}
 	check(t, map[string]planCase{
-		"before anything was done":     {restoring(true, off), CallOff{Why: why, ClusterID: latched}},
-		"once the old members stopped": {restoring(true, oldIsGone, off), CallOff{Why: why, ClusterID: latched}},
+		"before anything was done":     {replacedBySnapshot(true, off), CallOff{Why: why, ClusterID: latched}},
+		"once the old members stopped": {replacedBySnapshot(true, oldIsGone, off), CallOff{Why: why, ClusterID: latched}},
 		"while the snapshot is read": {
-			restoring(true, oldIsGone, restoredVolume, restoredPod, off), CallOff{Why: why, ClusterID: latched},
+			replacedBySnapshot(true, oldIsGone, restoredVolume, restoredPod, off), CallOff{Why: why, ClusterID: latched},
 		},
 		"of a cluster that never ran": {
-			restoring(true, off, func(o *Observed) { o.Cluster.Former = &Record{} }), CallOff{Why: why},
+			replacedBySnapshot(true, off, func(o *Observed) { o.Cluster.Former = &Record{} }), CallOff{Why: why},
 		},
 		"not of one that was not begun by this record": {
-			restoring(true, off, func(o *Observed) { o.Cluster.Former = nil }), Unserve{Pod: "c-0", UID: "p0"},
+			replacedBySnapshot(true, off, func(o *Observed) { o.Cluster.Former = nil }), Unserve{Pod: "c-0", UID: "p0"},
 		},
 		"not after the latch": {
 			edit(healthyCluster(3, true), off, func(o *Observed) { o.Cluster.Bootstrap.Restore = "restore" }),
 			Idle{Reason: v1beta2.ReasonSpecReached},
 		},
 		"not of one that is paused": {
-			restoring(true, off, func(o *Observed) { o.Cluster.Paused = true }), Idle{Reason: v1beta2.ReasonPaused},
+			replacedBySnapshot(true, off, func(o *Observed) { o.Cluster.Paused = true }), Idle{Reason: v1beta2.ReasonPaused},
 		},
 		"the snapshot cannot be restored for good": {
-			restoring(true, oldIsGone, restoredVolume, restoredPod, func(o *Observed) { lastPod(o).Failure = terminal }),
+			replacedBySnapshot(true, oldIsGone, restoredVolume, restoredPod, func(o *Observed) { lastPod(o).Failure = terminal }),
 			CallOff{Why: *terminal, ClusterID: latched},
 		},
 		"the snapshot cannot be restored now": {
-			restoring(true, oldIsGone, restoredVolume, restoredPod, func(o *Observed) {
+			replacedBySnapshot(true, oldIsGone, restoredVolume, restoredPod, func(o *Observed) {
 				lastPod(o).Failure, lastPod(o).Phase = passing, Pending
 			}),
 			Wait{Reason: passing.Reason},
 		},
 		"not once the restored cluster answers: clients may have written to it": {
-			restoring(true, oldIsGone, restoredVolume, restoredPod, gaveIt, off), isUp,
+			replacedBySnapshot(true, oldIsGone, restoredVolume, restoredPod, gaveIt, off), isUp,
 		},
 		"nor does a later restore take its place then": {
-			restoring(true, oldIsGone, restoredVolume, restoredPod, gaveIt, func(o *Observed) { o.Cluster.Restore = "second" }), isUp,
+			replacedBySnapshot(true, oldIsGone, restoredVolume, restoredPod, gaveIt, func(o *Observed) { o.Cluster.Restore = "second" }), isUp,
 		},
 		"it may have answered before": {
-			restoring(true, oldIsGone, restoredVolume, restoredPod, gaveIt, crashed, off),
+			replacedBySnapshot(true, oldIsGone, restoredVolume, restoredPod, gaveIt, crashed, off),
 			CallOff{Why: why, ClusterID: latched, Kept: []KeptVolume{{"c-3", "v3"}}},
 		},
 		"so it may where a later restore takes its place": {
-			restoring(true, oldIsGone, restoredVolume, restoredPod, gaveIt, crashed, off, func(o *Observed) { o.Cluster.Restore = "second" }),
+			replacedBySnapshot(true, oldIsGone, restoredVolume, restoredPod, gaveIt, crashed, off, func(o *Observed) { o.Cluster.Restore = "second" }),
 			CommitBootstrap{Bootstrap: second, Kept: []KeptVolume{{"c-3", "v3"}}},
 		},
 		"and its volume stays": {
@@ -91,11 +91,11 @@ func TestCallOff(t *testing.T) {
 			CommitBootstrap{Bootstrap: newView(emptyCluster(1, true)).bootstrap(2, []string{"c-1"}, "")},
 		},
 		"a later restore takes its place": {
-			restoring(true, oldIsGone, restoredVolume, restoredPod, off, func(o *Observed) { o.Cluster.Restore = "second" }),
+			replacedBySnapshot(true, oldIsGone, restoredVolume, restoredPod, off, func(o *Observed) { o.Cluster.Restore = "second" }),
 			CommitBootstrap{Bootstrap: second},
 		},
 		"and what it has left goes": {
-			restoring(true, oldIsGone, restoredVolume, restoredPod, func(o *Observed) {
+			replacedBySnapshot(true, oldIsGone, restoredVolume, restoredPod, func(o *Observed) {
 				o.Cluster.Incarnations = o.Cluster.begun(second)
 				o.Cluster.Bootstrap = &second
 			}),
@@ -123,37 +123,37 @@ func TestCallOff(t *testing.T) {
 		"no number is used again": {
 			resumed(func(o *Observed) { o.Pods, o.Volumes, o.Cluster.Restore = nil, o.Volumes[:3], "second" }),
 			CommitBootstrap{
-				Bootstrap: newView(restoring(true)).bootstrap(3, []string{"c-3"}, "second"), Unsaved: "there is no safety snapshot of it",
+				Bootstrap: newView(replacedBySnapshot(true)).bootstrap(3, []string{"c-3"}, "second"), Unsaved: "there is no safety snapshot of it",
 			},
 		},
 		"unsaved volumes are named at the latch": {
-			restoring(true, oldIsGone, restoredVolume, restoredPod, func(o *Observed) {
+			replacedBySnapshot(true, oldIsGone, restoredVolume, restoredPod, func(o *Observed) {
 				o.Cluster.Unsaved = true
 				o.Volumes = append(o.Volumes, Volume{Name: "c-9", UID: "v9", Incarnation: 0, MemberID: 1})
 				answersRestored(o)
 			}),
 			Latch{
-				ClusterID: newView(restoring(true)).Cluster.Bootstrap.ClusterID,
+				ClusterID: newView(replacedBySnapshot(true)).Cluster.Bootstrap.ClusterID,
 				Kept:      []KeptVolume{{"c-0", "v0"}, {"c-1", "v1"}, {"c-2", "v2"}},
 			},
 		},
 		"and so are those whose members have stopped too late": {
-			restoring(true, oldIsGone, restoredVolume, restoredPod, answersRestored, func(o *Observed) { o.Cluster.Stopped = time.Time{} }),
+			replacedBySnapshot(true, oldIsGone, restoredVolume, restoredPod, answersRestored, func(o *Observed) { o.Cluster.Stopped = time.Time{} }),
 			Latch{
-				ClusterID: newView(restoring(true)).Cluster.Bootstrap.ClusterID,
+				ClusterID: newView(replacedBySnapshot(true)).Cluster.Bootstrap.ClusterID,
 				Kept:      []KeptVolume{{"c-0", "v0"}, {"c-1", "v1"}, {"c-2", "v2"}},
 				Unsaved:   "its members were not seen to stop within 1m0s, and may have been written to",
 			},
 		},
 		"but not where nothing needs to be saved": {
-			restoring(true, oldIsGone, restoredVolume, restoredPod, answersRestored, func(o *Observed) {
+			replacedBySnapshot(true, oldIsGone, restoredVolume, restoredPod, answersRestored, func(o *Observed) {
 				o.Cluster.Stopped, o.Cluster.Skipped = time.Time{}, true
 			}),
-			Latch{ClusterID: newView(restoring(true)).Cluster.Bootstrap.ClusterID},
+			Latch{ClusterID: newView(replacedBySnapshot(true)).Cluster.Bootstrap.ClusterID},
 		},
 		"nor where all is saved": {
-			restoring(true, oldIsGone, restoredVolume, restoredPod, answersRestored),
-			Latch{ClusterID: newView(restoring(true)).Cluster.Bootstrap.ClusterID},
+			replacedBySnapshot(true, oldIsGone, restoredVolume, restoredPod, answersRestored),
+			Latch{ClusterID: newView(replacedBySnapshot(true)).Cluster.Bootstrap.ClusterID},
 		},
 	})
 }

@@ -13,7 +13,7 @@ var unwanted = failure.Problem{Reason: v1beta2.ReasonRestoreCalledOff, Message: 
 
 // regretted is a restore that has begun to replace a cluster of three, and that nobody wants any more.
 func regretted(persistent bool, changes ...func(*Observed)) Observed {
-	return restoring(persistent, append([]func(*Observed){func(o *Observed) { o.Cluster.CallOff = &unwanted }}, changes...)...)
+	return replacedBySnapshot(persistent, append([]func(*Observed){func(o *Observed) { o.Cluster.CallOff = &unwanted }}, changes...)...)
 }
 
 // TestFormerMembers calls a restore off only if a quorum of the former members can come back.
@@ -97,15 +97,15 @@ func TestContinueRestore(t *testing.T) {
 		},
 		"until it is up": {
 			regretted(false, oldIsGone, noted, restoredPod, answersRestored),
-			Latch{ClusterID: restoring(false).Cluster.Bootstrap.ClusterID},
+			Latch{ClusterID: replacedBySnapshot(false).Cluster.Bootstrap.ClusterID},
 		},
 		"it can never be": {regretted(false, oldIsGone, noted, restoredPod, failed), Blocked{Reason: v1beta2.ReasonRestoreFailed}},
 		"it can never be, and nobody has asked": {
-			restoring(false, oldIsGone, restoredPod, failed), Blocked{Reason: v1beta2.ReasonRestoreFailed},
+			replacedBySnapshot(false, oldIsGone, restoredPod, failed), Blocked{Reason: v1beta2.ReasonRestoreFailed},
 		},
 		"another one takes its place": {
 			regretted(false, oldIsGone, noted, restoredPod, failed, func(o *Observed) { o.Cluster.Restore = "second" }),
-			CommitBootstrap{Bootstrap: newView(restoring(false)).bootstrap(3, []string{"c-0"}, "second")},
+			CommitBootstrap{Bootstrap: newView(replacedBySnapshot(false)).bootstrap(3, []string{"c-0"}, "second")},
 		},
 		"nothing says where the snapshot is": {regretted(false, oldIsGone, noted, gone), Blocked{Reason: v1beta2.ReasonRestoreFailed}},
 		"nothing says it, and the members may come back": {
@@ -134,7 +134,7 @@ func TestWayOut(t *testing.T) {
 			o.Cluster.Former.NextVoters, o.Volumes[0].Lost = []string{"c-0", "c-1"}, true
 		}), []string{"the data of c-0 is gone", "without 2 of its 2 voters", "what the cluster held was not saved"}},
 		"unknown": {regretted(false, oldIsGone, func(o *Observed) { o.Cluster.Former.Voters = nil }), []string{"nobody knows who"}},
-		"damaged": {restoring(false, oldIsGone, saved, restoredPod, func(o *Observed) {
+		"damaged": {replacedBySnapshot(false, oldIsGone, saved, restoredPod, func(o *Observed) {
 			lastPod(o).Failure = &failure.Problem{Message: "it has changed", Terminal: true}
 			lastPod(o).Phase = Pending
 		}), []string{"it has changed", "the data of c-0, c-1, c-2 is gone", "create another EtcdRestore", "42.db"}},

@@ -9,7 +9,9 @@ import (
 // places are the rules by their places in the lists, as list/rule: some stand in two.
 var places = func() map[*rule]string {
 	all := map[*rule]string{}
-	for name, list := range map[string][]rule{"always": always, "bootstrapping": bootstrapping, "running": running} {
+	for name, list := range map[string][]rule{
+		"always": always, "beginning": beginning, "starting": starting, "restoring": restoring, "running": running,
+	} {
 		for i := range list {
 			function := runtime.FuncForPC(reflect.ValueOf(list[i]).Pointer()).Name()
 			all[&list[i]] = name + "/" + function[strings.LastIndexByte(function, '.')+1:]

@@ -71,7 +71,7 @@ func foreignVolume(v *view) Action {
 // here otherwise: restored from a backup of the namespace or from a VolumeSnapshot it has another UID. What is taken up without
 // it has perhaps no quorum, and it cannot be taken up later.
 func copied(v *view) Action {
-	if v.Cluster.Bootstrap != nil || slices.ContainsFunc(v.Pods, func(p Pod) bool { return p.Permit != nil }) {
+	if slices.ContainsFunc(v.Pods, func(p Pod) bool { return p.Permit != nil }) {
 		return nil
 	}
 	for _, c := range v.foreign {

@@ -11,34 +11,55 @@ var always = []rule{
 	paused,        // hands off
 	legacyMembers, // members of coreos/etcd-operator: nothing is done beside them, whatever else there is to say
 	nameTaken,     // an object of somebody else is in the way
-	// A later restore takes the place of one that is to be called off: nobody goes back only to be replaced. Both come before the
-	// next two, for a restore is the way out of what those find, and so is the way back from one.
+	// A later restore takes the place of one that is to be called off: nobody goes back only to be replaced. All three come before
+	// the next two, for a restore is the way out of what those find, and so is the way back from one.
+	latchFirst,        // what is up is latched before one of the next two takes it away
 	restore,           // a verified snapshot is to take the place of whatever data there is
 	callOff,           // the cluster goes back to what it held, if it can, while nobody could use the new one yet
 	foreignCluster,    // a server answers for another cluster: never act on it
 	revisionRegressed, // the data went back in time: never act on it
 }
 
-// bootstrapping are asked until the cluster ID is latched.
-var bootstrapping = []rule{
-	copied,           // perhaps data of the cluster, and somebody must say so: nothing is started beside it
-	adoptVolumes,     // data of an earlier cluster of this name: take it up, never start empty beside it
-	ranBefore,        // nothing is started from nothing where clients had their data
-	invalidSpec,      // nothing is started from a spec that cannot work
-	awaitRestore,     // nothing is started from nothing that is to start from a snapshot
+// beginning are asked until it is written down how the cluster starts.
+var beginning = []rule{
+	copied,          // perhaps data of the cluster, and somebody must say so: nothing is started beside it
+	adoptVolumes,    // data of an earlier cluster of this name: take it up, never start empty beside it
+	ranBefore,       // nothing is started from nothing where clients had their data
+	invalidSpec,     // nothing is started from a spec that cannot work
+	awaitRestore,    // nothing is started from nothing that is to start from a snapshot
+	foreignVolume,   // no first member starts on a claim of somebody else
+	commitBootstrap, // write down who the first members are before any of them exists
+}
+
+// starting are asked from then on until the cluster ID is latched, where the cluster starts from nothing.
+var starting = []rule{
 	foreignVolume,    // no first member starts on a claim of somebody else
-	commitBootstrap,  // write down who the first members are before any of them exists
+	commitSize,       // another size was asked for, and nobody could start yet
 	latch,            // a quorum answers as the cluster we computed
 	restartBootstrap, // so many first members are lost that they can never form a quorum
-	sourceGone,       // nothing says where the snapshot is to start from, so nothing more is taken away for it
-	clearAttempts,    // nothing is left of attempts at a restore that were given up
+	clearAttempts,    // nothing is left of attempts at a restore that were called off
 	clearOld,         // what an abandoned incarnation has left goes before new pods come
 	clearTerminal,    // a pod in a terminal phase never starts again
 	refresh,          // a pod that waits was made from an older spec
 	createInitial,    // volumes and pods that wait for a permit
 	seat,             // write down which pods may start from nothing
 	permitInitial,    // let exactly those start
-	awaitBootstrap,
+	awaitBootstrap,   // name what is still under way
+}
+
+// restoring are asked instead where its one first member starts from a snapshot.
+var restoring = []rule{
+	foreignVolume,  // the first member does not start on a claim of somebody else
+	latch,          // it answers as the cluster we computed: from here on there is no way back
+	restoreAgain,   // its data was lost after it was restored: another attempt
+	sourceGone,     // nothing says where the snapshot is to start from, so nothing more is taken away for it
+	clearAttempts,  // nothing is left of attempts at a restore that were given up
+	stopFormer,     // what is replaced stops before new pods come, and its data stays
+	clearTerminal,  // a pod in a terminal phase never starts again
+	refresh,        // a pod that waits was made from an older spec
+	createInitial,  // the volume, and a pod that restores and then waits for a permit
+	permitRestored, // let etcd start on what was restored
+	awaitRestored,  // name what is still under way
 }
 
 // running are asked once the cluster ID is latched.
@@ -78,6 +99,20 @@ var running = []rule{
 	refused,       // name what of the spec cannot be carried out
 }
 
+// situation is the list for the state that the cluster is in.
+func (v *view) situation() []rule {
+	b := v.Cluster.Bootstrap
+	switch {
+	case v.Cluster.ID != 0:
+		return running
+	case b == nil:
+		return beginning
+	case b.Restore != "":
+		return restoring
+	}
+	return starting
+}
+
 // Next decides what to do now.
 func Next(o Observed) Action {
 	a, _ := decide(o)
@@ -87,11 +122,7 @@ func Next(o Observed) Action {
 // decide tells also which rule has answered first, by its place in the lists; nil if none has.
 func decide(o Observed) (Action, *rule) {
 	v := newView(o)
-	rules := bootstrapping
-	if o.Cluster.ID != 0 {
-		rules = running
-	}
-	for _, list := range [][]rule{always, rules} {
+	for _, list := range [][]rule{always, v.situation()} {
 		for i, r := range list {
 			if a := r(v); a != nil {
 				return guard(v, a), &list[i]

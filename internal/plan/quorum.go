@@ -52,7 +52,7 @@ func (v *view) safeToPromote() bool {
 //
 // Before the latch it lets everything pass but the deletion of somebody else's claim: this cluster has no voters yet, and what
 // answers may be an attempt that was given up. During a restore the former members are no voters here either. That their data
-// stays until there is no way back to it is held by the rules alone: clearOld, callOff and dropReplaced.
+// stays until there is no way back to it is held by the rules alone: stopFormer, callOff and dropReplaced.
 func guard(v *view, a Action) Action {
 	if w := v.unproven(a); w != nil {
 		return w

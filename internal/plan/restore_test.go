@@ -11,8 +11,8 @@ import (
 // saved is a safety snapshot of all that the fixtures hold.
 var saved = Safety{Revision: 100, Ended: now}
 
-// restoring is a cluster of three whose data a snapshot replaces: committed, the old one still there.
-func restoring(persistent bool, changes ...func(*Observed)) Observed {
+// replacedBySnapshot is a cluster of three whose data a snapshot replaces: committed, the old one still there.
+func replacedBySnapshot(persistent bool, changes ...func(*Observed)) Observed {
 	o := healthyCluster(3, persistent)
 	o.Cluster.Restore, o.Cluster.Safety = "restore", saved
 	act := restore(newView(o)).(CommitBootstrap) //nolint:forcetypeassert // it answers with nothing else
@@ -38,7 +38,7 @@ func restoredVolume(o *Observed) {
 func TestRestore(t *testing.T) {
 	ask := func(o *Observed) { o.Cluster.Restore, o.Cluster.Safety = "restore", saved }
 	first := newView(healthyCluster(3, true)).bootstrap(2, []string{"c-3"}, "restore")
-	ids, _ := IDs(first.Token, newView(restoring(true)).peerURLs([]string{"c-3"}))
+	ids, _ := IDs(first.Token, newView(replacedBySnapshot(true)).peerURLs([]string{"c-3"}))
 	check(t, map[string]planCase{
 		"of a healthy cluster": {edit(healthyCluster(3, true), ask), CommitBootstrap{Bootstrap: first}},
 		"of one without quorum": {
@@ -55,13 +55,13 @@ func TestRestore(t *testing.T) {
 		"of one that is paused": {
 			edit(healthyCluster(3, true), ask, func(o *Observed) { o.Cluster.Paused = true }), Idle{Reason: v1beta2.ReasonPaused},
 		},
-		"clients leave the old cluster": {restoring(true), Unserve{Pod: "c-0", UID: "p0"}},
+		"clients leave the old cluster": {replacedBySnapshot(true), Unserve{Pod: "c-0", UID: "p0"}},
 		"it stops": {
-			restoring(true, func(o *Observed) { o.Pods[0].Serving = false }),
+			replacedBySnapshot(true, func(o *Observed) { o.Pods[0].Serving = false }),
 			DeletePod{Name: "c-0", UID: "p0", Why: v1beta2.ReasonBootstrapping},
 		},
 		"a pod on a silent node is not waited for": {
-			restoring(false, oldIsGone, func(o *Observed) {
+			replacedBySnapshot(false, oldIsGone, func(o *Observed) {
 				p := waitingPod(0)
 				p.Deleting, p.Deadline = true, now.Add(-time.Minute)
 				o.Pods = append(o.Pods, p)
@@ -69,21 +69,21 @@ func TestRestore(t *testing.T) {
 			CreatePods{Pods: []NewPod{{Name: "c-3", Incarnation: 2, Version: "3.6.16", Restores: true}}},
 		},
 		"the old volumes stay": {
-			restoring(true, oldIsGone), CreateVolumes{Names: []string{"c-3"}, Incarnation: 2},
+			replacedBySnapshot(true, oldIsGone), CreateVolumes{Names: []string{"c-3"}, Incarnation: 2},
 		},
 		"the member starts from the snapshot's data only": {
-			restoring(true, oldIsGone, restoredVolume, restoredPod),
+			replacedBySnapshot(true, oldIsGone, restoredVolume, restoredPod),
 			WritePermits{Permits: []PodPermit{{Pod: "c-3", UID: "p3", Permit: member.Permit{
 				Mode: member.ModeResume, ClusterID: member.ID(first.ClusterID), MemberID: member.ID(ids["c-3"]),
 			}}}},
 		},
 		"it waits while the snapshot is read": {
-			restoring(true, oldIsGone, restoredVolume, restoredPod, func(o *Observed) { o.Pods[0].Phase = Pending }),
+			replacedBySnapshot(true, oldIsGone, restoredVolume, restoredPod, func(o *Observed) { o.Pods[0].Phase = Pending }),
 			Wait{Reason: v1beta2.ReasonRestoring},
 		},
 		"it is begun again if the data is lost before anybody could use it": {
-			restoring(true, oldIsGone, restoredVolume, restoredPod, func(o *Observed) { o.Pods[0].Exit = ExitDataLost }),
-			CommitBootstrap{Bootstrap: newView(restoring(true)).bootstrap(3, []string{"c-4"}, "restore")},
+			replacedBySnapshot(true, oldIsGone, restoredVolume, restoredPod, func(o *Observed) { o.Pods[0].Exit = ExitDataLost }),
+			CommitBootstrap{Bootstrap: newView(replacedBySnapshot(true)).bootstrap(3, []string{"c-4"}, "restore")},
 		},
 		"a cluster that is to start from a snapshot waits": {
 			edit(emptyCluster(3, true), func(o *Observed) { o.Cluster.AwaitsRestore = "c-restore" }),

@@ -20,7 +20,7 @@ const (
 // adoptVolumes takes up data that has no status to go with it: volumes retained by a deleted cluster of this name, or
 // pods and volumes of this cluster after its status was lost.
 func adoptVolumes(v *view) Action {
-	if v.Cluster.Bootstrap != nil || len(v.Volumes) == 0 && len(v.Pods) == 0 {
+	if len(v.Volumes) == 0 && len(v.Pods) == 0 {
 		return nil
 	}
 	ids := map[uint64]bool{}
@@ -78,19 +78,20 @@ func (v *view) byCluster(volumes []string) string {
 }
 
 func invalidSpec(v *view) Action {
-	if p := v.Cluster.Invalid; p != nil && v.Cluster.Bootstrap == nil {
+	if p := v.Cluster.Invalid; p != nil {
 		return Blocked(*p)
 	}
 	return nil
 }
 
-// commitBootstrap writes the plan of the first start, and another one for another size while nobody could start yet.
+// commitBootstrap writes the plan of the first start.
 func commitBootstrap(v *view) Action {
-	b := v.Cluster.Bootstrap
-	switch {
-	case b == nil:
-		return CommitBootstrap{Bootstrap: v.incarnation(v.nextIncarnation())}
-	case b.Restore == "" && len(b.Seats) == 0 && len(b.Members) != v.Cluster.Size:
+	return CommitBootstrap{Bootstrap: v.incarnation(v.nextIncarnation())}
+}
+
+// commitSize writes another plan for another size while nobody could start yet.
+func commitSize(v *view) Action {
+	if b := v.Cluster.Bootstrap; len(b.Seats) == 0 && len(b.Members) != v.Cluster.Size {
 		return CommitBootstrap{Bootstrap: v.incarnation(v.nextIncarnation())}
 	}
 	return nil
@@ -121,8 +122,11 @@ func (v *view) peerURLs(names []string) map[string]string {
 	return urls
 }
 
-// latch ends the bootstrap. A quorum that leans on a pod on its way out is none: once latched there is no second try.
-func latch(v *view) Action {
+// latch ends the bootstrap.
+func latch(v *view) Action { return v.latch() }
+
+// latch is nil until the cluster is up. A quorum that leans on a pod on its way out is none: once latched there is no second try.
+func (v *view) latch() Action {
 	if v.Etcd.Contact == ContactQuorum && v.Etcd.ClusterID == v.Cluster.Bootstrap.ClusterID &&
 		v.healthyVoters("") >= Quorum(len(v.voters())) {
 		up := Latch{ClusterID: v.Etcd.ClusterID, Kept: v.unsaved()}
@@ -138,9 +142,6 @@ func latch(v *view) Action {
 // may have data is asked first: a seat that is neither lost nor answers is waited for.
 func restartBootstrap(v *view) Action {
 	b := v.Cluster.Bootstrap
-	if b.Restore != "" {
-		return v.restoreAgain()
-	}
 	lost, silent := 0, 0
 	for _, s := range b.Seats {
 		_, answers := v.answers[s.Name]
@@ -198,9 +199,6 @@ func createInitial(v *view) Action {
 
 func awaitBootstrap(v *view) Action {
 	b := v.Cluster.Bootstrap
-	if b.Restore != "" {
-		return v.awaitRestored()
-	}
 	waiting, ok := v.waitForPods(b.Members).(Wait)
 	if ok && (len(b.Seats) < Quorum(len(b.Members)) || waiting.Reason == v1beta2.ReasonPodCannotStart) {
 		return waiting

@@ -13,21 +13,11 @@ import (
 // mean that the restore goes on although nobody wants it. ContinueRestore has that noted once; whether the cluster can go back is
 // asked anew in every pass.
 func callOff(v *view) Action {
-	b, c := v.Cluster.Bootstrap, v.Cluster
-	if c.ID != 0 || b == nil || b.Restore == "" || c.Former == nil {
-		return nil
-	}
-	why := c.CallOff
-	if f := v.pods[b.Members[0]].Failure; why == nil && f != nil && f.Terminal {
-		why = f
-	}
+	c, why := v.Cluster, v.givenUp()
 	switch {
 	case why == nil:
 		return nil
 	case v.canGoBack():
-		if up := v.latchFirst(); up != nil {
-			return up
-		}
 		return CallOff{Why: *why, ClusterID: c.Former.ID, Kept: v.tried()}
 	case c.CallOff == nil || c.NotCalledOff || v.sourceless():
 		return nil
@@ -36,6 +26,19 @@ func callOff(v *view) Action {
 		Reason:  v1beta2.ReasonRestoreContinues,
 		Message: fmt.Sprintf("%s, but the restore continues: %s; %s", why.Message, v.noWayBack(), v.wayOut()),
 	}}
+}
+
+// givenUp is why the restore under way is to be called off: nobody wants it any more, or it can never succeed. It is nil if it is
+// to go on, or if there is none.
+func (v *view) givenUp() *failure.Problem {
+	b, c := v.Cluster.Bootstrap, v.Cluster
+	if c.ID != 0 || b == nil || b.Restore == "" || c.Former == nil {
+		return nil
+	}
+	if f := v.pods[b.Members[0]].Failure; c.CallOff == nil && f != nil && f.Terminal {
+		return f
+	}
+	return c.CallOff
 }
 
 // canGoBack tells whether the cluster that is replaced can form a quorum again, as far as Kubernetes tells. One that had never
@@ -139,7 +142,7 @@ func (v *view) stranded(why string) Action {
 func (v *view) sourceless() bool {
 	b := v.Cluster.Bootstrap
 	_, there := v.pods[b.Members[0]]
-	return b.Restore != "" && v.Cluster.SourceGone && !there
+	return v.Cluster.SourceGone && !there
 }
 
 // sourceGone stops where a restore can never be completed, before anything more of the former members goes: they may come back.

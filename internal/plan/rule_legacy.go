@@ -55,7 +55,7 @@ func (v *view) legacy() []string {
 // ranBefore does not start a cluster from nothing under an object that another operator has run one under: clients would
 // take it for the one that had their data.
 func ranBefore(v *view) Action {
-	if !v.Cluster.RanBefore || v.Cluster.Bootstrap != nil || v.Cluster.AwaitsRestore != "" {
+	if !v.Cluster.RanBefore || v.Cluster.AwaitsRestore != "" {
 		return nil
 	}
 	return Blocked{

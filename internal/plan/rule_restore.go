@@ -14,9 +14,6 @@ func restore(v *view) Action {
 	if v.Cluster.Restore == "" {
 		return nil
 	}
-	if up := v.latchFirst(); up != nil {
-		return up
-	}
 	if v.tooOld() {
 		return Wait{
 			Reason: v1beta2.ReasonSaving, After: pollSlow,
@@ -28,13 +25,16 @@ func restore(v *view) Action {
 	}
 }
 
-// latchFirst latches the cluster ID of what is up before anything takes its place. No Service for clients leads there yet, but
-// the members' own names do, and whoever uses those may have written.
-func (v *view) latchFirst() Action {
+// latchFirst latches the cluster ID of what is up before anything takes its place, a later restore or what was there before. No
+// Service for clients leads there yet, but the members' own names do, and whoever uses those may have written.
+func latchFirst(v *view) Action {
 	if v.Cluster.ID != 0 || v.Cluster.Bootstrap == nil {
 		return nil
 	}
-	return latch(v)
+	if goesBack := v.givenUp() != nil && v.canGoBack(); v.Cluster.Restore == "" && !goesBack {
+		return nil
+	}
+	return v.latch()
 }
 
 // tried are the volumes of an attempt at a restore on which etcd was let start: if it does not answer now it may have before,
@@ -57,7 +57,7 @@ func (v *view) nextIncarnation() int { return v.lastIncarnation() + 1 }
 
 // awaitRestore keeps a cluster from starting from nothing that is to start from a snapshot.
 func awaitRestore(v *view) Action {
-	if v.Cluster.Bootstrap != nil || v.Cluster.AwaitsRestore == "" {
+	if v.Cluster.AwaitsRestore == "" {
 		return nil
 	}
 	if v.Cluster.MakeRestore {
@@ -77,7 +77,7 @@ func awaitRestore(v *view) Action {
 }
 
 // restoreAgain gives an attempt up whose data was lost after it was restored, and before anybody could use it.
-func (v *view) restoreAgain() Action {
+func restoreAgain(v *view) Action {
 	b := v.Cluster.Bootstrap
 	if p, ok := v.pods[b.Members[0]]; ok && p.Exit.Terminal() {
 		return CommitBootstrap{Bootstrap: v.bootstrap(v.nextIncarnation(), v.freeNames(1), b.Restore)}
@@ -86,7 +86,7 @@ func (v *view) restoreAgain() Action {
 }
 
 // permitRestored lets the member start from the data that was restored, and from nothing else.
-func (v *view) permitRestored() Action {
+func permitRestored(v *view) Action {
 	b := v.Cluster.Bootstrap
 	name := b.Members[0]
 	p, ok := v.pods[name]
@@ -100,7 +100,7 @@ func (v *view) permitRestored() Action {
 }
 
 // awaitRestored names what the restored member is at.
-func (v *view) awaitRestored() Action {
+func awaitRestored(v *view) Action {
 	name := v.Cluster.Bootstrap.Members[0]
 	if f := v.pods[name].Failure; f != nil {
 		if f.Terminal {

@@ -23,9 +23,6 @@ func seatOf(b *Bootstrap, name string) (Seat, bool) {
 // that was recreated on the very same volume takes the seat over if nobody has had a permit for that volume.
 func seat(v *view) Action {
 	b := *v.Cluster.Bootstrap
-	if b.Restore != "" {
-		return nil // it does not start from nothing
-	}
 	seats := slices.Clone(b.Seats)
 	var youngest time.Time
 	for _, name := range b.Members {
@@ -64,9 +61,6 @@ func (v *view) seated(seats []Seat, p Pod) []Seat {
 
 func permitInitial(v *view) Action {
 	b := v.Cluster.Bootstrap
-	if b.Restore != "" {
-		return v.permitRestored()
-	}
 	urls := v.peerURLs(b.Members)
 	ids, _ := IDs(b.Token, urls)
 	var permits []PodPermit

@@ -36,11 +36,11 @@ func TestNotSaved(t *testing.T) {
 		"what was written to since":         {edit(healthyCluster(3, true), func(o *Observed) { o.Etcd.Revision = 101 }), "it has come to revision 101"},
 		"what nobody tells of":              {edit(healthyCluster(3, true), silent), "no quorum has told"},
 		"what tells no revision":            {edit(healthyCluster(3, true), func(o *Observed) { o.Etcd.Revision = 0 }), "no quorum has told"},
-		"what another restore has stopped":  {restoring(true, oldIsGone, restoredVolume), ""},
-		"what another one has not stopped":  {restoring(true, func(o *Observed) { o.Cluster.Stopped = time.Time{} }), "its members were not seen to stop"},
-		"what another one stopped too late": {restoring(true, oldIsGone, late), "its members were not seen to stop"},
-		"what another one skipped":          {restoring(true, oldIsGone, func(o *Observed) { o.Cluster.Skipped = true }), "the restore whose place"},
-		"what another one keeps":            {restoring(true, oldIsGone, late, func(o *Observed) { o.Cluster.Unsaved = true }), ""},
+		"what another restore has stopped":  {replacedBySnapshot(true, oldIsGone, restoredVolume), ""},
+		"what another one has not stopped":  {replacedBySnapshot(true, func(o *Observed) { o.Cluster.Stopped = time.Time{} }), "its members were not seen to stop"},
+		"what another one stopped too late": {replacedBySnapshot(true, oldIsGone, late), "its members were not seen to stop"},
+		"what another one skipped":          {replacedBySnapshot(true, oldIsGone, func(o *Observed) { o.Cluster.Skipped = true }), "the restore whose place"},
+		"what another one keeps":            {replacedBySnapshot(true, oldIsGone, late, func(o *Observed) { o.Cluster.Unsaved = true }), ""},
 	} {
 		c.given.Cluster.Restore = "another"
 		if c.given.Cluster.Safety == (Safety{}) && title != "what nobody has saved" {
@@ -68,18 +68,18 @@ func TestStopped(t *testing.T) {
 		want  bool
 	}{
 		"nothing is replaced": {edit(healthyCluster(3, true), oldIsGone), false},
-		"all are there":       {restoring(true), false},
-		"a quorum is there":   {restoring(true, without("c-0")), false},
-		"one is left":         {restoring(true, without("c-0", "c-2")), true},
-		"all are told to stop": {restoring(true, func(o *Observed) {
+		"all are there":       {replacedBySnapshot(true), false},
+		"a quorum is there":   {replacedBySnapshot(true, without("c-0")), false},
+		"one is left":         {replacedBySnapshot(true, without("c-0", "c-2")), true},
+		"all are told to stop": {replacedBySnapshot(true, func(o *Observed) {
 			for i := range o.Pods {
 				o.Pods[i].Deleting = true
 			}
 		}), false},
-		"two have ended for good":   {restoring(true, func(o *Observed) { o.Pods[0].Phase, o.Pods[1].Phase = Terminal, Terminal }), true},
-		"the first one has come":    {restoring(true, oldIsGone, restoredVolume, restoredPod), true},
-		"nobody knows the voters":   {restoring(true, without("c-0", "c-2"), func(o *Observed) { o.Cluster.Former.Voters = nil }), false},
-		"they are about to be less": {restoring(true, without("c-0", "c-2"), func(o *Observed) { o.Cluster.Former.NextVoters = []string{"c-1"} }), false},
+		"two have ended for good":   {replacedBySnapshot(true, func(o *Observed) { o.Pods[0].Phase, o.Pods[1].Phase = Terminal, Terminal }), true},
+		"the first one has come":    {replacedBySnapshot(true, oldIsGone, restoredVolume, restoredPod), true},
+		"nobody knows the voters":   {replacedBySnapshot(true, without("c-0", "c-2"), func(o *Observed) { o.Cluster.Former.Voters = nil }), false},
+		"they are about to be less": {replacedBySnapshot(true, without("c-0", "c-2"), func(o *Observed) { o.Cluster.Former.NextVoters = []string{"c-1"} }), false},
 	} {
 		if got := Stopped(c.given); got != c.want {
 			t.Errorf("%s: %t", title, got)
