@@ -111,9 +111,11 @@ type pass struct {
 	live     bool
 	observed plan.Observed
 	action   plan.Action
-	services map[string]*corev1.Service
-	pods     map[string]*corev1.Pod
-	claims   map[string]*corev1.PersistentVolumeClaim
+	// assessment is what the action follows from.
+	assessment plan.Assessment
+	services   map[string]*corev1.Service
+	pods       map[string]*corev1.Pod
+	claims     map[string]*corev1.PersistentVolumeClaim
 	// revision is the spec's.
 	revision resources.Revision
 	// former is the cluster with the spec before an update that is under way, and formerTemplate that spec's revision; nil
@@ -164,7 +166,8 @@ func (r *Reconciler) look(ctx context.Context, reader client.Reader, name types.
 	if err != nil {
 		return nil, fmt.Errorf("observe: %w", err)
 	}
-	p.action, p.begun = plan.Next(p.observed), begun
+	p.action, p.assessment = plan.Decide(p.observed)
+	p.begun = begun
 	return p, nil
 }
 

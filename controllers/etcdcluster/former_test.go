@@ -29,7 +29,9 @@ func TestNotedAsDecided(t *testing.T) {
 		if p.action = a; err == nil {
 			err = r.execute(t.Context(), p)
 		}
-		p.cluster.Status = status.Compute(status.Input{Cluster: p.cluster, Observed: p.observed, Action: a, Err: err})
+		p.cluster.Status = status.Compute(status.Input{
+			Cluster: p.cluster, Observed: p.observed, Assessment: plan.Assess(p.observed), Action: a, Err: err,
+		})
 		want := before.Apply(a, p.observed)
 		if err != nil {
 			want = before.Apply(nil, p.observed)

@@ -46,7 +46,7 @@ func newRecorder() *recorder { return &recorder{rules: map[string]bool{}} }
 
 // next is the planner, and notes which rule decides.
 func (r *recorder) next(o plan.Observed) plan.Action {
-	a, rule := plan.Decide(o)
+	a, rule := plan.DecidedBy(o)
 	if !r.rules[rule] {
 		r.rules[rule] = true
 	}

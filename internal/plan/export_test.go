@@ -20,13 +20,13 @@ var places = func() map[*rule]string {
 	return all
 }()
 
-// Decide is Next, and tells which rule has answered first; empty if none has.
-func Decide(o Observed) (Action, string) {
-	a, r := decide(o)
+// DecidedBy is Next, and tells which rule has answered first; empty if none has.
+func DecidedBy(o Observed) (Action, string) {
+	a, r := newView(o).decide()
 	return a, places[r]
 }
 
-// Rules are all there are, as Decide names them.
+// Rules are all there are, as DecidedBy names them.
 func Rules() []string {
 	var all []string
 	for _, name := range places {

@@ -91,10 +91,9 @@ func (c Volume) copies(original Volume) bool {
 	return c.ClusterID == original.ClusterID && c.MemberID == original.MemberID
 }
 
-// Stranger names something with the cluster's labels that is not the cluster's and is in nobody's way, nil if there is
+// stranger names something with the cluster's labels that is not the cluster's and is in nobody's way, nil if there is
 // none. It is left alone, and the cluster is cared for all the same.
-func Stranger(o Observed) *failure.Problem {
-	v := newView(o)
+func (v *view) stranger() *failure.Problem {
 	for _, c := range v.Conflicts {
 		if !v.needs(c) && c.Kind == KindPod {
 			return &failure.Problem{Reason: v1beta2.ReasonStrangerPod, Message: fmt.Sprintf(

@@ -90,6 +90,7 @@ var running = []rule{
 	snapshot,      // what etcd 3.5 has left in the logs must not meet 3.7
 	downgrade,     // etcd itself goes down before its members do
 	surge,         // a member that has to be replaced: bring the new one in first
+	awaitImage,    // no container ends before the image of the next one is on its node
 	roll,          // a member that can be restarted: followers first
 	endPulls,      // what has fetched an image is not needed any more
 	openBudget,    // no disruption of ours is due: let others evict one pod
@@ -115,13 +116,19 @@ func (v *view) situation() []rule {
 
 // Next decides what to do now.
 func Next(o Observed) Action {
-	a, _ := decide(o)
+	a, _ := Decide(o)
 	return a
 }
 
-// decide tells also which rule has answered first, by its place in the lists; nil if none has.
-func decide(o Observed) (Action, *rule) {
+// Decide is Next, and says what the answer follows from.
+func Decide(o Observed) (Action, Assessment) {
 	v := newView(o)
+	a, _ := v.decide()
+	return a, v.Assessment
+}
+
+// decide tells also which rule has answered first, by its place in the lists; nil if none has.
+func (v *view) decide() (Action, *rule) {
 	for _, list := range [][]rule{always, v.situation()} {
 		for i, r := range list {
 			if a := r(v); a != nil {

@@ -17,7 +17,7 @@ func OpenBudget(n int) int { return max(Quorum(n), n-1) }
 // healthyVoters counts the voters that can be counted on, the one named except left out.
 func (v *view) healthyVoters(except string) int {
 	n := 0
-	for _, m := range v.voters() {
+	for _, m := range v.voters {
 		if m.Name != except && v.healthy(m) {
 			n++
 		}
@@ -30,18 +30,18 @@ func (v *view) safeToRemove(m Member) bool {
 	if m.Learner {
 		return true
 	}
-	rest := len(v.voters()) - 1
+	rest := len(v.voters) - 1
 	return rest > 0 && v.healthyVoters(m.Name) >= Quorum(rest)
 }
 
 // safeToRestart tells whether the voters other than this one are a healthy quorum of all.
 func (v *view) safeToRestart(m Member) bool {
-	return m.Learner || v.healthyVoters(m.Name) >= Quorum(len(v.voters()))
+	return m.Learner || v.healthyVoters(m.Name) >= Quorum(len(v.voters))
 }
 
 // safeToPromote tells whether the voters, the learner among them, keep a healthy quorum.
 func (v *view) safeToPromote() bool {
-	return v.healthyVoters("")+1 >= Quorum(len(v.voters())+1)
+	return v.healthyVoters("")+1 >= Quorum(len(v.voters)+1)
 }
 
 // guard is the one chokepoint for what the operator does to voters (S1): it vetoes what would cost the quorum, and
@@ -68,7 +68,7 @@ func guard(v *view, a Action) Action {
 		return Wait{
 			Reason: v1beta2.ReasonQuorumAtRisk, After: pollSlow,
 			Message: fmt.Sprintf("taking %s away would cost the quorum: only %d of %d voters are healthy",
-				victim.Name, v.healthyVoters(""), len(v.voters())),
+				victim.Name, v.healthyVoters(""), len(v.voters)),
 		}
 	}
 	return v.declare(v.closeBudget(a))
@@ -159,11 +159,11 @@ func (v *view) victimOf(a Action) (victim Member, safe bool) {
 
 // closed tells whether the operator has closed the budget to disturb a voter.
 func (v *view) closed() bool {
-	return v.Budget.Exists && v.Budget.MinAvailable > OpenBudget(len(v.voters()))
+	return v.Budget.Exists && v.Budget.MinAvailable > OpenBudget(len(v.voters))
 }
 
 func (v *view) closeBudget(a Action) Action {
-	if n := len(v.voters()); !v.Budget.Exists || v.Budget.MinAvailable < n {
+	if n := len(v.voters); !v.Budget.Exists || v.Budget.MinAvailable < n {
 		return SetBudget{MinAvailable: n}
 	}
 	if !v.Budget.Settled {
@@ -177,10 +177,10 @@ func (v *view) closeBudget(a Action) Action {
 
 // raiseBudget comes before a new voter serves: pods that serve are what the budget counts, and one that was right for
 // fewer voters would let an eviction take the quorum.
-func raiseBudget(v *view) Action { return v.raiseBudget(len(v.voters())) }
+func raiseBudget(v *view) Action { return v.budgetFor(len(v.voters)) }
 
-// raiseBudget makes sure that an eviction leaves a quorum of that many voters.
-func (v *view) raiseBudget(voters int) Action {
+// budgetFor makes sure that an eviction leaves a quorum of that many voters.
+func (v *view) budgetFor(voters int) Action {
 	if n := OpenBudget(voters); !v.Budget.Exists || v.Budget.MinAvailable < n {
 		return SetBudget{MinAvailable: n}
 	}
@@ -189,7 +189,7 @@ func (v *view) raiseBudget(voters int) Action {
 
 // openBudget lets others evict again as soon as the operator is done.
 func openBudget(v *view) Action {
-	if n := OpenBudget(len(v.voters())); v.Budget.MinAvailable != n {
+	if n := OpenBudget(len(v.voters)); v.Budget.MinAvailable != n {
 		return SetBudget{MinAvailable: n}
 	}
 	return nil

@@ -120,17 +120,18 @@ func (r Record) nextVoters(a Action, o Observed) []string {
 
 // noteSpec takes down which spec is carried out, and which one was before as long as a member is made from it.
 func (r Record) noteSpec(o Observed) Record {
-	updated := len(o.Etcd.Members) > 0 && len(Updated(o)) == len(o.Etcd.Members)
-	if updated {
-		r.FormerSpec = ""
-	}
-	if o.Cluster.Invalid != nil || o.Cluster.Spec == r.AcceptedSpec {
+	changed := o.Cluster.Invalid == nil && o.Cluster.Spec != r.AcceptedSpec
+	if !changed && r.FormerSpec == "" {
 		return r
 	}
-	if !updated && r.FormerSpec == "" {
+	if n := len(o.Etcd.Members); n > 0 && len(Assess(o).Updated) == n {
+		r.FormerSpec = ""
+	} else if changed && r.FormerSpec == "" {
 		r.FormerSpec = r.AcceptedSpec
 	}
-	r.AcceptedSpec = o.Cluster.Spec
+	if changed {
+		r.AcceptedSpec = o.Cluster.Spec
+	}
 	return r
 }
 

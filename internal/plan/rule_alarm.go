@@ -11,23 +11,20 @@ import (
 
 // alarmed ends the list while etcd has an alarm: nothing of that is the operator's to mend.
 func alarmed(v *view) Action {
-	if p := v.alarm(); p != nil {
-		return Blocked(*p)
+	if v.Alarm != nil {
+		return Blocked(*v.Alarm)
 	}
 	return nil
 }
 
-// Alarmed says which alarm etcd has raised and what to do, nil if there is none, or no quorum to have one.
-func Alarmed(o Observed) *failure.Problem { return newView(o).alarm() }
-
-// alarm is the gravest alarm. It is a fact that the members have agreed on, so any of them that follows a leader may tell
+// alarm says which is the gravest alarm and what to do, nil if there is none, or no quorum to have one. It is a fact that the members have agreed on, so any of them that follows a leader may tell
 // it, and the one to look at is the one that it names, never the one that tells.
 func (v *view) alarm() *failure.Problem {
 	if v.Etcd.Contact != ContactQuorum {
 		return nil
 	}
 	var alarms []Alarm
-	for _, m := range v.voters() {
+	for _, m := range v.voters {
 		if a, ok := v.answer(m); ok && a.Leader != 0 {
 			alarms = append(alarms, a.Alarms...)
 		}

@@ -6,9 +6,12 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 )
 
-// await names the first thing that is still under way.
-func await(v *view) Action {
-	for _, m := range v.learners() {
+// await names what is still under way.
+func await(v *view) Action { return v.UnderWay }
+
+// underWay is the first thing that is.
+func (v *view) underWay() Action {
+	for _, m := range v.learners {
 		if p := v.pods[m.Name]; p.Problem == "" {
 			return Wait{
 				Reason: v1beta2.ReasonWaitingForLearner, After: v.poll(),
@@ -28,7 +31,7 @@ func await(v *view) Action {
 	if a := v.waitForPods(names); a != nil {
 		return a
 	}
-	for _, m := range v.voters() {
+	for _, m := range v.voters {
 		if !v.healthy(m) {
 			return Wait{
 				Reason: v1beta2.ReasonMemberDown, After: v.poll(),

@@ -123,12 +123,12 @@ func (v *view) peerURLs(names []string) map[string]string {
 }
 
 // latch ends the bootstrap.
-func latch(v *view) Action { return v.latch() }
+func latch(v *view) Action { return v.latchIfUp() }
 
-// latch is nil until the cluster is up. A quorum that leans on a pod on its way out is none: once latched there is no second try.
-func (v *view) latch() Action {
+// latchIfUp is nil until the cluster is up. A quorum that leans on a pod on its way out is none: once latched there is no second try.
+func (v *view) latchIfUp() Action {
 	if v.Etcd.Contact == ContactQuorum && v.Etcd.ClusterID == v.Cluster.Bootstrap.ClusterID &&
-		v.healthyVoters("") >= Quorum(len(v.voters())) {
+		v.healthyVoters("") >= Quorum(len(v.voters)) {
 		up := Latch{ClusterID: v.Etcd.ClusterID, Kept: v.unsaved()}
 		if len(up.Kept) > 0 && !v.Cluster.Unsaved {
 			up.Unsaved = v.wentOn()

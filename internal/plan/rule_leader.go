@@ -2,9 +2,11 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 )
 
 // Disk is what was seen of a member's disk while it was watched.
@@ -54,24 +56,25 @@ func Undecided(o Observed) bool {
 	return false
 }
 
-// SlowLeader names the leader and says why if its disk is too slow to lead, or is empty.
-func SlowLeader(o Observed) string {
-	v := newView(o)
-	m, slow := v.slowLeader()
-	if !slow {
-		return ""
+// slowLeader says that the leader's disk is too slow to lead, nil if it is not.
+func (v *view) slowLeader() *failure.Problem {
+	m := v.leader()
+	if d := v.disk(m); d.Watched < judged || d.Flush <= slowFlush {
+		return nil
 	}
-	return fmt.Sprintf("%s leads and its disk is slow: a flush takes more than %s", m.Name, slowFlush)
+	return &failure.Problem{
+		Reason:  v1beta2.ReasonDiskSlow,
+		Message: fmt.Sprintf("%s leads and its disk is slow: a flush takes more than %s", m.Name, slowFlush),
+	}
 }
 
-func (v *view) slowLeader() (Member, bool) {
-	for _, m := range v.voters() {
-		if m.ID == v.leader() {
-			d := v.disk(m)
-			return m, d.Watched >= judged && d.Flush > slowFlush
-		}
+// leader is the voter that leads, the zero Member if none is known to.
+func (v *view) leader() Member {
+	i := slices.IndexFunc(v.voters, func(m Member) bool { return m.ID == v.Leader })
+	if i < 0 {
+		return Member{}
 	}
-	return Member{}, false
+	return v.voters[i]
 }
 
 func (v *view) disk(m Member) Disk {
@@ -89,14 +92,14 @@ func (v *view) disk(m Member) Disk {
 //
 // A member on an emptyDir volume would lose its data by that: it is waited for.
 func endHung(v *view) Action {
-	for _, m := range v.voters() {
+	for _, m := range v.voters {
 		p := v.pods[m.Name]
 		running := p.Phase == Running && !p.Deleting && !p.Restarting && !p.Ready
 		if !running || !Hangs(v.Observed, p.Name, p.UID) || !p.Persistent || !v.usable(v.volumes[m.Name]) {
 			continue
 		}
 		old := v.Now.Sub(p.Created) > podCalm
-		if others := v.healthyVoters(m.Name); old && others == len(v.voters())-1 && v.safeToRestart(m) {
+		if others := v.healthyVoters(m.Name); old && others == len(v.voters)-1 && v.safeToRestart(m) {
 			return DeletePod{Name: p.Name, UID: p.UID, Why: v1beta2.ReasonDiskHangs}
 		}
 	}
@@ -106,13 +109,12 @@ func endHung(v *view) Action {
 // relieve moves leadership away from a slow disk: nothing is committed faster than the leader writes, while a follower
 // that is slow is missed by nobody. It asks for much, so that leadership never goes back and forth.
 func relieve(v *view) Action {
-	leader, slow := v.slowLeader()
-	all := len(v.voters())
-	if !slow || v.healthyVoters("") < all || !v.Cluster.LeaderMoved.IsZero() && v.Now.Sub(v.Cluster.LeaderMoved) < leaderCalm {
+	leader, all := v.leader(), len(v.voters)
+	if v.SlowLeader == nil || v.healthyVoters("") < all || !v.Cluster.LeaderMoved.IsZero() && v.Now.Sub(v.Cluster.LeaderMoved) < leaderCalm {
 		return nil
 	}
 	heir := Member{}
-	for _, m := range v.voters() {
+	for _, m := range v.voters {
 		d := v.disk(m)
 		able := v.pods[m.Name].Ready && d.Watched >= judged && d.Flush > 0 && d.Flush*quicker <= v.disk(leader).Flush
 		if able && (heir.ID == 0 || d.Flush < v.disk(heir).Flush) {

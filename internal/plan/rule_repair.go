@@ -47,7 +47,7 @@ func refresh(v *view) Action {
 
 // outdated tells whether nobody would make such a pod now: new ones run the lowest version that runs, or the target.
 func (v *view) outdated(p Pod) bool {
-	return p.Drift.Any() || p.Version != v.lowest() && p.Version != v.target()
+	return p.Drift.Any() || p.Version != v.Versions.Lowest && p.Version != v.Versions.Target
 }
 
 // unstick gives what the spec asks for now to a pod that cannot run: so going back to a spec that works mends even what a
@@ -102,7 +102,7 @@ func (v *view) versionOn(c Volume) string {
 	if c.Version != "" {
 		return c.Version
 	}
-	return v.lowest()
+	return v.Versions.Lowest
 }
 
 // mayResume tells whether the member that a volume belongs to is still one, as far as a quorum can be asked.
@@ -201,7 +201,7 @@ func (v *view) dataGone(name string) bool {
 
 // replaceLost takes members out whose data is gone for good; grow then brings new ones. Learners go first.
 func replaceLost(v *view) Action {
-	for _, m := range append(v.learners(), v.voters()...) {
+	for _, m := range slices.Concat(v.learners, v.voters) {
 		if why := v.lost(m); why != "" && v.safeToRemove(m) {
 			return RemoveMember{ID: m.ID, Name: m.Name, Why: why}
 		}

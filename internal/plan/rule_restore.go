@@ -34,7 +34,7 @@ func latchFirst(v *view) Action {
 	if goesBack := v.givenUp() != nil && v.canGoBack(); v.Cluster.Restore == "" && !goesBack {
 		return nil
 	}
-	return v.latch()
+	return v.latchIfUp()
 }
 
 // tried are the volumes of an attempt at a restore on which etcd was let start: if it does not answer now it may have before,

@@ -25,7 +25,7 @@ const (
 // its pod ready for a moment more, and whom it leads there then is refused and waits.
 func serve(v *view) Action {
 	var pods []string
-	for _, m := range v.voters() {
+	for _, m := range v.voters {
 		p, ok := v.pods[m.Name]
 		if ok && v.healthy(m) && !p.Serving && !v.parting(m) {
 			pods = append(pods, m.Name)
@@ -41,12 +41,12 @@ func serve(v *view) Action {
 // It need not have published its client URLs: etcd tries that again only every seven seconds. The budget is raised before:
 // with that of one voter fewer, the loss of the new voter and an eviction could take the quorum.
 func promote(v *view) Action {
-	if len(v.voters()) >= v.room() {
+	if len(v.voters) >= v.Room {
 		return nil
 	}
-	for _, m := range v.learners() {
+	for _, m := range v.learners {
 		if v.healthy(m) && v.caughtUp(m) && v.safeToPromote() {
-			if a := v.raiseBudget(len(v.voters()) + 1); a != nil {
+			if a := v.budgetFor(len(v.voters) + 1); a != nil {
 				return a
 			}
 			return Promote{ID: m.ID, Name: m.Name}
@@ -55,10 +55,10 @@ func promote(v *view) Action {
 	return nil
 }
 
-// size is how many voters there are to be. To go down by a minor version takes three: members are restarted for it, of one
+// wanted is how many voters there are to be. To go down by a minor version takes three: members are restarted for it, of one
 // or two none can be missed, and etcd lets nobody join meanwhile.
-func (v *view) size() int {
-	if v.goesDown() {
+func (v *view) wanted() int {
+	if v.goesDown(v.Versions.Target) {
 		return max(v.Cluster.Size, 3)
 	}
 	return v.Cluster.Size
@@ -66,10 +66,10 @@ func (v *view) size() int {
 
 // room is how many members there may be: one more than asked for while one has to be replaced.
 func (v *view) room() int {
-	if len(v.changing(replacing)) > 0 {
-		return v.size() + 1
+	if v.replacing() {
+		return v.Size + 1
 	}
-	return v.size()
+	return v.Size
 }
 
 // caughtUp compares the learner's log with the leader's. Its own idea of what is committed lags with it.
@@ -81,13 +81,12 @@ func (v *view) caughtUp(m Member) bool {
 // committed is the end of the log, as far as a majority of the voters knows.
 func (v *view) committed() uint64 {
 	var known []uint64
-	voters := v.voters()
-	for _, m := range voters {
+	for _, m := range v.voters {
 		if a, ok := v.answer(m); ok {
 			known = append(known, a.Committed)
 		}
 	}
-	return Reached(len(voters), known)
+	return Reached(len(v.voters), known)
 }
 
 // learnerLimit is how many learners there may be at once. Each server applies its own limit when the change reaches it,
@@ -112,8 +111,8 @@ func (v *view) learnerLimit() int {
 // of a batch before any of them starts: a learner compares its member list with that of its peers and gives up where
 // they differ.
 func join(v *view) Action {
-	candidates := v.candidates()
-	room := min(v.learnerLimit()-len(v.learners()), v.room()-len(v.Etcd.Members))
+	candidates := v.Candidates
+	room := min(v.learnerLimit()-len(v.learners), v.Room-len(v.Etcd.Members))
 	if len(candidates) == 0 || room <= 0 {
 		return nil
 	}
@@ -135,7 +134,7 @@ func join(v *view) Action {
 
 // waitsTooLong tells whether an added learner has waited for the rest of its batch for long enough.
 func (v *view) waitsTooLong() bool {
-	for _, m := range v.learners() {
+	for _, m := range v.learners {
 		p, ok := v.pods[m.Name]
 		if ok && !m.Published && p.Permit == nil && v.Now.Sub(p.Created) > 2*batchDeadline {
 			return true
@@ -150,7 +149,7 @@ func (v *view) waitsTooLong() bool {
 func permit(v *view) Action {
 	cluster := initialCluster(v.listedURLs())
 	var permits []PodPermit
-	for _, m := range v.learners() {
+	for _, m := range v.learners {
 		p, ok := v.pods[m.Name]
 		_, runs := v.answer(m)
 		if !ok || m.Published || runs || p.Deleting || p.Exit == ExitForeignData {
@@ -201,12 +200,11 @@ func initialCluster(urls map[string]string) string {
 
 // grow creates candidates, with the lowest version that runs: an update may yet be taken back.
 func grow(v *view) Action {
-	candidates := v.candidates()
-	missing := min(v.size()-len(v.Etcd.Members), v.learnerLimit()-len(v.learners())) - len(candidates)
+	missing := min(v.Size-len(v.Etcd.Members), v.learnerLimit()-len(v.learners)) - len(v.Candidates)
 	if missing <= 0 {
 		return nil
 	}
-	return v.newMembers(missing, v.lowest())
+	return v.newMembers(missing, v.Versions.Lowest)
 }
 
 // newMembers creates candidates: first the volumes, then the pods.
@@ -251,7 +249,7 @@ func (v *view) unusedVolumes() []string {
 
 // surplusVolume deletes a volume made for a candidate that is not wanted any more.
 func surplusVolume(v *view) Action {
-	if len(v.Etcd.Members)+len(v.candidates()) < v.room() {
+	if len(v.Etcd.Members)+len(v.Candidates) < v.Room {
 		return nil
 	}
 	for _, name := range v.unusedVolumes() {

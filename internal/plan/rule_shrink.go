@@ -11,17 +11,15 @@ import (
 
 // shrink takes away what is more than the spec asks for: candidates, then members. Clients leave a voter first.
 func shrink(v *view) Action {
-	candidates := v.candidates()
-	surplus := len(v.Etcd.Members) + len(candidates) - v.size()
-	if surplus > 0 && len(candidates) > 0 && !v.replacement(surplus) {
-		p := candidates[len(candidates)-1]
+	if n := len(v.Candidates); n > 0 && v.surplus() {
+		p := v.Candidates[n-1]
 		return DeletePod{Name: p.Name, UID: p.UID, Why: v1beta2.ReasonScaling}
 	}
-	victim, ok := v.leaving()
-	if !ok {
+	victim := v.Removal
+	if victim.ID == 0 {
 		return nil
 	}
-	if !victim.Learner && victim.ID == v.leader() {
+	if !victim.Learner && victim.ID == v.Leader {
 		to := v.heir(victim)
 		if to == 0 {
 			return nil
@@ -60,26 +58,25 @@ func (v *view) unserve(m Member) Action {
 
 // parting tells whether the member is the next to go or to be restarted.
 func (v *view) parting(m Member) bool {
-	if leaving, ok := v.leaving(); ok {
-		return m.ID == leaving.ID
+	if v.Removal.ID != 0 {
+		return m.ID == v.Removal.ID
 	}
-	turn, ok := v.turn()
-	return ok && m.ID == turn.ID
+	return m.ID == v.Update.Next.ID
 }
 
-// leaving is the member to take out next, if there is one too many.
-func (v *view) leaving() (Member, bool) {
-	surplus := len(v.Etcd.Members) + len(v.candidates()) - v.size()
-	if v.Etcd.Contact != ContactQuorum || surplus <= 0 || len(v.candidates()) > 0 || v.replacement(surplus) {
-		return Member{}, false
-	}
-	return v.victim(), true
+// surplus tells whether there is one more than asked for, other than one that is to take another's place and does not vote yet.
+func (v *view) surplus() bool {
+	n := len(v.Etcd.Members) + len(v.Candidates) - v.Size
+	takesPlace := n == 1 && len(v.Candidates)+len(v.learners) > 0 && v.replacing()
+	return n > 0 && !takesPlace
 }
 
-// replacement tells whether the one that is more than asked for is to take another's place, and does not vote yet.
-func (v *view) replacement(surplus int) bool {
-	joining := len(v.candidates()) + len(v.learners())
-	return surplus == 1 && joining > 0 && len(v.changing(replacing)) > 0
+// removal is the member to take out next, if there is one too many: candidates go first.
+func (v *view) removal() Member {
+	if len(v.Candidates) > 0 || !v.surplus() {
+		return Member{}
+	}
+	return v.victim()
 }
 
 // victim is the member to let go: learners, then members that have to be replaced, or do not answer or will not for
@@ -93,9 +90,9 @@ func (v *view) victim() Member {
 	rank := func(m Member) []int {
 		p := v.pods[m.Name]
 		return []int{
-			yes(m.Learner), yes(v.change(m) == replacing), yes(!v.healthy(m)), yes(v.fading(m)),
-			yes(v.change(m) == replacing && m.ID != v.leader()), // all of those go, so that the leader need not move twice
-			zones[p.Zone], nodes[p.Node], yes(m.ID != v.leader()), ordinal(m.Name),
+			yes(m.Learner), yes(v.change(m) == ChangeReplace), yes(!v.healthy(m)), yes(v.fading(m)),
+			yes(v.change(m) == ChangeReplace && m.ID != v.Leader), // all of those go, so that the leader need not move twice
+			zones[p.Zone], nodes[p.Node], yes(m.ID != v.Leader), ordinal(m.Name),
 		}
 	}
 	return slices.MaxFunc(v.Etcd.Members, func(a, b Member) int {
@@ -123,9 +120,9 @@ func (v *view) heir(leader Member) uint64 {
 	var best Member
 	rank := func(m Member) []uint64 {
 		a, _ := v.answer(m)
-		return []uint64{uint64(yes(v.change(m) == noChange)), a.Applied} //nolint:gosec // 0 or 1
+		return []uint64{uint64(yes(v.change(m) == ChangeNone)), a.Applied} //nolint:gosec // 0 or 1
 	}
-	for _, m := range v.voters() {
+	for _, m := range v.voters {
 		if m.ID != leader.ID && v.healthy(m) && (best.ID == 0 || slices.Compare(rank(m), rank(best)) > 0) {
 			best = m
 		}

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -16,86 +17,87 @@ const (
 	lagLimit = 1000
 )
 
-// change is what has to be done to a member to bring it to the spec, without what is done in place with no restart.
-type change int
+// Change is what has to be done to a member to bring it to the spec, without what is done in place with no restart.
+type Change int
 
+// Changes.
 const (
-	noChange change = iota
-	// restarting changes the image in place: the container starts again in the same pod.
-	restarting
-	// recreating makes the pod again on its volume.
-	recreating
-	// replacing adds another member first and then takes this one out: its data cannot move, or the rest would have no
+	ChangeNone Change = iota
+	// ChangeRestart changes the image in place: the container starts again in the same pod.
+	ChangeRestart
+	// ChangeRecreate makes the pod again on its volume.
+	ChangeRecreate
+	// ChangeReplace adds another member first and then takes this one out: its data cannot move, or the rest would have no
 	// quorum while it is away.
-	replacing
+	ChangeReplace
 )
 
 // stops tells whether the member stays and stops for the change.
-func (c change) stops() bool { return c == restarting || c == recreating }
+func (c Change) stops() bool { return c == ChangeRestart || c == ChangeRecreate }
 
 // change tells what has to be done to a listed member.
-func (v *view) change(m Member) change {
-	p, ok := v.pods[m.Name]
-	if !ok {
-		return noChange // it is made again first
+func (v *view) change(m Member) Change { return v.Changes[m.Name] }
+
+func (v *view) changes() map[string]Change {
+	all := map[string]Change{}
+	for _, m := range v.Etcd.Members {
+		if p, ok := v.pods[m.Name]; ok { // else it is made again first
+			all[m.Name] = v.changeOf(p)
+		}
 	}
-	c, template := v.volumes[m.Name], p.Drift.Template || p.Unfit
+	return all
+}
+
+func (v *view) changeOf(p Pod) Change {
+	c, template := v.volumes[p.Name], p.Drift.Template || p.Unfit
 	switch {
 	case v.down(p) && template && p.Persistent:
-		return recreating
+		return ChangeRecreate
 	case v.down(p):
-		return restarting // nobody can take its place before it is down; the rest comes afterwards
+		return ChangeRestart // nobody can take its place before it is down; the rest comes afterwards
 	case p.Persistent != v.Cluster.Persistent, p.Persistent && (c.Deleting || c.Lost || c.Drift || c.Fixed && c.Requested < v.Cluster.VolumeSize):
-		return replacing
+		return ChangeReplace
 	case template && !p.Persistent:
-		return replacing
+		return ChangeReplace
 	case !template && !v.otherImage(p):
-		return noChange
-	case Quorum(v.size()) > v.size()-1:
-		return replacing // of one or two voters none can be missed
+		return ChangeNone
+	case Quorum(v.Size) > v.Size-1:
+		return ChangeReplace // of one or two voters none can be missed
 	case template:
-		return recreating
+		return ChangeRecreate
 	}
-	return restarting
+	return ChangeRestart
 }
 
 // otherVersion tells whether the pod is to run another version than it does.
 func (v *view) otherVersion(p Pod) bool {
-	target := v.target()
+	target := v.Versions.Target
 	return target != "" && p.Version != target
 }
 
 // versionFor is the version that a member's pod is to run after its update.
 func (v *view) versionFor(p Pod) string {
-	if target := v.target(); target != "" {
-		return target
-	}
-	return p.Version
+	return cmp.Or(v.Versions.Target, p.Version)
 }
 
-// changing are the members that have that change before them.
-func (v *view) changing(c change) []Member {
-	return slices.DeleteFunc(slices.Clone(v.Etcd.Members), func(m Member) bool { return v.change(m) != c })
+// replacing tells whether a member has to be replaced.
+func (v *view) replacing() bool {
+	return slices.ContainsFunc(v.Etcd.Members, func(m Member) bool { return v.change(m) == ChangeReplace })
 }
 
 // updating tells whether a member has any change before it that disturbs it.
-func (v *view) updating() bool { return len(v.changing(noChange)) < len(v.Etcd.Members) }
+func (v *view) updating() bool {
+	return slices.ContainsFunc(v.Etcd.Members, func(m Member) bool { return v.change(m) != ChangeNone })
+}
 
-// Updated are the names of the members whose pods are as the spec asks.
-func Updated(o Observed) []string {
-	v := newView(o)
+func (v *view) updated() []string {
 	var names []string
 	for _, m := range v.Etcd.Members {
-		if v.updated(m) {
+		if p, ok := v.pods[m.Name]; ok && v.change(m) == ChangeNone && !p.Drift.Any() {
 			names = append(names, m.Name)
 		}
 	}
 	return names
-}
-
-func (v *view) updated(m Member) bool {
-	p, ok := v.pods[m.Name]
-	return ok && v.change(m) == noChange && !p.Drift.Any()
 }
 
 // adjust does what disturbs nobody: labels, resources and bigger volumes.
@@ -129,7 +131,7 @@ func adjust(v *view) Action {
 func mend(v *view) Action {
 	for _, m := range v.Etcd.Members {
 		p := v.pods[m.Name]
-		if v.healthy(m) || p.Deleting || v.stepsDown() {
+		if v.healthy(m) || p.Deleting || v.Versions.DowngradeFirst {
 			continue
 		}
 		if v.change(m).stops() && v.pulled(p) {
@@ -141,14 +143,16 @@ func mend(v *view) Action {
 
 // steady holds an update back until every member can be counted on: one at a time is out of order. The budget stays closed
 // until the last one can.
-func steady(v *view) Action {
+func steady(v *view) Action { return v.Update.Blocker }
+
+func (v *view) blocker() Action {
 	if !v.updating() && !v.closed() {
 		return nil
 	}
-	if p := v.alarm(); p != nil && p.Reason == v1beta2.ReasonCorrupt {
+	if p := v.Alarm; p != nil && p.Reason == v1beta2.ReasonCorrupt {
 		return Blocked(*p)
 	}
-	for _, m := range v.voters() {
+	for _, m := range v.voters {
 		p := v.pods[m.Name]
 		if !v.healthy(m) || !p.Ready || !v.follows(m) {
 			return v.waitForMember(m, p)
@@ -157,8 +161,8 @@ func steady(v *view) Action {
 	if !v.updating() {
 		return nil
 	}
-	if a := await(v); a != nil {
-		return a
+	if v.UnderWay != nil {
+		return v.UnderWay
 	}
 	return v.awaitVersion()
 }
@@ -166,17 +170,24 @@ func steady(v *view) Action {
 // recent tells whether the pod has become Ready, or has ceased to be, within the time that an update may take.
 func (v *view) recent(p Pod) bool { return p.Changed.IsZero() || v.Now.Sub(p.Changed) <= stepLimit }
 
-// Restarting tells whether a member that is down was disturbed by the operator and has time yet to come back.
-func Restarting(o Observed, name string) bool {
-	v := newView(o)
-	p, ok := v.pods[name]
-	return ok && v.closed() && p.trouble() == "" && (p.Ready || v.recent(p))
+// restarting are the pods of which that can be if they are down.
+func (v *view) restarting() []string {
+	if !v.closed() {
+		return nil
+	}
+	var names []string
+	for _, p := range v.Pods {
+		if p.trouble() == "" && (p.Ready || v.recent(p)) {
+			names = append(names, p.Name)
+		}
+	}
+	return names
 }
 
 // follows tells whether the member follows the leader that the others follow, closely.
 func (v *view) follows(m Member) bool {
 	a, _ := v.answer(m)
-	return a.Leader == v.leader() && a.Applied+lagLimit >= v.committed()
+	return a.Leader == v.Leader && a.Applied+lagLimit >= v.committed()
 }
 
 func (v *view) waitForMember(m Member, p Pod) Action {
@@ -202,42 +213,37 @@ func (v *view) waitForMember(m Member, p Pod) Action {
 // surge brings in a member as the spec asks before one that has to be replaced goes: shrink takes that out once the new
 // one votes.
 func surge(v *view) Action {
-	if len(v.changing(replacing)) == 0 || len(v.Etcd.Members)+len(v.candidates()) > v.size() {
+	if !v.replacing() || len(v.Etcd.Members)+len(v.Candidates) > v.Size {
 		return nil
 	}
-	target := v.target()
-	if target == "" {
-		target = v.lowest()
-	}
-	return v.newMembers(1, target)
+	return v.newMembers(1, cmp.Or(v.Versions.Target, v.Versions.Lowest))
 }
 
-// turn is the member to restart or to recreate next, if all is ready for that: followers first, and the leader last.
-func (v *view) turn() (Member, bool) {
-	if v.Etcd.Contact != ContactQuorum || v.stepsDown() || v.needsSnapshots() || steady(v) != nil ||
-		v.awaitImages() != nil {
-		return Member{}, false
+// next is the member to restart or to recreate next, if all is ready for that: followers first, and the leader last.
+func (v *view) next() Member {
+	if v.Versions.DowngradeFirst || v.Versions.SnapshotsFirst || v.Update.Blocker != nil || v.Update.Image != nil {
+		return Member{}
 	}
 	last := Member{}
-	for _, m := range v.voters() {
+	for _, m := range v.voters {
 		if !v.change(m).stops() {
 			continue
 		}
-		if m.ID != v.leader() {
-			return m, true
+		if m.ID != v.Leader {
+			return m
 		}
 		last = m
 	}
-	return last, last.ID != 0
+	return last
 }
 
 // roll restarts one member. The leader hands over first, and clients leave it.
 func roll(v *view) Action {
-	m, ok := v.turn()
-	if !ok {
-		return v.awaitImages()
+	m := v.Update.Next
+	if m.ID == 0 {
+		return nil
 	}
-	if m.ID == v.leader() {
+	if m.ID == v.Leader {
 		if to := v.heir(m); to != 0 {
 			return MoveLeader{From: m.ID, To: to}
 		}
@@ -248,9 +254,11 @@ func roll(v *view) Action {
 	return v.update(m)
 }
 
-// awaitImages waits for what a restart needs. The kubelet ends a container before it pulls the new image: it must be there.
-func (v *view) awaitImages() Action {
-	for _, m := range v.voters() {
+// awaitImage waits for what a restart needs. The kubelet ends a container before it pulls the new image: it must be there.
+func awaitImage(v *view) Action { return v.Update.Image }
+
+func (v *view) missingImage() Action {
+	for _, m := range v.voters {
 		p := v.pods[m.Name]
 		if !v.change(m).stops() || v.pulled(p) {
 			continue
@@ -273,7 +281,7 @@ func (v *view) awaitImages() Action {
 // update takes the step for one member.
 func (v *view) update(m Member) Action {
 	p := v.pods[m.Name]
-	if v.change(m) == recreating {
+	if v.change(m) == ChangeRecreate {
 		return Recreate{Name: p.Name, UID: p.UID, Version: v.versionFor(p)}
 	}
 	return SetImage{Name: p.Name, UID: p.UID, Version: v.versionFor(p)}

@@ -12,85 +12,66 @@ import (
 // Image is etcd's image of that version.
 func (c Cluster) Image(v string) string { return version.Image(c.Repository, v) }
 
-// Refusal is what of the spec is not carried out, and why; nil if all is. The cluster is cared for all the same.
-func Refusal(o Observed) *failure.Problem { return newView(o).refusal() }
-
+// refusal is what of the spec is not carried out, and why; nil if all is. The cluster is cared for all the same.
 func (v *view) refusal() *failure.Problem {
 	if p := v.Cluster.Invalid; p != nil {
 		return p
 	}
-	return v.goal().refused
+	return v.Versions.Refused
 }
 
-// goal is the version to bring the members to, and those that they run. It is worked out once for each view: every rule
-// asks for it.
-type goal struct {
-	// target is empty while each member keeps the version that it has; refused says why.
-	target  string
-	refused *failure.Problem
-	// running are the versions of the listed members that answer, the lowest first.
-	running []string
-}
-
-func (v *view) goal() *goal {
-	if v.known == nil {
-		v.known = v.newGoal()
+func (v *view) versions() Versions {
+	running := v.running()
+	known := Versions{Target: v.Cluster.Version, Lowest: v.Cluster.Version}
+	if len(running) > 0 {
+		known.Lowest = running[0]
 	}
-	return v.known
-}
-
-func (v *view) newGoal() *goal {
-	g := &goal{target: v.Cluster.Version}
-	for _, m := range v.Etcd.Members {
-		if a, ok := v.answer(m); ok && a.Version != "" {
-			g.running = append(g.running, a.Version)
-		}
-	}
-	slices.SortFunc(g.running, version.Compare)
-	g.running = slices.Compact(g.running)
-	for _, running := range g.running {
-		if running == v.Cluster.Version {
+	for _, of := range running {
+		if of == v.Cluster.Version {
 			continue
 		}
-		if _, err := version.Step(running, v.Cluster.Version); err != nil {
-			return &goal{running: g.running, refused: &failure.Problem{
-				Reason: v1beta2.ReasonVersionRefused, Message: err.Error(),
-			}}
+		if _, err := version.Step(of, v.Cluster.Version); err != nil {
+			known.Target, known.Refused = "", &failure.Problem{Reason: v1beta2.ReasonVersionRefused, Message: err.Error()}
+			break
 		}
 	}
-	return g
+	known.DowngradeFirst = v.downgradeFirst(known.Target)
+	known.SnapshotsFirst = v.snapshotsFirst(known)
+	return known
 }
 
-func (v *view) target() string { return v.goal().target }
-
-// lowest is the version that a new member can run whatever becomes of an update: the lowest of those that run. Before
-// anything runs, that of the spec.
-func (v *view) lowest() string {
-	if running := v.goal().running; len(running) > 0 {
-		return running[0]
+// running are the versions of the listed members that answer, the lowest first.
+func (v *view) running() []string {
+	var all []string
+	for _, m := range v.Etcd.Members {
+		if a, ok := v.answer(m); ok && a.Version != "" {
+			all = append(all, a.Version)
+		}
 	}
-	return v.Cluster.Version
+	slices.SortFunc(all, version.Compare)
+	return slices.Compact(all)
 }
 
 // goesDown tells whether a member has yet to go down to another minor version.
-func (v *view) goesDown() bool {
-	return slices.ContainsFunc(v.Etcd.Members, func(m Member) bool { return v.down(v.pods[m.Name]) })
+func (v *view) goesDown(target string) bool {
+	return slices.ContainsFunc(v.Etcd.Members, func(m Member) bool { return lowers(v.pods[m.Name], target) })
 }
 
 // down tells whether the pod is to run a lower minor version than it does.
-func (v *view) down(p Pod) bool {
-	target := v.target()
+func (v *view) down(p Pod) bool { return lowers(p, v.Versions.Target) }
+
+func lowers(p Pod, target string) bool {
 	return target != "" && p.Version != target && version.Compare(version.Minor(p.Version), version.Minor(target)) > 0
 }
 
-// stepsDown tells whether etcd's own downgrade has to come before any member runs the target: no member runs the target's
+// downgradeFirst tells whether etcd's own downgrade has to come before any member runs the target: no member runs the target's
 // minor version, and the data has the schema of a later one. While one does, as in an upgrade that is taken back, the
 // cluster's version never rose above it.
-func (v *view) stepsDown() bool {
-	if !v.goesDown() {
+func (v *view) downgradeFirst(to string) bool {
+	if !v.goesDown(to) {
 		return false
 	}
-	target := version.Minor(v.target())
+	target := version.Minor(to)
 	lowered := true
 	for _, m := range v.Etcd.Members {
 		a, ok := v.answer(m)
@@ -141,23 +122,23 @@ func (v *view) told() string {
 // stayUp takes a downgrade back when the spec does, and for the time in which somebody has to join: while it is enabled
 // etcd calls every newcomer incompatible, whatever its version (allowedVersionRange in its server).
 func stayUp(v *view) Action {
-	told, target := v.told(), v.target()
+	told, target := v.told(), v.Versions.Target
 	if told == "" {
 		return nil
 	}
-	joining := len(v.Etcd.Members) < v.size() || len(v.learners()) > 0
-	unwanted := target != "" && version.Minor(target) != told && !v.needsSnapshots()
+	joining := len(v.Etcd.Members) < v.Size || len(v.learners) > 0
+	unwanted := target != "" && version.Minor(target) != told && !v.Versions.SnapshotsFirst
 	if joining || unwanted {
 		return CancelDowngrade{Version: told}
 	}
 	return nil
 }
 
-// needsSnapshots tells whether the members are about to run etcd 3.7 while their logs may hold entries that 3.5 wrote. From
+// snapshotsFirst tells whether the members are about to run etcd 3.7 while their logs may hold entries that 3.5 wrote. From
 // those 3.7 panics at every start; a log is read from the last snapshot on. This may be the first pass to see that all run 3.6.
-func (v *view) needsSnapshots() bool {
+func (v *view) snapshotsFirst(known Versions) bool {
 	due := v.Cluster.SnapshotDue || version.Minor(v.Cluster.Runs) == "3.5"
-	return due && version.Minor(v.target()) == "3.7" && version.Minor(v.lowest()) == "3.6"
+	return due && version.Minor(known.Target) == "3.7" && version.Minor(known.Lowest) == "3.6"
 }
 
 // snapshot has every member write one. etcd 3.6 does that out of turn only when the cluster's version goes down
@@ -165,7 +146,7 @@ func (v *view) needsSnapshots() bool {
 func snapshot(v *view) Action {
 	const below = "3.5"
 	switch {
-	case !v.needsSnapshots():
+	case !v.Versions.SnapshotsFirst:
 		return nil
 	case v.told() == "":
 		return EnableDowngrade{Version: below}
@@ -183,9 +164,9 @@ func snapshot(v *view) Action {
 
 // downgrade has etcd lower the data's schema before any member is started with a lower minor version.
 func downgrade(v *view) Action {
-	target := version.Minor(v.target())
+	target := version.Minor(v.Versions.Target)
 	switch {
-	case !v.stepsDown():
+	case !v.Versions.DowngradeFirst:
 		return nil
 	case v.told() == "":
 		return EnableDowngrade{Version: target}
@@ -198,11 +179,11 @@ func downgrade(v *view) Action {
 
 // awaitVersion waits before the next minor version until the data has the schema of the one that every member runs.
 func (v *view) awaitVersion() Action {
-	if v.lowest() == v.target() {
+	if v.Versions.Lowest == v.Versions.Target {
 		return nil
 	}
-	lowest := version.Minor(v.lowest())
-	if version.Compare(version.Minor(v.target()), lowest) <= 0 {
+	lowest := version.Minor(v.Versions.Lowest)
+	if version.Compare(version.Minor(v.Versions.Target), lowest) <= 0 {
 		return nil
 	}
 	for _, m := range v.Etcd.Members {
@@ -219,8 +200,8 @@ func (v *view) awaitVersion() Action {
 
 // refused ends the list while something of the spec is not carried out.
 func refused(v *view) Action {
-	if p := v.refusal(); p != nil {
-		return Blocked(*p)
+	if v.Refusal != nil {
+		return Blocked(*v.Refusal)
 	}
 	return nil
 }

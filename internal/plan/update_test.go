@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -288,10 +289,11 @@ func TestRestarting(t *testing.T) {
 	o := closed(silent(healthyCluster(3, true), 1))
 	late := edit(o, func(o *Observed) { o.Pods[1].Ready, o.Pods[1].Changed = false, now.Add(-2*stepLimit) })
 	open := edit(o, func(o *Observed) { o.Budget.MinAvailable = 2 })
-	if !Restarting(o, "c-1") || Restarting(late, "c-1") || Restarting(open, "c-1") || Restarting(late, "c-9") {
-		t.Errorf("own doing %t, late %t, not ours %t", Restarting(o, "c-1"), Restarting(late, "c-1"), Restarting(open, "c-1"))
+	restarts := func(o Observed, name string) bool { return slices.Contains(Assess(o).Restarting, name) }
+	if !restarts(o, "c-1") || restarts(late, "c-1") || restarts(open, "c-1") || restarts(late, "c-9") {
+		t.Errorf("own doing %t, late %t, not ours %t", restarts(o, "c-1"), restarts(late, "c-1"), restarts(open, "c-1"))
 	}
-	if got := Updated(edit(o, template(0))); len(got) != 2 || got[0] != "c-1" {
+	if got := Assess(edit(o, template(0))).Updated; len(got) != 2 || got[0] != "c-1" {
 		t.Errorf("updated: %v", got)
 	}
 }

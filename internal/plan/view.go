@@ -9,15 +9,17 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/member"
 )
 
-// view is Observed with its parts joined by name and by ID, and what an abandoned incarnation has left set apart.
+// view is Observed with its parts joined by name and by ID, what an abandoned incarnation has left set apart, and what follows
+// from all that.
 type view struct {
 	Observed
 	abandoned
-	pods    map[string]Pod
-	volumes map[string]Volume
-	members map[string]Member
-	answers map[string]Answer // by pod name, only of the pod's current UID, and none of one whose disk hangs
-	known   *goal             // see goal
+	Assessment
+	pods             map[string]Pod
+	volumes          map[string]Volume
+	members          map[string]Member
+	answers          map[string]Answer // by pod name, only of the pod's current UID, and none of one whose disk hangs
+	voters, learners []Member          // the members that vote, and those that do not yet
 }
 
 func newView(o Observed) *view {
@@ -39,12 +41,18 @@ func newView(o Observed) *view {
 	}
 	for _, m := range o.Etcd.Members {
 		v.members[m.Name] = m
+		if m.Learner {
+			v.learners = append(v.learners, m)
+		} else {
+			v.voters = append(v.voters, m)
+		}
 	}
 	for _, a := range o.Etcd.Answers {
 		if p, ok := v.pods[a.Pod]; ok && p.UID == a.PodUID && !Hangs(o, a.Pod, a.PodUID) {
 			v.answers[a.Pod] = a
 		}
 	}
+	v.assess()
 	return v
 }
 
@@ -89,31 +97,34 @@ func (c Cluster) PeerURL(name string) string { return member.PeerURL(c.Host(name
 // Host is the DNS name of a member, the one that its certificates carry.
 func (c Cluster) Host(name string) string { return member.Host(name, c.Name, c.Namespace, c.Domain) }
 
-// voters are the members that vote.
-func (v *view) voters() []Member {
-	return slices.DeleteFunc(slices.Clone(v.Etcd.Members), func(m Member) bool { return m.Learner })
-}
-
-// learners are the members that do not vote yet.
-func (v *view) learners() []Member {
-	return slices.DeleteFunc(slices.Clone(v.Etcd.Members), func(m Member) bool { return !m.Learner })
-}
-
 // answer is what the member's own server said, if it is the one that the quorum lists under that name.
 func (v *view) answer(m Member) (Answer, bool) {
 	a, ok := v.answers[m.Name]
 	return a, ok && a.MemberID == m.ID && a.ClusterID == v.Etcd.ClusterID
 }
 
-// healthy means that the member can be counted on: it answers, follows a leader, and its pod is not on its way out.
-func (v *view) healthy(m Member) bool {
-	a, ok := v.answer(m)
-	p := v.pods[m.Name]
-	return ok && a.Leader != 0 && !p.Deleting && !p.Restarting
+// countedOn are the pods to count on: see Assessment.Healthy.
+func (v *view) countedOn() []string {
+	var names []string
+	for _, p := range v.Pods {
+		a, ok := v.answers[p.Name]
+		if m, listed := v.members[p.Name]; listed {
+			a, ok = v.answer(m)
+		}
+		if ok && a.Leader != 0 && !p.Deleting && !p.Restarting {
+			names = append(names, p.Name)
+		}
+	}
+	return names
 }
 
-// leader is the ID of the leader that most of the members name, 0 if none is named.
-func (v *view) leader() uint64 {
+// healthy tells whether the member can be counted on.
+func (v *view) healthy(m Member) bool {
+	return v.members[m.Name].ID == m.ID && slices.Contains(v.Healthy, m.Name)
+}
+
+// mostNamed is the leader that most of the members name.
+func (v *view) mostNamed() uint64 {
 	var leader uint64
 	most := 0
 	for _, m := range v.Etcd.Members {

@@ -2,11 +2,13 @@ package status
 
 import (
 	"fmt"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
 
@@ -113,47 +115,52 @@ func degraded(s *v1beta2.EtcdClusterStatus, in Input, reason, message string) ve
 	if in.Observed.Etcd.Contact != plan.ContactQuorum {
 		return verdict{true, v1beta2.ReasonQuorumLost, message}
 	}
-	if alarm := plan.Alarmed(in.Observed); alarm != nil { // it stops every client, whatever else is wrong
+	if alarm := in.Assessment.Alarm; alarm != nil { // it stops every client, whatever else is wrong
 		return verdict{true, alarm.Reason, alarm.Message}
 	}
 	w, waits := in.Action.(plan.Wait)
 	if waits && w.Reason == v1beta2.ReasonUpdateStopped {
 		return verdict{true, w.Reason, w.Message}
 	}
-	voters, down, restarting := 0, "", ""
-	for _, m := range in.Observed.Etcd.Members {
-		if m.Learner {
-			continue
-		}
-		status, _ := memberStatus(m.Name, in.Observed, nil)
-		switch {
-		case status.Ready:
-			voters++
-		case plan.Restarting(in.Observed, m.Name):
-			restarting = m.Name + " restarts, and nobody else may be disturbed meanwhile"
-		case down == "":
-			down = fmt.Sprintf("%s: %s", m.Name, status.Message)
-		}
+	all := voters(s, in.Assessment)
+	if all.reason != v1beta2.ReasonAsExpected {
+		return all
 	}
-	if down != "" {
-		return verdict{true, v1beta2.ReasonMemberDown, down}
-	}
-	if restarting != "" {
-		return verdict{false, v1beta2.ReasonUpdating, restarting}
-	}
-	if slow := plan.SlowLeader(in.Observed); slow != "" {
-		return verdict{true, v1beta2.ReasonDiskSlow, slow}
+	if slow := in.Assessment.SlowLeader; slow != nil {
+		return verdict{true, slow.Reason, slow.Message}
 	}
 	if waits && w.Reason == v1beta2.ReasonPodCannotStart {
 		return verdict{true, w.Reason, w.Message}
 	}
-	if refused := plan.Refusal(in.Observed); refused != nil {
-		return verdict{true, refused.Reason, refused.Message}
+	for _, p := range []*failure.Problem{in.Assessment.Refusal, in.Assessment.Stranger} {
+		if p != nil {
+			return verdict{true, p.Reason, p.Message}
+		}
 	}
-	if stranger := plan.Stranger(in.Observed); stranger != nil {
-		return verdict{true, stranger.Reason, stranger.Message}
+	return all
+}
+
+// voters says who of them cannot be counted on.
+func voters(s *v1beta2.EtcdClusterStatus, known plan.Assessment) verdict {
+	healthy, down, restarting := 0, "", ""
+	for _, m := range s.MemberStatuses {
+		switch {
+		case m.Role != v1beta2.MemberRoleVoter:
+		case m.Ready:
+			healthy++
+		case slices.Contains(known.Restarting, m.Name):
+			restarting = m.Name + " restarts, and nobody else may be disturbed meanwhile"
+		case down == "":
+			down = fmt.Sprintf("%s: %s", m.Name, m.Message)
+		}
 	}
-	return verdict{false, v1beta2.ReasonAsExpected, fmt.Sprintf("all %d voters are healthy", voters)}
+	switch {
+	case down != "":
+		return verdict{true, v1beta2.ReasonMemberDown, down}
+	case restarting != "":
+		return verdict{false, v1beta2.ReasonUpdating, restarting}
+	}
+	return verdict{false, v1beta2.ReasonAsExpected, fmt.Sprintf("all %d voters are healthy", healthy)}
 }
 
 // withService adds a Service that Kubernetes does not take, whatever else is wrong: nothing else tells of it.

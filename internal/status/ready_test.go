@@ -32,7 +32,7 @@ func TestReady(t *testing.T) {
 		}, no, v1beta2.ReasonInvalidOption, "spec.etcd"},
 		"an alarm": {func(in *Input) {
 			in.Observed.Etcd.Answers[0].Alarms = []plan.Alarm{{Kind: plan.AlarmNoSpace, Member: 1}}
-			problem := plan.Alarmed(in.Observed)
+			problem := plan.Assess(in.Observed).Alarm
 			in.Action = plan.Blocked(*problem)
 		}, no, v1beta2.ReasonNoSpace, ""},
 		"paused": {func(in *Input) {
@@ -64,7 +64,7 @@ func TestReady(t *testing.T) {
 		t.Run(title, func(t *testing.T) {
 			in := allAnswer()
 			c.edit(&in)
-			got := meta.FindStatusCondition(Compute(in).Conditions, v1beta2.ConditionReady)
+			got := meta.FindStatusCondition(compute(in).Conditions, v1beta2.ConditionReady)
 			if got == nil || got.Status != c.ready || got.Reason != c.reason || c.message != "" && got.Message != c.message {
 				t.Errorf("got %+v, want %s %s %q", got, c.ready, c.reason, c.message)
 			}
@@ -90,7 +90,7 @@ func TestStorage(t *testing.T) {
 		for _, persistent := range c.pods {
 			in.Observed.Pods = append(in.Observed.Pods, plan.Pod{Persistent: persistent})
 		}
-		if got := Compute(in).Storage; got != c.want {
+		if got := compute(in).Storage; got != c.want {
 			t.Errorf("%s: %s, want %s", title, got, c.want)
 		}
 	}

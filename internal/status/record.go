@@ -69,19 +69,19 @@ func recordOfFormer(f *v1beta2.FormerStatus) *plan.Record {
 
 // advance brings the status to the record that a pass leaves, and tells whether it is of another cluster from then on. What
 // people read of the members goes aside with the rest, and comes back with it.
-func advance(s *v1beta2.EtcdClusterStatus, next plan.Record, done plan.Action, o plan.Observed) (replaced bool) {
+func advance(s *v1beta2.EtcdClusterStatus, next plan.Record, done plan.Action, in Input) (replaced bool) {
 	switch act := done.(type) {
 	case plan.CallOff:
 		if replaced = s.Former != nil; replaced {
 			s.Leader, s.Size, s.MemberStatuses = "", s.Former.Size, s.Former.MemberStatuses
 		}
 	case plan.CommitBootstrap:
-		if replaced = o.Cluster.ReplacedBy(act.Bootstrap); replaced {
-			putAside(s, next.Former, o)
+		if replaced = in.Observed.Cluster.ReplacedBy(act.Bootstrap); replaced {
+			putAside(s, next.Former, in)
 		}
 	default:
 	}
-	writeRecord(s, next, o)
+	writeRecord(s, next, in.Observed)
 	return replaced
 }
 
@@ -123,10 +123,10 @@ func keepVolumes(s *v1beta2.EtcdClusterStatus, r plan.Record, o plan.Observed) {
 
 // putAside has status tell nothing of the cluster that a restore replaces. What it told is kept, but for a restore that takes
 // the place of another one, which replaces what that was to replace.
-func putAside(s *v1beta2.EtcdClusterStatus, r *plan.Record, o plan.Observed) {
+func putAside(s *v1beta2.EtcdClusterStatus, r *plan.Record, in Input) {
 	if s.Former == nil {
-		if o.Etcd.Contact == plan.ContactQuorum { // what status tells of the voters may be one change behind
-			setMembers(s, o)
+		if in.Observed.Etcd.Contact == plan.ContactQuorum { // what status tells of the voters may be one change behind
+			setMembers(s, in)
 		}
 		s.Former = formerFor(s, r)
 	}

@@ -97,11 +97,11 @@ func TestRestoreUnderWay(t *testing.T) {
 func TestAside(t *testing.T) {
 	in, claimed := threeMembers(), &v1beta2.OperatorReference{Namespace: "operators", Lease: "lease"}
 	in.Cluster.Status.Operator = claimed
-	in.Cluster.Status = Compute(in)
+	in.Cluster.Status = compute(in)
 	members := in.Cluster.Status.MemberStatuses
 	in.Observed.Etcd.Members = append(in.Observed.Etcd.Members, plan.Member{ID: 4, Name: "m-3"}) // since the last pass
 	in.Action = plan.CommitBootstrap{Bootstrap: plan.Bootstrap{Incarnation: 2, Members: []string{"m-3"}, Restore: "r"}}
-	begun := Compute(in)
+	begun := compute(in)
 	if begun.ClusterID != "" || begun.Size != 0 || len(Voters(begun.MemberStatuses)) > 0 || begun.Former == nil ||
 		begun.Former.Size != 3 || !reflect.DeepEqual(begun.Former.MemberStatuses[:3], members) ||
 		!slices.Equal(Voters(begun.Former.MemberStatuses), []string{"m-0", "m-1", "m-2", "m-3"}) || !reflect.DeepEqual(begun.Operator, claimed) {
@@ -110,7 +110,7 @@ func TestAside(t *testing.T) {
 
 	in.Cluster.Status, in.Action = begun, plan.CallOff{}
 	in.Observed = plan.Observed{Now: at.Add(time.Minute)}
-	back := Compute(in)
+	back := compute(in)
 	if back.ClusterID != "00000000000000c1" || back.Size != 3 || back.Former != nil || len(Voters(back.MemberStatuses)) != 4 ||
 		!reflect.DeepEqual(back.Operator, claimed) {
 		t.Errorf("once it is called off the status is %+v of %+v", back, back.Former)
@@ -122,11 +122,11 @@ func TestFailedActionIsNotNoted(t *testing.T) {
 	in := threeMembers()
 	in.Cluster.Status.SnapshotDue = true
 	in.Action, in.Err = plan.CancelDowngrade{Snapshot: true}, errors.New("etcd refuses")
-	if s := Compute(in); !s.SnapshotDue {
+	if s := compute(in); !s.SnapshotDue {
 		t.Error("the members' snapshots are taken for written")
 	}
 	in.Err = nil
-	if s := Compute(in); s.SnapshotDue {
+	if s := compute(in); s.SnapshotDue {
 		t.Error("the members' snapshots are still due")
 	}
 }

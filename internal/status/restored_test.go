@@ -11,16 +11,19 @@ import (
 func TestCalledOff(t *testing.T) {
 	in := threeMembers()
 	in.Observed.Cluster.Size = 3
+	for i := range in.Observed.Pods {
+		in.Observed.Pods[i].Incarnation = 2
+	}
 	in.Cluster.Status.Bootstrap = &v1beta2.BootstrapStatus{Incarnation: 2, Restore: "earlier"}
 	in.Cluster.Status.Restores = []v1beta2.RestoreRecord{
 		{UID: "late", CalledOff: &v1beta2.RestoreCalledOff{Reason: v1beta2.ReasonRestoreCalledOff}}, {UID: "earlier"},
 	}
 	silent := in
 	silent.Observed.Etcd = plan.Etcd{}
-	if s := Compute(silent); s.Restores[0].CalledOff.ResumedAt != nil || s.Restores[1].CompletedAt != nil {
+	if s := compute(silent); s.Restores[0].CalledOff.ResumedAt != nil || s.Restores[1].CompletedAt != nil {
 		t.Errorf("while nobody answers the records are %+v", s.Restores)
 	}
-	s := Compute(in)
+	s := compute(in)
 	if s.Restores[0].CalledOff.ResumedAt == nil || s.Restores[0].CompletedAt != nil || s.Restores[1].CompletedAt == nil {
 		t.Errorf("once a quorum answers the records are %+v", s.Restores)
 	}

@@ -15,9 +15,10 @@ import (
 type Input struct {
 	// Cluster is the object as it was read; its own status is the previous one.
 	Cluster *v1beta2.EtcdCluster
-	// Observed and Action are the plan's question and answer.
-	Observed plan.Observed
-	Action   plan.Action
+	// Observed is the plan's question, Action its answer, and Assessment what it has made of the question.
+	Observed   plan.Observed
+	Action     plan.Action
+	Assessment plan.Assessment
 	// Err is what went wrong in carrying the action out, nil if nothing did.
 	Err error
 	// BadService says which Service of the spec Kubernetes does not take, and why; empty if it takes all.
@@ -33,7 +34,7 @@ type Input struct {
 // Compute returns the next status. What it does not know it leaves as it was.
 func Compute(in Input) v1beta2.EtcdClusterStatus {
 	s := *in.Cluster.Status.DeepCopy()
-	in.Observed = keepRecord(&s, in)
+	in = keepRecord(&s, in)
 	o := in.Observed
 	s.ObservedGeneration = in.Cluster.Generation
 	s.ControlPaused = in.Cluster.Spec.Paused
@@ -41,10 +42,10 @@ func Compute(in Input) v1beta2.EtcdClusterStatus {
 	s.Endpoints = []string{in.ClientURL}
 	if o.Etcd.Contact == plan.ContactQuorum {
 		s.Size = int32(len(o.Etcd.Members)) //nolint:gosec // a number of members
-		s.Leader = leader(o)
+		s.Leader = leader(in)
 	}
 	s.Storage = storage(o)
-	setMembers(&s, o)
+	setMembers(&s, in)
 	if s.TargetVersion = o.Cluster.Version; s.TargetVersion == s.CurrentVersion {
 		s.TargetVersion = ""
 	}
@@ -74,44 +75,37 @@ func storage(o plan.Observed) v1beta2.MemberStorage {
 
 // keepRecord writes what the pass leaves for those to come, and returns what was seen of the cluster that the status is about
 // then: of one whose place another has taken, or that is taken up again, nothing was.
-func keepRecord(s *v1beta2.EtcdClusterStatus, in Input) plan.Observed {
-	o, done := in.Observed, in.Action
+func keepRecord(s *v1beta2.EtcdClusterStatus, in Input) Input {
+	done := in.Action
 	if in.Err != nil {
 		done = nil
 	}
-	o.Cluster.Record = RecordOf(s)
-	next := o.Cluster.Apply(done, o)
-	if advance(s, next, done, o) {
-		o = plan.Observed{Now: o.Now, Cluster: o.Cluster}
+	in.Observed.Cluster.Record = RecordOf(s)
+	next := in.Observed.Cluster.Apply(done, in.Observed)
+	if advance(s, next, done, in) {
+		in.Observed, in.Assessment = plan.Observed{Now: in.Observed.Now, Cluster: in.Observed.Cluster}, plan.Assessment{}
 	}
-	o.Cluster.Record = next
-	return o
+	in.Observed.Cluster.Record = next
+	return in
 }
 
-func leader(o plan.Observed) string {
-	for _, a := range o.Etcd.Answers {
-		for _, m := range o.Etcd.Members {
-			if a.Leader != 0 && a.ClusterID == o.Etcd.ClusterID && m.ID == a.Leader {
-				return m.Name
-			}
-		}
-	}
-	return ""
+func leader(in Input) string {
+	m, _ := find(in.Observed.Etcd.Members, func(m plan.Member) bool { return m.ID == in.Assessment.Leader })
+	return m.Name
 }
 
 // setMembers lists members and pods by name. Without a quorum the list of members is the last that one confirmed.
-func setMembers(s *v1beta2.EtcdClusterStatus, o plan.Observed) {
-	previous := s.MemberStatuses
+func setMembers(s *v1beta2.EtcdClusterStatus, in Input) {
+	o, previous := in.Observed, s.MemberStatuses
 	s.MemberStatuses, s.Members = nil, v1beta2.MembersStatus{}
-	updated := plan.Updated(o)
-	s.UpdatedMembers = int32(len(updated)) //nolint:gosec // a number of members
+	s.UpdatedMembers = int32(len(in.Assessment.Updated)) //nolint:gosec // a number of members
 	for _, name := range names(o, previous) {
-		m, keep := memberStatus(name, o, previous)
+		m, keep := memberStatus(name, in, previous)
 		if !keep {
 			continue
 		}
 		m.Leader = m.Name == s.Leader && o.Etcd.Contact == plan.ContactQuorum
-		m.Updated = slices.Contains(updated, m.Name)
+		m.Updated = slices.Contains(in.Assessment.Updated, m.Name)
 		s.MemberStatuses = append(s.MemberStatuses, m)
 		if m.Ready {
 			s.Members.Ready = append(s.Members.Ready, name)
@@ -139,8 +133,8 @@ func names(o plan.Observed, previous []v1beta2.MemberStatus) []string {
 	return slices.Compact(all)
 }
 
-func memberStatus(name string, o plan.Observed, previous []v1beta2.MemberStatus) (v1beta2.MemberStatus, bool) {
-	m := v1beta2.MemberStatus{Name: name, Role: v1beta2.MemberRoleNone}
+func memberStatus(name string, in Input, previous []v1beta2.MemberStatus) (v1beta2.MemberStatus, bool) {
+	o, m := in.Observed, v1beta2.MemberStatus{Name: name, Role: v1beta2.MemberRoleNone}
 	if i := slices.IndexFunc(previous, func(p v1beta2.MemberStatus) bool { return p.Name == name }); i >= 0 {
 		m.ID, m.Role, m.Version, m.DBSize = previous[i].ID, previous[i].Role, previous[i].Version, previous[i].DBSize
 	}
@@ -163,7 +157,7 @@ func memberStatus(name string, o plan.Observed, previous []v1beta2.MemberStatus)
 		m.Version, m.DBSize = answer.Version, coarse(answer.DBSize)
 	}
 	m.Node = pod.Node
-	m.Ready = answers && answer.Leader != 0 && !pod.Deleting && !pod.Restarting && m.Role == v1beta2.MemberRoleVoter
+	m.Ready = m.Role == v1beta2.MemberRoleVoter && slices.Contains(in.Assessment.Healthy, name)
 	m.Message = memberMessage(pod, running, answers, m.Ready, hangs)
 	if m.Message == "" && !m.Ready && answer.Leader == 0 {
 		m.Message = "it follows no leader"

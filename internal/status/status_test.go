@@ -42,6 +42,13 @@ func threeMembers() Input {
 	}
 }
 
+// compute has a pass assess what it has observed.
+func compute(in Input) v1beta2.EtcdClusterStatus {
+	in.Observed.Cluster.Record = RecordOf(&in.Cluster.Status)
+	in.Assessment = plan.Assess(in.Observed)
+	return Compute(in)
+}
+
 func reason(t *testing.T, s v1beta2.EtcdClusterStatus, kind string, want metav1.ConditionStatus) string {
 	t.Helper()
 	c := meta.FindStatusCondition(s.Conditions, kind)
@@ -52,7 +59,7 @@ func reason(t *testing.T, s v1beta2.EtcdClusterStatus, kind string, want metav1.
 }
 
 func TestMembersAreJoinedByIdentity(t *testing.T) {
-	s := Compute(threeMembers())
+	s := compute(threeMembers())
 	if got := []any{s.Members.Ready, s.Members.Unready, s.Leader, s.ReadyMembers, s.Size, s.Phase}; !reflect.DeepEqual(got,
 		[]any{[]string{"m-0", "m-1"}, []string{"m-2"}, "m-1", "2/3", int32(3), v1beta2.ClusterPhaseRunning}) {
 		t.Errorf("ready, unready, leader, counts, phase: %v", got)
@@ -73,10 +80,10 @@ func TestMembersAreJoinedByIdentity(t *testing.T) {
 
 func TestQuorumLostKeepsTheMembersAndTheTime(t *testing.T) {
 	in := threeMembers()
-	in.Cluster.Status = Compute(in)
+	in.Cluster.Status = compute(in)
 	in.Observed.Etcd = plan.Etcd{Contact: plan.ContactNone}
 	in.Action = plan.Wait{Reason: v1beta2.ReasonQuorumLost, Message: "2 of 3 voters are needed"}
-	lost := Compute(in)
+	lost := compute(in)
 	if lost.QuorumLostSince == nil || !lost.QuorumLostSince.Time.Equal(at) || lost.Phase != v1beta2.ClusterPhaseUnavailable {
 		t.Fatalf("since %v, phase %s", lost.QuorumLostSince, lost.Phase)
 	}
@@ -84,18 +91,18 @@ func TestQuorumLostKeepsTheMembersAndTheTime(t *testing.T) {
 		t.Errorf("voters %v", got)
 	}
 	in.Cluster.Status, in.Observed.Now = lost, at.Add(time.Hour)
-	if again := Compute(in); !again.QuorumLostSince.Time.Equal(at) {
+	if again := compute(in); !again.QuorumLostSince.Time.Equal(at) {
 		t.Errorf("the time moved to %v", again.QuorumLostSince)
 	}
 }
 
 func TestStatusDoesNotFlap(t *testing.T) {
 	in := threeMembers()
-	in.Cluster.Status = Compute(in)
+	in.Cluster.Status = compute(in)
 	in.Observed.Now = at.Add(time.Minute)
 	in.Observed.Etcd.Revision += 999
 	in.Observed.Etcd.Answers[0].DBSize += 1000
-	if again := Compute(in); !reflect.DeepEqual(again, in.Cluster.Status) {
+	if again := compute(in); !reflect.DeepEqual(again, in.Cluster.Status) {
 		t.Errorf("status changed from %+v\nto %+v", in.Cluster.Status, again)
 	}
 }
@@ -111,9 +118,9 @@ func TestRevisionSteps(t *testing.T) {
 		{6_000_000_000, 6_010_000_000, 6_010_000_000},
 	} {
 		in := threeMembers()
-		in.Cluster.Status = Compute(in)
+		in.Cluster.Status = compute(in)
 		in.Cluster.Status.Revision, in.Observed.Etcd.Revision = c.old, c.now
-		if got := Compute(in).Revision; got != c.want {
+		if got := compute(in).Revision; got != c.want {
 			t.Errorf("after %d, %d is recorded of %d, not %d", c.old, got, c.now, c.want)
 		}
 	}
@@ -140,7 +147,7 @@ func TestFormerSpec(t *testing.T) {
 		in.Cluster.Spec.Pod = &v1beta2.PodPolicy{Labels: map[string]string{"team": step.label}}
 		outdated(step.outdated)
 		in.Observed.Cluster.Spec = SpecText(&in.Cluster.Spec, in.Cluster.Status.AcceptedSpec)
-		in.Cluster.Status = Compute(in)
+		in.Cluster.Status = compute(in)
 		accepted, former := in.Cluster.Status.AcceptedSpec, in.Cluster.Status.FormerSpec
 		if !strings.Contains(string(accepted.Raw), `"team":"`+step.label) || (former != nil) != (step.former != "") {
 			t.Fatalf("%+v: accepted %s, former %v", step, accepted.Raw, former)
@@ -156,7 +163,7 @@ func TestLegacyConditionsGo(t *testing.T) {
 	in.Cluster.Status.Conditions = []metav1.Condition{
 		{Type: "Available", Status: "True", Reason: "Cluster available"}, {Type: "Scaling", Status: "False"},
 	}
-	s := Compute(in)
+	s := compute(in)
 	if len(s.Conditions) != 4 {
 		t.Errorf("conditions %+v", s.Conditions)
 	}
@@ -231,7 +238,7 @@ func TestVerdicts(t *testing.T) {
 		t.Run(title, func(t *testing.T) {
 			in := threeMembers()
 			c.edit(&in)
-			s := Compute(in)
+			s := compute(in)
 			got := map[string]string{}
 			for _, condition := range s.Conditions {
 				got[condition.Type] = condition.Reason
@@ -256,7 +263,7 @@ func TestCoarse(t *testing.T) {
 func TestNoRevisionBeforeTheLatch(t *testing.T) {
 	in := threeMembers()
 	in.Cluster.Status.ClusterID = ""
-	if s := Compute(in); s.Revision != 0 {
+	if s := compute(in); s.Revision != 0 {
 		t.Errorf("revision %d is recorded of a start that may be given up", s.Revision)
 	}
 }

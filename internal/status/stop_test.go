@@ -33,7 +33,7 @@ func TestStopNoted(t *testing.T) {
 			}},
 			Action: c.action, Observed: plan.Observed{Now: at, Pods: c.pods},
 		}
-		if got := Compute(in).Restores[0].StoppedAt != nil; got != c.want {
+		if got := compute(in).Restores[0].StoppedAt != nil; got != c.want {
 			t.Errorf("%s: noted %t", title, got)
 		}
 	}

@@ -66,7 +66,7 @@ func TestDegradedTellsOf(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := Compute(c.in)
+			s := compute(c.in)
 			got := meta.FindStatusCondition(s.Conditions, v1beta2.ConditionDegraded)
 			if got == nil || got.Status != c.holds || got.Reason != c.reason || got.Message != c.message {
 				t.Errorf("Degraded is %+v, want %s, %s: %s", got, c.holds, c.reason, c.message)
@@ -82,11 +82,11 @@ func TestDegradedTellsOf(t *testing.T) {
 func TestRanBefore(t *testing.T) {
 	in := Input{Cluster: &v1beta2.EtcdCluster{}, Action: plan.Idle{Reason: v1beta2.ReasonPaused}}
 	in.Cluster.Status.RanBefore = true
-	if s := Compute(in); !s.RanBefore {
+	if s := compute(in); !s.RanBefore {
 		t.Error("it is forgotten")
 	}
 	in.Cluster.Status.Bootstrap = &v1beta2.BootstrapStatus{Incarnation: 1, Restore: "r"}
-	if s := Compute(in); s.RanBefore {
+	if s := compute(in); s.RanBefore {
 		t.Error("it is kept beside a cluster of this operator's own")
 	}
 }
@@ -95,7 +95,7 @@ func TestRanBefore(t *testing.T) {
 func TestDegradedByAnAlarm(t *testing.T) {
 	in := threeMembers()
 	in.Observed.Etcd.Answers[0].Alarms = []plan.Alarm{{Kind: plan.AlarmNoSpace, Member: 2}}
-	s := Compute(in)
+	s := compute(in)
 	if got := reason(t, s, v1beta2.ConditionDegraded, metav1.ConditionTrue); got != v1beta2.ReasonNoSpace {
 		t.Errorf("Degraded: %s", got)
 	}
