@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -32,6 +33,8 @@ type decisions struct {
 	mu    sync.Mutex
 	lines map[string]string // by title
 	rules map[string]bool
+	// guarded are the guards that have put their own answer in the place of a rule's, and those rules.
+	guarded map[[2]string]bool
 }
 
 // recorder takes down the decisions of one scenario. The order in which they come does not matter.
@@ -40,15 +43,22 @@ type recorder struct {
 	buf    []byte
 	lines  []string
 	rules  map[string]bool
+	// guarded is as in decisions.
+	guarded map[[2]string]bool
 }
 
-func newRecorder() *recorder { return &recorder{rules: map[string]bool{}} }
+func newRecorder() *recorder {
+	return &recorder{rules: map[string]bool{}, guarded: map[[2]string]bool{}}
+}
 
-// next is the planner, and notes which rule decides.
+// next is the planner, and notes which rule decides, and which guard.
 func (r *recorder) next(o plan.Observed) plan.Action {
-	a, rule := plan.DecidedBy(o)
+	a, rule, guard := plan.DecidedBy(o)
 	if !r.rules[rule] {
 		r.rules[rule] = true
+	}
+	if from := [2]string{guard, rule}; guard != "" && !r.guarded[from] {
+		r.guarded[from] = true
 	}
 	return a
 }
@@ -80,6 +90,7 @@ func (d *decisions) add(title string, states int, r *recorder) {
 	defer d.mu.Unlock()
 	d.lines[title] = fmt.Sprintf("%016x %7d %s", r.digest, states, title)
 	maps.Copy(d.rules, r.rules)
+	maps.Copy(d.guarded, r.guarded)
 }
 
 // compare holds the decisions against the frozen ones. All tells whether every scenario was explored.
@@ -130,5 +141,22 @@ func (d *decisions) checkRules(t *testing.T) {
 		if !d.rules[rule] {
 			t.Errorf("rule %s decides in no explored world: it is not needed, or the world lacks what it looks at", rule)
 		}
+	}
+}
+
+// guarded are the guards, and the rules whose answers they are known to take the place of.
+var guarded = map[string][]string{}
+
+// checkGuards wants each guard to stand in for exactly those rules.
+func (d *decisions) checkGuards(t *testing.T) {
+	found := map[string][]string{}
+	for from := range d.guarded {
+		found[from[0]] = append(found[from[0]], from[1])
+	}
+	for guard := range found {
+		slices.Sort(found[guard])
+	}
+	if !reflect.DeepEqual(found, guarded) {
+		t.Errorf("guards take the place of %q, not of %q", found, guarded)
 	}
 }

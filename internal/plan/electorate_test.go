@@ -163,8 +163,8 @@ func TestElectorate(t *testing.T) {
 
 // TestNothingUnprovenIsDestroyed asks the guard itself: no rule that is added later passes it.
 func TestNothingUnprovenIsDestroyed(t *testing.T) {
-	running := healthyCluster(3, true)
-	foreign := edit(running, func(o *Observed) { o.Volumes[1].Owned = false })
+	whole := healthyCluster(3, true)
+	foreign := edit(whole, func(o *Observed) { o.Volumes[1].Owned = false })
 	mine, theirs := DeleteVolume{Name: "c-1", UID: "v1"}, DeleteVolume{Name: "c-1", UID: "another"}
 	remove, pod := RemoveMember{ID: id(1), Name: "c-1"}, DeletePod{Name: "c-1", UID: "p1"}
 	for title, c := range map[string]struct {
@@ -172,17 +172,17 @@ func TestNothingUnprovenIsDestroyed(t *testing.T) {
 		a      Action
 		passes bool
 	}{
-		"a volume":                     {running, mine, true},
-		"one of another UID":           {running, theirs, false},
+		"a volume":                     {whole, mine, true},
+		"one of another UID":           {whole, theirs, false},
 		"a foreign one":                {foreign, mine, false},
-		"a volume, without a quorum":   {noContact(running), mine, false},
-		"a member, without a quorum":   {noContact(running), remove, false},
-		"a pod, without a quorum":      {noContact(running), pod, false},
-		"a pod that has ended, though": {edit(noContact(running), func(o *Observed) { o.Pods[1].Phase = Terminal }), pod, true},
+		"a volume, without a quorum":   {noContact(whole), mine, false},
+		"a member, without a quorum":   {noContact(whole), remove, false},
+		"a pod, without a quorum":      {noContact(whole), pod, false},
+		"a pod that has ended, though": {edit(noContact(whole), func(o *Observed) { o.Pods[1].Phase = Terminal }), pod, true},
 	} {
 		t.Run(title, func(t *testing.T) {
-			if got := guard(newView(c.o), c.a); (got == c.a) != c.passes {
-				t.Errorf("the guard answers %+v", got)
+			if got, by := newView(c.o).guarded(running.guards, c.a); (by == nil) != c.passes {
+				t.Errorf("the guards answer %+v", got)
 			}
 		})
 	}
@@ -193,11 +193,11 @@ func TestNothingUnprovenIsDestroyed(t *testing.T) {
 func TestDeclareAfterALostNote(t *testing.T) {
 	o := healthyCluster(3, true)
 	remove := RemoveMember{ID: id(2), Name: "c-2"}
-	if got := newView(o).declare(remove); got != remove {
+	if got := undeclared(newView(o), remove); got != nil {
 		t.Errorf("with all noted: %+v", got)
 	}
 	o.Cluster.Voters, o.Cluster.NextVoters = append(o.Cluster.Voters, "c-3"), o.Cluster.Voters
-	if got, ok := newView(o).declare(remove).(CommitVoters); !ok || !SameNames(got.Voters, []string{"c-0", "c-1"}) {
+	if got, ok := undeclared(newView(o), remove).(CommitVoters); !ok || !SameNames(got.Voters, []string{"c-0", "c-1"}) {
 		t.Errorf("status is behind: %+v", got)
 	}
 }

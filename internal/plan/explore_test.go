@@ -207,7 +207,7 @@ func TestExplore(t *testing.T) {
 		defer debug.SetGCPercent(debug.SetGCPercent(400))
 		defer debug.SetMemoryLimit(debug.SetMemoryLimit(3 << 30))
 	}
-	decided := &decisions{lines: map[string]string{}, rules: map[string]bool{}}
+	decided := &decisions{lines: map[string]string{}, rules: map[string]bool{}, guarded: map[[2]string]bool{}}
 	explorations := 0
 	t.Run("all", func(t *testing.T) {
 		all := maps.Clone(scenarios)
@@ -235,6 +235,7 @@ func TestExplore(t *testing.T) {
 	}
 	if all {
 		decided.checkRules(t)
+		decided.checkGuards(t)
 	}
 }
 

@@ -1,36 +1,46 @@
 package plan
 
 import (
+	"maps"
 	"reflect"
 	"runtime"
+	"slices"
 	"strings"
 )
 
-// places are the rules by their places in the lists, as list/rule: some stand in two.
-var places = func() map[*rule]string {
-	all := map[*rule]string{}
-	for name, list := range map[string][]rule{
-		"always": always, "beginning": beginning, "starting": starting, "restoring": restoring, "running": running,
-	} {
-		for i := range list {
-			function := runtime.FuncForPC(reflect.ValueOf(list[i]).Pointer()).Name()
-			all[&list[i]] = name + "/" + function[strings.LastIndexByte(function, '.')+1:]
+// states are all that a cluster can be in.
+var states = []state{beginning, starting, restoring, running}
+
+// rules and guards are named after their functions: the rules by their places in the groups, as group/rule, for some stand in two.
+var (
+	rules  = map[*rule]string{}
+	guards = map[*guard]string{}
+)
+
+func init() {
+	for _, s := range states {
+		for _, g := range s.groups {
+			for i := range g.rules {
+				rules[&g.rules[i]] = g.name + "/" + nameOf(g.rules[i])
+			}
+		}
+		for i := range s.guards {
+			guards[&s.guards[i]] = nameOf(s.guards[i])
 		}
 	}
-	return all
-}()
+}
 
-// DecidedBy is Next, and tells which rule has answered first; empty if none has.
-func DecidedBy(o Observed) (Action, string) {
-	a, r := newView(o).decide()
-	return a, places[r]
+func nameOf(f any) string {
+	function := runtime.FuncForPC(reflect.ValueOf(f).Pointer()).Name()
+	return function[strings.LastIndexByte(function, '.')+1:]
+}
+
+// DecidedBy is Next, and tells which rule has answered first, and which guard has put its own answer in the place of the rule's;
+// each is empty if none has.
+func DecidedBy(o Observed) (a Action, rule, guard string) {
+	a, from := newView(o).decide()
+	return a, rules[from.rule], guards[from.guard]
 }
 
 // Rules are all there are, as DecidedBy names them.
-func Rules() []string {
-	var all []string
-	for _, name := range places {
-		all = append(all, name)
-	}
-	return all
-}
+func Rules() []string { return slices.Sorted(maps.Values(rules)) }

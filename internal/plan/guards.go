@@ -1,0 +1,145 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+)
+
+// notOwn lets nobody's claim be deleted but the cluster's own.
+func notOwn(v *view, a Action) Action {
+	act, ok := a.(DeleteVolume)
+	if !ok || slices.ContainsFunc(slices.Concat(v.Observed.Volumes, v.oldVolumes, v.triedVolumes), act.is) {
+		return nil
+	}
+	return Blocked{
+		Reason:  v1beta2.ReasonForeignVolume,
+		Message: "claim " + act.Name + " is not provably this cluster's: it is not deleted",
+	}
+}
+
+// is tells whether this is the volume to delete, and the cluster's own.
+func (a DeleteVolume) is(c Volume) bool {
+	return c.Name == a.Name && c.UID == a.UID && c.Foreign == "" && c.Owned
+}
+
+// unproven lets nothing go before a quorum says who the members are: without a list of its own nobody knows whose a pod or a
+// volume is. A pod that has ended is of no use to anybody, and an attempt at a restore that was given up never had a member:
+// status says which incarnations those are.
+func unproven(v *view, a Action) Action {
+	if v.Etcd.Contact == ContactQuorum {
+		return nil
+	}
+	useless := false
+	switch act := a.(type) {
+	case RemoveMember:
+	case DeletePod:
+		useless = v.pods[act.Name].Phase == Terminal ||
+			slices.ContainsFunc(v.triedPods, func(p Pod) bool { return p.UID == act.UID })
+	case DeleteVolume:
+		useless = slices.ContainsFunc(v.triedVolumes, act.is)
+	default:
+		return nil
+	}
+	if useless {
+		return nil
+	}
+	return Wait{
+		Reason: v1beta2.ReasonQuorumLost, After: pollSlow,
+		Message: "nothing is removed or deleted before a majority of the voters confirms who the members are",
+	}
+}
+
+// atRisk lets no voter go, or stop, that the quorum needs.
+func atRisk(v *view, a Action) Action {
+	victim, safe := v.disturbed(a)
+	if victim.ID == 0 || safe {
+		return nil
+	}
+	return Wait{
+		Reason: v1beta2.ReasonQuorumAtRisk, After: pollSlow,
+		Message: fmt.Sprintf("taking %s away would cost the quorum: only %d of %d voters are healthy",
+			victim.Name, v.healthyVoters(""), len(v.voters)),
+	}
+}
+
+// budgetOpen lets none go, or stop, while an eviction may take another one.
+func budgetOpen(v *view, a Action) Action {
+	if victim, _ := v.disturbed(a); victim.ID == 0 {
+		return nil
+	}
+	if n := len(v.voters); !v.Budget.Exists || v.Budget.MinAvailable < n {
+		return SetBudget{MinAvailable: n}
+	}
+	if !v.Budget.Settled {
+		return Wait{
+			Reason: v1beta2.ReasonWaitingForBudget, After: pollFast,
+			Message: "waiting until the closed PodDisruptionBudget is in force and no eviction is in flight",
+		}
+	}
+	return nil
+}
+
+// disturbed is the voter that an action takes away or stops, the zero Member if there is none, and whether the others can do
+// without it.
+func (v *view) disturbed(a Action) (victim Member, safe bool) {
+	switch act := a.(type) {
+	case RemoveMember:
+		victim = v.members[act.Name]
+		safe = v.safeToRemove(victim)
+	case SetImage:
+		victim = v.members[act.Name]
+		safe = v.safeToRestart(victim)
+	case Recreate:
+		victim = v.members[act.Name]
+		safe = v.safeToRestart(victim)
+	case DeletePod:
+		if v.pods[act.Name].Phase != Running {
+			return Member{}, true
+		}
+		victim = v.members[act.Name]
+		safe = v.safeToRestart(victim)
+	default:
+	}
+	if victim.Learner {
+		return Member{}, true
+	}
+	return victim, safe
+}
+
+// budgetLow lets nobody become a voter while evictions are only held back for one voter fewer: the loss of the new one and an
+// eviction could take the quorum.
+func budgetLow(v *view, a Action) Action {
+	if _, ok := a.(Promote); !ok {
+		return nil
+	}
+	return v.budgetFor(len(v.voters) + 1)
+}
+
+// undeclared has a change of the voters written to status before it is made. Of an odd number every majority after a change
+// has one before it in it, if status names those before it: the note of an earlier change may have failed. Of an even number
+// only those who are left, or who are there then, can tell that it was made.
+func undeclared(v *view, a Action) Action {
+	voters := votersOf(v.Etcd.Members)
+	if len(voters)%2 == 1 && SameNames(voters, v.Cluster.Voters) {
+		return nil
+	}
+	var next []string
+	switch act := a.(type) {
+	case Promote:
+		next = slices.Concat(voters, []string{act.Name})
+	case RemoveMember:
+		if v.members[act.Name].Learner {
+			return nil
+		}
+		next = slices.DeleteFunc(voters, func(name string) bool { return name == act.Name })
+	default:
+		return nil
+	}
+	slices.SortFunc(next, CompareNames)
+	if SameNames(next, v.Cluster.NextVoters) {
+		return nil
+	}
+	return CommitVoters{Voters: next}
+}
