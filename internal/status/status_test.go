@@ -267,3 +267,15 @@ func TestNoRevisionBeforeTheLatch(t *testing.T) {
 		t.Errorf("revision %d is recorded of a start that may be given up", s.Revision)
 	}
 }
+
+// TestLeaderIsWhoMostName has one server that has not heard of an election decide nothing, whoever answers first.
+func TestLeaderIsWhoMostName(t *testing.T) {
+	in := threeMembers()
+	late, third := in.Observed.Etcd.Answers[0], in.Observed.Etcd.Answers[1]
+	late.Leader = 1
+	third.Pod, third.PodUID, third.MemberID = "m-2", "m-2", 3
+	in.Observed.Etcd.Answers = []plan.Answer{late, in.Observed.Etcd.Answers[1], third}
+	if s := compute(in); s.Leader != "m-1" || !s.MemberStatuses[1].Leader {
+		t.Errorf("the leader is %s of %+v", s.Leader, s.MemberStatuses)
+	}
+}
