@@ -1,10 +1,10 @@
 // Package plan decides what the operator does next. It is pure: no client, context, clock, randomness or logger.
 //
-//	Observed (plain data) -> Next -> one Action (plain data) -> Effects, in order
-//	                                                         -> Record.Apply, what status keeps of it
+//	Observed (plain data) -> Assessment -> rules -> guards -> one Action (plain data) -> Effects, in order
+//	                                                                                  -> Record.Apply, what status keeps of it
 //
-// The rules stand in ordered lists (next.go); the first that answers wins, so the lists are the specification. A wait
-// is an answer too: "why does it not act?" always has a reason.
+// The rules stand in ordered lists (lists.go); the first that answers wins, so the lists are the specification. They read the
+// assessment and never call each other. A wait is an answer too: "why does it not act?" always has a reason.
 //
 // A member's life, all of it under one name for pod, volume and etcd member:
 //
