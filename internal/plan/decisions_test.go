@@ -145,7 +145,14 @@ func (d *decisions) checkRules(t *testing.T) {
 }
 
 // guarded are the guards, and the rules whose answers they are known to take the place of.
-var guarded = map[string][]string{}
+var guarded = map[string][]string{
+	"atRisk": {"membership/shrink", "repair/unstick", "updates/mend"},
+	"budgetOpen": {
+		"leadership/endHung", "membership/replaceLost", "membership/shrink", "repair/unstick", "updates/mend", "updates/roll",
+	},
+	"budgetLow":  {"membership/promote"},
+	"undeclared": {"membership/promote", "membership/replaceLost", "membership/shrink"},
+}
 
 // checkGuards wants each guard to stand in for exactly those rules.
 func (d *decisions) checkGuards(t *testing.T) {

@@ -99,6 +99,8 @@ var scenarios = map[string]scenario{
 	"pods of a deleted cluster linger":       {sizes: []int{3}, retained: true, linger: true, lockstep: true, faults: 1, full: 2},
 	"a copy beside volumes":                  {sizes: []int{3}, retained: true, copies: true, lockstep: true, full: 1},
 	"a claim of others for the first member": {sizes: []int{1}, copies: true, lockstep: true, full: 1},
+	"a claim of others in a first start":     {sizes: []int{3}, kinds: world.ClaimFaults, lockstep: true, faults: 1, full: 2},
+	"another template in a first start":      {sizes: []int{3}, edits: []edit{template(1)}, lockstep: true, full: 1},
 	"after coreos/etcd-operator": {
 		sizes: []int{1}, first: legacy, ran: true, edits: []edit{legacyEnds, snapshot(1)}, lockstep: true, faults: 1, full: 2,
 	},
@@ -184,6 +186,7 @@ var updates = map[string]scenario{
 	"restore of what goes on":      {sizes: []int{1}, edits: []edit{snapshot(1)}, only: writes, faults: 2, full: 3},
 	"restore of three that go on":  {sizes: []int{3}, edits: []edit{snapshot(1)}, only: writes, faults: 1, full: 2},
 	"superseded as it goes on":     {sizes: []int{1}, edits: []edit{snapshot(1), snapshot(2)}, only: writes, faults: 1, full: 2},
+	"restore onto a claim":         {sizes: []int{1}, edits: []edit{snapshot(1)}, only: world.ClaimFaults, faults: 1, full: 1},
 	"restore after a lost status":  {sizes: []int{1}, edits: []edit{snapshot(1)}, only: world.StatusFaults, faults: 1, full: 2},
 	"unsaved, then superseded":     {sizes: []int{1}, edits: []edit{unsaved(), snapshot(2), off(2)}, full: 1},
 	"called off in a bad update":   {sizes: []int{3}, edits: []edit{template(-1), snapshot(1), off(1)}, full: 1},

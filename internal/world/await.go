@@ -1,6 +1,8 @@
 package world
 
 import (
+	"slices"
+
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
@@ -117,7 +119,8 @@ func (w *World) excused(a plan.Action, reached bool) bool {
 // stranger tells whether a claim of somebody else has the name of a member, before there is any.
 func (w *World) stranger() bool {
 	for i := range w.Volumes {
-		if v := &w.Volumes[i]; v.Foreign != "" && ordinal(v.Name) < w.Size {
+		b, v := w.Status.Bootstrap, &w.Volumes[i]
+		if v.Foreign != "" && (ordinal(v.Name) < w.Size || b != nil && slices.Contains(b.Members, v.Name)) {
 			return true
 		}
 	}

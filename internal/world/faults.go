@@ -17,6 +17,7 @@ var (
 	// WriteFaults are what clients and the clock do between a safety snapshot and the end of what it was taken of.
 	WriteFaults   = []Kind{writtenAgain, stopsLate}
 	StatusFaults  = []Kind{statusLost}
+	ClaimFaults   = []Kind{claimTaken}
 	StrangeFaults = []Kind{impostorAnswers, statusLost}
 	// ForgedFaults are pods that somebody makes as if they were the cluster's, and what makes room for them.
 	ForgedFaults = []Kind{podForged, voterForged, voterForgedEarly, voterForgedLate, podKilled, serverCrashes, passHeld}
@@ -158,6 +159,11 @@ var faults = map[Kind]transition{
 			w.Status, w.Highest = Status{}, 0
 			w.touched()
 		},
+	},
+	claimTaken: {
+		name:    "somebody makes a claim with a first member's name",
+		ifWorld: func(w *World) bool { return w.unclaimed() != "" },
+		onWorld: func(w *World) { w.addForeign(w.unclaimed()) },
 	},
 }
 

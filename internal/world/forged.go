@@ -130,7 +130,24 @@ func (w *World) addCopy() {
 		v.UID, v.Owned, v.Foreign = "foreign-"+v.Name, false, "a copy"
 		return
 	}
-	w.Volumes = append(w.Volumes, Volume{Volume: plan.Volume{
-		Name: clusterName + "-0", UID: "foreign-" + clusterName + "-0", Foreign: "somebody else's",
-	}})
+	w.addForeign(clusterName + "-0")
+}
+
+// addForeign adds a claim of somebody else's.
+func (w *World) addForeign(name string) {
+	w.Volumes = append(w.Volumes, Volume{Volume: plan.Volume{Name: name, UID: "foreign-" + name, Foreign: "somebody else's"}})
+}
+
+// unclaimed is a first member that is to have a volume and has none yet, nor a pod; empty if there is none.
+func (w *World) unclaimed() string {
+	b := w.Status.Bootstrap
+	if w.Status.ID != 0 || b == nil || !w.Persistent {
+		return ""
+	}
+	for _, name := range b.Members {
+		if w.volume(name) == nil && w.pod(name) == nil {
+			return name
+		}
+	}
+	return ""
 }

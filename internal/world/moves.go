@@ -79,6 +79,7 @@ const (
 	passHeld
 	passHeldReading
 	statusLost
+	claimTaken
 	podForged
 	voterForged
 	voterForgedEarly
