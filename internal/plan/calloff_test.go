@@ -90,6 +90,14 @@ func TestCallOff(t *testing.T) {
 			}),
 			CommitBootstrap{Bootstrap: newView(emptyCluster(1, true)).bootstrap(2, []string{"c-1"}, "")},
 		},
+		"nor one that was written down before, while nobody could start yet": {
+			edit(bootstrapped(1, true), func(o *Observed) {
+				o.Cluster.Incarnations, o.Cluster.Kept = Incarnations{Last: 2, Attempts: 2}, []string{"v"}
+				o.Pods = nil
+				o.Volumes = []Volume{{Name: "c-0", UID: "v", Incarnation: 2, Owned: true, ClusterID: 5, MemberID: 6}}
+			}),
+			CommitBootstrap{Bootstrap: newView(emptyCluster(1, true)).bootstrap(3, []string{"c-1"}, "")},
+		},
 		"a later restore takes its place": {
 			replacedBySnapshot(true, oldIsGone, restoredVolume, restoredPod, off, func(o *Observed) { o.Cluster.Restore = "second" }),
 			CommitBootstrap{Bootstrap: second},

@@ -101,6 +101,7 @@ var scenarios = map[string]scenario{
 	"a claim of others for the first member": {sizes: []int{1}, copies: true, lockstep: true, full: 1},
 	"a claim of others in a first start":     {sizes: []int{3}, kinds: world.ClaimFaults, lockstep: true, faults: 1, full: 2},
 	"another template in a first start":      {sizes: []int{3}, edits: []edit{template(1)}, lockstep: true, full: 1},
+	"restore called off in a first start":    {sizes: []int{1}, edits: []edit{snapshot(1), off(1)}, lockstep: true, full: 1},
 	"after coreos/etcd-operator": {
 		sizes: []int{1}, first: legacy, ran: true, edits: []edit{legacyEnds, snapshot(1)}, lockstep: true, faults: 1, full: 2,
 	},

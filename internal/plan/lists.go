@@ -75,7 +75,7 @@ var commitment = group{"commitment", []rule{
 // start brings the first members up from nothing.
 var start = group{"start", []rule{
 	foreignVolume,    // no first member starts on a claim of somebody else
-	commitSize,       // another size was asked for, and nobody could start yet
+	recommit,         // another size was asked for, or a name is used up, and nobody could start yet
 	latch,            // a quorum answers as the cluster we computed
 	restartBootstrap, // so many first members are lost that they can never form a quorum
 	clearAttempts,    // nothing is left of attempts at a restore that were called off

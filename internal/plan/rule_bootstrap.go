@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
@@ -89,9 +90,11 @@ func commitBootstrap(v *view) Action {
 	return CommitBootstrap{Bootstrap: v.incarnation(v.nextIncarnation())}
 }
 
-// commitSize writes another plan for another size while nobody could start yet.
-func commitSize(v *view) Action {
-	if b := v.Cluster.Bootstrap; len(b.Seats) == 0 && len(b.Members) != v.Cluster.Size {
+// recommit writes another plan while nobody could start yet: for another size, or where a first member's volume is kept, for a
+// restore in the meantime was called off that had used its name.
+func recommit(v *view) Action {
+	b := v.Cluster.Bootstrap
+	if len(b.Seats) == 0 && (len(b.Members) != v.Cluster.Size || slices.ContainsFunc(b.Members, v.keeps)) {
 		return CommitBootstrap{Bootstrap: v.incarnation(v.nextIncarnation())}
 	}
 	return nil
