@@ -12,12 +12,10 @@ import (
 	"time"
 
 	"go.etcd.io/etcd/client/pkg/v3/transport"
-	clientv3 "go.etcd.io/etcd/client/v3"
-	"go.uber.org/zap"
-	"google.golang.org/grpc"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/blobstore"
+	"github.com/etcdpilot/etcd-operator/internal/etcdclient"
 	"github.com/etcdpilot/etcd-operator/internal/failure"
 	"github.com/etcdpilot/etcd-operator/internal/snapshot"
 	"github.com/etcdpilot/etcd-operator/internal/task"
@@ -122,11 +120,8 @@ func readSecret(folder, reason, which string) (map[string][]byte, error) {
 }
 
 // etcd is how to reach the members.
-func (r *runner) etcd() (clientv3.Config, error) {
-	c := clientv3.Config{
-		Endpoints: r.Backup.Endpoints, Logger: zap.NewNop(),
-		DialOptions: []grpc.DialOption{grpc.WithNoProxy()}, // HTTPS_PROXY is for the storage
-	}
+func (r *runner) etcd() (etcdclient.Config, error) {
+	c := etcdclient.Reach(nil, r.Backup.Endpoints...)
 	if !r.Backup.TLS {
 		return c, nil
 	}

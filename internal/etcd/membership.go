@@ -2,40 +2,34 @@ package etcd
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
 
-	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
-	clientv3 "go.etcd.io/etcd/client/v3"
+	"github.com/etcdpilot/etcd-operator/internal/etcdclient"
 )
+
+// ErrNotYet says that etcd refuses a change now and may allow it later without anybody doing anything. It is also the
+// answer when nobody knows whether the change was made: all changes are safe to ask for again.
+var ErrNotYet = etcdclient.ErrNotYet
 
 // changeTimeout is how long a change of the membership may take, whoever is asked. etcd itself gives up after 7 s, but
 // an answer that took this long comes late in any case, and asking again is safe.
 const changeTimeout = 5 * time.Second
 
 // AddLearner adds a member that does not vote yet. One that is there already, with this peer URL, is no error.
-//
-// The ID of an added member is made of its peer URL and the time in seconds (computeMemberID in etcd's membership
-// package): a repetition within the second is told that the ID exists, and so that it was removed if it was.
 func (s *Session) AddLearner(ctx context.Context, peerURL string) error {
-	return s.change(ctx, "add learner "+peerURL, s.voters, func(ctx context.Context, c *clientv3.Client) error {
-		_, err := c.MemberAddAsLearner(ctx, []string{peerURL})
-		if errors.Is(err, rpctypes.ErrMemberNotFound) {
-			err = fmt.Errorf("%w: the ID was used and removed in this second: %w", ErrNotYet, err)
-		}
-		return err
-	}, rpctypes.ErrPeerURLExist, rpctypes.ErrMemberExist)
+	return s.change(ctx, "add learner "+peerURL, s.voters, func(ctx context.Context, c *etcdclient.Client) error {
+		return c.AddLearner(ctx, peerURL)
+	})
 }
 
 // Promote makes a learner a voter. One that votes already is no error; one that is not in sync yet is ErrNotYet.
 func (s *Session) Promote(ctx context.Context, id uint64) error {
 	what := fmt.Sprintf("promote %016x", id)
-	return s.change(ctx, what, s.voters, func(ctx context.Context, c *clientv3.Client) error {
-		_, err := c.MemberPromote(ctx, id)
-		return err
-	}, rpctypes.ErrMemberNotLearner)
+	return s.change(ctx, what, s.voters, func(ctx context.Context, c *etcdclient.Client) error {
+		return c.Promote(ctx, id)
+	})
 }
 
 // Remove takes a member out. One that is gone already is no error.
@@ -46,10 +40,9 @@ func (s *Session) Remove(ctx context.Context, id uint64) error {
 		return yes(a.word.MemberID == id) - yes(b.word.MemberID == id)
 	})
 	what := fmt.Sprintf("remove %016x", id)
-	return s.change(ctx, what, order, func(ctx context.Context, c *clientv3.Client) error {
-		_, err := c.MemberRemove(ctx, id)
-		return err
-	}, rpctypes.ErrMemberNotFound)
+	return s.change(ctx, what, order, func(ctx context.Context, c *etcdclient.Client) error {
+		return c.Remove(ctx, id)
+	})
 }
 
 // MoveLeader hands leadership over. Only the leader can do it: when from does not lead (any more), or does not answer,
@@ -57,23 +50,24 @@ func (s *Session) Remove(ctx context.Context, id uint64) error {
 func (s *Session) MoveLeader(ctx context.Context, from, to uint64) error {
 	leader := slices.DeleteFunc(slices.Clone(s.voters), func(p peer) bool { return p.word.MemberID != from })
 	what := fmt.Sprintf("move leadership from %016x to %016x", from, to)
-	return s.change(ctx, what, leader, func(ctx context.Context, c *clientv3.Client) error {
-		_, err := c.MoveLeader(ctx, to)
-		return err
+	return s.change(ctx, what, leader, func(ctx context.Context, c *etcdclient.Client) error {
+		return c.MoveLeader(ctx, to)
 	})
 }
 
 // change asks the members in this order until one answers: the leader first, for a follower that forwards a
 // promotion failed in releases before 3.5.28 and 3.6.6 where authentication was on. What etcd answers is final.
 func (s *Session) change(ctx context.Context, what string, order []peer,
-	do func(context.Context, *clientv3.Client) error, done ...error,
+	do func(context.Context, *etcdclient.Client) error,
 ) error {
 	ctx, cancel := context.WithTimeout(ctx, changeTimeout)
 	defer cancel()
 	err := fmt.Errorf("%s: %w: no voter that can do this has answered", what, ErrNotYet)
 	for _, p := range order {
-		cause := do(ctx, p.client)
-		if err = explain(what, cause, done); !unanswered(cause) {
+		if err = do(ctx, p.client); err != nil {
+			err = fmt.Errorf("%s: %w", what, err)
+		}
+		if !etcdclient.Unanswered(err) {
 			break
 		}
 	}

@@ -3,15 +3,10 @@ package etcd
 import (
 	"context"
 	"crypto/tls"
-	"errors"
 	"sync"
 	"time"
 
-	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
-	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
-	clientv3 "go.etcd.io/etcd/client/v3"
-	"google.golang.org/grpc/connectivity"
-
+	"github.com/etcdpilot/etcd-operator/internal/etcdclient"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 	"github.com/etcdpilot/etcd-operator/internal/version"
 )
@@ -34,7 +29,7 @@ type Session struct {
 type peer struct {
 	endpoint Endpoint
 	word     plan.Word
-	client   *clientv3.Client
+	client   *etcdclient.Client
 }
 
 // Observe asks every endpoint for its own state, and those whose word counts for what the quorum agrees on, until a
@@ -73,7 +68,7 @@ func (p *Pool) askAll(ctx context.Context, cluster string, config *tls.Config, e
 			if answer, ok := ask(ctx, client, e); ok {
 				peers[i] = answer
 			}
-			connected[i] = client.ActiveConnection().GetState() == connectivity.Ready
+			connected[i] = client.Connected()
 		})
 	}
 	wg.Wait()
@@ -88,20 +83,18 @@ func (p *Pool) askAll(ctx context.Context, cluster string, config *tls.Config, e
 	return answered, mute
 }
 
-func ask(ctx context.Context, c *clientv3.Client, e Endpoint) (peer, bool) {
+func ask(ctx context.Context, c *etcdclient.Client, e Endpoint) (peer, bool) {
 	ctx, cancel := context.WithTimeout(ctx, statusTimeout)
 	defer cancel()
 	p := peer{endpoint: e, client: c}
 	p.word.Pod, p.word.PodUID = e.Pod, e.PodUID
 	answer := &p.word.Answer
-	// The client's own Status makes a connection for each call.
-	status, err := pb.NewMaintenanceClient(c.ActiveConnection()).Status(ctx, &pb.StatusRequest{})
-	if err != nil {
-		var refusal rpctypes.EtcdError
-		if errors.As(rpctypes.Error(err), &refusal) {
-			answer.Errors = []string{refusal.Error()}
-			return p, true
-		}
+	status, err := c.Status(ctx)
+	switch {
+	case etcdclient.Refused(err):
+		answer.Errors = []string{err.Error()}
+		return p, true
+	case err != nil:
 		return p, false
 	}
 	p.word.Term = status.GetRaftTerm()

@@ -8,11 +8,10 @@ import (
 	"sync"
 	"time"
 
-	clientv3 "go.etcd.io/etcd/client/v3"
-	"go.uber.org/zap"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/backoff"
 
+	"github.com/etcdpilot/etcd-operator/internal/etcdclient"
 	"github.com/etcdpilot/etcd-operator/internal/metrics"
 )
 
@@ -48,7 +47,7 @@ type Pool struct {
 
 // connection leads to one endpoint, made with this TLS configuration.
 type connection struct {
-	client *clientv3.Client
+	client *etcdclient.Client
 	config *tls.Config
 }
 
@@ -101,7 +100,7 @@ func (p *Pool) retain(cluster string, endpoints []Endpoint) {
 }
 
 // client returns a connection to one member. It is made lazily: a member that is not there yet costs nothing here.
-func (p *Pool) client(cluster string, config *tls.Config, e Endpoint) (*clientv3.Client, error) {
+func (p *Pool) client(cluster string, config *tls.Config, e Endpoint) (*etcdclient.Client, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	old, ok := p.clusters[cluster][e]
@@ -125,20 +124,24 @@ func (p *Pool) client(cluster string, config *tls.Config, e Endpoint) (*clientv3
 // close drops the connection. What it says to that is of no use: nobody will speak over it again.
 func (c connection) close() { _ = c.client.Close() }
 
-func connect(config *tls.Config, e Endpoint) (*clientv3.Client, error) {
+func connect(config *tls.Config, e Endpoint) (*etcdclient.Client, error) {
 	scheme := "http"
 	if config != nil {
 		scheme = "https"
 		config = config.Clone()
 		config.ServerName = e.ServerName
 	}
-	options := []grpc.DialOption{
-		grpc.WithNoProxy(), // HTTPS_PROXY is for what is outside
+	to := etcdclient.Reach(config, scheme+"://"+e.Address)
+	to.Context = context.Background() // it outlives the observation that needs it first
+	// Together with keepalive comes TCP_USER_TIMEOUT, which ends a connection to a node that is gone. There are no
+	// pings without calls: etcd takes those for an attack.
+	to.DialKeepAliveTime, to.DialKeepAliveTimeout = 10*time.Second, 3*time.Second
+	to.MaxCallRecvMsgSize = answerLimit
+	to.MaxUnaryRetries = 1 // one attempt: who is asked again, and when, is decided by whoever observes
+	to.DialOptions = append(to.DialOptions,
 		// etcd's client verifies the address rather than the configuration's ServerName, unless it is told here, too.
 		grpc.WithAuthority(e.ServerName),
 		grpc.WithChainUnaryInterceptor(metrics.CountEtcdCall),
-		// For calls past etcd's client, which has options of its own for each call.
-		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(answerLimit)),
 		grpc.WithMaxHeaderListSize(headerLimit),
 		grpc.WithConnectParams(grpc.ConnectParams{
 			// A member that starts is found by the next observation, not after gRPC's growing pauses.
@@ -147,20 +150,8 @@ func connect(config *tls.Config, e Endpoint) (*clientv3.Client, error) {
 			},
 			MinConnectTimeout: 3 * time.Second,
 		}),
-	}
-	return clientv3.New(clientv3.Config{
-		Context:   context.Background(), // it outlives the observation that needs it first
-		Endpoints: []string{scheme + "://" + e.Address},
-		TLS:       config,
-		Logger:    zap.NewNop(), // what fails is in the observation
-		// Together with keepalive comes TCP_USER_TIMEOUT, which ends a connection to a node that is gone. There are no
-		// pings without calls: etcd takes those for an attack.
-		DialKeepAliveTime:    10 * time.Second,
-		DialKeepAliveTimeout: 3 * time.Second,
-		MaxCallRecvMsgSize:   answerLimit,
-		MaxUnaryRetries:      1, // one attempt: who is asked again, and when, is decided by whoever observes
-		DialOptions:          options,
-	})
+	)
+	return etcdclient.Dial(to)
 }
 
 // sameIdentity tells whether two configurations present the same certificates and trust the same authorities, so that a

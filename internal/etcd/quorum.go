@@ -9,8 +9,7 @@ import (
 	"strings"
 	"time"
 
-	clientv3 "go.etcd.io/etcd/client/v3"
-
+	"github.com/etcdpilot/etcd-operator/internal/etcdclient"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
 
@@ -88,7 +87,7 @@ func confirmers(seen *plan.Etcd, peers []peer) []peer {
 // read returns what the member says that a quorum agrees on. The revision is 0 where etcd refuses to read keys: the member
 // list alone is proof of the quorum.
 func read(ctx context.Context, p peer) (*plan.Read, error) {
-	list, err := p.client.MemberList(ctx) // linearizable unless told otherwise
+	list, err := p.client.Members(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("list members: %w", err)
 	}
@@ -99,17 +98,11 @@ func read(ctx context.Context, p peer) (*plan.Read, error) {
 	for _, m := range list.Members {
 		said.Members = append(said.Members, memberOf(m.ID, m.Name, m.PeerURLs, len(m.ClientURLs) > 0, m.IsLearner))
 	}
-	// The key that etcd's own health check reads. Only the header of the answer matters.
-	health, err := p.client.Get(ctx, "health", clientv3.WithCountOnly())
-	switch {
-	case err == nil:
-		said.Revision = health.Header.GetRevision()
-		return said, nil
-	case passes(err) || ctx.Err() != nil:
+	said.Revision, err = p.client.Revision(ctx)
+	if err != nil && (etcdclient.Passes(err) || ctx.Err() != nil) {
 		return nil, fmt.Errorf("read the revision: %w", err)
-	default:
-		return said, nil
 	}
+	return said, nil
 }
 
 func memberOf(id uint64, name string, peerURLs []string, published, learner bool) plan.Member {

@@ -7,17 +7,11 @@ import (
 	"io"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
-	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
-	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
-	clientv3 "go.etcd.io/etcd/client/v3"
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
-
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/etcdclient"
 	"github.com/etcdpilot/etcd-operator/internal/failure"
 )
 
@@ -30,7 +24,7 @@ const (
 
 // FromEtcd takes a snapshot from one of the configuration's endpoints, as Choose says. An expected cluster ID other than 0
 // must be theirs. The stream is stale if no member proves that it has a quorum at its back.
-func FromEtcd(config clientv3.Config, expected uint64) Source {
+func FromEtcd(config etcdclient.Config, expected uint64) Source {
 	return func(ctx context.Context) (*Stream, error) {
 		if len(config.Endpoints) == 0 {
 			return nil, failure.New(failure.Problem{Reason: v1beta2.ReasonEtcdUnreachable, Message: "no member is known that could be asked"})
@@ -60,7 +54,7 @@ func FromEtcd(config clientv3.Config, expected uint64) Source {
 }
 
 // ask returns the members that answered, and why one did not.
-func ask(ctx context.Context, config clientv3.Config) ([]Status, error) {
+func ask(ctx context.Context, config etcdclient.Config) ([]Status, error) {
 	var (
 		mu      sync.Mutex
 		wg      sync.WaitGroup
@@ -83,7 +77,7 @@ func ask(ctx context.Context, config clientv3.Config) ([]Status, error) {
 	return members, problem
 }
 
-func askOne(ctx context.Context, config clientv3.Config, endpoint string) (Status, error) {
+func askOne(ctx context.Context, config etcdclient.Config, endpoint string) (Status, error) {
 	client, err := connect(ctx, config, endpoint)
 	if err != nil {
 		return Status{}, explainEtcd(endpoint, err)
@@ -91,10 +85,9 @@ func askOne(ctx context.Context, config clientv3.Config, endpoint string) (Statu
 	defer func() { _ = client.Close() }()
 	limited, cancel := context.WithTimeout(ctx, statusTimeout)
 	defer cancel()
-	// The client's own Status makes another connection.
-	s, err := pb.NewMaintenanceClient(client.ActiveConnection()).Status(limited, &pb.StatusRequest{})
+	s, err := client.Status(limited)
 	if err != nil {
-		return Status{}, explainEtcd(endpoint, rpctypes.Error(err))
+		return Status{}, explainEtcd(endpoint, err)
 	}
 	return Status{
 		Endpoint: endpoint, MemberID: s.GetHeader().GetMemberId(), ClusterID: s.GetHeader().GetClusterId(),
@@ -105,29 +98,26 @@ func askOne(ctx context.Context, config clientv3.Config, endpoint string) (Statu
 
 // hasQuorum asks the member to read what a quorum has agreed on by now. What it serves from then on is at least that. Why it
 // does not answer does not matter here: the snapshot is asked for in the same way, and says so.
-func hasQuorum(ctx context.Context, client *clientv3.Client) bool {
+func hasQuorum(ctx context.Context, client *etcdclient.Client) bool {
 	ctx, cancel := context.WithTimeout(ctx, quorumTimeout)
 	defer cancel()
-	_, err := client.Get(ctx, "\x00", clientv3.WithKeysOnly())
+	_, err := client.Revision(ctx)
 	return err == nil
 }
 
 // isCorrupt looks for the member's own alarm in what it says, since a question for alarms needs a quorum.
 func isCorrupt(errs []string, member uint64) bool {
-	return slices.ContainsFunc(errs, func(text string) bool {
-		return strings.Contains(text, pb.AlarmType_CORRUPT.String()) &&
-			strings.Contains(text, strconv.FormatUint(member, 10))
-	})
+	return slices.Contains(etcdclient.Alarms(errs), etcdclient.Alarm{Kind: "CORRUPT", Member: member})
 }
 
 // connect makes a client of one endpoint: a snapshot must come from the member whose revision was asked for.
-func connect(ctx context.Context, config clientv3.Config, endpoint string) (*clientv3.Client, error) {
+func connect(ctx context.Context, config etcdclient.Config, endpoint string) (*etcdclient.Client, error) {
 	config.Endpoints, config.Context = []string{endpoint}, ctx
-	return clientv3.New(config)
+	return etcdclient.Dial(config)
 }
 
 // open has a member that has answered send a snapshot.
-func open(ctx context.Context, config clientv3.Config, m Status) (*Stream, error) {
+func open(ctx context.Context, config etcdclient.Config, m Status) (*Stream, error) {
 	client, err := connect(ctx, config, m.Endpoint)
 	if err != nil {
 		return nil, brokenOff(m.Endpoint, err)
@@ -136,32 +126,28 @@ func open(ctx context.Context, config clientv3.Config, m Status) (*Stream, error
 		TakenAt: time.Now(), ClusterID: hexadecimal(m.ClusterID), EtcdVersion: m.Version,
 		Member: Member{ID: hexadecimal(m.MemberID), Endpoint: m.Endpoint}, Stale: !m.Quorum,
 	}
-	// Before the snapshot, so that what is counted is in it. It costs etcd a look at its index, without the values.
-	count, err := client.Get(ctx, "\x00", clientv3.WithFromKey(), clientv3.WithCountOnly(), clientv3.WithSerializable())
+	stream := &body{client: client, endpoint: m.Endpoint}
+	// Before the snapshot, so that what is counted is in it.
+	if s.Keys, s.Revision, err = client.Count(ctx); err == nil {
+		stream.ReadCloser, s.StorageVersion, err = client.Snapshot(ctx)
+	}
 	if err != nil {
 		_ = client.Close()
 		return nil, brokenOff(m.Endpoint, err)
 	}
-	s.Revision, s.Keys = count.Header.GetRevision(), count.Count
-	snapshot, err := client.SnapshotWithVersion(ctx)
-	if err != nil {
-		_ = client.Close()
-		return nil, brokenOff(m.Endpoint, err)
-	}
-	s.StorageVersion = snapshot.Version
-	s.Body = &body{response: snapshot, client: client, endpoint: m.Endpoint}
+	s.Body = stream
 	return s, nil
 }
 
 // body ends the connection with the stream.
 type body struct {
-	response *clientv3.SnapshotResponse
-	client   *clientv3.Client
+	io.ReadCloser
+	client   *etcdclient.Client
 	endpoint string
 }
 
 func (b *body) Read(p []byte) (int, error) {
-	n, err := b.response.Snapshot.Read(p)
+	n, err := b.ReadCloser.Read(p)
 	if err != nil && !errors.Is(err, io.EOF) {
 		err = brokenOff(b.endpoint, err)
 	}
@@ -169,13 +155,8 @@ func (b *body) Read(p []byte) (int, error) {
 }
 
 func (b *body) Close() error {
-	_ = b.response.Snapshot.Close()
+	_ = b.ReadCloser.Close()
 	return b.client.Close()
-}
-
-// refusals are how etcd says that a client may not.
-var refusals = []error{
-	rpctypes.ErrPermissionDenied, rpctypes.ErrUserEmpty, rpctypes.ErrAuthFailed, rpctypes.ErrInvalidAuthToken,
 }
 
 func explainEtcd(endpoint string, err error) error {
@@ -184,18 +165,12 @@ func explainEtcd(endpoint string, err error) error {
 
 func problemOf(endpoint string, err error) failure.Problem {
 	p := failure.Problem{Reason: v1beta2.ReasonEtcdFailed}
-	var refusal rpctypes.EtcdError
-	known := errors.As(err, &refusal)
-	code := status.Code(err)
-	if known {
-		code = refusal.Code()
-	}
 	advice := "etcd failed"
 	switch {
-	case slices.ContainsFunc(refusals, func(r error) bool { return errors.Is(err, r) }):
+	case etcdclient.Denied(err):
 		p.Reason, p.Terminal = v1beta2.ReasonEtcdAccessDenied, true
 		advice = "etcd does not allow it: the client certificate (or user) needs the role root"
-	case !known && (code == codes.Unavailable || code == codes.DeadlineExceeded), errors.Is(err, context.DeadlineExceeded):
+	case etcdclient.Silent(err):
 		p.Reason = v1beta2.ReasonEtcdUnreachable
 		advice = "etcd cannot be reached; see whether it runs, and whether the client certificates fit"
 	}

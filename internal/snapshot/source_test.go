@@ -133,7 +133,7 @@ func (cut) Close() error { return nil }
 
 // TestBrokenOff tells a member that has answered from one that nobody can reach: there is somebody who has the data.
 func TestBrokenOff(t *testing.T) {
-	b := &body{response: &clientv3.SnapshotResponse{Snapshot: cut{}}, endpoint: "http://member"}
+	b := &body{ReadCloser: cut{}, endpoint: "http://member"}
 	if _, err := io.Copy(io.Discard, b); reason(err) != v1beta2.ReasonEtcdFailed {
 		t.Errorf("while it sends: got %v", err)
 	}

@@ -1,10 +1,9 @@
-package etcd
+package etcdclient
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -13,9 +12,8 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-func TestExplain(t *testing.T) {
+func TestOutcome(t *testing.T) {
 	t.Parallel()
-	done := []error{rpctypes.ErrMemberNotFound}
 	tests := []struct {
 		name   string
 		err    error
@@ -53,65 +51,45 @@ func TestExplain(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			err := explain("do it", test.err, done)
+			err := outcome(test.err, rpctypes.ErrMemberNotFound)
 			if (err == nil) != test.isNil || errors.Is(err, ErrNotYet) != test.notYet {
 				t.Fatalf("got %v", err)
 			}
 			if err == nil {
 				return
 			}
-			if !errors.Is(err, test.err) || !strings.HasPrefix(err.Error(), "do it: ") ||
-				!strings.HasSuffix(err.Error(), test.err.Error()) {
+			if !errors.Is(err, test.err) || !strings.HasSuffix(err.Error(), test.err.Error()) {
 				t.Errorf("%v does not carry its cause %v", err, test.err)
+			}
+			if Unanswered(err) != Unanswered(test.err) {
+				t.Errorf("%v: that nobody has answered is lost on the way, or made up", err)
 			}
 		})
 	}
 }
 
-func TestNameIn(t *testing.T) {
+// TestErrors tells what etcd has said from what only the connection says, though the code may be the same.
+func TestErrors(t *testing.T) {
 	t.Parallel()
-	tests := []struct{ peerURL, want string }{
-		{"http://a-0.a.default.svc:2380", "a-0"},
-		{"https://a-10.a.default.svc.cluster.local:2380", "a-10"},
-		{"http://1st-0.1st.default.svc:2380", "1st-0"},
-		{"http://localhost:2380", "localhost"},
-		{"http://10.0.0.1:2380", "own"},
-		{"http://[fd00::1]:2380", "own"},
-		{"unix://", "own"},
-		{":", "own"},
-	}
-	for _, test := range tests {
-		if got := nameIn(test.peerURL, "own"); got != test.want {
-			t.Errorf("%s: %q, want %q", test.peerURL, got, test.want)
-		}
-	}
-}
-
-func TestSameIdentity(t *testing.T) {
-	t.Parallel()
-	config := func(certificate string) *tls.Config {
-		return &tls.Config{
-			MinVersion: tls.VersionTLS12, RootCAs: x509.NewCertPool(),
-			Certificates: []tls.Certificate{{Certificate: [][]byte{[]byte(certificate)}}},
-		}
-	}
-	otherRoots := config("a")
-	otherRoots.RootCAs.AddCert(&x509.Certificate{Raw: []byte("ca")})
-	tests := []struct {
-		name string
-		a, b *tls.Config
-		want bool
+	for title, c := range map[string]struct {
+		err                                 error
+		refused, unanswered, silent, denied bool
 	}{
-		{"no TLS", nil, nil, true},
-		{"TLS added", nil, config("a"), false},
-		{"TLS removed", config("a"), nil, false},
-		{"read again", config("a"), config("a"), true},
-		{"new certificate", config("a"), config("b"), false},
-		{"new authority", config("a"), otherRoots, false},
-	}
-	for _, test := range tests {
-		if got := sameIdentity(test.a, test.b); got != test.want {
-			t.Errorf("%s: %t", test.name, got)
+		"nothing":                 {err: nil},
+		"another error":           {err: errors.New("x")},
+		"no connection":           {err: status.Error(codes.Unavailable, "refused"), unanswered: true, silent: true},
+		"no answer":               {err: status.Error(codes.DeadlineExceeded, "late"), silent: true},
+		"the time is up":          {err: fmt.Errorf("ask: %w", context.DeadlineExceeded), silent: true},
+		"etcd has no leader":      {err: rpctypes.ErrNoLeader, refused: true},
+		"on its way":              {err: rpctypes.Error(rpctypes.ErrGRPCNoLeader), refused: true},
+		"etcd's own time-out":     {err: rpctypes.ErrTimeout, refused: true},
+		"etcd knows nobody":       {err: rpctypes.ErrUserEmpty, refused: true, denied: true},
+		"a role that is missing":  {err: fmt.Errorf("ask: %w", rpctypes.ErrPermissionDenied), refused: true, denied: true},
+		"a learner does not read": {err: rpctypes.Error(rpctypes.ErrGRPCNotSupportedForLearner), refused: true},
+	} {
+		got := []bool{Refused(c.err), Unanswered(c.err), Silent(c.err), Denied(c.err)}
+		if want := []bool{c.refused, c.unanswered, c.silent, c.denied}; fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("%s: refused, unanswered, silent, denied are %v, want %v", title, got, want)
 		}
 	}
 }

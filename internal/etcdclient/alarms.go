@@ -1,0 +1,36 @@
+package etcdclient
+
+import (
+	"strconv"
+	"strings"
+)
+
+// Alarm is what a member has raised.
+type Alarm struct {
+	// Kind is etcd's name of it, such as NOSPACE or CORRUPT.
+	Kind string
+	// Member is whose it is, 0 if etcd cannot tell.
+	Member uint64
+}
+
+// Alarms finds the alarms in the errors of a Status reply. There they are protobuf messages as text,
+// "memberID:17 alarm:CORRUPT", with one space or two between, and without a member ID that is 0. To ask for alarms instead
+// would take a quorum, and another call a pass.
+func Alarms(errs []string) []Alarm {
+	var alarms []Alarm
+	for _, text := range errs {
+		alarm := Alarm{}
+		for _, field := range strings.Fields(text) {
+			if kind, ok := strings.CutPrefix(field, "alarm:"); ok {
+				alarm.Kind = kind
+			}
+			if id, ok := strings.CutPrefix(field, "memberID:"); ok {
+				alarm.Member, _ = strconv.ParseUint(id, 10, 64) // an ID that is none names nobody
+			}
+		}
+		if alarm.Kind != "" {
+			alarms = append(alarms, alarm)
+		}
+	}
+	return alarms
+}

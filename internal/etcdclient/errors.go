@@ -1,0 +1,81 @@
+package etcdclient
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+)
+
+// ErrNotYet says that etcd refuses a change now and may allow it later without anybody doing anything. It is also the
+// answer when nobody knows whether the change was made: all changes are safe to ask for again.
+var ErrNotYet = errors.New("etcd asks to try again later")
+
+// later are the refusals that end by themselves and do not have the code Unavailable, which says as much for all of
+// "unhealthy cluster", "no leader", "leader changed", "server stopped" and "request timed out". Unhealthy includes a
+// server that has been connected to a quorum for less than five seconds: etcd's own check, never to be disabled.
+var later = []error{
+	rpctypes.ErrMemberNotEnoughStarted, rpctypes.ErrMemberLearnerNotReady, rpctypes.ErrTooManyLearners,
+	rpctypes.ErrNotLeader, rpctypes.ErrNotCapable, rpctypes.ErrTooManyRequests, context.DeadlineExceeded,
+}
+
+// leaderTransferTimeout has no error code in etcd's API: it comes as Unknown, with this text (ErrTimeoutLeaderTransfer
+// in its server).
+const leaderTransferTimeout = "etcdserver: request timed out, leader transfer took too long"
+
+// denials are how etcd says that a client may not.
+var denials = []error{
+	rpctypes.ErrPermissionDenied, rpctypes.ErrUserEmpty, rpctypes.ErrAuthFailed, rpctypes.ErrInvalidAuthToken,
+}
+
+// outcome turns that of a change into nil, ErrNotYet or a plain error. Done are the refusals that say that there is
+// nothing left to do.
+func outcome(err error, done ...error) error {
+	switch {
+	case err == nil || isAny(err, done):
+		return nil
+	case Passes(err):
+		return fmt.Errorf("%w: %w", ErrNotYet, err)
+	default:
+		return err
+	}
+}
+
+// Passes tells whether the reason of a failure goes away by itself.
+func Passes(err error) bool {
+	if isAny(err, later) {
+		return true
+	}
+	var refusal rpctypes.EtcdError
+	if errors.As(err, &refusal) {
+		return refusal.Code() == codes.Unavailable
+	}
+	return Silent(err) || rpctypes.ErrorDesc(err) == leaderTransferTimeout
+}
+
+// Refused tells whether the error is etcd's own answer. The connection's errors have codes too, which may be the same, but etcd
+// has not said them.
+func Refused(err error) bool {
+	var refusal rpctypes.EtcdError
+	return errors.As(err, &refusal)
+}
+
+// Denied tells whether etcd's authentication is what keeps the client from it.
+func Denied(err error) bool { return isAny(err, denials) }
+
+// Unanswered tells whether the connection failed before etcd said anything, so that another member can be asked: a
+// change that was made nevertheless is a success when it is asked for again.
+func Unanswered(err error) bool { return !Refused(err) && status.Code(err) == codes.Unavailable }
+
+// Silent tells whether etcd has said nothing: the connection failed, or the time was up.
+func Silent(err error) bool {
+	return Unanswered(err) || !Refused(err) && status.Code(err) == codes.DeadlineExceeded || errors.Is(err, context.DeadlineExceeded)
+}
+
+func isAny(err error, targets []error) bool {
+	return slices.ContainsFunc(targets, func(target error) bool { return errors.Is(err, target) })
+}

@@ -1,0 +1,53 @@
+package etcdclient
+
+import (
+	"context"
+	"io"
+
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	clientv3 "go.etcd.io/etcd/client/v3"
+)
+
+// Status is what the member that a client of one endpoint leads to says of itself. It asks nobody else for that.
+func (c *Client) Status(ctx context.Context) (*pb.StatusResponse, error) {
+	// The client's own Status makes a connection for each call.
+	status, err := pb.NewMaintenanceClient(c.client.ActiveConnection()).Status(ctx, &pb.StatusRequest{})
+	return status, rpctypes.Error(err)
+}
+
+// Members is the member list that a quorum agrees on.
+func (c *Client) Members(ctx context.Context) (*pb.MemberListResponse, error) {
+	list, err := c.client.MemberList(ctx) // linearizable unless told otherwise
+	return (*pb.MemberListResponse)(list), err
+}
+
+// Revision is the one that a quorum has agreed on by now. What the member serves from then on is at least that.
+func (c *Client) Revision(ctx context.Context) (int64, error) {
+	// The key that etcd's own health check reads. Only the header of the answer matters.
+	answer, err := c.client.Get(ctx, "health", clientv3.WithCountOnly())
+	if err != nil {
+		return 0, err
+	}
+	return answer.Header.GetRevision(), nil
+}
+
+// Count is how many keys the member has, and at which revision, whatever a quorum says. It costs etcd a look at its index, without
+// the values.
+func (c *Client) Count(ctx context.Context) (keys, revision int64, err error) {
+	count, err := c.client.Get(ctx, "\x00", clientv3.WithFromKey(), clientv3.WithCountOnly(), clientv3.WithSerializable())
+	if err != nil {
+		return 0, 0, err
+	}
+	return count.Count, count.Header.GetRevision(), nil
+}
+
+// Snapshot streams the member's database, with the checksum that etcd puts at its end. The version is the database's, empty before
+// etcd 3.6. The stream ends with the context.
+func (c *Client) Snapshot(ctx context.Context) (stream io.ReadCloser, version string, err error) {
+	answer, err := c.client.SnapshotWithVersion(ctx)
+	if err != nil {
+		return nil, "", err
+	}
+	return answer.Snapshot, answer.Version, nil
+}
