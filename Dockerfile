@@ -13,7 +13,7 @@ COPY controllers/ controllers/
 COPY internal/ internal/
 RUN CGO_ENABLED=0 GOOS=${TARGETOS} GOARCH=${TARGETARCH} go build -trimpath -tags grpcnotrace \
       -ldflags "-s -w -X github.com/etcdpilot/etcd-operator/internal/version.Operator=${VERSION}" \
-      -o /out/ . ./cmd/member-run && mv /out/etcd-operator /out/manager
+      -o /out/ . ./cmd/... && mv /out/etcd-operator /out/manager
 
 # The programs bring along all that they need: time zones, and certificate authorities. make image builds the same.
 FROM scratch
@@ -22,7 +22,7 @@ LABEL org.opencontainers.image.title=etcd-operator \
       org.opencontainers.image.licenses=Apache-2.0 \
       org.opencontainers.image.source=https://github.com/etcdpilot/etcd-operator \
       org.opencontainers.image.version=${VERSION}
-COPY --from=builder /out/manager /out/member-run /
+COPY --from=builder /out/manager /out/agent /out/member-run /
 COPY LICENSE /licenses/
 USER 65532:65532
 ENTRYPOINT ["/manager"]

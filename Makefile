@@ -67,15 +67,18 @@ SPOOLED := -run 'Queue|Spool' ./internal/snapshot
 # A tag made from the content, so that a node never runs an older build from its own store. They are expanded in
 # recipes, after the programs were built.
 content = $(shell cat $(1) | sha256sum | cut -c1-12)
-LAB_IMG = etcd-operator.local/etcd-operator:$(call content,$(BIN)/manager $(BIN)/member-run)
+# programs are those of the operator's image, in the folder $(1).
+programs = $(1)/manager $(1)/agent $(1)/member-run
+LAB_IMG = etcd-operator.local/etcd-operator:$(call content,$(call programs,$(BIN)))
 LAB_CLIENT_IMG = etcd-operator.local/test-client:$(call content,$(BIN)/test-client)
 # The same operator once more, built with another STAMP, for test-olm: it plays the version before this one.
-LAB_PREVIOUS_IMG = etcd-operator.local/etcd-operator:$(call content,$(BIN)/previous/manager $(BIN)/previous/member-run)
+LAB_PREVIOUS_IMG = etcd-operator.local/etcd-operator:$(call content,$(call programs,$(BIN)/previous))
 LAB_SCORECARD_IMG = etcd-operator.local/scorecard:$(call content,$(BIN)/scorecard-etcd)
 
 # operator-image is what the Dockerfile's last stage makes of the programs in the folder $(1); a test compares the two.
 operator-image = --user 65532:65532 --entrypoint /manager \
-	--file $(1)/manager:/manager --file $(1)/member-run:/member-run --file $(ROOT)/LICENSE:/licenses/LICENSE \
+	--file $(1)/manager:/manager --file $(1)/agent:/agent --file $(1)/member-run:/member-run \
+	--file $(ROOT)/LICENSE:/licenses/LICENSE \
 	--label org.opencontainers.image.title=etcd-operator \
 	--label org.opencontainers.image.licenses=Apache-2.0 \
 	--label org.opencontainers.image.source=https://github.com/etcdpilot/etcd-operator \
@@ -113,6 +116,7 @@ manifests: ## Generate the CRDs and the manager's role
 .PHONY: build
 build: ## Build the operator's programs into bin
 	go build -ldflags "$(LDFLAGS)" -o $(BIN)/manager .
+	go build -ldflags "$(LDFLAGS)" -o $(BIN)/agent ./cmd/agent
 	go build -ldflags "$(LDFLAGS)" -o $(BIN)/member-run ./cmd/member-run
 
 .PHONY: build-client
@@ -159,7 +163,7 @@ docker-buildx: ## Build the image IMG for all PLATFORMS, and push it
 build-platforms: ## Compile the operator's programs for all PLATFORMS, to see that it can be done
 	for platform in $$(tr , ' ' <<< $(PLATFORMS)); do \
 	  echo "==> $$platform"; \
-	  GOOS=$${platform%/*} GOARCH=$${platform#*/} go build -ldflags "$(LDFLAGS)" -o /dev/null . ./cmd/member-run; \
+	  GOOS=$${platform%/*} GOARCH=$${platform#*/} go build -ldflags "$(LDFLAGS)" -o /dev/null . ./cmd/...; \
 	done
 
 .PHONY: scorecard-build
@@ -242,7 +246,7 @@ bench-scale: build ## Measure the control loop with simulated clusters (CLUSTERS
 
 .PHONY: bench-backup
 bench-backup: build ## Measure backup and restore against etcd's own tools, as root (SIZES=0.1,1,… RUNS=n)
-	TEST_ASSET_ETCD=$(call tool,etcd36/etcd) TEST_ASSET_MINIO=$(call tool,minio) OPERATOR=$(BIN)/manager \
+	TEST_ASSET_ETCD=$(call tool,etcd36/etcd) TEST_ASSET_MINIO=$(call tool,minio) AGENT=$(BIN)/agent \
 	  go run -C test ./bench/backup -sizes $(SIZES) -runs $(or $(RUNS),5)
 
 .PHONY: explore
@@ -325,7 +329,7 @@ undeploy: ## Remove the operator and the CRDs, and every EtcdCluster with them
 	$(call tool,kustomize) build config/default | $(KUBECTL) delete --ignore-not-found -f -
 
 .PHONY: run
-run: ## Run the operator here; members take member-run from the image IMG
+run: ## Run the operator here; members take member-run, and backups the agent, from the image IMG
 	go run . --operator-image $(IMG)
 
 .PHONY: build-installer

@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
 // built is what makes one image the same as another. A file is known by its name where it comes from.
@@ -22,7 +24,9 @@ type built struct {
 func TestImages(t *testing.T) {
 	want := built{
 		user: "65532:65532", entrypoint: "/manager",
-		files: map[string]string{"/manager": "manager", "/member-run": "member-run", "/licenses/LICENSE": "LICENSE"},
+		files: map[string]string{
+			"/manager": "manager", task.Program: "agent", "/member-run": "member-run", "/licenses/LICENSE": "LICENSE",
+		},
 	}
 	docker, lab := ofDockerfile(t), ofMakefile(t)
 	if !reflect.DeepEqual(docker, lab) {

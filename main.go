@@ -1,5 +1,4 @@
-// Command manager is etcd-operator. Started as `manager agent` it is what moves backups, in a pod of its own; see the
-// package agent.
+// Command manager is etcd-operator.
 package main
 
 import (
@@ -31,11 +30,9 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers"
 	"github.com/etcdpilot/etcd-operator/controllers/claims"
-	"github.com/etcdpilot/etcd-operator/internal/agent"
 	"github.com/etcdpilot/etcd-operator/internal/etcd"
 	"github.com/etcdpilot/etcd-operator/internal/plan/claim"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
-	"github.com/etcdpilot/etcd-operator/internal/task"
 	"github.com/etcdpilot/etcd-operator/internal/version"
 )
 
@@ -53,9 +50,6 @@ type options struct {
 }
 
 func main() {
-	if len(os.Args) > 1 && os.Args[1] == task.Command {
-		os.Exit(agent.Main())
-	}
 	o := options{}
 	flag.StringVar(&o.metricsAddress, "metrics-bind-address", "0", "where to serve metrics, for example :8443; 0 is nowhere")
 	flag.BoolVar(&o.secureMetrics, "metrics-secure", true, "serve metrics over HTTPS, to those whom the API server allows")

@@ -20,7 +20,7 @@ const module = "github.com/etcdpilot/etcd-operator"
 // What is linked by whoever talks to somebody, as beginnings of import paths.
 var (
 	clouds = []string{
-		"cloud.google.com/go", "github.com/Azure/", "github.com/aws/", "gocloud.dev", "google.golang.org/api", "golang.org/x/oauth2",
+		"cloud.google.com/go", "github.com/Azure/", "github.com/aws/", "gocloud.dev", "google.golang.org/api",
 	}
 	kubernetes = []string{"k8s.io/client-go", "sigs.k8s.io/controller-runtime"}
 	etcdClient = []string{"go.etcd.io/etcd/client/v3", "google.golang.org/grpc"}
@@ -74,6 +74,8 @@ func within(path string, denied []string) bool {
 func TestPrograms(t *testing.T) {
 	t.Parallel()
 	for program, denied := range map[string][]string{
+		".":                slices.Concat(clouds, etcdServer),
+		"./cmd/agent":      kubernetes,
 		"./cmd/member-run": slices.Concat(clouds, kubernetes),
 	} {
 		for _, d := range dependencies(t, program) {

@@ -161,7 +161,7 @@ func agentContainer(name, image string, env []corev1.EnvVar, t task.Task, needs 
 		Name:            name,
 		Image:           image,
 		ImagePullPolicy: corev1.PullIfNotPresent,
-		Command:         []string{"/manager", task.Command},
+		Command:         []string{task.Program},
 		Env:             append([]corev1.EnvVar{{Name: task.EnvTask, Value: string(text)}}, env...),
 		Ports: []corev1.ContainerPort{
 			{Name: "progress", ContainerPort: task.ProgressPort, Protocol: corev1.ProtocolTCP},

@@ -8,8 +8,8 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/failure"
 )
 
-// Command is the word after the operator's program that makes it the agent.
-const Command = "agent"
+// Program is where the operator's image has the agent.
+const Program = "/agent"
 
 // EnvTask is the environment variable that holds the Task as JSON.
 const EnvTask = "AGENT_TASK"

@@ -21,13 +21,13 @@ type options struct {
 	// sizes are in bytes, the smallest first.
 	sizes []int64
 	runs  int
-	// operator, etcd and minio are the paths of programs. Etcd's own tools and MinIO's are beside theirs.
-	operator, etcd, minio string
+	// agent, etcd and minio are the paths of programs. Etcd's own tools and MinIO's are beside theirs.
+	agent, etcd, minio string
 }
 
 func main() {
 	o := options{
-		operator: os.Getenv("OPERATOR"), etcd: os.Getenv("TEST_ASSET_ETCD"), minio: os.Getenv("TEST_ASSET_MINIO"),
+		agent: os.Getenv("AGENT"), etcd: os.Getenv("TEST_ASSET_ETCD"), minio: os.Getenv("TEST_ASSET_MINIO"),
 	}
 	list := flag.String("sizes", "0.1,1,4", "sizes of the database, in GiB")
 	flag.IntVar(&o.runs, "runs", 5, "how often everything is done for each size")
@@ -58,8 +58,8 @@ func (o *options) complete(list string) error {
 	switch {
 	case o.runs < 1:
 		return errors.New("-runs: it takes at least one")
-	case o.operator == "" || o.etcd == "" || o.minio == "":
-		return errors.New("OPERATOR, TEST_ASSET_ETCD and TEST_ASSET_MINIO must be paths of programs: run `make bench-backup`")
+	case o.agent == "" || o.etcd == "" || o.minio == "":
+		return errors.New("AGENT, TEST_ASSET_ETCD and TEST_ASSET_MINIO must be paths of programs: run `make bench-backup`")
 	case os.Geteuid() != 0:
 		return errors.New("run it as root: it needs chroot, and drops the page cache")
 	}
@@ -81,7 +81,7 @@ func run(ctx context.Context, o options) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, b.minio.stop()) }()
-	if b.pod, err = newPod(filepath.Join(dir, "pod"), o.operator); err != nil {
+	if b.pod, err = newPod(filepath.Join(dir, "pod"), o.agent); err != nil {
 		return err
 	}
 	for _, size := range o.sizes {

@@ -16,8 +16,7 @@ import (
 const (
 	// limit is how long one task may take.
 	limit = time.Hour
-	// managerPath and terminationLog are paths in a pod: of the operator's program, and of the agent's Result.
-	managerPath    = "/manager"
+	// terminationLog is where a pod has the agent's Result.
 	terminationLog = "/dev/termination-log"
 	// memberFolder is where a restore puts a member's data.
 	memberFolder = "/var/etcd/data"
@@ -31,7 +30,7 @@ var writer = task.Writer{
 // pod is the file system that an agent's container has.
 type pod struct{ root string }
 
-func newPod(root, manager string) (*pod, error) {
+func newPod(root, agent string) (*pod, error) {
 	p := &pod{root: root}
 	for _, folder := range []string{
 		task.CredentialsDir, task.StoreDir, task.ScratchDir, filepath.Dir(memberFolder), filepath.Dir(terminationLog),
@@ -41,7 +40,7 @@ func newPod(root, manager string) (*pod, error) {
 		}
 	}
 	err := errors.Join(
-		copyProgram(manager, p.path(managerPath)),
+		copyProgram(agent, p.path(task.Program)),
 		os.WriteFile(p.path(task.CredentialsDir+"/access-key-id"), []byte(minioUser), 0o600),
 		os.WriteFile(p.path(task.CredentialsDir+"/secret-access-key"), []byte(minioKey), 0o600),
 	)
@@ -63,7 +62,7 @@ func (p *pod) run(ctx context.Context, t task.Task) (task.Result, cost, error) {
 		return task.Result{}, cost{}, err
 	}
 	c, err := spend(ctx, program{
-		root: p.root, path: managerPath, args: []string{task.Command}, env: []string{task.EnvTask + "=" + string(text)},
+		root: p.root, path: task.Program, env: []string{task.EnvTask + "=" + string(text)},
 	})
 	if err != nil {
 		return task.Result{}, c, err
