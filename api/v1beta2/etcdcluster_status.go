@@ -107,7 +107,7 @@ type EtcdClusterStatus struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Updated members",xDescriptors={"urn:alm:descriptor:text"},order=11
 	UpdatedMembers int32 `json:"updatedMembers,omitempty"`
 	// acceptedSpec is the last spec that could be carried out. While the current one cannot, the cluster is cared for as
-	// this one asks.
+	// this one asks. A spec without a version means the one that is named here.
 	// +kubebuilder:pruning:PreserveUnknownFields
 	// +kubebuilder:validation:Type=object
 	// +optional

@@ -25,8 +25,8 @@ type EtcdClusterSpec struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Image repository",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:text","urn:alm:descriptor:com.tectonic.ui:advanced"},order=9
 	Repository string `json:"repository,omitempty"`
 
-	// version is the etcd version, for example 3.6.16, with or without a leading v. If empty, the one that the operator comes
-	// with.
+	// version is the etcd version, for example 3.6.16, with or without a leading v. A new cluster without one gets the operator's
+	// default, and any other keeps the version that was asked for last: an operator with another default updates no etcd.
 	// +kubebuilder:validation:XValidation:rule="self == '' || self.matches('^v?[0-9]+[.][0-9]+[.][0-9]+$')",message="version must be a full version such as 3.6.16"
 	// +kubebuilder:validation:MaxLength=32
 	// +optional

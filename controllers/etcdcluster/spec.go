@@ -43,7 +43,7 @@ func (r *Reconciler) desired(c *v1beta2.EtcdCluster, problem *failure.Problem) p
 		Size: int(c.Spec.Size), Paused: c.Spec.Paused, Deleting: !c.DeletionTimestamp.IsZero(),
 		Persistent: resources.Persistent(c), VolumeSize: clusterspec.VolumeSize(c),
 		Repository: cmp.Or(c.Spec.Repository, r.EtcdRepository), Version: version.Normalize(c.Spec.Version), Invalid: problem,
-		Spec:     status.SpecText(&c.Spec, c.Status.AcceptedSpec),
+		Spec:     status.SpecText(c),
 		Resuming: resuming(&c.Status),
 	}
 }

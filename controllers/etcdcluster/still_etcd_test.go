@@ -17,6 +17,8 @@ import (
 
 	"github.com/etcdpilot/etcd-operator/internal/member"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
+	"github.com/etcdpilot/etcd-operator/internal/resources"
+	"github.com/etcdpilot/etcd-operator/internal/version"
 )
 
 // stillEtcd answers for one member of a cluster in which nothing ever happens.
@@ -26,6 +28,7 @@ type stillEtcd struct {
 	pb.UnimplementedKVServer
 	header  *pb.ResponseHeader
 	members []*pb.Member
+	version string
 	// flush is how many nanoseconds its disk takes for a flush; flushes have ended. Reads wait for the leader's.
 	flush, flushes, read atomic.Int64
 	// moved is whom it has handed leadership to, 0 if it has not.
@@ -41,7 +44,7 @@ func startStill(t *testing.T, pod *corev1.Pod, permit *member.Permit) *stillEtcd
 	s := &stillEtcd{header: &pb.ResponseHeader{
 		ClusterId: uint64(permit.ClusterID), MemberId: uint64(permit.MemberID), Revision: 1,
 	}}
-	s.members = membersOf(t, permit)
+	s.members, s.version = membersOf(t, permit), version.OfImage(resources.EtcdOf(pod).Image)
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", fmt.Sprintf("%s:%d", pod.Status.PodIP, member.ClientPort))
 	must(t, err)
 	server := grpc.NewServer()
@@ -88,7 +91,7 @@ func (s *stillEtcd) leader() uint64 {
 // Status implements pb.MaintenanceServer.
 func (s *stillEtcd) Status(context.Context, *pb.StatusRequest) (*pb.StatusResponse, error) {
 	return &pb.StatusResponse{
-		Header: s.header, Leader: s.leader(), Version: "3.6.16", StorageVersion: "3.6.0",
+		Header: s.header, Leader: s.leader(), Version: s.version, StorageVersion: version.Minor(s.version) + ".0",
 		RaftIndex: 10, RaftAppliedIndex: 10, DbSize: 1 << 20, DbSizeInUse: 1 << 19,
 	}, nil
 }

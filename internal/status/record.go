@@ -1,6 +1,7 @@
 package status
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -12,6 +13,7 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
+	"github.com/etcdpilot/etcd-operator/internal/version"
 )
 
 // RecordOf reads the record that a status holds.
@@ -149,17 +151,34 @@ func movedFor(r plan.Record) *v1beta2.LeaderMoved {
 	return &v1beta2.LeaderMoved{Member: r.Slow, Time: metav1.NewTime(r.LeaderMoved)}
 }
 
-// SpecText is the spec as it is to be noted: as it is noted already if that says the same. What cannot be read is written anew.
-func SpecText(spec *v1beta2.EtcdClusterSpec, noted *runtime.RawExtension) string {
-	known := v1beta2.EtcdClusterSpec{}
-	if noted != nil && json.Unmarshal(noted.Raw, &known) == nil && equality.Semantic.DeepEqual(known, *spec) {
+// SpecText is the spec, which names a version, as it is to be noted: as it is noted already if that says the same. What cannot be
+// read is written anew.
+func SpecText(c *v1beta2.EtcdCluster) string {
+	known, noted := v1beta2.EtcdClusterSpec{}, c.Status.AcceptedSpec
+	readable := noted != nil && json.Unmarshal(noted.Raw, &known) == nil
+	wanted := c.Spec
+	wanted.Version = versionToKeep(c, known.Version)
+	if readable && equality.Semantic.DeepEqual(known, wanted) {
 		return string(noted.Raw)
 	}
-	text, err := json.Marshal(spec)
+	text, err := json.Marshal(&wanted)
 	if err != nil {
 		return textOf(noted) // an API type has none
 	}
 	return string(text)
+}
+
+// versionToKeep is what a spec that names no version from now on is to mean: the version that is asked for, or where there is no
+// way to that from the one that runs, the one that was asked for before.
+func versionToKeep(c *v1beta2.EtcdCluster, before string) string {
+	runs := c.Status.CurrentVersion
+	if runs == "" {
+		return c.Spec.Version
+	}
+	if _, err := version.Step(runs, version.Normalize(c.Spec.Version)); err != nil {
+		return cmp.Or(before, runs)
+	}
+	return c.Spec.Version
 }
 
 func textOf(raw *runtime.RawExtension) string {

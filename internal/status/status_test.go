@@ -146,7 +146,7 @@ func TestFormerSpec(t *testing.T) {
 	} {
 		in.Cluster.Spec.Pod = &v1beta2.PodPolicy{Labels: map[string]string{"team": step.label}}
 		outdated(step.outdated)
-		in.Observed.Cluster.Spec = SpecText(&in.Cluster.Spec, in.Cluster.Status.AcceptedSpec)
+		in.Observed.Cluster.Spec = SpecText(in.Cluster)
 		in.Cluster.Status = compute(in)
 		accepted, former := in.Cluster.Status.AcceptedSpec, in.Cluster.Status.FormerSpec
 		if !strings.Contains(string(accepted.Raw), `"team":"`+step.label) || (former != nil) != (step.former != "") {
@@ -154,6 +154,21 @@ func TestFormerSpec(t *testing.T) {
 		}
 		if former != nil && !strings.Contains(string(former.Raw), `"team":"`+step.former) {
 			t.Errorf("%+v: former %s", step, former.Raw)
+		}
+	}
+}
+
+// TestAcceptedVersion notes the version that is asked for, and none that there is no way to.
+func TestAcceptedVersion(t *testing.T) {
+	in := threeMembers()
+	for _, step := range []struct{ asked, want string }{
+		{"3.6.16", "3.6.16"}, {"3.7.3", "3.7.3"}, {"3.9.0", "3.7.3"}, {"3.4.1", "3.7.3"}, {"3.6.15", "3.6.15"},
+	} {
+		in.Cluster.Spec.Version = step.asked
+		in.Observed.Cluster.Spec = SpecText(in.Cluster)
+		in.Cluster.Status = compute(in)
+		if text := string(in.Cluster.Status.AcceptedSpec.Raw); !strings.Contains(text, `"version":"`+step.want+`"`) {
+			t.Errorf("asked for %s it notes %s, want %s", step.asked, text, step.want)
 		}
 	}
 }

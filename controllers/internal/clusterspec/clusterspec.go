@@ -3,6 +3,7 @@
 package clusterspec
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/failure"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
+	"github.com/etcdpilot/etcd-operator/internal/version"
 )
 
 // Claims are the PersistentVolumeClaims with the cluster's labels.
@@ -27,21 +29,40 @@ func Claims(ctx context.Context, reader client.Reader, c *v1beta2.EtcdCluster) (
 }
 
 // Effective is the spec to go by: the user's, or while that cannot work the last one that could, so that a mistake changes
-// nothing of a running cluster. Size and pause are always the user's. The claims are the cluster's, for volumes cannot shrink.
+// nothing of a running cluster. Size and pause are always the user's. A version is always named. The claims are the cluster's,
+// for volumes cannot shrink.
 func Effective(c *v1beta2.EtcdCluster, claims []corev1.PersistentVolumeClaim) (v1beta2.EtcdClusterSpec, *failure.Problem) {
-	problem := validate(c)
+	accepted := accepted(c)
+	wanted := *c
+	wanted.Spec.Version = versionOf(c, accepted)
+	problem := validate(&wanted)
 	if problem == nil {
-		problem = validateVolumes(c, claims)
+		problem = validateVolumes(&wanted, claims)
 	}
-	if problem == nil {
-		return c.Spec, nil
-	}
-	accepted := Noted(c.Status.AcceptedSpec)
-	if accepted == nil {
-		return c.Spec, problem
+	if problem == nil || accepted == nil {
+		return wanted.Spec, problem
 	}
 	accepted.Size, accepted.Paused = c.Spec.Size, c.Spec.Paused
 	return *accepted, problem
+}
+
+// versionOf is the version that is asked for. Where the spec names none it is the one that was asked for last, so that another
+// default, of another operator, updates no cluster.
+func versionOf(c *v1beta2.EtcdCluster, accepted *v1beta2.EtcdClusterSpec) string {
+	if c.Spec.Version != "" || accepted == nil {
+		return cmp.Or(c.Spec.Version, version.DefaultEtcd)
+	}
+	return accepted.Version
+}
+
+// accepted is the last spec that could work, nil if there was none. Operators before this one noted no version that the user had
+// not named: it is the one that the cluster runs, or was being updated to.
+func accepted(c *v1beta2.EtcdCluster) *v1beta2.EtcdClusterSpec {
+	spec := Noted(c.Status.AcceptedSpec)
+	if spec != nil {
+		spec.Version = cmp.Or(spec.Version, c.Status.TargetVersion, c.Status.CurrentVersion, version.DefaultEtcd)
+	}
+	return spec
 }
 
 // Noted reads a spec that status holds, nil if it holds none. Nobody but the operator writes it; whoever did otherwise gets
