@@ -36,6 +36,11 @@ const (
 	//
 	// Nothing.
 	ReasonAdopting = "Adopting"
+	// ReasonVolumesNotRetained means that the EtcdCluster has volumes and no volumeReclaimPolicy, so that they are deleted with it,
+	// and all data. Only an event has it.
+	//
+	// Set spec.volumeReclaimPolicy to Retain to keep them, or to Delete if that is wanted.
+	ReasonVolumesNotRetained = "VolumesNotRetained"
 	// ReasonScaling means that members are added or removed to reach spec.size.
 	//
 	// Nothing.

@@ -66,7 +66,8 @@ type EtcdClusterSpec struct {
 	TLS *TLSPolicy `json:"TLS,omitempty"`
 
 	// volumeReclaimPolicy says what becomes of the members' PersistentVolumeClaims when the cluster is deleted; Delete by
-	// default, which removes them. Retain keeps them, and a cluster of the same name takes them up again.
+	// default, as with coreos/etcd-operator, which removes them, and an event warns of it. Retain keeps them, and a cluster of the
+	// same name takes them up again.
 	// +kubebuilder:validation:Enum=Delete;Retain
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Volumes of a deleted cluster",order=6

@@ -10,11 +10,13 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/controllers/internal/clusterspec"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/reconcile"
 	"github.com/etcdpilot/etcd-operator/internal/etcd"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
@@ -101,6 +103,7 @@ func (r *Reconciler) writeStatus(ctx context.Context, p *pass, err error) error 
 // recordEvents writes an event for every action that took effect, and for every wait or block that is new.
 func (r *Reconciler) recordEvents(ctx context.Context, p *pass, err error) {
 	r.recordStrangers(p)
+	r.recordReclaim(p)
 	d := plan.Describe(p.action)
 	reconcile.Record(ctx, r.Recorder, p.cluster, reconcile.Answer{
 		Action: d.Action, Reason: d.Reason, Message: d.Message, Warning: warns(p.action, d.Reason),
@@ -118,6 +121,21 @@ func warns(a plan.Action, reason string) bool {
 	default:
 		return false
 	}
+}
+
+// recordReclaim warns, once, of volumes that are deleted with their cluster though nobody has said so.
+func (r *Reconciler) recordReclaim(p *pass) {
+	if undecided(p.cluster.Status.AcceptedSpec) && !undecided(p.before.AcceptedSpec) {
+		reconcile.Emit(r.Recorder, p.cluster, corev1.EventTypeWarning, v1beta2.ReasonVolumesNotRetained, "Accept",
+			"spec.volumeReclaimPolicy is not set, so that the volumes and their data are deleted with the EtcdCluster: set it to "+
+				"Retain to keep them, or to Delete if that is wanted")
+	}
+}
+
+// undecided tells whether a spec that status notes has volumes, and does not say what becomes of them.
+func undecided(noted *runtime.RawExtension) bool {
+	spec := clusterspec.Noted(noted)
+	return spec != nil && spec.VolumeReclaimPolicy == "" && resources.Persistent(&v1beta2.EtcdCluster{Spec: *spec})
 }
 
 // recordStrangers writes an event about what has the cluster's labels and is not the cluster's, once.
