@@ -30,7 +30,7 @@ func testColumns(t *testing.T, config *rest.Config, c client.Client) {
 			condition("Available", "True", "HasQuorum", "a quorum answers"), condition("Ready", "True", "DiskSlow", "shown-0 leads"),
 			condition("Progressing", "False", "SpecReached", "3 of 3"), condition("Degraded", "True", "DiskSlow", "shown-0 leads"),
 		},
-		"status.readyMembers": "3/3", "status.currentVersion": "3.6.16", "status.storage": "emptyDir", "status.leader": "shown-0",
+		"status.readyMembers": int64(3), "status.readySummary": "3/3", "status.currentVersion": "3.6.16", "status.storage": "emptyDir", "status.leader": "shown-0",
 	})
 	must(t, c.Status().Update(t.Context(), shown))
 	table(t, config, shown, "etcdclusters",

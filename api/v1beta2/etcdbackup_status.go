@@ -3,6 +3,8 @@ package v1beta2
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 // EtcdBackupStatus tells how the backups went.
+//
+// +kubebuilder:pruning:PreserveUnknownFields
 type EtcdBackupStatus struct {
 	// succeeded is true when the last backup did.
 	// +optional
@@ -26,18 +28,18 @@ type EtcdBackupStatus struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Last success",xDescriptors={"urn:alm:descriptor:text"},order=3
 	LastSuccessDate *metav1.Time `json:"lastSuccessDate,omitempty"`
 
-	// nextBackup is when the next backup is due; absent if none is.
+	// nextScheduleTime is when the next backup is due; absent if none is.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Next",xDescriptors={"urn:alm:descriptor:text"},order=5
-	NextBackup *metav1.Time `json:"nextBackup,omitempty"`
-	// lastDue is the time that the last backup was due at, whether it succeeded or not.
+	NextScheduleTime *metav1.Time `json:"nextScheduleTime,omitempty"`
+	// lastScheduleTime is when the last backup was due, whether it succeeded or not.
 	// +optional
-	LastDue *metav1.Time `json:"lastDue,omitempty"`
+	LastScheduleTime *metav1.Time `json:"lastScheduleTime,omitempty"`
 	// run is the backup that is under way.
 	// +optional
 	Run *BackupRun `json:"run,omitempty"`
 	// snapshots are the latest ones in the storage, the newest first. One that is stale, or was not checked as spec.verify asks
-	// (verifiedAt is absent), is among them, and counts as no success.
+	// (verificationTime is absent), is among them, and counts as no success.
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=10
 	// +optional
@@ -69,6 +71,8 @@ type EtcdBackupStatus struct {
 }
 
 // BackupLineage is the snapshots of one etcd cluster ID.
+//
+// +kubebuilder:pruning:PreserveUnknownFields
 type BackupLineage struct {
 	// clusterID is etcd's cluster ID in hexadecimal.
 	// +required
@@ -85,9 +89,9 @@ type BackupLineage struct {
 	// revision of the newest.
 	// +required
 	Revision int64 `json:"revision"`
-	// takenAt is when the newest was taken.
-	// +required
-	TakenAt metav1.Time `json:"takenAt"`
+	// creationTime is when the newest was taken.
+	// +optional
+	CreationTime metav1.Time `json:"creationTime,omitzero"`
 }
 
 // BackupTask is what a run does: Backup takes one, Clean deletes all when the EtcdBackup goes.
@@ -102,34 +106,38 @@ const (
 )
 
 // BackupRun is a backup that is under way.
+//
+// +kubebuilder:pruning:PreserveUnknownFields
 type BackupRun struct {
 	// task is what it does.
 	// +required
 	Task BackupTask `json:"task"`
-	// due is the time that it was due at. It names the run.
-	// +required
-	Due metav1.Time `json:"due"`
+	// scheduleTime is when it was due. It names the run.
+	// +optional
+	ScheduleTime metav1.Time `json:"scheduleTime,omitzero"`
 	// generation of the spec that this try began with.
 	// +required
 	Generation int64 `json:"generation"`
-	// began is when its first try did.
+	// startTime is when its first try began.
 	// +optional
-	Began *metav1.Time `json:"began,omitempty"`
+	StartTime *metav1.Time `json:"startTime,omitempty"`
 
 	AgentRun `json:",inline"`
 }
 
 // AgentRun is one task of a pod, which is tried until it succeeds or is given up.
+//
+// +kubebuilder:pruning:PreserveUnknownFields
 type AgentRun struct {
 	// attempt counts the tries, from 1.
 	// +required
 	Attempt int32 `json:"attempt"`
-	// started is when this try began.
-	// +required
-	Started metav1.Time `json:"started"`
-	// retryAfter is when the next try may begin, after one that failed.
+	// attemptStartTime is when this try began.
 	// +optional
-	RetryAfter *metav1.Time `json:"retryAfter,omitempty"`
+	AttemptStartTime metav1.Time `json:"attemptStartTime,omitzero"`
+	// retryTime is when the next try may begin, after one that failed.
+	// +optional
+	RetryTime *metav1.Time `json:"retryTime,omitempty"`
 	// unanswered is how many tries to save what a cluster holds, before it is restored, have reached no member. Only if none
 	// has reached any it is replaced unsaved.
 	// +optional
@@ -146,6 +154,8 @@ type AgentRun struct {
 }
 
 // SnapshotStatus is a snapshot in the storage.
+//
+// +kubebuilder:pruning:PreserveUnknownFields
 type SnapshotStatus struct {
 	// name of the object, without the prefix.
 	// +required
@@ -170,21 +180,21 @@ type SnapshotStatus struct {
 	// etcdVersion is the version of the server that it was taken from.
 	// +required
 	EtcdVersion string `json:"etcdVersion"`
-	// size of the database, in bytes.
-	// +required
-	Size int64 `json:"size"`
-	// storedSize is the size of the object, in bytes.
-	// +required
-	StoredSize int64 `json:"storedSize"`
+	// sizeBytes is the size of the database, in bytes.
+	// +optional
+	SizeBytes int64 `json:"sizeBytes"`
+	// storedSizeBytes is the size of the object, in bytes.
+	// +optional
+	StoredSizeBytes int64 `json:"storedSizeBytes"`
 	// sha256 of the object, in hexadecimal.
 	// +required
 	SHA256 string `json:"sha256"`
-	// takenAt is when it was taken.
-	// +required
-	TakenAt metav1.Time `json:"takenAt"`
-	// verifiedAt is when it was checked last, as verification says; absent if it never was.
+	// creationTime is when it was taken.
 	// +optional
-	VerifiedAt *metav1.Time `json:"verifiedAt,omitempty"`
+	CreationTime metav1.Time `json:"creationTime,omitzero"`
+	// verificationTime is when it was checked last, as verification says; absent if it never was.
+	// +optional
+	VerificationTime *metav1.Time `json:"verificationTime,omitempty"`
 	// verification is how it was checked.
 	// +optional
 	Verification Verification `json:"verification,omitempty"`

@@ -1,10 +1,6 @@
 package v1beta2
 
-import (
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-)
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 // EtcdBackupSpec says what is backed up, to where, and how often.
 //
@@ -212,60 +208,6 @@ type KeepPolicy struct {
 	Monthly int32 `json:"monthly,omitempty"`
 }
 
-// AgentPodPolicy says how the pods run that read and write backups.
-type AgentPodPolicy struct {
-	// labels are added to the pods. The keys app, etcd_* and etcd.database.coreos.com/* are the operator's.
-	// +kubebuilder:validation:XValidation:rule="self.all(k, k != 'app' && !k.startsWith('etcd_') && !k.startsWith('etcd.database.coreos.com/'))",message="pod.labels: the keys app, etcd_* and etcd.database.coreos.com/* are the operator's own: remove them"
-	// +kubebuilder:validation:MaxProperties=64
-	// +optional
-	Labels map[string]string `json:"labels,omitempty"`
-	// annotations are added to the pods. The keys etcd.database.coreos.com/* are the operator's.
-	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.startsWith('etcd.database.coreos.com/'))",message="pod.annotations: the keys etcd.database.coreos.com/* are the operator's own: remove them"
-	// +kubebuilder:validation:MaxProperties=64
-	// +optional
-	Annotations map[string]string `json:"annotations,omitempty"`
-	// serviceAccountName gives the pods a cloud identity. They never talk to the Kubernetes API.
-	// +optional
-	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Service account",xDescriptors={"urn:alm:descriptor:io.kubernetes:ServiceAccount"}
-	ServiceAccountName string `json:"serviceAccountName,omitempty"`
-	// resources of the container.
-	// +optional
-	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Resources",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:resourceRequirements"}
-	Resources corev1.ResourceRequirements `json:"resources,omitzero"`
-	// nodeSelector restricts the nodes.
-	// +optional
-	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
-	// affinity of the pods.
-	// +optional
-	Affinity *corev1.Affinity `json:"affinity,omitempty"`
-	// tolerations of the pods.
-	// +optional
-	// +listType=atomic
-	Tolerations []corev1.Toleration `json:"tolerations,omitempty"`
-	// priorityClassName of the pods.
-	// +optional
-	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Priority class",xDescriptors={"urn:alm:descriptor:io.kubernetes:PriorityClass"}
-	PriorityClassName string `json:"priorityClassName,omitempty"`
-	// imagePullSecrets for the operator's image.
-	// +optional
-	// +listType=map
-	// +listMapKey=name
-	ImagePullSecrets []corev1.LocalObjectReference `json:"imagePullSecrets,omitempty"`
-	// scratch is the volume that a backup is restored into to verify it, and on which it waits for a slow storage; emptyDir by
-	// default.
-	// +kubebuilder:validation:XValidation:rule="has(self.resources) && has(self.resources.requests) && 'storage' in self.resources.requests",message="scratch.resources.requests.storage is missing: say how large the volume is to be, such as 8Gi"
-	// +optional
-	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Volume to restore into"
-	Scratch *corev1.PersistentVolumeClaimSpec `json:"scratch,omitempty"`
-	// spool is how much of a backup may wait on that volume for a storage that is slower than etcd; 1Gi by default, and 0 does
-	// without. Until etcd has sent all of it, its database gives no space free, and grows with every write. Nothing is written
-	// to the volume while the storage keeps up, and never to the last fifth of its disk.
-	// +kubebuilder:validation:XValidation:rule="type(self) == int ? self >= 0 : !self.startsWith('-')",message="spool must not be negative: give 0 to do without"
-	// +optional
-	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Space to wait for the storage",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:text","urn:alm:descriptor:com.tectonic.ui:advanced"}
-	Spool *resource.Quantity `json:"spool,omitempty"`
-}
-
 // FinalizerObjects keeps an EtcdBackup whose deletionPolicy is Delete until its objects are deleted. It goes as soon as the
 // policy is Retain.
 const FinalizerObjects = "etcd.database.coreos.com/objects"
@@ -284,7 +226,7 @@ const FinalizerObjects = "etcd.database.coreos.com/objects"
 // +kubebuilder:printcolumn:name="Status",type=string,JSONPath=`.status.conditions[?(@.type=="Progressing")].reason`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:printcolumn:name="Schedule",type=string,JSONPath=`.spec.schedule`,priority=1
-// +kubebuilder:printcolumn:name="Next",type=string,JSONPath=`.status.nextBackup`,priority=1
+// +kubebuilder:printcolumn:name="Next",type=string,JSONPath=`.status.nextScheduleTime`,priority=1
 // +kubebuilder:printcolumn:name="Storage",type=string,JSONPath=`.spec.storage.url`,priority=1
 // +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="BackedUp")].message`,priority=1
 // +operator-sdk:csv:customresourcedefinitions:displayName="etcd Backup",resources={{Pod,v1},{Event,v1}},order=2

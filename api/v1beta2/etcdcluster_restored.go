@@ -1,12 +1,11 @@
 package v1beta2
 
-import (
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-)
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 // RestoreRecord says which snapshot has replaced the data. It is written before anything is done for it, and an EtcdRestore
 // that has one is never carried out again.
+//
+// +kubebuilder:pruning:PreserveUnknownFields
 type RestoreRecord struct {
 	// uid of the EtcdRestore.
 	// +required
@@ -28,19 +27,19 @@ type RestoreRecord struct {
 	// restored data begins far above it. 0 if there was none.
 	// +optional
 	RevisionFloor int64 `json:"revisionFloor,omitempty"`
-	// startedAt is when the operator began.
-	// +required
-	StartedAt metav1.Time `json:"startedAt"`
-	// completedAt is when a quorum of the members asked for first ran on the restored data; absent until then.
+	// startTime is when the operator began.
 	// +optional
-	CompletedAt *metav1.Time `json:"completedAt,omitempty"`
+	StartTime metav1.Time `json:"startTime,omitzero"`
+	// completionTime is when a quorum of the members asked for first ran on the restored data; absent until then.
+	// +optional
+	CompletionTime *metav1.Time `json:"completionTime,omitempty"`
 	// skipped is true if the EtcdRestore said that nothing needs to be saved.
 	// +optional
 	Skipped bool `json:"skipped,omitempty"`
-	// stoppedAt is when fewer of the members that are replaced were left than a quorum: from then on nobody could write to
+	// stopTime is when fewer of the members that are replaced were left than a quorum: from then on nobody could write to
 	// them. Absent until then.
 	// +optional
-	StoppedAt *metav1.Time `json:"stoppedAt,omitempty"`
+	StopTime *metav1.Time `json:"stopTime,omitempty"`
 	// unsaved says why what was replaced, or the last of it, was not saved before: its volumes are kept. Empty if it was
 	// saved, if there was nothing to save, or if the EtcdRestore said not to.
 	// +optional
@@ -59,6 +58,8 @@ type RestoreRecord struct {
 }
 
 // RestoreCalledOff says why a restore came to nothing before the cluster was up on the snapshot.
+//
+// +kubebuilder:pruning:PreserveUnknownFields
 type RestoreCalledOff struct {
 	// reason is the reason of the EtcdRestore's condition.
 	// +required
@@ -66,68 +67,13 @@ type RestoreCalledOff struct {
 	// message says what happened.
 	// +required
 	Message string `json:"message"`
-	// at is when the cluster began to go back, or the later restore began.
-	// +required
-	At metav1.Time `json:"at"`
-	// resumedAt is when a quorum of the former members answered again; absent until then, and where a later restore took this
-	// one's place.
+	// startTime is when the cluster began to go back, or the later restore began.
 	// +optional
-	ResumedAt *metav1.Time `json:"resumedAt,omitempty"`
-}
-
-// IncarnationsStatus counts the attempts at a start, from nothing or from a snapshot. No number is given twice, so that no two
-// attempts have the same token or cluster ID.
-type IncarnationsStatus struct {
-	// last is the highest number that was ever given.
-	// +required
-	Last int32 `json:"last"`
-	// attempts is the lowest number of an attempt at a restore of what the cluster holds, 0 if there was none: what was made for
-	// one from there on, other than bootstrap.incarnation, holds nobody's data.
+	StartTime metav1.Time `json:"startTime,omitzero"`
+	// completionTime is when a quorum of the former members answered again; absent until then, and where a later restore took
+	// this one's place.
 	// +optional
-	Attempts int32 `json:"attempts,omitempty"`
-}
-
-// FormerStatus is what status tells of the cluster that a restore replaces, as it was when that began. A field says the same
-// as the one of its name in the status.
-type FormerStatus struct {
-	// clusterID is empty if the cluster had never been up.
-	// +optional
-	ClusterID string `json:"clusterID,omitempty"`
-	// revision is the highest that was noted.
-	// +optional
-	Revision int64 `json:"revision,omitempty"`
-	// size is the number of members.
-	// +optional
-	Size int32 `json:"size,omitempty"`
-	// memberStatuses are its members.
-	// +listType=map
-	// +listMapKey=name
-	// +optional
-	MemberStatuses []MemberStatus `json:"memberStatuses,omitempty"`
-	// nextVoters are the voters after a change of the membership that was under way.
-	// +listType=atomic
-	// +optional
-	NextVoters []string `json:"nextVoters,omitempty"`
-	// ranBefore is true if coreos/etcd-operator had run it, and nothing was started here.
-	// +optional
-	RanBefore bool `json:"ranBefore,omitempty"`
-	// currentVersion is the etcd version that it ran.
-	// +optional
-	CurrentVersion string `json:"currentVersion,omitempty"`
-	// snapshotDue says what its logs may hold.
-	// +optional
-	SnapshotDue bool `json:"snapshotDue,omitempty"`
-	// spec is what its members were made from.
-	// +kubebuilder:pruning:PreserveUnknownFields
-	// +kubebuilder:validation:Type=object
-	// +optional
-	Spec *runtime.RawExtension `json:"spec,omitempty"`
-	// leaderMoved is when a slow disk last moved its leader.
-	// +optional
-	LeaderMoved *LeaderMoved `json:"leaderMoved,omitempty"`
-	// bootstrap is the record of its first start; absent if it was adopted, or never began.
-	// +optional
-	Bootstrap *BootstrapStatus `json:"bootstrap,omitempty"`
+	CompletionTime *metav1.Time `json:"completionTime,omitempty"`
 }
 
 // KeptVolume is a PersistentVolumeClaim whose data a restore has replaced unsaved. It goes with the EtcdCluster, unless

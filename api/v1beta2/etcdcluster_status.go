@@ -3,7 +3,6 @@ package v1beta2
 import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 )
 
 // ClusterPhase sums the conditions up in a word, for old clients and kubectl get.
@@ -24,6 +23,8 @@ const (
 )
 
 // EtcdClusterStatus is what the operator sees.
+//
+// +kubebuilder:pruning:PreserveUnknownFields
 type EtcdClusterStatus struct {
 	// observedGeneration is the generation of the spec that this status speaks of.
 	// +optional
@@ -66,10 +67,16 @@ type EtcdClusterStatus struct {
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Members",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:podStatuses"},order=1
 	Members MembersStatus `json:"members,omitzero"`
-	// readyMembers is the number of voters that are ready of those that etcd lists, for example 3/3.
+	// readyMembers is the number of voters that are ready: they answer and follow a leader. An operator of the time before the first
+	// release wrote a string such as 3/3.
+	// +kubebuilder:validation:Schemaless
+	// +kubebuilder:validation:XIntOrString
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Ready members",xDescriptors={"urn:alm:descriptor:text"},order=4
-	ReadyMembers string `json:"readyMembers,omitempty"`
+	ReadyMembers int32 `json:"readyMembers,omitempty"`
+	// readySummary is for kubectl get only: the voters that are ready of those that etcd lists, such as 3/3.
+	// +optional
+	ReadySummary string `json:"readySummary,omitempty"`
 	// storage is where the members keep their data: PVC if all have volumes of their own, emptyDir if the data of any of them
 	// goes with its pod.
 	// +optional
@@ -80,12 +87,6 @@ type EtcdClusterStatus struct {
 	// +listMapKey=name
 	// +optional
 	MemberStatuses []MemberStatus `json:"memberStatuses,omitempty"`
-	// nextVoters are the names of the voters after the change of them that is about to be made; absent if none is, or if it
-	// needs no such note. A member list is believed that a majority of the present voters confirms, or of these if it is
-	// theirs.
-	// +listType=atomic
-	// +optional
-	NextVoters []string `json:"nextVoters,omitempty"`
 	// leader is the name of the member that leads.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Leader",xDescriptors={"urn:alm:descriptor:io.kubernetes:Pod"},order=7
@@ -98,59 +99,24 @@ type EtcdClusterStatus struct {
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Target version",xDescriptors={"urn:alm:descriptor:text"},order=6
 	TargetVersion string `json:"targetVersion,omitempty"`
-	// snapshotDue is true since the members went from etcd 3.5 to 3.6: their logs may hold entries that etcd 3.7 cannot
-	// read, until each has written a snapshot since.
-	// +optional
-	SnapshotDue bool `json:"snapshotDue,omitempty"`
 	// updatedMembers is the number of members whose pods are as the spec asks.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Updated members",xDescriptors={"urn:alm:descriptor:text"},order=11
 	UpdatedMembers int32 `json:"updatedMembers,omitempty"`
-	// acceptedSpec is the last spec that could be carried out. While the current one cannot, the cluster is cared for as
-	// this one asks. A spec without a version means the one that is named here.
-	// +kubebuilder:pruning:PreserveUnknownFields
-	// +kubebuilder:validation:Type=object
-	// +optional
-	AcceptedSpec *runtime.RawExtension `json:"acceptedSpec,omitempty"`
-	// formerSpec is what the members are made from that an update under way has not reached: a repair does not spread it.
-	// +kubebuilder:pruning:PreserveUnknownFields
-	// +kubebuilder:validation:Type=object
-	// +optional
-	FormerSpec *runtime.RawExtension `json:"formerSpec,omitempty"`
 	// clusterID is etcd's cluster ID in hexadecimal, set once a quorum has ever answered.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="etcd's cluster ID",xDescriptors={"urn:alm:descriptor:text"},order=14
 	ClusterID string `json:"clusterID,omitempty"`
-	// revision is etcd's revision in coarse steps: a later answer with a lower one means lost data.
-	// +optional
-	Revision int64 `json:"revision,omitempty"`
 	// quorumLostSince is when the quorum was found lost; absent while there is one.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Quorum lost since",xDescriptors={"urn:alm:descriptor:text"},order=13
 	QuorumLostSince *metav1.Time `json:"quorumLostSince,omitempty"`
-	// ranBefore is true while nothing was started here yet under an object under which coreos/etcd-operator has run a
-	// cluster: one that is started from nothing would be taken for that.
-	// +optional
-	RanBefore bool `json:"ranBefore,omitempty"`
-	// leaderMoved is the last time that leadership was taken from a member because its disk was slow.
-	// +optional
-	LeaderMoved *LeaderMoved `json:"leaderMoved,omitempty"`
-	// bootstrap is the record of the first start.
-	// +optional
-	Bootstrap *BootstrapStatus `json:"bootstrap,omitempty"`
 	// restores are the EtcdRestores whose snapshots have replaced the data, the newest first.
 	// +listType=map
 	// +listMapKey=uid
 	// +kubebuilder:validation:MaxItems=10
 	// +optional
 	Restores []RestoreRecord `json:"restores,omitempty"`
-	// incarnations count the attempts at a start.
-	// +optional
-	Incarnations *IncarnationsStatus `json:"incarnations,omitempty"`
-	// former is what a restore under way replaces: the cluster goes back to it if the restore is called off. It is there from
-	// the beginning of an attempt until the new cluster ID is set, or until it was gone back to.
-	// +optional
-	Former *FormerStatus `json:"former,omitempty"`
 	// keptVolumes hold data that was replaced and is not known to be all in a safety snapshot. The operator never uses nor deletes
 	// them: delete them yourself once nobody needs what is on them. With the EtcdCluster they go, unless spec.volumeReclaimPolicy
 	// is Retain.
@@ -164,6 +130,14 @@ type EtcdClusterStatus struct {
 	// selector selects the members' pods, for the scale subresource.
 	// +optional
 	Selector string `json:"selector,omitempty"`
+
+	// internal is what the operator keeps for itself. It is no part of the API, and any release may change it: read nothing out of
+	// it, and write nothing into it.
+	// +kubebuilder:validation:Schemaless
+	// +kubebuilder:validation:Type=object
+	// +kubebuilder:pruning:PreserveUnknownFields
+	// +optional
+	InternalStatus `json:"internal,omitzero"`
 }
 
 // MemberStorage is what members keep their data on.
@@ -176,14 +150,6 @@ const (
 	// MemberStorageEmptyDir is a volume that goes with the pod.
 	MemberStorageEmptyDir MemberStorage = "emptyDir"
 )
-
-// LeaderMoved says whose disk was too slow to lead, and when.
-type LeaderMoved struct {
-	// member is the one that led.
-	Member string `json:"member"`
-	// time is when it handed over. No leader is moved because of a disk again within five minutes.
-	Time metav1.Time `json:"time"`
-}
 
 // MembersStatus names members.
 type MembersStatus struct {
@@ -242,42 +208,4 @@ type MemberStatus struct {
 	// message says what it waits for, empty if it is ready.
 	// +optional
 	Message string `json:"message,omitempty"`
-}
-
-// BootstrapStatus is the write-ahead record of the first start: it is written before anything that depends on it.
-type BootstrapStatus struct {
-	// incarnation counts the attempts, from 1.
-	// +required
-	Incarnation int32 `json:"incarnation"`
-	// token is etcd's initial-cluster-token.
-	// +required
-	Token string `json:"token"`
-	// members are the names of the first voters.
-	// +listType=atomic
-	// +required
-	Members []string `json:"members"`
-	// clusterID is what etcd's cluster ID will be, in hexadecimal.
-	// +required
-	ClusterID string `json:"clusterID"`
-	// seats are the pods that may start etcd from nothing.
-	// +listType=map
-	// +listMapKey=name
-	// +optional
-	Seats []BootstrapSeat `json:"seats,omitempty"`
-	// restore is the UID of the EtcdRestore whose snapshot the first member starts from; absent for a start from nothing.
-	// +optional
-	Restore string `json:"restore,omitempty"`
-}
-
-// BootstrapSeat binds a first member to the one pod, and volume, that may start it from nothing.
-type BootstrapSeat struct {
-	// name of the member.
-	// +required
-	Name string `json:"name"`
-	// podUID is the pod's UID.
-	// +required
-	PodUID string `json:"podUID"`
-	// volumeUID is the PersistentVolumeClaim's UID, empty for an emptyDir.
-	// +optional
-	VolumeUID string `json:"volumeUID,omitempty"`
 }

@@ -180,6 +180,8 @@ type SnapshotAlarm struct {
 func (a SnapshotAlarm) String() string { return a.Name + " of member " + a.MemberID }
 
 // EtcdRestoreStatus tells how the restore goes.
+//
+// +kubebuilder:pruning:PreserveUnknownFields
 type EtcdRestoreStatus struct {
 	// succeeded is true once the cluster runs on the restored data.
 	// +optional
@@ -204,9 +206,9 @@ type EtcdRestoreStatus struct {
 	// (unsaved says why), or if spec.safetySnapshot is Skip.
 	// +optional
 	SafetySnapshot *SnapshotStatus `json:"safetySnapshot,omitempty"`
-	// savedAt is when the safety snapshot was complete, by the operator's clock.
+	// saveTime is when the safety snapshot was complete, by the operator's clock.
 	// +optional
-	SavedAt *metav1.Time `json:"savedAt,omitempty"`
+	SaveTime *metav1.Time `json:"saveTime,omitempty"`
 	// clusterUID is the UID of the EtcdCluster, written when it was first seen: another one of the same name is left alone.
 	// +optional
 	ClusterUID string `json:"clusterUID,omitempty"`
@@ -221,10 +223,10 @@ type EtcdRestoreStatus struct {
 	// run is the pod that is at work; while Replacing that of the first member, until it has built its data from the snapshot.
 	// +optional
 	Run *AgentRun `json:"run,omitempty"`
-	// completedAt is when the cluster ran on the restored data, or the restore was given up.
+	// completionTime is when the cluster ran on the restored data, or the restore was given up.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Completed at",xDescriptors={"urn:alm:descriptor:text"},order=4
-	CompletedAt *metav1.Time `json:"completedAt,omitempty"`
+	CompletionTime *metav1.Time `json:"completionTime,omitempty"`
 	// operator is the one that acts on this EtcdRestore: no other does, as long as that one is there.
 	// +optional
 	Operator *OperatorReference `json:"operator,omitempty"`

@@ -74,7 +74,7 @@ func backupOnce(t *testing.T, w *backups) {
 	w.says(t, "b", v1beta2.ConditionProgressing, metav1.ConditionTrue, v1beta2.ReasonBackingUp, "")
 	w.later(time.Minute)
 	done := w.taken(7, 1)
-	done.Lineages = lineages(done.Snapshot.TakenAt)
+	done.Lineages = lineages(done.Snapshot.CreationTime)
 	w.Ends(t, pod, done)
 	if result := w.settle(t, "b"); result.RequeueAfter != 0 {
 		t.Errorf("it is over, and looked at again in %s", result.RequeueAfter)
@@ -83,7 +83,7 @@ func backupOnce(t *testing.T, w *backups) {
 	w.says(t, "b", v1beta2.ConditionProgressing, metav1.ConditionFalse, v1beta2.ReasonCompleted, "")
 	s := w.read(t, "b").Status
 	if !s.Succeeded || s.Reason != "" || s.EtcdRevision != 7 || s.EtcdVersion != "3.6.16" || s.Run != nil ||
-		!s.LastSuccessDate.Time.Equal(w.clock.Now()) || s.SnapshotCount != 1 || len(s.Snapshots) != 1 || s.NextBackup != nil || len(s.Lineages) != 2 || s.Lineages[1].Count != 2 {
+		!s.LastSuccessDate.Time.Equal(w.clock.Now()) || s.SnapshotCount != 1 || len(s.Snapshots) != 1 || s.NextScheduleTime != nil || len(s.Lineages) != 2 || s.Lineages[1].Count != 2 {
 		t.Errorf("status %+v", s)
 	}
 	if pods := w.pods(t, "b"); len(pods) > 0 {
@@ -124,10 +124,10 @@ func backupPeriodic(t *testing.T, w *backups) {
 	w.Ends(t, w.pod(t, "b"), w.taken(1, 1))
 	w.settle(t, "b")
 	s := w.read(t, "b").Status
-	if !s.LastDue.Equal(&created) || !s.NextBackup.Time.Equal(w.read(t, "b").Status.LastDue.Add(time.Hour)) {
-		t.Fatalf("due at %s, was due at %s, will be at %s", created, s.LastDue, s.NextBackup)
+	if !s.LastScheduleTime.Equal(&created) || !s.NextScheduleTime.Time.Equal(w.read(t, "b").Status.LastScheduleTime.Add(time.Hour)) {
+		t.Fatalf("due at %s, was due at %s, will be at %s", created, s.LastScheduleTime, s.NextScheduleTime)
 	}
-	w.clock.SetTime(s.NextBackup.Add(-2 * time.Second))
+	w.clock.SetTime(s.NextScheduleTime.Add(-2 * time.Second))
 	if result := w.settle(t, "b"); result.RequeueAfter != 2*time.Second || len(w.pods(t, "b")) > 0 {
 		t.Errorf("two seconds too early: %+v, %d pods", result, len(w.pods(t, "b")))
 	}
@@ -144,7 +144,7 @@ func backupPeriodic(t *testing.T, w *backups) {
 	w.Ends(t, w.pod(t, "b"), w.taken(3, 3))
 	w.settle(t, "b")
 	s = w.read(t, "b").Status
-	if len(w.pods(t, "b")) > 0 || len(s.Snapshots) != 3 || s.LastDue.Sub(created.Time) != 6*time.Hour {
+	if len(w.pods(t, "b")) > 0 || len(s.Snapshots) != 3 || s.LastScheduleTime.Sub(created.Time) != 6*time.Hour {
 		t.Errorf("of five missed runs one is to be made up for: %+v", s)
 	}
 }
@@ -258,7 +258,7 @@ func backupAtOnce(t *testing.T, w *backups) {
 	w.settle(t, "now")
 	w.says(t, "now", v1beta2.ConditionBackedUp, metav1.ConditionTrue, v1beta2.ReasonBackedUp, "revision 2")
 	w.settle(t, "hourly")
-	if after := w.read(t, "hourly").Status; !after.NextBackup.Equal(before.NextBackup) || after.SnapshotCount != 1 || after.EtcdRevision != 1 {
+	if after := w.read(t, "hourly").Status; !after.NextScheduleTime.Equal(before.NextScheduleTime) || after.SnapshotCount != 1 || after.EtcdRevision != 1 {
 		t.Errorf("the schedule was %+v, and is %+v", before, after)
 	}
 }

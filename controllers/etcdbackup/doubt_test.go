@@ -70,7 +70,7 @@ func backupUnverified(t *testing.T, w *backups) {
 	w.Ends(t, w.pod(t, "b"), w.doubtful(v1beta2.ReasonBackupUnverified, 7, func(*v1beta2.SnapshotStatus) {}))
 	w.settle(t, "b")
 	w.says(t, "b", v1beta2.ConditionBackedUp, metav1.ConditionFalse, v1beta2.ReasonBackupUnverified, "it is said what to do")
-	if s := w.read(t, "b").Status; s.Succeeded || s.LastSuccessDate != nil || len(s.Snapshots) != 1 || s.Snapshots[0].VerifiedAt != nil {
+	if s := w.read(t, "b").Status; s.Succeeded || s.LastSuccessDate != nil || len(s.Snapshots) != 1 || s.Snapshots[0].VerificationTime != nil {
 		t.Errorf("status %+v", s)
 	}
 	w.later(10 * time.Second)

@@ -168,8 +168,8 @@ func showBackup(b *v1beta2.EtcdBackup) {
 	}
 	for i, s := range b.Status.Snapshots {
 		seen.Stale = seen.Stale || i == 0 && s.Stale
-		if seen.LastSuccess != nil && s.TakenAt.Time.Equal(*seen.LastSuccess) {
-			seen.Size = s.StoredSize
+		if seen.LastSuccess != nil && s.CreationTime.Time.Equal(*seen.LastSuccess) {
+			seen.Size = s.StoredSizeBytes
 		}
 	}
 	metrics.SetBackup(b.Namespace, b.Name, seen)

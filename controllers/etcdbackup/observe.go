@@ -50,8 +50,8 @@ func (r *Reconciler) observe(ctx context.Context, reader client.Reader, b *v1bet
 		Written:      b.Status.Run != nil || attempted(b) != nil,
 		Done:         once(b) && done(b), Run: backupRunOf(b),
 	}
-	if b.Status.LastDue != nil {
-		p.observed.LastDue = b.Status.LastDue.Time
+	if b.Status.LastScheduleTime != nil {
+		p.observed.LastDue = b.Status.LastScheduleTime.Time
 	}
 	if err := r.observeSpec(ctx, reader, p); err != nil {
 		return nil, err
@@ -124,7 +124,7 @@ func once(b *v1beta2.EtcdBackup) bool { return b.Spec.Schedule == "" && interval
 func done(b *v1beta2.EtcdBackup) bool {
 	last := attempted(b)
 	return b.Status.Run == nil &&
-		(b.Status.Succeeded || last != nil && b.Status.LastDue != nil && last.ObservedGeneration == b.Generation)
+		(b.Status.Succeeded || last != nil && b.Status.LastScheduleTime != nil && last.ObservedGeneration == b.Generation)
 }
 
 // attempted tells how the last try went, nil if none is over.
@@ -142,14 +142,14 @@ func backupRunOf(b *v1beta2.EtcdBackup) *backup.Run {
 		return nil
 	}
 	seen := &backup.Run{
-		Task: backup.Task(run.Task), Due: run.Due.Time, Attempt: int(run.Attempt), Started: run.Started.Time,
+		Task: backup.Task(run.Task), Due: run.ScheduleTime.Time, Attempt: int(run.Attempt), Started: run.AttemptStartTime.Time,
 		Made: run.Step != "",
 	}
-	if run.RetryAfter != nil {
-		seen.RetryAfter = run.RetryAfter.Time
+	if run.RetryTime != nil {
+		seen.RetryAfter = run.RetryTime.Time
 	}
-	if run.Began != nil {
-		seen.Began = run.Began.Time
+	if run.StartTime != nil {
+		seen.Began = run.StartTime.Time
 	}
 	return seen
 }

@@ -69,7 +69,7 @@ func backupClockBack(t *testing.T, w *backups) {
 	w.settle(t, "b")
 	w.later(-5 * time.Hour)
 	w.settle(t, "b")
-	if run := w.read(t, "b").Status.Run; run.Attempt != 1 || !run.Started.Time.Equal(w.clock.Now()) {
+	if run := w.read(t, "b").Status.Run; run.Attempt != 1 || !run.AttemptStartTime.Time.Equal(w.clock.Now()) {
 		t.Fatalf("at %s the run is %+v", w.clock.Now(), run)
 	}
 	w.later(time.Hour + 8*time.Minute)

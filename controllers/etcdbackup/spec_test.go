@@ -21,7 +21,7 @@ func backupOfCluster(t *testing.T, w *backups) {
 		w.settle(t, "b")
 		w.says(t, "b", v1beta2.ConditionAccepted, metav1.ConditionFalse, reason, message)
 		w.says(t, "b", v1beta2.ConditionProgressing, metav1.ConditionFalse, reason, message)
-		if s := w.read(t, "b").Status; s.Run != nil || s.NextBackup != nil {
+		if s := w.read(t, "b").Status; s.Run != nil || s.NextScheduleTime != nil {
 			t.Fatalf("%+v", s)
 		}
 	}
@@ -54,7 +54,7 @@ func backupOfCluster(t *testing.T, w *backups) {
 	c.Status.Bootstrap = &v1beta2.BootstrapStatus{Incarnation: 3, Token: "t", Members: []string{"c-0"}, ClusterID: "abc", Restore: "r2"}
 	for _, uid := range []string{"r3", "r2", "r1"} {
 		c.Status.Restores = append(c.Status.Restores, v1beta2.RestoreRecord{
-			UID: uid, Name: uid, Snapshot: "s", SourceClusterID: "000a" + uid, SourceRevision: 9, StartedAt: metav1.Now(),
+			UID: uid, Name: uid, Snapshot: "s", SourceClusterID: "000a" + uid, SourceRevision: 9, StartTime: metav1.Now(),
 		})
 	}
 	c.Status.Restores[2].SourceClusterID = ""

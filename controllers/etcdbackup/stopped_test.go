@@ -31,7 +31,7 @@ func backupStopped(t *testing.T, w *backups) {
 				}
 			}
 			s := w.read(t, name).Status
-			if len(served) != 1 || !s.Succeeded || s.Run != nil || s.LastDue == nil || len(w.pods(t, name)) > 0 {
+			if len(served) != 1 || !s.Succeeded || s.Run != nil || s.LastScheduleTime == nil || len(w.pods(t, name)) > 0 {
 				t.Fatalf("%s: %d pods, %+v", name, len(served), s)
 			}
 			if *made < stop && before {

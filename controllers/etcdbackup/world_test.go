@@ -135,15 +135,15 @@ func (w *backups) pod(t *testing.T, name string) *corev1.Pod {
 func (w *backups) taken(revision int64, total int32) task.Result {
 	return task.Result{Total: total, Snapshot: &v1beta2.SnapshotStatus{
 		Name: fmt.Sprintf("%d.db.zst", revision), URL: fmt.Sprintf("s3://bucket/%d.db.zst", revision), Revision: revision,
-		EtcdVersion: "3.6.16", Size: 2 << 20, StoredSize: 1 << 20, SHA256: "ab", TakenAt: metav1.NewTime(w.clock.Now()),
+		EtcdVersion: "3.6.16", SizeBytes: 2 << 20, StoredSizeBytes: 1 << 20, SHA256: "ab", CreationTime: metav1.NewTime(w.clock.Now()),
 	}}
 }
 
 // lineages are those of a cluster that was created anew.
 func lineages(at metav1.Time) []v1beta2.BackupLineage {
 	return []v1beta2.BackupLineage{
-		{ClusterID: "c0ffee", Cluster: "ns/c", Count: 1, Name: "7.db.zst", Revision: 7, TakenAt: at},
-		{ClusterID: "beef", Cluster: "ns/c", Count: 2, Name: "6.db.zst", Revision: 6, TakenAt: at},
+		{ClusterID: "c0ffee", Cluster: "ns/c", Count: 1, Name: "7.db.zst", Revision: 7, CreationTime: at},
+		{ClusterID: "beef", Cluster: "ns/c", Count: 2, Name: "6.db.zst", Revision: 6, CreationTime: at},
 	}
 }
 

@@ -50,7 +50,7 @@ func TestSlowDiskDoesNotLead(t *testing.T) {
 	}
 	c := &v1beta2.EtcdCluster{}
 	must(t, w.api.Get(t.Context(), name, c))
-	if moved := c.Status.LeaderMoved; moved == nil || moved.Member != leader || moved.Time.IsZero() {
+	if moved := c.Status.LeaderMoved; moved == nil || moved.Member != leader || moved.MoveTime.IsZero() {
 		t.Errorf("leaderMoved is %+v, want %s", moved, leader)
 	}
 	if told := w.told(); !strings.Contains(told, v1beta2.ReasonDiskSlow) || strings.Count(told, leader+" is slow") != 1 {

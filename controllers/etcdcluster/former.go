@@ -12,7 +12,7 @@ import (
 func noteCallOff(p *pass, a plan.CallOff) {
 	if record := status.UnderWay(&p.cluster.Status); record != nil {
 		record.CalledOff = &v1beta2.RestoreCalledOff{
-			Reason: a.Why.Reason, Message: a.Why.Message, At: metav1.NewTime(p.observed.Now),
+			Reason: a.Why.Reason, Message: a.Why.Message, StartTime: metav1.NewTime(p.observed.Now),
 		}
 	}
 }
@@ -35,7 +35,7 @@ func noteUnsaved(p *pass, a plan.Latch) {
 // none was.
 func resuming(s *v1beta2.EtcdClusterStatus) string {
 	if len(s.Restores) > 0 {
-		if off := s.Restores[0].CalledOff; off != nil && off.ResumedAt == nil {
+		if off := s.Restores[0].CalledOff; off != nil && off.CompletionTime == nil {
 			return "EtcdRestore " + s.Restores[0].Name + " is called off: " + off.Message
 		}
 	}

@@ -19,7 +19,7 @@ func TestNotedAsDecided(t *testing.T) {
 	p := &pass{cluster: &v1beta2.EtcdCluster{}, observed: plan.Observed{Now: time.Unix(1e9, 0)}}
 	r := &Reconciler{}
 	p.cluster.Status = v1beta2.EtcdClusterStatus{
-		ClusterID: "00000000000000c1", Revision: 5000, CurrentVersion: "3.6.16",
+		ClusterID: "00000000000000c1", CurrentVersion: "3.6.16", InternalStatus: v1beta2.InternalStatus{Revision: 5000},
 		MemberStatuses: []v1beta2.MemberStatus{{Name: "c-0", Role: v1beta2.MemberRoleVoter}},
 	}
 	p.observed.Cluster.Record = status.RecordOf(&p.cluster.Status)

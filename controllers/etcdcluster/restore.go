@@ -151,7 +151,7 @@ func safetyOf(restore *v1beta2.EtcdRestore) plan.Safety {
 	if saved := restore.Status.SafetySnapshot; saved != nil {
 		safety.Stale, safety.Revision = saved.Stale, saved.Revision
 	}
-	if at := restore.Status.SavedAt; at != nil {
+	if at := restore.Status.SaveTime; at != nil {
 		safety.Ended = at.Time
 	}
 	return safety
@@ -194,7 +194,7 @@ func recordAttempt(p *pass, unsaved string) v1beta2.RestoreRecord {
 	s := &p.cluster.Status
 	record := v1beta2.RestoreRecord{
 		UID: string(p.restore.UID), Name: p.restore.Name, Snapshot: p.restore.Status.Source.Object,
-		RevisionFloor: revisionFloor(p), StartedAt: metav1.NewTime(p.observed.Now),
+		RevisionFloor: revisionFloor(p), StartTime: metav1.NewTime(p.observed.Now),
 		Unsaved: unsaved, Skipped: p.observed.Cluster.Safety.Skip,
 	}
 	if from := p.restore.Status.Snapshot; from != nil {
@@ -207,7 +207,7 @@ func recordAttempt(p *pass, unsaved string) v1beta2.RestoreRecord {
 		record.Unsaved = cmp.Or(record.Unsaved, before.Unsaved)
 		record.SafetySnapshot = cmp.Or(record.SafetySnapshot, before.SafetySnapshot)
 		before.CalledOff = &v1beta2.RestoreCalledOff{
-			Reason: v1beta2.ReasonRestoreSuperseded, At: record.StartedAt,
+			Reason: v1beta2.ReasonRestoreSuperseded, StartTime: record.StartTime,
 			Message: fmt.Sprintf("EtcdRestore %s, which is later, has taken its place", record.Name),
 		}
 	}

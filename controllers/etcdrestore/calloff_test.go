@@ -71,7 +71,7 @@ func (s *stage) calledOff(t *testing.T) {
 		t.Errorf("it does not stay until the cluster goes back: %s", pretty(o))
 	}
 	record.CalledOff = &v1beta2.RestoreCalledOff{
-		Reason: v1beta2.ReasonRestoreCalledOff, Message: "EtcdRestore d4 was deleted", At: metav1.NewTime(s.clock.Now()),
+		Reason: v1beta2.ReasonRestoreCalledOff, Message: "EtcdRestore d4 was deleted", StartTime: metav1.NewTime(s.clock.Now()),
 	}
 	c := s.cluster(t, "kept")
 	c.Status.Former, c.Status.Bootstrap, c.Status.ClusterID = nil, nil, was

@@ -157,7 +157,7 @@ func (r *Reconciler) waiting(named func(*v1beta2.EtcdRestoreSpec) string) handle
 			return nil
 		}
 		for i := range list.Items {
-			if item := &list.Items[i]; item.Status.CompletedAt == nil && named(&item.Spec) == o.GetName() {
+			if item := &list.Items[i]; item.Status.CompletionTime == nil && named(&item.Spec) == o.GetName() {
 				requests = append(requests, ctrl.Request{NamespacedName: client.ObjectKeyFromObject(item)})
 			}
 		}

@@ -104,7 +104,7 @@ func (s *stage) replaced(t *testing.T, name, cluster string) {
 	o = s.until(t, name, "its end", func(o *v1beta2.EtcdRestore) bool {
 		return len(o.Finalizers) == 0 && len(s.podsOf(t.Context(), t, o)) == 0
 	})
-	if !o.Status.Succeeded || o.Status.Reason != "" || o.Status.CompletedAt == nil || o.Status.Run != nil ||
+	if !o.Status.Succeeded || o.Status.Reason != "" || o.Status.CompletionTime == nil || o.Status.Run != nil ||
 		!meta.IsStatusConditionTrue(o.Status.Conditions, v1beta2.ConditionRestored) ||
 		meta.IsStatusConditionTrue(o.Status.Conditions, v1beta2.ConditionProgressing) {
 		t.Errorf("it ends as %s", pretty(o))
@@ -149,7 +149,7 @@ func (s *stage) noGood(t *testing.T) {
 		s.fails(t, name, reason)
 		o := s.untilPhase(t, name, v1beta2.RestoreFailed)
 		s.says(t, o, reason, "nothing was done to the cluster")
-		if o.Status.CompletedAt == nil || len(o.Finalizers) != 0 || o.Status.Snapshot != nil || !s.warned("it is "+reason) {
+		if o.Status.CompletionTime == nil || len(o.Finalizers) != 0 || o.Status.Snapshot != nil || !s.warned("it is "+reason) {
 			t.Errorf("it ends as %s", pretty(o))
 		}
 	}

@@ -97,7 +97,7 @@ func (s *stage) old(t *testing.T) {
 	s.from(t, "delayed", c.Name, nil)
 	s.verified(t, "delayed")
 	s.asks(t, "delayed", "http://busy-0.busy.test.svc:2379")
-	saved := s.untilPhase(t, "delayed", v1beta2.RestoreReplacing).Status.SavedAt
+	saved := s.untilPhase(t, "delayed", v1beta2.RestoreReplacing).Status.SaveTime
 	if saved == nil || saved.After(s.clock.Now()) {
 		t.Fatalf("it was saved at %v", saved)
 	}
@@ -112,7 +112,7 @@ func (s *stage) old(t *testing.T) {
 	s.clock.SetTime(s.clock.Now().Add(time.Hour))
 	s.untilSays(t, "delayed", v1beta2.ReasonRestoring)
 	says(v1beta2.ReasonSaving)
-	if o := s.untilPhase(t, "delayed", v1beta2.RestoreSaving); o.Status.SavedAt != nil || o.Status.SafetySnapshot != nil {
+	if o := s.untilPhase(t, "delayed", v1beta2.RestoreSaving); o.Status.SaveTime != nil || o.Status.SafetySnapshot != nil {
 		t.Errorf("it is %s", pretty(o))
 	}
 	s.asks(t, "delayed", "http://busy-0.busy.test.svc:2379")
@@ -120,7 +120,7 @@ func (s *stage) old(t *testing.T) {
 	for range 3 { // the cluster has yet to look
 		s.step(t, "delayed")
 	}
-	if now := s.restore(t, "delayed"); now.Status.Phase != v1beta2.RestoreReplacing || !o.Status.SavedAt.After(saved.Time) {
+	if now := s.restore(t, "delayed"); now.Status.Phase != v1beta2.RestoreReplacing || !o.Status.SaveTime.After(saved.Time) {
 		t.Errorf("it is %s", pretty(now))
 	}
 }

@@ -41,8 +41,8 @@ func (r *Reconciler) observe(ctx context.Context, reader client.Reader, o *v1bet
 		Verified: s.Snapshot != nil, Saved: s.SafetySnapshot != nil,
 		Run: runOf(s),
 	}
-	if s.SavedAt != nil {
-		p.observed.SavedAt = s.SavedAt.Time
+	if s.SaveTime != nil {
+		p.observed.SavedAt = s.SaveTime.Time
 	}
 	if err := observeRestored(ctx, reader, p); err != nil {
 		return nil, err
@@ -66,10 +66,10 @@ func runOf(s *v1beta2.EtcdRestoreStatus) *restore.Run {
 		return nil
 	}
 	run := &restore.Run{
-		Attempt: int(s.Run.Attempt), Started: s.Run.Started.Time, Failure: s.Reason, Unanswered: int(s.Run.Unanswered),
+		Attempt: int(s.Run.Attempt), Started: s.Run.AttemptStartTime.Time, Failure: s.Reason, Unanswered: int(s.Run.Unanswered),
 	}
-	if s.Run.RetryAfter != nil {
-		run.RetryAfter = s.Run.RetryAfter.Time
+	if s.Run.RetryTime != nil {
+		run.RetryAfter = s.Run.RetryTime.Time
 	}
 	return run
 }

@@ -23,7 +23,7 @@ func recordOf(s *v1beta2.EtcdClusterStatus, uid string) *restore.Record {
 	}
 	noted := &s.Restores[i]
 	record := &restore.Record{
-		Completed: noted.CompletedAt != nil,
+		Completed: noted.CompletionTime != nil,
 		Superseded: s.Former == nil && slices.ContainsFunc(s.Restores[:i], func(r v1beta2.RestoreRecord) bool {
 			return r.CalledOff == nil
 		}),
@@ -63,7 +63,7 @@ func observeUnsaved(ctx context.Context, reader client.Reader, p *restorePass) e
 // observeNewer looks for a later restore of the cluster that has come as far as this one. Nobody needs to know before the
 // snapshot was verified, or once the cluster has taken this one up.
 func observeNewer(ctx context.Context, reader client.Reader, p *restorePass) error {
-	if !p.observed.Verified || p.observed.Cluster.Record != nil || p.object.Status.CompletedAt != nil {
+	if !p.observed.Verified || p.observed.Cluster.Record != nil || p.object.Status.CompletionTime != nil {
 		return nil
 	}
 	list := &v1beta2.EtcdRestoreList{}

@@ -21,12 +21,12 @@ func (s *stage) foreignPod(t *testing.T) {
 	s.from(t, "taken", "guarded", nil)
 	started := func(attempt int32) string {
 		return s.until(t, "taken", "a try", func(o *v1beta2.EtcdRestore) bool {
-			return o.Status.Run != nil && o.Status.Run.Attempt == attempt && o.Status.Run.RetryAfter == nil
+			return o.Status.Run != nil && o.Status.Run.Attempt == attempt && o.Status.Run.RetryTime == nil
 		}).Status.Run.Pod
 	}
 	again := func(message string) {
 		t.Helper()
-		o := s.until(t, "taken", "a failure", func(o *v1beta2.EtcdRestore) bool { return o.Status.Run.RetryAfter != nil })
+		o := s.until(t, "taken", "a failure", func(o *v1beta2.EtcdRestore) bool { return o.Status.Run.RetryTime != nil })
 		s.says(t, o, v1beta2.ReasonNameTaken, message)
 		if result := s.step(t, "taken"); result.RequeueAfter < 9*time.Second || !s.warned(message) {
 			t.Errorf("it looks again in %s; the events are %q", result.RequeueAfter, s.events)
@@ -59,7 +59,7 @@ func (s *stage) clockBack(t *testing.T) {
 	now := s.clock.Now()
 	defer s.clock.SetTime(now)
 	s.clock.SetTime(now.Add(-5 * time.Hour).Truncate(time.Second))
-	s.until(t, "back", "a new count", func(o *v1beta2.EtcdRestore) bool { return o.Status.Run.Started.Time.Equal(s.clock.Now()) })
+	s.until(t, "back", "a new count", func(o *v1beta2.EtcdRestore) bool { return o.Status.Run.AttemptStartTime.Time.Equal(s.clock.Now()) })
 	s.clock.SetTime(s.clock.Now().Add(time.Hour + 8*time.Minute))
 	s.says(t, s.untilSays(t, "back", v1beta2.ReasonTimeout), v1beta2.ReasonTimeout, "did not end after 1h0m0s")
 }

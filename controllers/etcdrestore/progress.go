@@ -36,7 +36,7 @@ func memberRunOf(pod *corev1.Pod) *memberRun {
 		return nil
 	}
 	return &memberRun{
-		AgentRun: v1beta2.AgentRun{Pod: pod.Name, Attempt: all[i].RestartCount + 1, Started: all[i].State.Running.StartedAt},
+		AgentRun: v1beta2.AgentRun{Pod: pod.Name, Attempt: all[i].RestartCount + 1, AttemptStartTime: all[i].State.Running.StartedAt},
 		uid:      pod.UID, ip: pod.Status.PodIP,
 	}
 }

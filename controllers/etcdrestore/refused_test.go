@@ -35,7 +35,7 @@ func (s *stage) podRefused(t *testing.T) {
 		for attempt := range int32(6) {
 			o := s.until(t, name, "the end of a try", func(o *v1beta2.EtcdRestore) bool {
 				return o.Status.Phase == v1beta2.RestoreFailed ||
-					o.Status.Run != nil && o.Status.Run.Attempt == attempt+1 && o.Status.Run.RetryAfter != nil
+					o.Status.Run != nil && o.Status.Run.Attempt == attempt+1 && o.Status.Run.RetryTime != nil
 			})
 			s.says(t, o, v1beta2.ReasonPodCannotStart, c.says)
 			if attempt == 5 {

@@ -101,7 +101,7 @@ func (s *stage) untilPod(t *testing.T, name string) (*corev1.Pod, task.Task) {
 	t.Helper()
 	pod := &corev1.Pod{}
 	s.until(t, name, "a pod", func(o *v1beta2.EtcdRestore) bool {
-		return o.Status.Run != nil && o.Status.Run.RetryAfter == nil && s.Get(t.Context(), key(o.Status.Run.Pod), pod) == nil
+		return o.Status.Run != nil && o.Status.Run.RetryTime == nil && s.Get(t.Context(), key(o.Status.Run.Pod), pod) == nil
 	})
 	return pod, controllertest.TaskOf(t, pod)
 }
@@ -178,9 +178,9 @@ func (s *stage) runningWith(t *testing.T, name string, spec v1beta2.EtcdClusterS
 func (s *stage) record(t *testing.T, cluster string, r v1beta2.RestoreRecord, completed bool) {
 	t.Helper()
 	c := s.cluster(t, cluster)
-	r.StartedAt = metav1.NewTime(s.clock.Now())
+	r.StartTime = metav1.NewTime(s.clock.Now())
 	if completed {
-		r.CompletedAt = &r.StartedAt
+		r.CompletionTime = &r.StartTime
 	}
 	c.Status.Restores = slices.Insert(slices.DeleteFunc(c.Status.Restores, func(old v1beta2.RestoreRecord) bool {
 		return old.UID == r.UID

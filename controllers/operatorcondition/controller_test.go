@@ -117,7 +117,7 @@ func restoreRuns(t *testing.T, admin client.Client) {
 	restore.Spec.Storage = &v1beta2.Storage{URL: "s3://bucket"}
 	must(t, admin.Create(t.Context(), restore))
 	restore.Status.Phase = v1beta2.RestoreVerifying
-	restore.Status.Run = &v1beta2.AgentRun{Pod: "r-verify", Attempt: 1, Started: metav1.Now()}
+	restore.Status.Run = &v1beta2.AgentRun{Pod: "r-verify", Attempt: 1, AttemptStartTime: metav1.Now()}
 	must(t, admin.Status().Update(t.Context(), restore))
 }
 

@@ -62,7 +62,7 @@ Used by
 {{- $all = append $all "required" -}}
 {{- else if or (hasPrefix "Maximum: " .) (hasPrefix "Minimum: " .) -}}
 {{- $all = append $all (print (splitList " " . | first) " " (splitList " " . | last | float64 | int64)) -}}
-{{- else if not (or (hasPrefix "Optional" .) (hasPrefix "Type: " .) (hasPrefix "items:XValidation" .)) -}}
+{{- else if not (or (hasPrefix "Optional" .) (hasPrefix "Type: " .) (hasPrefix "items:XValidation" .) (hasPrefix "Schemaless" .) (hasPrefix "XIntOrString" .)) -}}
 {{- $all = append $all (markdownRenderFieldDoc .) -}}
 {{- end -}}
 {{- end -}}

@@ -160,7 +160,7 @@ func TestLegacyNames(t *testing.T) {
 		t.Errorf("another namespace's: %+v", f)
 	}
 	result := p.must(s.backup(func(b *task.Backup) { b.LegacyKey, b.Periodic = "etcd", true }))
-	if at := result.Snapshot.TakenAt.Time; result.Snapshot.Name != snapshot.LegacyName("etcd", revision, at) || result.Total != 1 {
+	if at := result.Snapshot.CreationTime.Time; result.Snapshot.Name != snapshot.LegacyName("etcd", revision, at) || result.Total != 1 {
 		t.Errorf("got %+v", result)
 	}
 }

@@ -55,7 +55,7 @@ func TestUnchecked(t *testing.T) {
 	scratch := p.dirs.Scratch
 	p.dirs.Scratch = filepath.Join(scratch, "nothing")
 	kept := p.left(s.backup(both(runOne, restored1)), v1beta2.ReasonBackupUnverified)
-	if kept.VerifiedAt != nil || kept.Revision != revision || len(p.stored()) != 4 {
+	if kept.VerificationTime != nil || kept.Revision != revision || len(p.stored()) != 4 {
 		t.Errorf("got %+v of %q", kept, p.stored())
 	}
 	if same := p.left(s.backup(both(again, restored1)), v1beta2.ReasonBackupUnverified); same.Name != kept.Name || len(p.stored()) != 4 {
@@ -65,7 +65,7 @@ func TestUnchecked(t *testing.T) {
 	retried := s.backup(both(again, restored1))
 	retried.Backup.Endpoints = []string{"http://127.0.0.1:1"} // it is not asked for another one
 	result := p.must(retried)
-	if result.Snapshot.Name != kept.Name || result.Snapshot.VerifiedAt == nil || !slices.Equal(result.Deleted, []string{before}) {
+	if result.Snapshot.Name != kept.Name || result.Snapshot.VerificationTime == nil || !slices.Equal(result.Deleted, []string{before}) {
 		t.Errorf("got %+v, deleted %q", result.Snapshot, result.Deleted)
 	}
 	s.put(t, 1)

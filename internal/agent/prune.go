@@ -65,7 +65,7 @@ func (r *runner) count(own []snapshot.Manifest, taken snapshot.Manifest) {
 			ClusterID: task.ClusterID(l.Cluster.ID), Count: int32(min(len(l.Snapshots), 1<<30)),
 			Name: newest.Object, Revision: newest.Revision,
 		}
-		if told.TakenAt.Time = newest.TakenAt; l.Cluster.Name != "" {
+		if told.CreationTime.Time = newest.TakenAt; l.Cluster.Name != "" {
 			told.Cluster = nameOf(l.Cluster)
 		}
 		r.result.Lineages = append(r.result.Lineages, told)
@@ -78,7 +78,7 @@ func (r *runner) count(own []snapshot.Manifest, taken snapshot.Manifest) {
 		case b.ClusterID:
 			return 1
 		}
-		return b.TakenAt.Compare(a.TakenAt.Time)
+		return b.CreationTime.Compare(a.CreationTime.Time)
 	})
 	r.result.Lineages = r.result.Lineages[:min(len(r.result.Lineages), lineagesTold)]
 }

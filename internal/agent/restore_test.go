@@ -49,12 +49,12 @@ func roundTrip(t *testing.T, p *pod, kinds map[string]func(*task.Backup)) {
 	for title, change := range kinds {
 		revision, saving := s.put(t, 50), s.backup(change)
 		saved := p.must(saving).Snapshot
-		checked := saved.VerifiedAt != nil
+		checked := saved.VerificationTime != nil
 		if saved.Revision != revision || saved.EtcdVersion != library || checked != (saving.Backup.Verify != v1beta2.VerifyNone) {
 			t.Fatalf("%s: saved %+v", title, saved)
 		}
 		found := p.must(verify(named(saved.Name))).Snapshot
-		if found.SHA256 != saved.SHA256 || found.URL != saved.URL || found.Revision != revision || found.VerifiedAt == nil {
+		if found.SHA256 != saved.SHA256 || found.URL != saved.URL || found.Revision != revision || found.VerificationTime == nil {
 			t.Fatalf("%s: found %+v, saved %+v", title, found, saved)
 		}
 		volume := t.TempDir()
@@ -187,8 +187,8 @@ func TestForeign(t *testing.T) {
 	p.fails(verify(func(v *task.Verify) { v.Object, v.EtcdVersion = name, "3.5.32" }), v1beta2.ReasonSnapshotVersion, true)
 	result := p.must(verify(named(name)))
 	found := result.Snapshot
-	if result.DataVersion != "3.7" || found.Cluster != "" || found.Revision != revision || found.EtcdVersion != "3.7" || found.SHA256 != saved.SHA256 || found.TakenAt.IsZero() ||
-		found.Verification != v1beta2.VerifyRestore || found.StoredSize != saved.StoredSize {
+	if result.DataVersion != "3.7" || found.Cluster != "" || found.Revision != revision || found.EtcdVersion != "3.7" || found.SHA256 != saved.SHA256 || found.CreationTime.IsZero() ||
+		found.Verification != v1beta2.VerifyRestore || found.StoredSizeBytes != saved.StoredSizeBytes {
 		t.Errorf("found %+v", found)
 	}
 	volume := t.TempDir()

@@ -149,12 +149,12 @@ func (r *runner) tellDamaged(all []snapshot.Damaged) {
 func (r *runner) describe(m snapshot.Manifest, how v1beta2.Verification) *v1beta2.SnapshotStatus {
 	s := &v1beta2.SnapshotStatus{
 		Name: m.Object, URL: r.bucket.URL(m.Object), Cluster: nameOf(m.Cluster), ClusterID: m.Cluster.ID, Stale: m.Stale,
-		Revision: m.Revision, EtcdVersion: m.EtcdVersion, Size: m.Size, StoredSize: m.StoredSize, SHA256: m.StoredSHA256, Verification: how,
+		Revision: m.Revision, EtcdVersion: m.EtcdVersion, SizeBytes: m.Size, StoredSizeBytes: m.StoredSize, SHA256: m.StoredSHA256, Verification: how,
 	}
-	s.TakenAt.Time = m.TakenAt
+	s.CreationTime.Time = m.TakenAt
 	if how != v1beta2.VerifyNone {
 		now := time.Now().UTC().Truncate(time.Second)
-		s.VerifiedAt = &metav1.Time{Time: now}
+		s.VerificationTime = &metav1.Time{Time: now}
 	}
 	return s
 }

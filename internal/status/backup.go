@@ -32,7 +32,7 @@ type BackupInput struct {
 	Err error
 }
 
-// Backup returns the EtcdBackup's new status. What the operator itself goes by (run, lastDue) is in it too: an action that
+// Backup returns the EtcdBackup's new status. What the operator itself goes by (run, lastScheduleTime) is in it too: an action that
 // changes it takes effect when it is written.
 func Backup(in BackupInput) v1beta2.EtcdBackupStatus {
 	s := in.Backup.Status.DeepCopy()
@@ -40,14 +40,14 @@ func Backup(in BackupInput) v1beta2.EtcdBackupStatus {
 	if in.Err == nil {
 		recordRun(s, in)
 	}
-	s.NextBackup = nil
+	s.NextScheduleTime = nil
 	due, next := in.Observed.Due()
 	switch {
 	case in.Observed.Suspended || in.Observed.Deleting || in.Observed.Problem != nil:
 	case s.Run == nil && in.Observed.Run == nil && !due.IsZero():
-		s.NextBackup = new(metav1.NewTime(due))
+		s.NextScheduleTime = new(metav1.NewTime(due))
 	case !next.IsZero():
-		s.NextBackup = new(metav1.NewTime(next))
+		s.NextScheduleTime = new(metav1.NewTime(next))
 	}
 	setBackupConditions(s, in)
 	return *s
@@ -62,21 +62,21 @@ func recordRun(s *v1beta2.EtcdBackupStatus, in BackupInput) {
 	case backup.CreatePod:
 		s.Run.Step = starting
 	case backup.Recount:
-		s.Run.Started = metav1.NewTime(in.Observed.Now)
-		if s.Run.Began.After(in.Observed.Now) {
-			s.Run.Began = new(s.Run.Started)
+		s.Run.AttemptStartTime = metav1.NewTime(in.Observed.Now)
+		if s.Run.StartTime.After(in.Observed.Now) {
+			s.Run.StartTime = new(s.Run.AttemptStartTime)
 		}
 	case backup.Wait:
 		follow(s.Run, in)
 	case backup.Retry:
 		fail(s, in, a.Failure)
-		s.Run.RetryAfter = new(metav1.NewTime(a.After))
+		s.Run.RetryTime = new(metav1.NewTime(a.After))
 	case backup.GiveUp:
 		fail(s, in, a.Failure)
-		s.LastDue, s.Run = new(s.Run.Due), nil
+		s.LastScheduleTime, s.Run = new(s.Run.ScheduleTime), nil
 	case backup.Finish:
 		succeed(s, in.Result)
-		s.LastDue, s.Run = new(s.Run.Due), nil
+		s.LastScheduleTime, s.Run = new(s.Run.ScheduleTime), nil
 	case backup.Withdraw:
 		s.Run = nil
 	}
@@ -84,14 +84,14 @@ func recordRun(s *v1beta2.EtcdBackupStatus, in BackupInput) {
 
 func runOf(b *v1beta2.EtcdBackup, r backup.Run) *v1beta2.BackupRun {
 	run := &v1beta2.BackupRun{
-		Task: v1beta2.BackupTask(r.Task), Due: metav1.NewTime(r.Due), Generation: b.Generation,
+		Task: v1beta2.BackupTask(r.Task), ScheduleTime: metav1.NewTime(r.Due), Generation: b.Generation,
 		AgentRun: v1beta2.AgentRun{
-			Attempt: int32(r.Attempt), Started: metav1.NewTime(r.Started), //nolint:gosec // a few at most
+			Attempt: int32(r.Attempt), AttemptStartTime: metav1.NewTime(r.Started), //nolint:gosec // a few at most
 			Pod: backup.PodName(b.Name, r),
 		},
 	}
 	if !r.Began.IsZero() {
-		run.Began = new(metav1.NewTime(r.Began))
+		run.StartTime = new(metav1.NewTime(r.Began))
 	}
 	return run
 }
@@ -137,8 +137,8 @@ func keep(s *v1beta2.EtcdBackupStatus, taken v1beta2.SnapshotStatus) {
 		s.Snapshots = slices.Insert(s.Snapshots, 0, taken)
 		return
 	}
-	if old := s.Snapshots[i]; old.SHA256 == taken.SHA256 && taken.VerifiedAt == nil {
-		taken.VerifiedAt, taken.Verification = old.VerifiedAt, old.Verification
+	if old := s.Snapshots[i]; old.SHA256 == taken.SHA256 && taken.VerificationTime == nil {
+		taken.VerificationTime, taken.Verification = old.VerificationTime, old.Verification
 	}
 	s.Snapshots[i] = taken
 }
@@ -149,7 +149,7 @@ func succeed(s *v1beta2.EtcdBackupStatus, result *task.Result) {
 		return
 	}
 	taken := *result.Snapshot
-	s.EtcdVersion, s.EtcdRevision, s.LastSuccessDate = taken.EtcdVersion, taken.Revision, new(taken.TakenAt)
+	s.EtcdVersion, s.EtcdRevision, s.LastSuccessDate = taken.EtcdVersion, taken.Revision, new(taken.CreationTime)
 	s.SnapshotCount = result.Total
 	if len(result.Lineages) > 0 {
 		s.Lineages = result.Lineages
@@ -165,7 +165,7 @@ func succeed(s *v1beta2.EtcdBackupStatus, result *task.Result) {
 
 // sameData tells whether both are one backup, be it under another name.
 func sameData(a, b v1beta2.SnapshotStatus) bool {
-	return a.SHA256 == b.SHA256 && a.TakenAt.Equal(&b.TakenAt) && a.Revision == b.Revision
+	return a.SHA256 == b.SHA256 && a.CreationTime.Equal(&b.CreationTime) && a.Revision == b.Revision
 }
 
 // reasons are those that a condition can have.

@@ -76,7 +76,7 @@ func waiting(s *v1beta2.EtcdBackupStatus, a backup.Wait, in BackupInput) string 
 
 func retrying(s *v1beta2.EtcdBackupStatus, in BackupInput) string {
 	return fmt.Sprintf("try %d failed; another one follows at %s. %s%s", s.Run.Attempt,
-		s.Run.RetryAfter.UTC().Format(time.RFC3339), s.Reason, wayOut(in))
+		s.Run.RetryTime.UTC().Format(time.RFC3339), s.Reason, wayOut(in))
 }
 
 // wayOut tells whoever waits for an EtcdBackup to go how it goes without its objects.
@@ -120,9 +120,9 @@ func taken(s *v1beta2.EtcdBackupStatus) string {
 		return "the backup was taken"
 	}
 	latest := s.Snapshots[max(slices.IndexFunc(s.Snapshots, func(one v1beta2.SnapshotStatus) bool {
-		return s.LastSuccessDate.Equal(&one.TakenAt)
+		return s.LastSuccessDate.Equal(&one.CreationTime)
 	}), 0)]
-	return fmt.Sprintf("%s has revision %d of etcd %s, %s", latest.Name, latest.Revision, latest.EtcdVersion, Bytes(latest.Size))
+	return fmt.Sprintf("%s has revision %d of etcd %s, %s", latest.Name, latest.Revision, latest.EtcdVersion, Bytes(latest.SizeBytes))
 }
 
 // Bytes is a size as people read it.

@@ -28,7 +28,7 @@ func RecordOf(s *v1beta2.EtcdClusterStatus) plan.Record {
 		r.Incarnations = plan.Incarnations{Last: int(n.Last), Attempts: int(n.Attempts)}
 	}
 	if m := s.LeaderMoved; m != nil {
-		r.LeaderMoved, r.Slow = m.Time.Time, m.Member
+		r.LeaderMoved, r.Slow = m.MoveTime.Time, m.Member
 	}
 	for _, v := range s.KeptVolumes {
 		r.Kept = append(r.Kept, v.UID)
@@ -38,8 +38,8 @@ func RecordOf(s *v1beta2.EtcdClusterStatus) plan.Record {
 	}
 	if restore := UnderWay(s); restore != nil {
 		r.Unsaved, r.Skipped, r.NotCalledOff = restore.Unsaved != "", restore.Skipped, restore.NotCalledOff != ""
-		if r.Since = restore.StartedAt.Time; restore.StoppedAt != nil {
-			r.Stopped = restore.StoppedAt.Time
+		if r.Since = restore.StartTime.Time; restore.StopTime != nil {
+			r.Stopped = restore.StopTime.Time
 		}
 	}
 	return r
@@ -64,7 +64,7 @@ func recordOfFormer(f *v1beta2.FormerStatus) *plan.Record {
 		Runs: f.CurrentVersion, SnapshotDue: f.SnapshotDue, RanBefore: f.RanBefore, FormerSpec: textOf(f.Spec),
 	}
 	if m := f.LeaderMoved; m != nil {
-		r.LeaderMoved, r.Slow = m.Time.Time, m.Member
+		r.LeaderMoved, r.Slow = m.MoveTime.Time, m.Member
 	}
 	return r
 }
@@ -102,8 +102,8 @@ func writeRecord(s *v1beta2.EtcdClusterStatus, r plan.Record, o plan.Observed) {
 	if r.Former == nil {
 		s.Former = nil // while it is there it does not change
 	}
-	if restore := UnderWay(s); restore != nil && restore.StoppedAt == nil && !r.Stopped.IsZero() {
-		restore.StoppedAt = &metav1.Time{Time: r.Stopped}
+	if restore := UnderWay(s); restore != nil && restore.StopTime == nil && !r.Stopped.IsZero() {
+		restore.StopTime = &metav1.Time{Time: r.Stopped}
 	}
 }
 
@@ -148,7 +148,7 @@ func movedFor(r plan.Record) *v1beta2.LeaderMoved {
 	if r.LeaderMoved.IsZero() {
 		return nil
 	}
-	return &v1beta2.LeaderMoved{Member: r.Slow, Time: metav1.NewTime(r.LeaderMoved)}
+	return &v1beta2.LeaderMoved{Member: r.Slow, MoveTime: metav1.NewTime(r.LeaderMoved)}
 }
 
 // SpecText is the spec, which names a version, as it is to be noted: as it is noted already if that says the same. What cannot be

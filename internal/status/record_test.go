@@ -22,19 +22,21 @@ func full() *v1beta2.EtcdClusterStatus {
 			Seats: []v1beta2.BootstrapSeat{{Name: "m-0", PodUID: "p", VolumeUID: "v"}},
 		}
 	}
-	moved := &v1beta2.LeaderMoved{Member: "m-0", Time: metav1.NewTime(at)}
+	moved := &v1beta2.LeaderMoved{Member: "m-0", MoveTime: metav1.NewTime(at)}
 	members := []v1beta2.MemberStatus{{Name: "m-0", Role: v1beta2.MemberRoleVoter, Node: "n"}, {Name: "m-1"}}
 	raw := func(text string) *runtime.RawExtension { return &runtime.RawExtension{Raw: []byte(text)} }
 	return &v1beta2.EtcdClusterStatus{
-		ClusterID: "00000000000000c2", Bootstrap: bootstrap(3), Revision: 5000, MemberStatuses: members,
-		NextVoters: []string{"m-0", "m-1"}, CurrentVersion: "3.6.16", SnapshotDue: true, LeaderMoved: moved,
-		AcceptedSpec: raw(`{"size":1}`), FormerSpec: raw(`{"size":3}`),
-		Incarnations: &v1beta2.IncarnationsStatus{Last: 3, Attempts: 2},
-		KeptVolumes:  []v1beta2.KeptVolume{{Name: "m-2", UID: "u", Restore: "of-then"}},
-		Former: &v1beta2.FormerStatus{
-			ClusterID: "00000000000000c1", Revision: 4000, Size: 1, MemberStatuses: members, NextVoters: []string{"m-0"},
-			CurrentVersion: "3.5.35", Spec: raw(`{"size":3}`), LeaderMoved: moved, Bootstrap: bootstrap(1),
-			SnapshotDue: true, RanBefore: true,
+		ClusterID: "00000000000000c2", CurrentVersion: "3.6.16", MemberStatuses: members,
+		KeptVolumes: []v1beta2.KeptVolume{{Name: "m-2", UID: "u", Restore: "of-then"}},
+		InternalStatus: v1beta2.InternalStatus{
+			Bootstrap: bootstrap(3), Revision: 5000, NextVoters: []string{"m-0", "m-1"}, SnapshotDue: true, LeaderMoved: moved,
+			AcceptedSpec: raw(`{"size":1}`), FormerSpec: raw(`{"size":3}`),
+			Incarnations: &v1beta2.IncarnationsStatus{Last: 3, Attempts: 2},
+			Former: &v1beta2.FormerStatus{
+				ClusterID: "00000000000000c1", Revision: 4000, Size: 1, MemberStatuses: members, NextVoters: []string{"m-0"},
+				CurrentVersion: "3.5.35", Spec: raw(`{"size":3}`), LeaderMoved: moved, Bootstrap: bootstrap(1),
+				SnapshotDue: true, RanBefore: true,
+			},
 		},
 	}
 }
@@ -48,7 +50,8 @@ func TestRecordKeepsItsForm(t *testing.T) {
 		t.Errorf("the status is\n%+v, not\n%+v", s, want)
 	}
 	again := &v1beta2.EtcdClusterStatus{
-		MemberStatuses: s.MemberStatuses, Former: s.Former, Restores: []v1beta2.RestoreRecord{{Name: "now"}},
+		MemberStatuses: s.MemberStatuses, Restores: []v1beta2.RestoreRecord{{Name: "now"}},
+		InternalStatus: v1beta2.InternalStatus{Former: s.Former},
 	}
 	writeRecord(again, r, plan.Observed{Volumes: []plan.Volume{{Name: "m-1", UID: "another"}, {Name: "m-2", UID: "u"}}})
 	if got := RecordOf(again); !reflect.DeepEqual(got, r) {
@@ -77,7 +80,7 @@ func TestFormerKeepsItsForm(t *testing.T) {
 func TestRestoreUnderWay(t *testing.T) {
 	s := full()
 	s.Restores = []v1beta2.RestoreRecord{{UID: "another"}, {
-		UID: "r", Unsaved: "why", Skipped: true, NotCalledOff: "why", StartedAt: metav1.NewTime(at), StoppedAt: &metav1.Time{Time: at},
+		UID: "r", Unsaved: "why", Skipped: true, NotCalledOff: "why", StartTime: metav1.NewTime(at), StopTime: &metav1.Time{Time: at},
 	}}
 	if r := RecordOf(s); r.Unsaved || r.Skipped || r.NotCalledOff || !r.Since.IsZero() || !r.Stopped.IsZero() {
 		t.Errorf("with a cluster ID the record is %+v", r)

@@ -56,14 +56,14 @@ func recordRestore(s *v1beta2.EtcdRestoreStatus, in RestoreInput) {
 	case restore.Start:
 		s.Source = in.Source
 		s.Run = &v1beta2.AgentRun{
-			Attempt: int32(a.Run.Attempt), //nolint:gosec // counts a few tries from 1
-			Started: now, Pod: restore.PodName(in.Restore, a.Run.Attempt),
+			Attempt:          int32(a.Run.Attempt), //nolint:gosec // counts a few tries from 1
+			AttemptStartTime: now, Pod: restore.PodName(in.Restore, a.Run.Attempt),
 			Unanswered: int32(a.Run.Unanswered), //nolint:gosec // no more than tries
 		}
 	case restore.Recount:
-		s.Run.Started = now
+		s.Run.AttemptStartTime = now
 	case restore.Retry:
-		s.Run.RetryAfter, s.Run.Step, s.Run.Bytes = new(metav1.NewTime(a.After)), "", 0
+		s.Run.RetryTime, s.Run.Step, s.Run.Bytes = new(metav1.NewTime(a.After)), "", 0
 		s.Run.Unanswered = int32(a.Unanswered) //nolint:gosec // no more than tries
 	case restore.Finish:
 		keepResult(s, in.Result, &now)
@@ -74,11 +74,11 @@ func recordRestore(s *v1beta2.EtcdRestoreStatus, in RestoreInput) {
 		}
 	case restore.SaveAgain:
 		s.Phase, s.SafetySnapshot, s.ClusterID, s.Unsaved = v1beta2.RestoreSaving, nil, "", ""
-		s.SavedAt = nil
+		s.SaveTime = nil
 	case restore.Succeed:
-		s.Phase, s.Run, s.CompletedAt, s.Succeeded = v1beta2.RestoreSucceeded, nil, &now, true
+		s.Phase, s.Run, s.CompletionTime, s.Succeeded = v1beta2.RestoreSucceeded, nil, &now, true
 	case restore.Fail:
-		s.Phase, s.Run, s.CompletedAt = v1beta2.RestoreFailed, nil, &now
+		s.Phase, s.Run, s.CompletionTime = v1beta2.RestoreFailed, nil, &now
 	}
 }
 
@@ -93,7 +93,7 @@ func pin(s *v1beta2.EtcdRestoreStatus, c *v1beta2.EtcdCluster) {
 func keepResult(s *v1beta2.EtcdRestoreStatus, result *task.Result, now *metav1.Time) {
 	s.Run = nil
 	if s.Phase == v1beta2.RestoreSaving {
-		s.SafetySnapshot, s.SavedAt = result.Snapshot, now
+		s.SafetySnapshot, s.SaveTime = result.Snapshot, now
 		return
 	}
 	s.Snapshot = result.Snapshot
@@ -144,11 +144,11 @@ func setRestoreConditions(s *v1beta2.EtcdRestoreStatus, in RestoreInput) {
 		return
 	}
 	set(v1beta2.ConditionAccepted, true, v1beta2.ReasonAccepted, "this EtcdRestore is carried out, once")
-	if _, over := in.Action.(restore.Idle); over || in.Restore.Status.CompletedAt != nil {
+	if _, over := in.Action.(restore.Idle); over || in.Restore.Status.CompletionTime != nil {
 		return // what it said last stays
 	}
 	_, blocked := in.Action.(restore.Blocked)
-	set(v1beta2.ConditionProgressing, s.CompletedAt == nil && !blocked, d.Reason, d.Message)
+	set(v1beta2.ConditionProgressing, s.CompletionTime == nil && !blocked, d.Reason, d.Message)
 	set(v1beta2.ConditionRestored, s.Succeeded, d.Reason, d.Message)
 	if s.Reason = legacyReason(in, d, s.Reason); in.Err != nil {
 		s.Reason = d.Message

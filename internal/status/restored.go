@@ -13,15 +13,15 @@ func completeRestore(s *v1beta2.EtcdClusterStatus, in Input) {
 	}
 	at := now(in.Observed)
 	if len(s.Restores) > 0 {
-		if off := s.Restores[0].CalledOff; off != nil && off.ResumedAt == nil {
-			off.ResumedAt = &at
+		if off := s.Restores[0].CalledOff; off != nil && off.CompletionTime == nil {
+			off.CompletionTime = &at
 		}
 	}
 	for i := range s.Restores {
 		r := &s.Restores[i]
-		if s.Bootstrap != nil && s.Bootstrap.Restore == r.UID && r.CompletedAt == nil &&
+		if s.Bootstrap != nil && s.Bootstrap.Restore == r.UID && r.CompletionTime == nil &&
 			len(s.Members.Ready) >= plan.Quorum(in.Observed.Cluster.Size) {
-			r.CompletedAt = &at
+			r.CompletionTime = &at
 		}
 	}
 }

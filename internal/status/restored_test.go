@@ -20,11 +20,11 @@ func TestCalledOff(t *testing.T) {
 	}
 	silent := in
 	silent.Observed.Etcd = plan.Etcd{}
-	if s := compute(silent); s.Restores[0].CalledOff.ResumedAt != nil || s.Restores[1].CompletedAt != nil {
+	if s := compute(silent); s.Restores[0].CalledOff.CompletionTime != nil || s.Restores[1].CompletionTime != nil {
 		t.Errorf("while nobody answers the records are %+v", s.Restores)
 	}
 	s := compute(in)
-	if s.Restores[0].CalledOff.ResumedAt == nil || s.Restores[0].CompletedAt != nil || s.Restores[1].CompletedAt == nil {
+	if s.Restores[0].CalledOff.CompletionTime == nil || s.Restores[0].CompletionTime != nil || s.Restores[1].CompletionTime == nil {
 		t.Errorf("once a quorum answers the records are %+v", s.Restores)
 	}
 }

@@ -113,7 +113,8 @@ func setMembers(s *v1beta2.EtcdClusterStatus, in Input) {
 			s.Members.Unready = append(s.Members.Unready, name)
 		}
 	}
-	s.ReadyMembers = fmt.Sprintf("%d/%d", len(s.Members.Ready), len(Voters(s.MemberStatuses)))
+	s.ReadyMembers = int32(len(s.Members.Ready)) //nolint:gosec // a number of members
+	s.ReadySummary = fmt.Sprintf("%d/%d", s.ReadyMembers, len(Voters(s.MemberStatuses)))
 }
 
 func names(o plan.Observed, previous []v1beta2.MemberStatus) []string {

@@ -60,8 +60,8 @@ func reason(t *testing.T, s v1beta2.EtcdClusterStatus, kind string, want metav1.
 
 func TestMembersAreJoinedByIdentity(t *testing.T) {
 	s := compute(threeMembers())
-	if got := []any{s.Members.Ready, s.Members.Unready, s.Leader, s.ReadyMembers, s.Size, s.Phase}; !reflect.DeepEqual(got,
-		[]any{[]string{"m-0", "m-1"}, []string{"m-2"}, "m-1", "2/3", int32(3), v1beta2.ClusterPhaseRunning}) {
+	if got := []any{s.Members.Ready, s.Members.Unready, s.Leader, s.ReadyMembers, s.ReadySummary, s.Size, s.Phase}; !reflect.DeepEqual(got,
+		[]any{[]string{"m-0", "m-1"}, []string{"m-2"}, "m-1", int32(2), "2/3", int32(3), v1beta2.ClusterPhaseRunning}) {
 		t.Errorf("ready, unready, leader, counts, phase: %v", got)
 	}
 	if m := s.MemberStatuses[2]; m.ID != "0000000000000003" || m.Ready || m.Message != "etcd does not answer" {

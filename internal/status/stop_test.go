@@ -24,16 +24,19 @@ func TestStopNoted(t *testing.T) {
 	} {
 		in := Input{
 			Cluster: &v1beta2.EtcdCluster{Status: v1beta2.EtcdClusterStatus{
-				ClusterID: c.id, Former: &v1beta2.FormerStatus{
-					ClusterID: "c0", Bootstrap: &v1beta2.BootstrapStatus{Incarnation: 1},
-					MemberStatuses: []v1beta2.MemberStatus{{Name: "c-0", Role: v1beta2.MemberRoleVoter}},
+				ClusterID: c.id, Restores: []v1beta2.RestoreRecord{{UID: "r"}},
+				InternalStatus: v1beta2.InternalStatus{
+					Former: &v1beta2.FormerStatus{
+						ClusterID: "c0", Bootstrap: &v1beta2.BootstrapStatus{Incarnation: 1},
+						MemberStatuses: []v1beta2.MemberStatus{{Name: "c-0", Role: v1beta2.MemberRoleVoter}},
+					},
+					Incarnations: &v1beta2.IncarnationsStatus{Last: 2, Attempts: 2},
+					Bootstrap:    &v1beta2.BootstrapStatus{Restore: "r", Incarnation: 2},
 				},
-				Incarnations: &v1beta2.IncarnationsStatus{Last: 2, Attempts: 2},
-				Bootstrap:    &v1beta2.BootstrapStatus{Restore: "r", Incarnation: 2}, Restores: []v1beta2.RestoreRecord{{UID: "r"}},
 			}},
 			Action: c.action, Observed: plan.Observed{Now: at, Pods: c.pods},
 		}
-		if got := compute(in).Restores[0].StoppedAt != nil; got != c.want {
+		if got := compute(in).Restores[0].StopTime != nil; got != c.want {
 			t.Errorf("%s: noted %t", title, got)
 		}
 	}

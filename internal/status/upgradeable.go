@@ -57,11 +57,13 @@ func Upgradeable(clusters []v1beta2.EtcdCluster, restores []v1beta2.EtcdRestore,
 }
 
 // prepares tells whether a pod is at work for a restore that has changed nothing yet. Its time is limited.
-func prepares(r *v1beta2.EtcdRestore) bool { return r.Status.CompletedAt == nil && r.Status.Run != nil }
+func prepares(r *v1beta2.EtcdRestore) bool {
+	return r.Status.CompletionTime == nil && r.Status.Run != nil
+}
 
 // over tells whether a restore has come to its end: the cluster runs on the snapshot, or again on what it was to replace.
 func over(s *v1beta2.EtcdClusterStatus, r v1beta2.RestoreRecord) bool {
-	return r.CompletedAt != nil || r.CalledOff != nil && (r.CalledOff.ResumedAt != nil || !latched(s))
+	return r.CompletionTime != nil || r.CalledOff != nil && (r.CalledOff.CompletionTime != nil || !latched(s))
 }
 
 // underWay says what is done to the cluster, empty if nothing is that an upgrade has to wait for.

@@ -62,10 +62,10 @@ func TestUpgradeable(t *testing.T) {
 		"first start": {starts, ""},
 		"restored":    {restarts, "is being restored"},
 		"restored before": {func(c *v1beta2.EtcdCluster) {
-			c.Status.Restores = []v1beta2.RestoreRecord{{CompletedAt: &metav1.Time{}}}
+			c.Status.Restores = []v1beta2.RestoreRecord{{CompletionTime: &metav1.Time{}}}
 		}, ""},
 		"called off": {func(c *v1beta2.EtcdCluster) {
-			c.Status.Restores = []v1beta2.RestoreRecord{{CalledOff: &v1beta2.RestoreCalledOff{ResumedAt: &metav1.Time{}}}}
+			c.Status.Restores = []v1beta2.RestoreRecord{{CalledOff: &v1beta2.RestoreCalledOff{CompletionTime: &metav1.Time{}}}}
 		}, ""},
 		"going back from a restore": {func(c *v1beta2.EtcdCluster) {
 			c.Status.Restores = []v1beta2.RestoreRecord{{CalledOff: &v1beta2.RestoreCalledOff{}}}
@@ -135,7 +135,7 @@ func TestUpgradeableRestores(t *testing.T) {
 		"waits":              {none, v1beta2.EtcdRestoreStatus{Phase: v1beta2.RestoreVerifying}, true},
 		"replaces":           {none, v1beta2.EtcdRestoreStatus{Phase: v1beta2.RestoreReplacing}, false},
 		"is not to replace":  {paused, v1beta2.EtcdRestoreStatus{Phase: v1beta2.RestoreReplacing}, true},
-		"failed, pod stays":  {none, v1beta2.EtcdRestoreStatus{Phase: v1beta2.RestoreFailed, Run: run, CompletedAt: &metav1.Time{}}, true},
+		"failed, pod stays":  {none, v1beta2.EtcdRestoreStatus{Phase: v1beta2.RestoreFailed, Run: run, CompletionTime: &metav1.Time{}}, true},
 		"earlier operator's": {none, v1beta2.EtcdRestoreStatus{Succeeded: true}, true},
 	} {
 		restore := v1beta2.EtcdRestore{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "r"}, Status: c.restore}

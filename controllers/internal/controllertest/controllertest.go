@@ -153,8 +153,8 @@ func TaskIn(t *testing.T, container corev1.Container) task.Task {
 // SnapshotOf is what an agent says of a good snapshot.
 func SnapshotOf(name string) *v1beta2.SnapshotStatus {
 	return &v1beta2.SnapshotStatus{
-		Name: name, URL: "s3://bucket/prefix/" + name, Revision: 7, EtcdVersion: "3.6.4", Size: 4096, StoredSize: 1024,
-		SHA256: strings.Repeat("ab", 32), TakenAt: metav1.Now().Rfc3339Copy(),
+		Name: name, URL: "s3://bucket/prefix/" + name, Revision: 7, EtcdVersion: "3.6.4", SizeBytes: 4096, StoredSizeBytes: 1024,
+		SHA256: strings.Repeat("ab", 32), CreationTime: metav1.Now().Rfc3339Copy(),
 	}
 }
 

@@ -143,7 +143,7 @@ func (b *bench) agent(
 	} else {
 		name += ", read back"
 	}
-	t.backups.add("agent to "+name, moved{spent, taken.Snapshot.Size})
+	t.backups.add("agent to "+name, moved{spent, taken.Snapshot.SizeBytes})
 	t.pauses.add("agent to "+name, seen)
 	_, _, err = b.pod.run(ctx, task.Task{Storage: storage, Clean: &task.Clean{}})
 	return err
@@ -164,7 +164,7 @@ func (b *bench) restore(
 	if err != nil {
 		return fmt.Errorf("restore: %w", err)
 	}
-	t.restores.add("agent from "+name, moved{spent, s.Size})
+	t.restores.add("agent from "+name, moved{spent, s.SizeBytes})
 	return nil
 }
 

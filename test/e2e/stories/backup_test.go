@@ -28,7 +28,7 @@ func TestBackupAndRestore(t *testing.T) {
 		spec.EncryptionSecret, spec.Verify = keySecret, v1beta2.VerifyRestore
 	})
 	first := s.backedUp("first").Status.Snapshots[0]
-	if first.VerifiedAt == nil || first.Revision < 100 || first.EtcdVersion == "" || len(first.SHA256) != 64 {
+	if first.VerificationTime == nil || first.Revision < 100 || first.EtcdVersion == "" || len(first.SHA256) != 64 {
 		t.Errorf("the snapshot is %+v", first)
 	}
 	s.puts("after", 50)

@@ -50,8 +50,8 @@ func (s *story) runs(name string, n int) *v1beta2.EtcdBackup {
 	s.t.Helper()
 	object, seen := &v1beta2.EtcdBackup{}, map[string]bool{}
 	s.until(name, object, func() (string, bool) {
-		if len(object.Status.Snapshots) > 0 && object.Status.LastDue != nil && object.Status.Succeeded {
-			seen[object.Status.LastDue.String()] = true
+		if len(object.Status.Snapshots) > 0 && object.Status.LastScheduleTime != nil && object.Status.Succeeded {
+			seen[object.Status.LastScheduleTime.String()] = true
 		}
 		return inJSON(object.Status), len(seen) > n
 	})
@@ -113,11 +113,11 @@ func (s *story) sharing(storage *v1beta2.Storage) {
 		}
 		working, runs := 0, map[string]int{}
 		for _, b := range list.Items {
-			if run := b.Status.Run; run != nil && run.RetryAfter == nil {
+			if run := b.Status.Run; run != nil && run.RetryTime == nil {
 				working++
 			}
-			if b.Status.LastDue != nil {
-				seen[b.Name+" "+b.Status.LastDue.String()] = true
+			if b.Status.LastScheduleTime != nil {
+				seen[b.Name+" "+b.Status.LastScheduleTime.String()] = true
 			}
 			waited = waited || reasonOf(b.Status.Conditions, v1beta2.ConditionProgressing) == v1beta2.ReasonWaitingForStorage
 		}

@@ -1,0 +1,126 @@
+package v1beta2
+
+import (
+	"encoding/json"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Before the first release some fields of status, and of what a pod reports as it ends, had other names. They are read under those,
+// too. The schema keeps such fields until status is written again, which is what PreserveUnknownFields is for on these types, and it
+// requires none of the names of today, or nobody could edit an object before that.
+
+// UnmarshalJSON reads what is internal also where it was before, at the top.
+func (s *EtcdClusterStatus) UnmarshalJSON(data []byte) error {
+	type plain EtcdClusterStatus
+	former := struct {
+		*plain
+		*InternalStatus
+		// ReadyMembers was a string such as 3/3.
+		ReadyMembers any `json:"readyMembers"`
+	}{plain: (*plain)(s), InternalStatus: &s.InternalStatus}
+	if err := json.Unmarshal(data, &former); err != nil {
+		return err
+	}
+	if ready, ok := former.ReadyMembers.(float64); ok {
+		s.ReadyMembers = int32(ready)
+	}
+	return nil
+}
+
+// UnmarshalJSON reads the former names of the times, too.
+func (m *LeaderMoved) UnmarshalJSON(data []byte) error {
+	type plain LeaderMoved
+	return json.Unmarshal(data, &struct {
+		*plain
+		Time *metav1.Time `json:"time"`
+	}{(*plain)(m), &m.MoveTime})
+}
+
+// UnmarshalJSON reads the former names of the times, too.
+func (r *RestoreRecord) UnmarshalJSON(data []byte) error {
+	type plain RestoreRecord
+	return json.Unmarshal(data, &struct {
+		*plain
+		StartedAt   *metav1.Time  `json:"startedAt"`
+		StoppedAt   **metav1.Time `json:"stoppedAt"`
+		CompletedAt **metav1.Time `json:"completedAt"`
+	}{(*plain)(r), &r.StartTime, &r.StopTime, &r.CompletionTime})
+}
+
+// UnmarshalJSON reads the former names of the times, too.
+func (r *RestoreCalledOff) UnmarshalJSON(data []byte) error {
+	type plain RestoreCalledOff
+	return json.Unmarshal(data, &struct {
+		*plain
+		At        *metav1.Time  `json:"at"`
+		ResumedAt **metav1.Time `json:"resumedAt"`
+	}{(*plain)(r), &r.StartTime, &r.CompletionTime})
+}
+
+// UnmarshalJSON reads the former names of the times, too.
+func (s *EtcdBackupStatus) UnmarshalJSON(data []byte) error {
+	type plain EtcdBackupStatus
+	return json.Unmarshal(data, &struct {
+		*plain
+		NextBackup **metav1.Time `json:"nextBackup"`
+		LastDue    **metav1.Time `json:"lastDue"`
+	}{(*plain)(s), &s.NextScheduleTime, &s.LastScheduleTime})
+}
+
+// UnmarshalJSON reads the former name of the time, too.
+func (l *BackupLineage) UnmarshalJSON(data []byte) error {
+	type plain BackupLineage
+	return json.Unmarshal(data, &struct {
+		*plain
+		TakenAt *metav1.Time `json:"takenAt"`
+	}{(*plain)(l), &l.CreationTime})
+}
+
+// UnmarshalJSON reads the former names of the times, too. What the run of a pod has is inlined, and read by itself.
+func (r *BackupRun) UnmarshalJSON(data []byte) error {
+	own := struct {
+		Task         *BackupTask   `json:"task"`
+		ScheduleTime *metav1.Time  `json:"scheduleTime"`
+		Due          *metav1.Time  `json:"due"`
+		Generation   *int64        `json:"generation"`
+		StartTime    **metav1.Time `json:"startTime"`
+		Began        **metav1.Time `json:"began"`
+	}{&r.Task, &r.ScheduleTime, &r.ScheduleTime, &r.Generation, &r.StartTime, &r.StartTime}
+	if err := json.Unmarshal(data, &own); err != nil {
+		return err
+	}
+	return r.AgentRun.UnmarshalJSON(data)
+}
+
+// UnmarshalJSON reads the former names of the times, too.
+func (r *AgentRun) UnmarshalJSON(data []byte) error {
+	type plain AgentRun
+	return json.Unmarshal(data, &struct {
+		*plain
+		Started    *metav1.Time  `json:"started"`
+		RetryAfter **metav1.Time `json:"retryAfter"`
+	}{(*plain)(r), &r.AttemptStartTime, &r.RetryTime})
+}
+
+// UnmarshalJSON reads the former names of the times and sizes, too.
+func (s *SnapshotStatus) UnmarshalJSON(data []byte) error {
+	type plain SnapshotStatus
+	return json.Unmarshal(data, &struct {
+		*plain
+		Size       *int64        `json:"size"`
+		StoredSize *int64        `json:"storedSize"`
+		TakenAt    *metav1.Time  `json:"takenAt"`
+		VerifiedAt **metav1.Time `json:"verifiedAt"`
+	}{(*plain)(s), &s.SizeBytes, &s.StoredSizeBytes, &s.CreationTime, &s.VerificationTime})
+}
+
+// UnmarshalJSON reads the former names of the times, too.
+func (s *EtcdRestoreStatus) UnmarshalJSON(data []byte) error {
+	type plain EtcdRestoreStatus
+	return json.Unmarshal(data, &struct {
+		*plain
+		SavedAt     **metav1.Time `json:"savedAt"`
+		CompletedAt **metav1.Time `json:"completedAt"`
+	}{(*plain)(s), &s.SaveTime, &s.CompletionTime})
+}
