@@ -25,6 +25,9 @@ func (a *access) leavingOut(t *testing.T) {
 	for _, f := range []struct{ kind, field string }{
 		{"EtcdBackup", "encryptionSecret"},
 		{"EtcdBackup", "clientTLSSecret"},
+		{"EtcdCluster", "tls.static.member.peerSecret"},
+		{"EtcdCluster", "tls.static.member.serverSecret"},
+		{"EtcdCluster", "tls.static.operatorSecret"},
 		{"EtcdCluster", "TLS.static.member.peerSecret"},
 		{"EtcdCluster", "TLS.static.member.serverSecret"},
 		{"EtcdCluster", "TLS.static.operatorSecret"},
@@ -33,7 +36,7 @@ func (a *access) leavingOut(t *testing.T) {
 		if f.kind == "EtcdBackup" {
 			must(t, unstructured.SetNestedField(u.Object, "ours", "spec", "storage", "secret"))
 		}
-		u.SetName("without-" + strings.ToLower(strings.ReplaceAll(f.field, ".", "-")))
+		u.SetName("without-" + inLowerCase(f.field))
 		must(t, a.Create(t.Context(), u.DeepCopy()))
 		parts := strings.Split(f.field, ".")
 		for _, value := range []string{"null", `"ours"`} {

@@ -128,12 +128,17 @@ func beside(t *testing.T) {
 	}
 }
 
+// inLowerCase names an object after a field, of which TLS is another one than tls.
+func inLowerCase(path string) string {
+	return strings.ToLower(strings.NewReplacer("TLS.", "legacy-tls-", ".", "-").Replace(path))
+}
+
 // field is refused of who lacks one of the rights that it takes, and of nobody else.
 func (a *access) field(t *testing.T, kind string, f sensitiveField) {
 	if len(f.rights) == 0 {
 		t.Fatalf("%s is in neither list: does it lend rights?", f.path)
 	}
-	user := strings.ToLower(kind + "-" + strings.ReplaceAll(f.path, ".", "-"))
+	user := inLowerCase(kind + "." + f.path)
 	a.allow(t, user, rbacv1.PolicyRule{
 		APIGroups: []string{v1beta2.GroupVersion.Group}, Resources: []string{"etcdbackups", "etcdrestores", "etcdclusters"},
 		Verbs: []string{"create"},

@@ -83,9 +83,9 @@ const (
 	//
 	// Nothing.
 	ReasonTookOver = "TookOver"
-	// ReasonTLSNotSupported means that this release does not run clusters with spec.TLS, nor back them up.
+	// ReasonTLSNotSupported means that this release does not run clusters with spec.tls, or TLS, nor back them up.
 	//
-	// Remove spec.TLS.static to run the cluster without TLS.
+	// Remove spec.tls.static, or TLS.static, to run the cluster without TLS.
 	ReasonTLSNotSupported = "TLSNotSupported"
 	// ReasonClustersBusy means that restores, updates or changes of members are under way. Only an OperatorCondition has it.
 	//

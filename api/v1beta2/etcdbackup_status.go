@@ -10,10 +10,13 @@ type EtcdBackupStatus struct {
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Succeeded",xDescriptors={"urn:alm:descriptor:text"},order=1
 	Succeeded bool `json:"succeeded,omitempty"`
-	// Reason says why the last backup failed.
+	// reason says why the last backup failed.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Reason",xDescriptors={"urn:alm:descriptor:io.kubernetes.phase:reason"},order=2
-	Reason string `json:"Reason,omitempty"`
+	Reason string `json:"reason,omitempty"`
+	// Reason is what coreos/etcd-operator called reason: it says the same. New readers go by reason.
+	// +optional
+	LegacyReason string `json:"Reason,omitempty"`
 	// etcdVersion is the version of the etcd that was backed up last.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="etcd version",xDescriptors={"urn:alm:descriptor:text"},order=6

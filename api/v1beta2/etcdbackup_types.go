@@ -7,7 +7,7 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:validation:XValidation:rule="has(self.storage) != has(self.storageType)",message="say where to: storage, or storageType with its stanza"
 // +kubebuilder:validation:XValidation:rule="!has(self.storageType) || has(self.s3) && self.storageType == 'S3' || has(self.abs) && self.storageType == 'ABS' || has(self.gcs) && self.storageType == 'GCS' || has(self.oss) && self.storageType == 'OSS'",message="give the storage that storageType names: s3, abs, gcs or oss"
 // +kubebuilder:validation:XValidation:rule="has(self.etcdCluster) != has(self.etcdEndpoints)",message="say what of: etcdCluster, or etcdEndpoints"
-// +kubebuilder:validation:XValidation:rule="!has(self.schedule) || !has(self.backupPolicy) || !has(self.backupPolicy.backupIntervalInSecond) || self.backupPolicy.backupIntervalInSecond == 0",message="give schedule or backupPolicy.backupIntervalInSecond, not both"
+// +kubebuilder:validation:XValidation:rule="!has(self.schedule) || !has(self.backupPolicy) || !has(self.backupPolicy.intervalSeconds) && (!has(self.backupPolicy.backupIntervalInSecond) || self.backupPolicy.backupIntervalInSecond == 0)",message="give schedule or backupPolicy.intervalSeconds (backupIntervalInSecond), not both"
 // +kubebuilder:validation:XValidation:rule="!has(self.clientTLSSecret) || has(self.etcdEndpoints)",message="clientTLSSecret belongs to etcdEndpoints"
 // +kubebuilder:validation:XValidation:rule="!has(self.timeZone) || has(self.schedule)",message="timeZone belongs to schedule"
 type EtcdBackupSpec struct {
@@ -41,7 +41,7 @@ type EtcdBackupSpec struct {
 	BackupStorage `json:",inline"`
 
 	// schedule is when to take a backup, in the five fields of cron, or a word such as @daily. Without it and
-	// backupPolicy.backupIntervalInSecond there is one backup only. A time that was missed is made up for once. A backup that
+	// backupPolicy.intervalSeconds there is one backup only. A time that was missed is made up for once. A backup that
 	// fails is tried again, at last every 5 minutes, until the next one is due; one only for a day. What can go no better before
 	// somebody acts is given up at once.
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[[:space:]]*(@[^[:space:]]+([[:space:]]+[^[:space:]]+)?|[^[:space:]]+([[:space:]]+[^[:space:]]+){4})?[[:space:]]*$')",message="schedule must have the five fields of cron, such as 30 2 * * *, or be a word such as @daily"
@@ -146,20 +146,37 @@ const (
 
 // BackupPolicy says how often, how long, and how many are kept. A backup is kept if any of maxBackups and keep wants it,
 // and maxAge has not run out; the last good one of each etcd cluster ID always is, and each is counted for itself.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.timeoutSeconds) || !has(self.timeoutInSecond) || self.timeoutInSecond == 0",message="give timeoutSeconds or timeoutInSecond, not both: timeoutInSecond is what coreos/etcd-operator called it"
+// +kubebuilder:validation:XValidation:rule="!has(self.intervalSeconds) || !has(self.backupIntervalInSecond) || self.backupIntervalInSecond == 0",message="give intervalSeconds or backupIntervalInSecond, not both: backupIntervalInSecond is what coreos/etcd-operator called it"
 type BackupPolicy struct {
-	// timeoutInSecond is how long one try of a backup may take, its check included; 3600 by default, and 60 with storageType, as
+	// timeoutSeconds is how long one try of a backup may take, its check included; 3600 by default, and 60 with storageType, as
 	// it always was. A check that does not fit into it is made by the next try, which has all that time for it.
-	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=3153600000
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Time-out in seconds",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:number","urn:alm:descriptor:com.tectonic.ui:advanced"}
-	TimeoutInSecond int64 `json:"timeoutInSecond,omitempty"`
-	// backupIntervalInSecond is the time between two backups; 0 means one backup only, or what schedule says.
-	// +kubebuilder:validation:Minimum=0
+	TimeoutSeconds int64 `json:"timeoutSeconds,omitempty"`
+	// intervalSeconds is the time between two backups. Without it there is one backup only, or what schedule says.
+	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=3153600000
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Interval in seconds",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:number","urn:alm:descriptor:com.tectonic.ui:advanced"}
-	BackupIntervalInSecond int64 `json:"backupIntervalInSecond,omitempty"`
+	IntervalSeconds int64 `json:"intervalSeconds,omitempty"`
+	// timeoutInSecond is what coreos/etcd-operator called timeoutSeconds: it means the same, and 0 that it is absent. New manifests
+	// have timeoutSeconds.
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=3153600000
+	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Time-out in seconds (coreos/etcd-operator)",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:hidden"}
+	LegacyTimeout int64 `json:"timeoutInSecond,omitempty"`
+	// backupIntervalInSecond is what coreos/etcd-operator called intervalSeconds: it means the same, and 0 that it is absent. New
+	// manifests have intervalSeconds.
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=3153600000
+	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Interval in seconds (coreos/etcd-operator)",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:hidden"}
+	LegacyInterval int64 `json:"backupIntervalInSecond,omitempty"`
 	// maxBackups is how many of the latest are kept, beside those that keep wants. 0 does not limit them, unless keep is
 	// given: then those of the latest hour, day, week or month that has one stay, whichever is the shortest that keep names,
 	// until another one begins.

@@ -8,6 +8,7 @@ import (
 
 // EtcdClusterSpec is what a user asks for.
 //
+// +kubebuilder:validation:XValidation:rule="!has(self.tls) || !has(self.TLS) || !has(self.TLS.static)",message="give tls or TLS, not both: TLS is what coreos/etcd-operator called it"
 // +kubebuilder:validation:XValidation:rule="!has(self.restoreFrom) || has(oldSelf.restoreFrom) && self.restoreFrom == oldSelf.restoreFrom",message="restoreFrom is for a cluster's first start: create an EtcdRestore to replace the data of one that is there"
 type EtcdClusterSpec struct {
 	// size is the number of members, 1 to 9. Odd numbers are best: an even one tolerates no more failures than the odd
@@ -60,10 +61,15 @@ type EtcdClusterSpec struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Start from a snapshot",order=7
 	RestoreFrom *RestoreSource `json:"restoreFrom,omitempty"`
 
-	// TLS names the Secrets for TLS between members and with clients; plain text if absent or empty.
+	// tls names the Secrets for TLS between members and with clients; plain text if absent or empty.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="TLS",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:hidden"}
-	TLS *TLSPolicy `json:"TLS,omitempty"`
+	TLS *TLSPolicy `json:"tls,omitempty"`
+
+	// TLS is what coreos/etcd-operator called tls: it means the same. New manifests have tls.
+	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="TLS (coreos/etcd-operator)",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:hidden"}
+	LegacyTLS *TLSPolicy `json:"TLS,omitempty"`
 
 	// volumeReclaimPolicy says what becomes of the members' PersistentVolumeClaims when the cluster is deleted; Delete by
 	// default, as with coreos/etcd-operator, which removes them, and an event warns of it. Retain keeps them, and a cluster of the
@@ -72,6 +78,17 @@ type EtcdClusterSpec struct {
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Volumes of a deleted cluster",order=6
 	VolumeReclaimPolicy VolumeReclaimPolicy `json:"volumeReclaimPolicy,omitempty"`
+}
+
+// StaticTLS is what tls.static says, or TLS.static, and the field that says so; nil if neither does.
+func (s *EtcdClusterSpec) StaticTLS() (static *StaticTLS, field string) {
+	switch {
+	case s.TLS != nil && s.TLS.Static != nil:
+		return s.TLS.Static, "spec.tls.static"
+	case s.LegacyTLS != nil && s.LegacyTLS.Static != nil:
+		return s.LegacyTLS.Static, "spec.TLS.static"
+	}
+	return nil, ""
 }
 
 // VolumeReclaimPolicy says what becomes of volumes when their cluster is deleted.
@@ -84,6 +101,8 @@ const (
 )
 
 // PodPolicy shapes the members' pods.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.clusterDomain) || !has(self.ClusterDomain) || size(self.ClusterDomain) == 0",message="give clusterDomain or ClusterDomain, not both: ClusterDomain is what coreos/etcd-operator called it"
 type PodPolicy struct {
 	// labels are added to the pods. The keys app, etcd_* and etcd.database.coreos.com/* are the operator's.
 	// +kubebuilder:validation:XValidation:rule="self.all(k, k != 'app' && !k.startsWith('etcd_') && !k.startsWith('etcd.database.coreos.com/'))",message="pod.labels: the keys app, etcd_* and etcd.database.coreos.com/* are the operator's own: remove them"
@@ -197,11 +216,17 @@ type PodPolicy struct {
 	// +optional
 	Template *runtime.RawExtension `json:"template,omitempty"`
 
-	// ClusterDomain is appended to the members' DNS names, for example .cluster.local.
+	// clusterDomain is appended to the members' DNS names, for example .cluster.local.
+	// +kubebuilder:validation:XValidation:rule="self == '' || self.startsWith('.')",message="clusterDomain must start with a dot, for example .cluster.local"
+	// +kubebuilder:validation:MaxLength=63
+	// +optional
+	ClusterDomain string `json:"clusterDomain,omitempty"`
+
+	// ClusterDomain is what coreos/etcd-operator called clusterDomain: it means the same. New manifests have clusterDomain.
 	// +kubebuilder:validation:XValidation:rule="self == '' || self.startsWith('.')",message="ClusterDomain must start with a dot, for example .cluster.local"
 	// +kubebuilder:validation:MaxLength=63
 	// +optional
-	ClusterDomain string `json:"ClusterDomain,omitempty"`
+	LegacyClusterDomain string `json:"ClusterDomain,omitempty"`
 
 	// busyboxImage was the image of an init container. It is accepted and has no effect: there is no such container.
 	// +optional

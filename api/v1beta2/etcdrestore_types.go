@@ -65,12 +65,12 @@ type EtcdRestoreSpec struct {
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Save what the cluster holds",order=25
 	SafetySnapshot SafetySnapshot `json:"safetySnapshot,omitempty"`
-	// timeoutInSecond is how long one try to read the snapshot, or to save what the cluster holds, may take; 3600 by default.
-	// +kubebuilder:validation:Minimum=0
+	// timeoutSeconds is how long one try to read the snapshot, or to save what the cluster holds, may take; 3600 by default.
+	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=3153600000
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Time-out in seconds",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:number","urn:alm:descriptor:com.tectonic.ui:advanced"},order=27
-	TimeoutInSecond int64 `json:"timeoutInSecond,omitempty"`
+	TimeoutSeconds int64 `json:"timeoutSeconds,omitempty"`
 	// pod says how the pods run that read and check the snapshot.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Pods that do the work",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"},order=28

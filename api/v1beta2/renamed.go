@@ -1,6 +1,7 @@
 package v1beta2
 
 import (
+	"cmp"
 	"encoding/json"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -58,14 +59,16 @@ func (r *RestoreCalledOff) UnmarshalJSON(data []byte) error {
 	}{(*plain)(r), &r.StartTime, &r.CompletionTime})
 }
 
-// UnmarshalJSON reads the former names of the times, too.
+// UnmarshalJSON reads the former names of the times, too, and a reason that has coreos/etcd-operator's name only.
 func (s *EtcdBackupStatus) UnmarshalJSON(data []byte) error {
 	type plain EtcdBackupStatus
-	return json.Unmarshal(data, &struct {
+	err := json.Unmarshal(data, &struct {
 		*plain
 		NextBackup **metav1.Time `json:"nextBackup"`
 		LastDue    **metav1.Time `json:"lastDue"`
 	}{(*plain)(s), &s.NextScheduleTime, &s.LastScheduleTime})
+	s.Reason = cmp.Or(s.Reason, s.LegacyReason)
+	return err
 }
 
 // UnmarshalJSON reads the former name of the time, too.

@@ -34,7 +34,7 @@ func backupCleaned(t *testing.T, w *backups) {
 	w.backup(t, "b", func(s *v1beta2.EtcdBackupSpec) {
 		hourly(s)
 		deleteObjects(s)
-		s.BackupPolicy.TimeoutInSecond = 60 // for a backup: to delete many takes longer
+		s.BackupPolicy.TimeoutSeconds = 60 // for a backup: to delete many takes longer
 	})
 	w.settle(t, "b")
 	w.Ends(t, w.pod(t, "b"), w.taken(1, 1))

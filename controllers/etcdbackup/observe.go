@@ -99,7 +99,8 @@ func policyOf(b *v1beta2.EtcdBackup) v1beta2.BackupPolicy {
 }
 
 func interval(b *v1beta2.EtcdBackup) time.Duration {
-	return time.Duration(policyOf(b).BackupIntervalInSecond) * time.Second
+	policy := policyOf(b)
+	return time.Duration(cmp.Or(policy.IntervalSeconds, policy.LegacyInterval)) * time.Second
 }
 
 // cleanTimeout is how long one try to delete all objects may take. What it has deleted by then is gone for good.
@@ -107,7 +108,8 @@ const cleanTimeout = time.Hour
 
 // timeoutOf is how long a try may take: what coreos/etcd-operator gave it, if it is described in its way.
 func timeoutOf(b *v1beta2.EtcdBackup) time.Duration {
-	given := time.Duration(policyOf(b).TimeoutInSecond) * time.Second
+	policy := policyOf(b)
+	given := time.Duration(cmp.Or(policy.TimeoutSeconds, policy.LegacyTimeout)) * time.Second
 	switch {
 	case b.Status.Run != nil && b.Status.Run.Task == v1beta2.BackupTaskClean:
 		return cleanTimeout

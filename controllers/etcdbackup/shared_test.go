@@ -55,7 +55,7 @@ func backupTenants(t *testing.T, w *backups) {
 	other := *w
 	other.namespace = w.namespace + "-other"
 	must(t, w.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: other.namespace}}))
-	long := func(s *v1beta2.EtcdBackupSpec) { s.BackupPolicy = &v1beta2.BackupPolicy{TimeoutInSecond: 3153600000} }
+	long := func(s *v1beta2.EtcdBackupSpec) { s.BackupPolicy = &v1beta2.BackupPolicy{TimeoutSeconds: 3153600000} }
 	for name, change := range map[string]func(*v1beta2.EtcdBackupSpec){
 		"key": legacyKey("tenants/x"), "bucket": func(s *v1beta2.EtcdBackupSpec) { s.Storage.URL = "s3://tenants" },
 	} {
@@ -71,13 +71,16 @@ func backupTenants(t *testing.T, w *backups) {
 // backupHeldUp has one hold an object for a hundred years. It is said that backups are left out, and waited for no more than
 // some hours.
 func backupHeldUp(t *testing.T, w *backups) {
-	w.backup(t, "b", func(s *v1beta2.EtcdBackupSpec) { hourly(s); legacyKey("held/x")(s) })
+	w.backup(t, "b", func(s *v1beta2.EtcdBackupSpec) {
+		legacyKey("held/x")(s)
+		s.BackupPolicy = &v1beta2.BackupPolicy{LegacyInterval: 3600}
+	})
 	w.settle(t, "b")
 	w.Ends(t, w.pod(t, "b"), w.taken(1, 1))
 	w.settle(t, "b")
 	w.backup(t, "a", func(s *v1beta2.EtcdBackupSpec) {
 		legacyKey("held/x")(s)
-		s.BackupPolicy = &v1beta2.BackupPolicy{TimeoutInSecond: 3153600000}
+		s.BackupPolicy = &v1beta2.BackupPolicy{LegacyTimeout: 3153600000}
 	})
 	w.settle(t, "a")
 	w.Runs(t, w.pod(t, "a"), "127.0.0.1")

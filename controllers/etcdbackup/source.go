@@ -33,6 +33,7 @@ func sourceOf(ctx context.Context, reader client.Reader, b *v1beta2.EtcdBackup) 
 	}
 	c := &v1beta2.EtcdCluster{}
 	err := reader.Get(ctx, client.ObjectKey{Namespace: b.Namespace, Name: ref.Name}, c)
+	static, field := c.Spec.StaticTLS()
 	switch {
 	case apierrors.IsNotFound(err):
 		return source{}, &failure.Problem{
@@ -43,11 +44,11 @@ func sourceOf(ctx context.Context, reader client.Reader, b *v1beta2.EtcdBackup) 
 	case err != nil:
 		return source{}, nil, fmt.Errorf("read EtcdCluster %s: %w", ref.Name, err)
 	// One that has been up goes on without TLS: it is cared for as its last good spec asks.
-	case c.Status.ClusterID == "" && c.Spec.TLS != nil && c.Spec.TLS.Static != nil:
+	case c.Status.ClusterID == "" && static != nil:
 		return source{}, &failure.Problem{
 			Reason: v1beta2.ReasonTLSNotSupported,
-			Message: fmt.Sprintf("EtcdCluster %s does not start, for this release does not carry its spec.TLS.static out: "+
-				"remove that there", c.Name),
+			Message: fmt.Sprintf("EtcdCluster %s does not start, for this release does not carry its %s out: "+
+				"remove that there", c.Name, field),
 		}, nil
 	case blockedBy(c, v1beta2.ReasonLegacyMembers):
 		return source{}, &failure.Problem{

@@ -31,7 +31,7 @@ func backupOfCluster(t *testing.T, w *backups) {
 		Static: &v1beta2.StaticTLS{OperatorSecret: "tls"},
 	}}
 	must(t, w.Create(t.Context(), c))
-	blocked(v1beta2.ReasonTLSNotSupported, "spec.TLS.static")
+	blocked(v1beta2.ReasonTLSNotSupported, "spec.tls.static")
 	c.Spec.TLS = nil
 	must(t, w.Update(t.Context(), c))
 	blocked(v1beta2.ReasonWaitingForCluster, "has not been up yet")

@@ -96,7 +96,7 @@ func (w *backups) backup(t *testing.T, name string, change func(*v1beta2.EtcdBac
 func asItIs(*v1beta2.EtcdBackupSpec) {}
 
 func hourly(s *v1beta2.EtcdBackupSpec) {
-	s.BackupPolicy = &v1beta2.BackupPolicy{BackupIntervalInSecond: 3600}
+	s.BackupPolicy = &v1beta2.BackupPolicy{IntervalSeconds: 3600}
 }
 
 func (w *backups) read(t *testing.T, name string) *v1beta2.EtcdBackup {

@@ -210,7 +210,7 @@ func TestEnded(t *testing.T) {
 		reason, word string
 	}{
 		"the pod is told to end": {time.Minute, v1beta2.ReasonSnapshotFailed, "told to end"},
-		"its time is up":         {2 * time.Second, v1beta2.ReasonTimeout, "timeoutInSecond"},
+		"its time is up":         {2 * time.Second, v1beta2.ReasonTimeout, "timeoutSeconds"},
 	} {
 		t.Run(title, func(t *testing.T) {
 			p := newPod(t)

@@ -101,7 +101,7 @@ func TestCheckBrokenOff(t *testing.T) {
 		word     string
 	}{
 		"the pod is told to end": {false, "told to end"},
-		"its time is up":         {true, "timeoutInSecond"},
+		"its time is up":         {true, "timeoutSeconds"},
 	} {
 		t.Run(title, func(t *testing.T) {
 			p := newPod(t)

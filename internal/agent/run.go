@@ -94,9 +94,9 @@ func (r *runner) interrupted() *failure.Problem {
 
 // tooSlow is the failure of a task whose time is up.
 func (r *runner) tooSlow() *failure.Problem {
-	field := "spec.backupPolicy.timeoutInSecond"
+	field := "spec.backupPolicy.timeoutSeconds"
 	if r.Writer.Kind == task.KindRestore {
-		field = "spec.timeoutInSecond"
+		field = "spec.timeoutSeconds"
 	}
 	return &failure.Problem{
 		Reason: v1beta2.ReasonTimeout,

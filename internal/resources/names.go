@@ -1,6 +1,7 @@
 package resources
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 
@@ -78,7 +79,7 @@ func Domain(c *v1beta2.EtcdCluster) string {
 	if c.Spec.Pod == nil {
 		return ""
 	}
-	return c.Spec.Pod.ClusterDomain
+	return cmp.Or(c.Spec.Pod.ClusterDomain, c.Spec.Pod.LegacyClusterDomain)
 }
 
 // ClusterSelector selects every pod and volume of a cluster.

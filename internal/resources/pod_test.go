@@ -49,8 +49,8 @@ func TestGoldenPods(t *testing.T) {
 			c.Spec.Pod = &v1beta2.PodPolicy{
 				Labels: map[string]string{"team": "a"}, Annotations: map[string]string{"note": "b"},
 				NodeSelector: map[string]string{"disk": "fast"}, AntiAffinity: true, BusyboxImage: "busybox:1.28",
-				EtcdEnv:       []corev1.EnvVar{{Name: "ETCD_AUTO_COMPACTION_RETENTION", Value: "1"}},
-				ClusterDomain: ".cluster.local",
+				EtcdEnv:             []corev1.EnvVar{{Name: "ETCD_AUTO_COMPACTION_RETENTION", Value: "1"}},
+				LegacyClusterDomain: ".cluster.local",
 				Resources: corev1.ResourceRequirements{
 					Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("500m")},
 				},

@@ -50,6 +50,7 @@ func Backup(in BackupInput) v1beta2.EtcdBackupStatus {
 		s.NextScheduleTime = new(metav1.NewTime(next))
 	}
 	setBackupConditions(s, in)
+	s.LegacyReason = s.Reason
 	return *s
 }
 

@@ -17,10 +17,10 @@ func validate(c *v1beta2.EtcdCluster) *failure.Problem {
 	if err := version.Supported(version.Normalize(c.Spec.Version)); err != nil {
 		return &failure.Problem{Reason: v1beta2.ReasonUnsupportedVersion, Message: err.Error()}
 	}
-	if c.Spec.TLS != nil && c.Spec.TLS.Static != nil {
+	if static, field := c.Spec.StaticTLS(); static != nil {
 		return &failure.Problem{
 			Reason:  v1beta2.ReasonTLSNotSupported,
-			Message: "spec.TLS.static is not carried out by this release: remove it to run the cluster without TLS",
+			Message: field + " is not carried out by this release: remove it to run the cluster without TLS",
 		}
 	}
 	if _, problems := resources.Options(c, version.Normalize(c.Spec.Version)); len(problems) > 0 {

@@ -17,6 +17,7 @@ func TestValidate(t *testing.T) {
 	pod := func(p v1beta2.PodPolicy) spec { return spec{Pod: &p} }
 	priority := &v1beta2.EtcdOptions{ExtraArgs: map[string]string{"feature-gates": "PriorityRequest=true"}}
 	sized := corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}}
+	static := &v1beta2.TLSPolicy{Static: &v1beta2.StaticTLS{OperatorSecret: "s"}}
 	own := map[string]string{"etcd.database.coreos.com/permit": "x"}
 	template := func(text string) spec {
 		return pod(v1beta2.PodPolicy{Template: &runtime.RawExtension{Raw: []byte(text)}})
@@ -34,6 +35,9 @@ func TestValidate(t *testing.T) {
 		"option of this version": {
 			spec: spec{Version: "3.7.3", Etcd: priority},
 		},
+		"TLS":            {spec{TLS: static}, v1beta2.ReasonTLSNotSupported, "spec.tls.static is not carried out"},
+		"a legacy one's": {spec{LegacyTLS: static}, v1beta2.ReasonTLSNotSupported, "spec.TLS.static is not carried out"},
+		"TLS of no kind": {spec: spec{TLS: &v1beta2.TLSPolicy{}, LegacyTLS: &v1beta2.TLSPolicy{}}},
 		"a Secret's value": {
 			pod(v1beta2.PodPolicy{EtcdEnv: []corev1.EnvVar{{Name: "ETCD_LOG_LEVEL", ValueFrom: &corev1.EnvVarSource{}}}}),
 			v1beta2.ReasonInvalidOption, "valueFrom",

@@ -30,10 +30,10 @@ func Later(a, b *v1beta2.EtcdRestore) bool {
 
 // Timeout is how long a try at a restore may take.
 func Timeout(spec *v1beta2.EtcdRestoreSpec) time.Duration {
-	if spec.TimeoutInSecond == 0 {
+	if spec.TimeoutSeconds == 0 {
 		return defaultTimeout
 	}
-	return time.Duration(spec.TimeoutInSecond) * time.Second
+	return time.Duration(spec.TimeoutSeconds) * time.Second
 }
 
 // Failure is why the pod could not build its data from a snapshot the last time it tried, nil if it did not fail.

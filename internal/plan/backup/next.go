@@ -78,7 +78,7 @@ func (o Observed) proceed() Action {
 	case o.Pod == nil:
 		return o.make()
 	}
-	try := retry.Try{Pod: *o.Pod, Started: o.Run.Started, Timeout: o.Timeout, Limit: "spec.backupPolicy.timeoutInSecond"}
+	try := retry.Try{Pod: *o.Pod, Started: o.Run.Started, Timeout: o.Timeout, Limit: "spec.backupPolicy.timeoutSeconds"}
 	if o.Run.Task == TaskClean {
 		try.Limit = "the limit for deleting objects"
 	}

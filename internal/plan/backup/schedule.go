@@ -11,7 +11,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/failure"
 )
 
-// ParseSchedule reads spec.schedule, spec.timeZone and spec.backupPolicy.backupIntervalInSecond. It is nil for one backup
+// ParseSchedule reads spec.schedule, spec.timeZone and spec.backupPolicy.intervalSeconds. It is nil for one backup
 // only.
 func ParseSchedule(expression, zone string, interval time.Duration, now time.Time) (Schedule, *failure.Problem) {
 	switch {

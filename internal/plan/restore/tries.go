@@ -16,7 +16,7 @@ func (o Observed) proceed() Action {
 	case o.Pod == nil:
 		return CreatePod{}
 	}
-	try := retry.Try{Pod: *o.Pod, Started: o.Run.Started, Timeout: o.Timeout, Limit: "spec.timeoutInSecond"}
+	try := retry.Try{Pod: *o.Pod, Started: o.Run.Started, Timeout: o.Timeout, Limit: "spec.timeoutSeconds"}
 	verdict := try.Judge(o.Now)
 	switch {
 	case verdict.Over && verdict.Problem == nil:

@@ -40,7 +40,7 @@ func (s *story) every(name string, storage *v1beta2.Storage, keep int32) {
 	s.t.Helper()
 	s.backup(name, storage, func(spec *v1beta2.EtcdBackupSpec) {
 		spec.BackupPolicy = &v1beta2.BackupPolicy{
-			BackupIntervalInSecond: int64(interval.Seconds()), MaxBackups: keep, TimeoutInSecond: 45,
+			IntervalSeconds: int64(interval.Seconds()), MaxBackups: keep, TimeoutSeconds: 45,
 		}
 	})
 }

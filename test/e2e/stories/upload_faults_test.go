@@ -38,7 +38,7 @@ func uploadsBroken(t *testing.T) {
 // storageHangs has MinIO take bytes and say nothing until the time for a try is up.
 func (s *story) storageHangs(w *wire, storage *v1beta2.Storage) {
 	s.holding(w, "hangs", storage, func(spec *v1beta2.EtcdBackupSpec) {
-		spec.BackupPolicy = &v1beta2.BackupPolicy{TimeoutInSecond: 30}
+		spec.BackupPolicy = &v1beta2.BackupPolicy{TimeoutSeconds: 30}
 	})
 	must(s.t, nodes.Addons().Freeze(s.t.Context(), lab.MinIO))
 	w.open()
