@@ -24,6 +24,7 @@ type right struct{ verb, resource string }
 
 var (
 	getSecrets    = []right{{"get", "secrets"}}
+	getConfigMaps = []right{{"get", "configmaps"}}
 	impersonate   = []right{{"impersonate", "serviceaccounts"}}
 	createPods    = []right{{"create", "pods"}}
 	createVolumes = []right{{"create", "persistentvolumeclaims"}, {"create", "pods"}}
@@ -71,6 +72,10 @@ func sensitive(path string, of reflect.Type) (found []sensitiveField) {
 		kind, own := elem(field.Type), elem(field.Type).PkgPath() == reflect.TypeFor[v1beta2.Storage]().PkgPath()
 		rights, lends := rightsTo(name, field.Type)
 		switch {
+		case field.Type == reflect.TypeFor[v1beta2.SecretRef]():
+			found = append(found, sensitiveField{at + ".name", getSecrets})
+		case field.Type == reflect.TypeFor[v1beta2.CABundleRef]():
+			found = append(found, sensitiveField{at + ".name", getSecrets}, sensitiveField{at + ".name", getConfigMaps})
 		case lends:
 			found = append(found, sensitiveField{at, rights})
 		case kind.Kind() == reflect.Struct && (own || kind.Name() == "PersistentVolumeClaimSpec"):
@@ -133,6 +138,9 @@ func (f sensitiveField) object(kind string) *unstructured.Unstructured {
 		fields[parent+".resources.requests.storage"] = "1Gi"
 	}
 	fields[f.path] = "theirs"
+	if reflect.DeepEqual(f.rights, getConfigMaps) {
+		fields[parent+".kind"] = "ConfigMap"
+	}
 	if value, is := values[name]; is {
 		fields[f.path] = value
 	}

@@ -23,7 +23,7 @@ func (a *access) leavingOut(t *testing.T) {
 	})
 	c := a.as(t, user)
 	for _, f := range []struct{ kind, field string }{
-		{"EtcdBackup", "encryptionSecret"},
+		{"EtcdBackup", "encryptionSecretRef.name"},
 		{"EtcdBackup", "clientTLSSecret"},
 		{"EtcdCluster", "tls.static.member.peerSecret"},
 		{"EtcdCluster", "tls.static.member.serverSecret"},
@@ -34,12 +34,15 @@ func (a *access) leavingOut(t *testing.T) {
 	} {
 		u := sensitiveField{path: "spec." + f.field}.object(f.kind)
 		if f.kind == "EtcdBackup" {
-			must(t, unstructured.SetNestedField(u.Object, "ours", "spec", "storage", "secret"))
+			must(t, unstructured.SetNestedField(u.Object, "ours", "spec", "storage", "credentialsSecretRef", "name"))
 		}
 		u.SetName("without-" + inLowerCase(f.field))
 		must(t, a.Create(t.Context(), u.DeepCopy()))
-		parts := strings.Split(f.field, ".")
 		for _, value := range []string{"null", `"ours"`} {
+			parts := strings.Split(f.field, ".")
+			if value == "null" { // a reference goes as a whole
+				parts = strings.Split(strings.TrimSuffix(f.field, ".name"), ".")
+			}
 			patch := client.RawPatch("application/merge-patch+json", []byte(
 				`{"spec":{"`+strings.Join(parts, `":{"`)+`":`+value+strings.Repeat("}", len(parts)+1)))
 			await(t, "a refusal", func() error {
@@ -55,11 +58,11 @@ func (a *access) leavingOut(t *testing.T) {
 		must(t, c.Patch(t.Context(), u.DeepCopy(), label, client.DryRunAll))
 	}
 	extra := sensitiveField{path: "spec.pod.priorityClassName"}.object("EtcdBackup")
-	must(t, unstructured.SetNestedField(extra.Object, "theirs", "spec", "storage", "secret"))
+	must(t, unstructured.SetNestedField(extra.Object, "theirs", "spec", "storage", "credentialsSecretRef", "name"))
 	extra.SetName("without-pod")
 	must(t, a.Create(t.Context(), extra.DeepCopy()))
 	patch := client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"pod":null}}`))
-	if err := c.Patch(t.Context(), extra, patch, client.DryRunAll); !denied(err, "spec.storage.secret") {
+	if err := c.Patch(t.Context(), extra, patch, client.DryRunAll); !denied(err, "spec.storage.credentialsSecretRef.name") {
 		t.Errorf("what is left out counts as no change: got %v", err)
 	}
 }

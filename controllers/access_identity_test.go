@@ -28,7 +28,7 @@ func (a *access) identity(t *testing.T) {
 	}{
 		{fields{"storage": fields{"url": "s3://b/p"}}, true},
 		{fields{"storage": fields{"url": "azblob://b/p"}, "s3": fields{"path": "b/k", "awsSecret": "ours"}}, true},
-		{fields{"storage": fields{"url": "s3://b/p", "secret": "ours", "endpoint": "http://minio:9000"}}, false},
+		{fields{"storage": fields{"url": "s3://b/p", "credentialsSecretRef": fields{"name": "ours"}, "endpoint": "http://minio:9000"}}, false},
 		{fields{"storage": fields{"url": "file:///p", "persistentVolumeClaim": "ours"}}, false},
 		{fields{"storageType": "S3", "s3": fields{"path": "b/k", "awsSecret": "ours"}}, false},
 		{fields{"storageType": "S3", "s3": fields{"path": "b/k"}, "gcs": fields{"path": "b/k", "gcpSecret": "ours"}}, true},

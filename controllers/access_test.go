@@ -93,7 +93,7 @@ func (a *access) enforced(t *testing.T) {
 	t.Helper()
 	editor := a.as(t, "editor")
 	for _, kind := range []string{"EtcdBackup", "EtcdRestore"} {
-		field := sensitiveField{"spec.storage.secret", getSecrets}
+		field := sensitiveField{"spec.storage.credentialsSecretRef.name", getSecrets}
 		await(t, "the policy of "+kind, func() error {
 			err := editor.Create(t.Context(), field.object(kind), client.DryRunAll)
 			if denied(err, field.path) {
@@ -183,7 +183,7 @@ func (a *access) creator(t *testing.T) {
 // updates are refused where they take what is named somewhere else, and not where they leave that alone.
 func (a *access) updates(t *testing.T) {
 	editor := a.as(t, "editor")
-	secret := sensitiveField{path: "spec.storage.secret"}
+	secret := sensitiveField{path: "spec.storage.credentialsSecretRef.name"}
 	must(t, a.Create(t.Context(), secret.object("EtcdBackup")))
 	must(t, a.Create(t.Context(), sensitiveField{path: "spec.pod.template"}.object("EtcdCluster")))
 	for _, c := range []struct {
@@ -191,11 +191,11 @@ func (a *access) updates(t *testing.T) {
 	}{
 		{"EtcdBackup", `{"metadata":{"labels":{"a":"b"}}}`, ""},
 		{"EtcdBackup", `{"spec":{"suspend":true,"schedule":"@daily","backupPolicy":{"maxBackups":3},"verify":"None"}}`, ""},
-		{"EtcdBackup", `{"spec":{"storage":{"endpoint":"https://elsewhere.example.com"}}}`, "spec.storage.secret"},
-		{"EtcdBackup", `{"spec":{"storage":{"url":"s3://elsewhere/p"}}}`, "spec.storage.secret"},
-		{"EtcdBackup", `{"spec":{"etcdEndpoints":["http://elsewhere:2379"]}}`, "spec.storage.secret"},
-		{"EtcdBackup", `{"spec":{"pod":{"labels":{"a":"b"}}}}`, "spec.storage.secret"},
-		{"EtcdBackup", `{"spec":{"clientTLSSecret":"theirs"}}`, "spec.storage.secret"},
+		{"EtcdBackup", `{"spec":{"storage":{"endpoint":"https://elsewhere.example.com"}}}`, "spec.storage.credentialsSecretRef.name"},
+		{"EtcdBackup", `{"spec":{"storage":{"url":"s3://elsewhere/p"}}}`, "spec.storage.credentialsSecretRef.name"},
+		{"EtcdBackup", `{"spec":{"etcdEndpoints":["http://elsewhere:2379"]}}`, "spec.storage.credentialsSecretRef.name"},
+		{"EtcdBackup", `{"spec":{"pod":{"labels":{"a":"b"}}}}`, "spec.storage.credentialsSecretRef.name"},
+		{"EtcdBackup", `{"spec":{"clientTLSSecret":"theirs"}}`, "spec.storage.credentialsSecretRef.name"},
 		{"EtcdCluster", `{"spec":{"size":3,"version":"3.6.16","paused":true,"pod":{"labels":{"a":"b"}}}}`, ""},
 		{"EtcdCluster", `{"spec":{"repository":"elsewhere.example.com/etcd"}}`, "spec.pod.template"},
 		{"EtcdCluster", `{"spec":{"pod":{"template":{"spec":{"hostPID":true}}}}}`, "spec.pod.template"},
@@ -230,9 +230,9 @@ func (a *access) tokens(t *testing.T) {
 // status says what pods are made of.
 func (a *access) status(t *testing.T) {
 	a.allow(t, "forger", rbacv1.PolicyRule{APIGroups: []string{v1beta2.GroupVersion.Group}, Resources: []string{"*"}, Verbs: []string{"*"}})
-	restore := sensitiveField{path: "spec.storage.secret"}.object("EtcdRestore")
+	restore := sensitiveField{path: "spec.storage.credentialsSecretRef.name"}.object("EtcdRestore")
 	must(t, a.Create(t.Context(), restore))
-	from := map[string]any{"storage": map[string]any{"url": "s3://b/p", "secret": "theirs"}}
+	from := map[string]any{"storage": map[string]any{"url": "s3://b/p", "credentialsSecretRef": map[string]any{"name": "theirs"}}}
 	must(t, unstructured.SetNestedMap(restore.Object, from, "status", "source"))
 	c := a.as(t, "forger")
 	await(t, "a refusal", func() error {
@@ -250,7 +250,7 @@ func (a *access) status(t *testing.T) {
 // operator creates what was admitted from others, and has none of their rights: to create EtcdClusters least of all.
 func (a *access) operator(t *testing.T) {
 	own := testenv.Client(t, controllertest.AsOperator(a.config))
-	restore := sensitiveField{path: "spec.storage.secret"}.object("EtcdRestore")
+	restore := sensitiveField{path: "spec.storage.credentialsSecretRef.name"}.object("EtcdRestore")
 	must(t, own.Create(t.Context(), restore, client.DryRunAll))
 	cluster := sensitiveField{path: "spec.pod.template"}.object("EtcdCluster")
 	if err := own.Create(t.Context(), cluster, client.DryRunAll); !apierrors.IsForbidden(err) {

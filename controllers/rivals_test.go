@@ -50,7 +50,7 @@ type ofKind struct {
 func ofKinds() map[string]ofKind {
 	backup, restore := &v1beta2.EtcdBackup{}, &v1beta2.EtcdRestore{}
 	backup.Spec = v1beta2.EtcdBackupSpec{
-		EtcdEndpoints: []string{"http://etcd:2379"}, Storage: &v1beta2.Storage{URL: "s3://bucket/prefix", Secret: "keys"},
+		EtcdEndpoints: []string{"http://etcd:2379"}, Storage: &v1beta2.Storage{URL: "s3://bucket/prefix", CredentialsSecretRef: v1beta2.SecretRef{Name: "keys"}},
 		DeletionPolicy: v1beta2.DeletionDelete,
 	}
 	restore.Spec.EtcdCluster.Name, restore.Spec.Storage = "o", backup.Spec.Storage

@@ -49,7 +49,7 @@ const (
 	ReasonStorageFull = "StorageFull"
 	// ReasonStorageNotTrusted means that the storage's certificate cannot be verified.
 	//
-	// Give the certificate of its authority in storage.caSecret.
+	// Give the certificate of its authority in storage.caBundleRef.
 	ReasonStorageNotTrusted = "StorageNotTrusted"
 	// ReasonInsecureEndpoint means that a token would be sent in plain text, or that of the pod's own identity to a service that
 	// is not of its cloud. Nothing was sent.
@@ -89,7 +89,7 @@ const (
 	ReasonSnapshotFailed = "SnapshotFailed"
 	// ReasonEncryptionKeyRefused means that the passphrase is missing, too short, or not the one that was used.
 	//
-	// Correct the key passphrase of the Secret in encryptionSecret.
+	// Correct the key passphrase of the Secret in encryptionSecretRef.
 	ReasonEncryptionKeyRefused = "EncryptionKeyRefused"
 	// ReasonScratchFailed means that the pod's own volume failed, or is too small.
 	//

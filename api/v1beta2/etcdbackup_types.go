@@ -70,12 +70,11 @@ type EtcdBackupSpec struct {
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Compression",order=27
 	Compression Compression `json:"compression,omitempty"`
-	// encryptionSecret is a Secret whose key passphrase encrypts the objects before they leave, with age. Whoever loses it
+	// encryptionSecretRef names a Secret whose key passphrase encrypts the objects before they leave, with age. Whoever loses it
 	// loses the backups.
-	// +kubebuilder:validation:MaxLength=253
 	// +optional
-	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Secret with the passphrase",xDescriptors={"urn:alm:descriptor:io.kubernetes:Secret"},order=26
-	EncryptionSecret string `json:"encryptionSecret,omitempty"`
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Passphrase",order=26
+	EncryptionSecretRef SecretRef `json:"encryptionSecretRef,omitzero"`
 	// verify says how each backup is checked after it was written.
 	// +kubebuilder:default=Checksum
 	// +optional

@@ -41,11 +41,10 @@ type RestoreSource struct {
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Cluster ID of the data",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:text","urn:alm:descriptor:com.tectonic.ui:advanced"},order=23
 	ClusterID string `json:"clusterID,omitempty"`
-	// encryptionSecret is a Secret whose key passphrase decrypts the object; that of the EtcdBackup if backup is given.
-	// +kubebuilder:validation:MaxLength=253
+	// encryptionSecretRef names a Secret whose key passphrase decrypts the object; that of the EtcdBackup if backup is given.
 	// +optional
-	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Secret with the passphrase",xDescriptors={"urn:alm:descriptor:io.kubernetes:Secret"},order=24
-	EncryptionSecret string `json:"encryptionSecret,omitempty"`
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Passphrase",order=24
+	EncryptionSecretRef SecretRef `json:"encryptionSecretRef,omitzero"`
 }
 
 // EtcdRestoreSpec says which snapshot is restored into which cluster.
@@ -123,13 +122,16 @@ const (
 )
 
 // RestoredFrom is where a snapshot is.
+//
+// +kubebuilder:pruning:PreserveUnknownFields
 type RestoredFrom struct {
 	// storage is where the object is.
+	// +kubebuilder:pruning:PreserveUnknownFields
 	// +required
 	Storage Storage `json:"storage"`
-	// encryptionSecret is the Secret that decrypts it; empty if it is not encrypted.
+	// encryptionSecretRef names the Secret that decrypts it; absent if it is not encrypted.
 	// +optional
-	EncryptionSecret string `json:"encryptionSecret,omitempty"`
+	EncryptionSecretRef SecretRef `json:"encryptionSecretRef,omitzero"`
 	// writerUID is the UID of the EtcdBackup that is to have written it, or one of the same name before; empty for any.
 	// +optional
 	WriterUID string `json:"writerUID,omitempty"`

@@ -127,3 +127,27 @@ func (s *EtcdRestoreStatus) UnmarshalJSON(data []byte) error {
 		CompletedAt **metav1.Time `json:"completedAt"`
 	}{(*plain)(s), &s.SaveTime, &s.CompletionTime})
 }
+
+// UnmarshalJSON reads the former name of the Secret, too.
+func (f *RestoredFrom) UnmarshalJSON(data []byte) error {
+	type plain RestoredFrom
+	return json.Unmarshal(data, &struct {
+		*plain
+		EncryptionSecret *string `json:"encryptionSecret"`
+	}{(*plain)(f), &f.EncryptionSecretRef.Name})
+}
+
+// UnmarshalJSON reads the former names of the Secrets, too: those of the place that a restore under way has noted.
+func (s *Storage) UnmarshalJSON(data []byte) error {
+	type plain Storage
+	former := struct {
+		*plain
+		Secret   *string `json:"secret"`
+		CASecret string  `json:"caSecret"`
+	}{plain: (*plain)(s), Secret: &s.CredentialsSecretRef.Name}
+	err := json.Unmarshal(data, &former)
+	if former.CASecret != "" {
+		s.CABundleRef = CABundleRef{Kind: CABundleSecret, Name: former.CASecret, Key: DefaultCABundleKey}
+	}
+	return err
+}

@@ -18,8 +18,8 @@ const (
 // +kubebuilder:validation:XValidation:rule="self.url.startsWith('file:///') == has(self.persistentVolumeClaim)",message="a file:/// URL needs persistentVolumeClaim, the claim that it is on, and no other URL takes one"
 // +kubebuilder:validation:XValidation:rule="self.url.startsWith('s3://') || !has(self.region) && !has(self.forcePathStyle)",message="region and forcePathStyle belong to s3:// URLs"
 // +kubebuilder:validation:XValidation:rule="!has(self.allowTokens) || has(self.endpoint)",message="allowTokens belongs to endpoint"
-// +kubebuilder:validation:XValidation:rule="!has(self.endpoint) || !self.endpoint.startsWith('http://') || has(self.secret) && !self.url.startsWith('gs://') || has(self.allowTokens) && self.allowTokens",message="storage.endpoint is http://, and it would be sent a token in plain text, which whoever is on the way can use: make it https://, or set storage.allowTokens; keys of S3 and Azure in a Secret are never sent"
-// +kubebuilder:validation:XValidation:rule="!self.url.startsWith('file:///') || !has(self.secret) && !has(self.endpoint) && !has(self.caSecret)",message="a file:/// URL takes no secret, endpoint or caSecret"
+// +kubebuilder:validation:XValidation:rule="!has(self.endpoint) || !self.endpoint.startsWith('http://') || has(self.credentialsSecretRef) && !self.url.startsWith('gs://') || has(self.allowTokens) && self.allowTokens",message="storage.endpoint is http://, and it would be sent a token in plain text, which whoever is on the way can use: make it https://, or set storage.allowTokens; keys of S3 and Azure in a Secret are never sent"
+// +kubebuilder:validation:XValidation:rule="!self.url.startsWith('file:///') || !has(self.credentialsSecretRef) && !has(self.endpoint) && !has(self.caBundleRef)",message="a file:/// URL takes no credentialsSecretRef, endpoint or caBundleRef"
 type Storage struct {
 	// url is a bucket and what the names of the objects in it begin with: s3://bucket/prefix, gs://bucket/prefix,
 	// azblob://container/prefix, or file:///folder on persistentVolumeClaim.
@@ -28,14 +28,13 @@ type Storage struct {
 	// +required
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="URL",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:text"},order=21
 	URL string `json:"url"`
-	// secret is a Secret with the credentials. s3: access-key-id and secret-access-key (and session-token), or
+	// credentialsSecretRef names the Secret with the credentials. s3: access-key-id and secret-access-key (and session-token), or
 	// credentials and config in the form of the AWS command line's files. gs: credentials.json or access-token. azblob:
 	// storage-account and storage-key, or sas-token. Without one the pod's own cloud identity is used, which
 	// serviceAccountName gives it.
-	// +kubebuilder:validation:MaxLength=253
 	// +optional
-	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Secret with the credentials",xDescriptors={"urn:alm:descriptor:io.kubernetes:Secret"},order=21
-	Secret string `json:"secret,omitempty"`
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Credentials",order=21
+	CredentialsSecretRef SecretRef `json:"credentialsSecretRef,omitzero"`
 	// endpoint is the URL of a service other than the cloud's own, such as https://minio.storage.svc:9000.
 	// +kubebuilder:validation:Pattern=`^https?://[^/?#@]+$`
 	// +kubebuilder:validation:MaxLength=512
@@ -49,11 +48,10 @@ type Storage struct {
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Send tokens to it in any case",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:booleanSwitch","urn:alm:descriptor:com.tectonic.ui:advanced"}
 	AllowTokens bool `json:"allowTokens,omitempty"`
-	// caSecret is a Secret whose key ca.crt holds the certificates, in PEM, of those who vouch for the endpoint.
-	// +kubebuilder:validation:MaxLength=253
+	// caBundleRef names the Secret or ConfigMap with the certificates, in PEM, of those who vouch for the endpoint.
 	// +optional
-	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Secret with the certificate authority",xDescriptors={"urn:alm:descriptor:io.kubernetes:Secret"}
-	CASecret string `json:"caSecret,omitempty"`
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Certificate authority"
+	CABundleRef CABundleRef `json:"caBundleRef,omitzero"`
 	// region of an S3 bucket; us-east-1 by default.
 	// +kubebuilder:validation:MaxLength=64
 	// +optional
@@ -69,6 +67,52 @@ type Storage struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Volume",xDescriptors={"urn:alm:descriptor:io.kubernetes:PersistentVolumeClaim"}
 	PersistentVolumeClaim string `json:"persistentVolumeClaim,omitempty"`
 }
+
+// SecretRef names a Secret in the same namespace.
+type SecretRef struct {
+	// name of the Secret.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +required
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Secret",xDescriptors={"urn:alm:descriptor:io.kubernetes:Secret"}
+	Name string `json:"name"`
+}
+
+// CABundleRef names where certificates are, in the same namespace.
+type CABundleRef struct {
+	// kind is Secret, or ConfigMap, which trust-manager writes; Secret by default.
+	// +kubebuilder:default=Secret
+	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Kind"
+	Kind CABundleKind `json:"kind,omitempty"`
+	// name of the Secret or ConfigMap.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +required
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Name",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:text"}
+	Name string `json:"name"`
+	// key of the Secret or ConfigMap that holds them; ca.crt by default.
+	// +kubebuilder:default=ca.crt
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Key",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:text"}
+	Key string `json:"key,omitempty"`
+}
+
+// CABundleKind is what certificates are in.
+//
+// +kubebuilder:validation:Enum=Secret;ConfigMap
+type CABundleKind string
+
+// Kinds of what certificates are in.
+const (
+	CABundleSecret    CABundleKind = "Secret"
+	CABundleConfigMap CABundleKind = "ConfigMap"
+)
+
+// DefaultCABundleKey is the key that certificates are under unless a CABundleRef names another one.
+const DefaultCABundleKey = "ca.crt"
 
 // BackupStorage is where snapshots are, as coreos/etcd-operator writes it. Give the one that belongs to the storage type.
 type BackupStorage struct {

@@ -52,7 +52,7 @@ func TestEtcdBackup(t *testing.T) {
 
 func backupOnce(t *testing.T, w *backups) {
 	w.backup(t, "b", func(s *v1beta2.EtcdBackupSpec) {
-		s.EncryptionSecret, s.ClientTLSSecret, s.PrefixPolicy = "passphrase", "tls", v1beta2.PrefixShared
+		s.EncryptionSecretRef.Name, s.ClientTLSSecret, s.PrefixPolicy = "passphrase", "tls", v1beta2.PrefixShared
 		s.BackupPolicy = &v1beta2.BackupPolicy{MaxBackups: 3, MaxAge: &metav1.Duration{Duration: 48 * time.Hour}}
 	})
 	w.settle(t, "b")
@@ -220,7 +220,7 @@ func backupRetries(t *testing.T, w *backups) {
 
 // backupEdited mends the spec of one that was given up, before and after it was.
 func backupEdited(t *testing.T, w *backups) {
-	mend := func(s *v1beta2.EtcdBackupSpec) { s.Storage.Secret += "x" }
+	mend := func(s *v1beta2.EtcdBackupSpec) { s.Storage.CredentialsSecretRef.Name += "x" }
 	w.backup(t, "b", asItIs)
 	w.settle(t, "b")
 	w.edit(t, "b", mend)
@@ -229,16 +229,16 @@ func backupEdited(t *testing.T, w *backups) {
 	w.says(t, "b", v1beta2.ConditionProgressing, metav1.ConditionTrue, v1beta2.ReasonWaitingForRetry, "try 1 failed")
 	w.later(10 * time.Second)
 	w.settle(t, "b")
-	if task := controllertest.TaskOf(t, w.pod(t, "b")); task.Storage.Secret != "keysx" {
-		t.Errorf("another try has the Secret %s", task.Storage.Secret)
+	if task := controllertest.TaskOf(t, w.pod(t, "b")); task.Storage.CredentialsSecretRef.Name != "keysx" {
+		t.Errorf("another try has the Secret %s", task.Storage.CredentialsSecretRef.Name)
 	}
 	w.Ends(t, w.pod(t, "b"), refusedBy(v1beta2.ReasonStorageCredentialsRefused, true))
 	w.settle(t, "b")
 	w.says(t, "b", v1beta2.ConditionProgressing, metav1.ConditionFalse, v1beta2.ReasonCompleted, "")
 	w.edit(t, "b", mend)
 	w.settle(t, "b")
-	if task := controllertest.TaskOf(t, w.pod(t, "b")); task.Storage.Secret != "keysxx" {
-		t.Errorf("after an edit it is tried with the Secret %s", task.Storage.Secret)
+	if task := controllertest.TaskOf(t, w.pod(t, "b")); task.Storage.CredentialsSecretRef.Name != "keysxx" {
+		t.Errorf("after an edit it is tried with the Secret %s", task.Storage.CredentialsSecretRef.Name)
 	}
 }
 

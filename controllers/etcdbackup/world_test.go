@@ -86,7 +86,7 @@ func (w *backups) backup(t *testing.T, name string, change func(*v1beta2.EtcdBac
 	b := &v1beta2.EtcdBackup{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: name}}
 	b.Spec = v1beta2.EtcdBackupSpec{
 		EtcdEndpoints: []string{"http://etcd:2379"},
-		Storage:       &v1beta2.Storage{URL: "s3://bucket/" + w.namespace + "/" + name, Secret: "keys"},
+		Storage:       &v1beta2.Storage{URL: "s3://bucket/" + w.namespace + "/" + name, CredentialsSecretRef: v1beta2.SecretRef{Name: "keys"}},
 	}
 	change(&b.Spec)
 	must(t, w.Create(t.Context(), b))

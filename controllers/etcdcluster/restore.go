@@ -277,7 +277,7 @@ func (r *Reconciler) addRestore(p *pass, pod *corev1.Pod) error {
 	from, token := p.restore.Status.Source, p.cluster.Status.Bootstrap.Token
 	asked := task.Task{
 		Writer:  agentpod.Writer(p.restore, "EtcdRestore"),
-		Storage: from.Storage, Encrypted: from.EncryptionSecret != "", Timeout: restores.Timeout(&p.restore.Spec),
+		Storage: from.Storage, Encrypted: from.EncryptionSecretRef.Name != "", Timeout: restores.Timeout(&p.restore.Spec),
 		Restore: &task.Restore{
 			Object: from.Object, SHA256: from.SHA256, Folder: member.DataDir,
 			EtcdVersion: version.OfImage(resources.EtcdOf(pod).Image),
@@ -287,5 +287,5 @@ func (r *Reconciler) addRestore(p *pass, pod *corev1.Pod) error {
 			RevisionFloor: floorOf(p.cluster, p.restore),
 		},
 	}
-	return resources.AddRestore(pod, r.OperatorImage, r.AgentEnv, p.restore.Name, asked, from.EncryptionSecret)
+	return resources.AddRestore(pod, r.OperatorImage, r.AgentEnv, p.restore.Name, asked, from.EncryptionSecretRef.Name)
 }

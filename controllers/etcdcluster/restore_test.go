@@ -17,7 +17,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
-var bucket = v1beta2.Storage{URL: "s3://bucket/etcd", Secret: "keys"}
+var bucket = v1beta2.Storage{URL: "s3://bucket/etcd", CredentialsSecretRef: v1beta2.SecretRef{Name: "keys"}}
 
 // fromSnapshot wants a cluster with restoreFrom to have its EtcdRestore made, and to start nothing before that says so.
 func (e *env) fromSnapshot(t *testing.T) {

@@ -16,7 +16,7 @@ func (r *Reconciler) agentPod(p *restorePass) (*corev1.Pod, error) {
 	pod := agentpod.Base(o, "EtcdRestore", resources.LabelRestore)
 	pod.Name, pod.Policy, pod.Image, pod.OpenShift = o.Status.Run.Pod, o.Spec.Pod, r.OperatorImage, r.OpenShift
 	pod.Env = r.AgentEnv
-	pod.EncryptionSecret = o.Status.Source.EncryptionSecret
+	pod.EncryptionSecret = o.Status.Source.EncryptionSecretRef.Name
 	pod.Task = restoreTask(p, pod.Task)
 	return pod.Pod()
 }
@@ -24,7 +24,7 @@ func (r *Reconciler) agentPod(p *restorePass) (*corev1.Pod, error) {
 // restoreTask completes a task by what the phase asks for.
 func restoreTask(p *restorePass, t task.Task) task.Task {
 	o, source := p.object, p.object.Status.Source
-	t.Storage, t.Encrypted, t.Timeout = source.Storage, source.EncryptionSecret != "", p.observed.Timeout
+	t.Storage, t.Encrypted, t.Timeout = source.Storage, source.EncryptionSecretRef.Name != "", p.observed.Timeout
 	if o.Status.Phase == v1beta2.RestoreSaving {
 		t.Backup = &task.Backup{
 			Endpoints: p.asked, Cluster: agentpod.SnapshotCluster(p.cluster),

@@ -78,8 +78,8 @@ func (s *stage) ofBackup(t *testing.T) {
 	})
 	s.says(t, s.untilSays(t, "of-backup", v1beta2.ReasonBackupMissing), v1beta2.ReasonBackupMissing, "spec.backup")
 	backup := &v1beta2.EtcdBackup{ObjectMeta: object("nightly"), Spec: v1beta2.EtcdBackupSpec{
-		EtcdCluster: &v1beta2.EtcdClusterRef{Name: "backed-up"}, EncryptionSecret: "key",
-		Storage: &v1beta2.Storage{URL: "gs://bucket", Secret: "keys"},
+		EtcdCluster: &v1beta2.EtcdClusterRef{Name: "backed-up"}, EncryptionSecretRef: v1beta2.SecretRef{Name: "key"},
+		Storage: &v1beta2.Storage{URL: "gs://bucket", CredentialsSecretRef: v1beta2.SecretRef{Name: "keys"}},
 	}}
 	must(t, s.Create(t.Context(), backup))
 	pod, first := s.untilPod(t, "of-backup")
@@ -101,7 +101,7 @@ func (s *stage) ofBackup(t *testing.T) {
 	}
 	s.Ends(t, pod, task.Result{Snapshot: controllertest.SnapshotOf("snap.db")})
 	o = s.untilPhase(t, o.Name, v1beta2.RestoreSaving)
-	if o.Status.Source.EncryptionSecret != "key" {
+	if o.Status.Source.EncryptionSecretRef.Name != "key" {
 		t.Errorf("the source is %+v", o.Status.Source)
 	}
 }

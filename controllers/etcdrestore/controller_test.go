@@ -56,7 +56,7 @@ func TestEtcdRestore(t *testing.T) {
 func (s *stage) inPlace(t *testing.T) {
 	before := s.running(t, "c", true)
 	s.from(t, "r", "c", func(spec *v1beta2.EtcdRestoreSpec) {
-		spec.EncryptionSecret, spec.Before = "key", &metav1.Time{Time: time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)}
+		spec.EncryptionSecretRef.Name, spec.Before = "key", &metav1.Time{Time: time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)}
 	})
 	pod, asked := s.untilPod(t, "r")
 	o := s.restore(t, "r")
@@ -70,7 +70,7 @@ func (s *stage) inPlace(t *testing.T) {
 	s.progresses(t, pod)
 	s.Ends(t, pod, task.Result{Snapshot: controllertest.SnapshotOf("snap.db"), Warnings: []string{"an old one is damaged"}})
 	o = s.untilPhase(t, "r", v1beta2.RestoreSaving)
-	if from := o.Status.Source; from.Object != "snap.db" || len(from.SHA256) != 64 || from.EncryptionSecret != "key" ||
+	if from := o.Status.Source; from.Object != "snap.db" || len(from.SHA256) != 64 || from.EncryptionSecretRef.Name != "key" ||
 		from.Storage != *o.Spec.Storage {
 		t.Errorf("the source is %+v", from)
 	}

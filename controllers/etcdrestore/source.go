@@ -53,7 +53,7 @@ func directSource(spec *v1beta2.EtcdRestoreSpec) (*v1beta2.RestoredFrom, *failur
 		return nil, unresolved(true, v1beta2.ReasonStorageMisconfigured,
 			"the path of spec.backupStorageType names no object: it is bucket/key, and the key is the snapshot's")
 	}
-	return &v1beta2.RestoredFrom{Storage: storage, EncryptionSecret: spec.EncryptionSecret, Object: object}, nil
+	return &v1beta2.RestoredFrom{Storage: storage, EncryptionSecretRef: spec.EncryptionSecretRef, Object: object}, nil
 }
 
 // backupSource is where an EtcdBackup writes. A snapshot that is named may be that of an earlier EtcdBackup of the same name:
@@ -64,10 +64,10 @@ func backupSource(spec *v1beta2.EtcdRestoreSpec, b *v1beta2.EtcdBackup) (*v1beta
 		return nil, unresolved(false, v1beta2.ReasonStorageMisconfigured, "EtcdBackup %s: %v", b.Name, err)
 	}
 	source := &v1beta2.RestoredFrom{
-		Storage: storage, EncryptionSecret: spec.EncryptionSecret, Object: spec.Snapshot,
+		Storage: storage, EncryptionSecretRef: spec.EncryptionSecretRef, Object: spec.Snapshot,
 	}
-	if source.EncryptionSecret == "" {
-		source.EncryptionSecret = b.Spec.EncryptionSecret
+	if source.EncryptionSecretRef.Name == "" {
+		source.EncryptionSecretRef = b.Spec.EncryptionSecretRef
 	}
 	if source.Object == "" {
 		source.WriterUID = string(b.UID)

@@ -193,7 +193,7 @@ func (s *stage) from(t *testing.T, name, cluster string, change func(*v1beta2.Et
 	t.Helper()
 	o := &v1beta2.EtcdRestore{ObjectMeta: object(name)}
 	o.Spec.EtcdCluster.Name = cluster
-	o.Spec.Storage = &v1beta2.Storage{URL: "s3://bucket/prefix", Secret: "keys"}
+	o.Spec.Storage = &v1beta2.Storage{URL: "s3://bucket/prefix", CredentialsSecretRef: v1beta2.SecretRef{Name: "keys"}}
 	if change != nil {
 		change(&o.Spec)
 	}

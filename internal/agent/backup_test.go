@@ -177,8 +177,8 @@ func TestRefusals(t *testing.T) {
 		"leaves the volume": {func(p *pod, _ *task.Backup) { p.storage.URL = "file:///backups/../../etc" }, v1beta2.ReasonStorageMisconfigured, true},
 		"encoded":           {func(p *pod, _ *task.Backup) { p.storage.URL = "file:///%2e%2e/etc" }, v1beta2.ReasonStorageMisconfigured, true},
 		"no folder":         {func(p *pod, _ *task.Backup) { p.storage.URL = "file:///" }, v1beta2.ReasonStorageMisconfigured, true},
-		"no Secret":         {func(p *pod, _ *task.Backup) { p.storage.URL, p.storage.Secret = "s3://b", "s3" }, v1beta2.ReasonStorageMisconfigured, false},
-		"no CA":             {func(p *pod, _ *task.Backup) { p.storage.URL, p.storage.CASecret = "s3://b", "ca" }, v1beta2.ReasonStorageMisconfigured, false},
+		"no Secret":         {func(p *pod, _ *task.Backup) { p.storage.URL, p.storage.CredentialsSecretRef.Name = "s3://b", "s3" }, v1beta2.ReasonStorageMisconfigured, false},
+		"no CA":             {func(p *pod, _ *task.Backup) { p.storage.URL, p.storage.CABundleRef.Name = "s3://b", "ca" }, v1beta2.ReasonStorageMisconfigured, false},
 		"no passphrase":     {func(p *pod, _ *task.Backup) { p.encrypted = true }, v1beta2.ReasonEncryptionKeyRefused, false},
 		"no certificate":    {func(_ *pod, b *task.Backup) { b.TLS = true }, v1beta2.ReasonEtcdUnreachable, false},
 		"half a certificate": {func(p *pod, b *task.Backup) {

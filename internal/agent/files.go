@@ -55,7 +55,7 @@ func PodDirs() Dirs {
 // open reads the key and opens the storage.
 func (r *runner) open(ctx context.Context) error {
 	if r.Encrypted && r.Clean == nil { // which may be when the Secret is gone
-		secret, err := readSecret(r.dirs.Key, v1beta2.ReasonEncryptionKeyRefused, "encryptionSecret names")
+		secret, err := readSecret(r.dirs.Key, v1beta2.ReasonEncryptionKeyRefused, "the Secret that encryptionSecretRef names")
 		if err != nil {
 			return err
 		}
@@ -78,18 +78,19 @@ func (r *runner) storage() (blobstore.Target, blobstore.Credentials, error) {
 		URL: s.URL, Endpoint: s.Endpoint, AllowTokens: s.AllowTokens, Region: s.Region, ForcePathStyle: s.ForcePathStyle,
 		Root: r.dirs.Store, ReadOnly: r.reads(),
 	}
-	if s.CASecret != "" {
-		secret, err := readSecret(r.dirs.CA, v1beta2.ReasonStorageMisconfigured, fmt.Sprintf("caSecret names, %q,", s.CASecret))
+	if s.CABundleRef.Name != "" {
+		secret, err := readSecret(r.dirs.CA, v1beta2.ReasonStorageMisconfigured,
+			fmt.Sprintf("what caBundleRef names, a Secret or ConfigMap %q,", s.CABundleRef.Name))
 		if err != nil {
 			return t, nil, err
 		}
 		t.CA = secret[task.KeyCA]
 	}
-	if s.Secret == "" {
+	if s.CredentialsSecretRef.Name == "" {
 		return t, nil, nil
 	}
 	credentials, err := readSecret(r.dirs.Credentials, v1beta2.ReasonStorageMisconfigured,
-		fmt.Sprintf("the storage's credentials are to be in, %q,", s.Secret))
+		fmt.Sprintf("the Secret that the storage's credentials are to be in, %q,", s.CredentialsSecretRef.Name))
 	return t, credentials, err
 }
 
@@ -98,7 +99,7 @@ func (r *runner) reads() bool { return r.Verify != nil || r.Restore != nil }
 
 // readSecret reads the files that Kubernetes makes of a Secret's keys. A Secret that does not exist is an empty folder: a
 // pod that waited for it could tell nobody.
-func readSecret(folder, reason, which string) (map[string][]byte, error) {
+func readSecret(folder, reason, what string) (map[string][]byte, error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("read a Secret: %w", err)
@@ -114,7 +115,7 @@ func readSecret(folder, reason, which string) (map[string][]byte, error) {
 	}
 	if len(secret) == 0 {
 		return nil, failure.New(failure.Problem{Reason: reason, Message: fmt.Sprintf(
-			"the Secret that %s does not exist, or has none of the keys that are looked for: create it", which)})
+			"%s does not exist, or has none of the keys that are looked for: create it", what)})
 	}
 	return secret, nil
 }
@@ -125,7 +126,7 @@ func (r *runner) etcd() (etcdclient.Config, error) {
 	if !r.Backup.TLS {
 		return c, nil
 	}
-	secret, err := readSecret(r.dirs.TLS, v1beta2.ReasonEtcdUnreachable, "clientTLSSecret names")
+	secret, err := readSecret(r.dirs.TLS, v1beta2.ReasonEtcdUnreachable, "the Secret that clientTLSSecret names")
 	if err != nil {
 		return c, err
 	}

@@ -227,7 +227,7 @@ func TestRestoreTwice(t *testing.T) {
 		t.Fatal(err)
 	}
 	leave()
-	p.storage.Secret, p.encrypted = "gone", true
+	p.storage.CredentialsSecretRef.Name, p.encrypted = "gone", true
 	if result := p.must(restore(saved, data)); result.Snapshot != nil {
 		t.Errorf("restored again: %+v", result.Snapshot)
 	}

@@ -46,7 +46,7 @@ func s3Pod(t *testing.T, m *storetest.MinIO, c blobstore.Credentials) *pod {
 	p := newPod(t)
 	p.storage = v1beta2.Storage{
 		URL: m.Target.URL + "/" + strings.ReplaceAll(t.Name(), "/", "-"), Endpoint: m.Target.Endpoint,
-		ForcePathStyle: true, Secret: "s3", CASecret: "authority",
+		ForcePathStyle: true, CredentialsSecretRef: v1beta2.SecretRef{Name: "s3"}, CABundleRef: v1beta2.CABundleRef{Name: "authority"},
 	}
 	p.secret(p.dirs.CA, map[string][]byte{task.KeyCA: m.Target.CA})
 	p.secret(p.dirs.Credentials, c)
@@ -67,7 +67,7 @@ func testS3Refused(t *testing.T, m *storetest.MinIO) {
 		"another key":  {wrong, func(*pod) {}, v1beta2.ReasonStorageCredentialsRefused},
 		"read only":    {reader, func(*pod) {}, v1beta2.ReasonStorageReadOnly},
 		"no bucket":    {m.Credentials, func(p *pod) { p.storage.URL = "s3://nothing" }, v1beta2.ReasonNoSuchBucket},
-		"no authority": {m.Credentials, func(p *pod) { p.storage.CASecret = "" }, v1beta2.ReasonStorageNotTrusted},
+		"no authority": {m.Credentials, func(p *pod) { p.storage.CABundleRef.Name = "" }, v1beta2.ReasonStorageNotTrusted},
 	} {
 		p := s3Pod(t, m, c.credentials)
 		c.change(p)

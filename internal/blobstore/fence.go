@@ -69,7 +69,7 @@ func (f *fence) check(to *url.URL) error {
 		return nil
 	case named:
 		return insecure(fmt.Sprintf("%s, that of the pod's own cloud identity, and %s is not of that cloud: name a Secret with "+
-			"credentials for it in storage.secret, or set storage.allowTokens", token, to.Host))
+			"credentials for it in storage.credentialsSecretRef, or set storage.allowTokens", token, to.Host))
 	}
 	return insecure(fmt.Sprintf("%s, and the service at storage.endpoint wants it sent to %s: name that one if it is right, or set "+
 		"storage.allowTokens", token, to.Host))

@@ -22,8 +22,11 @@ func agentPod(change func(*AgentPod)) AgentPod {
 		Namespace: "ns", Name: "nightly-1", Image: "operator:1", Labels: map[string]string{LabelBackup: "nightly"},
 		Owner: metav1.OwnerReference{APIVersion: v1beta2.GroupVersion.String(), Kind: "EtcdBackup", Name: "nightly", UID: "uid"},
 		Task: task.Task{
-			Writer:  task.Writer{Kind: "EtcdBackup", Namespace: "ns", Name: "nightly", UID: "uid"},
-			Storage: v1beta2.Storage{URL: "s3://bucket/folder", Secret: "s3", Endpoint: "https://minio:9000", CASecret: "authority"},
+			Writer: task.Writer{Kind: "EtcdBackup", Namespace: "ns", Name: "nightly", UID: "uid"},
+			Storage: v1beta2.Storage{
+				URL: "s3://bucket/folder", CredentialsSecretRef: v1beta2.SecretRef{Name: "s3"}, Endpoint: "https://minio:9000",
+				CABundleRef: v1beta2.CABundleRef{Name: "authority"},
+			},
 			Timeout: time.Hour, Backup: &task.Backup{Endpoints: []string{"http://etcd:2379"}, Compress: true},
 		},
 	}
@@ -41,6 +44,7 @@ var agentPods = map[string]func(*AgentPod){
 	"agent-everything": func(a *AgentPod) {
 		a.EncryptionSecret, a.ClientTLSSecret, a.Task.Encrypted, a.Task.Backup.TLS = "passphrase", "client", true, true
 		a.Task.Backup.Verify = v1beta2.VerifyRestore
+		a.Task.Storage.CABundleRef = v1beta2.CABundleRef{Kind: v1beta2.CABundleConfigMap, Name: "trust", Key: "bundle.pem"}
 		a.Policy = &v1beta2.AgentPodPolicy{
 			Labels: map[string]string{"team": "a", LabelBackup: "x"}, Annotations: map[string]string{"note": "b"},
 			ServiceAccountName: "uploader", NodeSelector: map[string]string{"disk": "fast"}, PriorityClassName: "low",
@@ -136,7 +140,7 @@ func TestAgentPodTask(t *testing.T) {
 }
 
 func TestStorageOf(t *testing.T) {
-	byURL := &v1beta2.Storage{URL: "gs://b/f", Secret: "s"}
+	byURL := &v1beta2.Storage{URL: "gs://b/f", CredentialsSecretRef: v1beta2.SecretRef{Name: "s"}}
 	for title, c := range map[string]struct {
 		storage *v1beta2.Storage
 		kind    v1beta2.StorageType
@@ -148,26 +152,26 @@ func TestStorageOf(t *testing.T) {
 		"s3": {
 			nil, "S3",
 			v1beta2.BackupStorage{S3: &v1beta2.S3Storage{Path: "b/f/k", AWSSecret: "s", Endpoint: "http://m:9", ForcePathStyle: true}},
-			v1beta2.Storage{URL: "s3://b/f", Secret: "s", Endpoint: "http://m:9", ForcePathStyle: true},
+			v1beta2.Storage{URL: "s3://b/f", CredentialsSecretRef: v1beta2.SecretRef{Name: "s"}, Endpoint: "http://m:9", ForcePathStyle: true},
 			"k",
 		},
 		"gcs": {
 			nil, "GCS",
 			v1beta2.BackupStorage{GCS: &v1beta2.GCSStorage{Path: "b/k", GCPSecret: "s"}},
-			v1beta2.Storage{URL: "gs://b/", Secret: "s"},
+			v1beta2.Storage{URL: "gs://b/", CredentialsSecretRef: v1beta2.SecretRef{Name: "s"}},
 			"k",
 		},
 		"abs": {
 			nil, "ABS",
 			v1beta2.BackupStorage{ABS: &v1beta2.ABSStorage{Path: "b/k", ABSSecret: "s"}},
-			v1beta2.Storage{URL: "azblob://b/", Secret: "s"},
+			v1beta2.Storage{URL: "azblob://b/", CredentialsSecretRef: v1beta2.SecretRef{Name: "s"}},
 			"k",
 		},
 		"oss": {
 			nil, "OSS",
 			v1beta2.BackupStorage{OSS: &v1beta2.OSSStorage{Path: "b/k", OSSSecret: "s"}},
 			v1beta2.Storage{
-				URL: "s3://b/", Secret: "s", Endpoint: "https://s3.oss-cn-hangzhou.aliyuncs.com", Region: "cn-hangzhou",
+				URL: "s3://b/", CredentialsSecretRef: v1beta2.SecretRef{Name: "s"}, Endpoint: "https://s3.oss-cn-hangzhou.aliyuncs.com", Region: "cn-hangzhou",
 			},
 			"k",
 		},

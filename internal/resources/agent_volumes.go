@@ -1,9 +1,12 @@
 package resources
 
 import (
+	"cmp"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/storage"
 	"github.com/etcdpilot/etcd-operator/internal/task"
 )
@@ -17,8 +20,8 @@ type agentNeeds struct {
 // needsOf gives a task its Secrets and its storage, and nothing that it does not need.
 func needsOf(t task.Task, encryptionSecret, clientTLSSecret string) *agentNeeds {
 	n := &agentNeeds{}
-	n.secret("agent-credentials", t.Storage.Secret, task.CredentialsDir, storage.CredentialKeys(t.Storage.URL)...)
-	n.secret("agent-ca", t.Storage.CASecret, task.CADir, task.KeyCA)
+	n.secret("agent-credentials", t.Storage.CredentialsSecretRef.Name, task.CredentialsDir, storage.CredentialKeys(t.Storage.URL)...)
+	n.bundle("agent-ca", t.Storage.CABundleRef)
 	n.secret("agent-key", encryptionSecret, task.KeyDir, task.KeyPassphrase)
 	n.secret("agent-tls", clientTLSSecret, task.TLSDir, task.KeyClientCertificate, task.KeyClientKey, task.KeyClientCA)
 	if claim := t.Storage.PersistentVolumeClaim; claim != "" {
@@ -26,7 +29,7 @@ func needsOf(t task.Task, encryptionSecret, clientTLSSecret string) *agentNeeds 
 			PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: claim},
 		}}, task.StoreDir, t.Backup == nil && t.Clean == nil)
 	}
-	if t.Storage.Secret != "" {
+	if t.Storage.CredentialsSecretRef.Name != "" {
 		n.add(temporaryVolume(), "/tmp", false)
 	}
 	return n
@@ -52,6 +55,24 @@ func (n *agentNeeds) secret(volume, name, path string, keys ...string) {
 		source.Items = append(source.Items, corev1.KeyToPath{Key: key, Path: key})
 	}
 	n.add(corev1.Volume{Name: volume, VolumeSource: corev1.VolumeSource{Secret: source}}, path, true)
+}
+
+// bundle adds certificates under the one name that the agent looks for.
+func (n *agentNeeds) bundle(volume string, ref v1beta2.CABundleRef) {
+	if ref.Name == "" {
+		return
+	}
+	mode, yes := int32(secretMode), true
+	items := []corev1.KeyToPath{{Key: cmp.Or(ref.Key, v1beta2.DefaultCABundleKey), Path: task.KeyCA}}
+	source := corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{
+		SecretName: ref.Name, Items: items, DefaultMode: &mode, Optional: &yes,
+	}}
+	if ref.Kind == v1beta2.CABundleConfigMap {
+		source = corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
+			LocalObjectReference: corev1.LocalObjectReference{Name: ref.Name}, Items: items, DefaultMode: &mode, Optional: &yes,
+		}}
+	}
+	n.add(corev1.Volume{Name: volume, VolumeSource: source}, task.CADir, true)
 }
 
 // temporaryVolume is for credentials that a library wants as files of its own. They do not reach the disk.

@@ -15,16 +15,16 @@ import (
 func FromLegacy(kind v1beta2.StorageType, s v1beta2.BackupStorage) (t v1beta2.Storage, name string, err error) {
 	switch {
 	case kind == v1beta2.StorageTypeS3 && s.S3 != nil:
-		t.Secret, t.Endpoint, t.ForcePathStyle = s.S3.AWSSecret, withScheme(s.S3.Endpoint), s.S3.ForcePathStyle
+		t.CredentialsSecretRef.Name, t.Endpoint, t.ForcePathStyle = s.S3.AWSSecret, withScheme(s.S3.Endpoint), s.S3.ForcePathStyle
 		t.URL, name, err = legacyPath(SchemeS3, s.S3.Path)
 	case kind == v1beta2.StorageTypeGCS && s.GCS != nil:
-		t.Secret = s.GCS.GCPSecret
+		t.CredentialsSecretRef.Name = s.GCS.GCPSecret
 		t.URL, name, err = legacyPath(SchemeGCS, s.GCS.Path)
 	case kind == v1beta2.StorageTypeABS && s.ABS != nil:
-		t.Secret = s.ABS.ABSSecret
+		t.CredentialsSecretRef.Name = s.ABS.ABSSecret
 		t.URL, name, err = legacyPath(SchemeAzure, s.ABS.Path)
 	case kind == v1beta2.StorageTypeOSS && s.OSS != nil:
-		t.Secret = s.OSS.OSSSecret
+		t.CredentialsSecretRef.Name = s.OSS.OSSSecret
 		t.Endpoint, t.Region = ossEndpoint(s.OSS.Endpoint)
 		t.URL, name, err = legacyPath(SchemeS3, s.OSS.Path)
 	default:

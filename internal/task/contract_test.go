@@ -66,11 +66,12 @@ func TestTasks(t *testing.T) {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	writer := task.Writer{Kind: "EtcdBackup", Namespace: "ns", Name: "nightly", UID: "uid-1"}
 	storage := v1beta2.Storage{
-		URL: "s3://bucket/folder", Secret: "keys", Endpoint: "https://minio:9000", CASecret: "ca", Region: "eu-central-1",
+		URL: "s3://bucket/folder", CredentialsSecretRef: v1beta2.SecretRef{Name: "keys"}, Endpoint: "https://minio:9000",
+		CABundleRef: v1beta2.CABundleRef{Kind: v1beta2.CABundleSecret, Name: "ca", Key: "ca.crt"}, Region: "eu-central-1",
 		ForcePathStyle: true,
 	}
 	claim := v1beta2.Storage{URL: "file:///folder", PersistentVolumeClaim: "nfs"}
-	holds(t, "task-backup.json", task.Task{
+	backup := task.Task{
 		Writer: writer, Storage: storage, Encrypted: true, Timeout: time.Hour,
 		Backup: &task.Backup{
 			Endpoints: []string{"https://example-0:2379"}, TLS: true,
@@ -82,18 +83,22 @@ func TestTasks(t *testing.T) {
 			Policy: task.Policy{Last: 1, Hourly: 2, Daily: 3, Weekly: 4, Monthly: 5, MaxAge: 24 * time.Hour},
 			Spool:  1 << 30, Run: "2026-01-02T03:04:05Z", Again: true, Revision: 4711, AcceptStale: true,
 		},
-	})
+	}
+	holds(t, "task-backup.json", backup)
+	reads(t, "former-task-backup.json", backup)
 	holds(t, "task-clean.json", task.Task{Writer: writer, Storage: claim, Timeout: time.Minute, Clean: &task.Clean{}})
-	holds(t, "task-verify.json", task.Task{
+	verify := task.Task{
 		Writer: writer, Storage: storage, Timeout: time.Hour,
 		Verify: &task.Verify{
 			Choice:      task.Choice{Object: "snap.db", Before: at, Writer: writer, ClusterID: "c0ffee"},
 			EtcdVersion: "3.6.16", Trial: true,
 		},
-	})
-	holds(t, "task-verify-latest.json", task.Task{
-		Writer: writer, Storage: storage, Timeout: time.Hour, Verify: &task.Verify{EtcdVersion: "3.6.16"},
-	})
+	}
+	holds(t, "task-verify.json", verify)
+	reads(t, "former-task-verify.json", verify)
+	latest := task.Task{Writer: writer, Storage: storage, Timeout: time.Hour, Verify: &task.Verify{EtcdVersion: "3.6.16"}}
+	holds(t, "task-verify-latest.json", latest)
+	reads(t, "former-task-verify-latest.json", latest)
 	holds(t, "task-restore.json", task.Task{
 		Writer: writer, Storage: claim, Timeout: time.Hour,
 		Restore: &task.Restore{

@@ -66,7 +66,7 @@ func (b *bench) round(ctx context.Context, t *table) error {
 	}{
 		{"file", v1beta2.Storage{URL: "file:///backups", PersistentVolumeClaim: "bench"}},
 		{"MinIO", v1beta2.Storage{
-			URL: "s3://" + bucket + "/bench", Endpoint: b.minio.endpoint, ForcePathStyle: true, Secret: "minio",
+			URL: "s3://" + bucket + "/bench", Endpoint: b.minio.endpoint, ForcePathStyle: true, CredentialsSecretRef: v1beta2.SecretRef{Name: "minio"},
 		}},
 	} {
 		for _, compress := range []bool{false, true} {

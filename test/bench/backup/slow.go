@@ -40,7 +40,7 @@ func (b *bench) slow(ctx context.Context, t *table) (err error) {
 	}
 	defer func() { err = errors.Join(err, l.Close()) }()
 	storage := v1beta2.Storage{
-		URL: "s3://" + bucket + "/slow", Endpoint: "http://" + l.Addr().String(), ForcePathStyle: true, Secret: "minio",
+		URL: "s3://" + bucket + "/slow", Endpoint: "http://" + l.Addr().String(), ForcePathStyle: true, CredentialsSecretRef: v1beta2.SecretRef{Name: "minio"},
 	}
 	var took time.Duration
 	for _, row := range []struct {

@@ -25,7 +25,7 @@ func TestBackupAndRestore(t *testing.T) {
 	s.secret(keySecret, map[string]string{"passphrase": "correct horse battery staple"})
 	s.puts("before", 100)
 	s.backup("first", storage, func(spec *v1beta2.EtcdBackupSpec) {
-		spec.EncryptionSecret, spec.Verify = keySecret, v1beta2.VerifyRestore
+		spec.EncryptionSecretRef.Name, spec.Verify = keySecret, v1beta2.VerifyRestore
 	})
 	first := s.backedUp("first").Status.Snapshots[0]
 	if first.VerificationTime == nil || first.Revision < 100 || first.EtcdVersion == "" || len(first.SHA256) != 64 {
@@ -60,7 +60,7 @@ func TestBackupAndRestore(t *testing.T) {
 // fromSnapshot is a cluster that starts from what was saved before a restore.
 func fromSnapshot(storage *v1beta2.Storage, name string) v1beta2.EtcdClusterSpec {
 	spec := onVolumes(3)
-	spec.RestoreFrom = &v1beta2.RestoreSource{Storage: storage, Snapshot: name, EncryptionSecret: keySecret}
+	spec.RestoreFrom = &v1beta2.RestoreSource{Storage: storage, Snapshot: name, EncryptionSecretRef: v1beta2.SecretRef{Name: keySecret}}
 	return spec
 }
 

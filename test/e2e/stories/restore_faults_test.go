@@ -25,7 +25,7 @@ func TestSnapshotsThatAreNoGood(t *testing.T) {
 	for _, name := range []string{"short", "flipped", "sealed"} {
 		s.backup(name, storage, func(spec *v1beta2.EtcdBackupSpec) {
 			if spec.Compression = v1beta2.CompressionNone; name == "sealed" {
-				spec.EncryptionSecret = keySecret
+				spec.EncryptionSecretRef.Name = keySecret
 			}
 		})
 		taken[name] = s.backedUp(name).Status.Snapshots[0].Name
@@ -41,7 +41,7 @@ func TestSnapshotsThatAreNoGood(t *testing.T) {
 		{"bit-flipped", v1beta2.ReasonSnapshotDamaged, v1beta2.RestoreSource{Snapshot: taken["flipped"]}},
 		{"no-snapshot", v1beta2.ReasonSnapshotDamaged, v1beta2.RestoreSource{Snapshot: "not-a-snapshot"}},
 		{"missing", v1beta2.ReasonNoSuchObject, v1beta2.RestoreSource{Snapshot: "nothing"}},
-		{"other-key", v1beta2.ReasonEncryptionKeyRefused, v1beta2.RestoreSource{Snapshot: taken["sealed"], EncryptionSecret: "other-key"}},
+		{"other-key", v1beta2.ReasonEncryptionKeyRefused, v1beta2.RestoreSource{Snapshot: taken["sealed"], EncryptionSecretRef: v1beta2.SecretRef{Name: "other-key"}}},
 		{"no-key", v1beta2.ReasonEncryptionKeyRefused, v1beta2.RestoreSource{Snapshot: taken["sealed"]}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

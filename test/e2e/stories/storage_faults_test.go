@@ -52,10 +52,10 @@ func storageFaults(t *testing.T) {
 		breaks       func(context.Context, string) error
 		passes       bool
 	}{
-		{name: "wrong-keys", reason: v1beta2.ReasonStorageCredentialsRefused, storage: changed(func(o *v1beta2.Storage) { o.Secret = "wrong" })},
+		{name: "wrong-keys", reason: v1beta2.ReasonStorageCredentialsRefused, storage: changed(func(o *v1beta2.Storage) { o.CredentialsSecretRef.Name = "wrong" })},
 		{name: "no-bucket", reason: v1beta2.ReasonNoSuchBucket, storage: nowhere},
 		{name: "other-bucket", reason: v1beta2.ReasonStorageAccessDenied, storage: changed(func(o *v1beta2.Storage) { o.URL = "s3://theirs/etcd" })},
-		{name: "no-authority", reason: v1beta2.ReasonStorageNotTrusted, storage: changed(func(o *v1beta2.Storage) { o.CASecret = "" })},
+		{name: "no-authority", reason: v1beta2.ReasonStorageNotTrusted, storage: changed(func(o *v1beta2.Storage) { o.CABundleRef = v1beta2.CABundleRef{} })},
 		{name: "read-only", reason: v1beta2.ReasonStorageReadOnly, storage: storage, breaks: nodes.Addons().Seal},
 		{name: "full", reason: v1beta2.ReasonStorageFull, storage: storage, breaks: nodes.Addons().Fill},
 		{name: "cut", reason: v1beta2.ReasonStorageUnreachable, storage: storage, breaks: cutMidway, passes: true},

@@ -31,8 +31,8 @@ func (s *story) minio() *v1beta2.Storage {
 	must(s.t, err)
 	s.secret(storageCA, map[string]string{"ca.crt": string(ca)})
 	return &v1beta2.Storage{
-		URL:    fmt.Sprintf("s3://%s/%s", addon.Bucket, s.folder()),
-		Secret: addon.Name, CASecret: storageCA, Endpoint: addon.URL, ForcePathStyle: true,
+		URL:                  fmt.Sprintf("s3://%s/%s", addon.Bucket, s.folder()),
+		CredentialsSecretRef: v1beta2.SecretRef{Name: addon.Name}, CABundleRef: v1beta2.CABundleRef{Name: storageCA}, Endpoint: addon.URL, ForcePathStyle: true,
 	}
 }
 
@@ -42,7 +42,7 @@ func (s *story) gcs() *v1beta2.Storage {
 	addon := s.addon(lab.GCS)
 	s.secret(addon.Name, map[string]string{"access-token": "anything"})
 	return &v1beta2.Storage{
-		URL: fmt.Sprintf("gs://%s/%s", addon.Bucket, s.folder()), Secret: addon.Name, Endpoint: addon.URL, AllowTokens: true,
+		URL: fmt.Sprintf("gs://%s/%s", addon.Bucket, s.folder()), CredentialsSecretRef: v1beta2.SecretRef{Name: addon.Name}, Endpoint: addon.URL, AllowTokens: true,
 	}
 }
 
@@ -54,7 +54,7 @@ func (s *story) azurite() *v1beta2.Storage {
 		"storage-account": addon.Env["AZURE_STORAGE_ACCOUNT"], "storage-key": addon.Env["AZURE_STORAGE_KEY"],
 	})
 	return &v1beta2.Storage{
-		URL: fmt.Sprintf("azblob://%s/%s", addon.Bucket, s.folder()), Secret: addon.Name, Endpoint: addon.URL,
+		URL: fmt.Sprintf("azblob://%s/%s", addon.Bucket, s.folder()), CredentialsSecretRef: v1beta2.SecretRef{Name: addon.Name}, Endpoint: addon.URL,
 	}
 }
 

@@ -158,7 +158,7 @@ func (s *story) plainMinIO() (*wire, *v1beta2.Storage) {
 		}
 		return tls.Client(conn, config), nil
 	}, false)
-	storage.Endpoint, storage.CASecret = "http://"+w.address, ""
+	storage.Endpoint, storage.CABundleRef = "http://"+w.address, v1beta2.CABundleRef{}
 	return w, storage
 }
 
