@@ -38,6 +38,7 @@ func TestAPI(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) { test(t, c) })
 	}
+	t.Run("a former status", func(t *testing.T) { testFormerStatus(t, config, c) })
 	t.Run("stored objects", func(t *testing.T) { testStored(t, config, c) }) // it takes the rules away for some time
 }
 

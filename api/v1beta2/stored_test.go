@@ -21,7 +21,7 @@ import (
 func testStored(t *testing.T, config *rest.Config, c client.Client) {
 	crds := testenv.CRDs(t)
 	for _, crd := range crds {
-		replaceCRD(t, config, crd, false)
+		replaceCRD(t, config, crd, withoutRules)
 	}
 	reserved := map[string]any{"etcd.database.coreos.com/x": "y"}
 	ofCluster := map[string]any{"spec.paused": true, "spec.pod.labels": map[string]any{"team": "a"}}
@@ -57,7 +57,7 @@ func testStored(t *testing.T, config *rest.Config, c client.Client) {
 		until(t, name+" to be stored", func() error { return c.Create(t.Context(), s.object) })
 	}
 	for _, crd := range crds {
-		replaceCRD(t, config, crd, true)
+		replaceCRD(t, config, crd, (*apiextensionsv1.JSONSchemaProps).DeepCopy)
 	}
 	for name, s := range objects {
 		t.Run(name, func(t *testing.T) {
@@ -80,8 +80,11 @@ func testStored(t *testing.T, config *rest.Config, c client.Client) {
 	}
 }
 
-// replaceCRD puts a CRD into the API server, with its rules or without. What was stored stays.
-func replaceCRD(t *testing.T, config *rest.Config, crd *apiextensionsv1.CustomResourceDefinition, rules bool) {
+// replaceCRD puts a CRD into the API server, with its schema as it is made. What was stored stays.
+func replaceCRD(
+	t *testing.T, config *rest.Config, crd *apiextensionsv1.CustomResourceDefinition,
+	made func(*apiextensionsv1.JSONSchemaProps) *apiextensionsv1.JSONSchemaProps,
+) {
 	t.Helper()
 	scheme := testenv.Scheme(t)
 	must(t, apiextensionsv1.AddToScheme(scheme))
@@ -90,9 +93,8 @@ func replaceCRD(t *testing.T, config *rest.Config, crd *apiextensionsv1.CustomRe
 	there := &apiextensionsv1.CustomResourceDefinition{}
 	must(t, c.Get(t.Context(), client.ObjectKeyFromObject(crd), there))
 	there.Spec = *crd.Spec.DeepCopy()
-	if !rules {
-		there.Spec.Versions[0].Schema.OpenAPIV3Schema = withoutRules(there.Spec.Versions[0].Schema.OpenAPIV3Schema)
-	}
+	schema := there.Spec.Versions[0].Schema
+	schema.OpenAPIV3Schema = made(schema.OpenAPIV3Schema)
 	must(t, c.Update(t.Context(), there))
 }
 
