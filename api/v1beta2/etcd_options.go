@@ -12,8 +12,8 @@ import (
 // +kubebuilder:validation:XValidation:rule="!has(self.electionTimeout) || duration(self.electionTimeout) <= duration('50s')",message="electionTimeout must be at most 50s"
 // +kubebuilder:validation:XValidation:rule="!has(self.heartbeatInterval) || duration(self.heartbeatInterval) >= duration('1ms')",message="heartbeatInterval must be at least 1ms"
 type EtcdOptions struct {
-	// quotaBackendBytes is the size of the database, in bytes, from which on etcd takes no more writes; 2Gi by default.
-	// The volume must have room for about twice as much. A negative one is no limit.
+	// quotaBackendBytes is the size of the database from which on etcd takes no more writes, as a quantity such as 8Gi, or a number
+	// of bytes; 2Gi by default. The volume must have room for about twice as much. A negative one is no limit.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Database quota",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:text"},order=12
 	QuotaBackendBytes *resource.Quantity `json:"quotaBackendBytes,omitempty"`
@@ -50,7 +50,8 @@ type EtcdOptions struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Changes between snapshots of raft",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:number","urn:alm:descriptor:com.tectonic.ui:advanced"}
 	SnapshotCount *int64 `json:"snapshotCount,omitempty"`
 
-	// maxRequestBytes is the size of the largest request of a client, in bytes; 1.5Mi by default.
+	// maxRequestBytes is the size of the largest request of a client, as a quantity such as 4Mi, or a number of bytes; 1.5Mi by
+	// default.
 	// +kubebuilder:validation:XValidation:rule="type(self) == int ? self >= 0 : !self.startsWith('-')",message="maxRequestBytes must not be negative"
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Largest request",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:text","urn:alm:descriptor:com.tectonic.ui:advanced"}
