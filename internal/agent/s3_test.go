@@ -190,7 +190,7 @@ func testS3Ended(t *testing.T, m *storetest.MinIO) {
 	for o, err := range b.List(t.Context(), "") {
 		t.Errorf("left %s, %v", o.Name, err)
 	}
-	if parts := m.Uploads(t); parts > 0 {
+	if parts := m.Uploads(t, ""); parts > 0 {
 		t.Errorf("left %d uploads", parts)
 	}
 }

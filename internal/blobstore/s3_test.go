@@ -151,14 +151,14 @@ func testS3Abort(t *testing.T, m *storetest.MinIO) {
 		if _, err := w.Write(make([]byte, 80<<20)); err != nil {
 			t.Fatal(err)
 		}
-		if m.Uploads(t) == 0 {
+		if m.Uploads(t, "abort/") == 0 {
 			t.Errorf("%s: there is no upload to abort", title)
 		}
 		if err := end(w, cancel); err != nil {
 			t.Errorf("%s: %v", title, err)
 		}
 		cancel()
-		if left, parts := list(t, b), m.Uploads(t); len(left) > 0 || parts > 0 {
+		if left, parts := list(t, b), m.Uploads(t, "abort/"); len(left) > 0 || parts > 0 {
 			t.Errorf("%s: left objects %v and %d uploads", title, left, parts)
 		}
 	}

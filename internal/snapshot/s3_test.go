@@ -100,7 +100,7 @@ func testS3Faults(t *testing.T, server *storetest.MinIO) {
 	for o, err := range b.List(t.Context(), "") {
 		t.Errorf("left %s, %v", o.Name, err)
 	}
-	if parts := server.Uploads(t); parts > 0 {
+	if parts := server.Uploads(t, ""); parts > 0 {
 		t.Errorf("left %d uploads", parts)
 	}
 }

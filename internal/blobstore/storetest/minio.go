@@ -156,13 +156,19 @@ func (m *MinIO) command(t testing.TB, args ...string) {
 	}
 }
 
-// Uploads is how many uploads were begun and neither finished nor aborted.
-func (m *MinIO) Uploads(t testing.TB) int {
+// Uploads is how many uploads of objects whose names begin so were begun and neither finished nor aborted.
+func (m *MinIO) Uploads(t testing.TB, prefix string) int {
 	t.Helper()
 	out, err := m.Client.ListMultipartUploads(context.WithoutCancel(t.Context()),
 		&s3.ListMultipartUploadsInput{Bucket: aws.String(Bucket)})
 	if err != nil {
 		t.Fatalf("list uploads: %v", err)
 	}
-	return len(out.Uploads)
+	n := 0
+	for _, upload := range out.Uploads {
+		if strings.HasPrefix(aws.ToString(upload.Key), prefix) {
+			n++
+		}
+	}
+	return n
 }
