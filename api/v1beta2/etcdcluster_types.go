@@ -80,17 +80,6 @@ type EtcdClusterSpec struct {
 	VolumeReclaimPolicy VolumeReclaimPolicy `json:"volumeReclaimPolicy,omitempty"`
 }
 
-// StaticTLS is what tls.static says, or TLS.static, and the field that says so; nil if neither does.
-func (s *EtcdClusterSpec) StaticTLS() (static *StaticTLS, field string) {
-	switch {
-	case s.TLS != nil && s.TLS.Static != nil:
-		return s.TLS.Static, "spec.tls.static"
-	case s.LegacyTLS != nil && s.LegacyTLS.Static != nil:
-		return s.LegacyTLS.Static, "spec.TLS.static"
-	}
-	return nil, ""
-}
-
 // VolumeReclaimPolicy says what becomes of volumes when their cluster is deleted.
 type VolumeReclaimPolicy string
 
@@ -238,33 +227,6 @@ type PodPolicy struct {
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="DNS time-out (no effect)",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:hidden"}
 	DNSTimeoutInSecond int64 `json:"DNSTimeoutInSecond,omitempty"`
-}
-
-// TLSPolicy says where certificates come from. At most one mode.
-type TLSPolicy struct {
-	// static names Secrets that the user keeps.
-	// +optional
-	Static *StaticTLS `json:"static,omitempty"`
-}
-
-// StaticTLS names Secrets with certificates.
-type StaticTLS struct {
-	// member holds the Secrets of the members.
-	// +optional
-	Member *MemberSecret `json:"member,omitempty"`
-	// operatorSecret is the Secret with etcd-client.crt, etcd-client.key and etcd-client-ca.crt for the operator.
-	// +optional
-	OperatorSecret string `json:"operatorSecret,omitempty"`
-}
-
-// MemberSecret names the Secrets that members use.
-type MemberSecret struct {
-	// peerSecret holds peer.crt, peer.key and peer-ca.crt.
-	// +optional
-	PeerSecret string `json:"peerSecret,omitempty"`
-	// serverSecret holds server.crt, server.key and server-ca.crt.
-	// +optional
-	ServerSecret string `json:"serverSecret,omitempty"`
 }
 
 // EtcdCluster is an etcd cluster that the operator runs.
