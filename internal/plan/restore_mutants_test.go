@@ -77,6 +77,14 @@ var restoreMutants = map[string]mutant{
 			sizes: []int{1}, edits: []edit{snapshot(1), off(1)}, only: world.PodFaults, running: true, lockstep: true, faults: 1,
 		},
 	},
+	"what is on an emptyDir goes unsaved": {
+		next: believeSnapshot, want: "S7: what c-0 has on an emptyDir is replaced",
+		scenario: scenario{sizes: []int{1}, edits: []edit{unsaved()}, running: true, lockstep: true},
+	},
+	"a safety snapshot without a quorum is one of all that there is": {
+		next: believeSnapshot, want: "S7: what c-",
+		scenario: scenario{sizes: []int{3}, edits: []edit{snapshot(1)}, only: world.NodeFaults, running: true, lockstep: true, faults: 2},
+	},
 	"what nobody has told of yet goes": {
 		next: believeSaved, want: "S7: volume c-0 is deleted, which holds what no safety snapshot does", persistent: true,
 		scenario: scenario{sizes: []int{1}, edits: []edit{snapshot(1)}, retained: true, lockstep: true},
@@ -86,6 +94,13 @@ var restoreMutants = map[string]mutant{
 // believeSaved takes a safety snapshot for one of all that there is.
 func believeSaved(o plan.Observed) plan.Action {
 	o.Cluster.Safety.Skip = true
+	return plan.Next(o)
+}
+
+// believeSnapshot takes one that was not taken, or without a quorum, for good.
+func believeSnapshot(o plan.Observed) plan.Action {
+	s := &o.Cluster.Safety
+	s.Unsaved, s.Stale, s.Revision = "", false, max(s.Revision, 1)
 	return plan.Next(o)
 }
 
@@ -116,7 +131,7 @@ func deleteReplaced(o plan.Observed) plan.Action {
 
 func restoreAgain(o plan.Observed) plan.Action {
 	if b := o.Cluster.Bootstrap; b != nil && b.Restore != "" && o.Cluster.ID != 0 {
-		o.Cluster.Restore = b.Restore
+		o.Cluster.Restore, o.Cluster.Safety.Skip = b.Restore, true
 	}
 	return plan.Next(o)
 }

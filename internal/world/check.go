@@ -226,6 +226,7 @@ func (w *World) checkAbandoned(next *plan.Bootstrap, stale bool) {
 		if n := numberOf(next); n == 0 || n > w.asked() {
 			w.violate("S7: the data is replaced, and nobody has asked for it")
 		}
+		w.checkEmptyDirs(next)
 		return
 	}
 	if w.Status.ID != 0 {

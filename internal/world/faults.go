@@ -154,9 +154,12 @@ var faults = map[Kind]transition{
 	passHeldReading: {name: "operator held up while reading", ifWorld: (*World).undisturbed, onWorld: (*World).read},
 	statusLost: {
 		name:    "status lost",
-		ifWorld: func(w *World) bool { return w.Status.ID != 0 },
+		ifWorld: func(w *World) bool { return w.Status.ID != 0 || w.Status.Bootstrap != nil },
 		onWorld: func(w *World) {
-			w.Status, w.Highest = Status{}, 0
+			w.Status, w.Forgotten = Status{}, w.Highest
+			if w.asked() > w.off() { // whether what was saved is of this cluster nobody knows any more
+				w.save(&w.Spec)
+			}
 			w.touched()
 		},
 	},

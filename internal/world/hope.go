@@ -30,7 +30,26 @@ func (w *World) hopeful() bool {
 // hopeless tells whether the user has asked for nothing to be done, or has to do something first.
 func (w *World) hopeless() bool {
 	return w.Paused || w.Deleted || w.Legacy || w.rolledBack() || w.Invalid && w.Status.Bootstrap == nil ||
-		w.Status.RanBefore && w.asked() == 0 || w.Status.ID == 0 && w.stranger() || w.leaps()
+		w.Status.RanBefore && w.asked() == 0 || w.Status.ID == 0 && w.stranger() || w.leaps() || w.nameless()
+}
+
+// nameless tells whether status was lost, and what is there does not say whose it is, or says so of several clusters.
+func (w *World) nameless() bool {
+	if w.Forgotten == 0 || w.Status.ID != 0 || w.Status.Bootstrap != nil || len(w.Pods)+len(w.Volumes) == 0 {
+		return false
+	}
+	ids := map[uint64]bool{}
+	for i := range w.Pods {
+		if p := w.Pods[i].Permit; p != nil {
+			ids[uint64(p.ClusterID)] = true
+		}
+	}
+	for i := range w.Volumes {
+		if id := w.Volumes[i].ClusterID; id != 0 {
+			ids[id] = true
+		}
+	}
+	return len(ids) != 1
 }
 
 // willGoBack is hopeful for a restore that comes to nothing: what it was to replace is what counts.

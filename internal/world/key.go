@@ -38,6 +38,7 @@ func (w *World) Key() uint64 {
 	e.number(w.Faults)
 	e.number(w.Highest)
 	e.rare(markAlarm, bits(w.Alarm))
+	e.rare(markForgotten, w.Forgotten)
 	for _, spec := range w.Edits {
 		e.spec(spec)
 	}
@@ -62,6 +63,7 @@ func (e *encoder) spec(s Spec) {
 	e.number(s.CalledOff)
 	e.number(s.Unsaved)
 	e.number(int(s.Saved))
+	e.rare(markSkip, 2*s.Skip+bits(s.Stale))
 	e.rare(markLabels, s.Labels)
 	e.rare(markResources, s.Resources)
 	e.rare(markStorage, s.Storage)
@@ -87,6 +89,8 @@ const (
 	markNeighbours
 	markGone
 	markAlarm
+	markSkip
+	markForgotten
 )
 
 // bits makes a number of flags.

@@ -34,6 +34,7 @@ const (
 	volumeGrown
 	snapshotVerified
 	cacheFollows
+	restoreRefused
 	// What may happen.
 	clientWrites
 	userEdits
@@ -96,7 +97,7 @@ const (
 
 const (
 	firstFault = podKilled
-	lastBound  = cacheFollows
+	lastBound  = restoreRefused
 )
 
 // transition says when a move is possible and what it does. It is about a pod, a volume or the whole world: one pair of

@@ -39,23 +39,6 @@ func (s *Status) follow(a plan.Action) {
 	}
 }
 
-// save is what an EtcdRestore does before it asks for the data to be replaced: it takes a safety snapshot of revision n, if a
-// quorum answers. Clients may write afterwards.
-func (w *World) save(next Spec) (n int64) {
-	g := w.group()
-	if g == nil {
-		return 0
-	}
-	w.Exposed = slices.DeleteFunc(slices.Clone(w.Exposed), func(id uint64) bool { return id == g.ID })
-	if w.Status.ID != 0 && g.Leader != 0 && next.Unsaved != next.Restore {
-		return revision(g)
-	}
-	if g.Written {
-		w.Exposed = append(w.Exposed, g.ID)
-	}
-	return 0
-}
-
 // atRisk is the cluster that clients may write to between its safety snapshot and its end, nil if there is none. That it stops
 // within moments of the decision to begin the restore is taken for certain, unless it is late: a pass that is older than a few
 // seconds does nothing any more.
@@ -146,12 +129,17 @@ func (w *World) checkKept(act plan.Latch, stale bool) {
 	}
 }
 
-// checkNumber is S3 for attempts of all kinds: tokens and cluster IDs follow from their numbers.
+// checkNumber is S3 for attempts of all kinds: tokens and cluster IDs follow from their numbers. After a lost status a number is
+// not known any more of which nothing is left.
 func (w *World) checkNumber(next *plan.Bootstrap) {
 	if b := w.Status.Bootstrap; b != nil && b.ClusterID == next.ClusterID {
 		return // the same attempt
 	}
-	if next.Incarnation <= w.Highest {
-		w.violate("S3: incarnation %d is used again", next.Incarnation)
+	n := next.Incarnation
+	forgotten := n <= w.Forgotten && w.Etcd.Group(next.ClusterID) == nil &&
+		!slices.ContainsFunc(w.Pods, func(p Pod) bool { return p.Incarnation >= n }) &&
+		!slices.ContainsFunc(w.Volumes, func(v Volume) bool { return v.Incarnation >= n })
+	if n <= w.Highest && !forgotten {
+		w.violate("S3: incarnation %d is used again", n)
 	}
 }

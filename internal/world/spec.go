@@ -23,8 +23,11 @@ type Spec struct {
 	// Restore counts the snapshots that were to replace the data, and CalledOff is the highest of those that the user does not
 	// want any more. Unsaved is the number of the one that could not save what it replaces, 0 for none.
 	Restore, CalledOff, Unsaved int
-	// Saved is the revision of the safety snapshot that was taken for the last restore, 0 if there is none.
+	// Saved is the revision of the safety snapshot that was taken for the last restore, 0 if there is none. Stale is true if no
+	// quorum stood behind it, and Skip is the number of the restore whose user has said that nothing needs to be saved.
 	Saved int64
+	Stale bool
+	Skip  int
 	// Labels, Resources and Storage count the edits of what disturbs no member. Negative resources have another quality of
 	// service.
 	Labels, Resources, Storage int
@@ -40,7 +43,7 @@ type Spec struct {
 // sameCluster tells whether two specs are the same EtcdCluster's: restores are other objects.
 func (s Spec) sameCluster(other Spec) bool {
 	s.Restore, s.CalledOff, s.Unsaved, s.Saved = other.Restore, other.CalledOff, other.Unsaved, other.Saved
-	s.Legacy = other.Legacy
+	s.Stale, s.Skip, s.Legacy = other.Stale, other.Skip, other.Legacy
 	return s == other
 }
 
@@ -154,7 +157,7 @@ func (w *World) changeImage(p *Pod, version string) {
 
 // leaps tells whether the spec asks for a version that etcd cannot be brought to in one step.
 func (w *World) leaps() bool {
-	g := w.Etcd.Group(w.Status.ID)
+	g := w.group()
 	return g != nil && minorOf(w.Version) > g.Version+1
 }
 

@@ -85,6 +85,11 @@ var surroundings = map[Kind]transition{
 		ifWorld: func(w *World) bool { return w.Etcd.VersionDue(w.Status.ID) },
 		onWorld: func(w *World) { w.Etcd.FollowVersion(w.Status.ID) },
 	},
+	restoreRefused: {
+		name:    "the EtcdRestore looks again at what could not be kept",
+		ifWorld: (*World).refuses,
+		onWorld: (*World).lookAgain,
+	},
 	cacheFollows: {
 		name:    "cache follows",
 		ifWorld: func(w *World) bool { return w.Cache != nil },
@@ -104,8 +109,8 @@ var surroundings = map[Kind]transition{
 		onWorld: func(w *World) {
 			same := w.sameCluster(w.Edits[0])
 			next := w.Edits[0]
-			if next.Saved = w.Saved; next.Restore != w.Restore {
-				next.Saved = w.save(next)
+			if next.Saved, next.Stale, next.Skip = w.Saved, w.Stale, w.Skip; next.Restore != w.Restore {
+				w.save(&next)
 			}
 			if w.Spec, w.Edits = next, w.Edits[1:]; !same {
 				w.touched()

@@ -49,8 +49,9 @@ type World struct {
 	Faults int
 	// Harmed is true once there was a fault that a member may not get over by itself.
 	Harmed bool
-	// Highest is the highest incarnation that was ever committed, whatever status says.
-	Highest int
+	// Highest is the highest incarnation that was ever committed, whatever status says. Up to Forgotten nothing tells of them but
+	// what was made for them, for status was lost.
+	Highest, Forgotten int
 	// Late is true once the restore under way was committed long ago, and what it replaces had not stopped by then.
 	Late bool
 	// Exposed are the etcd clusters of which something was acknowledged that no safety snapshot holds.
@@ -197,10 +198,7 @@ func (k *Kube) cluster() plan.Cluster {
 	}
 	k.await(&c)
 	if k.asked() > max(s.Taken, k.off()) {
-		c.Restore, c.Safety = k.restoreUID(), plan.Safety{Revision: k.Saved, Ended: base}
-		if k.asked() == k.Unsaved {
-			c.Safety.Unsaved = "no member could be reached"
-		}
+		c.Restore, c.Safety = k.restoreUID(), k.safety()
 	}
 	if n := numberOf(s.Bootstrap); n != 0 && n <= k.off() {
 		c.CallOff, c.SourceGone = &failure.Problem{Reason: "RestoreCalledOff"}, n <= k.Gone
