@@ -34,6 +34,7 @@ const (
 	ReasonCompletedWithWarnings = "CompletedWithWarnings"
 	// ReasonStaleBackup means that a snapshot was taken and may be old: no member that answers has a quorum at its back, or
 	// etcd has less than it once had. It is kept, marked as stale, and nothing older is deleted. Another try follows.
+	// A restore fails with it that would replace data on an emptyDir which may be nowhere else.
 	//
 	// If the EtcdCluster has no quorum, bring its members back. If all of them answer, see whether a NetworkPolicy keeps the
 	// backup's pod from some. If the message says that the cluster had a higher revision before, data was lost: delete no

@@ -3,6 +3,7 @@ package etcdrestore
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -31,8 +32,8 @@ func observeHeld(ctx context.Context, reader client.Reader, p *restorePass, clai
 		return err
 	}
 	p.asked = nil
-	for _, name := range pods {
-		p.asked = append(p.asked, member.ClientURL(member.Host(name, c.Name, c.Namespace, resources.Domain(c))))
+	for i := range pods {
+		p.asked = append(p.asked, member.ClientURL(member.Host(pods[i].Name, c.Name, c.Namespace, resources.Domain(c))))
 	}
 	seen.Held = c.Status.ClusterID != "" || len(pods) > 0
 	for i := range claims {
@@ -43,18 +44,36 @@ func observeHeld(ctx context.Context, reader client.Reader, p *restorePass, clai
 	return nil
 }
 
-// permitted names the cluster's pods that were let start etcd.
-func permitted(ctx context.Context, reader client.Reader, c *v1beta2.EtcdCluster) (names []string, err error) {
+// observeVolatile looks for pods whose data nobody can keep, while that is to be saved or was. On an emptyDir it is there for as
+// long as the pod is, whether its etcd answers or not; with a pod that is over, or being deleted, it goes in any case. Where no
+// quorum has said who the members are, whoever was let start etcd may have it.
+func observeVolatile(ctx context.Context, reader client.Reader, p *restorePass) error {
+	if phase := p.observed.Phase; !p.observed.Cluster.Held || phase != v1beta2.RestoreSaving && phase != v1beta2.RestoreReplacing {
+		return nil
+	}
+	pods, err := permitted(ctx, reader, p.cluster)
+	if err != nil {
+		return err
+	}
+	for i := range pods {
+		pod := &pods[i]
+		stays := pod.DeletionTimestamp.IsZero() && pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed
+		if stays && !resources.PodPersistent(pod) {
+			p.observed.Cluster.Volatile = append(p.observed.Cluster.Volatile, pod.Name)
+		}
+	}
+	slices.Sort(p.observed.Cluster.Volatile)
+	return nil
+}
+
+// permitted are the cluster's pods that were let start etcd.
+func permitted(ctx context.Context, reader client.Reader, c *v1beta2.EtcdCluster) ([]corev1.Pod, error) {
 	pods := &corev1.PodList{}
-	err = reader.List(ctx, pods, client.InNamespace(c.Namespace), client.MatchingLabels(resources.ClusterSelector(c.Name)))
+	err := reader.List(ctx, pods, client.InNamespace(c.Namespace), client.MatchingLabels(resources.ClusterSelector(c.Name)))
 	if err != nil {
 		return nil, fmt.Errorf("list the pods of EtcdCluster %s: %w", c.Name, err)
 	}
-	for i := range pods.Items {
-		pod := &pods.Items[i]
-		if metav1.IsControlledBy(pod, c) && pod.Annotations[member.PermitAnnotation] != "" {
-			names = append(names, pod.Name)
-		}
-	}
-	return names, nil
+	return slices.DeleteFunc(pods.Items, func(pod corev1.Pod) bool {
+		return !metav1.IsControlledBy(&pod, c) || pod.Annotations[member.PermitAnnotation] == ""
+	}), nil
 }

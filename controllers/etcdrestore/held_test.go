@@ -27,7 +27,7 @@ func (s *stage) unlisted(t *testing.T) {
 	}
 
 	asked := s.unheard(t, "asked", "00c0ffee00c0ffee", true)
-	s.permit(t, asked, "asked-0")
+	s.permit(t, asked, "asked-0", true)
 	s.from(t, "patient", asked.Name, nil)
 	s.verified(t, "patient")
 	s.asks(t, "patient", "http://asked-0.asked.test.svc:2379")
@@ -39,8 +39,15 @@ func (s *stage) unlisted(t *testing.T) {
 		t.Errorf("the volumes hold data: %s", pretty(o))
 	}
 
+	fleeting := s.unheard(t, "fleeting", "00c0ffee00c0ffee", false)
+	s.permit(t, fleeting, "fleeting-0", false)
+	s.from(t, "hasty", fleeting.Name, nil)
+	s.verified(t, "hasty")
+	s.sixTries(t, "hasty", v1beta2.ReasonEtcdUnreachable)
+	s.says(t, s.untilPhase(t, "hasty", v1beta2.RestoreFailed), v1beta2.ReasonEtcdUnreachable, "fleeting-0 may have it on an emptyDir")
+
 	started := s.unheard(t, "started", "", false)
-	s.permit(t, started, "started-0")
+	s.permit(t, started, "started-0", true)
 	s.from(t, "early-bird", started.Name, nil)
 	s.verified(t, "early-bird")
 	s.asks(t, "early-bird", "http://started-0.started.test.svc:2379")
@@ -72,12 +79,15 @@ func (s *stage) unheard(t *testing.T, name, id string, volume bool) *v1beta2.Etc
 }
 
 // permit makes a pod of the cluster that may start etcd.
-func (s *stage) permit(t *testing.T, c *v1beta2.EtcdCluster, name string) {
+func (s *stage) permit(t *testing.T, c *v1beta2.EtcdCluster, name string, persistent bool) *corev1.Pod {
 	t.Helper()
-	pod, err := resources.Pod(c, name, 1, nil, resources.PodOptions{OperatorImage: "operator:test", EtcdVersion: "3.6.4", Persistent: true})
+	pod, err := resources.Pod(c, name, 1, nil, resources.PodOptions{
+		OperatorImage: "operator:test", EtcdVersion: "3.6.4", Persistent: persistent,
+	})
 	must(t, err)
 	metav1.SetMetaDataAnnotation(&pod.ObjectMeta, member.PermitAnnotation, "{}")
 	must(t, s.Create(t.Context(), pod))
+	return pod
 }
 
 // asks wants the members at these addresses to be asked for what they hold, and has them give it.

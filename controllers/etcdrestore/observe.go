@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -44,6 +43,7 @@ func (r *Reconciler) observe(ctx context.Context, reader client.Reader, o *v1bet
 	if s.SaveTime != nil {
 		p.observed.SavedAt = s.SaveTime.Time
 	}
+	p.observed.Stale = s.SafetySnapshot != nil && s.SafetySnapshot.Stale
 	if err := observeRestored(ctx, reader, p); err != nil {
 		return nil, err
 	}
@@ -112,32 +112,6 @@ func observeRestored(ctx context.Context, reader client.Reader, p *restorePass) 
 		return err
 	}
 	return observeUnsaved(ctx, reader, p)
-}
-
-// observeVolatile looks for members whose data nobody can keep, while that is to be saved. On an emptyDir it is there for as
-// long as the pod is, whether its etcd answers or not; with a pod that is over, or being deleted, it goes in any case.
-func observeVolatile(ctx context.Context, reader client.Reader, p *restorePass) error {
-	if p.observed.Phase != v1beta2.RestoreSaving {
-		return nil
-	}
-	pods := &corev1.PodList{}
-	name := p.cluster.Name
-	err := reader.List(ctx, pods, client.InNamespace(p.cluster.Namespace), client.MatchingLabels(resources.ClusterSelector(name)))
-	if err != nil {
-		return fmt.Errorf("list the pods of EtcdCluster %s: %w", name, err)
-	}
-	for i := range pods.Items {
-		pod := &pods.Items[i]
-		stays := pod.DeletionTimestamp.IsZero() && pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed
-		member := slices.ContainsFunc(p.cluster.Status.MemberStatuses, func(m v1beta2.MemberStatus) bool {
-			return m.Name == pod.Name && agentpod.Listed(m.Role)
-		})
-		if member && stays && metav1.IsControlledBy(pod, p.cluster) && !resources.PodPersistent(pod) {
-			p.observed.Cluster.Volatile = append(p.observed.Cluster.Volatile, pod.Name)
-		}
-	}
-	slices.Sort(p.observed.Cluster.Volatile)
-	return nil
 }
 
 // savedFrom tells whether the safety snapshot is of what the cluster holds now: another restore may have come to its end

@@ -4,13 +4,11 @@ import (
 	"testing"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/controllers/internal/controllertest"
 	"github.com/etcdpilot/etcd-operator/internal/failure"
-	"github.com/etcdpilot/etcd-operator/internal/resources"
 	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
@@ -66,30 +64,38 @@ func (s *stage) answered(t *testing.T) {
 	s.says(t, s.untilPhase(t, "once", v1beta2.RestoreFailed), v1beta2.ReasonEtcdUnreachable, "nothing was done to the cluster")
 }
 
-// volatile wants nothing to be replaced unsaved that is on an emptyDir: there would be no volume to keep. With the pod the data is
-// gone, too.
+// volatile wants nothing to be replaced that is on an emptyDir and was not saved, or perhaps not all of it: there would be no volume
+// to keep. With the pod the data is gone, too.
 func (s *stage) volatile(t *testing.T) {
 	c := s.running(t, "volatile", false)
-	pod := &corev1.Pod{ObjectMeta: object("volatile-0"), Spec: corev1.PodSpec{
-		SecurityContext: &corev1.PodSecurityContext{
-			RunAsNonRoot: new(true), RunAsUser: new(int64(1000)), SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
-		},
-		Containers: []corev1.Container{{Name: "etcd", Image: "etcd", SecurityContext: &corev1.SecurityContext{
-			AllowPrivilegeEscalation: new(false), Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
-		}}},
-	}}
-	pod.Labels = resources.ClusterSelector(c.Name)
-	pod.OwnerReferences = []metav1.OwnerReference{resources.Owner(c)}
-	must(t, s.Create(t.Context(), pod))
+	pod := s.permit(t, c, "volatile-0", false)
 	const silence = v1beta2.ReasonEtcdUnreachable
 	s.from(t, "on-emptydir", "volatile", nil)
 	s.verified(t, "on-emptydir")
 	s.sixTries(t, "on-emptydir", silence)
 	s.says(t, s.untilPhase(t, "on-emptydir", v1beta2.RestoreFailed), silence, "volatile-0 may have it on an emptyDir")
 
+	s.from(t, "cut-off", "volatile", nil)
+	s.verified(t, "cut-off")
+	agent, _ := s.untilPod(t, "cut-off")
+	old := controllertest.SnapshotOf("safe.db")
+	old.Stale = true
+	s.Ends(t, agent, task.Result{Snapshot: old})
+	s.says(t, s.untilPhase(t, "cut-off", v1beta2.RestoreFailed), v1beta2.ReasonStaleBackup,
+		"volatile-0 may have it on an emptyDir, where it is gone for good once the pod is; bring a quorum of its members back first")
+
 	must(t, s.Delete(t.Context(), pod, client.GracePeriodSeconds(0)))
 	s.from(t, "of-nothing", "volatile", nil)
 	s.verified(t, "of-nothing")
 	s.sixTries(t, "of-nothing", silence)
 	s.untilPhase(t, "of-nothing", v1beta2.RestoreReplacing)
+
+	s.permit(t, s.running(t, "asked-early", true), "asked-early-0", false)
+	o := s.from(t, "early-asked", "asked-early", nil)
+	s.verified(t, o.Name)
+	s.asks(t, o.Name, "http://asked-early-0.asked-early.test.svc:2379")
+	o = s.untilPhase(t, o.Name, v1beta2.RestoreReplacing)
+	o.Status.SafetySnapshot.Stale = true // as an earlier operator would have gone on
+	must(t, s.Status().Update(t.Context(), o))
+	s.says(t, s.untilPhase(t, o.Name, v1beta2.RestoreFailed), v1beta2.ReasonStaleBackup, "nothing was done to the cluster")
 }

@@ -52,9 +52,10 @@ var always = group{"always", []rule{
 	paused,        // hands off
 	legacyMembers, // members of coreos/etcd-operator: nothing is done beside them, whatever else there is to say
 	nameTaken,     // an object of somebody else is in the way
-	// A later restore takes the place of one that is to be called off: nobody goes back only to be replaced. All three come before
+	// A later restore takes the place of one that is to be called off: nobody goes back only to be replaced. All four come before
 	// the next two, for a restore is the way out of what those find, and so is the way back from one.
-	latchFirst,        // what is up is latched before one of the next two takes it away
+	latchFirst,        // what is up is latched before a restore or a call-off takes it away
+	lastCopy,          // nobody could keep what is on an emptyDir and was not saved: it is not replaced
 	restore,           // a verified snapshot is to take the place of whatever data there is
 	callOff,           // the cluster goes back to what it held, if it can, while nobody could use the new one yet
 	foreignCluster,    // a server answers for another cluster: never act on it

@@ -52,6 +52,21 @@ func TestRestore(t *testing.T) {
 			edit(healthyCluster(3, true), ask, func(o *Observed) { o.Cluster.Safety.Ended = now.Add(-SafetyAge - time.Second) }),
 			Wait{Reason: v1beta2.ReasonSaving},
 		},
+		"of one on an emptyDir whose safety snapshot may be old": {
+			edit(healthyCluster(3, false), ask, func(o *Observed) { o.Cluster.Safety.Stale = true }), Wait{Reason: v1beta2.ReasonSaving},
+		},
+		"of one on an emptyDir that could not be saved": {
+			edit(healthyCluster(3, false), ask, func(o *Observed) { o.Cluster.Safety = Safety{Unsaved: "nobody answers"} }),
+			Wait{Reason: v1beta2.ReasonSaving},
+		},
+		"of one on an emptyDir that nobody needs": {
+			edit(healthyCluster(3, false), ask, func(o *Observed) { o.Cluster.Safety = Safety{Skip: true} }),
+			CommitBootstrap{Bootstrap: first},
+		},
+		"of one on an emptyDir of which nothing is left": {
+			edit(healthyCluster(3, false), ask, oldIsGone, func(o *Observed) { o.Cluster.Safety = Safety{Unsaved: "nobody answers"} }),
+			CommitBootstrap{Bootstrap: newView(healthyCluster(3, false)).bootstrap(2, []string{"c-0"}, "restore"), Unsaved: "nobody answers"},
+		},
 		"of one that is paused": {
 			edit(healthyCluster(3, true), ask, func(o *Observed) { o.Cluster.Paused = true }), Idle{Reason: v1beta2.ReasonPaused},
 		},

@@ -120,6 +120,8 @@ func (o Observed) saving() Action {
 		return SaveAgain{}
 	case o.ages():
 		return o.paused()
+	case o.Saved && o.loses():
+		return o.fail(o.lost())
 	case o.Saved || !o.Cluster.Held:
 		return o.replace(Replace{})
 	case o.Skip:

@@ -29,7 +29,9 @@ type Observed struct {
 	Invalid *failure.Problem
 	// Verified is true once a snapshot was chosen, read and checked; Saved once the cluster's data was saved.
 	Verified, Saved bool
-	// SavedAt is when that was, zero if nobody has noted it.
+	// Stale is true if it was saved without a quorum: the cluster may have gone on without whoever gave it.
+	Stale bool
+	// SavedAt is when it was saved, zero if nobody has noted it.
 	SavedAt time.Time
 	// Outdated is true if what was saved is of another cluster ID than the cluster has now.
 	Outdated bool
@@ -59,7 +61,7 @@ type Cluster struct {
 	// Held is true if there may be data to save, whether a quorum was ever seen or not. Answers is true if some members are
 	// known to answer, Mute if it is not even known whom to ask.
 	Held, Answers, Mute bool
-	// Volatile are its pods that keep their data on an emptyDir, which goes with them, and that are to stay.
+	// Volatile are its pods that may have data on an emptyDir, which goes with them, and that are to stay; none unless Held.
 	Volatile []string
 	// Unsaved is why what it held before the restore under way was not saved for that one; empty if it was, or none is.
 	Unsaved string

@@ -88,8 +88,10 @@ func (o Observed) notBegun() Action {
 		})
 	case o.Newer != "":
 		return o.fail(o.superseded())
-	case o.Cluster.Moved, o.ages(), o.Cluster.Again && o.old():
+	case o.Cluster.Moved, o.ages(), o.Cluster.Again && o.old(), !o.Saved && o.loses():
 		return SaveAgain{}
+	case o.loses():
+		return o.fail(o.lost())
 	case o.Cluster.Paused:
 		return o.paused()
 	}

@@ -43,3 +43,30 @@ func TestSavingCrossed(t *testing.T) {
 		},
 	})
 }
+
+// TestLoses has nothing replaced that is on an emptyDir and may be nowhere else.
+func TestLoses(t *testing.T) {
+	volatile := func(o *Observed) { o.HasFinalizer, o.Cluster.Volatile = true, []string{"c-1", "c-2"} }
+	saved := func(o *Observed) { o.Saved = true }
+	stale := func(o *Observed) { o.Saved, o.Stale = true, true }
+	skip := func(o *Observed) { o.Skip = true }
+	asked := func(changes ...func(*Observed)) Observed {
+		o := replacing(up, nil)
+		both(changes...)(&o)
+		return o
+	}
+	begun := func(o *Observed) { o.Cluster.Record = &Record{} }
+	moved := func(o *Observed) { o.Cluster.Moved = true }
+	table(t, map[string]row{
+		"without a quorum":                     {saving(both(stale, volatile)), Fail{Reason: v1beta2.ReasonStaleBackup}},
+		"without a quorum, and nobody minds":   {saving(both(stale, volatile, skip)), Replace{}},
+		"without a quorum, of volumes":         {saving(both(stale, func(o *Observed) { o.HasFinalizer = true })), Replace{}},
+		"with a quorum":                        {saving(both(saved, volatile)), Replace{}},
+		"asked for, without a quorum":          {asked(stale, volatile), Fail{Reason: v1beta2.ReasonStaleBackup}},
+		"asked for, and it was not there then": {asked(volatile), SaveAgain{}},
+		"asked for, of what came up since":     {asked(volatile, moved), SaveAgain{}},
+		"asked for, and nobody minds":          {asked(stale, volatile, skip), Wait{Reason: v1beta2.ReasonRestoring}},
+		"asked for, with a quorum":             {asked(saved, volatile), Wait{Reason: v1beta2.ReasonRestoring}},
+		"begun":                                {asked(stale, volatile, begun), Wait{Reason: v1beta2.ReasonRestoring}},
+	})
+}

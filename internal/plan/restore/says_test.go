@@ -15,10 +15,13 @@ func TestFailSays(t *testing.T) {
 		"use another one; nothing was done to the cluster": verifying(tried(1, &damaged)),
 		"spec.safetySnapshot: Skip":                        saving(tried(1, &refused)),
 		"c-0 may have it on an emptyDir":                   saving(both(mute, func(o *Observed) { o.Cluster.Volatile = []string{"c-0"} })),
-		"its old data may be gone":                         replacing(Cluster{}, &Record{}),
-		"resumes on its former data":                       replacing(up, &Record{CalledOff: &damaged}),
-		"deleted before anything was replaced":             deleted(replacing(up, nil)),
-		"waited for until 2026-01-02T11:30:00Z":            verifying(func(o *Observed) { o.Cluster, o.Created = Cluster{}, noon.Add(-90*time.Minute) }),
+		"bring a quorum of its members back first; one with spec.safetySnapshot: Skip": saving(func(o *Observed) {
+			o.Saved, o.Stale, o.Cluster.Volatile = true, true, []string{"c-0"}
+		}),
+		"its old data may be gone":              replacing(Cluster{}, &Record{}),
+		"resumes on its former data":            replacing(up, &Record{CalledOff: &damaged}),
+		"deleted before anything was replaced":  deleted(replacing(up, nil)),
+		"waited for until 2026-01-02T11:30:00Z": verifying(func(o *Observed) { o.Cluster, o.Created = Cluster{}, noon.Add(-90*time.Minute) }),
 	} {
 		got := Describe(Next(o)).Message
 		if !strings.Contains(got, want) || !strings.HasSuffix(got, "create another EtcdRestore to try again") {

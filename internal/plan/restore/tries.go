@@ -48,10 +48,25 @@ func (o Observed) failed(why failure.Problem) Action {
 	case unanswered >= o.Run.Attempt && !o.Cluster.Answers && len(o.Cluster.Volatile) == 0:
 		return o.replace(Replace{Unsaved: why.Message, Keep: true})
 	case o.Phase == v1beta2.RestoreSaving:
-		why.Message = "what the cluster holds cannot be saved: " + why.Message + o.unkept() +
-			"; one with spec.safetySnapshot: Skip replaces it unsaved, and nobody can get it back then"
+		why.Message = "what the cluster holds cannot be saved: " + why.Message + o.unkept() + skipping
 	}
 	return o.fail(why)
+}
+
+// skipping says how data is replaced nevertheless.
+const skipping = "; one with spec.safetySnapshot: Skip replaces it unsaved, and nobody can get it back then"
+
+// loses tells whether data would be gone for good if it were replaced now: it is on an emptyDir, and nothing is known to hold all
+// of it.
+func (o Observed) loses() bool {
+	return len(o.Cluster.Volatile) > 0 && !o.Skip && (!o.Saved || o.Stale)
+}
+
+// lost says so of what was saved without a quorum, and what to do.
+func (o Observed) lost() failure.Problem {
+	return failure.Problem{Reason: v1beta2.ReasonStaleBackup, Message: "what the cluster holds cannot be saved: the safety snapshot may " +
+		"be old, for no quorum stood behind it, or the cluster had come further before" + o.unkept() +
+		"; bring a quorum of its members back first" + skipping}
 }
 
 // unkept says that nothing would be left of data that is replaced unsaved.
