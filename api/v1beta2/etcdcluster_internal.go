@@ -38,8 +38,8 @@ type InternalStatus struct {
 	// revision is etcd's revision in coarse steps: a later answer with a lower one means lost data.
 	// +optional
 	Revision int64 `json:"revision,omitempty"`
-	// snapshotDue is true since the members went from etcd 3.5 to 3.6: their logs may hold entries that etcd 3.7 cannot
-	// read, until each has written a snapshot since.
+	// snapshotDue is true since the members went from etcd 3.5 to 3.6, or since data of 3.6 was taken up: their logs may
+	// hold entries that etcd 3.7 cannot read, until each has written a snapshot since.
 	// +optional
 	SnapshotDue bool `json:"snapshotDue,omitempty"`
 	// ranBefore is true while nothing was started here yet under an object under which coreos/etcd-operator has run a

@@ -196,6 +196,7 @@ var updates = map[string]scenario{
 	"called off in an update":      {sizes: []int{3}, version: "3.6.15", edits: []edit{snapshot(1), version("3.6.16"), off(1)}, full: 1},
 	"grows in a template roll":     {sizes: []int{3}, edits: []edit{template(1), size(5)}, full: 1},
 	"minor up of 3, twice":         {sizes: []int{3}, version: "3.5.35", edits: []edit{version("3.6.16"), version("3.7.3")}, full: 1},
+	"status lost on the way up":    {sizes: []int{3}, version: "3.5.35", edits: []edit{version("3.6.16"), version("3.7.3")}, only: world.StatusFaults, faults: 1, full: 1},
 	"labels and resources":         {sizes: []int{3}, edits: []edit{labels(1), resources(1)}, kinds: world.ResizeFaults, faults: 1, full: 1},
 	"resources of another kind":    {sizes: []int{3}, edits: []edit{resources(-1), resources(0)}, full: 1},
 	"bigger volumes":               {sizes: []int{3}, edits: []edit{storage(1), storage(2)}, faults: 1, full: 1},

@@ -215,18 +215,31 @@ func (r Record) latch(act Latch, o Observed) Record {
 	return r
 }
 
-// adopt takes down whose data the volumes hold, and which version wrote it: they go on with that.
+// adopt takes down whose data there is, and which version wrote it: it goes on with that. Whether 3.6 was the first one to do so
+// nobody knows any more, unless a later one has come since, which reads nothing that 3.5 has left.
 func (r Record) adopt(act Adopt, o Observed) Record {
 	r.ID = act.ClusterID
 	r.Incarnations.Last = o.lastIncarnation() // what says so may be gone by the next restore
-	for _, name := range act.Volumes {
-		for _, c := range o.Volumes {
-			if c.Name == name && c.Version != "" {
-				r.Runs = c.Version
-			}
-		}
+	if ran := o.versionsOf(act.Volumes); len(ran) > 0 {
+		r.Runs, r.SnapshotDue = ran[0], version.Minor(ran[len(ran)-1]) == "3.6"
 	}
 	return r
+}
+
+// versionsOf are those that have run on these volumes, or may run on an emptyDir, the lowest first.
+func (o Observed) versionsOf(volumes []string) (all []string) {
+	for _, c := range o.Volumes {
+		if c.Version != "" && slices.Contains(volumes, c.Name) {
+			all = append(all, c.Version)
+		}
+	}
+	for _, p := range o.Pods {
+		if p.Version != "" && p.Permit != nil {
+			all = append(all, p.Version)
+		}
+	}
+	slices.SortFunc(all, version.Compare)
+	return all
 }
 
 // lowestVersion is that of the voters, empty unless all of them answer.

@@ -7,6 +7,7 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/failure"
+	"github.com/etcdpilot/etcd-operator/internal/member"
 )
 
 // TestRecord changes one thing at a time.
@@ -20,6 +21,16 @@ func TestRecord(t *testing.T) {
 		return func(o *Observed) {
 			for i := range o.Etcd.Answers {
 				o.Etcd.Answers[i].Version = version
+			}
+		}
+	}
+	all := []string{"c-0", "c-1", "c-2"}
+	ranNothing := func(r *Record) { r.Runs = "" }
+	wrote := func(versions ...string) func(*Observed) {
+		return func(o *Observed) {
+			o.Etcd = Etcd{}
+			for i, v := range versions {
+				o.Volumes[i].Version = v
 			}
 		}
 	}
@@ -44,7 +55,29 @@ func TestRecord(t *testing.T) {
 		},
 		"volumes of an earlier cluster are adopted": { // their numbers are given, though the volumes may be gone by the next restore
 			seen: func(o *Observed) { o.Volumes[2].Incarnation = 7 }, action: Adopt{ClusterID: 9},
-			after: func(r *Record) { r.ID, r.Incarnations.Last = 9, 7 },
+			after: func(r *Record) { r.ID, r.Incarnations.Last, r.SnapshotDue = 9, 7, true },
+		},
+		"volumes are adopted that 3.6 may have taken over from 3.5": {
+			before: ranNothing, seen: wrote("3.6.16", "3.6.15", "3.6.16"), action: Adopt{ClusterID: latched, Volumes: all},
+			after: func(r *Record) { r.Runs, r.SnapshotDue, r.Incarnations.Last = "3.6.15", true, 1 },
+		},
+		"volumes are adopted on the way from 3.5": {
+			before: ranNothing, seen: wrote("3.6.16", "3.5.35", "3.5.35"), action: Adopt{ClusterID: latched, Volumes: all},
+			after: func(r *Record) { r.Runs, r.SnapshotDue, r.Incarnations.Last = "3.5.35", true, 1 },
+		},
+		"volumes are adopted on the way to 3.7, or back": {
+			before: ranNothing, seen: wrote("3.6.16", "3.7.3", "3.6.16"), action: Adopt{ClusterID: latched, Volumes: all},
+			after: func(r *Record) { r.Incarnations.Last = 1 },
+		},
+		"pods are adopted that have their data on an emptyDir": {
+			before: ranNothing, action: Adopt{ClusterID: latched},
+			seen: func(o *Observed) { // nobody answers yet
+				wrote("", "", "")(o)
+				for i := range o.Pods {
+					o.Pods[i].Permit, o.Pods[i].Version = &member.Permit{}, "3.6.16"
+				}
+			},
+			after: func(r *Record) { r.SnapshotDue, r.Incarnations.Last = true, 1 },
 		},
 		"the revision moves in steps": {seen: func(o *Observed) { o.Etcd.Revision = 1099 }, action: wait},
 		"a long step":                 {seen: func(o *Observed) { o.Etcd.Revision = 1100 }, action: wait, after: func(r *Record) { r.Revision = 1100 }},
