@@ -52,3 +52,40 @@ func TestHeldUp(t *testing.T) {
 		}
 	}
 }
+
+// TestHeldUpWriting holds the operator up between an effect and the write to status of what was decided with it.
+func TestHeldUpWriting(t *testing.T) {
+	w := newIdleWorld(t)
+	name := types.NamespacedName{Namespace: "ns", Name: "c"}
+	must(t, w.api.Create(t.Context(), &v1beta2.EtcdCluster{
+		ObjectMeta: metav1.ObjectMeta{Namespace: name.Namespace, Name: name.Name}, Spec: v1beta2.EtcdClusterSpec{Size: 1},
+	}))
+	now := clocktesting.NewFakePassiveClock(time.Now())
+	stall := time.Duration(0)
+	w.operator.Clock = now
+	w.operator.Client = interceptor.NewClient(w.operator.Client.(client.WithWatch), interceptor.Funcs{
+		Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
+			now.SetTime(now.Now().Add(stall))
+			return c.Create(ctx, o, opts...)
+		},
+	})
+	tells := func() bool {
+		before, after := &v1beta2.EtcdCluster{}, &v1beta2.EtcdCluster{}
+		must(t, w.api.Get(t.Context(), name, before))
+		_, err := w.operator.Reconcile(t.Context(), ctrl.Request{NamespacedName: name})
+		must(t, err)
+		must(t, w.api.Get(t.Context(), name, after))
+		return after.ResourceVersion != before.ResourceVersion
+	}
+	for range 2 { // it is claimed, and the first start is written down
+		if !tells() {
+			t.Fatal("nothing is done")
+		}
+	}
+	if stall = time.Minute; tells() { // its pod is made
+		t.Error("status tells of what was decided on a view of a minute ago")
+	}
+	if stall = 0; !tells() {
+		t.Error("status does not tell what is seen now")
+	}
+}

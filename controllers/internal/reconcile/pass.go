@@ -35,6 +35,8 @@ type Ending struct {
 	// WriteStatus writes if anything changed. The version that was read must still be the current one: what an action put
 	// into status is a promise to act only on that view.
 	WriteStatus func(context.Context, error) error
+	// Age tells how old the view is that the action was decided on, nil if it changes nothing.
+	Age func() time.Duration
 	// RecordEvents tells what has taken effect, once it is in status.
 	RecordEvents func(context.Context, error)
 	// Again says when to look again.
@@ -47,8 +49,10 @@ func Finish(ctx context.Context, e Ending, err error) (ctrl.Result, error) {
 	if Stale(err) {
 		return lookAgain(ctx, err)
 	}
-	writeErr := e.WriteStatus(ctx, err)
+	writeErr := e.write(ctx, err)
 	switch {
+	case errors.Is(writeErr, ErrStale):
+		return lookAgain(ctx, writeErr)
 	case apierrors.IsConflict(writeErr):
 		return lookAgain(ctx, writeErr)
 	case apierrors.IsNotFound(writeErr): // the object is gone: there is nobody left to tell
@@ -61,6 +65,21 @@ func Finish(ctx context.Context, e Ending, err error) (ctrl.Result, error) {
 		return ctrl.Result{}, err
 	}
 	return e.Again(), nil
+}
+
+// write is cut off with the action, as far as it says that it was carried out: what is only decided in status may be an effect by
+// itself.
+func (e Ending) write(ctx context.Context, err error) error {
+	if e.Age == nil || err != nil {
+		return e.WriteStatus(ctx, err)
+	}
+	left := span - e.Age()
+	if left <= 0 {
+		return ErrStale
+	}
+	ctx, cancel := context.WithTimeout(ctx, left)
+	defer cancel()
+	return e.WriteStatus(ctx, nil)
 }
 
 // ErrStale says that the cache does not have yet what a step would be taken on.

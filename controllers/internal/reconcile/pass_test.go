@@ -23,6 +23,7 @@ func TestFinish(t *testing.T) {
 		written, told bool
 		again         time.Duration
 		fails         bool
+		age           time.Duration
 	}{
 		"done":                          {written: true, told: true, again: time.Hour},
 		"failed":                        {action: broken, written: true, told: true, fails: true},
@@ -32,12 +33,18 @@ func TestFinish(t *testing.T) {
 		"failed, and written by others": {action: broken, write: conflict, written: true, again: reconcile.NotYet},
 		"deleted meanwhile":             {action: broken, write: gone, written: true},
 		"not written":                   {write: broken, written: true, fails: true},
+		"held up after the action":      {age: 9 * time.Second, again: reconcile.NotYet},
+		"failed after a while":          {action: broken, age: time.Minute, written: true, told: true, fails: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			written, told := false, false
 			result, err := reconcile.Finish(t.Context(), reconcile.Ending{
-				WriteStatus: func(_ context.Context, err error) error {
+				Age: func() time.Duration { return c.age },
+				WriteStatus: func(ctx context.Context, err error) error {
 					written = true
+					if until, bounded := ctx.Deadline(); bounded != (c.action == nil) || bounded && time.Until(until) > 9*time.Second {
+						t.Errorf("status may be written until %s", until)
+					}
 					if !errors.Is(err, c.action) {
 						t.Errorf("status is written with %v", err)
 					}
