@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 )
@@ -38,4 +39,13 @@ func (e *env) waitsInVain(t *testing.T) {
 		}
 		must(t, e.Delete(t.Context(), e.read(t, name)))
 	}
+	const own = "relapsed"
+	e.cluster(t, own, v1beta2.EtcdClusterSpec{Size: 1, RestoreFrom: &v1beta2.RestoreSource{Storage: bucket.DeepCopy()}})
+	e.says(t, own, v1beta2.ReasonWaitingForRestore, own+"-restore")
+	restore := &v1beta2.EtcdRestore{}
+	must(t, e.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: own + "-restore"}, restore))
+	restore.Status.Phase, restore.Status.ClusterUID = v1beta2.RestoreSucceeded, string(e.read(t, own).UID)
+	must(t, e.Status().Update(t.Context(), restore))
+	e.says(t, own, v1beta2.ReasonRestoreFailed, "was carried out for this very cluster")
+	must(t, e.Delete(t.Context(), e.read(t, own)))
 }

@@ -104,6 +104,10 @@ func inVain(c *v1beta2.EtcdCluster, restore *v1beta2.EtcdRestore) string {
 	case restore.Spec.EtcdCluster.Name != c.Name:
 		return fmt.Sprintf("is for EtcdCluster %s: delete it, once it is not needed, to have one made for this cluster, or create an "+
 			"EtcdRestore for this cluster under another name", restore.Spec.EtcdCluster.Name)
+	case s.Phase == v1beta2.RestoreSucceeded && s.ClusterUID == string(c.UID):
+		return "is over, and was carried out for this very cluster, of whose status and data nothing is left: to start it " +
+			"from the same old snapshot again delete that one; for a later backup create another EtcdRestore for this cluster under " +
+			"another name"
 	case s.Phase == v1beta2.RestoreSucceeded || answered:
 		return "is over, and was carried out before this cluster was there: delete it to have one made for this cluster, or create an " +
 			"EtcdRestore for this cluster under another name"
