@@ -77,13 +77,16 @@ func Foreign(self, claimant Operator) bool {
 
 // Decide decides about an object that claimant claims, or nobody if that is zero. What is known of that one's Lease, the one
 // with the UID of the claim, matters only if it is Foreign. A claim of this operator's own by another UID, or by none, is
-// written anew: it is of an earlier process, which has ended.
+// written anew: it is of an earlier process, which has ended. As long as the UID of this operator's Lease is not known, nobody
+// knows whose a claim by a UID is.
 func Decide(self, claimant Operator, lease Lease) Decision {
 	switch {
 	case claimant == Operator{}:
 		return take(self, claimant)
-	case !Foreign(self, claimant) && (self.UID == "" || claimant.UID == self.UID):
+	case !Foreign(self, claimant) && claimant.UID == self.UID:
 		return Act{}
+	case !Foreign(self, claimant) && self.UID == "":
+		return StandBack{Other: claimant, Why: unsure(self)}
 	case !Foreign(self, claimant):
 		return take(self, claimant)
 	case lease.forbidden:
@@ -101,6 +104,11 @@ func take(self, from Operator) Decision {
 		return Act{}
 	}
 	return TakeOver{From: from}
+}
+
+func unsure(self Operator) string {
+	return fmt.Sprintf("an operator that has a Lease %s acts on this object, and %s has not found out yet whether it is that Lease",
+		self, this(self))
 }
 
 func unknown(self, other Operator) string {

@@ -52,7 +52,7 @@ func TestDecide(t *testing.T) {
 		{"nobody's, without a Lease", nobody, nobody, nil, "act"},
 		{"its own", self, self, nil, "act"},
 		{"its own, by the UID of its Lease", withUID(self, "1"), withUID(self, "1"), nil, "act"},
-		{"its own, and the UID of its Lease is not known", self, withUID(self, "1"), nil, "act"},
+		{"its own, or of a namesake, as the UID of its Lease is not known", self, withUID(self, "1"), nil, "wait"},
 		{"its own, before claims had UIDs", withUID(self, "1"), self, nil, "take over from new/lease"},
 		{"its own, by a Lease that is gone", withUID(self, "2"), withUID(self, "1"), nil, "take over from new/lease"},
 		{"another one's, by a UID", withUID(self, "1"), withUID(other, "1"), []look{{at: 0, holder: a, renewed: "1"}}, "wait"},
