@@ -16,10 +16,10 @@ const (
 	//
 	// Nothing. To call the restore off, delete the EtcdRestore: the former members start again, unless they were on an emptyDir.
 	ReasonRestoring = "Restoring"
-	// ReasonRestored means that the cluster runs on the snapshot. The volumes of what that has replaced are deleted once the
-	// cluster is as its spec asks, but for those that are kept because they could not be saved.
+	// ReasonRestored means that the cluster runs on the snapshot. The volumes of what that has replaced are kept; with
+	// safetySnapshot Skip they are deleted once the cluster is as its spec asks.
 	//
-	// Nothing, unless the message names volumes that were kept.
+	// Delete the volumes that the message names (kubectl delete pvc) once nobody needs what is on them.
 	ReasonRestored = "Restored"
 	// ReasonWaitingForRestore means that the EtcdCluster starts once its EtcdRestore has verified the snapshot.
 	//
@@ -66,7 +66,7 @@ const (
 	// Nothing.
 	ReasonRestoreCalledOff = "RestoreCalledOff"
 	// ReasonClearingAttempt means that what an attempt at a restore has left is deleted: another attempt goes on, or the restore
-	// was called off. No client has ever reached it, and its data is in the snapshot. Only events have it.
+	// was called off. A volume goes only if etcd was never let start on it: what is there is in the snapshot. Only events have it.
 	//
 	// Nothing.
 	ReasonClearingAttempt = "ClearingAttempt"

@@ -104,7 +104,7 @@ type IncarnationsStatus struct {
 	// +required
 	Last int32 `json:"last"`
 	// attempts is the lowest number of an attempt at a restore of what the cluster holds, 0 if there was none: what was made for
-	// one from there on, other than bootstrap.incarnation, holds nobody's data.
+	// one from there on, other than bootstrap.incarnation, was given up.
 	// +optional
 	Attempts int32 `json:"attempts,omitempty"`
 }

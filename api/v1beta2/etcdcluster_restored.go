@@ -33,15 +33,13 @@ type RestoreRecord struct {
 	// completionTime is when a quorum of the members asked for first ran on the restored data; absent until then.
 	// +optional
 	CompletionTime *metav1.Time `json:"completionTime,omitempty"`
-	// skipped is true if the EtcdRestore said that nothing needs to be saved.
+	// skipped is true if the EtcdRestore said that nothing needs to be saved, and so did those whose place it took: the volumes
+	// of what was replaced are deleted then. Else they are kept (keptVolumes of the status).
 	// +optional
 	Skipped bool `json:"skipped,omitempty"`
-	// stopTime is when fewer of the members that are replaced were left than a quorum: from then on nobody could write to
-	// them. Absent until then.
-	// +optional
-	StopTime *metav1.Time `json:"stopTime,omitempty"`
-	// unsaved says why what was replaced, or the last of it, was not saved before: its volumes are kept. Empty if it was
-	// saved, if there was nothing to save, or if the EtcdRestore said not to.
+	// unsaved says why not all of what was replaced is known to be in the safety snapshot. Empty if nothing is known to be
+	// missing, if there was nothing to save, or if the EtcdRestore said not to. Clients can have written until the last member
+	// had stopped: that is on its volume, and gone with an emptyDir, and nothing here tells of it.
 	// +optional
 	Unsaved string `json:"unsaved,omitempty"`
 	// safetySnapshot is the object in which what was replaced was saved before; empty if it was not.
@@ -76,8 +74,8 @@ type RestoreCalledOff struct {
 	CompletionTime *metav1.Time `json:"completionTime,omitempty"`
 }
 
-// KeptVolume is a PersistentVolumeClaim whose data a restore has replaced unsaved. It goes with the EtcdCluster, unless
-// spec.volumeReclaimPolicy is Retain.
+// KeptVolume is a PersistentVolumeClaim whose data a restore has replaced, or on which an attempt at one that was given up had
+// started etcd. It goes with the EtcdCluster, unless spec.volumeReclaimPolicy is Retain.
 type KeptVolume struct {
 	// name of the claim.
 	// +required

@@ -117,9 +117,9 @@ type EtcdClusterStatus struct {
 	// +kubebuilder:validation:MaxItems=10
 	// +optional
 	Restores []RestoreRecord `json:"restores,omitempty"`
-	// keptVolumes hold data that was replaced and is not known to be all in a safety snapshot. The operator never uses nor deletes
-	// them: delete them yourself once nobody needs what is on them. With the EtcdCluster they go, unless spec.volumeReclaimPolicy
-	// is Retain.
+	// keptVolumes hold what restores have replaced, but for those with safetySnapshot Skip, and what attempts at a restore were
+	// written to before they were given up. The operator neither uses nor deletes them: delete them yourself (kubectl delete pvc)
+	// once nobody needs what is on them. With the EtcdCluster they go, unless spec.volumeReclaimPolicy is Retain.
 	// +listType=map
 	// +listMapKey=uid
 	// +optional

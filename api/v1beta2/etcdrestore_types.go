@@ -59,7 +59,9 @@ type EtcdRestoreSpec struct {
 
 	RestoreSource `json:",inline"`
 
-	// safetySnapshot says whether the data that is replaced is saved first, beside the snapshot, if any of it can be read.
+	// safetySnapshot says whether the data that is replaced is saved first, beside the snapshot, if any of it can be read. With
+	// Skip the volumes of what is replaced are deleted once the cluster is as its spec asks; else they are kept until you delete
+	// them (status.keptVolumes of the EtcdCluster).
 	// +kubebuilder:default=Take
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Save what the cluster holds",order=25
@@ -76,7 +78,8 @@ type EtcdRestoreSpec struct {
 	Pod *AgentPodPolicy `json:"pod,omitempty"`
 }
 
-// SafetySnapshot says whether data is saved before it is replaced: Take does not go on without, where anything can be read.
+// SafetySnapshot says whether data is saved before it is replaced: Take does not go on without, where anything can be read. Skip
+// also gives up what is on the volumes.
 //
 // +kubebuilder:validation:Enum=Take;Skip
 type SafetySnapshot string
@@ -218,8 +221,8 @@ type EtcdRestoreStatus struct {
 	// one is not replaced without another look. Empty if there was none.
 	// +optional
 	ClusterID string `json:"clusterID,omitempty"`
-	// unsaved says why what the cluster held could not be saved before it was replaced: its volumes, if it had any, are kept.
-	// Empty if it was saved, if there was nothing to save, or if spec.safetySnapshot is Skip.
+	// unsaved says why what the cluster held could not be saved before it was replaced. Empty if it was saved, if there was
+	// nothing to save, or if spec.safetySnapshot is Skip.
 	// +optional
 	Unsaved string `json:"unsaved,omitempty"`
 	// run is the pod that is at work; while Replacing that of the first member, until it has built its data from the snapshot.

@@ -44,9 +44,8 @@ func (r *RestoreRecord) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, &struct {
 		*plain
 		StartedAt   *metav1.Time  `json:"startedAt"`
-		StoppedAt   **metav1.Time `json:"stoppedAt"`
 		CompletedAt **metav1.Time `json:"completedAt"`
-	}{(*plain)(r), &r.StartTime, &r.StopTime, &r.CompletionTime})
+	}{(*plain)(r), &r.StartTime, &r.CompletionTime})
 }
 
 // UnmarshalJSON reads the former names of the times, too.

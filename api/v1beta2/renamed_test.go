@@ -72,7 +72,7 @@ func TestFormerTimes(t *testing.T) {
 	}
 	record, run, taken := cluster.Restores[0], backup.Run, backup.Snapshots[0]
 	for want, got := range map[string]time.Time{
-		"01:13": record.StartTime.Time, "01:15": record.CompletionTime.Time, "01:17": record.StopTime.Time,
+		"01:13": record.StartTime.Time, "01:15": record.CompletionTime.Time,
 		"01:21": record.CalledOff.StartTime.Time, "01:23": record.CalledOff.CompletionTime.Time,
 		"00:51": cluster.LeaderMoved.MoveTime.Time, "01:56": cluster.Former.LeaderMoved.MoveTime.Time,
 		"00:09": backup.NextScheduleTime.Time, "00:11": backup.LastScheduleTime.Time,

@@ -1239,10 +1239,6 @@ func (in *RestoreRecord) DeepCopyInto(out *RestoreRecord) {
 		in, out := &in.CompletionTime, &out.CompletionTime
 		*out = (*in).DeepCopy()
 	}
-	if in.StopTime != nil {
-		in, out := &in.StopTime, &out.StopTime
-		*out = (*in).DeepCopy()
-	}
 	if in.CalledOff != nil {
 		in, out := &in.CalledOff, &out.CalledOff
 		*out = new(RestoreCalledOff)

@@ -28,8 +28,6 @@ func (r *Reconciler) execute(ctx context.Context, p *pass) error {
 		noteCallOff(p, a)
 	case plan.ContinueRestore:
 		noteContinued(p, a)
-	case plan.Latch:
-		noteUnsaved(p, a)
 	case plan.Recreate:
 		if err := r.tryPod(ctx, p, a); err != nil {
 			return err

@@ -114,9 +114,13 @@ func (r *Reconciler) recordEvents(ctx context.Context, p *pass, err error) {
 
 // warns tells whether somebody should look at an answer.
 func warns(a plan.Action, reason string) bool {
-	switch a.(type) {
+	switch act := a.(type) {
 	case plan.CallOff, plan.ContinueRestore, plan.Blocked:
 		return true
+	case plan.CommitBootstrap:
+		return act.Unsaved != ""
+	case plan.Latch:
+		return act.Unsaved && len(act.Kept) > 0
 	case plan.Wait, plan.Idle:
 		return reason == v1beta2.ReasonQuorumLost
 	default:

@@ -24,13 +24,6 @@ func noteContinued(p *pass, a plan.ContinueRestore) {
 	}
 }
 
-// noteUnsaved says in the restore's record why not all that it replaced was saved, if that was found out only afterwards.
-func noteUnsaved(p *pass, a plan.Latch) {
-	if record := status.UnderWay(&p.cluster.Status); record != nil && a.Unsaved != "" {
-		record.Unsaved = a.Unsaved
-	}
-}
-
 // resuming says which restore was called off, and why, until a quorum answers of the cluster that it was to replace; empty if
 // none was.
 func resuming(s *v1beta2.EtcdClusterStatus) string {

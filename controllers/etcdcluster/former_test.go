@@ -60,8 +60,8 @@ func TestNotedAsDecided(t *testing.T) {
 	p.observed.Cluster.Safety.Skip = false
 	act(plan.CallOff{Why: why}, errors.New("conflict"))
 	act(plan.ContinueRestore{Why: why}, nil)
-	if got := act(plan.Wait{Reason: v1beta2.ReasonRestoring}, nil); got.Stopped.IsZero() || !got.NotCalledOff {
-		t.Errorf("once the members have stopped the record is %+v", got)
+	if got := act(plan.Wait{Reason: v1beta2.ReasonRestoring}, nil); !got.NotCalledOff || !got.Skipped {
+		t.Errorf("as it goes on the record is %+v", got)
 	}
 	act(begin(3, "first", ""), nil)
 	if got := act(begin(4, "second", "nobody has saved it"), nil); !got.Unsaved || got.Skipped || got.NotCalledOff {
@@ -70,12 +70,36 @@ func TestNotedAsDecided(t *testing.T) {
 	if got := act(plan.CallOff{Why: why}, nil); got.ID != 0xc1 || got.Unsaved {
 		t.Errorf("once that is called off the record is %+v", got)
 	}
-	act(begin(5, "third", ""), nil)
-	p.observed.Volumes = []plan.Volume{{Name: "c-0", UID: "v0"}}
-	if got := act(plan.Latch{ClusterID: 0xc6, Kept: []plan.KeptVolume{{Name: "c-0", UID: "v0"}}, Unsaved: "late"}, nil); len(got.Kept) != 1 {
+	act(begin(5, "third", "it may be old"), nil)
+	p.observed.Volumes = []plan.Volume{{Name: "c-0", UID: "v0", Owned: true, MemberID: 1, Incarnation: 1}}
+	if got := act(plan.Latch{ClusterID: 0xc6}, nil); len(got.Kept) != 1 || !got.Unsaved {
 		t.Errorf("once it is up the record is %+v", got)
 	}
-	if first := p.cluster.Status.Restores[0]; first.Unsaved != "late" || p.cluster.Status.KeptVolumes[0].Restore != "third" {
-		t.Errorf("status tells of %+v, and keeps %+v", first, p.cluster.Status.KeptVolumes)
+	if kept := p.cluster.Status.KeptVolumes[0]; kept != (v1beta2.KeptVolume{Name: "c-0", UID: "v0", Restore: "third"}) {
+		t.Errorf("it keeps %+v", kept)
+	}
+	p.observed.Cluster.Safety.Skip = true
+	act(begin(6, "fourth", ""), nil)
+	p.observed.Volumes = append(p.observed.Volumes, plan.Volume{Name: "c-1", UID: "v1", Owned: true, ClusterID: 0xc6, MemberID: 1, Incarnation: 5})
+	if got := act(plan.Latch{ClusterID: 0xc7}, nil); len(got.Kept) != 1 || !got.Skipped {
+		t.Errorf("once another one with Skip is up the record is %+v", got)
+	}
+}
+
+// TestUnsavedWarns has somebody look at what was replaced where not all of it is known to be saved.
+func TestUnsavedWarns(t *testing.T) {
+	for _, c := range []struct {
+		action plan.Action
+		want   bool
+	}{
+		{plan.CommitBootstrap{}, false},
+		{plan.CommitBootstrap{Unsaved: "it may be old"}, true},
+		{plan.Latch{Kept: []string{"c-0"}}, false},
+		{plan.Latch{Kept: []string{"c-0"}, Unsaved: true}, true},
+		{plan.Latch{Unsaved: true}, false}, // it was said as the restore began, and there is nothing to look at
+	} {
+		if got := warns(c.action, ""); got != c.want {
+			t.Errorf("%#v: %t", c.action, got)
+		}
 	}
 }

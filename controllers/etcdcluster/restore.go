@@ -199,7 +199,7 @@ func recordAttempt(p *pass, unsaved string) v1beta2.RestoreRecord {
 	record := v1beta2.RestoreRecord{
 		UID: string(p.restore.UID), Name: p.restore.Name, Snapshot: p.restore.Status.Source.Object,
 		RevisionFloor: revisionFloor(p), StartTime: metav1.NewTime(p.observed.Now),
-		Unsaved: unsaved, Skipped: p.observed.Cluster.Safety.Skip,
+		Unsaved: unsaved,
 	}
 	if from := p.restore.Status.Snapshot; from != nil {
 		record.SourceClusterID, record.SourceRevision = from.ClusterID, from.Revision

@@ -124,7 +124,7 @@ func (e *env) restoring(t *testing.T, cluster string, restore *v1beta2.EtcdResto
 		return err
 	})
 	s := e.read(t, cluster).Status
-	if len(s.Restores) == 0 || s.Former == nil || s.Restores[0].StopTime == nil || s.Restores[0].UID != string(restore.UID) || s.Restores[0].CompletionTime != nil ||
+	if len(s.Restores) == 0 || s.Former == nil || s.Restores[0].UID != string(restore.UID) || s.Restores[0].CompletionTime != nil ||
 		s.Restores[0].SourceClusterID != "c0ffee" || s.Restores[0].SourceRevision != 900 ||
 		s.Bootstrap.Restore != string(restore.UID) || s.ClusterID != "" || s.Restores[0].RevisionFloor != floor {
 		t.Errorf("the status is %+v", s)

@@ -101,6 +101,8 @@ func warns(p *restorePass) bool {
 		return a.Of != "" && p.observed.Cluster.Held // what is there is replaced by what it never was
 	case restore.Replace:
 		return a.Unsaved != ""
+	case restore.Succeed:
+		return a.Unsaved && len(a.Kept) > 0
 	default:
 		return false
 	}

@@ -28,7 +28,7 @@ func recordOf(s *v1beta2.EtcdClusterStatus, uid string) *restore.Record {
 			return r.CalledOff == nil
 		}),
 		Latched:      s.ClusterID != "" && s.Bootstrap != nil && s.Bootstrap.Restore == uid,
-		NotCalledOff: noted.NotCalledOff,
+		NotCalledOff: noted.NotCalledOff, Unsaved: noted.Unsaved != "",
 	}
 	if off := noted.CalledOff; off != nil {
 		record.CalledOff = &failure.Problem{Reason: off.Reason, Message: off.Message}

@@ -11,6 +11,9 @@ import (
 type abandoned struct {
 	oldPods, triedPods       []Pod
 	oldVolumes, triedVolumes []Volume
+	// keptVolumes are in the user's hands: what restores have replaced, and what attempts at one were let write to. No rule
+	// uses or deletes them, whatever incarnation they say they are of, and their names are not used.
+	keptVolumes []Volume
 	// foreign are claims that are not provably this cluster's. They are in nobody's hands but their owner's: no rule sees
 	// them, and their names are not used.
 	foreign []Volume
@@ -35,6 +38,8 @@ func setApart(o Observed) (Observed, abandoned) {
 	}
 	for _, c := range volumes {
 		switch {
+		case slices.Contains(o.Cluster.Kept, c.UID), o.ours(c) && o.Cluster.keeps(c):
+			left.keptVolumes = append(left.keptVolumes, c)
 		case !o.ours(c):
 			left.foreign = append(left.foreign, c)
 		case o.Cluster.Current(c.Incarnation):
@@ -60,35 +65,17 @@ func (a abandoned) leftBehind(name string) bool {
 		return true
 	}
 	return slices.ContainsFunc(slices.Concat(a.oldPods, a.triedPods), func(p Pod) bool { return p.Name == name }) ||
-		slices.ContainsFunc(slices.Concat(a.oldVolumes, a.triedVolumes), func(c Volume) bool { return c.Name == name })
+		slices.ContainsFunc(slices.Concat(a.oldVolumes, a.triedVolumes), func(c Volume) bool { return c.Name == name }) ||
+		a.keeps(name)
 }
-
-// kept tells whether a restore has replaced what is on the volume unsaved.
-func (v *view) kept(c Volume) bool { return slices.Contains(v.Cluster.Kept, c.UID) }
 
 // keeps tells whether a volume of that name is kept.
-func (v *view) keeps(name string) bool {
-	return slices.ContainsFunc(slices.Concat(v.oldVolumes, v.triedVolumes), func(c Volume) bool {
-		return c.Name == name && v.kept(c)
-	})
-}
-
-// unsaved are the volumes that are to be kept once the restore under way has replaced them.
-func (v *view) unsaved() []KeptVolume {
-	if v.Cluster.Former == nil || !v.Cluster.Unsaved && (v.Cluster.Skipped || v.wentOn() == "") {
-		return nil
-	}
-	var kept []KeptVolume
-	for _, c := range v.oldVolumes {
-		if c.MemberID != 0 && !c.Deleting && !v.kept(c) && v.Cluster.replaces(c.Incarnation) {
-			kept = append(kept, KeptVolume{Name: c.Name, UID: c.UID})
-		}
-	}
-	return kept
+func (a abandoned) keeps(name string) bool {
+	return slices.ContainsFunc(a.keptVolumes, func(c Volume) bool { return c.Name == name })
 }
 
 // clearAttempts deletes what attempts at a restore have left that never came to anything: the data is in the snapshot. Nobody
-// needs to wait for it. Where etcd was let start somebody may have written, and the volume is kept.
+// needs to wait for it. A volume on which etcd was let start is none of that: somebody may have written, and it is kept.
 func clearAttempts(v *view) Action {
 	for _, p := range v.triedPods {
 		if !p.Deleting {
@@ -96,7 +83,7 @@ func clearAttempts(v *view) Action {
 		}
 	}
 	for _, c := range v.triedVolumes {
-		if !c.Deleting && !v.kept(c) {
+		if !c.Deleting {
 			return DeleteVolume{Name: c.Name, UID: c.UID, Why: v1beta2.ReasonClearingAttempt}
 		}
 	}
@@ -110,16 +97,16 @@ func clearOld(v *view) Action {
 	return v.clear(slices.Concat(v.oldPods, v.triedPods, pods), slices.Concat(v.oldVolumes, v.triedVolumes, volumes))
 }
 
-// stopFormer ends the pods of what a restore replaces: no client may reach them any more. The data is kept for the time being.
+// stopFormer ends the pods of what a restore replaces: no client may reach them any more. The data stays.
 func stopFormer(v *view) Action {
 	pods, volumes := v.lostUnseated()
 	return v.clear(slices.Concat(v.oldPods, pods), volumes)
 }
 
-// lostUnseated are volumes that were lost before anybody was seated on them, and the pods that have them.
+// lostUnseated are volumes that were lost before anybody was let start on them, and the pods that have them.
 func (v *view) lostUnseated() (pods []Pod, volumes []Volume) {
 	for _, c := range v.Volumes {
-		if _, seated := seatOf(v.Cluster.Bootstrap, c.Name); seated || !c.Lost {
+		if _, seated := seatOf(v.Cluster.Bootstrap, c.Name); seated || !c.Lost || c.MemberID != 0 {
 			continue
 		}
 		if p, ok := v.pods[c.Name]; ok {
@@ -146,9 +133,6 @@ func (v *view) clear(pods []Pod, volumes []Volume) Action {
 		}
 	}
 	for _, c := range volumes {
-		if v.kept(c) {
-			continue
-		}
 		if !c.Deleting && !used[c.Name] {
 			return DeleteVolume{Name: c.Name, UID: c.UID, Why: v1beta2.ReasonBootstrapping}
 		}
@@ -169,8 +153,8 @@ func (v *view) outlived(p Pod) bool {
 	return v.Cluster.Bootstrap.Restore != "" && v.Now.Sub(p.Deadline) > terminatingGrace
 }
 
-// dropReplaced deletes what a restore has replaced, once the restored cluster is as the spec asks. What could not be saved
-// before is kept.
+// dropReplaced deletes what is left of what a restore has replaced, once the restored cluster is as the spec asks: volumes that
+// were never used, and all others only if the user said that nothing of it needs to be saved.
 func dropReplaced(v *view) Action {
 	for _, p := range v.oldPods {
 		if !p.Deleting {
@@ -178,7 +162,7 @@ func dropReplaced(v *view) Action {
 		}
 	}
 	for _, c := range v.oldVolumes {
-		if !c.Deleting && !v.kept(c) {
+		if !c.Deleting {
 			return DeleteVolume{Name: c.Name, UID: c.UID, Why: v1beta2.ReasonRestored}
 		}
 	}

@@ -28,11 +28,8 @@ type Blocked failure.Problem
 // CommitBootstrap writes the bootstrap record to status by compare-and-swap, before any effect that depends on it.
 type CommitBootstrap struct {
 	Bootstrap Bootstrap
-	// Unsaved is why what a restore replaces is not known to be saved, empty if it is, or if nothing is replaced: its volumes
-	// are to be kept.
+	// Unsaved is why what a restore replaces is not known to be saved, empty if it is, or if nothing is replaced.
 	Unsaved string
-	// Kept are volumes of the attempt at a restore whose place this one takes: clients may have written to them.
-	Kept []KeptVolume
 }
 
 // CreateRestore creates the EtcdRestore that spec.restoreFrom asks for.
@@ -45,8 +42,8 @@ type CallOff struct {
 	Why failure.Problem
 	// ClusterID is what the cluster goes back to, 0 if it had never been up.
 	ClusterID uint64
-	// Kept are volumes of the attempt: clients may have written to them.
-	Kept []KeptVolume
+	// Kept are the names of the attempt's volumes that clients may have written to: they are kept.
+	Kept []string
 }
 
 // ContinueRestore notes in status that a restore goes on that was to be called off, because the former members cannot come back.
@@ -59,14 +56,11 @@ type ContinueRestore struct {
 // called off any more.
 type Latch struct {
 	ClusterID uint64
-	// Kept are volumes whose data was replaced unsaved, and Unsaved is why if that was found out only after the restore had
-	// begun.
-	Kept    []KeptVolume
-	Unsaved string
+	// Kept are the names of the volumes that a restore has replaced and that are kept. Unsaved is true if not all that they hold
+	// is known to be saved.
+	Kept    []string
+	Unsaved bool
 }
-
-// KeptVolume is a volume that the operator leaves alone for good.
-type KeptVolume struct{ Name, UID string }
 
 // Adopt latches the cluster ID found on retained volumes and makes the volumes this cluster's own.
 type Adopt struct {

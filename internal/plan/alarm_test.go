@@ -71,12 +71,12 @@ func TestAlarms(t *testing.T) {
 	}
 }
 
-// TestAlarmKeepsWhatARestoreReplaced: as long as the restored data is in doubt the old data is not deleted.
+// TestAlarmKeepsWhatARestoreReplaced: as long as the restored data is in doubt the old data is not deleted, with Skip neither.
 func TestAlarmKeepsWhatARestoreReplaced(t *testing.T) {
 	o := edit(healthyCluster(3, true), func(o *Observed) {
 		b := *o.Cluster.Bootstrap
 		b.Incarnation, b.Restore = 2, "r"
-		o.Cluster.Bootstrap = &b
+		o.Cluster.Bootstrap, o.Cluster.Skipped = &b, true
 		for i := range o.Pods {
 			o.Pods[i].Incarnation, o.Volumes[i].Incarnation = 2, 2
 		}

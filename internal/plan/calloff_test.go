@@ -3,7 +3,6 @@ package plan
 import (
 	"slices"
 	"testing"
-	"time"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/failure"
@@ -14,7 +13,7 @@ import (
 // and so is what the attempt has left.
 func resumed(changes ...func(*Observed)) Observed {
 	o := replacedBySnapshot(true, oldIsGone, restoredVolume, restoredPod)
-	o.Cluster.Record = o.Cluster.goBack(CallOff{}, o)
+	o.Cluster.Record = o.Cluster.goBack()
 	return edit(o, changes...)
 }
 
@@ -29,7 +28,7 @@ func TestCallOff(t *testing.T) {
 		o.Volumes[3].MemberID, o.Volumes[3].ClusterID = uint64(lastPod(o).Permit.MemberID), o.Cluster.Bootstrap.ClusterID
 	}
 	crashed := func(o *Observed) { o.Etcd = Etcd{} }
-	isUp := Latch{ClusterID: newView(replacedBySnapshot(true)).Cluster.Bootstrap.ClusterID}
+	isUp := Latch{ClusterID: newView(replacedBySnapshot(true)).Cluster.Bootstrap.ClusterID, Kept: []string{"c-0", "c-1", "c-2"}}
 	var permits []NewPod
 	for i := range 3 {
 		permits = append(permits, NewPod{
@@ -74,18 +73,18 @@ func TestCallOff(t *testing.T) {
 		},
 		"it may have answered before": {
 			replacedBySnapshot(true, oldIsGone, restoredVolume, restoredPod, gaveIt, crashed, off),
-			CallOff{Why: why, ClusterID: latched, Kept: []KeptVolume{{"c-3", "v3"}}},
+			CallOff{Why: why, ClusterID: latched, Kept: []string{"c-3"}},
 		},
 		"so it may where a later restore takes its place": {
 			replacedBySnapshot(true, oldIsGone, restoredVolume, restoredPod, gaveIt, crashed, off, func(o *Observed) { o.Cluster.Restore = "second" }),
-			CommitBootstrap{Bootstrap: second, Kept: []KeptVolume{{"c-3", "v3"}}},
+			CommitBootstrap{Bootstrap: second},
 		},
 		"and its volume stays": {
-			resumed(func(o *Observed) { o.Pods, o.Cluster.Kept = nil, []string{"v3"} }), CreatePods{Pods: permits},
+			resumed(func(o *Observed) { o.Pods, o.Volumes[3].MemberID = nil, 1 }), CreatePods{Pods: permits},
 		},
 		"a first start does not take the name of a volume that is kept": {
 			edit(emptyCluster(1, true), func(o *Observed) {
-				o.Cluster.Incarnations, o.Cluster.Kept = Incarnations{Last: 1, Attempts: 1}, []string{"v0"}
+				o.Cluster.Incarnations = Incarnations{Last: 1, Attempts: 1}
 				o.Volumes = []Volume{{Name: "c-0", UID: "v0", Incarnation: 1, Owned: true, ClusterID: 5, MemberID: 6}}
 			}),
 			CommitBootstrap{Bootstrap: newView(emptyCluster(1, true)).bootstrap(2, []string{"c-1"}, "")},
@@ -108,6 +107,14 @@ func TestCallOff(t *testing.T) {
 				o.Cluster.Bootstrap = &second
 			}),
 			DeletePod{Name: "c-3", UID: "p3", Why: v1beta2.ReasonClearingAttempt},
+		},
+		"but not a volume on which etcd was let start, by whatever attempt follows": {
+			replacedBySnapshot(true, oldIsGone, restoredVolume, func(o *Observed) {
+				o.Volumes[3].MemberID = 3
+				again := newView(*o).bootstrap(3, []string{"c-4"}, "restore")
+				o.Cluster.Record = o.Cluster.Apply(CommitBootstrap{Bootstrap: again}, *o)
+			}),
+			CreateVolumes{Names: []string{"c-4"}, Incarnation: 3},
 		},
 		"the attempt's pod goes first": {resumed(), DeletePod{Name: "c-3", UID: "p3", Why: v1beta2.ReasonClearingAttempt}},
 		"then its volume": {
@@ -134,34 +141,19 @@ func TestCallOff(t *testing.T) {
 				Bootstrap: newView(replacedBySnapshot(true)).bootstrap(3, []string{"c-3"}, "second"), Unsaved: "there is no safety snapshot of it",
 			},
 		},
-		"unsaved volumes are named at the latch": {
-			replacedBySnapshot(true, oldIsGone, restoredVolume, restoredPod, func(o *Observed) {
-				o.Cluster.Unsaved = true
-				o.Volumes = append(o.Volumes, Volume{Name: "c-9", UID: "v9", Incarnation: 0, MemberID: 1})
-				answersRestored(o)
-			}),
-			Latch{
-				ClusterID: newView(replacedBySnapshot(true)).Cluster.Bootstrap.ClusterID,
-				Kept:      []KeptVolume{{"c-0", "v0"}, {"c-1", "v1"}, {"c-2", "v2"}},
-			},
+		"what is replaced is named at the latch": {
+			replacedBySnapshot(true, oldIsGone, restoredVolume, restoredPod, answersRestored, func(o *Observed) { o.Volumes[1].Deleting = true }),
+			Latch{ClusterID: isUp.ClusterID, Kept: []string{"c-0", "c-2"}},
 		},
-		"and so are those whose members have stopped too late": {
-			replacedBySnapshot(true, oldIsGone, restoredVolume, restoredPod, answersRestored, func(o *Observed) { o.Cluster.Stopped = time.Time{} }),
-			Latch{
-				ClusterID: newView(replacedBySnapshot(true)).Cluster.Bootstrap.ClusterID,
-				Kept:      []KeptVolume{{"c-0", "v0"}, {"c-1", "v1"}, {"c-2", "v2"}},
-				Unsaved:   "its members were not seen to stop within 1m0s, and may have been written to",
-			},
+		"and whether it is saved": {
+			replacedBySnapshot(true, oldIsGone, restoredVolume, restoredPod, answersRestored, func(o *Observed) { o.Cluster.Unsaved = true }),
+			Latch{ClusterID: isUp.ClusterID, Kept: []string{"c-0", "c-1", "c-2"}, Unsaved: true},
 		},
-		"but not where nothing needs to be saved": {
+		"but not with Skip, unless it is of another cluster": {
 			replacedBySnapshot(true, oldIsGone, restoredVolume, restoredPod, answersRestored, func(o *Observed) {
-				o.Cluster.Stopped, o.Cluster.Skipped = time.Time{}, true
+				o.Cluster.Skipped, o.Volumes[2].ClusterID = true, 0xc0
 			}),
-			Latch{ClusterID: newView(replacedBySnapshot(true)).Cluster.Bootstrap.ClusterID},
-		},
-		"nor where all is saved": {
-			replacedBySnapshot(true, oldIsGone, restoredVolume, restoredPod, answersRestored),
-			Latch{ClusterID: newView(replacedBySnapshot(true)).Cluster.Bootstrap.ClusterID},
+			Latch{ClusterID: isUp.ClusterID, Kept: []string{"c-2"}},
 		},
 	})
 }

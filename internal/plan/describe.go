@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"strings"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 )
@@ -54,8 +55,7 @@ func (a CallOff) describe() Description {
 		left = fmt.Sprintf("the cluster resumes on its former data, with cluster ID %016x", a.ClusterID)
 	}
 	if len(a.Kept) > 0 {
-		left += "; etcd was let start on the snapshot, and what clients may have written there stays on the volume " + a.Kept[0].Name +
-			": delete it (kubectl delete pvc) if nobody needs it"
+		left += "; etcd was let start on the snapshot, and what clients may have written there stays: " + deleteWords(a.Kept)
 	}
 	return Description{"CallOff", a.Why.Reason, a.Why.Message + "; " + left}
 }
@@ -67,20 +67,23 @@ func (a ContinueRestore) describe() Description {
 func (a Latch) describe() Description {
 	message := fmt.Sprintf("the cluster is up with cluster ID %016x", a.ClusterID)
 	if len(a.Kept) > 0 {
-		var names []string
-		for _, c := range a.Kept {
-			names = append(names, c.Name)
-		}
-		message += "; " + keptWords(names)
+		message += "; " + keptWords(a.Kept, a.Unsaved)
 	}
 	return Description{"Latch", v1beta2.ReasonServing, message}
 }
 
-// keptWords say what to do about volumes whose data was replaced unsaved.
-func keptWords(names []string) string {
-	return fmt.Sprintf("what was replaced is not all saved and stays on the volumes %s: "+
-		"look for what is missing as docs/backup-and-restore.md says, and delete them (kubectl delete pvc) once "+
-		"nobody needs it", list(names))
+// keptWords say what to do about the volumes that restores leave.
+func keptWords(names []string, unsaved bool) string {
+	text := "what restores have replaced stays: " + deleteWords(names)
+	if unsaved {
+		text += "; not all of it is known to be saved: look first for what is missing, as docs/backup-and-restore.md says"
+	}
+	return text
+}
+
+// deleteWords say how volumes go that the operator does not delete.
+func deleteWords(names []string) string {
+	return fmt.Sprintf("kubectl delete pvc %s, once nobody needs what is there", strings.Join(names, " "))
 }
 
 func (a Adopt) describe() Description {
@@ -149,7 +152,10 @@ func (a RemoveMember) describe() Description {
 }
 
 func (a DeletePod) describe() Description {
-	message := "deleting pod " + a.Name + attemptWords(a.Why)
+	message := "deleting pod " + a.Name
+	if a.Why == v1beta2.ReasonClearingAttempt {
+		message += " of an attempt at a restore that was given up"
+	}
 	if a.Why == v1beta2.ReasonDiskHangs {
 		message += ": its disk does not answer, and the others can do without it"
 	}
@@ -157,15 +163,11 @@ func (a DeletePod) describe() Description {
 }
 
 func (a DeleteVolume) describe() Description {
-	return Description{"DeleteVolume", a.Why, "deleting volume " + a.Name + attemptWords(a.Why)}
-}
-
-// attemptWords say that nothing is lost with what is deleted of an attempt at a restore.
-func attemptWords(why string) string {
-	if why != v1beta2.ReasonClearingAttempt {
-		return ""
+	message := "deleting volume " + a.Name
+	if a.Why == v1beta2.ReasonClearingAttempt {
+		message += " of an attempt at a restore that was given up: etcd was never let start there"
 	}
-	return ", which an attempt at a restore has left: no client has ever reached it"
+	return Description{"DeleteVolume", a.Why, message}
 }
 
 func (a SetMetadata) describe() Description {

@@ -26,7 +26,7 @@
 //   - foreign: a volume with the cluster's labels that is not provably its own; a server that answers for another cluster.
 //   - former: what a restore under way replaces. Of a spec, the one before the update that is being carried out.
 //   - incarnation: the number of an attempt at a start, from nothing or from a snapshot; pods and volumes carry it.
-//   - kept: a volume whose data a restore has replaced unsaved; it is nobody's to use or to delete.
+//   - kept: a volume that a restore has replaced, or that an attempt at one was let write to; it is the user's to delete.
 //   - latch: to write the cluster ID to status once a quorum answers with it. From then on there is no way back.
 //   - orphan: a pod or volume of the cluster whose member the quorum does not list.
 //   - permit: the operator's word to member-run, written on a pod, that etcd may start there, and as whom.

@@ -18,9 +18,6 @@ var ordinary = slices.Concat(
 // stops are the ways in which members and the operator do.
 var stops = slices.Concat(world.PodFaults, world.NodeFaults, world.OperatorFaults)
 
-// writes are what happens to a cluster between its safety snapshot and its end.
-var writes = slices.Concat(world.WriteFaults, world.PodFaults, world.OperatorFaults)
-
 // scenario is one exploration for the usual test. Full says what `make explore` makes of it.
 type scenario struct {
 	sizes    []int  // the first one, and those that the user asks for later
@@ -140,6 +137,15 @@ func deleted(s *world.Spec)      { s.Deleted = true }
 func invalid(s *world.Spec)      { s.Invalid, s.Template = true, 1 }
 func valid(s *world.Spec)        { s.Invalid, s.Template = false, 2 }
 
+// skip asks for a snapshot, and says that nothing of what that replaces needs to be saved.
+func skip(n int) edit {
+	return func(s *world.Spec) {
+		if s.Restore, s.LastSkip = n, n; s.FirstSkip == 0 {
+			s.FirstSkip = n
+		}
+	}
+}
+
 // restoredAs asks for a snapshot, and for another version with it.
 func restoredAs(v string) edit {
 	return func(s *world.Spec) { s.Restore, s.Version = 1, v }
@@ -184,15 +190,16 @@ var updates = map[string]scenario{
 	"two restores called off":      {sizes: []int{1}, edits: []edit{snapshot(1), snapshot(2), off(2)}, full: 1},
 	"restore that fails":           {sizes: []int{1}, edits: []edit{snapshot(1)}, kinds: world.RestoreFaults, faults: 2, full: 2},
 	"restore of unsaved data":      {sizes: []int{1}, edits: []edit{unsaved()}, faults: 1, full: 1},
-	"restore of what goes on":      {sizes: []int{1}, edits: []edit{snapshot(1)}, only: writes, faults: 2, full: 3},
-	"restore of three that go on":  {sizes: []int{3}, edits: []edit{snapshot(1)}, only: writes, faults: 1, full: 2},
-	"superseded as it goes on":     {sizes: []int{1}, edits: []edit{snapshot(1), snapshot(2)}, only: writes, faults: 1, full: 2},
 	"restore onto a claim":         {sizes: []int{1}, edits: []edit{snapshot(1)}, only: world.ClaimFaults, faults: 1, full: 1},
+	"restore with Skip of 1":       {sizes: []int{1}, edits: []edit{skip(1)}, faults: 1, full: 2},
+	"restore with Skip of 3":       {sizes: []int{3}, edits: []edit{skip(1)}, full: 1},
+	"Skip, then superseded":        {sizes: []int{1}, edits: []edit{skip(1), snapshot(2), off(2)}, full: 1},
+	"Skip, and Skip again":         {sizes: []int{1}, edits: []edit{skip(1), skip(2)}, full: 1},
+	"restore, later one with Skip": {sizes: []int{1}, edits: []edit{snapshot(1), skip(2), size(3)}, full: 1},
 	"restore after a lost status":  {sizes: []int{1}, edits: []edit{snapshot(1)}, only: world.StatusFaults, faults: 1, full: 2},
-	"unsaved, then superseded":     {sizes: []int{1}, edits: []edit{unsaved(), snapshot(2), off(2)}, full: 1},
+	"Skip, and a lost status":      {sizes: []int{1}, edits: []edit{skip(1)}, only: world.StatusFaults, faults: 1, full: 2},
 	"called off in a bad update":   {sizes: []int{3}, edits: []edit{template(-1), snapshot(1), off(1)}, full: 1},
 	"called off in a template":     {sizes: []int{3}, edits: []edit{template(1), snapshot(1), off(1), template(2)}, full: 1},
-	"unsaved data, then a restore": {sizes: []int{1}, edits: []edit{unsaved(), snapshot(2), size(3)}, full: 1},
 	"called off in an update":      {sizes: []int{3}, version: "3.6.15", edits: []edit{snapshot(1), version("3.6.16"), off(1)}, full: 1},
 	"grows in a template roll":     {sizes: []int{3}, edits: []edit{template(1), size(5)}, full: 1},
 	"minor up of 3, twice":         {sizes: []int{3}, version: "3.5.35", edits: []edit{version("3.6.16"), version("3.7.3")}, full: 1},

@@ -6,7 +6,7 @@ type Incarnations struct {
 	// Last is the highest that was ever given.
 	Last int
 	// Attempts is the lowest of those given to attempts at a restore of what the cluster holds, 0 if there was none. What was
-	// made for one from there on, other than the present one, holds nobody's data.
+	// made for one from there on, other than the present one, was given up.
 	Attempts int
 }
 

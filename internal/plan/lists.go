@@ -158,17 +158,20 @@ var housekeeping = group{"housekeeping", []rule{
 	openBudget,   // no disruption of ours is due: let others evict one pod
 	await,        // name what is still under way
 	alarmed,      // etcd itself has raised an alarm, and somebody must see to it
-	dropReplaced, // the data that a restore has replaced is kept until here
+	dropReplaced, // what a restore with safetySnapshot Skip has replaced stays until here, all other data of the kind for good
 	refused,      // name what of the spec cannot be carried out
 }}
 
 // beforeLatch has no voters to look after: what answers may be an attempt that was given up. During a restore the former members
-// are no voters either. That their data stays until there is no way back to it is held by the rules alone: stopFormer, callOff
-// and dropReplaced.
-var beforeLatch = []guard{notOwn}
+// are no voters either.
+var beforeLatch = []guard{
+	kept,   // DeleteVolume: Blocked if a restore has replaced what is on it, is to replace it, or has begun there
+	notOwn, // DeleteVolume: Blocked if the claim is not provably the cluster's own
+}
 
 // afterLatch is the one chokepoint for what the operator does to voters (S1), and for what cannot be taken back (S2).
 var afterLatch = []guard{
+	kept,       // DeleteVolume: Blocked if a restore has replaced what is on it
 	notOwn,     // DeleteVolume: Blocked if the claim is not provably the cluster's own
 	unproven,   // RemoveMember, DeletePod, DeleteVolume: Wait for a majority of the voters to say who the members are
 	atRisk,     // RemoveMember, SetImage, Recreate, DeletePod, of a voter: Wait while the others are no healthy quorum without it

@@ -15,7 +15,8 @@ type Observed struct {
 	Cluster Cluster
 	// Pods are the pods that carry the cluster's label, terminating ones included.
 	Pods []Pod
-	// Volumes are the PersistentVolumeClaims that carry the cluster's label, terminating ones included.
+	// Volumes are the PersistentVolumeClaims that carry the cluster's label, terminating ones included, and those of Record.Kept
+	// that are there, whatever they carry: what is not among them is gone.
 	Volumes []Volume
 	// Etcd is what the servers themselves said.
 	Etcd Etcd

@@ -36,7 +36,8 @@ type Record struct {
 	Slow        string
 	// RanBefore is true if coreos/etcd-operator has run a cluster under this very object, and this operator none yet.
 	RanBefore bool
-	// Kept are the UIDs of volumes whose data was replaced unsaved: they are nobody's to use or to delete.
+	// Kept are the UIDs of volumes that a restore has replaced, or that an attempt at one was let write to: they are the user's
+	// to delete, and nobody's to use. A UID goes from here only with its claim.
 	Kept []string
 	// AcceptedSpec is the last spec that could be carried out, and FormerSpec the one that those members are made from which
 	// an update has not reached, empty while there is none: both as Cluster.Spec has it.
@@ -44,12 +45,11 @@ type Record struct {
 	// Former is what the restore under way replaces; nil if none is, and once the new cluster ID is latched. Of its voters it has
 	// those who were confirmed when the restore began, none if nobody had written them down.
 	Former *Record
-	// Unsaved is true if what the restore under way replaces, or the last of it, was not saved before; Skipped if the user said
-	// that it need not be. NotCalledOff is true once it was noted that it goes on although nobody wants it any more.
-	Unsaved, Skipped, NotCalledOff bool
-	// Since is when the restore under way was committed, and Stopped when no quorum was left of what it replaces; both zero if
-	// that has not come yet.
-	Since, Stopped time.Time
+	// Unsaved is true if the restore that Bootstrap is an attempt at has replaced what is not known to be saved. Skipped is true if
+	// the user said that it need not be, of that one and of all whose place it took: only then do the volumes go.
+	Unsaved, Skipped bool
+	// NotCalledOff is true once it was noted that the restore under way goes on although nobody wants it any more.
+	NotCalledOff bool
 }
 
 // Apply is what the record becomes by a pass that has seen this and has carried out that action; one that failed is nil.
@@ -62,7 +62,7 @@ func (r Record) Apply(a Action, o Observed) Record {
 		}
 	case CallOff:
 		o.Etcd = Etcd{}
-		r = r.goBack(act, o)
+		r = r.goBack()
 	case ContinueRestore:
 		r.NotCalledOff = true
 	case Latch:
@@ -89,8 +89,9 @@ func (r Record) note(a Action, o Observed) Record {
 	}
 	r.RanBefore = r.RanBefore && r.Bootstrap == nil && r.ID == 0
 	r.NextVoters = r.nextVoters(a, o)
-	if _, begins := a.(CommitBootstrap); !begins && r.Former != nil && r.Stopped.IsZero() && Stopped(o) {
-		r.Stopped = o.Now
+	r.Kept = r.keeping(o)
+	if r.ID != 0 && r.Bootstrap == nil && r.Incarnations == (Incarnations{}) { // an earlier operator has taken up what there is
+		r.Incarnations.Last = o.lastIncarnation()
 	}
 	if r.ID != 0 { // an attempt at a first start may yet be given up, with what was written to it
 		r.Revision = checkpoint(r.Revision, o.Etcd.Revision)
@@ -144,21 +145,19 @@ func (r Record) ReplacedBy(b Bootstrap) bool {
 // takes the place of another one replaces what that was to replace.
 func (r Record) begin(act CommitBootstrap, o Observed) Record {
 	b, incarnations := act.Bootstrap, r.begun(act.Bootstrap)
-	r.Kept = r.keep(act.Kept, o)
 	if !r.ReplacedBy(b) {
 		r.Incarnations, r.Bootstrap = incarnations, &b
 		return r
 	}
 	next := Record{
 		Bootstrap: &b, Incarnations: incarnations, Kept: r.Kept, AcceptedSpec: r.AcceptedSpec,
-		Former: r.Former, Unsaved: r.Unsaved || act.Unsaved != "", Skipped: o.Cluster.Safety.Skip, Since: o.Now,
+		Former: r.Former, Unsaved: act.Unsaved != "", Skipped: o.Cluster.Safety.Skip,
 	}
-	switch {
-	case r.Former == nil:
+	if r.Former == nil {
 		next.Former = r.putAside(o)
-	case !r.Stopped.IsZero(): // what there was to say of how long that took is said in why it is unsaved
-		next.Stopped = o.Now
+		return next
 	}
+	next.Unsaved, next.Skipped = next.Unsaved || r.Unsaved, next.Skipped && r.Skipped
 	return next
 }
 
@@ -169,20 +168,12 @@ func (r Record) putAside(o Observed) *Record {
 		r.Voters = votersOf(o.Etcd.Members)
 	}
 	r.Incarnations, r.Kept, r.AcceptedSpec = Incarnations{}, nil, ""
-	r = r.settled()
 	return &r
-}
-
-// settled forgets what is only of interest while a restore is under way.
-func (r Record) settled() Record {
-	r.Unsaved, r.Skipped, r.NotCalledOff, r.Since, r.Stopped = false, false, false, time.Time{}, time.Time{}
-	return r
 }
 
 // goBack takes up again what was known of the cluster before the restore began. Its members come back made from the spec that
 // they were made from, whatever was asked for since. No number is given twice.
-func (r Record) goBack(act CallOff, o Observed) Record {
-	r.Kept = r.keep(act.Kept, o)
+func (r Record) goBack() Record {
 	if r.Former == nil {
 		return r
 	}
@@ -191,23 +182,10 @@ func (r Record) goBack(act CallOff, o Observed) Record {
 	return former
 }
 
-// keep adds volumes to those that are kept. What somebody has deleted is kept no longer.
-func (r Record) keep(more []KeptVolume, o Observed) []string {
-	kept := slices.DeleteFunc(slices.Clone(r.Kept), func(uid string) bool {
-		return !slices.ContainsFunc(o.Volumes, func(c Volume) bool { return c.UID == uid })
-	})
-	for _, c := range more {
-		if !slices.Contains(kept, c.UID) {
-			kept = append(kept, c.UID)
-		}
-	}
-	return kept
-}
-
 // latch takes down what answered, not what the spec asks for by now.
 func (r Record) latch(act Latch, o Observed) Record {
-	r = r.settled()
-	r.ID, r.Former, r.Kept = act.ClusterID, nil, r.keep(act.Kept, o)
+	r.Kept = r.keepUnknown(o.Volumes)
+	r.ID, r.Former, r.NotCalledOff = act.ClusterID, nil, false
 	i := slices.IndexFunc(o.Etcd.Answers, func(a Answer) bool { return a.ClusterID == act.ClusterID })
 	if i >= 0 {
 		r.Runs = o.Etcd.Answers[i].Version

@@ -2,8 +2,8 @@ package plan
 
 import (
 	"reflect"
+	"slices"
 	"testing"
-	"time"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/failure"
@@ -54,8 +54,13 @@ func TestRecord(t *testing.T) {
 			after: func(r *Record) { r.Voters = []string{"c-0", "c-1"} },
 		},
 		"volumes of an earlier cluster are adopted": { // their numbers are given, though the volumes may be gone by the next restore
-			seen: func(o *Observed) { o.Volumes[2].Incarnation = 7 }, action: Adopt{ClusterID: 9},
-			after: func(r *Record) { r.ID, r.Incarnations.Last, r.SnapshotDue = 9, 7, true },
+			before: func(r *Record) { r.ID, r.Bootstrap = 0, nil },
+			seen:   func(o *Observed) { o.Volumes[2].Incarnation = 7 }, action: Adopt{ClusterID: 9},
+			after: func(r *Record) { r.ID, r.Bootstrap, r.Incarnations.Last, r.SnapshotDue = 9, nil, 7, true },
+		},
+		"an earlier operator has adopted them": {
+			before: func(r *Record) { r.Bootstrap = nil }, seen: func(o *Observed) { o.Volumes[2].Incarnation = 7 }, action: wait,
+			after: func(r *Record) { r.Bootstrap, r.Incarnations.Last = nil, 7 },
 		},
 		"volumes are adopted that 3.6 may have taken over from 3.5": {
 			before: ranNothing, seen: wrote("3.6.16", "3.6.15", "3.6.16"), action: Adopt{ClusterID: latched, Volumes: all},
@@ -143,44 +148,34 @@ func TestRecordOfARestore(t *testing.T) {
 	r := o.Cluster.Record
 	if r.ID != 0 || r.Revision != 0 || r.Voters != nil || r.Runs != "" || r.SnapshotDue || !r.LeaderMoved.IsZero() ||
 		r.Former == nil || r.Former.ID != latched || r.Former.Revision != 100 || r.Incarnations != (Incarnations{2, 2}) ||
-		len(r.Former.Voters) != 3 || !r.Unsaved || !r.Skipped || r.Since != now || !r.Stopped.IsZero() {
+		len(r.Former.Voters) != 3 || !r.Unsaved || !r.Skipped || r.Kept != nil {
 		t.Fatalf("once it has begun the record is %+v of %+v", r, r.Former)
 	}
 	aside := r.Former
-	o.Cluster.Safety.Skip, o.Now = false, now.Add(time.Second)
+	o.Cluster.Safety.Skip = false
 	act(ContinueRestore{})
 	act(CommitBootstrap{Bootstrap: Bootstrap{Incarnation: 3, Members: []string{"c-4"}, Restore: "first"}})
-	if r = o.Cluster.Record; r.Former != aside || r.Bootstrap.Incarnation != 3 || !r.Unsaved || !r.NotCalledOff || r.Since != now {
+	if r = o.Cluster.Record; r.Former != aside || r.Bootstrap.Incarnation != 3 || !r.Unsaved || !r.Skipped || !r.NotCalledOff {
 		t.Fatalf("once it is tried again the record is %+v of %+v", r, r.Former)
 	}
-	act(Wait{})
-	if r = o.Cluster.Record; !r.Stopped.IsZero() {
-		t.Fatalf("while the former members run the record is %+v of %+v", r, r.Former)
-	}
 	o.Pods = nil
-	act(Wait{})
-	o.Now = o.Now.Add(time.Second)
-	act(Wait{})
-	if r = o.Cluster.Record; r.Stopped != now.Add(time.Second) {
-		t.Fatalf("once they have stopped the record is %+v of %+v", r, r.Former)
-	}
+	o.Volumes = append(o.Volumes, Volume{Name: "c-4", UID: "v4", Incarnation: 3, Owned: true, ClusterID: 3, MemberID: 3})
 	act(CommitBootstrap{Bootstrap: Bootstrap{Incarnation: 4, Members: []string{"c-5"}, Restore: "second"}})
 	if r = o.Cluster.Record; r.Former != aside || r.Bootstrap.Restore != "second" || r.Incarnations != (Incarnations{4, 2}) ||
-		!r.Unsaved || r.Skipped || r.NotCalledOff || r.Since != o.Now || r.Stopped != o.Now {
+		!r.Unsaved || r.Skipped || r.NotCalledOff || !slices.Equal(r.Kept, []string{"v4"}) {
 		t.Fatalf("once another has taken its place the record is %+v of %+v", r, r.Former)
 	}
 
-	act(CallOff{Kept: []KeptVolume{{Name: "c-2", UID: "v2"}}})
-	before.Kept = []string{"v2"}
+	act(CallOff{})
+	before.Kept = []string{"v4"}
 	before.Incarnations, before.FormerSpec, before.Voters = Incarnations{4, 2}, "a", aside.Voters
 	if !reflect.DeepEqual(o.Cluster.Record, before) {
 		t.Errorf("once it is called off the record is\n%+v, not\n%+v", o.Cluster.Record, before)
 	}
 	o.Cluster.Record = r
 	o.Volumes = o.Volumes[1:]
-	o.Cluster.Kept = []string{"v0", "v2"}
-	act(Latch{ClusterID: 7, Kept: []KeptVolume{{Name: "c-1", UID: "v1"}}})
-	if r := o.Cluster.Record; r.ID != 7 || r.Former != nil || r.Unsaved || !reflect.DeepEqual(r.Kept, []string{"v2", "v1"}) {
+	act(Latch{ClusterID: 7})
+	if r := o.Cluster.Record; r.ID != 7 || r.Former != nil || !r.Unsaved || !slices.Equal(r.Kept, []string{"v4", "v1", "v2"}) {
 		t.Errorf("once it is up the record is %+v", r)
 	}
 }

@@ -51,28 +51,20 @@ var restoreMutants = map[string]mutant{
 			sizes: []int{1}, edits: []edit{snapshot(1)}, kinds: world.RestoreFaults, running: true, lockstep: true, faults: 1,
 		},
 	},
-	"data that could not be saved is not noted": {
-		next: noteNothing, want: "S7: volume c-0 is not kept", persistent: true,
-		scenario: scenario{sizes: []int{1}, edits: []edit{unsaved()}, running: true, lockstep: true},
+	"what was replaced goes as if nobody could need it": {
+		next: dropReplaced, want: "S7: volume c-0 is deleted, which holds acknowledged data", persistent: true,
+		scenario: scenario{sizes: []int{1}, edits: []edit{snapshot(1)}, running: true, lockstep: true},
 	},
-	"data that could not be saved goes": {
-		next: dropUnsaved, want: "S7", persistent: true,
-		scenario: scenario{sizes: []int{1}, edits: []edit{unsaved()}, running: true, lockstep: true},
+	"what nobody has told of yet goes": {
+		next: dropReplaced, want: "S7: volume c-0 is deleted, which holds acknowledged data", persistent: true,
+		scenario: scenario{sizes: []int{1}, edits: []edit{snapshot(1)}, retained: true, lockstep: true},
 	},
-	"what was written after the safety snapshot goes": {
-		next: believeSaved, want: "S7: volume c-0 is deleted, which holds what no safety snapshot does", persistent: true,
-		scenario: scenario{
-			sizes: []int{1}, edits: []edit{snapshot(1)}, only: world.WriteFaults, running: true, lockstep: true, faults: 1,
-		},
-	},
-	"what was written to members that stop late goes": {
-		next: believeStopped, want: "S7: volume c-0 is deleted, which holds what no safety snapshot does", persistent: true,
-		scenario: scenario{
-			sizes: []int{1}, edits: []edit{snapshot(1)}, only: world.WriteFaults, running: true, lockstep: true, faults: 2,
-		},
+	"what an earlier restore has replaced goes with Skip": {
+		next: keepNothing, want: "S7: volume c-0 is deleted, which holds acknowledged data", persistent: true,
+		scenario: scenario{sizes: []int{1}, edits: []edit{snapshot(1), skip(2)}, running: true, lockstep: true},
 	},
 	"what was written to an attempt goes": {
-		next: keepNoAttempt, want: "S2: volume c-1 is deleted, which holds acknowledged data", persistent: true,
+		next: deleteAttempts, want: "S7: volume c-1 is deleted, which is kept", persistent: true,
 		scenario: scenario{
 			sizes: []int{1}, edits: []edit{snapshot(1), off(1)}, only: world.PodFaults, running: true, lockstep: true, faults: 1,
 		},
@@ -85,15 +77,11 @@ var restoreMutants = map[string]mutant{
 		next: believeSnapshot, want: "S7: what c-",
 		scenario: scenario{sizes: []int{3}, edits: []edit{snapshot(1)}, only: world.NodeFaults, running: true, lockstep: true, faults: 2},
 	},
-	"what nobody has told of yet goes": {
-		next: believeSaved, want: "S7: volume c-0 is deleted, which holds what no safety snapshot does", persistent: true,
-		scenario: scenario{sizes: []int{1}, edits: []edit{snapshot(1)}, retained: true, lockstep: true},
-	},
 }
 
-// believeSaved takes a safety snapshot for one of all that there is.
-func believeSaved(o plan.Observed) plan.Action {
-	o.Cluster.Safety.Skip = true
+// dropReplaced takes every restore for one with Skip, and nothing for kept.
+func dropReplaced(o plan.Observed) plan.Action {
+	o.Cluster.Skipped, o.Cluster.Kept = true, nil
 	return plan.Next(o)
 }
 
@@ -104,19 +92,20 @@ func believeSnapshot(o plan.Observed) plan.Action {
 	return plan.Next(o)
 }
 
-// keepNoAttempt calls a restore off as if nobody could have written to what it has started.
-func keepNoAttempt(o plan.Observed) plan.Action {
-	a := plan.Next(o)
-	if off, ok := a.(plan.CallOff); ok {
-		off.Kept = nil
-		return off
-	}
-	return a
+// keepNothing goes by what the present restore says alone.
+func keepNothing(o plan.Observed) plan.Action {
+	o.Cluster.Kept = nil
+	return plan.Next(o)
 }
 
-// believeStopped takes what was told to stop for stopped.
-func believeStopped(o plan.Observed) plan.Action {
-	o.Cluster.Stopped = o.Cluster.Since
+// deleteAttempts takes it that nobody could have written to what a restore has started before it was given up.
+func deleteAttempts(o plan.Observed) plan.Action {
+	o.Volumes, o.Cluster.Kept = slices.Clone(o.Volumes), nil
+	for i := range o.Volumes {
+		if v := &o.Volumes[i]; !o.Cluster.Current(v.Incarnation) && v.Incarnation >= o.Cluster.Incarnations.Attempts {
+			v.MemberID = 0
+		}
+	}
 	return plan.Next(o)
 }
 
@@ -181,17 +170,6 @@ func callOffNothing(o plan.Observed) plan.Action {
 	for i := range o.Pods {
 		o.Pods[i].Failure = nil
 	}
-	return plan.Next(o)
-}
-
-// noteNothing leaves nobody who knows that the volumes are the only place.
-func noteNothing(o plan.Observed) plan.Action {
-	o.Cluster.Unsaved = false
-	return plan.Next(o)
-}
-
-func dropUnsaved(o plan.Observed) plan.Action {
-	o.Cluster.Kept = nil
 	return plan.Next(o)
 }
 

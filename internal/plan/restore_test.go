@@ -17,7 +17,6 @@ func replacedBySnapshot(persistent bool, changes ...func(*Observed)) Observed {
 	o.Cluster.Restore, o.Cluster.Safety = "restore", saved
 	act := restore(newView(o)).(CommitBootstrap) //nolint:forcetypeassert // it answers with nothing else
 	o.Cluster.Record, o.Cluster.Restore, o.Cluster.Safety = o.Cluster.begin(act, o), "", Safety{}
-	o.Cluster.Stopped = now
 	return edit(o, changes...)
 }
 
@@ -100,6 +99,10 @@ func TestRestore(t *testing.T) {
 			replacedBySnapshot(true, oldIsGone, restoredVolume, restoredPod, func(o *Observed) { o.Pods[0].Exit = ExitDataLost }),
 			CommitBootstrap{Bootstrap: newView(replacedBySnapshot(true)).bootstrap(3, []string{"c-4"}, "restore")},
 		},
+		"and so it is if its volume is lost, which stays": {
+			replacedBySnapshot(true, oldIsGone, restoredVolume, func(o *Observed) { o.Volumes[3].MemberID, o.Volumes[3].Lost = 1, true }),
+			CommitBootstrap{Bootstrap: newView(replacedBySnapshot(true)).bootstrap(3, []string{"c-4"}, "restore")},
+		},
 		"a cluster that is to start from a snapshot waits": {
 			edit(emptyCluster(3, true), func(o *Observed) { o.Cluster.AwaitsRestore = "c-restore" }),
 			Wait{Reason: v1beta2.ReasonWaitingForRestore},
@@ -121,17 +124,33 @@ func TestReplacedData(t *testing.T) {
 		}
 		o.Volumes = append(o.Volumes, Volume{Name: "c-9", UID: "v9", Incarnation: 1, Owned: true, ClusterID: 0x0d, MemberID: 1})
 	}
+	skipped := func(o *Observed) { o.Cluster.Skipped = true }
 	check(t, map[string]planCase{
-		"it goes once the cluster is as the spec asks": {
-			edit(healthyCluster(3, true), left), DeleteVolume{Name: "c-9", UID: "v9", Why: v1beta2.ReasonRestored},
+		"it stays for good": {edit(healthyCluster(3, true), left), Idle{Reason: v1beta2.ReasonSpecReached}},
+		"it goes with Skip, once the cluster is as the spec asks": {
+			edit(healthyCluster(3, true), left, skipped), DeleteVolume{Name: "c-9", UID: "v9", Why: v1beta2.ReasonRestored},
 		},
-		"it stays for good if it could not be saved": {
-			edit(healthyCluster(3, true), left, func(o *Observed) { o.Cluster.Kept = []string{"v9"} }),
+		"a volume goes that etcd was never let start on": {
+			edit(healthyCluster(3, true), left, func(o *Observed) { o.Volumes[3].MemberID = 0 }),
+			DeleteVolume{Name: "c-9", UID: "v9", Why: v1beta2.ReasonRestored},
+		},
+		"what an earlier restore has left stays with Skip, too": {
+			edit(healthyCluster(3, true), left, skipped, func(o *Observed) { o.Cluster.Kept = []string{"v9"} }),
+			Idle{Reason: v1beta2.ReasonSpecReached},
+		},
+		"it stays whatever it says that it was made for": {
+			edit(healthyCluster(3, true), left, func(o *Observed) { o.Cluster.Kept, o.Volumes[3].Incarnation = []string{"v9"}, 2 }),
+			Idle{Reason: v1beta2.ReasonSpecReached},
+		},
+		"a volume that has lost its number stays": {
+			edit(healthyCluster(3, true), func(o *Observed) {
+				o.Volumes = append(o.Volumes, Volume{Name: "c-9", UID: "v9", Owned: true, ClusterID: latched, MemberID: 1})
+			}),
 			Idle{Reason: v1beta2.ReasonSpecReached},
 		},
 		"and nobody takes its name": {
 			edit(healthyCluster(3, true), left, func(o *Observed) {
-				o.Cluster.Kept, o.Cluster.Size = []string{"v9"}, 4
+				o.Cluster.Size = 4
 				o.Volumes[len(o.Volumes)-1].Name = "c-3"
 			}),
 			CreateVolumes{Names: []string{"c-4"}, Incarnation: 2},

@@ -65,13 +65,11 @@ func (v *view) awaitInPlace() Action {
 func (v *view) summary() string {
 	text := fmt.Sprintf("%d of %d members are healthy", v.healthyVoters(""), v.Cluster.Size)
 	var kept []string
-	for _, c := range v.oldVolumes {
-		if v.kept(c) {
-			kept = append(kept, c.Name)
-		}
+	for _, c := range v.keptVolumes {
+		kept = append(kept, c.Name)
 	}
 	if len(kept) > 0 {
-		text += "; " + keptWords(kept)
+		text += "; " + keptWords(kept, v.Cluster.Unsaved)
 	}
 	return text
 }

@@ -132,11 +132,7 @@ func latch(v *view) Action { return v.latchIfUp() }
 func (v *view) latchIfUp() Action {
 	if v.Etcd.Contact == ContactQuorum && v.Etcd.ClusterID == v.Cluster.Bootstrap.ClusterID &&
 		v.healthyVoters("") >= Quorum(len(v.voters)) {
-		up := Latch{ClusterID: v.Etcd.ClusterID, Kept: v.unsaved()}
-		if len(up.Kept) > 0 && !v.Cluster.Unsaved {
-			up.Unsaved = v.wentOn()
-		}
-		return up
+		return Latch{ClusterID: v.Etcd.ClusterID, Kept: v.toKeep(v.Etcd.ClusterID), Unsaved: v.Cluster.Unsaved}
 	}
 	return nil
 }

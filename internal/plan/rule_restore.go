@@ -21,7 +21,7 @@ func restore(v *view) Action {
 		}
 	}
 	return CommitBootstrap{
-		Bootstrap: v.bootstrap(v.nextIncarnation(), v.freeNames(1), v.Cluster.Restore), Unsaved: v.notSaved(), Kept: v.tried(),
+		Bootstrap: v.bootstrap(v.nextIncarnation(), v.freeNames(1), v.Cluster.Restore), Unsaved: v.notSaved(),
 	}
 }
 
@@ -37,19 +37,16 @@ func latchFirst(v *view) Action {
 	return v.latchIfUp()
 }
 
-// tried are the volumes of an attempt at a restore on which etcd was let start: if it does not answer now it may have before,
-// and clients may have written.
-func (v *view) tried() []KeptVolume {
-	if b := v.Cluster.Bootstrap; v.Cluster.ID != 0 || b == nil || b.Restore == "" {
-		return nil
-	}
-	var kept []KeptVolume
+// tried are the names of the volumes of the attempt under way on which etcd was let start: if it does not answer now it may have
+// before, and clients may have written.
+func (v *view) tried() []string {
+	var names []string
 	for _, c := range v.Volumes {
-		if c.MemberID != 0 && !c.Deleting && !c.Lost {
-			kept = append(kept, KeptVolume{Name: c.Name, UID: c.UID})
+		if c.MemberID != 0 && !c.Deleting {
+			names = append(names, c.Name)
 		}
 	}
-	return kept
+	return names
 }
 
 // nextIncarnation is higher than any that was given before, and than that of what was taken over from an earlier cluster.
@@ -76,10 +73,12 @@ func awaitRestore(v *view) Action {
 	}
 }
 
-// restoreAgain gives an attempt up whose data was lost after it was restored, and before anybody could use it.
+// restoreAgain gives an attempt up whose data was lost after etcd was let start on it, and before the cluster was up. What is on
+// its volume after all stays there, and nothing is ever restored there again.
 func restoreAgain(v *view) Action {
 	b := v.Cluster.Bootstrap
-	if p, ok := v.pods[b.Members[0]]; ok && p.Exit.Terminal() {
+	p, c := v.pods[b.Members[0]], v.volumes[b.Members[0]]
+	if p.Exit.Terminal() || c.Lost && c.MemberID != 0 {
 		return CommitBootstrap{Bootstrap: v.bootstrap(v.nextIncarnation(), v.freeNames(1), b.Restore)}
 	}
 	return nil

@@ -27,6 +27,7 @@ func newView(o Observed) *view {
 	o.Etcd.Members = slices.Clone(o.Etcd.Members)
 	slices.SortFunc(o.Pods, func(a, b Pod) int { return CompareNames(a.Name, b.Name) })
 	slices.SortFunc(o.Volumes, func(a, b Volume) int { return CompareNames(a.Name, b.Name) })
+	slices.SortFunc(left.keptVolumes, func(a, b Volume) int { return CompareNames(a.Name, b.Name) })
 	slices.SortFunc(o.Etcd.Members, func(a, b Member) int { return CompareNames(a.Name, b.Name) })
 	v := &view{
 		Observed: o, abandoned: left,

@@ -33,24 +33,36 @@ func RecordOf(s *v1beta2.EtcdClusterStatus) plan.Record {
 	for _, v := range s.KeptVolumes {
 		r.Kept = append(r.Kept, v.UID)
 	}
-	if s.Former != nil {
-		r.Former = recordOfFormer(s.Former)
+	if restore := restoreOf(s, s.Bootstrap); restore != nil {
+		r.Unsaved, r.Skipped = restore.Unsaved != "", restore.Skipped
 	}
 	if restore := UnderWay(s); restore != nil {
-		r.Unsaved, r.Skipped, r.NotCalledOff = restore.Unsaved != "", restore.Skipped, restore.NotCalledOff != ""
-		if r.Since = restore.StartTime.Time; restore.StopTime != nil {
-			r.Stopped = restore.StopTime.Time
-		}
+		r.NotCalledOff = restore.NotCalledOff != ""
+	}
+	if s.Former == nil {
+		return r
+	}
+	r.Former = recordOfFormer(s.Former)
+	if restore := restoreOf(s, s.Former.Bootstrap); restore != nil {
+		r.Former.Unsaved, r.Former.Skipped = restore.Unsaved != "", restore.Skipped
 	}
 	return r
 }
 
 // UnderWay is the record of the restore that is under way, nil if none is, or if its cluster ID was latched.
 func UnderWay(s *v1beta2.EtcdClusterStatus) *v1beta2.RestoreRecord {
-	if s.ClusterID != "" || s.Bootstrap == nil || s.Bootstrap.Restore == "" {
+	if s.ClusterID != "" {
 		return nil
 	}
-	i := slices.IndexFunc(s.Restores, func(r v1beta2.RestoreRecord) bool { return r.UID == s.Bootstrap.Restore })
+	return restoreOf(s, s.Bootstrap)
+}
+
+// restoreOf is the record of the restore that is an attempt's, nil if it is none's, or of long ago.
+func restoreOf(s *v1beta2.EtcdClusterStatus, b *v1beta2.BootstrapStatus) *v1beta2.RestoreRecord {
+	if b == nil || b.Restore == "" {
+		return nil
+	}
+	i := slices.IndexFunc(s.Restores, func(r v1beta2.RestoreRecord) bool { return r.UID == b.Restore })
 	if i < 0 {
 		return nil
 	}
@@ -102,8 +114,8 @@ func writeRecord(s *v1beta2.EtcdClusterStatus, r plan.Record, o plan.Observed) {
 	if r.Former == nil {
 		s.Former = nil // while it is there it does not change
 	}
-	if restore := UnderWay(s); restore != nil && restore.StopTime == nil && !r.Stopped.IsZero() {
-		restore.StopTime = &metav1.Time{Time: r.Stopped}
+	if restore := UnderWay(s); restore != nil {
+		restore.Skipped = r.Skipped
 	}
 }
 

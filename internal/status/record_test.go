@@ -76,22 +76,23 @@ func TestFormerKeepsItsForm(t *testing.T) {
 	}
 }
 
-// TestRestoreUnderWay reads what is known of a restore only as long as it is under way.
+// TestRestoreUnderWay reads what is known of the restore that the cluster runs on, or is to: that it is to be called off only as
+// long as it is under way.
 func TestRestoreUnderWay(t *testing.T) {
 	s := full()
 	s.Restores = []v1beta2.RestoreRecord{{UID: "another"}, {
-		UID: "r", Unsaved: "why", Skipped: true, NotCalledOff: "why", StartTime: metav1.NewTime(at), StopTime: &metav1.Time{Time: at},
+		UID: "r", Unsaved: "why", Skipped: true, NotCalledOff: "why",
 	}}
-	if r := RecordOf(s); r.Unsaved || r.Skipped || r.NotCalledOff || !r.Since.IsZero() || !r.Stopped.IsZero() {
-		t.Errorf("with a cluster ID the record is %+v", r)
+	if r := RecordOf(s); !r.Unsaved || !r.Skipped || r.NotCalledOff || !r.Former.Unsaved || !r.Former.Skipped {
+		t.Errorf("with a cluster ID the record is %+v of %+v", r, r.Former)
 	}
 	s.ClusterID = ""
-	if r := RecordOf(s); !r.Unsaved || !r.Skipped || !r.NotCalledOff || r.Since != at || r.Stopped != at {
+	if r := RecordOf(s); !r.Unsaved || !r.Skipped || !r.NotCalledOff {
 		t.Errorf("without a cluster ID the record is %+v", r)
 	}
 	s.Restores = s.Restores[:1]
-	if r := RecordOf(s); r.Unsaved || r.Skipped || r.NotCalledOff || !r.Since.IsZero() || !r.Stopped.IsZero() {
-		t.Errorf("of another restore the record is %+v", r)
+	if r := RecordOf(s); r.Unsaved || r.Skipped || r.NotCalledOff || r.Former.Unsaved || r.Former.Skipped {
+		t.Errorf("of another restore the record is %+v of %+v", r, r.Former)
 	}
 }
 

@@ -169,21 +169,18 @@ func (w *World) doomed(p *Pod) bool {
 	return p.Persistent && v != nil && v.Deleting && (p.Sick || w.poisoned(p.Version, p.Template))
 }
 
-// checkVolumeDeletion is S2. Before the latch it holds for the data of the attempt that is under way, and what a restore
-// replaces is kept until the restored cluster is up.
+// checkVolumeDeletion is S2, before the latch for the data of the attempt that is under way, and of what a restore replaces S7.
 func (w *World) checkVolumeDeletion(v *Volume) {
 	if !v.Owned || v.Foreign != "" {
 		w.violate("S2: claim %s is deleted, which is not the cluster's", v.Name)
 		return
 	}
-	if slices.Contains(w.Status.Kept, v.UID) {
-		w.violate("S7: volume %s is deleted, whose data is nowhere else", v.Name)
-	}
+	defer w.checkKept(v) // of several violations the first one counts
 	if w.replaced(v) {
 		if !w.standing(!w.undisturbed()) {
 			w.violate("S7: volume %s is deleted before the restored cluster is up", v.Name)
 		}
-		w.checkSaved(v)
+		w.checkReplaced(v)
 		return
 	}
 	g := w.group()

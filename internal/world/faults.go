@@ -1,8 +1,6 @@
 package world
 
 import (
-	"slices"
-
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
 
@@ -14,11 +12,9 @@ var (
 	VolumeFaults   = []Kind{volumeLost, volumeDeleted}
 	OperatorFaults = []Kind{passHeld, passHeldReading, cacheLags}
 	TimeFaults     = []Kind{startLate, endLate, leaderMoves}
-	// WriteFaults are what clients and the clock do between a safety snapshot and the end of what it was taken of.
-	WriteFaults   = []Kind{writtenAgain, stopsLate}
-	StatusFaults  = []Kind{statusLost}
-	ClaimFaults   = []Kind{claimTaken}
-	StrangeFaults = []Kind{impostorAnswers, statusLost}
+	StatusFaults   = []Kind{statusLost}
+	ClaimFaults    = []Kind{claimTaken}
+	StrangeFaults  = []Kind{impostorAnswers, statusLost}
 	// ForgedFaults are pods that somebody makes as if they were the cluster's, and what makes room for them.
 	ForgedFaults = []Kind{podForged, voterForged, voterForgedEarly, voterForgedLate, podKilled, serverCrashes, passHeld}
 )
@@ -136,20 +132,6 @@ var faults = map[Kind]transition{
 		ifWorld: func(w *World) bool { return w.Cache == nil },
 		onWorld: func(w *World) { w.Cache = w.Kube.clone() },
 	},
-	writtenAgain: {
-		name:    "client writes after the safety snapshot",
-		ifWorld: func(w *World) bool { return w.atRisk() != nil },
-		onWorld: func(w *World) {
-			g := w.atRisk()
-			w.Etcd.Write(g.ID)
-			w.Exposed = append(slices.Clone(w.Exposed), g.ID)
-		},
-	},
-	stopsLate: {
-		name:    "what is replaced does not stop for long",
-		ifWorld: (*World).stopping,
-		onWorld: func(w *World) { w.Late = true },
-	},
 	passHeld:        {name: "operator held up before its effects", ifWorld: (*World).undisturbed, onWorld: (*World).hold},
 	passHeldReading: {name: "operator held up while reading", ifWorld: (*World).undisturbed, onWorld: (*World).read},
 	statusLost: {
@@ -175,7 +157,7 @@ func (w *World) passing(m Move) bool {
 	switch m.Kind {
 	case podKilled, podEnds, podEvicted:
 		return w.pod(m.At).Persistent
-	case serverCrashes, leaderMoves, cacheLags, passHeld, passHeldReading, writtenAgain, stopsLate:
+	case serverCrashes, leaderMoves, cacheLags, passHeld, passHeldReading:
 		return true
 	default:
 		return false

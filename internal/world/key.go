@@ -31,8 +31,8 @@ func (w *World) Key() uint64 {
 			e.text(seen.UID)
 		}
 	}
-	e.flags(w.Stale, w.Pending != nil, w.Broken != "", w.Harmed && w.spoilt(), w.Late)
-	for _, id := range w.Exposed {
+	e.flags(w.Stale, w.Pending != nil, w.Broken != "", w.Harmed && w.spoilt())
+	for _, id := range w.Given {
 		e.id(id)
 	}
 	e.number(w.Faults)
@@ -61,9 +61,10 @@ func (e *encoder) spec(s Spec) {
 	e.number(s.Class)
 	e.number(s.Restore)
 	e.number(s.CalledOff)
-	e.number(s.Unsaved)
-	e.number(int(s.Saved))
-	e.rare(markSkip, 2*s.Skip+bits(s.Stale))
+	e.number(s.FirstSkip)
+	e.number(s.LastSkip)
+	e.rare(markUnsaved, s.Unsaved)
+	e.rare(markSaved, 2*int(s.Saved)+bits(s.Stale))
 	e.rare(markLabels, s.Labels)
 	e.rare(markResources, s.Resources)
 	e.rare(markStorage, s.Storage)
@@ -89,8 +90,10 @@ const (
 	markNeighbours
 	markGone
 	markAlarm
-	markSkip
+	markUnsaved
+	markSaved
 	markForgotten
+	markFormerSkipped
 )
 
 // bits makes a number of flags.
@@ -146,7 +149,7 @@ func (e *encoder) kube(k *Kube) {
 	e.number(k.Status.Taken)
 	e.number(k.Status.Off)
 	e.text(strings.Join(k.Status.Kept, ","))
-	e.flags(k.Status.Former != nil, k.Status.NotCalledOff, k.Status.Unsaved, !k.Status.Stopped.IsZero())
+	e.flags(k.Status.Former != nil, k.Status.NotCalledOff, k.Status.Skipped)
 	if f := k.Status.Former; f != nil {
 		e.id(f.ID)
 		e.number(int(f.Revision / (writtenRevision / 2)))
@@ -155,6 +158,7 @@ func (e *encoder) kube(k *Kube) {
 		e.number(template(f.FormerSpec))
 		e.bootstrap(f.Bootstrap)
 		e.rare(markFormerLogs, logs(f))
+		e.rare(markFormerSkipped, bits(f.Skipped))
 	}
 	e.rare(markLogs, logs(&k.Status.Record))
 	e.rare(markUnnoted, bits(k.Status.AcceptedSpec == ""))
@@ -239,7 +243,7 @@ func (e *encoder) etcd(c *etcdtest.Cluster) {
 		g := &c.Groups[i]
 		e.id(g.ID)
 		e.id(g.Leader)
-		e.flags(g.Written, g.Again)
+		e.flags(g.Written)
 		e.number(g.Version)
 		e.number(g.Downgrade)
 		e.number(len(g.Members))

@@ -23,8 +23,7 @@ func (w *World) startPod(p *Pod) {
 	ids, cluster := plan.IDs(p.Token, map[string]string{p.Name: url})
 	w.Etcd.Restore(w.dir(p), cluster, etcdtest.Member{ID: ids[p.Name], Name: p.Name, PeerURL: url})
 	if w.Status.ID != cluster { // what was written to an attempt that has lost its one volume is nowhere any more
-		g := w.Etcd.Group(cluster)
-		g.Written, g.Again = false, false
+		w.Etcd.Group(cluster).Written = false
 	}
 }
 

@@ -75,8 +75,6 @@ const (
 	volumeDeleted
 	leaderMoves
 	cacheLags
-	writtenAgain
-	stopsLate
 	passHeld
 	passHeldReading
 	statusLost

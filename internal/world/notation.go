@@ -21,15 +21,15 @@ func Notation(a plan.Action) string { //nolint:funlen,gocyclo // a case for each
 	case plan.Blocked:
 		return note("blocked", act.Reason)
 	case plan.CommitBootstrap:
-		return note("begin", unsaved(keptOperands(bootstrapOperands(act.Bootstrap), act.Kept), act.Unsaved)...)
+		return note("begin", bootstrapOperands(act.Bootstrap)...)
 	case plan.CreateRestore:
 		return note("create-restore", act.Name)
 	case plan.CallOff:
-		return note("call-off", keptOperands([]any{act.Why.Reason, act.ClusterID}, act.Kept)...)
+		return note("call-off", act.Why.Reason, act.ClusterID)
 	case plan.ContinueRestore:
 		return note("continue-restore", act.Why.Reason)
 	case plan.Latch:
-		return note("latch", unsaved(keptOperands([]any{act.ClusterID}, act.Kept), act.Unsaved)...)
+		return note("latch", act.ClusterID)
 	case plan.Adopt:
 		return note("adopt", act.ClusterID, act.Volumes)
 	case plan.CommitVoters:
@@ -84,21 +84,6 @@ func bootstrapOperands(b plan.Bootstrap) []any {
 	operands := []any{b.Incarnation, b.Token, b.ClusterID, b.Restore, b.Members}
 	for _, s := range b.Seats {
 		operands = append(operands, "seat", s.Name, s.PodUID, s.VolumeUID)
-	}
-	return operands
-}
-
-// unsaved adds that what is replaced is not known to be saved, if it is not: what comes of the action depends on it.
-func unsaved(operands []any, why string) []any {
-	if why != "" {
-		return append(operands, "unsaved")
-	}
-	return operands
-}
-
-func keptOperands(operands []any, kept []plan.KeptVolume) []any {
-	for _, v := range kept {
-		operands = append(operands, "keep", v.Name, v.UID)
 	}
 	return operands
 }

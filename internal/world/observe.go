@@ -12,9 +12,6 @@ import (
 // Observe is what a pass sees that has read the Kubernetes objects in k and then asks etcd.
 func (w *World) Observe(k *Kube) plan.Observed {
 	o := plan.Observed{Now: base, Cluster: k.cluster()}
-	if w.Late {
-		o.Cluster.Since = base.Add(-time.Hour)
-	}
 	o.Pods = make([]plan.Pod, 0, len(k.Pods))
 	o.Conflicts = k.conflicts()
 	for i := range k.Pods {
@@ -148,10 +145,7 @@ func linearizable(g *etcdtest.Group) *plan.Read {
 const writtenRevision = 2000
 
 func revision(g *etcdtest.Group) int64 {
-	switch {
-	case g.Again:
-		return writtenRevision + 1
-	case g.Written:
+	if g.Written {
 		return writtenRevision
 	}
 	return 1

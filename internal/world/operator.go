@@ -106,9 +106,7 @@ func (w *World) finish(a plan.Action, o *plan.Observed, stale bool) {
 		return
 	}
 	s := w.Status
-	if begin, ok := a.(plan.CommitBootstrap); ok && s.ReplacedBy(begin.Bootstrap) {
-		w.Late = false
-	}
+	w.give(a)
 	s.follow(a)
 	s.Record = s.Apply(a, *o)
 	w.setStatus(s)
@@ -122,7 +120,7 @@ func (w *World) setStatus(s Status) {
 	w.Status = s
 	if s.ID != old.ID || s.Bootstrap != old.Bootstrap || s.Revision != old.Revision || s.Former != old.Former ||
 		s.NotCalledOff != old.NotCalledOff || s.AcceptedSpec != old.AcceptedSpec || s.FormerSpec != old.FormerSpec ||
-		s.Stopped != old.Stopped || logs(&s.Record) != logs(&old.Record) ||
+		logs(&s.Record) != logs(&old.Record) ||
 		!slices.Equal(s.Voters, old.Voters) || !slices.Equal(s.NextVoters, old.NextVoters) {
 		w.touched()
 	}

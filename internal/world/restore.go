@@ -15,8 +15,6 @@ func (w *World) mayNote(a plan.Action, stale bool) bool {
 		w.checkAbandoned(&act.Bootstrap, stale)
 	case plan.CallOff:
 		w.checkCallOff(stale)
-	case plan.Latch:
-		w.checkKept(act, stale)
 	default:
 	}
 	return !stale
@@ -39,33 +37,47 @@ func (s *Status) follow(a plan.Action) {
 	}
 }
 
-// atRisk is the cluster that clients may write to between its safety snapshot and its end, nil if there is none. That it stops
-// within moments of the decision to begin the restore is taken for certain, unless it is late: a pass that is older than a few
-// seconds does nothing any more.
-func (w *World) atRisk() *etcdtest.Group {
-	var g *etcdtest.Group
-	switch s := &w.Status; {
-	case s.ID != 0 && w.asked() > max(s.Taken, w.off()) && w.undisturbed():
-		g = w.Etcd.Group(s.ID)
-	case s.Former != nil && w.Late:
-		g = w.Etcd.Group(s.Former.ID)
-	}
-	if g == nil || g.Leader == 0 || !g.Written || g.Again {
-		return nil
-	}
-	return g
-}
-
-// stopping tells whether a restore has begun, and a quorum of what it replaces has not been seen to stop.
-func (w *World) stopping() bool {
+// give takes down of which etcd clusters the user has said that nothing needs to be saved. Of several restores that take each
+// other's places all have to say so.
+func (w *World) give(a plan.Action) {
 	s := &w.Status
-	return s.ID == 0 && s.Former != nil && s.Stopped.IsZero() && !w.Late
+	switch act := a.(type) {
+	case plan.CommitBootstrap:
+		skips := w.skips(numberOf(&act.Bootstrap))
+		switch {
+		case !s.ReplacedBy(act.Bootstrap):
+		case s.Former == nil && skips && s.ExpectedID() != 0:
+			w.Given = append(slices.Clone(w.Given), s.ExpectedID())
+		case s.Former != nil && !skips:
+			w.takeBack(s.Former.ExpectedID())
+		}
+	case plan.CallOff:
+		if s.Former != nil {
+			w.takeBack(s.Former.ExpectedID())
+		}
+	default:
+	}
 }
 
-// checkSaved holds for what a restore has replaced: nothing goes that is nowhere else.
-func (w *World) checkSaved(v *Volume) {
-	if d := w.Etcd.Disk(v.UID); d != nil && d.Synced && slices.Contains(w.Exposed, d.ClusterID) {
-		w.violate("S7: volume %s is deleted, which holds what no safety snapshot does", v.Name)
+func (w *World) takeBack(clusterID uint64) {
+	w.Given = slices.DeleteFunc(slices.Clone(w.Given), func(id uint64) bool { return id == clusterID })
+}
+
+// checkReplaced holds for what a restore has replaced: nothing goes that was ever acknowledged, unless the user has given it up.
+func (w *World) checkReplaced(v *Volume) {
+	d := w.Etcd.Disk(v.UID)
+	if d == nil || slices.Contains(w.Given, d.ClusterID) {
+		return
+	}
+	if g := w.Etcd.Group(d.ClusterID); g != nil && g.Written {
+		w.violate("S7: volume %s is deleted, which holds acknowledged data", v.Name)
+	}
+}
+
+// checkKept holds for what status says is kept, whatever is on it.
+func (w *World) checkKept(v *Volume) {
+	if slices.Contains(w.Status.Kept, v.UID) {
+		w.violate("S7: volume %s is deleted, which is kept", v.Name)
 	}
 }
 
@@ -110,23 +122,6 @@ func (w *World) comesBack(g *etcdtest.Group, m *etcdtest.Member) bool {
 	}
 	v := w.volume(m.Name)
 	return v != nil && v.ClusterID == g.ID && v.MemberID == m.ID && !v.Lost && !v.Deleting
-}
-
-// checkKept holds for a restore of what could not be saved: from the latch on nothing else tells which volumes that is on.
-func (w *World) checkKept(act plan.Latch, stale bool) {
-	if stale || !w.Status.Unsaved || w.Status.Former == nil {
-		return // the write is refused, or nothing is to be kept
-	}
-	for i := range w.Volumes {
-		v := &w.Volumes[i]
-		d := w.Etcd.Disk(v.UID)
-		if d == nil || d.ClusterID != w.Status.Former.ID || v.Deleting || slices.Contains(w.Status.Kept, v.UID) {
-			continue
-		}
-		if !slices.ContainsFunc(act.Kept, func(k plan.KeptVolume) bool { return k.UID == v.UID }) {
-			w.violate("S7: volume %s is not kept, whose data was replaced unsaved", v.Name)
-		}
-	}
 }
 
 // checkNumber is S3 for attempts of all kinds: tokens and cluster IDs follow from their numbers. After a lost status a number is

@@ -1,6 +1,7 @@
 package world
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/etcdpilot/etcd-operator/internal/etcd/etcdtest"
@@ -12,15 +13,13 @@ import (
 // whether they are the cluster's that was saved; of an attempt at a start nothing is saved before it is latched.
 func (w *World) save(next *Spec) {
 	next.Saved, next.Stale = 0, false
+	if w.Status.ID == 0 && (w.Status.Bootstrap != nil || len(w.Volumes) > 0) || next.Unsaved == next.Restore {
+		return
+	}
 	for _, id := range w.held() {
-		g := w.Etcd.Group(id)
-		w.Exposed = slices.DeleteFunc(slices.Clone(w.Exposed), func(other uint64) bool { return other == id })
-		known := w.Status.ID != 0 || w.Status.Bootstrap == nil && len(w.Volumes) == 0
-		if known && next.Unsaved != next.Restore && next.Saved == 0 && w.anybody(id) {
+		if g := w.Etcd.Group(id); w.anybody(id) {
 			next.Saved, next.Stale = revision(g), g.Leader == 0
-		}
-		if g.Written && (w.Status.ID == 0 || next.Saved == 0 || next.Stale) {
-			w.Exposed = append(w.Exposed, id)
+			return
 		}
 	}
 }
@@ -47,10 +46,10 @@ func (w *World) anybody(id uint64) bool {
 
 // safety is what the last EtcdRestore has saved.
 func (k *Kube) safety() plan.Safety {
-	switch k.asked() {
-	case k.Skip:
+	switch n := k.asked(); {
+	case k.skips(n):
 		return plan.Safety{Skip: true}
-	case k.Unsaved:
+	case n == k.Unsaved:
 		return plan.Safety{Unsaved: "no member could be reached"}
 	}
 	return plan.Safety{Revision: k.Saved, Stale: k.Stale, Ended: base}
@@ -73,12 +72,10 @@ func (w *World) refuses() bool {
 
 // lookAgain is what becomes of it: what there is by now is saved, or the user does without in another EtcdRestore.
 func (w *World) lookAgain() {
-	held := w.held()
-	if w.save(&w.Spec); !w.wanting() {
-		return
+	if w.save(&w.Spec); w.wanting() {
+		w.LastSkip = w.asked()
+		w.FirstSkip = cmp.Or(w.FirstSkip, w.LastSkip)
 	}
-	w.Skip = w.asked()
-	w.Exposed = slices.DeleteFunc(slices.Clone(w.Exposed), func(id uint64) bool { return slices.Contains(held, id) })
 }
 
 // checkEmptyDirs holds for a restore that begins: what is on an emptyDir goes with its pod, and must be in a safety snapshot.

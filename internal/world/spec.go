@@ -21,13 +21,13 @@ type Spec struct {
 	// Class counts the edits of the kind of volume.
 	Class int
 	// Restore counts the snapshots that were to replace the data, and CalledOff is the highest of those that the user does not
-	// want any more. Unsaved is the number of the one that could not save what it replaces, 0 for none.
-	Restore, CalledOff, Unsaved int
+	// want any more. FirstSkip and LastSkip are the first and the last of those with which nothing needs to be saved, 0 for none.
+	// Unsaved is the number of the one that could not save what it replaces, 0 for none.
+	Restore, CalledOff, FirstSkip, LastSkip, Unsaved int
 	// Saved is the revision of the safety snapshot that was taken for the last restore, 0 if there is none. Stale is true if no
-	// quorum stood behind it, and Skip is the number of the restore whose user has said that nothing needs to be saved.
+	// quorum stood behind it.
 	Saved int64
 	Stale bool
-	Skip  int
 	// Labels, Resources and Storage count the edits of what disturbs no member. Negative resources have another quality of
 	// service.
 	Labels, Resources, Storage int
@@ -42,8 +42,8 @@ type Spec struct {
 
 // sameCluster tells whether two specs are the same EtcdCluster's: restores are other objects.
 func (s Spec) sameCluster(other Spec) bool {
-	s.Restore, s.CalledOff, s.Unsaved, s.Saved = other.Restore, other.CalledOff, other.Unsaved, other.Saved
-	s.Stale, s.Skip, s.Legacy = other.Stale, other.Skip, other.Legacy
+	s.Restore, s.CalledOff, s.FirstSkip, s.LastSkip = other.Restore, other.CalledOff, other.FirstSkip, other.LastSkip
+	s.Unsaved, s.Saved, s.Stale, s.Legacy = other.Unsaved, other.Saved, other.Stale, other.Legacy
 	return s == other
 }
 
@@ -63,6 +63,9 @@ func (k *Kube) asked() int {
 	}
 	return k.Restore
 }
+
+// skips tells whether the user has said of the n-th snapshot that nothing needs to be saved of what it replaces.
+func (s Spec) skips(n int) bool { return n != 0 && s.FirstSkip <= n && n <= s.LastSkip }
 
 // numberOf is the number of the snapshot that an attempt starts from, 0 for a start from nothing.
 func numberOf(b *plan.Bootstrap) int {

@@ -1,6 +1,7 @@
 package world
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -109,7 +110,9 @@ var surroundings = map[Kind]transition{
 		onWorld: func(w *World) {
 			same := w.sameCluster(w.Edits[0])
 			next := w.Edits[0]
-			if next.Saved, next.Stale, next.Skip = w.Saved, w.Stale, w.Skip; next.Restore != w.Restore {
+			next.LastSkip = max(next.LastSkip, w.LastSkip)
+			next.FirstSkip = cmp.Or(w.FirstSkip, next.FirstSkip)
+			if next.Saved, next.Stale = w.Saved, w.Stale; next.Restore != w.Restore {
 				w.save(&next)
 			}
 			if w.Spec, w.Edits = next, w.Edits[1:]; !same {
@@ -190,7 +193,6 @@ func (w *World) wait() {
 		w.Pods[i].Old = true
 		w.Pods[i].Overdue = w.Pods[i].Deleting
 	}
-	w.Late = w.Late || w.stopping()
 	if w.Status.moved() {
 		w.Status.LeaderMoved = base.Add(-time.Hour)
 	}

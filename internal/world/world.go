@@ -52,10 +52,8 @@ type World struct {
 	// Highest is the highest incarnation that was ever committed, whatever status says. Up to Forgotten nothing tells of them but
 	// what was made for them, for status was lost.
 	Highest, Forgotten int
-	// Late is true once the restore under way was committed long ago, and what it replaces had not stopped by then.
-	Late bool
-	// Exposed are the etcd clusters of which something was acknowledged that no safety snapshot holds.
-	Exposed []uint64
+	// Given are the etcd clusters of which the user has said that nothing needs to be saved.
+	Given []uint64
 	// Alarm is true while etcd says that the members' data differ.
 	Alarm bool
 	// Broken is the first invariant that was violated, empty if none.

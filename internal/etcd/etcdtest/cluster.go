@@ -48,8 +48,8 @@ type Group struct {
 	Members []Member
 	// Leader is the leader's member ID, 0 while there is none: then no quorum runs.
 	Leader uint64
-	// Written is true once a client's write was acknowledged, Again once another one was.
-	Written, Again bool
+	// Written is true once a client's write was acknowledged.
+	Written bool
 	// Version is the cluster's minor version, and Downgrade the one that it was told to go down to; 0 if none.
 	Version, Downgrade int
 }

@@ -141,7 +141,7 @@ func (c *Cluster) Write(clusterID uint64) bool {
 	if g == nil || g.Leader == 0 {
 		return false
 	}
-	g.Written, g.Again = true, g.Written
+	g.Written = true
 	c.commit(g)
 	return true
 }

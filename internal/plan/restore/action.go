@@ -63,7 +63,7 @@ type RemoveFinalizer struct{}
 type Pin struct{}
 
 // Replace enters Replacing: from here on the EtcdCluster's controller acts. Unsaved says why the cluster's data was not
-// saved, empty if it was or if there is none; Keep is true if it was to be: its volumes are kept. Of is as in Observed.
+// saved, empty if it was or if there is none; Keep is true if it was to be, and status tells it. Of is as in Observed.
 type Replace struct {
 	Unsaved, Of string
 	Keep        bool
@@ -74,10 +74,11 @@ type Replace struct {
 type SaveAgain struct{}
 
 // Succeed writes to status that the cluster runs on the restored data. Of and Alarms are as
-// in Observed, Kept as in Record.
+// in Observed, Kept and Unsaved as in Record.
 type Succeed struct {
 	Of, Alarms string
 	Kept       []string
+	Unsaved    bool
 }
 
 // Fail writes to status that the restore has failed.

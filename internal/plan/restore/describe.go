@@ -42,9 +42,10 @@ func describeSuccess(a Succeed) Description {
 		message += ": the data may be wrong, compare it with what its applications expect"
 	}
 	if len(a.Kept) > 0 {
-		message += fmt.Sprintf("; what it held before is not all saved and stays on the volumes %s: "+
-			"look for what is missing as docs/backup-and-restore.md says, and delete them (kubectl delete pvc) once "+
-			"nobody needs it", strings.Join(a.Kept, ", "))
+		message += "; what it held before stays: kubectl delete pvc " + strings.Join(a.Kept, " ") + ", once nobody needs what is there"
+	}
+	if len(a.Kept) > 0 && a.Unsaved {
+		message += "; not all of it is known to be saved: look first for what is missing, as docs/backup-and-restore.md says"
 	}
 	return Description{"Succeed", v1beta2.ReasonRestored, message}
 }

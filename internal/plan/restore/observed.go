@@ -87,8 +87,9 @@ type Record struct {
 	NotCalledOff string
 	// Failure is why the first member could not make its data of the snapshot the last time, nil if it is at it, or done.
 	Failure *failure.Problem
-	// Kept are the volumes with what was replaced unsaved.
-	Kept []string
+	// Kept are the volumes with what was replaced. Unsaved is true if not all of it is known to be saved.
+	Kept    []string
+	Unsaved bool
 }
 
 // Run is a task that is under way: reading the snapshot while Verifying, saving the cluster's data while Saving.

@@ -42,7 +42,7 @@ func (o Observed) replacing() Action {
 	case c.Other:
 		return o.fail(o.otherCluster())
 	case r != nil && r.Completed:
-		return Succeed{Of: o.Of, Alarms: o.Alarms, Kept: r.Kept}
+		return Succeed{Of: o.Of, Alarms: o.Alarms, Kept: r.Kept, Unsaved: r.Unsaved}
 	case r != nil && r.CalledOff != nil:
 		return o.fail(*r.CalledOff)
 	case !c.Exists || c.Deleting:

@@ -1,0 +1,87 @@
+package plan
+
+import (
+	"slices"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+)
+
+// keeps tells whether a volume of the cluster is the user's to delete, and nobody's to use: what a restore has replaced, unless
+// the user said that nothing of it needs to be saved, and what an attempt at one that was given up was let write to. A volume on
+// which etcd was never let start holds nothing.
+func (r Record) keeps(c Volume) bool {
+	switch {
+	case slices.Contains(r.Kept, c.UID):
+		return true
+	case c.MemberID == 0 || r.Current(c.Incarnation):
+		return false
+	}
+	return r.attempted(c.Incarnation) || r.ID != 0 && !r.Skipped
+}
+
+// keeping are the UIDs of the volumes to keep by now: those that are kept already and are there still, and those that are to be.
+// They are noted, for what says so of them changes with the next restore.
+func (r Record) keeping(o Observed) []string {
+	kept := slices.DeleteFunc(slices.Clone(r.Kept), func(uid string) bool {
+		return !slices.ContainsFunc(o.Volumes, func(c Volume) bool { return c.UID == uid })
+	})
+	for _, c := range o.Volumes {
+		if c.Owned && c.Foreign == "" && !c.Deleting && !slices.Contains(kept, c.UID) && r.keeps(c) {
+			kept = append(kept, c.UID)
+		}
+	}
+	return kept
+}
+
+// keepUnknown adds to what is kept what is not known to be of the cluster that the restore under way replaces, though nothing of
+// that needs to be saved: what an earlier restore has replaced, say, where the status was lost since.
+func (r Record) keepUnknown(volumes []Volume) []string {
+	kept := slices.Clone(r.Kept)
+	if r.Former == nil || !r.Skipped {
+		return kept
+	}
+	for _, c := range volumes {
+		given := c.MemberID == 0 || c.ClusterID == r.Former.ExpectedID()
+		if c.Owned && c.Foreign == "" && !c.Deleting && !given && !r.Current(c.Incarnation) && !slices.Contains(kept, c.UID) {
+			kept = append(kept, c.UID)
+		}
+	}
+	return kept
+}
+
+// toKeep are the names of the volumes that are kept from the latch on.
+func (v *view) toKeep(id uint64) []string {
+	next := v.Cluster.Record
+	next.Kept, next.ID = next.keepUnknown(v.oldVolumes), id
+	var names []string
+	for _, c := range v.oldVolumes {
+		if !c.Deleting && next.keeps(c) {
+			names = append(names, c.Name)
+		}
+	}
+	return names
+}
+
+// kept lets nothing be deleted that is kept, or that will be: as long as a restore is under way that is all that etcd was ever
+// let start on.
+func kept(v *view, a Action) Action {
+	act, ok := a.(DeleteVolume)
+	if !ok {
+		return nil
+	}
+	data := slices.Clone(v.keptVolumes)
+	if b := v.Cluster.Bootstrap; v.Cluster.ID == 0 && b != nil && b.Restore != "" {
+		for _, c := range slices.Concat(v.Volumes, v.oldVolumes, v.triedVolumes) {
+			if c.MemberID != 0 {
+				data = append(data, c)
+			}
+		}
+	}
+	if !slices.ContainsFunc(data, func(c Volume) bool { return c.UID == act.UID }) {
+		return nil
+	}
+	return Blocked{
+		Reason:  v1beta2.ReasonRestored,
+		Message: "claim " + act.Name + " holds what a restore has replaced, or begun: the operator does not delete it",
+	}
+}
