@@ -4,14 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/reconcile"
 	"github.com/etcdpilot/etcd-operator/internal/member"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
@@ -125,9 +128,10 @@ func (r *Reconciler) createPod(ctx context.Context, p *pass, e plan.CreatePod) e
 }
 
 // create never takes "already exists" for success: either the view was stale, and the next pass sees the object, or the
-// object is somebody else's, or its labels were removed by hand and it cannot be found any more.
+// object is somebody else's, or its labels were removed by hand and it cannot be found any more. Then it gets them back, unless it
+// is a claim that may hold data: it would count as what was to be made, which is empty.
 func (r *Reconciler) create(ctx context.Context, p *pass, o client.Object) error {
-	kind, labels := fmt.Sprintf("%T", o), o.GetLabels()
+	kind, wanted := fmt.Sprintf("%T", o), maps.Clone(o.GetLabels())
 	err := r.Client.Create(ctx, o, client.FieldOwner(resources.FieldOwner))
 	if !apierrors.IsAlreadyExists(err) {
 		return err
@@ -139,10 +143,28 @@ func (r *Reconciler) create(ctx context.Context, p *pass, o client.Object) error
 		return fmt.Errorf("%w: %s belongs to %s: delete it or give this cluster another name",
 			errNameTaken, o.GetName(), conflict.Owner)
 	}
-	if patchErr := r.patch(ctx, o, o.GetUID(), map[string]any{"labels": labels}); patchErr != nil {
+	seen := labels.Set(resources.ClusterSelector(p.cluster.Name))
+	if seen.AsSelector().Matches(labels.Set(o.GetLabels())) {
+		return err
+	}
+	if claim, ok := o.(*corev1.PersistentVolumeClaim); ok && !empty(p.cluster, claim) {
+		return fmt.Errorf("%w: claim %s is there without this cluster's labels, and may hold data: put the labels back (%s), or "+
+			"delete it once nobody needs what is on it", errNameTaken, o.GetName(),
+			labels.Merge(seen, labels.Set{resources.LabelNode: o.GetName()}))
+	}
+	if _, there := o.GetLabels()[resources.LabelIncarnation]; there { // what it was made for it stays
+		delete(wanted, resources.LabelIncarnation)
+	}
+	if patchErr := r.patch(ctx, o, o.GetUID(), map[string]any{"labels": wanted}); patchErr != nil {
 		return patchErr
 	}
 	return err
+}
+
+// empty tells whether a claim was made for this very cluster, and etcd was never let start on it.
+func empty(c *v1beta2.EtcdCluster, claim *corev1.PersistentVolumeClaim) bool {
+	return claim.Annotations[resources.AnnotationClusterUID] == string(c.UID) &&
+		claim.Annotations[resources.AnnotationMemberID] == ""
 }
 
 func (r *Reconciler) writePermit(ctx context.Context, p *pass, e plan.WritePermit) error {

@@ -39,7 +39,11 @@ func (r *Reconciler) observe(ctx context.Context, reader client.Reader, c *v1bet
 	if err := r.observePods(ctx, reader, p); err != nil {
 		return nil, err
 	}
-	observeVolumes(p, claims)
+	kept, err := r.unlistedKept(ctx, c, claims)
+	if err != nil {
+		return nil, err
+	}
+	observeVolumes(p, append(claims, kept...))
 	if err := observeServices(ctx, reader, p); err != nil {
 		return nil, err
 	}

@@ -3,12 +3,14 @@ package etcdcluster
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/clusterspec"
 	"github.com/etcdpilot/etcd-operator/internal/member"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
@@ -38,6 +40,28 @@ func volumeOf(p *pass, claim *corev1.PersistentVolumeClaim) plan.Volume {
 		Drift:       resources.VolumeDrift(c, claim),
 		Legacy:      resources.LegacyVolume(claim),
 	}
+}
+
+// unlistedKept are the claims in status.keptVolumes that are not among those with the cluster's labels. Whoever has taken the
+// labels off has not deleted the claim: only the API server can tell that it is gone.
+func (r *Reconciler) unlistedKept(ctx context.Context, c *v1beta2.EtcdCluster, listed []corev1.PersistentVolumeClaim) (
+	[]corev1.PersistentVolumeClaim, error,
+) {
+	var unlisted []corev1.PersistentVolumeClaim
+	for _, kept := range c.Status.KeptVolumes {
+		if slices.ContainsFunc(listed, func(claim corev1.PersistentVolumeClaim) bool { return string(claim.UID) == kept.UID }) {
+			continue
+		}
+		claim := &corev1.PersistentVolumeClaim{}
+		err := r.Live.Get(ctx, client.ObjectKey{Namespace: c.Namespace, Name: kept.Name}, claim)
+		if client.IgnoreNotFound(err) != nil {
+			return nil, fmt.Errorf("read the kept claim %s: %w", kept.Name, err)
+		}
+		if err == nil && string(claim.UID) == kept.UID {
+			unlisted = append(unlisted, *claim)
+		}
+	}
+	return unlisted, nil
 }
 
 // markVolume notes what the member on a volume is to run, and whose data it holds, before anything makes it so.
