@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -91,11 +92,14 @@ func requested(spec *corev1.PersistentVolumeClaimSpec) int64 {
 	return storage.Value()
 }
 
-// validateVolumes refuses a spec with less storage than the cluster's volumes have.
+// validateVolumes refuses a spec with less storage than the members' volumes have. Those that are kept are nobody's.
 func validateVolumes(c *v1beta2.EtcdCluster, claims []corev1.PersistentVolumeClaim) *failure.Problem {
 	wanted := VolumeSize(c)
 	for i := range claims {
 		claim := &claims[i]
+		if slices.ContainsFunc(c.Status.KeptVolumes, func(v v1beta2.KeptVolume) bool { return v.UID == string(claim.UID) }) {
+			continue
+		}
 		if resources.VolumeOwned(c, claim) && wanted > 0 && requested(&claim.Spec) > wanted && claim.DeletionTimestamp.IsZero() {
 			size := claim.Spec.Resources.Requests[corev1.ResourceStorage]
 			return &failure.Problem{

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/resources"
 )
 
 func TestValidate(t *testing.T) {
@@ -65,5 +66,26 @@ func TestValidate(t *testing.T) {
 		case c.reason != "" && (got == nil || got.Reason != c.reason || !strings.Contains(got.Message, c.message)):
 			t.Errorf("%s: %+v, want %s with %q", name, got, c.reason, c.message)
 		}
+	}
+}
+
+// TestKeptVolumesMayBeBigger refuses less storage than a member's volume has, and nothing because of one that is kept.
+func TestKeptVolumesMayBeBigger(t *testing.T) {
+	sized := func(size string) corev1.VolumeResourceRequirements {
+		return corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse(size)}}
+	}
+	c := &v1beta2.EtcdCluster{ObjectMeta: metav1.ObjectMeta{Name: "c", UID: "c"}, Spec: v1beta2.EtcdClusterSpec{
+		Pod: &v1beta2.PodPolicy{PersistentVolumeClaimSpec: &corev1.PersistentVolumeClaimSpec{Resources: sized("2Gi")}},
+	}}
+	claim := resources.Volume(c, "c-0", 1)
+	claim.UID = "u"
+	c.Spec.Pod.PersistentVolumeClaimSpec.Resources = sized("1Gi")
+	claims := []corev1.PersistentVolumeClaim{*claim}
+	if _, problem := Effective(c, claims); problem == nil || problem.Reason != v1beta2.ReasonVolumeShrinks {
+		t.Errorf("of a member: %+v", problem)
+	}
+	c.Status.KeptVolumes = []v1beta2.KeptVolume{{Name: "c-0", UID: "u"}}
+	if _, problem := Effective(c, claims); problem != nil {
+		t.Errorf("of none: %+v", problem)
 	}
 }
