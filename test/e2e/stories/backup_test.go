@@ -45,6 +45,7 @@ func TestBackupAndRestore(t *testing.T) {
 	s.has("before", 100)
 	s.has("after", 0)
 	s.clean()
+	s.keeps("back", 3)
 	t.Run("a restored cluster is like any other", func(*testing.T) { s.goesOn() })
 
 	start = time.Now()
@@ -200,6 +201,22 @@ func (s *story) clean() {
 				s.t.Errorf("pod %s has the volume %s of the restore still", p.Name, v.Name)
 			}
 		}
+	}
+}
+
+// keeps checks that status names the volumes of what a restore has replaced, and that they are there.
+func (s *story) keeps(restore string, want int) {
+	s.t.Helper()
+	c, err := s.Cluster.Get(s.t.Context())
+	must(s.t, err)
+	n := 0
+	for _, kept := range c.Status.KeptVolumes {
+		if claim := s.claim(kept.Name); kept.Restore == restore && string(claim.UID) == kept.UID && claim.DeletionTimestamp == nil {
+			n++
+		}
+	}
+	if n != want {
+		s.t.Errorf("%d volumes of what %s has replaced are there, not %d: %s", n, restore, want, inJSON(c.Status.KeptVolumes))
 	}
 }
 
