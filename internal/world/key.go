@@ -64,7 +64,7 @@ func (e *encoder) spec(s Spec) {
 	e.number(s.FirstSkip)
 	e.number(s.LastSkip)
 	e.rare(markUnsaved, s.Unsaved)
-	e.rare(markSaved, 2*int(s.Saved)+bits(s.Stale))
+	e.rare(markSaved, 2*int(s.Saved)+bits(s.Minority))
 	e.rare(markLabels, s.Labels)
 	e.rare(markResources, s.Resources)
 	e.rare(markStorage, s.Storage)

@@ -12,13 +12,13 @@ import (
 // and that one may have been left behind by the others. Clients may write afterwards. Without a status nobody knows of volumes
 // whether they are the cluster's that was saved; of an attempt at a start nothing is saved before it is latched.
 func (w *World) save(next *Spec) {
-	next.Saved, next.Stale = 0, false
+	next.Saved, next.Minority = 0, false
 	if w.Status.ID == 0 && (w.Status.Bootstrap != nil || len(w.Volumes) > 0) || next.Unsaved == next.Restore {
 		return
 	}
 	for _, id := range w.held() {
 		if g := w.Etcd.Group(id); w.anybody(id) {
-			next.Saved, next.Stale = revision(g), g.Leader == 0
+			next.Saved, next.Minority = revision(g), g.Leader == 0
 			return
 		}
 	}
@@ -52,7 +52,7 @@ func (k *Kube) safety() plan.Safety {
 	case n == k.Unsaved:
 		return plan.Safety{Unsaved: "no member could be reached"}
 	}
-	return plan.Safety{Revision: k.Saved, Stale: k.Stale, Ended: base}
+	return plan.Safety{Revision: k.Saved, Stale: k.Minority, Ended: base}
 }
 
 // wanting tells whether a restore is to replace what it has not saved, or perhaps not all of it, and nobody has said that this does

@@ -24,10 +24,10 @@ type Spec struct {
 	// want any more. FirstSkip and LastSkip are the first and the last of those with which nothing needs to be saved, 0 for none.
 	// Unsaved is the number of the one that could not save what it replaces, 0 for none.
 	Restore, CalledOff, FirstSkip, LastSkip, Unsaved int
-	// Saved is the revision of the safety snapshot that was taken for the last restore, 0 if there is none. Stale is true if no
+	// Saved is the revision of the safety snapshot that was taken for the last restore, 0 if there is none. Minority is true if no
 	// quorum stood behind it.
-	Saved int64
-	Stale bool
+	Saved    int64
+	Minority bool
 	// Labels, Resources and Storage count the edits of what disturbs no member. Negative resources have another quality of
 	// service.
 	Labels, Resources, Storage int
@@ -43,7 +43,7 @@ type Spec struct {
 // sameCluster tells whether two specs are the same EtcdCluster's: restores are other objects.
 func (s Spec) sameCluster(other Spec) bool {
 	s.Restore, s.CalledOff, s.FirstSkip, s.LastSkip = other.Restore, other.CalledOff, other.FirstSkip, other.LastSkip
-	s.Unsaved, s.Saved, s.Stale, s.Legacy = other.Unsaved, other.Saved, other.Stale, other.Legacy
+	s.Unsaved, s.Saved, s.Minority, s.Legacy = other.Unsaved, other.Saved, other.Minority, other.Legacy
 	return s == other
 }
 

@@ -112,7 +112,7 @@ var surroundings = map[Kind]transition{
 			next := w.Edits[0]
 			next.LastSkip = max(next.LastSkip, w.LastSkip)
 			next.FirstSkip = cmp.Or(w.FirstSkip, next.FirstSkip)
-			if next.Saved, next.Stale = w.Saved, w.Stale; next.Restore != w.Restore {
+			if next.Saved, next.Minority = w.Saved, w.Minority; next.Restore != w.Restore {
 				w.save(&next)
 			}
 			if w.Spec, w.Edits = next, w.Edits[1:]; !same {
