@@ -2,10 +2,7 @@ package plan
 
 import (
 	"maps"
-	"reflect"
-	"runtime"
 	"slices"
-	"strings"
 )
 
 // states are all that a cluster can be in.
@@ -28,11 +25,6 @@ func init() {
 			guards[&s.guards[i]] = nameOf(s.guards[i])
 		}
 	}
-}
-
-func nameOf(f any) string {
-	function := runtime.FuncForPC(reflect.ValueOf(f).Pointer()).Name()
-	return function[strings.LastIndexByte(function, '.')+1:]
 }
 
 // DecidedBy is Next, and tells which rule has answered first, and which guard has put its own answer in the place of the rule's;

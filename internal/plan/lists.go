@@ -17,6 +17,7 @@ type guard func(*view, Action) Action
 // No later rule is asked then. The guards are asked in order about that answer, and the first that has something to say against
 // it takes its place.
 type state struct {
+	name   string
 	groups []group
 	guards []guard
 }
@@ -24,12 +25,12 @@ type state struct {
 // The states that a cluster can be in.
 var (
 	// beginning lasts until it is written down how the cluster starts.
-	beginning = state{[]group{always, commitment}, beforeLatch}
+	beginning = state{"beginning", []group{always, commitment}, beforeLatch}
 	// starting and restoring last from then on until the cluster ID is latched: it starts from nothing, or from a snapshot.
-	starting  = state{[]group{always, start}, beforeLatch}
-	restoring = state{[]group{always, restoration}, beforeLatch}
+	starting  = state{"starting", []group{always, start}, beforeLatch}
+	restoring = state{"restoring", []group{always, restoration}, beforeLatch}
 	// running lasts from then on.
-	running = state{[]group{always, repair, membership, leadership, growth, updates, housekeeping}, afterLatch}
+	running = state{"running", []group{always, repair, membership, leadership, growth, updates, housekeeping}, afterLatch}
 )
 
 // state is the one that the cluster is in.

@@ -32,6 +32,9 @@ const (
 	ChangeReplace
 )
 
+// String is the change in a word.
+func (c Change) String() string { return [...]string{"none", "restart", "recreate", "replace"}[c] }
+
 // stops tells whether the member stays and stops for the change.
 func (c Change) stops() bool { return c == ChangeRestart || c == ChangeRecreate }
 
