@@ -19,7 +19,7 @@ type Bootstrap struct {
 	// Members are the names of the initial voters.
 	Members []string
 	// ClusterID follows from Token and the members' peer URLs.
-	ClusterID uint64
+	ClusterID uint64 `json:",string"`
 	// Seats are the pods that may start etcd with initial-cluster-state=new; empty until committed.
 	Seats []Seat
 	// Restore is the UID of the EtcdRestore whose snapshot the one first member starts from, empty for a start from nothing.

@@ -7,7 +7,8 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/member"
 )
 
-// Observed is everything a decision may depend on: plain data, read in one pass, safe to store as JSON and replay.
+// Observed is everything a decision may depend on: plain data, read in one pass. It can be kept as JSON and replayed (package
+// replay), and so can whatever it is made of: IDs are strings there, for many a program keeps of a number but 53 bits.
 type Observed struct {
 	// Now is the time of the observation.
 	Now time.Time
@@ -156,8 +157,8 @@ type Volume struct {
 	// copy, or somebody else's. It is empty for all others. Such a claim is never used and never deleted.
 	Foreign string
 	// ClusterID and MemberID are written before the first permit for this volume; both zero on a volume never used.
-	ClusterID uint64
-	MemberID  uint64
+	ClusterID uint64 `json:",string"`
+	MemberID  uint64 `json:",string"`
 	// Version is the etcd version that the volume's member is to run, empty on a volume never used.
 	Version string
 	// Former is true when the volume's member is to be made from the spec before the one that is being carried out.

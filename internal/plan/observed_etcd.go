@@ -24,7 +24,7 @@ type Etcd struct {
 	// Disks are the disks of the members that were asked for them: none as long as nothing is slow.
 	Disks []Disk
 	// ClusterID is the one that the linearizable read carried, 0 unless Contact is ContactQuorum.
-	ClusterID uint64
+	ClusterID uint64 `json:",string"`
 	// Revision is the highest that a majority of the voters has read linearizably, and Newest the lowest that a majority
 	// has read no more than: no single voter can raise the one or lower the other. Both are 0 unless Contact is
 	// ContactQuorum.
@@ -33,7 +33,7 @@ type Etcd struct {
 
 // Member is an entry of etcd's member list.
 type Member struct {
-	ID uint64
+	ID uint64 `json:",string"`
 	// Name is taken from the peer URL's host, so that a member that never started has one too. PeerURL is the first one.
 	Name    string
 	PeerURL string
@@ -46,10 +46,10 @@ type Member struct {
 type Answer struct {
 	// Pod and PodUID are the pod that answered.
 	Pod, PodUID string
-	MemberID    uint64
-	ClusterID   uint64
+	MemberID    uint64 `json:",string"`
+	ClusterID   uint64 `json:",string"`
 	// Leader is the member ID of the leader it follows, 0 if it knows none.
-	Leader  uint64
+	Leader  uint64 `json:",string"`
 	Learner bool
 	// Version is the server's version, for example "3.6.16".
 	Version string
@@ -61,8 +61,8 @@ type Answer struct {
 	// Revision is member-local: it lags legitimately.
 	Revision int64
 	// Applied and Committed are raft indexes.
-	Applied   uint64
-	Committed uint64
+	Applied   uint64 `json:",string"`
+	Committed uint64 `json:",string"`
 	// DBSize and DBSizeInUse are bytes.
 	DBSize      int64
 	DBSizeInUse int64
@@ -87,5 +87,5 @@ const (
 type Alarm struct {
 	Kind AlarmKind
 	// Member is the ID of the member that it is about; 0 where etcd could not tell whose data is the wrong one.
-	Member uint64
+	Member uint64 `json:",string"`
 }

@@ -14,7 +14,7 @@ import (
 // end of a pass, by compare-and-swap on the version that was read, and only Apply changes it.
 type Record struct {
 	// ID is the latched cluster ID: not zero once a quorum has ever answered. It is never reset but by a restore.
-	ID uint64
+	ID uint64 `json:",string"`
 	// Bootstrap is the committed plan of the last attempt at a start, from nothing or from a snapshot; nil before the first
 	// commit, and for adopted clusters until they are restored.
 	Bootstrap *Bootstrap

@@ -1,12 +1,12 @@
 package world
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/etcdpilot/etcd-operator/internal/plan"
+	"github.com/etcdpilot/etcd-operator/internal/plan/replay"
 )
 
 // Scenario is where an exploration begins and what may happen in it.
@@ -68,7 +68,7 @@ type Violation struct {
 
 // String is a bug report.
 func (v *Violation) String() string {
-	text, err := json.Marshal(v.Observed)
+	text, err := replay.Pass{Version: "of the explorer", Live: true, Decided: plan.Describe(v.Action), Observed: v.Observed}.Encode()
 	if err != nil {
 		panic(err) // observations are plain data
 	}
@@ -77,7 +77,7 @@ func (v *Violation) String() string {
 	for i, line := range v.Trace {
 		fmt.Fprintf(&b, "%4d  %s\n", i+1, line)
 	}
-	fmt.Fprintf(&b, "the planner's answer at the end: %s\nobserved: %s", Notation(v.Action), text)
+	fmt.Fprintf(&b, "the planner's answer at the end: %s, as hack/replay explains\n{%q:%s}\n", Notation(v.Action), replay.Field, text)
 	return b.String()
 }
 
