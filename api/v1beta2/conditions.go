@@ -83,6 +83,16 @@ const (
 	//
 	// Nothing.
 	ReasonTookOver = "TookOver"
+	// ReasonObservationLogged means that the operator has written to its log what it observed of an EtcdCluster, as the annotation
+	// etcd.database.coreos.com/log-observed asks. Only an event has it.
+	//
+	// Take the line from the log, as docs/operations.md says under "To report a decision".
+	ReasonObservationLogged = "ObservationLogged"
+	// ReasonObservationNotLogged means that the annotation etcd.database.coreos.com/log-observed asks for what the operator
+	// observes, and that its log holds errors only. Only an event has it.
+	//
+	// Start the operator with --zap-log-level=info, which has it written to the log.
+	ReasonObservationNotLogged = "ObservationNotLogged"
 	// ReasonTLSNotSupported means that this release does not run clusters with spec.tls, or TLS, nor back them up.
 	//
 	// Remove spec.tls.static, or TLS.static, to run the cluster without TLS.

@@ -64,7 +64,8 @@ type Reconciler struct {
 	// Concurrency is how many clusters are looked after at the same time, at least 1.
 	Concurrency int
 
-	paces paces
+	paces    paces
+	requests requests
 }
 
 // Reconcile takes one step. It is safe to stop at any point: the next pass sees what is there and goes on.
@@ -73,6 +74,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	if apierrors.IsNotFound(err) {
 		r.Etcd.Forget(req.String())
 		r.paces.forget(req.NamespacedName)
+		r.requests.forget(req.NamespacedName)
 		r.Claims.Forget(&v1beta2.EtcdCluster{}, req.NamespacedName)
 		return ctrl.Result{}, nil
 	}
@@ -82,6 +84,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	if p.claim != nil {
 		return r.settle(ctx, p)
 	}
+	r.logObserved(ctx, p)
 	if left := r.paces.wait(req.NamespacedName, p.action, r.Clock.Now()); left > 0 {
 		return ctrl.Result{RequeueAfter: left, Priority: new(normal)}, nil
 	}

@@ -50,6 +50,7 @@ func TestEtcdClusterOnARealAPIServer(t *testing.T) {
 	t.Run("an edit while the operator was away", e.editedWhileAway)
 	t.Run("bootstrap", e.bootstrap)
 	t.Run("a first start that the operator before began", e.formerStatus)
+	t.Run("what is observed", e.logsObserved)
 	t.Run("a spec that cannot work is answered and can be mended", e.badVersion)
 	t.Run("an answer that is too long for an event", e.wordy)
 	t.Run("a Service of somebody else", e.nameTaken)
