@@ -4,7 +4,8 @@
 //	                                                                                  -> Record.Apply, what status keeps of it
 //
 // The rules stand in ordered lists (lists.go); the first that answers wins, so the lists are the specification. They read the
-// assessment and never call each other. A wait is an answer too: "why does it not act?" always has a reason.
+// assessment and never call each other. A wait is an answer too: "why does it not act?" always has a reason. What an operator has
+// observed can be had from its log, and Explain tells who was asked about it and who has answered (package replay, hack/replay).
 //
 // A member's life, all of it under one name for pod, volume and etcd member:
 //

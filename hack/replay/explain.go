@@ -1,0 +1,128 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/etcdpilot/etcd-operator/internal/plan"
+	"github.com/etcdpilot/etcd-operator/internal/plan/replay"
+	"github.com/etcdpilot/etcd-operator/internal/version"
+)
+
+// page is what is printed, in lines of at most width columns.
+type page struct {
+	strings.Builder
+	purposes purposes
+}
+
+const (
+	width = 100
+	// names is where the columns behind names begin, and said where what is said of rules and guards does.
+	names, said = 24, 33
+)
+
+// explain tells how a decision comes about.
+func explain(p replay.Pass, purposes purposes) string {
+	out := &page{purposes: purposes}
+	e := plan.Explain(p.Observed)
+	out.head(p)
+	out.item(0, names, "State", e.State)
+	out.line(0, "")
+	out.line(0, "Assessment (internal/plan/assess.go)")
+	out.assessment(p.Observed, e.Assessment)
+	out.line(0, "")
+	out.line(0, "Rules (internal/plan/lists.go), in order: one with nothing to say passes, the first answer decides")
+	out.rules(e)
+	if e.Rule != "" {
+		out.line(0, "")
+		out.line(0, "Guards, in order: one with nothing against that answer passes, the first answer takes its place")
+		out.guards(e)
+	}
+	out.line(0, "")
+	out.item(0, names, "Decided", words(e.Action))
+	out.compare(p.Decided, plan.Describe(e.Action))
+	return out.String()
+}
+
+func (out *page) head(p replay.Pass) {
+	from := "the operator's cache"
+	if p.Live {
+		from = "live reads"
+	}
+	o := p.Observed
+	out.item(0, names, "EtcdCluster", o.Cluster.Namespace+"/"+o.Cluster.Name)
+	out.item(0, names, "Observed", fmt.Sprintf("%s, from %s: %d pods, %d volumes, and of etcd's members %d that a quorum confirms",
+		o.Now.UTC().Format(time.RFC3339), from, len(o.Pods), len(o.Volumes), len(o.Etcd.Members)))
+	out.item(0, names, "By etcd-operator", p.Version+", and decided again by the source of "+version.Operator)
+}
+
+func (out *page) rules(e plan.Explanation) {
+	for i, g := range e.Groups {
+		out.line(2, g.Name+": "+out.purposes[g.Name])
+		at := slices.Index(g.Rules, e.Rule)
+		if g.Name != e.Group {
+			at = -1
+		}
+		out.asked(g.Name+"/", g.Rules, at, e.Answer)
+		if at >= 0 {
+			var groups []string
+			for _, later := range e.Groups[i+1:] {
+				groups = append(groups, later.Name)
+			}
+			if len(groups) > 0 {
+				out.item(2, 0, "not asked:", list(groups))
+			}
+			return
+		}
+	}
+}
+
+func (out *page) guards(e plan.Explanation) {
+	out.asked("", e.Guards, slices.Index(e.Guards, e.Guard), e.Action)
+}
+
+// asked tells of those who are asked in order until the one at that place has answered; nobody has if it is -1.
+func (out *page) asked(prefix string, all []string, at int, answer plan.Action) {
+	for i, name := range all {
+		if at >= 0 && i > at {
+			out.item(4, 0, "not asked:", list(all[i:]))
+			return
+		}
+		verdict := "passed"
+		if i == at {
+			verdict = "ANSWERS"
+		}
+		out.item(4, said, fmt.Sprintf("%-*s%s", names-4, name, verdict), out.purposes[prefix+name])
+		if i == at {
+			out.item(said, 0, "=>", words(answer))
+		}
+	}
+}
+
+// compare says whether the operator has decided the same.
+func (out *page) compare(then, now plan.Description) {
+	switch {
+	case then == plan.Description{}:
+	case then == now:
+		out.item(0, names, "", "The operator decided the same.")
+	default:
+		out.item(0, names, "", fmt.Sprintf("The operator decided otherwise: %s. Its version has other rules than this source.", sentence(then)))
+	}
+}
+
+// words are what an action is.
+func words(a plan.Action) string {
+	text := sentence(plan.Describe(a))
+	if wait, ok := a.(plan.Wait); ok {
+		text += fmt.Sprintf(" (looks again in %s)", wait.After)
+	}
+	return text
+}
+
+func sentence(d plan.Description) string {
+	return fmt.Sprintf("%s (%s): %s", d.Action, d.Reason, d.Message)
+}
+
+func list(names []string) string { return strings.Join(names, ", ") }
