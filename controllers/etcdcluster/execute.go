@@ -144,15 +144,17 @@ func (r *Reconciler) create(ctx context.Context, p *pass, o client.Object) error
 			errNameTaken, o.GetName(), conflict.Owner)
 	}
 	seen := labels.Set(resources.ClusterSelector(p.cluster.Name))
-	if seen.AsSelector().Matches(labels.Set(o.GetLabels())) {
+	_, numbered := o.GetLabels()[resources.LabelIncarnation]
+	claim, isClaim := o.(*corev1.PersistentVolumeClaim)
+	if seen.AsSelector().Matches(labels.Set(o.GetLabels())) && (numbered || isClaim) {
 		return err
 	}
-	if claim, ok := o.(*corev1.PersistentVolumeClaim); ok && !empty(p.cluster, claim) {
+	if isClaim && !empty(p.cluster, claim) {
 		return fmt.Errorf("%w: claim %s is there without this cluster's labels, and may hold data: put the labels back (%s), or "+
 			"delete it once nobody needs what is on it", errNameTaken, o.GetName(),
 			labels.Merge(seen, labels.Set{resources.LabelNode: o.GetName()}))
 	}
-	if _, there := o.GetLabels()[resources.LabelIncarnation]; there { // what it was made for it stays
+	if numbered { // what it was made for it stays
 		delete(wanted, resources.LabelIncarnation)
 	}
 	if patchErr := r.patch(ctx, o, o.GetUID(), map[string]any{"labels": wanted}); patchErr != nil {

@@ -163,7 +163,7 @@ func conflictOf(kind string, o client.Object, c *v1beta2.EtcdCluster) *plan.Conf
 func endpoints(o plan.Observed) []etcd.Endpoint {
 	var out []etcd.Endpoint
 	for _, p := range o.Pods {
-		if p.Phase == plan.Running && p.IP != "" && p.Permit != nil && o.Cluster.Current(p.Incarnation) {
+		if p.Phase == plan.Running && p.IP != "" && p.Permit != nil && o.Cluster.CurrentPod(p) {
 			out = append(out, etcd.Endpoint{
 				Pod: p.Name, PodUID: p.UID, ServerName: o.Cluster.Host(p.Name),
 				Address: net.JoinHostPort(p.IP, strconv.Itoa(member.ClientPort)),

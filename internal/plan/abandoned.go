@@ -28,7 +28,7 @@ func setApart(o Observed) (Observed, abandoned) {
 	for _, p := range pods {
 		p.Drift.Template = p.Drift.Template || p.Restores && o.Cluster.ID != 0
 		switch {
-		case o.Cluster.Current(p.Incarnation):
+		case o.Cluster.CurrentPod(p):
 			o.Pods = append(o.Pods, p)
 		case o.Cluster.attempted(p.Incarnation):
 			left.triedPods = append(left.triedPods, p)
@@ -42,7 +42,7 @@ func setApart(o Observed) (Observed, abandoned) {
 			left.keptVolumes = append(left.keptVolumes, c)
 		case !o.ours(c):
 			left.foreign = append(left.foreign, c)
-		case o.Cluster.Current(c.Incarnation):
+		case o.Cluster.currentVolume(c):
 			o.Volumes = append(o.Volumes, c)
 		case o.Cluster.attempted(c.Incarnation):
 			left.triedVolumes = append(left.triedVolumes, c)

@@ -68,20 +68,20 @@ func (r Record) ExpectedID() uint64 {
 // vanished tells whether neither a pod nor data of that name is there: it never votes again, and there is nothing of it
 // that could be destroyed by mistake.
 func (o Observed) vanished(name string) bool {
-	return !slices.ContainsFunc(o.Pods, func(p Pod) bool { return p.Name == name && o.Cluster.Current(p.Incarnation) }) &&
+	return !slices.ContainsFunc(o.Pods, func(p Pod) bool { return p.Name == name && o.Cluster.CurrentPod(p) }) &&
 		!slices.ContainsFunc(o.Volumes, func(c Volume) bool { return c.Name == name && o.holds(c) })
 }
 
 // holds tells whether a member's data is on the volume.
 func (o Observed) holds(c Volume) bool {
-	return c.Owned && c.MemberID != 0 && !c.Lost && o.Cluster.Current(c.Incarnation)
+	return c.Owned && c.MemberID != 0 && !c.Lost && o.Cluster.currentVolume(c)
 }
 
 // holders are the names of all who have data, or the leave to have some.
 func (o Observed) holders() []string {
 	var names []string
 	for _, p := range o.Pods {
-		if p.Permit != nil && o.Cluster.Current(p.Incarnation) {
+		if p.Permit != nil && o.Cluster.CurrentPod(p) {
 			names = append(names, p.Name)
 		}
 	}

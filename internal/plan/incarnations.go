@@ -65,6 +65,18 @@ func (r Record) Current(incarnation int) bool {
 	return r.Incarnations.Attempts == 0 || incarnation < r.Incarnations.Attempts
 }
 
+// CurrentPod tells whether a pod is of the present incarnation: by its label, or because it was let start as a member of the
+// cluster that is there. Labels are edited by hand, and no other incarnation has that cluster ID.
+func (r Record) CurrentPod(p Pod) bool {
+	return r.Current(p.Incarnation) || p.Permit != nil && r.present(uint64(p.Permit.ClusterID))
+}
+
+// currentVolume tells the same of a volume, by whose data it says that it holds.
+func (r Record) currentVolume(c Volume) bool { return r.Current(c.Incarnation) || r.present(c.ClusterID) }
+
+// present tells whether this is the cluster ID that was latched.
+func (r Record) present(id uint64) bool { return id != 0 && id == r.ID }
+
 // attempted tells whether an incarnation was an attempt at a restore that was called off or given up.
 func (r Record) attempted(incarnation int) bool {
 	first := r.Incarnations.Attempts

@@ -13,7 +13,7 @@ func (r Record) keeps(c Volume) bool {
 	switch {
 	case slices.Contains(r.Kept, c.UID):
 		return true
-	case c.MemberID == 0 || r.Current(c.Incarnation):
+	case c.MemberID == 0 || r.currentVolume(c):
 		return false
 	}
 	return r.attempted(c.Incarnation) || r.ID != 0 && !r.Skipped
@@ -42,7 +42,7 @@ func (r Record) keepUnknown(volumes []Volume) []string {
 	}
 	for _, c := range volumes {
 		given := c.MemberID == 0 || c.ClusterID == r.Former.ExpectedID()
-		if c.Owned && c.Foreign == "" && !c.Deleting && !given && !r.Current(c.Incarnation) && !slices.Contains(kept, c.UID) {
+		if c.Owned && c.Foreign == "" && !c.Deleting && !given && !r.currentVolume(c) && !slices.Contains(kept, c.UID) {
 			kept = append(kept, c.UID)
 		}
 	}

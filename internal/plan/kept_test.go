@@ -68,6 +68,24 @@ func TestKeptIsNoted(t *testing.T) {
 	}
 }
 
+// TestLabelsOfMembers takes the number off a member's pod or volume: it is a member's all the same, for it says of which cluster.
+func TestLabelsOfMembers(t *testing.T) {
+	restored := func(o *Observed) {
+		o.Cluster.Bootstrap.Restore, o.Cluster.Incarnations = "restore", Incarnations{Last: 1, Attempts: 1}
+	}
+	for title, o := range map[string]Observed{
+		"a pod's":                         edit(healthyCluster(3, true), func(o *Observed) { o.Pods[1].Incarnation = 0 }),
+		"a volume's":                      edit(healthyCluster(3, true), func(o *Observed) { o.Volumes[1].Incarnation = 0 }),
+		"a volume's, after a restore":     edit(healthyCluster(3, true), restored, func(o *Observed) { o.Volumes[1].Incarnation = 0 }),
+		"a volume's, after one with Skip": edit(healthyCluster(3, true), restored, func(o *Observed) { o.Cluster.Skipped, o.Volumes[1].Incarnation = true, 0 }),
+	} {
+		a, next := Next(o), o.Cluster.Apply(Wait{}, o)
+		if _, idle := a.(Idle); !idle || len(next.Kept) > 0 {
+			t.Errorf("%s: %#v, and %q are kept", title, a, next.Kept)
+		}
+	}
+}
+
 // TestSkipOfAll lets volumes go only if every restore that was to replace them says that nothing needs to be saved.
 func TestSkipOfAll(t *testing.T) {
 	for _, c := range []struct{ first, second, want bool }{{true, true, true}, {true, false, false}, {false, true, false}} {

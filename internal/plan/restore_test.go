@@ -142,9 +142,9 @@ func TestReplacedData(t *testing.T) {
 			edit(healthyCluster(3, true), left, func(o *Observed) { o.Cluster.Kept, o.Volumes[3].Incarnation = []string{"v9"}, 2 }),
 			Idle{Reason: v1beta2.ReasonSpecReached},
 		},
-		"a volume that has lost its number stays": {
+		"a volume of another cluster that has lost its number stays": {
 			edit(healthyCluster(3, true), func(o *Observed) {
-				o.Volumes = append(o.Volumes, Volume{Name: "c-9", UID: "v9", Owned: true, ClusterID: latched, MemberID: 1})
+				o.Volumes = append(o.Volumes, Volume{Name: "c-9", UID: "v9", Owned: true, ClusterID: 0xc0, MemberID: 1})
 			}),
 			Idle{Reason: v1beta2.ReasonSpecReached},
 		},

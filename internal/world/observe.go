@@ -103,7 +103,7 @@ func (w *World) words(k *Kube) []plan.Word {
 		asked := &k.Pods[i]
 		p := w.pod(asked.Name)
 		if asked.Phase != plan.Running || asked.Permit == nil || p == nil || p.UID != asked.UID ||
-			asked.Former || !k.Status.Current(asked.Incarnation) {
+			asked.Former || !k.Status.CurrentPod(plan.Pod{Incarnation: asked.Incarnation, Permit: asked.Permit}) {
 			continue
 		}
 		if p.Lie != honest {
