@@ -16,10 +16,11 @@ import (
 )
 
 // applyServices keeps what has no order: the two Services, and who owns the volumes and what is written on them. Nothing
-// is written where nothing differs.
+// is written where nothing differs, nor while somebody else has a name that the cluster needs. Whoever only has its labels is in
+// nobody's way.
 func (r *Reconciler) applyServices(ctx context.Context, p *pass) error {
 	c := p.observed.Cluster
-	if c.Paused || c.Deleting || len(p.observed.Conflicts) > 0 || c.ID == 0 && c.Bootstrap == nil {
+	if c.Paused || c.Deleting || p.assessment.NameTaken != nil || c.ID == 0 && c.Bootstrap == nil {
 		return nil
 	}
 	for _, want := range []*corev1.Service{resources.PeerService(p.cluster), resources.ClientService(p.cluster)} {

@@ -49,9 +49,12 @@ func TestStrangersAreLeftAlone(t *testing.T) {
 		v1beta2.ReasonForeignVolume + " that is a copy":   claim("rescued", copied),
 	} {
 		must(t, w.api.Create(t.Context(), o))
+		service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name.Name + "-client"}}
+		must(t, w.api.Delete(t.Context(), service))
 		for range 3 {
 			pass()
 		}
+		must(t, w.api.Get(t.Context(), client.ObjectKeyFromObject(service), service)) // it was made again
 		must(t, w.api.Get(t.Context(), name, cluster))
 		reason, _, _ = strings.Cut(reason, " ")
 		c := meta.FindStatusCondition(cluster.Status.Conditions, v1beta2.ConditionDegraded)

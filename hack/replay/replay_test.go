@@ -105,7 +105,7 @@ func TestAssessment(t *testing.T) {
 	why := &failure.Problem{Reason: "Why", Message: "because"}
 	wait := plan.Wait{Reason: "R", Message: "m"}
 	a := plan.Assessment{
-		Healthy: []string{"c-0"}, Leader: 10, Size: 3, Room: 4, Candidates: []plan.Pod{{Name: "c-1"}},
+		NameTaken: wait, Healthy: []string{"c-0"}, Leader: 10, Size: 3, Room: 4, Candidates: []plan.Pod{{Name: "c-1"}},
 		Changes: map[string]plan.Change{"c-0": plan.ChangeReplace}, Updated: []string{"c-2"}, Restarting: []string{"c-3"},
 		Removal: plan.Member{Name: "c-4"}, UnderWay: wait, Alarm: why, SlowLeader: why, Refusal: why, Stranger: why,
 		Versions: plan.Versions{Target: "3.6.16", Refused: why, Lowest: "3.5.35", DowngradeFirst: true, SnapshotsFirst: true},

@@ -5,6 +5,8 @@ import "github.com/etcdpilot/etcd-operator/internal/failure"
 // Assessment is what a pass makes of what it has observed. It is worked out once, before any rule is asked: rules decide by it,
 // and status tells it. Who the members are nobody knows without a quorum: what is about members is empty then.
 type Assessment struct {
+	// NameTaken is what to do first about an object of somebody else whose name this cluster cannot do without, nil if there is none.
+	NameTaken Action
 	// Healthy are the names of the pods whose servers can be counted on: they answer, as whom the quorum lists under that name if
 	// it lists anybody, they follow a leader, and their pods are not on their way out.
 	Healthy []string
@@ -64,6 +66,7 @@ func Assess(o Observed) Assessment { return newView(o).Assessment }
 
 // assess works it out, each part from those before it.
 func (v *view) assess() {
+	v.NameTaken = v.takenName()
 	v.Healthy = v.countedOn()
 	v.Leader = v.mostNamed()
 	v.Versions = v.versions()

@@ -19,7 +19,7 @@ func TestExplain(t *testing.T) {
 	if want := (SetBudget{MinAvailable: 3}); e.Action != want || Next(shrinks) != want {
 		t.Errorf("the action is %#v, and Next's %#v", e.Action, Next(shrinks))
 	}
-	if !slices.Equal(e.Guards, []string{"notOwn", "unproven", "atRisk", "budgetOpen", "budgetLow", "undeclared"}) {
+	if !slices.Equal(e.Guards, []string{"kept", "notOwn", "unproven", "atRisk", "budgetOpen", "budgetLow", "undeclared"}) {
 		t.Errorf("guards %q", e.Guards)
 	}
 

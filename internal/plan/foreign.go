@@ -14,7 +14,8 @@ const (
 	KindVolume = "PersistentVolumeClaim"
 )
 
-// Conflict is an object in our way.
+// Conflict is an object of somebody else that has the cluster's labels or one of its names. It is in the way only if the cluster
+// cannot do without that name (Assessment.NameTaken).
 type Conflict struct {
 	Kind string
 	Name string

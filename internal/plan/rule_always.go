@@ -21,7 +21,10 @@ func paused(v *view) Action {
 	return Idle{Reason: v1beta2.ReasonPaused, Message: "spec.paused is true: nothing is changed or healed until it is false"}
 }
 
-func nameTaken(v *view) Action {
+func nameTaken(v *view) Action { return v.NameTaken }
+
+// takenName is what to do about an object of somebody else that has a name which this cluster cannot do without.
+func (v *view) takenName() Action {
 	i := slices.IndexFunc(v.Conflicts, v.needs)
 	if i < 0 {
 		return nil
