@@ -1,4 +1,4 @@
-// Command manager is etcd-operator.
+// Command manager runs the controllers of etcd-operator.
 package main
 
 import (
@@ -57,7 +57,7 @@ func main() {
 	// Whoever reaches it can read the operator's memory: it is for the loopback interface.
 	flag.StringVar(&o.pprofAddress, "pprof-bind-address", "0",
 		"where to serve profiles of this process, to anybody, for example 127.0.0.1:6060; 0 is nowhere")
-	flag.BoolVar(&o.leaderElection, "leader-elect", false, "let one of several operators act at a time")
+	flag.BoolVar(&o.leaderElection, "leader-elect", false, "let one process of this installation act at a time (what keeps several installations apart is status.operator of each object)")
 	flag.StringVar(&o.namespaces, "watch-namespaces", os.Getenv("WATCH_NAMESPACE"),
 		"namespaces to watch, separated by commas; all if empty (environment: WATCH_NAMESPACE)")
 	// Deployments of coreos/etcd-operator say it; here it is the default.

@@ -78,7 +78,10 @@ func (r *recorder) write(t *testing.T, title string) {
 		return
 	}
 	slices.Sort(r.lines)
-	path := filepath.Join(*dump, strings.ReplaceAll(title, " ", "_"))
+	if err := os.MkdirAll(*dump, 0o755); err != nil { //nolint:gosec // nothing in it is secret
+		t.Fatal(err)
+	}
+	path := filepath.Join(*dump, strings.NewReplacer(" ", "_", "/", "_").Replace(title))
 	if err := os.WriteFile(path, []byte(strings.Join(r.lines, "")), 0o600); err != nil {
 		t.Error(err)
 	}

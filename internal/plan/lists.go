@@ -53,8 +53,8 @@ var always = group{"always", []rule{
 	paused,        // hands off
 	legacyMembers, // members of coreos/etcd-operator: nothing is done beside them, whatever else there is to say
 	nameTaken,     // an object of somebody else is in the way
-	// A later restore takes the place of one that is to be called off: nobody goes back only to be replaced. All four come before
-	// the next two, for a restore is the way out of what those find, and so is the way back from one.
+	// The next four come before foreignCluster and revisionRegressed: a restore, or calling one off, is the way out of what those
+	// two find. restore comes before callOff, so that nobody goes back only to be replaced by a later restore.
 	latchFirst,        // what is up is latched before a restore or a call-off takes it away
 	lastCopy,          // nobody could keep what is on an emptyDir and was not saved: it is not replaced
 	restore,           // a verified snapshot is to take the place of whatever data there is
@@ -105,7 +105,7 @@ var restoration = group{"restoration", []rule{
 	awaitRestored,  // name what is still under way
 }}
 
-// repair is what needs no quorum. It ends with who has none.
+// repair is what needs no quorum. noQuorum is its last: without a quorum no later group is asked.
 var repair = group{"repair", []rule{
 	clearAttempts, // nothing is left of attempts at a restore that were called off
 	clearTerminal, // a pod in a terminal phase never starts again
@@ -159,7 +159,7 @@ var housekeeping = group{"housekeeping", []rule{
 	openBudget,   // no disruption of ours is due: let others evict one pod
 	await,        // name what is still under way
 	alarmed,      // etcd itself has raised an alarm, and somebody must see to it
-	dropReplaced, // what a restore with safetySnapshot Skip has replaced stays until here, all other data of the kind for good
+	dropReplaced, // what a restore with safetySnapshot Skip has replaced goes now; what another has replaced is never deleted
 	refused,      // name what of the spec cannot be carried out
 }}
 
