@@ -72,7 +72,9 @@ func (r Record) CurrentPod(p Pod) bool {
 }
 
 // currentVolume tells the same of a volume, by whose data it says that it holds.
-func (r Record) currentVolume(c Volume) bool { return r.Current(c.Incarnation) || r.present(c.ClusterID) }
+func (r Record) currentVolume(c Volume) bool {
+	return r.Current(c.Incarnation) || r.present(c.ClusterID)
+}
 
 // present tells whether this is the cluster ID that was latched.
 func (r Record) present(id uint64) bool { return id != 0 && id == r.ID }
