@@ -24,15 +24,6 @@ func timeOf(text string) time.Time {
 	return t
 }
 
-// parseID reads an ID as annotations hold it; 0 is no ID.
-func parseID(text string) uint64 {
-	id, err := strconv.ParseUint(text, 16, 64)
-	if err != nil {
-		return 0
-	}
-	return id
-}
-
 // permitOf reads a permit as its annotation holds it, nil for none.
 func permitOf(annotation string) *member.Permit {
 	p, err := member.ParsePermit(annotation)

@@ -26,6 +26,15 @@ func (id *ID) UnmarshalText(text []byte) error {
 	return nil
 }
 
+// ParseID reads an ID as status and annotations hold it. What is none is 0, which is nobody's.
+func ParseID(text string) ID {
+	var id ID
+	if err := id.UnmarshalText([]byte(text)); err != nil {
+		return 0
+	}
+	return id
+}
+
 // Mode says what a permit allows.
 type Mode string
 

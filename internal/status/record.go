@@ -3,15 +3,14 @@ package status
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"slices"
-	"strconv"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/member"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 	"github.com/etcdpilot/etcd-operator/internal/version"
 )
@@ -19,7 +18,7 @@ import (
 // RecordOf reads the record that a status holds.
 func RecordOf(s *v1beta2.EtcdClusterStatus) plan.Record {
 	r := plan.Record{
-		ID: parseID(s.ClusterID), Bootstrap: bootstrapOf(s.Bootstrap), Revision: s.Revision,
+		ID: uint64(member.ParseID(s.ClusterID)), Bootstrap: bootstrapOf(s.Bootstrap), Revision: s.Revision,
 		Voters: Voters(s.MemberStatuses), NextVoters: s.NextVoters,
 		Runs: s.CurrentVersion, SnapshotDue: s.SnapshotDue, RanBefore: ranBefore(s),
 		AcceptedSpec: textOf(s.AcceptedSpec), FormerSpec: textOf(s.FormerSpec),
@@ -71,7 +70,7 @@ func restoreOf(s *v1beta2.EtcdClusterStatus, b *v1beta2.BootstrapStatus) *v1beta
 
 func recordOfFormer(f *v1beta2.FormerStatus) *plan.Record {
 	r := &plan.Record{
-		ID: parseID(f.ClusterID), Bootstrap: bootstrapOf(f.Bootstrap), Revision: f.Revision,
+		ID: uint64(member.ParseID(f.ClusterID)), Bootstrap: bootstrapOf(f.Bootstrap), Revision: f.Revision,
 		Voters: Voters(f.MemberStatuses), NextVoters: f.NextVoters,
 		Runs: f.CurrentVersion, SnapshotDue: f.SnapshotDue, RanBefore: f.RanBefore, FormerSpec: textOf(f.Spec),
 	}
@@ -207,20 +206,11 @@ func rawOf(text string) *runtime.RawExtension {
 	return &runtime.RawExtension{Raw: []byte(text)}
 }
 
-// parseID reads an ID as status holds it; 0 is no ID.
-func parseID(text string) uint64 {
-	id, err := strconv.ParseUint(text, 16, 64)
-	if err != nil {
-		return 0
-	}
-	return id
-}
-
 func formatID(id uint64) string {
 	if id == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%016x", id)
+	return member.ID(id).String()
 }
 
 func bootstrapOf(s *v1beta2.BootstrapStatus) *plan.Bootstrap {
@@ -228,7 +218,7 @@ func bootstrapOf(s *v1beta2.BootstrapStatus) *plan.Bootstrap {
 		return nil
 	}
 	b := &plan.Bootstrap{
-		Incarnation: int(s.Incarnation), Token: s.Token, Members: s.Members, ClusterID: parseID(s.ClusterID),
+		Incarnation: int(s.Incarnation), Token: s.Token, Members: s.Members, ClusterID: uint64(member.ParseID(s.ClusterID)),
 		Restore: s.Restore,
 	}
 	for _, seat := range s.Seats {
