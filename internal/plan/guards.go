@@ -69,8 +69,8 @@ func budgetOpen(v *view, a Action) Action {
 	if victim, _ := v.disturbed(a); victim.ID == 0 {
 		return nil
 	}
-	if n := len(v.voters); !v.Budget.Exists || v.Budget.MinAvailable < n {
-		return SetBudget{MinAvailable: n}
+	if raise := v.keepAvailable(len(v.voters)); raise != nil {
+		return raise
 	}
 	if !v.Budget.Settled {
 		return Wait{
@@ -114,7 +114,7 @@ func budgetLow(v *view, a Action) Action {
 	if _, ok := a.(Promote); !ok {
 		return nil
 	}
-	return v.budgetFor(len(v.voters) + 1)
+	return v.keepAvailable(OpenBudget(len(v.voters) + 1))
 }
 
 // undeclared has a change of the voters written to status before it is made. Of an odd number every majority after a change

@@ -25,8 +25,13 @@ func (r Record) keeping(o Observed) []string {
 	kept := slices.DeleteFunc(slices.Clone(r.Kept), func(uid string) bool {
 		return !slices.ContainsFunc(o.Volumes, func(c Volume) bool { return c.UID == uid })
 	})
-	for _, c := range o.Volumes {
-		if c.Owned && c.Foreign == "" && !c.Deleting && !slices.Contains(kept, c.UID) && r.keeps(c) {
+	return withThose(kept, o.Volumes, r.keeps)
+}
+
+// withThose adds to the UIDs those of the cluster's own volumes that are to be kept, too, and are not going.
+func withThose(kept []string, volumes []Volume, keep func(Volume) bool) []string {
+	for _, c := range volumes {
+		if c.Owned && c.Foreign == "" && !c.Deleting && !slices.Contains(kept, c.UID) && keep(c) {
 			kept = append(kept, c.UID)
 		}
 	}
@@ -40,13 +45,9 @@ func (r Record) keepUnknown(volumes []Volume) []string {
 	if r.Former == nil || !r.Skipped {
 		return kept
 	}
-	for _, c := range volumes {
-		given := c.MemberID == 0 || c.ClusterID == r.Former.ExpectedID()
-		if c.Owned && c.Foreign == "" && !c.Deleting && !given && !r.currentVolume(c) && !slices.Contains(kept, c.UID) {
-			kept = append(kept, c.UID)
-		}
-	}
-	return kept
+	return withThose(kept, volumes, func(c Volume) bool {
+		return c.MemberID != 0 && c.ClusterID != r.Former.ExpectedID() && !r.currentVolume(c)
+	})
 }
 
 // toKeep are the names of the volumes that are kept from the latch on.

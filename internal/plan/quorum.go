@@ -44,11 +44,11 @@ func (v *view) closed() bool {
 
 // raiseBudget comes before a new voter serves: pods that serve are what the budget counts, and one that was right for
 // fewer voters would let an eviction take the quorum.
-func raiseBudget(v *view) Action { return v.budgetFor(len(v.voters)) }
+func raiseBudget(v *view) Action { return v.keepAvailable(OpenBudget(len(v.voters))) }
 
-// budgetFor makes sure that an eviction leaves a quorum of that many voters.
-func (v *view) budgetFor(voters int) Action {
-	if n := OpenBudget(voters); !v.Budget.Exists || v.Budget.MinAvailable < n {
+// keepAvailable raises the budget to that many pods, nil if it is that high.
+func (v *view) keepAvailable(n int) Action {
+	if !v.Budget.Exists || v.Budget.MinAvailable < n {
 		return SetBudget{MinAvailable: n}
 	}
 	return nil
