@@ -32,9 +32,7 @@ func RecordOf(s *v1beta2.EtcdClusterStatus) plan.Record {
 	for _, v := range s.KeptVolumes {
 		r.Kept = append(r.Kept, v.UID)
 	}
-	if restore := restoreOf(s, s.Bootstrap); restore != nil {
-		r.Unsaved, r.Skipped = restore.Unsaved != "", restore.Skipped
-	}
+	readRestore(&r, restoreOf(s, s.Bootstrap))
 	if restore := UnderWay(s); restore != nil {
 		r.NotCalledOff = restore.NotCalledOff != ""
 	}
@@ -42,10 +40,15 @@ func RecordOf(s *v1beta2.EtcdClusterStatus) plan.Record {
 		return r
 	}
 	r.Former = recordOfFormer(s.Former)
-	if restore := restoreOf(s, s.Former.Bootstrap); restore != nil {
-		r.Former.Unsaved, r.Former.Skipped = restore.Unsaved != "", restore.Skipped
-	}
+	readRestore(r.Former, restoreOf(s, s.Former.Bootstrap))
 	return r
+}
+
+// readRestore adds what is noted of the restore that a cluster runs on, or is to; nothing if it is nil.
+func readRestore(r *plan.Record, restore *v1beta2.RestoreRecord) {
+	if restore != nil {
+		r.Unsaved, r.Skipped, r.Replaced = restore.Unsaved != "", restore.Skipped, uint64(member.ParseID(restore.ReplacedClusterID))
+	}
 }
 
 // UnderWay is the record of the restore that is under way, nil if none is, or if its cluster ID was latched.
@@ -114,7 +117,7 @@ func writeRecord(s *v1beta2.EtcdClusterStatus, r plan.Record, o plan.Observed) {
 		s.Former = nil // while it is there it does not change
 	}
 	if restore := UnderWay(s); restore != nil {
-		restore.Skipped = r.Skipped
+		restore.Skipped, restore.ReplacedClusterID = r.Skipped, formatID(r.Replaced)
 	}
 }
 
