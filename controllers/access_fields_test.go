@@ -50,6 +50,9 @@ var harmless = map[string]string{
 	"storageClassName":          "of a volume of one's own",
 	"volumeMode":                "of a volume of one's own",
 	"volumeAttributesClassName": "of a volume of one's own",
+	"encryptionSecret":          "a former name, which is refused, and of which no Secret is read",
+	"secret":                    "a former name, which is refused, and of which no Secret is read",
+	"caSecret":                  "a former name, which is refused, and of which no Secret is read",
 }
 
 // pods are where the types of Kubernetes are from that pods are made of, or of which anything can be.

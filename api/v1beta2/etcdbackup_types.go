@@ -30,6 +30,7 @@ type EtcdBackupSpec struct {
 	ClientTLSSecret string `json:"clientTLSSecret,omitempty"`
 
 	// storage is where the snapshots go, by URL.
+	// +kubebuilder:validation:XValidation:rule="!has(self.secret) && !has(self.caSecret)",message="storage.secret is called credentialsSecretRef.name now, and storage.caSecret caBundleRef.name"
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Storage",order=21
 	Storage *Storage `json:"storage,omitempty"`
@@ -75,6 +76,13 @@ type EtcdBackupSpec struct {
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Passphrase",order=26
 	EncryptionSecretRef SecretRef `json:"encryptionSecretRef,omitzero"`
+	// encryptionSecret is what encryptionSecretRef was called before the first release. An object that has it since then is not
+	// carried out, and no other is taken: without the field the API server would leave it out, and nobody would know.
+	// +kubebuilder:validation:XValidation:rule="self == ''",message="encryptionSecret is called encryptionSecretRef.name now"
+	// +kubebuilder:validation:MaxLength=253
+	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Passphrase (former name)",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:hidden"}
+	FormerEncryptionSecret string `json:"encryptionSecret,omitempty"`
 	// verify says how each backup is checked after it was written.
 	// +kubebuilder:default=Checksum
 	// +optional

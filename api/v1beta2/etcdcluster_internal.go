@@ -39,9 +39,10 @@ type InternalStatus struct {
 	// +optional
 	Revision int64 `json:"revision,omitempty"`
 	// snapshotDue is true since the members went from etcd 3.5 to 3.6, or since data of 3.6 was taken up: their logs may
-	// hold entries that etcd 3.7 cannot read, until each has written a snapshot since.
+	// hold entries that etcd 3.7 cannot read, until each has written a snapshot since. Where it is absent of a cluster that was
+	// up, nobody has noted where its data comes from, and it counts as true.
 	// +optional
-	SnapshotDue bool `json:"snapshotDue,omitempty"`
+	SnapshotDue *bool `json:"snapshotDue,omitempty"`
 	// ranBefore is true while nothing was started here yet under an object under which coreos/etcd-operator has run a
 	// cluster: one that is started from nothing would be taken for that.
 	// +optional
@@ -138,7 +139,7 @@ type FormerStatus struct {
 	CurrentVersion string `json:"currentVersion,omitempty"`
 	// snapshotDue says what its logs may hold.
 	// +optional
-	SnapshotDue bool `json:"snapshotDue,omitempty"`
+	SnapshotDue *bool `json:"snapshotDue,omitempty"`
 	// spec is what its members were made from.
 	// +kubebuilder:pruning:PreserveUnknownFields
 	// +kubebuilder:validation:Type=object

@@ -33,8 +33,11 @@ type RestoreRecord struct {
 	// completionTime is when a quorum of the members asked for first ran on the restored data; absent until then.
 	// +optional
 	CompletionTime *metav1.Time `json:"completionTime,omitempty"`
+	// replacedClusterID is the etcd cluster ID, in hexadecimal, of what was replaced. Empty if there was none.
+	// +optional
+	ReplacedClusterID string `json:"replacedClusterID,omitempty"`
 	// skipped is true if the EtcdRestore said that nothing needs to be saved, and so did those whose place it took: the volumes
-	// of what was replaced are deleted then. Else they are kept (keptVolumes of the status).
+	// that hold data of replacedClusterID are deleted then. All others are kept (keptVolumes of the status).
 	// +optional
 	Skipped bool `json:"skipped,omitempty"`
 	// unsaved says why not all of what was replaced is known to be in the safety snapshot. Empty if nothing is known to be

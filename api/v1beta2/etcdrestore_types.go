@@ -15,6 +15,7 @@ type RestoreSource struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="EtcdBackup",order=20
 	Backup *EtcdBackupRef `json:"backup,omitempty"`
 	// storage is where snapshots are, by URL.
+	// +kubebuilder:validation:XValidation:rule="!has(self.secret) && !has(self.caSecret)",message="storage.secret is called credentialsSecretRef.name now, and storage.caSecret caBundleRef.name"
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Storage",order=21
 	Storage *Storage `json:"storage,omitempty"`
@@ -45,6 +46,13 @@ type RestoreSource struct {
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Passphrase",order=24
 	EncryptionSecretRef SecretRef `json:"encryptionSecretRef,omitzero"`
+	// encryptionSecret is what encryptionSecretRef was called before the first release. An object that has it since then is not
+	// carried out, and no other is taken: without the field the API server would leave it out, and nobody would know.
+	// +kubebuilder:validation:XValidation:rule="self == ''",message="encryptionSecret is called encryptionSecretRef.name now"
+	// +kubebuilder:validation:MaxLength=253
+	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Passphrase (former name)",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:hidden"}
+	FormerEncryptionSecret string `json:"encryptionSecret,omitempty"`
 }
 
 // EtcdRestoreSpec says which snapshot is restored into which cluster.

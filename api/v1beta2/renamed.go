@@ -127,26 +127,40 @@ func (s *EtcdRestoreStatus) UnmarshalJSON(data []byte) error {
 	}{(*plain)(s), &s.SaveTime, &s.CompletionTime})
 }
 
-// UnmarshalJSON reads the former name of the Secret, too.
+// UnmarshalJSON reads the former names of the Secrets, too, also those of the place that a restore under way has noted.
 func (f *RestoredFrom) UnmarshalJSON(data []byte) error {
 	type plain RestoredFrom
-	return json.Unmarshal(data, &struct {
+	err := json.Unmarshal(data, &struct {
 		*plain
 		EncryptionSecret *string `json:"encryptionSecret"`
 	}{(*plain)(f), &f.EncryptionSecretRef.Name})
+	s := &f.Storage
+	s.CredentialsSecretRef.Name = cmp.Or(s.CredentialsSecretRef.Name, s.FormerSecret)
+	if s.FormerCASecret != "" && s.CABundleRef.Name == "" {
+		s.CABundleRef = CABundleRef{Kind: CABundleSecret, Name: s.FormerCASecret, Key: DefaultCABundleKey}
+	}
+	s.FormerSecret, s.FormerCASecret = "", ""
+	return err
 }
 
-// UnmarshalJSON reads the former names of the Secrets, too: those of the place that a restore under way has noted.
-func (s *Storage) UnmarshalJSON(data []byte) error {
-	type plain Storage
-	former := struct {
-		*plain
-		Secret   *string `json:"secret"`
-		CASecret string  `json:"caSecret"`
-	}{plain: (*plain)(s), Secret: &s.CredentialsSecretRef.Name}
-	err := json.Unmarshal(data, &former)
-	if former.CASecret != "" {
-		s.CABundleRef = CABundleRef{Kind: CABundleSecret, Name: former.CASecret, Key: DefaultCABundleKey}
+// What people have written is not read under former names: nobody has looked whether who wrote it may use those Secrets, and the
+// manifest would keep the name for good. It is not left out in silence either, for without its Secret a backup is written in plain
+// text, or with the rights of its pod.
+
+// Renamed says which field that names a Secret has its former name, and what it is called now; empty if none has.
+func (s *EtcdBackupSpec) Renamed() string { return renamed(s.FormerEncryptionSecret, s.Storage) }
+
+// Renamed says the same of where a snapshot is.
+func (s *RestoreSource) Renamed() string { return renamed(s.FormerEncryptionSecret, s.Storage) }
+
+func renamed(encryptionSecret string, s *Storage) string {
+	switch {
+	case encryptionSecret != "":
+		return "spec.encryptionSecret is called spec.encryptionSecretRef.name now"
+	case s != nil && s.FormerSecret != "":
+		return "spec.storage.secret is called spec.storage.credentialsSecretRef.name now"
+	case s != nil && s.FormerCASecret != "":
+		return "spec.storage.caSecret is called spec.storage.caBundleRef.name now"
 	}
-	return err
+	return ""
 }

@@ -20,6 +20,8 @@ func testRestoreSource(t *testing.T, c client.Client) {
 		"of a cluster ID":          {map[string]any{"storage": storage, "clusterID": "00C0ffee00c0ffee"}, ""},
 		"of a backup's cluster ID": {map[string]any{"backup": map[string]any{"name": "b"}, "clusterID": "c0ffee"}, ""},
 		"and before a time":        {map[string]any{"storage": storage, "clusterID": "c0ffee", "before": "2026-01-02T03:04:05Z"}, ""},
+		"a former passphrase":      {map[string]any{"storage": storage, "encryptionSecret": "p"}, "encryptionSecretRef.name now"},
+		"a former authority":       {map[string]any{"storage": map[string]any{"url": "s3://b/f", "caSecret": "ca"}}, "caSecret caBundleRef.name"},
 		"of no ID":                 {map[string]any{"storage": storage, "clusterID": "example"}, "clusterID"},
 		"of too long an ID":        {map[string]any{"storage": storage, "clusterID": "00c0ffee00c0ffee0"}, "clusterID"},
 		"of an ID, and by name":    {map[string]any{"storage": storage, "clusterID": "c0ffee", "snapshot": "x"}, "give snapshot or clusterID, not both"},

@@ -66,6 +66,17 @@ type Storage struct {
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Volume",xDescriptors={"urn:alm:descriptor:io.kubernetes:PersistentVolumeClaim"}
 	PersistentVolumeClaim string `json:"persistentVolumeClaim,omitempty"`
+	// secret is what credentialsSecretRef was called before the first release. An object that has it since then is not carried
+	// out, and no other is taken.
+	// +kubebuilder:validation:MaxLength=253
+	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Credentials (former name)",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:hidden"}
+	FormerSecret string `json:"secret,omitempty"`
+	// caSecret is the same of caBundleRef.
+	// +kubebuilder:validation:MaxLength=253
+	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Certificate authority (former name)",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:hidden"}
+	FormerCASecret string `json:"caSecret,omitempty"`
 }
 
 // SecretRef names a Secret in the same namespace.

@@ -3,6 +3,7 @@ package v1beta2_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -48,6 +49,10 @@ func testStored(t *testing.T, config *rest.Config, c client.Client) {
 	for name, c := range map[string]stored{
 		"schedule": {path: "spec.schedule", wrong: "daily", right: "@daily"},
 		"scratch":  {path: "spec.pod.scratch", wrong: map[string]any{}, right: claim()},
+		// Former names, which are to be taken off.
+		"passphrase":  {path: "spec.encryptionSecret", wrong: "passphrase"},
+		"credentials": {path: "spec.storage.secret", wrong: "keys"},
+		"authority":   {path: "spec.storage.caSecret", wrong: "ca"},
 	} {
 		c.object, c.edit = of("EtcdBackup", "stored-"+name, (&unstructured.Unstructured{Object: backup}).DeepCopy().Object), map[string]any{"spec.suspend": true}
 		objects[name] = c
@@ -72,6 +77,9 @@ func testStored(t *testing.T, config *rest.Config, c client.Client) {
 			})
 			set(s.object, s.edit)
 			check(t, c.Update(t.Context(), s.object), "")
+			if _, found, _ := unstructured.NestedFieldNoCopy(s.object.Object, strings.Split(s.path, ".")...); !found {
+				t.Errorf("%s is left out", s.path)
+			}
 			set(s.object, map[string]any{"status.observedGeneration": int64(1)})
 			check(t, c.Status().Update(t.Context(), s.object), "")
 			set(s.object, map[string]any{s.path: s.right})

@@ -855,6 +855,11 @@ func (in *FormerStatus) DeepCopyInto(out *FormerStatus) {
 		*out = make([]string, len(*in))
 		copy(*out, *in)
 	}
+	if in.SnapshotDue != nil {
+		in, out := &in.SnapshotDue, &out.SnapshotDue
+		*out = new(bool)
+		**out = **in
+	}
 	if in.Spec != nil {
 		in, out := &in.Spec, &out.Spec
 		*out = new(runtime.RawExtension)
@@ -944,6 +949,11 @@ func (in *InternalStatus) DeepCopyInto(out *InternalStatus) {
 		in, out := &in.NextVoters, &out.NextVoters
 		*out = make([]string, len(*in))
 		copy(*out, *in)
+	}
+	if in.SnapshotDue != nil {
+		in, out := &in.SnapshotDue, &out.SnapshotDue
+		*out = new(bool)
+		**out = **in
 	}
 	if in.LeaderMoved != nil {
 		in, out := &in.LeaderMoved, &out.LeaderMoved

@@ -69,6 +69,11 @@ func (r *Reconciler) observeSpec(ctx context.Context, reader client.Reader, p *b
 			Reason: v1beta2.ReasonStorageMisconfigured, Message: fmt.Sprintf("%s: %v", storageField(p.object), err),
 		}
 	}
+	if text := p.object.Spec.Renamed(); text != "" {
+		o.Problem = &failure.Problem{
+			Reason: v1beta2.ReasonStorageMisconfigured, Message: text + ": give it that name. No backup is taken before",
+		}
+	}
 	if o.Problem == nil {
 		o.Problem = agentpod.Reserved(p.object.Spec.Pod)
 	}

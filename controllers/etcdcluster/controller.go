@@ -66,6 +66,7 @@ type Reconciler struct {
 
 	paces    paces
 	requests requests
+	retained retained
 }
 
 // Reconcile takes one step. It is safe to stop at any point: the next pass sees what is there and goes on.
@@ -75,6 +76,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		r.Etcd.Forget(req.String())
 		r.paces.forget(req.NamespacedName)
 		r.requests.forget(req.NamespacedName)
+		r.retained.forget(req.NamespacedName)
 		r.Claims.Forget(&v1beta2.EtcdCluster{}, req.NamespacedName)
 		return ctrl.Result{}, nil
 	}
@@ -94,6 +96,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 // act carries out what was decided. To write a Service the cluster is confirmed to be this operator's right before.
 func (r *Reconciler) act(ctx context.Context, p *pass) error {
 	return reconcile.Act(ctx, p, r.Clock.Since(p.begun), func(ctx context.Context) error {
+		if err := r.retainVolumes(ctx, p); err != nil {
+			return err
+		}
 		if err := r.applyServices(ctx, p); err != nil {
 			return err
 		}

@@ -24,18 +24,11 @@ import (
 // execute carries out the one action of this pass. What goes into status takes effect with the status write at its end,
 // which is a compare-and-swap on the version that was read; of what decisions depend on there plan.Record takes care.
 func (r *Reconciler) execute(ctx context.Context, p *pass) error {
-	switch a := p.action.(type) {
-	case plan.CommitBootstrap:
-		noteRestore(p, a)
-	case plan.CallOff:
-		noteCallOff(p, a)
-	case plan.ContinueRestore:
-		noteContinued(p, a)
-	case plan.Recreate:
+	noteDecided(p)
+	if a, ok := p.action.(plan.Recreate); ok {
 		if err := r.tryPod(ctx, p, a); err != nil {
 			return err
 		}
-	default:
 	}
 	for _, effect := range plan.Effects(p.action, p.observed) {
 		if err := r.carryOut(ctx, p, effect); err != nil {

@@ -8,6 +8,19 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/status"
 )
 
+// noteDecided says in a restore's record what is decided of it.
+func noteDecided(p *pass) {
+	switch a := p.action.(type) {
+	case plan.CommitBootstrap:
+		noteRestore(p, a)
+	case plan.CallOff:
+		noteCallOff(p, a)
+	case plan.ContinueRestore:
+		noteContinued(p, a)
+	default:
+	}
+}
+
 // noteCallOff says in the restore's record why it is called off.
 func noteCallOff(p *pass, a plan.CallOff) {
 	if record := status.UnderWay(&p.cluster.Status); record != nil {

@@ -65,8 +65,8 @@ func (p *pass) refused(err error) {
 	}
 }
 
-// applyVolumeMeta follows spec.volumeReclaimPolicy (owned volumes go with the cluster, others stay), and the labels and
-// annotations that the spec asks for.
+// applyVolumeMeta has volumes go with the cluster, unless they are to outlive it, and gives them the labels and annotations that
+// the spec asks for.
 func (r *Reconciler) applyVolumeMeta(ctx context.Context, p *pass) error {
 	owners := resources.VolumeOwners(p.cluster)
 	for _, v := range p.observed.Volumes {
@@ -75,7 +75,7 @@ func (r *Reconciler) applyVolumeMeta(ctx context.Context, p *pass) error {
 			continue
 		}
 		meta := resources.VolumeMetadataPatch(p.cluster, claim)
-		if len(claim.OwnerReferences) != len(owners) {
+		if len(claim.OwnerReferences) < len(owners) {
 			if meta == nil {
 				meta = map[string]any{}
 			}

@@ -18,18 +18,14 @@ import (
 // observeHeld looks whether there may be data to save, and who has it. What status tells of the members is what a quorum has
 // confirmed: of a cluster that was taken up and has none yet, or whose status was lost, it tells of nobody, and what there is
 // decides. While an attempt at a restore is under way nothing runs but that.
-func observeHeld(ctx context.Context, reader client.Reader, p *restorePass, claims []corev1.PersistentVolumeClaim) error {
+func observeHeld(p *restorePass, pods []corev1.Pod, claims []corev1.PersistentVolumeClaim) {
 	c, seen := p.cluster, &p.observed.Cluster
 	if s := &c.Status; s.ClusterID == "" && s.Bootstrap != nil && s.Bootstrap.Restore != "" {
-		return nil
+		return
 	}
 	if p.asked = agentpod.MemberURLs(c, agentpod.Listed); len(p.asked) > 0 && c.Status.ClusterID != "" {
 		seen.Held = true
-		return nil
-	}
-	pods, err := permitted(ctx, reader, c)
-	if err != nil {
-		return err
+		return
 	}
 	p.asked = nil
 	for i := range pods {
@@ -41,19 +37,14 @@ func observeHeld(ctx context.Context, reader client.Reader, p *restorePass, clai
 		seen.Held = seen.Held || written && resources.VolumeOwned(c, &claims[i])
 	}
 	seen.Mute = len(p.asked) == 0
-	return nil
 }
 
 // observeVolatile looks for pods whose data nobody can keep, while that is to be saved or was. On an emptyDir it is there for as
 // long as the pod is, whether its etcd answers or not; with a pod that is over, or being deleted, it goes in any case. Where no
 // quorum has said who the members are, whoever was let start etcd may have it.
-func observeVolatile(ctx context.Context, reader client.Reader, p *restorePass) error {
+func observeVolatile(p *restorePass, pods []corev1.Pod) {
 	if phase := p.observed.Phase; !p.observed.Cluster.Held || phase != v1beta2.RestoreSaving && phase != v1beta2.RestoreReplacing {
-		return nil
-	}
-	pods, err := permitted(ctx, reader, p.cluster)
-	if err != nil {
-		return err
+		return
 	}
 	for i := range pods {
 		pod := &pods[i]
@@ -63,7 +54,6 @@ func observeVolatile(ctx context.Context, reader client.Reader, p *restorePass) 
 		}
 	}
 	slices.Sort(p.observed.Cluster.Volatile)
-	return nil
 }
 
 // permitted are the cluster's pods that were let start etcd.

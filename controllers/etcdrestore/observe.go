@@ -96,9 +96,11 @@ func observeRestored(ctx context.Context, reader client.Reader, p *restorePass) 
 	seen.Exists, seen.Deleting, seen.Paused = true, !c.DeletionTimestamp.IsZero(), c.Spec.Paused
 	seen.Other = seen.Pinned && p.object.Status.ClusterUID != string(c.UID)
 	seen.Moved = !restores.Looked(&c.Status, &p.object.Status)
-	if err := observeHeld(ctx, reader, p, claims); err != nil {
+	pods, err := permitted(ctx, reader, c)
+	if err != nil {
 		return err
 	}
+	observeHeld(p, pods, claims)
 	seen.Answers = len(c.Status.Members.Ready) > 0 ||
 		meta.IsStatusConditionTrue(c.Status.Conditions, v1beta2.ConditionAvailable)
 	if doing := meta.FindStatusCondition(c.Status.Conditions, v1beta2.ConditionProgressing); doing != nil {
@@ -108,9 +110,7 @@ func observeRestored(ctx context.Context, reader client.Reader, p *restorePass) 
 	}
 	seen.Record = recordOf(&c.Status, string(p.object.UID))
 	p.observed.Outdated = p.observed.Saved && seen.Held && !savedFrom(p.object.Status.SafetySnapshot, c)
-	if err := observeVolatile(ctx, reader, p); err != nil {
-		return err
-	}
+	observeVolatile(p, pods)
 	return observeUnsaved(ctx, reader, p)
 }
 

@@ -19,6 +19,10 @@ func observeSource(ctx context.Context, reader client.Reader, p *restorePass) er
 		return nil
 	}
 	spec := &p.object.Spec
+	if former := spec.Renamed(); former != "" {
+		p.observed.Source = unresolved(true, v1beta2.ReasonStorageMisconfigured, "%s: create another EtcdRestore that has it so", former)
+		return nil
+	}
 	if spec.Backup == nil {
 		p.source, p.observed.Source = directSource(spec)
 		return nil
@@ -62,6 +66,9 @@ func backupSource(spec *v1beta2.EtcdRestoreSpec, b *v1beta2.EtcdBackup) (*v1beta
 	storage, _, err := resources.StorageOf(b.Spec.Storage, b.Spec.StorageType, b.Spec.BackupStorage)
 	if err != nil {
 		return nil, unresolved(false, v1beta2.ReasonStorageMisconfigured, "EtcdBackup %s: %v", b.Name, err)
+	}
+	if former := b.Spec.Renamed(); former != "" {
+		return nil, unresolved(false, v1beta2.ReasonStorageMisconfigured, "EtcdBackup %s: %s: give it that name", b.Name, former)
 	}
 	source := &v1beta2.RestoredFrom{
 		Storage: storage, EncryptionSecretRef: spec.EncryptionSecretRef, Object: spec.Snapshot,

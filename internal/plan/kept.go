@@ -6,9 +6,8 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 )
 
-// keeps tells whether a volume of the cluster is the user's to delete, and nobody's to use: what a restore has replaced, unless
-// the user said that nothing of it needs to be saved, and what an attempt at one that was given up was let write to. A volume on
-// which etcd was never let start holds nothing.
+// keeps tells whether a volume of the cluster is the user's to delete, and nobody's to use: all that etcd was ever let start on and
+// that is not the present cluster's, but for what is let go.
 func (r Record) keeps(c Volume) bool {
 	switch {
 	case slices.Contains(r.Kept, c.UID):
@@ -16,7 +15,13 @@ func (r Record) keeps(c Volume) bool {
 	case c.MemberID == 0 || r.currentVolume(c):
 		return false
 	}
-	return r.attempted(c.Incarnation) || r.ID != 0 && !r.Skipped
+	return r.attempted(c.Incarnation) || r.ID != 0 && !r.letsGo(c)
+}
+
+// letsGo tells whether the volume says that it holds data of the very cluster of which the user said, of the restore that replaced
+// it, that nothing needs to be saved.
+func (r Record) letsGo(c Volume) bool {
+	return r.Skipped && c.ClusterID != 0 && c.ClusterID == r.Replaced
 }
 
 // keeping are the UIDs of the volumes to keep by now: those that are kept already and are there still, and those that are to be.
@@ -25,35 +30,18 @@ func (r Record) keeping(o Observed) []string {
 	kept := slices.DeleteFunc(slices.Clone(r.Kept), func(uid string) bool {
 		return !slices.ContainsFunc(o.Volumes, func(c Volume) bool { return c.UID == uid })
 	})
-	return withThose(kept, o.Volumes, r.keeps)
-}
-
-// withThose adds to the UIDs those of the cluster's own volumes that are to be kept, too, and are not going.
-func withThose(kept []string, volumes []Volume, keep func(Volume) bool) []string {
-	for _, c := range volumes {
-		if c.Owned && c.Foreign == "" && !c.Deleting && !slices.Contains(kept, c.UID) && keep(c) {
+	for _, c := range o.Volumes {
+		if c.Owned && c.Foreign == "" && !c.Deleting && !slices.Contains(kept, c.UID) && r.keeps(c) {
 			kept = append(kept, c.UID)
 		}
 	}
 	return kept
 }
 
-// keepUnknown adds to what is kept what is not known to be of the cluster that the restore under way replaces, though nothing of
-// that needs to be saved: what an earlier restore has replaced, say, where the status was lost since.
-func (r Record) keepUnknown(volumes []Volume) []string {
-	kept := slices.Clone(r.Kept)
-	if r.Former == nil || !r.Skipped {
-		return kept
-	}
-	return withThose(kept, volumes, func(c Volume) bool {
-		return c.MemberID != 0 && c.ClusterID != r.Former.ExpectedID() && !r.currentVolume(c)
-	})
-}
-
 // toKeep are the names of the volumes that are kept from the latch on.
 func (v *view) toKeep(id uint64) []string {
 	next := v.Cluster.Record
-	next.Kept, next.ID = next.keepUnknown(v.oldVolumes), id
+	next.ID = id
 	var names []string
 	for _, c := range v.oldVolumes {
 		if !c.Deleting && next.keeps(c) {

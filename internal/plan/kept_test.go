@@ -54,7 +54,11 @@ func TestKeptIsNoted(t *testing.T) {
 		want     []string
 	}{
 		"what was replaced, and what an attempt has written": {up, []string{"v7", "v8"}},
-		"what an attempt has written, with Skip":             {edit(up, func(o *Observed) { o.Cluster.Skipped = true }), []string{"v8"}},
+		"what an attempt has written, with Skip":             {edit(up, func(o *Observed) { o.Cluster.Skipped, o.Cluster.Replaced = true, 0xc0 }), []string{"v8"}},
+		"all of another cluster than Skip is said of":        {edit(up, func(o *Observed) { o.Cluster.Skipped, o.Cluster.Replaced = true, 0xc1 }), []string{"v7", "v8"}},
+		"all if nobody knows what Skip was said of": {edit(up, func(o *Observed) {
+			o.Cluster.Skipped, o.Volumes[3].ClusterID = true, 0
+		}), []string{"v7", "v8"}},
 		"none of somebody else": {edit(up, func(o *Observed) {
 			o.Volumes[3].Owned, o.Volumes[4].Foreign = false, "it is a copy"
 		}), nil},
@@ -99,5 +103,30 @@ func TestSkipOfAll(t *testing.T) {
 		if got := o.Cluster.Skipped; got != c.want || (len(o.Cluster.Kept) == 0) != c.want {
 			t.Errorf("Skip %t, then %t: %t, and %q are kept", c.first, c.second, got, o.Cluster.Kept)
 		}
+	}
+}
+
+// TestKeptUnseen restores a cluster twice, the second time with Skip, while nobody sees a volume of the first one, for somebody has
+// taken off its labels. Once they are put back it is kept: Skip was not said of what it holds.
+func TestKeptUnseen(t *testing.T) {
+	o := healthyCluster(1, true)
+	unseen := o.Volumes[0]
+	o.Volumes = nil
+	for i, skip := range []bool{false, true} {
+		o.Cluster.Safety.Skip = skip
+		n := 2 + i
+		b := Bootstrap{Incarnation: n, Restore: string(rune('a' + i)), Members: []string{name(n)}, ClusterID: uint64(n)}
+		o.Cluster.Record = o.Cluster.Apply(CommitBootstrap{Bootstrap: b}, o)
+		o.Cluster.Record = o.Cluster.Apply(Latch{ClusterID: b.ClusterID}, o)
+		o.Volumes = append(o.Volumes, Volume{
+			Name: name(n), UID: "v" + name(n), Incarnation: n, Owned: true, ClusterID: b.ClusterID, MemberID: 1,
+		})
+	}
+	o.Volumes = append(o.Volumes, unseen)
+	if got := o.Cluster.Apply(Wait{}, o).Kept; !slices.Equal(got, []string{unseen.UID}) {
+		t.Errorf("%q are kept", got)
+	}
+	if left := newView(o).oldVolumes; len(left) != 1 || left[0].Name != name(2) {
+		t.Errorf("these are to go: %+v", left)
 	}
 }

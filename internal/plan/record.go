@@ -48,6 +48,8 @@ type Record struct {
 	// Unsaved is true if the restore that Bootstrap is an attempt at has replaced what is not known to be saved. Skipped is true if
 	// the user said that it need not be, of that one and of all whose place it took: only then do the volumes go.
 	Unsaved, Skipped bool
+	// Replaced is the ID of the cluster that the same restore has replaced, 0 if it had none, or if nobody has noted it.
+	Replaced uint64 `json:",string"`
 	// NotCalledOff is true once it was noted that the restore under way goes on although nobody wants it any more.
 	NotCalledOff bool
 }
@@ -155,8 +157,10 @@ func (r Record) begin(act CommitBootstrap, o Observed) Record {
 	}
 	if r.Former == nil {
 		next.Former = r.putAside(o)
+		next.Replaced = next.Former.ExpectedID()
 		return next
 	}
+	next.Replaced = r.Former.ExpectedID()
 	next.Unsaved, next.Skipped = next.Unsaved || r.Unsaved, next.Skipped && r.Skipped
 	return next
 }
@@ -184,7 +188,6 @@ func (r Record) goBack() Record {
 
 // latch takes down what answered, not what the spec asks for by now.
 func (r Record) latch(act Latch, o Observed) Record {
-	r.Kept = r.keepUnknown(o.Volumes)
 	r.ID, r.Former, r.NotCalledOff = act.ClusterID, nil, false
 	i := slices.IndexFunc(o.Etcd.Answers, func(a Answer) bool { return a.ClusterID == act.ClusterID })
 	if i >= 0 {

@@ -60,7 +60,7 @@ var restoreMutants = map[string]mutant{
 		scenario: scenario{sizes: []int{1}, edits: []edit{snapshot(1)}, retained: true, lockstep: true},
 	},
 	"what an earlier restore has replaced goes with Skip": {
-		next: keepNothing, want: "S7: volume c-0 is deleted, which holds acknowledged data", persistent: true,
+		next: letAllGo, want: "S7: volume c-0 is deleted, which holds acknowledged data", persistent: true,
 		scenario: scenario{sizes: []int{1}, edits: []edit{snapshot(1), skip(2)}, running: true, lockstep: true},
 	},
 	"what was written to an attempt goes": {
@@ -92,9 +92,14 @@ func believeSnapshot(o plan.Observed) plan.Action {
 	return plan.Next(o)
 }
 
-// keepNothing goes by what the present restore says alone.
-func keepNothing(o plan.Observed) plan.Action {
-	o.Cluster.Kept = nil
+// letAllGo takes whatever is of another cluster for what the present restore has replaced.
+func letAllGo(o plan.Observed) plan.Action {
+	o.Volumes, o.Cluster.Kept = slices.Clone(o.Volumes), nil
+	for i := range o.Volumes {
+		if v := &o.Volumes[i]; v.ClusterID != o.Cluster.ID {
+			v.ClusterID = o.Cluster.Replaced
+		}
+	}
 	return plan.Next(o)
 }
 

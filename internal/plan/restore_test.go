@@ -124,7 +124,7 @@ func TestReplacedData(t *testing.T) {
 		}
 		o.Volumes = append(o.Volumes, Volume{Name: "c-9", UID: "v9", Incarnation: 1, Owned: true, ClusterID: 0x0d, MemberID: 1})
 	}
-	skipped := func(o *Observed) { o.Cluster.Skipped = true }
+	skipped := func(o *Observed) { o.Cluster.Skipped, o.Cluster.Replaced = true, 0x0d }
 	check(t, map[string]planCase{
 		"it stays for good": {edit(healthyCluster(3, true), left), Idle{Reason: v1beta2.ReasonSpecReached}},
 		"it goes with Skip, once the cluster is as the spec asks": {

@@ -20,7 +20,7 @@ func RecordOf(s *v1beta2.EtcdClusterStatus) plan.Record {
 	r := plan.Record{
 		ID: uint64(member.ParseID(s.ClusterID)), Bootstrap: bootstrapOf(s.Bootstrap), Revision: s.Revision,
 		Voters: Voters(s.MemberStatuses), NextVoters: s.NextVoters,
-		Runs: s.CurrentVersion, SnapshotDue: s.SnapshotDue, RanBefore: ranBefore(s),
+		Runs: s.CurrentVersion, SnapshotDue: snapshotDue(s.SnapshotDue, s.ClusterID), RanBefore: ranBefore(s),
 		AcceptedSpec: textOf(s.AcceptedSpec), FormerSpec: textOf(s.FormerSpec),
 	}
 	if n := s.Incarnations; n != nil {
@@ -32,9 +32,7 @@ func RecordOf(s *v1beta2.EtcdClusterStatus) plan.Record {
 	for _, v := range s.KeptVolumes {
 		r.Kept = append(r.Kept, v.UID)
 	}
-	if restore := restoreOf(s, s.Bootstrap); restore != nil {
-		r.Unsaved, r.Skipped = restore.Unsaved != "", restore.Skipped
-	}
+	readRestore(&r, restoreOf(s, s.Bootstrap))
 	if restore := UnderWay(s); restore != nil {
 		r.NotCalledOff = restore.NotCalledOff != ""
 	}
@@ -42,10 +40,15 @@ func RecordOf(s *v1beta2.EtcdClusterStatus) plan.Record {
 		return r
 	}
 	r.Former = recordOfFormer(s.Former)
-	if restore := restoreOf(s, s.Former.Bootstrap); restore != nil {
-		r.Former.Unsaved, r.Former.Skipped = restore.Unsaved != "", restore.Skipped
-	}
+	readRestore(r.Former, restoreOf(s, s.Former.Bootstrap))
 	return r
+}
+
+// readRestore adds what is noted of the restore that a cluster runs on, or is to; nothing if it is nil.
+func readRestore(r *plan.Record, restore *v1beta2.RestoreRecord) {
+	if restore != nil {
+		r.Unsaved, r.Skipped, r.Replaced = restore.Unsaved != "", restore.Skipped, uint64(member.ParseID(restore.ReplacedClusterID))
+	}
 }
 
 // UnderWay is the record of the restore that is under way, nil if none is, or if its cluster ID was latched.
@@ -72,7 +75,7 @@ func recordOfFormer(f *v1beta2.FormerStatus) *plan.Record {
 	r := &plan.Record{
 		ID: uint64(member.ParseID(f.ClusterID)), Bootstrap: bootstrapOf(f.Bootstrap), Revision: f.Revision,
 		Voters: Voters(f.MemberStatuses), NextVoters: f.NextVoters,
-		Runs: f.CurrentVersion, SnapshotDue: f.SnapshotDue, RanBefore: f.RanBefore, FormerSpec: textOf(f.Spec),
+		Runs: f.CurrentVersion, SnapshotDue: snapshotDue(f.SnapshotDue, f.ClusterID), RanBefore: f.RanBefore, FormerSpec: textOf(f.Spec),
 	}
 	if m := f.LeaderMoved; m != nil {
 		r.LeaderMoved, r.Slow = m.MoveTime.Time, m.Member
@@ -101,7 +104,7 @@ func advance(s *v1beta2.EtcdClusterStatus, next plan.Record, done plan.Action, i
 func writeRecord(s *v1beta2.EtcdClusterStatus, r plan.Record, o plan.Observed) {
 	keepVolumes(s, r, o)
 	s.ClusterID, s.Bootstrap, s.Revision = formatID(r.ID), bootstrapFor(r.Bootstrap), r.Revision
-	s.NextVoters, s.CurrentVersion, s.SnapshotDue, s.RanBefore = r.NextVoters, r.Runs, r.SnapshotDue, r.RanBefore
+	s.NextVoters, s.CurrentVersion, s.SnapshotDue, s.RanBefore = r.NextVoters, r.Runs, &r.SnapshotDue, r.RanBefore
 	s.AcceptedSpec, s.FormerSpec = rawOf(r.AcceptedSpec), rawOf(r.FormerSpec)
 	s.LeaderMoved, s.Incarnations = movedFor(r), nil
 	if r.Incarnations != (plan.Incarnations{}) {
@@ -114,7 +117,7 @@ func writeRecord(s *v1beta2.EtcdClusterStatus, r plan.Record, o plan.Observed) {
 		s.Former = nil // while it is there it does not change
 	}
 	if restore := UnderWay(s); restore != nil {
-		restore.Skipped = r.Skipped
+		restore.Skipped, restore.ReplacedClusterID = r.Skipped, formatID(r.Replaced)
 	}
 }
 
@@ -150,7 +153,7 @@ func putAside(s *v1beta2.EtcdClusterStatus, r *plan.Record, in Input) {
 func formerFor(s *v1beta2.EtcdClusterStatus, r *plan.Record) *v1beta2.FormerStatus {
 	return &v1beta2.FormerStatus{
 		ClusterID: formatID(r.ID), Revision: r.Revision, Size: s.Size, MemberStatuses: s.MemberStatuses,
-		CurrentVersion: r.Runs, SnapshotDue: r.SnapshotDue, Spec: rawOf(r.FormerSpec),
+		CurrentVersion: r.Runs, SnapshotDue: &r.SnapshotDue, Spec: rawOf(r.FormerSpec),
 		LeaderMoved: movedFor(*r), Bootstrap: bootstrapFor(r.Bootstrap), NextVoters: r.NextVoters, RanBefore: r.RanBefore,
 	}
 }
@@ -239,6 +242,16 @@ func bootstrapFor(b *plan.Bootstrap) *v1beta2.BootstrapStatus {
 		s.Seats = append(s.Seats, v1beta2.BootstrapSeat{Name: seat.Name, PodUID: seat.PodUID, VolumeUID: seat.VolumeUID})
 	}
 	return s
+}
+
+// snapshotDue reads whether the logs of a cluster may hold what etcd 3.5 wrote. Operators before this one noted that only if they
+// had seen 3.5 run, and nothing where they had taken up data: what nobody knows of is taken to be so, for to write a snapshot costs
+// little, and 3.7 never starts with such a log.
+func snapshotDue(noted *bool, clusterID string) bool {
+	if noted == nil {
+		return clusterID != ""
+	}
+	return *noted
 }
 
 // ranBefore tells whether coreos/etcd-operator has run a cluster under the object. Its status has no observedGeneration,

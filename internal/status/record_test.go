@@ -1,6 +1,7 @@
 package status
 
 import (
+	"encoding/json"
 	"errors"
 	"reflect"
 	"slices"
@@ -29,13 +30,13 @@ func full() *v1beta2.EtcdClusterStatus {
 		ClusterID: "00000000000000c2", CurrentVersion: "3.6.16", MemberStatuses: members,
 		KeptVolumes: []v1beta2.KeptVolume{{Name: "m-2", UID: "u", Restore: "of-then"}},
 		InternalStatus: v1beta2.InternalStatus{
-			Bootstrap: bootstrap(3), Revision: 5000, NextVoters: []string{"m-0", "m-1"}, SnapshotDue: true, LeaderMoved: moved,
+			Bootstrap: bootstrap(3), Revision: 5000, NextVoters: []string{"m-0", "m-1"}, SnapshotDue: new(true), LeaderMoved: moved,
 			AcceptedSpec: raw(`{"size":1}`), FormerSpec: raw(`{"size":3}`),
 			Incarnations: &v1beta2.IncarnationsStatus{Last: 3, Attempts: 2},
 			Former: &v1beta2.FormerStatus{
 				ClusterID: "00000000000000c1", Revision: 4000, Size: 1, MemberStatuses: members, NextVoters: []string{"m-0"},
 				CurrentVersion: "3.5.35", Spec: raw(`{"size":3}`), LeaderMoved: moved, Bootstrap: bootstrap(1),
-				SnapshotDue: true, RanBefore: true,
+				SnapshotDue: new(true), RanBefore: true,
 			},
 		},
 	}
@@ -124,13 +125,44 @@ func TestAside(t *testing.T) {
 // TestFailedActionIsNotNoted has only what was carried out count.
 func TestFailedActionIsNotNoted(t *testing.T) {
 	in := threeMembers()
-	in.Cluster.Status.SnapshotDue = true
+	in.Cluster.Status.SnapshotDue = new(true)
 	in.Action, in.Err = plan.CancelDowngrade{Snapshot: true}, errors.New("etcd refuses")
-	if s := compute(in); !s.SnapshotDue {
+	if s := compute(in); !*s.SnapshotDue {
 		t.Error("the members' snapshots are taken for written")
 	}
 	in.Err = nil
-	if s := compute(in); s.SnapshotDue {
+	if s := compute(in); *s.SnapshotDue {
 		t.Error("the members' snapshots are still due")
+	}
+}
+
+// TestSnapshotDueUnknown has data of which an operator before this one has noted nothing count as 3.5's: it may have been taken up,
+// and 3.7 starts with no log of that. What is noted since is believed, and a cluster that was never up holds nothing.
+func TestSnapshotDueUnknown(t *testing.T) {
+	former := `{"clusterID":"00000000000000c1","currentVersion":"3.6.16"}`
+	for title, c := range map[string]struct {
+		status string
+		want   bool
+	}{
+		"before there was status.internal": {former, true},
+		"which knew that it is due":        {`{"clusterID":"00000000000000c1","snapshotDue":true}`, true},
+		"which has adopted":                {`{"clusterID":"00000000000000c1","internal":{"incarnations":{"last":1}}}`, true},
+		"since then it is noted":           {`{"clusterID":"00000000000000c1","internal":{"snapshotDue":false}}`, false},
+		"since then it is due":             {`{"clusterID":"00000000000000c1","internal":{"snapshotDue":true}}`, true},
+		"never up":                         {`{"phase":"Creating"}`, false},
+	} {
+		s := &v1beta2.EtcdClusterStatus{}
+		if err := json.Unmarshal([]byte(c.status), s); err != nil {
+			t.Fatal(err)
+		}
+		if got := RecordOf(s).SnapshotDue; got != c.want {
+			t.Errorf("%s: %t", title, got)
+		}
+		replaced := &v1beta2.EtcdClusterStatus{InternalStatus: v1beta2.InternalStatus{Former: &v1beta2.FormerStatus{
+			ClusterID: s.ClusterID, SnapshotDue: s.SnapshotDue,
+		}}}
+		if got := RecordOf(replaced).Former.SnapshotDue; got != c.want {
+			t.Errorf("%s, and a restore is to replace it: %t", title, got)
+		}
 	}
 }

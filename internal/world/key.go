@@ -94,6 +94,7 @@ const (
 	markSaved
 	markForgotten
 	markFormerSkipped
+	markReplaced
 )
 
 // bits makes a number of flags.
@@ -150,6 +151,7 @@ func (e *encoder) kube(k *Kube) {
 	e.number(k.Status.Off)
 	e.text(strings.Join(k.Status.Kept, ","))
 	e.flags(k.Status.Former != nil, k.Status.NotCalledOff, k.Status.Skipped)
+	e.replaced(&k.Status.Record)
 	if f := k.Status.Former; f != nil {
 		e.id(f.ID)
 		e.number(int(f.Revision / (writtenRevision / 2)))
@@ -159,6 +161,7 @@ func (e *encoder) kube(k *Kube) {
 		e.bootstrap(f.Bootstrap)
 		e.rare(markFormerLogs, logs(f))
 		e.rare(markFormerSkipped, bits(f.Skipped))
+		e.replaced(f)
 	}
 	e.rare(markLogs, logs(&k.Status.Record))
 	e.rare(markUnnoted, bits(k.Status.AcceptedSpec == ""))
@@ -186,6 +189,14 @@ func (e *encoder) kube(k *Kube) {
 	}
 	e.flags(k.Budget.Exists, k.Budget.Seen)
 	e.number(k.Budget.Min)
+}
+
+// replaced is whose volumes go. Where nothing needs to be kept nobody asks, and of a restore under way that follows from the rest.
+func (e *encoder) replaced(r *plan.Record) {
+	if r.Skipped && r.Former == nil && r.Replaced != 0 {
+		e.buf = append(e.buf, markReplaced)
+		e.id(r.Replaced)
+	}
 }
 
 func (e *encoder) bootstrap(b *plan.Bootstrap) {

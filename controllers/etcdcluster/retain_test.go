@@ -1,0 +1,72 @@
+package etcdcluster_test
+
+import (
+	"slices"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/resources"
+)
+
+// TestRetainWithoutLabels asks for volumes to be kept of which some have lost labels: the garbage collector goes by their owners.
+func TestRetainWithoutLabels(t *testing.T) {
+	name := types.NamespacedName{Namespace: namespace, Name: "stays"}
+	w, c := claimed(t, name)
+	other := metav1.OwnerReference{APIVersion: "v1", Kind: "ConfigMap", Name: "mine", UID: "mine"}
+	claims := map[string]func(*corev1.PersistentVolumeClaim){
+		"stays-7":  func(claim *corev1.PersistentVolumeClaim) {},
+		"stays-8":  func(claim *corev1.PersistentVolumeClaim) { claim.Labels = nil }, // no restore has noted that it keeps it
+		"stays-9":  func(claim *corev1.PersistentVolumeClaim) { delete(claim.Labels, resources.LabelNode) },
+		"stays-10": func(claim *corev1.PersistentVolumeClaim) { delete(claim.Annotations, resources.AnnotationClusterUID) },
+		"my-copy": func(claim *corev1.PersistentVolumeClaim) {
+			claim.OwnerReferences = append(claim.OwnerReferences, other)
+		},
+		"others": func(claim *corev1.PersistentVolumeClaim) { claim.OwnerReferences = []metav1.OwnerReference{other} },
+	}
+	for name, edit := range claims {
+		claim := resources.Volume(c, name, 1)
+		claim.Annotations[resources.AnnotationMemberID] = "1"
+		edit(claim)
+		must(t, w.api.Create(t.Context(), claim))
+		if name == "stays-7" {
+			claim.Labels = nil
+			must(t, w.api.Update(t.Context(), claim))
+			c.Status.KeptVolumes = []v1beta2.KeptVolume{{Name: name, UID: string(claim.UID), Restore: "monday"}}
+		}
+	}
+	must(t, w.api.Status().Update(t.Context(), c))
+	owners := func(name string) (uids []types.UID) {
+		claim := &corev1.PersistentVolumeClaim{}
+		must(t, w.api.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: name}, claim))
+		for _, owner := range claim.OwnerReferences {
+			uids = append(uids, owner.UID)
+		}
+		return uids
+	}
+	for _, step := range []struct {
+		title  string
+		policy v1beta2.VolumeReclaimPolicy
+		goes   bool
+	}{
+		{"nothing is said", "", true},
+		{"they are to stay", v1beta2.VolumeReclaimRetain, false},
+	} {
+		w.change(t, name, func(c *v1beta2.EtcdCluster) { c.Spec.VolumeReclaimPolicy = step.policy })
+		w.passes(t, name)
+		for claim := range claims {
+			if goes := slices.Contains(owners(claim), c.UID); goes != (step.goes && claim != "others") {
+				t.Errorf("%s: the owners of %s are %q", step.title, claim, owners(claim))
+			}
+		}
+		for _, claim := range []string{"my-copy", "others"} {
+			if !slices.Contains(owners(claim), other.UID) {
+				t.Errorf("%s: the owners of %s are %q", step.title, claim, owners(claim))
+			}
+		}
+	}
+}

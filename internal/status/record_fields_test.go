@@ -1,0 +1,95 @@
+package status
+
+import (
+	"encoding/json"
+	"reflect"
+	"testing"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/plan"
+)
+
+// TestEveryFieldOfARecord puts one field of a record after the other into a status, and wants it back from the API server.
+func TestEveryFieldOfARecord(t *testing.T) {
+	for field := range reflect.TypeFor[plan.Record]().Fields() {
+		t.Run(field.Name, func(t *testing.T) {
+			r := plan.Record{Bootstrap: &plan.Bootstrap{Restore: "r"}}
+			switch field.Name {
+			case "RanBefore": // nothing was started here
+				r.Bootstrap = nil
+			case "Slow": // it is of that time
+				r.LeaderMoved = at
+			case "Former":
+				r.Former = recordOfFormer(full().Former)
+			}
+			if v := reflect.ValueOf(&r).Elem().FieldByIndex(field.Index); v.Kind() != reflect.Pointer || v.IsNil() {
+				something(t, v)
+			}
+			s := &v1beta2.EtcdClusterStatus{ObservedGeneration: 1, Restores: []v1beta2.RestoreRecord{{UID: "r", Name: "r"}}}
+			shown(s, r)
+			volumes := []plan.Volume{{Name: "m-9", UID: "text"}}
+			writeRecord(s, r, plan.Observed{Volumes: volumes})
+			text, err := json.Marshal(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			read := &v1beta2.EtcdClusterStatus{}
+			if err := json.Unmarshal(text, read); err != nil {
+				t.Fatal(err)
+			}
+			got := RecordOf(read)
+			if got.LeaderMoved.Equal(r.LeaderMoved) { // in whatever zone
+				got.LeaderMoved = r.LeaderMoved
+			}
+			if r.Former != nil {
+				got.Former.LeaderMoved = r.Former.LeaderMoved
+			}
+			if !reflect.DeepEqual(got, r) {
+				t.Errorf("it comes back as\n%+v, not\n%+v, by %s", got, r, text)
+			}
+		})
+	}
+}
+
+// shown adds what of a record is noted where people read it, by others than writeRecord.
+func shown(s *v1beta2.EtcdClusterStatus, r plan.Record) {
+	for _, name := range r.Voters {
+		s.MemberStatuses = append(s.MemberStatuses, v1beta2.MemberStatus{Name: name, Role: v1beta2.MemberRoleVoter})
+	}
+	if r.Unsaved {
+		s.Restores[0].Unsaved = "why"
+	}
+	if r.NotCalledOff {
+		s.Restores[0].NotCalledOff = "why"
+	}
+	if r.Former != nil {
+		s.Former = formerFor(&v1beta2.EtcdClusterStatus{MemberStatuses: full().Former.MemberStatuses}, r.Former)
+	}
+}
+
+// something is what no field holds by itself; a spec is JSON.
+func something(t *testing.T, v reflect.Value) {
+	t.Helper()
+	switch kind := v.Interface().(type) {
+	case plan.Incarnations:
+		v.Set(reflect.ValueOf(plan.Incarnations{Last: 7, Attempts: 6}))
+	case *plan.Bootstrap:
+		v.Set(reflect.ValueOf(bootstrapOf(full().Bootstrap)))
+	case []string:
+		v.Set(reflect.ValueOf([]string{"text"}))
+	case *plan.Record:
+	case string:
+		v.SetString(`"text"`)
+	case uint64:
+		v.SetUint(7)
+	case int64:
+		v.SetInt(7)
+	case bool:
+		v.SetBool(true)
+	default:
+		if v.Type() != reflect.TypeOf(at) {
+			t.Fatalf("it is a %T: say what is to be in it", kind)
+		}
+		v.Set(reflect.ValueOf(at))
+	}
+}
