@@ -104,7 +104,7 @@ func (a *access) enforced(t *testing.T) {
 	}
 }
 
-// denied tells whether a policy has refused, and named the field.
+// denied reports whether a policy has refused, and named the field.
 func denied(err error, field string) bool {
 	return apierrors.IsForbidden(err) && strings.Contains(err.Error(), "ValidatingAdmissionPolicy") &&
 		strings.Contains(err.Error(), field)

@@ -78,7 +78,7 @@ func Setup(mgr ctrl.Manager, pool *etcd.Pool, o Options) error {
 	return nil
 }
 
-// isOpenShift tells whether namespaces give pods their user and group.
+// isOpenShift reports whether namespaces give pods their user and group.
 func isOpenShift(mapper meta.RESTMapper) (bool, error) {
 	_, err := mapper.RESTMapping(schema.GroupKind{Group: "security.openshift.io", Kind: "SecurityContextConstraints"})
 	if meta.IsNoMatchError(err) {

@@ -62,7 +62,7 @@ func dependencies(t *testing.T, packages ...string) []dependency {
 	}
 }
 
-// within tells whether an import path begins with one of these, or is it if that ends with $, as in the linter's rules.
+// within reports whether an import path begins with one of these, or is it if that ends with $, as in the linter's rules.
 func within(path string, denied []string) bool {
 	return slices.ContainsFunc(denied, func(d string) bool {
 		exact, found := strings.CutSuffix(d, "$")

@@ -151,7 +151,7 @@ func (k *Keeper) standBack(ctx context.Context, o client.Object, d claim.StandBa
 		fmt.Sprintf("%s, have this one take its place: %s", d.Why, claim.Release(who.kind, who.Namespace, who.Name)))
 }
 
-// due counts the object among those that are left alone, and tells whether people are to be told so now.
+// due counts the object among those that are left alone, and reports whether people are to be told so now.
 func (k *Keeper) due(who object, known bool) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()

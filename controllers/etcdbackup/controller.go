@@ -76,7 +76,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	return r.finish(ctx, p, err)
 }
 
-// Mutates tells whether the answer changes anything.
+// Mutates reports whether the answer changes anything.
 func (p *backupPass) Mutates() bool {
 	if p.claim != nil {
 		return claim.Mutates(p.claim)
@@ -127,7 +127,7 @@ func (r *Reconciler) look(ctx context.Context, reader client.Reader, name types.
 	return p, nil
 }
 
-// starts tells whether a pod is about to use the storage.
+// starts reports whether a pod is about to use the storage.
 func starts(a backup.Action) bool {
 	start, ok := a.(backup.Start)
 	return ok && start.Run.Task == backup.TaskBackup
@@ -146,7 +146,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 		Complete(r)
 }
 
-// cameUp tells whether a cluster has what a backup may have waited for.
+// cameUp reports whether a cluster has what a backup may have waited for.
 func cameUp(e event.UpdateEvent) bool {
 	old, isCluster := e.ObjectOld.(*v1beta2.EtcdCluster)
 	now, areClusters := e.ObjectNew.(*v1beta2.EtcdCluster)

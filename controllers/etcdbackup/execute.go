@@ -96,7 +96,7 @@ func (r *Reconciler) agentPod(p *backupPass) resources.AgentPod {
 	return pod
 }
 
-// compressed tells whether objects are. Those of coreos/etcd-operator's manifests are what etcd sends unless they say
+// compressed reports whether objects are. Those of coreos/etcd-operator's manifests are what etcd sends unless they say
 // otherwise: others may read them.
 func compressed(spec *v1beta2.EtcdBackupSpec) bool {
 	if spec.Compression == "" {

@@ -141,7 +141,7 @@ func (r *Reconciler) recordSuccess(p *backupPass) {
 	}
 }
 
-// isNew tells whether the reason differs from what was said before.
+// isNew reports whether the reason differs from what was said before.
 func isNew(p *backupPass, reason string) bool {
 	return reasonIn(p.before.Conditions, v1beta2.ConditionProgressing) != reason
 }

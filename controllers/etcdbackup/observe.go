@@ -119,10 +119,10 @@ func timeoutOf(b *v1beta2.EtcdBackup) time.Duration {
 	return cmp.Or(given, time.Hour)
 }
 
-// once tells whether one backup only is asked for.
+// once reports whether one backup only is asked for.
 func once(b *v1beta2.EtcdBackup) bool { return b.Spec.Schedule == "" && interval(b) == 0 }
 
-// done tells whether a backup was taken, or was given up with the spec as it is now.
+// done reports whether a backup was taken, or was given up with the spec as it is now.
 func done(b *v1beta2.EtcdBackup) bool {
 	last := attempted(b)
 	return b.Status.Run == nil &&

@@ -67,7 +67,7 @@ func sourceOf(ctx context.Context, reader client.Reader, b *v1beta2.EtcdBackup) 
 	}, nil, nil
 }
 
-// blockedBy tells whether that is why a cluster does not go on.
+// blockedBy reports whether that is why a cluster does not go on.
 func blockedBy(c *v1beta2.EtcdCluster, reason string) bool {
 	doing := meta.FindStatusCondition(c.Status.Conditions, v1beta2.ConditionProgressing)
 	return doing != nil && doing.Reason == reason

@@ -169,7 +169,7 @@ func (w *backups) told() string {
 	return all.String()
 }
 
-// gone tells whether the EtcdBackup is.
+// gone reports whether the EtcdBackup is.
 func (w *backups) gone(ctx context.Context, name string) bool {
 	err := w.Get(ctx, client.ObjectKey{Namespace: w.namespace, Name: name}, &v1beta2.EtcdBackup{})
 	return client.IgnoreNotFound(err) == nil && err != nil

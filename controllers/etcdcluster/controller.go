@@ -133,7 +133,7 @@ type pass struct {
 	session *etcd.Session
 }
 
-// Mutates tells whether the answer changes anything.
+// Mutates reports whether the answer changes anything.
 func (p *pass) Mutates() bool {
 	if p.claim != nil {
 		return claim.Mutates(p.claim)

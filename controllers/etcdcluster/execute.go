@@ -163,7 +163,7 @@ func (r *Reconciler) create(ctx context.Context, p *pass, o client.Object) error
 	return err
 }
 
-// empty tells whether a claim was made for this very cluster, and etcd was never let start on it.
+// empty reports whether a claim was made for this very cluster, and etcd was never let start on it.
 func empty(c *v1beta2.EtcdCluster, claim *corev1.PersistentVolumeClaim) bool {
 	return claim.Annotations[resources.AnnotationClusterUID] == string(c.UID) &&
 		claim.Annotations[resources.AnnotationMemberID] == ""

@@ -103,7 +103,7 @@ func (r *Reconciler) tryPod(ctx context.Context, p *pass, a plan.Recreate) error
 	return nil
 }
 
-// refusedForGood tells whether the API server will never do what was asked.
+// refusedForGood reports whether the API server will never do what was asked.
 func refusedForGood(err error) bool { return apierrors.IsInvalid(err) || apierrors.IsForbidden(err) }
 
 // encodePatch is a change of exactly the object with that UID.
@@ -140,7 +140,7 @@ func observePulls(ctx context.Context, reader client.Reader, p *pass) error {
 	return nil
 }
 
-// pulled tells whether the image is on the node. A pod that the node would not even take teaches nothing: the update goes
+// pulled reports whether the image is on the node. A pod that the node would not even take teaches nothing: the update goes
 // on without it.
 func pulled(pod *corev1.Pod) bool {
 	return phaseOf(pod) == plan.Terminal || slices.ContainsFunc(pod.Status.ContainerStatuses,

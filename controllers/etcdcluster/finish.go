@@ -112,7 +112,7 @@ func (r *Reconciler) recordEvents(ctx context.Context, p *pass, err error) {
 	}, err)
 }
 
-// warns tells whether somebody should look at an answer.
+// warns reports whether somebody should look at an answer.
 func warns(a plan.Action, reason string) bool {
 	switch act := a.(type) {
 	case plan.CallOff, plan.ContinueRestore, plan.Blocked:
@@ -137,7 +137,7 @@ func (r *Reconciler) recordReclaim(p *pass) {
 	}
 }
 
-// undecided tells whether a spec that status notes has volumes, and does not say what becomes of them.
+// undecided reports whether a spec that status notes has volumes, and does not say what becomes of them.
 func undecided(noted *runtime.RawExtension) bool {
 	spec := clusterspec.Noted(noted)
 	return spec != nil && spec.VolumeReclaimPolicy == "" && resources.Persistent(&v1beta2.EtcdCluster{Spec: *spec})

@@ -63,7 +63,7 @@ func containerOf(pod *corev1.Pod) corev1.ContainerStatus {
 	return corev1.ContainerStatus{}
 }
 
-// restarting tells whether the container is there still that a change of the image is to end. If the image was changed
+// restarting reports whether the container is there still that a change of the image is to end. If the image was changed
 // back meanwhile there is nothing to end. The kubelet may say a longer name than the one that was asked for.
 func restarting(pod *corev1.Pod) bool {
 	c := containerOf(pod)

@@ -61,7 +61,7 @@ func podEvents(owner handler.EventHandler) handler.EventHandler {
 	}
 }
 
-// fails tells whether the news is of a pod that does not serve, or no longer: its member may well hang. A pod that makes
+// fails reports whether the news is of a pod that does not serve, or no longer: its member may well hang. A pod that makes
 // its way up or leaves is another matter.
 func fails(e event.UpdateEvent) bool {
 	old, isPod := e.ObjectOld.(*corev1.Pod)
@@ -86,7 +86,7 @@ func (u unhurried) AddWithOpts(o priorityqueue.AddOpts, items ...ctrl.Request) {
 	u.PriorityQueue.AddWithOpts(o, items...)
 }
 
-// changed tells whether an update changes anything that the caches keep, apart from what a pass itself has written: it
+// changed reports whether an update changes anything that the caches keep, apart from what a pass itself has written: it
 // knows when to look again, and its event would put the cluster before others that wait.
 func changed(e event.UpdateEvent) bool {
 	old, isObject := e.ObjectOld.DeepCopyObject().(client.Object)

@@ -29,7 +29,7 @@ type request struct {
 	value string
 }
 
-// take tells whether there is a request that was not met yet, and counts it as met.
+// take reports whether there is a request that was not met yet, and counts it as met.
 func (r *requests) take(c *v1beta2.EtcdCluster) bool {
 	value, asked := c.Annotations[v1beta2.AnnotationLogObserved]
 	if !asked {

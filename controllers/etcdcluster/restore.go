@@ -169,7 +169,7 @@ func awaits(c *v1beta2.EtcdCluster) string {
 	return c.Name + "-restore"
 }
 
-// wanted tells whether the EtcdRestore is for this very cluster to carry out: its snapshot has been verified, what the cluster
+// wanted reports whether the EtcdRestore is for this very cluster to carry out: its snapshot has been verified, what the cluster
 // holds was looked at, and it was not carried out before.
 func wanted(c *v1beta2.EtcdCluster, restore *v1beta2.EtcdRestore) bool {
 	return restore.Spec.EtcdCluster.Name == c.Name && restore.Status.Phase == v1beta2.RestoreReplacing &&
@@ -177,7 +177,7 @@ func wanted(c *v1beta2.EtcdCluster, restore *v1beta2.EtcdRestore) bool {
 		restores.Looked(&c.Status, &restore.Status) && !known(c, restore)
 }
 
-// known tells whether the cluster has begun with that restore, or is done with it.
+// known reports whether the cluster has begun with that restore, or is done with it.
 func known(c *v1beta2.EtcdCluster, restore *v1beta2.EtcdRestore) bool {
 	return slices.ContainsFunc(c.Status.Restores, func(r v1beta2.RestoreRecord) bool { return r.UID == string(restore.UID) })
 }

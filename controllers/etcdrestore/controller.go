@@ -93,7 +93,7 @@ type restorePass struct {
 	member *memberRun
 }
 
-// Mutates tells whether the answer changes anything.
+// Mutates reports whether the answer changes anything.
 func (p *restorePass) Mutates() bool {
 	if p.claim != nil {
 		return claim.Mutates(p.claim)

@@ -90,7 +90,7 @@ func (r *Reconciler) recordEvents(ctx context.Context, p *restorePass, err error
 	}, err)
 }
 
-// warns tells whether somebody should look at the answer.
+// warns reports whether somebody should look at the answer.
 func warns(p *restorePass) bool {
 	switch a := p.action.(type) {
 	case restore.Blocked, restore.Retry, restore.Fail:

@@ -114,7 +114,7 @@ func observeRestored(ctx context.Context, reader client.Reader, p *restorePass) 
 	return observeUnsaved(ctx, reader, p)
 }
 
-// savedFrom tells whether the safety snapshot is of what the cluster holds now: another restore may have come to its end
+// savedFrom reports whether the safety snapshot is of what the cluster holds now: another restore may have come to its end
 // after the snapshot was begun.
 func savedFrom(saved *v1beta2.SnapshotStatus, c *v1beta2.EtcdCluster) bool {
 	return saved.ClusterID == "" || c.Status.ClusterID == "" || task.SameCluster(saved.ClusterID, c.Status.ClusterID)

@@ -78,7 +78,7 @@ func observeNewer(ctx context.Context, reader client.Reader, p *restorePass) err
 	return nil
 }
 
-// givesWayTo tells whether a restore gives way to another one: a later one that is past Verifying, and being carried out if this
+// givesWayTo reports whether a restore gives way to another one: a later one that is past Verifying, and being carried out if this
 // one is to be. One that is over must have been created in a later second, for the other order would be as likely.
 func givesWayTo(o, other *v1beta2.EtcdRestore) bool {
 	if other.UID == o.UID || !other.DeletionTimestamp.IsZero() && other.Status.Phase != v1beta2.RestoreSucceeded {

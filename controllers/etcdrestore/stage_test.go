@@ -135,7 +135,7 @@ func (s *stage) cluster(t *testing.T, name string) *v1beta2.EtcdCluster {
 	return o
 }
 
-// warned tells whether a warning says so.
+// warned reports whether a warning says so.
 func (s *stage) warned(message string) bool {
 	return slices.ContainsFunc(s.events, func(e string) bool {
 		return strings.HasPrefix(e, corev1.EventTypeWarning) && strings.Contains(e, message)

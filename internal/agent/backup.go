@@ -59,7 +59,7 @@ func (r *runner) backup(ctx context.Context) error {
 	return repeatable(r.complete(ctx, m))
 }
 
-// once tells whether the backup has a key of its own, in coreos/etcd-operator's way.
+// once reports whether the backup has a key of its own, in coreos/etcd-operator's way.
 func (r *runner) once() bool { return r.Backup.LegacyKey != "" && !r.Backup.Periodic }
 
 func (r *runner) encoding() snapshot.Encoding {

@@ -38,7 +38,7 @@ func (r *runner) choose(l snapshot.Listing) (snapshot.Lineage, error) {
 	return chosen, nil
 }
 
-// fits tells whether a snapshot is among those to choose from. What an EtcdRestore has saved never is: it is what somebody
+// fits reports whether a snapshot is among those to choose from. What an EtcdRestore has saved never is: it is what somebody
 // was about to replace.
 func fits(c task.Choice, m snapshot.Manifest) bool {
 	return m.Writer.Kind != task.KindRestore && writtenBy(c, m.Writer) &&
@@ -46,7 +46,7 @@ func fits(c task.Choice, m snapshot.Manifest) bool {
 		(c.Before.IsZero() || m.TakenAt.Before(c.Before))
 }
 
-// mayFit tells whether what a damaged manifest was of may be among those to choose from.
+// mayFit reports whether what a damaged manifest was of may be among those to choose from.
 func mayFit(c task.Choice, d snapshot.Damaged) bool {
 	if d.Says.Object != "" {
 		return fits(c, d.Says)
@@ -54,7 +54,7 @@ func mayFit(c task.Choice, d snapshot.Damaged) bool {
 	return c.Before.IsZero() || d.TakenAt().Before(c.Before)
 }
 
-// writtenBy tells whether it is the EtcdBackup that is meant, or was one of the same name before: after a disaster there is
+// writtenBy reports whether it is the EtcdBackup that is meant, or was one of the same name before: after a disaster there is
 // no other. Whose data it is says the lineage.
 func writtenBy(c task.Choice, w task.Writer) bool {
 	meant := c.Writer

@@ -100,7 +100,7 @@ func (r *runner) discard(ctx context.Context, m snapshot.Manifest, cause error) 
 	return cause
 }
 
-// stillOurs tells whether the manifest at the key is the one that this run has written.
+// stillOurs reports whether the manifest at the key is the one that this run has written.
 func (r *runner) stillOurs(ctx context.Context, m snapshot.Manifest) bool {
 	here, err := snapshot.Look(ctx, r.bucket, m.Object)
 	if err != nil {
@@ -138,7 +138,7 @@ func (r *runner) resume(ctx context.Context, here *snapshot.Objects) (done bool,
 	return false, nil
 }
 
-// resumes tells whether a backup is what this run asks for, as its spec is now.
+// resumes reports whether a backup is what this run asks for, as its spec is now.
 func (r *runner) resumes(m snapshot.Manifest) bool {
 	return m.Run == r.Backup.Run && !m.Stale && r.encoding().Made(m) &&
 		(r.Backup.Cluster.ID == "" || task.SameCluster(m.Cluster.ID, r.Backup.Cluster.ID))

@@ -94,7 +94,7 @@ func (r *runner) storage() (blobstore.Target, blobstore.Credentials, error) {
 	return t, credentials, err
 }
 
-// reads tells whether the task writes nothing to the storage.
+// reads reports whether the task writes nothing to the storage.
 func (r *runner) reads() bool { return r.Verify != nil || r.Restore != nil }
 
 // readSecret reads the files that Kubernetes makes of a Secret's keys. A Secret that does not exist is an empty folder: a

@@ -63,7 +63,7 @@ func (r *runner) strangers(clusterID string, listed []snapshot.Manifest) (strang
 	return strangers
 }
 
-// besides tells whether a backup is where those of the task are. What an EtcdRestore has saved is nobody's "latest". Under the
+// besides reports whether a backup is where those of the task are. What an EtcdRestore has saved is nobody's "latest". Under the
 // keys of coreos/etcd-operator each has the names that begin with its own.
 func (r *runner) besides(m snapshot.Manifest) bool {
 	key := r.Backup.LegacyKey

@@ -23,7 +23,7 @@ const VolumeField = "spec.pod.persistentVolumeClaimSpec"
 // fetched is the file that a snapshot is read into: on the volume of the data, where there must be room.
 func fetched(folder string) string { return folder + ".snapshot" }
 
-// restored tells whether the data is there already, and removes what an interrupted try has left.
+// restored reports whether the data is there already, and removes what an interrupted try has left.
 func restored(folder string) (bool, error) {
 	for _, left := range []string{folder + snapshot.Restoring, fetched(folder)} {
 		if err := os.RemoveAll(left); err != nil {

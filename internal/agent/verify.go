@@ -47,7 +47,7 @@ func (r *runner) verifyLatest(ctx context.Context) error {
 	return err
 }
 
-// examine reads a backup whole and tells whether the etcd version can start from it. Between two versions, only the
+// examine reads a backup whole and reports whether the etcd version can start from it. Between two versions, only the
 // database says whose data it is, so that it has to be restored to see.
 func (r *runner) examine(ctx context.Context, m snapshot.Manifest) error {
 	data, server := version.Minor(m.StorageVersion), version.Minor(m.EtcdVersion)

@@ -121,12 +121,12 @@ func classify(tried verb, err error) advice {
 	return failed
 }
 
-// isForbidden tells whether the kernel refuses it.
+// isForbidden reports whether the kernel refuses it.
 func isForbidden(err error) bool {
 	return errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)
 }
 
-// isTaken tells whether an object that was to be new is there.
+// isTaken reports whether an object that was to be new is there.
 func isTaken(code string, status int, err error) bool {
 	return status == http.StatusPreconditionFailed || code == "BlobAlreadyExists" || code == "ConditionalRequestConflict" ||
 		gcerrors.Code(err) == gcerrors.FailedPrecondition
@@ -171,7 +171,7 @@ func answered(err error) (code string, status int) {
 	return code, status
 }
 
-// isIdentity tells whether the failure is in getting a token: nobody has asked the storage yet.
+// isIdentity reports whether the failure is in getting a token: nobody has asked the storage yet.
 func isIdentity(err error) bool {
 	var google *oauth2.RetrieveError
 	var azure interface {

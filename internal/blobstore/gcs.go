@@ -73,7 +73,7 @@ func (c Credentials) googleFile() (file googleFile, err error) {
 	return file, nil
 }
 
-// borrows tells whether the tokens are of an identity that the pod has, and not the Secret.
+// borrows reports whether the tokens are of an identity that the pod has, and not the Secret.
 func (c Credentials) borrows() bool {
 	if len(c) == 0 || c.get(storage.KeyGCSToken) != "" {
 		return false

@@ -48,7 +48,7 @@ func checkProfile(loaded aws.Config) error {
 	return nil
 }
 
-// borrowsProfile tells whether the AWS command line's files of a Secret only say how to use an identity that the pod has, or its
+// borrowsProfile reports whether the AWS command line's files of a Secret only say how to use an identity that the pod has, or its
 // node, rather than hold keys of their own.
 func (c Credentials) borrowsProfile(loaded aws.Config) bool {
 	if len(c) == 0 || aws.IsCredentialsProvider(loaded.Credentials, credentials.StaticCredentialsProvider{}) {

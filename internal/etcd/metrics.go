@@ -115,7 +115,7 @@ func parse(text io.Reader) (map[string]*dto.MetricFamily, error) {
 	return parser.TextToMetricFamilies(&matter)
 }
 
-// matters tells whether a line is of a family that matters: a sample of it, or its type.
+// matters reports whether a line is of a family that matters: a sample of it, or its type.
 func matters(line []byte) bool {
 	name := bytes.TrimPrefix(line, []byte("# TYPE "))
 	return slices.ContainsFunc(families, func(family []byte) bool { return bytes.HasPrefix(name, family) })

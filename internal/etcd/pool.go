@@ -154,7 +154,7 @@ func connect(config *tls.Config, e Endpoint) (*etcdclient.Client, error) {
 	return etcdclient.Dial(to)
 }
 
-// sameIdentity tells whether two configurations present the same certificates and trust the same authorities, so that a
+// sameIdentity reports whether two configurations present the same certificates and trust the same authorities, so that a
 // connection made with the one serves the other: the Secret that they come from is read in every pass.
 func sameIdentity(a, b *tls.Config) bool {
 	if a == nil || b == nil || a == b {

@@ -45,7 +45,7 @@ func outcome(err error, done ...error) error {
 	}
 }
 
-// Passes tells whether the reason of a failure goes away by itself.
+// Passes reports whether the reason of a failure goes away by itself.
 func Passes(err error) bool {
 	if isAny(err, later) {
 		return true
@@ -57,21 +57,21 @@ func Passes(err error) bool {
 	return Silent(err) || rpctypes.ErrorDesc(err) == leaderTransferTimeout
 }
 
-// Refused tells whether the error is etcd's own answer. The connection's errors have codes too, which may be the same, but etcd
+// Refused reports whether the error is etcd's own answer. The connection's errors have codes too, which may be the same, but etcd
 // has not said them.
 func Refused(err error) bool {
 	var refusal rpctypes.EtcdError
 	return errors.As(err, &refusal)
 }
 
-// Denied tells whether etcd's authentication is what keeps the client from it.
+// Denied reports whether etcd's authentication is what keeps the client from it.
 func Denied(err error) bool { return isAny(err, denials) }
 
-// Unanswered tells whether the connection failed before etcd said anything, so that another member can be asked: a
+// Unanswered reports whether the connection failed before etcd said anything, so that another member can be asked: a
 // change that was made nevertheless is a success when it is asked for again.
 func Unanswered(err error) bool { return !Refused(err) && status.Code(err) == codes.Unavailable }
 
-// Silent tells whether etcd has said nothing: the connection failed, or the time was up.
+// Silent reports whether etcd has said nothing: the connection failed, or the time was up.
 func Silent(err error) bool {
 	return Unanswered(err) || !Refused(err) && status.Code(err) == codes.DeadlineExceeded || errors.Is(err, context.DeadlineExceeded)
 }

@@ -31,7 +31,7 @@ func Because(cause error, p Problem) error { return &Error{Problem: p, cause: ca
 // Error is the message.
 func (e *Error) Error() string { return e.Message }
 
-// Is tells whether the target is among the causes.
+// Is reports whether the target is among the causes.
 func (e *Error) Is(target error) bool { return errors.Is(e.cause, target) }
 
 // Of is the first problem in an error; ok is false if there is none. Its message is the error's: whoever wrapped it has said

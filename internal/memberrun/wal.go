@@ -109,7 +109,7 @@ func decodeMetadata(data []byte) (*member.Identity, error) {
 	}, nil
 }
 
-// isInitialSnapshot tells whether this is the record that every new log gets, which stands for no snapshot.
+// isInitialSnapshot reports whether this is the record that every new log gets, which stands for no snapshot.
 func isInitialSnapshot(data []byte) bool {
 	snapshot := &walpb.Snapshot{}
 	return proto.Unmarshal(data, snapshot) == nil && snapshot.GetIndex() == 0

@@ -108,15 +108,15 @@ func (a AgentPod) spec(policy *v1beta2.AgentPodPolicy, container corev1.Containe
 // lastWordsTime is what the agent has after its time is up to clean up and to say so, before Kubernetes ends it.
 const lastWordsTime = time.Minute
 
-// scratches tells whether a task may use scratch space.
+// scratches reports whether a task may use scratch space.
 func scratches(t task.Task) bool { return restores(t) || spools(t) }
 
-// restores tells whether a task may restore into it. To verify may need that without having been asked for.
+// restores reports whether a task may restore into it. To verify may need that without having been asked for.
 func restores(t task.Task) bool {
 	return t.Verify != nil || t.Backup != nil && t.Backup.Verify == v1beta2.VerifyRestore
 }
 
-// spools tells whether a task may have a backup wait there.
+// spools reports whether a task may have a backup wait there.
 func spools(t task.Task) bool { return t.Backup != nil && t.Backup.Spool > 0 }
 
 // defaultSpool holds a database of 2 GiB, etcd's default quota, that compresses to half of it.

@@ -10,7 +10,7 @@ import (
 // annotationLegacyVersion is on every member's pod of coreos/etcd-operator (SetEtcdVersion in its pkg/util/k8sutil).
 const annotationLegacyVersion = "etcd.version"
 
-// LegacyPod tells whether coreos/etcd-operator made this pod with a cluster's labels: the cluster owns it, and it has none
+// LegacyPod reports whether coreos/etcd-operator made this pod with a cluster's labels: the cluster owns it, and it has none
 // of what this operator puts on a pod when it makes it. One that has lost its owner is known by that one's own mark.
 func LegacyPod(pod *corev1.Pod) bool {
 	return !marked(pod.ObjectMeta) &&
@@ -22,7 +22,7 @@ func LegacyVolume(claim *corev1.PersistentVolumeClaim) bool {
 	return metav1.GetControllerOf(claim) != nil && !marked(claim.ObjectMeta)
 }
 
-// marked tells whether this operator made or adopted the object. Each mark alone says so: one may be taken off by hand.
+// marked reports whether this operator made or adopted the object. Each mark alone says so: one may be taken off by hand.
 func marked(meta metav1.ObjectMeta) bool {
 	if _, ok := meta.Labels[LabelIncarnation]; ok {
 		return true

@@ -210,5 +210,5 @@ func volumes(name string, persistent bool) []corev1.Volume {
 	}
 }
 
-// Persistent tells whether members keep their data on claims of their own.
+// Persistent reports whether members keep their data on claims of their own.
 func Persistent(c *v1beta2.EtcdCluster) bool { return podPolicy(c).PersistentVolumeClaimSpec != nil }

@@ -94,7 +94,7 @@ func EtcdOf(pod *corev1.Pod) corev1.Container {
 	return corev1.Container{}
 }
 
-// wears tells whether the pod has the labels and annotations of the revision.
+// wears reports whether the pod has the labels and annotations of the revision.
 func (r Revision) wears(pod *corev1.Pod) bool {
 	want := decode(r.Metadata)
 	return contains(pod.Labels, merge(want.Labels, ownLabels(pod))) && contains(pod.Annotations, want.Annotations)

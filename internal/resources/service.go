@@ -94,7 +94,7 @@ func port(name string, number int32) corev1.ServicePort {
 	}
 }
 
-// ServiceDue tells whether a Service is not as wanted: because another is wanted than before, which its annotations tell,
+// ServiceDue reports whether a Service is not as wanted: because another is wanted than before, which its annotations tell,
 // or because somebody has changed it by hand. What Kubernetes or a load balancer fills in is no difference.
 func ServiceDue(have, want *corev1.Service) bool {
 	h, w := have.Spec, want.Spec

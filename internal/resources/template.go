@@ -212,7 +212,7 @@ func has[T any](list []T, want T) bool {
 	return slices.ContainsFunc(list, func(one T) bool { return reflect.DeepEqual(one, want) })
 }
 
-// inside tells whether a mount would hide what the operator has mounted, or be in it.
+// inside reports whether a mount would hide what the operator has mounted, or be in it.
 func inside(path string) bool {
 	path = strings.TrimSuffix(path, "/") + "/"
 	return slices.ContainsFunc([]string{member.DataMount, member.RunDir, member.PermitDir}, func(ours string) bool {

@@ -73,7 +73,7 @@ func ForeignVolume(c *v1beta2.EtcdCluster, claim *corev1.PersistentVolumeClaim) 
 	return ""
 }
 
-// VolumeOwned tells whether a claim is provably this very cluster's. One that is to outlive the cluster has no owner.
+// VolumeOwned reports whether a claim is provably this very cluster's. One that is to outlive the cluster has no owner.
 func VolumeOwned(c *v1beta2.EtcdCluster, claim *corev1.PersistentVolumeClaim) bool {
 	return claim.Annotations[AnnotationClusterUID] == string(c.UID) && ForeignVolume(c, claim) == ""
 }
@@ -86,14 +86,14 @@ func VolumeOwners(c *v1beta2.EtcdCluster) []metav1.OwnerReference {
 	return []metav1.OwnerReference{Owner(c)}
 }
 
-// PodPersistent tells whether a pod keeps its data on the claim of its name.
+// PodPersistent reports whether a pod keeps its data on the claim of its name.
 func PodPersistent(pod *corev1.Pod) bool {
 	return slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool {
 		return v.Name == dataVolume && v.PersistentVolumeClaim != nil
 	})
 }
 
-// VolumeDrift tells whether the spec asks for another kind of volume than this claim's. What the spec leaves open is as
+// VolumeDrift reports whether the spec asks for another kind of volume than this claim's. What the spec leaves open is as
 // it is: a default class may have been filled in.
 func VolumeDrift(c *v1beta2.EtcdCluster, claim *corev1.PersistentVolumeClaim) bool {
 	want := podPolicy(c).PersistentVolumeClaimSpec

@@ -42,7 +42,7 @@ func (e Encoding) encryption() string {
 	return None
 }
 
-// Made tells whether an object was made in this way. Which key it was is not known.
+// Made reports whether an object was made in this way. Which key it was is not known.
 func (e Encoding) Made(m Manifest) bool {
 	return m.Compression == e.compression() && m.Encryption == e.encryption()
 }
@@ -136,10 +136,10 @@ func decode(r io.Reader, key *Key) (plain io.Reader, done func(), err error) {
 	return decompressed, decompressed.Close, nil
 }
 
-// isPlain tells whether decode has nothing to undo.
+// isPlain reports whether decode has nothing to undo.
 func isPlain(r *bufio.Reader) bool { return !begins(r, ageMagic) && !begins(r, zstdMagic) }
 
-// begins tells whether the magic comes next. A reader that fails will fail again when it is read.
+// begins reports whether the magic comes next. A reader that fails will fail again when it is read.
 func begins(r *bufio.Reader, magic string) bool {
 	start, _ := r.Peek(len(magic))
 	return string(start) == magic

@@ -78,7 +78,7 @@ func follow(l Lineage, all []Lineage, seen map[string]bool) {
 	}
 }
 
-// goesOn tells whether nothing of the other lineage is missing in this one, or only what its EtcdCluster was to lose.
+// goesOn reports whether nothing of the other lineage is missing in this one, or only what its EtcdCluster was to lose.
 func goesOn(l, other Lineage) bool {
 	own, theirs := l.Cluster, other.Cluster
 	restored := own.ParentRevision > 0

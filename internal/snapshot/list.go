@@ -38,7 +38,7 @@ type Damaged struct {
 	Says Manifest
 }
 
-// MayBeNewer tells whether what the manifest was of may have more than a snapshot: if the manifest cannot be read, its name
+// MayBeNewer reports whether what the manifest was of may have more than a snapshot: if the manifest cannot be read, its name
 // may tell the revision, and if that tells nothing either, nobody knows.
 func (d Damaged) MayBeNewer(than Manifest) bool {
 	object := strings.TrimSuffix(d.Manifest, extensionManifest)
@@ -98,7 +98,7 @@ func List(ctx context.Context, b *blobstore.Bucket, prefix string) (Listing, err
 	return o.List(ctx)
 }
 
-// Has tells whether there was an object of that name.
+// Has reports whether there was an object of that name.
 func (o *Objects) Has(object string) bool {
 	_, ok := o.byName[object]
 	return ok
@@ -260,10 +260,10 @@ func (o *Objects) Find(ctx context.Context, object string) (Manifest, bool, erro
 
 func isGone(err error) bool { return reasonOf(err) == v1beta2.ReasonNoSuchObject }
 
-// isArchived tells whether an object has to be brought back before it can be read.
+// isArchived reports whether an object has to be brought back before it can be read.
 func isArchived(err error) bool { return reasonOf(err) == v1beta2.ReasonObjectArchived }
 
-// isRefusal tells whether an error may belong to one object: the storage was asked, and did not give it out.
+// isRefusal reports whether an error may belong to one object: the storage was asked, and did not give it out.
 func isRefusal(err error) bool {
 	switch reasonOf(err) {
 	case v1beta2.ReasonStorageAccessDenied, v1beta2.ReasonStorageFailed:

@@ -117,7 +117,7 @@ func decodeManifest(data []byte) (Manifest, error) {
 	return m, nil
 }
 
-// possible tells whether the numbers can be true, and told on: Kubernetes takes no time beyond the year 9999, which a time in
+// possible reports whether the numbers can be true, and told on: Kubernetes takes no time beyond the year 9999, which a time in
 // another zone can be. What is not would have all that is told of the others beside it refused.
 func (m Manifest) possible() bool {
 	year := m.TakenAt.UTC().Year()

@@ -67,12 +67,12 @@ func timeIn(object string) time.Time {
 	return time.Time{}
 }
 
-// IsLegacyName tells whether an object's name is one that LegacyName gives for the key, and not for a longer one.
+// IsLegacyName reports whether an object's name is one that LegacyName gives for the key, and not for a longer one.
 func IsLegacyName(object, key string) bool {
 	return told(object, "oldRevision") != "" && told(object, "key") == key
 }
 
-// writtenBy tells whether an object's name has the tag of a writer. Only those of Name have one.
+// writtenBy reports whether an object's name has the tag of a writer. Only those of Name have one.
 func writtenBy(object, writerUID string) bool {
 	parts := name.FindStringSubmatch(object)
 	return parts != nil && writerUID != "" && parts[1] == tag(writerUID)

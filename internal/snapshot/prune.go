@@ -74,7 +74,7 @@ func release(ctx context.Context, b *blobstore.Bucket, m Manifest) error {
 	return err
 }
 
-// ofOne tells whether the storage refuses to delete one object, and may delete others.
+// ofOne reports whether the storage refuses to delete one object, and may delete others.
 func ofOne(ctx context.Context, err error) bool {
 	switch reasonOf(err) {
 	case v1beta2.ReasonObjectLocked, v1beta2.ReasonStorageReadOnly:

@@ -62,7 +62,7 @@ func Restore(snapshot, folder, etcdVersion string, who task.Identity, floor int6
 	return before, after, place(temporary, folder)
 }
 
-// vacant tells whether nothing is lost by a folder of that name.
+// vacant reports whether nothing is lost by a folder of that name.
 func vacant(folder string) error {
 	entries, err := os.ReadDir(folder)
 	switch {

@@ -58,7 +58,7 @@ func (p policy) tooOld(m Manifest, now time.Time) bool {
 	return p.MaxAge > 0 && now.Sub(m.TakenAt) > p.MaxAge
 }
 
-// all tells whether no number is set.
+// all reports whether no number is set.
 func (p policy) all() bool {
 	return p.Last <= 0 && p.Hourly <= 0 && p.Daily <= 0 && p.Weekly <= 0 && p.Monthly <= 0
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
-// CheckRoom tells whether a snapshot of a size can be restored on the volume of a folder, of which so much is there already,
+// CheckRoom reports whether a snapshot of a size can be restored on the volume of a folder, of which so much is there already,
 // both in bytes. It is asked before gigabytes are read for nothing, and because etcd's library ends the process where there is
 // no room. Field is where the spec says how large the volume is.
 func CheckRoom(folder string, size, there int64, field string) error {

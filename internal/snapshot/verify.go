@@ -66,7 +66,7 @@ func Try(file, folder string, at int64) (Content, error) {
 // trial is the member that backups are restored for to see whether they can be.
 var trial = task.Identity{Name: "trial", PeerURL: "http://localhost:2380", Token: "trial"}
 
-// compare tells whether a database is what was backed up. What was written after the revision was asked for may be in it.
+// compare reports whether a database is what was backed up. What was written after the revision was asked for may be in it.
 func compare(m Manifest, c Content) error {
 	switch {
 	case c.Current < m.Revision:

@@ -164,7 +164,7 @@ func succeed(s *v1beta2.EtcdBackupStatus, result *task.Result) {
 	s.Snapshots = s.Snapshots[:left]
 }
 
-// sameData tells whether both are one backup, be it under another name.
+// sameData reports whether both are one backup, be it under another name.
 func sameData(a, b v1beta2.SnapshotStatus) bool {
 	return a.SHA256 == b.SHA256 && a.CreationTime.Equal(&b.CreationTime) && a.Revision == b.Revision
 }

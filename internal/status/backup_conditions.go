@@ -110,7 +110,7 @@ func backedUp(s *v1beta2.EtcdBackupStatus, in BackupInput) (value metav1.Conditi
 	return "", "", ""
 }
 
-// Late tells whether backups are left out because of what is waited for: that the last one was good says little then.
+// Late reports whether backups are left out because of what is waited for: that the last one was good says little then.
 func Late(o backup.Observed, wait backup.Wait) bool {
 	return wait.Reason == v1beta2.ReasonWaitingForStorage && o.Run == nil && o.Overdue()
 }

@@ -68,7 +68,7 @@ func dropLegacy(s *v1beta2.EtcdClusterStatus) {
 
 func latched(s *v1beta2.EtcdClusterStatus) bool { return s.ClusterID != "" }
 
-// replaced tells whether the cluster has been up, and starts again from a snapshot.
+// replaced reports whether the cluster has been up, and starts again from a snapshot.
 func replaced(s *v1beta2.EtcdClusterStatus) bool {
 	return !latched(s) && s.Former != nil && s.Former.ClusterID != ""
 }

@@ -80,7 +80,7 @@ func recordOfFormer(f *v1beta2.FormerStatus) *plan.Record {
 	return r
 }
 
-// advance brings the status to the record that a pass leaves, and tells whether it is of another cluster from then on. What
+// advance brings the status to the record that a pass leaves, and reports whether it is of another cluster from then on. What
 // people read of the members goes aside with the rest, and comes back with it.
 func advance(s *v1beta2.EtcdClusterStatus, next plan.Record, done plan.Action, in Input) (replaced bool) {
 	switch act := done.(type) {
@@ -241,7 +241,7 @@ func bootstrapFor(b *plan.Bootstrap) *v1beta2.BootstrapStatus {
 	return s
 }
 
-// ranBefore tells whether coreos/etcd-operator has run a cluster under the object. Its status has no observedGeneration,
+// ranBefore reports whether coreos/etcd-operator has run a cluster under the object. Its status has no observedGeneration,
 // which this operator's has from its first write on: what it says is noted with that, for the write leaves nothing of it.
 func ranBefore(s *v1beta2.EtcdClusterStatus) bool {
 	if s.ClusterID != "" || s.Bootstrap != nil {

@@ -28,7 +28,7 @@ var standstill = []string{
 	v1beta2.ReasonWaitingForPrevious, v1beta2.ReasonWaitingForRestore,
 }
 
-// Upgradeable tells whether a new version of the operator may take over, and in a reason and a message why not: a restore, an
+// Upgradeable reports whether a new version of the operator may take over, and in a reason and a message why not: a restore, an
 // update or a change of members is under way, or a repair. What stands still holds nothing up: a new operator may be what it needs.
 func Upgradeable(clusters []v1beta2.EtcdCluster, restores []v1beta2.EtcdRestore, at time.Time) (ok bool, reason, message string) {
 	restored := map[string]v1beta2.RestorePhase{}
@@ -56,12 +56,12 @@ func Upgradeable(clusters []v1beta2.EtcdCluster, restores []v1beta2.EtcdRestore,
 		": the operator is upgraded once that has ended, or at once if spec.overrides of this OperatorCondition says so"
 }
 
-// prepares tells whether a pod is at work for a restore that has changed nothing yet. Its time is limited.
+// prepares reports whether a pod is at work for a restore that has changed nothing yet. Its time is limited.
 func prepares(r *v1beta2.EtcdRestore) bool {
 	return r.Status.CompletionTime == nil && r.Status.Run != nil
 }
 
-// over tells whether a restore has come to its end: the cluster runs on the snapshot, or again on what it was to replace.
+// over reports whether a restore has come to its end: the cluster runs on the snapshot, or again on what it was to replace.
 func over(s *v1beta2.EtcdClusterStatus, r v1beta2.RestoreRecord) bool {
 	return r.CompletionTime != nil || r.CalledOff != nil && (r.CalledOff.CompletionTime != nil || !latched(s))
 }
@@ -92,7 +92,7 @@ func underWay(c *v1beta2.EtcdCluster, restored v1beta2.RestorePhase, at time.Tim
 
 func learns(m v1beta2.MemberStatus) bool { return m.Role == v1beta2.MemberRoleLearner }
 
-// moves tells whether what is done to the cluster can be expected to end by itself.
+// moves reports whether what is done to the cluster can be expected to end by itself.
 func moves(c *v1beta2.EtcdCluster, at time.Time) bool {
 	p := meta.FindStatusCondition(c.Status.Conditions, v1beta2.ConditionProgressing)
 	switch {

@@ -24,7 +24,7 @@ type Cluster struct {
 // ClusterID is an ID as etcd's own tools write it: small letters, and no zeros in front, which status has.
 func ClusterID(text string) string { return strings.TrimLeft(strings.ToLower(text), "0") }
 
-// SameCluster tells whether two IDs are the same.
+// SameCluster reports whether two IDs are the same.
 func SameCluster(a, b string) bool { return ClusterID(a) == ClusterID(b) }
 
 // Kinds of writers. What an EtcdRestore writes is what it is about to replace: nobody asks for that who asks for the latest.

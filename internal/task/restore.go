@@ -22,7 +22,7 @@ const logRoom = 2 * 64 << 20
 // was read, and as the database that etcd's library makes of it, both at the same time, and etcd's log.
 func RestoreRoom(size int64) int64 { return 2*min(size, math.MaxInt64/4) + logRoom }
 
-// CheckVersion tells whether an etcd version, major.minor.patch, can start from data of a version, major.minor: its own, or
+// CheckVersion reports whether an etcd version, major.minor.patch, can start from data of a version, major.minor: its own, or
 // the one before it. Data that names no version is taken. The error is a failure.Error.
 func CheckVersion(data, etcdVersion string) error {
 	target, err := semver.StrictNewVersion(etcdVersion)

@@ -131,7 +131,7 @@ func Refused(err error) *failure.Problem {
 	}
 }
 
-// found tells whether the pod has the labels that lead to it.
+// found reports whether the pod has the labels that lead to it.
 func found(pod, wanted *corev1.Pod) bool {
 	for _, key := range []string{resources.LabelApp, resources.LabelBackup, resources.LabelRestore} {
 		if pod.Labels[key] != wanted.Labels[key] {

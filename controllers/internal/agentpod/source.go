@@ -45,8 +45,8 @@ func MemberURLs(c *v1beta2.EtcdCluster, of func(v1beta2.MemberRole) bool) (urls 
 	return urls
 }
 
-// Voting tells whether members of the role have all data.
+// Voting reports whether members of the role have all data.
 func Voting(r v1beta2.MemberRole) bool { return r == v1beta2.MemberRoleVoter }
 
-// Listed tells whether members of the role may have data.
+// Listed reports whether members of the role may have data.
 func Listed(r v1beta2.MemberRole) bool { return r != v1beta2.MemberRoleNone }

@@ -66,7 +66,7 @@ func trimPod(o any) (any, error) {
 	return pod, nil
 }
 
-// agents tells whether an agent runs in the pod, and no member.
+// agents reports whether an agent runs in the pod, and no member.
 func agents(pod *corev1.Pod) bool {
 	_, backup := pod.Labels[resources.LabelBackup]
 	_, restore := pod.Labels[resources.LabelRestore]
@@ -116,7 +116,7 @@ func trimCluster(o any) (any, error) {
 	return o, nil
 }
 
-// trimMeta tells whether the object is none of a cluster's, and then leaves nothing but its name and owner.
+// trimMeta reports whether the object is none of a cluster's, and then leaves nothing but its name and owner.
 func trimMeta(meta *metav1.ObjectMeta) (foreign bool) {
 	meta.ManagedFields = nil
 	if owner := metav1.GetControllerOfNoCopy(meta); owner != nil && owner.APIVersion == v1beta2.GroupVersion.String() {

@@ -55,7 +55,7 @@ func Record(ctx context.Context, to events.EventRecorder, o client.Object, a Ans
 	Emit(to, o, kind, a.Reason, a.Action, a.Message)
 }
 
-// IsProgressing tells whether that is what the conditions say is going on, so that no event need repeat it.
+// IsProgressing reports whether that is what the conditions say is going on, so that no event need repeat it.
 func IsProgressing(conditions []metav1.Condition, reason, message string) bool {
 	old := meta.FindStatusCondition(conditions, v1beta2.ConditionProgressing)
 	return old != nil && old.Reason == reason && old.Message == message

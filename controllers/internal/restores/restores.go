@@ -17,12 +17,12 @@ import (
 // defaultTimeout is for a spec that says nothing.
 const defaultTimeout = time.Hour
 
-// Looked tells whether what the cluster holds now is what the EtcdRestore has decided to replace.
+// Looked reports whether what the cluster holds now is what the EtcdRestore has decided to replace.
 func Looked(c *v1beta2.EtcdClusterStatus, restore *v1beta2.EtcdRestoreStatus) bool {
 	return restore.ClusterID == c.ClusterID || c.Former != nil && restore.ClusterID == c.Former.ClusterID
 }
 
-// Later tells whether an EtcdRestore of the same cluster was created after another one; of those of the same second one is.
+// Later reports whether an EtcdRestore of the same cluster was created after another one; of those of the same second one is.
 func Later(a, b *v1beta2.EtcdRestore) bool {
 	return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time),
 		strings.Compare(a.Name, b.Name), strings.Compare(string(a.UID), string(b.UID))) > 0

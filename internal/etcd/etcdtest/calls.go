@@ -27,7 +27,7 @@ var (
 	ErrBadTransferee = errors.New("bad leader transferee")
 )
 
-// Read tells whether a linearizable read succeeds.
+// Read reports whether a linearizable read succeeds.
 func (c *Cluster) Read(clusterID uint64) bool {
 	g := c.Group(clusterID)
 	return g != nil && g.Leader != 0

@@ -168,7 +168,7 @@ func (c *Cluster) Data(group, member uint64) *Disk {
 	return nil
 }
 
-// Running tells whether the member's server runs.
+// Running reports whether the member's server runs.
 func (c *Cluster) Running(group, member uint64) bool { return c.running(group, member) != nil }
 
 // runningVoters counts the voters whose servers run.

@@ -166,7 +166,7 @@ func (s *story) kept(objects []*unstructured.Unstructured) {
 	}
 }
 
-// holds tells whether all that was there is there now. Definitions may add defaults.
+// holds reports whether all that was there is there now. Definitions may add defaults.
 func holds(now, was any) bool {
 	switch was := was.(type) {
 	case map[string]any:

@@ -54,7 +54,7 @@ func (w *writer) work(ctx context.Context) {
 // key is the writer's own.
 const key = "scorecard"
 
-// write writes the next number and tells whether etcd has taken it.
+// write writes the next number and reports whether etcd has taken it.
 func (w *writer) write(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, operation)
 	defer cancel()
