@@ -51,23 +51,23 @@ type options struct {
 
 func main() {
 	o := options{}
-	flag.StringVar(&o.metricsAddress, "metrics-bind-address", "0", "where to serve metrics, for example :8443; 0 is nowhere")
-	flag.BoolVar(&o.secureMetrics, "metrics-secure", true, "serve metrics over HTTPS, to those whom the API server allows")
-	flag.StringVar(&o.healthAddress, "health-probe-bind-address", ":8081", "where to serve health probes")
+	flag.StringVar(&o.metricsAddress, "metrics-bind-address", "0", "address to serve metrics on, for example :8443; 0 disables it")
+	flag.BoolVar(&o.secureMetrics, "metrics-secure", true, "serve metrics over HTTPS, with authentication and authorization by the API server")
+	flag.StringVar(&o.healthAddress, "health-probe-bind-address", ":8081", "address to serve health probes on")
 	// Whoever reaches it can read the operator's memory: it is for the loopback interface.
 	flag.StringVar(&o.pprofAddress, "pprof-bind-address", "0",
-		"where to serve profiles of this process, to anybody, for example 127.0.0.1:6060; 0 is nowhere")
-	flag.BoolVar(&o.leaderElection, "leader-elect", false, "let one process of this installation act at a time (what keeps several installations apart is status.operator of each object)")
+		"address to serve pprof profiles on, without authentication, for example 127.0.0.1:6060; 0 disables it")
+	flag.BoolVar(&o.leaderElection, "leader-elect", false, "elect a leader, so that one process of this installation acts at a time (several installations are kept apart by status.operator of each object)")
 	flag.StringVar(&o.namespaces, "watch-namespaces", os.Getenv("WATCH_NAMESPACE"),
 		"namespaces to watch, separated by commas; all if empty (environment: WATCH_NAMESPACE)")
 	// Deployments of coreos/etcd-operator say it; here it is the default.
-	clusterWide := flag.Bool("cluster-wide", false, "watch all namespaces, whatever --watch-namespaces says")
+	clusterWide := flag.Bool("cluster-wide", false, "watch all namespaces, overriding --watch-namespaces")
 	flag.StringVar(&o.controllers.OperatorImage, "operator-image", os.Getenv("OPERATOR_IMAGE"),
-		"this operator's own image, from which members take member-run (environment: OPERATOR_IMAGE)")
+		"this operator's own image, which members copy member-run from (environment: OPERATOR_IMAGE)")
 	flag.StringVar(&o.controllers.EtcdRepository, "etcd-repository", os.Getenv("ETCD_REPOSITORY"),
-		"where etcd's images come from for clusters without spec.repository; "+version.DefaultRepository+
+		"image repository of etcd for clusters without spec.repository; "+version.DefaultRepository+
 			" if empty (environment: ETCD_REPOSITORY)")
-	flag.IntVar(&o.controllers.Concurrency, "concurrent-reconciles", 100, "how many clusters to look after at the same time")
+	flag.IntVar(&o.controllers.Concurrency, "concurrent-reconciles", 100, "how many clusters to reconcile concurrently")
 	o.log.BindFlags(flag.CommandLine)
 	flag.Parse()
 	if *clusterWide {
@@ -79,7 +79,7 @@ func main() {
 		debug.SetGCPercent(gcPercent)
 	}
 	if err := run(o); err != nil {
-		ctrl.Log.Error(err, "the operator ends")
+		ctrl.Log.Error(err, "operator exited with error")
 		os.Exit(1)
 	}
 }
@@ -88,15 +88,15 @@ func main() {
 func agentEnv() []corev1.EnvVar {
 	env, withheld := resources.ProxyEnv(proxy.ReadProxyVarsFromEnv())
 	if len(withheld) > 0 {
-		ctrl.Log.Info("these variables hold a password and are not handed to the pods that reach object storage: give the "+
-			"operator a proxy without one, if backups need it", "variables", withheld)
+		ctrl.Log.Info("these proxy variables hold a password, so they are not passed to the pods that reach object storage: set "+
+			"a proxy without password if backups need one", "variables", withheld)
 	}
 	return env
 }
 
 func run(o options) error {
 	if o.controllers.OperatorImage == "" {
-		return fmt.Errorf("--operator-image (or OPERATOR_IMAGE) is not set: members take member-run from that image")
+		return fmt.Errorf("--operator-image (or OPERATOR_IMAGE) is not set: members copy member-run from that image")
 	}
 	if o.leaderElection {
 		var err error
@@ -109,12 +109,12 @@ func run(o options) error {
 		clientgoscheme.AddToScheme, v1beta2.AddToScheme, operatorsv2.AddToScheme,
 	} {
 		if err := add(scheme); err != nil {
-			return fmt.Errorf("set the scheme up: %w", err)
+			return fmt.Errorf("set up the scheme: %w", err)
 		}
 	}
 	config, err := ctrl.GetConfig()
 	if err != nil {
-		return fmt.Errorf("find the cluster: %w", err)
+		return fmt.Errorf("load the kubeconfig: %w", err)
 	}
 	// There is no limit on requests per second: it would make clusters wait for each other, and the API server shares itself
 	// out fairly (priority and fairness).
@@ -125,7 +125,7 @@ func run(o options) error {
 	}
 	mgr, err := ctrl.NewManager(config, managerOptions(o, scheme))
 	if err != nil {
-		return fmt.Errorf("set the manager up: %w", err)
+		return fmt.Errorf("set up the manager: %w", err)
 	}
 	pool := etcd.NewPool()
 	defer pool.Close()
@@ -158,7 +158,7 @@ func awaitAPI(ctx context.Context, config *rest.Config) error {
 	const pause = 2 * time.Second
 	client, err := discovery.NewDiscoveryClientForConfig(config)
 	if err != nil {
-		return fmt.Errorf("set a client up: %w", err)
+		return fmt.Errorf("set up a client: %w", err)
 	}
 	err = wait.PollUntilContextCancel(ctx, pause, true, func(context.Context) (bool, error) {
 		_, err := client.ServerVersion()
@@ -176,10 +176,10 @@ func awaitAPI(ctx context.Context, config *rest.Config) error {
 // addProbes has the manager answer the kubelet.
 func addProbes(mgr ctrl.Manager) error {
 	if err := mgr.AddHealthzCheck("healthz", healthz.Ping); err != nil {
-		return fmt.Errorf("set the health probe up: %w", err)
+		return fmt.Errorf("set up the health probe: %w", err)
 	}
 	if err := mgr.AddReadyzCheck("readyz", healthz.Ping); err != nil {
-		return fmt.Errorf("set the readiness probe up: %w", err)
+		return fmt.Errorf("set up the readiness probe: %w", err)
 	}
 	return nil
 }

@@ -50,7 +50,7 @@ func Setup(mgr ctrl.Manager, pool *etcd.Pool, o Options) error {
 	keeper := &claims.Keeper{Self: o.Self, Client: c, Live: live, Recorder: recorder, Clock: clock.RealClock{}}
 	if o.Self != (claim.Operator{}) {
 		if err := mgr.Add(manager.RunnableFunc(keeper.Stay)); err != nil {
-			return fmt.Errorf("watch over this operator's Lease: %w", err)
+			return fmt.Errorf("watch this operator's Lease: %w", err)
 		}
 	}
 	if err := (&etcdcluster.Reconciler{
@@ -58,22 +58,22 @@ func Setup(mgr ctrl.Manager, pool *etcd.Pool, o Options) error {
 		OperatorImage: o.OperatorImage, AgentEnv: o.AgentEnv, OpenShift: openShift,
 		EtcdRepository: o.EtcdRepository, Concurrency: o.Concurrency,
 	}).SetupWithManager(mgr); err != nil {
-		return fmt.Errorf("set the EtcdCluster controller up: %w", err)
+		return fmt.Errorf("set up the EtcdCluster controller: %w", err)
 	}
 	if err := (&etcdbackup.Reconciler{
 		Client: c, Live: live, Recorder: recorder, Claims: keeper, Clock: clock.RealClock{},
 		OperatorImage: o.OperatorImage, AgentEnv: o.AgentEnv, OpenShift: openShift,
 	}).SetupWithManager(mgr); err != nil {
-		return fmt.Errorf("set the EtcdBackup controller up: %w", err)
+		return fmt.Errorf("set up the EtcdBackup controller: %w", err)
 	}
 	if err := (&etcdrestore.Reconciler{
 		Client: c, Live: live, Recorder: recorder, Claims: keeper, Clock: clock.RealClock{},
 		OperatorImage: o.OperatorImage, AgentEnv: o.AgentEnv, OpenShift: openShift,
 	}).SetupWithManager(mgr); err != nil {
-		return fmt.Errorf("set the EtcdRestore controller up: %w", err)
+		return fmt.Errorf("set up the EtcdRestore controller: %w", err)
 	}
 	if err := operatorcondition.Setup(mgr); err != nil {
-		return fmt.Errorf("set the OperatorCondition controller up: %w", err)
+		return fmt.Errorf("set up the OperatorCondition controller: %w", err)
 	}
 	return nil
 }
@@ -85,7 +85,7 @@ func isOpenShift(mapper meta.RESTMapper) (bool, error) {
 		return false, nil
 	}
 	if err != nil {
-		return false, fmt.Errorf("look for OpenShift: %w", err)
+		return false, fmt.Errorf("detect OpenShift: %w", err)
 	}
 	return true, nil
 }

@@ -71,11 +71,11 @@ func (k *Keeper) Decide(ctx context.Context, o client.Object, by *v1beta2.Operat
 	claimant := operatorOf(by)
 	self, err := k.self(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("look which Lease is this operator's: %w", err)
+		return nil, fmt.Errorf("find this operator's own Lease: %w", err)
 	}
 	if claim.Foreign(self, claimant) {
 		if lease, err = k.leases.look(ctx, k.Live, k.Clock, claimant, self); err != nil {
-			return nil, fmt.Errorf("look whether the operator is there that acts on this object: %w", err)
+			return nil, fmt.Errorf("check the Lease of the operator that claims this object: %w", err)
 		}
 	}
 	d := claim.Decide(self, claimant, lease)
@@ -105,7 +105,7 @@ func (k *Keeper) Settle(ctx context.Context, o client.Object, by **v1beta2.Opera
 		k.standBack(ctx, o, d)
 		return ctrl.Result{RequeueAfter: wait.Jitter(again, 0.2)}, nil
 	default:
-		return ctrl.Result{}, fmt.Errorf("decision %T leaves nothing to settle", d)
+		return ctrl.Result{}, fmt.Errorf("unexpected claim decision %T", d)
 	}
 }
 
@@ -115,7 +115,7 @@ func (k *Keeper) take(ctx context.Context, o client.Object, by **v1beta2.Operato
 ) {
 	self, err := k.self(ctx)
 	if err != nil {
-		return ctrl.Result{}, fmt.Errorf("look which Lease is this operator's: %w", err)
+		return ctrl.Result{}, fmt.Errorf("find this operator's own Lease: %w", err)
 	}
 	*by = &v1beta2.OperatorReference{Namespace: self.Namespace, Lease: self.Lease, UID: self.UID}
 	err = k.Client.Status().Update(ctx, o)
@@ -125,15 +125,15 @@ func (k *Keeper) take(ctx context.Context, o client.Object, by **v1beta2.Operato
 	case apierrors.IsNotFound(err):
 		return ctrl.Result{}, nil
 	case err != nil:
-		return ctrl.Result{}, fmt.Errorf("claim this object: %w", err)
+		return ctrl.Result{}, fmt.Errorf("write the claim to status.operator: %w", err)
 	case *by == nil || (*by).UID != self.UID: // it would be claimed again and again
-		return ctrl.Result{}, fmt.Errorf("the definition of %s is older than this operator, and has no status.operator.uid: "+
-			"apply the definitions of this version", kindOf(o))
+		return ctrl.Result{}, fmt.Errorf("the CRD of %s is older than this operator and has no field status.operator.uid: "+
+			"apply the CRDs of this version", kindOf(o))
 	}
 	log.FromContext(ctx).Info("claimed", "operator", k.Self, "from", from)
 	if claim.Foreign(self, from) {
 		reconcile.Emit(k.Recorder, o, corev1.EventTypeNormal, v1beta2.ReasonTookOver, "TakeOver", fmt.Sprintf(
-			"the operator that had the Lease %s was not there for %s: this one, which has %s, acts on this object from now on",
+			"Lease %s has not been renewed for %s, so its operator is gone: this one, which holds Lease %s, reconciles this object from now on",
 			from, claim.Patience, k.Self))
 	}
 	k.Forget(o, client.ObjectKeyFromObject(o))
@@ -146,7 +146,7 @@ func (k *Keeper) standBack(ctx context.Context, o client.Object, d claim.StandBa
 	if !k.due(who, d.Known) {
 		return
 	}
-	log.FromContext(ctx).Info("left alone", "because", d.Why)
+	log.FromContext(ctx).Info("another operator reconciles this object", "because", d.Why)
 	reconcile.Emit(k.Recorder, o, corev1.EventTypeWarning, v1beta2.ReasonOperatedByAnother, "StandBack",
 		fmt.Sprintf("%s, have this one take its place: %s", d.Why, claim.Release(who.kind, who.Namespace, who.Name)))
 }

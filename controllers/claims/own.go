@@ -73,6 +73,6 @@ func (k *Keeper) Stay(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return fmt.Errorf("the Lease %s was deleted and made again: what was claimed with the old one another operator may take, so this "+
-		"process ends, and the next one claims it anew", k.Self)
+	return fmt.Errorf("Lease %s was deleted and recreated: another operator may take over what was claimed with the old one, so this "+
+		"process exits, and the next one claims it again", k.Self)
 }

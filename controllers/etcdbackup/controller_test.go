@@ -95,7 +95,7 @@ func backupOnce(t *testing.T, w *backups) {
 	if pods := w.pods(t, "b"); len(pods) > 0 {
 		t.Errorf("an edit has it taken a second time")
 	}
-	if told := w.told(); !strings.Contains(told, "Normal BackingUp try 1") || !strings.Contains(told, "Normal BackedUp 7.db.zst") {
+	if told := w.told(); !strings.Contains(told, "Normal BackingUp attempt 1") || !strings.Contains(told, "Normal BackedUp 7.db.zst") {
 		t.Errorf("events:\n%s", told)
 	}
 }
@@ -211,7 +211,7 @@ func backupRetries(t *testing.T, w *backups) {
 	}
 	w.later(24 * time.Hour)
 	fail()
-	w.says(t, "b", v1beta2.ConditionBackedUp, metav1.ConditionFalse, v1beta2.ReasonStorageUnreachable, "given up after try 9")
+	w.says(t, "b", v1beta2.ConditionBackedUp, metav1.ConditionFalse, v1beta2.ReasonStorageUnreachable, "giving up after attempt 9")
 	w.says(t, "b", v1beta2.ConditionProgressing, metav1.ConditionFalse, v1beta2.ReasonCompleted, "")
 	if s := w.read(t, "b").Status; s.Succeeded || s.Reason != "StorageUnreachable: it is said what to do" || s.Run != nil {
 		t.Errorf("status %+v", s)
@@ -226,7 +226,7 @@ func backupEdited(t *testing.T, w *backups) {
 	w.edit(t, "b", mend)
 	w.Ends(t, w.pod(t, "b"), refusedBy(v1beta2.ReasonStorageCredentialsRefused, true))
 	w.settle(t, "b")
-	w.says(t, "b", v1beta2.ConditionProgressing, metav1.ConditionTrue, v1beta2.ReasonWaitingForRetry, "try 1 failed")
+	w.says(t, "b", v1beta2.ConditionProgressing, metav1.ConditionTrue, v1beta2.ReasonWaitingForRetry, "attempt 1 failed")
 	w.later(10 * time.Second)
 	w.settle(t, "b")
 	if task := controllertest.TaskOf(t, w.pod(t, "b")); task.Storage.CredentialsSecretRef.Name != "keysx" {

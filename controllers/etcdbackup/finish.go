@@ -38,7 +38,7 @@ func (r *Reconciler) finish(ctx context.Context, p *backupPass, err error) (ctrl
 func (r *Reconciler) recordDeletion(p *backupPass) {
 	if p.observed.Clean && p.observed.Written && p.Result == nil {
 		r.event(p, corev1.EventTypeWarning, v1beta2.ReasonTerminating, "RemoveFinalizer",
-			"the namespace is being deleted, so that no pod can delete the objects: they stay in the storage")
+			"the namespace is being deleted, so no pod can be created to delete the backups: they stay in the storage")
 	}
 	metrics.ForgetBackup(p.object.Namespace, p.object.Name)
 }
@@ -90,16 +90,16 @@ func (r *Reconciler) recordEvents(ctx context.Context, p *backupPass, err error)
 	switch a := p.action.(type) {
 	case backup.Start:
 		r.event(p, corev1.EventTypeNormal, reasonOf(a.Run.Task), "Start",
-			"try %d, due at %s, begins in pod %s", a.Run.Attempt, a.Run.Due.UTC().Format(time.RFC3339), b.Status.Run.Pod)
+			"attempt %d, due at %s, starts in pod %s", a.Run.Attempt, a.Run.Due.UTC().Format(time.RFC3339), b.Status.Run.Pod)
 	case backup.Finish:
 		r.recordSuccess(p)
 	case backup.Retry:
 		metrics.BackupFailed(b.Namespace, b.Name, a.Failure.Reason)
-		r.event(p, corev1.EventTypeWarning, a.Failure.Reason, "Retry", "try %d failed, another one follows in %s: %s",
+		r.event(p, corev1.EventTypeWarning, a.Failure.Reason, "Retry", "attempt %d failed, retrying in %s: %s",
 			p.observed.Run.Attempt, a.After.Sub(p.observed.Now), a.Failure.Message)
 	case backup.GiveUp:
 		metrics.BackupFailed(b.Namespace, b.Name, a.Failure.Reason)
-		r.event(p, corev1.EventTypeWarning, a.Failure.Reason, "GiveUp", "given up after try %d: %s",
+		r.event(p, corev1.EventTypeWarning, a.Failure.Reason, "GiveUp", "giving up after attempt %d: %s",
 			p.observed.Run.Attempt, a.Failure.Message)
 	case backup.Blocked:
 		if isNew(p, a.Reason) {
@@ -107,7 +107,7 @@ func (r *Reconciler) recordEvents(ctx context.Context, p *backupPass, err error)
 		}
 	case backup.Wait:
 		if status.Late(p.observed, a) && attempted(b).Reason != reasonIn(p.before.Conditions, v1beta2.ConditionBackedUp) {
-			r.event(p, corev1.EventTypeWarning, a.Reason, "Wait", "no backup was taken when it was due: %s", a.Message)
+			r.event(p, corev1.EventTypeWarning, a.Reason, "Wait", "the scheduled backup was not taken: %s", a.Message)
 		}
 		if isNew(p, a.Reason) && a.Reason != v1beta2.ReasonWaitingForRetry {
 			r.event(p, corev1.EventTypeNormal, a.Reason, "Wait", "%s", a.Message)
@@ -134,7 +134,7 @@ func (r *Reconciler) recordSuccess(p *backupPass) {
 	r.event(p, corev1.EventTypeNormal, v1beta2.ReasonBackedUp, "Finish", "%s", done.Message)
 	if len(result.Deleted) > 0 {
 		r.event(p, corev1.EventTypeNormal, v1beta2.ReasonPruned, "Finish",
-			"backupPolicy does not keep these, and they were deleted: %s", strings.Join(result.Deleted, ", "))
+			"deleted the backups that backupPolicy no longer keeps: %s", strings.Join(result.Deleted, ", "))
 	}
 	for _, warning := range result.Warnings {
 		r.event(p, corev1.EventTypeWarning, v1beta2.ReasonCompletedWithWarnings, "Finish", "%s", warning)

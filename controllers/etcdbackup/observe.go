@@ -88,7 +88,7 @@ func storageField(b *v1beta2.EtcdBackup) string {
 	if b.Spec.Storage != nil {
 		return "spec.storage"
 	}
-	return "spec.storageType and its stanza"
+	return "spec.storageType and its settings"
 }
 
 func policyOf(b *v1beta2.EtcdBackup) v1beta2.BackupPolicy {

@@ -22,7 +22,7 @@ func backupForeignPod(t *testing.T, w *backups) {
 	foreign.Spec = w.podSpec(t)
 	must(t, w.Create(t.Context(), foreign))
 	w.settle(t, "b")
-	w.says(t, "b", v1beta2.ConditionBackedUp, metav1.ConditionFalse, v1beta2.ReasonNameTaken, foreign.Name+" belongs to nobody")
+	w.says(t, "b", v1beta2.ConditionBackedUp, metav1.ConditionFalse, v1beta2.ReasonNameTaken, foreign.Name+" belongs to no controller")
 	w.later(10 * time.Second)
 	w.settle(t, "b") // another try has another name
 	w.Ends(t, w.pod(t, "b"), w.taken(1, 1))
@@ -53,7 +53,7 @@ func backupLostPod(t *testing.T, w *backups) {
 	w.settle(t, "b")
 	must(t, w.Delete(t.Context(), w.pod(t, "b")))
 	w.settle(t, "b")
-	w.says(t, "b", v1beta2.ConditionBackedUp, metav1.ConditionFalse, v1beta2.ReasonAgentLost, "try 2: the pod was deleted")
+	w.says(t, "b", v1beta2.ConditionBackedUp, metav1.ConditionFalse, v1beta2.ReasonAgentLost, "attempt 2: the pod was deleted")
 	w.later(20 * time.Second)
 	w.settle(t, "b")
 	w.Ends(t, w.pod(t, "b"), w.taken(1, 1))

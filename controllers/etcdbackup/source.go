@@ -38,7 +38,7 @@ func sourceOf(ctx context.Context, reader client.Reader, b *v1beta2.EtcdBackup) 
 	case apierrors.IsNotFound(err):
 		return source{}, &failure.Problem{
 			Reason: v1beta2.ReasonClusterMissing,
-			Message: fmt.Sprintf("spec.etcdCluster: there is no EtcdCluster %s in namespace %s: create it, or correct the name",
+			Message: fmt.Sprintf("spec.etcdCluster: EtcdCluster %s not found in namespace %s: create it, or correct the name",
 				ref.Name, b.Namespace),
 		}, nil
 	case err != nil:
@@ -47,19 +47,19 @@ func sourceOf(ctx context.Context, reader client.Reader, b *v1beta2.EtcdBackup) 
 	case c.Status.ClusterID == "" && static != nil:
 		return source{}, &failure.Problem{
 			Reason: v1beta2.ReasonTLSNotSupported,
-			Message: fmt.Sprintf("EtcdCluster %s does not start, for this release does not carry its %s out: "+
-				"remove that there", c.Name, field),
+			Message: fmt.Sprintf("EtcdCluster %s does not start, because this release does not support its %s: "+
+				"remove that field there", c.Name, field),
 		}, nil
 	case blockedBy(c, v1beta2.ReasonLegacyMembers):
 		return source{}, &failure.Problem{
 			Reason: v1beta2.ReasonWaitingForCluster,
-			Message: fmt.Sprintf("spec.etcdCluster: coreos/etcd-operator has made the members of EtcdCluster %s: "+
-				"give their URLs in spec.etcdEndpoints instead", c.Name),
+			Message: fmt.Sprintf("spec.etcdCluster: the members of EtcdCluster %s were created by coreos/etcd-operator: "+
+				"set spec.etcdEndpoints to their client URLs instead", c.Name),
 		}, nil
 	case c.Status.ClusterID == "" || len(agentpod.MemberURLs(c, agentpod.Voting)) == 0:
 		return source{}, &failure.Problem{
 			Reason:  v1beta2.ReasonWaitingForCluster,
-			Message: fmt.Sprintf("EtcdCluster %s has not been up yet: the backup is taken once it is", c.Name),
+			Message: fmt.Sprintf("EtcdCluster %s is not up yet: the backup is taken once it is, see its conditions", c.Name),
 		}, nil
 	}
 	return source{

@@ -160,7 +160,7 @@ func (e *env) nameTaken(t *testing.T) {
 		Spec:       corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 80}}},
 	}))
 	e.cluster(t, "taken", v1beta2.EtcdClusterSpec{Size: 1})
-	e.says(t, "taken", v1beta2.ReasonNameTaken, "Service taken-client belongs to nobody")
+	e.says(t, "taken", v1beta2.ReasonNameTaken, "Service taken-client belongs to no controller")
 }
 
 func (e *env) selector(t *testing.T) {

@@ -100,7 +100,7 @@ func (r *Reconciler) carryOut(ctx context.Context, p *pass, effect plan.Effect) 
 }
 
 // errNameTaken says that an object of somebody else has a name that the cluster needs.
-var errNameTaken = errors.New("the name is taken")
+var errNameTaken = errors.New("the name is already in use")
 
 func (r *Reconciler) createVolume(ctx context.Context, p *pass, e plan.CreateVolume) error {
 	if err := r.create(ctx, p, resources.Volume(p.cluster, e.Name, e.Incarnation)); err != nil {
@@ -140,7 +140,7 @@ func (r *Reconciler) create(ctx context.Context, p *pass, o client.Object) error
 		return getErr
 	}
 	if conflict := conflictOf(kind, o, p.cluster); conflict != nil && !conflict.Leaving {
-		return fmt.Errorf("%w: %s belongs to %s: delete it or give this cluster another name",
+		return fmt.Errorf("%w: %s belongs to %s: delete it, or give this cluster another name",
 			errNameTaken, o.GetName(), conflict.Owner)
 	}
 	seen := labels.Set(resources.ClusterSelector(p.cluster.Name))
@@ -150,8 +150,8 @@ func (r *Reconciler) create(ctx context.Context, p *pass, o client.Object) error
 		return err
 	}
 	if isClaim && !empty(p.cluster, claim) {
-		return fmt.Errorf("%w: claim %s is there without this cluster's labels, and may hold data: put the labels back (%s), or "+
-			"delete it once nobody needs what is on it", errNameTaken, o.GetName(),
+		return fmt.Errorf("%w: PersistentVolumeClaim %s has lost this cluster's labels and may hold data: restore the labels (%s), or "+
+			"delete it if its data is no longer needed", errNameTaken, o.GetName(),
 			labels.Merge(seen, labels.Set{resources.LabelNode: o.GetName()}))
 	}
 	if numbered { // what it was made for it stays
@@ -180,7 +180,7 @@ func (r *Reconciler) writePermit(ctx context.Context, p *pass, e plan.WritePermi
 		note[resources.AnnotationPermitted] = r.Clock.Now().Format(time.RFC3339Nano)
 	}
 	if err := r.patch(ctx, pod, types.UID(e.UID), map[string]any{"annotations": note}); err != nil {
-		return fmt.Errorf("write the permit of %s: %w", e.Pod, err)
+		return fmt.Errorf("write the start permit of Pod %s: %w", e.Pod, err)
 	}
 	return nil
 }
@@ -189,7 +189,7 @@ func (r *Reconciler) serve(ctx context.Context, p *pass, e plan.ServePod) error 
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: p.cluster.Namespace, Name: e.Name}}
 	meta := map[string]any{"labels": map[string]any{resources.LabelServing: "true"}}
 	if err := r.patch(ctx, pod, types.UID(e.UID), meta); err != nil {
-		return fmt.Errorf("label Pod %s: %w", e.Name, err)
+		return fmt.Errorf("add Pod %s to the client Service: %w", e.Name, err)
 	}
 	return nil
 }
@@ -200,7 +200,7 @@ func (r *Reconciler) unserve(ctx context.Context, p *pass, a plan.Unserve) error
 		"annotations": map[string]any{resources.AnnotationUnserved: r.Clock.Now().Format(time.RFC3339Nano)},
 	}
 	if err := r.patch(ctx, p.pods[a.Pod], types.UID(a.UID), meta); err != nil {
-		return fmt.Errorf("take the label off Pod %s: %w", a.Pod, err)
+		return fmt.Errorf("remove Pod %s from the client Service: %w", a.Pod, err)
 	}
 	return nil
 }

@@ -21,7 +21,7 @@ import (
 func (r *Reconciler) setMetadata(ctx context.Context, p *pass, a plan.SetMetadata) error {
 	pod := p.pods[a.Name]
 	if err := r.patch(ctx, pod, types.UID(a.UID), p.revision.MetadataPatch(pod)); err != nil {
-		return fmt.Errorf("change the labels and annotations of Pod %s: %w", a.Name, err)
+		return fmt.Errorf("update the labels and annotations of Pod %s: %w", a.Name, err)
 	}
 	return nil
 }
@@ -83,7 +83,7 @@ func (r *Reconciler) changeImage(ctx context.Context, p *pass, a plan.ChangeImag
 	}
 	patch := client.RawPatch(types.StrategicMergePatchType, body)
 	if err := r.Client.Patch(ctx, pod.DeepCopy(), patch, client.FieldOwner(resources.FieldOwner)); err != nil {
-		return fmt.Errorf("change the image of Pod %s: %w", a.Name, err)
+		return fmt.Errorf("update the image of Pod %s: %w", a.Name, err)
 	}
 	return nil
 }
@@ -98,7 +98,7 @@ func (r *Reconciler) tryPod(ctx context.Context, p *pass, a plan.Recreate) error
 	pod.Name += "-try"
 	err = r.Client.Create(ctx, pod, client.DryRunAll)
 	if refusedForGood(err) && !strings.Contains(err.Error(), "exceeded quota") { // there is room once the old pod is gone
-		return fmt.Errorf("pod %s stays as it is, for one as the spec asks is refused: %w", a.Name, err)
+		return fmt.Errorf("pod %s is not recreated, because the API server rejects the pod that the spec asks for: %w", a.Name, err)
 	}
 	return nil
 }
@@ -125,7 +125,7 @@ func observePulls(ctx context.Context, reader client.Reader, p *pass) error {
 	err := reader.List(ctx, pods, client.InNamespace(p.cluster.Namespace),
 		client.MatchingLabels(resources.PullSelector(p.cluster.Name)))
 	if err != nil {
-		return fmt.Errorf("list the pods that fetch images: %w", err)
+		return fmt.Errorf("list the image pull pods: %w", err)
 	}
 	for i := range pods.Items {
 		pod := &pods.Items[i]
@@ -149,7 +149,7 @@ func pulled(pod *corev1.Pod) bool {
 
 func (r *Reconciler) pullImage(ctx context.Context, p *pass, e plan.PullImage) error {
 	if err := r.create(ctx, p, resources.PullPod(p.cluster, e.Node, e.Image, r.podOptions())); err != nil {
-		return fmt.Errorf("fetch %s to node %s: %w", e.Image, e.Node, err)
+		return fmt.Errorf("pull image %s to node %s: %w", e.Image, e.Node, err)
 	}
 	return nil
 }

@@ -132,8 +132,8 @@ func warns(a plan.Action, reason string) bool {
 func (r *Reconciler) recordReclaim(p *pass) {
 	if undecided(p.cluster.Status.AcceptedSpec) && !undecided(p.before.AcceptedSpec) {
 		reconcile.Emit(r.Recorder, p.cluster, corev1.EventTypeWarning, v1beta2.ReasonVolumesNotRetained, "Accept",
-			"spec.volumeReclaimPolicy is not set, so that the volumes and their data are deleted with the EtcdCluster: set it to "+
-				"Retain to keep them, or to Delete if that is wanted")
+			"spec.volumeReclaimPolicy is not set, so the volumes and their data are deleted with the EtcdCluster: set it to "+
+				"Retain to keep them, or to Delete to confirm that")
 	}
 }
 

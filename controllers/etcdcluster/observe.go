@@ -151,7 +151,7 @@ func conflictOf(kind string, o client.Object, c *v1beta2.EtcdCluster) *plan.Conf
 	if owner != nil && owner.UID == c.UID {
 		return nil
 	}
-	conflict := &plan.Conflict{Kind: kind, Name: o.GetName(), Owner: "nobody"}
+	conflict := &plan.Conflict{Kind: kind, Name: o.GetName(), Owner: "no controller"}
 	if owner != nil {
 		conflict.Owner = owner.Kind + " " + owner.Name
 		conflict.Leaving = owner.Kind == "EtcdCluster" && owner.Name == c.Name

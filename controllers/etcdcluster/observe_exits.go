@@ -69,9 +69,9 @@ func lastWords(pod *corev1.Pod) string {
 	}
 	switch {
 	case text == "":
-		return "it leaves no word; look at its log"
+		return "no termination message; check the container log: kubectl logs " + pod.Name + " -c etcd --previous"
 	case strings.Contains(text, " +0x"): // the end of a stack says nothing to anybody
-		return "it panics; look at its log"
+		return "it panicked; check the container log: kubectl logs " + pod.Name + " -c etcd --previous"
 	}
 	return text
 }

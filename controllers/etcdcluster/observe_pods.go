@@ -107,10 +107,10 @@ func problemOf(pod *corev1.Pod) string {
 		}
 	}
 	if refusal, ok := refusalOf(pod); ok {
-		return "member-run: " + refusal.Message
+		return "member-run refused to start etcd: " + refusal.Message
 	}
 	if words := lastWords(pod); words != "" {
-		return "etcd ends again and again: " + words
+		return "etcd is crash-looping: " + words
 	}
 	return ""
 }

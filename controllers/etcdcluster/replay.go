@@ -55,18 +55,18 @@ func (r *Reconciler) logObserved(ctx context.Context, p *pass) {
 	logger := log.FromContext(ctx)
 	if !logger.Enabled() {
 		tell(corev1.EventTypeWarning, v1beta2.ReasonObservationNotLogged, "the annotation "+v1beta2.AnnotationLogObserved+
-			" asks for what the operator observes, and its log holds errors only: start it with --zap-log-level=info")
+			" asks the operator to log what it observes, but its log level is error: start it with --zap-log-level=info")
 		return
 	}
 	line, err := replay.Pass{
 		Version: version.Operator, Live: p.live, Decided: plan.Describe(p.action), Observed: p.observed,
 	}.Encode()
 	if err != nil { // plain data has none
-		logger.Error(err, "nothing is logged of what was observed")
+		logger.Error(err, "cannot encode what was observed")
 		return
 	}
 	// Of lines with the same message the log leaves out most if there are many in a second.
 	logger.Info(fmt.Sprintf("observed of EtcdCluster %s", client.ObjectKeyFromObject(p.cluster)), replay.Field, line)
-	tell(corev1.EventTypeNormal, v1beta2.ReasonObservationLogged, "what the operator observes is in its log, in the line "+
+	tell(corev1.EventTypeNormal, v1beta2.ReasonObservationLogged, "the operator has logged what it observes: look for the line "+
 		`with the field "`+replay.Field+`" and this cluster's name`)
 }

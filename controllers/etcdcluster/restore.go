@@ -99,17 +99,16 @@ func inVain(c *v1beta2.EtcdCluster, restore *v1beta2.EtcdRestore) string {
 	answered := s.Phase == "" && (s.Succeeded || s.Reason != "") // by an earlier operator
 	switch {
 	case s.Phase == v1beta2.RestoreFailed:
-		return "has failed: " + s.Reason + "; delete that one to have it made again as it was, or " +
-			"create another EtcdRestore for this cluster, with another clusterID or snapshot, say"
+		return "has failed: " + s.Reason + "; delete it to have it recreated as it was, or " +
+			"create another EtcdRestore for this cluster, for example with another clusterID or snapshot"
 	case restore.Spec.EtcdCluster.Name != c.Name:
-		return fmt.Sprintf("is for EtcdCluster %s: delete it, once it is not needed, to have one made for this cluster, or create an "+
+		return fmt.Sprintf("is for EtcdCluster %s: delete it if it is not needed any more, and one is created for this cluster, or create an "+
 			"EtcdRestore for this cluster under another name", restore.Spec.EtcdCluster.Name)
 	case s.Phase == v1beta2.RestoreSucceeded && s.ClusterUID == string(c.UID):
-		return "is over, and was carried out for this very cluster, of whose status and data nothing is left: to start it " +
-			"from the same old snapshot again delete that one; for a later backup create another EtcdRestore for this cluster under " +
-			"another name"
+		return "has already restored this cluster, whose status and data have been lost since: to start it from the same old " +
+			"snapshot again delete that one; for a later backup create another EtcdRestore for this cluster under another name"
 	case s.Phase == v1beta2.RestoreSucceeded || answered:
-		return "is over, and was carried out before this cluster was there: delete it to have one made for this cluster, or create an " +
+		return "completed before this cluster was created: delete it, and one is created for this cluster, or create an " +
 			"EtcdRestore for this cluster under another name"
 	}
 	return ""
@@ -139,7 +138,7 @@ func (r *Reconciler) observeAttempt(ctx context.Context, p *pass) error {
 	case gone || !restore.DeletionTimestamp.IsZero():
 		why = fmt.Sprintf("EtcdRestore %s was deleted", record.Name)
 	case restore.Status.Phase != v1beta2.RestoreReplacing || seen.SourceGone:
-		why = fmt.Sprintf("EtcdRestore %s does not ask for it any more: its phase is %s", record.Name, restore.Status.Phase)
+		why = fmt.Sprintf("EtcdRestore %s no longer asks for it: its phase is %s", record.Name, restore.Status.Phase)
 	default:
 		return nil
 	}
@@ -212,7 +211,7 @@ func recordAttempt(p *pass, unsaved string) v1beta2.RestoreRecord {
 		record.SafetySnapshot = cmp.Or(record.SafetySnapshot, before.SafetySnapshot)
 		before.CalledOff = &v1beta2.RestoreCalledOff{
 			Reason: v1beta2.ReasonRestoreSuperseded, StartTime: record.StartTime,
-			Message: fmt.Sprintf("EtcdRestore %s, which is later, has taken its place", record.Name),
+			Message: fmt.Sprintf("superseded by the later EtcdRestore %s", record.Name),
 		}
 	}
 	return record
@@ -276,7 +275,7 @@ func restorePods(members *v1beta2.PodPolicy) *v1beta2.AgentPodPolicy {
 // addRestore has the pod build its data from the snapshot before etcd starts.
 func (r *Reconciler) addRestore(p *pass, pod *corev1.Pod) error {
 	if p.restore == nil {
-		return fmt.Errorf("the EtcdRestore of the snapshot to start from is gone: create another one")
+		return fmt.Errorf("the EtcdRestore that names the snapshot to start from no longer exists: create another one")
 	}
 	from, token := p.restore.Status.Source, p.cluster.Status.Bootstrap.Token
 	asked := task.Task{

@@ -153,7 +153,7 @@ func (r *Reconciler) waiting(named func(*v1beta2.EtcdRestoreSpec) string) handle
 	return func(ctx context.Context, o client.Object) (requests []ctrl.Request) {
 		list := &v1beta2.EtcdRestoreList{}
 		if err := r.Client.List(ctx, list, client.InNamespace(o.GetNamespace())); err != nil {
-			log.FromContext(ctx).Error(err, "cannot list EtcdRestores; they look by themselves later")
+			log.FromContext(ctx).Error(err, "cannot list EtcdRestores; each is reconciled at its own next time")
 			return nil
 		}
 		for i := range list.Items {

@@ -70,7 +70,7 @@ func (p *restorePass) setStatus(err error) {
 // has a path: nothing checks it before.
 func (r *Reconciler) refuseSource(ctx context.Context, p *restorePass, why error) error {
 	p.object.Status = *p.before.DeepCopy()
-	p.action = p.observed.Refuse(v1beta2.ReasonStorageMisconfigured, "correct the storage, or use spec.storage: "+why.Error())
+	p.action = p.observed.Refuse(v1beta2.ReasonStorageMisconfigured, "invalid storage: correct it, or use spec.storage: "+why.Error())
 	p.setStatus(nil)
 	return r.Client.Status().Update(ctx, p.object)
 }

@@ -155,7 +155,7 @@ func observeRestorePods(ctx context.Context, reader client.Reader, p *restorePas
 	p.observed.Pod, p.observed.Strays = p.Seen, p.Strays
 	if p.Result != nil && p.Result.Failure == nil && p.Result.Snapshot == nil {
 		p.Seen.Result.Failure = &failure.Problem{
-			Reason: v1beta2.ReasonAgentLost, Message: "the pod does not say which snapshot it has",
+			Reason: v1beta2.ReasonAgentLost, Message: "the pod reported success without a snapshot",
 		}
 	}
 	return err

@@ -55,7 +55,7 @@ func observeUnsaved(ctx context.Context, reader client.Reader, p *restorePass) e
 		return fmt.Errorf("read EtcdRestore %s: %w", before.Name, err)
 	}
 	if string(o.UID) != before.UID || o.Status.SafetySnapshot == nil {
-		p.observed.Cluster.Unsaved = "EtcdRestore " + before.Name + ", whose place this one takes, has not saved it"
+		p.observed.Cluster.Unsaved = "EtcdRestore " + before.Name + ", which this one supersedes, has not saved it"
 	}
 	return nil
 }

@@ -37,7 +37,7 @@ func (s *stage) foreignPod(t *testing.T) {
 	foreign.Spec.Containers = []corev1.Container{{Name: "theirs", Image: "theirs"}}
 	restricted(&foreign.Spec)
 	must(t, s.Create(t.Context(), foreign))
-	again("Pod " + foreign.Name + " belongs to nobody, and EtcdRestore taken needs that name: delete it")
+	again("Pod " + foreign.Name + " belongs to no controller, and EtcdRestore taken needs that name: delete it")
 
 	started(2)
 	pod, _ := s.untilPod(t, "taken")

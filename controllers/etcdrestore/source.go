@@ -27,7 +27,7 @@ func observeSource(ctx context.Context, reader client.Reader, p *restorePass) er
 	err := reader.Get(ctx, client.ObjectKey{Namespace: p.object.Namespace, Name: spec.Backup.Name}, backup)
 	if apierrors.IsNotFound(err) || err == nil && !backup.DeletionTimestamp.IsZero() {
 		p.observed.Source = unresolved(false, v1beta2.ReasonBackupMissing,
-			"spec.backup: there is no EtcdBackup %s: create it, or create another EtcdRestore with spec.storage", spec.Backup.Name)
+			"spec.backup: EtcdBackup %s not found: create it, or create another EtcdRestore with spec.storage", spec.Backup.Name)
 		return nil
 	}
 	if err != nil {
@@ -47,11 +47,11 @@ func directSource(spec *v1beta2.EtcdRestoreSpec) (*v1beta2.RestoredFrom, *failur
 	case spec.Storage != nil:
 		object = spec.Snapshot
 	case spec.Snapshot != "" || spec.Before != nil:
-		return nil, unresolved(true, v1beta2.ReasonStorageMisconfigured, "spec.snapshot and spec.before choose among the snapshots"+
-			" of spec.backup or spec.storage, and a path of spec.backupStorageType is one snapshot: leave them out, or use spec.storage")
+		return nil, unresolved(true, v1beta2.ReasonStorageMisconfigured, "spec.snapshot and spec.before select among the snapshots"+
+			" of spec.backup or spec.storage, but a path of spec.backupStorageType is a single snapshot: remove them, or use spec.storage")
 	case object == "":
 		return nil, unresolved(true, v1beta2.ReasonStorageMisconfigured,
-			"the path of spec.backupStorageType names no object: it is bucket/key, and the key is the snapshot's")
+			"the path of spec.backupStorageType names no object: set it to bucket/key, where key is the snapshot's")
 	}
 	return &v1beta2.RestoredFrom{Storage: storage, EncryptionSecretRef: spec.EncryptionSecretRef, Object: object}, nil
 }

@@ -64,7 +64,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ ctrl.Request) (ctrl.Result
 	clusters, restores := &v1beta2.EtcdClusterList{}, &v1beta2.EtcdRestoreList{}
 	for _, list := range []client.ObjectList{clusters, restores} {
 		if err := r.Client.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {
-			return ctrl.Result{}, fmt.Errorf("list what may be under way: %w", err)
+			return ctrl.Result{}, fmt.Errorf("list EtcdClusters and EtcdRestores: %w", err)
 		}
 	}
 	want, result := metav1.Condition{Status: metav1.ConditionTrue}, ctrl.Result{}
@@ -77,9 +77,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ ctrl.Request) (ctrl.Result
 	}
 	err := r.Upgradeable.Set(ctx, want.Status, conditions.WithReason(want.Reason), conditions.WithMessage(want.Message))
 	if err != nil {
-		return ctrl.Result{}, fmt.Errorf("tell OLM whether the operator may be upgraded: %w", err)
+		return ctrl.Result{}, fmt.Errorf("set Upgradeable in the OperatorCondition: %w", err)
 	}
-	log.FromContext(ctx).Info("told OLM whether the operator may be upgraded", "upgradeable", ok, "message", want.Message)
+	log.FromContext(ctx).Info("set Upgradeable in the OperatorCondition", "upgradeable", ok, "message", want.Message)
 	r.told = want
 	return result, nil
 }

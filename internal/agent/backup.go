@@ -70,10 +70,10 @@ func (r *runner) encoding() snapshot.Encoding {
 func (r *runner) sweep(now time.Time) {
 	removed, err := snapshot.Sweep(r.bucket, r.Writer.UID, now)
 	if err != nil {
-		r.warn("what an earlier pod has left could not be removed: %v", err)
+		r.warn("cannot remove what an earlier pod left: %v", err)
 	}
 	if removed > 0 {
-		slog.Info("what earlier pods have left was removed", "files", removed)
+		slog.Info("removed what earlier pods left", "files", removed)
 	}
 }
 
@@ -126,7 +126,7 @@ func (r *runner) vacant(ctx context.Context, here *snapshot.Objects) ([]snapshot
 			whose = "another namespace" // whose name is none of this one's business
 		}
 		return nil, failure.New(failure.Problem{Reason: v1beta2.ReasonStorageMisconfigured, Terminal: true, Message: fmt.Sprintf(
-			"%s is a backup of %s, and is not overwritten: give another path", r.bucket.URL(m.Object), whose)})
+			"%s is a backup of %s, and is not overwritten: set another path", r.bucket.URL(m.Object), whose)})
 	}
 	return []snapshot.Manifest{m}, nil
 }

@@ -69,28 +69,28 @@ func writtenBy(c task.Choice, w task.Writer) bool {
 func (r *runner) nothing(l snapshot.Listing) error {
 	instead := ""
 	if len(l.Snapshots) > 0 {
-		instead = "; what there is: " + describeAll(snapshot.Lineages(l.Snapshots), everybody)
+		instead = "; available are: " + describeAll(snapshot.Lineages(l.Snapshots), everybody)
 	}
 	passing := slices.ContainsFunc(l.Damaged, func(d snapshot.Damaged) bool { return !d.Problem.Terminal })
 	return failure.New(failure.Problem{Reason: v1beta2.ReasonNoSuchObject, Terminal: !passing, Message: fmt.Sprintf(
-		"there is no backup%s in %s: correct it, or name an object in spec.snapshot, which may be one without a manifest, or "+
-			"what an EtcdRestore has saved%s", r.Verify.Choice, r.Storage.URL, instead)})
+		"no backup%s found in %s: correct it, or set spec.snapshot to an object, which may be one without a manifest, or "+
+			"the safety snapshot of an EtcdRestore%s", r.Verify.Choice, r.Storage.URL, instead)})
 }
 
 // several refuses to guess.
 func (r *runner) several(lineages []snapshot.Lineage) error {
 	return failure.New(failure.Problem{Reason: v1beta2.ReasonSeveralLineages, Terminal: true, Message: fmt.Sprintf(
-		"%s holds backups of several clusters, none of which goes on with all the others, so that the latest of all may not be "+
-			"what is meant: create another EtcdRestore with spec.clusterID, or spec.snapshot. Which was taken last does not tell which "+
-			"is meant: a cluster that came back empty, or a copy, goes on being backed up. These are: %s", r.Storage.URL, describeAll(lineages, everybody))})
+		"%s holds backups of several clusters, none of which descends from all the others, so it is ambiguous which the latest is: "+
+			"create another EtcdRestore with spec.clusterID, or spec.snapshot. The newest is not necessarily the right one: "+
+			"a cluster that was recreated empty, or a copy, is backed up too. These are: %s", r.Storage.URL, describeAll(lineages, everybody))})
 }
 
 // hidden refuses to take an older snapshot in the place of one that cannot be read.
 func (r *runner) hidden(d snapshot.Damaged, latest snapshot.Manifest) error {
 	return failure.New(failure.Problem{Reason: d.Problem.Reason, Terminal: d.Problem.Terminal, Message: fmt.Sprintf(
-		"the backup of %s may be newer than the latest one that can be read, and is not replaced by that in silence: %s. Make it "+
-			"readable; do not delete it unless it is known to be damaged, for it may be all there is of what was written last. To "+
-			"restore older data knowingly, give its name in spec.snapshot, %s (revision %d, taken at %s)",
+		"the backup of %s cannot be read and may be newer than the latest readable one: %s. Make it "+
+			"readable; do not delete it unless it is known to be damaged, as it may be the only copy of the last writes. To "+
+			"restore older data deliberately, set spec.snapshot to %s (revision %d, taken at %s)",
 		r.bucket.URL(d.Manifest), d.Problem.Message, latest.Object, latest.Revision, latest.TakenAt.Format(time.RFC3339))})
 }
 
@@ -98,13 +98,13 @@ func (r *runner) hidden(d snapshot.Damaged, latest snapshot.Manifest) error {
 func (r *runner) tellDoubts(l snapshot.Lineage) {
 	latest := l.Snapshots[0]
 	if latest.Stale {
-		r.warn("%s was taken from a member without a quorum: the cluster may have gone on after it. No other backup of it has as "+
-			"much", latest.Object)
+		r.warn("%s was taken from a member without quorum: the cluster may have accepted later writes. No other backup of it "+
+			"is more recent", latest.Object)
 	}
 	for _, m := range l.Snapshots[1:] {
 		if m.TakenAt.After(latest.TakenAt) && m.Revision < latest.Revision && !m.Stale {
-			r.warn("%s has revision %d, and by the clock %s is later, with %d: a clock was wrong, or etcd was set back by other "+
-				"means; if the other one is meant, give its name in spec.snapshot", latest.Object, latest.Revision, m.Object, m.Revision)
+			r.warn("%s has revision %d, but by the clock %s is later, with revision %d: a clock was wrong, or etcd was rolled back outside "+
+				"the operator; to restore the later one, set spec.snapshot to it", latest.Object, latest.Revision, m.Object, m.Revision)
 			return
 		}
 	}

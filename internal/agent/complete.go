@@ -49,7 +49,7 @@ type uncheckedError struct {
 }
 
 func (e *uncheckedError) Error() string {
-	return fmt.Sprintf("%s is in the storage, and could not be checked: %v", e.where, e.cause)
+	return fmt.Sprintf("%s is in the storage but could not be verified: %v", e.where, e.cause)
 }
 
 func (e *uncheckedError) Unwrap() error { return e.cause }
@@ -59,20 +59,20 @@ func (e *uncheckedError) failure(why *failure.Problem) *failure.Problem {
 	told := uncheckedError{where: e.where, cause: errors.New(why.Message)}
 	message := told.Error()
 	if why.Terminal {
-		message += "; no backup counts, and nothing older is deleted, before that is seen to"
+		message += "; until this is fixed no backup counts as successful, and no older one is deleted"
 	}
 	return &failure.Problem{Reason: v1beta2.ReasonBackupUnverified, Message: message, Terminal: why.Terminal}
 }
 
 // stale is the failure of a snapshot that may not be what the cluster holds.
 func (r *runner) stale(m snapshot.Manifest) error {
-	why := fmt.Sprintf("%s had no quorum behind it, so that the cluster may have gone on without it: see why its members do not "+
-		"reach each other, or this pod not all of them", m.Member.Endpoint)
+	why := fmt.Sprintf("%s had no quorum, so the cluster may have accepted writes without it: check the network between the members, "+
+		"and from this pod to each of them", m.Member.Endpoint)
 	if m.Revision < r.Backup.Revision {
-		why = fmt.Sprintf("the cluster had revision %d before: data was lost, or its members do not reach each other", r.Backup.Revision)
+		why = fmt.Sprintf("the cluster had revision %d before: data was lost, or its members cannot reach each other", r.Backup.Revision)
 	}
 	return failure.New(failure.Problem{Reason: v1beta2.ReasonStaleBackup, Message: fmt.Sprintf(
-		"%s is in the storage and may be old, for it is of revision %d, and %s; nothing older was deleted",
+		"%s is in the storage but may be stale: it has revision %d, and %s; no older backup was deleted",
 		r.bucket.URL(m.Object), m.Revision, why)})
 }
 
@@ -89,11 +89,11 @@ func (r *runner) discard(ctx context.Context, m snapshot.Manifest, cause error) 
 	fresh, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanUpTimeout)
 	defer cancel()
 	if r.once() && m.Object == r.Backup.LegacyKey && !r.stillOurs(fresh, m) {
-		r.warn("%s failed its check, and is not deleted, for somebody else has written there since", r.bucket.URL(m.Object))
+		r.warn("%s failed verification and is not deleted, because the object has been overwritten by another writer since", r.bucket.URL(m.Object))
 		return cause
 	}
 	if err := snapshot.Delete(fresh, r.bucket, m); err != nil {
-		r.warn("%s failed its check, and could not be deleted: delete it. %v", r.bucket.URL(m.Object), err)
+		r.warn("%s failed verification and could not be deleted: delete it. %v", r.bucket.URL(m.Object), err)
 		return cause
 	}
 	r.result.Discarded = m.Object
@@ -118,7 +118,7 @@ func (r *runner) resume(ctx context.Context, here *snapshot.Objects) (done bool,
 	}
 	l, err := here.List(ctx)
 	if err != nil {
-		r.warn("what an earlier try has saved could not be looked for: %v", err)
+		r.warn("cannot list what an earlier attempt saved: %v", err)
 		return false, nil
 	}
 	own := slices.DeleteFunc(r.own(l), func(m snapshot.Manifest) bool { return !r.resumes(m) })
@@ -133,7 +133,7 @@ func (r *runner) resume(ctx context.Context, here *snapshot.Objects) (done bool,
 	if reason := explain(err).Reason; reason != v1beta2.ReasonSnapshotDamaged && reason != v1beta2.ReasonEncryptionKeyRefused {
 		return false, err
 	}
-	r.warn("what an earlier try had saved is of no use: %v", err)
+	r.warn("cannot use what an earlier attempt saved: %v", err)
 	r.result.Snapshot = nil
 	return false, nil
 }
@@ -214,10 +214,10 @@ func (r *runner) settle(ctx context.Context, m snapshot.Manifest) (snapshot.Mani
 	}
 	if err != nil {
 		r.result.Snapshot = r.describe(m, r.verification())
-		return m, fmt.Errorf("%s is good, and could not be put in the place of %s: %w", r.bucket.URL(m.Object), r.bucket.URL(key), err)
+		return m, fmt.Errorf("%s is good, but could not replace %s: %w", r.bucket.URL(m.Object), r.bucket.URL(key), err)
 	}
 	if err := snapshot.Delete(ctx, r.bucket, m); err != nil {
-		r.warn("%s is there twice: delete %s. %v", r.bucket.URL(key), r.bucket.URL(m.Object), err)
+		r.warn("%s exists twice: delete %s. %v", r.bucket.URL(key), r.bucket.URL(m.Object), err)
 	}
 	return settled, nil
 }

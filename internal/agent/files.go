@@ -34,12 +34,12 @@ func (r *runner) spool() snapshot.Spool {
 	return snapshot.Spool{
 		Folder: r.dirs.Scratch, Limit: limit,
 		Failed: func(err error) {
-			r.warn("the storage is slower than etcd, and the backup could not wait on the pod's volume, so that etcd's database "+
-				"may have grown: %v; see spec.pod.scratch and spool", err)
+			r.warn("the storage is slower than etcd, and the backup could not be buffered on the pod's volume, so etcd's database "+
+				"may have grown: %v; check spec.pod.scratch and spec.pod.spool", err)
 		},
 		Waited: func(waited time.Duration) {
-			r.warn("the storage is slower than etcd, which had to wait for it for %s of the snapshot, because no more than %d MiB of "+
-				"the backup may wait in the pod, and its database may have grown meanwhile: raise spec.pod.spool, and give it room in "+
+			r.warn("the storage is slower than etcd, which was blocked for %s of the snapshot because no more than %d MiB of "+
+				"the backup may be buffered in the pod; its database may have grown meanwhile: raise spec.pod.spool, and make room for it in "+
 				"spec.pod.scratch or the limit of ephemeral-storage", waited.Round(time.Second), limit>>20)
 		},
 	}
@@ -80,7 +80,7 @@ func (r *runner) storage() (blobstore.Target, blobstore.Credentials, error) {
 	}
 	if s.CABundleRef.Name != "" {
 		secret, err := readSecret(r.dirs.CA, v1beta2.ReasonStorageMisconfigured,
-			fmt.Sprintf("what caBundleRef names, a Secret or ConfigMap %q,", s.CABundleRef.Name))
+			fmt.Sprintf("the Secret or ConfigMap %q that caBundleRef names", s.CABundleRef.Name))
 		if err != nil {
 			return t, nil, err
 		}
@@ -90,7 +90,7 @@ func (r *runner) storage() (blobstore.Target, blobstore.Credentials, error) {
 		return t, nil, nil
 	}
 	credentials, err := readSecret(r.dirs.Credentials, v1beta2.ReasonStorageMisconfigured,
-		fmt.Sprintf("the Secret that the storage's credentials are to be in, %q,", s.CredentialsSecretRef.Name))
+		fmt.Sprintf("the Secret %q that credentialsSecretRef names", s.CredentialsSecretRef.Name))
 	return t, credentials, err
 }
 
@@ -115,7 +115,7 @@ func readSecret(folder, reason, what string) (map[string][]byte, error) {
 	}
 	if len(secret) == 0 {
 		return nil, failure.New(failure.Problem{Reason: reason, Message: fmt.Sprintf(
-			"%s does not exist, or has none of the keys that are looked for: create it", what)})
+			"%s does not exist, or has none of the expected keys: create it", what)})
 	}
 	return secret, nil
 }

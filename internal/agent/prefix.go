@@ -80,8 +80,8 @@ func (r *runner) besides(m snapshot.Manifest) bool {
 
 func (r *runner) foreign(strangers []snapshot.Lineage) error {
 	return failure.New(failure.Problem{Reason: v1beta2.ReasonForeignBackups, Terminal: true, Message: fmt.Sprintf(
-		"%s holds backups of a cluster that this one does not descend from, and nothing is written beside them%s. If they are "+
-			"not its own, give another URL, or set spec.prefixPolicy to Shared, whereupon a restore has to say whose it wants. These are: %s",
+		"%s holds backups of a cluster that this one does not descend from, so no backup is written there%s. If they are "+
+			"another cluster's, set another URL, or set spec.prefixPolicy to Shared, after which a restore must set spec.clusterID. These are: %s",
 		r.Storage.URL, r.namesake(strangers), describeAll(strangers, r.Writer.Namespace))})
 }
 
@@ -91,7 +91,7 @@ func (r *runner) namesake(strangers []snapshot.Lineage) string {
 	own := r.Backup.Cluster
 	for _, l := range strangers {
 		if own.Name != "" && l.Cluster.Name == own.Name && l.Cluster.Namespace == own.Namespace {
-			return fmt.Sprintf("; some are of an earlier cluster of the same name: if this one is to have that data, create an "+
+			return fmt.Sprintf("; some are of an earlier cluster of the same name: to restore that data into this one, create an "+
 				"EtcdRestore with spec.clusterID %s", l.Cluster.ID)
 		}
 	}
@@ -101,7 +101,7 @@ func (r *runner) namesake(strangers []snapshot.Lineage) string {
 // tellStrangers warns of backups of other clusters beside those that are kept here.
 func (r *runner) tellStrangers(clusterID string, listed []snapshot.Manifest) {
 	if strangers := r.strangers(clusterID, listed); len(strangers) > 0 && !r.Backup.Shared {
-		r.warn("%s holds backups of other clusters than this one descends from, which are kept for themselves: a restore of the "+
-			"latest has to say whose, by spec.clusterID%s. These are: %s", r.Storage.URL, r.namesake(strangers), describeAll(strangers, r.Writer.Namespace))
+		r.warn("%s also holds backups of clusters that this one does not descend from, which are retained separately: a restore of the "+
+			"latest must set spec.clusterID%s. These are: %s", r.Storage.URL, r.namesake(strangers), describeAll(strangers, r.Writer.Namespace))
 	}
 }

@@ -17,7 +17,7 @@ func (r *runner) prune(ctx context.Context, taken snapshot.Manifest) {
 	// What was listed before the backup was taken may be of minutes ago: what is deleted is what there is to spare now.
 	l, err := snapshot.List(ctx, r.bucket, r.Backup.LegacyKey)
 	if err != nil {
-		r.warn("the backup is there, and the others could not be listed: nothing was deleted. %v", err)
+		r.warn("the backup was taken, but the others could not be listed, so none was deleted: %v", err)
 		return
 	}
 	r.tellDamaged(l.Damaged)
@@ -26,14 +26,14 @@ func (r *runner) prune(ctx context.Context, taken snapshot.Manifest) {
 	r.count(own, taken)
 	if newest := newestOf(own, taken); !taken.Stale && newest.Revision > taken.Revision {
 		// It would be the one to go. Only by other means than the operator's a cluster keeps its ID and loses revisions.
-		r.warn("nothing was deleted: %s has revision %d, and %s, of the same cluster ID, had %d at %s. If etcd was set back, or made "+
-			"anew under the same ID, give another URL for its backups, or delete those of before", taken.Object, taken.Revision,
+		r.warn("no backup was deleted: %s has revision %d, but %s, of the same cluster ID, had %d at %s. If etcd was rolled back, or "+
+			"recreated with the same ID, set another URL for its backups, or delete the earlier ones", taken.Object, taken.Revision,
 			newest.Object, newest.Revision, newest.TakenAt.Format(time.RFC3339))
 		return
 	}
 	deleted, err := snapshot.Prune(ctx, r.bucket, l, r.Backup.Policy, taken, time.Now())
 	if err != nil {
-		r.warn("the backup is there, and not all old ones could be deleted: %v", err)
+		r.warn("the backup was taken, but not all old ones could be deleted: %v", err)
 	}
 	for _, m := range deleted {
 		r.result.Deleted = append(r.result.Deleted, m.Object)

@@ -80,14 +80,14 @@ func (r *runner) run(ctx context.Context) error {
 	case r.Restore != nil:
 		return r.restore(ctx)
 	}
-	return errors.New("the task asks for nothing")
+	return errors.New("the task is empty")
 }
 
 // interrupted is the failure of a task whose pod was told to end.
 func (r *runner) interrupted() *failure.Problem {
 	return &failure.Problem{
 		Reason: v1beta2.ReasonSnapshotFailed,
-		Message: fmt.Sprintf("the pod was told to end, as when its node is drained, while it was %s; it is tried again",
+		Message: fmt.Sprintf("the pod was terminated, as by a node drain, while it was %s; retrying",
 			r.at.Progress()),
 	}
 }
@@ -100,7 +100,7 @@ func (r *runner) tooSlow() *failure.Problem {
 	}
 	return &failure.Problem{
 		Reason: v1beta2.ReasonTimeout,
-		Message: fmt.Sprintf("it was not done within %s: it was %s; see whether etcd and the storage are fast enough, and set %s",
+		Message: fmt.Sprintf("timed out after %s while it was %s; check how fast etcd and the storage are, and raise %s",
 			r.Timeout, r.at.Progress(), field),
 	}
 }
@@ -140,7 +140,7 @@ func (r *runner) warn(format string, args ...any) {
 // tellDamaged warns of manifests that describe nothing that can be restored.
 func (r *runner) tellDamaged(all []snapshot.Damaged) {
 	if len(all) > 0 {
-		r.warn("%d backups here are damaged, or cannot be read, and are left alone; the first is that of %s: %s. Look into it",
+		r.warn("%d backups here are damaged or cannot be read, and are ignored; the first is that of %s: %s. Check them",
 			len(all), r.bucket.URL(all[0].Manifest), all[0].Problem.Message)
 	}
 }

@@ -81,11 +81,11 @@ func (r *runner) suggest(ctx context.Context, cause error, older []snapshot.Mani
 	deadline, _ := ctx.Deadline()
 	limited, cancel := context.WithTimeout(ctx, time.Until(deadline)/2)
 	defer cancel()
-	advice := "no older one was found that is good"
+	advice := "no good older snapshot was found"
 	for _, m := range older[:min(suggestions, len(older))] {
 		r.at.step(task.StepReading)
 		if snapshot.VerifyChecksum(limited, r.bucket, m, r.key, r.at.moved) == nil {
-			advice = fmt.Sprintf("the latest good one is of %s: give its name in spec.snapshot, %s, to restore that",
+			advice = fmt.Sprintf("the latest good one is of %s: to restore that, set spec.snapshot to %s",
 				m.TakenAt.Format(time.RFC3339), m.Object)
 			break
 		}

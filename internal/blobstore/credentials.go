@@ -20,8 +20,8 @@ type Credentials map[string][]byte
 func (c Credentials) get(key string) string { return strings.TrimSpace(string(c[key])) }
 
 func (c Credentials) missing(what string) error {
-	return misconfigured(fmt.Sprintf("the Secret with the credentials has none for %s: it needs %s", what, map[string]string{
-		"S3":                   "access-key-id and secret-access-key, or credentials (a file of the AWS command line)",
+	return misconfigured(fmt.Sprintf("the Secret with the credentials has no key for %s: it needs %s", what, map[string]string{
+		"S3":                   "access-key-id and secret-access-key, or credentials (an AWS shared credentials file)",
 		"Google Cloud Storage": "credentials.json or access-token",
 		"Azure":                "storage-account, and storage-key or sas-token",
 	}[what]))

@@ -57,21 +57,21 @@ func (f *fence) check(to *url.URL) error {
 	host := strings.ToLower(to.Hostname())
 	own := f.cloud.MatchString(host)
 	named := f.endpoint != nil && (to.Host == f.endpoint.Host || strings.HasSuffix(to.Host, "."+f.endpoint.Host))
-	const token = "the storage is asked with a token, which whoever reads it can use"
+	const token = "requests to the storage carry a bearer token, which anyone who reads it can use"
 	switch {
 	case f.borrowed && (!own || to.Scheme != "https"):
-		return insecure(fmt.Sprintf("%s, that of an identity of the pod, which the Secret only says how to use, and %s is not "+
-			"https:// of that cloud: name a Secret with credentials of the endpoint's own", token, to.Host))
+		return insecure(fmt.Sprintf("%s; the Secret makes it the token of the pod's own identity, and %s is not "+
+			"an https:// address of that cloud: use a Secret with credentials for this endpoint", token, to.Host))
 	case to.Scheme != "https":
-		return insecure(fmt.Sprintf("%s, and %s is plain http: make storage.endpoint https://, or use keys that only sign (S3 and "+
-			"Azure have them), or set storage.allowTokens", token, to.Host))
+		return insecure(fmt.Sprintf("%s, and %s is plain http: make storage.endpoint https://, or use keys that only sign requests (S3 and "+
+			"Azure), or set storage.allowTokens", token, to.Host))
 	case own || named && !f.ambient:
 		return nil
 	case named:
-		return insecure(fmt.Sprintf("%s, that of the pod's own cloud identity, and %s is not of that cloud: name a Secret with "+
-			"credentials for it in storage.credentialsSecretRef, or set storage.allowTokens", token, to.Host))
+		return insecure(fmt.Sprintf("%s; it is that of the pod's own cloud identity, and %s is not of that cloud: set "+
+			"storage.credentialsSecretRef to a Secret with credentials for it, or set storage.allowTokens", token, to.Host))
 	}
-	return insecure(fmt.Sprintf("%s, and the service at storage.endpoint wants it sent to %s: name that one if it is right, or set "+
+	return insecure(fmt.Sprintf("%s, and the service at storage.endpoint redirects it to %s: if that is right, set storage.endpoint to it, or set "+
 		"storage.allowTokens", token, to.Host))
 }
 

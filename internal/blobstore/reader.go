@@ -117,7 +117,7 @@ func (r *reader) read(p []byte) (int, error) {
 // changed is the error of an object that is not any more the one that was opened.
 func (r *reader) changed() error {
 	return failure.New(failure.Problem{Reason: v1beta2.ReasonObjectChanged, Message: fmt.Sprintf(
-		"%s was written over or deleted while it was read; another try reads what is there now", r.bucket.URL(r.name))})
+		"%s was overwritten or deleted while it was read; the next attempt reads what is there then", r.bucket.URL(r.name))})
 }
 
 // resume has the next read make a new connection after a pause, or returns why not.

@@ -45,7 +45,7 @@ type file interface {
 const flushEvery = 64 << 20
 
 // ErrNoCondition is among the causes of an error of CreateNew's if the storage cannot do that.
-var ErrNoCondition = errors.New("the storage cannot tell whether an object is new")
+var ErrNoCondition = errors.New("the storage has no conditional writes")
 
 // Create begins an object. Either Commit or Abort must be called. The object takes the place of one with the same name.
 // An end of the context aborts, too, but Abort must still be called to wait for that.
@@ -114,7 +114,7 @@ func (u *upload) Close() error {
 func (w *Writer) holdFile(as func(any) bool) error {
 	var f *os.File
 	if !as(&f) {
-		return fmt.Errorf("the file of %s cannot be synced", w.name)
+		return fmt.Errorf("cannot sync the file of %s", w.name)
 	}
 	w.file = f
 	return f.Chmod(fileMode)

@@ -80,7 +80,7 @@ func sampleOf(ctx context.Context, address string) (sample, error) {
 	}
 	flushes := told[flushFamily].GetMetric()
 	if len(flushes) == 0 {
-		return sample{}, fmt.Errorf("the metrics of %s say nothing of its disk", address)
+		return sample{}, fmt.Errorf("the metrics of %s have no disk durations", address)
 	}
 	histogram := flushes[0].GetHistogram()
 	return sample{
@@ -103,7 +103,7 @@ func parse(text io.Reader) (map[string]*dto.MetricFamily, error) {
 			continue
 		}
 		if matter.Len()+len(line) > parsedLimit {
-			return nil, errors.New("there is more of them than etcd tells")
+			return nil, errors.New("the response is larger than etcd's metrics")
 		}
 		matter.Write(line)
 		matter.WriteByte('\n')

@@ -13,7 +13,7 @@ import (
 
 // ErrNotYet says that etcd refuses a change now and may allow it later without anybody doing anything. It is also the
 // answer when nobody knows whether the change was made: all changes are safe to ask for again.
-var ErrNotYet = errors.New("etcd asks to try again later")
+var ErrNotYet = errors.New("etcd refuses for now; retrying")
 
 // later are the refusals that end by themselves and do not have the code Unavailable, which says as much for all of
 // "unhealthy cluster", "no leader", "leader changed", "server stopped" and "request timed out". Unhealthy includes a

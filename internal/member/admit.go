@@ -30,7 +30,7 @@ func Admit(s Situation) (Start, *Refusal) {
 	if s.Data != nil {
 		return resume(*s.Data, s.Permit)
 	}
-	const nothing = "this member's folder has no write-ahead log, and "
+	const nothing = "this member's data directory has no write-ahead log, and "
 	p := s.Permit
 	start := Start{State: StateExisting, InitialCluster: p.InitialCluster, Token: p.Token}
 	switch p.Mode {
@@ -40,7 +40,7 @@ func Admit(s Situation) (Start, *Refusal) {
 	case ModeResume:
 		return Start{}, &Refusal{Reason: DataLost, Message: nothing + "the permit needs one"}
 	default:
-		return Start{}, &Refusal{Reason: BadConfig, Message: fmt.Sprintf("a permit of mode %q is not known", p.Mode)}
+		return Start{}, &Refusal{Reason: BadConfig, Message: fmt.Sprintf("unknown permit mode %q", p.Mode)}
 	}
 	if p.PodUID != s.PodUID {
 		return Start{}, &Refusal{Reason: DataLost, Message: nothing + "the permit is for another pod"}

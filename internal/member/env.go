@@ -101,12 +101,12 @@ var owned = []string{
 
 // hints say what to do instead, for options that many an old manifest has.
 var hints = map[string]string{
-	"force-new-cluster":  "would put data at risk: remove it, and restore a backup instead",
-	"unsafe-no-fsync":    "would put data at risk: remove it",
-	"debug":              "is gone from etcd: set the log level to debug",
-	"log-package-levels": "is gone from etcd: set the log level",
-	"enable-v2":          "is gone from etcd 3.6: remove it",
-	"memory-mlock":       "would lock more memory than a member's pod may: remove it",
+	"force-new-cluster":  "puts data at risk: remove it, and restore a backup instead",
+	"unsafe-no-fsync":    "puts data at risk: remove it",
+	"debug":              "was removed from etcd: set the log level to debug",
+	"log-package-levels": "was removed from etcd: set the log level",
+	"enable-v2":          "was removed in etcd 3.6: remove it",
+	"memory-mlock":       "locks more memory than a member's pod may: remove it",
 }
 
 // option is the name of the option that a setting is for, empty if it sets none, or what is wrong with it.
@@ -117,14 +117,14 @@ func (s Setting) option() (name, problem string) {
 	case !s.gate:
 		return optionName(s.Flag)
 	case s.Value == "":
-		return "", fmt.Sprintf("names the feature gate %q without a value: give true or false, as in %s=true", s.Flag, s.Flag)
+		return "", fmt.Sprintf("names the feature gate %q without a value: set true or false, as in %s=true", s.Flag, s.Flag)
 	}
 	for name, o := range options {
 		if o.gate == s.Flag {
 			return name, ""
 		}
 	}
-	return "", fmt.Sprintf("has the feature gate %q, which this operator does not know to be safe: remove it", s.Flag)
+	return "", fmt.Sprintf("has the feature gate %q, which this operator does not support: remove it", s.Flag)
 }
 
 // optionName returns the option that a flag stands for, or what is wrong with it.
@@ -144,5 +144,5 @@ func optionName(flag string) (name, problem string) {
 	if slices.ContainsFunc(owned, func(prefix string) bool { return strings.HasPrefix(name, prefix) }) {
 		return "", "is set by the operator itself: remove it"
 	}
-	return "", "is not an option that this operator knows to be safe: remove it"
+	return "", "is not an option that this operator supports: remove it"
 }

@@ -83,7 +83,7 @@ func minorOf(version string) (uint64, error) {
 		return 0, fmt.Errorf("etcd's version %q: %w", version, err)
 	}
 	if parsed.Major() != 3 || parsed.Minor() < 5 || parsed.Minor() > 7 {
-		return 0, fmt.Errorf("etcd %s is not 3.5, 3.6 or 3.7: its configuration is not known", version)
+		return 0, fmt.Errorf("etcd %s is not supported: it must be 3.5, 3.6 or 3.7", version)
 	}
 	return parsed.Minor(), nil
 }

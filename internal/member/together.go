@@ -24,12 +24,12 @@ func (c choices) together() []string {
 			"first at least five times the second and at most 50000, and the second at least 1",
 			c.fields("election-timeout", "heartbeat-interval"), election, heartbeat)}
 	case c.value("auto-compaction-mode", "periodic") == "revision" && notWhole != nil:
-		return []string{fmt.Sprintf("%s: the retention is a duration and the mode is revision: give a number of revisions",
+		return []string{fmt.Sprintf("%s: the retention is a duration but the mode is revision: set a number of revisions",
 			c.fields("auto-compaction-retention", "auto-compaction-mode"))}
 	case c.is("enable-lease-checkpoint-persist") && !c.is("enable-lease-checkpoint"):
 		return []string{c.fields("enable-lease-checkpoint-persist") + " needs the feature gate LeaseCheckpoint: set it too"}
 	case hashTime == 0:
-		return []string{c.fields("compact-hash-check-time") + " is 0: give a duration such as 1m"}
+		return []string{c.fields("compact-hash-check-time") + " is 0: set a duration such as 1m"}
 	}
 	return nil
 }

@@ -77,7 +77,7 @@ func empty(dataDir string) error {
 		return fmt.Errorf("clear the data directory: %w", err)
 	}
 	for _, entry := range entries {
-		slog.Info("removing what is left of a failed start", "name", entry.Name())
+		slog.Info("removing what a failed start left", "name", entry.Name())
 		path := filepath.Join(dataDir, entry.Name())
 		if err := os.RemoveAll(path); err != nil {
 			return fmt.Errorf("clear the data directory: %w", err)
@@ -93,7 +93,7 @@ func own(dataDir string) error {
 		return fmt.Errorf("make the data directory: %w", err)
 	}
 	if err := os.Chmod(dataDir, 0o700); err != nil { //nolint:gosec // a directory needs its x
-		slog.Warn("the data directory stays open to others", "error", err)
+		slog.Warn("cannot make the data directory private", "error", err)
 	}
 	return nil
 }

@@ -31,7 +31,7 @@ func awaitPermit(ctx context.Context, path string) (*member.Permit, error) {
 			return member.ParsePermit(string(text))
 		}
 		if !told {
-			slog.Info("waiting for a permit of the operator", "path", path)
+			slog.Info("waiting for the operator's permit to start etcd", "path", path)
 			told = true
 		}
 		select {

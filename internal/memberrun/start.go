@@ -98,7 +98,7 @@ func prepare(ctx context.Context, paths Paths) ([]string, error) {
 			return nil, err
 		}
 	}
-	slog.Info("etcd may start", "version", version, "state", start.State, "initialCluster", start.InitialCluster,
+	slog.Info("starting etcd", "version", version, "state", start.State, "initialCluster", start.InitialCluster,
 		"clusterID", permit.ClusterID, "memberID", permit.MemberID, "permit", permit.Mode, "attempt", permit.Attempt)
 	return []string{binary, "--config-file=" + path}, nil
 }

@@ -56,8 +56,8 @@ func AgentProblem(pod *corev1.Pod) string {
 	case ended != nil && ended.Reason == oomKilled:
 		return "the pod ran out of memory (OOMKilled): raise spec.pod.resources.limits.memory, which a restore needs for all keys"
 	case ended != nil:
-		return fmt.Sprintf("the pod ended with exit code %d and without a result: %s", ended.ExitCode,
-			cmp.Or(panicOf(ended.Message), ended.Reason, "see its log"))
+		return fmt.Sprintf("the container exited with code %d and left no result: %s", ended.ExitCode,
+			cmp.Or(panicOf(ended.Message), ended.Reason, "check its log"))
 	case waiting != nil && !slices.Contains(starting, waiting.Reason):
 		return fmt.Sprintf("the pod does not start: %s: %s", waiting.Reason, waiting.Message)
 	}
@@ -79,9 +79,9 @@ func scheduling(pod *corev1.Pod) string {
 	for _, c := range pod.Status.Conditions {
 		switch {
 		case c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && c.Reason == corev1.PodReasonUnschedulable:
-			return "no node takes the pod: " + c.Message
+			return "the pod cannot be scheduled: " + c.Message
 		case c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue:
-			return fmt.Sprintf("the pod was taken off its node: %s: %s", c.Reason, c.Message)
+			return fmt.Sprintf("the pod was evicted from its node: %s: %s", c.Reason, c.Message)
 		}
 	}
 	return ""

@@ -64,11 +64,11 @@ func ForeignVolume(c *v1beta2.EtcdCluster, claim *corev1.PersistentVolumeClaim) 
 	case owner != nil && owner.UID != c.UID:
 		return "it belongs to " + owner.Kind + " " + owner.Name
 	case claim.Annotations[AnnotationClusterUID] == "":
-		return "nobody has made it for a cluster (it has no annotation " + AnnotationClusterUID + ")"
+		return "it was not created for a cluster (it has no annotation " + AnnotationClusterUID + ")"
 	case !numbered || claim.Labels[LabelNode] != claim.Name:
-		return "it is no member's (its name, or its label " + LabelNode + ", is another)"
+		return "its name, or its label " + LabelNode + ", is not that of a member"
 	case marked != "" && marked != string(claim.UID):
-		return "it is a copy (to hand it to the cluster, take the annotation " + AnnotationVolumeUID + " off it)"
+		return "it is a copy (for the cluster to use it, remove its annotation " + AnnotationVolumeUID + ")"
 	}
 	return ""
 }

@@ -18,8 +18,8 @@ const (
 )
 
 var (
-	errNoTrailer = errors.New("it does not end with etcd's checksum: it is cut off, or no snapshot of etcd")
-	errTrailer   = errors.New("etcd's checksum at its end does not match: bytes in it have changed, or it is no snapshot of etcd")
+	errNoTrailer = errors.New("it does not end with etcd's checksum: it is truncated, or not an etcd snapshot")
+	errTrailer   = errors.New("etcd's checksum at its end does not match: it is corrupt, or not an etcd snapshot")
 )
 
 // digest hashes a snapshot that is written to it. It keeps the last bytes back, which may be the trailer.

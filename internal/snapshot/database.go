@@ -39,7 +39,7 @@ func alarmsOf(tx *bbolt.Tx) (alarms []v1beta2.SnapshotAlarm, err error) {
 	for k, _ := at.First(); k != nil && len(alarms) < maxAlarms; k, _ = at.Next() {
 		alarm := &etcdserverpb.AlarmMember{}
 		if err := proto.Unmarshal(k, alarm); err != nil {
-			return nil, damaged("the database holds an alarm that is none of etcd's: %w", err)
+			return nil, damaged("the database holds an alarm that cannot be decoded: %w", err)
 		}
 		alarms = append(alarms, v1beta2.SnapshotAlarm{
 			Name: alarm.GetAlarm().String(), MemberID: fmt.Sprintf("%x", alarm.GetMemberID()),

@@ -90,7 +90,7 @@ func (e Encoding) encode(w io.Writer) (*encoder, error) {
 	if e.Key != nil {
 		encrypted, err := age.Encrypt(chain.Writer, e.Key.recipient)
 		if err != nil {
-			return nil, fmt.Errorf("begin the encryption: %w", err)
+			return nil, fmt.Errorf("start encryption: %w", err)
 		}
 		chain.Writer, chain.closers = encrypted, []io.Closer{encrypted}
 	}
@@ -98,7 +98,7 @@ func (e Encoding) encode(w io.Writer) (*encoder, error) {
 		// One at a time: the pod that does this shares its node with etcd.
 		compressed, err := zstd.NewWriter(chain.Writer, zstd.WithEncoderConcurrency(1), zstd.WithLowerEncoderMem(true))
 		if err != nil {
-			return nil, fmt.Errorf("begin the compression: %w", err)
+			return nil, fmt.Errorf("start compression: %w", err)
 		}
 		chain.Writer, chain.closers = compressed, append([]io.Closer{compressed}, chain.closers...)
 	}
@@ -113,11 +113,11 @@ func decode(r io.Reader, key *Key) (plain io.Reader, done func(), err error) {
 	encrypted := begins(buffered, ageMagic)
 	switch {
 	case encrypted && key == nil:
-		return nil, nil, keyError("it is encrypted: name the Secret with its passphrase", nil)
+		return nil, nil, keyError("it is encrypted: set encryptionSecretRef to the Secret with its passphrase", nil)
 	case !encrypted && key != nil:
 		// Whoever can write to the bucket could put anything there otherwise.
-		return nil, nil, keyError("it is not encrypted, although a passphrase is given: "+
-			"if it is to be trusted nevertheless, leave the Secret with the passphrase out", nil)
+		return nil, nil, keyError("it is not encrypted although encryptionSecretRef is set: "+
+			"to trust it anyway, remove encryptionSecretRef", nil)
 	case encrypted:
 		decrypted, err := age.Decrypt(buffered, key.identity)
 		if err != nil {
@@ -131,7 +131,7 @@ func decode(r io.Reader, key *Key) (plain io.Reader, done func(), err error) {
 	decompressed, err := zstd.NewReader(buffered, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
 		zstd.WithDecoderMaxWindow(maxWindow))
 	if err != nil {
-		return nil, nil, damaged("begin the decompression: %w", err)
+		return nil, nil, damaged("start decompression: %w", err)
 	}
 	return decompressed, decompressed.Close, nil
 }
@@ -155,7 +155,7 @@ func decryptError(err error) error {
 		return err
 	}
 	if errors.As(err, &other) {
-		return keyError("the passphrase is not the one that it was encrypted with", err)
+		return keyError("wrong passphrase", err)
 	}
-	return damaged("its encryption cannot be read: %w", err)
+	return damaged("it cannot be decrypted: %w", err)
 }

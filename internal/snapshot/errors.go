@@ -16,7 +16,7 @@ func Explain(err error) failure.Problem {
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		return failure.Problem{
-			Reason: v1beta2.ReasonTimeout, Message: "it took longer than it may: " + err.Error(),
+			Reason: v1beta2.ReasonTimeout, Message: "timed out: " + err.Error(),
 		}
 	}
 	return failure.Problem{Reason: v1beta2.ReasonSnapshotFailed, Message: err.Error()}

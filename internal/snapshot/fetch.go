@@ -19,9 +19,9 @@ func Fetch(ctx context.Context, b *blobstore.Bucket, m Manifest, key *Key, w io.
 	case err != nil:
 		return err
 	case found.StoredSize != m.StoredSize || found.StoredSHA256 != m.StoredSHA256:
-		return damaged("%s is not what was written: its checksum does not match the manifest's", b.URL(m.Object))
+		return damaged("%s is corrupt: its checksum does not match the manifest's", b.URL(m.Object))
 	case found.Size != m.Size || found.SHA256 != m.SHA256:
-		return damaged("%s is not what its manifest describes: the checksums differ", b.URL(m.Object))
+		return damaged("%s does not match its manifest: the checksums differ", b.URL(m.Object))
 	}
 	return nil
 }
@@ -77,7 +77,7 @@ func unpack(from io.Reader, key *Key, w io.Writer, p Progress, size int64) (Mani
 		return Manifest{}, err
 	}
 	if limited.bytes > size {
-		return Manifest{}, damaged("there is more in it than the %d bytes that it should have", size)
+		return Manifest{}, damaged("it is larger than the expected %d bytes", size)
 	}
 	// What follows the end of the compression or encryption counts for the checksum, too.
 	if _, err := io.Copy(io.Discard, source); err != nil {
@@ -117,7 +117,7 @@ func FetchFile(
 ) (found Manifest, err error) {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
-		return Manifest{}, scratchError("make the file", err)
+		return Manifest{}, scratchError("create the file", err)
 	}
 	if m != nil {
 		found, err = *m, Fetch(ctx, b, *m, key, file, p)
@@ -136,6 +136,6 @@ func FetchFile(
 func scratchError(what string, err error) error {
 	return failure.Because(err, failure.Problem{
 		Reason:  v1beta2.ReasonScratchFailed,
-		Message: "cannot " + what + ": " + err.Error() + "; see whether the pod's volume is large enough",
+		Message: "cannot " + what + ": " + err.Error() + "; check that the pod's volume is large enough",
 	})
 }

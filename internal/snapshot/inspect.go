@@ -60,7 +60,7 @@ func look(path string, read func(*bbolt.Tx) error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if p := recover(); p != nil {
-			err = damaged("the database makes no sense: %v", p)
+			err = damaged("the database is corrupt: %v", p)
 		}
 	}()
 	db, err := bbolt.Open(path, 0o400, &bbolt.Options{ReadOnly: true})
@@ -71,7 +71,7 @@ func look(path string, read func(*bbolt.Tx) error) (err error) {
 	return db.View(func(tx *bbolt.Tx) error {
 		for _, bucket := range [][]byte{schema.Key.Name(), schema.Meta.Name(), schema.Cluster.Name()} {
 			if tx.Bucket(bucket) == nil {
-				return damaged("the database is none of etcd's: it has no bucket %q", bucket)
+				return damaged("it is not an etcd database: it has no bucket %q", bucket)
 			}
 		}
 		return read(tx)
@@ -123,7 +123,7 @@ func check(tx *bbolt.Tx) error {
 		problems = append(problems, p.Error())
 	}
 	if len(problems) > 0 {
-		return damaged("the database has %d faults, the first of them: %s", len(problems), problems[0])
+		return damaged("the database has %d consistency errors, the first is: %s", len(problems), problems[0])
 	}
 	return nil
 }
@@ -197,7 +197,7 @@ func (n *counter) add(k, v []byte) error {
 	n.hash.Write(v)
 	key, err := keyOf(v)
 	if err != nil {
-		return damaged("the database holds a value that is none of etcd's: %w", err)
+		return damaged("the database holds a value that cannot be decoded: %w", err)
 	}
 	switch {
 	case len(key) == 0: // the mark that a restore sets the revision with
@@ -239,7 +239,7 @@ const revisionLimit = 1 << 62
 func currentRevision(tx *bbolt.Tx, latest int64) (int64, error) {
 	current := max(1, compactRevision(tx), latest)
 	if current > revisionLimit {
-		return 0, damaged("the database is at revision %d, which no cluster can have come to", current)
+		return 0, damaged("the database is at revision %d, which is impossibly high", current)
 	}
 	return current, nil
 }

@@ -32,7 +32,7 @@ func ParseKey(secret map[string][]byte) (*Key, error) {
 	passphrase := strings.TrimSpace(string(secret[task.KeyPassphrase]))
 	if len(passphrase) < minPassphrase {
 		return nil, failure.New(failure.Problem{Reason: v1beta2.ReasonEncryptionKeyRefused, Terminal: true, Message: fmt.Sprintf(
-			"the Secret for the encryption must have a key %q of at least %d characters, such as `openssl rand -base64 32` gives",
+			"the Secret of encryptionSecretRef must have a key %q of at least %d characters, such as from `openssl rand -base64 32`",
 			task.KeyPassphrase, minPassphrase)})
 	}
 	recipient, err := age.NewScryptRecipient(passphrase)

@@ -71,8 +71,8 @@ type envelope struct {
 }
 
 var (
-	errForeign = errors.New("it is JSON of somebody else")
-	errNewer   = errors.New("it was written by a later version of this operator")
+	errForeign = errors.New("it is JSON of another program")
+	errNewer   = errors.New("it was written by a newer version of this operator")
 )
 
 func (m Manifest) encode() ([]byte, error) {
@@ -112,7 +112,7 @@ func decodeManifest(data []byte) (Manifest, error) {
 		return m, fmt.Errorf("it cannot be read: %w", err)
 	}
 	if !m.possible() {
-		return Manifest{}, errors.New("it says what cannot be")
+		return Manifest{}, errors.New("its content is invalid")
 	}
 	return m, nil
 }

@@ -69,7 +69,7 @@ func release(ctx context.Context, b *blobstore.Bucket, m Manifest) error {
 		return err
 	}
 	if putErr := put(ctx, b, manifestName(m.Object), manifest); putErr != nil {
-		return fmt.Errorf("%w; its manifest is deleted, and cannot be written again: %w", err, putErr)
+		return fmt.Errorf("%w; its manifest was deleted and cannot be rewritten: %w", err, putErr)
 	}
 	return err
 }

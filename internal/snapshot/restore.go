@@ -43,7 +43,7 @@ func Restore(snapshot, folder, etcdVersion string, who task.Identity, floor int6
 	}
 	temporary := folder + Restoring
 	if err := os.RemoveAll(temporary); err != nil {
-		return before, after, scratchError("remove an earlier try", err)
+		return before, after, scratchError("remove what an earlier attempt left", err)
 	}
 	revision := raised(before.Current, floor)
 	// The library counts from the latest key, which a compaction can have taken.
@@ -69,9 +69,9 @@ func vacant(folder string) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:
-		return scratchError("look into "+folder, err)
+		return scratchError("read "+folder, err)
 	case len(entries) > 0:
-		return fmt.Errorf("restore into %s: there is data already, and nothing is overwritten", folder)
+		return fmt.Errorf("restore into %s: it already holds data, which is not overwritten", folder)
 	}
 	return nil
 }
@@ -91,7 +91,7 @@ func place(temporary, folder string) error {
 		err = syncPath(filepath.Dir(folder))
 	}
 	if err != nil {
-		return scratchError("put the restored data in its place", err)
+		return scratchError("move the restored data into place", err)
 	}
 	return nil
 }

@@ -16,7 +16,7 @@ import (
 func CheckRoom(folder string, size, there int64, field string) error {
 	var fs syscall.Statfs_t
 	if err := syscall.Statfs(folder, &fs); err != nil {
-		return scratchError("ask for the room on the volume of "+folder, err)
+		return scratchError("determine the free space on the volume of "+folder, err)
 	}
 	block := int64(fs.Bsize) //nolint:unconvert // of another type on some architectures
 	need := task.RestoreRoom(size) - there
@@ -25,7 +25,7 @@ func CheckRoom(folder string, size, there int64, field string) error {
 		return nil
 	}
 	return failure.New(failure.Problem{Reason: v1beta2.ReasonScratchFailed, Message: fmt.Sprintf(
-		"there is no room on the pod's volume: %s are free, and %s", mebibytes(free), needs(size, field))})
+		"not enough space on the pod's volume: %s are free, and %s", mebibytes(free), needs(size, field))})
 }
 
 // WithRoom adds to what went wrong on a volume how large it has to be for a snapshot of a size to be restored there.
@@ -39,7 +39,7 @@ func WithRoom(err error, size int64, field string) error {
 }
 
 func needs(size int64, field string) string {
-	return fmt.Sprintf("a snapshot of %s takes %s to restore, as it was read and as etcd's data at the same time: see %s",
+	return fmt.Sprintf("restoring a snapshot of %s takes %s, for the snapshot and for etcd's data at the same time: raise %s",
 		mebibytes(size), mebibytes(task.RestoreRoom(size)), field)
 }
 

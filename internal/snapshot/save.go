@@ -153,7 +153,7 @@ func transfer(to io.Writer, from io.Reader, e Encoding, m *Manifest) error {
 		return err
 	}
 	if err := raw.check(); err != nil {
-		return damaged("the snapshot did not arrive whole from %s: %w", m.Member.Endpoint, err)
+		return damaged("the snapshot from %s is incomplete: %w", m.Member.Endpoint, err)
 	}
 	if err := encoder.Close(); err != nil {
 		return err

@@ -27,7 +27,7 @@ const (
 func FromEtcd(config etcdclient.Config, expected uint64) Source {
 	return func(ctx context.Context) (*Stream, error) {
 		if len(config.Endpoints) == 0 {
-			return nil, failure.New(failure.Problem{Reason: v1beta2.ReasonEtcdUnreachable, Message: "no member is known that could be asked"})
+			return nil, failure.New(failure.Problem{Reason: v1beta2.ReasonEtcdUnreachable, Message: "no member to take a snapshot from is known"})
 		}
 		members, problem := ask(ctx, config)
 		for _, m := range members {
@@ -48,7 +48,7 @@ func FromEtcd(config etcdclient.Config, expected uint64) Source {
 		}
 		return nil, failure.New(failure.Problem{
 			Reason:  v1beta2.ReasonEtcdFailed,
-			Message: "every member that answers says that its data is corrupt: repair the cluster, or restore it",
+			Message: "every member that answers reports that its data is corrupt (alarm CORRUPT): repair the cluster, or restore it",
 		})
 	}
 }
@@ -169,10 +169,10 @@ func problemOf(endpoint string, err error) failure.Problem {
 	switch {
 	case etcdclient.Denied(err):
 		p.Reason, p.Terminal = v1beta2.ReasonEtcdAccessDenied, true
-		advice = "etcd does not allow it: the client certificate (or user) needs the role root"
+		advice = "etcd denies the snapshot: the user of the client certificate needs the role root"
 	case etcdclient.Silent(err):
 		p.Reason = v1beta2.ReasonEtcdUnreachable
-		advice = "etcd cannot be reached; see whether it runs, and whether the client certificates fit"
+		advice = "etcd is unreachable; check that it is running, and that it accepts the client certificate"
 	}
 	p.Message = fmt.Sprintf("%s: %s (%v)", endpoint, advice, err)
 	return p
@@ -183,7 +183,7 @@ func brokenOff(endpoint string, err error) error {
 	p := problemOf(endpoint, err)
 	if p.Reason == v1beta2.ReasonEtcdUnreachable {
 		p.Reason = v1beta2.ReasonEtcdFailed
-		p.Message = fmt.Sprintf("%s: etcd has answered, and then broke off; see whether it runs (%v)", endpoint, err)
+		p.Message = fmt.Sprintf("%s: etcd closed the connection before the snapshot was complete; check its log (%v)", endpoint, err)
 	}
 	return failure.Because(err, p)
 }

@@ -202,7 +202,7 @@ func (q *queue) Read(p []byte) (int, error) {
 func (q *queue) take(r *ring, p []byte) (int, error) {
 	n, err := q.move(&r.first, r, p[:min(int64(len(p)), r.held())], r.space.ReadAt)
 	if err != nil {
-		return n, scratchError("read what waits for the storage", err)
+		return n, scratchError("read what is buffered for the storage", err)
 	}
 	return n, nil
 }
@@ -210,8 +210,8 @@ func (q *queue) take(r *ring, p []byte) (int, error) {
 // compare is io.EOF if everything is as it was.
 func (q *queue) compare() error {
 	if q.written.sum() != q.read.sum() {
-		return failure.New(failure.Problem{Reason: v1beta2.ReasonScratchFailed, Message: "what waited for the storage has changed on the pod's " +
-			"volume meanwhile: its checksum differs; see whether the disk is damaged"})
+		return failure.New(failure.Problem{Reason: v1beta2.ReasonScratchFailed, Message: "what was buffered for the storage has changed on the pod's " +
+			"volume: its checksum differs; check the disk"})
 	}
 	return io.EOF
 }
@@ -251,7 +251,7 @@ func (q *queue) openFile() (disk, int64, error) {
 		return nil, 0, fmt.Errorf("look at the disk: %w", err)
 	}
 	if room <= 0 {
-		return nil, 0, fmt.Errorf("less than one part in %d of the disk is free", spared)
+		return nil, 0, fmt.Errorf("less than 1/%d of the disk is free", spared)
 	}
 	file, err := os.CreateTemp(q.spool.Folder, "spool-*")
 	if err != nil {

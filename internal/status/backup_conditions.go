@@ -24,7 +24,7 @@ func setBackupConditions(s *v1beta2.EtcdBackupStatus, in BackupInput) {
 	if problem := in.Observed.Problem; problem != nil && !in.Observed.Done {
 		set(v1beta2.ConditionAccepted, metav1.ConditionFalse, generation, problem.Reason, problem.Message)
 	} else {
-		set(v1beta2.ConditionAccepted, metav1.ConditionTrue, generation, v1beta2.ReasonAccepted, "the spec can be carried out")
+		set(v1beta2.ConditionAccepted, metav1.ConditionTrue, generation, v1beta2.ReasonAccepted, "the spec is valid")
 	}
 	if reason, message := backupWords(s, in); reason != "" {
 		value := metav1.ConditionTrue
@@ -56,7 +56,7 @@ func backupWords(s *v1beta2.EtcdBackupStatus, in BackupInput) (reason, message s
 	case backup.Wait:
 		return a.Reason, waiting(s, a, in)
 	case backup.Start:
-		return v1beta2.ReasonWaitingForPods, "pod " + s.Run.Pod + " is being made"
+		return v1beta2.ReasonWaitingForPods, "creating pod " + s.Run.Pod
 	case backup.Retry:
 		return v1beta2.ReasonWaitingForRetry, retrying(s, in)
 	default:
@@ -75,7 +75,7 @@ func waiting(s *v1beta2.EtcdBackupStatus, a backup.Wait, in BackupInput) string 
 }
 
 func retrying(s *v1beta2.EtcdBackupStatus, in BackupInput) string {
-	return fmt.Sprintf("try %d failed; another one follows at %s. %s%s", s.Run.Attempt,
+	return fmt.Sprintf("attempt %d failed; the next one starts at %s. %s%s", s.Run.Attempt,
 		s.Run.RetryTime.UTC().Format(time.RFC3339), s.Reason, wayOut(in))
 }
 
@@ -84,7 +84,7 @@ func wayOut(in BackupInput) string {
 	if !in.Observed.Deleting {
 		return ""
 	}
-	return " (to delete the EtcdBackup and leave its objects where they are, set spec.deletionPolicy to Retain)"
+	return " (to delete the EtcdBackup and keep its backups in the storage, set spec.deletionPolicy to Retain)"
 }
 
 // backedUp says how the last try went. The reason is empty if nothing is new.
@@ -95,17 +95,17 @@ func backedUp(s *v1beta2.EtcdBackupStatus, in BackupInput) (value metav1.Conditi
 		return metav1.ConditionTrue, v1beta2.ReasonBackedUp, taken(s)
 	case backup.Retry:
 		if run.Task == backup.TaskBackup {
-			return metav1.ConditionFalse, a.Failure.Reason, fmt.Sprintf("try %d: %s", run.Attempt, a.Failure.Message)
+			return metav1.ConditionFalse, a.Failure.Reason, fmt.Sprintf("attempt %d: %s", run.Attempt, a.Failure.Message)
 		}
 	case backup.GiveUp:
-		return metav1.ConditionFalse, a.Failure.Reason, fmt.Sprintf("given up after try %d: %s", run.Attempt, a.Failure.Message)
+		return metav1.ConditionFalse, a.Failure.Reason, fmt.Sprintf("giving up after attempt %d: %s", run.Attempt, a.Failure.Message)
 	default:
 	}
 	if wait, waits := in.Action.(backup.Wait); waits && Late(in.Observed, wait) {
-		return metav1.ConditionFalse, wait.Reason, "no backup was taken when it was due: " + wait.Message
+		return metav1.ConditionFalse, wait.Reason, "the scheduled backup was not taken: " + wait.Message
 	}
 	if meta.FindStatusCondition(s.Conditions, v1beta2.ConditionBackedUp) == nil {
-		return metav1.ConditionUnknown, v1beta2.ReasonNoBackupYet, "no try to take a backup is over yet"
+		return metav1.ConditionUnknown, v1beta2.ReasonNoBackupYet, "no attempt to take a backup has finished yet"
 	}
 	return "", "", ""
 }

@@ -78,7 +78,7 @@ func available(s *v1beta2.EtcdClusterStatus, in Input, reason, message string) v
 	case latched(s) && in.Observed.Etcd.Contact == plan.ContactQuorum:
 		return verdict{true, v1beta2.ReasonHasQuorum, "a quorum of the voters answers"}
 	case latched(s) && in.Cluster.Spec.Paused:
-		return verdict{false, v1beta2.ReasonQuorumLost, "no quorum answers, and spec.paused keeps the operator from helping"}
+		return verdict{false, v1beta2.ReasonQuorumLost, "no quorum of the voters answers, and reconciliation is paused (spec.paused): set it to false to have the members repaired"}
 	case latched(s):
 		return verdict{false, v1beta2.ReasonQuorumLost, message}
 	case in.Err != nil && replaced(s):
@@ -107,10 +107,10 @@ func degraded(s *v1beta2.EtcdClusterStatus, in Input, reason, message string) ve
 		return verdict{true, reason, message}
 	}
 	if replaced(s) {
-		return verdict{false, v1beta2.ReasonRestoring, "the cluster's data is being replaced by a snapshot"}
+		return verdict{false, v1beta2.ReasonRestoring, "the cluster's data is being replaced by that of a snapshot"}
 	}
 	if !latched(s) {
-		return verdict{false, v1beta2.ReasonCreating, "the cluster has not been up yet"}
+		return verdict{false, v1beta2.ReasonCreating, "the cluster is not up yet"}
 	}
 	if in.Observed.Etcd.Contact != plan.ContactQuorum {
 		return verdict{true, v1beta2.ReasonQuorumLost, message}
@@ -149,9 +149,9 @@ func voters(s *v1beta2.EtcdClusterStatus, known plan.Assessment) verdict {
 		case m.Ready:
 			healthy++
 		case slices.Contains(known.Restarting, m.Name):
-			restarting = m.Name + " restarts, and nobody else may be disturbed meanwhile"
+			restarting = m.Name + " is restarting; no other member is restarted until it is back"
 		case down == "":
-			down = fmt.Sprintf("%s: %s", m.Name, m.Message)
+			down = fmt.Sprintf("member %s is not healthy: %s", m.Name, m.Message)
 		}
 	}
 	switch {

@@ -143,7 +143,7 @@ func setRestoreConditions(s *v1beta2.EtcdRestoreStatus, in RestoreInput) {
 		set(v1beta2.ConditionAccepted, false, d.Reason, d.Message)
 		return
 	}
-	set(v1beta2.ConditionAccepted, true, v1beta2.ReasonAccepted, "this EtcdRestore is carried out, once")
+	set(v1beta2.ConditionAccepted, true, v1beta2.ReasonAccepted, "the EtcdRestore is valid; it is carried out once")
 	if _, over := in.Action.(restore.Idle); over || in.Restore.Status.CompletionTime != nil {
 		return // what it said last stays
 	}

@@ -161,7 +161,7 @@ func memberStatus(name string, in Input, previous []v1beta2.MemberStatus) (v1bet
 	m.Ready = m.Role == v1beta2.MemberRoleVoter && slices.Contains(in.Assessment.Healthy, name)
 	m.Message = memberMessage(pod, running, answers, m.Ready, hangs)
 	if m.Message == "" && !m.Ready && answer.Leader == 0 {
-		m.Message = "it follows no leader"
+		m.Message = "etcd has no leader"
 	}
 	return m, running || listed || o.Etcd.Contact != plan.ContactQuorum
 }
@@ -175,19 +175,19 @@ func memberMessage(pod plan.Pod, running, answers, ready, hangs bool) string {
 	case pod.Deleting:
 		return "its pod is being deleted"
 	case hangs:
-		return "its disk does not answer"
+		return "its disk hangs: reads and writes do not complete"
 	case pod.Restarting:
-		return "its container restarts with another image"
+		return "its container is restarting with another image"
 	case pod.Legacy:
-		return "coreos/etcd-operator made it"
+		return "created by coreos/etcd-operator"
 	case pod.Problem != "":
 		return pod.Problem
 	case pod.Exit != plan.ExitNone:
 		return "member-run refused to start etcd: " + string(pod.Exit)
 	case pod.Permit == nil:
-		return "waiting to be admitted"
+		return "waiting for the operator to let etcd start"
 	case !answers:
-		return "etcd does not answer"
+		return "etcd does not answer; check its log: kubectl logs " + pod.Name + " -c etcd"
 	}
 	return ""
 }

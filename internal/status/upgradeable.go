@@ -53,7 +53,7 @@ func Upgradeable(clusters []v1beta2.EtcdCluster, restores []v1beta2.EtcdRestore,
 		busy = append(busy[:namedMost], fmt.Sprintf("%d more", n))
 	}
 	return false, v1beta2.ReasonClustersBusy, strings.Join(busy, "; ") +
-		": the operator is upgraded once that has ended, or at once if spec.overrides of this OperatorCondition says so"
+		": the operator is upgraded once that has finished; to upgrade it now, set spec.overrides of this OperatorCondition"
 }
 
 // prepares reports whether a pod is at work for a restore that has changed nothing yet. Its time is limited.
@@ -68,8 +68,8 @@ func over(s *v1beta2.EtcdClusterStatus, r v1beta2.RestoreRecord) bool {
 
 // underWay says what is done to the cluster, empty if nothing is that an upgrade has to wait for.
 func underWay(c *v1beta2.EtcdCluster, restored v1beta2.RestorePhase, at time.Time) string {
-	const restores, updates, changes = "is being restored", "is being updated", "gets or loses members"
-	const settles = "has yet to settle"
+	const restores, updates, changes = "is being restored", "is being updated", "is being scaled"
+	const settles = "is still being reconciled"
 	s := &c.Status
 	switch {
 	case restored != "" && restored != v1beta2.RestoreReplacing:

@@ -28,7 +28,7 @@ func FromLegacy(kind v1beta2.StorageType, s v1beta2.BackupStorage) (t v1beta2.St
 		t.Endpoint, t.Region = ossEndpoint(s.OSS.Endpoint)
 		t.URL, name, err = legacyPath(SchemeS3, s.OSS.Path)
 	default:
-		err = misconfigured(fmt.Sprintf("storageType is %q, and there is no stanza of that name: give one of s3, gcs, abs, oss", kind))
+		err = misconfigured(fmt.Sprintf("storageType is %q, but the section of that name is missing: set s3, gcs, abs or oss", kind))
 	}
 	if err != nil {
 		return v1beta2.Storage{}, "", err

@@ -28,7 +28,7 @@ func CheckVersion(data, etcdVersion string) error {
 	target, err := semver.StrictNewVersion(etcdVersion)
 	if err != nil {
 		return failure.Because(err, failure.Problem{
-			Reason: v1beta2.ReasonSnapshotFailed, Message: fmt.Sprintf("the etcd version %q is none: %v", etcdVersion, err),
+			Reason: v1beta2.ReasonSnapshotFailed, Message: fmt.Sprintf("%q is not an etcd version: %v", etcdVersion, err),
 		})
 	}
 	if data == "" {
@@ -38,12 +38,12 @@ func CheckVersion(data, etcdVersion string) error {
 	if err != nil {
 		return failure.Because(err, failure.Problem{
 			Reason: v1beta2.ReasonSnapshotDamaged, Terminal: true,
-			Message: fmt.Sprintf("the data's version %q is none: %v; use another snapshot", data, err),
+			Message: fmt.Sprintf("the data's version %q is not an etcd version: %v; use another snapshot", data, err),
 		})
 	}
 	refuse := func(advice string) error {
 		return failure.New(failure.Problem{Reason: v1beta2.ReasonSnapshotVersion, Terminal: true, Message: fmt.Sprintf(
-			"the snapshot is of etcd %s, and etcd %s cannot start from it: %s", data, etcdVersion, advice)})
+			"the snapshot is of etcd %s, which etcd %s cannot start from: %s", data, etcdVersion, advice)})
 	}
 	switch {
 	case from.Major() != target.Major():

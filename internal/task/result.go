@@ -44,7 +44,7 @@ func (r *Result) shorten() bool {
 		r.Snapshot = nil
 		r.Failure = &failure.Problem{
 			Reason: v1beta2.ReasonStorageMisconfigured, Terminal: true,
-			Message: "the names of the objects are too long to be told: give a shorter URL",
+			Message: "the names of the objects are too long for the result: use a shorter URL",
 		}
 	case r.Failure != nil && r.Failure.Message != "":
 		short := *r.Failure

@@ -23,7 +23,7 @@ const (
 func Step(current, target string) (Kind, error) {
 	from, err := semver.StrictNewVersion(current)
 	if err != nil {
-		return Same, fmt.Errorf("the running version %q is none: %w", current, err)
+		return Same, fmt.Errorf("the running version %q is not a version: %w", current, err)
 	}
 	to, err := semver.StrictNewVersion(target)
 	if err != nil {
@@ -42,7 +42,7 @@ func Step(current, target string) (Kind, error) {
 		return Same, fmt.Errorf("spec.version asks for %s but the cluster runs %s: etcd is upgraded one minor version at "+
 			"a time, so set %d.%d.x first", to, from, from.Major(), from.Minor()+1)
 	}
-	return Same, fmt.Errorf("spec.version asks for %s but the cluster runs %s: etcd goes down by one minor version at "+
+	return Same, fmt.Errorf("spec.version asks for %s but the cluster runs %s: etcd is downgraded one minor version at "+
 		"a time, so set %d.%d.x first", to, from, from.Major(), from.Minor()-1)
 }
 

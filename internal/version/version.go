@@ -40,13 +40,13 @@ func Supported(v string) error {
 	floor, known := floors[parsed.Minor()]
 	switch {
 	case parsed.Major() != 3 || parsed.Minor() > 7:
-		return fmt.Errorf("etcd %s is not known to this operator: use one of %s, or another patch release of theirs",
+		return fmt.Errorf("etcd %s is not supported by this operator: use one of %s, or another patch release of the same minor versions",
 			v, strings.Join(Tested, ", "))
 	case !known:
 		return fmt.Errorf("etcd %s is too old: start with %s; data of etcd 3.4 and older must first be upgraded to 3.5 "+
 			"one minor at a time", v, DefaultEtcd)
 	case parsed.Patch() < floor:
-		return fmt.Errorf("etcd %s has known faults in membership or consistency: use 3.%d.%d or later",
+		return fmt.Errorf("etcd %s has known membership or consistency bugs: use 3.%d.%d or later",
 			v, parsed.Minor(), floor)
 	}
 	return nil

@@ -87,7 +87,7 @@ func NameTaken(ctx context.Context, live client.Reader, owner client.Object, wan
 		return nil, client.IgnoreNotFound(err)
 	}
 	kind := wanted.OwnerReferences[0].Kind
-	holder := "nobody"
+	holder := "no controller"
 	if ref := metav1.GetControllerOf(pod); ref != nil {
 		holder = ref.Kind + " " + ref.Name
 	}
@@ -98,7 +98,7 @@ func NameTaken(ctx context.Context, live client.Reader, owner client.Object, wan
 			pod.Name, holder, kind, owner.GetName(), kind)}, nil
 	case !found(pod, wanted):
 		return &failure.Problem{Reason: v1beta2.ReasonNameTaken, Message: fmt.Sprintf(
-			"Pod %s has lost the labels that it is found by: delete it", pod.Name)}, nil
+			"Pod %s has lost the labels that the operator finds it by: delete it", pod.Name)}, nil
 	}
 	return nil, nil
 }
@@ -127,7 +127,7 @@ func Refused(err error) *failure.Problem {
 		return nil
 	}
 	return &failure.Problem{
-		Reason: v1beta2.ReasonPodCannotStart, Message: "Kubernetes does not take the pod: " + err.Error(),
+		Reason: v1beta2.ReasonPodCannotStart, Message: "the API server rejects the pod: " + err.Error(),
 	}
 }
 

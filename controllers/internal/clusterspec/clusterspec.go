@@ -24,7 +24,7 @@ func Claims(ctx context.Context, reader client.Reader, c *v1beta2.EtcdCluster) (
 	claims := &corev1.PersistentVolumeClaimList{}
 	err := reader.List(ctx, claims, client.InNamespace(c.Namespace), client.MatchingLabels(resources.ClusterSelector(c.Name)))
 	if err != nil {
-		return nil, fmt.Errorf("list the claims of EtcdCluster %s: %w", c.Name, err)
+		return nil, fmt.Errorf("list the PersistentVolumeClaims of EtcdCluster %s: %w", c.Name, err)
 	}
 	return claims.Items, nil
 }
@@ -104,7 +104,7 @@ func validateVolumes(c *v1beta2.EtcdCluster, claims []corev1.PersistentVolumeCla
 			size := claim.Spec.Resources.Requests[corev1.ResourceStorage]
 			return &failure.Problem{
 				Reason: v1beta2.ReasonVolumeShrinks,
-				Message: fmt.Sprintf("spec.pod.persistentVolumeClaimSpec.resources.requests.storage: volume %s asks for %s, "+
+				Message: fmt.Sprintf("spec.pod.persistentVolumeClaimSpec.resources.requests.storage: volume %s requests %s, "+
 					"and volumes cannot shrink: set it to that or more", claim.Name, size.String()),
 			}
 		}

@@ -20,7 +20,7 @@ func validate(c *v1beta2.EtcdCluster) *failure.Problem {
 	if static, field := c.Spec.StaticTLS(); static != nil {
 		return &failure.Problem{
 			Reason:  v1beta2.ReasonTLSNotSupported,
-			Message: field + " is not carried out by this release: remove it to run the cluster without TLS",
+			Message: field + " is not supported by this release: remove it to run the cluster without TLS",
 		}
 	}
 	if _, problems := resources.Options(c, version.Normalize(c.Spec.Version)); len(problems) > 0 {
@@ -75,8 +75,8 @@ func validatePod(pod *v1beta2.PodPolicy) *failure.Problem {
 		if e.ValueFrom != nil {
 			return &failure.Problem{
 				Reason: v1beta2.ReasonInvalidOption,
-				Message: "spec.pod.etcdEnv: " + e.Name + " takes its value from elsewhere (valueFrom): " +
-					"give the value itself, for it goes into etcd's configuration file",
+				Message: "spec.pod.etcdEnv: " + e.Name + " uses valueFrom, which cannot be used here: " +
+					"set value, which is written to etcd's configuration file",
 			}
 		}
 	}
@@ -87,8 +87,8 @@ func validatePod(pod *v1beta2.PodPolicy) *failure.Problem {
 	if size := claim.Resources.Requests.Storage(); size.Sign() <= 0 {
 		return &failure.Problem{
 			Reason: v1beta2.ReasonInvalidPod,
-			Message: "spec.pod.persistentVolumeClaimSpec.resources.requests.storage is missing: say how large the volume of each " +
-				"member is to be, such as 8Gi",
+			Message: "spec.pod.persistentVolumeClaimSpec.resources.requests.storage is missing: set the size of each " +
+				"member's volume, for example 8Gi",
 		}
 	}
 	if slices.Contains(claim.AccessModes, corev1.ReadWriteMany) {

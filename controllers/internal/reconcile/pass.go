@@ -83,7 +83,7 @@ func (e Ending) write(ctx context.Context, err error) error {
 }
 
 // ErrStale says that the cache does not have yet what a step would be taken on.
-var ErrStale = errors.New("the cache lags")
+var ErrStale = errors.New("the cache is stale")
 
 // Stale reports whether a write failed, or was left undone, because of what the view did not have yet.
 func Stale(err error) bool {
