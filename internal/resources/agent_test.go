@@ -250,7 +250,7 @@ func TestAgentProblem(t *testing.T) {
 		"preempted":      {condition(corev1.DisruptionTarget, corev1.ConditionTrue, "PreemptionByScheduler"), "PreemptionByScheduler: of that"},
 		"evicted":        {evicted, "Evicted: ephemeral-storage"},
 		"out of memory":  {of(ended(AgentContainer, 137, "OOMKilled", "")), "spec.pod.resources.limits.memory"},
-		"a panic":        {of(ended(AgentContainer, 2, "Error", "{}\npanic: index\n\ngoroutine 1")), "exit code 2 and without a result: panic: index"},
+		"a panic":        {of(ended(AgentContainer, 2, "Error", "{}\npanic: index\n\ngoroutine 1")), "exited with code 2 and left no result: panic: index"},
 		"no word":        {of(ended(AgentContainer, 137, "", "")), "check its log"},
 		"with a result":  {of(ended(AgentContainer, 0, "Completed", `{"total":3}`)), ""},
 		"with a failure": {of(ended(AgentContainer, 1, "Error", `{"failure":{"reason":"StorageFull","message":"m"}}`)), ""},

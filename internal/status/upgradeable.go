@@ -68,7 +68,7 @@ func over(s *v1beta2.EtcdClusterStatus, r v1beta2.RestoreRecord) bool {
 
 // underWay says what is done to the cluster, empty if nothing is that an upgrade has to wait for.
 func underWay(c *v1beta2.EtcdCluster, restored v1beta2.RestorePhase, at time.Time) string {
-	const restores, updates, changes = "is being restored", "is being updated", "is being scaled"
+	const restores, updates, changes = "is being restored", "is being updated", "is adding or removing members"
 	const settles = "is still being reconciled"
 	s := &c.Status
 	switch {
