@@ -29,7 +29,7 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers"
-	"github.com/etcdpilot/etcd-operator/controllers/claims"
+	"github.com/etcdpilot/etcd-operator/controllers/reservations"
 	"github.com/etcdpilot/etcd-operator/internal/etcd"
 	"github.com/etcdpilot/etcd-operator/internal/plan/claim"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
@@ -149,7 +149,7 @@ func identity(file string) (claim.Operator, error) {
 	if err != nil {
 		return claim.Operator{}, fmt.Errorf("find the namespace of the Lease (outside of Kubernetes, start without --leader-elect): %w", err)
 	}
-	return claim.Operator{Namespace: strings.TrimSpace(string(namespace)), Lease: claims.LeaseName}, nil
+	return claim.Operator{Namespace: strings.TrimSpace(string(namespace)), Lease: reservations.LeaseName}, nil
 }
 
 // awaitAPI waits until the API server answers. To end instead, as after a lost lease, would mean to be started again later
@@ -198,7 +198,7 @@ func managerOptions(o options, scheme *runtime.Scheme) ctrl.Options {
 		LeaderElection:         o.leaderElection,
 		// What claims name must be what is held.
 		LeaderElectionNamespace: o.controllers.Self.Namespace,
-		LeaderElectionID:        claims.LeaseName,
+		LeaderElectionID:        reservations.LeaseName,
 		// The process ends when it has lost the lease, so the lease may be given back at once.
 		LeaderElectionReleaseOnCancel: true,
 		// Who set which field is of no interest here, and as large as the rest of most objects.

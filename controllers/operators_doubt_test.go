@@ -18,7 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
-	"github.com/etcdpilot/etcd-operator/controllers/claims"
+	"github.com/etcdpilot/etcd-operator/controllers/reservations"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/controllertest"
 	"github.com/etcdpilot/etcd-operator/internal/plan/claim"
 	"github.com/etcdpilot/etcd-operator/internal/testenv"
@@ -145,7 +145,7 @@ func olderDefinition(t *testing.T, r *rivals) {
 	})
 	a := r.operator(t, former, older, own)
 	for range 3 {
-		if _, err := r.pass(t, a); err == nil || !strings.Contains(err.Error(), "apply the definitions of this version") {
+		if _, err := r.pass(t, a); err == nil || !strings.Contains(err.Error(), "apply the CRDs of this version") {
 			t.Fatalf("the pass ends with %v", err)
 		}
 	}
@@ -161,7 +161,7 @@ func looksSeldom(t *testing.T, r *rivals) {
 	counting := interceptor.NewClient(own, interceptor.Funcs{
 		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
 			if _, ok := o.(*coordinationv1.Lease); ok {
-				if key.Name != claims.LeaseName || key.Namespace != former && key.Namespace != present {
+				if key.Name != reservations.LeaseName || key.Namespace != former && key.Namespace != present {
 					t.Errorf("it reads %s", key)
 				}
 				if key.Namespace == present {

@@ -58,7 +58,7 @@ func leaseMadeAgain(t *testing.T, r *rivals) {
 	}
 	r.endsLease(t, a.Operator)
 	r.renews(t, a.Operator)
-	if err := a.known.Stay(t.Context()); err == nil || !strings.Contains(err.Error(), "deleted and made again") {
+	if err := a.known.Stay(t.Context()); err == nil || !strings.Contains(err.Error(), "deleted and recreated") {
 		t.Errorf("it ends with %v", err)
 	}
 	next := r.plain(t, former)

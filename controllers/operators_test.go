@@ -160,7 +160,7 @@ func operatorGone(t *testing.T, r *rivals) {
 			r.passes(t, b)
 			r.claimed(t, b.Operator)
 			r.onlyClaimed(t, before, was)
-			if told := b.told(); len(told) != 2 || !strings.HasPrefix(told[1], "Normal TookOver the operator that had the Lease "+a.String()) {
+			if told := b.told(); len(told) != 2 || !strings.HasPrefix(told[1], "Normal TookOver Lease "+a.String()) {
 				t.Errorf("it said %q", told)
 			}
 			r.settle(t, b)

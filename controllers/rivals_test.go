@@ -19,7 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
-	"github.com/etcdpilot/etcd-operator/controllers/claims"
+	"github.com/etcdpilot/etcd-operator/controllers/reservations"
 	"github.com/etcdpilot/etcd-operator/controllers/etcdbackup"
 	"github.com/etcdpilot/etcd-operator/controllers/etcdcluster"
 	"github.com/etcdpilot/etcd-operator/controllers/etcdrestore"
@@ -156,7 +156,7 @@ func (r *rivals) later(d time.Duration) { r.clock.SetTime(r.clock.Now().Add(d)) 
 type rival struct {
 	claim.Operator
 	recorder    *events.FakeRecorder
-	known       *claims.Keeper
+	known       *reservations.Keeper
 	reconcilers map[string]reconcile.Reconciler
 }
 
@@ -175,19 +175,19 @@ func (r *rivals) operator(t *testing.T, namespace string, c client.Client, live 
 	t.Cleanup(pool.Close)
 	o := &rival{recorder: events.NewFakeRecorder(100)}
 	if namespace != "" {
-		o.Operator = claim.Operator{Namespace: namespace, Lease: claims.LeaseName}
+		o.Operator = claim.Operator{Namespace: namespace, Lease: reservations.LeaseName}
 	}
-	known := &claims.Keeper{Self: o.Operator, Client: c, Live: live, Recorder: o.recorder, Clock: r.clock}
+	known := &reservations.Keeper{Self: o.Operator, Client: c, Live: live, Recorder: o.recorder, Clock: r.clock}
 	o.known = known
 	o.reconcilers = map[string]reconcile.Reconciler{
 		"EtcdCluster": &etcdcluster.Reconciler{
-			Client: c, Live: live, Recorder: o.recorder, Claims: known, Etcd: pool, Clock: r.clock, OperatorImage: "operator:test",
+			Client: c, Live: live, Recorder: o.recorder, Reservations: known, Etcd: pool, Clock: r.clock, OperatorImage: "operator:test",
 		},
 		"EtcdBackup": &etcdbackup.Reconciler{
-			Client: c, Live: live, Recorder: o.recorder, Claims: known, Clock: r.clock, OperatorImage: "operator:test",
+			Client: c, Live: live, Recorder: o.recorder, Reservations: known, Clock: r.clock, OperatorImage: "operator:test",
 		},
 		"EtcdRestore": &etcdrestore.Reconciler{
-			Client: c, Live: live, Recorder: o.recorder, Claims: known, Clock: r.clock, OperatorImage: "operator:test",
+			Client: c, Live: live, Recorder: o.recorder, Reservations: known, Clock: r.clock, OperatorImage: "operator:test",
 		},
 	}
 	return o

@@ -34,7 +34,7 @@ func (r *Reconciler) finish(ctx context.Context, p *backupPass, err error) (ctrl
 	}, err)
 }
 
-// recordDeletion says what became of the objects of an EtcdBackup that goes.
+// recordDeletion records an event if the backups of an EtcdBackup that is being deleted remain in the storage.
 func (r *Reconciler) recordDeletion(p *backupPass) {
 	if p.observed.Clean && p.observed.Written && p.Result == nil {
 		r.event(p, corev1.EventTypeWarning, v1beta2.ReasonTerminating, "RemoveFinalizer",
@@ -43,7 +43,7 @@ func (r *Reconciler) recordDeletion(p *backupPass) {
 	metrics.ForgetBackup(p.object.Namespace, p.object.Name)
 }
 
-// untilBackup is the time until the next look. The clock may be set, so that even a long wait is looked at now and then.
+// untilBackup is the time until the next pass. The clock may be set, so that even a long wait is checked now and then.
 func untilBackup(p *backupPass) time.Duration {
 	switch a := p.action.(type) {
 	case backup.Wait:
@@ -71,7 +71,7 @@ func (r *Reconciler) writeBackupStatus(ctx context.Context, p *backupPass, err e
 	return r.Client.Status().Update(ctx, b)
 }
 
-// progressOf tells how far the pod is, if it is at work.
+// progressOf is the pod's progress, nil if it is not working.
 func progressOf(p *backupPass) *task.Progress {
 	wait, ok := p.action.(backup.Wait)
 	if !ok || wait.Reason != v1beta2.ReasonBackingUp && wait.Reason != v1beta2.ReasonCleaning {
@@ -80,7 +80,7 @@ func progressOf(p *backupPass) *task.Progress {
 	return p.Progress()
 }
 
-// recordEvents writes the events and the metrics of what has taken effect.
+// recordEvents records the events and the metrics of what has taken effect.
 func (r *Reconciler) recordEvents(ctx context.Context, p *backupPass, err error) {
 	if err != nil {
 		r.event(p, corev1.EventTypeWarning, v1beta2.ReasonActionFailed, "Act", "%v", err)
@@ -141,7 +141,7 @@ func (r *Reconciler) recordSuccess(p *backupPass) {
 	}
 }
 
-// isNew reports whether the reason differs from what was said before.
+// isNew reports whether the reason differs from the one in the status that was read.
 func isNew(p *backupPass, reason string) bool {
 	return reasonIn(p.before.Conditions, v1beta2.ConditionProgressing) != reason
 }
@@ -158,7 +158,7 @@ func (r *Reconciler) event(p *backupPass, kind, reason, action, format string, a
 	reconcile.Emit(r.Recorder, p.object, kind, reason, action, fmt.Sprintf(format, args...))
 }
 
-// showBackup shows in metrics what status says, so that they are there after a restart, too.
+// showBackup exports the status as metrics, so that they exist after a restart of the operator, too.
 func showBackup(b *v1beta2.EtcdBackup) {
 	last := attempted(b)
 	seen := metrics.BackupSeen{

@@ -18,14 +18,14 @@ import (
 type source struct {
 	endpoints []string
 	cluster   task.Cluster
-	// ancestors are clusters that it descends from.
+	// ancestors are the clusters that it descends from.
 	ancestors []string
-	// revision is one that it has had.
+	// revision is the highest that it is known to have had.
 	revision int64
 }
 
-// sourceOf finds the members of the cluster that is to be backed up. Whether they answer is for the pod to see: one that
-// does is enough; one without a quorum gives a stale snapshot.
+// sourceOf finds the members of the cluster to back up. Whether they answer is left to the pod: one that does is enough; one
+// without quorum gives a stale snapshot.
 func sourceOf(ctx context.Context, reader client.Reader, b *v1beta2.EtcdBackup) (source, *failure.Problem, error) {
 	ref := b.Spec.EtcdCluster
 	if ref == nil {
@@ -43,7 +43,7 @@ func sourceOf(ctx context.Context, reader client.Reader, b *v1beta2.EtcdBackup) 
 		}, nil
 	case err != nil:
 		return source{}, nil, fmt.Errorf("read EtcdCluster %s: %w", ref.Name, err)
-	// One that has been up goes on without TLS: it is cared for as its last good spec asks.
+	// One that has been up keeps running without TLS, by its last valid spec.
 	case c.Status.ClusterID == "" && static != nil:
 		return source{}, &failure.Problem{
 			Reason: v1beta2.ReasonTLSNotSupported,
@@ -67,7 +67,7 @@ func sourceOf(ctx context.Context, reader client.Reader, b *v1beta2.EtcdBackup) 
 	}, nil, nil
 }
 
-// blockedBy reports whether that is why a cluster does not go on.
+// blockedBy reports whether the cluster's Progressing condition has that reason.
 func blockedBy(c *v1beta2.EtcdCluster, reason string) bool {
 	doing := meta.FindStatusCondition(c.Status.Conditions, v1beta2.ConditionProgressing)
 	return doing != nil && doing.Reason == reason

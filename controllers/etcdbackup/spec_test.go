@@ -34,7 +34,7 @@ func backupOfCluster(t *testing.T, w *backups) {
 	blocked(v1beta2.ReasonTLSNotSupported, "spec.tls.static")
 	c.Spec.TLS = nil
 	must(t, w.Update(t.Context(), c))
-	blocked(v1beta2.ReasonWaitingForCluster, "has not been up yet")
+	blocked(v1beta2.ReasonWaitingForCluster, "is not up yet")
 	legacy := metav1.Condition{
 		Type: v1beta2.ConditionProgressing, Status: metav1.ConditionFalse, Reason: v1beta2.ReasonLegacyMembers,
 		LastTransitionTime: metav1.Now(),

@@ -57,7 +57,7 @@ func (w *backups) step(t *testing.T, name string, c client.Client) (ctrl.Result,
 	t.Helper()
 	r := &etcdbackup.Reconciler{
 		Client: c, Live: c, Recorder: w.recorder, Clock: w.clock, OperatorImage: "operator:test",
-		Claims: controllertest.Keeper(controllertest.Ours, c, w.recorder, w.clock),
+		Reservations: controllertest.Keeper(controllertest.Ours, c, w.recorder, w.clock),
 	}
 	return r.Reconcile(t.Context(), ctrl.Request{NamespacedName: types.NamespacedName{Namespace: w.namespace, Name: name}})
 }

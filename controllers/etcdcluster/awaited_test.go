@@ -46,6 +46,6 @@ func (e *env) waitsInVain(t *testing.T) {
 	must(t, e.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: own + "-restore"}, restore))
 	restore.Status.Phase, restore.Status.ClusterUID = v1beta2.RestoreSucceeded, string(e.read(t, own).UID)
 	must(t, e.Status().Update(t.Context(), restore))
-	e.says(t, own, v1beta2.ReasonRestoreFailed, "was carried out for this very cluster")
+	e.says(t, own, v1beta2.ReasonRestoreFailed, "has already restored this cluster")
 	must(t, e.Delete(t.Context(), e.read(t, own)))
 }

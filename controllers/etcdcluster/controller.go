@@ -21,7 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
-	"github.com/etcdpilot/etcd-operator/controllers/claims"
+	"github.com/etcdpilot/etcd-operator/controllers/reservations"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/reconcile"
 	"github.com/etcdpilot/etcd-operator/internal/etcd"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
@@ -43,45 +43,45 @@ import (
 type Reconciler struct {
 	// Client reads from the cache and writes.
 	Client client.Client
-	// Live reads from the API server: no change is ever made on a view that may lag.
+	// Live reads from the API server: no change is ever made based on a stale cache.
 	Live client.Reader
 	// Recorder writes events.
 	Recorder events.EventRecorder
-	// Claims knows which clusters are this operator's.
-	Claims *claims.Keeper
+	// Reservations knows which clusters are this operator's.
+	Reservations *reservations.Keeper
 	// Etcd talks to the members.
 	Etcd *etcd.Pool
-	// Clock tells the time of an observation.
+	// Clock is the time of observations.
 	Clock clock.PassiveClock
 	// OperatorImage holds member-run.
 	OperatorImage string
-	// EtcdRepository is where etcd's images come from when a spec does not say; empty for the built-in one.
+	// EtcdRepository is the image repository of etcd for specs without one; empty for the built-in one.
 	EtcdRepository string
-	// AgentEnv is how agents reach object storage through a proxy. etcd is not given it: members are reached directly.
+	// AgentEnv is the agents' environment for reaching object storage through a proxy. etcd does not get it.
 	AgentEnv []corev1.EnvVar
 	// OpenShift leaves the members' user and group to the namespace.
 	OpenShift bool
-	// Concurrency is how many clusters are looked after at the same time, at least 1.
+	// Concurrency is how many clusters are reconciled concurrently, at least 1.
 	Concurrency int
 
 	paces    paces
 	requests requests
 }
 
-// Reconcile takes one step. It is safe to stop at any point: the next pass sees what is there and goes on.
+// Reconcile takes one step. It is safe to stop at any point: the next pass observes what exists and continues from there.
 func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	p, err := r.decide(ctx, req.NamespacedName)
 	if apierrors.IsNotFound(err) {
 		r.Etcd.Forget(req.String())
 		r.paces.forget(req.NamespacedName)
 		r.requests.forget(req.NamespacedName)
-		r.Claims.Forget(&v1beta2.EtcdCluster{}, req.NamespacedName)
+		r.Reservations.Forget(&v1beta2.EtcdCluster{}, req.NamespacedName)
 		return ctrl.Result{}, nil
 	}
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	if p.claim != nil {
+	if p.reservation != nil {
 		return r.settle(ctx, p)
 	}
 	r.logObserved(ctx, p)
@@ -106,9 +106,9 @@ type pass struct {
 	cluster *v1beta2.EtcdCluster
 	// before is the status as it was read.
 	before *v1beta2.EtcdClusterStatus
-	// claim is nil if the cluster is this operator's; else nothing more of it is known than the object.
-	claim claim.Decision
-	// begun is when it began to be read.
+	// reservation is nil if the cluster is this operator's; else nothing more of it is known than the object.
+	reservation claim.Decision
+	// begun is when the pass began to read.
 	begun time.Time
 	// live is true if it was read from the API server.
 	live     bool
@@ -133,10 +133,10 @@ type pass struct {
 	session *etcd.Session
 }
 
-// Mutates reports whether the answer changes anything.
+// Mutates reports whether the decision changes anything.
 func (p *pass) Mutates() bool {
-	if p.claim != nil {
-		return claim.Mutates(p.claim)
+	if p.reservation != nil {
+		return claim.Mutates(p.reservation)
 	}
 	return plan.Mutates(p.action)
 }
@@ -158,12 +158,12 @@ func (r *Reconciler) look(ctx context.Context, reader client.Reader, name types.
 	if err := reader.Get(ctx, name, cluster); err != nil {
 		return nil, err
 	}
-	decision, err := r.Claims.Decide(ctx, cluster, cluster.Status.Operator)
+	decision, err := r.Reservations.Decide(ctx, cluster, cluster.Status.Operator)
 	if err != nil {
 		return nil, err
 	}
 	if !claim.Acts(decision) {
-		return &pass{cluster: cluster, claim: decision}, nil
+		return &pass{cluster: cluster, reservation: decision}, nil
 	}
 	p, err := r.observe(ctx, reader, cluster)
 	if err != nil {
@@ -176,9 +176,9 @@ func (r *Reconciler) look(ctx context.Context, reader client.Reader, name types.
 
 // settle is for a cluster that is not this operator's, or not yet.
 func (r *Reconciler) settle(ctx context.Context, p *pass) (ctrl.Result, error) {
-	result, err := r.Claims.Settle(ctx, p.cluster, &p.cluster.Status.Operator, p.claim)
+	result, err := r.Reservations.Settle(ctx, p.cluster, &p.cluster.Status.Operator, p.reservation)
 	result.Priority = new(ahead)
-	if !claim.Mutates(p.claim) {
+	if !claim.Mutates(p.reservation) {
 		result.Priority = new(resting)
 		r.Etcd.Forget(client.ObjectKeyFromObject(p.cluster).String())
 	}
@@ -194,7 +194,7 @@ func (r *Reconciler) confirm(ctx context.Context, p *pass) error {
 	if err := r.Live.Get(ctx, client.ObjectKeyFromObject(p.cluster), cluster); client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("read the cluster again: %w", err)
 	}
-	decision, err := r.Claims.Decide(ctx, cluster, cluster.Status.Operator)
+	decision, err := r.Reservations.Decide(ctx, cluster, cluster.Status.Operator)
 	if err != nil {
 		return err
 	}
@@ -205,7 +205,7 @@ func (r *Reconciler) confirm(ctx context.Context, p *pass) error {
 	return nil
 }
 
-// SetupWithManager registers the reconciler and what wakes it.
+// SetupWithManager registers the reconciler and its watches.
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("etcdcluster").

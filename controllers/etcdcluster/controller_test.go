@@ -75,7 +75,7 @@ func startOperator(t *testing.T, config *rest.Config, namespaces ...string) {
 	t.Cleanup(pool.Close)
 	must(t, (&etcdcluster.Reconciler{
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Recorder: mgr.GetEventRecorder("test"), Etcd: pool,
-		Claims: controllertest.KeeperOf(mgr), Clock: clock.RealClock{}, OperatorImage: "operator:test", Concurrency: 4,
+		Reservations: controllertest.KeeperOf(mgr), Clock: clock.RealClock{}, OperatorImage: "operator:test", Concurrency: 4,
 	}).SetupWithManager(mgr))
 	controllertest.Start(t, mgr)
 }

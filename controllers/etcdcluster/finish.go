@@ -101,7 +101,7 @@ func (r *Reconciler) writeStatus(ctx context.Context, p *pass, err error) error 
 	return r.Client.Status().Update(ctx, c)
 }
 
-// recordEvents writes an event for every action that took effect, and for every wait or block that is new.
+// recordEvents records an event for every action that took effect, and for every new wait or block.
 func (r *Reconciler) recordEvents(ctx context.Context, p *pass, err error) {
 	r.recordStrangers(p)
 	r.recordReclaim(p)
@@ -112,7 +112,7 @@ func (r *Reconciler) recordEvents(ctx context.Context, p *pass, err error) {
 	}, err)
 }
 
-// warns reports whether somebody should look at an answer.
+// warns reports whether the event is a Warning.
 func warns(a plan.Action, reason string) bool {
 	switch act := a.(type) {
 	case plan.CallOff, plan.ContinueRestore, plan.Blocked:

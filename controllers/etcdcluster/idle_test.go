@@ -91,7 +91,7 @@ func newIdleWorld(t *testing.T) *idleWorld {
 	t.Cleanup(pool.Close)
 	own := interceptor.NewClient(api, w.counting())
 	w.operator = &etcdcluster.Reconciler{
-		Client: own, Claims: controllertest.Keeper(controllertest.Ours, own, w.recorder, clock.RealClock{}), Live: interceptor.NewClient(api, interceptor.Funcs{
+		Client: own, Reservations: controllertest.Keeper(controllertest.Ours, own, w.recorder, clock.RealClock{}), Live: interceptor.NewClient(api, interceptor.Funcs{
 			Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object,
 				opts ...client.GetOption,
 			) error {

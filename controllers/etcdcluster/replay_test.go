@@ -45,7 +45,7 @@ func TestLogObserved(t *testing.T) {
 	t.Cleanup(pool.Close)
 	a := &asked{api: admin, recorder: recorder, operator: &etcdcluster.Reconciler{
 		Client: own, Live: own, Recorder: recorder, Etcd: pool, Clock: clock.RealClock{}, OperatorImage: "operator:test",
-		Claims: controllertest.Keeper(controllertest.Ours, own, recorder, clock.RealClock{}),
+		Reservations: controllertest.Keeper(controllertest.Ours, own, recorder, clock.RealClock{}),
 	}}
 	must(t, admin.Create(t.Context(), &v1beta2.EtcdCluster{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: a.name().Name},

@@ -19,7 +19,7 @@ func TestTrimMemberPod(t *testing.T) {
 		Name: resources.RestoreContainerName, RestartCount: 3,
 		State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(time.Unix(1, 0))}},
 	}}
-	if got, want := memberRunOf(controllertest.Trimmed(t, pod)), memberRunOf(pod); !reflect.DeepEqual(got, want) || got.Attempt != 4 {
+	if got, want := memberRestoreOf(controllertest.Trimmed(t, pod)), memberRestoreOf(pod); !reflect.DeepEqual(got, want) || got.Attempt != 4 {
 		t.Errorf("the restore of the trimmed pod: %+v, of the whole: %+v", got, want)
 	}
 }

@@ -74,8 +74,8 @@ func TestReservedLabels(t *testing.T) {
 	known := controllertest.Keeper(controllertest.Ours, c, recorder, now)
 	for range 5 {
 		for _, r := range []reconcile.Reconciler{
-			&etcdbackup.Reconciler{Client: c, Live: c, Recorder: recorder, Clock: now, Claims: known},
-			&etcdrestore.Reconciler{Client: c, Live: c, Recorder: recorder, Clock: now, Claims: known},
+			&etcdbackup.Reconciler{Client: c, Live: c, Recorder: recorder, Clock: now, Reservations: known},
+			&etcdrestore.Reconciler{Client: c, Live: c, Recorder: recorder, Clock: now, Reservations: known},
 		} {
 			_, err := r.Reconcile(t.Context(), ctrl.Request{NamespacedName: key("old")})
 			must(t, err)

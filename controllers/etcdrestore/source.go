@@ -12,8 +12,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 )
 
-// observeSource finds out where the snapshot is, unless status says so: what becomes of the EtcdBackup then is of no
-// interest.
+// observeSource resolves where the snapshot is, unless status has it: then later changes of the EtcdBackup do not matter.
 func observeSource(ctx context.Context, reader client.Reader, p *restorePass) error {
 	if p.source != nil || p.observed.Former {
 		return nil
@@ -37,7 +36,7 @@ func observeSource(ctx context.Context, reader client.Reader, p *restorePass) er
 	return nil
 }
 
-// directSource is for a spec that says itself where the snapshot is.
+// directSource is for a spec that names the storage itself.
 func directSource(spec *v1beta2.EtcdRestoreSpec) (*v1beta2.RestoredFrom, *failure.Problem) {
 	storage, object, err := resources.StorageOf(spec.Storage, spec.BackupStorageType, spec.BackupStorage)
 	if err != nil {
@@ -57,7 +56,7 @@ func directSource(spec *v1beta2.EtcdRestoreSpec) (*v1beta2.RestoredFrom, *failur
 }
 
 // backupSource is where an EtcdBackup writes. A snapshot that is named may be that of an earlier EtcdBackup of the same name:
-// after a disaster there is no other.
+// after a disaster no other is left.
 func backupSource(spec *v1beta2.EtcdRestoreSpec, b *v1beta2.EtcdBackup) (*v1beta2.RestoredFrom, *failure.Problem) {
 	storage, _, err := resources.StorageOf(b.Spec.Storage, b.Spec.StorageType, b.Spec.BackupStorage)
 	if err != nil {

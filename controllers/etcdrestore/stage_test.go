@@ -60,7 +60,7 @@ func (s *stage) step(t *testing.T, name string) ctrl.Result {
 	recorder := events.NewFakeRecorder(100)
 	result, err := (&etcdrestore.Reconciler{
 		Client: s.operator, Live: s.operator, Recorder: recorder, Clock: s.clock, OperatorImage: "operator:test",
-		Claims: controllertest.Keeper(controllertest.Ours, s.operator, recorder, s.clock),
+		Reservations: controllertest.Keeper(controllertest.Ours, s.operator, recorder, s.clock),
 	}).Reconcile(t.Context(), ctrl.Request{NamespacedName: key(name)})
 	must(t, err)
 	for range len(recorder.Events) {

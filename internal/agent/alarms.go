@@ -14,9 +14,9 @@ const (
 	alarmCorrupt = "CORRUPT"
 )
 
-// tellAlarms warns of a snapshot that was taken while etcd had alarms. What is restored of it has none: they were of members
+// warnOfAlarms warns of a snapshot that was taken while etcd had alarms. What is restored of it has none: they were of members
 // that it does not have. What was behind them may be in it all the same.
-func (r *runner) tellAlarms(alarms []v1beta2.SnapshotAlarm) {
+func (r *runner) warnOfAlarms(alarms []v1beta2.SnapshotAlarm) {
 	kinds := map[string][]string{}
 	for _, a := range alarms {
 		kinds[a.Name] = append(kinds[a.Name], a.MemberID)

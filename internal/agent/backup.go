@@ -159,7 +159,7 @@ func (r *runner) try(ctx context.Context, m snapshot.Manifest) (content snapshot
 		return err
 	})
 	if err == nil {
-		r.tellAlarms(content.Database.Alarms)
+		r.warnOfAlarms(content.Database.Alarms)
 	}
 	return content, err
 }
@@ -177,8 +177,8 @@ func (r *runner) clean(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.tellDamaged(l.Damaged)
-	backups, objects, err := snapshot.DeleteAll(ctx, r.bucket, r.own(l), snapshot.Leftovers(l.Strays, r.Writer.UID, always))
+	r.warnOfDamaged(l.Damaged)
+	backups, objects, err := snapshot.DeleteAll(ctx, r.bucket, r.own(l), snapshot.Leftovers(l.Orphans, r.Writer.UID, always))
 	for _, m := range backups {
 		r.result.Deleted = append(r.result.Deleted, m.Object)
 	}

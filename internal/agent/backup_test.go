@@ -209,7 +209,7 @@ func TestEnded(t *testing.T) {
 		timeout      time.Duration
 		reason, word string
 	}{
-		"the pod is told to end": {time.Minute, v1beta2.ReasonSnapshotFailed, "told to end"},
+		"the pod is told to end": {time.Minute, v1beta2.ReasonSnapshotFailed, "the pod was terminated"},
 		"its time is up":         {2 * time.Second, v1beta2.ReasonTimeout, "timeoutSeconds"},
 	} {
 		t.Run(title, func(t *testing.T) {

@@ -24,7 +24,7 @@ func (r *runner) choose(l snapshot.Listing) (snapshot.Lineage, error) {
 	if candidates == 0 {
 		return snapshot.Lineage{}, r.nothing(l)
 	}
-	chosen, ok := snapshot.Heir(lineages)
+	chosen, ok := snapshot.Head(lineages)
 	if !ok {
 		return snapshot.Lineage{}, r.several(lineages)
 	}
@@ -34,7 +34,7 @@ func (r *runner) choose(l snapshot.Listing) (snapshot.Lineage, error) {
 			return snapshot.Lineage{}, r.hidden(d, latest)
 		}
 	}
-	r.tellDoubts(chosen)
+	r.warnOfDoubts(chosen)
 	return chosen, nil
 }
 
@@ -94,8 +94,8 @@ func (r *runner) hidden(d snapshot.Damaged, latest snapshot.Manifest) error {
 		r.bucket.URL(d.Manifest), d.Problem.Message, latest.Object, latest.Revision, latest.TakenAt.Format(time.RFC3339))})
 }
 
-// tellDoubts warns of what speaks against the latest snapshot of a lineage.
-func (r *runner) tellDoubts(l snapshot.Lineage) {
+// warnOfDoubts warns of what speaks against the latest snapshot of a lineage.
+func (r *runner) warnOfDoubts(l snapshot.Lineage) {
 	latest := l.Snapshots[0]
 	if latest.Stale {
 		r.warn("%s was taken from a member without quorum: the cluster may have accepted later writes. No other backup of it "+

@@ -56,8 +56,8 @@ func (e *uncheckedError) Unwrap() error { return e.cause }
 
 // failure is the one that status tells. Why the check could not be made says whether it can be.
 func (e *uncheckedError) failure(why *failure.Problem) *failure.Problem {
-	told := uncheckedError{where: e.where, cause: errors.New(why.Message)}
-	message := told.Error()
+	copied := uncheckedError{where: e.where, cause: errors.New(why.Message)}
+	message := copied.Error()
 	if why.Terminal {
 		message += "; until this is fixed no backup counts as successful, and no older one is deleted"
 	}

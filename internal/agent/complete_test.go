@@ -100,7 +100,7 @@ func TestCheckBrokenOff(t *testing.T) {
 		deadline bool
 		word     string
 	}{
-		"the pod is told to end": {false, "told to end"},
+		"the pod is told to end": {false, "the pod was terminated"},
 		"its time is up":         {true, "timeoutSeconds"},
 	} {
 		t.Run(title, func(t *testing.T) {

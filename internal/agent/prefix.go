@@ -98,8 +98,8 @@ func (r *runner) namesake(strangers []snapshot.Lineage) string {
 	return ""
 }
 
-// tellStrangers warns of backups of other clusters beside those that are kept here.
-func (r *runner) tellStrangers(clusterID string, listed []snapshot.Manifest) {
+// warnOfOthers warns of backups of other clusters beside those that are kept here.
+func (r *runner) warnOfOthers(clusterID string, listed []snapshot.Manifest) {
 	if strangers := r.strangers(clusterID, listed); len(strangers) > 0 && !r.Backup.Shared {
 		r.warn("%s also holds backups of clusters that this one does not descend from, which are retained separately: a restore of the "+
 			"latest must set spec.clusterID%s. These are: %s", r.Storage.URL, r.namesake(strangers), describeAll(strangers, r.Writer.Namespace))

@@ -65,7 +65,7 @@ func TestForeignBackups(t *testing.T) {
 			task := s.backup(func(b *task.Backup) { b.Cluster = own; c.change(b) })
 			if c.refused {
 				message := p.fails(task, v1beta2.ReasonForeignBackups, true)
-				for _, word := range []string{"another URL", "to say whose", "prefixPolicy", p.storage.URL, c.by.Name} {
+				for _, word := range []string{"another URL", "spec.clusterID", "prefixPolicy", p.storage.URL, c.by.Name} {
 					if !strings.Contains(message, word) {
 						t.Errorf("it does not say %q: %s", word, message)
 					}

@@ -20,8 +20,8 @@ func (r *runner) prune(ctx context.Context, taken snapshot.Manifest) {
 		r.warn("the backup was taken, but the others could not be listed, so none was deleted: %v", err)
 		return
 	}
-	r.tellDamaged(l.Damaged)
-	r.tellStrangers(taken.Cluster.ID, l.Snapshots)
+	r.warnOfDamaged(l.Damaged)
+	r.warnOfOthers(taken.Cluster.ID, l.Snapshots)
 	own := r.own(l)
 	r.count(own, taken)
 	if newest := newestOf(own, taken); !taken.Stale && newest.Revision > taken.Revision {
@@ -61,14 +61,14 @@ func (r *runner) count(own []snapshot.Manifest, taken snapshot.Manifest) {
 	r.result.Total, r.result.Lineages = int32(min(len(own), 1<<30)), nil
 	for _, l := range snapshot.Lineages(own) {
 		newest := l.Snapshots[0]
-		told := v1beta2.BackupLineage{
+		entry := v1beta2.BackupLineage{
 			ClusterID: task.ClusterID(l.Cluster.ID), Count: int32(min(len(l.Snapshots), 1<<30)),
 			Name: newest.Object, Revision: newest.Revision,
 		}
-		if told.CreationTime.Time = newest.TakenAt; l.Cluster.Name != "" {
-			told.Cluster = nameOf(l.Cluster)
+		if entry.CreationTime.Time = newest.TakenAt; l.Cluster.Name != "" {
+			entry.Cluster = nameOf(l.Cluster)
 		}
-		r.result.Lineages = append(r.result.Lineages, told)
+		r.result.Lineages = append(r.result.Lineages, entry)
 	}
 	current := task.ClusterID(taken.Cluster.ID)
 	slices.SortStableFunc(r.result.Lineages, func(a, b v1beta2.BackupLineage) int {
@@ -80,8 +80,8 @@ func (r *runner) count(own []snapshot.Manifest, taken snapshot.Manifest) {
 		}
 		return b.CreationTime.Compare(a.CreationTime.Time)
 	})
-	r.result.Lineages = r.result.Lineages[:min(len(r.result.Lineages), lineagesTold)]
+	r.result.Lineages = r.result.Lineages[:min(len(r.result.Lineages), lineagesListed)]
 }
 
-// lineagesTold is how many lineages status has room for.
-const lineagesTold = 10
+// lineagesListed is how many lineages status has room for.
+const lineagesListed = 10

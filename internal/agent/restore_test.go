@@ -139,7 +139,7 @@ func TestDamagedLatest(t *testing.T) {
 	flip(t, p.object(worse.Object))
 	flip(t, p.object(latestOne.Object))
 	message := p.fails(verify(latest), v1beta2.ReasonSnapshotDamaged, true)
-	if !strings.Contains(message, latestOne.Object) || !strings.Contains(message, "in spec.snapshot, "+good.Object) {
+	if !strings.Contains(message, latestOne.Object) || !strings.Contains(message, "set spec.snapshot to "+good.Object) {
 		t.Errorf("got %q", message)
 	}
 	p.must(verify(named(good.Object)))
@@ -150,7 +150,7 @@ func TestDamagedLatest(t *testing.T) {
 		}
 	}
 	message = p.fails(verify(latest), v1beta2.ReasonSnapshotDamaged, true)
-	if !strings.Contains(message, "in spec.snapshot, "+good.Object) || !strings.Contains(message, "512 bytes") {
+	if !strings.Contains(message, "set spec.snapshot to "+good.Object) || !strings.Contains(message, "512 bytes") {
 		t.Errorf("got %q", message)
 	}
 	p.must(verify(named(good.Object)))

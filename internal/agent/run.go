@@ -137,8 +137,8 @@ func (r *runner) warn(format string, args ...any) {
 	r.result.Warnings = append(r.result.Warnings, text)
 }
 
-// tellDamaged warns of manifests that describe nothing that can be restored.
-func (r *runner) tellDamaged(all []snapshot.Damaged) {
+// warnOfDamaged warns of manifests that describe nothing that can be restored.
+func (r *runner) warnOfDamaged(all []snapshot.Damaged) {
 	if len(all) > 0 {
 		r.warn("%d backups here are damaged or cannot be read, and are ignored; the first is that of %s: %s. Check them",
 			len(all), r.bucket.URL(all[0].Manifest), all[0].Problem.Message)

@@ -35,7 +35,7 @@ func (r *runner) verifyLatest(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.tellDamaged(l.Damaged)
+	r.warnOfDamaged(l.Damaged)
 	lineage, err := r.choose(l)
 	if err != nil {
 		return err
@@ -118,7 +118,7 @@ func (r *runner) verifyForeign(ctx context.Context) error {
 	if err := task.CheckVersion(content.Version, r.Verify.EtcdVersion); err != nil {
 		return err
 	}
-	r.tellAlarms(content.Database.Alarms)
+	r.warnOfAlarms(content.Database.Alarms)
 	m.Revision, m.EtcdVersion = content.Current, content.Version
 	r.found(m, content)
 	return nil

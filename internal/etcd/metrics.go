@@ -74,11 +74,11 @@ func sampleOf(ctx context.Context, address string) (sample, error) {
 	if response.StatusCode != http.StatusOK {
 		return sample{}, fmt.Errorf("ask %s for its metrics: %s", address, response.Status)
 	}
-	told, err := parse(io.LimitReader(response.Body, metricsLimit))
+	families, err := parse(io.LimitReader(response.Body, metricsLimit))
 	if err != nil {
 		return sample{}, fmt.Errorf("read the metrics of %s: %w", address, err)
 	}
-	flushes := told[flushFamily].GetMetric()
+	flushes := families[flushFamily].GetMetric()
 	if len(flushes) == 0 {
 		return sample{}, fmt.Errorf("the metrics of %s have no disk durations", address)
 	}
@@ -86,9 +86,9 @@ func sampleOf(ctx context.Context, address string) (sample, error) {
 	return sample{
 		at: time.Now(), flushes: histogram.GetSampleCount(),
 		spent:     time.Duration(histogram.GetSampleSum() * float64(time.Second)),
-		committed: uint64(max(0, gauge(told[committedFamily]))),
-		led:       gauge(told[leaderFamily]) > 0,
-		copying:   gauge(told[receiveFamily]) > 0 || gauge(told[applyFamily]) > 0,
+		committed: uint64(max(0, gauge(families[committedFamily]))),
+		led:       gauge(families[leaderFamily]) > 0,
+		copying:   gauge(families[receiveFamily]) > 0 || gauge(families[applyFamily]) > 0,
 	}, nil
 }
 

@@ -21,7 +21,7 @@ const pollPermit = 50 * time.Millisecond
 func awaitPermit(ctx context.Context, path string) (*member.Permit, error) {
 	ticker := time.NewTicker(pollPermit)
 	defer ticker.Stop()
-	told := false
+	logged := false
 	for {
 		text, err := os.ReadFile(path)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -30,9 +30,9 @@ func awaitPermit(ctx context.Context, path string) (*member.Permit, error) {
 		if text = bytes.TrimSpace(text); len(text) > 0 {
 			return member.ParsePermit(string(text))
 		}
-		if !told {
+		if !logged {
 			slog.Info("waiting for the operator's permit to start etcd", "path", path)
-			told = true
+			logged = true
 		}
 		select {
 		case <-ctx.Done():

@@ -53,15 +53,15 @@ func antiAffinity(c *v1beta2.EtcdCluster) *corev1.Affinity {
 	}}
 }
 
-// tolerations adds how long to stay on a lost node, where the user has not said it.
+// tolerations adds how long to stay on a lost node, unless the user has set that.
 func tolerations(given []corev1.Toleration) []corev1.Toleration {
 	out := append([]corev1.Toleration{}, given...)
 	for _, key := range []string{corev1.TaintNodeNotReady, corev1.TaintNodeUnreachable} {
-		said := false
+		tolerated := false
 		for _, t := range given {
-			said = said || t.Key == key || t.Key == "" && t.Operator == corev1.TolerationOpExists
+			tolerated = tolerated || t.Key == key || t.Key == "" && t.Operator == corev1.TolerationOpExists
 		}
-		if !said {
+		if !tolerated {
 			seconds := int64(unreachableSeconds)
 			out = append(out, corev1.Toleration{
 				Key: key, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute,

@@ -48,7 +48,7 @@ type PodOptions struct {
 func Pod(c *v1beta2.EtcdCluster, name string, incarnation int, permit *member.Permit, o PodOptions) (
 	*corev1.Pod, error,
 ) {
-	pod, err := bare(c, name, incarnation, o)
+	pod, err := basePod(c, name, incarnation, o)
 	if err != nil {
 		return nil, err
 	}
@@ -67,8 +67,8 @@ func Pod(c *v1beta2.EtcdCluster, name string, incarnation int, permit *member.Pe
 	return pod, nil
 }
 
-// bare is a pod without what the operator notes on it.
-func bare(c *v1beta2.EtcdCluster, name string, incarnation int, o PodOptions) (*corev1.Pod, error) {
+// basePod is a pod without what the operator notes on it.
+func basePod(c *v1beta2.EtcdCluster, name string, incarnation int, o PodOptions) (*corev1.Pod, error) {
 	config, err := json.Marshal(memberConfig(c, name))
 	if err != nil {
 		return nil, fmt.Errorf("encode the member's configuration: %w", err)
@@ -85,8 +85,8 @@ func bare(c *v1beta2.EtcdCluster, name string, incarnation int, o PodOptions) (*
 	}
 	if policy.Template != nil {
 		// One that is refused never gets here: the spec is checked before anything is created.
-		if laid, err := lay(policy.Template.Raw, pod); err == nil {
-			return laid, nil
+		if patched, err := applyTemplate(policy.Template.Raw, pod); err == nil {
+			return patched, nil
 		}
 	}
 	return pod, nil

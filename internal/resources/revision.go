@@ -32,7 +32,7 @@ type metadata struct {
 
 // RevisionOf is the revision of a cluster's spec.
 func RevisionOf(c *v1beta2.EtcdCluster, o PodOptions) (Revision, error) {
-	pod, err := bare(c, "", 0, PodOptions{OpenShift: o.OpenShift})
+	pod, err := basePod(c, "", 0, PodOptions{OpenShift: o.OpenShift})
 	if err != nil {
 		return Revision{}, err
 	}
@@ -73,7 +73,7 @@ func (r Revision) Drift(pod *corev1.Pod, repository string) plan.Drift {
 	given := pod.Annotations
 	image := EtcdOf(pod).Image
 	d := plan.Drift{
-		Metadata:  given[AnnotationMetadata] != r.Metadata || !r.wears(pod),
+		Metadata:  given[AnnotationMetadata] != r.Metadata || !r.hasMetadata(pod),
 		Resources: given[AnnotationResources] != r.Resources,
 		Template:  given[AnnotationTemplate] != r.Template,
 		Image:     image != version.Image(repository, version.OfImage(image)),
@@ -94,8 +94,8 @@ func EtcdOf(pod *corev1.Pod) corev1.Container {
 	return corev1.Container{}
 }
 
-// wears reports whether the pod has the labels and annotations of the revision.
-func (r Revision) wears(pod *corev1.Pod) bool {
+// hasMetadata reports whether the pod has the labels and annotations of the revision.
+func (r Revision) hasMetadata(pod *corev1.Pod) bool {
 	want := decode(r.Metadata)
 	return contains(pod.Labels, merge(want.Labels, ownLabels(pod))) && contains(pod.Annotations, want.Annotations)
 }

@@ -44,16 +44,16 @@ func CheckTemplate(c *v1beta2.EtcdCluster) error {
 	}
 	plain := c.DeepCopy()
 	plain.Spec.Pod.Template = nil
-	pod, err := bare(plain, "member", 0, PodOptions{Persistent: Persistent(c)})
+	pod, err := basePod(plain, "member", 0, PodOptions{Persistent: Persistent(c)})
 	if err != nil {
 		return err
 	}
-	_, err = lay(podPolicy(c).Template.Raw, pod)
+	_, err = applyTemplate(podPolicy(c).Template.Raw, pod)
 	return err
 }
 
-// lay puts a user's template over a pod. It refuses what takes from the pod what the operator's work hangs on.
-func lay(raw []byte, pod *corev1.Pod) (*corev1.Pod, error) {
+// applyTemplate puts a user's template over a pod. It refuses what takes from the pod what the operator's work hangs on.
+func applyTemplate(raw []byte, pod *corev1.Pod) (*corev1.Pod, error) {
 	template := &corev1.PodTemplateSpec{}
 	unknown, err := kjson.UnmarshalStrict(raw, template)
 	if err == nil {

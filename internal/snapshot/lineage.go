@@ -52,11 +52,11 @@ func rank(m Manifest) int {
 	return 0
 }
 
-// Heir returns the lineage that goes on with all the others that have snapshots, and false if they compete. One goes on with
+// Head returns the lineage that goes on with all the others that have snapshots, and false if they compete. One goes on with
 // another if it was restored from its newest snapshot, or has replaced it in the same EtcdCluster by a restore: whoever asks
 // for the latest has given up what was there then. A cluster that was restored from an older snapshot elsewhere is a
 // branch, as a copy of production for tests is: which of the two is meant only people know.
-func Heir(all []Lineage) (Lineage, bool) {
+func Head(all []Lineage) (Lineage, bool) {
 	for _, l := range all {
 		seen := map[string]bool{}
 		follow(l, all, seen)

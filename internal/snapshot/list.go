@@ -24,8 +24,8 @@ type Listing struct {
 	Snapshots []Manifest
 	// Damaged are manifests that describe nothing that could be restored, or that cannot be read, sorted by name.
 	Damaged []Damaged
-	// Strays are objects without a manifest whose names are like those of Name.
-	Strays []Stray
+	// Orphans are objects without a manifest whose names are like those of Name.
+	Orphans []Orphan
 }
 
 // Damaged is a manifest, or its object, that is not what it was, or that the storage does not give out while it does others.
@@ -57,8 +57,8 @@ func (d Damaged) TakenAt() time.Time {
 	return timeIn(strings.TrimSuffix(d.Manifest, extensionManifest))
 }
 
-// Stray is an object without a manifest.
-type Stray struct {
+// Orphan is an object without a manifest.
+type Orphan struct {
 	Name    string
 	Changed time.Time
 }
@@ -117,7 +117,7 @@ func (o *Objects) List(ctx context.Context) (Listing, error) {
 		case isManifest:
 			manifests = append(manifests, of)
 		case !o.Has(manifestName(object)) && name.MatchString(object):
-			l.Strays = append(l.Strays, Stray{Name: object, Changed: o.byName[object].Changed})
+			l.Orphans = append(l.Orphans, Orphan{Name: object, Changed: o.byName[object].Changed})
 		}
 	}
 	if err := l.read(ctx, o.bucket, manifests, o.byName); err != nil {
@@ -205,7 +205,7 @@ func (l *Listing) sort() {
 		return cmp.Or(cmp.Compare(task.ClusterID(a.Cluster.ID), task.ClusterID(b.Cluster.ID)), newestFirst(a, b))
 	})
 	slices.SortFunc(l.Damaged, func(a, b Damaged) int { return strings.Compare(a.Manifest, b.Manifest) })
-	slices.SortFunc(l.Strays, func(a, b Stray) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(l.Orphans, func(a, b Orphan) int { return strings.Compare(a.Name, b.Name) })
 }
 
 func readManifest(ctx context.Context, b *blobstore.Bucket, object string, objects map[string]blobstore.Object) (Manifest, error) {

@@ -19,14 +19,14 @@ func Prune(ctx context.Context, b *blobstore.Bucket, l Listing, p task.Policy, l
 	expired := slices.DeleteFunc(Expired(l.Snapshots, p, last.Writer.UID, now), func(m Manifest) bool {
 		return m.Object == last.Object
 	})
-	deleted, _, err := DeleteAll(ctx, b, expired, Leftovers(l.Strays, last.Writer.UID, now))
+	deleted, _, err := DeleteAll(ctx, b, expired, Leftovers(l.Orphans, last.Writer.UID, now))
 	return deleted, err
 }
 
 // DeleteAll deletes backups, and objects without a manifest. What the storage refuses to delete, as while it is held, stays as
 // it is, and keeps nothing from the others: the error tells of the first such one, and how many there are. It returns what it
 // has deleted, also with an error.
-func DeleteAll(ctx context.Context, b *blobstore.Bucket, all []Manifest, strays []string) (
+func DeleteAll(ctx context.Context, b *blobstore.Bucket, all []Manifest, orphans []string) (
 	backups []Manifest, objects []string, err error,
 ) {
 	var refused []error
@@ -40,7 +40,7 @@ func DeleteAll(ctx context.Context, b *blobstore.Bucket, all []Manifest, strays 
 			return backups, objects, several(refused)
 		}
 	}
-	for _, object := range strays {
+	for _, object := range orphans {
 		err := b.Delete(ctx, object)
 		if err == nil {
 			objects = append(objects, object)

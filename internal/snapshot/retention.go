@@ -107,9 +107,9 @@ const leftoverAge = 24 * time.Hour
 
 // Leftovers returns the names of the objects that this writer has begun and never finished, or begun to delete. They are
 // no backups. Only names as Name makes them, with the writer's own tag, are returned.
-func Leftovers(strays []Stray, writerUID string, now time.Time) []string {
+func Leftovers(orphans []Orphan, writerUID string, now time.Time) []string {
 	var names []string
-	for _, s := range strays {
+	for _, s := range orphans {
 		if writtenBy(s.Name, writerUID) && now.Sub(s.Changed) > leftoverAge {
 			names = append(names, s.Name)
 		}

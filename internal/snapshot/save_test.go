@@ -54,7 +54,7 @@ func TestSaveEtcd(t *testing.T) {
 			if sum := sha256.Sum256(stored); hex.EncodeToString(sum[:]) != m.StoredSHA256 || int64(len(stored)) != m.StoredSize {
 				t.Errorf("the object has %d bytes, the manifest says %+v", len(stored), m)
 			}
-			if l := list(t, b); len(l.Snapshots) != 1 || l.Snapshots[0] != m || len(l.Damaged)+len(l.Strays) > 0 {
+			if l := list(t, b); len(l.Snapshots) != 1 || l.Snapshots[0] != m || len(l.Damaged)+len(l.Orphans) > 0 {
 				t.Errorf("listed %+v", l)
 			}
 			var raw bytes.Buffer

@@ -104,15 +104,15 @@ func keepResult(s *v1beta2.EtcdRestoreStatus, result *task.Result, now *metav1.T
 // followRestore writes down how far whoever is at work is: a pod of the EtcdRestore's own, and then the first member's.
 func followRestore(s *v1beta2.EtcdRestoreStatus, in RestoreInput) {
 	if in.Observed.Phase == v1beta2.RestoreReplacing {
-		s.Run = memberRun(in.Member, s.Run)
+		s.Run = memberAgentRun(in.Member, s.Run)
 	}
 	if s.Run != nil && in.Progress != nil {
 		s.Run.Step, s.Run.Bytes = string(in.Progress.Step), in.Progress.Bytes
 	}
 }
 
-// memberRun is the run of the member's container, with how far it was if it is the one that was noted; nil if it is over.
-func memberRun(member, noted *v1beta2.AgentRun) *v1beta2.AgentRun {
+// memberAgentRun is the run of the member's container, with how far it was if it is the one that was noted; nil if it is over.
+func memberAgentRun(member, noted *v1beta2.AgentRun) *v1beta2.AgentRun {
 	if member == nil {
 		return nil
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/version"
 )
 
-// validate finds what the schema cannot see. The message names the field, the reason and the fix.
+// validate checks what the schema cannot. The message names the field, the reason and the fix.
 func validate(c *v1beta2.EtcdCluster) *failure.Problem {
 	if err := version.Supported(version.Normalize(c.Spec.Version)); err != nil {
 		return &failure.Problem{Reason: v1beta2.ReasonUnsupportedVersion, Message: err.Error()}
@@ -35,7 +35,7 @@ func validate(c *v1beta2.EtcdCluster) *failure.Problem {
 	return validatePod(c.Spec.Pod)
 }
 
-// validateMetadata refuses labels and annotations that the operator itself goes by.
+// validateMetadata refuses labels and annotations that the operator itself relies on.
 func validateMetadata(c *v1beta2.EtcdCluster) *failure.Problem {
 	var client, peer v1beta2.ServiceMeta
 	if s := c.Spec.Services; s != nil && s.Client != nil {
