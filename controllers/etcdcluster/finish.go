@@ -105,7 +105,7 @@ func (r *Reconciler) writeStatus(ctx context.Context, p *pass, err error) error 
 func (r *Reconciler) recordEvents(ctx context.Context, p *pass, err error) {
 	r.recordStrangers(p)
 	r.recordReclaim(p)
-	d := plan.Describe(p.action)
+	d := plan.DescribeIn(p.observed, p.assessment, p.action)
 	reconcile.Record(ctx, r.Recorder, p.cluster, reconcile.Answer{
 		Action: d.Action, Reason: d.Reason, Message: d.Message, Warning: warns(p.action, d.Reason),
 		New: plan.Mutates(p.action) || !reconcile.IsProgressing(p.before.Conditions, d.Reason, d.Message),
