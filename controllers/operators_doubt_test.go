@@ -18,8 +18,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
-	"github.com/etcdpilot/etcd-operator/controllers/reservations"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/controllertest"
+	"github.com/etcdpilot/etcd-operator/controllers/reservations"
 	"github.com/etcdpilot/etcd-operator/internal/plan/claim"
 	"github.com/etcdpilot/etcd-operator/internal/testenv"
 )

@@ -19,11 +19,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
-	"github.com/etcdpilot/etcd-operator/controllers/reservations"
 	"github.com/etcdpilot/etcd-operator/controllers/etcdbackup"
 	"github.com/etcdpilot/etcd-operator/controllers/etcdcluster"
 	"github.com/etcdpilot/etcd-operator/controllers/etcdrestore"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/controllertest"
+	"github.com/etcdpilot/etcd-operator/controllers/reservations"
 	"github.com/etcdpilot/etcd-operator/internal/etcd"
 	"github.com/etcdpilot/etcd-operator/internal/plan/claim"
 )

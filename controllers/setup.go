@@ -12,12 +12,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
-	"github.com/etcdpilot/etcd-operator/controllers/reservations"
 	"github.com/etcdpilot/etcd-operator/controllers/etcdbackup"
 	"github.com/etcdpilot/etcd-operator/controllers/etcdcluster"
 	"github.com/etcdpilot/etcd-operator/controllers/etcdrestore"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/objectcache"
 	"github.com/etcdpilot/etcd-operator/controllers/operatorcondition"
+	"github.com/etcdpilot/etcd-operator/controllers/reservations"
 	"github.com/etcdpilot/etcd-operator/internal/etcd"
 	"github.com/etcdpilot/etcd-operator/internal/plan/claim"
 	"github.com/etcdpilot/etcd-operator/internal/resources"

@@ -20,9 +20,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
-	"github.com/etcdpilot/etcd-operator/controllers/reservations"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/agentpod"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/reconcile"
+	"github.com/etcdpilot/etcd-operator/controllers/reservations"
 	"github.com/etcdpilot/etcd-operator/internal/metrics"
 	"github.com/etcdpilot/etcd-operator/internal/plan/backup"
 	"github.com/etcdpilot/etcd-operator/internal/plan/claim"

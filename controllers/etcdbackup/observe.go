@@ -28,8 +28,8 @@ type backupPass struct {
 	begun time.Time
 	// reservation is nil if the EtcdBackup is this operator's; else nothing more of it is known than the object.
 	reservation claim.Decision
-	observed backup.Observed
-	action   backup.Action
+	observed    backup.Observed
+	action      backup.Action
 	// storage is the destination, and key the prefix of the names there in the form of coreos/etcd-operator.
 	storage v1beta2.Storage
 	key     string

@@ -21,8 +21,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
-	"github.com/etcdpilot/etcd-operator/controllers/reservations"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/reconcile"
+	"github.com/etcdpilot/etcd-operator/controllers/reservations"
 	"github.com/etcdpilot/etcd-operator/internal/etcd"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 	"github.com/etcdpilot/etcd-operator/internal/plan/claim"

@@ -19,9 +19,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
-	"github.com/etcdpilot/etcd-operator/controllers/reservations"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/agentpod"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/reconcile"
+	"github.com/etcdpilot/etcd-operator/controllers/reservations"
 	"github.com/etcdpilot/etcd-operator/internal/plan/claim"
 	"github.com/etcdpilot/etcd-operator/internal/plan/restore"
 )
@@ -80,8 +80,8 @@ type restorePass struct {
 	begun time.Time
 	// reservation is nil if the EtcdRestore is this operator's; else nothing more of it is known than the object.
 	reservation claim.Decision
-	observed restore.Observed
-	action   restore.Action
+	observed    restore.Observed
+	action      restore.Action
 	// cluster is nil if there is none.
 	cluster *v1beta2.EtcdCluster
 	// asked are the client URLs of the members that may have the cluster's data.

@@ -8,14 +8,14 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 )
 
-// What etcd's alarms are called.
+// Names of etcd's alarms.
 const (
 	alarmNoSpace = "NOSPACE"
 	alarmCorrupt = "CORRUPT"
 )
 
-// warnOfAlarms warns of a snapshot that was taken while etcd had alarms. What is restored of it has none: they were of members
-// that it does not have. What was behind them may be in it all the same.
+// warnOfAlarms warns of a snapshot that was taken while etcd had alarms. A restore clears them, because they were of members that no
+// longer exist. Their cause may be in the snapshot all the same.
 func (r *runner) warnOfAlarms(alarms []v1beta2.SnapshotAlarm) {
 	kinds := map[string][]string{}
 	for _, a := range alarms {

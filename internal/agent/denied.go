@@ -7,8 +7,8 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/failure"
 )
 
-// denied says what to do where etcd asks for a user, if that is why it failed: nobody can give the operator one for an
-// EtcdCluster, whose members serve clients without TLS.
+// denied adds what to do if etcd's authentication was the reason of a failure: for an EtcdCluster the operator cannot have a user,
+// because its members serve clients without TLS.
 func (r *runner) denied(err error) error {
 	f := explain(err)
 	if f.Reason != v1beta2.ReasonEtcdAccessDenied {

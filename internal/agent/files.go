@@ -21,11 +21,11 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
-// Dirs are the folders that hold what a task needs.
+// Dirs are the folders with the inputs of a task.
 type Dirs struct{ Credentials, CA, Key, TLS, Store, Scratch string }
 
-// spool is where the backup may wait for the storage. Half of what the container may use of the node's disk is left to others,
-// such as its log.
+// spool is where the backup is buffered for the storage. Half of what the container may use of the node's disk is left for other
+// files, such as its log.
 func (r *runner) spool() snapshot.Spool {
 	limit := r.Backup.Spool
 	if room, err := strconv.ParseInt(os.Getenv(task.EnvRoom), 10, 64); err == nil {
@@ -54,7 +54,7 @@ func PodDirs() Dirs {
 
 // open reads the key and opens the storage.
 func (r *runner) open(ctx context.Context) error {
-	if r.Encrypted && r.Clean == nil { // which may be when the Secret is gone
+	if r.Encrypted && r.Clean == nil { // by then the Secret may be gone
 		secret, err := readSecret(r.dirs.Key, v1beta2.ReasonEncryptionKeyRefused, "the Secret that encryptionSecretRef names")
 		if err != nil {
 			return err
@@ -97,8 +97,8 @@ func (r *runner) storage() (blobstore.Target, blobstore.Credentials, error) {
 // reads reports whether the task writes nothing to the storage.
 func (r *runner) reads() bool { return r.Verify != nil || r.Restore != nil }
 
-// readSecret reads the files that Kubernetes makes of a Secret's keys. A Secret that does not exist is an empty folder: a
-// pod that waited for it could tell nobody.
+// readSecret reads the files of a Secret volume. A Secret that does not exist is an empty folder: a pod that waited for it could
+// not report that.
 func readSecret(folder, reason, what string) (map[string][]byte, error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -106,7 +106,7 @@ func readSecret(folder, reason, what string) (map[string][]byte, error) {
 	}
 	secret := map[string][]byte{}
 	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), "..") { // what Kubernetes swaps the files with
+		if strings.HasPrefix(e.Name(), "..") { // Kubernetes' folders and links for atomic updates
 			continue
 		}
 		if secret[e.Name()], err = os.ReadFile(filepath.Join(folder, e.Name())); err != nil {

@@ -37,7 +37,7 @@ func Main() int {
 	return execute(ctx, os.Getenv(task.EnvTask), PodDirs(), net.JoinHostPort("", strconv.Itoa(task.ProgressPort)), terminationFile)
 }
 
-// execute does the task and leaves the Result in the file.
+// execute runs the task and writes the Result to the file.
 func execute(ctx context.Context, text string, d Dirs, address, file string) (exitCode int) {
 	p := &Tracker{}
 	stop, err := serve(ctx, address, p)
@@ -54,7 +54,7 @@ func execute(ctx context.Context, text string, d Dirs, address, file string) (ex
 	}
 	words, err := result.Encode()
 	if err == nil {
-		// The file is there already: the kubelet mounts it.
+		// The file exists already: the kubelet mounts it.
 		err = os.WriteFile(file, words, 0o600)
 	}
 	if err != nil {

@@ -10,11 +10,11 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
-// prune deletes what the policy does not keep, and counts the rest. The backup is there, so its failures are warnings.
+// prune deletes what the policy does not retain, and counts the rest. The backup itself succeeded, so failures are warnings.
 func (r *runner) prune(ctx context.Context, taken snapshot.Manifest) {
 	r.at.step(task.StepPruning)
 	r.result.Total = 1
-	// What was listed before the backup was taken may be of minutes ago: what is deleted is what there is to spare now.
+	// The list from before the backup may be minutes old: what to delete is decided on a new one.
 	l, err := snapshot.List(ctx, r.bucket, r.Backup.LegacyKey)
 	if err != nil {
 		r.warn("the backup was taken, but the others could not be listed, so none was deleted: %v", err)
@@ -25,7 +25,7 @@ func (r *runner) prune(ctx context.Context, taken snapshot.Manifest) {
 	own := r.own(l)
 	r.count(own, taken)
 	if newest := newestOf(own, taken); !taken.Stale && newest.Revision > taken.Revision {
-		// It would be the one to go. Only by other means than the operator's a cluster keeps its ID and loses revisions.
+		// The new one would be deleted. A cluster with the same ID and a lower revision was changed outside the operator.
 		r.warn("no backup was deleted: %s has revision %d, but %s, of the same cluster ID, had %d at %s. If etcd was rolled back, or "+
 			"recreated with the same ID, set another URL for its backups, or delete the earlier ones", taken.Object, taken.Revision,
 			newest.Object, newest.Revision, newest.TakenAt.Format(time.RFC3339))
@@ -56,7 +56,7 @@ func newestOf(own []snapshot.Manifest, taken snapshot.Manifest) snapshot.Manifes
 	return taken
 }
 
-// count says how many there are, and of whom: the snapshot's lineage first, then by time.
+// count records how many there are, by lineage: the snapshot's first, then by time.
 func (r *runner) count(own []snapshot.Manifest, taken snapshot.Manifest) {
 	r.result.Total, r.result.Lineages = int32(min(len(own), 1<<30)), nil
 	for _, l := range snapshot.Lineages(own) {
@@ -83,5 +83,5 @@ func (r *runner) count(own []snapshot.Manifest, taken snapshot.Manifest) {
 	r.result.Lineages = r.result.Lineages[:min(len(r.result.Lineages), lineagesListed)]
 }
 
-// lineagesListed is how many lineages status has room for.
+// lineagesListed is the maximum number of lineages in status.
 const lineagesListed = 10

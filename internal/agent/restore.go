@@ -14,16 +14,16 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
-// memberFolder is what etcd's data folder always has in it.
+// memberFolder is a folder that etcd's data folder always has.
 const memberFolder = "member"
 
 // VolumeField is where the spec of an EtcdCluster says how large its members' volumes are.
 const VolumeField = "spec.pod.persistentVolumeClaimSpec"
 
-// fetched is the file that a snapshot is read into: on the volume of the data, where there must be room.
+// fetched is the file that a snapshot is read into: on the volume of the data, which must have room for it.
 func fetched(folder string) string { return folder + ".snapshot" }
 
-// restored reports whether the data is there already, and removes what an interrupted try has left.
+// restored reports whether the data exists already, and removes what an interrupted attempt has left.
 func restored(folder string) (bool, error) {
 	for _, left := range []string{folder + snapshot.Restoring, fetched(folder)} {
 		if err := os.RemoveAll(left); err != nil {
@@ -44,7 +44,7 @@ func restored(folder string) (bool, error) {
 	return true, nil
 }
 
-// restore makes the data folder, which appears at once.
+// restore creates the data folder atomically.
 func (r *runner) restore(ctx context.Context) error {
 	t := r.Restore
 	file := fetched(t.Folder)

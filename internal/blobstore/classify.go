@@ -22,7 +22,7 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 )
 
-// advice is what a kind of failure is called, and what to do about it.
+// advice is the reason of a kind of failure, and what to do about it.
 type advice struct {
 	reason, text string
 	terminal     bool
@@ -39,7 +39,7 @@ var (
 		v1beta2.ReasonStorageMisconfigured, "the bucket is in another region; set storage.region (and storage.endpoint) to the bucket's", true,
 	}
 	noBucket = advice{v1beta2.ReasonNoSuchBucket, "the bucket or folder does not exist; create it, or correct its name", true}
-	// lostFolder is for a folder that was there when it was opened. Who only reads has nothing to come back for.
+	// lostFolder is for a folder that existed when it was opened. It is never recreated for reading.
 	lostFolder = advice{v1beta2.ReasonNoSuchBucket, "the folder was deleted meanwhile; the next attempt recreates it", false}
 	noObject   = advice{v1beta2.ReasonNoSuchObject, "the object does not exist", true}
 	archived   = advice{
@@ -76,7 +76,7 @@ var (
 	failed = advice{v1beta2.ReasonStorageFailed, "the storage returned an error", false}
 )
 
-// byCode is what services call it, whatever was tried.
+// byCode classifies by a service's error code, whatever the request was.
 var byCode = map[string]advice{
 	"InvalidAccessKeyId": badCredentials, "SignatureDoesNotMatch": badCredentials, "InvalidToken": badCredentials,
 	"ExpiredToken": badCredentials, "AuthenticationFailed": badCredentials, "InvalidAuthenticationInfo": badCredentials,
@@ -90,7 +90,7 @@ var byCode = map[string]advice{
 	"SlowDown": busy, "ServerBusy": busy, "RequestTimeout": slow, "OperationTimedOut": slow,
 }
 
-// classify names a failure by what the service calls it, or else by what HTTP and the kernel do.
+// classify classifies a failure by the service's error code, or else by HTTP's status and the kernel's errors.
 func classify(tried verb, err error) advice {
 	code, status := answered(err)
 	if known, ok := byCode[code]; ok {
@@ -121,18 +121,18 @@ func classify(tried verb, err error) advice {
 	return failed
 }
 
-// isForbidden reports whether the kernel refuses it.
+// isForbidden reports whether the kernel denies access.
 func isForbidden(err error) bool {
 	return errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)
 }
 
-// isTaken reports whether an object that was to be new is there.
+// isTaken reports whether an object that was to be new exists already.
 func isTaken(code string, status int, err error) bool {
 	return status == http.StatusPreconditionFailed || code == "BlobAlreadyExists" || code == "ConditionalRequestConflict" ||
 		gcerrors.Code(err) == gcerrors.FailedPrecondition
 }
 
-// denied tells a storage that may only be read, or only be written, from one that is closed.
+// denied distinguishes storage that may only be read, or only be written, from storage without any access.
 func denied(tried verb, err error) advice {
 	var step *smithy.OperationError
 	switch {
@@ -145,7 +145,7 @@ func denied(tried verb, err error) advice {
 	}
 }
 
-// answered is what a service said: its code and HTTP's, 0 if it said nothing.
+// answered is the service's error code and HTTP's status, 0 if it has not answered.
 func answered(err error) (code string, status int) {
 	var (
 		api    smithy.APIError
@@ -171,7 +171,7 @@ func answered(err error) (code string, status int) {
 	return code, status
 }
 
-// isIdentity reports whether the failure is in getting a token: nobody has asked the storage yet.
+// isIdentity reports whether getting a token failed, before any request to the storage.
 func isIdentity(err error) bool {
 	var google *oauth2.RetrieveError
 	var azure interface {

@@ -22,11 +22,11 @@ var clouds = map[string]*regexp.Regexp{
 		`core\.chinacloudapi\.cn|core\.cloudapi\.de)$`),
 }
 
-// fence keeps tokens from those whom they are not for. A token is what anybody can use who reads it, unlike a signature.
+// fence keeps tokens from being sent to the wrong address. Unlike a signature, a token can be used by anyone who reads it.
 type fence struct {
 	cloud *regexp.Regexp
-	// endpoint is nil for the cloud's own. ambient is true if the token is of the pod's own identity, which nobody has said is
-	// for the endpoint; that of a Secret is for it. borrowed is true if a Secret is how the pod's identity is used.
+	// endpoint is nil for the cloud's own. ambient is true if the token is of the pod's own identity, which is not meant for the
+	// endpoint as that of a Secret is. borrowed is true if a Secret says how to use the pod's identity.
 	endpoint          *url.URL
 	ambient, borrowed bool
 }
@@ -52,7 +52,7 @@ func (f *fence) checkEndpoint() error {
 	return f.check(f.endpoint)
 }
 
-// check refuses to send a token to this address: the endpoint's own, or where the service would have it sent instead.
+// check refuses addresses that a token must not be sent to: the endpoint's own, or one that the service redirects to.
 func (f *fence) check(to *url.URL) error {
 	host := strings.ToLower(to.Hostname())
 	own := f.cloud.MatchString(host)
@@ -79,7 +79,7 @@ func insecure(message string) error {
 	return failure.New(failure.Problem{Reason: v1beta2.ReasonInsecureEndpoint, Message: message, Terminal: true})
 }
 
-// around has every request checked, those of redirects among them.
+// around checks every request, including redirects.
 func (f *fence) around(tr http.RoundTripper) http.RoundTripper {
 	if f == nil {
 		return tr

@@ -90,7 +90,7 @@ func (r *reader) Read(p []byte) (int, error) {
 			return n, nil
 		case errors.Is(err, io.EOF) && r.offset >= r.begun.size, r.begun.size > 0 && r.offset == r.begun.size:
 			return 0, io.EOF // it is all there, whatever became of the connection
-		case errors.Is(err, io.EOF): // somebody on the way has closed it in good order
+		case errors.Is(err, io.EOF): // a proxy on the way has closed it cleanly
 			err = io.ErrUnexpectedEOF
 		}
 		if err := r.resume(r.bucket.explain(toRead, r.name, err)); err != nil {

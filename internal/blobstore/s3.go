@@ -57,7 +57,7 @@ func openS3(ctx context.Context, t Target, bucket string, c Credentials) (*blob.
 	if err := checkProfile(loaded); err != nil {
 		return nil, nil, err
 	}
-	// Asked for now, because later nobody could tell it from a refusal of the storage.
+	// They are requested now, because later a failure could not be distinguished from a refusal of the storage.
 	found, err := loaded.Credentials.Retrieve(ctx)
 	if err != nil {
 		return nil, nil, c.refuse("no S3 credentials found: set storage.credentialsSecretRef, or give the pod an identity", err)

@@ -40,8 +40,8 @@ type file interface {
 	Sync() error
 }
 
-// flushEvery is how many bytes are written to a file before they are flushed to its disk. If all were at the end, nobody could
-// tell a disk that is slow from one that hangs.
+// flushEvery is how many bytes are written to a file before they are flushed to its disk. If all were flushed at the end, a slow
+// disk could not be distinguished from one that hangs.
 const flushEvery = 64 << 20
 
 // ErrNoCondition is among the causes of an error of CreateNew's if the storage cannot do that.

@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// Setting is one option of etcd as a user has given it.
+// Setting is one option of etcd as a user has set it.
 type Setting struct {
-	// Field is where it was given, for messages: for example spec.etcd.electionTimeout.
+	// Field is where it was set, for messages: for example spec.etcd.electionTimeout.
 	Field string
 	// Flag is etcd's flag without its dashes, by a name that it has in any of etcd 3.5, 3.6 and 3.7.
 	Flag string
-	// Value is as etcd's flag takes it; an empty one is none.
+	// Value is that of etcd's flag; an empty one means that it is not set.
 	Value string
 
 	// gate is true if Flag is a gate that was given in etcd's flag feature-gates.
@@ -32,8 +32,8 @@ func EnvSetting(field, variable, value string) Setting {
 	return Setting{Field: field, Flag: strings.ReplaceAll(strings.ToLower(flag), "_", "-"), Value: value}
 }
 
-// Translate makes options for Config of settings. The problems name the field, the reason and the fix; there are none in
-// a translation that can be used. An option that the given etcd version lacks is a problem; no version lacks none.
+// Translate converts settings to options for Config. The problems name the field, the reason and the fix; the translation is
+// valid if there are none. An option that the given etcd version lacks is a problem, unless the version is empty.
 func Translate(settings []Setting, version string) (translated map[string]string, problems []string) {
 	settings = separate(settings)
 	slices.SortStableFunc(settings, func(a, b Setting) int { return cmp.Compare(a.Field, b.Field) })
@@ -62,7 +62,7 @@ func Translate(settings []Setting, version string) (translated map[string]string
 	return translated, problems
 }
 
-// separate has a setting of its own for each feature gate of etcd's flag feature-gates: A=true,B=false.
+// separate splits etcd's flag feature-gates, A=true,B=false, into a setting for each feature gate.
 func separate(settings []Setting) []Setting {
 	var all []Setting
 	for _, s := range settings {
@@ -99,7 +99,7 @@ var owned = []string{
 	"proxy", "log-outputs", "logger", "config-file", "self-signed", "auth-token",
 }
 
-// hints say what to do instead, for options that many an old manifest has.
+// hints say what to do instead, for options that are common in old manifests.
 var hints = map[string]string{
 	"force-new-cluster":  "puts data at risk: remove it, and restore a backup instead",
 	"unsafe-no-fsync":    "puts data at risk: remove it",
@@ -109,7 +109,7 @@ var hints = map[string]string{
 	"memory-mlock":       "locks more memory than a member's pod may: remove it",
 }
 
-// option is the name of the option that a setting is for, empty if it sets none, or what is wrong with it.
+// option is the name of the option that a setting sets, empty if it sets none, or what is wrong with it.
 func (s Setting) option() (name, problem string) {
 	switch {
 	case s.Flag == flagGates:

@@ -11,7 +11,7 @@ import (
 // choices are settings by option.
 type choices map[string]Setting
 
-// together finds options that are right one by one and that etcd refuses together. Those that are not given have etcd's
+// together finds options that are valid by themselves but that etcd refuses in combination. Those that are not set have etcd's
 // defaults. There is at most one problem for now; it names the fields.
 func (c choices) together() []string {
 	heartbeat, _ := strconv.ParseUint(c.value("heartbeat-interval", "100"), 10, 32)
@@ -46,7 +46,7 @@ func (c choices) is(option string) bool {
 	return b && err == nil
 }
 
-// fields are where those options were given.
+// fields are where those options were set.
 func (c choices) fields(options ...string) string {
 	var given []string
 	for _, option := range options {

@@ -49,7 +49,7 @@ func Start(ctx context.Context, paths Paths) error {
 	}
 	words, err := refusal.Encode()
 	if err == nil {
-		// The file is there already: the kubelet mounts it.
+		// The file exists already: the kubelet mounts it.
 		err = os.WriteFile(paths.Termination, words, 0o600)
 	}
 	return errors.Join(refusal, err)

@@ -53,7 +53,7 @@ func antiAffinity(c *v1beta2.EtcdCluster) *corev1.Affinity {
 	}}
 }
 
-// tolerations adds how long to stay on a lost node, unless the user has set that.
+// tolerations adds how long to stay on a node that is NotReady or unreachable, unless the user has set that.
 func tolerations(given []corev1.Toleration) []corev1.Toleration {
 	out := append([]corev1.Toleration{}, given...)
 	for _, key := range []string{corev1.TaintNodeNotReady, corev1.TaintNodeUnreachable} {

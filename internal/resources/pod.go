@@ -67,7 +67,7 @@ func Pod(c *v1beta2.EtcdCluster, name string, incarnation int, permit *member.Pe
 	return pod, nil
 }
 
-// basePod is a pod without what the operator notes on it.
+// basePod is a pod without the operator's annotations.
 func basePod(c *v1beta2.EtcdCluster, name string, incarnation int, o PodOptions) (*corev1.Pod, error) {
 	config, err := json.Marshal(memberConfig(c, name))
 	if err != nil {

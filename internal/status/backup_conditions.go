@@ -37,13 +37,13 @@ func setBackupConditions(s *v1beta2.EtcdBackupStatus, in BackupInput) {
 	}
 	if value, reason, message := backedUp(s, in); reason != "" {
 		if run := in.Backup.Status.Run; run != nil {
-			generation = run.Generation // a try speaks of the spec that it began with
+			generation = run.Generation // the result is about the spec that the attempt started with
 		}
 		set(v1beta2.ConditionBackedUp, value, generation, reason, message)
 	}
 }
 
-// backupWords say what is going on. They are empty for a step that is over at once.
+// backupWords are reason and message of Progressing. They are empty for a step without duration.
 func backupWords(s *v1beta2.EtcdBackupStatus, in BackupInput) (reason, message string) {
 	if in.Err != nil {
 		return v1beta2.ReasonActionFailed, in.Err.Error()
@@ -79,7 +79,7 @@ func retrying(s *v1beta2.EtcdBackupStatus, in BackupInput) string {
 		s.Run.RetryTime.UTC().Format(time.RFC3339), s.Reason, wayOut(in))
 }
 
-// wayOut tells whoever waits for an EtcdBackup to go how it goes without its objects.
+// wayOut says how to delete an EtcdBackup without deleting its backups.
 func wayOut(in BackupInput) string {
 	if !in.Observed.Deleting {
 		return ""
@@ -87,7 +87,7 @@ func wayOut(in BackupInput) string {
 	return " (to delete the EtcdBackup and keep its backups in the storage, set spec.deletionPolicy to Retain)"
 }
 
-// backedUp says how the last try went. The reason is empty if nothing is new.
+// backedUp is the result of the last attempt. The reason is empty if it has not changed.
 func backedUp(s *v1beta2.EtcdBackupStatus, in BackupInput) (value metav1.ConditionStatus, reason, message string) {
 	run := in.Observed.Run
 	switch a := in.Action.(type) {
@@ -110,7 +110,7 @@ func backedUp(s *v1beta2.EtcdBackupStatus, in BackupInput) (value metav1.Conditi
 	return "", "", ""
 }
 
-// Late reports whether backups are left out because of what is waited for: that the last one was good says little then.
+// Late reports whether backups are missed because of a wait, so that the success of the last one does not mean much.
 func Late(o backup.Observed, wait backup.Wait) bool {
 	return wait.Reason == v1beta2.ReasonWaitingForStorage && o.Run == nil && o.Overdue()
 }
@@ -125,7 +125,7 @@ func taken(s *v1beta2.EtcdBackupStatus) string {
 	return fmt.Sprintf("%s has revision %d of etcd %s, %s", latest.Name, latest.Revision, latest.EtcdVersion, Bytes(latest.SizeBytes))
 }
 
-// Bytes is a size as people read it.
+// Bytes is a size in human-readable form.
 func Bytes(n int64) string {
 	const enough = 10
 	unit := int64(1)
