@@ -48,14 +48,14 @@ func leaseForbidden(t *testing.T, r *rivals) {
 	if now := r.all(t); !maps.Equal(now, before) {
 		t.Errorf("there was %v, and there is %v", before, now)
 	}
-	told := b.told()
-	if len(told) != 1 || !strings.Contains(told[0], "may not read that Lease") || !strings.Contains(told[0], a.String()) {
-		t.Fatalf("it said %q", told)
+	recorded := b.recordedEvents()
+	if len(recorded) != 1 || !strings.Contains(recorded[0], "may not read that Lease") || !strings.Contains(recorded[0], a.String()) {
+		t.Fatalf("it said %q", recorded)
 	}
-	_, command, _ := strings.Cut(told[0], "kubectl patch "+strings.ToLower(kindOf(r.kind.object))+" o -n "+r.namespace+" ")
+	_, command, _ := strings.Cut(recorded[0], "kubectl patch "+strings.ToLower(kindOf(r.kind.object))+" o -n "+r.namespace+" ")
 	body, ok := strings.CutPrefix(command, "--subresource=status --type=merge -p '")
 	if !ok {
-		t.Fatalf("it does not say what to do: %q", told)
+		t.Fatalf("it does not say what to do: %q", recorded)
 	}
 	patch := client.RawPatch(types.MergePatchType, []byte(strings.TrimSuffix(body, "'")))
 	controllertest.Must(t, r.Status().Patch(t.Context(), r.read(t), patch))
@@ -64,7 +64,7 @@ func leaseForbidden(t *testing.T, r *rivals) {
 	r.claimed(t, b.Operator)
 }
 
-// withoutLease is about an operator on somebody's machine: it claims nothing, and minds others.
+// withoutLease is about an operator on someone's machine: it claims nothing, and minds others.
 func withoutLease(t *testing.T, r *rivals) {
 	a, b := r.plain(t, former), r.plain(t, "")
 	r.settle(t, b)

@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// leaseSquatted has somebody else take up the namespace of an operator that is gone, with a Lease of that name, and renew it
+// leaseSquatted has someone else take up the namespace of an operator that is gone, with a Lease of that name, and renew it
 // for ever. It is another Lease: whoever comes after the operator acts.
 func leaseSquatted(t *testing.T, r *rivals) {
 	a, b := r.plain(t, former), r.plain(t, present)
@@ -54,7 +54,7 @@ func leaseMadeAgain(t *testing.T, r *rivals) {
 	stays, end := context.WithCancel(t.Context())
 	end()
 	if err := a.known.Stay(stays); err != nil {
-		t.Errorf("told to end: %v", err)
+		t.Errorf("recorded to end: %v", err)
 	}
 	r.endsLease(t, a.Operator)
 	r.renews(t, a.Operator)
@@ -69,8 +69,8 @@ func leaseMadeAgain(t *testing.T, r *rivals) {
 		t.Errorf("it is claimed with the Lease %s, and was with %s", now, was)
 	}
 	r.onlyClaimed(t, before, object)
-	if told := next.told(); len(told) != 0 {
-		t.Errorf("it said %q", told)
+	if recorded := next.recordedEvents(); len(recorded) != 0 {
+		t.Errorf("it said %q", recorded)
 	}
 	b := r.plain(t, present)
 	for range 6 {

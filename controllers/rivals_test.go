@@ -92,7 +92,7 @@ func (r *rivals) read(t *testing.T) client.Object {
 	return o
 }
 
-// claimed wants the object to be an operator's, nobody's for none.
+// claimed wants the object to be an operator's, no one's for none.
 func (r *rivals) claimed(t *testing.T, want claim.Operator) {
 	t.Helper()
 	var got claim.Operator
@@ -223,8 +223,8 @@ func (r *rivals) settle(t *testing.T, o *rival) {
 	t.Fatalf("%s does not settle", o)
 }
 
-// told are the events that an operator has written since it was asked last.
-func (o *rival) told() (all []string) {
+// recordedEvents are the events that an operator has written since it was asked last.
+func (o *rival) recordedEvents() (all []string) {
 	for len(o.recorder.Events) > 0 {
 		all = append(all, <-o.recorder.Events)
 	}

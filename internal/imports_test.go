@@ -17,7 +17,7 @@ import (
 
 const module = "github.com/etcdpilot/etcd-operator"
 
-// What is linked by whoever talks to somebody, as beginnings of import paths.
+// What is linked by whoever talks to someone, as beginnings of import paths.
 var (
 	clouds = []string{
 		"cloud.google.com/go", "github.com/Azure/", "github.com/aws/", "gocloud.dev", "google.golang.org/api",
@@ -125,7 +125,7 @@ func pureRule(t *testing.T) (folders, denied []string) {
 }
 
 // TestPurity holds transitively what the linter holds of direct imports: what decides, and the contracts that it agrees on with
-// others, know no client of anybody's.
+// others, know no client of anyone's.
 func TestPurity(t *testing.T) {
 	t.Parallel()
 	folders, denied := pureRule(t)

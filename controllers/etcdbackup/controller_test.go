@@ -95,8 +95,8 @@ func backupOnce(t *testing.T, w *backups) {
 	if pods := w.pods(t, "b"); len(pods) > 0 {
 		t.Errorf("an edit has it taken a second time")
 	}
-	if told := w.told(); !strings.Contains(told, "Normal BackingUp attempt 1") || !strings.Contains(told, "Normal BackedUp 7.db.zst") {
-		t.Errorf("events:\n%s", told)
+	if recorded := w.recordedEvents(); !strings.Contains(recorded, "Normal BackingUp attempt 1") || !strings.Contains(recorded, "Normal BackedUp 7.db.zst") {
+		t.Errorf("events:\n%s", recorded)
 	}
 }
 
@@ -170,8 +170,8 @@ func backupSnapshots(t *testing.T, w *backups) {
 	if len(revisions) != 10 || revisions[0] != 89 || revisions[9] != 99 || s.EtcdRevision != 89 {
 		t.Errorf("%v, latest %d", revisions, s.EtcdRevision)
 	}
-	if told := w.told(); !strings.Contains(told, "Normal Pruned") || !strings.Contains(told, "97.db.zst") {
-		t.Errorf("events:\n%s", told)
+	if recorded := w.recordedEvents(); !strings.Contains(recorded, "Normal Pruned") || !strings.Contains(recorded, "97.db.zst") {
+		t.Errorf("events:\n%s", recorded)
 	}
 }
 
@@ -206,8 +206,8 @@ func backupRetries(t *testing.T, w *backups) {
 	if len(names) != try {
 		t.Errorf("%d tries had the pods %v", try, names)
 	}
-	if told := w.told(); strings.Count(told, "Warning StorageUnreachable") != try {
-		t.Errorf("events:\n%s", told)
+	if recorded := w.recordedEvents(); strings.Count(recorded, "Warning StorageUnreachable") != try {
+		t.Errorf("events:\n%s", recorded)
 	}
 	w.later(24 * time.Hour)
 	fail()

@@ -47,8 +47,8 @@ func backupStale(t *testing.T, w *backups) {
 		got["etcd_operator_backup_last_success_timestamp_seconds"] != float64(good.LastSuccessDate.Unix()) {
 		t.Errorf("metrics %v", got)
 	}
-	if told := w.told(); !strings.Contains(told, "Warning StaleBackup") {
-		t.Errorf("events:\n%s", told)
+	if recorded := w.recordedEvents(); !strings.Contains(recorded, "Warning StaleBackup") {
+		t.Errorf("events:\n%s", recorded)
 	}
 	w.later(10 * time.Second)
 	w.settle(t, "b")

@@ -11,7 +11,7 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 )
 
-// backupForeignPod has somebody else hold the name of the first try's pod.
+// backupForeignPod has someone else hold the name of the first try's pod.
 func backupForeignPod(t *testing.T, w *backups) {
 	w.backup(t, "b", asItIs)
 	for w.read(t, "b").Status.Run == nil {

@@ -139,7 +139,7 @@ func (w *backups) taken(revision int64, total int32) task.Result {
 	}}
 }
 
-// lineages are those of a cluster that was created anew.
+// lineages are those of a cluster that was recreated.
 func lineages(at metav1.Time) []v1beta2.BackupLineage {
 	return []v1beta2.BackupLineage{
 		{ClusterID: "c0ffee", Cluster: "ns/c", Count: 1, Name: "7.db.zst", Revision: 7, CreationTime: at},
@@ -160,8 +160,8 @@ func (w *backups) says(t *testing.T, name, kind string, value metav1.ConditionSt
 	}
 }
 
-// told are the events so far, in one text.
-func (w *backups) told() string {
+// recordedEvents are the events so far, in one text.
+func (w *backups) recordedEvents() string {
 	var all strings.Builder
 	for len(w.recorder.Events) > 0 {
 		all.WriteString(<-w.recorder.Events + "\n")

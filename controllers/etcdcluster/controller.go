@@ -222,7 +222,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 }
 
 // clustersOf leads from a pod to the cluster that it says it belongs to, by its labels, and to its owner's: a stranger has the
-// one without the other, and so has a pod whose labels somebody has removed.
+// one without the other, and so has a pod whose labels someone has removed.
 func clustersOf(ctx context.Context, o client.Object) []ctrl.Request {
 	requests := clusterOf(ctx, o)
 	owner := metav1.GetControllerOf(o)

@@ -134,7 +134,7 @@ func (e *env) badVersion(t *testing.T) {
 	e.podsOf(t, "old", 1)
 }
 
-// wordy has more to say of a spec than an event holds: as much is told as there is room for.
+// wordy has more to say of a spec than an event holds: as much is recorded as there is room for.
 func (e *env) wordy(t *testing.T) {
 	options := map[string]string{}
 	for i := range 50 {

@@ -99,7 +99,7 @@ func (r *Reconciler) carryOut(ctx context.Context, p *pass, effect plan.Effect) 
 	return nil
 }
 
-// errNameTaken says that an object of somebody else has a name that the cluster needs.
+// errNameTaken says that an object of someone else has a name that the cluster needs.
 var errNameTaken = errors.New("the name is already in use")
 
 func (r *Reconciler) createVolume(ctx context.Context, p *pass, e plan.CreateVolume) error {
@@ -128,7 +128,7 @@ func (r *Reconciler) createPod(ctx context.Context, p *pass, e plan.CreatePod) e
 }
 
 // create never takes "already exists" for success: either the view was stale, and the next pass sees the object, or the
-// object is somebody else's, or its labels were removed by hand and it cannot be found any more. Then it gets them back, unless it
+// object is someone else's, or its labels were removed by hand and it cannot be found any more. Then it gets them back, unless it
 // is a claim that may hold data: it would count as what was to be made, which is empty.
 func (r *Reconciler) create(ctx context.Context, p *pass, o client.Object) error {
 	kind, wanted := fmt.Sprintf("%T", o), maps.Clone(o.GetLabels())

@@ -128,7 +128,7 @@ func warns(a plan.Action, reason string) bool {
 	}
 }
 
-// recordReclaim warns, once, of volumes that are deleted with their cluster though nobody has said so.
+// recordReclaim warns, once, of volumes that are deleted with their cluster though no one has said so.
 func (r *Reconciler) recordReclaim(p *pass) {
 	if undecided(p.cluster.Status.AcceptedSpec) && !undecided(p.before.AcceptedSpec) {
 		reconcile.Emit(r.Recorder, p.cluster, corev1.EventTypeWarning, v1beta2.ReasonVolumesNotRetained, "Accept",

@@ -70,7 +70,7 @@ func lastWords(pod *corev1.Pod) string {
 	switch {
 	case text == "":
 		return "no termination message; check the container log: kubectl logs " + pod.Name + " -c etcd --previous"
-	case strings.Contains(text, " +0x"): // the end of a stack says nothing to anybody
+	case strings.Contains(text, " +0x"): // the end of a stack says nothing to anyone
 		return "it panicked; check the container log: kubectl logs " + pod.Name + " -c etcd --previous"
 	}
 	return text

@@ -82,7 +82,7 @@ func phaseOf(pod *corev1.Pod) plan.Phase {
 	}
 }
 
-// terminal are the waiting reasons of a container that starts only if somebody changes something.
+// terminal are the waiting reasons of a container that starts only if someone changes something.
 var terminal = []string{
 	"ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull",
 	"CreateContainerConfigError", "CreateContainerError", "RunContainerError",

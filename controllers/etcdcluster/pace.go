@@ -24,7 +24,7 @@ const (
 )
 
 // paces keep clusters from being acted on without pause. Whether an action has had its effect is for servers to tell, and one
-// that lies has the same action asked for again and again, or ever another one: it would be first in the queue all the while.
+// that lies has the same action asked for repeatedly, or ever another one: it would be first in the queue all the while.
 // The zero value knows no cluster. It is safe for concurrent use.
 type paces struct {
 	mu sync.Mutex

@@ -105,8 +105,8 @@ func (a *asked) expect(t *testing.T, when, reason string) replay.Pass {
 		_, err := a.operator.Reconcile(logTo(t.Context(), &text, a.level), ctrl.Request{NamespacedName: a.name()})
 		must(t, err)
 	}
-	if told := a.told(); strings.Join(told, " ") != reason {
-		t.Errorf("%s: events tell %q, not %q", when, told, reason)
+	if recorded := a.recordedEvents(); strings.Join(recorded, " ") != reason {
+		t.Errorf("%s: events tell %q, not %q", when, recorded, reason)
 	}
 	if strings.Contains(text.String(), secret) {
 		t.Errorf("%s: the log holds what the spec does: %s", when, text.String())
@@ -127,8 +127,8 @@ func (a *asked) expect(t *testing.T, when, reason string) replay.Pass {
 	return found[0]
 }
 
-// told are the reasons of the events about observations since it was last asked.
-func (a *asked) told() []string {
+// recordedEvents are the reasons of the events about observations since it was last asked.
+func (a *asked) recordedEvents() []string {
 	var reasons []string
 	for len(a.recorder.Events) > 0 {
 		for word := range strings.FieldsSeq(<-a.recorder.Events) {

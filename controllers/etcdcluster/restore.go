@@ -50,7 +50,7 @@ func (r *Reconciler) observeRestore(ctx context.Context, p *pass) error {
 	}
 	c := p.cluster
 	var chosen *v1beta2.EtcdRestore
-	if p.observed.Cluster.CallOff == nil { // one that nobody wants any more gives way to any other
+	if p.observed.Cluster.CallOff == nil { // one that no one wants any more gives way to any other
 		chosen = p.restore
 	}
 	list := &v1beta2.EtcdRestoreList{}
@@ -92,7 +92,7 @@ func (r *Reconciler) observeAwaited(ctx context.Context, p *pass) error {
 	return nil
 }
 
-// inVain says why a cluster would wait for an EtcdRestore for ever, and what to do; empty if it may yet be carried out. Anybody
+// inVain says why a cluster would wait for an EtcdRestore for ever, and what to do; empty if it may yet be carried out. Anyone
 // may have made one of that name, also long ago.
 func inVain(c *v1beta2.EtcdCluster, restore *v1beta2.EtcdRestore) string {
 	s := &restore.Status
@@ -218,7 +218,7 @@ func recordAttempt(p *pass, unsaved string) v1beta2.RestoreRecord {
 }
 
 // revisionFloor is the highest revision that clients can have seen, before what tells of it goes with the rest of the status. If
-// an earlier restore was not up yet, nobody has recorded how far its data has come: at least as far as it was raised.
+// an earlier restore was not up yet, no one has recorded how far its data has come: at least as far as it was raised.
 func revisionFloor(p *pass) int64 {
 	s, of := &p.cluster.Status, &p.restore.Status
 	others := []int64{p.observed.Etcd.Revision}

@@ -83,7 +83,7 @@ func (s *stage) misfits(t *testing.T) {
 	}
 }
 
-// lessRoom has the quota lowered after the snapshot was verified and the data saved, and alarms in it told.
+// lessRoom has the quota lowered after the snapshot was verified and the data saved, and reports the alarms in it.
 func (s *stage) lessRoom(t *testing.T) {
 	s.running(t, "lowered", true)
 	s.from(t, "late", "lowered", nil)

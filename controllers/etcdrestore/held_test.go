@@ -56,7 +56,7 @@ func (s *stage) unlisted(t *testing.T) {
 	}
 }
 
-// unheard makes an EtcdCluster of whose members no quorum has told, with or without a volume that holds data.
+// unheard makes an EtcdCluster whose members no quorum has confirmed, with or without a volume that holds data.
 func (s *stage) unheard(t *testing.T, name, id string, volume bool) *v1beta2.EtcdCluster {
 	t.Helper()
 	storage := corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}

@@ -12,7 +12,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 )
 
-// TestTrimMemberPod checks that how far a member's restore is can be told of a trimmed pod.
+// TestTrimMemberPod checks that the progress of a member's restore can be read from a trimmed pod.
 func TestTrimMemberPod(t *testing.T) {
 	pod := &corev1.Pod{}
 	pod.Status.InitContainerStatuses = []corev1.ContainerStatus{{

@@ -12,7 +12,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
-// Clusters of tests: what was there first, one that was created anew under its name, one that was restored from its revision
+// Clusters of tests: what was there first, one that was recreated under its name, one that was restored from its revision
 // 900, and what a restore of that into the first one has made of it.
 var (
 	first    = task.Cluster{Namespace: "ns", Name: "example", UID: "uid-1", ID: "a1", Incarnation: 1}

@@ -227,7 +227,7 @@ func nextSecond() {
 	}
 }
 
-// TestDiscardsItsOwn does not delete at a key what somebody else has written there since.
+// TestDiscardsItsOwn does not delete at a key what someone else has written there since.
 func TestDiscardsItsOwn(t *testing.T) {
 	for title, theirs := range map[string]bool{"its own": false, "another one's": true} {
 		p := newPod(t)

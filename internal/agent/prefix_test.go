@@ -140,7 +140,7 @@ func TestOverwritten(t *testing.T) {
 	p.must(once)
 }
 
-// TestKeptLineages has an EtcdCluster created anew under an EtcdBackup that stays: the empty backups of the new one displace
+// TestKeptLineages has an EtcdCluster recreated under an EtcdBackup that stays: the empty backups of the new one displace
 // none of the old one's.
 func TestKeptLineages(t *testing.T) {
 	p, s := newPod(t), start(t)
@@ -187,7 +187,7 @@ func TestClocks(t *testing.T) {
 	}
 }
 
-// TestSetBackByHand has an etcd under the same cluster ID with fewer revisions than its backups, as one has that somebody has
+// TestSetBackByHand has an etcd under the same cluster ID with fewer revisions than its backups, as one has that someone has
 // restored by other means. The new backup is not the one to go, and neither are those of before.
 func TestSetBackByHand(t *testing.T) {
 	p, s := newPod(t), start(t)

@@ -175,7 +175,7 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// TestForeign restores an object that somebody has put there without a manifest, as etcdctl writes it.
+// TestForeign restores an object that someone has put there without a manifest, as etcdctl writes it.
 func TestForeign(t *testing.T) {
 	p, s := newPod(t), start(t)
 	revision := s.put(t, 20)

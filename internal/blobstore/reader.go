@@ -17,7 +17,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/failure"
 )
 
-// A connection that breaks is made again where it broke, after firstPause, then twice as long each time: over half a minute
+// A connection that breaks is recreated where it broke, after firstPause, then twice as long each time: over half a minute
 // in all. Then the storage is away, and whoever reads had better say so.
 const (
 	firstPause = 500 * time.Millisecond
@@ -28,7 +28,7 @@ const (
 )
 
 // Open reads an object. It must be closed. If the connection breaks the reading goes on where it was, in the same object:
-// one that was written over meanwhile is an error.
+// one that was overwritten meanwhile is an error.
 func (b *Bucket) Open(ctx context.Context, name string) (io.ReadCloser, error) {
 	r, err := b.blobs.NewReader(ctx, name, nil)
 	if err != nil {
@@ -50,7 +50,7 @@ type reader struct {
 	failures     int
 }
 
-// edition tells an object from one that was written over it.
+// edition tells an object from one that was overwritten it.
 type edition struct {
 	size    int64
 	changed time.Time

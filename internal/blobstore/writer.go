@@ -22,7 +22,7 @@ const (
 // fileMode of objects that are files: they hold all that is in an etcd.
 const fileMode = 0o600
 
-// Writer writes one object. Nobody sees the object before Commit has returned nil. It is not safe for concurrent use.
+// Writer writes one object. No one sees the object before Commit has returned nil. It is not safe for concurrent use.
 type Writer struct {
 	blob   io.WriteCloser
 	cancel context.CancelFunc

@@ -9,8 +9,8 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/etcdclient"
 )
 
-// ErrNotYet says that etcd refuses a change now and may allow it later without anybody doing anything. It is also the
-// answer when nobody knows whether the change was made: all changes are safe to ask for again.
+// ErrNotYet says that etcd refuses a change now and may allow it later by itself. It is also the error if it is unknown whether the
+// change was made: all changes are safe to repeat.
 var ErrNotYet = etcdclient.ErrNotYet
 
 // changeTimeout is how long a change of the membership may take, whoever is asked. etcd itself gives up after 7 s, but

@@ -17,9 +17,9 @@ import (
 )
 
 const (
-	// metricsTimeout is how long a member may take to tell its metrics.
+	// metricsTimeout is how long a member may take to serve its metrics.
 	metricsTimeout = time.Second
-	// metricsLimit is how many bytes of them are read: a member tells some 200 KB.
+	// metricsLimit is how many bytes of them are read: a member's are some 200 KB.
 	metricsLimit = 8 << 20
 	// parsedLimit is how many bytes of them are parsed, which takes fifty times as much memory: those of the families that
 	// matter are some 2 KB.
@@ -46,7 +46,7 @@ var metricsClient = &http.Client{
 	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 }
 
-// sample is what a member's metrics said of its write-ahead log at one time.
+// sample is the state of a member's write-ahead log by its metrics at one time.
 type sample struct {
 	at time.Time
 	// flushes have ended since the server started, and took so long together.
@@ -93,7 +93,7 @@ func sampleOf(ctx context.Context, address string) (sample, error) {
 }
 
 // parse reads the families that matter, and passes over the others line by line: whatever answers at a member's address may
-// tell of any number of them.
+// serve any number of them.
 func parse(text io.Reader) (map[string]*dto.MetricFamily, error) {
 	var matter bytes.Buffer
 	lines := bufio.NewScanner(text)

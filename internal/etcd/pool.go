@@ -33,7 +33,7 @@ type Endpoint struct {
 	Address string
 	// ServerName is the name that the server's certificate must carry.
 	ServerName string
-	// Metrics is where it tells its metrics in plain HTTP, ip:port; empty if it does not.
+	// Metrics is where it serves its metrics over plain HTTP, ip:port; empty if it does not.
 	Metrics string
 }
 
@@ -121,7 +121,7 @@ func (p *Pool) client(cluster string, config *tls.Config, e Endpoint) (*etcdclie
 	return client, nil
 }
 
-// close drops the connection. What it says to that is of no use: nobody will speak over it again.
+// close drops the connection. Its error does not matter: the connection is not used again.
 func (c connection) close() { _ = c.client.Close() }
 
 func connect(config *tls.Config, e Endpoint) (*etcdclient.Client, error) {

@@ -47,7 +47,7 @@ func Dial(config Config) (*Client, error) {
 // Close ends the connection, and whatever is still asked over it.
 func (c *Client) Close() error { return c.client.Close() }
 
-// Connected reports whether somebody takes connections there, whether or not they answer.
+// Connected reports whether a server accepts connections there, whether or not it answers.
 func (c *Client) Connected() bool {
 	return c.client.ActiveConnection().GetState() == connectivity.Ready
 }

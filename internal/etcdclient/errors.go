@@ -11,11 +11,11 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// ErrNotYet says that etcd refuses a change now and may allow it later without anybody doing anything. It is also the
-// answer when nobody knows whether the change was made: all changes are safe to ask for again.
+// ErrNotYet says that etcd refuses a change now and may allow it later by itself. It is also the error if it is unknown whether the
+// change was made: all changes are safe to repeat.
 var ErrNotYet = errors.New("etcd refuses for now; retrying")
 
-// later are the refusals that end by themselves and do not have the code Unavailable, which says as much for all of
+// later are the refusals that pass by themselves and do not have the code Unavailable, which means that for all of
 // "unhealthy cluster", "no leader", "leader changed", "server stopped" and "request timed out". Unhealthy includes a
 // server that has been connected to a quorum for less than five seconds: etcd's own check, never to be disabled.
 var later = []error{
@@ -27,13 +27,13 @@ var later = []error{
 // in its server).
 const leaderTransferTimeout = "etcdserver: request timed out, leader transfer took too long"
 
-// denials are how etcd says that a client may not.
+// denials are etcd's errors for a client without permission.
 var denials = []error{
 	rpctypes.ErrPermissionDenied, rpctypes.ErrUserEmpty, rpctypes.ErrAuthFailed, rpctypes.ErrInvalidAuthToken,
 }
 
-// outcome turns that of a change into nil, ErrNotYet or a plain error. Done are the refusals that say that there is
-// nothing left to do.
+// outcome converts the error of a change to nil, ErrNotYet or a plain error. Done are the refusals that mean that there is nothing
+// left to do.
 func outcome(err error, done ...error) error {
 	switch {
 	case err == nil || isAny(err, done):
@@ -64,7 +64,7 @@ func Refused(err error) bool {
 	return errors.As(err, &refusal)
 }
 
-// Denied reports whether etcd's authentication is what keeps the client from it.
+// Denied reports whether etcd's authentication denies the request.
 func Denied(err error) bool { return isAny(err, denials) }
 
 // Unanswered reports whether the connection failed before etcd said anything, so that another member can be asked: a

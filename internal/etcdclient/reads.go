@@ -9,7 +9,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
-// Status is what the member that a client of one endpoint leads to says of itself. It asks nobody else for that.
+// Status is what the member behind a client of one endpoint reports of itself, without asking the others.
 func (c *Client) Status(ctx context.Context) (*pb.StatusResponse, error) {
 	// The client's own Status makes a connection for each call.
 	status, err := pb.NewMaintenanceClient(c.client.ActiveConnection()).Status(ctx, &pb.StatusRequest{})

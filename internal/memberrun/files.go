@@ -87,7 +87,7 @@ func empty(dataDir string) error {
 }
 
 // own makes the data directory, closed to others. etcd only warns of another mode, so that is no reason not to start:
-// a volume with an fsGroup may belong to somebody else.
+// a volume with an fsGroup may belong to another user.
 func own(dataDir string) error {
 	if err := os.MkdirAll(dataDir, 0o700); err != nil {
 		return fmt.Errorf("make the data directory: %w", err)

@@ -32,12 +32,12 @@ func ContainerPaths() Paths {
 	}
 }
 
-// Start waits for a permit and replaces this process by etcd. It returns only if etcd did not start: nil if ctx ended
+// Start waits for a permit and replaces this process by etcd. It returns only if etcd did not start: nil if ctx was cancelled
 // before, else a *member.Refusal, which is in the termination message as well.
 func Start(ctx context.Context, paths Paths) error {
 	command, err := prepare(ctx, paths)
 	if ctx.Err() != nil {
-		return nil //nolint:nilerr // told to end while it waited: nothing went wrong
+		return nil //nolint:nilerr // terminated while it waited: nothing went wrong
 	}
 	if err == nil {
 		slog.Info("starting etcd", "command", command)
@@ -103,7 +103,7 @@ func prepare(ctx context.Context, paths Paths) ([]string, error) {
 	return []string{binary, "--config-file=" + path}, nil
 }
 
-// admit looks at the data and decides. Empty tells that there is none, so that the permit has to be used up.
+// admit decides by the data. Empty is true if there is none, so that the permit has to be used up.
 func admit(dataDir, runDir, podUID string, permit *member.Permit) (start member.Start, empty bool, err error) {
 	data, err := readIdentity(dataDir)
 	if err != nil {

@@ -52,7 +52,7 @@ func readIdentity(dataDir string) (*member.Identity, error) {
 const firstSegment = "0000000000000000-0000000000000000.wal"
 
 // readSegment reads the head of one segment. It is idle if nothing follows the head: etcd was then stopped before it
-// wrote its first entry or vote, so nobody has heard of it. It must not be resumed: a first member would not know of
+// wrote its first entry or vote, so no other member knows of it. It must not be resumed: a first member would not know of
 // its peers, nor of itself, and wait for ever.
 func readSegment(path string) (found *member.Identity, idle bool, err error) {
 	file, err := os.Open(path)

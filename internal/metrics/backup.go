@@ -46,7 +46,7 @@ func init() {
 		backupLastSuccess, backupAttempt, backupDuration, backupSize, backupSnapshots, backupStale, backupFailures)
 }
 
-// BackupSeen is what the status of an EtcdBackup tells.
+// BackupSeen is what the metrics show of the status of an EtcdBackup.
 type BackupSeen struct {
 	// LastSuccess is when the last good backup was taken, nil for never.
 	LastSuccess *time.Time

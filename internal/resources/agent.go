@@ -85,7 +85,7 @@ func agentLabels() map[string]string {
 
 func (a AgentPod) spec(policy *v1beta2.AgentPodPolicy, container corev1.Container, volumes []corev1.Volume) corev1.PodSpec {
 	no := false
-	// Kubernetes takes no more, which is less than the longest time-out.
+	// Kubernetes takes no more, which is less than the longest timeout.
 	grace, deadline := int64(graceSeconds), int64(min((a.Task.Timeout+lastWordsTime).Seconds(), math.MaxInt32))
 	return corev1.PodSpec{
 		RestartPolicy:                 corev1.RestartPolicyNever,

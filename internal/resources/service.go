@@ -95,7 +95,7 @@ func port(name string, number int32) corev1.ServicePort {
 }
 
 // ServiceDue reports whether a Service is not as wanted: because another is wanted than before, which its annotations tell,
-// or because somebody has changed it by hand. What Kubernetes or a load balancer fills in is no difference.
+// or because someone has changed it by hand. What Kubernetes or a load balancer fills in is no difference.
 func ServiceDue(have, want *corev1.Service) bool {
 	h, w := have.Spec, want.Spec
 	return !contains(have.Labels, want.Labels) || !contains(have.Annotations, want.Annotations) ||

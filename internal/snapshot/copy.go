@@ -7,10 +7,10 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/blobstore"
 )
 
-// Copy puts a copy of a backup in the place of whatever has that name, and returns its manifest, which is there, too. What
-// was there before stays if the object does not arrive as its manifest describes it.
+// Copy copies a backup to that name, replacing an existing object, and returns its manifest, which is written, too. The existing
+// object stays if the copy does not arrive as its manifest describes it.
 //
-// The bytes pass through here, since a storage's own copying ends at 5 GiB on S3, and compares nothing.
+// The data is streamed through this process, because S3's own copy is limited to 5 GiB, and verifies nothing.
 func Copy(ctx context.Context, b *blobstore.Bucket, m Manifest, to string, p Progress) (Manifest, error) {
 	watched, touch, stop := watch(ctx, stallLimit)
 	defer stop()

@@ -13,7 +13,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/failure"
 )
 
-// Encoding says how an object is made from a snapshot. The zero value changes nothing.
+// Encoding says how a snapshot is encoded into an object. The zero value changes nothing.
 type Encoding struct {
 	// Compress with zstd.
 	Compress bool
@@ -42,13 +42,12 @@ func (e Encoding) encryption() string {
 	return None
 }
 
-// Made reports whether an object was made in this way. Which key it was is not known.
+// Made reports whether an object was encoded in this way. The key is unknown.
 func (e Encoding) Made(m Manifest) bool {
 	return m.Compression == e.compression() && m.Encryption == e.encryption()
 }
 
-// extension is what an object's name ends with: in the order in which the programs of these names are to be undone from
-// the right.
+// extension is the end of an object's name: the encodings in the order in which they were applied.
 func (e Encoding) extension() string {
 	extension := extensionPlain
 	if e.Compress {
@@ -66,7 +65,7 @@ const (
 	ageMagic  = "age-encryption.org/v1\n"
 )
 
-// maxWindow bounds the memory that reading an object takes, in bytes. What this package writes needs 8 MiB.
+// maxWindow limits the memory for reading an object, in bytes. What this package writes needs 8 MiB.
 const maxWindow = 32 << 20
 
 // encoder is a chain of writers, which are closed from the first to the last.
@@ -75,7 +74,7 @@ type encoder struct {
 	closers []io.Closer
 }
 
-// Close writes what is left. It does not close the writer that was given to encode.
+// Close flushes. It does not close the writer that was passed to encode.
 func (e *encoder) Close() error {
 	for _, c := range e.closers {
 		if err := c.Close(); err != nil {
@@ -105,8 +104,8 @@ func (e Encoding) encode(w io.Writer) (*encoder, error) {
 	return chain, nil
 }
 
-// decode undoes what the object begins with, so that objects without a manifest can be read, too. Done gives free what it
-// holds.
+// decode detects the encoding by the first bytes of the object, so that objects without a manifest can be read, too. Done releases
+// its resources.
 func decode(r io.Reader, key *Key) (plain io.Reader, done func(), err error) {
 	done = func() {}
 	buffered := bufio.NewReader(r)
@@ -115,7 +114,7 @@ func decode(r io.Reader, key *Key) (plain io.Reader, done func(), err error) {
 	case encrypted && key == nil:
 		return nil, nil, keyError("it is encrypted: set encryptionSecretRef to the Secret with its passphrase", nil)
 	case !encrypted && key != nil:
-		// Whoever can write to the bucket could put anything there otherwise.
+		// Otherwise whoever can write to the bucket could substitute any data.
 		return nil, nil, keyError("it is not encrypted although encryptionSecretRef is set: "+
 			"to trust it anyway, remove encryptionSecretRef", nil)
 	case encrypted:

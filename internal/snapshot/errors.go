@@ -9,7 +9,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/failure"
 )
 
-// Explain is why something failed here or in the storage, whatever the error is.
+// Explain converts any error of this package or the storage to a Problem.
 func Explain(err error) failure.Problem {
 	if p, ok := failure.Of(err); ok {
 		return p

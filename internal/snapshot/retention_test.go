@@ -20,7 +20,7 @@ func at(ago time.Duration, revision int64) Manifest {
 	}
 }
 
-// anew is one of a cluster that was created anew.
+// anew is one of a cluster that was recreated.
 func anew(m Manifest) Manifest {
 	m.Cluster.ID = "anew"
 	return m

@@ -10,9 +10,9 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
-// CheckRoom reports whether a snapshot of a size can be restored on the volume of a folder, of which so much is there already,
-// both in bytes. It is asked before gigabytes are read for nothing, and because etcd's library ends the process where there is
-// no room. Field is where the spec says how large the volume is.
+// CheckRoom checks that a snapshot of a size can be restored on the volume of a folder, of which so much is there already, both in
+// bytes: before gigabytes are read in vain, and because etcd's library exits the process when the volume is full. Field is the field
+// of the spec with the volume's size.
 func CheckRoom(folder string, size, there int64, field string) error {
 	var fs syscall.Statfs_t
 	if err := syscall.Statfs(folder, &fs); err != nil {
@@ -28,7 +28,7 @@ func CheckRoom(folder string, size, there int64, field string) error {
 		"not enough space on the pod's volume: %s are free, and %s", mebibytes(free), needs(size, field))})
 }
 
-// WithRoom adds to what went wrong on a volume how large it has to be for a snapshot of a size to be restored there.
+// WithRoom adds to an error of a volume how large it has to be to restore a snapshot of a size.
 func WithRoom(err error, size int64, field string) error {
 	p, _ := failure.Of(err)
 	if p.Reason != v1beta2.ReasonScratchFailed {

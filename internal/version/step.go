@@ -17,7 +17,7 @@ const (
 	MinorDown
 )
 
-// Step tells how etcd goes from one version to another in one step, or says in an error why it cannot and what to do.
+// Step returns how etcd goes from one version to another in one step, or an error with why it cannot and what to do.
 // etcd's upgrade guides ask for one minor version at a time, and for a lowest patch release to leave from; its downgrade
 // API goes down by one minor version.
 func Step(current, target string) (Kind, error) {

@@ -7,7 +7,7 @@ import (
 
 // Answers of etcd to calls that it refuses.
 var (
-	// ErrNoLeader stands for the time-out of a call that no quorum takes.
+	// ErrNoLeader stands for the timeout of a call that no quorum takes.
 	ErrNoLeader = errors.New("no leader")
 	// ErrUnhealthy is "unhealthy cluster".
 	ErrUnhealthy = errors.New("unhealthy cluster")

@@ -36,7 +36,7 @@ type Disk struct {
 	// etcd panics at the first heartbeat ("tocommit is out of range") whenever it starts.
 	Torn bool
 	// Version is the minor version of the server that ran last, and Schema that of the cluster when it last took note; 0 if
-	// nobody has said.
+	// no one has said.
 	Version, Schema int
 	// Old is true while the log may hold entries that etcd 3.5 wrote, which 3.7 cannot read: until a snapshot is written.
 	Old bool

@@ -146,11 +146,11 @@ func (c *Cluster) Write(clusterID uint64) bool {
 	return true
 }
 
-// remember notes that a member starts with no memory, and whether it had one. A learner that nobody has heard of yet
-// does harm to nobody but itself.
+// remember notes that a member starts with no memory, and whether it had one. A learner that no one has heard of yet
+// does harm to no one but itself.
 func (c *Cluster) remember(m *Member) {
 	if m == nil {
-		return // removed meanwhile: nobody listens to it
+		return // removed meanwhile: no one listens to it
 	}
 	if m.Remembers && (m.Published || !m.Learner) {
 		c.harm("member %s (%x) started on an empty directory under the ID that it had before", m.Name, m.ID)

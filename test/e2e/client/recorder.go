@@ -17,7 +17,7 @@ import (
 // Report is what happened since the last reset.
 type Report struct {
 	// Operations and Failures count what the writer and the workers did; a failure is an operation that did not succeed
-	// within its time-out.
+	// within its timeout.
 	Operations int64 `json:"operations"`
 	Failures   int64 `json:"failures"`
 	// Lost counts the writer's reads that did not return its last acknowledged write.
@@ -149,7 +149,7 @@ func (r *recorder) count(err error) {
 	}
 }
 
-// value is one that nobody has written before.
+// value is one that no one has written before.
 func (r *recorder) value() int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -35,7 +35,7 @@ type trial struct {
 	*harness.Env
 	bundle    *manifests.Bundle
 	namespace string
-	// name is nobody else's: what users have in the namespace is left alone.
+	// name is no one else's: what users have in the namespace is left alone.
 	name  string
 	start time.Time
 	log   strings.Builder

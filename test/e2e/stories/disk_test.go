@@ -158,7 +158,7 @@ func delayVolumes(t *testing.T, delay time.Duration) {
 	})
 }
 
-// corrupt damages a follower's data and ends its process, and waits for somebody else in its place.
+// corrupt damages a follower's data and ends its process, and waits for someone else in its place.
 func (s *trial) corrupt(damage func(context.Context, string) error) {
 	s.t.Helper()
 	s.grow()

@@ -172,7 +172,7 @@ func (s *trial) without(id uint64) func(context.Context) (string, bool) {
 	}
 }
 
-// addStranger puts somebody on etcd's list who never comes.
+// addStranger puts someone on etcd's list who never comes.
 func (s *trial) addStranger(add func(context.Context, *clientv3.Client, string) error) {
 	s.t.Helper()
 	before := s.identities()

@@ -13,7 +13,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/test/e2e/harness"
 )
 
-// amongStrangers has a member heal beside a pod of somebody else that has the cluster's labels, and beside a copy of a member's
+// amongStrangers has a member heal beside a pod of someone else that has the cluster's labels, and beside a copy of a member's
 // claim under the next free name, as a rescue of data makes it: neither is used, neither is deleted, and status names one.
 func (s *trial) amongStrangers() {
 	target := s.follower()

@@ -174,7 +174,7 @@ func (s *trial) ended(uid types.UID) func(context.Context) (string, bool) {
 // container is how the lab calls a pod's etcd.
 func (s *trial) container(pod string) string { return s.Namespace + "/" + pod + "/etcd" }
 
-// same checks that nobody was replaced.
+// same checks that no one was replaced.
 func (s *trial) same(before map[string]string) {
 	s.t.Helper()
 	for name, id := range before {
