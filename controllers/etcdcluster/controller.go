@@ -1,4 +1,4 @@
-// Package etcdcluster brings etcd clusters to what their EtcdClusters ask for.
+// Package etcdcluster reconciles EtcdClusters.
 package etcdcluster
 
 import (
@@ -39,7 +39,7 @@ import (
 // +kubebuilder:rbac:groups=policy,resources=poddisruptionbudgets,verbs=get;list;watch;create;patch
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 
-// Reconciler brings etcd clusters to what their specs ask for: observe, plan, one action, status.
+// Reconciler reconciles EtcdClusters: observe, plan, one action, status.
 type Reconciler struct {
 	// Client reads from the cache and writes.
 	Client client.Client
@@ -91,7 +91,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	return r.finish(ctx, p, r.act(ctx, p))
 }
 
-// act carries out what was decided. To write a Service the cluster is confirmed to be this operator's right before.
+// act carries out what was decided. Before a Service is written, the cluster is confirmed to be still reserved by this operator.
 func (r *Reconciler) act(ctx context.Context, p *pass) error {
 	return reconcile.Act(ctx, p, r.Clock.Since(p.begun), func(ctx context.Context) error {
 		if err := r.applyServices(ctx, p); err != nil {
@@ -114,20 +114,20 @@ type pass struct {
 	live     bool
 	observed plan.Observed
 	action   plan.Action
-	// assessment is what the action follows from.
+	// assessment is what the action was decided by.
 	assessment plan.Assessment
 	services   map[string]*corev1.Service
 	pods       map[string]*corev1.Pod
 	claims     map[string]*corev1.PersistentVolumeClaim
-	// revision is the spec's.
+	// revision is the revision of the spec.
 	revision resources.Revision
-	// former is the cluster with the spec before an update that is under way, and formerTemplate that spec's revision; nil
-	// and empty if none is, or if it leaves the pods' template alone.
+	// former is the cluster with the spec before an update in progress, and formerTemplate that spec's revision; nil and empty
+	// if there is none, or if it does not change the pods' template.
 	former         *v1beta2.EtcdCluster
 	formerTemplate string
-	// restore is the EtcdRestore that is to be carried out, or that the cluster is to start from; nil if there is none.
+	// restore is the EtcdRestore to carry out, or that the cluster is to start from; nil if there is none.
 	restore *v1beta2.EtcdRestore
-	// badService says which Service Kubernetes does not take, and why; empty if it takes all.
+	// badService says which Service the API server rejects, and why; empty if none.
 	badService string
 	// session reaches the members that answered.
 	session *etcd.Session
@@ -174,7 +174,7 @@ func (r *Reconciler) look(ctx context.Context, reader client.Reader, name types.
 	return p, nil
 }
 
-// settle is for a cluster that is not this operator's, or not yet.
+// settle handles a cluster that this operator has not reserved, or not yet.
 func (r *Reconciler) settle(ctx context.Context, p *pass) (ctrl.Result, error) {
 	result, err := r.Reservations.Settle(ctx, p.cluster, &p.cluster.Status.Operator, p.reservation)
 	result.Priority = new(ahead)
@@ -185,7 +185,7 @@ func (r *Reconciler) settle(ctx context.Context, p *pass) (ctrl.Result, error) {
 	return result, err
 }
 
-// confirm asks the API server whether the cluster is still this operator's, before anything is written on a cached view.
+// confirm checks with the API server that the cluster is still this operator's, before anything is written on a cached view.
 func (r *Reconciler) confirm(ctx context.Context, p *pass) error {
 	if p.live {
 		return nil
@@ -214,15 +214,15 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 		Owns(&corev1.Service{}).
 		Owns(&policyv1.PodDisruptionBudget{}).
 		Watches(&v1beta2.EtcdRestore{}, handler.EnqueueRequestsFromMapFunc(clusterRestored)).
-		// Volumes that are to outlive their cluster have no owner: the label leads to it.
+		// Volumes that are to outlive their cluster have no owner reference: the label names it.
 		Watches(&corev1.PersistentVolumeClaim{}, handler.EnqueueRequestsFromMapFunc(clusterOf)).
 		WithEventFilter(predicate.Funcs{UpdateFunc: changed}).
 		WithOptions(controller.Options{MaxConcurrentReconciles: max(r.Concurrency, 1)}).
 		Complete(r)
 }
 
-// clustersOf leads from a pod to the cluster that it says it belongs to, by its labels, and to its owner's: a stranger has the
-// one without the other, and so has a pod whose labels someone has removed.
+// clustersOf maps a pod to the cluster in its labels, and to its owner: a foreign pod may have only the first, and a pod whose labels
+// were removed by hand only the second.
 func clustersOf(ctx context.Context, o client.Object) []ctrl.Request {
 	requests := clusterOf(ctx, o)
 	owner := metav1.GetControllerOf(o)

@@ -21,8 +21,8 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 )
 
-// execute carries out the one action of this pass. What goes into status takes effect with the status write at its end,
-// which is a compare-and-swap on the version that was read; of what decisions depend on there plan.Record takes care.
+// execute carries out the one action of this pass. Changes of status take effect with the status write at its end, a
+// compare-and-swap on the version that was read; what decisions depend on there is in plan.Record.
 func (r *Reconciler) execute(ctx context.Context, p *pass) error {
 	switch a := p.action.(type) {
 	case plan.CommitBootstrap:
@@ -45,7 +45,7 @@ func (r *Reconciler) execute(ctx context.Context, p *pass) error {
 	return nil
 }
 
-// carryOut makes one change. The linter wants every effect to be in the list.
+// carryOut makes one change. The linter requires every effect to be in the list.
 func (r *Reconciler) carryOut(ctx context.Context, p *pass, effect plan.Effect) error { //nolint:gocyclo // a plain list
 	switch e := effect.(type) {
 	case plan.WriteStatus: // at the end of the pass
@@ -99,7 +99,7 @@ func (r *Reconciler) carryOut(ctx context.Context, p *pass, effect plan.Effect) 
 	return nil
 }
 
-// errNameTaken says that an object of someone else has a name that the cluster needs.
+// errNameTaken says that an object with another owner has a name that the cluster needs.
 var errNameTaken = errors.New("the name is already in use")
 
 func (r *Reconciler) createVolume(ctx context.Context, p *pass, e plan.CreateVolume) error {
@@ -127,9 +127,9 @@ func (r *Reconciler) createPod(ctx context.Context, p *pass, e plan.CreatePod) e
 	return nil
 }
 
-// create never takes "already exists" for success: either the view was stale, and the next pass sees the object, or the
-// object is someone else's, or its labels were removed by hand and it cannot be found any more. Then it gets them back, unless it
-// is a claim that may hold data: it would count as what was to be made, which is empty.
+// create never treats "already exists" as success: either the view was stale, and the next pass sees the object; or the object has
+// another owner; or its labels were removed by hand, so it is no longer found. Then they are restored, unless it is a claim that may
+// hold data: it would count as the new one, which is empty.
 func (r *Reconciler) create(ctx context.Context, p *pass, o client.Object) error {
 	kind, wanted := fmt.Sprintf("%T", o), maps.Clone(o.GetLabels())
 	err := r.Client.Create(ctx, o, client.FieldOwner(resources.FieldOwner))
@@ -154,7 +154,7 @@ func (r *Reconciler) create(ctx context.Context, p *pass, o client.Object) error
 			"delete it if its data is no longer needed", errNameTaken, o.GetName(),
 			labels.Merge(seen, labels.Set{resources.LabelNode: o.GetName()}))
 	}
-	if numbered { // what it was made for it stays
+	if numbered { // it stays with its attempt
 		delete(wanted, resources.LabelIncarnation)
 	}
 	if patchErr := r.patch(ctx, o, o.GetUID(), map[string]any{"labels": wanted}); patchErr != nil {
@@ -163,7 +163,7 @@ func (r *Reconciler) create(ctx context.Context, p *pass, o client.Object) error
 	return err
 }
 
-// empty reports whether a claim was made for this very cluster, and etcd was never let start on it.
+// empty reports whether a claim was created for this very cluster, and etcd was never permitted to start on it.
 func empty(c *v1beta2.EtcdCluster, claim *corev1.PersistentVolumeClaim) bool {
 	return claim.Annotations[resources.AnnotationClusterUID] == string(c.UID) &&
 		claim.Annotations[resources.AnnotationMemberID] == ""
@@ -205,7 +205,7 @@ func (r *Reconciler) unserve(ctx context.Context, p *pass, a plan.Unserve) error
 	return nil
 }
 
-// adopt makes a retained volume this cluster's own.
+// adopt adopts a retained volume.
 func (r *Reconciler) adopt(ctx context.Context, p *pass, e plan.AdoptVolume) error {
 	meta := map[string]any{
 		"annotations": map[string]any{
@@ -219,7 +219,7 @@ func (r *Reconciler) adopt(ctx context.Context, p *pass, e plan.AdoptVolume) err
 	return nil
 }
 
-// patch merges metadata into exactly the object with that UID: another one of the same name is a conflict.
+// patch merges metadata into the object with exactly that UID: another one of the same name is a conflict.
 func (r *Reconciler) patch(ctx context.Context, o client.Object, uid types.UID, meta map[string]any) error {
 	body, err := encodePatch(uid, meta, nil)
 	if err != nil {

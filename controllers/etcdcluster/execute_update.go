@@ -26,8 +26,8 @@ func (r *Reconciler) setMetadata(ctx context.Context, p *pass, a plan.SetMetadat
 	return nil
 }
 
-// resize changes a running pod's resources. What Kubernetes refuses, such as another quality of service class, is noted on
-// the pod, so that the planner makes a new one.
+// resize changes a running pod's resources. If Kubernetes refuses that, for example because the quality of service class would
+// change, it is recorded on the pod, so that the planner recreates it.
 func (r *Reconciler) resize(ctx context.Context, p *pass, a plan.Resize) error {
 	wanted, err := resources.Pod(p.cluster, a.Name, 0, nil, r.podOptions())
 	if err != nil {
@@ -51,7 +51,7 @@ func (r *Reconciler) resize(ctx context.Context, p *pass, a plan.Resize) error {
 	return r.patch(ctx, pod, types.UID(a.UID), meta)
 }
 
-// resourcesPatch sets what is wanted, and removes what is there besides.
+// resourcesPatch sets what is wanted, and removes everything else.
 func resourcesPatch(pod *corev1.Pod, want corev1.ResourceRequirements) map[string]any {
 	have := resources.EtcdOf(pod).Resources
 	return map[string]any{"requests": listPatch(have.Requests, want.Requests), "limits": listPatch(have.Limits, want.Limits)}
@@ -68,8 +68,8 @@ func listPatch(have, want corev1.ResourceList) map[string]any {
 	return patch
 }
 
-// changeImage notes the container that has to end before the member counts again. A container that has ended since it was
-// seen makes the change a conflict: look again.
+// changeImage records the container that has to stop before the member counts as updated. If it has stopped since it was observed the
+// patch is a conflict, and the next pass decides again.
 func (r *Reconciler) changeImage(ctx context.Context, p *pass, a plan.ChangeImage) error {
 	pod := p.pods[a.Name]
 	body, err := encodePatch(types.UID(a.UID), map[string]any{
@@ -88,7 +88,7 @@ func (r *Reconciler) changeImage(ctx context.Context, p *pass, a plan.ChangeImag
 	return nil
 }
 
-// tryPod asks the API server whether it would take the pod that is to be made in the place of this one: if not that one stays.
+// tryPod checks by a dry run that the API server would accept the recreated pod: if not, the present one stays.
 func (r *Reconciler) tryPod(ctx context.Context, p *pass, a plan.Recreate) error {
 	again := plan.NewPod{Name: a.Name, Version: a.Version, Persistent: true}
 	pod, err := resources.Pod(p.cluster, a.Name, 0, nil, r.optionsFor(again))
@@ -103,10 +103,10 @@ func (r *Reconciler) tryPod(ctx context.Context, p *pass, a plan.Recreate) error
 	return nil
 }
 
-// refusedForGood reports whether the API server will never do what was asked.
+// refusedForGood reports whether the API server will never accept the request.
 func refusedForGood(err error) bool { return apierrors.IsInvalid(err) || apierrors.IsForbidden(err) }
 
-// encodePatch is a change of exactly the object with that UID.
+// encodePatch is a patch of the object with exactly that UID.
 func encodePatch(uid types.UID, meta, change map[string]any) ([]byte, error) {
 	whole := map[string]any{"uid": uid}
 	for key, value := range meta {
@@ -119,7 +119,7 @@ func encodePatch(uid types.UID, meta, change map[string]any) ([]byte, error) {
 	return json.Marshal(patch)
 }
 
-// observePulls reads the pods that fetch images.
+// observePulls reads the image pull pods.
 func observePulls(ctx context.Context, reader client.Reader, p *pass) error {
 	pods := &corev1.PodList{}
 	err := reader.List(ctx, pods, client.InNamespace(p.cluster.Namespace),
@@ -140,8 +140,8 @@ func observePulls(ctx context.Context, reader client.Reader, p *pass) error {
 	return nil
 }
 
-// pulled reports whether the image is on the node. A pod that the node would not even take teaches nothing: the update goes
-// on without it.
+// pulled reports whether the image is on the node. It is also true if the pod was rejected by the node: the update continues
+// without it.
 func pulled(pod *corev1.Pod) bool {
 	return phaseOf(pod) == plan.Terminal || slices.ContainsFunc(pod.Status.ContainerStatuses,
 		func(s corev1.ContainerStatus) bool { return s.ImageID != "" && s.State.Waiting == nil })
@@ -161,7 +161,7 @@ func (r *Reconciler) podOptions() resources.PodOptions {
 	}
 }
 
-// optionsFor are those of one new pod.
+// optionsFor are the options of one new pod.
 func (r *Reconciler) optionsFor(n plan.NewPod) resources.PodOptions {
 	o := r.podOptions()
 	o.EtcdVersion, o.Persistent = n.Version, n.Persistent

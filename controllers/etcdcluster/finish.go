@@ -27,7 +27,7 @@ import (
 const (
 	// keepConnections is the longest pause over which connections to etcd are kept.
 	keepConnections = 10 * time.Second
-	// watching is the next look while disks are watched.
+	// watching is the time to the next pass while disks are watched.
 	watching = 2 * time.Second
 )
 
@@ -52,9 +52,9 @@ func (r *Reconciler) finish(ctx context.Context, p *pass, err error) (ctrl.Resul
 	}, err)
 }
 
-// again says when to look again: after an action that was repeated in vain not so soon, and not before others. Connections are
-// kept from step to step, and not from one distant look to the next: they would be most of what an idle cluster costs. Those to
-// a member that hangs would be tried all the while.
+// again returns when the next pass is due: later, and after other clusters, if the action was repeated without effect. Connections
+// are kept from step to step, but not over longer pauses: they would be most of what an idle cluster costs, and those to a member
+// that hangs would be retried all the time.
 func (r *Reconciler) again(p *pass) ctrl.Result {
 	rank := rank(p)
 	result := ctrl.Result{RequeueAfter: next(p.action), Priority: &rank}
@@ -128,7 +128,7 @@ func warns(a plan.Action, reason string) bool {
 	}
 }
 
-// recordReclaim warns, once, of volumes that are deleted with their cluster though no one has said so.
+// recordReclaim warns, once, of volumes that are deleted with their cluster although spec.volumeReclaimPolicy is not set.
 func (r *Reconciler) recordReclaim(p *pass) {
 	if undecided(p.cluster.Status.AcceptedSpec) && !undecided(p.before.AcceptedSpec) {
 		reconcile.Emit(r.Recorder, p.cluster, corev1.EventTypeWarning, v1beta2.ReasonVolumesNotRetained, "Accept",
@@ -137,7 +137,7 @@ func (r *Reconciler) recordReclaim(p *pass) {
 	}
 }
 
-// undecided reports whether a spec that status notes has volumes, and does not say what becomes of them.
+// undecided reports whether a recorded spec has volumes but no volumeReclaimPolicy.
 func undecided(noted *runtime.RawExtension) bool {
 	spec := clusterspec.Noted(noted)
 	return spec != nil && spec.VolumeReclaimPolicy == "" && resources.Persistent(&v1beta2.EtcdCluster{Spec: *spec})
@@ -149,7 +149,7 @@ func (r *Reconciler) recordStrangers(p *pass) {
 	if now == nil || now.Reason != v1beta2.ReasonStrangerPod && now.Reason != v1beta2.ReasonForeignVolume {
 		return
 	}
-	if _, blocked := p.action.(plan.Blocked); blocked { // an event tells of that
+	if _, blocked := p.action.(plan.Blocked); blocked { // that has an event
 		return
 	}
 	before := meta.FindStatusCondition(p.before.Conditions, v1beta2.ConditionDegraded)
