@@ -36,8 +36,8 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/version"
 )
 
-// gcPercent is how much the heap may grow between collections. Most of it are caches that stay, so that Go's own 100
-// would double the operator's memory for little: with a thousand idle clusters a collection is due every few seconds.
+// gcPercent is how much the heap may grow between collections. Most of it is caches, so Go's default of 100 would double the operator's
+// memory for little gain: with a thousand idle clusters a collection is due every few seconds.
 const gcPercent = 30
 
 // options are the command line.
@@ -54,13 +54,13 @@ func main() {
 	flag.StringVar(&o.metricsAddress, "metrics-bind-address", "0", "address to serve metrics on, for example :8443; 0 disables it")
 	flag.BoolVar(&o.secureMetrics, "metrics-secure", true, "serve metrics over HTTPS, with authentication and authorization by the API server")
 	flag.StringVar(&o.healthAddress, "health-probe-bind-address", ":8081", "address to serve health probes on")
-	// Whoever reaches it can read the operator's memory: it is for the loopback interface.
+	// It exposes the operator's memory to every client: use it on the loopback interface only.
 	flag.StringVar(&o.pprofAddress, "pprof-bind-address", "0",
 		"address to serve pprof profiles on, without authentication, for example 127.0.0.1:6060; 0 disables it")
 	flag.BoolVar(&o.leaderElection, "leader-elect", false, "elect a leader, so that one process of this installation acts at a time (several installations are kept apart by status.operator of each object)")
 	flag.StringVar(&o.namespaces, "watch-namespaces", os.Getenv("WATCH_NAMESPACE"),
 		"namespaces to watch, separated by commas; all if empty (environment: WATCH_NAMESPACE)")
-	// Deployments of coreos/etcd-operator say it; here it is the default.
+	// Deployments of coreos/etcd-operator set it; here it is the default.
 	clusterWide := flag.Bool("cluster-wide", false, "watch all namespaces, overriding --watch-namespaces")
 	flag.StringVar(&o.controllers.OperatorImage, "operator-image", os.Getenv("OPERATOR_IMAGE"),
 		"this operator's own image, which members copy member-run from (environment: OPERATOR_IMAGE)")
@@ -84,7 +84,7 @@ func main() {
 	}
 }
 
-// agentEnv is how agents reach object storage if OLM, or whoever else, has told the operator of a proxy.
+// agentEnv is the agents' environment for reaching object storage through the proxy that OLM, or the Deployment, has configured.
 func agentEnv() []corev1.EnvVar {
 	env, withheld := resources.ProxyEnv(proxy.ReadProxyVarsFromEnv())
 	if len(withheld) > 0 {
@@ -116,8 +116,8 @@ func run(o options) error {
 	if err != nil {
 		return fmt.Errorf("load the kubeconfig: %w", err)
 	}
-	// There is no limit on requests per second: it would make clusters wait for each other, and the API server shares itself
-	// out fairly (priority and fairness).
+	// There is no client-side rate limit: it would make clusters wait for each other, and the API server has its own (priority and
+	// fairness).
 	config.QPS = -1
 	ctx := ctrl.SetupSignalHandler()
 	if err := awaitAPI(ctx, config); err != nil {
@@ -139,11 +139,10 @@ func run(o options) error {
 	return mgr.Start(ctx)
 }
 
-// inClusterNamespace is where Kubernetes tells a process in which namespace it runs.
+// inClusterNamespace is the file with the namespace that the process runs in.
 const inClusterNamespace = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
 
-// identity is what tells this operator from those of other installations, and stays the same from one version to the next: the
-// Lease of its leader election.
+// identity identifies this operator among other installations, across its versions: by the Lease of its leader election.
 func identity(file string) (claim.Operator, error) {
 	namespace, err := os.ReadFile(file)
 	if err != nil {
@@ -152,8 +151,8 @@ func identity(file string) (claim.Operator, error) {
 	return claim.Operator{Namespace: strings.TrimSpace(string(namespace)), Lease: reservations.LeaseName}, nil
 }
 
-// awaitAPI waits until the API server answers. To end instead, as after a lost lease, would mean to be started again later
-// and later.
+// awaitAPI waits until the API server answers. To exit instead, as after a lost lease, would mean CrashLoopBackOff, with ever longer
+// pauses.
 func awaitAPI(ctx context.Context, config *rest.Config) error {
 	const pause = 2 * time.Second
 	client, err := discovery.NewDiscoveryClientForConfig(config)
@@ -173,7 +172,7 @@ func awaitAPI(ctx context.Context, config *rest.Config) error {
 	return nil
 }
 
-// addProbes has the manager answer the kubelet.
+// addProbes adds the probes for the kubelet.
 func addProbes(mgr ctrl.Manager) error {
 	if err := mgr.AddHealthzCheck("healthz", healthz.Ping); err != nil {
 		return fmt.Errorf("set up the health probe: %w", err)
@@ -188,7 +187,7 @@ func managerOptions(o options, scheme *runtime.Scheme) ctrl.Options {
 	metrics := metricsserver.Options{BindAddress: o.metricsAddress, SecureServing: o.secureMetrics}
 	if o.secureMetrics {
 		metrics.FilterProvider = filters.WithAuthenticationAndAuthorization
-		// HTTP/2 is off: its stream resets have been a way to exhaust servers (CVE-2023-44487).
+		// HTTP/2 is disabled: its stream resets can be used to exhaust servers (CVE-2023-44487).
 		metrics.TLSOpts = []func(*tls.Config){func(c *tls.Config) { c.NextProtos = []string{"http/1.1"} }}
 	}
 	options := ctrl.Options{
@@ -196,12 +195,12 @@ func managerOptions(o options, scheme *runtime.Scheme) ctrl.Options {
 		HealthProbeBindAddress: o.healthAddress,
 		PprofBindAddress:       o.pprofAddress,
 		LeaderElection:         o.leaderElection,
-		// What claims name must be what is held.
+		// Reservations name this Lease.
 		LeaderElectionNamespace: o.controllers.Self.Namespace,
 		LeaderElectionID:        reservations.LeaseName,
-		// The process ends when it has lost the lease, so the lease may be given back at once.
+		// The process exits when it has lost the lease, so the lease may be released at once.
 		LeaderElectionReleaseOnCancel: true,
-		// Who set which field is of no interest here, and as large as the rest of most objects.
+		// Managed fields are not needed here, and are as large as the rest of most objects.
 		Cache: cache.Options{
 			DefaultTransform: cache.TransformStripManagedFields(), ByObject: controllers.Cached(),
 		},

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Alarm is what a member has raised.
+// Alarm is an alarm of a member.
 type Alarm struct {
 	// Kind is etcd's name of it, such as NOSPACE or CORRUPT.
 	Kind string

@@ -45,7 +45,7 @@ func outcome(err error, done ...error) error {
 	}
 }
 
-// Passes reports whether the reason of a failure goes away by itself.
+// Passes reports whether a failure is transient.
 func Passes(err error) bool {
 	if isAny(err, later) {
 		return true
@@ -57,8 +57,7 @@ func Passes(err error) bool {
 	return Silent(err) || rpctypes.ErrorDesc(err) == leaderTransferTimeout
 }
 
-// Refused reports whether the error is etcd's own answer. The connection's errors have codes too, which may be the same, but etcd
-// has not said them.
+// Refused reports whether the error is etcd's own answer. The connection's errors may have the same codes, but are not from etcd.
 func Refused(err error) bool {
 	var refusal rpctypes.EtcdError
 	return errors.As(err, &refusal)
@@ -67,11 +66,11 @@ func Refused(err error) bool {
 // Denied reports whether etcd's authentication denies the request.
 func Denied(err error) bool { return isAny(err, denials) }
 
-// Unanswered reports whether the connection failed before etcd said anything, so that another member can be asked: a
-// change that was made nevertheless is a success when it is asked for again.
+// Unanswered reports whether the connection failed before etcd answered, so that another member can be asked: a change that was made
+// nevertheless is a success when it is repeated.
 func Unanswered(err error) bool { return !Refused(err) && status.Code(err) == codes.Unavailable }
 
-// Silent reports whether etcd has said nothing: the connection failed, or the time was up.
+// Silent reports whether etcd has not answered: the connection failed, or the request timed out.
 func Silent(err error) bool {
 	return Unanswered(err) || !Refused(err) && status.Code(err) == codes.DeadlineExceeded || errors.Is(err, context.DeadlineExceeded)
 }

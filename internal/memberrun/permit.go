@@ -17,7 +17,7 @@ import (
 // folder above it, which is simpler to look at than to watch.
 const pollPermit = 50 * time.Millisecond
 
-// awaitPermit returns the permit as soon as there is one; it waits until ctx ends.
+// awaitPermit returns the permit as soon as there is one, or when ctx is cancelled.
 func awaitPermit(ctx context.Context, path string) (*member.Permit, error) {
 	ticker := time.NewTicker(pollPermit)
 	defer ticker.Stop()

@@ -18,8 +18,8 @@ import (
 
 // Paths are where things are in the container.
 type Paths struct {
-	// Permit is the file with the permit, Run the folder that lives as long as the pod, Termination the file for the
-	// container's last words.
+	// Permit is the file with the permit, Run the folder that lives as long as the pod, Termination the file of the
+	// termination message.
 	Permit, Run, Termination string
 }
 
@@ -120,8 +120,8 @@ func admit(dataDir, runDir, podUID string, permit *member.Permit) (start member.
 	return start, data == nil, nil
 }
 
-// useUp uses the permit up before etcd can write anything, and after all else that may keep it from starting: what is
-// wrong with the configuration says so at every start, and what mends it mends the pod.
+// useUp uses up the permit before etcd can write anything, and after everything else that may prevent the start: a configuration
+// error is reported at every start, and once it is fixed the pod starts.
 func useUp(dataDir, runDir string, attempt int) error {
 	if err := writeAttempt(runDir, attempt); err != nil {
 		return err
@@ -131,7 +131,7 @@ func useUp(dataDir, runDir string, attempt int) error {
 
 var versionLine = regexp.MustCompile(`(?m)^etcd Version: (\S+)$`)
 
-// etcdVersion asks the binary itself: the image may have been changed under the pod.
+// etcdVersion asks the binary itself: the image may have been changed in place.
 func etcdVersion(ctx context.Context, binary string) (string, error) {
 	command := exec.CommandContext(ctx, binary, "--version")
 	command.Env = environment()
@@ -154,7 +154,7 @@ func listenHost(podIP string) string {
 	return "0.0.0.0"
 }
 
-// environment leaves out every ETCD_ variable: some are read even beside a configuration file.
+// environment removes every ETCD_ variable: some are read even with a configuration file.
 func environment() []string {
 	var env []string
 	for _, pair := range os.Environ() {

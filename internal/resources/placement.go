@@ -12,8 +12,8 @@ import (
 const (
 	// nonRoot is the user and group of a member's containers: etcd's own image names none.
 	nonRoot = 65532
-	// unreachableSeconds is how long a pod stays on a node that does not report before Kubernetes gives it up, unless
-	// the user's tolerations say otherwise. Kubernetes' own default of 300 s is long for a member that is missing.
+	// unreachableSeconds is how long a pod stays on a node that is NotReady before Kubernetes evicts it, unless the user's
+	// tolerations say otherwise. Kubernetes' own default of 300 s is long for a missing member.
 	unreachableSeconds = 30
 )
 
@@ -31,7 +31,7 @@ func place(c *v1beta2.EtcdCluster, spec *corev1.PodSpec) {
 	}
 }
 
-// spread is the default: over nodes and zones as evenly as they allow, without refusing to run where they do not.
+// spread is the default: over nodes and zones as evenly as possible, without keeping pods Pending if it is not.
 func spread(c *v1beta2.EtcdCluster) []corev1.TopologySpreadConstraint {
 	var constraints []corev1.TopologySpreadConstraint
 	for _, key := range []string{corev1.LabelHostname, corev1.LabelTopologyZone} {

@@ -18,8 +18,8 @@ const (
 )
 
 // Step returns how etcd goes from one version to another in one step, or an error with why it cannot and what to do.
-// etcd's upgrade guides ask for one minor version at a time, and for a lowest patch release to leave from; its downgrade
-// API goes down by one minor version.
+// etcd's upgrade guides require one minor version at a time, and a minimum patch release to start from; its downgrade API goes down
+// by one minor version.
 func Step(current, target string) (Kind, error) {
 	from, err := semver.StrictNewVersion(current)
 	if err != nil {
@@ -46,7 +46,7 @@ func Step(current, target string) (Kind, error) {
 		"a time, so set %d.%d.x first", to, from, from.Major(), from.Minor()-1)
 }
 
-// leave checks the patch release that a minor upgrade starts from.
+// leave validates the patch release that a minor upgrade starts from.
 func leave(from, to *semver.Version) error {
 	floor, known := floors[from.Minor()]
 	if known && from.Patch() < floor {
