@@ -11,7 +11,7 @@ import (
 )
 
 // leaseSquatted has someone else take up the namespace of an operator that is gone, with a Lease of that name, and renew it
-// for ever. It is another Lease: whoever comes after the operator acts.
+// forever. It is another Lease: whoever comes after the operator acts.
 func leaseSquatted(t *testing.T, r *rivals) {
 	a, b := r.plain(t, former), r.plain(t, present)
 	r.renews(t, a.Operator)

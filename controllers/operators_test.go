@@ -26,7 +26,7 @@ const (
 	former, present = "rival-a", "rival-b"
 )
 
-// TestTwoOperators has several operators look after one object of each kind.
+// TestTwoOperators has several operators reconcile one object of each kind.
 func TestTwoOperators(t *testing.T) {
 	config := testenv.Start(t)
 	admin := testenv.Client(t, config)

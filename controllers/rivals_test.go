@@ -28,7 +28,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/plan/claim"
 )
 
-// rivals is a real API server on which several operators look after one namespace. The test renews their Leases, or does not,
+// rivals is a real API server on which several operators reconcile one namespace. The test renews their Leases, or does not,
 // and has a clock of its own that they all go by.
 type rivals struct {
 	client.Client
@@ -68,7 +68,7 @@ func ofKinds() map[string]ofKind {
 	}
 }
 
-// create makes the object that they all look after.
+// create makes the object that they all reconcile.
 func (r *rivals) create(t *testing.T) {
 	t.Helper()
 	controllertest.Must(t, client.IgnoreAlreadyExists(r.Create(t.Context(),

@@ -1,8 +1,8 @@
 package v1beta2
 
 // OperatorReference names an operator by the Lease of its leader election: of the processes that compete for it one acts at a
-// time. The claim is valid as long as the Lease is held and renewed. Once it has not been for a minute another operator may take
-// over; for an operator that cannot read the Lease to take over, set the field to null.
+// time. The reservation is valid as long as the Lease is held and renewed. Once it has not been for a minute another operator may
+// take over; for an operator that cannot read the Lease to take over, set the field to null.
 type OperatorReference struct {
 	// namespace of the Lease: the operator's own.
 	// +kubebuilder:validation:MinLength=1

@@ -53,7 +53,7 @@ func (e *env) asks(t *testing.T, name string) *v1beta2.EtcdRestore {
 	return restore
 }
 
-// cannotRestore has the init container of the restoring pod say that another try cannot go better.
+// cannotRestore has the init container of the restoring pod say that another attempt cannot go better.
 func (e *env) cannotRestore(t *testing.T, cluster string) {
 	t.Helper()
 	pods := &corev1.PodList{}

@@ -17,7 +17,7 @@ import (
 )
 
 // TestAnotherDefaultUpdatesNothing has a cluster run the version that was the default of the operator that started it, and be
-// looked after by one with another default: no member is touched until the user names a version.
+// reconciled by one with another default: no member is touched until the user names a version.
 func TestAnotherDefaultUpdatesNothing(t *testing.T) {
 	const before = "3.6.15"
 	if before == version.DefaultEtcd {

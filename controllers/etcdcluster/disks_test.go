@@ -16,7 +16,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/member"
 )
 
-// A leader with a slow disk is looked at again soon, without a word, until it is sure; then it hands over, once.
+// A leader with a slow disk is looked at again soon, silently, until it is sure; then it hands over, once.
 func TestSlowDiskDoesNotLead(t *testing.T) {
 	w := newIdleWorld(t)
 	name := types.NamespacedName{Namespace: namespace, Name: "slow"}

@@ -126,7 +126,7 @@ func (e *env) legacyAlive(t *testing.T) {
 }
 
 // legacyBeside wants a pod that coreos/etcd-operator makes for a cluster of this operator's neither to be taken for a member nor
-// deleted, and the cluster to be cared for all the same.
+// deleted, and the cluster to be reconciled all the same.
 func (e *env) legacyBeside(t *testing.T) {
 	e.cluster(t, "beside", v1beta2.EtcdClusterSpec{Size: 1})
 	e.podsOf(t, "beside", 1)

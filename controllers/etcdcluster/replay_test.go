@@ -162,7 +162,7 @@ func (e *env) logsObserved(t *testing.T) {
 	})
 }
 
-// TestReplay has the operator look after a cluster that is to shrink: on what it has logged before each step the same is decided.
+// TestReplay has the operator reconcile a cluster that is to shrink: on what it has logged before each step the same is decided.
 func TestReplay(t *testing.T) {
 	w := newIdleWorld(t)
 	name := types.NamespacedName{Namespace: namespace, Name: "example"}

@@ -56,7 +56,7 @@ func (r *Reconciler) applyService(ctx context.Context, p *pass, want *corev1.Ser
 	return r.Client.Patch(ctx, have.DeepCopy(), patch, client.FieldOwner(resources.FieldOwner))
 }
 
-// refused tells of a Service that Kubernetes does not take. The members are cared for all the same: it is the reason of
+// refused tells of a Service that Kubernetes does not take. The members are reconciled all the same: it is the reason of
 // the pass only when there is nothing more pressing, and of the Degraded condition always.
 func (p *pass) refused(err error) {
 	p.badService = "spec.services: " + err.Error()

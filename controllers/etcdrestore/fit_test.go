@@ -116,7 +116,7 @@ func (s *stage) lessRoom(t *testing.T) {
 	}
 }
 
-// refusedEdit has a cluster whose spec was edited, and is looked after by the one before: with what was edited the volumes
+// refusedEdit has a cluster whose spec was edited, and is reconciled by the one before: with what was edited the volumes
 // would have to shrink. What runs on the snapshot is the version before, too.
 func (s *stage) refusedEdit(t *testing.T) {
 	c := s.runningWith(t, "shrunk", v1beta2.EtcdClusterSpec{Size: 1, Version: "3.5.32", Pod: onVolumes("4Gi")})

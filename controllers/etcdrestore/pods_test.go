@@ -15,7 +15,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
-// foreignPod has someone else hold the name of the first try's pod, and someone take the labels off the second one's.
+// foreignPod has someone else hold the name of the first attempt's pod, and someone take the labels off the second one's.
 func (s *stage) foreignPod(t *testing.T) {
 	s.running(t, "guarded", true)
 	s.from(t, "taken", "guarded", nil)

@@ -21,7 +21,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/testenv"
 )
 
-// podRefused has pods that Kubernetes does not take count as tries that failed: later and later, and not for ever.
+// podRefused has pods that Kubernetes does not take count as tries that failed: later and later, and not forever.
 func (s *stage) podRefused(t *testing.T) {
 	before := s.running(t, "spared", true)
 	for name, c := range map[string]struct {

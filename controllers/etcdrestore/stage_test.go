@@ -96,7 +96,7 @@ func (s *stage) untilSays(t *testing.T, name, reason string) *v1beta2.EtcdRestor
 	})
 }
 
-// untilPod waits for the pod of a try and gives its task.
+// untilPod waits for the pod of an attempt and gives its task.
 func (s *stage) untilPod(t *testing.T, name string) (*corev1.Pod, task.Task) {
 	t.Helper()
 	pod := &corev1.Pod{}

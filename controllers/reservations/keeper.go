@@ -76,7 +76,7 @@ func (k *Keeper) Decide(ctx context.Context, o client.Object, by *v1beta2.Operat
 	}
 	if claim.Foreign(self, claimant) {
 		if lease, err = k.leases.look(ctx, k.Live, k.Clock, claimant, self); err != nil {
-			return nil, fmt.Errorf("check the Lease of the operator that claims this object: %w", err)
+			return nil, fmt.Errorf("check the Lease of the operator that reserved this object: %w", err)
 		}
 	}
 	d := claim.Decide(self, claimant, lease)
@@ -106,7 +106,7 @@ func (k *Keeper) Settle(ctx context.Context, o client.Object, by **v1beta2.Opera
 		k.standBack(ctx, o, d)
 		return ctrl.Result{RequeueAfter: wait.Jitter(again, 0.2)}, nil
 	default:
-		return ctrl.Result{}, fmt.Errorf("unexpected claim decision %T", d)
+		return ctrl.Result{}, fmt.Errorf("unexpected decision %T", d)
 	}
 }
 

@@ -45,7 +45,7 @@ func (p *pod) left(t task.Task, reason string) *v1beta2.SnapshotStatus {
 	return result.Snapshot
 }
 
-// TestUnchecked has a backup that cannot be checked. It stays, and so do the older ones; the next try checks it, and does
+// TestUnchecked has a backup that cannot be checked. It stays, and so do the older ones; the next attempt checks it, and does
 // not take another one.
 func TestUnchecked(t *testing.T) {
 	p, s := newPod(t), start(t)
@@ -75,7 +75,7 @@ func TestUnchecked(t *testing.T) {
 	}
 }
 
-// TestUncheckedDamage has what an earlier try has left turn out to be damaged: it goes, and another one is taken.
+// TestUncheckedDamage has what an earlier attempt has left turn out to be damaged: it goes, and another one is taken.
 func TestUncheckedDamage(t *testing.T) {
 	p, s := newPod(t), start(t)
 	s.put(t, 1)

@@ -131,7 +131,7 @@ func TestChoice(t *testing.T) {
 	}
 }
 
-// TestDamagedLatest is not replaced by an older one in silence: the message names that.
+// TestDamagedLatest is not replaced by an older one silently: the message names that.
 func TestDamagedLatest(t *testing.T) {
 	p := newPod(t)
 	now := time.Now()

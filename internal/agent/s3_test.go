@@ -196,7 +196,7 @@ func testS3Ended(t *testing.T, m *storetest.MinIO) {
 }
 
 // testS3Unreadable has one manifest in an archive, or denied. The others are listed, pruned and restored by name; the latest is
-// not replaced by an older one in silence.
+// not replaced by an older one silently.
 func testS3Unreadable(t *testing.T, m *storetest.MinIO) {
 	s, p := start(t), s3Pod(t, m, m.Credentials)
 	var names []string

@@ -52,7 +52,7 @@ func openGCS(ctx context.Context, t Target, bucket string, c Credentials) (*blob
 	}
 	var service *gcs.Client
 	if b.As(&service) {
-		// By default it tries for ever.
+		// By default it tries forever.
 		service.SetRetry(gcs.WithMaxAttempts(gcsAttempts))
 	}
 	return b, nil

@@ -19,7 +19,7 @@ const statusTimeout = time.Second
 type Session struct {
 	// Seen is what the servers said.
 	Seen plan.Etcd
-	// Slow is true if a server was waited for in vain: servers that hang cost time, those that are down do not.
+	// Slow is true if a server was waited for without success: servers that hang cost time, those that are down do not.
 	Slow bool
 	// voters are those of the list that follow a leader, in the order of confirmers; none without a quorum.
 	voters []peer

@@ -31,7 +31,7 @@ func DeleteAll(ctx context.Context, b *blobstore.Bucket, all []Manifest, orphans
 ) {
 	var refused []error
 	for _, m := range all {
-		err := release(ctx, b, m)
+		err := deleteBackup(ctx, b, m)
 		if err == nil {
 			backups = append(backups, m)
 			continue
@@ -53,9 +53,9 @@ func DeleteAll(ctx context.Context, b *blobstore.Bucket, all []Manifest, orphans
 	return backups, objects, several(refused)
 }
 
-// release deletes a backup. If the storage locks only the object, its manifest is restored: the backup could not be found without
+// deleteBackup deletes a backup. If the storage locks only the object, its manifest is restored: the backup could not be found without
 // it, and once the lock has expired the object would be deleted as a leftover.
-func release(ctx context.Context, b *blobstore.Bucket, m Manifest) error {
+func deleteBackup(ctx context.Context, b *blobstore.Bucket, m Manifest) error {
 	manifest, err := b.Read(ctx, manifestName(m.Object), manifestLimit)
 	if err != nil && !isGone(err) {
 		return err

@@ -11,7 +11,7 @@ import (
 )
 
 // CheckRoom checks that a snapshot of a size can be restored on the volume of a folder, of which so much is there already, both in
-// bytes: before gigabytes are read in vain, and because etcd's library exits the process when the volume is full. Field is the field
+// bytes: before gigabytes are read for nothing, and because etcd's library exits the process when the volume is full. Field is the field
 // of the spec with the volume's size.
 func CheckRoom(folder string, size, there int64, field string) error {
 	var fs syscall.Statfs_t

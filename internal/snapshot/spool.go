@@ -40,7 +40,7 @@ const spared = 5
 const (
 	// growth is by how many bytes a file may grow before the disk is looked at again, which others fill, too.
 	growth = 64 << 20
-	// noWait is how long etcd may wait in all without a word: no storage keeps up at every moment.
+	// noWait is how long etcd may wait in all without a warning: no storage keeps up at every moment.
 	noWait = time.Second
 )
 

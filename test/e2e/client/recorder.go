@@ -78,8 +78,8 @@ func (r *recorder) current(reset bool) Report {
 
 // work writes ever higher numbers to one key, and reads each of them back.
 //
-// Each takes the place of exactly the one that was read before. A write that timed out may be carried out much later, when
-// a frozen member goes on or a cut network delivers what it still has: it must not take the place of a later one.
+// Each replaces exactly the one that was read before. A write that timed out may be carried out much later, when
+// a frozen member goes on or a cut network delivers what it still has: it must not replace a later one.
 func (r *recorder) work(ctx context.Context, client *clientv3.Client, key string, interval, timeout time.Duration) {
 	ticker := time.NewTicker(interval)
 	defer ticker.Stop()

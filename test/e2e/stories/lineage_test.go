@@ -13,7 +13,7 @@ import (
 )
 
 // lineages makes a cluster again, empty, under the name of one that has backups, as a GitOps tool does after a disaster:
-// the backups of the first stay, no one takes the empty ones for them, and a restore that is tried again restores what it
+// the backups of the first stay, no one takes the empty ones for them, and a restore that is retried restores what it
 // restored before.
 func lineages(t *testing.T) {
 	s := begin(t, "lineages", small("3.6.16"))

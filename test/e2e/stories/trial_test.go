@@ -161,7 +161,7 @@ func (s *trial) anotherLeads(than string) func(context.Context) (string, bool) {
 	}
 }
 
-// ended holds when the pod is on its way out, or gone.
+// ended holds when the pod is terminating, or gone.
 func (s *trial) ended(uid types.UID) func(context.Context) (string, bool) {
 	return func(ctx context.Context) (string, bool) {
 		pods, err := s.Pods(ctx)
