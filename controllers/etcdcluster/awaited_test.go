@@ -17,8 +17,8 @@ func (e *env) waitsInVain(t *testing.T) {
 		status v1beta2.EtcdRestoreStatus
 		says   string
 	}{
-		"revived":   {"revived", v1beta2.EtcdRestoreStatus{Phase: v1beta2.RestoreSucceeded, Succeeded: true, ClusterUID: "gone"}, "is over"},
-		"converted": {"converted", v1beta2.EtcdRestoreStatus{Succeeded: true}, "is over"},
+		"revived":   {"revived", v1beta2.EtcdRestoreStatus{Phase: v1beta2.RestoreSucceeded, Succeeded: true, ClusterUID: "gone"}, "was carried out before this cluster"},
+		"converted": {"converted", v1beta2.EtcdRestoreStatus{Succeeded: true}, "was carried out before this cluster"},
 		"bereft":    {"somebody", v1beta2.EtcdRestoreStatus{}, "is for EtcdCluster somebody"},
 	} {
 		restore := &v1beta2.EtcdRestore{

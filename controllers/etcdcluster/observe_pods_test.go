@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/etcdpilot/etcd-operator/internal/member"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
@@ -86,7 +87,7 @@ func TestCrashes(t *testing.T) {
 		"silence": {"", "etcd is crash-looping: no termination message; check the container log: kubectl logs c-0 -c etcd --previous", plan.ExitNone},
 	} {
 		t.Run(title, func(t *testing.T) {
-			pod := &corev1.Pod{}
+			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "c-0"}}
 			pod.Status.ContainerStatuses = []corev1.ContainerStatus{{
 				Name:  "etcd",
 				State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}},

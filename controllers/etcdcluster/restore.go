@@ -108,7 +108,7 @@ func neverCarriedOut(c *v1beta2.EtcdCluster, restore *v1beta2.EtcdRestore) strin
 		return "has already restored this cluster, whose status and data have been lost since: to start it from the same old " +
 			"snapshot again delete that one; for a later backup create another EtcdRestore for this cluster under another name"
 	case s.Phase == v1beta2.RestoreSucceeded || answered:
-		return "completed before this cluster was created: delete it, and one is created for this cluster, or create an " +
+		return "was carried out before this cluster was created: delete it, and one is created for this cluster, or create an " +
 			"EtcdRestore for this cluster under another name"
 	}
 	return ""
