@@ -17,7 +17,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
-// unlisted has no quorum ever listed the members: what there is reports whether there is anything to save, and of whom.
+// unlisted has no quorum ever listed the members: what exists shows whether there is anything to save, and of which member.
 func (s *stage) unlisted(t *testing.T) {
 	adopted := s.unheard(t, "adopted", "00c0ffee00c0ffee", true)
 	s.from(t, "too-soon", adopted.Name, nil)
