@@ -73,6 +73,6 @@ func (k *Keeper) Stay(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return fmt.Errorf("Lease %s was deleted and recreated: another operator may take over what was reserved with the old one, so this "+
+	return fmt.Errorf("the Lease %s was deleted and recreated: another operator may take over what was reserved with the old one, so this "+
 		"process exits, and the next one reserves it again", k.Self)
 }
