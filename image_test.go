@@ -20,7 +20,7 @@ type built struct {
 }
 
 // TestImages wants the image of the Dockerfile and that of `make image` to be the same: an empty one with the operator's
-// programs, which run as somebody without rights.
+// programs, which run as someone without rights.
 func TestImages(t *testing.T) {
 	want := built{
 		user: "65532:65532", entrypoint: "/manager",

@@ -29,15 +29,15 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers"
-	"github.com/etcdpilot/etcd-operator/controllers/claims"
+	"github.com/etcdpilot/etcd-operator/controllers/reservations"
 	"github.com/etcdpilot/etcd-operator/internal/etcd"
 	"github.com/etcdpilot/etcd-operator/internal/plan/claim"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 	"github.com/etcdpilot/etcd-operator/internal/version"
 )
 
-// gcPercent is how much the heap may grow between collections. Most of it are caches that stay, so that Go's own 100
-// would double the operator's memory for little: with a thousand idle clusters a collection is due every few seconds.
+// gcPercent is how much the heap may grow between collections. Most of it is caches, so Go's default of 100 would double the operator's
+// memory for little gain: with a thousand idle clusters a collection is due every few seconds.
 const gcPercent = 30
 
 // options are the command line.
@@ -51,23 +51,23 @@ type options struct {
 
 func main() {
 	o := options{}
-	flag.StringVar(&o.metricsAddress, "metrics-bind-address", "0", "where to serve metrics, for example :8443; 0 is nowhere")
-	flag.BoolVar(&o.secureMetrics, "metrics-secure", true, "serve metrics over HTTPS, to those whom the API server allows")
-	flag.StringVar(&o.healthAddress, "health-probe-bind-address", ":8081", "where to serve health probes")
-	// Whoever reaches it can read the operator's memory: it is for the loopback interface.
+	flag.StringVar(&o.metricsAddress, "metrics-bind-address", "0", "address to serve metrics on, for example :8443; 0 disables it")
+	flag.BoolVar(&o.secureMetrics, "metrics-secure", true, "serve metrics over HTTPS, with authentication and authorization by the API server")
+	flag.StringVar(&o.healthAddress, "health-probe-bind-address", ":8081", "address to serve health probes on")
+	// It exposes the operator's memory to every client: use it on the loopback interface only.
 	flag.StringVar(&o.pprofAddress, "pprof-bind-address", "0",
-		"where to serve profiles of this process, to anybody, for example 127.0.0.1:6060; 0 is nowhere")
-	flag.BoolVar(&o.leaderElection, "leader-elect", false, "let one process of this installation act at a time (what keeps several installations apart is status.operator of each object)")
+		"address to serve pprof profiles on, without authentication, for example 127.0.0.1:6060; 0 disables it")
+	flag.BoolVar(&o.leaderElection, "leader-elect", false, "elect a leader, so that one process of this installation acts at a time (several installations are kept apart by status.operator of each object)")
 	flag.StringVar(&o.namespaces, "watch-namespaces", os.Getenv("WATCH_NAMESPACE"),
 		"namespaces to watch, separated by commas; all if empty (environment: WATCH_NAMESPACE)")
-	// Deployments of coreos/etcd-operator say it; here it is the default.
-	clusterWide := flag.Bool("cluster-wide", false, "watch all namespaces, whatever --watch-namespaces says")
+	// Deployments of coreos/etcd-operator set it; here it is the default.
+	clusterWide := flag.Bool("cluster-wide", false, "watch all namespaces, overriding --watch-namespaces")
 	flag.StringVar(&o.controllers.OperatorImage, "operator-image", os.Getenv("OPERATOR_IMAGE"),
-		"this operator's own image, from which members take member-run (environment: OPERATOR_IMAGE)")
+		"this operator's own image, which members copy member-run from (environment: OPERATOR_IMAGE)")
 	flag.StringVar(&o.controllers.EtcdRepository, "etcd-repository", os.Getenv("ETCD_REPOSITORY"),
-		"where etcd's images come from for clusters without spec.repository; "+version.DefaultRepository+
+		"image repository of etcd for clusters without spec.repository; "+version.DefaultRepository+
 			" if empty (environment: ETCD_REPOSITORY)")
-	flag.IntVar(&o.controllers.Concurrency, "concurrent-reconciles", 100, "how many clusters to look after at the same time")
+	flag.IntVar(&o.controllers.Concurrency, "concurrent-reconciles", 100, "how many clusters to reconcile concurrently")
 	o.log.BindFlags(flag.CommandLine)
 	flag.Parse()
 	if *clusterWide {
@@ -79,24 +79,24 @@ func main() {
 		debug.SetGCPercent(gcPercent)
 	}
 	if err := run(o); err != nil {
-		ctrl.Log.Error(err, "the operator ends")
+		ctrl.Log.Error(err, "operator exited with error")
 		os.Exit(1)
 	}
 }
 
-// agentEnv is how agents reach object storage if OLM, or whoever else, has told the operator of a proxy.
+// agentEnv is the agents' environment for reaching object storage through the proxy that OLM, or the Deployment, has configured.
 func agentEnv() []corev1.EnvVar {
 	env, withheld := resources.ProxyEnv(proxy.ReadProxyVarsFromEnv())
 	if len(withheld) > 0 {
-		ctrl.Log.Info("these variables hold a password and are not handed to the pods that reach object storage: give the "+
-			"operator a proxy without one, if backups need it", "variables", withheld)
+		ctrl.Log.Info("these proxy variables hold a password, so they are not passed to the pods that reach object storage: set "+
+			"a proxy without password if backups need one", "variables", withheld)
 	}
 	return env
 }
 
 func run(o options) error {
 	if o.controllers.OperatorImage == "" {
-		return fmt.Errorf("--operator-image (or OPERATOR_IMAGE) is not set: members take member-run from that image")
+		return fmt.Errorf("--operator-image (or OPERATOR_IMAGE) is not set: members copy member-run from that image")
 	}
 	if o.leaderElection {
 		var err error
@@ -109,15 +109,15 @@ func run(o options) error {
 		clientgoscheme.AddToScheme, v1beta2.AddToScheme, operatorsv2.AddToScheme,
 	} {
 		if err := add(scheme); err != nil {
-			return fmt.Errorf("set the scheme up: %w", err)
+			return fmt.Errorf("set up the scheme: %w", err)
 		}
 	}
 	config, err := ctrl.GetConfig()
 	if err != nil {
-		return fmt.Errorf("find the cluster: %w", err)
+		return fmt.Errorf("load the kubeconfig: %w", err)
 	}
-	// There is no limit on requests per second: it would make clusters wait for each other, and the API server shares itself
-	// out fairly (priority and fairness).
+	// There is no client-side rate limit: it would make clusters wait for each other, and the API server has its own (priority and
+	// fairness).
 	config.QPS = -1
 	ctx := ctrl.SetupSignalHandler()
 	if err := awaitAPI(ctx, config); err != nil {
@@ -125,7 +125,7 @@ func run(o options) error {
 	}
 	mgr, err := ctrl.NewManager(config, managerOptions(o, scheme))
 	if err != nil {
-		return fmt.Errorf("set the manager up: %w", err)
+		return fmt.Errorf("set up the manager: %w", err)
 	}
 	pool := etcd.NewPool()
 	defer pool.Close()
@@ -139,26 +139,25 @@ func run(o options) error {
 	return mgr.Start(ctx)
 }
 
-// inClusterNamespace is where Kubernetes tells a process in which namespace it runs.
+// inClusterNamespace is the file with the namespace that the process runs in.
 const inClusterNamespace = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
 
-// identity is what tells this operator from those of other installations, and stays the same from one version to the next: the
-// Lease of its leader election.
+// identity identifies this operator among other installations, across its versions: by the Lease of its leader election.
 func identity(file string) (claim.Operator, error) {
 	namespace, err := os.ReadFile(file)
 	if err != nil {
 		return claim.Operator{}, fmt.Errorf("find the namespace of the Lease (outside of Kubernetes, start without --leader-elect): %w", err)
 	}
-	return claim.Operator{Namespace: strings.TrimSpace(string(namespace)), Lease: claims.LeaseName}, nil
+	return claim.Operator{Namespace: strings.TrimSpace(string(namespace)), Lease: reservations.LeaseName}, nil
 }
 
-// awaitAPI waits until the API server answers. To end instead, as after a lost lease, would mean to be started again later
-// and later.
+// awaitAPI waits until the API server answers. To exit instead, as after a lost lease, would mean CrashLoopBackOff, with ever longer
+// pauses.
 func awaitAPI(ctx context.Context, config *rest.Config) error {
 	const pause = 2 * time.Second
 	client, err := discovery.NewDiscoveryClientForConfig(config)
 	if err != nil {
-		return fmt.Errorf("set a client up: %w", err)
+		return fmt.Errorf("set up a client: %w", err)
 	}
 	err = wait.PollUntilContextCancel(ctx, pause, true, func(context.Context) (bool, error) {
 		_, err := client.ServerVersion()
@@ -173,13 +172,13 @@ func awaitAPI(ctx context.Context, config *rest.Config) error {
 	return nil
 }
 
-// addProbes has the manager answer the kubelet.
+// addProbes adds the probes for the kubelet.
 func addProbes(mgr ctrl.Manager) error {
 	if err := mgr.AddHealthzCheck("healthz", healthz.Ping); err != nil {
-		return fmt.Errorf("set the health probe up: %w", err)
+		return fmt.Errorf("set up the health probe: %w", err)
 	}
 	if err := mgr.AddReadyzCheck("readyz", healthz.Ping); err != nil {
-		return fmt.Errorf("set the readiness probe up: %w", err)
+		return fmt.Errorf("set up the readiness probe: %w", err)
 	}
 	return nil
 }
@@ -188,7 +187,7 @@ func managerOptions(o options, scheme *runtime.Scheme) ctrl.Options {
 	metrics := metricsserver.Options{BindAddress: o.metricsAddress, SecureServing: o.secureMetrics}
 	if o.secureMetrics {
 		metrics.FilterProvider = filters.WithAuthenticationAndAuthorization
-		// HTTP/2 is off: its stream resets have been a way to exhaust servers (CVE-2023-44487).
+		// HTTP/2 is disabled: its stream resets can be used to exhaust servers (CVE-2023-44487).
 		metrics.TLSOpts = []func(*tls.Config){func(c *tls.Config) { c.NextProtos = []string{"http/1.1"} }}
 	}
 	options := ctrl.Options{
@@ -196,12 +195,12 @@ func managerOptions(o options, scheme *runtime.Scheme) ctrl.Options {
 		HealthProbeBindAddress: o.healthAddress,
 		PprofBindAddress:       o.pprofAddress,
 		LeaderElection:         o.leaderElection,
-		// What claims name must be what is held.
+		// Reservations name this Lease.
 		LeaderElectionNamespace: o.controllers.Self.Namespace,
-		LeaderElectionID:        claims.LeaseName,
-		// The process ends when it has lost the lease, so the lease may be given back at once.
+		LeaderElectionID:        reservations.LeaseName,
+		// The process exits when it has lost the lease, so the lease may be released at once.
 		LeaderElectionReleaseOnCancel: true,
-		// Who set which field is of no interest here, and as large as the rest of most objects.
+		// Managed fields are not needed here, and are as large as the rest of most objects.
 		Cache: cache.Options{
 			DefaultTransform: cache.TransformStripManagedFields(), ByObject: controllers.Cached(),
 		},

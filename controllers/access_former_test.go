@@ -13,7 +13,7 @@ import (
 )
 
 // leavingOut a Secret, or naming another one in its place, takes the right to it: what was encrypted would not be any more, or
-// for somebody else.
+// for someone else.
 func (a *access) leavingOut(t *testing.T) {
 	const user = "changer"
 	a.allow(t, user, rbacv1.PolicyRule{

@@ -104,7 +104,7 @@ func (a *access) enforced(t *testing.T) {
 	}
 }
 
-// denied tells whether a policy has refused, and named the field.
+// denied reports whether a policy has refused, and named the field.
 func denied(err error, field string) bool {
 	return apierrors.IsForbidden(err) && strings.Contains(err.Error(), "ValidatingAdmissionPolicy") &&
 		strings.Contains(err.Error(), field)
@@ -133,7 +133,7 @@ func inLowerCase(path string) string {
 	return strings.ToLower(strings.NewReplacer("TLS.", "legacy-tls-", ".", "-").Replace(path))
 }
 
-// field is refused of who lacks one of the rights that it takes, and of nobody else.
+// field is refused of who lacks one of the rights that it takes, and of no one else.
 func (a *access) field(t *testing.T, kind string, f sensitiveField) {
 	if len(f.rights) == 0 {
 		t.Fatalf("%s is in neither list: does it lend rights?", f.path)
@@ -215,7 +215,7 @@ func (a *access) updates(t *testing.T) {
 	}
 }
 
-// tokens of an identity that nobody chose go where the spec says: that takes the right to be anybody here.
+// tokens of an identity that no one chose go where the spec says: that takes the right to be anyone here.
 func (a *access) tokens(t *testing.T) {
 	backup := sensitiveField{path: "spec.storage.url"}.object("EtcdBackup")
 	storage := map[string]any{"url": "gs://b/p", "endpoint": "https://elsewhere.example.com", "allowTokens": true}

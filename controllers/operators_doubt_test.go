@@ -18,8 +18,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
-	"github.com/etcdpilot/etcd-operator/controllers/claims"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/controllertest"
+	"github.com/etcdpilot/etcd-operator/controllers/reservations"
 	"github.com/etcdpilot/etcd-operator/internal/plan/claim"
 	"github.com/etcdpilot/etcd-operator/internal/testenv"
 )
@@ -48,14 +48,14 @@ func leaseForbidden(t *testing.T, r *rivals) {
 	if now := r.all(t); !maps.Equal(now, before) {
 		t.Errorf("there was %v, and there is %v", before, now)
 	}
-	told := b.told()
-	if len(told) != 1 || !strings.Contains(told[0], "may not read that Lease") || !strings.Contains(told[0], a.String()) {
-		t.Fatalf("it said %q", told)
+	recorded := b.recordedEvents()
+	if len(recorded) != 1 || !strings.Contains(recorded[0], "may not read that Lease") || !strings.Contains(recorded[0], a.String()) {
+		t.Fatalf("it said %q", recorded)
 	}
-	_, command, _ := strings.Cut(told[0], "kubectl patch "+strings.ToLower(kindOf(r.kind.object))+" o -n "+r.namespace+" ")
+	_, command, _ := strings.Cut(recorded[0], "kubectl patch "+strings.ToLower(kindOf(r.kind.object))+" o -n "+r.namespace+" ")
 	body, ok := strings.CutPrefix(command, "--subresource=status --type=merge -p '")
 	if !ok {
-		t.Fatalf("it does not say what to do: %q", told)
+		t.Fatalf("it does not say what to do: %q", recorded)
 	}
 	patch := client.RawPatch(types.MergePatchType, []byte(strings.TrimSuffix(body, "'")))
 	controllertest.Must(t, r.Status().Patch(t.Context(), r.read(t), patch))
@@ -64,7 +64,7 @@ func leaseForbidden(t *testing.T, r *rivals) {
 	r.claimed(t, b.Operator)
 }
 
-// withoutLease is about an operator on somebody's machine: it claims nothing, and minds others.
+// withoutLease is about an operator on someone's machine: it claims nothing, and minds others.
 func withoutLease(t *testing.T, r *rivals) {
 	a, b := r.plain(t, former), r.plain(t, "")
 	r.settle(t, b)
@@ -145,7 +145,7 @@ func olderDefinition(t *testing.T, r *rivals) {
 	})
 	a := r.operator(t, former, older, own)
 	for range 3 {
-		if _, err := r.pass(t, a); err == nil || !strings.Contains(err.Error(), "apply the definitions of this version") {
+		if _, err := r.pass(t, a); err == nil || !strings.Contains(err.Error(), "apply the CRDs of this version") {
 			t.Fatalf("the pass ends with %v", err)
 		}
 	}
@@ -161,7 +161,7 @@ func looksSeldom(t *testing.T, r *rivals) {
 	counting := interceptor.NewClient(own, interceptor.Funcs{
 		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
 			if _, ok := o.(*coordinationv1.Lease); ok {
-				if key.Name != claims.LeaseName || key.Namespace != former && key.Namespace != present {
+				if key.Name != reservations.LeaseName || key.Namespace != former && key.Namespace != present {
 					t.Errorf("it reads %s", key)
 				}
 				if key.Namespace == present {

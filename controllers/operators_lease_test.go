@@ -10,8 +10,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// leaseSquatted has somebody else take up the namespace of an operator that is gone, with a Lease of that name, and renew it
-// for ever. It is another Lease: whoever comes after the operator acts.
+// leaseSquatted has someone else take up the namespace of an operator that is gone, with a Lease of that name, and renew it
+// forever. It is another Lease: whoever comes after the operator acts.
 func leaseSquatted(t *testing.T, r *rivals) {
 	a, b := r.plain(t, former), r.plain(t, present)
 	r.renews(t, a.Operator)
@@ -54,11 +54,11 @@ func leaseMadeAgain(t *testing.T, r *rivals) {
 	stays, end := context.WithCancel(t.Context())
 	end()
 	if err := a.known.Stay(stays); err != nil {
-		t.Errorf("told to end: %v", err)
+		t.Errorf("recorded to end: %v", err)
 	}
 	r.endsLease(t, a.Operator)
 	r.renews(t, a.Operator)
-	if err := a.known.Stay(t.Context()); err == nil || !strings.Contains(err.Error(), "deleted and made again") {
+	if err := a.known.Stay(t.Context()); err == nil || !strings.Contains(err.Error(), "deleted and recreated") {
 		t.Errorf("it ends with %v", err)
 	}
 	next := r.plain(t, former)
@@ -69,8 +69,8 @@ func leaseMadeAgain(t *testing.T, r *rivals) {
 		t.Errorf("it is claimed with the Lease %s, and was with %s", now, was)
 	}
 	r.onlyClaimed(t, before, object)
-	if told := next.told(); len(told) != 0 {
-		t.Errorf("it said %q", told)
+	if recorded := next.recordedEvents(); len(recorded) != 0 {
+		t.Errorf("it said %q", recorded)
 	}
 	b := r.plain(t, present)
 	for range 6 {

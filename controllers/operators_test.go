@@ -26,7 +26,7 @@ const (
 	former, present = "rival-a", "rival-b"
 )
 
-// TestTwoOperators has several operators look after one object of each kind.
+// TestTwoOperators has several operators reconcile one object of each kind.
 func TestTwoOperators(t *testing.T) {
 	config := testenv.Start(t)
 	admin := testenv.Client(t, config)
@@ -81,9 +81,9 @@ func leftAlone(t *testing.T, r *rivals) {
 	if now := r.all(t); !maps.Equal(now, before) {
 		t.Errorf("there was %v, and there is %v", before, now)
 	}
-	told := b.told()
-	if len(told) != 1 || !strings.HasPrefix(told[0], "Warning OperatedByAnother the operator that has the Lease "+a.String()) {
-		t.Fatalf("it said %q", told)
+	recorded := b.recordedEvents()
+	if len(recorded) != 1 || !strings.HasPrefix(recorded[0], "Warning OperatedByAnother the operator that has the Lease "+a.String()) {
+		t.Fatalf("it said %q", recorded)
 	}
 	if got := r.leftToOthers(t); got != 1 {
 		t.Errorf("the metric is %v", got)
@@ -92,15 +92,15 @@ func leftAlone(t *testing.T, r *rivals) {
 	r.renews(t, a.Operator)
 	_, err := r.pass(t, b)
 	controllertest.Must(t, err)
-	if told = b.told(); len(told) != 0 {
-		t.Errorf("within the hour it said %q", told)
+	if recorded = b.recordedEvents(); len(recorded) != 0 {
+		t.Errorf("within the hour it said %q", recorded)
 	}
 	r.later(2 * glance)
 	r.renews(t, a.Operator)
 	_, err = r.pass(t, b)
 	controllertest.Must(t, err)
-	if told = b.told(); len(told) != 1 {
-		t.Errorf("after the hour it said %q", told)
+	if recorded = b.recordedEvents(); len(recorded) != 1 {
+		t.Errorf("after the hour it said %q", recorded)
 	}
 	r.remove(t)
 	_, err = r.pass(t, b)
@@ -160,8 +160,8 @@ func operatorGone(t *testing.T, r *rivals) {
 			r.passes(t, b)
 			r.claimed(t, b.Operator)
 			r.onlyClaimed(t, before, was)
-			if told := b.told(); len(told) != 2 || !strings.HasPrefix(told[1], "Normal TookOver the operator that had the Lease "+a.String()) {
-				t.Errorf("it said %q", told)
+			if recorded := b.recordedEvents(); len(recorded) != 2 || !strings.HasPrefix(recorded[1], "Normal TookOver Lease "+a.String()) {
+				t.Errorf("it said %q", recorded)
 			}
 			r.settle(t, b)
 			r.renews(t, a.Operator)
@@ -226,7 +226,7 @@ func firstClaims(t *testing.T, r *rivals) {
 	r.atOnce(t)
 }
 
-// atOnce wants one of many to claim the object, and nobody to do anything else.
+// atOnce wants one of many to claim the object, and no one to do anything else.
 func (r *rivals) atOnce(t *testing.T) {
 	t.Helper()
 	var all sync.WaitGroup

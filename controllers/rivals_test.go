@@ -19,16 +19,16 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
-	"github.com/etcdpilot/etcd-operator/controllers/claims"
 	"github.com/etcdpilot/etcd-operator/controllers/etcdbackup"
 	"github.com/etcdpilot/etcd-operator/controllers/etcdcluster"
 	"github.com/etcdpilot/etcd-operator/controllers/etcdrestore"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/controllertest"
+	"github.com/etcdpilot/etcd-operator/controllers/reservations"
 	"github.com/etcdpilot/etcd-operator/internal/etcd"
 	"github.com/etcdpilot/etcd-operator/internal/plan/claim"
 )
 
-// rivals is a real API server on which several operators look after one namespace. The test renews their Leases, or does not,
+// rivals is a real API server on which several operators reconcile one namespace. The test renews their Leases, or does not,
 // and has a clock of its own that they all go by.
 type rivals struct {
 	client.Client
@@ -68,7 +68,7 @@ func ofKinds() map[string]ofKind {
 	}
 }
 
-// create makes the object that they all look after.
+// create makes the object that they all reconcile.
 func (r *rivals) create(t *testing.T) {
 	t.Helper()
 	controllertest.Must(t, client.IgnoreAlreadyExists(r.Create(t.Context(),
@@ -92,7 +92,7 @@ func (r *rivals) read(t *testing.T) client.Object {
 	return o
 }
 
-// claimed wants the object to be an operator's, nobody's for none.
+// claimed wants the object to be an operator's, no one's for none.
 func (r *rivals) claimed(t *testing.T, want claim.Operator) {
 	t.Helper()
 	var got claim.Operator
@@ -156,7 +156,7 @@ func (r *rivals) later(d time.Duration) { r.clock.SetTime(r.clock.Now().Add(d)) 
 type rival struct {
 	claim.Operator
 	recorder    *events.FakeRecorder
-	known       *claims.Keeper
+	known       *reservations.Keeper
 	reconcilers map[string]reconcile.Reconciler
 }
 
@@ -175,19 +175,19 @@ func (r *rivals) operator(t *testing.T, namespace string, c client.Client, live 
 	t.Cleanup(pool.Close)
 	o := &rival{recorder: events.NewFakeRecorder(100)}
 	if namespace != "" {
-		o.Operator = claim.Operator{Namespace: namespace, Lease: claims.LeaseName}
+		o.Operator = claim.Operator{Namespace: namespace, Lease: reservations.LeaseName}
 	}
-	known := &claims.Keeper{Self: o.Operator, Client: c, Live: live, Recorder: o.recorder, Clock: r.clock}
+	known := &reservations.Keeper{Self: o.Operator, Client: c, Live: live, Recorder: o.recorder, Clock: r.clock}
 	o.known = known
 	o.reconcilers = map[string]reconcile.Reconciler{
 		"EtcdCluster": &etcdcluster.Reconciler{
-			Client: c, Live: live, Recorder: o.recorder, Claims: known, Etcd: pool, Clock: r.clock, OperatorImage: "operator:test",
+			Client: c, Live: live, Recorder: o.recorder, Reservations: known, Etcd: pool, Clock: r.clock, OperatorImage: "operator:test",
 		},
 		"EtcdBackup": &etcdbackup.Reconciler{
-			Client: c, Live: live, Recorder: o.recorder, Claims: known, Clock: r.clock, OperatorImage: "operator:test",
+			Client: c, Live: live, Recorder: o.recorder, Reservations: known, Clock: r.clock, OperatorImage: "operator:test",
 		},
 		"EtcdRestore": &etcdrestore.Reconciler{
-			Client: c, Live: live, Recorder: o.recorder, Claims: known, Clock: r.clock, OperatorImage: "operator:test",
+			Client: c, Live: live, Recorder: o.recorder, Reservations: known, Clock: r.clock, OperatorImage: "operator:test",
 		},
 	}
 	return o
@@ -223,8 +223,8 @@ func (r *rivals) settle(t *testing.T, o *rival) {
 	t.Fatalf("%s does not settle", o)
 }
 
-// told are the events that an operator has written since it was asked last.
-func (o *rival) told() (all []string) {
+// recordedEvents are the events that an operator has written since it was asked last.
+func (o *rival) recordedEvents() (all []string) {
 	for len(o.recorder.Events) > 0 {
 		all = append(all, <-o.recorder.Events)
 	}

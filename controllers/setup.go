@@ -12,32 +12,32 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
-	"github.com/etcdpilot/etcd-operator/controllers/claims"
 	"github.com/etcdpilot/etcd-operator/controllers/etcdbackup"
 	"github.com/etcdpilot/etcd-operator/controllers/etcdcluster"
 	"github.com/etcdpilot/etcd-operator/controllers/etcdrestore"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/objectcache"
 	"github.com/etcdpilot/etcd-operator/controllers/operatorcondition"
+	"github.com/etcdpilot/etcd-operator/controllers/reservations"
 	"github.com/etcdpilot/etcd-operator/internal/etcd"
 	"github.com/etcdpilot/etcd-operator/internal/plan/claim"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 )
 
-// Options are what whoever deploys the operator decides of the controllers.
+// Options are what a deployment of the operator configures of the controllers.
 type Options struct {
 	// OperatorImage holds member-run and the agent.
 	OperatorImage string
-	// EtcdRepository is where etcd's images come from when a spec does not say; empty for the built-in one.
+	// EtcdRepository is the image repository of etcd for specs without one; empty for the built-in one.
 	EtcdRepository string
-	// AgentEnv is how agents reach object storage through a proxy. etcd is not given it: members are reached directly.
+	// AgentEnv is the agents' environment for reaching object storage through a proxy. etcd does not get it.
 	AgentEnv []corev1.EnvVar
-	// Self is this operator among those of other installations; the zero value, without leader election, claims nothing.
+	// Self identifies this operator among other installations; the zero value, without leader election, reserves nothing.
 	Self claim.Operator
-	// Concurrency is how many clusters are looked after at the same time, at least 1.
+	// Concurrency is how many clusters are reconciled concurrently, at least 1.
 	Concurrency int
 }
 
-// Cached says which objects the controllers' cache is to hold, and what of them.
+// Cached says which objects the controllers' cache holds, and which of their fields.
 func Cached() map[client.Object]cache.ByObject { return objectcache.Cached() }
 
 // Setup registers all controllers. The pool reaches the members.
@@ -47,45 +47,45 @@ func Setup(mgr ctrl.Manager, pool *etcd.Pool, o Options) error {
 		return err
 	}
 	c, live, recorder := mgr.GetClient(), mgr.GetAPIReader(), mgr.GetEventRecorder(resources.FieldOwner)
-	keeper := &claims.Keeper{Self: o.Self, Client: c, Live: live, Recorder: recorder, Clock: clock.RealClock{}}
+	keeper := &reservations.Keeper{Self: o.Self, Client: c, Live: live, Recorder: recorder, Clock: clock.RealClock{}}
 	if o.Self != (claim.Operator{}) {
 		if err := mgr.Add(manager.RunnableFunc(keeper.Stay)); err != nil {
-			return fmt.Errorf("watch over this operator's Lease: %w", err)
+			return fmt.Errorf("watch this operator's Lease: %w", err)
 		}
 	}
 	if err := (&etcdcluster.Reconciler{
-		Client: c, Live: live, Recorder: recorder, Claims: keeper, Etcd: pool, Clock: clock.RealClock{},
+		Client: c, Live: live, Recorder: recorder, Reservations: keeper, Etcd: pool, Clock: clock.RealClock{},
 		OperatorImage: o.OperatorImage, AgentEnv: o.AgentEnv, OpenShift: openShift,
 		EtcdRepository: o.EtcdRepository, Concurrency: o.Concurrency,
 	}).SetupWithManager(mgr); err != nil {
-		return fmt.Errorf("set the EtcdCluster controller up: %w", err)
+		return fmt.Errorf("set up the EtcdCluster controller: %w", err)
 	}
 	if err := (&etcdbackup.Reconciler{
-		Client: c, Live: live, Recorder: recorder, Claims: keeper, Clock: clock.RealClock{},
+		Client: c, Live: live, Recorder: recorder, Reservations: keeper, Clock: clock.RealClock{},
 		OperatorImage: o.OperatorImage, AgentEnv: o.AgentEnv, OpenShift: openShift,
 	}).SetupWithManager(mgr); err != nil {
-		return fmt.Errorf("set the EtcdBackup controller up: %w", err)
+		return fmt.Errorf("set up the EtcdBackup controller: %w", err)
 	}
 	if err := (&etcdrestore.Reconciler{
-		Client: c, Live: live, Recorder: recorder, Claims: keeper, Clock: clock.RealClock{},
+		Client: c, Live: live, Recorder: recorder, Reservations: keeper, Clock: clock.RealClock{},
 		OperatorImage: o.OperatorImage, AgentEnv: o.AgentEnv, OpenShift: openShift,
 	}).SetupWithManager(mgr); err != nil {
-		return fmt.Errorf("set the EtcdRestore controller up: %w", err)
+		return fmt.Errorf("set up the EtcdRestore controller: %w", err)
 	}
 	if err := operatorcondition.Setup(mgr); err != nil {
-		return fmt.Errorf("set the OperatorCondition controller up: %w", err)
+		return fmt.Errorf("set up the OperatorCondition controller: %w", err)
 	}
 	return nil
 }
 
-// isOpenShift tells whether namespaces give pods their user and group.
+// isOpenShift reports whether this is OpenShift, where namespaces assign pods their user and group.
 func isOpenShift(mapper meta.RESTMapper) (bool, error) {
 	_, err := mapper.RESTMapping(schema.GroupKind{Group: "security.openshift.io", Kind: "SecurityContextConstraints"})
 	if meta.IsNoMatchError(err) {
 		return false, nil
 	}
 	if err != nil {
-		return false, fmt.Errorf("look for OpenShift: %w", err)
+		return false, fmt.Errorf("detect OpenShift: %w", err)
 	}
 	return true, nil
 }

@@ -17,7 +17,7 @@ import (
 
 const module = "github.com/etcdpilot/etcd-operator"
 
-// What is linked by whoever talks to somebody, as beginnings of import paths.
+// What is linked by whoever talks to someone, as beginnings of import paths.
 var (
 	clouds = []string{
 		"cloud.google.com/go", "github.com/Azure/", "github.com/aws/", "gocloud.dev", "google.golang.org/api",
@@ -62,7 +62,7 @@ func dependencies(t *testing.T, packages ...string) []dependency {
 	}
 }
 
-// within tells whether an import path begins with one of these, or is it if that ends with $, as in the linter's rules.
+// within reports whether an import path begins with one of these, or is it if that ends with $, as in the linter's rules.
 func within(path string, denied []string) bool {
 	return slices.ContainsFunc(denied, func(d string) bool {
 		exact, found := strings.CutSuffix(d, "$")
@@ -125,7 +125,7 @@ func pureRule(t *testing.T) (folders, denied []string) {
 }
 
 // TestPurity holds transitively what the linter holds of direct imports: what decides, and the contracts that it agrees on with
-// others, know no client of anybody's.
+// others, know no client of anyone's.
 func TestPurity(t *testing.T) {
 	t.Parallel()
 	folders, denied := pureRule(t)

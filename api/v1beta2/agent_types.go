@@ -5,19 +5,19 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// AgentPodPolicy says how the pods run that read and write backups.
+// AgentPodPolicy configures the pods that read and write backups.
 type AgentPodPolicy struct {
-	// labels are added to the pods. The keys app, etcd_* and etcd.database.coreos.com/* are the operator's.
+	// labels are added to the pods. The keys app, etcd_* and etcd.database.coreos.com/* are reserved.
 	// +kubebuilder:validation:XValidation:rule="self.all(k, k != 'app' && !k.startsWith('etcd_') && !k.startsWith('etcd.database.coreos.com/'))",message="pod.labels: the keys app, etcd_* and etcd.database.coreos.com/* are the operator's own: remove them"
 	// +kubebuilder:validation:MaxProperties=64
 	// +optional
 	Labels map[string]string `json:"labels,omitempty"`
-	// annotations are added to the pods. The keys etcd.database.coreos.com/* are the operator's.
+	// annotations are added to the pods. The keys etcd.database.coreos.com/* are reserved.
 	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.startsWith('etcd.database.coreos.com/'))",message="pod.annotations: the keys etcd.database.coreos.com/* are the operator's own: remove them"
 	// +kubebuilder:validation:MaxProperties=64
 	// +optional
 	Annotations map[string]string `json:"annotations,omitempty"`
-	// serviceAccountName gives the pods a cloud identity. They never talk to the Kubernetes API.
+	// serviceAccountName gives the pods a cloud identity. They never access the Kubernetes API.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Service account",xDescriptors={"urn:alm:descriptor:io.kubernetes:ServiceAccount"}
 	ServiceAccountName string `json:"serviceAccountName,omitempty"`
@@ -44,15 +44,15 @@ type AgentPodPolicy struct {
 	// +listType=map
 	// +listMapKey=name
 	ImagePullSecrets []corev1.LocalObjectReference `json:"imagePullSecrets,omitempty"`
-	// scratch is the volume that a backup is restored into to verify it, and on which it waits for a slow storage; emptyDir by
-	// default.
+	// scratch is the volume that a backup is restored into to verify it, and on which it is buffered if the storage is slow;
+	// emptyDir by default.
 	// +kubebuilder:validation:XValidation:rule="has(self.resources) && has(self.resources.requests) && 'storage' in self.resources.requests",message="scratch.resources.requests.storage is missing: say how large the volume is to be, such as 8Gi"
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Volume to restore into"
 	Scratch *corev1.PersistentVolumeClaimSpec `json:"scratch,omitempty"`
-	// spool is how much of a backup may wait on that volume for a storage that is slower than etcd; 1Gi by default, and 0 does
-	// without. Until etcd has sent all of it, its database gives no space free, and grows with every write. Nothing is written
-	// to the volume while the storage keeps up, and never to the last fifth of its disk.
+	// spool is how much of a backup may be buffered on that volume if the storage is slower than etcd; 1Gi by default, and 0
+	// disables it. Until etcd has sent the whole snapshot, its database frees no space, and grows with every write. Nothing is
+	// written to the volume while the storage keeps up, and the last fifth of its disk is never used.
 	// +kubebuilder:validation:XValidation:rule="type(self) == int ? self >= 0 : !self.startsWith('-')",message="spool must not be negative: give 0 to do without"
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Space to wait for the storage",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:text","urn:alm:descriptor:com.tectonic.ui:advanced"}

@@ -2,24 +2,23 @@ package v1beta2
 
 // # Conditions
 //
-// Each says how an object is in one respect, with a reason for programs and a message for people.
+// Each describes one aspect of an object, with a reason for programs and a message for people.
 const (
-	// ConditionReady is true of an EtcdCluster that is available and runs as its spec asks: kubectl wait, Flux and Argo CD can
-	// wait for it. Its reason and message are those of what matters most, also while it is true: what Degraded says while that
-	// is true, and otherwise what Progressing says.
+	// ConditionReady is true of an EtcdCluster that is available and matches its spec: kubectl wait, Flux and Argo CD can
+	// wait for it. Its reason and message are those of Degraded while that is true, and otherwise those of Progressing, also
+	// while it is true itself.
 	ConditionReady = "Ready"
-	// ConditionAvailable is true of an EtcdCluster while a quorum of its voters answers.
+	// ConditionAvailable is true of an EtcdCluster while it has quorum: a majority of its voters answers.
 	ConditionAvailable = "Available"
 	// ConditionProgressing is true while the operator is doing, or waiting for, something.
 	ConditionProgressing = "Progressing"
-	// ConditionDegraded is true of an EtcdCluster while a member cannot be counted on, or while the operator cannot carry the
-	// spec out.
+	// ConditionDegraded is true of an EtcdCluster while a member is unhealthy, or while the operator cannot reconcile its spec.
 	ConditionDegraded = "Degraded"
-	// ConditionAccepted is false of an EtcdBackup or EtcdRestore that cannot be carried out as it is.
+	// ConditionAccepted is false of an EtcdBackup or EtcdRestore whose spec cannot be carried out.
 	ConditionAccepted = "Accepted"
-	// ConditionBackedUp is true of an EtcdBackup if the last try to take a backup succeeded, false if it failed, with its
-	// reason, or if none was made for so long that another one was to follow it (WaitingForStorage), and unknown before the
-	// first one is over. To be told of failures that last, alert on status.lastSuccessDate, or on the metric
+	// ConditionBackedUp is true of an EtcdBackup if the last attempt to take a backup succeeded, false if it failed, with its
+	// reason, or if a scheduled backup was missed because it had to wait (WaitingForStorage), and unknown before the first
+	// attempt has finished. To be notified of persistent failures, alert on status.lastSuccessDate, or on the metric
 	// etcd_operator_backup_last_success_timestamp_seconds.
 	ConditionBackedUp = "BackedUp"
 	// ConditionRestored is true of an EtcdRestore once its cluster runs on the restored data.
@@ -30,55 +29,55 @@ const (
 //
 // In conditions and events of all kinds.
 const (
-	// ReasonAccepted means that the object is carried out.
+	// ReasonAccepted means that the spec is valid and is carried out.
 	//
 	// Nothing.
 	ReasonAccepted = "Accepted"
 	// ReasonTerminating means that the object, or its namespace, is being deleted.
 	//
-	// Nothing. If it does not go, see what the message waits for. Do not take the finalizer off an EtcdRestore by hand: its
-	// cluster needs the object, which says where the snapshot is, until it is up or has gone back to what it held.
+	// Nothing. If the deletion does not complete, see what the message waits for. Do not remove the finalizer of an EtcdRestore
+	// by hand: until its cluster is up, or back on its previous data, it needs the object, which says where the snapshot is.
 	ReasonTerminating = "Terminating"
-	// ReasonPaused means that spec.paused of the EtcdCluster keeps the operator's hands off: nothing is changed, healed or
+	// ReasonPaused means that reconciliation is paused by spec.paused of the EtcdCluster: nothing is changed, repaired or
 	// restored.
 	//
-	// Set spec.paused to false to have the operator go on.
+	// Set spec.paused to false to resume reconciliation.
 	ReasonPaused = "Paused"
-	// ReasonActionFailed means that a step failed, mostly a request to the API server, and is tried again.
+	// ReasonActionFailed means that a step failed, usually a request to the API server, and is retried.
 	//
-	// Wait a minute. If it stays, do what the message says.
+	// Wait a minute. If it persists, do what the message says.
 	ReasonActionFailed = "ActionFailed"
-	// ReasonWaitingForPods means that pods are being made, have no address yet, or are on their way out.
+	// ReasonWaitingForPods means that pods are being created, have no IP address yet, or are terminating.
 	//
-	// Nothing. If it stays, kubectl describe pod says what a pod waits for.
+	// Nothing. If it persists, kubectl describe pod says what a pod waits for.
 	ReasonWaitingForPods = "WaitingForPods"
-	// ReasonPodCannotStart means that Kubernetes cannot run a pod, or refuses to make it. The message has its reason: no node
-	// with room, a volume or an image that cannot be had, a quota, a policy.
+	// ReasonPodCannotStart means that Kubernetes cannot run a pod, or refuses to create it. The message says why: no node fits,
+	// a volume cannot be attached, an image cannot be pulled, a quota is exceeded, a policy forbids it.
 	//
 	// Fix what the message names.
 	ReasonPodCannotStart = "PodCannotStart"
-	// ReasonInvalidPod means that spec.pod cannot work, or sets what is the operator's own.
+	// ReasonInvalidPod means that spec.pod is invalid, or sets what is reserved for the operator.
 	//
-	// Correct the field that the message names. Until then an EtcdCluster runs as the last spec that could work.
+	// Correct the field that the message names. Until then the operator keeps an EtcdCluster on its last valid spec.
 	ReasonInvalidPod = "InvalidPod"
-	// ReasonNameTaken means that an object of somebody else has a name that is needed.
+	// ReasonNameTaken means that an object with another owner already has a name that is needed.
 	//
 	// Delete that object, or give this one another name.
 	ReasonNameTaken = "NameTaken"
-	// ReasonLegacyMembers means that pods or volumes of coreos/etcd-operator are there. They stay as they are, and nothing is
+	// ReasonLegacyMembers means that pods or volumes of coreos/etcd-operator exist. They are left as they are, and nothing is
 	// changed or started beside them.
 	//
-	// Save their data, and go on as docs/install.md says under "From coreos/etcd-operator". Do not delete the EtcdCluster: they
-	// go with it.
+	// Save their data, and continue as docs/install.md says under "From coreos/etcd-operator". Do not delete the EtcdCluster:
+	// they are deleted with it.
 	ReasonLegacyMembers = "LegacyMembers"
-	// ReasonOperatedByAnother means that another operator acts on the object, the one that status.operator names, so that this
-	// one leaves it alone. Only an event has it.
+	// ReasonOperatedByAnother means that another operator reconciles the object, the one that status.operator names, so this
+	// one does not. Only an event has it.
 	//
 	// Have one operator watch this namespace, not two. To remove one, delete its Deployment (from OLM: its Subscription and
 	// ClusterServiceVersion): make undeploy and kubectl delete -f delete every EtcdCluster. If the other one is gone for good or
-	// does not look after this namespace any more, the message says how to have this one take its place.
+	// no longer watches this namespace, the message says how to have this one take over.
 	ReasonOperatedByAnother = "OperatedByAnother"
-	// ReasonTookOver means that the operator that acted on the object is gone, and this one acts from now on. Only an event
+	// ReasonTookOver means that the operator that reconciled the object is gone, and this one has taken over. Only an event
 	// has it.
 	//
 	// Nothing.
@@ -88,18 +87,18 @@ const (
 	//
 	// Take the line from the log, as docs/operations.md says under "To report a decision".
 	ReasonObservationLogged = "ObservationLogged"
-	// ReasonObservationNotLogged means that the annotation etcd.database.coreos.com/log-observed asks for what the operator
-	// observes, and that its log holds errors only. Only an event has it.
+	// ReasonObservationNotLogged means that the annotation etcd.database.coreos.com/log-observed asks the operator to log what it
+	// observes, but that its log level is error. Only an event has it.
 	//
-	// Start the operator with --zap-log-level=info, which has it written to the log.
+	// Start the operator with --zap-log-level=info.
 	ReasonObservationNotLogged = "ObservationNotLogged"
-	// ReasonTLSNotSupported means that this release does not run clusters with spec.tls, or TLS, nor back them up.
+	// ReasonTLSNotSupported means that this release supports neither clusters with spec.tls or spec.TLS nor backups of them.
 	//
-	// Remove spec.tls.static, or TLS.static, to run the cluster without TLS.
+	// Remove spec.tls.static, or spec.TLS.static, to run the cluster without TLS.
 	ReasonTLSNotSupported = "TLSNotSupported"
-	// ReasonClustersBusy means that restores, updates or changes of members are under way. Only an OperatorCondition has it.
+	// ReasonClustersBusy means that restores, updates or membership changes are in progress. Only an OperatorCondition has it.
 	//
-	// Nothing: OLM upgrades the operator once they have ended. To have it do so at once, use spec.overrides of the
+	// Nothing: OLM upgrades the operator once they have finished. To upgrade it at once, use spec.overrides of the
 	// OperatorCondition.
 	ReasonClustersBusy = "ClustersBusy"
 )
@@ -108,23 +107,23 @@ const (
 //
 // In any condition of the two kinds.
 const (
-	// ReasonCompleted means that what was asked for is over.
+	// ReasonCompleted means that what was asked for is done.
 	//
 	// Nothing. To have it done again, create another object.
 	ReasonCompleted = "Completed"
-	// ReasonWaitingForRetry means that a try has failed, and another one follows. The message says when, and what the last one
-	// failed for.
+	// ReasonWaitingForRetry means that an attempt has failed and is retried. The message says when, and why the last one
+	// failed.
 	//
-	// See to what the message names. The pod of the last try is kept for its log until the next one.
+	// Fix what the message names. The pod of the last attempt is kept for its log until the next one.
 	ReasonWaitingForRetry = "WaitingForRetry"
-	// ReasonAgentLost means that the pod that did the work ended without a word, or was deleted: it was killed, evicted, or
-	// out of memory.
+	// ReasonAgentLost means that the pod that did the work terminated without a result, or was deleted: it was killed, evicted,
+	// or out of memory.
 	//
-	// Another try follows. If it happens again, raise spec.pod.resources, or look at the pod's node.
+	// It is retried. If it happens again, raise spec.pod.resources, or check the pod's node.
 	ReasonAgentLost = "AgentLost"
-	// ReasonTimeout means that the work was not done in the time that it was given.
+	// ReasonTimeout means that the work timed out.
 	//
-	// Raise the time-out that the message names, or see what slows etcd, the storage or the node down.
+	// Raise the timeout that the message names, or find what slows down etcd, the storage or the node.
 	ReasonTimeout = "Timeout"
 	// ReasonClusterMissing means that there is no EtcdCluster of that name in the namespace.
 	//

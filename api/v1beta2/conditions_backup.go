@@ -4,7 +4,7 @@ package v1beta2
 //
 // In Progressing, Accepted and BackedUp of an EtcdBackup, beside those of storages and snapshots.
 const (
-	// ReasonNoBackupYet means that no try to take a backup is over yet.
+	// ReasonNoBackupYet means that no attempt to take a backup has finished yet.
 	//
 	// Nothing. Progressing says what is under way.
 	ReasonNoBackupYet = "NoBackupYet"
@@ -12,61 +12,62 @@ const (
 	//
 	// Nothing.
 	ReasonScheduled = "Scheduled"
-	// ReasonSuspended means that spec.suspend keeps new backups from being taken.
+	// ReasonSuspended means that backups are suspended by spec.suspend.
 	//
-	// Set spec.suspend to false to have them taken again.
+	// Set spec.suspend to false to resume them.
 	ReasonSuspended = "Suspended"
-	// ReasonBackingUp means that a backup is being taken or checked, or old ones are being deleted.
+	// ReasonBackingUp means that a backup is being taken or verified, or old ones are being deleted.
 	//
 	// Nothing.
 	ReasonBackingUp = "BackingUp"
-	// ReasonBackedUp means that a backup was taken, and checked as spec.verify says.
+	// ReasonBackedUp means that a backup was taken and verified as spec.verify says.
 	//
 	// Nothing.
 	ReasonBackedUp = "BackedUp"
-	// ReasonPruned means that backups were deleted that spec.backupPolicy does not keep. Only events have it.
+	// ReasonPruned means that backups that spec.backupPolicy no longer retains were deleted. Only events have it.
 	//
 	// Nothing.
 	ReasonPruned = "Pruned"
-	// ReasonCompletedWithWarnings means that a backup succeeded, and something went wrong beside it. Only events have it.
+	// ReasonCompletedWithWarnings means that a backup succeeded, but something else went wrong. Only events have it.
 	//
 	// Do what the message says.
 	ReasonCompletedWithWarnings = "CompletedWithWarnings"
-	// ReasonStaleBackup means that a snapshot was taken and may be old: no member that answers has a quorum at its back, or
-	// etcd has less than it once had. It is kept, marked as stale, and nothing older is deleted. Another try follows.
-	// A restore fails with it that would replace data on an emptyDir which may be nowhere else.
+	// ReasonStaleBackup means that a snapshot was taken but may be stale: no member that answers has quorum, or etcd has a lower
+	// revision than it once had. It is kept, marked as stale, and no older one is deleted. The backup is retried. A restore
+	// that would replace data on an emptyDir that may exist nowhere else fails with this reason.
 	//
-	// If the EtcdCluster has no quorum, bring its members back. If all of them answer, see whether a NetworkPolicy keeps the
-	// backup's pod from some. If the message says that the cluster had a higher revision before, data was lost: delete no
-	// backup, and see RevisionRegressed.
+	// If the EtcdCluster has no quorum, bring its members back. If all of them answer, check whether a NetworkPolicy blocks the
+	// backup's pod from some of them. If the message says that the cluster had a higher revision before, data was lost: delete
+	// no backup, and see RevisionRegressed.
 	ReasonStaleBackup = "StaleBackup"
-	// ReasonBackupUnverified means that a backup is in the storage, and could not be checked as spec.verify says. It is kept;
-	// the next try checks it instead of taking another one. What cannot go better by itself, as credentials that may not read,
-	// is tried no more before the next backup is due, which is another one; until one could be checked nothing older is deleted.
+	// ReasonBackupUnverified means that a backup is in the storage but could not be verified as spec.verify says. It is kept;
+	// the next attempt verifies it instead of taking another one. After a failure that no retry can fix, such as credentials
+	// without read access, nothing is attempted until the next backup is due; until one could be verified no older one is
+	// deleted.
 	//
-	// See to what the message names. Do not delete the backup: it may well be good, and a restore checks it before it changes
+	// Fix what the message names. Do not delete the backup: it may be good, and a restore verifies it before it changes
 	// anything.
 	ReasonBackupUnverified = "BackupUnverified"
-	// ReasonInvalidSchedule means that spec.schedule or spec.timeZone cannot be understood.
+	// ReasonInvalidSchedule means that spec.schedule or spec.timeZone cannot be parsed.
 	//
 	// Correct it: a schedule has the five fields of cron or is a word such as @daily, a time zone is such as Europe/Berlin.
 	ReasonInvalidSchedule = "InvalidSchedule"
-	// ReasonWaitingForCluster means that the EtcdCluster has not been up yet.
+	// ReasonWaitingForCluster means that the EtcdCluster is not up yet.
 	//
 	// See the EtcdCluster's own conditions.
 	ReasonWaitingForCluster = "WaitingForCluster"
-	// ReasonWaitingForStorage means that another EtcdBackup of the namespace is at work where this one would write the same
-	// object: one with coreos/etcd-operator's names, or on the same volume. It is waited for some hours at most.
+	// ReasonWaitingForStorage means that another EtcdBackup of the namespace is running and would write the same object: one
+	// with coreos/etcd-operator's object names, or one on the same volume. The wait is limited to some hours.
 	//
 	// Give each of them a path of its own.
 	ReasonWaitingForStorage = "WaitingForStorage"
-	// ReasonForeignBackups means that the storage holds somebody else's backups: those of a cluster that this one does not
-	// descend from. If they are of an earlier cluster of the same name, this one may have been created anew, empty.
+	// ReasonForeignBackups means that the storage holds the backups of a cluster that this one does not descend from. If they
+	// are of an earlier cluster of the same name, this one may have been recreated empty.
 	//
-	// Bring the data back by an EtcdRestore, if that is so. Else give another URL, or set spec.prefixPolicy to Shared.
+	// In that case restore the data with an EtcdRestore. Otherwise set another URL, or set spec.prefixPolicy to Shared.
 	ReasonForeignBackups = "ForeignBackups"
-	// ReasonCleaning means that the objects of an EtcdBackup that is being deleted are deleted, as its deletionPolicy says.
+	// ReasonCleaning means that the EtcdBackup is being deleted, and its backups with it, as spec.deletionPolicy says.
 	//
-	// Nothing. To leave them where they are, set spec.deletionPolicy to Retain.
+	// Nothing. To keep the backups in the storage, set spec.deletionPolicy to Retain.
 	ReasonCleaning = "Cleaning"
 )

@@ -1,22 +1,22 @@
 package v1beta2
 
-// # EtcdClusters that are well, or at work
+// # EtcdClusters that are healthy, or being reconciled
 //
-// In Progressing and Ready of an EtcdCluster, where nothing else is said.
+// In Progressing and Ready of an EtcdCluster, unless noted otherwise.
 const (
-	// ReasonSpecReached means that everything is as the spec asks.
+	// ReasonSpecReached means that the cluster matches its spec.
 	//
 	// Nothing.
 	ReasonSpecReached = "SpecReached"
-	// ReasonAsExpected means that nothing is degraded, or, in an OperatorCondition, nothing holds an upgrade of the operator up.
+	// ReasonAsExpected means that nothing is degraded, or, in an OperatorCondition, that nothing delays an upgrade of the operator.
 	//
 	// Nothing.
 	ReasonAsExpected = "AsExpected"
-	// ReasonHasQuorum means that a quorum of the voters answers. Only Available has it.
+	// ReasonHasQuorum means that a majority of the voters answers. Only Available has it.
 	//
 	// Nothing.
 	ReasonHasQuorum = "HasQuorum"
-	// ReasonServing means that the cluster has come up, or clients are led to members that have.
+	// ReasonServing means that the cluster has come up, or that members are added to the client Service.
 	//
 	// Nothing.
 	ReasonServing = "Serving"
@@ -28,44 +28,45 @@ const (
 	//
 	// Nothing.
 	ReasonBootstrapping = "Bootstrapping"
-	// ReasonStarting means that a member was given leave to start etcd.
+	// ReasonStarting means that members were permitted to start etcd.
 	//
 	// Nothing.
 	ReasonStarting = "Starting"
-	// ReasonAdopting means that the volumes of an earlier cluster of the same name are taken up.
+	// ReasonAdopting means that the volumes of an earlier cluster of the same name are adopted.
 	//
 	// Nothing.
 	ReasonAdopting = "Adopting"
-	// ReasonVolumesNotRetained means that the EtcdCluster has volumes and no volumeReclaimPolicy, so that they are deleted with it,
+	// ReasonVolumesNotRetained means that the EtcdCluster has volumes and no volumeReclaimPolicy, so they are deleted with it,
 	// and all data. Only an event has it.
 	//
-	// Set spec.volumeReclaimPolicy to Retain to keep them, or to Delete if that is wanted.
+	// Set spec.volumeReclaimPolicy to Retain to keep them, or to Delete to confirm that.
 	ReasonVolumesNotRetained = "VolumesNotRetained"
 	// ReasonScaling means that members are added or removed to reach spec.size.
 	//
 	// Nothing.
 	ReasonScaling = "Scaling"
-	// ReasonRepairing means that a member's pod is made again on its volume.
+	// ReasonRepairing means that a member's pod is recreated on its volume.
 	//
 	// Nothing.
 	ReasonRepairing = "Repairing"
-	// ReasonSpecChanged means that a pod that held nothing was made from an older spec and is made again.
+	// ReasonSpecChanged means that a pod without data was created from an older spec and is recreated.
 	//
 	// Nothing.
 	ReasonSpecChanged = "SpecChanged"
-	// ReasonUpdating means that members are brought to the spec, one after the other.
+	// ReasonUpdating means that members are updated to the spec, one after the other: restarted, recreated or replaced.
 	//
 	// Nothing.
 	ReasonUpdating = "Updating"
-	// ReasonPullingImage means that an image is fetched to the nodes before any member is restarted with it.
+	// ReasonPullingImage means that an image is pulled to the nodes before any member is restarted with it.
 	//
 	// Nothing.
 	ReasonPullingImage = "PullingImage"
-	// ReasonWaitingForMember means that an update goes on once the member is healthy that was updated last.
+	// ReasonWaitingForMember means that an update continues once the member that was updated last is healthy.
 	//
 	// Nothing. If that takes long, it becomes UpdateStopped.
 	ReasonWaitingForMember = "WaitingForMember"
-	// ReasonWaitingForClients means that a member is about to stop and clients are led to others first.
+	// ReasonWaitingForClients means that a member is about to stop and has been removed from the client Service: its clients get
+	// time to move to other members.
 	//
 	// Nothing.
 	ReasonWaitingForClients = "WaitingForClients"
@@ -74,64 +75,63 @@ const (
 	//
 	// Nothing.
 	ReasonWaitingForVersion = "WaitingForVersion"
-	// ReasonWaitingForVolume means that a volume is growing.
+	// ReasonWaitingForVolume means that a volume is being expanded.
 	//
-	// Nothing. If it stays, see the events of the PersistentVolumeClaim.
+	// Nothing. If it persists, see the events of the PersistentVolumeClaim.
 	ReasonWaitingForVolume = "WaitingForVolume"
-	// ReasonWaitingForResize means that a node has not resized a pod yet. The message has its reason.
+	// ReasonWaitingForResize means that a node has not resized a pod yet. The message says why.
 	//
-	// Nothing, unless the node has no room: make some, or ask for less in spec.pod.resources.
+	// Nothing, unless the node lacks capacity: free some, or request less in spec.pod.resources.
 	ReasonWaitingForResize = "WaitingForResize"
-	// ReasonWaitingForEtcd means that etcd does not answer yet, or asks to try again later.
+	// ReasonWaitingForEtcd means that etcd does not answer yet, or refuses a change for now.
 	//
-	// Nothing. If it stays, look at the members' logs: kubectl logs POD -c etcd.
+	// Nothing. If it persists, check the members' logs: kubectl logs POD -c etcd.
 	ReasonWaitingForEtcd = "WaitingForEtcd"
-	// ReasonWaitingForLearner means that a new member is copying the data.
+	// ReasonWaitingForLearner means that a new member is a learner and still copying the data.
 	//
-	// Nothing. It takes as long as the database takes over the network.
+	// Nothing. It takes as long as transferring the database over the network.
 	ReasonWaitingForLearner = "WaitingForLearner"
-	// ReasonWaitingForBudget means that the PodDisruptionBudget is being changed so that nobody else takes a member away at the
-	// same time.
+	// ReasonWaitingForBudget means that the PodDisruptionBudget is being changed so that no member is evicted at the same time.
 	//
 	// Nothing.
 	ReasonWaitingForBudget = "WaitingForBudget"
-	// ReasonWaitingForPrevious means that objects of a deleted cluster of the same name are still going away.
+	// ReasonWaitingForPrevious means that objects of a deleted cluster of the same name are still terminating.
 	//
-	// Nothing. If it stays, see what holds the object that the message names.
+	// Nothing. If it persists, see which finalizer holds the object that the message names.
 	ReasonWaitingForPrevious = "WaitingForPrevious"
 )
 
 // # EtcdClusters whose spec cannot be carried out
 //
-// In Degraded, Progressing and Ready of an EtcdCluster. A cluster that runs goes on as the last spec that could be carried out.
+// In Degraded, Progressing and Ready of an EtcdCluster. A running cluster is kept on its last valid spec.
 const (
-	// ReasonUnsupportedVersion means that this operator does not run the etcd version in spec.version.
+	// ReasonUnsupportedVersion means that this operator does not support the etcd version in spec.version.
 	//
 	// Set it to one that the message names.
 	ReasonUnsupportedVersion = "UnsupportedVersion"
-	// ReasonVersionRefused means that there is no safe way from the running version to spec.version in one step.
+	// ReasonVersionRefused means that etcd cannot safely go from the running version to spec.version in one step.
 	//
-	// Go by the versions that the message names, one minor version after the other.
+	// Go through the versions that the message names, one minor version after the other.
 	ReasonVersionRefused = "VersionRefused"
-	// ReasonInvalidOption means that spec.etcd or spec.pod.etcdEnv has an option that cannot be used.
+	// ReasonInvalidOption means that spec.etcd or spec.pod.etcdEnv sets an option that is invalid or not supported.
 	//
 	// Correct or remove the fields that the message names.
 	ReasonInvalidOption = "InvalidOption"
-	// ReasonInvalidService means that Kubernetes refuses a Service as spec.services asks for it.
+	// ReasonInvalidService means that the API server rejects a Service as spec.services describes it.
 	//
 	// Correct the field that the message names.
 	ReasonInvalidService = "InvalidService"
-	// ReasonVolumeShrinks means that the spec asks for less storage than a volume has: volumes cannot shrink.
+	// ReasonVolumeShrinks means that the spec requests less storage than a volume has: volumes cannot shrink.
 	//
 	// Raise spec.pod.persistentVolumeClaimSpec.resources.requests.storage to what it was.
 	ReasonVolumeShrinks = "VolumeShrinks"
-	// ReasonVolumesExist means that volumes with the cluster's labels are there that cannot be taken up: they hold the data of
-	// several clusters, or do not say whose. Nothing is started beside them.
+	// ReasonVolumesExist means that volumes with the cluster's labels exist that cannot be adopted: they hold the data of several
+	// clusters, or it is unknown whose. Nothing is started beside them.
 	//
-	// Keep those of one cluster, and delete the others' once you are sure that nobody needs them.
+	// Keep those of one cluster, and delete the others once you are sure that their data is not needed.
 	ReasonVolumesExist = "VolumesExist"
-	// ReasonRanBefore means that coreos/etcd-operator has run a cluster under this object, and its data is not here. Nothing is
-	// started in its place.
+	// ReasonRanBefore means that coreos/etcd-operator has run this EtcdCluster, and its data is missing. Nothing is started in
+	// its place.
 	//
 	// Create an EtcdRestore for it. If it may start empty, delete the EtcdCluster and create it again.
 	ReasonRanBefore = "RanBefore"
@@ -141,14 +141,14 @@ const (
 //
 // In Degraded and Ready of an EtcdCluster.
 const (
-	// ReasonStrangerPod means that a pod has the cluster's labels and is not the cluster's. It is left alone, and the cluster is
-	// cared for all the same.
+	// ReasonStrangerPod means that a pod has the cluster's labels but is not owned by the cluster. The pod is ignored, and the
+	// cluster is reconciled all the same.
 	//
-	// Delete it, or take the labels off it.
+	// Delete it, or remove the labels from it.
 	ReasonStrangerPod = "StrangerPod"
-	// ReasonForeignVolume means that a PersistentVolumeClaim has the cluster's labels and is not provably the cluster's, such as
-	// a copy. It is neither used nor deleted, and in the way only where a member has to have its name.
+	// ReasonForeignVolume means that a PersistentVolumeClaim has the cluster's labels but is not provably the cluster's, such as
+	// a copy. It is neither used nor deleted, and blocks the cluster only if a member needs its name.
 	//
-	// Look at what is on it; then delete it, or hand it to the cluster as the message says.
+	// Check what is on it; then delete it, or have the cluster use it as the message says.
 	ReasonForeignVolume = "ForeignVolume"
 )

@@ -2,31 +2,33 @@ package v1beta2
 
 // # Members that fail
 //
-// In Degraded, Progressing and Ready of an EtcdCluster, and in the events of what is done about it.
+// In Degraded, Progressing and Ready of an EtcdCluster, and in the events of the repair.
 const (
-	// ReasonMemberDown means that a voter does not answer. The others serve.
+	// ReasonMemberDown means that a voter is not healthy. The others serve.
 	//
-	// Nothing, if its pod is coming back. Else see the pod's events, kubectl logs POD -c etcd, and its node.
+	// Nothing, if its pod is coming back. Otherwise check the pod's events, kubectl logs POD -c etcd, and its node.
 	ReasonMemberDown = "MemberDown"
-	// ReasonUpdateStopped means that an update does not go on because a member does not get healthy.
+	// ReasonUpdateStopped means that an update is stuck because a member does not become healthy.
 	//
-	// Fix what the message names, or go back to the old spec: the members that have the new one go back first.
+	// Fix what the message names, or revert the spec change: the members that were already updated are reverted first.
 	ReasonUpdateStopped = "UpdateStopped"
-	// ReasonDiskHangs means that a member's disk does not answer. Its pod is ended, and comes back on its volume.
+	// ReasonDiskHangs means that a member's disk hangs: its writes do not complete. Its pod is deleted and recreated on its
+	// volume.
 	//
-	// Look at the storage of the node that the member is on.
+	// Check the storage of the node that the member is on.
 	ReasonDiskHangs = "DiskHangs"
-	// ReasonDiskSlow means that the disk of the member that leads is slow. Leadership is moved if another one is quicker.
+	// ReasonDiskSlow means that the disk of the leader is slow. Leadership is moved if another member's disk is faster.
 	//
-	// Give etcd a quicker disk, or one for itself.
+	// Give etcd a faster disk, or a dedicated one.
 	ReasonDiskSlow = "DiskSlow"
-	// ReasonPodEnded means that a pod ended for good: an eviction, or a node that was shut down. It is made again.
+	// ReasonPodEnded means that a pod reached a terminal phase (Failed or Succeeded): it was evicted, or its node shut down. It is
+	// recreated.
 	//
 	// Nothing.
 	ReasonPodEnded = "PodEnded"
 	// ReasonPodLost means that a pod is gone, and with it the data in its emptyDir volume. The member is replaced.
 	//
-	// Nothing. With spec.pod.persistentVolumeClaimSpec members keep their data.
+	// Nothing. With spec.pod.persistentVolumeClaimSpec members keep their data when a pod is deleted.
 	ReasonPodLost = "PodLost"
 	// ReasonVolumeLost means that a member's data is gone. The member is replaced.
 	//
@@ -34,21 +36,21 @@ const (
 	ReasonVolumeLost = "VolumeLost"
 	// ReasonDataDamaged means that a member cannot start because its data is damaged. It is replaced.
 	//
-	// Look at the disk that it was on.
+	// Check the disk that it was on.
 	ReasonDataDamaged = "DataDamaged"
-	// ReasonNodeLost means that a pod does not go away because its node does not report. The member is replaced.
+	// ReasonNodeLost means that a pod stays in Terminating because its node is NotReady. The member is replaced.
 	//
 	// Bring the node back, or delete it.
 	ReasonNodeLost = "NodeLost"
 	// ReasonForeignData means that a volume holds the data of another member or cluster. The member is replaced.
 	//
-	// Find out who put it there. Data comes back by an EtcdRestore, not by hand: the volume is deleted, with what is on it.
+	// Find out how it got there. Restore data with an EtcdRestore, never by hand: the volume is deleted, with its data.
 	ReasonForeignData = "ForeignData"
 	// ReasonNeverStarted means that a listed member did not start in time. It is replaced.
 	//
-	// If it happens again, look at the new member's log: kubectl logs POD -c etcd.
+	// If it happens again, check the new member's log: kubectl logs POD -c etcd.
 	ReasonNeverStarted = "NeverStarted"
-	// ReasonNotAMember means that a pod or volume of the cluster belongs to no member that the quorum lists. It is deleted.
+	// ReasonNotAMember means that a pod or volume of the cluster belongs to none of etcd's members. It is deleted.
 	//
 	// Nothing.
 	ReasonNotAMember = "NotAMember"
@@ -58,35 +60,36 @@ const (
 //
 // In Degraded, Available, Progressing and Ready of an EtcdCluster.
 const (
-	// ReasonQuorumAtRisk means that the next step would cost the quorum.
+	// ReasonQuorumAtRisk means that the next step would lose quorum, so the operator waits.
 	//
 	// Bring back the members that are down.
 	ReasonQuorumAtRisk = "QuorumAtRisk"
-	// ReasonQuorumLost means that no quorum of the voters answers. Nothing is removed or deleted meanwhile.
+	// ReasonQuorumLost means that no majority of the voters answers. Nothing is removed or deleted meanwhile.
 	//
 	// Bring back the pods and nodes that the message names.
 	ReasonQuorumLost = "QuorumLost"
-	// ReasonDataLost means that so much data is gone that a quorum can never form again.
+	// ReasonDataLost means that the data of so many members is lost that a quorum can never form again.
 	//
-	// If the cluster has been up, create an EtcdRestore: it saves what is left first, and another EtcdCluster in its place would
-	// be empty. If it has never been up, save what you need of what the message names by hand; then delete the EtcdCluster and
+	// If the cluster has been up, create an EtcdRestore: it saves what is left first, and a new EtcdCluster in its place would
+	// be empty. If it has never been up, save by hand what you need of what the message names; then delete the EtcdCluster and
 	// create it again.
 	ReasonDataLost = "DataLost"
-	// ReasonClusterIDMismatch means that a pod answers for another cluster. Nothing is changed until it is gone.
+	// ReasonClusterIDMismatch means that a pod answers with the ID of another etcd cluster. Nothing is changed until it is gone.
 	//
-	// Find out where its data comes from. If a snapshot was put onto its volume by hand, or anybody may need what is on it, save
-	// that first: data comes back by an EtcdRestore. Then delete the pod and its volume.
+	// Find out where its data comes from. If a snapshot was put onto its volume by hand, or its data may be needed, save that
+	// first, and restore it with an EtcdRestore. Then delete the pod and its volume.
 	ReasonClusterIDMismatch = "ClusterIDMismatch"
-	// ReasonRevisionRegressed means that the data went back in time outside the operator. Nothing is changed.
+	// ReasonRevisionRegressed means that etcd's revision went back, so its data was rolled back outside the operator. Nothing is
+	// changed.
 	//
 	// Create an EtcdRestore.
 	ReasonRevisionRegressed = "RevisionRegressed"
-	// ReasonCorrupt means that etcd reports that its members' data differ (alarm CORRUPT). It answers no request for keys, and
-	// nothing is updated. The message says whom etcd names, which may be the wrong one.
+	// ReasonCorrupt means that etcd reports that its members' data differs (alarm CORRUPT). It serves no reads or writes of keys,
+	// and nothing is updated. The message names the member that etcd accuses, which may be the wrong one.
 	//
 	// Compare the members before any is replaced, as the message says; then disarm the alarm.
 	ReasonCorrupt = "Corrupt"
-	// ReasonNoSpace means that a member's database has reached its quota (alarm NOSPACE), and etcd takes no writes.
+	// ReasonNoSpace means that a member's database has reached its quota (alarm NOSPACE), and etcd accepts no writes.
 	//
 	// Raise spec.etcd.quotaBackendBytes, or delete keys, compact and defragment; then disarm the alarm.
 	ReasonNoSpace = "NoSpace"

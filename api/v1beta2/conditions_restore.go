@@ -1,108 +1,111 @@
 package v1beta2
 
-// # EtcdRestores at work
+// # EtcdRestores in progress
 //
 // In Progressing and Restored of an EtcdRestore, and in Progressing of the EtcdCluster that it is for.
 const (
-	// ReasonVerifying means that the snapshot is being read and checked. Nothing was done to the cluster.
+	// ReasonVerifying means that the snapshot is being read and verified. The cluster has not been changed.
 	//
 	// Nothing. To call the restore off, delete the EtcdRestore.
 	ReasonVerifying = "Verifying"
-	// ReasonSaving means that what the cluster holds is being saved before it is replaced.
+	// ReasonSaving means that the cluster's current data is being saved (the safety snapshot) before it is replaced.
 	//
 	// Nothing. To call the restore off, delete the EtcdRestore.
 	ReasonSaving = "Saving"
-	// ReasonRestoring means that the cluster starts again from the snapshot.
+	// ReasonRestoring means that the cluster is being restarted from the snapshot: the previous members are stopped, then the
+	// new ones started.
 	//
-	// Nothing. To call the restore off, delete the EtcdRestore: the former members start again, unless they were on an emptyDir.
+	// Nothing. To call the restore off, delete the EtcdRestore: the previous members start again, unless they were on an
+	// emptyDir.
 	ReasonRestoring = "Restoring"
-	// ReasonRestored means that the cluster runs on the snapshot. The volumes of what that has replaced are kept; with
-	// safetySnapshot Skip they are deleted once the cluster is as its spec asks.
+	// ReasonRestored means that the cluster runs on the snapshot's data. The volumes with the replaced data are kept; with
+	// safetySnapshot Skip they are deleted once the cluster matches its spec.
 	//
-	// Delete the volumes that the message names (kubectl delete pvc) once nobody needs what is on them.
+	// Delete the volumes that the message names (kubectl delete pvc) once their data is no longer needed.
 	ReasonRestored = "Restored"
 	// ReasonWaitingForRestore means that the EtcdCluster starts once its EtcdRestore has verified the snapshot.
 	//
 	// See the conditions of the EtcdRestore that the message names.
 	ReasonWaitingForRestore = "WaitingForRestore"
-	// ReasonResuming means that a restore was called off, or failed, and the former members start again with their data.
+	// ReasonResuming means that a restore was called off, or failed, and the previous members start again with their data.
 	//
 	// Nothing.
 	ReasonResuming = "Resuming"
-	// ReasonRestoreContinues means that a restore was to be called off, and goes on: too few of the former members can come back
-	// with their data, such as those on an emptyDir once they have stopped, and the cluster would be left with none. Should
-	// enough of them be able to before the cluster is up on the snapshot, the restore is called off after all.
+	// ReasonRestoreContinues means that a restore was to be called off but continues: too few of the previous members can come
+	// back with their data, for example because it was on an emptyDir and they have stopped, and the cluster would be left
+	// without quorum. If enough of them can before the cluster is up on the snapshot, the restore is called off after all.
 	//
-	// Nothing, or create another EtcdRestore, of the safety snapshot say: it takes this one's place. Do not take the finalizer
-	// off the EtcdRestore that is being deleted: it says where the snapshot is.
+	// Nothing, or create another EtcdRestore, for example of the safety snapshot: it supersedes this one. Do not remove the
+	// finalizer of the EtcdRestore that is being deleted: it says where the snapshot is.
 	ReasonRestoreContinues = "RestoreContinues"
 )
 
-// # EtcdRestores that cannot go on
+// # EtcdRestores that cannot continue
 //
 // In Restored and Progressing of an EtcdRestore, and Degraded of an EtcdCluster that is to start from it. An EtcdRestore is
 // carried out once: after the fix, create another one.
 const (
-	// ReasonBackupMissing means that the EtcdBackup does not exist that the snapshot is to come from.
+	// ReasonBackupMissing means that the EtcdBackup in spec.backup does not exist.
 	//
 	// Create it within an hour of the EtcdRestore, or name the storage itself in spec.storage.
 	ReasonBackupMissing = "BackupMissing"
 	// ReasonClusterDeleted means that the EtcdCluster is being deleted, or was while its data was being replaced.
 	//
-	// To have the snapshot's data in another cluster, create an EtcdCluster with spec.restoreFrom.
+	// To restore the snapshot into another cluster, create an EtcdCluster with spec.restoreFrom.
 	ReasonClusterDeleted = "ClusterDeleted"
-	// ReasonClusterReplaced means that the EtcdCluster was deleted, and another one has its name. Nothing is done to that one.
+	// ReasonClusterReplaced means that the EtcdCluster was deleted, and another one of the same name created, which is not
+	// changed.
 	//
 	// Create another EtcdRestore to restore into it.
 	ReasonClusterReplaced = "ClusterReplaced"
-	// ReasonRestoreSuperseded means that a later EtcdRestore of the same cluster was verified before this one was done, and
-	// took its place.
+	// ReasonRestoreSuperseded means that a later EtcdRestore of the same cluster was verified before this one had completed, and
+	// superseded it.
 	//
 	// Nothing, if the later one is what you want.
 	ReasonRestoreSuperseded = "RestoreSuperseded"
-	// ReasonRestoreCalledOff means that the EtcdRestore was deleted before the cluster was up on the snapshot: the cluster goes
-	// back to what it held.
+	// ReasonRestoreCalledOff means that the EtcdRestore was deleted before the cluster was up on the snapshot: the cluster
+	// returns to its previous data.
 	//
 	// Nothing.
 	ReasonRestoreCalledOff = "RestoreCalledOff"
-	// ReasonClearingAttempt means that what an attempt at a restore has left is deleted: another attempt goes on, or the restore
-	// was called off. A volume goes only if etcd was never let start on it: what is there is in the snapshot. Only events have it.
+	// ReasonClearingAttempt means that what an attempt at a restore has left is deleted: another attempt follows, or the restore
+	// was called off. A volume is deleted only if etcd was never permitted to start on it: its data is in the snapshot. Only
+	// events have it.
 	//
 	// Nothing.
 	ReasonClearingAttempt = "ClearingAttempt"
-	// ReasonRestoreFailed means that the EtcdRestore which the EtcdCluster is to start from has failed, or that a snapshot which
-	// is being restored never can be, and the former members cannot come back either; or that an EtcdRestore of the name that
-	// spec.restoreFrom makes is of before, or for another EtcdCluster.
+	// ReasonRestoreFailed means that the EtcdRestore that the EtcdCluster is to start from has failed, or that a snapshot that
+	// is being restored cannot be and the previous members cannot come back either; or that an EtcdRestore with the name that
+	// spec.restoreFrom uses already exists from before, or for another EtcdCluster.
 	//
 	// Do not delete the EtcdCluster. Create another EtcdRestore for it, of another snapshot or clusterID, or of the safety
-	// snapshot: it takes the place of the one that failed. Where a cluster with restoreFrom has not begun to start, and the cause
-	// is mended, delete its EtcdRestore (the cluster's name and -restore): it is made again as it was.
+	// snapshot: it supersedes the one that failed. If a cluster with restoreFrom has not started yet, and the cause is
+	// fixed, delete its EtcdRestore (the cluster's name and -restore): it is recreated unchanged.
 	ReasonRestoreFailed = "RestoreFailed"
-	// ReasonAnsweredBefore means that coreos/etcd-operator has carried this EtcdRestore out, or refused it. Nothing is done for
-	// it.
+	// ReasonAnsweredBefore means that coreos/etcd-operator has already carried out or refused this EtcdRestore, so it is ignored.
 	//
-	// Create another EtcdRestore if it is to be done now.
+	// Create another EtcdRestore if it is to be carried out now.
 	ReasonAnsweredBefore = "AnsweredBefore"
-	// ReasonSeveralLineages means that the storage holds backups of several clusters, none of which goes on with all others, so
-	// that "the latest" may be another cluster's. A cluster that is created anew, or restored, has another cluster ID, whatever
-	// its name.
+	// ReasonSeveralLineages means that the storage holds backups of several clusters, none of which descends from all others, so
+	// "the latest" may be another cluster's. A cluster that is recreated, or restored, has another cluster ID, whatever its
+	// name.
 	//
-	// Find out which of them is meant: the message tells whose each is. The latest time does not, for a cluster that came back
-	// empty is backed up, too. Then create another EtcdRestore with that one's clusterID, or with the name of a snapshot.
+	// Find out which of them to restore: the message says whose each is. The latest time does not decide, because a cluster that
+	// came back empty is backed up too. Then create another EtcdRestore with its clusterID, or with the name of a snapshot.
 	ReasonSeveralLineages = "SeveralLineages"
-	// ReasonVolumeTooSmall means that the volumes that the EtcdCluster's spec gives to members have no room for the snapshot to
-	// be restored.
+	// ReasonVolumeTooSmall means that the volumes of the members, as the EtcdCluster's spec describes them, are too small to
+	// restore the snapshot.
 	//
 	// Raise what the message names to the size that it says.
 	ReasonVolumeTooSmall = "VolumeTooSmall"
-	// ReasonQuotaTooSmall means that the database of the snapshot has reached the quota that the EtcdCluster's spec gives to
-	// etcd, which would take no writes.
+	// ReasonQuotaTooSmall means that the snapshot's database exceeds the quota in the EtcdCluster's spec, so etcd would accept no
+	// writes.
 	//
 	// Raise spec.etcd.quotaBackendBytes of the EtcdCluster.
 	ReasonQuotaTooSmall = "QuotaTooSmall"
-	// ReasonSnapshotNeedsAuth means that etcd's authentication is switched on in the snapshot: the operator has no user in it,
-	// so that it could not run the cluster.
+	// ReasonSnapshotNeedsAuth means that etcd's authentication is enabled in the snapshot: the operator has no user there, so it
+	// could not manage the cluster.
 	//
-	// Take a snapshot with authentication off, and restore that.
+	// Take a snapshot with authentication disabled, and restore that.
 	ReasonSnapshotNeedsAuth = "SnapshotNeedsAuth"
 )

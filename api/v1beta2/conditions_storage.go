@@ -4,7 +4,7 @@ package v1beta2
 //
 // In BackedUp of an EtcdBackup and Restored of an EtcdRestore.
 const (
-	// ReasonStorageMisconfigured means that the storage is described in a way that cannot work.
+	// ReasonStorageMisconfigured means that the storage settings are invalid.
 	//
 	// Correct what the message names.
 	ReasonStorageMisconfigured = "StorageMisconfigured"
@@ -12,34 +12,35 @@ const (
 	//
 	// Correct the Secret, or the pod's cloud identity.
 	ReasonStorageCredentialsRefused = "StorageCredentialsRefused"
-	// ReasonStorageAccessDenied means that the credentials are known, and not allowed to do what the message names.
+	// ReasonStorageAccessDenied means that the credentials are valid but lack the permission that the message names.
 	//
-	// Give them that right in the storage.
+	// Grant them that permission in the storage.
 	ReasonStorageAccessDenied = "StorageAccessDenied"
-	// ReasonNoSuchBucket means that the bucket does not exist. The folder of a file URL that was deleted during a backup is made
-	// again by the next try.
+	// ReasonNoSuchBucket means that the bucket does not exist. The folder of a file URL that was deleted during a backup is
+	// recreated by the next attempt.
 	//
 	// Create the bucket, or correct its name.
 	ReasonNoSuchBucket = "NoSuchBucket"
-	// ReasonNoSuchObject means that the object does not exist, or there is no snapshot to choose.
+	// ReasonNoSuchObject means that the object does not exist, or that there is no snapshot to choose from.
 	//
 	// Correct the URL or the name of the snapshot. status.snapshots of the EtcdBackup names the latest ones.
 	ReasonNoSuchObject = "NoSuchObject"
-	// ReasonObjectArchived means that the object is in an archive of the storage.
+	// ReasonObjectArchived means that the object is in an archive tier of the storage.
 	//
-	// Bring it back there before it is read.
+	// Restore it from the archive first.
 	ReasonObjectArchived = "ObjectArchived"
-	// ReasonObjectLocked means that the storage's own retention, or a hold, keeps an object that was to be deleted or written
-	// over.
+	// ReasonObjectLocked means that an object that was to be deleted or overwritten is locked by the storage's own retention, or
+	// by a legal hold.
 	//
-	// Nothing: a later backup deletes it once that is over. To be told no more, keep backups for longer than the retention.
+	// Nothing: a later backup deletes it once the lock has expired. To avoid the warning, keep backups for longer than the
+	// retention.
 	ReasonObjectLocked = "ObjectLocked"
-	// ReasonObjectChanged means that an object was written over while it was read, or that somebody else has written one of a
-	// name that was free. Another try reads the new one, or says whose it is.
+	// ReasonObjectChanged means that an object was overwritten while it was read, or that another writer has created one with the
+	// name of a new backup. The next attempt reads the new one, or says whose it is.
 	//
-	// Nothing. If it happens again, see who else writes there.
+	// Nothing. If it happens again, find out what else writes there.
 	ReasonObjectChanged = "ObjectChanged"
-	// ReasonStorageReadOnly means that the storage may be read and not written.
+	// ReasonStorageReadOnly means that the storage can be read but not written.
 	//
 	// Allow the credentials to read, write, list and delete, or mount the volume read-write.
 	ReasonStorageReadOnly = "StorageReadOnly"
@@ -51,19 +52,19 @@ const (
 	//
 	// Give the certificate of its authority in storage.caBundleRef.
 	ReasonStorageNotTrusted = "StorageNotTrusted"
-	// ReasonInsecureEndpoint means that a token would be sent in plain text, or that of the pod's own identity to a service that
-	// is not of its cloud. Nothing was sent.
+	// ReasonInsecureEndpoint means that a token would be sent in plain text, or the token of the pod's own identity to a service
+	// outside its cloud. Nothing was sent.
 	//
 	// Use https, or the cloud's own endpoint, or keys instead of tokens; or set storage.allowTokens.
 	ReasonInsecureEndpoint = "InsecureEndpoint"
-	// ReasonStorageUnreachable means that nobody answers at the storage's address, or not in time, or only to ask for patience.
-	// It may go away by itself.
+	// ReasonStorageUnreachable means that the storage does not answer, not in time, or throttles requests (429 or 503). It is
+	// retried.
 	//
-	// If it stays, look at the endpoint, the network and the load of the storage.
+	// If it persists, check the endpoint, the network and the load of the storage.
 	ReasonStorageUnreachable = "StorageUnreachable"
-	// ReasonStorageFailed means that the storage failed in a way that has no name here. It may go away by itself.
+	// ReasonStorageFailed means that the storage returned an error of no other kind. It is retried.
 	//
-	// If it stays, look the message up in the storage's documentation.
+	// If it persists, look the message up in the storage's documentation.
 	ReasonStorageFailed = "StorageFailed"
 )
 
@@ -71,21 +72,21 @@ const (
 //
 // In BackedUp of an EtcdBackup and Restored of an EtcdRestore.
 const (
-	// ReasonSnapshotDamaged means that a snapshot is not what was written.
+	// ReasonSnapshotDamaged means that a snapshot is corrupt.
 	//
-	// Use another one: the message names one that is good, where there is one.
+	// Use another one: the message names a good one, if there is one.
 	ReasonSnapshotDamaged = "SnapshotDamaged"
-	// ReasonSnapshotStalled means that no bytes moved for minutes, between etcd and the storage. Another try follows.
+	// ReasonSnapshotStalled means that no data was transferred between etcd and the storage for minutes. It is retried.
 	//
-	// If it happens again, look at the network between the pod, etcd and the storage.
+	// If it happens again, check the network between the pod, etcd and the storage.
 	ReasonSnapshotStalled = "SnapshotStalled"
-	// ReasonSnapshotVersion means that the etcd that a snapshot is restored for is too old, or too new, to read it.
+	// ReasonSnapshotVersion means that the etcd version of the EtcdCluster is too old, or too new, to read the snapshot.
 	//
 	// Set spec.version of the EtcdCluster to what the message names, or restore another snapshot.
 	ReasonSnapshotVersion = "SnapshotVersion"
-	// ReasonSnapshotFailed means that it failed in a way that has no name here.
+	// ReasonSnapshotFailed means that taking, verifying or restoring a snapshot failed with an error of no other kind.
 	//
-	// See the message, and the log of the pod, which is kept until the next try.
+	// See the message, and the log of the pod, which is kept until the next attempt.
 	ReasonSnapshotFailed = "SnapshotFailed"
 	// ReasonEncryptionKeyRefused means that the passphrase is missing, too short, or not the one that was used.
 	//
@@ -95,20 +96,20 @@ const (
 	//
 	// Give a volume in spec.pod.scratch, of the size that the message names.
 	ReasonScratchFailed = "ScratchFailed"
-	// ReasonEtcdUnreachable means that no member of the cluster that is to be backed up can be asked.
+	// ReasonEtcdUnreachable means that no member of the cluster that is to be backed up can be reached.
 	//
-	// See the EtcdCluster's conditions, or whether the endpoints are right and reachable from the namespace.
+	// See the EtcdCluster's conditions, or check that the endpoints are correct and reachable from the namespace.
 	ReasonEtcdUnreachable = "EtcdUnreachable"
-	// ReasonEtcdAccessDenied means that etcd does not let the client take snapshots: it needs the role root.
+	// ReasonEtcdAccessDenied means that etcd's authentication denies the snapshot: it takes the role root.
 	//
-	// Of an EtcdCluster, switch etcd's authentication off: the operator has no user in it. Of another etcd, give the certificate
-	// of such a user in spec.clientTLSSecret.
+	// For an EtcdCluster, disable etcd's authentication: the operator has no user there. For another etcd, set
+	// spec.clientTLSSecret to the certificate of such a user.
 	ReasonEtcdAccessDenied = "EtcdAccessDenied"
-	// ReasonEtcdFailed means that etcd refused or broke off. Another try follows.
+	// ReasonEtcdFailed means that etcd returned an error, or closed the connection. It is retried.
 	//
-	// If it happens again, look at etcd's log.
+	// If it happens again, check etcd's log.
 	ReasonEtcdFailed = "EtcdFailed"
-	// ReasonEtcdForeign means that another cluster answered than the one that is to be backed up.
+	// ReasonEtcdForeign means that a cluster other than the one to be backed up answered.
 	//
 	// Correct the endpoints, or find the pod that answers in its place.
 	ReasonEtcdForeign = "EtcdForeign"

@@ -5,15 +5,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// EtcdOptions are etcd's own options. What is absent has etcd's default. An option may be given in one way only: here, in
+// EtcdOptions are etcd's own options. Those that are absent have etcd's default. An option may be set in one place only: here, in
 // extraArgs, or in pod.etcdEnv.
 //
 // +kubebuilder:validation:XValidation:rule="duration(has(self.electionTimeout) ? self.electionTimeout : '1s').getMilliseconds() >= 5 * duration(has(self.heartbeatInterval) ? self.heartbeatInterval : '100ms').getMilliseconds()",message="electionTimeout (1s if absent) must be at least five times heartbeatInterval (100ms if absent)"
 // +kubebuilder:validation:XValidation:rule="!has(self.electionTimeout) || duration(self.electionTimeout) <= duration('50s')",message="electionTimeout must be at most 50s"
 // +kubebuilder:validation:XValidation:rule="!has(self.heartbeatInterval) || duration(self.heartbeatInterval) >= duration('1ms')",message="heartbeatInterval must be at least 1ms"
 type EtcdOptions struct {
-	// quotaBackendBytes is the size of the database from which on etcd takes no more writes, as a quantity such as 8Gi, or a number
-	// of bytes; 2Gi by default. The volume must have room for about twice as much. A negative one is no limit.
+	// quotaBackendBytes is the size of the database at which etcd stops accepting writes, as a quantity such as 8Gi, or a number
+	// of bytes; 2Gi by default. The volume must have room for about twice as much. A negative value means no limit.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Database quota",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:text"},order=12
 	QuotaBackendBytes *resource.Quantity `json:"quotaBackendBytes,omitempty"`
@@ -23,8 +23,8 @@ type EtcdOptions struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Auto-compaction",order=13
 	AutoCompaction *AutoCompaction `json:"autoCompaction,omitempty"`
 
-	// heartbeatInterval is how often the leader tells that it is there, in whole milliseconds; 100ms by default. About the
-	// round trip between members.
+	// heartbeatInterval is how often the leader sends heartbeats, in whole milliseconds; 100ms by default. Set it to about the
+	// round-trip time between members.
 	// +kubebuilder:validation:XValidation:rule="!self.matches('[.][0-9]+ms')",message="heartbeatInterval must be whole milliseconds, such as 100ms"
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:Pattern=`^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`
@@ -33,7 +33,7 @@ type EtcdOptions struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Heartbeat interval",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:text"},order=14
 	HeartbeatInterval *metav1.Duration `json:"heartbeatInterval,omitempty"`
 
-	// electionTimeout is how long a member waits for the leader before it stands for election, in whole milliseconds; 1s by
+	// electionTimeout is how long a member waits for a heartbeat before it starts an election, in whole milliseconds; 1s by
 	// default. At least five times heartbeatInterval, at most 50s.
 	// +kubebuilder:validation:XValidation:rule="!self.matches('[.][0-9]+ms')",message="electionTimeout must be whole milliseconds, such as 1s"
 	// +kubebuilder:validation:Type=string
@@ -50,14 +50,14 @@ type EtcdOptions struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Changes between snapshots of raft",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:number","urn:alm:descriptor:com.tectonic.ui:advanced"}
 	SnapshotCount *int64 `json:"snapshotCount,omitempty"`
 
-	// maxRequestBytes is the size of the largest request of a client, as a quantity such as 4Mi, or a number of bytes; 1.5Mi by
+	// maxRequestBytes is the maximum size of a client's request, as a quantity such as 4Mi, or a number of bytes; 1.5Mi by
 	// default.
 	// +kubebuilder:validation:XValidation:rule="type(self) == int ? self >= 0 : !self.startsWith('-')",message="maxRequestBytes must not be negative"
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Largest request",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:text","urn:alm:descriptor:com.tectonic.ui:advanced"}
 	MaxRequestBytes *resource.Quantity `json:"maxRequestBytes,omitempty"`
 
-	// logLevel is what etcd logs; Info by default.
+	// logLevel of etcd; Info by default.
 	// +kubebuilder:validation:Enum=Debug;Info;Warn;Error
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Log level",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
@@ -70,8 +70,8 @@ type EtcdOptions struct {
 	Metrics string `json:"metrics,omitempty"`
 
 	// extraArgs are etcd's other flags without their dashes, for example grpc-keepalive-timeout: 30s, or
-	// feature-gates: InitialCorruptCheck=true,StopGRPCServiceOnDefrag=true. A flag may have the name of any version of etcd that
-	// this operator runs: it is written as the running one knows it. Flags that the operator sets itself, and those that put
+	// feature-gates: InitialCorruptCheck=true,StopGRPCServiceOnDefrag=true. A flag may have its name of any etcd version that
+	// this operator supports: it is translated to the running one's. Flags that the operator sets itself, and those that put
 	// data at risk, are refused.
 	// +kubebuilder:validation:XValidation:rule="self.all(k, k.matches('^[a-z][a-z0-9-]*$'))",message="extraArgs: give etcd's flags without dashes before them, for example grpc-keepalive-timeout"
 	// +kubebuilder:validation:MaxProperties=64

@@ -2,11 +2,11 @@ package v1beta2
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// EtcdBackupStatus tells how the backups went.
+// EtcdBackupStatus is the state of the backups.
 //
 // +kubebuilder:pruning:PreserveUnknownFields
 type EtcdBackupStatus struct {
-	// succeeded is true when the last backup did.
+	// succeeded is true if the last backup succeeded.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Succeeded",xDescriptors={"urn:alm:descriptor:text"},order=1
 	Succeeded bool `json:"succeeded,omitempty"`
@@ -14,7 +14,7 @@ type EtcdBackupStatus struct {
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Reason",xDescriptors={"urn:alm:descriptor:io.kubernetes.phase:reason"},order=2
 	Reason string `json:"reason,omitempty"`
-	// Reason is what coreos/etcd-operator called reason: it says the same. New readers go by reason.
+	// Reason is coreos/etcd-operator's name of reason, with the same value. Read reason in new clients.
 	// +optional
 	LegacyReason string `json:"Reason,omitempty"`
 	// etcdVersion is the version of the etcd that was backed up last.
@@ -38,34 +38,34 @@ type EtcdBackupStatus struct {
 	// lastScheduleTime is when the last backup was due, whether it succeeded or not.
 	// +optional
 	LastScheduleTime *metav1.Time `json:"lastScheduleTime,omitempty"`
-	// run is the backup that is under way.
+	// run is the backup in progress.
 	// +optional
 	Run *BackupRun `json:"run,omitempty"`
-	// snapshots are the latest ones in the storage, the newest first. One that is stale, or was not checked as spec.verify asks
-	// (verificationTime is absent), is among them, and counts as no success.
+	// snapshots are the latest ones in the storage, the newest first, including those that are stale or were not verified as
+	// spec.verify says (verificationTime is absent), which do not count as successful.
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=10
 	// +optional
 	Snapshots []SnapshotStatus `json:"snapshots,omitempty"`
-	// snapshotCount is how many this EtcdBackup had in the storage after the last good one, those that are stale or were not
-	// checked among them.
+	// snapshotCount is the number of this EtcdBackup's snapshots in the storage after the last good one, including those that are
+	// stale or were not verified.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Snapshots",xDescriptors={"urn:alm:descriptor:text"},order=4
 	SnapshotCount int32 `json:"snapshotCount,omitempty"`
-	// lineages are whose data these are, by etcd cluster ID: that of the last backup first. A cluster that is created
-	// anew, or restored, begins another one.
+	// lineages group the snapshots by etcd cluster ID, that of the last backup first. A cluster that is recreated, or restored,
+	// starts another lineage.
 	// +listType=map
 	// +listMapKey=clusterID
 	// +kubebuilder:validation:MaxItems=10
 	// +optional
 	Lineages []BackupLineage `json:"lineages,omitempty"`
-	// operator is the one that acts on this EtcdBackup: no other does, as long as that one is there.
+	// operator is the one that reconciles this EtcdBackup: no other does while that one is running.
 	// +optional
 	Operator *OperatorReference `json:"operator,omitempty"`
-	// observedGeneration is the generation of the spec that this status speaks of.
+	// observedGeneration is the generation of the spec that this status is based on.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
-	// conditions tell what is going on.
+	// conditions describe the state.
 	// +listType=map
 	// +listMapKey=type
 	// +optional
@@ -73,17 +73,17 @@ type EtcdBackupStatus struct {
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
 
-// BackupLineage is the snapshots of one etcd cluster ID.
+// BackupLineage summarizes the snapshots of one etcd cluster ID.
 //
 // +kubebuilder:pruning:PreserveUnknownFields
 type BackupLineage struct {
 	// clusterID is etcd's cluster ID in hexadecimal.
 	// +required
 	ClusterID string `json:"clusterID"`
-	// cluster is namespace and name of the EtcdCluster; empty if it was none.
+	// cluster is namespace and name of the EtcdCluster; empty if it was not an EtcdCluster.
 	// +optional
 	Cluster string `json:"cluster,omitempty"`
-	// count is how many there are of this EtcdBackup.
+	// count is the number of this EtcdBackup's snapshots.
 	// +required
 	Count int32 `json:"count"`
 	// name of the newest object, without the prefix.
@@ -97,7 +97,7 @@ type BackupLineage struct {
 	CreationTime metav1.Time `json:"creationTime,omitzero"`
 }
 
-// BackupTask is what a run does: Backup takes one, Clean deletes all when the EtcdBackup goes.
+// BackupTask is what a run does: Backup takes a backup, Clean deletes all of them when the EtcdBackup is deleted.
 //
 // +kubebuilder:validation:Enum=Backup;Clean
 type BackupTask string
@@ -108,50 +108,50 @@ const (
 	BackupTaskClean  BackupTask = "Clean"
 )
 
-// BackupRun is a backup that is under way.
+// BackupRun is a backup in progress.
 //
 // +kubebuilder:pruning:PreserveUnknownFields
 type BackupRun struct {
 	// task is what it does.
 	// +required
 	Task BackupTask `json:"task"`
-	// scheduleTime is when it was due. It names the run.
+	// scheduleTime is when it was due. It identifies the run.
 	// +optional
 	ScheduleTime metav1.Time `json:"scheduleTime,omitzero"`
-	// generation of the spec that this try began with.
+	// generation of the spec that this attempt started with.
 	// +required
 	Generation int64 `json:"generation"`
-	// startTime is when its first try began.
+	// startTime is when its first attempt started.
 	// +optional
 	StartTime *metav1.Time `json:"startTime,omitempty"`
 
 	AgentRun `json:",inline"`
 }
 
-// AgentRun is one task of a pod, which is tried until it succeeds or is given up.
+// AgentRun is one task of a pod, which is retried until it succeeds or is given up.
 //
 // +kubebuilder:pruning:PreserveUnknownFields
 type AgentRun struct {
-	// attempt counts the tries, from 1.
+	// attempt is the number of the attempt, from 1.
 	// +required
 	Attempt int32 `json:"attempt"`
-	// attemptStartTime is when this try began.
+	// attemptStartTime is when this attempt started.
 	// +optional
 	AttemptStartTime metav1.Time `json:"attemptStartTime,omitzero"`
-	// retryTime is when the next try may begin, after one that failed.
+	// retryTime is when the next attempt may start, after one that failed.
 	// +optional
 	RetryTime *metav1.Time `json:"retryTime,omitempty"`
-	// unanswered is how many tries to save what a cluster holds, before it is restored, have reached no member. Only if none
-	// has reached any it is replaced unsaved.
+	// unanswered is how many attempts to save a cluster's data, before it is restored, have reached no member. The data is
+	// replaced without being saved only if none has reached any.
 	// +optional
 	Unanswered int32 `json:"unanswered,omitempty"`
 	// pod does the work.
 	// +required
 	Pod string `json:"pod"`
-	// step is what the pod is at.
+	// step is what the pod is doing.
 	// +optional
 	Step string `json:"step,omitempty"`
-	// bytes that the step has moved.
+	// bytes that the step has transferred.
 	// +optional
 	Bytes int64 `json:"bytes,omitempty"`
 }
@@ -166,15 +166,15 @@ type SnapshotStatus struct {
 	// url of the object.
 	// +required
 	URL string `json:"url"`
-	// cluster is whose data it is: namespace and name of the EtcdCluster, or etcd's cluster ID in hexadecimal if it was none;
-	// empty if nothing says so.
+	// cluster is where the data is from: namespace and name of the EtcdCluster, or etcd's cluster ID in hexadecimal if it was not
+	// an EtcdCluster; empty if unknown.
 	// +optional
 	Cluster string `json:"cluster,omitempty"`
-	// clusterID is etcd's cluster ID in hexadecimal. It names the lineage of the data: a cluster that is created anew, or
-	// restored, has another one, whatever its name. Empty if nothing says so.
+	// clusterID is etcd's cluster ID in hexadecimal. It identifies the lineage of the data: a cluster that is recreated, or
+	// restored, has another one, whatever its name. Empty if unknown.
 	// +optional
 	ClusterID string `json:"clusterID,omitempty"`
-	// stale is true if it was taken from a member without a quorum at its back: the cluster may have gone on without it.
+	// stale is true if it was taken from a member without quorum: the cluster may have accepted writes that it lacks.
 	// +optional
 	Stale bool `json:"stale,omitempty"`
 	// revision of etcd.
@@ -195,10 +195,10 @@ type SnapshotStatus struct {
 	// creationTime is when it was taken.
 	// +optional
 	CreationTime metav1.Time `json:"creationTime,omitzero"`
-	// verificationTime is when it was checked last, as verification says; absent if it never was.
+	// verificationTime is when it was last verified, as verification says; absent if it never was.
 	// +optional
 	VerificationTime *metav1.Time `json:"verificationTime,omitempty"`
-	// verification is how it was checked.
+	// verification is how it was verified.
 	// +optional
 	Verification Verification `json:"verification,omitempty"`
 }

@@ -2,7 +2,7 @@ package v1beta2
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// EtcdBackupSpec says what is backed up, to where, and how often.
+// EtcdBackupSpec says what to back up, where to, and how often.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.storage) != has(self.storageType)",message="say where to: storage, or storageType with its stanza"
 // +kubebuilder:validation:XValidation:rule="!has(self.storageType) || has(self.s3) && self.storageType == 'S3' || has(self.abs) && self.storageType == 'ABS' || has(self.gcs) && self.storageType == 'GCS' || has(self.oss) && self.storageType == 'OSS'",message="give the storage that storageType names: s3, abs, gcs or oss"
@@ -15,7 +15,7 @@ type EtcdBackupSpec struct {
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Cluster to back up",order=0
 	EtcdCluster *EtcdClusterRef `json:"etcdCluster,omitempty"`
-	// etcdEndpoints are the client URLs of the etcd cluster to back up, which may be any.
+	// etcdEndpoints are the client URLs of the etcd cluster to back up, which need not be an EtcdCluster.
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=32
 	// +kubebuilder:validation:items:MaxLength=512
@@ -34,7 +34,7 @@ type EtcdBackupSpec struct {
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Storage",order=21
 	Storage *Storage `json:"storage,omitempty"`
-	// storageType names the kind of storage of the stanza.
+	// storageType says which of s3, abs, gcs and oss is set.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Type of storage (coreos/etcd-operator)",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	StorageType StorageType `json:"storageType,omitempty"`
@@ -42,37 +42,37 @@ type EtcdBackupSpec struct {
 	BackupStorage `json:",inline"`
 
 	// schedule is when to take a backup, in the five fields of cron, or a word such as @daily. Without it and
-	// backupPolicy.intervalSeconds there is one backup only. A time that was missed is made up for once. A backup that
-	// fails is tried again, at last every 5 minutes, until the next one is due; one only for a day. What can go no better before
-	// somebody acts is given up at once.
+	// backupPolicy.intervalSeconds a single backup is taken. Of missed backups one is made up for. A backup that fails is
+	// retried, with pauses of up to 5 minutes, until the next one is due; a single backup for a day. A failure that no retry can
+	// fix is given up at once.
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[[:space:]]*(@[^[:space:]]+([[:space:]]+[^[:space:]]+)?|[^[:space:]]+([[:space:]]+[^[:space:]]+){4})?[[:space:]]*$')",message="schedule must have the five fields of cron, such as 30 2 * * *, or be a word such as @daily"
 	// +kubebuilder:validation:XValidation:rule="!self.contains('TZ=')",message="schedule: name the time zone in timeZone, not here"
 	// +kubebuilder:validation:MaxLength=256
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Schedule",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:text"},order=22
 	Schedule string `json:"schedule,omitempty"`
-	// timeZone of the schedule, such as Europe/Berlin; UTC by default. An hour that summer time leaves out has no backup, and
-	// one that comes twice has two.
+	// timeZone of the schedule, such as Europe/Berlin; UTC by default. A backup due in an hour that daylight saving time skips is
+	// not taken, and one due in an hour that it repeats is taken twice.
 	// +kubebuilder:validation:XValidation:rule="self != 'Local'",message="timeZone must be one of the IANA database, such as Europe/Berlin"
 	// +kubebuilder:validation:MaxLength=64
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Time zone",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:text"},order=23
 	TimeZone string `json:"timeZone,omitempty"`
-	// suspend keeps new backups from being taken. One that is under way goes on.
+	// suspend suspends new backups. One that is in progress continues.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Suspended",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:booleanSwitch"},order=29
 	Suspend bool `json:"suspend,omitempty"`
-	// backupPolicy says how often, how long, and how many are kept.
+	// backupPolicy says how often backups are taken, how long one may take, and which are retained.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="How many are kept",order=24
 	BackupPolicy *BackupPolicy `json:"backupPolicy,omitempty"`
-	// compression of the objects; Zstd by default, and None if storageType is given, for those who read such objects by
+	// compression of the objects; Zstd by default, and None if storageType is set, for programs that read such objects
 	// themselves.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Compression",order=27
 	Compression Compression `json:"compression,omitempty"`
-	// encryptionSecretRef names a Secret whose key passphrase encrypts the objects before they leave, with age. Whoever loses it
-	// loses the backups.
+	// encryptionSecretRef names a Secret whose key passphrase encrypts the objects (with age) before they are uploaded. If it is
+	// lost, so are the backups.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Passphrase",order=26
 	EncryptionSecretRef SecretRef `json:"encryptionSecretRef,omitzero"`
@@ -83,29 +83,29 @@ type EtcdBackupSpec struct {
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Passphrase (former name)",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:hidden"}
 	FormerEncryptionSecret string `json:"encryptionSecret,omitempty"`
-	// verify says how each backup is checked after it was written.
+	// verify says how each backup is verified after it was written.
 	// +kubebuilder:default=Checksum
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Verification",order=25
 	Verify Verification `json:"verify,omitempty"`
-	// deletionPolicy says what becomes of the objects when the EtcdBackup is deleted.
+	// deletionPolicy says what happens to the backups in the storage when the EtcdBackup is deleted.
 	// +kubebuilder:default=Retain
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Objects of a deleted EtcdBackup",order=28
 	DeletionPolicy DeletionPolicy `json:"deletionPolicy,omitempty"`
-	// prefixPolicy says whether the storage may hold somebody else's backups, those of a cluster that this one does not
-	// descend from; Exclusive by default, with which the first backup is not taken there then.
+	// prefixPolicy says whether the storage may also hold backups of a cluster that this one does not descend from; Exclusive by
+	// default: then the first backup is refused.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Backups of others beside these",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"},order=28
 	PrefixPolicy PrefixPolicy `json:"prefixPolicy,omitempty"`
-	// pod says how the pods run that do the work.
+	// pod configures the pods that do the work.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Pods that do the work",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"},order=30
 	Pod *AgentPodPolicy `json:"pod,omitempty"`
 }
 
-// PrefixPolicy says who else may have backups in the same storage: Exclusive keeps clusters apart, so that the latest one there
-// is always this cluster's; with Shared a restore has to say whose it wants.
+// PrefixPolicy says whether several clusters may have backups in the same storage: Exclusive keeps them apart, so that the latest
+// one there is always this cluster's; with Shared a restore must set clusterID.
 //
 // +kubebuilder:validation:Enum=Exclusive;Shared
 type PrefixPolicy string
@@ -127,8 +127,8 @@ const (
 	CompressionNone Compression = "None"
 )
 
-// Verification says how a backup is checked: None trusts the storage, Checksum reads the object back and compares it,
-// Restore also restores it into scratch space and compares what is in it.
+// Verification says how a backup is verified: None trusts the storage, Checksum reads the object back and compares it,
+// Restore also restores it into scratch space and compares its content.
 //
 // +kubebuilder:validation:Enum=None;Checksum;Restore
 type Verification string
@@ -140,7 +140,7 @@ const (
 	VerifyRestore  Verification = "Restore"
 )
 
-// DeletionPolicy says what becomes of objects in a bucket.
+// DeletionPolicy says what happens to the backups in the storage.
 //
 // +kubebuilder:validation:Enum=Retain;Delete
 type DeletionPolicy string
@@ -151,80 +151,82 @@ const (
 	DeletionDelete DeletionPolicy = "Delete"
 )
 
-// BackupPolicy says how often, how long, and how many are kept. A backup is kept if any of maxBackups and keep wants it,
-// and maxAge has not run out; the last good one of each etcd cluster ID always is, and each is counted for itself.
+// BackupPolicy says how often backups are taken, how long one may take, and which are retained. A backup is retained if maxBackups
+// or keep selects it and it is younger than maxAge; the last good one of each etcd cluster ID always is. The backups of each
+// cluster ID are counted separately.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.timeoutSeconds) || !has(self.timeoutInSecond) || self.timeoutInSecond == 0",message="give timeoutSeconds or timeoutInSecond, not both: timeoutInSecond is what coreos/etcd-operator called it"
 // +kubebuilder:validation:XValidation:rule="!has(self.intervalSeconds) || !has(self.backupIntervalInSecond) || self.backupIntervalInSecond == 0",message="give intervalSeconds or backupIntervalInSecond, not both: backupIntervalInSecond is what coreos/etcd-operator called it"
 type BackupPolicy struct {
-	// timeoutSeconds is how long one try of a backup may take, its check included; 3600 by default, and 60 with storageType, as
-	// it always was. A check that does not fit into it is made by the next try, which has all that time for it.
+	// timeoutSeconds is how long one attempt at a backup may take, its verification included; 3600 by default, and 60 with
+	// storageType, as with coreos/etcd-operator. A verification that times out is made by the next attempt, which has the whole
+	// time for it.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=3153600000
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Time-out in seconds",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:number","urn:alm:descriptor:com.tectonic.ui:advanced"}
 	TimeoutSeconds int64 `json:"timeoutSeconds,omitempty"`
-	// intervalSeconds is the time between two backups. Without it there is one backup only, or what schedule says.
+	// intervalSeconds is the time between two backups. Without it and schedule a single backup is taken.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=3153600000
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Interval in seconds",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:number","urn:alm:descriptor:com.tectonic.ui:advanced"}
 	IntervalSeconds int64 `json:"intervalSeconds,omitempty"`
-	// timeoutInSecond is what coreos/etcd-operator called timeoutSeconds: it means the same, and 0 that it is absent. New manifests
-	// have timeoutSeconds.
+	// timeoutInSecond is coreos/etcd-operator's name of timeoutSeconds, with the same meaning; 0 means absent. Use timeoutSeconds in
+	// new manifests.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=3153600000
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Time-out in seconds (coreos/etcd-operator)",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:hidden"}
 	LegacyTimeout int64 `json:"timeoutInSecond,omitempty"`
-	// backupIntervalInSecond is what coreos/etcd-operator called intervalSeconds: it means the same, and 0 that it is absent. New
-	// manifests have intervalSeconds.
+	// backupIntervalInSecond is coreos/etcd-operator's name of intervalSeconds, with the same meaning; 0 means absent. Use
+	// intervalSeconds in new manifests.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=3153600000
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Interval in seconds (coreos/etcd-operator)",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:hidden"}
 	LegacyInterval int64 `json:"backupIntervalInSecond,omitempty"`
-	// maxBackups is how many of the latest are kept, beside those that keep wants. 0 does not limit them, unless keep is
-	// given: then those of the latest hour, day, week or month that has one stay, whichever is the shortest that keep names,
-	// until another one begins.
+	// maxBackups is how many of the latest backups are retained, in addition to those that keep selects. 0 means no limit, unless
+	// keep is set: then all backups of the latest hour, day, week or month (the shortest period that keep sets) are retained
+	// until the next one starts.
 	// +kubebuilder:validation:Minimum=0
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Latest to keep",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:number"},order=24
 	MaxBackups int32 `json:"maxBackups,omitempty"`
-	// maxAge is how long a backup is kept, such as 720h; it does not limit them if empty.
+	// maxAge is how long a backup is retained, such as 720h; no limit if empty.
 	// +kubebuilder:validation:XValidation:rule="duration(self) > duration('0s')",message="maxAge must be more than 0, in hours, minutes and seconds, such as 720h"
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Age to keep",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:text"},order=24
 	MaxAge *metav1.Duration `json:"maxAge,omitempty"`
-	// keep thins out older backups: the latest of each hour, day, week and month stays, for so many of them; what neither it
-	// nor maxBackups wants is deleted. With daily: 7 alone, that is all of today's, and the last one of each of six days before
-	// that have one.
+	// keep thins out older backups: it retains the latest one of each hour, day, week and month, for the given number of them;
+	// backups that neither it nor maxBackups selects are deleted. With only daily: 7, all of today's are retained, and the last
+	// one of each of the six previous days that have one.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Older ones to keep",order=24
 	Keep *KeepPolicy `json:"keep,omitempty"`
 }
 
-// KeepPolicy is how many hours, days, weeks (from Monday) and months, in UTC, keep their latest backup.
+// KeepPolicy is of how many hours, days, weeks (from Monday) and months, in UTC, the latest backup is retained.
 type KeepPolicy struct {
-	// hourly is for how many hours.
+	// hourly is the number of hours.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=1000
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Hours",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:number"},order=24
 	Hourly int32 `json:"hourly,omitempty"`
-	// daily is for how many days.
+	// daily is the number of days.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=1000
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Days",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:number"},order=24
 	Daily int32 `json:"daily,omitempty"`
-	// weekly is for how many weeks.
+	// weekly is the number of weeks.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=1000
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Weeks",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:number"},order=24
 	Weekly int32 `json:"weekly,omitempty"`
-	// monthly is for how many months.
+	// monthly is the number of months.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=1000
 	// +optional
@@ -232,12 +234,12 @@ type KeepPolicy struct {
 	Monthly int32 `json:"monthly,omitempty"`
 }
 
-// FinalizerObjects keeps an EtcdBackup whose deletionPolicy is Delete until its objects are deleted. It goes as soon as the
+// FinalizerObjects keeps an EtcdBackup whose deletionPolicy is Delete until its backups are deleted. It is removed as soon as the
 // policy is Retain.
 const FinalizerObjects = "etcd.database.coreos.com/objects"
 
-// EtcdBackup is a backup of an etcd cluster, once or again and again. One that is taken once is over when it has succeeded,
-// whatever becomes of the spec; if it was given up, an edit of the spec has it tried again.
+// EtcdBackup is a backup of an etcd cluster, taken once or periodically. A single backup is complete when it has succeeded,
+// and later edits of the spec have no effect; if it was given up, an edit of the spec starts it again.
 //
 // +kubebuilder:validation:XValidation:rule="size(self.metadata.name) <= 63",message="metadata.name must have at most 63 characters: it is the value of a label on the pods"
 // +kubebuilder:object:root=true
@@ -258,10 +260,10 @@ type EtcdBackup struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitzero"`
 
-	// spec says what is backed up, to where, and how often.
+	// spec says what to back up, where to, and how often.
 	// +required
 	Spec EtcdBackupSpec `json:"spec"`
-	// status tells how the backups went.
+	// status is the state of the backups.
 	// +optional
 	Status EtcdBackupStatus `json:"status,omitzero"`
 }

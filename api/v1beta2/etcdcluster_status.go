@@ -5,31 +5,31 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// ClusterPhase sums the conditions up in a word, for old clients and kubectl get.
+// ClusterPhase summarizes the conditions in a word, for old clients and kubectl get.
 type ClusterPhase string
 
 // Cluster phases. The first three are coreos/etcd-operator's.
 const (
-	// ClusterPhaseCreating is a cluster that has not been up yet.
+	// ClusterPhaseCreating is a cluster that is not up yet.
 	ClusterPhaseCreating ClusterPhase = "Creating"
-	// ClusterPhaseRestoring is a cluster that has been up, and whose data is being replaced by a snapshot.
+	// ClusterPhaseRestoring is a cluster that has been up, and whose data is being replaced by a snapshot's.
 	ClusterPhaseRestoring ClusterPhase = "Restoring"
-	// ClusterPhaseRunning is a cluster of which a quorum answers.
+	// ClusterPhaseRunning is a cluster with quorum.
 	ClusterPhaseRunning ClusterPhase = "Running"
-	// ClusterPhaseFailed is a cluster that is not available and that the operator cannot mend; reason says what to do.
+	// ClusterPhaseFailed is a cluster that is not available and that the operator cannot repair; reason says what to do.
 	ClusterPhaseFailed ClusterPhase = "Failed"
-	// ClusterPhaseUnavailable is a cluster without a quorum that may come back.
+	// ClusterPhaseUnavailable is a cluster without quorum that may recover.
 	ClusterPhaseUnavailable ClusterPhase = "Unavailable"
 )
 
-// EtcdClusterStatus is what the operator sees.
+// EtcdClusterStatus is the observed state of an etcd cluster.
 //
 // +kubebuilder:pruning:PreserveUnknownFields
 type EtcdClusterStatus struct {
-	// observedGeneration is the generation of the spec that this status speaks of.
+	// observedGeneration is the generation of the spec that this status is based on.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
-	// phase sums the conditions up in a word.
+	// phase summarizes the conditions in a word.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Phase",xDescriptors={"urn:alm:descriptor:io.kubernetes.phase"},order=2
 	Phase ClusterPhase `json:"phase,omitempty"`
@@ -37,7 +37,7 @@ type EtcdClusterStatus struct {
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Reason",xDescriptors={"urn:alm:descriptor:io.kubernetes.phase:reason"},order=3
 	Reason string `json:"reason,omitempty"`
-	// controlPaused is true while spec.paused keeps the operator's hands off.
+	// controlPaused is true while reconciliation is paused by spec.paused.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Paused",xDescriptors={"urn:alm:descriptor:text"},order=12
 	ControlPaused bool `json:"controlPaused,omitempty"`
@@ -67,47 +67,47 @@ type EtcdClusterStatus struct {
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Members",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:podStatuses"},order=1
 	Members MembersStatus `json:"members,omitzero"`
-	// readyMembers is the number of voters that are ready: they answer and follow a leader. An operator of the time before the first
-	// release wrote a string such as 3/3.
+	// readyMembers is the number of voters that are ready: they answer and follow a leader. Operators before the first release
+	// wrote a string such as 3/3.
 	// +kubebuilder:validation:Schemaless
 	// +kubebuilder:validation:XIntOrString
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Ready members",xDescriptors={"urn:alm:descriptor:text"},order=4
 	ReadyMembers int32 `json:"readyMembers,omitempty"`
-	// readySummary is for kubectl get only: the voters that are ready of those that etcd lists, such as 3/3.
+	// readySummary is for kubectl get only: the ready voters out of all voters that etcd lists, such as 3/3.
 	// +optional
 	ReadySummary string `json:"readySummary,omitempty"`
-	// storage is where the members keep their data: PVC if all have volumes of their own, emptyDir if the data of any of them
-	// goes with its pod.
+	// storage is where the members keep their data: PVC if all have volumes of their own, emptyDir if any of them loses its data
+	// with its pod.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Storage",xDescriptors={"urn:alm:descriptor:text"},order=9
 	Storage MemberStorage `json:"storage,omitempty"`
-	// memberStatuses tell of each member and of each pod that is to become one.
+	// memberStatuses describe each member, and each pod that is to become one.
 	// +listType=map
 	// +listMapKey=name
 	// +optional
 	MemberStatuses []MemberStatus `json:"memberStatuses,omitempty"`
-	// leader is the name of the member that leads.
+	// leader is the name of the leader.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Leader",xDescriptors={"urn:alm:descriptor:io.kubernetes:Pod"},order=7
 	Leader string `json:"leader,omitempty"`
-	// currentVersion is the etcd version that the cluster runs: the lowest of its members' while they differ.
+	// currentVersion is the etcd version that the cluster runs: the lowest of its members' versions if they differ.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="etcd version",xDescriptors={"urn:alm:descriptor:text"},order=5
 	CurrentVersion string `json:"currentVersion,omitempty"`
-	// targetVersion is the etcd version that the spec asks for, where it is another.
+	// targetVersion is the etcd version in the spec, if it differs from currentVersion.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Target version",xDescriptors={"urn:alm:descriptor:text"},order=6
 	TargetVersion string `json:"targetVersion,omitempty"`
-	// updatedMembers is the number of members whose pods are as the spec asks.
+	// updatedMembers is the number of members whose pods match the spec.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Updated members",xDescriptors={"urn:alm:descriptor:text"},order=11
 	UpdatedMembers int32 `json:"updatedMembers,omitempty"`
-	// clusterID is etcd's cluster ID in hexadecimal, set once a quorum has ever answered.
+	// clusterID is etcd's cluster ID in hexadecimal, set once the cluster first had quorum.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="etcd's cluster ID",xDescriptors={"urn:alm:descriptor:text"},order=14
 	ClusterID string `json:"clusterID,omitempty"`
-	// quorumLostSince is when the quorum was found lost; absent while there is one.
+	// quorumLostSince is when the cluster was found to have lost quorum; absent while it has quorum.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Quorum lost since",xDescriptors={"urn:alm:descriptor:text"},order=13
 	QuorumLostSince *metav1.Time `json:"quorumLostSince,omitempty"`
@@ -117,22 +117,21 @@ type EtcdClusterStatus struct {
 	// +kubebuilder:validation:MaxItems=10
 	// +optional
 	Restores []RestoreRecord `json:"restores,omitempty"`
-	// keptVolumes hold what restores have replaced, but for those with safetySnapshot Skip, and what attempts at a restore were
-	// written to before they were given up. The operator neither uses nor deletes them: delete them yourself (kubectl delete pvc)
-	// once nobody needs what is on them. With the EtcdCluster they go, unless spec.volumeReclaimPolicy is Retain.
+	// keptVolumes hold the data that restores have replaced, except those with safetySnapshot Skip, and data written in attempts
+	// at a restore that were abandoned. The operator neither uses nor deletes them: delete them yourself (kubectl delete pvc)
+	// once their data is no longer needed. They are deleted with the EtcdCluster, unless spec.volumeReclaimPolicy is Retain.
 	// +listType=map
 	// +listMapKey=uid
 	// +optional
 	KeptVolumes []KeptVolume `json:"keptVolumes,omitempty"`
-	// operator is the one that acts on this EtcdCluster: no other does, as long as that one is there.
+	// operator is the one that reconciles this EtcdCluster: no other does while that one is running.
 	// +optional
 	Operator *OperatorReference `json:"operator,omitempty"`
 	// selector selects the members' pods, for the scale subresource.
 	// +optional
 	Selector string `json:"selector,omitempty"`
 
-	// internal is what the operator keeps for itself. It is no part of the API, and any release may change it: read nothing out of
-	// it, and write nothing into it.
+	// internal is the operator's own state. It is not part of the API, and any release may change it: neither read nor write it.
 	// +kubebuilder:validation:Schemaless
 	// +kubebuilder:validation:Type=object
 	// +kubebuilder:pruning:PreserveUnknownFields
@@ -147,7 +146,7 @@ type MemberStorage string
 const (
 	// MemberStoragePVC is a PersistentVolumeClaim for each member.
 	MemberStoragePVC MemberStorage = "PVC"
-	// MemberStorageEmptyDir is a volume that goes with the pod.
+	// MemberStorageEmptyDir is a volume that is deleted with its pod.
 	MemberStorageEmptyDir MemberStorage = "emptyDir"
 )
 
@@ -163,20 +162,20 @@ type MembersStatus struct {
 	Unready []string `json:"unready,omitempty"`
 }
 
-// MemberRole is a member's part in the cluster.
+// MemberRole is a member's role in the cluster.
 type MemberRole string
 
 // Member roles.
 const (
-	// MemberRoleNone is a pod that etcd does not list (yet, or any more).
+	// MemberRoleNone is a pod that etcd does not list as a member (yet, or any more).
 	MemberRoleNone MemberRole = "None"
-	// MemberRoleLearner is a member that copies the data and does not vote.
+	// MemberRoleLearner is a member that receives the data but does not vote.
 	MemberRoleLearner MemberRole = "Learner"
 	// MemberRoleVoter is a member that votes.
 	MemberRoleVoter MemberRole = "Voter"
 )
 
-// MemberStatus tells of one member.
+// MemberStatus is the status of one member.
 type MemberStatus struct {
 	// name of the member, its pod and its volume.
 	// +required
@@ -187,7 +186,7 @@ type MemberStatus struct {
 	// role is Voter, Learner, or None.
 	// +optional
 	Role MemberRole `json:"role,omitempty"`
-	// leader is true for the member that leads.
+	// leader is true for the leader.
 	// +optional
 	Leader bool `json:"leader,omitempty"`
 	// ready is true for a voter that answers and follows a leader.
@@ -196,16 +195,16 @@ type MemberStatus struct {
 	// version is the etcd version that it runs.
 	// +optional
 	Version string `json:"version,omitempty"`
-	// updated is true when its pod is as the spec asks.
+	// updated is true if its pod matches the spec.
 	// +optional
 	Updated bool `json:"updated,omitempty"`
 	// dbSize is the size of its database, rounded up.
 	// +optional
 	DBSize *resource.Quantity `json:"dbSize,omitempty"`
-	// node is where its pod runs.
+	// node is the node that its pod runs on.
 	// +optional
 	Node string `json:"node,omitempty"`
-	// message says what it waits for, empty if it is ready.
+	// message says why it is not ready; empty if it is.
 	// +optional
 	Message string `json:"message,omitempty"`
 }

@@ -6,40 +6,40 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// EtcdClusterSpec is what a user asks for.
+// EtcdClusterSpec is the desired state of an etcd cluster.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.tls) || !has(self.TLS) || !has(self.TLS.static)",message="give tls or TLS, not both: TLS is what coreos/etcd-operator called it"
 // +kubebuilder:validation:XValidation:rule="!has(self.restoreFrom) || has(oldSelf.restoreFrom) && self.restoreFrom == oldSelf.restoreFrom",message="restoreFrom is for a cluster's first start: create an EtcdRestore to replace the data of one that is there"
 type EtcdClusterSpec struct {
-	// size is the number of members, 1 to 9. Odd numbers are best: an even one tolerates no more failures than the odd
-	// one below it.
+	// size is the number of members, 1 to 9. Use an odd number: an even one tolerates no more failures than the odd one
+	// below it.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=9
 	// +required
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Size",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:podCount"},order=1
 	Size int32 `json:"size"`
 
-	// repository is where etcd's images come from; quay.io/coreos/etcd by default, or what the operator's ETCD_REPOSITORY names.
-	// The image is repository:v<version>.
+	// repository is the image repository of etcd; by default the operator's ETCD_REPOSITORY, or else quay.io/coreos/etcd. The
+	// image is repository:v<version>.
 	// +kubebuilder:validation:MaxLength=512
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Image repository",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:text","urn:alm:descriptor:com.tectonic.ui:advanced"},order=9
 	Repository string `json:"repository,omitempty"`
 
-	// version is the etcd version, for example 3.6.16, with or without a leading v. A new cluster without one gets the operator's
-	// default, and any other keeps the version that was asked for last: an operator with another default updates no etcd.
+	// version is the etcd version, for example 3.6.16, with or without a leading v. If empty, a new cluster gets the
+	// operator's default, and an existing one keeps its last version: an operator with another default updates no etcd.
 	// +kubebuilder:validation:XValidation:rule="self == '' || self.matches('^v?[0-9]+[.][0-9]+[.][0-9]+$')",message="version must be a full version such as 3.6.16"
 	// +kubebuilder:validation:MaxLength=32
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="etcd version",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:text"},order=2
 	Version string `json:"version,omitempty"`
 
-	// paused keeps the operator's hands off the cluster: nothing is changed, and nothing is healed.
+	// paused pauses reconciliation of the cluster: nothing is changed, and nothing is repaired.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Paused",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:booleanSwitch"},order=8
 	Paused bool `json:"paused,omitempty"`
 
-	// pod shapes the members' pods.
+	// pod configures the members' pods.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Pods",order=3
 	Pod *PodPolicy `json:"pod,omitempty"`
@@ -49,14 +49,14 @@ type EtcdClusterSpec struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="etcd options",order=4
 	Etcd *EtcdOptions `json:"etcd,omitempty"`
 
-	// services shapes the Services.
+	// services configures the Services.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Services",order=5
 	Services *ServicesPolicy `json:"services,omitempty"`
 
-	// restoreFrom has the cluster start from a snapshot instead of from nothing. The operator creates an EtcdRestore for it,
-	// called <name>-restore, whose pods run as whom and where pod has the members run. To say more of them, create one of
-	// that name first.
+	// restoreFrom starts the cluster from a snapshot instead of empty. The operator creates an EtcdRestore for it, called
+	// <name>-restore, whose pods have the members' service account and placement. To configure more of them, create one of that
+	// name first.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Start from a snapshot",order=7
 	RestoreFrom *RestoreSource `json:"restoreFrom,omitempty"`
@@ -66,21 +66,21 @@ type EtcdClusterSpec struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="TLS",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:hidden"}
 	TLS *TLSPolicy `json:"tls,omitempty"`
 
-	// TLS is what coreos/etcd-operator called tls: it means the same. New manifests have tls.
+	// TLS is coreos/etcd-operator's name of tls, with the same meaning. Use tls in new manifests.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="TLS (coreos/etcd-operator)",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:hidden"}
 	LegacyTLS *TLSPolicy `json:"TLS,omitempty"`
 
-	// volumeReclaimPolicy says what becomes of the members' PersistentVolumeClaims when the cluster is deleted; Delete by
-	// default, as with coreos/etcd-operator, which removes them, and an event warns of it. Retain keeps them, and a cluster of the
-	// same name takes them up again.
+	// volumeReclaimPolicy is what happens to the members' PersistentVolumeClaims when the cluster is deleted. The default is
+	// Delete, as with coreos/etcd-operator, and an event warns of it. Retain keeps them, and a cluster of the same name adopts
+	// them.
 	// +kubebuilder:validation:Enum=Delete;Retain
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Volumes of a deleted cluster",order=6
 	VolumeReclaimPolicy VolumeReclaimPolicy `json:"volumeReclaimPolicy,omitempty"`
 }
 
-// VolumeReclaimPolicy says what becomes of volumes when their cluster is deleted.
+// VolumeReclaimPolicy is what happens to volumes when their cluster is deleted.
 type VolumeReclaimPolicy string
 
 // Volume reclaim policies.
@@ -89,18 +89,18 @@ const (
 	VolumeReclaimRetain VolumeReclaimPolicy = "Retain"
 )
 
-// PodPolicy shapes the members' pods.
+// PodPolicy configures the members' pods.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.clusterDomain) || !has(self.ClusterDomain) || size(self.ClusterDomain) == 0",message="give clusterDomain or ClusterDomain, not both: ClusterDomain is what coreos/etcd-operator called it"
 type PodPolicy struct {
-	// labels are added to the pods. The keys app, etcd_* and etcd.database.coreos.com/* are the operator's.
+	// labels are added to the pods. The keys app, etcd_* and etcd.database.coreos.com/* are reserved.
 	// +kubebuilder:validation:XValidation:rule="self.all(k, k != 'app' && !k.startsWith('etcd_') && !k.startsWith('etcd.database.coreos.com/'))",message="pod.labels: the keys app, etcd_* and etcd.database.coreos.com/* are the operator's own: remove them"
 	// +kubebuilder:validation:MaxProperties=64
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Labels",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	Labels map[string]string `json:"labels,omitempty"`
 
-	// annotations are added to the pods. The keys etcd.database.coreos.com/* are the operator's.
+	// annotations are added to the pods. The keys etcd.database.coreos.com/* are reserved.
 	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.startsWith('etcd.database.coreos.com/'))",message="pod.annotations: the keys etcd.database.coreos.com/* are the operator's own: remove them"
 	// +kubebuilder:validation:MaxProperties=256
 	// +optional
@@ -112,18 +112,18 @@ type PodPolicy struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Node selector",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
 
-	// affinity takes the place of the default spreading over nodes and zones.
+	// affinity replaces the default spreading over nodes and zones.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Affinity",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	Affinity *corev1.Affinity `json:"affinity,omitempty"`
 
-	// antiAffinity, where affinity is not given, demands a node of its own for each member. Deprecated: use affinity or
+	// antiAffinity requires a separate node for each member, unless affinity is set. Deprecated: use affinity or
 	// topologySpreadConstraints.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="A node for each member (deprecated)",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:hidden"}
 	AntiAffinity bool `json:"antiAffinity,omitempty"`
 
-	// topologySpreadConstraints take the place of the default spreading over nodes and zones.
+	// topologySpreadConstraints replace the default spreading over nodes and zones.
 	// +listType=map
 	// +listMapKey=topologyKey
 	// +listMapKey=whenUnsatisfiable
@@ -131,7 +131,7 @@ type PodPolicy struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Topology spread",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	TopologySpreadConstraints []corev1.TopologySpreadConstraint `json:"topologySpreadConstraints,omitempty"`
 
-	// tolerations of the pods. Unless they say otherwise, a pod leaves a node that does not report after 30 seconds.
+	// tolerations of the pods. By default a pod is evicted from a node that is NotReady or unreachable after 30 seconds.
 	// +listType=atomic
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Tolerations",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
@@ -152,14 +152,14 @@ type PodPolicy struct {
 	EtcdEnv []corev1.EnvVar `json:"etcdEnv,omitempty"`
 
 	// persistentVolumeClaimSpec gives every member a volume of its own. If absent, members keep their data in emptyDir
-	// volumes: a member that loses its pod is then replaced.
+	// volumes, and a member whose pod is deleted is replaced.
 	// +kubebuilder:validation:XValidation:rule="has(self.resources) && has(self.resources.requests) && 'storage' in self.resources.requests",message="persistentVolumeClaimSpec.resources.requests.storage is missing: say how large the volume of each member is to be, such as 8Gi"
 	// +kubebuilder:validation:XValidation:rule="!has(self.accessModes) || !('ReadWriteMany' in self.accessModes)",message="persistentVolumeClaimSpec.accessModes: ReadWriteMany lets two processes write to one member's data: use ReadWriteOnce or ReadWriteOncePod"
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Volume of each member",order=11
 	PersistentVolumeClaimSpec *corev1.PersistentVolumeClaimSpec `json:"persistentVolumeClaimSpec,omitempty"`
 
-	// securityContext takes the place of the default one, which meets the restricted Pod Security Standard.
+	// securityContext replaces the default one, which meets the restricted Pod Security Standard.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Security context",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	SecurityContext *corev1.PodSecurityContext `json:"securityContext,omitempty"`
@@ -181,25 +181,25 @@ type PodPolicy struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Image pull secrets",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	ImagePullSecrets []corev1.LocalObjectReference `json:"imagePullSecrets,omitempty"`
 
-	// volumeLabels are added to the members' PersistentVolumeClaims. The keys app, etcd_* and etcd.database.coreos.com/* are the
-	// operator's.
+	// volumeLabels are added to the members' PersistentVolumeClaims. The keys app, etcd_* and etcd.database.coreos.com/* are
+	// reserved.
 	// +kubebuilder:validation:XValidation:rule="self.all(k, k != 'app' && !k.startsWith('etcd_') && !k.startsWith('etcd.database.coreos.com/'))",message="pod.volumeLabels: the keys app, etcd_* and etcd.database.coreos.com/* are the operator's own: remove them"
 	// +kubebuilder:validation:MaxProperties=64
 	// +optional
 	VolumeLabels map[string]string `json:"volumeLabels,omitempty"`
 
-	// volumeAnnotations are added to the members' PersistentVolumeClaims. The keys etcd.database.coreos.com/* are the operator's.
+	// volumeAnnotations are added to the members' PersistentVolumeClaims. The keys etcd.database.coreos.com/* are reserved.
 	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.startsWith('etcd.database.coreos.com/'))",message="pod.volumeAnnotations: the keys etcd.database.coreos.com/* are the operator's own: remove them"
 	// +kubebuilder:validation:MaxProperties=256
 	// +optional
 	VolumeAnnotations map[string]string `json:"volumeAnnotations,omitempty"`
 
-	// template is laid over the pod that the operator makes, as a strategic merge patch in the shape of a PodTemplateSpec:
-	// containers, volumes and variables are merged by name. It is the way to what has no field here, such as more
+	// template is applied to the pod that the operator builds, as a strategic merge patch in the shape of a PodTemplateSpec:
+	// containers, volumes and variables are merged by name. Use it for what has no field here, such as additional
 	// containers, variables and imagePullPolicy of the etcd container, runtimeClassName, hostAliases, or a
-	// terminationGracePeriodSeconds of more than 30. What the operator's work hangs on cannot be changed with it: the
-	// labels app and etcd_*, hostname, restartPolicy, the operator's volumes, and image, command, ports and resources of
-	// the etcd container. A field that Kubernetes does not have is refused.
+	// terminationGracePeriodSeconds of more than 30. It cannot change what the operator relies on: the labels app and etcd_*,
+	// hostname, restartPolicy, the operator's volumes, and image, command, ports and resources of the etcd container. Unknown
+	// fields are rejected.
 	// +kubebuilder:pruning:PreserveUnknownFields
 	// +kubebuilder:validation:Type=object
 	// +optional
@@ -211,25 +211,25 @@ type PodPolicy struct {
 	// +optional
 	ClusterDomain string `json:"clusterDomain,omitempty"`
 
-	// ClusterDomain is what coreos/etcd-operator called clusterDomain: it means the same. New manifests have clusterDomain.
+	// ClusterDomain is coreos/etcd-operator's name of clusterDomain, with the same meaning. Use clusterDomain in new manifests.
 	// +kubebuilder:validation:XValidation:rule="self == '' || self.startsWith('.')",message="ClusterDomain must start with a dot, for example .cluster.local"
 	// +kubebuilder:validation:MaxLength=63
 	// +optional
 	LegacyClusterDomain string `json:"ClusterDomain,omitempty"`
 
-	// busyboxImage was the image of an init container. It is accepted and has no effect: there is no such container.
+	// busyboxImage was the image of an init container that no longer exists. It is accepted and has no effect.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Busybox image (no effect)",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:hidden"}
 	BusyboxImage string `json:"busyboxImage,omitempty"`
 
 	// DNSTimeoutInSecond was how long that init container waited for DNS. It is accepted and has no effect: a member
-	// starts only when its name exists.
+	// is started only once its DNS name exists.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="DNS time-out (no effect)",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:hidden"}
 	DNSTimeoutInSecond int64 `json:"DNSTimeoutInSecond,omitempty"`
 }
 
-// EtcdCluster is an etcd cluster that the operator runs.
+// EtcdCluster is an etcd cluster that the operator manages.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:shortName=etcd;etcdc,categories=all
@@ -253,10 +253,10 @@ type EtcdCluster struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitzero"`
 
-	// spec is what the user asks for.
+	// spec is the desired state.
 	// +required
 	Spec EtcdClusterSpec `json:"spec"`
-	// status is what the operator sees.
+	// status is the observed state.
 	// +optional
 	Status EtcdClusterStatus `json:"status,omitzero"`
 }

@@ -19,30 +19,31 @@ type RestoreSource struct {
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Storage",order=21
 	Storage *Storage `json:"storage,omitempty"`
-	// backupStorageType names the kind of storage of the stanza, whose path is the object itself.
+	// backupStorageType says which of s3, abs, gcs and oss is set; its path is the object itself.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Type of storage (coreos/etcd-operator)",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	BackupStorageType StorageType `json:"backupStorageType,omitempty"`
 
 	BackupStorage `json:",inline"`
 
-	// snapshot is the object's name below the URL. Without it the latest one is restored: if that is damaged nothing is done, and
-	// the message names the latest good one.
+	// snapshot is the object's name below the URL. Without it the latest one is restored: if that is damaged the restore fails
+	// without changing anything, and the message names the latest good one.
 	// +kubebuilder:validation:MaxLength=1024
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Snapshot",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:text"},order=22
 	Snapshot string `json:"snapshot,omitempty"`
-	// before restores the latest snapshot that was taken before that time: if that is damaged nothing is done, as without it.
+	// before restores the latest snapshot that was taken before that time. If that is damaged the restore fails without changing
+	// anything.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Taken before",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:text"},order=23
 	Before *metav1.Time `json:"before,omitempty"`
-	// clusterID is the etcd cluster ID, in hexadecimal, whose latest snapshot is restored, where the storage holds those of
-	// several clusters that compete: status.lineages of the EtcdBackup, and the reason SeveralLineages, name them.
+	// clusterID is the etcd cluster ID, in hexadecimal, whose latest snapshot is restored, if the storage holds snapshots of
+	// several lineages: status.lineages of the EtcdBackup, and the message of the reason SeveralLineages, list them.
 	// +kubebuilder:validation:Pattern=`^[0-9a-fA-F]{1,16}$`
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Cluster ID of the data",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:text","urn:alm:descriptor:com.tectonic.ui:advanced"},order=23
 	ClusterID string `json:"clusterID,omitempty"`
-	// encryptionSecretRef names a Secret whose key passphrase decrypts the object; that of the EtcdBackup if backup is given.
+	// encryptionSecretRef names a Secret whose key passphrase decrypts the object; by default that of the EtcdBackup in backup.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Passphrase",order=24
 	EncryptionSecretRef SecretRef `json:"encryptionSecretRef,omitzero"`
@@ -59,35 +60,35 @@ type RestoreSource struct {
 //
 // +kubebuilder:validation:XValidation:rule="self == oldSelf",message="an EtcdRestore is carried out once, as it was created: create another one"
 type EtcdRestoreSpec struct {
-	// etcdCluster is the cluster whose data is replaced. Nothing is done to it before the snapshot was read whole and
-	// checked. To start a new cluster from a snapshot, use the EtcdCluster's own restoreFrom.
+	// etcdCluster is the cluster whose data is replaced. It is not changed before the snapshot was read completely and
+	// verified. To start a new cluster from a snapshot, use spec.restoreFrom of the EtcdCluster.
 	// +required
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Cluster to restore into",order=0
 	EtcdCluster EtcdClusterRef `json:"etcdCluster"`
 
 	RestoreSource `json:",inline"`
 
-	// safetySnapshot says whether the data that is replaced is saved first, beside the snapshot, if any of it can be read. With
-	// Skip the volumes of what is replaced are deleted once the cluster is as its spec asks; else they are kept until you delete
-	// them (status.keptVolumes of the EtcdCluster).
+	// safetySnapshot says whether the data that is replaced is saved first, next to the snapshot, if any of it can be read. With
+	// Skip the volumes of the replaced data are deleted once the cluster matches its spec; otherwise they are kept until you
+	// delete them (status.keptVolumes of the EtcdCluster).
 	// +kubebuilder:default=Take
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Save what the cluster holds",order=25
 	SafetySnapshot SafetySnapshot `json:"safetySnapshot,omitempty"`
-	// timeoutSeconds is how long one try to read the snapshot, or to save what the cluster holds, may take; 3600 by default.
+	// timeoutSeconds is how long one attempt to read the snapshot, or to save the cluster's data, may take; 3600 by default.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=3153600000
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Time-out in seconds",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:number","urn:alm:descriptor:com.tectonic.ui:advanced"},order=27
 	TimeoutSeconds int64 `json:"timeoutSeconds,omitempty"`
-	// pod says how the pods run that read and check the snapshot.
+	// pod configures the pods that read and verify the snapshot.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Pods that do the work",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"},order=28
 	Pod *AgentPodPolicy `json:"pod,omitempty"`
 }
 
-// SafetySnapshot says whether data is saved before it is replaced: Take does not go on without, where anything can be read. Skip
-// also gives up what is on the volumes.
+// SafetySnapshot says whether data is saved before it is replaced: with Take the restore does not continue without it if any data
+// can be read. Skip also has the volumes of the replaced data deleted.
 //
 // +kubebuilder:validation:Enum=Take;Skip
 type SafetySnapshot string
@@ -116,18 +117,18 @@ type EtcdBackupRef struct {
 	Name string `json:"name"`
 }
 
-// RestorePhase is what a restore is at.
+// RestorePhase is the phase of a restore.
 type RestorePhase string
 
 // Phases of a restore, in their order.
 const (
-	// RestoreVerifying reads the snapshot whole and checks it.
+	// RestoreVerifying reads the whole snapshot and verifies it.
 	RestoreVerifying RestorePhase = "Verifying"
 	// RestoreSaving takes the safety snapshot.
 	RestoreSaving RestorePhase = "Saving"
-	// RestoreReplacing has the cluster start again from the snapshot. It can be called off until that is up.
+	// RestoreReplacing restarts the cluster from the snapshot. The restore can be called off until the cluster is up on it.
 	RestoreReplacing RestorePhase = "Replacing"
-	// RestoreSucceeded and RestoreFailed are the ends.
+	// RestoreSucceeded and RestoreFailed are final.
 	RestoreSucceeded RestorePhase = "Succeeded"
 	RestoreFailed    RestorePhase = "Failed"
 )
@@ -143,25 +144,24 @@ type RestoredFrom struct {
 	// encryptionSecretRef names the Secret that decrypts it; absent if it is not encrypted.
 	// +optional
 	EncryptionSecretRef SecretRef `json:"encryptionSecretRef,omitzero"`
-	// writerUID is the UID of the EtcdBackup that is to have written it, or one of the same name before; empty for any.
+	// writerUID is the UID of the EtcdBackup whose snapshots, and those of earlier ones of its name, are chosen from; empty for any.
 	// +optional
 	WriterUID string `json:"writerUID,omitempty"`
-	// object is its name, known once it was chosen.
+	// object is its name, set once it was chosen.
 	// +optional
 	Object string `json:"object,omitempty"`
-	// sha256 of the object, in hexadecimal, known once it was read whole and checked.
+	// sha256 of the object, in hexadecimal, set once it was read completely and verified.
 	// +optional
 	SHA256 string `json:"sha256,omitempty"`
-	// dataVersion is the version of etcd that its data is of, major.minor, known once it was read; empty if it says nothing
-	// of it.
+	// dataVersion is the etcd version of its data, major.minor, set once it was read; empty if the data does not say.
 	// +optional
 	DataVersion string `json:"dataVersion,omitempty"`
-	// database is what the cluster must have room for, and be able to run, known once it was read.
+	// database is what the cluster must have room for, and be able to run; set once it was read.
 	// +optional
 	Database *SnapshotDatabase `json:"database,omitempty"`
 }
 
-// SnapshotDatabase is what matters of a snapshot's database to the cluster that is to run on it.
+// SnapshotDatabase describes a snapshot's database, as far as it matters to the cluster that is to run on it.
 type SnapshotDatabase struct {
 	// sizeBytes is the size of its file, in bytes, free pages included: this is what counts for etcd's quota.
 	// +required
@@ -169,22 +169,22 @@ type SnapshotDatabase struct {
 	// inUseBytes is how much of the file holds data, in bytes: about what defragmenting it would leave.
 	// +required
 	InUseBytes int64 `json:"inUseBytes"`
-	// authEnabled is true if etcd's authentication is switched on in it.
+	// authEnabled is true if etcd's authentication is enabled in it.
 	// +optional
 	AuthEnabled bool `json:"authEnabled,omitempty"`
-	// alarms are those that were on in etcd when the snapshot was taken. What is restored has none.
+	// alarms are those that etcd had when the snapshot was taken. A restore clears them.
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=18
 	// +optional
 	Alarms []SnapshotAlarm `json:"alarms,omitempty"`
 }
 
-// SnapshotAlarm is an alarm of etcd's.
+// SnapshotAlarm is an etcd alarm.
 type SnapshotAlarm struct {
-	// name is etcd's: NOSPACE if the database had reached its quota, CORRUPT if the member's data differed from the others'.
+	// name of the alarm: NOSPACE if the database had reached its quota, CORRUPT if the member's data differed from the others'.
 	// +required
 	Name string `json:"name"`
-	// memberID is the member that it was raised for, in hexadecimal, as the cluster of the snapshot had it.
+	// memberID is the ID, in hexadecimal, of the member that it was raised for, in the cluster that the snapshot is of.
 	// +required
 	MemberID string `json:"memberID"`
 }
@@ -192,7 +192,7 @@ type SnapshotAlarm struct {
 // String is for messages.
 func (a SnapshotAlarm) String() string { return a.Name + " of member " + a.MemberID }
 
-// EtcdRestoreStatus tells how the restore goes.
+// EtcdRestoreStatus is the state of the restore.
 //
 // +kubebuilder:pruning:PreserveUnknownFields
 type EtcdRestoreStatus struct {
@@ -204,49 +204,49 @@ type EtcdRestoreStatus struct {
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Reason",xDescriptors={"urn:alm:descriptor:io.kubernetes.phase:reason"},order=2
 	Reason string `json:"reason,omitempty"`
-	// phase is what the restore is at.
+	// phase of the restore.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Phase",xDescriptors={"urn:alm:descriptor:io.kubernetes.phase"},order=1
 	Phase RestorePhase `json:"phase,omitempty"`
 	// snapshot is the one that was chosen.
 	// +optional
 	Snapshot *SnapshotStatus `json:"snapshot,omitempty"`
-	// source is where the snapshot is: what the spec asked for, in full. It is written once, so that it does not matter what
-	// becomes of the EtcdBackup.
+	// source is where the snapshot is: the source in the spec, resolved. It is written once, so later changes of the EtcdBackup
+	// do not matter.
 	// +optional
 	Source *RestoredFrom `json:"source,omitempty"`
-	// safetySnapshot is where the data was saved that is replaced; empty if there was none to save, if it could not be saved
-	// (unsaved says why), or if spec.safetySnapshot is Skip.
+	// safetySnapshot is where the replaced data was saved; empty if there was none to save, if it could not be saved (unsaved
+	// says why), or if spec.safetySnapshot is Skip.
 	// +optional
 	SafetySnapshot *SnapshotStatus `json:"safetySnapshot,omitempty"`
 	// saveTime is when the safety snapshot was complete, by the operator's clock.
 	// +optional
 	SaveTime *metav1.Time `json:"saveTime,omitempty"`
-	// clusterUID is the UID of the EtcdCluster, written when it was first seen: another one of the same name is left alone.
+	// clusterUID is the UID of the EtcdCluster, set when it was first seen: another one of the same name is not changed.
 	// +optional
 	ClusterUID string `json:"clusterUID,omitempty"`
-	// clusterID is etcd's cluster ID when it was decided that what the cluster holds is saved, or need not be: what has another
-	// one is not replaced without another look. Empty if there was none.
+	// clusterID is etcd's cluster ID when it was decided that the cluster's data is saved, or need not be: data of another one is
+	// not replaced before that is decided again. Empty if there was none.
 	// +optional
 	ClusterID string `json:"clusterID,omitempty"`
-	// unsaved says why what the cluster held could not be saved before it was replaced. Empty if it was saved, if there was
+	// unsaved says why the cluster's data could not be saved before it was replaced. Empty if it was saved, if there was
 	// nothing to save, or if spec.safetySnapshot is Skip.
 	// +optional
 	Unsaved string `json:"unsaved,omitempty"`
-	// run is the pod that is at work; while Replacing that of the first member, until it has built its data from the snapshot.
+	// run is the pod that is working; while Replacing that of the first member, until it has restored its data from the snapshot.
 	// +optional
 	Run *AgentRun `json:"run,omitempty"`
-	// completionTime is when the cluster ran on the restored data, or the restore was given up.
+	// completionTime is when the cluster ran on the restored data, or the restore failed.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Completed at",xDescriptors={"urn:alm:descriptor:text"},order=4
 	CompletionTime *metav1.Time `json:"completionTime,omitempty"`
-	// operator is the one that acts on this EtcdRestore: no other does, as long as that one is there.
+	// operator is the one that reconciles this EtcdRestore: no other does while that one is running.
 	// +optional
 	Operator *OperatorReference `json:"operator,omitempty"`
-	// observedGeneration is the generation of the spec that this status speaks of.
+	// observedGeneration is the generation of the spec that this status is based on.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
-	// conditions tell what is going on.
+	// conditions describe the state.
 	// +listType=map
 	// +listMapKey=type
 	// +optional
@@ -274,7 +274,7 @@ type EtcdRestore struct {
 	// spec says which snapshot is restored into which cluster.
 	// +required
 	Spec EtcdRestoreSpec `json:"spec"`
-	// status tells how the restore goes.
+	// status is the state of the restore.
 	// +optional
 	Status EtcdRestoreStatus `json:"status,omitzero"`
 }

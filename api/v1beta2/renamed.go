@@ -7,11 +7,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Before the first release some fields of status, and of what a pod reports as it ends, had other names. They are read under those,
+// Before the first release some fields of status, and of the result of an agent's pod, had other names. They are read under those,
 // too. The schema keeps such fields until status is written again, which is what PreserveUnknownFields is for on these types, and it
-// requires none of the names of today, or nobody could edit an object before that.
+// does not require the present names, or an object could not be edited before that.
 
-// UnmarshalJSON reads what is internal also where it was before, at the top.
+// UnmarshalJSON also reads the internal fields where they were before, at the top level.
 func (s *EtcdClusterStatus) UnmarshalJSON(data []byte) error {
 	type plain EtcdClusterStatus
 	former := struct {

@@ -16,12 +16,12 @@ type ServicesPolicy struct {
 
 // ServiceMeta is what every Service may have.
 type ServiceMeta struct {
-	// labels are added to the Service. The keys app, etcd_* and etcd.database.coreos.com/* are the operator's.
+	// labels are added to the Service. The keys app, etcd_* and etcd.database.coreos.com/* are reserved.
 	// +kubebuilder:validation:XValidation:rule="self.all(k, k != 'app' && !k.startsWith('etcd_') && !k.startsWith('etcd.database.coreos.com/'))",message="labels: the keys app, etcd_* and etcd.database.coreos.com/* are the operator's own: remove them"
 	// +kubebuilder:validation:MaxProperties=64
 	// +optional
 	Labels map[string]string `json:"labels,omitempty"`
-	// annotations are added to the Service. The keys etcd.database.coreos.com/* are the operator's.
+	// annotations are added to the Service. The keys etcd.database.coreos.com/* are reserved.
 	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.startsWith('etcd.database.coreos.com/'))",message="annotations: the keys etcd.database.coreos.com/* are the operator's own: remove them"
 	// +kubebuilder:validation:MaxProperties=256
 	// +optional
@@ -38,7 +38,7 @@ type ServiceMeta struct {
 	IPFamilies []corev1.IPFamily `json:"ipFamilies,omitempty"`
 }
 
-// ClientServicePolicy shapes the Service for clients.
+// ClientServicePolicy configures the Service for clients.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.nodePort) || has(self.type) && self.type != 'ClusterIP'",message="nodePort needs type NodePort or LoadBalancer"
 // +kubebuilder:validation:XValidation:rule="!has(self.externalTrafficPolicy) || has(self.type) && self.type != 'ClusterIP'",message="externalTrafficPolicy needs type NodePort or LoadBalancer"
@@ -61,14 +61,14 @@ type ClientServicePolicy struct {
 	// +kubebuilder:validation:Maximum=65535
 	// +optional
 	NodePort int32 `json:"nodePort,omitempty"`
-	// loadBalancerClass names who makes the load balancer.
+	// loadBalancerClass is the implementation of the load balancer.
 	// +optional
 	LoadBalancerClass *string `json:"loadBalancerClass,omitempty"`
-	// loadBalancerSourceRanges are the addresses that the load balancer lets in, for example 10.0.0.0/8; all if empty.
+	// loadBalancerSourceRanges are the client addresses that the load balancer accepts, for example 10.0.0.0/8; all if empty.
 	// +listType=atomic
 	// +optional
 	LoadBalancerSourceRanges []string `json:"loadBalancerSourceRanges,omitempty"`
-	// externalTrafficPolicy is Cluster or Local, which keeps the clients' addresses; Cluster by default.
+	// externalTrafficPolicy is Cluster or Local, which preserves the clients' addresses; Cluster by default.
 	// +kubebuilder:validation:Enum=Cluster;Local
 	// +optional
 	ExternalTrafficPolicy corev1.ServiceExternalTrafficPolicy `json:"externalTrafficPolicy,omitempty"`
@@ -82,7 +82,7 @@ type ClientServicePolicy struct {
 	SessionAffinity corev1.ServiceAffinity `json:"sessionAffinity,omitempty"`
 }
 
-// PeerServicePolicy shapes the headless Service of the members.
+// PeerServicePolicy configures the headless Service of the members.
 type PeerServicePolicy struct {
 	ServiceMeta `json:",inline"`
 }

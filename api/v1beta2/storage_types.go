@@ -13,7 +13,7 @@ const (
 	StorageTypeOSS StorageType = "OSS"
 )
 
-// Storage is a place for snapshots by its URL.
+// Storage is where snapshots are stored, by URL.
 //
 // +kubebuilder:validation:XValidation:rule="self.url.startsWith('file:///') == has(self.persistentVolumeClaim)",message="a file:/// URL needs persistentVolumeClaim, the claim that it is on, and no other URL takes one"
 // +kubebuilder:validation:XValidation:rule="self.url.startsWith('s3://') || !has(self.region) && !has(self.forcePathStyle)",message="region and forcePathStyle belong to s3:// URLs"
@@ -21,7 +21,7 @@ const (
 // +kubebuilder:validation:XValidation:rule="!has(self.endpoint) || !self.endpoint.startsWith('http://') || has(self.credentialsSecretRef) && !self.url.startsWith('gs://') || has(self.allowTokens) && self.allowTokens",message="storage.endpoint is http://, and it would be sent a token in plain text, which whoever is on the way can use: make it https://, or set storage.allowTokens; keys of S3 and Azure in a Secret are never sent"
 // +kubebuilder:validation:XValidation:rule="!self.url.startsWith('file:///') || !has(self.credentialsSecretRef) && !has(self.endpoint) && !has(self.caBundleRef)",message="a file:/// URL takes no credentialsSecretRef, endpoint or caBundleRef"
 type Storage struct {
-	// url is a bucket and what the names of the objects in it begin with: s3://bucket/prefix, gs://bucket/prefix,
+	// url is a bucket and the prefix of the objects' names: s3://bucket/prefix, gs://bucket/prefix,
 	// azblob://container/prefix, or file:///folder on persistentVolumeClaim.
 	// +kubebuilder:validation:MaxLength=1024
 	// +kubebuilder:validation:Pattern=`^((s3|gs|azblob)://[^/?#@]+(/[^?#]*)?|file:///[^?#]*)$`
@@ -30,8 +30,8 @@ type Storage struct {
 	URL string `json:"url"`
 	// credentialsSecretRef names the Secret with the credentials. s3: access-key-id and secret-access-key (and session-token), or
 	// credentials and config in the form of the AWS command line's files. gs: credentials.json or access-token. azblob:
-	// storage-account and storage-key, or sas-token. Without one the pod's own cloud identity is used, which
-	// serviceAccountName gives it.
+	// storage-account and storage-key, or sas-token. Without it the pod's own cloud identity is used, that of
+	// serviceAccountName.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Credentials",order=21
 	CredentialsSecretRef SecretRef `json:"credentialsSecretRef,omitzero"`
@@ -41,14 +41,14 @@ type Storage struct {
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Endpoint",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:text"}
 	Endpoint string `json:"endpoint,omitempty"`
-	// allowTokens has tokens sent to an endpoint that is plain http://, and the token of the pod's own cloud identity to an
-	// endpoint that is not of that cloud. Who reads a token can use it, for all that it allows, until it expires. Without it
-	// such an endpoint is refused before anything is sent (InsecureEndpoint). Tokens are those of Google Cloud, Azure's SAS and
-	// identities, and AWS session tokens; the keys of S3 and Azure only sign.
+	// allowTokens allows tokens to be sent to a plain http:// endpoint, and the token of the pod's own cloud identity to an
+	// endpoint outside that cloud. Anyone who reads a token can use it, for all that it permits, until it expires. Without
+	// allowTokens such an endpoint is refused before anything is sent (InsecureEndpoint). Tokens are those of Google Cloud,
+	// Azure's SAS and identities, and AWS session tokens; the keys of S3 and Azure only sign requests.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Send tokens to it in any case",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:booleanSwitch","urn:alm:descriptor:com.tectonic.ui:advanced"}
 	AllowTokens bool `json:"allowTokens,omitempty"`
-	// caBundleRef names the Secret or ConfigMap with the certificates, in PEM, of those who vouch for the endpoint.
+	// caBundleRef names the Secret or ConfigMap with the endpoint's certificate authorities, in PEM.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Certificate authority"
 	CABundleRef CABundleRef `json:"caBundleRef,omitzero"`
@@ -57,11 +57,11 @@ type Storage struct {
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Region",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:text"}
 	Region string `json:"region,omitempty"`
-	// forcePathStyle puts the bucket into the path instead of the host name, as most services other than Amazon's want it.
+	// forcePathStyle puts the bucket into the path instead of the host name, as most services other than Amazon's require.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Bucket in the path",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:booleanSwitch"}
 	ForcePathStyle bool `json:"forcePathStyle,omitempty"`
-	// persistentVolumeClaim is the claim that a file URL is on. It must exist, in the same namespace.
+	// persistentVolumeClaim is the name of the PersistentVolumeClaim of a file URL. It must exist, in the same namespace.
 	// +kubebuilder:validation:MaxLength=253
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Volume",xDescriptors={"urn:alm:descriptor:io.kubernetes:PersistentVolumeClaim"}
@@ -89,7 +89,7 @@ type SecretRef struct {
 	Name string `json:"name"`
 }
 
-// CABundleRef names where certificates are, in the same namespace.
+// CABundleRef names a Secret or ConfigMap with certificates, in the same namespace.
 type CABundleRef struct {
 	// kind is Secret, or ConfigMap, which trust-manager writes; Secret by default.
 	// +kubebuilder:default=Secret
@@ -111,23 +111,23 @@ type CABundleRef struct {
 	Key string `json:"key,omitempty"`
 }
 
-// CABundleKind is what certificates are in.
+// CABundleKind is the kind of object that holds certificates.
 //
 // +kubebuilder:validation:Enum=Secret;ConfigMap
 type CABundleKind string
 
-// Kinds of what certificates are in.
+// Kinds of objects that hold certificates.
 const (
 	CABundleSecret    CABundleKind = "Secret"
 	CABundleConfigMap CABundleKind = "ConfigMap"
 )
 
-// DefaultCABundleKey is the key that certificates are under unless a CABundleRef names another one.
+// DefaultCABundleKey is the key of the certificates unless a CABundleRef names another one.
 const DefaultCABundleKey = "ca.crt"
 
-// BackupStorage is where snapshots are, as coreos/etcd-operator writes it. Give the one that belongs to the storage type.
+// BackupStorage is where snapshots are stored, in the form of coreos/etcd-operator. Set the one that the storage type names.
 type BackupStorage struct {
-	// s3 is Amazon S3 or anything that speaks its protocol.
+	// s3 is Amazon S3 or a service with its API.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="S3 (coreos/etcd-operator)",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	S3 *S3Storage `json:"s3,omitempty"`

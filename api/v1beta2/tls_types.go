@@ -1,8 +1,8 @@
 package v1beta2
 
-// TLSPolicy says where certificates come from. At most one mode.
+// TLSPolicy says where certificates come from.
 type TLSPolicy struct {
-	// static names Secrets that the user keeps.
+	// static names Secrets that the user maintains.
 	// +optional
 	Static *StaticTLS `json:"static,omitempty"`
 }
@@ -27,7 +27,7 @@ type MemberSecret struct {
 	ServerSecret string `json:"serverSecret,omitempty"`
 }
 
-// StaticTLS is what tls.static says, or TLS.static, and the field that says so; nil if neither does.
+// StaticTLS returns tls.static, or TLS.static, and the name of that field; nil if neither is set.
 func (s *EtcdClusterSpec) StaticTLS() (static *StaticTLS, field string) {
 	switch {
 	case s.TLS != nil && s.TLS.Static != nil:

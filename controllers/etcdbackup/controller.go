@@ -1,4 +1,4 @@
-// Package etcdbackup has the backups taken that EtcdBackups ask for.
+// Package etcdbackup takes the backups that EtcdBackups ask for.
 package etcdbackup
 
 import (
@@ -20,9 +20,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
-	"github.com/etcdpilot/etcd-operator/controllers/claims"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/agentpod"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/reconcile"
+	"github.com/etcdpilot/etcd-operator/controllers/reservations"
 	"github.com/etcdpilot/etcd-operator/internal/metrics"
 	"github.com/etcdpilot/etcd-operator/internal/plan/backup"
 	"github.com/etcdpilot/etcd-operator/internal/plan/claim"
@@ -33,59 +33,59 @@ import (
 // +kubebuilder:rbac:groups=etcd.database.coreos.com,resources=etcdbackups/finalizers,verbs=update
 // +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch;create;delete
 
-// Reconciler has backups taken, by pods that have the storage's credentials: this process never sees them.
+// Reconciler takes backups by means of pods that have the storage's credentials: this process never sees them.
 //
-// There is one worker, and it does little, and never waits for a pod: who may write an object next is decided in one place,
-// one after the other.
+// There is one worker, which does little and never waits for a pod: which EtcdBackup may write an object next is decided in one
+// place, one after the other.
 type Reconciler struct {
 	// Client reads from the cache and writes.
 	Client client.Client
-	// Live reads from the API server: no change is ever made on a view that may lag.
+	// Live reads from the API server: no change is ever made based on a stale cache.
 	Live client.Reader
 	// Recorder writes events.
 	Recorder events.EventRecorder
-	// Claims knows which EtcdBackups are this operator's.
-	Claims *claims.Keeper
-	// Clock tells the time of an observation.
+	// Reservations knows which EtcdBackups are this operator's.
+	Reservations *reservations.Keeper
+	// Clock is the time of observations.
 	Clock clock.PassiveClock
 	// OperatorImage is what the pods run.
 	OperatorImage string
-	// AgentEnv is how the pods reach object storage through a proxy.
+	// AgentEnv is the pods' environment for reaching object storage through a proxy.
 	AgentEnv []corev1.EnvVar
-	// OpenShift leaves the pods' user and group to the namespace.
+	// OpenShift leaves the pods' user and group to the namespace's defaults.
 	OpenShift bool
 }
 
-// Reconcile takes one step. It is safe to stop at any point: the next pass sees what is there and goes on.
+// Reconcile takes one step. It is safe to stop at any point: the next pass observes what exists and continues from there.
 func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	p, err := r.decide(ctx, req.NamespacedName)
 	switch {
 	case apierrors.IsNotFound(err):
 		metrics.ForgetBackup(req.Namespace, req.Name)
-		r.Claims.Forget(&v1beta2.EtcdBackup{}, req.NamespacedName)
+		r.Reservations.Forget(&v1beta2.EtcdBackup{}, req.NamespacedName)
 		return ctrl.Result{}, nil
 	case errors.Is(err, reconcile.ErrStale):
 		return ctrl.Result{RequeueAfter: reconcile.NotYet}, nil
 	case err != nil:
 		return ctrl.Result{}, err
-	case p.claim != nil:
+	case p.reservation != nil:
 		metrics.ForgetBackup(req.Namespace, req.Name)
-		return r.Claims.Settle(ctx, p.object, &p.object.Status.Operator, p.claim)
+		return r.Reservations.Settle(ctx, p.object, &p.object.Status.Operator, p.reservation)
 	}
 	err = reconcile.Act(ctx, p, r.Clock.Since(p.begun), func(ctx context.Context) error { return r.execute(ctx, p) })
 	return r.finish(ctx, p, err)
 }
 
-// Mutates tells whether the answer changes anything.
+// Mutates reports whether the decision changes anything.
 func (p *backupPass) Mutates() bool {
-	if p.claim != nil {
-		return claim.Mutates(p.claim)
+	if p.reservation != nil {
+		return claim.Mutates(p.reservation)
 	}
 	return backup.Mutates(p.action)
 }
 
-// decide never takes a step on a spec that the cache does not have: so whoever looks into the cache later, for those that use
-// a storage, finds all of them.
+// decide never takes a step based on a spec that is not in the cache: so a later look into the cache for those that use a storage
+// finds all of them.
 func (r *Reconciler) decide(ctx context.Context, name types.NamespacedName) (*backupPass, error) {
 	var cached *backupPass
 	return reconcile.Decide(r.Client, r.Live, func(reader client.Reader) (*backupPass, error) {
@@ -105,12 +105,12 @@ func (r *Reconciler) look(ctx context.Context, reader client.Reader, name types.
 	if err := reader.Get(ctx, name, object); err != nil {
 		return nil, err
 	}
-	decision, err := r.Claims.Decide(ctx, object, object.Status.Operator)
+	decision, err := r.Reservations.Decide(ctx, object, object.Status.Operator)
 	if err != nil {
 		return nil, err
 	}
 	if !claim.Acts(decision) {
-		return &backupPass{object: object, claim: decision}, nil
+		return &backupPass{object: object, reservation: decision}, nil
 	}
 	p, err := r.observe(ctx, reader, object)
 	if err != nil {
@@ -127,17 +127,17 @@ func (r *Reconciler) look(ctx context.Context, reader client.Reader, name types.
 	return p, nil
 }
 
-// starts tells whether a pod is about to use the storage.
+// starts reports whether a pod is about to start using the storage.
 func starts(a backup.Action) bool {
 	start, ok := a.(backup.Start)
 	return ok && start.Run.Task == backup.TaskBackup
 }
 
-// SetupWithManager registers the reconciler and what wakes it.
+// SetupWithManager registers the reconciler and its watches.
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("etcdbackup").
-		// A pass knows when to look again after what it has written itself.
+		// A pass requeues itself after its own status write.
 		For(&v1beta2.EtcdBackup{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		Owns(&corev1.Pod{}).
 		Watches(&v1beta2.EtcdCluster{}, handler.EnqueueRequestsFromMapFunc(r.backupsOf),
@@ -146,7 +146,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 		Complete(r)
 }
 
-// cameUp tells whether a cluster has what a backup may have waited for.
+// cameUp reports whether a cluster now has what a backup may have been waiting for.
 func cameUp(e event.UpdateEvent) bool {
 	old, isCluster := e.ObjectOld.(*v1beta2.EtcdCluster)
 	now, areClusters := e.ObjectNew.(*v1beta2.EtcdCluster)
@@ -158,7 +158,7 @@ func cameUp(e event.UpdateEvent) bool {
 func (r *Reconciler) backupsOf(ctx context.Context, cluster client.Object) []ctrl.Request {
 	list := &v1beta2.EtcdBackupList{}
 	if err := r.Client.List(ctx, list, client.InNamespace(cluster.GetNamespace())); err != nil {
-		return nil // it is the cache's: it fails only when the operator ends
+		return nil // from the cache, which fails only as the operator exits
 	}
 	var requests []ctrl.Request
 	for i := range list.Items {

@@ -95,8 +95,8 @@ func backupOnce(t *testing.T, w *backups) {
 	if pods := w.pods(t, "b"); len(pods) > 0 {
 		t.Errorf("an edit has it taken a second time")
 	}
-	if told := w.told(); !strings.Contains(told, "Normal BackingUp try 1") || !strings.Contains(told, "Normal BackedUp 7.db.zst") {
-		t.Errorf("events:\n%s", told)
+	if recorded := w.recordedEvents(); !strings.Contains(recorded, "Normal BackingUp attempt 1") || !strings.Contains(recorded, "Normal BackedUp 7.db.zst") {
+		t.Errorf("events:\n%s", recorded)
 	}
 }
 
@@ -170,8 +170,8 @@ func backupSnapshots(t *testing.T, w *backups) {
 	if len(revisions) != 10 || revisions[0] != 89 || revisions[9] != 99 || s.EtcdRevision != 89 {
 		t.Errorf("%v, latest %d", revisions, s.EtcdRevision)
 	}
-	if told := w.told(); !strings.Contains(told, "Normal Pruned") || !strings.Contains(told, "97.db.zst") {
-		t.Errorf("events:\n%s", told)
+	if recorded := w.recordedEvents(); !strings.Contains(recorded, "Normal Pruned") || !strings.Contains(recorded, "97.db.zst") {
+		t.Errorf("events:\n%s", recorded)
 	}
 }
 
@@ -206,12 +206,12 @@ func backupRetries(t *testing.T, w *backups) {
 	if len(names) != try {
 		t.Errorf("%d tries had the pods %v", try, names)
 	}
-	if told := w.told(); strings.Count(told, "Warning StorageUnreachable") != try {
-		t.Errorf("events:\n%s", told)
+	if recorded := w.recordedEvents(); strings.Count(recorded, "Warning StorageUnreachable") != try {
+		t.Errorf("events:\n%s", recorded)
 	}
 	w.later(24 * time.Hour)
 	fail()
-	w.says(t, "b", v1beta2.ConditionBackedUp, metav1.ConditionFalse, v1beta2.ReasonStorageUnreachable, "given up after try 9")
+	w.says(t, "b", v1beta2.ConditionBackedUp, metav1.ConditionFalse, v1beta2.ReasonStorageUnreachable, "giving up after attempt 9")
 	w.says(t, "b", v1beta2.ConditionProgressing, metav1.ConditionFalse, v1beta2.ReasonCompleted, "")
 	if s := w.read(t, "b").Status; s.Succeeded || s.Reason != "StorageUnreachable: it is said what to do" || s.Run != nil {
 		t.Errorf("status %+v", s)
@@ -226,7 +226,7 @@ func backupEdited(t *testing.T, w *backups) {
 	w.edit(t, "b", mend)
 	w.Ends(t, w.pod(t, "b"), refusedBy(v1beta2.ReasonStorageCredentialsRefused, true))
 	w.settle(t, "b")
-	w.says(t, "b", v1beta2.ConditionProgressing, metav1.ConditionTrue, v1beta2.ReasonWaitingForRetry, "try 1 failed")
+	w.says(t, "b", v1beta2.ConditionProgressing, metav1.ConditionTrue, v1beta2.ReasonWaitingForRetry, "attempt 1 failed")
 	w.later(10 * time.Second)
 	w.settle(t, "b")
 	if task := controllertest.TaskOf(t, w.pod(t, "b")); task.Storage.CredentialsSecretRef.Name != "keysx" {

@@ -12,7 +12,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
-// doubtful is the result of a try that has left a snapshot that cannot be relied on.
+// doubtful is the result of an attempt that has left a snapshot that cannot be relied on.
 func (w *backups) doubtful(reason string, revision int64, change func(*v1beta2.SnapshotStatus)) task.Result {
 	result := w.taken(revision, 0)
 	result.Failure = refusedBy(reason, false).Failure
@@ -47,8 +47,8 @@ func backupStale(t *testing.T, w *backups) {
 		got["etcd_operator_backup_last_success_timestamp_seconds"] != float64(good.LastSuccessDate.Unix()) {
 		t.Errorf("metrics %v", got)
 	}
-	if told := w.told(); !strings.Contains(told, "Warning StaleBackup") {
-		t.Errorf("events:\n%s", told)
+	if recorded := w.recordedEvents(); !strings.Contains(recorded, "Warning StaleBackup") {
+		t.Errorf("events:\n%s", recorded)
 	}
 	w.later(10 * time.Second)
 	w.settle(t, "b")
@@ -63,7 +63,7 @@ func backupStale(t *testing.T, w *backups) {
 	}
 }
 
-// backupUnverified has a check not be made. What was saved is shown, and its check is what the next try is for.
+// backupUnverified has a check not be made. What was saved is shown, and its check is what the next attempt is for.
 func backupUnverified(t *testing.T, w *backups) {
 	w.backup(t, "b", asItIs)
 	w.settle(t, "b")

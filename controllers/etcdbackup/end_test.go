@@ -65,7 +65,7 @@ func backupCleaned(t *testing.T, w *backups) {
 	}
 }
 
-// backupWayOut has a storage that nobody can reach keep an EtcdBackup until its policy changes.
+// backupWayOut has a storage that no one can reach keep an EtcdBackup until its policy changes.
 func backupWayOut(t *testing.T, w *backups) {
 	w.backup(t, "never-ran", func(s *v1beta2.EtcdBackupSpec) {
 		deleteObjects(s)
@@ -105,7 +105,7 @@ func backupTerminating(t *testing.T, w *backups) {
 	if !w.gone(t.Context(), "b") {
 		t.Errorf("it holds the namespace: %+v", w.read(t, "b"))
 	}
-	if told := w.told(); !strings.Contains(told, "they stay in the storage") {
-		t.Errorf("events:\n%s", told)
+	if recorded := w.recordedEvents(); !strings.Contains(recorded, "they stay in the storage") {
+		t.Errorf("events:\n%s", recorded)
 	}
 }

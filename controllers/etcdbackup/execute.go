@@ -18,11 +18,11 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
-// execute carries out the one action of this pass. What goes into status takes effect with the status write at its end,
-// which is a compare-and-swap on the version that was read. The linter wants every action to be in the list.
+// execute carries out the one action of this pass. Changes of status take effect with the status write at its end, a
+// compare-and-swap on the version that was read. The linter requires every action to be in the list.
 func (r *Reconciler) execute(ctx context.Context, p *backupPass) error {
 	switch a := p.action.(type) {
-	// The status write is all there is to these.
+	// These consist of the status write alone.
 	case backup.Idle, backup.Wait, backup.Blocked, backup.Start, backup.Recount, backup.Finish, backup.Retry, backup.GiveUp,
 		backup.Withdraw:
 	case backup.AddFinalizer:
@@ -37,7 +37,7 @@ func (r *Reconciler) execute(ctx context.Context, p *backupPass) error {
 	return nil
 }
 
-// createPod makes the pod of a try. One that Kubernetes does not take is a try that failed.
+// createPod creates the pod of an attempt. If the API server rejects it, the attempt has failed.
 func (r *Reconciler) createPod(ctx context.Context, p *backupPass) error {
 	pod, err := r.agentPod(p).Pod()
 	if err != nil {
@@ -56,7 +56,7 @@ func (r *Reconciler) createPod(ctx context.Context, p *backupPass) error {
 		p.action = backup.Refused(p.observed, *taken)
 		return nil
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) && p.observed.Deleting:
-		// No pod will ever be made there again, and the namespace waits for us.
+		// No pod can be created there any more, and the namespace waits for the finalizer.
 		p.action = backup.RemoveFinalizer{}
 		return reconcile.RemoveFinalizer(ctx, r.Client, p.object, v1beta2.FinalizerObjects)
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
@@ -72,7 +72,7 @@ func (r *Reconciler) createPod(ctx context.Context, p *backupPass) error {
 	return err
 }
 
-// agentPod is what the pod of the run's try is made from.
+// agentPod is what the pod of the run's attempt is built from.
 func (r *Reconciler) agentPod(p *backupPass) resources.AgentPod {
 	b := p.object
 	pod := agentpod.Base(b, "EtcdBackup", resources.LabelBackup)
@@ -96,8 +96,8 @@ func (r *Reconciler) agentPod(p *backupPass) resources.AgentPod {
 	return pod
 }
 
-// compressed tells whether objects are. Those of coreos/etcd-operator's manifests are what etcd sends unless they say
-// otherwise: others may read them.
+// compressed reports whether objects are compressed. With coreos/etcd-operator's manifests they are what etcd sends unless the
+// spec says otherwise: other programs may read them.
 func compressed(spec *v1beta2.EtcdBackupSpec) bool {
 	if spec.Compression == "" {
 		return spec.StorageType == ""
@@ -105,7 +105,7 @@ func compressed(spec *v1beta2.EtcdBackupSpec) bool {
 	return spec.Compression == v1beta2.CompressionZstd
 }
 
-// retention says which backups are kept.
+// retention says which backups are retained.
 func retention(given v1beta2.BackupPolicy) task.Policy {
 	policy := task.Policy{Last: int(given.MaxBackups)}
 	if given.MaxAge != nil {

@@ -34,16 +34,16 @@ func (r *Reconciler) finish(ctx context.Context, p *backupPass, err error) (ctrl
 	}, err)
 }
 
-// recordDeletion says what became of the objects of an EtcdBackup that goes.
+// recordDeletion records an event if the backups of an EtcdBackup that is being deleted remain in the storage.
 func (r *Reconciler) recordDeletion(p *backupPass) {
 	if p.observed.Clean && p.observed.Written && p.Result == nil {
 		r.event(p, corev1.EventTypeWarning, v1beta2.ReasonTerminating, "RemoveFinalizer",
-			"the namespace is being deleted, so that no pod can delete the objects: they stay in the storage")
+			"the namespace is being deleted, so no pod can be created to delete the backups: they stay in the storage")
 	}
 	metrics.ForgetBackup(p.object.Namespace, p.object.Name)
 }
 
-// untilBackup is the time until the next look. The clock may be set, so that even a long wait is looked at now and then.
+// untilBackup is the time until the next pass. The clock may be set, so that even a long wait is checked now and then.
 func untilBackup(p *backupPass) time.Duration {
 	switch a := p.action.(type) {
 	case backup.Wait:
@@ -71,7 +71,7 @@ func (r *Reconciler) writeBackupStatus(ctx context.Context, p *backupPass, err e
 	return r.Client.Status().Update(ctx, b)
 }
 
-// progressOf tells how far the pod is, if it is at work.
+// progressOf is the pod's progress, nil if it is not working.
 func progressOf(p *backupPass) *task.Progress {
 	wait, ok := p.action.(backup.Wait)
 	if !ok || wait.Reason != v1beta2.ReasonBackingUp && wait.Reason != v1beta2.ReasonCleaning {
@@ -80,7 +80,7 @@ func progressOf(p *backupPass) *task.Progress {
 	return p.Progress()
 }
 
-// recordEvents writes the events and the metrics of what has taken effect.
+// recordEvents records the events and the metrics of what has taken effect.
 func (r *Reconciler) recordEvents(ctx context.Context, p *backupPass, err error) {
 	if err != nil {
 		r.event(p, corev1.EventTypeWarning, v1beta2.ReasonActionFailed, "Act", "%v", err)
@@ -90,16 +90,16 @@ func (r *Reconciler) recordEvents(ctx context.Context, p *backupPass, err error)
 	switch a := p.action.(type) {
 	case backup.Start:
 		r.event(p, corev1.EventTypeNormal, reasonOf(a.Run.Task), "Start",
-			"try %d, due at %s, begins in pod %s", a.Run.Attempt, a.Run.Due.UTC().Format(time.RFC3339), b.Status.Run.Pod)
+			"attempt %d, due at %s, starts in pod %s", a.Run.Attempt, a.Run.Due.UTC().Format(time.RFC3339), b.Status.Run.Pod)
 	case backup.Finish:
 		r.recordSuccess(p)
 	case backup.Retry:
 		metrics.BackupFailed(b.Namespace, b.Name, a.Failure.Reason)
-		r.event(p, corev1.EventTypeWarning, a.Failure.Reason, "Retry", "try %d failed, another one follows in %s: %s",
+		r.event(p, corev1.EventTypeWarning, a.Failure.Reason, "Retry", "attempt %d failed, retrying in %s: %s",
 			p.observed.Run.Attempt, a.After.Sub(p.observed.Now), a.Failure.Message)
 	case backup.GiveUp:
 		metrics.BackupFailed(b.Namespace, b.Name, a.Failure.Reason)
-		r.event(p, corev1.EventTypeWarning, a.Failure.Reason, "GiveUp", "given up after try %d: %s",
+		r.event(p, corev1.EventTypeWarning, a.Failure.Reason, "GiveUp", "giving up after attempt %d: %s",
 			p.observed.Run.Attempt, a.Failure.Message)
 	case backup.Blocked:
 		if isNew(p, a.Reason) {
@@ -107,7 +107,7 @@ func (r *Reconciler) recordEvents(ctx context.Context, p *backupPass, err error)
 		}
 	case backup.Wait:
 		if status.Late(p.observed, a) && attempted(b).Reason != reasonIn(p.before.Conditions, v1beta2.ConditionBackedUp) {
-			r.event(p, corev1.EventTypeWarning, a.Reason, "Wait", "no backup was taken when it was due: %s", a.Message)
+			r.event(p, corev1.EventTypeWarning, a.Reason, "Wait", "the scheduled backup was not taken: %s", a.Message)
 		}
 		if isNew(p, a.Reason) && a.Reason != v1beta2.ReasonWaitingForRetry {
 			r.event(p, corev1.EventTypeNormal, a.Reason, "Wait", "%s", a.Message)
@@ -134,14 +134,14 @@ func (r *Reconciler) recordSuccess(p *backupPass) {
 	r.event(p, corev1.EventTypeNormal, v1beta2.ReasonBackedUp, "Finish", "%s", done.Message)
 	if len(result.Deleted) > 0 {
 		r.event(p, corev1.EventTypeNormal, v1beta2.ReasonPruned, "Finish",
-			"backupPolicy does not keep these, and they were deleted: %s", strings.Join(result.Deleted, ", "))
+			"deleted the backups that backupPolicy no longer keeps: %s", strings.Join(result.Deleted, ", "))
 	}
 	for _, warning := range result.Warnings {
 		r.event(p, corev1.EventTypeWarning, v1beta2.ReasonCompletedWithWarnings, "Finish", "%s", warning)
 	}
 }
 
-// isNew tells whether the reason differs from what was said before.
+// isNew reports whether the reason differs from the one in the status that was read.
 func isNew(p *backupPass, reason string) bool {
 	return reasonIn(p.before.Conditions, v1beta2.ConditionProgressing) != reason
 }
@@ -158,7 +158,7 @@ func (r *Reconciler) event(p *backupPass, kind, reason, action, format string, a
 	reconcile.Emit(r.Recorder, p.object, kind, reason, action, fmt.Sprintf(format, args...))
 }
 
-// showBackup shows in metrics what status says, so that they are there after a restart, too.
+// showBackup exports the status as metrics, so that they exist after a restart of the operator, too.
 func showBackup(b *v1beta2.EtcdBackup) {
 	last := attempted(b)
 	seen := metrics.BackupSeen{

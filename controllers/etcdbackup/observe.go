@@ -24,20 +24,20 @@ type backupPass struct {
 	object *v1beta2.EtcdBackup
 	// before is the status as it was read.
 	before *v1beta2.EtcdBackupStatus
-	// begun is when it began to be read.
+	// begun is when the pass began to read.
 	begun time.Time
-	// claim is nil if the EtcdBackup is this operator's; else nothing more of it is known than the object.
-	claim    claim.Decision
-	observed backup.Observed
-	action   backup.Action
-	// storage is where to, and key what names begin with there, as coreos/etcd-operator has it.
+	// reservation is nil if the EtcdBackup is this operator's; else nothing more of it is known than the object.
+	reservation claim.Decision
+	observed    backup.Observed
+	action      backup.Action
+	// storage is the destination, and key the prefix of the names there in the form of coreos/etcd-operator.
 	storage v1beta2.Storage
 	key     string
 	source  source
 	agentpod.Pods
 }
 
-// observe reads everything a decision may depend on, but for others on the same storage.
+// observe reads everything a decision may depend on, except other EtcdBackups on the same storage.
 func (r *Reconciler) observe(ctx context.Context, reader client.Reader, b *v1beta2.EtcdBackup) (
 	*backupPass, error,
 ) {
@@ -59,7 +59,7 @@ func (r *Reconciler) observe(ctx context.Context, reader client.Reader, b *v1bet
 	return p, observeBackupPods(ctx, reader, p)
 }
 
-// observeSpec finds out whether the spec can be carried out.
+// observeSpec validates the spec and resolves what it refers to.
 func (r *Reconciler) observeSpec(ctx context.Context, reader client.Reader, p *backupPass) error {
 	o := &p.observed
 	var err error
@@ -88,12 +88,12 @@ func (r *Reconciler) observeSpec(ctx context.Context, reader client.Reader, p *b
 	return err
 }
 
-// storageField names the field that says where to.
+// storageField is the name of the field with the destination.
 func storageField(b *v1beta2.EtcdBackup) string {
 	if b.Spec.Storage != nil {
 		return "spec.storage"
 	}
-	return "spec.storageType and its stanza"
+	return "spec.storageType and its settings"
 }
 
 func policyOf(b *v1beta2.EtcdBackup) v1beta2.BackupPolicy {
@@ -108,10 +108,10 @@ func interval(b *v1beta2.EtcdBackup) time.Duration {
 	return time.Duration(cmp.Or(policy.IntervalSeconds, policy.LegacyInterval)) * time.Second
 }
 
-// cleanTimeout is how long one try to delete all objects may take. What it has deleted by then is gone for good.
+// cleanTimeout is how long one attempt to delete all objects may take. A later one continues where it stopped.
 const cleanTimeout = time.Hour
 
-// timeoutOf is how long a try may take: what coreos/etcd-operator gave it, if it is described in its way.
+// timeoutOf is how long an attempt may take: by default as long as with coreos/etcd-operator, if the spec is in its form.
 func timeoutOf(b *v1beta2.EtcdBackup) time.Duration {
 	policy := policyOf(b)
 	given := time.Duration(cmp.Or(policy.TimeoutSeconds, policy.LegacyTimeout)) * time.Second
@@ -124,17 +124,17 @@ func timeoutOf(b *v1beta2.EtcdBackup) time.Duration {
 	return cmp.Or(given, time.Hour)
 }
 
-// once tells whether one backup only is asked for.
+// once reports whether the spec asks for a single backup.
 func once(b *v1beta2.EtcdBackup) bool { return b.Spec.Schedule == "" && interval(b) == 0 }
 
-// done tells whether a backup was taken, or was given up with the spec as it is now.
+// done reports whether a backup was taken, or given up with the present spec.
 func done(b *v1beta2.EtcdBackup) bool {
 	last := attempted(b)
 	return b.Status.Run == nil &&
 		(b.Status.Succeeded || last != nil && b.Status.LastScheduleTime != nil && last.ObservedGeneration == b.Generation)
 }
 
-// attempted tells how the last try went, nil if none is over.
+// attempted is the result of the last attempt, nil if none has finished.
 func attempted(b *v1beta2.EtcdBackup) *metav1.Condition {
 	c := meta.FindStatusCondition(b.Status.Conditions, v1beta2.ConditionBackedUp)
 	if c == nil || c.Status == metav1.ConditionUnknown {
@@ -161,7 +161,7 @@ func backupRunOf(b *v1beta2.EtcdBackup) *backup.Run {
 	return seen
 }
 
-// observeBackupPods reads the pods. If the spec has changed since one was made, another try may well go better.
+// observeBackupPods reads the pods. If the spec has changed since one was created, its failure is not terminal.
 func observeBackupPods(ctx context.Context, reader client.Reader, p *backupPass) (err error) {
 	var task *v1beta2.AgentRun
 	run := p.object.Status.Run
@@ -169,14 +169,14 @@ func observeBackupPods(ctx context.Context, reader client.Reader, p *backupPass)
 		task = &run.AgentRun
 	}
 	p.Pods, err = agentpod.Observe(ctx, reader, p.object, resources.LabelBackup, task)
-	p.observed.Pod, p.observed.Strays = p.Seen, p.Strays
+	p.observed.Pod, p.observed.Strays = p.Seen, p.Orphaned
 	if p.Seen != nil && p.Seen.Result != nil && p.Seen.Result.Failure != nil && run.Generation != p.object.Generation {
 		p.Seen.Result.Failure.Terminal = false
 	}
 	return err
 }
 
-// ahead names an EtcdBackup of the namespace that is at work where this one would be.
+// ahead names an EtcdBackup of the namespace that is using the place that this one would write to; empty if none is.
 func (r *Reconciler) ahead(ctx context.Context, reader client.Reader, p *backupPass) (string, error) {
 	own := backup.PlaceOf(p.storage, p.key)
 	if !own.Shared() {

@@ -11,7 +11,7 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 )
 
-// backupForeignPod has somebody else hold the name of the first try's pod.
+// backupForeignPod has someone else hold the name of the first attempt's pod.
 func backupForeignPod(t *testing.T, w *backups) {
 	w.backup(t, "b", asItIs)
 	for w.read(t, "b").Status.Run == nil {
@@ -22,9 +22,9 @@ func backupForeignPod(t *testing.T, w *backups) {
 	foreign.Spec = w.podSpec(t)
 	must(t, w.Create(t.Context(), foreign))
 	w.settle(t, "b")
-	w.says(t, "b", v1beta2.ConditionBackedUp, metav1.ConditionFalse, v1beta2.ReasonNameTaken, foreign.Name+" belongs to nobody")
+	w.says(t, "b", v1beta2.ConditionBackedUp, metav1.ConditionFalse, v1beta2.ReasonNameTaken, foreign.Name+" belongs to no controller")
 	w.later(10 * time.Second)
-	w.settle(t, "b") // another try has another name
+	w.settle(t, "b") // another attempt has another name
 	w.Ends(t, w.pod(t, "b"), w.taken(1, 1))
 	w.settle(t, "b")
 	w.says(t, "b", v1beta2.ConditionBackedUp, metav1.ConditionTrue, v1beta2.ReasonBackedUp, "")
@@ -40,7 +40,7 @@ func (w *backups) podSpec(t *testing.T) corev1.PodSpec {
 	return spec
 }
 
-// backupLostPod has a pod die without a word, and one be deleted.
+// backupLostPod has a pod die silently, and one be deleted.
 func backupLostPod(t *testing.T, w *backups) {
 	w.backup(t, "b", asItIs)
 	w.settle(t, "b")
@@ -53,7 +53,7 @@ func backupLostPod(t *testing.T, w *backups) {
 	w.settle(t, "b")
 	must(t, w.Delete(t.Context(), w.pod(t, "b")))
 	w.settle(t, "b")
-	w.says(t, "b", v1beta2.ConditionBackedUp, metav1.ConditionFalse, v1beta2.ReasonAgentLost, "try 2: the pod was deleted")
+	w.says(t, "b", v1beta2.ConditionBackedUp, metav1.ConditionFalse, v1beta2.ReasonAgentLost, "attempt 2: the pod was deleted")
 	w.later(20 * time.Second)
 	w.settle(t, "b")
 	w.Ends(t, w.pod(t, "b"), w.taken(1, 1))

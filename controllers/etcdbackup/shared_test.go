@@ -50,7 +50,7 @@ func backupShared(t *testing.T, w *backups) {
 	}
 }
 
-// backupTenants has another namespace use the same bucket, which nobody has to prove that it may: nobody waits for it.
+// backupTenants has another namespace use the same bucket, which no one has to prove that it may: no one waits for it.
 func backupTenants(t *testing.T, w *backups) {
 	other := *w
 	other.namespace = w.namespace + "-other"
@@ -88,14 +88,14 @@ func backupHeldUp(t *testing.T, w *backups) {
 	w.settle(t, "b")
 	w.says(t, "b", v1beta2.ConditionProgressing, metav1.ConditionTrue, v1beta2.ReasonWaitingForStorage, "EtcdBackup a")
 	w.says(t, "b", v1beta2.ConditionBackedUp, metav1.ConditionTrue, v1beta2.ReasonBackedUp, "")
-	w.told()
+	w.recordedEvents()
 	w.later(time.Hour)
 	for range 2 {
 		w.settle(t, "b")
 	}
 	w.says(t, "b", v1beta2.ConditionBackedUp, metav1.ConditionFalse, v1beta2.ReasonWaitingForStorage, "EtcdBackup a")
-	if told := w.told(); strings.Count(told, "Warning WaitingForStorage") != 1 {
-		t.Errorf("events:\n%s", told)
+	if recorded := w.recordedEvents(); strings.Count(recorded, "Warning WaitingForStorage") != 1 {
+		t.Errorf("events:\n%s", recorded)
 	}
 	w.later(5 * time.Hour)
 	w.settle(t, "b")

@@ -98,7 +98,7 @@ func backupWoken(t *testing.T, config *rest.Config, w *backups) {
 	mgr := controllertest.NewManager(t, config, w.namespace)
 	must(t, (&etcdbackup.Reconciler{
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Recorder: mgr.GetEventRecorder("test"),
-		Claims: controllertest.KeeperOf(mgr), Clock: clock.RealClock{}, OperatorImage: "operator:test",
+		Reservations: controllertest.KeeperOf(mgr), Clock: clock.RealClock{}, OperatorImage: "operator:test",
 	}).SetupWithManager(mgr))
 	controllertest.Start(t, mgr)
 

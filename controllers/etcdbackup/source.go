@@ -18,14 +18,14 @@ import (
 type source struct {
 	endpoints []string
 	cluster   task.Cluster
-	// ancestors are clusters that it descends from.
+	// ancestors are the clusters that it descends from.
 	ancestors []string
-	// revision is one that it has had.
+	// revision is the highest that it is known to have had.
 	revision int64
 }
 
-// sourceOf finds the members of the cluster that is to be backed up. Whether they answer is for the pod to see: one that
-// does is enough; one without a quorum gives a stale snapshot.
+// sourceOf finds the members of the cluster to back up. Whether they answer is left to the pod: one that does is enough; one
+// without quorum gives a stale snapshot.
 func sourceOf(ctx context.Context, reader client.Reader, b *v1beta2.EtcdBackup) (source, *failure.Problem, error) {
 	ref := b.Spec.EtcdCluster
 	if ref == nil {
@@ -38,28 +38,28 @@ func sourceOf(ctx context.Context, reader client.Reader, b *v1beta2.EtcdBackup) 
 	case apierrors.IsNotFound(err):
 		return source{}, &failure.Problem{
 			Reason: v1beta2.ReasonClusterMissing,
-			Message: fmt.Sprintf("spec.etcdCluster: there is no EtcdCluster %s in namespace %s: create it, or correct the name",
+			Message: fmt.Sprintf("spec.etcdCluster: EtcdCluster %s not found in namespace %s: create it, or correct the name",
 				ref.Name, b.Namespace),
 		}, nil
 	case err != nil:
 		return source{}, nil, fmt.Errorf("read EtcdCluster %s: %w", ref.Name, err)
-	// One that has been up goes on without TLS: it is cared for as its last good spec asks.
+	// One that has been up keeps running without TLS, by its last valid spec.
 	case c.Status.ClusterID == "" && static != nil:
 		return source{}, &failure.Problem{
 			Reason: v1beta2.ReasonTLSNotSupported,
-			Message: fmt.Sprintf("EtcdCluster %s does not start, for this release does not carry its %s out: "+
-				"remove that there", c.Name, field),
+			Message: fmt.Sprintf("EtcdCluster %s does not start, because this release does not support its %s: "+
+				"remove that field there", c.Name, field),
 		}, nil
 	case blockedBy(c, v1beta2.ReasonLegacyMembers):
 		return source{}, &failure.Problem{
 			Reason: v1beta2.ReasonWaitingForCluster,
-			Message: fmt.Sprintf("spec.etcdCluster: coreos/etcd-operator has made the members of EtcdCluster %s: "+
-				"give their URLs in spec.etcdEndpoints instead", c.Name),
+			Message: fmt.Sprintf("spec.etcdCluster: the members of EtcdCluster %s were created by coreos/etcd-operator: "+
+				"set spec.etcdEndpoints to their client URLs instead", c.Name),
 		}, nil
 	case c.Status.ClusterID == "" || len(agentpod.MemberURLs(c, agentpod.Voting)) == 0:
 		return source{}, &failure.Problem{
 			Reason:  v1beta2.ReasonWaitingForCluster,
-			Message: fmt.Sprintf("EtcdCluster %s has not been up yet: the backup is taken once it is", c.Name),
+			Message: fmt.Sprintf("EtcdCluster %s is not up yet: the backup is taken once it is, see its conditions", c.Name),
 		}, nil
 	}
 	return source{
@@ -67,7 +67,7 @@ func sourceOf(ctx context.Context, reader client.Reader, b *v1beta2.EtcdBackup) 
 	}, nil, nil
 }
 
-// blockedBy tells whether that is why a cluster does not go on.
+// blockedBy reports whether the cluster's Progressing condition has that reason.
 func blockedBy(c *v1beta2.EtcdCluster, reason string) bool {
 	doing := meta.FindStatusCondition(c.Status.Conditions, v1beta2.ConditionProgressing)
 	return doing != nil && doing.Reason == reason

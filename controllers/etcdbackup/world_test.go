@@ -57,7 +57,7 @@ func (w *backups) step(t *testing.T, name string, c client.Client) (ctrl.Result,
 	t.Helper()
 	r := &etcdbackup.Reconciler{
 		Client: c, Live: c, Recorder: w.recorder, Clock: w.clock, OperatorImage: "operator:test",
-		Claims: controllertest.Keeper(controllertest.Ours, c, w.recorder, w.clock),
+		Reservations: controllertest.Keeper(controllertest.Ours, c, w.recorder, w.clock),
 	}
 	return r.Reconcile(t.Context(), ctrl.Request{NamespacedName: types.NamespacedName{Namespace: w.namespace, Name: name}})
 }
@@ -139,7 +139,7 @@ func (w *backups) taken(revision int64, total int32) task.Result {
 	}}
 }
 
-// lineages are those of a cluster that was created anew.
+// lineages are those of a cluster that was recreated.
 func lineages(at metav1.Time) []v1beta2.BackupLineage {
 	return []v1beta2.BackupLineage{
 		{ClusterID: "c0ffee", Cluster: "ns/c", Count: 1, Name: "7.db.zst", Revision: 7, CreationTime: at},
@@ -160,8 +160,8 @@ func (w *backups) says(t *testing.T, name, kind string, value metav1.ConditionSt
 	}
 }
 
-// told are the events so far, in one text.
-func (w *backups) told() string {
+// recordedEvents are the events so far, in one text.
+func (w *backups) recordedEvents() string {
 	var all strings.Builder
 	for len(w.recorder.Events) > 0 {
 		all.WriteString(<-w.recorder.Events + "\n")
@@ -169,7 +169,7 @@ func (w *backups) told() string {
 	return all.String()
 }
 
-// gone tells whether the EtcdBackup is.
+// gone reports whether the EtcdBackup is.
 func (w *backups) gone(ctx context.Context, name string) bool {
 	err := w.Get(ctx, client.ObjectKey{Namespace: w.namespace, Name: name}, &v1beta2.EtcdBackup{})
 	return client.IgnoreNotFound(err) == nil && err != nil

@@ -17,8 +17,8 @@ func (e *env) waitsInVain(t *testing.T) {
 		status v1beta2.EtcdRestoreStatus
 		says   string
 	}{
-		"revived":   {"revived", v1beta2.EtcdRestoreStatus{Phase: v1beta2.RestoreSucceeded, Succeeded: true, ClusterUID: "gone"}, "is over"},
-		"converted": {"converted", v1beta2.EtcdRestoreStatus{Succeeded: true}, "is over"},
+		"revived":   {"revived", v1beta2.EtcdRestoreStatus{Phase: v1beta2.RestoreSucceeded, Succeeded: true, ClusterUID: "gone"}, "was carried out before this cluster"},
+		"converted": {"converted", v1beta2.EtcdRestoreStatus{Succeeded: true}, "was carried out before this cluster"},
 		"bereft":    {"somebody", v1beta2.EtcdRestoreStatus{}, "is for EtcdCluster somebody"},
 	} {
 		restore := &v1beta2.EtcdRestore{
@@ -46,6 +46,6 @@ func (e *env) waitsInVain(t *testing.T) {
 	must(t, e.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: own + "-restore"}, restore))
 	restore.Status.Phase, restore.Status.ClusterUID = v1beta2.RestoreSucceeded, string(e.read(t, own).UID)
 	must(t, e.Status().Update(t.Context(), restore))
-	e.says(t, own, v1beta2.ReasonRestoreFailed, "was carried out for this very cluster")
+	e.says(t, own, v1beta2.ReasonRestoreFailed, "has already restored this cluster")
 	must(t, e.Delete(t.Context(), e.read(t, own)))
 }

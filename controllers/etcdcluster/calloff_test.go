@@ -53,7 +53,7 @@ func (e *env) asks(t *testing.T, name string) *v1beta2.EtcdRestore {
 	return restore
 }
 
-// cannotRestore has the init container of the restoring pod say that another try cannot go better.
+// cannotRestore has the init container of the restoring pod say that another attempt cannot go better.
 func (e *env) cannotRestore(t *testing.T, cluster string) {
 	t.Helper()
 	pods := &corev1.PodList{}
@@ -71,7 +71,7 @@ func (e *env) cannotRestore(t *testing.T, cluster string) {
 	must(t, e.Status().Update(t.Context(), pod))
 }
 
-// wentBack wants status to tell again what it told before the restore.
+// wentBack wants status to tell again what it recorded before the restore.
 func (e *env) wentBack(t *testing.T, cluster, restore, reason string) {
 	t.Helper()
 	await(t, "the end of "+restore, func() error {

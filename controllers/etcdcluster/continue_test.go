@@ -36,7 +36,7 @@ func (e *env) continues(t *testing.T) {
 	e.warned(t, cluster, v1beta2.ReasonRestoreContinues, gone)
 
 	must(t, e.Delete(t.Context(), &e.podsOf(t, cluster, 1)[0]))
-	e.restoring(t, cluster, first, 900) // it is made again
+	e.restoring(t, cluster, first, 900) // it is recreated
 	e.cannotRestore(t, cluster)
 	e.says(t, cluster, v1beta2.ReasonRestoreFailed, "it has changed since; "+gone)
 	e.says(t, cluster, v1beta2.ReasonRestoreFailed, "safe.db")
@@ -48,7 +48,7 @@ func (e *env) continues(t *testing.T) {
 	if s := e.read(t, cluster).Status; s.Restores[0].SafetySnapshot != "safe.db" || s.Restores[1].CalledOff == nil || len(s.Former.MemberStatuses) != 3 {
 		t.Errorf("the records are %+v of %+v", s.Restores, s.Former)
 	}
-	must(t, e.Delete(t.Context(), second)) // nobody guards this one
+	must(t, e.Delete(t.Context(), second)) // no one guards this one
 	e.notedAsContinuing(t, cluster, "EtcdRestore instead was deleted", gone)
 	must(t, e.Delete(t.Context(), &e.podsOf(t, cluster, 1)[0]))
 	e.says(t, cluster, v1beta2.ReasonRestoreFailed, "does not exist any more; "+gone)

@@ -1,4 +1,4 @@
-// Package etcdcluster brings etcd clusters to what their EtcdClusters ask for.
+// Package etcdcluster reconciles EtcdClusters.
 package etcdcluster
 
 import (
@@ -21,8 +21,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
-	"github.com/etcdpilot/etcd-operator/controllers/claims"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/reconcile"
+	"github.com/etcdpilot/etcd-operator/controllers/reservations"
 	"github.com/etcdpilot/etcd-operator/internal/etcd"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 	"github.com/etcdpilot/etcd-operator/internal/plan/claim"
@@ -39,29 +39,29 @@ import (
 // +kubebuilder:rbac:groups=policy,resources=poddisruptionbudgets,verbs=get;list;watch;create;patch
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 
-// Reconciler brings etcd clusters to what their specs ask for: observe, plan, one action, status.
+// Reconciler reconciles EtcdClusters: observe, plan, one action, status.
 type Reconciler struct {
 	// Client reads from the cache and writes.
 	Client client.Client
-	// Live reads from the API server: no change is ever made on a view that may lag.
+	// Live reads from the API server: no change is ever made based on a stale cache.
 	Live client.Reader
 	// Recorder writes events.
 	Recorder events.EventRecorder
-	// Claims knows which clusters are this operator's.
-	Claims *claims.Keeper
+	// Reservations knows which clusters are this operator's.
+	Reservations *reservations.Keeper
 	// Etcd talks to the members.
 	Etcd *etcd.Pool
-	// Clock tells the time of an observation.
+	// Clock is the time of observations.
 	Clock clock.PassiveClock
 	// OperatorImage holds member-run.
 	OperatorImage string
-	// EtcdRepository is where etcd's images come from when a spec does not say; empty for the built-in one.
+	// EtcdRepository is the image repository of etcd for specs without one; empty for the built-in one.
 	EtcdRepository string
-	// AgentEnv is how agents reach object storage through a proxy. etcd is not given it: members are reached directly.
+	// AgentEnv is the agents' environment for reaching object storage through a proxy. etcd does not get it.
 	AgentEnv []corev1.EnvVar
 	// OpenShift leaves the members' user and group to the namespace.
 	OpenShift bool
-	// Concurrency is how many clusters are looked after at the same time, at least 1.
+	// Concurrency is how many clusters are reconciled concurrently, at least 1.
 	Concurrency int
 
 	paces    paces
@@ -69,7 +69,7 @@ type Reconciler struct {
 	retained retained
 }
 
-// Reconcile takes one step. It is safe to stop at any point: the next pass sees what is there and goes on.
+// Reconcile takes one step. It is safe to stop at any point: the next pass observes what exists and continues from there.
 func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	p, err := r.decide(ctx, req.NamespacedName)
 	if apierrors.IsNotFound(err) {
@@ -77,13 +77,13 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		r.paces.forget(req.NamespacedName)
 		r.requests.forget(req.NamespacedName)
 		r.retained.forget(req.NamespacedName)
-		r.Claims.Forget(&v1beta2.EtcdCluster{}, req.NamespacedName)
+		r.Reservations.Forget(&v1beta2.EtcdCluster{}, req.NamespacedName)
 		return ctrl.Result{}, nil
 	}
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	if p.claim != nil {
+	if p.reservation != nil {
 		return r.settle(ctx, p)
 	}
 	r.logObserved(ctx, p)
@@ -93,7 +93,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	return r.finish(ctx, p, r.act(ctx, p))
 }
 
-// act carries out what was decided. To write a Service the cluster is confirmed to be this operator's right before.
+// act carries out what was decided. Before a Service is written, the cluster is confirmed to be still reserved by this operator.
 func (r *Reconciler) act(ctx context.Context, p *pass) error {
 	return reconcile.Act(ctx, p, r.Clock.Since(p.begun), func(ctx context.Context) error {
 		if err := r.retainVolumes(ctx, p); err != nil {
@@ -111,37 +111,37 @@ type pass struct {
 	cluster *v1beta2.EtcdCluster
 	// before is the status as it was read.
 	before *v1beta2.EtcdClusterStatus
-	// claim is nil if the cluster is this operator's; else nothing more of it is known than the object.
-	claim claim.Decision
-	// begun is when it began to be read.
+	// reservation is nil if the cluster is this operator's; else nothing more of it is known than the object.
+	reservation claim.Decision
+	// begun is when the pass began to read.
 	begun time.Time
 	// live is true if it was read from the API server.
 	live     bool
 	observed plan.Observed
 	action   plan.Action
-	// assessment is what the action follows from.
+	// assessment is what the action was decided by.
 	assessment plan.Assessment
 	services   map[string]*corev1.Service
 	pods       map[string]*corev1.Pod
 	claims     map[string]*corev1.PersistentVolumeClaim
-	// revision is the spec's.
+	// revision is the revision of the spec.
 	revision resources.Revision
-	// former is the cluster with the spec before an update that is under way, and formerTemplate that spec's revision; nil
-	// and empty if none is, or if it leaves the pods' template alone.
+	// former is the cluster with the spec before an update in progress, and formerTemplate that spec's revision; nil and empty
+	// if there is none, or if it does not change the pods' template.
 	former         *v1beta2.EtcdCluster
 	formerTemplate string
-	// restore is the EtcdRestore that is to be carried out, or that the cluster is to start from; nil if there is none.
+	// restore is the EtcdRestore to carry out, or that the cluster is to start from; nil if there is none.
 	restore *v1beta2.EtcdRestore
-	// badService says which Service Kubernetes does not take, and why; empty if it takes all.
+	// badService says which Service the API server rejects, and why; empty if none.
 	badService string
 	// session reaches the members that answered.
 	session *etcd.Session
 }
 
-// Mutates tells whether the answer changes anything.
+// Mutates reports whether the decision changes anything.
 func (p *pass) Mutates() bool {
-	if p.claim != nil {
-		return claim.Mutates(p.claim)
+	if p.reservation != nil {
+		return claim.Mutates(p.reservation)
 	}
 	return plan.Mutates(p.action)
 }
@@ -163,12 +163,12 @@ func (r *Reconciler) look(ctx context.Context, reader client.Reader, name types.
 	if err := reader.Get(ctx, name, cluster); err != nil {
 		return nil, err
 	}
-	decision, err := r.Claims.Decide(ctx, cluster, cluster.Status.Operator)
+	decision, err := r.Reservations.Decide(ctx, cluster, cluster.Status.Operator)
 	if err != nil {
 		return nil, err
 	}
 	if !claim.Acts(decision) {
-		return &pass{cluster: cluster, claim: decision}, nil
+		return &pass{cluster: cluster, reservation: decision}, nil
 	}
 	p, err := r.observe(ctx, reader, cluster)
 	if err != nil {
@@ -179,18 +179,18 @@ func (r *Reconciler) look(ctx context.Context, reader client.Reader, name types.
 	return p, nil
 }
 
-// settle is for a cluster that is not this operator's, or not yet.
+// settle handles a cluster that this operator has not reserved, or not yet.
 func (r *Reconciler) settle(ctx context.Context, p *pass) (ctrl.Result, error) {
-	result, err := r.Claims.Settle(ctx, p.cluster, &p.cluster.Status.Operator, p.claim)
+	result, err := r.Reservations.Settle(ctx, p.cluster, &p.cluster.Status.Operator, p.reservation)
 	result.Priority = new(ahead)
-	if !claim.Mutates(p.claim) {
+	if !claim.Mutates(p.reservation) {
 		result.Priority = new(resting)
 		r.Etcd.Forget(client.ObjectKeyFromObject(p.cluster).String())
 	}
 	return result, err
 }
 
-// confirm asks the API server whether the cluster is still this operator's, before anything is written on a cached view.
+// confirm checks with the API server that the cluster is still this operator's, before anything is written on a cached view.
 func (r *Reconciler) confirm(ctx context.Context, p *pass) error {
 	if p.live {
 		return nil
@@ -199,7 +199,7 @@ func (r *Reconciler) confirm(ctx context.Context, p *pass) error {
 	if err := r.Live.Get(ctx, client.ObjectKeyFromObject(p.cluster), cluster); client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("read the cluster again: %w", err)
 	}
-	decision, err := r.Claims.Decide(ctx, cluster, cluster.Status.Operator)
+	decision, err := r.Reservations.Decide(ctx, cluster, cluster.Status.Operator)
 	if err != nil {
 		return err
 	}
@@ -210,7 +210,7 @@ func (r *Reconciler) confirm(ctx context.Context, p *pass) error {
 	return nil
 }
 
-// SetupWithManager registers the reconciler and what wakes it.
+// SetupWithManager registers the reconciler and its watches.
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("etcdcluster").
@@ -219,15 +219,15 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 		Owns(&corev1.Service{}).
 		Owns(&policyv1.PodDisruptionBudget{}).
 		Watches(&v1beta2.EtcdRestore{}, handler.EnqueueRequestsFromMapFunc(clusterRestored)).
-		// Volumes that are to outlive their cluster have no owner: the label leads to it.
+		// Volumes that are to outlive their cluster have no owner reference: the label names it.
 		Watches(&corev1.PersistentVolumeClaim{}, handler.EnqueueRequestsFromMapFunc(clusterOf)).
 		WithEventFilter(predicate.Funcs{UpdateFunc: changed}).
 		WithOptions(controller.Options{MaxConcurrentReconciles: max(r.Concurrency, 1)}).
 		Complete(r)
 }
 
-// clustersOf leads from a pod to the cluster that it says it belongs to, by its labels, and to its owner's: a stranger has the
-// one without the other, and so has a pod whose labels somebody has removed.
+// clustersOf maps a pod to the cluster in its labels, and to its owner: a foreign pod may have only the first, and a pod whose labels
+// were removed by hand only the second.
 func clustersOf(ctx context.Context, o client.Object) []ctrl.Request {
 	requests := clusterOf(ctx, o)
 	owner := metav1.GetControllerOf(o)

@@ -75,7 +75,7 @@ func startOperator(t *testing.T, config *rest.Config, namespaces ...string) {
 	t.Cleanup(pool.Close)
 	must(t, (&etcdcluster.Reconciler{
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Recorder: mgr.GetEventRecorder("test"), Etcd: pool,
-		Claims: controllertest.KeeperOf(mgr), Clock: clock.RealClock{}, OperatorImage: "operator:test", Concurrency: 4,
+		Reservations: controllertest.KeeperOf(mgr), Clock: clock.RealClock{}, OperatorImage: "operator:test", Concurrency: 4,
 	}).SetupWithManager(mgr))
 	controllertest.Start(t, mgr)
 }
@@ -134,7 +134,7 @@ func (e *env) badVersion(t *testing.T) {
 	e.podsOf(t, "old", 1)
 }
 
-// wordy has more to say of a spec than an event holds: as much is told as there is room for.
+// wordy has more to say of a spec than an event holds: as much is recorded as there is room for.
 func (e *env) wordy(t *testing.T) {
 	options := map[string]string{}
 	for i := range 50 {
@@ -160,7 +160,7 @@ func (e *env) nameTaken(t *testing.T) {
 		Spec:       corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 80}}},
 	}))
 	e.cluster(t, "taken", v1beta2.EtcdClusterSpec{Size: 1})
-	e.says(t, "taken", v1beta2.ReasonNameTaken, "Service taken-client belongs to nobody")
+	e.says(t, "taken", v1beta2.ReasonNameTaken, "Service taken-client belongs to no controller")
 }
 
 func (e *env) selector(t *testing.T) {

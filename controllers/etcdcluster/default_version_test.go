@@ -17,7 +17,7 @@ import (
 )
 
 // TestAnotherDefaultUpdatesNothing has a cluster run the version that was the default of the operator that started it, and be
-// looked after by one with another default: no member is touched until the user names a version.
+// reconciled by one with another default: no member is touched until the user names a version.
 func TestAnotherDefaultUpdatesNothing(t *testing.T) {
 	const before = "3.6.15"
 	if before == version.DefaultEtcd {
@@ -28,7 +28,7 @@ func TestAnotherDefaultUpdatesNothing(t *testing.T) {
 	w.cluster(t, name)
 	w.change(t, name, func(c *v1beta2.EtcdCluster) { c.Spec.Version = before })
 	w.settle(t, name)
-	w.told()
+	w.recordedEvents()
 
 	for who, change := range map[string]func(*v1beta2.EtcdCluster){
 		"named it": func(*v1beta2.EtcdCluster) {},
@@ -47,8 +47,8 @@ func TestAnotherDefaultUpdatesNothing(t *testing.T) {
 		if c.Status.TargetVersion != "" || !strings.Contains(string(c.Status.AcceptedSpec.Raw), `"version":"`+before+`"`) {
 			t.Errorf("noted by an operator that %s: %s is to run, of %s", who, c.Status.TargetVersion, c.Status.AcceptedSpec.Raw)
 		}
-		if told := w.told(); told != "" {
-			t.Errorf("noted by an operator that %s: events %s", who, told)
+		if recorded := w.recordedEvents(); recorded != "" {
+			t.Errorf("noted by an operator that %s: events %s", who, recorded)
 		}
 	}
 
@@ -61,7 +61,7 @@ func TestAnotherDefaultUpdatesNothing(t *testing.T) {
 			return
 		}
 	}
-	t.Errorf("the user names %s, and the members run %q; events: %s", version.DefaultEtcd, w.versions(t), w.told())
+	t.Errorf("the user names %s, and the members run %q; events: %s", version.DefaultEtcd, w.versions(t), w.recordedEvents())
 }
 
 // change edits the cluster's spec and status.
@@ -87,7 +87,7 @@ func (w *idleWorld) settle(t *testing.T, name types.NamespacedName) {
 		}
 		w.kubelet(t)
 	}
-	t.Fatalf("it never comes to rest; events: %s", w.told())
+	t.Fatalf("it never comes to rest; events: %s", w.recordedEvents())
 }
 
 // versions are those that the pods' images are of.

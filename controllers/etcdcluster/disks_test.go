@@ -16,7 +16,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/member"
 )
 
-// A leader with a slow disk is looked at again soon, without a word, until it is sure; then it hands over, once.
+// A leader with a slow disk is looked at again soon, silently, until it is sure; then it hands over, once.
 func TestSlowDiskDoesNotLead(t *testing.T) {
 	w := newIdleWorld(t)
 	name := types.NamespacedName{Namespace: namespace, Name: "slow"}
@@ -44,7 +44,7 @@ func TestSlowDiskDoesNotLead(t *testing.T) {
 	for w.leads() == leader {
 		select {
 		case <-limit:
-			t.Fatalf("%s leads as ever; events: %s", leader, w.told())
+			t.Fatalf("%s leads as ever; events: %s", leader, w.recordedEvents())
 		case <-time.After(pass()):
 		}
 	}
@@ -53,8 +53,8 @@ func TestSlowDiskDoesNotLead(t *testing.T) {
 	if moved := c.Status.LeaderMoved; moved == nil || moved.Member != leader || moved.MoveTime.IsZero() {
 		t.Errorf("leaderMoved is %+v, want %s", moved, leader)
 	}
-	if told := w.told(); !strings.Contains(told, v1beta2.ReasonDiskSlow) || strings.Count(told, leader+" is slow") != 1 {
-		t.Errorf("events: %s", told)
+	if recorded := w.recordedEvents(); !strings.Contains(recorded, v1beta2.ReasonDiskSlow) || strings.Count(recorded, leader+" is slow") != 1 {
+		t.Errorf("events: %s", recorded)
 	}
 }
 
@@ -75,8 +75,8 @@ func (w *idleWorld) leads() string {
 	return ""
 }
 
-// told are the events since the last time, a line each.
-func (w *idleWorld) told() string {
+// recordedEvents are the events since the last time, a line each.
+func (w *idleWorld) recordedEvents() string {
 	var out strings.Builder
 	for len(w.recorder.Events) > 0 {
 		fmt.Fprintln(&out, <-w.recorder.Events)

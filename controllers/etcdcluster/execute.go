@@ -21,8 +21,8 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 )
 
-// execute carries out the one action of this pass. What goes into status takes effect with the status write at its end,
-// which is a compare-and-swap on the version that was read; of what decisions depend on there plan.Record takes care.
+// execute carries out the one action of this pass. Changes of status take effect with the status write at its end, a
+// compare-and-swap on the version that was read; what decisions depend on there is in plan.Record.
 func (r *Reconciler) execute(ctx context.Context, p *pass) error {
 	noteDecided(p)
 	if a, ok := p.action.(plan.Recreate); ok {
@@ -38,7 +38,7 @@ func (r *Reconciler) execute(ctx context.Context, p *pass) error {
 	return nil
 }
 
-// carryOut makes one change. The linter wants every effect to be in the list.
+// carryOut makes one change. The linter requires every effect to be in the list.
 func (r *Reconciler) carryOut(ctx context.Context, p *pass, effect plan.Effect) error { //nolint:gocyclo // a plain list
 	switch e := effect.(type) {
 	case plan.WriteStatus: // at the end of the pass
@@ -92,8 +92,8 @@ func (r *Reconciler) carryOut(ctx context.Context, p *pass, effect plan.Effect) 
 	return nil
 }
 
-// errNameTaken says that an object of somebody else has a name that the cluster needs.
-var errNameTaken = errors.New("the name is taken")
+// errNameTaken says that an object with another owner has a name that the cluster needs.
+var errNameTaken = errors.New("the name is already in use")
 
 func (r *Reconciler) createVolume(ctx context.Context, p *pass, e plan.CreateVolume) error {
 	if err := r.create(ctx, p, resources.Volume(p.cluster, e.Name, e.Incarnation)); err != nil {
@@ -120,9 +120,9 @@ func (r *Reconciler) createPod(ctx context.Context, p *pass, e plan.CreatePod) e
 	return nil
 }
 
-// create never takes "already exists" for success: either the view was stale, and the next pass sees the object, or the
-// object is somebody else's, or its labels were removed by hand and it cannot be found any more. Then it gets them back, unless it
-// is a claim that may hold data: it would count as what was to be made, which is empty.
+// create never treats "already exists" as success: either the view was stale, and the next pass sees the object; or the object has
+// another owner; or its labels were removed by hand, so it is no longer found. Then they are restored, unless it is a claim that may
+// hold data: it would count as the new one, which is empty.
 func (r *Reconciler) create(ctx context.Context, p *pass, o client.Object) error {
 	kind, wanted := fmt.Sprintf("%T", o), maps.Clone(o.GetLabels())
 	err := r.Client.Create(ctx, o, client.FieldOwner(resources.FieldOwner))
@@ -133,7 +133,7 @@ func (r *Reconciler) create(ctx context.Context, p *pass, o client.Object) error
 		return getErr
 	}
 	if conflict := conflictOf(kind, o, p.cluster); conflict != nil && !conflict.Leaving {
-		return fmt.Errorf("%w: %s belongs to %s: delete it or give this cluster another name",
+		return fmt.Errorf("%w: %s belongs to %s: delete it, or give this cluster another name",
 			errNameTaken, o.GetName(), conflict.Owner)
 	}
 	seen := labels.Set(resources.ClusterSelector(p.cluster.Name))
@@ -143,11 +143,11 @@ func (r *Reconciler) create(ctx context.Context, p *pass, o client.Object) error
 		return err
 	}
 	if isClaim && !empty(p.cluster, claim) {
-		return fmt.Errorf("%w: claim %s is there without this cluster's labels, and may hold data: put the labels back (%s), or "+
-			"delete it once nobody needs what is on it", errNameTaken, o.GetName(),
+		return fmt.Errorf("%w: PersistentVolumeClaim %s has lost this cluster's labels and may hold data: restore the labels (%s), or "+
+			"delete it if its data is no longer needed", errNameTaken, o.GetName(),
 			labels.Merge(seen, labels.Set{resources.LabelNode: o.GetName()}))
 	}
-	if numbered { // what it was made for it stays
+	if numbered { // it stays with its attempt
 		delete(wanted, resources.LabelIncarnation)
 	}
 	if patchErr := r.patch(ctx, o, o.GetUID(), map[string]any{"labels": wanted}); patchErr != nil {
@@ -156,7 +156,7 @@ func (r *Reconciler) create(ctx context.Context, p *pass, o client.Object) error
 	return err
 }
 
-// empty tells whether a claim was made for this very cluster, and etcd was never let start on it.
+// empty reports whether a claim was created for this very cluster, and etcd was never permitted to start on it.
 func empty(c *v1beta2.EtcdCluster, claim *corev1.PersistentVolumeClaim) bool {
 	return claim.Annotations[resources.AnnotationClusterUID] == string(c.UID) &&
 		claim.Annotations[resources.AnnotationMemberID] == ""
@@ -173,7 +173,7 @@ func (r *Reconciler) writePermit(ctx context.Context, p *pass, e plan.WritePermi
 		note[resources.AnnotationPermitted] = r.Clock.Now().Format(time.RFC3339Nano)
 	}
 	if err := r.patch(ctx, pod, types.UID(e.UID), map[string]any{"annotations": note}); err != nil {
-		return fmt.Errorf("write the permit of %s: %w", e.Pod, err)
+		return fmt.Errorf("write the start permit of Pod %s: %w", e.Pod, err)
 	}
 	return nil
 }
@@ -182,7 +182,7 @@ func (r *Reconciler) serve(ctx context.Context, p *pass, e plan.ServePod) error 
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: p.cluster.Namespace, Name: e.Name}}
 	meta := map[string]any{"labels": map[string]any{resources.LabelServing: "true"}}
 	if err := r.patch(ctx, pod, types.UID(e.UID), meta); err != nil {
-		return fmt.Errorf("label Pod %s: %w", e.Name, err)
+		return fmt.Errorf("add Pod %s to the client Service: %w", e.Name, err)
 	}
 	return nil
 }
@@ -193,12 +193,12 @@ func (r *Reconciler) unserve(ctx context.Context, p *pass, a plan.Unserve) error
 		"annotations": map[string]any{resources.AnnotationUnserved: r.Clock.Now().Format(time.RFC3339Nano)},
 	}
 	if err := r.patch(ctx, p.pods[a.Pod], types.UID(a.UID), meta); err != nil {
-		return fmt.Errorf("take the label off Pod %s: %w", a.Pod, err)
+		return fmt.Errorf("remove Pod %s from the client Service: %w", a.Pod, err)
 	}
 	return nil
 }
 
-// adopt makes a retained volume this cluster's own.
+// adopt adopts a retained volume.
 func (r *Reconciler) adopt(ctx context.Context, p *pass, e plan.AdoptVolume) error {
 	meta := map[string]any{
 		"annotations": map[string]any{
@@ -212,7 +212,7 @@ func (r *Reconciler) adopt(ctx context.Context, p *pass, e plan.AdoptVolume) err
 	return nil
 }
 
-// patch merges metadata into exactly the object with that UID: another one of the same name is a conflict.
+// patch merges metadata into the object with exactly that UID: another one of the same name is a conflict.
 func (r *Reconciler) patch(ctx context.Context, o client.Object, uid types.UID, meta map[string]any) error {
 	body, err := encodePatch(uid, meta, nil)
 	if err != nil {

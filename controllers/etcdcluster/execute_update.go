@@ -21,13 +21,13 @@ import (
 func (r *Reconciler) setMetadata(ctx context.Context, p *pass, a plan.SetMetadata) error {
 	pod := p.pods[a.Name]
 	if err := r.patch(ctx, pod, types.UID(a.UID), p.revision.MetadataPatch(pod)); err != nil {
-		return fmt.Errorf("change the labels and annotations of Pod %s: %w", a.Name, err)
+		return fmt.Errorf("update the labels and annotations of Pod %s: %w", a.Name, err)
 	}
 	return nil
 }
 
-// resize changes a running pod's resources. What Kubernetes refuses, such as another quality of service class, is noted on
-// the pod, so that the planner makes a new one.
+// resize changes a running pod's resources. If Kubernetes refuses that, for example because the quality of service class would
+// change, it is recorded on the pod, so that the planner recreates it.
 func (r *Reconciler) resize(ctx context.Context, p *pass, a plan.Resize) error {
 	wanted, err := resources.Pod(p.cluster, a.Name, 0, nil, r.podOptions())
 	if err != nil {
@@ -51,7 +51,7 @@ func (r *Reconciler) resize(ctx context.Context, p *pass, a plan.Resize) error {
 	return r.patch(ctx, pod, types.UID(a.UID), meta)
 }
 
-// resourcesPatch sets what is wanted, and removes what is there besides.
+// resourcesPatch sets what is wanted, and removes everything else.
 func resourcesPatch(pod *corev1.Pod, want corev1.ResourceRequirements) map[string]any {
 	have := resources.EtcdOf(pod).Resources
 	return map[string]any{"requests": listPatch(have.Requests, want.Requests), "limits": listPatch(have.Limits, want.Limits)}
@@ -68,8 +68,8 @@ func listPatch(have, want corev1.ResourceList) map[string]any {
 	return patch
 }
 
-// changeImage notes the container that has to end before the member counts again. A container that has ended since it was
-// seen makes the change a conflict: look again.
+// changeImage records the container that has to stop before the member counts as updated. If it has stopped since it was observed the
+// patch is a conflict, and the next pass decides again.
 func (r *Reconciler) changeImage(ctx context.Context, p *pass, a plan.ChangeImage) error {
 	pod := p.pods[a.Name]
 	body, err := encodePatch(types.UID(a.UID), map[string]any{
@@ -83,12 +83,12 @@ func (r *Reconciler) changeImage(ctx context.Context, p *pass, a plan.ChangeImag
 	}
 	patch := client.RawPatch(types.StrategicMergePatchType, body)
 	if err := r.Client.Patch(ctx, pod.DeepCopy(), patch, client.FieldOwner(resources.FieldOwner)); err != nil {
-		return fmt.Errorf("change the image of Pod %s: %w", a.Name, err)
+		return fmt.Errorf("update the image of Pod %s: %w", a.Name, err)
 	}
 	return nil
 }
 
-// tryPod asks the API server whether it would take the pod that is to be made in the place of this one: if not that one stays.
+// tryPod checks by a dry run that the API server would accept the recreated pod: if not, the present one stays.
 func (r *Reconciler) tryPod(ctx context.Context, p *pass, a plan.Recreate) error {
 	again := plan.NewPod{Name: a.Name, Version: a.Version, Persistent: true}
 	pod, err := resources.Pod(p.cluster, a.Name, 0, nil, r.optionsFor(again))
@@ -98,15 +98,15 @@ func (r *Reconciler) tryPod(ctx context.Context, p *pass, a plan.Recreate) error
 	pod.Name += "-try"
 	err = r.Client.Create(ctx, pod, client.DryRunAll)
 	if refusedForGood(err) && !strings.Contains(err.Error(), "exceeded quota") { // there is room once the old pod is gone
-		return fmt.Errorf("pod %s stays as it is, for one as the spec asks is refused: %w", a.Name, err)
+		return fmt.Errorf("pod %s is not recreated, because the API server rejects the pod that the spec asks for: %w", a.Name, err)
 	}
 	return nil
 }
 
-// refusedForGood tells whether the API server will never do what was asked.
+// refusedForGood reports whether the API server will never accept the request.
 func refusedForGood(err error) bool { return apierrors.IsInvalid(err) || apierrors.IsForbidden(err) }
 
-// encodePatch is a change of exactly the object with that UID.
+// encodePatch is a patch of the object with exactly that UID.
 func encodePatch(uid types.UID, meta, change map[string]any) ([]byte, error) {
 	whole := map[string]any{"uid": uid}
 	for key, value := range meta {
@@ -119,13 +119,13 @@ func encodePatch(uid types.UID, meta, change map[string]any) ([]byte, error) {
 	return json.Marshal(patch)
 }
 
-// observePulls reads the pods that fetch images.
+// observePulls reads the image pull pods.
 func observePulls(ctx context.Context, reader client.Reader, p *pass) error {
 	pods := &corev1.PodList{}
 	err := reader.List(ctx, pods, client.InNamespace(p.cluster.Namespace),
 		client.MatchingLabels(resources.PullSelector(p.cluster.Name)))
 	if err != nil {
-		return fmt.Errorf("list the pods that fetch images: %w", err)
+		return fmt.Errorf("list the image pull pods: %w", err)
 	}
 	for i := range pods.Items {
 		pod := &pods.Items[i]
@@ -140,8 +140,8 @@ func observePulls(ctx context.Context, reader client.Reader, p *pass) error {
 	return nil
 }
 
-// pulled tells whether the image is on the node. A pod that the node would not even take teaches nothing: the update goes
-// on without it.
+// pulled reports whether the image is on the node. It is also true if the pod was rejected by the node: the update continues
+// without it.
 func pulled(pod *corev1.Pod) bool {
 	return phaseOf(pod) == plan.Terminal || slices.ContainsFunc(pod.Status.ContainerStatuses,
 		func(s corev1.ContainerStatus) bool { return s.ImageID != "" && s.State.Waiting == nil })
@@ -149,7 +149,7 @@ func pulled(pod *corev1.Pod) bool {
 
 func (r *Reconciler) pullImage(ctx context.Context, p *pass, e plan.PullImage) error {
 	if err := r.create(ctx, p, resources.PullPod(p.cluster, e.Node, e.Image, r.podOptions())); err != nil {
-		return fmt.Errorf("fetch %s to node %s: %w", e.Image, e.Node, err)
+		return fmt.Errorf("pull image %s to node %s: %w", e.Image, e.Node, err)
 	}
 	return nil
 }
@@ -161,7 +161,7 @@ func (r *Reconciler) podOptions() resources.PodOptions {
 	}
 }
 
-// optionsFor are those of one new pod.
+// optionsFor are the options of one new pod.
 func (r *Reconciler) optionsFor(n plan.NewPod) resources.PodOptions {
 	o := r.podOptions()
 	o.EtcdVersion, o.Persistent = n.Version, n.Persistent

@@ -27,7 +27,7 @@ import (
 const (
 	// keepConnections is the longest pause over which connections to etcd are kept.
 	keepConnections = 10 * time.Second
-	// watching is the next look while disks are watched.
+	// watching is the time to the next pass while disks are watched.
 	watching = 2 * time.Second
 )
 
@@ -52,9 +52,9 @@ func (r *Reconciler) finish(ctx context.Context, p *pass, err error) (ctrl.Resul
 	}, err)
 }
 
-// again says when to look again: after an action that was repeated in vain not so soon, and not before others. Connections are
-// kept from step to step, and not from one distant look to the next: they would be most of what an idle cluster costs. Those to
-// a member that hangs would be tried all the while.
+// again returns when the next pass is due: later, and after other clusters, if the action was repeated without effect. Connections
+// are kept from step to step, but not over longer pauses: they would be most of what an idle cluster costs, and those to a member
+// that hangs would be retried all the time.
 func (r *Reconciler) again(p *pass) ctrl.Result {
 	rank := rank(p)
 	result := ctrl.Result{RequeueAfter: next(p.action), Priority: &rank}
@@ -101,18 +101,18 @@ func (r *Reconciler) writeStatus(ctx context.Context, p *pass, err error) error 
 	return r.Client.Status().Update(ctx, c)
 }
 
-// recordEvents writes an event for every action that took effect, and for every wait or block that is new.
+// recordEvents records an event for every action that took effect, and for every new wait or block.
 func (r *Reconciler) recordEvents(ctx context.Context, p *pass, err error) {
 	r.recordStrangers(p)
 	r.recordReclaim(p)
-	d := plan.Describe(p.action)
+	d := plan.DescribeIn(p.observed, p.assessment, p.action)
 	reconcile.Record(ctx, r.Recorder, p.cluster, reconcile.Answer{
 		Action: d.Action, Reason: d.Reason, Message: d.Message, Warning: warns(p.action, d.Reason),
 		New: plan.Mutates(p.action) || !reconcile.IsProgressing(p.before.Conditions, d.Reason, d.Message),
 	}, err)
 }
 
-// warns tells whether somebody should look at an answer.
+// warns reports whether the event is a Warning.
 func warns(a plan.Action, reason string) bool {
 	switch act := a.(type) {
 	case plan.CallOff, plan.ContinueRestore, plan.Blocked:
@@ -128,16 +128,16 @@ func warns(a plan.Action, reason string) bool {
 	}
 }
 
-// recordReclaim warns, once, of volumes that are deleted with their cluster though nobody has said so.
+// recordReclaim warns, once, of volumes that are deleted with their cluster although spec.volumeReclaimPolicy is not set.
 func (r *Reconciler) recordReclaim(p *pass) {
 	if undecided(p.cluster.Status.AcceptedSpec) && !undecided(p.before.AcceptedSpec) {
 		reconcile.Emit(r.Recorder, p.cluster, corev1.EventTypeWarning, v1beta2.ReasonVolumesNotRetained, "Accept",
-			"spec.volumeReclaimPolicy is not set, so that the volumes and their data are deleted with the EtcdCluster: set it to "+
-				"Retain to keep them, or to Delete if that is wanted")
+			"spec.volumeReclaimPolicy is not set, so the volumes and their data are deleted with the EtcdCluster: set it to "+
+				"Retain to keep them, or to Delete to confirm that")
 	}
 }
 
-// undecided tells whether a spec that status notes has volumes, and does not say what becomes of them.
+// undecided reports whether a recorded spec has volumes but no volumeReclaimPolicy.
 func undecided(noted *runtime.RawExtension) bool {
 	spec := clusterspec.Noted(noted)
 	return spec != nil && spec.VolumeReclaimPolicy == "" && resources.Persistent(&v1beta2.EtcdCluster{Spec: *spec})
@@ -149,7 +149,7 @@ func (r *Reconciler) recordStrangers(p *pass) {
 	if now == nil || now.Reason != v1beta2.ReasonStrangerPod && now.Reason != v1beta2.ReasonForeignVolume {
 		return
 	}
-	if _, blocked := p.action.(plan.Blocked); blocked { // an event tells of that
+	if _, blocked := p.action.(plan.Blocked); blocked { // that has an event
 		return
 	}
 	before := meta.FindStatusCondition(p.before.Conditions, v1beta2.ConditionDegraded)

@@ -8,7 +8,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/status"
 )
 
-// noteDecided says in a restore's record what is decided of it.
+// noteDecided records in a restore's record what is decided of it.
 func noteDecided(p *pass) {
 	switch a := p.action.(type) {
 	case plan.CommitBootstrap:
@@ -21,7 +21,7 @@ func noteDecided(p *pass) {
 	}
 }
 
-// noteCallOff says in the restore's record why it is called off.
+// noteCallOff records why the restore is called off.
 func noteCallOff(p *pass, a plan.CallOff) {
 	if record := status.UnderWay(&p.cluster.Status); record != nil {
 		record.CalledOff = &v1beta2.RestoreCalledOff{
@@ -30,15 +30,14 @@ func noteCallOff(p *pass, a plan.CallOff) {
 	}
 }
 
-// noteContinued says in the restore's record why it is not called off.
+// noteContinued records why the restore is not called off.
 func noteContinued(p *pass, a plan.ContinueRestore) {
 	if record := status.UnderWay(&p.cluster.Status); record != nil {
 		record.NotCalledOff = a.Why.Message
 	}
 }
 
-// resuming says which restore was called off, and why, until a quorum answers of the cluster that it was to replace; empty if
-// none was.
+// resuming says which restore was called off, and why, until the cluster that it was to replace has quorum again; empty if none was.
 func resuming(s *v1beta2.EtcdClusterStatus) string {
 	if len(s.Restores) > 0 {
 		if off := s.Restores[0].CalledOff; off != nil && off.CompletionTime == nil {

@@ -86,7 +86,7 @@ func TestNotedAsDecided(t *testing.T) {
 	}
 }
 
-// TestUnsavedWarns has somebody look at what was replaced where not all of it is known to be saved.
+// TestUnsavedWarns has someone look at what was replaced where not all of it is known to be saved.
 func TestUnsavedWarns(t *testing.T) {
 	for _, c := range []struct {
 		action plan.Action

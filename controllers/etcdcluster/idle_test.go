@@ -25,8 +25,8 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/testenv"
 )
 
-// TestIdleClusterCostsNothing looks at a healthy cluster again and again: nothing is written, nothing is read from the
-// API server, no event is told, and the next look is no sooner than in a minute.
+// TestIdleClusterCostsNothing looks at a healthy cluster repeatedly: nothing is written, nothing is read from the
+// API server, no event is recorded, and the next look is no sooner than in a minute.
 func TestIdleClusterCostsNothing(t *testing.T) {
 	w := newIdleWorld(t)
 	name := types.NamespacedName{Namespace: namespace, Name: "idle"}
@@ -35,14 +35,14 @@ func TestIdleClusterCostsNothing(t *testing.T) {
 	quiet := 0
 	for range passes {
 		w.writes, w.live = 0, 0
-		told := len(w.recorder.Events)
+		recorded := len(w.recorder.Events)
 		result, err := w.operator.Reconcile(t.Context(), ctrl.Request{NamespacedName: name})
 		must(t, err)
-		if w.writes == 0 && w.live == 0 && len(w.recorder.Events) == told && result.RequeueAfter >= time.Minute {
+		if w.writes == 0 && w.live == 0 && len(w.recorder.Events) == recorded && result.RequeueAfter >= time.Minute {
 			quiet++
 		} else if quiet > 0 {
 			t.Fatalf("after %d quiet passes: %d writes, %d live reads, %d events, next look in %s",
-				quiet, w.writes, w.live, len(w.recorder.Events)-told, result.RequeueAfter)
+				quiet, w.writes, w.live, len(w.recorder.Events)-recorded, result.RequeueAfter)
 		}
 		if quiet == calm {
 			w.healthy(t, name)
@@ -91,7 +91,7 @@ func newIdleWorld(t *testing.T) *idleWorld {
 	t.Cleanup(pool.Close)
 	own := interceptor.NewClient(api, w.counting())
 	w.operator = &etcdcluster.Reconciler{
-		Client: own, Claims: controllertest.Keeper(controllertest.Ours, own, w.recorder, clock.RealClock{}), Live: interceptor.NewClient(api, interceptor.Funcs{
+		Client: own, Reservations: controllertest.Keeper(controllertest.Ours, own, w.recorder, clock.RealClock{}), Live: interceptor.NewClient(api, interceptor.Funcs{
 			Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object,
 				opts ...client.GetOption,
 			) error {

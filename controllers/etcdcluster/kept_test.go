@@ -99,7 +99,7 @@ func TestClaimWithoutLabels(t *testing.T) {
 				t.Errorf("its labels are %v", claim.Labels)
 			}
 			degraded := meta.FindStatusCondition(s.Conditions, v1beta2.ConditionDegraded)
-			if degraded.Reason != v1beta2.ReasonNameTaken || !strings.Contains(degraded.Message, "put the labels back (app=etcd,") {
+			if degraded.Reason != v1beta2.ReasonNameTaken || !strings.Contains(degraded.Message, "restore the labels (app=etcd,") {
 				t.Errorf("it says %+v", degraded)
 			}
 		})

@@ -9,9 +9,9 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 )
 
-// podConflict tells whose a pod is that is no member's. Pods of coreos/etcd-operator are what a cluster has as long as this
-// operator has started none for it: they lose their owner where the EtcdCluster was deleted without them and made again, and
-// may serve all the same. Beside members of this operator's own they are another operator's.
+// podConflict describes the owner of a pod that is not a member's. Pods of coreos/etcd-operator count as the cluster's as long as this
+// operator has started none for it: they have no owner if the EtcdCluster was deleted without them and recreated, and may serve all
+// the same. Beside members of this operator they are another operator's.
 func podConflict(pod *corev1.Pod, c *v1beta2.EtcdCluster) *plan.Conflict {
 	conflict, ours := conflictOf(plan.KindPod, pod, c), c.Status.ClusterID != "" || c.Status.Bootstrap != nil
 	switch {

@@ -32,7 +32,7 @@ func (e *env) leaveLegacy(t *testing.T) {
 	owner := resources.Owner(e.read(t, "heritage"))
 	for i, name := range legacyMembers {
 		pod := legacyPod(name, owner)
-		if i > 0 { // the EtcdCluster was deleted without its pods, and made again
+		if i > 0 { // the EtcdCluster was deleted without its pods, and recreated
 			pod.OwnerReferences = nil
 		}
 		must(t, e.Create(t.Context(), pod))
@@ -126,7 +126,7 @@ func (e *env) legacyAlive(t *testing.T) {
 }
 
 // legacyBeside wants a pod that coreos/etcd-operator makes for a cluster of this operator's neither to be taken for a member nor
-// deleted, and the cluster to be cared for all the same.
+// deleted, and the cluster to be reconciled all the same.
 func (e *env) legacyBeside(t *testing.T) {
 	e.cluster(t, "beside", v1beta2.EtcdClusterSpec{Size: 1})
 	e.podsOf(t, "beside", 1)
@@ -155,7 +155,7 @@ func (e *env) legacyGone(t *testing.T) {
 	e.podsOf(t, "ashes", 3)
 }
 
-// mendedConfig wants a pod that may start, and cannot be configured, to be made again once the spec is corrected.
+// mendedConfig wants a pod that may start, and cannot be configured, to be recreated once the spec is corrected.
 func (e *env) mendedConfig(t *testing.T) {
 	e.cluster(t, "typo", v1beta2.EtcdClusterSpec{Size: 1})
 	pod := e.podsOf(t, "typo", 1)[0]
@@ -189,7 +189,7 @@ func (e *env) mendedConfig(t *testing.T) {
 	})
 }
 
-// editedWhileAway wants pods that were lost together with an edit, while the operator was away, to be made again from the spec
+// editedWhileAway wants pods that were lost together with an edit, while the operator was away, to be recreated from the spec
 // before it: the edit reaches a member by an update only.
 func (e *env) editedWhileAway(t *testing.T) {
 	volume := &corev1.PersistentVolumeClaimSpec{Resources: corev1.VolumeResourceRequirements{

@@ -17,7 +17,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/testenv"
 )
 
-// namespaced is a cluster-wide installation whose operator is told which namespaces to watch.
+// namespaced is a cluster-wide installation whose operator is configured with the namespaces to watch.
 type namespaced struct {
 	client.Client
 	config *rest.Config

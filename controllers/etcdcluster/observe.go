@@ -20,8 +20,8 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 )
 
-// observe reads everything a decision may depend on. Its errors are those of the Kubernetes API only: an etcd that does
-// not answer is an observation.
+// observe reads everything a decision may depend on. Its errors are only those of the Kubernetes API: that etcd does not answer is
+// an observation.
 func (r *Reconciler) observe(ctx context.Context, reader client.Reader, c *v1beta2.EtcdCluster) (
 	*pass, error,
 ) {
@@ -136,7 +136,7 @@ func observeBudget(ctx context.Context, reader client.Reader, p *pass) error {
 func budgetOf(budget *policyv1.PodDisruptionBudget) plan.Budget {
 	seen := plan.Budget{
 		Exists: true,
-		// Evictions in flight are listed as disrupted pods until their pods are gone.
+		// Evictions in flight are listed as disrupted pods until the pods are gone.
 		Settled: budget.Status.ObservedGeneration >= budget.Generation && len(budget.Status.DisruptedPods) == 0,
 	}
 	if budget.Spec.MinAvailable != nil {
@@ -145,13 +145,13 @@ func budgetOf(budget *policyv1.PodDisruptionBudget) plan.Budget {
 	return seen
 }
 
-// conflictOf tells whose an object is that this cluster does not control, nil if it does.
+// conflictOf describes the owner of an object that this cluster does not control, nil if it does.
 func conflictOf(kind string, o client.Object, c *v1beta2.EtcdCluster) *plan.Conflict {
 	owner := metav1.GetControllerOf(o)
 	if owner != nil && owner.UID == c.UID {
 		return nil
 	}
-	conflict := &plan.Conflict{Kind: kind, Name: o.GetName(), Owner: "nobody"}
+	conflict := &plan.Conflict{Kind: kind, Name: o.GetName(), Owner: "no controller"}
 	if owner != nil {
 		conflict.Owner = owner.Kind + " " + owner.Name
 		conflict.Leaving = owner.Kind == "EtcdCluster" && owner.Name == c.Name
@@ -159,7 +159,7 @@ func conflictOf(kind string, o client.Object, c *v1beta2.EtcdCluster) *plan.Conf
 	return conflict
 }
 
-// endpoints are the pods' addresses, with the members' DNS names for TLS: so it also works from outside the cluster.
+// endpoints are the pods' addresses, with the members' DNS names for TLS, so that it works from outside the cluster, too.
 func endpoints(o plan.Observed) []etcd.Endpoint {
 	var out []etcd.Endpoint
 	for _, p := range o.Pods {

@@ -11,7 +11,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
 
-// exitOf says why etcd does not run, and which attempt was refused because it was used.
+// exitOf is why etcd does not run, and which attempt was refused because it had been used.
 func exitOf(pod *corev1.Pod) (plan.Exit, int) {
 	if refusal, ok := refusalOf(pod); ok {
 		return plan.ExitOf(refusal), refusal.Attempt
@@ -22,7 +22,7 @@ func exitOf(pod *corev1.Pod) (plan.Exit, int) {
 	return plan.ExitNone, 0
 }
 
-// endOf is how the etcd container ended last, empty while it runs.
+// endOf is how the etcd container last terminated, empty while it is running.
 func endOf(pod *corev1.Pod) corev1.ContainerStateTerminated {
 	c := containerOf(pod)
 	if c.State.Running != nil {
@@ -36,13 +36,13 @@ func endOf(pod *corev1.Pod) corev1.ContainerStateTerminated {
 	return corev1.ContainerStateTerminated{}
 }
 
-// refusalOf is the last word of a member-run that did not start etcd, none while the container runs and after an exit of
-// etcd itself.
+// refusalOf is the termination message of a member-run that did not start etcd, none while the container is running and after an
+// exit of etcd itself.
 func refusalOf(pod *corev1.Pod) (member.Refusal, bool) {
 	return member.ParseRefusal(endOf(pod).Message)
 }
 
-// lastWords are the end of the log of an etcd that the kubelet starts again more and more slowly, empty if it does not.
+// lastWords is why etcd is crash-looping, by the end of its log; empty if it is not.
 func lastWords(pod *corev1.Pod) string {
 	if w := containerOf(pod).State.Waiting; w == nil || w.Reason != "CrashLoopBackOff" {
 		return ""
@@ -69,25 +69,25 @@ func lastWords(pod *corev1.Pod) string {
 	}
 	switch {
 	case text == "":
-		return "it leaves no word; look at its log"
-	case strings.Contains(text, " +0x"): // the end of a stack says nothing to anybody
-		return "it panics; look at its log"
+		return "no termination message; check the container log: kubectl logs " + pod.Name + " -c etcd --previous"
+	case strings.Contains(text, " +0x"): // the end of a stack trace explains nothing
+		return "it panicked; check the container log: kubectl logs " + pod.Name + " -c etcd --previous"
 	}
 	return text
 }
 
-// corruptions are what etcd, its log and bbolt say of data that is damaged (errors and panics of their packages wal, snap,
-// backend and bbolt, and raft's of a log that is shorter than it was).
+// corruptions are the messages of etcd and bbolt for damaged data (errors and panics of their packages wal, snap, backend and bbolt,
+// and raft's of a truncated log).
 var corruptions = []string{
 	"crc mismatch", "wal: slice bounds out of range", "wal: max entry size limit exceeded", "wal: conflicting metadata",
 	"snap: corrupted snapshot file", "failed to recover v3 backend", "invalid database", "checksum error",
 	"assertion failed", "already freed", "invalid freelist page", "invalid page", "unexpected fault address",
 	"is out of range [lastIndex", "failed to open database", "file checksum",
-	// Of a long stack the kubelet keeps the end: what bbolt was doing when it panicked.
+	// The kubelet keeps the end of a long stack trace: the functions of bbolt that panicked.
 	"go.etcd.io/bbolt.(", "/bbolt@",
 }
 
-// shortages end etcd in the same places, and pass.
+// shortages make etcd fail in the same places, and pass.
 var shortages = []string{"no space left on device", "input/output error", "cannot allocate memory"}
 
 func corrupt(log string) bool {

@@ -14,7 +14,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/version"
 )
 
-// podOf reads what matters of a pod.
+// podOf reads the relevant fields of a pod.
 func podOf(pod *corev1.Pod) plan.Pod {
 	seen := plan.Pod{
 		Name: pod.Name, UID: string(pod.UID), IP: pod.Status.PodIP, Node: pod.Spec.NodeName,
@@ -33,7 +33,7 @@ func podOf(pod *corev1.Pod) plan.Pod {
 		Legacy:      resources.LegacyPod(pod),
 	}
 	if seen.Permitted = timeOf(pod.Annotations[resources.AnnotationPermitted]); seen.Permit != nil && seen.Permitted.IsZero() {
-		seen.Permitted = seen.Created // it was made with the permit
+		seen.Permitted = seen.Created // it was created with the permit
 	}
 	seen.Failure = restores.Failure(pod)
 	seen.Exit, seen.Refused = exitOf(pod)
@@ -63,8 +63,8 @@ func containerOf(pod *corev1.Pod) corev1.ContainerStatus {
 	return corev1.ContainerStatus{}
 }
 
-// restarting tells whether the container is there still that a change of the image is to end. If the image was changed
-// back meanwhile there is nothing to end. The kubelet may say a longer name than the one that was asked for.
+// restarting reports whether the container that a change of the image is to replace still exists. If the image was changed back
+// meanwhile there is nothing to replace. The kubelet may report a longer image name than the one in the spec.
 func restarting(pod *corev1.Pod) bool {
 	c := containerOf(pod)
 	return c.ContainerID != "" && pod.Annotations[resources.AnnotationReplaced] == c.ContainerID &&
@@ -82,13 +82,13 @@ func phaseOf(pod *corev1.Pod) plan.Phase {
 	}
 }
 
-// terminal are the waiting reasons of a container that starts only if somebody changes something.
-var terminal = []string{
+// blocking are the waiting reasons of a container that cannot start before something else changes.
+var blocking = []string{
 	"ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull",
 	"CreateContainerConfigError", "CreateContainerError", "RunContainerError",
 }
 
-// problemOf says why a pod does not run, in Kubernetes' own words, empty if it does or if that is not known yet.
+// problemOf is why a pod does not run, in Kubernetes' own words; empty if it runs or if that is not known yet.
 func problemOf(pod *corev1.Pod) string {
 	for _, c := range pod.Status.Conditions {
 		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse &&
@@ -97,7 +97,7 @@ func problemOf(pod *corev1.Pod) string {
 		}
 	}
 	for _, s := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
-		if w := s.State.Waiting; w != nil && slices.Contains(terminal, w.Reason) {
+		if w := s.State.Waiting; w != nil && slices.Contains(blocking, w.Reason) {
 			return fmt.Sprintf("container %s: %s: %s", s.Name, w.Reason, w.Message)
 		}
 	}
@@ -107,10 +107,10 @@ func problemOf(pod *corev1.Pod) string {
 		}
 	}
 	if refusal, ok := refusalOf(pod); ok {
-		return "member-run: " + refusal.Message
+		return "member-run refused to start etcd: " + refusal.Message
 	}
 	if words := lastWords(pod); words != "" {
-		return "etcd ends again and again: " + words
+		return "etcd is crash-looping: " + words
 	}
 	return ""
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/etcdpilot/etcd-operator/internal/member"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
@@ -19,19 +20,19 @@ func TestRefusals(t *testing.T) {
 	}{
 		"data lost": {
 			&member.Refusal{Reason: member.DataLost, Message: "gone", Attempt: 2}, false, plan.ExitDataLost,
-			"member-run: gone", 2,
+			"member-run refused to start etcd: gone", 2,
 		},
 		"foreign data": {
 			&member.Refusal{Reason: member.ForeignData, Message: "another's"}, false, plan.ExitForeignData,
-			"member-run: another's", 0,
+			"member-run refused to start etcd: another's", 0,
 		},
 		"a disk that cannot be read is no lost data": {
 			&member.Refusal{Reason: member.Unreadable, Message: "input/output error"}, false, plan.ExitUnreadable,
-			"member-run: input/output error", 0,
+			"member-run refused to start etcd: input/output error", 0,
 		},
 		"a configuration that cannot be used": {
 			&member.Refusal{Reason: member.BadConfig, Message: "no such option"}, false, plan.ExitBadConfig,
-			"member-run: no such option", 0,
+			"member-run refused to start etcd: no such option", 0,
 		},
 		"a refusal of the past": {&member.Refusal{Reason: member.DataLost}, true, plan.ExitNone, "", 0},
 		"an exit of etcd":       {nil, false, plan.ExitNone, "", 0},
@@ -65,28 +66,28 @@ func TestCrashes(t *testing.T) {
 	}{
 		"a damaged log": {
 			`{"level":"info","msg":"x"}` + "\n" + `{"level":"fatal","msg":"discovery failed","error":"walpb: crc mismatch"}`,
-			"etcd ends again and again: discovery failed: walpb: crc mismatch", plan.ExitCorrupt,
+			"etcd is crash-looping: discovery failed: walpb: crc mismatch", plan.ExitCorrupt,
 		},
 		"a damaged database": {
 			"panic: assertion failed: Page expected to be: 7\n\ngoroutine 1",
-			"etcd ends again and again: panic: assertion failed: Page expected to be: 7", plan.ExitCorrupt,
+			"etcd is crash-looping: panic: assertion failed: Page expected to be: 7", plan.ExitCorrupt,
 		},
 		"the end of a stack": {
 			"go.etcd.io/bbolt.(*DB).freepages(0xc0001)\n\tgo.etcd.io/bbolt@v1.4.3/db.go:1190 +0x225\nmain.main()",
-			"etcd ends again and again: it panics; look at its log", plan.ExitCorrupt,
+			"etcd is crash-looping: it panicked; check the container log: kubectl logs c-0 -c etcd --previous", plan.ExitCorrupt,
 		},
 		"a disk that is full while bbolt writes": {
 			"write: no space left on device\ngo.etcd.io/bbolt.(*DB).Update(0xc0001)\n\tgo.etcd.io/bbolt@v1.4.3/db.go:1 +0x2",
-			"etcd ends again and again: it panics; look at its log", plan.ExitNone,
+			"etcd is crash-looping: it panicked; check the container log: kubectl logs c-0 -c etcd --previous", plan.ExitNone,
 		},
 		"no space": {
 			`{"level":"fatal","msg":"cannot write","error":"no space left on device"}`,
-			"etcd ends again and again: cannot write: no space left on device", plan.ExitNone,
+			"etcd is crash-looping: cannot write: no space left on device", plan.ExitNone,
 		},
-		"silence": {"", "etcd ends again and again: it leaves no word; look at its log", plan.ExitNone},
+		"silence": {"", "etcd is crash-looping: no termination message; check the container log: kubectl logs c-0 -c etcd --previous", plan.ExitNone},
 	} {
 		t.Run(title, func(t *testing.T) {
-			pod := &corev1.Pod{}
+			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "c-0"}}
 			pod.Status.ContainerStatuses = []corev1.ContainerStatus{{
 				Name:  "etcd",
 				State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}},

@@ -14,37 +14,37 @@ import (
 )
 
 const (
-	// perSecond is how often a cluster is acted on for long, and atOnce how often in a row: the first start, a change of all
-	// members, or a restore of the largest cluster takes fewer, most of which wait for pods.
+	// perSecond is how many actions a cluster gets per second in the long run, and atOnce how many in a burst: the first start, an
+	// update, or a restore of the largest cluster takes fewer, most of which wait for pods.
 	perSecond, atOnce = 1, 100
-	// longest is the longest pause before an action is repeated.
+	// longest is the maximum pause before an action is repeated.
 	longest = 30 * time.Second
 	// remembered is for how long an action counts as repeated.
 	remembered = 2 * longest
 )
 
-// paces keep clusters from being acted on without pause. Whether an action has had its effect is for servers to tell, and one
-// that lies has the same action asked for again and again, or ever another one: it would be first in the queue all the while.
-// The zero value knows no cluster. It is safe for concurrent use.
+// paces limit the rate of actions per cluster. Whether an action has had its effect is observed from servers, and one that lies can
+// cause the same action, or ever new ones, without end: the cluster would always be first in the queue. The zero value is empty. It
+// is safe for concurrent use.
 type paces struct {
 	mu sync.Mutex
 	of map[types.NamespacedName]*pace
 }
 
-// pace is one cluster's.
+// pace is the rate of one cluster.
 type pace struct {
 	all  *rate.Limiter
 	done []done
 }
 
-// done is an action that was carried out so many times, each soon after the one before.
+// done is an action that was repeated so many times, each soon after the last one.
 type done struct {
 	action plan.Action
 	last   time.Time
 	times  int
 }
 
-// pause is how long it is left alone.
+// pause is how long the action must not be repeated.
 func (d done) pause() time.Duration {
 	if d.times < 2 {
 		return 0
@@ -52,7 +52,7 @@ func (d done) pause() time.Duration {
 	return min(reconcile.Soon<<min(d.times-1, 16), longest)
 }
 
-// wait is for how long an action must wait that is to be carried out now, 0 if it need not.
+// wait is how long an action must be delayed, 0 if not at all.
 func (p *paces) wait(cluster types.NamespacedName, a plan.Action, now time.Time) time.Duration {
 	if !plan.Mutates(a) {
 		return 0
@@ -73,7 +73,7 @@ func (p *paces) wait(cluster types.NamespacedName, a plan.Action, now time.Time)
 	return left
 }
 
-// note adds that an action was carried out, and returns for how long it must not be repeated, 0 if it was the first time.
+// note records that an action was carried out, and returns how long it must not be repeated, 0 if it was the first time.
 func (p *paces) note(cluster types.NamespacedName, a plan.Action, now time.Time) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -102,7 +102,7 @@ func (p *paces) pace(cluster types.NamespacedName) *pace {
 	return p.of[cluster]
 }
 
-// find is where the action is among those that count, -1 if it is not.
+// find is the index of the action among the recent ones, -1 if it is not there.
 func (p *pace) find(a plan.Action, now time.Time) int {
 	p.done = slices.DeleteFunc(p.done, func(d done) bool { return now.Sub(d.last) > remembered })
 	return slices.IndexFunc(p.done, func(d done) bool { return reflect.DeepEqual(d.action, a) })

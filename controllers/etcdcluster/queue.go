@@ -16,22 +16,22 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
 
-// Ranks of clusters that are due at the same time. The operator has a limited number of workers, and clusters that hang
-// keep them waiting: those come last, so that they do not delay those that work.
+// Priorities of clusters that are due at the same time. The number of workers is limited, and clusters with hanging members block
+// them: those come last, so that they do not delay the others.
 const (
-	// ahead is for a cluster that has just been acted on. It goes on before another is begun: of a thousand new ones the
-	// first is healthy reconcile.Soon, and few are connected to at the same time.
+	// ahead is for a cluster that has just been acted on. It continues before another one is started: of a thousand new ones the
+	// first is healthy soon, and few are connected to at the same time.
 	ahead = 1
-	// normal is also an event's.
+	// normal is also that of events.
 	normal = 0
-	// resting is for a look that nothing asks for, as after the operator's start. Of two ranks the queue keeps the higher
-	// one: were it higher, the bad news of a cluster that has been idle would not come last.
+	// resting is for a pass without a cause, as after the operator's start. The queue keeps the higher of two priorities: were this
+	// one higher, the event of a failing pod of an idle cluster would not come last.
 	resting = handler.LowPriority
-	// behind is for those that hang.
+	// behind is for clusters with hanging members.
 	behind = resting - 1
 )
 
-// rank is a cluster's after this pass. It must be said: the queue would keep the one that the pass had.
+// rank is a cluster's priority after this pass. It must be set: the queue would keep that of the pass.
 func rank(p *pass) int {
 	if p.session.Slow {
 		return behind
@@ -46,7 +46,7 @@ func rank(p *pass) int {
 	}
 }
 
-// podEvents is a handler that ranks what it hears of pods.
+// podEvents is a handler that sets the priority of pod events.
 func podEvents(owner handler.EventHandler) handler.EventHandler {
 	return handler.Funcs{
 		CreateFunc: owner.Create, DeleteFunc: owner.Delete, GenericFunc: owner.Generic,
@@ -61,8 +61,8 @@ func podEvents(owner handler.EventHandler) handler.EventHandler {
 	}
 }
 
-// fails tells whether the news is of a pod that does not serve, or no longer: its member may well hang. A pod that makes
-// its way up or leaves is another matter.
+// fails reports whether the event is of a pod that is not ready, or no longer: its member may hang. A pod that is starting or
+// terminating is no failure.
 func fails(e event.UpdateEvent) bool {
 	old, isPod := e.ObjectOld.(*corev1.Pod)
 	pod, arePods := e.ObjectNew.(*corev1.Pod)
@@ -71,7 +71,7 @@ func fails(e event.UpdateEvent) bool {
 		old.DeletionTimestamp.Equal(pod.DeletionTimestamp)
 }
 
-// unhurried puts behind what is added to it. Handlers add in either way, by themselves or through controller-runtime's
+// unhurried adds items with the lowest priority. Handlers use either method, by themselves or through controller-runtime's
 // wrappers.
 type unhurried struct {
 	priorityqueue.PriorityQueue[ctrl.Request]
@@ -86,8 +86,8 @@ func (u unhurried) AddWithOpts(o priorityqueue.AddOpts, items ...ctrl.Request) {
 	u.PriorityQueue.AddWithOpts(o, items...)
 }
 
-// changed tells whether an update changes anything that the caches keep, apart from what a pass itself has written: it
-// knows when to look again, and its event would put the cluster before others that wait.
+// changed reports whether an update changes anything in the cache, apart from the status, which a pass itself has written: the pass
+// requeues itself, and the event would put the cluster before others that wait.
 func changed(e event.UpdateEvent) bool {
 	old, isObject := e.ObjectOld.DeepCopyObject().(client.Object)
 	if !isObject {

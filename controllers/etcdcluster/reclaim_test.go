@@ -12,7 +12,7 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 )
 
-// TestReclaimWarning tells once, and as soon as it is so, that volumes go with their cluster and nobody has said that they may.
+// TestReclaimWarning tells once, and as soon as it is so, that volumes go with their cluster and no one has said that they may.
 func TestReclaimWarning(t *testing.T) {
 	w := newIdleWorld(t)
 	name := types.NamespacedName{Namespace: namespace, Name: "kept"}
@@ -37,8 +37,8 @@ func TestReclaimWarning(t *testing.T) {
 			_, err := w.operator.Reconcile(t.Context(), ctrl.Request{NamespacedName: name})
 			must(t, err)
 		}
-		if told := w.told(); strings.Count(told, "Warning "+v1beta2.ReasonVolumesNotRetained) != step.warned {
-			t.Errorf("%s: events %s", step.title, told)
+		if recorded := w.recordedEvents(); strings.Count(recorded, "Warning "+v1beta2.ReasonVolumesNotRetained) != step.warned {
+			t.Errorf("%s: events %s", step.title, recorded)
 		}
 	}
 }

@@ -15,7 +15,7 @@ func number(label string) int {
 	return n
 }
 
-// timeOf reads a time as an annotation holds it; what is none is long ago.
+// timeOf parses the time in an annotation; it is zero if there is none.
 func timeOf(text string) time.Time {
 	t, err := time.Parse(time.RFC3339Nano, text)
 	if err != nil {
@@ -24,7 +24,7 @@ func timeOf(text string) time.Time {
 	return t
 }
 
-// permitOf reads a permit as its annotation holds it, nil for none.
+// permitOf parses the permit in an annotation, nil if there is none.
 func permitOf(annotation string) *member.Permit {
 	p, err := member.ParsePermit(annotation)
 	if annotation == "" || err != nil {

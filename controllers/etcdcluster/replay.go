@@ -17,8 +17,8 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/version"
 )
 
-// requests are those for what is observed of a cluster that were met, so that each is met once. After a restart of the operator
-// it is once more. The zero value knows of none. It is safe for concurrent use.
+// requests are the requests to log an observation that were already met, so that each is met once, and once more after a restart of
+// the operator. The zero value is empty. It is safe for concurrent use.
 type requests struct {
 	met sync.Map // request by types.NamespacedName
 }
@@ -29,7 +29,7 @@ type request struct {
 	value string
 }
 
-// take tells whether there is a request that was not met yet, and counts it as met.
+// take reports whether there is a request that was not met yet, and marks it as met.
 func (r *requests) take(c *v1beta2.EtcdCluster) bool {
 	value, asked := c.Annotations[v1beta2.AnnotationLogObserved]
 	if !asked {
@@ -43,30 +43,30 @@ func (r *requests) take(c *v1beta2.EtcdCluster) bool {
 
 func (r *requests) forget(cluster types.NamespacedName) { r.met.Delete(cluster) }
 
-// logObserved writes what the answer of this pass follows from to the log, if that is asked for, and says so in an event: whoever
-// may annotate a cluster is not always who may read the operator's log.
+// logObserved logs the observation that this pass was decided on, if that is requested, and records an event: users who may annotate
+// a cluster may not be those who read the operator's log.
 func (r *Reconciler) logObserved(ctx context.Context, p *pass) {
 	if !r.requests.take(p.cluster) {
 		return
 	}
-	tell := func(kind, reason, note string) {
+	emit := func(kind, reason, note string) {
 		reconcile.Emit(r.Recorder, p.cluster, kind, reason, "LogObserved", note)
 	}
 	logger := log.FromContext(ctx)
 	if !logger.Enabled() {
-		tell(corev1.EventTypeWarning, v1beta2.ReasonObservationNotLogged, "the annotation "+v1beta2.AnnotationLogObserved+
-			" asks for what the operator observes, and its log holds errors only: start it with --zap-log-level=info")
+		emit(corev1.EventTypeWarning, v1beta2.ReasonObservationNotLogged, "the annotation "+v1beta2.AnnotationLogObserved+
+			" asks the operator to log what it observes, but its log level is error: start it with --zap-log-level=info")
 		return
 	}
 	line, err := replay.Pass{
 		Version: version.Operator, Live: p.live, Decided: plan.Describe(p.action), Observed: p.observed,
 	}.Encode()
 	if err != nil { // plain data has none
-		logger.Error(err, "nothing is logged of what was observed")
+		logger.Error(err, "cannot encode what was observed")
 		return
 	}
-	// Of lines with the same message the log leaves out most if there are many in a second.
+	// The logger drops most lines of the same message if there are many in a second.
 	logger.Info(fmt.Sprintf("observed of EtcdCluster %s", client.ObjectKeyFromObject(p.cluster)), replay.Field, line)
-	tell(corev1.EventTypeNormal, v1beta2.ReasonObservationLogged, "what the operator observes is in its log, in the line "+
+	emit(corev1.EventTypeNormal, v1beta2.ReasonObservationLogged, "the operator has logged what it observes: look for the line "+
 		`with the field "`+replay.Field+`" and this cluster's name`)
 }

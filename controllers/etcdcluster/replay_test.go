@@ -45,7 +45,7 @@ func TestLogObserved(t *testing.T) {
 	t.Cleanup(pool.Close)
 	a := &asked{api: admin, recorder: recorder, operator: &etcdcluster.Reconciler{
 		Client: own, Live: own, Recorder: recorder, Etcd: pool, Clock: clock.RealClock{}, OperatorImage: "operator:test",
-		Claims: controllertest.Keeper(controllertest.Ours, own, recorder, clock.RealClock{}),
+		Reservations: controllertest.Keeper(controllertest.Ours, own, recorder, clock.RealClock{}),
 	}}
 	must(t, admin.Create(t.Context(), &v1beta2.EtcdCluster{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: a.name().Name},
@@ -105,8 +105,8 @@ func (a *asked) expect(t *testing.T, when, reason string) replay.Pass {
 		_, err := a.operator.Reconcile(logTo(t.Context(), &text, a.level), ctrl.Request{NamespacedName: a.name()})
 		must(t, err)
 	}
-	if told := a.told(); strings.Join(told, " ") != reason {
-		t.Errorf("%s: events tell %q, not %q", when, told, reason)
+	if recorded := a.recordedEvents(); strings.Join(recorded, " ") != reason {
+		t.Errorf("%s: events tell %q, not %q", when, recorded, reason)
 	}
 	if strings.Contains(text.String(), secret) {
 		t.Errorf("%s: the log holds what the spec does: %s", when, text.String())
@@ -127,8 +127,8 @@ func (a *asked) expect(t *testing.T, when, reason string) replay.Pass {
 	return found[0]
 }
 
-// told are the reasons of the events about observations since it was last asked.
-func (a *asked) told() []string {
+// recordedEvents are the reasons of the events about observations since it was last asked.
+func (a *asked) recordedEvents() []string {
 	var reasons []string
 	for len(a.recorder.Events) > 0 {
 		for word := range strings.FieldsSeq(<-a.recorder.Events) {
@@ -162,7 +162,7 @@ func (e *env) logsObserved(t *testing.T) {
 	})
 }
 
-// TestReplay has the operator look after a cluster that is to shrink: on what it has logged before each step the same is decided.
+// TestReplay has the operator reconcile a cluster that is to shrink: on what it has logged before each step the same is decided.
 func TestReplay(t *testing.T) {
 	w := newIdleWorld(t)
 	name := types.NamespacedName{Namespace: namespace, Name: "example"}

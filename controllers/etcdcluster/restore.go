@@ -26,10 +26,10 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/version"
 )
 
-// restoresKept is how many restores status tells of.
+// restoresKept is the maximum number of restores in status.
 const restoresKept = 10
 
-// clusterRestored leads from an EtcdRestore to its cluster.
+// clusterRestored maps an EtcdRestore to its cluster.
 func clusterRestored(_ context.Context, o client.Object) []ctrl.Request {
 	restore, ok := o.(*v1beta2.EtcdRestore)
 	if !ok {
@@ -39,8 +39,8 @@ func clusterRestored(_ context.Context, o client.Object) []ctrl.Request {
 	return []ctrl.Request{{NamespacedName: name}}
 }
 
-// observeRestore finds the EtcdRestore that is to be carried out now, or that is being carried out. The cache is asked, for
-// it costs nothing and to be late does no harm; what it says is confirmed by the API server.
+// observeRestore finds the EtcdRestore to carry out now, or the one in progress. The cache is read first, because that costs nothing
+// and a delay does no harm; what it finds is confirmed with the API server.
 func (r *Reconciler) observeRestore(ctx context.Context, p *pass) error {
 	if err := r.observeAwaited(ctx, p); err != nil {
 		return err
@@ -50,7 +50,7 @@ func (r *Reconciler) observeRestore(ctx context.Context, p *pass) error {
 	}
 	c := p.cluster
 	var chosen *v1beta2.EtcdRestore
-	if p.observed.Cluster.CallOff == nil { // one that nobody wants any more gives way to any other
+	if p.observed.Cluster.CallOff == nil { // one that is to be called off gives way to any other
 		chosen = p.restore
 	}
 	list := &v1beta2.EtcdRestoreList{}
@@ -74,7 +74,7 @@ func (r *Reconciler) observeRestore(ctx context.Context, p *pass) error {
 	return nil
 }
 
-// observeAwaited looks for the EtcdRestore that a cluster is to start from.
+// observeAwaited reads the EtcdRestore that a cluster is to start from.
 func (r *Reconciler) observeAwaited(ctx context.Context, p *pass) error {
 	c, observed := p.cluster, &p.observed.Cluster
 	if observed.AwaitsRestore = awaits(c); observed.AwaitsRestore == "" || c.Status.Bootstrap != nil {
@@ -87,36 +87,35 @@ func (r *Reconciler) observeAwaited(ctx context.Context, p *pass) error {
 	}
 	observed.MakeRestore = apierrors.IsNotFound(err)
 	if err == nil && restore.DeletionTimestamp.IsZero() {
-		observed.AwaitFailed = inVain(c, restore)
+		observed.AwaitFailed = neverCarriedOut(c, restore)
 	}
 	return nil
 }
 
-// inVain says why a cluster would wait for an EtcdRestore for ever, and what to do; empty if it may yet be carried out. Anybody
-// may have made one of that name, also long ago.
-func inVain(c *v1beta2.EtcdCluster, restore *v1beta2.EtcdRestore) string {
+// neverCarriedOut says why a cluster would wait for an EtcdRestore forever, and what to do; empty if it may yet be carried out. Users
+// may have created one of that name, also long ago.
+func neverCarriedOut(c *v1beta2.EtcdCluster, restore *v1beta2.EtcdRestore) string {
 	s := &restore.Status
 	answered := s.Phase == "" && (s.Succeeded || s.Reason != "") // by an earlier operator
 	switch {
 	case s.Phase == v1beta2.RestoreFailed:
-		return "has failed: " + s.Reason + "; delete that one to have it made again as it was, or " +
-			"create another EtcdRestore for this cluster, with another clusterID or snapshot, say"
+		return "has failed: " + s.Reason + "; delete it to have it recreated as it was, or " +
+			"create another EtcdRestore for this cluster, for example with another clusterID or snapshot"
 	case restore.Spec.EtcdCluster.Name != c.Name:
-		return fmt.Sprintf("is for EtcdCluster %s: delete it, once it is not needed, to have one made for this cluster, or create an "+
+		return fmt.Sprintf("is for EtcdCluster %s: delete it if it is not needed any more, and one is created for this cluster, or create an "+
 			"EtcdRestore for this cluster under another name", restore.Spec.EtcdCluster.Name)
 	case s.Phase == v1beta2.RestoreSucceeded && s.ClusterUID == string(c.UID):
-		return "is over, and was carried out for this very cluster, of whose status and data nothing is left: to start it " +
-			"from the same old snapshot again delete that one; for a later backup create another EtcdRestore for this cluster under " +
-			"another name"
+		return "has already restored this cluster, whose status and data have been lost since: to start it from the same old " +
+			"snapshot again delete that one; for a later backup create another EtcdRestore for this cluster under another name"
 	case s.Phase == v1beta2.RestoreSucceeded || answered:
-		return "is over, and was carried out before this cluster was there: delete it to have one made for this cluster, or create an " +
+		return "was carried out before this cluster was created: delete it, and one is created for this cluster, or create an " +
 			"EtcdRestore for this cluster under another name"
 	}
 	return ""
 }
 
-// observeAttempt reads the EtcdRestore that an attempt under way is made for. Without it, or once it is not wanted any more,
-// the attempt is called off, if it can be.
+// observeAttempt reads the EtcdRestore of an attempt in progress. If it is gone, or no longer asks for the restore, the attempt is
+// called off, if that is possible.
 func (r *Reconciler) observeAttempt(ctx context.Context, p *pass) error {
 	c := p.cluster
 	record := status.UnderWay(&c.Status)
@@ -139,7 +138,7 @@ func (r *Reconciler) observeAttempt(ctx context.Context, p *pass) error {
 	case gone || !restore.DeletionTimestamp.IsZero():
 		why = fmt.Sprintf("EtcdRestore %s was deleted", record.Name)
 	case restore.Status.Phase != v1beta2.RestoreReplacing || seen.SourceGone:
-		why = fmt.Sprintf("EtcdRestore %s does not ask for it any more: its phase is %s", record.Name, restore.Status.Phase)
+		why = fmt.Sprintf("EtcdRestore %s no longer asks for it: its phase is %s", record.Name, restore.Status.Phase)
 	default:
 		return nil
 	}
@@ -147,7 +146,7 @@ func (r *Reconciler) observeAttempt(ctx context.Context, p *pass) error {
 	return nil
 }
 
-// safetyOf tells what an EtcdRestore has saved of what it is to replace.
+// safetyOf is what an EtcdRestore has saved of the data that it is to replace.
 func safetyOf(restore *v1beta2.EtcdRestore) plan.Safety {
 	safety := plan.Safety{
 		Unsaved: restore.Status.Unsaved, Skip: restore.Spec.SafetySnapshot == v1beta2.SafetySnapshotSkip,
@@ -169,20 +168,20 @@ func awaits(c *v1beta2.EtcdCluster) string {
 	return c.Name + "-restore"
 }
 
-// wanted tells whether the EtcdRestore is for this very cluster to carry out: its snapshot has been verified, what the cluster
-// holds was looked at, and it was not carried out before.
+// wanted reports whether this very cluster is to carry out the EtcdRestore now: its snapshot has been verified, it is decided about
+// the cluster's present data, and it was not carried out before.
 func wanted(c *v1beta2.EtcdCluster, restore *v1beta2.EtcdRestore) bool {
 	return restore.Spec.EtcdCluster.Name == c.Name && restore.Status.Phase == v1beta2.RestoreReplacing &&
 		restore.Status.Source != nil && restore.DeletionTimestamp.IsZero() && restore.Status.ClusterUID == string(c.UID) &&
 		restores.Looked(&c.Status, &restore.Status) && !known(c, restore)
 }
 
-// known tells whether the cluster has begun with that restore, or is done with it.
+// known reports whether the cluster has started with that restore, or has finished it.
 func known(c *v1beta2.EtcdCluster, restore *v1beta2.EtcdRestore) bool {
 	return slices.ContainsFunc(c.Status.Restores, func(r v1beta2.RestoreRecord) bool { return r.UID == string(restore.UID) })
 }
 
-// noteRestore says in status that a restore begins, if one does: with it the cluster that was there is of the past.
+// noteRestore records in status that a restore starts, if one does.
 func noteRestore(p *pass, a plan.CommitBootstrap) {
 	s := &p.cluster.Status
 	if p.restore == nil || known(p.cluster, p.restore) {
@@ -192,8 +191,8 @@ func noteRestore(p *pass, a plan.CommitBootstrap) {
 	s.Restores = s.Restores[:min(len(s.Restores), restoresKept)]
 }
 
-// recordAttempt is the record of a restore that begins. The one under way, whose place it takes, is noted as called off, and
-// it replaces what that was to replace.
+// recordAttempt is the record of a restore that starts. The one in progress, which it supersedes, is recorded as called off, and
+// it replaces the data that that one was to replace.
 func recordAttempt(p *pass, unsaved string) v1beta2.RestoreRecord {
 	s := &p.cluster.Status
 	record := v1beta2.RestoreRecord{
@@ -207,19 +206,19 @@ func recordAttempt(p *pass, unsaved string) v1beta2.RestoreRecord {
 	if saved := p.restore.Status.SafetySnapshot; saved != nil {
 		record.SafetySnapshot = saved.Name
 	}
-	if before := status.UnderWay(s); before != nil && s.Former != nil { // it replaces what that was to replace
+	if before := status.UnderWay(s); before != nil && s.Former != nil { // it replaces the data that the other one was to replace
 		record.Unsaved = cmp.Or(record.Unsaved, before.Unsaved)
 		record.SafetySnapshot = cmp.Or(record.SafetySnapshot, before.SafetySnapshot)
 		before.CalledOff = &v1beta2.RestoreCalledOff{
 			Reason: v1beta2.ReasonRestoreSuperseded, StartTime: record.StartTime,
-			Message: fmt.Sprintf("EtcdRestore %s, which is later, has taken its place", record.Name),
+			Message: fmt.Sprintf("superseded by the later EtcdRestore %s", record.Name),
 		}
 	}
 	return record
 }
 
-// revisionFloor is the highest revision that clients can have seen, before what tells of it goes with the rest of the status. If
-// an earlier restore was not up yet, nobody has recorded how far its data has come: at least as far as it was raised.
+// revisionFloor is the highest revision that clients can have seen, before the record of it is replaced with the rest of the status.
+// If an earlier restore was not up yet, it is unknown how far its revision has come: at least as far as it was raised.
 func revisionFloor(p *pass) int64 {
 	s, of := &p.cluster.Status, &p.restore.Status
 	others := []int64{p.observed.Etcd.Revision}
@@ -231,10 +230,10 @@ func revisionFloor(p *pass) int64 {
 	if len(s.Restores) > 0 {
 		others = append(others, s.Restores[0].RevisionFloor+task.RevisionBump)
 	}
-	return min(plan.RevisionFloor(s.Revision, others...), math.MaxInt64/2) // there is room to go on from it
+	return min(plan.RevisionFloor(s.Revision, others...), math.MaxInt64/2) // so that it can be raised
 }
 
-// floorOf is the one that was written down for a restore when it began: each try at it restores the same.
+// floorOf is the revision floor that was recorded when a restore started: each attempt restores the same.
 func floorOf(c *v1beta2.EtcdCluster, restore *v1beta2.EtcdRestore) int64 {
 	i := slices.IndexFunc(c.Status.Restores, func(r v1beta2.RestoreRecord) bool { return r.UID == string(restore.UID) })
 	if i < 0 {
@@ -262,7 +261,7 @@ func (r *Reconciler) createRestore(ctx context.Context, p *pass, a plan.CreateRe
 	return nil
 }
 
-// restorePods has the snapshot read where the members run, and as whom: the first of them reads it once more.
+// restorePods gives the pods that read the snapshot the members' service account and placement: the first member reads it again.
 func restorePods(members *v1beta2.PodPolicy) *v1beta2.AgentPodPolicy {
 	if members == nil {
 		return nil
@@ -273,10 +272,10 @@ func restorePods(members *v1beta2.PodPolicy) *v1beta2.AgentPodPolicy {
 	}
 }
 
-// addRestore has the pod build its data from the snapshot before etcd starts.
+// addRestore adds the init container that restores the pod's data from the snapshot.
 func (r *Reconciler) addRestore(p *pass, pod *corev1.Pod) error {
 	if p.restore == nil {
-		return fmt.Errorf("the EtcdRestore of the snapshot to start from is gone: create another one")
+		return fmt.Errorf("the EtcdRestore that names the snapshot to start from no longer exists: create another one")
 	}
 	from, token := p.restore.Status.Source, p.cluster.Status.Bootstrap.Token
 	asked := task.Task{

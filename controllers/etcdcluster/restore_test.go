@@ -66,7 +66,7 @@ func (e *env) replacesData(t *testing.T) {
 	if why := e.read(t, "back").Status.Restores[0].Unsaved; !strings.Contains(why, "the safety snapshot may be old") {
 		t.Errorf("without a quorum what it holds is taken for saved: %q", why)
 	}
-	// Before that is up, and anybody could say how far it has come, another one takes its place.
+	// Before that is up, and anyone could say how far it has come, another one takes its place.
 	must(t, e.Get(t.Context(), client.ObjectKeyFromObject(restore), restore))
 	restore.Status.Phase = v1beta2.RestoreFailed
 	must(t, e.Status().Update(t.Context(), restore))

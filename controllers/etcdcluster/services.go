@@ -16,8 +16,8 @@ import (
 )
 
 // applyServices keeps what has no order: the two Services, and who owns the volumes and what is written on them. Nothing
-// is written where nothing differs, nor while somebody else has a name that the cluster needs. Whoever only has its labels is in
-// nobody's way.
+// is written where nothing differs, nor while someone else has a name that the cluster needs. Whoever only has its labels is in
+// no one's way.
 func (r *Reconciler) applyServices(ctx context.Context, p *pass) error {
 	c := p.observed.Cluster
 	if c.Paused || c.Deleting || p.assessment.NameTaken != nil || c.ID == 0 && c.Bootstrap == nil {
@@ -34,7 +34,7 @@ func (r *Reconciler) applyServices(ctx context.Context, p *pass) error {
 	return r.applyVolumeMeta(ctx, p)
 }
 
-// applyService patches rather than applies: what somebody has put into the port list by hand must go, and a server-side
+// applyService patches rather than applies: what someone has put into the port list by hand must go, and a server-side
 // apply leaves it there.
 func (r *Reconciler) applyService(ctx context.Context, p *pass, want *corev1.Service) error {
 	have, ok := p.services[want.Name]
@@ -56,7 +56,7 @@ func (r *Reconciler) applyService(ctx context.Context, p *pass, want *corev1.Ser
 	return r.Client.Patch(ctx, have.DeepCopy(), patch, client.FieldOwner(resources.FieldOwner))
 }
 
-// refused tells of a Service that Kubernetes does not take. The members are cared for all the same: it is the reason of
+// refused tells of a Service that Kubernetes does not take. The members are reconciled all the same: it is the reason of
 // the pass only when there is nothing more pressing, and of the Degraded condition always.
 func (p *pass) refused(err error) {
 	p.badService = "spec.services: " + err.Error()

@@ -12,13 +12,13 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/version"
 )
 
-// readSpecs works out what tells the pods of the spec from those of the former one.
+// readSpecs computes the revisions of the spec and of the former one.
 func (r *Reconciler) readSpecs(p *pass) (err error) {
 	if p.revision, err = resources.RevisionOf(p.cluster, r.podOptions()); err != nil {
 		return err
 	}
 	spec := clusterspec.Noted(p.cluster.Status.FormerSpec)
-	if spec == nil { // in the first pass after an edit the former spec is the one that is noted as accepted
+	if spec == nil { // in the first pass after an edit the former spec is the one recorded as accepted
 		spec = clusterspec.Noted(p.cluster.Status.AcceptedSpec)
 	}
 	if spec == nil {
@@ -35,7 +35,7 @@ func (r *Reconciler) readSpecs(p *pass) (err error) {
 	return nil
 }
 
-// desired is the part of an observation that the EtcdCluster itself holds.
+// desired is the part of an observation that comes from the EtcdCluster itself.
 func (r *Reconciler) desired(c *v1beta2.EtcdCluster, problem *failure.Problem) plan.Cluster {
 	return plan.Cluster{
 		Record:    status.RecordOf(&c.Status),

@@ -33,7 +33,7 @@ type stillEtcd struct {
 	flush, flushes, read atomic.Int64
 	// moved is whom it has handed leadership to, 0 if it has not.
 	moved atomic.Uint64
-	// stray is the ID of a learner that it lists and never removes, 0 if there is none; asked is how often it was told to, and
+	// stray is the ID of a learner that it lists and never removes, 0 if there is none; asked is how often it was asked to, and
 	// fleeting has it list another one each time.
 	stray, asked atomic.Uint64
 	fleeting     atomic.Bool

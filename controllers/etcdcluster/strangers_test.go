@@ -30,7 +30,7 @@ func TestStrangersAreLeftAlone(t *testing.T) {
 	for pass() < time.Minute {
 		w.kubelet(t)
 	}
-	w.told()
+	w.recordedEvents()
 	cluster := &v1beta2.EtcdCluster{}
 	must(t, w.api.Get(t.Context(), name, cluster))
 	labels := map[string]string{"app": "etcd", "etcd_cluster": name.Name}
@@ -54,15 +54,15 @@ func TestStrangersAreLeftAlone(t *testing.T) {
 		for range 3 {
 			pass()
 		}
-		must(t, w.api.Get(t.Context(), client.ObjectKeyFromObject(service), service)) // it was made again
+		must(t, w.api.Get(t.Context(), client.ObjectKeyFromObject(service), service)) // it was recreated
 		must(t, w.api.Get(t.Context(), name, cluster))
 		reason, _, _ = strings.Cut(reason, " ")
 		c := meta.FindStatusCondition(cluster.Status.Conditions, v1beta2.ConditionDegraded)
 		if c == nil || c.Reason != reason || !strings.Contains(c.Message, o.GetName()) {
 			t.Errorf("Degraded is %+v, want %s of %s", c, reason, o.GetName())
 		}
-		if told := w.told(); strings.Count(told, reason) != 1 {
-			t.Errorf("events: %s", told)
+		if recorded := w.recordedEvents(); strings.Count(recorded, reason) != 1 {
+			t.Errorf("events: %s", recorded)
 		}
 		must(t, w.api.Get(t.Context(), client.ObjectKeyFromObject(o), o)) // it is there still
 		must(t, w.api.Delete(t.Context(), o))

@@ -21,7 +21,7 @@ func (r *Reconciler) agentPod(p *restorePass) (*corev1.Pod, error) {
 	return pod.Pod()
 }
 
-// restoreTask completes a task by what the phase asks for.
+// restoreTask completes the task of the phase.
 func restoreTask(p *restorePass, t task.Task) task.Task {
 	o, source := p.object, p.object.Status.Source
 	t.Storage, t.Encrypted, t.Timeout = source.Storage, source.EncryptionSecretRef.Name != "", p.observed.Timeout
@@ -29,9 +29,9 @@ func restoreTask(p *restorePass, t task.Task) task.Task {
 		t.Backup = &task.Backup{
 			Endpoints: p.asked, Cluster: agentpod.SnapshotCluster(p.cluster),
 			Compress: true, Verify: v1beta2.VerifyChecksum,
-			Shared: true, // it is saved beside the snapshot that is restored, whose ever that is
-			// What is about to be replaced is saved as it is, and each try saves it anew: clients may have written since the last
-			// one. A stale one is warned of, and no volume is deleted for it.
+			Shared: true, // it is saved next to the snapshot that is restored, whichever cluster that is from
+			// The data that is about to be replaced is saved as it is, and each attempt saves it again: clients may have written
+			// since the last one. A stale snapshot causes a warning, and no volume is deleted because of it.
 			AcceptStale: true, Revision: p.cluster.Status.Revision,
 		}
 		return t

@@ -22,7 +22,7 @@ func (s *stage) process(t *testing.T, config *rest.Config) {
 	mgr := controllertest.NewManager(t, config)
 	must(t, (&etcdrestore.Reconciler{
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Recorder: mgr.GetEventRecorder("test"),
-		Claims: controllertest.KeeperOf(mgr), Clock: clock.RealClock{}, OperatorImage: "operator:test",
+		Reservations: controllertest.KeeperOf(mgr), Clock: clock.RealClock{}, OperatorImage: "operator:test",
 	}).SetupWithManager(mgr))
 	controllertest.Start(t, mgr)
 

@@ -19,9 +19,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
-	"github.com/etcdpilot/etcd-operator/controllers/claims"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/agentpod"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/reconcile"
+	"github.com/etcdpilot/etcd-operator/controllers/reservations"
 	"github.com/etcdpilot/etcd-operator/internal/plan/claim"
 	"github.com/etcdpilot/etcd-operator/internal/plan/restore"
 )
@@ -34,38 +34,38 @@ import (
 // +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch;create;delete
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 
-// Reconciler carries EtcdRestores out: observe, plan, one action, status. It never touches a cluster's objects;
-// that is the EtcdCluster's reconciler's, which acts on a restore's phase.
+// Reconciler carries EtcdRestores out: observe, plan, one action, status. It never changes a cluster's objects; the reconciler of
+// the EtcdCluster does, depending on the restore's phase.
 type Reconciler struct {
 	// Client reads from the cache and writes.
 	Client client.Client
-	// Live reads from the API server: no change is ever made on a view that may lag.
+	// Live reads from the API server: no change is ever made based on a stale cache.
 	Live client.Reader
 	// Recorder writes events.
 	Recorder events.EventRecorder
-	// Claims knows which EtcdRestores are this operator's.
-	Claims *claims.Keeper
-	// Clock tells the time of an observation.
+	// Reservations knows which EtcdRestores are this operator's.
+	Reservations *reservations.Keeper
+	// Clock is the time of observations.
 	Clock clock.PassiveClock
 	// OperatorImage holds the agent.
 	OperatorImage string
-	// AgentEnv is how the pods reach object storage through a proxy.
+	// AgentEnv is the pods' environment for reaching object storage through a proxy.
 	AgentEnv []corev1.EnvVar
-	// OpenShift leaves the pods' user and group to the namespace.
+	// OpenShift leaves the pods' user and group to the namespace's defaults.
 	OpenShift bool
 }
 
-// Reconcile takes one step. It is safe to stop at any point: the next pass sees what is there and goes on.
+// Reconcile takes one step. It is safe to stop at any point: the next pass observes what exists and continues from there.
 func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	p, err := r.decide(ctx, req.NamespacedName)
 	switch {
 	case apierrors.IsNotFound(err):
-		r.Claims.Forget(&v1beta2.EtcdRestore{}, req.NamespacedName)
+		r.Reservations.Forget(&v1beta2.EtcdRestore{}, req.NamespacedName)
 		return ctrl.Result{}, nil
 	case err != nil:
 		return ctrl.Result{}, err
-	case p.claim != nil:
-		return r.Claims.Settle(ctx, p.object, &p.object.Status.Operator, p.claim)
+	case p.reservation != nil:
+		return r.Reservations.Settle(ctx, p.object, &p.object.Status.Operator, p.reservation)
 	}
 	err = reconcile.Act(ctx, p, r.Clock.Since(p.begun), func(ctx context.Context) error { return r.execute(ctx, p) })
 	return r.finish(ctx, p, err)
@@ -76,27 +76,27 @@ type restorePass struct {
 	object *v1beta2.EtcdRestore
 	// before is the status as it was read.
 	before *v1beta2.EtcdRestoreStatus
-	// begun is when it began to be read.
+	// begun is when the pass began to read.
 	begun time.Time
-	// claim is nil if the EtcdRestore is this operator's; else nothing more of it is known than the object.
-	claim    claim.Decision
-	observed restore.Observed
-	action   restore.Action
+	// reservation is nil if the EtcdRestore is this operator's; else nothing more of it is known than the object.
+	reservation claim.Decision
+	observed    restore.Observed
+	action      restore.Action
 	// cluster is nil if there is none.
 	cluster *v1beta2.EtcdCluster
-	// asked are the client URLs of the members that can have what the cluster holds.
+	// asked are the client URLs of the members that may have the cluster's data.
 	asked []string
 	// source is where the snapshot is, nil if that is not known.
 	source *v1beta2.RestoredFrom
 	agentpod.Pods
-	// member builds its data from the snapshot, nil if none is at that.
-	member *memberRun
+	// member is the member that is restoring its data from the snapshot, nil if none is.
+	member *memberRestore
 }
 
-// Mutates tells whether the answer changes anything.
+// Mutates reports whether the decision changes anything.
 func (p *restorePass) Mutates() bool {
-	if p.claim != nil {
-		return claim.Mutates(p.claim)
+	if p.reservation != nil {
+		return claim.Mutates(p.reservation)
 	}
 	return restore.Mutates(p.action)
 }
@@ -114,12 +114,12 @@ func (r *Reconciler) look(ctx context.Context, reader client.Reader, name types.
 	if err := reader.Get(ctx, name, object); err != nil {
 		return nil, err
 	}
-	decision, err := r.Claims.Decide(ctx, object, object.Status.Operator)
+	decision, err := r.Reservations.Decide(ctx, object, object.Status.Operator)
 	if err != nil {
 		return nil, err
 	}
 	if !claim.Acts(decision) {
-		return &restorePass{object: object, claim: decision}, nil
+		return &restorePass{object: object, reservation: decision}, nil
 	}
 	p, err := r.observe(ctx, reader, object)
 	if err != nil {
@@ -129,7 +129,7 @@ func (r *Reconciler) look(ctx context.Context, reader client.Reader, name types.
 	return p, nil
 }
 
-// SetupWithManager registers the reconciler and what wakes it. There is one worker only: of two restores of a cluster that
+// SetupWithManager registers the reconciler and its watches. There is one worker only: of two restores of a cluster that
 // are ready at the same time, the second one sees the first one's phase.
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	return ctrl.NewControllerManagedBy(mgr).
@@ -148,12 +148,12 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 		Complete(r)
 }
 
-// waiting finds the restores under way that name an object.
+// waiting finds the unfinished restores that refer to an object.
 func (r *Reconciler) waiting(named func(*v1beta2.EtcdRestoreSpec) string) handler.MapFunc {
 	return func(ctx context.Context, o client.Object) (requests []ctrl.Request) {
 		list := &v1beta2.EtcdRestoreList{}
 		if err := r.Client.List(ctx, list, client.InNamespace(o.GetNamespace())); err != nil {
-			log.FromContext(ctx).Error(err, "cannot list EtcdRestores; they look by themselves later")
+			log.FromContext(ctx).Error(err, "cannot list EtcdRestores; each is reconciled at its own next time")
 			return nil
 		}
 		for i := range list.Items {

@@ -14,11 +14,11 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 )
 
-// execute carries out the one action of this pass. What goes into status takes effect with the status write at its end,
-// which is a compare-and-swap on the version that was read. The linter wants every action to be in the list.
+// execute carries out the one action of this pass. Changes of status take effect with the status write at its end, a
+// compare-and-swap on the version that was read. The linter requires every action to be in the list.
 func (r *Reconciler) execute(ctx context.Context, p *restorePass) error {
 	switch a := p.action.(type) {
-	// The status write is all there is to these.
+	// These consist of the status write alone.
 	case restore.Idle, restore.Wait, restore.Blocked, restore.Enter, restore.Pin, restore.Start, restore.Recount,
 		restore.Retry, restore.Finish, restore.Replace, restore.SaveAgain, restore.Succeed, restore.Fail:
 	case restore.CreatePod:
@@ -33,8 +33,8 @@ func (r *Reconciler) execute(ctx context.Context, p *restorePass) error {
 	return nil
 }
 
-// createPod makes the pod of a try. One that Kubernetes does not take is a try that failed. So is a name that somebody else
-// has: the next one has another.
+// createPod creates the pod of an attempt. If the API server rejects it, or its name is taken, the attempt has failed: the next
+// one has another name.
 func (r *Reconciler) createPod(ctx context.Context, p *restorePass) error {
 	pod, err := r.agentPod(p)
 	if err != nil {

@@ -30,7 +30,7 @@ func (r *Reconciler) finish(ctx context.Context, p *restorePass, err error) (ctr
 	}, err)
 }
 
-// untilNext is zero where nothing is to be looked for.
+// untilNext is zero if no further pass is needed.
 func untilNext(p *restorePass) time.Duration {
 	switch a := p.action.(type) {
 	case restore.Idle:
@@ -46,7 +46,7 @@ func untilNext(p *restorePass) time.Duration {
 
 func (r *Reconciler) writeStatus(ctx context.Context, p *restorePass, err error) error {
 	if _, gone := p.action.(restore.RemoveFinalizer); gone {
-		return nil // it says nothing new, and there may be nothing left to write to
+		return nil // nothing in it has changed, and the object may be gone already
 	}
 	p.setStatus(err)
 	if equality.Semantic.DeepEqual(p.before, &p.object.Status) {
@@ -66,16 +66,16 @@ func (p *restorePass) setStatus(err error) {
 	})
 }
 
-// refuseSource is for a stanza of coreos/etcd-operator that cannot be written as storage by URL, such as one whose endpoint
-// has a path: nothing checks it before.
+// refuseSource is for storage in the form of coreos/etcd-operator that cannot be expressed by URL, such as an endpoint with a
+// path: nothing validates it before.
 func (r *Reconciler) refuseSource(ctx context.Context, p *restorePass, why error) error {
 	p.object.Status = *p.before.DeepCopy()
-	p.action = p.observed.Refuse(v1beta2.ReasonStorageMisconfigured, "correct the storage, or use spec.storage: "+why.Error())
+	p.action = p.observed.Refuse(v1beta2.ReasonStorageMisconfigured, "invalid storage: correct it, or use spec.storage: "+why.Error())
 	p.setStatus(nil)
 	return r.Client.Status().Update(ctx, p.object)
 }
 
-// recordEvents writes an event for every action that took effect, and for every wait or block that is new.
+// recordEvents records an event for every action that took effect, and for every new wait or block.
 func (r *Reconciler) recordEvents(ctx context.Context, p *restorePass, err error) {
 	d := restore.Describe(p.action)
 	if _, finished := p.action.(restore.Finish); finished && err == nil {
@@ -90,7 +90,7 @@ func (r *Reconciler) recordEvents(ctx context.Context, p *restorePass, err error
 	}, err)
 }
 
-// warns tells whether somebody should look at the answer.
+// warns reports whether the event is a Warning.
 func warns(p *restorePass) bool {
 	switch a := p.action.(type) {
 	case restore.Blocked, restore.Retry, restore.Fail:

@@ -15,13 +15,13 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/version"
 )
 
-// specFor is the spec that the cluster that is to run on the snapshot is looked after by, as it is now.
+// specFor is the spec, as it is now, of the cluster that is to run on the snapshot.
 func specFor(p *restorePass) v1beta2.EtcdClusterSpec {
 	return p.cluster.Spec
 }
 
-// unfit tells why the cluster cannot start from the snapshot that was verified, or its spec, which may have been edited since,
-// leaves no room for it.
+// unfit is why the cluster cannot start from the snapshot that was verified: its spec, which may have been edited since, has
+// another version, or too little room.
 func unfit(p *restorePass) *failure.Problem {
 	from := p.object.Status.Source
 	if from == nil || p.cluster == nil {
@@ -43,7 +43,7 @@ func unfit(p *restorePass) *failure.Problem {
 	}, membersFor(p, spec))
 }
 
-// alarmsOf names the alarms that the snapshot was taken with.
+// alarmsOf lists the alarms that etcd had when the snapshot was taken.
 func alarmsOf(p *restorePass) string {
 	from := p.object.Status.Source
 	if from == nil || from.Database == nil {
@@ -56,14 +56,14 @@ func alarmsOf(p *restorePass) string {
 	return strings.Join(names, ", ")
 }
 
-// membersFor is what the spec gives to members that are made of a snapshot: new volumes, whatever the old ones have grown to.
+// membersFor is what members restored from a snapshot get from the spec: new volumes, however large the old ones have become.
 func membersFor(p *restorePass, spec v1beta2.EtcdClusterSpec) restore.Members {
 	m := restore.Members{Of: "EtcdCluster " + p.object.Spec.EtcdCluster.Name}
 	c := &v1beta2.EtcdCluster{Spec: spec}
 	if resources.Persistent(c) {
 		m.Volume, m.VolumeField = clusterspec.VolumeSize(c), "spec.pod.persistentVolumeClaimSpec.resources.requests.storage"
 	} else if spec.Pod != nil {
-		// The kubelet ends a pod whose emptyDirs take more.
+		// The kubelet evicts a pod whose emptyDirs use more.
 		limit := spec.Pod.Resources.Limits[corev1.ResourceEphemeralStorage]
 		m.Volume, m.VolumeField = limit.Value(), "spec.pod.resources.limits.ephemeral-storage"
 	}

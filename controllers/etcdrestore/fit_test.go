@@ -83,7 +83,7 @@ func (s *stage) misfits(t *testing.T) {
 	}
 }
 
-// lessRoom has the quota lowered after the snapshot was verified and the data saved, and alarms in it told.
+// lessRoom has the quota lowered after the snapshot was verified and the data saved, and reports the alarms in it.
 func (s *stage) lessRoom(t *testing.T) {
 	s.running(t, "lowered", true)
 	s.from(t, "late", "lowered", nil)
@@ -116,7 +116,7 @@ func (s *stage) lessRoom(t *testing.T) {
 	}
 }
 
-// refusedEdit has a cluster whose spec was edited, and is looked after by the one before: with what was edited the volumes
+// refusedEdit has a cluster whose spec was edited, and is reconciled by the one before: with what was edited the volumes
 // would have to shrink. What runs on the snapshot is the version before, too.
 func (s *stage) refusedEdit(t *testing.T) {
 	c := s.runningWith(t, "shrunk", v1beta2.EtcdClusterSpec{Size: 1, Version: "3.5.32", Pod: onVolumes("4Gi")})

@@ -15,9 +15,9 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 )
 
-// observeHeld looks whether there may be data to save, and who has it. What status tells of the members is what a quorum has
-// confirmed: of a cluster that was taken up and has none yet, or whose status was lost, it tells of nobody, and what there is
-// decides. While an attempt at a restore is under way nothing runs but that.
+// observeHeld finds out whether there may be data to save, and which members have it. The members in status are those that a
+// quorum has confirmed: for a cluster that was adopted and has had no quorum yet, or whose status was lost, there are none, and the
+// pods and volumes decide. While an attempt at a restore is in progress nothing else runs.
 func observeHeld(p *restorePass, pods []corev1.Pod, claims []corev1.PersistentVolumeClaim) {
 	c, seen := p.cluster, &p.observed.Cluster
 	if s := &c.Status; s.ClusterID == "" && s.Bootstrap != nil && s.Bootstrap.Restore != "" {
@@ -39,9 +39,9 @@ func observeHeld(p *restorePass, pods []corev1.Pod, claims []corev1.PersistentVo
 	seen.Mute = len(p.asked) == 0
 }
 
-// observeVolatile looks for pods whose data nobody can keep, while that is to be saved or was. On an emptyDir it is there for as
-// long as the pod is, whether its etcd answers or not; with a pod that is over, or being deleted, it goes in any case. Where no
-// quorum has said who the members are, whoever was let start etcd may have it.
+// observeVolatile looks for pods whose data is lost with them, while it is to be saved or has been. On an emptyDir it exists as
+// long as the pod does, whether its etcd answers or not; that of a pod that has finished, or is being deleted, is lost in any case.
+// If no quorum has confirmed the members, any pod that was permitted to start etcd may have data.
 func observeVolatile(p *restorePass, pods []corev1.Pod) {
 	if phase := p.observed.Phase; !p.observed.Cluster.Held || phase != v1beta2.RestoreSaving && phase != v1beta2.RestoreReplacing {
 		return
@@ -56,7 +56,7 @@ func observeVolatile(p *restorePass, pods []corev1.Pod) {
 	slices.Sort(p.observed.Cluster.Volatile)
 }
 
-// permitted are the cluster's pods that were let start etcd.
+// permitted are the cluster's pods that were permitted to start etcd.
 func permitted(ctx context.Context, reader client.Reader, c *v1beta2.EtcdCluster) ([]corev1.Pod, error) {
 	pods := &corev1.PodList{}
 	err := reader.List(ctx, pods, client.InNamespace(c.Namespace), client.MatchingLabels(resources.ClusterSelector(c.Name)))

@@ -17,7 +17,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
-// unlisted has no quorum ever listed the members: what there is tells whether there is anything to save, and of whom.
+// unlisted has no quorum ever listed the members: what exists shows whether there is anything to save, and of which member.
 func (s *stage) unlisted(t *testing.T) {
 	adopted := s.unheard(t, "adopted", "00c0ffee00c0ffee", true)
 	s.from(t, "too-soon", adopted.Name, nil)
@@ -56,7 +56,7 @@ func (s *stage) unlisted(t *testing.T) {
 	}
 }
 
-// unheard makes an EtcdCluster of whose members no quorum has told, with or without a volume that holds data.
+// unheard makes an EtcdCluster whose members no quorum has confirmed, with or without a volume that holds data.
 func (s *stage) unheard(t *testing.T, name, id string, volume bool) *v1beta2.EtcdCluster {
 	t.Helper()
 	storage := corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}

@@ -22,7 +22,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
-// restoreFinalizer keeps an EtcdRestore while its cluster's data is being replaced.
+// restoreFinalizer keeps an EtcdRestore until its cluster's data has been replaced.
 const restoreFinalizer = "etcd.database.coreos.com/replacing"
 
 // observe reads everything a decision may depend on.
@@ -55,7 +55,7 @@ func (r *Reconciler) observe(ctx context.Context, reader client.Reader, o *v1bet
 	if err := observeNewer(ctx, reader, p); err != nil {
 		return nil, err
 	}
-	if err := observeMemberRun(ctx, reader, p); err != nil {
+	if err := observeMemberRestore(ctx, reader, p); err != nil {
 		return nil, err
 	}
 	return p, observeRestorePods(ctx, reader, p)
@@ -74,7 +74,7 @@ func runOf(s *v1beta2.EtcdRestoreStatus) *restore.Run {
 	return run
 }
 
-// observeRestored reads the cluster whose data is replaced.
+// observeRestored reads the cluster whose data is to be replaced.
 func observeRestored(ctx context.Context, reader client.Reader, p *restorePass) error {
 	name := p.object.Spec.EtcdCluster.Name
 	seen := &p.observed.Cluster
@@ -114,15 +114,15 @@ func observeRestored(ctx context.Context, reader client.Reader, p *restorePass) 
 	return observeUnsaved(ctx, reader, p)
 }
 
-// savedFrom tells whether the safety snapshot is of what the cluster holds now: another restore may have come to its end
-// after the snapshot was begun.
+// savedFrom reports whether the safety snapshot is of the cluster's present data: another restore may have completed after the
+// snapshot was started.
 func savedFrom(saved *v1beta2.SnapshotStatus, c *v1beta2.EtcdCluster) bool {
 	return saved.ClusterID == "" || c.Status.ClusterID == "" || task.SameCluster(saved.ClusterID, c.Status.ClusterID)
 }
 
-// otherOf says whose data the snapshot is if it is another cluster's: the name alone does not tell, for a cluster that was
-// created anew has the same one. An etcd that was no EtcdCluster has only an ID, which a cluster that was restored or created
-// anew has not.
+// otherOf names the cluster that the snapshot is of if it is another one; empty if not. The name alone does not decide, because a
+// recreated cluster has the same one. An etcd cluster that was not an EtcdCluster has only an ID, which a cluster that was restored
+// or recreated does not share.
 func otherOf(p *restorePass) string {
 	chosen := p.object.Status.Snapshot
 	if chosen == nil || chosen.Cluster == "" {
@@ -149,13 +149,13 @@ func otherOf(p *restorePass) string {
 	return "EtcdCluster " + chosen.Cluster + " under another cluster ID, " + id + ","
 }
 
-// observeRestorePods reads the pods. One that has done its work has a snapshot to tell of.
+// observeRestorePods reads the pods. The result of one that has succeeded must have a snapshot.
 func observeRestorePods(ctx context.Context, reader client.Reader, p *restorePass) (err error) {
 	p.Pods, err = agentpod.Observe(ctx, reader, p.object, resources.LabelRestore, p.object.Status.Run)
-	p.observed.Pod, p.observed.Strays = p.Seen, p.Strays
+	p.observed.Pod, p.observed.Strays = p.Seen, p.Orphaned
 	if p.Result != nil && p.Result.Failure == nil && p.Result.Snapshot == nil {
 		p.Seen.Result.Failure = &failure.Problem{
-			Reason: v1beta2.ReasonAgentLost, Message: "the pod does not say which snapshot it has",
+			Reason: v1beta2.ReasonAgentLost, Message: "the pod reported success without a snapshot",
 		}
 	}
 	return err

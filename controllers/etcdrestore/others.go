@@ -14,8 +14,8 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/status"
 )
 
-// recordOf finds what the EtcdCluster's controller has noted of a restore. The newest record is first: what is not done behind
-// one that came to anything never will be.
+// recordOf finds the record that the EtcdCluster's controller keeps of a restore. The newest record is first: an incomplete one
+// behind one that was not called off never completes.
 func recordOf(s *v1beta2.EtcdClusterStatus, uid string) *restore.Record {
 	i := slices.IndexFunc(s.Restores, func(r v1beta2.RestoreRecord) bool { return r.UID == uid })
 	if i < 0 {
@@ -41,8 +41,8 @@ func recordOf(s *v1beta2.EtcdClusterStatus, uid string) *restore.Record {
 	return record
 }
 
-// observeUnsaved looks whether the restore under way, whose place this one is to take, has saved what the cluster held: once
-// its members have stopped nobody can.
+// observeUnsaved finds out whether the restore in progress, which this one is to supersede, has saved the cluster's data: once
+// the members have stopped it can no longer be saved.
 func observeUnsaved(ctx context.Context, reader client.Reader, p *restorePass) error {
 	s := &p.cluster.Status
 	before := status.UnderWay(s)
@@ -55,13 +55,13 @@ func observeUnsaved(ctx context.Context, reader client.Reader, p *restorePass) e
 		return fmt.Errorf("read EtcdRestore %s: %w", before.Name, err)
 	}
 	if string(o.UID) != before.UID || o.Status.SafetySnapshot == nil {
-		p.observed.Cluster.Unsaved = "EtcdRestore " + before.Name + ", whose place this one takes, has not saved it"
+		p.observed.Cluster.Unsaved = "EtcdRestore " + before.Name + ", which this one supersedes, has not saved it"
 	}
 	return nil
 }
 
-// observeNewer looks for a later restore of the cluster that has come as far as this one. Nobody needs to know before the
-// snapshot was verified, or once the cluster has taken this one up.
+// observeNewer looks for a later restore of the cluster that has come as far as this one. It does not matter before the snapshot
+// was verified, or once the cluster has started with this one.
 func observeNewer(ctx context.Context, reader client.Reader, p *restorePass) error {
 	if !p.observed.Verified || p.observed.Cluster.Record != nil || p.object.Status.CompletionTime != nil {
 		return nil
@@ -78,8 +78,8 @@ func observeNewer(ctx context.Context, reader client.Reader, p *restorePass) err
 	return nil
 }
 
-// givesWayTo tells whether a restore gives way to another one: a later one that is past Verifying, and being carried out if this
-// one is to be. One that is over must have been created in a later second, for the other order would be as likely.
+// givesWayTo reports whether a restore gives way to another one: a later one that is past Verifying, and in Replacing if this one
+// is. One that has succeeded must have been created in a later second: within the same one their order is unknown.
 func givesWayTo(o, other *v1beta2.EtcdRestore) bool {
 	if other.UID == o.UID || !other.DeletionTimestamp.IsZero() && other.Status.Phase != v1beta2.RestoreSucceeded {
 		return false

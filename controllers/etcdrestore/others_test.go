@@ -8,7 +8,7 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 )
 
-// two wants the later one to take the place of the first one, which does nothing more, and to look again at what the cluster
+// two wants the later one to replace the first one, which does nothing more, and to look again at what the cluster
 // holds if that changes meanwhile.
 func (s *stage) two(t *testing.T) {
 	s.running(t, "shared", false)

@@ -15,7 +15,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
-// foreignPod has somebody else hold the name of the first try's pod, and somebody take the labels off the second one's.
+// foreignPod has someone else hold the name of the first attempt's pod, and someone take the labels off the second one's.
 func (s *stage) foreignPod(t *testing.T) {
 	s.running(t, "guarded", true)
 	s.from(t, "taken", "guarded", nil)
@@ -37,7 +37,7 @@ func (s *stage) foreignPod(t *testing.T) {
 	foreign.Spec.Containers = []corev1.Container{{Name: "theirs", Image: "theirs"}}
 	restricted(&foreign.Spec)
 	must(t, s.Create(t.Context(), foreign))
-	again("Pod " + foreign.Name + " belongs to nobody, and EtcdRestore taken needs that name: delete it")
+	again("Pod " + foreign.Name + " belongs to no controller, and EtcdRestore taken needs that name: delete it")
 
 	started(2)
 	pod, _ := s.untilPod(t, "taken")

@@ -19,15 +19,15 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
-// memberRun is the container of a member's pod that builds its data from the snapshot.
-type memberRun struct {
+// memberRestore is the init container of a member's pod that restores its data from the snapshot.
+type memberRestore struct {
 	v1beta2.AgentRun
 	uid types.UID
 	ip  string
 }
 
-// memberRunOf is nil unless the container runs.
-func memberRunOf(pod *corev1.Pod) *memberRun {
+// memberRestoreOf is nil unless the container runs.
+func memberRestoreOf(pod *corev1.Pod) *memberRestore {
 	all := pod.Status.InitContainerStatuses
 	i := slices.IndexFunc(all, func(s corev1.ContainerStatus) bool {
 		return s.Name == resources.RestoreContainerName && s.State.Running != nil
@@ -35,14 +35,14 @@ func memberRunOf(pod *corev1.Pod) *memberRun {
 	if i < 0 {
 		return nil
 	}
-	return &memberRun{
+	return &memberRestore{
 		AgentRun: v1beta2.AgentRun{Pod: pod.Name, Attempt: all[i].RestartCount + 1, AttemptStartTime: all[i].State.Running.StartedAt},
 		uid:      pod.UID, ip: pod.Status.PodIP,
 	}
 }
 
-// observeMemberRun looks at the pod of the first member while the cluster's data is replaced.
-func observeMemberRun(ctx context.Context, reader client.Reader, p *restorePass) error {
+// observeMemberRestore reads the pod of the first member while the cluster's data is being replaced.
+func observeMemberRestore(ctx context.Context, reader client.Reader, p *restorePass) error {
 	if p.observed.Phase != v1beta2.RestoreReplacing || p.cluster == nil {
 		return nil
 	}
@@ -58,22 +58,22 @@ func observeMemberRun(ctx context.Context, reader client.Reader, p *restorePass)
 	if err != nil {
 		return fmt.Errorf("read Pod %s: %w", b.Members[0], err)
 	}
-	p.member = memberRunOf(pod)
+	p.member = memberRestoreOf(pod)
 	if f := restores.Failure(pod); f != nil && p.observed.Cluster.Record != nil {
 		p.observed.Cluster.Record.Failure = &failure.Problem{Reason: f.Reason, Message: f.Message}
 	}
 	return nil
 }
 
-// noted is the run as status has it, nil if there is none.
-func (m *memberRun) noted() *v1beta2.AgentRun {
+// noted is the run in the form of status, nil if there is none.
+func (m *memberRestore) noted() *v1beta2.AgentRun {
 	if m == nil {
 		return nil
 	}
 	return &m.AgentRun
 }
 
-// progress asks whoever is at work how far it is.
+// progress is how far the pod or the member that is working has come.
 func (p *restorePass) progress() *task.Progress {
 	_, waits := p.action.(restore.Wait)
 	switch {

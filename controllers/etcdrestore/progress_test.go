@@ -12,14 +12,14 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 )
 
-// TestTrimMemberPod checks that how far a member's restore is can be told of a trimmed pod.
+// TestTrimMemberPod checks that the progress of a member's restore can be read from a trimmed pod.
 func TestTrimMemberPod(t *testing.T) {
 	pod := &corev1.Pod{}
 	pod.Status.InitContainerStatuses = []corev1.ContainerStatus{{
 		Name: resources.RestoreContainerName, RestartCount: 3,
 		State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(time.Unix(1, 0))}},
 	}}
-	if got, want := memberRunOf(controllertest.Trimmed(t, pod)), memberRunOf(pod); !reflect.DeepEqual(got, want) || got.Attempt != 4 {
+	if got, want := memberRestoreOf(controllertest.Trimmed(t, pod)), memberRestoreOf(pod); !reflect.DeepEqual(got, want) || got.Attempt != 4 {
 		t.Errorf("the restore of the trimmed pod: %+v, of the whole: %+v", got, want)
 	}
 }

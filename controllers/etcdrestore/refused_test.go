@@ -21,7 +21,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/testenv"
 )
 
-// podRefused has pods that Kubernetes does not take count as tries that failed: later and later, and not for ever.
+// podRefused has pods that Kubernetes does not take count as tries that failed: later and later, and not forever.
 func (s *stage) podRefused(t *testing.T) {
 	before := s.running(t, "spared", true)
 	for name, c := range map[string]struct {
@@ -74,8 +74,8 @@ func TestReservedLabels(t *testing.T) {
 	known := controllertest.Keeper(controllertest.Ours, c, recorder, now)
 	for range 5 {
 		for _, r := range []reconcile.Reconciler{
-			&etcdbackup.Reconciler{Client: c, Live: c, Recorder: recorder, Clock: now, Claims: known},
-			&etcdrestore.Reconciler{Client: c, Live: c, Recorder: recorder, Clock: now, Claims: known},
+			&etcdbackup.Reconciler{Client: c, Live: c, Recorder: recorder, Clock: now, Reservations: known},
+			&etcdrestore.Reconciler{Client: c, Live: c, Recorder: recorder, Clock: now, Reservations: known},
 		} {
 			_, err := r.Reconcile(t.Context(), ctrl.Request{NamespacedName: key("old")})
 			must(t, err)

@@ -12,8 +12,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 )
 
-// observeSource finds out where the snapshot is, unless status says so: what becomes of the EtcdBackup then is of no
-// interest.
+// observeSource resolves where the snapshot is, unless status has it: then later changes of the EtcdBackup do not matter.
 func observeSource(ctx context.Context, reader client.Reader, p *restorePass) error {
 	if p.source != nil || p.observed.Former {
 		return nil
@@ -31,7 +30,7 @@ func observeSource(ctx context.Context, reader client.Reader, p *restorePass) er
 	err := reader.Get(ctx, client.ObjectKey{Namespace: p.object.Namespace, Name: spec.Backup.Name}, backup)
 	if apierrors.IsNotFound(err) || err == nil && !backup.DeletionTimestamp.IsZero() {
 		p.observed.Source = unresolved(false, v1beta2.ReasonBackupMissing,
-			"spec.backup: there is no EtcdBackup %s: create it, or create another EtcdRestore with spec.storage", spec.Backup.Name)
+			"spec.backup: EtcdBackup %s not found: create it, or create another EtcdRestore with spec.storage", spec.Backup.Name)
 		return nil
 	}
 	if err != nil {
@@ -41,7 +40,7 @@ func observeSource(ctx context.Context, reader client.Reader, p *restorePass) er
 	return nil
 }
 
-// directSource is for a spec that says itself where the snapshot is.
+// directSource is for a spec that names the storage itself.
 func directSource(spec *v1beta2.EtcdRestoreSpec) (*v1beta2.RestoredFrom, *failure.Problem) {
 	storage, object, err := resources.StorageOf(spec.Storage, spec.BackupStorageType, spec.BackupStorage)
 	if err != nil {
@@ -51,17 +50,17 @@ func directSource(spec *v1beta2.EtcdRestoreSpec) (*v1beta2.RestoredFrom, *failur
 	case spec.Storage != nil:
 		object = spec.Snapshot
 	case spec.Snapshot != "" || spec.Before != nil:
-		return nil, unresolved(true, v1beta2.ReasonStorageMisconfigured, "spec.snapshot and spec.before choose among the snapshots"+
-			" of spec.backup or spec.storage, and a path of spec.backupStorageType is one snapshot: leave them out, or use spec.storage")
+		return nil, unresolved(true, v1beta2.ReasonStorageMisconfigured, "spec.snapshot and spec.before select among the snapshots"+
+			" of spec.backup or spec.storage, but a path of spec.backupStorageType is a single snapshot: remove them, or use spec.storage")
 	case object == "":
 		return nil, unresolved(true, v1beta2.ReasonStorageMisconfigured,
-			"the path of spec.backupStorageType names no object: it is bucket/key, and the key is the snapshot's")
+			"the path of spec.backupStorageType names no object: set it to bucket/key, where key is the snapshot's")
 	}
 	return &v1beta2.RestoredFrom{Storage: storage, EncryptionSecretRef: spec.EncryptionSecretRef, Object: object}, nil
 }
 
 // backupSource is where an EtcdBackup writes. A snapshot that is named may be that of an earlier EtcdBackup of the same name:
-// after a disaster there is no other.
+// after a disaster no other is left.
 func backupSource(spec *v1beta2.EtcdRestoreSpec, b *v1beta2.EtcdBackup) (*v1beta2.RestoredFrom, *failure.Problem) {
 	storage, _, err := resources.StorageOf(b.Spec.Storage, b.Spec.StorageType, b.Spec.BackupStorage)
 	if err != nil {

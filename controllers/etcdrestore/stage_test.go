@@ -60,7 +60,7 @@ func (s *stage) step(t *testing.T, name string) ctrl.Result {
 	recorder := events.NewFakeRecorder(100)
 	result, err := (&etcdrestore.Reconciler{
 		Client: s.operator, Live: s.operator, Recorder: recorder, Clock: s.clock, OperatorImage: "operator:test",
-		Claims: controllertest.Keeper(controllertest.Ours, s.operator, recorder, s.clock),
+		Reservations: controllertest.Keeper(controllertest.Ours, s.operator, recorder, s.clock),
 	}).Reconcile(t.Context(), ctrl.Request{NamespacedName: key(name)})
 	must(t, err)
 	for range len(recorder.Events) {
@@ -96,7 +96,7 @@ func (s *stage) untilSays(t *testing.T, name, reason string) *v1beta2.EtcdRestor
 	})
 }
 
-// untilPod waits for the pod of a try and gives its task.
+// untilPod waits for the pod of an attempt and gives its task.
 func (s *stage) untilPod(t *testing.T, name string) (*corev1.Pod, task.Task) {
 	t.Helper()
 	pod := &corev1.Pod{}
@@ -135,7 +135,7 @@ func (s *stage) cluster(t *testing.T, name string) *v1beta2.EtcdCluster {
 	return o
 }
 
-// warned tells whether a warning says so.
+// warned reports whether a warning says so.
 func (s *stage) warned(message string) bool {
 	return slices.ContainsFunc(s.events, func(e string) bool {
 		return strings.HasPrefix(e, corev1.EventTypeWarning) && strings.Contains(e, message)

@@ -39,7 +39,7 @@ func (s *stage) unsaved(t *testing.T) {
 	s.volatile(t)
 }
 
-// sixTries has all tries but the last fail for a reason, and that one because nobody answers.
+// sixTries has all attempts but the last fail for a reason, and that one because no one answers.
 func (s *stage) sixTries(t *testing.T, name, reason string) {
 	t.Helper()
 	fails := func(reason string) {
@@ -55,7 +55,7 @@ func (s *stage) sixTries(t *testing.T, name, reason string) {
 	fails(v1beta2.ReasonEtcdUnreachable)
 }
 
-// answered wants data to be saved that a try has reached, though nobody answers the last one.
+// answered wants data to be saved that an attempt has reached, though no one answers the last one.
 func (s *stage) answered(t *testing.T) {
 	s.running(t, "answered", false)
 	s.from(t, "once", "answered", nil)

@@ -1,4 +1,4 @@
-// Package operatorcondition tells OLM whether the operator may be upgraded.
+// Package operatorcondition reports to OLM whether the operator may be upgraded.
 package operatorcondition
 
 import (
@@ -25,20 +25,20 @@ import (
 // variable is set by OLM, which grants the operator the OperatorCondition of that name.
 const variable = "OPERATOR_CONDITION_NAME"
 
-// upgradeableAgain is the next look at work that holds an upgrade up: whether it stands still is also a matter of time.
+// upgradeableAgain is when work that delays an upgrade is checked again: whether it is stuck also depends on time.
 const upgradeableAgain = 10 * time.Minute
 
-// Reconciler tells OLM whether the operator may be upgraded now.
+// Reconciler reports to OLM whether the operator may be upgraded now.
 type Reconciler struct {
 	// Client reads from the cache.
 	Client client.Client
 	// Upgradeable is the condition of that type. It must not be read from a cache: OLM grants no list and no watch.
 	Upgradeable conditions.Condition
-	// Clock tells the time of an observation.
+	// Clock is the time of observations.
 	Clock clock.PassiveClock
 
-	// told is what was last written. There is one worker, and nobody else writes the condition.
-	told metav1.Condition
+	// written is what was last written. There is one worker, and no other writer of the condition.
+	written metav1.Condition
 }
 
 // Setup registers the reconciler if OLM has installed the operator.
@@ -59,12 +59,12 @@ func Setup(mgr ctrl.Manager) error {
 	}).SetupWithManager(mgr)
 }
 
-// Reconcile writes the condition if it is to change.
+// Reconcile writes the condition if it has changed.
 func (r *Reconciler) Reconcile(ctx context.Context, _ ctrl.Request) (ctrl.Result, error) {
 	clusters, restores := &v1beta2.EtcdClusterList{}, &v1beta2.EtcdRestoreList{}
 	for _, list := range []client.ObjectList{clusters, restores} {
 		if err := r.Client.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {
-			return ctrl.Result{}, fmt.Errorf("list what may be under way: %w", err)
+			return ctrl.Result{}, fmt.Errorf("list EtcdClusters and EtcdRestores: %w", err)
 		}
 	}
 	want, result := metav1.Condition{Status: metav1.ConditionTrue}, ctrl.Result{}
@@ -72,19 +72,19 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ ctrl.Request) (ctrl.Result
 	if ok, want.Reason, want.Message = status.Upgradeable(clusters.Items, restores.Items, r.Clock.Now()); !ok {
 		want.Status, result.RequeueAfter = metav1.ConditionFalse, upgradeableAgain
 	}
-	if want == r.told {
+	if want == r.written {
 		return result, nil
 	}
 	err := r.Upgradeable.Set(ctx, want.Status, conditions.WithReason(want.Reason), conditions.WithMessage(want.Message))
 	if err != nil {
-		return ctrl.Result{}, fmt.Errorf("tell OLM whether the operator may be upgraded: %w", err)
+		return ctrl.Result{}, fmt.Errorf("set Upgradeable in the OperatorCondition: %w", err)
 	}
-	log.FromContext(ctx).Info("told OLM whether the operator may be upgraded", "upgradeable", ok, "message", want.Message)
-	r.told = want
+	log.FromContext(ctx).Info("set Upgradeable in the OperatorCondition", "upgradeable", ok, "message", want.Message)
+	r.written = want
 	return result, nil
 }
 
-// SetupWithManager registers the reconciler and what wakes it. The first look comes as soon as the operator leads, without
+// SetupWithManager registers the reconciler and its watches. The first pass runs as soon as the operator is the leader, without
 // any cluster, too.
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	one := []ctrl.Request{{}}

@@ -96,7 +96,7 @@ func TestOperatorCondition(t *testing.T) {
 		must(t, admin.Status().Update(t.Context(), c))
 	}
 	progressing(metav1.ConditionTrue, v1beta2.ReasonWaitingForLearner)
-	before := upgradeable(metav1.ConditionFalse, v1beta2.ReasonClustersBusy, "EtcdCluster etcd-operator-system/c gets or loses members")
+	before := upgradeable(metav1.ConditionFalse, v1beta2.ReasonClustersBusy, "EtcdCluster etcd-operator-system/c is adding or removing members")
 	c.Status.Leader = "c-0" // news that changes nothing for OLM
 	must(t, admin.Status().Update(t.Context(), c))
 	c.Status.Size = 3

@@ -83,7 +83,7 @@ func (out *page) guards(e plan.Explanation) {
 	out.asked("", e.Guards, slices.Index(e.Guards, e.Guard), e.Action)
 }
 
-// asked tells of those who are asked in order until the one at that place has answered; nobody has if it is -1.
+// asked tells of those who are asked in order until the one at that place has answered; no one has if it is -1.
 func (out *page) asked(prefix string, all []string, at int, answer plan.Action) {
 	for i, name := range all {
 		if at >= 0 && i > at {

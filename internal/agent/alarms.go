@@ -8,15 +8,15 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 )
 
-// What etcd's alarms are called.
+// Names of etcd's alarms.
 const (
 	alarmNoSpace = "NOSPACE"
 	alarmCorrupt = "CORRUPT"
 )
 
-// tellAlarms warns of a snapshot that was taken while etcd had alarms. What is restored of it has none: they were of members
-// that it does not have. What was behind them may be in it all the same.
-func (r *runner) tellAlarms(alarms []v1beta2.SnapshotAlarm) {
+// warnOfAlarms warns of a snapshot that was taken while etcd had alarms. A restore clears them, because they were of members that no
+// longer exist. Their cause may be in the snapshot all the same.
+func (r *runner) warnOfAlarms(alarms []v1beta2.SnapshotAlarm) {
 	kinds := map[string][]string{}
 	for _, a := range alarms {
 		kinds[a.Name] = append(kinds[a.Name], a.MemberID)
@@ -25,12 +25,12 @@ func (r *runner) tellAlarms(alarms []v1beta2.SnapshotAlarm) {
 		advice := ""
 		switch kind {
 		case alarmNoSpace:
-			advice = ": its database had reached the quota. Give what is restored a higher spec.etcd.quotaBackendBytes"
+			advice = ": its database had reached the quota. Restore it with a higher spec.etcd.quotaBackendBytes"
 		case alarmCorrupt:
-			advice = ": etcd had found that its data differed from the other members'. The data in the snapshot may be wrong, and" +
-				" nothing in it can tell: compare it with what its applications expect before they go on with it, or use another one"
+			advice = ": etcd had found that its data differed from the other members'. The data in the snapshot may be wrong, which" +
+				" cannot be seen from it: compare it with what its applications expect before they use it, or use another snapshot"
 		}
-		r.warn("the snapshot was taken while etcd had the alarm %s for member %s%s; the alarm is cleared in what is restored",
+		r.warn("the snapshot was taken while etcd had the alarm %s for member %s%s; a restore clears the alarm",
 			kind, strings.Join(kinds[kind], ", "), advice)
 	}
 }

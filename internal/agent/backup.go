@@ -25,8 +25,8 @@ func (r *runner) backup(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// Before etcd has work for nothing, and because services say here what is wrong with the credentials, which they do not when
-	// something is deleted. Nobody else writes for the EtcdBackup meanwhile: what is there is known from here on.
+	// This comes before etcd has any work, and because services report here what is wrong with the credentials, which they do not
+	// when something is deleted. There is no other writer for the EtcdBackup meanwhile, so the list stays valid.
 	here, err := snapshot.Look(ctx, r.bucket, r.Backup.LegacyKey)
 	if err != nil {
 		return err
@@ -59,21 +59,21 @@ func (r *runner) backup(ctx context.Context) error {
 	return repeatable(r.complete(ctx, m))
 }
 
-// once tells whether the backup has a key of its own, in coreos/etcd-operator's way.
+// once reports whether it is a single backup with a key, in coreos/etcd-operator's form.
 func (r *runner) once() bool { return r.Backup.LegacyKey != "" && !r.Backup.Periodic }
 
 func (r *runner) encoding() snapshot.Encoding {
 	return snapshot.Encoding{Compress: r.Backup.Compress, Key: r.key}
 }
 
-// sweep makes room: what a killed pod has left on a volume may be as large as a backup, and none may fit beside it.
+// sweep frees space: what a killed pod has left on a volume may be as large as a backup, and leave no room for another one.
 func (r *runner) sweep(now time.Time) {
 	removed, err := snapshot.Sweep(r.bucket, r.Writer.UID, now)
 	if err != nil {
-		r.warn("what an earlier pod has left could not be removed: %v", err)
+		r.warn("cannot remove what an earlier pod left: %v", err)
 	}
 	if removed > 0 {
-		slog.Info("what earlier pods have left was removed", "files", removed)
+		slog.Info("removed what earlier pods left", "files", removed)
 	}
 }
 
@@ -89,7 +89,7 @@ func clusterID(text string) (uint64, error) {
 	return id, nil
 }
 
-// name names the object once its stream is there. The target is the name that is given already, empty if none is.
+// name names the object once its stream is open. The target is the fixed name, empty if there is none.
 func (r *runner) name(target string, e snapshot.Encoding) func(*snapshot.Stream) string {
 	return func(s *snapshot.Stream) string {
 		r.at.step(task.StepSaving)
@@ -105,8 +105,8 @@ func (r *runner) name(target string, e snapshot.Encoding) func(*snapshot.Stream)
 	}
 }
 
-// vacant wants the object's name to be free, if it does not depend on the snapshot, and returns the backup that is there and may
-// be written over: the same EtcdBackup, created anew, has always written over what it had written.
+// vacant checks that the object's name is free, if it does not depend on the snapshot, and returns an existing backup that may be
+// overwritten: a recreated EtcdBackup overwrites what it has written before, as with coreos/etcd-operator.
 func (r *runner) vacant(ctx context.Context, here *snapshot.Objects) ([]snapshot.Manifest, error) {
 	if !r.once() {
 		return nil, nil
@@ -114,7 +114,7 @@ func (r *runner) vacant(ctx context.Context, here *snapshot.Objects) ([]snapshot
 	m, found, err := here.Find(ctx, r.Backup.LegacyKey)
 	switch {
 	case isDamaged(err):
-		return nil, nil // nobody can use what is there
+		return nil, nil // what is there is unusable
 	case err != nil || !found:
 		return nil, err
 	}
@@ -123,10 +123,10 @@ func (r *runner) vacant(ctx context.Context, here *snapshot.Objects) ([]snapshot
 	if theirs != ours {
 		whose := m.Writer.Kind + " " + m.Writer.Name
 		if theirs.Namespace != ours.Namespace {
-			whose = "another namespace" // whose name is none of this one's business
+			whose = "another namespace" // whose name is not disclosed to this one
 		}
 		return nil, failure.New(failure.Problem{Reason: v1beta2.ReasonStorageMisconfigured, Terminal: true, Message: fmt.Sprintf(
-			"%s is a backup of %s, and is not overwritten: give another path", r.bucket.URL(m.Object), whose)})
+			"%s is a backup of %s, and is not overwritten: set another path", r.bucket.URL(m.Object), whose)})
 	}
 	return []snapshot.Manifest{m}, nil
 }
@@ -138,7 +138,7 @@ func (r *runner) verification() v1beta2.Verification {
 	return r.Backup.Verify
 }
 
-// check checks the new backup as the task says.
+// check verifies the new backup as the task says.
 func (r *runner) check(ctx context.Context, m snapshot.Manifest) error {
 	switch r.verification() {
 	case v1beta2.VerifyNone:
@@ -159,13 +159,12 @@ func (r *runner) try(ctx context.Context, m snapshot.Manifest) (content snapshot
 		return err
 	})
 	if err == nil {
-		r.tellAlarms(content.Database.Alarms)
+		r.warnOfAlarms(content.Database.Alarms)
 	}
 	return content, err
 }
 
-// clean deletes what the writer has written. Nobody writes for it any more, so what it has begun is left over, however
-// young it is.
+// clean deletes what the writer has written. It writes no more, so even recent unfinished objects are leftovers.
 func (r *runner) clean(ctx context.Context) error {
 	r.at.step(task.StepDeleting)
 	always := time.Now().AddDate(1, 0, 0)
@@ -177,8 +176,8 @@ func (r *runner) clean(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.tellDamaged(l.Damaged)
-	backups, objects, err := snapshot.DeleteAll(ctx, r.bucket, r.own(l), snapshot.Leftovers(l.Strays, r.Writer.UID, always))
+	r.warnOfDamaged(l.Damaged)
+	backups, objects, err := snapshot.DeleteAll(ctx, r.bucket, r.own(l), snapshot.Leftovers(l.Orphans, r.Writer.UID, always))
 	for _, m := range backups {
 		r.result.Deleted = append(r.result.Deleted, m.Object)
 	}

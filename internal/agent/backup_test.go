@@ -143,7 +143,7 @@ func TestLegacyNames(t *testing.T) {
 	if name := p.must(once).Snapshot.Name; name != "once" {
 		t.Errorf("its name is %s", name)
 	}
-	p.must(once) // as often as somebody wants it
+	p.must(once) // as often as someone wants it
 	again := p.task(once)
 	again.Writer.UID = "00000000-2fa1-11d2-883f-0016d3cca427"
 	if result := Run(t.Context(), again, p.dirs, &Tracker{}); result.Failure != nil {
@@ -209,7 +209,7 @@ func TestEnded(t *testing.T) {
 		timeout      time.Duration
 		reason, word string
 	}{
-		"the pod is told to end": {time.Minute, v1beta2.ReasonSnapshotFailed, "told to end"},
+		"the pod is told to end": {time.Minute, v1beta2.ReasonSnapshotFailed, "the pod was terminated"},
 		"its time is up":         {2 * time.Second, v1beta2.ReasonTimeout, "timeoutSeconds"},
 	} {
 		t.Run(title, func(t *testing.T) {

@@ -12,8 +12,8 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
-// choose returns the snapshots to choose from, the latest first: those of the one lineage that goes on with all others. Where
-// several compete it does not guess, nor where one that cannot be read may be newer than the latest.
+// choose returns the snapshots to choose from, the latest first: those of the one lineage that descends from all others. It refuses to
+// guess if there are several, or if one that cannot be read may be newer than the latest.
 func (r *runner) choose(l snapshot.Listing) (snapshot.Lineage, error) {
 	lineages := snapshot.Lineages(l.Snapshots)
 	candidates := 0
@@ -24,7 +24,7 @@ func (r *runner) choose(l snapshot.Listing) (snapshot.Lineage, error) {
 	if candidates == 0 {
 		return snapshot.Lineage{}, r.nothing(l)
 	}
-	chosen, ok := snapshot.Heir(lineages)
+	chosen, ok := snapshot.Head(lineages)
 	if !ok {
 		return snapshot.Lineage{}, r.several(lineages)
 	}
@@ -34,19 +34,19 @@ func (r *runner) choose(l snapshot.Listing) (snapshot.Lineage, error) {
 			return snapshot.Lineage{}, r.hidden(d, latest)
 		}
 	}
-	r.tellDoubts(chosen)
+	r.warnOfDoubts(chosen)
 	return chosen, nil
 }
 
-// fits tells whether a snapshot is among those to choose from. What an EtcdRestore has saved never is: it is what somebody
-// was about to replace.
+// fits reports whether a snapshot is among those to choose from. The safety snapshot of an EtcdRestore never is: it is data that was
+// about to be replaced.
 func fits(c task.Choice, m snapshot.Manifest) bool {
 	return m.Writer.Kind != task.KindRestore && writtenBy(c, m.Writer) &&
 		(c.ClusterID == "" || task.SameCluster(m.Cluster.ID, c.ClusterID)) &&
 		(c.Before.IsZero() || m.TakenAt.Before(c.Before))
 }
 
-// mayFit tells whether what a damaged manifest was of may be among those to choose from.
+// mayFit reports whether the snapshot of a damaged manifest may be among those to choose from.
 func mayFit(c task.Choice, d snapshot.Damaged) bool {
 	if d.Says.Object != "" {
 		return fits(c, d.Says)
@@ -54,8 +54,8 @@ func mayFit(c task.Choice, d snapshot.Damaged) bool {
 	return c.Before.IsZero() || d.TakenAt().Before(c.Before)
 }
 
-// writtenBy tells whether it is the EtcdBackup that is meant, or was one of the same name before: after a disaster there is
-// no other. Whose data it is says the lineage.
+// writtenBy reports whether the writer is the chosen EtcdBackup, or an earlier one of the same name: after a disaster no other is
+// left. Which cluster the data is of is decided by the lineage.
 func writtenBy(c task.Choice, w task.Writer) bool {
 	meant := c.Writer
 	if meant == (task.Writer{}) || meant.UID == w.UID {
@@ -65,58 +65,58 @@ func writtenBy(c task.Choice, w task.Writer) bool {
 	return meant == w
 }
 
-// nothing says that there is nothing to choose from, and what there is instead.
+// nothing is the error if there is nothing to choose from, with what is available instead.
 func (r *runner) nothing(l snapshot.Listing) error {
 	instead := ""
 	if len(l.Snapshots) > 0 {
-		instead = "; what there is: " + describeAll(snapshot.Lineages(l.Snapshots), everybody)
+		instead = "; available are: " + describeAll(snapshot.Lineages(l.Snapshots), allNamespaces)
 	}
 	passing := slices.ContainsFunc(l.Damaged, func(d snapshot.Damaged) bool { return !d.Problem.Terminal })
 	return failure.New(failure.Problem{Reason: v1beta2.ReasonNoSuchObject, Terminal: !passing, Message: fmt.Sprintf(
-		"there is no backup%s in %s: correct it, or name an object in spec.snapshot, which may be one without a manifest, or "+
-			"what an EtcdRestore has saved%s", r.Verify.Choice, r.Storage.URL, instead)})
+		"no backup%s found in %s: correct it, or set spec.snapshot to an object, which may be one without a manifest, or "+
+			"the safety snapshot of an EtcdRestore%s", r.Verify.Choice, r.Storage.URL, instead)})
 }
 
-// several refuses to guess.
+// several is the error if several lineages compete.
 func (r *runner) several(lineages []snapshot.Lineage) error {
 	return failure.New(failure.Problem{Reason: v1beta2.ReasonSeveralLineages, Terminal: true, Message: fmt.Sprintf(
-		"%s holds backups of several clusters, none of which goes on with all the others, so that the latest of all may not be "+
-			"what is meant: create another EtcdRestore with spec.clusterID, or spec.snapshot. Which was taken last does not tell which "+
-			"is meant: a cluster that came back empty, or a copy, goes on being backed up. These are: %s", r.Storage.URL, describeAll(lineages, everybody))})
+		"%s holds backups of several clusters, none of which descends from all the others, so it is ambiguous which the latest is: "+
+			"create another EtcdRestore with spec.clusterID, or spec.snapshot. The newest is not necessarily the right one: "+
+			"a cluster that was recreated empty, or a copy, is backed up too. These are: %s", r.Storage.URL, describeAll(lineages, allNamespaces))})
 }
 
-// hidden refuses to take an older snapshot in the place of one that cannot be read.
+// hidden is the error if the only choice is an older snapshot than one that cannot be read.
 func (r *runner) hidden(d snapshot.Damaged, latest snapshot.Manifest) error {
 	return failure.New(failure.Problem{Reason: d.Problem.Reason, Terminal: d.Problem.Terminal, Message: fmt.Sprintf(
-		"the backup of %s may be newer than the latest one that can be read, and is not replaced by that in silence: %s. Make it "+
-			"readable; do not delete it unless it is known to be damaged, for it may be all there is of what was written last. To "+
-			"restore older data knowingly, give its name in spec.snapshot, %s (revision %d, taken at %s)",
+		"the backup of %s cannot be read and may be newer than the latest readable one: %s. Make it "+
+			"readable; do not delete it unless it is known to be damaged, as it may be the only copy of the last writes. To "+
+			"restore older data deliberately, set spec.snapshot to %s (revision %d, taken at %s)",
 		r.bucket.URL(d.Manifest), d.Problem.Message, latest.Object, latest.Revision, latest.TakenAt.Format(time.RFC3339))})
 }
 
-// tellDoubts warns of what speaks against the latest snapshot of a lineage.
-func (r *runner) tellDoubts(l snapshot.Lineage) {
+// warnOfDoubts warns of what makes the latest snapshot of a lineage doubtful.
+func (r *runner) warnOfDoubts(l snapshot.Lineage) {
 	latest := l.Snapshots[0]
 	if latest.Stale {
-		r.warn("%s was taken from a member without a quorum: the cluster may have gone on after it. No other backup of it has as "+
-			"much", latest.Object)
+		r.warn("%s was taken from a member without quorum: the cluster may have accepted later writes. No other backup of it "+
+			"is more recent", latest.Object)
 	}
 	for _, m := range l.Snapshots[1:] {
 		if m.TakenAt.After(latest.TakenAt) && m.Revision < latest.Revision && !m.Stale {
-			r.warn("%s has revision %d, and by the clock %s is later, with %d: a clock was wrong, or etcd was set back by other "+
-				"means; if the other one is meant, give its name in spec.snapshot", latest.Object, latest.Revision, m.Object, m.Revision)
+			r.warn("%s has revision %d, but by the clock %s is later, with revision %d: a clock was wrong, or etcd was rolled back outside "+
+				"the operator; to restore the later one, set spec.snapshot to it", latest.Object, latest.Revision, m.Object, m.Revision)
 			return
 		}
 	}
 }
 
-// lineagesNamed is how many lineages a message names.
+// lineagesNamed is the maximum number of lineages in a message.
 const lineagesNamed = 6
 
-// everybody is told of all namespaces: who has a snapshot restored reads all that is there.
-const everybody = ""
+// allNamespaces shows the clusters of all namespaces: whoever restores a snapshot can read everything there anyway.
+const allNamespaces = ""
 
-// describeAll says of lineages what people of a namespace need to tell them apart.
+// describeAll describes lineages so that users of a namespace can distinguish them.
 func describeAll(lineages []snapshot.Lineage, namespace string) string {
 	var all []string
 	for _, l := range lineages {
@@ -139,10 +139,10 @@ func describeLineage(l snapshot.Lineage, namespace string) string {
 		of += " (UID " + l.Cluster.UID + ")"
 	}
 	by := fmt.Sprintf("%s %s/%s", newest.Writer.Kind, newest.Writer.Namespace, newest.Writer.Name)
-	if namespace != everybody && l.Cluster.Namespace != "" && l.Cluster.Namespace != namespace {
+	if namespace != allNamespaces && l.Cluster.Namespace != "" && l.Cluster.Namespace != namespace {
 		of = "another namespace"
 	}
-	if namespace != everybody && newest.Writer.Namespace != namespace {
+	if namespace != allNamespaces && newest.Writer.Namespace != namespace {
 		by = "another namespace"
 	}
 	return fmt.Sprintf("cluster ID %s of %s: %d, the newest %s of %s, revision %d, %d keys, taken at %s", l.Cluster.ID, of,

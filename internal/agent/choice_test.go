@@ -12,7 +12,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
-// Clusters of tests: what was there first, one that was created anew under its name, one that was restored from its revision
+// Clusters of tests: what was there first, one that was recreated under its name, one that was restored from its revision
 // 900, and what a restore of that into the first one has made of it.
 var (
 	first    = task.Cluster{Namespace: "ns", Name: "example", UID: "uid-1", ID: "a1", Incarnation: 1}
@@ -57,7 +57,7 @@ func TestLineages(t *testing.T) {
 			taken: []taken{{of: first, revision: 900}, {of: empty, revision: 5}}, want: -1, reason: v1beta2.ReasonSeveralLineages,
 			says: []string{
 				"cluster ID a1", "cluster ID b2", "uid-1", "uid-2", "ns/example", "revision 900", "revision 5", "0 keys", "spec.clusterID",
-				"spec.snapshot", "2026-01-02T12:00:00Z", "Which was taken last does not tell",
+				"spec.snapshot", "2026-01-02T12:00:00Z", "The newest is not necessarily the right one",
 			},
 		},
 		"created anew, and the ID is given": {
@@ -157,7 +157,7 @@ func TestUnreadable(t *testing.T) {
 			c.put(t, p, c.object)
 			if c.reason != "" {
 				message := p.fails(verify(latest), c.reason, c.terminal)
-				if !strings.Contains(message, c.object+".manifest.json") || !strings.Contains(message, "in spec.snapshot, "+good) {
+				if !strings.Contains(message, c.object+".manifest.json") || !strings.Contains(message, "set spec.snapshot to "+good) {
 					t.Errorf("it says %s", message)
 				}
 			} else if result := p.run(verify(latest)); result.Failure != nil || result.Snapshot.Name != good {

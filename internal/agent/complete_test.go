@@ -45,7 +45,7 @@ func (p *pod) left(t task.Task, reason string) *v1beta2.SnapshotStatus {
 	return result.Snapshot
 }
 
-// TestUnchecked has a backup that cannot be checked. It stays, and so do the older ones; the next try checks it, and does
+// TestUnchecked has a backup that cannot be checked. It stays, and so do the older ones; the next attempt checks it, and does
 // not take another one.
 func TestUnchecked(t *testing.T) {
 	p, s := newPod(t), start(t)
@@ -75,7 +75,7 @@ func TestUnchecked(t *testing.T) {
 	}
 }
 
-// TestUncheckedDamage has what an earlier try has left turn out to be damaged: it goes, and another one is taken.
+// TestUncheckedDamage has what an earlier attempt has left turn out to be damaged: it goes, and another one is taken.
 func TestUncheckedDamage(t *testing.T) {
 	p, s := newPod(t), start(t)
 	s.put(t, 1)
@@ -100,7 +100,7 @@ func TestCheckBrokenOff(t *testing.T) {
 		deadline bool
 		word     string
 	}{
-		"the pod is told to end": {false, "told to end"},
+		"the pod is told to end": {false, "the pod was terminated"},
 		"its time is up":         {true, "timeoutSeconds"},
 	} {
 		t.Run(title, func(t *testing.T) {
@@ -227,7 +227,7 @@ func nextSecond() {
 	}
 }
 
-// TestDiscardsItsOwn does not delete at a key what somebody else has written there since.
+// TestDiscardsItsOwn does not delete at a key what someone else has written there since.
 func TestDiscardsItsOwn(t *testing.T) {
 	for title, theirs := range map[string]bool{"its own": false, "another one's": true} {
 		p := newPod(t)

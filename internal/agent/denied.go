@@ -7,24 +7,24 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/failure"
 )
 
-// denied says what to do where etcd asks for a user, if that is why it failed: nobody can give the operator one for an
-// EtcdCluster, whose members serve clients without TLS.
+// denied adds what to do if etcd's authentication was the reason of a failure: for an EtcdCluster the operator cannot have a user,
+// because its members serve clients without TLS.
 func (r *runner) denied(err error) error {
 	f := explain(err)
 	if f.Reason != v1beta2.ReasonEtcdAccessDenied {
 		return err
 	}
-	advice := "correct the certificate in the Secret that spec.clientTLSSecret names: its common name is the user, who needs the role root"
+	advice := "correct the certificate in the Secret that spec.clientTLSSecret names: its common name is the etcd user, which needs the role root"
 	switch c := r.Backup.Cluster; {
 	case c.Name != "":
-		advice = fmt.Sprintf("etcd's authentication is switched on in EtcdCluster %s, where the operator has no user: it has to be off"+
-			" (etcdctl auth disable) for a snapshot to be taken", nameOf(c))
+		advice = fmt.Sprintf("authentication is enabled in EtcdCluster %s, where the operator has no user: disable it"+
+			" (etcdctl auth disable) to have a snapshot taken", nameOf(c))
 		if r.Writer.Kind == "EtcdBackup" {
-			advice += "; an etcd that serves clients over TLS can be backed up with it on, by spec.etcdEndpoints and spec.clientTLSSecret," +
+			advice += "; an etcd that serves clients over TLS can be backed up with authentication, by spec.etcdEndpoints and spec.clientTLSSecret," +
 				" the client certificate of a user with the role root"
 		}
 	case !r.Backup.TLS:
-		advice = "etcd's authentication is switched on: set spec.clientTLSSecret to the client certificate of a user with the role root"
+		advice = "etcd's authentication is enabled: set spec.clientTLSSecret to the client certificate of a user with the role root"
 	}
 	return failure.New(failure.Problem{Reason: f.Reason, Terminal: f.Terminal, Message: advice + ". " + f.Message})
 }

@@ -21,11 +21,11 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
-// Dirs are the folders that hold what a task needs.
+// Dirs are the folders with the inputs of a task.
 type Dirs struct{ Credentials, CA, Key, TLS, Store, Scratch string }
 
-// spool is where the backup may wait for the storage. Half of what the container may use of the node's disk is left to others,
-// such as its log.
+// spool is where the backup is buffered for the storage. Half of what the container may use of the node's disk is left for other
+// files, such as its log.
 func (r *runner) spool() snapshot.Spool {
 	limit := r.Backup.Spool
 	if room, err := strconv.ParseInt(os.Getenv(task.EnvRoom), 10, 64); err == nil {
@@ -34,12 +34,12 @@ func (r *runner) spool() snapshot.Spool {
 	return snapshot.Spool{
 		Folder: r.dirs.Scratch, Limit: limit,
 		Failed: func(err error) {
-			r.warn("the storage is slower than etcd, and the backup could not wait on the pod's volume, so that etcd's database "+
-				"may have grown: %v; see spec.pod.scratch and spool", err)
+			r.warn("the storage is slower than etcd, and the backup could not be buffered on the pod's volume, so etcd's database "+
+				"may have grown: %v; check spec.pod.scratch and spec.pod.spool", err)
 		},
 		Waited: func(waited time.Duration) {
-			r.warn("the storage is slower than etcd, which had to wait for it for %s of the snapshot, because no more than %d MiB of "+
-				"the backup may wait in the pod, and its database may have grown meanwhile: raise spec.pod.spool, and give it room in "+
+			r.warn("the storage is slower than etcd, which was blocked for %s of the snapshot because no more than %d MiB of "+
+				"the backup may be buffered in the pod; its database may have grown meanwhile: raise spec.pod.spool, and make room for it in "+
 				"spec.pod.scratch or the limit of ephemeral-storage", waited.Round(time.Second), limit>>20)
 		},
 	}
@@ -54,7 +54,7 @@ func PodDirs() Dirs {
 
 // open reads the key and opens the storage.
 func (r *runner) open(ctx context.Context) error {
-	if r.Encrypted && r.Clean == nil { // which may be when the Secret is gone
+	if r.Encrypted && r.Clean == nil { // by then the Secret may be gone
 		secret, err := readSecret(r.dirs.Key, v1beta2.ReasonEncryptionKeyRefused, "the Secret that encryptionSecretRef names")
 		if err != nil {
 			return err
@@ -80,7 +80,7 @@ func (r *runner) storage() (blobstore.Target, blobstore.Credentials, error) {
 	}
 	if s.CABundleRef.Name != "" {
 		secret, err := readSecret(r.dirs.CA, v1beta2.ReasonStorageMisconfigured,
-			fmt.Sprintf("what caBundleRef names, a Secret or ConfigMap %q,", s.CABundleRef.Name))
+			fmt.Sprintf("the Secret or ConfigMap %q that caBundleRef names", s.CABundleRef.Name))
 		if err != nil {
 			return t, nil, err
 		}
@@ -90,15 +90,15 @@ func (r *runner) storage() (blobstore.Target, blobstore.Credentials, error) {
 		return t, nil, nil
 	}
 	credentials, err := readSecret(r.dirs.Credentials, v1beta2.ReasonStorageMisconfigured,
-		fmt.Sprintf("the Secret that the storage's credentials are to be in, %q,", s.CredentialsSecretRef.Name))
+		fmt.Sprintf("the Secret %q that credentialsSecretRef names", s.CredentialsSecretRef.Name))
 	return t, credentials, err
 }
 
-// reads tells whether the task writes nothing to the storage.
+// reads reports whether the task writes nothing to the storage.
 func (r *runner) reads() bool { return r.Verify != nil || r.Restore != nil }
 
-// readSecret reads the files that Kubernetes makes of a Secret's keys. A Secret that does not exist is an empty folder: a
-// pod that waited for it could tell nobody.
+// readSecret reads the files of a Secret volume. A Secret that does not exist is an empty folder: a pod that waited for it could
+// not report that.
 func readSecret(folder, reason, what string) (map[string][]byte, error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -106,7 +106,7 @@ func readSecret(folder, reason, what string) (map[string][]byte, error) {
 	}
 	secret := map[string][]byte{}
 	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), "..") { // what Kubernetes swaps the files with
+		if strings.HasPrefix(e.Name(), "..") { // Kubernetes' folders and links for atomic updates
 			continue
 		}
 		if secret[e.Name()], err = os.ReadFile(filepath.Join(folder, e.Name())); err != nil {
@@ -115,7 +115,7 @@ func readSecret(folder, reason, what string) (map[string][]byte, error) {
 	}
 	if len(secret) == 0 {
 		return nil, failure.New(failure.Problem{Reason: reason, Message: fmt.Sprintf(
-			"%s does not exist, or has none of the keys that are looked for: create it", what)})
+			"%s does not exist, or has none of the expected keys: create it", what)})
 	}
 	return secret, nil
 }

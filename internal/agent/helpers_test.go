@@ -100,7 +100,7 @@ func (p *pod) run(t task.Task) task.Result {
 	return Run(p.Context(), p.task(t), p.dirs, &Tracker{})
 }
 
-// must runs a task that has to succeed without a word.
+// must runs a task that has to succeed silently.
 func (p *pod) must(t task.Task) task.Result {
 	p.Helper()
 	result := p.run(t)

@@ -11,8 +11,8 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
-// exclusive keeps the first backup out of storage that holds somebody else's. It is asked with what etcd says whose data it
-// is, before anything is written. Who has backups there already goes on: a stranger who came later takes nothing away.
+// exclusive refuses the first backup if the storage holds those of another cluster. That is decided by the cluster ID that etcd
+// reports, before anything is written. An EtcdBackup that already has backups there continues whatever was added later.
 func (r *runner) exclusive(
 	ctx context.Context, here *snapshot.Objects, there []snapshot.Manifest, source snapshot.Source,
 ) (snapshot.Source, error) {
@@ -36,9 +36,8 @@ func (r *runner) exclusive(
 	}, nil
 }
 
-// others are the backups of others, none if there are any of the writer's own: then it does not matter. What is there at a name
-// that is given, as coreos/etcd-operator does for a backup that is taken once, is written over, so that whose data it is matters
-// anyway.
+// others are the backups of other writers, none if the writer has any of its own: then they do not matter. An object at a fixed name,
+// as for a single backup in coreos/etcd-operator's form, would be overwritten, so its origin matters in any case.
 func (r *runner) others(ctx context.Context, here *snapshot.Objects, there []snapshot.Manifest) ([]snapshot.Manifest, error) {
 	if r.Backup.LegacyKey != "" && !r.Backup.Periodic {
 		return there, nil
@@ -50,7 +49,7 @@ func (r *runner) others(ctx context.Context, here *snapshot.Objects, there []sna
 	return others, err
 }
 
-// strangers are the lineages here that have nothing to do with the cluster that is backed up.
+// strangers are the lineages here that are unrelated to the cluster that is backed up.
 func (r *runner) strangers(clusterID string, listed []snapshot.Manifest) (strangers []snapshot.Lineage) {
 	of := r.Backup.Cluster
 	of.ID = clusterID
@@ -63,8 +62,8 @@ func (r *runner) strangers(clusterID string, listed []snapshot.Manifest) (strang
 	return strangers
 }
 
-// besides tells whether a backup is where those of the task are. What an EtcdRestore has saved is nobody's "latest". Under the
-// keys of coreos/etcd-operator each has the names that begin with its own.
+// besides reports whether a backup is where those of the task are. The safety snapshot of an EtcdRestore never counts as the
+// latest. With the keys of coreos/etcd-operator each EtcdBackup has the names that start with its own key.
 func (r *runner) besides(m snapshot.Manifest) bool {
 	key := r.Backup.LegacyKey
 	switch {
@@ -80,28 +79,28 @@ func (r *runner) besides(m snapshot.Manifest) bool {
 
 func (r *runner) foreign(strangers []snapshot.Lineage) error {
 	return failure.New(failure.Problem{Reason: v1beta2.ReasonForeignBackups, Terminal: true, Message: fmt.Sprintf(
-		"%s holds backups of a cluster that this one does not descend from, and nothing is written beside them%s. If they are "+
-			"not its own, give another URL, or set spec.prefixPolicy to Shared, whereupon a restore has to say whose it wants. These are: %s",
+		"%s holds backups of a cluster that this one does not descend from, so no backup is written there%s. If they are "+
+			"another cluster's, set another URL, or set spec.prefixPolicy to Shared, after which a restore must set spec.clusterID. These are: %s",
 		r.Storage.URL, r.namesake(strangers), describeAll(strangers, r.Writer.Namespace))})
 }
 
-// namesake says what it may mean that a stranger has the name of the cluster: somebody created that anew, and it has lost its
-// data. To back it up somewhere else would only hide that.
+// namesake says what to do if an unrelated lineage is of a cluster of the same name: the cluster was recreated, and has lost its
+// data. Backing it up elsewhere would only hide that.
 func (r *runner) namesake(strangers []snapshot.Lineage) string {
 	own := r.Backup.Cluster
 	for _, l := range strangers {
 		if own.Name != "" && l.Cluster.Name == own.Name && l.Cluster.Namespace == own.Namespace {
-			return fmt.Sprintf("; some are of an earlier cluster of the same name: if this one is to have that data, create an "+
+			return fmt.Sprintf("; some are of an earlier cluster of the same name: to restore that data into this one, create an "+
 				"EtcdRestore with spec.clusterID %s", l.Cluster.ID)
 		}
 	}
 	return ""
 }
 
-// tellStrangers warns of backups of other clusters beside those that are kept here.
-func (r *runner) tellStrangers(clusterID string, listed []snapshot.Manifest) {
+// warnOfOthers warns of backups of other clusters in the same storage.
+func (r *runner) warnOfOthers(clusterID string, listed []snapshot.Manifest) {
 	if strangers := r.strangers(clusterID, listed); len(strangers) > 0 && !r.Backup.Shared {
-		r.warn("%s holds backups of other clusters than this one descends from, which are kept for themselves: a restore of the "+
-			"latest has to say whose, by spec.clusterID%s. These are: %s", r.Storage.URL, r.namesake(strangers), describeAll(strangers, r.Writer.Namespace))
+		r.warn("%s also holds backups of clusters that this one does not descend from, which are retained separately: a restore of the "+
+			"latest must set spec.clusterID%s. These are: %s", r.Storage.URL, r.namesake(strangers), describeAll(strangers, r.Writer.Namespace))
 	}
 }

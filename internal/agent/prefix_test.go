@@ -65,7 +65,7 @@ func TestForeignBackups(t *testing.T) {
 			task := s.backup(func(b *task.Backup) { b.Cluster = own; c.change(b) })
 			if c.refused {
 				message := p.fails(task, v1beta2.ReasonForeignBackups, true)
-				for _, word := range []string{"another URL", "to say whose", "prefixPolicy", p.storage.URL, c.by.Name} {
+				for _, word := range []string{"another URL", "spec.clusterID", "prefixPolicy", p.storage.URL, c.by.Name} {
 					if !strings.Contains(message, word) {
 						t.Errorf("it does not say %q: %s", word, message)
 					}
@@ -140,7 +140,7 @@ func TestOverwritten(t *testing.T) {
 	p.must(once)
 }
 
-// TestKeptLineages has an EtcdCluster created anew under an EtcdBackup that stays: the empty backups of the new one displace
+// TestKeptLineages has an EtcdCluster recreated under an EtcdBackup that stays: the empty backups of the new one displace
 // none of the old one's.
 func TestKeptLineages(t *testing.T) {
 	p, s := newPod(t), start(t)
@@ -187,7 +187,7 @@ func TestClocks(t *testing.T) {
 	}
 }
 
-// TestSetBackByHand has an etcd under the same cluster ID with fewer revisions than its backups, as one has that somebody has
+// TestSetBackByHand has an etcd under the same cluster ID with fewer revisions than its backups, as one has that someone has
 // restored by other means. The new backup is not the one to go, and neither are those of before.
 func TestSetBackByHand(t *testing.T) {
 	p, s := newPod(t), start(t)

@@ -37,28 +37,28 @@ func Main() int {
 	return execute(ctx, os.Getenv(task.EnvTask), PodDirs(), net.JoinHostPort("", strconv.Itoa(task.ProgressPort)), terminationFile)
 }
 
-// execute does the task and leaves the Result in the file.
+// execute runs the task and writes the Result to the file.
 func execute(ctx context.Context, text string, d Dirs, address, file string) (exitCode int) {
 	p := &Tracker{}
 	stop, err := serve(ctx, address, p)
 	if err != nil {
-		slog.Warn("nobody can ask how far it is", "error", err)
+		slog.Warn("progress is not served", "error", err)
 	}
 	defer stop()
 	result := runText(ctx, text, d, p)
 	if f := result.Failure; f != nil {
-		slog.Error("the task failed", "reason", f.Reason, "message", f.Message, "warnings", result.Warnings)
+		slog.Error("task failed", "reason", f.Reason, "message", f.Message, "warnings", result.Warnings)
 		exitCode = 1
 	} else {
-		slog.Info("the task is done", "snapshot", result.Snapshot, "deleted", result.Deleted, "warnings", result.Warnings)
+		slog.Info("task completed", "snapshot", result.Snapshot, "deleted", result.Deleted, "warnings", result.Warnings)
 	}
 	words, err := result.Encode()
 	if err == nil {
-		// The file is there already: the kubelet mounts it.
+		// The file exists already: the kubelet mounts it.
 		err = os.WriteFile(file, words, 0o600)
 	}
 	if err != nil {
-		slog.Error("the result cannot be left", "error", err)
+		slog.Error("cannot write the result", "error", err)
 		return 1
 	}
 	return exitCode
@@ -69,10 +69,10 @@ func runText(ctx context.Context, text string, d Dirs, p *Tracker) task.Result {
 	t := task.Task{}
 	if err := json.Unmarshal([]byte(text), &t); err != nil {
 		return task.Result{Failure: &failure.Problem{
-			Reason: v1beta2.ReasonSnapshotFailed, Terminal: true, Message: fmt.Sprintf("the task in %s is none: %v", task.EnvTask, err),
+			Reason: v1beta2.ReasonSnapshotFailed, Terminal: true, Message: fmt.Sprintf("the task in %s is not valid JSON: %v", task.EnvTask, err),
 		}}
 	}
-	slog.Info("the task begins", "writer", t.Writer, "url", t.Storage.URL, "timeout", t.Timeout)
+	slog.Info("task started", "writer", t.Writer, "url", t.Storage.URL, "timeout", t.Timeout)
 	return Run(ctx, t, d, p)
 }
 
@@ -88,7 +88,7 @@ func serve(ctx context.Context, address string, p *Tracker) (stop func(), err er
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}
 	go func() {
 		if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-			slog.Warn("nobody can ask how far it is any more", "error", err)
+			slog.Warn("progress is no longer served", "error", err)
 		}
 	}()
 	return func() { _ = server.Close() }, nil

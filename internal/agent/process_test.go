@@ -46,8 +46,8 @@ func TestProcess(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"":                             task.EnvTask,
-		encode(t, p.task(task.Task{})): "asks for nothing",
-		encode(t, task.Task{Clean: &task.Clean{}}): "not done within",
+		encode(t, p.task(task.Task{})): "the task is empty",
+		encode(t, task.Task{Clean: &task.Clean{}}): "timed out after",
 	} {
 		result, ok, exit := process(t.Context(), p, text, "127.0.0.1:0")
 		if !ok || exit != 1 || result.Failure == nil || !strings.Contains(result.Failure.Message, want) {

@@ -8,7 +8,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
-// Tracker is told how far a task is, and tells whoever asks over HTTP. It is safe for concurrent use.
+// Tracker holds the progress of a task, and serves it over HTTP. It is safe for concurrent use.
 type Tracker struct {
 	mu  sync.Mutex
 	now task.Progress

@@ -10,30 +10,30 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
-// prune deletes what the policy does not keep, and counts the rest. The backup is there, so its failures are warnings.
+// prune deletes what the policy does not retain, and counts the rest. The backup itself succeeded, so failures are warnings.
 func (r *runner) prune(ctx context.Context, taken snapshot.Manifest) {
 	r.at.step(task.StepPruning)
 	r.result.Total = 1
-	// What was listed before the backup was taken may be of minutes ago: what is deleted is what there is to spare now.
+	// The list from before the backup may be minutes old: what to delete is decided on a new one.
 	l, err := snapshot.List(ctx, r.bucket, r.Backup.LegacyKey)
 	if err != nil {
-		r.warn("the backup is there, and the others could not be listed: nothing was deleted. %v", err)
+		r.warn("the backup was taken, but the others could not be listed, so none was deleted: %v", err)
 		return
 	}
-	r.tellDamaged(l.Damaged)
-	r.tellStrangers(taken.Cluster.ID, l.Snapshots)
+	r.warnOfDamaged(l.Damaged)
+	r.warnOfOthers(taken.Cluster.ID, l.Snapshots)
 	own := r.own(l)
 	r.count(own, taken)
 	if newest := newestOf(own, taken); !taken.Stale && newest.Revision > taken.Revision {
-		// It would be the one to go. Only by other means than the operator's a cluster keeps its ID and loses revisions.
-		r.warn("nothing was deleted: %s has revision %d, and %s, of the same cluster ID, had %d at %s. If etcd was set back, or made "+
-			"anew under the same ID, give another URL for its backups, or delete those of before", taken.Object, taken.Revision,
+		// The new one would be deleted. A cluster with the same ID and a lower revision was changed outside the operator.
+		r.warn("no backup was deleted: %s has revision %d, but %s, of the same cluster ID, had %d at %s. If etcd was rolled back, or "+
+			"recreated with the same ID, set another URL for its backups, or delete the earlier ones", taken.Object, taken.Revision,
 			newest.Object, newest.Revision, newest.TakenAt.Format(time.RFC3339))
 		return
 	}
 	deleted, err := snapshot.Prune(ctx, r.bucket, l, r.Backup.Policy, taken, time.Now())
 	if err != nil {
-		r.warn("the backup is there, and not all old ones could be deleted: %v", err)
+		r.warn("the backup was taken, but not all old ones could be deleted: %v", err)
 	}
 	for _, m := range deleted {
 		r.result.Deleted = append(r.result.Deleted, m.Object)
@@ -56,19 +56,19 @@ func newestOf(own []snapshot.Manifest, taken snapshot.Manifest) snapshot.Manifes
 	return taken
 }
 
-// count says how many there are, and of whom: the snapshot's lineage first, then by time.
+// count records how many there are, by lineage: the snapshot's first, then by time.
 func (r *runner) count(own []snapshot.Manifest, taken snapshot.Manifest) {
 	r.result.Total, r.result.Lineages = int32(min(len(own), 1<<30)), nil
 	for _, l := range snapshot.Lineages(own) {
 		newest := l.Snapshots[0]
-		told := v1beta2.BackupLineage{
+		entry := v1beta2.BackupLineage{
 			ClusterID: task.ClusterID(l.Cluster.ID), Count: int32(min(len(l.Snapshots), 1<<30)),
 			Name: newest.Object, Revision: newest.Revision,
 		}
-		if told.CreationTime.Time = newest.TakenAt; l.Cluster.Name != "" {
-			told.Cluster = nameOf(l.Cluster)
+		if entry.CreationTime.Time = newest.TakenAt; l.Cluster.Name != "" {
+			entry.Cluster = nameOf(l.Cluster)
 		}
-		r.result.Lineages = append(r.result.Lineages, told)
+		r.result.Lineages = append(r.result.Lineages, entry)
 	}
 	current := task.ClusterID(taken.Cluster.ID)
 	slices.SortStableFunc(r.result.Lineages, func(a, b v1beta2.BackupLineage) int {
@@ -80,8 +80,8 @@ func (r *runner) count(own []snapshot.Manifest, taken snapshot.Manifest) {
 		}
 		return b.CreationTime.Compare(a.CreationTime.Time)
 	})
-	r.result.Lineages = r.result.Lineages[:min(len(r.result.Lineages), lineagesTold)]
+	r.result.Lineages = r.result.Lineages[:min(len(r.result.Lineages), lineagesListed)]
 }
 
-// lineagesTold is how many lineages status has room for.
-const lineagesTold = 10
+// lineagesListed is the maximum number of lineages in status.
+const lineagesListed = 10

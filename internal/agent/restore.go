@@ -14,16 +14,16 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
-// memberFolder is what etcd's data folder always has in it.
+// memberFolder is a folder that etcd's data folder always has.
 const memberFolder = "member"
 
 // VolumeField is where the spec of an EtcdCluster says how large its members' volumes are.
 const VolumeField = "spec.pod.persistentVolumeClaimSpec"
 
-// fetched is the file that a snapshot is read into: on the volume of the data, where there must be room.
+// fetched is the file that a snapshot is read into: on the volume of the data, which must have room for it.
 func fetched(folder string) string { return folder + ".snapshot" }
 
-// restored tells whether the data is there already, and removes what an interrupted try has left.
+// restored reports whether the data exists already, and removes what an interrupted attempt has left.
 func restored(folder string) (bool, error) {
 	for _, left := range []string{folder + snapshot.Restoring, fetched(folder)} {
 		if err := os.RemoveAll(left); err != nil {
@@ -38,13 +38,13 @@ func restored(folder string) (bool, error) {
 		return false, scratchError(err)
 	case !slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == memberFolder }):
 		return false, failure.New(failure.Problem{Reason: v1beta2.ReasonScratchFailed, Terminal: true, Message: fmt.Sprintf(
-			"%s holds something, such as %s, that is no data of etcd, and is not overwritten: use another volume",
+			"%s holds something other than etcd data, such as %s, which is not overwritten: use another volume",
 			folder, entries[0].Name())})
 	}
 	return true, nil
 }
 
-// restore makes the data folder, which appears at once.
+// restore creates the data folder atomically.
 func (r *runner) restore(ctx context.Context) error {
 	t := r.Restore
 	file := fetched(t.Folder)
@@ -63,7 +63,7 @@ func (r *runner) restore(ctx context.Context) error {
 	}
 	if m.StoredSHA256 != t.SHA256 {
 		return failure.New(failure.Problem{Reason: v1beta2.ReasonSnapshotDamaged, Terminal: true, Message: fmt.Sprintf(
-			"%s has changed since it was verified: its SHA-256 is %s, and was %s; restore again, from it or another snapshot",
+			"%s has changed since it was verified: its SHA-256 is %s and was %s; create another EtcdRestore, of it or another snapshot",
 			r.bucket.URL(t.Object), m.StoredSHA256, t.SHA256)})
 	}
 	r.at.step(task.StepRestoring)
@@ -84,6 +84,6 @@ func (r *runner) restore(ctx context.Context) error {
 func scratchError(err error) error {
 	return failure.New(failure.Problem{
 		Reason:  v1beta2.ReasonScratchFailed,
-		Message: fmt.Sprintf("the pod's volume fails: %v; see whether it is mounted, writable, and large enough", err),
+		Message: fmt.Sprintf("the pod's volume failed: %v; check that it is mounted, writable and large enough", err),
 	})
 }

@@ -131,7 +131,7 @@ func TestChoice(t *testing.T) {
 	}
 }
 
-// TestDamagedLatest is not replaced by an older one in silence: the message names that.
+// TestDamagedLatest is not replaced by an older one silently: the message names that.
 func TestDamagedLatest(t *testing.T) {
 	p := newPod(t)
 	now := time.Now()
@@ -139,7 +139,7 @@ func TestDamagedLatest(t *testing.T) {
 	flip(t, p.object(worse.Object))
 	flip(t, p.object(latestOne.Object))
 	message := p.fails(verify(latest), v1beta2.ReasonSnapshotDamaged, true)
-	if !strings.Contains(message, latestOne.Object) || !strings.Contains(message, "in spec.snapshot, "+good.Object) {
+	if !strings.Contains(message, latestOne.Object) || !strings.Contains(message, "set spec.snapshot to "+good.Object) {
 		t.Errorf("got %q", message)
 	}
 	p.must(verify(named(good.Object)))
@@ -150,7 +150,7 @@ func TestDamagedLatest(t *testing.T) {
 		}
 	}
 	message = p.fails(verify(latest), v1beta2.ReasonSnapshotDamaged, true)
-	if !strings.Contains(message, "in spec.snapshot, "+good.Object) || !strings.Contains(message, "512 bytes") {
+	if !strings.Contains(message, "set spec.snapshot to "+good.Object) || !strings.Contains(message, "512 bytes") {
 		t.Errorf("got %q", message)
 	}
 	p.must(verify(named(good.Object)))
@@ -175,7 +175,7 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// TestForeign restores an object that somebody has put there without a manifest, as etcdctl writes it.
+// TestForeign restores an object that someone has put there without a manifest, as etcdctl writes it.
 func TestForeign(t *testing.T) {
 	p, s := newPod(t), start(t)
 	revision := s.put(t, 20)

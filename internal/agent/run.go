@@ -16,8 +16,8 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
-// Run does the task. It ends early if the context does, which is how somebody ends the pod; what it has begun to write is
-// taken back then.
+// Run runs the task. It stops if the context is cancelled, as it is when the pod is terminated, and then removes what it has started
+// to write.
 func Run(ctx context.Context, t task.Task, d Dirs, p *Tracker) task.Result {
 	limited, cancel := context.WithTimeout(ctx, t.Timeout)
 	defer cancel()
@@ -26,7 +26,7 @@ func Run(ctx context.Context, t task.Task, d Dirs, p *Tracker) task.Result {
 	return r.result
 }
 
-// conclude notes why the task failed, if it did.
+// conclude records why the task failed, if it did.
 func (r *runner) conclude(ctx, limited context.Context, err error) {
 	var unchecked *uncheckedError
 	switch {
@@ -37,7 +37,7 @@ func (r *runner) conclude(ctx, limited context.Context, err error) {
 	}
 }
 
-// failure tells why the task failed. What a library says whose context has ended is only that.
+// failure is why the task failed. The error of a library whose context has ended is ignored.
 func (r *runner) failure(ctx, limited context.Context, err error) *failure.Problem {
 	switch {
 	case ctx.Err() != nil:
@@ -48,7 +48,7 @@ func (r *runner) failure(ctx, limited context.Context, err error) *failure.Probl
 	return explain(err)
 }
 
-// runner is one task under way.
+// runner is one task in progress.
 type runner struct {
 	task.Task
 	dirs   Dirs
@@ -61,7 +61,7 @@ type runner struct {
 func (r *runner) run(ctx context.Context) error {
 	r.at.step(task.StepConnecting)
 	if r.Restore != nil {
-		// It may be long after: then neither storage nor key need be there.
+		// This may be a later start: then neither the storage nor the key needs to exist.
 		if done, err := restored(r.Restore.Folder); done || err != nil {
 			return err
 		}
@@ -80,19 +80,19 @@ func (r *runner) run(ctx context.Context) error {
 	case r.Restore != nil:
 		return r.restore(ctx)
 	}
-	return errors.New("the task asks for nothing")
+	return errors.New("the task is empty")
 }
 
-// interrupted is the failure of a task whose pod was told to end.
+// interrupted is the failure of a task whose pod is terminated.
 func (r *runner) interrupted() *failure.Problem {
 	return &failure.Problem{
 		Reason: v1beta2.ReasonSnapshotFailed,
-		Message: fmt.Sprintf("the pod was told to end, as when its node is drained, while it was %s; it is tried again",
+		Message: fmt.Sprintf("the pod was terminated, as by a node drain, while it was %s; retrying",
 			r.at.Progress()),
 	}
 }
 
-// tooSlow is the failure of a task whose time is up.
+// tooSlow is the failure of a task that timed out.
 func (r *runner) tooSlow() *failure.Problem {
 	field := "spec.backupPolicy.timeoutSeconds"
 	if r.Writer.Kind == task.KindRestore {
@@ -100,7 +100,7 @@ func (r *runner) tooSlow() *failure.Problem {
 	}
 	return &failure.Problem{
 		Reason: v1beta2.ReasonTimeout,
-		Message: fmt.Sprintf("it was not done within %s: it was %s; see whether etcd and the storage are fast enough, and set %s",
+		Message: fmt.Sprintf("timed out after %s while it was %s; check how fast etcd and the storage are, and raise %s",
 			r.Timeout, r.at.Progress(), field),
 	}
 }
@@ -114,7 +114,7 @@ func isDamaged(err error) bool {
 	return err != nil && explain(err).Reason == v1beta2.ReasonSnapshotDamaged
 }
 
-// abandon waits for work that takes no context, no longer than the context lasts: then the process ends anyway.
+// abandon waits for work that takes no context until the context ends: then the process exits anyway.
 func abandon(ctx context.Context, work func() error) error {
 	done := make(chan error, 1)
 	go func() { done <- work() }()
@@ -126,7 +126,7 @@ func abandon(ctx context.Context, work func() error) error {
 	}
 }
 
-// warningLimit is how many bytes a warning may have: a few must fit into a Result.
+// warningLimit is the maximum size of a warning in bytes: a few must fit into a Result.
 const warningLimit = 500
 
 func (r *runner) warn(format string, args ...any) {
@@ -137,15 +137,15 @@ func (r *runner) warn(format string, args ...any) {
 	r.result.Warnings = append(r.result.Warnings, text)
 }
 
-// tellDamaged warns of manifests that describe nothing that can be restored.
-func (r *runner) tellDamaged(all []snapshot.Damaged) {
+// warnOfDamaged warns of manifests without a snapshot that can be restored.
+func (r *runner) warnOfDamaged(all []snapshot.Damaged) {
 	if len(all) > 0 {
-		r.warn("%d backups here are damaged, or cannot be read, and are left alone; the first is that of %s: %s. Look into it",
+		r.warn("%d backups here are damaged or cannot be read, and are ignored; the first is that of %s: %s. Check them",
 			len(all), r.bucket.URL(all[0].Manifest), all[0].Problem.Message)
 	}
 }
 
-// describe is a snapshot as status tells it, checked in this way just now.
+// describe is a snapshot in the form of status, verified in this way just now.
 func (r *runner) describe(m snapshot.Manifest, how v1beta2.Verification) *v1beta2.SnapshotStatus {
 	s := &v1beta2.SnapshotStatus{
 		Name: m.Object, URL: r.bucket.URL(m.Object), Cluster: nameOf(m.Cluster), ClusterID: m.Cluster.ID, Stale: m.Stale,

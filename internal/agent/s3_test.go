@@ -112,7 +112,7 @@ func testS3Unread(t *testing.T, m *storetest.MinIO) {
 	none := s3Pod(t, m, m.UserBlind(t, "agent-none", ""))
 	none.storage.URL = p.storage.URL
 	s.put(t, 1)
-	if f := none.run(s.backup(plain)).Failure; f == nil || f.Reason != v1beta2.ReasonStorageAccessDenied || !strings.Contains(f.Message, "do not allow to read it") {
+	if f := none.run(s.backup(plain)).Failure; f == nil || f.Reason != v1beta2.ReasonStorageAccessDenied || !strings.Contains(f.Message, "may not read the object") {
 		t.Errorf("of nothing that may be read: %+v", f)
 	}
 	blind := s3Pod(t, m, m.UserBlind(t, "agent-blind", ".db.zst"))
@@ -123,7 +123,7 @@ func testS3Unread(t *testing.T, m *storetest.MinIO) {
 	if f == nil || f.Reason != v1beta2.ReasonBackupUnverified || !f.Terminal || result.Snapshot == nil || len(result.Deleted) > 0 {
 		t.Fatalf("got %+v, %+v", f, result)
 	}
-	for _, want := range []string{"do not allow to read it", "s3:GetObject", "nothing older is deleted"} {
+	for _, want := range []string{"may not read the object", "s3:GetObject", "no older one is deleted"} {
 		if !strings.Contains(f.Message, want) {
 			t.Errorf("it says %q, want %q", f.Message, want)
 		}
@@ -196,7 +196,7 @@ func testS3Ended(t *testing.T, m *storetest.MinIO) {
 }
 
 // testS3Unreadable has one manifest in an archive, or denied. The others are listed, pruned and restored by name; the latest is
-// not replaced by an older one in silence.
+// not replaced by an older one silently.
 func testS3Unreadable(t *testing.T, m *storetest.MinIO) {
 	s, p := start(t), s3Pod(t, m, m.Credentials)
 	var names []string
@@ -228,7 +228,7 @@ func testS3Unreadable(t *testing.T, m *storetest.MinIO) {
 			case c.latest && (f != nil || result.Snapshot.Name != names[2] || len(result.Warnings) != 1):
 				t.Errorf("got %+v, %+v", f, result)
 			case !c.latest && (f == nil || f.Reason != c.reason || !strings.Contains(f.Message, manifest) ||
-				!strings.Contains(f.Message, "in spec.snapshot, "+names[1]) || !strings.Contains(f.Message, "do not delete it unless")):
+				!strings.Contains(f.Message, "set spec.snapshot to "+names[1]) || !strings.Contains(f.Message, "do not delete it unless")):
 				t.Errorf("got %+v", f)
 			}
 			q.must(verify(named(names[1])))

@@ -128,7 +128,7 @@ func TestAuthentication(t *testing.T) {
 		task         task.Task
 		says, silent string
 	}{
-		"an EtcdCluster":    {ofCluster, "switched on in EtcdCluster ns/example, where the operator has no user", "set spec"},
+		"an EtcdCluster":    {ofCluster, "enabled in EtcdCluster ns/example, where the operator has no user", "set spec"},
 		"a way out":         {ofCluster, "spec.etcdEndpoints and spec.clientTLSSecret", "set spec"},
 		"of an EtcdRestore": {safety, "etcdctl auth disable", "spec.etcdEndpoints"},
 		"endpoints":         {endpoints, "set spec.clientTLSSecret to the client certificate of a user", "EtcdCluster"},

@@ -14,8 +14,8 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/version"
 )
 
-// verify reads the chosen snapshot whole. If nobody named one it is the latest, and it is not replaced in silence by an
-// older one if it turns out damaged: that would give up data, which is for people to decide.
+// verify reads the whole chosen snapshot. By default that is the latest one. If it is damaged no older one silently replaces it: that
+// would give up data, which only a user may decide.
 func (r *runner) verify(ctx context.Context) error {
 	if r.Verify.Object == "" {
 		return r.verifyLatest(ctx)
@@ -35,7 +35,7 @@ func (r *runner) verifyLatest(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.tellDamaged(l.Damaged)
+	r.warnOfDamaged(l.Damaged)
 	lineage, err := r.choose(l)
 	if err != nil {
 		return err
@@ -47,8 +47,8 @@ func (r *runner) verifyLatest(ctx context.Context) error {
 	return err
 }
 
-// examine reads a backup whole and tells whether the etcd version can start from it. Between two versions, only the
-// database says whose data it is, so that it has to be restored to see.
+// examine reads a whole backup and checks whether the etcd version can start from it. During an update from one etcd version to
+// another only the database says which version its data is of, so it has to be restored to find out.
 func (r *runner) examine(ctx context.Context, m snapshot.Manifest) error {
 	data, server := version.Minor(m.StorageVersion), version.Minor(m.EtcdVersion)
 	if r.Verify.Trial || data != server {
@@ -73,19 +73,19 @@ func (r *runner) examine(ctx context.Context, m snapshot.Manifest) error {
 	return nil
 }
 
-// suggestions is how many older snapshots are read to find one that is good.
+// suggestions is how many older snapshots are read to find a good one.
 const suggestions = 5
 
-// suggest says which older snapshot could be named instead of a damaged one. It leaves time to say so.
+// suggest adds which older snapshot could be restored instead of a damaged one. It leaves time to report it.
 func (r *runner) suggest(ctx context.Context, cause error, older []snapshot.Manifest) error {
 	deadline, _ := ctx.Deadline()
 	limited, cancel := context.WithTimeout(ctx, time.Until(deadline)/2)
 	defer cancel()
-	advice := "no older one was found that is good"
+	advice := "no good older snapshot was found"
 	for _, m := range older[:min(suggestions, len(older))] {
 		r.at.step(task.StepReading)
 		if snapshot.VerifyChecksum(limited, r.bucket, m, r.key, r.at.moved) == nil {
-			advice = fmt.Sprintf("the latest good one is of %s: give its name in spec.snapshot, %s, to restore that",
+			advice = fmt.Sprintf("the latest good one is of %s: to restore that, set spec.snapshot to %s",
 				m.TakenAt.Format(time.RFC3339), m.Object)
 			break
 		}
@@ -95,7 +95,7 @@ func (r *runner) suggest(ctx context.Context, cause error, older []snapshot.Mani
 	})
 }
 
-// verifyForeign restores an object without a manifest into the scratch folder: nothing else tells what it is.
+// verifyForeign restores an object without a manifest into the scratch folder, to find out what it is.
 func (r *runner) verifyForeign(ctx context.Context) error {
 	folder, err := os.MkdirTemp(r.dirs.Scratch, "verify-*")
 	if err != nil {
@@ -118,20 +118,20 @@ func (r *runner) verifyForeign(ctx context.Context) error {
 	if err := task.CheckVersion(content.Version, r.Verify.EtcdVersion); err != nil {
 		return err
 	}
-	r.tellAlarms(content.Database.Alarms)
+	r.warnOfAlarms(content.Database.Alarms)
 	m.Revision, m.EtcdVersion = content.Current, content.Version
 	r.found(m, content)
 	return nil
 }
 
-// found is the result of a snapshot that was restored on trial.
+// found records the result of a snapshot that was restored on trial.
 func (r *runner) found(m snapshot.Manifest, content snapshot.Content) {
 	r.result.Snapshot, r.result.DataVersion = r.describe(m, v1beta2.VerifyRestore), content.Version
 	r.result.Database = &content.Database
 }
 
-// fetch reads a snapshot whole into a file, for which there must be room on its volume, as for what is restored of it there.
-// If it has no manifest, when its object was written counts as when it was taken.
+// fetch reads a whole snapshot into a file. Its volume must have room for that, and for what is restored of it there. Without a
+// manifest the time when the object was written counts as the time when it was taken.
 func (r *runner) fetch(
 	ctx context.Context, object string, m *snapshot.Manifest, file, field string,
 ) (found snapshot.Manifest, err error) {
@@ -152,7 +152,7 @@ func (r *runner) fetch(
 	}
 	if m == nil {
 		found.TakenAt = taken
-		// What was compressed takes more than it looked like.
+		// A compressed one takes more than the size of its object.
 		err = snapshot.CheckRoom(folder, found.Size, found.Size, field)
 	}
 	return found, err

@@ -51,7 +51,7 @@ func azureContainer(t Target, bucket string, c Credentials) (*container.Client, 
 	case len(c) == 0:
 		identity, err := azidentity.NewDefaultAzureCredential(&azidentity.DefaultAzureCredentialOptions{ClientOptions: common})
 		if err != nil {
-			return nil, c.refuse("no Secret with credentials is named, and the pod has no identity at Azure", err)
+			return nil, c.refuse("no Secret with credentials is set, and the pod has no Azure identity", err)
 		}
 		return container.NewClient(address, identity, options)
 	case c.get(storage.KeyAzureSAS) != "":
@@ -61,7 +61,7 @@ func azureContainer(t Target, bucket string, c Credentials) (*container.Client, 
 	}
 	key, err := container.NewSharedKeyCredential(account, c.get(storage.KeyAzureKey))
 	if err != nil {
-		return nil, misconfigured("the Secret's storage-key is not in base64")
+		return nil, misconfigured("the Secret's storage-key is not valid base64")
 	}
 	return container.NewClientWithSharedKeyCredential(address, key, options)
 }
@@ -76,7 +76,7 @@ func azureURL(t Target, account, bucket string, c Credentials) (string, error) {
 			return "", misconfigured(fmt.Sprintf("the Secret's cloud is %q: it must be AzurePublicCloud, AzureUSGovernmentCloud, "+
 				"AzureChinaCloud or AzureGermanCloud", c.get(storage.KeyAzureCloud)))
 		case account == "" && len(c) == 0:
-			return "", misconfigured("the storage account is not known: give an endpoint such as " +
+			return "", misconfigured("the storage account is not known: set storage.endpoint to a URL such as " +
 				"https://<account>.blob.core.windows.net, or a Secret with storage-account")
 		case account == "":
 			return "", c.missing("Azure")

@@ -32,10 +32,10 @@ type Bucket struct {
 	credentials Credentials
 }
 
-// beforeWrite gets hold of what the driver writes with.
+// beforeWrite gives access to the driver's own writer.
 type beforeWrite func(as func(any) bool) error
 
-// Object is what a listing says about an object.
+// Object is an object in a listing.
 type Object struct {
 	Name string
 	// Size in bytes.
@@ -43,7 +43,7 @@ type Object struct {
 	Changed time.Time
 }
 
-// Open returns the bucket, without asking the service yet whether it exists.
+// Open returns the bucket, without checking that it exists.
 func Open(ctx context.Context, t Target, c Credentials) (*Bucket, error) {
 	p, err := t.place()
 	if err != nil {
@@ -104,10 +104,10 @@ func checkEndpoint(endpoint string) error {
 // URL is where an object is.
 func (b *Bucket) URL(name string) string { return strings.TrimSuffix(b.where, "/") + "/" + name }
 
-// Close gives free what the bucket holds.
+// Close releases the bucket's resources.
 func (b *Bucket) Close() error { return b.blobs.Close() }
 
-// Read reads a small object whole, or fails if it is longer than limit bytes.
+// Read reads a whole small object, or fails if it is longer than limit bytes.
 func (b *Bucket) Read(ctx context.Context, name string, limit int64) ([]byte, error) {
 	r, err := b.Open(ctx, name)
 	if err != nil {
@@ -121,8 +121,8 @@ func (b *Bucket) Read(ctx context.Context, name string, limit int64) ([]byte, er
 	return data, err
 }
 
-// List goes through the objects whose names begin with the prefix, subfolders left out, in the order of the service. It
-// ends at the first error.
+// List iterates over the objects whose names begin with the prefix, without subfolders, in the order of the service. It stops at the
+// first error.
 func (b *Bucket) List(ctx context.Context, prefix string) iter.Seq2[Object, error] {
 	return func(yield func(Object, error) bool) {
 		entries := b.blobs.List(&blob.ListOptions{Prefix: prefix, Delimiter: "/"})
@@ -145,7 +145,7 @@ func (b *Bucket) List(ctx context.Context, prefix string) iter.Seq2[Object, erro
 	}
 }
 
-// Delete deletes an object. One that is gone already is deleted.
+// Delete deletes an object. It is no error if it does not exist.
 func (b *Bucket) Delete(ctx context.Context, name string) error {
 	if err := b.blobs.Delete(ctx, name); err != nil && gcerrors.Code(err) != gcerrors.NotFound {
 		return b.explain(toDelete, name, err)

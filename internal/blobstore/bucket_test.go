@@ -165,7 +165,7 @@ func TestFolderVanishes(t *testing.T) {
 	put(t, again, "name", "text")
 }
 
-// lasting tells whether another try cannot go better.
+// lasting reports whether another attempt cannot go better.
 func lasting(err error) bool {
 	var e *failure.Error
 	return errors.As(err, &e) && e.Terminal

@@ -22,7 +22,7 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 )
 
-// advice is what a kind of failure is called, and what to do about it.
+// advice is the reason of a kind of failure, and what to do about it.
 type advice struct {
 	reason, text string
 	terminal     bool
@@ -30,53 +30,53 @@ type advice struct {
 
 var (
 	badCredentials = advice{
-		v1beta2.ReasonStorageCredentialsRefused, "the credentials are not accepted; correct the Secret", true,
+		v1beta2.ReasonStorageCredentialsRefused, "the storage rejects the credentials; correct the Secret", true,
 	}
 	badClock = advice{
-		v1beta2.ReasonStorageCredentialsRefused, "the clocks of this node and the storage are too far apart; set them", false,
+		v1beta2.ReasonStorageCredentialsRefused, "the clocks of this node and the storage differ too much; synchronize them (NTP)", false,
 	}
 	badRegion = advice{
-		v1beta2.ReasonStorageMisconfigured, "the bucket is in another region; set region (and endpoint) to the bucket's", true,
+		v1beta2.ReasonStorageMisconfigured, "the bucket is in another region; set storage.region (and storage.endpoint) to the bucket's", true,
 	}
-	noBucket = advice{v1beta2.ReasonNoSuchBucket, "there is no such bucket, or folder; create it, or correct its name", true}
-	// lostFolder is for a folder that was there when it was opened. Who only reads has nothing to come back for.
-	lostFolder = advice{v1beta2.ReasonNoSuchBucket, "the folder was deleted meanwhile; it is made again at the next try", false}
-	noObject   = advice{v1beta2.ReasonNoSuchObject, "there is no such object", true}
+	noBucket = advice{v1beta2.ReasonNoSuchBucket, "the bucket or folder does not exist; create it, or correct its name", true}
+	// lostFolder is for a folder that existed when it was opened. It is never recreated for reading.
+	lostFolder = advice{v1beta2.ReasonNoSuchBucket, "the folder was deleted meanwhile; the next attempt recreates it", false}
+	noObject   = advice{v1beta2.ReasonNoSuchObject, "the object does not exist", true}
 	archived   = advice{
-		v1beta2.ReasonObjectArchived, "the object is in an archive; bring it back there first (for S3: restore-object)", true,
+		v1beta2.ReasonObjectArchived, "the object is archived; restore it from the archive first (for S3: aws s3api restore-object)", true,
 	}
 	readOnly = advice{
-		v1beta2.ReasonStorageReadOnly, "the storage may be read, not written; allow the credentials to read, write, list and delete", true,
+		v1beta2.ReasonStorageReadOnly, "the storage is read-only for these credentials; allow them to read, write, list and delete objects", true,
 	}
-	noAccess   = advice{v1beta2.ReasonStorageAccessDenied, "the credentials do not allow it; correct them, or what they allow", true}
+	noAccess   = advice{v1beta2.ReasonStorageAccessDenied, "access denied; correct the credentials or their permissions", true}
 	unreadable = advice{
-		v1beta2.ReasonStorageAccessDenied, "the credentials do not allow to read it; allow them to (for S3: s3:GetObject): what " +
-			"cannot be read can be neither checked nor restored", true,
+		v1beta2.ReasonStorageAccessDenied, "the credentials may not read the object; allow them to (for S3: s3:GetObject): what " +
+			"cannot be read can be neither verified nor restored", true,
 	}
 	locked = advice{
-		v1beta2.ReasonObjectLocked, "the storage keeps the object until its retention, or a hold on it, is over; it can be " +
-			"deleted then: keep backups for longer than that, or shorten the retention", true,
+		v1beta2.ReasonObjectLocked, "the object is locked by a retention policy or a legal hold of the storage; it can be " +
+			"deleted once that expires: keep backups for longer than that, or shorten the retention", true,
 	}
 	taken = advice{
-		v1beta2.ReasonObjectChanged, "somebody else has written an object of that name meanwhile, which stays", false,
+		v1beta2.ReasonObjectChanged, "another writer has created an object of that name meanwhile, which is not overwritten", false,
 	}
-	full = advice{v1beta2.ReasonStorageFull, "the storage is full; make room, or keep fewer backups", false}
-	busy = advice{v1beta2.ReasonStorageUnreachable, "the storage asks to come back later", false}
+	full = advice{v1beta2.ReasonStorageFull, "the storage is full, or its quota is exhausted; make room, or keep fewer backups", false}
+	busy = advice{v1beta2.ReasonStorageUnreachable, "the storage throttles requests (429 or 503); retrying", false}
 	slow = advice{
-		v1beta2.ReasonStorageUnreachable, "the storage did not answer in time; see whether it is overloaded, or the network", false,
+		v1beta2.ReasonStorageUnreachable, "request timed out; check the load of the storage, and the network", false,
 	}
 	untrusted = advice{
-		v1beta2.ReasonStorageNotTrusted, "its certificate cannot be verified; give the certificate of its authority " +
-			"(ca.crt), and the endpoint by the name that it was made for", true,
+		v1beta2.ReasonStorageNotTrusted, "its TLS certificate cannot be verified; set storage.caBundleRef to the certificate of its authority " +
+			"(ca.crt), and use the host name in the certificate in storage.endpoint", true,
 	}
 	unreachable = advice{
-		v1beta2.ReasonStorageUnreachable, "the storage cannot be reached; see whether its URL and endpoint are right, and " +
-			"whether the network lets through", false,
+		v1beta2.ReasonStorageUnreachable, "the storage is unreachable; check its URL and endpoint, DNS, " +
+			"and whether the network lets the pod connect", false,
 	}
-	failed = advice{v1beta2.ReasonStorageFailed, "the storage failed", false}
+	failed = advice{v1beta2.ReasonStorageFailed, "the storage returned an error", false}
 )
 
-// byCode is what services call it, whatever was tried.
+// byCode classifies by a service's error code, whatever the request was.
 var byCode = map[string]advice{
 	"InvalidAccessKeyId": badCredentials, "SignatureDoesNotMatch": badCredentials, "InvalidToken": badCredentials,
 	"ExpiredToken": badCredentials, "AuthenticationFailed": badCredentials, "InvalidAuthenticationInfo": badCredentials,
@@ -90,7 +90,7 @@ var byCode = map[string]advice{
 	"SlowDown": busy, "ServerBusy": busy, "RequestTimeout": slow, "OperationTimedOut": slow,
 }
 
-// classify names a failure by what the service calls it, or else by what HTTP and the kernel do.
+// classify classifies a failure by the service's error code, or else by HTTP's status and the kernel's errors.
 func classify(tried verb, err error) advice {
 	code, status := answered(err)
 	if known, ok := byCode[code]; ok {
@@ -121,18 +121,18 @@ func classify(tried verb, err error) advice {
 	return failed
 }
 
-// isForbidden tells whether the kernel refuses it.
+// isForbidden reports whether the kernel denies access.
 func isForbidden(err error) bool {
 	return errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)
 }
 
-// isTaken tells whether an object that was to be new is there.
+// isTaken reports whether an object that was to be new exists already.
 func isTaken(code string, status int, err error) bool {
 	return status == http.StatusPreconditionFailed || code == "BlobAlreadyExists" || code == "ConditionalRequestConflict" ||
 		gcerrors.Code(err) == gcerrors.FailedPrecondition
 }
 
-// denied tells a storage that may only be read, or only be written, from one that is closed.
+// denied distinguishes storage that may only be read, or only be written, from storage without any access.
 func denied(tried verb, err error) advice {
 	var step *smithy.OperationError
 	switch {
@@ -145,7 +145,7 @@ func denied(tried verb, err error) advice {
 	}
 }
 
-// answered is what a service said: its code and HTTP's, 0 if it said nothing.
+// answered is the service's error code and HTTP's status, 0 if it has not answered.
 func answered(err error) (code string, status int) {
 	var (
 		api    smithy.APIError
@@ -171,7 +171,7 @@ func answered(err error) (code string, status int) {
 	return code, status
 }
 
-// isIdentity tells whether the failure is in getting a token: nobody has asked the storage yet.
+// isIdentity reports whether getting a token failed, before any request to the storage.
 func isIdentity(err error) bool {
 	var google *oauth2.RetrieveError
 	var azure interface {

@@ -7,7 +7,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/storage"
 )
 
-// Credentials are the keys of a Secret and what they hold; none means the pod's own cloud identity. What is read:
+// Credentials are the keys and values of a Secret; none means the pod's own cloud identity. These are read:
 //
 //   - S3: access-key-id and secret-access-key, and session-token if there is one; or credentials, and config if there is
 //     one, in the form of the AWS command line's files, of which the profile "default" counts; or accessKeyID and
@@ -16,21 +16,21 @@ import (
 //   - Azure: storage-account, with storage-key or sas-token, and cloud if it is not the public one.
 type Credentials map[string][]byte
 
-// get is the text of a key, without the newline that files end with.
+// get is the value of a key, without the newline at the end of a file.
 func (c Credentials) get(key string) string { return strings.TrimSpace(string(c[key])) }
 
 func (c Credentials) missing(what string) error {
-	return misconfigured(fmt.Sprintf("the Secret with the credentials has none for %s: it needs %s", what, map[string]string{
-		"S3":                   "access-key-id and secret-access-key, or credentials (a file of the AWS command line)",
+	return misconfigured(fmt.Sprintf("the Secret with the credentials has no key for %s: it needs %s", what, map[string]string{
+		"S3":                   "access-key-id and secret-access-key, or credentials (an AWS shared credentials file)",
 		"Google Cloud Storage": "credentials.json or access-token",
 		"Azure":                "storage-account, and storage-key or sas-token",
 	}[what]))
 }
 
-// open are the keys that are no secrets.
+// open are the keys whose values are not secret.
 var open = map[string]bool{storage.KeyAzureAccount: true, storage.KeyAzureCloud: true}
 
-// redact takes out of a text what the credentials hold: services and proxies repeat what they were sent.
+// redact removes the credentials from a text: services and proxies repeat what they were sent.
 func (c Credentials) redact(text string) string {
 	for key, value := range c {
 		if open[key] {
@@ -46,5 +46,5 @@ func (c Credentials) redact(text string) string {
 	return text
 }
 
-// isSeparator tells what separates keys from each other in files and URLs.
+// isSeparator reports whether the character separates keys in files and URLs.
 func isSeparator(r rune) bool { return strings.ContainsRune(" \t\r\n\"',;&?", r) }

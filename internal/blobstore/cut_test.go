@@ -126,7 +126,7 @@ func (b *breaker) pass(ctx context.Context, c net.Conn, address string, after in
 	_ = server.Close()
 }
 
-// testResumes reads an object over connections that break, and one that is written over meanwhile.
+// testResumes reads an object over connections that break, and one that is overwritten meanwhile.
 func testResumes(t *testing.T, target blobstore.Target, c blobstore.Credentials) {
 	t.Helper()
 	const size = 24 << 20
@@ -158,7 +158,7 @@ func testResumes(t *testing.T, target blobstore.Target, c blobstore.Credentials)
 	if _, err := io.ReadFull(r, make([]byte, 1)); err != nil {
 		t.Fatal(err)
 	}
-	breaks.cut() // MinIO lets nobody write while it sends
+	breaks.cut() // MinIO lets no one write while it sends
 	content[0] ^= 1
 	if err := write(direct, "resumed", bytes.NewReader(content)); err != nil {
 		t.Fatal(err)

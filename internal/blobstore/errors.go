@@ -37,7 +37,7 @@ const (
 	toDelete verb = "delete"
 )
 
-// explain tells an error of a library in this package's way.
+// explain converts an error of a library to one of this package.
 func (b *Bucket) explain(tried verb, name string, err error) error {
 	var known *failure.Error
 	if errors.As(err, &known) {

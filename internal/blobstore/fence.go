@@ -22,11 +22,11 @@ var clouds = map[string]*regexp.Regexp{
 		`core\.chinacloudapi\.cn|core\.cloudapi\.de)$`),
 }
 
-// fence keeps tokens from those whom they are not for. A token is what anybody can use who reads it, unlike a signature.
+// fence keeps tokens from being sent to the wrong address. Unlike a signature, a token can be used by anyone who reads it.
 type fence struct {
 	cloud *regexp.Regexp
-	// endpoint is nil for the cloud's own. ambient is true if the token is of the pod's own identity, which nobody has said is
-	// for the endpoint; that of a Secret is for it. borrowed is true if a Secret is how the pod's identity is used.
+	// endpoint is nil for the cloud's own. ambient is true if the token is of the pod's own identity, which is not meant for the
+	// endpoint as that of a Secret is. borrowed is true if a Secret says how to use the pod's identity.
 	endpoint          *url.URL
 	ambient, borrowed bool
 }
@@ -52,26 +52,26 @@ func (f *fence) checkEndpoint() error {
 	return f.check(f.endpoint)
 }
 
-// check refuses to send a token to this address: the endpoint's own, or where the service would have it sent instead.
+// check refuses addresses that a token must not be sent to: the endpoint's own, or one that the service redirects to.
 func (f *fence) check(to *url.URL) error {
 	host := strings.ToLower(to.Hostname())
 	own := f.cloud.MatchString(host)
 	named := f.endpoint != nil && (to.Host == f.endpoint.Host || strings.HasSuffix(to.Host, "."+f.endpoint.Host))
-	const token = "the storage is asked with a token, which whoever reads it can use"
+	const token = "requests to the storage carry a bearer token, which anyone who reads it can use"
 	switch {
 	case f.borrowed && (!own || to.Scheme != "https"):
-		return insecure(fmt.Sprintf("%s, that of an identity of the pod, which the Secret only says how to use, and %s is not "+
-			"https:// of that cloud: name a Secret with credentials of the endpoint's own", token, to.Host))
+		return insecure(fmt.Sprintf("%s; the Secret makes it the token of the pod's own identity, and %s is not "+
+			"an https:// address of that cloud: use a Secret with credentials for this endpoint", token, to.Host))
 	case to.Scheme != "https":
-		return insecure(fmt.Sprintf("%s, and %s is plain http: make storage.endpoint https://, or use keys that only sign (S3 and "+
-			"Azure have them), or set storage.allowTokens", token, to.Host))
+		return insecure(fmt.Sprintf("%s, and %s is plain http: make storage.endpoint https://, or use keys that only sign requests (S3 and "+
+			"Azure), or set storage.allowTokens", token, to.Host))
 	case own || named && !f.ambient:
 		return nil
 	case named:
-		return insecure(fmt.Sprintf("%s, that of the pod's own cloud identity, and %s is not of that cloud: name a Secret with "+
-			"credentials for it in storage.credentialsSecretRef, or set storage.allowTokens", token, to.Host))
+		return insecure(fmt.Sprintf("%s; it is that of the pod's own cloud identity, and %s is not of that cloud: set "+
+			"storage.credentialsSecretRef to a Secret with credentials for it, or set storage.allowTokens", token, to.Host))
 	}
-	return insecure(fmt.Sprintf("%s, and the service at storage.endpoint wants it sent to %s: name that one if it is right, or set "+
+	return insecure(fmt.Sprintf("%s, and the service at storage.endpoint redirects it to %s: if that is right, set storage.endpoint to it, or set "+
 		"storage.allowTokens", token, to.Host))
 }
 
@@ -79,7 +79,7 @@ func insecure(message string) error {
 	return failure.New(failure.Problem{Reason: v1beta2.ReasonInsecureEndpoint, Message: message, Terminal: true})
 }
 
-// around has every request checked, those of redirects among them.
+// around checks every request, including redirects.
 func (f *fence) around(tr http.RoundTripper) http.RoundTripper {
 	if f == nil {
 		return tr

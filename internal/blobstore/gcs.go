@@ -40,7 +40,7 @@ func openGCS(ctx context.Context, t Target, bucket string, c Credentials) (*blob
 	}
 	client, err := gcp.NewHTTPClient(fence.around(tr), tokens)
 	if err != nil {
-		return nil, fmt.Errorf("make a client of Google Cloud Storage: %w", err)
+		return nil, fmt.Errorf("create the Google Cloud Storage client: %w", err)
 	}
 	options := []option.ClientOption{gcs.WithJSONReads()}
 	if t.Endpoint != "" {
@@ -52,7 +52,7 @@ func openGCS(ctx context.Context, t Target, bucket string, c Credentials) (*blob
 	}
 	var service *gcs.Client
 	if b.As(&service) {
-		// By default it tries for ever.
+		// By default it tries forever.
 		service.SetRetry(gcs.WithMaxAttempts(gcsAttempts))
 	}
 	return b, nil
@@ -73,7 +73,7 @@ func (c Credentials) googleFile() (file googleFile, err error) {
 	return file, nil
 }
 
-// borrows tells whether the tokens are of an identity that the pod has, and not the Secret.
+// borrows reports whether the tokens are of an identity that the pod has, and not the Secret.
 func (c Credentials) borrows() bool {
 	if len(c) == 0 || c.get(storage.KeyGCSToken) != "" {
 		return false
@@ -87,7 +87,7 @@ func gcsTokens(ctx context.Context, c Credentials) (oauth2.TokenSource, error) {
 	case len(c) == 0:
 		found, err := google.FindDefaultCredentials(ctx, gcsScope)
 		if err != nil {
-			return nil, c.refuse("no Secret with credentials is named, and the pod has no identity at Google Cloud", err)
+			return nil, c.refuse("no Secret with credentials is set, and the pod has no Google Cloud identity", err)
 		}
 		return found.TokenSource, nil
 	case c.get(storage.KeyGCSToken) != "":

@@ -23,8 +23,8 @@ func checkExchange(addresses ...string) error {
 		if address == "" || err == nil && u.Scheme == "https" && clouds[storage.SchemeGCS].MatchString(strings.ToLower(u.Hostname())) {
 			continue
 		}
-		return insecure("the Secret's credentials.json has an identity of the pod sent to an address that is not one of " +
-			"https://*.googleapis.com, where whoever reads it can use it: correct token_url and service_account_impersonation_url")
+		return insecure("the Secret's credentials.json sends the pod's identity token to an address other than " +
+			"https://*.googleapis.com, where anyone who reads it can use it: correct token_url and service_account_impersonation_url")
 	}
 	return nil
 }
@@ -39,8 +39,8 @@ func checkProfile(loaded aws.Config) error {
 		}
 		for p := &profile; p != nil; p = p.Source {
 			if p.WebIdentityTokenFile != "" {
-				return insecure(fmt.Sprintf("the Secret's profile %s has the token in %s sent to an address of its own, where whoever "+
-					"reads it can use it: remove endpoint_url and services, and give the storage's address in storage.endpoint",
+				return insecure(fmt.Sprintf("the Secret's profile %s sends the token in %s to an address of its own, where anyone who "+
+					"reads it can use it: remove endpoint_url and services, and set storage.endpoint to the storage's address",
 					p.Profile, p.WebIdentityTokenFile))
 			}
 		}
@@ -48,7 +48,7 @@ func checkProfile(loaded aws.Config) error {
 	return nil
 }
 
-// borrowsProfile tells whether the AWS command line's files of a Secret only say how to use an identity that the pod has, or its
+// borrowsProfile reports whether the AWS command line's files of a Secret only say how to use an identity that the pod has, or its
 // node, rather than hold keys of their own.
 func (c Credentials) borrowsProfile(loaded aws.Config) bool {
 	if len(c) == 0 || aws.IsCredentialsProvider(loaded.Credentials, credentials.StaticCredentialsProvider{}) {

@@ -17,18 +17,18 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/failure"
 )
 
-// A connection that breaks is made again where it broke, after firstPause, then twice as long each time: over half a minute
-// in all. Then the storage is away, and whoever reads had better say so.
+// A broken connection is resumed where it broke, after firstPause, then twice as long each time: over half a minute in all. Then the
+// storage counts as unreachable, and the read fails.
 const (
 	firstPause = 500 * time.Millisecond
 	resumes    = 6
-	// worthwhile is how many bytes must have come since for the count to begin anew: a connection that breaks after every
-	// few of them is none.
+	// worthwhile is how many bytes must be read before the count of failures restarts: a connection that breaks after every few bytes
+	// is useless.
 	worthwhile = 1 << 20
 )
 
-// Open reads an object. It must be closed. If the connection breaks the reading goes on where it was, in the same object:
-// one that was written over meanwhile is an error.
+// Open reads an object. It must be closed. If the connection breaks the read resumes where it was, in the same object: one that was
+// overwritten meanwhile is an error.
 func (b *Bucket) Open(ctx context.Context, name string) (io.ReadCloser, error) {
 	r, err := b.blobs.NewReader(ctx, name, nil)
 	if err != nil {
@@ -37,7 +37,7 @@ func (b *Bucket) Open(ctx context.Context, name string) (io.ReadCloser, error) {
 	return &reader{ctx: ctx, blob: r, bucket: b, name: name, begun: editionOf(r)}, nil
 }
 
-// reader tells its errors as an Error, and has none of the blob's other methods, some of which write without a chance to
+// reader converts its errors to Error, and has none of the blob's other methods, some of which write without a chance to
 // abort.
 type reader struct {
 	ctx    context.Context //nolint:containedctx // io.Reader takes none
@@ -50,11 +50,11 @@ type reader struct {
 	failures     int
 }
 
-// edition tells an object from one that was written over it.
+// edition distinguishes an object from one that has overwritten it.
 type edition struct {
 	size    int64
 	changed time.Time
-	// tag is the service's own name for these very bytes, empty where it has none.
+	// tag is the service's entity tag of the content, empty if it has none.
 	tag string
 }
 
@@ -80,7 +80,7 @@ func (e edition) same(other edition) bool {
 	return e.size == other.size && e.changed.Equal(other.changed) && e.tag == other.tag
 }
 
-// Read reads on. What it cannot mend is an Error.
+// Read implements io.Reader. A failure that no retry fixes is an Error.
 func (r *reader) Read(p []byte) (int, error) {
 	for {
 		n, err := r.read(p)
@@ -89,8 +89,8 @@ func (r *reader) Read(p []byte) (int, error) {
 		case err == nil || n > 0: // an error that was not the end comes again
 			return n, nil
 		case errors.Is(err, io.EOF) && r.offset >= r.begun.size, r.begun.size > 0 && r.offset == r.begun.size:
-			return 0, io.EOF // it is all there, whatever became of the connection
-		case errors.Is(err, io.EOF): // somebody on the way has closed it in good order
+			return 0, io.EOF // it is complete, whatever happened to the connection
+		case errors.Is(err, io.EOF): // a proxy on the way has closed it cleanly
 			err = io.ErrUnexpectedEOF
 		}
 		if err := r.resume(r.bucket.explain(toRead, r.name, err)); err != nil {
@@ -114,13 +114,13 @@ func (r *reader) read(p []byte) (int, error) {
 	return r.blob.Read(p)
 }
 
-// changed is the error of an object that is not any more the one that was opened.
+// changed is the error of an object that is no longer the one that was opened.
 func (r *reader) changed() error {
 	return failure.New(failure.Problem{Reason: v1beta2.ReasonObjectChanged, Message: fmt.Sprintf(
-		"%s was written over or deleted while it was read; another try reads what is there now", r.bucket.URL(r.name))})
+		"%s was overwritten or deleted while it was read; the next attempt reads what is there then", r.bucket.URL(r.name))})
 }
 
-// resume has the next read make a new connection after a pause, or returns why not.
+// resume makes the next read use a new connection after a pause, or returns why it cannot.
 func (r *reader) resume(cause error) error {
 	known, ok := failure.Of(cause)
 	switch {

@@ -73,7 +73,7 @@ func (c *connection) Close() error                         { return nil }
 func (c *connection) Attributes() *driver.ReaderAttributes { return &c.attributes }
 func (c *connection) As(any) bool                          { return false }
 
-// refused is what nobody's listening is like.
+// refused is what no one's listening is like.
 var refused = &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}
 
 // TestReadResumes has connections break in every way.

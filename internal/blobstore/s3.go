@@ -52,15 +52,15 @@ func openS3(ctx context.Context, t Target, bucket string, c Credentials) (*blob.
 	defer cleanUp()
 	loaded, err := config.LoadDefaultConfig(ctx, append(options, identity...)...)
 	if err != nil {
-		return nil, nil, c.refuse("the AWS configuration cannot be used", err)
+		return nil, nil, c.refuse("invalid AWS configuration", err)
 	}
 	if err := checkProfile(loaded); err != nil {
 		return nil, nil, err
 	}
-	// Asked for now, because later nobody could tell it from a refusal of the storage.
+	// They are requested now, because later a failure could not be distinguished from a refusal of the storage.
 	found, err := loaded.Credentials.Retrieve(ctx)
 	if err != nil {
-		return nil, nil, c.refuse("there are no credentials for S3: name a Secret with some, or give the pod an identity", err)
+		return nil, nil, c.refuse("no S3 credentials found: set storage.credentialsSecretRef, or give the pod an identity", err)
 	}
 	fence := newFence(t, c, c.borrowsProfile(loaded))
 	if found.SessionToken == "" {
@@ -173,7 +173,7 @@ func awsIdentity(c Credentials) (options []func(*config.LoadOptions) error, clea
 func awsFiles(c Credentials) (options []func(*config.LoadOptions) error, cleanUp func(), err error) {
 	folder, err := os.MkdirTemp("", "storage-*")
 	if err != nil {
-		return nil, nil, fmt.Errorf("make a folder for the AWS configuration: %w", err)
+		return nil, nil, fmt.Errorf("create a folder for the AWS configuration: %w", err)
 	}
 	cleanUp = func() { _ = os.RemoveAll(folder) }
 	files := map[string]string{}

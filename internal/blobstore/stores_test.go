@@ -108,7 +108,7 @@ func testEnds(t *testing.T, b *blobstore.Bucket, size int64) {
 	}
 }
 
-// testNew has somebody else write an object of the same name before one that is to be new is there: that one stays.
+// testNew has someone else write an object of the same name before one that is to be new is there: that one stays.
 func testNew(t *testing.T, b *blobstore.Bucket) {
 	t.Helper()
 	for name, size := range map[string]int64{"raced": 10, "raced-in-parts": 20 << 20} {

@@ -14,7 +14,7 @@ var temporary = regexp.MustCompile(`^(.+)\.[0-9a-f]+\.tmp$`)
 
 // Sweep removes the files of writes that were killed, if nothing was written to them since that time, and if the objects that
 // they were to be are one's own. It looks at the folder alone, and does nothing where objects are no files: what a service was
-// sent of an object is not there for anybody. It returns how many it has removed, also with an error.
+// sent of an object is not there for anyone. It returns how many it has removed, also with an error.
 func (b *Bucket) Sweep(since time.Time, own func(object string) bool) (removed int, err error) {
 	if b.folder == "" {
 		return 0, nil

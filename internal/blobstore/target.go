@@ -48,9 +48,9 @@ func (t Target) place() (place, error) {
 	p := place{scheme: u.Scheme, bucket: u.Host, folder: strings.Trim(u.Path, "/")}
 	switch {
 	case p.scheme == storage.SchemeFile && (p.bucket != "" || p.folder == ""):
-		return place{}, misconfigured(fmt.Sprintf("the storage's URL %s names no folder: write file:///folder", t.URL))
+		return place{}, misconfigured(fmt.Sprintf("the storage's URL %s names no folder: set file:///folder", t.URL))
 	case p.scheme == storage.SchemeFile && slices.Contains(strings.Split(p.folder, "/"), ".."):
-		return place{}, misconfigured(fmt.Sprintf("the storage's URL %s has a .. in its path: name the folder itself", t.URL))
+		return place{}, misconfigured(fmt.Sprintf("the storage's URL %s has a .. in its path: use the folder's own path", t.URL))
 	case p.scheme == storage.SchemeFile:
 		p.folder = path.Join("/", t.Root, p.folder)
 		return p, nil

@@ -12,17 +12,16 @@ import (
 	"gocloud.dev/blob"
 )
 
-// An upload holds about partSize × (concurrency + 2) bytes in memory. S3 takes 10,000 parts: 80 GB, far more than etcd
-// can hold.
+// An upload holds about partSize × (concurrency + 2) bytes in memory. S3 allows 10,000 parts: 80 GB, far more than etcd can hold.
 const (
 	partSize    = 8 << 20
 	concurrency = 2
 )
 
-// fileMode of objects that are files: they hold all that is in an etcd.
+// fileMode of objects that are files: they hold all data of an etcd cluster.
 const fileMode = 0o600
 
-// Writer writes one object. Nobody sees the object before Commit has returned nil. It is not safe for concurrent use.
+// Writer writes one object. No one sees the object before Commit has returned nil. It is not safe for concurrent use.
 type Writer struct {
 	blob   io.WriteCloser
 	cancel context.CancelFunc
@@ -40,21 +39,21 @@ type file interface {
 	Sync() error
 }
 
-// flushEvery is how many bytes are written to a file before they are flushed to its disk. If all were at the end, nobody could
-// tell a disk that is slow from one that hangs.
+// flushEvery is how many bytes are written to a file before they are flushed to its disk. If all were flushed at the end, a slow
+// disk could not be distinguished from one that hangs.
 const flushEvery = 64 << 20
 
-// ErrNoCondition is among the causes of an error of CreateNew's if the storage cannot do that.
-var ErrNoCondition = errors.New("the storage cannot tell whether an object is new")
+// ErrNoCondition is a cause of an error of CreateNew if the storage does not support that.
+var ErrNoCondition = errors.New("the storage has no conditional writes")
 
-// Create begins an object. Either Commit or Abort must be called. The object takes the place of one with the same name.
-// An end of the context aborts, too, but Abort must still be called to wait for that.
+// Create starts an object. Either Commit or Abort must be called. The object replaces one with the same name. Cancelling the context
+// aborts, too, but Abort must still be called to wait for that.
 func (b *Bucket) Create(ctx context.Context, name string) (*Writer, error) {
 	return b.create(ctx, name, false)
 }
 
-// CreateNew is Create for an object that takes no other's place: if there is one of its name by the time of Commit, that fails
-// for ReasonObjectChanged.
+// CreateNew is Create for an object that must not replace another one: if one of its name exists at the time of Commit, that fails with
+// ReasonObjectChanged.
 func (b *Bucket) CreateNew(ctx context.Context, name string) (*Writer, error) {
 	return b.create(ctx, name, true)
 }
@@ -114,7 +113,7 @@ func (u *upload) Close() error {
 func (w *Writer) holdFile(as func(any) bool) error {
 	var f *os.File
 	if !as(&f) {
-		return fmt.Errorf("the file of %s cannot be synced", w.name)
+		return fmt.Errorf("cannot sync the file of %s", w.name)
 	}
 	w.file = f
 	return f.Chmod(fileMode)

@@ -65,7 +65,7 @@ func (p *Pool) watchDisks(ctx context.Context, cluster string, s *Session, peers
 	}
 }
 
-// lists tells whether the endpoint is a member's.
+// lists reports whether the endpoint is a member's.
 func lists(members []plan.Member, e Endpoint) bool {
 	return slices.ContainsFunc(members, func(m plan.Member) bool { return m.Name == e.Pod })
 }

@@ -55,7 +55,7 @@ func TestFlood(t *testing.T) { //nolint:paralleltest // it measures memory
 	}
 }
 
-// TestFloodOfMetrics has a member tell more metrics than the operator has memory for: some that nobody asks for, and then
+// TestFloodOfMetrics has a member tell more metrics than the operator has memory for: some that no one asks for, and then
 // some of those that matter.
 func TestFloodOfMetrics(t *testing.T) { //nolint:paralleltest // it measures memory
 	for title, line := range map[string]string{

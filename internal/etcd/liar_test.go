@@ -13,7 +13,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
 
-// liar is what somebody can run who may create pods: it knows the cluster's ID, and leads it, alone, in a term of its own.
+// liar is what someone can run who may create pods: it knows the cluster's ID, and leads it, alone, in a term of its own.
 type liar struct {
 	pb.UnimplementedMaintenanceServer
 	pb.UnimplementedClusterServer

@@ -9,22 +9,22 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/etcdclient"
 )
 
-// ErrNotYet says that etcd refuses a change now and may allow it later without anybody doing anything. It is also the
-// answer when nobody knows whether the change was made: all changes are safe to ask for again.
+// ErrNotYet says that etcd refuses a change now and may allow it later by itself. It is also the error if it is unknown whether the
+// change was made: all changes are safe to repeat.
 var ErrNotYet = etcdclient.ErrNotYet
 
 // changeTimeout is how long a change of the membership may take, whoever is asked. etcd itself gives up after 7 s, but
 // an answer that took this long comes late in any case, and asking again is safe.
 const changeTimeout = 5 * time.Second
 
-// AddLearner adds a member that does not vote yet. One that is there already, with this peer URL, is no error.
+// AddLearner adds a learner. It is no error if it exists already, with this peer URL.
 func (s *Session) AddLearner(ctx context.Context, peerURL string) error {
 	return s.change(ctx, "add learner "+peerURL, s.voters, func(ctx context.Context, c *etcdclient.Client) error {
 		return c.AddLearner(ctx, peerURL)
 	})
 }
 
-// Promote makes a learner a voter. One that votes already is no error; one that is not in sync yet is ErrNotYet.
+// Promote makes a learner a voter. It is no error if it is one already; if it is not in sync yet it is ErrNotYet.
 func (s *Session) Promote(ctx context.Context, id uint64) error {
 	what := fmt.Sprintf("promote %016x", id)
 	return s.change(ctx, what, s.voters, func(ctx context.Context, c *etcdclient.Client) error {
@@ -32,7 +32,7 @@ func (s *Session) Promote(ctx context.Context, id uint64) error {
 	})
 }
 
-// Remove takes a member out. One that is gone already is no error.
+// Remove removes a member. It is no error if it is gone already.
 func (s *Session) Remove(ctx context.Context, id uint64) error {
 	// The member that goes is asked last: it stops when it has applied its removal, and the answer may get lost.
 	order := slices.Clone(s.voters)

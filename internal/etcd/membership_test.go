@@ -58,7 +58,7 @@ func TestLearner(t *testing.T) {
 	if m := listed(s, learner.PeerURL); !m.Published || !m.Learner {
 		t.Errorf("joined: %+v", m)
 	}
-	// A learner answers for itself, but it speaks for nobody.
+	// A learner answers for itself, but it speaks for no one.
 	alone := newPool(t).Observe(ctx, t.Name(), nil, voting(c.ID, endpoints(learner)), endpoints(learner)).Seen
 	if alone.Contact != plan.ContactMinority || len(alone.Answers) != 1 {
 		t.Errorf("only the learner: %+v", alone)
@@ -120,7 +120,7 @@ func TestMoveLeaderAndRemove(t *testing.T) {
 	}
 }
 
-// With one of three voters down etcd adds nobody, not even a learner: removing comes first.
+// With one of three voters down etcd adds no one, not even a learner: removing comes first.
 func TestAddLearnerWhileOneIsDown(t *testing.T) {
 	t.Parallel()
 	c := embedtest.Start(t, 3)

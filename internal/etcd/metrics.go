@@ -17,9 +17,9 @@ import (
 )
 
 const (
-	// metricsTimeout is how long a member may take to tell its metrics.
+	// metricsTimeout is how long a member may take to serve its metrics.
 	metricsTimeout = time.Second
-	// metricsLimit is how many bytes of them are read: a member tells some 200 KB.
+	// metricsLimit is how many bytes of them are read: a member's are some 200 KB.
 	metricsLimit = 8 << 20
 	// parsedLimit is how many bytes of them are parsed, which takes fifty times as much memory: those of the families that
 	// matter are some 2 KB.
@@ -46,7 +46,7 @@ var metricsClient = &http.Client{
 	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 }
 
-// sample is what a member's metrics said of its write-ahead log at one time.
+// sample is the state of a member's write-ahead log by its metrics at one time.
 type sample struct {
 	at time.Time
 	// flushes have ended since the server started, and took so long together.
@@ -74,26 +74,26 @@ func sampleOf(ctx context.Context, address string) (sample, error) {
 	if response.StatusCode != http.StatusOK {
 		return sample{}, fmt.Errorf("ask %s for its metrics: %s", address, response.Status)
 	}
-	told, err := parse(io.LimitReader(response.Body, metricsLimit))
+	families, err := parse(io.LimitReader(response.Body, metricsLimit))
 	if err != nil {
 		return sample{}, fmt.Errorf("read the metrics of %s: %w", address, err)
 	}
-	flushes := told[flushFamily].GetMetric()
+	flushes := families[flushFamily].GetMetric()
 	if len(flushes) == 0 {
-		return sample{}, fmt.Errorf("the metrics of %s say nothing of its disk", address)
+		return sample{}, fmt.Errorf("the metrics of %s have no disk durations", address)
 	}
 	histogram := flushes[0].GetHistogram()
 	return sample{
 		at: time.Now(), flushes: histogram.GetSampleCount(),
 		spent:     time.Duration(histogram.GetSampleSum() * float64(time.Second)),
-		committed: uint64(max(0, gauge(told[committedFamily]))),
-		led:       gauge(told[leaderFamily]) > 0,
-		copying:   gauge(told[receiveFamily]) > 0 || gauge(told[applyFamily]) > 0,
+		committed: uint64(max(0, gauge(families[committedFamily]))),
+		led:       gauge(families[leaderFamily]) > 0,
+		copying:   gauge(families[receiveFamily]) > 0 || gauge(families[applyFamily]) > 0,
 	}, nil
 }
 
 // parse reads the families that matter, and passes over the others line by line: whatever answers at a member's address may
-// tell of any number of them.
+// serve any number of them.
 func parse(text io.Reader) (map[string]*dto.MetricFamily, error) {
 	var matter bytes.Buffer
 	lines := bufio.NewScanner(text)
@@ -103,7 +103,7 @@ func parse(text io.Reader) (map[string]*dto.MetricFamily, error) {
 			continue
 		}
 		if matter.Len()+len(line) > parsedLimit {
-			return nil, errors.New("there is more of them than etcd tells")
+			return nil, errors.New("the response is larger than etcd's metrics")
 		}
 		matter.Write(line)
 		matter.WriteByte('\n')
@@ -115,7 +115,7 @@ func parse(text io.Reader) (map[string]*dto.MetricFamily, error) {
 	return parser.TextToMetricFamilies(&matter)
 }
 
-// matters tells whether a line is of a family that matters: a sample of it, or its type.
+// matters reports whether a line is of a family that matters: a sample of it, or its type.
 func matters(line []byte) bool {
 	name := bytes.TrimPrefix(line, []byte("# TYPE "))
 	return slices.ContainsFunc(families, func(family []byte) bool { return bytes.HasPrefix(name, family) })

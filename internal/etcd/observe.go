@@ -19,7 +19,7 @@ const statusTimeout = time.Second
 type Session struct {
 	// Seen is what the servers said.
 	Seen plan.Etcd
-	// Slow tells that somebody was waited for in vain: servers that hang cost time, those that are down do not.
+	// Slow is true if a server was waited for without success: servers that hang cost time, those that are down do not.
 	Slow bool
 	// voters are those of the list that follow a leader, in the order of confirmers; none without a quorum.
 	voters []peer
@@ -63,7 +63,7 @@ func (p *Pool) askAll(ctx context.Context, cluster string, config *tls.Config, e
 		wg.Go(func() {
 			client, err := p.client(cluster, config, e)
 			if err != nil {
-				return // a malformed address answers as little as one where nobody listens
+				return // a malformed address is like one without a server
 			}
 			if answer, ok := ask(ctx, client, e); ok {
 				peers[i] = answer

@@ -33,7 +33,7 @@ type Endpoint struct {
 	Address string
 	// ServerName is the name that the server's certificate must carry.
 	ServerName string
-	// Metrics is where it tells its metrics in plain HTTP, ip:port; empty if it does not.
+	// Metrics is where it serves its metrics over plain HTTP, ip:port; empty if it does not.
 	Metrics string
 }
 
@@ -121,7 +121,7 @@ func (p *Pool) client(cluster string, config *tls.Config, e Endpoint) (*etcdclie
 	return client, nil
 }
 
-// close drops the connection. What it says to that is of no use: nobody will speak over it again.
+// close drops the connection. Its error does not matter: the connection is not used again.
 func (c connection) close() { _ = c.client.Close() }
 
 func connect(config *tls.Config, e Endpoint) (*etcdclient.Client, error) {
@@ -154,7 +154,7 @@ func connect(config *tls.Config, e Endpoint) (*etcdclient.Client, error) {
 	return etcdclient.Dial(to)
 }
 
-// sameIdentity tells whether two configurations present the same certificates and trust the same authorities, so that a
+// sameIdentity reports whether two configurations present the same certificates and trust the same authorities, so that a
 // connection made with the one serves the other: the Secret that they come from is read in every pass.
 func sameIdentity(a, b *tls.Config) bool {
 	if a == nil || b == nil || a == b {

@@ -75,7 +75,7 @@ func (a authority) issue(t *testing.T, name string) tls.Certificate {
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
 }
 
-// client is the TLS configuration of somebody with that name.
+// client is the TLS configuration of someone with that name.
 func (a authority) client(t *testing.T, name string) *tls.Config {
 	t.Helper()
 	pool := x509.NewCertPool()
@@ -197,7 +197,7 @@ func TestAuthentication(t *testing.T) {
 	}
 }
 
-// Who is refused sees no quorum: an empty member list would say that nobody is a member.
+// Who is refused sees no quorum: an empty member list would say that no one is a member.
 func TestAuthenticationWithoutIdentity(t *testing.T) {
 	t.Parallel()
 	c := embedtest.Start(t, 1)

@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// Alarm is what a member has raised.
+// Alarm is an alarm of a member.
 type Alarm struct {
 	// Kind is etcd's name of it, such as NOSPACE or CORRUPT.
 	Kind string
-	// Member is whose it is, 0 if etcd cannot tell.
+	// Member is the ID of the member, 0 if etcd does not know.
 	Member uint64
 }
 
@@ -25,7 +25,7 @@ func Alarms(errs []string) []Alarm {
 				alarm.Kind = kind
 			}
 			if id, ok := strings.CutPrefix(field, "memberID:"); ok {
-				alarm.Member, _ = strconv.ParseUint(id, 10, 64) // an ID that is none names nobody
+				alarm.Member, _ = strconv.ParseUint(id, 10, 64) // an invalid ID names no member
 			}
 		}
 		if alarm.Kind != "" {

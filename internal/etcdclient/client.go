@@ -1,8 +1,8 @@
-// Package etcdclient is what knows etcd's client: how a member is dialed, what it is asked, and what its errors mean. The
-// operator's conversation with members (package etcd) and the agents' (package snapshot) go through it.
+// Package etcdclient wraps etcd's client: how a member is dialed, the requests, and what its errors mean. The operator's requests to
+// members (package etcd) and the agents' (package snapshot) go through it.
 //
-// A change that etcd refuses for the moment is ErrNotYet, and one that has happened already is a success: whoever asks again after
-// a lost answer gets the same result.
+// A change that etcd refuses for the moment is ErrNotYet, and one that was made already is a success: a retry after a lost answer has
+// the same result.
 package etcdclient
 
 import (
@@ -18,19 +18,19 @@ import (
 // Config says how members are reached.
 type Config = clientv3.Config
 
-// Client leads to members.
+// Client is a client of one or more members.
 type Client struct{ client *clientv3.Client }
 
-// Reach is the Config for client URLs, over TLS unless it is nil. The client writes no log, and asks no proxy: HTTPS_PROXY is for
-// what is outside.
+// Reach is the Config for client URLs, with TLS unless that is nil. The client does not log, and ignores proxies: HTTPS_PROXY is for
+// external addresses.
 func Reach(config *tls.Config, endpoints ...string) Config {
 	return Config{
 		Endpoints: endpoints, TLS: config, Logger: zap.NewNop(), DialOptions: []grpc.DialOption{grpc.WithNoProxy()},
 	}
 }
 
-// Dial makes a client. It connects when it is first asked: a member that is not there yet costs nothing here. The Config's limit of
-// an answer, in bytes, is that of every answer. It fails for what of the Config cannot be used, such as an endpoint that is no URL.
+// Dial creates a client, which connects with the first request: a member that does not exist yet costs nothing here. The Config's
+// limit of an answer, in bytes, applies to every answer. It fails if the Config is invalid, for example if an endpoint is not a URL.
 func Dial(config Config) (*Client, error) {
 	if limit := config.MaxCallRecvMsgSize; limit > 0 {
 		// etcd's client has it among the options that it gives each call of its own. Status is not one of them.
@@ -44,10 +44,10 @@ func Dial(config Config) (*Client, error) {
 	return &Client{client: client}, nil
 }
 
-// Close ends the connection, and whatever is still asked over it.
+// Close closes the connection, and cancels its requests.
 func (c *Client) Close() error { return c.client.Close() }
 
-// Connected tells whether somebody takes connections there, whether or not they answer.
+// Connected reports whether a server accepts connections there, whether or not it answers.
 func (c *Client) Connected() bool {
 	return c.client.ActiveConnection().GetState() == connectivity.Ready
 }

@@ -11,11 +11,11 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// ErrNotYet says that etcd refuses a change now and may allow it later without anybody doing anything. It is also the
-// answer when nobody knows whether the change was made: all changes are safe to ask for again.
-var ErrNotYet = errors.New("etcd asks to try again later")
+// ErrNotYet says that etcd refuses a change now and may allow it later by itself. It is also the error if it is unknown whether the
+// change was made: all changes are safe to repeat.
+var ErrNotYet = errors.New("etcd refuses for now; retrying")
 
-// later are the refusals that end by themselves and do not have the code Unavailable, which says as much for all of
+// later are the refusals that pass by themselves and do not have the code Unavailable, which means that for all of
 // "unhealthy cluster", "no leader", "leader changed", "server stopped" and "request timed out". Unhealthy includes a
 // server that has been connected to a quorum for less than five seconds: etcd's own check, never to be disabled.
 var later = []error{
@@ -27,13 +27,13 @@ var later = []error{
 // in its server).
 const leaderTransferTimeout = "etcdserver: request timed out, leader transfer took too long"
 
-// denials are how etcd says that a client may not.
+// denials are etcd's errors for a client without permission.
 var denials = []error{
 	rpctypes.ErrPermissionDenied, rpctypes.ErrUserEmpty, rpctypes.ErrAuthFailed, rpctypes.ErrInvalidAuthToken,
 }
 
-// outcome turns that of a change into nil, ErrNotYet or a plain error. Done are the refusals that say that there is
-// nothing left to do.
+// outcome converts the error of a change to nil, ErrNotYet or a plain error. Done are the refusals that mean that there is nothing
+// left to do.
 func outcome(err error, done ...error) error {
 	switch {
 	case err == nil || isAny(err, done):
@@ -45,7 +45,7 @@ func outcome(err error, done ...error) error {
 	}
 }
 
-// Passes tells whether the reason of a failure goes away by itself.
+// Passes reports whether a failure is transient.
 func Passes(err error) bool {
 	if isAny(err, later) {
 		return true
@@ -57,21 +57,20 @@ func Passes(err error) bool {
 	return Silent(err) || rpctypes.ErrorDesc(err) == leaderTransferTimeout
 }
 
-// Refused tells whether the error is etcd's own answer. The connection's errors have codes too, which may be the same, but etcd
-// has not said them.
+// Refused reports whether the error is etcd's own answer. The connection's errors may have the same codes, but are not from etcd.
 func Refused(err error) bool {
 	var refusal rpctypes.EtcdError
 	return errors.As(err, &refusal)
 }
 
-// Denied tells whether etcd's authentication is what keeps the client from it.
+// Denied reports whether etcd's authentication denies the request.
 func Denied(err error) bool { return isAny(err, denials) }
 
-// Unanswered tells whether the connection failed before etcd said anything, so that another member can be asked: a
-// change that was made nevertheless is a success when it is asked for again.
+// Unanswered reports whether the connection failed before etcd answered, so that another member can be asked: a change that was made
+// nevertheless is a success when it is repeated.
 func Unanswered(err error) bool { return !Refused(err) && status.Code(err) == codes.Unavailable }
 
-// Silent tells whether etcd has said nothing: the connection failed, or the time was up.
+// Silent reports whether etcd has not answered: the connection failed, or the request timed out.
 func Silent(err error) bool {
 	return Unanswered(err) || !Refused(err) && status.Code(err) == codes.DeadlineExceeded || errors.Is(err, context.DeadlineExceeded)
 }

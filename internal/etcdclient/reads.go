@@ -9,20 +9,20 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
-// Status is what the member that a client of one endpoint leads to says of itself. It asks nobody else for that.
+// Status is what the member behind a client of one endpoint reports of itself, without asking the others.
 func (c *Client) Status(ctx context.Context) (*pb.StatusResponse, error) {
 	// The client's own Status makes a connection for each call.
 	status, err := pb.NewMaintenanceClient(c.client.ActiveConnection()).Status(ctx, &pb.StatusRequest{})
 	return status, rpctypes.Error(err)
 }
 
-// Members is the member list that a quorum agrees on.
+// Members is the member list, read linearizably.
 func (c *Client) Members(ctx context.Context) (*pb.MemberListResponse, error) {
-	list, err := c.client.MemberList(ctx) // linearizable unless told otherwise
+	list, err := c.client.MemberList(ctx) // linearizable by default
 	return (*pb.MemberListResponse)(list), err
 }
 
-// Revision is the one that a quorum has agreed on by now. What the member serves from then on is at least that.
+// Revision is the revision, read linearizably. The member serves at least that from then on.
 func (c *Client) Revision(ctx context.Context) (int64, error) {
 	// The key that etcd's own health check reads. Only the header of the answer matters.
 	answer, err := c.client.Get(ctx, "health", clientv3.WithCountOnly())
@@ -32,8 +32,8 @@ func (c *Client) Revision(ctx context.Context) (int64, error) {
 	return answer.Header.GetRevision(), nil
 }
 
-// Count is how many keys the member has, and at which revision, whatever a quorum says. It costs etcd a look at its index, without
-// the values.
+// Count is how many keys the member has, and at which revision, by a serializable read. It costs etcd a scan of its index, without the
+// values.
 func (c *Client) Count(ctx context.Context) (keys, revision int64, err error) {
 	count, err := c.client.Get(ctx, "\x00", clientv3.WithFromKey(), clientv3.WithCountOnly(), clientv3.WithSerializable())
 	if err != nil {
@@ -42,8 +42,8 @@ func (c *Client) Count(ctx context.Context) (keys, revision int64, err error) {
 	return count.Count, count.Header.GetRevision(), nil
 }
 
-// Snapshot streams the member's database, with the checksum that etcd puts at its end. The version is the database's, empty before
-// etcd 3.6. The stream ends with the context.
+// Snapshot streams the member's database, with the checksum that etcd appends. The version is the database's, empty before etcd 3.6.
+// The stream ends with the context.
 func (c *Client) Snapshot(ctx context.Context) (stream io.ReadCloser, version string, err error) {
 	answer, err := c.client.SnapshotWithVersion(ctx)
 	if err != nil {

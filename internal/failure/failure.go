@@ -1,5 +1,5 @@
-// Package failure is why something cannot be done, in the one shape that conditions, events, metrics, the results of pods and
-// errors have in common: a reason for programs, a message for people, and whether to try again.
+// Package failure describes why something cannot be done, in the form that conditions, events, metrics, the results of pods and
+// errors have in common: a reason for programs, a message for people, and whether a retry may help.
 package failure
 
 import "errors"
@@ -10,8 +10,8 @@ type Problem struct {
 	Reason string `json:"reason"`
 	// Message says what is wrong and what to do. It holds no credentials.
 	Message string `json:"message"`
-	// Terminal is true if another try cannot go better before somebody changes something. In JSON it keeps the name that earlier
-	// operators gave it.
+	// Terminal is true if no retry can succeed before a user changes something. In JSON it keeps the name that earlier operators
+	// gave it.
 	Terminal bool `json:"lasting,omitempty"`
 }
 
@@ -24,18 +24,17 @@ type Error struct {
 // New makes an error of a problem.
 func New(p Problem) error { return &Error{Problem: p} }
 
-// Because is New with what has caused it, nil if nothing is known. Errors.Is finds the cause, and nobody else gets it: its text
-// may hold credentials.
+// Because is New with a cause, nil if unknown. Errors.Is finds the cause, but its text is never shown: it may hold credentials.
 func Because(cause error, p Problem) error { return &Error{Problem: p, cause: cause} }
 
 // Error is the message.
 func (e *Error) Error() string { return e.Message }
 
-// Is tells whether the target is among the causes.
+// Is reports whether the target is among the causes.
 func (e *Error) Is(target error) bool { return errors.Is(e.cause, target) }
 
-// Of is the first problem in an error; ok is false if there is none. Its message is the error's: whoever wrapped it has said
-// more.
+// Of is the first problem in an error; ok is false if there is none. Its message is that of the whole error, with what was added
+// where it was wrapped.
 func Of(err error) (p Problem, ok bool) {
 	var e *Error
 	if !errors.As(err, &e) {

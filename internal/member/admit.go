@@ -2,7 +2,7 @@ package member
 
 import "fmt"
 
-// Identity is whose data a directory holds.
+// Identity is the member that the data in a directory belongs to.
 type Identity struct {
 	ClusterID, MemberID ID
 }
@@ -12,11 +12,11 @@ func (i Identity) String() string {
 	return fmt.Sprintf("member %s of cluster %s", i.MemberID, i.ClusterID)
 }
 
-// Situation is all that the decision depends on whether etcd may start.
+// Situation is everything that the decision whether etcd may start depends on.
 type Situation struct {
-	// Data is whose data is there, nil if there is none.
+	// Data is the member that the existing data belongs to, nil if there is none.
 	Data *Identity
-	// Permit is the operator's word.
+	// Permit is the operator's permission.
 	Permit *Permit
 	// PodUID is this pod, never empty.
 	PodUID string
@@ -24,13 +24,13 @@ type Situation struct {
 	Used int
 }
 
-// Admit returns how etcd may start, or why it may not. It is pure: member-run asks it before every start, and so does the
-// model that the planner is explored in.
+// Admit returns how etcd may start, or why it may not. It is pure: member-run calls it before every start, and so does the model
+// that the planner is explored in.
 func Admit(s Situation) (Start, *Refusal) {
 	if s.Data != nil {
 		return resume(*s.Data, s.Permit)
 	}
-	const nothing = "this member's folder has no write-ahead log, and "
+	const nothing = "this member's data directory has no write-ahead log, and "
 	p := s.Permit
 	start := Start{State: StateExisting, InitialCluster: p.InitialCluster, Token: p.Token}
 	switch p.Mode {
@@ -40,7 +40,7 @@ func Admit(s Situation) (Start, *Refusal) {
 	case ModeResume:
 		return Start{}, &Refusal{Reason: DataLost, Message: nothing + "the permit needs one"}
 	default:
-		return Start{}, &Refusal{Reason: BadConfig, Message: fmt.Sprintf("a permit of mode %q is not known", p.Mode)}
+		return Start{}, &Refusal{Reason: BadConfig, Message: fmt.Sprintf("unknown permit mode %q", p.Mode)}
 	}
 	if p.PodUID != s.PodUID {
 		return Start{}, &Refusal{Reason: DataLost, Message: nothing + "the permit is for another pod"}
@@ -54,7 +54,7 @@ func Admit(s Situation) (Start, *Refusal) {
 	return start, nil
 }
 
-// resume starts etcd from its data whatever the permit's mode: the start that a permit was for has happened.
+// resume starts etcd from its data whatever the permit's mode: the start that the permit was for has already happened.
 func resume(data Identity, p *Permit) (Start, *Refusal) {
 	if permitted := (Identity{p.ClusterID, p.MemberID}); data != permitted {
 		return Start{}, &Refusal{

@@ -31,11 +31,11 @@ const (
 	EnvPodIP  = "POD_IP"
 )
 
-// Config is what a member keeps for its whole life.
+// Config is the configuration that a member has for its whole life.
 type Config struct {
 	// Name is the member's, and the pod's.
 	Name string `json:"name"`
-	// PeerURL and ClientURL are what the member tells others, each one URL with a DNS name.
+	// PeerURL and ClientURL are what the member advertises, each one URL with a DNS name.
 	PeerURL   string `json:"peerURL"`
 	ClientURL string `json:"clientURL"`
 	DataDir   string `json:"dataDir"`
@@ -55,29 +55,28 @@ func ParseConfig(text string) (*Config, error) {
 	return c, nil
 }
 
-// Reasons of a refusal. The first two say for certain that the member cannot come back from this directory; the others
-// say nothing of the kind.
+// Reasons of a refusal. The first two mean for certain that the member cannot come back from this directory; the others do not.
 const (
 	// DataLost means that this one member has lost its data: there is no write-ahead log, and no unused permit to start
-	// without one. Unlike the condition's reason of the same name it says nothing of the cluster.
+	// without one. Unlike the condition's reason of the same name it is not about the cluster.
 	DataLost = "DataLost"
 	// ForeignData means that the directory holds the data of another member or cluster.
 	ForeignData = "ForeignData"
 	// Unreadable means that the data cannot be read: an I/O error, which may pass, or a corrupt log.
 	Unreadable = "Unreadable"
-	// BadConfig means that etcd cannot be configured as asked, or not be run at all.
+	// BadConfig means that etcd cannot be configured as requested, or not be run at all.
 	BadConfig = "BadConfig"
 )
 
-// maxMessage is in bytes, of which JSON may make six each. The kubelet cuts a termination message off at 4096, which
-// would leave broken JSON.
+// maxMessage is in bytes, each of which may take six in JSON. The kubelet truncates a termination message at 4096, which would
+// leave invalid JSON.
 const maxMessage = 512
 
 // Refusal is the termination message of a member-run that did not start etcd.
 type Refusal struct {
 	Reason  string `json:"reason"`
 	Message string `json:"message"`
-	// Attempt is that of the permit that was refused because it has been used, 0 if that is not why.
+	// Attempt is that of the permit that was refused because it has been used, 0 if it was refused for another reason.
 	Attempt int `json:"attempt,omitempty"`
 }
 

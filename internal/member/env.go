@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// Setting is one option of etcd as a user has given it.
+// Setting is one option of etcd as a user has set it.
 type Setting struct {
-	// Field is where it was given, for messages: for example spec.etcd.electionTimeout.
+	// Field is where it was set, for messages: for example spec.etcd.electionTimeout.
 	Field string
 	// Flag is etcd's flag without its dashes, by a name that it has in any of etcd 3.5, 3.6 and 3.7.
 	Flag string
-	// Value is as etcd's flag takes it; an empty one is none.
+	// Value is that of etcd's flag; an empty one means that it is not set.
 	Value string
 
 	// gate is true if Flag is a gate that was given in etcd's flag feature-gates.
@@ -32,8 +32,8 @@ func EnvSetting(field, variable, value string) Setting {
 	return Setting{Field: field, Flag: strings.ReplaceAll(strings.ToLower(flag), "_", "-"), Value: value}
 }
 
-// Translate makes options for Config of settings. The problems name the field, the reason and the fix; there are none in
-// a translation that can be used. An option that the given etcd version lacks is a problem; no version lacks none.
+// Translate converts settings to options for Config. The problems name the field, the reason and the fix; the translation is
+// valid if there are none. An option that the given etcd version lacks is a problem, unless the version is empty.
 func Translate(settings []Setting, version string) (translated map[string]string, problems []string) {
 	settings = separate(settings)
 	slices.SortStableFunc(settings, func(a, b Setting) int { return cmp.Compare(a.Field, b.Field) })
@@ -62,7 +62,7 @@ func Translate(settings []Setting, version string) (translated map[string]string
 	return translated, problems
 }
 
-// separate has a setting of its own for each feature gate of etcd's flag feature-gates: A=true,B=false.
+// separate splits etcd's flag feature-gates, A=true,B=false, into a setting for each feature gate.
 func separate(settings []Setting) []Setting {
 	var all []Setting
 	for _, s := range settings {
@@ -99,17 +99,17 @@ var owned = []string{
 	"proxy", "log-outputs", "logger", "config-file", "self-signed", "auth-token",
 }
 
-// hints say what to do instead, for options that many an old manifest has.
+// hints say what to do instead, for options that are common in old manifests.
 var hints = map[string]string{
-	"force-new-cluster":  "would put data at risk: remove it, and restore a backup instead",
-	"unsafe-no-fsync":    "would put data at risk: remove it",
-	"debug":              "is gone from etcd: set the log level to debug",
-	"log-package-levels": "is gone from etcd: set the log level",
-	"enable-v2":          "is gone from etcd 3.6: remove it",
-	"memory-mlock":       "would lock more memory than a member's pod may: remove it",
+	"force-new-cluster":  "puts data at risk: remove it, and restore a backup instead",
+	"unsafe-no-fsync":    "puts data at risk: remove it",
+	"debug":              "was removed from etcd: set the log level to debug",
+	"log-package-levels": "was removed from etcd: set the log level",
+	"enable-v2":          "was removed in etcd 3.6: remove it",
+	"memory-mlock":       "locks more memory than a member's pod may: remove it",
 }
 
-// option is the name of the option that a setting is for, empty if it sets none, or what is wrong with it.
+// option is the name of the option that a setting sets, empty if it sets none, or what is wrong with it.
 func (s Setting) option() (name, problem string) {
 	switch {
 	case s.Flag == flagGates:
@@ -117,14 +117,14 @@ func (s Setting) option() (name, problem string) {
 	case !s.gate:
 		return optionName(s.Flag)
 	case s.Value == "":
-		return "", fmt.Sprintf("names the feature gate %q without a value: give true or false, as in %s=true", s.Flag, s.Flag)
+		return "", fmt.Sprintf("names the feature gate %q without a value: set true or false, as in %s=true", s.Flag, s.Flag)
 	}
 	for name, o := range options {
 		if o.gate == s.Flag {
 			return name, ""
 		}
 	}
-	return "", fmt.Sprintf("has the feature gate %q, which this operator does not know to be safe: remove it", s.Flag)
+	return "", fmt.Sprintf("has the feature gate %q, which this operator does not support: remove it", s.Flag)
 }
 
 // optionName returns the option that a flag stands for, or what is wrong with it.
@@ -144,5 +144,5 @@ func optionName(flag string) (name, problem string) {
 	if slices.ContainsFunc(owned, func(prefix string) bool { return strings.HasPrefix(name, prefix) }) {
 		return "", "is set by the operator itself: remove it"
 	}
-	return "", "is not an option that this operator knows to be safe: remove it"
+	return "", "is not an option that this operator supports: remove it"
 }

@@ -56,8 +56,8 @@ func TestTranslateProblems(t *testing.T) {
 		"TLS":             {map[string]string{"ETCD_PEER_CERT_FILE": "x"}, "is set by the operator itself"},
 		"learners":        {map[string]string{"ETCD_MAX_LEARNERS": "3"}, "is set by the operator itself"},
 		"auth token":      {map[string]string{"ETCD_AUTH_TOKEN": "jwt,a=b"}, "is set by the operator itself"},
-		"dangerous":       {map[string]string{"ETCD_FORCE_NEW_CLUSTER": "true"}, "would put data at risk"},
-		"not synced":      {map[string]string{"ETCD_UNSAFE_NO_FSYNC": "true"}, "would put data at risk"},
+		"dangerous":       {map[string]string{"ETCD_FORCE_NEW_CLUSTER": "true"}, "puts data at risk"},
+		"not synced":      {map[string]string{"ETCD_UNSAFE_NO_FSYNC": "true"}, "puts data at risk"},
 		"unknown gate":    {map[string]string{"ETCD_FEATURE_GATES": "X=true"}, `ETCD_FEATURE_GATES has the feature gate "X", which`},
 		"no gate":         {map[string]string{"ETCD_FEATURE_GATES": "snapshot-count=5"}, `the feature gate "snapshot-count", which`},
 		"gate alone":      {map[string]string{"ETCD_FEATURE_GATES": "CompactHashCheck"}, "as in CompactHashCheck=true"},
@@ -86,7 +86,7 @@ func TestTranslateProblems(t *testing.T) {
 		},
 		"revisions": {map[string]string{
 			"ETCD_AUTO_COMPACTION_MODE": "revision", "ETCD_AUTO_COMPACTION_RETENTION": "1h",
-		}, "give a number of revisions"},
+		}, "set a number of revisions"},
 		"not an origin": {map[string]string{"ETCD_CORS": "*,https://a.example"}, "such as https://example.com:443"},
 		"twice": {map[string]string{
 			"ETCD_CORRUPT_CHECK_TIME": "1h", "ETCD_EXPERIMENTAL_CORRUPT_CHECK_TIME": "2h",

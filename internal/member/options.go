@@ -2,18 +2,18 @@ package member
 
 // option is a key of etcd's configuration file that users may set.
 type option struct {
-	// parse gives the value as the file holds it; the error says what would be right.
+	// parse converts the value to that of the file; the error says what would be valid.
 	parse func(string) (any, error)
 	// old is the key in etcd 3.5, empty if it is the same.
 	old string
-	// gate is the feature gate that took the key's place in etcd 3.6.
+	// gate is the feature gate that replaced the key in etcd 3.6.
 	gate string
-	// since is the first minor version of etcd 3 that has it, 0 if all that this operator runs do.
+	// since is the first minor version of etcd 3 that has it, 0 if all supported ones do.
 	since uint64
 }
 
-// options are those that do not fight the operator, by their name in 3.7; feature gates that never were anything else
-// by the gate's name.
+// options are those that do not conflict with the operator, by their name in 3.7; feature gates that never were options by the
+// gate's name.
 var options = map[string]option{
 	"snapshot-count":              {parse: count},
 	"heartbeat-interval":          {parse: count},

@@ -26,7 +26,7 @@ func (id *ID) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// ParseID reads an ID as status and annotations hold it. What is none is 0, which is nobody's.
+// ParseID parses an ID from status or an annotation. It returns 0, which is no valid ID, for anything else.
 func ParseID(text string) ID {
 	var id ID
 	if err := id.UnmarshalText([]byte(text)); err != nil {
@@ -44,11 +44,11 @@ const (
 	ModeNew Mode = "new"
 	// ModeJoin starts an added learner on an empty directory.
 	ModeJoin Mode = "join"
-	// ModeResume starts only from the data that is there.
+	// ModeResume starts only from existing data.
 	ModeResume Mode = "resume"
 )
 
-// Permit is the operator's word that etcd may start, and as whom.
+// Permit is the operator's permission for etcd to start, and as which member.
 type Permit struct {
 	Mode      Mode `json:"mode"`
 	ClusterID ID   `json:"clusterID"`
@@ -71,7 +71,7 @@ func (p *Permit) Encode() (string, error) {
 	return string(text), nil
 }
 
-// ParsePermit reads what Encode wrote. A permit that leaves open who may start, or for which pod, is an error.
+// ParsePermit reads what Encode wrote. A permit without the member that may start, or without the pod, is an error.
 func ParsePermit(text string) (*Permit, error) {
 	p := &Permit{}
 	if err := json.Unmarshal([]byte(text), p); err != nil {

@@ -30,8 +30,8 @@ const (
 type Start struct {
 	// State is StateNew or StateExisting.
 	State string
-	// InitialCluster and Token are the permit's. On data that is there InitialCluster is empty: etcd reads its peers
-	// from the log, and with nobody but itself to ask it cannot start should the log turn out to be gone.
+	// InitialCluster and Token are the permit's. With existing data InitialCluster is empty: etcd reads its peers from the
+	// log, and with only itself in the list it cannot start should the log turn out to be gone.
 	InitialCluster string
 	Token          string
 	// ListenHost is the address to listen on: 0.0.0.0, or [::] where pods have IPv6 addresses.
@@ -40,7 +40,7 @@ type Start struct {
 
 // Render writes etcd's configuration file for the version that is about to start, 3.5, 3.6 or 3.7. Every key that
 // matters is explicit: with a configuration file etcd ignores flags and environment, an omitted initial-cluster-state
-// means "new", and 3.5 leaves auto-compaction-mode empty. No etcd complains of keys that it does not know.
+// means "new", and 3.5 leaves auto-compaction-mode empty. etcd ignores unknown keys.
 func Render(c Config, s Start, version string) ([]byte, error) {
 	minor, err := minorOf(version)
 	if err != nil {
@@ -76,14 +76,14 @@ func Render(c Config, s Start, version string) ([]byte, error) {
 	return yaml.Marshal(file)
 }
 
-// minorOf refuses what nobody has read the configuration keys of.
+// minorOf refuses versions whose configuration keys are not known here.
 func minorOf(version string) (uint64, error) {
 	parsed, err := semver.NewVersion(version)
 	if err != nil {
 		return 0, fmt.Errorf("etcd's version %q: %w", version, err)
 	}
 	if parsed.Major() != 3 || parsed.Minor() < 5 || parsed.Minor() > 7 {
-		return 0, fmt.Errorf("etcd %s is not 3.5, 3.6 or 3.7: its configuration is not known", version)
+		return 0, fmt.Errorf("etcd %s is not supported: it must be 3.5, 3.6 or 3.7", version)
 	}
 	return parsed.Minor(), nil
 }
@@ -101,7 +101,7 @@ func addOptions(file map[string]any, given map[string]string, minor uint64) erro
 		}
 		switch {
 		case minor < o.since:
-			// The spec is checked for the version that it asks for: on the way there, older ones go without.
+			// The spec is validated for its own version: older ones on the way there ignore the option.
 		case minor < 6 && o.old != "":
 			file[o.old] = value
 		case o.gate != "":

@@ -86,9 +86,9 @@ func TestRenderRefuses(t *testing.T) {
 		want    string
 	}{
 		"no version":     {version: "unknown", want: "etcd's version"},
-		"too old":        {version: "3.4.45", want: "not 3.5, 3.6 or 3.7"},
-		"not yet there":  {version: "3.8.0", want: "not 3.5, 3.6 or 3.7"},
-		"another major":  {version: "4.6.0", want: "not 3.5, 3.6 or 3.7"},
+		"too old":        {version: "3.4.45", want: "must be 3.5, 3.6 or 3.7"},
+		"not yet there":  {version: "3.8.0", want: "must be 3.5, 3.6 or 3.7"},
+		"another major":  {version: "4.6.0", want: "must be 3.5, 3.6 or 3.7"},
 		"unknown option": {version: "3.6.16", options: map[string]string{"data-dir": "/x"}, want: `"data-dir"`},
 		"bad value":      {version: "3.6.16", options: map[string]string{"max-wals": "x"}, want: "max-wals"},
 	} {

@@ -11,7 +11,7 @@ import (
 // choices are settings by option.
 type choices map[string]Setting
 
-// together finds options that are right one by one and that etcd refuses together. Those that are not given have etcd's
+// together finds options that are valid by themselves but that etcd refuses in combination. Those that are not set have etcd's
 // defaults. There is at most one problem for now; it names the fields.
 func (c choices) together() []string {
 	heartbeat, _ := strconv.ParseUint(c.value("heartbeat-interval", "100"), 10, 32)
@@ -24,12 +24,12 @@ func (c choices) together() []string {
 			"first at least five times the second and at most 50000, and the second at least 1",
 			c.fields("election-timeout", "heartbeat-interval"), election, heartbeat)}
 	case c.value("auto-compaction-mode", "periodic") == "revision" && notWhole != nil:
-		return []string{fmt.Sprintf("%s: the retention is a duration and the mode is revision: give a number of revisions",
+		return []string{fmt.Sprintf("%s: the retention is a duration but the mode is revision: set a number of revisions",
 			c.fields("auto-compaction-retention", "auto-compaction-mode"))}
 	case c.is("enable-lease-checkpoint-persist") && !c.is("enable-lease-checkpoint"):
 		return []string{c.fields("enable-lease-checkpoint-persist") + " needs the feature gate LeaseCheckpoint: set it too"}
 	case hashTime == 0:
-		return []string{c.fields("compact-hash-check-time") + " is 0: give a duration such as 1m"}
+		return []string{c.fields("compact-hash-check-time") + " is 0: set a duration such as 1m"}
 	}
 	return nil
 }
@@ -46,7 +46,7 @@ func (c choices) is(option string) bool {
 	return b && err == nil
 }
 
-// fields are where those options were given.
+// fields are where those options were set.
 func (c choices) fields(options ...string) string {
 	var given []string
 	for _, option := range options {

@@ -45,7 +45,7 @@ func truth(s string) (any, error) {
 	return b, nil
 }
 
-// duration gives nanoseconds: etcd's configuration file has no other form.
+// duration returns nanoseconds, the only form in etcd's configuration file.
 func duration(s string) (any, error) {
 	d, err := time.ParseDuration(s)
 	if err != nil || d < 0 {

@@ -28,7 +28,7 @@ func readAttempt(runDir string) (int, error) {
 	return n, nil
 }
 
-// writeAttempt reaches the disk before it returns: a permit that might be used twice is worse than one never used.
+// writeAttempt syncs the file to disk before it returns: a permit that is used twice is worse than one never used.
 func writeAttempt(runDir string, attempt int) error {
 	path := filepath.Join(runDir, attemptFile)
 	err := writeFile(path, []byte(strconv.Itoa(attempt)), 0o600, (*os.File).Sync)
@@ -41,7 +41,7 @@ func writeAttempt(runDir string, attempt int) error {
 	return nil
 }
 
-// writeFile puts a file in place whole or not at all; each finish is called with the whole file before that.
+// writeFile writes a file atomically; each finish is called with the complete file before that.
 func writeFile(path string, content []byte, mode fs.FileMode, finish ...func(*os.File) error) error {
 	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.tmp")
 	if err != nil {
@@ -67,7 +67,7 @@ func syncDir(path string) error {
 	return errors.Join(dir.Sync(), dir.Close())
 }
 
-// empty removes what a directory without a log still holds: the leftovers of a start that failed.
+// empty removes the leftovers of a failed start from a directory without a log.
 func empty(dataDir string) error {
 	entries, err := os.ReadDir(dataDir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -77,7 +77,7 @@ func empty(dataDir string) error {
 		return fmt.Errorf("clear the data directory: %w", err)
 	}
 	for _, entry := range entries {
-		slog.Info("removing what is left of a failed start", "name", entry.Name())
+		slog.Info("removing what a failed start left", "name", entry.Name())
 		path := filepath.Join(dataDir, entry.Name())
 		if err := os.RemoveAll(path); err != nil {
 			return fmt.Errorf("clear the data directory: %w", err)
@@ -86,19 +86,19 @@ func empty(dataDir string) error {
 	return nil
 }
 
-// own makes the data directory, closed to others. etcd only warns of another mode, so that is no reason not to start:
-// a volume with an fsGroup may belong to somebody else.
+// own creates the data directory, private to this user. etcd only warns of another mode, so a failure does not prevent the start: a
+// volume with an fsGroup may belong to another user.
 func own(dataDir string) error {
 	if err := os.MkdirAll(dataDir, 0o700); err != nil {
 		return fmt.Errorf("make the data directory: %w", err)
 	}
 	if err := os.Chmod(dataDir, 0o700); err != nil { //nolint:gosec // a directory needs its x
-		slog.Warn("the data directory stays open to others", "error", err)
+		slog.Warn("cannot make the data directory private", "error", err)
 	}
 	return nil
 }
 
-// Install copies this program into dir as member-run, from where containers of other images can run it.
+// Install copies this program into dir as member-run, so that containers of other images can run it.
 func Install(dir string) error {
 	self, err := os.Executable()
 	if err != nil {

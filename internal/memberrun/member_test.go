@@ -174,7 +174,7 @@ func TestEndWhileWaiting(t *testing.T) {
 	p.run()
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
-	for !strings.Contains(p.said(), "waiting for a permit") {
+	for !strings.Contains(p.said(), "waiting for the operator's permit") {
 		select {
 		case err := <-p.ended:
 			t.Fatalf("it ended: %v\n%s", err, p.said())

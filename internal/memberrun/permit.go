@@ -17,11 +17,11 @@ import (
 // folder above it, which is simpler to look at than to watch.
 const pollPermit = 50 * time.Millisecond
 
-// awaitPermit returns the permit as soon as there is one; it waits until ctx ends.
+// awaitPermit returns the permit as soon as there is one, or when ctx is cancelled.
 func awaitPermit(ctx context.Context, path string) (*member.Permit, error) {
 	ticker := time.NewTicker(pollPermit)
 	defer ticker.Stop()
-	told := false
+	logged := false
 	for {
 		text, err := os.ReadFile(path)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -30,9 +30,9 @@ func awaitPermit(ctx context.Context, path string) (*member.Permit, error) {
 		if text = bytes.TrimSpace(text); len(text) > 0 {
 			return member.ParsePermit(string(text))
 		}
-		if !told {
-			slog.Info("waiting for a permit of the operator", "path", path)
-			told = true
+		if !logged {
+			slog.Info("waiting for the operator's permit to start etcd", "path", path)
+			logged = true
 		}
 		select {
 		case <-ctx.Done():

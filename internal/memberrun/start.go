@@ -18,8 +18,8 @@ import (
 
 // Paths are where things are in the container.
 type Paths struct {
-	// Permit is the file with the permit, Run the folder that lives as long as the pod, Termination the file for the
-	// container's last words.
+	// Permit is the file with the permit, Run the folder that lives as long as the pod, Termination the file of the
+	// termination message.
 	Permit, Run, Termination string
 }
 
@@ -32,12 +32,12 @@ func ContainerPaths() Paths {
 	}
 }
 
-// Start waits for a permit and replaces this process by etcd. It returns only if etcd did not start: nil if ctx ended
+// Start waits for a permit and replaces this process by etcd. It returns only if etcd did not start: nil if ctx was cancelled
 // before, else a *member.Refusal, which is in the termination message as well.
 func Start(ctx context.Context, paths Paths) error {
 	command, err := prepare(ctx, paths)
 	if ctx.Err() != nil {
-		return nil //nolint:nilerr // told to end while it waited: nothing went wrong
+		return nil //nolint:nilerr // terminated while it waited: nothing went wrong
 	}
 	if err == nil {
 		slog.Info("starting etcd", "command", command)
@@ -49,7 +49,7 @@ func Start(ctx context.Context, paths Paths) error {
 	}
 	words, err := refusal.Encode()
 	if err == nil {
-		// The file is there already: the kubelet mounts it.
+		// The file exists already: the kubelet mounts it.
 		err = os.WriteFile(paths.Termination, words, 0o600)
 	}
 	return errors.Join(refusal, err)
@@ -98,12 +98,12 @@ func prepare(ctx context.Context, paths Paths) ([]string, error) {
 			return nil, err
 		}
 	}
-	slog.Info("etcd may start", "version", version, "state", start.State, "initialCluster", start.InitialCluster,
+	slog.Info("starting etcd", "version", version, "state", start.State, "initialCluster", start.InitialCluster,
 		"clusterID", permit.ClusterID, "memberID", permit.MemberID, "permit", permit.Mode, "attempt", permit.Attempt)
 	return []string{binary, "--config-file=" + path}, nil
 }
 
-// admit looks at the data and decides. Empty tells that there is none, so that the permit has to be used up.
+// admit decides by the data. Empty is true if there is none, so that the permit has to be used up.
 func admit(dataDir, runDir, podUID string, permit *member.Permit) (start member.Start, empty bool, err error) {
 	data, err := readIdentity(dataDir)
 	if err != nil {
@@ -120,8 +120,8 @@ func admit(dataDir, runDir, podUID string, permit *member.Permit) (start member.
 	return start, data == nil, nil
 }
 
-// useUp uses the permit up before etcd can write anything, and after all else that may keep it from starting: what is
-// wrong with the configuration says so at every start, and what mends it mends the pod.
+// useUp uses up the permit before etcd can write anything, and after everything else that may prevent the start: a configuration
+// error is reported at every start, and once it is fixed the pod starts.
 func useUp(dataDir, runDir string, attempt int) error {
 	if err := writeAttempt(runDir, attempt); err != nil {
 		return err
@@ -131,7 +131,7 @@ func useUp(dataDir, runDir string, attempt int) error {
 
 var versionLine = regexp.MustCompile(`(?m)^etcd Version: (\S+)$`)
 
-// etcdVersion asks the binary itself: the image may have been changed under the pod.
+// etcdVersion asks the binary itself: the image may have been changed in place.
 func etcdVersion(ctx context.Context, binary string) (string, error) {
 	command := exec.CommandContext(ctx, binary, "--version")
 	command.Env = environment()
@@ -154,7 +154,7 @@ func listenHost(podIP string) string {
 	return "0.0.0.0"
 }
 
-// environment leaves out every ETCD_ variable: some are read even beside a configuration file.
+// environment removes every ETCD_ variable: some are read even with a configuration file.
 func environment() []string {
 	var env []string
 	for _, pair := range os.Environ() {

@@ -86,7 +86,7 @@ func TestAdmitKeeps(t *testing.T) {
 	}
 }
 
-// TestAdmitBrokenMarker holds that a permit is not used while nobody can tell whether it has been.
+// TestAdmitBrokenMarker holds that a permit is not used while no one can tell whether it has been.
 func TestAdmitBrokenMarker(t *testing.T) {
 	run := t.TempDir()
 	write(t, filepath.Join(run, attemptFile), "")

@@ -17,10 +17,9 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/member"
 )
 
-// readIdentity reads the member and cluster ID from the write-ahead log, nil if there is no log. etcd puts the log in
-// place by a rename and every segment starts with the IDs, so one that can be read speaks for all; whether the rest is
-// sound is for etcd to say. Anything but a directory that is certainly not there is an error: to take data that cannot
-// be read for no data would be to lose it.
+// readIdentity reads the member and cluster ID from the write-ahead log, nil if there is no log. etcd creates the log by a rename, and
+// every segment starts with the IDs, so any readable one suffices; whether the rest is intact is left to etcd. Everything but a
+// directory that certainly does not exist is an error: to mistake unreadable data for no data would be to lose it.
 func readIdentity(dataDir string) (*member.Identity, error) {
 	dir := filepath.Join(dataDir, "member", "wal")
 	entries, err := os.ReadDir(dir)
@@ -51,9 +50,9 @@ func readIdentity(dataDir string) (*member.Identity, error) {
 // firstSegment is the name of the segment that a log begins with; there is no other until it is full.
 const firstSegment = "0000000000000000-0000000000000000.wal"
 
-// readSegment reads the head of one segment. It is idle if nothing follows the head: etcd was then stopped before it
-// wrote its first entry or vote, so nobody has heard of it. It must not be resumed: a first member would not know of
-// its peers, nor of itself, and wait for ever.
+// readSegment reads the head of one segment. It is idle if nothing follows the head: then etcd was stopped before it wrote its first
+// entry or vote, so no other member knows of it. It must not be resumed: an initial member would know neither its peers nor itself, and
+// wait forever.
 func readSegment(path string) (found *member.Identity, idle bool, err error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -86,7 +85,7 @@ func readHead(decoder wal.Decoder) (*member.Identity, error) {
 	}
 }
 
-// isIdle looks at what follows the head. What cannot be read was something.
+// isIdle reports whether nothing follows the head. Unreadable data counts as something.
 func isIdle(decoder wal.Decoder) bool {
 	for {
 		record := &walpb.Record{}
@@ -109,7 +108,7 @@ func decodeMetadata(data []byte) (*member.Identity, error) {
 	}, nil
 }
 
-// isInitialSnapshot tells whether this is the record that every new log gets, which stands for no snapshot.
+// isInitialSnapshot reports whether this is the record that every new log gets, which stands for no snapshot.
 func isInitialSnapshot(data []byte) bool {
 	snapshot := &walpb.Snapshot{}
 	return proto.Unmarshal(data, snapshot) == nil && snapshot.GetIndex() == 0

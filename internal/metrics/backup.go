@@ -7,7 +7,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 )
 
-// Metrics of each EtcdBackup. They go when it does.
+// Metrics of each EtcdBackup. They are removed with it.
 var (
 	backupLabels = []string{"namespace", "name"}
 
@@ -17,11 +17,11 @@ var (
 	}, backupLabels)
 	backupAttempt = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "etcd_operator_backup_last_attempt_successful",
-		Help: "1 if the last try to take a backup succeeded, 0 if it failed.",
+		Help: "1 if the last attempt to take a backup succeeded, 0 if it failed.",
 	}, backupLabels)
 	backupDuration = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "etcd_operator_backup_duration_seconds",
-		Help: "How long the last good backup took, its check and the start of its pod included.",
+		Help: "How long the last good backup took, including its verification and the start of its pod.",
 	}, backupLabels)
 	backupSize = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "etcd_operator_backup_size_bytes",
@@ -29,15 +29,15 @@ var (
 	}, backupLabels)
 	backupSnapshots = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "etcd_operator_backup_snapshots",
-		Help: "Backups of this EtcdBackup in the storage when the last good one was taken; stale and unchecked ones are among them.",
+		Help: "Backups of this EtcdBackup in the storage when the last good one was taken, including stale and unverified ones.",
 	}, backupLabels)
 	backupStale = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "etcd_operator_backup_stale",
-		Help: "1 if the newest snapshot may be old: no member that answered had a quorum at its back, or etcd had a lower revision than before. 0 if it is not.",
+		Help: "1 if the newest snapshot may be stale: no member that answered had quorum, or etcd had a lower revision than before. 0 otherwise.",
 	}, backupLabels)
 	backupFailures = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "etcd_operator_backup_failures_total",
-		Help: "Tries that failed, by reason.",
+		Help: "Failed attempts, by reason.",
 	}, append(backupLabels, "reason"))
 )
 
@@ -46,21 +46,21 @@ func init() {
 		backupLastSuccess, backupAttempt, backupDuration, backupSize, backupSnapshots, backupStale, backupFailures)
 }
 
-// BackupSeen is what the status of an EtcdBackup tells.
+// BackupSeen is what the metrics show of the status of an EtcdBackup.
 type BackupSeen struct {
 	// LastSuccess is when the last good backup was taken, nil for never.
 	LastSuccess *time.Time
-	// Attempted is true if any try is over, Succeeded if the last one succeeded.
+	// Attempted is true if any attempt has finished, Succeeded if the last one succeeded.
 	Attempted, Succeeded bool
 	// Stale is true if the newest snapshot is, for whatever reason.
 	Stale bool
-	// Size is that of the last good backup in the storage, in bytes. Snapshots is how many there are, stale and unchecked ones
-	// among them.
+	// Size is that of the last good backup in the storage, in bytes. Snapshots is how many there are, including stale and unverified
+	// ones.
 	Size      int64
 	Snapshots int32
 }
 
-// SetBackup shows what is known of an EtcdBackup.
+// SetBackup exports the metrics of an EtcdBackup.
 func SetBackup(namespace, name string, seen BackupSeen) {
 	if seen.Attempted {
 		backupAttempt.WithLabelValues(namespace, name).Set(number(seen.Succeeded))
@@ -81,17 +81,17 @@ func number(b bool) float64 {
 	return 0
 }
 
-// BackupTook notes how long a good backup took.
+// BackupTook records how long a good backup took.
 func BackupTook(namespace, name string, took time.Duration) {
 	backupDuration.WithLabelValues(namespace, name).Set(took.Seconds())
 }
 
-// BackupFailed counts a try that failed.
+// BackupFailed counts a failed attempt.
 func BackupFailed(namespace, name, reason string) {
 	backupFailures.WithLabelValues(namespace, name, reason).Inc()
 }
 
-// ForgetBackup removes what is shown of an EtcdBackup.
+// ForgetBackup removes the metrics of an EtcdBackup.
 func ForgetBackup(namespace, name string) {
 	labels := prometheus.Labels{"namespace": namespace, "name": name}
 	for _, gauge := range []*prometheus.GaugeVec{

@@ -6,7 +6,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 )
 
-// Actions counts what the planner answered, by action and reason; Wait and Blocked are answers too.
+// Actions counts the planner's answers, by action and reason; Wait and Blocked are answers too.
 var Actions = prometheus.NewCounterVec(prometheus.CounterOpts{
 	Name: "etcd_operator_actions_total",
 	Help: "Answers of the planner, by action and reason.",

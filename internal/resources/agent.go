@@ -28,7 +28,7 @@ const (
 	RestoreContainerName = "restore"
 )
 
-// AgentPod is what a pod of the agent is made from.
+// AgentPod describes a pod of the agent.
 type AgentPod struct {
 	Namespace, Name string
 	Owner           metav1.OwnerReference
@@ -41,13 +41,13 @@ type AgentPod struct {
 	EncryptionSecret, ClientTLSSecret string
 	// Image is the operator's own.
 	Image string
-	// Env is how to reach object storage through a proxy; empty without one.
+	// Env is the environment for reaching object storage through a proxy; empty without one.
 	Env []corev1.EnvVar
 	// OpenShift leaves user and group to the namespace's security context constraints.
 	OpenShift bool
 }
 
-// Pod returns the pod. It runs once; another try is another pod.
+// Pod returns the pod. It runs once; another attempt is another pod.
 func (a AgentPod) Pod() (*corev1.Pod, error) {
 	policy := a.Policy
 	if policy == nil {
@@ -85,7 +85,7 @@ func agentLabels() map[string]string {
 
 func (a AgentPod) spec(policy *v1beta2.AgentPodPolicy, container corev1.Container, volumes []corev1.Volume) corev1.PodSpec {
 	no := false
-	// Kubernetes takes no more, which is less than the longest time-out.
+	// Kubernetes accepts no more, which is less than the longest timeout.
 	grace, deadline := int64(graceSeconds), int64(min((a.Task.Timeout+lastWordsTime).Seconds(), math.MaxInt32))
 	return corev1.PodSpec{
 		RestartPolicy:                 corev1.RestartPolicyNever,
@@ -105,18 +105,18 @@ func (a AgentPod) spec(policy *v1beta2.AgentPodPolicy, container corev1.Containe
 	}
 }
 
-// lastWordsTime is what the agent has after its time is up to clean up and to say so, before Kubernetes ends it.
+// lastWordsTime is how long the agent has after its timeout to clean up and write its result, before Kubernetes kills it.
 const lastWordsTime = time.Minute
 
-// scratches tells whether a task may use scratch space.
+// scratches reports whether a task may use scratch space.
 func scratches(t task.Task) bool { return restores(t) || spools(t) }
 
-// restores tells whether a task may restore into it. To verify may need that without having been asked for.
+// restores reports whether a task may restore into it. A Verify may need to, even if its spec does not say so.
 func restores(t task.Task) bool {
 	return t.Verify != nil || t.Backup != nil && t.Backup.Verify == v1beta2.VerifyRestore
 }
 
-// spools tells whether a task may have a backup wait there.
+// spools reports whether a task may buffer a backup there.
 func spools(t task.Task) bool { return t.Backup != nil && t.Backup.Spool > 0 }
 
 // defaultSpool holds a database of 2 GiB, etcd's default quota, that compresses to half of it.
@@ -135,15 +135,15 @@ func withSpool(t task.Task, policy *v1beta2.AgentPodPolicy) task.Task {
 	return t
 }
 
-// roomVariable tells the agent what the kubelet lets its container write. A limit may have been given by the namespace.
+// roomVariable passes the container's limit of ephemeral storage to the agent. The limit may come from the namespace.
 func roomVariable() corev1.EnvVar {
 	return corev1.EnvVar{Name: task.EnvRoom, ValueFrom: &corev1.EnvVarSource{ResourceFieldRef: &corev1.ResourceFieldSelector{
 		ContainerName: AgentContainer, Resource: "limits.ephemeral-storage",
 	}}}
 }
 
-// RestoreContainer returns the init container that restores a member's data, and the volumes of the pod that it needs. The
-// caller adds the mount of the member's data volume, and resources.
+// RestoreContainer returns the init container that restores a member's data, and the volumes that it needs. The caller adds the mount
+// of the member's data volume, and resources.
 func RestoreContainer(image string, env []corev1.EnvVar, t task.Task, encryptionSecret string) (
 	corev1.Container, []corev1.Volume, error,
 ) {
@@ -173,8 +173,8 @@ func agentContainer(name, image string, env []corev1.EnvVar, t task.Task, needs 
 	}, nil
 }
 
-// agentResources are enough for a database of any size: it is streamed. A trial restore takes memory for all keys, so
-// there is no limit.
+// agentResources suffice for a database of any size, because it is streamed. A trial restore takes memory for all keys, so there is
+// no limit.
 func agentResources(given corev1.ResourceRequirements) corev1.ResourceRequirements {
 	if len(given.Requests)+len(given.Limits)+len(given.Claims) > 0 {
 		return given
@@ -184,8 +184,8 @@ func agentResources(given corev1.ResourceRequirements) corev1.ResourceRequiremen
 	}}
 }
 
-// StorageOf is a spec's storage, by URL or from coreos/etcd-operator's stanza; object is the last part of the stanza's
-// path (an object's name, or what names begin with), empty for storage by URL.
+// StorageOf is a spec's storage, by URL or in coreos/etcd-operator's form; object is the last part of the path in that form (an
+// object's name, or the prefix of names), empty for storage by URL.
 func StorageOf(
 	s *v1beta2.Storage, kind v1beta2.StorageType, legacy v1beta2.BackupStorage,
 ) (of v1beta2.Storage, object string, err error) {

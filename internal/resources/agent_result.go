@@ -11,7 +11,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
-// AgentResult reads how the pod's container ended; ok is false if it left nothing that can be read, or still runs.
+// AgentResult reads the result of the pod's container; ok is false if it left none that can be read, or is still running.
 func AgentResult(pod *corev1.Pod) (task.Result, bool) {
 	return InitResult(agentStatus(pod))
 }
@@ -36,14 +36,14 @@ func agentStatus(pod *corev1.Pod) corev1.ContainerStatus {
 	return pod.Status.ContainerStatuses[i]
 }
 
-// starting are reasons why a container waits that pass by themselves.
+// starting are the reasons of a waiting container that pass by themselves.
 var starting = []string{"", "ContainerCreating", "PodInitializing"}
 
-// oomKilled is what Kubernetes calls the end of a container that had no memory left.
+// oomKilled is the reason of a container that ran out of memory.
 const oomKilled = "OOMKilled"
 
-// AgentProblem says why the pod does not run, or how it died, and what to do where that is known. It is empty if nothing
-// is known, and if the agent has left a Result.
+// AgentProblem says why the pod does not run, or how it failed, and what to do if that is known. It is empty if nothing is known,
+// or if the agent has left a Result.
 func AgentProblem(pod *corev1.Pod) string {
 	if _, ok := AgentResult(pod); ok {
 		return ""
@@ -56,15 +56,15 @@ func AgentProblem(pod *corev1.Pod) string {
 	case ended != nil && ended.Reason == oomKilled:
 		return "the pod ran out of memory (OOMKilled): raise spec.pod.resources.limits.memory, which a restore needs for all keys"
 	case ended != nil:
-		return fmt.Sprintf("the pod ended with exit code %d and without a result: %s", ended.ExitCode,
-			cmp.Or(panicOf(ended.Message), ended.Reason, "see its log"))
+		return fmt.Sprintf("the container exited with code %d and left no result: %s", ended.ExitCode,
+			cmp.Or(panicOf(ended.Message), ended.Reason, "check its log"))
 	case waiting != nil && !slices.Contains(starting, waiting.Reason):
 		return fmt.Sprintf("the pod does not start: %s: %s", waiting.Reason, waiting.Message)
 	}
 	return scheduling(pod)
 }
 
-// panicOf is the line of a log that says why a program of Go ended.
+// panicOf is the line of a log with the panic of a Go program.
 func panicOf(log string) string {
 	for line := range strings.Lines(log) {
 		if strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ") {
@@ -74,14 +74,14 @@ func panicOf(log string) string {
 	return ""
 }
 
-// scheduling says why no node takes the pod, or why it was taken off one.
+// scheduling says why the pod cannot be scheduled, or why it was evicted.
 func scheduling(pod *corev1.Pod) string {
 	for _, c := range pod.Status.Conditions {
 		switch {
 		case c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && c.Reason == corev1.PodReasonUnschedulable:
-			return "no node takes the pod: " + c.Message
+			return "the pod cannot be scheduled: " + c.Message
 		case c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue:
-			return fmt.Sprintf("the pod was taken off its node: %s: %s", c.Reason, c.Message)
+			return fmt.Sprintf("the pod was evicted from its node: %s: %s", c.Reason, c.Message)
 		}
 	}
 	return ""

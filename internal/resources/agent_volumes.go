@@ -11,13 +11,13 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
-// agentNeeds are the volumes of an agent's pod, and where its container has them. Their names fit into a member's pod.
+// agentNeeds are the volumes of an agent's pod, and their mounts. The names do not conflict with those of a member's pod.
 type agentNeeds struct {
 	volumes []corev1.Volume
 	mounts  []corev1.VolumeMount
 }
 
-// needsOf gives a task its Secrets and its storage, and nothing that it does not need.
+// needsOf are the Secrets and the storage of a task, and nothing that it does not need.
 func needsOf(t task.Task, encryptionSecret, clientTLSSecret string) *agentNeeds {
 	n := &agentNeeds{}
 	n.secret("agent-credentials", t.Storage.CredentialsSecretRef.Name, task.CredentialsDir, storage.CredentialKeys(t.Storage.URL)...)
@@ -43,8 +43,8 @@ func (n *agentNeeds) add(v corev1.Volume, path string, readOnly bool) {
 // secretMode lets the pod's user read. It is not the owner, and a member's pod may have no group of its own for volumes.
 const secretMode = 0o444
 
-// secret adds these keys of a Secret, as far as it has them. Without it the pod runs, too: the agent says what is missing,
-// where a pod that waits could not.
+// secret adds these keys of a Secret, as far as they exist. It is optional: the agent reports what is missing, which a pod that waits
+// could not.
 func (n *agentNeeds) secret(volume, name, path string, keys ...string) {
 	if name == "" {
 		return
@@ -57,7 +57,7 @@ func (n *agentNeeds) secret(volume, name, path string, keys ...string) {
 	n.add(corev1.Volume{Name: volume, VolumeSource: corev1.VolumeSource{Secret: source}}, path, true)
 }
 
-// bundle adds certificates under the one name that the agent looks for.
+// bundle adds certificates under the name that the agent expects.
 func (n *agentNeeds) bundle(volume string, ref v1beta2.CABundleRef) {
 	if ref.Name == "" {
 		return
@@ -75,7 +75,7 @@ func (n *agentNeeds) bundle(volume string, ref v1beta2.CABundleRef) {
 	n.add(corev1.Volume{Name: volume, VolumeSource: source}, task.CADir, true)
 }
 
-// temporaryVolume is for credentials that a library wants as files of its own. They do not reach the disk.
+// temporaryVolume is for credentials that a library needs as files of its own. They are kept in memory.
 func temporaryVolume() corev1.Volume {
 	size := resource.MustParse("1Mi")
 	return corev1.Volume{Name: "agent-tmp", VolumeSource: corev1.VolumeSource{
@@ -87,7 +87,7 @@ func temporaryVolume() corev1.Volume {
 // is evicted.
 const spoolMargin = 16 << 20
 
-// scratchVolume goes with its pod. How much a trial restore takes is known only once there is a snapshot.
+// scratchVolume is deleted with its pod. How much a trial restore takes is known only once there is a snapshot.
 func scratchVolume(claim *corev1.PersistentVolumeClaimSpec, t task.Task) corev1.Volume {
 	v := corev1.Volume{Name: "agent-scratch"}
 	if claim == nil {

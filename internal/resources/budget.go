@@ -8,8 +8,8 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 )
 
-// Budget is the PodDisruptionBudget over the voters. An integer minAvailable is the only form that Kubernetes counts
-// for pods whose owner it does not know.
+// Budget is the PodDisruptionBudget of the voters. An integer minAvailable is the only form that Kubernetes supports for pods of an
+// unknown kind of owner.
 func Budget(c *v1beta2.EtcdCluster, minAvailable int) *policyv1.PodDisruptionBudget {
 	value := intstr.FromInt32(int32(minAvailable)) //nolint:gosec // a number of members: 1 to 9
 	return &policyv1.PodDisruptionBudget{

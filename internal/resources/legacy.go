@@ -10,19 +10,19 @@ import (
 // annotationLegacyVersion is on every member's pod of coreos/etcd-operator (SetEtcdVersion in its pkg/util/k8sutil).
 const annotationLegacyVersion = "etcd.version"
 
-// LegacyPod tells whether coreos/etcd-operator made this pod with a cluster's labels: the cluster owns it, and it has none
-// of what this operator puts on a pod when it makes it. One that has lost its owner is known by that one's own mark.
+// LegacyPod reports whether coreos/etcd-operator created this pod with a cluster's labels: the cluster owns it, and it has none of the
+// marks that this operator sets on a new pod. One without an owner is recognized by coreos/etcd-operator's own mark.
 func LegacyPod(pod *corev1.Pod) bool {
 	return !marked(pod.ObjectMeta) &&
 		(metav1.GetControllerOf(pod) != nil || pod.Annotations[annotationLegacyVersion] != "")
 }
 
-// LegacyVolume tells the same of a claim. There they have no mark but their owner, the EtcdCluster.
+// LegacyVolume is LegacyPod for a claim, whose only mark is its owner, the EtcdCluster.
 func LegacyVolume(claim *corev1.PersistentVolumeClaim) bool {
 	return metav1.GetControllerOf(claim) != nil && !marked(claim.ObjectMeta)
 }
 
-// marked tells whether this operator made or adopted the object. Each mark alone says so: one may be taken off by hand.
+// marked reports whether this operator created or adopted the object. Any one mark suffices: others may have been removed by hand.
 func marked(meta metav1.ObjectMeta) bool {
 	if _, ok := meta.Labels[LabelIncarnation]; ok {
 		return true

@@ -19,7 +19,7 @@ const (
 	LabelServing = "etcd.database.coreos.com/serving"
 	// LabelIncarnation is the bootstrap attempt that the object was made for.
 	LabelIncarnation = "etcd.database.coreos.com/incarnation"
-	// LabelPull is on the pods that fetch an image to a node; its value is the cluster's name.
+	// LabelPull is on the image pull pods; its value is the cluster's name.
 	LabelPull = "etcd.database.coreos.com/pull"
 )
 
@@ -32,8 +32,8 @@ const (
 	AnnotationClusterUID = "etcd.database.coreos.com/cluster-uid"
 	// AnnotationVolumeUID is the claim's own UID, written with the first permit: a copy of the claim has another one.
 	AnnotationVolumeUID = "etcd.database.coreos.com/volume-uid"
-	// AnnotationClusterID and AnnotationMemberID say whose data a volume holds, in hexadecimal; written before the
-	// first permit.
+	// AnnotationClusterID and AnnotationMemberID identify the member whose data a volume holds, in hexadecimal; written before
+	// the first permit.
 	AnnotationClusterID = "etcd.database.coreos.com/cluster-id"
 	AnnotationMemberID  = "etcd.database.coreos.com/member-id"
 	// AnnotationVersion is the etcd version that the member on a volume is to run. AnnotationTemplate is there too: the
@@ -46,13 +46,13 @@ const (
 	AnnotationTemplate  = "etcd.database.coreos.com/template-hash"
 	// AnnotationPermitted is when a pod got its first permit.
 	AnnotationPermitted = "etcd.database.coreos.com/permitted"
-	// AnnotationRestore names the EtcdRestore that a pod makes its data from.
+	// AnnotationRestore names the EtcdRestore whose snapshot a pod restores its data from.
 	AnnotationRestore = "etcd.database.coreos.com/restore"
-	// AnnotationUnserved is when LabelServing was taken from a pod that is about to stop.
+	// AnnotationUnserved is when LabelServing was removed from a pod that is about to stop.
 	AnnotationUnserved = "etcd.database.coreos.com/unserved"
-	// AnnotationReplaced is the ID of the container that a change of the image is to end.
+	// AnnotationReplaced is the ID of the container that a change of the image is to replace.
 	AnnotationReplaced = "etcd.database.coreos.com/replaced-container"
-	// AnnotationFixed is on what Kubernetes has refused to resize: on a pod the resources that it refused, on a volume the
+	// AnnotationFixed is on objects that Kubernetes has refused to resize: on a pod it is the refused resources, on a volume the
 	// size.
 	AnnotationFixed = "etcd.database.coreos.com/resize-refused"
 )
@@ -128,7 +128,7 @@ func objectMeta(c *v1beta2.EtcdCluster, name string) metav1.ObjectMeta {
 	}
 }
 
-// without are the entries of a map whose keys the other has not.
+// without are the entries of a map whose keys the other one lacks.
 func without(given, other map[string]string) map[string]string {
 	out := merge(given)
 	for key := range other {

@@ -60,7 +60,7 @@ func (s *settings) bytes(field, flag string, value *resource.Quantity) {
 	}
 }
 
-// milliseconds leaves what is no whole number for the translation to refuse.
+// milliseconds leaves fractions to the translation, which refuses them.
 func (s *settings) milliseconds(field, flag string, value *metav1.Duration) {
 	if value != nil {
 		s.text(field, flag, strings.TrimSuffix(fmt.Sprintf("%.3f", float64(value.Microseconds())/1000), ".000"))

@@ -64,7 +64,7 @@ func TestOptionsProblems(t *testing.T) {
 		"env":   {"ETCD_DATA_DIR", "{}", "spec.pod.etcdEnv[ETCD_DATA_DIR] is set by the operator itself"},
 		"new":   {"", "{extraArgs: {log-format: json}}", "spec.etcd.extraArgs[log-format] is an option that etcd 3.5.35"},
 		"gate":  {"", "{extraArgs: {feature-gates: PriorityRequest=true}}", "spec.etcd.extraArgs[feature-gates] is an option that"},
-		"extra": {"", "{extraArgs: {force-new-cluster: x}}", "spec.etcd.extraArgs[force-new-cluster] would put data at risk"},
+		"extra": {"", "{extraArgs: {force-new-cluster: x}}", "spec.etcd.extraArgs[force-new-cluster] puts data at risk"},
 		"env and typed": {
 			"ETCD_LOG_LEVEL", "{logLevel: Info}",
 			"spec.pod.etcdEnv[ETCD_LOG_LEVEL] is given twice, also as spec.etcd.logLevel: remove one",

@@ -12,8 +12,8 @@ import (
 const (
 	// nonRoot is the user and group of a member's containers: etcd's own image names none.
 	nonRoot = 65532
-	// unreachableSeconds is how long a pod stays on a node that does not report before Kubernetes gives it up, unless
-	// the user's tolerations say otherwise. Kubernetes' own default of 300 s is long for a member that is missing.
+	// unreachableSeconds is how long a pod stays on a node that is NotReady before Kubernetes evicts it, unless the user's
+	// tolerations say otherwise. Kubernetes' own default of 300 s is long for a missing member.
 	unreachableSeconds = 30
 )
 
@@ -31,7 +31,7 @@ func place(c *v1beta2.EtcdCluster, spec *corev1.PodSpec) {
 	}
 }
 
-// spread is the default: over nodes and zones as evenly as they allow, without refusing to run where they do not.
+// spread is the default: over nodes and zones as evenly as possible, without keeping pods Pending if it is not.
 func spread(c *v1beta2.EtcdCluster) []corev1.TopologySpreadConstraint {
 	var constraints []corev1.TopologySpreadConstraint
 	for _, key := range []string{corev1.LabelHostname, corev1.LabelTopologyZone} {
@@ -53,15 +53,15 @@ func antiAffinity(c *v1beta2.EtcdCluster) *corev1.Affinity {
 	}}
 }
 
-// tolerations adds how long to stay on a lost node, where the user has not said it.
+// tolerations adds how long to stay on a node that is NotReady or unreachable, unless the user has set that.
 func tolerations(given []corev1.Toleration) []corev1.Toleration {
 	out := append([]corev1.Toleration{}, given...)
 	for _, key := range []string{corev1.TaintNodeNotReady, corev1.TaintNodeUnreachable} {
-		said := false
+		tolerated := false
 		for _, t := range given {
-			said = said || t.Key == key || t.Key == "" && t.Operator == corev1.TolerationOpExists
+			tolerated = tolerated || t.Key == key || t.Key == "" && t.Operator == corev1.TolerationOpExists
 		}
-		if !said {
+		if !tolerated {
 			seconds := int64(unreachableSeconds)
 			out = append(out, corev1.Toleration{
 				Key: key, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute,

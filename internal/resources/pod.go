@@ -16,7 +16,7 @@ import (
 // EtcdContainer is the name of the container that runs etcd.
 const EtcdContainer = "etcd"
 
-// installContainer is the init container that brings member-run.
+// installContainer is the init container that installs member-run.
 const installContainer = "install-member-run"
 
 const (
@@ -25,16 +25,15 @@ const (
 	permitVolume = "permit"
 	// binaryPath is where the init container leaves member-run.
 	binaryPath = member.RunDir + "/member-run"
-	// graceSeconds leaves etcd time to hand leadership over when it is told to end (7 s by its defaults) and to close
-	// its files.
+	// graceSeconds leaves etcd time to hand over leadership on SIGTERM (7 s by its defaults) and to close its files.
 	graceSeconds = 30
 )
 
-// PodOptions are what a pod takes from the operator rather than from the EtcdCluster.
+// PodOptions are what a pod gets from the operator rather than from the EtcdCluster.
 type PodOptions struct {
 	// OperatorImage holds member-run.
 	OperatorImage string
-	// Repository is where etcd's images come from when the spec does not say; empty for the built-in one.
+	// Repository is the image repository of etcd for specs without one; empty for the built-in one.
 	Repository string
 	// EtcdVersion is the version to run, for example "3.6.16".
 	EtcdVersion string
@@ -48,7 +47,7 @@ type PodOptions struct {
 func Pod(c *v1beta2.EtcdCluster, name string, incarnation int, permit *member.Permit, o PodOptions) (
 	*corev1.Pod, error,
 ) {
-	pod, err := bare(c, name, incarnation, o)
+	pod, err := basePod(c, name, incarnation, o)
 	if err != nil {
 		return nil, err
 	}
@@ -67,8 +66,8 @@ func Pod(c *v1beta2.EtcdCluster, name string, incarnation int, permit *member.Pe
 	return pod, nil
 }
 
-// bare is a pod without what the operator notes on it.
-func bare(c *v1beta2.EtcdCluster, name string, incarnation int, o PodOptions) (*corev1.Pod, error) {
+// basePod is a pod without the operator's annotations.
+func basePod(c *v1beta2.EtcdCluster, name string, incarnation int, o PodOptions) (*corev1.Pod, error) {
 	config, err := json.Marshal(memberConfig(c, name))
 	if err != nil {
 		return nil, fmt.Errorf("encode the member's configuration: %w", err)
@@ -84,9 +83,9 @@ func bare(c *v1beta2.EtcdCluster, name string, incarnation int, o PodOptions) (*
 		Spec: podSpec(c, name, string(config), o),
 	}
 	if policy.Template != nil {
-		// One that is refused never gets here: the spec is checked before anything is created.
-		if laid, err := lay(policy.Template.Raw, pod); err == nil {
-			return laid, nil
+		// An invalid one never gets here: the spec is validated before anything is created.
+		if patched, err := applyTemplate(policy.Template.Raw, pod); err == nil {
+			return patched, nil
 		}
 	}
 	return pod, nil
@@ -99,8 +98,8 @@ func podPolicy(c *v1beta2.EtcdCluster) *v1beta2.PodPolicy {
 	return c.Spec.Pod
 }
 
-// memberConfig is what a member keeps for its whole life. Options that the translation refuses never get here: the
-// spec is checked before anything is created.
+// memberConfig is the configuration of a member for its whole life. Invalid options never get here: the spec is validated before
+// anything is created.
 func memberConfig(c *v1beta2.EtcdCluster, name string) member.Config {
 	host := member.Host(name, c.Name, c.Namespace, Domain(c))
 	options, _ := Options(c, "")
@@ -137,7 +136,7 @@ func podSpec(c *v1beta2.EtcdCluster, name, config string, o PodOptions) corev1.P
 	return spec
 }
 
-// installer copies member-run to where the etcd container, whose image has no shell, can start it.
+// installer copies member-run to where the etcd container can execute it.
 func installer(policy *v1beta2.PodPolicy, o PodOptions) corev1.Container {
 	return corev1.Container{
 		Name:            installContainer,
@@ -168,12 +167,12 @@ func etcd(c *v1beta2.EtcdCluster, config string, o PodOptions) corev1.Container 
 			{Name: "metrics", ContainerPort: member.MetricsPort, Protocol: corev1.ProtocolTCP},
 		},
 		Resources: policy.Resources,
-		// No liveness probe: while a member waits for its permit or replays its log it answers nothing, and a restart
-		// would mend neither.
+		// No liveness probe: a member does not answer while it waits for its permit or replays its log, and a restart would not
+		// help.
 		ReadinessProbe:         readiness(),
 		SecurityContext:        containerSecurity(),
 		TerminationMessagePath: corev1.TerminationMessagePathDefault,
-		// The end of etcd's log says why it ended, where member-run has left no word.
+		// The end of etcd's log is the termination message, unless member-run has written one.
 		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
 		VolumeMounts: []corev1.VolumeMount{
 			{Name: dataVolume, MountPath: member.DataMount},
@@ -210,5 +209,5 @@ func volumes(name string, persistent bool) []corev1.Volume {
 	}
 }
 
-// Persistent tells whether members keep their data on claims of their own.
+// Persistent reports whether members keep their data on claims of their own.
 func Persistent(c *v1beta2.EtcdCluster) bool { return podPolicy(c).PersistentVolumeClaimSpec != nil }

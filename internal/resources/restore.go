@@ -8,7 +8,7 @@ import (
 )
 
 // AddRestore has a member's pod build its data from a snapshot before etcd starts. The pod has the credentials of the storage as
-// long as it lives; it is made again without them once the cluster is up.
+// long as it lives; it is recreated without them once the cluster is up.
 func AddRestore(pod *corev1.Pod, image string, env []corev1.EnvVar, restore string, t task.Task, encryptionSecret string) error {
 	container, volumes, err := RestoreContainer(image, env, t, encryptionSecret)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/version"
 )
 
-// Revision is what tells the pods of one spec from those of another. It is the same for every member and version, and
-// for every operator: a new operator makes no member outdated.
+// Revision distinguishes the pods of one spec from those of another. It is the same for every member and etcd version, and for every
+// version of the operator: a new operator does not make members outdated.
 type Revision struct {
 	// Metadata are the labels and annotations that the spec asks for, as JSON.
 	Metadata string
@@ -32,7 +32,7 @@ type metadata struct {
 
 // RevisionOf is the revision of a cluster's spec.
 func RevisionOf(c *v1beta2.EtcdCluster, o PodOptions) (Revision, error) {
-	pod, err := bare(c, "", 0, PodOptions{OpenShift: o.OpenShift})
+	pod, err := basePod(c, "", 0, PodOptions{OpenShift: o.OpenShift})
 	if err != nil {
 		return Revision{}, err
 	}
@@ -68,12 +68,12 @@ func (r Revision) annotations() map[string]string {
 	}
 }
 
-// Drift tells in which respects a pod is not of this revision, or was changed by hand.
+// Drift says how a pod differs from this revision, or was changed by hand.
 func (r Revision) Drift(pod *corev1.Pod, repository string) plan.Drift {
 	given := pod.Annotations
 	image := EtcdOf(pod).Image
 	d := plan.Drift{
-		Metadata:  given[AnnotationMetadata] != r.Metadata || !r.wears(pod),
+		Metadata:  given[AnnotationMetadata] != r.Metadata || !r.hasMetadata(pod),
 		Resources: given[AnnotationResources] != r.Resources,
 		Template:  given[AnnotationTemplate] != r.Template,
 		Image:     image != version.Image(repository, version.OfImage(image)),
@@ -84,7 +84,7 @@ func (r Revision) Drift(pod *corev1.Pod, repository string) plan.Drift {
 	return d
 }
 
-// EtcdOf is a pod's etcd container. It is found by its name: others may have put theirs before it.
+// EtcdOf is a pod's etcd container. It is found by its name: webhooks may have inserted others before it.
 func EtcdOf(pod *corev1.Pod) corev1.Container {
 	for _, c := range pod.Spec.Containers {
 		if c.Name == EtcdContainer {
@@ -94,13 +94,13 @@ func EtcdOf(pod *corev1.Pod) corev1.Container {
 	return corev1.Container{}
 }
 
-// wears tells whether the pod has the labels and annotations of the revision.
-func (r Revision) wears(pod *corev1.Pod) bool {
+// hasMetadata reports whether the pod has the labels and annotations of the revision.
+func (r Revision) hasMetadata(pod *corev1.Pod) bool {
 	want := decode(r.Metadata)
 	return contains(pod.Labels, merge(want.Labels, ownLabels(pod))) && contains(pod.Annotations, want.Annotations)
 }
 
-// ownLabels are the operator's on a member's pod, apart from those that tell of its life.
+// ownLabels are the operator's labels on a member's pod, apart from those of its life cycle.
 func ownLabels(pod *corev1.Pod) map[string]string {
 	labels := memberLabels(pod.Labels[LabelCluster], pod.Name, 0)
 	delete(labels, LabelIncarnation)
@@ -109,7 +109,7 @@ func ownLabels(pod *corev1.Pod) map[string]string {
 
 func decode(text string) metadata {
 	var m metadata
-	_ = json.Unmarshal([]byte(text), &m) // what is no JSON was not written here: nothing is known to be ours
+	_ = json.Unmarshal([]byte(text), &m) // invalid JSON was not written here: then no key is known to be ours
 	return m
 }
 
@@ -122,7 +122,7 @@ func contains(have, want map[string]string) bool {
 	return true
 }
 
-// MetadataPatch is the change of a pod's metadata to this revision's, the operator's own labels among it.
+// MetadataPatch is the change of a pod's metadata to this revision's, including the operator's own labels.
 func (r Revision) MetadataPatch(pod *corev1.Pod) map[string]any {
 	patch := metadataPatch(pod.Annotations, decode(r.Metadata))
 	if labels, ok := patch["labels"].(map[string]any); ok {
@@ -133,8 +133,8 @@ func (r Revision) MetadataPatch(pod *corev1.Pod) map[string]any {
 	return patch
 }
 
-// metadataPatch is the change to the wanted labels and annotations; what the object's note of earlier ones has and they
-// have not is removed, and what others have put there stays.
+// metadataPatch is the change to the wanted labels and annotations; earlier ones, as recorded on the object, are removed if they are no
+// longer wanted, and those of others stay.
 func metadataPatch(have map[string]string, want metadata) map[string]any {
 	old := decode(have[AnnotationMetadata])
 	annotations := change(old.Annotations, want.Annotations)

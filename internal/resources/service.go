@@ -66,7 +66,7 @@ func clientPolicy(c *v1beta2.EtcdCluster) v1beta2.ClientServicePolicy {
 	return *c.Spec.Services.Client
 }
 
-// service has what a later one may take back explicit: an absent field would leave what is there.
+// service sets every field that a later spec may reset explicitly: an absent field would keep its value.
 func service(c *v1beta2.EtcdCluster, name string, meta v1beta2.ServiceMeta, spec corev1.ServiceSpec) *corev1.Service {
 	single, everywhere := corev1.IPFamilyPolicySingleStack, corev1.ServiceInternalTrafficPolicyCluster
 	if meta.IPFamilyPolicy != "" {
@@ -94,8 +94,8 @@ func port(name string, number int32) corev1.ServicePort {
 	}
 }
 
-// ServiceDue tells whether a Service is not as wanted: because another is wanted than before, which its annotations tell,
-// or because somebody has changed it by hand. What Kubernetes or a load balancer fills in is no difference.
+// ServiceDue reports whether a Service has to be patched: because the spec has changed, which its annotations show, or because it was
+// changed by hand. Fields that Kubernetes or a load balancer fills in are ignored.
 func ServiceDue(have, want *corev1.Service) bool {
 	h, w := have.Spec, want.Spec
 	return !contains(have.Labels, want.Labels) || !contains(have.Annotations, want.Annotations) ||
@@ -113,8 +113,7 @@ func samePort(have, want corev1.ServicePort) bool {
 		have.Protocol == want.Protocol && (want.NodePort == 0 || have.NodePort == want.NodePort)
 }
 
-// ServicePatch is the change to a Service as wanted, as the metadata and the spec of a JSON merge patch. What others have
-// put into the metadata stays.
+// ServicePatch is the change to the wanted Service, as the metadata and the spec of a JSON merge patch. Metadata of others stays.
 func ServicePatch(have, want *corev1.Service) (meta, spec map[string]any) {
 	given := decode(want.Annotations[AnnotationMetadata])
 	meta = metadataPatch(have.Annotations, given)

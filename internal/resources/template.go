@@ -19,7 +19,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/member"
 )
 
-// reserved is the prefix of labels and annotations that are the operator's own.
+// reserved is the prefix of the operator's own labels and annotations.
 const reserved = "etcd.database.coreos.com/"
 
 // Reserved is the first key of labels or annotations that users may not set, empty if there is none.
@@ -44,16 +44,16 @@ func CheckTemplate(c *v1beta2.EtcdCluster) error {
 	}
 	plain := c.DeepCopy()
 	plain.Spec.Pod.Template = nil
-	pod, err := bare(plain, "member", 0, PodOptions{Persistent: Persistent(c)})
+	pod, err := basePod(plain, "member", 0, PodOptions{Persistent: Persistent(c)})
 	if err != nil {
 		return err
 	}
-	_, err = lay(podPolicy(c).Template.Raw, pod)
+	_, err = applyTemplate(podPolicy(c).Template.Raw, pod)
 	return err
 }
 
-// lay puts a user's template over a pod. It refuses what takes from the pod what the operator's work hangs on.
-func lay(raw []byte, pod *corev1.Pod) (*corev1.Pod, error) {
+// applyTemplate applies a user's template to a pod. It refuses to change what the operator relies on.
+func applyTemplate(raw []byte, pod *corev1.Pod) (*corev1.Pod, error) {
 	template := &corev1.PodTemplateSpec{}
 	unknown, err := kjson.UnmarshalStrict(raw, template)
 	if err == nil {
@@ -88,7 +88,7 @@ func lay(raw []byte, pod *corev1.Pod) (*corev1.Pod, error) {
 	return out, nil
 }
 
-// metadataAllowed looks at what the template says of the pod itself.
+// metadataAllowed validates the template's metadata.
 func metadataAllowed(meta metav1.ObjectMeta) error {
 	if !reflect.DeepEqual(meta, metav1.ObjectMeta{Labels: meta.Labels, Annotations: meta.Annotations}) {
 		return errors.New("metadata: only labels and annotations can be given")
@@ -99,8 +99,8 @@ func metadataAllowed(meta metav1.ObjectMeta) error {
 	return nil
 }
 
-// ourselvesFirst keeps the operator's containers before others, as kubectl shows the first one by default, and as
-// member-run has to be there before what may use it.
+// ourselvesFirst keeps the operator's containers before others: kubectl uses the first one by default, and member-run has to be
+// installed before anything uses it.
 func ourselvesFirst(spec *corev1.PodSpec) {
 	first := func(name string) func(a, b corev1.Container) int {
 		rank := func(c corev1.Container) int {
@@ -115,7 +115,7 @@ func ourselvesFirst(spec *corev1.PodSpec) {
 	slices.SortStableFunc(spec.InitContainers, first(installContainer))
 }
 
-// changed is the path of the first thing that is the operator's and not as it was, empty if there is none.
+// changed is the path of the first field of the operator's that has changed, empty if there is none.
 func changed(before, after *corev1.Pod) string {
 	for _, key := range slices.Sorted(maps.Keys(before.Labels)) {
 		if after.Labels[key] != before.Labels[key] {
@@ -150,7 +150,7 @@ func changed(before, after *corev1.Pod) string {
 		changedFirst("spec.initContainers", b.InitContainers, a.InitContainers))
 }
 
-// changedFirst looks at the operator's container, which is the first one.
+// changedFirst compares the operator's container, which is the first one.
 func changedFirst(path string, b, a []corev1.Container) string {
 	if len(a) == 0 || a[0].Name != b[0].Name {
 		return path
@@ -212,7 +212,7 @@ func has[T any](list []T, want T) bool {
 	return slices.ContainsFunc(list, func(one T) bool { return reflect.DeepEqual(one, want) })
 }
 
-// inside tells whether a mount would hide what the operator has mounted, or be in it.
+// inside reports whether a mount would hide one of the operator's mounts, or be inside it.
 func inside(path string) bool {
 	path = strings.TrimSuffix(path, "/") + "/"
 	return slices.ContainsFunc([]string{member.DataMount, member.RunDir, member.PermitDir}, func(ours string) bool {

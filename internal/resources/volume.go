@@ -52,8 +52,8 @@ func VolumeMetadataPatch(c *v1beta2.EtcdCluster, claim *corev1.PersistentVolumeC
 	return metadataPatch(claim.Annotations, want)
 }
 
-// ForeignVolume says why a claim with the cluster's labels is none that the operator has made for a cluster of this name, or
-// has taken up; empty if it is one. Whatever a user copies of a claim is a copy with another name, or another UID.
+// ForeignVolume says why a claim with the cluster's labels was neither created by the operator for a cluster of this name, nor
+// adopted; empty if it was. A copy that a user makes of a claim has another name, or another UID.
 func ForeignVolume(c *v1beta2.EtcdCluster, claim *corev1.PersistentVolumeClaim) string {
 	n, numbered := strings.CutPrefix(claim.Name, c.Name+"-")
 	if _, err := strconv.ParseUint(n, 10, 31); err != nil {
@@ -64,16 +64,16 @@ func ForeignVolume(c *v1beta2.EtcdCluster, claim *corev1.PersistentVolumeClaim) 
 	case owner != nil && owner.UID != c.UID:
 		return "it belongs to " + owner.Kind + " " + owner.Name
 	case claim.Annotations[AnnotationClusterUID] == "":
-		return "nobody has made it for a cluster (it has no annotation " + AnnotationClusterUID + ")"
+		return "it was not created for a cluster (it has no annotation " + AnnotationClusterUID + ")"
 	case !numbered || claim.Labels[LabelNode] != claim.Name:
-		return "it is no member's (its name, or its label " + LabelNode + ", is another)"
+		return "its name, or its label " + LabelNode + ", is not that of a member"
 	case marked != "" && marked != string(claim.UID):
-		return "it is a copy (to hand it to the cluster, take the annotation " + AnnotationVolumeUID + " off it)"
+		return "it is a copy (for the cluster to use it, remove its annotation " + AnnotationVolumeUID + ")"
 	}
 	return ""
 }
 
-// VolumeOwned tells whether a claim is provably this very cluster's. One that is to outlive the cluster has no owner.
+// VolumeOwned reports whether a claim is provably this very cluster's. One that is to outlive the cluster has no owner reference.
 func VolumeOwned(c *v1beta2.EtcdCluster, claim *corev1.PersistentVolumeClaim) bool {
 	return claim.Annotations[AnnotationClusterUID] == string(c.UID) && ForeignVolume(c, claim) == ""
 }
@@ -86,15 +86,15 @@ func VolumeOwners(c *v1beta2.EtcdCluster) []metav1.OwnerReference {
 	return []metav1.OwnerReference{Owner(c)}
 }
 
-// PodPersistent tells whether a pod keeps its data on the claim of its name.
+// PodPersistent reports whether a pod keeps its data on the claim of its name.
 func PodPersistent(pod *corev1.Pod) bool {
 	return slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool {
 		return v.Name == dataVolume && v.PersistentVolumeClaim != nil
 	})
 }
 
-// VolumeDrift tells whether the spec asks for another kind of volume than this claim's. What the spec leaves open is as
-// it is: a default class may have been filled in.
+// VolumeDrift reports whether the spec asks for another kind of volume than this claim's. Fields that the spec does not set are
+// ignored: a default class may have been filled in.
 func VolumeDrift(c *v1beta2.EtcdCluster, claim *corev1.PersistentVolumeClaim) bool {
 	want := podPolicy(c).PersistentVolumeClaimSpec
 	if want == nil {

@@ -10,19 +10,18 @@ import (
 	"sync"
 )
 
-// trailer is how many bytes etcd puts behind the database: their SHA-256. pages is what a database's size is a multiple
-// of.
+// trailer is how many bytes etcd appends to the database: its SHA-256. pages is what a database's size is a multiple of.
 const (
 	trailer = sha256.Size
 	pages   = 512
 )
 
 var (
-	errNoTrailer = errors.New("it does not end with etcd's checksum: it is cut off, or no snapshot of etcd")
-	errTrailer   = errors.New("etcd's checksum at its end does not match: bytes in it have changed, or it is no snapshot of etcd")
+	errNoTrailer = errors.New("it does not end with etcd's checksum: it is truncated, or not an etcd snapshot")
+	errTrailer   = errors.New("etcd's checksum at its end does not match: it is corrupt, or not an etcd snapshot")
 )
 
-// digest hashes a snapshot that is written to it. It keeps the last bytes back, which may be the trailer.
+// digest hashes a snapshot that is written to it. It holds back the last bytes, which may be the trailer.
 type digest struct {
 	hash hash.Hash
 	held []byte
@@ -68,7 +67,7 @@ func (d *digest) sum() string {
 // bufferSize of copying, in bytes.
 const bufferSize = 512 << 10
 
-// pump copies until the end, and sums up beside that: while one buffer is hashed, the other one is filled.
+// pump copies until the end, and hashes in parallel: while one buffer is hashed, the other one is filled.
 func pump(to io.Writer, from io.Reader, sum *digest) error {
 	var hashing sync.WaitGroup
 	defer hashing.Wait()
@@ -91,8 +90,8 @@ func pump(to io.Writer, from io.Reader, sum *digest) error {
 	}
 }
 
-// fillUp reads until the buffer is full or the reader ends. Unlike io.ReadFull it leaves the error as it is: that the
-// reader has met an unexpected end is not the same as an end in the midst of a buffer.
+// fillUp reads until the buffer is full or the reader ends. Unlike io.ReadFull it returns the reader's own error: an unexpected EOF
+// of the reader is not the same as an EOF in the middle of a buffer.
 func fillUp(from io.Reader, buffer []byte) (n int, err error) {
 	for n < len(buffer) && err == nil {
 		var more int
@@ -118,7 +117,7 @@ func (m *meter) Write(p []byte) (int, error) {
 
 func (m *meter) sum() string { return hex.EncodeToString(m.hash.Sum(nil)) }
 
-// sumUp notes sizes and checksums. Stored is nil if the object is the snapshot itself: then one checksum does for both.
+// sumUp records sizes and checksums. Stored is nil if the object is the snapshot itself: then one checksum serves both.
 func (m *Manifest) sumUp(raw *digest, stored *meter) {
 	m.Size, m.SHA256 = raw.size, raw.sum()
 	m.StoredSize, m.StoredSHA256 = m.Size, m.SHA256

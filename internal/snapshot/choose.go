@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Status is what a member said about itself.
+// Status is what a member reports about itself.
 type Status struct {
 	Endpoint            string
 	MemberID, ClusterID uint64
@@ -18,22 +18,21 @@ type Status struct {
 	Version string
 	// Corrupt is true if etcd has found its data to differ from the others'.
 	Corrupt bool
-	// Quorum is true if it has answered a linearizable read, which takes a quorum at its back. A learner cannot: etcd lets it
-	// serve what it has, and nothing more.
+	// Quorum is true if it has answered a linearizable read, which takes a quorum. A learner cannot: it serves only its own
+	// data.
 	Quorum bool
 }
 
 // lagLimit is how many raft entries a member's data may be behind and still be taken: seconds of writing.
 const lagLimit = 1000
 
-// Choose returns the member to take a snapshot from: one with a quorum at its back, and of these a follower that has caught
-// up, because the leader has enough to do, or else the leader; or else a learner, or whoever has most if there is no quorum.
-// It returns false if none is fit.
+// Choose returns the member to take a snapshot from: one with quorum, preferably a follower that has caught up, to spare the leader,
+// else the leader; without quorum a learner, or the member with most data. It returns false if none is suitable.
 //
-// Without a quorum at its back a member may know of nothing that was written since: one that is cut off goes on answering
-// for itself, and for a while calls itself a follower, or the leader.
+// A member without quorum may lack later writes: one that is partitioned keeps answering for itself, and for a while still calls
+// itself a follower, or the leader.
 //
-// A full quota is no reason against a member: that is when a backup is needed.
+// A full quota does not disqualify a member: that is when a backup is needed.
 func Choose(members []Status) (Status, bool) {
 	fit := slices.DeleteFunc(slices.Clone(members), func(m Status) bool { return m.Corrupt })
 	var newest uint64
@@ -58,7 +57,7 @@ func Choose(members []Status) (Status, bool) {
 	return slices.MinFunc(fit, best), true
 }
 
-// rank is lower for a member that is to be preferred.
+// rank is lower for a better member.
 func (m Status) rank(newest uint64) int {
 	const (
 		follower = iota

@@ -7,10 +7,10 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/blobstore"
 )
 
-// Copy puts a copy of a backup in the place of whatever has that name, and returns its manifest, which is there, too. What
-// was there before stays if the object does not arrive as its manifest describes it.
+// Copy copies a backup to that name, replacing an existing object, and returns its manifest, which is written, too. The existing
+// object stays if the copy does not arrive as its manifest describes it.
 //
-// The bytes pass through here, since a storage's own copying ends at 5 GiB on S3, and compares nothing.
+// The data is streamed through this process, because S3's own copy is limited to 5 GiB, and verifies nothing.
 func Copy(ctx context.Context, b *blobstore.Bucket, m Manifest, to string, p Progress) (Manifest, error) {
 	watched, touch, stop := watch(ctx, stallLimit)
 	defer stop()
@@ -36,7 +36,7 @@ func replace(ctx context.Context, b *blobstore.Bucket, from, to Manifest, touch 
 	}
 	if sum.size != from.StoredSize || sum.sum() != from.StoredSHA256 {
 		w.Abort()
-		return damaged("%s is not what was written: its checksum does not match the manifest's", b.URL(from.Object))
+		return damaged("%s is corrupt: its checksum does not match the manifest's", b.URL(from.Object))
 	}
 	// The manifest of what was there must not describe this one.
 	if err := b.Delete(ctx, manifestName(to.Object)); err != nil {

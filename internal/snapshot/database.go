@@ -13,12 +13,12 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 )
 
-// maxAlarms is how many alarms are told of: two kinds, of nine members each, are all that a cluster of this operator's can have.
+// maxAlarms is the maximum number of reported alarms: two kinds for nine members are all that a cluster of this operator can have.
 const maxAlarms = 18
 
-// databaseOf reads what matters to who is to run on a database, whose pages have been checked: what is free in it is only
-// known then. Its size is what etcd compares with the quota (Size in etcd's package backend), not the file's, which grows
-// ahead.
+// databaseOf reads what matters of a database to a cluster that is to run on it. Its pages must have been checked: only then is the
+// free space known. Its size is what etcd compares with the quota (Size in etcd's package backend), not the file's, which is
+// preallocated.
 func databaseOf(tx *bbolt.Tx) (d v1beta2.SnapshotDatabase, err error) {
 	free := int64(tx.DB().Stats().FreePageN) * int64(tx.DB().Info().PageSize)
 	d.SizeBytes, d.InUseBytes = tx.Size(), tx.Size()-free
@@ -39,7 +39,7 @@ func alarmsOf(tx *bbolt.Tx) (alarms []v1beta2.SnapshotAlarm, err error) {
 	for k, _ := at.First(); k != nil && len(alarms) < maxAlarms; k, _ = at.Next() {
 		alarm := &etcdserverpb.AlarmMember{}
 		if err := proto.Unmarshal(k, alarm); err != nil {
-			return nil, damaged("the database holds an alarm that is none of etcd's: %w", err)
+			return nil, damaged("the database holds an alarm that cannot be decoded: %w", err)
 		}
 		alarms = append(alarms, v1beta2.SnapshotAlarm{
 			Name: alarm.GetAlarm().String(), MemberID: fmt.Sprintf("%x", alarm.GetMemberID()),
@@ -48,8 +48,8 @@ func alarmsOf(tx *bbolt.Tx) (alarms []v1beta2.SnapshotAlarm, err error) {
 	return alarms, nil
 }
 
-// clearAlarms removes all alarms from a restored database: they are of members that it does not have, so that nobody could
-// tell that the cause is gone, and etcd takes no writes as long as one is there.
+// clearAlarms removes all alarms from a restored database: they are of members that no longer exist, which could not be disarmed,
+// and etcd accepts no writes as long as there is one.
 func clearAlarms(path string) error {
 	// As etcd opens it: the list of free pages is not in the file.
 	db, err := bbolt.Open(path, 0o600, &bbolt.Options{

@@ -211,7 +211,7 @@ func TestNoRoom(t *testing.T) {
 	b, _ := bucket(t)
 	const size = 1 << 60
 	_, err := VerifyRestore(t.Context(), b, Manifest{Object: "not looked for", Size: size}, nil, t.TempDir(), nil)
-	want := fmt.Sprintf("a snapshot of %dMi takes %dMi to restore", size>>20, 2*(size>>20)+128)
+	want := fmt.Sprintf("restoring a snapshot of %dMi takes %dMi", size>>20, 2*(size>>20)+128)
 	if reason(err) != v1beta2.ReasonScratchFailed || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "spec.pod.scratch") {
 		t.Errorf("got %v, want %s", err, want)
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/failure"
 )
 
-// Encoding says how an object is made from a snapshot. The zero value changes nothing.
+// Encoding says how a snapshot is encoded into an object. The zero value changes nothing.
 type Encoding struct {
 	// Compress with zstd.
 	Compress bool
@@ -42,13 +42,12 @@ func (e Encoding) encryption() string {
 	return None
 }
 
-// Made tells whether an object was made in this way. Which key it was is not known.
+// Made reports whether an object was encoded in this way. The key is unknown.
 func (e Encoding) Made(m Manifest) bool {
 	return m.Compression == e.compression() && m.Encryption == e.encryption()
 }
 
-// extension is what an object's name ends with: in the order in which the programs of these names are to be undone from
-// the right.
+// extension is the end of an object's name: the encodings in the order in which they were applied.
 func (e Encoding) extension() string {
 	extension := extensionPlain
 	if e.Compress {
@@ -66,7 +65,7 @@ const (
 	ageMagic  = "age-encryption.org/v1\n"
 )
 
-// maxWindow bounds the memory that reading an object takes, in bytes. What this package writes needs 8 MiB.
+// maxWindow limits the memory for reading an object, in bytes. What this package writes needs 8 MiB.
 const maxWindow = 32 << 20
 
 // encoder is a chain of writers, which are closed from the first to the last.
@@ -75,7 +74,7 @@ type encoder struct {
 	closers []io.Closer
 }
 
-// Close writes what is left. It does not close the writer that was given to encode.
+// Close flushes. It does not close the writer that was passed to encode.
 func (e *encoder) Close() error {
 	for _, c := range e.closers {
 		if err := c.Close(); err != nil {
@@ -90,7 +89,7 @@ func (e Encoding) encode(w io.Writer) (*encoder, error) {
 	if e.Key != nil {
 		encrypted, err := age.Encrypt(chain.Writer, e.Key.recipient)
 		if err != nil {
-			return nil, fmt.Errorf("begin the encryption: %w", err)
+			return nil, fmt.Errorf("start encryption: %w", err)
 		}
 		chain.Writer, chain.closers = encrypted, []io.Closer{encrypted}
 	}
@@ -98,26 +97,26 @@ func (e Encoding) encode(w io.Writer) (*encoder, error) {
 		// One at a time: the pod that does this shares its node with etcd.
 		compressed, err := zstd.NewWriter(chain.Writer, zstd.WithEncoderConcurrency(1), zstd.WithLowerEncoderMem(true))
 		if err != nil {
-			return nil, fmt.Errorf("begin the compression: %w", err)
+			return nil, fmt.Errorf("start compression: %w", err)
 		}
 		chain.Writer, chain.closers = compressed, append([]io.Closer{compressed}, chain.closers...)
 	}
 	return chain, nil
 }
 
-// decode undoes what the object begins with, so that objects without a manifest can be read, too. Done gives free what it
-// holds.
+// decode detects the encoding by the first bytes of the object, so that objects without a manifest can be read, too. Done releases
+// its resources.
 func decode(r io.Reader, key *Key) (plain io.Reader, done func(), err error) {
 	done = func() {}
 	buffered := bufio.NewReader(r)
 	encrypted := begins(buffered, ageMagic)
 	switch {
 	case encrypted && key == nil:
-		return nil, nil, keyError("it is encrypted: name the Secret with its passphrase", nil)
+		return nil, nil, keyError("it is encrypted: set encryptionSecretRef to the Secret with its passphrase", nil)
 	case !encrypted && key != nil:
-		// Whoever can write to the bucket could put anything there otherwise.
-		return nil, nil, keyError("it is not encrypted, although a passphrase is given: "+
-			"if it is to be trusted nevertheless, leave the Secret with the passphrase out", nil)
+		// Otherwise whoever can write to the bucket could substitute any data.
+		return nil, nil, keyError("it is not encrypted although encryptionSecretRef is set: "+
+			"to trust it anyway, remove encryptionSecretRef", nil)
 	case encrypted:
 		decrypted, err := age.Decrypt(buffered, key.identity)
 		if err != nil {
@@ -131,15 +130,15 @@ func decode(r io.Reader, key *Key) (plain io.Reader, done func(), err error) {
 	decompressed, err := zstd.NewReader(buffered, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
 		zstd.WithDecoderMaxWindow(maxWindow))
 	if err != nil {
-		return nil, nil, damaged("begin the decompression: %w", err)
+		return nil, nil, damaged("start decompression: %w", err)
 	}
 	return decompressed, decompressed.Close, nil
 }
 
-// isPlain tells whether decode has nothing to undo.
+// isPlain reports whether decode has nothing to undo.
 func isPlain(r *bufio.Reader) bool { return !begins(r, ageMagic) && !begins(r, zstdMagic) }
 
-// begins tells whether the magic comes next. A reader that fails will fail again when it is read.
+// begins reports whether the magic comes next. A reader that fails will fail again when it is read.
 func begins(r *bufio.Reader, magic string) bool {
 	start, _ := r.Peek(len(magic))
 	return string(start) == magic
@@ -155,7 +154,7 @@ func decryptError(err error) error {
 		return err
 	}
 	if errors.As(err, &other) {
-		return keyError("the passphrase is not the one that it was encrypted with", err)
+		return keyError("wrong passphrase", err)
 	}
-	return damaged("its encryption cannot be read: %w", err)
+	return damaged("it cannot be decrypted: %w", err)
 }

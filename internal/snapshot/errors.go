@@ -9,14 +9,14 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/failure"
 )
 
-// Explain is why something failed here or in the storage, whatever the error is.
+// Explain converts any error of this package or the storage to a Problem.
 func Explain(err error) failure.Problem {
 	if p, ok := failure.Of(err); ok {
 		return p
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		return failure.Problem{
-			Reason: v1beta2.ReasonTimeout, Message: "it took longer than it may: " + err.Error(),
+			Reason: v1beta2.ReasonTimeout, Message: "timed out: " + err.Error(),
 		}
 	}
 	return failure.Problem{Reason: v1beta2.ReasonSnapshotFailed, Message: err.Error()}

@@ -11,31 +11,30 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/failure"
 )
 
-// Fetch reads the object of a backup whole, decrypts and decompresses it, and writes it to w as etcd has sent it. What was
-// written is to be trusted only if Fetch returns nil: the checksums come last.
+// Fetch reads the whole object of a backup, decrypts and decompresses it, and writes it to w as etcd sent it. The data can be trusted
+// only if Fetch returns nil: the checksums are compared last.
 func Fetch(ctx context.Context, b *blobstore.Bucket, m Manifest, key *Key, w io.Writer, p Progress) error {
 	found, err := fetch(ctx, b, m.Object, key, w, p, m.Size)
 	switch {
 	case err != nil:
 		return err
 	case found.StoredSize != m.StoredSize || found.StoredSHA256 != m.StoredSHA256:
-		return damaged("%s is not what was written: its checksum does not match the manifest's", b.URL(m.Object))
+		return damaged("%s is corrupt: its checksum does not match the manifest's", b.URL(m.Object))
 	case found.Size != m.Size || found.SHA256 != m.SHA256:
-		return damaged("%s is not what its manifest describes: the checksums differ", b.URL(m.Object))
+		return damaged("%s does not match its manifest: the checksums differ", b.URL(m.Object))
 	}
 	return nil
 }
 
-// FetchForeign is Fetch for an object without a manifest, such as one of coreos/etcd-operator or etcdctl, of which nothing
-// can be checked but what etcd put at its end. It returns a manifest with no more than the name, the sizes and the
-// checksums.
+// FetchForeign is Fetch for an object without a manifest, such as one of coreos/etcd-operator or etcdctl, of which only the checksum
+// that etcd has appended can be verified. It returns a manifest with nothing but the name, the sizes and the checksums.
 func FetchForeign(
 	ctx context.Context, b *blobstore.Bucket, object string, key *Key, w io.Writer, p Progress,
 ) (Manifest, error) {
 	return fetch(ctx, b, object, key, w, p, maxSize)
 }
 
-// maxSize of a snapshot of which nothing is known, in bytes: far more than etcd can hold.
+// maxSize is the maximum size of a snapshot without a manifest, in bytes: far more than etcd can hold.
 const maxSize = 1 << 40
 
 // fetch returns a manifest with no more than the name, the sizes and the checksums.
@@ -77,7 +76,7 @@ func unpack(from io.Reader, key *Key, w io.Writer, p Progress, size int64) (Mani
 		return Manifest{}, err
 	}
 	if limited.bytes > size {
-		return Manifest{}, damaged("there is more in it than the %d bytes that it should have", size)
+		return Manifest{}, damaged("it is larger than the expected %d bytes", size)
 	}
 	// What follows the end of the compression or encryption counts for the checksum, too.
 	if _, err := io.Copy(io.Discard, source); err != nil {
@@ -91,7 +90,7 @@ func unpack(from io.Reader, key *Key, w io.Writer, p Progress, size int64) (Mani
 	return m, nil
 }
 
-// output tells the errors of where the snapshot goes from those of where it comes from.
+// output distinguishes errors of the destination of a snapshot from those of its source.
 type output struct{ io.Writer }
 
 func (o *output) Write(p []byte) (int, error) {
@@ -102,7 +101,7 @@ func (o *output) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// explainRead: whatever is neither the storage's nor the disk's fault is the object's.
+// explainRead blames the object for every error that is neither the storage's nor the disk's.
 func explainRead(where string, err error) error {
 	if _, known := failure.Of(err); known {
 		return err
@@ -110,14 +109,14 @@ func explainRead(where string, err error) error {
 	return damaged("%s is damaged: %w", where, err)
 }
 
-// FetchFile is Fetch, or FetchForeign if the manifest is nil, into a file, which is there only if it is sound. It may not
-// outlive a loss of power: it is for what reads it next.
+// FetchFile is Fetch, or FetchForeign if the manifest is nil, into a file, which exists afterwards only if it is intact. The file is
+// not synced: it is meant to be read next, not to survive a power failure.
 func FetchFile(
 	ctx context.Context, b *blobstore.Bucket, object string, m *Manifest, key *Key, path string, p Progress,
 ) (found Manifest, err error) {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
-		return Manifest{}, scratchError("make the file", err)
+		return Manifest{}, scratchError("create the file", err)
 	}
 	if m != nil {
 		found, err = *m, Fetch(ctx, b, *m, key, file, p)
@@ -136,6 +135,6 @@ func FetchFile(
 func scratchError(what string, err error) error {
 	return failure.Because(err, failure.Problem{
 		Reason:  v1beta2.ReasonScratchFailed,
-		Message: "cannot " + what + ": " + err.Error() + "; see whether the pod's volume is large enough",
+		Message: "cannot " + what + ": " + err.Error() + "; check that the pod's volume is large enough",
 	})
 }

@@ -18,7 +18,7 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 )
 
-// Content is what is in a database.
+// Content is the content of a database.
 type Content struct {
 	// Revision is the latest of any key, 0 if there is none.
 	Revision int64
@@ -37,8 +37,8 @@ type Content struct {
 	Database v1beta2.SnapshotDatabase
 }
 
-// Inspect checks the structure of a database, which is a snapshot or a member's file, and reads what is in it. Nothing is
-// changed. It takes memory for all keys, as etcd does when it starts.
+// Inspect checks the structure of a database, which is a snapshot or a member's file, and reads its content. It is read-only. It
+// takes memory for all keys, as etcd does when it starts.
 func Inspect(path string, at int64) (c Content, err error) {
 	err = look(path, func(tx *bbolt.Tx) error {
 		if err := c.read(tx, at); err != nil {
@@ -56,11 +56,11 @@ func Inspect(path string, at int64) (c Content, err error) {
 
 // look reads a database of etcd's.
 func look(path string, read func(*bbolt.Tx) error) (err error) {
-	// Where pages make no sense the library panics, or reads outside of the file.
+	// With corrupt pages the library panics, or reads beyond the file.
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if p := recover(); p != nil {
-			err = damaged("the database makes no sense: %v", p)
+			err = damaged("the database is corrupt: %v", p)
 		}
 	}()
 	db, err := bbolt.Open(path, 0o400, &bbolt.Options{ReadOnly: true})
@@ -71,14 +71,14 @@ func look(path string, read func(*bbolt.Tx) error) (err error) {
 	return db.View(func(tx *bbolt.Tx) error {
 		for _, bucket := range [][]byte{schema.Key.Name(), schema.Meta.Name(), schema.Cluster.Name()} {
 			if tx.Bucket(bucket) == nil {
-				return damaged("the database is none of etcd's: it has no bucket %q", bucket)
+				return damaged("it is not an etcd database: it has no bucket %q", bucket)
 			}
 		}
 		return read(tx)
 	})
 }
 
-// Outline is what can be told of a database without its values.
+// Outline is what is known of a database without reading its values.
 type Outline struct {
 	// Version is the etcd version whose data it is, major.minor; empty if it says nothing of it, as in a cluster's first
 	// seconds.
@@ -112,8 +112,8 @@ func outline(path string) (o Outline, err error) {
 	return o, err
 }
 
-// check looks at the pages. The library does that in another goroutine, whose panics end the program: so every page is
-// visited here first.
+// check checks the pages. The library does that in another goroutine, whose panics would crash the program: so every page is visited
+// here first.
 func check(tx *bbolt.Tx) error {
 	if err := tx.ForEach(func(_ []byte, b *bbolt.Bucket) error { return visit(b) }); err != nil {
 		return damaged("the database cannot be read: %w", err)
@@ -123,7 +123,7 @@ func check(tx *bbolt.Tx) error {
 		problems = append(problems, p.Error())
 	}
 	if len(problems) > 0 {
-		return damaged("the database has %d faults, the first of them: %s", len(problems), problems[0])
+		return damaged("the database has %d consistency errors, the first is: %s", len(problems), problems[0])
 	}
 	return nil
 }
@@ -162,7 +162,7 @@ func dataVersion(tx *bbolt.Tx) string {
 	return fmt.Sprintf("%d.%d", highest.Major(), highest.Minor())
 }
 
-// counter follows keys through their revisions.
+// counter counts keys over their revisions.
 type counter struct {
 	hash  hash.Hash
 	alive map[string]struct{}
@@ -197,10 +197,10 @@ func (n *counter) add(k, v []byte) error {
 	n.hash.Write(v)
 	key, err := keyOf(v)
 	if err != nil {
-		return damaged("the database holds a value that is none of etcd's: %w", err)
+		return damaged("the database holds a value that cannot be decoded: %w", err)
 	}
 	switch {
-	case len(key) == 0: // the mark that a restore sets the revision with
+	case len(key) == 0: // the marker by which a restore raises the revision
 	case mvcc.IsTombstone(k):
 		delete(n.alive, string(key))
 	default:
@@ -231,15 +231,15 @@ func keyOf(kv []byte) (key []byte, err error) {
 	return key, nil
 }
 
-// revisionLimit is a revision that no cluster comes to: 10⁵ writes a second take more than a million years. Above it there is
-// no room to raise it.
+// revisionLimit is a revision that no cluster reaches: 10⁵ writes a second take more than a million years. Above it a revision cannot
+// be raised.
 const revisionLimit = 1 << 62
 
 // currentRevision is Current of a database whose latest key is of that revision.
 func currentRevision(tx *bbolt.Tx, latest int64) (int64, error) {
 	current := max(1, compactRevision(tx), latest)
 	if current > revisionLimit {
-		return 0, damaged("the database is at revision %d, which no cluster can have come to", current)
+		return 0, damaged("the database is at revision %d, which is impossibly high", current)
 	}
 	return current, nil
 }

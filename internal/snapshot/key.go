@@ -11,13 +11,13 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
-// Key encrypts snapshots and decrypts them, by a passphrase. The age program can do both, too.
+// Key encrypts and decrypts snapshots with a passphrase. The program age can do both, too.
 type Key struct {
 	recipient *age.ScryptRecipient
 	identity  *age.ScryptIdentity
 }
 
-// minPassphrase is the length in bytes from which on guessing is in vain, for 16 characters at random.
+// minPassphrase is the minimum length in bytes: guessing 16 random characters is infeasible.
 const minPassphrase = 16
 
 // Work factors, as powers of two, of deriving a key from the passphrase. Memory is 1 KiB times that: 64 MiB to write,
@@ -27,12 +27,12 @@ const (
 	maxWorkFactor = 18
 )
 
-// ParseKey reads a Secret. White space around the passphrase does not count, since files end with a newline.
+// ParseKey reads a Secret. White space around the passphrase is ignored, because files end with a newline.
 func ParseKey(secret map[string][]byte) (*Key, error) {
 	passphrase := strings.TrimSpace(string(secret[task.KeyPassphrase]))
 	if len(passphrase) < minPassphrase {
 		return nil, failure.New(failure.Problem{Reason: v1beta2.ReasonEncryptionKeyRefused, Terminal: true, Message: fmt.Sprintf(
-			"the Secret for the encryption must have a key %q of at least %d characters, such as `openssl rand -base64 32` gives",
+			"the Secret of encryptionSecretRef must have a key %q of at least %d characters, such as from `openssl rand -base64 32`",
 			task.KeyPassphrase, minPassphrase)})
 	}
 	recipient, err := age.NewScryptRecipient(passphrase)

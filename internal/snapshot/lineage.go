@@ -7,17 +7,17 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
-// Lineage is the snapshots of one etcd cluster ID. In a lineage the revision only goes up, so that it says which snapshot has
-// more, whatever a clock said. Between lineages neither a revision nor a time says anything: a cluster that was created
-// anew, empty, under the name of one that is gone has the later times.
+// Lineage is the snapshots of one etcd cluster ID. Within a lineage the revision only increases, so it decides which snapshot is
+// newer, whatever the clocks said. Across lineages neither revision nor time decides: a cluster that was recreated empty, with the
+// name of a deleted one, has the later times.
 type Lineage struct {
-	// Cluster is whose data it is.
+	// Cluster is the cluster that the data is of.
 	Cluster task.Cluster
 	// Snapshots are its own, the newest first.
 	Snapshots []Manifest
 }
 
-// Lineages sorts snapshots by lineage, in the order of the cluster IDs.
+// Lineages groups snapshots by lineage, in the order of the cluster IDs.
 func Lineages(snapshots []Manifest) []Lineage {
 	sorted := slices.Clone(snapshots)
 	slices.SortFunc(sorted, func(a, b Manifest) int {
@@ -30,16 +30,15 @@ func Lineages(snapshots []Manifest) []Lineage {
 		}
 		last := &all[len(all)-1]
 		last.Snapshots = append(last.Snapshots, m)
-		if last.Cluster.UID == "" { // it was taken by endpoints: another one may say more
+		if last.Cluster.UID == "" { // it was taken by endpoints: another one may know more of the cluster
 			last.Cluster = m.Cluster
 		}
 	}
 	return all
 }
 
-// newestFirst sorts snapshots of one lineage: by revision, and at the same one those that were taken with a quorum first. The
-// time tells which of two is the later if nothing was written between them. The name only makes the order the same each
-// time.
+// newestFirst sorts snapshots of one lineage: by revision, and at the same one those that were taken with quorum first. The time
+// decides between two if nothing was written between them. The name only makes the order deterministic.
 func newestFirst(a, b Manifest) int {
 	return cmp.Or(cmp.Compare(b.Revision, a.Revision), rank(a)-rank(b), b.TakenAt.Compare(a.TakenAt),
 		cmp.Compare(a.Object, b.Object))
@@ -52,11 +51,11 @@ func rank(m Manifest) int {
 	return 0
 }
 
-// Heir returns the lineage that goes on with all the others that have snapshots, and false if they compete. One goes on with
-// another if it was restored from its newest snapshot, or has replaced it in the same EtcdCluster by a restore: whoever asks
-// for the latest has given up what was there then. A cluster that was restored from an older snapshot elsewhere is a
-// branch, as a copy of production for tests is: which of the two is meant only people know.
-func Heir(all []Lineage) (Lineage, bool) {
+// Head returns the lineage that descends from all the others that have snapshots, and false if there is none. One descends from
+// another if it was restored from its newest snapshot, or has replaced it in the same EtcdCluster by a restore: then the data that
+// it replaced was given up deliberately. A cluster that was restored from an older snapshot elsewhere is a branch, as a copy of
+// production for tests is: only a user knows which of the two to restore.
+func Head(all []Lineage) (Lineage, bool) {
 	for _, l := range all {
 		seen := map[string]bool{}
 		follow(l, all, seen)
@@ -68,7 +67,7 @@ func Heir(all []Lineage) (Lineage, bool) {
 	return Lineage{}, false
 }
 
-// follow collects the IDs of a lineage and of all that it goes on with.
+// follow collects the IDs of a lineage and of all that it descends from.
 func follow(l Lineage, all []Lineage, seen map[string]bool) {
 	seen[task.ClusterID(l.Cluster.ID)] = true
 	for _, other := range all {
@@ -78,7 +77,8 @@ func follow(l Lineage, all []Lineage, seen map[string]bool) {
 	}
 }
 
-// goesOn tells whether nothing of the other lineage is missing in this one, or only what its EtcdCluster was to lose.
+// goesOn reports whether this lineage descends from the other one, so that it lacks nothing of it, or only what a restore was to
+// replace.
 func goesOn(l, other Lineage) bool {
 	own, theirs := l.Cluster, other.Cluster
 	restored := own.ParentRevision > 0
@@ -88,9 +88,9 @@ func goesOn(l, other Lineage) bool {
 	return restored && (replaced || whole)
 }
 
-// Strangers are the lineages that have nothing to do with a cluster: they are neither its own, nor one that it descends from,
-// nor another one of the same EtcdCluster, or of one that it descends from. The ancestors are those that are known already,
-// by their IDs; the others are found by what the snapshots say.
+// Strangers are the lineages that are unrelated to a cluster: neither its own, nor one that it descends from, nor another one of the
+// same EtcdCluster, or of one that it descends from. The given ancestors are known by their IDs; others are found by the snapshots'
+// manifests.
 func Strangers(of task.Cluster, ancestors []string, snapshots []Manifest) []Lineage {
 	ids, uids := map[string]bool{}, map[string]bool{}
 	add := func(c task.Cluster) {
@@ -101,7 +101,7 @@ func Strangers(of task.Cluster, ancestors []string, snapshots []Manifest) []Line
 		ids[task.ClusterID(id)] = true
 	}
 	all := Lineages(snapshots)
-	for { // until nobody is found to be a relative any more
+	for { // until no further relative is found
 		left := slices.DeleteFunc(slices.Clone(all), func(l Lineage) bool {
 			related := ids[task.ClusterID(l.Cluster.ID)] || l.Cluster.UID != "" && uids[l.Cluster.UID]
 			if related {

@@ -82,7 +82,7 @@ func TestHeir(t *testing.T) {
 		"a padded parent":                      {[]Manifest{of(a, 9), of(from("b", "2", "000A", 9), 99)}, "b"},
 	} {
 		for range 2 {
-			if got, ok := Heir(Lineages(tc.all)); ok != (tc.want != "") || got.Cluster.ID != tc.want {
+			if got, ok := Head(Lineages(tc.all)); ok != (tc.want != "") || got.Cluster.ID != tc.want {
 				t.Errorf("%s: got %q, want %q", title, got.Cluster.ID, tc.want)
 			}
 			slices.Reverse(tc.all)
@@ -90,7 +90,7 @@ func TestHeir(t *testing.T) {
 	}
 	chain := Lineages([]Manifest{of(a, 9), of(from("b", "2", "a", 9), 99), of(from("c", "3", "b", 99), 999)})
 	chain[1].Snapshots = nil // none that is asked for
-	if got, ok := Heir(chain); !ok || got.Cluster.ID != "c" {
+	if got, ok := Head(chain); !ok || got.Cluster.ID != "c" {
 		t.Errorf("a generation that is not asked for: %+v", got)
 	}
 }

@@ -18,28 +18,28 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
-// Listing is what is in a bucket.
+// Listing is the content of a bucket.
 type Listing struct {
 	// Snapshots are the backups, the newest of each lineage first, the lineages one after the other.
 	Snapshots []Manifest
-	// Damaged are manifests that describe nothing that could be restored, or that cannot be read, sorted by name.
+	// Damaged are manifests without a snapshot that could be restored, or that cannot be read, sorted by name.
 	Damaged []Damaged
-	// Strays are objects without a manifest whose names are like those of Name.
-	Strays []Stray
+	// Orphans are objects without a manifest whose names are like those of Name.
+	Orphans []Orphan
 }
 
-// Damaged is a manifest, or its object, that is not what it was, or that the storage does not give out while it does others.
+// Damaged is a manifest that is damaged, or whose object is, or that the storage refuses to read although it reads others.
 type Damaged struct {
 	// Manifest is its name.
 	Manifest string
 	// Problem is what is wrong. Its reason is ReasonSnapshotDamaged, or one of those of storages in api/v1beta2.
 	Problem failure.Problem
-	// Says is what the manifest says, zero if it cannot be read.
+	// Says is the content of the manifest, zero if it cannot be read.
 	Says Manifest
 }
 
-// MayBeNewer tells whether what the manifest was of may have more than a snapshot: if the manifest cannot be read, its name
-// may tell the revision, and if that tells nothing either, nobody knows.
+// MayBeNewer reports whether the manifest's snapshot may be newer than another one: if the manifest cannot be read, its name may
+// have the revision, and if that has not either, it may be.
 func (d Damaged) MayBeNewer(than Manifest) bool {
 	object := strings.TrimSuffix(d.Manifest, extensionManifest)
 	if d.Says.Object != "" {
@@ -49,7 +49,7 @@ func (d Damaged) MayBeNewer(than Manifest) bool {
 	return !told || revision > than.Revision
 }
 
-// TakenAt is when what the manifest was of was taken, as it says, or else its name; zero if nothing tells.
+// TakenAt is when the manifest's snapshot was taken, by its content or else its name; zero if unknown.
 func (d Damaged) TakenAt() time.Time {
 	if d.Says.Object != "" {
 		return d.Says.TakenAt
@@ -57,20 +57,20 @@ func (d Damaged) TakenAt() time.Time {
 	return timeIn(strings.TrimSuffix(d.Manifest, extensionManifest))
 }
 
-// Stray is an object without a manifest.
-type Stray struct {
+// Orphan is an object without a manifest.
+type Orphan struct {
 	Name    string
 	Changed time.Time
 }
 
 const (
-	// readers is how many manifests are read at the same time.
+	// readers is how many manifests are read concurrently.
 	readers = 16
-	// manifestLimit is how long a manifest may be, in bytes. They have about 1000.
+	// manifestLimit is the maximum size of a manifest, in bytes. They have about 1000.
 	manifestLimit = 64 << 10
 )
 
-// Objects are the objects in a bucket, as they were when they were listed. What they are is read once somebody asks.
+// Objects are the objects in a bucket, as they were when they were listed. Manifests are read lazily.
 type Objects struct {
 	bucket  *blobstore.Bucket
 	byName  map[string]blobstore.Object
@@ -98,7 +98,7 @@ func List(ctx context.Context, b *blobstore.Bucket, prefix string) (Listing, err
 	return o.List(ctx)
 }
 
-// Has tells whether there was an object of that name.
+// Has reports whether there was an object of that name.
 func (o *Objects) Has(object string) bool {
 	_, ok := o.byName[object]
 	return ok
@@ -117,7 +117,7 @@ func (o *Objects) List(ctx context.Context) (Listing, error) {
 		case isManifest:
 			manifests = append(manifests, of)
 		case !o.Has(manifestName(object)) && name.MatchString(object):
-			l.Strays = append(l.Strays, Stray{Name: object, Changed: o.byName[object].Changed})
+			l.Orphans = append(l.Orphans, Orphan{Name: object, Changed: o.byName[object].Changed})
 		}
 	}
 	if err := l.read(ctx, o.bucket, manifests, o.byName); err != nil {
@@ -128,7 +128,7 @@ func (o *Objects) List(ctx context.Context) (Listing, error) {
 }
 
 // Others are the backups that were not written by the writer, and whether it has written any: then the others are not all
-// read. Manifests that cannot be read are nobody's.
+// read. Manifests that cannot be read are no one's.
 func (o *Objects) Others(ctx context.Context, writerUID string) (others []Manifest, own bool, err error) {
 	for object := range o.byName {
 		if of, isManifest := strings.CutSuffix(object, extensionManifest); isManifest && writtenBy(of, writerUID) {
@@ -205,7 +205,7 @@ func (l *Listing) sort() {
 		return cmp.Or(cmp.Compare(task.ClusterID(a.Cluster.ID), task.ClusterID(b.Cluster.ID)), newestFirst(a, b))
 	})
 	slices.SortFunc(l.Damaged, func(a, b Damaged) int { return strings.Compare(a.Manifest, b.Manifest) })
-	slices.SortFunc(l.Strays, func(a, b Stray) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(l.Orphans, func(a, b Orphan) int { return strings.Compare(a.Name, b.Name) })
 }
 
 func readManifest(ctx context.Context, b *blobstore.Bucket, object string, objects map[string]blobstore.Object) (Manifest, error) {
@@ -244,8 +244,8 @@ func Find(ctx context.Context, b *blobstore.Bucket, object string) (Manifest, bo
 	return o.Find(ctx, object)
 }
 
-// Find returns one backup by its object's name, and false if there is no manifest of that name: the object may be there
-// nevertheless, from somebody else.
+// Find returns one backup by its object's name, and false if there is no manifest of that name: the object may exist nevertheless,
+// written by another program.
 func (o *Objects) Find(ctx context.Context, object string) (Manifest, bool, error) {
 	m, err := readManifest(ctx, o.bucket, object, o.byName)
 	var own problem
@@ -260,10 +260,10 @@ func (o *Objects) Find(ctx context.Context, object string) (Manifest, bool, erro
 
 func isGone(err error) bool { return reasonOf(err) == v1beta2.ReasonNoSuchObject }
 
-// isArchived tells whether an object has to be brought back before it can be read.
+// isArchived reports whether an object has to be restored from an archive tier before it can be read.
 func isArchived(err error) bool { return reasonOf(err) == v1beta2.ReasonObjectArchived }
 
-// isRefusal tells whether an error may belong to one object: the storage was asked, and did not give it out.
+// isRefusal reports whether an error may belong to one object: the storage was asked, and did not give it out.
 func isRefusal(err error) bool {
 	switch reasonOf(err) {
 	case v1beta2.ReasonStorageAccessDenied, v1beta2.ReasonStorageFailed:

@@ -67,12 +67,12 @@ func TestListTellsApart(t *testing.T) {
 	if want := []string{"copy", "edited", "empty", "flipped", "half", "huge", "later"}; !slices.Equal(damaged, want) {
 		t.Errorf("damaged: %v", l.Damaged)
 	}
-	var strays []string
-	for _, s := range l.Strays {
-		strays = append(strays, s.Name[:20])
+	var orphans []string
+	for _, s := range l.Orphans {
+		orphans = append(orphans, s.Name[:20])
 	}
-	if want := []string{"00000000000000000007", "00000000000000000009"}; !slices.Equal(strays, want) {
-		t.Errorf("strays: %v", l.Strays)
+	if want := []string{"00000000000000000007", "00000000000000000009"}; !slices.Equal(orphans, want) {
+		t.Errorf("orphans: %v", l.Orphans)
 	}
 	if _, _, err := Find(t.Context(), b, "flipped"); reason(err) != v1beta2.ReasonSnapshotDamaged {
 		t.Errorf("found %v", err)
@@ -123,8 +123,8 @@ func TestListMany(t *testing.T) {
 		}
 	}
 	l := list(t, b)
-	if len(l.Snapshots) != many || len(l.Damaged)+len(l.Strays) > 0 {
-		t.Fatalf("listed %d, %d damaged, %d strays", len(l.Snapshots), len(l.Damaged), len(l.Strays))
+	if len(l.Snapshots) != many || len(l.Damaged)+len(l.Orphans) > 0 {
+		t.Fatalf("listed %d, %d damaged, %d orphans", len(l.Snapshots), len(l.Damaged), len(l.Orphans))
 	}
 	for i, m := range l.Snapshots {
 		if m.Revision != int64(many-1-i) {

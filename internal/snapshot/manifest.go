@@ -12,23 +12,23 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
-// Manifest describes a snapshot. It is beside the object, as JSON.
+// Manifest describes a snapshot. It is stored next to the object, as JSON.
 type Manifest struct {
 	// Object is the name of the object.
 	Object string `json:"object"`
-	// TakenAt is when the snapshot began, in UTC.
+	// TakenAt is when the snapshot was started, in UTC.
 	TakenAt time.Time `json:"takenAt"`
-	// Cluster is the EtcdCluster that it is of; it has only an ID if it was no EtcdCluster.
+	// Cluster is the EtcdCluster that it is of; it has only an ID if it was not an EtcdCluster.
 	Cluster task.Cluster `json:"cluster"`
 	// Member is where it was taken.
 	Member Member `json:"member"`
-	// Stale is true if that member had no quorum at its back, so that the cluster may have gone on without it, or if it had
-	// less than the cluster once had.
+	// Stale is true if that member had no quorum, so that the cluster may have later writes, or if it had a lower revision than the
+	// cluster once had.
 	Stale bool `json:"stale,omitempty"`
-	// SetBack is true if it is stale although the member had a quorum at its back: the cluster has less than it once had, and
-	// may go on from there.
+	// SetBack is true if it is stale although the member had quorum: the cluster has a lower revision than it once had, and may
+	// continue from there.
 	SetBack bool `json:"setBack,omitempty"`
-	// Revision is etcd's when the snapshot began. What was written since may be in it, too.
+	// Revision is etcd's when the snapshot was started. Later writes may be in it, too.
 	Revision int64 `json:"revision"`
 	// Keys is how many there were at that revision.
 	Keys int64 `json:"keys"`
@@ -46,9 +46,9 @@ type Manifest struct {
 	// Compression is Zstd or None, Encryption Age or None.
 	Compression string `json:"compression"`
 	Encryption  string `json:"encryption"`
-	// Writer is the Kubernetes object that asked for it.
+	// Writer is the Kubernetes object that it was taken for.
 	Writer task.Writer `json:"writer"`
-	// Run names the one of the writer's runs that it was taken in. The next try of that run goes on with it.
+	// Run identifies the writer's run that it was taken in. The next attempt of that run continues with it.
 	Run string `json:"run,omitempty"`
 }
 
@@ -60,10 +60,10 @@ type Member struct {
 	Endpoint string `json:"endpoint"`
 }
 
-// format tells a manifest from other JSON, and this version of it from later ones.
+// format identifies a manifest among other JSON, and its version.
 const format = "etcd-operator/snapshot/v1"
 
-// envelope is what is written: a checksum lets a reader tell a damaged manifest from one that was meant so.
+// envelope is what is written: a checksum reveals a damaged manifest.
 type envelope struct {
 	Format   string          `json:"format"`
 	SHA256   string          `json:"sha256"`
@@ -71,8 +71,8 @@ type envelope struct {
 }
 
 var (
-	errForeign = errors.New("it is JSON of somebody else")
-	errNewer   = errors.New("it was written by a later version of this operator")
+	errForeign = errors.New("it is JSON of another program")
+	errNewer   = errors.New("it was written by a newer version of this operator")
 )
 
 func (m Manifest) encode() ([]byte, error) {
@@ -84,7 +84,7 @@ func (m Manifest) encode() ([]byte, error) {
 	return json.MarshalIndent(envelope{Format: format, SHA256: hex.EncodeToString(sum[:]), Manifest: data}, "", "  ")
 }
 
-// decodeManifest returns errForeign or errNewer for JSON that is not to be touched.
+// decodeManifest returns errForeign or errNewer for JSON that must not be changed.
 func decodeManifest(data []byte) (Manifest, error) {
 	var (
 		e       envelope
@@ -112,13 +112,13 @@ func decodeManifest(data []byte) (Manifest, error) {
 		return m, fmt.Errorf("it cannot be read: %w", err)
 	}
 	if !m.possible() {
-		return Manifest{}, errors.New("it says what cannot be")
+		return Manifest{}, errors.New("its content is invalid")
 	}
 	return m, nil
 }
 
-// possible tells whether the numbers can be true, and told on: Kubernetes takes no time beyond the year 9999, which a time in
-// another zone can be. What is not would have all that is told of the others beside it refused.
+// possible reports whether the numbers are plausible and valid in status: Kubernetes accepts no time beyond the year 9999, which a
+// time in another zone can be. One invalid value would make the API server reject the whole status.
 func (m Manifest) possible() bool {
 	year := m.TakenAt.UTC().Year()
 	return 0 < year && year <= 9999 && 0 <= m.Revision && m.Revision <= revisionLimit && 0 <= m.Size && 0 <= m.StoredSize

@@ -22,13 +22,13 @@ const tagLength = 8
 
 func tag(uid string) string { return uid[:min(tagLength, len(uid))] }
 
-// Name is the name of an object: revision, time and the beginning of the UID of who writes it. In a list that is sorted
-// by name the revisions are, too, for those who look into the bucket; nothing here relies on that.
+// Name is the name of an object: revision, time and the first part of the writer's UID. Sorted by name the objects are sorted by
+// revision, for users who list the bucket; nothing here relies on that.
 func Name(revision int64, at time.Time, writerUID string, e Encoding) string {
 	return fmt.Sprintf("%020d_%s_%s%s", revision, at.UTC().Format(timeLayout), tag(writerUID), e.extension())
 }
 
-// InterimName is the name of an object until it takes the place of the one that has the key for its name.
+// InterimName is the name of an object until it replaces the one at the key.
 func InterimName(key string, revision int64, at time.Time, writerUID string, e Encoding) string {
 	return key + interim + Name(revision, at, writerUID, e)
 }
@@ -36,10 +36,10 @@ func InterimName(key string, revision int64, at time.Time, writerUID string, e E
 // interim is between the key and the rest of such a name.
 const interim = ".interim_"
 
-// name tells the names of Name and InterimName from others. The group is the tag.
+// name matches the names of Name and InterimName. The group is the tag.
 var name = regexp.MustCompile(`^(?:.*\.interim_)?\d{20}_\d{8}T\d{6}Z_([0-9a-z-]{1,8})\.db(?:\.zst)?(?:\.age)?$`)
 
-// numbered tells the revision and the time from names of Name and LegacyName.
+// numbered matches revision and time in names of Name and LegacyName.
 var numbered = regexp.MustCompile(`^(?:(?P<revision>\d{20})_(?P<at>\d{8}T\d{6}Z)_.*|` +
 	`(?P<key>.*)_v(?P<oldRevision>\d{1,19})_(?P<oldAt>\d{4}-\d\d-\d\d-\d\d:\d\d:\d\d))$`)
 
@@ -51,13 +51,13 @@ func told(object, group string) string {
 	return ""
 }
 
-// revisionIn is the revision that an object's name tells, and false if it tells none.
+// revisionIn is the revision in an object's name, and false if there is none.
 func revisionIn(object string) (int64, bool) {
 	revision, err := strconv.ParseInt(told(object, "revision")+told(object, "oldRevision"), 10, 64)
 	return revision, err == nil
 }
 
-// timeIn is when a snapshot was taken, as its object's name tells, zero if it tells nothing.
+// timeIn is the time in an object's name, zero if there is none.
 func timeIn(object string) time.Time {
 	for group, layout := range map[string]string{"at": timeLayout, "oldAt": legacyLayout} {
 		if at, err := time.Parse(layout, told(object, group)); err == nil {
@@ -67,12 +67,12 @@ func timeIn(object string) time.Time {
 	return time.Time{}
 }
 
-// IsLegacyName tells whether an object's name is one that LegacyName gives for the key, and not for a longer one.
+// IsLegacyName reports whether an object's name is one that LegacyName gives for the key, and not for a longer one.
 func IsLegacyName(object, key string) bool {
 	return told(object, "oldRevision") != "" && told(object, "key") == key
 }
 
-// writtenBy tells whether an object's name has the tag of a writer. Only those of Name have one.
+// writtenBy reports whether an object's name has the tag of a writer. Only those of Name have one.
 func writtenBy(object, writerUID string) bool {
 	parts := name.FindStringSubmatch(object)
 	return parts != nil && writerUID != "" && parts[1] == tag(writerUID)

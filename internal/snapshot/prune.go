@@ -12,26 +12,26 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
-// Prune deletes what the policy does not keep of a writer's backups among those that were listed, and what the writer has
-// left unfinished. The one that was taken last stays, whatever its name, so that nobody is told of one that is gone. It
-// returns the backups that it has deleted, also with an error: what the storage holds stays a backup, and is in no other's way.
+// Prune deletes those of a writer's listed backups that the policy does not retain, and what the writer has left unfinished. The
+// last one taken is always retained, whatever its name, because status reports it. It returns the backups that it has deleted, also
+// with an error: one that the storage locks stays a backup, and does not keep the others from being deleted.
 func Prune(ctx context.Context, b *blobstore.Bucket, l Listing, p task.Policy, last Manifest, now time.Time) ([]Manifest, error) {
 	expired := slices.DeleteFunc(Expired(l.Snapshots, p, last.Writer.UID, now), func(m Manifest) bool {
 		return m.Object == last.Object
 	})
-	deleted, _, err := DeleteAll(ctx, b, expired, Leftovers(l.Strays, last.Writer.UID, now))
+	deleted, _, err := DeleteAll(ctx, b, expired, Leftovers(l.Orphans, last.Writer.UID, now))
 	return deleted, err
 }
 
-// DeleteAll deletes backups, and objects without a manifest. What the storage refuses to delete, as while it is held, stays as
-// it is, and keeps nothing from the others: the error tells of the first such one, and how many there are. It returns what it
-// has deleted, also with an error.
-func DeleteAll(ctx context.Context, b *blobstore.Bucket, all []Manifest, strays []string) (
+// DeleteAll deletes backups, and objects without a manifest. One that the storage refuses to delete, for example because it is
+// locked, stays, and does not keep the others from being deleted: the error names the first, and how many there are. It returns what
+// it has deleted, also with an error.
+func DeleteAll(ctx context.Context, b *blobstore.Bucket, all []Manifest, orphans []string) (
 	backups []Manifest, objects []string, err error,
 ) {
 	var refused []error
 	for _, m := range all {
-		err := release(ctx, b, m)
+		err := deleteBackup(ctx, b, m)
 		if err == nil {
 			backups = append(backups, m)
 			continue
@@ -40,7 +40,7 @@ func DeleteAll(ctx context.Context, b *blobstore.Bucket, all []Manifest, strays 
 			return backups, objects, several(refused)
 		}
 	}
-	for _, object := range strays {
+	for _, object := range orphans {
 		err := b.Delete(ctx, object)
 		if err == nil {
 			objects = append(objects, object)
@@ -53,9 +53,9 @@ func DeleteAll(ctx context.Context, b *blobstore.Bucket, all []Manifest, strays 
 	return backups, objects, several(refused)
 }
 
-// release deletes a backup. If the storage holds only the object, its manifest is put back as it was: nobody would find the
-// backup without it, and once nothing holds the object any more it would be deleted as a leftover.
-func release(ctx context.Context, b *blobstore.Bucket, m Manifest) error {
+// deleteBackup deletes a backup. If the storage locks only the object, its manifest is restored: the backup could not be found without
+// it, and once the lock has expired the object would be deleted as a leftover.
+func deleteBackup(ctx context.Context, b *blobstore.Bucket, m Manifest) error {
 	manifest, err := b.Read(ctx, manifestName(m.Object), manifestLimit)
 	if err != nil && !isGone(err) {
 		return err
@@ -69,12 +69,12 @@ func release(ctx context.Context, b *blobstore.Bucket, m Manifest) error {
 		return err
 	}
 	if putErr := put(ctx, b, manifestName(m.Object), manifest); putErr != nil {
-		return fmt.Errorf("%w; its manifest is deleted, and cannot be written again: %w", err, putErr)
+		return fmt.Errorf("%w; its manifest was deleted and cannot be rewritten: %w", err, putErr)
 	}
 	return err
 }
 
-// ofOne tells whether the storage refuses to delete one object, and may delete others.
+// ofOne reports whether the storage refuses to delete one object, and may delete others.
 func ofOne(ctx context.Context, err error) bool {
 	switch reasonOf(err) {
 	case v1beta2.ReasonObjectLocked, v1beta2.ReasonStorageReadOnly:
@@ -83,7 +83,7 @@ func ofOne(ctx context.Context, err error) bool {
 	return isRefusal(err) && ctx.Err() == nil
 }
 
-// several is the error of several objects: the one that another try may mend counts for more than one that lasts.
+// several is the error of several objects: one that a retry may fix takes precedence over a terminal one.
 func several(errs []error) error {
 	if len(errs) == 0 {
 		return nil
@@ -95,8 +95,7 @@ func several(errs []error) error {
 	return errs[0]
 }
 
-// Sweep removes what a writer that was killed has left on a volume and nobody finds by an object's name. It returns how much
-// that was.
+// Sweep removes the temporary files that a killed writer has left on a volume, which no listing shows. It returns their number.
 func Sweep(b *blobstore.Bucket, writerUID string, now time.Time) (int, error) {
 	return b.Sweep(now.Add(-leftoverAge), func(object string) bool {
 		return writtenBy(strings.TrimSuffix(object, extensionManifest), writerUID)

@@ -14,23 +14,22 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
-// floorLimit is the highest floor that is gone by. One above cannot be true, and would leave no room to go on raising.
+// floorLimit is the highest floor that is respected. A higher one is implausible, and could not be raised further.
 const floorLimit = revisionLimit / 2
 
-// raised is the revision of what is restored of a snapshot that etcd had at a revision.
+// raised is the revision of a restored snapshot that etcd had at a revision.
 func raised(current, floor int64) int64 {
 	return max(current, min(floor, floorLimit)) + task.RevisionBump
 }
 
-// Restoring is what a folder's name has behind it until it is whole.
+// Restoring is the suffix of a folder's name until it is complete.
 const Restoring = ".restoring"
 
-// Restore makes a member's data folder of a snapshot, which must end with etcd's checksum. The revision becomes RevisionBump
-// above the snapshot's, or above the floor, the highest that is known to have been seen, if that is higher; everything before
-// counts as compacted, so that watchers start anew. Alarms are cleared. EtcdVersion is the version that is going to run on
-// it. The folder must not exist, or be empty, and appears at once: an interrupted restore leaves only <folder>.restoring,
-// which the next one removes. The volume needs RestoreRoom. Restore returns what is in the snapshot, and what is in the folder
-// then.
+// Restore creates a member's data folder from a snapshot, which must end with etcd's checksum. The revision becomes RevisionBump
+// above the snapshot's, or above the floor, the highest one that clients may have seen, if that is higher; everything before
+// counts as compacted, so that watchers restart. Alarms are cleared. EtcdVersion is the version that is going to run on it. The
+// folder must not exist, or be empty, and is created atomically: an interrupted restore leaves only <folder>.restoring, which the
+// next one removes. The volume needs RestoreRoom. Restore returns the content of the snapshot, and that of the folder.
 func Restore(snapshot, folder, etcdVersion string, who task.Identity, floor int64) (before, after Outline, err error) {
 	if err := vacant(folder); err != nil {
 		return before, after, err
@@ -43,7 +42,7 @@ func Restore(snapshot, folder, etcdVersion string, who task.Identity, floor int6
 	}
 	temporary := folder + Restoring
 	if err := os.RemoveAll(temporary); err != nil {
-		return before, after, scratchError("remove an earlier try", err)
+		return before, after, scratchError("remove what an earlier attempt left", err)
 	}
 	revision := raised(before.Current, floor)
 	// The library counts from the latest key, which a compaction can have taken.
@@ -62,21 +61,21 @@ func Restore(snapshot, folder, etcdVersion string, who task.Identity, floor int6
 	return before, after, place(temporary, folder)
 }
 
-// vacant tells whether nothing is lost by a folder of that name.
+// vacant reports whether nothing is lost by a folder of that name.
 func vacant(folder string) error {
 	entries, err := os.ReadDir(folder)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:
-		return scratchError("look into "+folder, err)
+		return scratchError("read "+folder, err)
 	case len(entries) > 0:
-		return fmt.Errorf("restore into %s: there is data already, and nothing is overwritten", folder)
+		return fmt.Errorf("restore into %s: it already holds data, which is not overwritten", folder)
 	}
 	return nil
 }
 
-// place moves the folder to its name, for good.
+// place moves the folder to its name, durably.
 func place(temporary, folder string) error {
 	err := filepath.WalkDir(temporary, func(path string, _ fs.DirEntry, err error) error {
 		if err != nil {
@@ -91,7 +90,7 @@ func place(temporary, folder string) error {
 		err = syncPath(filepath.Dir(folder))
 	}
 	if err != nil {
-		return scratchError("put the restored data in its place", err)
+		return scratchError("move the restored data into place", err)
 	}
 	return nil
 }

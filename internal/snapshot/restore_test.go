@@ -205,7 +205,7 @@ func TestVerifyRestoreCompares(t *testing.T) {
 	}
 }
 
-// TestNoKeys verifies and restores databases without a key: one of a cluster that nobody has written to, and one whose last
+// TestNoKeys verifies and restores databases without a key: one of a cluster that no one has written to, and one whose last
 // keys were deleted and compacted.
 func TestNoKeys(t *testing.T) {
 	cluster := embedtest.Start(t, 1)

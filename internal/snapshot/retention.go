@@ -49,7 +49,7 @@ func (p policy) expired(own []Manifest, now time.Time) (expired []Manifest) {
 	return expired
 }
 
-// redundant are those of the stale snapshots that no number asks for, since another one has as much.
+// redundant are the stale snapshots that no number retains, because another one has at least their revision.
 func (p policy) redundant(stale []Manifest, now time.Time) []Manifest {
 	return slices.DeleteFunc(stale, func(m Manifest) bool { return p.all() && !p.tooOld(m, now) })
 }
@@ -58,12 +58,12 @@ func (p policy) tooOld(m Manifest, now time.Time) bool {
 	return p.MaxAge > 0 && now.Sub(m.TakenAt) > p.MaxAge
 }
 
-// all tells whether no number is set.
+// all reports whether no number is set.
 func (p policy) all() bool {
 	return p.Last <= 0 && p.Hourly <= 0 && p.Daily <= 0 && p.Weekly <= 0 && p.Monthly <= 0
 }
 
-// wanted tells, by index, which of the snapshots, sorted by newestFirst, a number asks for.
+// wanted marks, by index, which of the snapshots, sorted by newestFirst, a number retains.
 func (p policy) wanted(own []Manifest) map[int]bool {
 	keep := map[int]bool{}
 	periods := []struct {
@@ -105,11 +105,11 @@ func week(t time.Time) string {
 // leftoverAge is how old an object without a manifest must be. It gets one within seconds, or never.
 const leftoverAge = 24 * time.Hour
 
-// Leftovers returns the names of the objects that this writer has begun and never finished, or begun to delete. They are
-// no backups. Only names as Name makes them, with the writer's own tag, are returned.
-func Leftovers(strays []Stray, writerUID string, now time.Time) []string {
+// Leftovers returns the names of the objects that this writer has started and never finished, or started to delete. They are not
+// backups. Only names of Name's form, with the writer's own tag, are returned.
+func Leftovers(orphans []Orphan, writerUID string, now time.Time) []string {
 	var names []string
-	for _, s := range strays {
+	for _, s := range orphans {
 		if writtenBy(s.Name, writerUID) && now.Sub(s.Changed) > leftoverAge {
 			names = append(names, s.Name)
 		}

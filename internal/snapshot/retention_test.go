@@ -20,7 +20,7 @@ func at(ago time.Duration, revision int64) Manifest {
 	}
 }
 
-// anew is one of a cluster that was created anew.
+// anew is one of a cluster that was recreated.
 func anew(m Manifest) Manifest {
 	m.Cluster.ID = "anew"
 	return m
@@ -163,17 +163,17 @@ func TestExpiredAlways(t *testing.T) {
 
 func TestLeftovers(t *testing.T) {
 	own := Name(7, noon, uid, Encoding{Compress: true})
-	strays := []Stray{
+	orphans := []Orphan{
 		{Name: own, Changed: noon.Add(-25 * time.Hour)},
 		{Name: Name(8, noon, uid, Encoding{}), Changed: noon.Add(-time.Hour)}, // its manifest may be on its way
 		{Name: Name(9, noon, "another", Encoding{}), Changed: noon.Add(-25 * time.Hour)},
 		{Name: "key_v7_2026-01-02-03:04:05", Changed: noon.Add(-25 * time.Hour)},
 		{Name: own + ".mine", Changed: noon.Add(-25 * time.Hour)},
 	}
-	if got := Leftovers(strays, uid, noon); !slices.Equal(got, []string{own}) {
+	if got := Leftovers(orphans, uid, noon); !slices.Equal(got, []string{own}) {
 		t.Errorf("got %v", got)
 	}
-	if got := Leftovers(strays, "", noon); len(got) > 0 {
+	if got := Leftovers(orphans, "", noon); len(got) > 0 {
 		t.Errorf("got %v", got)
 	}
 }

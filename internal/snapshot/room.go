@@ -10,13 +10,13 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
-// CheckRoom tells whether a snapshot of a size can be restored on the volume of a folder, of which so much is there already,
-// both in bytes. It is asked before gigabytes are read for nothing, and because etcd's library ends the process where there is
-// no room. Field is where the spec says how large the volume is.
+// CheckRoom checks that a snapshot of a size can be restored on the volume of a folder, of which so much is there already, both in
+// bytes: before gigabytes are read for nothing, and because etcd's library exits the process when the volume is full. Field is the field
+// of the spec with the volume's size.
 func CheckRoom(folder string, size, there int64, field string) error {
 	var fs syscall.Statfs_t
 	if err := syscall.Statfs(folder, &fs); err != nil {
-		return scratchError("ask for the room on the volume of "+folder, err)
+		return scratchError("determine the free space on the volume of "+folder, err)
 	}
 	block := int64(fs.Bsize) //nolint:unconvert // of another type on some architectures
 	need := task.RestoreRoom(size) - there
@@ -25,10 +25,10 @@ func CheckRoom(folder string, size, there int64, field string) error {
 		return nil
 	}
 	return failure.New(failure.Problem{Reason: v1beta2.ReasonScratchFailed, Message: fmt.Sprintf(
-		"there is no room on the pod's volume: %s are free, and %s", mebibytes(free), needs(size, field))})
+		"not enough space on the pod's volume: %s are free, and %s", mebibytes(free), needs(size, field))})
 }
 
-// WithRoom adds to what went wrong on a volume how large it has to be for a snapshot of a size to be restored there.
+// WithRoom adds to an error of a volume how large it has to be to restore a snapshot of a size.
 func WithRoom(err error, size int64, field string) error {
 	p, _ := failure.Of(err)
 	if p.Reason != v1beta2.ReasonScratchFailed {
@@ -39,7 +39,7 @@ func WithRoom(err error, size int64, field string) error {
 }
 
 func needs(size int64, field string) string {
-	return fmt.Sprintf("a snapshot of %s takes %s to restore, as it was read and as etcd's data at the same time: see %s",
+	return fmt.Sprintf("restoring a snapshot of %s takes %s, for the snapshot and for etcd's data at the same time: raise %s",
 		mebibytes(size), mebibytes(task.RestoreRoom(size)), field)
 }
 

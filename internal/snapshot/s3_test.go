@@ -62,7 +62,7 @@ func testS3RoundTrip(t *testing.T, server *storetest.MinIO) {
 		}
 		all = append(all, m)
 	}
-	if l := list(t, b); len(l.Snapshots) != len(all) || len(l.Damaged)+len(l.Strays) > 0 {
+	if l := list(t, b); len(l.Snapshots) != len(all) || len(l.Damaged)+len(l.Orphans) > 0 {
 		t.Errorf("listed %+v", l)
 	}
 	for _, m := range all {
@@ -155,7 +155,7 @@ func testS3Held(t *testing.T, server *storetest.MinIO) {
 			if reason(err) != v1beta2.ReasonStorageReadOnly || !slices.Equal(deleted, own[1:3]) {
 				t.Errorf("deleted %v, %v", deleted, err)
 			}
-			if l := list(t, b); !slices.Equal(l.Snapshots, []Manifest{own[3], own[0]}) || len(l.Damaged)+len(l.Strays) > 0 {
+			if l := list(t, b); !slices.Equal(l.Snapshots, []Manifest{own[3], own[0]}) || len(l.Damaged)+len(l.Orphans) > 0 {
 				t.Errorf("left %+v", l)
 			}
 			if after, err := all.Read(t.Context(), manifestName(own[0].Object), manifestLimit); !bytes.Equal(after, before) {

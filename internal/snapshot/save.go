@@ -12,7 +12,7 @@ import (
 // Source opens the stream of a snapshot. The stream ends with the context.
 type Source func(ctx context.Context) (*Stream, error)
 
-// Stream is a snapshot on its way.
+// Stream is a snapshot being transferred.
 type Stream struct {
 	// Body is what etcd sends.
 	Body io.ReadCloser
@@ -23,39 +23,39 @@ type Stream struct {
 	Revision, Keys int64
 	EtcdVersion    string
 	StorageVersion string
-	// Stale is true if nothing proves that this is what the cluster holds. See Manifest.
+	// Stale is true if it may lack later writes of the cluster. See Manifest.
 	Stale bool
-	// SetBack is true if a quorum does, and it is stale because it has less than the cluster once had. See Manifest.
+	// SetBack is true if it is stale although the member had quorum. See Manifest.
 	SetBack bool
 }
 
-// Job is what to make of a snapshot.
+// Job says how to store a snapshot.
 type Job struct {
 	// Name gives the object's name; see Name and LegacyName.
 	Name func(*Stream) string
-	// Cluster is of what, without the ID, and Writer for whom.
+	// Cluster is what it is of, without the ID, and Writer what it is for.
 	Cluster  task.Cluster
 	Writer   task.Writer
 	Encoding Encoding
-	// New is true if nothing has the object's name: what somebody else writes there meanwhile is not written over.
+	// New is true if no object has that name: one that another writer creates meanwhile is not overwritten.
 	New bool
-	// Run names what the snapshot is taken for. See Manifest.
+	// Run identifies the run that it is taken in. See Manifest.
 	Run string
 	// Progress may be nil.
 	Progress Progress
-	// Spool is where what the storage does not take at once waits.
+	// Spool buffers what the storage does not accept at once.
 	Spool Spool
-	// StallLimit is how long no byte may move; five minutes if 0.
+	// StallLimit is how long the transfer may stall; five minutes if 0.
 	StallLimit time.Duration
 }
 
 // cleanUpTimeout is how long it may take to delete what is not to be.
 const cleanUpTimeout = 30 * time.Second
 
-// Save streams a snapshot into the bucket and returns its manifest, which is there, too. After an error there is neither
-// an object nor a manifest, unless the storage refuses even to delete: then there is an object without a manifest.
+// Save streams a snapshot into the bucket and returns its manifest, which is written, too. After an error there is neither an object
+// nor a manifest, unless the storage refuses even to delete: then there is an object without a manifest.
 //
-// The member serves all of it from one moment, and cannot reuse free pages until the last byte has left: a storage that is
+// The member serves all of it from one read transaction, and cannot reuse free pages until the last byte was sent: a storage that is
 // slower, by more than the spool holds, makes its database grow.
 func Save(ctx context.Context, b *blobstore.Bucket, source Source, j Job) (Manifest, error) {
 	limit := j.StallLimit
@@ -89,8 +89,8 @@ func save(ctx context.Context, b *blobstore.Bucket, source Source, j Job, touch 
 		return Manifest{}, err
 	}
 	touch()
-	// A manifest of an earlier object of this name must not describe this one. One that comes to be there now is of whoever has
-	// the name then.
+	// The manifest of an earlier object of this name must not describe this one. One that appears now belongs to whichever writer
+	// has the name then.
 	if !j.New {
 		if err := b.Delete(ctx, manifestName(m.Object)); err != nil {
 			w.Abort()
@@ -104,7 +104,7 @@ func save(ctx context.Context, b *blobstore.Bucket, source Source, j Job, touch 
 	if err := describe(ctx, b, m); err != nil {
 		fresh, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanUpTimeout)
 		defer cancel()
-		_ = Delete(fresh, b, m) // the error before says more
+		_ = Delete(fresh, b, m) // the first error matters more
 		return Manifest{}, err
 	}
 	return m, nil
@@ -121,7 +121,7 @@ func (j Job) manifest(s *Stream) Manifest {
 	}
 }
 
-// move has etcd send as fast as it can, and be done with it, while the storage takes what it can.
+// move reads from etcd as fast as it can send, independently of the speed of the storage.
 func (j Job) move(to io.Writer, s *Stream, touch func(), m *Manifest) error {
 	q := newQueue(j.Spool)
 	defer q.close()
@@ -137,7 +137,7 @@ func (j Job) move(to io.Writer, s *Stream, touch func(), m *Manifest) error {
 	return <-uploaded // which is that error, if there was none before
 }
 
-// transfer copies the snapshot through the encoding, checks it, and notes sizes and checksums in the manifest.
+// transfer copies the snapshot through the encoding, verifies it, and records sizes and checksums in the manifest.
 func transfer(to io.Writer, from io.Reader, e Encoding, m *Manifest) error {
 	raw := newDigest()
 	var stored *meter
@@ -153,7 +153,7 @@ func transfer(to io.Writer, from io.Reader, e Encoding, m *Manifest) error {
 		return err
 	}
 	if err := raw.check(); err != nil {
-		return damaged("the snapshot did not arrive whole from %s: %w", m.Member.Endpoint, err)
+		return damaged("the snapshot from %s is incomplete: %w", m.Member.Endpoint, err)
 	}
 	if err := encoder.Close(); err != nil {
 		return err

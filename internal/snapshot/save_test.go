@@ -54,7 +54,7 @@ func TestSaveEtcd(t *testing.T) {
 			if sum := sha256.Sum256(stored); hex.EncodeToString(sum[:]) != m.StoredSHA256 || int64(len(stored)) != m.StoredSize {
 				t.Errorf("the object has %d bytes, the manifest says %+v", len(stored), m)
 			}
-			if l := list(t, b); len(l.Snapshots) != 1 || l.Snapshots[0] != m || len(l.Damaged)+len(l.Strays) > 0 {
+			if l := list(t, b); len(l.Snapshots) != 1 || l.Snapshots[0] != m || len(l.Damaged)+len(l.Orphans) > 0 {
 				t.Errorf("listed %+v", l)
 			}
 			var raw bytes.Buffer
@@ -197,7 +197,7 @@ func TestSaveStorageFails(t *testing.T) {
 	}
 }
 
-// TestSaveAgain writes over an object of the same name, as coreos/etcd-operator's users expect of a backup that is taken
+// TestSaveAgain overwrites an object of the same name, as coreos/etcd-operator's users expect of a backup that is taken
 // once.
 func TestSaveAgain(t *testing.T) {
 	b, path := bucket(t)
@@ -218,7 +218,7 @@ func TestSaveAgain(t *testing.T) {
 	}
 }
 
-// TestSaveRaced has somebody else save a backup under a name that was free: that one stays, as it was.
+// TestSaveRaced has someone else save a backup under a name that was free: that one stays, as it was.
 func TestSaveRaced(t *testing.T) {
 	b, path := bucket(t)
 	mine, theirs := job(Encoding{}), job(Encoding{})

@@ -16,18 +16,18 @@ import (
 )
 
 const (
-	// statusTimeout is how long a member may take to answer for itself.
+	// statusTimeout is how long a member may take to report its own status.
 	statusTimeout = 5 * time.Second
-	// quorumTimeout is how long it may take to answer for the quorum: an election fits into it.
+	// quorumTimeout is how long a linearizable read may take: long enough for an election.
 	quorumTimeout = 5 * time.Second
 )
 
-// FromEtcd takes a snapshot from one of the configuration's endpoints, as Choose says. An expected cluster ID other than 0
-// must be theirs. The stream is stale if no member proves that it has a quorum at its back.
+// FromEtcd takes a snapshot from one of the configuration's endpoints, chosen by Choose. An expected cluster ID other than 0 must be
+// theirs. The stream is stale if no member has quorum.
 func FromEtcd(config etcdclient.Config, expected uint64) Source {
 	return func(ctx context.Context) (*Stream, error) {
 		if len(config.Endpoints) == 0 {
-			return nil, failure.New(failure.Problem{Reason: v1beta2.ReasonEtcdUnreachable, Message: "no member is known that could be asked"})
+			return nil, failure.New(failure.Problem{Reason: v1beta2.ReasonEtcdUnreachable, Message: "no member to take a snapshot from is known"})
 		}
 		members, problem := ask(ctx, config)
 		for _, m := range members {
@@ -48,7 +48,7 @@ func FromEtcd(config etcdclient.Config, expected uint64) Source {
 		}
 		return nil, failure.New(failure.Problem{
 			Reason:  v1beta2.ReasonEtcdFailed,
-			Message: "every member that answers says that its data is corrupt: repair the cluster, or restore it",
+			Message: "every member that answers reports that its data is corrupt (alarm CORRUPT): repair the cluster, or restore it",
 		})
 	}
 }
@@ -96,8 +96,8 @@ func askOne(ctx context.Context, config etcdclient.Config, endpoint string) (Sta
 	}, nil
 }
 
-// hasQuorum asks the member to read what a quorum has agreed on by now. What it serves from then on is at least that. Why it
-// does not answer does not matter here: the snapshot is asked for in the same way, and says so.
+// hasQuorum does a linearizable read, after which the member serves data at least that recent. Why it fails does not matter here: the
+// snapshot is requested in the same way, and reports it.
 func hasQuorum(ctx context.Context, client *etcdclient.Client) bool {
 	ctx, cancel := context.WithTimeout(ctx, quorumTimeout)
 	defer cancel()
@@ -105,18 +105,18 @@ func hasQuorum(ctx context.Context, client *etcdclient.Client) bool {
 	return err == nil
 }
 
-// isCorrupt looks for the member's own alarm in what it says, since a question for alarms needs a quorum.
+// isCorrupt looks for the member's own alarm in its status, because listing alarms needs a quorum.
 func isCorrupt(errs []string, member uint64) bool {
 	return slices.Contains(etcdclient.Alarms(errs), etcdclient.Alarm{Kind: "CORRUPT", Member: member})
 }
 
-// connect makes a client of one endpoint: a snapshot must come from the member whose revision was asked for.
+// connect creates a client of one endpoint: a snapshot must come from the member whose revision was read.
 func connect(ctx context.Context, config etcdclient.Config, endpoint string) (*etcdclient.Client, error) {
 	config.Endpoints, config.Context = []string{endpoint}, ctx
 	return etcdclient.Dial(config)
 }
 
-// open has a member that has answered send a snapshot.
+// open requests a snapshot from a member that has answered.
 func open(ctx context.Context, config etcdclient.Config, m Status) (*Stream, error) {
 	client, err := connect(ctx, config, m.Endpoint)
 	if err != nil {
@@ -169,21 +169,21 @@ func problemOf(endpoint string, err error) failure.Problem {
 	switch {
 	case etcdclient.Denied(err):
 		p.Reason, p.Terminal = v1beta2.ReasonEtcdAccessDenied, true
-		advice = "etcd does not allow it: the client certificate (or user) needs the role root"
+		advice = "etcd denies the snapshot: the user of the client certificate needs the role root"
 	case etcdclient.Silent(err):
 		p.Reason = v1beta2.ReasonEtcdUnreachable
-		advice = "etcd cannot be reached; see whether it runs, and whether the client certificates fit"
+		advice = "etcd is unreachable; check that it is running, and that it accepts the client certificate"
 	}
 	p.Message = fmt.Sprintf("%s: %s (%v)", endpoint, advice, err)
 	return p
 }
 
-// brokenOff explains why a member that has answered before does not any more: there is somebody who has the data.
+// brokenOff explains that a member which answered before no longer does: so there is a member with data.
 func brokenOff(endpoint string, err error) error {
 	p := problemOf(endpoint, err)
 	if p.Reason == v1beta2.ReasonEtcdUnreachable {
 		p.Reason = v1beta2.ReasonEtcdFailed
-		p.Message = fmt.Sprintf("%s: etcd has answered, and then broke off; see whether it runs (%v)", endpoint, err)
+		p.Message = fmt.Sprintf("%s: etcd closed the connection before the snapshot was complete; check its log (%v)", endpoint, err)
 	}
 	return failure.Because(err, p)
 }

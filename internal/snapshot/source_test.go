@@ -46,7 +46,7 @@ func TestMinority(t *testing.T) {
 	fill(t, c, 10)
 	b, _ := bucket(t)
 	cluster.Members[0].Stop(t)
-	// The endpoints that lead nowhere are asked as well, and hold nobody up.
+	// The endpoints that lead nowhere are asked as well, and hold no one up.
 	all := config(cluster)
 	if m := mustSave(t, b, FromEtcd(all, 0), job(Encoding{})); m.Stale || m.Keys != 9 {
 		t.Errorf("two of three: got %+v", m)
@@ -66,7 +66,7 @@ func TestMinority(t *testing.T) {
 	}
 }
 
-// TestLearnerProvesNothing is asked for a snapshot where nobody else can be: what a learner has may be old.
+// TestLearnerProvesNothing is asked for a snapshot where no one else can be: what a learner has may be old.
 func TestLearnerProvesNothing(t *testing.T) {
 	cluster := embedtest.Start(t, 1)
 	c := client(t, cluster)
@@ -88,7 +88,7 @@ func TestLearnerProvesNothing(t *testing.T) {
 	}
 }
 
-// TestAuthentication asks an etcd that lets nobody take snapshots but root.
+// TestAuthentication asks an etcd that lets no one take snapshots but root.
 func TestAuthentication(t *testing.T) {
 	cluster := embedtest.Start(t, 1)
 	c := client(t, cluster)
@@ -131,7 +131,7 @@ func (cut) Read([]byte) (int, error) {
 }
 func (cut) Close() error { return nil }
 
-// TestBrokenOff tells a member that has answered from one that nobody can reach: there is somebody who has the data.
+// TestBrokenOff tells a member that has answered from one that no one can reach: there is someone who has the data.
 func TestBrokenOff(t *testing.T) {
 	b := &body{ReadCloser: cut{}, endpoint: "http://member"}
 	if _, err := io.Copy(io.Discard, b); reason(err) != v1beta2.ReasonEtcdFailed {
@@ -148,7 +148,7 @@ func TestBrokenOff(t *testing.T) {
 	}
 }
 
-// TestNobodyToAsk: where no member is known, nobody says that its data is corrupt.
+// TestNobodyToAsk: where no member is known, no one says that its data is corrupt.
 func TestNobodyToAsk(t *testing.T) {
 	_, err := FromEtcd(clientv3.Config{}, 0)(t.Context())
 	if reason(err) != v1beta2.ReasonEtcdUnreachable {

@@ -13,18 +13,19 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/failure"
 )
 
-// Spool is where a snapshot may wait for a storage that is slower than etcd: until etcd has sent it all its database keeps
-// every page that was freed since, and grows with every write. What waits is as it will be in the bucket, compressed and
-// encrypted. The zero value is none.
+// Spool buffers a snapshot for a storage that is slower than etcd: until etcd has sent all of it, its database keeps every page freed
+// meanwhile, and grows with every write. The buffered data is as it will be in the bucket, compressed and encrypted. The zero value
+// disables it.
 type Spool struct {
 	// Folder is on the disk, and Limit how many bytes of it may be used.
 	Folder string
 	Limit  int64
-	// Failed is told why the disk is not used, or not any more: then etcd waits for the storage again. It may be nil.
+	// Failed is called with the reason why the disk is not used, or no longer: then etcd waits for the storage. It may be nil.
 	Failed func(error)
-	// Waited is told how long etcd has waited in all because nothing had room, if that is a second or more. It may be nil.
+	// Waited is called with the total time that etcd has waited because the buffer was full, if that is a second or more. It may be
+	// nil.
 	Waited func(time.Duration)
-	// statfs looks how full the disk is; nil asks the kernel.
+	// statfs returns how full the disk is; nil asks the kernel.
 	statfs func(folder string, fs *syscall.Statfs_t) error
 }
 
@@ -39,7 +40,7 @@ const spared = 5
 const (
 	// growth is by how many bytes a file may grow before the disk is looked at again, which others fill, too.
 	growth = 64 << 20
-	// noWait is how long etcd may wait in all without a word: no storage keeps up at every moment.
+	// noWait is how long etcd may wait in all without a warning: no storage keeps up at every moment.
 	noWait = time.Second
 )
 
@@ -59,7 +60,7 @@ type queue struct {
 	waited time.Duration
 	// given tells that the disk was asked for.
 	given bool
-	// ended is io.EOF after the last Write, or why there is no more; stopped is why nobody reads any more.
+	// ended is io.EOF after the last Write, or why there is no more; stopped is why the reader has stopped.
 	ended, stopped error
 }
 
@@ -70,7 +71,7 @@ type disk interface {
 	io.Closer
 }
 
-// ring uses so much space again and again. The positions only grow.
+// ring uses so much space repeatedly. The positions only grow.
 type ring struct {
 	space         disk
 	size          int64
@@ -202,7 +203,7 @@ func (q *queue) Read(p []byte) (int, error) {
 func (q *queue) take(r *ring, p []byte) (int, error) {
 	n, err := q.move(&r.first, r, p[:min(int64(len(p)), r.held())], r.space.ReadAt)
 	if err != nil {
-		return n, scratchError("read what waits for the storage", err)
+		return n, scratchError("read what is buffered for the storage", err)
 	}
 	return n, nil
 }
@@ -210,13 +211,13 @@ func (q *queue) take(r *ring, p []byte) (int, error) {
 // compare is io.EOF if everything is as it was.
 func (q *queue) compare() error {
 	if q.written.sum() != q.read.sum() {
-		return failure.New(failure.Problem{Reason: v1beta2.ReasonScratchFailed, Message: "what waited for the storage has changed on the pod's " +
-			"volume meanwhile: its checksum differs; see whether the disk is damaged"})
+		return failure.New(failure.Problem{Reason: v1beta2.ReasonScratchFailed, Message: "what was buffered for the storage has changed on the pod's " +
+			"volume: its checksum differs; check the disk"})
 	}
 	return io.EOF
 }
 
-// end tells the reader that no more comes: nothing is wrong if the error is nil.
+// end makes the reader end after the buffered data: with the error, or io.EOF if it is nil.
 func (q *queue) end(err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -226,7 +227,7 @@ func (q *queue) end(err error) {
 	q.moved.Broadcast()
 }
 
-// stop tells the writer why nobody reads any more.
+// stop makes the writer fail with the reason why the reader has stopped.
 func (q *queue) stop(err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -234,7 +235,7 @@ func (q *queue) stop(err error) {
 	q.moved.Broadcast()
 }
 
-// close gives the disk free, once nobody writes or reads, and says how long there was no room.
+// close frees the disk, once writer and reader have finished, and returns how long the buffer was full.
 func (q *queue) close() {
 	if q.waited >= noWait && q.spool.Waited != nil {
 		q.spool.Waited(q.waited)
@@ -251,7 +252,7 @@ func (q *queue) openFile() (disk, int64, error) {
 		return nil, 0, fmt.Errorf("look at the disk: %w", err)
 	}
 	if room <= 0 {
-		return nil, 0, fmt.Errorf("less than one part in %d of the disk is free", spared)
+		return nil, 0, fmt.Errorf("less than 1/%d of the disk is free", spared)
 	}
 	file, err := os.CreateTemp(q.spool.Folder, "spool-*")
 	if err != nil {

@@ -23,7 +23,7 @@ const ScratchField = "spec.pod.scratch"
 func VerifyRestore(ctx context.Context, b *blobstore.Bucket, m Manifest, key *Key, scratch string, p Progress) (Content, error) {
 	folder, err := os.MkdirTemp(scratch, "verify-*")
 	if err != nil {
-		return Content{}, scratchError("make a folder", err)
+		return Content{}, scratchError("create a folder", err)
 	}
 	defer func() { _ = os.RemoveAll(folder) }()
 	if err := CheckRoom(folder, m.Size, 0, ScratchField); err != nil {
@@ -66,13 +66,13 @@ func Try(file, folder string, at int64) (Content, error) {
 // trial is the member that backups are restored for to see whether they can be.
 var trial = task.Identity{Name: "trial", PeerURL: "http://localhost:2380", Token: "trial"}
 
-// compare tells whether a database is what was backed up. What was written after the revision was asked for may be in it.
+// compare reports whether a database is what was backed up. What was written after the revision was asked for may be in it.
 func compare(m Manifest, c Content) error {
 	switch {
 	case c.Current < m.Revision:
-		return damaged("%s ends at revision %d, and etcd had %d", m.Object, c.Current, m.Revision)
+		return damaged("%s ends at revision %d, but etcd had %d", m.Object, c.Current, m.Revision)
 	case c.KeysAt >= 0 && c.KeysAt != m.Keys:
-		return damaged("%s has %d keys at revision %d, and etcd had %d", m.Object, c.KeysAt, m.Revision, m.Keys)
+		return damaged("%s has %d keys at revision %d, but etcd had %d", m.Object, c.KeysAt, m.Revision, m.Keys)
 	}
 	return nil
 }

@@ -15,7 +15,7 @@ const stallLimit = 5 * time.Minute
 
 var errStalled = failure.New(failure.Problem{
 	Reason:  v1beta2.ReasonSnapshotStalled,
-	Message: "no bytes moved for minutes; see whether etcd or the storage hangs, or the network between",
+	Message: "no data was transferred for minutes; check whether etcd, the storage or the network in between hangs",
 })
 
 // Progress is told how many bytes of a snapshot have been read in all. It must not block.

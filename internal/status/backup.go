@@ -16,8 +16,8 @@ import (
 // maxSnapshots is how many are listed.
 const maxSnapshots = 10
 
-// starting is the step of a run whose pod was made and has not said what it does. It tells a pod that is gone from one that
-// is still to be made.
+// starting is the step of a run whose pod was created and has reported no step. It distinguishes a pod that is gone from one that
+// is still to be created.
 const starting = "Starting"
 
 // BackupInput is what an EtcdBackup's status is computed from.
@@ -32,8 +32,8 @@ type BackupInput struct {
 	Err error
 }
 
-// Backup returns the EtcdBackup's new status. What the operator itself goes by (run, lastScheduleTime) is in it too: an action that
-// changes it takes effect when it is written.
+// Backup returns the EtcdBackup's new status. It includes the operator's own state (run, lastScheduleTime): an action that changes
+// that takes effect when the status is written.
 func Backup(in BackupInput) v1beta2.EtcdBackupStatus {
 	s := in.Backup.Status.DeepCopy()
 	s.ObservedGeneration = in.Backup.Generation
@@ -54,7 +54,7 @@ func Backup(in BackupInput) v1beta2.EtcdBackupStatus {
 	return *s
 }
 
-// recordRun writes down what became of the run.
+// recordRun records the action's effect on the run.
 func recordRun(s *v1beta2.EtcdBackupStatus, in BackupInput) {
 	switch a := in.Action.(type) {
 	case backup.Idle, backup.Blocked, backup.AddFinalizer, backup.RemoveFinalizer, backup.DeletePod:
@@ -97,7 +97,7 @@ func runOf(b *v1beta2.EtcdBackup, r backup.Run) *v1beta2.BackupRun {
 	return run
 }
 
-// follow writes down how far the pod is.
+// follow records the pod's progress.
 func follow(run *v1beta2.BackupRun, in BackupInput) {
 	if run == nil || in.Observed.Pod == nil {
 		return
@@ -108,7 +108,7 @@ func follow(run *v1beta2.BackupRun, in BackupInput) {
 	}
 }
 
-// fail tells clients of coreos/etcd-operator why a try failed, and what it has left that is of some use.
+// fail records why an attempt failed, for clients of coreos/etcd-operator, and the snapshot that it has left, if any.
 func fail(s *v1beta2.EtcdBackupStatus, in BackupInput, why failure.Problem) {
 	s.Reason = why.Reason + ": " + why.Message
 	if in.Observed.Run.Task != backup.TaskBackup {
@@ -125,13 +125,13 @@ func fail(s *v1beta2.EtcdBackupStatus, in BackupInput, why failure.Problem) {
 	}
 }
 
-// forget takes what was deleted off the list.
+// forget removes deleted snapshots from the list.
 func forget(s *v1beta2.EtcdBackupStatus, names ...string) {
 	s.Snapshots = slices.DeleteFunc(s.Snapshots, func(old v1beta2.SnapshotStatus) bool { return slices.Contains(names, old.Name) })
 }
 
-// keep puts a snapshot on the list, in the order that they were taken in, whatever the clocks said. That a check could not be
-// repeated does not undo it.
+// keep adds a snapshot to the list, which is in the order in which they were taken, whatever the clocks said. A verification that
+// succeeded before stays recorded if it could not be repeated.
 func keep(s *v1beta2.EtcdBackupStatus, taken v1beta2.SnapshotStatus) {
 	i := slices.IndexFunc(s.Snapshots, func(old v1beta2.SnapshotStatus) bool { return old.Name == taken.Name })
 	if i < 0 {
@@ -155,16 +155,16 @@ func succeed(s *v1beta2.EtcdBackupStatus, result *task.Result) {
 	if len(result.Lineages) > 0 {
 		s.Lineages = result.Lineages
 	}
-	// A backup that is put where another one was leaves its interim name.
+	// A backup that has replaced another one no longer has its interim name.
 	s.Snapshots = slices.DeleteFunc(s.Snapshots, func(old v1beta2.SnapshotStatus) bool { return sameData(old, taken) })
 	forget(s, append(result.Deleted, result.Discarded)...)
 	keep(s, taken)
-	// What was deleted may not all have had room in the result: the latest are kept, so what is left is at the front.
+	// The result may not have had room for all deleted names: the latest are retained, so what is left is at the front.
 	left := min(len(s.Snapshots), maxSnapshots, max(int(result.Total), 1))
 	s.Snapshots = s.Snapshots[:left]
 }
 
-// sameData tells whether both are one backup, be it under another name.
+// sameData reports whether both are the same backup, possibly under another name.
 func sameData(a, b v1beta2.SnapshotStatus) bool {
 	return a.SHA256 == b.SHA256 && a.CreationTime.Equal(&b.CreationTime) && a.Revision == b.Revision
 }
@@ -172,7 +172,7 @@ func sameData(a, b v1beta2.SnapshotStatus) bool {
 // reasons are those that a condition can have.
 var reasons = regexp.MustCompile(`^[A-Za-z]([A-Za-z0-9_]{0,126}[A-Za-z0-9])?$`)
 
-// Reason is a reason that a pod gives, or what stands for one that no condition can have.
+// Reason is the reason that a pod reports, or ReasonSnapshotFailed if that is not valid in a condition.
 func Reason(given string) string {
 	if reasons.MatchString(given) {
 		return given

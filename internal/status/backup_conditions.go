@@ -24,7 +24,7 @@ func setBackupConditions(s *v1beta2.EtcdBackupStatus, in BackupInput) {
 	if problem := in.Observed.Problem; problem != nil && !in.Observed.Done {
 		set(v1beta2.ConditionAccepted, metav1.ConditionFalse, generation, problem.Reason, problem.Message)
 	} else {
-		set(v1beta2.ConditionAccepted, metav1.ConditionTrue, generation, v1beta2.ReasonAccepted, "the spec can be carried out")
+		set(v1beta2.ConditionAccepted, metav1.ConditionTrue, generation, v1beta2.ReasonAccepted, "the spec is valid")
 	}
 	if reason, message := backupWords(s, in); reason != "" {
 		value := metav1.ConditionTrue
@@ -37,13 +37,13 @@ func setBackupConditions(s *v1beta2.EtcdBackupStatus, in BackupInput) {
 	}
 	if value, reason, message := backedUp(s, in); reason != "" {
 		if run := in.Backup.Status.Run; run != nil {
-			generation = run.Generation // a try speaks of the spec that it began with
+			generation = run.Generation // the result is about the spec that the attempt started with
 		}
 		set(v1beta2.ConditionBackedUp, value, generation, reason, message)
 	}
 }
 
-// backupWords say what is going on. They are empty for a step that is over at once.
+// backupWords are reason and message of Progressing. They are empty for a step without duration.
 func backupWords(s *v1beta2.EtcdBackupStatus, in BackupInput) (reason, message string) {
 	if in.Err != nil {
 		return v1beta2.ReasonActionFailed, in.Err.Error()
@@ -56,7 +56,7 @@ func backupWords(s *v1beta2.EtcdBackupStatus, in BackupInput) (reason, message s
 	case backup.Wait:
 		return a.Reason, waiting(s, a, in)
 	case backup.Start:
-		return v1beta2.ReasonWaitingForPods, "pod " + s.Run.Pod + " is being made"
+		return v1beta2.ReasonWaitingForPods, "creating pod " + s.Run.Pod
 	case backup.Retry:
 		return v1beta2.ReasonWaitingForRetry, retrying(s, in)
 	default:
@@ -75,19 +75,19 @@ func waiting(s *v1beta2.EtcdBackupStatus, a backup.Wait, in BackupInput) string 
 }
 
 func retrying(s *v1beta2.EtcdBackupStatus, in BackupInput) string {
-	return fmt.Sprintf("try %d failed; another one follows at %s. %s%s", s.Run.Attempt,
+	return fmt.Sprintf("attempt %d failed; the next one starts at %s. %s%s", s.Run.Attempt,
 		s.Run.RetryTime.UTC().Format(time.RFC3339), s.Reason, wayOut(in))
 }
 
-// wayOut tells whoever waits for an EtcdBackup to go how it goes without its objects.
+// wayOut says how to delete an EtcdBackup without deleting its backups.
 func wayOut(in BackupInput) string {
 	if !in.Observed.Deleting {
 		return ""
 	}
-	return " (to delete the EtcdBackup and leave its objects where they are, set spec.deletionPolicy to Retain)"
+	return " (to delete the EtcdBackup and keep its backups in the storage, set spec.deletionPolicy to Retain)"
 }
 
-// backedUp says how the last try went. The reason is empty if nothing is new.
+// backedUp is the result of the last attempt. The reason is empty if it has not changed.
 func backedUp(s *v1beta2.EtcdBackupStatus, in BackupInput) (value metav1.ConditionStatus, reason, message string) {
 	run := in.Observed.Run
 	switch a := in.Action.(type) {
@@ -95,22 +95,22 @@ func backedUp(s *v1beta2.EtcdBackupStatus, in BackupInput) (value metav1.Conditi
 		return metav1.ConditionTrue, v1beta2.ReasonBackedUp, taken(s)
 	case backup.Retry:
 		if run.Task == backup.TaskBackup {
-			return metav1.ConditionFalse, a.Failure.Reason, fmt.Sprintf("try %d: %s", run.Attempt, a.Failure.Message)
+			return metav1.ConditionFalse, a.Failure.Reason, fmt.Sprintf("attempt %d: %s", run.Attempt, a.Failure.Message)
 		}
 	case backup.GiveUp:
-		return metav1.ConditionFalse, a.Failure.Reason, fmt.Sprintf("given up after try %d: %s", run.Attempt, a.Failure.Message)
+		return metav1.ConditionFalse, a.Failure.Reason, fmt.Sprintf("giving up after attempt %d: %s", run.Attempt, a.Failure.Message)
 	default:
 	}
 	if wait, waits := in.Action.(backup.Wait); waits && Late(in.Observed, wait) {
-		return metav1.ConditionFalse, wait.Reason, "no backup was taken when it was due: " + wait.Message
+		return metav1.ConditionFalse, wait.Reason, "the scheduled backup was not taken: " + wait.Message
 	}
 	if meta.FindStatusCondition(s.Conditions, v1beta2.ConditionBackedUp) == nil {
-		return metav1.ConditionUnknown, v1beta2.ReasonNoBackupYet, "no try to take a backup is over yet"
+		return metav1.ConditionUnknown, v1beta2.ReasonNoBackupYet, "no attempt to take a backup has finished yet"
 	}
 	return "", "", ""
 }
 
-// Late tells whether backups are left out because of what is waited for: that the last one was good says little then.
+// Late reports whether backups are missed because of a wait, so that the success of the last one does not mean much.
 func Late(o backup.Observed, wait backup.Wait) bool {
 	return wait.Reason == v1beta2.ReasonWaitingForStorage && o.Run == nil && o.Overdue()
 }
@@ -125,7 +125,7 @@ func taken(s *v1beta2.EtcdBackupStatus) string {
 	return fmt.Sprintf("%s has revision %d of etcd %s, %s", latest.Name, latest.Revision, latest.EtcdVersion, Bytes(latest.SizeBytes))
 }
 
-// Bytes is a size as people read it.
+// Bytes is a size in human-readable form.
 func Bytes(n int64) string {
 	const enough = 10
 	unit := int64(1)

@@ -12,7 +12,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
 
-// verdict is what is said of one condition.
+// verdict is the content of one condition.
 type verdict struct {
 	holds           bool
 	reason, message string
@@ -30,7 +30,7 @@ func setConditions(s *v1beta2.EtcdClusterStatus, in Input) {
 			ObservedGeneration: in.Cluster.Generation, LastTransitionTime: now(in.Observed),
 		})
 	}
-	reason, message := words(in.Action)
+	reason, message := words(in)
 	up, progress := available(s, in, reason, message), progressing(in, reason, message)
 	trouble := withService(degraded(s, in, reason, message), in.BadService)
 	set(v1beta2.ConditionReady, ready(in, up, progress, trouble))
@@ -40,8 +40,8 @@ func setConditions(s *v1beta2.EtcdClusterStatus, in Input) {
 	setQuorumLost(s, in.Observed)
 }
 
-// ready holds for a cluster that is available and as the spec asks. It says what matters most, also while it holds: that is
-// what kubectl get shows.
+// ready holds for a cluster that is available and matches the spec. Its reason and message are always the most important ones:
+// kubectl get shows them.
 func ready(in Input, up, progress, trouble verdict) verdict {
 	v := progress
 	if trouble.holds {
@@ -51,8 +51,8 @@ func ready(in Input, up, progress, trouble verdict) verdict {
 	return v
 }
 
-// dropLegacy removes conditions of coreos/etcd-operator's own types and shape: those without a time among them, for a
-// condition that does not change keeps its time.
+// dropLegacy removes conditions of coreos/etcd-operator's own types and form, including those without a time: a condition that does
+// not change would keep that.
 func dropLegacy(s *v1beta2.EtcdClusterStatus) {
 	var keep []metav1.Condition
 	for _, c := range s.Conditions {
@@ -68,7 +68,7 @@ func dropLegacy(s *v1beta2.EtcdClusterStatus) {
 
 func latched(s *v1beta2.EtcdClusterStatus) bool { return s.ClusterID != "" }
 
-// replaced tells whether the cluster has been up, and starts again from a snapshot.
+// replaced reports whether the cluster has been up, and is being restarted from a snapshot.
 func replaced(s *v1beta2.EtcdClusterStatus) bool {
 	return !latched(s) && s.Former != nil && s.Former.ClusterID != ""
 }
@@ -78,7 +78,7 @@ func available(s *v1beta2.EtcdClusterStatus, in Input, reason, message string) v
 	case latched(s) && in.Observed.Etcd.Contact == plan.ContactQuorum:
 		return verdict{true, v1beta2.ReasonHasQuorum, "a quorum of the voters answers"}
 	case latched(s) && in.Cluster.Spec.Paused:
-		return verdict{false, v1beta2.ReasonQuorumLost, "no quorum answers, and spec.paused keeps the operator from helping"}
+		return verdict{false, v1beta2.ReasonQuorumLost, "no quorum answers, and reconciliation is paused: set spec.paused to false to resume it"}
 	case latched(s):
 		return verdict{false, v1beta2.ReasonQuorumLost, message}
 	case in.Err != nil && replaced(s):
@@ -101,16 +101,16 @@ func progressing(in Input, reason, message string) verdict {
 	}
 }
 
-// degraded is true when fewer members than asked for can be counted on, or when the operator cannot go on.
+// degraded holds if a voter is unhealthy, or if the operator cannot continue.
 func degraded(s *v1beta2.EtcdClusterStatus, in Input, reason, message string) verdict {
 	if _, blocked := in.Action.(plan.Blocked); blocked {
 		return verdict{true, reason, message}
 	}
 	if replaced(s) {
-		return verdict{false, v1beta2.ReasonRestoring, "the cluster's data is being replaced by a snapshot"}
+		return verdict{false, v1beta2.ReasonRestoring, "the cluster's data is being replaced by that of a snapshot"}
 	}
 	if !latched(s) {
-		return verdict{false, v1beta2.ReasonCreating, "the cluster has not been up yet"}
+		return verdict{false, v1beta2.ReasonCreating, "the cluster is not up yet"}
 	}
 	if in.Observed.Etcd.Contact != plan.ContactQuorum {
 		return verdict{true, v1beta2.ReasonQuorumLost, message}
@@ -140,7 +140,7 @@ func degraded(s *v1beta2.EtcdClusterStatus, in Input, reason, message string) ve
 	return all
 }
 
-// voters says who of them cannot be counted on.
+// voters says which of them are unhealthy.
 func voters(s *v1beta2.EtcdClusterStatus, known plan.Assessment) verdict {
 	healthy, down, restarting := 0, "", ""
 	for _, m := range s.MemberStatuses {
@@ -149,9 +149,9 @@ func voters(s *v1beta2.EtcdClusterStatus, known plan.Assessment) verdict {
 		case m.Ready:
 			healthy++
 		case slices.Contains(known.Restarting, m.Name):
-			restarting = m.Name + " restarts, and nobody else may be disturbed meanwhile"
+			restarting = m.Name + " is restarting; no other member is restarted until it is back"
 		case down == "":
-			down = fmt.Sprintf("%s: %s", m.Name, m.Message)
+			down = fmt.Sprintf("member %s is not healthy: %s", m.Name, m.Message)
 		}
 	}
 	switch {
@@ -163,7 +163,7 @@ func voters(s *v1beta2.EtcdClusterStatus, known plan.Assessment) verdict {
 	return verdict{false, v1beta2.ReasonAsExpected, fmt.Sprintf("all %d voters are healthy", healthy)}
 }
 
-// withService adds a Service that Kubernetes does not take, whatever else is wrong: nothing else tells of it.
+// withService adds that a Service was rejected, whatever else is wrong: it is reported nowhere else.
 func withService(v verdict, bad string) verdict {
 	switch {
 	case bad == "" || v.reason == v1beta2.ReasonInvalidService:
@@ -175,9 +175,9 @@ func withService(v verdict, bad string) verdict {
 	return verdict{true, v1beta2.ReasonInvalidService, bad}
 }
 
-// words are an action's reason and message.
-func words(a plan.Action) (reason, message string) {
-	d := plan.Describe(a)
+// words are the action's reason and message.
+func words(in Input) (reason, message string) {
+	d := plan.DescribeIn(in.Observed, in.Assessment, in.Action)
 	return d.Reason, d.Message
 }
 

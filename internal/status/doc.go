@@ -1,2 +1,2 @@
-// Package status turns an observation and the action planned for it into the status of an EtcdCluster. It is pure.
+// Package status computes the status of an object from an observation and the action planned for it. It is pure.
 package status

@@ -22,7 +22,7 @@ func TestReady(t *testing.T) {
 	}{
 		"as asked": {func(*Input) {}, yes, v1beta2.ReasonSpecReached, ""},
 		"a member is down": {
-			func(in *Input) { *in = threeMembers() }, no, v1beta2.ReasonMemberDown, "m-2: etcd does not answer",
+			func(in *Input) { *in = threeMembers() }, no, v1beta2.ReasonMemberDown, "member m-2 is not healthy: etcd does not answer; check its log: kubectl logs m-2 -c etcd",
 		},
 		"an update": {func(in *Input) {
 			in.Action = plan.Wait{Reason: v1beta2.ReasonWaitingForMember, Message: "m-2"}

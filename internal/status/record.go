@@ -44,14 +44,14 @@ func RecordOf(s *v1beta2.EtcdClusterStatus) plan.Record {
 	return r
 }
 
-// readRestore adds what is noted of the restore that a cluster runs on, or is to; nothing if it is nil.
+// readRestore adds what is recorded of the restore that a cluster runs on, or is to run on; nothing if it is nil.
 func readRestore(r *plan.Record, restore *v1beta2.RestoreRecord) {
 	if restore != nil {
 		r.Unsaved, r.Skipped, r.Replaced = restore.Unsaved != "", restore.Skipped, uint64(member.ParseID(restore.ReplacedClusterID))
 	}
 }
 
-// UnderWay is the record of the restore that is under way, nil if none is, or if its cluster ID was latched.
+// UnderWay is the record of the restore in progress, nil if there is none, or if its cluster ID has been recorded.
 func UnderWay(s *v1beta2.EtcdClusterStatus) *v1beta2.RestoreRecord {
 	if s.ClusterID != "" {
 		return nil
@@ -59,7 +59,7 @@ func UnderWay(s *v1beta2.EtcdClusterStatus) *v1beta2.RestoreRecord {
 	return restoreOf(s, s.Bootstrap)
 }
 
-// restoreOf is the record of the restore that is an attempt's, nil if it is none's, or of long ago.
+// restoreOf is the record of the restore that an attempt belongs to, nil if it belongs to none, or to one of long ago.
 func restoreOf(s *v1beta2.EtcdClusterStatus, b *v1beta2.BootstrapStatus) *v1beta2.RestoreRecord {
 	if b == nil || b.Restore == "" {
 		return nil
@@ -83,8 +83,8 @@ func recordOfFormer(f *v1beta2.FormerStatus) *plan.Record {
 	return r
 }
 
-// advance brings the status to the record that a pass leaves, and tells whether it is of another cluster from then on. What
-// people read of the members goes aside with the rest, and comes back with it.
+// advance brings the status to the record that a pass leaves, and reports whether it is about another cluster from then on. The
+// members in status are put aside with the rest, and come back with it.
 func advance(s *v1beta2.EtcdClusterStatus, next plan.Record, done plan.Action, in Input) (replaced bool) {
 	switch act := done.(type) {
 	case plan.CallOff:
@@ -114,15 +114,15 @@ func writeRecord(s *v1beta2.EtcdClusterStatus, r plan.Record, o plan.Observed) {
 		}
 	}
 	if r.Former == nil {
-		s.Former = nil // while it is there it does not change
+		s.Former = nil // as long as it is set it does not change
 	}
 	if restore := UnderWay(s); restore != nil {
 		restore.Skipped, restore.ReplacedClusterID = r.Skipped, formatID(r.Replaced)
 	}
 }
 
-// keepVolumes says of the volumes that are kept by now which restore that is the doing of: the one that was under way, or else
-// the last.
+// keepVolumes records for volumes that are kept from now on which restore replaced their data: the one in progress, or else the
+// last one.
 func keepVolumes(s *v1beta2.EtcdClusterStatus, r plan.Record, o plan.Observed) {
 	s.KeptVolumes = slices.DeleteFunc(s.KeptVolumes, func(v v1beta2.KeptVolume) bool { return !slices.Contains(r.Kept, v.UID) })
 	restore := UnderWay(s)
@@ -137,11 +137,11 @@ func keepVolumes(s *v1beta2.EtcdClusterStatus, r plan.Record, o plan.Observed) {
 	}
 }
 
-// putAside has status tell nothing of the cluster that a restore replaces. What it told is kept, but for a restore that takes
-// the place of another one, which replaces what that was to replace.
+// putAside moves the status of the cluster that a restore replaces to status.internal.former, unless the restore supersedes another
+// one: then it replaces what that was to replace, which is there already.
 func putAside(s *v1beta2.EtcdClusterStatus, r *plan.Record, in Input) {
 	if s.Former == nil {
-		if in.Observed.Etcd.Contact == plan.ContactQuorum { // what status tells of the voters may be one change behind
+		if in.Observed.Etcd.Contact == plan.ContactQuorum { // the voters in status may be one change behind
 			setMembers(s, in)
 		}
 		s.Former = formerFor(s, r)
@@ -165,8 +165,8 @@ func movedFor(r plan.Record) *v1beta2.LeaderMoved {
 	return &v1beta2.LeaderMoved{Member: r.Slow, MoveTime: metav1.NewTime(r.LeaderMoved)}
 }
 
-// SpecText is the spec, which names a version, as it is to be noted: as it is noted already if that says the same. What cannot be
-// read is written anew.
+// SpecText is the spec to record, always with a version: unchanged if the recorded one is equal. One that cannot be decoded is
+// replaced.
 func SpecText(c *v1beta2.EtcdCluster) string {
 	known, noted := v1beta2.EtcdClusterSpec{}, c.Status.AcceptedSpec
 	readable := noted != nil && json.Unmarshal(noted.Raw, &known) == nil
@@ -182,8 +182,8 @@ func SpecText(c *v1beta2.EtcdCluster) string {
 	return string(text)
 }
 
-// versionToKeep is what a spec that names no version from now on is to mean: the version that is asked for, or where there is no
-// way to that from the one that runs, the one that was asked for before.
+// versionToKeep is the version that a later spec without one means: the present spec's, or if etcd cannot go there from the running
+// version, the previous one.
 func versionToKeep(c *v1beta2.EtcdCluster, before string) string {
 	runs := c.Status.CurrentVersion
 	if runs == "" {
@@ -244,9 +244,9 @@ func bootstrapFor(b *plan.Bootstrap) *v1beta2.BootstrapStatus {
 	return s
 }
 
-// snapshotDue reads whether the logs of a cluster may hold what etcd 3.5 wrote. Operators before this one noted that only if they
-// had seen 3.5 run, and nothing where they had taken up data: what nobody knows of is taken to be so, for to write a snapshot costs
-// little, and 3.7 never starts with such a log.
+// snapshotDue reports whether the logs of a cluster may hold what etcd 3.5 wrote. Earlier operators recorded that only if they had
+// seen 3.5 run, and not of data that they had adopted. Where nothing is recorded it is assumed: a snapshot costs little, and 3.7
+// cannot start with such a log.
 func snapshotDue(noted *bool, clusterID string) bool {
 	if noted == nil {
 		return clusterID != ""
@@ -254,8 +254,8 @@ func snapshotDue(noted *bool, clusterID string) bool {
 	return *noted
 }
 
-// ranBefore tells whether coreos/etcd-operator has run a cluster under the object. Its status has no observedGeneration,
-// which this operator's has from its first write on: what it says is noted with that, for the write leaves nothing of it.
+// ranBefore reports whether coreos/etcd-operator has run this EtcdCluster. Its status has no observedGeneration, which this
+// operator's has from its first write on: the finding is recorded with that write, which overwrites the evidence.
 func ranBefore(s *v1beta2.EtcdClusterStatus) bool {
 	if s.ClusterID != "" || s.Bootstrap != nil {
 		return false

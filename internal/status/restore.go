@@ -21,16 +21,16 @@ type RestoreInput struct {
 	Source *v1beta2.RestoredFrom
 	// Result is what the run's pod has left, nil if nothing.
 	Result *task.Result
-	// Member is the member's container that makes its data of the snapshot, nil if none is at that.
+	// Member is the run of the member that is restoring its data from the snapshot, nil if there is none.
 	Member *v1beta2.AgentRun
-	// Progress is how far whoever is at work has said it is, nil if nothing is new.
+	// Progress is the progress that the pod or member has reported, nil if nothing new.
 	Progress *task.Progress
 	// Err is why the action failed.
 	Err error
 }
 
-// Restore returns the EtcdRestore's new status. What the operator itself goes by (phase, run, source) is in it too: an action
-// that changes it takes effect when it is written.
+// Restore returns the EtcdRestore's new status. It includes the operator's own state (phase, run, source): an action that changes
+// that takes effect when the status is written.
 func Restore(in RestoreInput) v1beta2.EtcdRestoreStatus {
 	s := in.Restore.Status.DeepCopy()
 	if in.Err == nil {
@@ -40,7 +40,7 @@ func Restore(in RestoreInput) v1beta2.EtcdRestoreStatus {
 	return *s
 }
 
-// recordRestore writes down what the action has changed.
+// recordRestore records the action's effects.
 func recordRestore(s *v1beta2.EtcdRestoreStatus, in RestoreInput) {
 	now := metav1.NewTime(in.Observed.Now)
 	switch a := in.Action.(type) {
@@ -82,14 +82,14 @@ func recordRestore(s *v1beta2.EtcdRestoreStatus, in RestoreInput) {
 	}
 }
 
-// pin notes which EtcdCluster it is, once there is one.
+// pin records the UID of the EtcdCluster, once it exists.
 func pin(s *v1beta2.EtcdRestoreStatus, c *v1beta2.EtcdCluster) {
 	if c != nil && s.ClusterUID == "" {
 		s.ClusterUID = string(c.UID)
 	}
 }
 
-// keepResult writes down which snapshot the pod has checked or taken.
+// keepResult records the snapshot that the pod has verified or taken.
 func keepResult(s *v1beta2.EtcdRestoreStatus, result *task.Result, now *metav1.Time) {
 	s.Run = nil
 	if s.Phase == v1beta2.RestoreSaving {
@@ -101,18 +101,18 @@ func keepResult(s *v1beta2.EtcdRestoreStatus, result *task.Result, now *metav1.T
 	s.Source.Database = result.Database
 }
 
-// followRestore writes down how far whoever is at work is: a pod of the EtcdRestore's own, and then the first member's.
+// followRestore records the progress of the EtcdRestore's own pod, and later of the first member.
 func followRestore(s *v1beta2.EtcdRestoreStatus, in RestoreInput) {
 	if in.Observed.Phase == v1beta2.RestoreReplacing {
-		s.Run = memberRun(in.Member, s.Run)
+		s.Run = memberAgentRun(in.Member, s.Run)
 	}
 	if s.Run != nil && in.Progress != nil {
 		s.Run.Step, s.Run.Bytes = string(in.Progress.Step), in.Progress.Bytes
 	}
 }
 
-// memberRun is the run of the member's container, with how far it was if it is the one that was noted; nil if it is over.
-func memberRun(member, noted *v1beta2.AgentRun) *v1beta2.AgentRun {
+// memberAgentRun is the run of the member's container, with its last progress if it is the recorded one; nil if it has ended.
+func memberAgentRun(member, noted *v1beta2.AgentRun) *v1beta2.AgentRun {
 	if member == nil {
 		return nil
 	}
@@ -143,9 +143,9 @@ func setRestoreConditions(s *v1beta2.EtcdRestoreStatus, in RestoreInput) {
 		set(v1beta2.ConditionAccepted, false, d.Reason, d.Message)
 		return
 	}
-	set(v1beta2.ConditionAccepted, true, v1beta2.ReasonAccepted, "this EtcdRestore is carried out, once")
+	set(v1beta2.ConditionAccepted, true, v1beta2.ReasonAccepted, "the EtcdRestore is valid; it is carried out once")
 	if _, over := in.Action.(restore.Idle); over || in.Restore.Status.CompletionTime != nil {
-		return // what it said last stays
+		return // the last conditions stay
 	}
 	_, blocked := in.Action.(restore.Blocked)
 	set(v1beta2.ConditionProgressing, s.CompletionTime == nil && !blocked, d.Reason, d.Message)
@@ -155,8 +155,8 @@ func setRestoreConditions(s *v1beta2.EtcdRestoreStatus, in RestoreInput) {
 	}
 }
 
-// legacyReason is what clients of coreos/etcd-operator read: why the restore failed, or what it waits for. What a try failed
-// for stays until the next one.
+// legacyReason is for clients of coreos/etcd-operator: why the restore failed, or what it waits for. The failure of an attempt
+// stays until the next one.
 func legacyReason(in RestoreInput, d restore.Description, last string) string {
 	switch in.Action.(type) {
 	case restore.Succeed:

@@ -5,8 +5,8 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
 
-// completeRestore notes when a quorum of the members asked for first ran on restored data: from then on the cluster is as
-// safe as any other; and when a quorum answered again after a restore was called off.
+// completeRestore records when a quorum of all members first ran on the restored data, so that the cluster is as safe as any other
+// from then on; and when a cluster had quorum again after a restore was called off.
 func completeRestore(s *v1beta2.EtcdClusterStatus, in Input) {
 	if !latched(s) || in.Observed.Etcd.Contact != plan.ContactQuorum {
 		return

@@ -15,13 +15,13 @@ import (
 type Input struct {
 	// Cluster is the object as it was read; its own status is the previous one.
 	Cluster *v1beta2.EtcdCluster
-	// Observed is the plan's question, Action its answer, and Assessment what it has made of the question.
+	// Observed is the planner's input, Action its answer, and Assessment what it has concluded from the input.
 	Observed   plan.Observed
 	Action     plan.Action
 	Assessment plan.Assessment
-	// Err is what went wrong in carrying the action out, nil if nothing did.
+	// Err is the error of the action, nil if there was none.
 	Err error
-	// BadService says which Service of the spec Kubernetes does not take, and why; empty if it takes all.
+	// BadService says which Service of the spec the API server rejects, and why; empty if none.
 	BadService string
 	// ClientURL is where clients reach the cluster and Selector selects its pods.
 	ClientURL string
@@ -31,7 +31,7 @@ type Input struct {
 	Port    int32
 }
 
-// Compute returns the next status. What it does not know it leaves as it was.
+// Compute returns the next status. What is unknown stays as it was.
 func Compute(in Input) v1beta2.EtcdClusterStatus {
 	s := *in.Cluster.Status.DeepCopy()
 	in = keepRecord(&s, in)
@@ -54,14 +54,14 @@ func Compute(in Input) v1beta2.EtcdClusterStatus {
 	s.Reason = ""
 	switch s.Phase {
 	case v1beta2.ClusterPhaseFailed, v1beta2.ClusterPhaseUnavailable, v1beta2.ClusterPhaseRestoring:
-		_, s.Reason = words(in.Action)
+		_, s.Reason = words(in)
 	default:
 	}
 	completeRestore(&s, in)
 	return s
 }
 
-// storage is what the members have, which an edit may want otherwise; before there are any it is what they are to have.
+// storage is what the members have, which may differ from an edited spec; before there are any it is the spec's.
 func storage(o plan.Observed) v1beta2.MemberStorage {
 	onVolumes := o.Cluster.Persistent
 	if len(o.Pods) > 0 {
@@ -73,8 +73,8 @@ func storage(o plan.Observed) v1beta2.MemberStorage {
 	return v1beta2.MemberStorageEmptyDir
 }
 
-// keepRecord writes what the pass leaves for those to come, and returns what was seen of the cluster that the status is about
-// then: of one whose place another has taken, or that is taken up again, nothing was.
+// keepRecord writes the record for later passes, and returns what was observed of the cluster that the status is about then:
+// nothing, if a restore has started to replace it, or has been called off.
 func keepRecord(s *v1beta2.EtcdClusterStatus, in Input) Input {
 	done := in.Action
 	if in.Err != nil {
@@ -94,7 +94,7 @@ func leader(in Input) string {
 	return m.Name
 }
 
-// setMembers lists members and pods by name. Without a quorum the list of members is the last that one confirmed.
+// setMembers lists members and pods by name. Without quorum the list of members is the last confirmed one.
 func setMembers(s *v1beta2.EtcdClusterStatus, in Input) {
 	o, previous := in.Observed, s.MemberStatuses
 	s.MemberStatuses, s.Members = nil, v1beta2.MembersStatus{}
@@ -161,7 +161,7 @@ func memberStatus(name string, in Input, previous []v1beta2.MemberStatus) (v1bet
 	m.Ready = m.Role == v1beta2.MemberRoleVoter && slices.Contains(in.Assessment.Healthy, name)
 	m.Message = memberMessage(pod, running, answers, m.Ready, hangs)
 	if m.Message == "" && !m.Ready && answer.Leader == 0 {
-		m.Message = "it follows no leader"
+		m.Message = "etcd has no leader"
 	}
 	return m, running || listed || o.Etcd.Contact != plan.ContactQuorum
 }
@@ -175,19 +175,19 @@ func memberMessage(pod plan.Pod, running, answers, ready, hangs bool) string {
 	case pod.Deleting:
 		return "its pod is being deleted"
 	case hangs:
-		return "its disk does not answer"
+		return "its disk hangs: reads and writes do not complete"
 	case pod.Restarting:
-		return "its container restarts with another image"
+		return "its container is restarting with another image"
 	case pod.Legacy:
-		return "coreos/etcd-operator made it"
+		return "created by coreos/etcd-operator"
 	case pod.Problem != "":
 		return pod.Problem
 	case pod.Exit != plan.ExitNone:
 		return "member-run refused to start etcd: " + string(pod.Exit)
 	case pod.Permit == nil:
-		return "waiting to be admitted"
+		return "waiting for the operator to let etcd start"
 	case !answers:
-		return "etcd does not answer"
+		return "etcd does not answer; check its log: kubectl logs " + pod.Name + " -c etcd"
 	}
 	return ""
 }

@@ -64,7 +64,7 @@ func TestMembersAreJoinedByIdentity(t *testing.T) {
 		[]any{[]string{"m-0", "m-1"}, []string{"m-2"}, "m-1", int32(2), "2/3", int32(3), v1beta2.ClusterPhaseRunning}) {
 		t.Errorf("ready, unready, leader, counts, phase: %v", got)
 	}
-	if m := s.MemberStatuses[2]; m.ID != "0000000000000003" || m.Ready || m.Message != "etcd does not answer" {
+	if m := s.MemberStatuses[2]; m.ID != "0000000000000003" || m.Ready || m.Message != "etcd does not answer; check its log: kubectl logs m-2 -c etcd" {
 		t.Errorf("m-2: %+v", m)
 	}
 	if got := reason(t, s, v1beta2.ConditionAvailable, metav1.ConditionTrue); got != v1beta2.ReasonHasQuorum {

@@ -50,11 +50,11 @@ func TestDegradedTellsOf(t *testing.T) {
 			}(), metav1.ConditionTrue, v1beta2.ReasonInvalidService, refusal,
 		},
 		"a Service that is refused, and a member that is down": {
-			bad(threeMembers(), refusal), metav1.ConditionTrue, v1beta2.ReasonMemberDown, "m-2: etcd does not answer; " + refusal,
+			bad(threeMembers(), refusal), metav1.ConditionTrue, v1beta2.ReasonMemberDown, "member m-2 is not healthy: etcd does not answer; check its log: kubectl logs m-2 -c etcd; " + refusal,
 		},
 		"a disk that hangs, whatever its member says of itself": {
 			disks(allAnswer(), plan.Disk{Pod: "m-2", PodUID: "m-2", Stalled: time.Minute}),
-			metav1.ConditionTrue, v1beta2.ReasonMemberDown, "m-2: its disk does not answer",
+			metav1.ConditionTrue, v1beta2.ReasonMemberDown, "member m-2 is not healthy: its disk hangs: reads and writes do not complete",
 		},
 		"a leader with a slow disk": {
 			disks(allAnswer(), plan.Disk{Pod: "m-1", PodUID: "m-1", Watched: time.Minute, Flush: time.Second}),
@@ -71,7 +71,7 @@ func TestDegradedTellsOf(t *testing.T) {
 			if got == nil || got.Status != c.holds || got.Reason != c.reason || got.Message != c.message {
 				t.Errorf("Degraded is %+v, want %s, %s: %s", got, c.holds, c.reason, c.message)
 			}
-			if hangs := strings.Contains(c.message, "does not answer"); hangs == s.MemberStatuses[2].Ready {
+			if hangs := strings.Contains(c.message, "not healthy"); hangs == s.MemberStatuses[2].Ready {
 				t.Errorf("m-2: %+v", s.MemberStatuses[2])
 			}
 		})

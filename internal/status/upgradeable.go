@@ -13,23 +13,22 @@ import (
 )
 
 const (
-	// workLimit is how long work holds an upgrade of the operator up. What takes longer than that has come to a standstill
-	// that nobody has recognized, and it may take the new operator to end it.
+	// workLimit is how long work delays an upgrade of the operator. What takes longer is stuck in a way that is not recognized
+	// here, and may need the new operator to resolve it.
 	workLimit = 6 * time.Hour
-	// namedMost is how many clusters a message names.
+	// namedMost is the maximum number of clusters in a message.
 	namedMost = 10
 )
 
-// standstill are the reasons for which a cluster goes on only if something changes that is not in the operator's hands, or
-// not soon.
+// standstill are the reasons with which a cluster continues only after a change outside the operator, or not soon.
 var standstill = []string{
 	v1beta2.ReasonUpdateStopped, v1beta2.ReasonPodCannotStart, v1beta2.ReasonActionFailed, v1beta2.ReasonMemberDown,
 	v1beta2.ReasonQuorumAtRisk, v1beta2.ReasonQuorumLost, v1beta2.ReasonWaitingForResize, v1beta2.ReasonWaitingForVolume,
 	v1beta2.ReasonWaitingForPrevious, v1beta2.ReasonWaitingForRestore,
 }
 
-// Upgradeable tells whether a new version of the operator may take over, and in a reason and a message why not: a restore, an
-// update or a change of members is under way, or a repair. What stands still holds nothing up: a new operator may be what it needs.
+// Upgradeable reports whether a new version of the operator may take over, and why not: a restore, an update, a membership change
+// or a repair is in progress. Work that is stuck does not delay an upgrade: it may need the new operator.
 func Upgradeable(clusters []v1beta2.EtcdCluster, restores []v1beta2.EtcdRestore, at time.Time) (ok bool, reason, message string) {
 	restored := map[string]v1beta2.RestorePhase{}
 	for i := range restores {
@@ -53,23 +52,23 @@ func Upgradeable(clusters []v1beta2.EtcdCluster, restores []v1beta2.EtcdRestore,
 		busy = append(busy[:namedMost], fmt.Sprintf("%d more", n))
 	}
 	return false, v1beta2.ReasonClustersBusy, strings.Join(busy, "; ") +
-		": the operator is upgraded once that has ended, or at once if spec.overrides of this OperatorCondition says so"
+		": the operator is upgraded once that has finished; to upgrade it now, set spec.overrides of this OperatorCondition"
 }
 
-// prepares tells whether a pod is at work for a restore that has changed nothing yet. Its time is limited.
+// prepares reports whether a pod is working for a restore that has changed nothing yet. Its time is limited.
 func prepares(r *v1beta2.EtcdRestore) bool {
 	return r.Status.CompletionTime == nil && r.Status.Run != nil
 }
 
-// over tells whether a restore has come to its end: the cluster runs on the snapshot, or again on what it was to replace.
+// over reports whether a restore has ended: the cluster runs on the snapshot, or again on its previous data.
 func over(s *v1beta2.EtcdClusterStatus, r v1beta2.RestoreRecord) bool {
 	return r.CompletionTime != nil || r.CalledOff != nil && (r.CalledOff.CompletionTime != nil || !latched(s))
 }
 
-// underWay says what is done to the cluster, empty if nothing is that an upgrade has to wait for.
+// underWay says what is in progress that an upgrade has to wait for, empty if nothing.
 func underWay(c *v1beta2.EtcdCluster, restored v1beta2.RestorePhase, at time.Time) string {
-	const restores, updates, changes = "is being restored", "is being updated", "gets or loses members"
-	const settles = "has yet to settle"
+	const restores, updates, changes = "is being restored", "is being updated", "is adding or removing members"
+	const settles = "is still being reconciled"
 	s := &c.Status
 	switch {
 	case restored != "" && restored != v1beta2.RestoreReplacing:
@@ -92,7 +91,7 @@ func underWay(c *v1beta2.EtcdCluster, restored v1beta2.RestorePhase, at time.Tim
 
 func learns(m v1beta2.MemberStatus) bool { return m.Role == v1beta2.MemberRoleLearner }
 
-// moves tells whether what is done to the cluster can be expected to end by itself.
+// moves reports whether work on the cluster can be expected to finish by itself.
 func moves(c *v1beta2.EtcdCluster, at time.Time) bool {
 	p := meta.FindStatusCondition(c.Status.Conditions, v1beta2.ConditionProgressing)
 	switch {

@@ -75,17 +75,17 @@ func TestUpgradeable(t *testing.T) {
 		"between two members, serving again": {
 			func(c *v1beta2.EtcdCluster) { rolls(c); does(c, v1beta2.ReasonServing) }, "is being updated",
 		},
-		"the last member of a roll": {func(c *v1beta2.EtcdCluster) { does(c, v1beta2.ReasonWaitingForMember) }, "has yet to settle"},
+		"the last member of a roll": {func(c *v1beta2.EtcdCluster) { does(c, v1beta2.ReasonWaitingForMember) }, "is still being reconciled"},
 		"a member is down":          {func(c *v1beta2.EtcdCluster) { does(c, v1beta2.ReasonMemberDown) }, ""},
 		"another version": {func(c *v1beta2.EtcdCluster) {
 			c.Status.TargetVersion = "3.7.3"
 			does(c, v1beta2.ReasonWaitingForVersion)
 		}, "is being updated"},
-		"grows":               {grows, "gets or loses members"},
-		"is to grow":          {func(c *v1beta2.EtcdCluster) { c.Spec.Size = 5 }, "gets or loses members"},
-		"replaces a member":   {func(c *v1beta2.EtcdCluster) { c.Status.Size = 2; does(c, v1beta2.ReasonCreating) }, "gets or loses members"},
-		"has a learner":       {func(c *v1beta2.EtcdCluster) { learner(c); does(c, v1beta2.ReasonWaitingForLearner) }, "gets or loses members"},
-		"repairs a pod":       {func(c *v1beta2.EtcdCluster) { does(c, v1beta2.ReasonRepairing) }, "has yet to settle"},
+		"grows":               {grows, "is adding or removing members"},
+		"is to grow":          {func(c *v1beta2.EtcdCluster) { c.Spec.Size = 5 }, "is adding or removing members"},
+		"replaces a member":   {func(c *v1beta2.EtcdCluster) { c.Status.Size = 2; does(c, v1beta2.ReasonCreating) }, "is adding or removing members"},
+		"has a learner":       {func(c *v1beta2.EtcdCluster) { learner(c); does(c, v1beta2.ReasonWaitingForLearner) }, "is adding or removing members"},
+		"repairs a pod":       {func(c *v1beta2.EtcdCluster) { does(c, v1beta2.ReasonRepairing) }, "is still being reconciled"},
 		"restored, no volume": {func(c *v1beta2.EtcdCluster) { restarts(c); does(c, v1beta2.ReasonPodCannotStart) }, ""},
 		"roll stopped":        {func(c *v1beta2.EtcdCluster) { rolls(c); does(c, v1beta2.ReasonUpdateStopped) }, ""},
 		"version refused": {func(c *v1beta2.EtcdCluster) {
@@ -157,7 +157,7 @@ func TestUpgradeableNamesFew(t *testing.T) {
 		clusters = append(clusters, calm(func(c *v1beta2.EtcdCluster) { c.Name = fmt.Sprintf("c%03d", 999-i); grows(c) }))
 	}
 	_, _, message := Upgradeable(clusters, nil, at)
-	if !strings.HasPrefix(message, "EtcdCluster ns/c000 ") || !strings.Contains(message, "EtcdCluster ns/c009 gets or loses members; 990 more: ") {
+	if !strings.HasPrefix(message, "EtcdCluster ns/c000 ") || !strings.Contains(message, "EtcdCluster ns/c009 is adding or removing members; 990 more: ") {
 		t.Errorf("it says %q", message)
 	}
 }

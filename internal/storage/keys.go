@@ -1,5 +1,5 @@
-// Package storage is how object storage is named: the schemes of URLs, the keys of Secrets, and the stanzas of
-// coreos/etcd-operator. It opens nothing; see the package blobstore.
+// Package storage defines how object storage is named: the schemes of URLs, the keys of Secrets, and the form of
+// coreos/etcd-operator. To open it, see the package blobstore.
 package storage
 
 import "strings"

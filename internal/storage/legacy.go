@@ -10,8 +10,8 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/failure"
 )
 
-// FromLegacy turns the stanza that the storage type names, as coreos/etcd-operator has it, into storage by URL, and the last
-// part of its path, which is the name of an object or what the names of objects begin with. The error is a failure.Error.
+// FromLegacy converts storage in coreos/etcd-operator's form, of that type, to storage by URL, and the last part of its path, which is
+// the name of an object or the prefix of names. The error is a failure.Error.
 func FromLegacy(kind v1beta2.StorageType, s v1beta2.BackupStorage) (t v1beta2.Storage, name string, err error) {
 	switch {
 	case kind == v1beta2.StorageTypeS3 && s.S3 != nil:
@@ -28,7 +28,7 @@ func FromLegacy(kind v1beta2.StorageType, s v1beta2.BackupStorage) (t v1beta2.St
 		t.Endpoint, t.Region = ossEndpoint(s.OSS.Endpoint)
 		t.URL, name, err = legacyPath(SchemeS3, s.OSS.Path)
 	default:
-		err = misconfigured(fmt.Sprintf("storageType is %q, and there is no stanza of that name: give one of s3, gcs, abs, oss", kind))
+		err = misconfigured(fmt.Sprintf("storageType is %q, but the section of that name is missing: set s3, gcs, abs or oss", kind))
 	}
 	if err != nil {
 		return v1beta2.Storage{}, "", err
@@ -47,7 +47,7 @@ func legacyPath(scheme, text string) (address, name string, err error) {
 	return u.String(), name, nil
 }
 
-// withScheme completes an endpoint that is only a host, as the old operator took it.
+// withScheme completes an endpoint that is only a host, which coreos/etcd-operator accepted.
 func withScheme(endpoint string) string {
 	if endpoint == "" || strings.Contains(endpoint, "://") {
 		return endpoint
@@ -70,7 +70,7 @@ func ossEndpoint(endpoint string) (address, region string) {
 	}
 	u, err := url.Parse(withScheme(endpoint))
 	if err != nil {
-		return endpoint, "" // whoever opens it refuses it
+		return endpoint, "" // opening it fails
 	}
 	own, found := strings.CutSuffix(u.Hostname(), ossDomain)
 	own = strings.TrimPrefix(own, "s3.")

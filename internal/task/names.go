@@ -5,35 +5,35 @@ import (
 	"time"
 )
 
-// Cluster names an etcd cluster, in tasks and in the manifests of snapshots.
+// Cluster identifies an etcd cluster, in tasks and in the manifests of snapshots.
 type Cluster struct {
 	Namespace string `json:"namespace,omitempty"`
 	Name      string `json:"name,omitempty"`
 	UID       string `json:"uid,omitempty"`
-	// ID is etcd's, in hexadecimal. It names the lineage: a cluster that is created anew, or restored, has another one.
+	// ID is etcd's, in hexadecimal. It identifies the lineage: a cluster that is recreated, or restored, has another one.
 	ID string `json:"id"`
-	// Parent is the ID of the cluster whose snapshot this one was restored from, empty if it started from nothing, or if
-	// nothing says whose that snapshot was.
+	// Parent is the ID of the cluster whose snapshot this one was restored from, empty if it was started empty, or if the
+	// snapshot does not say.
 	Parent string `json:"parent,omitempty"`
-	// ParentRevision is the revision of that snapshot, 0 if it started from nothing.
+	// ParentRevision is the revision of that snapshot, 0 if it was started empty.
 	ParentRevision int64 `json:"parentRevision,omitempty"`
 	// Incarnation counts the first starts of the EtcdCluster with this UID: a restore into it is one more.
 	Incarnation int32 `json:"incarnation,omitempty"`
 }
 
-// ClusterID is an ID as etcd's own tools write it: small letters, and no zeros in front, which status has.
+// ClusterID is an ID as etcd's own tools write it: in lower case, and without leading zeros, which status has.
 func ClusterID(text string) string { return strings.TrimLeft(strings.ToLower(text), "0") }
 
-// SameCluster tells whether two IDs are the same.
+// SameCluster reports whether two IDs are the same.
 func SameCluster(a, b string) bool { return ClusterID(a) == ClusterID(b) }
 
-// Kinds of writers. What an EtcdRestore writes is what it is about to replace: nobody asks for that who asks for the latest.
+// Kinds of writers. What an EtcdRestore writes is the data that it is about to replace: it never counts as the latest backup.
 const (
 	KindBackup  = "EtcdBackup"
 	KindRestore = "EtcdRestore"
 )
 
-// Writer names an EtcdBackup or an EtcdRestore, in tasks and in the manifests of snapshots.
+// Writer identifies an EtcdBackup or an EtcdRestore, in tasks and in the manifests of snapshots.
 type Writer struct {
 	Kind      string `json:"kind"`
 	Namespace string `json:"namespace"`
@@ -49,16 +49,15 @@ type Identity struct {
 	Token string
 }
 
-// Policy says which snapshots are kept, of each lineage for itself. The zero value keeps all.
+// Policy says which snapshots are retained, separately for each lineage. The zero value retains all.
 //
-// A snapshot is kept if it is among the latest Last, or the latest of one of the latest Hourly hours, Daily days, Weekly
+// A snapshot is retained if it is among the latest Last, or the latest of one of the latest Hourly hours, Daily days, Weekly
 // weeks (from Monday) or Monthly months, in UTC, that have one; or if none of these numbers is set. Without Last, everything of
-// the shortest of these periods that the latest one is in stays, too: a period is thinned out once another one has begun. A
-// snapshot goes once it is older than MaxAge whatever else wants it, unless that is 0. The latest one of each lineage is always
-// kept.
+// the shortest of these periods that the latest one is in is retained, too: a period is thinned out once the next one has started.
+// A snapshot older than MaxAge is deleted in any case, unless that is 0. The latest one of each lineage is always retained.
 //
-// What was taken without a quorum takes the place of nothing: such snapshots count among themselves, and only while no other
-// one of their lineage has as much.
+// Snapshots taken without quorum do not count against the others: they are counted separately, and only while no other one of
+// their lineage has at least their revision.
 type Policy struct {
 	Last, Hourly, Daily, Weekly, Monthly int
 	MaxAge                               time.Duration

@@ -9,11 +9,11 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/failure"
 )
 
-// maxResult is how long a termination message may be, in bytes. The kubelet cuts off the rest, which would leave broken
-// JSON.
+// maxResult is the maximum length of a termination message, in bytes. The kubelet truncates a longer one, which would leave
+// invalid JSON.
 const maxResult = 4096
 
-// Encode returns the Result as the termination message holds it. What does not fit is left out, what matters least first.
+// Encode returns the Result as a termination message. What does not fit is left out, the least important first.
 func (r Result) Encode() ([]byte, error) {
 	for {
 		var text bytes.Buffer
@@ -28,7 +28,7 @@ func (r Result) Encode() ([]byte, error) {
 	}
 }
 
-// shorten leaves something out. It returns false if there is nothing more.
+// shorten leaves something out. It returns false if nothing more can be.
 func (r *Result) shorten() bool {
 	switch {
 	case len(r.Deleted) > 0:
@@ -44,7 +44,7 @@ func (r *Result) shorten() bool {
 		r.Snapshot = nil
 		r.Failure = &failure.Problem{
 			Reason: v1beta2.ReasonStorageMisconfigured, Terminal: true,
-			Message: "the names of the objects are too long to be told: give a shorter URL",
+			Message: "the names of the objects are too long for the result: use a shorter URL",
 		}
 	case r.Failure != nil && r.Failure.Message != "":
 		short := *r.Failure
@@ -56,8 +56,8 @@ func (r *Result) shorten() bool {
 	return true
 }
 
-// ParseResult reads a termination message; ok is false if it does not go with the exit code, as that of a process that was
-// killed, or the end of a log.
+// ParseResult reads a termination message; ok is false if it does not match the exit code, because the process was killed, or if it
+// is the end of a log.
 func ParseResult(text string, exitCode int32) (r Result, ok bool) {
 	if err := json.Unmarshal([]byte(text), &r); err != nil {
 		return Result{}, false

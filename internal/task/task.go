@@ -8,29 +8,29 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/failure"
 )
 
-// Program is where the operator's image has the agent.
+// Program is the path of the agent in the operator's image.
 const Program = "/agent"
 
 // EnvTask is the environment variable that holds the Task as JSON.
 const EnvTask = "AGENT_TASK"
 
-// Where a pod has what its task needs, if it needs it.
+// Where a pod has the inputs of its task, if it needs them.
 const (
-	// CredentialsDir holds the keys of the storage's Secret, CADir ca.crt of those who vouch for its endpoint.
+	// CredentialsDir holds the keys of the storage's Secret, CADir ca.crt of its endpoint's authorities.
 	CredentialsDir = "/etc/agent/credentials" // #nosec G101 -- a folder
 	CADir          = "/etc/agent/ca"
 	// KeyDir holds the passphrase, TLSDir the keys of clientTLSSecret.
 	KeyDir = "/etc/agent/key"
 	TLSDir = "/etc/agent/tls"
-	// StoreDir is the root of file:/// URLs, ScratchDir a volume for a trial restore, and for what waits for the storage.
+	// StoreDir is the root of file:/// URLs, ScratchDir a volume for trial restores, and for what is buffered for the storage.
 	StoreDir   = "/var/agent/store"
 	ScratchDir = "/var/agent/scratch"
 )
 
-// Keys of Secrets, beside those of the storage's (storage.CredentialKeys).
+// Keys of Secrets, in addition to those of the storage's (storage.CredentialKeys).
 const (
 	KeyCA = "ca.crt"
-	// KeyPassphrase holds what snapshots are encrypted with.
+	// KeyPassphrase holds the passphrase that encrypts snapshots.
 	KeyPassphrase = "passphrase"
 	// Those of clientTLSSecret are coreos/etcd-operator's.
 	KeyClientCertificate = "etcd-client.crt"
@@ -42,7 +42,7 @@ const (
 // evicts it, if ScratchDir is on that: the container's limit, which the namespace may have given it, or else what the node has.
 const EnvRoom = "AGENT_ROOM"
 
-// ProgressPort serves Progress as JSON, at ProgressPath, over plain HTTP to anybody: it holds nothing that is secret.
+// ProgressPort serves Progress as JSON, at ProgressPath, over plain HTTP without authentication: it holds no secrets.
 const (
 	ProgressPort = 8088
 	ProgressPath = "/progress"
@@ -50,9 +50,9 @@ const (
 
 // Task is what a pod does. One of the pointers is set.
 type Task struct {
-	// Writer is the object that asks for it.
+	// Writer is the object that it is done for.
 	Writer Writer `json:"writer"`
-	// Storage is where the objects are. The names of its Secrets tell which folders above there are.
+	// Storage is where the objects are. The names of its Secrets determine which of the folders above exist.
 	Storage v1beta2.Storage `json:"storage"`
 	// Encrypted is true if KeyDir holds a passphrase.
 	Encrypted bool `json:"encrypted,omitempty"`
@@ -65,7 +65,7 @@ type Task struct {
 	Restore *Restore `json:"restore,omitempty"`
 }
 
-// Backup takes a snapshot, checks it, deletes what the policy does not keep, and lists what is left.
+// Backup takes a snapshot, verifies it, deletes what the policy does not retain, and lists what is left.
 type Backup struct {
 	// Endpoints are client URLs.
 	Endpoints []string `json:"endpoints"`
@@ -75,7 +75,7 @@ type Backup struct {
 	Cluster Cluster `json:"cluster"`
 	// Ancestors are IDs of clusters, in hexadecimal, that the EtcdCluster is known to descend from.
 	Ancestors []string `json:"ancestors,omitempty"`
-	// Shared is true if it is written also beside somebody else's backups.
+	// Shared is true if it may be written next to the backups of other clusters.
 	Shared bool `json:"shared,omitempty"`
 	// LegacyKey is the name of the object, or with Periodic what its name begins with, as coreos/etcd-operator has it; empty
 	// for a name of this operator's own.
@@ -85,30 +85,30 @@ type Backup struct {
 	// Verify says how it is checked, Policy which of the writer's backups are kept.
 	Verify v1beta2.Verification `json:"verify,omitempty"`
 	Policy Policy               `json:"policy"`
-	// Spool is how many bytes in ScratchDir may wait for the storage; none if 0.
+	// Spool is how many bytes may be buffered for the storage in ScratchDir; none if 0.
 	Spool int64 `json:"spool,omitempty"`
-	// Run names the EtcdBackup's run that it is taken in, empty for an EtcdRestore, each of whose tries takes one. With Again it was
-	// tried before: what an earlier try of the run has saved, and not checked, is checked instead of being taken once more.
+	// Run identifies the EtcdBackup's run that it is taken in, empty for an EtcdRestore, each of whose attempts takes one. With Again
+	// it is not the first attempt: a snapshot that an earlier one has saved but not verified is verified instead of taking another.
 	Run   string `json:"run,omitempty"`
 	Again bool   `json:"again,omitempty"`
-	// Revision is one that etcd had when the task was made: a snapshot that is below is stale, as is one of a member without
-	// a quorum at its back.
+	// Revision is one that etcd had when the task was created: a snapshot with a lower one is stale, as is one of a member without
+	// quorum.
 	Revision int64 `json:"revision,omitempty"`
-	// AcceptStale has a stale snapshot warned of. Else it is left in the storage, and the task fails.
+	// AcceptStale makes a stale snapshot a warning. Otherwise it is left in the storage, and the task fails.
 	AcceptStale bool `json:"acceptStale,omitempty"`
 }
 
 // Clean deletes all that the writer has written.
 type Clean struct{}
 
-// Choice says which snapshot is meant.
+// Choice selects a snapshot.
 type Choice struct {
 	// Object is its name; else it is the latest good one, or the latest that was taken before a time.
 	Object string    `json:"object,omitempty"`
 	Before time.Time `json:"before,omitzero"`
 	// Writer restricts it to those that one EtcdBackup has written, or an earlier one of its name; zero for any but EtcdRestores.
 	Writer Writer `json:"writer,omitzero"`
-	// ClusterID is etcd's, in hexadecimal; if it is given, a snapshot of another cluster is passed over.
+	// ClusterID is etcd's, in hexadecimal; if it is set, snapshots of other clusters are ignored.
 	ClusterID string `json:"clusterID,omitempty"`
 }
 
@@ -127,7 +127,7 @@ func (c Choice) String() string {
 	return text
 }
 
-// Verify chooses a snapshot, reads it whole, and checks that it can be restored for an etcd version.
+// Verify chooses a snapshot, reads the whole of it, and checks that it can be restored for an etcd version.
 type Verify struct {
 	Choice
 	// EtcdVersion is major.minor.patch of the server that is to run on it.
@@ -136,8 +136,8 @@ type Verify struct {
 	Trial bool `json:"trial,omitempty"`
 }
 
-// Restore makes a member's data of a snapshot, in a member's own pod. What is there already is left alone: the folder
-// appears at once, so it is whole.
+// Restore creates a member's data from a snapshot, in the member's own pod. An existing data folder is left as it is: the folder is
+// created atomically, so it is complete.
 type Restore struct {
 	// Object is the snapshot's name, and SHA256 that of the object, in hexadecimal, as it was when it was verified.
 	Object string `json:"object"`
@@ -146,40 +146,38 @@ type Restore struct {
 	Folder      string   `json:"folder"`
 	EtcdVersion string   `json:"etcdVersion"`
 	Identity    Identity `json:"identity"`
-	// RevisionFloor is the highest revision that clients can have seen of the data that is replaced, 0 if there was none.
+	// RevisionFloor is the highest revision that clients can have seen of the replaced data, 0 if there was none.
 	RevisionFloor int64 `json:"revisionFloor,omitempty"`
 }
 
-// Result is how a task ended: the pod's termination message.
+// Result is the result of a task: the pod's termination message.
 type Result struct {
 	// Failure is nil if the task succeeded. Its reason is one of those of storages and snapshots in api/v1beta2.
 	Failure *failure.Problem `json:"failure,omitempty"`
-	// Snapshot is the one that was taken, verified or restored. Beside a Failure it is one that is in the storage, and cannot
-	// be relied on: stale, or not checked.
+	// Snapshot is the one that was taken, verified or restored. Together with a Failure it is one that is in the storage but cannot
+	// be relied on: stale, or not verified.
 	Snapshot *v1beta2.SnapshotStatus `json:"snapshot,omitempty"`
-	// Discarded names one that was in the storage, and was deleted because it is damaged.
+	// Discarded is the name of one that was deleted from the storage because it is damaged.
 	Discarded string `json:"discarded,omitempty"`
-	// DataVersion is the etcd version whose data the snapshot is that was verified, major.minor; empty if it says nothing of
-	// it.
+	// DataVersion is the etcd version of the data of the verified snapshot, major.minor; empty if the data does not say.
 	DataVersion string `json:"dataVersion,omitempty"`
-	// Database is what else is known of a snapshot that was restored on trial by a Verify.
+	// Database describes the database of a snapshot that a Verify has restored on trial.
 	Database *v1beta2.SnapshotDatabase `json:"database,omitempty"`
-	// Total is how many good ones the writer has in the storage after a Backup.
+	// Total is the number of the writer's good backups in the storage after a Backup.
 	Total int32 `json:"total,omitempty"`
-	// Lineages are whose data these are, that of the snapshot first, as far as there is room.
+	// Lineages group them by cluster ID, that of the snapshot first, as far as there is room.
 	Lineages []v1beta2.BackupLineage `json:"lineages,omitempty"`
-	// Deleted names what was deleted, as far as there is room.
+	// Deleted are the names of deleted objects, as far as there is room.
 	Deleted []string `json:"deleted,omitempty"`
-	// Warnings are for people: what went wrong beside the task, such as an old backup that could not be deleted or that is
-	// damaged.
+	// Warnings are other problems than the task's own, such as an old backup that could not be deleted or that is damaged.
 	Warnings []string `json:"warnings,omitempty"`
 }
 
-// Progress is how far a task is.
+// Progress is the progress of a task.
 type Progress struct {
-	// Step is what it is at.
+	// Step is the current step.
 	Step Step `json:"step"`
-	// Bytes is how many the step has moved.
+	// Bytes is how many bytes the step has transferred.
 	Bytes int64 `json:"bytes"`
 }
 

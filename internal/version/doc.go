@@ -1,2 +1,2 @@
-// Package version knows the operator's own version and the etcd versions that it runs.
+// Package version defines the operator's own version and the etcd versions that it supports.
 package version

@@ -7,7 +7,7 @@ import (
 	"github.com/Masterminds/semver/v3"
 )
 
-// Image is etcd's image of that version; of the default repository if none is given.
+// Image is etcd's image of that version; from the default repository if the repository is empty.
 func Image(repository, v string) string {
 	if repository == "" {
 		repository = DefaultRepository
@@ -23,7 +23,7 @@ func OfImage(image string) string {
 	return ""
 }
 
-// Compare orders versions, full ones or minor ones such as "3.6"; what is no version comes first.
+// Compare orders versions, full ones or minor ones such as "3.6"; invalid ones come first.
 func Compare(a, b string) int {
 	if a == b { // almost always
 		return 0
@@ -41,7 +41,7 @@ func Compare(a, b string) int {
 	return first.Compare(second)
 }
 
-// Minor is a version's minor release in etcd's own form, such as "3.6"; empty for what is no version.
+// Minor is a version's minor release in etcd's own form, such as "3.6"; empty if it is not a version.
 func Minor(v string) string {
 	parsed, err := semver.NewVersion(v)
 	if err != nil {

@@ -17,13 +17,13 @@ const (
 	MinorDown
 )
 
-// Step tells how etcd goes from one version to another in one step, or says in an error why it cannot and what to do.
-// etcd's upgrade guides ask for one minor version at a time, and for a lowest patch release to leave from; its downgrade
-// API goes down by one minor version.
+// Step returns how etcd goes from one version to another in one step, or an error with why it cannot and what to do.
+// etcd's upgrade guides require one minor version at a time, and a minimum patch release to start from; its downgrade API goes down
+// by one minor version.
 func Step(current, target string) (Kind, error) {
 	from, err := semver.StrictNewVersion(current)
 	if err != nil {
-		return Same, fmt.Errorf("the running version %q is none: %w", current, err)
+		return Same, fmt.Errorf("the running version %q is not a version: %w", current, err)
 	}
 	to, err := semver.StrictNewVersion(target)
 	if err != nil {
@@ -42,11 +42,11 @@ func Step(current, target string) (Kind, error) {
 		return Same, fmt.Errorf("spec.version asks for %s but the cluster runs %s: etcd is upgraded one minor version at "+
 			"a time, so set %d.%d.x first", to, from, from.Major(), from.Minor()+1)
 	}
-	return Same, fmt.Errorf("spec.version asks for %s but the cluster runs %s: etcd goes down by one minor version at "+
+	return Same, fmt.Errorf("spec.version asks for %s but the cluster runs %s: etcd is downgraded one minor version at "+
 		"a time, so set %d.%d.x first", to, from, from.Major(), from.Minor()-1)
 }
 
-// leave checks the patch release that a minor upgrade starts from.
+// leave validates the patch release that a minor upgrade starts from.
 func leave(from, to *semver.Version) error {
 	floor, known := floors[from.Minor()]
 	if known && from.Patch() < floor {

@@ -24,7 +24,7 @@ func TestStep(t *testing.T) {
 		{"3.6.10", "3.7.3", MinorUp, "upgraded to 3.6.11 or later first"},
 		{"3.5.10", "3.5.35", Patch, ""},
 		{"3.6.16", "4.6.0", Same, "one minor version at a time"},
-		{"unknown", "3.6.16", Same, "is none"},
+		{"unknown", "3.6.16", Same, "is not a version"},
 		{"3.6.16", "latest", Same, "is not a version"},
 	} {
 		got, err := Step(c.from, c.to)

@@ -19,8 +19,8 @@ var Tested = []string{"3.5.35", DefaultEtcd, "3.7.3"}
 // DefaultRepository is where etcd's images come from when neither the spec nor the operator's environment names a repository.
 const DefaultRepository = "quay.io/coreos/etcd"
 
-// floors are the lowest supported patch releases by minor, from etcd's upgrade guides: older ones have membership and
-// consistency faults that an operator cannot work around.
+// floors are the lowest supported patch releases by minor, from etcd's upgrade guides: older ones have membership and consistency
+// bugs that an operator cannot work around.
 var floors = map[uint64]uint64{5: 32, 6: 11, 7: 0}
 
 // Normalize returns the version without the leading "v" that old manifests may carry, or the default for none.
@@ -31,7 +31,7 @@ func Normalize(v string) string {
 	return strings.TrimPrefix(v, "v")
 }
 
-// Supported returns an error that says what to do when this operator does not run that etcd version.
+// Supported returns an error that says what to do if this operator does not support that etcd version.
 func Supported(v string) error {
 	parsed, err := semver.StrictNewVersion(v)
 	if err != nil {
@@ -40,13 +40,13 @@ func Supported(v string) error {
 	floor, known := floors[parsed.Minor()]
 	switch {
 	case parsed.Major() != 3 || parsed.Minor() > 7:
-		return fmt.Errorf("etcd %s is not known to this operator: use one of %s, or another patch release of theirs",
+		return fmt.Errorf("etcd %s is not supported by this operator: use one of %s, or another patch release of the same minor versions",
 			v, strings.Join(Tested, ", "))
 	case !known:
 		return fmt.Errorf("etcd %s is too old: start with %s; data of etcd 3.4 and older must first be upgraded to 3.5 "+
 			"one minor at a time", v, DefaultEtcd)
 	case parsed.Patch() < floor:
-		return fmt.Errorf("etcd %s has known faults in membership or consistency: use 3.%d.%d or later",
+		return fmt.Errorf("etcd %s has known membership or consistency bugs: use 3.%d.%d or later",
 			v, parsed.Minor(), floor)
 	}
 	return nil

@@ -100,7 +100,7 @@ func endProcesses(ctx context.Context, dir state.Dir) error {
 	return process.Poll(ctx, func(context.Context) error { return cgroups.Remove(cgroup.Root) })
 }
 
-// removeEmpty removes folders of the host that are empty: somebody else may have put something there since.
+// removeEmpty removes folders of the host that are empty: someone else may have put something there since.
 func removeEmpty(folders []string) error {
 	for _, folder := range folders {
 		if err := unmountNamespaces(folder); err != nil {

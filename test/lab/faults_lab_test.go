@@ -39,7 +39,7 @@ func oneWay(t *testing.T, running *lab.Lab) {
 	healthy(t, running)
 }
 
-// arrives says whether a datagram from one node reaches another: its kernel counts those to ports that nobody has.
+// arrives says whether a datagram from one node reaches another: its kernel counts those to ports that no one has.
 func arrives(t *testing.T, from, to int) bool {
 	t.Helper()
 	before := unexpected(t, to)

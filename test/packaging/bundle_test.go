@@ -112,7 +112,7 @@ func TestBundleShowsEveryKind(t *testing.T) {
 		}
 		shown := slices.IndexFunc(c.Spec.Definitions.Owned, func(d crd) bool { return d.Kind == kind })
 		if shown < 0 {
-			t.Errorf("%s is not among the definitions", kind)
+			t.Errorf("%s is not among the owned CRDs", kind)
 			continue
 		}
 		if d := c.Spec.Definitions.Owned[shown]; len(d.Spec) == 0 || len(d.Status) == 0 {

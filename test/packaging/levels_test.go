@@ -76,7 +76,7 @@ func readLevels(t *testing.T) map[string][]point {
 	return points
 }
 
-// exists tells whether a file has a test, or a Makefile a target. A part of a test may be told in another file of its folder.
+// exists reports whether a file has a test, or a Makefile a target. A part of a test may be told in another file of its folder.
 func exists(t *testing.T, name, file string) bool {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(root, file))

@@ -21,16 +21,16 @@ import (
 
 // Pods are the pods that work for an EtcdBackup or an EtcdRestore.
 type Pods struct {
-	// Pod is that of the try under way, and Seen what matters of it; nil if there is none.
+	// Pod is that of the current attempt, and Seen what matters of it; nil if there is none.
 	Pod  *corev1.Pod
 	Seen *retry.Pod
 	// Result is what it has left, nil if nothing.
 	Result *task.Result
-	// Strays are the other pods, of tries that are over.
-	Strays []retry.Pod
+	// Orphaned are the other pods, of attempts that have ended.
+	Orphaned []retry.Pod
 }
 
-// agentLabels lead to the pods of an object, and have the cache hold them. A label has less room than a name.
+// agentLabels select the pods of an object, and have the cache hold them. A label value may be shorter than a name.
 func agentLabels(label string, owner client.Object) map[string]string {
 	name := owner.GetName()
 	if len(name) > validation.LabelValueMaxLength {
@@ -39,7 +39,7 @@ func agentLabels(label string, owner client.Object) map[string]string {
 	return map[string]string{resources.LabelApp: resources.AppValue, label: name}
 }
 
-// Base is what every pod of an object has, whatever it is to do.
+// Base is what all pods of an object have in common.
 func Base(owner client.Object, kind, label string) resources.AgentPod {
 	return resources.AgentPod{
 		Namespace: owner.GetNamespace(), Labels: agentLabels(label, owner), Task: task.Task{Writer: Writer(owner, kind)},
@@ -47,15 +47,15 @@ func Base(owner client.Object, kind, label string) resources.AgentPod {
 	}
 }
 
-// Writer is who asks for what an agent does.
+// Writer identifies the object that an agent works for.
 func Writer(owner client.Object, kind string) task.Writer {
 	return task.Writer{
 		Kind: kind, Namespace: owner.GetNamespace(), Name: owner.GetName(), UID: string(owner.GetUID()),
 	}
 }
 
-// Observe reads the pods of this very object, not of an earlier one of the same name. The run is the one under way,
-// nil if none is.
+// Observe reads the pods of this very object, not of an earlier one of the same name. The run is the current one, nil if there is
+// none.
 func Observe(ctx context.Context, reader client.Reader, owner client.Object, label string, run *v1beta2.AgentRun) (
 	a Pods, err error,
 ) {
@@ -71,7 +71,7 @@ func Observe(ctx context.Context, reader client.Reader, owner client.Object, lab
 		}
 		seen, result := agentOf(pod)
 		if run == nil || run.Pod != pod.Name {
-			a.Strays = append(a.Strays, seen)
+			a.Orphaned = append(a.Orphaned, seen)
 			continue
 		}
 		a.Pod, a.Seen, a.Result = pod, &seen, result
@@ -79,15 +79,15 @@ func Observe(ctx context.Context, reader client.Reader, owner client.Object, lab
 	return a, nil
 }
 
-// NameTaken says why a try cannot have its pod: another one has its name. It is nil if that is the pod that is wanted, which
-// an earlier pass made and could not say so, or if the name is free by now: whoever looks again sees which.
+// NameTaken says why the pod of an attempt cannot be created: another pod has its name. It is nil if that is the wanted pod, which
+// an earlier pass created without recording it, or if the name is free by now: the next pass sees which.
 func NameTaken(ctx context.Context, live client.Reader, owner client.Object, wanted *corev1.Pod) (*failure.Problem, error) {
 	pod := &corev1.Pod{}
 	if err := live.Get(ctx, client.ObjectKeyFromObject(wanted), pod); err != nil {
 		return nil, client.IgnoreNotFound(err)
 	}
 	kind := wanted.OwnerReferences[0].Kind
-	holder := "nobody"
+	holder := "no controller"
 	if ref := metav1.GetControllerOf(pod); ref != nil {
 		holder = ref.Kind + " " + ref.Name
 	}
@@ -98,13 +98,13 @@ func NameTaken(ctx context.Context, live client.Reader, owner client.Object, wan
 			pod.Name, holder, kind, owner.GetName(), kind)}, nil
 	case !found(pod, wanted):
 		return &failure.Problem{Reason: v1beta2.ReasonNameTaken, Message: fmt.Sprintf(
-			"Pod %s has lost the labels that it is found by: delete it", pod.Name)}, nil
+			"Pod %s has lost the labels that the operator finds it by: delete it", pod.Name)}, nil
 	}
 	return nil, nil
 }
 
-// Reserved refuses labels and annotations that the operator itself goes by: they would make a member of the pod. The schema
-// refuses them too, but not of objects that are older than that.
+// Reserved refuses labels and annotations that the operator itself relies on: they would make the pod look like a member. The
+// schema refuses them too, but not in objects that are older than that rule.
 func Reserved(pod *v1beta2.AgentPodPolicy) *failure.Problem {
 	if pod == nil {
 		return nil
@@ -119,19 +119,19 @@ func Reserved(pod *v1beta2.AgentPodPolicy) *failure.Problem {
 	}
 }
 
-// Refused says why Kubernetes does not take a pod as spec.pod has it, or not in this namespace: a quota, a policy, or a
-// field that is not valid. It is nil if it failed for another reason, such as that the namespace is going away.
+// Refused says why the API server rejects a pod with this spec.pod, or in this namespace: a quota, a policy, or an invalid field.
+// It is nil if the request failed for another reason, such as that the namespace is being deleted.
 func Refused(err error) *failure.Problem {
 	refused := apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err)
 	if !refused || apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
 		return nil
 	}
 	return &failure.Problem{
-		Reason: v1beta2.ReasonPodCannotStart, Message: "Kubernetes does not take the pod: " + err.Error(),
+		Reason: v1beta2.ReasonPodCannotStart, Message: "the API server rejects the pod: " + err.Error(),
 	}
 }
 
-// found tells whether the pod has the labels that lead to it.
+// found reports whether the pod has the labels that select it.
 func found(pod, wanted *corev1.Pod) bool {
 	for _, key := range []string{resources.LabelApp, resources.LabelBackup, resources.LabelRestore} {
 		if pod.Labels[key] != wanted.Labels[key] {

@@ -18,31 +18,31 @@ import (
 )
 
 const (
-	// progressPatience is how long a pod may take to say how far it is. Many do not at all: they have not begun to, or nobody
-	// may reach them from here.
-	progressPatience = time.Second
-	// progressAskers is how many pods are asked at the same time. The others are asked later.
+	// progressTimeout is how long a pod may take to report its progress. Many do not at all: they have not started yet, or a
+	// NetworkPolicy forbids the connection.
+	progressTimeout = time.Second
+	// progressAskers is how many pods are asked concurrently. The others are asked later.
 	progressAskers = 32
-	// progressKept is how long an answer is kept for whoever asked, who looks again every few seconds.
+	// progressKept is how long an answer is kept for the worker, which asks again every few seconds.
 	progressKept = time.Minute
-	// progressLimit is more than any answer has, in bytes.
+	// progressLimit is the maximum size of an answer, in bytes.
 	progressLimit = 1 << 10
 )
 
-// steps are those that a pod may say it is at: what is put into status is not left to whoever answers at an address.
+// steps are those that a pod may report: status must not hold whatever the server at some address answers.
 var steps = []task.Step{
 	task.StepConnecting, task.StepSaving, task.StepReading, task.StepRestoring, task.StepPruning, task.StepDeleting,
 }
 
-// progressClient asks pods themselves, never a proxy, and keeps no connection to a pod that soon is gone.
+// progressClient asks pods directly, never through a proxy, and keeps no connections: the pods are short-lived.
 var progressClient = &http.Client{
-	Timeout:       progressPatience,
+	Timeout:       progressTimeout,
 	Transport:     &http.Transport{DisableKeepAlives: true},
 	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 }
 
-// asked is what the agents' pods were asked. A worker never waits for them: it gets the last answer, and has another one
-// asked for.
+// asked holds the answers of the agents' pods. A worker never waits for them: it gets the last answer, and the next request is
+// made in the background.
 var asked = progressAsker{asking: map[types.UID]bool{}, answers: map[types.UID]progressAnswer{}}
 
 // progressAsker is safe for concurrent use.
@@ -57,7 +57,7 @@ type progressAnswer struct {
 	at       time.Time
 }
 
-// ask returns what the pod with the address has said since it was asked last, nil if nothing, and has it asked again.
+// ask returns what the pod at the address has reported since the last call, nil if nothing, and has it asked again.
 func (p *progressAsker) ask(pod types.UID, ip string) *task.Progress {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -73,10 +73,10 @@ func (p *progressAsker) ask(pod types.UID, ip string) *task.Progress {
 	return &answer.progress
 }
 
-// Ask returns what the pod with the address has said since it was asked last, nil if nothing, and has it asked again.
+// Ask returns what the pod at the address has reported since the last call, nil if nothing, and has it asked again.
 func Ask(pod types.UID, ip string) *task.Progress { return asked.ask(pod, ip) }
 
-// await asks, and notes the answer. Whose pod is gone never comes for it.
+// await asks, and stores the answer. Answers that are never fetched, because the pod is gone, expire.
 func (p *progressAsker) await(pod types.UID, ip string) {
 	progress, ok := askProgress(context.Background(), ip)
 	p.mu.Lock()
@@ -89,8 +89,7 @@ func (p *progressAsker) await(pod types.UID, ip string) {
 	}
 }
 
-// Progress tells how far the pod has said it is, if it runs, nil if it has said nothing new. That is no trouble: what becomes
-// of it is watched.
+// Progress is what the running pod has reported, nil if nothing new. That is no problem: the pod itself is watched.
 func (a *Pods) Progress() *task.Progress {
 	if a.Seen == nil || !a.Seen.Running {
 		return nil

@@ -7,8 +7,8 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
-// SnapshotCluster is the cluster that a snapshot is to be of. What it was restored from is in the record of the restore that
-// its present start was for.
+// SnapshotCluster identifies the cluster that a snapshot is taken of. What it was restored from is in the record of the restore
+// that it was last started by.
 func SnapshotCluster(c *v1beta2.EtcdCluster) task.Cluster {
 	of := task.Cluster{Namespace: c.Namespace, Name: c.Name, UID: string(c.UID), ID: c.Status.ClusterID}
 	if c.Status.Bootstrap == nil {
@@ -23,7 +23,7 @@ func SnapshotCluster(c *v1beta2.EtcdCluster) task.Cluster {
 	return of
 }
 
-// Ancestors are the IDs of the clusters that this one's data has come from, the last one first.
+// Ancestors are the IDs of the clusters that this one's data descends from, the latest first.
 func Ancestors(c *v1beta2.EtcdCluster) (ids []string) {
 	for _, r := range c.Status.Restores {
 		if r.SourceClusterID != "" {
@@ -33,8 +33,8 @@ func Ancestors(c *v1beta2.EtcdCluster) (ids []string) {
 	return ids
 }
 
-// MemberURLs are where members of some roles serve clients, without the Service between: a snapshot is of one of them, and
-// one that does not serve may still have the data.
+// MemberURLs are the client URLs of the members of some roles, not of the Service: a snapshot is of one member, and one that is
+// not in the Service may still have the data.
 func MemberURLs(c *v1beta2.EtcdCluster, of func(v1beta2.MemberRole) bool) (urls []string) {
 	for _, m := range c.Status.MemberStatuses {
 		if of(m.Role) {
@@ -45,8 +45,8 @@ func MemberURLs(c *v1beta2.EtcdCluster, of func(v1beta2.MemberRole) bool) (urls 
 	return urls
 }
 
-// Voting tells whether members of the role have all data.
+// Voting reports whether members of the role have all data.
 func Voting(r v1beta2.MemberRole) bool { return r == v1beta2.MemberRoleVoter }
 
-// Listed tells whether members of the role may have data.
+// Listed reports whether members of the role may have data.
 func Listed(r v1beta2.MemberRole) bool { return r != v1beta2.MemberRoleNone }

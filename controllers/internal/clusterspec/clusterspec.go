@@ -1,5 +1,5 @@
-// Package clusterspec says which spec an EtcdCluster is to be looked after by, for every controller that needs to know: one
-// that cannot work is refused, and the last one that could stays in force.
+// Package clusterspec says which spec an EtcdCluster is reconciled to, for every controller that needs to know: an invalid one is
+// refused, and the last valid one stays in force.
 package clusterspec
 
 import (
@@ -24,14 +24,14 @@ func Claims(ctx context.Context, reader client.Reader, c *v1beta2.EtcdCluster) (
 	claims := &corev1.PersistentVolumeClaimList{}
 	err := reader.List(ctx, claims, client.InNamespace(c.Namespace), client.MatchingLabels(resources.ClusterSelector(c.Name)))
 	if err != nil {
-		return nil, fmt.Errorf("list the claims of EtcdCluster %s: %w", c.Name, err)
+		return nil, fmt.Errorf("list the PersistentVolumeClaims of EtcdCluster %s: %w", c.Name, err)
 	}
 	return claims.Items, nil
 }
 
-// Effective is the spec to go by: the user's, or while that cannot work the last one that could, so that a mistake changes
-// nothing of a running cluster. Size and pause are always the user's. A version is always named. The claims are the cluster's,
-// for volumes cannot shrink.
+// Effective is the spec in force: the user's, or while that is invalid the last valid one, so that a mistake does not change a
+// running cluster. Size and paused are always the user's. A version is always set. The claims are the cluster's, because volumes
+// cannot shrink.
 func Effective(c *v1beta2.EtcdCluster, claims []corev1.PersistentVolumeClaim) (v1beta2.EtcdClusterSpec, *failure.Problem) {
 	accepted := accepted(c)
 	wanted := *c
@@ -47,8 +47,8 @@ func Effective(c *v1beta2.EtcdCluster, claims []corev1.PersistentVolumeClaim) (v
 	return *accepted, problem
 }
 
-// versionOf is the version that is asked for. Where the spec names none it is the one that was asked for last, so that another
-// default, of another operator, updates no cluster.
+// versionOf is the version to run. If the spec names none it is the last one, so that an operator with another default updates no
+// cluster.
 func versionOf(c *v1beta2.EtcdCluster, accepted *v1beta2.EtcdClusterSpec) string {
 	if c.Spec.Version != "" || accepted == nil {
 		return cmp.Or(c.Spec.Version, version.DefaultEtcd)
@@ -56,8 +56,8 @@ func versionOf(c *v1beta2.EtcdCluster, accepted *v1beta2.EtcdClusterSpec) string
 	return accepted.Version
 }
 
-// accepted is the last spec that could work, nil if there was none. Operators before this one noted no version that the user had
-// not named: it is the one that the cluster runs, or was being updated to.
+// accepted is the last valid spec, nil if there was none. Earlier operators did not record a version that the user had not set: it
+// is the one that the cluster runs, or was being updated to.
 func accepted(c *v1beta2.EtcdCluster) *v1beta2.EtcdClusterSpec {
 	spec := Noted(c.Status.AcceptedSpec)
 	if spec != nil {
@@ -66,8 +66,8 @@ func accepted(c *v1beta2.EtcdCluster) *v1beta2.EtcdClusterSpec {
 	return spec
 }
 
-// Noted reads a spec that status holds, nil if it holds none. Nobody but the operator writes it; whoever did otherwise gets
-// the spec as it is.
+// Noted decodes a spec in status, nil if there is none. Only the operator writes it; if it was edited to something that is not a
+// spec, there is none.
 func Noted(noted *runtime.RawExtension) *v1beta2.EtcdClusterSpec {
 	if noted == nil {
 		return nil
@@ -79,7 +79,7 @@ func Noted(noted *runtime.RawExtension) *v1beta2.EtcdClusterSpec {
 	return spec
 }
 
-// VolumeSize is the storage that each claim is to ask for, in bytes; 0 if nothing is said.
+// VolumeSize is the storage that each claim is to request, in bytes; 0 if the spec says nothing.
 func VolumeSize(c *v1beta2.EtcdCluster) int64 {
 	if !resources.Persistent(c) {
 		return 0
@@ -92,7 +92,7 @@ func requested(spec *corev1.PersistentVolumeClaimSpec) int64 {
 	return storage.Value()
 }
 
-// validateVolumes refuses a spec with less storage than the members' volumes have. Those that are kept are nobody's.
+// validateVolumes refuses a spec with less storage than the members' volumes have. Kept volumes belong to no member.
 func validateVolumes(c *v1beta2.EtcdCluster, claims []corev1.PersistentVolumeClaim) *failure.Problem {
 	wanted := VolumeSize(c)
 	for i := range claims {
@@ -104,7 +104,7 @@ func validateVolumes(c *v1beta2.EtcdCluster, claims []corev1.PersistentVolumeCla
 			size := claim.Spec.Resources.Requests[corev1.ResourceStorage]
 			return &failure.Problem{
 				Reason: v1beta2.ReasonVolumeShrinks,
-				Message: fmt.Sprintf("spec.pod.persistentVolumeClaimSpec.resources.requests.storage: volume %s asks for %s, "+
+				Message: fmt.Sprintf("spec.pod.persistentVolumeClaimSpec.resources.requests.storage: volume %s requests %s, "+
 					"and volumes cannot shrink: set it to that or more", claim.Name, size.String()),
 			}
 		}

@@ -12,7 +12,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/version"
 )
 
-// validate finds what the schema cannot see. The message names the field, the reason and the fix.
+// validate checks what the schema cannot. The message names the field, the reason and the fix.
 func validate(c *v1beta2.EtcdCluster) *failure.Problem {
 	if err := version.Supported(version.Normalize(c.Spec.Version)); err != nil {
 		return &failure.Problem{Reason: v1beta2.ReasonUnsupportedVersion, Message: err.Error()}
@@ -20,7 +20,7 @@ func validate(c *v1beta2.EtcdCluster) *failure.Problem {
 	if static, field := c.Spec.StaticTLS(); static != nil {
 		return &failure.Problem{
 			Reason:  v1beta2.ReasonTLSNotSupported,
-			Message: field + " is not carried out by this release: remove it to run the cluster without TLS",
+			Message: field + " is not supported by this release: remove it to run the cluster without TLS",
 		}
 	}
 	if _, problems := resources.Options(c, version.Normalize(c.Spec.Version)); len(problems) > 0 {
@@ -35,7 +35,7 @@ func validate(c *v1beta2.EtcdCluster) *failure.Problem {
 	return validatePod(c.Spec.Pod)
 }
 
-// validateMetadata refuses labels and annotations that the operator itself goes by.
+// validateMetadata refuses labels and annotations that the operator itself relies on.
 func validateMetadata(c *v1beta2.EtcdCluster) *failure.Problem {
 	var client, peer v1beta2.ServiceMeta
 	if s := c.Spec.Services; s != nil && s.Client != nil {
@@ -75,8 +75,8 @@ func validatePod(pod *v1beta2.PodPolicy) *failure.Problem {
 		if e.ValueFrom != nil {
 			return &failure.Problem{
 				Reason: v1beta2.ReasonInvalidOption,
-				Message: "spec.pod.etcdEnv: " + e.Name + " takes its value from elsewhere (valueFrom): " +
-					"give the value itself, for it goes into etcd's configuration file",
+				Message: "spec.pod.etcdEnv: " + e.Name + " uses valueFrom, which cannot be used here: " +
+					"set value, which is written to etcd's configuration file",
 			}
 		}
 	}
@@ -87,8 +87,8 @@ func validatePod(pod *v1beta2.PodPolicy) *failure.Problem {
 	if size := claim.Resources.Requests.Storage(); size.Sign() <= 0 {
 		return &failure.Problem{
 			Reason: v1beta2.ReasonInvalidPod,
-			Message: "spec.pod.persistentVolumeClaimSpec.resources.requests.storage is missing: say how large the volume of each " +
-				"member is to be, such as 8Gi",
+			Message: "spec.pod.persistentVolumeClaimSpec.resources.requests.storage is missing: set the size of each " +
+				"member's volume, for example 8Gi",
 		}
 	}
 	if slices.Contains(claim.AccessModes, corev1.ReadWriteMany) {

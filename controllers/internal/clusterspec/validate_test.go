@@ -36,8 +36,8 @@ func TestValidate(t *testing.T) {
 		"option of this version": {
 			spec: spec{Version: "3.7.3", Etcd: priority},
 		},
-		"TLS":            {spec{TLS: static}, v1beta2.ReasonTLSNotSupported, "spec.tls.static is not carried out"},
-		"a legacy one's": {spec{LegacyTLS: static}, v1beta2.ReasonTLSNotSupported, "spec.TLS.static is not carried out"},
+		"TLS":            {spec{TLS: static}, v1beta2.ReasonTLSNotSupported, "spec.tls.static is not supported by this release"},
+		"a legacy one's": {spec{LegacyTLS: static}, v1beta2.ReasonTLSNotSupported, "spec.TLS.static is not supported by this release"},
 		"TLS of no kind": {spec: spec{TLS: &v1beta2.TLSPolicy{}, LegacyTLS: &v1beta2.TLSPolicy{}}},
 		"a Secret's value": {
 			pod(v1beta2.PodPolicy{EtcdEnv: []corev1.EnvVar{{Name: "ETCD_LOG_LEVEL", ValueFrom: &corev1.EnvVarSource{}}}}),

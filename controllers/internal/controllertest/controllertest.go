@@ -87,7 +87,7 @@ func Start(t *testing.T, mgr ctrl.Manager) {
 	t.Cleanup(func() {
 		stop()
 		if err := <-done; err != nil {
-			t.Errorf("the operator ended with %v", err)
+			t.Errorf("the operator exited with %v", err)
 		}
 	})
 }

@@ -6,21 +6,21 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/etcdpilot/etcd-operator/controllers/claims"
+	"github.com/etcdpilot/etcd-operator/controllers/reservations"
 	"github.com/etcdpilot/etcd-operator/internal/plan/claim"
 )
 
 // Ours is the operator of tests that are not about several of them.
-var Ours = claim.Operator{Namespace: "etcd-operator-system", Lease: claims.LeaseName}
+var Ours = claim.Operator{Namespace: "etcd-operator-system", Lease: reservations.LeaseName}
 
 // Keeper is what an operator knows that has just started.
-func Keeper(self claim.Operator, c client.Client, recorder events.EventRecorder, clock clock.PassiveClock) *claims.Keeper {
-	return &claims.Keeper{Self: self, Client: c, Live: c, Recorder: recorder, Clock: clock}
+func Keeper(self claim.Operator, c client.Client, recorder events.EventRecorder, clock clock.PassiveClock) *reservations.Keeper {
+	return &reservations.Keeper{Self: self, Client: c, Live: c, Recorder: recorder, Clock: clock}
 }
 
 // KeeperOf is that of an operator with caches.
-func KeeperOf(mgr ctrl.Manager) *claims.Keeper {
-	return &claims.Keeper{
+func KeeperOf(mgr ctrl.Manager) *reservations.Keeper {
+	return &reservations.Keeper{
 		Self: Ours, Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Recorder: mgr.GetEventRecorder("test"), Clock: clock.RealClock{},
 	}
 }

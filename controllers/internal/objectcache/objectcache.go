@@ -1,4 +1,4 @@
-// Package objectcache says what the controllers' cache holds of each object.
+// Package objectcache defines what the controllers' cache holds of each object.
 package objectcache
 
 import (
@@ -13,31 +13,31 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 )
 
-// Cached says which objects the reconcilers' cache is to hold, and what of them: caches are most of the operator's memory.
-// Nothing is written on what a cache holds, so nothing that is left out there can be lost.
+// Cached says which objects the reconcilers' cache holds, and which of their fields: caches are most of the operator's memory.
+// No object is written back from the cache, so fields that are left out there cannot be lost.
 func Cached() map[client.Object]cache.ByObject {
 	ours := labels.SelectorFromSet(labels.Set{resources.LabelApp: resources.AppValue})
 	return map[client.Object]cache.ByObject{
 		&corev1.Pod{}:                   {Label: ours, Transform: trimPod},
 		&corev1.PersistentVolumeClaim{}: {Label: ours},
-		// A Service or a budget of somebody else must be seen where it holds a name that we need.
+		// A Service or a budget of another owner must be seen if it has a name that a cluster needs.
 		&corev1.Service{}:               {Transform: trimService},
 		&policyv1.PodDisruptionBudget{}: {Transform: trimBudget},
 		&v1beta2.EtcdCluster{}:          {Transform: trimCluster},
 	}
 }
 
-// The transforms leave of an object what an observation reads. They pass on what is of another type: the last state of an
+// The transforms keep those fields of an object that an observation reads. Other types pass unchanged: the last known state of an
 // object whose deletion was missed.
 
-// trimPod keeps who a pod is, whose it is, and how it does.
+// trimPod keeps a pod's metadata and the parts of its spec and status that are read.
 func trimPod(o any) (any, error) {
 	pod, ok := o.(*corev1.Pod)
 	if !ok {
 		return o, nil
 	}
 	pod.ManagedFields = nil
-	if agents(pod) { // there are few of them, and many reasons why one does not do its work
+	if agents(pod) { // there are few of them, and the whole status is needed to say why one fails
 		pod.Spec = corev1.PodSpec{}
 		return pod, nil
 	}
@@ -66,7 +66,7 @@ func trimPod(o any) (any, error) {
 	return pod, nil
 }
 
-// agents tells whether an agent runs in the pod, and no member.
+// agents reports whether the pod is an agent's rather than a member's.
 func agents(pod *corev1.Pod) bool {
 	_, backup := pod.Labels[resources.LabelBackup]
 	_, restore := pod.Labels[resources.LabelRestore]
@@ -84,7 +84,7 @@ func trimContainers(all []corev1.ContainerStatus) []corev1.ContainerStatus {
 	return kept
 }
 
-// trimService keeps the specs of clusters' Services, and of all others whose they are: there may be many.
+// trimService keeps the specs of clusters' Services, and only name and owner of all others: there may be many.
 func trimService(o any) (any, error) {
 	if service, ok := o.(*corev1.Service); ok {
 		service.Status = corev1.ServiceStatus{}
@@ -95,7 +95,7 @@ func trimService(o any) (any, error) {
 	return o, nil
 }
 
-// trimBudget keeps how many pods must stay, and whether an eviction is in flight.
+// trimBudget keeps minAvailable, and whether an eviction is in flight.
 func trimBudget(o any) (any, error) {
 	if budget, ok := o.(*policyv1.PodDisruptionBudget); ok {
 		trimMeta(&budget.ObjectMeta)
@@ -107,7 +107,7 @@ func trimBudget(o any) (any, error) {
 	return o, nil
 }
 
-// trimCluster removes what kubectl keeps of the manifest.
+// trimCluster removes the managed fields and kubectl's copy of the manifest.
 func trimCluster(o any) (any, error) {
 	if cluster, ok := o.(*v1beta2.EtcdCluster); ok {
 		cluster.ManagedFields = nil
@@ -116,7 +116,7 @@ func trimCluster(o any) (any, error) {
 	return o, nil
 }
 
-// trimMeta tells whether the object is none of a cluster's, and then leaves nothing but its name and owner.
+// trimMeta reports whether the object belongs to no cluster, and then keeps only its name and owner.
 func trimMeta(meta *metav1.ObjectMeta) (foreign bool) {
 	meta.ManagedFields = nil
 	if owner := metav1.GetControllerOfNoCopy(meta); owner != nil && owner.APIVersion == v1beta2.GroupVersion.String() {

@@ -15,10 +15,10 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/metrics"
 )
 
-// noteLimit is how long the note of an event may be, in bytes.
+// noteLimit is the maximum length of an event's note, in bytes.
 const noteLimit = 1024
 
-// Emit writes an event, with as much of the note as Kubernetes takes. No event is written in any other way.
+// Emit records an event, with the note cut to what Kubernetes accepts. All events are recorded by it.
 func Emit(to events.EventRecorder, o client.Object, kind, reason, action, note string) {
 	if len(note) > noteLimit {
 		const cut = "…"
@@ -27,17 +27,17 @@ func Emit(to events.EventRecorder, o client.Object, kind, reason, action, note s
 	to.Eventf(o, nil, kind, reason, action, "%s", note)
 }
 
-// Answer is what the planner has answered, in words.
+// Answer is the planner's answer in words.
 type Answer struct {
-	// Action is its name, Reason and Message are those of conditions and events.
+	// Action is the name of the action, Reason and Message are those of conditions and events.
 	Action, Reason, Message string
-	// New is true of an answer that changes anything, or that was not the one before.
+	// New is true of an answer that changes anything, or that differs from the previous one.
 	New bool
-	// Warning is true if somebody should look at it.
+	// Warning is true if the event is a Warning.
 	Warning bool
 }
 
-// Record counts an answer, and writes an event if it is new or could not be carried out.
+// Record counts an answer in the metrics, and records an event if it is new or could not be carried out.
 func Record(ctx context.Context, to events.EventRecorder, o client.Object, a Answer, err error) {
 	metrics.Actions.WithLabelValues(a.Action, a.Reason).Inc()
 	if err != nil {
@@ -55,7 +55,7 @@ func Record(ctx context.Context, to events.EventRecorder, o client.Object, a Ans
 	Emit(to, o, kind, a.Reason, a.Action, a.Message)
 }
 
-// IsProgressing tells whether that is what the conditions say is going on, so that no event need repeat it.
+// IsProgressing reports whether the Progressing condition already has that reason and message, so that no event need repeat it.
 func IsProgressing(conditions []metav1.Condition, reason, message string) bool {
 	old := meta.FindStatusCondition(conditions, v1beta2.ConditionProgressing)
 	return old != nil && old.Reason == reason && old.Message == message

@@ -12,16 +12,16 @@ import (
 )
 
 const (
-	// Heartbeat is how often an object is looked at when nothing has woken the operator.
+	// Heartbeat is how often an object is reconciled without an event.
 	Heartbeat = time.Minute
-	// Soon is the next look after an action: its effect may come with no event to wake us.
+	// Soon is the next pass after an action, whose effect may come without an event.
 	Soon = 5 * time.Millisecond
-	// NotYet is the next look after something that cannot be done at the moment.
+	// NotYet is the next pass after something that cannot be done at the moment.
 	NotYet = 250 * time.Millisecond
 )
 
-// Decide observes and plans on the cache. An answer that changes anything is planned again on live reads, so that an idle
-// object costs the API server nothing and no change is made on a stale view.
+// Decide observes and plans on the cache. A decision that changes anything is recreated on live reads, so that an idle object
+// costs the API server nothing and no change is made on a stale view.
 func Decide[P interface{ Mutates() bool }](cached, live client.Reader, plan func(client.Reader) (P, error)) (P, error) {
 	p, err := plan(cached)
 	if err != nil || !p.Mutates() {
@@ -30,21 +30,20 @@ func Decide[P interface{ Mutates() bool }](cached, live client.Reader, plan func
 	return plan(live)
 }
 
-// Ending is how a pass ends. Each function gets what went wrong with the action, nil if nothing did.
+// Ending is how a pass ends. Each function gets the error of the action, nil if there was none.
 type Ending struct {
-	// WriteStatus writes if anything changed. The version that was read must still be the current one: what an action put
-	// into status is a promise to act only on that view.
+	// WriteStatus writes the status if it has changed. The version that was read must still be the current one: an action in
+	// status is valid only for that view.
 	WriteStatus func(context.Context, error) error
-	// Age tells how old the view is that the action was decided on, nil if it changes nothing.
+	// Age returns how old the view is that the action was decided on; nil if it changes nothing.
 	Age func() time.Duration
-	// RecordEvents tells what has taken effect, once it is in status.
+	// RecordEvents records the events of what has taken effect, once it is in status.
 	RecordEvents func(context.Context, error)
-	// Again says when to look again.
+	// Again returns when the next pass is due.
 	Again func() ctrl.Result
 }
 
-// Finish is the only way out of a pass: one status write, the events, and when to look again. Nothing is written on a view
-// that was stale.
+// Finish ends every pass: one status write, the events, and the time of the next pass. Nothing is written on a stale view.
 func Finish(ctx context.Context, e Ending, err error) (ctrl.Result, error) {
 	if Stale(err) {
 		return lookAgain(ctx, err)
@@ -55,7 +54,7 @@ func Finish(ctx context.Context, e Ending, err error) (ctrl.Result, error) {
 		return lookAgain(ctx, writeErr)
 	case apierrors.IsConflict(writeErr):
 		return lookAgain(ctx, writeErr)
-	case apierrors.IsNotFound(writeErr): // the object is gone: there is nobody left to tell
+	case apierrors.IsNotFound(writeErr): // the object is gone
 		return ctrl.Result{}, nil
 	case writeErr != nil:
 		return ctrl.Result{}, errors.Join(err, writeErr)
@@ -67,13 +66,12 @@ func Finish(ctx context.Context, e Ending, err error) (ctrl.Result, error) {
 	return e.Again(), nil
 }
 
-// write is cut off with the action, as far as it says that it was carried out: what is only decided in status may be an effect by
-// itself.
+// write is subject to the same deadline as the action if that succeeded: what is written to status may be an effect by itself.
 func (e Ending) write(ctx context.Context, err error) error {
 	if e.Age == nil || err != nil {
 		return e.WriteStatus(ctx, err)
 	}
-	left := span - e.Age()
+	left := finishWithin - e.Age()
 	if left <= 0 {
 		return ErrStale
 	}
@@ -82,15 +80,15 @@ func (e Ending) write(ctx context.Context, err error) error {
 	return e.WriteStatus(ctx, nil)
 }
 
-// ErrStale says that the cache does not have yet what a step would be taken on.
-var ErrStale = errors.New("the cache lags")
+// ErrStale says that the view of a pass is out of date, so that it must not act on it.
+var ErrStale = errors.New("the cache is stale")
 
-// Stale tells whether a write failed, or was left undone, because of what the view did not have yet.
+// Stale reports whether a write failed, or was not attempted, because the view was out of date.
 func Stale(err error) bool {
 	return apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) || errors.Is(err, ErrStale)
 }
 
-// lookAgain is for a view that was stale: the next pass decides on a newer one.
+// lookAgain requeues after a stale view: the next pass decides on a newer one.
 func lookAgain(ctx context.Context, because error) (ctrl.Result, error) {
 	log.FromContext(ctx).V(1).Info("looking again", "because", because.Error())
 	return ctrl.Result{RequeueAfter: NotYet}, nil

@@ -14,19 +14,19 @@ import (
 	"github.com/etcdpilot/etcd-operator/controllers/internal/reconcile"
 )
 
-// TestFinish wants nothing to be told that is not in status, and a stale view to be looked at again rather than to fail.
+// TestFinish wants nothing to be recorded that is not in status, and a stale view to be looked at again rather than to fail.
 func TestFinish(t *testing.T) {
 	broken, of := errors.New("broken"), schema.GroupResource{Resource: "etcdclusters"}
 	conflict, gone := apierrors.NewConflict(of, "c", nil), apierrors.NewNotFound(of, "c")
 	for name, c := range map[string]struct {
-		action, write error
-		written, told bool
-		again         time.Duration
-		fails         bool
-		age           time.Duration
+		action, write     error
+		written, recorded bool
+		again             time.Duration
+		fails             bool
+		age               time.Duration
 	}{
-		"done":                          {written: true, told: true, again: time.Hour},
-		"failed":                        {action: broken, written: true, told: true, fails: true},
+		"done":                          {written: true, recorded: true, again: time.Hour},
+		"failed":                        {action: broken, written: true, recorded: true, fails: true},
 		"a stale view":                  {action: conflict, again: reconcile.NotYet},
 		"made meanwhile":                {action: apierrors.NewAlreadyExists(of, "c"), again: reconcile.NotYet},
 		"written meanwhile":             {write: conflict, written: true, again: reconcile.NotYet},
@@ -34,10 +34,10 @@ func TestFinish(t *testing.T) {
 		"deleted meanwhile":             {action: broken, write: gone, written: true},
 		"not written":                   {write: broken, written: true, fails: true},
 		"held up after the action":      {age: 9 * time.Second, again: reconcile.NotYet},
-		"failed after a while":          {action: broken, age: time.Minute, written: true, told: true, fails: true},
+		"failed after a while":          {action: broken, age: time.Minute, written: true, recorded: true, fails: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			written, told := false, false
+			written, recorded := false, false
 			result, err := reconcile.Finish(t.Context(), reconcile.Ending{
 				Age: func() time.Duration { return c.age },
 				WriteStatus: func(ctx context.Context, err error) error {
@@ -50,11 +50,11 @@ func TestFinish(t *testing.T) {
 					}
 					return c.write
 				},
-				RecordEvents: func(context.Context, error) { told = true },
+				RecordEvents: func(context.Context, error) { recorded = true },
 				Again:        func() ctrl.Result { return ctrl.Result{RequeueAfter: time.Hour} },
 			}, c.action)
-			if written != c.written || told != c.told || result.RequeueAfter != c.again || (err != nil) != c.fails {
-				t.Errorf("written %v, told %v, again in %s, error %v", written, told, result.RequeueAfter, err)
+			if written != c.written || recorded != c.recorded || result.RequeueAfter != c.again || (err != nil) != c.fails {
+				t.Errorf("written %v, recorded %v, again in %s, error %v", written, recorded, result.RequeueAfter, err)
 			}
 		})
 	}

@@ -1,4 +1,4 @@
-// Package reconcile is what every controller does in the same way: to write, to tell what was done, and to look again.
+// Package reconcile holds what all controllers do in the same way: write objects, record events, and requeue.
 package reconcile
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 )
 
-// DeleteExact deletes the very object that was seen, not one that has its name by now.
+// DeleteExact deletes the object with that UID, not another one that has its name by now.
 func DeleteExact(ctx context.Context, c client.Client, o client.Object, namespace, name, uid string) error {
 	o.SetNamespace(namespace)
 	o.SetName(name)
@@ -25,12 +25,12 @@ func AddFinalizer(ctx context.Context, c client.Client, o client.Object, finaliz
 	return changeFinalizers(ctx, c, o, func() { controllerutil.AddFinalizer(o, finalizer) })
 }
 
-// RemoveFinalizer lets Kubernetes delete an object. One that is gone is no error.
+// RemoveFinalizer lets Kubernetes delete an object. It is no error if the object is gone.
 func RemoveFinalizer(ctx context.Context, c client.Client, o client.Object, finalizer string) error {
 	return changeFinalizers(ctx, c, o, func() { controllerutil.RemoveFinalizer(o, finalizer) })
 }
 
-// changeFinalizers changes nothing else, and only the version that was read.
+// changeFinalizers patches the finalizers alone, of the version that was read.
 func changeFinalizers(ctx context.Context, c client.Client, o client.Object, change func()) error {
 	read, _ := o.DeepCopyObject().(client.Object) // a copy has its original's type
 	change()

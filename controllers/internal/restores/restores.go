@@ -1,4 +1,4 @@
-// Package restores holds what the controllers of EtcdCluster and EtcdRestore have to agree on about a restore.
+// Package restores holds what the controllers of EtcdCluster and EtcdRestore must agree on about a restore.
 package restores
 
 import (
@@ -14,21 +14,21 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/status"
 )
 
-// defaultTimeout is for a spec that says nothing.
+// defaultTimeout applies if the spec sets none.
 const defaultTimeout = time.Hour
 
-// Looked tells whether what the cluster holds now is what the EtcdRestore has decided to replace.
+// Looked reports whether the cluster's present data is what the EtcdRestore has decided to replace.
 func Looked(c *v1beta2.EtcdClusterStatus, restore *v1beta2.EtcdRestoreStatus) bool {
 	return restore.ClusterID == c.ClusterID || c.Former != nil && restore.ClusterID == c.Former.ClusterID
 }
 
-// Later tells whether an EtcdRestore of the same cluster was created after another one; of those of the same second one is.
+// Later reports whether an EtcdRestore of the same cluster was created after another one; of those of the same second one is.
 func Later(a, b *v1beta2.EtcdRestore) bool {
 	return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time),
 		strings.Compare(a.Name, b.Name), strings.Compare(string(a.UID), string(b.UID))) > 0
 }
 
-// Timeout is how long a try at a restore may take.
+// Timeout is how long an attempt at a restore may take.
 func Timeout(spec *v1beta2.EtcdRestoreSpec) time.Duration {
 	if spec.TimeoutSeconds == 0 {
 		return defaultTimeout
@@ -36,7 +36,7 @@ func Timeout(spec *v1beta2.EtcdRestoreSpec) time.Duration {
 	return time.Duration(spec.TimeoutSeconds) * time.Second
 }
 
-// Failure is why the pod could not build its data from a snapshot the last time it tried, nil if it did not fail.
+// Failure is why the pod's last attempt to restore its data from a snapshot failed, nil if it did not.
 func Failure(pod *corev1.Pod) *failure.Problem {
 	for _, s := range pod.Status.InitContainerStatuses {
 		if result, ok := resources.InitResult(s); ok && s.Name == resources.RestoreContainerName && result.Failure != nil {

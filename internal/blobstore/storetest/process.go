@@ -64,7 +64,7 @@ func waitReady(t testing.TB, web *http.Client, url string) {
 	}
 }
 
-// FreeAddress is one on the loopback interface that nobody listens at.
+// FreeAddress is one on the loopback interface that no one listens at.
 func FreeAddress(t testing.TB) string {
 	t.Helper()
 	config := net.ListenConfig{}

@@ -95,7 +95,7 @@ func (m *Member) release() {
 	_ = m.peer.Close()
 }
 
-// reserve listens on a port that the kernel gives to nobody by itself: an outgoing connection could otherwise take the
+// reserve listens on a port that the kernel gives to no one by itself: an outgoing connection could otherwise take the
 // port of a server that is down for a while.
 func reserve(t testing.TB) net.Listener {
 	t.Helper()

@@ -7,7 +7,7 @@ import (
 
 // Answers of etcd to calls that it refuses.
 var (
-	// ErrNoLeader stands for the time-out of a call that no quorum takes.
+	// ErrNoLeader stands for the timeout of a call that no quorum takes.
 	ErrNoLeader = errors.New("no leader")
 	// ErrUnhealthy is "unhealthy cluster".
 	ErrUnhealthy = errors.New("unhealthy cluster")
@@ -27,7 +27,7 @@ var (
 	ErrBadTransferee = errors.New("bad leader transferee")
 )
 
-// Read tells whether a linearizable read succeeds.
+// Read reports whether a linearizable read succeeds.
 func (c *Cluster) Read(clusterID uint64) bool {
 	g := c.Group(clusterID)
 	return g != nil && g.Leader != 0

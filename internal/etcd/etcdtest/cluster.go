@@ -36,7 +36,7 @@ type Disk struct {
 	// etcd panics at the first heartbeat ("tocommit is out of range") whenever it starts.
 	Torn bool
 	// Version is the minor version of the server that ran last, and Schema that of the cluster when it last took note; 0 if
-	// nobody has said.
+	// no one has said.
 	Version, Schema int
 	// Old is true while the log may hold entries that etcd 3.5 wrote, which 3.7 cannot read: until a snapshot is written.
 	Old bool
@@ -168,7 +168,7 @@ func (c *Cluster) Data(group, member uint64) *Disk {
 	return nil
 }
 
-// Running tells whether the member's server runs.
+// Running reports whether the member's server runs.
 func (c *Cluster) Running(group, member uint64) bool { return c.running(group, member) != nil }
 
 // runningVoters counts the voters whose servers run.

@@ -104,7 +104,7 @@ func (r *rig) followLeader(g *etcdtest.Group, leader uint64) string {
 	return ""
 }
 
-// inSync tells whether the server has applied all that the leader has committed.
+// inSync reports whether the server has applied all that the leader has committed.
 func (r *rig) inSync(ctx context.Context, name string) bool {
 	var applied, committed uint64
 	for _, s := range r.real {

@@ -83,7 +83,7 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-// TestConformanceAtRandom takes steps that nobody thought of. They are the same in every run.
+// TestConformanceAtRandom takes steps that no one thought of. They are the same in every run.
 func TestConformanceAtRandom(t *testing.T) {
 	draws := rapid.SliceOfN(rapid.IntRange(0, 1<<16), 8, 8)
 	together(t, 8, strconv.Itoa, func(t *testing.T, seed int) {

@@ -21,7 +21,7 @@ type kind int
 const (
 	startNew kind = iota
 	startJoin
-	startJoinAlone // with an initial cluster that lists the member and nobody else
+	startJoinAlone // with an initial cluster that lists the member and no one else
 	resume
 	stop
 	lose

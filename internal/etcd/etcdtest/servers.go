@@ -107,7 +107,7 @@ func (c *Cluster) Lose(dir string) {
 	c.settle()
 }
 
-// Publish announces the client URLs of a running member. It tells whether a quorum took note.
+// Publish announces the client URLs of a running member. It reports whether a quorum took note.
 func (c *Cluster) Publish(clusterID, memberID uint64) bool {
 	g := c.Group(clusterID)
 	if g == nil || g.Leader == 0 || !c.Running(clusterID, memberID) {
@@ -122,7 +122,7 @@ func (c *Cluster) Publish(clusterID, memberID uint64) bool {
 	return true
 }
 
-// CatchUp brings a running learner in sync with the leader. It tells whether there is a leader to catch up with.
+// CatchUp brings a running learner in sync with the leader. It reports whether there is a leader to catch up with.
 func (c *Cluster) CatchUp(clusterID, memberID uint64) bool {
 	g, d := c.Group(clusterID), c.running(clusterID, memberID)
 	if g == nil || g.Leader == 0 || d == nil {
@@ -135,7 +135,7 @@ func (c *Cluster) CatchUp(clusterID, memberID uint64) bool {
 	return true
 }
 
-// Write acknowledges a client's write. It tells whether a quorum took it.
+// Write acknowledges a client's write. It reports whether a quorum took it.
 func (c *Cluster) Write(clusterID uint64) bool {
 	g := c.Group(clusterID)
 	if g == nil || g.Leader == 0 {
@@ -146,11 +146,11 @@ func (c *Cluster) Write(clusterID uint64) bool {
 	return true
 }
 
-// remember notes that a member starts with no memory, and whether it had one. A learner that nobody has heard of yet
-// does harm to nobody but itself.
+// remember notes that a member starts with no memory, and whether it had one. A learner that no one has heard of yet
+// does harm to no one but itself.
 func (c *Cluster) remember(m *Member) {
 	if m == nil {
-		return // removed meanwhile: nobody listens to it
+		return // removed meanwhile: no one listens to it
 	}
 	if m.Remembers && (m.Published || !m.Learner) {
 		c.harm("member %s (%x) started on an empty directory under the ID that it had before", m.Name, m.ID)
@@ -165,7 +165,7 @@ func (c *Cluster) alone(clusterID, memberID uint64) {
 	}
 }
 
-// peerRuns tells whether a server of the group other than that member's can be asked for the member list.
+// peerRuns reports whether a server of the group other than that member's can be asked for the member list.
 func (c *Cluster) peerRuns(g *Group, except uint64) bool {
 	for _, m := range g.Members {
 		if m.ID != except && c.Running(g.ID, m.ID) {

@@ -30,7 +30,7 @@ func (c *Cluster) schemas() {
 	}
 }
 
-// Compatible tells whether a server of that minor version may join: none below the cluster's, and while a downgrade is
+// Compatible reports whether a server of that minor version may join: none below the cluster's, and while a downgrade is
 // enabled none at all (allowedVersionRange in etcd's server).
 func (c *Cluster) Compatible(clusterID uint64, minor int) bool {
 	g := c.Group(clusterID)
@@ -88,7 +88,7 @@ func (c *Cluster) decided(g *Group) (version, downgrade int) {
 	return g.Downgrade, g.Downgrade
 }
 
-// VersionDue tells whether FollowVersion would change anything.
+// VersionDue reports whether FollowVersion would change anything.
 func (c *Cluster) VersionDue(clusterID uint64) bool {
 	if !c.Read(clusterID) {
 		return false

@@ -46,7 +46,7 @@ func (s *server) stop() error {
 	return errors.Join(err, s.log.Close())
 }
 
-// told tells whether it ended because it was told to: etcd ends with that signal itself.
+// told reports whether it ended because it was told to: etcd ends with that signal itself.
 func (s *server) told() bool {
 	status, ok := s.cmd.ProcessState.Sys().(syscall.WaitStatus)
 	return ok && status.Signaled() && status.Signal() == syscall.SIGTERM

@@ -26,7 +26,7 @@ var written = []schema.GroupVersionResource{
 	{Group: "events.k8s.io", Version: "v1", Resource: "events"},
 }
 
-// countChanges counts how often an object in the namespace is created, changed or deleted within that time, by anybody.
+// countChanges counts how often an object in the namespace is created, changed or deleted within that time, by anyone.
 // It sees every version of every object, other than a look at the end.
 func countChanges(ctx context.Context, env *harness.Env, space string, d time.Duration) (int, error) {
 	config, err := clientcmd.BuildConfigFromFlags("", env.Kubeconfig)

@@ -34,7 +34,7 @@ type together struct {
 	all      time.Duration
 	// making and idle are what the operator used until all were healthy, and while they were left alone.
 	making, idle meter.Usage
-	// changes is how often anybody changed an object of the clusters while they were left alone.
+	// changes is how often anyone changed an object of the clusters while they were left alone.
 	changes int
 }
 
@@ -107,7 +107,7 @@ func healthy(ctx context.Context, env *harness.Env, space string, n int) error {
 	return nil
 }
 
-// leaveAlone watches what the operator uses, and what anybody changes, while nothing is asked for.
+// leaveAlone watches what the operator uses, and what anyone changes, while nothing is asked for.
 func leaveAlone(ctx context.Context, env *harness.Env, watched *operatorMeter, space string, idle time.Duration) (
 	meter.Usage, int, error,
 ) {

@@ -87,11 +87,11 @@ func kill(ctx context.Context, c *harness.Cluster) error {
 	if err != nil {
 		return err
 	}
-	victim := pods[len(pods)-1]
-	if err := c.KillPod(ctx, victim.Name); err != nil {
+	target := pods[len(pods)-1]
+	if err := c.KillPod(ctx, target.Name); err != nil {
 		return err
 	}
-	return c.Recovered(ctx, victim.UID, limit)
+	return c.Recovered(ctx, target.UID, limit)
 }
 
 func sleep(ctx context.Context, d time.Duration) error {

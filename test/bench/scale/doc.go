@@ -4,5 +4,5 @@
 //
 // Every simulated member has an address of its own on the loopback interface and answers there on etcd's client port,
 // over gRPC, from the semantic fake in internal/etcd/etcdtest. It starts the moment it is permitted to. Members can be
-// frozen: then the kernel accepts connections and nobody answers, as with a process stopped by SIGSTOP.
+// frozen: then the kernel accepts connections and no one answers, as with a process stopped by SIGSTOP.
 package main

@@ -45,7 +45,7 @@ func (g *gate) pass() {
 	}
 }
 
-// doorman sends away who comes to an address where nobody serves yet.
+// doorman sends away who comes to an address where no one serves yet.
 type doorman struct {
 	net.Listener
 	world *world
@@ -61,7 +61,7 @@ func (d *doorman) Accept() (net.Conn, error) {
 		n := d.world.at(c.LocalAddr())
 		switch {
 		case n == nil || !n.started():
-			_ = c.Close() // nobody was there to be told
+			_ = c.Close() // no one was there to be told
 		case n.gate.frozen():
 			go ignore(c)
 		default:

@@ -34,7 +34,7 @@ func startPlane(ctx context.Context) (p *plane, err error) {
 	if root == "" {
 		return nil, errors.New("ROOT is not set: it is the top of the source tree")
 	}
-	crds, err := definitions(root)
+	crds, err := crdManifests(root)
 	if err != nil {
 		return nil, err
 	}
@@ -73,8 +73,8 @@ func (p *plane) writeKubeconfig() error {
 	return os.WriteFile(p.kubeconfig, text, 0o600)
 }
 
-// definitions are the CRDs with their patches.
-func definitions(root string) ([]*apiextensionsv1.CustomResourceDefinition, error) {
+// crdManifests are the CRDs with their patches.
+func crdManifests(root string) ([]*apiextensionsv1.CustomResourceDefinition, error) {
 	built, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).
 		Run(filesys.MakeFsOnDisk(), filepath.Join(root, "config", "crd"))
 	if err != nil {

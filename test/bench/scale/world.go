@@ -112,14 +112,14 @@ func (n *node) start(p *member.Permit) error {
 	return nil
 }
 
-// started tells whether a server listens on the address.
+// started reports whether a server listens on the address.
 func (n *node) started() bool {
 	n.ensemble.mu.Lock()
 	defer n.ensemble.mu.Unlock()
 	return n.memberID != 0
 }
 
-// serves tells whether the member follows a leader: what its readiness probe says.
+// serves reports whether the member follows a leader: what its readiness probe says.
 func (n *node) serves() bool {
 	n.ensemble.mu.Lock()
 	defer n.ensemble.mu.Unlock()

@@ -17,7 +17,7 @@ import (
 // Report is what happened since the last reset.
 type Report struct {
 	// Operations and Failures count what the writer and the workers did; a failure is an operation that did not succeed
-	// within its time-out.
+	// within its timeout.
 	Operations int64 `json:"operations"`
 	Failures   int64 `json:"failures"`
 	// Lost counts the writer's reads that did not return its last acknowledged write.
@@ -78,8 +78,8 @@ func (r *recorder) current(reset bool) Report {
 
 // work writes ever higher numbers to one key, and reads each of them back.
 //
-// Each takes the place of exactly the one that was read before. A write that timed out may be carried out much later, when
-// a frozen member goes on or a cut network delivers what it still has: it must not take the place of a later one.
+// Each replaces exactly the one that was read before. A write that timed out may be carried out much later, when
+// a frozen member goes on or a cut network delivers what it still has: it must not replace a later one.
 func (r *recorder) work(ctx context.Context, client *clientv3.Client, key string, interval, timeout time.Duration) {
 	ticker := time.NewTicker(interval)
 	defer ticker.Stop()
@@ -149,7 +149,7 @@ func (r *recorder) count(err error) {
 	}
 }
 
-// value is one that nobody has written before.
+// value is one that no one has written before.
 func (r *recorder) value() int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()

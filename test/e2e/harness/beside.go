@@ -14,7 +14,7 @@ const (
 )
 
 // beside is a second installation: all of config/default that an operator must have of its own, and nothing that two share,
-// such as the definitions.
+// such as the CRDs.
 const beside = `namespace: beside-system
 namePrefix: beside-
 resources: [../rbac, ../manager]

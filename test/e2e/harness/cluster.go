@@ -50,7 +50,7 @@ func (c *Cluster) Edit(ctx context.Context, change func(*v1beta2.EtcdClusterSpec
 	return c.Patch(ctx, object, client.MergeFrom(before))
 }
 
-// Healthy waits until every member that the spec asks for is a ready voter whose pod is ready, nobody else is listed,
+// Healthy waits until every member that the spec asks for is a ready voter whose pod is ready, no one else is listed,
 // and the operator has nothing left to do.
 func (c *Cluster) Healthy(ctx context.Context, limit time.Duration) error {
 	return Await(ctx, c.Name+" healthy", limit, func(ctx context.Context) (string, bool) {

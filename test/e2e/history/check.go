@@ -52,8 +52,8 @@ func Check(h History, limit time.Duration, picture string) (Verdict, error) {
 }
 
 // prepare leaves out what cannot matter, and says of the rest when it can have taken effect. A read without an answer
-// tells nothing. A write of unknown outcome that nobody has seen may just as well never have taken effect: nothing can
-// have happened between it and the next write. One that somebody has seen has taken effect, at the latest when the first
+// tells nothing. A write of unknown outcome that no one has seen may just as well never have taken effect: nothing can
+// have happened between it and the next write. One that someone has seen has taken effect, at the latest when the first
 // who saw it had the answer. Without this the checker would have to try every unknown write at every later moment.
 func prepare(history []Operation) []porcupine.Operation {
 	seen := sightings(history)
@@ -79,7 +79,7 @@ type value struct {
 	value    int64
 }
 
-// sightings says by when each value that anybody saw had been seen.
+// sightings says by when each value that anyone saw had been seen.
 func sightings(history []Operation) map[value]int64 {
 	seen := map[value]int64{}
 	see := func(v value, at int64) bool {
@@ -131,7 +131,7 @@ func lost(history []Operation) bool {
 	return false
 }
 
-// since says by when a value had been written: from the beginning for zero, and nobody knows for a write without an
+// since says by when a value had been written: from the beginning for zero, and no one knows for a write without an
 // answer.
 func since(history []Operation, v value) int64 {
 	if v.value == 0 {

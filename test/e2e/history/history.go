@@ -29,7 +29,7 @@ type Operation struct {
 	Seen int64 `json:"s,omitempty"`
 	// Swapped says that a Swap wrote.
 	Swapped bool `json:"x,omitempty"`
-	// Call and Return are nanoseconds on the client's monotonic clock. Return is 0 where nobody knows what became of
+	// Call and Return are nanoseconds on the client's monotonic clock. Return is 0 where no one knows what became of
 	// the operation: it failed, timed out or has not ended.
 	Call   int64 `json:"c"`
 	Return int64 `json:"t,omitempty"`

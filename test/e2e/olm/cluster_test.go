@@ -105,7 +105,7 @@ func (c *cluster) lives() map[string]string {
 	return lives
 }
 
-// untouched checks that no member's pod was made again or restarted since then.
+// untouched checks that no member's pod was recreated or restarted since then.
 func (c *cluster) untouched(what string, before map[string]string) {
 	c.s.t.Helper()
 	if after := c.lives(); !maps.Equal(before, after) || len(after) == 0 {
@@ -145,7 +145,7 @@ func (c *cluster) has(prefix string, want int64) {
 	}))
 }
 
-// leftAlone checks that nobody has done anything about an EtcdCluster.
+// leftAlone checks that no one has done anything about an EtcdCluster.
 func (c *cluster) leftAlone() {
 	c.s.t.Helper()
 	object, err := c.Get(c.s.t.Context())

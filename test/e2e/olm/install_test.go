@@ -78,7 +78,7 @@ func (c *cluster) until(object client.Object, holds func() bool) {
 	}))
 }
 
-// TestManualApproval wants nothing to happen before somebody says yes, to the installation and to the update.
+// TestManualApproval wants nothing to happen before someone says yes, to the installation and to the update.
 func TestManualApproval(t *testing.T) {
 	s := begin(t, "approval")
 	s.catalog("ours", older)

@@ -27,14 +27,14 @@ import (
 // legacyKinds are coreos/etcd-operator's, by their plural.
 var legacyKinds = map[string]string{"etcdclusters": "EtcdCluster", "etcdbackups": "EtcdBackup", "etcdrestores": "EtcdRestore"}
 
-// TestLegacyObjects installs the operator where coreos/etcd-operator has been, with its definitions and its objects in
-// place. One object that no definition of today allows stops OLM with a clear message, and nothing is lost; once it is
+// TestLegacyObjects installs the operator where coreos/etcd-operator has been, with its CRDs and its objects in
+// place. One object that no present CRD allows stops OLM with a clear message, and nothing is lost; once it is
 // mended, all are adopted as they are.
 func TestLegacyObjects(t *testing.T) {
 	s := begin(t, "legacy")
 	const namespace = "olm-legacy-objects"
 	s.newNamespace(namespace)
-	s.legacyDefinitions()
+	s.legacyCRDs()
 	stored := s.legacyObjects(namespace)
 	tooLarge := legacyCluster(namespace, "too-large", 12)
 	must(t, s.Create(t.Context(), tooLarge))
@@ -72,8 +72,8 @@ func TestLegacyObjects(t *testing.T) {
 	s.kept(append(stored, tooLarge, living))
 }
 
-// legacyDefinitions puts the old definitions in the place of ours: their schema takes anything.
-func (s *story) legacyDefinitions() {
+// legacyCRDs replaces our CRDs by the old ones: their schema takes anything.
+func (s *story) legacyCRDs() {
 	s.t.Helper()
 	anything := true
 	for plural, kind := range legacyKinds {
@@ -109,7 +109,7 @@ func (s *story) legacyObjects(namespace string) []*unstructured.Unstructured {
 	objects = append(objects, s.manifests("legacy_backups.yaml")...)
 	for _, object := range objects {
 		object.SetNamespace(namespace)
-		// The definition may be served a moment after it is established.
+		// The CRD may be served a moment after it is established.
 		must(s.t, harness.Await(s.t.Context(), object.GetName()+" is stored", limit, func(ctx context.Context) (string, bool) {
 			err := s.Create(ctx, object)
 			return fmt.Sprint(err), err == nil || apierrors.IsAlreadyExists(err)
@@ -166,7 +166,7 @@ func (s *story) kept(objects []*unstructured.Unstructured) {
 	}
 }
 
-// holds tells whether all that was there is there now. Definitions may add defaults.
+// holds reports whether all that was there is there now. CRDs may add defaults.
 func holds(now, was any) bool {
 	switch was := was.(type) {
 	case map[string]any:

@@ -9,7 +9,7 @@ import (
 )
 
 // TestInstallModes installs the operator for no, one, another and two namespaces, which stands for all: clusters in them
-// are looked after, and those in others are left alone.
+// are reconciled, and those in others are left alone.
 func TestInstallModes(t *testing.T) {
 	const own, first, second, other = "olm-modes", "olm-modes-first", "olm-modes-second", "olm-modes-other"
 	for _, c := range []struct {
@@ -31,7 +31,7 @@ func TestInstallModes(t *testing.T) {
 			s.group(c.targets...)
 			s.subscribe(subscribed, "ours", v1alpha1.ApprovalAutomatic)
 			s.succeeded(this)
-			// Those outside come first: they have been there for as long as it takes to look after the others.
+			// Those outside come first: they have been there for as long as it takes to reconcile the others.
 			var outside, inside []*cluster
 			for _, namespace := range c.outside {
 				outside = append(outside, s.clusterIn(namespace, "outside", v1beta2.EtcdClusterSpec{Size: 1}))

@@ -49,7 +49,7 @@ func (s *story) allowed() {
 	}
 }
 
-// leader is the pod that holds the operator's lease, empty if nobody does.
+// leader is the pod that holds the operator's lease, empty if no one does.
 func (s *story) leader(ctx context.Context) (string, error) {
 	lease, err := s.Kube.CoordinationV1().Leases(s.namespace).
 		Get(ctx, "etcd-operator.etcd.database.coreos.com", metav1.GetOptions{})

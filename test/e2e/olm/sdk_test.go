@@ -42,7 +42,7 @@ func TestRunBundle(t *testing.T) {
 	c.settled()
 	c.untouched("run bundle-upgrade", before)
 
-	sdk("cleanup", packageName, "--delete-all=false") // the clusters stay, and so do their definitions
+	sdk("cleanup", packageName, "--delete-all=false") // the clusters stay, and so do their CRDs
 	csvs := &v1alpha1.ClusterServiceVersionList{}
 	must(t, s.List(t.Context(), csvs, client.InNamespace(s.namespace)))
 	if len(csvs.Items) > 0 {

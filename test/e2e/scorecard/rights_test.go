@@ -47,7 +47,7 @@ func TestRights(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// Nobody is here who would let go of a claim that is being deleted.
+	// No one is here who would let go of a claim that is being deleted.
 	if len(clusters.Items) > 0 || slices.ContainsFunc(claims.Items, func(c corev1.PersistentVolumeClaim) bool {
 		return c.DeletionTimestamp == nil
 	}) {
@@ -115,7 +115,7 @@ func everything(t *testing.T, own *trial) func(context.Context, *trial) error {
 				return err
 			}
 			if made == claim {
-				continue // nobody looks at it again
+				continue // no one looks at it again
 			}
 			if err := own.Get(ctx, client.ObjectKeyFromObject(made), made); err != nil {
 				return err

@@ -35,7 +35,7 @@ type trial struct {
 	*harness.Env
 	bundle    *manifests.Bundle
 	namespace string
-	// name is nobody else's: what users have in the namespace is left alone.
+	// name is no one else's: what users have in the namespace is left alone.
 	name  string
 	start time.Time
 	log   strings.Builder
@@ -63,7 +63,7 @@ func begin(test string) (*trial, error) {
 	config.QPS, config.Burst = 50, 100        // conditions are looked at ten times a second
 	scheme := runtime.NewScheme()
 	if err := errors.Join(clientgoscheme.AddToScheme(scheme), v1beta2.AddToScheme(scheme)); err != nil {
-		return nil, fmt.Errorf("set the scheme up: %w", err)
+		return nil, fmt.Errorf("set up the scheme: %w", err)
 	}
 	c, err := client.New(config, client.Options{Scheme: scheme})
 	if err != nil {

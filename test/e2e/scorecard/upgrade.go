@@ -16,7 +16,7 @@ const (
 	oldVersion = "3.5.35"
 	// unsupportedVersion is one that no operator of this kind runs.
 	unsupportedVersion = "3.2.13"
-	// longestPause is how long nobody may be able to write while members are restarted one after the other.
+	// longestPause is how long no one may be able to write while members are restarted one after the other.
 	longestPause = 10 * time.Second
 )
 

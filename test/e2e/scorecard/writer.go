@@ -10,7 +10,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
-// writer writes ever higher numbers to one key until it is stopped, and reads each of them back. Each takes the place of
+// writer writes ever higher numbers to one key until it is stopped, and reads each of them back. Each replaces
 // exactly the one that was read before: a write that timed out may be carried out much later.
 type writer struct {
 	etcd   *clientv3.Client
@@ -54,7 +54,7 @@ func (w *writer) work(ctx context.Context) {
 // key is the writer's own.
 const key = "scorecard"
 
-// write writes the next number and tells whether etcd has taken it.
+// write writes the next number and reports whether etcd has taken it.
 func (w *writer) write(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, operation)
 	defer cancel()

@@ -109,7 +109,7 @@ func (s *trial) followedBy(namespace string) {
 	s.t.Logf("the operator in %s acts on the cluster after %.1f s", namespace, time.Since(start).Seconds())
 }
 
-// leftAlone waits until an operator has told that it leaves the cluster to another one.
+// leftAlone waits until an operator has recorded that another one reconciles the cluster.
 func (s *trial) leftAlone(by, to string) {
 	s.t.Helper()
 	must(s.t, harness.Await(s.t.Context(), "the operator in "+by+" stands back", limit, func(ctx context.Context) (string, bool) {
@@ -137,7 +137,7 @@ func (s *trial) hasNotActed(namespace string) {
 				s.t.Errorf("the operator in %s acts: %s", namespace, line)
 			}
 		}
-		if !strings.Contains(string(said), "left alone") {
+		if !strings.Contains(string(said), "another operator reconciles this object") {
 			s.t.Errorf("the operator in %s has noticed nothing: %s", namespace, said)
 		}
 	}

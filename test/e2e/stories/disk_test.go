@@ -29,12 +29,12 @@ var diskFaults = []fault{
 		family: "disk", name: "wiped", title: "a volume wiped under a running member, and its process killed", gate: true,
 		spec: onVolumes(3),
 		breaks: func(s *trial) {
-			victim := s.follower()
-			before := s.identities()[victim.Name]
+			target := s.follower()
+			before := s.identities()[target.Name]
 			s.breaking()
-			must(s.t, nodes.Faults().WipeVolume(s.t.Context(), s.Namespace+"/"+victim.Name))
-			must(s.t, nodes.Faults().KillContainer(s.t.Context(), s.container(victim.Name)))
-			s.replaced(victim.UID)
+			must(s.t, nodes.Faults().WipeVolume(s.t.Context(), s.Namespace+"/"+target.Name))
+			must(s.t, nodes.Faults().KillContainer(s.t.Context(), s.container(target.Name)))
+			s.replaced(target.UID)
 			for name, id := range s.identities() {
 				if id == before {
 					s.t.Errorf("%s came back on an empty volume under the old ID", name)
@@ -45,18 +45,18 @@ var diskFaults = []fault{
 	{
 		family: "disk", name: "claim-lost", title: "the leader's claim and pod deleted", spec: onVolumes(3),
 		breaks: func(s *trial) {
-			victim := s.leaderElsewhere()
+			target := s.leaderElsewhere()
 			s.breaking()
-			must(s.t, s.Client.Delete(s.t.Context(), s.claim(victim.Name)))
-			must(s.t, s.KillPod(s.t.Context(), victim.Name))
-			s.replaced(victim.UID)
+			must(s.t, s.Client.Delete(s.t.Context(), s.claim(target.Name)))
+			must(s.t, s.KillPod(s.t.Context(), target.Name))
+			s.replaced(target.UID)
 		},
 	},
 	{
 		family: "disk", name: "claim-deleted", title: "a claim deleted by hand while its pod runs", spec: onVolumes(3),
 		breaks: func(s *trial) {
-			victim := s.follower()
-			claim := s.claim(victim.Name)
+			target := s.follower()
+			claim := s.claim(target.Name)
 			s.breaking()
 			must(s.t, s.Client.Delete(s.t.Context(), claim))
 			s.gone(client.ObjectKeyFromObject(claim), claim.UID)
@@ -75,12 +75,12 @@ var diskFaults = []fault{
 		family: "disk", name: "full", title: "a follower's disk full, and emptied once it was missed", spec: onDisks(),
 		prepares: func(t *testing.T) { disks(t, "full") },
 		breaks: func(s *trial) {
-			before, victim := s.identities(), s.follower()
-			disk := s.disk(victim)
+			before, target := s.identities(), s.follower()
+			disk := s.disk(target)
 			s.breaking()
 			must(s.t, nodes.Disks().Fill(s.t.Context(), disk))
 			s.grow()
-			s.notices(victim.Name)
+			s.notices(target.Name)
 			s.hold(badFor)
 			must(s.t, nodes.Disks().Free(s.t.Context(), disk))
 			s.recover()
@@ -119,13 +119,13 @@ var diskFaults = []fault{
 		family: "disk", name: "late", title: "a claim and its pod deleted, and no volume for another one for a minute",
 		spec: onDisks(), prepares: func(t *testing.T) { disks(t, "late") },
 		breaks: func(s *trial) {
-			victim := s.follower()
+			target := s.follower()
 			s.breaking()
-			must(s.t, s.Client.Delete(s.t.Context(), s.claim(victim.Name)))
-			must(s.t, s.KillPod(s.t.Context(), victim.Name))
+			must(s.t, s.Client.Delete(s.t.Context(), s.claim(target.Name)))
+			must(s.t, s.KillPod(s.t.Context(), target.Name))
 			s.hold(time.Minute)
 			disks(s.t, "late-too")
-			s.replaced(victim.UID)
+			s.replaced(target.UID)
 		},
 	},
 	{
@@ -133,11 +133,11 @@ var diskFaults = []fault{
 		spec: onSlowClass(), prepares: func(t *testing.T) { delayVolumes(t, 0) },
 		breaks: func(s *trial) {
 			delayVolumes(s.t, lab.SlowDelay)
-			victim := s.follower()
+			target := s.follower()
 			s.breaking()
-			must(s.t, s.Client.Delete(s.t.Context(), s.claim(victim.Name)))
-			must(s.t, s.KillPod(s.t.Context(), victim.Name))
-			s.replaced(victim.UID)
+			must(s.t, s.Client.Delete(s.t.Context(), s.claim(target.Name)))
+			must(s.t, s.KillPod(s.t.Context(), target.Name))
+			s.replaced(target.UID)
 			if took := time.Since(s.broken); took < lab.SlowDelay {
 				s.t.Errorf("a new volume was there after %v", took)
 			}
@@ -158,18 +158,18 @@ func delayVolumes(t *testing.T, delay time.Duration) {
 	})
 }
 
-// corrupt damages a follower's data and ends its process, and waits for somebody else in its place.
+// corrupt damages a follower's data and ends its process, and waits for someone else in its place.
 func (s *trial) corrupt(damage func(context.Context, string) error) {
 	s.t.Helper()
 	s.grow()
-	victim := s.follower()
+	target := s.follower()
 	s.breaking()
-	must(s.t, damage(s.t.Context(), s.Namespace+"/"+victim.Name))
-	if err := nodes.Faults().KillContainer(s.t.Context(), s.container(victim.Name)); err != nil {
+	must(s.t, damage(s.t.Context(), s.Namespace+"/"+target.Name))
+	if err := nodes.Faults().KillContainer(s.t.Context(), s.container(target.Name)); err != nil {
 		s.t.Logf("etcd may have found the damage and ended before that: %v", err)
 	}
-	s.notices(victim.Name)
-	s.replaced(victim.UID)
+	s.notices(target.Name)
+	s.replaced(target.UID)
 }
 
 func (s *trial) aWhile(corev1.Pod) { s.hold(badFor) }

@@ -27,14 +27,14 @@ var handFaults = []fault{
 	{
 		family: "hand", name: "member-removed", title: "a member removed with etcdctl", gate: true, spec: onVolumes(3),
 		breaks: func(s *trial) {
-			victim := s.follower()
-			id := s.memberID(victim)
+			target := s.follower()
+			id := s.memberID(target)
 			s.byHand(func(ctx context.Context, etcd *clientv3.Client) error {
 				_, err := etcd.MemberRemove(ctx, id)
 				return err
 			})
 			must(s.t, harness.Await(s.t.Context(), "another member in its place", limit, s.without(id)))
-			s.replaced(victim.UID)
+			s.replaced(target.UID)
 		},
 	},
 	{
@@ -172,7 +172,7 @@ func (s *trial) without(id uint64) func(context.Context) (string, bool) {
 	}
 }
 
-// addStranger puts somebody on etcd's list who never comes.
+// addStranger puts someone on etcd's list who never comes.
 func (s *trial) addStranger(add func(context.Context, *clientv3.Client, string) error) {
 	s.t.Helper()
 	before := s.identities()

@@ -13,7 +13,7 @@ import (
 )
 
 // lineages makes a cluster again, empty, under the name of one that has backups, as a GitOps tool does after a disaster:
-// the backups of the first stay, nobody takes the empty ones for them, and a restore that is tried again restores what it
+// the backups of the first stay, no one takes the empty ones for them, and a restore that is retried restores what it
 // restored before.
 func lineages(t *testing.T) {
 	s := begin(t, "lineages", small("3.6.16"))
@@ -99,7 +99,7 @@ func (s *story) named(storage *v1beta2.Storage, id string) {
 	must(s.t, env.Delete(s.t.Context(), r))
 }
 
-// triedAgain restores once more: the newest object there is what the restore before has saved, and nobody has named it.
+// triedAgain restores once more: the newest object there is what the restore before has saved, and no one has named it.
 func (s *story) triedAgain(want string) {
 	s.puts("later", 3)
 	s.restore("again", v1beta2.RestoreSource{Backup: &v1beta2.EtcdBackupRef{Name: "nightly"}, Snapshot: want})

@@ -19,12 +19,12 @@ var nodeFaults = []fault{
 	{
 		family: "node", name: "rebooted", title: "the leader's node without power for a moment", spec: onVolumes(3),
 		breaks: func(s *trial) {
-			before, victim := s.identities(), s.leaderElsewhere()
-			s.healsAtEnd(victim.Spec.NodeName)
+			before, target := s.identities(), s.leaderElsewhere()
+			s.healsAtEnd(target.Spec.NodeName)
 			s.breaking()
-			must(s.t, nodes.Faults().KillNode(s.t.Context(), victim.Spec.NodeName))
-			s.notices(victim.Name)
-			must(s.t, nodes.Faults().HealNode(s.t.Context(), victim.Spec.NodeName))
+			must(s.t, nodes.Faults().KillNode(s.t.Context(), target.Spec.NodeName))
+			s.notices(target.Name)
+			must(s.t, nodes.Faults().HealNode(s.t.Context(), target.Spec.NodeName))
 			s.recover()
 			s.same(before)
 		},
@@ -34,13 +34,13 @@ var nodeFaults = []fault{
 		family: "node", name: "unwatched", title: "a node's kubelet and containerd stopped until its pod was given up, and started again",
 		spec: onVolumes(3),
 		breaks: func(s *trial) {
-			before, victim := s.identities(), s.follower()
-			s.healsAtEnd(victim.Spec.NodeName)
+			before, target := s.identities(), s.follower()
+			s.healsAtEnd(target.Spec.NodeName)
 			s.breaking()
-			must(s.t, nodes.Faults().StopNode(s.t.Context(), victim.Spec.NodeName))
-			s.awaitGivenUp(victim)
-			must(s.t, nodes.Faults().HealNode(s.t.Context(), victim.Spec.NodeName))
-			s.replaced(victim.UID)
+			must(s.t, nodes.Faults().StopNode(s.t.Context(), target.Spec.NodeName))
+			s.awaitGivenUp(target)
+			must(s.t, nodes.Faults().HealNode(s.t.Context(), target.Spec.NodeName))
+			s.replaced(target.UID)
 			s.same(before)
 		},
 	},
@@ -86,23 +86,23 @@ func (s *trial) jump(by time.Duration) {
 }
 
 // takeAway does harm to a pod's node until the member was replaced elsewhere, and heals the node.
-func (s *trial) takeAway(victim corev1.Pod, harm func(ctx context.Context, node string) error) {
+func (s *trial) takeAway(target corev1.Pod, harm func(ctx context.Context, node string) error) {
 	s.t.Helper()
-	s.healsAtEnd(victim.Spec.NodeName)
+	s.healsAtEnd(target.Spec.NodeName)
 	s.breaking()
-	must(s.t, harm(s.t.Context(), victim.Spec.NodeName))
-	s.awaitGivenUp(victim)
+	must(s.t, harm(s.t.Context(), target.Spec.NodeName))
+	s.awaitGivenUp(target)
 	must(s.t, harness.Await(s.t.Context(), "all members are healthy", limit, s.ready(int(s.spec.Size))))
 	s.mended = time.Now()
-	must(s.t, nodes.Faults().HealNode(s.t.Context(), victim.Spec.NodeName))
-	must(s.t, s.Recovered(s.t.Context(), victim.UID, limit))
+	must(s.t, nodes.Faults().HealNode(s.t.Context(), target.Spec.NodeName))
+	must(s.t, s.Recovered(s.t.Context(), target.UID, limit))
 }
 
 // awaitGivenUp waits until Kubernetes has given up a pod on a silent node.
-func (s *trial) awaitGivenUp(victim corev1.Pod) {
+func (s *trial) awaitGivenUp(target corev1.Pod) {
 	s.t.Helper()
 	must(s.t, harness.Await(s.t.Context(), "the pod is given up", limit, func(ctx context.Context) (string, bool) {
-		pod := s.pod(victim.Name)
+		pod := s.pod(target.Name)
 		return string(pod.Status.Phase), pod.DeletionTimestamp != nil && time.Now().After(pod.DeletionTimestamp.Time)
 	}))
 	s.noticing()

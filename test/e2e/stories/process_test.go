@@ -11,7 +11,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/test/e2e/harness"
 )
 
-// frozenFor is how long a frozen process stays so: well over etcd's election time-out, and less than Kubernetes needs to
+// frozenFor is how long a frozen process stays so: well over etcd's election timeout, and less than Kubernetes needs to
 // act of its own accord.
 const frozenFor = 20 * time.Second
 
@@ -106,7 +106,7 @@ var processFaults = []fault{
 	},
 }
 
-// restarted waits until etcd was started once more in a pod, which may be too soon for anybody to miss it.
+// restarted waits until etcd was started once more in a pod, which may be too soon for anyone to miss it.
 func (s *trial) restarted(before corev1.Pod) {
 	s.t.Helper()
 	must(s.t, harness.Await(s.t.Context(), "etcd started again", limit, func(context.Context) (string, bool) {

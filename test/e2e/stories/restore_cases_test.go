@@ -17,7 +17,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/test/e2e/harness"
 )
 
-// restoreCases are restores that somebody might expect something else of.
+// restoreCases are restores that someone might expect something else of.
 func restoreCases(t *testing.T) {
 	s := begin(t, "cases", v1beta2.EtcdClusterSpec{Size: 1, Version: "3.6.16"})
 	s.settled()
@@ -114,7 +114,7 @@ spec: {etcdCluster: {name: %s}, backup: {name: first}}
 	s.has("later", 5)
 }
 
-// unmoved checks that nobody was replaced.
+// unmoved checks that no one was replaced.
 func (s *story) unmoved(before string) {
 	s.t.Helper()
 	if after := s.ids(); after != before {
@@ -155,7 +155,7 @@ func (s *story) tooNew(storage *v1beta2.Storage) {
 	s.has("key", 10)
 }
 
-// usersAndLeases restores what etcd keeps beside keys. Once it asks who somebody is, a backup without a client certificate is
+// usersAndLeases restores what etcd keeps beside keys. Once it asks who someone is, a backup without a client certificate is
 // refused, and says so.
 func (s *story) usersAndLeases(storage *v1beta2.Storage) {
 	told := s.another("auth", small("3.6.16"))

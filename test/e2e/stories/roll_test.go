@@ -15,7 +15,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/test/e2e/harness"
 )
 
-// rollFaults are no faults of anybody: they are the changes of a running cluster that a client should not notice.
+// rollFaults are no faults of anyone: they are the changes of a running cluster that a client should not notice.
 var rollFaults = []fault{
 	{
 		family: "roll", name: "up", title: "3.5 to 3.6 to 3.7, and down to 3.6", gate: true,

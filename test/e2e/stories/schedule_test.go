@@ -23,7 +23,7 @@ const (
 	hours    = 3 * time.Hour
 )
 
-// schedules has backups taken again and again where something is in the way.
+// schedules has backups taken repeatedly where something is in the way.
 func schedules(t *testing.T) {
 	s := begin(t, "schedules", v1beta2.EtcdClusterSpec{Size: 1})
 	s.settled()

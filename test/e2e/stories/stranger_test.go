@@ -13,11 +13,11 @@ import (
 	"github.com/etcdpilot/etcd-operator/test/e2e/harness"
 )
 
-// amongStrangers has a member heal beside a pod of somebody else that has the cluster's labels, and beside a copy of a member's
+// amongStrangers has a member heal beside a pod of someone else that has the cluster's labels, and beside a copy of a member's
 // claim under the next free name, as a rescue of data makes it: neither is used, neither is deleted, and status names one.
 func (s *trial) amongStrangers() {
-	victim := s.follower()
-	original := s.claim(victim.Name)
+	target := s.follower()
+	original := s.claim(target.Name)
 	toolbox := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: "toolbox", Labels: original.Labels},
 		Spec: restricted(corev1.PodSpec{ // it never runs: who counts the members that are ready would count it
@@ -46,8 +46,8 @@ func (s *trial) amongStrangers() {
 	}))
 	s.breaking()
 	must(s.t, s.Client.Delete(s.t.Context(), original))
-	must(s.t, s.KillPod(s.t.Context(), victim.Name))
-	s.replaced(victim.UID)
+	must(s.t, s.KillPod(s.t.Context(), target.Name))
+	s.replaced(target.UID)
 	for _, o := range []client.Object{toolbox, rescued} {
 		uid := o.GetUID()
 		must(s.t, s.Client.Get(s.t.Context(), client.ObjectKeyFromObject(o), o))

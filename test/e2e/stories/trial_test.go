@@ -161,7 +161,7 @@ func (s *trial) anotherLeads(than string) func(context.Context) (string, bool) {
 	}
 }
 
-// ended holds when the pod is on its way out, or gone.
+// ended holds when the pod is terminating, or gone.
 func (s *trial) ended(uid types.UID) func(context.Context) (string, bool) {
 	return func(ctx context.Context) (string, bool) {
 		pods, err := s.Pods(ctx)
@@ -174,7 +174,7 @@ func (s *trial) ended(uid types.UID) func(context.Context) (string, bool) {
 // container is how the lab calls a pod's etcd.
 func (s *trial) container(pod string) string { return s.Namespace + "/" + pod + "/etcd" }
 
-// same checks that nobody was replaced.
+// same checks that no one was replaced.
 func (s *trial) same(before map[string]string) {
 	s.t.Helper()
 	for name, id := range before {

@@ -35,7 +35,7 @@ func uploadsBroken(t *testing.T) {
 	}
 }
 
-// storageHangs has MinIO take bytes and say nothing until the time for a try is up.
+// storageHangs has MinIO take bytes and say nothing until the time for an attempt is up.
 func (s *story) storageHangs(w *wire, storage *v1beta2.Storage) {
 	s.holding(w, "hangs", storage, func(spec *v1beta2.EtcdBackupSpec) {
 		spec.BackupPolicy = &v1beta2.BackupPolicy{TimeoutSeconds: 30}
@@ -67,7 +67,7 @@ func (s *story) uploaderKilled(w *wire, storage *v1beta2.Storage) {
 	s.one("killed")
 }
 
-// folderDeleted deletes the target, which the next try makes again. The endpoints are given, so that the stream can be held
+// folderDeleted deletes the target, which the next attempt makes again. The endpoints are given, so that the stream can be held
 // on its way from etcd.
 func (s *story) folderDeleted() {
 	pods, err := s.Pods(s.t.Context())

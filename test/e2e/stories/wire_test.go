@@ -136,7 +136,7 @@ func (w *wire) pass(bytes int) <-chan struct{} {
 	return w.opened
 }
 
-// plainMinIO is minio over a wire, which adds TLS: nobody needs its certificate.
+// plainMinIO is minio over a wire, which adds TLS: no one needs its certificate.
 func (s *story) plainMinIO() (*wire, *v1beta2.Storage) {
 	s.t.Helper()
 	storage := s.minio()

@@ -62,7 +62,7 @@ func Restore(file string) error {
 	return nil
 }
 
-// wallAt returns what the clock would show by now, had nobody moved it. A machine that was booted since, and so got
+// wallAt returns what the clock would show by now, had no one moved it. A machine that was booted since, and so got
 // its clock from elsewhere, is not the same.
 func (r Reading) wallAt(boot int64) (wall int64, same bool) {
 	return r.Wall + boot - r.Boot, boot >= r.Boot

@@ -52,7 +52,7 @@ func Free(folder string) error {
 	return nil
 }
 
-// Open makes a new file system empty and writable for everybody, as a provisioner of volumes leaves its folders.
+// Open makes a new file system empty and writable for everyone, as a provisioner of volumes leaves its folders.
 func Open(folder string) error {
 	// It holds what a repair would find, and is no business of a user of the volume.
 	if err := os.Remove(filepath.Join(folder, "lost+found")); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -19,7 +19,7 @@ func Format(ctx context.Context, path string, bytes int64) error {
 	if err := image.Truncate(bytes); err != nil {
 		return fmt.Errorf("size the image: %w", err)
 	}
-	// No blocks are kept back for root: a full disk is full for everybody.
+	// No blocks are kept back for root: a full disk is full for everyone.
 	cmd := exec.CommandContext(ctx, "mkfs.ext4", "-q", "-m", "0", path) // #nosec G204
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("make the file system: %w: %s", err, out)

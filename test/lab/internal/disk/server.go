@@ -98,7 +98,7 @@ func (o *opened) Write(_ context.Context, data []byte, offset int64) (uint32, sy
 func (o *opened) Fsync(ctx context.Context, _ uint32) syscall.Errno {
 	began := time.Now()
 	const interval = 10 * time.Millisecond
-	// The delay is read again and again, so that a flush that hangs ends when the disk is made fast.
+	// The delay is read repeatedly, so that a flush that hangs ends when the disk is made fast.
 	for {
 		delay, err := readDelay(o.delay)
 		if err != nil {

@@ -54,7 +54,7 @@ func Serve(ctx context.Context, fault Fault) error {
 	if err := queue.Con.SetReadBuffer(socketBytes); err != nil {
 		return fmt.Errorf("size the queue of packets: %w", err)
 	}
-	// A packet whose message is lost would wait for ever: the kernel drops it only if it is told of the loss.
+	// A packet whose message is lost would wait forever: the kernel drops it only if it is told of the loss.
 	if err := queue.SetOption(netlink.NoENOBUFS, true); err != nil {
 		return fmt.Errorf("prepare the queue of packets: %w", err)
 	}

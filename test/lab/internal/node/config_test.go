@@ -107,7 +107,7 @@ func TestUnknownContainer(t *testing.T) {
 	if err := node.SignalContainer("absent", syscall.SIGINT); err == nil || !strings.Contains(err.Error(), "n2") {
 		t.Errorf("SignalContainer = %v, want an error that names the node", err)
 	}
-	// The file of a container that is gone names a process of somebody else: this test.
+	// The file of a container that is gone names a process of someone else: this test.
 	dir := filepath.Join(node.Dir(), "state", "io.containerd.runtime.v2.task", "k8s.io", "stale")
 	if err := os.MkdirAll(dir, 0o750); err != nil {
 		t.Fatal(err)

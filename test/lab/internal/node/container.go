@@ -27,7 +27,7 @@ func (n *Node) containerPIDs(id string) ([]int, error) {
 	return n.Cgroups.PIDs(group)
 }
 
-// podCgroup returns the cgroup of a process of one of the node's pods. The id in a stale file may be somebody else's
+// podCgroup returns the cgroup of a process of one of the node's pods. The id in a stale file may be someone else's
 // by now: a process that is not below the pods' group is refused.
 func (n *Node) podCgroup(pid int) (string, error) {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", pid))

@@ -35,7 +35,7 @@ func ensureKeys(file string) (keys, error) {
 		return keys{}, fmt.Errorf("read a store's keys: %w", err)
 	}
 	fresh := keys{Admin: newKey(), Client: newKey()}
-	if data, err = json.Marshal(fresh); err != nil { // #nosec G117 -- the file is for nobody else's eyes
+	if data, err = json.Marshal(fresh); err != nil { // #nosec G117 -- the file is for no one else's eyes
 		return keys{}, fmt.Errorf("encode a store's keys: %w", err)
 	}
 	if err := os.WriteFile(file, data, 0o600); err != nil {

@@ -37,7 +37,7 @@ type Kind struct {
 
 	// health is the path at which it answers once it is ready.
 	health string
-	// command is the server's command line; its environment holds what is not for everybody's eyes.
+	// command is the server's command line; its environment holds what is not for everyone's eyes.
 	command     func(*Store) []string
 	environment func(*Store) []string
 	// client is the environment of a client.
@@ -76,7 +76,7 @@ type Store struct {
 // Open returns the store of a kind that keeps all that it has in a folder, and makes the keys and certificates that are
 // missing there. It listens on an address of this machine; programs is the folder of its built tool.
 func Open(kind Kind, dir, host, programs string) (*Store, error) {
-	// Containers have no business there, nor has anybody else: it holds credentials.
+	// Containers have no business there, nor has anyone else: it holds credentials.
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make the folder of store %s: %w", kind.Name, err)
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/hack/tool/build"
 )
 
-// open makes a store whose server nobody starts.
+// open makes a store whose server no one starts.
 func open(t *testing.T, name, dir string) *Store {
 	t.Helper()
 	kind, err := Find(name)

@@ -28,7 +28,7 @@ type Chart string
 // ChartOf returns the chart in the folder of OLM's module.
 func ChartOf(module string) Chart { return Chart(filepath.Join(module, "deploy", "chart")) }
 
-// CRDs is the folder of the custom resource definitions, which must be there before the rest.
+// CRDs is the folder of the CRDs, which must be installed before the rest.
 func (c Chart) CRDs() string { return filepath.Join(string(c), "crds") }
 
 //go:embed manifests/values.yaml

@@ -134,5 +134,5 @@ func (h *handedOver) Close() error {
 	return nil
 }
 
-// Addr has no meaning here: nobody connects to it.
+// Addr has no meaning here: no one connects to it.
 func (h *handedOver) Addr() net.Addr { return &net.TCPAddr{} }

@@ -1,4 +1,4 @@
-package claims
+package reservations
 
 import (
 	"context"
@@ -14,19 +14,19 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/plan/claim"
 )
 
-// stayEvery is how often this operator looks whether its Lease is still the one that it has claimed with. With the two seconds
-// in which leader election makes a Lease again that was deleted, and the half minute in which a process ends, it is less than
-// claim.Patience, after which another operator takes its place.
+// stayEvery is how often this operator checks that its Lease is still the one in its reservations. Together with the two seconds
+// in which leader election recreates a deleted Lease, and the half minute in which a process exits, it is less than
+// claim.Patience, after which another operator takes over.
 const stayEvery = 5 * time.Second
 
-// own is the UID of this operator's Lease, from when it was first seen until the process ends.
+// own is the UID of this operator's Lease, from when it was first seen until the process exits.
 type own struct {
 	mu  sync.Mutex
 	uid string
 	at  time.Time
 }
 
-// self is this operator with the UID of its Lease, without as long as that was not seen.
+// self is this operator with the UID of its Lease, or without it until that has been seen.
 func (k *Keeper) self(ctx context.Context) (claim.Operator, error) {
 	self := k.Self
 	if self == (claim.Operator{}) {
@@ -56,23 +56,23 @@ func (k *Keeper) ownUID(ctx context.Context) (string, error) {
 	return string(lease.UID), nil
 }
 
-// Stay returns once another Lease is in the place of this operator's: the process must end then, for its claims are void. It
-// need not when it cannot be read: who cannot cannot make it again either, and so loses it.
+// Stay returns once this operator's Lease has been replaced by another one: the process must exit then, because its reservations
+// are void. It need not if the Lease cannot be read: without that right it cannot be recreated either, and leadership is lost.
 func (k *Keeper) Stay(ctx context.Context) error {
 	err := wait.PollUntilContextCancel(ctx, stayEvery, true, func(ctx context.Context) (bool, error) {
 		self, err := k.self(ctx)
 		if err != nil || self.UID == "" {
-			return false, nil //nolint:nilerr // it is looked at again
+			return false, nil //nolint:nilerr // it is checked again
 		}
 		uid, err := k.ownUID(ctx)
 		return err == nil && uid != "" && uid != self.UID, nil
 	})
 	if ctx.Err() != nil {
-		return nil //nolint:nilerr // it ends anyway
+		return nil //nolint:nilerr // the process exits anyway
 	}
 	if err != nil {
 		return err
 	}
-	return fmt.Errorf("the Lease %s was deleted and made again: what was claimed with the old one another operator may take, so this "+
-		"process ends, and the next one claims it anew", k.Self)
+	return fmt.Errorf("the Lease %s was deleted and recreated: another operator may take over what was reserved with the old one, so this "+
+		"process exits, and the next one reserves it again", k.Self)
 }

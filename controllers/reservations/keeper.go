@@ -1,6 +1,7 @@
-// Package claims keeps two operators off one object. A reconciler asks its Keeper of every object that it reads, before it does
-// anything else, and leaves to it those that it may not act on. The decision is made by internal/plan/claim.
-package claims
+// Package reservations keeps two operators from reconciling one object: the operator that does has reserved it in status.operator,
+// by the name and UID of its Lease. A reconciler asks its Keeper about every object that it reads before it does anything else, and
+// leaves to it those that it may not act on. The decision is made by internal/plan/claim.
+package reservations
 
 import (
 	"context"
@@ -26,36 +27,36 @@ import (
 )
 
 const (
-	// again is the next look at an object that is left alone. What frees it comes with no event.
+	// again is the next look at an object of another operator. No event reports that it has become free.
 	again = 15 * time.Second
-	// lost is the next look after somebody else was quicker to write.
+	// lost is the next look after another writer was faster.
 	lost = reconcile.NotYet
-	// won is the next look at an object that was just claimed.
+	// won is the next look at an object that was just reserved.
 	won = reconcile.Soon
-	// tellEvery is how often people are told that an object is left alone.
-	tellEvery = time.Hour
+	// warnEvery is how often an event repeats that an object is another operator's.
+	warnEvery = time.Hour
 )
 
-// Keeper knows which objects this operator may act on. All of its reconcilers share one, so that they share what it knows of
-// other operators' Leases. Its exported fields must not change once it is used.
+// Keeper knows which objects this operator may act on. All reconcilers share one, and with it what it knows of other operators'
+// Leases. Its exported fields must not change once it is used.
 type Keeper struct {
 	// Self is this operator, without the UID of its Lease, which is looked up; the zero value is one without leader election,
-	// which claims nothing.
+	// which reserves nothing.
 	Self claim.Operator
-	// Client writes claims.
+	// Client writes reservations.
 	Client client.Client
-	// Live reads Leases from the API server: a cache would watch those of everybody.
+	// Live reads Leases from the API server: a cache would watch all of them.
 	Live client.Reader
 	// Recorder writes events.
 	Recorder events.EventRecorder
-	// Clock tells for how long a Lease was not renewed.
+	// Clock measures for how long a Lease was not renewed.
 	Clock clock.PassiveClock
 
 	own    own
 	leases leases
 	mu     sync.Mutex
-	// left are the objects that are left alone, and when people were told so, zero if they were not.
-	left map[object]time.Time
+	// foreign are the objects of other operators, and when an event last said so, zero if none did.
+	foreign map[object]time.Time
 }
 
 // object names an object.
@@ -64,18 +65,18 @@ type object struct {
 	types.NamespacedName
 }
 
-// Decide decides whether this operator may act on an object with that claim. Its errors are those of reading a Lease: then
-// nothing may be done.
+// Decide decides whether this operator may act on an object reserved by that operator. Its errors are those of reading a Lease:
+// then nothing may be done.
 func (k *Keeper) Decide(ctx context.Context, o client.Object, by *v1beta2.OperatorReference) (claim.Decision, error) {
 	var lease claim.Lease
 	claimant := operatorOf(by)
 	self, err := k.self(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("look which Lease is this operator's: %w", err)
+		return nil, fmt.Errorf("find this operator's own Lease: %w", err)
 	}
 	if claim.Foreign(self, claimant) {
 		if lease, err = k.leases.look(ctx, k.Live, k.Clock, claimant, self); err != nil {
-			return nil, fmt.Errorf("look whether the operator is there that acts on this object: %w", err)
+			return nil, fmt.Errorf("check the Lease of the operator that reserved this object: %w", err)
 		}
 	}
 	d := claim.Decide(self, claimant, lease)
@@ -92,9 +93,9 @@ func operatorOf(by *v1beta2.OperatorReference) claim.Operator {
 	return claim.Operator{Namespace: by.Namespace, Lease: by.Lease, UID: by.UID}
 }
 
-// Settle is the whole pass of an object that this operator may not act on, or not yet: it claims the object, or tells people why
-// not, and says when to look again. by is where the object, which must have been read from the API server to be claimed, has
-// its claim.
+// Settle is the whole pass of an object that this operator may not act on, or not yet: it reserves the object, or records an event
+// why not, and returns when to look again. by is the field of the object with the reservation; to be reserved the object must have
+// been read from the API server.
 func (k *Keeper) Settle(ctx context.Context, o client.Object, by **v1beta2.OperatorReference, d claim.Decision) (
 	ctrl.Result, error,
 ) {
@@ -105,17 +106,17 @@ func (k *Keeper) Settle(ctx context.Context, o client.Object, by **v1beta2.Opera
 		k.standBack(ctx, o, d)
 		return ctrl.Result{RequeueAfter: wait.Jitter(again, 0.2)}, nil
 	default:
-		return ctrl.Result{}, fmt.Errorf("decision %T leaves nothing to settle", d)
+		return ctrl.Result{}, fmt.Errorf("unexpected decision %T", d)
 	}
 }
 
-// take writes the claim, unless somebody has written to the object since it was read: of several who try one succeeds.
+// take writes the reservation, unless the object has been written since it was read: of several operators that try one succeeds.
 func (k *Keeper) take(ctx context.Context, o client.Object, by **v1beta2.OperatorReference, from claim.Operator) (
 	ctrl.Result, error,
 ) {
 	self, err := k.self(ctx)
 	if err != nil {
-		return ctrl.Result{}, fmt.Errorf("look which Lease is this operator's: %w", err)
+		return ctrl.Result{}, fmt.Errorf("find this operator's own Lease: %w", err)
 	}
 	*by = &v1beta2.OperatorReference{Namespace: self.Namespace, Lease: self.Lease, UID: self.UID}
 	err = k.Client.Status().Update(ctx, o)
@@ -125,61 +126,61 @@ func (k *Keeper) take(ctx context.Context, o client.Object, by **v1beta2.Operato
 	case apierrors.IsNotFound(err):
 		return ctrl.Result{}, nil
 	case err != nil:
-		return ctrl.Result{}, fmt.Errorf("claim this object: %w", err)
-	case *by == nil || (*by).UID != self.UID: // it would be claimed again and again
-		return ctrl.Result{}, fmt.Errorf("the definition of %s is older than this operator, and has no status.operator.uid: "+
-			"apply the definitions of this version", kindOf(o))
+		return ctrl.Result{}, fmt.Errorf("reserve the object in status.operator: %w", err)
+	case *by == nil || (*by).UID != self.UID: // it would be reserved over and over
+		return ctrl.Result{}, fmt.Errorf("the CRD of %s is older than this operator and has no field status.operator.uid: "+
+			"apply the CRDs of this version", kindOf(o))
 	}
-	log.FromContext(ctx).Info("claimed", "operator", k.Self, "from", from)
+	log.FromContext(ctx).Info("reserved the object", "operator", k.Self, "from", from)
 	if claim.Foreign(self, from) {
 		reconcile.Emit(k.Recorder, o, corev1.EventTypeNormal, v1beta2.ReasonTookOver, "TakeOver", fmt.Sprintf(
-			"the operator that had the Lease %s was not there for %s: this one, which has %s, acts on this object from now on",
+			"Lease %s has not been renewed for %s, so its operator is gone: this one, which holds Lease %s, reconciles this object from now on",
 			from, claim.Patience, k.Self))
 	}
 	k.Forget(o, client.ObjectKeyFromObject(o))
 	return ctrl.Result{RequeueAfter: won}, nil
 }
 
-// standBack tells people that the object is left alone, now and then.
+// standBack records now and then that the object is another operator's.
 func (k *Keeper) standBack(ctx context.Context, o client.Object, d claim.StandBack) {
 	who := object{kindOf(o), client.ObjectKeyFromObject(o)}
 	if !k.due(who, d.Known) {
 		return
 	}
-	log.FromContext(ctx).Info("left alone", "because", d.Why)
+	log.FromContext(ctx).Info("another operator reconciles this object", "because", d.Why)
 	reconcile.Emit(k.Recorder, o, corev1.EventTypeWarning, v1beta2.ReasonOperatedByAnother, "StandBack",
 		fmt.Sprintf("%s, have this one take its place: %s", d.Why, claim.Release(who.kind, who.Namespace, who.Name)))
 }
 
-// due counts the object among those that are left alone, and tells whether people are to be told so now.
+// due counts the object among those of other operators, and reports whether an event is to say so now.
 func (k *Keeper) due(who object, known bool) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	told, counted := k.left[who]
+	warned, counted := k.foreign[who]
 	if !counted {
 		metrics.OperatedByAnother.WithLabelValues(who.kind, who.Namespace).Inc()
 	}
-	tell := known && (told.IsZero() || k.Clock.Since(told) >= tellEvery)
-	if tell {
-		told = k.Clock.Now()
+	warn := known && (warned.IsZero() || k.Clock.Since(warned) >= warnEvery)
+	if warn {
+		warned = k.Clock.Now()
 	}
-	if k.left == nil {
-		k.left = map[object]time.Time{}
+	if k.foreign == nil {
+		k.foreign = map[object]time.Time{}
 	}
-	k.left[who] = told
-	return tell
+	k.foreign[who] = warned
+	return warn
 }
 
-// Forget is for an object that is acted on, or that is not there any more. The first argument says only of which kind it is.
+// Forget is for an object that this operator acts on, or that no longer exists. Of the first argument only the type matters.
 func (k *Keeper) Forget(kind client.Object, name types.NamespacedName) {
 	who := object{kindOf(kind), name}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if _, counted := k.left[who]; counted {
+	if _, counted := k.foreign[who]; counted {
 		metrics.OperatedByAnother.WithLabelValues(who.kind, who.Namespace).Dec()
-		delete(k.left, who)
+		delete(k.foreign, who)
 	}
 }
 
-// kindOf says of which kind an object is: types are called as their kinds are.
+// kindOf is an object's kind, which is the name of its type.
 func kindOf(o client.Object) string { return reflect.TypeOf(o).Elem().Name() }

@@ -1,4 +1,4 @@
-package claims
+package reservations
 
 import (
 	"testing"
@@ -7,7 +7,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/plan/claim"
 )
 
-// TestLeasesAreForgotten has Leases matter and cease to: what is known of them must not grow for ever.
+// TestLeasesAreForgotten has Leases matter and cease to: what is known of them must not grow forever.
 func TestLeasesAreForgotten(t *testing.T) {
 	var known leases
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)

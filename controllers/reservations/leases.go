@@ -1,4 +1,4 @@
-package claims
+package reservations
 
 import (
 	"context"
@@ -24,20 +24,20 @@ import (
 const LeaseName = "etcd-operator.etcd.database.coreos.com"
 
 const (
-	// lookEvery is how often a Lease is looked at, at most, for however many objects it matters.
+	// lookEvery is how often a Lease is read at most, for however many objects it matters.
 	lookEvery = 10 * time.Second
-	// forgetAfter is for how long a Lease must not have mattered until nothing is known of it: many times the pause between
-	// two looks at an object, so that it has been seen for as long as it has to be by then.
+	// forgetAfter is how long after a Lease last mattered what is known of it is dropped: many times the pause between two looks
+	// at an object, so that by then it has been watched for long enough.
 	forgetAfter = time.Hour
 )
 
-// leases are what is known of other operators' Leases. The zero value knows none.
+// leases is what is known of other operators' Leases. The zero value knows none.
 type leases struct {
 	mu  sync.Mutex
 	all map[claim.Operator]*lease
 }
 
-// lease is one of them. Who needs it waits for whoever reads it.
+// lease is one of them. Its mutex is held while it is read.
 type lease struct {
 	mu   sync.Mutex
 	seen claim.Lease
@@ -45,8 +45,9 @@ type lease struct {
 	asked time.Time
 }
 
-// look tells what is known of a Lease, after another look at it if one is due. An operator without a Lease of its own takes no
-// claim away from one that is gone: it looks each time, lest the two act at the same time once that one is back.
+// look returns what is known of a Lease, after reading it again if that is due. An operator without a Lease of its own takes over
+// no reservation of an operator that is gone: it reads the Lease each time, so that the two never act at the same time once the
+// other is back.
 func (l *leases) look(ctx context.Context, live client.Reader, now clock.PassiveClock, of, self claim.Operator) (claim.Lease, error) {
 	one := l.of(of, now.Now())
 	one.mu.Lock()
@@ -82,7 +83,7 @@ func (l *leases) of(operator claim.Operator, now time.Time) *lease {
 	return l.all[operator]
 }
 
-// recordOf is nothing's if the Lease is not there, or is not the one with that UID.
+// recordOf is the zero Record if the Lease does not exist, or has another UID.
 func recordOf(l *coordinationv1.Lease, uid string) (r claim.Record) {
 	if uid != "" && string(l.UID) != uid {
 		return r

@@ -1,0 +1,56 @@
+package plan
+
+import (
+	"maps"
+	"slices"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+)
+
+// DescribeIn is Describe with the reason that the action has where it was decided: to remove a pod from the client Service, for
+// one, serves scaling, an update, and a restore.
+func DescribeIn(o Observed, known Assessment, a Action) Description {
+	d := Describe(a)
+	d.Reason = reasonIn(o, known, a, d.Reason)
+	return d
+}
+
+func reasonIn(o Observed, known Assessment, a Action, byDefault string) string {
+	starting := o.Cluster.ID == 0
+	restoring := starting && o.Cluster.Bootstrap != nil && o.Cluster.Bootstrap.Restore != ""
+	switch {
+	case byDefault != v1beta2.ReasonScaling && byDefault != v1beta2.ReasonBootstrapping:
+		return byDefault
+	case restoring:
+		return v1beta2.ReasonRestoring
+	case starting:
+		return v1beta2.ReasonBootstrapping
+	case byDefault == v1beta2.ReasonScaling && known.updates(a):
+		return v1beta2.ReasonUpdating
+	}
+	return byDefault
+}
+
+// updates reports whether a change of the membership, or of who serves and leads, is a step of an update.
+func (known Assessment) updates(a Action) bool {
+	switch act := a.(type) {
+	case Unserve:
+		return known.updatesMember(Member{Name: act.Pod}, func(m, n Member) bool { return m.Name == n.Name })
+	case MoveLeader:
+		return known.updatesMember(Member{ID: act.From}, func(m, n Member) bool { return m.ID == n.ID })
+	case RemoveMember:
+		return known.Changes[act.Name] == ChangeReplace
+	case AddLearner, Promote, CommitVoters:
+		return slices.Contains(slices.Collect(maps.Values(known.Changes)), ChangeReplace)
+	default:
+		return false
+	}
+}
+
+// updatesMember reports whether the member is about to be replaced or restarted for an update.
+func (known Assessment) updatesMember(m Member, same func(m, n Member) bool) bool {
+	if known.Removal.ID != 0 {
+		return same(m, known.Removal) && known.Changes[known.Removal.Name] == ChangeReplace
+	}
+	return known.Update.Next.ID != 0 && same(m, known.Update.Next)
+}
