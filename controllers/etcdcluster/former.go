@@ -9,7 +9,7 @@ import (
 )
 
 // noteCallOff says in the restore's record why it is called off.
-func noteCallOff(p *pass, a plan.CallOff) {
+func noteCallOff(p *pass, a plan.CancelRestore) {
 	if record := status.UnderWay(&p.cluster.Status); record != nil {
 		record.CalledOff = &v1beta2.RestoreCalledOff{
 			Reason: a.Why.Reason, Message: a.Why.Message, StartTime: metav1.NewTime(p.observed.Now),

@@ -6,11 +6,11 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 )
 
-// abandoned is what belongs to another incarnation than the present one: of a first start that was given up, or of the
+// leftovers is what belongs to another incarnation than the present one: of a first start that was given up, or of the
 // cluster that a restore replaces; and apart from that, of attempts at a restore. It is no part of the cluster.
-type abandoned struct {
-	oldPods, triedPods       []Pod
-	oldVolumes, triedVolumes []Volume
+type leftovers struct {
+	previousPods, canceledPods       []Pod
+	previousVolumes, canceledVolumes []Volume
 	// keptVolumes are in the user's hands: what restores have replaced, and what attempts at one were let write to. No rule
 	// uses or deletes them, whatever incarnation they say they are of, and their names are not used.
 	keptVolumes []Volume
@@ -19,10 +19,10 @@ type abandoned struct {
 	foreign []Volume
 }
 
-// setApart splits what there is into what belongs to the present incarnation, and what was left. Once the cluster is up, a
+// splitByIncarnation splits what there is into what belongs to the present incarnation, and what was left. Once the cluster is up, a
 // pod that restores differs from what the spec gives: it holds the credentials of a storage.
-func setApart(o Observed) (Observed, abandoned) {
-	var left abandoned
+func splitByIncarnation(o Observed) (Observed, leftovers) {
+	var left leftovers
 	pods, volumes := o.Pods, o.Volumes
 	o.Pods, o.Volumes = nil, nil
 	for _, p := range pods {
@@ -30,59 +30,59 @@ func setApart(o Observed) (Observed, abandoned) {
 		switch {
 		case o.Cluster.CurrentPod(p):
 			o.Pods = append(o.Pods, p)
-		case o.Cluster.attempted(p.Incarnation):
-			left.triedPods = append(left.triedPods, p)
+		case o.Cluster.canceled(p.Incarnation):
+			left.canceledPods = append(left.canceledPods, p)
 		default:
-			left.oldPods = append(left.oldPods, p)
+			left.previousPods = append(left.previousPods, p)
 		}
 	}
 	for _, c := range volumes {
 		switch {
-		case slices.Contains(o.Cluster.Kept, c.UID), o.ours(c) && o.Cluster.keeps(c):
+		case slices.Contains(o.Cluster.KeptUIDs, c.UID), o.isOwn(c) && o.Cluster.keeps(c):
 			left.keptVolumes = append(left.keptVolumes, c)
-		case !o.ours(c):
+		case !o.isOwn(c):
 			left.foreign = append(left.foreign, c)
 		case o.Cluster.currentVolume(c):
 			o.Volumes = append(o.Volumes, c)
-		case o.Cluster.attempted(c.Incarnation):
-			left.triedVolumes = append(left.triedVolumes, c)
+		case o.Cluster.canceled(c.Incarnation):
+			left.canceledVolumes = append(left.canceledVolumes, c)
 		default:
-			left.oldVolumes = append(left.oldVolumes, c)
+			left.previousVolumes = append(left.previousVolumes, c)
 		}
 	}
 	return o, left
 }
 
-// ours tells whether a claim is the cluster's own. What an earlier cluster of the name has left is as long as it may yet
+// isOwn tells whether a claim is the cluster's own. What an earlier cluster of the name has left is as long as it may yet
 // be taken up.
-func (o Observed) ours(c Volume) bool {
+func (o Observed) isOwn(c Volume) bool {
 	return c.Foreign == "" && (c.Owned || o.Cluster.ID == 0 && o.Cluster.Bootstrap == nil)
 }
 
-// leftBehind tells whether that name is still in use by something abandoned, or by something foreign.
-func (a abandoned) leftBehind(name string) bool {
+// nameInUse tells whether that name is still in use by something abandoned, or by something foreign.
+func (a leftovers) nameInUse(name string) bool {
 	if slices.ContainsFunc(a.foreign, func(c Volume) bool { return c.Name == name }) {
 		return true
 	}
-	return slices.ContainsFunc(slices.Concat(a.oldPods, a.triedPods), func(p Pod) bool { return p.Name == name }) ||
-		slices.ContainsFunc(slices.Concat(a.oldVolumes, a.triedVolumes), func(c Volume) bool { return c.Name == name }) ||
-		a.keeps(name)
+	return slices.ContainsFunc(slices.Concat(a.previousPods, a.canceledPods), func(p Pod) bool { return p.Name == name }) ||
+		slices.ContainsFunc(slices.Concat(a.previousVolumes, a.canceledVolumes), func(c Volume) bool { return c.Name == name }) ||
+		a.hasKept(name)
 }
 
-// keeps tells whether a volume of that name is kept.
-func (a abandoned) keeps(name string) bool {
+// hasKept tells whether a volume of that name is kept.
+func (a leftovers) hasKept(name string) bool {
 	return slices.ContainsFunc(a.keptVolumes, func(c Volume) bool { return c.Name == name })
 }
 
-// clearAttempts deletes what attempts at a restore have left that never came to anything: the data is in the snapshot. Nobody
+// deleteCanceledAttempts deletes what attempts at a restore have left that never came to anything: the data is in the snapshot. Nobody
 // needs to wait for it. A volume on which etcd was let start is none of that: somebody may have written, and it is kept.
-func clearAttempts(v *view) Action {
-	for _, p := range v.triedPods {
+func deleteCanceledAttempts(v *view) Action {
+	for _, p := range v.canceledPods {
 		if !p.Deleting {
 			return DeletePod{Name: p.Name, UID: p.UID, Why: v1beta2.ReasonClearingAttempt}
 		}
 	}
-	for _, c := range v.triedVolumes {
+	for _, c := range v.canceledVolumes {
 		if !c.Deleting {
 			return DeleteVolume{Name: c.Name, UID: c.UID, Why: v1beta2.ReasonClearingAttempt}
 		}
@@ -90,23 +90,23 @@ func clearAttempts(v *view) Action {
 	return nil
 }
 
-// clearOld ends what can be of no use before anything new is made: what a start that was given up has left. A first start takes
+// deletePreviousAttempt ends what can be of no use before anything new is made: what a start that was given up has left. A first start takes
 // the names that it always takes.
-func clearOld(v *view) Action {
-	pods, volumes := v.lostUnseated()
-	return v.clear(slices.Concat(v.oldPods, v.triedPods, pods), slices.Concat(v.oldVolumes, v.triedVolumes, volumes))
+func deletePreviousAttempt(v *view) Action {
+	pods, volumes := v.lostBeforeUse()
+	return v.deleteAll(slices.Concat(v.previousPods, v.canceledPods, pods), slices.Concat(v.previousVolumes, v.canceledVolumes, volumes))
 }
 
-// stopFormer ends the pods of what a restore replaces: no client may reach them any more. The data stays.
-func stopFormer(v *view) Action {
-	pods, volumes := v.lostUnseated()
-	return v.clear(slices.Concat(v.oldPods, pods), volumes)
+// stopPreviousMembers ends the pods of what a restore replaces: no client may reach them any more. The data stays.
+func stopPreviousMembers(v *view) Action {
+	pods, volumes := v.lostBeforeUse()
+	return v.deleteAll(slices.Concat(v.previousPods, pods), volumes)
 }
 
-// lostUnseated are volumes that were lost before anybody was let start on them, and the pods that have them.
-func (v *view) lostUnseated() (pods []Pod, volumes []Volume) {
+// lostBeforeUse are volumes that were lost before anybody was let start on them, and the pods that have them.
+func (v *view) lostBeforeUse() (pods []Pod, volumes []Volume) {
 	for _, c := range v.Volumes {
-		if _, seated := seatOf(v.Cluster.Bootstrap, c.Name); seated || !c.Lost || c.MemberID != 0 {
+		if _, seated := initialPodOf(v.Cluster.Bootstrap, c.Name); seated || !c.Lost || c.MemberID != 0 {
 			continue
 		}
 		if p, ok := v.pods[c.Name]; ok {
@@ -117,18 +117,18 @@ func (v *view) lostUnseated() (pods []Pod, volumes []Volume) {
 	return pods, volumes
 }
 
-// clear deletes pods, then volumes, and waits until they are gone.
-func (v *view) clear(pods []Pod, volumes []Volume) Action {
+// deleteAll deletes pods, then volumes, and waits until they are gone.
+func (v *view) deleteAll(pods []Pod, volumes []Volume) Action {
 	var leaving []string
 	used := map[string]bool{}
 	for _, p := range pods {
 		used[p.Name] = true
 		switch {
-		case p.Serving:
-			return Unserve{Pod: p.Name, UID: p.UID}
+		case p.InService:
+			return RemoveFromService{Pod: p.Name, UID: p.UID}
 		case !p.Deleting:
 			return DeletePod{Name: p.Name, UID: p.UID, Why: v1beta2.ReasonBootstrapping}
-		case !v.outlived(p):
+		case !v.stuckTerminating(p):
 			leaving = append(leaving, p.Name)
 		}
 	}
@@ -147,21 +147,21 @@ func (v *view) clear(pods []Pod, volumes []Volume) Action {
 	}
 }
 
-// outlived tells whether a pod of the replaced cluster need not be waited for: its node does not report. No Service leads
+// stuckTerminating tells whether a pod of the replaced cluster need not be waited for: its node does not report. No Service leads
 // to it, and its name and its volume are not used again.
-func (v *view) outlived(p Pod) bool {
+func (v *view) stuckTerminating(p Pod) bool {
 	return v.Cluster.Bootstrap.Restore != "" && v.Now.Sub(p.Deadline) > terminatingGrace
 }
 
-// dropReplaced deletes what is left of what a restore has replaced, once the restored cluster is as the spec asks: volumes that
+// deleteReplaced deletes what is left of what a restore has replaced, once the restored cluster is as the spec asks: volumes that
 // were never used, and all others only if the user said that nothing of it needs to be saved.
-func dropReplaced(v *view) Action {
-	for _, p := range v.oldPods {
+func deleteReplaced(v *view) Action {
+	for _, p := range v.previousPods {
 		if !p.Deleting {
 			return DeletePod{Name: p.Name, UID: p.UID, Why: v1beta2.ReasonRestored}
 		}
 	}
-	for _, c := range v.oldVolumes {
+	for _, c := range v.previousVolumes {
 		if !c.Deleting {
 			return DeleteVolume{Name: c.Name, UID: c.UID, Why: v1beta2.ReasonRestored}
 		}

@@ -28,22 +28,22 @@ type Blocked failure.Problem
 // CommitBootstrap writes the bootstrap record to status by compare-and-swap, before any effect that depends on it.
 type CommitBootstrap struct {
 	Bootstrap Bootstrap
-	// Unsaved is why what a restore replaces is not known to be saved, empty if it is, or if nothing is replaced.
-	Unsaved string
+	// UnsavedReason is why what a restore replaces is not known to be saved, empty if it is, or if nothing is replaced.
+	UnsavedReason string
 }
 
 // CreateRestore creates the EtcdRestore that spec.restoreFrom asks for.
 type CreateRestore struct{ Name string }
 
-// CallOff ends a restore before the cluster ID of the restored data was latched: it writes to status what that told of the
+// CancelRestore ends a restore before the cluster ID of the restored data was latched: it writes to status what that told of the
 // cluster before the restore began, by compare-and-swap. The former members start again on their own volumes.
-type CallOff struct {
+type CancelRestore struct {
 	// Why is what is said of the restore.
 	Why failure.Problem
 	// ClusterID is what the cluster goes back to, 0 if it had never been up.
 	ClusterID uint64
-	// Kept are the names of the attempt's volumes that clients may have written to: they are kept.
-	Kept []string
+	// KeptVolumes are the names of the attempt's volumes that clients may have written to: they are kept.
+	KeptVolumes []string
 }
 
 // ContinueRestore notes in status that a restore goes on that was to be called off, because the former members cannot come back.
@@ -52,14 +52,14 @@ type ContinueRestore struct {
 	Why failure.Problem
 }
 
-// Latch writes the cluster ID to status: from here on nobody starts with initial-cluster-state=new, and a restore cannot be
+// RecordClusterID writes the cluster ID to status: from here on nobody starts with initial-cluster-state=new, and a restore cannot be
 // called off any more.
-type Latch struct {
+type RecordClusterID struct {
 	ClusterID uint64
-	// Kept are the names of the volumes that a restore has replaced and that are kept. Unsaved is true if not all that they hold
+	// KeptVolumes are the names of the volumes that a restore has replaced and that are kept. Unsaved is true if not all that they hold
 	// is known to be saved.
-	Kept    []string
-	Unsaved bool
+	KeptVolumes []string
+	Unsaved     bool
 }
 
 // Adopt latches the cluster ID found on retained volumes and makes the volumes this cluster's own.
@@ -88,8 +88,8 @@ type NewPod struct {
 	Persistent bool
 	// Version is the etcd version that it is to run.
 	Version string
-	// Former is true for a pod made from the former spec, for a member that an update has not reached.
-	Former bool
+	// FromPreviousSpec is true for a pod made from the former spec, for a member that an update has not reached.
+	FromPreviousSpec bool
 	// Restores is true for a pod that makes its data of the bootstrap's snapshot first.
 	Restores bool
 	Permit   *member.Permit
@@ -105,11 +105,11 @@ type PodPermit struct {
 	Permit member.Permit
 }
 
-// Serve lets client traffic reach the pods.
-type Serve struct{ Pods []string }
+// AddToService lets client traffic reach the pods.
+type AddToService struct{ Pods []string }
 
-// Unserve lets no further client reach a pod that is about to go.
-type Unserve struct{ Pod, UID string }
+// RemoveFromService lets no further client reach a pod that is about to go.
+type RemoveFromService struct{ Pod, UID string }
 
 // AddLearner adds a non-voting member.
 type AddLearner struct{ Name, PeerURL string }
@@ -156,14 +156,14 @@ type Recreate struct{ Name, UID, Version string }
 // Expand asks for more storage on claims. Where Kubernetes refuses, the claim is marked as fixed in size.
 type Expand struct{ Names []string }
 
-// PullImages creates pods that fetch an image to nodes.
-type PullImages struct{ Pulls []PullOn }
+// PrepullImages creates pods that fetch an image to nodes.
+type PrepullImages struct{ Images []NodeImage }
 
-// PullOn is one image for one node.
-type PullOn struct{ Node, Image string }
+// NodeImage is one image for one node.
+type NodeImage struct{ Node, Image string }
 
-// EndPull deletes exactly the fetching pod with that UID.
-type EndPull struct{ Name, UID string }
+// DeletePrepullPod deletes exactly the fetching pod with that UID.
+type DeletePrepullPod struct{ Name, UID string }
 
 // EnableDowngrade tells etcd to go down to that minor version, such as "3.6", and CancelDowngrade not to.
 type EnableDowngrade struct{ Version string }

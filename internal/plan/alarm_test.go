@@ -76,7 +76,7 @@ func TestAlarmKeepsWhatARestoreReplaced(t *testing.T) {
 	o := edit(healthyCluster(3, true), func(o *Observed) {
 		b := *o.Cluster.Bootstrap
 		b.Incarnation, b.Restore = 2, "r"
-		o.Cluster.Bootstrap, o.Cluster.Skipped = &b, true
+		o.Cluster.Bootstrap, o.Cluster.SafetySkipped = &b, true
 		for i := range o.Pods {
 			o.Pods[i].Incarnation, o.Volumes[i].Incarnation = 2, 2
 		}

@@ -14,8 +14,8 @@ type Assessment struct {
 	Leader uint64
 	// Versions are etcd's own.
 	Versions Versions
-	// Size is how many voters there are to be, and Room how many members there may be meanwhile.
-	Size, Room int
+	// TargetSize is how many voters there are to be, and Room how many members there may be meanwhile.
+	TargetSize, MaxMembers int
 	// Candidates are the pods that wait for a membership.
 	Candidates []Pod
 	// Changes are what has to be done to the members to bring them to the spec, by name.
@@ -25,16 +25,16 @@ type Assessment struct {
 	// Restarting are the names of the pods that were disturbed by the operator and have time yet to come back, as far as they are
 	// down.
 	Restarting []string
-	// Removal is the member to take out next, the zero Member unless there is one too many.
-	Removal Member
-	// UnderWay is what has to be waited for before all is done that was begun, nil if nothing is.
-	UnderWay Action
+	// RemovalCandidate is the member to take out next, the zero Member unless there is one too many.
+	RemovalCandidate Member
+	// InProgress is what has to be waited for before all is done that was begun, nil if nothing is.
+	InProgress Action
 	// Update says how far the update is.
 	Update Update
 	// Alarm is the gravest alarm that etcd has raised, SlowLeader is there if the leader's disk is too slow to lead, Refusal is
 	// what of the spec is not carried out, and Stranger is something with the cluster's labels that is not the cluster's and in
 	// nobody's way. Each is nil if there is none.
-	Alarm, SlowLeader, Refusal, Stranger *failure.Problem
+	Alarm, SlowLeader, Refusal, Unrelated *failure.Problem
 }
 
 // Versions are those of etcd that the members run and are to run.
@@ -55,8 +55,8 @@ type Versions struct {
 type Update struct {
 	// Blocker is why no member may be disturbed for it now, nil if one may be, or if there is nothing to update.
 	Blocker Action
-	// Image is what to wait for before a member is restarted with another image, nil if all are there.
-	Image Action
+	// MissingImage is what to wait for before a member is restarted with another image, nil if all are there.
+	MissingImage Action
 	// Next is the member to restart or to recreate next, the zero Member if there is none, or if something comes before that.
 	Next Member
 }
@@ -66,22 +66,22 @@ func Assess(o Observed) Assessment { return newView(o).Assessment }
 
 // assess works it out, each part from those before it.
 func (v *view) assess() {
-	v.NameTaken = v.takenName()
-	v.Healthy = v.countedOn()
-	v.Leader = v.mostNamed()
+	v.NameTaken = v.nameConflict()
+	v.Healthy = v.healthyPods()
+	v.Leader = v.currentLeader()
 	v.Versions = v.versions()
-	v.Size = v.wanted()
+	v.TargetSize = v.targetSize()
 	v.Candidates = v.candidates()
 	v.Changes = v.changes()
-	v.Room = v.room()
+	v.MaxMembers = v.maxMembers()
 	v.Updated, v.Restarting = v.updated(), v.restarting()
-	v.Alarm, v.SlowLeader, v.Refusal, v.Stranger = v.alarm(), v.slowLeader(), v.refusal(), v.stranger()
+	v.Alarm, v.SlowLeader, v.Refusal, v.Unrelated = v.alarm(), v.slowLeader(), v.refusal(), v.unrelated()
 	if v.Etcd.Contact != ContactQuorum {
 		return
 	}
-	v.Removal = v.removal()
-	v.UnderWay = v.underWay()
-	v.Update.Blocker = v.blocker()
-	v.Update.Image = v.missingImage()
-	v.Update.Next = v.next()
+	v.RemovalCandidate = v.removalCandidate()
+	v.InProgress = v.inProgress()
+	v.Update.Blocker = v.updateBlocker()
+	v.Update.MissingImage = v.missingImage()
+	v.Update.Next = v.nextToUpdate()
 }

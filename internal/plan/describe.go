@@ -27,8 +27,8 @@ func (a CommitBootstrap) describe() Description {
 	b := a.Bootstrap
 	if b.Restore != "" {
 		message := fmt.Sprintf("the data is replaced by a snapshot, from which %s starts", list(b.Members))
-		if a.Unsaved != "" {
-			message += "; not all that it held is known to be saved: " + a.Unsaved
+		if a.UnsavedReason != "" {
+			message += "; not all that it held is known to be saved: " + a.UnsavedReason
 		}
 		return Description{"CommitBootstrap", v1beta2.ReasonRestoring, message}
 	}
@@ -36,7 +36,7 @@ func (a CommitBootstrap) describe() Description {
 	if b.Incarnation > 1 {
 		message = fmt.Sprintf("attempt %d at a first start; %s", b.Incarnation, message)
 	}
-	if n := len(b.Seats); n > 0 {
+	if n := len(b.InitialPods); n > 0 {
 		message = fmt.Sprintf("%d of %d first members may start", n, len(b.Members))
 	}
 	return Description{"CommitBootstrap", v1beta2.ReasonBootstrapping, message}
@@ -49,40 +49,40 @@ func (a CreateRestore) describe() Description {
 	}
 }
 
-func (a CallOff) describe() Description {
+func (a CancelRestore) describe() Description {
 	left := "nothing had run in the cluster before"
 	if a.ClusterID != 0 {
 		left = fmt.Sprintf("the cluster resumes on its former data, with cluster ID %016x", a.ClusterID)
 	}
-	if len(a.Kept) > 0 {
-		left += "; etcd was let start on the snapshot, and what clients may have written there stays: " + deleteWords(a.Kept)
+	if len(a.KeptVolumes) > 0 {
+		left += "; etcd was let start on the snapshot, and what clients may have written there stays: " + deleteMessage(a.KeptVolumes)
 	}
-	return Description{"CallOff", a.Why.Reason, a.Why.Message + "; " + left}
+	return Description{"CancelRestore", a.Why.Reason, a.Why.Message + "; " + left}
 }
 
 func (a ContinueRestore) describe() Description {
 	return Description{"ContinueRestore", a.Why.Reason, a.Why.Message}
 }
 
-func (a Latch) describe() Description {
+func (a RecordClusterID) describe() Description {
 	message := fmt.Sprintf("the cluster is up with cluster ID %016x", a.ClusterID)
-	if len(a.Kept) > 0 {
-		message += "; " + keptWords(a.Kept, a.Unsaved)
+	if len(a.KeptVolumes) > 0 {
+		message += "; " + keptMessage(a.KeptVolumes, a.Unsaved)
 	}
-	return Description{"Latch", v1beta2.ReasonServing, message}
+	return Description{"RecordClusterID", v1beta2.ReasonServing, message}
 }
 
-// keptWords say what to do about the volumes that restores leave.
-func keptWords(names []string, unsaved bool) string {
-	text := "what restores have replaced stays: " + deleteWords(names)
+// keptMessage say what to do about the volumes that restores leave.
+func keptMessage(names []string, unsaved bool) string {
+	text := "what restores have replaced stays: " + deleteMessage(names)
 	if unsaved {
 		text += "; not all of it is known to be saved: look first for what is missing, as docs/backup-and-restore.md says"
 	}
 	return text
 }
 
-// deleteWords say how volumes go that the operator does not delete.
-func deleteWords(names []string) string {
+// deleteMessage say how volumes go that the operator does not delete.
+func deleteMessage(names []string) string {
 	return fmt.Sprintf("kubectl delete pvc %s, once nobody needs what is there", strings.Join(names, " "))
 }
 
@@ -121,12 +121,12 @@ func (a WritePermits) describe() Description {
 	return Description{"WritePermits", v1beta2.ReasonStarting, "letting etcd start in " + list(names)}
 }
 
-func (a Serve) describe() Description {
-	return Description{"Serve", v1beta2.ReasonServing, "letting clients reach " + list(a.Pods)}
+func (a AddToService) describe() Description {
+	return Description{"AddToService", v1beta2.ReasonServing, "letting clients reach " + list(a.Pods)}
 }
 
-func (a Unserve) describe() Description {
-	return Description{"Unserve", v1beta2.ReasonScaling, "letting no further client reach " + a.Pod}
+func (a RemoveFromService) describe() Description {
+	return Description{"RemoveFromService", v1beta2.ReasonScaling, "letting no further client reach " + a.Pod}
 }
 
 func (a AddLearner) describe() Description {
@@ -194,18 +194,18 @@ func (a Expand) describe() Description {
 	return Description{"Expand", v1beta2.ReasonUpdating, "asking for more storage for " + list(a.Names)}
 }
 
-func (a PullImages) describe() Description {
+func (a PrepullImages) describe() Description {
 	var nodes []string
-	for _, p := range a.Pulls {
+	for _, p := range a.Images {
 		nodes = append(nodes, p.Node)
 	}
 	return Description{
-		"PullImages", v1beta2.ReasonPullingImage, fmt.Sprintf("fetching %s to %s", a.Pulls[0].Image, list(nodes)),
+		"PrepullImages", v1beta2.ReasonPullingImage, fmt.Sprintf("fetching %s to %s", a.Images[0].Image, list(nodes)),
 	}
 }
 
-func (a EndPull) describe() Description {
-	return Description{"EndPull", v1beta2.ReasonPullingImage, "deleting pod " + a.Name}
+func (a DeletePrepullPod) describe() Description {
+	return Description{"DeletePrepullPod", v1beta2.ReasonPullingImage, "deleting pod " + a.Name}
 }
 
 func (a EnableDowngrade) describe() Description {

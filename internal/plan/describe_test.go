@@ -15,14 +15,14 @@ func TestDescribeEveryAction(t *testing.T) {
 		Wait{Reason: "R"},
 		Blocked{Reason: "R"},
 		CommitBootstrap{},
-		CallOff{Why: failure.Problem{Reason: "R"}},
+		CancelRestore{Why: failure.Problem{Reason: "R"}},
 		ContinueRestore{Why: failure.Problem{Reason: "R"}},
-		Latch{},
+		RecordClusterID{},
 		Adopt{},
 		CreateVolumes{},
 		CreatePods{},
 		WritePermits{},
-		Serve{},
+		AddToService{},
 		AddLearner{},
 		Promote{},
 		MoveLeader{},
@@ -53,15 +53,15 @@ func TestDescribeAttempt(t *testing.T) {
 // TestDescribeKept: who is left with volumes is told which, and what to do with them.
 func TestDescribeKept(t *testing.T) {
 	idle := edit(healthyCluster(3, true), func(o *Observed) {
-		o.Cluster.Kept, o.Volumes = []string{"v8", "v9"}, append(o.Volumes, Volume{Name: "c-9", UID: "v9"}, Volume{Name: "c-8", UID: "v8"})
+		o.Cluster.KeptUIDs, o.Volumes = []string{"v8", "v9"}, append(o.Volumes, Volume{Name: "c-9", UID: "v9"}, Volume{Name: "c-8", UID: "v8"})
 	})
 	unsaved := edit(idle, func(o *Observed) { o.Cluster.Unsaved = true })
 	for _, c := range []struct {
 		action Action
 		warns  bool
 	}{
-		{Latch{Kept: []string{"c-8", "c-9"}}, false},
-		{Latch{Kept: []string{"c-8", "c-9"}, Unsaved: true}, true},
+		{RecordClusterID{KeptVolumes: []string{"c-8", "c-9"}}, false},
+		{RecordClusterID{KeptVolumes: []string{"c-8", "c-9"}, Unsaved: true}, true},
 		{Next(idle), false},
 		{Next(unsaved), true},
 	} {

@@ -21,8 +21,8 @@ func (d Drift) Unresizable() Drift {
 	return d
 }
 
-// Pull is a pod that does nothing but have an image on a node.
-type Pull struct {
+// PrepullPod is a pod that does nothing but have an image on a node.
+type PrepullPod struct {
 	Name  string
 	UID   string
 	Node  string

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Word is what one server said of itself and of the cluster, before anybody has judged it.
-type Word struct {
+// Response is what one server said of itself and of the cluster, before anybody has judged it.
+type Response struct {
 	Answer
 	// Term is the raft term that it is in.
 	Term uint64
@@ -96,13 +96,13 @@ func (o Observed) holders() []string {
 
 // Judge turns what the servers said into what holds: the member list and the revision that a majority of the voters
 // confirms, each through a linearizable read of its own, and the answers of those who are voters or listed.
-func (e Electorate) Judge(words []Word) Etcd {
+func (e Electorate) Judge(words []Response) Etcd {
 	voters := e.voting(words)
 	var out Etcd
 	if by, majority := e.confirmed(words, voters); by != nil {
 		out.Contact, out.ClusterID = ContactQuorum, e.ClusterID
 		out.Members = agreed(by)
-		out.Revision, out.Newest = revisions(by, majority)
+		out.Revision, out.RevisionCeiling = revisions(by, majority)
 		for _, w := range by {
 			out.Confirmed = append(out.Confirmed, w.Pod)
 		}
@@ -131,24 +131,24 @@ func (e Electorate) counts(name string) bool {
 }
 
 // Asks tells whether the one who said this is worth to be asked for a linearizable read. Learners refuse that.
-func (e Electorate) Asks(w Word) bool {
+func (e Electorate) Asks(w Response) bool {
 	return e.counts(w.Pod) && w.Leader != 0 && !w.Learner && w.ClusterID == e.ClusterID && e.ClusterID != 0
 }
 
 // voting are the voters, without those who say that they are none where that had to be guessed.
-func (e Electorate) voting(words []Word) []string {
+func (e Electorate) voting(words []Response) []string {
 	if !e.Guessed {
 		return e.Voters
 	}
 	return slices.DeleteFunc(slices.Clone(e.Voters), func(name string) bool {
-		return slices.ContainsFunc(words, func(w Word) bool { return w.Pod == name && w.Learner })
+		return slices.ContainsFunc(words, func(w Response) bool { return w.Pod == name && w.Learner })
 	})
 }
 
 // confirmed are the words of those who confirm one list, nil unless they are a majority: of the voters, or of those that
 // the list consists of, if the operator had set out to make it so. Without the second a cluster of two could not be told
 // from a half of it once the operator was stopped between a change and the note of it.
-func (e Electorate) confirmed(words []Word, voters []string) (by []Word, majority int) {
+func (e Electorate) confirmed(words []Response, voters []string) (by []Response, majority int) {
 	if e.ClusterID == 0 {
 		return nil, 0
 	}
@@ -170,8 +170,8 @@ func (e Electorate) confirmed(words []Word, voters []string) (by []Word, majorit
 }
 
 // agree are the words of those of these names who have read that list.
-func (e Electorate) agree(words []Word, members []Member, names []string) []Word {
-	var by []Word
+func (e Electorate) agree(words []Response, members []Member, names []string) []Response {
+	var by []Response
 	for _, w := range words {
 		if w.Read != nil && w.Read.ClusterID == e.ClusterID && slices.Contains(names, w.Pod) &&
 			sameMembers(w.Read.Members, members) {
@@ -193,10 +193,10 @@ func sameMembers(a, b []Member) bool {
 
 // agreed is the list that all of them confirm. Who is said to have started has: to take it for one that has not costs a
 // member its place.
-func agreed(by []Word) []Member {
+func agreed(by []Response) []Member {
 	members := slices.Clone(by[0].Read.Members)
 	for i := range members {
-		members[i].Published = slices.ContainsFunc(by, func(w Word) bool {
+		members[i].Published = slices.ContainsFunc(by, func(w Response) bool {
 			return slices.ContainsFunc(w.Read.Members, func(m Member) bool { return m.ID == members[i].ID && m.Published })
 		})
 	}
@@ -205,7 +205,7 @@ func agreed(by []Word) []Member {
 
 // revisions are the highest revision that a majority of the voters has reached, and the lowest that a majority has not
 // gone beyond; 0 if not so many say.
-func revisions(by []Word, majority int) (reached, newest int64) {
+func revisions(by []Response, majority int) (reached, newest int64) {
 	var known []int64
 	for _, w := range by {
 		known = append(known, w.Read.Revision)
@@ -221,7 +221,7 @@ func revisions(by []Word, majority int) (reached, newest int64) {
 
 // deposed tells whether a majority of the voters follow a leader of a later term than this one names: one whose disk hangs
 // goes on calling itself the leader. The word of one server deposes nobody.
-func deposed(w Word, words []Word, voters []string) bool {
+func deposed(w Response, words []Response, voters []string) bool {
 	later := 0
 	for i := range words {
 		o := &words[i]

@@ -30,5 +30,5 @@ func ExitOf(r member.Refusal) Exit {
 	return ExitNone
 }
 
-// Terminal tells whether the member can never start again from what is in its directory.
-func (e Exit) Terminal() bool { return e == ExitDataLost || e == ExitForeignData }
+// DataGone tells whether the member can never start again from what is in its directory.
+func (e Exit) DataGone() bool { return e == ExitDataLost || e == ExitForeignData }

@@ -64,7 +64,7 @@ func Explain(o Observed) Explanation {
 	return e
 }
 
-// nameOf is the name of a rule or guard: its function's.
+// memberByID is the name of a rule or guard: its function's.
 func nameOf(f any) string {
 	function := runtime.FuncForPC(reflect.ValueOf(f).Pointer()).Name()
 	return function[strings.LastIndexByte(function, '.')+1:]

@@ -21,34 +21,34 @@ type Conflict struct {
 	Name string
 	// Owner says whose it is, as far as that is known.
 	Owner string
-	// Leaving is true when the object belongs to a deleted cluster of the same name and will go by itself.
-	Leaving bool
+	// Terminating is true when the object belongs to a deleted cluster of the same name and will go by itself.
+	Terminating bool
 }
 
-// needs tells whether the name of somebody else's object is one that this cluster cannot do without. Services and the
+// needsName tells whether the name of somebody else's object is one that this cluster cannot do without. Services and the
 // budget have but one name; new members get names that are free.
-func (v *view) needs(c Conflict) bool {
+func (v *view) needsName(c Conflict) bool {
 	switch {
 	case c.Kind != KindPod && c.Kind != KindVolume:
 		return true
 	case v.Cluster.ID == 0:
-		return c.Leaving || slices.Contains(v.initial(), c.Name)
+		return c.Terminating || slices.Contains(v.initialMembers(), c.Name)
 	}
 	_, listed := v.members[c.Name]
 	return listed || slices.Contains(v.Cluster.Voters, c.Name) || v.usable(v.volumes[c.Name])
 }
 
-// held tells whether an object of somebody else has that name.
-func (v *view) held(name string) bool {
+// heldByOther tells whether an object of somebody else has that name.
+func (v *view) heldByOther(name string) bool {
 	return slices.ContainsFunc(v.Conflicts, func(c Conflict) bool { return c.Name == name })
 }
 
-// initial are the names of the first members.
-func (v *view) initial() []string {
+// initialMembers are the names of the first members.
+func (v *view) initialMembers() []string {
 	if b := v.Cluster.Bootstrap; b != nil {
 		return b.Members
 	}
-	return v.incarnation(1).Members
+	return v.plannedBootstrap(1).Members
 }
 
 // foreignVolume stops a first start on a name whose claim is not the cluster's: a pod of that name would write to it.
@@ -57,7 +57,7 @@ func foreignVolume(v *view) Action {
 		return nil
 	}
 	for _, c := range v.foreign {
-		if slices.Contains(v.initial(), c.Name) {
+		if slices.Contains(v.initialMembers(), c.Name) {
 			return Blocked{
 				Reason: v1beta2.ReasonForeignVolume,
 				Message: foreignClaim(c) + "; a first member needs the name: give this cluster another name, or " +
@@ -68,15 +68,15 @@ func foreignVolume(v *view) Action {
 	return nil
 }
 
-// copied stops before anything is started, or taken up, beside a claim that has a member's name and the data of one that is not
+// copiedVolume stops before anything is started, or taken up, beside a claim that has a member's name and the data of one that is not
 // here otherwise: restored from a backup of the namespace or from a VolumeSnapshot it has another UID. What is taken up without
 // it has perhaps no quorum, and it cannot be taken up later.
-func copied(v *view) Action {
+func copiedVolume(v *view) Action {
 	if slices.ContainsFunc(v.Pods, func(p Pod) bool { return p.Permit != nil }) {
 		return nil
 	}
 	for _, c := range v.foreign {
-		if c.MemberID != 0 && c.Name == v.memberName(ordinal(c.Name)) && !slices.ContainsFunc(v.Volumes, c.copies) {
+		if c.MemberID != 0 && c.Name == v.memberName(ordinal(c.Name)) && !slices.ContainsFunc(v.Volumes, c.sameMember) {
 			return Blocked{
 				Reason: v1beta2.ReasonForeignVolume,
 				Message: foreignClaim(c) + "; nothing is started beside it, for it says that it holds a member's data: hand it to " +
@@ -87,16 +87,16 @@ func copied(v *view) Action {
 	return nil
 }
 
-// copies tells whether both volumes say that they hold the data of the same member.
-func (c Volume) copies(original Volume) bool {
+// sameMember tells whether both volumes say that they hold the data of the same member.
+func (c Volume) sameMember(original Volume) bool {
 	return c.ClusterID == original.ClusterID && c.MemberID == original.MemberID
 }
 
-// stranger names something with the cluster's labels that is not the cluster's and is in nobody's way, nil if there is
+// unrelated names something with the cluster's labels that is not the cluster's and is in nobody's way, nil if there is
 // none. It is left alone, and the cluster is cared for all the same.
-func (v *view) stranger() *failure.Problem {
+func (v *view) unrelated() *failure.Problem {
 	for _, c := range v.Conflicts {
-		if !v.needs(c) && c.Kind == KindPod {
+		if !v.needsName(c) && c.Kind == KindPod {
 			return &failure.Problem{Reason: v1beta2.ReasonStrangerPod, Message: fmt.Sprintf(
 				"pod %s has this cluster's labels and belongs to %s: it is left alone; delete it, or take the labels off it",
 				c.Name, c.Owner)}

@@ -7,10 +7,10 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 )
 
-// notOwn lets nobody's claim be deleted but the cluster's own.
-func notOwn(v *view, a Action) Action {
+// protectForeignVolumes lets nobody's claim be deleted but the cluster's own.
+func protectForeignVolumes(v *view, a Action) Action {
 	act, ok := a.(DeleteVolume)
-	if !ok || slices.ContainsFunc(slices.Concat(v.Observed.Volumes, v.oldVolumes, v.triedVolumes), act.is) {
+	if !ok || slices.ContainsFunc(slices.Concat(v.Observed.Volumes, v.previousVolumes, v.canceledVolumes), act.is) {
 		return nil
 	}
 	return Blocked{
@@ -24,10 +24,10 @@ func (a DeleteVolume) is(c Volume) bool {
 	return c.Name == a.Name && c.UID == a.UID && c.Foreign == "" && c.Owned
 }
 
-// unproven lets nothing go before a quorum says who the members are: without a list of its own nobody knows whose a pod or a
+// requireConfirmedMembers lets nothing go before a quorum says who the members are: without a list of its own nobody knows whose a pod or a
 // volume is. A pod that has ended is of no use to anybody, and an attempt at a restore that was given up never had a member:
 // status says which incarnations those are.
-func unproven(v *view, a Action) Action {
+func requireConfirmedMembers(v *view, a Action) Action {
 	if v.Etcd.Contact == ContactQuorum {
 		return nil
 	}
@@ -35,10 +35,10 @@ func unproven(v *view, a Action) Action {
 	switch act := a.(type) {
 	case RemoveMember:
 	case DeletePod:
-		useless = v.pods[act.Name].Phase == Terminal ||
-			slices.ContainsFunc(v.triedPods, func(p Pod) bool { return p.UID == act.UID })
+		useless = v.pods[act.Name].Phase == Finished ||
+			slices.ContainsFunc(v.canceledPods, func(p Pod) bool { return p.UID == act.UID })
 	case DeleteVolume:
-		useless = slices.ContainsFunc(v.triedVolumes, act.is)
+		useless = slices.ContainsFunc(v.canceledVolumes, act.is)
 	default:
 		return nil
 	}
@@ -51,9 +51,9 @@ func unproven(v *view, a Action) Action {
 	}
 }
 
-// atRisk lets no voter go, or stop, that the quorum needs.
-func atRisk(v *view, a Action) Action {
-	victim, safe := v.disturbed(a)
+// requireQuorum lets no voter go, or stop, that the quorum needs.
+func requireQuorum(v *view, a Action) Action {
+	victim, safe := v.disruptedVoter(a)
 	if victim.ID == 0 || safe {
 		return nil
 	}
@@ -64,12 +64,12 @@ func atRisk(v *view, a Action) Action {
 	}
 }
 
-// budgetOpen lets none go, or stop, while an eviction may take another one.
-func budgetOpen(v *view, a Action) Action {
-	if victim, _ := v.disturbed(a); victim.ID == 0 {
+// blockEvictions lets none go, or stop, while an eviction may take another one.
+func blockEvictions(v *view, a Action) Action {
+	if victim, _ := v.disruptedVoter(a); victim.ID == 0 {
 		return nil
 	}
-	if raise := v.keepAvailable(len(v.voters)); raise != nil {
+	if raise := v.raiseBudgetTo(len(v.voters)); raise != nil {
 		return raise
 	}
 	if !v.Budget.Settled {
@@ -81,9 +81,9 @@ func budgetOpen(v *view, a Action) Action {
 	return nil
 }
 
-// disturbed is the voter that an action takes away or stops, the zero Member if there is none, and whether the others can do
+// disruptedVoter is the voter that an action takes away or stops, the zero Member if there is none, and whether the others can do
 // without it.
-func (v *view) disturbed(a Action) (victim Member, safe bool) {
+func (v *view) disruptedVoter(a Action) (victim Member, safe bool) {
 	switch act := a.(type) {
 	case RemoveMember:
 		victim = v.members[act.Name]
@@ -108,19 +108,19 @@ func (v *view) disturbed(a Action) (victim Member, safe bool) {
 	return victim, safe
 }
 
-// budgetLow lets nobody become a voter while evictions are only held back for one voter fewer: the loss of the new one and an
+// raiseBudgetFirst lets nobody become a voter while evictions are only held back for one voter fewer: the loss of the new one and an
 // eviction could take the quorum.
-func budgetLow(v *view, a Action) Action {
+func raiseBudgetFirst(v *view, a Action) Action {
 	if _, ok := a.(Promote); !ok {
 		return nil
 	}
-	return v.keepAvailable(OpenBudget(len(v.voters) + 1))
+	return v.raiseBudgetTo(MinAvailable(len(v.voters) + 1))
 }
 
-// undeclared has a change of the voters written to status before it is made. Of an odd number every majority after a change
+// commitVotersFirst has a change of the voters written to status before it is made. Of an odd number every majority after a change
 // has one before it in it, if status names those before it: the note of an earlier change may have failed. Of an even number
 // only those who are left, or who are there then, can tell that it was made.
-func undeclared(v *view, a Action) Action {
+func commitVotersFirst(v *view, a Action) Action {
 	voters := votersOf(v.Etcd.Members)
 	if len(voters)%2 == 1 && SameNames(voters, v.Cluster.Voters) {
 		return nil

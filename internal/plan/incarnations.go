@@ -5,9 +5,9 @@ package plan
 type Incarnations struct {
 	// Last is the highest that was ever given.
 	Last int
-	// Attempts is the lowest of those given to attempts at a restore of what the cluster holds, 0 if there was none. What was
+	// FirstRestore is the lowest of those given to attempts at a restore of what the cluster holds, 0 if there was none. What was
 	// made for one from there on, other than the present one, was given up.
-	Attempts int
+	FirstRestore int
 }
 
 // Bootstrap is the write-ahead record of one attempt to start a cluster, from nothing or from a snapshot.
@@ -20,14 +20,14 @@ type Bootstrap struct {
 	Members []string
 	// ClusterID follows from Token and the members' peer URLs.
 	ClusterID uint64 `json:",string"`
-	// Seats are the pods that may start etcd with initial-cluster-state=new; empty until committed.
-	Seats []Seat
+	// InitialPods are the pods that may start etcd with initial-cluster-state=new; empty until committed.
+	InitialPods []InitialPod
 	// Restore is the UID of the EtcdRestore whose snapshot the one first member starts from, empty for a start from nothing.
 	Restore string
 }
 
-// Seat binds an initial member to the one pod (and volume) that may start it on an empty directory.
-type Seat struct {
+// InitialPod binds an initial member to the one pod (and volume) that may start it on an empty directory.
+type InitialPod struct {
 	Name      string
 	PodUID    string
 	VolumeUID string
@@ -62,7 +62,7 @@ func (r Record) Current(incarnation int) bool {
 	case r.Bootstrap != nil:
 		return incarnation == r.Bootstrap.Incarnation
 	}
-	return r.Incarnations.Attempts == 0 || incarnation < r.Incarnations.Attempts
+	return r.Incarnations.FirstRestore == 0 || incarnation < r.Incarnations.FirstRestore
 }
 
 // CurrentPod tells whether a pod is of the present incarnation: by its label, or because it was let start as a member of the
@@ -79,26 +79,26 @@ func (r Record) currentVolume(c Volume) bool {
 // present tells whether this is the cluster ID that was latched.
 func (r Record) present(id uint64) bool { return id != 0 && id == r.ID }
 
-// attempted tells whether an incarnation was an attempt at a restore that was called off or given up.
-func (r Record) attempted(incarnation int) bool {
-	first := r.Incarnations.Attempts
+// canceled tells whether an incarnation was an attempt at a restore that was called off or given up.
+func (r Record) canceled(incarnation int) bool {
+	first := r.Incarnations.FirstRestore
 	return first != 0 && incarnation >= first && !r.Current(incarnation)
 }
 
 // replaces tells whether something that was made for an incarnation belongs to the cluster that a restore under way replaces.
 func (r Record) replaces(incarnation int) bool {
-	if r.Former == nil || incarnation >= r.Incarnations.Attempts {
+	if r.Previous == nil || incarnation >= r.Incarnations.FirstRestore {
 		return false
 	}
-	return r.Former.Bootstrap == nil || incarnation == r.Former.Bootstrap.Incarnation
+	return r.Previous.Bootstrap == nil || incarnation == r.Previous.Bootstrap.Incarnation
 }
 
 // begun is what Incarnations become when that attempt is committed.
 func (r Record) begun(next Bootstrap) Incarnations {
-	n := Incarnations{Last: max(r.last(), next.Incarnation), Attempts: r.Incarnations.Attempts}
-	settled := n.Attempts == 0 || r.Bootstrap != nil && r.Bootstrap.Incarnation >= n.Attempts
-	if next.Restore != "" && r.Former == nil && settled {
-		n.Attempts = next.Incarnation
+	n := Incarnations{Last: max(r.last(), next.Incarnation), FirstRestore: r.Incarnations.FirstRestore}
+	settled := n.FirstRestore == 0 || r.Bootstrap != nil && r.Bootstrap.Incarnation >= n.FirstRestore
+	if next.Restore != "" && r.Previous == nil && settled {
+		n.FirstRestore = next.Incarnation
 	}
 	return n
 }

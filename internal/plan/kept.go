@@ -11,18 +11,18 @@ import (
 // which etcd was never let start holds nothing.
 func (r Record) keeps(c Volume) bool {
 	switch {
-	case slices.Contains(r.Kept, c.UID):
+	case slices.Contains(r.KeptUIDs, c.UID):
 		return true
 	case c.MemberID == 0 || r.currentVolume(c):
 		return false
 	}
-	return r.attempted(c.Incarnation) || r.ID != 0 && !r.Skipped
+	return r.canceled(c.Incarnation) || r.ID != 0 && !r.SafetySkipped
 }
 
 // keeping are the UIDs of the volumes to keep by now: those that are kept already and are there still, and those that are to be.
 // They are noted, for what says so of them changes with the next restore.
 func (r Record) keeping(o Observed) []string {
-	kept := slices.DeleteFunc(slices.Clone(r.Kept), func(uid string) bool {
+	kept := slices.DeleteFunc(slices.Clone(r.KeptUIDs), func(uid string) bool {
 		return !slices.ContainsFunc(o.Volumes, func(c Volume) bool { return c.UID == uid })
 	})
 	return withThose(kept, o.Volumes, r.keeps)
@@ -41,21 +41,21 @@ func withThose(kept []string, volumes []Volume, keep func(Volume) bool) []string
 // keepUnknown adds to what is kept what is not known to be of the cluster that the restore under way replaces, though nothing of
 // that needs to be saved: what an earlier restore has replaced, say, where the status was lost since.
 func (r Record) keepUnknown(volumes []Volume) []string {
-	kept := slices.Clone(r.Kept)
-	if r.Former == nil || !r.Skipped {
+	kept := slices.Clone(r.KeptUIDs)
+	if r.Previous == nil || !r.SafetySkipped {
 		return kept
 	}
 	return withThose(kept, volumes, func(c Volume) bool {
-		return c.MemberID != 0 && c.ClusterID != r.Former.ExpectedID() && !r.currentVolume(c)
+		return c.MemberID != 0 && c.ClusterID != r.Previous.ExpectedID() && !r.currentVolume(c)
 	})
 }
 
 // toKeep are the names of the volumes that are kept from the latch on.
 func (v *view) toKeep(id uint64) []string {
 	next := v.Cluster.Record
-	next.Kept, next.ID = next.keepUnknown(v.oldVolumes), id
+	next.KeptUIDs, next.ID = next.keepUnknown(v.previousVolumes), id
 	var names []string
-	for _, c := range v.oldVolumes {
+	for _, c := range v.previousVolumes {
 		if !c.Deleting && next.keeps(c) {
 			names = append(names, c.Name)
 		}
@@ -63,16 +63,16 @@ func (v *view) toKeep(id uint64) []string {
 	return names
 }
 
-// kept lets nothing be deleted that is kept, or that will be: as long as a restore is under way that is all that etcd was ever
+// protectKeptVolumes lets nothing be deleted that is kept, or that will be: as long as a restore is under way that is all that etcd was ever
 // let start on.
-func kept(v *view, a Action) Action {
+func protectKeptVolumes(v *view, a Action) Action {
 	act, ok := a.(DeleteVolume)
 	if !ok {
 		return nil
 	}
 	data := slices.Clone(v.keptVolumes)
 	if b := v.Cluster.Bootstrap; v.Cluster.ID == 0 && b != nil && b.Restore != "" {
-		for _, c := range slices.Concat(v.Volumes, v.oldVolumes, v.triedVolumes) {
+		for _, c := range slices.Concat(v.Volumes, v.previousVolumes, v.canceledVolumes) {
 			if c.MemberID != 0 {
 				data = append(data, c)
 			}

@@ -21,8 +21,8 @@ type Observed struct {
 	Volumes []Volume
 	// Etcd is what the servers themselves said.
 	Etcd Etcd
-	// Pulls are the pods that fetch an image to a node before a member there is restarted with it.
-	Pulls []Pull
+	// PrepullPods are the pods that fetch an image to a node before a member there is restarted with it.
+	PrepullPods []PrepullPod
 	// Budget is the PodDisruptionBudget over the voters.
 	Budget Budget
 	// Conflicts are objects of others that hold a name that this cluster needs.
@@ -60,21 +60,21 @@ type Cluster struct {
 	Restore string
 	// Safety is what that one has saved of the cluster before.
 	Safety Safety
-	// CallOff is why the restore under way is to be called off, nil if it is to go on.
-	CallOff *failure.Problem
+	// CancelReason is why the restore under way is to be called off, nil if it is to go on.
+	CancelReason *failure.Problem
 	// SourceGone is true if the EtcdRestore that says where the snapshot is does not exist any more.
 	SourceGone bool
-	// Saved is the object in which what the restore replaces was saved before, empty if it was not.
-	Saved string
+	// SafetySnapshot is the object in which what the restore replaces was saved before, empty if it was not.
+	SafetySnapshot string
 	// Resuming says which restore was called off, and why, until a quorum of the cluster answers that it was to replace; empty
 	// if none was.
 	Resuming string
-	// AwaitsRestore names the EtcdRestore that the cluster is to start from, empty if it may start from nothing.
-	AwaitsRestore string
-	// MakeRestore is true if that EtcdRestore is the operator's to create. AwaitFailed says of it, as in "it is over", why it is
+	// WaitsForRestore names the EtcdRestore that the cluster is to start from, empty if it may start from nothing.
+	WaitsForRestore string
+	// CreateRestore is true if that EtcdRestore is the operator's to create. AwaitFailed says of it, as in "it is over", why it is
 	// waited for in vain, and what to do; empty if it is not.
-	MakeRestore bool
-	AwaitFailed string
+	CreateRestore bool
+	WaitFailed    string
 }
 
 // Phase is what became of a pod.
@@ -84,7 +84,7 @@ type Phase int
 const (
 	Pending Phase = iota
 	Running
-	Terminal
+	Finished
 )
 
 // Pod is one pod of the cluster. Pod, volume and member of one identity share their name.
@@ -104,19 +104,19 @@ type Pod struct {
 	Deleting bool
 	Deadline time.Time
 	Created  time.Time
-	// Problem says why the pod does not run (unschedulable, image not pulled), empty if it does or if that is not known.
-	Problem string
+	// StartProblem says why the pod does not run (unschedulable, image not pulled), empty if it does or if that is not known.
+	StartProblem string
 	// Permit is the permit written on the pod, nil if none. Permitted is when the pod got its first one, zero if none.
-	Permit    *member.Permit
-	Permitted time.Time
+	Permit      *member.Permit
+	PermittedAt time.Time
 	// Exit is the last refusal of member-run, ExitNone while etcd runs.
 	Exit Exit
-	// Refused is the Attempt of the permit that member-run refused with ExitDataLost because it was used, 0 if none.
-	Refused int
-	// Serving is true when the pod carries the label that the client Service selects.
-	Serving bool
-	// Unserved is when the operator took that label away, zero while the pod carries it.
-	Unserved time.Time
+	// RefusedAttempt is the Attempt of the permit that member-run refused with ExitDataLost because it was used, 0 if none.
+	RefusedAttempt int
+	// InService is true when the pod carries the label that the client Service selects.
+	InService bool
+	// LeftService is when the operator took that label away, zero while the pod carries it.
+	LeftService time.Time
 	// Persistent is true when the pod's data is on the claim of its name, false when it is in an emptyDir volume.
 	Persistent bool
 	// Version is the etcd version of the image that the pod is to run, whatever answers.
@@ -128,14 +128,14 @@ type Pod struct {
 	Drift Drift
 	// Resizing says why a resize in place is not done yet, empty if none is under way.
 	Resizing string
-	// Unfit is true when the pod's node can never give it the resources that it is to be resized to.
-	Unfit bool
+	// ResizeInfeasible is true when the pod's node can never give it the resources that it is to be resized to.
+	ResizeInfeasible bool
 	// Restores is true for a pod that builds its data from a snapshot before etcd starts. Failure is why it could not the last
 	// time, nil while it is at it and once it is done.
-	Restores bool
-	Failure  *failure.Problem
-	// Changed is when the pod became Ready or ceased to be.
-	Changed time.Time
+	Restores       bool
+	RestoreFailure *failure.Problem
+	// ReadyChanged is when the pod became Ready or ceased to be.
+	ReadyChanged time.Time
 	// Legacy is true for a member's pod of coreos/etcd-operator.
 	Legacy bool
 }
@@ -161,14 +161,14 @@ type Volume struct {
 	MemberID  uint64 `json:",string"`
 	// Version is the etcd version that the volume's member is to run, empty on a volume never used.
 	Version string
-	// Former is true when the volume's member is to be made from the spec before the one that is being carried out.
-	Former bool
+	// FromPreviousSpec is true when the volume's member is to be made from the spec before the one that is being carried out.
+	FromPreviousSpec bool
 	// Requested is the storage that the claim asks for, in bytes.
 	Requested int64
-	// Growing is true while the storage that was asked for is not all there.
-	Growing bool
-	// Fixed is true once Kubernetes has refused to let the volume grow.
-	Fixed bool
+	// Expanding is true while the storage that was asked for is not all there.
+	Expanding bool
+	// NotExpandable is true once Kubernetes has refused to let the volume grow.
+	NotExpandable bool
 	// Drift is true when the spec asks for another kind of volume: another class, or other access modes.
 	Drift bool
 	// Legacy is true for a member's volume of coreos/etcd-operator.

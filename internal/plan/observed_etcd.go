@@ -28,7 +28,7 @@ type Etcd struct {
 	// Revision is the highest that a majority of the voters has read linearizably, and Newest the lowest that a majority
 	// has read no more than: no single voter can raise the one or lower the other. Both are 0 unless Contact is
 	// ContactQuorum.
-	Revision, Newest int64
+	Revision, RevisionCeiling int64
 }
 
 // Member is an entry of etcd's member list.

@@ -3,9 +3,9 @@ package plan
 // Quorum is how many of n voters must agree.
 func Quorum(n int) int { return n/2 + 1 }
 
-// OpenBudget is how many of n voters must stay available when the operator itself disturbs none: others may take one,
+// MinAvailable is how many of n voters must stay available when the operator itself disturbs none: others may take one,
 // and never one that the quorum needs.
-func OpenBudget(n int) int { return max(Quorum(n), n-1) }
+func MinAvailable(n int) int { return max(Quorum(n), n-1) }
 
 // healthyVoters counts the voters that can be counted on, the one named except left out.
 func (v *view) healthyVoters(except string) int {
@@ -37,26 +37,26 @@ func (v *view) safeToPromote() bool {
 	return v.healthyVoters("")+1 >= Quorum(len(v.voters)+1)
 }
 
-// closed tells whether the operator has closed the budget to disturb a voter.
-func (v *view) closed() bool {
-	return v.Budget.Exists && v.Budget.MinAvailable > OpenBudget(len(v.voters))
+// evictionsBlocked tells whether the operator has closed the budget to disturb a voter.
+func (v *view) evictionsBlocked() bool {
+	return v.Budget.Exists && v.Budget.MinAvailable > MinAvailable(len(v.voters))
 }
 
 // raiseBudget comes before a new voter serves: pods that serve are what the budget counts, and one that was right for
 // fewer voters would let an eviction take the quorum.
-func raiseBudget(v *view) Action { return v.keepAvailable(OpenBudget(len(v.voters))) }
+func raiseBudget(v *view) Action { return v.raiseBudgetTo(MinAvailable(len(v.voters))) }
 
-// keepAvailable raises the budget to that many pods, nil if it is that high.
-func (v *view) keepAvailable(n int) Action {
+// raiseBudgetTo raises the budget to that many pods, nil if it is that high.
+func (v *view) raiseBudgetTo(n int) Action {
 	if !v.Budget.Exists || v.Budget.MinAvailable < n {
 		return SetBudget{MinAvailable: n}
 	}
 	return nil
 }
 
-// openBudget lets others evict again as soon as the operator is done.
-func openBudget(v *view) Action {
-	if n := OpenBudget(len(v.voters)); v.Budget.MinAvailable != n {
+// allowEviction lets others evict again as soon as the operator is done.
+func allowEviction(v *view) Action {
+	if n := MinAvailable(len(v.voters)); v.Budget.MinAvailable != n {
 		return SetBudget{MinAvailable: n}
 	}
 	return nil

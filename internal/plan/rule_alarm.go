@@ -9,8 +9,8 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/failure"
 )
 
-// alarmed ends the list while etcd has an alarm: nothing of that is the operator's to mend.
-func alarmed(v *view) Action {
+// reportAlarm ends the list while etcd has an alarm: nothing of that is the operator's to mend.
+func reportAlarm(v *view) Action {
 	if v.Alarm != nil {
 		return Blocked(*v.Alarm)
 	}
@@ -33,21 +33,21 @@ func (v *view) alarm() *failure.Problem {
 	for _, a := range slices.Compact(alarms) { // CORRUPT comes before NOSPACE
 		switch a.Kind {
 		case AlarmCorrupt:
-			return &failure.Problem{Reason: v1beta2.ReasonCorrupt, Message: v.corruptWords(a.Member)}
+			return &failure.Problem{Reason: v1beta2.ReasonCorrupt, Message: v.corruptMessage(a.Member)}
 		case AlarmNoSpace:
-			return &failure.Problem{Reason: v1beta2.ReasonNoSpace, Message: v.noSpaceWords(a.Member)}
+			return &failure.Problem{Reason: v1beta2.ReasonNoSpace, Message: v.noSpaceMessage(a.Member)}
 		}
 	}
 	return nil
 }
 
-// corruptWords never ask for a volume to be deleted before the members were compared: etcd may blame the wrong one, and
+// corruptMessage never ask for a volume to be deleted before the members were compared: etcd may blame the wrong one, and
 // where it cannot tell it names none.
-func (v *view) corruptWords(id uint64) string {
+func (v *view) corruptMessage(id uint64) string {
 	const compare = "Before anything is replaced compare the members' data: " +
 		"etcdctl endpoint hashkv --endpoints=<each member>, at one revision (--rev). "
 	const disarm = "etcd answers no request for keys until somebody runs: etcdctl alarm disarm"
-	name, known := v.nameOf(id)
+	name, known := v.memberByID(id)
 	switch {
 	case id == 0:
 		return "etcd has found that the members' data differ, and cannot tell whose is wrong (alarm CORRUPT). " + compare +
@@ -60,17 +60,17 @@ func (v *view) corruptWords(id uint64) string {
 			name) + disarm
 }
 
-func (v *view) noSpaceWords(id uint64) string {
+func (v *view) noSpaceMessage(id uint64) string {
 	const way = "etcd takes no writes. Raise spec.etcd.quotaBackendBytes, or delete keys, compact and defragment " +
 		"(etcdctl compact, etcdctl defrag); then run: etcdctl alarm disarm"
-	if name, known := v.nameOf(id); known {
+	if name, known := v.memberByID(id); known {
 		return fmt.Sprintf("the database of %s (%016x) has reached its quota (alarm NOSPACE): %s", name, id, way)
 	}
 	return fmt.Sprintf("etcd's alarm NOSPACE names %016x, which is no member now: %s", id, way)
 }
 
-// nameOf is the name of the member with that ID.
-func (v *view) nameOf(id uint64) (name string, known bool) {
+// memberByID is the name of the member with that ID.
+func (v *view) memberByID(id uint64) (name string, known bool) {
 	i := slices.IndexFunc(v.Etcd.Members, func(m Member) bool { return m.ID == id })
 	if i < 0 {
 		return "", false

@@ -23,14 +23,14 @@ func paused(v *view) Action {
 
 func nameTaken(v *view) Action { return v.NameTaken }
 
-// takenName is what to do about an object of somebody else that has a name which this cluster cannot do without.
-func (v *view) takenName() Action {
-	i := slices.IndexFunc(v.Conflicts, v.needs)
+// nameConflict is what to do about an object of somebody else that has a name which this cluster cannot do without.
+func (v *view) nameConflict() Action {
+	i := slices.IndexFunc(v.Conflicts, v.needsName)
 	if i < 0 {
 		return nil
 	}
 	c := v.Conflicts[i]
-	if c.Leaving {
+	if c.Terminating {
 		return Wait{
 			Reason: v1beta2.ReasonWaitingForPrevious, After: pollSlow,
 			Message: fmt.Sprintf("waiting until %s %s of the deleted cluster of this name is gone", c.Kind, c.Name),
@@ -43,8 +43,8 @@ func (v *view) takenName() Action {
 	}
 }
 
-// foreignCluster holds S6. Pods of an abandoned incarnation answer with its ID legitimately until they are gone.
-func foreignCluster(v *view) Action {
+// clusterIDMismatch holds S6. Pods of an abandoned incarnation answer with its ID legitimately until they are gone.
+func clusterIDMismatch(v *view) Action {
 	expected := v.Cluster.ExpectedID()
 	if expected == 0 {
 		return nil
@@ -65,12 +65,12 @@ func foreignCluster(v *view) Action {
 }
 
 func revisionRegressed(v *view) Action {
-	if v.Etcd.Newest == 0 || v.Etcd.Newest >= v.Cluster.Revision {
+	if v.Etcd.RevisionCeiling == 0 || v.Etcd.RevisionCeiling >= v.Cluster.Revision {
 		return nil
 	}
 	return Blocked{
 		Reason: v1beta2.ReasonRevisionRegressed,
 		Message: fmt.Sprintf("the quorum is at revision %d but was at %d or later before: data was lost or rolled "+
-			"back outside the operator; nothing is changed; create an EtcdRestore", v.Etcd.Newest, v.Cluster.Revision),
+			"back outside the operator; nothing is changed; create an EtcdRestore", v.Etcd.RevisionCeiling, v.Cluster.Revision),
 	}
 }

@@ -6,13 +6,13 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 )
 
-// await names what is still under way.
-func await(v *view) Action { return v.UnderWay }
+// waitForCompletion names what is still under way.
+func waitForCompletion(v *view) Action { return v.InProgress }
 
-// underWay is the first thing that is.
-func (v *view) underWay() Action {
+// inProgress is the first thing that is.
+func (v *view) inProgress() Action {
 	for _, m := range v.learners {
-		if p := v.pods[m.Name]; p.Problem == "" {
+		if p := v.pods[m.Name]; p.StartProblem == "" {
 			return Wait{
 				Reason: v1beta2.ReasonWaitingForLearner, After: v.poll(),
 				Message: fmt.Sprintf("waiting until learner %s has caught up with the leader", m.Name),
@@ -39,11 +39,11 @@ func (v *view) underWay() Action {
 			}
 		}
 	}
-	return v.awaitInPlace()
+	return v.waitForInPlaceChange()
 }
 
-// awaitInPlace waits for what Kubernetes does to a running member.
-func (v *view) awaitInPlace() Action {
+// waitForInPlaceChange waits for what Kubernetes does to a running member.
+func (v *view) waitForInPlaceChange() Action {
 	for _, m := range v.Etcd.Members {
 		if p := v.pods[m.Name]; p.Resizing != "" {
 			return Wait{
@@ -51,7 +51,7 @@ func (v *view) awaitInPlace() Action {
 				Message: fmt.Sprintf("pod %s is being resized: %s", m.Name, p.Resizing),
 			}
 		}
-		if v.volumes[m.Name].Growing {
+		if v.volumes[m.Name].Expanding {
 			return Wait{
 				Reason: v1beta2.ReasonWaitingForVolume, After: pollSlow,
 				Message: fmt.Sprintf("waiting until volume %s has grown", m.Name),
@@ -69,7 +69,7 @@ func (v *view) summary() string {
 		kept = append(kept, c.Name)
 	}
 	if len(kept) > 0 {
-		text += "; " + keptWords(kept, v.Cluster.Unsaved)
+		text += "; " + keptMessage(kept, v.Cluster.Unsaved)
 	}
 	return text
 }

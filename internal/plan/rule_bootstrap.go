@@ -38,7 +38,7 @@ func adoptVolumes(v *view) Action {
 		}
 	}
 	if len(ids) != 1 {
-		return v.notAdopted(names, len(ids))
+		return v.adoptionBlocked(names, len(ids))
 	}
 	for id := range ids {
 		return Adopt{ClusterID: id, Volumes: names}
@@ -46,15 +46,15 @@ func adoptVolumes(v *view) Action {
 	return nil
 }
 
-// notAdopted says why nothing is started beside what is there.
-func (v *view) notAdopted(volumes []string, clusters int) Action {
+// adoptionBlocked says why nothing is started beside what is there.
+func (v *view) adoptionBlocked(volumes []string, clusters int) Action {
 	var pods []string
 	for _, p := range v.Pods {
 		pods = append(pods, p.Name)
 	}
 	message := fmt.Sprintf("volumes of earlier clusters of this name are there (%s), and they hold the data of %d clusters: "+
 		"keep those of one, and delete the others' once you are sure that nobody needs them. A restore may have kept some of "+
-		"them whose data it replaced", v.byCluster(volumes), clusters)
+		"them whose data it replaced", v.withClusterIDs(volumes), clusters)
 	if clusters == 0 {
 		what := "volumes " + list(volumes)
 		if len(volumes) == 0 {
@@ -66,8 +66,8 @@ func (v *view) notAdopted(volumes []string, clusters int) Action {
 	return Blocked{Reason: v1beta2.ReasonVolumesExist, Message: message}
 }
 
-// byCluster lists volumes with the cluster ID of what is on them: whoever is to choose has to tell them apart.
-func (v *view) byCluster(volumes []string) string {
+// withClusterIDs lists volumes with the cluster ID of what is on them: whoever is to choose has to tell them apart.
+func (v *view) withClusterIDs(volumes []string) string {
 	var all []string
 	for _, name := range volumes {
 		if id := v.volumes[name].ClusterID; id != 0 {
@@ -87,31 +87,31 @@ func invalidSpec(v *view) Action {
 
 // commitBootstrap writes the plan of the first start.
 func commitBootstrap(v *view) Action {
-	return CommitBootstrap{Bootstrap: v.incarnation(v.nextIncarnation())}
+	return CommitBootstrap{Bootstrap: v.plannedBootstrap(v.nextIncarnation())}
 }
 
-// recommit writes another plan while nobody could start yet: for another size, or where a first member's volume is kept, for a
+// reviseBootstrap writes another plan while nobody could start yet: for another size, or where a first member's volume is kept, for a
 // restore in the meantime was called off that had used its name.
-func recommit(v *view) Action {
+func reviseBootstrap(v *view) Action {
 	b := v.Cluster.Bootstrap
-	if len(b.Seats) == 0 && (len(b.Members) != v.Cluster.Size || slices.ContainsFunc(b.Members, v.keeps)) {
-		return CommitBootstrap{Bootstrap: v.incarnation(v.nextIncarnation())}
+	if len(b.InitialPods) == 0 && (len(b.Members) != v.Cluster.Size || slices.ContainsFunc(b.Members, v.hasKept)) {
+		return CommitBootstrap{Bootstrap: v.plannedBootstrap(v.nextIncarnation())}
 	}
 	return nil
 }
 
-// incarnation is the plan of one attempt: the token, and with it every ID, is different in each.
-func (v *view) incarnation(n int) Bootstrap {
+// plannedBootstrap is the plan of one attempt: the token, and with it every ID, is different in each.
+func (v *view) plannedBootstrap(n int) Bootstrap {
 	var members []string
 	for i := 0; len(members) < v.Cluster.Size; i++ {
-		if name := v.memberName(i); !v.keeps(name) {
+		if name := v.memberName(i); !v.hasKept(name) {
 			members = append(members, name)
 		}
 	}
-	return v.bootstrap(n, members, "")
+	return v.newBootstrap(n, members, "")
 }
 
-func (v *view) bootstrap(n int, members []string, restore string) Bootstrap {
+func (v *view) newBootstrap(n int, members []string, restore string) Bootstrap {
 	b := Bootstrap{Incarnation: n, Token: fmt.Sprintf("%s-%d", v.Cluster.UID, n), Members: members, Restore: restore}
 	_, b.ClusterID = IDs(b.Token, v.peerURLs(b.Members))
 	return b
@@ -125,14 +125,14 @@ func (v *view) peerURLs(names []string) map[string]string {
 	return urls
 }
 
-// latch ends the bootstrap.
-func latch(v *view) Action { return v.latchIfUp() }
+// recordClusterID ends the bootstrap.
+func recordClusterID(v *view) Action { return v.recordIfQuorum() }
 
-// latchIfUp is nil until the cluster is up. A quorum that leans on a pod on its way out is none: once latched there is no second try.
-func (v *view) latchIfUp() Action {
+// recordIfQuorum is nil until the cluster is up. A quorum that leans on a pod on its way out is none: once latched there is no second try.
+func (v *view) recordIfQuorum() Action {
 	if v.Etcd.Contact == ContactQuorum && v.Etcd.ClusterID == v.Cluster.Bootstrap.ClusterID &&
 		v.healthyVoters("") >= Quorum(len(v.voters)) {
-		return Latch{ClusterID: v.Etcd.ClusterID, Kept: v.toKeep(v.Etcd.ClusterID), Unsaved: v.Cluster.Unsaved}
+		return RecordClusterID{ClusterID: v.Etcd.ClusterID, KeptVolumes: v.toKeep(v.Etcd.ClusterID), Unsaved: v.Cluster.Unsaved}
 	}
 	return nil
 }
@@ -142,10 +142,10 @@ func (v *view) latchIfUp() Action {
 func restartBootstrap(v *view) Action {
 	b := v.Cluster.Bootstrap
 	lost, silent := 0, 0
-	for _, s := range b.Seats {
+	for _, s := range b.InitialPods {
 		_, answers := v.answers[s.Name]
 		switch {
-		case v.seatLost(s):
+		case v.initialPodLost(s):
 			lost++
 		case !answers && (v.pods[s.Name].Permit != nil || v.volumes[s.Name].MemberID != 0):
 			silent++
@@ -164,16 +164,16 @@ func restartBootstrap(v *view) Action {
 			}
 		}
 	}
-	return CommitBootstrap{Bootstrap: v.incarnation(v.nextIncarnation())}
+	return CommitBootstrap{Bootstrap: v.plannedBootstrap(v.nextIncarnation())}
 }
 
-func createInitial(v *view) Action {
+func createInitialMembers(v *view) Action {
 	b := v.Cluster.Bootstrap
 	var volumes []string
 	var pods []NewPod
 	for _, name := range b.Members {
-		s, seated := seatOf(b, name)
-		if seated && v.seatLost(s) {
+		s, seated := initialPodOf(b, name)
+		if seated && v.initialPodLost(s) {
 			continue
 		}
 		c, there := v.volumes[name]
@@ -182,7 +182,7 @@ func createInitial(v *view) Action {
 		}
 		if _, ok := v.pods[name]; !ok && !c.Deleting {
 			pods = append(pods, NewPod{
-				Name: name, Incarnation: b.Incarnation, Permit: c.resume(), Version: v.versionOn(c),
+				Name: name, Incarnation: b.Incarnation, Permit: c.resumePermit(), Version: v.versionOn(c),
 				Persistent: v.Cluster.Persistent && !seated || s.VolumeUID != "", Restores: b.Restore != "",
 			})
 		}
@@ -196,10 +196,10 @@ func createInitial(v *view) Action {
 	return nil
 }
 
-func awaitBootstrap(v *view) Action {
+func waitForInitialQuorum(v *view) Action {
 	b := v.Cluster.Bootstrap
 	waiting, ok := v.waitForPods(b.Members).(Wait)
-	if ok && (len(b.Seats) < Quorum(len(b.Members)) || waiting.Reason == v1beta2.ReasonPodCannotStart) {
+	if ok && (len(b.InitialPods) < Quorum(len(b.Members)) || waiting.Reason == v1beta2.ReasonPodCannotStart) {
 		return waiting
 	}
 	return Wait{
@@ -215,8 +215,8 @@ func (v *view) poll() time.Duration {
 	age, calm := time.Duration(math.MaxInt64), time.Duration(math.MaxInt64)
 	for _, p := range v.Pods {
 		age = min(age, v.Now.Sub(p.Created))
-		if calm = min(calm, age); !p.Changed.IsZero() {
-			calm = min(calm, v.Now.Sub(p.Changed))
+		if calm = min(calm, age); !p.ReadyChanged.IsZero() {
+			calm = min(calm, v.Now.Sub(p.ReadyChanged))
 		}
 	}
 	if age < settled {
@@ -231,10 +231,10 @@ func (v *view) waitForPods(names []string) Action {
 	for _, name := range names {
 		p, ok := v.pods[name]
 		switch {
-		case ok && p.trouble() != "":
+		case ok && p.startProblem() != "":
 			return Wait{
 				Reason: v1beta2.ReasonPodCannotStart, After: pollSlow,
-				Message: fmt.Sprintf("pod %s: %s", name, p.trouble()),
+				Message: fmt.Sprintf("pod %s: %s", name, p.startProblem()),
 			}
 		case !ok || p.Deleting || !p.up():
 			waiting = append(waiting, name)

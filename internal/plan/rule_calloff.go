@@ -8,49 +8,49 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/failure"
 )
 
-// callOff ends a restore that nobody wants any more, or that can never succeed, as long as nobody could use the restored data.
+// cancelRestore ends a restore that nobody wants any more, or that can never succeed, as long as nobody could use the restored data.
 // Without a quorum of the former members to go back to it goes on: the cluster would be left with no data at all. So nil may also
 // mean that the restore goes on although nobody wants it. ContinueRestore has that noted once; whether the cluster can go back is
 // asked anew in every pass.
-func callOff(v *view) Action {
-	c, why := v.Cluster, v.givenUp()
+func cancelRestore(v *view) Action {
+	c, why := v.Cluster, v.cancelReason()
 	switch {
 	case why == nil:
 		return nil
 	case v.canGoBack():
-		return CallOff{Why: *why, ClusterID: c.Former.ID, Kept: v.tried()}
-	case c.CallOff == nil || c.NotCalledOff || v.sourceless():
+		return CancelRestore{Why: *why, ClusterID: c.Previous.ID, KeptVolumes: v.usedVolumes()}
+	case c.CancelReason == nil || c.CancelDeclined || v.noRestoreSource():
 		return nil
 	}
 	return ContinueRestore{Why: failure.Problem{
 		Reason:  v1beta2.ReasonRestoreContinues,
-		Message: fmt.Sprintf("%s, but the restore continues: %s; %s", why.Message, v.noWayBack(), v.wayOut()),
+		Message: fmt.Sprintf("%s, but the restore continues: %s; %s", why.Message, v.whyNotCanceled(), v.advice()),
 	}}
 }
 
-// givenUp is why the restore under way is to be called off: nobody wants it any more, or it can never succeed. It is nil if it is
+// cancelReason is why the restore under way is to be called off: nobody wants it any more, or it can never succeed. It is nil if it is
 // to go on, or if there is none.
-func (v *view) givenUp() *failure.Problem {
+func (v *view) cancelReason() *failure.Problem {
 	b, c := v.Cluster.Bootstrap, v.Cluster
-	if c.ID != 0 || b == nil || b.Restore == "" || c.Former == nil {
+	if c.ID != 0 || b == nil || b.Restore == "" || c.Previous == nil {
 		return nil
 	}
-	if f := v.pods[b.Members[0]].Failure; c.CallOff == nil && f != nil && f.Terminal {
+	if f := v.pods[b.Members[0]].RestoreFailure; c.CancelReason == nil && f != nil && f.Terminal {
 		return f
 	}
-	return c.CallOff
+	return c.CancelReason
 }
 
 // canGoBack tells whether the cluster that is replaced can form a quorum again, as far as Kubernetes tells. One that had never
 // been up starts from nothing again.
 func (v *view) canGoBack() bool {
-	f := v.Cluster.Former
+	f := v.Cluster.Previous
 	if f.ID == 0 {
 		return true
 	}
-	voters := v.formerVoters()
+	voters := v.previousVoters()
 	for _, all := range [][]string{voters, f.NextVoters} {
-		back := len(all) - len(v.stayAway(all))
+		back := len(all) - len(v.unrecoverable(all))
 		if len(all) > 0 && back < Quorum(len(all)) {
 			return false
 		}
@@ -58,59 +58,59 @@ func (v *view) canGoBack() bool {
 	return len(voters) > 0
 }
 
-// formerVoters are those in status. Of an adopted cluster that never had a quorum nobody knows them: they are then whoever has
+// previousVoters are those in status. Of an adopted cluster that never had a quorum nobody knows them: they are then whoever has
 // a volume with its data. How many there were on an emptyDir cannot be told once one of them has stopped.
-func (v *view) formerVoters() []string {
-	if voters := v.Cluster.Former.Voters; len(voters) > 0 {
+func (v *view) previousVoters() []string {
+	if voters := v.Cluster.Previous.Voters; len(voters) > 0 {
 		return voters
 	}
 	var names []string
-	for _, c := range v.oldVolumes {
-		if v.formerData(c) {
+	for _, c := range v.previousVolumes {
+		if v.holdsPreviousData(c) {
 			names = append(names, c.Name)
 		}
 	}
 	return names
 }
 
-// stayAway are those of these names who cannot come back with their data.
-func (v *view) stayAway(names []string) []string {
-	return slices.DeleteFunc(slices.Clone(names), v.comesBack)
+// unrecoverable are those of these names who cannot come back with their data.
+func (v *view) unrecoverable(names []string) []string {
+	return slices.DeleteFunc(slices.Clone(names), v.canComeBack)
 }
 
-// comesBack tells whether a former member can: on its volume, or on an emptyDir if its pod runs and nothing is about to end it.
+// canComeBack tells whether a former member can: on its volume, or on an emptyDir if its pod runs and nothing is about to end it.
 // That it is Ready is all that is known of a pod on a node which has fallen silent.
-func (v *view) comesBack(name string) bool {
-	i := slices.IndexFunc(v.oldPods, func(p Pod) bool { return p.Name == name && v.Cluster.replaces(p.Incarnation) })
-	if i >= 0 && !v.oldPods[i].Persistent {
-		p := v.oldPods[i]
+func (v *view) canComeBack(name string) bool {
+	i := slices.IndexFunc(v.previousPods, func(p Pod) bool { return p.Name == name && v.Cluster.replaces(p.Incarnation) })
+	if i >= 0 && !v.previousPods[i].Persistent {
+		p := v.previousPods[i]
 		evicted := v.Budget.Exists && !v.Budget.Settled
 		return p.Ready && !p.Deleting && p.Phase == Running && !evicted
 	}
-	if i >= 0 && v.oldPods[i].Exit.Terminal() {
+	if i >= 0 && v.previousPods[i].Exit.DataGone() {
 		return false
 	}
-	return slices.ContainsFunc(v.oldVolumes, func(c Volume) bool {
-		return c.Name == name && v.formerData(c) && !c.Deleting && !c.Lost
+	return slices.ContainsFunc(v.previousVolumes, func(c Volume) bool {
+		return c.Name == name && v.holdsPreviousData(c) && !c.Deleting && !c.Lost
 	})
 }
 
-// formerData tells whether the volume is one of the cluster's that is replaced.
-func (v *view) formerData(c Volume) bool {
-	return c.MemberID != 0 && c.ClusterID == v.Cluster.Former.ID && v.Cluster.replaces(c.Incarnation)
+// holdsPreviousData tells whether the volume is one of the cluster's that is replaced.
+func (v *view) holdsPreviousData(c Volume) bool {
+	return c.MemberID != 0 && c.ClusterID == v.Cluster.Previous.ID && v.Cluster.replaces(c.Incarnation)
 }
 
-// noWayBack says why a restore is not called off.
-func (v *view) noWayBack() string {
-	f := v.Cluster.Former
-	voters := v.formerVoters()
+// whyNotCanceled says why a restore is not called off.
+func (v *view) whyNotCanceled() string {
+	f := v.Cluster.Previous
+	voters := v.previousVoters()
 	if len(voters) == 0 {
 		return "nobody knows who the former members were, and none has a volume"
 	}
-	if away := v.stayAway(voters); len(voters)-len(away) < Quorum(len(voters)) {
+	if away := v.unrecoverable(voters); len(voters)-len(away) < Quorum(len(voters)) {
 		return tooFew(away, len(voters))
 	}
-	return tooFew(v.stayAway(f.NextVoters), len(f.NextVoters))
+	return tooFew(v.unrecoverable(f.NextVoters), len(f.NextVoters))
 }
 
 func tooFew(away []string, voters int) string {
@@ -118,37 +118,37 @@ func tooFew(away []string, voters int) string {
 		list(away), Quorum(voters), voters)
 }
 
-// wayOut says what to do instead.
-func (v *view) wayOut() string {
+// advice says what to do instead.
+func (v *view) advice() string {
 	text := "to restore something else, create another EtcdRestore, which takes the place of this one"
-	switch f := v.Cluster.Former; {
-	case v.Cluster.Saved != "":
-		text += fmt.Sprintf(": what the cluster held is in the safety snapshot %s (spec.snapshot)", v.Cluster.Saved)
+	switch f := v.Cluster.Previous; {
+	case v.Cluster.SafetySnapshot != "":
+		text += fmt.Sprintf(": what the cluster held is in the safety snapshot %s (spec.snapshot)", v.Cluster.SafetySnapshot)
 	case f != nil && f.ID != 0:
 		text += "; what the cluster held was not saved"
 	}
 	return text
 }
 
-// stranded is where a restore ends that can neither be completed nor called off.
-func (v *view) stranded(why string) Action {
-	if v.Cluster.Former != nil {
-		why += "; " + v.noWayBack()
+// restoreStuck is where a restore ends that can neither be completed nor called off.
+func (v *view) restoreStuck(why string) Action {
+	if v.Cluster.Previous != nil {
+		why += "; " + v.whyNotCanceled()
 	}
-	return Blocked{Reason: v1beta2.ReasonRestoreFailed, Message: why + "; " + v.wayOut()}
+	return Blocked{Reason: v1beta2.ReasonRestoreFailed, Message: why + "; " + v.advice()}
 }
 
-// sourceless tells whether nothing says any more which snapshot the first member is to start from, and none is at it.
-func (v *view) sourceless() bool {
+// noRestoreSource tells whether nothing says any more which snapshot the first member is to start from, and none is at it.
+func (v *view) noRestoreSource() bool {
 	b := v.Cluster.Bootstrap
 	_, there := v.pods[b.Members[0]]
 	return v.Cluster.SourceGone && !there
 }
 
-// sourceGone stops where a restore can never be completed, before anything more of the former members goes: they may come back.
-func sourceGone(v *view) Action {
-	if !v.sourceless() {
+// restoreSourceGone stops where a restore can never be completed, before anything more of the former members goes: they may come back.
+func restoreSourceGone(v *view) Action {
+	if !v.noRestoreSource() {
 		return nil
 	}
-	return v.stranded("the EtcdRestore that says where the snapshot is does not exist any more")
+	return v.restoreStuck("the EtcdRestore that says where the snapshot is does not exist any more")
 }

@@ -7,17 +7,17 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 )
 
-// lastCopy keeps a restore from replacing what may be nowhere but on an emptyDir: nobody could keep that. Its EtcdRestore sees to
+// protectOnlyCopy keeps a restore from replacing what may be nowhere but on an emptyDir: nobody could keep that. Its EtcdRestore sees to
 // it before it asks, and this is for what has changed since: it looks again, and saves once more or fails.
-func lastCopy(v *view) Action {
+func protectOnlyCopy(v *view) Action {
 	s := v.Cluster.Safety
-	saved := s.Skip || s.Unsaved == "" && !s.Stale && s.Revision != 0
-	if v.Cluster.Restore == "" || v.Cluster.Former != nil || saved {
+	saved := s.Skipped || s.UnsavedReason == "" && !s.Stale && s.Revision != 0
+	if v.Cluster.Restore == "" || v.Cluster.Previous != nil || saved {
 		return nil
 	}
 	var names []string
 	for _, p := range v.Pods {
-		if !p.Persistent && p.Permit != nil && !p.Deleting && p.Phase != Terminal {
+		if !p.Persistent && p.Permit != nil && !p.Deleting && p.Phase != Finished {
 			names = append(names, p.Name)
 		}
 	}

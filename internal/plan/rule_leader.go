@@ -14,8 +14,8 @@ type Disk struct {
 	Pod, PodUID string
 	// Watched is how long that was.
 	Watched time.Duration
-	// Flush is the mean time of a flush of the log to the disk in that time, 0 if hardly any has ended.
-	Flush time.Duration
+	// FlushTime is the mean time of a flush of the log to the disk in that time, 0 if hardly any has ended.
+	FlushTime time.Duration
 	// Stalled is how long the log has not moved although the others' have: the disk does not answer. 0 while it does.
 	Stalled time.Duration
 }
@@ -23,21 +23,21 @@ type Disk struct {
 const (
 	// stalledLimit is how long a log may stand still before its disk counts as one that does not answer.
 	stalledLimit = 5 * time.Second
-	// judged is how long a disk is watched before anything is said of how slow it is.
-	judged = 5 * time.Second
+	// minWatch is how long a disk is watched before anything is said of how slow it is.
+	minWatch = 5 * time.Second
 	// slowFlush is more than a leader may take for a flush. It is etcd's default interval between heartbeats: a leader
 	// sends none while it flushes.
 	slowFlush = 100 * time.Millisecond
-	// quicker is how many times as quick the next leader's disk must be, so that where all are slow nobody moves.
-	quicker = 4
-	// leaderCalm is how long a leader stays after leadership was moved because of a disk, whatever the disks do.
-	leaderCalm = 5 * time.Minute
-	// podCalm is how old a pod must be to be ended because of its disk: it may have been made a moment ago for that.
-	podCalm = 2 * time.Minute
+	// minSpeedup is how many times as quick the next leader's disk must be, so that where all are slow nobody moves.
+	minSpeedup = 4
+	// leaderCooldown is how long a leader stays after leadership was moved because of a disk, whatever the disks do.
+	leaderCooldown = 5 * time.Minute
+	// minPodAge is how old a pod must be to be ended because of its disk: it may have been made a moment ago for that.
+	minPodAge = 2 * time.Minute
 )
 
-// Hangs tells whether the disk of a pod's member does not answer. What etcd in it says of itself is then out of date.
-func Hangs(o Observed, pod, uid string) bool {
+// DiskHangs tells whether the disk of a pod's member does not answer. What etcd in it says of itself is then out of date.
+func DiskHangs(o Observed, pod, uid string) bool {
 	for _, d := range o.Etcd.Disks {
 		if d.Pod == pod && d.PodUID == uid {
 			return d.Stalled >= stalledLimit
@@ -46,10 +46,10 @@ func Hangs(o Observed, pod, uid string) bool {
 	return false
 }
 
-// Undecided tells whether disks have to be looked at again soon to judge them.
-func Undecided(o Observed) bool {
+// DisksUndecided tells whether disks have to be looked at again soon to judge them.
+func DisksUndecided(o Observed) bool {
 	for _, d := range o.Etcd.Disks {
-		if d.Watched < judged || d.Stalled > 0 && d.Stalled < stalledLimit {
+		if d.Watched < minWatch || d.Stalled > 0 && d.Stalled < stalledLimit {
 			return true
 		}
 	}
@@ -59,7 +59,7 @@ func Undecided(o Observed) bool {
 // slowLeader says that the leader's disk is too slow to lead, nil if it is not.
 func (v *view) slowLeader() *failure.Problem {
 	m := v.leader()
-	if d := v.disk(m); d.Watched < judged || d.Flush <= slowFlush {
+	if d := v.disk(m); d.Watched < minWatch || d.FlushTime <= slowFlush {
 		return nil
 	}
 	return &failure.Problem{
@@ -86,19 +86,19 @@ func (v *view) disk(m Member) Disk {
 	return Disk{}
 }
 
-// endHung ends a voter whose disk hangs. The others have elected another leader by themselves, but clients that are
+// restartHungMember ends a voter whose disk hangs. The others have elected another leader by themselves, but clients that are
 // connected to it stay with it and wait: etcd takes their requests and cannot carry them out. As it ends it closes its
 // connections, whatever the disk does, and its data stays where it is.
 //
 // A member on an emptyDir volume would lose its data by that: it is waited for.
-func endHung(v *view) Action {
+func restartHungMember(v *view) Action {
 	for _, m := range v.voters {
 		p := v.pods[m.Name]
 		running := p.Phase == Running && !p.Deleting && !p.Restarting && !p.Ready
-		if !running || !Hangs(v.Observed, p.Name, p.UID) || !p.Persistent || !v.usable(v.volumes[m.Name]) {
+		if !running || !DiskHangs(v.Observed, p.Name, p.UID) || !p.Persistent || !v.usable(v.volumes[m.Name]) {
 			continue
 		}
-		old := v.Now.Sub(p.Created) > podCalm
+		old := v.Now.Sub(p.Created) > minPodAge
 		if others := v.healthyVoters(m.Name); old && others == len(v.voters)-1 && v.safeToRestart(m) {
 			return DeletePod{Name: p.Name, UID: p.UID, Why: v1beta2.ReasonDiskHangs}
 		}
@@ -106,18 +106,18 @@ func endHung(v *view) Action {
 	return nil
 }
 
-// relieve moves leadership away from a slow disk: nothing is committed faster than the leader writes, while a follower
+// moveLeaderOffSlowDisk moves leadership away from a slow disk: nothing is committed faster than the leader writes, while a follower
 // that is slow is missed by nobody. It asks for much, so that leadership never goes back and forth.
-func relieve(v *view) Action {
+func moveLeaderOffSlowDisk(v *view) Action {
 	leader, all := v.leader(), len(v.voters)
-	if v.SlowLeader == nil || v.healthyVoters("") < all || !v.Cluster.LeaderMoved.IsZero() && v.Now.Sub(v.Cluster.LeaderMoved) < leaderCalm {
+	if v.SlowLeader == nil || v.healthyVoters("") < all || !v.Cluster.LeaderMoved.IsZero() && v.Now.Sub(v.Cluster.LeaderMoved) < leaderCooldown {
 		return nil
 	}
 	heir := Member{}
 	for _, m := range v.voters {
 		d := v.disk(m)
-		able := v.pods[m.Name].Ready && d.Watched >= judged && d.Flush > 0 && d.Flush*quicker <= v.disk(leader).Flush
-		if able && (heir.ID == 0 || d.Flush < v.disk(heir).Flush) {
+		able := v.pods[m.Name].Ready && d.Watched >= minWatch && d.FlushTime > 0 && d.FlushTime*minSpeedup <= v.disk(leader).FlushTime
+		if able && (heir.ID == 0 || d.FlushTime < v.disk(heir).FlushTime) {
 			heir = m
 		}
 	}

@@ -15,7 +15,7 @@ func legacyMembers(v *view) Action {
 	if v.Cluster.ID != 0 || v.Cluster.Bootstrap != nil {
 		return nil
 	}
-	found := v.legacy()
+	found := v.legacyObjects()
 	if len(found) == 0 {
 		return nil
 	}
@@ -28,8 +28,8 @@ func legacyMembers(v *view) Action {
 	}
 }
 
-// legacy names what coreos/etcd-operator has made.
-func (v *view) legacy() []string {
+// legacyObjects names what coreos/etcd-operator has made.
+func (v *view) legacyObjects() []string {
 	var pods, volumes, found []string
 	for _, p := range v.Pods {
 		if p.Legacy {
@@ -55,7 +55,7 @@ func (v *view) legacy() []string {
 // ranBefore does not start a cluster from nothing under an object that another operator has run one under: clients would
 // take it for the one that had their data.
 func ranBefore(v *view) Action {
-	if !v.Cluster.RanBefore || v.Cluster.AwaitsRestore != "" {
+	if !v.Cluster.RanBefore || v.Cluster.WaitsForRestore != "" {
 		return nil
 	}
 	return Blocked{

@@ -22,20 +22,20 @@ const (
 	publishLimit = 2 * time.Minute
 )
 
-// clearTerminal deletes pods that ended: after an eviction or a graceful node shutdown the kubelet never starts them
+// deleteFinishedPods deletes pods that ended: after an eviction or a graceful node shutdown the kubelet never starts them
 // again, whatever their restart policy.
-func clearTerminal(v *view) Action {
+func deleteFinishedPods(v *view) Action {
 	for _, p := range v.Pods {
-		if p.Phase == Terminal && !p.Deleting {
+		if p.Phase == Finished && !p.Deleting {
 			return DeletePod{Name: p.Name, UID: p.UID, Why: v1beta2.ReasonPodEnded}
 		}
 	}
 	return nil
 }
 
-// refresh deletes pods that were made from an older spec and hold nothing yet: they wait for a permit, or cannot even be
+// recreatePendingPod deletes pods that were made from an older spec and hold nothing yet: they wait for a permit, or cannot even be
 // configured.
-func refresh(v *view) Action {
+func recreatePendingPod(v *view) Action {
 	for _, p := range v.Pods {
 		empty := p.Permit == nil || p.Exit == ExitBadConfig
 		if _, listed := v.members[p.Name]; v.outdated(p) && empty && !p.Deleting && !listed {
@@ -50,27 +50,27 @@ func (v *view) outdated(p Pod) bool {
 	return p.Drift.Any() || p.Version != v.Versions.Lowest && p.Version != v.Versions.Target
 }
 
-// unstick gives what the spec asks for now to a pod that cannot run: so going back to a spec that works mends even what a
+// updateFailedPod gives what the spec asks for now to a pod that cannot run: so going back to a spec that works mends even what a
 // bad update and a fault have done together. It needs no quorum: what does not run is missed by nobody, and the data stays.
-func unstick(v *view) Action {
+func updateFailedPod(v *view) Action {
 	for _, p := range v.Pods {
-		if _, answers := v.answers[p.Name]; answers || p.Deleting || p.trouble() == "" {
+		if _, answers := v.answers[p.Name]; answers || p.Deleting || p.startProblem() == "" {
 			continue
 		}
 		c := v.volumes[p.Name]
 		switch onVolume := p.Persistent && v.usable(c); {
 		case p.Drift.Template && onVolume:
 			return Recreate{Name: p.Name, UID: p.UID, Version: v.versionOn(c)}
-		case v.Etcd.Contact != ContactQuorum && v.otherImage(p) && v.neverAbove(p) && (onVolume || !p.Persistent):
+		case v.Etcd.Contact != ContactQuorum && v.changesImage(p) && v.canRunSpecVersion(p) && (onVolume || !p.Persistent):
 			return SetImage{Name: p.Name, UID: p.UID, Version: v.Cluster.Version}
 		}
 	}
 	return nil
 }
 
-// restart brings members back on their volumes. It needs no quorum: it changes no membership, and member-run starts
+// recreateMissingPods brings members back on their volumes. It needs no quorum: it changes no membership, and member-run starts
 // etcd only if the data is really there. A pod that was made before the latch may be there and still lack its permit.
-func restart(v *view) Action {
+func recreateMissingPods(v *view) Action {
 	var pods []NewPod
 	var permits []PodPermit
 	for _, c := range v.Volumes {
@@ -81,11 +81,11 @@ func restart(v *view) Action {
 		switch {
 		case !there:
 			pods = append(pods, NewPod{
-				Name: c.Name, Incarnation: c.Incarnation, Persistent: true, Version: v.versionOn(c), Former: c.Former,
-				Permit: c.resume(),
+				Name: c.Name, Incarnation: c.Incarnation, Persistent: true, Version: v.versionOn(c), FromPreviousSpec: c.FromPreviousSpec,
+				Permit: c.resumePermit(),
 			})
-		case p.Permit == nil && p.Persistent && !p.Deleting && p.Phase != Terminal:
-			permits = append(permits, PodPermit{Pod: p.Name, UID: p.UID, Permit: *c.resume()})
+		case p.Permit == nil && p.Persistent && !p.Deleting && p.Phase != Finished:
+			permits = append(permits, PodPermit{Pod: p.Name, UID: p.UID, Permit: *c.resumePermit()})
 		}
 	}
 	switch {
@@ -116,9 +116,9 @@ func (v *view) usable(c Volume) bool {
 	return c.MemberID != 0 && c.ClusterID == v.Cluster.ID && !c.Deleting && !c.Lost
 }
 
-// noQuorum reports. The one harm that it must not do is to change the membership, or to delete what may still be
+// quorumLostMessage reports. The one harm that it must not do is to change the membership, or to delete what may still be
 // needed.
-func noQuorum(v *view) Action {
+func quorumLost(v *view) Action {
 	if v.Etcd.Contact == ContactQuorum {
 		return nil
 	}
@@ -127,7 +127,7 @@ func noQuorum(v *view) Action {
 		known = b.Members
 	}
 	if len(v.Etcd.Unconfirmed) > 0 {
-		return v.unconfirmed(known)
+		return v.unconfirmedMembers(known)
 	}
 	reason, before := v1beta2.ReasonQuorumLost, ""
 	if v.Cluster.Resuming != "" {
@@ -158,13 +158,13 @@ func noQuorum(v *view) Action {
 				list(lost), len(known)),
 		}
 	}
-	message := before + v.quorumLost(len(known), silent, lost)
+	message := before + v.quorumLostMessage(len(known), silent, lost)
 	return Wait{Reason: reason, After: v.poll(), Message: message}
 }
 
-// unconfirmed says that somebody speaks for a quorum whom the others do not bear out. It may be one that has taken a voter's
+// unconfirmedMembers says that somebody speaks for a quorum whom the others do not bear out. It may be one that has taken a voter's
 // place, or the membership was changed by hand so far that those who know of it are no majority of those who voted before.
-func (v *view) unconfirmed(known []string) Action {
+func (v *view) unconfirmedMembers(known []string) Action {
 	return Wait{
 		Reason: v1beta2.ReasonQuorumLost, After: v.poll(),
 		Message: fmt.Sprintf("%s reads a member list that no majority of the voters known last (%s) confirms: bring the others "+
@@ -172,13 +172,13 @@ func (v *view) unconfirmed(known []string) Action {
 	}
 }
 
-func (v *view) quorumLost(known int, silent, lost []string) string {
+func (v *view) quorumLostMessage(known int, silent, lost []string) string {
 	text := fmt.Sprintf("%d of %d voters are needed and no quorum answers", Quorum(known), known)
 	if len(silent) > 0 {
 		text += "; no answer from " + list(silent)
 		for _, name := range silent {
-			if p := v.pods[name]; p.Problem != "" {
-				text += fmt.Sprintf(" (pod %s: %s)", name, p.Problem)
+			if p := v.pods[name]; p.StartProblem != "" {
+				text += fmt.Sprintf(" (pod %s: %s)", name, p.StartProblem)
 			}
 		}
 		text += ": bring their pods and nodes back"
@@ -193,34 +193,34 @@ func (v *view) quorumLost(known int, silent, lost []string) string {
 func (v *view) dataGone(name string) bool {
 	p, running := v.pods[name]
 	if running && !p.Persistent {
-		return p.Phase == Terminal || p.Exit.Terminal() || p.Permit == nil
+		return p.Phase == Finished || p.Exit.DataGone() || p.Permit == nil
 	}
 	c, ok := v.volumes[name]
-	return !ok || c.MemberID == 0 || c.Lost || c.Deleting && !running || running && p.Exit.Terminal()
+	return !ok || c.MemberID == 0 || c.Lost || c.Deleting && !running || running && p.Exit.DataGone()
 }
 
-// replaceLost takes members out whose data is gone for good; grow then brings new ones. Learners go first.
-func replaceLost(v *view) Action {
+// removeLostMember takes members out whose data is gone for good; grow then brings new ones. Learners go first.
+func removeLostMember(v *view) Action {
 	for _, m := range slices.Concat(v.learners, v.voters) {
-		if why := v.lost(m); why != "" && v.safeToRemove(m) {
+		if why := v.lostReason(m); why != "" && v.safeToRemove(m) {
 			return RemoveMember{ID: m.ID, Name: m.Name, Why: why}
 		}
 	}
 	return nil
 }
 
-// lost says why a listed member can never come back as itself, with the empty reason for one that can.
-func (v *view) lost(m Member) string {
+// lostReason says why a listed member can never come back as itself, with the empty reason for one that can.
+func (v *view) lostReason(m Member) string {
 	p, running := v.pods[m.Name]
 	_, answers := v.answer(m)
 	switch {
 	case answers:
 		return "" // still voting, even if its pod is on its way out: wait until it stops
-	case v.idTaken(m):
+	case v.volumeReused(m):
 		return v1beta2.ReasonForeignData
 	case !m.Published:
 		return v.neverStarted(m, p, running)
-	case v.dataGone(m.Name), running && p.Persistent && v.volumes[m.Name].Deleting && p.trouble() != "":
+	case v.dataGone(m.Name), running && p.Persistent && v.volumes[m.Name].Deleting && p.startProblem() != "":
 		return v1beta2.ReasonVolumeLost
 	case running && p.Deleting && !p.Persistent:
 		return v1beta2.ReasonPodLost
@@ -228,7 +228,7 @@ func (v *view) lost(m Member) string {
 		return v1beta2.ReasonNodeLost
 	case running && v.damaged(p):
 		return v1beta2.ReasonDataDamaged
-	case running && p.Phase == Pending && p.Problem != "" && v.Now.Sub(p.Created) > pendingLimit:
+	case running && p.Phase == Pending && p.StartProblem != "" && v.Now.Sub(p.Created) > pendingLimit:
 		return v1beta2.ReasonPodCannotStart
 	}
 	return ""
@@ -242,11 +242,11 @@ func (v *view) damaged(p Pod) bool {
 		limit = unreadableLimit
 	}
 	return (p.Exit == ExitCorrupt || p.Exit == ExitUnreadable) && !p.Ready &&
-		!p.Changed.IsZero() && v.Now.Sub(p.Changed) > limit
+		!p.ReadyChanged.IsZero() && v.Now.Sub(p.ReadyChanged) > limit
 }
 
-// idTaken tells whether the member's volume belongs to another member: its own data is then nowhere.
-func (v *view) idTaken(m Member) bool {
+// volumeReused tells whether the member's volume belongs to another member: its own data is then nowhere.
+func (v *view) volumeReused(m Member) bool {
 	c, ok := v.volumes[m.Name]
 	p, there := v.pods[m.Name]
 	return (!there || p.Persistent) && ok && c.MemberID != 0 && c.MemberID != m.ID
@@ -255,20 +255,20 @@ func (v *view) idTaken(m Member) bool {
 // neverStarted decides about a member that is listed but has not announced itself.
 func (v *view) neverStarted(m Member, p Pod, running bool) string {
 	switch {
-	case !running || p.Deleting || p.Phase == Terminal || p.Exit == ExitForeignData:
+	case !running || p.Deleting || p.Phase == Finished || p.Exit == ExitForeignData:
 		return v1beta2.ReasonPodLost
 	case m.Learner && v.outdated(p):
 		return v1beta2.ReasonSpecChanged // another one is made from the current spec
 	case !m.Learner && p.Permit == nil:
 		return v1beta2.ReasonNeverStarted // a first member that had no seat: it joins as a learner instead
-	case p.Permit != nil && v.Now.Sub(p.Permitted) > publishLimit:
+	case p.Permit != nil && v.Now.Sub(p.PermittedAt) > publishLimit:
 		return v1beta2.ReasonNeverStarted
 	}
 	return ""
 }
 
-// removeOrphans deletes what the quorum does not list: the pods first, for a volume lives as long as its pod.
-func removeOrphans(v *view) Action {
+// deleteOrphans deletes what the quorum does not list: the pods first, for a volume lives as long as its pod.
+func deleteOrphans(v *view) Action {
 	for _, p := range v.Pods {
 		if _, listed := v.members[p.Name]; !listed && !p.Deleting && !v.candidate(p) {
 			return DeletePod{Name: p.Name, UID: p.UID, Why: v1beta2.ReasonNotAMember}

@@ -7,39 +7,39 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/member"
 )
 
-// restore begins an incarnation whose one member starts from a snapshot, whatever state the cluster is in. It is committed
+// startRestore begins an incarnation whose one member starts from a snapshot, whatever state the cluster is in. It is committed
 // before anything of the old one is touched, and the others join the restored member as learners. A later restore takes the
 // place of one that is under way, and replaces what that was to replace.
-func restore(v *view) Action {
+func startRestore(v *view) Action {
 	if v.Cluster.Restore == "" {
 		return nil
 	}
-	if v.tooOld() {
+	if v.safetySnapshotExpired() {
 		return Wait{
 			Reason: v1beta2.ReasonSaving, After: pollSlow,
 			Message: "what the cluster holds was saved a while ago: waiting until that is done once more, before it is replaced",
 		}
 	}
 	return CommitBootstrap{
-		Bootstrap: v.bootstrap(v.nextIncarnation(), v.freeNames(1), v.Cluster.Restore), Unsaved: v.notSaved(),
+		Bootstrap: v.newBootstrap(v.nextIncarnation(), v.freeNames(1), v.Cluster.Restore), UnsavedReason: v.unsavedReason(),
 	}
 }
 
-// latchFirst latches the cluster ID of what is up before anything takes its place, a later restore or what was there before. No
+// recordClusterIDFirst latches the cluster ID of what is up before anything takes its place, a later restore or what was there before. No
 // Service for clients leads there yet, but the members' own names do, and whoever uses those may have written.
-func latchFirst(v *view) Action {
+func recordClusterIDFirst(v *view) Action {
 	if v.Cluster.ID != 0 || v.Cluster.Bootstrap == nil {
 		return nil
 	}
-	if goesBack := v.givenUp() != nil && v.canGoBack(); v.Cluster.Restore == "" && !goesBack {
+	if goesBack := v.cancelReason() != nil && v.canGoBack(); v.Cluster.Restore == "" && !goesBack {
 		return nil
 	}
-	return v.latchIfUp()
+	return v.recordIfQuorum()
 }
 
-// tried are the names of the volumes of the attempt under way on which etcd was let start: if it does not answer now it may have
+// usedVolumes are the names of the volumes of the attempt under way on which etcd was let start: if it does not answer now it may have
 // before, and clients may have written.
-func (v *view) tried() []string {
+func (v *view) usedVolumes() []string {
 	var names []string
 	for _, c := range v.Volumes {
 		if c.MemberID != 0 && !c.Deleting {
@@ -52,40 +52,40 @@ func (v *view) tried() []string {
 // nextIncarnation is higher than any that was given before, and than that of what was taken over from an earlier cluster.
 func (v *view) nextIncarnation() int { return v.lastIncarnation() + 1 }
 
-// awaitRestore keeps a cluster from starting from nothing that is to start from a snapshot.
-func awaitRestore(v *view) Action {
-	if v.Cluster.AwaitsRestore == "" {
+// waitForRestore keeps a cluster from starting from nothing that is to start from a snapshot.
+func waitForRestore(v *view) Action {
+	if v.Cluster.WaitsForRestore == "" {
 		return nil
 	}
-	if v.Cluster.MakeRestore {
-		return CreateRestore{Name: v.Cluster.AwaitsRestore}
+	if v.Cluster.CreateRestore {
+		return CreateRestore{Name: v.Cluster.WaitsForRestore}
 	}
-	if why := v.Cluster.AwaitFailed; why != "" {
+	if why := v.Cluster.WaitFailed; why != "" {
 		return Blocked{
 			Reason:  v1beta2.ReasonRestoreFailed,
-			Message: fmt.Sprintf("the cluster starts from a snapshot, and EtcdRestore %s %s", v.Cluster.AwaitsRestore, why),
+			Message: fmt.Sprintf("the cluster starts from a snapshot, and EtcdRestore %s %s", v.Cluster.WaitsForRestore, why),
 		}
 	}
 	return Wait{
 		Reason: v1beta2.ReasonWaitingForRestore, After: pollRare,
 		Message: fmt.Sprintf("the cluster starts from a snapshot: waiting until EtcdRestore %s has verified it",
-			v.Cluster.AwaitsRestore),
+			v.Cluster.WaitsForRestore),
 	}
 }
 
-// restoreAgain gives an attempt up whose data was lost after etcd was let start on it, and before the cluster was up. What is on
+// retryRestore gives an attempt up whose data was lost after etcd was let start on it, and before the cluster was up. What is on
 // its volume after all stays there, and nothing is ever restored there again.
-func restoreAgain(v *view) Action {
+func retryRestore(v *view) Action {
 	b := v.Cluster.Bootstrap
 	p, c := v.pods[b.Members[0]], v.volumes[b.Members[0]]
-	if p.Exit.Terminal() || c.Lost && c.MemberID != 0 {
-		return CommitBootstrap{Bootstrap: v.bootstrap(v.nextIncarnation(), v.freeNames(1), b.Restore)}
+	if p.Exit.DataGone() || c.Lost && c.MemberID != 0 {
+		return CommitBootstrap{Bootstrap: v.newBootstrap(v.nextIncarnation(), v.freeNames(1), b.Restore)}
 	}
 	return nil
 }
 
-// permitRestored lets the member start from the data that was restored, and from nothing else.
-func permitRestored(v *view) Action {
+// permitRestoredMember lets the member start from the data that was restored, and from nothing else.
+func permitRestoredMember(v *view) Action {
 	b := v.Cluster.Bootstrap
 	name := b.Members[0]
 	p, ok := v.pods[name]
@@ -98,12 +98,12 @@ func permitRestored(v *view) Action {
 	}}}}
 }
 
-// awaitRestored names what the restored member is at.
-func awaitRestored(v *view) Action {
+// waitForRestoredMember names what the restored member is at.
+func waitForRestoredMember(v *view) Action {
 	name := v.Cluster.Bootstrap.Members[0]
-	if f := v.pods[name].Failure; f != nil {
+	if f := v.pods[name].RestoreFailure; f != nil {
 		if f.Terminal {
-			return v.stranded(f.Message)
+			return v.restoreStuck(f.Message)
 		}
 		return Wait{
 			Reason: f.Reason, After: v.poll(),

@@ -16,31 +16,31 @@ const (
 	maxLearners = 8
 	// batchDeadline is how long a candidate waits so that others can be added together with it.
 	batchDeadline = 10 * time.Second
-	// inSync is the part of the leader's log that a learner must have applied; etcd itself demands the same
+	// learnerSyncShare is the part of the leader's log that a learner must have applied; etcd itself demands the same
 	// (readyPercentThreshold in its server).
-	inSync = 0.9
+	learnerSyncShare = 0.9
 )
 
-// serve lets client traffic reach every voter that can be counted on, and not one that is about to stop: Kubernetes calls
+// addToService lets client traffic reach every voter that can be counted on, and not one that is about to stop: Kubernetes calls
 // its pod ready for a moment more, and whom it leads there then is refused and waits.
-func serve(v *view) Action {
+func addToService(v *view) Action {
 	var pods []string
 	for _, m := range v.voters {
 		p, ok := v.pods[m.Name]
-		if ok && v.healthy(m) && !p.Serving && !v.parting(m) {
+		if ok && v.healthy(m) && !p.InService && !v.aboutToStop(m) {
 			pods = append(pods, m.Name)
 		}
 	}
 	if len(pods) == 0 {
 		return nil
 	}
-	return Serve{Pods: pods}
+	return AddToService{Pods: pods}
 }
 
-// promote makes a learner in sync a voter, unless there are voters enough: a surplus learner is removed instead.
+// promoteLearner makes a learner in sync a voter, unless there are voters enough: a surplus learner is removed instead.
 // It need not have published its client URLs: etcd tries that again only every seven seconds.
-func promote(v *view) Action {
-	if len(v.voters) >= v.Room {
+func promoteLearner(v *view) Action {
+	if len(v.voters) >= v.MaxMembers {
 		return nil
 	}
 	for _, m := range v.learners {
@@ -51,27 +51,27 @@ func promote(v *view) Action {
 	return nil
 }
 
-// wanted is how many voters there are to be. To go down by a minor version takes three: members are restarted for it, of one
+// targetSize is how many voters there are to be. To go down by a minor version takes three: members are restarted for it, of one
 // or two none can be missed, and etcd lets nobody join meanwhile.
-func (v *view) wanted() int {
-	if v.goesDown(v.Versions.Target) {
+func (v *view) targetSize() int {
+	if v.anyDowngrade(v.Versions.Target) {
 		return max(v.Cluster.Size, 3)
 	}
 	return v.Cluster.Size
 }
 
-// room is how many members there may be: one more than asked for while one has to be replaced.
-func (v *view) room() int {
+// maxMembers is how many members there may be: one more than asked for while one has to be replaced.
+func (v *view) maxMembers() int {
 	if v.replacing() {
-		return v.Size + 1
+		return v.TargetSize + 1
 	}
-	return v.Size
+	return v.TargetSize
 }
 
 // caughtUp compares the learner's log with the leader's. Its own idea of what is committed lags with it.
 func (v *view) caughtUp(m Member) bool {
 	a, _ := v.answer(m)
-	return float64(a.Applied) >= inSync*float64(v.committed())
+	return float64(a.Applied) >= learnerSyncShare*float64(v.committed())
 }
 
 // committed is the end of the log, as far as a majority of the voters knows.
@@ -103,33 +103,33 @@ func (v *view) learnerLimit() int {
 	return maxLearners
 }
 
-// join adds candidates once their pods have addresses, so that the others find them by name at the first try, and all
+// addLearner adds candidates once their pods have addresses, so that the others find them by name at the first try, and all
 // of a batch before any of them starts: a learner compares its member list with that of its peers and gives up where
 // they differ.
-func join(v *view) Action {
+func addLearner(v *view) Action {
 	candidates := v.Candidates
-	room := min(v.learnerLimit()-len(v.learners), v.Room-len(v.Etcd.Members))
+	room := min(v.learnerLimit()-len(v.learners), v.MaxMembers-len(v.Etcd.Members))
 	if len(candidates) == 0 || room <= 0 {
 		return nil
 	}
 	for _, p := range candidates {
-		if !p.fit() && v.Now.Sub(p.Created) < batchDeadline && len(candidates) <= room {
+		if !p.readyToJoin() && v.Now.Sub(p.Created) < batchDeadline && len(candidates) <= room {
 			return nil
 		}
 	}
-	if v.waitsTooLong() {
+	if v.batchOverdue() {
 		return nil
 	}
 	for _, p := range candidates {
-		if p.fit() {
+		if p.readyToJoin() {
 			return AddLearner{Name: p.Name, PeerURL: v.Cluster.PeerURL(p.Name)}
 		}
 	}
 	return nil
 }
 
-// waitsTooLong tells whether an added learner has waited for the rest of its batch for long enough.
-func (v *view) waitsTooLong() bool {
+// batchOverdue tells whether an added learner has waited for the rest of its batch for long enough.
+func (v *view) batchOverdue() bool {
 	for _, m := range v.learners {
 		p, ok := v.pods[m.Name]
 		if ok && !m.Published && p.Permit == nil && v.Now.Sub(p.Created) > 2*batchDeadline {
@@ -139,10 +139,10 @@ func (v *view) waitsTooLong() bool {
 	return false
 }
 
-// permit lets listed learners start. A permit is written again when the member list has changed before the learner
+// permitLearners lets listed learners start. A permit is written again when the member list has changed before the learner
 // came up. It is followed by another only once member-run has refused this very one as used: a spare permit on a pod
 // would let a member that has come up since start again from nothing.
-func permit(v *view) Action {
+func permitLearners(v *view) Action {
 	cluster := initialCluster(v.listedURLs())
 	var permits []PodPermit
 	for _, m := range v.learners {
@@ -156,7 +156,7 @@ func permit(v *view) Action {
 			InitialCluster: cluster, Token: v.Cluster.UID, PodUID: p.UID, Attempt: 1,
 		}
 		if old := p.Permit; old != nil {
-			used := p.Exit == ExitDataLost && p.Refused == old.Attempt
+			used := p.Exit == ExitDataLost && p.RefusedAttempt == old.Attempt
 			if old.MemberID == next.MemberID && old.InitialCluster == cluster && !used {
 				continue
 			}
@@ -194,9 +194,9 @@ func initialCluster(urls map[string]string) string {
 	return strings.Join(pairs, ",")
 }
 
-// grow creates candidates, with the lowest version that runs: an update may yet be taken back.
-func grow(v *view) Action {
-	missing := min(v.Size-len(v.Etcd.Members), v.learnerLimit()-len(v.learners)) - len(v.Candidates)
+// createCandidates creates candidates, with the lowest version that runs: an update may yet be taken back.
+func createCandidates(v *view) Action {
+	missing := min(v.TargetSize-len(v.Etcd.Members), v.learnerLimit()-len(v.learners)) - len(v.Candidates)
 	if missing <= 0 {
 		return nil
 	}
@@ -207,7 +207,7 @@ func grow(v *view) Action {
 func (v *view) newMembers(n int, version string) Action {
 	unused := v.unusedVolumes()
 	if v.Cluster.Persistent && len(unused) < n {
-		return CreateVolumes{Names: v.freeNames(n - len(unused)), Incarnation: v.generation()}
+		return CreateVolumes{Names: v.freeNames(n - len(unused)), Incarnation: v.currentIncarnation()}
 	}
 	names := unused
 	if !v.Cluster.Persistent {
@@ -216,14 +216,14 @@ func (v *view) newMembers(n int, version string) Action {
 	var pods []NewPod
 	for _, name := range names[:n] {
 		pods = append(pods, NewPod{
-			Name: name, Incarnation: v.generation(), Persistent: v.Cluster.Persistent, Version: version,
+			Name: name, Incarnation: v.currentIncarnation(), Persistent: v.Cluster.Persistent, Version: version,
 		})
 	}
 	return CreatePods{Pods: pods}
 }
 
-// generation is the incarnation that new objects belong to.
-func (v *view) generation() int {
+// currentIncarnation is the incarnation that new objects belong to.
+func (v *view) currentIncarnation() int {
 	if b := v.Cluster.Bootstrap; b != nil {
 		return b.Incarnation
 	}
@@ -243,9 +243,9 @@ func (v *view) unusedVolumes() []string {
 	return names
 }
 
-// surplusVolume deletes a volume made for a candidate that is not wanted any more.
-func surplusVolume(v *view) Action {
-	if len(v.Etcd.Members)+len(v.Candidates) < v.Room {
+// deleteSurplusVolume deletes a volume made for a candidate that is not wanted any more.
+func deleteSurplusVolume(v *view) Action {
+	if len(v.Etcd.Members)+len(v.Candidates) < v.MaxMembers {
 		return nil
 	}
 	for _, name := range v.unusedVolumes() {

@@ -9,25 +9,25 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 )
 
-// shrink takes away what is more than the spec asks for: candidates, then members. Clients leave a voter first.
-func shrink(v *view) Action {
+// scaleDown takes away what is more than the spec asks for: candidates, then members. Clients leave a voter first.
+func scaleDown(v *view) Action {
 	if n := len(v.Candidates); n > 0 && v.surplus() {
 		p := v.Candidates[n-1]
 		return DeletePod{Name: p.Name, UID: p.UID, Why: v1beta2.ReasonScaling}
 	}
-	victim := v.Removal
+	victim := v.RemovalCandidate
 	if victim.ID == 0 {
 		return nil
 	}
 	if !victim.Learner && victim.ID == v.Leader {
-		to := v.heir(victim)
+		to := v.nextLeader(victim)
 		if to == 0 {
 			return nil
 		}
 		return MoveLeader{From: victim.ID, To: to}
 	}
 	if v.healthy(victim) && v.safeToRemove(victim) {
-		if a := v.unserve(victim); a != nil {
+		if a := v.removeFromService(victim); a != nil {
 			return a
 		}
 	}
@@ -38,15 +38,15 @@ func shrink(v *view) Action {
 // that, a client whose connection ends may be led back to it, and gRPC then waits a second before it tries again.
 const drainTime = 300 * time.Millisecond
 
-// unserve lets no further client reach a voter that is about to stop, nil once that is done.
-func (v *view) unserve(m Member) Action {
+// removeFromService lets no further client reach a voter that is about to stop, nil once that is done.
+func (v *view) removeFromService(m Member) Action {
 	p := v.pods[m.Name]
-	since := v.Now.Sub(p.Unserved) // negative if the clock was set back
+	since := v.Now.Sub(p.LeftService) // negative if the clock was set back
 	switch {
 	case m.Learner:
 		return nil
-	case p.Serving:
-		return Unserve{Pod: p.Name, UID: p.UID}
+	case p.InService:
+		return RemoveFromService{Pod: p.Name, UID: p.UID}
 	case since >= 0 && since < drainTime:
 		return Wait{
 			Reason: v1beta2.ReasonWaitingForClients, After: pollFast,
@@ -56,32 +56,32 @@ func (v *view) unserve(m Member) Action {
 	return nil
 }
 
-// parting tells whether the member is the next to go or to be restarted.
-func (v *view) parting(m Member) bool {
-	if v.Removal.ID != 0 {
-		return m.ID == v.Removal.ID
+// aboutToStop tells whether the member is the next to go or to be restarted.
+func (v *view) aboutToStop(m Member) bool {
+	if v.RemovalCandidate.ID != 0 {
+		return m.ID == v.RemovalCandidate.ID
 	}
 	return m.ID == v.Update.Next.ID
 }
 
 // surplus tells whether there is one more than asked for, other than one that is to take another's place and does not vote yet.
 func (v *view) surplus() bool {
-	n := len(v.Etcd.Members) + len(v.Candidates) - v.Size
+	n := len(v.Etcd.Members) + len(v.Candidates) - v.TargetSize
 	takesPlace := n == 1 && len(v.Candidates)+len(v.learners) > 0 && v.replacing()
 	return n > 0 && !takesPlace
 }
 
-// removal is the member to take out next, if there is one too many: candidates go first.
-func (v *view) removal() Member {
+// removalCandidate is the member to take out next, if there is one too many: candidates go first.
+func (v *view) removalCandidate() Member {
 	if len(v.Candidates) > 0 || !v.surplus() {
 		return Member{}
 	}
-	return v.victim()
+	return v.leastNeeded()
 }
 
-// victim is the member to let go: learners, then members that have to be replaced, or do not answer or will not for
+// leastNeeded is the member to let go: learners, then members that have to be replaced, or do not answer or will not for
 // long, then from the fullest zone and node, and of equals the one that does not lead and has the highest number.
-func (v *view) victim() Member {
+func (v *view) leastNeeded() Member {
 	zones, nodes := map[string]int{}, map[string]int{}
 	for _, m := range v.Etcd.Members {
 		zones[v.pods[m.Name].Zone]++
@@ -90,9 +90,9 @@ func (v *view) victim() Member {
 	rank := func(m Member) []int {
 		p := v.pods[m.Name]
 		return []int{
-			yes(m.Learner), yes(v.change(m) == ChangeReplace), yes(!v.healthy(m)), yes(v.fading(m)),
-			yes(v.change(m) == ChangeReplace && m.ID != v.Leader), // all of those go, so that the leader need not move twice
-			zones[p.Zone], nodes[p.Node], yes(m.ID != v.Leader), ordinal(m.Name),
+			toInt(m.Learner), toInt(v.change(m) == ChangeReplace), toInt(!v.healthy(m)), toInt(v.aboutToFail(m)),
+			toInt(v.change(m) == ChangeReplace && m.ID != v.Leader), // all of those go, so that the leader need not move twice
+			zones[p.Zone], nodes[p.Node], toInt(m.ID != v.Leader), ordinal(m.Name),
 		}
 	}
 	return slices.MaxFunc(v.Etcd.Members, func(a, b Member) int {
@@ -100,27 +100,27 @@ func (v *view) victim() Member {
 	})
 }
 
-// fading tells whether a member that still answers has no future: its volume is going away, or its node does not report
+// aboutToFail tells whether a member that still answers has no future: its volume is going away, or its node does not report
 // (then Kubernetes takes the pod for unready).
-func (v *view) fading(m Member) bool {
+func (v *view) aboutToFail(m Member) bool {
 	c := v.volumes[m.Name]
 	return c.Deleting || c.Lost || !v.pods[m.Name].Ready
 }
 
-func yes(b bool) int {
+func toInt(b bool) int {
 	if b {
 		return 1
 	}
 	return 0
 }
 
-// heir is the healthy voter to lead next, 0 if there is none but the leader itself: one that is as the spec asks, so that
+// nextLeader is the healthy voter to lead next, 0 if there is none but the leader itself: one that is as the spec asks, so that
 // it need not hand over in its turn, and of those the one with the longest log.
-func (v *view) heir(leader Member) uint64 {
+func (v *view) nextLeader(leader Member) uint64 {
 	var best Member
 	rank := func(m Member) []uint64 {
 		a, _ := v.answer(m)
-		return []uint64{uint64(yes(v.change(m) == ChangeNone)), a.Applied} //nolint:gosec // 0 or 1
+		return []uint64{uint64(toInt(v.change(m) == ChangeNone)), a.Applied} //nolint:gosec // 0 or 1
 	}
 	for _, m := range v.voters {
 		if m.ID != leader.ID && v.healthy(m) && (best.ID == 0 || slices.Compare(rank(m), rank(best)) > 0) {

@@ -35,8 +35,8 @@ const (
 // String is the change in a word.
 func (c Change) String() string { return [...]string{"none", "restart", "recreate", "replace"}[c] }
 
-// stops tells whether the member stays and stops for the change.
-func (c Change) stops() bool { return c == ChangeRestart || c == ChangeRecreate }
+// restartsPod tells whether the member stays and stops for the change.
+func (c Change) restartsPod() bool { return c == ChangeRestart || c == ChangeRecreate }
 
 // change tells what has to be done to a listed member.
 func (v *view) change(m Member) Change { return v.Changes[m.Name] }
@@ -52,19 +52,19 @@ func (v *view) changes() map[string]Change {
 }
 
 func (v *view) changeOf(p Pod) Change {
-	c, template := v.volumes[p.Name], p.Drift.Template || p.Unfit
+	c, template := v.volumes[p.Name], p.Drift.Template || p.ResizeInfeasible
 	switch {
-	case v.down(p) && template && p.Persistent:
+	case v.downgraded(p) && template && p.Persistent:
 		return ChangeRecreate
-	case v.down(p):
+	case v.downgraded(p):
 		return ChangeRestart // nobody can take its place before it is down; the rest comes afterwards
-	case p.Persistent != v.Cluster.Persistent, p.Persistent && (c.Deleting || c.Lost || c.Drift || c.Fixed && c.Requested < v.Cluster.VolumeSize):
+	case p.Persistent != v.Cluster.Persistent, p.Persistent && (c.Deleting || c.Lost || c.Drift || c.NotExpandable && c.Requested < v.Cluster.VolumeSize):
 		return ChangeReplace
 	case template && !p.Persistent:
 		return ChangeReplace
-	case !template && !v.otherImage(p):
+	case !template && !v.changesImage(p):
 		return ChangeNone
-	case Quorum(v.Size) > v.Size-1:
+	case Quorum(v.TargetSize) > v.TargetSize-1:
 		return ChangeReplace // of one or two voters none can be missed
 	case template:
 		return ChangeRecreate
@@ -72,8 +72,8 @@ func (v *view) changeOf(p Pod) Change {
 	return ChangeRestart
 }
 
-// otherVersion tells whether the pod is to run another version than it does.
-func (v *view) otherVersion(p Pod) bool {
+// changesVersion tells whether the pod is to run another version than it does.
+func (v *view) changesVersion(p Pod) bool {
 	target := v.Versions.Target
 	return target != "" && p.Version != target
 }
@@ -103,8 +103,8 @@ func (v *view) updated() []string {
 	return names
 }
 
-// adjust does what disturbs nobody: labels, resources and bigger volumes.
-func adjust(v *view) Action {
+// updateInPlace does what disturbs nobody: labels, resources and bigger volumes.
+func updateInPlace(v *view) Action {
 	for _, m := range v.Etcd.Members {
 		p, ok := v.pods[m.Name]
 		if !ok || p.Deleting || p.Drift.Template {
@@ -120,7 +120,7 @@ func adjust(v *view) Action {
 	var small []string
 	for _, c := range v.Volumes {
 		_, listed := v.members[c.Name]
-		if listed && !c.Fixed && !c.Deleting && !c.Drift && c.Requested < v.Cluster.VolumeSize && v.Cluster.Persistent {
+		if listed && !c.NotExpandable && !c.Deleting && !c.Drift && c.Requested < v.Cluster.VolumeSize && v.Cluster.Persistent {
 			small = append(small, c.Name)
 		}
 	}
@@ -130,26 +130,26 @@ func adjust(v *view) Action {
 	return nil
 }
 
-// mend updates a member that is down anyway: so a bad update is taken back, or mended, where it has stopped.
-func mend(v *view) Action {
+// updateUnavailableMember updates a member that is down anyway: so a bad update is taken back, or mended, where it has stopped.
+func updateUnavailableMember(v *view) Action {
 	for _, m := range v.Etcd.Members {
 		p := v.pods[m.Name]
 		if v.healthy(m) || p.Deleting || v.Versions.DowngradeFirst {
 			continue
 		}
-		if v.change(m).stops() && v.pulled(p) {
+		if v.change(m).restartsPod() && v.imagePresent(p) {
 			return v.update(m)
 		}
 	}
 	return nil
 }
 
-// steady holds an update back until every member can be counted on: one at a time is out of order. The budget stays closed
+// waitForHealthyMembers holds an update back until every member can be counted on: one at a time is out of order. The budget stays closed
 // until the last one can.
-func steady(v *view) Action { return v.Update.Blocker }
+func waitForHealthyMembers(v *view) Action { return v.Update.Blocker }
 
-func (v *view) blocker() Action {
-	if !v.updating() && !v.closed() {
+func (v *view) updateBlocker() Action {
+	if !v.updating() && !v.evictionsBlocked() {
 		return nil
 	}
 	if p := v.Alarm; p != nil && p.Reason == v1beta2.ReasonCorrupt {
@@ -157,38 +157,40 @@ func (v *view) blocker() Action {
 	}
 	for _, m := range v.voters {
 		p := v.pods[m.Name]
-		if !v.healthy(m) || !p.Ready || !v.follows(m) {
+		if !v.healthy(m) || !p.Ready || !v.inSync(m) {
 			return v.waitForMember(m, p)
 		}
 	}
 	if !v.updating() {
 		return nil
 	}
-	if v.UnderWay != nil {
-		return v.UnderWay
+	if v.InProgress != nil {
+		return v.InProgress
 	}
-	return v.awaitVersion()
+	return v.waitForStorageVersion()
 }
 
-// recent tells whether the pod has become Ready, or has ceased to be, within the time that an update may take.
-func (v *view) recent(p Pod) bool { return p.Changed.IsZero() || v.Now.Sub(p.Changed) <= stepLimit }
+// readyChangedRecently tells whether the pod has become Ready, or has ceased to be, within the time that an update may take.
+func (v *view) readyChangedRecently(p Pod) bool {
+	return p.ReadyChanged.IsZero() || v.Now.Sub(p.ReadyChanged) <= stepLimit
+}
 
 // restarting are the pods of which that can be if they are down.
 func (v *view) restarting() []string {
-	if !v.closed() {
+	if !v.evictionsBlocked() {
 		return nil
 	}
 	var names []string
 	for _, p := range v.Pods {
-		if p.trouble() == "" && (p.Ready || v.recent(p)) {
+		if p.startProblem() == "" && (p.Ready || v.readyChangedRecently(p)) {
 			names = append(names, p.Name)
 		}
 	}
 	return names
 }
 
-// follows tells whether the member follows the leader that the others follow, closely.
-func (v *view) follows(m Member) bool {
+// learnerSyncShare tells whether the member follows the leader that the others follow, closely.
+func (v *view) inSync(m Member) bool {
 	a, _ := v.answer(m)
 	return a.Leader == v.Leader && a.Applied+lagLimit >= v.committed()
 }
@@ -199,12 +201,12 @@ func (v *view) waitForMember(m Member, p Pod) Action {
 		what = fmt.Sprintf("the update goes on when %s is healthy", m.Name)
 	}
 	switch {
-	case p.trouble() != "":
+	case p.startProblem() != "":
 		return Wait{
 			Reason: v1beta2.ReasonUpdateStopped, After: pollSlow,
-			Message: fmt.Sprintf("%s: %s; mend that, or go back to the old spec if the update is to blame", what, p.trouble()),
+			Message: fmt.Sprintf("%s: %s; mend that, or go back to the old spec if the update is to blame", what, p.startProblem()),
 		}
-	case !p.Deleting && !p.Ready && !v.recent(p):
+	case !p.Deleting && !p.Ready && !v.readyChangedRecently(p):
 		return Wait{
 			Reason: v1beta2.ReasonUpdateStopped, After: pollSlow,
 			Message: what + ", which takes long: look at its log, or go back to the old spec if the update is to blame",
@@ -213,23 +215,23 @@ func (v *view) waitForMember(m Member, p Pod) Action {
 	return Wait{Reason: v1beta2.ReasonWaitingForMember, After: pollFast, Message: what}
 }
 
-// surge brings in a member as the spec asks before one that has to be replaced goes: shrink takes that out once the new
+// addReplacement brings in a member as the spec asks before one that has to be replaced goes: shrink takes that out once the new
 // one votes.
-func surge(v *view) Action {
-	if !v.replacing() || len(v.Etcd.Members)+len(v.Candidates) > v.Size {
+func addReplacement(v *view) Action {
+	if !v.replacing() || len(v.Etcd.Members)+len(v.Candidates) > v.TargetSize {
 		return nil
 	}
 	return v.newMembers(1, cmp.Or(v.Versions.Target, v.Versions.Lowest))
 }
 
-// next is the member to restart or to recreate next, if all is ready for that: followers first, and the leader last.
-func (v *view) next() Member {
-	if v.Versions.DowngradeFirst || v.Versions.SnapshotsFirst || v.Update.Blocker != nil || v.Update.Image != nil {
+// nextToUpdate is the member to restart or to recreate next, if all is ready for that: followers first, and the leader last.
+func (v *view) nextToUpdate() Member {
+	if v.Versions.DowngradeFirst || v.Versions.SnapshotsFirst || v.Update.Blocker != nil || v.Update.MissingImage != nil {
 		return Member{}
 	}
 	last := Member{}
 	for _, m := range v.voters {
-		if !v.change(m).stops() {
+		if !v.change(m).restartsPod() {
 			continue
 		}
 		if m.ID != v.Leader {
@@ -240,33 +242,33 @@ func (v *view) next() Member {
 	return last
 }
 
-// roll restarts one member. The leader hands over first, and clients leave it.
-func roll(v *view) Action {
+// updateNextMember restarts one member. The leader hands over first, and clients leave it.
+func updateNextMember(v *view) Action {
 	m := v.Update.Next
 	if m.ID == 0 {
 		return nil
 	}
 	if m.ID == v.Leader {
-		if to := v.heir(m); to != 0 {
+		if to := v.nextLeader(m); to != 0 {
 			return MoveLeader{From: m.ID, To: to}
 		}
 	}
-	if a := v.unserve(m); a != nil {
+	if a := v.removeFromService(m); a != nil {
 		return a
 	}
 	return v.update(m)
 }
 
-// awaitImage waits for what a restart needs. The kubelet ends a container before it pulls the new image: it must be there.
-func awaitImage(v *view) Action { return v.Update.Image }
+// waitForImage waits for what a restart needs. The kubelet ends a container before it pulls the new image: it must be there.
+func waitForImage(v *view) Action { return v.Update.MissingImage }
 
 func (v *view) missingImage() Action {
 	for _, m := range v.voters {
 		p := v.pods[m.Name]
-		if !v.change(m).stops() || v.pulled(p) {
+		if !v.change(m).restartsPod() || v.imagePresent(p) {
 			continue
 		}
-		if pull, _ := v.pull(p); pull.Problem != "" {
+		if pull, _ := v.prepullPod(p); pull.Problem != "" {
 			return Wait{
 				Reason: v1beta2.ReasonUpdateStopped, After: pollSlow,
 				Message: fmt.Sprintf("%s cannot be fetched to node %s, and %s goes on as it is: %s",

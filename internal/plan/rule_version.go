@@ -21,7 +21,7 @@ func (v *view) refusal() *failure.Problem {
 }
 
 func (v *view) versions() Versions {
-	running := v.running()
+	running := v.runningVersions()
 	known := Versions{Target: v.Cluster.Version, Lowest: v.Cluster.Version}
 	if len(running) > 0 {
 		known.Lowest = running[0]
@@ -40,8 +40,8 @@ func (v *view) versions() Versions {
 	return known
 }
 
-// running are the versions of the listed members that answer, the lowest first.
-func (v *view) running() []string {
+// runningVersions are the versions of the listed members that answer, the lowest first.
+func (v *view) runningVersions() []string {
 	var all []string
 	for _, m := range v.Etcd.Members {
 		if a, ok := v.answer(m); ok && a.Version != "" {
@@ -52,15 +52,15 @@ func (v *view) running() []string {
 	return slices.Compact(all)
 }
 
-// goesDown tells whether a member has yet to go down to another minor version.
-func (v *view) goesDown(target string) bool {
-	return slices.ContainsFunc(v.Etcd.Members, func(m Member) bool { return lowers(v.pods[m.Name], target) })
+// anyDowngrade tells whether a member has yet to go down to another minor version.
+func (v *view) anyDowngrade(target string) bool {
+	return slices.ContainsFunc(v.Etcd.Members, func(m Member) bool { return isDowngrade(v.pods[m.Name], target) })
 }
 
-// down tells whether the pod is to run a lower minor version than it does.
-func (v *view) down(p Pod) bool { return lowers(p, v.Versions.Target) }
+// downgraded tells whether the pod is to run a lower minor version than it does.
+func (v *view) downgraded(p Pod) bool { return isDowngrade(p, v.Versions.Target) }
 
-func lowers(p Pod, target string) bool {
+func isDowngrade(p Pod, target string) bool {
 	return target != "" && p.Version != target && version.Compare(version.Minor(p.Version), version.Minor(target)) > 0
 }
 
@@ -68,7 +68,7 @@ func lowers(p Pod, target string) bool {
 // minor version, and the data has the schema of a later one. While one does, as in an upgrade that is taken back, the
 // cluster's version never rose above it.
 func (v *view) downgradeFirst(to string) bool {
-	if !v.goesDown(to) {
+	if !v.anyDowngrade(to) {
 		return false
 	}
 	target := version.Minor(to)
@@ -87,10 +87,10 @@ func (v *view) downgradeFirst(to string) bool {
 	return !lowered
 }
 
-// neverAbove tells, where no quorum can be asked, whether the pod's data can be of no later minor version than the spec's,
+// canRunSpecVersion tells, where no quorum can be asked, whether the pod's data can be of no later minor version than the spec's,
 // and of none that is too early for it: the pod was to run that minor version, or another member was that has yet to be
 // told to run a later one.
-func (v *view) neverAbove(p Pod) bool {
+func (v *view) canRunSpecVersion(p Pod) bool {
 	target := version.Minor(v.Cluster.Version)
 	if target == "" || v.Cluster.Invalid != nil {
 		return false
@@ -109,8 +109,8 @@ func (v *view) neverAbove(p Pod) bool {
 	return target == minors[0] || target == slices.MinFunc(minors, version.Compare)
 }
 
-// told is the version that etcd was told to go down to, empty if none.
-func (v *view) told() string {
+// downgradeTarget is the version that etcd was told to go down to, empty if none.
+func (v *view) downgradeTarget() string {
 	for _, m := range v.Etcd.Members {
 		if a, ok := v.answer(m); ok && a.Downgrade != "" {
 			return a.Downgrade
@@ -119,14 +119,14 @@ func (v *view) told() string {
 	return ""
 }
 
-// stayUp takes a downgrade back when the spec does, and for the time in which somebody has to join: while it is enabled
+// cancelDowngrade takes a downgrade back when the spec does, and for the time in which somebody has to join: while it is enabled
 // etcd calls every newcomer incompatible, whatever its version (allowedVersionRange in its server).
-func stayUp(v *view) Action {
-	told, target := v.told(), v.Versions.Target
+func cancelDowngrade(v *view) Action {
+	told, target := v.downgradeTarget(), v.Versions.Target
 	if told == "" {
 		return nil
 	}
-	joining := len(v.Etcd.Members) < v.Size || len(v.learners) > 0
+	joining := len(v.Etcd.Members) < v.TargetSize || len(v.learners) > 0
 	unwanted := target != "" && version.Minor(target) != told && !v.Versions.SnapshotsFirst
 	if joining || unwanted {
 		return CancelDowngrade{Version: told}
@@ -137,18 +137,18 @@ func stayUp(v *view) Action {
 // snapshotsFirst tells whether the members are about to run etcd 3.7 while their logs may hold entries that 3.5 wrote. From
 // those 3.7 panics at every start; a log is read from the last snapshot on. This may be the first pass to see that all run 3.6.
 func (v *view) snapshotsFirst(known Versions) bool {
-	due := v.Cluster.SnapshotDue || version.Minor(v.Cluster.Runs) == "3.5"
+	due := v.Cluster.SnapshotDue || version.Minor(v.Cluster.LowestVersion) == "3.5"
 	return due && version.Minor(known.Target) == "3.7" && version.Minor(known.Lowest) == "3.6"
 }
 
-// snapshot has every member write one. etcd 3.6 does that out of turn only when the cluster's version goes down
+// snapshotBeforeUpgrade has every member write one. etcd 3.6 does that out of turn only when the cluster's version goes down
 // (ClusterVersionSet in its server), so it is told to go down, and no longer once all data is there.
-func snapshot(v *view) Action {
+func snapshotBeforeUpgrade(v *view) Action {
 	const below = "3.5"
 	switch {
 	case !v.Versions.SnapshotsFirst:
 		return nil
-	case v.told() == "":
+	case v.downgradeTarget() == "":
 		return EnableDowngrade{Version: below}
 	}
 	for _, m := range v.Etcd.Members {
@@ -162,13 +162,13 @@ func snapshot(v *view) Action {
 	return CancelDowngrade{Version: below, Snapshot: true}
 }
 
-// downgrade has etcd lower the data's schema before any member is started with a lower minor version.
-func downgrade(v *view) Action {
+// enableDowngrade has etcd lower the data's schema before any member is started with a lower minor version.
+func enableDowngrade(v *view) Action {
 	target := version.Minor(v.Versions.Target)
 	switch {
 	case !v.Versions.DowngradeFirst:
 		return nil
-	case v.told() == "":
+	case v.downgradeTarget() == "":
 		return EnableDowngrade{Version: target}
 	}
 	return Wait{
@@ -177,8 +177,8 @@ func downgrade(v *view) Action {
 	}
 }
 
-// awaitVersion waits before the next minor version until the data has the schema of the one that every member runs.
-func (v *view) awaitVersion() Action {
+// waitForStorageVersion waits before the next minor version until the data has the schema of the one that every member runs.
+func (v *view) waitForStorageVersion() Action {
 	if v.Versions.Lowest == v.Versions.Target {
 		return nil
 	}
@@ -198,8 +198,8 @@ func (v *view) awaitVersion() Action {
 	return nil
 }
 
-// refused ends the list while something of the spec is not carried out.
-func refused(v *view) Action {
+// reportRejectedSpec ends the list while something of the spec is not carried out.
+func reportRejectedSpec(v *view) Action {
 	if v.Refusal != nil {
 		return Blocked(*v.Refusal)
 	}

@@ -13,7 +13,7 @@ import (
 // from all that.
 type view struct {
 	Observed
-	abandoned
+	leftovers
 	Assessment
 	pods             map[string]Pod
 	volumes          map[string]Volume
@@ -23,14 +23,14 @@ type view struct {
 }
 
 func newView(o Observed) *view {
-	o, left := setApart(o)
+	o, left := splitByIncarnation(o)
 	o.Etcd.Members = slices.Clone(o.Etcd.Members)
 	slices.SortFunc(o.Pods, func(a, b Pod) int { return CompareNames(a.Name, b.Name) })
 	slices.SortFunc(o.Volumes, func(a, b Volume) int { return CompareNames(a.Name, b.Name) })
 	slices.SortFunc(left.keptVolumes, func(a, b Volume) int { return CompareNames(a.Name, b.Name) })
 	slices.SortFunc(o.Etcd.Members, func(a, b Member) int { return CompareNames(a.Name, b.Name) })
 	v := &view{
-		Observed: o, abandoned: left,
+		Observed: o, leftovers: left,
 		pods: map[string]Pod{}, volumes: map[string]Volume{},
 		members: map[string]Member{}, answers: map[string]Answer{},
 	}
@@ -49,7 +49,7 @@ func newView(o Observed) *view {
 		}
 	}
 	for _, a := range o.Etcd.Answers {
-		if p, ok := v.pods[a.Pod]; ok && p.UID == a.PodUID && !Hangs(o, a.Pod, a.PodUID) {
+		if p, ok := v.pods[a.Pod]; ok && p.UID == a.PodUID && !DiskHangs(o, a.Pod, a.PodUID) {
 			v.answers[a.Pod] = a
 		}
 	}
@@ -85,7 +85,7 @@ func (v *view) freeNames(n int) []string {
 		_, pod := v.pods[name]
 		_, volume := v.volumes[name]
 		_, listed := v.members[name]
-		if !pod && !volume && !listed && !v.leftBehind(name) && !v.held(name) {
+		if !pod && !volume && !listed && !v.nameInUse(name) && !v.heldByOther(name) {
 			names = append(names, name)
 		}
 	}
@@ -104,8 +104,8 @@ func (v *view) answer(m Member) (Answer, bool) {
 	return a, ok && a.MemberID == m.ID && a.ClusterID == v.Etcd.ClusterID
 }
 
-// countedOn are the pods to count on: see Assessment.Healthy.
-func (v *view) countedOn() []string {
+// healthyPods are the pods to count on: see Assessment.Healthy.
+func (v *view) healthyPods() []string {
 	var names []string
 	for _, p := range v.Pods {
 		a, ok := v.answers[p.Name]
@@ -124,8 +124,8 @@ func (v *view) healthy(m Member) bool {
 	return v.members[m.Name].ID == m.ID && slices.Contains(v.Healthy, m.Name)
 }
 
-// mostNamed is the leader that most of the members name.
-func (v *view) mostNamed() uint64 {
+// currentLeader is the leader that most of the members name.
+func (v *view) currentLeader() uint64 {
 	var leader uint64
 	most := 0
 	for _, m := range v.Etcd.Members {
@@ -149,21 +149,21 @@ func (v *view) mostNamed() uint64 {
 // up means that member-run (or etcd) runs in the pod and that the pod has an address: its DNS name exists, too.
 func (p Pod) up() bool { return p.Phase == Running && p.IP != "" }
 
-// fit means that a candidate can be dialled, and that nothing is known to keep etcd from starting in it.
-func (p Pod) fit() bool { return p.up() && p.Exit == ExitNone }
+// readyToJoin means that a candidate can be dialled, and that nothing is known to keep etcd from starting in it.
+func (p Pod) readyToJoin() bool { return p.up() && p.Exit == ExitNone }
 
-// trouble is why the pod, or etcd in it, does not start, empty if nothing is known to keep it.
-func (p Pod) trouble() string {
-	if p.Problem == "" && p.Exit != ExitNone {
+// startProblem is why the pod, or etcd in it, does not start, empty if nothing is known to keep it.
+func (p Pod) startProblem() string {
+	if p.StartProblem == "" && p.Exit != ExitNone {
 		return "member-run refuses to start etcd: " + string(p.Exit)
 	}
-	return p.Problem
+	return p.StartProblem
 }
 
 // candidate is a pod that waits for a membership of its own: no member, no permit, and a volume that was never used. One
 // that cannot be configured waits for another spec: to make it again from the same one would go on for ever.
 func (v *view) candidate(p Pod) bool {
-	if _, listed := v.members[p.Name]; listed || p.Deleting || p.Phase == Terminal ||
+	if _, listed := v.members[p.Name]; listed || p.Deleting || p.Phase == Finished ||
 		p.Permit != nil || p.Exit != ExitNone && p.Exit != ExitBadConfig || p.Name != v.memberName(ordinal(p.Name)) {
 		return false
 	}

@@ -20,30 +20,30 @@ func RecordOf(s *v1beta2.EtcdClusterStatus) plan.Record {
 	r := plan.Record{
 		ID: uint64(member.ParseID(s.ClusterID)), Bootstrap: bootstrapOf(s.Bootstrap), Revision: s.Revision,
 		Voters: Voters(s.MemberStatuses), NextVoters: s.NextVoters,
-		Runs: s.CurrentVersion, SnapshotDue: s.SnapshotDue, RanBefore: ranBefore(s),
-		AcceptedSpec: textOf(s.AcceptedSpec), FormerSpec: textOf(s.FormerSpec),
+		LowestVersion: s.CurrentVersion, SnapshotDue: s.SnapshotDue, RanBefore: ranBefore(s),
+		AcceptedSpec: textOf(s.AcceptedSpec), PreviousSpec: textOf(s.FormerSpec),
 	}
 	if n := s.Incarnations; n != nil {
-		r.Incarnations = plan.Incarnations{Last: int(n.Last), Attempts: int(n.Attempts)}
+		r.Incarnations = plan.Incarnations{Last: int(n.Last), FirstRestore: int(n.Attempts)}
 	}
 	if m := s.LeaderMoved; m != nil {
-		r.LeaderMoved, r.Slow = m.MoveTime.Time, m.Member
+		r.LeaderMoved, r.SlowMember = m.MoveTime.Time, m.Member
 	}
 	for _, v := range s.KeptVolumes {
-		r.Kept = append(r.Kept, v.UID)
+		r.KeptUIDs = append(r.KeptUIDs, v.UID)
 	}
 	if restore := restoreOf(s, s.Bootstrap); restore != nil {
-		r.Unsaved, r.Skipped = restore.Unsaved != "", restore.Skipped
+		r.Unsaved, r.SafetySkipped = restore.Unsaved != "", restore.Skipped
 	}
 	if restore := UnderWay(s); restore != nil {
-		r.NotCalledOff = restore.NotCalledOff != ""
+		r.CancelDeclined = restore.NotCalledOff != ""
 	}
 	if s.Former == nil {
 		return r
 	}
-	r.Former = recordOfFormer(s.Former)
+	r.Previous = recordOfFormer(s.Former)
 	if restore := restoreOf(s, s.Former.Bootstrap); restore != nil {
-		r.Former.Unsaved, r.Former.Skipped = restore.Unsaved != "", restore.Skipped
+		r.Previous.Unsaved, r.Previous.SafetySkipped = restore.Unsaved != "", restore.Skipped
 	}
 	return r
 }
@@ -72,10 +72,10 @@ func recordOfFormer(f *v1beta2.FormerStatus) *plan.Record {
 	r := &plan.Record{
 		ID: uint64(member.ParseID(f.ClusterID)), Bootstrap: bootstrapOf(f.Bootstrap), Revision: f.Revision,
 		Voters: Voters(f.MemberStatuses), NextVoters: f.NextVoters,
-		Runs: f.CurrentVersion, SnapshotDue: f.SnapshotDue, RanBefore: f.RanBefore, FormerSpec: textOf(f.Spec),
+		LowestVersion: f.CurrentVersion, SnapshotDue: f.SnapshotDue, RanBefore: f.RanBefore, PreviousSpec: textOf(f.Spec),
 	}
 	if m := f.LeaderMoved; m != nil {
-		r.LeaderMoved, r.Slow = m.MoveTime.Time, m.Member
+		r.LeaderMoved, r.SlowMember = m.MoveTime.Time, m.Member
 	}
 	return r
 }
@@ -84,13 +84,13 @@ func recordOfFormer(f *v1beta2.FormerStatus) *plan.Record {
 // people read of the members goes aside with the rest, and comes back with it.
 func advance(s *v1beta2.EtcdClusterStatus, next plan.Record, done plan.Action, in Input) (replaced bool) {
 	switch act := done.(type) {
-	case plan.CallOff:
+	case plan.CancelRestore:
 		if replaced = s.Former != nil; replaced {
 			s.Leader, s.Size, s.MemberStatuses = "", s.Former.Size, s.Former.MemberStatuses
 		}
 	case plan.CommitBootstrap:
-		if replaced = in.Observed.Cluster.ReplacedBy(act.Bootstrap); replaced {
-			putAside(s, next.Former, in)
+		if replaced = in.Observed.Cluster.StartsRestore(act.Bootstrap); replaced {
+			putAside(s, next.Previous, in)
 		}
 	default:
 	}
@@ -101,34 +101,34 @@ func advance(s *v1beta2.EtcdClusterStatus, next plan.Record, done plan.Action, i
 func writeRecord(s *v1beta2.EtcdClusterStatus, r plan.Record, o plan.Observed) {
 	keepVolumes(s, r, o)
 	s.ClusterID, s.Bootstrap, s.Revision = formatID(r.ID), bootstrapFor(r.Bootstrap), r.Revision
-	s.NextVoters, s.CurrentVersion, s.SnapshotDue, s.RanBefore = r.NextVoters, r.Runs, r.SnapshotDue, r.RanBefore
-	s.AcceptedSpec, s.FormerSpec = rawOf(r.AcceptedSpec), rawOf(r.FormerSpec)
+	s.NextVoters, s.CurrentVersion, s.SnapshotDue, s.RanBefore = r.NextVoters, r.LowestVersion, r.SnapshotDue, r.RanBefore
+	s.AcceptedSpec, s.FormerSpec = rawOf(r.AcceptedSpec), rawOf(r.PreviousSpec)
 	s.LeaderMoved, s.Incarnations = movedFor(r), nil
 	if r.Incarnations != (plan.Incarnations{}) {
 		s.Incarnations = &v1beta2.IncarnationsStatus{
-			Last:     int32(r.Incarnations.Last),     //nolint:gosec // counts attempts from 1
-			Attempts: int32(r.Incarnations.Attempts), //nolint:gosec // the same
+			Last:     int32(r.Incarnations.Last),         //nolint:gosec // counts attempts from 1
+			Attempts: int32(r.Incarnations.FirstRestore), //nolint:gosec // the same
 		}
 	}
-	if r.Former == nil {
+	if r.Previous == nil {
 		s.Former = nil // while it is there it does not change
 	}
 	if restore := UnderWay(s); restore != nil {
-		restore.Skipped = r.Skipped
+		restore.Skipped = r.SafetySkipped
 	}
 }
 
 // keepVolumes says of the volumes that are kept by now which restore that is the doing of: the one that was under way, or else
 // the last.
 func keepVolumes(s *v1beta2.EtcdClusterStatus, r plan.Record, o plan.Observed) {
-	s.KeptVolumes = slices.DeleteFunc(s.KeptVolumes, func(v v1beta2.KeptVolume) bool { return !slices.Contains(r.Kept, v.UID) })
+	s.KeptVolumes = slices.DeleteFunc(s.KeptVolumes, func(v v1beta2.KeptVolume) bool { return !slices.Contains(r.KeptUIDs, v.UID) })
 	restore := UnderWay(s)
 	if restore == nil && len(s.Restores) > 0 {
 		restore = &s.Restores[0]
 	}
 	for _, c := range o.Volumes {
 		noted := slices.ContainsFunc(s.KeptVolumes, func(v v1beta2.KeptVolume) bool { return v.UID == c.UID })
-		if slices.Contains(r.Kept, c.UID) && !noted && restore != nil {
+		if slices.Contains(r.KeptUIDs, c.UID) && !noted && restore != nil {
 			s.KeptVolumes = append(s.KeptVolumes, v1beta2.KeptVolume{Name: c.Name, UID: c.UID, Restore: restore.Name})
 		}
 	}
@@ -150,7 +150,7 @@ func putAside(s *v1beta2.EtcdClusterStatus, r *plan.Record, in Input) {
 func formerFor(s *v1beta2.EtcdClusterStatus, r *plan.Record) *v1beta2.FormerStatus {
 	return &v1beta2.FormerStatus{
 		ClusterID: formatID(r.ID), Revision: r.Revision, Size: s.Size, MemberStatuses: s.MemberStatuses,
-		CurrentVersion: r.Runs, SnapshotDue: r.SnapshotDue, Spec: rawOf(r.FormerSpec),
+		CurrentVersion: r.LowestVersion, SnapshotDue: r.SnapshotDue, Spec: rawOf(r.PreviousSpec),
 		LeaderMoved: movedFor(*r), Bootstrap: bootstrapFor(r.Bootstrap), NextVoters: r.NextVoters, RanBefore: r.RanBefore,
 	}
 }
@@ -159,7 +159,7 @@ func movedFor(r plan.Record) *v1beta2.LeaderMoved {
 	if r.LeaderMoved.IsZero() {
 		return nil
 	}
-	return &v1beta2.LeaderMoved{Member: r.Slow, MoveTime: metav1.NewTime(r.LeaderMoved)}
+	return &v1beta2.LeaderMoved{Member: r.SlowMember, MoveTime: metav1.NewTime(r.LeaderMoved)}
 }
 
 // SpecText is the spec, which names a version, as it is to be noted: as it is noted already if that says the same. What cannot be
@@ -222,7 +222,7 @@ func bootstrapOf(s *v1beta2.BootstrapStatus) *plan.Bootstrap {
 		Restore: s.Restore,
 	}
 	for _, seat := range s.Seats {
-		b.Seats = append(b.Seats, plan.Seat{Name: seat.Name, PodUID: seat.PodUID, VolumeUID: seat.VolumeUID})
+		b.InitialPods = append(b.InitialPods, plan.InitialPod{Name: seat.Name, PodUID: seat.PodUID, VolumeUID: seat.VolumeUID})
 	}
 	return b
 }
@@ -235,7 +235,7 @@ func bootstrapFor(b *plan.Bootstrap) *v1beta2.BootstrapStatus {
 		Incarnation: int32(b.Incarnation), //nolint:gosec // counts attempts from 1
 		Token:       b.Token, Members: b.Members, ClusterID: formatID(b.ClusterID), Restore: b.Restore,
 	}
-	for _, seat := range b.Seats {
+	for _, seat := range b.InitialPods {
 		s.Seats = append(s.Seats, v1beta2.BootstrapSeat{Name: seat.Name, PodUID: seat.PodUID, VolumeUID: seat.VolumeUID})
 	}
 	return s

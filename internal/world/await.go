@@ -55,12 +55,12 @@ func (k *Kube) await(c *plan.Cluster) {
 	if !k.FromSnapshot {
 		return
 	}
-	if c.AwaitsRestore = clusterName + "-restore"; c.Bootstrap != nil {
+	if c.WaitsForRestore = clusterName + "-restore"; c.Bootstrap != nil {
 		return
 	}
-	c.MakeRestore = k.Await == unmade
+	c.CreateRestore = k.Await == unmade
 	if k.Await == failed {
-		c.AwaitFailed = "SnapshotDamaged"
+		c.WaitFailed = "SnapshotDamaged"
 	}
 }
 
@@ -84,7 +84,7 @@ func (k *Kube) conflicts() []plan.Conflict {
 	}
 	for i := range k.Pods {
 		if p := &k.Pods[i]; p.Former {
-			all = append(all, plan.Conflict{Kind: plan.KindPod, Name: p.Name, Owner: "EtcdCluster " + clusterName, Leaving: true})
+			all = append(all, plan.Conflict{Kind: plan.KindPod, Name: p.Name, Owner: "EtcdCluster " + clusterName, Terminating: true})
 		}
 	}
 	return all

@@ -118,7 +118,7 @@ func (w *World) checkDecision(a plan.Action, o *plan.Observed) {
 			w.violate("S6: %T although %s answers for another cluster", a, answer.Pod)
 		}
 	}
-	if o.Etcd.Newest != 0 && o.Etcd.Newest < o.Cluster.Revision {
+	if o.Etcd.RevisionCeiling != 0 && o.Etcd.RevisionCeiling < o.Cluster.Revision {
 		w.violate("S6: %T although the revision went backwards", a)
 	}
 	if create, ok := a.(plan.CreatePods); ok {
@@ -199,7 +199,7 @@ func (w *World) checkVolumeDeletion(v *Volume) {
 
 // replaced tells whether a restore has taken the place of what is on the volume.
 func (w *World) replaced(v *Volume) bool {
-	return restoreOf(w.Status.Bootstrap) != "" && v.Incarnation < w.Status.Incarnations.Attempts &&
+	return restoreOf(w.Status.Bootstrap) != "" && v.Incarnation < w.Status.Incarnations.FirstRestore &&
 		!w.Status.Current(v.Incarnation)
 }
 
@@ -268,7 +268,7 @@ func (w *World) reached() bool {
 			return false
 		}
 	}
-	return w.Budget.Exists && w.Budget.Min == plan.OpenBudget(w.Size) && w.Budget.Seen
+	return w.Budget.Exists && w.Budget.Min == plan.MinAvailable(w.Size) && w.Budget.Seen
 }
 
 // leftovers tells whether there are volumes that nobody needs, or too few, or pods that fetch images. What is somebody else's, or
@@ -279,7 +279,7 @@ func (w *World) leftovers() bool {
 		volumes = w.Size
 	}
 	for i := range w.Volumes {
-		if w.Volumes[i].Foreign != "" || !w.Volumes[i].Owned || slices.Contains(w.Status.Kept, w.Volumes[i].UID) {
+		if w.Volumes[i].Foreign != "" || !w.Volumes[i].Owned || slices.Contains(w.Status.KeptUIDs, w.Volumes[i].UID) {
 			volumes++
 		}
 	}

@@ -170,7 +170,7 @@ func (p *Pod) runs() bool { return p.Phase == plan.Running && !p.Down }
 // endPod is a graceful node shutdown, or an eviction by the kubelet: the pod never starts again, and what is in its
 // emptyDir is out of reach.
 func (w *World) endPod(p *Pod) {
-	p.Phase = plan.Terminal
+	p.Phase = plan.Finished
 	w.Etcd.Stop(w.dir(p))
 	if !p.Persistent {
 		w.Etcd.Lose(p.UID)

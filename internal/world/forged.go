@@ -79,14 +79,14 @@ func (w *World) vacant() string {
 }
 
 // lie is what a forged pod says.
-func (w *World) lie(p *Pod) plan.Word {
+func (w *World) lie(p *Pod) plan.Response {
 	const huge = 1 << 40
 	id := uint64(0xbad)
 	g := w.group()
 	if g != nil && g.Named(p.Name) != nil {
 		id = g.Named(p.Name).ID
 	}
-	word := plan.Word{Term: huge, Answer: plan.Answer{
+	word := plan.Response{Term: huge, Answer: plan.Answer{
 		Pod: p.Name, PodUID: p.UID, MemberID: id, ClusterID: w.Status.ExpectedID(), Leader: id, Version: p.Version,
 		Revision: huge, Applied: huge, Committed: huge,
 	}}

@@ -54,12 +54,12 @@ func (w *World) nameless() bool {
 
 // willGoBack is hopeful for a restore that comes to nothing: what it was to replace is what counts.
 func (w *World) willGoBack() bool {
-	g := w.Etcd.Group(w.Status.Former.ID)
+	g := w.Etcd.Group(w.Status.Previous.ID)
 	if !w.undisturbed() || g == nil {
 		return false
 	}
 	back := w.Clone()
-	back.Status.Record = back.Status.Apply(plan.CallOff{}, plan.Observed{Cluster: back.cluster()})
+	back.Status.Record = back.Status.Apply(plan.CancelRestore{}, plan.Observed{Cluster: back.cluster()})
 	return back.outlives(g)
 }
 
@@ -97,7 +97,7 @@ func (w *World) survives(g *etcdtest.Group, m *etcdtest.Member) bool {
 
 // stays tells whether there is a pod, and nothing is about to end it.
 func (p *Pod) stays() bool {
-	return p != nil && !p.Deleting && !p.Evicting && !p.Down && p.Phase != plan.Terminal
+	return p != nil && !p.Deleting && !p.Evicting && !p.Down && p.Phase != plan.Finished
 }
 
 // lasting is the directory of that name, empty if it is about to go.

@@ -145,20 +145,20 @@ func (e *encoder) kube(k *Kube) {
 	e.number(k.Status.formerTemplate())
 	e.bootstrap(k.Status.Bootstrap)
 	e.number(k.Status.Incarnations.Last)
-	e.number(k.Status.Incarnations.Attempts)
+	e.number(k.Status.Incarnations.FirstRestore)
 	e.number(k.Status.Taken)
 	e.number(k.Status.Off)
-	e.text(strings.Join(k.Status.Kept, ","))
-	e.flags(k.Status.Former != nil, k.Status.NotCalledOff, k.Status.Skipped)
-	if f := k.Status.Former; f != nil {
+	e.text(strings.Join(k.Status.KeptUIDs, ","))
+	e.flags(k.Status.Previous != nil, k.Status.CancelDeclined, k.Status.SafetySkipped)
+	if f := k.Status.Previous; f != nil {
 		e.id(f.ID)
 		e.number(int(f.Revision / (writtenRevision / 2)))
 		e.text(strings.Join(f.Voters, ","))
 		e.text(strings.Join(f.NextVoters, ","))
-		e.number(template(f.FormerSpec))
+		e.number(template(f.PreviousSpec))
 		e.bootstrap(f.Bootstrap)
 		e.rare(markFormerLogs, logs(f))
-		e.rare(markFormerSkipped, bits(f.Skipped))
+		e.rare(markFormerSkipped, bits(f.SafetySkipped))
 	}
 	e.rare(markLogs, logs(&k.Status.Record))
 	e.rare(markUnnoted, bits(k.Status.AcceptedSpec == ""))
@@ -182,7 +182,7 @@ func (e *encoder) kube(k *Kube) {
 		e.number(v.Template)
 		e.text(v.Foreign)
 		e.rare(markStorage, int(v.Requested))
-		e.rare(markVolume, bits(v.Growing, v.Fixed))
+		e.rare(markVolume, bits(v.Expanding, v.NotExpandable))
 	}
 	e.flags(k.Budget.Exists, k.Budget.Seen)
 	e.number(k.Budget.Min)
@@ -196,7 +196,7 @@ func (e *encoder) bootstrap(b *plan.Bootstrap) {
 	e.number(b.Incarnation)
 	e.text(b.Restore)
 	e.text(strings.Join(b.Members, ","))
-	for _, s := range b.Seats {
+	for _, s := range b.InitialPods {
 		e.text(s.Name)
 		e.text(s.PodUID)
 		e.text(s.VolumeUID)

@@ -50,7 +50,7 @@ func (s Spec) sameCluster(other Spec) bool {
 // restored tells whether the last of the snapshots was taken up, or called off.
 func (k *Kube) restored() bool {
 	n := k.asked()
-	return n <= max(k.Status.Off, k.off()) && k.Status.Former == nil || numberOf(k.Status.Bootstrap) == n
+	return n <= max(k.Status.Off, k.off()) && k.Status.Previous == nil || numberOf(k.Status.Bootstrap) == n
 }
 
 // off is the highest of the snapshots that nobody wants any more.
@@ -82,13 +82,13 @@ func numberOf(b *plan.Bootstrap) int {
 // unwanted tells whether the restore under way cannot or must not come to anything.
 func (w *World) unwanted() bool {
 	b := w.Status.Bootstrap
-	return w.Status.Former != nil && b != nil && numberOf(b) <= w.off() || w.impossible()
+	return w.Status.Previous != nil && b != nil && numberOf(b) <= w.off() || w.impossible()
 }
 
 // impossible tells whether the restore under way can never be completed.
 func (w *World) impossible() bool {
 	b := w.Status.Bootstrap
-	if w.Status.Former == nil || b == nil {
+	if w.Status.Previous == nil || b == nil {
 		return false
 	}
 	p := w.pod(b.Members[0])
@@ -118,7 +118,7 @@ func (w *World) poisoned(version string, template int) bool {
 func (w *World) current(p *Pod) bool {
 	v := w.volume(p.Name)
 	return p.Persistent == w.Persistent && p.Version == w.Version && p.Runs == p.Version && !w.drift(p).Any() &&
-		!p.Resizing && (v == nil || v.Class == w.Class && v.Requested >= int64(w.Storage) && !v.Growing)
+		!p.Resizing && (v == nil || v.Class == w.Class && v.Requested >= int64(w.Storage) && !v.Expanding)
 }
 
 // minorOf is the minor release of a version of etcd 3, such as 6 of "3.6.16" and of "3.6"; 0 of none.
@@ -170,7 +170,7 @@ func (w *World) spoilt() bool { return w.poisoned(w.Version, w.template()) }
 // stopped judges where an update ends that can never succeed: it costs one member, and the others go on. A fault can take
 // another one, and then the user has to go back to a spec that works.
 func (w *World) stopped(hopeful bool) string {
-	if w.Status.Former != nil {
+	if w.Status.Previous != nil {
 		return "" // what is restored starts as the spec asks, and the user has to correct it
 	}
 	if g := w.group(); hopeful && !w.Harmed && (g == nil || g.Leader == 0) {

@@ -21,7 +21,7 @@ type Config struct {
 	// TrustCache makes the operator act on its cache without planning again on live reads.
 	TrustCache bool
 	// Judge makes of what the servers said what holds; nil for the operator's own judgement.
-	Judge func(plan.Electorate, []plan.Word) plan.Etcd
+	Judge func(plan.Electorate, []plan.Response) plan.Etcd
 	// Unfit are the versions that never start.
 	Unfit []string
 	// Rigid is true where no volume can be made bigger.
@@ -68,7 +68,7 @@ type Kube struct {
 	Status  Status
 	Pods    []Pod
 	Volumes []Volume
-	Pulls   []plan.Pull
+	Pulls   []plan.PrepullPod
 	Budget  Budget
 	// Await is what has become of the EtcdRestore that the cluster is to start from.
 	Await awaited
@@ -199,7 +199,7 @@ func (k *Kube) cluster() plan.Cluster {
 		c.Restore, c.Safety = k.restoreUID(), k.safety()
 	}
 	if n := numberOf(s.Bootstrap); n != 0 && n <= k.off() {
-		c.CallOff, c.SourceGone = &failure.Problem{Reason: "RestoreCalledOff"}, n <= k.Gone
+		c.CancelReason, c.SourceGone = &failure.Problem{Reason: "RestoreCalledOff"}, n <= k.Gone
 	}
 	return c
 }

@@ -42,9 +42,9 @@ func TestEveryFieldComesBack(t *testing.T) {
 	n := 0
 	fill(reflect.ValueOf(&want).Elem(), "", func(string) string { n++; return "text " + string(rune('0'+n)) }, 2)
 	// Specs are told by name.
-	want.Observed.Cluster.Spec, want.Observed.Cluster.AcceptedSpec, want.Observed.Cluster.FormerSpec = "spec 1", "spec 2", "spec 3"
-	for r, names := want.Observed.Cluster.Former, []string{"spec 4", "spec 5", "spec 6", "spec 7"}; r != nil; r, names = r.Former, names[2:] {
-		r.AcceptedSpec, r.FormerSpec = names[0], names[1]
+	want.Observed.Cluster.Spec, want.Observed.Cluster.AcceptedSpec, want.Observed.Cluster.PreviousSpec = "spec 1", "spec 2", "spec 3"
+	for r, names := want.Observed.Cluster.Previous, []string{"spec 4", "spec 5", "spec 6", "spec 7"}; r != nil; r, names = r.Previous, names[2:] {
+		r.AcceptedSpec, r.PreviousSpec = names[0], names[1]
 	}
 	text, err := want.Encode()
 	if err != nil {
@@ -78,7 +78,7 @@ var told = []string{
 func TestWhatIsTold(t *testing.T) {
 	p := replay.Pass{}
 	fill(reflect.ValueOf(&p).Elem(), "", func(at string) string { return "<" + at + ">" }, 2)
-	before := p.Observed.Cluster.Former.FormerSpec
+	before := p.Observed.Cluster.Previous.PreviousSpec
 	line, err := p.Encode()
 	if err != nil {
 		t.Fatal(err)
@@ -115,8 +115,8 @@ func TestWhatIsTold(t *testing.T) {
 func TestSpecsAreCompared(t *testing.T) {
 	p := replay.Pass{}
 	c := &p.Observed.Cluster
-	c.Name, c.Spec, c.AcceptedSpec, c.FormerSpec = "c", "new", "old", ""
-	c.Former = &plan.Record{FormerSpec: "old"}
+	c.Name, c.Spec, c.AcceptedSpec, c.PreviousSpec = "c", "new", "old", ""
+	c.Previous = &plan.Record{PreviousSpec: "old"}
 	line, err := p.Encode()
 	if err != nil {
 		t.Fatal(err)
@@ -126,10 +126,10 @@ func TestSpecsAreCompared(t *testing.T) {
 		t.Fatal(err)
 	}
 	g := got[0].Observed.Cluster
-	if g.Spec != "spec 1" || g.AcceptedSpec != "spec 2" || g.FormerSpec != "" || g.Former.FormerSpec != "spec 2" {
-		t.Errorf("specs: %q, %q, %q, and before the restore %q", g.Spec, g.AcceptedSpec, g.FormerSpec, g.Former.FormerSpec)
+	if g.Spec != "spec 1" || g.AcceptedSpec != "spec 2" || g.PreviousSpec != "" || g.Previous.PreviousSpec != "spec 2" {
+		t.Errorf("specs: %q, %q, %q, and before the restore %q", g.Spec, g.AcceptedSpec, g.PreviousSpec, g.Previous.PreviousSpec)
 	}
-	if c.Spec != "new" || c.Former.FormerSpec != "old" {
+	if c.Spec != "new" || c.Previous.PreviousSpec != "old" {
 		t.Errorf("what was observed is changed: %+v", c)
 	}
 }

@@ -82,7 +82,7 @@ type Record struct {
 	// Completed is true once the cluster has run on the restored data, Superseded if a later restore has come between. Latched
 	// is true once the new cluster ID was: the restore cannot be called off any more.
 	Completed, Superseded, Latched bool
-	// CalledOff is why the restore was called off, nil if it was not. NotCalledOff is why it goes on although it was to be.
+	// CalledOff is why the restore was called off, nil if it was not. CancelDeclined is why it goes on although it was to be.
 	CalledOff    *failure.Problem
 	NotCalledOff string
 	// Failure is why the first member could not make its data of the snapshot the last time, nil if it is at it, or done.
