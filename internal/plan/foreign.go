@@ -51,47 +51,6 @@ func (v *view) initialMembers() []string {
 	return v.plannedBootstrap(1).Members
 }
 
-// foreignVolume stops a first start on a name whose claim is not the cluster's: a pod of that name would write to it.
-func foreignVolume(v *view) Action {
-	if !v.Cluster.Persistent {
-		return nil
-	}
-	for _, c := range v.foreign {
-		if slices.Contains(v.initialMembers(), c.Name) {
-			return Blocked{
-				Reason: v1beta2.ReasonForeignVolume,
-				Message: foreignClaim(c) + "; a first member needs the name: give this cluster another name, or " +
-					"delete the claim once nobody needs what is on it",
-			}
-		}
-	}
-	return nil
-}
-
-// copiedVolume stops before anything is started, or taken up, beside a claim that has a member's name and the data of one that is not
-// here otherwise: restored from a backup of the namespace or from a VolumeSnapshot it has another UID. What is taken up without
-// it has perhaps no quorum, and it cannot be taken up later.
-func copiedVolume(v *view) Action {
-	if slices.ContainsFunc(v.Pods, func(p Pod) bool { return p.Permit != nil }) {
-		return nil
-	}
-	for _, c := range v.foreign {
-		if c.MemberID != 0 && c.Name == v.memberName(ordinal(c.Name)) && !slices.ContainsFunc(v.Volumes, c.sameMember) {
-			return Blocked{
-				Reason: v1beta2.ReasonForeignVolume,
-				Message: foreignClaim(c) + "; nothing is started beside it, for it says that it holds a member's data: hand it to " +
-					"the cluster, or delete it, or take the labels off it",
-			}
-		}
-	}
-	return nil
-}
-
-// sameMember tells whether both volumes say that they hold the data of the same member.
-func (c Volume) sameMember(original Volume) bool {
-	return c.ClusterID == original.ClusterID && c.MemberID == original.MemberID
-}
-
 // unrelated names something with the cluster's labels that is not the cluster's and is in nobody's way, nil if there is
 // none. It is left alone, and the cluster is cared for all the same.
 func (v *view) unrelated() *failure.Problem {

@@ -102,3 +102,6 @@ func (r Record) begun(next Bootstrap) Incarnations {
 	}
 	return n
 }
+
+// nextIncarnation is higher than any that was given before, and than that of what was taken over from an earlier cluster.
+func (v *view) nextIncarnation() int { return v.lastIncarnation() + 1 }

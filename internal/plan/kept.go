@@ -1,10 +1,6 @@
 package plan
 
-import (
-	"slices"
-
-	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
-)
+import "slices"
 
 // keeps tells whether a volume of the cluster is the user's to delete, and nobody's to use: what a restore has replaced, unless
 // the user said that nothing of it needs to be saved, and what an attempt at one that was given up was let write to. A volume on
@@ -61,28 +57,4 @@ func (v *view) toKeep(id uint64) []string {
 		}
 	}
 	return names
-}
-
-// protectKeptVolumes lets nothing be deleted that is kept, or that will be: as long as a restore is under way that is all that etcd was ever
-// let start on.
-func protectKeptVolumes(v *view, a Action) Action {
-	act, ok := a.(DeleteVolume)
-	if !ok {
-		return nil
-	}
-	data := slices.Clone(v.keptVolumes)
-	if b := v.Cluster.Bootstrap; v.Cluster.ID == 0 && b != nil && b.Restore != "" {
-		for _, c := range slices.Concat(v.Volumes, v.previousVolumes, v.canceledVolumes) {
-			if c.MemberID != 0 {
-				data = append(data, c)
-			}
-		}
-	}
-	if !slices.ContainsFunc(data, func(c Volume) bool { return c.UID == act.UID }) {
-		return nil
-	}
-	return Blocked{
-		Reason:  v1beta2.ReasonRestored,
-		Message: "claim " + act.Name + " holds what a restore has replaced, or begun: the operator does not delete it",
-	}
 }

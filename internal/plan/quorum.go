@@ -42,21 +42,9 @@ func (v *view) evictionsBlocked() bool {
 	return v.Budget.Exists && v.Budget.MinAvailable > MinAvailable(len(v.voters))
 }
 
-// raiseBudget comes before a new voter serves: pods that serve are what the budget counts, and one that was right for
-// fewer voters would let an eviction take the quorum.
-func raiseBudget(v *view) Action { return v.raiseBudgetTo(MinAvailable(len(v.voters))) }
-
 // raiseBudgetTo raises the budget to that many pods, nil if it is that high.
 func (v *view) raiseBudgetTo(n int) Action {
 	if !v.Budget.Exists || v.Budget.MinAvailable < n {
-		return SetBudget{MinAvailable: n}
-	}
-	return nil
-}
-
-// allowEviction lets others evict again as soon as the operator is done.
-func allowEviction(v *view) Action {
-	if n := MinAvailable(len(v.voters)); v.Budget.MinAvailable != n {
 		return SetBudget{MinAvailable: n}
 	}
 	return nil

@@ -2,93 +2,10 @@ package plan
 
 import (
 	"fmt"
-	"math"
 	"slices"
-	"time"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 )
-
-const (
-	// pollFast is how soon to look at etcd again while something is expected of it within a second.
-	pollFast = 100 * time.Millisecond
-	// pollSlow is how soon to look again at what takes seconds or needs somebody else.
-	pollSlow = 2 * time.Second
-	// pollRare is how soon to look again at what has not happened for long.
-	pollRare = 30 * time.Second
-)
-
-// adoptVolumes takes up data that has no status to go with it: volumes retained by a deleted cluster of this name, or
-// pods and volumes of this cluster after its status was lost.
-func adoptVolumes(v *view) Action {
-	if len(v.Volumes) == 0 && len(v.Pods) == 0 {
-		return nil
-	}
-	ids := map[uint64]bool{}
-	var names []string
-	for _, c := range v.Volumes {
-		names = append(names, c.Name)
-		if c.ClusterID != 0 {
-			ids[c.ClusterID] = true
-		}
-	}
-	for _, p := range v.Pods {
-		if p.Permit != nil {
-			ids[uint64(p.Permit.ClusterID)] = true
-		}
-	}
-	if len(ids) != 1 {
-		return v.adoptionBlocked(names, len(ids))
-	}
-	for id := range ids {
-		return Adopt{ClusterID: id, Volumes: names}
-	}
-	return nil
-}
-
-// adoptionBlocked says why nothing is started beside what is there.
-func (v *view) adoptionBlocked(volumes []string, clusters int) Action {
-	var pods []string
-	for _, p := range v.Pods {
-		pods = append(pods, p.Name)
-	}
-	message := fmt.Sprintf("volumes of earlier clusters of this name are there (%s), and they hold the data of %d clusters: "+
-		"keep those of one, and delete the others' once you are sure that nobody needs them. A restore may have kept some of "+
-		"them whose data it replaced", v.withClusterIDs(volumes), clusters)
-	if clusters == 0 {
-		what := "volumes " + list(volumes)
-		if len(volumes) == 0 {
-			what = "pods " + list(pods)
-		}
-		message = what + " have this cluster's labels and do not say whose data they hold: nothing is started beside them; " +
-			"find out where they come from, and save what is in them, before you delete them or give this cluster another name"
-	}
-	return Blocked{Reason: v1beta2.ReasonVolumesExist, Message: message}
-}
-
-// withClusterIDs lists volumes with the cluster ID of what is on them: whoever is to choose has to tell them apart.
-func (v *view) withClusterIDs(volumes []string) string {
-	var all []string
-	for _, name := range volumes {
-		if id := v.volumes[name].ClusterID; id != 0 {
-			name += fmt.Sprintf(" of cluster %016x", id)
-		}
-		all = append(all, name)
-	}
-	return list(all)
-}
-
-func invalidSpec(v *view) Action {
-	if p := v.Cluster.Invalid; p != nil {
-		return Blocked(*p)
-	}
-	return nil
-}
-
-// commitBootstrap writes the plan of the first start.
-func commitBootstrap(v *view) Action {
-	return CommitBootstrap{Bootstrap: v.plannedBootstrap(v.nextIncarnation())}
-}
 
 // reviseBootstrap writes another plan while nobody could start yet: for another size, or where a first member's volume is kept, for a
 // restore in the meantime was called off that had used its name.
@@ -208,43 +125,9 @@ func waitForInitialQuorum(v *view) Action {
 	}
 }
 
-// poll is how soon to ask etcd again: fast while a pod is young, and ever more slowly once it is clear that this takes
-// longer. Whatever ends the wait, a pod that gets ready or a new one, is an event too.
-func (v *view) poll() time.Duration {
-	const settled = 15 * pollSlow
-	age, calm := time.Duration(math.MaxInt64), time.Duration(math.MaxInt64)
-	for _, p := range v.Pods {
-		age = min(age, v.Now.Sub(p.Created))
-		if calm = min(calm, age); !p.ReadyChanged.IsZero() {
-			calm = min(calm, v.Now.Sub(p.ReadyChanged))
-		}
-	}
-	if age < settled {
-		return pollFast
-	}
-	return min(max(pollSlow, calm/15), pollRare)
-}
-
-// waitForPods names the pods that are missing, on their way out, or without an address.
-func (v *view) waitForPods(names []string) Action {
-	var waiting []string
-	for _, name := range names {
-		p, ok := v.pods[name]
-		switch {
-		case ok && p.startProblem() != "":
-			return Wait{
-				Reason: v1beta2.ReasonPodCannotStart, After: pollSlow,
-				Message: fmt.Sprintf("pod %s: %s", name, p.startProblem()),
-			}
-		case !ok || p.Deleting || !p.up():
-			waiting = append(waiting, name)
-		}
-	}
-	if len(waiting) == 0 {
-		return nil
-	}
-	return Wait{
-		Reason: v1beta2.ReasonWaitingForPods, After: pollSlow,
-		Message: "waiting for the pods " + list(waiting),
-	}
+// deletePreviousAttempt ends what can be of no use before anything new is made: what a start that was given up has left. A first start takes
+// the names that it always takes.
+func deletePreviousAttempt(v *view) Action {
+	pods, volumes := v.lostBeforeUse()
+	return v.deleteAll(slices.Concat(v.previousPods, v.canceledPods, pods), slices.Concat(v.previousVolumes, v.canceledVolumes, volumes))
 }

@@ -33,18 +33,6 @@ func deleteFinishedPods(v *view) Action {
 	return nil
 }
 
-// recreatePendingPod deletes pods that were made from an older spec and hold nothing yet: they wait for a permit, or cannot even be
-// configured.
-func recreatePendingPod(v *view) Action {
-	for _, p := range v.Pods {
-		empty := p.Permit == nil || p.Exit == ExitBadConfig
-		if _, listed := v.members[p.Name]; v.outdated(p) && empty && !p.Deleting && !listed {
-			return DeletePod{Name: p.Name, UID: p.UID, Why: v1beta2.ReasonSpecChanged}
-		}
-	}
-	return nil
-}
-
 // outdated tells whether nobody would make such a pod now: new ones run the lowest version that runs, or the target.
 func (v *view) outdated(p Pod) bool {
 	return p.Drift.Any() || p.Version != v.Versions.Lowest && p.Version != v.Versions.Target
@@ -199,86 +187,17 @@ func (v *view) dataGone(name string) bool {
 	return !ok || c.MemberID == 0 || c.Lost || c.Deleting && !running || running && p.Exit.DataGone()
 }
 
-// removeLostMember takes members out whose data is gone for good; grow then brings new ones. Learners go first.
-func removeLostMember(v *view) Action {
-	for _, m := range slices.Concat(v.learners, v.voters) {
-		if why := v.lostReason(m); why != "" && v.safeToRemove(m) {
-			return RemoveMember{ID: m.ID, Name: m.Name, Why: why}
+// deleteCanceledAttempts deletes what attempts at a restore have left that never came to anything: the data is in the snapshot. Nobody
+// needs to wait for it. A volume on which etcd was let start is none of that: somebody may have written, and it is kept.
+func deleteCanceledAttempts(v *view) Action {
+	for _, p := range v.canceledPods {
+		if !p.Deleting {
+			return DeletePod{Name: p.Name, UID: p.UID, Why: v1beta2.ReasonClearingAttempt}
 		}
 	}
-	return nil
-}
-
-// lostReason says why a listed member can never come back as itself, with the empty reason for one that can.
-func (v *view) lostReason(m Member) string {
-	p, running := v.pods[m.Name]
-	_, answers := v.answer(m)
-	switch {
-	case answers:
-		return "" // still voting, even if its pod is on its way out: wait until it stops
-	case v.volumeReused(m):
-		return v1beta2.ReasonForeignData
-	case !m.Published:
-		return v.neverStarted(m, p, running)
-	case v.dataGone(m.Name), running && p.Persistent && v.volumes[m.Name].Deleting && p.startProblem() != "":
-		return v1beta2.ReasonVolumeLost
-	case running && p.Deleting && !p.Persistent:
-		return v1beta2.ReasonPodLost
-	case running && p.Deleting && v.Now.Sub(p.Deadline) > terminatingGrace:
-		return v1beta2.ReasonNodeLost
-	case running && v.damaged(p):
-		return v1beta2.ReasonDataDamaged
-	case running && p.Phase == Pending && p.StartProblem != "" && v.Now.Sub(p.Created) > pendingLimit:
-		return v1beta2.ReasonPodCannotStart
-	}
-	return ""
-}
-
-// damaged tells whether a member has failed for long enough to start from data that is damaged. Its data is with the
-// others: the guard sees to it that they are a quorum.
-func (v *view) damaged(p Pod) bool {
-	limit := corruptLimit
-	if p.Exit == ExitUnreadable {
-		limit = unreadableLimit
-	}
-	return (p.Exit == ExitCorrupt || p.Exit == ExitUnreadable) && !p.Ready &&
-		!p.ReadyChanged.IsZero() && v.Now.Sub(p.ReadyChanged) > limit
-}
-
-// volumeReused tells whether the member's volume belongs to another member: its own data is then nowhere.
-func (v *view) volumeReused(m Member) bool {
-	c, ok := v.volumes[m.Name]
-	p, there := v.pods[m.Name]
-	return (!there || p.Persistent) && ok && c.MemberID != 0 && c.MemberID != m.ID
-}
-
-// neverStarted decides about a member that is listed but has not announced itself.
-func (v *view) neverStarted(m Member, p Pod, running bool) string {
-	switch {
-	case !running || p.Deleting || p.Phase == Finished || p.Exit == ExitForeignData:
-		return v1beta2.ReasonPodLost
-	case m.Learner && v.outdated(p):
-		return v1beta2.ReasonSpecChanged // another one is made from the current spec
-	case !m.Learner && p.Permit == nil:
-		return v1beta2.ReasonNeverStarted // a first member that had no seat: it joins as a learner instead
-	case p.Permit != nil && v.Now.Sub(p.PermittedAt) > publishLimit:
-		return v1beta2.ReasonNeverStarted
-	}
-	return ""
-}
-
-// deleteOrphans deletes what the quorum does not list: the pods first, for a volume lives as long as its pod.
-func deleteOrphans(v *view) Action {
-	for _, p := range v.Pods {
-		if _, listed := v.members[p.Name]; !listed && !p.Deleting && !v.candidate(p) {
-			return DeletePod{Name: p.Name, UID: p.UID, Why: v1beta2.ReasonNotAMember}
-		}
-	}
-	for _, c := range v.Volumes {
-		_, listed := v.members[c.Name]
-		_, used := v.pods[c.Name]
-		if !listed && !used && !c.Deleting && (c.MemberID != 0 || c.Lost) {
-			return DeleteVolume{Name: c.Name, UID: c.UID, Why: v1beta2.ReasonNotAMember}
+	for _, c := range v.canceledVolumes {
+		if !c.Deleting {
+			return DeleteVolume{Name: c.Name, UID: c.UID, Why: v1beta2.ReasonClearingAttempt}
 		}
 	}
 	return nil

@@ -63,15 +63,16 @@ func TestEveryFieldComesBack(t *testing.T) {
 // and etcd's own words are in conditions and events, too, and names are names.
 var told = []string{
 	"Alarm.Kind", "Answer.Downgrade", "Answer.Errors", "Answer.Pod", "Answer.PodUID", "Answer.Storage", "Answer.Version",
-	"Bootstrap.Members", "Bootstrap.Restore", "Bootstrap.Token", "Cluster.AwaitFailed", "Cluster.AwaitsRestore", "Cluster.Domain",
-	"Cluster.Name", "Cluster.Namespace", "Cluster.Repository", "Cluster.Restore", "Cluster.Resuming", "Cluster.Saved", "Cluster.UID",
-	"Cluster.Version", "Conflict.Kind", "Conflict.Name", "Conflict.Owner", "Description.Action", "Description.Message",
-	"Description.Reason", "Disk.Pod", "Disk.PodUID", "Etcd.Confirmed", "Etcd.Unconfirmed", "Member.Name", "Member.PeerURL",
-	"Pass.Version", "Permit.InitialCluster", "Permit.Mode", "Permit.PodUID", "Permit.Token", "Pod.Exit", "Pod.IP", "Pod.Name",
-	"Pod.Node", "Pod.Problem", "Pod.Resizing", "Pod.UID", "Pod.Version", "Pod.Zone", "Problem.Message", "Problem.Reason",
-	"Pull.Image", "Pull.Name", "Pull.Node", "Pull.Problem", "Pull.UID", "Record.Kept", "Record.NextVoters", "Record.Runs",
-	"Record.Slow", "Record.Voters", "Safety.Unsaved", "Seat.Name", "Seat.PodUID", "Seat.VolumeUID", "Volume.Foreign", "Volume.Name",
-	"Volume.UID", "Volume.Version",
+	"Bootstrap.Members", "Bootstrap.Restore", "Bootstrap.Token", "Cluster.Domain", "Cluster.Name", "Cluster.Namespace",
+	"Cluster.Repository", "Cluster.Restore", "Cluster.Resuming", "Cluster.SafetySnapshot", "Cluster.UID", "Cluster.Version",
+	"Cluster.WaitFailed", "Cluster.WaitsForRestore", "Conflict.Kind", "Conflict.Name", "Conflict.Owner", "Description.Action",
+	"Description.Message", "Description.Reason", "Disk.Pod", "Disk.PodUID", "Etcd.Confirmed", "Etcd.Unconfirmed",
+	"InitialPod.Name", "InitialPod.PodUID", "InitialPod.VolumeUID", "Member.Name", "Member.PeerURL", "Pass.Version",
+	"Permit.InitialCluster", "Permit.Mode", "Permit.PodUID", "Permit.Token", "Pod.Exit", "Pod.IP", "Pod.Name", "Pod.Node",
+	"Pod.Resizing", "Pod.StartProblem", "Pod.UID", "Pod.Version", "Pod.Zone", "PrepullPod.Image", "PrepullPod.Name",
+	"PrepullPod.Node", "PrepullPod.Problem", "PrepullPod.UID", "Problem.Message", "Problem.Reason", "Record.KeptUIDs",
+	"Record.LowestVersion", "Record.NextVoters", "Record.SlowMember", "Record.Voters", "Safety.UnsavedReason", "Volume.Foreign",
+	"Volume.Name", "Volume.UID", "Volume.Version",
 }
 
 // TestWhatIsTold puts something into every field that holds text, and wants it in the log from those that are known alone.
@@ -106,7 +107,7 @@ func TestWhatIsTold(t *testing.T) {
 			}
 		}
 	}
-	if before != "<Record.FormerSpec>" {
+	if before != "<Record.PreviousSpec>" {
 		t.Errorf("the record says %q", before)
 	}
 }

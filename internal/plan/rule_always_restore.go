@@ -130,25 +130,69 @@ func (v *view) advice() string {
 	return text
 }
 
-// restoreStuck is where a restore ends that can neither be completed nor called off.
-func (v *view) restoreStuck(why string) Action {
-	if v.Cluster.Previous != nil {
-		why += "; " + v.whyNotCanceled()
-	}
-	return Blocked{Reason: v1beta2.ReasonRestoreFailed, Message: why + "; " + v.advice()}
-}
-
-// noRestoreSource tells whether nothing says any more which snapshot the first member is to start from, and none is at it.
-func (v *view) noRestoreSource() bool {
-	b := v.Cluster.Bootstrap
-	_, there := v.pods[b.Members[0]]
-	return v.Cluster.SourceGone && !there
-}
-
-// restoreSourceGone stops where a restore can never be completed, before anything more of the former members goes: they may come back.
-func restoreSourceGone(v *view) Action {
-	if !v.noRestoreSource() {
+// protectOnlyCopy keeps a restore from replacing what may be nowhere but on an emptyDir: nobody could keep that. Its EtcdRestore sees to
+// it before it asks, and this is for what has changed since: it looks again, and saves once more or fails.
+func protectOnlyCopy(v *view) Action {
+	s := v.Cluster.Safety
+	saved := s.Skipped || s.UnsavedReason == "" && !s.Stale && s.Revision != 0
+	if v.Cluster.Restore == "" || v.Cluster.Previous != nil || saved {
 		return nil
 	}
-	return v.restoreStuck("the EtcdRestore that says where the snapshot is does not exist any more")
+	var names []string
+	for _, p := range v.Pods {
+		if !p.Persistent && p.Permit != nil && !p.Deleting && p.Phase != Finished {
+			names = append(names, p.Name)
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	slices.SortFunc(names, CompareNames)
+	return Wait{
+		Reason: v1beta2.ReasonSaving, After: pollSlow,
+		Message: fmt.Sprintf("%s may have on an emptyDir what is in no safety snapshot: it is not replaced before its EtcdRestore has "+
+			"saved it, or says that nobody needs it", list(names)),
+	}
+}
+
+// recordClusterIDFirst latches the cluster ID of what is up before anything takes its place, a later restore or what was there before. No
+// Service for clients leads there yet, but the members' own names do, and whoever uses those may have written.
+func recordClusterIDFirst(v *view) Action {
+	if v.Cluster.ID != 0 || v.Cluster.Bootstrap == nil {
+		return nil
+	}
+	if goesBack := v.cancelReason() != nil && v.canGoBack(); v.Cluster.Restore == "" && !goesBack {
+		return nil
+	}
+	return v.recordIfQuorum()
+}
+
+// startRestore begins an incarnation whose one member starts from a snapshot, whatever state the cluster is in. It is committed
+// before anything of the old one is touched, and the others join the restored member as learners. A later restore takes the
+// place of one that is under way, and replaces what that was to replace.
+func startRestore(v *view) Action {
+	if v.Cluster.Restore == "" {
+		return nil
+	}
+	if v.safetySnapshotExpired() {
+		return Wait{
+			Reason: v1beta2.ReasonSaving, After: pollSlow,
+			Message: "what the cluster holds was saved a while ago: waiting until that is done once more, before it is replaced",
+		}
+	}
+	return CommitBootstrap{
+		Bootstrap: v.newBootstrap(v.nextIncarnation(), v.freeNames(1), v.Cluster.Restore), UnsavedReason: v.unsavedReason(),
+	}
+}
+
+// usedVolumes are the names of the volumes of the attempt under way on which etcd was let start: if it does not answer now it may have
+// before, and clients may have written.
+func (v *view) usedVolumes() []string {
+	var names []string
+	for _, c := range v.Volumes {
+		if c.MemberID != 0 && !c.Deleting {
+			names = append(names, c.Name)
+		}
+	}
+	return names
 }

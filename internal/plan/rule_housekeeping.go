@@ -73,3 +73,35 @@ func (v *view) summary() string {
 	}
 	return text
 }
+
+// deleteReplaced deletes what is left of what a restore has replaced, once the restored cluster is as the spec asks: volumes that
+// were never used, and all others only if the user said that nothing of it needs to be saved.
+func deleteReplaced(v *view) Action {
+	for _, p := range v.previousPods {
+		if !p.Deleting {
+			return DeletePod{Name: p.Name, UID: p.UID, Why: v1beta2.ReasonRestored}
+		}
+	}
+	for _, c := range v.previousVolumes {
+		if !c.Deleting {
+			return DeleteVolume{Name: c.Name, UID: c.UID, Why: v1beta2.ReasonRestored}
+		}
+	}
+	return nil
+}
+
+// allowEviction lets others evict again as soon as the operator is done.
+func allowEviction(v *view) Action {
+	if n := MinAvailable(len(v.voters)); v.Budget.MinAvailable != n {
+		return SetBudget{MinAvailable: n}
+	}
+	return nil
+}
+
+// reportRejectedSpec ends the list while something of the spec is not carried out.
+func reportRejectedSpec(v *view) Action {
+	if v.Refusal != nil {
+		return Blocked(*v.Refusal)
+	}
+	return nil
+}

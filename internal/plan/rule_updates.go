@@ -259,30 +259,6 @@ func updateNextMember(v *view) Action {
 	return v.update(m)
 }
 
-// waitForImage waits for what a restart needs. The kubelet ends a container before it pulls the new image: it must be there.
-func waitForImage(v *view) Action { return v.Update.MissingImage }
-
-func (v *view) missingImage() Action {
-	for _, m := range v.voters {
-		p := v.pods[m.Name]
-		if !v.change(m).restartsPod() || v.imagePresent(p) {
-			continue
-		}
-		if pull, _ := v.prepullPod(p); pull.Problem != "" {
-			return Wait{
-				Reason: v1beta2.ReasonUpdateStopped, After: pollSlow,
-				Message: fmt.Sprintf("%s cannot be fetched to node %s, and %s goes on as it is: %s",
-					pull.Image, p.Node, p.Name, pull.Problem),
-			}
-		}
-		return Wait{
-			Reason: v1beta2.ReasonPullingImage, After: pollSlow,
-			Message: fmt.Sprintf("waiting until %s is on node %s", v.Cluster.Image(v.versionFor(p)), p.Node),
-		}
-	}
-	return nil
-}
-
 // update takes the step for one member.
 func (v *view) update(m Member) Action {
 	p := v.pods[m.Name]

@@ -9,6 +9,7 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/member"
+	"github.com/etcdpilot/etcd-operator/internal/version"
 )
 
 const (
@@ -20,36 +21,6 @@ const (
 	// (readyPercentThreshold in its server).
 	learnerSyncShare = 0.9
 )
-
-// addToService lets client traffic reach every voter that can be counted on, and not one that is about to stop: Kubernetes calls
-// its pod ready for a moment more, and whom it leads there then is refused and waits.
-func addToService(v *view) Action {
-	var pods []string
-	for _, m := range v.voters {
-		p, ok := v.pods[m.Name]
-		if ok && v.healthy(m) && !p.InService && !v.aboutToStop(m) {
-			pods = append(pods, m.Name)
-		}
-	}
-	if len(pods) == 0 {
-		return nil
-	}
-	return AddToService{Pods: pods}
-}
-
-// promoteLearner makes a learner in sync a voter, unless there are voters enough: a surplus learner is removed instead.
-// It need not have published its client URLs: etcd tries that again only every seven seconds.
-func promoteLearner(v *view) Action {
-	if len(v.voters) >= v.MaxMembers {
-		return nil
-	}
-	for _, m := range v.learners {
-		if v.healthy(m) && v.caughtUp(m) && v.safeToPromote() {
-			return Promote{ID: m.ID, Name: m.Name}
-		}
-	}
-	return nil
-}
 
 // targetSize is how many voters there are to be. To go down by a minor version takes three: members are restarted for it, of one
 // or two none can be missed, and etcd lets nobody join meanwhile.
@@ -66,23 +37,6 @@ func (v *view) maxMembers() int {
 		return v.TargetSize + 1
 	}
 	return v.TargetSize
-}
-
-// caughtUp compares the learner's log with the leader's. Its own idea of what is committed lags with it.
-func (v *view) caughtUp(m Member) bool {
-	a, _ := v.answer(m)
-	return float64(a.Applied) >= learnerSyncShare*float64(v.committed())
-}
-
-// committed is the end of the log, as far as a majority of the voters knows.
-func (v *view) committed() uint64 {
-	var known []uint64
-	for _, m := range v.voters {
-		if a, ok := v.answer(m); ok {
-			known = append(known, a.Committed)
-		}
-	}
-	return Reached(len(v.voters), known)
 }
 
 // learnerLimit is how many learners there may be at once. Each server applies its own limit when the change reaches it,
@@ -250,6 +204,21 @@ func deleteSurplusVolume(v *view) Action {
 	}
 	for _, name := range v.unusedVolumes() {
 		return DeleteVolume{Name: name, UID: v.volumes[name].UID, Why: v1beta2.ReasonScaling}
+	}
+	return nil
+}
+
+// cancelDowngrade takes a downgrade back when the spec does, and for the time in which somebody has to join: while it is enabled
+// etcd calls every newcomer incompatible, whatever its version (allowedVersionRange in its server).
+func cancelDowngrade(v *view) Action {
+	told, target := v.downgradeTarget(), v.Versions.Target
+	if told == "" {
+		return nil
+	}
+	joining := len(v.Etcd.Members) < v.TargetSize || len(v.learners) > 0
+	unwanted := target != "" && version.Minor(target) != told && !v.Versions.SnapshotsFirst
+	if joining || unwanted {
+		return CancelDowngrade{Version: told}
 	}
 	return nil
 }

@@ -51,17 +51,3 @@ func (v *view) legacyObjects() []string {
 	}
 	return found
 }
-
-// ranBefore does not start a cluster from nothing under an object that another operator has run one under: clients would
-// take it for the one that had their data.
-func ranBefore(v *view) Action {
-	if !v.Cluster.RanBefore || v.Cluster.WaitsForRestore != "" {
-		return nil
-	}
-	return Blocked{
-		Reason: v1beta2.ReasonRanBefore,
-		Message: "coreos/etcd-operator has run a cluster under this object, and its data is not here: nothing is started in its " +
-			"place. Create an EtcdRestore for it to start from a snapshot; or, if it may start empty, delete this EtcdCluster " +
-			"and create it again",
-	}
-}

@@ -74,35 +74,6 @@ func (a leftovers) hasKept(name string) bool {
 	return slices.ContainsFunc(a.keptVolumes, func(c Volume) bool { return c.Name == name })
 }
 
-// deleteCanceledAttempts deletes what attempts at a restore have left that never came to anything: the data is in the snapshot. Nobody
-// needs to wait for it. A volume on which etcd was let start is none of that: somebody may have written, and it is kept.
-func deleteCanceledAttempts(v *view) Action {
-	for _, p := range v.canceledPods {
-		if !p.Deleting {
-			return DeletePod{Name: p.Name, UID: p.UID, Why: v1beta2.ReasonClearingAttempt}
-		}
-	}
-	for _, c := range v.canceledVolumes {
-		if !c.Deleting {
-			return DeleteVolume{Name: c.Name, UID: c.UID, Why: v1beta2.ReasonClearingAttempt}
-		}
-	}
-	return nil
-}
-
-// deletePreviousAttempt ends what can be of no use before anything new is made: what a start that was given up has left. A first start takes
-// the names that it always takes.
-func deletePreviousAttempt(v *view) Action {
-	pods, volumes := v.lostBeforeUse()
-	return v.deleteAll(slices.Concat(v.previousPods, v.canceledPods, pods), slices.Concat(v.previousVolumes, v.canceledVolumes, volumes))
-}
-
-// stopPreviousMembers ends the pods of what a restore replaces: no client may reach them any more. The data stays.
-func stopPreviousMembers(v *view) Action {
-	pods, volumes := v.lostBeforeUse()
-	return v.deleteAll(slices.Concat(v.previousPods, pods), volumes)
-}
-
 // lostBeforeUse are volumes that were lost before anybody was let start on them, and the pods that have them.
 func (v *view) lostBeforeUse() (pods []Pod, volumes []Volume) {
 	for _, c := range v.Volumes {
@@ -151,20 +122,4 @@ func (v *view) deleteAll(pods []Pod, volumes []Volume) Action {
 // to it, and its name and its volume are not used again.
 func (v *view) stuckTerminating(p Pod) bool {
 	return v.Cluster.Bootstrap.Restore != "" && v.Now.Sub(p.Deadline) > terminatingGrace
-}
-
-// deleteReplaced deletes what is left of what a restore has replaced, once the restored cluster is as the spec asks: volumes that
-// were never used, and all others only if the user said that nothing of it needs to be saved.
-func deleteReplaced(v *view) Action {
-	for _, p := range v.previousPods {
-		if !p.Deleting {
-			return DeletePod{Name: p.Name, UID: p.UID, Why: v1beta2.ReasonRestored}
-		}
-	}
-	for _, c := range v.previousVolumes {
-		if !c.Deleting {
-			return DeleteVolume{Name: c.Name, UID: c.UID, Why: v1beta2.ReasonRestored}
-		}
-	}
-	return nil
 }

@@ -1,6 +1,11 @@
 package plan
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+)
 
 // neededImages are what the members' restarts before them need: an image on a node.
 func (v *view) neededImages() []NodeImage {
@@ -53,6 +58,30 @@ func deletePrepullPods(v *view) Action {
 	for _, f := range v.PrepullPods {
 		if !f.Deleting && !slices.Contains(needed, NodeImage{Node: f.Node, Image: f.Image}) {
 			return DeletePrepullPod{Name: f.Name, UID: f.UID}
+		}
+	}
+	return nil
+}
+
+// waitForImage waits for what a restart needs. The kubelet ends a container before it pulls the new image: it must be there.
+func waitForImage(v *view) Action { return v.Update.MissingImage }
+
+func (v *view) missingImage() Action {
+	for _, m := range v.voters {
+		p := v.pods[m.Name]
+		if !v.change(m).restartsPod() || v.imagePresent(p) {
+			continue
+		}
+		if pull, _ := v.prepullPod(p); pull.Problem != "" {
+			return Wait{
+				Reason: v1beta2.ReasonUpdateStopped, After: pollSlow,
+				Message: fmt.Sprintf("%s cannot be fetched to node %s, and %s goes on as it is: %s",
+					pull.Image, p.Node, p.Name, pull.Problem),
+			}
+		}
+		return Wait{
+			Reason: v1beta2.ReasonPullingImage, After: pollSlow,
+			Message: fmt.Sprintf("waiting until %s is on node %s", v.Cluster.Image(v.versionFor(p)), p.Node),
 		}
 	}
 	return nil

@@ -119,21 +119,6 @@ func (v *view) downgradeTarget() string {
 	return ""
 }
 
-// cancelDowngrade takes a downgrade back when the spec does, and for the time in which somebody has to join: while it is enabled
-// etcd calls every newcomer incompatible, whatever its version (allowedVersionRange in its server).
-func cancelDowngrade(v *view) Action {
-	told, target := v.downgradeTarget(), v.Versions.Target
-	if told == "" {
-		return nil
-	}
-	joining := len(v.Etcd.Members) < v.TargetSize || len(v.learners) > 0
-	unwanted := target != "" && version.Minor(target) != told && !v.Versions.SnapshotsFirst
-	if joining || unwanted {
-		return CancelDowngrade{Version: told}
-	}
-	return nil
-}
-
 // snapshotsFirst tells whether the members are about to run etcd 3.7 while their logs may hold entries that 3.5 wrote. From
 // those 3.7 panics at every start; a log is read from the last snapshot on. This may be the first pass to see that all run 3.6.
 func (v *view) snapshotsFirst(known Versions) bool {
@@ -194,14 +179,6 @@ func (v *view) waitForStorageVersion() Action {
 				Message: fmt.Sprintf("waiting until etcd has raised the data of %s from %s to %s", m.Name, a.Storage, lowest),
 			}
 		}
-	}
-	return nil
-}
-
-// reportRejectedSpec ends the list while something of the spec is not carried out.
-func reportRejectedSpec(v *view) Action {
-	if v.Refusal != nil {
-		return Blocked(*v.Refusal)
 	}
 	return nil
 }

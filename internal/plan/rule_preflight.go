@@ -1,0 +1,156 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+)
+
+// ranBefore does not start a cluster from nothing under an object that another operator has run one under: clients would
+// take it for the one that had their data.
+func ranBefore(v *view) Action {
+	if !v.Cluster.RanBefore || v.Cluster.WaitsForRestore != "" {
+		return nil
+	}
+	return Blocked{
+		Reason: v1beta2.ReasonRanBefore,
+		Message: "coreos/etcd-operator has run a cluster under this object, and its data is not here: nothing is started in its " +
+			"place. Create an EtcdRestore for it to start from a snapshot; or, if it may start empty, delete this EtcdCluster " +
+			"and create it again",
+	}
+}
+
+// waitForRestore keeps a cluster from starting from nothing that is to start from a snapshot.
+func waitForRestore(v *view) Action {
+	if v.Cluster.WaitsForRestore == "" {
+		return nil
+	}
+	if v.Cluster.CreateRestore {
+		return CreateRestore{Name: v.Cluster.WaitsForRestore}
+	}
+	if why := v.Cluster.WaitFailed; why != "" {
+		return Blocked{
+			Reason:  v1beta2.ReasonRestoreFailed,
+			Message: fmt.Sprintf("the cluster starts from a snapshot, and EtcdRestore %s %s", v.Cluster.WaitsForRestore, why),
+		}
+	}
+	return Wait{
+		Reason: v1beta2.ReasonWaitingForRestore, After: pollRare,
+		Message: fmt.Sprintf("the cluster starts from a snapshot: waiting until EtcdRestore %s has verified it",
+			v.Cluster.WaitsForRestore),
+	}
+}
+
+// foreignVolume stops a first start on a name whose claim is not the cluster's: a pod of that name would write to it.
+func foreignVolume(v *view) Action {
+	if !v.Cluster.Persistent {
+		return nil
+	}
+	for _, c := range v.foreign {
+		if slices.Contains(v.initialMembers(), c.Name) {
+			return Blocked{
+				Reason: v1beta2.ReasonForeignVolume,
+				Message: foreignClaim(c) + "; a first member needs the name: give this cluster another name, or " +
+					"delete the claim once nobody needs what is on it",
+			}
+		}
+	}
+	return nil
+}
+
+// copiedVolume stops before anything is started, or taken up, beside a claim that has a member's name and the data of one that is not
+// here otherwise: restored from a backup of the namespace or from a VolumeSnapshot it has another UID. What is taken up without
+// it has perhaps no quorum, and it cannot be taken up later.
+func copiedVolume(v *view) Action {
+	if slices.ContainsFunc(v.Pods, func(p Pod) bool { return p.Permit != nil }) {
+		return nil
+	}
+	for _, c := range v.foreign {
+		if c.MemberID != 0 && c.Name == v.memberName(ordinal(c.Name)) && !slices.ContainsFunc(v.Volumes, c.sameMember) {
+			return Blocked{
+				Reason: v1beta2.ReasonForeignVolume,
+				Message: foreignClaim(c) + "; nothing is started beside it, for it says that it holds a member's data: hand it to " +
+					"the cluster, or delete it, or take the labels off it",
+			}
+		}
+	}
+	return nil
+}
+
+// sameMember tells whether both volumes say that they hold the data of the same member.
+func (c Volume) sameMember(original Volume) bool {
+	return c.ClusterID == original.ClusterID && c.MemberID == original.MemberID
+}
+
+// adoptVolumes takes up data that has no status to go with it: volumes retained by a deleted cluster of this name, or
+// pods and volumes of this cluster after its status was lost.
+func adoptVolumes(v *view) Action {
+	if len(v.Volumes) == 0 && len(v.Pods) == 0 {
+		return nil
+	}
+	ids := map[uint64]bool{}
+	var names []string
+	for _, c := range v.Volumes {
+		names = append(names, c.Name)
+		if c.ClusterID != 0 {
+			ids[c.ClusterID] = true
+		}
+	}
+	for _, p := range v.Pods {
+		if p.Permit != nil {
+			ids[uint64(p.Permit.ClusterID)] = true
+		}
+	}
+	if len(ids) != 1 {
+		return v.adoptionBlocked(names, len(ids))
+	}
+	for id := range ids {
+		return Adopt{ClusterID: id, Volumes: names}
+	}
+	return nil
+}
+
+// adoptionBlocked says why nothing is started beside what is there.
+func (v *view) adoptionBlocked(volumes []string, clusters int) Action {
+	var pods []string
+	for _, p := range v.Pods {
+		pods = append(pods, p.Name)
+	}
+	message := fmt.Sprintf("volumes of earlier clusters of this name are there (%s), and they hold the data of %d clusters: "+
+		"keep those of one, and delete the others' once you are sure that nobody needs them. A restore may have kept some of "+
+		"them whose data it replaced", v.withClusterIDs(volumes), clusters)
+	if clusters == 0 {
+		what := "volumes " + list(volumes)
+		if len(volumes) == 0 {
+			what = "pods " + list(pods)
+		}
+		message = what + " have this cluster's labels and do not say whose data they hold: nothing is started beside them; " +
+			"find out where they come from, and save what is in them, before you delete them or give this cluster another name"
+	}
+	return Blocked{Reason: v1beta2.ReasonVolumesExist, Message: message}
+}
+
+// withClusterIDs lists volumes with the cluster ID of what is on them: whoever is to choose has to tell them apart.
+func (v *view) withClusterIDs(volumes []string) string {
+	var all []string
+	for _, name := range volumes {
+		if id := v.volumes[name].ClusterID; id != 0 {
+			name += fmt.Sprintf(" of cluster %016x", id)
+		}
+		all = append(all, name)
+	}
+	return list(all)
+}
+
+func invalidSpec(v *view) Action {
+	if p := v.Cluster.Invalid; p != nil {
+		return Blocked(*p)
+	}
+	return nil
+}
+
+// commitBootstrap writes the plan of the first start.
+func commitBootstrap(v *view) Action {
+	return CommitBootstrap{Bootstrap: v.plannedBootstrap(v.nextIncarnation())}
+}
