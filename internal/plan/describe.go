@@ -11,12 +11,12 @@ import (
 type Description struct {
 	// Action is the kind of action, for example "AddLearner".
 	Action string
-	// Reason is a documented reason and Message a sentence without times or counters that move.
+	// Reason is a documented reason and Message a sentence without times or counters that change.
 	Reason  string
 	Message string
 }
 
-// Describe says what an action does and why.
+// Describe returns what an action does and why.
 func Describe(a Action) Description { return a.describe() }
 
 func (a Idle) describe() Description    { return Description{"Idle", a.Reason, a.Message} }
@@ -72,7 +72,7 @@ func (a RecordClusterID) describe() Description {
 	return Description{"RecordClusterID", v1beta2.ReasonServing, message}
 }
 
-// keptMessage say what to do about the volumes that restores leave.
+// keptMessage says what to do about the volumes that restores keep.
 func keptMessage(names []string, unsaved bool) string {
 	text := "what restores have replaced stays: " + deleteMessage(names)
 	if unsaved {
@@ -81,7 +81,7 @@ func keptMessage(names []string, unsaved bool) string {
 	return text
 }
 
-// deleteMessage say how volumes go that the operator does not delete.
+// deleteMessage says how to delete volumes that the operator does not delete.
 func deleteMessage(names []string) string {
 	return fmt.Sprintf("kubectl delete pvc %s, once nobody needs what is there", strings.Join(names, " "))
 }

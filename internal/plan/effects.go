@@ -2,7 +2,7 @@ package plan
 
 import "slices"
 
-// Effect is one change that the operator makes to Kubernetes or to etcd. It can stop before and after each of them.
+// Effect is a single change that the operator makes to Kubernetes or to etcd. It may crash before and after each one.
 //
 //sumtype:decl
 type Effect interface{ effect() }

@@ -14,19 +14,19 @@ const (
 	KindVolume = "PersistentVolumeClaim"
 )
 
-// Conflict is an object of somebody else that has the cluster's labels or one of its names. It is in the way only if the cluster
-// cannot do without that name (Assessment.NameTaken).
+// Conflict is an object of another owner that has the cluster's labels or one of its names. It matters only if the cluster
+// requires that name (Assessment.NameTaken).
 type Conflict struct {
 	Kind string
 	Name string
-	// Owner says whose it is, as far as that is known.
+	// Owner describes the object's owner, as far as it is known.
 	Owner string
-	// Terminating is true when the object belongs to a deleted cluster of the same name and will go by itself.
+	// Terminating is true if the object belongs to a deleted cluster of the same name and is about to go.
 	Terminating bool
 }
 
-// needsName tells whether the name of somebody else's object is one that this cluster cannot do without. Services and the
-// budget have but one name; new members get names that are free.
+// needsName reports whether the cluster requires the name of another owner's object. Services and the budget have fixed names;
+// new members get free ones.
 func (v *view) needsName(c Conflict) bool {
 	switch {
 	case c.Kind != KindPod && c.Kind != KindVolume:
@@ -38,12 +38,12 @@ func (v *view) needsName(c Conflict) bool {
 	return listed || slices.Contains(v.Cluster.Voters, c.Name) || v.usable(v.volumes[c.Name])
 }
 
-// heldByOther tells whether an object of somebody else has that name.
+// heldByOther reports whether an object of another owner has that name.
 func (v *view) heldByOther(name string) bool {
 	return slices.ContainsFunc(v.Conflicts, func(c Conflict) bool { return c.Name == name })
 }
 
-// initialMembers are the names of the first members.
+// initialMembers returns the names of the initial members.
 func (v *view) initialMembers() []string {
 	if b := v.Cluster.Bootstrap; b != nil {
 		return b.Members
@@ -51,8 +51,8 @@ func (v *view) initialMembers() []string {
 	return v.plannedBootstrap(1).Members
 }
 
-// unrelated names something with the cluster's labels that is not the cluster's and is in nobody's way, nil if there is
-// none. It is left alone, and the cluster is cared for all the same.
+// unrelated reports an object with the cluster's labels that does not belong to it and does no harm, nil if there is none. It
+// is left alone, and the cluster is managed as usual.
 func (v *view) unrelated() *failure.Problem {
 	for _, c := range v.Conflicts {
 		if !v.needsName(c) && c.Kind == KindPod {

@@ -7,7 +7,7 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 )
 
-// protectForeignVolumes lets nobody's claim be deleted but the cluster's own.
+// protectForeignVolumes allows only the cluster's own claims to be deleted.
 func protectForeignVolumes(v *view, a Action) Action {
 	act, ok := a.(DeleteVolume)
 	if !ok || slices.ContainsFunc(slices.Concat(v.Observed.Volumes, v.previousVolumes, v.canceledVolumes), act.is) {
@@ -19,14 +19,14 @@ func protectForeignVolumes(v *view, a Action) Action {
 	}
 }
 
-// is tells whether this is the volume to delete, and the cluster's own.
+// is reports whether this is the volume to delete, and the cluster's own.
 func (a DeleteVolume) is(c Volume) bool {
 	return c.Name == a.Name && c.UID == a.UID && c.Foreign == "" && c.Owned
 }
 
-// requireConfirmedMembers lets nothing go before a quorum says who the members are: without a list of its own nobody knows whose a pod or a
-// volume is. A pod that has ended is of no use to anybody, and an attempt at a restore that was given up never had a member:
-// status says which incarnations those are.
+// requireConfirmedMembers allows nothing to be removed before a quorum confirms the member list: without it, it is unknown
+// which pods and volumes belong to members. Pods that have finished, and canceled restores, whose incarnations are in status,
+// are of no use to any member.
 func requireConfirmedMembers(v *view, a Action) Action {
 	if v.Etcd.Contact == ContactQuorum {
 		return nil
@@ -51,7 +51,7 @@ func requireConfirmedMembers(v *view, a Action) Action {
 	}
 }
 
-// requireQuorum lets no voter go, or stop, that the quorum needs.
+// requireQuorum allows no voter to be removed or stopped that the quorum needs.
 func requireQuorum(v *view, a Action) Action {
 	victim, safe := v.disruptedVoter(a)
 	if victim.ID == 0 || safe {
@@ -64,7 +64,7 @@ func requireQuorum(v *view, a Action) Action {
 	}
 }
 
-// blockEvictions lets none go, or stop, while an eviction may take another one.
+// blockEvictions allows no voter to be removed or stopped while an eviction may take down another one.
 func blockEvictions(v *view, a Action) Action {
 	if victim, _ := v.disruptedVoter(a); victim.ID == 0 {
 		return nil
@@ -81,8 +81,8 @@ func blockEvictions(v *view, a Action) Action {
 	return nil
 }
 
-// disruptedVoter is the voter that an action takes away or stops, the zero Member if there is none, and whether the others can do
-// without it.
+// disruptedVoter returns the voter that an action removes or stops, the zero Member if there is none, and whether the other
+// voters remain a healthy quorum.
 func (v *view) disruptedVoter(a Action) (victim Member, safe bool) {
 	switch act := a.(type) {
 	case RemoveMember:
@@ -108,8 +108,8 @@ func (v *view) disruptedVoter(a Action) (victim Member, safe bool) {
 	return victim, safe
 }
 
-// raiseBudgetFirst lets nobody become a voter while evictions are only held back for one voter fewer: the loss of the new one and an
-// eviction could take the quorum.
+// raiseBudgetFirst allows no promotion while the budget is for one voter fewer: the loss of the new voter plus an eviction
+// could break the quorum.
 func raiseBudgetFirst(v *view, a Action) Action {
 	if _, ok := a.(Promote); !ok {
 		return nil
@@ -117,9 +117,9 @@ func raiseBudgetFirst(v *view, a Action) Action {
 	return v.raiseBudgetTo(MinAvailable(len(v.voters) + 1))
 }
 
-// commitVotersFirst has a change of the voters written to status before it is made. Of an odd number every majority after a change
-// has one before it in it, if status names those before it: the note of an earlier change may have failed. Of an even number
-// only those who are left, or who are there then, can tell that it was made.
+// commitVotersFirst writes a change of the voters to status before it is made. With an odd number of voters, every majority
+// after the change includes one of before it, provided that status names those of before it: recording an earlier change may
+// have failed. With an even number, only the voters that remain, or that exist then, can confirm that the change was made.
 func commitVotersFirst(v *view, a Action) Action {
 	voters := votersOf(v.Etcd.Members)
 	if len(voters)%2 == 1 && SameNames(voters, v.Cluster.Voters) {
@@ -144,8 +144,8 @@ func commitVotersFirst(v *view, a Action) Action {
 	return CommitVoters{Voters: next}
 }
 
-// protectKeptVolumes lets nothing be deleted that is kept, or that will be: as long as a restore is under way that is all that etcd was ever
-// let start on.
+// protectKeptVolumes allows no volume to be deleted that is kept, or will be: during a restore, every volume on which etcd was
+// ever permitted to start.
 func protectKeptVolumes(v *view, a Action) Action {
 	act, ok := a.(DeleteVolume)
 	if !ok {

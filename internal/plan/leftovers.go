@@ -6,21 +6,20 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 )
 
-// leftovers is what belongs to another incarnation than the present one: of a first start that was given up, or of the
-// cluster that a restore replaces; and apart from that, of attempts at a restore. It is no part of the cluster.
+// leftovers are the objects of other incarnations: of an abandoned bootstrap, or of the cluster that a restore replaces; and,
+// apart from those, of canceled restores. They do not belong to the cluster.
 type leftovers struct {
 	previousPods, canceledPods       []Pod
 	previousVolumes, canceledVolumes []Volume
-	// keptVolumes are in the user's hands: what restores have replaced, and what attempts at one were let write to. No rule
-	// uses or deletes them, whatever incarnation they say they are of, and their names are not used.
+	// keptVolumes belong to the user: volumes that restores have replaced, or that clients may have written to during a canceled
+	// one. No rule uses or deletes them, whatever their incarnation, and their names are not reused.
 	keptVolumes []Volume
-	// foreign are claims that are not provably this cluster's. They are in nobody's hands but their owner's: no rule sees
-	// them, and their names are not used.
+	// foreign are claims that are not provably this cluster's. No rule sees them, and their names are not used.
 	foreign []Volume
 }
 
-// splitByIncarnation splits what there is into what belongs to the present incarnation, and what was left. Once the cluster is up, a
-// pod that restores differs from what the spec gives: it holds the credentials of a storage.
+// splitByIncarnation separates the objects of the current incarnation from leftovers. Once the cluster is up, a pod that
+// restores differs from the spec: it references the credentials of the storage.
 func splitByIncarnation(o Observed) (Observed, leftovers) {
 	var left leftovers
 	pods, volumes := o.Pods, o.Volumes
@@ -53,13 +52,13 @@ func splitByIncarnation(o Observed) (Observed, leftovers) {
 	return o, left
 }
 
-// isOwn tells whether a claim is the cluster's own. What an earlier cluster of the name has left is as long as it may yet
-// be taken up.
+// isOwn reports whether a claim belongs to the cluster. A claim of an earlier cluster of the same name does as long as it may
+// be adopted.
 func (o Observed) isOwn(c Volume) bool {
 	return c.Foreign == "" && (c.Owned || o.Cluster.ID == 0 && o.Cluster.Bootstrap == nil)
 }
 
-// nameInUse tells whether that name is still in use by something abandoned, or by something foreign.
+// nameInUse reports whether a leftover or a foreign claim has that name.
 func (a leftovers) nameInUse(name string) bool {
 	if slices.ContainsFunc(a.foreign, func(c Volume) bool { return c.Name == name }) {
 		return true
@@ -69,12 +68,12 @@ func (a leftovers) nameInUse(name string) bool {
 		a.hasKept(name)
 }
 
-// hasKept tells whether a volume of that name is kept.
+// hasKept reports whether a volume of that name is kept.
 func (a leftovers) hasKept(name string) bool {
 	return slices.ContainsFunc(a.keptVolumes, func(c Volume) bool { return c.Name == name })
 }
 
-// lostBeforeUse are volumes that were lost before anybody was let start on them, and the pods that have them.
+// lostBeforeUse returns volumes that were lost before etcd was permitted to start on them, and the pods that mount them.
 func (v *view) lostBeforeUse() (pods []Pod, volumes []Volume) {
 	for _, c := range v.Volumes {
 		if _, seated := initialPodOf(v.Cluster.Bootstrap, c.Name); seated || !c.Lost || c.MemberID != 0 {
@@ -118,8 +117,8 @@ func (v *view) deleteAll(pods []Pod, volumes []Volume) Action {
 	}
 }
 
-// stuckTerminating tells whether a pod of the replaced cluster need not be waited for: its node does not report. No Service leads
-// to it, and its name and its volume are not used again.
+// stuckTerminating reports whether a pod of the replaced cluster need not be waited for, because its node does not report. It
+// is not in the client Service, and its name and its volume are not used again.
 func (v *view) stuckTerminating(p Pod) bool {
 	return v.Cluster.Bootstrap.Restore != "" && v.Now.Sub(p.Deadline) > terminatingGrace
 }

@@ -9,16 +9,16 @@ import (
 )
 
 const (
-	// pollFast is how soon to look at etcd again while something is expected of it within a second.
+	// pollFast is the interval for states of etcd that should change within a second.
 	pollFast = 100 * time.Millisecond
-	// pollSlow is how soon to look again at what takes seconds or needs somebody else.
+	// pollSlow is the interval for what takes seconds, or depends on someone else.
 	pollSlow = 2 * time.Second
-	// pollRare is how soon to look again at what has not happened for long.
+	// pollRare is the interval for what has not changed in a long time.
 	pollRare = 30 * time.Second
 )
 
-// poll is how soon to ask etcd again: fast while a pod is young, and ever more slowly once it is clear that this takes
-// longer. Whatever ends the wait, a pod that gets ready or a new one, is an event too.
+// poll returns when to query etcd again: soon while a pod is young, and less and less often later. A pod that becomes ready or
+// is created triggers a pass anyway.
 func (v *view) poll() time.Duration {
 	const settled = 15 * pollSlow
 	age, calm := time.Duration(math.MaxInt64), time.Duration(math.MaxInt64)
@@ -34,7 +34,7 @@ func (v *view) poll() time.Duration {
 	return min(max(pollSlow, calm/15), pollRare)
 }
 
-// waitForPods names the pods that are missing, on their way out, or without an address.
+// waitForPods waits for those of the named pods that are missing, terminating, or without an address; nil if there are none.
 func (v *view) waitForPods(names []string) Action {
 	var waiting []string
 	for _, name := range names {

@@ -23,7 +23,7 @@ func paused(v *view) Action {
 
 func nameTaken(v *view) Action { return v.NameTaken }
 
-// nameConflict is what to do about an object of somebody else that has a name which this cluster cannot do without.
+// nameConflict returns what to do about an object of another owner that has a name this cluster requires, or nil.
 func (v *view) nameConflict() Action {
 	i := slices.IndexFunc(v.Conflicts, v.needsName)
 	if i < 0 {
@@ -43,7 +43,8 @@ func (v *view) nameConflict() Action {
 	}
 }
 
-// clusterIDMismatch holds S6. Pods of an abandoned incarnation answer with its ID legitimately until they are gone.
+// clusterIDMismatch enforces S6. Pods of an abandoned incarnation are not in v.Pods: they may answer with its ID until they are
+// gone.
 func clusterIDMismatch(v *view) Action {
 	expected := v.Cluster.ExpectedID()
 	if expected == 0 {

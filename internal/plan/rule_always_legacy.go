@@ -8,9 +8,9 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 )
 
-// legacyMembers leaves alone what coreos/etcd-operator runs: its pods and volumes have the labels and the owner of this
-// operator's. Not even the client Service is touched, for it would lead nobody to them any more. A cluster of this
-// operator's own is past that: its start was written down when there was nothing of the kind.
+// legacyMembers leaves pods and volumes of coreos/etcd-operator alone: they have the same labels and owner as this operator's.
+// It does not touch the client Service either, whose new selector would match none of their pods. A cluster that this operator
+// has started has none of these: its bootstrap record was committed when none existed.
 func legacyMembers(v *view) Action {
 	if v.Cluster.ID != 0 || v.Cluster.Bootstrap != nil {
 		return nil
@@ -28,7 +28,7 @@ func legacyMembers(v *view) Action {
 	}
 }
 
-// legacyObjects names what coreos/etcd-operator has made.
+// legacyObjects lists the pods and volumes that coreos/etcd-operator created.
 func (v *view) legacyObjects() []string {
 	var pods, volumes, found []string
 	for _, p := range v.Pods {

@@ -8,10 +8,10 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/failure"
 )
 
-// cancelRestore ends a restore that nobody wants any more, or that can never succeed, as long as nobody could use the restored data.
-// Without a quorum of the former members to go back to it goes on: the cluster would be left with no data at all. So nil may also
-// mean that the restore goes on although nobody wants it. ContinueRestore has that noted once; whether the cluster can go back is
-// asked anew in every pass.
+// cancelRestore cancels a restore that is no longer wanted or can never succeed, as long as clients cannot have used the
+// restored data. If the previous members cannot form a quorum, the restore continues, because the cluster would otherwise lose
+// all of its data: ContinueRestore records that once, and later passes return nil. Whether the cluster can go back is evaluated
+// in every pass.
 func cancelRestore(v *view) Action {
 	c, why := v.Cluster, v.cancelReason()
 	switch {
@@ -28,8 +28,8 @@ func cancelRestore(v *view) Action {
 	}}
 }
 
-// cancelReason is why the restore under way is to be called off: nobody wants it any more, or it can never succeed. It is nil if it is
-// to go on, or if there is none.
+// cancelReason returns why the restore in progress is to be canceled: it is no longer wanted, or it can never succeed. It
+// returns nil if the restore is to continue, or if there is none.
 func (v *view) cancelReason() *failure.Problem {
 	b, c := v.Cluster.Bootstrap, v.Cluster
 	if c.ID != 0 || b == nil || b.Restore == "" || c.Previous == nil {
@@ -41,8 +41,8 @@ func (v *view) cancelReason() *failure.Problem {
 	return c.CancelReason
 }
 
-// canGoBack tells whether the cluster that is replaced can form a quorum again, as far as Kubernetes tells. One that had never
-// been up starts from nothing again.
+// canGoBack reports whether the cluster being replaced can form a quorum again, judging by its pods and volumes. A cluster that
+// never had a cluster ID bootstraps from scratch instead.
 func (v *view) canGoBack() bool {
 	f := v.Cluster.Previous
 	if f.ID == 0 {
@@ -58,8 +58,8 @@ func (v *view) canGoBack() bool {
 	return len(voters) > 0
 }
 
-// previousVoters are those in status. Of an adopted cluster that never had a quorum nobody knows them: they are then whoever has
-// a volume with its data. How many there were on an emptyDir cannot be told once one of them has stopped.
+// previousVoters returns the voters in status. A cluster that was adopted and never had a quorum has none there: its voters are
+// then the members with a volume that holds its data. Members on an emptyDir cannot be counted once one of them has stopped.
 func (v *view) previousVoters() []string {
 	if voters := v.Cluster.Previous.Voters; len(voters) > 0 {
 		return voters
@@ -73,13 +73,13 @@ func (v *view) previousVoters() []string {
 	return names
 }
 
-// unrecoverable are those of these names who cannot come back with their data.
+// unrecoverable returns those of the named members that cannot come back with their data.
 func (v *view) unrecoverable(names []string) []string {
 	return slices.DeleteFunc(slices.Clone(names), v.canComeBack)
 }
 
-// canComeBack tells whether a former member can: on its volume, or on an emptyDir if its pod runs and nothing is about to end it.
-// That it is Ready is all that is known of a pod on a node which has fallen silent.
+// canComeBack reports whether a previous member can start with its data: on its volume, or on an emptyDir whose pod is running
+// and not about to stop. For a pod on an unreachable node, the Ready condition is all there is to go by.
 func (v *view) canComeBack(name string) bool {
 	i := slices.IndexFunc(v.previousPods, func(p Pod) bool { return p.Name == name && v.Cluster.replaces(p.Incarnation) })
 	if i >= 0 && !v.previousPods[i].Persistent {
@@ -95,12 +95,12 @@ func (v *view) canComeBack(name string) bool {
 	})
 }
 
-// holdsPreviousData tells whether the volume is one of the cluster's that is replaced.
+// holdsPreviousData reports whether the volume belongs to the cluster being replaced.
 func (v *view) holdsPreviousData(c Volume) bool {
 	return c.MemberID != 0 && c.ClusterID == v.Cluster.Previous.ID && v.Cluster.replaces(c.Incarnation)
 }
 
-// whyNotCanceled says why a restore is not called off.
+// whyNotCanceled explains why a restore is not canceled.
 func (v *view) whyNotCanceled() string {
 	f := v.Cluster.Previous
 	voters := v.previousVoters()
@@ -118,7 +118,7 @@ func tooFew(away []string, voters int) string {
 		list(away), Quorum(voters), voters)
 }
 
-// advice says what to do instead.
+// advice tells the user how to proceed with a restore that is not canceled.
 func (v *view) advice() string {
 	text := "to restore something else, create another EtcdRestore, which takes the place of this one"
 	switch f := v.Cluster.Previous; {
@@ -130,8 +130,9 @@ func (v *view) advice() string {
 	return text
 }
 
-// protectOnlyCopy keeps a restore from replacing what may be nowhere but on an emptyDir: nobody could keep that. Its EtcdRestore sees to
-// it before it asks, and this is for what has changed since: it looks again, and saves once more or fails.
+// protectOnlyCopy keeps a restore from replacing data that may exist only on an emptyDir, which the operator cannot keep. The
+// EtcdRestore controller checks that before it requests the restore; this rule covers changes since then. That controller then
+// checks again, and takes another safety snapshot or fails.
 func protectOnlyCopy(v *view) Action {
 	s := v.Cluster.Safety
 	saved := s.Skipped || s.UnsavedReason == "" && !s.Stale && s.Revision != 0
@@ -155,8 +156,8 @@ func protectOnlyCopy(v *view) Action {
 	}
 }
 
-// recordClusterIDFirst latches the cluster ID of what is up before anything takes its place, a later restore or what was there before. No
-// Service for clients leads there yet, but the members' own names do, and whoever uses those may have written.
+// recordClusterIDFirst records the cluster ID of a cluster that is up before a newer restore or the previous members take its
+// place. It is not in the client Service yet, but clients that use the members' own DNS names may have written to it.
 func recordClusterIDFirst(v *view) Action {
 	if v.Cluster.ID != 0 || v.Cluster.Bootstrap == nil {
 		return nil
@@ -167,9 +168,9 @@ func recordClusterIDFirst(v *view) Action {
 	return v.recordIfQuorum()
 }
 
-// startRestore begins an incarnation whose one member starts from a snapshot, whatever state the cluster is in. It is committed
-// before anything of the old one is touched, and the others join the restored member as learners. A later restore takes the
-// place of one that is under way, and replaces what that was to replace.
+// startRestore commits an incarnation whose only initial member starts from a snapshot, whatever state the cluster is in. The
+// record is committed before any of the existing members is touched; further members join the restored one as learners. A newer
+// restore supersedes one in progress, and replaces what that one was to replace.
 func startRestore(v *view) Action {
 	if v.Cluster.Restore == "" {
 		return nil
@@ -185,8 +186,8 @@ func startRestore(v *view) Action {
 	}
 }
 
-// usedVolumes are the names of the volumes of the attempt under way on which etcd was let start: if it does not answer now it may have
-// before, and clients may have written.
+// usedVolumes returns the volumes of the current attempt on which etcd was permitted to start. Even if it does not answer now,
+// clients may have written to it.
 func (v *view) usedVolumes() []string {
 	var names []string
 	for _, c := range v.Volumes {

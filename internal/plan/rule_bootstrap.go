@@ -7,8 +7,8 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 )
 
-// reviseBootstrap writes another plan while nobody could start yet: for another size, or where a first member's volume is kept, for a
-// restore in the meantime was called off that had used its name.
+// reviseBootstrap commits another bootstrap record while no member can have started: because the size was changed, or because a
+// name is taken by a volume that is kept from a restore canceled in the meantime.
 func reviseBootstrap(v *view) Action {
 	b := v.Cluster.Bootstrap
 	if len(b.InitialPods) == 0 && (len(b.Members) != v.Cluster.Size || slices.ContainsFunc(b.Members, v.hasKept)) {
@@ -17,7 +17,8 @@ func reviseBootstrap(v *view) Action {
 	return nil
 }
 
-// plannedBootstrap is the plan of one attempt: the token, and with it every ID, is different in each.
+// plannedBootstrap returns the bootstrap record of attempt n. Its token differs from that of any other attempt, and so do all
+// IDs.
 func (v *view) plannedBootstrap(n int) Bootstrap {
 	var members []string
 	for i := 0; len(members) < v.Cluster.Size; i++ {
@@ -42,10 +43,11 @@ func (v *view) peerURLs(names []string) map[string]string {
 	return urls
 }
 
-// recordClusterID ends the bootstrap.
+// recordClusterID completes the bootstrap.
 func recordClusterID(v *view) Action { return v.recordIfQuorum() }
 
-// recordIfQuorum is nil until the cluster is up. A quorum that leans on a pod on its way out is none: once latched there is no second try.
+// recordIfQuorum returns nil until a quorum answers. A quorum that depends on a terminating pod does not count: once the
+// cluster ID is recorded there is no second attempt.
 func (v *view) recordIfQuorum() Action {
 	if v.Etcd.Contact == ContactQuorum && v.Etcd.ClusterID == v.Cluster.Bootstrap.ClusterID &&
 		v.healthyVoters("") >= Quorum(len(v.voters)) {
@@ -54,8 +56,8 @@ func (v *view) recordIfQuorum() Action {
 	return nil
 }
 
-// restartBootstrap gives up an incarnation only when it can never form a quorum and nobody has written to it. Whoever
-// may have data is asked first: a seat that is neither lost nor answers is waited for.
+// restartBootstrap abandons an attempt only if it can never form a quorum and no client has written to it. A member that may
+// have data is waited for as long as its data is not known to be lost and it does not answer.
 func restartBootstrap(v *view) Action {
 	b := v.Cluster.Bootstrap
 	lost, silent := 0, 0
@@ -125,8 +127,8 @@ func waitForInitialQuorum(v *view) Action {
 	}
 }
 
-// deletePreviousAttempt ends what can be of no use before anything new is made: what a start that was given up has left. A first start takes
-// the names that it always takes.
+// deletePreviousAttempt deletes what an abandoned attempt has left before new pods are created. A bootstrap always uses the
+// same names.
 func deletePreviousAttempt(v *view) Action {
 	pods, volumes := v.lostBeforeUse()
 	return v.deleteAll(slices.Concat(v.previousPods, v.canceledPods, pods), slices.Concat(v.previousVolumes, v.canceledVolumes, volumes))

@@ -7,10 +7,11 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/member"
 )
 
-// bindDeadline is how long the youngest pod waits for the rest before a quorum of first members starts without them.
+// bindDeadline is how long after the creation of the youngest running pod a quorum of initial members starts without the
+// others.
 const bindDeadline = 20 * time.Second
 
-// initialPodOf finds the seat of that name.
+// initialPodOf returns the pod to which the member of that name is bound.
 func initialPodOf(b *Bootstrap, name string) (InitialPod, bool) {
 	i := slices.IndexFunc(b.InitialPods, func(s InitialPod) bool { return s.Name == name })
 	if i < 0 {
@@ -19,8 +20,8 @@ func initialPodOf(b *Bootstrap, name string) (InitialPod, bool) {
 	return b.InitialPods[i], true
 }
 
-// bindInitialPods commits which pods may start from nothing: all together, or a quorum of them once the others are late. A pod
-// that was recreated on the very same volume takes the seat over if nobody has had a permit for that volume.
+// bindInitialPods commits which pods may start with an empty data directory: all of them, or a quorum if the others are late. A
+// pod that was recreated on the same volume takes its predecessor's place as long as no permit was written for that volume.
 func bindInitialPods(v *view) Action {
 	b := *v.Cluster.Bootstrap
 	seats := slices.Clone(b.InitialPods)
@@ -43,7 +44,7 @@ func bindInitialPods(v *view) Action {
 	return CommitBootstrap{Bootstrap: b}
 }
 
-// bindPod gives the pod a seat of its own, or that of its predecessor on the same volume.
+// bindPod binds a member to the pod, unless it is bound to another one that may have started.
 func (v *view) bindPod(seats []InitialPod, p Pod) []InitialPod {
 	s := InitialPod{Name: p.Name, PodUID: p.UID}
 	if p.Persistent {
@@ -81,8 +82,8 @@ func permitInitialPods(v *view) Action {
 	return WritePermits{Permits: permits}
 }
 
-// initialPodLost tells whether what a seat's pod may have written can never come back. On a volume any later pod of the name
-// speaks for it, and a lost one is not lost to the pod that has it mounted.
+// initialPodLost reports whether any data that an initial member has written is lost for good. On a volume, any later pod of
+// that name stands for the member, and a volume in phase Lost is not lost to a pod that still has it mounted.
 func (v *view) initialPodLost(s InitialPod) bool {
 	p, there := v.pods[s.Name]
 	if s.VolumeUID != "" {
@@ -92,8 +93,9 @@ func (v *view) initialPodLost(s InitialPod) bool {
 	return !there || p.UID != s.PodUID || p.Phase == Finished || p.Exit.DataGone()
 }
 
-// resumePermit is the permit for a pod on this volume: none if nobody ever had one, and after that only for what is there. The
-// data may be gone without a trace, and whoever has voted must not start from nothing again.
+// resumePermit returns the permit for a pod on this volume: nil if no permit was ever written for it, and otherwise one for
+// existing data only. The data may have vanished without a trace, and a member that has voted must not start with an empty data
+// directory again.
 func (c Volume) resumePermit() *member.Permit {
 	if c.MemberID == 0 {
 		return nil

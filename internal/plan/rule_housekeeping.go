@@ -6,10 +6,10 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 )
 
-// waitForCompletion names what is still under way.
+// waitForCompletion reports what is still in progress.
 func waitForCompletion(v *view) Action { return v.InProgress }
 
-// inProgress is the first thing that is.
+// inProgress returns what to wait for first.
 func (v *view) inProgress() Action {
 	for _, m := range v.learners {
 		if p := v.pods[m.Name]; p.StartProblem == "" {
@@ -42,7 +42,7 @@ func (v *view) inProgress() Action {
 	return v.waitForInPlaceChange()
 }
 
-// waitForInPlaceChange waits for what Kubernetes does to a running member.
+// waitForInPlaceChange waits for changes that Kubernetes makes to a running member.
 func (v *view) waitForInPlaceChange() Action {
 	for _, m := range v.Etcd.Members {
 		if p := v.pods[m.Name]; p.Resizing != "" {
@@ -61,7 +61,7 @@ func (v *view) waitForInPlaceChange() Action {
 	return nil
 }
 
-// summary is the message of the steady state.
+// summary is the message while nothing has to be done.
 func (v *view) summary() string {
 	text := fmt.Sprintf("%d of %d members are healthy", v.healthyVoters(""), v.Cluster.Size)
 	var kept []string
@@ -74,8 +74,8 @@ func (v *view) summary() string {
 	return text
 }
 
-// deleteReplaced deletes what is left of what a restore has replaced, once the restored cluster is as the spec asks: volumes that
-// were never used, and all others only if the user said that nothing of it needs to be saved.
+// deleteReplaced deletes what a restore has replaced once the restored cluster matches the spec: volumes that were never used,
+// and all others only if the user chose to do without a safety snapshot.
 func deleteReplaced(v *view) Action {
 	for _, p := range v.previousPods {
 		if !p.Deleting {
@@ -90,7 +90,7 @@ func deleteReplaced(v *view) Action {
 	return nil
 }
 
-// allowEviction lets others evict again as soon as the operator is done.
+// allowEviction lets one voter be evicted again as soon as the operator disrupts none.
 func allowEviction(v *view) Action {
 	if n := MinAvailable(len(v.voters)); v.Budget.MinAvailable != n {
 		return SetBudget{MinAvailable: n}
@@ -98,7 +98,7 @@ func allowEviction(v *view) Action {
 	return nil
 }
 
-// reportRejectedSpec ends the list while something of the spec is not carried out.
+// reportRejectedSpec comes last while part of the spec cannot be carried out.
 func reportRejectedSpec(v *view) Action {
 	if v.Refusal != nil {
 		return Blocked(*v.Refusal)

@@ -9,7 +9,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/failure"
 )
 
-// reportAlarm ends the list while etcd has an alarm: nothing of that is the operator's to mend.
+// reportAlarm reports an alarm of etcd, which only the user can resolve.
 func reportAlarm(v *view) Action {
 	if v.Alarm != nil {
 		return Blocked(*v.Alarm)
@@ -17,8 +17,9 @@ func reportAlarm(v *view) Action {
 	return nil
 }
 
-// alarm says which is the gravest alarm and what to do, nil if there is none, or no quorum to have one. It is a fact that the members have agreed on, so any of them that follows a leader may tell
-// it, and the one to look at is the one that it names, never the one that tells.
+// alarm returns the most severe alarm and what to do about it, nil if there is none, or no quorum. The members agree on alarms
+// through raft, so any member that follows a leader can report them; the member to look at is the one that the alarm names, not
+// the one that reports it.
 func (v *view) alarm() *failure.Problem {
 	if v.Etcd.Contact != ContactQuorum {
 		return nil
@@ -41,8 +42,8 @@ func (v *view) alarm() *failure.Problem {
 	return nil
 }
 
-// corruptMessage never ask for a volume to be deleted before the members were compared: etcd may blame the wrong one, and
-// where it cannot tell it names none.
+// corruptMessage asks to compare the members before any volume is deleted: etcd may blame the wrong member, and names none if
+// it cannot tell.
 func (v *view) corruptMessage(id uint64) string {
 	const compare = "Before anything is replaced compare the members' data: " +
 		"etcdctl endpoint hashkv --endpoints=<each member>, at one revision (--rev). "
@@ -69,7 +70,7 @@ func (v *view) noSpaceMessage(id uint64) string {
 	return fmt.Sprintf("etcd's alarm NOSPACE names %016x, which is no member now: %s", id, way)
 }
 
-// memberByID is the name of the member with that ID.
+// memberByID returns the name of the member with that ID.
 func (v *view) memberByID(id uint64) (name string, known bool) {
 	i := slices.IndexFunc(v.Etcd.Members, func(m Member) bool { return m.ID == id })
 	if i < 0 {

@@ -9,34 +9,36 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/failure"
 )
 
-// Disk is what was seen of a member's disk while it was watched.
+// Disk describes how a member's disk has performed while it was watched.
 type Disk struct {
 	Pod, PodUID string
-	// Watched is how long that was.
+	// Watched is how long the disk was watched.
 	Watched time.Duration
-	// FlushTime is the mean time of a flush of the log to the disk in that time, 0 if hardly any has ended.
+	// FlushTime is the mean time of an fsync of the write-ahead log in that period, 0 if hardly any has completed.
 	FlushTime time.Duration
-	// Stalled is how long the log has not moved although the others' have: the disk does not answer. 0 while it does.
+	// Stalled is how long the member's log has not advanced while the other members' logs have, 0 if it advances.
 	Stalled time.Duration
 }
 
 const (
-	// stalledLimit is how long a log may stand still before its disk counts as one that does not answer.
+	// stalledLimit is how long a log may not advance before its disk counts as hanging.
 	stalledLimit = 5 * time.Second
-	// minWatch is how long a disk is watched before anything is said of how slow it is.
+	// minWatch is how long a disk is watched before it is judged.
 	minWatch = 5 * time.Second
-	// slowFlush is more than a leader may take for a flush. It is etcd's default interval between heartbeats: a leader
-	// sends none while it flushes.
+	// slowFlush is the longest acceptable fsync for a leader. It is etcd's default heartbeat interval: a leader sends no
+	// heartbeats during an fsync.
 	slowFlush = 100 * time.Millisecond
-	// minSpeedup is how many times as quick the next leader's disk must be, so that where all are slow nobody moves.
+	// minSpeedup is how many times faster the next leader's disk must be, so that leadership stays where it is if all disks are
+	// slow.
 	minSpeedup = 4
-	// leaderCooldown is how long a leader stays after leadership was moved because of a disk, whatever the disks do.
+	// leaderCooldown is how long leadership stays after it was moved because of a slow disk.
 	leaderCooldown = 5 * time.Minute
-	// minPodAge is how old a pod must be to be ended because of its disk: it may have been made a moment ago for that.
+	// minPodAge is how old a pod must be before it is restarted because of its disk: it may just have been recreated for that
+	// reason.
 	minPodAge = 2 * time.Minute
 )
 
-// DiskHangs tells whether the disk of a pod's member does not answer. What etcd in it says of itself is then out of date.
+// DiskHangs reports whether the disk of a pod's member hangs. What etcd in that pod reports of itself is then out of date.
 func DiskHangs(o Observed, pod, uid string) bool {
 	for _, d := range o.Etcd.Disks {
 		if d.Pod == pod && d.PodUID == uid {
@@ -46,7 +48,7 @@ func DiskHangs(o Observed, pod, uid string) bool {
 	return false
 }
 
-// DisksUndecided tells whether disks have to be looked at again soon to judge them.
+// DisksUndecided reports whether more measurements are needed soon to judge the disks.
 func DisksUndecided(o Observed) bool {
 	for _, d := range o.Etcd.Disks {
 		if d.Watched < minWatch || d.Stalled > 0 && d.Stalled < stalledLimit {
@@ -56,7 +58,7 @@ func DisksUndecided(o Observed) bool {
 	return false
 }
 
-// slowLeader says that the leader's disk is too slow to lead, nil if it is not.
+// slowLeader reports that the leader's disk is too slow; nil if it is not.
 func (v *view) slowLeader() *failure.Problem {
 	m := v.leader()
 	if d := v.disk(m); d.Watched < minWatch || d.FlushTime <= slowFlush {
@@ -68,7 +70,7 @@ func (v *view) slowLeader() *failure.Problem {
 	}
 }
 
-// leader is the voter that leads, the zero Member if none is known to.
+// leader returns the voter that leads, the zero Member if none is known.
 func (v *view) leader() Member {
 	i := slices.IndexFunc(v.voters, func(m Member) bool { return m.ID == v.Leader })
 	if i < 0 {
@@ -86,11 +88,11 @@ func (v *view) disk(m Member) Disk {
 	return Disk{}
 }
 
-// restartHungMember ends a voter whose disk hangs. The others have elected another leader by themselves, but clients that are
-// connected to it stay with it and wait: etcd takes their requests and cannot carry them out. As it ends it closes its
-// connections, whatever the disk does, and its data stays where it is.
+// restartHungMember restarts a voter whose disk hangs. The other voters have already elected a new leader, but clients that are
+// connected to the hung member stay with it: etcd accepts their requests and cannot complete them. Terminating etcd closes its
+// connections even if the disk does not respond, and the data stays on the volume.
 //
-// A member on an emptyDir volume would lose its data by that: it is waited for.
+// A member on an emptyDir would lose its data, so it is left to recover.
 func restartHungMember(v *view) Action {
 	for _, m := range v.voters {
 		p := v.pods[m.Name]
@@ -106,8 +108,8 @@ func restartHungMember(v *view) Action {
 	return nil
 }
 
-// moveLeaderOffSlowDisk moves leadership away from a slow disk: nothing is committed faster than the leader writes, while a follower
-// that is slow is missed by nobody. It asks for much, so that leadership never goes back and forth.
+// moveLeaderOffSlowDisk moves leadership away from a slow disk: nothing is committed faster than the leader writes, whereas a
+// slow follower does not slow the others down. The thresholds are strict so that leadership does not oscillate.
 func moveLeaderOffSlowDisk(v *view) Action {
 	leader, all := v.leader(), len(v.voters)
 	if v.SlowLeader == nil || v.healthyVoters("") < all || !v.Cluster.LeaderMoved.IsZero() && v.Now.Sub(v.Cluster.LeaderMoved) < leaderCooldown {

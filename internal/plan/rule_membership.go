@@ -6,8 +6,8 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 )
 
-// recreatePendingPod deletes pods that were made from an older spec and hold nothing yet: they wait for a permit, or cannot even be
-// configured.
+// recreatePendingPod deletes a pod that was made from an older spec and holds no data yet: it waits for a permit, or its
+// configuration is invalid.
 func recreatePendingPod(v *view) Action {
 	for _, p := range v.Pods {
 		empty := p.Permit == nil || p.Exit == ExitBadConfig
@@ -18,7 +18,8 @@ func recreatePendingPod(v *view) Action {
 	return nil
 }
 
-// removeLostMember takes members out whose data is gone for good; grow then brings new ones. Learners go first.
+// removeLostMember removes members whose data is lost for good; createCandidates then adds new ones. Learners are removed
+// first.
 func removeLostMember(v *view) Action {
 	for _, m := range slices.Concat(v.learners, v.voters) {
 		if why := v.lostReason(m); why != "" && v.safeToRemove(m) {
@@ -28,7 +29,7 @@ func removeLostMember(v *view) Action {
 	return nil
 }
 
-// lostReason says why a listed member can never come back as itself, with the empty reason for one that can.
+// lostReason returns why a listed member can never come back as itself, or an empty string if it can.
 func (v *view) lostReason(m Member) string {
 	p, running := v.pods[m.Name]
 	_, answers := v.answer(m)
@@ -53,8 +54,8 @@ func (v *view) lostReason(m Member) string {
 	return ""
 }
 
-// damaged tells whether a member has failed for long enough to start from data that is damaged. Its data is with the
-// others: the guard sees to it that they are a quorum.
+// damaged reports whether a member has failed for long enough to start because its data is damaged. The other members have a
+// copy: the guard ensures that they are a quorum.
 func (v *view) damaged(p Pod) bool {
 	limit := corruptLimit
 	if p.Exit == ExitUnreadable {
@@ -64,14 +65,14 @@ func (v *view) damaged(p Pod) bool {
 		!p.ReadyChanged.IsZero() && v.Now.Sub(p.ReadyChanged) > limit
 }
 
-// volumeReused tells whether the member's volume belongs to another member: its own data is then nowhere.
+// volumeReused reports whether the member's volume belongs to another member: its own data is lost then.
 func (v *view) volumeReused(m Member) bool {
 	c, ok := v.volumes[m.Name]
 	p, there := v.pods[m.Name]
 	return (!there || p.Persistent) && ok && c.MemberID != 0 && c.MemberID != m.ID
 }
 
-// neverStarted decides about a member that is listed but has not announced itself.
+// neverStarted returns why to remove a member that is listed but has not published its client URLs, or an empty string.
 func (v *view) neverStarted(m Member, p Pod, running bool) string {
 	switch {
 	case !running || p.Deleting || p.Phase == Finished || p.Exit == ExitForeignData:
@@ -86,7 +87,8 @@ func (v *view) neverStarted(m Member, p Pod, running bool) string {
 	return ""
 }
 
-// deleteOrphans deletes what the quorum does not list: the pods first, for a volume lives as long as its pod.
+// deleteOrphans deletes pods and volumes whose members the quorum does not list: pods first, because a volume cannot go before
+// its pod.
 func deleteOrphans(v *view) Action {
 	for _, p := range v.Pods {
 		if _, listed := v.members[p.Name]; !listed && !p.Deleting && !v.candidate(p) {
@@ -103,8 +105,8 @@ func deleteOrphans(v *view) Action {
 	return nil
 }
 
-// addToService lets client traffic reach every voter that can be counted on, and not one that is about to stop: Kubernetes calls
-// its pod ready for a moment more, and whom it leads there then is refused and waits.
+// addToService adds healthy voters to the client Service, except one that is about to stop: Kubernetes reports its pod as ready
+// for a moment longer, and clients that are routed there are refused and have to wait.
 func addToService(v *view) Action {
 	var pods []string
 	for _, m := range v.voters {
@@ -119,8 +121,8 @@ func addToService(v *view) Action {
 	return AddToService{Pods: pods}
 }
 
-// promoteLearner makes a learner in sync a voter, unless there are voters enough: a surplus learner is removed instead.
-// It need not have published its client URLs: etcd tries that again only every seven seconds.
+// promoteLearner promotes a learner that has caught up, unless there are enough voters: then the surplus learner is removed.
+// The learner need not have published its client URLs: etcd retries that only every seven seconds.
 func promoteLearner(v *view) Action {
 	if len(v.voters) >= v.MaxMembers {
 		return nil
@@ -133,13 +135,13 @@ func promoteLearner(v *view) Action {
 	return nil
 }
 
-// caughtUp compares the learner's log with the leader's. Its own idea of what is committed lags with it.
+// caughtUp compares the learner's log with the leader's. The learner's own committed index lags behind.
 func (v *view) caughtUp(m Member) bool {
 	a, _ := v.answer(m)
 	return float64(a.Applied) >= learnerSyncShare*float64(v.committed())
 }
 
-// committed is the end of the log, as far as a majority of the voters knows.
+// committed returns the end of the log as known to a majority of the voters.
 func (v *view) committed() uint64 {
 	var known []uint64
 	for _, m := range v.voters {
@@ -150,6 +152,6 @@ func (v *view) committed() uint64 {
 	return Reached(len(v.voters), known)
 }
 
-// raiseBudget comes before a new voter serves: pods that serve are what the budget counts, and one that was right for
-// fewer voters would let an eviction take the quorum.
+// raiseBudget precedes addToService: the budget counts pods in the Service, and one that fits fewer voters would let an
+// eviction break the quorum.
 func raiseBudget(v *view) Action { return v.raiseBudgetTo(MinAvailable(len(v.voters))) }

@@ -9,7 +9,7 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 )
 
-// scaleDown takes away what is more than the spec asks for: candidates, then members. Clients leave a voter first.
+// scaleDown deletes surplus candidates, and then removes surplus members. A voter leaves the client Service first.
 func scaleDown(v *view) Action {
 	if n := len(v.Candidates); n > 0 && v.surplus() {
 		p := v.Candidates[n-1]
@@ -34,11 +34,11 @@ func scaleDown(v *view) Action {
 	return RemoveMember{ID: victim.ID, Name: victim.Name, Why: v1beta2.ReasonScaling}
 }
 
-// drainTime is how long a member goes on after its pod was taken from the clients' Service: until every node's proxy knows
-// that, a client whose connection ends may be led back to it, and gRPC then waits a second before it tries again.
+// drainTime is how long a member continues to run after its pod has left the client Service. Until kube-proxy on every node has
+// noticed, a client whose connection closes may be routed back to it, and gRPC waits a second before the next attempt.
 const drainTime = 300 * time.Millisecond
 
-// removeFromService lets no further client reach a voter that is about to stop, nil once that is done.
+// removeFromService removes a voter that is about to stop from the client Service; nil once that has taken effect.
 func (v *view) removeFromService(m Member) Action {
 	p := v.pods[m.Name]
 	since := v.Now.Sub(p.LeftService) // negative if the clock was set back
@@ -56,7 +56,7 @@ func (v *view) removeFromService(m Member) Action {
 	return nil
 }
 
-// aboutToStop tells whether the member is the next to go or to be restarted.
+// aboutToStop reports whether the member is the next one to be removed or restarted.
 func (v *view) aboutToStop(m Member) bool {
 	if v.RemovalCandidate.ID != 0 {
 		return m.ID == v.RemovalCandidate.ID
@@ -64,14 +64,15 @@ func (v *view) aboutToStop(m Member) bool {
 	return m.ID == v.Update.Next.ID
 }
 
-// surplus tells whether there is one more than asked for, other than one that is to take another's place and does not vote yet.
+// surplus reports whether there are more members than needed, not counting a replacement that does not vote yet.
 func (v *view) surplus() bool {
 	n := len(v.Etcd.Members) + len(v.Candidates) - v.TargetSize
 	takesPlace := n == 1 && len(v.Candidates)+len(v.learners) > 0 && v.replacing()
 	return n > 0 && !takesPlace
 }
 
-// removalCandidate is the member to take out next, if there is one too many: candidates go first.
+// removalCandidate returns the member to remove next, the zero Member if there is none. Candidates, which are not members yet,
+// are deleted first.
 func (v *view) removalCandidate() Member {
 	if len(v.Candidates) > 0 || !v.surplus() {
 		return Member{}
@@ -79,8 +80,8 @@ func (v *view) removalCandidate() Member {
 	return v.leastNeeded()
 }
 
-// leastNeeded is the member to let go: learners, then members that have to be replaced, or do not answer or will not for
-// long, then from the fullest zone and node, and of equals the one that does not lead and has the highest number.
+// leastNeeded returns the member to remove: learners first, then members that have to be replaced, do not answer or soon will
+// not; then those in the most crowded zone and node; and last, those that do not lead and have the highest ordinal.
 func (v *view) leastNeeded() Member {
 	zones, nodes := map[string]int{}, map[string]int{}
 	for _, m := range v.Etcd.Members {
@@ -100,8 +101,8 @@ func (v *view) leastNeeded() Member {
 	})
 }
 
-// aboutToFail tells whether a member that still answers has no future: its volume is going away, or its node does not report
-// (then Kubernetes takes the pod for unready).
+// aboutToFail reports whether a member that still answers will not for long: its volume is being deleted or lost, or its node
+// does not report, in which case Kubernetes sets its pod to not Ready.
 func (v *view) aboutToFail(m Member) bool {
 	c := v.volumes[m.Name]
 	return c.Deleting || c.Lost || !v.pods[m.Name].Ready
@@ -114,8 +115,8 @@ func toInt(b bool) int {
 	return 0
 }
 
-// nextLeader is the healthy voter to lead next, 0 if there is none but the leader itself: one that is as the spec asks, so that
-// it need not hand over in its turn, and of those the one with the longest log.
+// nextLeader returns the healthy voter to hand leadership to, 0 if there is none: preferably one that is already up to date, so
+// that it need not hand over again, and then the one with the longest log.
 func (v *view) nextLeader(leader Member) uint64 {
 	var best Member
 	rank := func(m Member) []uint64 {

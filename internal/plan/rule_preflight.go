@@ -7,8 +7,8 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 )
 
-// ranBefore does not start a cluster from nothing under an object that another operator has run one under: clients would
-// take it for the one that had their data.
+// ranBefore does not bootstrap an empty cluster for an EtcdCluster under which coreos/etcd-operator has run one: clients would
+// mistake it for the cluster that held their data.
 func ranBefore(v *view) Action {
 	if !v.Cluster.RanBefore || v.Cluster.WaitsForRestore != "" {
 		return nil
@@ -21,7 +21,7 @@ func ranBefore(v *view) Action {
 	}
 }
 
-// waitForRestore keeps a cluster from starting from nothing that is to start from a snapshot.
+// waitForRestore keeps a cluster that is to start from a snapshot from bootstrapping with an empty database.
 func waitForRestore(v *view) Action {
 	if v.Cluster.WaitsForRestore == "" {
 		return nil
@@ -42,7 +42,7 @@ func waitForRestore(v *view) Action {
 	}
 }
 
-// foreignVolume stops a first start on a name whose claim is not the cluster's: a pod of that name would write to it.
+// foreignVolume blocks the first start if an initial member's claim is not this cluster's: the member's pod would write to it.
 func foreignVolume(v *view) Action {
 	if !v.Cluster.Persistent {
 		return nil
@@ -59,9 +59,9 @@ func foreignVolume(v *view) Action {
 	return nil
 }
 
-// copiedVolume stops before anything is started, or taken up, beside a claim that has a member's name and the data of one that is not
-// here otherwise: restored from a backup of the namespace or from a VolumeSnapshot it has another UID. What is taken up without
-// it has perhaps no quorum, and it cannot be taken up later.
+// copiedVolume blocks while there is a claim with a member's name that holds the data of a member which has no other claim
+// here: a claim restored from a namespace backup or a VolumeSnapshot has a new UID. Adopting the other volumes without it might
+// leave them without a quorum, and it could not be adopted later.
 func copiedVolume(v *view) Action {
 	if slices.ContainsFunc(v.Pods, func(p Pod) bool { return p.Permit != nil }) {
 		return nil
@@ -78,13 +78,13 @@ func copiedVolume(v *view) Action {
 	return nil
 }
 
-// sameMember tells whether both volumes say that they hold the data of the same member.
+// sameMember reports whether both volumes are marked as holding the data of the same member.
 func (c Volume) sameMember(original Volume) bool {
 	return c.ClusterID == original.ClusterID && c.MemberID == original.MemberID
 }
 
-// adoptVolumes takes up data that has no status to go with it: volumes retained by a deleted cluster of this name, or
-// pods and volumes of this cluster after its status was lost.
+// adoptVolumes adopts data for which there is no status: volumes retained from a deleted cluster of this name, or the pods and
+// volumes of this cluster after its status was lost.
 func adoptVolumes(v *view) Action {
 	if len(v.Volumes) == 0 && len(v.Pods) == 0 {
 		return nil
@@ -111,7 +111,7 @@ func adoptVolumes(v *view) Action {
 	return nil
 }
 
-// adoptionBlocked says why nothing is started beside what is there.
+// adoptionBlocked explains why the existing pods and volumes are not adopted and nothing is started next to them.
 func (v *view) adoptionBlocked(volumes []string, clusters int) Action {
 	var pods []string
 	for _, p := range v.Pods {
@@ -131,7 +131,7 @@ func (v *view) adoptionBlocked(volumes []string, clusters int) Action {
 	return Blocked{Reason: v1beta2.ReasonVolumesExist, Message: message}
 }
 
-// withClusterIDs lists volumes with the cluster ID of what is on them: whoever is to choose has to tell them apart.
+// withClusterIDs lists volumes with the cluster ID of their data, for the user to tell them apart.
 func (v *view) withClusterIDs(volumes []string) string {
 	var all []string
 	for _, name := range volumes {
@@ -150,7 +150,7 @@ func invalidSpec(v *view) Action {
 	return nil
 }
 
-// commitBootstrap writes the plan of the first start.
+// commitBootstrap commits the bootstrap record of the first attempt.
 func commitBootstrap(v *view) Action {
 	return CommitBootstrap{Bootstrap: v.plannedBootstrap(v.nextIncarnation())}
 }

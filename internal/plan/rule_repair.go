@@ -9,21 +9,21 @@ import (
 )
 
 const (
-	// terminatingGrace is how long a pod may outlive its own deadline before its node counts as gone. The kubelet
-	// removes a pod within its grace period; a pod that stays is on a node that does not report.
+	// terminatingGrace is how long a pod may outlive its deletion deadline before its node counts as gone. The kubelet removes a
+	// pod within its grace period; a pod that remains is on a node that does not report.
 	terminatingGrace = 10 * time.Second
-	// pendingLimit is how long a member's pod may fail to start before the member is replaced elsewhere.
+	// pendingLimit is how long a member's pod may fail to start before the member is replaced on another node.
 	pendingLimit = 5 * time.Minute
-	// corruptLimit and unreadableLimit are how long a member may fail to start because its data is damaged, or cannot be
-	// read, before it is replaced. What cannot be read may be a disk that comes back.
+	// corruptLimit and unreadableLimit are how long a member may fail to start because its data is damaged, or cannot be read,
+	// before it is replaced. Unreadable data may be on a disk that recovers.
 	corruptLimit    = 20 * time.Second
 	unreadableLimit = 5 * time.Minute
-	// publishLimit is how long a listed member may take to start for the first time, since it may.
+	// publishLimit is how long a listed member may take to start for the first time after it was permitted to.
 	publishLimit = 2 * time.Minute
 )
 
-// deleteFinishedPods deletes pods that ended: after an eviction or a graceful node shutdown the kubelet never starts them
-// again, whatever their restart policy.
+// deleteFinishedPods deletes pods in phase Succeeded or Failed. After an eviction or a graceful node shutdown the kubelet does
+// not restart a pod, whatever its restart policy.
 func deleteFinishedPods(v *view) Action {
 	for _, p := range v.Pods {
 		if p.Phase == Finished && !p.Deleting {
@@ -33,13 +33,14 @@ func deleteFinishedPods(v *view) Action {
 	return nil
 }
 
-// outdated tells whether nobody would make such a pod now: new ones run the lowest version that runs, or the target.
+// outdated reports whether a new pod would be created differently: new pods run the lowest version in use, or the target
+// version.
 func (v *view) outdated(p Pod) bool {
 	return p.Drift.Any() || p.Version != v.Versions.Lowest && p.Version != v.Versions.Target
 }
 
-// updateFailedPod gives what the spec asks for now to a pod that cannot run: so going back to a spec that works mends even what a
-// bad update and a fault have done together. It needs no quorum: what does not run is missed by nobody, and the data stays.
+// updateFailedPod applies the current spec to a pod that cannot run, so that reverting the spec recovers even a cluster that a
+// bad update and a fault have hit together. It needs no quorum: a member that is down is no loss to one, and its data is kept.
 func updateFailedPod(v *view) Action {
 	for _, p := range v.Pods {
 		if _, answers := v.answers[p.Name]; answers || p.Deleting || p.startProblem() == "" {
@@ -56,8 +57,9 @@ func updateFailedPod(v *view) Action {
 	return nil
 }
 
-// recreateMissingPods brings members back on their volumes. It needs no quorum: it changes no membership, and member-run starts
-// etcd only if the data is really there. A pod that was made before the latch may be there and still lack its permit.
+// recreateMissingPods recreates members' pods on their volumes. It needs no quorum: the membership does not change, and
+// member-run starts etcd only if the member's data is there. A pod that was created before the cluster ID was recorded may
+// exist and lack its permit.
 func recreateMissingPods(v *view) Action {
 	var pods []NewPod
 	var permits []PodPermit
@@ -85,7 +87,7 @@ func recreateMissingPods(v *view) Action {
 	return nil
 }
 
-// versionOn is the version for a member's pod on its volume: the one that it had. An update is no business of a repair.
+// versionOn returns the etcd version for a pod on that volume: the one that the member ran before. A repair does not update.
 func (v *view) versionOn(c Volume) string {
 	if c.Version != "" {
 		return c.Version
@@ -93,19 +95,19 @@ func (v *view) versionOn(c Volume) string {
 	return v.Versions.Lowest
 }
 
-// mayResume tells whether the member that a volume belongs to is still one, as far as a quorum can be asked.
+// mayResume reports whether the member that the volume belongs to is still listed, as far as a quorum confirms that.
 func (v *view) mayResume(c Volume) bool {
 	m, listed := v.members[c.Name]
 	return v.Etcd.Contact != ContactQuorum || listed && m.ID == c.MemberID
 }
 
-// usable means that the volume holds a member's data and may be given to a new pod.
+// usable reports whether the volume holds a member's data and may be used by a new pod.
 func (v *view) usable(c Volume) bool {
 	return c.MemberID != 0 && c.ClusterID == v.Cluster.ID && !c.Deleting && !c.Lost
 }
 
-// quorumLostMessage reports. The one harm that it must not do is to change the membership, or to delete what may still be
-// needed.
+// quorumLost reports why there is no quorum. Until there is one, the membership must not change and no data that may be needed
+// must be deleted.
 func quorumLost(v *view) Action {
 	if v.Etcd.Contact == ContactQuorum {
 		return nil
@@ -150,8 +152,9 @@ func quorumLost(v *view) Action {
 	return Wait{Reason: reason, After: v.poll(), Message: message}
 }
 
-// unconfirmedMembers says that somebody speaks for a quorum whom the others do not bear out. It may be one that has taken a voter's
-// place, or the membership was changed by hand so far that those who know of it are no majority of those who voted before.
+// unconfirmedMembers reports a pod that claims a quorum which the other voters do not confirm. Either it has taken the place of
+// a voter, or the membership was changed by hand so much that no majority of the previous voters is left among the present
+// ones.
 func (v *view) unconfirmedMembers(known []string) Action {
 	return Wait{
 		Reason: v1beta2.ReasonQuorumLost, After: v.poll(),
@@ -177,7 +180,7 @@ func (v *view) quorumLostMessage(known int, silent, lost []string) string {
 	return text
 }
 
-// dataGone tells whether nothing of a member's data can come back, or nothing was ever there.
+// dataGone reports whether a member's data is lost for good, or never existed.
 func (v *view) dataGone(name string) bool {
 	p, running := v.pods[name]
 	if running && !p.Persistent {
@@ -187,8 +190,9 @@ func (v *view) dataGone(name string) bool {
 	return !ok || c.MemberID == 0 || c.Lost || c.Deleting && !running || running && p.Exit.DataGone()
 }
 
-// deleteCanceledAttempts deletes what attempts at a restore have left that never came to anything: the data is in the snapshot. Nobody
-// needs to wait for it. A volume on which etcd was let start is none of that: somebody may have written, and it is kept.
+// deleteCanceledAttempts deletes the pods and unused volumes of canceled restores: their data is in the snapshot. No other rule
+// waits for that. A volume on which etcd was permitted to start is not among them: clients may have written to it, and it is
+// kept.
 func deleteCanceledAttempts(v *view) Action {
 	for _, p := range v.canceledPods {
 		if !p.Deleting {

@@ -8,8 +8,8 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/member"
 )
 
-// retryRestore gives an attempt up whose data was lost after etcd was let start on it, and before the cluster was up. What is on
-// its volume after all stays there, and nothing is ever restored there again.
+// retryRestore abandons an attempt whose data was lost after etcd was permitted to start and before the cluster ID was
+// recorded. If there is still anything on its volume it stays there: no snapshot is ever restored onto that volume again.
 func retryRestore(v *view) Action {
 	b := v.Cluster.Bootstrap
 	p, c := v.pods[b.Members[0]], v.volumes[b.Members[0]]
@@ -19,7 +19,7 @@ func retryRestore(v *view) Action {
 	return nil
 }
 
-// permitRestoredMember lets the member start from the data that was restored, and from nothing else.
+// permitRestoredMember permits the member to start on the restored data, and not with an empty data directory.
 func permitRestoredMember(v *view) Action {
 	b := v.Cluster.Bootstrap
 	name := b.Members[0]
@@ -33,7 +33,7 @@ func permitRestoredMember(v *view) Action {
 	}}}}
 }
 
-// waitForRestoredMember names what the restored member is at.
+// waitForRestoredMember reports the progress of the restored member.
 func waitForRestoredMember(v *view) Action {
 	name := v.Cluster.Bootstrap.Members[0]
 	if f := v.pods[name].RestoreFailure; f != nil {
@@ -60,7 +60,8 @@ func waitForRestoredMember(v *view) Action {
 	}
 }
 
-// restoreSourceGone stops where a restore can never be completed, before anything more of the former members goes: they may come back.
+// restoreSourceGone stops a restore that can never complete before more of the previous members are stopped: they may be able
+// to come back.
 func restoreSourceGone(v *view) Action {
 	if !v.noRestoreSource() {
 		return nil
@@ -68,14 +69,14 @@ func restoreSourceGone(v *view) Action {
 	return v.restoreStuck("the EtcdRestore that says where the snapshot is does not exist any more")
 }
 
-// noRestoreSource tells whether nothing says any more which snapshot the first member is to start from, and none is at it.
+// noRestoreSource reports whether the EtcdRestore with the location of the snapshot is gone, and no pod is restoring it.
 func (v *view) noRestoreSource() bool {
 	b := v.Cluster.Bootstrap
 	_, there := v.pods[b.Members[0]]
 	return v.Cluster.SourceGone && !there
 }
 
-// restoreStuck is where a restore ends that can neither be completed nor called off.
+// restoreStuck reports a restore that can neither complete nor be canceled.
 func (v *view) restoreStuck(why string) Action {
 	if v.Cluster.Previous != nil {
 		why += "; " + v.whyNotCanceled()
@@ -83,7 +84,7 @@ func (v *view) restoreStuck(why string) Action {
 	return Blocked{Reason: v1beta2.ReasonRestoreFailed, Message: why + "; " + v.advice()}
 }
 
-// stopPreviousMembers ends the pods of what a restore replaces: no client may reach them any more. The data stays.
+// stopPreviousMembers deletes the pods being replaced, so that no client can reach them. Their volumes are kept.
 func stopPreviousMembers(v *view) Action {
 	pods, volumes := v.lostBeforeUse()
 	return v.deleteAll(slices.Concat(v.previousPods, pods), volumes)

@@ -13,17 +13,17 @@ import (
 )
 
 const (
-	// maxLearners is what member-run gives every etcd 3.6 and later as max-learners.
+	// maxLearners is the value of max-learners with which member-run starts etcd 3.6 and later.
 	maxLearners = 8
-	// batchDeadline is how long a candidate waits so that others can be added together with it.
+	// batchDeadline is how long a candidate waits for others to be added together with it.
 	batchDeadline = 10 * time.Second
-	// learnerSyncShare is the part of the leader's log that a learner must have applied; etcd itself demands the same
+	// learnerSyncShare is the share of the leader's log that a learner must have applied to be promoted; etcd requires the same
 	// (readyPercentThreshold in its server).
 	learnerSyncShare = 0.9
 )
 
-// targetSize is how many voters there are to be. To go down by a minor version takes three: members are restarted for it, of one
-// or two none can be missed, and etcd lets nobody join meanwhile.
+// targetSize returns the number of voters to have. A downgrade to a lower minor version needs three: members are restarted for
+// it, one or two voters cannot spare any, and etcd accepts no new members meanwhile.
 func (v *view) targetSize() int {
 	if v.anyDowngrade(v.Versions.Target) {
 		return max(v.Cluster.Size, 3)
@@ -31,7 +31,7 @@ func (v *view) targetSize() int {
 	return v.Cluster.Size
 }
 
-// maxMembers is how many members there may be: one more than asked for while one has to be replaced.
+// maxMembers returns how many members there may be: one more than requested while a member is being replaced.
 func (v *view) maxMembers() int {
 	if v.replacing() {
 		return v.TargetSize + 1
@@ -39,8 +39,9 @@ func (v *view) maxMembers() int {
 	return v.TargetSize
 }
 
-// learnerLimit is how many learners there may be at once. Each server applies its own limit when the change reaches it,
-// so unequal limits would split the membership: more than one only where every member is known to run 3.6 or later.
+// learnerLimit returns how many learners there may be at once. Every server applies its own limit as it applies the change, so
+// different limits would split the membership: more than one learner is allowed only if all members are known to run 3.6 or
+// later.
 func (v *view) learnerLimit() int {
 	for _, m := range v.Etcd.Members {
 		a, ok := v.answer(m)
@@ -57,9 +58,8 @@ func (v *view) learnerLimit() int {
 	return maxLearners
 }
 
-// addLearner adds candidates once their pods have addresses, so that the others find them by name at the first try, and all
-// of a batch before any of them starts: a learner compares its member list with that of its peers and gives up where
-// they differ.
+// addLearner adds candidates once their pods have addresses, so that the other members can resolve them at once, and adds a
+// whole batch before any of them starts: a learner compares its member list with its peers' and exits if they differ.
 func addLearner(v *view) Action {
 	candidates := v.Candidates
 	room := min(v.learnerLimit()-len(v.learners), v.MaxMembers-len(v.Etcd.Members))
@@ -82,7 +82,7 @@ func addLearner(v *view) Action {
 	return nil
 }
 
-// batchOverdue tells whether an added learner has waited for the rest of its batch for long enough.
+// batchOverdue reports whether a learner that was added has waited long enough for the rest of its batch.
 func (v *view) batchOverdue() bool {
 	for _, m := range v.learners {
 		p, ok := v.pods[m.Name]
@@ -93,9 +93,9 @@ func (v *view) batchOverdue() bool {
 	return false
 }
 
-// permitLearners lets listed learners start. A permit is written again when the member list has changed before the learner
-// came up. It is followed by another only once member-run has refused this very one as used: a spare permit on a pod
-// would let a member that has come up since start again from nothing.
+// permitLearners permits listed learners to start. The permit is rewritten if the member list changes before the learner has
+// started. Another one follows only once member-run has refused this very permit as used: with a spare permit on its pod, a
+// member that has started since could start once more with an empty data directory.
 func permitLearners(v *view) Action {
 	cluster := initialCluster(v.listedURLs())
 	var permits []PodPermit
@@ -134,7 +134,7 @@ func (v *view) listedURLs() map[string]string {
 	return urls
 }
 
-// initialCluster is etcd's name=url list.
+// initialCluster formats etcd's --initial-cluster: a list of name=url.
 func initialCluster(urls map[string]string) string {
 	var pairs []string
 	for name, url := range urls {
@@ -148,7 +148,7 @@ func initialCluster(urls map[string]string) string {
 	return strings.Join(pairs, ",")
 }
 
-// createCandidates creates candidates, with the lowest version that runs: an update may yet be taken back.
+// createCandidates creates candidates, with the lowest version in use: an update may yet be reverted.
 func createCandidates(v *view) Action {
 	missing := min(v.TargetSize-len(v.Etcd.Members), v.learnerLimit()-len(v.learners)) - len(v.Candidates)
 	if missing <= 0 {
@@ -157,7 +157,7 @@ func createCandidates(v *view) Action {
 	return v.newMembers(missing, v.Versions.Lowest)
 }
 
-// newMembers creates candidates: first the volumes, then the pods.
+// newMembers creates candidates: first their volumes, then their pods.
 func (v *view) newMembers(n int, version string) Action {
 	unused := v.unusedVolumes()
 	if v.Cluster.Persistent && len(unused) < n {
@@ -176,7 +176,7 @@ func (v *view) newMembers(n int, version string) Action {
 	return CreatePods{Pods: pods}
 }
 
-// currentIncarnation is the incarnation that new objects belong to.
+// currentIncarnation returns the incarnation that new objects belong to.
 func (v *view) currentIncarnation() int {
 	if b := v.Cluster.Bootstrap; b != nil {
 		return b.Incarnation
@@ -184,7 +184,7 @@ func (v *view) currentIncarnation() int {
 	return 0
 }
 
-// unusedVolumes are the names of volumes made for candidates that have no pod yet.
+// unusedVolumes returns the volumes that were created for candidates and have no pod yet.
 func (v *view) unusedVolumes() []string {
 	var names []string
 	for _, c := range v.Volumes {
@@ -197,7 +197,7 @@ func (v *view) unusedVolumes() []string {
 	return names
 }
 
-// deleteSurplusVolume deletes a volume made for a candidate that is not wanted any more.
+// deleteSurplusVolume deletes the volume of a candidate that is no longer needed.
 func deleteSurplusVolume(v *view) Action {
 	if len(v.Etcd.Members)+len(v.Candidates) < v.MaxMembers {
 		return nil
@@ -208,8 +208,9 @@ func deleteSurplusVolume(v *view) Action {
 	return nil
 }
 
-// cancelDowngrade takes a downgrade back when the spec does, and for the time in which somebody has to join: while it is enabled
-// etcd calls every newcomer incompatible, whatever its version (allowedVersionRange in its server).
+// cancelDowngrade cancels etcd's downgrade if the spec no longer asks for it, and also for as long as members have to join:
+// while a downgrade is enabled, etcd rejects every new member as incompatible, whatever its version (allowedVersionRange in its
+// server).
 func cancelDowngrade(v *view) Action {
 	told, target := v.downgradeTarget(), v.Versions.Target
 	if told == "" {

@@ -10,35 +10,35 @@ import (
 )
 
 const (
-	// stepLimit is how long a member may take to get healthy after it was updated, until that is called stopped.
+	// stepLimit is how long a member may take to become healthy after its update before the update counts as stopped.
 	stepLimit = 2 * time.Minute
-	// lagLimit is how many raft entries a member may be behind before another one is restarted. A member that catches up
-	// by entries keeps well below it: etcd sends a snapshot from 5000 on (SnapshotCatchUpEntries in its server).
+	// lagLimit is how many raft entries a member may be behind before another one is restarted. A member that receives entries
+	// stays well below it: etcd sends a snapshot from 5000 entries on (SnapshotCatchUpEntries in its server).
 	lagLimit = 1000
 )
 
-// Change is what has to be done to a member to bring it to the spec, without what is done in place with no restart.
+// Change is what it takes to bring a member to the spec, apart from changes in place that need no restart.
 type Change int
 
-// Changes.
+// The changes.
 const (
 	ChangeNone Change = iota
-	// ChangeRestart changes the image in place: the container starts again in the same pod.
+	// ChangeRestart changes the image in place: the container restarts in the same pod.
 	ChangeRestart
-	// ChangeRecreate makes the pod again on its volume.
+	// ChangeRecreate recreates the pod on its volume.
 	ChangeRecreate
-	// ChangeReplace adds another member first and then takes this one out: its data cannot move, or the rest would have no
-	// quorum while it is away.
+	// ChangeReplace adds another member first and then removes this one: its data cannot move to a new pod, or the other members
+	// are no quorum without it.
 	ChangeReplace
 )
 
-// String is the change in a word.
+// String returns the change in one word.
 func (c Change) String() string { return [...]string{"none", "restart", "recreate", "replace"}[c] }
 
-// restartsPod tells whether the member stays and stops for the change.
+// restartsPod reports whether the member stops for the change and comes back with its data.
 func (c Change) restartsPod() bool { return c == ChangeRestart || c == ChangeRecreate }
 
-// change tells what has to be done to a listed member.
+// change returns the change that a listed member needs.
 func (v *view) change(m Member) Change { return v.Changes[m.Name] }
 
 func (v *view) changes() map[string]Change {
@@ -72,23 +72,23 @@ func (v *view) changeOf(p Pod) Change {
 	return ChangeRestart
 }
 
-// changesVersion tells whether the pod is to run another version than it does.
+// changesVersion reports whether the pod's etcd version has to change.
 func (v *view) changesVersion(p Pod) bool {
 	target := v.Versions.Target
 	return target != "" && p.Version != target
 }
 
-// versionFor is the version that a member's pod is to run after its update.
+// versionFor returns the version that a member's pod runs after its update.
 func (v *view) versionFor(p Pod) string {
 	return cmp.Or(v.Versions.Target, p.Version)
 }
 
-// replacing tells whether a member has to be replaced.
+// replacing reports whether any member has to be replaced.
 func (v *view) replacing() bool {
 	return slices.ContainsFunc(v.Etcd.Members, func(m Member) bool { return v.change(m) == ChangeReplace })
 }
 
-// updating tells whether a member has any change before it that disturbs it.
+// updating reports whether any member needs a change that disrupts it.
 func (v *view) updating() bool {
 	return slices.ContainsFunc(v.Etcd.Members, func(m Member) bool { return v.change(m) != ChangeNone })
 }
@@ -103,7 +103,7 @@ func (v *view) updated() []string {
 	return names
 }
 
-// updateInPlace does what disturbs nobody: labels, resources and bigger volumes.
+// updateInPlace applies changes that need no restart: labels, annotations, resources and volume sizes.
 func updateInPlace(v *view) Action {
 	for _, m := range v.Etcd.Members {
 		p, ok := v.pods[m.Name]
@@ -130,7 +130,8 @@ func updateInPlace(v *view) Action {
 	return nil
 }
 
-// updateUnavailableMember updates a member that is down anyway: so a bad update is taken back, or mended, where it has stopped.
+// updateUnavailableMember updates a member that is down anyway, so that a spec that was fixed or reverted reaches the member at
+// which a bad update has stopped.
 func updateUnavailableMember(v *view) Action {
 	for _, m := range v.Etcd.Members {
 		p := v.pods[m.Name]
@@ -144,8 +145,8 @@ func updateUnavailableMember(v *view) Action {
 	return nil
 }
 
-// waitForHealthyMembers holds an update back until every member can be counted on: one at a time is out of order. The budget stays closed
-// until the last one can.
+// waitForHealthyMembers holds an update back until every member is healthy, so that one member is disrupted at a time.
+// Evictions stay blocked until then.
 func waitForHealthyMembers(v *view) Action { return v.Update.Blocker }
 
 func (v *view) updateBlocker() Action {
@@ -170,12 +171,12 @@ func (v *view) updateBlocker() Action {
 	return v.waitForStorageVersion()
 }
 
-// readyChangedRecently tells whether the pod has become Ready, or has ceased to be, within the time that an update may take.
+// readyChangedRecently reports whether the pod's Ready condition has changed within the time that an update may take.
 func (v *view) readyChangedRecently(p Pod) bool {
 	return p.ReadyChanged.IsZero() || v.Now.Sub(p.ReadyChanged) <= stepLimit
 }
 
-// restarting are the pods of which that can be if they are down.
+// restarting returns the pods that may be down because of an update.
 func (v *view) restarting() []string {
 	if !v.evictionsBlocked() {
 		return nil
@@ -189,7 +190,7 @@ func (v *view) restarting() []string {
 	return names
 }
 
-// learnerSyncShare tells whether the member follows the leader that the others follow, closely.
+// inSync reports whether the member closely follows the leader that the others follow.
 func (v *view) inSync(m Member) bool {
 	a, _ := v.answer(m)
 	return a.Leader == v.Leader && a.Applied+lagLimit >= v.committed()
@@ -215,8 +216,8 @@ func (v *view) waitForMember(m Member, p Pod) Action {
 	return Wait{Reason: v1beta2.ReasonWaitingForMember, After: pollFast, Message: what}
 }
 
-// addReplacement brings in a member as the spec asks before one that has to be replaced goes: shrink takes that out once the new
-// one votes.
+// addReplacement adds a member made from the current spec before one that has to be replaced is removed; scaleDown removes that
+// one once the new one votes.
 func addReplacement(v *view) Action {
 	if !v.replacing() || len(v.Etcd.Members)+len(v.Candidates) > v.TargetSize {
 		return nil
@@ -224,7 +225,7 @@ func addReplacement(v *view) Action {
 	return v.newMembers(1, cmp.Or(v.Versions.Target, v.Versions.Lowest))
 }
 
-// nextToUpdate is the member to restart or to recreate next, if all is ready for that: followers first, and the leader last.
+// nextToUpdate returns the member to restart or recreate next, followers before the leader; the zero Member if none is due.
 func (v *view) nextToUpdate() Member {
 	if v.Versions.DowngradeFirst || v.Versions.SnapshotsFirst || v.Update.Blocker != nil || v.Update.MissingImage != nil {
 		return Member{}
@@ -242,7 +243,7 @@ func (v *view) nextToUpdate() Member {
 	return last
 }
 
-// updateNextMember restarts one member. The leader hands over first, and clients leave it.
+// updateNextMember updates one member. The leader first hands over leadership, and the member leaves the client Service.
 func updateNextMember(v *view) Action {
 	m := v.Update.Next
 	if m.ID == 0 {
@@ -259,7 +260,7 @@ func updateNextMember(v *view) Action {
 	return v.update(m)
 }
 
-// update takes the step for one member.
+// update returns the action that updates one member.
 func (v *view) update(m Member) Action {
 	p := v.pods[m.Name]
 	if v.change(m) == ChangeRecreate {

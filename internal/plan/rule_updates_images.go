@@ -7,7 +7,7 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 )
 
-// neededImages are what the members' restarts before them need: an image on a node.
+// neededImages returns the images that the members' coming restarts need on their nodes.
 func (v *view) neededImages() []NodeImage {
 	var needed []NodeImage
 	for _, m := range v.Etcd.Members {
@@ -20,17 +20,17 @@ func (v *view) neededImages() []NodeImage {
 	return needed
 }
 
-// changesImage tells whether the pod is to run another image than it does.
+// changesImage reports whether the pod's image has to change.
 func (v *view) changesImage(p Pod) bool { return p.Drift.Image || v.changesVersion(p) }
 
-// imagePresent tells whether the image that the member's pod is to run is on its node, as far as anybody can know: a pod that is
-// made again may come to another one.
+// imagePresent reports whether the image that the member's pod is to run is on its node, as far as that is known: a recreated
+// pod may be scheduled to another node.
 func (v *view) imagePresent(p Pod) bool {
 	pull, ok := v.prepullPod(p)
 	return !v.changesImage(p) || p.Node == "" || ok && pull.Done
 }
 
-// prepullPod is the pod that fetches what the member's pod is to run.
+// prepullPod returns the pod that pulls the image which the member's pod is to run.
 func (v *view) prepullPod(p Pod) (PrepullPod, bool) {
 	image := v.Cluster.Image(v.versionFor(p))
 	i := slices.IndexFunc(v.PrepullPods, func(f PrepullPod) bool { return f.Node == p.Node && f.Image == image && !f.Deleting })
@@ -40,8 +40,8 @@ func (v *view) prepullPod(p Pod) (PrepullPod, bool) {
 	return v.PrepullPods[i], true
 }
 
-// prepullImages fetches a new image to all nodes at once before the first member is restarted with it: an image that cannot
-// be had then costs no member.
+// prepullImages pulls a new image to all nodes at once before any member is restarted with it, so that an image that cannot be
+// pulled takes no member down.
 func prepullImages(v *view) Action {
 	missing := slices.DeleteFunc(v.neededImages(), func(on NodeImage) bool {
 		return slices.ContainsFunc(v.PrepullPods, func(f PrepullPod) bool { return f.Node == on.Node && f.Image == on.Image })
@@ -52,7 +52,7 @@ func prepullImages(v *view) Action {
 	return PrepullImages{Images: missing}
 }
 
-// deletePrepullPods deletes the pods that have served their purpose.
+// deletePrepullPods deletes pods whose image is not needed any more.
 func deletePrepullPods(v *view) Action {
 	needed := v.neededImages()
 	for _, f := range v.PrepullPods {
@@ -63,7 +63,8 @@ func deletePrepullPods(v *view) Action {
 	return nil
 }
 
-// waitForImage waits for what a restart needs. The kubelet ends a container before it pulls the new image: it must be there.
+// waitForImage waits for the image that the next restart needs. The kubelet stops the old container before it pulls a new
+// image, so the image must be present beforehand.
 func waitForImage(v *view) Action { return v.Update.MissingImage }
 
 func (v *view) missingImage() Action {

@@ -9,10 +9,11 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/version"
 )
 
-// Image is etcd's image of that version.
+// Image returns the etcd image of that version.
 func (c Cluster) Image(v string) string { return version.Image(c.Repository, v) }
 
-// refusal is what of the spec is not carried out, and why; nil if all is. The cluster is cared for all the same.
+// refusal returns which part of the spec cannot be carried out, and why; nil if all of it can. The cluster is managed all the
+// same.
 func (v *view) refusal() *failure.Problem {
 	if p := v.Cluster.Invalid; p != nil {
 		return p
@@ -40,7 +41,7 @@ func (v *view) versions() Versions {
 	return known
 }
 
-// runningVersions are the versions of the listed members that answer, the lowest first.
+// runningVersions returns the versions of the listed members that answer, lowest first.
 func (v *view) runningVersions() []string {
 	var all []string
 	for _, m := range v.Etcd.Members {
@@ -52,21 +53,21 @@ func (v *view) runningVersions() []string {
 	return slices.Compact(all)
 }
 
-// anyDowngrade tells whether a member has yet to go down to another minor version.
+// anyDowngrade reports whether a member still runs a higher minor version than the target.
 func (v *view) anyDowngrade(target string) bool {
 	return slices.ContainsFunc(v.Etcd.Members, func(m Member) bool { return isDowngrade(v.pods[m.Name], target) })
 }
 
-// downgraded tells whether the pod is to run a lower minor version than it does.
+// downgraded reports whether the pod's minor version has to be lowered.
 func (v *view) downgraded(p Pod) bool { return isDowngrade(p, v.Versions.Target) }
 
 func isDowngrade(p Pod, target string) bool {
 	return target != "" && p.Version != target && version.Compare(version.Minor(p.Version), version.Minor(target)) > 0
 }
 
-// downgradeFirst tells whether etcd's own downgrade has to come before any member runs the target: no member runs the target's
-// minor version, and the data has the schema of a later one. While one does, as in an upgrade that is taken back, the
-// cluster's version never rose above it.
+// downgradeFirst reports whether etcd's downgrade has to be enabled before any member runs the target version: no member runs
+// the target's minor version yet, and the data has a newer schema. If one does, as when an upgrade is reverted halfway, the
+// cluster version was never raised.
 func (v *view) downgradeFirst(to string) bool {
 	if !v.anyDowngrade(to) {
 		return false
@@ -87,9 +88,9 @@ func (v *view) downgradeFirst(to string) bool {
 	return !lowered
 }
 
-// canRunSpecVersion tells, where no quorum can be asked, whether the pod's data can be of no later minor version than the spec's,
-// and of none that is too early for it: the pod was to run that minor version, or another member was that has yet to be
-// told to run a later one.
+// canRunSpecVersion reports, without a quorum to ask, whether the pod can run the spec's minor version on its data: its own
+// minor version is the same, or the spec's is the lowest one that any member was to run, so that the cluster version cannot be
+// above it.
 func (v *view) canRunSpecVersion(p Pod) bool {
 	target := version.Minor(v.Cluster.Version)
 	if target == "" || v.Cluster.Invalid != nil {
@@ -109,7 +110,7 @@ func (v *view) canRunSpecVersion(p Pod) bool {
 	return target == minors[0] || target == slices.MinFunc(minors, version.Compare)
 }
 
-// downgradeTarget is the version that etcd was told to go down to, empty if none.
+// downgradeTarget returns the version for which etcd's downgrade is enabled, empty if none is.
 func (v *view) downgradeTarget() string {
 	for _, m := range v.Etcd.Members {
 		if a, ok := v.answer(m); ok && a.Downgrade != "" {
@@ -119,15 +120,16 @@ func (v *view) downgradeTarget() string {
 	return ""
 }
 
-// snapshotsFirst tells whether the members are about to run etcd 3.7 while their logs may hold entries that 3.5 wrote. From
-// those 3.7 panics at every start; a log is read from the last snapshot on. This may be the first pass to see that all run 3.6.
+// snapshotsFirst reports whether the members are about to run etcd 3.7 while their logs may still hold entries written by 3.5:
+// 3.7 panics on those at every start. A log is replayed from the last snapshot on. This may be the first pass in which all
+// members run 3.6.
 func (v *view) snapshotsFirst(known Versions) bool {
 	due := v.Cluster.SnapshotDue || version.Minor(v.Cluster.LowestVersion) == "3.5"
 	return due && version.Minor(known.Target) == "3.7" && version.Minor(known.Lowest) == "3.6"
 }
 
-// snapshotBeforeUpgrade has every member write one. etcd 3.6 does that out of turn only when the cluster's version goes down
-// (ClusterVersionSet in its server), so it is told to go down, and no longer once all data is there.
+// snapshotBeforeUpgrade makes every member write a snapshot. etcd 3.6 does so immediately only when the cluster version is
+// lowered (ClusterVersionSet in its server), so a downgrade is enabled, and canceled once the snapshots are written.
 func snapshotBeforeUpgrade(v *view) Action {
 	const below = "3.5"
 	switch {
@@ -147,7 +149,7 @@ func snapshotBeforeUpgrade(v *view) Action {
 	return CancelDowngrade{Version: below, Snapshot: true}
 }
 
-// enableDowngrade has etcd lower the data's schema before any member is started with a lower minor version.
+// enableDowngrade makes etcd lower its storage version before any member is started with a lower minor version.
 func enableDowngrade(v *view) Action {
 	target := version.Minor(v.Versions.Target)
 	switch {
@@ -162,7 +164,8 @@ func enableDowngrade(v *view) Action {
 	}
 }
 
-// waitForStorageVersion waits before the next minor version until the data has the schema of the one that every member runs.
+// waitForStorageVersion waits before the next minor version until the storage version is that of the version that every member
+// runs.
 func (v *view) waitForStorageVersion() Action {
 	if v.Versions.Lowest == v.Versions.Target {
 		return nil

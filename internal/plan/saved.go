@@ -5,33 +5,34 @@ import (
 	"time"
 )
 
-// Safety is what an EtcdRestore has saved of the cluster whose data it replaces.
+// Safety describes the safety snapshot that an EtcdRestore has taken of the data it replaces.
 type Safety struct {
-	// UnsavedReason is why it could not save it, empty if it could, or did not have to.
+	// UnsavedReason is why it could not take one, empty if it could, or did not have to.
 	UnsavedReason string
-	// Skipped is true if the user said that nothing needs to be saved.
+	// Skipped is true if the user chose safetySnapshot: Skip.
 	Skipped bool
-	// Stale is true if the safety snapshot was taken without a quorum: the cluster may have gone on without whoever gave it.
+	// Stale is true if the safety snapshot was taken without a quorum: the cluster may have been ahead of the member that it was
+	// taken from.
 	Stale bool
-	// Revision is what the safety snapshot holds at least, 0 if there is none; Ended is when it was complete, zero if nobody
-	// has noted that.
+	// Revision is the least revision that the safety snapshot holds, 0 if there is none; CompletedAt is when it was complete,
+	// zero if unknown.
 	Revision    int64
 	CompletedAt time.Time
 }
 
-// SafetyAge is how old a safety snapshot may be when its restore begins: what is older is taken once more, as far as clients go
-// on writing.
+// SafetyAge is the maximum age of a safety snapshot when its restore begins. An older one is taken again, because clients
+// continue to write.
 const SafetyAge = 5 * time.Minute
 
-// safetySnapshotExpired has what is to be replaced saved once more: something has kept the restore from beginning.
+// safetySnapshotExpired reports whether the safety snapshot has to be taken again, because something has delayed the restore.
 func (v *view) safetySnapshotExpired() bool {
 	s := v.Cluster.Safety
 	return v.Cluster.Previous == nil && s.Revision != 0 && !s.CompletedAt.IsZero() && v.Now.Sub(s.CompletedAt) > SafetyAge
 }
 
-// unsavedReason says why something that was acknowledged may be in no safety snapshot as it is replaced, empty if nothing is known
-// to be missing, or if the user said that it does not matter. It is what people are told, and decides nothing: clients may write
-// until the last member has stopped, and what they do then no server tells of.
+// unsavedReason returns why acknowledged writes may be in no safety snapshot when the data is replaced, empty if none are known
+// to be missing, or if the user chose to do without. It only informs: clients may write until the last member has stopped, and
+// no server reports those writes.
 func (v *view) unsavedReason() string {
 	saved := v.Cluster.Safety
 	switch {
@@ -59,7 +60,7 @@ func (v *view) unsavedReason() string {
 	return ""
 }
 
-// mayHoldData tells whether anybody was ever let write to a volume of the cluster's own, or in one of its pods.
+// mayHoldData reports whether etcd was ever permitted to start on one of the cluster's volumes or in one of its pods.
 func (v *view) mayHoldData() bool {
 	for _, c := range v.Volumes {
 		if c.Owned && c.MemberID != 0 {
