@@ -164,7 +164,7 @@ func observeBackupPods(ctx context.Context, reader client.Reader, p *backupPass)
 		task = &run.AgentRun
 	}
 	p.Pods, err = agentpod.Observe(ctx, reader, p.object, resources.LabelBackup, task)
-	p.observed.Pod, p.observed.Strays = p.Seen, p.Strays
+	p.observed.Pod, p.observed.OrphanedPods = p.Seen, p.Strays
 	if p.Seen != nil && p.Seen.Result != nil && p.Seen.Result.Failure != nil && run.Generation != p.object.Generation {
 		p.Seen.Result.Failure.Terminal = false
 	}

@@ -15,7 +15,7 @@ import (
 // observeSource finds out where the snapshot is, unless status says so: what becomes of the EtcdBackup then is of no
 // interest.
 func observeSource(ctx context.Context, reader client.Reader, p *restorePass) error {
-	if p.source != nil || p.observed.Former {
+	if p.source != nil || p.observed.AnsweredBefore {
 		return nil
 	}
 	spec := &p.object.Spec

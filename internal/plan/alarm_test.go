@@ -34,7 +34,7 @@ func TestAlarms(t *testing.T) {
 		},
 		"one that has left": {
 			all(Alarm{AlarmCorrupt, 7}), v1beta2.ReasonCorrupt,
-			[]string{"names 0000000000000007, which is no member now", "hashkv", "disarm"},
+			[]string{"names 0000000000000007, which is no longer a member", "hashkv", "disarm"},
 			[]string{"c-0", "delete"},
 		},
 		"no space": {

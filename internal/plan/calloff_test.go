@@ -138,7 +138,7 @@ func TestCallOff(t *testing.T) {
 		"no number is used again": {
 			resumed(func(o *Observed) { o.Pods, o.Volumes, o.Cluster.Restore = nil, o.Volumes[:3], "second" }),
 			CommitBootstrap{
-				Bootstrap: newView(replacedBySnapshot(true)).newBootstrap(3, []string{"c-3"}, "second"), UnsavedReason: "there is no safety snapshot of it",
+				Bootstrap: newView(replacedBySnapshot(true)).newBootstrap(3, []string{"c-3"}, "second"), UnsavedReason: "there is no safety snapshot",
 			},
 		},
 		"what is replaced is named at the latch": {

@@ -132,8 +132,8 @@ func TestWayOut(t *testing.T) {
 		}},
 		"voters that were declared": {regretted(true, oldIsGone, func(o *Observed) {
 			o.Cluster.Previous.NextVoters, o.Volumes[0].Lost = []string{"c-0", "c-1"}, true
-		}), []string{"the data of c-0 is gone", "without 2 of its 2 voters", "what the cluster held was not saved"}},
-		"unknown": {regretted(false, oldIsGone, func(o *Observed) { o.Cluster.Previous.Voters = nil }), []string{"nobody knows who"}},
+		}), []string{"the data of c-0 is lost", "needs 2 of its 2 voters", "there is no safety snapshot of the previous data"}},
+		"unknown": {regretted(false, oldIsGone, func(o *Observed) { o.Cluster.Previous.Voters = nil }), []string{"the previous members are unknown"}},
 		"damaged": {replacedBySnapshot(false, oldIsGone, saved, restoredPod, func(o *Observed) {
 			lastPod(o).RestoreFailure = &failure.Problem{Message: "it has changed", Terminal: true}
 			lastPod(o).Phase = Pending

@@ -43,7 +43,7 @@ func TestDescribeAttempt(t *testing.T) {
 		for _, a := range []Action{DeletePod{Name: "c-3", Why: why}, DeleteVolume{Name: "c-3", Why: why}} {
 			_, volume := a.(DeleteVolume)
 			if d := Describe(a); d.Reason != why || strings.Contains(d.Message, "given up") != want ||
-				strings.Contains(d.Message, "etcd was never let start there") != (want && volume) {
+				strings.Contains(d.Message, "etcd has never started on it") != (want && volume) {
 				t.Errorf("%#v is described as %+v", a, d)
 			}
 		}

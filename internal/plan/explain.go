@@ -52,7 +52,7 @@ func Explain(o Observed) Explanation {
 		}
 		e.Groups = append(e.Groups, named)
 	}
-	if from.rule == nil { // no guard is asked about what nobody has said
+	if from.rule == nil { // no rule has answered, so there is nothing for guards to check
 		return e
 	}
 	for i := range state.guards {

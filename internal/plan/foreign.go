@@ -57,15 +57,15 @@ func (v *view) unrelated() *failure.Problem {
 	for _, c := range v.Conflicts {
 		if !v.needsName(c) && c.Kind == KindPod {
 			return &failure.Problem{Reason: v1beta2.ReasonStrangerPod, Message: fmt.Sprintf(
-				"pod %s has this cluster's labels and belongs to %s: it is left alone; delete it, or take the labels off it",
+				"pod %s has this cluster's labels and belongs to %s: it is ignored; delete it, or remove the labels",
 				c.Name, c.Owner)}
 		}
 	}
 	if len(v.foreign) > 0 {
 		return &failure.Problem{
 			Reason: v1beta2.ReasonForeignVolume,
-			Message: foreignClaim(v.foreign[0]) + "; it is neither used nor deleted: take the labels off it, or delete it once " +
-				"nobody needs what is on it",
+			Message: foreignClaim(v.foreign[0]) + "; it is neither used nor deleted: remove the labels, or delete it once " +
+				"its data is no longer needed",
 		}
 	}
 	return nil
@@ -74,7 +74,7 @@ func (v *view) unrelated() *failure.Problem {
 func foreignClaim(c Volume) string {
 	whose := c.Foreign
 	if whose == "" {
-		whose = "it was made for an earlier cluster of this name"
+		whose = "it was created for an earlier cluster of this name"
 	}
-	return fmt.Sprintf("claim %s has this cluster's labels and is not provably its own: %s", c.Name, whose)
+	return fmt.Sprintf("PersistentVolumeClaim %s has this cluster's labels but is not provably this cluster's: %s", c.Name, whose)
 }

@@ -15,7 +15,7 @@ func protectForeignVolumes(v *view, a Action) Action {
 	}
 	return Blocked{
 		Reason:  v1beta2.ReasonForeignVolume,
-		Message: "claim " + act.Name + " is not provably this cluster's: it is not deleted",
+		Message: "PersistentVolumeClaim " + act.Name + " is not provably this cluster's: it is not deleted",
 	}
 }
 
@@ -47,7 +47,7 @@ func requireConfirmedMembers(v *view, a Action) Action {
 	}
 	return Wait{
 		Reason: v1beta2.ReasonQuorumLost, After: pollSlow,
-		Message: "nothing is removed or deleted before a majority of the voters confirms who the members are",
+		Message: "waiting until a majority of the voters confirms the member list: nothing is removed or deleted before that",
 	}
 }
 
@@ -59,7 +59,7 @@ func requireQuorum(v *view, a Action) Action {
 	}
 	return Wait{
 		Reason: v1beta2.ReasonQuorumAtRisk, After: pollSlow,
-		Message: fmt.Sprintf("taking %s away would cost the quorum: only %d of %d voters are healthy",
+		Message: fmt.Sprintf("disrupting %s would break the quorum: only %d of %d voters are healthy; bring the others back, then this continues",
 			victim.Name, v.healthyVoters(""), len(v.voters)),
 	}
 }
@@ -75,7 +75,7 @@ func blockEvictions(v *view, a Action) Action {
 	if !v.Budget.Settled {
 		return Wait{
 			Reason: v1beta2.ReasonWaitingForBudget, After: pollFast,
-			Message: "waiting until the closed PodDisruptionBudget is in force and no eviction is in flight",
+			Message: "waiting until the PodDisruptionBudget blocks evictions and none is in flight",
 		}
 	}
 	return nil
@@ -164,6 +164,6 @@ func protectKeptVolumes(v *view, a Action) Action {
 	}
 	return Blocked{
 		Reason:  v1beta2.ReasonRestored,
-		Message: "claim " + act.Name + " holds what a restore has replaced, or begun: the operator does not delete it",
+		Message: "PersistentVolumeClaim " + act.Name + " holds data that a restore has replaced or restored: the operator does not delete it",
 	}
 }

@@ -113,7 +113,7 @@ func (v *view) deleteAll(pods []Pod, volumes []Volume) Action {
 	}
 	return Wait{
 		Reason: v1beta2.ReasonBootstrapping, After: pollSlow,
-		Message: "waiting until what an earlier start has left is gone: " + list(leaving),
+		Message: "waiting until the pods and volumes of an earlier start are deleted: " + list(leaving),
 	}
 }
 

@@ -60,7 +60,7 @@ func TestLegacy(t *testing.T) {
 		},
 	})
 	message := Describe(Next(living())).Message
-	for _, says := range []string{"pods c-0000, c-pqr7x", "coreos/etcd-operator", "goes on serving", "Do not delete", "docs/install.md"} {
+	for _, says := range []string{"pods c-0000, c-pqr7x", "coreos/etcd-operator", "continue to run", "Do not delete", "docs/install.md"} {
 		if !strings.Contains(message, says) {
 			t.Errorf("it does not say %q: %s", says, message)
 		}
@@ -70,7 +70,7 @@ func TestLegacy(t *testing.T) {
 // TestNothingIsKnown wants no advice to delete what nobody has looked at.
 func TestNothingIsKnown(t *testing.T) {
 	o := edit(emptyCluster(3, true), func(o *Observed) { o.Volumes = []Volume{{Name: "c-0"}} })
-	if got := Describe(Next(o)); got.Reason != v1beta2.ReasonVolumesExist || !strings.Contains(got.Message, "save what is in them") {
+	if got := Describe(Next(o)); got.Reason != v1beta2.ReasonVolumesExist || !strings.Contains(got.Message, "save their data") {
 		t.Errorf("%+v", got)
 	}
 }

@@ -54,6 +54,6 @@ func (v *view) waitForPods(names []string) Action {
 	}
 	return Wait{
 		Reason: v1beta2.ReasonWaitingForPods, After: pollSlow,
-		Message: "waiting for the pods " + list(waiting),
+		Message: "waiting for pods " + list(waiting),
 	}
 }

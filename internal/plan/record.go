@@ -177,9 +177,9 @@ func (r Record) goBack() Record {
 	if r.Previous == nil {
 		return r
 	}
-	former := *r.Previous
-	former.Incarnations, former.KeptUIDs, former.AcceptedSpec = r.Incarnations, r.KeptUIDs, r.AcceptedSpec
-	return former
+	previous := *r.Previous
+	previous.Incarnations, previous.KeptUIDs, previous.AcceptedSpec = r.Incarnations, r.KeptUIDs, r.AcceptedSpec
+	return previous
 }
 
 // recordClusterID takes down what answered, not what the spec asks for by now.

@@ -42,7 +42,7 @@ func TestRestore(t *testing.T) {
 		"of a healthy cluster": {edit(healthyCluster(3, true), ask), CommitBootstrap{Bootstrap: first}},
 		"of one without quorum": {
 			edit(healthyCluster(3, true), ask, func(o *Observed) { o.Etcd = Etcd{} }),
-			CommitBootstrap{Bootstrap: first, UnsavedReason: "no quorum has told whether anybody has written after the safety snapshot, of revision 100"},
+			CommitBootstrap{Bootstrap: first, UnsavedReason: "no quorum could confirm that nothing was written after the safety snapshot (revision 100)"},
 		},
 		"of one that another cluster answers for": {
 			edit(healthyCluster(3, true), ask, func(o *Observed) { o.Etcd.Answers[1].ClusterID = 0xbad }), CommitBootstrap{Bootstrap: first},

@@ -21,10 +21,10 @@ func legacyMembers(v *view) Action {
 	}
 	return Blocked{
 		Reason: v1beta2.ReasonLegacyMembers,
-		Message: fmt.Sprintf("%s were made by coreos/etcd-operator: they stay as they are, what serves goes on serving, and "+
-			"nothing is changed or started beside them. Do not delete this EtcdCluster, for they go with it. Save their data "+
-			`first (etcdctl snapshot save; from etcd 3.5 on an EtcdBackup with spec.etcdEndpoints), then go on as `+
-			`docs/install.md says under "From coreos/etcd-operator"`, strings.Join(found, " and ")),
+		Message: fmt.Sprintf("%s were created by coreos/etcd-operator: they continue to run unchanged, and "+
+			"nothing is started next to them. Do not delete this EtcdCluster: that would delete them. Save their data "+
+			`first (etcdctl snapshot save; from etcd 3.5 on an EtcdBackup with spec.etcdEndpoints), then follow `+
+			`docs/install.md, "From coreos/etcd-operator"`, strings.Join(found, " and ")),
 	}
 }
 

@@ -105,7 +105,7 @@ func (v *view) whyNotCanceled() string {
 	f := v.Cluster.Previous
 	voters := v.previousVoters()
 	if len(voters) == 0 {
-		return "nobody knows who the former members were, and none has a volume"
+		return "the previous members are unknown, and none has a volume"
 	}
 	if away := v.unrecoverable(voters); len(voters)-len(away) < Quorum(len(voters)) {
 		return tooFew(away, len(voters))
@@ -114,18 +114,18 @@ func (v *view) whyNotCanceled() string {
 }
 
 func tooFew(away []string, voters int) string {
-	return fmt.Sprintf("the data of %s is gone or about to go, and the former cluster cannot come back without %d of its %d voters",
+	return fmt.Sprintf("the data of %s is lost or about to be, and the previous cluster needs %d of its %d voters for a quorum",
 		list(away), Quorum(voters), voters)
 }
 
 // advice tells the user how to proceed with a restore that is not canceled.
 func (v *view) advice() string {
-	text := "to restore something else, create another EtcdRestore, which takes the place of this one"
+	text := "to restore something else, create another EtcdRestore, which supersedes this one"
 	switch f := v.Cluster.Previous; {
 	case v.Cluster.SafetySnapshot != "":
-		text += fmt.Sprintf(": what the cluster held is in the safety snapshot %s (spec.snapshot)", v.Cluster.SafetySnapshot)
+		text += fmt.Sprintf(": the previous data is in the safety snapshot %s (spec.snapshot)", v.Cluster.SafetySnapshot)
 	case f != nil && f.ID != 0:
-		text += "; what the cluster held was not saved"
+		text += "; there is no safety snapshot of the previous data"
 	}
 	return text
 }
@@ -151,8 +151,8 @@ func protectOnlyCopy(v *view) Action {
 	slices.SortFunc(names, CompareNames)
 	return Wait{
 		Reason: v1beta2.ReasonSaving, After: pollSlow,
-		Message: fmt.Sprintf("%s may have on an emptyDir what is in no safety snapshot: it is not replaced before its EtcdRestore has "+
-			"saved it, or says that nobody needs it", list(names)),
+		Message: fmt.Sprintf("%s may have data on an emptyDir that is in no safety snapshot: waiting until the EtcdRestore has saved it, "+
+			"or has safetySnapshot: Skip", list(names)),
 	}
 }
 
@@ -178,7 +178,7 @@ func startRestore(v *view) Action {
 	if v.safetySnapshotExpired() {
 		return Wait{
 			Reason: v1beta2.ReasonSaving, After: pollSlow,
-			Message: "what the cluster holds was saved a while ago: waiting until that is done once more, before it is replaced",
+			Message: "the safety snapshot is out of date: waiting for a new one before the data is replaced",
 		}
 	}
 	return CommitBootstrap{

@@ -77,7 +77,7 @@ func restartBootstrap(v *view) Action {
 		if a.ClusterID == b.ClusterID && a.Revision > 1 {
 			return Blocked{
 				Reason: v1beta2.ReasonDataLost,
-				Message: fmt.Sprintf("the first members lost their data before the cluster was up, but %s has been "+
+				Message: fmt.Sprintf("the initial members lost their data before the cluster was up, but %s has been "+
 					"written to (revision %d): save what is needed, then delete and recreate the cluster",
 					a.Pod, a.Revision),
 			}
@@ -123,7 +123,7 @@ func waitForInitialQuorum(v *view) Action {
 	}
 	return Wait{
 		Reason: v1beta2.ReasonWaitingForEtcd, After: v.poll(),
-		Message: fmt.Sprintf("waiting until a quorum of the first members (%s) answers", list(b.Members)),
+		Message: fmt.Sprintf("waiting for a quorum of the initial members (%s) to answer", list(b.Members)),
 	}
 }
 

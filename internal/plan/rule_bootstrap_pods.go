@@ -24,7 +24,7 @@ func initialPodOf(b *Bootstrap, name string) (InitialPod, bool) {
 // pod that was recreated on the same volume takes its predecessor's place as long as no permit was written for that volume.
 func bindInitialPods(v *view) Action {
 	b := *v.Cluster.Bootstrap
-	seats := slices.Clone(b.InitialPods)
+	pods := slices.Clone(b.InitialPods)
 	var youngest time.Time
 	for _, name := range b.Members {
 		p, ok := v.pods[name]
@@ -34,30 +34,30 @@ func bindInitialPods(v *view) Action {
 		if p.Created.After(youngest) {
 			youngest = p.Created
 		}
-		seats = v.bindPod(seats, p)
+		pods = v.bindPod(pods, p)
 	}
-	late := len(seats) >= Quorum(len(b.Members)) && v.Now.Sub(youngest) > bindDeadline
-	if len(b.InitialPods) == 0 && len(seats) < len(b.Members) && !late || slices.Equal(seats, b.InitialPods) {
+	late := len(pods) >= Quorum(len(b.Members)) && v.Now.Sub(youngest) > bindDeadline
+	if len(b.InitialPods) == 0 && len(pods) < len(b.Members) && !late || slices.Equal(pods, b.InitialPods) {
 		return nil
 	}
-	b.InitialPods = seats
+	b.InitialPods = pods
 	return CommitBootstrap{Bootstrap: b}
 }
 
 // bindPod binds a member to the pod, unless it is bound to another one that may have started.
-func (v *view) bindPod(seats []InitialPod, p Pod) []InitialPod {
+func (v *view) bindPod(pods []InitialPod, p Pod) []InitialPod {
 	s := InitialPod{Name: p.Name, PodUID: p.UID}
 	if p.Persistent {
 		s.VolumeUID = v.volumes[p.Name].UID
 	}
-	i := slices.IndexFunc(seats, func(old InitialPod) bool { return old.Name == p.Name })
+	i := slices.IndexFunc(pods, func(old InitialPod) bool { return old.Name == p.Name })
 	switch {
 	case i < 0:
-		return append(seats, s)
-	case p.Persistent && p.Permit == nil && !v.initialPodLost(seats[i]):
-		seats[i] = s
+		return append(pods, s)
+	case p.Persistent && p.Permit == nil && !v.initialPodLost(pods[i]):
+		pods[i] = s
 	}
-	return seats
+	return pods
 }
 
 func permitInitialPods(v *view) Action {

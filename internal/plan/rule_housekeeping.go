@@ -15,7 +15,7 @@ func (v *view) inProgress() Action {
 		if p := v.pods[m.Name]; p.StartProblem == "" {
 			return Wait{
 				Reason: v1beta2.ReasonWaitingForLearner, After: v.poll(),
-				Message: fmt.Sprintf("waiting until learner %s has caught up with the leader", m.Name),
+				Message: fmt.Sprintf("waiting for learner %s to catch up with the leader", m.Name),
 			}
 		}
 	}
@@ -35,7 +35,7 @@ func (v *view) inProgress() Action {
 		if !v.healthy(m) {
 			return Wait{
 				Reason: v1beta2.ReasonMemberDown, After: v.poll(),
-				Message: fmt.Sprintf("%s does not answer", m.Name),
+				Message: fmt.Sprintf("member %s does not answer: check pod %s and its log", m.Name, m.Name),
 			}
 		}
 	}
@@ -54,7 +54,7 @@ func (v *view) waitForInPlaceChange() Action {
 		if v.volumes[m.Name].Expanding {
 			return Wait{
 				Reason: v1beta2.ReasonWaitingForVolume, After: pollSlow,
-				Message: fmt.Sprintf("waiting until volume %s has grown", m.Name),
+				Message: fmt.Sprintf("waiting until volume %s is expanded", m.Name),
 			}
 		}
 	}

@@ -45,29 +45,29 @@ func (v *view) alarm() *failure.Problem {
 // corruptMessage asks to compare the members before any volume is deleted: etcd may blame the wrong member, and names none if
 // it cannot tell.
 func (v *view) corruptMessage(id uint64) string {
-	const compare = "Before anything is replaced compare the members' data: " +
+	const compare = "Before replacing anything, compare the members' data: " +
 		"etcdctl endpoint hashkv --endpoints=<each member>, at one revision (--rev). "
-	const disarm = "etcd answers no request for keys until somebody runs: etcdctl alarm disarm"
+	const disarm = "etcd refuses all requests for keys until you run: etcdctl alarm disarm"
 	name, known := v.memberByID(id)
 	switch {
 	case id == 0:
-		return "etcd has found that the members' data differ, and cannot tell whose is wrong (alarm CORRUPT). " + compare +
+		return "etcd has detected that the members' data differs, and cannot tell which is wrong (alarm CORRUPT). " + compare +
 			"Restore a backup if no majority agrees. " + disarm
 	case !known:
-		return fmt.Sprintf("etcd's alarm CORRUPT names %016x, which is no member now. ", id) + compare + disarm
+		return fmt.Sprintf("etcd's alarm CORRUPT names %016x, which is no longer a member. ", id) + compare + disarm
 	}
 	return fmt.Sprintf("etcd's alarm CORRUPT names %s (%016x). ", name, id) + compare +
-		fmt.Sprintf("Only if %s alone differs from all others: delete its volume, if it has one, and its pod, and it is replaced. ",
+		fmt.Sprintf("Only if %s alone differs from all others, delete its volume, if it has one, and its pod: it is then replaced. ",
 			name) + disarm
 }
 
 func (v *view) noSpaceMessage(id uint64) string {
-	const way = "etcd takes no writes. Raise spec.etcd.quotaBackendBytes, or delete keys, compact and defragment " +
+	const way = "etcd accepts no writes. Raise spec.etcd.quotaBackendBytes, or delete keys, compact and defragment " +
 		"(etcdctl compact, etcdctl defrag); then run: etcdctl alarm disarm"
 	if name, known := v.memberByID(id); known {
 		return fmt.Sprintf("the database of %s (%016x) has reached its quota (alarm NOSPACE): %s", name, id, way)
 	}
-	return fmt.Sprintf("etcd's alarm NOSPACE names %016x, which is no member now: %s", id, way)
+	return fmt.Sprintf("etcd's alarm NOSPACE names %016x, which is no longer a member: %s", id, way)
 }
 
 // memberByID returns the name of the member with that ID.

@@ -66,7 +66,7 @@ func (v *view) slowLeader() *failure.Problem {
 	}
 	return &failure.Problem{
 		Reason:  v1beta2.ReasonDiskSlow,
-		Message: fmt.Sprintf("%s leads and its disk is slow: a flush takes more than %s", m.Name, slowFlush),
+		Message: fmt.Sprintf("the disk of leader %s is slow: an fsync takes more than %s", m.Name, slowFlush),
 	}
 }
 

@@ -80,7 +80,7 @@ func (v *view) neverStarted(m Member, p Pod, running bool) string {
 	case m.Learner && v.outdated(p):
 		return v1beta2.ReasonSpecChanged // another one is made from the current spec
 	case !m.Learner && p.Permit == nil:
-		return v1beta2.ReasonNeverStarted // a first member that had no seat: it joins as a learner instead
+		return v1beta2.ReasonNeverStarted // an initial member that was not permitted to start: it joins as a learner instead
 	case p.Permit != nil && v.Now.Sub(p.PermittedAt) > publishLimit:
 		return v1beta2.ReasonNeverStarted
 	}

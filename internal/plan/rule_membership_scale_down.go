@@ -50,7 +50,7 @@ func (v *view) removeFromService(m Member) Action {
 	case since >= 0 && since < drainTime:
 		return Wait{
 			Reason: v1beta2.ReasonWaitingForClients, After: pollFast,
-			Message: "waiting until no further client is led to " + m.Name,
+			Message: "waiting for clients to stop connecting to " + m.Name,
 		}
 	}
 	return nil

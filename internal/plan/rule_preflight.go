@@ -15,8 +15,8 @@ func ranBefore(v *view) Action {
 	}
 	return Blocked{
 		Reason: v1beta2.ReasonRanBefore,
-		Message: "coreos/etcd-operator has run a cluster under this object, and its data is not here: nothing is started in its " +
-			"place. Create an EtcdRestore for it to start from a snapshot; or, if it may start empty, delete this EtcdCluster " +
+		Message: "coreos/etcd-operator has run a cluster under this EtcdCluster, and its data is not here: no empty cluster is started in its " +
+			"place. Create an EtcdRestore to start from a snapshot, or, if the cluster may start empty, delete this EtcdCluster " +
 			"and create it again",
 	}
 }
@@ -37,7 +37,7 @@ func waitForRestore(v *view) Action {
 	}
 	return Wait{
 		Reason: v1beta2.ReasonWaitingForRestore, After: pollRare,
-		Message: fmt.Sprintf("the cluster starts from a snapshot: waiting until EtcdRestore %s has verified it",
+		Message: fmt.Sprintf("the cluster starts from a snapshot: waiting for EtcdRestore %s to verify it",
 			v.Cluster.WaitsForRestore),
 	}
 }
@@ -51,8 +51,8 @@ func foreignVolume(v *view) Action {
 		if slices.Contains(v.initialMembers(), c.Name) {
 			return Blocked{
 				Reason: v1beta2.ReasonForeignVolume,
-				Message: foreignClaim(c) + "; a first member needs the name: give this cluster another name, or " +
-					"delete the claim once nobody needs what is on it",
+				Message: foreignClaim(c) + "; an initial member needs that name: give this cluster another name, or " +
+					"delete the claim once its data is no longer needed",
 			}
 		}
 	}
@@ -70,8 +70,8 @@ func copiedVolume(v *view) Action {
 		if c.MemberID != 0 && c.Name == v.memberName(ordinal(c.Name)) && !slices.ContainsFunc(v.Volumes, c.sameMember) {
 			return Blocked{
 				Reason: v1beta2.ReasonForeignVolume,
-				Message: foreignClaim(c) + "; nothing is started beside it, for it says that it holds a member's data: hand it to " +
-					"the cluster, or delete it, or take the labels off it",
+				Message: foreignClaim(c) + "; it is marked as holding a member's data, so nothing is started next to it: assign it to " +
+					"the cluster, delete it, or remove the labels",
 			}
 		}
 	}
@@ -117,16 +117,16 @@ func (v *view) adoptionBlocked(volumes []string, clusters int) Action {
 	for _, p := range v.Pods {
 		pods = append(pods, p.Name)
 	}
-	message := fmt.Sprintf("volumes of earlier clusters of this name are there (%s), and they hold the data of %d clusters: "+
-		"keep those of one, and delete the others' once you are sure that nobody needs them. A restore may have kept some of "+
-		"them whose data it replaced", v.withClusterIDs(volumes), clusters)
+	message := fmt.Sprintf("there are volumes with the data of %[2]d earlier clusters of this name (%[1]s): "+
+		"keep those of one cluster, and delete the others once you are sure that they are not needed. A restore may have kept some "+
+		"of them because it replaced their data", v.withClusterIDs(volumes), clusters)
 	if clusters == 0 {
 		what := "volumes " + list(volumes)
 		if len(volumes) == 0 {
 			what = "pods " + list(pods)
 		}
-		message = what + " have this cluster's labels and do not say whose data they hold: nothing is started beside them; " +
-			"find out where they come from, and save what is in them, before you delete them or give this cluster another name"
+		message = what + " have this cluster's labels but no cluster ID: nothing is started next to them; " +
+			"find out where they come from and save their data, then delete them or give this cluster another name"
 	}
 	return Blocked{Reason: v1beta2.ReasonVolumesExist, Message: message}
 }

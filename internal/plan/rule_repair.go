@@ -121,7 +121,7 @@ func quorumLost(v *view) Action {
 	}
 	reason, before := v1beta2.ReasonQuorumLost, ""
 	if v.Cluster.Resuming != "" {
-		reason, before = v1beta2.ReasonResuming, v.Cluster.Resuming+": the former members start again; "
+		reason, before = v1beta2.ReasonResuming, v.Cluster.Resuming+": the previous members start again; "
 	}
 	var silent, lost []string
 	for _, name := range known {
@@ -131,7 +131,7 @@ func quorumLost(v *view) Action {
 		if i := slices.IndexFunc(v.foreign, func(c Volume) bool { return c.Name == name }); i >= 0 {
 			return Blocked{
 				Reason:  v1beta2.ReasonForeignVolume,
-				Message: foreignClaim(v.foreign[i]) + "; voter " + name + " needs the name, and no quorum answers without it",
+				Message: foreignClaim(v.foreign[i]) + "; voter " + name + " needs that name, and there is no quorum without it",
 			}
 		}
 		if v.dataGone(name) {
@@ -143,8 +143,8 @@ func quorumLost(v *view) Action {
 	if len(known) > 0 && len(known)-len(lost) < Quorum(len(known)) {
 		return Blocked{
 			Reason: v1beta2.ReasonDataLost,
-			Message: before + fmt.Sprintf("the data of %s is gone and a quorum of %d voters cannot form again: "+
-				"create an EtcdRestore, which saves first what is left. To delete the cluster and create it again gives an empty one",
+			Message: before + fmt.Sprintf("the data of %s is lost and the %d voters cannot form a quorum: "+
+				"create an EtcdRestore, which first saves what is left. A cluster that is deleted and created anew is empty",
 				list(lost), len(known)),
 		}
 	}
@@ -158,13 +158,13 @@ func quorumLost(v *view) Action {
 func (v *view) unconfirmedMembers(known []string) Action {
 	return Wait{
 		Reason: v1beta2.ReasonQuorumLost, After: v.poll(),
-		Message: fmt.Sprintf("%s reads a member list that no majority of the voters known last (%s) confirms: bring the others "+
-			"back; if voters were removed by hand, delete the pods and volumes of those, and of no others", list(v.Etcd.Unconfirmed), list(known)),
+		Message: fmt.Sprintf("%s reports a member list that no majority of the last known voters (%s) confirms: bring the other voters "+
+			"back; if voters were removed by hand, delete only their pods and volumes", list(v.Etcd.Unconfirmed), list(known)),
 	}
 }
 
 func (v *view) quorumLostMessage(known int, silent, lost []string) string {
-	text := fmt.Sprintf("%d of %d voters are needed and no quorum answers", Quorum(known), known)
+	text := fmt.Sprintf("no quorum: %d of %d voters are needed", Quorum(known), known)
 	if len(silent) > 0 {
 		text += "; no answer from " + list(silent)
 		for _, name := range silent {
@@ -172,10 +172,10 @@ func (v *view) quorumLostMessage(known int, silent, lost []string) string {
 				text += fmt.Sprintf(" (pod %s: %s)", name, p.StartProblem)
 			}
 		}
-		text += ": bring their pods and nodes back"
+		text += ": bring back their pods and nodes"
 	}
 	if len(lost) > 0 {
-		text += "; the data of " + list(lost) + " is gone"
+		text += "; the data of " + list(lost) + " is lost"
 	}
 	return text
 }

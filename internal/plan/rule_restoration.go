@@ -42,7 +42,7 @@ func waitForRestoredMember(v *view) Action {
 		}
 		return Wait{
 			Reason: f.Reason, After: v.poll(),
-			Message: fmt.Sprintf("%s cannot build its data from the snapshot, and tries again: %s", name, f.Message),
+			Message: fmt.Sprintf("%s failed to restore the snapshot and retries: %s", name, f.Message),
 		}
 	}
 	if w, ok := v.waitForPods([]string{name}).(Wait); ok && w.Reason == v1beta2.ReasonPodCannotStart {
@@ -51,12 +51,12 @@ func waitForRestoredMember(v *view) Action {
 	if !v.pods[name].up() {
 		return Wait{
 			Reason: v1beta2.ReasonRestoring, After: v.poll(),
-			Message: fmt.Sprintf("waiting until %s has built its data from the snapshot", name),
+			Message: fmt.Sprintf("waiting for %s to restore the snapshot", name),
 		}
 	}
 	return Wait{
 		Reason: v1beta2.ReasonWaitingForEtcd, After: v.poll(),
-		Message: fmt.Sprintf("waiting until etcd answers on the restored data of %s", name),
+		Message: fmt.Sprintf("waiting for etcd to answer with the restored data on %s", name),
 	}
 }
 
@@ -66,7 +66,7 @@ func restoreSourceGone(v *view) Action {
 	if !v.noRestoreSource() {
 		return nil
 	}
-	return v.restoreStuck("the EtcdRestore that says where the snapshot is does not exist any more")
+	return v.restoreStuck("the EtcdRestore with the location of the snapshot no longer exists")
 }
 
 // noRestoreSource reports whether the EtcdRestore with the location of the snapshot is gone, and no pod is restoring it.

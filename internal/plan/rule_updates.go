@@ -57,7 +57,7 @@ func (v *view) changeOf(p Pod) Change {
 	case v.downgraded(p) && template && p.Persistent:
 		return ChangeRecreate
 	case v.downgraded(p):
-		return ChangeRestart // nobody can take its place before it is down; the rest comes afterwards
+		return ChangeRestart // no replacement can join until the downgrade is complete
 	case p.Persistent != v.Cluster.Persistent, p.Persistent && (c.Deleting || c.Lost || c.Drift || c.NotExpandable && c.Requested < v.Cluster.VolumeSize):
 		return ChangeReplace
 	case template && !p.Persistent:
@@ -197,20 +197,20 @@ func (v *view) inSync(m Member) bool {
 }
 
 func (v *view) waitForMember(m Member, p Pod) Action {
-	what := fmt.Sprintf("waiting until %s is healthy", m.Name)
+	what := fmt.Sprintf("waiting for %s to become healthy", m.Name)
 	if v.updating() {
-		what = fmt.Sprintf("the update goes on when %s is healthy", m.Name)
+		what = fmt.Sprintf("the update continues once %s is healthy", m.Name)
 	}
 	switch {
 	case p.startProblem() != "":
 		return Wait{
 			Reason: v1beta2.ReasonUpdateStopped, After: pollSlow,
-			Message: fmt.Sprintf("%s: %s; mend that, or go back to the old spec if the update is to blame", what, p.startProblem()),
+			Message: fmt.Sprintf("%s: %s; fix this, or revert the spec if the update is the cause", what, p.startProblem()),
 		}
 	case !p.Deleting && !p.Ready && !v.readyChangedRecently(p):
 		return Wait{
 			Reason: v1beta2.ReasonUpdateStopped, After: pollSlow,
-			Message: what + ", which takes long: look at its log, or go back to the old spec if the update is to blame",
+			Message: what + ", which takes too long: check its log, or revert the spec if the update is the cause",
 		}
 	}
 	return Wait{Reason: v1beta2.ReasonWaitingForMember, After: pollFast, Message: what}

@@ -76,13 +76,13 @@ func (v *view) missingImage() Action {
 		if pull, _ := v.prepullPod(p); pull.Problem != "" {
 			return Wait{
 				Reason: v1beta2.ReasonUpdateStopped, After: pollSlow,
-				Message: fmt.Sprintf("%s cannot be fetched to node %s, and %s goes on as it is: %s",
+				Message: fmt.Sprintf("image %s cannot be pulled to node %s, and %s is not updated: %s",
 					pull.Image, p.Node, p.Name, pull.Problem),
 			}
 		}
 		return Wait{
 			Reason: v1beta2.ReasonPullingImage, After: pollSlow,
-			Message: fmt.Sprintf("waiting until %s is on node %s", v.Cluster.Image(v.versionFor(p)), p.Node),
+			Message: fmt.Sprintf("waiting for image %s to be pulled to node %s", v.Cluster.Image(v.versionFor(p)), p.Node),
 		}
 	}
 	return nil

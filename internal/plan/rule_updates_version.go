@@ -142,7 +142,7 @@ func snapshotBeforeUpgrade(v *view) Action {
 		if a, ok := v.answer(m); !ok || a.Storage != below {
 			return Wait{
 				Reason: v1beta2.ReasonWaitingForVersion, After: 5 * pollFast,
-				Message: "waiting until " + m.Name + " has written a snapshot: etcd 3.7 cannot read what 3.5 has left in its log",
+				Message: "waiting until " + m.Name + " has written a snapshot: etcd 3.7 cannot read log entries of 3.5",
 			}
 		}
 	}
@@ -160,7 +160,7 @@ func enableDowngrade(v *view) Action {
 	}
 	return Wait{
 		Reason: v1beta2.ReasonWaitingForVersion, After: 5 * pollFast,
-		Message: "waiting until etcd has lowered the data of every member to " + target,
+		Message: "waiting for etcd to lower the storage version of every member to " + target,
 	}
 }
 
@@ -179,7 +179,7 @@ func (v *view) waitForStorageVersion() Action {
 		if ok && a.Storage != "" && a.Downgrade == "" && version.Compare(a.Storage, lowest) < 0 {
 			return Wait{
 				Reason: v1beta2.ReasonWaitingForVersion, After: pollSlow,
-				Message: fmt.Sprintf("waiting until etcd has raised the data of %s from %s to %s", m.Name, a.Storage, lowest),
+				Message: fmt.Sprintf("waiting for etcd to raise the storage version of %s from %s to %s", m.Name, a.Storage, lowest),
 			}
 		}
 	}

@@ -41,21 +41,21 @@ func (v *view) unsavedReason() string {
 	case saved.Skipped:
 		return ""
 	case v.Cluster.Previous != nil && v.Cluster.SafetySkipped:
-		return "the restore whose place this one takes did not have to save it"
+		return "the restore that this one supersedes took no safety snapshot of it"
 	case v.Cluster.Previous != nil: // what there was to say of it was said as that one began
 		return ""
 	case v.Cluster.ID == 0 && v.mayHoldData():
-		return "it is not known which etcd cluster the data is of, so that no snapshot is known to hold all of it"
+		return "the data's cluster ID is unknown, so no snapshot is known to hold all of it"
 	case v.Cluster.ID == 0:
 		return ""
 	case saved.Stale:
-		return "the safety snapshot may be old: no quorum stood behind it"
+		return "the safety snapshot was taken without a quorum and may be stale"
 	case saved.Revision == 0:
-		return "there is no safety snapshot of it"
+		return "there is no safety snapshot"
 	case v.Etcd.Contact != ContactQuorum || v.Etcd.ClusterID != v.Cluster.ID || v.Etcd.Revision == 0:
-		return fmt.Sprintf("no quorum has told whether anybody has written after the safety snapshot, of revision %d", saved.Revision)
+		return fmt.Sprintf("no quorum could confirm that nothing was written after the safety snapshot (revision %d)", saved.Revision)
 	case v.Etcd.Revision > saved.Revision:
-		return fmt.Sprintf("it has come to revision %d, and the safety snapshot is of %d", v.Etcd.Revision, saved.Revision)
+		return fmt.Sprintf("it is at revision %d, and the safety snapshot is of revision %d", v.Etcd.Revision, saved.Revision)
 	}
 	return ""
 }

@@ -58,7 +58,7 @@ func TestDegradedTellsOf(t *testing.T) {
 		},
 		"a leader with a slow disk": {
 			disks(allAnswer(), plan.Disk{Pod: "m-1", PodUID: "m-1", Watched: time.Minute, FlushTime: time.Second}),
-			metav1.ConditionTrue, v1beta2.ReasonDiskSlow, "m-1 leads and its disk is slow: a flush takes more than 100ms",
+			metav1.ConditionTrue, v1beta2.ReasonDiskSlow, "the disk of leader m-1 is slow: an fsync takes more than 100ms",
 		},
 		"no follower with a slow disk": {
 			disks(allAnswer(), plan.Disk{Pod: "m-0", PodUID: "m-0", Watched: time.Minute, FlushTime: time.Second}),

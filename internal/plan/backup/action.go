@@ -38,8 +38,8 @@ type Start struct{ Run Run }
 // CreatePod makes the pod of the run's try.
 type CreatePod struct{}
 
-// Recount has the try under way count from now, for the clock was set back.
-type Recount struct{}
+// ResetTimer has the try under way count from now, for the clock was set back.
+type ResetTimer struct{}
 
 // DeletePod deletes a pod whose try is over.
 type DeletePod struct{ Name, UID string }
@@ -56,8 +56,8 @@ type Retry struct {
 // GiveUp writes to status that a run has failed, and ends it.
 type GiveUp struct{ Failure failure.Problem }
 
-// Withdraw takes a run back whose pod cannot be made any more. It stays due.
-type Withdraw struct{ Why failure.Problem }
+// CancelRun takes a run back whose pod cannot be made any more. It stays due.
+type CancelRun struct{ Why failure.Problem }
 
 func (Idle) action()            {}
 func (Wait) action()            {}
@@ -66,12 +66,12 @@ func (AddFinalizer) action()    {}
 func (RemoveFinalizer) action() {}
 func (Start) action()           {}
 func (CreatePod) action()       {}
-func (Recount) action()         {}
+func (ResetTimer) action()      {}
 func (DeletePod) action()       {}
 func (Finish) action()          {}
 func (Retry) action()           {}
 func (GiveUp) action()          {}
-func (Withdraw) action()        {}
+func (CancelRun) action()       {}
 
 // Mutates tells whether the action changes anything: such an action is decided a second time, on live reads.
 func Mutates(a Action) bool {

@@ -22,7 +22,7 @@ func Next(o Observed) Action {
 	case o.Run != nil:
 		return o.proceed()
 	}
-	if p, found := retry.Leftover(o.Strays); found {
+	if p, found := retry.Leftover(o.OrphanedPods); found {
 		return DeletePod{Name: p.Name, UID: p.UID}
 	}
 	return o.begin()
@@ -46,7 +46,7 @@ func (o Observed) begin() Action {
 	case o.Ahead != "":
 		return o.queue()
 	}
-	if action := tidy(o.Strays, o.Now); action != nil {
+	if action := tidy(o.OrphanedPods, o.Now); action != nil {
 		return action
 	}
 	return Start{Run: Run{Task: TaskBackup, Due: due, Attempt: 1, Began: o.Now, Started: o.Now}}
@@ -88,8 +88,8 @@ func (o Observed) proceed() Action {
 		return Finish{}
 	case verdict.Over:
 		return o.failed(*verdict.Problem)
-	case verdict.Recount:
-		return Recount{}
+	case verdict.ResetTimer:
+		return ResetTimer{}
 	case verdict.Problem != nil:
 		return Wait{Reason: verdict.Problem.Reason, Message: verdict.Problem.Message, After: retry.Poll}
 	}
@@ -104,9 +104,9 @@ func (o Observed) make() Action {
 			Reason: v1beta2.ReasonAgentLost, Message: "the pod was deleted before it was done",
 		})
 	case o.Problem != nil:
-		return Withdraw{Why: *o.Problem}
+		return CancelRun{Why: *o.Problem}
 	}
-	if action := tidy(o.Strays, o.Now); action != nil {
+	if action := tidy(o.OrphanedPods, o.Now); action != nil {
 		return action
 	}
 	return CreatePod{}
@@ -158,9 +158,9 @@ func (o Observed) again() Action {
 // pods are all of this EtcdBackup's.
 func (o Observed) pods() []retry.Pod {
 	if o.Pod == nil {
-		return o.Strays
+		return o.OrphanedPods
 	}
-	return append(slices.Clone(o.Strays), *o.Pod)
+	return append(slices.Clone(o.OrphanedPods), *o.Pod)
 }
 
 // end is for an EtcdBackup that is being deleted.

@@ -64,8 +64,8 @@ func withoutSpecs(o plan.Observed) plan.Observed {
 		name(&r.AcceptedSpec)
 		name(&r.PreviousSpec)
 		if r.Previous != nil { // it is not ours to change
-			former := *r.Previous
-			r.Previous = &former
+			previous := *r.Previous
+			r.Previous = &previous
 		}
 	}
 	return o

@@ -37,8 +37,8 @@ type Start struct{ Run Run }
 // CreatePod makes the pod of the try.
 type CreatePod struct{}
 
-// Recount has the try under way count from now, for the clock was set back.
-type Recount struct{}
+// ResetTimer has the try under way count from now, for the clock was set back.
+type ResetTimer struct{}
 
 // DeletePod deletes a pod whose try is over.
 type DeletePod struct{ Name, UID string }
@@ -90,7 +90,7 @@ func (Blocked) action()         {}
 func (Enter) action()           {}
 func (Start) action()           {}
 func (CreatePod) action()       {}
-func (Recount) action()         {}
+func (ResetTimer) action()      {}
 func (DeletePod) action()       {}
 func (Finish) action()          {}
 func (Retry) action()           {}

@@ -13,11 +13,11 @@ import (
 // Next decides what to do now. The first case that holds decides.
 func Next(o Observed) Action {
 	switch {
-	case o.Former:
-		return o.former()
+	case o.AnsweredBefore:
+		return o.answeredBefore()
 	case o.Phase == v1beta2.RestoreSucceeded || o.Phase == v1beta2.RestoreFailed:
 		return o.rest()
-	case o.Phase == v1beta2.RestoreReplacing, o.crosses():
+	case o.Phase == v1beta2.RestoreReplacing, o.crossedRestore():
 		return o.replacing()
 	case o.Deleting:
 		return o.release()
@@ -45,7 +45,7 @@ func Next(o Observed) Action {
 }
 
 // former leaves alone what an earlier operator was asked for: to carry it out now would be a surprise.
-func (o Observed) former() Action {
+func (o Observed) answeredBefore() Action {
 	return Idle{
 		v1beta2.ReasonAnsweredBefore,
 		"an earlier operator has answered this object, and nothing is done for it: create another EtcdRestore",
@@ -128,15 +128,17 @@ func (o Observed) saving() Action {
 		return o.replace(Replace{Unsaved: "spec.safetySnapshot is Skip"})
 	case o.Cluster.Mute:
 		return o.replace(Replace{Unsaved: "no member of it is known, and it has no pod that could be asked", Keep: true})
-	case slices.ContainsFunc(o.Strays, func(p retry.Pod) bool { return p.Leaving(o.Now) }):
+	case slices.ContainsFunc(o.OrphanedPods, func(p retry.Pod) bool { return p.Leaving(o.Now) }):
 		// It may have the name of the next one, and what it has to say is of before.
 		return Wait{Reason: v1beta2.ReasonWaitingForPods, Message: "waiting until an earlier pod is gone", After: retry.Poll}
 	}
 	return o.start(1)
 }
 
-// crosses tells whether it went back to saving at the moment that the cluster began with it: the cluster calls it off, if it can.
-func (o Observed) crosses() bool { return o.Phase == v1beta2.RestoreSaving && o.Cluster.Record != nil }
+// crossedRestore tells whether it went back to saving at the moment that the cluster began with it: the cluster calls it off, if it can.
+func (o Observed) crossedRestore() bool {
+	return o.Phase == v1beta2.RestoreSaving && o.Cluster.Record != nil
+}
 
 // ages tells whether what is saved now is old by the time that it is replaced: the clients of a paused cluster go on writing.
 func (o Observed) ages() bool { return o.Cluster.Paused && o.Cluster.Held && !o.Skip }

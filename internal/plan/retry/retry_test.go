@@ -54,7 +54,7 @@ func TestJudge(t *testing.T) {
 			failed(v1beta2.ReasonPodCannotStart, "the pod does not start: kubectl describe pod p says why; a volume that is missing is the "+
 				"usual reason"),
 		},
-		"the clock was set back":            {at(ago(-time.Hour), Pod{Running: true}), Verdict{Recount: true}},
+		"the clock was set back":            {at(ago(-time.Hour), Pod{Running: true}), Verdict{ResetTimer: true}},
 		"the clock was set back by moments": {at(ago(-time.Minute), Pod{Running: true}), Verdict{}},
 		"set back, and done":                {at(ago(-time.Hour), Pod{Ended: true, Result: &Result{}}), Verdict{Over: true}},
 		"set back, and its node is lost": {
