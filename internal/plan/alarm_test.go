@@ -29,7 +29,7 @@ func TestAlarms(t *testing.T) {
 		},
 		"nobody, where etcd cannot tell": {
 			all(Alarm{AlarmCorrupt, 0}), v1beta2.ReasonCorrupt,
-			[]string{"cannot tell whose", "hashkv"},
+			[]string{"cannot tell which", "hashkv"},
 			[]string{"c-0", "c-1", "c-2", "delete"},
 		},
 		"one that has left": {

@@ -9,7 +9,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/member"
 )
 
-// resumed is a cluster of three that a restore was to replace which was called off: its pods are gone, its volumes are there,
+// resumed is a cluster of three that a restore was to replace which was canceled: its pods are gone, its volumes are there,
 // and so is what the attempt has left.
 func resumed(changes ...func(*Observed)) Observed {
 	o := replacedBySnapshot(true, oldIsGone, restoredVolume, restoredPod)
@@ -173,7 +173,7 @@ func answersRestored(o *Observed) {
 	}
 }
 
-// TestCurrent tells what belongs to the cluster after a restore was called off, and after it was not.
+// TestCurrent tells what belongs to the cluster after a restore was canceled, and after it was not.
 func TestCurrent(t *testing.T) {
 	one, three := &Bootstrap{Incarnation: 1}, &Bootstrap{Incarnation: 3, Restore: "r"}
 	for title, c := range map[string]struct {

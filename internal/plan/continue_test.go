@@ -11,12 +11,12 @@ import (
 
 var unwanted = failure.Problem{Reason: v1beta2.ReasonRestoreCalledOff, Message: "EtcdRestore r was deleted"}
 
-// regretted is a restore that has begun to replace a cluster of three, and that nobody wants any more.
+// regretted is a restore that has begun to replace a cluster of three, and that is no longer wanted.
 func regretted(persistent bool, changes ...func(*Observed)) Observed {
 	return replacedBySnapshot(persistent, append([]func(*Observed){func(o *Observed) { o.Cluster.CancelReason = &unwanted }}, changes...)...)
 }
 
-// TestFormerMembers calls a restore off only if a quorum of the former members can come back.
+// TestFormerMembers cancels a restore only if a quorum of the previous members can come back.
 func TestFormerMembers(t *testing.T) {
 	pods := func(change func(*Pod), which ...int) func(*Observed) {
 		return func(o *Observed) {
@@ -77,7 +77,7 @@ func TestFormerMembers(t *testing.T) {
 	}
 }
 
-// TestContinueRestore follows a restore that nobody wants, and that cannot be called off, to its end.
+// TestContinueRestore follows a restore that nobody wants, and that cannot be canceled, to its end.
 func TestContinueRestore(t *testing.T) {
 	noted := func(o *Observed) { o.Cluster.CancelDeclined = true }
 	failed := func(o *Observed) {
@@ -128,7 +128,7 @@ func TestWayOut(t *testing.T) {
 		want     []string
 	}{
 		"not called off": {regretted(false, oldIsGone, saved), []string{
-			unwanted.Message, "the data of c-0, c-1, c-2 is gone", "without 2 of its 3 voters", "create another EtcdRestore", "42.db",
+			unwanted.Message, "the data of c-0, c-1, c-2 is lost", "needs 2 of its 3 voters", "create another EtcdRestore", "42.db",
 		}},
 		"voters that were declared": {regretted(true, oldIsGone, func(o *Observed) {
 			o.Cluster.Previous.NextVoters, o.Volumes[0].Lost = []string{"c-0", "c-1"}, true
@@ -137,7 +137,7 @@ func TestWayOut(t *testing.T) {
 		"damaged": {replacedBySnapshot(false, oldIsGone, saved, restoredPod, func(o *Observed) {
 			lastPod(o).RestoreFailure = &failure.Problem{Message: "it has changed", Terminal: true}
 			lastPod(o).Phase = Pending
-		}), []string{"it has changed", "the data of c-0, c-1, c-2 is gone", "create another EtcdRestore", "42.db"}},
+		}), []string{"it has changed", "the data of c-0, c-1, c-2 is lost", "create another EtcdRestore", "42.db"}},
 	} {
 		message := Describe(Next(c.observed)).Message
 		if i := slices.IndexFunc(c.want, func(part string) bool { return !strings.Contains(message, part) }); i >= 0 {

@@ -96,7 +96,7 @@ func (d *decisions) add(title string, states int, r *recorder) {
 	maps.Copy(d.guarded, r.guarded)
 }
 
-// compare holds the decisions against the frozen ones. All tells whether every scenario was explored.
+// compare holds the decisions against the frozen ones. All reports whether every scenario was explored.
 func (d *decisions) compare(t *testing.T, all bool) {
 	frozen := map[string]string{}
 	text, err := os.ReadFile(frozenFile)

@@ -42,7 +42,7 @@ func TestDescribeAttempt(t *testing.T) {
 	for why, want := range map[string]bool{v1beta2.ReasonClearingAttempt: true, v1beta2.ReasonRestored: false} {
 		for _, a := range []Action{DeletePod{Name: "c-3", Why: why}, DeleteVolume{Name: "c-3", Why: why}} {
 			_, volume := a.(DeleteVolume)
-			if d := Describe(a); d.Reason != why || strings.Contains(d.Message, "given up") != want ||
+			if d := Describe(a); d.Reason != why || strings.Contains(d.Message, "canceled restore") != want ||
 				strings.Contains(d.Message, "etcd has never started on it") != (want && volume) {
 				t.Errorf("%#v is described as %+v", a, d)
 			}
@@ -66,7 +66,7 @@ func TestDescribeKept(t *testing.T) {
 		{Next(unsaved), true},
 	} {
 		d := Describe(c.action)
-		if !strings.Contains(d.Message, "kubectl delete pvc c-8 c-9,") || strings.Contains(d.Message, "not all of it is known to be saved") != c.warns {
+		if !strings.Contains(d.Message, "kubectl delete pvc c-8 c-9") || strings.Contains(d.Message, "may not hold all of it") != c.warns {
 			t.Errorf("%#v is described as %+v", c.action, d)
 		}
 	}

@@ -29,7 +29,8 @@
 //   - effect: one of the changes that make up an action; the operator may crash before and after each.
 //   - electorate: the voters whose responses count, known before any server is queried.
 //   - foreign: of a volume, not provably the cluster's despite its labels; of a server, answering for another cluster.
-//   - incarnation: the number of an attempt to start the cluster, with an empty database or from a snapshot; pods and volumes have it.
+//   - incarnation: the number of an attempt to start the cluster, with an empty database or from a snapshot; pods and volumes
+//     have it.
 //   - initial member: one that starts the cluster, rather than joins it.
 //   - kept: of a volume, replaced by a restore or written to during a canceled one; only the user deletes it.
 //   - orphan: a pod or volume of the cluster whose member is not in etcd's member list.

@@ -20,7 +20,7 @@ func emptyCluster(size int, persistent bool) Observed {
 	}}
 }
 
-// bootstrapped is a cluster whose first members are committed but which has not been up yet.
+// bootstrapped is a cluster whose initial members are committed but which has not been up yet.
 func bootstrapped(size int, persistent bool) Observed {
 	o := emptyCluster(size, persistent)
 	b := newView(o).plannedBootstrap(1)

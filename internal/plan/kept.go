@@ -2,7 +2,7 @@ package plan
 
 import "slices"
 
-// keeps tells whether a volume of the cluster is the user's to delete, and nobody's to use: what a restore has replaced, unless
+// keeps reports whether a volume of the cluster is the user's to delete, and nobody's to use: what a restore has replaced, unless
 // the user said that nothing of it needs to be saved, and what an attempt at one that was given up was let write to. A volume on
 // which etcd was never let start holds nothing.
 func (r Record) keeps(c Volume) bool {
@@ -46,7 +46,7 @@ func (r Record) keepUnknown(volumes []Volume) []string {
 	})
 }
 
-// toKeep are the names of the volumes that are kept from the latch on.
+// toKeep are the names of the volumes that are kept from the recording of the cluster ID on.
 func (v *view) toKeep(id uint64) []string {
 	next := v.Cluster.Record
 	next.KeptUIDs, next.ID = next.keepUnknown(v.previousVolumes), id

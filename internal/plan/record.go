@@ -13,7 +13,7 @@ import (
 // Record is what is kept of a cluster from pass to pass: all of its status that a decision depends on. It is written at the
 // end of a pass, by compare-and-swap on the version that was read, and only Apply changes it.
 type Record struct {
-	// ID is the latched cluster ID: not zero once a quorum has ever answered. It is never reset but by a restore.
+	// ID is the recorded cluster ID: not zero once a quorum has ever answered. It is never reset but by a restore.
 	ID uint64 `json:",string"`
 	// Bootstrap is the committed plan of the last attempt at a start, from nothing or from a snapshot; nil before the first
 	// commit, and for adopted clusters until they are restored.
@@ -42,7 +42,7 @@ type Record struct {
 	// AcceptedSpec is the last spec that could be carried out, and PreviousSpec the one that those members are made from which
 	// an update has not reached, empty while there is none: both as Cluster.Spec has it.
 	AcceptedSpec, PreviousSpec string
-	// Previous is what the restore under way replaces; nil if none is, and once the new cluster ID is latched. Of its voters it has
+	// Previous is what the restore under way replaces; nil if none is, and once the new cluster ID is recorded. Of its voters it has
 	// those who were confirmed when the restore began, none if nobody had written them down.
 	Previous *Record
 	// Unsaved is true if the restore that Bootstrap is an attempt at has replaced what is not known to be saved. Skipped is true if
@@ -136,7 +136,7 @@ func (r Record) noteSpec(o Observed) Record {
 	return r
 }
 
-// StartsRestore tells whether that attempt begins a restore that has not begun yet. Another attempt at the same one is none.
+// StartsRestore reports whether that attempt begins a restore that has not begun yet. Another attempt at the same one is none.
 func (r Record) StartsRestore(b Bootstrap) bool {
 	return b.Restore != "" && (r.Bootstrap == nil || r.Bootstrap.Restore != b.Restore)
 }

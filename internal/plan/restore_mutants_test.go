@@ -163,7 +163,7 @@ func forgetLastVoter(o plan.Observed) plan.Action {
 	return plan.Next(o)
 }
 
-// callOffNothing goes on with a restore that nobody wants any more.
+// callOffNothing goes on with a restore that is no longer wanted.
 func callOffNothing(o plan.Observed) plan.Action {
 	o.Cluster.CancelReason = nil
 	o.Pods = slices.Clone(o.Pods)

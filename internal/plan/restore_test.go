@@ -23,7 +23,7 @@ func replacedBySnapshot(persistent bool, changes ...func(*Observed)) Observed {
 // oldIsGone leaves of the replaced cluster what is kept: the volumes.
 func oldIsGone(o *Observed) { o.Pods, o.Etcd = nil, Etcd{} }
 
-// restoredPod is the first member of the new cluster: its data is there, and etcd waits for its permit.
+// restoredPod is the initial member of the new cluster: its data is there, and etcd waits for its permit.
 func restoredPod(o *Observed) {
 	p := waitingPod(3)
 	p.Incarnation, p.Restores, p.Persistent = 2, true, o.Cluster.Persistent

@@ -27,7 +27,7 @@ func TestNotSaved(t *testing.T) {
 			}
 		}), ""},
 		"what nobody has saved":               {edit(healthyCluster(3, true), func(o *Observed) { o.Cluster.Safety = Safety{} }), "there is no safety snapshot"},
-		"what was saved without a quorum":     {edit(healthyCluster(3, true), stale), "may be stale"},
+		"what was saved without a quorum":     {edit(healthyCluster(3, true), stale), "the safety snapshot was taken without a quorum"},
 		"what the user does not need":         {edit(healthyCluster(3, true), statusLost, func(o *Observed) { o.Cluster.Safety.Skipped = true }), ""},
 		"what nobody has written to since":    {healthyCluster(3, true), ""},
 		"what was written to since":           {edit(healthyCluster(3, true), func(o *Observed) { o.Etcd.Revision = 101 }), "it is at revision 101"},

@@ -8,7 +8,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
 
-// effect takes one effect of an action, and tells whether it succeeded. Stale is true if the EtcdCluster was written after it
+// effect takes one effect of an action, and reports whether it succeeded. Stale is true if the EtcdCluster was written after it
 // was read.
 func (w *World) effect(a plan.Action, effect plan.Effect, o *plan.Observed, stale bool) bool { //nolint:gocyclo // a plain list
 	switch e := effect.(type) {

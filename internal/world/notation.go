@@ -152,7 +152,7 @@ func operandText(text []byte, operands ...string) []byte {
 	return text
 }
 
-// operandOf tells whether something is an operand in a notation.
+// operandOf reports whether something is an operand in a notation.
 func operandOf(notation, operand string) bool {
 	return strings.Contains(notation+" ", " "+operand+" ")
 }

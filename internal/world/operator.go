@@ -45,7 +45,7 @@ func (w *World) carryOut(a plan.Action, o *plan.Observed) {
 	w.finish(a, o, stale)
 }
 
-// undisturbed tells whether no pass is held up.
+// undisturbed reports whether no pass is held up.
 func (w *World) undisturbed() bool { return w.Pending == nil && w.Read == nil }
 
 // hold decides and stops before the first effect.
@@ -139,7 +139,7 @@ func (w *World) newUID(kind, name string) string {
 	}
 }
 
-// mentions tells whether anything still refers to an object by that UID.
+// mentions reports whether anything still refers to an object by that UID.
 func (w *World) mentions(uid string) bool {
 	for _, k := range []*Kube{&w.Kube, w.Cache, w.Read} {
 		if k == nil {

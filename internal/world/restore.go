@@ -20,7 +20,7 @@ func (w *World) mayNote(a plan.Action, stale bool) bool {
 	return !stale
 }
 
-// follow counts the restores that were taken up and called off.
+// follow counts the restores that were taken up and canceled.
 func (s *Status) follow(a plan.Action) {
 	switch act := a.(type) {
 	case plan.CommitBootstrap:
@@ -81,7 +81,7 @@ func (w *World) checkKept(v *Volume) {
 	}
 }
 
-// checkCallOff holds for a restore: nothing is called off that clients can have reached.
+// checkCallOff holds for a restore: nothing is canceled that clients can have reached.
 func (w *World) checkCallOff(stale bool) {
 	if stale {
 		return // the write is refused
@@ -98,7 +98,7 @@ func (w *World) checkCallOff(stale bool) {
 	}
 }
 
-// canGoBack tells whether a quorum of what the restore under way replaces can form again, as far as that can be seen: what was
+// canGoBack reports whether a quorum of what the restore under way replaces can form again, as far as that can be seen: what was
 // lost on a volume nobody knows before etcd is to start on it.
 func (w *World) canGoBack() bool {
 	f := w.Status.Previous
@@ -115,7 +115,7 @@ func (w *World) canGoBack() bool {
 	return n >= etcdtest.Quorum(g.Voters())
 }
 
-// canComeBack tells whether nothing is known to keep a former member from it.
+// canComeBack reports whether nothing is known to keep a former member from it.
 func (w *World) comesBack(g *etcdtest.Group, m *etcdtest.Member) bool {
 	if p := w.pod(m.Name); p != nil && !p.Persistent {
 		return w.survives(g, m)

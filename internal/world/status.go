@@ -10,7 +10,7 @@ import (
 // Status is the durable part of the EtcdCluster's status.
 type Status struct {
 	plan.Record
-	// Taken and Off are the highest numbers of restores that were taken up and called off.
+	// Taken and Off are the highest numbers of restores that were taken up and canceled.
 	Taken, Off int
 }
 
@@ -49,5 +49,5 @@ func logs(r *plan.Record) int {
 	return 0
 }
 
-// moved tells whether leadership was taken from a slow disk a moment ago.
+// moved reports whether leadership was taken from a slow disk a moment ago.
 func (s *Status) moved() bool { return s.LeaderMoved.Equal(base) }

@@ -179,7 +179,7 @@ var operators = map[Kind]transition{
 	},
 }
 
-// early tells whether a deadline has yet to pass.
+// early reports whether a deadline has yet to pass.
 func (w *World) early() bool {
 	for i := range w.Pods {
 		if p := &w.Pods[i]; !p.Old || p.Deleting && !p.Overdue {

@@ -72,7 +72,7 @@ type Kube struct {
 	Budget  Budget
 	// Await is what has become of the EtcdRestore that the cluster is to start from.
 	Await awaited
-	// Taken is true while somebody else has a Service of a name that the cluster needs.
+	// Taken is true while another owner has a Service of a name that the cluster needs.
 	Taken bool
 	// Gone is the highest of the snapshots that were to replace the data of which nothing says any more where it is.
 	Gone int
@@ -101,9 +101,9 @@ type Pod struct {
 	Sick bool
 	// Evicting is true once the API server has granted an eviction; the deletion follows.
 	Evicting bool
-	// Foreign is true while somebody else's etcd answers at the pod's address.
+	// Foreign is true while another owner's etcd answers at the pod's address.
 	Foreign bool
-	// Lie is what a pod answers that somebody else has made as one of the cluster's; 0 for all others.
+	// Lie is what a pod answers that another owner has made as one of the cluster's; 0 for all others.
 	Lie Lie
 	// Persistent, Version and Template are what the pod was made from; Version is its image's, changed in place.
 	Persistent bool
@@ -236,7 +236,7 @@ func (w *World) dir(p *Pod) string {
 // disk is the data that a pod works on, nil if there is none.
 func (w *World) disk(p *Pod) *etcdtest.Disk { return w.Etcd.Disk(w.dir(p)) }
 
-// serverRuns tells whether an etcd runs in the pod.
+// serverRuns reports whether an etcd runs in the pod.
 func (w *World) serverRuns(p *Pod) bool {
 	_, runs := w.server(p)
 	return runs

@@ -73,7 +73,7 @@ func (Retry) action()           {}
 func (GiveUp) action()          {}
 func (CancelRun) action()       {}
 
-// Mutates tells whether the action changes anything: such an action is decided a second time, on live reads.
+// Mutates reports whether the action changes anything: such an action is decided a second time, on live reads.
 func Mutates(a Action) bool {
 	switch a.(type) {
 	case Idle, Wait, Blocked:

@@ -50,7 +50,7 @@ func (o Observed) last() time.Time {
 	return o.Created
 }
 
-// Overdue tells whether so much time has passed without a run that another one was to follow it.
+// Overdue reports whether so much time has passed without a run that another one was to follow it.
 func (o Observed) Overdue() bool {
 	if o.Schedule == nil {
 		return false
@@ -62,7 +62,7 @@ func (o Observed) Overdue() bool {
 // onceLimit is how long one backup only is tried, which nothing supersedes.
 const onceLimit = 24 * time.Hour
 
-// exhausted tells whether the run is to end rather than to be tried again at that time: the next one is due by then, or a day
+// exhausted reports whether the run is to end rather than to be tried again at that time: the next one is due by then, or a day
 // has passed. An outage of hours costs no more than these hours.
 func (o Observed) exhausted(again time.Time) bool {
 	if o.Schedule != nil {

@@ -42,7 +42,8 @@ func describeSuccess(a Succeed) Description {
 		message += ": the data may be wrong, compare it with what its applications expect"
 	}
 	if len(a.Kept) > 0 {
-		message += "; what it held before stays: kubectl delete pvc " + strings.Join(a.Kept, " ") + ", once nobody needs what is there"
+		message += "; volumes with replaced data are kept: delete them once their data is no longer needed: kubectl delete pvc " +
+			strings.Join(a.Kept, " ")
 	}
 	if len(a.Kept) > 0 && a.Unsaved {
 		message += "; the safety snapshot may not hold all of it: first compare, as described in docs/backup-and-restore.md"

@@ -135,21 +135,22 @@ func (o Observed) saving() Action {
 	return o.start(1)
 }
 
-// crossedRestore tells whether it went back to saving at the moment that the cluster began with it: the cluster calls it off, if it can.
+// crossedRestore reports whether it went back to saving at the moment that the cluster began with it: the cluster cancels it, if
+// it can.
 func (o Observed) crossedRestore() bool {
 	return o.Phase == v1beta2.RestoreSaving && o.Cluster.Record != nil
 }
 
-// ages tells whether what is saved now is old by the time that it is replaced: the clients of a paused cluster go on writing.
+// ages reports whether what is saved now is old by the time that it is replaced: the clients of a paused cluster go on writing.
 func (o Observed) ages() bool { return o.Cluster.Paused && o.Cluster.Held && !o.Skip }
 
-// old tells whether the safety snapshot is older than one may be when its restore begins. It is taken again only when the
+// old reports whether the safety snapshot is older than one may be when its restore begins. It is taken again only when the
 // cluster is about to begin, however long that takes: what is in the way may be there for days.
 func (o Observed) old() bool {
 	return o.Saved && !o.SavedAt.IsZero() && o.Now.Sub(o.SavedAt) > plan.SafetyAge
 }
 
-// replace leaves the cluster to its controller. Whoever deletes the EtcdRestore then calls it off, and sees what becomes of
+// replace leaves the cluster to its controller. Whoever deletes the EtcdRestore then cancels it, and sees what becomes of
 // that: it gets the finalizer first.
 func (o Observed) replace(how Replace) Action {
 	if !o.HasFinalizer {

@@ -80,12 +80,12 @@ type Cluster struct {
 // Record is what the EtcdCluster's controller has noted of a restore.
 type Record struct {
 	// Completed is true once the cluster has run on the restored data, Superseded if a later restore has come between. Latched
-	// is true once the new cluster ID was: the restore cannot be called off any more.
+	// is true once the new cluster ID was: the restore cannot be canceled any more.
 	Completed, Superseded, ClusterIDRecorded bool
-	// CalledOff is why the restore was called off, nil if it was not. CancelDeclined is why it goes on although it was to be.
+	// CalledOff is why the restore was canceled, nil if it was not. CancelDeclined is why it goes on although it was to be.
 	Canceled       *failure.Problem
 	CancelDeclined string
-	// Failure is why the first member could not make its data of the snapshot the last time, nil if it is at it, or done.
+	// Failure is why the initial member could not make its data of the snapshot the last time, nil if it is at it, or done.
 	Failure *failure.Problem
 	// Kept are the volumes with what was replaced. Unsaved is true if not all of it is known to be saved.
 	Kept    []string

@@ -66,7 +66,7 @@ func (o Observed) replacing() Action {
 	return o.toStart()
 }
 
-// unwanted says what becomes of a restore that nobody wants any more, or that cannot be completed, before the new cluster is up.
+// unwanted says what becomes of a restore that is no longer wanted, or that cannot be completed, before the new cluster is up.
 func (o Observed) unwanted(r Record) Action {
 	switch {
 	case o.Cluster.Stranded:

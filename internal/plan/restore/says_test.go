@@ -69,7 +69,7 @@ func TestSuccessSays(t *testing.T) {
 	for _, unsaved := range []bool{false, true} {
 		r := &Record{Completed: true, Kept: []string{"c-0", "c-1"}, Unsaved: unsaved}
 		got := Describe(Next(replacing(up, r))).Message
-		if !strings.Contains(got, "kubectl delete pvc c-0 c-1,") || strings.Contains(got, "not all of it is known to be saved") != unsaved {
+		if !strings.Contains(got, "kubectl delete pvc c-0 c-1") || strings.Contains(got, "may not hold all of it") != unsaved {
 			t.Errorf("it says %q", got)
 		}
 	}

@@ -56,7 +56,7 @@ func (o Observed) failed(why failure.Problem) Action {
 // skipping says how data is replaced nevertheless.
 const skipping = "; one with spec.safetySnapshot: Skip replaces it unsaved, and nobody can get it back then"
 
-// loses tells whether data would be gone for good if it were replaced now: it is on an emptyDir, and nothing is known to hold all
+// loses reports whether data would be gone for good if it were replaced now: it is on an emptyDir, and nothing is known to hold all
 // of it.
 func (o Observed) loses() bool {
 	return len(o.Cluster.Volatile) > 0 && !o.Skip && (!o.Saved || o.Stale)
