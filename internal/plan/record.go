@@ -136,7 +136,8 @@ func (r Record) noteSpec(o Observed) Record {
 	return r
 }
 
-// StartsRestore reports whether that attempt begins a restore that has not begun yet. Another attempt at the same one is none.
+// StartsRestore reports whether that attempt begins a restore that has not begun yet. Another attempt at the same restore does
+// not.
 func (r Record) StartsRestore(b Bootstrap) bool {
 	return b.Restore != "" && (r.Bootstrap == nil || r.Bootstrap.Restore != b.Restore)
 }

@@ -23,7 +23,7 @@ type Wait struct {
 	After           time.Duration
 }
 
-// Blocked means that somebody has to do something first.
+// Blocked means that the operator cannot continue until someone intervenes; the message says how.
 type Blocked failure.Problem
 
 // AddFinalizer has a finalizer keep the EtcdBackup until its objects are deleted.
@@ -38,7 +38,7 @@ type Start struct{ Run Run }
 // CreatePod makes the pod of the run's try.
 type CreatePod struct{}
 
-// ResetTimer has the try under way count from now, for the clock was set back.
+// ResetTimer restarts the timer of the current attempt, because the clock was set back.
 type ResetTimer struct{}
 
 // DeletePod deletes a pod whose try is over.
@@ -56,7 +56,7 @@ type Retry struct {
 // GiveUp writes to status that a run has failed, and ends it.
 type GiveUp struct{ Failure failure.Problem }
 
-// CancelRun takes a run back whose pod cannot be made any more. It stays due.
+// CancelRun cancels a run whose pod can no longer be created. The backup stays due.
 type CancelRun struct{ Why failure.Problem }
 
 func (Idle) action()            {}

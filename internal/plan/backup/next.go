@@ -33,11 +33,11 @@ func (o Observed) begin() Action {
 	due, next := o.Due()
 	switch {
 	case o.Done:
-		return Idle{Reason: v1beta2.ReasonCompleted, Message: "the one backup that was asked for is over"}
+		return Idle{Reason: v1beta2.ReasonCompleted, Message: "the backup is complete"}
 	case o.Problem != nil:
 		return Blocked(*o.Problem)
 	case o.Suspended:
-		return Idle{Reason: v1beta2.ReasonSuspended, Message: "spec.suspend keeps new backups from being taken"}
+		return Idle{Reason: v1beta2.ReasonSuspended, Message: "spec.suspend is true: no new backups are taken"}
 	case due.IsZero():
 		return Idle{
 			Reason: v1beta2.ReasonScheduled, Next: next,
@@ -101,7 +101,7 @@ func (o Observed) make() Action {
 	switch {
 	case o.Run.Made:
 		return o.failed(failure.Problem{
-			Reason: v1beta2.ReasonAgentLost, Message: "the pod was deleted before it was done",
+			Reason: v1beta2.ReasonAgentLost, Message: "the pod was deleted before it had completed",
 		})
 	case o.Problem != nil:
 		return CancelRun{Why: *o.Problem}
@@ -117,7 +117,7 @@ func (o Observed) await() Action {
 	wait := Wait{Reason: v1beta2.ReasonBackingUp, Message: "the pod is at work", After: retry.Poll}
 	switch {
 	case o.Pod.Deleting:
-		wait.Reason, wait.Message = v1beta2.ReasonWaitingForPods, "somebody deletes the pod; another try follows"
+		wait.Reason, wait.Message = v1beta2.ReasonWaitingForPods, "the pod is being deleted; another attempt follows"
 	case !o.Pod.Running:
 		wait.Reason, wait.Message = v1beta2.ReasonWaitingForPods, "waiting for pod "+o.Pod.Name+" to start"
 	case o.Run.Task == TaskClean:

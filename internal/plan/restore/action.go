@@ -21,7 +21,7 @@ type Wait struct {
 	After           time.Duration
 }
 
-// Blocked means that somebody has to do something first.
+// Blocked means that the operator cannot continue until someone intervenes; the message says how.
 type Blocked failure.Problem
 
 // Enter writes a phase to status. Of two EtcdRestores of a cluster that are past Verifying the later one goes on. Of is as in
@@ -37,7 +37,7 @@ type Start struct{ Run Run }
 // CreatePod makes the pod of the try.
 type CreatePod struct{}
 
-// ResetTimer has the try under way count from now, for the clock was set back.
+// ResetTimer restarts the timer of the current attempt, because the clock was set back.
 type ResetTimer struct{}
 
 // DeletePod deletes a pod whose try is over.

@@ -44,7 +44,7 @@ func Next(o Observed) Action {
 	}
 }
 
-// former leaves alone what an earlier operator was asked for: to carry it out now would be a surprise.
+// answeredBefore leaves alone what an earlier operator has already answered: to carry it out now would be a surprise.
 func (o Observed) answeredBefore() Action {
 	return Idle{
 		v1beta2.ReasonAnsweredBefore,
@@ -68,7 +68,7 @@ func (o Observed) release() Action {
 	if o.HasFinalizer {
 		return RemoveFinalizer{}
 	}
-	return Idle{v1beta2.ReasonTerminating, "the restore is called off"}
+	return Idle{v1beta2.ReasonTerminating, "the restore is canceled"}
 }
 
 // impossible says what stands in the way of the spec or the cluster, before anything is done to it.

@@ -54,7 +54,7 @@ func (o Observed) failed(why failure.Problem) Action {
 }
 
 // skipping says how data is replaced nevertheless.
-const skipping = "; one with spec.safetySnapshot: Skip replaces it unsaved, and nobody can get it back then"
+const skipping = "; one with spec.safetySnapshot: Skip replaces it unsaved, and it cannot be recovered then"
 
 // loses reports whether data would be gone for good if it were replaced now: it is on an emptyDir, and nothing is known to hold all
 // of it.

@@ -58,7 +58,7 @@ func (t Try) Judge(now time.Time) Verdict {
 	case p.Result != nil:
 		return Verdict{Over: true, Problem: p.Result.Failure}
 	case p.Ended:
-		return failed(v1beta2.ReasonAgentLost, "the pod ended without a word; "+cmp.Or(p.Problem, "its log may say why"))
+		return failed(v1beta2.ReasonAgentLost, "the pod exited without a termination message; "+cmp.Or(p.Problem, "check its log"))
 	case p.Leaving(now):
 		return Verdict{}
 	case p.Deleting:

@@ -30,7 +30,7 @@ func TestJudge(t *testing.T) {
 		"failed for good": {at(noon, Pod{Result: &Result{Failure: terminal}}), Verdict{Over: true, Problem: terminal}},
 		"killed": {
 			at(noon, Pod{Ended: true, Problem: "OOMKilled"}),
-			failed(v1beta2.ReasonAgentLost, "the pod ended without a word; OOMKilled"),
+			failed(v1beta2.ReasonAgentLost, "the pod exited without a termination message; OOMKilled"),
 		},
 		"leaving": {at(noon, Pod{Running: true, Deleting: true, Deadline: ago(-time.Minute)}), Verdict{}},
 		"leaving, and never started": {
