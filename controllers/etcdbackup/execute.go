@@ -23,8 +23,8 @@ import (
 func (r *Reconciler) execute(ctx context.Context, p *backupPass) error {
 	switch a := p.action.(type) {
 	// These consist of the status write alone.
-	case backup.Idle, backup.Wait, backup.Blocked, backup.Start, backup.Recount, backup.Finish, backup.Retry, backup.GiveUp,
-		backup.Withdraw:
+	case backup.Idle, backup.Wait, backup.Blocked, backup.Start, backup.ResetTimer, backup.Finish, backup.Retry, backup.GiveUp,
+		backup.CancelRun:
 	case backup.AddFinalizer:
 		return reconcile.AddFinalizer(ctx, r.Client, p.object, v1beta2.FinalizerObjects)
 	case backup.RemoveFinalizer:

@@ -169,7 +169,7 @@ func observeBackupPods(ctx context.Context, reader client.Reader, p *backupPass)
 		task = &run.AgentRun
 	}
 	p.Pods, err = agentpod.Observe(ctx, reader, p.object, resources.LabelBackup, task)
-	p.observed.Pod, p.observed.Strays = p.Seen, p.Orphaned
+	p.observed.Pod, p.observed.OrphanedPods = p.Seen, p.Orphaned
 	if p.Seen != nil && p.Seen.Result != nil && p.Seen.Result.Failure != nil && run.Generation != p.object.Generation {
 		p.Seen.Result.Failure.Terminal = false
 	}

@@ -31,7 +31,7 @@ func (e *env) continues(t *testing.T) {
 	e.verified(t, first)
 	e.restoring(t, cluster, first, 900)
 	must(t, e.Delete(t.Context(), first))
-	const gone = "the data of lost-0, lost-1, lost-2 is gone"
+	const gone = "the data of lost-0, lost-1, lost-2 is lost"
 	e.notedAsContinuing(t, cluster, "EtcdRestore regretted was deleted", gone, "safe.db")
 	e.warned(t, cluster, v1beta2.ReasonRestoreContinues, gone)
 
@@ -51,7 +51,7 @@ func (e *env) continues(t *testing.T) {
 	must(t, e.Delete(t.Context(), second)) // no one guards this one
 	e.notedAsContinuing(t, cluster, "EtcdRestore instead was deleted", gone)
 	must(t, e.Delete(t.Context(), &e.podsOf(t, cluster, 1)[0]))
-	e.says(t, cluster, v1beta2.ReasonRestoreFailed, "does not exist any more; "+gone)
+	e.says(t, cluster, v1beta2.ReasonRestoreFailed, "no longer exists; "+gone)
 }
 
 // hasBeenUp says in status what it would say of a cluster whose three members have answered.

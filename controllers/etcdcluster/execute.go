@@ -54,9 +54,9 @@ func (r *Reconciler) carryOut(ctx context.Context, p *pass, effect plan.Effect) 
 		return r.markVolume(ctx, p, e)
 	case plan.WritePermit:
 		return r.writePermit(ctx, p, e)
-	case plan.ServePod:
+	case plan.AddPodToService:
 		return r.serve(ctx, p, e)
-	case plan.Unserve:
+	case plan.RemoveFromService:
 		return r.unserve(ctx, p, e)
 	case plan.SetBudget:
 		return r.apply(ctx, resources.Budget(p.cluster, e.MinAvailable))
@@ -72,9 +72,9 @@ func (r *Reconciler) carryOut(ctx context.Context, p *pass, effect plan.Effect) 
 		return r.changeImage(ctx, p, e)
 	case plan.ExpandVolume:
 		return r.expand(ctx, p, e)
-	case plan.PullImage:
+	case plan.CreatePrepullPod:
 		return r.pullImage(ctx, p, e)
-	case plan.EndPull:
+	case plan.DeletePrepullPod:
 		return r.delete(ctx, p, &corev1.Pod{}, e.Name, e.UID)
 	case plan.AddLearner:
 		return p.session.AddLearner(ctx, e.PeerURL)
@@ -104,7 +104,7 @@ func (r *Reconciler) createVolume(ctx context.Context, p *pass, e plan.CreateVol
 
 func (r *Reconciler) createPod(ctx context.Context, p *pass, e plan.CreatePod) error {
 	spec := p.cluster
-	if e.Former {
+	if e.FromPreviousSpec {
 		spec = p.former
 	}
 	pod, err := resources.Pod(spec, e.Name, e.Incarnation, e.Permit, r.optionsFor(e.NewPod))
@@ -132,7 +132,7 @@ func (r *Reconciler) create(ctx context.Context, p *pass, o client.Object) error
 	if getErr := r.Live.Get(ctx, client.ObjectKeyFromObject(o), o); getErr != nil {
 		return getErr
 	}
-	if conflict := conflictOf(kind, o, p.cluster); conflict != nil && !conflict.Leaving {
+	if conflict := conflictOf(kind, o, p.cluster); conflict != nil && !conflict.Terminating {
 		return fmt.Errorf("%w: %s belongs to %s: delete it, or give this cluster another name",
 			errNameTaken, o.GetName(), conflict.Owner)
 	}
@@ -178,7 +178,7 @@ func (r *Reconciler) writePermit(ctx context.Context, p *pass, e plan.WritePermi
 	return nil
 }
 
-func (r *Reconciler) serve(ctx context.Context, p *pass, e plan.ServePod) error {
+func (r *Reconciler) serve(ctx context.Context, p *pass, e plan.AddPodToService) error {
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: p.cluster.Namespace, Name: e.Name}}
 	meta := map[string]any{"labels": map[string]any{resources.LabelServing: "true"}}
 	if err := r.patch(ctx, pod, types.UID(e.UID), meta); err != nil {
@@ -187,7 +187,7 @@ func (r *Reconciler) serve(ctx context.Context, p *pass, e plan.ServePod) error 
 	return nil
 }
 
-func (r *Reconciler) unserve(ctx context.Context, p *pass, a plan.Unserve) error {
+func (r *Reconciler) unserve(ctx context.Context, p *pass, a plan.RemoveFromService) error {
 	meta := map[string]any{
 		"labels":      map[string]any{resources.LabelServing: nil},
 		"annotations": map[string]any{resources.AnnotationUnserved: r.Clock.Now().Format(time.RFC3339Nano)},

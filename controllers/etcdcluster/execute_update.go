@@ -132,7 +132,7 @@ func observePulls(ctx context.Context, reader client.Reader, p *pass) error {
 		if conflictOf(plan.KindPod, pod, p.cluster) != nil {
 			continue
 		}
-		p.observed.Pulls = append(p.observed.Pulls, plan.Pull{
+		p.observed.PrepullPods = append(p.observed.PrepullPods, plan.PrepullPod{
 			Name: pod.Name, UID: string(pod.UID), Node: pod.Spec.NodeName, Image: resources.EtcdOf(pod).Image,
 			Done: pulled(pod), Problem: problemOf(pod), Deleting: pod.DeletionTimestamp != nil,
 		})
@@ -143,11 +143,11 @@ func observePulls(ctx context.Context, reader client.Reader, p *pass) error {
 // pulled reports whether the image is on the node. It is also true if the pod was rejected by the node: the update continues
 // without it.
 func pulled(pod *corev1.Pod) bool {
-	return phaseOf(pod) == plan.Terminal || slices.ContainsFunc(pod.Status.ContainerStatuses,
+	return phaseOf(pod) == plan.Finished || slices.ContainsFunc(pod.Status.ContainerStatuses,
 		func(s corev1.ContainerStatus) bool { return s.ImageID != "" && s.State.Waiting == nil })
 }
 
-func (r *Reconciler) pullImage(ctx context.Context, p *pass, e plan.PullImage) error {
+func (r *Reconciler) pullImage(ctx context.Context, p *pass, e plan.CreatePrepullPod) error {
 	if err := r.create(ctx, p, resources.PullPod(p.cluster, e.Node, e.Image, r.podOptions())); err != nil {
 		return fmt.Errorf("pull image %s to node %s: %w", e.Image, e.Node, err)
 	}

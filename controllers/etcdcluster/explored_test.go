@@ -115,28 +115,28 @@ func asText(t *testing.T, what any) string {
 // statusOf is a status that holds the record, written by somebody else than the operator.
 func statusOf(r plan.Record, volumes []plan.Volume) v1beta2.EtcdClusterStatus {
 	s := v1beta2.EtcdClusterStatus{
-		ObservedGeneration: 1, ClusterID: idOf(r.ID), CurrentVersion: r.Runs, MemberStatuses: votersOf(r.Voters),
+		ObservedGeneration: 1, ClusterID: idOf(r.ID), CurrentVersion: r.LowestVersion, MemberStatuses: votersOf(r.Voters),
 		InternalStatus: v1beta2.InternalStatus{
-			AcceptedSpec: specOf(r.AcceptedSpec), FormerSpec: specOf(r.FormerSpec), Bootstrap: attemptOf(r.Bootstrap),
+			AcceptedSpec: specOf(r.AcceptedSpec), FormerSpec: specOf(r.PreviousSpec), Bootstrap: attemptOf(r.Bootstrap),
 			NextVoters: r.NextVoters, Revision: r.Revision, SnapshotDue: &r.SnapshotDue, RanBefore: r.RanBefore,
 			LeaderMoved: movedOf(r), Incarnations: &v1beta2.IncarnationsStatus{
-				Last: int32(r.Incarnations.Last), Attempts: int32(r.Incarnations.Attempts),
+				Last: int32(r.Incarnations.Last), Attempts: int32(r.Incarnations.FirstRestore),
 			},
 		},
 	}
 	s.Restores = append(s.Restores, restoresOf(r)...)
-	if f := r.Former; f != nil {
+	if f := r.Previous; f != nil {
 		s.Former = &v1beta2.FormerStatus{
 			ClusterID: idOf(f.ID), Revision: f.Revision, MemberStatuses: votersOf(f.Voters), NextVoters: f.NextVoters,
-			RanBefore: f.RanBefore, CurrentVersion: f.Runs, SnapshotDue: &f.SnapshotDue, Spec: specOf(f.FormerSpec),
+			RanBefore: f.RanBefore, CurrentVersion: f.LowestVersion, SnapshotDue: &f.SnapshotDue, Spec: specOf(f.PreviousSpec),
 			LeaderMoved: movedOf(*f), Bootstrap: attemptOf(f.Bootstrap),
 		}
 		s.Restores = append(s.Restores, restoresOf(*f)...)
 	}
-	if r.Incarnations.Attempts != 0 {
+	if r.Incarnations.FirstRestore != 0 {
 		s.Restores = append(s.Restores, v1beta2.RestoreRecord{UID: "earlier", Name: "earlier"})
 	}
-	for _, uid := range r.Kept {
+	for _, uid := range r.KeptUIDs {
 		name := "gone"
 		if i := slices.IndexFunc(volumes, func(v plan.Volume) bool { return v.UID == uid }); i >= 0 {
 			name = volumes[i].Name
@@ -152,12 +152,12 @@ func restoresOf(r plan.Record) []v1beta2.RestoreRecord {
 		return nil
 	}
 	note := v1beta2.RestoreRecord{
-		UID: r.Bootstrap.Restore, Name: r.Bootstrap.Restore, Skipped: r.Skipped, ReplacedClusterID: idOf(r.Replaced),
+		UID: r.Bootstrap.Restore, Name: r.Bootstrap.Restore, Skipped: r.SafetySkipped, ReplacedClusterID: idOf(r.ReplacedID),
 	}
 	if r.Unsaved {
 		note.Unsaved = "why"
 	}
-	if r.NotCalledOff {
+	if r.CancelDeclined {
 		note.NotCalledOff = "why"
 	}
 	return []v1beta2.RestoreRecord{note}
@@ -178,7 +178,7 @@ func attemptOf(b *plan.Bootstrap) *v1beta2.BootstrapStatus {
 		Incarnation: int32(b.Incarnation), Token: b.Token, Members: b.Members, ClusterID: idOf(b.ClusterID),
 		Restore: b.Restore,
 	}
-	for _, seat := range b.Seats {
+	for _, seat := range b.InitialPods {
 		s.Seats = append(s.Seats, v1beta2.BootstrapSeat{Name: seat.Name, PodUID: seat.PodUID, VolumeUID: seat.VolumeUID})
 	}
 	return s
@@ -188,7 +188,7 @@ func movedOf(r plan.Record) *v1beta2.LeaderMoved {
 	if r.LeaderMoved.IsZero() {
 		return nil
 	}
-	return &v1beta2.LeaderMoved{Member: r.Slow, MoveTime: metav1.NewTime(r.LeaderMoved)}
+	return &v1beta2.LeaderMoved{Member: r.SlowMember, MoveTime: metav1.NewTime(r.LeaderMoved)}
 }
 
 func specOf(text string) *runtime.RawExtension {

@@ -63,7 +63,7 @@ func (r *Reconciler) again(p *pass) ctrl.Result {
 			rank, result.RequeueAfter = min(rank, normal), pause
 		}
 	}
-	if plan.Undecided(p.observed) {
+	if plan.DisksUndecided(p.observed) {
 		result.RequeueAfter = min(result.RequeueAfter, watching)
 	}
 	if result.RequeueAfter >= keepConnections || p.session.Slow {
@@ -115,12 +115,12 @@ func (r *Reconciler) recordEvents(ctx context.Context, p *pass, err error) {
 // warns reports whether the event is a Warning.
 func warns(a plan.Action, reason string) bool {
 	switch act := a.(type) {
-	case plan.CallOff, plan.ContinueRestore, plan.Blocked:
+	case plan.CancelRestore, plan.ContinueRestore, plan.Blocked:
 		return true
 	case plan.CommitBootstrap:
-		return act.Unsaved != ""
-	case plan.Latch:
-		return act.Unsaved && len(act.Kept) > 0
+		return act.UnsavedReason != ""
+	case plan.RecordClusterID:
+		return act.Unsaved && len(act.KeptVolumes) > 0
 	case plan.Wait, plan.Idle:
 		return reason == v1beta2.ReasonQuorumLost
 	default:

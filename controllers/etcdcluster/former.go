@@ -13,7 +13,7 @@ func noteDecided(p *pass) {
 	switch a := p.action.(type) {
 	case plan.CommitBootstrap:
 		noteRestore(p, a)
-	case plan.CallOff:
+	case plan.CancelRestore:
 		noteCallOff(p, a)
 	case plan.ContinueRestore:
 		noteContinued(p, a)
@@ -22,7 +22,7 @@ func noteDecided(p *pass) {
 }
 
 // noteCallOff records why the restore is called off.
-func noteCallOff(p *pass, a plan.CallOff) {
+func noteCallOff(p *pass, a plan.CancelRestore) {
 	if record := status.UnderWay(&p.cluster.Status); record != nil {
 		record.CalledOff = &v1beta2.RestoreCalledOff{
 			Reason: a.Why.Reason, Message: a.Why.Message, StartTime: metav1.NewTime(p.observed.Now),

@@ -47,41 +47,41 @@ func TestNotedAsDecided(t *testing.T) {
 	begin := func(n int, name, unsaved string) plan.CommitBootstrap {
 		p.restore = &v1beta2.EtcdRestore{}
 		p.restore.Name, p.restore.UID, p.restore.Status.Source = name, types.UID(name), &v1beta2.RestoredFrom{}
-		return plan.CommitBootstrap{Unsaved: unsaved, Bootstrap: plan.Bootstrap{
+		return plan.CommitBootstrap{UnsavedReason: unsaved, Bootstrap: plan.Bootstrap{
 			Incarnation: n, Token: "t", Members: []string{"c-1"}, ClusterID: 0xc1 + uint64(n), Restore: name,
 		}}
 	}
 	why := failure.Problem{Reason: v1beta2.ReasonRestoreCalledOff, Message: "it was deleted"}
 
-	p.observed.Cluster.Safety.Skip = true
-	if got := act(begin(2, "first", ""), nil); got.Former == nil || !got.Skipped {
+	p.observed.Cluster.Safety.Skipped = true
+	if got := act(begin(2, "first", ""), nil); got.Previous == nil || !got.SafetySkipped {
 		t.Errorf("once it has begun the record is %+v", got)
 	}
-	p.observed.Cluster.Safety.Skip = false
-	act(plan.CallOff{Why: why}, errors.New("conflict"))
+	p.observed.Cluster.Safety.Skipped = false
+	act(plan.CancelRestore{Why: why}, errors.New("conflict"))
 	act(plan.ContinueRestore{Why: why}, nil)
-	if got := act(plan.Wait{Reason: v1beta2.ReasonRestoring}, nil); !got.NotCalledOff || !got.Skipped {
+	if got := act(plan.Wait{Reason: v1beta2.ReasonRestoring}, nil); !got.CancelDeclined || !got.SafetySkipped {
 		t.Errorf("as it goes on the record is %+v", got)
 	}
 	act(begin(3, "first", ""), nil)
-	if got := act(begin(4, "second", "nobody has saved it"), nil); !got.Unsaved || got.Skipped || got.NotCalledOff {
+	if got := act(begin(4, "second", "nobody has saved it"), nil); !got.Unsaved || got.SafetySkipped || got.CancelDeclined {
 		t.Errorf("once another one has taken its place the record is %+v", got)
 	}
-	if got := act(plan.CallOff{Why: why}, nil); got.ID != 0xc1 || got.Unsaved {
+	if got := act(plan.CancelRestore{Why: why}, nil); got.ID != 0xc1 || got.Unsaved {
 		t.Errorf("once that is called off the record is %+v", got)
 	}
 	act(begin(5, "third", "it may be old"), nil)
 	p.observed.Volumes = []plan.Volume{{Name: "c-0", UID: "v0", Owned: true, MemberID: 1, Incarnation: 1}}
-	if got := act(plan.Latch{ClusterID: 0xc6}, nil); len(got.Kept) != 1 || !got.Unsaved {
+	if got := act(plan.RecordClusterID{ClusterID: 0xc6}, nil); len(got.KeptUIDs) != 1 || !got.Unsaved {
 		t.Errorf("once it is up the record is %+v", got)
 	}
 	if kept := p.cluster.Status.KeptVolumes[0]; kept != (v1beta2.KeptVolume{Name: "c-0", UID: "v0", Restore: "third"}) {
 		t.Errorf("it keeps %+v", kept)
 	}
-	p.observed.Cluster.Safety.Skip = true
+	p.observed.Cluster.Safety.Skipped = true
 	act(begin(6, "fourth", ""), nil)
 	p.observed.Volumes = append(p.observed.Volumes, plan.Volume{Name: "c-1", UID: "v1", Owned: true, ClusterID: 0xc6, MemberID: 1, Incarnation: 5})
-	if got := act(plan.Latch{ClusterID: 0xc7}, nil); len(got.Kept) != 1 || !got.Skipped {
+	if got := act(plan.RecordClusterID{ClusterID: 0xc7}, nil); len(got.KeptUIDs) != 1 || !got.SafetySkipped {
 		t.Errorf("once another one with Skip is up the record is %+v", got)
 	}
 }
@@ -93,10 +93,10 @@ func TestUnsavedWarns(t *testing.T) {
 		want   bool
 	}{
 		{plan.CommitBootstrap{}, false},
-		{plan.CommitBootstrap{Unsaved: "it may be old"}, true},
-		{plan.Latch{Kept: []string{"c-0"}}, false},
-		{plan.Latch{Kept: []string{"c-0"}, Unsaved: true}, true},
-		{plan.Latch{Unsaved: true}, false}, // it was said as the restore began, and there is nothing to look at
+		{plan.CommitBootstrap{UnsavedReason: "it may be old"}, true},
+		{plan.RecordClusterID{KeptVolumes: []string{"c-0"}}, false},
+		{plan.RecordClusterID{KeptVolumes: []string{"c-0"}, Unsaved: true}, true},
+		{plan.RecordClusterID{Unsaved: true}, false}, // it was said as the restore began, and there is nothing to look at
 	} {
 		if got := warns(c.action, ""); got != c.want {
 			t.Errorf("%#v: %t", c.action, got)

@@ -56,7 +56,7 @@ func TestTrimPod(t *testing.T) {
 	if got := revision.Drift(small, ""); got != drift {
 		t.Errorf("drift of the trimmed pod: %+v, of the whole: %+v", got, drift)
 	}
-	if whole.Exit == plan.ExitNone || whole.Problem == "" {
+	if whole.Exit == plan.ExitNone || whole.StartProblem == "" {
 		t.Errorf("the observation lacks the container's end: %+v", whole)
 	}
 	if small.Size() > pod.Size()*2/3 {

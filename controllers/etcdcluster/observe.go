@@ -89,7 +89,7 @@ func (r *Reconciler) observePods(ctx context.Context, reader client.Reader, p *p
 func observeVolumes(p *pass, claims []corev1.PersistentVolumeClaim) {
 	for i := range claims {
 		claim := &claims[i]
-		if conflict := conflictOf(plan.KindVolume, claim, p.cluster); conflict != nil && conflict.Leaving {
+		if conflict := conflictOf(plan.KindVolume, claim, p.cluster); conflict != nil && conflict.Terminating {
 			p.observed.Conflicts = append(p.observed.Conflicts, *conflict)
 			continue
 		}
@@ -154,7 +154,7 @@ func conflictOf(kind string, o client.Object, c *v1beta2.EtcdCluster) *plan.Conf
 	conflict := &plan.Conflict{Kind: kind, Name: o.GetName(), Owner: "no controller"}
 	if owner != nil {
 		conflict.Owner = owner.Kind + " " + owner.Name
-		conflict.Leaving = owner.Kind == "EtcdCluster" && owner.Name == c.Name
+		conflict.Terminating = owner.Kind == "EtcdCluster" && owner.Name == c.Name
 	}
 	return conflict
 }

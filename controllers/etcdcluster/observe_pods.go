@@ -18,35 +18,35 @@ import (
 func podOf(pod *corev1.Pod) plan.Pod {
 	seen := plan.Pod{
 		Name: pod.Name, UID: string(pod.UID), IP: pod.Status.PodIP, Node: pod.Spec.NodeName,
-		Incarnation: number(pod.Labels[resources.LabelIncarnation]),
-		Zone:        pod.Labels[corev1.LabelTopologyZone],
-		Phase:       phaseOf(pod),
-		Created:     pod.CreationTimestamp.Time,
-		Problem:     problemOf(pod),
-		Persistent:  resources.PodPersistent(pod),
-		Version:     version.OfImage(resources.EtcdOf(pod).Image),
-		Unserved:    timeOf(pod.Annotations[resources.AnnotationUnserved]),
-		Permit:      permitOf(pod.Annotations[member.PermitAnnotation]),
-		Restarting:  restarting(pod),
-		Serving:     pod.Labels[resources.LabelServing] == "true",
-		Restores:    pod.Annotations[resources.AnnotationRestore] != "",
-		Legacy:      resources.LegacyPod(pod),
+		Incarnation:  number(pod.Labels[resources.LabelIncarnation]),
+		Zone:         pod.Labels[corev1.LabelTopologyZone],
+		Phase:        phaseOf(pod),
+		Created:      pod.CreationTimestamp.Time,
+		StartProblem: problemOf(pod),
+		Persistent:   resources.PodPersistent(pod),
+		Version:      version.OfImage(resources.EtcdOf(pod).Image),
+		LeftService:  timeOf(pod.Annotations[resources.AnnotationUnserved]),
+		Permit:       permitOf(pod.Annotations[member.PermitAnnotation]),
+		Restarting:   restarting(pod),
+		InService:    pod.Labels[resources.LabelServing] == "true",
+		Restores:     pod.Annotations[resources.AnnotationRestore] != "",
+		Legacy:       resources.LegacyPod(pod),
 	}
-	if seen.Permitted = timeOf(pod.Annotations[resources.AnnotationPermitted]); seen.Permit != nil && seen.Permitted.IsZero() {
-		seen.Permitted = seen.Created // it was created with the permit
+	if seen.PermittedAt = timeOf(pod.Annotations[resources.AnnotationPermitted]); seen.Permit != nil && seen.PermittedAt.IsZero() {
+		seen.PermittedAt = seen.Created // it was created with the permit
 	}
-	seen.Failure = restores.Failure(pod)
-	seen.Exit, seen.Refused = exitOf(pod)
+	seen.RestoreFailure = restores.Failure(pod)
+	seen.Exit, seen.RefusedAttempt = exitOf(pod)
 	if pod.DeletionTimestamp != nil {
 		seen.Deleting, seen.Deadline = true, pod.DeletionTimestamp.Time
 	}
 	for _, c := range pod.Status.Conditions {
 		switch c.Type {
 		case corev1.PodReady:
-			seen.Ready, seen.Changed = c.Status == corev1.ConditionTrue, c.LastTransitionTime.Time
+			seen.Ready, seen.ReadyChanged = c.Status == corev1.ConditionTrue, c.LastTransitionTime.Time
 		case corev1.PodResizePending, corev1.PodResizeInProgress:
 			seen.Resizing = fmt.Sprintf("%s: %s", c.Reason, c.Message)
-			seen.Unfit = seen.Unfit || c.Reason == corev1.PodReasonInfeasible
+			seen.ResizeInfeasible = seen.ResizeInfeasible || c.Reason == corev1.PodReasonInfeasible
 		default:
 		}
 	}
@@ -76,7 +76,7 @@ func phaseOf(pod *corev1.Pod) plan.Phase {
 	case corev1.PodRunning:
 		return plan.Running
 	case corev1.PodSucceeded, corev1.PodFailed:
-		return plan.Terminal
+		return plan.Finished
 	default:
 		return plan.Pending
 	}

@@ -52,8 +52,8 @@ func TestRefusals(t *testing.T) {
 				status.State.Running = &corev1.ContainerStateRunning{}
 			}
 			pod.Status.ContainerStatuses = []corev1.ContainerStatus{status}
-			if seen := podOf(pod); seen.Exit != c.exit || seen.Problem != c.problem || seen.Refused != c.refused {
-				t.Errorf("exit %q, problem %q, refused %d", seen.Exit, seen.Problem, seen.Refused)
+			if seen := podOf(pod); seen.Exit != c.exit || seen.StartProblem != c.problem || seen.RefusedAttempt != c.refused {
+				t.Errorf("exit %q, problem %q, refused %d", seen.Exit, seen.StartProblem, seen.RefusedAttempt)
 			}
 		})
 	}
@@ -95,8 +95,8 @@ func TestCrashes(t *testing.T) {
 					Terminated: &corev1.ContainerStateTerminated{Message: c.log},
 				},
 			}}
-			if seen := podOf(pod); seen.Exit != c.exit || seen.Problem != c.problem {
-				t.Errorf("exit %q, problem %q", seen.Exit, seen.Problem)
+			if seen := podOf(pod); seen.Exit != c.exit || seen.StartProblem != c.problem {
+				t.Errorf("exit %q, problem %q", seen.Exit, seen.StartProblem)
 			}
 		})
 	}

@@ -186,12 +186,12 @@ func TestReplay(t *testing.T) {
 				t.Fatalf("it was decided %+v, and is now %+v", found.Decided, got)
 			}
 			rules[e.Rule+" "+e.Guard] = true
-			if e.Guard == "budgetOpen" {
+			if e.Guard == "blockEvictions" {
 				t.Logf("%s", text.String())
 			}
 		}
 	}
-	if want := "shrink budgetOpen"; !rules[want] {
+	if want := "scaleDown blockEvictions"; !rules[want] {
 		t.Errorf("of rules and guards there are %q, and not %q", slices.Sorted(maps.Keys(rules)), want)
 	}
 }

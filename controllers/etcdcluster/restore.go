@@ -50,7 +50,7 @@ func (r *Reconciler) observeRestore(ctx context.Context, p *pass) error {
 	}
 	c := p.cluster
 	var chosen *v1beta2.EtcdRestore
-	if p.observed.Cluster.CallOff == nil { // one that is to be called off gives way to any other
+	if p.observed.Cluster.CancelReason == nil { // one that is to be called off gives way to any other
 		chosen = p.restore
 	}
 	list := &v1beta2.EtcdRestoreList{}
@@ -77,17 +77,17 @@ func (r *Reconciler) observeRestore(ctx context.Context, p *pass) error {
 // observeAwaited reads the EtcdRestore that a cluster is to start from.
 func (r *Reconciler) observeAwaited(ctx context.Context, p *pass) error {
 	c, observed := p.cluster, &p.observed.Cluster
-	if observed.AwaitsRestore = awaits(c); observed.AwaitsRestore == "" || c.Status.Bootstrap != nil {
+	if observed.WaitsForRestore = awaits(c); observed.WaitsForRestore == "" || c.Status.Bootstrap != nil {
 		return nil
 	}
 	restore := &v1beta2.EtcdRestore{}
-	err := r.Live.Get(ctx, types.NamespacedName{Namespace: c.Namespace, Name: observed.AwaitsRestore}, restore)
+	err := r.Live.Get(ctx, types.NamespacedName{Namespace: c.Namespace, Name: observed.WaitsForRestore}, restore)
 	if client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("read EtcdRestore %s: %w", observed.AwaitsRestore, err)
+		return fmt.Errorf("read EtcdRestore %s: %w", observed.WaitsForRestore, err)
 	}
-	observed.MakeRestore = apierrors.IsNotFound(err)
+	observed.CreateRestore = apierrors.IsNotFound(err)
 	if err == nil && restore.DeletionTimestamp.IsZero() {
-		observed.AwaitFailed = neverCarriedOut(c, restore)
+		observed.WaitFailed = neverCarriedOut(c, restore)
 	}
 	return nil
 }
@@ -123,7 +123,7 @@ func (r *Reconciler) observeAttempt(ctx context.Context, p *pass) error {
 		return nil
 	}
 	seen := &p.observed.Cluster
-	seen.Saved = record.SafetySnapshot
+	seen.SafetySnapshot = record.SafetySnapshot
 	restore := &v1beta2.EtcdRestore{}
 	err := r.Live.Get(ctx, types.NamespacedName{Namespace: c.Namespace, Name: record.Name}, restore)
 	if client.IgnoreNotFound(err) != nil {
@@ -142,20 +142,20 @@ func (r *Reconciler) observeAttempt(ctx context.Context, p *pass) error {
 	default:
 		return nil
 	}
-	seen.CallOff = &failure.Problem{Reason: v1beta2.ReasonRestoreCalledOff, Message: why}
+	seen.CancelReason = &failure.Problem{Reason: v1beta2.ReasonRestoreCalledOff, Message: why}
 	return nil
 }
 
 // safetyOf is what an EtcdRestore has saved of the data that it is to replace.
 func safetyOf(restore *v1beta2.EtcdRestore) plan.Safety {
 	safety := plan.Safety{
-		Unsaved: restore.Status.Unsaved, Skip: restore.Spec.SafetySnapshot == v1beta2.SafetySnapshotSkip,
+		UnsavedReason: restore.Status.Unsaved, Skipped: restore.Spec.SafetySnapshot == v1beta2.SafetySnapshotSkip,
 	}
 	if saved := restore.Status.SafetySnapshot; saved != nil {
 		safety.Stale, safety.Revision = saved.Stale, saved.Revision
 	}
 	if at := restore.Status.SaveTime; at != nil {
-		safety.Ended = at.Time
+		safety.CompletedAt = at.Time
 	}
 	return safety
 }
@@ -187,7 +187,7 @@ func noteRestore(p *pass, a plan.CommitBootstrap) {
 	if p.restore == nil || known(p.cluster, p.restore) {
 		return
 	}
-	s.Restores = append([]v1beta2.RestoreRecord{recordAttempt(p, a.Unsaved)}, s.Restores...)
+	s.Restores = append([]v1beta2.RestoreRecord{recordAttempt(p, a.UnsavedReason)}, s.Restores...)
 	s.Restores = s.Restores[:min(len(s.Restores), restoresKept)]
 }
 

@@ -63,7 +63,7 @@ func (e *env) replacesData(t *testing.T) {
 	if b := e.read(t, "back").Status.Bootstrap; b.Incarnation != 2 || slices.Contains(b.Members, "back-0") {
 		t.Errorf("the record of the start is %+v", b)
 	}
-	if why := e.read(t, "back").Status.Restores[0].Unsaved; !strings.Contains(why, "the safety snapshot may be old") {
+	if why := e.read(t, "back").Status.Restores[0].Unsaved; !strings.Contains(why, "may be stale") {
 		t.Errorf("without a quorum what it holds is taken for saved: %q", why)
 	}
 	// Before that is up, and anyone could say how far it has come, another one takes its place.

@@ -25,20 +25,20 @@ func volumeOf(p *pass, claim *corev1.PersistentVolumeClaim) plan.Volume {
 	wanted := resource.NewQuantity(clusterspec.VolumeSize(c), resource.BinarySI)
 	return plan.Volume{
 		Name: claim.Name, UID: string(claim.UID),
-		Deleting:    !claim.DeletionTimestamp.IsZero(),
-		Lost:        claim.Status.Phase == corev1.ClaimLost,
-		Incarnation: number(claim.Labels[resources.LabelIncarnation]),
-		Owned:       resources.VolumeOwned(c, claim),
-		Foreign:     resources.ForeignVolume(c, claim),
-		ClusterID:   uint64(member.ParseID(claim.Annotations[resources.AnnotationClusterID])),
-		MemberID:    uint64(member.ParseID(claim.Annotations[resources.AnnotationMemberID])),
-		Version:     claim.Annotations[resources.AnnotationVersion],
-		Former:      p.former != nil && claim.Annotations[resources.AnnotationTemplate] == p.formerTemplate,
-		Requested:   size.Value(),
-		Growing:     known && there.Cmp(size) < 0,
-		Fixed:       claim.Annotations[resources.AnnotationFixed] == wanted.String(),
-		Drift:       resources.VolumeDrift(c, claim),
-		Legacy:      resources.LegacyVolume(claim),
+		Deleting:         !claim.DeletionTimestamp.IsZero(),
+		Lost:             claim.Status.Phase == corev1.ClaimLost,
+		Incarnation:      number(claim.Labels[resources.LabelIncarnation]),
+		Owned:            resources.VolumeOwned(c, claim),
+		Foreign:          resources.ForeignVolume(c, claim),
+		ClusterID:        uint64(member.ParseID(claim.Annotations[resources.AnnotationClusterID])),
+		MemberID:         uint64(member.ParseID(claim.Annotations[resources.AnnotationMemberID])),
+		Version:          claim.Annotations[resources.AnnotationVersion],
+		FromPreviousSpec: p.former != nil && claim.Annotations[resources.AnnotationTemplate] == p.formerTemplate,
+		Requested:        size.Value(),
+		Expanding:        known && there.Cmp(size) < 0,
+		NotExpandable:    claim.Annotations[resources.AnnotationFixed] == wanted.String(),
+		Drift:            resources.VolumeDrift(c, claim),
+		Legacy:           resources.LegacyVolume(claim),
 	}
 }
 
@@ -73,7 +73,7 @@ func (r *Reconciler) markVolume(ctx context.Context, p *pass, e plan.MarkVolume)
 		marks[resources.AnnotationMemberID] = member.ID(e.MemberID).String()
 	}
 	switch e.Template {
-	case plan.TemplateKept:
+	case plan.TemplateUnchanged:
 	case plan.TemplateOfPod:
 		marks[resources.AnnotationTemplate] = p.pods[e.Name].Annotations[resources.AnnotationTemplate]
 	case plan.TemplateOfSpec:

@@ -77,7 +77,7 @@ func (s *stage) calledOff(t *testing.T) {
 	c.Status.Former, c.Status.Bootstrap, c.Status.ClusterID = nil, nil, was
 	must(t, s.Status().Update(t.Context(), c))
 	s.record(t, "kept", record, false)
-	s.says(t, s.untilPhase(t, "d4", v1beta2.RestoreFailed), v1beta2.ReasonRestoreCalledOff, "resumes on its former data")
+	s.says(t, s.untilPhase(t, "d4", v1beta2.RestoreFailed), v1beta2.ReasonRestoreCalledOff, "resumes with its previous data")
 	goes("d4")
 
 	o = begin("d5")
@@ -124,7 +124,7 @@ func (s *stage) goesOn(t *testing.T) {
 	}
 }
 
-// attempt plays the EtcdCluster's controller as it takes a restore up, and gives the former cluster ID.
+// attempt plays the EtcdCluster's controller as it takes a restore up, and gives the previous cluster ID.
 func (s *stage) attempt(t *testing.T, cluster string, record v1beta2.RestoreRecord) string {
 	t.Helper()
 	c := s.cluster(t, cluster)

@@ -19,7 +19,7 @@ import (
 func (r *Reconciler) execute(ctx context.Context, p *restorePass) error {
 	switch a := p.action.(type) {
 	// These consist of the status write alone.
-	case restore.Idle, restore.Wait, restore.Blocked, restore.Enter, restore.Pin, restore.Start, restore.Recount,
+	case restore.Idle, restore.Wait, restore.Blocked, restore.Enter, restore.Pin, restore.Start, restore.ResetTimer,
 		restore.Retry, restore.Finish, restore.Replace, restore.SaveAgain, restore.Succeed, restore.Fail:
 	case restore.CreatePod:
 		return r.createPod(ctx, p)

@@ -33,8 +33,8 @@ func (r *Reconciler) observe(ctx context.Context, reader client.Reader, o *v1bet
 	p := &restorePass{object: o, before: s.DeepCopy(), source: s.Source}
 	p.observed = restore.Observed{
 		Now: r.Clock.Now(), Created: o.CreationTimestamp.Time, Phase: s.Phase,
-		Former:   s.Phase == "" && (s.Succeeded || s.Reason != ""),
-		Deleting: !o.DeletionTimestamp.IsZero(), HasFinalizer: controllerutil.ContainsFinalizer(o, restoreFinalizer),
+		AnsweredBefore: s.Phase == "" && (s.Succeeded || s.Reason != ""),
+		Deleting:       !o.DeletionTimestamp.IsZero(), HasFinalizer: controllerutil.ContainsFinalizer(o, restoreFinalizer),
 		Skip:     o.Spec.SafetySnapshot == v1beta2.SafetySnapshotSkip,
 		Timeout:  restores.Timeout(&o.Spec),
 		Verified: s.Snapshot != nil, Saved: s.SafetySnapshot != nil,
@@ -152,7 +152,7 @@ func otherOf(p *restorePass) string {
 // observeRestorePods reads the pods. The result of one that has succeeded must have a snapshot.
 func observeRestorePods(ctx context.Context, reader client.Reader, p *restorePass) (err error) {
 	p.Pods, err = agentpod.Observe(ctx, reader, p.object, resources.LabelRestore, p.object.Status.Run)
-	p.observed.Pod, p.observed.Strays = p.Seen, p.Orphaned
+	p.observed.Pod, p.observed.OrphanedPods = p.Seen, p.Orphaned
 	if p.Result != nil && p.Result.Failure == nil && p.Result.Snapshot == nil {
 		p.Seen.Result.Failure = &failure.Problem{
 			Reason: v1beta2.ReasonAgentLost, Message: "the pod reported success without a snapshot",

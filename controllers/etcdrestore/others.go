@@ -27,11 +27,11 @@ func recordOf(s *v1beta2.EtcdClusterStatus, uid string) *restore.Record {
 		Superseded: s.Former == nil && slices.ContainsFunc(s.Restores[:i], func(r v1beta2.RestoreRecord) bool {
 			return r.CalledOff == nil
 		}),
-		Latched:      s.ClusterID != "" && s.Bootstrap != nil && s.Bootstrap.Restore == uid,
-		NotCalledOff: noted.NotCalledOff, Unsaved: noted.Unsaved != "",
+		ClusterIDRecorded: s.ClusterID != "" && s.Bootstrap != nil && s.Bootstrap.Restore == uid,
+		CancelDeclined:    noted.NotCalledOff, Unsaved: noted.Unsaved != "",
 	}
 	if off := noted.CalledOff; off != nil {
-		record.CalledOff = &failure.Problem{Reason: off.Reason, Message: off.Message}
+		record.Canceled = &failure.Problem{Reason: off.Reason, Message: off.Message}
 	}
 	for _, v := range s.KeptVolumes {
 		if v.Restore == noted.Name {

@@ -14,7 +14,7 @@ import (
 
 // observeSource resolves where the snapshot is, unless status has it: then later changes of the EtcdBackup do not matter.
 func observeSource(ctx context.Context, reader client.Reader, p *restorePass) error {
-	if p.source != nil || p.observed.Former {
+	if p.source != nil || p.observed.AnsweredBefore {
 		return nil
 	}
 	spec := &p.object.Spec

@@ -20,7 +20,7 @@ type page struct {
 const (
 	width = 100
 	// names is where the columns behind names begin, and said where what is said of rules and guards does.
-	names, said = 24, 33
+	names, said = 29, 38
 )
 
 // explain tells how a decision comes about.

@@ -51,10 +51,10 @@ func TestStates(t *testing.T) {
 		t.Fatal(err)
 	}
 	for state, c := range map[string]plan.Record{
-		"beginning": {},
-		"starting":  {Bootstrap: &plan.Bootstrap{Incarnation: 1, Token: "t", Members: []string{"c-0"}, ClusterID: 1}},
-		"restoring": {Bootstrap: &plan.Bootstrap{Incarnation: 1, Token: "t", Members: []string{"c-0"}, ClusterID: 1, Restore: "r"}},
-		"running":   {ID: 1},
+		"unstarted":     {},
+		"bootstrapping": {Bootstrap: &plan.Bootstrap{Incarnation: 1, Token: "t", Members: []string{"c-0"}, ClusterID: 1}},
+		"restoring":     {Bootstrap: &plan.Bootstrap{Incarnation: 1, Token: "t", Members: []string{"c-0"}, ClusterID: 1, Restore: "r"}},
+		"running":       {ID: 1},
 	} {
 		t.Run(state, func(t *testing.T) {
 			o := plan.Observed{Cluster: plan.Cluster{Record: c, Namespace: "ns", Name: "c", UID: "u", Size: 1, Version: "3.6.16"}}
@@ -92,10 +92,10 @@ func TestStates(t *testing.T) {
 
 // TestDecidedOtherwise says so where the operator has decided otherwise.
 func TestDecidedOtherwise(t *testing.T) {
-	p := replay.Pass{Decided: plan.Description{Action: "Latch", Reason: "Serving", Message: "up"}}
+	p := replay.Pass{Decided: plan.Description{Action: "RecordClusterID", Reason: "Serving", Message: "up"}}
 	p.Observed.Cluster.Name = "c"
 	text := explain(p, purposes{})
-	if !strings.Contains(text, "The operator decided otherwise: Latch (Serving): up.") {
+	if !strings.Contains(text, "The operator decided otherwise: RecordClusterID (Serving): up.") {
 		t.Errorf("explained as\n%s", text)
 	}
 }
@@ -105,11 +105,11 @@ func TestAssessment(t *testing.T) {
 	why := &failure.Problem{Reason: "Why", Message: "because"}
 	wait := plan.Wait{Reason: "R", Message: "m"}
 	a := plan.Assessment{
-		NameTaken: wait, Healthy: []string{"c-0"}, Leader: 10, Size: 3, Room: 4, Candidates: []plan.Pod{{Name: "c-1"}},
+		NameTaken: wait, Healthy: []string{"c-0"}, Leader: 10, TargetSize: 3, MaxMembers: 4, Candidates: []plan.Pod{{Name: "c-1"}},
 		Changes: map[string]plan.Change{"c-0": plan.ChangeReplace}, Updated: []string{"c-2"}, Restarting: []string{"c-3"},
-		Removal: plan.Member{Name: "c-4"}, UnderWay: wait, Alarm: why, SlowLeader: why, Refusal: why, Stranger: why,
+		RemovalCandidate: plan.Member{Name: "c-4"}, InProgress: wait, Alarm: why, SlowLeader: why, Refusal: why, Unrelated: why,
 		Versions: plan.Versions{Target: "3.6.16", Refused: why, Lowest: "3.5.35", DowngradeFirst: true, SnapshotsFirst: true},
-		Update:   plan.Update{Blocker: wait, Image: wait, Next: plan.Member{Name: "c-5"}},
+		Update:   plan.Update{Blocker: wait, MissingImage: wait, Next: plan.Member{Name: "c-5"}},
 	}
 	o := plan.Observed{}
 	o.Etcd.Members = []plan.Member{{ID: 10, Name: "c-0"}}
@@ -122,7 +122,7 @@ func TestAssessment(t *testing.T) {
 	out.assessment(o, a)
 	for _, want := range []string{
 		"Leader 000000000000000a, c-0\n", "Changes c-0 replace\n", "Versions.Refused Why: because\n", "Update.Next c-5\n",
-		"UnderWay Wait (R): m (looks again in 0s)\n", "Candidates c-1\n", "Versions.DowngradeFirst true\n",
+		"InProgress Wait (R): m (looks again in 0s)\n", "Candidates c-1\n", "Versions.DowngradeFirst true\n",
 	} {
 		if got := squeezed(out.String()); !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)

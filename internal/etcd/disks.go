@@ -165,7 +165,7 @@ func (w *watch) note(e Endpoint, now sample, stays bool) (plan.Disk, bool) {
 		Pod: e.Pod, PodUID: e.PodUID, Watched: now.at.Sub(first.at), Stalled: now.at.Sub(still.at),
 	}
 	if n := now.flushes - first.flushes; n >= enough {
-		disk.Flush = (now.spent - first.spent) / time.Duration(n) //nolint:gosec // a number of flushes
+		disk.FlushTime = (now.spent - first.spent) / time.Duration(n) //nolint:gosec // a number of flushes
 	}
 	return disk, true
 }

@@ -238,7 +238,7 @@ func TestSlowReadsShowTheFlushes(t *testing.T) {
 	slow(servers)
 	pool := newPool(t)
 	first := pool.Observe(t.Context(), t.Name(), nil, voting(0xc1, endpoints), endpoints).Seen
-	if d, ok := diskOf(first, "m-0"); !ok || d.Flush != 0 || d.Watched != 0 {
+	if d, ok := diskOf(first, "m-0"); !ok || d.FlushTime != 0 || d.Watched != 0 {
 		t.Errorf("at first: %+v", d)
 	}
 	servers[0].set(func(s *server) { s.flushes, s.spent = s.flushes+4, s.spent+2 })
@@ -247,10 +247,10 @@ func TestSlowReadsShowTheFlushes(t *testing.T) {
 	}
 	servers[1].set(func(s *server) { s.flushes, s.spent = s.flushes+2, s.spent+1 })
 	seen := pool.Observe(t.Context(), t.Name(), nil, voting(0xc1, endpoints), endpoints).Seen
-	if d, ok := diskOf(seen, "m-0"); !ok || d.Flush.Round(time.Millisecond) != 500*time.Millisecond || d.Watched <= 0 {
+	if d, ok := diskOf(seen, "m-0"); !ok || d.FlushTime.Round(time.Millisecond) != 500*time.Millisecond || d.Watched <= 0 {
 		t.Errorf("quick for once: %+v", d)
 	}
-	if d, ok := diskOf(seen, "m-1"); !ok || d.Flush != 0 {
+	if d, ok := diskOf(seen, "m-1"); !ok || d.FlushTime != 0 {
 		t.Errorf("two flushes have no mean: %+v", d)
 	}
 	pool.Disconnect(t.Name())

@@ -99,7 +99,7 @@ func TestLiar(t *testing.T) {
 					s = newPool(t).Observe(t.Context(), t.Name(), nil, voters, all)
 					return s.Seen.Contact == plan.ContactQuorum
 				})
-				if len(s.Seen.Members) != 3 || s.Seen.Revision > real3.Revision+100 || s.Seen.Newest < real3.Revision {
+				if len(s.Seen.Members) != 3 || s.Seen.Revision > real3.Revision+100 || s.Seen.RevisionCeiling < real3.Revision {
 					t.Errorf("it is believed: %+v", s.Seen)
 				}
 				for _, a := range s.Seen.Answers {

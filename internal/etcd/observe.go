@@ -28,7 +28,7 @@ type Session struct {
 // peer is a member that answered.
 type peer struct {
 	endpoint Endpoint
-	word     plan.Word
+	word     plan.Response
 	client   *etcdclient.Client
 }
 

@@ -33,7 +33,7 @@ func (s *Session) readQuorum(ctx context.Context, peers []peer, electorate plan.
 func readAll(ctx context.Context, peers []peer, electorate plan.Electorate) plan.Etcd {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
-	words := make([]plan.Word, len(peers))
+	words := make([]plan.Response, len(peers))
 	done := make(chan func(), len(peers))
 	asked := 0
 	for i, p := range peers {

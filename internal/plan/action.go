@@ -7,111 +7,113 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/member"
 )
 
-// Action is what the operator does next: plain data, carried out by the controllers, one a pass.
+// Action is what the operator does next: plain data that the controllers carry out, one action per pass.
 //
 //sumtype:decl
 type Action interface{ describe() Description }
 
-// Idle means that there is nothing to do and nothing to wait for: the spec is reached, or the user said hands off.
+// Idle means that there is nothing to do and nothing to wait for: the cluster matches the spec, is paused, or is being deleted.
 type Idle struct{ Reason, Message string }
 
-// Wait means that something is under way. The reason is a condition reason; After is when to look again if no watch
-// event comes first.
+// Wait means that something is in progress. Reason is a condition reason; After is when to look again if no watch event arrives
+// earlier.
 type Wait struct {
 	Reason, Message string
 	After           time.Duration
 }
 
-// Blocked means that the operator will not act until somebody changes something; the message says what.
+// Blocked means that the operator cannot continue until someone intervenes; the message says how.
 type Blocked failure.Problem
 
-// CommitBootstrap writes the bootstrap record to status by compare-and-swap, before any effect that depends on it.
+// CommitBootstrap writes the bootstrap record to status, by compare-and-swap, before any effect that depends on it.
 type CommitBootstrap struct {
 	Bootstrap Bootstrap
-	// Unsaved is why what a restore replaces is not known to be saved, empty if it is, or if nothing is replaced.
-	Unsaved string
+	// UnsavedReason is why the safety snapshot may lack some of the data that a restore replaces, empty if it is complete or if
+	// no data is replaced.
+	UnsavedReason string
 }
 
-// CreateRestore creates the EtcdRestore that spec.restoreFrom asks for.
+// CreateRestore creates the EtcdRestore that spec.restoreFrom requests.
 type CreateRestore struct{ Name string }
 
-// CallOff ends a restore before the cluster ID of the restored data was latched: it writes to status what that told of the
-// cluster before the restore began, by compare-and-swap. The former members start again on their own volumes.
-type CallOff struct {
-	// Why is what is said of the restore.
+// CancelRestore cancels a restore before its cluster ID is recorded: by compare-and-swap it writes back to status what that
+// said of the cluster before the restore began. The previous members start again on their own volumes.
+type CancelRestore struct {
+	// Why is what status reports about the restore.
 	Why failure.Problem
-	// ClusterID is what the cluster goes back to, 0 if it had never been up.
+	// ClusterID is what the cluster goes back to, 0 if it never had one.
 	ClusterID uint64
-	// Kept are the names of the attempt's volumes that clients may have written to: they are kept.
-	Kept []string
+	// KeptVolumes are the names of the attempt's volumes that clients may have written to: they are kept.
+	KeptVolumes []string
 }
 
-// ContinueRestore notes in status that a restore goes on that was to be called off, because the former members cannot come back.
+// ContinueRestore records in status that a restore continues although it was to be canceled, because the previous members
+// cannot come back.
 type ContinueRestore struct {
-	// Why is what is said of the restore.
+	// Why is what status reports about the restore.
 	Why failure.Problem
 }
 
-// Latch writes the cluster ID to status: from here on nobody starts with initial-cluster-state=new, and a restore cannot be
-// called off any more.
-type Latch struct {
+// RecordClusterID writes the cluster ID to status: from then on no member starts with initial-cluster-state=new, and a restore
+// can no longer be canceled.
+type RecordClusterID struct {
 	ClusterID uint64
-	// Kept are the names of the volumes that a restore has replaced and that are kept. Unsaved is true if not all that they hold
-	// is known to be saved.
-	Kept    []string
-	Unsaved bool
+	// KeptVolumes are the names of the volumes that a restore has replaced and that are kept. Unsaved is true if the safety
+	// snapshot may lack some of their data.
+	KeptVolumes []string
+	Unsaved     bool
 }
 
-// Adopt latches the cluster ID found on retained volumes and makes the volumes this cluster's own.
+// Adopt records the cluster ID found on retained volumes and makes this cluster their owner.
 type Adopt struct {
 	ClusterID uint64
 	Volumes   []string
 }
 
-// CommitVoters writes to status who is to vote after the change that comes next.
+// CommitVoters writes to status who votes after the membership change that follows.
 type CommitVoters struct{ Voters []string }
 
-// CreateVolumes creates empty claims. One that exists already is an error: look again.
+// CreateVolumes creates empty claims. If one exists already that is an error, and the next pass decides anew.
 type CreateVolumes struct {
 	Names       []string
 	Incarnation int
 }
 
-// CreatePods creates pods. Permits may be nil: such a pod waits in member-run.
+// CreatePods creates pods. Their permits may be nil: such a pod waits in member-run.
 type CreatePods struct{ Pods []NewPod }
 
-// NewPod is one pod to create.
+// NewPod is a pod to create.
 type NewPod struct {
 	Name        string
 	Incarnation int
-	// Persistent is true for a pod on the claim of its name.
+	// Persistent is true for a pod that mounts the claim of its name.
 	Persistent bool
-	// Version is the etcd version that it is to run.
+	// Version is the etcd version to run.
 	Version string
-	// Former is true for a pod made from the former spec, for a member that an update has not reached.
-	Former bool
-	// Restores is true for a pod that makes its data of the bootstrap's snapshot first.
+	// FromPreviousSpec is true for a pod of a member that an update has not reached yet: it is made from the previous spec.
+	FromPreviousSpec bool
+	// Restores is true for a pod that restores the bootstrap record's snapshot first.
 	Restores bool
 	Permit   *member.Permit
 }
 
-// WritePermits marks each volume as used by its member and then writes the permit onto its pod.
+// WritePermits marks each volume as used by its member and then annotates the pod with the permit.
 type WritePermits struct{ Permits []PodPermit }
 
-// PodPermit is one permit for one pod.
+// PodPermit is the permit for one pod.
 type PodPermit struct {
 	Pod    string
 	UID    string
 	Permit member.Permit
 }
 
-// Serve lets client traffic reach the pods.
-type Serve struct{ Pods []string }
+// AddToService adds pods to the client Service.
+type AddToService struct{ Pods []string }
 
-// Unserve lets no further client reach a pod that is about to go.
-type Unserve struct{ Pod, UID string }
+// RemoveFromService removes a pod that is about to stop from the client Service.
+type RemoveFromService struct{ Pod, UID string }
 
-// AddLearner adds a non-voting member.
+// AddLearner adds a learner to etcd's membership.
 type AddLearner struct{ Name, PeerURL string }
 
 // Promote makes a learner a voter.
@@ -120,56 +122,57 @@ type Promote struct {
 	Name string
 }
 
-// MoveLeader hands leadership to another voter. Slow is the name of the present leader if its disk is why, else empty.
+// MoveLeader hands leadership to another voter. Slow is the name of the current leader if its slow disk is the reason, empty
+// otherwise.
 type MoveLeader struct {
 	From, To uint64
 	Slow     string
 }
 
-// RemoveMember takes a member out of etcd's membership. Why is a condition reason.
+// RemoveMember removes a member from etcd's membership. Why is a condition reason.
 type RemoveMember struct {
 	ID   uint64
 	Name string
 	Why  string
 }
 
-// DeletePod deletes exactly the pod with that UID.
+// DeletePod deletes the pod with exactly that UID.
 type DeletePod struct{ Name, UID, Why string }
 
-// DeleteVolume deletes exactly the claim with that UID.
+// DeleteVolume deletes the claim with exactly that UID.
 type DeleteVolume struct{ Name, UID, Why string }
 
-// SetMetadata gives a pod the labels and annotations that the spec asks for.
+// SetMetadata applies the spec's labels and annotations to a pod.
 type SetMetadata struct{ Name, UID string }
 
-// Resize gives a running pod the resources that the spec asks for. Where Kubernetes refuses, the pod is marked as one
-// that takes a new pod.
+// Resize applies the spec's resources to a running pod. If Kubernetes refuses, the pod is marked as one that has to be
+// recreated.
 type Resize struct{ Name, UID string }
 
-// SetImage lets a pod's container restart with the spec's image of that version. The member's volume is marked with the
-// version first, so that the pod runs it too should it have to be made again.
+// SetImage changes a pod's image to the spec's, at that version, so that its container restarts. The member's volume is marked
+// with the version first, so that a recreated pod runs it too.
 type SetImage struct{ Name, UID, Version string }
 
-// Recreate deletes a pod, for it to be made again on its volume, which is first marked with the version to run.
+// Recreate deletes a pod for it to be recreated on its volume, which is first marked with the version to run.
 type Recreate struct{ Name, UID, Version string }
 
-// Expand asks for more storage on claims. Where Kubernetes refuses, the claim is marked as fixed in size.
+// Expand requests more storage for claims. If Kubernetes refuses, the claim is marked as not expandable.
 type Expand struct{ Names []string }
 
-// PullImages creates pods that fetch an image to nodes.
-type PullImages struct{ Pulls []PullOn }
+// PrepullImages creates pods that pull an image to nodes.
+type PrepullImages struct{ Images []NodeImage }
 
-// PullOn is one image for one node.
-type PullOn struct{ Node, Image string }
+// NodeImage is an image for a node.
+type NodeImage struct{ Node, Image string }
 
-// EndPull deletes exactly the fetching pod with that UID.
-type EndPull struct{ Name, UID string }
+// DeletePrepullPod deletes the prepull pod with exactly that UID.
+type DeletePrepullPod struct{ Name, UID string }
 
-// EnableDowngrade tells etcd to go down to that minor version, such as "3.6", and CancelDowngrade not to.
+// EnableDowngrade enables etcd's downgrade to that minor version, such as "3.6".
 type EnableDowngrade struct{ Version string }
 
-// CancelDowngrade tells etcd to stay at the version that it has. Snapshot is true when every member has written a snapshot
-// because of the downgrade.
+// CancelDowngrade cancels etcd's downgrade. Snapshot is true if its purpose was to make every member write a snapshot, and all
+// have.
 type CancelDowngrade struct {
 	Version  string
 	Snapshot bool
@@ -178,7 +181,7 @@ type CancelDowngrade struct {
 // SetBudget creates or changes the PodDisruptionBudget.
 type SetBudget struct{ MinAvailable int }
 
-// Mutates tells whether the action changes anything: such an action is planned a second time, on live reads.
+// Mutates reports whether the action changes anything: such an action is decided a second time, on live reads.
 func Mutates(a Action) bool {
 	switch a.(type) {
 	case Idle, Wait, Blocked:

@@ -29,12 +29,12 @@ func TestAlarms(t *testing.T) {
 		},
 		"nobody, where etcd cannot tell": {
 			all(Alarm{AlarmCorrupt, 0}), v1beta2.ReasonCorrupt,
-			[]string{"cannot tell whose", "hashkv"},
+			[]string{"cannot tell which", "hashkv"},
 			[]string{"c-0", "c-1", "c-2", "delete"},
 		},
 		"one that has left": {
 			all(Alarm{AlarmCorrupt, 7}), v1beta2.ReasonCorrupt,
-			[]string{"names 0000000000000007, which is no member now", "hashkv", "disarm"},
+			[]string{"names 0000000000000007, which is no longer a member", "hashkv", "disarm"},
 			[]string{"c-0", "delete"},
 		},
 		"no space": {
@@ -76,7 +76,7 @@ func TestAlarmKeepsWhatARestoreReplaced(t *testing.T) {
 	o := edit(healthyCluster(3, true), func(o *Observed) {
 		b := *o.Cluster.Bootstrap
 		b.Incarnation, b.Restore = 2, "r"
-		o.Cluster.Bootstrap, o.Cluster.Skipped, o.Cluster.Replaced = &b, true, 1
+		o.Cluster.Bootstrap, o.Cluster.SafetySkipped, o.Cluster.ReplacedID = &b, true, 1
 		for i := range o.Pods {
 			o.Pods[i].Incarnation, o.Volumes[i].Incarnation = 2, 2
 		}

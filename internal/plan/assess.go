@@ -2,86 +2,85 @@ package plan
 
 import "github.com/etcdpilot/etcd-operator/internal/failure"
 
-// Assessment is what a pass makes of what it has observed. It is worked out once, before any rule is asked: rules decide by it,
-// and status tells it. Who the members are nobody knows without a quorum: what is about members is empty then.
+// Assessment is what a pass concludes from its observation. It is computed once, before any rule is evaluated: rules decide by
+// it, and status reports it. Without a quorum the member list is unknown, and everything about members is empty.
 type Assessment struct {
-	// NameTaken is what to do first about an object of somebody else whose name this cluster cannot do without, nil if there is none.
+	// NameTaken is what to do first about an object of another owner whose name this cluster requires, nil if there is none.
 	NameTaken Action
-	// Healthy are the names of the pods whose servers can be counted on: they answer, as whom the quorum lists under that name if
-	// it lists anybody, they follow a leader, and their pods are not on their way out.
+	// Healthy are the names of the pods whose servers are healthy: they answer, as the member listed under that name if any is,
+	// they follow a leader, and their pods are not terminating.
 	Healthy []string
-	// Leader is the ID of the leader that most of the members name, 0 if none is named.
+	// Leader is the ID of the leader that most of the members report, 0 if none.
 	Leader uint64
-	// Versions are etcd's own.
+	// Versions are those of etcd.
 	Versions Versions
-	// Size is how many voters there are to be, and Room how many members there may be meanwhile.
-	Size, Room int
-	// Candidates are the pods that wait for a membership.
+	// TargetSize is the number of voters to have, and MaxMembers how many members there may be in the meantime.
+	TargetSize, MaxMembers int
+	// Candidates are the pods that wait to become members.
 	Candidates []Pod
-	// Changes are what has to be done to the members to bring them to the spec, by name.
+	// Changes are what it takes to bring each member to the spec, by name.
 	Changes map[string]Change
-	// Updated are the names of the members whose pods are as the spec asks.
+	// Updated are the names of the members whose pods match the spec.
 	Updated []string
-	// Restarting are the names of the pods that were disturbed by the operator and have time yet to come back, as far as they are
-	// down.
+	// Restarting are the names of the pods that may be down because the operator is updating them.
 	Restarting []string
-	// Removal is the member to take out next, the zero Member unless there is one too many.
-	Removal Member
-	// UnderWay is what has to be waited for before all is done that was begun, nil if nothing is.
-	UnderWay Action
-	// Update says how far the update is.
+	// RemovalCandidate is the member to remove next, the zero Member unless there is a surplus one.
+	RemovalCandidate Member
+	// InProgress is what to wait for before everything that was begun is done, nil if nothing is in progress.
+	InProgress Action
+	// Update is the state of an update.
 	Update Update
-	// Alarm is the gravest alarm that etcd has raised, SlowLeader is there if the leader's disk is too slow to lead, Refusal is
-	// what of the spec is not carried out, and Stranger is something with the cluster's labels that is not the cluster's and in
-	// nobody's way. Each is nil if there is none.
-	Alarm, SlowLeader, Refusal, Stranger *failure.Problem
+	// Alarm is the most severe alarm of etcd. SlowLeader is set if the leader's disk is too slow. Refusal is which part of the
+	// spec is not carried out. Unrelated is an object with the cluster's labels that does not belong to it and does no harm.
+	// Each is nil if there is none.
+	Alarm, SlowLeader, Refusal, Unrelated *failure.Problem
 }
 
-// Versions are those of etcd that the members run and are to run.
+// Versions are the etcd versions in use and to be used.
 type Versions struct {
-	// Target is the version to bring the members to, empty while each keeps the one that it has: Refused says why.
+	// Target is the version to bring the members to, empty while each keeps its own: Refused says why.
 	Target  string
 	Refused *failure.Problem
-	// Lowest is the version that a new member can run whatever becomes of an update: the lowest of those that run. Before anything
-	// runs it is the spec's.
+	// Lowest is the version for new members, whether or not an update is completed: the lowest in use. Before any member runs it
+	// is the spec's.
 	Lowest string
-	// DowngradeFirst is true while etcd's own downgrade has to come before any member runs the target.
+	// DowngradeFirst is true while etcd's downgrade has to be enabled before any member runs the target.
 	DowngradeFirst bool
-	// SnapshotsFirst is true while every member has to write a snapshot before any runs the target.
+	// SnapshotsFirst is true while every member has to write a snapshot before any member runs the target.
 	SnapshotsFirst bool
 }
 
-// Update is how far an update is.
+// Update is the state of an update.
 type Update struct {
-	// Blocker is why no member may be disturbed for it now, nil if one may be, or if there is nothing to update.
+	// Blocker is why no member may be disrupted now, nil if one may be, or if there is nothing to update.
 	Blocker Action
-	// Image is what to wait for before a member is restarted with another image, nil if all are there.
-	Image Action
-	// Next is the member to restart or to recreate next, the zero Member if there is none, or if something comes before that.
+	// MissingImage is what to wait for before a member is restarted with a new image, nil if all images are present.
+	MissingImage Action
+	// Next is the member to restart or recreate next, the zero Member if there is none, or if something else comes first.
 	Next Member
 }
 
-// Assess is what a pass makes of that.
+// Assess returns the conclusions from an observation.
 func Assess(o Observed) Assessment { return newView(o).Assessment }
 
-// assess works it out, each part from those before it.
+// assess computes them, each from the preceding ones.
 func (v *view) assess() {
-	v.NameTaken = v.takenName()
-	v.Healthy = v.countedOn()
-	v.Leader = v.mostNamed()
+	v.NameTaken = v.nameConflict()
+	v.Healthy = v.healthyPods()
+	v.Leader = v.currentLeader()
 	v.Versions = v.versions()
-	v.Size = v.wanted()
+	v.TargetSize = v.targetSize()
 	v.Candidates = v.candidates()
 	v.Changes = v.changes()
-	v.Room = v.room()
+	v.MaxMembers = v.maxMembers()
 	v.Updated, v.Restarting = v.updated(), v.restarting()
-	v.Alarm, v.SlowLeader, v.Refusal, v.Stranger = v.alarm(), v.slowLeader(), v.refusal(), v.stranger()
+	v.Alarm, v.SlowLeader, v.Refusal, v.Unrelated = v.alarm(), v.slowLeader(), v.refusal(), v.unrelated()
 	if v.Etcd.Contact != ContactQuorum {
 		return
 	}
-	v.Removal = v.removal()
-	v.UnderWay = v.underWay()
-	v.Update.Blocker = v.blocker()
-	v.Update.Image = v.missingImage()
-	v.Update.Next = v.next()
+	v.RemovalCandidate = v.removalCandidate()
+	v.InProgress = v.inProgress()
+	v.Update.Blocker = v.updateBlocker()
+	v.Update.MissingImage = v.missingImage()
+	v.Update.Next = v.nextToUpdate()
 }

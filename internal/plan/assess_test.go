@@ -38,11 +38,11 @@ func TestAssess(t *testing.T) {
 	} {
 		t.Run(title, func(t *testing.T) {
 			v := newView(c.o)
-			leader, _ := v.nameOf(v.Leader)
+			leader, _ := v.memberByID(v.Leader)
 			got := told{
-				leader, v.Removal.Name, v.Update.Next.Name,
+				leader, v.RemovalCandidate.Name, v.Update.Next.Name,
 				[3]Change{v.Changes["c-0"], v.Changes["c-1"], v.Changes["c-2"]},
-				reasonOf(v.Update.Blocker), reasonOf(v.Update.Image), v.Size, v.Room,
+				reasonOf(v.Update.Blocker), reasonOf(v.Update.MissingImage), v.TargetSize, v.MaxMembers,
 			}
 			if !reflect.DeepEqual(got, c.want) {
 				t.Errorf("it tells\n%+v, not\n%+v", got, c.want)

@@ -9,7 +9,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/member"
 )
 
-// resumed is a cluster of three that a restore was to replace which was called off: its pods are gone, its volumes are there,
+// resumed is a cluster of three that a restore was to replace which was canceled: its pods are gone, its volumes are there,
 // and so is what the attempt has left.
 func resumed(changes ...func(*Observed)) Observed {
 	o := replacedBySnapshot(true, oldIsGone, restoredVolume, restoredPod)
@@ -19,16 +19,16 @@ func resumed(changes ...func(*Observed)) Observed {
 
 func TestCallOff(t *testing.T) {
 	why := failure.Problem{Reason: v1beta2.ReasonRestoreCalledOff, Message: "it was deleted"}
-	off := func(o *Observed) { o.Cluster.CallOff = &why }
+	off := func(o *Observed) { o.Cluster.CancelReason = &why }
 	terminal := &failure.Problem{Reason: v1beta2.ReasonSnapshotDamaged, Terminal: true}
 	passing := &failure.Problem{Reason: v1beta2.ReasonStorageUnreachable}
-	second := newView(replacedBySnapshot(true)).bootstrap(3, []string{"c-4"}, "second")
+	second := newView(replacedBySnapshot(true)).newBootstrap(3, []string{"c-4"}, "second")
 	gaveIt := func(o *Observed) {
 		answersRestored(o)
 		o.Volumes[3].MemberID, o.Volumes[3].ClusterID = uint64(lastPod(o).Permit.MemberID), o.Cluster.Bootstrap.ClusterID
 	}
 	crashed := func(o *Observed) { o.Etcd = Etcd{} }
-	isUp := Latch{ClusterID: newView(replacedBySnapshot(true)).Cluster.Bootstrap.ClusterID, Kept: []string{"c-0", "c-1", "c-2"}}
+	isUp := RecordClusterID{ClusterID: newView(replacedBySnapshot(true)).Cluster.Bootstrap.ClusterID, KeptVolumes: []string{"c-0", "c-1", "c-2"}}
 	var permits []NewPod
 	for i := range 3 {
 		permits = append(permits, NewPod{
@@ -37,16 +37,16 @@ func TestCallOff(t *testing.T) {
 		})
 	}
 	check(t, map[string]planCase{
-		"before anything was done":     {replacedBySnapshot(true, off), CallOff{Why: why, ClusterID: latched}},
-		"once the old members stopped": {replacedBySnapshot(true, oldIsGone, off), CallOff{Why: why, ClusterID: latched}},
+		"before anything was done":     {replacedBySnapshot(true, off), CancelRestore{Why: why, ClusterID: latched}},
+		"once the old members stopped": {replacedBySnapshot(true, oldIsGone, off), CancelRestore{Why: why, ClusterID: latched}},
 		"while the snapshot is read": {
-			replacedBySnapshot(true, oldIsGone, restoredVolume, restoredPod, off), CallOff{Why: why, ClusterID: latched},
+			replacedBySnapshot(true, oldIsGone, restoredVolume, restoredPod, off), CancelRestore{Why: why, ClusterID: latched},
 		},
 		"of a cluster that never ran": {
-			replacedBySnapshot(true, off, func(o *Observed) { o.Cluster.Former = &Record{} }), CallOff{Why: why},
+			replacedBySnapshot(true, off, func(o *Observed) { o.Cluster.Previous = &Record{} }), CancelRestore{Why: why},
 		},
 		"not of one that was not begun by this record": {
-			replacedBySnapshot(true, off, func(o *Observed) { o.Cluster.Former = nil }), Unserve{Pod: "c-0", UID: "p0"},
+			replacedBySnapshot(true, off, func(o *Observed) { o.Cluster.Previous = nil }), RemoveFromService{Pod: "c-0", UID: "p0"},
 		},
 		"not after the latch": {
 			edit(healthyCluster(3, true), off, func(o *Observed) { o.Cluster.Bootstrap.Restore = "restore" }),
@@ -56,12 +56,12 @@ func TestCallOff(t *testing.T) {
 			replacedBySnapshot(true, off, func(o *Observed) { o.Cluster.Paused = true }), Idle{Reason: v1beta2.ReasonPaused},
 		},
 		"the snapshot cannot be restored for good": {
-			replacedBySnapshot(true, oldIsGone, restoredVolume, restoredPod, func(o *Observed) { lastPod(o).Failure = terminal }),
-			CallOff{Why: *terminal, ClusterID: latched},
+			replacedBySnapshot(true, oldIsGone, restoredVolume, restoredPod, func(o *Observed) { lastPod(o).RestoreFailure = terminal }),
+			CancelRestore{Why: *terminal, ClusterID: latched},
 		},
 		"the snapshot cannot be restored now": {
 			replacedBySnapshot(true, oldIsGone, restoredVolume, restoredPod, func(o *Observed) {
-				lastPod(o).Failure, lastPod(o).Phase = passing, Pending
+				lastPod(o).RestoreFailure, lastPod(o).Phase = passing, Pending
 			}),
 			Wait{Reason: passing.Reason},
 		},
@@ -73,7 +73,7 @@ func TestCallOff(t *testing.T) {
 		},
 		"it may have answered before": {
 			replacedBySnapshot(true, oldIsGone, restoredVolume, restoredPod, gaveIt, crashed, off),
-			CallOff{Why: why, ClusterID: latched, Kept: []string{"c-3"}},
+			CancelRestore{Why: why, ClusterID: latched, KeptVolumes: []string{"c-3"}},
 		},
 		"so it may where a later restore takes its place": {
 			replacedBySnapshot(true, oldIsGone, restoredVolume, restoredPod, gaveIt, crashed, off, func(o *Observed) { o.Cluster.Restore = "second" }),
@@ -84,18 +84,18 @@ func TestCallOff(t *testing.T) {
 		},
 		"a first start does not take the name of a volume that is kept": {
 			edit(emptyCluster(1, true), func(o *Observed) {
-				o.Cluster.Incarnations = Incarnations{Last: 1, Attempts: 1}
+				o.Cluster.Incarnations = Incarnations{Last: 1, FirstRestore: 1}
 				o.Volumes = []Volume{{Name: "c-0", UID: "v0", Incarnation: 1, Owned: true, ClusterID: 5, MemberID: 6}}
 			}),
-			CommitBootstrap{Bootstrap: newView(emptyCluster(1, true)).bootstrap(2, []string{"c-1"}, "")},
+			CommitBootstrap{Bootstrap: newView(emptyCluster(1, true)).newBootstrap(2, []string{"c-1"}, "")},
 		},
 		"nor one that was written down before, while nobody could start yet": {
 			edit(bootstrapped(1, true), func(o *Observed) {
-				o.Cluster.Incarnations, o.Cluster.Kept = Incarnations{Last: 2, Attempts: 2}, []string{"v"}
+				o.Cluster.Incarnations, o.Cluster.KeptUIDs = Incarnations{Last: 2, FirstRestore: 2}, []string{"v"}
 				o.Pods = nil
 				o.Volumes = []Volume{{Name: "c-0", UID: "v", Incarnation: 2, Owned: true, ClusterID: 5, MemberID: 6}}
 			}),
-			CommitBootstrap{Bootstrap: newView(emptyCluster(1, true)).bootstrap(3, []string{"c-1"}, "")},
+			CommitBootstrap{Bootstrap: newView(emptyCluster(1, true)).newBootstrap(3, []string{"c-1"}, "")},
 		},
 		"a later restore takes its place": {
 			replacedBySnapshot(true, oldIsGone, restoredVolume, restoredPod, off, func(o *Observed) { o.Cluster.Restore = "second" }),
@@ -111,7 +111,7 @@ func TestCallOff(t *testing.T) {
 		"but not a volume on which etcd was let start, by whatever attempt follows": {
 			replacedBySnapshot(true, oldIsGone, restoredVolume, func(o *Observed) {
 				o.Volumes[3].MemberID = 3
-				again := newView(*o).bootstrap(3, []string{"c-4"}, "restore")
+				again := newView(*o).newBootstrap(3, []string{"c-4"}, "restore")
 				o.Cluster.Record = o.Cluster.Apply(CommitBootstrap{Bootstrap: again}, *o)
 			}),
 			CreateVolumes{Names: []string{"c-4"}, Incarnation: 3},
@@ -132,28 +132,28 @@ func TestCallOff(t *testing.T) {
 			Wait{Reason: v1beta2.ReasonResuming},
 		},
 		"a cluster whose EtcdRestore has failed says so": {
-			edit(emptyCluster(3, true), func(o *Observed) { o.Cluster.AwaitsRestore, o.Cluster.AwaitFailed = "c-restore", "damaged" }),
+			edit(emptyCluster(3, true), func(o *Observed) { o.Cluster.WaitsForRestore, o.Cluster.WaitFailed = "c-restore", "damaged" }),
 			Blocked{Reason: v1beta2.ReasonRestoreFailed},
 		},
 		"no number is used again": {
 			resumed(func(o *Observed) { o.Pods, o.Volumes, o.Cluster.Restore = nil, o.Volumes[:3], "second" }),
 			CommitBootstrap{
-				Bootstrap: newView(replacedBySnapshot(true)).bootstrap(3, []string{"c-3"}, "second"), Unsaved: "there is no safety snapshot of it",
+				Bootstrap: newView(replacedBySnapshot(true)).newBootstrap(3, []string{"c-3"}, "second"), UnsavedReason: "there is no safety snapshot",
 			},
 		},
 		"what is replaced is named at the latch": {
 			replacedBySnapshot(true, oldIsGone, restoredVolume, restoredPod, answersRestored, func(o *Observed) { o.Volumes[1].Deleting = true }),
-			Latch{ClusterID: isUp.ClusterID, Kept: []string{"c-0", "c-2"}},
+			RecordClusterID{ClusterID: isUp.ClusterID, KeptVolumes: []string{"c-0", "c-2"}},
 		},
 		"and whether it is saved": {
 			replacedBySnapshot(true, oldIsGone, restoredVolume, restoredPod, answersRestored, func(o *Observed) { o.Cluster.Unsaved = true }),
-			Latch{ClusterID: isUp.ClusterID, Kept: []string{"c-0", "c-1", "c-2"}, Unsaved: true},
+			RecordClusterID{ClusterID: isUp.ClusterID, KeptVolumes: []string{"c-0", "c-1", "c-2"}, Unsaved: true},
 		},
 		"but not with Skip, unless it is of another cluster": {
 			replacedBySnapshot(true, oldIsGone, restoredVolume, restoredPod, answersRestored, func(o *Observed) {
-				o.Cluster.Skipped, o.Volumes[2].ClusterID = true, 0xc0
+				o.Cluster.SafetySkipped, o.Volumes[2].ClusterID = true, 0xc0
 			}),
-			Latch{ClusterID: isUp.ClusterID, Kept: []string{"c-2"}},
+			RecordClusterID{ClusterID: isUp.ClusterID, KeptVolumes: []string{"c-2"}},
 		},
 	})
 }
@@ -173,7 +173,7 @@ func answersRestored(o *Observed) {
 	}
 }
 
-// TestCurrent tells what belongs to the cluster after a restore was called off, and after it was not.
+// TestCurrent tells what belongs to the cluster after a restore was canceled, and after it was not.
 func TestCurrent(t *testing.T) {
 	one, three := &Bootstrap{Incarnation: 1}, &Bootstrap{Incarnation: 3, Restore: "r"}
 	for title, c := range map[string]struct {
@@ -182,18 +182,18 @@ func TestCurrent(t *testing.T) {
 	}{
 		"a first start":            {Record{Bootstrap: one}, []int{1, 2, 3, 4}, nil},
 		"adopted":                  {Record{}, []int{0, 1, 2, 3, 4}, nil},
-		"resumed":                  {Record{Bootstrap: one, Incarnations: Incarnations{Last: 3, Attempts: 2}}, []int{1, 4}, []int{2, 3}},
-		"adopted and resumed":      {Record{Incarnations: Incarnations{Last: 3, Attempts: 2}}, []int{0, 1, 4}, []int{2, 3}},
-		"a second attempt":         {Record{Bootstrap: three, Former: &Record{}, Incarnations: Incarnations{Last: 3, Attempts: 2}}, []int{3, 4}, []int{2}},
-		"restored at last":         {Record{Bootstrap: three, Incarnations: Incarnations{Last: 3, Attempts: 2}}, []int{3, 4}, []int{2}},
-		"a first start after that": {Record{Bootstrap: &Bootstrap{Incarnation: 3}, Incarnations: Incarnations{Last: 3, Attempts: 2}}, []int{3, 4}, []int{2}},
+		"resumed":                  {Record{Bootstrap: one, Incarnations: Incarnations{Last: 3, FirstRestore: 2}}, []int{1, 4}, []int{2, 3}},
+		"adopted and resumed":      {Record{Incarnations: Incarnations{Last: 3, FirstRestore: 2}}, []int{0, 1, 4}, []int{2, 3}},
+		"a second attempt":         {Record{Bootstrap: three, Previous: &Record{}, Incarnations: Incarnations{Last: 3, FirstRestore: 2}}, []int{3, 4}, []int{2}},
+		"restored at last":         {Record{Bootstrap: three, Incarnations: Incarnations{Last: 3, FirstRestore: 2}}, []int{3, 4}, []int{2}},
+		"a first start after that": {Record{Bootstrap: &Bootstrap{Incarnation: 3}, Incarnations: Incarnations{Last: 3, FirstRestore: 2}}, []int{3, 4}, []int{2}},
 	} {
 		var current, attempted []int
 		for n := range 5 {
 			if c.record.Current(n) {
 				current = append(current, n)
 			}
-			if c.record.attempted(n) {
+			if c.record.canceled(n) {
 				attempted = append(attempted, n)
 			}
 		}

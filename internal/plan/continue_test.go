@@ -11,12 +11,12 @@ import (
 
 var unwanted = failure.Problem{Reason: v1beta2.ReasonRestoreCalledOff, Message: "EtcdRestore r was deleted"}
 
-// regretted is a restore that has begun to replace a cluster of three, and that nobody wants any more.
+// regretted is a restore that has begun to replace a cluster of three, and that is no longer wanted.
 func regretted(persistent bool, changes ...func(*Observed)) Observed {
-	return replacedBySnapshot(persistent, append([]func(*Observed){func(o *Observed) { o.Cluster.CallOff = &unwanted }}, changes...)...)
+	return replacedBySnapshot(persistent, append([]func(*Observed){func(o *Observed) { o.Cluster.CancelReason = &unwanted }}, changes...)...)
 }
 
-// TestFormerMembers calls a restore off only if a quorum of the former members can come back.
+// TestFormerMembers cancels a restore only if a quorum of the previous members can come back.
 func TestFormerMembers(t *testing.T) {
 	pods := func(change func(*Pod), which ...int) func(*Observed) {
 		return func(o *Observed) {
@@ -33,12 +33,12 @@ func TestFormerMembers(t *testing.T) {
 		}
 	}
 	leaving, silent := func(p *Pod) { p.Deleting = true }, func(p *Pod) { p.Ready = false }
-	ended, refused := func(p *Pod) { p.Phase = Terminal }, func(p *Pod) { p.Exit = ExitDataLost }
+	ended, refused := func(p *Pod) { p.Phase = Finished }, func(p *Pod) { p.Exit = ExitDataLost }
 	lost, going := func(c *Volume) { c.Lost = true }, func(c *Volume) { c.Deleting = true }
 	others := func(c *Volume) { c.ClusterID++ }
-	unknown := func(o *Observed) { o.Cluster.Former.Voters = nil }
+	unknown := func(o *Observed) { o.Cluster.Previous.Voters = nil }
 	next := func(names ...string) func(*Observed) {
-		return func(o *Observed) { o.Cluster.Former.NextVoters = names }
+		return func(o *Observed) { o.Cluster.Previous.NextVoters = names }
 	}
 	for title, c := range map[string]struct {
 		observed Observed
@@ -67,7 +67,7 @@ func TestFormerMembers(t *testing.T) {
 	} {
 		t.Run(title, func(t *testing.T) {
 			a := Next(c.observed)
-			if off, ok := a.(CallOff); ok != c.off || ok && off.Why != unwanted {
+			if off, ok := a.(CancelRestore); ok != c.off || ok && off.Why != unwanted {
 				t.Errorf("the answer is %#v", a)
 			}
 			if goesOn, ok := a.(ContinueRestore); ok == c.off || ok && goesOn.Why.Reason != v1beta2.ReasonRestoreContinues {
@@ -77,11 +77,11 @@ func TestFormerMembers(t *testing.T) {
 	}
 }
 
-// TestContinueRestore follows a restore that nobody wants, and that cannot be called off, to its end.
+// TestContinueRestore follows a restore that nobody wants, and that cannot be canceled, to its end.
 func TestContinueRestore(t *testing.T) {
-	noted := func(o *Observed) { o.Cluster.NotCalledOff = true }
+	noted := func(o *Observed) { o.Cluster.CancelDeclined = true }
 	failed := func(o *Observed) {
-		lastPod(o).Failure = &failure.Problem{Reason: v1beta2.ReasonSnapshotDamaged, Terminal: true}
+		lastPod(o).RestoreFailure = &failure.Problem{Reason: v1beta2.ReasonSnapshotDamaged, Terminal: true}
 		lastPod(o).Phase = Pending
 	}
 	gone := func(o *Observed) { o.Cluster.SourceGone = true }
@@ -97,7 +97,7 @@ func TestContinueRestore(t *testing.T) {
 		},
 		"until it is up": {
 			regretted(false, oldIsGone, noted, restoredPod, answersRestored),
-			Latch{ClusterID: replacedBySnapshot(false).Cluster.Bootstrap.ClusterID},
+			RecordClusterID{ClusterID: replacedBySnapshot(false).Cluster.Bootstrap.ClusterID},
 		},
 		"it can never be": {regretted(false, oldIsGone, noted, restoredPod, failed), Blocked{Reason: v1beta2.ReasonRestoreFailed}},
 		"it can never be, and nobody has asked": {
@@ -105,39 +105,39 @@ func TestContinueRestore(t *testing.T) {
 		},
 		"another one takes its place": {
 			regretted(false, oldIsGone, noted, restoredPod, failed, func(o *Observed) { o.Cluster.Restore = "second" }),
-			CommitBootstrap{Bootstrap: newView(replacedBySnapshot(false)).bootstrap(3, []string{"c-0"}, "second")},
+			CommitBootstrap{Bootstrap: newView(replacedBySnapshot(false)).newBootstrap(3, []string{"c-0"}, "second")},
 		},
 		"nothing says where the snapshot is": {regretted(false, oldIsGone, noted, gone), Blocked{Reason: v1beta2.ReasonRestoreFailed}},
 		"nothing says it, and the members may come back": {
 			regretted(false, silent, gone), Blocked{Reason: v1beta2.ReasonRestoreFailed},
 		},
-		"once they can": {regretted(false, gone), CallOff{Why: unwanted, ClusterID: latched}},
+		"once they can": {regretted(false, gone), CancelRestore{Why: unwanted, ClusterID: latched}},
 		"the member knows it": {
 			regretted(false, oldIsGone, noted, gone, restoredPod, func(o *Observed) { lastPod(o).Phase = Pending }),
 			Wait{Reason: v1beta2.ReasonRestoring},
 		},
-		"the volumes are there": {regretted(true, oldIsGone, noted, gone), CallOff{Why: unwanted, ClusterID: latched}},
+		"the volumes are there": {regretted(true, oldIsGone, noted, gone), CancelRestore{Why: unwanted, ClusterID: latched}},
 	})
 }
 
 // TestWayOut has whoever is left without data be told what is gone, and what to do.
 func TestWayOut(t *testing.T) {
-	saved := func(o *Observed) { o.Cluster.Saved = "42.db" }
+	saved := func(o *Observed) { o.Cluster.SafetySnapshot = "42.db" }
 	for title, c := range map[string]struct {
 		observed Observed
 		want     []string
 	}{
 		"not called off": {regretted(false, oldIsGone, saved), []string{
-			unwanted.Message, "the data of c-0, c-1, c-2 is gone", "without 2 of its 3 voters", "create another EtcdRestore", "42.db",
+			unwanted.Message, "the data of c-0, c-1, c-2 is lost", "needs 2 of its 3 voters", "create another EtcdRestore", "42.db",
 		}},
 		"voters that were declared": {regretted(true, oldIsGone, func(o *Observed) {
-			o.Cluster.Former.NextVoters, o.Volumes[0].Lost = []string{"c-0", "c-1"}, true
-		}), []string{"the data of c-0 is gone", "without 2 of its 2 voters", "what the cluster held was not saved"}},
-		"unknown": {regretted(false, oldIsGone, func(o *Observed) { o.Cluster.Former.Voters = nil }), []string{"nobody knows who"}},
+			o.Cluster.Previous.NextVoters, o.Volumes[0].Lost = []string{"c-0", "c-1"}, true
+		}), []string{"the data of c-0 is lost", "needs 2 of its 2 voters", "there is no safety snapshot of the previous data"}},
+		"unknown": {regretted(false, oldIsGone, func(o *Observed) { o.Cluster.Previous.Voters = nil }), []string{"the previous members are unknown"}},
 		"damaged": {replacedBySnapshot(false, oldIsGone, saved, restoredPod, func(o *Observed) {
-			lastPod(o).Failure = &failure.Problem{Message: "it has changed", Terminal: true}
+			lastPod(o).RestoreFailure = &failure.Problem{Message: "it has changed", Terminal: true}
 			lastPod(o).Phase = Pending
-		}), []string{"it has changed", "the data of c-0, c-1, c-2 is gone", "create another EtcdRestore", "42.db"}},
+		}), []string{"it has changed", "the data of c-0, c-1, c-2 is lost", "create another EtcdRestore", "42.db"}},
 	} {
 		message := Describe(Next(c.observed)).Message
 		if i := slices.IndexFunc(c.want, func(part string) bool { return !strings.Contains(message, part) }); i >= 0 {

@@ -96,7 +96,7 @@ func (d *decisions) add(title string, states int, r *recorder) {
 	maps.Copy(d.guarded, r.guarded)
 }
 
-// compare holds the decisions against the frozen ones. All tells whether every scenario was explored.
+// compare holds the decisions against the frozen ones. All reports whether every scenario was explored.
 func (d *decisions) compare(t *testing.T, all bool) {
 	frozen := map[string]string{}
 	text, err := os.ReadFile(frozenFile)
@@ -149,12 +149,13 @@ func (d *decisions) checkRules(t *testing.T) {
 
 // guarded are the guards, and the rules whose answers they are known to take the place of.
 var guarded = map[string][]string{
-	"atRisk": {"membership/shrink", "repair/unstick", "updates/mend"},
-	"budgetOpen": {
-		"leadership/endHung", "membership/replaceLost", "membership/shrink", "repair/unstick", "updates/mend", "updates/roll",
+	"requireQuorum": {"membership/scaleDown", "repair/updateFailedPod", "updates/updateUnavailableMember"},
+	"blockEvictions": {
+		"leadership/restartHungMember", "membership/removeLostMember", "membership/scaleDown", "repair/updateFailedPod",
+		"updates/updateNextMember", "updates/updateUnavailableMember",
 	},
-	"budgetLow":  {"membership/promote"},
-	"undeclared": {"membership/promote", "membership/replaceLost", "membership/shrink"},
+	"raiseBudgetFirst":  {"membership/promoteLearner"},
+	"commitVotersFirst": {"membership/promoteLearner", "membership/removeLostMember", "membership/scaleDown"},
 }
 
 // checkGuards wants each guard to stand in for exactly those rules.

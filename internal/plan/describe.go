@@ -11,12 +11,12 @@ import (
 type Description struct {
 	// Action is the kind of action, for example "AddLearner".
 	Action string
-	// Reason is a documented reason and Message a sentence without times or counters that move.
+	// Reason is a documented reason and Message a sentence without times or counters that change.
 	Reason  string
 	Message string
 }
 
-// Describe says what an action does and why.
+// Describe returns what an action does and why.
 func Describe(a Action) Description { return a.describe() }
 
 func (a Idle) describe() Description    { return Description{"Idle", a.Reason, a.Message} }
@@ -26,18 +26,18 @@ func (a Blocked) describe() Description { return Description{"Blocked", a.Reason
 func (a CommitBootstrap) describe() Description {
 	b := a.Bootstrap
 	if b.Restore != "" {
-		message := fmt.Sprintf("the data is replaced by a snapshot, from which %s starts", list(b.Members))
-		if a.Unsaved != "" {
-			message += "; not all that it held is known to be saved: " + a.Unsaved
+		message := fmt.Sprintf("replacing the data with a snapshot, from which %s starts", list(b.Members))
+		if a.UnsavedReason != "" {
+			message += "; the safety snapshot may not hold all of the replaced data: " + a.UnsavedReason
 		}
 		return Description{"CommitBootstrap", v1beta2.ReasonRestoring, message}
 	}
-	message := "first members: " + list(b.Members)
+	message := "initial members: " + list(b.Members)
 	if b.Incarnation > 1 {
-		message = fmt.Sprintf("attempt %d at a first start; %s", b.Incarnation, message)
+		message = fmt.Sprintf("bootstrap attempt %d; %s", b.Incarnation, message)
 	}
-	if n := len(b.Seats); n > 0 {
-		message = fmt.Sprintf("%d of %d first members may start", n, len(b.Members))
+	if n := len(b.InitialPods); n > 0 {
+		message = fmt.Sprintf("%d of %d initial members may start", n, len(b.Members))
 	}
 	return Description{"CommitBootstrap", v1beta2.ReasonBootstrapping, message}
 }
@@ -45,56 +45,56 @@ func (a CommitBootstrap) describe() Description {
 func (a CreateRestore) describe() Description {
 	return Description{
 		"CreateRestore", v1beta2.ReasonWaitingForRestore,
-		fmt.Sprintf("creating EtcdRestore %s, as spec.restoreFrom asks", a.Name),
+		fmt.Sprintf("creating EtcdRestore %s, as requested by spec.restoreFrom", a.Name),
 	}
 }
 
-func (a CallOff) describe() Description {
-	left := "nothing had run in the cluster before"
+func (a CancelRestore) describe() Description {
+	left := "the cluster had not been up before"
 	if a.ClusterID != 0 {
-		left = fmt.Sprintf("the cluster resumes on its former data, with cluster ID %016x", a.ClusterID)
+		left = fmt.Sprintf("the cluster resumes with its previous data, with cluster ID %016x", a.ClusterID)
 	}
-	if len(a.Kept) > 0 {
-		left += "; etcd was let start on the snapshot, and what clients may have written there stays: " + deleteWords(a.Kept)
+	if len(a.KeptVolumes) > 0 {
+		left += "; etcd had started from the snapshot, and volumes to which clients may have written are kept: " + deleteMessage(a.KeptVolumes)
 	}
-	return Description{"CallOff", a.Why.Reason, a.Why.Message + "; " + left}
+	return Description{"CancelRestore", a.Why.Reason, a.Why.Message + "; " + left}
 }
 
 func (a ContinueRestore) describe() Description {
 	return Description{"ContinueRestore", a.Why.Reason, a.Why.Message}
 }
 
-func (a Latch) describe() Description {
+func (a RecordClusterID) describe() Description {
 	message := fmt.Sprintf("the cluster is up with cluster ID %016x", a.ClusterID)
-	if len(a.Kept) > 0 {
-		message += "; " + keptWords(a.Kept, a.Unsaved)
+	if len(a.KeptVolumes) > 0 {
+		message += "; " + keptMessage(a.KeptVolumes, a.Unsaved)
 	}
-	return Description{"Latch", v1beta2.ReasonServing, message}
+	return Description{"RecordClusterID", v1beta2.ReasonServing, message}
 }
 
-// keptWords say what to do about the volumes that restores leave.
-func keptWords(names []string, unsaved bool) string {
-	text := "what restores have replaced stays: " + deleteWords(names)
+// keptMessage says what to do about the volumes that restores keep.
+func keptMessage(names []string, unsaved bool) string {
+	text := "volumes with replaced data are kept: " + deleteMessage(names)
 	if unsaved {
-		text += "; not all of it is known to be saved: look first for what is missing, as docs/backup-and-restore.md says"
+		text += "; the safety snapshot may not hold all of it: first compare, as described in docs/backup-and-restore.md"
 	}
 	return text
 }
 
-// deleteWords say how volumes go that the operator does not delete.
-func deleteWords(names []string) string {
-	return fmt.Sprintf("kubectl delete pvc %s, once nobody needs what is there", strings.Join(names, " "))
+// deleteMessage says how to delete volumes that the operator does not delete.
+func deleteMessage(names []string) string {
+	return fmt.Sprintf("delete them once their data is no longer needed: kubectl delete pvc %s", strings.Join(names, " "))
 }
 
 func (a Adopt) describe() Description {
 	return Description{
 		"Adopt", v1beta2.ReasonAdopting,
-		fmt.Sprintf("taking up the volumes of cluster %016x: %s", a.ClusterID, list(a.Volumes)),
+		fmt.Sprintf("adopting the volumes of cluster %016x: %s", a.ClusterID, list(a.Volumes)),
 	}
 }
 
 func (a CommitVoters) describe() Description {
-	return Description{"CommitVoters", v1beta2.ReasonScaling, "the voters are to be " + list(a.Voters)}
+	return Description{"CommitVoters", v1beta2.ReasonScaling, "committing the next voters to status: " + list(a.Voters)}
 }
 
 func (a CreateVolumes) describe() Description {
@@ -118,15 +118,15 @@ func (a WritePermits) describe() Description {
 	for _, p := range a.Permits {
 		names = append(names, p.Pod)
 	}
-	return Description{"WritePermits", v1beta2.ReasonStarting, "letting etcd start in " + list(names)}
+	return Description{"WritePermits", v1beta2.ReasonStarting, "permitting etcd to start in " + list(names)}
 }
 
-func (a Serve) describe() Description {
-	return Description{"Serve", v1beta2.ReasonServing, "letting clients reach " + list(a.Pods)}
+func (a AddToService) describe() Description {
+	return Description{"AddToService", v1beta2.ReasonServing, "adding to the client Service: " + list(a.Pods)}
 }
 
-func (a Unserve) describe() Description {
-	return Description{"Unserve", v1beta2.ReasonScaling, "letting no further client reach " + a.Pod}
+func (a RemoveFromService) describe() Description {
+	return Description{"RemoveFromService", v1beta2.ReasonScaling, "removing " + a.Pod + " from the client Service"}
 }
 
 func (a AddLearner) describe() Description {
@@ -139,7 +139,7 @@ func (a Promote) describe() Description {
 
 func (a MoveLeader) describe() Description {
 	if a.Slow != "" {
-		message := fmt.Sprintf("the disk of %s is slow: moving leadership to %016x", a.Slow, a.To)
+		message := fmt.Sprintf("the disk of leader %s is slow: moving leadership to %016x", a.Slow, a.To)
 		return Description{"MoveLeader", v1beta2.ReasonDiskSlow, message}
 	}
 	return Description{
@@ -154,10 +154,10 @@ func (a RemoveMember) describe() Description {
 func (a DeletePod) describe() Description {
 	message := "deleting pod " + a.Name
 	if a.Why == v1beta2.ReasonClearingAttempt {
-		message += " of an attempt at a restore that was given up"
+		message += " of a canceled restore"
 	}
 	if a.Why == v1beta2.ReasonDiskHangs {
-		message += ": its disk does not answer, and the others can do without it"
+		message += ": its disk hangs, and the other voters are a healthy quorum"
 	}
 	return Description{"DeletePod", a.Why, message}
 }
@@ -165,13 +165,13 @@ func (a DeletePod) describe() Description {
 func (a DeleteVolume) describe() Description {
 	message := "deleting volume " + a.Name
 	if a.Why == v1beta2.ReasonClearingAttempt {
-		message += " of an attempt at a restore that was given up: etcd was never let start there"
+		message += " of a canceled restore: etcd has never started on it"
 	}
 	return Description{"DeleteVolume", a.Why, message}
 }
 
 func (a SetMetadata) describe() Description {
-	return Description{"SetMetadata", v1beta2.ReasonUpdating, "changing labels and annotations of pod " + a.Name}
+	return Description{"SetMetadata", v1beta2.ReasonUpdating, "updating labels and annotations of pod " + a.Name}
 }
 
 func (a Resize) describe() Description {
@@ -186,36 +186,36 @@ func (a SetImage) describe() Description {
 
 func (a Recreate) describe() Description {
 	return Description{
-		"Recreate", v1beta2.ReasonUpdating, fmt.Sprintf("making pod %s again on its volume, with etcd %s", a.Name, a.Version),
+		"Recreate", v1beta2.ReasonUpdating, fmt.Sprintf("recreating pod %s on its volume with etcd %s", a.Name, a.Version),
 	}
 }
 
 func (a Expand) describe() Description {
-	return Description{"Expand", v1beta2.ReasonUpdating, "asking for more storage for " + list(a.Names)}
+	return Description{"Expand", v1beta2.ReasonUpdating, "requesting more storage for " + list(a.Names)}
 }
 
-func (a PullImages) describe() Description {
+func (a PrepullImages) describe() Description {
 	var nodes []string
-	for _, p := range a.Pulls {
+	for _, p := range a.Images {
 		nodes = append(nodes, p.Node)
 	}
 	return Description{
-		"PullImages", v1beta2.ReasonPullingImage, fmt.Sprintf("fetching %s to %s", a.Pulls[0].Image, list(nodes)),
+		"PrepullImages", v1beta2.ReasonPullingImage, fmt.Sprintf("pulling %s to %s", a.Images[0].Image, list(nodes)),
 	}
 }
 
-func (a EndPull) describe() Description {
-	return Description{"EndPull", v1beta2.ReasonPullingImage, "deleting pod " + a.Name}
+func (a DeletePrepullPod) describe() Description {
+	return Description{"DeletePrepullPod", v1beta2.ReasonPullingImage, "deleting pod " + a.Name}
 }
 
 func (a EnableDowngrade) describe() Description {
-	return Description{"EnableDowngrade", v1beta2.ReasonUpdating, "telling etcd to go down to " + a.Version}
+	return Description{"EnableDowngrade", v1beta2.ReasonUpdating, "enabling etcd's downgrade to " + a.Version}
 }
 
 func (a CancelDowngrade) describe() Description {
-	message := "telling etcd not to go down to " + a.Version
+	message := "canceling etcd's downgrade to " + a.Version
 	if a.Snapshot {
-		message = "every member has written a snapshot; telling etcd to stay at its version"
+		message = "every member has written a snapshot: canceling etcd's downgrade"
 	}
 	return Description{"CancelDowngrade", v1beta2.ReasonUpdating, message}
 }
@@ -223,6 +223,6 @@ func (a CancelDowngrade) describe() Description {
 func (a SetBudget) describe() Description {
 	return Description{
 		"SetBudget", v1beta2.ReasonWaitingForBudget,
-		fmt.Sprintf("the PodDisruptionBudget keeps %d members available", a.MinAvailable),
+		fmt.Sprintf("setting minAvailable of the PodDisruptionBudget to %d", a.MinAvailable),
 	}
 }

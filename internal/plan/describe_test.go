@@ -15,14 +15,14 @@ func TestDescribeEveryAction(t *testing.T) {
 		Wait{Reason: "R"},
 		Blocked{Reason: "R"},
 		CommitBootstrap{},
-		CallOff{Why: failure.Problem{Reason: "R"}},
+		CancelRestore{Why: failure.Problem{Reason: "R"}},
 		ContinueRestore{Why: failure.Problem{Reason: "R"}},
-		Latch{},
+		RecordClusterID{},
 		Adopt{},
 		CreateVolumes{},
 		CreatePods{},
 		WritePermits{},
-		Serve{},
+		AddToService{},
 		AddLearner{},
 		Promote{},
 		MoveLeader{},
@@ -42,8 +42,8 @@ func TestDescribeAttempt(t *testing.T) {
 	for why, want := range map[string]bool{v1beta2.ReasonClearingAttempt: true, v1beta2.ReasonRestored: false} {
 		for _, a := range []Action{DeletePod{Name: "c-3", Why: why}, DeleteVolume{Name: "c-3", Why: why}} {
 			_, volume := a.(DeleteVolume)
-			if d := Describe(a); d.Reason != why || strings.Contains(d.Message, "given up") != want ||
-				strings.Contains(d.Message, "etcd was never let start there") != (want && volume) {
+			if d := Describe(a); d.Reason != why || strings.Contains(d.Message, "canceled restore") != want ||
+				strings.Contains(d.Message, "etcd has never started on it") != (want && volume) {
 				t.Errorf("%#v is described as %+v", a, d)
 			}
 		}
@@ -53,20 +53,20 @@ func TestDescribeAttempt(t *testing.T) {
 // TestDescribeKept: who is left with volumes is told which, and what to do with them.
 func TestDescribeKept(t *testing.T) {
 	idle := edit(healthyCluster(3, true), func(o *Observed) {
-		o.Cluster.Kept, o.Volumes = []string{"v8", "v9"}, append(o.Volumes, Volume{Name: "c-9", UID: "v9"}, Volume{Name: "c-8", UID: "v8"})
+		o.Cluster.KeptUIDs, o.Volumes = []string{"v8", "v9"}, append(o.Volumes, Volume{Name: "c-9", UID: "v9"}, Volume{Name: "c-8", UID: "v8"})
 	})
 	unsaved := edit(idle, func(o *Observed) { o.Cluster.Unsaved = true })
 	for _, c := range []struct {
 		action Action
 		warns  bool
 	}{
-		{Latch{Kept: []string{"c-8", "c-9"}}, false},
-		{Latch{Kept: []string{"c-8", "c-9"}, Unsaved: true}, true},
+		{RecordClusterID{KeptVolumes: []string{"c-8", "c-9"}}, false},
+		{RecordClusterID{KeptVolumes: []string{"c-8", "c-9"}, Unsaved: true}, true},
 		{Next(idle), false},
 		{Next(unsaved), true},
 	} {
 		d := Describe(c.action)
-		if !strings.Contains(d.Message, "kubectl delete pvc c-8 c-9,") || strings.Contains(d.Message, "not all of it is known to be saved") != c.warns {
+		if !strings.Contains(d.Message, "kubectl delete pvc c-8 c-9") || strings.Contains(d.Message, "may not hold all of it") != c.warns {
 			t.Errorf("%#v is described as %+v", c.action, d)
 		}
 	}

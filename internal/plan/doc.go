@@ -1,37 +1,42 @@
 // Package plan decides what the operator does next. It is pure: no client, context, clock, randomness or logger.
 //
 //	Observed (plain data) -> Assessment -> rules -> guards -> one Action (plain data) -> Effects, in order
-//	                                                                                  -> Record.Apply, what status keeps of it
+//	                                                                                  -> Record.Apply: what status keeps of it
 //
-// The rules stand in ordered lists (lists.go); the first that answers wins, so the lists are the specification. They read the
-// assessment and never call each other. A wait is an answer too: "why does it not act?" always has a reason. What an operator has
-// observed can be had from its log, and Explain tells who was asked about it and who has answered (package replay, hack/replay).
+// The rules are in ordered lists (lists.go), and the first one that returns an action wins: the lists are the specification. Rules
+// read the assessment and never call each other. Waiting is an action too, so that "why does it not act?" always has an answer.
+// The operator can log what it has observed, and Explain returns which rules were evaluated and which one answered (package replay,
+// hack/replay).
 //
-// A member's life, all of it under one name for pod, volume and etcd member:
+// The life of a member, whose pod, volume and etcd member have the same name:
 //
 //	(nothing) --CreateVolumes,CreatePods--> candidate: pod waits in member-run, volume never used
-//	candidate --AddLearner--> listed, unpublished --WritePermits--> learner --Promote--> voter --Serve--> in service
+//	candidate --AddLearner--> listed, unpublished --WritePermits--> learner --Promote--> voter --AddToService--> in service
 //	voter --pod gone, data there--> CreatePods with a resume permit
 //	any   --data gone, or surplus--> RemoveMember --> orphan --DeletePod,DeleteVolume--> (nothing)
 //
-// The first members of a cluster skip AddLearner and Promote: they are committed to status, seated (bound to one pod
-// each) and started together with initial-cluster-state=new until the cluster ID is latched.
+// The initial members of a cluster skip AddLearner and Promote: they are committed to status, bound to one pod each, and started
+// together with initial-cluster-state=new until the cluster ID is recorded.
 //
 // # Terms
 //
-//   - adopt: to take up volumes that have a cluster's data and no status to go with it.
-//   - called off, of a restore: given up before the latch; the cluster goes back to the former members.
-//   - claim: which of several operators acts on an object (package claim). Messages call a PersistentVolumeClaim so, too.
-//   - effect: one change that an action consists of; the operator can stop before and after each.
-//   - electorate: the voters whose word counts, known before anybody is asked.
-//   - foreign: a volume with the cluster's labels that is not provably its own; a server that answers for another cluster.
-//   - former: what a restore under way replaces. Of a spec, the one before the update that is being carried out.
-//   - incarnation: the number of an attempt at a start, from nothing or from a snapshot; pods and volumes carry it.
-//   - kept: a volume that a restore has replaced, or that an attempt at one was let write to; it is the user's to delete.
-//   - latch: to write the cluster ID to status once a quorum answers with it. From then on there is no way back.
-//   - orphan: a pod or volume of the cluster whose member the quorum does not list.
-//   - permit: the operator's word to member-run, written on a pod, that etcd may start there, and as whom.
-//   - record: what status keeps from pass to pass, all of it that a decision depends on.
-//   - seat: the one pod, and volume, in which a first member may start from nothing.
-//   - stranger: a pod or claim with the cluster's labels that is not the cluster's and is in nobody's way.
+//   - adopt: to take ownership of volumes that hold a cluster's data, when there is no status for it.
+//   - budget: the PodDisruptionBudget. The operator raises minAvailable to block evictions while it disrupts a voter.
+//   - cancel, a restore: to abandon it before the cluster ID is recorded and go back to the previous members. The API says "called
+//     off" (status.restores[].calledOff).
+//   - candidate: a new member's pod that is not in etcd's member list yet.
+//   - claim: which of several operators acts on an object (package claim). In messages, a PersistentVolumeClaim.
+//   - effect: one of the changes that make up an action; the operator may crash before and after each.
+//   - electorate: the voters whose responses count, known before any server is queried.
+//   - foreign: of a volume, not provably the cluster's despite its labels; of a server, answering for another cluster.
+//   - incarnation: the number of an attempt to start the cluster, with an empty database or from a snapshot; pods and volumes
+//     have it.
+//   - initial member: one that starts the cluster, rather than joins it.
+//   - kept: of a volume, replaced by a restore or written to during a canceled one; only the user deletes it.
+//   - orphan: a pod or volume of the cluster whose member is not in etcd's member list.
+//   - permit: an annotation by which the operator permits member-run to start etcd in a pod, and as which member.
+//   - previous: what a restore in progress replaces (status.internal.former); of a spec, the one before the update in progress.
+//   - record: what status keeps from pass to pass, and all of it that decisions depend on.
+//   - record the cluster ID: to write it to status once a quorum answers with it. From then on there is no way back.
+//   - unrelated: a pod or claim with the cluster's labels that does not belong to the cluster and does no harm.
 package plan

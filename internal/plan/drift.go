@@ -1,35 +1,35 @@
 package plan
 
-// Drift says in which respects a pod differs from the one that the spec would give now.
+// Drift describes how a pod differs from the one that the current spec would produce.
 type Drift struct {
-	// Metadata are labels and annotations, changed in place.
+	// Metadata is true for labels and annotations, which change in place.
 	Metadata bool
-	// Resources are resized in place.
+	// Resources is true for resources, which are resized in place.
 	Resources bool
-	// Image is the image's repository: the container is restarted in place.
+	// Image is true for the image's repository: the container restarts in place.
 	Image bool
-	// Template is anything else, which takes a new pod.
+	// Template is true for anything else, which takes a new pod.
 	Template bool
 }
 
-// Any tells whether there is any difference.
+// Any reports whether there is any difference.
 func (d Drift) Any() bool { return d != Drift{} }
 
-// Unresizable is the same where Kubernetes refuses to resize the pod: other resources then take a new one.
+// Unresizable returns the drift of a pod that Kubernetes refuses to resize: different resources then take a new pod.
 func (d Drift) Unresizable() Drift {
 	d.Resources, d.Template = false, d.Template || d.Resources
 	return d
 }
 
-// Pull is a pod that does nothing but have an image on a node.
-type Pull struct {
+// PrepullPod is a pod whose only purpose is to have an image pulled to a node.
+type PrepullPod struct {
 	Name  string
 	UID   string
 	Node  string
 	Image string
-	// Done is true once the image is there, or nothing more can be learnt from this pod.
+	// Done is true once the image is there, or nothing more can be learned from this pod.
 	Done bool
-	// Problem says why the image does not come, empty if that is not known.
+	// Problem says why the image cannot be pulled, empty if no reason is known.
 	Problem  string
 	Deleting bool
 }

@@ -2,7 +2,7 @@ package plan
 
 import "slices"
 
-// Effect is one change that the operator makes to Kubernetes or to etcd. It can stop before and after each of them.
+// Effect is a single change that the operator makes to Kubernetes or to etcd. It may crash before and after each one.
 //
 //sumtype:decl
 type Effect interface{ effect() }
@@ -32,8 +32,8 @@ type Template int
 
 // Templates.
 const (
-	// TemplateKept leaves the mark as it is.
-	TemplateKept Template = iota
+	// TemplateUnchanged leaves the mark as it is.
+	TemplateUnchanged Template = iota
 	// TemplateOfPod is that of the pod that is there.
 	TemplateOfPod
 	// TemplateOfSpec is the spec's.
@@ -43,8 +43,8 @@ const (
 // WritePermit writes the permit onto its pod.
 type WritePermit struct{ PodPermit }
 
-// ServePod lets client traffic reach the very pod that was seen.
-type ServePod struct{ Name, UID string }
+// AddPodToService lets client traffic reach the very pod that was seen.
+type AddPodToService struct{ Name, UID string }
 
 // AdoptVolume makes the very claim that was seen the cluster's own.
 type AdoptVolume struct{ Name, UID string }
@@ -56,37 +56,37 @@ type ChangeImage struct{ Name, UID, Version string }
 // in size.
 type ExpandVolume struct{ Name, UID string }
 
-// PullImage creates a pod that fetches an image to a node.
-type PullImage struct{ PullOn }
+// CreatePrepullPod creates a pod that fetches an image to a node.
+type CreatePrepullPod struct{ NodeImage }
 
 // WriteStatus is the status write at the end of the pass: all there is to an action that only notes something, and the last
 // of those that rely on it.
 type WriteStatus struct{}
 
-func (CreateVolume) effect()    {}
-func (CreatePod) effect()       {}
-func (MarkVolume) effect()      {}
-func (WritePermit) effect()     {}
-func (ServePod) effect()        {}
-func (AdoptVolume) effect()     {}
-func (ChangeImage) effect()     {}
-func (ExpandVolume) effect()    {}
-func (PullImage) effect()       {}
-func (WriteStatus) effect()     {}
-func (CreateRestore) effect()   {}
-func (Unserve) effect()         {}
-func (AddLearner) effect()      {}
-func (Promote) effect()         {}
-func (MoveLeader) effect()      {}
-func (RemoveMember) effect()    {}
-func (DeletePod) effect()       {}
-func (DeleteVolume) effect()    {}
-func (SetMetadata) effect()     {}
-func (Resize) effect()          {}
-func (EndPull) effect()         {}
-func (EnableDowngrade) effect() {}
-func (CancelDowngrade) effect() {}
-func (SetBudget) effect()       {}
+func (CreateVolume) effect()      {}
+func (CreatePod) effect()         {}
+func (MarkVolume) effect()        {}
+func (WritePermit) effect()       {}
+func (AddPodToService) effect()   {}
+func (AdoptVolume) effect()       {}
+func (ChangeImage) effect()       {}
+func (ExpandVolume) effect()      {}
+func (CreatePrepullPod) effect()  {}
+func (WriteStatus) effect()       {}
+func (CreateRestore) effect()     {}
+func (RemoveFromService) effect() {}
+func (AddLearner) effect()        {}
+func (Promote) effect()           {}
+func (MoveLeader) effect()        {}
+func (RemoveMember) effect()      {}
+func (DeletePod) effect()         {}
+func (DeleteVolume) effect()      {}
+func (SetMetadata) effect()       {}
+func (Resize) effect()            {}
+func (DeletePrepullPod) effect()  {}
+func (EnableDowngrade) effect()   {}
+func (CancelDowngrade) effect()   {}
+func (SetBudget) effect()         {}
 
 // Effects are what an action consists of, in the order in which it happens: what is relied upon comes first. One that fails
 // ends the pass.
@@ -94,7 +94,7 @@ func Effects(a Action, o Observed) []Effect {
 	switch act := a.(type) {
 	case Idle, Wait, Blocked:
 		return nil
-	case CommitBootstrap, CallOff, ContinueRestore, Latch, CommitVoters:
+	case CommitBootstrap, CancelRestore, ContinueRestore, RecordClusterID, CommitVoters:
 		return []Effect{WriteStatus{}}
 	case Adopt:
 		return append(each(act.Volumes, func(name string) Effect { return AdoptVolume{name, o.volumeUID(name)} }), WriteStatus{})
@@ -104,8 +104,8 @@ func Effects(a Action, o Observed) []Effect {
 		return each(act.Pods, func(p NewPod) Effect { return CreatePod{p} })
 	case WritePermits:
 		return o.permitEffects(act)
-	case Serve:
-		return each(act.Pods, func(name string) Effect { return ServePod{name, o.podUID(name)} })
+	case AddToService:
+		return each(act.Pods, func(name string) Effect { return AddPodToService{name, o.podUID(name)} })
 	case SetImage:
 		return append(o.marks(act.Name, MarkVolume{Version: act.Version}), ChangeImage(act))
 	case Recreate:
@@ -113,10 +113,10 @@ func Effects(a Action, o Observed) []Effect {
 			DeletePod{Name: act.Name, UID: act.UID})
 	case Expand:
 		return each(act.Names, func(name string) Effect { return ExpandVolume{name, o.volumeUID(name)} })
-	case PullImages:
-		return each(act.Pulls, func(on PullOn) Effect { return PullImage{on} })
-	case CreateRestore, Unserve, AddLearner, Promote, MoveLeader, RemoveMember, DeletePod, DeleteVolume, SetMetadata, Resize,
-		EndPull, EnableDowngrade, CancelDowngrade, SetBudget:
+	case PrepullImages:
+		return each(act.Images, func(on NodeImage) Effect { return CreatePrepullPod{on} })
+	case CreateRestore, RemoveFromService, AddLearner, Promote, MoveLeader, RemoveMember, DeletePod, DeleteVolume, SetMetadata, Resize,
+		DeletePrepullPod, EnableDowngrade, CancelDowngrade, SetBudget:
 		if effect, ok := act.(Effect); ok {
 			return []Effect{effect}
 		}

@@ -20,7 +20,7 @@ func TestEffects(t *testing.T) {
 		want       []Effect
 	}{
 		"nothing":     {action: Wait{Reason: "R"}},
-		"only a note": {action: Latch{ClusterID: 7}, want: []Effect{WriteStatus{}}},
+		"only a note": {action: RecordClusterID{ClusterID: 7}, want: []Effect{WriteStatus{}}},
 		"one effect":  {action: DeletePod{Name: "c-1", UID: "p1"}, want: []Effect{DeletePod{Name: "c-1", UID: "p1"}}},
 		"adopted before that is noted": {
 			action: Adopt{ClusterID: 7, Volumes: []string{"c-0", "c-1"}}, persistent: true,
@@ -40,7 +40,7 @@ func TestEffects(t *testing.T) {
 			action: recreated, persistent: true, want: []Effect{ofSpec, DeletePod{Name: "c-1", UID: "p1"}},
 		},
 		"each that is served": {
-			action: Serve{[]string{"c-0", "c-2"}}, persistent: true, want: []Effect{ServePod{"c-0", "p0"}, ServePod{"c-2", "p2"}},
+			action: AddToService{[]string{"c-0", "c-2"}}, persistent: true, want: []Effect{AddPodToService{"c-0", "p0"}, AddPodToService{"c-2", "p2"}},
 		},
 		"each that grows": {action: Expand{[]string{"c-2"}}, persistent: true, want: []Effect{ExpandVolume{"c-2", "v2"}}},
 	} {
@@ -54,7 +54,7 @@ func TestEffects(t *testing.T) {
 func TestEveryActionHasEffects(t *testing.T) {
 	for _, a := range []Action{
 		CreateRestore{},
-		Unserve{},
+		RemoveFromService{},
 		AddLearner{},
 		Promote{},
 		MoveLeader{},
@@ -63,14 +63,14 @@ func TestEveryActionHasEffects(t *testing.T) {
 		DeleteVolume{},
 		SetMetadata{},
 		Resize{},
-		EndPull{},
+		DeletePrepullPod{},
 		EnableDowngrade{},
 		CancelDowngrade{},
 		SetBudget{},
 		CommitBootstrap{},
-		CallOff{},
+		CancelRestore{},
 		ContinueRestore{},
-		Latch{},
+		RecordClusterID{},
 		CommitVoters{},
 		Adopt{},
 		SetImage{},
@@ -78,9 +78,9 @@ func TestEveryActionHasEffects(t *testing.T) {
 		CreateVolumes{Names: []string{"c-0"}},
 		CreatePods{[]NewPod{{}}},
 		WritePermits{[]PodPermit{{}}},
-		Serve{[]string{"c-0"}},
+		AddToService{[]string{"c-0"}},
 		Expand{[]string{"c-0"}},
-		PullImages{[]PullOn{{}}},
+		PrepullImages{[]NodeImage{{}}},
 	} {
 		if !Mutates(a) || len(Effects(a, Observed{})) == 0 {
 			t.Errorf("%T changes nothing", a)

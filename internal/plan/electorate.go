@@ -5,40 +5,40 @@ import (
 	"slices"
 )
 
-// Word is what one server said of itself and of the cluster, before anybody has judged it.
-type Word struct {
+// Response is what one server has reported of itself and of the cluster, before it is judged.
+type Response struct {
 	Answer
-	// Term is the raft term that it is in.
+	// Term is its raft term.
 	Term uint64
-	// Read is what it has read linearizably, nil if it has not, or could not.
+	// Read is the result of its linearizable read, nil if there was none or it failed.
 	Read *Read
 }
 
-// Read is what one server says that the quorum agrees on.
+// Read is what one server reports as the quorum's view.
 type Read struct {
 	ClusterID uint64
 	Members   []Member
-	// Revision is 0 where etcd refuses to read keys.
+	// Revision is 0 if etcd refuses to read keys.
 	Revision int64
 }
 
-// Electorate is whose word counts, as it was known before any server was asked. A pod that answers is no proof of
-// anything: whoever may create pods can have one that answers whatever it likes. What a majority of the voters says
-// who are known from before is what their quorum says, as long as a majority of them is what it seems.
+// Electorate is the set of voters as known before any server was queried. An answer alone proves nothing: anyone who may create
+// pods can create one that answers whatever they like. What a majority of the voters known from before confirms counts as their
+// quorum's view, provided that a majority of them is genuine.
 type Electorate struct {
-	// ClusterID is the cluster's own, 0 as long as it has none: nobody is believed then.
+	// ClusterID is the cluster's own, 0 as long as it has none: no server is believed then.
 	ClusterID uint64
-	// Voters are the names of those who vote.
+	// Voters are the names of the voters.
 	Voters []string
 	// Next are the voters after a change that was committed to status before it was made, nil if none was.
 	Next []string
-	// Guessed is true where nobody has written down who votes: Voters are then all who may, and those are left out who
-	// say that they do not.
+	// Guessed is true if status does not name the voters: Voters are then all possible ones, and those that report to be
+	// learners are left out.
 	Guessed bool
 }
 
-// Electorate is whose word counts: before the cluster was first up its first members, and then the voters in status. After
-// the status was lost, or for the volumes of an earlier cluster, it is whoever has data of the cluster.
+// Electorate returns the initial members before the cluster ID was recorded, and the voters in status after that. If the status
+// was lost, or volumes of an earlier cluster are adopted, it consists of all members that have data of the cluster.
 func (o Observed) Electorate() Electorate {
 	c := o.Cluster
 	e := Electorate{ClusterID: c.ExpectedID()}
@@ -57,7 +57,7 @@ func (o Observed) Electorate() Electorate {
 	return e
 }
 
-// ExpectedID is the cluster ID that the members must answer with, 0 if that is not known yet.
+// ExpectedID returns the cluster ID that the members must answer with, 0 if it is not known yet.
 func (r Record) ExpectedID() uint64 {
 	if r.ID == 0 && r.Bootstrap != nil {
 		return r.Bootstrap.ClusterID
@@ -65,19 +65,19 @@ func (r Record) ExpectedID() uint64 {
 	return r.ID
 }
 
-// vanished tells whether neither a pod nor data of that name is there: it never votes again, and there is nothing of it
-// that could be destroyed by mistake.
+// vanished reports whether neither a pod nor data of that name exists: it can never vote again, and none of its data can be
+// destroyed by mistake.
 func (o Observed) vanished(name string) bool {
 	return !slices.ContainsFunc(o.Pods, func(p Pod) bool { return p.Name == name && o.Cluster.CurrentPod(p) }) &&
 		!slices.ContainsFunc(o.Volumes, func(c Volume) bool { return c.Name == name && o.holds(c) })
 }
 
-// holds tells whether a member's data is on the volume.
+// holds reports whether a member's data is on the volume.
 func (o Observed) holds(c Volume) bool {
 	return c.Owned && c.MemberID != 0 && !c.Lost && o.Cluster.currentVolume(c)
 }
 
-// holders are the names of all who have data, or the leave to have some.
+// holders returns the names of all members that have data, or are permitted to have some.
 func (o Observed) holders() []string {
 	var names []string
 	for _, p := range o.Pods {
@@ -94,24 +94,24 @@ func (o Observed) holders() []string {
 	return slices.Compact(names)
 }
 
-// Judge turns what the servers said into what holds: the member list and the revision that a majority of the voters
-// confirms, each through a linearizable read of its own, and the answers of those who are voters or listed.
-func (e Electorate) Judge(words []Word) Etcd {
-	voters := e.voting(words)
+// Judge returns what is true according to a majority: the member list and the revision that a majority of the voters confirms,
+// each by a linearizable read of its own, and the answers of those that are voters or listed.
+func (e Electorate) Judge(responses []Response) Etcd {
+	voters := e.voting(responses)
 	var out Etcd
-	if by, majority := e.confirmed(words, voters); by != nil {
+	if by, majority := e.confirmed(responses, voters); by != nil {
 		out.Contact, out.ClusterID = ContactQuorum, e.ClusterID
 		out.Members = agreed(by)
-		out.Revision, out.Newest = revisions(by, majority)
+		out.Revision, out.RevisionCeiling = revisions(by, majority)
 		for _, w := range by {
 			out.Confirmed = append(out.Confirmed, w.Pod)
 		}
 	}
-	for _, w := range words {
+	for _, w := range responses {
 		if !e.counts(w.Pod) && !slices.ContainsFunc(out.Members, func(m Member) bool { return m.Name == w.Pod }) {
 			continue
 		}
-		if w.Leader != 0 && deposed(w, words, voters) {
+		if w.Leader != 0 && deposed(w, responses, voters) {
 			w.Leader = 0
 		}
 		out.Answers = append(out.Answers, w.Answer)
@@ -125,43 +125,43 @@ func (e Electorate) Judge(words []Word) Etcd {
 	return out
 }
 
-// counts tells whether the pod of that name is one of the electorate.
+// counts reports whether the pod of that name belongs to the electorate.
 func (e Electorate) counts(name string) bool {
 	return slices.Contains(e.Voters, name) || slices.Contains(e.Next, name)
 }
 
-// Asks tells whether the one who said this is worth to be asked for a linearizable read. Learners refuse that.
-func (e Electorate) Asks(w Word) bool {
+// Asks reports whether the server that has sent this response can serve a linearizable read. Learners refuse it.
+func (e Electorate) Asks(w Response) bool {
 	return e.counts(w.Pod) && w.Leader != 0 && !w.Learner && w.ClusterID == e.ClusterID && e.ClusterID != 0
 }
 
-// voting are the voters, without those who say that they are none where that had to be guessed.
-func (e Electorate) voting(words []Word) []string {
+// voting returns the voters, without those that report to be learners if the voters had to be guessed.
+func (e Electorate) voting(responses []Response) []string {
 	if !e.Guessed {
 		return e.Voters
 	}
 	return slices.DeleteFunc(slices.Clone(e.Voters), func(name string) bool {
-		return slices.ContainsFunc(words, func(w Word) bool { return w.Pod == name && w.Learner })
+		return slices.ContainsFunc(responses, func(w Response) bool { return w.Pod == name && w.Learner })
 	})
 }
 
-// confirmed are the words of those who confirm one list, nil unless they are a majority: of the voters, or of those that
-// the list consists of, if the operator had set out to make it so. Without the second a cluster of two could not be told
-// from a half of it once the operator was stopped between a change and the note of it.
-func (e Electorate) confirmed(words []Word, voters []string) (by []Word, majority int) {
+// confirmed returns the responses that confirm one member list, nil unless they are a majority: of the voters, or of the voters
+// on that list if the operator was about to make that change. Without the latter, a cluster of two could not be told from half
+// of one if the operator crashed between a change and recording it.
+func (e Electorate) confirmed(responses []Response, voters []string) (by []Response, majority int) {
 	if e.ClusterID == 0 {
 		return nil, 0
 	}
-	for i := range words {
-		first := &words[i]
+	for i := range responses {
+		first := &responses[i]
 		if first.Read == nil || first.Read.ClusterID != e.ClusterID {
 			continue
 		}
-		if by := e.agree(words, first.Read.Members, voters); len(by) >= Quorum(len(voters)) {
+		if by := e.agree(responses, first.Read.Members, voters); len(by) >= Quorum(len(voters)) {
 			return by, Quorum(len(voters))
 		}
 		if len(e.Next) > 0 && SameNames(votersOf(first.Read.Members), e.Next) {
-			if by := e.agree(words, first.Read.Members, e.Next); len(by) >= Quorum(len(e.Next)) {
+			if by := e.agree(responses, first.Read.Members, e.Next); len(by) >= Quorum(len(e.Next)) {
 				return by, Quorum(len(e.Next))
 			}
 		}
@@ -169,10 +169,10 @@ func (e Electorate) confirmed(words []Word, voters []string) (by []Word, majorit
 	return nil, 0
 }
 
-// agree are the words of those of these names who have read that list.
-func (e Electorate) agree(words []Word, members []Member, names []string) []Word {
-	var by []Word
-	for _, w := range words {
+// agree returns the responses, of the named pods, with that member list.
+func (e Electorate) agree(responses []Response, members []Member, names []string) []Response {
+	var by []Response
+	for _, w := range responses {
 		if w.Read != nil && w.Read.ClusterID == e.ClusterID && slices.Contains(names, w.Pod) &&
 			sameMembers(w.Read.Members, members) {
 			by = append(by, w)
@@ -181,8 +181,8 @@ func (e Electorate) agree(words []Word, members []Member, names []string) []Word
 	return by
 }
 
-// sameMembers compares who belongs to two lists, and who votes. Whether a member has published its client URLs may change
-// from one read to the next.
+// sameMembers compares who belongs to two lists, and who votes. Whether a member has published its client URLs may change from
+// one read to the next.
 func sameMembers(a, b []Member) bool {
 	return len(a) == len(b) && !slices.ContainsFunc(a, func(m Member) bool {
 		return !slices.ContainsFunc(b, func(n Member) bool {
@@ -191,21 +191,21 @@ func sameMembers(a, b []Member) bool {
 	})
 }
 
-// agreed is the list that all of them confirm. Who is said to have started has: to take it for one that has not costs a
-// member its place.
-func agreed(by []Word) []Member {
+// agreed returns the list that all of them confirm. A member that any of them reports as started has started: to mistake it for
+// one that has not would cost it its membership.
+func agreed(by []Response) []Member {
 	members := slices.Clone(by[0].Read.Members)
 	for i := range members {
-		members[i].Published = slices.ContainsFunc(by, func(w Word) bool {
+		members[i].Published = slices.ContainsFunc(by, func(w Response) bool {
 			return slices.ContainsFunc(w.Read.Members, func(m Member) bool { return m.ID == members[i].ID && m.Published })
 		})
 	}
 	return members
 }
 
-// revisions are the highest revision that a majority of the voters has reached, and the lowest that a majority has not
-// gone beyond; 0 if not so many say.
-func revisions(by []Word, majority int) (reached, newest int64) {
+// revisions returns the highest revision that a majority of the voters has reached, and the lowest that a majority has not
+// exceeded; 0 if there are too few responses.
+func revisions(by []Response, majority int) (reached, newest int64) {
 	var known []int64
 	for _, w := range by {
 		known = append(known, w.Read.Revision)
@@ -219,12 +219,12 @@ func revisions(by []Word, majority int) (reached, newest int64) {
 	return reached, newest
 }
 
-// deposed tells whether a majority of the voters follow a leader of a later term than this one names: one whose disk hangs
-// goes on calling itself the leader. The word of one server deposes nobody.
-func deposed(w Word, words []Word, voters []string) bool {
+// deposed reports whether a majority of the voters follows a leader of a later term than the one that this server names: a
+// leader whose disk hangs continues to report itself as the leader. A single response deposes no leader.
+func deposed(w Response, responses []Response, voters []string) bool {
 	later := 0
-	for i := range words {
-		o := &words[i]
+	for i := range responses {
+		o := &responses[i]
 		if o.Leader != 0 && o.ClusterID == w.ClusterID && o.Term > w.Term && slices.Contains(voters, o.Pod) {
 			later++
 		}
@@ -248,8 +248,8 @@ func SameNames(a, b []string) bool {
 	return len(a) == len(b) && !slices.ContainsFunc(a, func(name string) bool { return !slices.Contains(b, name) })
 }
 
-// Reached is the highest index that a majority of n voters have at least, of those that they tell; the lowest of these if
-// they are fewer, and 0 of none. So no single voter can pretend that all others stay behind.
+// Reached returns the highest index that a majority of n voters has reached, from those that they report; the lowest of these
+// if there are too few, and 0 if there are none. So no single voter can make all others look as if they lagged.
 func Reached(n int, indexes []uint64) uint64 {
 	if len(indexes) == 0 {
 		return 0

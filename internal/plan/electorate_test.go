@@ -6,17 +6,17 @@ import (
 )
 
 // said is what the i-th of three voters says, who all agree.
-func said(i int) Word {
+func said(i int) Response {
 	var members []Member
 	for j := range 3 {
 		members = append(members, Member{ID: id(j), Name: name(j), PeerURL: "http://" + name(j), Published: true})
 	}
-	return Word{Answer: answerOf(i), Term: 5, Read: &Read{ClusterID: latched, Members: members, Revision: 100}}
+	return Response{Answer: answerOf(i), Term: 5, Read: &Read{ClusterID: latched, Members: members, Revision: 100}}
 }
 
 // forged is what somebody says in a pod of that name who wants to be the only one.
-func forged(pod string) Word {
-	w := Word{Answer: Answer{
+func forged(pod string) Response {
+	w := Response{Answer: Answer{
 		Pod: pod, PodUID: "forged", MemberID: id(2), ClusterID: latched, Leader: id(2), Committed: 1 << 40,
 	}, Term: 1 << 40}
 	w.Read = &Read{ClusterID: latched, Members: []Member{{ID: id(2), Name: pod}}, Revision: 1 << 40}
@@ -24,7 +24,7 @@ func forged(pod string) Word {
 }
 
 // but is a word with a difference.
-func but(w Word, edits ...func(*Word)) Word {
+func but(w Response, edits ...func(*Response)) Response {
 	read := *w.Read
 	read.Members = slices.Clone(read.Members)
 	w.Read = &read
@@ -34,7 +34,7 @@ func but(w Word, edits ...func(*Word)) Word {
 	return w
 }
 
-func silentOn(i int) Word {
+func silentOn(i int) Response {
 	w := said(i)
 	w.Read = nil
 	return w
@@ -43,57 +43,57 @@ func silentOn(i int) Word {
 func TestJudge(t *testing.T) {
 	three := Electorate{ClusterID: latched, Voters: []string{"c-0", "c-1", "c-2"}}
 	two := Electorate{ClusterID: latched, Voters: []string{"c-0", "c-1"}}
-	without := func(i int) func(*Word) {
-		return func(w *Word) { w.Read.Members = slices.Delete(w.Read.Members, i, i+1) }
+	without := func(i int) func(*Response) {
+		return func(w *Response) { w.Read.Members = slices.Delete(w.Read.Members, i, i+1) }
 	}
-	revision := func(n int64) func(*Word) { return func(w *Word) { w.Read.Revision = n } }
+	revision := func(n int64) func(*Response) { return func(w *Response) { w.Read.Revision = n } }
 	for title, c := range map[string]struct {
 		electorate       Electorate
-		words            []Word
+		words            []Response
 		contact          Contact
 		members, answers int
 		revision, newest int64
 	}{
-		"all agree":           {three, []Word{said(0), said(1), said(2)}, ContactQuorum, 3, 3, 100, 100},
-		"two of three":        {three, []Word{said(0), said(1)}, ContactQuorum, 3, 2, 100, 100},
-		"one of three":        {three, []Word{said(0), silentOn(1)}, ContactMinority, 0, 2, 0, 0},
-		"no ID is known yet":  {Electorate{Voters: three.Voters}, []Word{said(0), said(1)}, ContactMinority, 0, 2, 0, 0},
-		"another cluster's":   {Electorate{ClusterID: 1, Voters: three.Voters}, []Word{said(0), said(1)}, ContactMinority, 0, 2, 0, 0},
-		"a forged pod alone":  {three, []Word{forged("c-7")}, ContactNone, 0, 0, 0, 0},
-		"beside all":          {three, []Word{forged("c-7"), said(0), said(1), said(2)}, ContactQuorum, 3, 3, 100, 100},
-		"in a voter's place":  {three, []Word{said(0), said(1), forged("c-2")}, ContactQuorum, 3, 3, 100, 100},
-		"while others start":  {three, []Word{silentOn(0), forged("c-2")}, ContactMinority, 0, 2, 0, 0},
-		"with a late word":    {three, []Word{said(0), but(said(2), revision(1<<40))}, ContactQuorum, 3, 2, 100, 1 << 40},
-		"with an early word":  {three, []Word{but(said(2), revision(1)), said(0)}, ContactQuorum, 3, 2, 1, 100},
-		"three revisions":     {three, []Word{but(said(2), revision(1)), said(0), but(said(1), revision(120))}, ContactQuorum, 3, 3, 100, 100},
-		"revisions untold":    {three, []Word{but(said(0), revision(0)), but(said(1), revision(0))}, ContactQuorum, 3, 2, 0, 0},
-		"removed by hand":     {three, []Word{but(said(0), without(2)), but(said(1), without(2))}, ContactQuorum, 2, 2, 100, 100},
-		"of two, one is gone": {two, []Word{but(said(0), without(2), without(1))}, ContactMinority, 0, 1, 0, 0},
+		"all agree":           {three, []Response{said(0), said(1), said(2)}, ContactQuorum, 3, 3, 100, 100},
+		"two of three":        {three, []Response{said(0), said(1)}, ContactQuorum, 3, 2, 100, 100},
+		"one of three":        {three, []Response{said(0), silentOn(1)}, ContactMinority, 0, 2, 0, 0},
+		"no ID is known yet":  {Electorate{Voters: three.Voters}, []Response{said(0), said(1)}, ContactMinority, 0, 2, 0, 0},
+		"another cluster's":   {Electorate{ClusterID: 1, Voters: three.Voters}, []Response{said(0), said(1)}, ContactMinority, 0, 2, 0, 0},
+		"a forged pod alone":  {three, []Response{forged("c-7")}, ContactNone, 0, 0, 0, 0},
+		"beside all":          {three, []Response{forged("c-7"), said(0), said(1), said(2)}, ContactQuorum, 3, 3, 100, 100},
+		"in a voter's place":  {three, []Response{said(0), said(1), forged("c-2")}, ContactQuorum, 3, 3, 100, 100},
+		"while others start":  {three, []Response{silentOn(0), forged("c-2")}, ContactMinority, 0, 2, 0, 0},
+		"with a late word":    {three, []Response{said(0), but(said(2), revision(1<<40))}, ContactQuorum, 3, 2, 100, 1 << 40},
+		"with an early word":  {three, []Response{but(said(2), revision(1)), said(0)}, ContactQuorum, 3, 2, 1, 100},
+		"three revisions":     {three, []Response{but(said(2), revision(1)), said(0), but(said(1), revision(120))}, ContactQuorum, 3, 3, 100, 100},
+		"revisions untold":    {three, []Response{but(said(0), revision(0)), but(said(1), revision(0))}, ContactQuorum, 3, 2, 0, 0},
+		"removed by hand":     {three, []Response{but(said(0), without(2)), but(said(1), without(2))}, ContactQuorum, 2, 2, 100, 100},
+		"of two, one is gone": {two, []Response{but(said(0), without(2), without(1))}, ContactMinority, 0, 1, 0, 0},
 		"as it was declared": {
 			Electorate{ClusterID: latched, Voters: two.Voters, Next: []string{"c-0"}},
-			[]Word{but(said(0), without(2), without(1))},
+			[]Response{but(said(0), without(2), without(1))},
 			ContactQuorum, 1, 1, 100, 100,
 		},
 		"a third, as declared": {
 			Electorate{ClusterID: latched, Voters: two.Voters, Next: three.Voters},
-			[]Word{said(0), said(2)},
+			[]Response{said(0), said(2)},
 			ContactQuorum, 3, 2, 100, 100,
 		},
 		"the one that is to go cannot say so of the other": {
 			Electorate{ClusterID: latched, Voters: two.Voters, Next: []string{"c-0"}},
-			[]Word{forged("c-1")},
+			[]Response{forged("c-1")},
 			ContactMinority, 0, 1, 0, 0,
 		},
 		"voters guessed, one of them learns": {
 			Electorate{ClusterID: latched, Voters: two.Voters, Guessed: true},
-			[]Word{said(0), learning()},
+			[]Response{said(0), learning()},
 			ContactQuorum, 3, 2, 100, 100,
 		},
 	} {
 		t.Run(title, func(t *testing.T) {
 			got := c.electorate.Judge(c.words)
 			if got.Contact != c.contact || len(got.Members) != c.members || len(got.Answers) != c.answers ||
-				got.Revision != c.revision || got.Newest != c.newest {
+				got.Revision != c.revision || got.RevisionCeiling != c.newest {
 				t.Errorf("judged %+v", got)
 			}
 		})
@@ -101,7 +101,7 @@ func TestJudge(t *testing.T) {
 }
 
 // learning is the second one's word, who says that it learns.
-func learning() Word {
+func learning() Response {
 	w := silentOn(1)
 	w.Learner = true
 	return w
@@ -109,14 +109,14 @@ func learning() Word {
 
 func TestJudgeDeposes(t *testing.T) {
 	three := Electorate{ClusterID: latched, Voters: []string{"c-0", "c-1", "c-2"}}
-	later := func(w *Word) { w.Term, w.Leader = 6, id(1) }
+	later := func(w *Response) { w.Term, w.Leader = 6, id(1) }
 	for title, c := range map[string]struct {
-		words []Word
+		words []Response
 		want  uint64 // whom c-0 follows
 	}{
-		"the others have elected another one": {[]Word{said(0), but(said(1), later), but(said(2), later)}, 0},
-		"one alone deposes nobody":            {[]Word{said(0), said(1), but(said(2), later)}, id(0)},
-		"nor does one who is no voter":        {[]Word{said(0), said(1), forged("c-7"), forged("c-8")}, id(0)},
+		"the others have elected another one": {[]Response{said(0), but(said(1), later), but(said(2), later)}, 0},
+		"one alone deposes nobody":            {[]Response{said(0), said(1), but(said(2), later)}, id(0)},
+		"nor does one who is no voter":        {[]Response{said(0), said(1), forged("c-7"), forged("c-8")}, id(0)},
 	} {
 		t.Run(title, func(t *testing.T) {
 			if got := three.Judge(c.words).Answers[0]; got.Leader != c.want {
@@ -129,8 +129,8 @@ func TestJudgeDeposes(t *testing.T) {
 // Who is said to have started by anybody has: the word of one costs nobody a member's place.
 func TestJudgePublished(t *testing.T) {
 	three := Electorate{ClusterID: latched, Voters: []string{"c-0", "c-1", "c-2"}}
-	lie := but(said(2), func(w *Word) { w.Read.Members[1].Published = false })
-	if got := three.Judge([]Word{lie, said(0)}); !got.Members[1].Published {
+	lie := but(said(2), func(w *Response) { w.Read.Members[1].Published = false })
+	if got := three.Judge([]Response{lie, said(0)}); !got.Members[1].Published {
 		t.Errorf("judged %+v", got.Members)
 	}
 }
@@ -178,7 +178,7 @@ func TestNothingUnprovenIsDestroyed(t *testing.T) {
 		"a volume, without a quorum":   {noContact(whole), mine, false},
 		"a member, without a quorum":   {noContact(whole), remove, false},
 		"a pod, without a quorum":      {noContact(whole), pod, false},
-		"a pod that has ended, though": {edit(noContact(whole), func(o *Observed) { o.Pods[1].Phase = Terminal }), pod, true},
+		"a pod that has ended, though": {edit(noContact(whole), func(o *Observed) { o.Pods[1].Phase = Finished }), pod, true},
 	} {
 		t.Run(title, func(t *testing.T) {
 			if got, by := newView(c.o).guarded(running.guards, c.a); (by == nil) != c.passes {
@@ -193,11 +193,11 @@ func TestNothingUnprovenIsDestroyed(t *testing.T) {
 func TestDeclareAfterALostNote(t *testing.T) {
 	o := healthyCluster(3, true)
 	remove := RemoveMember{ID: id(2), Name: "c-2"}
-	if got := undeclared(newView(o), remove); got != nil {
+	if got := commitVotersFirst(newView(o), remove); got != nil {
 		t.Errorf("with all noted: %+v", got)
 	}
 	o.Cluster.Voters, o.Cluster.NextVoters = append(o.Cluster.Voters, "c-3"), o.Cluster.Voters
-	if got, ok := undeclared(newView(o), remove).(CommitVoters); !ok || !SameNames(got.Voters, []string{"c-0", "c-1"}) {
+	if got, ok := commitVotersFirst(newView(o), remove).(CommitVoters); !ok || !SameNames(got.Voters, []string{"c-0", "c-1"}) {
 		t.Errorf("status is behind: %+v", got)
 	}
 }

@@ -2,26 +2,26 @@ package plan
 
 import "github.com/etcdpilot/etcd-operator/internal/member"
 
-// Exit is why etcd does not run in a pod that may start it.
+// Exit is why etcd does not run in a pod that is permitted to start it.
 type Exit string
 
-// Exits: the reasons of member-run's refusals, and what etcd itself ends of.
+// The exits: the reasons of member-run's refusals, and of etcd's own exits.
 const (
 	ExitNone Exit = ""
-	// ExitDataLost means that this one member has no write-ahead log, and no unused permit to start without one.
+	// ExitDataLost means that there is no write-ahead log, and no unused permit to start without one.
 	ExitDataLost Exit = member.DataLost
 	// ExitForeignData means that the directory holds the data of another member or cluster.
 	ExitForeignData Exit = member.ForeignData
-	// ExitUnreadable means that the data could not be read this time, ExitBadConfig that etcd cannot be run as asked.
-	// Neither says that the data is gone.
+	// ExitUnreadable means that the data could not be read this time, ExitBadConfig that etcd cannot run with that
+	// configuration. Neither means that the data is lost.
 	ExitUnreadable Exit = member.Unreadable
 	ExitBadConfig  Exit = member.BadConfig
-	// ExitCorrupt means that etcd itself ends again and again and says that its data is damaged.
+	// ExitCorrupt means that etcd is crash-looping and reports that its data is damaged.
 	ExitCorrupt Exit = "Corrupt"
 )
 
-// ExitOf is what a refusal of member-run means to a decision. A reason that is not known, of another version's member-run,
-// is none: no member is given up for it.
+// ExitOf returns what a refusal of member-run means for decisions. An unknown reason, from another version of member-run, means
+// nothing: no member is given up for it.
 func ExitOf(r member.Refusal) Exit {
 	switch r.Reason {
 	case member.DataLost, member.ForeignData, member.Unreadable, member.BadConfig:
@@ -30,5 +30,5 @@ func ExitOf(r member.Refusal) Exit {
 	return ExitNone
 }
 
-// Terminal tells whether the member can never start again from what is in its directory.
-func (e Exit) Terminal() bool { return e == ExitDataLost || e == ExitForeignData }
+// DataGone reports whether the member can never start again from what is in its directory.
+func (e Exit) DataGone() bool { return e == ExitDataLost || e == ExitForeignData }

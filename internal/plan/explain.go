@@ -7,26 +7,26 @@ import (
 	"strings"
 )
 
-// Lists is the source of the lists. What each rule and guard is for is said there and nowhere else.
+// Lists is the source of the lists, whose comments are the only description of rules and guards.
 //
 //go:embed lists.go
 var Lists string
 
-// Explanation is how an answer came about. Rules, guards and groups are named as in the lists.
+// Explanation is how a decision was made. Rules, guards and groups have the names of the lists.
 type Explanation struct {
 	// Assessment is what the rules decide by.
 	Assessment Assessment
-	// State is the cluster's: beginning, starting, restoring or running.
+	// State is the cluster's: unstarted, bootstrapping, restoring or running.
 	State string
-	// Groups are asked in that state, in this order, until one rule answers.
+	// Groups are the groups of that state, in the order in which they are evaluated.
 	Groups []RuleGroup
-	// Group and Rule are who has answered, both empty if nobody has; Answer is what was said then.
+	// Group and Rule are where the answer comes from, both empty if no rule has answered; Answer is the rule's action.
 	Group, Rule string
 	Answer      Action
-	// Guards are asked about that, in this order, until one has put its own answer in its place: Guard, empty if none has.
+	// Guards check the answer, in this order. Guard is the one that has replaced it, empty if none has.
 	Guards []string
 	Guard  string
-	// Action is what is done.
+	// Action is the decision.
 	Action Action
 }
 
@@ -36,7 +36,7 @@ type RuleGroup struct {
 	Rules []string
 }
 
-// Explain is Decide, and tells who was asked, and who has answered. Whoever was asked before had nothing to say.
+// Explain is Decide, and also returns which rules were evaluated and which one has answered: those before it did not apply.
 func Explain(o Observed) Explanation {
 	v := newView(o)
 	state := v.state()
@@ -52,7 +52,7 @@ func Explain(o Observed) Explanation {
 		}
 		e.Groups = append(e.Groups, named)
 	}
-	if from.rule == nil { // no guard is asked about what nobody has said
+	if from.rule == nil { // no rule has answered, so there is nothing for guards to check
 		return e
 	}
 	for i := range state.guards {
@@ -64,7 +64,7 @@ func Explain(o Observed) Explanation {
 	return e
 }
 
-// nameOf is the name of a rule or guard: its function's.
+// nameOf returns the name of a rule's or guard's function.
 func nameOf(f any) string {
 	function := runtime.FuncForPC(reflect.ValueOf(f).Pointer()).Name()
 	return function[strings.LastIndexByte(function, '.')+1:]

@@ -10,7 +10,7 @@ import (
 func TestExplain(t *testing.T) {
 	shrinks := edit(unserved(healthyCluster(3, true), 2), func(o *Observed) { o.Cluster.Size = 1 })
 	e := Explain(shrinks)
-	if e.State != "running" || e.Group != "membership" || e.Rule != "shrink" || e.Guard != "budgetOpen" {
+	if e.State != "running" || e.Group != "membership" || e.Rule != "scaleDown" || e.Guard != "blockEvictions" {
 		t.Errorf("state %s, rule %s/%s, guard %s", e.State, e.Group, e.Rule, e.Guard)
 	}
 	if _, ok := e.Answer.(RemoveMember); !ok {
@@ -19,7 +19,10 @@ func TestExplain(t *testing.T) {
 	if want := (SetBudget{MinAvailable: 3}); e.Action != want || Next(shrinks) != want {
 		t.Errorf("the action is %#v, and Next's %#v", e.Action, Next(shrinks))
 	}
-	if !slices.Equal(e.Guards, []string{"kept", "notOwn", "unproven", "atRisk", "budgetOpen", "budgetLow", "undeclared"}) {
+	if !slices.Equal(e.Guards, []string{
+		"protectKeptVolumes", "protectForeignVolumes", "requireConfirmedMembers", "requireQuorum", "blockEvictions", "raiseBudgetFirst",
+		"commitVotersFirst",
+	}) {
 		t.Errorf("guards %q", e.Guards)
 	}
 

@@ -30,7 +30,7 @@ type scenario struct {
 	kinds    []world.Kind // in addition to the ordinary ones
 	only     []world.Kind // instead of the ordinary ones
 	claims   bool         // claims of others that have the cluster's labels
-	copies   bool         // a claim of somebody else's with the first member's name
+	copies   bool         // a claim of another owner's with the initial member's name
 	ran      bool         // the status of coreos/etcd-operator
 	rigid    bool         // no volume can be made bigger
 	lockstep bool

@@ -20,10 +20,10 @@ func emptyCluster(size int, persistent bool) Observed {
 	}}
 }
 
-// bootstrapped is a cluster whose first members are committed but which has not been up yet.
+// bootstrapped is a cluster whose initial members are committed but which has not been up yet.
 func bootstrapped(size int, persistent bool) Observed {
 	o := emptyCluster(size, persistent)
-	b := newView(o).incarnation(1)
+	b := newView(o).plannedBootstrap(1)
 	o.Cluster.Bootstrap = &b
 	for i := range size {
 		p := waitingPod(i)
@@ -38,8 +38,8 @@ func bootstrapped(size int, persistent bool) Observed {
 
 func seated(o Observed) Observed {
 	for _, p := range o.Pods {
-		o.Cluster.Bootstrap.Seats = append(o.Cluster.Bootstrap.Seats,
-			Seat{Name: p.Name, PodUID: p.UID, VolumeUID: newView(o).volumes[p.Name].UID})
+		o.Cluster.Bootstrap.InitialPods = append(o.Cluster.Bootstrap.InitialPods,
+			InitialPod{Name: p.Name, PodUID: p.UID, VolumeUID: newView(o).volumes[p.Name].UID})
 	}
 	return o
 }
@@ -48,11 +48,11 @@ func seated(o Observed) Observed {
 func healthyCluster(size int, persistent bool) Observed {
 	o := bootstrapped(size, persistent)
 	o.Cluster.ID = latched
-	o.Etcd.Contact, o.Etcd.ClusterID, o.Etcd.Revision, o.Etcd.Newest = ContactQuorum, latched, 100, 100
-	o.Budget = Budget{Exists: true, MinAvailable: OpenBudget(size), Settled: true}
+	o.Etcd.Contact, o.Etcd.ClusterID, o.Etcd.Revision, o.Etcd.RevisionCeiling = ContactQuorum, latched, 100, 100
+	o.Budget = Budget{Exists: true, MinAvailable: MinAvailable(size), Settled: true}
 	for i := range size {
 		o.Cluster.Voters = append(o.Cluster.Voters, name(i))
-		o.Pods[i].Serving, o.Pods[i].Ready = true, true
+		o.Pods[i].InService, o.Pods[i].Ready = true, true
 		o.Pods[i].Permit = &member.Permit{Mode: member.ModeNew, ClusterID: member.ID(latched), MemberID: member.ID(id(i)), PodUID: o.Pods[i].UID, Attempt: 1}
 		o.Etcd.Members = append(o.Etcd.Members, Member{
 			ID: id(i), Name: name(i), PeerURL: o.Cluster.PeerURL(name(i)), Published: true,
@@ -158,7 +158,7 @@ func closed(o Observed) Observed {
 // unserved takes the pod from the clients' reach.
 func unserved(o Observed, i int) Observed {
 	o.Pods = slices.Clone(o.Pods)
-	o.Pods[i].Serving = false
+	o.Pods[i].InService = false
 	return o
 }
 
@@ -167,11 +167,11 @@ func lateLearner(since time.Duration) Observed {
 	return edit(silent(healthyCluster(3, true), 2), func(o *Observed) {
 		o.Etcd.Members[2].Published, o.Etcd.Members[2].Learner = false, true
 		p := &o.Pods[2]
-		p.Created, p.Permitted, p.Serving = now.Add(-time.Hour), now.Add(-since), false
+		p.Created, p.PermittedAt, p.InService = now.Add(-time.Hour), now.Add(-since), false
 		p.Permit = &member.Permit{
 			Mode: member.ModeJoin, ClusterID: member.ID(latched), MemberID: member.ID(id(2)), InitialCluster: initialCluster(newView(*o).listedURLs()),
 			PodUID: p.UID, Attempt: 1,
 		}
-		o.Cluster.Voters, o.Budget.MinAvailable = o.Cluster.Voters[:2], OpenBudget(2)
+		o.Cluster.Voters, o.Budget.MinAvailable = o.Cluster.Voters[:2], MinAvailable(2)
 	})
 }

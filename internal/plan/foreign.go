@@ -14,99 +14,58 @@ const (
 	KindVolume = "PersistentVolumeClaim"
 )
 
-// Conflict is an object of somebody else that has the cluster's labels or one of its names. It is in the way only if the cluster
-// cannot do without that name (Assessment.NameTaken).
+// Conflict is an object of another owner that has the cluster's labels or one of its names. It matters only if the cluster
+// requires that name (Assessment.NameTaken).
 type Conflict struct {
 	Kind string
 	Name string
-	// Owner says whose it is, as far as that is known.
+	// Owner describes the object's owner, as far as it is known.
 	Owner string
-	// Leaving is true when the object belongs to a deleted cluster of the same name and will go by itself.
-	Leaving bool
+	// Terminating is true if the object belongs to a deleted cluster of the same name and is about to go.
+	Terminating bool
 }
 
-// needs tells whether the name of somebody else's object is one that this cluster cannot do without. Services and the
-// budget have but one name; new members get names that are free.
-func (v *view) needs(c Conflict) bool {
+// needsName reports whether the cluster requires the name of another owner's object. Services and the budget have fixed names;
+// new members get free ones.
+func (v *view) needsName(c Conflict) bool {
 	switch {
 	case c.Kind != KindPod && c.Kind != KindVolume:
 		return true
 	case v.Cluster.ID == 0:
-		return c.Leaving || slices.Contains(v.initial(), c.Name)
+		return c.Terminating || slices.Contains(v.initialMembers(), c.Name)
 	}
 	_, listed := v.members[c.Name]
 	return listed || slices.Contains(v.Cluster.Voters, c.Name) || v.usable(v.volumes[c.Name])
 }
 
-// held tells whether an object of somebody else has that name.
-func (v *view) held(name string) bool {
+// heldByOther reports whether an object of another owner has that name.
+func (v *view) heldByOther(name string) bool {
 	return slices.ContainsFunc(v.Conflicts, func(c Conflict) bool { return c.Name == name })
 }
 
-// initial are the names of the first members.
-func (v *view) initial() []string {
+// initialMembers returns the names of the initial members.
+func (v *view) initialMembers() []string {
 	if b := v.Cluster.Bootstrap; b != nil {
 		return b.Members
 	}
-	return v.incarnation(1).Members
+	return v.plannedBootstrap(1).Members
 }
 
-// foreignVolume stops a first start on a name whose claim is not the cluster's: a pod of that name would write to it.
-func foreignVolume(v *view) Action {
-	if !v.Cluster.Persistent {
-		return nil
-	}
-	for _, c := range v.foreign {
-		if slices.Contains(v.initial(), c.Name) {
-			return Blocked{
-				Reason: v1beta2.ReasonForeignVolume,
-				Message: foreignClaim(c) + "; a first member needs the name: give this cluster another name, or " +
-					"delete the claim once nobody needs what is on it",
-			}
-		}
-	}
-	return nil
-}
-
-// copied stops before anything is started, or taken up, beside a claim that has a member's name and the data of one that is not
-// here otherwise: restored from a backup of the namespace or from a VolumeSnapshot it has another UID. What is taken up without
-// it has perhaps no quorum, and it cannot be taken up later.
-func copied(v *view) Action {
-	if slices.ContainsFunc(v.Pods, func(p Pod) bool { return p.Permit != nil }) {
-		return nil
-	}
-	for _, c := range v.foreign {
-		if c.MemberID != 0 && c.Name == v.memberName(ordinal(c.Name)) && !slices.ContainsFunc(v.Volumes, c.copies) {
-			return Blocked{
-				Reason: v1beta2.ReasonForeignVolume,
-				Message: foreignClaim(c) + "; nothing is started beside it, for it says that it holds a member's data: hand it to " +
-					"the cluster, or delete it, or take the labels off it",
-			}
-		}
-	}
-	return nil
-}
-
-// copies tells whether both volumes say that they hold the data of the same member.
-func (c Volume) copies(original Volume) bool {
-	return c.ClusterID == original.ClusterID && c.MemberID == original.MemberID
-}
-
-// stranger names something with the cluster's labels that is not the cluster's and is in nobody's way, nil if there is
-// none. It is left alone, and the cluster is cared for all the same.
-func (v *view) stranger() *failure.Problem {
+// unrelated reports an object with the cluster's labels that does not belong to it and does no harm, nil if there is none. It
+// is left alone, and the cluster is managed as usual.
+func (v *view) unrelated() *failure.Problem {
 	for _, c := range v.Conflicts {
-		if !v.needs(c) && c.Kind == KindPod {
+		if !v.needsName(c) && c.Kind == KindPod {
 			return &failure.Problem{Reason: v1beta2.ReasonStrangerPod, Message: fmt.Sprintf(
-				"pod %s has this cluster's labels and belongs to %s: it is left alone; delete it, or take the labels off it",
+				"pod %s has this cluster's labels and belongs to %s: it is ignored; delete it, or remove the labels",
 				c.Name, c.Owner)}
 		}
 	}
 	if len(v.foreign) > 0 {
 		return &failure.Problem{
 			Reason: v1beta2.ReasonForeignVolume,
-			Message: foreignClaim(v.foreign[0]) + "; it is neither used nor deleted: take the labels off it, or delete it once " +
-				"nobody needs what is on it",
+			Message: foreignClaim(v.foreign[0]) + "; it is neither used nor deleted: remove the labels, or delete it once " +
+				"its data is no longer needed",
 		}
 	}
 	return nil
@@ -115,7 +74,7 @@ func (v *view) stranger() *failure.Problem {
 func foreignClaim(c Volume) string {
 	whose := c.Foreign
 	if whose == "" {
-		whose = "it was made for an earlier cluster of this name"
+		whose = "it was created for an earlier cluster of this name"
 	}
-	return fmt.Sprintf("claim %s has this cluster's labels and is not provably its own: %s", c.Name, whose)
+	return fmt.Sprintf("PersistentVolumeClaim %s has this cluster's labels but is not provably this cluster's: %s", c.Name, whose)
 }

@@ -7,27 +7,27 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 )
 
-// notOwn lets nobody's claim be deleted but the cluster's own.
-func notOwn(v *view, a Action) Action {
+// protectForeignVolumes allows only the cluster's own claims to be deleted.
+func protectForeignVolumes(v *view, a Action) Action {
 	act, ok := a.(DeleteVolume)
-	if !ok || slices.ContainsFunc(slices.Concat(v.Observed.Volumes, v.oldVolumes, v.triedVolumes), act.is) {
+	if !ok || slices.ContainsFunc(slices.Concat(v.Observed.Volumes, v.previousVolumes, v.canceledVolumes), act.is) {
 		return nil
 	}
 	return Blocked{
 		Reason:  v1beta2.ReasonForeignVolume,
-		Message: "claim " + act.Name + " is not provably this cluster's: it is not deleted",
+		Message: "PersistentVolumeClaim " + act.Name + " is not provably this cluster's: it is not deleted",
 	}
 }
 
-// is tells whether this is the volume to delete, and the cluster's own.
+// is reports whether this is the volume to delete, and the cluster's own.
 func (a DeleteVolume) is(c Volume) bool {
 	return c.Name == a.Name && c.UID == a.UID && c.Foreign == "" && c.Owned
 }
 
-// unproven lets nothing go before a quorum says who the members are: without a list of its own nobody knows whose a pod or a
-// volume is. A pod that has ended is of no use to anybody, and an attempt at a restore that was given up never had a member:
-// status says which incarnations those are.
-func unproven(v *view, a Action) Action {
+// requireConfirmedMembers allows nothing to be removed before a quorum confirms the member list: without it, it is unknown
+// which pods and volumes belong to members. Pods that have finished, and canceled restores, whose incarnations are in status,
+// are of no use to any member.
+func requireConfirmedMembers(v *view, a Action) Action {
 	if v.Etcd.Contact == ContactQuorum {
 		return nil
 	}
@@ -35,10 +35,10 @@ func unproven(v *view, a Action) Action {
 	switch act := a.(type) {
 	case RemoveMember:
 	case DeletePod:
-		useless = v.pods[act.Name].Phase == Terminal ||
-			slices.ContainsFunc(v.triedPods, func(p Pod) bool { return p.UID == act.UID })
+		useless = v.pods[act.Name].Phase == Finished ||
+			slices.ContainsFunc(v.canceledPods, func(p Pod) bool { return p.UID == act.UID })
 	case DeleteVolume:
-		useless = slices.ContainsFunc(v.triedVolumes, act.is)
+		useless = slices.ContainsFunc(v.canceledVolumes, act.is)
 	default:
 		return nil
 	}
@@ -47,43 +47,43 @@ func unproven(v *view, a Action) Action {
 	}
 	return Wait{
 		Reason: v1beta2.ReasonQuorumLost, After: pollSlow,
-		Message: "nothing is removed or deleted before a majority of the voters confirms who the members are",
+		Message: "waiting until a majority of the voters confirms the member list: nothing is removed or deleted before that",
 	}
 }
 
-// atRisk lets no voter go, or stop, that the quorum needs.
-func atRisk(v *view, a Action) Action {
-	victim, safe := v.disturbed(a)
+// requireQuorum allows no voter to be removed or stopped that the quorum needs.
+func requireQuorum(v *view, a Action) Action {
+	victim, safe := v.disruptedVoter(a)
 	if victim.ID == 0 || safe {
 		return nil
 	}
 	return Wait{
 		Reason: v1beta2.ReasonQuorumAtRisk, After: pollSlow,
-		Message: fmt.Sprintf("taking %s away would cost the quorum: only %d of %d voters are healthy",
+		Message: fmt.Sprintf("disrupting %s would break the quorum: only %d of %d voters are healthy; bring the others back, then this continues",
 			victim.Name, v.healthyVoters(""), len(v.voters)),
 	}
 }
 
-// budgetOpen lets none go, or stop, while an eviction may take another one.
-func budgetOpen(v *view, a Action) Action {
-	if victim, _ := v.disturbed(a); victim.ID == 0 {
+// blockEvictions allows no voter to be removed or stopped while an eviction may take down another one.
+func blockEvictions(v *view, a Action) Action {
+	if victim, _ := v.disruptedVoter(a); victim.ID == 0 {
 		return nil
 	}
-	if raise := v.keepAvailable(len(v.voters)); raise != nil {
+	if raise := v.raiseBudgetTo(len(v.voters)); raise != nil {
 		return raise
 	}
 	if !v.Budget.Settled {
 		return Wait{
 			Reason: v1beta2.ReasonWaitingForBudget, After: pollFast,
-			Message: "waiting until the closed PodDisruptionBudget is in force and no eviction is in flight",
+			Message: "waiting until the PodDisruptionBudget blocks evictions and none is in flight",
 		}
 	}
 	return nil
 }
 
-// disturbed is the voter that an action takes away or stops, the zero Member if there is none, and whether the others can do
-// without it.
-func (v *view) disturbed(a Action) (victim Member, safe bool) {
+// disruptedVoter returns the voter that an action removes or stops, the zero Member if there is none, and whether the other
+// voters remain a healthy quorum.
+func (v *view) disruptedVoter(a Action) (victim Member, safe bool) {
 	switch act := a.(type) {
 	case RemoveMember:
 		victim = v.members[act.Name]
@@ -108,19 +108,19 @@ func (v *view) disturbed(a Action) (victim Member, safe bool) {
 	return victim, safe
 }
 
-// budgetLow lets nobody become a voter while evictions are only held back for one voter fewer: the loss of the new one and an
-// eviction could take the quorum.
-func budgetLow(v *view, a Action) Action {
+// raiseBudgetFirst allows no promotion while the budget is for one voter fewer: the loss of the new voter plus an eviction
+// could break the quorum.
+func raiseBudgetFirst(v *view, a Action) Action {
 	if _, ok := a.(Promote); !ok {
 		return nil
 	}
-	return v.keepAvailable(OpenBudget(len(v.voters) + 1))
+	return v.raiseBudgetTo(MinAvailable(len(v.voters) + 1))
 }
 
-// undeclared has a change of the voters written to status before it is made. Of an odd number every majority after a change
-// has one before it in it, if status names those before it: the note of an earlier change may have failed. Of an even number
-// only those who are left, or who are there then, can tell that it was made.
-func undeclared(v *view, a Action) Action {
+// commitVotersFirst writes a change of the voters to status before it is made. With an odd number of voters, every majority
+// after the change includes one of before it, provided that status names those of before it: recording an earlier change may
+// have failed. With an even number, only the voters that remain, or that exist then, can confirm that the change was made.
+func commitVotersFirst(v *view, a Action) Action {
 	voters := votersOf(v.Etcd.Members)
 	if len(voters)%2 == 1 && SameNames(voters, v.Cluster.Voters) {
 		return nil
@@ -142,4 +142,28 @@ func undeclared(v *view, a Action) Action {
 		return nil
 	}
 	return CommitVoters{Voters: next}
+}
+
+// protectKeptVolumes allows no volume to be deleted that is kept, or will be: during a restore, every volume on which etcd was
+// ever permitted to start.
+func protectKeptVolumes(v *view, a Action) Action {
+	act, ok := a.(DeleteVolume)
+	if !ok {
+		return nil
+	}
+	data := slices.Clone(v.keptVolumes)
+	if b := v.Cluster.Bootstrap; v.Cluster.ID == 0 && b != nil && b.Restore != "" {
+		for _, c := range slices.Concat(v.Volumes, v.previousVolumes, v.canceledVolumes) {
+			if c.MemberID != 0 {
+				data = append(data, c)
+			}
+		}
+	}
+	if !slices.ContainsFunc(data, func(c Volume) bool { return c.UID == act.UID }) {
+		return nil
+	}
+	return Blocked{
+		Reason:  v1beta2.ReasonRestored,
+		Message: "PersistentVolumeClaim " + act.Name + " holds data that a restore has replaced or restored: the operator does not delete it",
+	}
 }

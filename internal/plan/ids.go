@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// IDs computes what etcd will call the first members and the cluster: the first eight bytes of the SHA-1 of a member's
-// peer URLs and the token, and of all member IDs in order (etcd's membership package, computeMemberID and genID).
+// IDs computes the IDs that etcd derives for the initial members and the cluster: the first eight bytes of the SHA-1 of a
+// member's peer URLs and the token, and of all member IDs in order (computeMemberID and genID in etcd's membership package).
 func IDs(token string, peerURLs map[string]string) (members map[string]uint64, cluster uint64) {
 	members = map[string]uint64{}
 	var ids []uint64

@@ -1,39 +1,39 @@
 package plan
 
-// Incarnations are the numbers that were given to attempts at a start, from nothing or from a snapshot. None is given twice:
-// tokens and cluster IDs follow from them.
+// Incarnations are the numbers given to attempts to start, with an empty database or from a snapshot. No number is reused:
+// tokens and cluster IDs are derived from them.
 type Incarnations struct {
-	// Last is the highest that was ever given.
+	// Last is the highest number ever given.
 	Last int
-	// Attempts is the lowest of those given to attempts at a restore of what the cluster holds, 0 if there was none. What was
-	// made for one from there on, other than the present one, was given up.
-	Attempts int
+	// FirstRestore is the lowest number given to an attempt at a restore of what the cluster holds, 0 if there was none. Objects
+	// of an incarnation from there on, other than the current one, are of an abandoned attempt.
+	FirstRestore int
 }
 
-// Bootstrap is the write-ahead record of one attempt to start a cluster, from nothing or from a snapshot.
+// Bootstrap is the write-ahead record of an attempt to start a cluster, with an empty database or from a snapshot.
 type Bootstrap struct {
-	// Incarnation counts the attempts, from 1.
+	// Incarnation numbers the attempts, from 1.
 	Incarnation int
 	// Token is the initial-cluster-token: the EtcdCluster's UID and the incarnation.
 	Token string
 	// Members are the names of the initial voters.
 	Members []string
-	// ClusterID follows from Token and the members' peer URLs.
+	// ClusterID is derived from Token and the members' peer URLs.
 	ClusterID uint64 `json:",string"`
-	// Seats are the pods that may start etcd with initial-cluster-state=new; empty until committed.
-	Seats []Seat
-	// Restore is the UID of the EtcdRestore whose snapshot the one first member starts from, empty for a start from nothing.
+	// InitialPods are the pods that may start etcd with initial-cluster-state=new; empty until committed.
+	InitialPods []InitialPod
+	// Restore is the UID of the EtcdRestore from whose snapshot the only initial member starts, empty for an empty database.
 	Restore string
 }
 
-// Seat binds an initial member to the one pod (and volume) that may start it on an empty directory.
-type Seat struct {
+// InitialPod binds an initial member to the one pod (and volume) that may start it with an empty data directory.
+type InitialPod struct {
 	Name      string
 	PodUID    string
 	VolumeUID string
 }
 
-// last is the highest number that is known to have been given.
+// last returns the highest number that status knows of.
 func (r Record) last() int {
 	if b := r.Bootstrap; b != nil {
 		return max(r.Incarnations.Last, b.Incarnation)
@@ -41,7 +41,7 @@ func (r Record) last() int {
 	return r.Incarnations.Last
 }
 
-// lastIncarnation is the highest number that is known to have been given, by status or by what is there.
+// lastIncarnation returns the highest number known from status or from existing objects.
 func (o *Observed) lastIncarnation() int {
 	n := o.Cluster.last()
 	for _, p := range o.Pods {
@@ -53,8 +53,8 @@ func (o *Observed) lastIncarnation() int {
 	return n
 }
 
-// Current tells whether something that was made for an incarnation belongs to the present one. What is of a later one than
-// this view knows of is news to it, and nothing that was abandoned.
+// Current reports whether an object of that incarnation belongs to the current one. An incarnation later than any that this
+// record knows of is newer than the record, not abandoned.
 func (r Record) Current(incarnation int) bool {
 	switch {
 	case incarnation > r.last():
@@ -62,43 +62,46 @@ func (r Record) Current(incarnation int) bool {
 	case r.Bootstrap != nil:
 		return incarnation == r.Bootstrap.Incarnation
 	}
-	return r.Incarnations.Attempts == 0 || incarnation < r.Incarnations.Attempts
+	return r.Incarnations.FirstRestore == 0 || incarnation < r.Incarnations.FirstRestore
 }
 
-// CurrentPod tells whether a pod is of the present incarnation: by its label, or because it was let start as a member of the
-// cluster that is there. Labels are edited by hand, and no other incarnation has that cluster ID.
+// CurrentPod reports whether a pod belongs to the current incarnation: by its label, or because it was permitted to start as a
+// member of the current cluster. Users can edit labels, and no other incarnation has that cluster ID.
 func (r Record) CurrentPod(p Pod) bool {
 	return r.Current(p.Incarnation) || p.Permit != nil && r.present(uint64(p.Permit.ClusterID))
 }
 
-// currentVolume tells the same of a volume, by whose data it says that it holds.
+// currentVolume is the same for a volume, by the cluster ID that it is marked with.
 func (r Record) currentVolume(c Volume) bool {
 	return r.Current(c.Incarnation) || r.present(c.ClusterID)
 }
 
-// present tells whether this is the cluster ID that was latched.
+// present reports whether this is the recorded cluster ID.
 func (r Record) present(id uint64) bool { return id != 0 && id == r.ID }
 
-// attempted tells whether an incarnation was an attempt at a restore that was called off or given up.
-func (r Record) attempted(incarnation int) bool {
-	first := r.Incarnations.Attempts
+// canceled reports whether an incarnation was an attempt at a restore that was canceled or abandoned.
+func (r Record) canceled(incarnation int) bool {
+	first := r.Incarnations.FirstRestore
 	return first != 0 && incarnation >= first && !r.Current(incarnation)
 }
 
-// replaces tells whether something that was made for an incarnation belongs to the cluster that a restore under way replaces.
+// replaces reports whether an object of that incarnation belongs to the cluster that the restore in progress replaces.
 func (r Record) replaces(incarnation int) bool {
-	if r.Former == nil || incarnation >= r.Incarnations.Attempts {
+	if r.Previous == nil || incarnation >= r.Incarnations.FirstRestore {
 		return false
 	}
-	return r.Former.Bootstrap == nil || incarnation == r.Former.Bootstrap.Incarnation
+	return r.Previous.Bootstrap == nil || incarnation == r.Previous.Bootstrap.Incarnation
 }
 
-// begun is what Incarnations become when that attempt is committed.
+// begun returns the numbers after that attempt is committed.
 func (r Record) begun(next Bootstrap) Incarnations {
-	n := Incarnations{Last: max(r.last(), next.Incarnation), Attempts: r.Incarnations.Attempts}
-	settled := n.Attempts == 0 || r.Bootstrap != nil && r.Bootstrap.Incarnation >= n.Attempts
-	if next.Restore != "" && r.Former == nil && settled {
-		n.Attempts = next.Incarnation
+	n := Incarnations{Last: max(r.last(), next.Incarnation), FirstRestore: r.Incarnations.FirstRestore}
+	settled := n.FirstRestore == 0 || r.Bootstrap != nil && r.Bootstrap.Incarnation >= n.FirstRestore
+	if next.Restore != "" && r.Previous == nil && settled {
+		n.FirstRestore = next.Incarnation
 	}
 	return n
 }
+
+// nextIncarnation returns a number higher than any given before, and than those on objects taken over from an earlier cluster.
+func (v *view) nextIncarnation() int { return v.lastIncarnation() + 1 }

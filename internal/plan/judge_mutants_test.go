@@ -11,7 +11,7 @@ import (
 
 // judges are ways to believe a server, with one mistake each. The exploration must find out every one of them.
 var judges = map[string]struct {
-	judge      func(plan.Electorate, []plan.Word) plan.Etcd
+	judge      func(plan.Electorate, []plan.Response) plan.Etcd
 	scenario   scenario
 	persistent bool
 	want       string // how the violation begins
@@ -50,15 +50,15 @@ func TestJudgeMutants(t *testing.T) {
 }
 
 // latestTerm believes whoever knows of the latest term.
-func latestTerm(e plan.Electorate, words []plan.Word) plan.Etcd {
-	latest := slices.MaxFunc(append(words, plan.Word{}), func(a, b plan.Word) int { return int(a.Term) - int(b.Term) })
+func latestTerm(e plan.Electorate, words []plan.Response) plan.Etcd {
+	latest := slices.MaxFunc(append(words, plan.Response{}), func(a, b plan.Response) int { return int(a.Term) - int(b.Term) })
 	if latest.Read != nil {
 		e.Voters, e.Next = []string{latest.Pod}, nil
 	}
 	return e.Judge(words)
 }
 
-func whoeverAnswers(e plan.Electorate, words []plan.Word) plan.Etcd {
+func whoeverAnswers(e plan.Electorate, words []plan.Response) plan.Etcd {
 	e.Voters, e.Next = nil, nil
 	for _, w := range words {
 		if !w.Learner {
@@ -68,7 +68,7 @@ func whoeverAnswers(e plan.Electorate, words []plan.Word) plan.Etcd {
 	return e.Judge(words)
 }
 
-func highestRevision(e plan.Electorate, words []plan.Word) plan.Etcd {
+func highestRevision(e plan.Electorate, words []plan.Response) plan.Etcd {
 	seen := e.Judge(words)
 	for _, w := range words {
 		if w.Read != nil && slices.Contains(seen.Confirmed, w.Pod) {
@@ -79,7 +79,7 @@ func highestRevision(e plan.Electorate, words []plan.Word) plan.Etcd {
 }
 
 // forgetNext goes by the voters alone that were there before.
-func forgetNext(e plan.Electorate, words []plan.Word) plan.Etcd {
+func forgetNext(e plan.Electorate, words []plan.Response) plan.Etcd {
 	e.Next = nil
 	return e.Judge(words)
 }

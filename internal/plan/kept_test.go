@@ -8,7 +8,7 @@ import (
 // TestKeptIsNotDeleted asks for volumes to be deleted in spite of all rules.
 func TestKeptIsNotDeleted(t *testing.T) {
 	kept := func(o *Observed) {
-		o.Cluster.Kept = []string{"v9"}
+		o.Cluster.KeptUIDs = []string{"v9"}
 		o.Volumes = append(o.Volumes, Volume{Name: "c-9", UID: "v9", Incarnation: 1, Owned: true, ClusterID: latched, MemberID: 9})
 	}
 	again := replacedBySnapshot(true, oldIsGone, restoredVolume, restoredPod, answersRestored, func(o *Observed) {
@@ -40,7 +40,7 @@ func TestKeptIsNotDeleted(t *testing.T) {
 func TestKeptIsNoted(t *testing.T) {
 	up := edit(healthyCluster(3, true), func(o *Observed) {
 		o.Cluster.Bootstrap.Restore, o.Cluster.Bootstrap.Incarnation = "restore", 3
-		o.Cluster.Incarnations = Incarnations{Last: 3, Attempts: 2}
+		o.Cluster.Incarnations = Incarnations{Last: 3, FirstRestore: 2}
 		for i := range o.Volumes {
 			o.Volumes[i].Incarnation, o.Pods[i].Incarnation = 3, 3
 		}
@@ -54,19 +54,19 @@ func TestKeptIsNoted(t *testing.T) {
 		want     []string
 	}{
 		"what was replaced, and what an attempt has written": {up, []string{"v7", "v8"}},
-		"what an attempt has written, with Skip":             {edit(up, func(o *Observed) { o.Cluster.Skipped, o.Cluster.Replaced = true, 0xc0 }), []string{"v8"}},
-		"all of another cluster than Skip is said of":        {edit(up, func(o *Observed) { o.Cluster.Skipped, o.Cluster.Replaced = true, 0xc1 }), []string{"v7", "v8"}},
+		"what an attempt has written, with Skip":             {edit(up, func(o *Observed) { o.Cluster.SafetySkipped, o.Cluster.ReplacedID = true, 0xc0 }), []string{"v8"}},
+		"all of another cluster than Skip is said of":        {edit(up, func(o *Observed) { o.Cluster.SafetySkipped, o.Cluster.ReplacedID = true, 0xc1 }), []string{"v7", "v8"}},
 		"all if nobody knows what Skip was said of": {edit(up, func(o *Observed) {
-			o.Cluster.Skipped, o.Volumes[3].ClusterID = true, 0
+			o.Cluster.SafetySkipped, o.Volumes[3].ClusterID = true, 0
 		}), []string{"v7", "v8"}},
 		"none of somebody else": {edit(up, func(o *Observed) {
 			o.Volumes[3].Owned, o.Volumes[4].Foreign = false, "it is a copy"
 		}), nil},
 		"none that is going":            {edit(up, func(o *Observed) { o.Volumes[3].Deleting = true }), []string{"v8"}},
-		"those that are there only":     {edit(up, func(o *Observed) { o.Cluster.Kept = []string{"v0", "gone"} }), []string{"v0", "v7", "v8"}},
-		"those that have lost the rest": {edit(up, func(o *Observed) { o.Cluster.Kept, o.Volumes[3] = []string{"v7"}, Volume{Name: "c-7", UID: "v7"} }), []string{"v7", "v8"}},
+		"those that are there only":     {edit(up, func(o *Observed) { o.Cluster.KeptUIDs = []string{"v0", "gone"} }), []string{"v0", "v7", "v8"}},
+		"those that have lost the rest": {edit(up, func(o *Observed) { o.Cluster.KeptUIDs, o.Volumes[3] = []string{"v7"}, Volume{Name: "c-7", UID: "v7"} }), []string{"v7", "v8"}},
 	} {
-		if got := c.observed.Cluster.Apply(Wait{}, c.observed).Kept; !slices.Equal(got, c.want) {
+		if got := c.observed.Cluster.Apply(Wait{}, c.observed).KeptUIDs; !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q, want %q", title, got, c.want)
 		}
 	}
@@ -75,17 +75,17 @@ func TestKeptIsNoted(t *testing.T) {
 // TestLabelsOfMembers takes the number off a member's pod or volume: it is a member's all the same, for it says of which cluster.
 func TestLabelsOfMembers(t *testing.T) {
 	restored := func(o *Observed) {
-		o.Cluster.Bootstrap.Restore, o.Cluster.Incarnations = "restore", Incarnations{Last: 1, Attempts: 1}
+		o.Cluster.Bootstrap.Restore, o.Cluster.Incarnations = "restore", Incarnations{Last: 1, FirstRestore: 1}
 	}
 	for title, o := range map[string]Observed{
 		"a pod's":                         edit(healthyCluster(3, true), func(o *Observed) { o.Pods[1].Incarnation = 0 }),
 		"a volume's":                      edit(healthyCluster(3, true), func(o *Observed) { o.Volumes[1].Incarnation = 0 }),
 		"a volume's, after a restore":     edit(healthyCluster(3, true), restored, func(o *Observed) { o.Volumes[1].Incarnation = 0 }),
-		"a volume's, after one with Skip": edit(healthyCluster(3, true), restored, func(o *Observed) { o.Cluster.Skipped, o.Volumes[1].Incarnation = true, 0 }),
+		"a volume's, after one with Skip": edit(healthyCluster(3, true), restored, func(o *Observed) { o.Cluster.SafetySkipped, o.Volumes[1].Incarnation = true, 0 }),
 	} {
 		a, next := Next(o), o.Cluster.Apply(Wait{}, o)
-		if _, idle := a.(Idle); !idle || len(next.Kept) > 0 {
-			t.Errorf("%s: %#v, and %q are kept", title, a, next.Kept)
+		if _, idle := a.(Idle); !idle || len(next.KeptUIDs) > 0 {
+			t.Errorf("%s: %#v, and %q are kept", title, a, next.KeptUIDs)
 		}
 	}
 }
@@ -95,13 +95,13 @@ func TestSkipOfAll(t *testing.T) {
 	for _, c := range []struct{ first, second, want bool }{{true, true, true}, {true, false, false}, {false, true, false}} {
 		o := healthyCluster(1, true)
 		for i, skip := range []bool{c.first, c.second} {
-			o.Cluster.Safety.Skip = skip
+			o.Cluster.Safety.Skipped = skip
 			b := Bootstrap{Incarnation: 2 + i, Restore: string(rune('a' + i)), Members: []string{"c-1"}}
 			o.Cluster.Record = o.Cluster.Apply(CommitBootstrap{Bootstrap: b}, o)
 		}
-		o.Cluster.Record = o.Cluster.Apply(Latch{ClusterID: 2}, o)
-		if got := o.Cluster.Skipped; got != c.want || (len(o.Cluster.Kept) == 0) != c.want {
-			t.Errorf("Skip %t, then %t: %t, and %q are kept", c.first, c.second, got, o.Cluster.Kept)
+		o.Cluster.Record = o.Cluster.Apply(RecordClusterID{ClusterID: 2}, o)
+		if got := o.Cluster.SafetySkipped; got != c.want || (len(o.Cluster.KeptUIDs) == 0) != c.want {
+			t.Errorf("Skip %t, then %t: %t, and %q are kept", c.first, c.second, got, o.Cluster.KeptUIDs)
 		}
 	}
 }
@@ -113,20 +113,20 @@ func TestKeptUnseen(t *testing.T) {
 	unseen := o.Volumes[0]
 	o.Volumes = nil
 	for i, skip := range []bool{false, true} {
-		o.Cluster.Safety.Skip = skip
+		o.Cluster.Safety.Skipped = skip
 		n := 2 + i
 		b := Bootstrap{Incarnation: n, Restore: string(rune('a' + i)), Members: []string{name(n)}, ClusterID: uint64(n)}
 		o.Cluster.Record = o.Cluster.Apply(CommitBootstrap{Bootstrap: b}, o)
-		o.Cluster.Record = o.Cluster.Apply(Latch{ClusterID: b.ClusterID}, o)
+		o.Cluster.Record = o.Cluster.Apply(RecordClusterID{ClusterID: b.ClusterID}, o)
 		o.Volumes = append(o.Volumes, Volume{
 			Name: name(n), UID: "v" + name(n), Incarnation: n, Owned: true, ClusterID: b.ClusterID, MemberID: 1,
 		})
 	}
 	o.Volumes = append(o.Volumes, unseen)
-	if got := o.Cluster.Apply(Wait{}, o).Kept; !slices.Equal(got, []string{unseen.UID}) {
+	if got := o.Cluster.Apply(Wait{}, o).KeptUIDs; !slices.Equal(got, []string{unseen.UID}) {
 		t.Errorf("%q are kept", got)
 	}
-	if left := newView(o).oldVolumes; len(left) != 1 || left[0].Name != name(2) {
+	if left := newView(o).previousVolumes; len(left) != 1 || left[0].Name != name(2) {
 		t.Errorf("these are to go: %+v", left)
 	}
 }

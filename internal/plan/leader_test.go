@@ -20,7 +20,7 @@ func hung(o Observed, i int) Observed {
 // watched is a cluster whose disks were watched for long enough; a flush takes so long on each.
 func watched(o Observed, flushes ...time.Duration) Observed {
 	for i, flush := range flushes {
-		o.Etcd.Disks = append(o.Etcd.Disks, Disk{Pod: name(i), PodUID: o.Pods[i].UID, Watched: judged, Flush: flush})
+		o.Etcd.Disks = append(o.Etcd.Disks, Disk{Pod: name(i), PodUID: o.Pods[i].UID, Watched: minWatch, FlushTime: flush})
 	}
 	return o
 }
@@ -30,7 +30,7 @@ func TestDiskThatHangs(t *testing.T) {
 	end := DeletePod{Name: "c-0", UID: "p0", Why: v1beta2.ReasonDiskHangs}
 	case0 := func(change func(*Observed)) Observed { return edit(hung(healthyCluster(3, true), 0), change) }
 	opened := func(o Observed) Observed {
-		o.Budget.MinAvailable = OpenBudget(len(o.Pods))
+		o.Budget.MinAvailable = MinAvailable(len(o.Pods))
 		return o
 	}
 	check(t, map[string]planCase{
@@ -44,7 +44,7 @@ func TestDiskThatHangs(t *testing.T) {
 		},
 		"not while its pod is Ready": {case0(func(o *Observed) { o.Pods[0].Ready = true; o.Budget.MinAvailable = 2 }), down},
 		"not again at once": {
-			case0(func(o *Observed) { o.Pods[0].Created = now.Add(-podCalm); o.Budget.MinAvailable = 2 }), down,
+			case0(func(o *Observed) { o.Pods[0].Created = now.Add(-minPodAge); o.Budget.MinAvailable = 2 }), down,
 		},
 		"it was another pod's": {
 			edit(healthyCluster(3, true), func(o *Observed) {
@@ -80,15 +80,15 @@ func TestSlowLeader(t *testing.T) {
 	check(t, map[string]planCase{
 		"hands over to the quickest": {slow(func(*Observed) {}), move},
 		"that is not Ready":          {slow(func(o *Observed) { o.Pods[2].Ready = false }), MoveLeader{From: id(0), To: id(1), Slow: "c-0"}},
-		"hardly anything is written": {slow(func(o *Observed) { o.Etcd.Disks[0].Flush = 0 }), idle},
-		"not that slow":              {slow(func(o *Observed) { o.Etcd.Disks[0].Flush = slowFlush }), idle},
+		"hardly anything is written": {slow(func(o *Observed) { o.Etcd.Disks[0].FlushTime = 0 }), idle},
+		"not that slow":              {slow(func(o *Observed) { o.Etcd.Disks[0].FlushTime = slowFlush }), idle},
 		"not for long":               {slow(func(o *Observed) { o.Etcd.Disks[0].Watched-- }), idle},
-		"not a second time so soon":  {slow(func(o *Observed) { o.Cluster.LeaderMoved = now.Add(-leaderCalm / 2) }), idle},
-		"again after a while":        {slow(func(o *Observed) { o.Cluster.LeaderMoved = now.Add(-leaderCalm) }), move},
+		"not a second time so soon":  {slow(func(o *Observed) { o.Cluster.LeaderMoved = now.Add(-leaderCooldown / 2) }), idle},
+		"again after a while":        {slow(func(o *Observed) { o.Cluster.LeaderMoved = now.Add(-leaderCooldown) }), move},
 		"all are slow": {slow(func(o *Observed) {
-			o.Etcd.Disks[1].Flush, o.Etcd.Disks[2].Flush = 130*time.Millisecond, 400*time.Millisecond
+			o.Etcd.Disks[1].FlushTime, o.Etcd.Disks[2].FlushTime = 130*time.Millisecond, 400*time.Millisecond
 		}), idle},
-		"a follower": {slow(func(o *Observed) { o.Etcd.Disks[0].Flush, o.Etcd.Disks[1].Flush = 0, time.Second }), idle},
+		"a follower": {slow(func(o *Observed) { o.Etcd.Disks[0].FlushTime, o.Etcd.Disks[1].FlushTime = 0, time.Second }), idle},
 		"not while a member is down": {
 			silent(slow(func(*Observed) {}), 1), Wait{Reason: v1beta2.ReasonMemberDown},
 		},
@@ -106,9 +106,9 @@ func TestDisksNeverCostAQuorum(t *testing.T) {
 			o.Pods[i].Created = now.Add(-time.Duration(rapid.IntRange(0, 300).Draw(t, "age")) * time.Second)
 			d := Disk{
 				Pod: name(i), PodUID: o.Pods[i].UID,
-				Stalled: time.Duration(rapid.IntRange(0, 10).Draw(t, "stalled")) * time.Second,
-				Watched: time.Duration(rapid.IntRange(0, 10).Draw(t, "watched")) * time.Second,
-				Flush:   time.Duration(rapid.IntRange(0, 1000).Draw(t, "flush")) * time.Millisecond,
+				Stalled:   time.Duration(rapid.IntRange(0, 10).Draw(t, "stalled")) * time.Second,
+				Watched:   time.Duration(rapid.IntRange(0, 10).Draw(t, "watched")) * time.Second,
+				FlushTime: time.Duration(rapid.IntRange(0, 1000).Draw(t, "flush")) * time.Millisecond,
 			}
 			o.Etcd.Disks = append(o.Etcd.Disks, d)
 			silent := rapid.Bool().Draw(t, "silent")

@@ -24,7 +24,7 @@ func TestLegacy(t *testing.T) {
 	check(t, map[string]planCase{
 		"members that serve": {living(), stays},
 		"members that ended may have data on their nodes": {
-			living(func(o *Observed) { o.Pods[0].Phase, o.Pods[1].Phase = Terminal, Terminal }), stays,
+			living(func(o *Observed) { o.Pods[0].Phase, o.Pods[1].Phase = Finished, Finished }), stays,
 		},
 		"volumes without pods": {
 			edit(emptyCluster(3, true), func(o *Observed) { o.Volumes = []Volume{{Name: "c-0000", Legacy: true, Foreign: "unmarked"}} }), stays,
@@ -49,10 +49,10 @@ func TestLegacy(t *testing.T) {
 		},
 		"started from a snapshot": {
 			ran(func(o *Observed) { o.Cluster.Restore = "r" }),
-			CommitBootstrap{Bootstrap: newView(emptyCluster(3, false)).bootstrap(1, []string{"c-0"}, "r")},
+			CommitBootstrap{Bootstrap: newView(emptyCluster(3, false)).newBootstrap(1, []string{"c-0"}, "r")},
 		},
 		"to be started from a snapshot": {
-			ran(func(o *Observed) { o.Cluster.AwaitsRestore = "r" }), Wait{Reason: v1beta2.ReasonWaitingForRestore},
+			ran(func(o *Observed) { o.Cluster.WaitsForRestore = "r" }), Wait{Reason: v1beta2.ReasonWaitingForRestore},
 		},
 		"data of this operator's is taken up": {
 			ran(func(o *Observed) { o.Volumes = []Volume{{Name: "c-1", ClusterID: latched, MemberID: 1}} }),
@@ -60,7 +60,7 @@ func TestLegacy(t *testing.T) {
 		},
 	})
 	message := Describe(Next(living())).Message
-	for _, says := range []string{"pods c-0000, c-pqr7x", "coreos/etcd-operator", "goes on serving", "Do not delete", "docs/install.md"} {
+	for _, says := range []string{"pods c-0000, c-pqr7x", "coreos/etcd-operator", "continue to run", "Do not delete", "docs/install.md"} {
 		if !strings.Contains(message, says) {
 			t.Errorf("it does not say %q: %s", says, message)
 		}
@@ -70,7 +70,7 @@ func TestLegacy(t *testing.T) {
 // TestNothingIsKnown wants no advice to delete what nobody has looked at.
 func TestNothingIsKnown(t *testing.T) {
 	o := edit(emptyCluster(3, true), func(o *Observed) { o.Volumes = []Volume{{Name: "c-0"}} })
-	if got := Describe(Next(o)); got.Reason != v1beta2.ReasonVolumesExist || !strings.Contains(got.Message, "save what is in them") {
+	if got := Describe(Next(o)); got.Reason != v1beta2.ReasonVolumesExist || !strings.Contains(got.Message, "save their data") {
 		t.Errorf("%+v", got)
 	}
 }

@@ -1,182 +1,182 @@
 package plan
 
-// rule looks at the view and answers with an action, or with nil when it has nothing to say. What it needs to know is worked out
-// before any rule is asked (Assessment): none calls another.
+// rule inspects the view and returns the action to take, or nil if it does not apply. Everything that rules have in common is
+// computed beforehand (Assessment); a rule never calls another rule.
 type rule func(*view) Action
 
-// group is a list of rules about one matter.
+// group is an ordered list of rules that deal with one concern.
 type group struct {
 	name  string
 	rules []rule
 }
 
-// guard looks at what a rule has answered, and says what is done instead, or nil if it has nothing to say against it.
+// guard checks the action that a rule has returned. It returns the action to take instead, or nil if it has no objection.
 type guard func(*view, Action) Action
 
-// state is all that is asked in one state of a cluster: its groups in order, and in each its rules in order, until one answers.
-// No later rule is asked then. The guards are asked in order about that answer, and the first that has something to say against
-// it takes its place.
+// state lists the groups that apply in one state of a cluster. Rules are evaluated in order, group by group, and the first one
+// that returns an action ends the search. The guards then check that action, also in order: the first one that objects replaces
+// it with its own.
 type state struct {
 	name   string
 	groups []group
 	guards []guard
 }
 
-// The states that a cluster can be in.
+// The states of a cluster.
 var (
-	// beginning lasts until it is written down how the cluster starts.
-	beginning = state{"beginning", []group{always, commitment}, beforeLatch}
-	// starting and restoring last from then on until the cluster ID is latched: it starts from nothing, or from a snapshot.
-	starting  = state{"starting", []group{always, start}, beforeLatch}
-	restoring = state{"restoring", []group{always, restoration}, beforeLatch}
+	// unstarted lasts until the bootstrap record is committed to status.
+	unstarted = state{"unstarted", []group{always, preflight}, startupGuards}
+	// bootstrapping and restoring last until the cluster ID is recorded: with an empty database, or from a snapshot.
+	bootstrapping = state{"bootstrapping", []group{always, bootstrap}, startupGuards}
+	restoring     = state{"restoring", []group{always, restoration}, startupGuards}
 	// running lasts from then on.
-	running = state{"running", []group{always, repair, membership, leadership, growth, updates, housekeeping}, afterLatch}
+	running = state{"running", []group{always, repair, membership, leadership, scaleUp, updates, housekeeping}, runningGuards}
 )
 
-// state is the one that the cluster is in.
+// state returns the state that the cluster is in.
 func (v *view) state() state {
 	b := v.Cluster.Bootstrap
 	switch {
 	case v.Cluster.ID != 0:
 		return running
 	case b == nil:
-		return beginning
+		return unstarted
 	case b.Restore != "":
 		return restoring
 	}
-	return starting
+	return bootstrapping
 }
 
-// always comes first, whatever state the cluster is in.
+// always applies in every state, before anything else.
 var always = group{"always", []rule{
-	deleting,      // the garbage collector does the rest
-	paused,        // hands off
-	legacyMembers, // members of coreos/etcd-operator: nothing is done beside them, whatever else there is to say
-	nameTaken,     // an object of somebody else is in the way
-	// The next four come before foreignCluster and revisionRegressed: a restore, or calling one off, is the way out of what those
-	// two find. restore comes before callOff, so that nobody goes back only to be replaced by a later restore.
-	latchFirst,        // what is up is latched before a restore or a call-off takes it away
-	lastCopy,          // nobody could keep what is on an emptyDir and was not saved: it is not replaced
-	restore,           // a verified snapshot is to take the place of whatever data there is
-	callOff,           // the cluster goes back to what it held, if it can, while nobody could use the new one yet
-	foreignCluster,    // a server answers for another cluster: never act on it
-	revisionRegressed, // the data went back in time: never act on it
+	deleting,      // the EtcdCluster is being deleted: the garbage collector removes its objects
+	paused,        // spec.paused is true: reconciliation is paused
+	legacyMembers, // pods or volumes of coreos/etcd-operator exist: change nothing next to them
+	nameTaken,     // a required name belongs to an object that this cluster does not own
+	// The next four precede clusterIDMismatch and revisionRegressed, because a restore, or canceling one, resolves what those two
+	// report. startRestore precedes cancelRestore, so that the previous members do not start only to be replaced by a newer restore.
+	recordClusterIDFirst, // record the cluster ID of a cluster that is up before a restore, or canceling one, stops it
+	protectOnlyCopy,      // a restore must not replace emptyDir data that is in no safety snapshot: wait
+	startRestore,         // an EtcdRestore has verified its snapshot: commit to replacing the data with it
+	cancelRestore,        // the restore is canceled, or cannot succeed: go back to the previous members if they can form a quorum
+	clusterIDMismatch,    // a pod answers with a different cluster ID: change nothing
+	revisionRegressed,    // the revision is lower than one recorded earlier: change nothing
 }}
 
-// commitment writes down how the cluster starts, or has somebody see to what is there already.
-var commitment = group{"commitment", []rule{
-	copied,          // perhaps data of the cluster, and somebody must say so: nothing is started beside it
-	adoptVolumes,    // data of an earlier cluster of this name: take it up, never start empty beside it
-	ranBefore,       // nothing is started from nothing where clients had their data
-	invalidSpec,     // nothing is started from a spec that cannot work
-	awaitRestore,    // nothing is started from nothing that is to start from a snapshot
-	foreignVolume,   // no first member starts on a claim of somebody else
-	commitBootstrap, // write down who the first members are before any of them exists
+// preflight checks what exists before the first start, and then commits the bootstrap record.
+var preflight = group{"preflight", []rule{
+	copiedVolume,    // a copy of a member's volume exists: the user has to decide what becomes of it
+	adoptVolumes,    // volumes with data of this cluster exist, but no status: adopt them
+	ranBefore,       // clients had their data in a cluster that coreos/etcd-operator ran: do not start an empty one
+	invalidSpec,     // do not bootstrap from a spec that cannot work
+	waitForRestore,  // the cluster is to start from a snapshot: wait for its EtcdRestore
+	foreignVolume,   // an initial member's claim is not provably this cluster's
+	commitBootstrap, // write the initial members to status before creating any of them
 }}
 
-// start brings the first members up from nothing.
-var start = group{"start", []rule{
-	foreignVolume,    // no first member starts on a claim of somebody else
-	recommit,         // another size was asked for, or a name is used up, and nobody could start yet
-	latch,            // a quorum answers as the cluster we computed
-	restartBootstrap, // so many first members are lost that they can never form a quorum
-	clearAttempts,    // nothing is left of attempts at a restore that were called off
-	clearOld,         // what an abandoned incarnation has left goes before new pods come
-	clearTerminal,    // a pod in a terminal phase never starts again
-	refresh,          // a pod that waits was made from an older spec
-	createInitial,    // volumes and pods that wait for a permit
-	seat,             // write down which pods may start from nothing
-	permitInitial,    // let exactly those start
-	awaitBootstrap,   // name what is still under way
+// bootstrap starts the initial members with an empty database.
+var bootstrap = group{"bootstrap", []rule{
+	foreignVolume,          // an initial member's claim is not provably this cluster's
+	reviseBootstrap,        // no member may start yet, and the size has changed or a name is no longer free: revise the record
+	recordClusterID,        // a quorum answers with the expected cluster ID: record it in status
+	restartBootstrap,       // too many initial members are lost to form a quorum: start another attempt
+	deleteCanceledAttempts, // delete what canceled restores have left
+	deletePreviousAttempt,  // delete what an earlier attempt has left before creating new pods
+	deleteFinishedPods,     // delete pods in phase Succeeded or Failed: the kubelet never restarts them
+	recreatePendingPod,     // recreate a pod without a permit if it was made from an older spec
+	createInitialMembers,   // create the volumes and pods; etcd in them waits for a permit
+	bindInitialPods,        // commit to status which pods may start with an empty data directory
+	permitInitialPods,      // permit exactly those pods to start etcd
+	waitForInitialQuorum,   // report what the bootstrap is waiting for
 }}
 
-// restoration brings one first member up from a snapshot; the others join it once it is latched.
+// restoration starts one member from a snapshot; the others join once the cluster ID is recorded.
 var restoration = group{"restoration", []rule{
-	foreignVolume,  // the first member does not start on a claim of somebody else
-	latch,          // it answers as the cluster we computed: from here on there is no way back
-	restoreAgain,   // its data was lost after it was restored: another attempt
-	sourceGone,     // nothing says where the snapshot is to start from, so nothing more is taken away for it
-	clearAttempts,  // nothing is left of attempts at a restore that were given up
-	stopFormer,     // what is replaced stops before new pods come, and its data stays
-	clearTerminal,  // a pod in a terminal phase never starts again
-	refresh,        // a pod that waits was made from an older spec
-	createInitial,  // the volume, and a pod that restores and then waits for a permit
-	permitRestored, // let etcd start on what was restored
-	awaitRestored,  // name what is still under way
+	foreignVolume,          // the initial member's claim is not provably this cluster's
+	recordClusterID,        // the member answers with the expected cluster ID: record it; the restore can no longer be canceled
+	retryRestore,           // the restored data was lost: start another attempt
+	restoreSourceGone,      // the EtcdRestore no longer exists: stop before anything else is replaced
+	deleteCanceledAttempts, // delete what abandoned attempts at a restore have left
+	stopPreviousMembers,    // stop the members being replaced before creating new pods; keep their volumes
+	deleteFinishedPods,     // delete pods in phase Succeeded or Failed: the kubelet never restarts them
+	recreatePendingPod,     // recreate a pod without a permit if it was made from an older spec
+	createInitialMembers,   // create the volume, and a pod that restores the snapshot and then waits for a permit
+	permitRestoredMember,   // permit etcd to start on the restored data
+	waitForRestoredMember,  // report what the restore is waiting for
 }}
 
-// repair is what needs no quorum. noQuorum is its last: without a quorum no later group is asked.
+// repair needs no quorum. It ends with quorumLost: without a quorum, no later group is evaluated.
 var repair = group{"repair", []rule{
-	clearAttempts, // nothing is left of attempts at a restore that were called off
-	clearTerminal, // a pod in a terminal phase never starts again
-	restart,       // pod gone, data there: same name, same volume, at once
-	unstick,       // a pod that cannot run was made from an older spec: make it from this one
-	noQuorum,      // without a quorum nothing about the membership may change
+	deleteCanceledAttempts, // delete what canceled restores have left
+	deleteFinishedPods,     // delete pods in phase Succeeded or Failed: the kubelet never restarts them
+	recreateMissingPods,    // recreate a missing pod on its member's volume
+	updateFailedPod,        // apply the current spec to a pod that cannot run
+	quorumLost,             // without a quorum, do not change the membership: report what is missing
 }}
 
-// membership says who votes and whom clients reach, and takes away who is lost, or one too many.
+// membership maintains the voters and the client Service, and removes lost and surplus members.
 var membership = group{"membership", []rule{
-	raiseBudget,   // evictions must leave a quorum of the voters that there are now
-	serve,         // let clients reach every voter
-	promote,       // a learner in sync becomes a voter
-	replaceLost,   // data gone: out of the membership, if the rest has quorum to spare
-	refresh,       // a pod that waits was made from an older spec
-	removeOrphans, // pods and volumes that the quorum does not list
-	shrink,        // more members than asked for
+	raiseBudget,        // raise minAvailable so that evictions leave a quorum of the current voters
+	addToService,       // add healthy voters to the client Service
+	promoteLearner,     // promote a learner that has caught up
+	removeLostMember,   // remove a member whose data is lost if the other voters are a healthy quorum
+	recreatePendingPod, // recreate a pod without a permit if it was made from an older spec
+	deleteOrphans,      // delete pods and volumes whose member is not in etcd's member list
+	scaleDown,          // remove a surplus member
 }}
 
-// leadership is about disks that hold clients up. It comes before anybody joins: that takes long.
+// leadership deals with disks that slow clients down. It precedes scaleUp, because adding members can take long.
 var leadership = group{"leadership", []rule{
-	endHung, // a disk that hangs holds its member's clients: end the member, for them to go elsewhere
-	relieve, // a slow disk must not lead
+	restartHungMember,     // restart a member whose disk hangs, so that its clients reconnect to another one
+	moveLeaderOffSlowDisk, // move leadership to a member with a faster disk
 }}
 
-// growth brings new members in.
-var growth = group{"growth", []rule{
-	stayUp,        // a downgrade that is taken back, or in the way of a newcomer
-	join,          // candidates with an address become learners, together where the servers allow it
-	permit,        // learners that are listed may start
-	grow,          // fewer members than asked for
-	surplusVolume, // a volume made for a member that is not wanted any more
+// scaleUp adds members, as learners first.
+var scaleUp = group{"scaleUp", []rule{
+	cancelDowngrade,     // etcd accepts no new member during a downgrade, or the spec no longer asks for one: cancel it
+	addLearner,          // add new members as learners once their pods have addresses
+	permitLearners,      // permit listed learners to start etcd
+	createCandidates,    // create the volume and the pod of a new member
+	deleteSurplusVolume, // delete a new member's volume if the member is no longer needed
 }}
 
-// updates bring the members to the spec, one at a time.
+// updates brings the members to the spec, one at a time.
 var updates = group{"updates", []rule{
-	adjust,     // labels, resources and bigger volumes disturb nobody
-	pullImages, // fetch a new image before any member is restarted with it
-	mend,       // a member that is down anyway gets what the spec asks for now
-	steady,     // one at a time: the next member once all are healthy
-	snapshot,   // what etcd 3.5 has left in the logs must not meet 3.7
-	downgrade,  // etcd itself goes down before its members do
-	surge,      // a member that has to be replaced: bring the new one in first
-	awaitImage, // no container ends before the image of the next one is on its node
-	roll,       // a member that can be restarted: followers first
-	endPulls,   // what has fetched an image is not needed any more
+	updateInPlace,           // apply labels, resources and volume sizes without restarting etcd
+	prepullImages,           // pull a new image to the members' nodes before restarting any member with it
+	updateUnavailableMember, // update a member that is down anyway
+	waitForHealthyMembers,   // update the next member only once all are healthy
+	snapshotBeforeUpgrade,   // etcd 3.7 cannot read log entries of 3.5: have every member write a snapshot first
+	enableDowngrade,         // enable etcd's downgrade before any member runs the lower version
+	addReplacement,          // a member has to be replaced: add the new one first
+	waitForImage,            // wait until the next member's image is on its node
+	updateNextMember,        // update the next member, followers before the leader
+	deletePrepullPods,       // delete pods that have pulled an image
 }}
 
-// housekeeping is what is left once all is as asked, or says why it is not.
+// housekeeping finishes up once the cluster matches the spec, and reports why it does not.
 var housekeeping = group{"housekeeping", []rule{
-	openBudget,   // no disruption of ours is due: let others evict one pod
-	await,        // name what is still under way
-	alarmed,      // etcd itself has raised an alarm, and somebody must see to it
-	dropReplaced, // what a restore with safetySnapshot Skip has replaced goes now; what another has replaced is never deleted
-	refused,      // name what of the spec cannot be carried out
+	allowEviction,      // lower minAvailable again: one voter may be evicted
+	waitForCompletion,  // report what is still in progress
+	reportAlarm,        // etcd has raised an alarm that the user has to resolve
+	deleteReplaced,     // delete what a restore with safetySnapshot: Skip has replaced; other replaced data is kept
+	reportRejectedSpec, // report which part of the spec cannot be carried out
 }}
 
-// beforeLatch has no voters to look after: what answers may be an attempt that was given up. During a restore the former members
-// are no voters either.
-var beforeLatch = []guard{
-	kept,   // DeleteVolume: Blocked if a restore has replaced what is on it, is to replace it, or has begun there
-	notOwn, // DeleteVolume: Blocked if the claim is not provably the cluster's own
+// startupGuards apply before the cluster ID is recorded: there are no voters to protect yet. During a restore the previous
+// members do not count as voters either.
+var startupGuards = []guard{
+	protectKeptVolumes,    // DeleteVolume: Blocked if a restore has replaced or is to replace its data, or has started etcd on it
+	protectForeignVolumes, // DeleteVolume: Blocked if the claim is not provably this cluster's
 }
 
-// afterLatch is the one chokepoint for what the operator does to voters (S1), and for what cannot be taken back (S2).
-var afterLatch = []guard{
-	kept,       // DeleteVolume: Blocked if a restore has replaced what is on it
-	notOwn,     // DeleteVolume: Blocked if the claim is not provably the cluster's own
-	unproven,   // RemoveMember, DeletePod, DeleteVolume: Wait for a majority of the voters to say who the members are
-	atRisk,     // RemoveMember, SetImage, Recreate, DeletePod, of a voter: Wait while the others are no healthy quorum without it
-	budgetOpen, // the same: SetBudget first, then Wait for that to be in force, lest an eviction takes another one meanwhile
-	budgetLow,  // Promote: SetBudget first, so that evictions leave a quorum with the new voter among them
-	undeclared, // Promote, RemoveMember, of a voter: CommitVoters first, so that status knows whom to believe afterwards
+// runningGuards are the only gate for disruptions of voters (S1) and for deletions (S2).
+var runningGuards = []guard{
+	protectKeptVolumes,      // DeleteVolume: Blocked if a restore has replaced its data
+	protectForeignVolumes,   // DeleteVolume: Blocked if the claim is not provably this cluster's
+	requireConfirmedMembers, // RemoveMember, DeletePod, DeleteVolume: Wait until a majority of the voters confirms the member list
+	requireQuorum,           // RemoveMember, SetImage, Recreate, DeletePod of a voter: Wait unless the others are a healthy quorum
+	blockEvictions,          // the same: SetBudget first, then Wait until it is in force, so that no eviction adds to the disruption
+	raiseBudgetFirst,        // Promote: SetBudget first, so that evictions leave a quorum of the voters including the new one
+	commitVotersFirst,       // Promote, RemoveMember of a voter: CommitVoters first, so that status names the voters afterwards
 }

@@ -28,13 +28,13 @@ func TestNoRuleCallsARule(t *testing.T) {
 func TestCallsOfRulesAreFound(t *testing.T) {
 	shipped := load(t)
 	for title, c := range map[string]struct{ code, want string }{
-		"directly":                  {`func bad(v *view) Action { return roll(v) }`, "bad -> roll"},
-		"by a helper":               {`func bad(v *view) Action { return v.far() }; func (v *view) far() Action { return near(v) }; func near(v *view) Action { return roll(v) }`, "bad -> far -> near -> roll"},
-		"as a value":                {`func bad(v *view) Action { f := roll; return f(v) }`, "bad -> roll"},
-		"in a function of its own":  {`func bad(v *view) Action { return func() Action { return roll(v) }() }`, "bad -> roll"},
-		"by another name":           {`var other = roll; func bad(v *view) Action { return other(v) }`, "bad -> other -> roll"},
-		"by way of a helper's type": {`type aide struct{}; func (aide) help(v *view) Action { return roll(v) }; func bad(v *view) Action { return aide{}.help(v) }`, "bad -> help -> roll"},
-		"a guard":                   {`func bad(v *view) Action { return atRisk(v, nil) }`, "bad -> atRisk"},
+		"directly":                  {`func bad(v *view) Action { return updateNextMember(v) }`, "bad -> updateNextMember"},
+		"by a helper":               {`func bad(v *view) Action { return v.far() }; func (v *view) far() Action { return near(v) }; func near(v *view) Action { return updateNextMember(v) }`, "bad -> far -> near -> updateNextMember"},
+		"as a value":                {`func bad(v *view) Action { f := updateNextMember; return f(v) }`, "bad -> updateNextMember"},
+		"in a function of its own":  {`func bad(v *view) Action { return func() Action { return updateNextMember(v) }() }`, "bad -> updateNextMember"},
+		"by another name":           {`var other = updateNextMember; func bad(v *view) Action { return other(v) }`, "bad -> other -> updateNextMember"},
+		"by way of a helper's type": {`type aide struct{}; func (aide) help(v *view) Action { return updateNextMember(v) }; func bad(v *view) Action { return aide{}.help(v) }`, "bad -> help -> updateNextMember"},
+		"a guard":                   {`func bad(v *view) Action { return requireQuorum(v, nil) }`, "bad -> requireQuorum"},
 		"itself":                    {`func bad(v *view) Action { return bad(v) }`, "bad -> bad"},
 	} {
 		t.Run(title, func(t *testing.T) {

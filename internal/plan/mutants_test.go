@@ -146,14 +146,14 @@ func recreateLost(o plan.Observed) plan.Action {
 }
 
 func seatsByName(o plan.Observed) plan.Action {
-	if b := o.Cluster.Bootstrap; b != nil && len(b.Seats) > 0 {
+	if b := o.Cluster.Bootstrap; b != nil && len(b.InitialPods) > 0 {
 		byName := *b
-		byName.Seats = nil
-		for _, s := range b.Seats {
+		byName.InitialPods = nil
+		for _, s := range b.InitialPods {
 			if p, ok := podOf(o, s.Name); ok {
 				s.PodUID = p.UID
 			}
-			byName.Seats = append(byName.Seats, s)
+			byName.InitialPods = append(byName.InitialPods, s)
 		}
 		o.Cluster.Bootstrap = &byName
 		if len(o.Pods) < len(b.Members) && o.Cluster.ID == 0 {
@@ -175,7 +175,7 @@ func missing(o plan.Observed, names []string) string {
 }
 
 func newPlanWhenAPodIsGone(o plan.Observed) plan.Action {
-	if b := o.Cluster.Bootstrap; o.Cluster.ID == 0 && b != nil && len(b.Seats) > 0 && len(o.Pods) < len(b.Members) {
+	if b := o.Cluster.Bootstrap; o.Cluster.ID == 0 && b != nil && len(b.InitialPods) > 0 && len(o.Pods) < len(b.Members) {
 		return plan.CommitBootstrap{Bootstrap: plan.Bootstrap{
 			Incarnation: b.Incarnation + 1, Token: b.Token + "again", Members: b.Members, ClusterID: b.ClusterID + 1,
 		}}

@@ -8,14 +8,14 @@ func Next(o Observed) Action {
 	return a
 }
 
-// Decide is Next, and says what the answer follows from.
+// Decide is Next, and also returns what the decision is based on.
 func Decide(o Observed) (Action, Assessment) {
 	v := newView(o)
 	a, _ := v.decide()
 	return a, v.Assessment
 }
 
-// origin is where an answer comes from, by the places in the lists.
+// origin is where a decision comes from, as pointers into the lists.
 type origin struct {
 	rule  *rule  // nil if none has answered
 	guard *guard // nil unless one has put its own answer in the place of the rule's
@@ -34,7 +34,7 @@ func (v *view) decide() (Action, origin) {
 	return Idle{Reason: v1beta2.ReasonSpecReached, Message: v.summary()}, origin{}
 }
 
-// guarded is what is done about a rule's answer, and the guard that has something to say against that.
+// guarded returns the action to take instead of a rule's, and the guard that objected to it, if any did.
 func (v *view) guarded(guards []guard, a Action) (Action, *guard) {
 	for i := range guards {
 		if instead := guards[i](v, a); instead != nil {

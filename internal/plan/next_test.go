@@ -43,7 +43,7 @@ func withoutMessage(a Action) Action {
 
 // edit changes a copy.
 func edit(o Observed, changes ...func(*Observed)) Observed {
-	o.Pods, o.Volumes, o.Pulls = slices.Clone(o.Pods), slices.Clone(o.Volumes), slices.Clone(o.Pulls)
+	o.Pods, o.Volumes, o.PrepullPods = slices.Clone(o.Pods), slices.Clone(o.Volumes), slices.Clone(o.PrepullPods)
 	o.Etcd.Members, o.Etcd.Answers = slices.Clone(o.Etcd.Members), slices.Clone(o.Etcd.Answers)
 	for _, change := range changes {
 		change(&o)
@@ -66,7 +66,7 @@ func TestAlways(t *testing.T) {
 			Blocked{Reason: v1beta2.ReasonNameTaken},
 		},
 		"the cluster that had the name is still going": {
-			edit(emptyCluster(3, false), func(o *Observed) { o.Conflicts = []Conflict{{Kind: "Pod", Leaving: true}} }),
+			edit(emptyCluster(3, false), func(o *Observed) { o.Conflicts = []Conflict{{Kind: "Pod", Terminating: true}} }),
 			Wait{Reason: v1beta2.ReasonWaitingForPrevious},
 		},
 		"a member answers for another cluster": {
@@ -78,11 +78,11 @@ func TestAlways(t *testing.T) {
 			Blocked{Reason: v1beta2.ReasonRevisionRegressed},
 		},
 		"a revision that could not be read is no proof": {
-			edit(healthyCluster(3, true), func(o *Observed) { o.Cluster.Revision, o.Etcd.Newest = 101, 0 }),
+			edit(healthyCluster(3, true), func(o *Observed) { o.Cluster.Revision, o.Etcd.RevisionCeiling = 101, 0 }),
 			Idle{Reason: v1beta2.ReasonSpecReached},
 		},
 		"nor is one that is low for few": {
-			edit(healthyCluster(3, true), func(o *Observed) { o.Cluster.Revision, o.Etcd.Revision, o.Etcd.Newest = 101, 1, 101 }),
+			edit(healthyCluster(3, true), func(o *Observed) { o.Cluster.Revision, o.Etcd.Revision, o.Etcd.RevisionCeiling = 101, 1, 101 }),
 			Idle{Reason: v1beta2.ReasonSpecReached},
 		},
 		"a stranger's pod is in nobody's way": {
@@ -91,7 +91,7 @@ func TestAlways(t *testing.T) {
 		},
 		"and healing goes on": {
 			edit(withoutPod(healthyCluster(3, true), 1), func(o *Observed) {
-				o.Conflicts = []Conflict{{Kind: KindPod, Name: "c-7", Leaving: true}}
+				o.Conflicts = []Conflict{{Kind: KindPod, Name: "c-7", Terminating: true}}
 			}), CreatePods{[]NewPod{{Name: "c-1", Incarnation: 1, Persistent: true, Version: "3.6.16", Permit: &member.Permit{
 				Mode: member.ModeResume, ClusterID: member.ID(latched), MemberID: member.ID(id(1)),
 			}}}},
@@ -106,8 +106,8 @@ func TestAlways(t *testing.T) {
 }
 
 func TestBootstrap(t *testing.T) {
-	first := newView(emptyCluster(3, false)).incarnation(1)
-	second := newView(emptyCluster(3, false)).incarnation(2)
+	first := newView(emptyCluster(3, false)).plannedBootstrap(1)
+	second := newView(emptyCluster(3, false)).plannedBootstrap(2)
 	waiting := bootstrapped(3, false)
 	full := seated(bootstrapped(3, false))
 	permits := Next(full).(WritePermits)
@@ -163,7 +163,7 @@ func TestBootstrap(t *testing.T) {
 			}), Blocked{Reason: v1beta2.ReasonDataLost},
 		},
 		"latch as soon as a quorum answers": {
-			answering(withPermits(full), first.ClusterID, 0, 1), Latch{ClusterID: first.ClusterID},
+			answering(withPermits(full), first.ClusterID, 0, 1), RecordClusterID{ClusterID: first.ClusterID},
 		},
 		"but not on one that leans on a pod that is going": {
 			edit(answering(withPermits(full), first.ClusterID, 0, 1), func(o *Observed) { o.Pods[1].Deleting = true }),
@@ -185,7 +185,7 @@ func TestBootstrap(t *testing.T) {
 		"who had none takes the seat over": {
 			edit(withPermits(seated(bootstrapped(3, true))), func(o *Observed) { o.Pods[1].UID, o.Pods[1].Permit = "new", nil }),
 			CommitBootstrap{Bootstrap: edit(seated(bootstrapped(3, true)), func(o *Observed) {
-				o.Cluster.Bootstrap.Seats[1].PodUID = "new"
+				o.Cluster.Bootstrap.InitialPods[1].PodUID = "new"
 			}).bootstrap()},
 		},
 		"what an abandoned attempt left goes first": {
@@ -284,9 +284,9 @@ func withPermits(o Observed) Observed {
 func TestSeatsWithoutTheLatePod(t *testing.T) {
 	o := bootstrapped(3, false)
 	o.Pods[2].IP = ""
-	o.Pods[0].Created, o.Pods[1].Created = now.Add(-seatDeadline-time.Second), now.Add(-seatDeadline-time.Second)
+	o.Pods[0].Created, o.Pods[1].Created = now.Add(-bindDeadline-time.Second), now.Add(-bindDeadline-time.Second)
 	got, ok := Next(o).(CommitBootstrap)
-	if !ok || len(got.Bootstrap.Seats) != 2 {
+	if !ok || len(got.Bootstrap.InitialPods) != 2 {
 		t.Errorf("Next() = %+v, want seats for the two pods that are there", Next(o))
 	}
 }

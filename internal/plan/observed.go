@@ -7,29 +7,30 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/member"
 )
 
-// Observed is everything a decision may depend on: plain data, read in one pass. It can be kept as JSON and replayed (package
-// replay), and so can whatever it is made of: IDs are strings there, for many a program keeps of a number but 53 bits.
+// Observed is everything that a decision may depend on: plain data, read in one pass. It can be stored as JSON and replayed
+// (package replay), and so can everything that it is made of: IDs are strings there, because many programs keep only 53 bits of
+// a number.
 type Observed struct {
 	// Now is the time of the observation.
 	Now time.Time
-	// Cluster is what the user asked for and what the operator committed to status.
+	// Cluster is what the user has requested and what the operator has committed to status.
 	Cluster Cluster
-	// Pods are the pods that carry the cluster's label, terminating ones included.
+	// Pods are the pods with the cluster's label, including terminating ones.
 	Pods []Pod
-	// Volumes are the PersistentVolumeClaims that carry the cluster's label, terminating ones included, and those of Record.Kept
-	// that are there, whatever they carry: what is not among them is gone.
+	// Volumes are the PersistentVolumeClaims with the cluster's label, including terminating ones, and those of Record.KeptUIDs
+	// that exist, whatever their labels: a kept volume that is not among them no longer exists.
 	Volumes []Volume
-	// Etcd is what the servers themselves said.
+	// Etcd is what the etcd servers have reported.
 	Etcd Etcd
-	// Pulls are the pods that fetch an image to a node before a member there is restarted with it.
-	Pulls []Pull
-	// Budget is the PodDisruptionBudget over the voters.
+	// PrepullPods are the pods that pull an image to a node before a member there is restarted with it.
+	PrepullPods []PrepullPod
+	// Budget is the PodDisruptionBudget for the voters.
 	Budget Budget
-	// Conflicts are objects of others that hold a name that this cluster needs.
+	// Conflicts are objects of other owners with a name that this cluster may require.
 	Conflicts []Conflict
 }
 
-// Cluster is the desired state and the durable facts of one EtcdCluster.
+// Cluster is the desired state and the durable facts of an EtcdCluster.
 type Cluster struct {
 	Record
 	Namespace string
@@ -37,61 +38,60 @@ type Cluster struct {
 	UID       string
 	// Domain is appended to every member's DNS name, for example ".cluster.local"; usually empty.
 	Domain string
-	// Size is the number of voters asked for, 1 to 9.
+	// Size is the requested number of voters, 1 to 9.
 	Size int
 	// Paused stops every action.
 	Paused bool
 	// Deleting is true once the object has a deletion timestamp.
 	Deleting bool
-	// Persistent is true when members are to keep their data on PersistentVolumeClaims rather than emptyDir volumes.
+	// Persistent is true if members keep their data on PersistentVolumeClaims rather than emptyDir volumes.
 	Persistent bool
-	// VolumeSize is the storage that each claim is to ask for, in bytes; 0 if nothing is said.
+	// VolumeSize is the storage that each claim requests, in bytes; 0 if unspecified.
 	VolumeSize int64
-	// Repository and Version are where etcd's image comes from and the version that members are to run, such as "3.6.16".
+	// Repository and Version are the repository of etcd's image and the version that members are to run, such as "3.6.16".
 	Repository string
 	Version    string
-	// Spec is what members are to be made from, as text: it is only compared, and noted.
+	// Spec is the part of the spec that members are made from, as text: it is only compared and recorded.
 	Spec string
-	// Invalid names what is wrong with the spec. It stops the creation of a cluster. A running one is cared for as the
-	// last spec that was right asks.
+	// Invalid is what is wrong with the spec. It prevents a cluster from being created. A running one is managed according to
+	// the last valid spec.
 	Invalid *failure.Problem
-	// Restore is the UID of an EtcdRestore whose snapshot has been verified and is to replace the data, empty if there is
-	// none, or if it was taken up already.
+	// Restore is the UID of an EtcdRestore whose snapshot has been verified and is to replace the data, empty if there is none,
+	// or if its restore has begun already.
 	Restore string
-	// Safety is what that one has saved of the cluster before.
+	// Safety describes the safety snapshot of that EtcdRestore.
 	Safety Safety
-	// CallOff is why the restore under way is to be called off, nil if it is to go on.
-	CallOff *failure.Problem
-	// SourceGone is true if the EtcdRestore that says where the snapshot is does not exist any more.
+	// CancelReason is why the restore in progress is to be canceled, nil if it is to continue.
+	CancelReason *failure.Problem
+	// SourceGone is true if the EtcdRestore with the location of the snapshot no longer exists.
 	SourceGone bool
-	// Saved is the object in which what the restore replaces was saved before, empty if it was not.
-	Saved string
-	// Resuming says which restore was called off, and why, until a quorum of the cluster answers that it was to replace; empty
-	// if none was.
+	// SafetySnapshot is the object that holds the safety snapshot of the data being replaced, empty if there is none.
+	SafetySnapshot string
+	// Resuming says which restore was canceled, and why, until a quorum of the previous members answers; empty if none was.
 	Resuming string
-	// AwaitsRestore names the EtcdRestore that the cluster is to start from, empty if it may start from nothing.
-	AwaitsRestore string
-	// MakeRestore is true if that EtcdRestore is the operator's to create. AwaitFailed says of it, as in "it is over", why it is
-	// waited for in vain, and what to do; empty if it is not.
-	MakeRestore bool
-	AwaitFailed string
+	// WaitsForRestore names the EtcdRestore that the cluster is to start from, empty if it may start with an empty database.
+	WaitsForRestore string
+	// CreateRestore is true if the operator has to create that EtcdRestore. WaitFailed says why the cluster waits for it in
+	// vain, and what to do, as the rest of a sentence such as "is over"; empty if it does not.
+	CreateRestore bool
+	WaitFailed    string
 }
 
-// Phase is what became of a pod.
+// Phase is the phase of a pod.
 type Phase int
 
-// Phases of a pod. Terminal covers Succeeded and Failed: the kubelet never starts such a pod again.
+// The phases of a pod. Finished is Succeeded or Failed: the kubelet never restarts such a pod.
 const (
 	Pending Phase = iota
 	Running
-	Terminal
+	Finished
 )
 
-// Pod is one pod of the cluster. Pod, volume and member of one identity share their name.
+// Pod is a pod of the cluster. The pod, the volume and the member of one identity have the same name.
 type Pod struct {
 	Name string
 	UID  string
-	// Incarnation is the attempt at a start that the pod was made for.
+	// Incarnation is the attempt to start that the pod was created for.
 	Incarnation int
 	Phase       Phase
 	// IP is empty until the pod's sandbox runs.
@@ -104,74 +104,78 @@ type Pod struct {
 	Deleting bool
 	Deadline time.Time
 	Created  time.Time
-	// Problem says why the pod does not run (unschedulable, image not pulled), empty if it does or if that is not known.
-	Problem string
-	// Permit is the permit written on the pod, nil if none. Permitted is when the pod got its first one, zero if none.
-	Permit    *member.Permit
-	Permitted time.Time
-	// Exit is the last refusal of member-run, ExitNone while etcd runs.
+	// StartProblem says why the pod does not run (unschedulable, image not pulled), empty if it does or if the reason is
+	// unknown.
+	StartProblem string
+	// Permit is the permit on the pod, nil if there is none. PermittedAt is when the pod got its first one, zero if it never
+	// did.
+	Permit      *member.Permit
+	PermittedAt time.Time
+	// Exit is why etcd does not run, ExitNone while it does.
 	Exit Exit
-	// Refused is the Attempt of the permit that member-run refused with ExitDataLost because it was used, 0 if none.
-	Refused int
-	// Serving is true when the pod carries the label that the client Service selects.
-	Serving bool
-	// Unserved is when the operator took that label away, zero while the pod carries it.
-	Unserved time.Time
-	// Persistent is true when the pod's data is on the claim of its name, false when it is in an emptyDir volume.
+	// RefusedAttempt is the Attempt of the permit that member-run has refused with ExitDataLost because it was used before, 0 if
+	// none.
+	RefusedAttempt int
+	// InService is true if the pod has the label that the client Service selects.
+	InService bool
+	// LeftService is when the operator removed that label, zero while the pod has it.
+	LeftService time.Time
+	// Persistent is true if the pod's data is on the claim of its name, false if it is on an emptyDir.
 	Persistent bool
-	// Version is the etcd version of the image that the pod is to run, whatever answers.
+	// Version is the etcd version of the image that the pod is to run, whatever its server reports.
 	Version string
-	// Restarting is true from a change of the image until the kubelet has ended the container that ran before: whatever
-	// answers until then is about to go.
+	// Restarting is true after a change of the image until the kubelet has stopped the previous container: a server that answers
+	// until then is about to stop.
 	Restarting bool
-	// Drift is what the current spec would do differently, the version aside.
+	// Drift is how the pod differs from the current spec, apart from the version.
 	Drift Drift
-	// Resizing says why a resize in place is not done yet, empty if none is under way.
+	// Resizing says why a resize in place is not complete, empty if none is in progress.
 	Resizing string
-	// Unfit is true when the pod's node can never give it the resources that it is to be resized to.
-	Unfit bool
-	// Restores is true for a pod that builds its data from a snapshot before etcd starts. Failure is why it could not the last
-	// time, nil while it is at it and once it is done.
-	Restores bool
-	Failure  *failure.Problem
-	// Changed is when the pod became Ready or ceased to be.
-	Changed time.Time
-	// Legacy is true for a member's pod of coreos/etcd-operator.
+	// ResizeInfeasible is true if the pod's node can never provide the requested resources.
+	ResizeInfeasible bool
+	// Restores is true for a pod that restores a snapshot before etcd starts. RestoreFailure is why the last attempt failed, nil
+	// while one is in progress and once it has succeeded.
+	Restores       bool
+	RestoreFailure *failure.Problem
+	// ReadyChanged is the last transition of the pod's Ready condition.
+	ReadyChanged time.Time
+	// Legacy is true for a pod of coreos/etcd-operator.
 	Legacy bool
 }
 
-// Volume is one PersistentVolumeClaim of the cluster.
+// Volume is a PersistentVolumeClaim of the cluster.
 type Volume struct {
 	Name string
 	UID  string
 	// Deleting is true once the claim has a deletion timestamp.
 	Deleting bool
-	// Lost is the claim's phase Lost: its PersistentVolume is gone.
+	// Lost is the claim's phase Lost: its PersistentVolume no longer exists.
 	Lost bool
-	// Incarnation is the attempt at a start that the volume was made for.
+	// Incarnation is the attempt to start that the volume was created for.
 	Incarnation int
-	// Owned is true when the claim is provably this very EtcdCluster's: made for it, or adopted by it. A claim of an
-	// earlier cluster of the same name that was kept on purpose is not owned; one that is going away is a Conflict.
+	// Owned is true if the claim is provably this very EtcdCluster's: created for it, or adopted by it. A claim that was
+	// retained from an earlier cluster of the same name is not owned; one of such a cluster that is about to go is a Conflict.
 	Owned bool
-	// Foreign says whose a claim is that has the cluster's labels and was never a member's of any cluster of the name: a
-	// copy, or somebody else's. It is empty for all others. Such a claim is never used and never deleted.
+	// Foreign describes the owner of a claim that has the cluster's labels and never belonged to a member of any cluster of that
+	// name: a copy, or another owner's claim. It is empty for all others. Such a claim is never used and never deleted.
 	Foreign string
-	// ClusterID and MemberID are written before the first permit for this volume; both zero on a volume never used.
+	// ClusterID and MemberID are written before the first permit for this volume; both are zero on one never used.
 	ClusterID uint64 `json:",string"`
 	MemberID  uint64 `json:",string"`
 	// Version is the etcd version that the volume's member is to run, empty on a volume never used.
 	Version string
-	// Former is true when the volume's member is to be made from the spec before the one that is being carried out.
-	Former bool
-	// Requested is the storage that the claim asks for, in bytes.
+	// FromPreviousSpec is true if the pod on the volume is to be made from the previous spec, because an update has not reached
+	// its member yet.
+	FromPreviousSpec bool
+	// Requested is the storage that the claim requests, in bytes.
 	Requested int64
-	// Growing is true while the storage that was asked for is not all there.
-	Growing bool
-	// Fixed is true once Kubernetes has refused to let the volume grow.
-	Fixed bool
-	// Drift is true when the spec asks for another kind of volume: another class, or other access modes.
+	// Expanding is true until the requested storage is available.
+	Expanding bool
+	// NotExpandable is true once Kubernetes has refused to expand the volume.
+	NotExpandable bool
+	// Drift is true if the spec asks for another kind of volume: another storage class, or other access modes.
 	Drift bool
-	// Legacy is true for a member's volume of coreos/etcd-operator.
+	// Legacy is true for a volume of coreos/etcd-operator.
 	Legacy bool
 }
 
@@ -179,6 +183,6 @@ type Volume struct {
 type Budget struct {
 	Exists       bool
 	MinAvailable int
-	// Settled is true when the disruption controller has seen the current spec and no eviction is in flight.
+	// Settled is true if the disruption controller has seen the current spec and no eviction is in flight.
 	Settled bool
 }

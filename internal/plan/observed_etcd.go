@@ -1,64 +1,64 @@
 package plan
 
-// Contact says how much of etcd answered.
+// Contact is how much of the cluster has answered.
 type Contact int
 
-// Contacts. ContactQuorum means that a linearizable read succeeded.
+// The contacts. ContactQuorum means that a linearizable read succeeded.
 const (
 	ContactNone Contact = iota
 	ContactMinority
 	ContactQuorum
 )
 
-// Etcd is what the servers said in this observation.
+// Etcd is what the servers have reported in this observation.
 type Etcd struct {
 	Contact Contact
-	// Members is the linearizable member list that a majority of the voters confirms; empty unless Contact is
-	// ContactQuorum.
+	// Members is the linearizable member list that a majority of the voters confirms; empty unless Contact is ContactQuorum.
 	Members []Member
-	// Confirmed are the pods whose reads confirm it, Unconfirmed those that read something that no majority confirms.
+	// Confirmed are the pods whose reads confirm the member list, Unconfirmed those with a read that no majority confirms.
 	Confirmed, Unconfirmed []string
-	// Answers are the Status replies, one a pod that answered. Those of pods that are neither voters nor listed are left
-	// out: anybody can have a pod that answers.
+	// Answers are the Status replies, one for each pod that has answered, except pods that are neither voters nor listed: anyone
+	// can create a pod that answers.
 	Answers []Answer
-	// Disks are the disks of the members that were asked for them: none as long as nothing is slow.
+	// Disks are measurements of the members' disks: none are taken while nothing is slow.
 	Disks []Disk
-	// ClusterID is the one that the linearizable read carried, 0 unless Contact is ContactQuorum.
+	// ClusterID is that of the linearizable read, 0 unless Contact is ContactQuorum.
 	ClusterID uint64 `json:",string"`
-	// Revision is the highest that a majority of the voters has read linearizably, and Newest the lowest that a majority
-	// has read no more than: no single voter can raise the one or lower the other. Both are 0 unless Contact is
-	// ContactQuorum.
-	Revision, Newest int64
+	// Revision is the highest revision that a majority of the voters has reached in linearizable reads, and RevisionCeiling the
+	// lowest that a majority has not exceeded: no single voter can raise the former or lower the latter. Both are 0 unless
+	// Contact is ContactQuorum.
+	Revision, RevisionCeiling int64
 }
 
 // Member is an entry of etcd's member list.
 type Member struct {
 	ID uint64 `json:",string"`
-	// Name is taken from the peer URL's host, so that a member that never started has one too. PeerURL is the first one.
+	// Name is taken from the host of the peer URL, because a member that never started has no name of its own. PeerURL is the
+	// first one.
 	Name    string
 	PeerURL string
-	// Published is true once the member has announced its client URLs: it has started at least once.
+	// Published is true once the member has published its client URLs: it has started at least once.
 	Published bool
 	Learner   bool
 }
 
 // Answer is a server's Status reply.
 type Answer struct {
-	// Pod and PodUID are the pod that answered.
+	// Pod and PodUID identify the pod that has answered.
 	Pod, PodUID string
 	MemberID    uint64 `json:",string"`
 	ClusterID   uint64 `json:",string"`
-	// Leader is the member ID of the leader it follows, 0 if it knows none.
+	// Leader is the member ID of the leader that it follows, 0 if it knows none.
 	Leader  uint64 `json:",string"`
 	Learner bool
 	// Version is the server's version, for example "3.6.16".
 	Version string
-	// Storage is the minor version whose schema the data has, such as "3.6"; empty from etcd 3.5. It follows the
-	// cluster's version, which etcd raises a few seconds after the last member runs the newer one.
+	// Storage is the storage version, the minor version whose schema the data has, such as "3.6"; etcd 3.5 reports none. It
+	// follows the cluster version, which etcd raises a few seconds after the last member runs the newer one.
 	Storage string
-	// Downgrade is the minor version that etcd was told to go down to, empty if none.
+	// Downgrade is the minor version for which etcd's downgrade is enabled, empty if it is not.
 	Downgrade string
-	// Revision is member-local: it lags legitimately.
+	// Revision is that of the member, which may lag behind.
 	Revision int64
 	// Applied and Committed are raft indexes.
 	Applied   uint64 `json:",string"`
@@ -66,26 +66,26 @@ type Answer struct {
 	// DBSize and DBSizeInUse are bytes.
 	DBSize      int64
 	DBSizeInUse int64
-	// Errors are faults that the server reports of itself, in etcd's words, such as "etcdserver: no leader".
+	// Errors are what the server reports as its own faults, such as "etcdserver: no leader".
 	Errors []string
-	// Alarms are those of all members, as far as this one knows: each server tells the whole cluster's.
+	// Alarms are those of all members as far as this one knows: every server reports the whole cluster's.
 	Alarms []Alarm
 }
 
-// AlarmKind is what an alarm says.
+// AlarmKind is the type of an alarm.
 type AlarmKind string
 
-// Kinds of alarms, as etcd's API has them.
+// The types of alarms, as in etcd's API.
 const (
-	// AlarmNoSpace means that a member's database has reached its quota: etcd takes no writes but those that free space.
+	// AlarmNoSpace means that a member's database has reached its quota: etcd accepts only requests that free space.
 	AlarmNoSpace AlarmKind = "NOSPACE"
-	// AlarmCorrupt means that the members' data differ: etcd refuses every request for keys.
+	// AlarmCorrupt means that the members' data differs: etcd refuses every request for keys.
 	AlarmCorrupt AlarmKind = "CORRUPT"
 )
 
-// Alarm is one that etcd has raised. It stays until somebody disarms it.
+// Alarm is an alarm that etcd has raised. It stays until a user disarms it.
 type Alarm struct {
 	Kind AlarmKind
-	// Member is the ID of the member that it is about; 0 where etcd could not tell whose data is the wrong one.
+	// Member is the ID of the member that it is about, 0 if etcd could not tell whose data is wrong.
 	Member uint64 `json:",string"`
 }

@@ -1,13 +1,13 @@
 package plan
 
-// Quorum is how many of n voters must agree.
+// Quorum returns how many of n voters must agree.
 func Quorum(n int) int { return n/2 + 1 }
 
-// OpenBudget is how many of n voters must stay available when the operator itself disturbs none: others may take one,
-// and never one that the quorum needs.
-func OpenBudget(n int) int { return max(Quorum(n), n-1) }
+// MinAvailable returns how many of n voters must stay available while the operator disrupts none: one voter may be evicted
+// unless the quorum needs it.
+func MinAvailable(n int) int { return max(Quorum(n), n-1) }
 
-// healthyVoters counts the voters that can be counted on, the one named except left out.
+// healthyVoters counts the healthy voters, not counting the one named except.
 func (v *view) healthyVoters(except string) int {
 	n := 0
 	for _, m := range v.voters {
@@ -18,7 +18,7 @@ func (v *view) healthyVoters(except string) int {
 	return n
 }
 
-// safeToRemove tells whether the voters that remain keep a healthy quorum. A learner's going never matters to it.
+// safeToRemove reports whether the remaining voters are a healthy quorum. Removing a learner is always safe.
 func (v *view) safeToRemove(m Member) bool {
 	if m.Learner {
 		return true
@@ -27,36 +27,24 @@ func (v *view) safeToRemove(m Member) bool {
 	return rest > 0 && v.healthyVoters(m.Name) >= Quorum(rest)
 }
 
-// safeToRestart tells whether the voters other than this one are a healthy quorum of all.
+// safeToRestart reports whether the other voters are a healthy quorum of all.
 func (v *view) safeToRestart(m Member) bool {
 	return m.Learner || v.healthyVoters(m.Name) >= Quorum(len(v.voters))
 }
 
-// safeToPromote tells whether the voters, the learner among them, keep a healthy quorum.
+// safeToPromote reports whether the voters including the learner are a healthy quorum.
 func (v *view) safeToPromote() bool {
 	return v.healthyVoters("")+1 >= Quorum(len(v.voters)+1)
 }
 
-// closed tells whether the operator has closed the budget to disturb a voter.
-func (v *view) closed() bool {
-	return v.Budget.Exists && v.Budget.MinAvailable > OpenBudget(len(v.voters))
+// evictionsBlocked reports whether the budget is raised to disrupt a voter.
+func (v *view) evictionsBlocked() bool {
+	return v.Budget.Exists && v.Budget.MinAvailable > MinAvailable(len(v.voters))
 }
 
-// raiseBudget comes before a new voter serves: pods that serve are what the budget counts, and one that was right for
-// fewer voters would let an eviction take the quorum.
-func raiseBudget(v *view) Action { return v.keepAvailable(OpenBudget(len(v.voters))) }
-
-// keepAvailable raises the budget to that many pods, nil if it is that high.
-func (v *view) keepAvailable(n int) Action {
+// raiseBudgetTo raises minAvailable to n, nil if it is that high already.
+func (v *view) raiseBudgetTo(n int) Action {
 	if !v.Budget.Exists || v.Budget.MinAvailable < n {
-		return SetBudget{MinAvailable: n}
-	}
-	return nil
-}
-
-// openBudget lets others evict again as soon as the operator is done.
-func openBudget(v *view) Action {
-	if n := OpenBudget(len(v.voters)); v.Budget.MinAvailable != n {
 		return SetBudget{MinAvailable: n}
 	}
 	return nil

@@ -34,7 +34,7 @@ func reasonIn(o Observed, known Assessment, a Action, byDefault string) string {
 // updates reports whether a change of the membership, or of who serves and leads, is a step of an update.
 func (known Assessment) updates(a Action) bool {
 	switch act := a.(type) {
-	case Unserve:
+	case RemoveFromService:
 		return known.updatesMember(Member{Name: act.Pod}, func(m, n Member) bool { return m.Name == n.Name })
 	case MoveLeader:
 		return known.updatesMember(Member{ID: act.From}, func(m, n Member) bool { return m.ID == n.ID })
@@ -49,8 +49,8 @@ func (known Assessment) updates(a Action) bool {
 
 // updatesMember reports whether the member is about to be replaced or restarted for an update.
 func (known Assessment) updatesMember(m Member, same func(m, n Member) bool) bool {
-	if known.Removal.ID != 0 {
-		return same(m, known.Removal) && known.Changes[known.Removal.Name] == ChangeReplace
+	if known.RemovalCandidate.ID != 0 {
+		return same(m, known.RemovalCandidate) && known.Changes[known.RemovalCandidate.Name] == ChangeReplace
 	}
 	return known.Update.Next.ID != 0 && same(m, known.Update.Next)
 }

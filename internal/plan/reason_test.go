@@ -12,32 +12,32 @@ func TestReasonInContext(t *testing.T) {
 	surged := started(withLearner(healthyCluster(3, false), 3))
 	voting := edit(surged, func(o *Observed) {
 		o.Etcd.Members[3].Learner, o.Etcd.Answers[3].Learner = false, false
-		o.Pods[3].Serving, o.Pods[3].Ready = true, true
+		o.Pods[3].InService, o.Pods[3].Ready = true, true
 	})
 	last := func(o *Observed) { o.Cluster.NextVoters = []string{"c-0", "c-1", "c-3"} }
 	for title, c := range map[string]struct {
 		observed       Observed
 		action, reason string
 	}{
-		"clients leave a member that is one too many": {edit(healthyCluster(5, false), three), "Unserve", v1beta2.ReasonScaling},
+		"clients leave a member that is one too many": {edit(healthyCluster(5, false), three), "RemoveFromService", v1beta2.ReasonScaling},
 		"clients leave one that is to be restarted": {
-			pulledImages(edit(healthyCluster(3, true), to("3.7.3"))), "Unserve", v1beta2.ReasonUpdating,
+			pulledImages(edit(healthyCluster(3, true), to("3.7.3"))), "RemoveFromService", v1beta2.ReasonUpdating,
 		},
 		"clients leave one that is to be replaced": {
-			closed(edit(voting, template(0, 1, 2))), "Unserve", v1beta2.ReasonUpdating,
+			closed(edit(voting, template(0, 1, 2))), "RemoveFromService", v1beta2.ReasonUpdating,
 		},
 		"another takes its place":               {closed(edit(surged, template(0, 1, 2))), "Promote", v1beta2.ReasonUpdating},
 		"it is written who votes":               {closed(unserved(edit(voting, template(0, 1, 2)), 2)), "CommitVoters", v1beta2.ReasonUpdating},
 		"the one replaced goes":                 {closed(unserved(edit(voting, template(0, 1, 2), last), 2)), "RemoveMember", v1beta2.ReasonUpdating},
 		"the new one goes instead":              {surged, "RemoveMember", v1beta2.ReasonScaling},
-		"clients leave what a restore replaces": {replacedBySnapshot(true), "Unserve", v1beta2.ReasonRestoring},
+		"clients leave what a restore replaces": {replacedBySnapshot(true), "RemoveFromService", v1beta2.ReasonRestoring},
 		"what a restore replaces stops": {
-			replacedBySnapshot(true, func(o *Observed) { o.Pods[0].Serving = false }), "DeletePod", v1beta2.ReasonRestoring,
+			replacedBySnapshot(true, func(o *Observed) { o.Pods[0].InService = false }), "DeletePod", v1beta2.ReasonRestoring,
 		},
 		"it is waited for": {
 			replacedBySnapshot(true, func(o *Observed) {
 				for i := range o.Pods {
-					o.Pods[i].Serving, o.Pods[i].Deleting, o.Pods[i].Deadline = false, true, now
+					o.Pods[i].InService, o.Pods[i].Deleting, o.Pods[i].Deadline = false, true, now
 				}
 			}), "Wait", v1beta2.ReasonRestoring,
 		},

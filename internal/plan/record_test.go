@@ -13,7 +13,7 @@ import (
 // TestRecord changes one thing at a time.
 func TestRecord(t *testing.T) {
 	o := healthyCluster(3, true)
-	o.Cluster.Revision, o.Cluster.Spec, o.Cluster.AcceptedSpec, o.Cluster.Runs = 100, "a", "a", "3.6.16"
+	o.Cluster.Revision, o.Cluster.Spec, o.Cluster.AcceptedSpec, o.Cluster.LowestVersion = 100, "a", "a", "3.6.16"
 	declared := func(r *Record) { r.NextVoters = []string{"c-0", "c-1"} }
 	wait := Wait{Reason: v1beta2.ReasonWaitingForPods}
 	drifting := func(o *Observed) { o.Pods[1].Drift.Template, o.Cluster.Spec = true, "b" }
@@ -25,7 +25,7 @@ func TestRecord(t *testing.T) {
 		}
 	}
 	all := []string{"c-0", "c-1", "c-2"}
-	ranNothing := func(r *Record) { r.Runs = "" }
+	ranNothing := func(r *Record) { r.LowestVersion = "" }
 	wrote := func(versions ...string) func(*Observed) {
 		return func(o *Observed) {
 			o.Etcd = Etcd{}
@@ -64,11 +64,11 @@ func TestRecord(t *testing.T) {
 		},
 		"volumes are adopted that 3.6 may have taken over from 3.5": {
 			before: ranNothing, seen: wrote("3.6.16", "3.6.15", "3.6.16"), action: Adopt{ClusterID: latched, Volumes: all},
-			after: func(r *Record) { r.Runs, r.SnapshotDue, r.Incarnations.Last = "3.6.15", true, 1 },
+			after: func(r *Record) { r.LowestVersion, r.SnapshotDue, r.Incarnations.Last = "3.6.15", true, 1 },
 		},
 		"volumes are adopted on the way from 3.5": {
 			before: ranNothing, seen: wrote("3.6.16", "3.5.35", "3.5.35"), action: Adopt{ClusterID: latched, Volumes: all},
-			after: func(r *Record) { r.Runs, r.SnapshotDue, r.Incarnations.Last = "3.5.35", true, 1 },
+			after: func(r *Record) { r.LowestVersion, r.SnapshotDue, r.Incarnations.Last = "3.5.35", true, 1 },
 		},
 		"volumes are adopted on the way to 3.7, or back": {
 			before: ranNothing, seen: wrote("3.6.16", "3.7.3", "3.6.16"), action: Adopt{ClusterID: latched, Volumes: all},
@@ -87,19 +87,19 @@ func TestRecord(t *testing.T) {
 		"the revision moves in steps": {seen: func(o *Observed) { o.Etcd.Revision = 1099 }, action: wait},
 		"a long step":                 {seen: func(o *Observed) { o.Etcd.Revision = 1100 }, action: wait, after: func(r *Record) { r.Revision = 1100 }},
 		"an edit": {
-			seen: drifting, action: wait, after: func(r *Record) { r.AcceptedSpec, r.FormerSpec = "b", "a" },
+			seen: drifting, action: wait, after: func(r *Record) { r.AcceptedSpec, r.PreviousSpec = "b", "a" },
 		},
 		"another one before all have the first": {
-			before: func(r *Record) { r.FormerSpec = "older" }, seen: drifting, action: wait,
-			after: func(r *Record) { r.AcceptedSpec, r.FormerSpec = "b", "older" },
+			before: func(r *Record) { r.PreviousSpec = "older" }, seen: drifting, action: wait,
+			after: func(r *Record) { r.AcceptedSpec, r.PreviousSpec = "b", "older" },
 		},
-		"all members have it":       {before: func(r *Record) { r.FormerSpec = "older" }, action: wait},
+		"all members have it":       {before: func(r *Record) { r.PreviousSpec = "older" }, action: wait},
 		"an edit that touches none": {seen: func(o *Observed) { o.Cluster.Spec = "b" }, action: wait, after: func(r *Record) { r.AcceptedSpec = "b" }},
 		"an edit that cannot be carried out": {
 			seen: func(o *Observed) { drifting(o); o.Cluster.Invalid = &failure.Problem{} }, action: wait,
 		},
 		"from 3.5 to 3.6": {
-			before: func(r *Record) { r.Runs = "3.5.35" }, action: wait, after: func(r *Record) { r.SnapshotDue = true },
+			before: func(r *Record) { r.LowestVersion = "3.5.35" }, action: wait, after: func(r *Record) { r.SnapshotDue = true },
 		},
 		"a snapshot of each member": {
 			before: func(r *Record) { r.SnapshotDue = true }, action: CancelDowngrade{Snapshot: true},
@@ -108,7 +108,7 @@ func TestRecord(t *testing.T) {
 			before: func(r *Record) { r.SnapshotDue = true }, action: CancelDowngrade{}, after: func(r *Record) { r.SnapshotDue = true },
 		},
 		"a slow leader": {
-			action: MoveLeader{Slow: "c-1"}, after: func(r *Record) { r.LeaderMoved, r.Slow = now, "c-1" },
+			action: MoveLeader{Slow: "c-1"}, after: func(r *Record) { r.LeaderMoved, r.SlowMember = now, "c-1" },
 		},
 		"any other leader": {action: MoveLeader{}},
 	} {
@@ -121,7 +121,7 @@ func TestRecord(t *testing.T) {
 				c.seen(&o)
 			}
 			want := healthyCluster(3, true).Cluster.Record
-			want.Revision, want.AcceptedSpec, want.Runs = 100, "a", "3.6.16"
+			want.Revision, want.AcceptedSpec, want.LowestVersion = 100, "a", "3.6.16"
 			if c.after != nil {
 				c.after(&want)
 			}
@@ -135,47 +135,47 @@ func TestRecord(t *testing.T) {
 // TestRecordOfARestore follows what is put aside, until it is taken up again or let go.
 func TestRecordOfARestore(t *testing.T) {
 	o := healthyCluster(3, true)
-	o.Cluster.Revision, o.Cluster.Spec, o.Cluster.AcceptedSpec, o.Cluster.Runs = 100, "a", "a", "3.6.16"
-	o.Cluster.SnapshotDue, o.Cluster.LeaderMoved, o.Cluster.Slow = true, now, "c-1"
-	o.Cluster.Voters, o.Cluster.Safety.Skip = o.Cluster.Voters[:2], true
+	o.Cluster.Revision, o.Cluster.Spec, o.Cluster.AcceptedSpec, o.Cluster.LowestVersion = 100, "a", "a", "3.6.16"
+	o.Cluster.SnapshotDue, o.Cluster.LeaderMoved, o.Cluster.SlowMember = true, now, "c-1"
+	o.Cluster.Voters, o.Cluster.Safety.Skipped = o.Cluster.Voters[:2], true
 	before := o.Cluster.Record
 	act := func(a Action) {
 		o.Cluster.Record = o.Cluster.Apply(a, o)
 		o.Etcd = Etcd{}
 	}
 
-	act(CommitBootstrap{Bootstrap: Bootstrap{Incarnation: 2, Members: []string{"c-3"}, Restore: "first"}, Unsaved: "why"})
+	act(CommitBootstrap{Bootstrap: Bootstrap{Incarnation: 2, Members: []string{"c-3"}, Restore: "first"}, UnsavedReason: "why"})
 	r := o.Cluster.Record
-	if r.ID != 0 || r.Revision != 0 || r.Voters != nil || r.Runs != "" || r.SnapshotDue || !r.LeaderMoved.IsZero() ||
-		r.Former == nil || r.Former.ID != latched || r.Former.Revision != 100 || r.Incarnations != (Incarnations{2, 2}) ||
-		len(r.Former.Voters) != 3 || !r.Unsaved || !r.Skipped || r.Kept != nil {
-		t.Fatalf("once it has begun the record is %+v of %+v", r, r.Former)
+	if r.ID != 0 || r.Revision != 0 || r.Voters != nil || r.LowestVersion != "" || r.SnapshotDue || !r.LeaderMoved.IsZero() ||
+		r.Previous == nil || r.Previous.ID != latched || r.Previous.Revision != 100 || r.Incarnations != (Incarnations{2, 2}) ||
+		len(r.Previous.Voters) != 3 || !r.Unsaved || !r.SafetySkipped || r.KeptUIDs != nil {
+		t.Fatalf("once it has begun the record is %+v of %+v", r, r.Previous)
 	}
-	aside := r.Former
-	o.Cluster.Safety.Skip = false
+	aside := r.Previous
+	o.Cluster.Safety.Skipped = false
 	act(ContinueRestore{})
 	act(CommitBootstrap{Bootstrap: Bootstrap{Incarnation: 3, Members: []string{"c-4"}, Restore: "first"}})
-	if r = o.Cluster.Record; r.Former != aside || r.Bootstrap.Incarnation != 3 || !r.Unsaved || !r.Skipped || !r.NotCalledOff {
-		t.Fatalf("once it is tried again the record is %+v of %+v", r, r.Former)
+	if r = o.Cluster.Record; r.Previous != aside || r.Bootstrap.Incarnation != 3 || !r.Unsaved || !r.SafetySkipped || !r.CancelDeclined {
+		t.Fatalf("once it is tried again the record is %+v of %+v", r, r.Previous)
 	}
 	o.Pods = nil
 	o.Volumes = append(o.Volumes, Volume{Name: "c-4", UID: "v4", Incarnation: 3, Owned: true, ClusterID: 3, MemberID: 3})
 	act(CommitBootstrap{Bootstrap: Bootstrap{Incarnation: 4, Members: []string{"c-5"}, Restore: "second"}})
-	if r = o.Cluster.Record; r.Former != aside || r.Bootstrap.Restore != "second" || r.Incarnations != (Incarnations{4, 2}) ||
-		!r.Unsaved || r.Skipped || r.NotCalledOff || !slices.Equal(r.Kept, []string{"v4"}) {
-		t.Fatalf("once another has taken its place the record is %+v of %+v", r, r.Former)
+	if r = o.Cluster.Record; r.Previous != aside || r.Bootstrap.Restore != "second" || r.Incarnations != (Incarnations{4, 2}) ||
+		!r.Unsaved || r.SafetySkipped || r.CancelDeclined || !slices.Equal(r.KeptUIDs, []string{"v4"}) {
+		t.Fatalf("once another has taken its place the record is %+v of %+v", r, r.Previous)
 	}
 
-	act(CallOff{})
-	before.Kept = []string{"v4"}
-	before.Incarnations, before.FormerSpec, before.Voters = Incarnations{4, 2}, "a", aside.Voters
+	act(CancelRestore{})
+	before.KeptUIDs = []string{"v4"}
+	before.Incarnations, before.PreviousSpec, before.Voters = Incarnations{4, 2}, "a", aside.Voters
 	if !reflect.DeepEqual(o.Cluster.Record, before) {
 		t.Errorf("once it is called off the record is\n%+v, not\n%+v", o.Cluster.Record, before)
 	}
 	o.Cluster.Record = r
 	o.Volumes = o.Volumes[1:]
-	act(Latch{ClusterID: 7})
-	if r := o.Cluster.Record; r.ID != 7 || r.Former != nil || !r.Unsaved || !slices.Equal(r.Kept, []string{"v4", "v1", "v2"}) {
+	act(RecordClusterID{ClusterID: 7})
+	if r := o.Cluster.Record; r.ID != 7 || r.Previous != nil || !r.Unsaved || !slices.Equal(r.KeptUIDs, []string{"v4", "v1", "v2"}) {
 		t.Errorf("once it is up the record is %+v", r)
 	}
 }

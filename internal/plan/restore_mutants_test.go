@@ -79,25 +79,25 @@ var restoreMutants = map[string]mutant{
 	},
 }
 
-// dropReplaced takes every restore for one with Skip, and nothing for kept.
+// deleteReplaced takes every restore for one with Skip, and nothing for kept.
 func dropReplaced(o plan.Observed) plan.Action {
-	o.Cluster.Skipped, o.Cluster.Kept = true, nil
+	o.Cluster.SafetySkipped, o.Cluster.KeptUIDs = true, nil
 	return plan.Next(o)
 }
 
 // believeSnapshot takes one that was not taken, or without a quorum, for good.
 func believeSnapshot(o plan.Observed) plan.Action {
 	s := &o.Cluster.Safety
-	s.Unsaved, s.Stale, s.Revision = "", false, max(s.Revision, 1)
+	s.UnsavedReason, s.Stale, s.Revision = "", false, max(s.Revision, 1)
 	return plan.Next(o)
 }
 
 // letAllGo takes whatever is of another cluster for what the present restore has replaced.
 func letAllGo(o plan.Observed) plan.Action {
-	o.Volumes, o.Cluster.Kept = slices.Clone(o.Volumes), nil
+	o.Volumes, o.Cluster.KeptUIDs = slices.Clone(o.Volumes), nil
 	for i := range o.Volumes {
 		if v := &o.Volumes[i]; v.ClusterID != o.Cluster.ID {
-			v.ClusterID = o.Cluster.Replaced
+			v.ClusterID = o.Cluster.ReplacedID
 		}
 	}
 	return plan.Next(o)
@@ -105,9 +105,9 @@ func letAllGo(o plan.Observed) plan.Action {
 
 // deleteAttempts takes it that nobody could have written to what a restore has started before it was given up.
 func deleteAttempts(o plan.Observed) plan.Action {
-	o.Volumes, o.Cluster.Kept = slices.Clone(o.Volumes), nil
+	o.Volumes, o.Cluster.KeptUIDs = slices.Clone(o.Volumes), nil
 	for i := range o.Volumes {
-		if v := &o.Volumes[i]; !o.Cluster.Current(v.Incarnation) && v.Incarnation >= o.Cluster.Incarnations.Attempts {
+		if v := &o.Volumes[i]; !o.Cluster.Current(v.Incarnation) && v.Incarnation >= o.Cluster.Incarnations.FirstRestore {
 			v.MemberID = 0
 		}
 	}
@@ -125,7 +125,7 @@ func deleteReplaced(o plan.Observed) plan.Action {
 
 func restoreAgain(o plan.Observed) plan.Action {
 	if b := o.Cluster.Bootstrap; b != nil && b.Restore != "" && o.Cluster.ID != 0 {
-		o.Cluster.Restore, o.Cluster.Safety.Skip = b.Restore, true
+		o.Cluster.Restore, o.Cluster.Safety.Skipped = b.Restore, true
 	}
 	return plan.Next(o)
 }
@@ -138,16 +138,16 @@ func sameNumber(o plan.Observed) plan.Action {
 
 // callOffLate does so although clients may have reached the new cluster.
 func callOffLate(o plan.Observed) plan.Action {
-	if b := o.Cluster.Bootstrap; b != nil && b.Restore != "" && o.Cluster.CallOff != nil {
-		return plan.CallOff{Why: *o.Cluster.CallOff}
+	if b := o.Cluster.Bootstrap; b != nil && b.Restore != "" && o.Cluster.CancelReason != nil {
+		return plan.CancelRestore{Why: *o.Cluster.CancelReason}
 	}
 	return plan.Next(o)
 }
 
 // callOffBlindly does so as long as nobody can have reached the new cluster, whatever has become of the old one.
 func callOffBlindly(o plan.Observed) plan.Action {
-	if c := o.Cluster; c.ID == 0 && c.Former != nil && c.CallOff != nil {
-		return plan.CallOff{Why: *c.CallOff}
+	if c := o.Cluster; c.ID == 0 && c.Previous != nil && c.CancelReason != nil {
+		return plan.CancelRestore{Why: *c.CancelReason}
 	}
 	return plan.Next(o)
 }
@@ -162,18 +162,18 @@ func believeSilent(o plan.Observed) plan.Action {
 
 // forgetLastVoter puts aside what status told before the last change of the voters.
 func forgetLastVoter(o plan.Observed) plan.Action {
-	if f := o.Cluster.Former; f != nil && len(f.Voters) > 1 {
-		o.Cluster.Former = &plan.Record{ID: f.ID, Bootstrap: f.Bootstrap, Voters: f.Voters[:1]}
+	if f := o.Cluster.Previous; f != nil && len(f.Voters) > 1 {
+		o.Cluster.Previous = &plan.Record{ID: f.ID, Bootstrap: f.Bootstrap, Voters: f.Voters[:1]}
 	}
 	return plan.Next(o)
 }
 
-// callOffNothing goes on with a restore that nobody wants any more.
+// callOffNothing goes on with a restore that is no longer wanted.
 func callOffNothing(o plan.Observed) plan.Action {
-	o.Cluster.CallOff = nil
+	o.Cluster.CancelReason = nil
 	o.Pods = slices.Clone(o.Pods)
 	for i := range o.Pods {
-		o.Pods[i].Failure = nil
+		o.Pods[i].RestoreFailure = nil
 	}
 	return plan.Next(o)
 }

@@ -9,13 +9,13 @@ import (
 )
 
 // saved is a safety snapshot of all that the fixtures hold.
-var saved = Safety{Revision: 100, Ended: now}
+var saved = Safety{Revision: 100, CompletedAt: now}
 
 // replacedBySnapshot is a cluster of three whose data a snapshot replaces: committed, the old one still there.
 func replacedBySnapshot(persistent bool, changes ...func(*Observed)) Observed {
 	o := healthyCluster(3, persistent)
 	o.Cluster.Restore, o.Cluster.Safety = "restore", saved
-	act := restore(newView(o)).(CommitBootstrap) //nolint:forcetypeassert // it answers with nothing else
+	act := startRestore(newView(o)).(CommitBootstrap) //nolint:forcetypeassert // it answers with nothing else
 	o.Cluster.Record, o.Cluster.Restore, o.Cluster.Safety = o.Cluster.begin(act, o), "", Safety{}
 	return edit(o, changes...)
 }
@@ -23,7 +23,7 @@ func replacedBySnapshot(persistent bool, changes ...func(*Observed)) Observed {
 // oldIsGone leaves of the replaced cluster what is kept: the volumes.
 func oldIsGone(o *Observed) { o.Pods, o.Etcd = nil, Etcd{} }
 
-// restoredPod is the first member of the new cluster: its data is there, and etcd waits for its permit.
+// restoredPod is the initial member of the new cluster: its data is there, and etcd waits for its permit.
 func restoredPod(o *Observed) {
 	p := waitingPod(3)
 	p.Incarnation, p.Restores, p.Persistent = 2, true, o.Cluster.Persistent
@@ -36,42 +36,42 @@ func restoredVolume(o *Observed) {
 
 func TestRestore(t *testing.T) {
 	ask := func(o *Observed) { o.Cluster.Restore, o.Cluster.Safety = "restore", saved }
-	first := newView(healthyCluster(3, true)).bootstrap(2, []string{"c-3"}, "restore")
+	first := newView(healthyCluster(3, true)).newBootstrap(2, []string{"c-3"}, "restore")
 	ids, _ := IDs(first.Token, newView(replacedBySnapshot(true)).peerURLs([]string{"c-3"}))
 	check(t, map[string]planCase{
 		"of a healthy cluster": {edit(healthyCluster(3, true), ask), CommitBootstrap{Bootstrap: first}},
 		"of one without quorum": {
 			edit(healthyCluster(3, true), ask, func(o *Observed) { o.Etcd = Etcd{} }),
-			CommitBootstrap{Bootstrap: first, Unsaved: "no quorum has told whether anybody has written after the safety snapshot, of revision 100"},
+			CommitBootstrap{Bootstrap: first, UnsavedReason: "no quorum could confirm that nothing was written after the safety snapshot (revision 100)"},
 		},
 		"of one that another cluster answers for": {
 			edit(healthyCluster(3, true), ask, func(o *Observed) { o.Etcd.Answers[1].ClusterID = 0xbad }), CommitBootstrap{Bootstrap: first},
 		},
 		"of one that was saved long ago": {
-			edit(healthyCluster(3, true), ask, func(o *Observed) { o.Cluster.Safety.Ended = now.Add(-SafetyAge - time.Second) }),
+			edit(healthyCluster(3, true), ask, func(o *Observed) { o.Cluster.Safety.CompletedAt = now.Add(-SafetyAge - time.Second) }),
 			Wait{Reason: v1beta2.ReasonSaving},
 		},
 		"of one on an emptyDir whose safety snapshot may be old": {
 			edit(healthyCluster(3, false), ask, func(o *Observed) { o.Cluster.Safety.Stale = true }), Wait{Reason: v1beta2.ReasonSaving},
 		},
 		"of one on an emptyDir that could not be saved": {
-			edit(healthyCluster(3, false), ask, func(o *Observed) { o.Cluster.Safety = Safety{Unsaved: "nobody answers"} }),
+			edit(healthyCluster(3, false), ask, func(o *Observed) { o.Cluster.Safety = Safety{UnsavedReason: "nobody answers"} }),
 			Wait{Reason: v1beta2.ReasonSaving},
 		},
 		"of one on an emptyDir that nobody needs": {
-			edit(healthyCluster(3, false), ask, func(o *Observed) { o.Cluster.Safety = Safety{Skip: true} }),
+			edit(healthyCluster(3, false), ask, func(o *Observed) { o.Cluster.Safety = Safety{Skipped: true} }),
 			CommitBootstrap{Bootstrap: first},
 		},
 		"of one on an emptyDir of which nothing is left": {
-			edit(healthyCluster(3, false), ask, oldIsGone, func(o *Observed) { o.Cluster.Safety = Safety{Unsaved: "nobody answers"} }),
-			CommitBootstrap{Bootstrap: newView(healthyCluster(3, false)).bootstrap(2, []string{"c-0"}, "restore"), Unsaved: "nobody answers"},
+			edit(healthyCluster(3, false), ask, oldIsGone, func(o *Observed) { o.Cluster.Safety = Safety{UnsavedReason: "nobody answers"} }),
+			CommitBootstrap{Bootstrap: newView(healthyCluster(3, false)).newBootstrap(2, []string{"c-0"}, "restore"), UnsavedReason: "nobody answers"},
 		},
 		"of one that is paused": {
 			edit(healthyCluster(3, true), ask, func(o *Observed) { o.Cluster.Paused = true }), Idle{Reason: v1beta2.ReasonPaused},
 		},
-		"clients leave the old cluster": {replacedBySnapshot(true), Unserve{Pod: "c-0", UID: "p0"}},
+		"clients leave the old cluster": {replacedBySnapshot(true), RemoveFromService{Pod: "c-0", UID: "p0"}},
 		"it stops": {
-			replacedBySnapshot(true, func(o *Observed) { o.Pods[0].Serving = false }),
+			replacedBySnapshot(true, func(o *Observed) { o.Pods[0].InService = false }),
 			DeletePod{Name: "c-0", UID: "p0", Why: v1beta2.ReasonBootstrapping},
 		},
 		"a pod on a silent node is not waited for": {
@@ -97,18 +97,18 @@ func TestRestore(t *testing.T) {
 		},
 		"it is begun again if the data is lost before anybody could use it": {
 			replacedBySnapshot(true, oldIsGone, restoredVolume, restoredPod, func(o *Observed) { o.Pods[0].Exit = ExitDataLost }),
-			CommitBootstrap{Bootstrap: newView(replacedBySnapshot(true)).bootstrap(3, []string{"c-4"}, "restore")},
+			CommitBootstrap{Bootstrap: newView(replacedBySnapshot(true)).newBootstrap(3, []string{"c-4"}, "restore")},
 		},
 		"and so it is if its volume is lost, which stays": {
 			replacedBySnapshot(true, oldIsGone, restoredVolume, func(o *Observed) { o.Volumes[3].MemberID, o.Volumes[3].Lost = 1, true }),
-			CommitBootstrap{Bootstrap: newView(replacedBySnapshot(true)).bootstrap(3, []string{"c-4"}, "restore")},
+			CommitBootstrap{Bootstrap: newView(replacedBySnapshot(true)).newBootstrap(3, []string{"c-4"}, "restore")},
 		},
 		"a cluster that is to start from a snapshot waits": {
-			edit(emptyCluster(3, true), func(o *Observed) { o.Cluster.AwaitsRestore = "c-restore" }),
+			edit(emptyCluster(3, true), func(o *Observed) { o.Cluster.WaitsForRestore = "c-restore" }),
 			Wait{Reason: v1beta2.ReasonWaitingForRestore},
 		},
 		"and has the EtcdRestore made": {
-			edit(emptyCluster(3, true), func(o *Observed) { o.Cluster.AwaitsRestore, o.Cluster.MakeRestore = "c-restore", true }),
+			edit(emptyCluster(3, true), func(o *Observed) { o.Cluster.WaitsForRestore, o.Cluster.CreateRestore = "c-restore", true }),
 			CreateRestore{Name: "c-restore"},
 		},
 	})
@@ -118,13 +118,13 @@ func TestRestore(t *testing.T) {
 func TestReplacedData(t *testing.T) {
 	left := func(o *Observed) {
 		o.Cluster.Bootstrap.Restore, o.Cluster.Bootstrap.Incarnation = "restore", 2
-		o.Cluster.Incarnations = Incarnations{Last: 2, Attempts: 2}
+		o.Cluster.Incarnations = Incarnations{Last: 2, FirstRestore: 2}
 		for i := range o.Pods {
 			o.Pods[i].Incarnation, o.Volumes[i].Incarnation = 2, 2
 		}
 		o.Volumes = append(o.Volumes, Volume{Name: "c-9", UID: "v9", Incarnation: 1, Owned: true, ClusterID: 0x0d, MemberID: 1})
 	}
-	skipped := func(o *Observed) { o.Cluster.Skipped, o.Cluster.Replaced = true, 0x0d }
+	skipped := func(o *Observed) { o.Cluster.SafetySkipped, o.Cluster.ReplacedID = true, 0x0d }
 	check(t, map[string]planCase{
 		"it stays for good": {edit(healthyCluster(3, true), left), Idle{Reason: v1beta2.ReasonSpecReached}},
 		"it goes with Skip, once the cluster is as the spec asks": {
@@ -135,11 +135,11 @@ func TestReplacedData(t *testing.T) {
 			DeleteVolume{Name: "c-9", UID: "v9", Why: v1beta2.ReasonRestored},
 		},
 		"what an earlier restore has left stays with Skip, too": {
-			edit(healthyCluster(3, true), left, skipped, func(o *Observed) { o.Cluster.Kept = []string{"v9"} }),
+			edit(healthyCluster(3, true), left, skipped, func(o *Observed) { o.Cluster.KeptUIDs = []string{"v9"} }),
 			Idle{Reason: v1beta2.ReasonSpecReached},
 		},
 		"it stays whatever it says that it was made for": {
-			edit(healthyCluster(3, true), left, func(o *Observed) { o.Cluster.Kept, o.Volumes[3].Incarnation = []string{"v9"}, 2 }),
+			edit(healthyCluster(3, true), left, func(o *Observed) { o.Cluster.KeptUIDs, o.Volumes[3].Incarnation = []string{"v9"}, 2 }),
 			Idle{Reason: v1beta2.ReasonSpecReached},
 		},
 		"a volume of another cluster that has lost its number stays": {
@@ -161,7 +161,7 @@ func TestReplacedData(t *testing.T) {
 		},
 		"a pod that restores is made again without the credentials": {
 			edit(healthyCluster(3, true), left, func(o *Observed) { o.Pods[1].Restores = true }),
-			Unserve{Pod: "c-1", UID: "p1"},
+			RemoveFromService{Pod: "c-1", UID: "p1"},
 		},
 	})
 }

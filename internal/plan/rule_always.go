@@ -18,22 +18,22 @@ func paused(v *view) Action {
 	if !v.Cluster.Paused {
 		return nil
 	}
-	return Idle{Reason: v1beta2.ReasonPaused, Message: "spec.paused is true: nothing is changed or healed until it is false"}
+	return Idle{Reason: v1beta2.ReasonPaused, Message: "reconciliation is paused: set spec.paused to false to resume it"}
 }
 
 func nameTaken(v *view) Action { return v.NameTaken }
 
-// takenName is what to do about an object of somebody else that has a name which this cluster cannot do without.
-func (v *view) takenName() Action {
-	i := slices.IndexFunc(v.Conflicts, v.needs)
+// nameConflict returns what to do about an object of another owner that has a name this cluster requires, or nil.
+func (v *view) nameConflict() Action {
+	i := slices.IndexFunc(v.Conflicts, v.needsName)
 	if i < 0 {
 		return nil
 	}
 	c := v.Conflicts[i]
-	if c.Leaving {
+	if c.Terminating {
 		return Wait{
 			Reason: v1beta2.ReasonWaitingForPrevious, After: pollSlow,
-			Message: fmt.Sprintf("waiting until %s %s of the deleted cluster of this name is gone", c.Kind, c.Name),
+			Message: fmt.Sprintf("waiting until %s %s of the deleted cluster of this name no longer exists", c.Kind, c.Name),
 		}
 	}
 	return Blocked{
@@ -43,8 +43,9 @@ func (v *view) takenName() Action {
 	}
 }
 
-// foreignCluster holds S6. Pods of an abandoned incarnation answer with its ID legitimately until they are gone.
-func foreignCluster(v *view) Action {
+// clusterIDMismatch enforces S6. Pods of an abandoned incarnation are not in v.Pods: they may answer with its ID until they are
+// gone.
+func clusterIDMismatch(v *view) Action {
 	expected := v.Cluster.ExpectedID()
 	if expected == 0 {
 		return nil
@@ -54,9 +55,9 @@ func foreignCluster(v *view) Action {
 		if ok && a.ClusterID != 0 && a.ClusterID != expected {
 			return Blocked{
 				Reason: v1beta2.ReasonClusterIDMismatch,
-				Message: fmt.Sprintf("pod %s answers for cluster %016x, not for %016x: nothing is changed; "+
-					"find out where its data comes from, and save it first if a snapshot was put onto its volume by hand, or if "+
-					"anybody may need it: data comes back by an EtcdRestore; then delete the pod and its volume",
+				Message: fmt.Sprintf("pod %s answers with cluster ID %016x instead of %016x: nothing is changed; "+
+					"find out where its data comes from, save it if it may be needed or was restored onto the volume by hand "+
+					"(use an EtcdRestore to restore data), then delete the pod and its volume",
 					p.Name, a.ClusterID, expected),
 			}
 		}
@@ -65,12 +66,12 @@ func foreignCluster(v *view) Action {
 }
 
 func revisionRegressed(v *view) Action {
-	if v.Etcd.Newest == 0 || v.Etcd.Newest >= v.Cluster.Revision {
+	if v.Etcd.RevisionCeiling == 0 || v.Etcd.RevisionCeiling >= v.Cluster.Revision {
 		return nil
 	}
 	return Blocked{
 		Reason: v1beta2.ReasonRevisionRegressed,
-		Message: fmt.Sprintf("the quorum is at revision %d but was at %d or later before: data was lost or rolled "+
-			"back outside the operator; nothing is changed; create an EtcdRestore", v.Etcd.Newest, v.Cluster.Revision),
+		Message: fmt.Sprintf("the quorum is at revision %d but was at %d or higher before: data was lost or rolled "+
+			"back outside the operator; nothing is changed; create an EtcdRestore", v.Etcd.RevisionCeiling, v.Cluster.Revision),
 	}
 }

@@ -9,68 +9,58 @@ import (
 )
 
 const (
-	// terminatingGrace is how long a pod may outlive its own deadline before its node counts as gone. The kubelet
-	// removes a pod within its grace period; a pod that stays is on a node that does not report.
+	// terminatingGrace is how long a pod may outlive its deletion deadline before its node counts as gone. The kubelet removes a
+	// pod within its grace period; a pod that remains is on a node that does not report.
 	terminatingGrace = 10 * time.Second
-	// pendingLimit is how long a member's pod may fail to start before the member is replaced elsewhere.
+	// pendingLimit is how long a member's pod may fail to start before the member is replaced on another node.
 	pendingLimit = 5 * time.Minute
-	// corruptLimit and unreadableLimit are how long a member may fail to start because its data is damaged, or cannot be
-	// read, before it is replaced. What cannot be read may be a disk that comes back.
+	// corruptLimit and unreadableLimit are how long a member may fail to start because its data is damaged, or cannot be read,
+	// before it is replaced. Unreadable data may be on a disk that recovers.
 	corruptLimit    = 20 * time.Second
 	unreadableLimit = 5 * time.Minute
-	// publishLimit is how long a listed member may take to start for the first time, since it may.
+	// publishLimit is how long a listed member may take to start for the first time after it was permitted to.
 	publishLimit = 2 * time.Minute
 )
 
-// clearTerminal deletes pods that ended: after an eviction or a graceful node shutdown the kubelet never starts them
-// again, whatever their restart policy.
-func clearTerminal(v *view) Action {
+// deleteFinishedPods deletes pods in phase Succeeded or Failed. After an eviction or a graceful node shutdown the kubelet does
+// not restart a pod, whatever its restart policy.
+func deleteFinishedPods(v *view) Action {
 	for _, p := range v.Pods {
-		if p.Phase == Terminal && !p.Deleting {
+		if p.Phase == Finished && !p.Deleting {
 			return DeletePod{Name: p.Name, UID: p.UID, Why: v1beta2.ReasonPodEnded}
 		}
 	}
 	return nil
 }
 
-// refresh deletes pods that were made from an older spec and hold nothing yet: they wait for a permit, or cannot even be
-// configured.
-func refresh(v *view) Action {
-	for _, p := range v.Pods {
-		empty := p.Permit == nil || p.Exit == ExitBadConfig
-		if _, listed := v.members[p.Name]; v.outdated(p) && empty && !p.Deleting && !listed {
-			return DeletePod{Name: p.Name, UID: p.UID, Why: v1beta2.ReasonSpecChanged}
-		}
-	}
-	return nil
-}
-
-// outdated tells whether nobody would make such a pod now: new ones run the lowest version that runs, or the target.
+// outdated reports whether a new pod would be created differently: new pods run the lowest version in use, or the target
+// version.
 func (v *view) outdated(p Pod) bool {
 	return p.Drift.Any() || p.Version != v.Versions.Lowest && p.Version != v.Versions.Target
 }
 
-// unstick gives what the spec asks for now to a pod that cannot run: so going back to a spec that works mends even what a
-// bad update and a fault have done together. It needs no quorum: what does not run is missed by nobody, and the data stays.
-func unstick(v *view) Action {
+// updateFailedPod applies the current spec to a pod that cannot run, so that reverting the spec recovers even a cluster that a
+// bad update and a fault have hit together. It needs no quorum: a member that is down is no loss to one, and its data is kept.
+func updateFailedPod(v *view) Action {
 	for _, p := range v.Pods {
-		if _, answers := v.answers[p.Name]; answers || p.Deleting || p.trouble() == "" {
+		if _, answers := v.answers[p.Name]; answers || p.Deleting || p.startProblem() == "" {
 			continue
 		}
 		c := v.volumes[p.Name]
 		switch onVolume := p.Persistent && v.usable(c); {
 		case p.Drift.Template && onVolume:
 			return Recreate{Name: p.Name, UID: p.UID, Version: v.versionOn(c)}
-		case v.Etcd.Contact != ContactQuorum && v.otherImage(p) && v.neverAbove(p) && (onVolume || !p.Persistent):
+		case v.Etcd.Contact != ContactQuorum && v.changesImage(p) && v.canRunSpecVersion(p) && (onVolume || !p.Persistent):
 			return SetImage{Name: p.Name, UID: p.UID, Version: v.Cluster.Version}
 		}
 	}
 	return nil
 }
 
-// restart brings members back on their volumes. It needs no quorum: it changes no membership, and member-run starts
-// etcd only if the data is really there. A pod that was made before the latch may be there and still lack its permit.
-func restart(v *view) Action {
+// recreateMissingPods recreates members' pods on their volumes. It needs no quorum: the membership does not change, and
+// member-run starts etcd only if the member's data is there. A pod that was created before the cluster ID was recorded may
+// exist and lack its permit.
+func recreateMissingPods(v *view) Action {
 	var pods []NewPod
 	var permits []PodPermit
 	for _, c := range v.Volumes {
@@ -81,11 +71,11 @@ func restart(v *view) Action {
 		switch {
 		case !there:
 			pods = append(pods, NewPod{
-				Name: c.Name, Incarnation: c.Incarnation, Persistent: true, Version: v.versionOn(c), Former: c.Former,
-				Permit: c.resume(),
+				Name: c.Name, Incarnation: c.Incarnation, Persistent: true, Version: v.versionOn(c), FromPreviousSpec: c.FromPreviousSpec,
+				Permit: c.resumePermit(),
 			})
-		case p.Permit == nil && p.Persistent && !p.Deleting && p.Phase != Terminal:
-			permits = append(permits, PodPermit{Pod: p.Name, UID: p.UID, Permit: *c.resume()})
+		case p.Permit == nil && p.Persistent && !p.Deleting && p.Phase != Finished:
+			permits = append(permits, PodPermit{Pod: p.Name, UID: p.UID, Permit: *c.resumePermit()})
 		}
 	}
 	switch {
@@ -97,7 +87,7 @@ func restart(v *view) Action {
 	return nil
 }
 
-// versionOn is the version for a member's pod on its volume: the one that it had. An update is no business of a repair.
+// versionOn returns the etcd version for a pod on that volume: the one that the member ran before. A repair does not update.
 func (v *view) versionOn(c Volume) string {
 	if c.Version != "" {
 		return c.Version
@@ -105,20 +95,20 @@ func (v *view) versionOn(c Volume) string {
 	return v.Versions.Lowest
 }
 
-// mayResume tells whether the member that a volume belongs to is still one, as far as a quorum can be asked.
+// mayResume reports whether the member that the volume belongs to is still listed, as far as a quorum confirms that.
 func (v *view) mayResume(c Volume) bool {
 	m, listed := v.members[c.Name]
 	return v.Etcd.Contact != ContactQuorum || listed && m.ID == c.MemberID
 }
 
-// usable means that the volume holds a member's data and may be given to a new pod.
+// usable reports whether the volume holds a member's data and may be used by a new pod.
 func (v *view) usable(c Volume) bool {
 	return c.MemberID != 0 && c.ClusterID == v.Cluster.ID && !c.Deleting && !c.Lost
 }
 
-// noQuorum reports. The one harm that it must not do is to change the membership, or to delete what may still be
-// needed.
-func noQuorum(v *view) Action {
+// quorumLost reports why there is no quorum. Until there is one, the membership must not change and no data that may be needed
+// must be deleted.
+func quorumLost(v *view) Action {
 	if v.Etcd.Contact == ContactQuorum {
 		return nil
 	}
@@ -127,11 +117,11 @@ func noQuorum(v *view) Action {
 		known = b.Members
 	}
 	if len(v.Etcd.Unconfirmed) > 0 {
-		return v.unconfirmed(known)
+		return v.unconfirmedMembers(known)
 	}
 	reason, before := v1beta2.ReasonQuorumLost, ""
 	if v.Cluster.Resuming != "" {
-		reason, before = v1beta2.ReasonResuming, v.Cluster.Resuming+": the former members start again; "
+		reason, before = v1beta2.ReasonResuming, v.Cluster.Resuming+": the previous members start again; "
 	}
 	var silent, lost []string
 	for _, name := range known {
@@ -141,7 +131,7 @@ func noQuorum(v *view) Action {
 		if i := slices.IndexFunc(v.foreign, func(c Volume) bool { return c.Name == name }); i >= 0 {
 			return Blocked{
 				Reason:  v1beta2.ReasonForeignVolume,
-				Message: foreignClaim(v.foreign[i]) + "; voter " + name + " needs the name, and no quorum answers without it",
+				Message: foreignClaim(v.foreign[i]) + "; voter " + name + " needs that name, and there is no quorum without it",
 			}
 		}
 		if v.dataGone(name) {
@@ -153,132 +143,65 @@ func noQuorum(v *view) Action {
 	if len(known) > 0 && len(known)-len(lost) < Quorum(len(known)) {
 		return Blocked{
 			Reason: v1beta2.ReasonDataLost,
-			Message: before + fmt.Sprintf("the data of %s is gone and a quorum of %d voters cannot form again: "+
-				"create an EtcdRestore, which saves first what is left. To delete the cluster and create it again gives an empty one",
+			Message: before + fmt.Sprintf("the data of %s is lost and the %d voters cannot form a quorum: "+
+				"create an EtcdRestore, which first saves what is left. A cluster that is deleted and created anew is empty",
 				list(lost), len(known)),
 		}
 	}
-	message := before + v.quorumLost(len(known), silent, lost)
+	message := before + v.quorumLostMessage(len(known), silent, lost)
 	return Wait{Reason: reason, After: v.poll(), Message: message}
 }
 
-// unconfirmed says that somebody speaks for a quorum whom the others do not bear out. It may be one that has taken a voter's
-// place, or the membership was changed by hand so far that those who know of it are no majority of those who voted before.
-func (v *view) unconfirmed(known []string) Action {
+// unconfirmedMembers reports a pod that claims a quorum which the other voters do not confirm. Either it has taken the place of
+// a voter, or the membership was changed by hand so much that no majority of the previous voters is left among the present
+// ones.
+func (v *view) unconfirmedMembers(known []string) Action {
 	return Wait{
 		Reason: v1beta2.ReasonQuorumLost, After: v.poll(),
-		Message: fmt.Sprintf("%s reads a member list that no majority of the voters known last (%s) confirms: bring the others "+
-			"back; if voters were removed by hand, delete the pods and volumes of those, and of no others", list(v.Etcd.Unconfirmed), list(known)),
+		Message: fmt.Sprintf("%s reports a member list that no majority of the last known voters (%s) confirms: bring the other voters "+
+			"back; if voters were removed by hand, delete only their pods and volumes", list(v.Etcd.Unconfirmed), list(known)),
 	}
 }
 
-func (v *view) quorumLost(known int, silent, lost []string) string {
-	text := fmt.Sprintf("%d of %d voters are needed and no quorum answers", Quorum(known), known)
+func (v *view) quorumLostMessage(known int, silent, lost []string) string {
+	text := fmt.Sprintf("no quorum: %d of %d voters are needed", Quorum(known), known)
 	if len(silent) > 0 {
 		text += "; no answer from " + list(silent)
 		for _, name := range silent {
-			if p := v.pods[name]; p.Problem != "" {
-				text += fmt.Sprintf(" (pod %s: %s)", name, p.Problem)
+			if p := v.pods[name]; p.StartProblem != "" {
+				text += fmt.Sprintf(" (pod %s: %s)", name, p.StartProblem)
 			}
 		}
-		text += ": bring their pods and nodes back"
+		text += ": bring back their pods and nodes"
 	}
 	if len(lost) > 0 {
-		text += "; the data of " + list(lost) + " is gone"
+		text += "; the data of " + list(lost) + " is lost"
 	}
 	return text
 }
 
-// dataGone tells whether nothing of a member's data can come back, or nothing was ever there.
+// dataGone reports whether a member's data is lost for good, or never existed.
 func (v *view) dataGone(name string) bool {
 	p, running := v.pods[name]
 	if running && !p.Persistent {
-		return p.Phase == Terminal || p.Exit.Terminal() || p.Permit == nil
+		return p.Phase == Finished || p.Exit.DataGone() || p.Permit == nil
 	}
 	c, ok := v.volumes[name]
-	return !ok || c.MemberID == 0 || c.Lost || c.Deleting && !running || running && p.Exit.Terminal()
+	return !ok || c.MemberID == 0 || c.Lost || c.Deleting && !running || running && p.Exit.DataGone()
 }
 
-// replaceLost takes members out whose data is gone for good; grow then brings new ones. Learners go first.
-func replaceLost(v *view) Action {
-	for _, m := range slices.Concat(v.learners, v.voters) {
-		if why := v.lost(m); why != "" && v.safeToRemove(m) {
-			return RemoveMember{ID: m.ID, Name: m.Name, Why: why}
+// deleteCanceledAttempts deletes the pods and unused volumes of canceled restores: their data is in the snapshot. No other rule
+// waits for that. A volume on which etcd was permitted to start is not among them: clients may have written to it, and it is
+// kept.
+func deleteCanceledAttempts(v *view) Action {
+	for _, p := range v.canceledPods {
+		if !p.Deleting {
+			return DeletePod{Name: p.Name, UID: p.UID, Why: v1beta2.ReasonClearingAttempt}
 		}
 	}
-	return nil
-}
-
-// lost says why a listed member can never come back as itself, with the empty reason for one that can.
-func (v *view) lost(m Member) string {
-	p, running := v.pods[m.Name]
-	_, answers := v.answer(m)
-	switch {
-	case answers:
-		return "" // still voting, even if its pod is on its way out: wait until it stops
-	case v.idTaken(m):
-		return v1beta2.ReasonForeignData
-	case !m.Published:
-		return v.neverStarted(m, p, running)
-	case v.dataGone(m.Name), running && p.Persistent && v.volumes[m.Name].Deleting && p.trouble() != "":
-		return v1beta2.ReasonVolumeLost
-	case running && p.Deleting && !p.Persistent:
-		return v1beta2.ReasonPodLost
-	case running && p.Deleting && v.Now.Sub(p.Deadline) > terminatingGrace:
-		return v1beta2.ReasonNodeLost
-	case running && v.damaged(p):
-		return v1beta2.ReasonDataDamaged
-	case running && p.Phase == Pending && p.Problem != "" && v.Now.Sub(p.Created) > pendingLimit:
-		return v1beta2.ReasonPodCannotStart
-	}
-	return ""
-}
-
-// damaged tells whether a member has failed for long enough to start from data that is damaged. Its data is with the
-// others: the guard sees to it that they are a quorum.
-func (v *view) damaged(p Pod) bool {
-	limit := corruptLimit
-	if p.Exit == ExitUnreadable {
-		limit = unreadableLimit
-	}
-	return (p.Exit == ExitCorrupt || p.Exit == ExitUnreadable) && !p.Ready &&
-		!p.Changed.IsZero() && v.Now.Sub(p.Changed) > limit
-}
-
-// idTaken tells whether the member's volume belongs to another member: its own data is then nowhere.
-func (v *view) idTaken(m Member) bool {
-	c, ok := v.volumes[m.Name]
-	p, there := v.pods[m.Name]
-	return (!there || p.Persistent) && ok && c.MemberID != 0 && c.MemberID != m.ID
-}
-
-// neverStarted decides about a member that is listed but has not announced itself.
-func (v *view) neverStarted(m Member, p Pod, running bool) string {
-	switch {
-	case !running || p.Deleting || p.Phase == Terminal || p.Exit == ExitForeignData:
-		return v1beta2.ReasonPodLost
-	case m.Learner && v.outdated(p):
-		return v1beta2.ReasonSpecChanged // another one is made from the current spec
-	case !m.Learner && p.Permit == nil:
-		return v1beta2.ReasonNeverStarted // a first member that had no seat: it joins as a learner instead
-	case p.Permit != nil && v.Now.Sub(p.Permitted) > publishLimit:
-		return v1beta2.ReasonNeverStarted
-	}
-	return ""
-}
-
-// removeOrphans deletes what the quorum does not list: the pods first, for a volume lives as long as its pod.
-func removeOrphans(v *view) Action {
-	for _, p := range v.Pods {
-		if _, listed := v.members[p.Name]; !listed && !p.Deleting && !v.candidate(p) {
-			return DeletePod{Name: p.Name, UID: p.UID, Why: v1beta2.ReasonNotAMember}
-		}
-	}
-	for _, c := range v.Volumes {
-		_, listed := v.members[c.Name]
-		_, used := v.pods[c.Name]
-		if !listed && !used && !c.Deleting && (c.MemberID != 0 || c.Lost) {
-			return DeleteVolume{Name: c.Name, UID: c.UID, Why: v1beta2.ReasonNotAMember}
+	for _, c := range v.canceledVolumes {
+		if !c.Deleting {
+			return DeleteVolume{Name: c.Name, UID: c.UID, Why: v1beta2.ReasonClearingAttempt}
 		}
 	}
 	return nil

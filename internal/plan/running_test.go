@@ -30,7 +30,7 @@ func TestRepair(t *testing.T) {
 			RemoveMember{ID: id(1), Name: "c-1", Why: v1beta2.ReasonVolumeLost},
 		},
 		"a pod that ended is deleted": {
-			edit(silent(healthyCluster(3, true), 1), func(o *Observed) { o.Pods[1].Phase = Terminal }),
+			edit(silent(healthyCluster(3, true), 1), func(o *Observed) { o.Pods[1].Phase = Finished }),
 			DeletePod{Name: "c-1", UID: "p1", Why: v1beta2.ReasonPodEnded},
 		},
 		"an emptyDir pod gone: close the budget first": {
@@ -72,14 +72,14 @@ func TestRepair(t *testing.T) {
 		},
 		"a member whose data is damaged": {
 			closed(edit(silent(healthyCluster(3, true), 1), func(o *Observed) {
-				o.Pods[1].Exit, o.Pods[1].Problem, o.Pods[1].Ready = ExitCorrupt, "crc mismatch", false
-				o.Pods[1].Changed = now.Add(-2 * corruptLimit)
+				o.Pods[1].Exit, o.Pods[1].StartProblem, o.Pods[1].Ready = ExitCorrupt, "crc mismatch", false
+				o.Pods[1].ReadyChanged = now.Add(-2 * corruptLimit)
 			})), RemoveMember{ID: id(1), Name: "c-1", Why: v1beta2.ReasonDataDamaged},
 		},
 		"and not before that is sure": {
 			edit(silent(healthyCluster(3, true), 1), func(o *Observed) {
-				o.Pods[1].Exit, o.Pods[1].Problem, o.Pods[1].Ready = ExitCorrupt, "crc mismatch", false
-				o.Pods[1].Changed = now
+				o.Pods[1].Exit, o.Pods[1].StartProblem, o.Pods[1].Ready = ExitCorrupt, "crc mismatch", false
+				o.Pods[1].ReadyChanged = now
 			}), Wait{Reason: v1beta2.ReasonPodCannotStart},
 		},
 		"a claim that is going away under its pod: another member first": {
@@ -88,12 +88,12 @@ func TestRepair(t *testing.T) {
 		},
 		"a member whose pod never starts on another node": {
 			closed(edit(silent(healthyCluster(3, true), 1), func(o *Observed) {
-				o.Pods[1].Phase, o.Pods[1].Problem, o.Pods[1].Created = Pending, "no node", now.Add(-2*pendingLimit)
+				o.Pods[1].Phase, o.Pods[1].StartProblem, o.Pods[1].Created = Pending, "no node", now.Add(-2*pendingLimit)
 			})), RemoveMember{ID: id(1), Name: "c-1", Why: v1beta2.ReasonPodCannotStart},
 		},
 		"an old pod with a new problem may mend": {
 			edit(silent(healthyCluster(3, true), 1), func(o *Observed) {
-				o.Pods[1].Problem, o.Pods[1].Created = "disk cannot be read", now.Add(-2*pendingLimit)
+				o.Pods[1].StartProblem, o.Pods[1].Created = "disk cannot be read", now.Add(-2*pendingLimit)
 			}), Wait{Reason: v1beta2.ReasonPodCannotStart},
 		},
 		"a silent member with its data is waited for": {
@@ -111,7 +111,7 @@ func TestRepair(t *testing.T) {
 		},
 		"a first member without a seat joins as a learner instead": {
 			closed(edit(silent(healthyCluster(3, false), 2), func(o *Observed) {
-				o.Etcd.Members[2].Published, o.Pods[2].Permit, o.Pods[2].Serving = false, nil, false
+				o.Etcd.Members[2].Published, o.Pods[2].Permit, o.Pods[2].InService = false, nil, false
 			})), RemoveMember{ID: id(2), Name: "c-2", Why: v1beta2.ReasonNeverStarted},
 		},
 		"a learner that has had its time to start and did not is replaced": {
@@ -202,7 +202,7 @@ func TestGrow(t *testing.T) {
 				1), 2), 3)), Wait{Reason: v1beta2.ReasonWaitingForLearner},
 		},
 		"a promoted voter serves": {
-			edit(healthyCluster(3, false), func(o *Observed) { o.Pods[2].Serving = false }), Serve{Pods: []string{"c-2"}},
+			edit(healthyCluster(3, false), func(o *Observed) { o.Pods[2].InService = false }), AddToService{Pods: []string{"c-2"}},
 		},
 	})
 	permits, ok := Next(listed).(WritePermits)
@@ -213,11 +213,11 @@ func TestGrow(t *testing.T) {
 }
 
 func TestBudgetBeforeANewVoterServes(t *testing.T) {
-	o := edit(healthyCluster(2, false), func(o *Observed) { o.Budget.MinAvailable, o.Pods[1].Serving = 1, false })
+	o := edit(healthyCluster(2, false), func(o *Observed) { o.Budget.MinAvailable, o.Pods[1].InService = 1, false })
 	check(t, map[string]planCase{
 		"an eviction must not take one of two":  {o, SetBudget{MinAvailable: 2}},
-		"the new voter serves once it cannot":   {edit(o, func(o *Observed) { o.Budget.MinAvailable = 2 }), Serve{[]string{"c-1"}}},
-		"a budget that is closed stays so then": {edit(o, func(o *Observed) { o.Budget.MinAvailable = 9 }), Serve{[]string{"c-1"}}},
+		"the new voter serves once it cannot":   {edit(o, func(o *Observed) { o.Budget.MinAvailable = 2 }), AddToService{[]string{"c-1"}}},
+		"a budget that is closed stays so then": {edit(o, func(o *Observed) { o.Budget.MinAvailable = 9 }), AddToService{[]string{"c-1"}}},
 	})
 }
 
@@ -236,7 +236,7 @@ func TestShrink(t *testing.T) {
 			edit(started(withLearner(healthyCluster(3, false), 3)), func(o *Observed) { o.Etcd.Answers[3].Applied = 1 }),
 			RemoveMember{ID: id(3), Name: "c-3", Why: v1beta2.ReasonScaling},
 		},
-		"clients leave first": {edit(healthyCluster(5, false), three), Unserve{Pod: "c-4", UID: "p4"}},
+		"clients leave first": {edit(healthyCluster(5, false), three), RemoveFromService{Pod: "c-4", UID: "p4"}},
 		"close the budget":    {unserved(edit(healthyCluster(5, false), three), 4), SetBudget{MinAvailable: 5}},
 		"from the fullest node": {
 			closed(unserved(edit(healthyCluster(5, false), three), 4)),

@@ -5,61 +5,62 @@ import (
 	"time"
 )
 
-// Safety is what an EtcdRestore has saved of the cluster whose data it replaces.
+// Safety describes the safety snapshot that an EtcdRestore has taken of the data it replaces.
 type Safety struct {
-	// Unsaved is why it could not save it, empty if it could, or did not have to.
-	Unsaved string
-	// Skip is true if the user said that nothing needs to be saved.
-	Skip bool
-	// Stale is true if the safety snapshot was taken without a quorum: the cluster may have gone on without whoever gave it.
+	// UnsavedReason is why it could not take one, empty if it could, or did not have to.
+	UnsavedReason string
+	// Skipped is true if the user chose safetySnapshot: Skip.
+	Skipped bool
+	// Stale is true if the safety snapshot was taken without a quorum: the cluster may have been ahead of the member that it was
+	// taken from.
 	Stale bool
-	// Revision is what the safety snapshot holds at least, 0 if there is none; Ended is when it was complete, zero if nobody
-	// has noted that.
-	Revision int64
-	Ended    time.Time
+	// Revision is the least revision that the safety snapshot holds, 0 if there is none; CompletedAt is when it was complete,
+	// zero if unknown.
+	Revision    int64
+	CompletedAt time.Time
 }
 
-// SafetyAge is how old a safety snapshot may be when its restore begins: what is older is taken once more, as far as clients go
-// on writing.
+// SafetyAge is the maximum age of a safety snapshot when its restore begins. An older one is taken again, because clients
+// continue to write.
 const SafetyAge = 5 * time.Minute
 
-// tooOld has what is to be replaced saved once more: something has kept the restore from beginning.
-func (v *view) tooOld() bool {
+// safetySnapshotExpired reports whether the safety snapshot has to be taken again, because something has delayed the restore.
+func (v *view) safetySnapshotExpired() bool {
 	s := v.Cluster.Safety
-	return v.Cluster.Former == nil && s.Revision != 0 && !s.Ended.IsZero() && v.Now.Sub(s.Ended) > SafetyAge
+	return v.Cluster.Previous == nil && s.Revision != 0 && !s.CompletedAt.IsZero() && v.Now.Sub(s.CompletedAt) > SafetyAge
 }
 
-// notSaved says why something that was acknowledged may be in no safety snapshot as it is replaced, empty if nothing is known
-// to be missing, or if the user said that it does not matter. It is what people are told, and decides nothing: clients may write
-// until the last member has stopped, and what they do then no server tells of.
-func (v *view) notSaved() string {
+// unsavedReason returns why acknowledged writes may be in no safety snapshot when the data is replaced, empty if none are known
+// to be missing, or if the user chose to do without. It only informs: clients may write until the last member has stopped, and
+// no server reports those writes.
+func (v *view) unsavedReason() string {
 	saved := v.Cluster.Safety
 	switch {
-	case saved.Unsaved != "":
-		return saved.Unsaved
-	case saved.Skip:
+	case saved.UnsavedReason != "":
+		return saved.UnsavedReason
+	case saved.Skipped:
 		return ""
-	case v.Cluster.Former != nil && v.Cluster.Skipped:
-		return "the restore whose place this one takes did not have to save it"
-	case v.Cluster.Former != nil: // what there was to say of it was said as that one began
+	case v.Cluster.Previous != nil && v.Cluster.SafetySkipped:
+		return "the restore that this one supersedes took no safety snapshot of it"
+	case v.Cluster.Previous != nil: // what there was to say of it was said as that one began
 		return ""
 	case v.Cluster.ID == 0 && v.mayHoldData():
-		return "it is not known which etcd cluster the data is of, so that no snapshot is known to hold all of it"
+		return "the data's cluster ID is unknown, so no snapshot is known to hold all of it"
 	case v.Cluster.ID == 0:
 		return ""
 	case saved.Stale:
-		return "the safety snapshot may be old: no quorum stood behind it"
+		return "the safety snapshot was taken without a quorum and may be stale"
 	case saved.Revision == 0:
-		return "there is no safety snapshot of it"
+		return "there is no safety snapshot"
 	case v.Etcd.Contact != ContactQuorum || v.Etcd.ClusterID != v.Cluster.ID || v.Etcd.Revision == 0:
-		return fmt.Sprintf("no quorum has told whether anybody has written after the safety snapshot, of revision %d", saved.Revision)
+		return fmt.Sprintf("no quorum could confirm that nothing was written after the safety snapshot (revision %d)", saved.Revision)
 	case v.Etcd.Revision > saved.Revision:
-		return fmt.Sprintf("it has come to revision %d, and the safety snapshot is of %d", v.Etcd.Revision, saved.Revision)
+		return fmt.Sprintf("it is at revision %d, and the safety snapshot is of revision %d", v.Etcd.Revision, saved.Revision)
 	}
 	return ""
 }
 
-// mayHoldData tells whether anybody was ever let write to a volume of the cluster's own, or in one of its pods.
+// mayHoldData reports whether etcd was ever permitted to start on one of the cluster's volumes or in one of its pods.
 func (v *view) mayHoldData() bool {
 	for _, c := range v.Volumes {
 		if c.Owned && c.MemberID != 0 {

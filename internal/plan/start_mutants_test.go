@@ -63,7 +63,7 @@ func takeAnySpec(o plan.Observed) plan.Action {
 }
 
 func awaitNothing(o plan.Observed) plan.Action {
-	o.Cluster.AwaitsRestore = ""
+	o.Cluster.WaitsForRestore = ""
 	return plan.Next(o)
 }
 
@@ -98,7 +98,7 @@ func neverResize(o plan.Observed) plan.Action {
 func askAgain(o plan.Observed) plan.Action {
 	o.Volumes = slices.Clone(o.Volumes)
 	for i := range o.Volumes {
-		o.Volumes[i].Fixed = false
+		o.Volumes[i].NotExpandable = false
 	}
 	return plan.Next(o)
 }

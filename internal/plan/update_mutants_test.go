@@ -120,7 +120,7 @@ func neverReplace(o plan.Observed) plan.Action {
 func spreading(o plan.Observed) plan.Action {
 	o.Volumes = slices.Clone(o.Volumes)
 	for i := range o.Volumes {
-		o.Volumes[i].Former = false
+		o.Volumes[i].FromPreviousSpec = false
 	}
 	return plan.Next(o)
 }
@@ -135,7 +135,7 @@ func quorumFirst(o plan.Observed) plan.Action {
 
 func neverPull(o plan.Observed) plan.Action {
 	a := plan.Next(o)
-	if _, ok := a.(plan.PullImages); ok {
+	if _, ok := a.(plan.PrepullImages); ok {
 		return plan.Wait{Reason: "PullingImage"}
 	}
 	return a

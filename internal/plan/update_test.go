@@ -18,8 +18,8 @@ func to(version string) func(*Observed) {
 // pulledImages adds what has fetched the wanted image to every node.
 func pulledImages(o Observed) Observed {
 	v := newView(o)
-	for _, on := range v.pulls() {
-		o.Pulls = append(o.Pulls, Pull{Name: "pull-" + on.Node, UID: on.Node, Node: on.Node, Image: on.Image, Done: true})
+	for _, on := range v.neededImages() {
+		o.PrepullPods = append(o.PrepullPods, PrepullPod{Name: "pull-" + on.Node, UID: on.Node, Node: on.Node, Image: on.Image, Done: true})
 	}
 	return o
 }
@@ -55,22 +55,22 @@ func TestVersions(t *testing.T) {
 	check(t, map[string]planCase{
 		"first the image": {
 			edit(healthyCluster(3, true), to("3.7.3")),
-			PullImages{[]PullOn{{"n0", image373}, {"n1", image373}, {"n2", image373}}},
+			PrepullImages{[]NodeImage{{"n0", image373}, {"n1", image373}, {"n2", image373}}},
 		},
 		"an image that cannot be had costs no member": {
 			closed(edit(pulledImages(edit(healthyCluster(3, true), to("3.7.3"))), func(o *Observed) {
-				o.Pulls[1].Done, o.Pulls[1].Problem = false, "not found"
+				o.PrepullPods[1].Done, o.PrepullPods[1].Problem = false, "not found"
 			})), Wait{Reason: v1beta2.ReasonUpdateStopped},
 		},
 		"then clients leave a follower": {
-			pulledImages(edit(healthyCluster(3, true), to("3.7.3"))), Unserve{Pod: "c-1", UID: "p1"},
+			pulledImages(edit(healthyCluster(3, true), to("3.7.3"))), RemoveFromService{Pod: "c-1", UID: "p1"},
 		},
 		"which takes a moment": {
-			edit(up, func(o *Observed) { o.Pods[1].Serving, o.Pods[1].Unserved = false, now }),
+			edit(up, func(o *Observed) { o.Pods[1].InService, o.Pods[1].LeftService = false, now }),
 			Wait{Reason: v1beta2.ReasonWaitingForClients},
 		},
 		"and less if the clock was set back": {
-			edit(up, func(o *Observed) { o.Pods[1].Serving, o.Pods[1].Unserved = false, now.Add(time.Hour) }),
+			edit(up, func(o *Observed) { o.Pods[1].InService, o.Pods[1].LeftService = false, now.Add(time.Hour) }),
 			SetImage{Name: "c-1", UID: "p1", Version: "3.7.3"},
 		},
 		"then the budget": {
@@ -97,11 +97,11 @@ func TestVersions(t *testing.T) {
 		},
 		"it does not get ready: stop and tell": {
 			edit(silent(up, 1), func(o *Observed) {
-				o.Pods[1].Version, o.Pods[1].Ready, o.Pods[1].Changed = "3.7.3", false, now.Add(-2*stepLimit)
+				o.Pods[1].Version, o.Pods[1].Ready, o.Pods[1].ReadyChanged = "3.7.3", false, now.Add(-2*stepLimit)
 			}), Wait{Reason: v1beta2.ReasonUpdateStopped},
 		},
 		"it cannot start: stop and tell": {
-			edit(silent(up, 1), func(o *Observed) { o.Pods[1].Version, o.Pods[1].Problem = "3.7.3", "crashes" }),
+			edit(silent(up, 1), func(o *Observed) { o.Pods[1].Version, o.Pods[1].StartProblem = "3.7.3", "crashes" }),
 			Wait{Reason: v1beta2.ReasonUpdateStopped},
 		},
 		"the next one": {unserved(runsNewer(up, 1), 2), SetImage{Name: "c-2", UID: "p2", Version: "3.7.3"}},
@@ -134,7 +134,7 @@ func TestVersions(t *testing.T) {
 			edit(up, schema("3.6", ""), due), EnableDowngrade{Version: "3.5"},
 		},
 		"and where that is the first thing asked for once all run 3.6": {
-			edit(up, schema("3.6", ""), func(o *Observed) { o.Cluster.Runs = "3.5.35" }), EnableDowngrade{Version: "3.5"},
+			edit(up, schema("3.6", ""), func(o *Observed) { o.Cluster.LowestVersion = "3.5.35" }), EnableDowngrade{Version: "3.5"},
 		},
 		"wait for the snapshots": {edit(up, schema("3.6", "3.5"), due), Wait{Reason: v1beta2.ReasonWaitingForVersion}},
 		"and then go on":         {edit(up, schema("3.5", "3.5"), due), CancelDowngrade{Version: "3.5", Snapshot: true}},
@@ -164,17 +164,17 @@ func TestChanges(t *testing.T) {
 	surged := started(withLearner(healthyCluster(3, false), 3))
 	voting := edit(surged, func(o *Observed) {
 		o.Etcd.Members[3].Learner, o.Etcd.Answers[3].Learner = false, false
-		o.Pods[3].Serving, o.Pods[3].Ready = true, true
+		o.Pods[3].InService, o.Pods[3].Ready = true, true
 	})
 	check(t, map[string]planCase{
 		"labels at any time":    {edit(healthyCluster(3, true), func(o *Observed) { o.Pods[1].Drift.Metadata = true }), SetMetadata{"c-1", "p1"}},
 		"resources in place":    {edit(healthyCluster(3, true), func(o *Observed) { o.Pods[1].Drift.Resources = true }), Resize{"c-1", "p1"}},
 		"a resize under way":    {edit(healthyCluster(3, true), func(o *Observed) { o.Pods[1].Resizing = "deferred" }), Wait{Reason: v1beta2.ReasonWaitingForResize}},
 		"a bigger volume":       {edit(healthyCluster(3, true), func(o *Observed) { o.Cluster.VolumeSize = 1 }), Expand{[]string{"c-0", "c-1", "c-2"}}},
-		"a volume that grows":   {edit(healthyCluster(3, true), func(o *Observed) { o.Volumes[0].Growing = true }), Wait{Reason: v1beta2.ReasonWaitingForVolume}},
+		"a volume that grows":   {edit(healthyCluster(3, true), func(o *Observed) { o.Volumes[0].Expanding = true }), Wait{Reason: v1beta2.ReasonWaitingForVolume}},
 		"on a volume: recreate": {unserved(closed(edit(healthyCluster(3, true), template(0, 1, 2))), 1), Recreate{Name: "c-1", UID: "p1", Version: "3.6.16"}},
 		"a node that cannot give the resources": {
-			closed(edit(healthyCluster(3, true), func(o *Observed) { o.Pods[1].Unfit, o.Pods[1].Resizing = true, "infeasible" })),
+			closed(edit(healthyCluster(3, true), func(o *Observed) { o.Pods[1].ResizeInfeasible, o.Pods[1].Resizing = true, "infeasible" })),
 			Wait{Reason: v1beta2.ReasonWaitingForResize},
 		},
 		"the one that is down first": {
@@ -185,7 +185,7 @@ func TestChanges(t *testing.T) {
 		},
 		"a volume that cannot grow: another member first": {
 			edit(healthyCluster(3, true), func(o *Observed) {
-				o.Cluster.VolumeSize, o.Volumes[0].Fixed = 1, true
+				o.Cluster.VolumeSize, o.Volumes[0].NotExpandable = 1, true
 				o.Volumes[1].Requested, o.Volumes[2].Requested = 1, 1
 			}),
 			CreateVolumes{Names: []string{"c-3"}, Incarnation: 1},
@@ -200,7 +200,7 @@ func TestChanges(t *testing.T) {
 		},
 		"which votes": {closed(edit(surged, template(0, 1, 2))), Promote{ID: id(3), Name: "c-3"}},
 		"then clients leave the old one": {
-			closed(edit(voting, template(0, 1, 2))), Unserve{Pod: "c-2", UID: "p2"},
+			closed(edit(voting, template(0, 1, 2))), RemoveFromService{Pod: "c-2", UID: "p2"},
 		},
 		"then who is left is written down": {
 			closed(unserved(edit(voting, template(0, 1, 2)), 2)), CommitVoters{[]string{"c-0", "c-1", "c-3"}},
@@ -213,13 +213,13 @@ func TestChanges(t *testing.T) {
 		"back to the old spec: the new one goes": {surged, RemoveMember{ID: id(3), Name: "c-3", Why: v1beta2.ReasonScaling}},
 		"no quorum, and a pod that cannot run: made from the new spec": {
 			noContact(edit(healthyCluster(3, true), func(o *Observed) {
-				o.Pods[1].Phase, o.Pods[1].Problem, o.Pods[1].Drift.Template = Pending, "no such node", true
+				o.Pods[1].Phase, o.Pods[1].StartProblem, o.Pods[1].Drift.Template = Pending, "no such node", true
 			})), Recreate{Name: "c-1", UID: "p1", Version: "3.6.16"},
 		},
 		"a repair is no update": {
-			edit(withoutPod(healthyCluster(3, true), 1), template(0), func(o *Observed) { o.Volumes[1].Former = true }),
+			edit(withoutPod(healthyCluster(3, true), 1), template(0), func(o *Observed) { o.Volumes[1].FromPreviousSpec = true }),
 			CreatePods{[]NewPod{{
-				Name: "c-1", Incarnation: 1, Persistent: true, Version: "3.6.16", Former: true,
+				Name: "c-1", Incarnation: 1, Persistent: true, Version: "3.6.16", FromPreviousSpec: true,
 				Permit: &member.Permit{Mode: member.ModeResume, ClusterID: member.ID(latched), MemberID: member.ID(id(1))},
 			}}},
 		},
@@ -232,7 +232,7 @@ func TestChanges(t *testing.T) {
 			closed(edit(healthyCluster(3, true), template(0, 1, 2), func(o *Observed) {
 				o.Etcd.Answers[1].Alarms = []Alarm{{Kind: AlarmNoSpace, Member: id(1)}}
 				for i := range o.Pods {
-					o.Pods[i].Serving = i != 1
+					o.Pods[i].InService = i != 1
 				}
 			})), Recreate{Name: "c-1", UID: "p1", Version: "3.6.16"},
 		},
@@ -250,7 +250,7 @@ func TestChanges(t *testing.T) {
 func TestGoingBack(t *testing.T) {
 	quorumLost := func(persistent bool, version string, edits ...func(*Observed)) Observed {
 		fails := func(o *Observed) {
-			o.Pods[1].Version, o.Pods[1].Problem = version, "etcd ends at every start"
+			o.Pods[1].Version, o.Pods[1].StartProblem = version, "etcd ends at every start"
 			if persistent {
 				o.Volumes[1].Version = version
 			}
@@ -279,7 +279,7 @@ func TestGoingBack(t *testing.T) {
 		},
 		"a volume that goes with the pod: the member is replaced": {
 			closed(silent(edit(healthyCluster(3, true), template(1), func(o *Observed) {
-				o.Pods[1].Problem, o.Volumes[1].Deleting = "etcd ends at every start", true
+				o.Pods[1].StartProblem, o.Volumes[1].Deleting = "etcd ends at every start", true
 			}), 1)), RemoveMember{ID: id(1), Name: "c-1", Why: v1beta2.ReasonVolumeLost},
 		},
 	})
@@ -287,7 +287,7 @@ func TestGoingBack(t *testing.T) {
 
 func TestRestarting(t *testing.T) {
 	o := closed(silent(healthyCluster(3, true), 1))
-	late := edit(o, func(o *Observed) { o.Pods[1].Ready, o.Pods[1].Changed = false, now.Add(-2*stepLimit) })
+	late := edit(o, func(o *Observed) { o.Pods[1].Ready, o.Pods[1].ReadyChanged = false, now.Add(-2*stepLimit) })
 	open := edit(o, func(o *Observed) { o.Budget.MinAvailable = 2 })
 	restarts := func(o Observed, name string) bool { return slices.Contains(Assess(o).Restarting, name) }
 	if !restarts(o, "c-1") || restarts(late, "c-1") || restarts(open, "c-1") || restarts(late, "c-9") {

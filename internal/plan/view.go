@@ -9,11 +9,10 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/member"
 )
 
-// view is Observed with its parts joined by name and by ID, what an abandoned incarnation has left set apart, and what follows
-// from all that.
+// view is Observed, joined by name and by ID, with what other incarnations have left set apart, and with the assessment.
 type view struct {
 	Observed
-	abandoned
+	leftovers
 	Assessment
 	pods             map[string]Pod
 	volumes          map[string]Volume
@@ -23,14 +22,14 @@ type view struct {
 }
 
 func newView(o Observed) *view {
-	o, left := setApart(o)
+	o, left := splitByIncarnation(o)
 	o.Etcd.Members = slices.Clone(o.Etcd.Members)
 	slices.SortFunc(o.Pods, func(a, b Pod) int { return CompareNames(a.Name, b.Name) })
 	slices.SortFunc(o.Volumes, func(a, b Volume) int { return CompareNames(a.Name, b.Name) })
 	slices.SortFunc(left.keptVolumes, func(a, b Volume) int { return CompareNames(a.Name, b.Name) })
 	slices.SortFunc(o.Etcd.Members, func(a, b Member) int { return CompareNames(a.Name, b.Name) })
 	v := &view{
-		Observed: o, abandoned: left,
+		Observed: o, leftovers: left,
 		pods: map[string]Pod{}, volumes: map[string]Volume{},
 		members: map[string]Member{}, answers: map[string]Answer{},
 	}
@@ -49,7 +48,7 @@ func newView(o Observed) *view {
 		}
 	}
 	for _, a := range o.Etcd.Answers {
-		if p, ok := v.pods[a.Pod]; ok && p.UID == a.PodUID && !Hangs(o, a.Pod, a.PodUID) {
+		if p, ok := v.pods[a.Pod]; ok && p.UID == a.PodUID && !DiskHangs(o, a.Pod, a.PodUID) {
 			v.answers[a.Pod] = a
 		}
 	}
@@ -57,7 +56,7 @@ func newView(o Observed) *view {
 	return v
 }
 
-// ordinal is the number at the end of a member's name, -1 for a name that has none.
+// ordinal returns the number at the end of a member's name, -1 if it has none.
 func ordinal(name string) int {
 	n, err := strconv.Atoi(name[strings.LastIndexByte(name, '-')+1:])
 	if err != nil {
@@ -66,7 +65,7 @@ func ordinal(name string) int {
 	return n
 }
 
-// CompareNames orders members by the number in their names, so that member 10 comes after member 9.
+// CompareNames orders members by the number in their names, so that member 10 follows member 9.
 func CompareNames(a, b string) int {
 	if d := ordinal(a) - ordinal(b); d != 0 {
 		return d
@@ -74,10 +73,10 @@ func CompareNames(a, b string) int {
 	return strings.Compare(a, b)
 }
 
-// memberName is the name of the n-th member's pod, volume and etcd member.
+// memberName returns the name of the n-th member's pod, volume and etcd member.
 func (v *view) memberName(n int) string { return fmt.Sprintf("%s-%d", v.Cluster.Name, n) }
 
-// freeNames are the lowest n names that no pod, volume or member uses.
+// freeNames returns the lowest n names that no pod, volume or member has.
 func (v *view) freeNames(n int) []string {
 	var names []string
 	for i := 0; len(names) < n; i++ {
@@ -85,27 +84,27 @@ func (v *view) freeNames(n int) []string {
 		_, pod := v.pods[name]
 		_, volume := v.volumes[name]
 		_, listed := v.members[name]
-		if !pod && !volume && !listed && !v.leftBehind(name) && !v.held(name) {
+		if !pod && !volume && !listed && !v.nameInUse(name) && !v.heldByOther(name) {
 			names = append(names, name)
 		}
 	}
 	return names
 }
 
-// PeerURL is where the other members reach the member of that name.
+// PeerURL returns the peer URL of the member with that name.
 func (c Cluster) PeerURL(name string) string { return member.PeerURL(c.Host(name)) }
 
-// Host is the DNS name of a member, the one that its certificates carry.
+// Host returns a member's DNS name, which is also in its certificates.
 func (c Cluster) Host(name string) string { return member.Host(name, c.Name, c.Namespace, c.Domain) }
 
-// answer is what the member's own server said, if it is the one that the quorum lists under that name.
+// answer returns the answer of the member's server, provided that it is the member which the quorum lists under that name.
 func (v *view) answer(m Member) (Answer, bool) {
 	a, ok := v.answers[m.Name]
 	return a, ok && a.MemberID == m.ID && a.ClusterID == v.Etcd.ClusterID
 }
 
-// countedOn are the pods to count on: see Assessment.Healthy.
-func (v *view) countedOn() []string {
+// healthyPods returns the healthy pods: see Assessment.Healthy.
+func (v *view) healthyPods() []string {
 	var names []string
 	for _, p := range v.Pods {
 		a, ok := v.answers[p.Name]
@@ -119,13 +118,13 @@ func (v *view) countedOn() []string {
 	return names
 }
 
-// healthy tells whether the member can be counted on.
+// healthy reports whether the member is healthy.
 func (v *view) healthy(m Member) bool {
 	return v.members[m.Name].ID == m.ID && slices.Contains(v.Healthy, m.Name)
 }
 
-// mostNamed is the leader that most of the members name.
-func (v *view) mostNamed() uint64 {
+// currentLeader returns the leader that most of the members report.
+func (v *view) currentLeader() uint64 {
 	var leader uint64
 	most := 0
 	for _, m := range v.Etcd.Members {
@@ -146,24 +145,25 @@ func (v *view) mostNamed() uint64 {
 	return leader
 }
 
-// up means that member-run (or etcd) runs in the pod and that the pod has an address: its DNS name exists, too.
+// up reports whether member-run or etcd runs in the pod and the pod has an address: its DNS name exists, too.
 func (p Pod) up() bool { return p.Phase == Running && p.IP != "" }
 
-// fit means that a candidate can be dialled, and that nothing is known to keep etcd from starting in it.
-func (p Pod) fit() bool { return p.up() && p.Exit == ExitNone }
+// readyToJoin reports whether the other members can connect to a candidate, and nothing is known that keeps etcd from starting
+// in it.
+func (p Pod) readyToJoin() bool { return p.up() && p.Exit == ExitNone }
 
-// trouble is why the pod, or etcd in it, does not start, empty if nothing is known to keep it.
-func (p Pod) trouble() string {
-	if p.Problem == "" && p.Exit != ExitNone {
+// startProblem returns why the pod, or etcd in it, does not start, empty if no reason is known.
+func (p Pod) startProblem() string {
+	if p.StartProblem == "" && p.Exit != ExitNone {
 		return "member-run refuses to start etcd: " + string(p.Exit)
 	}
-	return p.Problem
+	return p.StartProblem
 }
 
-// candidate is a pod that waits for a membership of its own: no member, no permit, and a volume that was never used. One
-// that cannot be configured waits for another spec: to make it again from the same one would go on for ever.
+// candidate reports whether a pod waits to become a member: it has no member, no permit, and no volume that was ever used. One
+// with an invalid configuration waits for a new spec: to recreate it from the same one would never end.
 func (v *view) candidate(p Pod) bool {
-	if _, listed := v.members[p.Name]; listed || p.Deleting || p.Phase == Terminal ||
+	if _, listed := v.members[p.Name]; listed || p.Deleting || p.Phase == Finished ||
 		p.Permit != nil || p.Exit != ExitNone && p.Exit != ExitBadConfig || p.Name != v.memberName(ordinal(p.Name)) {
 		return false
 	}
@@ -174,7 +174,7 @@ func (v *view) candidate(p Pod) bool {
 	return ok && !c.Deleting && !c.Lost && c.MemberID == 0
 }
 
-// candidates are the pods that wait for a membership.
+// candidates returns the pods that wait to become members.
 func (v *view) candidates() []Pod {
 	return slices.DeleteFunc(slices.Clone(v.Pods), func(p Pod) bool { return !v.candidate(p) })
 }

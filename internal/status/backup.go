@@ -62,7 +62,7 @@ func recordRun(s *v1beta2.EtcdBackupStatus, in BackupInput) {
 		s.Run = runOf(in.Backup, a.Run)
 	case backup.CreatePod:
 		s.Run.Step = starting
-	case backup.Recount:
+	case backup.ResetTimer:
 		s.Run.AttemptStartTime = metav1.NewTime(in.Observed.Now)
 		if s.Run.StartTime.After(in.Observed.Now) {
 			s.Run.StartTime = new(s.Run.AttemptStartTime)
@@ -78,7 +78,7 @@ func recordRun(s *v1beta2.EtcdBackupStatus, in BackupInput) {
 	case backup.Finish:
 		succeed(s, in.Result)
 		s.LastScheduleTime, s.Run = new(s.Run.ScheduleTime), nil
-	case backup.Withdraw:
+	case backup.CancelRun:
 		s.Run = nil
 	}
 }

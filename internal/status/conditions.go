@@ -132,7 +132,7 @@ func degraded(s *v1beta2.EtcdClusterStatus, in Input, reason, message string) ve
 	if waits && w.Reason == v1beta2.ReasonPodCannotStart {
 		return verdict{true, w.Reason, w.Message}
 	}
-	for _, p := range []*failure.Problem{in.Assessment.Refusal, in.Assessment.Stranger} {
+	for _, p := range []*failure.Problem{in.Assessment.Refusal, in.Assessment.Unrelated} {
 		if p != nil {
 			return verdict{true, p.Reason, p.Message}
 		}

@@ -47,8 +47,8 @@ func TestReady(t *testing.T) {
 			in.BadService = "spec.services.client"
 		}, no, v1beta2.ReasonInvalidService, "spec.services.client"},
 		"a slow disk": {func(in *Input) {
-			in.Observed.Etcd.Disks = []plan.Disk{{Pod: "m-1", PodUID: "m-1", Watched: time.Minute, Flush: time.Second}}
-		}, yes, v1beta2.ReasonDiskSlow, "m-1 leads and its disk is slow: a flush takes more than 100ms"},
+			in.Observed.Etcd.Disks = []plan.Disk{{Pod: "m-1", PodUID: "m-1", Watched: time.Minute, FlushTime: time.Second}}
+		}, yes, v1beta2.ReasonDiskSlow, "the disk of leader m-1 is slow: an fsync takes more than 100ms"},
 		"a stranger's pod": {func(in *Input) {
 			in.Observed.Conflicts = []plan.Conflict{{Kind: plan.KindPod, Name: "x", Owner: "y"}}
 		}, yes, v1beta2.ReasonStrangerPod, ""},

@@ -20,34 +20,34 @@ func RecordOf(s *v1beta2.EtcdClusterStatus) plan.Record {
 	r := plan.Record{
 		ID: uint64(member.ParseID(s.ClusterID)), Bootstrap: bootstrapOf(s.Bootstrap), Revision: s.Revision,
 		Voters: Voters(s.MemberStatuses), NextVoters: s.NextVoters,
-		Runs: s.CurrentVersion, SnapshotDue: snapshotDue(s.SnapshotDue, s.ClusterID), RanBefore: ranBefore(s),
-		AcceptedSpec: textOf(s.AcceptedSpec), FormerSpec: textOf(s.FormerSpec),
+		LowestVersion: s.CurrentVersion, SnapshotDue: snapshotDue(s.SnapshotDue, s.ClusterID), RanBefore: ranBefore(s),
+		AcceptedSpec: textOf(s.AcceptedSpec), PreviousSpec: textOf(s.FormerSpec),
 	}
 	if n := s.Incarnations; n != nil {
-		r.Incarnations = plan.Incarnations{Last: int(n.Last), Attempts: int(n.Attempts)}
+		r.Incarnations = plan.Incarnations{Last: int(n.Last), FirstRestore: int(n.Attempts)}
 	}
 	if m := s.LeaderMoved; m != nil {
-		r.LeaderMoved, r.Slow = m.MoveTime.Time, m.Member
+		r.LeaderMoved, r.SlowMember = m.MoveTime.Time, m.Member
 	}
 	for _, v := range s.KeptVolumes {
-		r.Kept = append(r.Kept, v.UID)
+		r.KeptUIDs = append(r.KeptUIDs, v.UID)
 	}
 	readRestore(&r, restoreOf(s, s.Bootstrap))
 	if restore := UnderWay(s); restore != nil {
-		r.NotCalledOff = restore.NotCalledOff != ""
+		r.CancelDeclined = restore.NotCalledOff != ""
 	}
 	if s.Former == nil {
 		return r
 	}
-	r.Former = recordOfFormer(s.Former)
-	readRestore(r.Former, restoreOf(s, s.Former.Bootstrap))
+	r.Previous = recordOfFormer(s.Former)
+	readRestore(r.Previous, restoreOf(s, s.Former.Bootstrap))
 	return r
 }
 
 // readRestore adds what is recorded of the restore that a cluster runs on, or is to run on; nothing if it is nil.
 func readRestore(r *plan.Record, restore *v1beta2.RestoreRecord) {
 	if restore != nil {
-		r.Unsaved, r.Skipped, r.Replaced = restore.Unsaved != "", restore.Skipped, uint64(member.ParseID(restore.ReplacedClusterID))
+		r.Unsaved, r.SafetySkipped, r.ReplacedID = restore.Unsaved != "", restore.Skipped, uint64(member.ParseID(restore.ReplacedClusterID))
 	}
 }
 
@@ -75,10 +75,10 @@ func recordOfFormer(f *v1beta2.FormerStatus) *plan.Record {
 	r := &plan.Record{
 		ID: uint64(member.ParseID(f.ClusterID)), Bootstrap: bootstrapOf(f.Bootstrap), Revision: f.Revision,
 		Voters: Voters(f.MemberStatuses), NextVoters: f.NextVoters,
-		Runs: f.CurrentVersion, SnapshotDue: snapshotDue(f.SnapshotDue, f.ClusterID), RanBefore: f.RanBefore, FormerSpec: textOf(f.Spec),
+		LowestVersion: f.CurrentVersion, SnapshotDue: snapshotDue(f.SnapshotDue, f.ClusterID), RanBefore: f.RanBefore, PreviousSpec: textOf(f.Spec),
 	}
 	if m := f.LeaderMoved; m != nil {
-		r.LeaderMoved, r.Slow = m.MoveTime.Time, m.Member
+		r.LeaderMoved, r.SlowMember = m.MoveTime.Time, m.Member
 	}
 	return r
 }
@@ -87,13 +87,13 @@ func recordOfFormer(f *v1beta2.FormerStatus) *plan.Record {
 // members in status are put aside with the rest, and come back with it.
 func advance(s *v1beta2.EtcdClusterStatus, next plan.Record, done plan.Action, in Input) (replaced bool) {
 	switch act := done.(type) {
-	case plan.CallOff:
+	case plan.CancelRestore:
 		if replaced = s.Former != nil; replaced {
 			s.Leader, s.Size, s.MemberStatuses = "", s.Former.Size, s.Former.MemberStatuses
 		}
 	case plan.CommitBootstrap:
-		if replaced = in.Observed.Cluster.ReplacedBy(act.Bootstrap); replaced {
-			putAside(s, next.Former, in)
+		if replaced = in.Observed.Cluster.StartsRestore(act.Bootstrap); replaced {
+			putAside(s, next.Previous, in)
 		}
 	default:
 	}
@@ -104,34 +104,34 @@ func advance(s *v1beta2.EtcdClusterStatus, next plan.Record, done plan.Action, i
 func writeRecord(s *v1beta2.EtcdClusterStatus, r plan.Record, o plan.Observed) {
 	keepVolumes(s, r, o)
 	s.ClusterID, s.Bootstrap, s.Revision = formatID(r.ID), bootstrapFor(r.Bootstrap), r.Revision
-	s.NextVoters, s.CurrentVersion, s.SnapshotDue, s.RanBefore = r.NextVoters, r.Runs, &r.SnapshotDue, r.RanBefore
-	s.AcceptedSpec, s.FormerSpec = rawOf(r.AcceptedSpec), rawOf(r.FormerSpec)
+	s.NextVoters, s.CurrentVersion, s.SnapshotDue, s.RanBefore = r.NextVoters, r.LowestVersion, &r.SnapshotDue, r.RanBefore
+	s.AcceptedSpec, s.FormerSpec = rawOf(r.AcceptedSpec), rawOf(r.PreviousSpec)
 	s.LeaderMoved, s.Incarnations = movedFor(r), nil
 	if r.Incarnations != (plan.Incarnations{}) {
 		s.Incarnations = &v1beta2.IncarnationsStatus{
-			Last:     int32(r.Incarnations.Last),     //nolint:gosec // counts attempts from 1
-			Attempts: int32(r.Incarnations.Attempts), //nolint:gosec // the same
+			Last:     int32(r.Incarnations.Last),         //nolint:gosec // counts attempts from 1
+			Attempts: int32(r.Incarnations.FirstRestore), //nolint:gosec // the same
 		}
 	}
-	if r.Former == nil {
+	if r.Previous == nil {
 		s.Former = nil // as long as it is set it does not change
 	}
 	if restore := UnderWay(s); restore != nil {
-		restore.Skipped, restore.ReplacedClusterID = r.Skipped, formatID(r.Replaced)
+		restore.Skipped, restore.ReplacedClusterID = r.SafetySkipped, formatID(r.ReplacedID)
 	}
 }
 
 // keepVolumes records for volumes that are kept from now on which restore replaced their data: the one in progress, or else the
 // last one.
 func keepVolumes(s *v1beta2.EtcdClusterStatus, r plan.Record, o plan.Observed) {
-	s.KeptVolumes = slices.DeleteFunc(s.KeptVolumes, func(v v1beta2.KeptVolume) bool { return !slices.Contains(r.Kept, v.UID) })
+	s.KeptVolumes = slices.DeleteFunc(s.KeptVolumes, func(v v1beta2.KeptVolume) bool { return !slices.Contains(r.KeptUIDs, v.UID) })
 	restore := UnderWay(s)
 	if restore == nil && len(s.Restores) > 0 {
 		restore = &s.Restores[0]
 	}
 	for _, c := range o.Volumes {
 		noted := slices.ContainsFunc(s.KeptVolumes, func(v v1beta2.KeptVolume) bool { return v.UID == c.UID })
-		if slices.Contains(r.Kept, c.UID) && !noted && restore != nil {
+		if slices.Contains(r.KeptUIDs, c.UID) && !noted && restore != nil {
 			s.KeptVolumes = append(s.KeptVolumes, v1beta2.KeptVolume{Name: c.Name, UID: c.UID, Restore: restore.Name})
 		}
 	}
@@ -153,7 +153,7 @@ func putAside(s *v1beta2.EtcdClusterStatus, r *plan.Record, in Input) {
 func formerFor(s *v1beta2.EtcdClusterStatus, r *plan.Record) *v1beta2.FormerStatus {
 	return &v1beta2.FormerStatus{
 		ClusterID: formatID(r.ID), Revision: r.Revision, Size: s.Size, MemberStatuses: s.MemberStatuses,
-		CurrentVersion: r.Runs, SnapshotDue: &r.SnapshotDue, Spec: rawOf(r.FormerSpec),
+		CurrentVersion: r.LowestVersion, SnapshotDue: &r.SnapshotDue, Spec: rawOf(r.PreviousSpec),
 		LeaderMoved: movedFor(*r), Bootstrap: bootstrapFor(r.Bootstrap), NextVoters: r.NextVoters, RanBefore: r.RanBefore,
 	}
 }
@@ -162,7 +162,7 @@ func movedFor(r plan.Record) *v1beta2.LeaderMoved {
 	if r.LeaderMoved.IsZero() {
 		return nil
 	}
-	return &v1beta2.LeaderMoved{Member: r.Slow, MoveTime: metav1.NewTime(r.LeaderMoved)}
+	return &v1beta2.LeaderMoved{Member: r.SlowMember, MoveTime: metav1.NewTime(r.LeaderMoved)}
 }
 
 // SpecText is the spec to record, always with a version: unchanged if the recorded one is equal. One that cannot be decoded is
@@ -225,7 +225,7 @@ func bootstrapOf(s *v1beta2.BootstrapStatus) *plan.Bootstrap {
 		Restore: s.Restore,
 	}
 	for _, seat := range s.Seats {
-		b.Seats = append(b.Seats, plan.Seat{Name: seat.Name, PodUID: seat.PodUID, VolumeUID: seat.VolumeUID})
+		b.InitialPods = append(b.InitialPods, plan.InitialPod{Name: seat.Name, PodUID: seat.PodUID, VolumeUID: seat.VolumeUID})
 	}
 	return b
 }
@@ -238,7 +238,7 @@ func bootstrapFor(b *plan.Bootstrap) *v1beta2.BootstrapStatus {
 		Incarnation: int32(b.Incarnation), //nolint:gosec // counts attempts from 1
 		Token:       b.Token, Members: b.Members, ClusterID: formatID(b.ClusterID), Restore: b.Restore,
 	}
-	for _, seat := range b.Seats {
+	for _, seat := range b.InitialPods {
 		s.Seats = append(s.Seats, v1beta2.BootstrapSeat{Name: seat.Name, PodUID: seat.PodUID, VolumeUID: seat.VolumeUID})
 	}
 	return s

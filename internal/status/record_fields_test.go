@@ -17,10 +17,10 @@ func TestEveryFieldOfARecord(t *testing.T) {
 			switch field.Name {
 			case "RanBefore": // nothing was started here
 				r.Bootstrap = nil
-			case "Slow": // it is of that time
+			case "SlowMember": // it is of that time
 				r.LeaderMoved = at
-			case "Former":
-				r.Former = recordOfFormer(full().Former)
+			case "Previous":
+				r.Previous = recordOfFormer(full().Former)
 			}
 			if v := reflect.ValueOf(&r).Elem().FieldByIndex(field.Index); v.Kind() != reflect.Pointer || v.IsNil() {
 				something(t, v)
@@ -41,8 +41,8 @@ func TestEveryFieldOfARecord(t *testing.T) {
 			if got.LeaderMoved.Equal(r.LeaderMoved) { // in whatever zone
 				got.LeaderMoved = r.LeaderMoved
 			}
-			if r.Former != nil {
-				got.Former.LeaderMoved = r.Former.LeaderMoved
+			if r.Previous != nil {
+				got.Previous.LeaderMoved = r.Previous.LeaderMoved
 			}
 			if !reflect.DeepEqual(got, r) {
 				t.Errorf("it comes back as\n%+v, not\n%+v, by %s", got, r, text)
@@ -59,11 +59,11 @@ func shown(s *v1beta2.EtcdClusterStatus, r plan.Record) {
 	if r.Unsaved {
 		s.Restores[0].Unsaved = "why"
 	}
-	if r.NotCalledOff {
+	if r.CancelDeclined {
 		s.Restores[0].NotCalledOff = "why"
 	}
-	if r.Former != nil {
-		s.Former = formerFor(&v1beta2.EtcdClusterStatus{MemberStatuses: full().Former.MemberStatuses}, r.Former)
+	if r.Previous != nil {
+		s.Former = formerFor(&v1beta2.EtcdClusterStatus{MemberStatuses: full().Former.MemberStatuses}, r.Previous)
 	}
 }
 
@@ -72,7 +72,7 @@ func something(t *testing.T, v reflect.Value) {
 	t.Helper()
 	switch kind := v.Interface().(type) {
 	case plan.Incarnations:
-		v.Set(reflect.ValueOf(plan.Incarnations{Last: 7, Attempts: 6}))
+		v.Set(reflect.ValueOf(plan.Incarnations{Last: 7, FirstRestore: 6}))
 	case *plan.Bootstrap:
 		v.Set(reflect.ValueOf(bootstrapOf(full().Bootstrap)))
 	case []string:

@@ -84,16 +84,16 @@ func TestRestoreUnderWay(t *testing.T) {
 	s.Restores = []v1beta2.RestoreRecord{{UID: "another"}, {
 		UID: "r", Unsaved: "why", Skipped: true, NotCalledOff: "why",
 	}}
-	if r := RecordOf(s); !r.Unsaved || !r.Skipped || r.NotCalledOff || !r.Former.Unsaved || !r.Former.Skipped {
-		t.Errorf("with a cluster ID the record is %+v of %+v", r, r.Former)
+	if r := RecordOf(s); !r.Unsaved || !r.SafetySkipped || r.CancelDeclined || !r.Previous.Unsaved || !r.Previous.SafetySkipped {
+		t.Errorf("with a cluster ID the record is %+v of %+v", r, r.Previous)
 	}
 	s.ClusterID = ""
-	if r := RecordOf(s); !r.Unsaved || !r.Skipped || !r.NotCalledOff {
+	if r := RecordOf(s); !r.Unsaved || !r.SafetySkipped || !r.CancelDeclined {
 		t.Errorf("without a cluster ID the record is %+v", r)
 	}
 	s.Restores = s.Restores[:1]
-	if r := RecordOf(s); r.Unsaved || r.Skipped || r.NotCalledOff || r.Former.Unsaved || r.Former.Skipped {
-		t.Errorf("of another restore the record is %+v of %+v", r, r.Former)
+	if r := RecordOf(s); r.Unsaved || r.SafetySkipped || r.CancelDeclined || r.Previous.Unsaved || r.Previous.SafetySkipped {
+		t.Errorf("of another restore the record is %+v of %+v", r, r.Previous)
 	}
 }
 
@@ -113,7 +113,7 @@ func TestAside(t *testing.T) {
 		t.Fatalf("once it has begun the status is %+v of %+v", begun, begun.Former)
 	}
 
-	in.Cluster.Status, in.Action = begun, plan.CallOff{}
+	in.Cluster.Status, in.Action = begun, plan.CancelRestore{}
 	in.Observed = plan.Observed{Now: at.Add(time.Minute)}
 	back := compute(in)
 	if back.ClusterID != "00000000000000c1" || back.Size != 3 || back.Former != nil || len(Voters(back.MemberStatuses)) != 4 ||
@@ -161,7 +161,7 @@ func TestSnapshotDueUnknown(t *testing.T) {
 		replaced := &v1beta2.EtcdClusterStatus{InternalStatus: v1beta2.InternalStatus{Former: &v1beta2.FormerStatus{
 			ClusterID: s.ClusterID, SnapshotDue: s.SnapshotDue,
 		}}}
-		if got := RecordOf(replaced).Former.SnapshotDue; got != c.want {
+		if got := RecordOf(replaced).Previous.SnapshotDue; got != c.want {
 			t.Errorf("%s, and a restore is to replace it: %t", title, got)
 		}
 	}

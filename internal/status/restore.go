@@ -60,7 +60,7 @@ func recordRestore(s *v1beta2.EtcdRestoreStatus, in RestoreInput) {
 			AttemptStartTime: now, Pod: restore.PodName(in.Restore, a.Run.Attempt),
 			Unanswered: int32(a.Run.Unanswered), //nolint:gosec // no more than tries
 		}
-	case restore.Recount:
+	case restore.ResetTimer:
 		s.Run.AttemptStartTime = now
 	case restore.Retry:
 		s.Run.RetryTime, s.Run.Step, s.Run.Bytes = new(metav1.NewTime(a.After)), "", 0
@@ -139,7 +139,7 @@ func setRestoreConditions(s *v1beta2.EtcdRestoreStatus, in RestoreInput) {
 		})
 	}
 	s.ObservedGeneration = generation
-	if in.Observed.Former {
+	if in.Observed.AnsweredBefore {
 		set(v1beta2.ConditionAccepted, false, d.Reason, d.Message)
 		return
 	}

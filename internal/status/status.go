@@ -141,7 +141,7 @@ func memberStatus(name string, in Input, previous []v1beta2.MemberStatus) (v1bet
 	}
 	pod, running := find(o.Pods, func(p plan.Pod) bool { return p.Name == name })
 	entry, listed := find(o.Etcd.Members, func(e plan.Member) bool { return e.Name == name })
-	hangs := plan.Hangs(o, name, pod.UID)
+	hangs := plan.DiskHangs(o, name, pod.UID)
 	answer, answers := find(o.Etcd.Answers, func(a plan.Answer) bool {
 		return running && a.Pod == name && a.PodUID == pod.UID && (!listed || a.MemberID == entry.ID) && !hangs
 	})
@@ -180,8 +180,8 @@ func memberMessage(pod plan.Pod, running, answers, ready, hangs bool) string {
 		return "its container is restarting with another image"
 	case pod.Legacy:
 		return "created by coreos/etcd-operator"
-	case pod.Problem != "":
-		return pod.Problem
+	case pod.StartProblem != "":
+		return pod.StartProblem
 	case pod.Exit != plan.ExitNone:
 		return "member-run refused to start etcd: " + string(pod.Exit)
 	case pod.Permit == nil:

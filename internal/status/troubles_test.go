@@ -57,11 +57,11 @@ func TestDegradedTellsOf(t *testing.T) {
 			metav1.ConditionTrue, v1beta2.ReasonMemberDown, "member m-2 is not healthy: its disk hangs: reads and writes do not complete",
 		},
 		"a leader with a slow disk": {
-			disks(allAnswer(), plan.Disk{Pod: "m-1", PodUID: "m-1", Watched: time.Minute, Flush: time.Second}),
-			metav1.ConditionTrue, v1beta2.ReasonDiskSlow, "m-1 leads and its disk is slow: a flush takes more than 100ms",
+			disks(allAnswer(), plan.Disk{Pod: "m-1", PodUID: "m-1", Watched: time.Minute, FlushTime: time.Second}),
+			metav1.ConditionTrue, v1beta2.ReasonDiskSlow, "the disk of leader m-1 is slow: an fsync takes more than 100ms",
 		},
 		"no follower with a slow disk": {
-			disks(allAnswer(), plan.Disk{Pod: "m-0", PodUID: "m-0", Watched: time.Minute, Flush: time.Second}),
+			disks(allAnswer(), plan.Disk{Pod: "m-0", PodUID: "m-0", Watched: time.Minute, FlushTime: time.Second}),
 			metav1.ConditionFalse, v1beta2.ReasonAsExpected, "all 3 voters are healthy",
 		},
 	} {

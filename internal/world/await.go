@@ -55,12 +55,12 @@ func (k *Kube) await(c *plan.Cluster) {
 	if !k.FromSnapshot {
 		return
 	}
-	if c.AwaitsRestore = clusterName + "-restore"; c.Bootstrap != nil {
+	if c.WaitsForRestore = clusterName + "-restore"; c.Bootstrap != nil {
 		return
 	}
-	c.MakeRestore = k.Await == unmade
+	c.CreateRestore = k.Await == unmade
 	if k.Await == failed {
-		c.AwaitFailed = "SnapshotDamaged"
+		c.WaitFailed = "SnapshotDamaged"
 	}
 }
 
@@ -84,7 +84,7 @@ func (k *Kube) conflicts() []plan.Conflict {
 	}
 	for i := range k.Pods {
 		if p := &k.Pods[i]; p.Former {
-			all = append(all, plan.Conflict{Kind: plan.KindPod, Name: p.Name, Owner: "EtcdCluster " + clusterName, Leaving: true})
+			all = append(all, plan.Conflict{Kind: plan.KindPod, Name: p.Name, Owner: "EtcdCluster " + clusterName, Terminating: true})
 		}
 	}
 	return all
@@ -93,7 +93,7 @@ func (k *Kube) conflicts() []plan.Conflict {
 // invalidReason is that of a spec that cannot be carried out.
 const invalidReason = v1beta2.ReasonInvalidOption
 
-// excused tells whether the operator may rest with that answer although the spec is not reached.
+// excused reports whether the operator may rest with that answer although the spec is not reached.
 func (w *World) excused(a plan.Action, reached bool) bool {
 	switch act := a.(type) {
 	case plan.Idle:
@@ -116,7 +116,7 @@ func (w *World) excused(a plan.Action, reached bool) bool {
 	return false
 }
 
-// stranger tells whether a claim of somebody else has the name of a member, before there is any.
+// stranger reports whether a claim of another owner has the name of a member, before there is any.
 func (w *World) stranger() bool {
 	for i := range w.Volumes {
 		b, v := w.Status.Bootstrap, &w.Volumes[i]
@@ -127,7 +127,7 @@ func (w *World) stranger() bool {
 	return false
 }
 
-// rolledBack tells whether the cluster has lost what was acknowledged, and its status knows.
+// rolledBack reports whether the cluster has lost what was acknowledged, and its status knows.
 func (w *World) rolledBack() bool {
 	g := w.Etcd.Group(w.Status.ID)
 	return w.Status.ID != 0 && g != nil && !g.Written && w.Status.Revision >= writtenRevision

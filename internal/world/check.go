@@ -7,8 +7,8 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
 
-// standing tells whether the latched cluster has a quorum of voters that nobody has told to go. Of an effect that comes
-// late only evictions are held against the operator, for a closed budget rules them out; what else may have befallen a
+// standing reports whether the cluster whose ID is recorded has a quorum of voters that nobody has told to go. Of an effect that
+// comes late only evictions are held against the operator, for a closed budget rules them out; what else may have befallen a
 // member since it was looked at cannot be ruled out by anybody, and is not counted.
 func (w *World) standing(late bool) bool {
 	g := w.Etcd.Group(w.Status.ID)
@@ -118,7 +118,7 @@ func (w *World) checkDecision(a plan.Action, o *plan.Observed) {
 			w.violate("S6: %T although %s answers for another cluster", a, answer.Pod)
 		}
 	}
-	if o.Etcd.Newest != 0 && o.Etcd.Newest < o.Cluster.Revision {
+	if o.Etcd.RevisionCeiling != 0 && o.Etcd.RevisionCeiling < o.Cluster.Revision {
 		w.violate("S6: %T although the revision went backwards", a)
 	}
 	if create, ok := a.(plan.CreatePods); ok {
@@ -163,13 +163,14 @@ func (w *World) checkRemoval(act plan.RemoveMember) {
 	}
 }
 
-// doomed tells whether etcd cannot run in the pod and no other pod can have its data: the volume goes with this one.
+// doomed reports whether etcd cannot run in the pod and no other pod can have its data: the volume goes with this one.
 func (w *World) doomed(p *Pod) bool {
 	v := w.volume(p.Name)
 	return p.Persistent && v != nil && v.Deleting && (p.Sick || w.poisoned(p.Version, p.Template))
 }
 
-// checkVolumeDeletion is S2, before the latch for the data of the attempt that is under way, and of what a restore replaces S7.
+// checkVolumeDeletion is S2, before the cluster ID is recorded for the data of the attempt that is under way, and of what a
+// restore replaces S7.
 func (w *World) checkVolumeDeletion(v *Volume) {
 	if !v.Owned || v.Foreign != "" {
 		w.violate("S2: claim %s is deleted, which is not the cluster's", v.Name)
@@ -197,9 +198,9 @@ func (w *World) checkVolumeDeletion(v *Volume) {
 	}
 }
 
-// replaced tells whether a restore has taken the place of what is on the volume.
+// replaced reports whether a restore has taken the place of what is on the volume.
 func (w *World) replaced(v *Volume) bool {
-	return restoreOf(w.Status.Bootstrap) != "" && v.Incarnation < w.Status.Incarnations.Attempts &&
+	return restoreOf(w.Status.Bootstrap) != "" && v.Incarnation < w.Status.Incarnations.FirstRestore &&
 		!w.Status.Current(v.Incarnation)
 }
 
@@ -213,7 +214,7 @@ func (w *World) checkServing(p *Pod) {
 	}
 }
 
-// checkAbandoned is S3: another attempt never leaves acknowledged data behind, and there is none after the latch.
+// checkAbandoned is S3: another attempt never leaves acknowledged data behind, and there is none after the cluster ID is recorded.
 func (w *World) checkAbandoned(next *plan.Bootstrap, stale bool) {
 	if stale {
 		return // the write is refused
@@ -252,7 +253,7 @@ func (w *World) checkEviction(before, after bool) {
 	}
 }
 
-// reached tells whether the spec is fully carried out, with nothing left over.
+// reached reports whether the spec is fully carried out, with nothing left over.
 func (w *World) reached() bool {
 	g := w.Etcd.Group(w.Status.ID)
 	if w.Status.ID == 0 || g == nil || len(g.Members) != w.Size || len(w.Pods) != w.Size {
@@ -268,10 +269,10 @@ func (w *World) reached() bool {
 			return false
 		}
 	}
-	return w.Budget.Exists && w.Budget.Min == plan.OpenBudget(w.Size) && w.Budget.Seen
+	return w.Budget.Exists && w.Budget.Min == plan.MinAvailable(w.Size) && w.Budget.Seen
 }
 
-// leftovers tells whether there are volumes that nobody needs, or too few, or pods that fetch images. What is somebody else's, or
+// leftovers reports whether there are volumes that nobody needs, or too few, or pods that fetch images. What is another owner's, or
 // an earlier cluster's that was not taken up, is left alone.
 func (w *World) leftovers() bool {
 	volumes := 0
@@ -279,7 +280,7 @@ func (w *World) leftovers() bool {
 		volumes = w.Size
 	}
 	for i := range w.Volumes {
-		if w.Volumes[i].Foreign != "" || !w.Volumes[i].Owned || slices.Contains(w.Status.Kept, w.Volumes[i].UID) {
+		if w.Volumes[i].Foreign != "" || !w.Volumes[i].Owned || slices.Contains(w.Status.KeptUIDs, w.Volumes[i].UID) {
 			volumes++
 		}
 	}

@@ -62,12 +62,12 @@ func (w *World) disks(k *Kube) []plan.Disk {
 		if p == nil || p.UID != k.Pods[i].UID || !p.Hung && !w.serverRuns(p) {
 			continue
 		}
-		d := plan.Disk{Pod: p.Name, PodUID: p.UID, Watched: time.Minute, Flush: time.Millisecond}
+		d := plan.Disk{Pod: p.Name, PodUID: p.UID, Watched: time.Minute, FlushTime: time.Millisecond}
 		switch {
 		case p.Hung:
-			d.Flush, d.Stalled = 0, time.Minute
+			d.FlushTime, d.Stalled = 0, time.Minute
 		case p.Slow:
-			d.Flush = time.Second
+			d.FlushTime = time.Second
 		}
 		slow = slow || p.Hung || p.Slow
 		all = append(all, d)
@@ -79,8 +79,8 @@ func (w *World) disks(k *Kube) []plan.Disk {
 }
 
 // fromMemory is what an etcd says whose disk does not answer: what was so before, at worst that it leads.
-func fromMemory(p *Pod, d *etcdtest.Disk) plan.Word {
-	return plan.Word{Answer: plan.Answer{
+func fromMemory(p *Pod, d *etcdtest.Disk) plan.Response {
+	return plan.Response{Answer: plan.Answer{
 		Pod: p.Name, PodUID: p.UID, Version: p.Runs, MemberID: d.MemberID, ClusterID: d.ClusterID, Leader: d.MemberID,
 	}}
 }

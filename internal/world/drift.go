@@ -11,8 +11,8 @@ var drifting = map[Kind]transition{
 	},
 	volumeGrown: {
 		name:     "volume has grown",
-		ifVolume: func(_ *World, v *Volume) bool { return v.Growing && !v.Lost },
-		onVolume: func(_ *World, v *Volume) { v.Growing = false },
+		ifVolume: func(_ *World, v *Volume) bool { return v.Expanding && !v.Lost },
+		onVolume: func(_ *World, v *Volume) { v.Expanding = false },
 	},
 	resizeInfeasible: {
 		name:  "the node has no room for the resize",
@@ -48,8 +48,8 @@ func (w *World) resize(p *Pod) {
 // expand asks for more storage on a claim. Where its class does not allow that, the claim is marked.
 func (w *World) expand(v *Volume) {
 	if w.cfg.Rigid {
-		v.Fixed = true
+		v.NotExpandable = true
 		return
 	}
-	v.Requested, v.Growing = int64(w.Storage), true
+	v.Requested, v.Expanding = int64(w.Storage), true
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
 
-// effect takes one effect of an action, and tells whether it succeeded. Stale is true if the EtcdCluster was written after it
+// effect takes one effect of an action, and reports whether it succeeded. Stale is true if the EtcdCluster was written after it
 // was read.
 func (w *World) effect(a plan.Action, effect plan.Effect, o *plan.Observed, stale bool) bool { //nolint:gocyclo // a plain list
 	switch e := effect.(type) {
@@ -26,9 +26,9 @@ func (w *World) effect(a plan.Action, effect plan.Effect, o *plan.Observed, stal
 		return w.onVolume(e.Name, e.UID, func(v *Volume) { w.markVolume(v, e) })
 	case plan.WritePermit:
 		return w.writePermit(e)
-	case plan.ServePod:
+	case plan.AddPodToService:
 		return w.serve(e)
-	case plan.Unserve:
+	case plan.RemoveFromService:
 		return w.onPod(e.Pod, e.UID, func(p *Pod) { p.Serving = false })
 	case plan.SetBudget:
 		w.Budget = Budget{Exists: true, Min: e.MinAvailable}
@@ -45,12 +45,12 @@ func (w *World) effect(a plan.Action, effect plan.Effect, o *plan.Observed, stal
 		return w.onPod(e.Name, e.UID, func(p *Pod) { w.changeImage(p, e.Version) })
 	case plan.ExpandVolume:
 		return w.volume(e.Name) == nil || w.onVolume(e.Name, e.UID, w.expand)
-	case plan.PullImage:
+	case plan.CreatePrepullPod:
 		name := e.Node + e.Image
-		w.Pulls = append(w.Pulls, plan.Pull{Name: name, UID: name, Node: e.Node, Image: e.Image})
+		w.Pulls = append(w.Pulls, plan.PrepullPod{Name: name, UID: name, Node: e.Node, Image: e.Image})
 		return true
-	case plan.EndPull:
-		w.Pulls = slices.DeleteFunc(w.Pulls, func(p plan.Pull) bool { return p.UID == e.UID })
+	case plan.DeletePrepullPod:
+		w.Pulls = slices.DeleteFunc(w.Pulls, func(p plan.PrepullPod) bool { return p.UID == e.UID })
 		return true
 	case plan.AddLearner, plan.Promote, plan.MoveLeader, plan.RemoveMember, plan.EnableDowngrade, plan.CancelDowngrade:
 		return w.call(e, o) == nil
@@ -123,7 +123,7 @@ func (w *World) createPod(n plan.NewPod, o *plan.Observed) bool {
 		return false
 	}
 	template := w.template()
-	if n.Former {
+	if n.FromPreviousSpec {
 		template = w.Status.formerTemplate()
 	}
 	token := ""
@@ -146,7 +146,7 @@ func (w *World) markVolume(v *Volume, e plan.MarkVolume) {
 	}
 	v.Version = e.Version
 	switch e.Template {
-	case plan.TemplateKept:
+	case plan.TemplateUnchanged:
 	case plan.TemplateOfPod:
 		if p := w.pod(v.Name); p != nil {
 			v.Template = p.Template
@@ -172,7 +172,7 @@ func (w *World) writePermit(n plan.WritePermit) bool {
 	return true
 }
 
-func (w *World) serve(e plan.ServePod) bool {
+func (w *World) serve(e plan.AddPodToService) bool {
 	return w.onPod(e.Name, e.UID, func(p *Pod) {
 		w.checkServing(p)
 		p.Serving = true

@@ -22,7 +22,7 @@ type Scenario struct {
 	// Linger is true if the pods of that cluster are there still.
 	Linger bool
 	// Claims is true to begin with claims of others that have the cluster's labels, and Copies with one that has the name of
-	// the first member: a copy of its volume, in the place of that.
+	// the initial member: a copy of its volume, in the place of that.
 	Claims, Copies bool
 	// RanBefore is true to begin with the status that coreos/etcd-operator has left.
 	RanBefore bool

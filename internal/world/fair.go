@@ -87,7 +87,7 @@ func (f *fairRuns) explain(w *World) (string, []Move, *World) {
 }
 
 // check is L1 and L2: once faults stop, the run from w reaches the spec if that is possible, and otherwise ends with the
-// operator saying what has to be done by somebody else. It returns what is wrong, and the moves that lead there. What the
+// operator saying what has to be done by another owner. It returns what is wrong, and the moves that lead there. What the
 // operator's next pass makes of w may be known already.
 func (f *fairRuns) check(w *World, known *turn) (string, []Move, *World) {
 	hopeful := w.hopeful()

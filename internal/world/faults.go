@@ -152,7 +152,7 @@ var faults = map[Kind]transition{
 	},
 }
 
-// passing tells whether a fault costs at most the time that a member takes to start again.
+// passing reports whether a fault costs at most the time that a member takes to start again.
 func (w *World) passing(m Move) bool {
 	switch m.Kind {
 	case podKilled, podEnds, podEvicted:
@@ -164,13 +164,13 @@ func (w *World) passing(m Move) bool {
 	}
 }
 
-// runs tells whether the pod's containers run, as far as anything can be done to them.
+// runs reports whether the pod's containers run, as far as anything can be done to them.
 func (p *Pod) runs() bool { return p.Phase == plan.Running && !p.Down }
 
 // endPod is a graceful node shutdown, or an eviction by the kubelet: the pod never starts again, and what is in its
 // emptyDir is out of reach.
 func (w *World) endPod(p *Pod) {
-	p.Phase = plan.Terminal
+	p.Phase = plan.Finished
 	w.Etcd.Stop(w.dir(p))
 	if !p.Persistent {
 		w.Etcd.Lose(p.UID)

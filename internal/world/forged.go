@@ -79,14 +79,14 @@ func (w *World) vacant() string {
 }
 
 // lie is what a forged pod says.
-func (w *World) lie(p *Pod) plan.Word {
+func (w *World) lie(p *Pod) plan.Response {
 	const huge = 1 << 40
 	id := uint64(0xbad)
 	g := w.group()
 	if g != nil && g.Named(p.Name) != nil {
 		id = g.Named(p.Name).ID
 	}
-	word := plan.Word{Term: huge, Answer: plan.Answer{
+	word := plan.Response{Term: huge, Answer: plan.Answer{
 		Pod: p.Name, PodUID: p.UID, MemberID: id, ClusterID: w.Status.ExpectedID(), Leader: id, Version: p.Version,
 		Revision: huge, Applied: huge, Committed: huge,
 	}}
@@ -123,7 +123,7 @@ func (w *World) addClaims() {
 	}
 }
 
-// addCopy puts a copy in the place of the first member's claim: restored from a backup it has another UID.
+// addCopy puts a copy in the place of the initial member's claim: restored from a backup it has another UID.
 func (w *World) addCopy() {
 	if v := w.volume(clusterName + "-0"); v != nil {
 		w.Etcd.Lose(v.UID)
@@ -133,12 +133,12 @@ func (w *World) addCopy() {
 	w.addForeign(clusterName + "-0")
 }
 
-// addForeign adds a claim of somebody else's.
+// addForeign adds a claim of another owner's.
 func (w *World) addForeign(name string) {
 	w.Volumes = append(w.Volumes, Volume{Volume: plan.Volume{Name: name, UID: "foreign-" + name, Foreign: "somebody else's"}})
 }
 
-// unclaimed is a first member that is to have a volume and has none yet, nor a pod; empty if there is none.
+// unclaimed is a initial member that is to have a volume and has none yet, nor a pod; empty if there is none.
 func (w *World) unclaimed() string {
 	b := w.Status.Bootstrap
 	if w.Status.ID != 0 || b == nil || !w.Persistent {

@@ -7,7 +7,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
 
-// hopeful tells whether a quorum's worth of data, or of first members yet to start, outlives what has happened already.
+// hopeful reports whether a quorum's worth of data, or of initial members yet to start, outlives what has happened already.
 // Before the latch a start can be given up and begun again unless a client has written. Nothing is hoped of a pass that
 // is held up, for what it has seen may be over, and of a membership that changes while a member looks well whose node
 // has been cut off: the operator may count on it.
@@ -27,13 +27,13 @@ func (w *World) hopeful() bool {
 	return w.outlives(g)
 }
 
-// hopeless tells whether the user has asked for nothing to be done, or has to do something first.
+// hopeless reports whether the user has asked for nothing to be done, or has to do something first.
 func (w *World) hopeless() bool {
 	return w.Paused || w.Deleted || w.Legacy || w.rolledBack() || w.Invalid && w.Status.Bootstrap == nil ||
 		w.Status.RanBefore && w.asked() == 0 || w.Status.ID == 0 && w.stranger() || w.leaps() || w.nameless()
 }
 
-// nameless tells whether status was lost, and what is there does not say whose it is, or says so of several clusters.
+// nameless reports whether status was lost, and what is there does not say whose it is, or says so of several clusters.
 func (w *World) nameless() bool {
 	if w.Forgotten == 0 || w.Status.ID != 0 || w.Status.Bootstrap != nil || len(w.Pods)+len(w.Volumes) == 0 {
 		return false
@@ -54,16 +54,16 @@ func (w *World) nameless() bool {
 
 // willGoBack is hopeful for a restore that comes to nothing: what it was to replace is what counts.
 func (w *World) willGoBack() bool {
-	g := w.Etcd.Group(w.Status.Former.ID)
+	g := w.Etcd.Group(w.Status.Previous.ID)
 	if !w.undisturbed() || g == nil {
 		return false
 	}
 	back := w.Clone()
-	back.Status.Record = back.Status.Apply(plan.CallOff{}, plan.Observed{Cluster: back.cluster()})
+	back.Status.Record = back.Status.Apply(plan.CancelRestore{}, plan.Observed{Cluster: back.cluster()})
 	return back.outlives(g)
 }
 
-// outlives tells whether a quorum of that cluster's data does.
+// outlives reports whether a quorum of that cluster's data does.
 func (w *World) outlives(g *etcdtest.Group) bool {
 	n, misleading := 0, false
 	for i := range g.Members {
@@ -80,7 +80,7 @@ func (w *World) outlives(g *etcdtest.Group) bool {
 	return n >= etcdtest.Quorum(g.Voters()) || w.Status.ID == 0 && !g.Written
 }
 
-// survives tells whether the member can go on if nobody gives its node another chance.
+// survives reports whether the member can go on if nobody gives its node another chance.
 func (w *World) survives(g *etcdtest.Group, m *etcdtest.Member) bool {
 	p := w.pod(m.Name)
 	staying := p.stays()
@@ -95,9 +95,9 @@ func (w *World) survives(g *etcdtest.Group, m *etcdtest.Member) bool {
 		p.Permit.PodUID == p.UID && p.Permit.Attempt > p.Used
 }
 
-// stays tells whether there is a pod, and nothing is about to end it.
+// stays reports whether there is a pod, and nothing is about to end it.
 func (p *Pod) stays() bool {
-	return p != nil && !p.Deleting && !p.Evicting && !p.Down && p.Phase != plan.Terminal
+	return p != nil && !p.Deleting && !p.Evicting && !p.Down && p.Phase != plan.Finished
 }
 
 // lasting is the directory of that name, empty if it is about to go.

@@ -146,21 +146,21 @@ func (e *encoder) kube(k *Kube) {
 	e.number(k.Status.formerTemplate())
 	e.bootstrap(k.Status.Bootstrap)
 	e.number(k.Status.Incarnations.Last)
-	e.number(k.Status.Incarnations.Attempts)
+	e.number(k.Status.Incarnations.FirstRestore)
 	e.number(k.Status.Taken)
 	e.number(k.Status.Off)
-	e.text(strings.Join(k.Status.Kept, ","))
-	e.flags(k.Status.Former != nil, k.Status.NotCalledOff, k.Status.Skipped)
+	e.text(strings.Join(k.Status.KeptUIDs, ","))
+	e.flags(k.Status.Previous != nil, k.Status.CancelDeclined, k.Status.SafetySkipped)
 	e.replaced(&k.Status.Record)
-	if f := k.Status.Former; f != nil {
+	if f := k.Status.Previous; f != nil {
 		e.id(f.ID)
 		e.number(int(f.Revision / (writtenRevision / 2)))
 		e.text(strings.Join(f.Voters, ","))
 		e.text(strings.Join(f.NextVoters, ","))
-		e.number(template(f.FormerSpec))
+		e.number(template(f.PreviousSpec))
 		e.bootstrap(f.Bootstrap)
 		e.rare(markFormerLogs, logs(f))
-		e.rare(markFormerSkipped, bits(f.Skipped))
+		e.rare(markFormerSkipped, bits(f.SafetySkipped))
 		e.replaced(f)
 	}
 	e.rare(markLogs, logs(&k.Status.Record))
@@ -185,7 +185,7 @@ func (e *encoder) kube(k *Kube) {
 		e.number(v.Template)
 		e.text(v.Foreign)
 		e.rare(markStorage, int(v.Requested))
-		e.rare(markVolume, bits(v.Growing, v.Fixed))
+		e.rare(markVolume, bits(v.Expanding, v.NotExpandable))
 	}
 	e.flags(k.Budget.Exists, k.Budget.Seen)
 	e.number(k.Budget.Min)
@@ -193,9 +193,9 @@ func (e *encoder) kube(k *Kube) {
 
 // replaced is whose volumes go. Where nothing needs to be kept nobody asks, and of a restore under way that follows from the rest.
 func (e *encoder) replaced(r *plan.Record) {
-	if r.Skipped && r.Former == nil && r.Replaced != 0 {
+	if r.SafetySkipped && r.Previous == nil && r.ReplacedID != 0 {
 		e.buf = append(e.buf, markReplaced)
-		e.id(r.Replaced)
+		e.id(r.ReplacedID)
 	}
 }
 
@@ -207,7 +207,7 @@ func (e *encoder) bootstrap(b *plan.Bootstrap) {
 	e.number(b.Incarnation)
 	e.text(b.Restore)
 	e.text(strings.Join(b.Members, ","))
-	for _, s := range b.Seats {
+	for _, s := range b.InitialPods {
 		e.text(s.Name)
 		e.text(s.PodUID)
 		e.text(s.VolumeUID)

@@ -8,7 +8,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
 
-// canStart tells whether a node takes the pod and mounts its volume.
+// canStart reports whether a node takes the pod and mounts its volume.
 func (w *World) canStart(p *Pod) bool {
 	return p.Phase == plan.Pending && !p.Deleting && !p.Down && !p.Stuck && !p.Terminal && !w.unmountable(p)
 }
@@ -27,7 +27,7 @@ func (w *World) startPod(p *Pod) {
 	}
 }
 
-// unmountable tells whether the scheduler passes a pod over because of its volume.
+// unmountable reports whether the scheduler passes a pod over because of its volume.
 func (k *Kube) unmountable(p *Pod) bool {
 	if !p.Persistent || p.Phase != plan.Pending {
 		return false
@@ -52,7 +52,7 @@ func (p *Pod) ends(r *member.Refusal) {
 	}
 }
 
-// canRun tells whether member-run has something to do in the pod that it has not done in vain already.
+// canRun reports whether member-run has something to do in the pod that it has not done in vain already.
 func (w *World) canRun(p *Pod) bool {
 	if p.Phase != plan.Running || p.Deleting || p.Down || p.Sick || p.Lie != honest || p.Permit == nil || p.Hung ||
 		w.serverRuns(p) || w.poisoned(p.Version, p.Template) {
@@ -119,7 +119,7 @@ func initialMembers(start member.Start) []etcdtest.Member {
 	return members
 }
 
-// used tells whether a pod keeps the claim from going away. One that has ended does not.
+// used reports whether a pod keeps the claim from going away. One that has ended does not.
 func (w *World) used(v *Volume) bool {
 	p := w.pod(v.Name)
 	return p != nil && p.Persistent && p.Phase == plan.Running

@@ -224,7 +224,7 @@ func (w *World) Do(m Move) {
 func (w *World) forget() {
 	w.Etcd.Forget(func(id uint64) bool {
 		b := w.Status.Bootstrap
-		former := w.Status.Former
+		former := w.Status.Previous
 		return id == w.Status.ID || b != nil && id == b.ClusterID || former != nil && id == former.ID
 	})
 }

@@ -24,11 +24,11 @@ func Notation(a plan.Action) string { //nolint:funlen,gocyclo // a case for each
 		return note("begin", bootstrapOperands(act.Bootstrap)...)
 	case plan.CreateRestore:
 		return note("create-restore", act.Name)
-	case plan.CallOff:
+	case plan.CancelRestore:
 		return note("call-off", act.Why.Reason, act.ClusterID)
 	case plan.ContinueRestore:
 		return note("continue-restore", act.Why.Reason)
-	case plan.Latch:
+	case plan.RecordClusterID:
 		return note("latch", act.ClusterID)
 	case plan.Adopt:
 		return note("adopt", act.ClusterID, act.Volumes)
@@ -40,9 +40,9 @@ func Notation(a plan.Action) string { //nolint:funlen,gocyclo // a case for each
 		return note("create-pods", podOperands(act.Pods)...)
 	case plan.WritePermits:
 		return note("permit", permitsOperands(act.Permits)...)
-	case plan.Serve:
+	case plan.AddToService:
 		return note("serve", act.Pods)
-	case plan.Unserve:
+	case plan.RemoveFromService:
 		return note("unserve", act.Pod, act.UID)
 	case plan.AddLearner:
 		return note("add-learner", act.Name, act.PeerURL)
@@ -66,9 +66,9 @@ func Notation(a plan.Action) string { //nolint:funlen,gocyclo // a case for each
 		return note("recreate", act.Name, act.UID, act.Version)
 	case plan.Expand:
 		return note("expand", act.Names)
-	case plan.PullImages:
-		return note("pull-images", pullOperands(act.Pulls)...)
-	case plan.EndPull:
+	case plan.PrepullImages:
+		return note("pull-images", pullOperands(act.Images)...)
+	case plan.DeletePrepullPod:
 		return note("end-pull", act.Name, act.UID)
 	case plan.EnableDowngrade:
 		return note("enable-downgrade", act.Version)
@@ -82,7 +82,7 @@ func Notation(a plan.Action) string { //nolint:funlen,gocyclo // a case for each
 
 func bootstrapOperands(b plan.Bootstrap) []any {
 	operands := []any{b.Incarnation, b.Token, b.ClusterID, b.Restore, b.Members}
-	for _, s := range b.Seats {
+	for _, s := range b.InitialPods {
 		operands = append(operands, "seat", s.Name, s.PodUID, s.VolumeUID)
 	}
 	return operands
@@ -91,7 +91,7 @@ func bootstrapOperands(b plan.Bootstrap) []any {
 func podOperands(pods []plan.NewPod) []any {
 	var operands []any
 	for _, p := range pods {
-		operands = append(operands, p.Name, p.Incarnation, p.Persistent, p.Version, p.Former, p.Restores)
+		operands = append(operands, p.Name, p.Incarnation, p.Persistent, p.Version, p.FromPreviousSpec, p.Restores)
 		if p.Permit != nil {
 			operands = append(operands, permitOperands(*p.Permit)...)
 		}
@@ -111,7 +111,7 @@ func permitOperands(p member.Permit) []any {
 	return []any{string(p.Mode), uint64(p.ClusterID), uint64(p.MemberID), p.InitialCluster, p.Token, p.PodUID, p.Attempt}
 }
 
-func pullOperands(pulls []plan.PullOn) []any {
+func pullOperands(pulls []plan.NodeImage) []any {
 	var operands []any
 	for _, p := range pulls {
 		operands = append(operands, p.Node, p.Image)
@@ -152,7 +152,7 @@ func operandText(text []byte, operands ...string) []byte {
 	return text
 }
 
-// operandOf tells whether something is an operand in a notation.
+// operandOf reports whether something is an operand in a notation.
 func operandOf(notation, operand string) bool {
 	return strings.Contains(notation+" ", " "+operand+" ")
 }

@@ -20,16 +20,16 @@ var actions = []plan.Action{
 	plan.Blocked{},
 	plan.CommitBootstrap{},
 	plan.CreateRestore{},
-	plan.CallOff{},
+	plan.CancelRestore{},
 	plan.ContinueRestore{},
-	plan.Latch{},
+	plan.RecordClusterID{},
 	plan.Adopt{},
 	plan.CommitVoters{},
 	plan.CreateVolumes{},
 	plan.CreatePods{},
 	plan.WritePermits{},
-	plan.Serve{},
-	plan.Unserve{},
+	plan.AddToService{},
+	plan.RemoveFromService{},
 	plan.AddLearner{},
 	plan.Promote{},
 	plan.MoveLeader{},
@@ -41,19 +41,19 @@ var actions = []plan.Action{
 	plan.SetImage{},
 	plan.Recreate{},
 	plan.Expand{},
-	plan.PullImages{},
-	plan.EndPull{},
+	plan.PrepullImages{},
+	plan.DeletePrepullPod{},
 	plan.EnableDowngrade{},
 	plan.CancelDowngrade{},
 	plan.SetBudget{},
 }
 
-// words are the fields that are only told: what is decided is the same whatever they hold. Of Latch and CallOff that is what is
+// words are the fields that are only told: what is decided is the same whatever they hold. Of RecordClusterID and CancelRestore that is what is
 // kept, which follows from the record and from what is observed, and CommitBootstrap's is why what was held is not known to be
 // saved. By whether a problem is terminal nobody goes who carries out what is decided.
 var words = []string{
-	"Blocked.Message", "Blocked.Terminal", "CallOff.Kept", "CallOff.Why.Message", "CallOff.Why.Terminal", "CommitBootstrap.Unsaved",
-	"ContinueRestore.Why.Message", "ContinueRestore.Why.Terminal", "Idle.Message", "Latch.Kept", "Latch.Unsaved", "Wait.Message",
+	"Blocked.Message", "Blocked.Terminal", "CancelRestore.KeptVolumes", "CancelRestore.Why.Message", "CancelRestore.Why.Terminal", "CommitBootstrap.UnsavedReason",
+	"ContinueRestore.Why.Message", "ContinueRestore.Why.Terminal", "Idle.Message", "RecordClusterID.KeptVolumes", "RecordClusterID.Unsaved", "Wait.Message",
 }
 
 // TestNotationTellsActionsApart changes every field of every action, one at a time.

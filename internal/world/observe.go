@@ -23,11 +23,11 @@ func (w *World) Observe(k *Kube) plan.Observed {
 		p.Drift = k.drift(&k.Pods[i])
 		switch {
 		case k.Pods[i].Stuck || k.unmountable(&k.Pods[i]):
-			p.Problem = "cannot be scheduled"
+			p.StartProblem = "cannot be scheduled"
 		case k.Pods[i].Terminal:
-			p.Failure = &failure.Problem{Reason: "SnapshotDamaged", Terminal: true}
+			p.RestoreFailure = &failure.Problem{Reason: "SnapshotDamaged", Terminal: true}
 		case p.Phase == plan.Running && w.poisoned(p.Version, k.Pods[i].Template) && !w.serverRuns(&k.Pods[i]):
-			p.Problem = "etcd ends at every start"
+			p.StartProblem = "etcd ends at every start"
 		}
 		o.Pods = append(o.Pods, p)
 	}
@@ -38,10 +38,10 @@ func (w *World) Observe(k *Kube) plan.Observed {
 	for i := range k.Volumes {
 		v := k.Volumes[i].Volume
 		v.Drift = k.Volumes[i].Class != k.Class
-		v.Former = k.Volumes[i].Template == former && former != k.template()
+		v.FromPreviousSpec = k.Volumes[i].Template == former && former != k.template()
 		o.Volumes = append(o.Volumes, v)
 	}
-	o.Pulls = slices.Clone(k.Pulls)
+	o.PrepullPods = slices.Clone(k.Pulls)
 	settled := k.Budget.Seen
 	for i := range k.Pods {
 		settled = settled && (!k.Pods[i].Evicting || k.Pods[i].Deleting)
@@ -71,8 +71,8 @@ func observePod(p *Pod) plan.Pod {
 	n := ordinal(p.Name)
 	out := plan.Pod{
 		Name: p.Name, UID: p.UID, Incarnation: p.Incarnation, Phase: p.Phase, Node: "n-" + p.Name, Zone: zones[n%2],
-		Deleting: p.Deleting, Created: base, Permit: p.Permit, Exit: p.Exit, Refused: p.Refused, Serving: p.Serving,
-		Persistent: p.Persistent, Version: p.Version, Restarting: p.Restarting, Restores: p.Token != "", Unfit: p.Unfit,
+		Deleting: p.Deleting, Created: base, Permit: p.Permit, Exit: p.Exit, RefusedAttempt: p.Refused, InService: p.Serving,
+		Persistent: p.Persistent, Version: p.Version, Restarting: p.Restarting, Restores: p.Token != "", ResizeInfeasible: p.Unfit,
 	}
 	if p.Resizing {
 		out.Resizing = "in progress"
@@ -84,7 +84,7 @@ func observePod(p *Pod) plan.Pod {
 		out.Created = base.Add(-time.Hour)
 	}
 	if p.Permit != nil {
-		out.Permitted = out.Created
+		out.PermittedAt = out.Created
 	}
 	if p.Deleting {
 		out.Deadline = base.Add(30 * time.Second)
@@ -96,8 +96,8 @@ func observePod(p *Pod) plan.Pod {
 }
 
 // words are what the pods say that were read and that are still there.
-func (w *World) words(k *Kube) []plan.Word {
-	words := make([]plan.Word, 0, len(k.Pods))
+func (w *World) words(k *Kube) []plan.Response {
+	words := make([]plan.Response, 0, len(k.Pods))
 	reads := map[uint64]*plan.Read{}
 	for i := range k.Pods {
 		asked := &k.Pods[i]
@@ -109,13 +109,13 @@ func (w *World) words(k *Kube) []plan.Word {
 		if p.Lie != honest {
 			words = append(words, w.lie(p))
 		} else if p.Foreign {
-			words = append(words, plan.Word{Answer: plan.Answer{
+			words = append(words, plan.Response{Answer: plan.Answer{
 				Pod: p.Name, PodUID: p.UID, MemberID: 0xbad, ClusterID: 0xbad, Leader: 0xbad, Version: p.Version,
 			}, Term: 1})
 		} else if d := w.disk(p); p.Hung && d != nil {
 			words = append(words, fromMemory(p, d))
 		} else if s, runs := w.server(p); runs {
-			word := plan.Word{Answer: w.answer(p, s), Term: 1}
+			word := plan.Response{Answer: w.answer(p, s), Term: 1}
 			if s.group.Leader != 0 && s.member != nil && !s.member.Learner {
 				if reads[s.group.ID] == nil {
 					reads[s.group.ID] = linearizable(s.group)

@@ -45,7 +45,7 @@ func (w *World) carryOut(a plan.Action, o *plan.Observed) {
 	w.finish(a, o, stale)
 }
 
-// undisturbed tells whether no pass is held up.
+// undisturbed reports whether no pass is held up.
 func (w *World) undisturbed() bool { return w.Pending == nil && w.Read == nil }
 
 // hold decides and stops before the first effect.
@@ -118,8 +118,8 @@ func (w *World) finish(a plan.Action, o *plan.Observed, stale bool) {
 func (w *World) setStatus(s Status) {
 	old := w.Status
 	w.Status = s
-	if s.ID != old.ID || s.Bootstrap != old.Bootstrap || s.Revision != old.Revision || s.Former != old.Former ||
-		s.NotCalledOff != old.NotCalledOff || s.AcceptedSpec != old.AcceptedSpec || s.FormerSpec != old.FormerSpec ||
+	if s.ID != old.ID || s.Bootstrap != old.Bootstrap || s.Revision != old.Revision || s.Previous != old.Previous ||
+		s.CancelDeclined != old.CancelDeclined || s.AcceptedSpec != old.AcceptedSpec || s.PreviousSpec != old.PreviousSpec ||
 		logs(&s.Record) != logs(&old.Record) ||
 		!slices.Equal(s.Voters, old.Voters) || !slices.Equal(s.NextVoters, old.NextVoters) {
 		w.touched()
@@ -139,7 +139,7 @@ func (w *World) newUID(kind, name string) string {
 	}
 }
 
-// mentions tells whether anything still refers to an object by that UID.
+// mentions reports whether anything still refers to an object by that UID.
 func (w *World) mentions(uid string) bool {
 	for _, k := range []*Kube{&w.Kube, w.Cache, w.Read} {
 		if k == nil {
@@ -155,8 +155,8 @@ func (w *World) mentions(uid string) bool {
 				return true
 			}
 		}
-		if slices.Contains(k.Status.Kept, uid) || seated(k.Status.Bootstrap, uid) ||
-			k.Status.Former != nil && seated(k.Status.Former.Bootstrap, uid) {
+		if slices.Contains(k.Status.KeptUIDs, uid) || seated(k.Status.Bootstrap, uid) ||
+			k.Status.Previous != nil && seated(k.Status.Previous.Bootstrap, uid) {
 			return true
 		}
 	}
@@ -164,7 +164,7 @@ func (w *World) mentions(uid string) bool {
 }
 
 func seated(b *plan.Bootstrap, uid string) bool {
-	return b != nil && slices.ContainsFunc(b.Seats, func(s plan.Seat) bool { return s.PodUID == uid || s.VolumeUID == uid })
+	return b != nil && slices.ContainsFunc(b.InitialPods, func(s plan.InitialPod) bool { return s.PodUID == uid || s.VolumeUID == uid })
 }
 
 func (p *Pending) mentions(uid string) bool {

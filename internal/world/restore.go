@@ -13,14 +13,14 @@ func (w *World) mayNote(a plan.Action, stale bool) bool {
 	switch act := a.(type) {
 	case plan.CommitBootstrap:
 		w.checkAbandoned(&act.Bootstrap, stale)
-	case plan.CallOff:
+	case plan.CancelRestore:
 		w.checkCallOff(stale)
 	default:
 	}
 	return !stale
 }
 
-// follow counts the restores that were taken up and called off.
+// follow counts the restores that were taken up and canceled.
 func (s *Status) follow(a plan.Action) {
 	switch act := a.(type) {
 	case plan.CommitBootstrap:
@@ -28,10 +28,10 @@ func (s *Status) follow(a plan.Action) {
 		if n == 0 {
 			return
 		}
-		if s.Taken = n; s.Former != nil && n != numberOf(s.Bootstrap) {
+		if s.Taken = n; s.Previous != nil && n != numberOf(s.Bootstrap) {
 			s.Off = numberOf(s.Bootstrap)
 		}
-	case plan.CallOff:
+	case plan.CancelRestore:
 		s.Off = numberOf(s.Bootstrap)
 	default:
 	}
@@ -45,15 +45,15 @@ func (w *World) give(a plan.Action) {
 	case plan.CommitBootstrap:
 		skips := w.skips(numberOf(&act.Bootstrap))
 		switch {
-		case !s.ReplacedBy(act.Bootstrap):
-		case s.Former == nil && skips && s.ExpectedID() != 0:
+		case !s.StartsRestore(act.Bootstrap):
+		case s.Previous == nil && skips && s.ExpectedID() != 0:
 			w.Given = append(slices.Clone(w.Given), s.ExpectedID())
-		case s.Former != nil && !skips:
-			w.takeBack(s.Former.ExpectedID())
+		case s.Previous != nil && !skips:
+			w.takeBack(s.Previous.ExpectedID())
 		}
-	case plan.CallOff:
-		if s.Former != nil {
-			w.takeBack(s.Former.ExpectedID())
+	case plan.CancelRestore:
+		if s.Previous != nil {
+			w.takeBack(s.Previous.ExpectedID())
 		}
 	default:
 	}
@@ -76,17 +76,17 @@ func (w *World) checkReplaced(v *Volume) {
 
 // checkKept holds for what status says is kept, whatever is on it.
 func (w *World) checkKept(v *Volume) {
-	if slices.Contains(w.Status.Kept, v.UID) {
+	if slices.Contains(w.Status.KeptUIDs, v.UID) {
 		w.violate("S7: volume %s is deleted, which is kept", v.Name)
 	}
 }
 
-// checkCallOff holds for a restore: nothing is called off that clients can have reached.
+// checkCallOff holds for a restore: nothing is canceled that clients can have reached.
 func (w *World) checkCallOff(stale bool) {
 	if stale {
 		return // the write is refused
 	}
-	if w.Status.ID != 0 || w.Status.Former == nil {
+	if w.Status.ID != 0 || w.Status.Previous == nil {
 		w.violate("S7: a restore is called off after the cluster ID was latched")
 		return
 	}
@@ -98,10 +98,10 @@ func (w *World) checkCallOff(stale bool) {
 	}
 }
 
-// canGoBack tells whether a quorum of what the restore under way replaces can form again, as far as that can be seen: what was
+// canGoBack reports whether a quorum of what the restore under way replaces can form again, as far as that can be seen: what was
 // lost on a volume nobody knows before etcd is to start on it.
 func (w *World) canGoBack() bool {
-	f := w.Status.Former
+	f := w.Status.Previous
 	g := w.Etcd.Group(f.ID)
 	if f.ID == 0 || g == nil {
 		return f.ID == 0
@@ -115,7 +115,7 @@ func (w *World) canGoBack() bool {
 	return n >= etcdtest.Quorum(g.Voters())
 }
 
-// comesBack tells whether nothing is known to keep a former member from it.
+// canComeBack reports whether nothing is known to keep a former member from it.
 func (w *World) comesBack(g *etcdtest.Group, m *etcdtest.Member) bool {
 	if p := w.pod(m.Name); p != nil && !p.Persistent {
 		return w.survives(g, m)

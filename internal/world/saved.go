@@ -10,7 +10,7 @@ import (
 
 // save is what an EtcdRestore does before it asks for the data to be replaced: it takes a safety snapshot, if anybody answers,
 // and that one may have been left behind by the others. Clients may write afterwards. Without a status nobody knows of volumes
-// whether they are the cluster's that was saved; of an attempt at a start nothing is saved before it is latched.
+// whether they are the cluster's that was saved; of an attempt at a start nothing is saved before its cluster ID is recorded.
 func (w *World) save(next *Spec) {
 	next.Saved, next.Minority = 0, false
 	if w.Status.ID == 0 && (w.Status.Bootstrap != nil || len(w.Volumes) > 0) || next.Unsaved == next.Restore {
@@ -38,7 +38,7 @@ func (w *World) held() (ids []uint64) {
 	return ids
 }
 
-// anybody tells whether a server of that cluster runs.
+// anybody reports whether a server of that cluster runs.
 func (w *World) anybody(id uint64) bool {
 	g := w.Etcd.Group(id)
 	return slices.ContainsFunc(g.Members, func(m etcdtest.Member) bool { return w.Etcd.Running(id, m.ID) })
@@ -48,25 +48,26 @@ func (w *World) anybody(id uint64) bool {
 func (k *Kube) safety() plan.Safety {
 	switch n := k.asked(); {
 	case k.skips(n):
-		return plan.Safety{Skip: true}
+		return plan.Safety{Skipped: true}
 	case n == k.Unsaved:
-		return plan.Safety{Unsaved: "no member could be reached"}
+		return plan.Safety{UnsavedReason: "no member could be reached"}
 	}
-	return plan.Safety{Revision: k.Saved, Stale: k.Minority, Ended: base}
+	return plan.Safety{Revision: k.Saved, Stale: k.Minority, CompletedAt: base}
 }
 
-// wanting tells whether a restore is to replace what it has not saved, or perhaps not all of it, and nobody has said that this does
-// not matter. What one under way replaces another one has seen to.
+// wanting reports whether a restore is to replace what it has not saved, or perhaps not all of it, and nobody has said that this
+// does not matter. What one under way replaces another one has seen to.
 func (w *World) wanting() bool {
 	s := w.safety()
-	asked := w.asked() > max(w.Status.Taken, w.off()) && w.Status.Former == nil
-	return asked && !s.Skip && (s.Unsaved != "" || s.Stale || s.Revision == 0)
+	asked := w.asked() > max(w.Status.Taken, w.off()) && w.Status.Previous == nil
+	return asked && !s.Skipped && (s.UnsavedReason != "" || s.Stale || s.Revision == 0)
 }
 
-// refuses tells whether the EtcdRestore goes no further for that: where there is an emptyDir that may have data, nothing could be kept.
+// refuses reports whether the EtcdRestore goes no further for that: where there is an emptyDir that may have data, nothing could
+// be kept.
 func (w *World) refuses() bool {
 	return w.wanting() && slices.ContainsFunc(w.Pods, func(p Pod) bool {
-		return !p.Persistent && p.Permit != nil && !p.Deleting && p.Phase != plan.Terminal
+		return !p.Persistent && p.Permit != nil && !p.Deleting && p.Phase != plan.Finished
 	})
 }
 

@@ -40,20 +40,20 @@ type Spec struct {
 	Legacy bool
 }
 
-// sameCluster tells whether two specs are the same EtcdCluster's: restores are other objects.
+// sameCluster reports whether two specs are the same EtcdCluster's: restores are other objects.
 func (s Spec) sameCluster(other Spec) bool {
 	s.Restore, s.CalledOff, s.FirstSkip, s.LastSkip = other.Restore, other.CalledOff, other.FirstSkip, other.LastSkip
 	s.Unsaved, s.Saved, s.Minority, s.Legacy = other.Unsaved, other.Saved, other.Minority, other.Legacy
 	return s == other
 }
 
-// restored tells whether the last of the snapshots was taken up, or called off.
+// restored reports whether the last of the snapshots was taken up, or canceled.
 func (k *Kube) restored() bool {
 	n := k.asked()
-	return n <= max(k.Status.Off, k.off()) && k.Status.Former == nil || numberOf(k.Status.Bootstrap) == n
+	return n <= max(k.Status.Off, k.off()) && k.Status.Previous == nil || numberOf(k.Status.Bootstrap) == n
 }
 
-// off is the highest of the snapshots that nobody wants any more.
+// off is the highest of the snapshots that is no longer wanted.
 func (k *Kube) off() int { return max(k.CalledOff, k.Gone) }
 
 // asked counts the snapshots that were to replace the data, the one that the cluster is to start from among them.
@@ -64,7 +64,7 @@ func (k *Kube) asked() int {
 	return k.Restore
 }
 
-// skips tells whether the user has said of the n-th snapshot that nothing needs to be saved of what it replaces.
+// skips reports whether the user has said of the n-th snapshot that nothing needs to be saved of what it replaces.
 func (s Spec) skips(n int) bool { return n != 0 && s.FirstSkip <= n && n <= s.LastSkip }
 
 // numberOf is the number of the snapshot that an attempt starts from, 0 for a start from nothing.
@@ -79,16 +79,16 @@ func numberOf(b *plan.Bootstrap) int {
 	return n
 }
 
-// unwanted tells whether the restore under way cannot or must not come to anything.
+// unwanted reports whether the restore under way cannot or must not come to anything.
 func (w *World) unwanted() bool {
 	b := w.Status.Bootstrap
-	return w.Status.Former != nil && b != nil && numberOf(b) <= w.off() || w.impossible()
+	return w.Status.Previous != nil && b != nil && numberOf(b) <= w.off() || w.impossible()
 }
 
-// impossible tells whether the restore under way can never be completed.
+// impossible reports whether the restore under way can never be completed.
 func (w *World) impossible() bool {
 	b := w.Status.Bootstrap
-	if w.Status.Former == nil || b == nil {
+	if w.Status.Previous == nil || b == nil {
 		return false
 	}
 	p := w.pod(b.Members[0])
@@ -109,16 +109,16 @@ type Volume struct {
 	Template int
 }
 
-// poisoned tells whether etcd never starts in such a pod.
+// poisoned reports whether etcd never starts in such a pod.
 func (w *World) poisoned(version string, template int) bool {
 	return template < 0 || slices.Contains(w.cfg.Unfit, version)
 }
 
-// current tells whether the pod and its volume are what the spec asks for.
+// current reports whether the pod and its volume are what the spec asks for.
 func (w *World) current(p *Pod) bool {
 	v := w.volume(p.Name)
 	return p.Persistent == w.Persistent && p.Version == w.Version && p.Runs == p.Version && !w.drift(p).Any() &&
-		!p.Resizing && (v == nil || v.Class == w.Class && v.Requested >= int64(w.Storage) && !v.Growing)
+		!p.Resizing && (v == nil || v.Class == w.Class && v.Requested >= int64(w.Storage) && !v.Expanding)
 }
 
 // minorOf is the minor release of a version of etcd 3, such as 6 of "3.6.16" and of "3.6"; 0 of none.
@@ -158,19 +158,19 @@ func (w *World) changeImage(p *Pod, version string) {
 	p.Exit, p.Refused = plan.ExitNone, 0
 }
 
-// leaps tells whether the spec asks for a version that etcd cannot be brought to in one step.
+// leaps reports whether the spec asks for a version that etcd cannot be brought to in one step.
 func (w *World) leaps() bool {
 	g := w.group()
 	return g != nil && minorOf(w.Version) > g.Version+1
 }
 
-// spoilt tells whether the spec asks for what can never run.
+// spoilt reports whether the spec asks for what can never run.
 func (w *World) spoilt() bool { return w.poisoned(w.Version, w.template()) }
 
 // stopped judges where an update ends that can never succeed: it costs one member, and the others go on. A fault can take
 // another one, and then the user has to go back to a spec that works.
 func (w *World) stopped(hopeful bool) string {
-	if w.Status.Former != nil {
+	if w.Status.Previous != nil {
 		return "" // what is restored starts as the spec asks, and the user has to correct it
 	}
 	if g := w.group(); hopeful && !w.Harmed && (g == nil || g.Leader == 0) {

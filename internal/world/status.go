@@ -10,7 +10,7 @@ import (
 // Status is the durable part of the EtcdCluster's status.
 type Status struct {
 	plan.Record
-	// Taken and Off are the highest numbers of restores that were taken up and called off.
+	// Taken and Off are the highest numbers of restores that were taken up and canceled.
 	Taken, Off int
 }
 
@@ -19,7 +19,7 @@ func specText(template int) string { return strconv.Itoa(template) }
 
 // formerTemplate is the one that members are made from which an update has not reached: the present one if there is none under
 // way.
-func (s *Status) formerTemplate() int { return template(cmp.Or(s.FormerSpec, s.AcceptedSpec)) }
+func (s *Status) formerTemplate() int { return template(cmp.Or(s.PreviousSpec, s.AcceptedSpec)) }
 
 // template is the one of the spec that is carried out.
 func (k *Kube) template() int {
@@ -43,11 +43,11 @@ func logs(r *plan.Record) int {
 	switch {
 	case r.SnapshotDue:
 		return 2
-	case minorOf(r.Runs) == 5:
+	case minorOf(r.LowestVersion) == 5:
 		return 1
 	}
 	return 0
 }
 
-// moved tells whether leadership was taken from a slow disk a moment ago.
+// moved reports whether leadership was taken from a slow disk a moment ago.
 func (s *Status) moved() bool { return s.LeaderMoved.Equal(base) }

@@ -73,8 +73,10 @@ var surroundings = map[Kind]transition{
 		},
 	},
 	imagePulled: {
-		name:    "images are fetched",
-		ifWorld: func(w *World) bool { return slices.ContainsFunc(w.Pulls, func(p plan.Pull) bool { return !p.Done }) },
+		name: "images are fetched",
+		ifWorld: func(w *World) bool {
+			return slices.ContainsFunc(w.Pulls, func(p plan.PrepullPod) bool { return !p.Done })
+		},
 		onWorld: func(w *World) {
 			for i := range w.Pulls {
 				w.Pulls[i].Done = true
@@ -177,7 +179,7 @@ var operators = map[Kind]transition{
 	},
 }
 
-// early tells whether a deadline has yet to pass.
+// early reports whether a deadline has yet to pass.
 func (w *World) early() bool {
 	for i := range w.Pods {
 		if p := &w.Pods[i]; !p.Old || p.Deleting && !p.Overdue {

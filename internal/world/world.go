@@ -21,7 +21,7 @@ type Config struct {
 	// TrustCache makes the operator act on its cache without planning again on live reads.
 	TrustCache bool
 	// Judge makes of what the servers said what holds; nil for the operator's own judgement.
-	Judge func(plan.Electorate, []plan.Word) plan.Etcd
+	Judge func(plan.Electorate, []plan.Response) plan.Etcd
 	// Unfit are the versions that never start.
 	Unfit []string
 	// Rigid is true where no volume can be made bigger.
@@ -68,11 +68,11 @@ type Kube struct {
 	Status  Status
 	Pods    []Pod
 	Volumes []Volume
-	Pulls   []plan.Pull
+	Pulls   []plan.PrepullPod
 	Budget  Budget
 	// Await is what has become of the EtcdRestore that the cluster is to start from.
 	Await awaited
-	// Taken is true while somebody else has a Service of a name that the cluster needs.
+	// Taken is true while another owner has a Service of a name that the cluster needs.
 	Taken bool
 	// Gone is the highest of the snapshots that were to replace the data of which nothing says any more where it is.
 	Gone int
@@ -101,9 +101,9 @@ type Pod struct {
 	Sick bool
 	// Evicting is true once the API server has granted an eviction; the deletion follows.
 	Evicting bool
-	// Foreign is true while somebody else's etcd answers at the pod's address.
+	// Foreign is true while another owner's etcd answers at the pod's address.
 	Foreign bool
-	// Lie is what a pod answers that somebody else has made as one of the cluster's; 0 for all others.
+	// Lie is what a pod answers that another owner has made as one of the cluster's; 0 for all others.
 	Lie Lie
 	// Persistent, Version and Template are what the pod was made from; Version is its image's, changed in place.
 	Persistent bool
@@ -199,7 +199,7 @@ func (k *Kube) cluster() plan.Cluster {
 		c.Restore, c.Safety = k.restoreUID(), k.safety()
 	}
 	if n := numberOf(s.Bootstrap); n != 0 && n <= k.off() {
-		c.CallOff, c.SourceGone = &failure.Problem{Reason: "RestoreCalledOff"}, n <= k.Gone
+		c.CancelReason, c.SourceGone = &failure.Problem{Reason: "RestoreCalledOff"}, n <= k.Gone
 	}
 	return c
 }
@@ -236,7 +236,7 @@ func (w *World) dir(p *Pod) string {
 // disk is the data that a pod works on, nil if there is none.
 func (w *World) disk(p *Pod) *etcdtest.Disk { return w.Etcd.Disk(w.dir(p)) }
 
-// serverRuns tells whether an etcd runs in the pod.
+// serverRuns reports whether an etcd runs in the pod.
 func (w *World) serverRuns(p *Pod) bool {
 	_, runs := w.server(p)
 	return runs

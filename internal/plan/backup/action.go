@@ -23,7 +23,7 @@ type Wait struct {
 	After           time.Duration
 }
 
-// Blocked means that somebody has to do something first.
+// Blocked means that the operator cannot continue until someone intervenes; the message says how.
 type Blocked failure.Problem
 
 // AddFinalizer has a finalizer keep the EtcdBackup until its objects are deleted.
@@ -38,8 +38,8 @@ type Start struct{ Run Run }
 // CreatePod makes the pod of the run's try.
 type CreatePod struct{}
 
-// Recount has the try under way count from now, for the clock was set back.
-type Recount struct{}
+// ResetTimer restarts the timer of the current attempt, because the clock was set back.
+type ResetTimer struct{}
 
 // DeletePod deletes a pod whose try is over.
 type DeletePod struct{ Name, UID string }
@@ -56,8 +56,8 @@ type Retry struct {
 // GiveUp writes to status that a run has failed, and ends it.
 type GiveUp struct{ Failure failure.Problem }
 
-// Withdraw takes a run back whose pod cannot be made any more. It stays due.
-type Withdraw struct{ Why failure.Problem }
+// CancelRun cancels a run whose pod can no longer be created. The backup stays due.
+type CancelRun struct{ Why failure.Problem }
 
 func (Idle) action()            {}
 func (Wait) action()            {}
@@ -66,14 +66,14 @@ func (AddFinalizer) action()    {}
 func (RemoveFinalizer) action() {}
 func (Start) action()           {}
 func (CreatePod) action()       {}
-func (Recount) action()         {}
+func (ResetTimer) action()      {}
 func (DeletePod) action()       {}
 func (Finish) action()          {}
 func (Retry) action()           {}
 func (GiveUp) action()          {}
-func (Withdraw) action()        {}
+func (CancelRun) action()       {}
 
-// Mutates tells whether the action changes anything: such an action is decided a second time, on live reads.
+// Mutates reports whether the action changes anything: such an action is decided a second time, on live reads.
 func Mutates(a Action) bool {
 	switch a.(type) {
 	case Idle, Wait, Blocked:

@@ -50,7 +50,7 @@ func (o Observed) last() time.Time {
 	return o.Created
 }
 
-// Overdue tells whether so much time has passed without a run that another one was to follow it.
+// Overdue reports whether a run was missed for so long that another one has become due after it.
 func (o Observed) Overdue() bool {
 	if o.Schedule == nil {
 		return false
@@ -62,8 +62,8 @@ func (o Observed) Overdue() bool {
 // onceLimit is how long one backup only is tried, which nothing supersedes.
 const onceLimit = 24 * time.Hour
 
-// exhausted tells whether the run is to end rather than to be tried again at that time: the next one is due by then, or a day
-// has passed. An outage of hours costs no more than these hours.
+// exhausted reports whether the run is to fail rather than be attempted again at that time: the next one is due by then, or a
+// day has passed. An outage of hours costs no more than those hours.
 func (o Observed) exhausted(again time.Time) bool {
 	if o.Schedule != nil {
 		due, next := o.Due()
@@ -76,8 +76,8 @@ func (o Observed) exhausted(again time.Time) bool {
 	return again.Sub(began) > onceLimit
 }
 
-// near is a time from which few steps lead to now, and that is not before the last one: nobody wants to count the minutes
-// of an outage of a year.
+// near returns a time from which few steps lead to now, not before the last one: counting every minute of a year-long outage
+// would take too long.
 func (o Observed) near(last time.Time) time.Time {
 	if every, ok := o.Schedule.(Every); ok {
 		missed := o.Now.Sub(last) / time.Duration(every)

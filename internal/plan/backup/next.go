@@ -22,7 +22,7 @@ func Next(o Observed) Action {
 	case o.Run != nil:
 		return o.proceed()
 	}
-	if p, found := retry.Leftover(o.Strays); found {
+	if p, found := retry.Leftover(o.OrphanedPods); found {
 		return DeletePod{Name: p.Name, UID: p.UID}
 	}
 	return o.begin()
@@ -33,11 +33,11 @@ func (o Observed) begin() Action {
 	due, next := o.Due()
 	switch {
 	case o.Done:
-		return Idle{Reason: v1beta2.ReasonCompleted, Message: "the one backup that was asked for is over"}
+		return Idle{Reason: v1beta2.ReasonCompleted, Message: "the backup is complete"}
 	case o.Problem != nil:
 		return Blocked(*o.Problem)
 	case o.Suspended:
-		return Idle{Reason: v1beta2.ReasonSuspended, Message: "spec.suspend keeps new backups from being taken"}
+		return Idle{Reason: v1beta2.ReasonSuspended, Message: "spec.suspend is true: no new backups are taken"}
 	case due.IsZero():
 		return Idle{
 			Reason: v1beta2.ReasonScheduled, Next: next,
@@ -46,7 +46,7 @@ func (o Observed) begin() Action {
 	case o.Ahead != "":
 		return o.queue()
 	}
-	if action := tidy(o.Strays, o.Now); action != nil {
+	if action := tidy(o.OrphanedPods, o.Now); action != nil {
 		return action
 	}
 	return Start{Run: Run{Task: TaskBackup, Due: due, Attempt: 1, Began: o.Now, Started: o.Now}}
@@ -88,8 +88,8 @@ func (o Observed) proceed() Action {
 		return Finish{}
 	case verdict.Over:
 		return o.failed(*verdict.Problem)
-	case verdict.Recount:
-		return Recount{}
+	case verdict.ResetTimer:
+		return ResetTimer{}
 	case verdict.Problem != nil:
 		return Wait{Reason: verdict.Problem.Reason, Message: verdict.Problem.Message, After: retry.Poll}
 	}
@@ -101,12 +101,12 @@ func (o Observed) make() Action {
 	switch {
 	case o.Run.Made:
 		return o.failed(failure.Problem{
-			Reason: v1beta2.ReasonAgentLost, Message: "the pod was deleted before it was done",
+			Reason: v1beta2.ReasonAgentLost, Message: "the pod was deleted before it had completed",
 		})
 	case o.Problem != nil:
-		return Withdraw{Why: *o.Problem}
+		return CancelRun{Why: *o.Problem}
 	}
-	if action := tidy(o.Strays, o.Now); action != nil {
+	if action := tidy(o.OrphanedPods, o.Now); action != nil {
 		return action
 	}
 	return CreatePod{}
@@ -117,7 +117,7 @@ func (o Observed) await() Action {
 	wait := Wait{Reason: v1beta2.ReasonBackingUp, Message: "the pod is at work", After: retry.Poll}
 	switch {
 	case o.Pod.Deleting:
-		wait.Reason, wait.Message = v1beta2.ReasonWaitingForPods, "somebody deletes the pod; another try follows"
+		wait.Reason, wait.Message = v1beta2.ReasonWaitingForPods, "the pod is being deleted; another attempt follows"
 	case !o.Pod.Running:
 		wait.Reason, wait.Message = v1beta2.ReasonWaitingForPods, "waiting for pod "+o.Pod.Name+" to start"
 	case o.Run.Task == TaskClean:
@@ -158,9 +158,9 @@ func (o Observed) again() Action {
 // pods are all of this EtcdBackup's.
 func (o Observed) pods() []retry.Pod {
 	if o.Pod == nil {
-		return o.Strays
+		return o.OrphanedPods
 	}
-	return append(slices.Clone(o.Strays), *o.Pod)
+	return append(slices.Clone(o.OrphanedPods), *o.Pod)
 }
 
 // end is for an EtcdBackup that is being deleted.

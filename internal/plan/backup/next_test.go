@@ -103,16 +103,16 @@ func TestNext(t *testing.T) {
 		},
 		"another is at work there": {Observed{Created: noon, Ahead: "b"}, Wait{Reason: v1beta2.ReasonWaitingForStorage}},
 		"a pod that failed before goes first": {
-			Observed{Created: noon, Strays: []retry.Pod{{Name: "q", UID: "v", Ended: true}}}, DeletePod{"q", "v"},
+			Observed{Created: noon, OrphanedPods: []retry.Pod{{Name: "q", UID: "v", Ended: true}}}, DeletePod{"q", "v"},
 		},
 		"started": {
 			Observed{Created: noon, Timeout: time.Hour, Run: &Run{Task: TaskBackup, Started: noon}}, CreatePod{},
 		},
 		"the spec went bad before there was a pod": {
-			Observed{Problem: &why, Run: &Run{Task: TaskBackup}}, Withdraw{why},
+			Observed{Problem: &why, Run: &Run{Task: TaskBackup}}, CancelRun{why},
 		},
 		"a pod of an earlier try is in the way": {
-			Observed{Timeout: time.Hour, Run: &Run{Attempt: 2}, Strays: []retry.Pod{{Name: "q", UID: "v"}}}, DeletePod{"q", "v"},
+			Observed{Timeout: time.Hour, Run: &Run{Attempt: 2}, OrphanedPods: []retry.Pod{{Name: "q", UID: "v"}}}, DeletePod{"q", "v"},
 		},
 		"at work": {Observed{Timeout: time.Hour, Run: run(1), Pod: pod(nil)}, Wait{Reason: v1beta2.ReasonBackingUp}},
 		"at work, but the spec went bad": {
@@ -127,7 +127,7 @@ func TestNext(t *testing.T) {
 			}, Retry{Failure: failure.Problem{Reason: v1beta2.ReasonTimeout}, After: at(10 * time.Second)},
 		},
 		"the clock was set back": {
-			Observed{Timeout: time.Minute, Run: &Run{Task: TaskBackup, Attempt: 1, Started: at(9 * time.Hour)}, Pod: pod(nil)}, Recount{},
+			Observed{Timeout: time.Minute, Run: &Run{Task: TaskBackup, Attempt: 1, Started: at(9 * time.Hour)}, Pod: pod(nil)}, ResetTimer{},
 		},
 		"not started yet": {
 			Observed{Run: run(1), Pod: &retry.Pod{Problem: "no node"}}, Wait{Reason: v1beta2.ReasonPodCannotStart},
@@ -199,8 +199,8 @@ func TestNext(t *testing.T) {
 		},
 		"another try, though a lost node has the pod": {
 			Observed{
-				Run:    &Run{Task: TaskBackup, Attempt: 1, RetryAfter: noon},
-				Strays: []retry.Pod{{Name: "q", Deleting: true, Deadline: at(-time.Hour)}},
+				Run:          &Run{Task: TaskBackup, Attempt: 1, RetryAfter: noon},
+				OrphanedPods: []retry.Pod{{Name: "q", Deleting: true, Deadline: at(-time.Hour)}},
 			}, Start{Run{Task: TaskBackup, Attempt: 2, Started: noon}},
 		},
 		"a clock that was set back": {
@@ -226,7 +226,7 @@ func TestLeftovers(t *testing.T) {
 		"one that worked": {[]retry.Pod{newer, good}, DeletePod{"good", "3"}},
 		"one that runs":   {[]retry.Pod{newer, stuck}, DeletePod{"stuck", "4"}},
 	} {
-		t.Run(title, func(t *testing.T) { check(t, Observed{Done: true, Strays: c.strays}, c.want) })
+		t.Run(title, func(t *testing.T) { check(t, Observed{Done: true, OrphanedPods: c.strays}, c.want) })
 	}
 }
 

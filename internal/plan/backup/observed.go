@@ -33,8 +33,8 @@ type Observed struct {
 	Run *Run
 	// Pod is the pod of the run's try, nil if there is none.
 	Pod *retry.Pod
-	// Strays are the other pods of this EtcdBackup, of tries that are over.
-	Strays []retry.Pod
+	// OrphanedPods are the other pods of this EtcdBackup, of tries that are over.
+	OrphanedPods []retry.Pod
 	// Ahead names another EtcdBackup of the namespace that may be writing the same object, empty if none is. It matters only to
 	// one that would start.
 	Ahead string

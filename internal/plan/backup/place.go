@@ -42,15 +42,15 @@ func PlaceOf(s v1beta2.Storage, object string) Place {
 	return p
 }
 
-// Shared tells whether others may write the same objects.
+// Shared reports whether others may write the same objects.
 func (p Place) Shared() bool { return p.store != "" }
 
-// Overlaps tells whether an object can be written in both places.
+// Overlaps reports whether an object can be written in both places.
 func (p Place) Overlaps(q Place) bool {
 	return p.Shared() && p.store == q.store && (strings.HasPrefix(p.prefix, q.prefix) || strings.HasPrefix(q.prefix, p.prefix))
 }
 
-// Holds tells whether the run, nil if there is none, keeps others from its place. One that waits for its next try does not.
+// Holds reports whether the run, nil if there is none, keeps others from its place. One that waits for its next try does not.
 func (r *Run) Holds(now time.Time) bool {
 	return r != nil && r.RetryAfter.IsZero() && now.Sub(r.Started) < lockLimit
 }

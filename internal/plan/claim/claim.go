@@ -58,19 +58,19 @@ func (Act) decision()       {}
 func (TakeOver) decision()  {}
 func (StandBack) decision() {}
 
-// Mutates tells whether the decision changes anything: such a decision is made a second time, on live reads.
+// Mutates reports whether the decision changes anything: such a decision is made a second time, on live reads.
 func Mutates(d Decision) bool {
 	_, ok := d.(TakeOver)
 	return ok
 }
 
-// Acts tells whether the decision is to act.
+// Acts reports whether the decision is to act.
 func Acts(d Decision) bool {
 	_, ok := d.(Act)
 	return ok
 }
 
-// Foreign tells whether somebody else than this operator claims an object, so that its Lease must be looked at.
+// Foreign reports whether another owner than this operator claims an object, so that its Lease must be looked at.
 func Foreign(self, claimant Operator) bool {
 	return claimant != Operator{} && claimant.Name() != self.Name()
 }

@@ -35,7 +35,7 @@ func (l Lease) Look(now time.Time, says Record) Lease {
 // Refused adds that the Lease may not be read.
 func (Lease) Refused(now time.Time) Lease { return Lease{looked: now, forbidden: true} }
 
-// Due tells whether it is to be looked at again, as it is after so long.
+// Due reports whether it is to be looked at again, as it is after so long.
 func (l Lease) Due(now time.Time, every time.Duration) bool {
 	return l.looked.IsZero() || now.Sub(l.looked) >= every
 }

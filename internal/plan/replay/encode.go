@@ -60,12 +60,12 @@ func withoutSpecs(o plan.Observed) plan.Observed {
 		*text = fmt.Sprintf("spec %d", i+1)
 	}
 	name(&o.Cluster.Spec)
-	for r := &o.Cluster.Record; r != nil; r = r.Former {
+	for r := &o.Cluster.Record; r != nil; r = r.Previous {
 		name(&r.AcceptedSpec)
-		name(&r.FormerSpec)
-		if r.Former != nil { // it is not ours to change
-			former := *r.Former
-			r.Former = &former
+		name(&r.PreviousSpec)
+		if r.Previous != nil { // it is not ours to change
+			previous := *r.Previous
+			r.Previous = &previous
 		}
 	}
 	return o

@@ -42,9 +42,9 @@ func TestEveryFieldComesBack(t *testing.T) {
 	n := 0
 	fill(reflect.ValueOf(&want).Elem(), "", func(string) string { n++; return "text " + string(rune('0'+n)) }, 2)
 	// Specs are told by name.
-	want.Observed.Cluster.Spec, want.Observed.Cluster.AcceptedSpec, want.Observed.Cluster.FormerSpec = "spec 1", "spec 2", "spec 3"
-	for r, names := want.Observed.Cluster.Former, []string{"spec 4", "spec 5", "spec 6", "spec 7"}; r != nil; r, names = r.Former, names[2:] {
-		r.AcceptedSpec, r.FormerSpec = names[0], names[1]
+	want.Observed.Cluster.Spec, want.Observed.Cluster.AcceptedSpec, want.Observed.Cluster.PreviousSpec = "spec 1", "spec 2", "spec 3"
+	for r, names := want.Observed.Cluster.Previous, []string{"spec 4", "spec 5", "spec 6", "spec 7"}; r != nil; r, names = r.Previous, names[2:] {
+		r.AcceptedSpec, r.PreviousSpec = names[0], names[1]
 	}
 	text, err := want.Encode()
 	if err != nil {
@@ -63,22 +63,23 @@ func TestEveryFieldComesBack(t *testing.T) {
 // and etcd's own words are in conditions and events, too, and names are names.
 var told = []string{
 	"Alarm.Kind", "Answer.Downgrade", "Answer.Errors", "Answer.Pod", "Answer.PodUID", "Answer.Storage", "Answer.Version",
-	"Bootstrap.Members", "Bootstrap.Restore", "Bootstrap.Token", "Cluster.AwaitFailed", "Cluster.AwaitsRestore", "Cluster.Domain",
-	"Cluster.Name", "Cluster.Namespace", "Cluster.Repository", "Cluster.Restore", "Cluster.Resuming", "Cluster.Saved", "Cluster.UID",
-	"Cluster.Version", "Conflict.Kind", "Conflict.Name", "Conflict.Owner", "Description.Action", "Description.Message",
-	"Description.Reason", "Disk.Pod", "Disk.PodUID", "Etcd.Confirmed", "Etcd.Unconfirmed", "Member.Name", "Member.PeerURL",
-	"Pass.Version", "Permit.InitialCluster", "Permit.Mode", "Permit.PodUID", "Permit.Token", "Pod.Exit", "Pod.IP", "Pod.Name",
-	"Pod.Node", "Pod.Problem", "Pod.Resizing", "Pod.UID", "Pod.Version", "Pod.Zone", "Problem.Message", "Problem.Reason",
-	"Pull.Image", "Pull.Name", "Pull.Node", "Pull.Problem", "Pull.UID", "Record.Kept", "Record.NextVoters", "Record.Runs",
-	"Record.Slow", "Record.Voters", "Safety.Unsaved", "Seat.Name", "Seat.PodUID", "Seat.VolumeUID", "Volume.Foreign", "Volume.Name",
-	"Volume.UID", "Volume.Version",
+	"Bootstrap.Members", "Bootstrap.Restore", "Bootstrap.Token", "Cluster.Domain", "Cluster.Name", "Cluster.Namespace",
+	"Cluster.Repository", "Cluster.Restore", "Cluster.Resuming", "Cluster.SafetySnapshot", "Cluster.UID", "Cluster.Version",
+	"Cluster.WaitFailed", "Cluster.WaitsForRestore", "Conflict.Kind", "Conflict.Name", "Conflict.Owner", "Description.Action",
+	"Description.Message", "Description.Reason", "Disk.Pod", "Disk.PodUID", "Etcd.Confirmed", "Etcd.Unconfirmed",
+	"InitialPod.Name", "InitialPod.PodUID", "InitialPod.VolumeUID", "Member.Name", "Member.PeerURL", "Pass.Version",
+	"Permit.InitialCluster", "Permit.Mode", "Permit.PodUID", "Permit.Token", "Pod.Exit", "Pod.IP", "Pod.Name", "Pod.Node",
+	"Pod.Resizing", "Pod.StartProblem", "Pod.UID", "Pod.Version", "Pod.Zone", "PrepullPod.Image", "PrepullPod.Name",
+	"PrepullPod.Node", "PrepullPod.Problem", "PrepullPod.UID", "Problem.Message", "Problem.Reason", "Record.KeptUIDs",
+	"Record.LowestVersion", "Record.NextVoters", "Record.SlowMember", "Record.Voters", "Safety.UnsavedReason", "Volume.Foreign",
+	"Volume.Name", "Volume.UID", "Volume.Version",
 }
 
 // TestWhatIsTold puts something into every field that holds text, and wants it in the log from those that are known alone.
 func TestWhatIsTold(t *testing.T) {
 	p := replay.Pass{}
 	fill(reflect.ValueOf(&p).Elem(), "", func(at string) string { return "<" + at + ">" }, 2)
-	before := p.Observed.Cluster.Former.FormerSpec
+	before := p.Observed.Cluster.Previous.PreviousSpec
 	line, err := p.Encode()
 	if err != nil {
 		t.Fatal(err)
@@ -106,7 +107,7 @@ func TestWhatIsTold(t *testing.T) {
 			}
 		}
 	}
-	if before != "<Record.FormerSpec>" {
+	if before != "<Record.PreviousSpec>" {
 		t.Errorf("the record says %q", before)
 	}
 }
@@ -115,8 +116,8 @@ func TestWhatIsTold(t *testing.T) {
 func TestSpecsAreCompared(t *testing.T) {
 	p := replay.Pass{}
 	c := &p.Observed.Cluster
-	c.Name, c.Spec, c.AcceptedSpec, c.FormerSpec = "c", "new", "old", ""
-	c.Former = &plan.Record{FormerSpec: "old"}
+	c.Name, c.Spec, c.AcceptedSpec, c.PreviousSpec = "c", "new", "old", ""
+	c.Previous = &plan.Record{PreviousSpec: "old"}
 	line, err := p.Encode()
 	if err != nil {
 		t.Fatal(err)
@@ -126,10 +127,10 @@ func TestSpecsAreCompared(t *testing.T) {
 		t.Fatal(err)
 	}
 	g := got[0].Observed.Cluster
-	if g.Spec != "spec 1" || g.AcceptedSpec != "spec 2" || g.FormerSpec != "" || g.Former.FormerSpec != "spec 2" {
-		t.Errorf("specs: %q, %q, %q, and before the restore %q", g.Spec, g.AcceptedSpec, g.FormerSpec, g.Former.FormerSpec)
+	if g.Spec != "spec 1" || g.AcceptedSpec != "spec 2" || g.PreviousSpec != "" || g.Previous.PreviousSpec != "spec 2" {
+		t.Errorf("specs: %q, %q, %q, and before the restore %q", g.Spec, g.AcceptedSpec, g.PreviousSpec, g.Previous.PreviousSpec)
 	}
-	if c.Spec != "new" || c.Former.FormerSpec != "old" {
+	if c.Spec != "new" || c.Previous.PreviousSpec != "old" {
 		t.Errorf("what was observed is changed: %+v", c)
 	}
 }

@@ -29,7 +29,7 @@ func fields(typ reflect.Type, seen []reflect.Type, visit func(at string, f refle
 func fill(v reflect.Value, at string, text func(at string) string, deep int) {
 	switch v.Kind() {
 	case reflect.Pointer:
-		if strings.HasSuffix(at, ".Former") && deep == 0 {
+		if strings.HasSuffix(at, ".Previous") && deep == 0 {
 			return
 		}
 		v.Set(reflect.New(v.Type().Elem()))

@@ -21,7 +21,7 @@ type Wait struct {
 	After           time.Duration
 }
 
-// Blocked means that somebody has to do something first.
+// Blocked means that the operator cannot continue until someone intervenes; the message says how.
 type Blocked failure.Problem
 
 // Enter writes a phase to status. Of two EtcdRestores of a cluster that are past Verifying the later one goes on. Of is as in
@@ -37,8 +37,8 @@ type Start struct{ Run Run }
 // CreatePod makes the pod of the try.
 type CreatePod struct{}
 
-// Recount has the try under way count from now, for the clock was set back.
-type Recount struct{}
+// ResetTimer restarts the timer of the current attempt, because the clock was set back.
+type ResetTimer struct{}
 
 // DeletePod deletes a pod whose try is over.
 type DeletePod struct{ Name, UID string }
@@ -90,7 +90,7 @@ func (Blocked) action()         {}
 func (Enter) action()           {}
 func (Start) action()           {}
 func (CreatePod) action()       {}
-func (Recount) action()         {}
+func (ResetTimer) action()      {}
 func (DeletePod) action()       {}
 func (Finish) action()          {}
 func (Retry) action()           {}

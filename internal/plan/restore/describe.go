@@ -42,10 +42,11 @@ func describeSuccess(a Succeed) Description {
 		message += ": the data may be wrong, compare it with what its applications expect"
 	}
 	if len(a.Kept) > 0 {
-		message += "; what it held before stays: kubectl delete pvc " + strings.Join(a.Kept, " ") + ", once nobody needs what is there"
+		message += "; volumes with replaced data are kept: delete them once their data is no longer needed: kubectl delete pvc " +
+			strings.Join(a.Kept, " ")
 	}
 	if len(a.Kept) > 0 && a.Unsaved {
-		message += "; not all of it is known to be saved: look first for what is missing, as docs/backup-and-restore.md says"
+		message += "; the safety snapshot may not hold all of it: first compare, as described in docs/backup-and-restore.md"
 	}
 	return Description{"Succeed", v1beta2.ReasonRestored, message}
 }
@@ -79,8 +80,8 @@ func describeStep(a Action) Description {
 		return Description{"Start", working, fmt.Sprintf("try %d begins", a.Run.Attempt)}
 	case CreatePod:
 		return Description{"CreatePod", working, "a pod is created to do the work"}
-	case Recount:
-		return Description{"Recount", working, "the clock was set back: the try counts from now"}
+	case ResetTimer:
+		return Description{"ResetTimer", working, "the clock was set back: the try counts from now"}
 	case DeletePod:
 		return Description{"DeletePod", working, fmt.Sprintf("pod %s, whose work is over, is deleted", a.Name)}
 	case Finish:

@@ -12,7 +12,7 @@ import (
 type Database struct {
 	// Size is what counts for etcd's quota, InUse how much of it holds data, in bytes.
 	Size, InUse int64
-	// Room is what must be free on the first member's volume for it to be restored there, in bytes.
+	// Room is what must be free on the initial member's volume for it to be restored there, in bytes.
 	Room int64
 	// Auth is true if etcd's authentication is switched on in it.
 	Auth bool

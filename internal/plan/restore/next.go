@@ -13,11 +13,11 @@ import (
 // Next decides what to do now. The first case that holds decides.
 func Next(o Observed) Action {
 	switch {
-	case o.Former:
-		return o.former()
+	case o.AnsweredBefore:
+		return o.answeredBefore()
 	case o.Phase == v1beta2.RestoreSucceeded || o.Phase == v1beta2.RestoreFailed:
 		return o.rest()
-	case o.Phase == v1beta2.RestoreReplacing, o.crosses():
+	case o.Phase == v1beta2.RestoreReplacing, o.crossedRestore():
 		return o.replacing()
 	case o.Deleting:
 		return o.release()
@@ -44,8 +44,8 @@ func Next(o Observed) Action {
 	}
 }
 
-// former leaves alone what an earlier operator was asked for: to carry it out now would be a surprise.
-func (o Observed) former() Action {
+// answeredBefore leaves alone what an earlier operator has already answered: to carry it out now would be a surprise.
+func (o Observed) answeredBefore() Action {
 	return Idle{
 		v1beta2.ReasonAnsweredBefore,
 		"an earlier operator has answered this object, and nothing is done for it: create another EtcdRestore",
@@ -68,7 +68,7 @@ func (o Observed) release() Action {
 	if o.HasFinalizer {
 		return RemoveFinalizer{}
 	}
-	return Idle{v1beta2.ReasonTerminating, "the restore is called off"}
+	return Idle{v1beta2.ReasonTerminating, "the restore is canceled"}
 }
 
 // impossible says what stands in the way of the spec or the cluster, before anything is done to it.
@@ -128,26 +128,29 @@ func (o Observed) saving() Action {
 		return o.replace(Replace{Unsaved: "spec.safetySnapshot is Skip"})
 	case o.Cluster.Mute:
 		return o.replace(Replace{Unsaved: "no member of it is known, and it has no pod that could be asked", Keep: true})
-	case slices.ContainsFunc(o.Strays, func(p retry.Pod) bool { return p.Leaving(o.Now) }):
+	case slices.ContainsFunc(o.OrphanedPods, func(p retry.Pod) bool { return p.Leaving(o.Now) }):
 		// It may have the name of the next one, and what it has to say is of before.
 		return Wait{Reason: v1beta2.ReasonWaitingForPods, Message: "waiting until an earlier pod is gone", After: retry.Poll}
 	}
 	return o.start(1)
 }
 
-// crosses tells whether it went back to saving at the moment that the cluster began with it: the cluster calls it off, if it can.
-func (o Observed) crosses() bool { return o.Phase == v1beta2.RestoreSaving && o.Cluster.Record != nil }
+// crossedRestore reports whether it went back to saving at the moment that the cluster began with it: the cluster cancels it, if
+// it can.
+func (o Observed) crossedRestore() bool {
+	return o.Phase == v1beta2.RestoreSaving && o.Cluster.Record != nil
+}
 
-// ages tells whether what is saved now is old by the time that it is replaced: the clients of a paused cluster go on writing.
+// ages reports whether what is saved now is old by the time that it is replaced: the clients of a paused cluster go on writing.
 func (o Observed) ages() bool { return o.Cluster.Paused && o.Cluster.Held && !o.Skip }
 
-// old tells whether the safety snapshot is older than one may be when its restore begins. It is taken again only when the
+// old reports whether the safety snapshot is older than one may be when its restore begins. It is taken again only when the
 // cluster is about to begin, however long that takes: what is in the way may be there for days.
 func (o Observed) old() bool {
 	return o.Saved && !o.SavedAt.IsZero() && o.Now.Sub(o.SavedAt) > plan.SafetyAge
 }
 
-// replace leaves the cluster to its controller. Whoever deletes the EtcdRestore then calls it off, and sees what becomes of
+// replace leaves the cluster to its controller. Whoever deletes the EtcdRestore then cancels it, and sees what becomes of
 // that: it gets the finalizer first.
 func (o Observed) replace(how Replace) Action {
 	if !o.HasFinalizer {

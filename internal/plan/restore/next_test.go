@@ -66,7 +66,7 @@ func TestVerifying(t *testing.T) {
 	first := Start{Run{Attempt: 1, Started: noon}}
 	table(t, map[string]row{
 		"created":               {Observed{Now: noon, Cluster: up}, Enter{Phase: v1beta2.RestoreVerifying}},
-		"answered before":       {Observed{Former: true, Cluster: up}, Idle{Reason: v1beta2.ReasonAnsweredBefore}},
+		"answered before":       {Observed{AnsweredBefore: true, Cluster: up}, Idle{Reason: v1beta2.ReasonAnsweredBefore}},
 		"called off at once":    {Observed{Deleting: true}, Idle{Reason: v1beta2.ReasonTerminating}},
 		"begins":                {verifying(func(*Observed) {}), first},
 		"waits for its cluster": {verifying(func(o *Observed) { o.Cluster = Cluster{} }), Blocked{Reason: v1beta2.ReasonClusterMissing}},
@@ -89,7 +89,7 @@ func TestVerifying(t *testing.T) {
 			verifying(func(o *Observed) {
 				o.Run, o.Pod = &Run{Attempt: 1, Started: noon.Add(time.Hour)}, &retry.Pod{Running: true}
 			}),
-			Recount{},
+			ResetTimer{},
 		},
 		"the pod cannot run": {
 			verifying(func(o *Observed) { o.Run, o.Pod = &Run{Attempt: 1, Started: noon}, &retry.Pod{Problem: "no node"} }),
@@ -115,8 +115,8 @@ func TestVerifying(t *testing.T) {
 			verifying(func(o *Observed) { o.Run = &Run{Attempt: 1, RetryAfter: noon} }), Start{Run{Attempt: 2, Started: noon}},
 		},
 		"called off":                   {verifying(both(tried(1, nil), func(o *Observed) { o.Deleting = true })), Idle{Reason: v1beta2.ReasonTerminating}},
-		"its pod is over":              {verifying(func(o *Observed) { o.Verified, o.Strays = true, []retry.Pod{{Name: "p", UID: "u"}} }), DeletePod{"p", "u"}},
-		"its pod stays on a lost node": {verifying(func(o *Observed) { o.Verified, o.Strays = true, []retry.Pod{{Deleting: true}} }), Enter{Phase: v1beta2.RestoreSaving}},
+		"its pod is over":              {verifying(func(o *Observed) { o.Verified, o.OrphanedPods = true, []retry.Pod{{Name: "p", UID: "u"}} }), DeletePod{"p", "u"}},
+		"its pod stays on a lost node": {verifying(func(o *Observed) { o.Verified, o.OrphanedPods = true, []retry.Pod{{Deleting: true}} }), Enter{Phase: v1beta2.RestoreSaving}},
 		"verified":                     {verifying(func(o *Observed) { o.Verified = true }), Enter{Phase: v1beta2.RestoreSaving}},
 		"of another cluster": {
 			verifying(func(o *Observed) { o.Verified, o.Of = true, "EtcdCluster ns/d" }),
@@ -221,7 +221,7 @@ func TestOver(t *testing.T) {
 		change(&o)
 		return o
 	}
-	stray := func(o *Observed) { o.Strays = []retry.Pod{{Name: "p", UID: "u"}} }
+	stray := func(o *Observed) { o.OrphanedPods = []retry.Pod{{Name: "p", UID: "u"}} }
 	table(t, map[string]row{
 		"succeeded":        {over(v1beta2.RestoreSucceeded, func(*Observed) {}), Idle{Reason: v1beta2.ReasonCompleted}},
 		"let go":           {over(v1beta2.RestoreSucceeded, func(o *Observed) { o.HasFinalizer = true }), RemoveFinalizer{}},

@@ -14,8 +14,8 @@ type Observed struct {
 	// Created is when the EtcdRestore was.
 	Created time.Time
 	// Phase is the last one that was written. Former is true of an object that an earlier operator has answered.
-	Phase  v1beta2.RestorePhase
-	Former bool
+	Phase          v1beta2.RestorePhase
+	AnsweredBefore bool
 	// Deleting is true while the EtcdRestore is being deleted, and HasFinalizer while it has our finalizer.
 	Deleting, HasFinalizer bool
 	// Skip is true if what the cluster holds need not be saved.
@@ -48,8 +48,8 @@ type Observed struct {
 	Run *Run
 	// Pod is the pod of the run's try, nil if there is none.
 	Pod *retry.Pod
-	// Strays are the other pods of this EtcdRestore, of tries that are over.
-	Strays []retry.Pod
+	// OrphanedPods are the other pods of this EtcdRestore, of tries that are over.
+	OrphanedPods []retry.Pod
 }
 
 // Cluster is the EtcdCluster whose data is replaced.
@@ -80,12 +80,12 @@ type Cluster struct {
 // Record is what the EtcdCluster's controller has noted of a restore.
 type Record struct {
 	// Completed is true once the cluster has run on the restored data, Superseded if a later restore has come between. Latched
-	// is true once the new cluster ID was: the restore cannot be called off any more.
-	Completed, Superseded, Latched bool
-	// CalledOff is why the restore was called off, nil if it was not. NotCalledOff is why it goes on although it was to be.
-	CalledOff    *failure.Problem
-	NotCalledOff string
-	// Failure is why the first member could not make its data of the snapshot the last time, nil if it is at it, or done.
+	// is true once the new cluster ID was: the restore cannot be canceled any more.
+	Completed, Superseded, ClusterIDRecorded bool
+	// CalledOff is why the restore was canceled, nil if it was not. CancelDeclined is why it goes on although it was to be.
+	Canceled       *failure.Problem
+	CancelDeclined string
+	// Failure is why the initial member could not make its data of the snapshot the last time, nil if it is at it, or done.
 	Failure *failure.Problem
 	// Kept are the volumes with what was replaced. Unsaved is true if not all of it is known to be saved.
 	Kept    []string

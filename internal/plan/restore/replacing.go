@@ -43,8 +43,8 @@ func (o Observed) replacing() Action {
 		return o.fail(o.otherCluster())
 	case r != nil && r.Completed:
 		return Succeed{Of: o.Of, Alarms: o.Alarms, Kept: r.Kept, Unsaved: r.Unsaved}
-	case r != nil && r.CalledOff != nil:
-		return o.fail(*r.CalledOff)
+	case r != nil && r.Canceled != nil:
+		return o.fail(*r.Canceled)
 	case !c.Exists || c.Deleting:
 		return o.fail(failure.Problem{Reason: v1beta2.ReasonClusterDeleted, Message: fmt.Sprintf(
 			"EtcdCluster %s was deleted while its data was being replaced", c.Name)})
@@ -56,7 +56,7 @@ func (o Observed) replacing() Action {
 		})
 	case c.Paused:
 		return o.paused()
-	case !r.Latched && (c.Stranded || r.NotCalledOff != "" || o.Deleting || o.crosses()):
+	case !r.ClusterIDRecorded && (c.Stranded || r.CancelDeclined != "" || o.Deleting || o.crossedRestore()):
 		return o.unwanted(*r)
 	case r.Failure != nil:
 		return Wait{Reason: r.Failure.Reason, Message: r.Failure.Message, After: retry.Poll}
@@ -66,13 +66,13 @@ func (o Observed) replacing() Action {
 	return o.toStart()
 }
 
-// unwanted says what becomes of a restore that nobody wants any more, or that cannot be completed, before the new cluster is up.
+// unwanted says what becomes of a restore that is no longer wanted, or that cannot be completed, before the new cluster is up.
 func (o Observed) unwanted(r Record) Action {
 	switch {
 	case o.Cluster.Stranded:
 		return Blocked{Reason: v1beta2.ReasonRestoreFailed, Message: o.Cluster.Doing}
-	case r.NotCalledOff != "":
-		return Wait{Reason: v1beta2.ReasonRestoreContinues, Message: r.NotCalledOff, After: retry.Poll}
+	case r.CancelDeclined != "":
+		return Wait{Reason: v1beta2.ReasonRestoreContinues, Message: r.CancelDeclined, After: retry.Poll}
 	}
 	return Wait{Reason: v1beta2.ReasonRestoreCalledOff, After: retry.Poll, Message: fmt.Sprintf(
 		"the restore is to be called off: EtcdCluster %s goes back to what it held if enough of its former members can come back, "+
@@ -100,7 +100,7 @@ func (o Observed) notBegun() Action {
 
 func (o Observed) paused() Action {
 	return Wait{Reason: v1beta2.ReasonPaused, After: retry.Poll, Message: fmt.Sprintf(
-		"spec.paused of EtcdCluster %s keeps the operator's hands off", o.Cluster.Name)}
+		"spec.paused of EtcdCluster %s is true: reconciliation is paused", o.Cluster.Name)}
 }
 
 func (o Observed) toStart() Action {
@@ -114,7 +114,7 @@ func (o Observed) given() string {
 	switch {
 	case r == nil:
 		return "nothing was done to the cluster for this one"
-	case r.CalledOff != nil:
+	case r.Canceled != nil:
 		return "what this one has begun goes, and what becomes of the cluster's data is up to that one"
 	}
 	return "this one is not completed"
@@ -126,8 +126,8 @@ func (o Observed) left() string {
 	switch {
 	case r == nil && (o.Phase != v1beta2.RestoreReplacing || o.Cluster.Exists):
 		return "nothing was done to the cluster"
-	case r != nil && r.CalledOff != nil:
-		return "the cluster resumes on its former data"
+	case r != nil && r.Canceled != nil:
+		return "the cluster resumes with its previous data"
 	}
 	return "its old data may be gone"
 }

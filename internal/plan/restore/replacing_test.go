@@ -38,18 +38,18 @@ func TestReplacing(t *testing.T) {
 		"the cluster is gone": {replacing(Cluster{}, nil), Fail{Reason: v1beta2.ReasonClusterDeleted}},
 		"nowhere to go":       {replacing(stranded, &Record{Failure: &full}), Blocked{Reason: v1beta2.ReasonRestoreFailed}},
 		"deleted, and nowhere to go": {
-			deleted(replacing(stranded, &Record{NotCalledOff: "no"})), Blocked{Reason: v1beta2.ReasonRestoreFailed},
+			deleted(replacing(stranded, &Record{CancelDeclined: "no"})), Blocked{Reason: v1beta2.ReasonRestoreFailed},
 		},
 		"deleted, and going on": {
-			deleted(replacing(doing, &Record{NotCalledOff: "no", Failure: &full})), Wait{Reason: v1beta2.ReasonRestoreContinues},
+			deleted(replacing(doing, &Record{CancelDeclined: "no", Failure: &full})), Wait{Reason: v1beta2.ReasonRestoreContinues},
 		},
 		"gone on": {
-			deleted(replacing(doing, &Record{NotCalledOff: "no", Latched: true})), Wait{Reason: v1beta2.ReasonRestoring},
+			deleted(replacing(doing, &Record{CancelDeclined: "no", ClusterIDRecorded: true})), Wait{Reason: v1beta2.ReasonRestoring},
 		},
 		"deleted meanwhile":                  {deleted(replacing(doing, &Record{})), Wait{Reason: v1beta2.ReasonRestoreCalledOff}},
-		"deleted too late":                   {deleted(replacing(doing, &Record{Latched: true})), Wait{Reason: v1beta2.ReasonRestoring}},
+		"deleted too late":                   {deleted(replacing(doing, &Record{ClusterIDRecorded: true})), Wait{Reason: v1beta2.ReasonRestoring}},
 		"deleted in time":                    {deleted(replacing(doing, nil)), Fail{Reason: v1beta2.ReasonRestoreCalledOff}},
-		"called off":                         {replacing(up, &Record{CalledOff: &damaged, Superseded: true}), Fail{Reason: damaged.Reason}},
+		"called off":                         {replacing(up, &Record{Canceled: &damaged, Superseded: true}), Fail{Reason: damaged.Reason}},
 		"it cannot restore":                  {replacing(doing, &Record{Failure: &full}), Wait{Reason: full.Reason}},
 		"another cluster":                    {replacing(other, nil), Fail{Reason: v1beta2.ReasonClusterReplaced}},
 		"saved again":                        {replacing(moved, nil), SaveAgain{}},

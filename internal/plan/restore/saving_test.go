@@ -28,15 +28,15 @@ func TestSavingCrossed(t *testing.T) {
 	table(t, map[string]row{
 		"the cluster has begun with it": {saving(record(Record{})), Wait{Reason: v1beta2.ReasonRestoreCalledOff}},
 		"and goes on with it": {
-			saving(record(Record{NotCalledOff: "no"})), Wait{Reason: v1beta2.ReasonRestoreContinues},
+			saving(record(Record{CancelDeclined: "no"})), Wait{Reason: v1beta2.ReasonRestoreContinues},
 		},
-		"and is up": {saving(record(Record{Latched: true})), Wait{Reason: v1beta2.ReasonRestoring}},
+		"and is up": {saving(record(Record{ClusterIDRecorded: true})), Wait{Reason: v1beta2.ReasonRestoring}},
 		"and has done it": {
 			saving(both(record(Record{Completed: true}), func(o *Observed) { o.Deleting = true })), Succeed{},
 		},
-		"and has gone back":              {saving(record(Record{CalledOff: &off})), Fail{Reason: off.Reason}},
+		"and has gone back":              {saving(record(Record{Canceled: &off})), Fail{Reason: off.Reason}},
 		"it is of another cluster ID":    {saving(func(o *Observed) { o.Saved, o.Outdated = true, true }), SaveAgain{}},
-		"the pod of before is there yet": {saving(func(o *Observed) { o.Strays = []retry.Pod{{Deleting: true, Deadline: noon}} }), Wait{Reason: v1beta2.ReasonWaitingForPods}},
+		"the pod of before is there yet": {saving(func(o *Observed) { o.OrphanedPods = []retry.Pod{{Deleting: true, Deadline: noon}} }), Wait{Reason: v1beta2.ReasonWaitingForPods}},
 		"another one has stopped the members between two tries": {
 			saving(both(waits, func(o *Observed) { o.Cluster.Held, o.Cluster.Unsaved, o.HasFinalizer = false, "not saved", true })),
 			Replace{Unsaved: "not saved", Keep: true},

@@ -19,7 +19,7 @@ func TestFailSays(t *testing.T) {
 			o.Saved, o.Stale, o.Cluster.Volatile = true, true, []string{"c-0"}
 		}),
 		"its old data may be gone":              replacing(Cluster{}, &Record{}),
-		"resumes on its former data":            replacing(up, &Record{CalledOff: &damaged}),
+		"resumes with its previous data":        replacing(up, &Record{Canceled: &damaged}),
 		"deleted before anything was replaced":  deleted(replacing(up, nil)),
 		"waited for until 2026-01-02T11:30:00Z": verifying(func(o *Observed) { o.Cluster, o.Created = Cluster{}, noon.Add(-90*time.Minute) }),
 	} {
@@ -41,11 +41,11 @@ func TestFailSays(t *testing.T) {
 	}{
 		{verifying(both(newer, func(o *Observed) { o.Verified = true })), "nothing was done to the cluster for this one", "create another"},
 		{func() Observed { o := replacing(up, nil); newer(&o); return o }(), "nothing was done to the cluster for this one", "create another"},
-		{replacing(up, &Record{CalledOff: &superseded}), "is up to that one", "resumes"},
-		{replacing(up, &Record{CalledOff: &superseded}), "r has taken its place", "create another"},
-		{cross(Record{CalledOff: &superseded}), "is up to that one", "nothing was done"},
+		{replacing(up, &Record{Canceled: &superseded}), "is up to that one", "resumes"},
+		{replacing(up, &Record{Canceled: &superseded}), "r has taken its place", "create another"},
+		{cross(Record{Canceled: &superseded}), "is up to that one", "nothing was done"},
 		{replacing(up, &Record{Superseded: true}), "not completed", "create another"},
-		{cross(Record{CalledOff: &damaged}), "resumes on its former data; create another", "nothing was done"},
+		{cross(Record{Canceled: &damaged}), "resumes with its previous data; create another", "nothing was done"},
 		{gone, "its old data may be gone", "nothing was done"},
 		{deleted(replacing(up, &Record{})), "if enough of its former members can come back", "is being called off"},
 	} {
@@ -69,7 +69,7 @@ func TestSuccessSays(t *testing.T) {
 	for _, unsaved := range []bool{false, true} {
 		r := &Record{Completed: true, Kept: []string{"c-0", "c-1"}, Unsaved: unsaved}
 		got := Describe(Next(replacing(up, r))).Message
-		if !strings.Contains(got, "kubectl delete pvc c-0 c-1,") || strings.Contains(got, "not all of it is known to be saved") != unsaved {
+		if !strings.Contains(got, "kubectl delete pvc c-0 c-1") || strings.Contains(got, "may not hold all of it") != unsaved {
 			t.Errorf("it says %q", got)
 		}
 	}

@@ -23,8 +23,8 @@ func (o Observed) proceed() Action {
 		return Finish{}
 	case verdict.Over:
 		return o.failed(*verdict.Problem)
-	case verdict.Recount:
-		return Recount{}
+	case verdict.ResetTimer:
+		return ResetTimer{}
 	case verdict.Problem != nil:
 		return Wait{Reason: verdict.Problem.Reason, Message: verdict.Problem.Message, After: retry.Poll}
 	case o.Phase == v1beta2.RestoreSaving:
@@ -54,9 +54,9 @@ func (o Observed) failed(why failure.Problem) Action {
 }
 
 // skipping says how data is replaced nevertheless.
-const skipping = "; one with spec.safetySnapshot: Skip replaces it unsaved, and nobody can get it back then"
+const skipping = "; one with spec.safetySnapshot: Skip replaces it unsaved, and it cannot be recovered then"
 
-// loses tells whether data would be gone for good if it were replaced now: it is on an emptyDir, and nothing is known to hold all
+// loses reports whether data would be gone for good if it were replaced now: it is on an emptyDir, and nothing is known to hold all
 // of it.
 func (o Observed) loses() bool {
 	return len(o.Cluster.Volatile) > 0 && !o.Skip && (!o.Saved || o.Stale)
@@ -101,7 +101,7 @@ func (o Observed) again() Action {
 // tidy deletes the pods of tries that are over, nil if all are on their way out. One on a node that is lost may stay there for
 // long, and is in nobody's way.
 func (o Observed) tidy() Action {
-	if p, found := retry.Staying(o.Strays); found {
+	if p, found := retry.Staying(o.OrphanedPods); found {
 		return DeletePod{Name: p.Name, UID: p.UID}
 	}
 	return nil

@@ -31,14 +31,14 @@ type Result struct {
 	Failure *failure.Problem
 }
 
-// Leaving tells whether the pod is on its way out, unless its node has been silent for too long, or its time to end is far
+// Leaving reports whether the pod is on its way out, unless its node has been silent for too long, or its time to end is far
 // off, as if the clock was set back: then it is waited for no more. If it should still run it harms nobody, for no two tries
 // write the same object.
 func (p Pod) Leaving(now time.Time) bool {
 	return p.Deleting && now.Before(p.Deadline.Add(silence)) && !now.Before(p.Deadline.Add(-Slack))
 }
 
-// failed tells whether the pod's log may say why a try failed.
+// failed reports whether the pod's log may say why a try failed.
 func (p Pod) failed() bool {
 	if p.Result != nil {
 		return p.Result.Failure != nil

@@ -46,9 +46,9 @@ type Verdict struct {
 	Over bool
 	// Problem is why it failed, or what keeps it from going on; nil if nothing does.
 	Problem *failure.Problem
-	// Recount is true if the clock was set back, so that the try began in the future: from now on it is to have begun now, or
+	// ResetTimer is true if the clock was set back, so that the try began in the future: from now on it is to have begun now, or
 	// it would be given up that much late.
-	Recount bool
+	ResetTimer bool
 }
 
 // Judge tells how the try goes.
@@ -58,13 +58,13 @@ func (t Try) Judge(now time.Time) Verdict {
 	case p.Result != nil:
 		return Verdict{Over: true, Problem: p.Result.Failure}
 	case p.Ended:
-		return failed(v1beta2.ReasonAgentLost, "the pod ended without a word; "+cmp.Or(p.Problem, "its log may say why"))
+		return failed(v1beta2.ReasonAgentLost, "the pod exited without a termination message; "+cmp.Or(p.Problem, "check its log"))
 	case p.Leaving(now):
 		return Verdict{}
 	case p.Deleting:
 		return failed(v1beta2.ReasonAgentLost, "the pod was to end, and its node does not say that it has: look at the node")
 	case taken < -Slack:
-		return Verdict{Recount: true}
+		return Verdict{ResetTimer: true}
 	case !p.Running && taken > startLimit:
 		return failed(v1beta2.ReasonPodCannotStart, cmp.Or(p.Problem, "the pod does not start: kubectl describe pod "+p.Name+
 			" says why; a volume that is missing is the usual reason"))

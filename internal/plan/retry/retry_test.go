@@ -30,7 +30,7 @@ func TestJudge(t *testing.T) {
 		"failed for good": {at(noon, Pod{Result: &Result{Failure: terminal}}), Verdict{Over: true, Problem: terminal}},
 		"killed": {
 			at(noon, Pod{Ended: true, Problem: "OOMKilled"}),
-			failed(v1beta2.ReasonAgentLost, "the pod ended without a word; OOMKilled"),
+			failed(v1beta2.ReasonAgentLost, "the pod exited without a termination message; OOMKilled"),
 		},
 		"leaving": {at(noon, Pod{Running: true, Deleting: true, Deadline: ago(-time.Minute)}), Verdict{}},
 		"leaving, and never started": {
@@ -54,7 +54,7 @@ func TestJudge(t *testing.T) {
 			failed(v1beta2.ReasonPodCannotStart, "the pod does not start: kubectl describe pod p says why; a volume that is missing is the "+
 				"usual reason"),
 		},
-		"the clock was set back":            {at(ago(-time.Hour), Pod{Running: true}), Verdict{Recount: true}},
+		"the clock was set back":            {at(ago(-time.Hour), Pod{Running: true}), Verdict{ResetTimer: true}},
 		"the clock was set back by moments": {at(ago(-time.Minute), Pod{Running: true}), Verdict{}},
 		"set back, and done":                {at(ago(-time.Hour), Pod{Ended: true, Result: &Result{}}), Verdict{Over: true}},
 		"set back, and its node is lost": {

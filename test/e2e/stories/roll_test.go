@@ -71,7 +71,7 @@ var rollFaults = []fault{
 			pods := s.uids()
 			s.breaking()
 			s.edit(func(spec *v1beta2.EtcdClusterSpec) { spec.Version = "3.6.99" })
-			s.stopped("cannot be fetched", 3)
+			s.stopped("cannot be pulled", 3)
 			s.apply(func(spec *v1beta2.EtcdClusterSpec) { spec.Version = "3.6.16" })
 			s.recover()
 			s.unchanged("pods", pods, s.uids())

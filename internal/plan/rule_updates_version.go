@@ -9,10 +9,11 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/version"
 )
 
-// Image is etcd's image of that version.
+// Image returns the etcd image of that version.
 func (c Cluster) Image(v string) string { return version.Image(c.Repository, v) }
 
-// refusal is what of the spec is not carried out, and why; nil if all is. The cluster is cared for all the same.
+// refusal returns which part of the spec cannot be carried out, and why; nil if all of it can. The cluster is managed all the
+// same.
 func (v *view) refusal() *failure.Problem {
 	if p := v.Cluster.Invalid; p != nil {
 		return p
@@ -21,7 +22,7 @@ func (v *view) refusal() *failure.Problem {
 }
 
 func (v *view) versions() Versions {
-	running := v.running()
+	running := v.runningVersions()
 	known := Versions{Target: v.Cluster.Version, Lowest: v.Cluster.Version}
 	if len(running) > 0 {
 		known.Lowest = running[0]
@@ -40,8 +41,8 @@ func (v *view) versions() Versions {
 	return known
 }
 
-// running are the versions of the listed members that answer, the lowest first.
-func (v *view) running() []string {
+// runningVersions returns the versions of the listed members that answer, lowest first.
+func (v *view) runningVersions() []string {
 	var all []string
 	for _, m := range v.Etcd.Members {
 		if a, ok := v.answer(m); ok && a.Version != "" {
@@ -52,23 +53,23 @@ func (v *view) running() []string {
 	return slices.Compact(all)
 }
 
-// goesDown tells whether a member has yet to go down to another minor version.
-func (v *view) goesDown(target string) bool {
-	return slices.ContainsFunc(v.Etcd.Members, func(m Member) bool { return lowers(v.pods[m.Name], target) })
+// anyDowngrade reports whether a member still runs a higher minor version than the target.
+func (v *view) anyDowngrade(target string) bool {
+	return slices.ContainsFunc(v.Etcd.Members, func(m Member) bool { return isDowngrade(v.pods[m.Name], target) })
 }
 
-// down tells whether the pod is to run a lower minor version than it does.
-func (v *view) down(p Pod) bool { return lowers(p, v.Versions.Target) }
+// downgraded reports whether the pod's minor version has to be lowered.
+func (v *view) downgraded(p Pod) bool { return isDowngrade(p, v.Versions.Target) }
 
-func lowers(p Pod, target string) bool {
+func isDowngrade(p Pod, target string) bool {
 	return target != "" && p.Version != target && version.Compare(version.Minor(p.Version), version.Minor(target)) > 0
 }
 
-// downgradeFirst tells whether etcd's own downgrade has to come before any member runs the target: no member runs the target's
-// minor version, and the data has the schema of a later one. While one does, as in an upgrade that is taken back, the
-// cluster's version never rose above it.
+// downgradeFirst reports whether etcd's downgrade has to be enabled before any member runs the target version: no member runs
+// the target's minor version yet, and the data has a newer schema. If one does, as when an upgrade is reverted halfway, the
+// cluster version was never raised.
 func (v *view) downgradeFirst(to string) bool {
-	if !v.goesDown(to) {
+	if !v.anyDowngrade(to) {
 		return false
 	}
 	target := version.Minor(to)
@@ -87,10 +88,10 @@ func (v *view) downgradeFirst(to string) bool {
 	return !lowered
 }
 
-// neverAbove tells, where no quorum can be asked, whether the pod's data can be of no later minor version than the spec's,
-// and of none that is too early for it: the pod was to run that minor version, or another member was that has yet to be
-// told to run a later one.
-func (v *view) neverAbove(p Pod) bool {
+// canRunSpecVersion reports, without a quorum to ask, whether the pod can run the spec's minor version on its data: its own
+// minor version is the same, or the spec's is the lowest one that any member was to run, so that the cluster version cannot be
+// above it.
+func (v *view) canRunSpecVersion(p Pod) bool {
 	target := version.Minor(v.Cluster.Version)
 	if target == "" || v.Cluster.Invalid != nil {
 		return false
@@ -109,8 +110,8 @@ func (v *view) neverAbove(p Pod) bool {
 	return target == minors[0] || target == slices.MinFunc(minors, version.Compare)
 }
 
-// told is the version that etcd was told to go down to, empty if none.
-func (v *view) told() string {
+// downgradeTarget returns the version for which etcd's downgrade is enabled, empty if none is.
+func (v *view) downgradeTarget() string {
 	for _, m := range v.Etcd.Members {
 		if a, ok := v.answer(m); ok && a.Downgrade != "" {
 			return a.Downgrade
@@ -119,66 +120,53 @@ func (v *view) told() string {
 	return ""
 }
 
-// stayUp takes a downgrade back when the spec does, and for the time in which somebody has to join: while it is enabled
-// etcd calls every newcomer incompatible, whatever its version (allowedVersionRange in its server).
-func stayUp(v *view) Action {
-	told, target := v.told(), v.Versions.Target
-	if told == "" {
-		return nil
-	}
-	joining := len(v.Etcd.Members) < v.Size || len(v.learners) > 0
-	unwanted := target != "" && version.Minor(target) != told && !v.Versions.SnapshotsFirst
-	if joining || unwanted {
-		return CancelDowngrade{Version: told}
-	}
-	return nil
-}
-
-// snapshotsFirst tells whether the members are about to run etcd 3.7 while their logs may hold entries that 3.5 wrote. From
-// those 3.7 panics at every start; a log is read from the last snapshot on. This may be the first pass to see that all run 3.6.
+// snapshotsFirst reports whether the members are about to run etcd 3.7 while their logs may still hold entries written by 3.5:
+// 3.7 panics on those at every start. A log is replayed from the last snapshot on. This may be the first pass in which all
+// members run 3.6.
 func (v *view) snapshotsFirst(known Versions) bool {
-	due := v.Cluster.SnapshotDue || version.Minor(v.Cluster.Runs) == "3.5"
+	due := v.Cluster.SnapshotDue || version.Minor(v.Cluster.LowestVersion) == "3.5"
 	return due && version.Minor(known.Target) == "3.7" && version.Minor(known.Lowest) == "3.6"
 }
 
-// snapshot has every member write one. etcd 3.6 does that out of turn only when the cluster's version goes down
-// (ClusterVersionSet in its server), so it is told to go down, and no longer once all data is there.
-func snapshot(v *view) Action {
+// snapshotBeforeUpgrade makes every member write a snapshot. etcd 3.6 does so immediately only when the cluster version is
+// lowered (ClusterVersionSet in its server), so a downgrade is enabled, and canceled once the snapshots are written.
+func snapshotBeforeUpgrade(v *view) Action {
 	const below = "3.5"
 	switch {
 	case !v.Versions.SnapshotsFirst:
 		return nil
-	case v.told() == "":
+	case v.downgradeTarget() == "":
 		return EnableDowngrade{Version: below}
 	}
 	for _, m := range v.Etcd.Members {
 		if a, ok := v.answer(m); !ok || a.Storage != below {
 			return Wait{
 				Reason: v1beta2.ReasonWaitingForVersion, After: 5 * pollFast,
-				Message: "waiting until " + m.Name + " has written a snapshot: etcd 3.7 cannot read what 3.5 has left in its log",
+				Message: "waiting until " + m.Name + " has written a snapshot: etcd 3.7 cannot read log entries of 3.5",
 			}
 		}
 	}
 	return CancelDowngrade{Version: below, Snapshot: true}
 }
 
-// downgrade has etcd lower the data's schema before any member is started with a lower minor version.
-func downgrade(v *view) Action {
+// enableDowngrade makes etcd lower its storage version before any member is started with a lower minor version.
+func enableDowngrade(v *view) Action {
 	target := version.Minor(v.Versions.Target)
 	switch {
 	case !v.Versions.DowngradeFirst:
 		return nil
-	case v.told() == "":
+	case v.downgradeTarget() == "":
 		return EnableDowngrade{Version: target}
 	}
 	return Wait{
 		Reason: v1beta2.ReasonWaitingForVersion, After: 5 * pollFast,
-		Message: "waiting until etcd has lowered the data of every member to " + target,
+		Message: "waiting for etcd to lower the storage version of every member to " + target,
 	}
 }
 
-// awaitVersion waits before the next minor version until the data has the schema of the one that every member runs.
-func (v *view) awaitVersion() Action {
+// waitForStorageVersion waits before the next minor version until the storage version is that of the version that every member
+// runs.
+func (v *view) waitForStorageVersion() Action {
 	if v.Versions.Lowest == v.Versions.Target {
 		return nil
 	}
@@ -191,17 +179,9 @@ func (v *view) awaitVersion() Action {
 		if ok && a.Storage != "" && a.Downgrade == "" && version.Compare(a.Storage, lowest) < 0 {
 			return Wait{
 				Reason: v1beta2.ReasonWaitingForVersion, After: pollSlow,
-				Message: fmt.Sprintf("waiting until etcd has raised the data of %s from %s to %s", m.Name, a.Storage, lowest),
+				Message: fmt.Sprintf("waiting for etcd to raise the storage version of %s from %s to %s", m.Name, a.Storage, lowest),
 			}
 		}
-	}
-	return nil
-}
-
-// refused ends the list while something of the spec is not carried out.
-func refused(v *view) Action {
-	if v.Refusal != nil {
-		return Blocked(*v.Refusal)
 	}
 	return nil
 }

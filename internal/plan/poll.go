@@ -1,0 +1,59 @@
+package plan
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+)
+
+const (
+	// pollFast is the interval for states of etcd that should change within a second.
+	pollFast = 100 * time.Millisecond
+	// pollSlow is the interval for what takes seconds, or depends on someone else.
+	pollSlow = 2 * time.Second
+	// pollRare is the interval for what has not changed in a long time.
+	pollRare = 30 * time.Second
+)
+
+// poll returns when to query etcd again: soon while a pod is young, and less and less often later. A pod that becomes ready or
+// is created triggers a pass anyway.
+func (v *view) poll() time.Duration {
+	const settled = 15 * pollSlow
+	age, calm := time.Duration(math.MaxInt64), time.Duration(math.MaxInt64)
+	for _, p := range v.Pods {
+		age = min(age, v.Now.Sub(p.Created))
+		if calm = min(calm, age); !p.ReadyChanged.IsZero() {
+			calm = min(calm, v.Now.Sub(p.ReadyChanged))
+		}
+	}
+	if age < settled {
+		return pollFast
+	}
+	return min(max(pollSlow, calm/15), pollRare)
+}
+
+// waitForPods waits for those of the named pods that are missing, terminating, or without an address; nil if there are none.
+func (v *view) waitForPods(names []string) Action {
+	var waiting []string
+	for _, name := range names {
+		p, ok := v.pods[name]
+		switch {
+		case ok && p.startProblem() != "":
+			return Wait{
+				Reason: v1beta2.ReasonPodCannotStart, After: pollSlow,
+				Message: fmt.Sprintf("pod %s: %s", name, p.startProblem()),
+			}
+		case !ok || p.Deleting || !p.up():
+			waiting = append(waiting, name)
+		}
+	}
+	if len(waiting) == 0 {
+		return nil
+	}
+	return Wait{
+		Reason: v1beta2.ReasonWaitingForPods, After: pollSlow,
+		Message: "waiting for pods " + list(waiting),
+	}
+}

@@ -1,0 +1,107 @@
+package plan
+
+import (
+	"fmt"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+)
+
+// waitForCompletion reports what is still in progress.
+func waitForCompletion(v *view) Action { return v.InProgress }
+
+// inProgress returns what to wait for first.
+func (v *view) inProgress() Action {
+	for _, m := range v.learners {
+		if p := v.pods[m.Name]; p.StartProblem == "" {
+			return Wait{
+				Reason: v1beta2.ReasonWaitingForLearner, After: v.poll(),
+				Message: fmt.Sprintf("waiting for learner %s to catch up with the leader", m.Name),
+			}
+		}
+	}
+	var names []string
+	for _, p := range v.Pods {
+		names = append(names, p.Name)
+	}
+	for _, m := range v.Etcd.Members {
+		if _, ok := v.pods[m.Name]; !ok {
+			names = append(names, m.Name)
+		}
+	}
+	if a := v.waitForPods(names); a != nil {
+		return a
+	}
+	for _, m := range v.voters {
+		if !v.healthy(m) {
+			return Wait{
+				Reason: v1beta2.ReasonMemberDown, After: v.poll(),
+				Message: fmt.Sprintf("member %s does not answer: check pod %s and its log", m.Name, m.Name),
+			}
+		}
+	}
+	return v.waitForInPlaceChange()
+}
+
+// waitForInPlaceChange waits for changes that Kubernetes makes to a running member.
+func (v *view) waitForInPlaceChange() Action {
+	for _, m := range v.Etcd.Members {
+		if p := v.pods[m.Name]; p.Resizing != "" {
+			return Wait{
+				Reason: v1beta2.ReasonWaitingForResize, After: pollSlow,
+				Message: fmt.Sprintf("pod %s is being resized: %s", m.Name, p.Resizing),
+			}
+		}
+		if v.volumes[m.Name].Expanding {
+			return Wait{
+				Reason: v1beta2.ReasonWaitingForVolume, After: pollSlow,
+				Message: fmt.Sprintf("waiting until volume %s is expanded", m.Name),
+			}
+		}
+	}
+	return nil
+}
+
+// summary is the message while nothing has to be done.
+func (v *view) summary() string {
+	text := fmt.Sprintf("%d of %d members are healthy", v.healthyVoters(""), v.Cluster.Size)
+	var kept []string
+	for _, c := range v.keptVolumes {
+		kept = append(kept, c.Name)
+	}
+	if len(kept) > 0 {
+		text += "; " + keptMessage(kept, v.Cluster.Unsaved)
+	}
+	return text
+}
+
+// deleteReplaced deletes what a restore has replaced once the restored cluster matches the spec: volumes that were never used,
+// and all others only if the user chose to do without a safety snapshot.
+func deleteReplaced(v *view) Action {
+	for _, p := range v.previousPods {
+		if !p.Deleting {
+			return DeletePod{Name: p.Name, UID: p.UID, Why: v1beta2.ReasonRestored}
+		}
+	}
+	for _, c := range v.previousVolumes {
+		if !c.Deleting {
+			return DeleteVolume{Name: c.Name, UID: c.UID, Why: v1beta2.ReasonRestored}
+		}
+	}
+	return nil
+}
+
+// allowEviction lets one voter be evicted again as soon as the operator disrupts none.
+func allowEviction(v *view) Action {
+	if n := MinAvailable(len(v.voters)); v.Budget.MinAvailable != n {
+		return SetBudget{MinAvailable: n}
+	}
+	return nil
+}
+
+// reportRejectedSpec comes last while part of the spec cannot be carried out.
+func reportRejectedSpec(v *view) Action {
+	if v.Refusal != nil {
+		return Blocked(*v.Refusal)
+	}
+	return nil
+}

@@ -1,0 +1,157 @@
+package plan
+
+import (
+	"slices"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+)
+
+// recreatePendingPod deletes a pod that was made from an older spec and holds no data yet: it waits for a permit, or its
+// configuration is invalid.
+func recreatePendingPod(v *view) Action {
+	for _, p := range v.Pods {
+		empty := p.Permit == nil || p.Exit == ExitBadConfig
+		if _, listed := v.members[p.Name]; v.outdated(p) && empty && !p.Deleting && !listed {
+			return DeletePod{Name: p.Name, UID: p.UID, Why: v1beta2.ReasonSpecChanged}
+		}
+	}
+	return nil
+}
+
+// removeLostMember removes members whose data is lost for good; createCandidates then adds new ones. Learners are removed
+// first.
+func removeLostMember(v *view) Action {
+	for _, m := range slices.Concat(v.learners, v.voters) {
+		if why := v.lostReason(m); why != "" && v.safeToRemove(m) {
+			return RemoveMember{ID: m.ID, Name: m.Name, Why: why}
+		}
+	}
+	return nil
+}
+
+// lostReason returns why a listed member can never come back as itself, or an empty string if it can.
+func (v *view) lostReason(m Member) string {
+	p, running := v.pods[m.Name]
+	_, answers := v.answer(m)
+	switch {
+	case answers:
+		return "" // still voting, even if its pod is on its way out: wait until it stops
+	case v.volumeReused(m):
+		return v1beta2.ReasonForeignData
+	case !m.Published:
+		return v.neverStarted(m, p, running)
+	case v.dataGone(m.Name), running && p.Persistent && v.volumes[m.Name].Deleting && p.startProblem() != "":
+		return v1beta2.ReasonVolumeLost
+	case running && p.Deleting && !p.Persistent:
+		return v1beta2.ReasonPodLost
+	case running && p.Deleting && v.Now.Sub(p.Deadline) > terminatingGrace:
+		return v1beta2.ReasonNodeLost
+	case running && v.damaged(p):
+		return v1beta2.ReasonDataDamaged
+	case running && p.Phase == Pending && p.StartProblem != "" && v.Now.Sub(p.Created) > pendingLimit:
+		return v1beta2.ReasonPodCannotStart
+	}
+	return ""
+}
+
+// damaged reports whether a member has failed for long enough to start because its data is damaged. The other members have a
+// copy: the guard ensures that they are a quorum.
+func (v *view) damaged(p Pod) bool {
+	limit := corruptLimit
+	if p.Exit == ExitUnreadable {
+		limit = unreadableLimit
+	}
+	return (p.Exit == ExitCorrupt || p.Exit == ExitUnreadable) && !p.Ready &&
+		!p.ReadyChanged.IsZero() && v.Now.Sub(p.ReadyChanged) > limit
+}
+
+// volumeReused reports whether the member's volume belongs to another member: its own data is lost then.
+func (v *view) volumeReused(m Member) bool {
+	c, ok := v.volumes[m.Name]
+	p, there := v.pods[m.Name]
+	return (!there || p.Persistent) && ok && c.MemberID != 0 && c.MemberID != m.ID
+}
+
+// neverStarted returns why to remove a member that is listed but has not published its client URLs, or an empty string.
+func (v *view) neverStarted(m Member, p Pod, running bool) string {
+	switch {
+	case !running || p.Deleting || p.Phase == Finished || p.Exit == ExitForeignData:
+		return v1beta2.ReasonPodLost
+	case m.Learner && v.outdated(p):
+		return v1beta2.ReasonSpecChanged // another one is made from the current spec
+	case !m.Learner && p.Permit == nil:
+		return v1beta2.ReasonNeverStarted // an initial member that was not permitted to start: it joins as a learner instead
+	case p.Permit != nil && v.Now.Sub(p.PermittedAt) > publishLimit:
+		return v1beta2.ReasonNeverStarted
+	}
+	return ""
+}
+
+// deleteOrphans deletes pods and volumes whose members the quorum does not list: pods first, because a volume cannot go before
+// its pod.
+func deleteOrphans(v *view) Action {
+	for _, p := range v.Pods {
+		if _, listed := v.members[p.Name]; !listed && !p.Deleting && !v.candidate(p) {
+			return DeletePod{Name: p.Name, UID: p.UID, Why: v1beta2.ReasonNotAMember}
+		}
+	}
+	for _, c := range v.Volumes {
+		_, listed := v.members[c.Name]
+		_, used := v.pods[c.Name]
+		if !listed && !used && !c.Deleting && (c.MemberID != 0 || c.Lost) {
+			return DeleteVolume{Name: c.Name, UID: c.UID, Why: v1beta2.ReasonNotAMember}
+		}
+	}
+	return nil
+}
+
+// addToService adds healthy voters to the client Service, except one that is about to stop: Kubernetes reports its pod as ready
+// for a moment longer, and clients that are routed there are refused and have to wait.
+func addToService(v *view) Action {
+	var pods []string
+	for _, m := range v.voters {
+		p, ok := v.pods[m.Name]
+		if ok && v.healthy(m) && !p.InService && !v.aboutToStop(m) {
+			pods = append(pods, m.Name)
+		}
+	}
+	if len(pods) == 0 {
+		return nil
+	}
+	return AddToService{Pods: pods}
+}
+
+// promoteLearner promotes a learner that has caught up, unless there are enough voters: then the surplus learner is removed.
+// The learner need not have published its client URLs: etcd retries that only every seven seconds.
+func promoteLearner(v *view) Action {
+	if len(v.voters) >= v.MaxMembers {
+		return nil
+	}
+	for _, m := range v.learners {
+		if v.healthy(m) && v.caughtUp(m) && v.safeToPromote() {
+			return Promote{ID: m.ID, Name: m.Name}
+		}
+	}
+	return nil
+}
+
+// caughtUp compares the learner's log with the leader's. The learner's own committed index lags behind.
+func (v *view) caughtUp(m Member) bool {
+	a, _ := v.answer(m)
+	return float64(a.Applied) >= learnerSyncShare*float64(v.committed())
+}
+
+// committed returns the end of the log as known to a majority of the voters.
+func (v *view) committed() uint64 {
+	var known []uint64
+	for _, m := range v.voters {
+		if a, ok := v.answer(m); ok {
+			known = append(known, a.Committed)
+		}
+	}
+	return Reached(len(v.voters), known)
+}
+
+// raiseBudget precedes addToService: the budget counts pods in the Service, and one that fits fewer voters would let an
+// eviction break the quorum.
+func raiseBudget(v *view) Action { return v.raiseBudgetTo(MinAvailable(len(v.voters))) }

@@ -1,0 +1,132 @@
+package plan
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+)
+
+// scaleDown deletes surplus candidates, and then removes surplus members. A voter leaves the client Service first.
+func scaleDown(v *view) Action {
+	if n := len(v.Candidates); n > 0 && v.surplus() {
+		p := v.Candidates[n-1]
+		return DeletePod{Name: p.Name, UID: p.UID, Why: v1beta2.ReasonScaling}
+	}
+	victim := v.RemovalCandidate
+	if victim.ID == 0 {
+		return nil
+	}
+	if !victim.Learner && victim.ID == v.Leader {
+		to := v.nextLeader(victim)
+		if to == 0 {
+			return nil
+		}
+		return MoveLeader{From: victim.ID, To: to}
+	}
+	if v.healthy(victim) && v.safeToRemove(victim) {
+		if a := v.removeFromService(victim); a != nil {
+			return a
+		}
+	}
+	return RemoveMember{ID: victim.ID, Name: victim.Name, Why: v1beta2.ReasonScaling}
+}
+
+// drainTime is how long a member continues to run after its pod has left the client Service. Until kube-proxy on every node has
+// noticed, a client whose connection closes may be routed back to it, and gRPC waits a second before the next attempt.
+const drainTime = 300 * time.Millisecond
+
+// removeFromService removes a voter that is about to stop from the client Service; nil once that has taken effect.
+func (v *view) removeFromService(m Member) Action {
+	p := v.pods[m.Name]
+	since := v.Now.Sub(p.LeftService) // negative if the clock was set back
+	switch {
+	case m.Learner:
+		return nil
+	case p.InService:
+		return RemoveFromService{Pod: p.Name, UID: p.UID}
+	case since >= 0 && since < drainTime:
+		return Wait{
+			Reason: v1beta2.ReasonWaitingForClients, After: pollFast,
+			Message: "waiting for clients to stop connecting to " + m.Name,
+		}
+	}
+	return nil
+}
+
+// aboutToStop reports whether the member is the next one to be removed or restarted.
+func (v *view) aboutToStop(m Member) bool {
+	if v.RemovalCandidate.ID != 0 {
+		return m.ID == v.RemovalCandidate.ID
+	}
+	return m.ID == v.Update.Next.ID
+}
+
+// surplus reports whether there are more members than needed, not counting a replacement that does not vote yet.
+func (v *view) surplus() bool {
+	n := len(v.Etcd.Members) + len(v.Candidates) - v.TargetSize
+	takesPlace := n == 1 && len(v.Candidates)+len(v.learners) > 0 && v.replacing()
+	return n > 0 && !takesPlace
+}
+
+// removalCandidate returns the member to remove next, the zero Member if there is none. Candidates, which are not members yet,
+// are deleted first.
+func (v *view) removalCandidate() Member {
+	if len(v.Candidates) > 0 || !v.surplus() {
+		return Member{}
+	}
+	return v.leastNeeded()
+}
+
+// leastNeeded returns the member to remove: learners first, then members that have to be replaced, do not answer or soon will
+// not; then those in the most crowded zone and node; and last, those that do not lead and have the highest ordinal.
+func (v *view) leastNeeded() Member {
+	zones, nodes := map[string]int{}, map[string]int{}
+	for _, m := range v.Etcd.Members {
+		zones[v.pods[m.Name].Zone]++
+		nodes[v.pods[m.Name].Node]++
+	}
+	rank := func(m Member) []int {
+		p := v.pods[m.Name]
+		return []int{
+			toInt(m.Learner), toInt(v.change(m) == ChangeReplace), toInt(!v.healthy(m)), toInt(v.aboutToFail(m)),
+			toInt(v.change(m) == ChangeReplace && m.ID != v.Leader), // all of those go, so that the leader need not move twice
+			zones[p.Zone], nodes[p.Node], toInt(m.ID != v.Leader), ordinal(m.Name),
+		}
+	}
+	return slices.MaxFunc(v.Etcd.Members, func(a, b Member) int {
+		return cmp.Or(slices.Compare(rank(a), rank(b)), strings.Compare(a.Name, b.Name))
+	})
+}
+
+// aboutToFail reports whether a member that still answers will not for long: its volume is being deleted or lost, or its node
+// does not report, in which case Kubernetes sets its pod to not Ready.
+func (v *view) aboutToFail(m Member) bool {
+	c := v.volumes[m.Name]
+	return c.Deleting || c.Lost || !v.pods[m.Name].Ready
+}
+
+func toInt(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// nextLeader returns the healthy voter to hand leadership to, 0 if there is none: preferably one that is already up to date, so
+// that it need not hand over again, and then the one with the longest log.
+func (v *view) nextLeader(leader Member) uint64 {
+	var best Member
+	rank := func(m Member) []uint64 {
+		a, _ := v.answer(m)
+		return []uint64{uint64(toInt(v.change(m) == ChangeNone)), a.Applied} //nolint:gosec // 0 or 1
+	}
+	for _, m := range v.voters {
+		if m.ID != leader.ID && v.healthy(m) && (best.ID == 0 || slices.Compare(rank(m), rank(best)) > 0) {
+			best = m
+		}
+	}
+	return best.ID
+}

@@ -1,0 +1,270 @@
+package plan
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+)
+
+const (
+	// stepLimit is how long a member may take to become healthy after its update before the update counts as stopped.
+	stepLimit = 2 * time.Minute
+	// lagLimit is how many raft entries a member may be behind before another one is restarted. A member that receives entries
+	// stays well below it: etcd sends a snapshot from 5000 entries on (SnapshotCatchUpEntries in its server).
+	lagLimit = 1000
+)
+
+// Change is what it takes to bring a member to the spec, apart from changes in place that need no restart.
+type Change int
+
+// The changes.
+const (
+	ChangeNone Change = iota
+	// ChangeRestart changes the image in place: the container restarts in the same pod.
+	ChangeRestart
+	// ChangeRecreate recreates the pod on its volume.
+	ChangeRecreate
+	// ChangeReplace adds another member first and then removes this one: its data cannot move to a new pod, or the other members
+	// are no quorum without it.
+	ChangeReplace
+)
+
+// String returns the change in one word.
+func (c Change) String() string { return [...]string{"none", "restart", "recreate", "replace"}[c] }
+
+// restartsPod reports whether the member stops for the change and comes back with its data.
+func (c Change) restartsPod() bool { return c == ChangeRestart || c == ChangeRecreate }
+
+// change returns the change that a listed member needs.
+func (v *view) change(m Member) Change { return v.Changes[m.Name] }
+
+func (v *view) changes() map[string]Change {
+	all := map[string]Change{}
+	for _, m := range v.Etcd.Members {
+		if p, ok := v.pods[m.Name]; ok { // else it is made again first
+			all[m.Name] = v.changeOf(p)
+		}
+	}
+	return all
+}
+
+func (v *view) changeOf(p Pod) Change {
+	c, template := v.volumes[p.Name], p.Drift.Template || p.ResizeInfeasible
+	switch {
+	case v.downgraded(p) && template && p.Persistent:
+		return ChangeRecreate
+	case v.downgraded(p):
+		return ChangeRestart // no replacement can join until the downgrade is complete
+	case p.Persistent != v.Cluster.Persistent, p.Persistent && (c.Deleting || c.Lost || c.Drift || c.NotExpandable && c.Requested < v.Cluster.VolumeSize):
+		return ChangeReplace
+	case template && !p.Persistent:
+		return ChangeReplace
+	case !template && !v.changesImage(p):
+		return ChangeNone
+	case Quorum(v.TargetSize) > v.TargetSize-1:
+		return ChangeReplace // of one or two voters none can be missed
+	case template:
+		return ChangeRecreate
+	}
+	return ChangeRestart
+}
+
+// changesVersion reports whether the pod's etcd version has to change.
+func (v *view) changesVersion(p Pod) bool {
+	target := v.Versions.Target
+	return target != "" && p.Version != target
+}
+
+// versionFor returns the version that a member's pod runs after its update.
+func (v *view) versionFor(p Pod) string {
+	return cmp.Or(v.Versions.Target, p.Version)
+}
+
+// replacing reports whether any member has to be replaced.
+func (v *view) replacing() bool {
+	return slices.ContainsFunc(v.Etcd.Members, func(m Member) bool { return v.change(m) == ChangeReplace })
+}
+
+// updating reports whether any member needs a change that disrupts it.
+func (v *view) updating() bool {
+	return slices.ContainsFunc(v.Etcd.Members, func(m Member) bool { return v.change(m) != ChangeNone })
+}
+
+func (v *view) updated() []string {
+	var names []string
+	for _, m := range v.Etcd.Members {
+		if p, ok := v.pods[m.Name]; ok && v.change(m) == ChangeNone && !p.Drift.Any() {
+			names = append(names, m.Name)
+		}
+	}
+	return names
+}
+
+// updateInPlace applies changes that need no restart: labels, annotations, resources and volume sizes.
+func updateInPlace(v *view) Action {
+	for _, m := range v.Etcd.Members {
+		p, ok := v.pods[m.Name]
+		if !ok || p.Deleting || p.Drift.Template {
+			continue
+		}
+		if p.Drift.Metadata {
+			return SetMetadata{Name: p.Name, UID: p.UID}
+		}
+		if p.Drift.Resources {
+			return Resize{Name: p.Name, UID: p.UID}
+		}
+	}
+	var small []string
+	for _, c := range v.Volumes {
+		_, listed := v.members[c.Name]
+		if listed && !c.NotExpandable && !c.Deleting && !c.Drift && c.Requested < v.Cluster.VolumeSize && v.Cluster.Persistent {
+			small = append(small, c.Name)
+		}
+	}
+	if len(small) > 0 {
+		return Expand{Names: small}
+	}
+	return nil
+}
+
+// updateUnavailableMember updates a member that is down anyway, so that a spec that was fixed or reverted reaches the member at
+// which a bad update has stopped.
+func updateUnavailableMember(v *view) Action {
+	for _, m := range v.Etcd.Members {
+		p := v.pods[m.Name]
+		if v.healthy(m) || p.Deleting || v.Versions.DowngradeFirst {
+			continue
+		}
+		if v.change(m).restartsPod() && v.imagePresent(p) {
+			return v.update(m)
+		}
+	}
+	return nil
+}
+
+// waitForHealthyMembers holds an update back until every member is healthy, so that one member is disrupted at a time.
+// Evictions stay blocked until then.
+func waitForHealthyMembers(v *view) Action { return v.Update.Blocker }
+
+func (v *view) updateBlocker() Action {
+	if !v.updating() && !v.evictionsBlocked() {
+		return nil
+	}
+	if p := v.Alarm; p != nil && p.Reason == v1beta2.ReasonCorrupt {
+		return Blocked(*p)
+	}
+	for _, m := range v.voters {
+		p := v.pods[m.Name]
+		if !v.healthy(m) || !p.Ready || !v.inSync(m) {
+			return v.waitForMember(m, p)
+		}
+	}
+	if !v.updating() {
+		return nil
+	}
+	if v.InProgress != nil {
+		return v.InProgress
+	}
+	return v.waitForStorageVersion()
+}
+
+// readyChangedRecently reports whether the pod's Ready condition has changed within the time that an update may take.
+func (v *view) readyChangedRecently(p Pod) bool {
+	return p.ReadyChanged.IsZero() || v.Now.Sub(p.ReadyChanged) <= stepLimit
+}
+
+// restarting returns the pods that may be down because of an update.
+func (v *view) restarting() []string {
+	if !v.evictionsBlocked() {
+		return nil
+	}
+	var names []string
+	for _, p := range v.Pods {
+		if p.startProblem() == "" && (p.Ready || v.readyChangedRecently(p)) {
+			names = append(names, p.Name)
+		}
+	}
+	return names
+}
+
+// inSync reports whether the member closely follows the leader that the others follow.
+func (v *view) inSync(m Member) bool {
+	a, _ := v.answer(m)
+	return a.Leader == v.Leader && a.Applied+lagLimit >= v.committed()
+}
+
+func (v *view) waitForMember(m Member, p Pod) Action {
+	what := fmt.Sprintf("waiting for %s to become healthy", m.Name)
+	if v.updating() {
+		what = fmt.Sprintf("the update continues once %s is healthy", m.Name)
+	}
+	switch {
+	case p.startProblem() != "":
+		return Wait{
+			Reason: v1beta2.ReasonUpdateStopped, After: pollSlow,
+			Message: fmt.Sprintf("%s: %s; fix this, or revert the spec if the update is the cause", what, p.startProblem()),
+		}
+	case !p.Deleting && !p.Ready && !v.readyChangedRecently(p):
+		return Wait{
+			Reason: v1beta2.ReasonUpdateStopped, After: pollSlow,
+			Message: what + ", which takes too long: check its log, or revert the spec if the update is the cause",
+		}
+	}
+	return Wait{Reason: v1beta2.ReasonWaitingForMember, After: pollFast, Message: what}
+}
+
+// addReplacement adds a member made from the current spec before one that has to be replaced is removed; scaleDown removes that
+// one once the new one votes.
+func addReplacement(v *view) Action {
+	if !v.replacing() || len(v.Etcd.Members)+len(v.Candidates) > v.TargetSize {
+		return nil
+	}
+	return v.newMembers(1, cmp.Or(v.Versions.Target, v.Versions.Lowest))
+}
+
+// nextToUpdate returns the member to restart or recreate next, followers before the leader; the zero Member if none is due.
+func (v *view) nextToUpdate() Member {
+	if v.Versions.DowngradeFirst || v.Versions.SnapshotsFirst || v.Update.Blocker != nil || v.Update.MissingImage != nil {
+		return Member{}
+	}
+	last := Member{}
+	for _, m := range v.voters {
+		if !v.change(m).restartsPod() {
+			continue
+		}
+		if m.ID != v.Leader {
+			return m
+		}
+		last = m
+	}
+	return last
+}
+
+// updateNextMember updates one member. The leader first hands over leadership, and the member leaves the client Service.
+func updateNextMember(v *view) Action {
+	m := v.Update.Next
+	if m.ID == 0 {
+		return nil
+	}
+	if m.ID == v.Leader {
+		if to := v.nextLeader(m); to != 0 {
+			return MoveLeader{From: m.ID, To: to}
+		}
+	}
+	if a := v.removeFromService(m); a != nil {
+		return a
+	}
+	return v.update(m)
+}
+
+// update returns the action that updates one member.
+func (v *view) update(m Member) Action {
+	p := v.pods[m.Name]
+	if v.change(m) == ChangeRecreate {
+		return Recreate{Name: p.Name, UID: p.UID, Version: v.versionFor(p)}
+	}
+	return SetImage{Name: p.Name, UID: p.UID, Version: v.versionFor(p)}
+}
