@@ -16,10 +16,13 @@ import (
 	"github.com/operator-framework/operator-lib/proxy"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/uuid"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/discovery"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
+	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
@@ -30,6 +33,8 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers"
 	"github.com/etcdpilot/etcd-operator/controllers/claims"
+	"github.com/etcdpilot/etcd-operator/controllers/leadership"
+	"github.com/etcdpilot/etcd-operator/controllers/outage"
 	"github.com/etcdpilot/etcd-operator/internal/etcd"
 	"github.com/etcdpilot/etcd-operator/internal/plan/claim"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
@@ -123,6 +128,11 @@ func run(o options) error {
 	if err := awaitAPI(ctx, config); err != nil {
 		return err
 	}
+	if o.leaderElection {
+		if o.controllers.Lease, err = lock(config, o.controllers.Self); err != nil {
+			return err
+		}
+	}
 	mgr, err := ctrl.NewManager(config, managerOptions(o, scheme))
 	if err != nil {
 		return fmt.Errorf("set the manager up: %w", err)
@@ -152,10 +162,24 @@ func identity(file string) (claim.Operator, error) {
 	return claim.Operator{Namespace: strings.TrimSpace(string(namespace)), Lease: claims.LeaseName}, nil
 }
 
+// lock is the Lease of this operator, for this process to hold. A request for it must not take half of the time that others wait.
+func lock(config *rest.Config, self claim.Operator) (*leadership.Lock, error) {
+	host, err := os.Hostname()
+	if err != nil {
+		return nil, fmt.Errorf("look up this machine's name: %w", err)
+	}
+	lease, err := resourcelock.NewFromKubeconfig(resourcelock.LeasesResourceLock, self.Namespace, self.Lease,
+		resourcelock.ResourceLockConfig{Identity: host + "_" + string(uuid.NewUUID())}, config, leadership.Term/2)
+	if err != nil {
+		return nil, fmt.Errorf("set the Lease %s up: %w", self, err)
+	}
+	return leadership.NewLock(lease, clock.RealClock{}), nil
+}
+
 // awaitAPI waits until the API server answers. To end instead, as after a lost lease, would mean to be started again later
 // and later.
 func awaitAPI(ctx context.Context, config *rest.Config) error {
-	const pause = 2 * time.Second
+	const pause = time.Second
 	client, err := discovery.NewDiscoveryClientForConfig(config)
 	if err != nil {
 		return fmt.Errorf("set a client up: %w", err)
@@ -195,16 +219,18 @@ func managerOptions(o options, scheme *runtime.Scheme) ctrl.Options {
 		Scheme: scheme, Metrics: metrics,
 		HealthProbeBindAddress: o.healthAddress,
 		PprofBindAddress:       o.pprofAddress,
-		LeaderElection:         o.leaderElection,
-		// What claims name must be what is held.
-		LeaderElectionNamespace: o.controllers.Self.Namespace,
-		LeaderElectionID:        claims.LeaseName,
 		// The process ends when it has lost the lease, so the lease may be given back at once.
 		LeaderElectionReleaseOnCancel: true,
 		// Who set which field is of no interest here, and as large as the rest of most objects.
 		Cache: cache.Options{
-			DefaultTransform: cache.TransformStripManagedFields(), ByObject: controllers.Cached(),
+			DefaultTransform: cache.TransformStripManagedFields(), ByObject: controllers.Cached(), NewInformer: outage.NewInformer,
 		},
+	}
+	if o.controllers.Lease != nil {
+		options.LeaderElection = true
+		options.LeaderElectionResourceLockInterface = o.controllers.Lease
+		options.LeaseDuration, options.RenewDeadline = new(leadership.Patience+leadership.Term), new(leadership.Patience)
+		options.RetryPeriod = new(leadership.Retry)
 	}
 	for _, namespace := range strings.Split(o.namespaces, ",") {
 		if namespace = strings.TrimSpace(namespace); namespace != "" {

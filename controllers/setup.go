@@ -17,6 +17,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/controllers/etcdcluster"
 	"github.com/etcdpilot/etcd-operator/controllers/etcdrestore"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/objectcache"
+	"github.com/etcdpilot/etcd-operator/controllers/leadership"
 	"github.com/etcdpilot/etcd-operator/controllers/operatorcondition"
 	"github.com/etcdpilot/etcd-operator/internal/etcd"
 	"github.com/etcdpilot/etcd-operator/internal/plan/claim"
@@ -33,6 +34,8 @@ type Options struct {
 	AgentEnv []corev1.EnvVar
 	// Self is this operator among those of other installations; the zero value, without leader election, claims nothing.
 	Self claim.Operator
+	// Lease is the one that Self names, held by leader election; nil without that.
+	Lease *leadership.Lock
 	// Concurrency is how many clusters are looked after at the same time, at least 1.
 	Concurrency int
 }
@@ -47,10 +50,15 @@ func Setup(mgr ctrl.Manager, pool *etcd.Pool, o Options) error {
 		return err
 	}
 	c, live, recorder := mgr.GetClient(), mgr.GetAPIReader(), mgr.GetEventRecorder(resources.FieldOwner)
-	keeper := &claims.Keeper{Self: o.Self, Client: c, Live: live, Recorder: recorder, Clock: clock.RealClock{}}
+	keeper := &claims.Keeper{Self: o.Self, Lease: o.Lease, Client: c, Live: live, Recorder: recorder, Clock: clock.RealClock{}}
 	if o.Self != (claim.Operator{}) {
 		if err := mgr.Add(manager.RunnableFunc(keeper.Stay)); err != nil {
 			return fmt.Errorf("watch over this operator's Lease: %w", err)
+		}
+	}
+	if o.Lease != nil {
+		if err := mgr.Add(manager.RunnableFunc(o.Lease.Keep)); err != nil {
+			return fmt.Errorf("watch over who holds this operator's Lease: %w", err)
 		}
 	}
 	if err := (&etcdcluster.Reconciler{

@@ -5,6 +5,7 @@ package claims
 import (
 	"context"
 	"fmt"
+	"math"
 	"reflect"
 	"sync"
 	"time"
@@ -21,6 +22,7 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/reconcile"
+	"github.com/etcdpilot/etcd-operator/controllers/leadership"
 	"github.com/etcdpilot/etcd-operator/internal/metrics"
 	"github.com/etcdpilot/etcd-operator/internal/plan/claim"
 )
@@ -32,6 +34,8 @@ const (
 	lost = reconcile.NotYet
 	// won is the next look at an object that was just claimed.
 	won = reconcile.Soon
+	// tries is how long a claim may take.
+	tries = 10 * time.Second
 	// tellEvery is how often people are told that an object is left alone.
 	tellEvery = time.Hour
 )
@@ -42,6 +46,8 @@ type Keeper struct {
 	// Self is this operator, without the UID of its Lease, which is looked up; the zero value is one without leader election,
 	// which claims nothing.
 	Self claim.Operator
+	// Lease is the one that this operator holds by leader election, nil without that.
+	Lease *leadership.Lock
 	// Client writes claims.
 	Client client.Client
 	// Live reads Leases from the API server: a cache would watch those of everybody.
@@ -62,6 +68,14 @@ type Keeper struct {
 type object struct {
 	kind string
 	types.NamespacedName
+}
+
+// Left is for how long from now on no other process of this installation acts.
+func (k *Keeper) Left() time.Duration {
+	if k.Lease == nil {
+		return math.MaxInt64
+	}
+	return k.Lease.Left()
 }
 
 // Decide decides whether this operator may act on an object with that claim. Its errors are those of reading a Lease: then
@@ -113,6 +127,12 @@ func (k *Keeper) Settle(ctx context.Context, o client.Object, by **v1beta2.Opera
 func (k *Keeper) take(ctx context.Context, o client.Object, by **v1beta2.OperatorReference, from claim.Operator) (
 	ctrl.Result, error,
 ) {
+	left := k.Left()
+	if left == 0 {
+		return ctrl.Result{RequeueAfter: lost}, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, min(left, tries))
+	defer cancel()
 	self, err := k.self(ctx)
 	if err != nil {
 		return ctrl.Result{}, fmt.Errorf("look which Lease is this operator's: %w", err)

@@ -23,6 +23,7 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/claims"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/reconcile"
+	"github.com/etcdpilot/etcd-operator/controllers/outage"
 	"github.com/etcdpilot/etcd-operator/internal/etcd"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 	"github.com/etcdpilot/etcd-operator/internal/plan/claim"
@@ -93,12 +94,16 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 
 // act carries out what was decided. To write a Service the cluster is confirmed to be this operator's right before.
 func (r *Reconciler) act(ctx context.Context, p *pass) error {
-	return reconcile.Act(ctx, p, r.Clock.Since(p.begun), func(ctx context.Context) error {
+	return r.fence(p).Act(ctx, p, func(ctx context.Context) error {
 		if err := r.applyServices(ctx, p); err != nil {
 			return err
 		}
 		return r.execute(ctx, p)
 	})
+}
+
+func (r *Reconciler) fence(p *pass) reconcile.Fence {
+	return reconcile.Fence{Clock: r.Clock, Begun: p.begun, Lease: r.Claims}
 }
 
 // pass is what one reconciliation has read and decided.
@@ -217,8 +222,8 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 		// Volumes that are to outlive their cluster have no owner: the label leads to it.
 		Watches(&corev1.PersistentVolumeClaim{}, handler.EnqueueRequestsFromMapFunc(clusterOf)).
 		WithEventFilter(predicate.Funcs{UpdateFunc: changed}).
-		WithOptions(controller.Options{MaxConcurrentReconciles: max(r.Concurrency, 1)}).
-		Complete(r)
+		WithOptions(controller.Options{MaxConcurrentReconciles: max(r.Concurrency, 1), RateLimiter: reconcile.RateLimiter()}).
+		Complete(outage.Retried(r))
 }
 
 // clustersOf leads from a pod to the cluster that it says it belongs to, by its labels, and to its owner's: a stranger has the
