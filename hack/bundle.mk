@@ -70,7 +70,7 @@ check-bundle:
 	$(call check-stale,catalog-in,$(catalog-files))
 
 .PHONY: test-bundle
-test-bundle: ## Check bundle, catalog and docs/capability-levels.md, as root
+test-bundle: ## Check bundle, catalog and documents, as root
 	@echo "==> bundle and catalog"
 	TEST_ASSET_SDK=$(call tool,operator-sdk); TEST_ASSET_SCORECARD=$(call tool,scorecard-test); TEST_ASSET_OPM=$(call tool,opm); \
 	export TEST_ASSET_SDK TEST_ASSET_SCORECARD TEST_ASSET_OPM; \
