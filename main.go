@@ -16,10 +16,13 @@ import (
 	"github.com/operator-framework/operator-lib/proxy"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/uuid"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/discovery"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
+	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
@@ -29,6 +32,8 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers"
+	"github.com/etcdpilot/etcd-operator/controllers/leadership"
+	"github.com/etcdpilot/etcd-operator/controllers/outage"
 	"github.com/etcdpilot/etcd-operator/controllers/reservations"
 	"github.com/etcdpilot/etcd-operator/internal/etcd"
 	"github.com/etcdpilot/etcd-operator/internal/plan/claim"
@@ -123,6 +128,11 @@ func run(o options) error {
 	if err := awaitAPI(ctx, config); err != nil {
 		return err
 	}
+	if o.leaderElection {
+		if o.controllers.Lease, err = lock(config, o.controllers.Self); err != nil {
+			return err
+		}
+	}
 	mgr, err := ctrl.NewManager(config, managerOptions(o, scheme))
 	if err != nil {
 		return fmt.Errorf("set up the manager: %w", err)
@@ -151,10 +161,24 @@ func identity(file string) (claim.Operator, error) {
 	return claim.Operator{Namespace: strings.TrimSpace(string(namespace)), Lease: reservations.LeaseName}, nil
 }
 
+// lock is the Lease of this operator, for this process to hold. A request for it must not take half of the time that others wait.
+func lock(config *rest.Config, self claim.Operator) (*leadership.Lock, error) {
+	host, err := os.Hostname()
+	if err != nil {
+		return nil, fmt.Errorf("look up this machine's name: %w", err)
+	}
+	lease, err := resourcelock.NewFromKubeconfig(resourcelock.LeasesResourceLock, self.Namespace, self.Lease,
+		resourcelock.ResourceLockConfig{Identity: host + "_" + string(uuid.NewUUID())}, config, leadership.Term/2)
+	if err != nil {
+		return nil, fmt.Errorf("set the Lease %s up: %w", self, err)
+	}
+	return leadership.NewLock(lease, clock.RealClock{}), nil
+}
+
 // awaitAPI waits until the API server answers. To exit instead, as after a lost lease, would mean CrashLoopBackOff, with ever longer
 // pauses.
 func awaitAPI(ctx context.Context, config *rest.Config) error {
-	const pause = 2 * time.Second
+	const pause = time.Second
 	client, err := discovery.NewDiscoveryClientForConfig(config)
 	if err != nil {
 		return fmt.Errorf("set up a client: %w", err)
@@ -194,16 +218,18 @@ func managerOptions(o options, scheme *runtime.Scheme) ctrl.Options {
 		Scheme: scheme, Metrics: metrics,
 		HealthProbeBindAddress: o.healthAddress,
 		PprofBindAddress:       o.pprofAddress,
-		LeaderElection:         o.leaderElection,
-		// Reservations name this Lease.
-		LeaderElectionNamespace: o.controllers.Self.Namespace,
-		LeaderElectionID:        reservations.LeaseName,
-		// The process exits when it has lost the lease, so the lease may be released at once.
+		// The process exits when another one holds the Lease, so the Lease may be released at once.
 		LeaderElectionReleaseOnCancel: true,
 		// Managed fields are not needed here, and are as large as the rest of most objects.
 		Cache: cache.Options{
-			DefaultTransform: cache.TransformStripManagedFields(), ByObject: controllers.Cached(),
+			DefaultTransform: cache.TransformStripManagedFields(), ByObject: controllers.Cached(), NewInformer: outage.NewInformer,
 		},
+	}
+	if o.controllers.Lease != nil {
+		options.LeaderElection = true
+		options.LeaderElectionResourceLockInterface = o.controllers.Lease
+		options.LeaseDuration, options.RenewDeadline = new(leadership.Patience+leadership.Term), new(leadership.Patience)
+		options.RetryPeriod = new(leadership.Retry)
 	}
 	for _, namespace := range strings.Split(o.namespaces, ",") {
 		if namespace = strings.TrimSpace(namespace); namespace != "" {

@@ -12,9 +12,11 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/yaml"
 
 	"github.com/etcdpilot/etcd-operator/controllers"
+	"github.com/etcdpilot/etcd-operator/controllers/reservations"
 	"github.com/etcdpilot/etcd-operator/internal/testenv"
 	"github.com/etcdpilot/etcd-operator/internal/version"
 )
@@ -48,9 +50,13 @@ func TestIdentity(t *testing.T) {
 	if err != nil || self.Namespace != "there" {
 		t.Fatalf("it is %s, %v", self, err)
 	}
-	held := managerOptions(options{leaderElection: true, controllers: controllers.Options{Self: self}}, runtime.NewScheme())
-	if !held.LeaderElection || held.LeaderElectionNamespace != self.Namespace || held.LeaderElectionID != self.Lease {
-		t.Errorf("it is %s and holds %s/%s", self, held.LeaderElectionNamespace, held.LeaderElectionID)
+	lease, err := lock(&rest.Config{Host: "https://localhost"}, self)
+	if err != nil {
+		t.Fatal(err)
+	}
+	held := managerOptions(options{controllers: controllers.Options{Self: self, Lease: lease}}, runtime.NewScheme())
+	if holds := held.LeaderElectionResourceLockInterface; !held.LeaderElection || holds.Describe() != "there/"+reservations.LeaseName {
+		t.Errorf("it is %s and holds %v", self, holds)
 	}
 	if _, err := identity(file + "-of-nobody"); err == nil || !strings.Contains(err.Error(), "--leader-elect") {
 		t.Errorf("outside of Kubernetes: %v", err)

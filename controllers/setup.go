@@ -16,6 +16,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/controllers/etcdcluster"
 	"github.com/etcdpilot/etcd-operator/controllers/etcdrestore"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/objectcache"
+	"github.com/etcdpilot/etcd-operator/controllers/leadership"
 	"github.com/etcdpilot/etcd-operator/controllers/operatorcondition"
 	"github.com/etcdpilot/etcd-operator/controllers/reservations"
 	"github.com/etcdpilot/etcd-operator/internal/etcd"
@@ -33,6 +34,8 @@ type Options struct {
 	AgentEnv []corev1.EnvVar
 	// Self identifies this operator among other installations; the zero value, without leader election, reserves nothing.
 	Self claim.Operator
+	// Lease is the one that Self names, held by leader election; nil without that.
+	Lease *leadership.Lock
 	// Concurrency is how many clusters are reconciled concurrently, at least 1.
 	Concurrency int
 }
@@ -47,10 +50,15 @@ func Setup(mgr ctrl.Manager, pool *etcd.Pool, o Options) error {
 		return err
 	}
 	c, live, recorder := mgr.GetClient(), mgr.GetAPIReader(), mgr.GetEventRecorder(resources.FieldOwner)
-	keeper := &reservations.Keeper{Self: o.Self, Client: c, Live: live, Recorder: recorder, Clock: clock.RealClock{}}
+	keeper := &reservations.Keeper{Self: o.Self, Lease: o.Lease, Client: c, Live: live, Recorder: recorder, Clock: clock.RealClock{}}
 	if o.Self != (claim.Operator{}) {
 		if err := mgr.Add(manager.RunnableFunc(keeper.Stay)); err != nil {
 			return fmt.Errorf("watch this operator's Lease: %w", err)
+		}
+	}
+	if o.Lease != nil {
+		if err := mgr.Add(manager.RunnableFunc(o.Lease.Keep)); err != nil {
+			return fmt.Errorf("watch over who holds this operator's Lease: %w", err)
 		}
 	}
 	if err := (&etcdcluster.Reconciler{

@@ -22,6 +22,7 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/agentpod"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/reconcile"
+	"github.com/etcdpilot/etcd-operator/controllers/outage"
 	"github.com/etcdpilot/etcd-operator/controllers/reservations"
 	"github.com/etcdpilot/etcd-operator/internal/metrics"
 	"github.com/etcdpilot/etcd-operator/internal/plan/backup"
@@ -72,8 +73,12 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		metrics.ForgetBackup(req.Namespace, req.Name)
 		return r.Reservations.Settle(ctx, p.object, &p.object.Status.Operator, p.reservation)
 	}
-	err = reconcile.Act(ctx, p, r.Clock.Since(p.begun), func(ctx context.Context) error { return r.execute(ctx, p) })
+	err = r.fence(p).Act(ctx, p, func(ctx context.Context) error { return r.execute(ctx, p) })
 	return r.finish(ctx, p, err)
+}
+
+func (r *Reconciler) fence(p *backupPass) reconcile.Fence {
+	return reconcile.Fence{Clock: r.Clock, Begun: p.begun, Lease: r.Reservations}
 }
 
 // Mutates reports whether the decision changes anything.
@@ -142,8 +147,8 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 		Owns(&corev1.Pod{}).
 		Watches(&v1beta2.EtcdCluster{}, handler.EnqueueRequestsFromMapFunc(r.backupsOf),
 			builder.WithPredicates(predicate.Funcs{UpdateFunc: cameUp})).
-		WithOptions(controller.Options{MaxConcurrentReconciles: 1}).
-		Complete(r)
+		WithOptions(controller.Options{MaxConcurrentReconciles: 1, RateLimiter: reconcile.RateLimiter()}).
+		Complete(outage.Retried(r))
 }
 
 // cameUp reports whether a cluster now has what a backup may have been waiting for.

@@ -28,7 +28,7 @@ func (r *Reconciler) finish(ctx context.Context, p *backupPass, err error) (ctrl
 	}
 	return reconcile.Finish(ctx, reconcile.Ending{
 		WriteStatus:  func(ctx context.Context, err error) error { return r.writeBackupStatus(ctx, p, err) },
-		Age:          reconcile.Aging(p, r.Clock, p.begun),
+		Left:         r.fence(p).Bounds(p),
 		RecordEvents: func(ctx context.Context, err error) { r.recordEvents(ctx, p, err) },
 		Again:        func() ctrl.Result { return ctrl.Result{RequeueAfter: untilBackup(p)} },
 	}, err)

@@ -22,6 +22,7 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/reconcile"
+	"github.com/etcdpilot/etcd-operator/controllers/outage"
 	"github.com/etcdpilot/etcd-operator/controllers/reservations"
 	"github.com/etcdpilot/etcd-operator/internal/etcd"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
@@ -95,7 +96,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 
 // act carries out what was decided. Before a Service is written, the cluster is confirmed to be still reserved by this operator.
 func (r *Reconciler) act(ctx context.Context, p *pass) error {
-	return reconcile.Act(ctx, p, r.Clock.Since(p.begun), func(ctx context.Context) error {
+	return r.fence(p).Act(ctx, p, func(ctx context.Context) error {
 		if err := r.retainVolumes(ctx, p); err != nil {
 			return err
 		}
@@ -104,6 +105,10 @@ func (r *Reconciler) act(ctx context.Context, p *pass) error {
 		}
 		return r.execute(ctx, p)
 	})
+}
+
+func (r *Reconciler) fence(p *pass) reconcile.Fence {
+	return reconcile.Fence{Clock: r.Clock, Begun: p.begun, Lease: r.Reservations}
 }
 
 // pass is what one reconciliation has read and decided.
@@ -222,8 +227,8 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 		// Volumes that are to outlive their cluster have no owner reference: the label names it.
 		Watches(&corev1.PersistentVolumeClaim{}, handler.EnqueueRequestsFromMapFunc(clusterOf)).
 		WithEventFilter(predicate.Funcs{UpdateFunc: changed}).
-		WithOptions(controller.Options{MaxConcurrentReconciles: max(r.Concurrency, 1)}).
-		Complete(r)
+		WithOptions(controller.Options{MaxConcurrentReconciles: max(r.Concurrency, 1), RateLimiter: reconcile.RateLimiter()}).
+		Complete(outage.Retried(r))
 }
 
 // clustersOf maps a pod to the cluster in its labels, and to its owner: a foreign pod may have only the first, and a pod whose labels

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/controllers/leadership"
 )
 
 // TestHeldUp holds the operator up between a look and what follows from it: by then another process may act for the cluster.
@@ -39,10 +40,20 @@ func TestHeldUp(t *testing.T) {
 		must(t, err)
 		return w.writes > before
 	}
-	if !step() { // it is claimed
+	noLease := leadership.NewLock(nil, now)
+	w.operator.Reservations.Lease = noLease
+	if step() {
+		t.Error("it is claimed by a process that does not hold the Lease")
+	}
+	if w.operator.Reservations.Lease = nil; !step() { // it is claimed
 		t.Fatal("nothing is done")
 	}
 	for range 2 { // the first start is written down, and its pod is made
+		w.operator.Reservations.Lease = noLease
+		if step() {
+			t.Error("something is done by a process that does not hold the Lease")
+		}
+		w.operator.Reservations.Lease = nil
 		stall = time.Minute
 		if step() {
 			t.Error("something is done on a view of a minute ago")

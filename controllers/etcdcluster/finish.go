@@ -46,7 +46,7 @@ func (r *Reconciler) finish(ctx context.Context, p *pass, err error) (ctrl.Resul
 	}
 	return reconcile.Finish(ctx, reconcile.Ending{
 		WriteStatus:  func(ctx context.Context, err error) error { return r.writeStatus(ctx, p, err) },
-		Age:          reconcile.Aging(p, r.Clock, p.begun),
+		Left:         r.fence(p).Bounds(p),
 		RecordEvents: func(ctx context.Context, err error) { r.recordEvents(ctx, p, err) },
 		Again:        func() ctrl.Result { return r.again(p) },
 	}, err)

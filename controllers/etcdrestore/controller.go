@@ -14,6 +14,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
@@ -21,6 +22,7 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/agentpod"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/reconcile"
+	"github.com/etcdpilot/etcd-operator/controllers/outage"
 	"github.com/etcdpilot/etcd-operator/controllers/reservations"
 	"github.com/etcdpilot/etcd-operator/internal/plan/claim"
 	"github.com/etcdpilot/etcd-operator/internal/plan/restore"
@@ -67,7 +69,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	case p.reservation != nil:
 		return r.Reservations.Settle(ctx, p.object, &p.object.Status.Operator, p.reservation)
 	}
-	err = reconcile.Act(ctx, p, r.Clock.Since(p.begun), func(ctx context.Context) error { return r.execute(ctx, p) })
+	err = r.fence(p).Act(ctx, p, func(ctx context.Context) error { return r.execute(ctx, p) })
 	return r.finish(ctx, p, err)
 }
 
@@ -91,6 +93,10 @@ type restorePass struct {
 	agentpod.Pods
 	// member is the member that is restoring its data from the snapshot, nil if none is.
 	member *memberRestore
+}
+
+func (r *Reconciler) fence(p *restorePass) reconcile.Fence {
+	return reconcile.Fence{Clock: r.Clock, Begun: p.begun, Lease: r.Reservations}
 }
 
 // Mutates reports whether the decision changes anything.
@@ -145,7 +151,8 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 			}
 			return s.Backup.Name
 		}))).
-		Complete(r)
+		WithOptions(controller.Options{RateLimiter: reconcile.RateLimiter()}).
+		Complete(outage.Retried(r))
 }
 
 // waiting finds the unfinished restores that refer to an object.

@@ -24,7 +24,7 @@ func (r *Reconciler) finish(ctx context.Context, p *restorePass, err error) (ctr
 	}
 	return reconcile.Finish(ctx, reconcile.Ending{
 		WriteStatus:  func(ctx context.Context, err error) error { return r.writeStatus(ctx, p, err) },
-		Age:          reconcile.Aging(p, r.Clock, p.begun),
+		Left:         r.fence(p).Bounds(p),
 		RecordEvents: func(ctx context.Context, err error) { r.recordEvents(ctx, p, err) },
 		Again:        func() ctrl.Result { return ctrl.Result{RequeueAfter: untilNext(p)} },
 	}, err)

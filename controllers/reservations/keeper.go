@@ -6,6 +6,7 @@ package reservations
 import (
 	"context"
 	"fmt"
+	"math"
 	"reflect"
 	"sync"
 	"time"
@@ -22,6 +23,7 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/reconcile"
+	"github.com/etcdpilot/etcd-operator/controllers/leadership"
 	"github.com/etcdpilot/etcd-operator/internal/metrics"
 	"github.com/etcdpilot/etcd-operator/internal/plan/claim"
 )
@@ -33,6 +35,8 @@ const (
 	lost = reconcile.NotYet
 	// won is the next look at an object that was just reserved.
 	won = reconcile.Soon
+	// reserveWithin is how long the write of a reservation may take.
+	reserveWithin = 10 * time.Second
 	// warnEvery is how often an event repeats that an object is another operator's.
 	warnEvery = time.Hour
 )
@@ -43,6 +47,8 @@ type Keeper struct {
 	// Self is this operator, without the UID of its Lease, which is looked up; the zero value is one without leader election,
 	// which reserves nothing.
 	Self claim.Operator
+	// Lease is the one that this operator holds by leader election, nil without that.
+	Lease *leadership.Lock
 	// Client writes reservations.
 	Client client.Client
 	// Live reads Leases from the API server: a cache would watch all of them.
@@ -63,6 +69,14 @@ type Keeper struct {
 type object struct {
 	kind string
 	types.NamespacedName
+}
+
+// Left is for how long from now on no other process of this installation acts.
+func (k *Keeper) Left() time.Duration {
+	if k.Lease == nil {
+		return math.MaxInt64
+	}
+	return k.Lease.Left()
 }
 
 // Decide decides whether this operator may act on an object reserved by that operator. Its errors are those of reading a Lease:
@@ -114,6 +128,12 @@ func (k *Keeper) Settle(ctx context.Context, o client.Object, by **v1beta2.Opera
 func (k *Keeper) take(ctx context.Context, o client.Object, by **v1beta2.OperatorReference, from claim.Operator) (
 	ctrl.Result, error,
 ) {
+	left := k.Left()
+	if left == 0 {
+		return ctrl.Result{RequeueAfter: lost}, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, min(left, reserveWithin))
+	defer cancel()
 	self, err := k.self(ctx)
 	if err != nil {
 		return ctrl.Result{}, fmt.Errorf("find this operator's own Lease: %w", err)

@@ -8,8 +8,7 @@ import (
 )
 
 // A process that was suspended for a while, or whose node was, does not know that another one may act by now: until it renews its
-// Lease again it continues where it was. Leader election gives up 10 s after the last renewal, and no other process takes over
-// before that.
+// Lease again it continues where it was. Others leave the Lease alone for leadership.Term after the last renewal.
 const (
 	// startWithin is how old a view may be when an action on it starts: asking members that hang takes seconds, too.
 	startWithin = 6 * time.Second
@@ -17,25 +16,39 @@ const (
 	finishWithin = 9 * time.Second
 )
 
-// Aging returns how old the view of a pass is. It is nil if the pass changes nothing: its status write, a record of what was
-// observed, is as good later, as long as the object has not been written meanwhile.
-func Aging(pass interface{ Mutates() bool }, clock clock.PassiveClock, begun time.Time) func() time.Duration {
+// Fence limits when a pass may change anything.
+type Fence struct {
+	// Clock is the process's own.
+	Clock clock.PassiveClock
+	// Begun is when the pass began to read what it decides on.
+	Begun time.Time
+	// Lease returns for how long no other process of this installation acts.
+	Lease interface{ Left() time.Duration }
+}
+
+// left is for how long the pass may still have effects, 0 or less if it must not.
+func (f Fence) left() time.Duration { return min(finishWithin-f.Clock.Since(f.Begun), f.Lease.Left()) }
+
+// Bounds returns for how long the pass may still have effects. It is nil if the pass changes nothing: its status write, a record
+// of what was observed, is as good later, as long as the object has not been written meanwhile.
+func (f Fence) Bounds(pass interface{ Mutates() bool }) func() time.Duration {
 	if !pass.Mutates() {
 		return nil
 	}
-	return func() time.Duration { return clock.Since(begun) }
+	return f.left
 }
 
-// Act carries out what a pass has decided on a view of that age, by the monotonic clock, and cancels it when the view gets too old.
-// A view that is already too old is stale. A pass that changes nothing is not limited.
-func Act(ctx context.Context, pass interface{ Mutates() bool }, age time.Duration, carryOut func(context.Context) error) error {
+// Act carries out what a pass has decided, and cancels it when its view gets too old, or when another process may act. A view that
+// is already too old is stale. A pass that changes nothing is not limited.
+func (f Fence) Act(ctx context.Context, pass interface{ Mutates() bool }, carryOut func(context.Context) error) error {
 	if !pass.Mutates() {
 		return carryOut(ctx)
 	}
-	if age > startWithin {
+	left := f.left()
+	if left <= 0 || f.Clock.Since(f.Begun) > startWithin {
 		return ErrStale
 	}
-	ctx, cancel := context.WithTimeout(ctx, finishWithin-age)
+	ctx, cancel := context.WithTimeout(ctx, left)
 	defer cancel()
 	return carryOut(ctx)
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -35,8 +36,8 @@ type Ending struct {
 	// WriteStatus writes the status if it has changed. The version that was read must still be the current one: an action in
 	// status is valid only for that view.
 	WriteStatus func(context.Context, error) error
-	// Age returns how old the view is that the action was decided on; nil if it changes nothing.
-	Age func() time.Duration
+	// Left returns for how long the action may still be recorded; nil if it changes nothing.
+	Left func() time.Duration
 	// RecordEvents records the events of what has taken effect, once it is in status.
 	RecordEvents func(context.Context, error)
 	// Again returns when the next pass is due.
@@ -68,10 +69,10 @@ func Finish(ctx context.Context, e Ending, err error) (ctrl.Result, error) {
 
 // write is subject to the same deadline as the action if that succeeded: what is written to status may be an effect by itself.
 func (e Ending) write(ctx context.Context, err error) error {
-	if e.Age == nil || err != nil {
+	if e.Left == nil || err != nil {
 		return e.WriteStatus(ctx, err)
 	}
-	left := finishWithin - e.Age()
+	left := e.Left()
 	if left <= 0 {
 		return ErrStale
 	}
@@ -92,4 +93,13 @@ func Stale(err error) bool {
 func lookAgain(ctx context.Context, because error) (ctrl.Result, error) {
 	log.FromContext(ctx).V(1).Info("looking again", "because", because.Error())
 	return ctrl.Result{RequeueAfter: NotYet}, nil
+}
+
+// longestPause is between two passes of an object that fail, each for a reason of its own. controller-runtime's is 1000 s: what
+// is refused, by a quota for one, is freed with no event.
+const longestPause = 30 * time.Second
+
+// RateLimiter sets the pause after a pass that has failed: 5 ms, and twice as long each time up to half a minute.
+func RateLimiter() workqueue.TypedRateLimiter[ctrl.Request] {
+	return workqueue.NewTypedItemExponentialFailureRateLimiter[ctrl.Request](Soon, longestPause)
 }

@@ -39,7 +39,7 @@ func TestFinish(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			written, recorded := false, false
 			result, err := reconcile.Finish(t.Context(), reconcile.Ending{
-				Age: func() time.Duration { return c.age },
+				Left: func() time.Duration { return 9*time.Second - c.age },
 				WriteStatus: func(ctx context.Context, err error) error {
 					written = true
 					if until, bounded := ctx.Deadline(); bounded != (c.action == nil) || bounded && time.Until(until) > 9*time.Second {

@@ -9,7 +9,7 @@ import (
 )
 
 // Patience is how long this operator must not have seen another one's Lease held and renewed, by its own clock, before it takes
-// that one's place. An operator that cannot renew its Lease gives up after 10 s, long before that. The clocks of two machines
+// that one's place. An operator that cannot renew its Lease changes nothing after 12 s, long before that. The clocks of two machines
 // are never compared.
 const Patience = time.Minute
 

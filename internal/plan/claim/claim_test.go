@@ -70,16 +70,28 @@ func TestDecide(t *testing.T) {
 			{at: 0, holder: a, renewed: "1"}, {at: 59, holder: a, renewed: "1"},
 		}, "wait"},
 		{"not renewed any more", self, other, []look{
-			{at: 0, holder: a, renewed: "1"}, {at: 60, holder: a, renewed: "1"},
+			{at: 0, holder: a, renewed: "1"}, {at: 30, holder: a, renewed: "1"}, {at: 60, holder: a, renewed: "1"},
+		}, "take over from old/lease"},
+		{"nobody could renew or look, for the API server was away", self, other, []look{
+			{at: 0, holder: a, renewed: "1"}, {at: 600, holder: a, renewed: "1"}, {at: 615, holder: a, renewed: "2"},
+		}, "stand back"},
+		{"and it was not renewed after that", self, other, []look{
+			{at: 0, holder: a, renewed: "1"},
+			{at: 600, holder: a, renewed: "1"},
+			{at: 630, holder: a, renewed: "1"},
+			{at: 660, holder: a, renewed: "1"},
 		}, "take over from old/lease"},
 		{"not renewed any more since it was", self, other, []look{
-			{at: 0, holder: a, renewed: "1"}, {at: 50, holder: a, renewed: "2"}, {at: 109, holder: a, renewed: "2"},
+			{at: 0, holder: a, renewed: "1"}, {at: 30, holder: a, renewed: "2"}, {at: 60, holder: a, renewed: "2"}, {at: 89, holder: a, renewed: "2"},
 		}, "stand back"},
 		{"and for long enough", self, other, []look{
-			{at: 0, holder: a, renewed: "1"}, {at: 50, holder: a, renewed: "2"}, {at: 110, holder: a, renewed: "2"},
+			{at: 0, holder: a, renewed: "1"},
+			{at: 20, holder: a, renewed: "2"},
+			{at: 50, holder: a, renewed: "2"},
+			{at: 80, holder: a, renewed: "2"},
 		}, "take over from old/lease"},
 		{"not there", self, other, []look{{at: 0}}, "wait"},
-		{"never there", self, other, []look{{at: 0}, {at: 60}}, "take over from old/lease"},
+		{"never there", self, other, []look{{at: 0}, {at: 30}, {at: 60}}, "take over from old/lease"},
 		{"deleted", self, other, []look{{at: 0, holder: a, renewed: "1"}, {at: 30}, {at: 60}}, "take over from old/lease"},
 		{"deleted, and made again", self, other, []look{
 			{at: 0, holder: a, renewed: "1"}, {at: 30}, {at: 60, holder: a, renewed: "1"},
@@ -101,7 +113,7 @@ func TestDecide(t *testing.T) {
 		{"alive, without a Lease of one's own", nobody, other, []look{
 			{at: 0, holder: a, renewed: "1"}, {at: 10, holder: a, renewed: "2"},
 		}, "stand back"},
-		{"gone, without a Lease of one's own", nobody, other, []look{{at: 0}, {at: 60}}, "act"},
+		{"gone, without a Lease of one's own", nobody, other, []look{{at: 0}, {at: 30}, {at: 60}}, "act"},
 	} {
 		if got := words(claim.Decide(c.self, c.claimant, seen(c.looks))); got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)

@@ -20,9 +20,15 @@ type Lease struct {
 	last               Record
 }
 
+// unseen is the longest time between two looks that counts. When the API server is away nobody can renew a Lease.
+const unseen = Patience / 2
+
 // Look adds what the Lease says now.
 func (l Lease) Look(now time.Time, says Record) Lease {
 	next := Lease{looked: now, alive: l.alive, renewed: l.renewed, last: says}
+	if gap := now.Sub(l.looked); gap > unseen {
+		next.alive = l.alive.Add(gap)
+	}
 	switch {
 	case l.looked.IsZero() || l.forbidden:
 		next.alive, next.renewed = now, false
@@ -40,5 +46,5 @@ func (l Lease) Due(now time.Time, every time.Duration) bool {
 	return l.looked.IsZero() || now.Sub(l.looked) >= every
 }
 
-// Still is for how long the Lease has not been held and renewed, as far as it was looked at.
+// Still is for how long the Lease has not been held and renewed, without the time in which it was not looked at for long.
 func (l Lease) Still() time.Duration { return l.looked.Sub(l.alive) }

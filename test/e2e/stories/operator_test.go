@@ -16,9 +16,6 @@ import (
 // staleFor is how long an operator is frozen: it loses its lease, and another one acts meanwhile.
 const staleFor = 60 * time.Second
 
-// awayFor is how long the API server is gone: much longer than the operator's lease holds.
-const awayFor = 2 * time.Minute
-
 var operatorFaults = []fault{
 	{
 		family: "operator", name: "killed-growing", title: "the operator killed at every step of 3 to 5", gate: true,
@@ -101,27 +98,6 @@ var operatorFaults = []fault{
 	{
 		family: "operator", name: "beside", title: "a second installation for all namespaces, and the first one away in 3 to 5",
 		spec: onVolumes(3), breaks: (*trial).besideAnother,
-	},
-	{
-		family: "operator", name: "api-away", title: "the API server gone for two minutes, right after a pod was deleted",
-		spec: onVolumes(3),
-		breaks: func(s *trial) {
-			before, pod := s.identities(), s.follower()
-			s.t.Cleanup(func() {
-				ctx, cancel := context.WithTimeout(context.Background(), limit)
-				defer cancel()
-				if err := nodes.Faults().StartAPIServer(ctx); err != nil {
-					s.t.Error(err)
-				}
-			})
-			s.breaking()
-			must(s.t, s.KillPod(s.t.Context(), pod.Name))
-			must(s.t, nodes.Faults().StopAPIServer(s.t.Context()))
-			s.hold(awayFor)
-			must(s.t, nodes.Faults().StartAPIServer(s.t.Context()))
-			s.replaced(pod.UID)
-			s.same(before)
-		},
 	},
 }
 

@@ -1,0 +1,54 @@
+// Package outage has the operator back at once after the API server was away. client-go and controller-runtime wait longer and
+// longer between two tries, up to a minute and more, as they must where the caller is the cause.
+package outage
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+)
+
+// retry is the pause between two tries while the API server is away. Up to half of it is added at random, so that what many
+// objects need is not asked for at the same time.
+const retry = time.Second
+
+// unready are the answers of an API server, or of a load balancer before it, that cannot answer yet.
+var unready = []int32{http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout}
+
+// Is reports whether an error says that the API server cannot be reached or cannot answer yet. It is false for what the API
+// server has to say about the request itself, and for errors of other servers than HTTP's.
+func Is(err error) bool {
+	if errors.Is(err, context.Canceled) {
+		return false
+	}
+	if request, ok := errors.AsType[*url.Error](err); ok {
+		return request.Op != "parse"
+	}
+	if answer := apierrors.APIStatus(nil); errors.As(err, &answer) {
+		return slices.Contains(unready, answer.Status().Code)
+	}
+	return errors.Is(err, io.ErrUnexpectedEOF)
+}
+
+func pause() time.Duration { return wait.Jitter(retry, 0.5) }
+
+// Retried has every object whose pass failed for an outage looked at again at a steady pace.
+func Retried(inner reconcile.Reconciler) reconcile.Reconciler {
+	return reconcile.Func(func(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+		result, err := inner.Reconcile(ctx, request)
+		if !Is(err) {
+			return result, err
+		}
+		log.FromContext(ctx).Info("waiting for the API server", "error", err.Error())
+		return reconcile.Result{RequeueAfter: pause()}, nil
+	})
+}

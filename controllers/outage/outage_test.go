@@ -1,0 +1,94 @@
+package outage_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/etcdpilot/etcd-operator/controllers/outage"
+)
+
+// TestIs asks servers that are away, cannot answer yet, or refuse, with the client that the operator has.
+func TestIs(t *testing.T) {
+	for name, c := range map[string]struct {
+		serve http.HandlerFunc
+		want  bool
+	}{
+		"nobody listens":         {serve: nil, want: true},
+		"ends in mid-answer":     {serve: func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, want: true},
+		"not ready":              {serve: answer(http.StatusServiceUnavailable), want: true},
+		"a load balancer's word": {serve: answer(http.StatusBadGateway), want: true},
+		"forbidden":              {serve: answer(http.StatusForbidden)},
+		"not found":              {serve: answer(http.StatusNotFound)},
+		"a webhook that fails":   {serve: answer(http.StatusInternalServerError)},
+		"too many requests":      {serve: answer(http.StatusTooManyRequests)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := kube(t, c.serve).CoreV1().Pods("a").Get(t.Context(), "b", metav1.GetOptions{})
+			if err = fmt.Errorf("read the pod: %w", err); outage.Is(err) != c.want {
+				t.Errorf("%v: an outage is %v", err, outage.Is(err))
+			}
+		})
+	}
+	ended, end := context.WithCancel(t.Context())
+	end()
+	_, canceled := kube(t, answer(http.StatusOK)).CoreV1().Pods("a").Get(ended, "b", metav1.GetOptions{})
+	for _, err := range []error{nil, canceled, errors.New("etcd is not there"), context.DeadlineExceeded} {
+		if outage.Is(err) {
+			t.Errorf("%v is called an outage", err)
+		}
+	}
+}
+
+// kube is a client of a server, or of a port where nobody listens.
+func kube(t *testing.T, serve http.HandlerFunc) *kubernetes.Clientset {
+	t.Helper()
+	server := httptest.NewServer(serve)
+	if serve == nil {
+		server.Close()
+	} else {
+		t.Cleanup(server.Close)
+	}
+	client, err := kubernetes.NewForConfig(&rest.Config{Host: server.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client
+}
+
+func answer(code int) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "so it is", code) }
+}
+
+// TestRetried wants an object looked at again at the same pace however long the outage, and other errors to be left alone.
+func TestRetried(t *testing.T) {
+	away := apierrors.NewServiceUnavailable("away")
+	refused := apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "c-0", errors.New("exceeded quota"))
+	for _, c := range []struct {
+		err, want error
+		again     time.Duration
+	}{{err: away, again: time.Second}, {err: refused, want: refused}, {again: time.Hour}} {
+		for range 20 {
+			result, err := outage.Retried(reconcile.Func(func(context.Context, reconcile.Request) (reconcile.Result, error) {
+				if c.err != nil {
+					return reconcile.Result{}, c.err
+				}
+				return reconcile.Result{RequeueAfter: time.Hour}, nil
+			})).Reconcile(t.Context(), reconcile.Request{})
+			if !errors.Is(err, c.want) || result.RequeueAfter < c.again || result.RequeueAfter > 2*c.again {
+				t.Errorf("%v is answered with %+v, %v", c.err, result, err)
+			}
+		}
+	}
+}
