@@ -66,3 +66,33 @@ func (a *access) leavingOut(t *testing.T) {
 		t.Errorf("what is left out counts as no change: got %v", err)
 	}
 }
+
+// leavingOutFormer takes the right to the passphrase for an EtcdBackup that has it under the name of before the first release: it
+// is not carried out as long as it has.
+func (a *access) leavingOutFormer(t *testing.T) {
+	const user = "leaver"
+	a.allow(t, user, rbacv1.PolicyRule{
+		APIGroups: []string{v1beta2.GroupVersion.Group}, Resources: []string{"etcdbackups"}, Verbs: []string{"patch"},
+	}, rbacv1.PolicyRule{
+		APIGroups: []string{""}, Resources: []string{"secrets"}, ResourceNames: []string{"ours"}, Verbs: []string{"get"},
+	})
+	crd := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+		"metadata": map[string]any{"name": "etcdbackups." + v1beta2.GroupVersion.Group},
+	}}
+	rules := "/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/encryptionSecret/x-kubernetes-validations"
+	must(t, a.Patch(t.Context(), crd, client.RawPatch("application/json-patch+json", []byte(`[{"op":"remove","path":"`+rules+`"}]`))))
+	u := sensitiveField{path: "spec.encryptionSecret"}.object("EtcdBackup")
+	must(t, unstructured.SetNestedField(u.Object, "ours", "spec", "storage", "credentialsSecretRef", "name"))
+	u.SetName("with-former-name")
+	await(t, "an object as stored before", func() error { return a.Create(t.Context(), u.DeepCopy()) })
+	patch := client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"encryptionSecret":null}}`))
+	await(t, "a refusal", func() error {
+		err := a.as(t, user).Patch(t.Context(), u.DeepCopy(), patch, client.DryRunAll)
+		if denied(err, "spec.encryptionSecretRef.name: "+user+" may not get Secret theirs") {
+			return nil
+		}
+		return fmt.Errorf("got %w", err)
+	})
+	must(t, a.Patch(t.Context(), u.DeepCopy(), patch, client.DryRunAll))
+}

@@ -59,6 +59,7 @@ func TestAccess(t *testing.T) {
 	t.Run("creator", a.creator)
 	t.Run("updates", a.updates)
 	t.Run("leaving out", a.leavingOut)
+	t.Run("leaving out the former name", a.leavingOutFormer)
 	t.Run("tokens", a.tokens)
 	t.Run("identity", a.identity)
 	t.Run("status", a.status)
