@@ -54,15 +54,20 @@ func (v *view) lostReason(m Member) string {
 	return ""
 }
 
-// damaged reports whether a member has failed for long enough to start because its data is damaged. The other members have a
-// copy: the guard ensures that they are a quorum.
+// damaged reports whether a member's data is damaged for good. The other members have a copy: the guard ensures that they are a
+// quorum. An etcd that is crash-looping has read its data at least twice. Its word counts only if a healthy member runs the same
+// version: one that panics on every member's data would have them all replaced.
 func (v *view) damaged(p Pod) bool {
-	limit := corruptLimit
-	if p.Exit == ExitUnreadable {
-		limit = unreadableLimit
+	switch p.Exit {
+	case ExitCorrupt:
+		return slices.ContainsFunc(v.Pods, func(other Pod) bool {
+			return other.Version == p.Version && slices.Contains(v.Healthy, other.Name)
+		})
+	case ExitUnreadable:
+		return !p.Ready && !p.ReadyChanged.IsZero() && v.Now.Sub(p.ReadyChanged) > unreadableLimit
+	default:
+		return false
 	}
-	return (p.Exit == ExitCorrupt || p.Exit == ExitUnreadable) && !p.Ready &&
-		!p.ReadyChanged.IsZero() && v.Now.Sub(p.ReadyChanged) > limit
 }
 
 // volumeReused reports whether the member's volume belongs to another member: its own data is lost then.

@@ -14,9 +14,8 @@ const (
 	terminatingGrace = 10 * time.Second
 	// pendingLimit is how long a member's pod may fail to start before the member is replaced on another node.
 	pendingLimit = 5 * time.Minute
-	// corruptLimit and unreadableLimit are how long a member may fail to start because its data is damaged, or cannot be read,
-	// before it is replaced. Unreadable data may be on a disk that recovers.
-	corruptLimit    = 20 * time.Second
+	// unreadableLimit is how long a member may fail to start because its data cannot be read before it is replaced: the disk may
+	// recover.
 	unreadableLimit = 5 * time.Minute
 	// publishLimit is how long a listed member may take to start for the first time after it was permitted to.
 	publishLimit = 2 * time.Minute

@@ -73,12 +73,19 @@ func TestRepair(t *testing.T) {
 		"a member whose data is damaged": {
 			closed(edit(silent(healthyCluster(3, true), 1), func(o *Observed) {
 				o.Pods[1].Exit, o.Pods[1].StartProblem, o.Pods[1].Ready = ExitCorrupt, "crc mismatch", false
-				o.Pods[1].ReadyChanged = now.Add(-2 * corruptLimit)
 			})), RemoveMember{ID: id(1), Name: "c-1", Why: v1beta2.ReasonDataDamaged},
 		},
-		"and not before that is sure": {
+		"and not by the word of a version that no healthy member runs": {
 			edit(silent(healthyCluster(3, true), 1), func(o *Observed) {
-				o.Pods[1].Exit, o.Pods[1].StartProblem, o.Pods[1].Ready = ExitCorrupt, "crc mismatch", false
+				o.Pods[1].Exit, o.Pods[1].StartProblem, o.Pods[1].Ready = ExitCorrupt, "panic: invalid page", false
+				o.Pods[1].Version, o.Cluster.Version = "3.6.17", "3.6.17"
+			}), PrepullImages{Images: []NodeImage{
+				{Node: "n0", Image: "quay.io/coreos/etcd:v3.6.17"}, {Node: "n2", Image: "quay.io/coreos/etcd:v3.6.17"},
+			}},
+		},
+		"nor while it may be the disk": {
+			edit(silent(healthyCluster(3, true), 1), func(o *Observed) {
+				o.Pods[1].Exit, o.Pods[1].StartProblem, o.Pods[1].Ready = ExitUnreadable, "input/output error", false
 				o.Pods[1].ReadyChanged = now
 			}), Wait{Reason: v1beta2.ReasonPodCannotStart},
 		},
