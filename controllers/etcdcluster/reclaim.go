@@ -38,7 +38,7 @@ func (r *Reconciler) retainVolumes(ctx context.Context, p *pass) error {
 		r.retained.forget(key)
 		return nil
 	}
-	if c.Spec.Paused || p.observed.Cluster.Deleting {
+	if p.observed.Cluster.Deleting {
 		return nil
 	}
 	for _, claim := range p.claims {

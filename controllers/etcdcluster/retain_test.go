@@ -15,6 +15,16 @@ import (
 
 // TestRetainWithoutLabels asks for volumes to be kept of which some have lost labels: the garbage collector goes by their owners.
 func TestRetainWithoutLabels(t *testing.T) {
+	for also, beside := range map[string]func(*v1beta2.EtcdClusterSpec){
+		"right":   func(*v1beta2.EtcdClusterSpec) {},
+		"paused":  func(s *v1beta2.EtcdClusterSpec) { s.Paused = true },
+		"refused": func(s *v1beta2.EtcdClusterSpec) { s.Version = "3.4.1" },
+	} {
+		t.Run(also, func(t *testing.T) { testRetain(t, also, beside) })
+	}
+}
+
+func testRetain(t *testing.T, also string, beside func(*v1beta2.EtcdClusterSpec)) {
 	name := types.NamespacedName{Namespace: namespace, Name: "stays"}
 	w, c := claimed(t, name)
 	other := metav1.OwnerReference{APIVersion: "v1", Kind: "ConfigMap", Name: "mine", UID: "mine"}
@@ -49,14 +59,17 @@ func TestRetainWithoutLabels(t *testing.T) {
 		return uids
 	}
 	for _, step := range []struct {
-		title  string
-		policy v1beta2.VolumeReclaimPolicy
-		goes   bool
+		title string
+		edit  func(*v1beta2.EtcdClusterSpec)
+		goes  bool
 	}{
-		{"nothing is said", "", true},
-		{"they are to stay", v1beta2.VolumeReclaimRetain, false},
+		{"nothing is said", func(*v1beta2.EtcdClusterSpec) {}, true},
+		{"they are to stay, beside what is " + also, func(s *v1beta2.EtcdClusterSpec) {
+			s.VolumeReclaimPolicy = v1beta2.VolumeReclaimRetain
+			beside(s)
+		}, false},
 	} {
-		w.change(t, name, func(c *v1beta2.EtcdCluster) { c.Spec.VolumeReclaimPolicy = step.policy })
+		w.change(t, name, func(c *v1beta2.EtcdCluster) { step.edit(&c.Spec) })
 		w.passes(t, name)
 		for claim := range claims {
 			if goes := slices.Contains(owners(claim), c.UID); goes != (step.goes && claim != "others") {

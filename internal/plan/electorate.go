@@ -77,17 +77,22 @@ func (o Observed) holds(c Volume) bool {
 	return c.Owned && c.MemberID != 0 && !c.Lost && o.Cluster.currentVolume(c)
 }
 
-// holders returns the names of all members that have data, or are permitted to have some.
+// holders returns the names of all members that have data of the cluster on a volume; if none has, those of the pods that are
+// permitted to have some. Whoever may create pods could outvote the members with pods that have no volume.
 func (o Observed) holders() []string {
 	var names []string
-	for _, p := range o.Pods {
-		if p.Permit != nil && o.Cluster.CurrentPod(p) {
-			names = append(names, p.Name)
-		}
-	}
 	for _, c := range o.Volumes {
 		if o.holds(c) && c.ClusterID == o.Cluster.ID {
 			names = append(names, c.Name)
+		}
+	}
+	if len(names) > 0 {
+		slices.SortFunc(names, CompareNames)
+		return names
+	}
+	for _, p := range o.Pods {
+		if p.Permit != nil && o.Cluster.CurrentPod(p) {
+			names = append(names, p.Name)
 		}
 	}
 	slices.SortFunc(names, CompareNames)

@@ -149,9 +149,19 @@ func TestElectorate(t *testing.T) {
 			edit(withoutPod(running, 1), func(o *Observed) { o.Volumes = slices.Delete(o.Volumes, 1, 2) }),
 			[]string{"c-0", "c-2"},
 		},
-		"nor of its emptyDir":   {withoutPod(healthyCluster(3, false), 2), []string{"c-0", "c-1"}},
-		"the status was lost":   {edit(running, lost), []string{"c-0", "c-1", "c-2"}},
-		"and a claim is no one": {edit(running, lost, func(o *Observed) { o.Pods, o.Volumes[1].Owned = nil, false }), []string{"c-0", "c-2"}},
+		"nor of its emptyDir": {withoutPod(healthyCluster(3, false), 2), []string{"c-0", "c-1"}},
+		"the status was lost": {edit(running, lost), []string{"c-0", "c-1", "c-2"}},
+		"and somebody has made more pods than members": {
+			edit(running, lost, func(o *Observed) {
+				for _, name := range []string{"c-50", "c-51", "c-52", "c-53"} {
+					p := o.Pods[0]
+					p.Name, p.UID = name, name
+					o.Pods = append(o.Pods, p)
+				}
+			}), []string{"c-0", "c-1", "c-2"},
+		},
+		"the same, of members on emptyDirs": {edit(healthyCluster(3, false), lost), []string{"c-0", "c-1", "c-2"}},
+		"and a claim is no one":             {edit(running, lost, func(o *Observed) { o.Pods, o.Volumes[1].Owned = nil, false }), []string{"c-0", "c-2"}},
 	} {
 		t.Run(title, func(t *testing.T) {
 			if got := c.o.Electorate().Voters; !slices.Equal(got, c.want) {

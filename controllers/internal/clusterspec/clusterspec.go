@@ -30,8 +30,8 @@ func Claims(ctx context.Context, reader client.Reader, c *v1beta2.EtcdCluster) (
 }
 
 // Effective is the spec in force: the user's, or while that is invalid the last valid one, so that a mistake does not change a
-// running cluster. Size and paused are always the user's. A version is always set. The claims are the cluster's, because volumes
-// cannot shrink.
+// running cluster. Size, paused and what becomes of volumes with the cluster are always the user's: whoever asks to keep data must
+// not lose it for another mistake. A version is always set. The claims are the cluster's, because volumes cannot shrink.
 func Effective(c *v1beta2.EtcdCluster, claims []corev1.PersistentVolumeClaim) (v1beta2.EtcdClusterSpec, *failure.Problem) {
 	accepted := accepted(c)
 	wanted := *c
@@ -43,7 +43,7 @@ func Effective(c *v1beta2.EtcdCluster, claims []corev1.PersistentVolumeClaim) (v
 	if problem == nil || accepted == nil {
 		return wanted.Spec, problem
 	}
-	accepted.Size, accepted.Paused = c.Spec.Size, c.Spec.Paused
+	accepted.Size, accepted.Paused, accepted.VolumeReclaimPolicy = c.Spec.Size, c.Spec.Paused, c.Spec.VolumeReclaimPolicy
 	return *accepted, problem
 }
 
