@@ -25,6 +25,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/controllers/outage"
 	"github.com/etcdpilot/etcd-operator/controllers/reservations"
 	"github.com/etcdpilot/etcd-operator/internal/etcd"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 	"github.com/etcdpilot/etcd-operator/internal/plan/claim"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
@@ -137,8 +138,8 @@ type pass struct {
 	formerTemplate string
 	// restore is the EtcdRestore to carry out, or that the cluster is to start from; nil if there is none.
 	restore *v1beta2.EtcdRestore
-	// badService says which Service the API server rejects, and why; empty if none.
-	badService string
+	// rejected says what the API server rejects of what the members do not depend on; nil if nothing.
+	rejected *failure.Problem
 	// session reaches the members that answered.
 	session *etcd.Session
 }
@@ -195,7 +196,8 @@ func (r *Reconciler) settle(ctx context.Context, p *pass) (ctrl.Result, error) {
 	return result, err
 }
 
-// confirm checks with the API server that the cluster is still this operator's, before anything is written on a cached view.
+// confirm checks with the API server, before anything is written on a cached view, that the cluster is still this operator's and
+// its spec the same: whether a volume has the cluster as owner follows from it.
 func (r *Reconciler) confirm(ctx context.Context, p *pass) error {
 	if p.live {
 		return nil
@@ -208,7 +210,7 @@ func (r *Reconciler) confirm(ctx context.Context, p *pass) error {
 	if err != nil {
 		return err
 	}
-	if cluster.UID != p.cluster.UID || !claim.Acts(decision) {
+	if cluster.UID != p.cluster.UID || cluster.Generation != p.cluster.Generation || !claim.Acts(decision) || r.Reservations.Left() == 0 {
 		return reconcile.ErrStale
 	}
 	p.live = true

@@ -89,7 +89,7 @@ func (r *Reconciler) writeStatus(ctx context.Context, p *pass, err error) error 
 		return nil
 	}
 	c.Status = status.Compute(status.Input{
-		Cluster: c, Observed: p.observed, Action: p.action, Assessment: p.assessment, Err: err, BadService: p.badService,
+		Cluster: c, Observed: p.observed, Action: p.action, Assessment: p.assessment, Err: err, Rejected: p.rejected,
 		ClientURL: resources.ClientURL(c),
 		Service:   resources.ClientServiceName(c.Name),
 		Port:      resources.ClientServicePort(c),

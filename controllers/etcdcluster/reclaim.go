@@ -62,7 +62,9 @@ func (r *Reconciler) retainVolumes(ctx context.Context, p *pass) error {
 			return err
 		}
 	}
-	r.retained.note(key, c.UID)
+	if p.rejected == nil {
+		r.retained.note(key, c.UID)
+	}
 	return nil
 }
 
@@ -79,7 +81,11 @@ func (r *Reconciler) disown(ctx context.Context, p *pass, meta *metav1.ObjectMet
 	}
 	claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: meta.Namespace, Name: meta.Name}}
 	change := map[string]any{"ownerReferences": others, "resourceVersion": meta.ResourceVersion}
-	if err := r.patch(ctx, claim, meta.UID, change); client.IgnoreNotFound(err) != nil {
+	err := r.patch(ctx, claim, meta.UID, change)
+	if refusedForGood(err) {
+		p.reject(v1beta2.ReasonActionFailed, fmt.Sprintf("volume %s would be deleted with the EtcdCluster in spite of "+
+			"volumeReclaimPolicy Retain: the API server rejects a change to its owners: %s", meta.Name, err))
+	} else if client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("have volume %s outlive the cluster: %w", meta.Name, err)
 	}
 	return nil

@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 )
@@ -26,7 +27,7 @@ func (r *Reconciler) applyServices(ctx context.Context, p *pass) error {
 	for _, want := range []*corev1.Service{resources.PeerService(p.cluster), resources.ClientService(p.cluster)} {
 		err := r.applyService(ctx, p, want)
 		if refusedForGood(err) {
-			p.refused(err)
+			p.reject(v1beta2.ReasonInvalidService, "spec.services: "+err.Error())
 		} else if err != nil {
 			return fmt.Errorf("apply Service %s: %w", want.Name, err)
 		}
@@ -56,12 +57,16 @@ func (r *Reconciler) applyService(ctx context.Context, p *pass, want *corev1.Ser
 	return r.Client.Patch(ctx, have.DeepCopy(), patch, client.FieldOwner(resources.FieldOwner))
 }
 
-// refused tells of a Service that Kubernetes does not take. The members are reconciled all the same: it is the reason of
-// the pass only when there is nothing more pressing, and of the Degraded condition always.
-func (p *pass) refused(err error) {
-	p.badService = "spec.services: " + err.Error()
+// reject records that the API server rejects what the members do not depend on: a Service, or the metadata of a volume. The members
+// are reconciled all the same. It is the reason of the pass only when there is nothing more pressing, and of the Degraded condition
+// always.
+func (p *pass) reject(reason, message string) {
+	if p.rejected != nil {
+		return
+	}
+	p.rejected = &failure.Problem{Reason: reason, Message: message}
 	if _, idle := p.action.(plan.Idle); idle {
-		p.action = plan.Blocked{Reason: v1beta2.ReasonInvalidService, Message: p.badService}
+		p.action = plan.Blocked{Reason: reason, Message: message}
 	}
 }
 
@@ -79,7 +84,7 @@ func (r *Reconciler) applyVolumeMeta(ctx context.Context, p *pass) error {
 			if meta == nil {
 				meta = map[string]any{}
 			}
-			meta["ownerReferences"] = owners
+			meta["ownerReferences"], meta["resourceVersion"] = owners, claim.ResourceVersion
 		}
 		if meta == nil {
 			continue
@@ -87,7 +92,10 @@ func (r *Reconciler) applyVolumeMeta(ctx context.Context, p *pass) error {
 		if err := r.confirm(ctx, p); err != nil {
 			return err
 		}
-		if err := r.patch(ctx, claim, claim.UID, meta); err != nil {
+		err := r.patch(ctx, claim, claim.UID, meta)
+		if refusedForGood(err) {
+			p.reject(v1beta2.ReasonActionFailed, fmt.Sprintf("the API server rejects a change to the metadata of volume %s: %s", v.Name, err))
+		} else if err != nil {
 			return fmt.Errorf("change the metadata of volume %s: %w", v.Name, err)
 		}
 	}

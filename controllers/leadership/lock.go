@@ -25,7 +25,7 @@ const (
 	// Retry is the pause between two tries to renew the Lease.
 	Retry = 2 * time.Second
 	// Patience is for how long they go on. A process that ends then, and the next one, wait for the API server as well.
-	Patience = time.Hour
+	Patience = 7 * 24 * time.Hour
 )
 
 // Lock is the Lease as leader election takes it. It is safe for concurrent use.

@@ -9,11 +9,15 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 )
 
 // starting is for how long a refusal may only mean that the API server has just started: it answers 403 until it has read all
 // roles and bindings.
 const starting = 15 * time.Second
+
+// tellEvery is how often an outage is logged while an informer waits.
+const tellEvery = time.Minute
 
 // NewInformer is cache.NewSharedIndexInformer with requests that wait for an API server that is away, at a steady pace. The
 // informer's own pause grows with every request that fails.
@@ -33,11 +37,15 @@ func NewInformer(
 
 // await tries until there is an answer that is no outage's, or the context ends.
 func await[T any](ctx context.Context, try func() (T, error)) (T, error) {
-	away := time.Now()
+	away, told := time.Now(), time.Now()
 	for {
 		got, err := try()
 		if Is(err) {
 			away = time.Now()
+			if time.Since(told) >= tellEvery {
+				told = time.Now()
+				log.FromContext(ctx).Info("nothing new is seen of some objects: waiting for the API server", "error", err.Error())
+			}
 		} else if !apierrors.IsForbidden(err) || time.Since(away) > starting {
 			return got, err
 		}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -32,6 +33,9 @@ func Is(err error) bool {
 	}
 	if request, ok := errors.AsType[*url.Error](err); ok {
 		return request.Op != "parse"
+	}
+	if apierrors.HasStatusCause(err, metav1.CauseTypeResourceVersionTooLarge) {
+		return false // an informer answers that by listing what there is
 	}
 	if answer := apierrors.APIStatus(nil); errors.As(err, &answer) {
 		return slices.Contains(unready, answer.Status().Code)

@@ -29,6 +29,7 @@ func TestIs(t *testing.T) {
 		"ends in mid-answer":     {serve: func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, want: true},
 		"not ready":              {serve: answer(http.StatusServiceUnavailable), want: true},
 		"a load balancer's word": {serve: answer(http.StatusBadGateway), want: true},
+		"a later version asked":  {serve: tooLarge},
 		"forbidden":              {serve: answer(http.StatusForbidden)},
 		"not found":              {serve: answer(http.StatusNotFound)},
 		"a webhook that fails":   {serve: answer(http.StatusInternalServerError)},
@@ -65,6 +66,14 @@ func kube(t *testing.T, serve http.HandlerFunc) *kubernetes.Clientset {
 		t.Fatal(err)
 	}
 	return client
+}
+
+// tooLarge is what an API server says to who asks for a state that it has not reached.
+func tooLarge(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(http.StatusGatewayTimeout)
+	_, _ = fmt.Fprint(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Timeout","code":504,`+
+		`"details":{"causes":[{"reason":"ResourceVersionTooLarge"}]}}`)
 }
 
 func answer(code int) http.HandlerFunc {

@@ -45,15 +45,13 @@ type lease struct {
 	asked time.Time
 }
 
-// look returns what is known of a Lease, after reading it again if that is due. An operator without a Lease of its own takes over
-// no reservation of an operator that is gone: it reads the Lease each time, so that the two never act at the same time once the
-// other is back.
+// look returns what is known of a Lease, after reading it again if that is due. One that seems to be given up is read each time: the
+// other operator may be back since the last look.
 func (l *leases) look(ctx context.Context, live client.Reader, now clock.PassiveClock, of, self claim.Operator) (claim.Lease, error) {
 	one := l.of(of, now.Now())
 	one.mu.Lock()
 	defer one.mu.Unlock()
-	acts := self == claim.Operator{} && one.seen.Still() >= claim.Patience
-	if !acts && !one.seen.Due(now.Now(), lookEvery) {
+	if one.seen.Still() < claim.Patience && !one.seen.Due(now.Now(), lookEvery) {
 		return one.seen, nil
 	}
 	object := &coordinationv1.Lease{}

@@ -32,7 +32,7 @@ func setConditions(s *v1beta2.EtcdClusterStatus, in Input) {
 	}
 	reason, message := words(in)
 	up, progress := available(s, in, reason, message), progressing(in, reason, message)
-	trouble := withService(degraded(s, in, reason, message), in.BadService)
+	trouble := withRejected(degraded(s, in, reason, message), in.Rejected)
 	set(v1beta2.ConditionReady, ready(in, up, progress, trouble))
 	set(v1beta2.ConditionAvailable, up)
 	set(v1beta2.ConditionProgressing, progress)
@@ -47,7 +47,7 @@ func ready(in Input, up, progress, trouble verdict) verdict {
 	if trouble.holds {
 		v = trouble
 	}
-	v.holds = up.holds && progress.reason == v1beta2.ReasonSpecReached && in.BadService == ""
+	v.holds = up.holds && progress.reason == v1beta2.ReasonSpecReached && in.Rejected == nil
 	return v
 }
 
@@ -163,16 +163,16 @@ func voters(s *v1beta2.EtcdClusterStatus, known plan.Assessment) verdict {
 	return verdict{false, v1beta2.ReasonAsExpected, fmt.Sprintf("all %d voters are healthy", healthy)}
 }
 
-// withService adds that a Service was rejected, whatever else is wrong: it is reported nowhere else.
-func withService(v verdict, bad string) verdict {
+// withRejected adds what was rejected, whatever else is wrong: it is reported nowhere else.
+func withRejected(v verdict, rejected *failure.Problem) verdict {
 	switch {
-	case bad == "" || v.reason == v1beta2.ReasonInvalidService:
+	case rejected == nil || v.reason == rejected.Reason:
 		return v
 	case v.holds:
-		v.message += "; " + bad
+		v.message += "; " + rejected.Message
 		return v
 	}
-	return verdict{true, v1beta2.ReasonInvalidService, bad}
+	return verdict{true, rejected.Reason, rejected.Message}
 }
 
 // words are the action's reason and message.

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
 
@@ -44,7 +45,7 @@ func TestReady(t *testing.T) {
 		}, no, v1beta2.ReasonTerminating, "going"},
 		"a step failed": {func(in *Input) { in.Err = errors.New("no") }, no, v1beta2.ReasonActionFailed, "no"},
 		"a Service that cannot be": {func(in *Input) {
-			in.BadService = "spec.services.client"
+			in.Rejected = &failure.Problem{Reason: v1beta2.ReasonInvalidService, Message: "spec.services.client"}
 		}, no, v1beta2.ReasonInvalidService, "spec.services.client"},
 		"a slow disk": {func(in *Input) {
 			in.Observed.Etcd.Disks = []plan.Disk{{Pod: "m-1", PodUID: "m-1", Watched: time.Minute, FlushTime: time.Second}}

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
 
@@ -21,8 +22,9 @@ type Input struct {
 	Assessment plan.Assessment
 	// Err is the error of the action, nil if there was none.
 	Err error
-	// BadService says which Service of the spec the API server rejects, and why; empty if none.
-	BadService string
+	// Rejected says what the API server rejects of what the members do not depend on: a Service, or the metadata of a volume. It is
+	// nil if nothing is.
+	Rejected *failure.Problem
 	// ClientURL is where clients reach the cluster and Selector selects its pods.
 	ClientURL string
 	Selector  string

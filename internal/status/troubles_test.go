@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
 
@@ -29,7 +30,7 @@ func TestDegradedTellsOf(t *testing.T) {
 		return in
 	}
 	bad := func(in Input, text string) Input {
-		in.BadService = text
+		in.Rejected = &failure.Problem{Reason: v1beta2.ReasonInvalidService, Message: text}
 		return in
 	}
 	for name, c := range map[string]struct {

@@ -45,6 +45,9 @@ func (f Fence) Act(ctx context.Context, pass interface{ Mutates() bool }, carryO
 		return carryOut(ctx)
 	}
 	left := f.left()
+	if f.Lease.Left() == 0 {
+		return ErrNoLease
+	}
 	if left <= 0 || f.Clock.Since(f.Begun) > startWithin {
 		return ErrStale
 	}

@@ -19,6 +19,8 @@ const (
 	Soon = 5 * time.Millisecond
 	// NotYet is the next pass after something that cannot be done at the moment.
 	NotYet = 250 * time.Millisecond
+	// noLease is the next look while the Lease is not renewed, which is tried every two seconds.
+	noLease = 2 * time.Second
 )
 
 // Decide observes and plans on the cache. A decision that changes anything is recreated on live reads, so that an idle object
@@ -46,6 +48,10 @@ type Ending struct {
 
 // Finish ends every pass: one status write, the events, and the time of the next pass. Nothing is written on a stale view.
 func Finish(ctx context.Context, e Ending, err error) (ctrl.Result, error) {
+	if errors.Is(err, ErrNoLease) {
+		log.FromContext(ctx).Info(err.Error())
+		return ctrl.Result{RequeueAfter: noLease}, nil
+	}
 	if Stale(err) {
 		return lookAgain(ctx, err)
 	}
@@ -83,6 +89,9 @@ func (e Ending) write(ctx context.Context, err error) error {
 
 // ErrStale says that the view of a pass is out of date, so that it must not act on it.
 var ErrStale = errors.New("the cache is stale")
+
+// ErrNoLease means that another process may act: the Lease has to be renewed first.
+var ErrNoLease = errors.New("the Lease was not renewed: nothing is changed until it is")
 
 // Stale reports whether a write failed, or was not attempted, because the view was out of date.
 func Stale(err error) bool {
