@@ -46,12 +46,34 @@ func (a *access) identity(t *testing.T) {
 			})
 		}
 	}
+	a.withoutAccount(t)
 	a.allow(t, user, rbacv1.PolicyRule{
 		APIGroups: []string{""}, Resources: []string{"serviceaccounts"}, ResourceNames: []string{"default"}, Verbs: []string{"impersonate"},
 	})
 	await(t, "the right to that identity", func() error {
 		return c.Create(t.Context(), placed(t, "EtcdBackup", fields{"storage": fields{"url": "s3://b/p"}}), client.DryRunAll)
 	})
+}
+
+// withoutAccount leaves the ServiceAccount out of a cluster that is to start from a place without a Secret: its pods would have the
+// identity of the default one from then on.
+func (a *access) withoutAccount(t *testing.T) {
+	t.Helper()
+	const user = "account-leaver"
+	a.allow(t, user, rbacv1.PolicyRule{
+		APIGroups: []string{v1beta2.GroupVersion.Group}, Resources: []string{"etcdclusters"}, Verbs: []string{"patch"},
+	})
+	u := placed(t, "EtcdCluster", map[string]any{"storage": map[string]any{"url": "s3://b/p"}})
+	u.SetName("with-account")
+	must(t, unstructured.SetNestedField(u.Object, "theirs", "spec", "pod", "serviceAccountName"))
+	must(t, a.Create(t.Context(), u.DeepCopy()))
+	label := client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"labels":{"a":"b"}}}`))
+	await(t, "the right to patch", func() error { return a.as(t, user).Patch(t.Context(), u.DeepCopy(), label, client.DryRunAll) })
+	patch := client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"pod":{"serviceAccountName":null}}}`))
+	err := a.as(t, user).Patch(t.Context(), u.DeepCopy(), patch, client.DryRunAll)
+	if !denied(err, "torage without a secret: "+user+" may not impersonate ServiceAccount default") {
+		t.Errorf("got %v", err)
+	}
 }
 
 // placed is an object whose snapshots are there. Only an EtcdBackup calls a type of storage so.

@@ -195,6 +195,7 @@ func (a *access) updates(t *testing.T) {
 		{"EtcdBackup", `{"spec":{"storage":{"endpoint":"https://elsewhere.example.com"}}}`, "spec.storage.credentialsSecretRef.name"},
 		{"EtcdBackup", `{"spec":{"storage":{"url":"s3://elsewhere/p"}}}`, "spec.storage.credentialsSecretRef.name"},
 		{"EtcdBackup", `{"spec":{"etcdEndpoints":["http://elsewhere:2379"]}}`, "spec.storage.credentialsSecretRef.name"},
+		{"EtcdBackup", `{"spec":{"deletionPolicy":"Delete"}}`, "spec.storage.credentialsSecretRef.name"},
 		{"EtcdBackup", `{"spec":{"pod":{"labels":{"a":"b"}}}}`, "spec.storage.credentialsSecretRef.name"},
 		{"EtcdBackup", `{"spec":{"clientTLSSecret":"theirs"}}`, "spec.storage.credentialsSecretRef.name"},
 		{"EtcdCluster", `{"spec":{"size":3,"version":"3.6.16","paused":true,"pod":{"labels":{"a":"b"}}}}`, ""},

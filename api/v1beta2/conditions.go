@@ -39,7 +39,7 @@ const (
 	// by hand: until its cluster is up, or back on its previous data, it needs the object, which says where the snapshot is.
 	ReasonTerminating = "Terminating"
 	// ReasonPaused means that reconciliation is paused by spec.paused of the EtcdCluster: nothing is changed, repaired or
-	// restored.
+	// restored. Only volumeReclaimPolicy Retain is carried out.
 	//
 	// Set spec.paused to false to resume reconciliation.
 	ReasonPaused = "Paused"

@@ -38,8 +38,8 @@ const (
 	//
 	// Check the disk that it was on.
 	ReasonDataDamaged = "DataDamaged"
-	// ReasonNodeLost means that a pod stays in Terminating for 10 s after its grace period: its node is NotReady, or the pod has a finalizer. The member is
-	// replaced.
+	// ReasonNodeLost means that a pod stays in Terminating for 10 s after its grace period: its node is NotReady, or the pod has a
+	// finalizer. The member is replaced.
 	//
 	// Bring the node back, or delete it.
 	ReasonNodeLost = "NodeLost"

@@ -1,13 +1,20 @@
 package etcdcluster_test
 
 import (
+	"context"
+	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
@@ -81,5 +88,30 @@ func testRetain(t *testing.T, also string, beside func(*v1beta2.EtcdClusterSpec)
 				t.Errorf("%s: the owners of %s are %q", step.title, claim, owners(claim))
 			}
 		}
+	}
+}
+
+// TestRejectedVolumeMetadata has an admission policy reject every change to claims: the cluster is repaired all the same, and says
+// what is rejected, above all that a volume would not outlive it.
+func TestRejectedVolumeMetadata(t *testing.T) {
+	name := types.NamespacedName{Namespace: namespace, Name: "stays"}
+	w, _ := claimed(t, name)
+	w.passes(t, name)
+	w.change(t, name, func(c *v1beta2.EtcdCluster) { c.Spec.VolumeReclaimPolicy = v1beta2.VolumeReclaimRetain })
+	w.operator.Client = interceptor.NewClient(w.operator.Client.(client.WithWatch), interceptor.Funcs{
+		Patch: func(ctx context.Context, c client.WithWatch, o client.Object, patch client.Patch, opts ...client.PatchOption) error {
+			if _, ok := o.(*corev1.PersistentVolumeClaim); ok {
+				return apierrors.NewForbidden(schema.GroupResource{Resource: "persistentvolumeclaims"}, o.GetName(), errors.New("policy"))
+			}
+			return c.Patch(ctx, o, patch, opts...)
+		},
+	})
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "stays-0"}}
+	must(t, w.api.Delete(t.Context(), pod))
+	c := w.passes(t, name)
+	must(t, w.api.Get(t.Context(), client.ObjectKeyFromObject(pod), pod))
+	degraded := meta.FindStatusCondition(c.Status.Conditions, v1beta2.ConditionDegraded)
+	if degraded == nil || degraded.Status != metav1.ConditionTrue || !strings.Contains(degraded.Message, "would be deleted with the EtcdCluster") {
+		t.Errorf("it says %+v", degraded)
 	}
 }

@@ -89,7 +89,7 @@ func (k *Keeper) Decide(ctx context.Context, o client.Object, by *v1beta2.Operat
 		return nil, fmt.Errorf("find this operator's own Lease: %w", err)
 	}
 	if claim.Foreign(self, claimant) {
-		if lease, err = k.leases.look(ctx, k.Live, k.Clock, claimant, self); err != nil {
+		if lease, err = k.leases.look(ctx, k.Live, k.Clock, claimant); err != nil {
 			return nil, fmt.Errorf("check the Lease of the operator that reserved this object: %w", err)
 		}
 	}

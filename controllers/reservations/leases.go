@@ -47,7 +47,7 @@ type lease struct {
 
 // look returns what is known of a Lease, after reading it again if that is due. One that seems to be given up is read each time: the
 // other operator may be back since the last look.
-func (l *leases) look(ctx context.Context, live client.Reader, now clock.PassiveClock, of, self claim.Operator) (claim.Lease, error) {
+func (l *leases) look(ctx context.Context, live client.Reader, now clock.PassiveClock, of claim.Operator) (claim.Lease, error) {
 	one := l.of(of, now.Now())
 	one.mu.Lock()
 	defer one.mu.Unlock()
