@@ -25,7 +25,7 @@ type InternalStatus struct {
 	// incarnations count the attempts at a start.
 	// +optional
 	Incarnations *IncarnationsStatus `json:"incarnations,omitempty"`
-	// former is what a restore in progress replaces: the cluster returns to it if the restore is called off. It is set from
+	// former is what a restore in progress replaces: the cluster returns to it if the restore is canceled. It is set from
 	// the start of an attempt until the new cluster ID is set, or until the cluster has returned to it.
 	// +optional
 	Former *FormerStatus `json:"former,omitempty"`

@@ -128,7 +128,7 @@ func TestCallOff(t *testing.T) {
 			resumed(func(o *Observed) { o.Pods[0].Deleting, o.Volumes[3].Deleting = true, true }), CreatePods{Pods: permits},
 		},
 		"it says why the cluster is not up": {
-			edit(noContact(healthyCluster(3, true)), func(o *Observed) { o.Cluster.Resuming = "EtcdRestore r is called off" }),
+			edit(noContact(healthyCluster(3, true)), func(o *Observed) { o.Cluster.Resuming = "EtcdRestore r is canceled" }),
 			Wait{Reason: v1beta2.ReasonResuming},
 		},
 		"a cluster whose EtcdRestore has failed says so": {

@@ -57,11 +57,12 @@ func requireQuorum(v *view, a Action) Action {
 	if victim.ID == 0 || safe {
 		return nil
 	}
-	return Wait{
-		Reason: v1beta2.ReasonQuorumAtRisk, After: pollSlow,
-		Message: fmt.Sprintf("disrupting %s would break the quorum: only %d of %d voters are healthy; bring the others back, then this continues",
-			victim.Name, v.healthyVoters(""), len(v.voters)),
+	message := fmt.Sprintf("disrupting %s would break the quorum: only %d of %d voters are healthy",
+		victim.Name, v.healthyVoters(""), len(v.voters))
+	if unhealthy := v.unhealthyVoters(); len(unhealthy) > 0 {
+		message += "; not healthy: " + list(unhealthy) + ": bring them back, and the operator goes on by itself"
 	}
+	return Wait{Reason: v1beta2.ReasonQuorumAtRisk, After: pollSlow, Message: message}
 }
 
 // blockEvictions allows no voter to be removed or stopped while an eviction may take down another one.

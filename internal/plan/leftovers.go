@@ -111,10 +111,11 @@ func (v *view) deleteAll(pods []Pod, volumes []Volume) Action {
 	if len(leaving) == 0 {
 		return nil
 	}
-	return Wait{
-		Reason: v1beta2.ReasonBootstrapping, After: pollSlow,
-		Message: "waiting until the pods and volumes of an earlier start are deleted: " + list(leaving),
+	message := "waiting until the pods and volumes of an earlier attempt to start are deleted: "
+	if v.Cluster.Bootstrap.Restore != "" {
+		message = "waiting until the pods of the members being replaced are gone (no volume with data is deleted): "
 	}
+	return Wait{Reason: v1beta2.ReasonBootstrapping, After: pollSlow, Message: message + list(leaving)}
 }
 
 // stuckTerminating reports whether a pod of the replaced cluster need not be waited for, because its node does not report. It

@@ -170,7 +170,7 @@ func TestRecordOfARestore(t *testing.T) {
 	before.KeptUIDs = []string{"v4"}
 	before.Incarnations, before.PreviousSpec, before.Voters = Incarnations{4, 2}, "a", aside.Voters
 	if !reflect.DeepEqual(o.Cluster.Record, before) {
-		t.Errorf("once it is called off the record is\n%+v, not\n%+v", o.Cluster.Record, before)
+		t.Errorf("once it is canceled the record is\n%+v, not\n%+v", o.Cluster.Record, before)
 	}
 	o.Cluster.Record = r
 	o.Volumes = o.Volumes[1:]

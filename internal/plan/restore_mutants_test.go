@@ -21,26 +21,26 @@ var restoreMutants = map[string]mutant{
 		next: forgetOld, want: "S7",
 		scenario: scenario{sizes: []int{1}, edits: []edit{snapshot(1)}, running: true, lockstep: true},
 	},
-	"the number of an attempt that was called off is used again": {
+	"the number of an attempt that was canceled is used again": {
 		next: sameNumber, want: "S3",
 		scenario: scenario{sizes: []int{1}, edits: []edit{snapshot(1), off(1), snapshot(2)}, running: true, lockstep: true},
 	},
-	"a restore is called off after the latch": {
+	"a restore is canceled after the latch": {
 		next: callOffLate, want: "S7", persistent: true,
 		scenario: scenario{sizes: []int{1}, edits: []edit{snapshot(1), off(1)}, running: true, lockstep: true},
 	},
-	"a restore is called off although the former members are gone": {
-		next: callOffBlindly, want: "S7: a restore is called off, and the members are gone",
+	"a restore is canceled although the former members are gone": {
+		next: callOffBlindly, want: "S7: a restore is canceled, and the members are gone",
 		scenario: scenario{sizes: []int{1}, edits: []edit{snapshot(1), off(1)}, running: true, lockstep: true},
 	},
 	"a pod on a silent node is taken for one that runs": {
-		next: believeSilent, want: "S7: a restore is called off, and the members are gone",
+		next: believeSilent, want: "S7: a restore is canceled, and the members are gone",
 		scenario: scenario{
 			sizes: []int{1}, edits: []edit{snapshot(1), off(1)}, only: world.NodeFaults, running: true, lockstep: true, faults: 1,
 		},
 	},
 	"a voter that was added last is forgotten": {
-		next: forgetLastVoter, want: "S7: a restore is called off, and the members are gone",
+		next: forgetLastVoter, want: "S7: a restore is canceled, and the members are gone",
 		scenario: scenario{
 			sizes: []int{1, 2}, edits: []edit{snapshot(1), off(1)}, only: world.PodFaults, running: true, lockstep: true, faults: 1,
 		},

@@ -35,7 +35,7 @@ func (v *view) inProgress() Action {
 		if !v.healthy(m) {
 			return Wait{
 				Reason: v1beta2.ReasonMemberDown, After: v.poll(),
-				Message: fmt.Sprintf("member %s does not answer: check pod %s and its log", m.Name, m.Name),
+				Message: fmt.Sprintf("member %s is not healthy: kubectl describe pod %s, kubectl logs %s -c etcd", m.Name, m.Name, m.Name),
 			}
 		}
 	}

@@ -21,10 +21,10 @@ func scaleDown(v *view) Action {
 	}
 	if !victim.Learner && victim.ID == v.Leader {
 		to := v.nextLeader(victim)
-		if to == 0 {
+		if to.ID == 0 {
 			return nil
 		}
-		return MoveLeader{From: victim.ID, To: to}
+		return MoveLeader{From: victim.ID, To: to.ID, FromName: victim.Name, ToName: to.Name}
 	}
 	if v.healthy(victim) && v.safeToRemove(victim) {
 		if a := v.removeFromService(victim); a != nil {
@@ -115,9 +115,9 @@ func toInt(b bool) int {
 	return 0
 }
 
-// nextLeader returns the healthy voter to hand leadership to, 0 if there is none: preferably one that is already up to date, so
-// that it need not hand over again, and then the one with the longest log.
-func (v *view) nextLeader(leader Member) uint64 {
+// nextLeader returns the healthy voter to hand leadership to, the zero Member if there is none: preferably one that is already up
+// to date, so that it need not hand over again, and then the one with the longest log.
+func (v *view) nextLeader(leader Member) Member {
 	var best Member
 	rank := func(m Member) []uint64 {
 		a, _ := v.answer(m)
@@ -128,5 +128,5 @@ func (v *view) nextLeader(leader Member) uint64 {
 			best = m
 		}
 	}
-	return best.ID
+	return best
 }

@@ -163,6 +163,9 @@ func (v *view) unconfirmedMembers(known []string) Action {
 }
 
 func (v *view) quorumLostMessage(known int, silent, lost []string) string {
+	if known == 0 {
+		return "no quorum: status names no voters yet, and no majority of the members that have data answers: check their pods and logs"
+	}
 	text := fmt.Sprintf("no quorum: %d of %d voters are needed", Quorum(known), known)
 	if len(silent) > 0 {
 		text += "; no answer from " + list(silent)
@@ -175,6 +178,9 @@ func (v *view) quorumLostMessage(known int, silent, lost []string) string {
 	}
 	if len(lost) > 0 {
 		text += "; the data of " + list(lost) + " is lost"
+	}
+	if len(silent)+len(lost) == 0 {
+		text += "; all of them answer, but no majority confirms one member list: check the members' logs and the network between their pods"
 	}
 	return text
 }

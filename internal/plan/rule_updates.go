@@ -250,8 +250,8 @@ func updateNextMember(v *view) Action {
 		return nil
 	}
 	if m.ID == v.Leader {
-		if to := v.nextLeader(m); to != 0 {
-			return MoveLeader{From: m.ID, To: to}
+		if to := v.nextLeader(m); to.ID != 0 {
+			return MoveLeader{From: m.ID, To: to.ID, FromName: m.Name, ToName: to.Name}
 		}
 	}
 	if a := v.removeFromService(m); a != nil {

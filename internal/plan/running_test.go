@@ -267,7 +267,7 @@ func TestShrink(t *testing.T) {
 				// Two members share the leader's zone, one of them its node: the leader's node is the fullest.
 				o.Pods[0].Zone, o.Pods[1].Zone, o.Pods[2].Zone, o.Pods[3].Zone = "a", "b", "a", "c"
 				o.Pods[0].Node, o.Pods[3].Node, o.Pods[2].Node = "n0", "n0", "n2"
-			})), MoveLeader{From: id(0), To: id(1)},
+			})), MoveLeader{From: id(0), To: id(1), FromName: "c-0", ToName: "c-1"},
 		},
 		"never what would cost the quorum": {
 			edit(silent(silent(healthyCluster(5, true), 3), 4), func(o *Observed) { o.Cluster.Size = 5 }),

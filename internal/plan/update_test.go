@@ -106,7 +106,7 @@ func TestVersions(t *testing.T) {
 		},
 		"the next one": {unserved(runsNewer(up, 1), 2), SetImage{Name: "c-2", UID: "p2", Version: "3.7.3"}},
 		"the leader hands over": {
-			runsNewer(runsNewer(up, 1), 2), MoveLeader{From: id(0), To: id(1)},
+			runsNewer(runsNewer(up, 1), 2), MoveLeader{From: id(0), To: id(1), FromName: "c-0", ToName: "c-1"},
 		},
 		"back to the old version: the one that is down": {
 			pulledImages(closed(edit(silent(healthyCluster(3, true), 1), func(o *Observed) { o.Pods[1].Version = "3.7.3" }))),

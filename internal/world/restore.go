@@ -87,14 +87,14 @@ func (w *World) checkCallOff(stale bool) {
 		return // the write is refused
 	}
 	if w.Status.ID != 0 || w.Status.Previous == nil {
-		w.violate("S7: a restore is called off after the cluster ID was latched")
+		w.violate("S7: a restore is canceled after the cluster ID was latched")
 		return
 	}
 	if !w.unwanted() && numberOf(w.Status.Bootstrap) != 0 && w.Pending == nil && w.Read == nil {
-		w.violate("S7: a restore is called off, and nobody has asked for it")
+		w.violate("S7: a restore is canceled, and nobody has asked for it")
 	}
 	if w.Pending == nil && w.Read == nil && !w.canGoBack() {
-		w.violate("S7: a restore is called off, and the members are gone that the cluster is to go back to")
+		w.violate("S7: a restore is canceled, and the members are gone that the cluster is to go back to")
 	}
 }
 

@@ -82,7 +82,7 @@ func (e Ending) write(ctx context.Context, err error) error {
 }
 
 // ErrStale says that the view of a pass is out of date, so that it must not act on it.
-var ErrStale = errors.New("the cache is stale")
+var ErrStale = errors.New("the view is out of date, or the time to act on it is over")
 
 // Stale reports whether a write failed, or was not attempted, because the view was out of date.
 func Stale(err error) bool {

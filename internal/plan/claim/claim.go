@@ -117,10 +117,10 @@ func unknown(self, other Operator) string {
 }
 
 func alive(self, other Operator) string {
-	return fmt.Sprintf("%s acts on this object, and %s leaves it alone. One of the two is too many. End it by deleting its "+
-		"Deployment (from OLM: its Subscription and ClusterServiceVersion), never by make undeploy or kubectl delete -f, which delete "+
-		"every EtcdCluster; or keep it from this namespace (WATCH_NAMESPACE). If that one stays, and does not look after this "+
-		"namespace any more", with(other), this(self))
+	return fmt.Sprintf("%s acts on this object, and %s leaves it alone. Run only one of them. To remove the other one, "+
+		"delete its Deployment (from OLM: its Subscription and ClusterServiceVersion), never by make undeploy or kubectl delete -f, "+
+		"which delete every EtcdCluster; or exclude this namespace from it (WATCH_NAMESPACE). If the other one stays but no longer "+
+		"watches this namespace", with(other), this(self))
 }
 
 func with(o Operator) string { return "the operator that has the Lease " + o.String() }

@@ -75,7 +75,7 @@ func (o Observed) unwanted(r Record) Action {
 		return Wait{Reason: v1beta2.ReasonRestoreContinues, Message: r.CancelDeclined, After: retry.Poll}
 	}
 	return Wait{Reason: v1beta2.ReasonRestoreCalledOff, After: retry.Poll, Message: fmt.Sprintf(
-		"the restore is to be called off: EtcdCluster %s goes back to what it held if enough of its former members can come back, "+
+		"the restore is to be canceled: EtcdCluster %s goes back to what it held if enough of its former members can come back, "+
 			"and else the restore continues", o.Cluster.Name)}
 }
 
