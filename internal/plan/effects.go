@@ -7,7 +7,7 @@ import "slices"
 //sumtype:decl
 type Effect interface{ effect() }
 
-// CreateVolume creates an empty claim. One that exists already is an error: look again.
+// CreateVolume creates an empty claim. If it exists already, the action fails, and the next pass decides anew.
 type CreateVolume struct {
 	Name        string
 	Incarnation int
@@ -16,7 +16,7 @@ type CreateVolume struct {
 // CreatePod creates a pod.
 type CreatePod struct{ NewPod }
 
-// MarkVolume notes on the very claim that was seen what the member on it is to run, and whose data it holds.
+// MarkVolume annotates the claim with exactly that UID with what its member is to run, and whose data it holds.
 type MarkVolume struct {
 	Name, UID string
 	// ClusterID and MemberID are 0 for a member that the volume belongs to already.
@@ -43,24 +43,23 @@ const (
 // WritePermit writes the permit onto its pod.
 type WritePermit struct{ PodPermit }
 
-// AddPodToService lets client traffic reach the very pod that was seen.
+// AddPodToService adds the pod with exactly that UID to the client Service.
 type AddPodToService struct{ Name, UID string }
 
-// AdoptVolume makes the very claim that was seen the cluster's own.
+// AdoptVolume makes the cluster the owner of the claim with exactly that UID.
 type AdoptVolume struct{ Name, UID string }
 
 // ChangeImage lets a pod's container restart with the spec's image of that version.
 type ChangeImage struct{ Name, UID, Version string }
 
-// ExpandVolume asks for more storage on the very claim that was seen. Where Kubernetes refuses, the claim is marked as fixed
-// in size.
+// ExpandVolume requests more storage for the claim with exactly that UID. If Kubernetes refuses, the claim is marked as not
+// expandable.
 type ExpandVolume struct{ Name, UID string }
 
-// CreatePrepullPod creates a pod that fetches an image to a node.
+// CreatePrepullPod creates a pod that pulls an image to a node.
 type CreatePrepullPod struct{ NodeImage }
 
-// WriteStatus is the status write at the end of the pass: all there is to an action that only notes something, and the last
-// of those that rely on it.
+// WriteStatus stands for the status write at the end of the pass.
 type WriteStatus struct{}
 
 func (CreateVolume) effect()      {}
@@ -88,8 +87,7 @@ func (EnableDowngrade) effect()   {}
 func (CancelDowngrade) effect()   {}
 func (SetBudget) effect()         {}
 
-// Effects are what an action consists of, in the order in which it happens: what is relied upon comes first. One that fails
-// ends the pass.
+// Effects returns the effects of an action in order: whatever others rely on comes first. The first failure ends the pass.
 func Effects(a Action, o Observed) []Effect {
 	switch act := a.(type) {
 	case Idle, Wait, Blocked:

@@ -25,24 +25,24 @@ func (a DeleteVolume) is(c Volume) bool {
 }
 
 // requireConfirmedMembers allows nothing to be removed before a quorum confirms the member list: without it, it is unknown
-// which pods and volumes belong to members. Pods that have finished, and canceled restores, whose incarnations are in status,
-// are of no use to any member.
+// which pods and volumes belong to members. Exempt are finished pods, and what abandoned attempts have left: no member needs them,
+// whoever the members are.
 func requireConfirmedMembers(v *view, a Action) Action {
 	if v.Etcd.Contact == ContactQuorum {
 		return nil
 	}
-	useless := false
+	exempt := false
 	switch act := a.(type) {
 	case RemoveMember:
 	case DeletePod:
-		useless = v.pods[act.Name].Phase == Finished ||
+		exempt = v.pods[act.Name].Phase == Finished ||
 			slices.ContainsFunc(v.canceledPods, func(p Pod) bool { return p.UID == act.UID })
 	case DeleteVolume:
-		useless = slices.ContainsFunc(v.canceledVolumes, act.is)
+		exempt = slices.ContainsFunc(v.canceledVolumes, act.is)
 	default:
 		return nil
 	}
-	if useless {
+	if exempt {
 		return nil
 	}
 	return Wait{
