@@ -104,8 +104,8 @@ type IncarnationsStatus struct {
 	// last is the highest number used so far.
 	// +required
 	Last int32 `json:"last"`
-	// attempts is the lowest number of an attempt at a restore that replaces the present data, 0 if there was none: of the
-	// attempts from there on, all but bootstrap.incarnation were abandoned.
+	// attempts is not a count: it is the lowest incarnation of an attempt at a restore that replaces the present data, 0 if there
+	// was none. Of the incarnations from there on, all but bootstrap.incarnation were abandoned.
 	// +optional
 	Attempts int32 `json:"attempts,omitempty"`
 }

@@ -52,7 +52,7 @@ func (l *leases) look(ctx context.Context, live client.Reader, now clock.Passive
 	one := l.of(of, now.Now())
 	one.mu.Lock()
 	defer one.mu.Unlock()
-	acts := self == claim.Operator{} && one.seen.Still() >= claim.Patience
+	acts := self == claim.Operator{} && one.seen.Still() >= claim.TakeOverAfter
 	if !acts && !one.seen.Due(now.Now(), lookEvery) {
 		return one.seen, nil
 	}

@@ -23,21 +23,21 @@ type MarkVolume struct {
 	ClusterID, MemberID uint64
 	// Version is the etcd version that the member is to run.
 	Version string
-	// Template is what the pod of the member is to be made from.
-	Template Template
+	// Template is which pod template to write.
+	Template TemplateMark
 }
 
-// Template says what a volume's mark is to tell of the pod that is made on it.
-type Template int
+// TemplateMark is which pod template MarkVolume writes onto the claim: the one that the member's pod is made from.
+type TemplateMark int
 
-// Templates.
+// The template marks.
 const (
-	// TemplateUnchanged leaves the mark as it is.
-	TemplateUnchanged Template = iota
-	// TemplateOfPod is that of the pod that is there.
-	TemplateOfPod
-	// TemplateOfSpec is the spec's.
-	TemplateOfSpec
+	// KeepMark leaves the mark as it is.
+	KeepMark TemplateMark = iota
+	// MarkPodTemplate writes the template of the existing pod.
+	MarkPodTemplate
+	// MarkSpecTemplate writes the spec's template.
+	MarkSpecTemplate
 )
 
 // WritePermit writes the permit onto its pod.
@@ -107,7 +107,7 @@ func Effects(a Action, o Observed) []Effect {
 	case SetImage:
 		return append(o.marks(act.Name, MarkVolume{Version: act.Version}), ChangeImage(act))
 	case Recreate:
-		return append(o.marks(act.Name, MarkVolume{Version: act.Version, Template: TemplateOfSpec}),
+		return append(o.marks(act.Name, MarkVolume{Version: act.Version, Template: MarkSpecTemplate}),
 			DeletePod{Name: act.Name, UID: act.UID})
 	case Expand:
 		return each(act.Names, func(name string) Effect { return ExpandVolume{name, o.volumeUID(name)} })
@@ -141,7 +141,7 @@ func (o Observed) permitEffects(act WritePermits) []Effect {
 			}
 		}
 		all = append(append(all, o.marks(p.Pod, MarkVolume{
-			ClusterID: uint64(p.Permit.ClusterID), MemberID: uint64(p.Permit.MemberID), Version: version, Template: TemplateOfPod,
+			ClusterID: uint64(p.Permit.ClusterID), MemberID: uint64(p.Permit.MemberID), Version: version, Template: MarkPodTemplate,
 		})...), WritePermit{p})
 	}
 	return all

@@ -10,7 +10,7 @@ import (
 // protectForeignVolumes allows only the cluster's own claims to be deleted.
 func protectForeignVolumes(v *view, a Action) Action {
 	act, ok := a.(DeleteVolume)
-	if !ok || slices.ContainsFunc(slices.Concat(v.Observed.Volumes, v.previousVolumes, v.canceledVolumes), act.is) {
+	if !ok || slices.ContainsFunc(slices.Concat(v.Observed.Volumes, v.previousVolumes, v.abandonedVolumes), act.is) {
 		return nil
 	}
 	return Blocked{
@@ -36,9 +36,9 @@ func requireConfirmedMembers(v *view, a Action) Action {
 	case RemoveMember:
 	case DeletePod:
 		exempt = v.pods[act.Name].Phase == Finished ||
-			slices.ContainsFunc(v.canceledPods, func(p Pod) bool { return p.UID == act.UID })
+			slices.ContainsFunc(v.abandonedPods, func(p Pod) bool { return p.UID == act.UID })
 	case DeleteVolume:
-		exempt = slices.ContainsFunc(v.canceledVolumes, act.is)
+		exempt = slices.ContainsFunc(v.abandonedVolumes, act.is)
 	default:
 		return nil
 	}
@@ -154,7 +154,7 @@ func protectKeptVolumes(v *view, a Action) Action {
 	}
 	data := slices.Clone(v.keptVolumes)
 	if b := v.Cluster.Bootstrap; v.Cluster.ID == 0 && b != nil && b.Restore != "" {
-		for _, c := range slices.Concat(v.Volumes, v.previousVolumes, v.canceledVolumes) {
+		for _, c := range slices.Concat(v.Volumes, v.previousVolumes, v.abandonedVolumes) {
 			if c.MemberID != 0 {
 				data = append(data, c)
 			}

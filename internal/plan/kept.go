@@ -11,7 +11,7 @@ func (r Record) keeps(c Volume) bool {
 	case c.MemberID == 0 || r.currentVolume(c):
 		return false
 	}
-	return r.canceled(c.Incarnation) || r.ID != 0 && !r.released(c)
+	return r.abandoned(c.Incarnation) || r.ID != 0 && !r.released(c)
 }
 
 // released reports whether a volume need not be kept: its annotation names the cluster that a restore with safetySnapshot: Skip

@@ -59,7 +59,7 @@ func (r Record) Apply(a Action, o Observed) Record {
 	switch act := a.(type) {
 	case CommitBootstrap:
 		before := r
-		if r = r.begin(act, o); before.StartsRestore(act.Bootstrap) {
+		if r = r.startAttempt(act, o); before.StartsRestore(act.Bootstrap) {
 			o.Etcd = Etcd{} // what has answered is not the cluster any more
 		}
 	case CancelRestore:
@@ -143,10 +143,10 @@ func (r Record) StartsRestore(b Bootstrap) bool {
 	return b.Restore != "" && (r.Bootstrap == nil || r.Bootstrap.Restore != b.Restore)
 }
 
-// begin commits an attempt to start. The first attempt at a restore moves the present record to Previous; a superseding restore
+// startAttempt commits an attempt to start. The first attempt at a restore moves the present record to Previous; a superseding restore
 // keeps the Previous of the one it supersedes.
-func (r Record) begin(act CommitBootstrap, o Observed) Record {
-	b, incarnations := act.Bootstrap, r.begun(act.Bootstrap)
+func (r Record) startAttempt(act CommitBootstrap, o Observed) Record {
+	b, incarnations := act.Bootstrap, r.incarnationsAfter(act.Bootstrap)
 	if !r.StartsRestore(b) {
 		r.Incarnations, r.Bootstrap = incarnations, &b
 		return r

@@ -10,7 +10,7 @@ import (
 // restoreMutants are mistakes in restores.
 var restoreMutants = map[string]mutant{
 	"the data that a restore replaces goes first": {
-		next: deleteReplaced, want: "S7", persistent: true,
+		next: deleteReplacedByRestore, want: "S7", persistent: true,
 		scenario: scenario{sizes: []int{1}, edits: []edit{snapshot(1)}, running: true, lockstep: true},
 	},
 	"a restore is repeated": {
@@ -25,7 +25,7 @@ var restoreMutants = map[string]mutant{
 		next: sameNumber, want: "S3",
 		scenario: scenario{sizes: []int{1}, edits: []edit{snapshot(1), off(1), snapshot(2)}, running: true, lockstep: true},
 	},
-	"a restore is canceled after the latch": {
+	"a restore is canceled after the cluster ID was recorded": {
 		next: callOffLate, want: "S7", persistent: true,
 		scenario: scenario{sizes: []int{1}, edits: []edit{snapshot(1), off(1)}, running: true, lockstep: true},
 	},
@@ -79,7 +79,7 @@ var restoreMutants = map[string]mutant{
 	},
 }
 
-// deleteReplaced takes every restore for one with Skip, and nothing for kept.
+// deleteReplacedByRestore takes every restore for one with Skip, and nothing for kept.
 func dropReplaced(o plan.Observed) plan.Action {
 	o.Cluster.SafetySkipped, o.Cluster.KeptUIDs = true, nil
 	return plan.Next(o)
@@ -114,7 +114,7 @@ func deleteAttempts(o plan.Observed) plan.Action {
 	return plan.Next(o)
 }
 
-func deleteReplaced(o plan.Observed) plan.Action {
+func deleteReplacedByRestore(o plan.Observed) plan.Action {
 	for _, v := range o.Volumes {
 		if !o.Cluster.Current(v.Incarnation) && !v.Deleting {
 			return plan.DeleteVolume{Name: v.Name, UID: v.UID}

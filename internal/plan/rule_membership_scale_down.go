@@ -15,7 +15,7 @@ func scaleDown(v *view) Action {
 		p := v.Candidates[n-1]
 		return DeletePod{Name: p.Name, UID: p.UID, Why: v1beta2.ReasonScaling}
 	}
-	victim := v.RemovalCandidate
+	victim := v.NextToRemove
 	if victim.ID == 0 {
 		return nil
 	}
@@ -58,8 +58,8 @@ func (v *view) removeFromService(m Member) Action {
 
 // aboutToStop reports whether the member is the next one to be removed or restarted.
 func (v *view) aboutToStop(m Member) bool {
-	if v.RemovalCandidate.ID != 0 {
-		return m.ID == v.RemovalCandidate.ID
+	if v.NextToRemove.ID != 0 {
+		return m.ID == v.NextToRemove.ID
 	}
 	return m.ID == v.Update.Next.ID
 }
@@ -71,9 +71,9 @@ func (v *view) surplus() bool {
 	return n > 0 && !takesPlace
 }
 
-// removalCandidate returns the member to remove next, the zero Member if there is none. Candidates, which are not members yet,
+// nextToRemove returns the member to remove next, the zero Member if there is none. Candidates, which are not members yet,
 // are deleted first.
-func (v *view) removalCandidate() Member {
+func (v *view) nextToRemove() Member {
 	if len(v.Candidates) > 0 || !v.surplus() {
 		return Member{}
 	}

@@ -38,9 +38,9 @@ func (v *view) outdated(p Pod) bool {
 	return p.Drift.Any() || p.Version != v.Versions.Lowest && p.Version != v.Versions.Target
 }
 
-// updateFailedPod applies the current spec to a pod that cannot run, so that reverting the spec recovers even a cluster that a
+// updateUnstartablePod applies the current spec to a pod that cannot run, so that reverting the spec recovers even a cluster that a
 // bad update and a fault have hit together. It needs no quorum: a member that is down is no loss to one, and its data is kept.
-func updateFailedPod(v *view) Action {
+func updateUnstartablePod(v *view) Action {
 	for _, p := range v.Pods {
 		if _, answers := v.answers[p.Name]; answers || p.Deleting || p.startProblem() == "" {
 			continue
@@ -195,16 +195,16 @@ func (v *view) dataGone(name string) bool {
 	return !ok || c.MemberID == 0 || c.Lost || c.Deleting && !running || running && p.Exit.DataGone()
 }
 
-// deleteCanceledAttempts deletes the pods and unused volumes of canceled restores: their data is in the snapshot. No other rule
+// deleteAbandonedAttempts deletes the pods and unused volumes of canceled restores: their data is in the snapshot. No other rule
 // waits for that. A volume on which etcd was permitted to start is not among them: clients may have written to it, and it is
 // kept.
-func deleteCanceledAttempts(v *view) Action {
-	for _, p := range v.canceledPods {
+func deleteAbandonedAttempts(v *view) Action {
+	for _, p := range v.abandonedPods {
 		if !p.Deleting {
 			return DeletePod{Name: p.Name, UID: p.UID, Why: v1beta2.ReasonClearingAttempt}
 		}
 	}
-	for _, c := range v.canceledVolumes {
+	for _, c := range v.abandonedVolumes {
 		if !c.Deleting {
 			return DeleteVolume{Name: c.Name, UID: c.UID, Why: v1beta2.ReasonClearingAttempt}
 		}

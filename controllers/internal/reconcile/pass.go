@@ -21,7 +21,7 @@ const (
 	NotYet = 250 * time.Millisecond
 )
 
-// Decide observes and plans on the cache. A decision that changes anything is recreated on live reads, so that an idle object
+// Decide observes and plans on the cache. A decision that changes anything is made again on live reads, so that an idle object
 // costs the API server nothing and no change is made on a stale view.
 func Decide[P interface{ Mutates() bool }](cached, live client.Reader, plan func(client.Reader) (P, error)) (P, error) {
 	p, err := plan(cached)
