@@ -139,7 +139,7 @@ func (a Promote) describe() Description {
 
 func (a MoveLeader) describe() Description {
 	if a.Slow != "" {
-		message := fmt.Sprintf("the disk of leader %s (%016x) is slow: moving leadership to %s (%016x)", a.FromName, a.From, a.ToName, a.To)
+		message := fmt.Sprintf("the disk of leader %s is slow: moving leadership to %s (%016x)", a.Slow, a.ToName, a.To)
 		return Description{"MoveLeader", v1beta2.ReasonDiskSlow, message}
 	}
 	return Description{

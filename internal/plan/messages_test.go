@@ -46,7 +46,7 @@ func TestMessages(t *testing.T) {
 		},
 		"the leader is slow": {
 			MoveLeader{From: 0xa, To: 0xb, FromName: "c-0", ToName: "c-1", Slow: "c-0"},
-			"leader c-0 (000000000000000a) is slow: moving leadership to c-1 (000000000000000b)", "from",
+			"leader c-0 is slow: moving leadership to c-1 (000000000000000b)", "from",
 		},
 		"a member that answers and has no leader": {
 			Next(silent(healthyCluster(3, true), 1)), "member c-1 is not healthy: kubectl describe pod c-1", "does not answer",
