@@ -228,7 +228,7 @@ func managerOptions(o options, scheme *runtime.Scheme) ctrl.Options {
 	if o.controllers.Lease != nil {
 		options.LeaderElection = true
 		options.LeaderElectionResourceLockInterface = o.controllers.Lease
-		options.LeaseDuration, options.RenewDeadline = new(leadership.Patience+leadership.Term), new(leadership.Patience)
+		options.LeaseDuration, options.RenewDeadline = new(leadership.RenewFor+leadership.Term), new(leadership.RenewFor)
 		options.RetryPeriod = new(leadership.Retry)
 	}
 	for _, namespace := range strings.Split(o.namespaces, ",") {

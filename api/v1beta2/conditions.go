@@ -88,7 +88,7 @@ const (
 	// Take the line from the log, as docs/operations.md says under "To report a decision".
 	ReasonObservationLogged = "ObservationLogged"
 	// ReasonObservationNotLogged means that the annotation etcd.database.coreos.com/log-observed asks the operator to log what it
-	// observes, but that its log level is error. Only an event has it.
+	// observes, but its log level is error. Only an event has it.
 	//
 	// Start the operator with --zap-log-level=info.
 	ReasonObservationNotLogged = "ObservationNotLogged"

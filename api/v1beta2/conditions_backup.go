@@ -38,7 +38,8 @@ const (
 	//
 	// If the EtcdCluster has no quorum, bring its members back. If all of them answer, check whether a NetworkPolicy blocks the
 	// backup's pod from some of them. If the message says that the cluster had a higher revision before, data was lost: delete
-	// no backup, and see RevisionRegressed.
+	// no backup, and see RevisionRegressed. For an EtcdRestore: bring the members back and create another one, or accept the
+	// loss with safetySnapshot: Skip.
 	ReasonStaleBackup = "StaleBackup"
 	// ReasonBackupUnverified means that a backup is in the storage but could not be verified as spec.verify says. It is kept;
 	// the next attempt verifies it instead of taking another one. After a failure that no retry can fix, such as credentials

@@ -8,7 +8,7 @@ const (
 	//
 	// Nothing.
 	ReasonSpecReached = "SpecReached"
-	// ReasonAsExpected means that nothing is degraded, or, in an OperatorCondition, that nothing delays an upgrade of the operator.
+	// ReasonAsExpected means that nothing is degraded, or, in an OperatorCondition, nothing delays an upgrade of the operator.
 	//
 	// Nothing.
 	ReasonAsExpected = "AsExpected"
@@ -16,7 +16,7 @@ const (
 	//
 	// Nothing.
 	ReasonHasQuorum = "HasQuorum"
-	// ReasonServing means that the cluster has come up, or that members are added to the client Service.
+	// ReasonServing means that the cluster has come up, or members are added to the client Service.
 	//
 	// Nothing.
 	ReasonServing = "Serving"

@@ -80,10 +80,11 @@ const (
 	// Find out where its data comes from. If a snapshot was put onto its volume by hand, or its data may be needed, save that
 	// first, and restore it with an EtcdRestore. Then delete the pod and its volume.
 	ReasonClusterIDMismatch = "ClusterIDMismatch"
-	// ReasonRevisionRegressed means that etcd's revision went back, so its data was rolled back outside the operator. Nothing is
-	// changed.
+	// ReasonRevisionRegressed means that etcd's revision went back, so data was lost or rolled back outside the operator, which
+	// neither repairs nor updates the cluster.
 	//
-	// Create an EtcdRestore.
+	// Stop clients from writing, and find out what was rolled back. Then create an EtcdRestore of a backup at the revision that
+	// the message names, or a higher one.
 	ReasonRevisionRegressed = "RevisionRegressed"
 	// ReasonCorrupt means that etcd reports that its members' data differs (alarm CORRUPT). It serves no reads or writes of keys,
 	// and nothing is updated. The message names the member that etcd accuses, which may be the wrong one.

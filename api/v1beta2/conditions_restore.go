@@ -6,16 +6,16 @@ package v1beta2
 const (
 	// ReasonVerifying means that the snapshot is being read and verified. The cluster has not been changed.
 	//
-	// Nothing. To call the restore off, delete the EtcdRestore.
+	// Nothing. To cancel the restore, delete the EtcdRestore.
 	ReasonVerifying = "Verifying"
 	// ReasonSaving means that the cluster's current data is being saved (the safety snapshot) before it is replaced.
 	//
-	// Nothing. To call the restore off, delete the EtcdRestore.
+	// Nothing. To cancel the restore, delete the EtcdRestore.
 	ReasonSaving = "Saving"
 	// ReasonRestoring means that the cluster is being restarted from the snapshot: the previous members are stopped, then the
 	// new ones started.
 	//
-	// Nothing. To call the restore off, delete the EtcdRestore: the previous members start again, unless they were on an
+	// Nothing. To cancel the restore, delete the EtcdRestore: the previous members start again, unless they were on an
 	// emptyDir.
 	ReasonRestoring = "Restoring"
 	// ReasonRestored means that the cluster runs on the snapshot's data. The volumes with the replaced data are kept; with
@@ -27,13 +27,13 @@ const (
 	//
 	// See the conditions of the EtcdRestore that the message names.
 	ReasonWaitingForRestore = "WaitingForRestore"
-	// ReasonResuming means that a restore was called off, or failed, and the previous members start again with their data.
+	// ReasonResuming means that a restore was canceled, or failed, and the previous members start again with their data.
 	//
 	// Nothing.
 	ReasonResuming = "Resuming"
-	// ReasonRestoreContinues means that a restore was to be called off but continues: too few of the previous members can come
+	// ReasonRestoreContinues means that a restore was to be canceled but continues: too few of the previous members can come
 	// back with their data, for example because it was on an emptyDir and they have stopped, and the cluster would be left
-	// without quorum. If enough of them can before the cluster is up on the snapshot, the restore is called off after all.
+	// without quorum. If enough of them can before the cluster is up on the snapshot, the restore is canceled after all.
 	//
 	// Nothing, or create another EtcdRestore, for example of the safety snapshot: it supersedes this one. Do not remove the
 	// finalizer of the EtcdRestore that is being deleted: it says where the snapshot is.
@@ -69,13 +69,13 @@ const (
 	// Nothing.
 	ReasonRestoreCalledOff = "RestoreCalledOff"
 	// ReasonClearingAttempt means that what an attempt at a restore has left is deleted: another attempt follows, or the restore
-	// was called off. A volume is deleted only if etcd was never permitted to start on it: its data is in the snapshot. Only
+	// was canceled. A volume is deleted only if etcd was never permitted to start on it: its data is in the snapshot. Only
 	// events have it.
 	//
 	// Nothing.
 	ReasonClearingAttempt = "ClearingAttempt"
-	// ReasonRestoreFailed means that the EtcdRestore that the EtcdCluster is to start from has failed, or that a snapshot that
-	// is being restored cannot be and the previous members cannot come back either; or that an EtcdRestore with the name that
+	// ReasonRestoreFailed means that the EtcdRestore that the EtcdCluster is to start from has failed, or a snapshot that
+	// is being restored cannot be and the previous members cannot come back either; or an EtcdRestore with the name that
 	// spec.restoreFrom uses already exists from before, or for another EtcdCluster.
 	//
 	// Do not delete the EtcdCluster. Create another EtcdRestore for it, of another snapshot or clusterID, or of the safety

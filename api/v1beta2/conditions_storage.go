@@ -21,7 +21,7 @@ const (
 	//
 	// Create the bucket, or correct its name.
 	ReasonNoSuchBucket = "NoSuchBucket"
-	// ReasonNoSuchObject means that the object does not exist, or that there is no snapshot to choose from.
+	// ReasonNoSuchObject means that the object does not exist, or there is no snapshot to choose from.
 	//
 	// Correct the URL or the name of the snapshot. status.snapshots of the EtcdBackup names the latest ones.
 	ReasonNoSuchObject = "NoSuchObject"
@@ -35,7 +35,7 @@ const (
 	// Nothing: a later backup deletes it once the lock has expired. To avoid the warning, keep backups for longer than the
 	// retention.
 	ReasonObjectLocked = "ObjectLocked"
-	// ReasonObjectChanged means that an object was overwritten while it was read, or that another writer has created one with the
+	// ReasonObjectChanged means that an object was overwritten while it was read, or another writer has created one with the
 	// name of a new backup. The next attempt reads the new one, or says whose it is.
 	//
 	// Nothing. If it happens again, find out what else writes there.

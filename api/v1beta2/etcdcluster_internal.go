@@ -25,7 +25,7 @@ type InternalStatus struct {
 	// incarnations count the attempts at a start.
 	// +optional
 	Incarnations *IncarnationsStatus `json:"incarnations,omitempty"`
-	// former is what a restore in progress replaces: the cluster returns to it if the restore is called off. It is set from
+	// former is what a restore in progress replaces: the cluster returns to it if the restore is canceled. It is set from
 	// the start of an attempt until the new cluster ID is set, or until the cluster has returned to it.
 	// +optional
 	Former *FormerStatus `json:"former,omitempty"`
@@ -104,8 +104,8 @@ type IncarnationsStatus struct {
 	// last is the highest number used so far.
 	// +required
 	Last int32 `json:"last"`
-	// attempts is the lowest number of an attempt at a restore that replaces the present data, 0 if there was none: of the
-	// attempts from there on, all but bootstrap.incarnation were abandoned.
+	// attempts is not a count: it is the lowest incarnation of an attempt at a restore that replaces the present data, 0 if there
+	// was none. Of the incarnations from there on, all but bootstrap.incarnation were abandoned.
 	// +optional
 	Attempts int32 `json:"attempts,omitempty"`
 }

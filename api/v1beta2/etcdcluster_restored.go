@@ -48,11 +48,11 @@ type RestoreRecord struct {
 	// safetySnapshot is the object that the replaced data was saved to; empty if it was not.
 	// +optional
 	SafetySnapshot string `json:"safetySnapshot,omitempty"`
-	// calledOff is set once the restore has been abandoned: either it was called off, and the cluster returns to its previous
+	// calledOff is set once the restore has been abandoned: either it was canceled, and the cluster returns to its previous
 	// data; or a later restore has superseded it (RestoreSuperseded), and replaces the same data.
 	// +optional
 	CalledOff *RestoreCalledOff `json:"calledOff,omitempty"`
-	// notCalledOff says why the restore continues although it was to be called off: too few of the previous members could come
+	// notCalledOff says why the restore continues although it was to be canceled: too few of the previous members could come
 	// back. Empty otherwise.
 	// +optional
 	NotCalledOff string `json:"notCalledOff,omitempty"`

@@ -61,7 +61,8 @@ type EtcdClusterSpec struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Start from a snapshot",order=7
 	RestoreFrom *RestoreSource `json:"restoreFrom,omitempty"`
 
-	// tls names the Secrets for TLS between members and with clients; plain text if absent or empty.
+	// tls names the Secrets for TLS between members and with clients; plain text if absent or empty. Not supported yet: a spec with
+	// tls.static is refused (TLSNotSupported).
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="TLS",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:hidden"}
 	TLS *TLSPolicy `json:"tls,omitempty"`

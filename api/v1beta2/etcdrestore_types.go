@@ -126,7 +126,7 @@ const (
 	RestoreVerifying RestorePhase = "Verifying"
 	// RestoreSaving takes the safety snapshot.
 	RestoreSaving RestorePhase = "Saving"
-	// RestoreReplacing restarts the cluster from the snapshot. The restore can be called off until the cluster is up on it.
+	// RestoreReplacing restarts the cluster from the snapshot. The restore can be canceled until the cluster is up on it.
 	RestoreReplacing RestorePhase = "Replacing"
 	// RestoreSucceeded and RestoreFailed are final.
 	RestoreSucceeded RestorePhase = "Succeeded"

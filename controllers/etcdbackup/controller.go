@@ -69,9 +69,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		return ctrl.Result{RequeueAfter: reconcile.NotYet}, nil
 	case err != nil:
 		return ctrl.Result{}, err
-	case p.reservation != nil:
+	case p.declined != nil:
 		metrics.ForgetBackup(req.Namespace, req.Name)
-		return r.Reservations.Settle(ctx, p.object, &p.object.Status.Operator, p.reservation)
+		return r.Reservations.Settle(ctx, p.object, &p.object.Status.Operator, p.declined)
 	}
 	err = r.fence(p).Act(ctx, p, func(ctx context.Context) error { return r.execute(ctx, p) })
 	return r.finish(ctx, p, err)
@@ -83,8 +83,8 @@ func (r *Reconciler) fence(p *backupPass) reconcile.Fence {
 
 // Mutates reports whether the decision changes anything.
 func (p *backupPass) Mutates() bool {
-	if p.reservation != nil {
-		return claim.Mutates(p.reservation)
+	if p.declined != nil {
+		return claim.Mutates(p.declined)
 	}
 	return backup.Mutates(p.action)
 }
@@ -94,7 +94,7 @@ func (p *backupPass) Mutates() bool {
 func (r *Reconciler) decide(ctx context.Context, name types.NamespacedName) (*backupPass, error) {
 	var cached *backupPass
 	return reconcile.Decide(r.Client, r.Live, func(reader client.Reader) (*backupPass, error) {
-		p, err := r.look(ctx, reader, name)
+		p, err := r.observeAndPlan(ctx, reader, name)
 		if err == nil && cached != nil && p.object.Generation != cached.object.Generation {
 			return nil, reconcile.ErrStale
 		}
@@ -103,7 +103,7 @@ func (r *Reconciler) decide(ctx context.Context, name types.NamespacedName) (*ba
 	})
 }
 
-func (r *Reconciler) look(ctx context.Context, reader client.Reader, name types.NamespacedName) (
+func (r *Reconciler) observeAndPlan(ctx context.Context, reader client.Reader, name types.NamespacedName) (
 	*backupPass, error,
 ) {
 	begun, object := r.Clock.Now(), &v1beta2.EtcdBackup{}
@@ -115,7 +115,7 @@ func (r *Reconciler) look(ctx context.Context, reader client.Reader, name types.
 		return nil, err
 	}
 	if !claim.Acts(decision) {
-		return &backupPass{object: object, reservation: decision}, nil
+		return &backupPass{object: object, declined: decision}, nil
 	}
 	p, err := r.observe(ctx, reader, object)
 	if err != nil {

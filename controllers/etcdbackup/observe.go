@@ -26,10 +26,10 @@ type backupPass struct {
 	before *v1beta2.EtcdBackupStatus
 	// begun is when the pass began to read.
 	begun time.Time
-	// reservation is nil if the EtcdBackup is this operator's; else nothing more of it is known than the object.
-	reservation claim.Decision
-	observed    backup.Observed
-	action      backup.Action
+	// declined is why this operator does not act on the EtcdBackup; nil if it does. Otherwise nothing but the object is known.
+	declined claim.Decision
+	observed backup.Observed
+	action   backup.Action
 	// storage is the destination, and key the prefix of the names there in the form of coreos/etcd-operator.
 	storage v1beta2.Storage
 	key     string

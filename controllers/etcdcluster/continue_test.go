@@ -78,7 +78,7 @@ func (e *env) restoreOf(cluster, name string) *v1beta2.EtcdRestore {
 	}
 }
 
-// notedAsContinuing wants the record of the restore under way to say why it is not called off.
+// notedAsContinuing wants the record of the restore under way to say why it is not canceled.
 func (e *env) notedAsContinuing(t *testing.T, cluster string, why ...string) {
 	t.Helper()
 	await(t, "the record of a restore that goes on", func() error {

@@ -66,9 +66,9 @@ type Reconciler struct {
 	// Concurrency is how many clusters are reconciled concurrently, at least 1.
 	Concurrency int
 
-	paces    paces
-	requests requests
-	retained retained
+	paces       paces
+	logRequests logRequests
+	retained    retained
 }
 
 // Reconcile takes one step. It is safe to stop at any point: the next pass observes what exists and continues from there.
@@ -77,7 +77,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	if apierrors.IsNotFound(err) {
 		r.Etcd.Forget(req.String())
 		r.paces.forget(req.NamespacedName)
-		r.requests.forget(req.NamespacedName)
+		r.logRequests.forget(req.NamespacedName)
 		r.retained.forget(req.NamespacedName)
 		r.Reservations.Forget(&v1beta2.EtcdCluster{}, req.NamespacedName)
 		return ctrl.Result{}, nil
@@ -85,7 +85,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	if p.reservation != nil {
+	if p.declined != nil {
 		return r.settle(ctx, p)
 	}
 	r.logObserved(ctx, p)
@@ -117,8 +117,8 @@ type pass struct {
 	cluster *v1beta2.EtcdCluster
 	// before is the status as it was read.
 	before *v1beta2.EtcdClusterStatus
-	// reservation is nil if the cluster is this operator's; else nothing more of it is known than the object.
-	reservation claim.Decision
+	// declined is why this operator does not act on the cluster; nil if it does. Otherwise nothing but the object is known.
+	declined claim.Decision
 	// begun is when the pass began to read.
 	begun time.Time
 	// live is true if it was read from the API server.
@@ -132,10 +132,10 @@ type pass struct {
 	claims     map[string]*corev1.PersistentVolumeClaim
 	// revision is the revision of the spec.
 	revision resources.Revision
-	// former is the cluster with the spec before an update in progress, and formerTemplate that spec's revision; nil and empty
+	// previousSpec is the cluster with the spec before an update in progress, and previousTemplate that spec's revision; nil and empty
 	// if there is none, or if it does not change the pods' template.
-	former         *v1beta2.EtcdCluster
-	formerTemplate string
+	previousSpec     *v1beta2.EtcdCluster
+	previousTemplate string
 	// restore is the EtcdRestore to carry out, or that the cluster is to start from; nil if there is none.
 	restore *v1beta2.EtcdRestore
 	// rejected says what the API server rejects of what the members do not depend on; nil if nothing.
@@ -146,25 +146,25 @@ type pass struct {
 
 // Mutates reports whether the decision changes anything.
 func (p *pass) Mutates() bool {
-	if p.reservation != nil {
-		return claim.Mutates(p.reservation)
+	if p.declined != nil {
+		return claim.Mutates(p.declined)
 	}
 	return plan.Mutates(p.action)
 }
 
 func (r *Reconciler) decide(ctx context.Context, name types.NamespacedName) (*pass, error) {
-	again := false
+	live := false // the first view is the cache's
 	return reconcile.Decide(r.Client, r.Live, func(reader client.Reader) (*pass, error) {
-		p, err := r.look(ctx, reader, name)
+		p, err := r.observeAndPlan(ctx, reader, name)
 		if err == nil {
-			p.live = again
+			p.live = live
 		}
-		again = true
+		live = true
 		return p, err
 	})
 }
 
-func (r *Reconciler) look(ctx context.Context, reader client.Reader, name types.NamespacedName) (*pass, error) {
+func (r *Reconciler) observeAndPlan(ctx context.Context, reader client.Reader, name types.NamespacedName) (*pass, error) {
 	begun, cluster := r.Clock.Now(), &v1beta2.EtcdCluster{}
 	if err := reader.Get(ctx, name, cluster); err != nil {
 		return nil, err
@@ -174,7 +174,7 @@ func (r *Reconciler) look(ctx context.Context, reader client.Reader, name types.
 		return nil, err
 	}
 	if !claim.Acts(decision) {
-		return &pass{cluster: cluster, reservation: decision}, nil
+		return &pass{cluster: cluster, declined: decision}, nil
 	}
 	p, err := r.observe(ctx, reader, cluster)
 	if err != nil {
@@ -187,9 +187,9 @@ func (r *Reconciler) look(ctx context.Context, reader client.Reader, name types.
 
 // settle handles a cluster that this operator has not reserved, or not yet.
 func (r *Reconciler) settle(ctx context.Context, p *pass) (ctrl.Result, error) {
-	result, err := r.Reservations.Settle(ctx, p.cluster, &p.cluster.Status.Operator, p.reservation)
+	result, err := r.Reservations.Settle(ctx, p.cluster, &p.cluster.Status.Operator, p.declined)
 	result.Priority = new(ahead)
-	if !claim.Mutates(p.reservation) {
+	if !claim.Mutates(p.declined) {
 		result.Priority = new(resting)
 		r.Etcd.Forget(client.ObjectKeyFromObject(p.cluster).String())
 	}
@@ -233,7 +233,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 		Complete(outage.Retried(r))
 }
 
-// clustersOf maps a pod to the cluster in its labels, and to its owner: a foreign pod may have only the first, and a pod whose labels
+// clustersOf maps a pod to the cluster in its labels, and to its owner: an unrelated pod may have only the first, and a pod whose labels
 // were removed by hand only the second.
 func clustersOf(ctx context.Context, o client.Object) []ctrl.Request {
 	requests := clusterOf(ctx, o)

@@ -26,7 +26,7 @@ import (
 func (r *Reconciler) execute(ctx context.Context, p *pass) error {
 	noteDecided(p)
 	if a, ok := p.action.(plan.Recreate); ok {
-		if err := r.tryPod(ctx, p, a); err != nil {
+		if err := r.dryRunPod(ctx, p, a); err != nil {
 			return err
 		}
 	}
@@ -55,9 +55,9 @@ func (r *Reconciler) carryOut(ctx context.Context, p *pass, effect plan.Effect) 
 	case plan.WritePermit:
 		return r.writePermit(ctx, p, e)
 	case plan.AddPodToService:
-		return r.serve(ctx, p, e)
+		return r.addPodToService(ctx, p, e)
 	case plan.RemoveFromService:
-		return r.unserve(ctx, p, e)
+		return r.removePodFromService(ctx, p, e)
 	case plan.SetBudget:
 		return r.apply(ctx, resources.Budget(p.cluster, e.MinAvailable))
 	case plan.DeletePod:
@@ -105,7 +105,7 @@ func (r *Reconciler) createVolume(ctx context.Context, p *pass, e plan.CreateVol
 func (r *Reconciler) createPod(ctx context.Context, p *pass, e plan.CreatePod) error {
 	spec := p.cluster
 	if e.FromPreviousSpec {
-		spec = p.former
+		spec = p.previousSpec
 	}
 	pod, err := resources.Pod(spec, e.Name, e.Incarnation, e.Permit, r.optionsFor(e.NewPod))
 	if err == nil && e.Restores {
@@ -178,7 +178,7 @@ func (r *Reconciler) writePermit(ctx context.Context, p *pass, e plan.WritePermi
 	return nil
 }
 
-func (r *Reconciler) serve(ctx context.Context, p *pass, e plan.AddPodToService) error {
+func (r *Reconciler) addPodToService(ctx context.Context, p *pass, e plan.AddPodToService) error {
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: p.cluster.Namespace, Name: e.Name}}
 	meta := map[string]any{"labels": map[string]any{resources.LabelServing: "true"}}
 	if err := r.patch(ctx, pod, types.UID(e.UID), meta); err != nil {
@@ -187,7 +187,7 @@ func (r *Reconciler) serve(ctx context.Context, p *pass, e plan.AddPodToService)
 	return nil
 }
 
-func (r *Reconciler) unserve(ctx context.Context, p *pass, a plan.RemoveFromService) error {
+func (r *Reconciler) removePodFromService(ctx context.Context, p *pass, a plan.RemoveFromService) error {
 	meta := map[string]any{
 		"labels":      map[string]any{resources.LabelServing: nil},
 		"annotations": map[string]any{resources.AnnotationUnserved: r.Clock.Now().Format(time.RFC3339Nano)},

@@ -88,8 +88,8 @@ func (r *Reconciler) changeImage(ctx context.Context, p *pass, a plan.ChangeImag
 	return nil
 }
 
-// tryPod checks by a dry run that the API server would accept the recreated pod: if not, the present one stays.
-func (r *Reconciler) tryPod(ctx context.Context, p *pass, a plan.Recreate) error {
+// dryRunPod checks by a dry run that the API server would accept the recreated pod: if not, the present one stays.
+func (r *Reconciler) dryRunPod(ctx context.Context, p *pass, a plan.Recreate) error {
 	again := plan.NewPod{Name: a.Name, Version: a.Version, Persistent: true}
 	pod, err := resources.Pod(p.cluster, a.Name, 0, nil, r.optionsFor(again))
 	if err != nil {

@@ -25,10 +25,10 @@ import (
 )
 
 const (
-	// keepConnections is the longest pause over which connections to etcd are kept.
-	keepConnections = 10 * time.Second
-	// watching is the time to the next pass while disks are watched.
-	watching = 2 * time.Second
+	// keepConnectionsFor is the longest pause over which connections to etcd are kept.
+	keepConnectionsFor = 10 * time.Second
+	// diskWatchInterval is the time to the next pass while disks are watched.
+	diskWatchInterval = 2 * time.Second
 )
 
 func (r *Reconciler) finish(ctx context.Context, p *pass, err error) (ctrl.Result, error) {
@@ -48,31 +48,31 @@ func (r *Reconciler) finish(ctx context.Context, p *pass, err error) (ctrl.Resul
 		WriteStatus:  func(ctx context.Context, err error) error { return r.writeStatus(ctx, p, err) },
 		Left:         r.fence(p).Bounds(p),
 		RecordEvents: func(ctx context.Context, err error) { r.recordEvents(ctx, p, err) },
-		Again:        func() ctrl.Result { return r.again(p) },
+		Again:        func() ctrl.Result { return r.requeue(p) },
 	}, err)
 }
 
-// again returns when the next pass is due: later, and after other clusters, if the action was repeated without effect. Connections
+// requeue returns when the next pass is due: later, and after other clusters, if the action was repeated without effect. Connections
 // are kept from step to step, but not over longer pauses: they would be most of what an idle cluster costs, and those to a member
 // that hangs would be retried all the time.
-func (r *Reconciler) again(p *pass) ctrl.Result {
+func (r *Reconciler) requeue(p *pass) ctrl.Result {
 	rank := rank(p)
-	result := ctrl.Result{RequeueAfter: next(p.action), Priority: &rank}
+	result := ctrl.Result{RequeueAfter: nextDelay(p.action), Priority: &rank}
 	if plan.Mutates(p.action) {
 		if pause := r.paces.note(client.ObjectKeyFromObject(p.cluster), p.action, r.Clock.Now()); pause > 0 {
 			rank, result.RequeueAfter = min(rank, normal), pause
 		}
 	}
 	if plan.DisksUndecided(p.observed) {
-		result.RequeueAfter = min(result.RequeueAfter, watching)
+		result.RequeueAfter = min(result.RequeueAfter, diskWatchInterval)
 	}
-	if result.RequeueAfter >= keepConnections || p.session.Slow {
+	if result.RequeueAfter >= keepConnectionsFor || p.session.Slow {
 		r.Etcd.Disconnect(client.ObjectKeyFromObject(p.cluster).String())
 	}
 	return result
 }
 
-func next(a plan.Action) time.Duration {
+func nextDelay(a plan.Action) time.Duration {
 	switch act := a.(type) {
 	case plan.Wait:
 		return act.After
@@ -103,10 +103,10 @@ func (r *Reconciler) writeStatus(ctx context.Context, p *pass, err error) error 
 
 // recordEvents records an event for every action that took effect, and for every new wait or block.
 func (r *Reconciler) recordEvents(ctx context.Context, p *pass, err error) {
-	r.recordStrangers(p)
+	r.recordUnrelated(p)
 	r.recordReclaim(p)
 	d := plan.DescribeIn(p.observed, p.assessment, p.action)
-	reconcile.Record(ctx, r.Recorder, p.cluster, reconcile.Answer{
+	reconcile.Record(ctx, r.Recorder, p.cluster, reconcile.Outcome{
 		Action: d.Action, Reason: d.Reason, Message: d.Message, Warning: warns(p.action, d.Reason),
 		New: plan.Mutates(p.action) || !reconcile.IsProgressing(p.before.Conditions, d.Reason, d.Message),
 	}, err)
@@ -143,8 +143,8 @@ func undecided(noted *runtime.RawExtension) bool {
 	return spec != nil && spec.VolumeReclaimPolicy == "" && resources.Persistent(&v1beta2.EtcdCluster{Spec: *spec})
 }
 
-// recordStrangers writes an event about what has the cluster's labels and is not the cluster's, once.
-func (r *Reconciler) recordStrangers(p *pass) {
+// recordUnrelated writes an event about what has the cluster's labels and is not the cluster's, once.
+func (r *Reconciler) recordUnrelated(p *pass) {
 	now := meta.FindStatusCondition(p.cluster.Status.Conditions, v1beta2.ConditionDegraded)
 	if now == nil || now.Reason != v1beta2.ReasonStrangerPod && now.Reason != v1beta2.ReasonForeignVolume {
 		return

@@ -21,7 +21,7 @@ func noteDecided(p *pass) {
 	}
 }
 
-// noteCallOff records why the restore is called off.
+// noteCallOff records why the restore is canceled.
 func noteCallOff(p *pass, a plan.CancelRestore) {
 	if record := status.UnderWay(&p.cluster.Status); record != nil {
 		record.CalledOff = &v1beta2.RestoreCalledOff{
@@ -30,18 +30,18 @@ func noteCallOff(p *pass, a plan.CancelRestore) {
 	}
 }
 
-// noteContinued records why the restore is not called off.
+// noteContinued records why the restore is not canceled.
 func noteContinued(p *pass, a plan.ContinueRestore) {
 	if record := status.UnderWay(&p.cluster.Status); record != nil {
 		record.NotCalledOff = a.Why.Message
 	}
 }
 
-// resuming says which restore was called off, and why, until the cluster that it was to replace has quorum again; empty if none was.
+// resuming says which restore was canceled, and why, until the cluster that it was to replace has quorum again; empty if none was.
 func resuming(s *v1beta2.EtcdClusterStatus) string {
 	if len(s.Restores) > 0 {
 		if off := s.Restores[0].CalledOff; off != nil && off.CompletionTime == nil {
-			return "EtcdRestore " + s.Restores[0].Name + " is called off: " + off.Message
+			return "EtcdRestore " + s.Restores[0].Name + " is canceled: " + off.Message
 		}
 	}
 	return ""

@@ -68,7 +68,7 @@ func TestNotedAsDecided(t *testing.T) {
 		t.Errorf("once another one has taken its place the record is %+v", got)
 	}
 	if got := act(plan.CancelRestore{Why: why}, nil); got.ID != 0xc1 || got.Unsaved {
-		t.Errorf("once that is called off the record is %+v", got)
+		t.Errorf("once that is canceled the record is %+v", got)
 	}
 	act(begin(5, "third", "it may be old"), nil)
 	p.observed.Volumes = []plan.Volume{{Name: "c-0", UID: "v0", Owned: true, MemberID: 1, Incarnation: 1}}

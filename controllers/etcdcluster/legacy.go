@@ -10,8 +10,8 @@ import (
 )
 
 // podConflict describes the owner of a pod that is not a member's. Pods of coreos/etcd-operator count as the cluster's as long as this
-// operator has started none for it: they have no owner if the EtcdCluster was deleted without them and recreated, and may serve all
-// the same. Beside members of this operator they are another operator's.
+// operator has started none for it: they have no owner if the EtcdCluster was deleted without them and recreated, and may still
+// serve clients. Once this operator has started members, they are another operator's.
 func podConflict(pod *corev1.Pod, c *v1beta2.EtcdCluster) *plan.Conflict {
 	conflict, ours := conflictOf(plan.KindPod, pod, c), c.Status.ClusterID != "" || c.Status.Bootstrap != nil
 	switch {

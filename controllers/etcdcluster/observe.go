@@ -35,7 +35,7 @@ func (r *Reconciler) observe(ctx context.Context, reader client.Reader, c *v1bet
 	}
 	var problem *failure.Problem
 	c.Spec, problem = clusterspec.Effective(c, claims)
-	p.observed = plan.Observed{Now: r.Clock.Now(), Cluster: r.desired(c, problem)}
+	p.observed = plan.Observed{Now: r.Clock.Now(), Cluster: r.observedCluster(c, problem)}
 	if err := r.observePods(ctx, reader, p); err != nil {
 		return nil, err
 	}

@@ -29,9 +29,9 @@ func (r *retained) knows(cluster types.NamespacedName, uid types.UID) bool {
 	return known == uid
 }
 
-// retainVolumes takes the cluster's name out of the owners of every claim, where volumes are to outlive the cluster: by those alone
-// the garbage collector goes. Who made a claim, and what labels somebody has given it since, is nothing to it. What has not the
-// operator's labels is in no cache, so the API server is asked, once for each time that a spec begins to ask for this.
+// retainVolumes removes the cluster from the owner references of every claim that must outlive it: the garbage collector goes by
+// those alone, whoever created or labeled the claim. Claims without the operator's labels are not cached, so the API server is
+// asked, once each time Retain is set.
 func (r *Reconciler) retainVolumes(ctx context.Context, p *pass) error {
 	c, key := p.cluster, client.ObjectKeyFromObject(p.cluster)
 	if c.Spec.VolumeReclaimPolicy != v1beta2.VolumeReclaimRetain {

@@ -17,9 +17,9 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/version"
 )
 
-// requests are the requests to log an observation that were already met, so that each is met once, and once more after a restart of
+// logRequests are the requests to log an observation that were already met, so that each is met once, and once more after a restart of
 // the operator. The zero value is empty. It is safe for concurrent use.
-type requests struct {
+type logRequests struct {
 	met sync.Map // request by types.NamespacedName
 }
 
@@ -30,7 +30,7 @@ type request struct {
 }
 
 // take reports whether there is a request that was not met yet, and marks it as met.
-func (r *requests) take(c *v1beta2.EtcdCluster) bool {
+func (r *logRequests) take(c *v1beta2.EtcdCluster) bool {
 	value, asked := c.Annotations[v1beta2.AnnotationLogObserved]
 	if !asked {
 		r.forget(client.ObjectKeyFromObject(c))
@@ -41,12 +41,12 @@ func (r *requests) take(c *v1beta2.EtcdCluster) bool {
 	return before != now
 }
 
-func (r *requests) forget(cluster types.NamespacedName) { r.met.Delete(cluster) }
+func (r *logRequests) forget(cluster types.NamespacedName) { r.met.Delete(cluster) }
 
 // logObserved logs the observation that this pass was decided on, if that is requested, and records an event: users who may annotate
 // a cluster may not be those who read the operator's log.
 func (r *Reconciler) logObserved(ctx context.Context, p *pass) {
-	if !r.requests.take(p.cluster) {
+	if !r.logRequests.take(p.cluster) {
 		return
 	}
 	emit := func(kind, reason, note string) {

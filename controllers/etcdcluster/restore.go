@@ -50,7 +50,7 @@ func (r *Reconciler) observeRestore(ctx context.Context, p *pass) error {
 	}
 	c := p.cluster
 	var chosen *v1beta2.EtcdRestore
-	if p.observed.Cluster.CancelReason == nil { // one that is to be called off gives way to any other
+	if p.observed.Cluster.CancelReason == nil { // one that is to be canceled gives way to any other
 		chosen = p.restore
 	}
 	list := &v1beta2.EtcdRestoreList{}
@@ -115,7 +115,7 @@ func neverCarriedOut(c *v1beta2.EtcdCluster, restore *v1beta2.EtcdRestore) strin
 }
 
 // observeAttempt reads the EtcdRestore of an attempt in progress. If it is gone, or no longer asks for the restore, the attempt is
-// called off, if that is possible.
+// canceled, if that is possible.
 func (r *Reconciler) observeAttempt(ctx context.Context, p *pass) error {
 	c := p.cluster
 	record := status.UnderWay(&c.Status)
@@ -191,7 +191,7 @@ func noteRestore(p *pass, a plan.CommitBootstrap) {
 	s.Restores = s.Restores[:min(len(s.Restores), restoresKept)]
 }
 
-// recordAttempt is the record of a restore that starts. The one in progress, which it supersedes, is recorded as called off, and
+// recordAttempt is the record of a restore that starts. The one in progress, which it supersedes, is recorded as canceled, and
 // it replaces the data that that one was to replace.
 func recordAttempt(p *pass, unsaved string) v1beta2.RestoreRecord {
 	s := &p.cluster.Status

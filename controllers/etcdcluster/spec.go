@@ -30,13 +30,14 @@ func (r *Reconciler) readSpecs(p *pass) (err error) {
 		return err
 	}
 	if before.Template != p.revision.Template {
-		p.former, p.formerTemplate = cluster, before.Template
+		p.previousSpec, p.previousTemplate = cluster, before.Template
 	}
 	return nil
 }
 
-// desired is the part of an observation that comes from the EtcdCluster itself.
-func (r *Reconciler) desired(c *v1beta2.EtcdCluster, problem *failure.Problem) plan.Cluster {
+// observedCluster is the part of an observation that comes from the EtcdCluster itself: its spec, and the record in its
+// status.
+func (r *Reconciler) observedCluster(c *v1beta2.EtcdCluster, problem *failure.Problem) plan.Cluster {
 	return plan.Cluster{
 		Record:    status.RecordOf(&c.Status),
 		Namespace: c.Namespace, Name: c.Name, UID: string(c.UID), Domain: resources.Domain(c),

@@ -33,7 +33,7 @@ func volumeOf(p *pass, claim *corev1.PersistentVolumeClaim) plan.Volume {
 		ClusterID:        uint64(member.ParseID(claim.Annotations[resources.AnnotationClusterID])),
 		MemberID:         uint64(member.ParseID(claim.Annotations[resources.AnnotationMemberID])),
 		Version:          claim.Annotations[resources.AnnotationVersion],
-		FromPreviousSpec: p.former != nil && claim.Annotations[resources.AnnotationTemplate] == p.formerTemplate,
+		FromPreviousSpec: p.previousSpec != nil && claim.Annotations[resources.AnnotationTemplate] == p.previousTemplate,
 		Requested:        size.Value(),
 		Expanding:        known && there.Cmp(size) < 0,
 		NotExpandable:    claim.Annotations[resources.AnnotationFixed] == wanted.String(),
@@ -73,10 +73,10 @@ func (r *Reconciler) markVolume(ctx context.Context, p *pass, e plan.MarkVolume)
 		marks[resources.AnnotationMemberID] = member.ID(e.MemberID).String()
 	}
 	switch e.Template {
-	case plan.TemplateUnchanged:
-	case plan.TemplateOfPod:
+	case plan.KeepMark:
+	case plan.MarkPodTemplate:
 		marks[resources.AnnotationTemplate] = p.pods[e.Name].Annotations[resources.AnnotationTemplate]
-	case plan.TemplateOfSpec:
+	case plan.MarkSpecTemplate:
 		marks[resources.AnnotationTemplate] = p.revision.Template
 	}
 	if err := r.patch(ctx, p.claims[e.Name], types.UID(e.UID), map[string]any{"annotations": marks}); err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
-// deletion calls a restore off, as long as it can be.
+// deletion cancels a restore, as long as it can be.
 func (s *stage) deletion(t *testing.T) {
 	s.running(t, "kept", true)
 	gone := func(name string) {

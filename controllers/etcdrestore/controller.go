@@ -66,8 +66,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		return ctrl.Result{}, nil
 	case err != nil:
 		return ctrl.Result{}, err
-	case p.reservation != nil:
-		return r.Reservations.Settle(ctx, p.object, &p.object.Status.Operator, p.reservation)
+	case p.declined != nil:
+		return r.Reservations.Settle(ctx, p.object, &p.object.Status.Operator, p.declined)
 	}
 	err = r.fence(p).Act(ctx, p, func(ctx context.Context) error { return r.execute(ctx, p) })
 	return r.finish(ctx, p, err)
@@ -80,10 +80,10 @@ type restorePass struct {
 	before *v1beta2.EtcdRestoreStatus
 	// begun is when the pass began to read.
 	begun time.Time
-	// reservation is nil if the EtcdRestore is this operator's; else nothing more of it is known than the object.
-	reservation claim.Decision
-	observed    restore.Observed
-	action      restore.Action
+	// declined is why this operator does not act on the EtcdRestore; nil if it does. Otherwise nothing but the object is known.
+	declined claim.Decision
+	observed restore.Observed
+	action   restore.Action
 	// cluster is nil if there is none.
 	cluster *v1beta2.EtcdCluster
 	// asked are the client URLs of the members that may have the cluster's data.
@@ -101,19 +101,19 @@ func (r *Reconciler) fence(p *restorePass) reconcile.Fence {
 
 // Mutates reports whether the decision changes anything.
 func (p *restorePass) Mutates() bool {
-	if p.reservation != nil {
-		return claim.Mutates(p.reservation)
+	if p.declined != nil {
+		return claim.Mutates(p.declined)
 	}
 	return restore.Mutates(p.action)
 }
 
 func (r *Reconciler) decide(ctx context.Context, name types.NamespacedName) (*restorePass, error) {
 	return reconcile.Decide(r.Client, r.Live, func(reader client.Reader) (*restorePass, error) {
-		return r.look(ctx, reader, name)
+		return r.observeAndPlan(ctx, reader, name)
 	})
 }
 
-func (r *Reconciler) look(ctx context.Context, reader client.Reader, name types.NamespacedName) (
+func (r *Reconciler) observeAndPlan(ctx context.Context, reader client.Reader, name types.NamespacedName) (
 	*restorePass, error,
 ) {
 	begun, object := r.Clock.Now(), &v1beta2.EtcdRestore{}
@@ -125,7 +125,7 @@ func (r *Reconciler) look(ctx context.Context, reader client.Reader, name types.
 		return nil, err
 	}
 	if !claim.Acts(decision) {
-		return &restorePass{object: object, reservation: decision}, nil
+		return &restorePass{object: object, declined: decision}, nil
 	}
 	p, err := r.observe(ctx, reader, object)
 	if err != nil {

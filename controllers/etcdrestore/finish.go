@@ -84,7 +84,7 @@ func (r *Reconciler) recordEvents(ctx context.Context, p *restorePass, err error
 		}
 	}
 	_, idle := p.action.(restore.Idle)
-	reconcile.Record(ctx, r.Recorder, p.object, reconcile.Answer{
+	reconcile.Record(ctx, r.Recorder, p.object, reconcile.Outcome{
 		Action: d.Action, Reason: d.Reason, Message: d.Message, Warning: warns(p),
 		New: restore.Mutates(p.action) || !idle && !reconcile.IsProgressing(p.before.Conditions, d.Reason, d.Message),
 	}, err)

@@ -15,7 +15,7 @@ import (
 )
 
 // recordOf finds the record that the EtcdCluster's controller keeps of a restore. The newest record is first: an incomplete one
-// behind one that was not called off never completes.
+// behind one that was not canceled never completes.
 func recordOf(s *v1beta2.EtcdClusterStatus, uid string) *restore.Record {
 	i := slices.IndexFunc(s.Restores, func(r v1beta2.RestoreRecord) bool { return r.UID == uid })
 	if i < 0 {

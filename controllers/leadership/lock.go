@@ -1,10 +1,8 @@
-// Package leadership lets one process of an installation act at a time, and lets it go on after an outage of the API server in
-// which no other has taken its place.
+// Package leadership lets one process of an installation act at a time.
 //
-// Leader election of client-go gives up when it could not renew its Lease for a while, and the process has to exit: it cannot say
-// any more that no other one acts. But when the API server is away, nobody acts. So the Lock has leader election try for as long
-// as an outage may take, and tells for how long the Lease keeps others away: without that nothing is changed. Others wait for what
-// the Lease says, as ever.
+// client-go's leader election gives up when it cannot renew its Lease, and the process must exit. While the API server is away no
+// other process can take over, so Lock keeps trying for RenewFor, and Left says for how long others must still leave the Lease
+// alone; without that nothing is changed.
 package leadership
 
 import (
@@ -18,30 +16,30 @@ import (
 )
 
 const (
-	// Term is for how long others let a Lease be that is not renewed, by their own clocks, from when they see it renewed.
+	// Term is how long others wait, on their own clocks, before taking a Lease that is not renewed.
 	Term = 15 * time.Second
-	// margin is what is left of a term when nothing is changed any more: a request takes time to arrive.
+	// margin is how long before the end of a term changes stop: a request takes time to arrive.
 	margin = 3 * time.Second
-	// Retry is the pause between two tries to renew the Lease.
+	// Retry is the pause between two attempts to renew the Lease.
 	Retry = 2 * time.Second
-	// Patience is for how long they go on. A process that ends then, and the next one, wait for the API server as well.
-	Patience = 7 * 24 * time.Hour
+	// RenewFor is how long renewing is retried. After that the process exits, and the next one waits for the API server as well.
+	RenewFor = 7 * 24 * time.Hour
 )
 
-// Lock is the Lease as leader election takes it. It is safe for concurrent use.
+// Lock is the Lease as client-go's leader election uses it. It is safe for concurrent use.
 type Lock struct {
 	resourcelock.Interface
 	clock clock.PassiveClock
 
 	mu sync.Mutex
-	// renewed is when the last request began that has renewed the Lease, zero before the first.
+	// renewed is when the last request that renewed the Lease began, zero before the first.
 	renewed time.Time
-	// taken is closed once another process holds the Lease that this one held, who is that.
+	// taken is closed once another process (who) holds the Lease that this one held.
 	taken chan struct{}
 	who   string
 }
 
-// NewLock makes one of a Lease that nothing else in this process writes.
+// NewLock returns a Lock on a Lease that nothing else in this process writes.
 func NewLock(lease resourcelock.Interface, clock clock.PassiveClock) *Lock {
 	return &Lock{Interface: lease, clock: clock, taken: make(chan struct{})}
 }

@@ -1,5 +1,5 @@
-// Package outage has the operator back at once after the API server was away. client-go and controller-runtime wait longer and
-// longer between two tries, up to a minute and more, as they must where the caller is the cause.
+// Package outage lets the operator continue at once when the API server is back. client-go and controller-runtime wait longer and
+// longer between two attempts, up to a minute and more, as they must where the caller is the cause.
 package outage
 
 import (
@@ -18,15 +18,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// retry is the pause between two tries while the API server is away. Up to half of it is added at random, so that what many
-// objects need is not asked for at the same time.
+// retry is the pause between two attempts while the API server is away. Up to half of it is added at random, so that the objects
+// are not all reconciled at the same time.
 const retry = time.Second
 
 // unready are the answers of an API server, or of a load balancer before it, that cannot answer yet.
 var unready = []int32{http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout}
 
-// Is reports whether an error says that the API server cannot be reached or cannot answer yet. It is false for what the API
-// server has to say about the request itself, and for errors of other servers than HTTP's.
+// Is reports whether an error says that the API server cannot be reached or cannot answer yet. It is false if the API
+// server rejects the request itself, and for errors that are not from HTTP requests.
 func Is(err error) bool {
 	if errors.Is(err, context.Canceled) {
 		return false
@@ -45,7 +45,7 @@ func Is(err error) bool {
 
 func pause() time.Duration { return wait.Jitter(retry, 0.5) }
 
-// Retried has every object whose pass failed for an outage looked at again at a steady pace.
+// Retried retries a pass that failed because of an outage at a steady pace.
 func Retried(inner reconcile.Reconciler) reconcile.Reconciler {
 	return reconcile.Func(func(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 		result, err := inner.Reconcile(ctx, request)

@@ -155,7 +155,7 @@ func (k *Keeper) take(ctx context.Context, o client.Object, by **v1beta2.Operato
 	if claim.Foreign(self, from) {
 		reconcile.Emit(k.Recorder, o, corev1.EventTypeNormal, v1beta2.ReasonTookOver, "TakeOver", fmt.Sprintf(
 			"Lease %s has not been renewed for %s, so its operator is gone: this one, which holds Lease %s, reconciles this object from now on",
-			from, claim.Patience, k.Self))
+			from, claim.TakeOverAfter, k.Self))
 	}
 	k.Forget(o, client.ObjectKeyFromObject(o))
 	return ctrl.Result{RequeueAfter: won}, nil

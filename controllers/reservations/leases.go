@@ -51,7 +51,7 @@ func (l *leases) look(ctx context.Context, live client.Reader, now clock.Passive
 	one := l.of(of, now.Now())
 	one.mu.Lock()
 	defer one.mu.Unlock()
-	if one.seen.Still() < claim.Patience && !one.seen.Due(now.Now(), lookEvery) {
+	if one.seen.Still() < claim.TakeOverAfter && !one.seen.Due(now.Now(), lookEvery) {
 		return one.seen, nil
 	}
 	object := &coordinationv1.Lease{}

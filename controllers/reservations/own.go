@@ -16,7 +16,7 @@ import (
 
 // stayEvery is how often this operator checks that its Lease is still the one in its reservations. Together with the two seconds
 // in which leader election recreates a deleted Lease, and the half minute in which a process exits, it is less than
-// claim.Patience, after which another operator takes over.
+// claim.TakeOverAfter, after which another operator takes over.
 const stayEvery = 5 * time.Second
 
 // own is the UID of this operator's Lease, from when it was first seen until the process exits.

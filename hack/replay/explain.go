@@ -33,11 +33,11 @@ func explain(p replay.Pass, purposes purposes) string {
 	out.line(0, "Assessment (internal/plan/assess.go)")
 	out.assessment(p.Observed, e.Assessment)
 	out.line(0, "")
-	out.line(0, "Rules (internal/plan/lists.go), in order: one with nothing to say passes, the first answer decides")
+	out.line(0, "Rules (internal/plan/lists.go), in order: one that does not apply passes, the first action decides")
 	out.rules(e)
 	if e.Rule != "" {
 		out.line(0, "")
-		out.line(0, "Guards, in order: one with nothing against that answer passes, the first answer takes its place")
+		out.line(0, "Guards, in order: one without objection passes, the first action takes its place")
 		out.guards(e)
 	}
 	out.line(0, "")
@@ -65,7 +65,7 @@ func (out *page) rules(e plan.Explanation) {
 		if g.Name != e.Group {
 			at = -1
 		}
-		out.asked(g.Name+"/", g.Rules, at, e.Answer)
+		out.asked(g.Name+"/", g.Rules, at, "APPLIES", e.RuleAction)
 		if at >= 0 {
 			var groups []string
 			for _, later := range e.Groups[i+1:] {
@@ -80,11 +80,11 @@ func (out *page) rules(e plan.Explanation) {
 }
 
 func (out *page) guards(e plan.Explanation) {
-	out.asked("", e.Guards, slices.Index(e.Guards, e.Guard), e.Action)
+	out.asked("", e.Guards, slices.Index(e.Guards, e.Guard), "REPLACES", e.Action)
 }
 
-// asked tells of those who are asked in order until the one at that place has answered; no one has if it is -1.
-func (out *page) asked(prefix string, all []string, at int, answer plan.Action) {
+// asked lists rules or guards, which are asked in order until the one at that place acts; none does if it is -1.
+func (out *page) asked(prefix string, all []string, at int, does string, action plan.Action) {
 	for i, name := range all {
 		if at >= 0 && i > at {
 			out.item(4, 0, "not asked:", list(all[i:]))
@@ -92,11 +92,11 @@ func (out *page) asked(prefix string, all []string, at int, answer plan.Action) 
 		}
 		verdict := "passed"
 		if i == at {
-			verdict = "ANSWERS"
+			verdict = does
 		}
 		out.item(4, said, fmt.Sprintf("%-*s%s", names-4, name, verdict), out.purposes[prefix+name])
 		if i == at {
-			out.item(said, 0, "=>", words(answer))
+			out.item(said, 0, "=>", words(action))
 		}
 	}
 }

@@ -83,8 +83,8 @@ func TestStates(t *testing.T) {
 					t.Errorf("%d columns: %s", n, line)
 				}
 			}
-			if !strings.Contains(text, "ANSWERS") || !strings.Contains(text, state) {
-				t.Errorf("nobody answers in\n%s", text)
+			if !strings.Contains(text, "APPLIES") || !strings.Contains(text, state) {
+				t.Errorf("no rule applies in\n%s", text)
 			}
 		})
 	}
@@ -106,8 +106,8 @@ func TestAssessment(t *testing.T) {
 	wait := plan.Wait{Reason: "R", Message: "m"}
 	a := plan.Assessment{
 		NameTaken: wait, Healthy: []string{"c-0"}, Leader: 10, TargetSize: 3, MaxMembers: 4, Candidates: []plan.Pod{{Name: "c-1"}},
-		Changes: map[string]plan.Change{"c-0": plan.ChangeReplace}, Updated: []string{"c-2"}, Restarting: []string{"c-3"},
-		RemovalCandidate: plan.Member{Name: "c-4"}, InProgress: wait, Alarm: why, SlowLeader: why, Refusal: why, Unrelated: why,
+		Changes: map[string]plan.Change{"c-0": plan.ChangeReplace}, Updated: []string{"c-2"}, DownForUpdate: []string{"c-3"},
+		NextToRemove: plan.Member{Name: "c-4"}, InProgress: wait, Alarm: why, SlowLeader: why, RejectedSpec: why, Unrelated: why,
 		Versions: plan.Versions{Target: "3.6.16", Refused: why, Lowest: "3.5.35", DowngradeFirst: true, SnapshotsFirst: true},
 		Update:   plan.Update{Blocker: wait, MissingImage: wait, Next: plan.Member{Name: "c-5"}},
 	}

@@ -122,11 +122,12 @@ type Promote struct {
 	Name string
 }
 
-// MoveLeader hands leadership to another voter. Slow is the name of the current leader if its slow disk is the reason, empty
-// otherwise.
+// MoveLeader hands leadership to another voter. The members' names are only for messages. Slow is the name of the current leader
+// if its slow disk is the reason, empty otherwise.
 type MoveLeader struct {
-	From, To uint64
-	Slow     string
+	From, To         uint64
+	FromName, ToName string
+	Slow             string
 }
 
 // RemoveMember removes a member from etcd's membership. Why is a condition reason.

@@ -3,7 +3,8 @@ package plan
 import "github.com/etcdpilot/etcd-operator/internal/failure"
 
 // Assessment is what a pass concludes from its observation. It is computed once, before any rule is evaluated: rules decide by
-// it, and status reports it. Without a quorum the member list is unknown, and everything about members is empty.
+// it, and status reports it. Without a quorum the member list is unknown, and what follows from it is empty; Healthy and
+// Candidates are known all the same.
 type Assessment struct {
 	// NameTaken is what to do first about an object of another owner whose name this cluster requires, nil if there is none.
 	NameTaken Action
@@ -22,18 +23,18 @@ type Assessment struct {
 	Changes map[string]Change
 	// Updated are the names of the members whose pods match the spec.
 	Updated []string
-	// Restarting are the names of the pods that may be down because the operator is updating them.
-	Restarting []string
-	// RemovalCandidate is the member to remove next, the zero Member unless there is a surplus one.
-	RemovalCandidate Member
-	// InProgress is what to wait for before everything that was begun is done, nil if nothing is in progress.
+	// DownForUpdate are the names of the pods that may be down because the operator is updating them.
+	DownForUpdate []string
+	// NextToRemove is the surplus member to remove next, the zero Member if there is none.
+	NextToRemove Member
+	// InProgress is the first thing to wait for before the cluster counts as settled, nil if there is none.
 	InProgress Action
 	// Update is the state of an update.
 	Update Update
-	// Alarm is the most severe alarm of etcd. SlowLeader is set if the leader's disk is too slow. Refusal is which part of the
+	// Alarm is the most severe alarm of etcd. SlowLeader is set if the leader's disk is too slow. RejectedSpec is which part of the
 	// spec is not carried out. Unrelated is an object with the cluster's labels that does not belong to it and does no harm.
 	// Each is nil if there is none.
-	Alarm, SlowLeader, Refusal, Unrelated *failure.Problem
+	Alarm, SlowLeader, RejectedSpec, Unrelated *failure.Problem
 }
 
 // Versions are the etcd versions in use and to be used.
@@ -73,12 +74,12 @@ func (v *view) assess() {
 	v.Candidates = v.candidates()
 	v.Changes = v.changes()
 	v.MaxMembers = v.maxMembers()
-	v.Updated, v.Restarting = v.updated(), v.restarting()
-	v.Alarm, v.SlowLeader, v.Refusal, v.Unrelated = v.alarm(), v.slowLeader(), v.refusal(), v.unrelated()
+	v.Updated, v.DownForUpdate = v.updated(), v.downForUpdate()
+	v.Alarm, v.SlowLeader, v.RejectedSpec, v.Unrelated = v.alarm(), v.slowLeader(), v.rejectedSpec(), v.unrelated()
 	if v.Etcd.Contact != ContactQuorum {
 		return
 	}
-	v.RemovalCandidate = v.removalCandidate()
+	v.NextToRemove = v.nextToRemove()
 	v.InProgress = v.inProgress()
 	v.Update.Blocker = v.updateBlocker()
 	v.Update.MissingImage = v.missingImage()

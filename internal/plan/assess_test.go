@@ -40,7 +40,7 @@ func TestAssess(t *testing.T) {
 			v := newView(c.o)
 			leader, _ := v.memberByID(v.Leader)
 			got := told{
-				leader, v.RemovalCandidate.Name, v.Update.Next.Name,
+				leader, v.NextToRemove.Name, v.Update.Next.Name,
 				[3]Change{v.Changes["c-0"], v.Changes["c-1"], v.Changes["c-2"]},
 				reasonOf(v.Update.Blocker), reasonOf(v.Update.MissingImage), v.TargetSize, v.MaxMembers,
 			}

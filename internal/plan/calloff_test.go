@@ -33,14 +33,14 @@ func TestCallOff(t *testing.T) {
 	for i := range 3 {
 		permits = append(permits, NewPod{
 			Name: name(i), Incarnation: 1, Persistent: true, Version: "3.6.16",
-			Permit: &member.Permit{Mode: member.ModeResume, ClusterID: member.ID(latched), MemberID: member.ID(id(i))},
+			Permit: &member.Permit{Mode: member.ModeResume, ClusterID: member.ID(recordedID), MemberID: member.ID(id(i))},
 		})
 	}
 	check(t, map[string]planCase{
-		"before anything was done":     {replacedBySnapshot(true, off), CancelRestore{Why: why, ClusterID: latched}},
-		"once the old members stopped": {replacedBySnapshot(true, oldIsGone, off), CancelRestore{Why: why, ClusterID: latched}},
+		"before anything was done":     {replacedBySnapshot(true, off), CancelRestore{Why: why, ClusterID: recordedID}},
+		"once the old members stopped": {replacedBySnapshot(true, oldIsGone, off), CancelRestore{Why: why, ClusterID: recordedID}},
 		"while the snapshot is read": {
-			replacedBySnapshot(true, oldIsGone, restoredVolume, restoredPod, off), CancelRestore{Why: why, ClusterID: latched},
+			replacedBySnapshot(true, oldIsGone, restoredVolume, restoredPod, off), CancelRestore{Why: why, ClusterID: recordedID},
 		},
 		"of a cluster that never ran": {
 			replacedBySnapshot(true, off, func(o *Observed) { o.Cluster.Previous = &Record{} }), CancelRestore{Why: why},
@@ -48,7 +48,7 @@ func TestCallOff(t *testing.T) {
 		"not of one that was not begun by this record": {
 			replacedBySnapshot(true, off, func(o *Observed) { o.Cluster.Previous = nil }), RemoveFromService{Pod: "c-0", UID: "p0"},
 		},
-		"not after the latch": {
+		"not once the cluster ID is recorded": {
 			edit(healthyCluster(3, true), off, func(o *Observed) { o.Cluster.Bootstrap.Restore = "restore" }),
 			Idle{Reason: v1beta2.ReasonSpecReached},
 		},
@@ -57,7 +57,7 @@ func TestCallOff(t *testing.T) {
 		},
 		"the snapshot cannot be restored for good": {
 			replacedBySnapshot(true, oldIsGone, restoredVolume, restoredPod, func(o *Observed) { lastPod(o).RestoreFailure = terminal }),
-			CancelRestore{Why: *terminal, ClusterID: latched},
+			CancelRestore{Why: *terminal, ClusterID: recordedID},
 		},
 		"the snapshot cannot be restored now": {
 			replacedBySnapshot(true, oldIsGone, restoredVolume, restoredPod, func(o *Observed) {
@@ -73,7 +73,7 @@ func TestCallOff(t *testing.T) {
 		},
 		"it may have answered before": {
 			replacedBySnapshot(true, oldIsGone, restoredVolume, restoredPod, gaveIt, crashed, off),
-			CancelRestore{Why: why, ClusterID: latched, KeptVolumes: []string{"c-3"}},
+			CancelRestore{Why: why, ClusterID: recordedID, KeptVolumes: []string{"c-3"}},
 		},
 		"so it may where a later restore takes its place": {
 			replacedBySnapshot(true, oldIsGone, restoredVolume, restoredPod, gaveIt, crashed, off, func(o *Observed) { o.Cluster.Restore = "second" }),
@@ -103,7 +103,7 @@ func TestCallOff(t *testing.T) {
 		},
 		"and what it has left goes": {
 			replacedBySnapshot(true, oldIsGone, restoredVolume, restoredPod, func(o *Observed) {
-				o.Cluster.Incarnations = o.Cluster.begun(second)
+				o.Cluster.Incarnations = o.Cluster.incarnationsAfter(second)
 				o.Cluster.Bootstrap = &second
 			}),
 			DeletePod{Name: "c-3", UID: "p3", Why: v1beta2.ReasonClearingAttempt},
@@ -128,7 +128,7 @@ func TestCallOff(t *testing.T) {
 			resumed(func(o *Observed) { o.Pods[0].Deleting, o.Volumes[3].Deleting = true, true }), CreatePods{Pods: permits},
 		},
 		"it says why the cluster is not up": {
-			edit(noContact(healthyCluster(3, true)), func(o *Observed) { o.Cluster.Resuming = "EtcdRestore r is called off" }),
+			edit(noContact(healthyCluster(3, true)), func(o *Observed) { o.Cluster.Resuming = "EtcdRestore r is canceled" }),
 			Wait{Reason: v1beta2.ReasonResuming},
 		},
 		"a cluster whose EtcdRestore has failed says so": {
@@ -141,7 +141,7 @@ func TestCallOff(t *testing.T) {
 				Bootstrap: newView(replacedBySnapshot(true)).newBootstrap(3, []string{"c-3"}, "second"), UnsavedReason: "there is no safety snapshot",
 			},
 		},
-		"what is replaced is named at the latch": {
+		"what is replaced is named as the cluster ID is recorded": {
 			replacedBySnapshot(true, oldIsGone, restoredVolume, restoredPod, answersRestored, func(o *Observed) { o.Volumes[1].Deleting = true }),
 			RecordClusterID{ClusterID: isUp.ClusterID, KeptVolumes: []string{"c-0", "c-2"}},
 		},
@@ -193,7 +193,7 @@ func TestCurrent(t *testing.T) {
 			if c.record.Current(n) {
 				current = append(current, n)
 			}
-			if c.record.canceled(n) {
+			if c.record.abandoned(n) {
 				attempted = append(attempted, n)
 			}
 		}

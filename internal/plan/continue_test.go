@@ -111,12 +111,12 @@ func TestContinueRestore(t *testing.T) {
 		"nothing says it, and the members may come back": {
 			regretted(false, silent, gone), Blocked{Reason: v1beta2.ReasonRestoreFailed},
 		},
-		"once they can": {regretted(false, gone), CancelRestore{Why: unwanted, ClusterID: latched}},
+		"once they can": {regretted(false, gone), CancelRestore{Why: unwanted, ClusterID: recordedID}},
 		"the member knows it": {
 			regretted(false, oldIsGone, noted, gone, restoredPod, func(o *Observed) { lastPod(o).Phase = Pending }),
 			Wait{Reason: v1beta2.ReasonRestoring},
 		},
-		"the volumes are there": {regretted(true, oldIsGone, noted, gone), CancelRestore{Why: unwanted, ClusterID: latched}},
+		"the volumes are there": {regretted(true, oldIsGone, noted, gone), CancelRestore{Why: unwanted, ClusterID: recordedID}},
 	})
 }
 

@@ -149,9 +149,9 @@ func (d *decisions) checkRules(t *testing.T) {
 
 // guarded are the guards, and the rules whose answers they are known to take the place of.
 var guarded = map[string][]string{
-	"requireQuorum": {"membership/scaleDown", "repair/updateFailedPod", "updates/updateUnavailableMember"},
+	"requireQuorum": {"membership/scaleDown", "repair/updateUnstartablePod", "updates/updateUnavailableMember"},
 	"blockEvictions": {
-		"leadership/restartHungMember", "membership/removeLostMember", "membership/scaleDown", "repair/updateFailedPod",
+		"leadership/restartHungMember", "membership/removeLostMember", "membership/scaleDown", "repair/updateUnstartablePod",
 		"updates/updateNextMember", "updates/updateUnavailableMember",
 	},
 	"raiseBudgetFirst":  {"membership/promoteLearner"},

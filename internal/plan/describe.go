@@ -139,11 +139,12 @@ func (a Promote) describe() Description {
 
 func (a MoveLeader) describe() Description {
 	if a.Slow != "" {
-		message := fmt.Sprintf("the disk of leader %s is slow: moving leadership to %016x", a.Slow, a.To)
+		message := fmt.Sprintf("the disk of leader %s is slow: moving leadership to %s (%016x)", a.Slow, a.ToName, a.To)
 		return Description{"MoveLeader", v1beta2.ReasonDiskSlow, message}
 	}
 	return Description{
-		"MoveLeader", v1beta2.ReasonScaling, fmt.Sprintf("moving leadership from %016x to %016x", a.From, a.To),
+		"MoveLeader", v1beta2.ReasonScaling,
+		fmt.Sprintf("moving leadership from %s (%016x) to %s (%016x)", a.FromName, a.From, a.ToName, a.To),
 	}
 }
 
@@ -154,7 +155,7 @@ func (a RemoveMember) describe() Description {
 func (a DeletePod) describe() Description {
 	message := "deleting pod " + a.Name
 	if a.Why == v1beta2.ReasonClearingAttempt {
-		message += " of a canceled restore"
+		message += " of an abandoned attempt at a restore"
 	}
 	if a.Why == v1beta2.ReasonDiskHangs {
 		message += ": its disk hangs, and the other voters are a healthy quorum"
@@ -165,7 +166,7 @@ func (a DeletePod) describe() Description {
 func (a DeleteVolume) describe() Description {
 	message := "deleting volume " + a.Name
 	if a.Why == v1beta2.ReasonClearingAttempt {
-		message += " of a canceled restore: etcd has never started on it"
+		message += " of an abandoned attempt at a restore: etcd was never permitted to start on it"
 	}
 	return Description{"DeleteVolume", a.Why, message}
 }

@@ -42,8 +42,8 @@ func TestDescribeAttempt(t *testing.T) {
 	for why, want := range map[string]bool{v1beta2.ReasonClearingAttempt: true, v1beta2.ReasonRestored: false} {
 		for _, a := range []Action{DeletePod{Name: "c-3", Why: why}, DeleteVolume{Name: "c-3", Why: why}} {
 			_, volume := a.(DeleteVolume)
-			if d := Describe(a); d.Reason != why || strings.Contains(d.Message, "canceled restore") != want ||
-				strings.Contains(d.Message, "etcd has never started on it") != (want && volume) {
+			if d := Describe(a); d.Reason != why || strings.Contains(d.Message, "abandoned attempt at a restore") != want ||
+				strings.Contains(d.Message, "etcd was never permitted to start on it") != (want && volume) {
 				t.Errorf("%#v is described as %+v", a, d)
 			}
 		}

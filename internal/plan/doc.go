@@ -5,7 +5,7 @@
 //
 // The rules are in ordered lists (lists.go), and the first one that returns an action wins: the lists are the specification. Rules
 // read the assessment and never call each other. Waiting is an action too, so that "why does it not act?" always has an answer.
-// The operator can log what it has observed, and Explain returns which rules were evaluated and which one answered (package replay,
+// The operator can log what it has observed, and Explain returns which rules were evaluated and which one applied (package replay,
 // hack/replay).
 //
 // The life of a member, whose pod, volume and etcd member have the same name:
@@ -29,6 +29,7 @@
 //   - effect: one of the changes that make up an action; the operator may crash before and after each.
 //   - electorate: the voters whose responses count, known before any server is queried.
 //   - foreign: of a volume, not provably the cluster's despite its labels; of a server, answering for another cluster.
+//   - healthy: see Assessment.Healthy.
 //   - incarnation: the number of an attempt to start the cluster, with an empty database or from a snapshot; pods and volumes
 //     have it.
 //   - initial member: one that starts the cluster, rather than joins it.
@@ -36,7 +37,9 @@
 //   - orphan: a pod or volume of the cluster whose member is not in etcd's member list.
 //   - permit: an annotation by which the operator permits member-run to start etcd in a pod, and as which member.
 //   - previous: what a restore in progress replaces (status.internal.former); of a spec, the one before the update in progress.
-//   - record: what status keeps from pass to pass, and all of it that decisions depend on.
+//     Before the first start it is also what an abandoned bootstrap has left.
+//   - published: of a member, etcd in it has started once and announced its client URLs.
+//   - record: the part of status that decisions depend on (Record). Only Record.Apply changes it.
 //   - record the cluster ID: to write it to status once a quorum answers with it. From then on there is no way back.
 //   - unrelated: a pod or claim with the cluster's labels that does not belong to the cluster and does no harm.
 package plan

@@ -7,7 +7,7 @@ import "slices"
 //sumtype:decl
 type Effect interface{ effect() }
 
-// CreateVolume creates an empty claim. One that exists already is an error: look again.
+// CreateVolume creates an empty claim. If it exists already, the action fails, and the next pass decides anew.
 type CreateVolume struct {
 	Name        string
 	Incarnation int
@@ -16,51 +16,50 @@ type CreateVolume struct {
 // CreatePod creates a pod.
 type CreatePod struct{ NewPod }
 
-// MarkVolume notes on the very claim that was seen what the member on it is to run, and whose data it holds.
+// MarkVolume annotates the claim with exactly that UID with what its member is to run, and whose data it holds.
 type MarkVolume struct {
 	Name, UID string
 	// ClusterID and MemberID are 0 for a member that the volume belongs to already.
 	ClusterID, MemberID uint64
 	// Version is the etcd version that the member is to run.
 	Version string
-	// Template is what the pod of the member is to be made from.
-	Template Template
+	// Template is which pod template to write.
+	Template TemplateMark
 }
 
-// Template says what a volume's mark is to tell of the pod that is made on it.
-type Template int
+// TemplateMark is which pod template MarkVolume writes onto the claim: the one that the member's pod is made from.
+type TemplateMark int
 
-// Templates.
+// The template marks.
 const (
-	// TemplateUnchanged leaves the mark as it is.
-	TemplateUnchanged Template = iota
-	// TemplateOfPod is that of the pod that is there.
-	TemplateOfPod
-	// TemplateOfSpec is the spec's.
-	TemplateOfSpec
+	// KeepMark leaves the mark as it is.
+	KeepMark TemplateMark = iota
+	// MarkPodTemplate writes the template of the existing pod.
+	MarkPodTemplate
+	// MarkSpecTemplate writes the spec's template.
+	MarkSpecTemplate
 )
 
 // WritePermit writes the permit onto its pod.
 type WritePermit struct{ PodPermit }
 
-// AddPodToService lets client traffic reach the very pod that was seen.
+// AddPodToService adds the pod with exactly that UID to the client Service.
 type AddPodToService struct{ Name, UID string }
 
-// AdoptVolume makes the very claim that was seen the cluster's own.
+// AdoptVolume makes the cluster the owner of the claim with exactly that UID.
 type AdoptVolume struct{ Name, UID string }
 
 // ChangeImage lets a pod's container restart with the spec's image of that version.
 type ChangeImage struct{ Name, UID, Version string }
 
-// ExpandVolume asks for more storage on the very claim that was seen. Where Kubernetes refuses, the claim is marked as fixed
-// in size.
+// ExpandVolume requests more storage for the claim with exactly that UID. If Kubernetes refuses, the claim is marked as not
+// expandable.
 type ExpandVolume struct{ Name, UID string }
 
-// CreatePrepullPod creates a pod that fetches an image to a node.
+// CreatePrepullPod creates a pod that pulls an image to a node.
 type CreatePrepullPod struct{ NodeImage }
 
-// WriteStatus is the status write at the end of the pass: all there is to an action that only notes something, and the last
-// of those that rely on it.
+// WriteStatus stands for the status write at the end of the pass.
 type WriteStatus struct{}
 
 func (CreateVolume) effect()      {}
@@ -88,8 +87,7 @@ func (EnableDowngrade) effect()   {}
 func (CancelDowngrade) effect()   {}
 func (SetBudget) effect()         {}
 
-// Effects are what an action consists of, in the order in which it happens: what is relied upon comes first. One that fails
-// ends the pass.
+// Effects returns the effects of an action in order: whatever others rely on comes first. The first failure ends the pass.
 func Effects(a Action, o Observed) []Effect {
 	switch act := a.(type) {
 	case Idle, Wait, Blocked:
@@ -109,7 +107,7 @@ func Effects(a Action, o Observed) []Effect {
 	case SetImage:
 		return append(o.marks(act.Name, MarkVolume{Version: act.Version}), ChangeImage(act))
 	case Recreate:
-		return append(o.marks(act.Name, MarkVolume{Version: act.Version, Template: TemplateOfSpec}),
+		return append(o.marks(act.Name, MarkVolume{Version: act.Version, Template: MarkSpecTemplate}),
 			DeletePod{Name: act.Name, UID: act.UID})
 	case Expand:
 		return each(act.Names, func(name string) Effect { return ExpandVolume{name, o.volumeUID(name)} })
@@ -143,7 +141,7 @@ func (o Observed) permitEffects(act WritePermits) []Effect {
 			}
 		}
 		all = append(append(all, o.marks(p.Pod, MarkVolume{
-			ClusterID: uint64(p.Permit.ClusterID), MemberID: uint64(p.Permit.MemberID), Version: version, Template: TemplateOfPod,
+			ClusterID: uint64(p.Permit.ClusterID), MemberID: uint64(p.Permit.MemberID), Version: version, Template: MarkPodTemplate,
 		})...), WritePermit{p})
 	}
 	return all

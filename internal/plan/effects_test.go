@@ -13,7 +13,7 @@ func TestEffects(t *testing.T) {
 	recreated, updated := Recreate{Name: "c-1", UID: "p1", Version: "3.7.3"}, SetImage{Name: "c-1", UID: "p1", Version: "3.7.3"}
 	mark := MarkVolume{Name: "c-1", UID: "v1", Version: "3.7.3"}
 	ofSpec := mark
-	ofSpec.Template = TemplateOfSpec
+	ofSpec.Template = MarkSpecTemplate
 	for title, c := range map[string]struct {
 		action     Action
 		persistent bool
@@ -28,7 +28,7 @@ func TestEffects(t *testing.T) {
 		},
 		"a volume says whose it is before anybody writes to it": {
 			action: WritePermits{[]PodPermit{permit}}, persistent: true,
-			want: []Effect{MarkVolume{"c-1", "v1", 7, 8, "3.6.16", TemplateOfPod}, WritePermit{permit}},
+			want: []Effect{MarkVolume{"c-1", "v1", 7, 8, "3.6.16", MarkPodTemplate}, WritePermit{permit}},
 		},
 		"on an emptyDir there is no volume": {
 			action: WritePermits{[]PodPermit{permit}}, want: []Effect{WritePermit{permit}},

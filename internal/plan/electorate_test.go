@@ -11,15 +11,15 @@ func said(i int) Response {
 	for j := range 3 {
 		members = append(members, Member{ID: id(j), Name: name(j), PeerURL: "http://" + name(j), Published: true})
 	}
-	return Response{Answer: answerOf(i), Term: 5, Read: &Read{ClusterID: latched, Members: members, Revision: 100}}
+	return Response{Answer: answerOf(i), Term: 5, Read: &Read{ClusterID: recordedID, Members: members, Revision: 100}}
 }
 
 // forged is what somebody says in a pod of that name who wants to be the only one.
 func forged(pod string) Response {
 	w := Response{Answer: Answer{
-		Pod: pod, PodUID: "forged", MemberID: id(2), ClusterID: latched, Leader: id(2), Committed: 1 << 40,
+		Pod: pod, PodUID: "forged", MemberID: id(2), ClusterID: recordedID, Leader: id(2), Committed: 1 << 40,
 	}, Term: 1 << 40}
-	w.Read = &Read{ClusterID: latched, Members: []Member{{ID: id(2), Name: pod}}, Revision: 1 << 40}
+	w.Read = &Read{ClusterID: recordedID, Members: []Member{{ID: id(2), Name: pod}}, Revision: 1 << 40}
 	return w
 }
 
@@ -41,8 +41,8 @@ func silentOn(i int) Response {
 }
 
 func TestJudge(t *testing.T) {
-	three := Electorate{ClusterID: latched, Voters: []string{"c-0", "c-1", "c-2"}}
-	two := Electorate{ClusterID: latched, Voters: []string{"c-0", "c-1"}}
+	three := Electorate{ClusterID: recordedID, Voters: []string{"c-0", "c-1", "c-2"}}
+	two := Electorate{ClusterID: recordedID, Voters: []string{"c-0", "c-1"}}
 	without := func(i int) func(*Response) {
 		return func(w *Response) { w.Read.Members = slices.Delete(w.Read.Members, i, i+1) }
 	}
@@ -70,22 +70,22 @@ func TestJudge(t *testing.T) {
 		"removed by hand":     {three, []Response{but(said(0), without(2)), but(said(1), without(2))}, ContactQuorum, 2, 2, 100, 100},
 		"of two, one is gone": {two, []Response{but(said(0), without(2), without(1))}, ContactMinority, 0, 1, 0, 0},
 		"as it was declared": {
-			Electorate{ClusterID: latched, Voters: two.Voters, Next: []string{"c-0"}},
+			Electorate{ClusterID: recordedID, Voters: two.Voters, Next: []string{"c-0"}},
 			[]Response{but(said(0), without(2), without(1))},
 			ContactQuorum, 1, 1, 100, 100,
 		},
 		"a third, as declared": {
-			Electorate{ClusterID: latched, Voters: two.Voters, Next: three.Voters},
+			Electorate{ClusterID: recordedID, Voters: two.Voters, Next: three.Voters},
 			[]Response{said(0), said(2)},
 			ContactQuorum, 3, 2, 100, 100,
 		},
 		"the one that is to go cannot say so of the other": {
-			Electorate{ClusterID: latched, Voters: two.Voters, Next: []string{"c-0"}},
+			Electorate{ClusterID: recordedID, Voters: two.Voters, Next: []string{"c-0"}},
 			[]Response{forged("c-1")},
 			ContactMinority, 0, 1, 0, 0,
 		},
 		"voters guessed, one of them learns": {
-			Electorate{ClusterID: latched, Voters: two.Voters, Guessed: true},
+			Electorate{ClusterID: recordedID, Voters: two.Voters, Guessed: true},
 			[]Response{said(0), learning()},
 			ContactQuorum, 3, 2, 100, 100,
 		},
@@ -108,7 +108,7 @@ func learning() Response {
 }
 
 func TestJudgeDeposes(t *testing.T) {
-	three := Electorate{ClusterID: latched, Voters: []string{"c-0", "c-1", "c-2"}}
+	three := Electorate{ClusterID: recordedID, Voters: []string{"c-0", "c-1", "c-2"}}
 	later := func(w *Response) { w.Term, w.Leader = 6, id(1) }
 	for title, c := range map[string]struct {
 		words []Response
@@ -128,7 +128,7 @@ func TestJudgeDeposes(t *testing.T) {
 
 // Who is said to have started by anybody has: the word of one costs nobody a member's place.
 func TestJudgePublished(t *testing.T) {
-	three := Electorate{ClusterID: latched, Voters: []string{"c-0", "c-1", "c-2"}}
+	three := Electorate{ClusterID: recordedID, Voters: []string{"c-0", "c-1", "c-2"}}
 	lie := but(said(2), func(w *Response) { w.Read.Members[1].Published = false })
 	if got := three.Judge([]Response{lie, said(0)}); !got.Members[1].Published {
 		t.Errorf("judged %+v", got.Members)

@@ -20,10 +20,10 @@ type Explanation struct {
 	State string
 	// Groups are the groups of that state, in the order in which they are evaluated.
 	Groups []RuleGroup
-	// Group and Rule are where the answer comes from, both empty if no rule has answered; Answer is the rule's action.
+	// Group and Rule are the rule that applied, both empty if none did; RuleAction is the action that it returned.
 	Group, Rule string
-	Answer      Action
-	// Guards check the answer, in this order. Guard is the one that has replaced it, empty if none has.
+	RuleAction  Action
+	// Guards check that action, in this order. Guard is the one that has replaced it, empty if none has.
 	Guards []string
 	Guard  string
 	// Action is the decision.
@@ -36,23 +36,23 @@ type RuleGroup struct {
 	Rules []string
 }
 
-// Explain is Decide, and also returns which rules were evaluated and which one has answered: those before it did not apply.
+// Explain is Decide, and also returns which rules were evaluated and which one applied: those before it did not.
 func Explain(o Observed) Explanation {
 	v := newView(o)
 	state := v.state()
 	action, from := v.decide()
-	e := Explanation{Assessment: v.Assessment, State: state.name, Answer: action, Action: action}
+	e := Explanation{Assessment: v.Assessment, State: state.name, RuleAction: action, Action: action}
 	for _, g := range state.groups {
 		named := RuleGroup{Name: g.name}
 		for i := range g.rules {
 			named.Rules = append(named.Rules, nameOf(g.rules[i]))
 			if &g.rules[i] == from.rule {
-				e.Group, e.Rule, e.Answer = g.name, nameOf(g.rules[i]), g.rules[i](v)
+				e.Group, e.Rule, e.RuleAction = g.name, nameOf(g.rules[i]), g.rules[i](v)
 			}
 		}
 		e.Groups = append(e.Groups, named)
 	}
-	if from.rule == nil { // no rule has answered, so there is nothing for guards to check
+	if from.rule == nil { // no rule applied, so there is nothing for guards to check
 		return e
 	}
 	for i := range state.guards {

@@ -13,8 +13,8 @@ func TestExplain(t *testing.T) {
 	if e.State != "running" || e.Group != "membership" || e.Rule != "scaleDown" || e.Guard != "blockEvictions" {
 		t.Errorf("state %s, rule %s/%s, guard %s", e.State, e.Group, e.Rule, e.Guard)
 	}
-	if _, ok := e.Answer.(RemoveMember); !ok {
-		t.Errorf("the rule's answer is %#v", e.Answer)
+	if _, ok := e.RuleAction.(RemoveMember); !ok {
+		t.Errorf("the rule's answer is %#v", e.RuleAction)
 	}
 	if want := (SetBudget{MinAvailable: 3}); e.Action != want || Next(shrinks) != want {
 		t.Errorf("the action is %#v, and Next's %#v", e.Action, Next(shrinks))

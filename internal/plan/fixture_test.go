@@ -12,7 +12,7 @@ import (
 
 var now = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-const latched uint64 = 0xc1
+const recordedID uint64 = 0xc1
 
 func emptyCluster(size int, persistent bool) Observed {
 	return Observed{Now: now, Cluster: Cluster{
@@ -36,7 +36,7 @@ func bootstrapped(size int, persistent bool) Observed {
 	return o
 }
 
-func seated(o Observed) Observed {
+func bound(o Observed) Observed {
 	for _, p := range o.Pods {
 		o.Cluster.Bootstrap.InitialPods = append(o.Cluster.Bootstrap.InitialPods,
 			InitialPod{Name: p.Name, PodUID: p.UID, VolumeUID: newView(o).volumes[p.Name].UID})
@@ -47,19 +47,19 @@ func seated(o Observed) Observed {
 // healthyCluster is a cluster at its spec: nothing to do.
 func healthyCluster(size int, persistent bool) Observed {
 	o := bootstrapped(size, persistent)
-	o.Cluster.ID = latched
-	o.Etcd.Contact, o.Etcd.ClusterID, o.Etcd.Revision, o.Etcd.RevisionCeiling = ContactQuorum, latched, 100, 100
+	o.Cluster.ID = recordedID
+	o.Etcd.Contact, o.Etcd.ClusterID, o.Etcd.Revision, o.Etcd.RevisionCeiling = ContactQuorum, recordedID, 100, 100
 	o.Budget = Budget{Exists: true, MinAvailable: MinAvailable(size), Settled: true}
 	for i := range size {
 		o.Cluster.Voters = append(o.Cluster.Voters, name(i))
 		o.Pods[i].InService, o.Pods[i].Ready = true, true
-		o.Pods[i].Permit = &member.Permit{Mode: member.ModeNew, ClusterID: member.ID(latched), MemberID: member.ID(id(i)), PodUID: o.Pods[i].UID, Attempt: 1}
+		o.Pods[i].Permit = &member.Permit{Mode: member.ModeNew, ClusterID: member.ID(recordedID), MemberID: member.ID(id(i)), PodUID: o.Pods[i].UID, Attempt: 1}
 		o.Etcd.Members = append(o.Etcd.Members, Member{
 			ID: id(i), Name: name(i), PeerURL: o.Cluster.PeerURL(name(i)), Published: true,
 		})
 		o.Etcd.Answers = append(o.Etcd.Answers, answerOf(i))
 		if persistent {
-			o.Volumes[i].ClusterID, o.Volumes[i].MemberID, o.Volumes[i].Version = latched, id(i), "3.6.16"
+			o.Volumes[i].ClusterID, o.Volumes[i].MemberID, o.Volumes[i].Version = recordedID, id(i), "3.6.16"
 		}
 	}
 	return o
@@ -77,7 +77,7 @@ func waitingPod(i int) Pod {
 
 func answerOf(i int) Answer {
 	return Answer{
-		Pod: name(i), PodUID: "p" + fmt.Sprint(i), MemberID: id(i), ClusterID: latched, Leader: id(0),
+		Pod: name(i), PodUID: "p" + fmt.Sprint(i), MemberID: id(i), ClusterID: recordedID, Leader: id(0),
 		Version: "3.6.16", Revision: 100, Applied: 100, Committed: 100,
 	}
 }
@@ -169,7 +169,7 @@ func lateLearner(since time.Duration) Observed {
 		p := &o.Pods[2]
 		p.Created, p.PermittedAt, p.InService = now.Add(-time.Hour), now.Add(-since), false
 		p.Permit = &member.Permit{
-			Mode: member.ModeJoin, ClusterID: member.ID(latched), MemberID: member.ID(id(2)), InitialCluster: initialCluster(newView(*o).listedURLs()),
+			Mode: member.ModeJoin, ClusterID: member.ID(recordedID), MemberID: member.ID(id(2)), InitialCluster: initialCluster(newView(*o).listedURLs()),
 			PodUID: p.UID, Attempt: 1,
 		}
 		o.Cluster.Voters, o.Budget.MinAvailable = o.Cluster.Voters[:2], MinAvailable(2)

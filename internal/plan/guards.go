@@ -10,7 +10,7 @@ import (
 // protectForeignVolumes allows only the cluster's own claims to be deleted.
 func protectForeignVolumes(v *view, a Action) Action {
 	act, ok := a.(DeleteVolume)
-	if !ok || slices.ContainsFunc(slices.Concat(v.Observed.Volumes, v.previousVolumes, v.canceledVolumes), act.is) {
+	if !ok || slices.ContainsFunc(slices.Concat(v.Observed.Volumes, v.previousVolumes, v.abandonedVolumes), act.is) {
 		return nil
 	}
 	return Blocked{
@@ -25,24 +25,24 @@ func (a DeleteVolume) is(c Volume) bool {
 }
 
 // requireConfirmedMembers allows nothing to be removed before a quorum confirms the member list: without it, it is unknown
-// which pods and volumes belong to members. Pods that have finished, and canceled restores, whose incarnations are in status,
-// are of no use to any member.
+// which pods and volumes belong to members. Exempt are finished pods, and what abandoned attempts have left: no member needs them,
+// whoever the members are.
 func requireConfirmedMembers(v *view, a Action) Action {
 	if v.Etcd.Contact == ContactQuorum {
 		return nil
 	}
-	useless := false
+	exempt := false
 	switch act := a.(type) {
 	case RemoveMember:
 	case DeletePod:
-		useless = v.pods[act.Name].Phase == Finished ||
-			slices.ContainsFunc(v.canceledPods, func(p Pod) bool { return p.UID == act.UID })
+		exempt = v.pods[act.Name].Phase == Finished ||
+			slices.ContainsFunc(v.abandonedPods, func(p Pod) bool { return p.UID == act.UID })
 	case DeleteVolume:
-		useless = slices.ContainsFunc(v.canceledVolumes, act.is)
+		exempt = slices.ContainsFunc(v.abandonedVolumes, act.is)
 	default:
 		return nil
 	}
-	if useless {
+	if exempt {
 		return nil
 	}
 	return Wait{
@@ -57,11 +57,12 @@ func requireQuorum(v *view, a Action) Action {
 	if victim.ID == 0 || safe {
 		return nil
 	}
-	return Wait{
-		Reason: v1beta2.ReasonQuorumAtRisk, After: pollSlow,
-		Message: fmt.Sprintf("disrupting %s would break the quorum: only %d of %d voters are healthy; bring the others back, then this continues",
-			victim.Name, v.healthyVoters(""), len(v.voters)),
+	message := fmt.Sprintf("disrupting %s would break the quorum: only %d of %d voters are healthy",
+		victim.Name, v.healthyVoters(""), len(v.voters))
+	if unhealthy := v.unhealthyVoters(); len(unhealthy) > 0 {
+		message += "; not healthy: " + list(unhealthy) + ": bring them back, and the operator goes on by itself"
 	}
+	return Wait{Reason: v1beta2.ReasonQuorumAtRisk, After: pollSlow, Message: message}
 }
 
 // blockEvictions allows no voter to be removed or stopped while an eviction may take down another one.
@@ -153,7 +154,7 @@ func protectKeptVolumes(v *view, a Action) Action {
 	}
 	data := slices.Clone(v.keptVolumes)
 	if b := v.Cluster.Bootstrap; v.Cluster.ID == 0 && b != nil && b.Restore != "" {
-		for _, c := range slices.Concat(v.Volumes, v.previousVolumes, v.canceledVolumes) {
+		for _, c := range slices.Concat(v.Volumes, v.previousVolumes, v.abandonedVolumes) {
 			if c.MemberID != 0 {
 				data = append(data, c)
 			}

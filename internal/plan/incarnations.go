@@ -79,22 +79,22 @@ func (r Record) currentVolume(c Volume) bool {
 // present reports whether this is the recorded cluster ID.
 func (r Record) present(id uint64) bool { return id != 0 && id == r.ID }
 
-// canceled reports whether an incarnation was an attempt at a restore that was canceled or abandoned.
-func (r Record) canceled(incarnation int) bool {
+// abandoned reports whether an incarnation was an attempt at a restore that was canceled or abandoned.
+func (r Record) abandoned(incarnation int) bool {
 	first := r.Incarnations.FirstRestore
 	return first != 0 && incarnation >= first && !r.Current(incarnation)
 }
 
-// replaces reports whether an object of that incarnation belongs to the cluster that the restore in progress replaces.
-func (r Record) replaces(incarnation int) bool {
+// replacedByRestore reports whether an object of that incarnation belongs to the cluster that the restore in progress replaces.
+func (r Record) replacedByRestore(incarnation int) bool {
 	if r.Previous == nil || incarnation >= r.Incarnations.FirstRestore {
 		return false
 	}
 	return r.Previous.Bootstrap == nil || incarnation == r.Previous.Bootstrap.Incarnation
 }
 
-// begun returns the numbers after that attempt is committed.
-func (r Record) begun(next Bootstrap) Incarnations {
+// incarnationsAfter returns the numbers once that attempt is committed.
+func (r Record) incarnationsAfter(next Bootstrap) Incarnations {
 	n := Incarnations{Last: max(r.last(), next.Incarnation), FirstRestore: r.Incarnations.FirstRestore}
 	settled := n.FirstRestore == 0 || r.Bootstrap != nil && r.Bootstrap.Incarnation >= n.FirstRestore
 	if next.Restore != "" && r.Previous == nil && settled {

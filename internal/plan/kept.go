@@ -2,8 +2,8 @@ package plan
 
 import "slices"
 
-// keeps reports whether a volume of the cluster is the user's to delete and no member may use it: any on which etcd was ever
-// started and that is not the present cluster's, except what is let go.
+// keeps reports whether a volume is kept: etcd was permitted to start on it, it is not the current cluster's, and
+// safetySnapshot: Skip does not release it.
 func (r Record) keeps(c Volume) bool {
 	switch {
 	case slices.Contains(r.KeptUIDs, c.UID):
@@ -11,16 +11,17 @@ func (r Record) keeps(c Volume) bool {
 	case c.MemberID == 0 || r.currentVolume(c):
 		return false
 	}
-	return r.canceled(c.Incarnation) || r.ID != 0 && !r.letsGo(c)
+	return r.abandoned(c.Incarnation) || r.ID != 0 && !r.released(c)
 }
 
-// letsGo reports whether the volume's annotation names the very cluster that was replaced by a restore with safetySnapshot Skip.
-func (r Record) letsGo(c Volume) bool {
+// released reports whether a volume need not be kept: its annotation names the cluster that a restore with safetySnapshot: Skip
+// has replaced.
+func (r Record) released(c Volume) bool {
 	return r.SafetySkipped && c.ClusterID != 0 && c.ClusterID == r.ReplacedID
 }
 
-// keeping are the UIDs of the volumes to keep by now: those that are kept already and are there still, and those that are to be.
-// They are noted, for what says so of them changes with the next restore.
+// keeping returns the UIDs of the volumes to keep from now on. They are recorded, because what keeps follows from changes with the
+// next restore.
 func (r Record) keeping(o Observed) []string {
 	kept := slices.DeleteFunc(slices.Clone(r.KeptUIDs), func(uid string) bool {
 		return !slices.ContainsFunc(o.Volumes, func(c Volume) bool { return c.UID == uid })
@@ -33,7 +34,7 @@ func (r Record) keeping(o Observed) []string {
 	return kept
 }
 
-// toKeep are the names of the volumes that are kept from the recording of the cluster ID on.
+// toKeep returns the names of the volumes that are kept once the cluster ID is recorded.
 func (v *view) toKeep(id uint64) []string {
 	next := v.Cluster.Record
 	next.ID = id

@@ -9,7 +9,7 @@ import (
 func TestKeptIsNotDeleted(t *testing.T) {
 	kept := func(o *Observed) {
 		o.Cluster.KeptUIDs = []string{"v9"}
-		o.Volumes = append(o.Volumes, Volume{Name: "c-9", UID: "v9", Incarnation: 1, Owned: true, ClusterID: latched, MemberID: 9})
+		o.Volumes = append(o.Volumes, Volume{Name: "c-9", UID: "v9", Incarnation: 1, Owned: true, ClusterID: recordedID, MemberID: 9})
 	}
 	again := replacedBySnapshot(true, oldIsGone, restoredVolume, restoredPod, answersRestored, func(o *Observed) {
 		o.Volumes[3].MemberID, o.Etcd = 3, Etcd{}

@@ -76,10 +76,13 @@ func TestSlowLeader(t *testing.T) {
 				change(o)
 			})
 	}
-	move := MoveLeader{From: id(0), To: id(2), Slow: "c-0"}
+	move := MoveLeader{From: id(0), To: id(2), FromName: "c-0", ToName: "c-2", Slow: "c-0"}
 	check(t, map[string]planCase{
 		"hands over to the quickest": {slow(func(*Observed) {}), move},
-		"that is not Ready":          {slow(func(o *Observed) { o.Pods[2].Ready = false }), MoveLeader{From: id(0), To: id(1), Slow: "c-0"}},
+		"that is not Ready": {
+			slow(func(o *Observed) { o.Pods[2].Ready = false }),
+			MoveLeader{From: id(0), To: id(1), FromName: "c-0", ToName: "c-1", Slow: "c-0"},
+		},
 		"hardly anything is written": {slow(func(o *Observed) { o.Etcd.Disks[0].FlushTime = 0 }), idle},
 		"not that slow":              {slow(func(o *Observed) { o.Etcd.Disks[0].FlushTime = slowFlush }), idle},
 		"not for long":               {slow(func(o *Observed) { o.Etcd.Disks[0].Watched-- }), idle},

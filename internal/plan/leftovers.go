@@ -9,8 +9,8 @@ import (
 // leftovers are the objects of other incarnations: of an abandoned bootstrap, or of the cluster that a restore replaces; and,
 // apart from those, of canceled restores. They do not belong to the cluster.
 type leftovers struct {
-	previousPods, canceledPods       []Pod
-	previousVolumes, canceledVolumes []Volume
+	previousPods, abandonedPods       []Pod
+	previousVolumes, abandonedVolumes []Volume
 	// keptVolumes belong to the user: volumes that restores have replaced, or that clients may have written to during a canceled
 	// one. No rule uses or deletes them, whatever their incarnation, and their names are not reused.
 	keptVolumes []Volume
@@ -29,8 +29,8 @@ func splitByIncarnation(o Observed) (Observed, leftovers) {
 		switch {
 		case o.Cluster.CurrentPod(p):
 			o.Pods = append(o.Pods, p)
-		case o.Cluster.canceled(p.Incarnation):
-			left.canceledPods = append(left.canceledPods, p)
+		case o.Cluster.abandoned(p.Incarnation):
+			left.abandonedPods = append(left.abandonedPods, p)
 		default:
 			left.previousPods = append(left.previousPods, p)
 		}
@@ -43,8 +43,8 @@ func splitByIncarnation(o Observed) (Observed, leftovers) {
 			left.foreign = append(left.foreign, c)
 		case o.Cluster.currentVolume(c):
 			o.Volumes = append(o.Volumes, c)
-		case o.Cluster.canceled(c.Incarnation):
-			left.canceledVolumes = append(left.canceledVolumes, c)
+		case o.Cluster.abandoned(c.Incarnation):
+			left.abandonedVolumes = append(left.abandonedVolumes, c)
 		default:
 			left.previousVolumes = append(left.previousVolumes, c)
 		}
@@ -63,8 +63,8 @@ func (a leftovers) nameInUse(name string) bool {
 	if slices.ContainsFunc(a.foreign, func(c Volume) bool { return c.Name == name }) {
 		return true
 	}
-	return slices.ContainsFunc(slices.Concat(a.previousPods, a.canceledPods), func(p Pod) bool { return p.Name == name }) ||
-		slices.ContainsFunc(slices.Concat(a.previousVolumes, a.canceledVolumes), func(c Volume) bool { return c.Name == name }) ||
+	return slices.ContainsFunc(slices.Concat(a.previousPods, a.abandonedPods), func(p Pod) bool { return p.Name == name }) ||
+		slices.ContainsFunc(slices.Concat(a.previousVolumes, a.abandonedVolumes), func(c Volume) bool { return c.Name == name }) ||
 		a.hasKept(name)
 }
 
@@ -76,7 +76,7 @@ func (a leftovers) hasKept(name string) bool {
 // lostBeforeUse returns volumes that were lost before etcd was permitted to start on them, and the pods that mount them.
 func (v *view) lostBeforeUse() (pods []Pod, volumes []Volume) {
 	for _, c := range v.Volumes {
-		if _, seated := initialPodOf(v.Cluster.Bootstrap, c.Name); seated || !c.Lost || c.MemberID != 0 {
+		if _, bound := initialPodOf(v.Cluster.Bootstrap, c.Name); bound || !c.Lost || c.MemberID != 0 {
 			continue
 		}
 		if p, ok := v.pods[c.Name]; ok {
@@ -111,10 +111,11 @@ func (v *view) deleteAll(pods []Pod, volumes []Volume) Action {
 	if len(leaving) == 0 {
 		return nil
 	}
-	return Wait{
-		Reason: v1beta2.ReasonBootstrapping, After: pollSlow,
-		Message: "waiting until the pods and volumes of an earlier start are deleted: " + list(leaving),
+	message := "waiting until the pods and volumes of an earlier attempt to start are deleted: "
+	if v.Cluster.Bootstrap.Restore != "" {
+		message = "waiting until the pods of the members being replaced are gone (no volume with data is deleted): "
 	}
+	return Wait{Reason: v1beta2.ReasonBootstrapping, After: pollSlow, Message: message + list(leaving)}
 }
 
 // stuckTerminating reports whether a pod of the replaced cluster need not be waited for, because its node does not report. It

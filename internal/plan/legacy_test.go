@@ -30,7 +30,7 @@ func TestLegacy(t *testing.T) {
 			edit(emptyCluster(3, true), func(o *Observed) { o.Volumes = []Volume{{Name: "c-0000", Legacy: true, Foreign: "unmarked"}} }), stays,
 		},
 		"beside volumes that could be taken up": {
-			living(func(o *Observed) { o.Volumes = []Volume{{Name: "c-1", ClusterID: latched, MemberID: 1}} }), stays,
+			living(func(o *Observed) { o.Volumes = []Volume{{Name: "c-1", ClusterID: recordedID, MemberID: 1}} }), stays,
 		},
 		"with a restore that is due": {living(func(o *Observed) { o.Cluster.Restore = "r" }), stays},
 		"with a spec that cannot work": {
@@ -55,8 +55,8 @@ func TestLegacy(t *testing.T) {
 			ran(func(o *Observed) { o.Cluster.WaitsForRestore = "r" }), Wait{Reason: v1beta2.ReasonWaitingForRestore},
 		},
 		"data of this operator's is taken up": {
-			ran(func(o *Observed) { o.Volumes = []Volume{{Name: "c-1", ClusterID: latched, MemberID: 1}} }),
-			Adopt{ClusterID: latched, Volumes: []string{"c-1"}},
+			ran(func(o *Observed) { o.Volumes = []Volume{{Name: "c-1", ClusterID: recordedID, MemberID: 1}} }),
+			Adopt{ClusterID: recordedID, Volumes: []string{"c-1"}},
 		},
 	})
 	message := Describe(Next(living())).Message

@@ -55,12 +55,12 @@ var always = group{"always", []rule{
 	nameTaken,     // a required name belongs to an object that this cluster does not own
 	// The next four precede clusterIDMismatch and revisionRegressed, because a restore, or canceling one, resolves what those two
 	// report. startRestore precedes cancelRestore, so that the previous members do not start only to be replaced by a newer restore.
-	recordClusterIDFirst, // record the cluster ID of a cluster that is up before a restore, or canceling one, stops it
-	protectOnlyCopy,      // a restore must not replace emptyDir data that is in no safety snapshot: wait
-	startRestore,         // an EtcdRestore has verified its snapshot: commit to replacing the data with it
-	cancelRestore,        // the restore is canceled, or cannot succeed: go back to the previous members if they can form a quorum
-	clusterIDMismatch,    // a pod answers with a different cluster ID: change nothing
-	revisionRegressed,    // the revision is lower than one recorded earlier: change nothing
+	recordBeforeReplacing, // record the cluster ID of a cluster that is up before a restore, or canceling one, stops it
+	waitForSafetySnapshot, // a restore must not replace emptyDir data that is in no safety snapshot: wait
+	startRestore,          // an EtcdRestore has verified its snapshot: commit to replacing the data with it
+	cancelRestore,         // the restore is canceled, or cannot succeed: go back to the previous members if they can form a quorum
+	clusterIDMismatch,     // a pod answers with a different cluster ID: change nothing
+	revisionRegressed,     // the revision is lower than one recorded earlier: change nothing
 }}
 
 // preflight checks what exists before the first start, and then commits the bootstrap record.
@@ -76,53 +76,53 @@ var preflight = group{"preflight", []rule{
 
 // bootstrap starts the initial members with an empty database.
 var bootstrap = group{"bootstrap", []rule{
-	foreignVolume,          // an initial member's claim is not provably this cluster's
-	reviseBootstrap,        // no member may start yet, and the size has changed or a name is no longer free: revise the record
-	recordClusterID,        // a quorum answers with the expected cluster ID: record it in status
-	restartBootstrap,       // too many initial members are lost to form a quorum: start another attempt
-	deleteCanceledAttempts, // delete what canceled restores have left
-	deletePreviousAttempt,  // delete what an earlier attempt has left before creating new pods
-	deleteFinishedPods,     // delete pods in phase Succeeded or Failed: the kubelet never restarts them
-	recreatePendingPod,     // recreate a pod without a permit if it was made from an older spec
-	createInitialMembers,   // create the volumes and pods; etcd in them waits for a permit
-	bindInitialPods,        // commit to status which pods may start with an empty data directory
-	permitInitialPods,      // permit exactly those pods to start etcd
-	waitForInitialQuorum,   // report what the bootstrap is waiting for
+	foreignVolume,            // an initial member's claim is not provably this cluster's
+	reviseBootstrap,          // no member may start yet, and the size has changed or a name is no longer free: revise the record
+	recordClusterID,          // a quorum answers with the expected cluster ID: record it in status
+	restartBootstrap,         // too many initial members are lost to form a quorum: start another attempt
+	deleteAbandonedAttempts,  // delete what abandoned attempts at a restore have left
+	deleteEarlierAttempts,    // delete what an earlier attempt has left before creating new pods
+	deleteFinishedPods,       // delete pods in phase Succeeded or Failed: the kubelet never restarts them
+	deleteOutdatedWaitingPod, // delete a pod that still waits for its permit and was made from an older spec: it is created again
+	createInitialMembers,     // create the volumes and pods; etcd in them waits for a permit
+	bindInitialPods,          // commit to status which pods may start with an empty data directory
+	permitInitialPods,        // permit exactly those pods to start etcd
+	waitForInitialQuorum,     // report what the bootstrap is waiting for
 }}
 
 // restoration starts one member from a snapshot; the others join once the cluster ID is recorded.
 var restoration = group{"restoration", []rule{
-	foreignVolume,          // the initial member's claim is not provably this cluster's
-	recordClusterID,        // the member answers with the expected cluster ID: record it; the restore can no longer be canceled
-	retryRestore,           // the restored data was lost: start another attempt
-	restoreSourceGone,      // the EtcdRestore no longer exists: stop before anything else is replaced
-	deleteCanceledAttempts, // delete what abandoned attempts at a restore have left
-	stopPreviousMembers,    // stop the members being replaced before creating new pods; keep their volumes
-	deleteFinishedPods,     // delete pods in phase Succeeded or Failed: the kubelet never restarts them
-	recreatePendingPod,     // recreate a pod without a permit if it was made from an older spec
-	createInitialMembers,   // create the volume, and a pod that restores the snapshot and then waits for a permit
-	permitRestoredMember,   // permit etcd to start on the restored data
-	waitForRestoredMember,  // report what the restore is waiting for
+	foreignVolume,            // the initial member's claim is not provably this cluster's
+	recordClusterID,          // the member answers with the expected cluster ID: record it; the restore can no longer be canceled
+	retryRestore,             // the restored data was lost: start another attempt
+	restoreSourceGone,        // the EtcdRestore no longer exists: stop before anything else is replaced
+	deleteAbandonedAttempts,  // delete what abandoned attempts at a restore have left
+	stopPreviousMembers,      // stop the members being replaced before creating new pods; keep their volumes
+	deleteFinishedPods,       // delete pods in phase Succeeded or Failed: the kubelet never restarts them
+	deleteOutdatedWaitingPod, // delete a pod that still waits for its permit and was made from an older spec: it is created again
+	createInitialMembers,     // create the volume, and a pod that restores the snapshot and then waits for a permit
+	permitRestoredMember,     // permit etcd to start on the restored data
+	waitForRestoredMember,    // report what the restore is waiting for
 }}
 
 // repair needs no quorum. It ends with quorumLost: without a quorum, no later group is evaluated.
 var repair = group{"repair", []rule{
-	deleteCanceledAttempts, // delete what canceled restores have left
-	deleteFinishedPods,     // delete pods in phase Succeeded or Failed: the kubelet never restarts them
-	recreateMissingPods,    // recreate a missing pod on its member's volume
-	updateFailedPod,        // apply the current spec to a pod that cannot run
-	quorumLost,             // without a quorum, do not change the membership: report what is missing
+	deleteAbandonedAttempts, // delete what abandoned attempts at a restore have left
+	deleteFinishedPods,      // delete pods in phase Succeeded or Failed: the kubelet never restarts them
+	recreateMissingPods,     // recreate a missing pod on its member's volume
+	updateUnstartablePod,    // apply the current spec to a pod that cannot start
+	quorumLost,              // without a quorum, do not change the membership: report what is missing
 }}
 
 // membership maintains the voters and the client Service, and removes lost and surplus members.
 var membership = group{"membership", []rule{
-	raiseBudget,        // raise minAvailable so that evictions leave a quorum of the current voters
-	addToService,       // add healthy voters to the client Service
-	promoteLearner,     // promote a learner that has caught up
-	removeLostMember,   // remove a member whose data is lost if the other voters are a healthy quorum
-	recreatePendingPod, // recreate a pod without a permit if it was made from an older spec
-	deleteOrphans,      // delete pods and volumes whose member is not in etcd's member list
-	scaleDown,          // remove a surplus member
+	raiseBudget,              // raise minAvailable so that evictions leave a quorum of the current voters
+	addToService,             // add healthy voters to the client Service
+	promoteLearner,           // promote a learner that has caught up
+	removeLostMember,         // remove a member whose data is lost if the other voters are a healthy quorum
+	deleteOutdatedWaitingPod, // delete a pod that still waits for its permit and was made from an older spec: it is created again
+	deleteOrphans,            // delete pods and volumes whose member is not in etcd's member list
+	scaleDown,                // remove a surplus member
 }}
 
 // leadership deals with disks that slow clients down. It precedes scaleUp, because adding members can take long.
@@ -133,11 +133,11 @@ var leadership = group{"leadership", []rule{
 
 // scaleUp adds members, as learners first.
 var scaleUp = group{"scaleUp", []rule{
-	cancelDowngrade,     // etcd accepts no new member during a downgrade, or the spec no longer asks for one: cancel it
-	addLearner,          // add new members as learners once their pods have addresses
-	permitLearners,      // permit listed learners to start etcd
-	createCandidates,    // create the volume and the pod of a new member
-	deleteSurplusVolume, // delete a new member's volume if the member is no longer needed
+	cancelDowngrade,    // etcd accepts no new member during a downgrade, or the spec no longer asks for one: cancel it
+	addLearner,         // add new members as learners once their pods have addresses
+	permitLearners,     // permit listed learners to start etcd
+	createCandidates,   // create the volume and the pod of a new member
+	deleteUnusedVolume, // delete a candidate's volume that was never used and is no longer needed
 }}
 
 // updates brings the members to the spec, one at a time.
@@ -145,7 +145,7 @@ var updates = group{"updates", []rule{
 	updateInPlace,           // apply labels, resources and volume sizes without restarting etcd
 	prepullImages,           // pull a new image to the members' nodes before restarting any member with it
 	updateUnavailableMember, // update a member that is down anyway
-	waitForHealthyMembers,   // update the next member only once all are healthy
+	waitBeforeNextUpdate,    // hold the next update back until all members are healthy and in sync, nothing is in progress, and no alarm CORRUPT is raised
 	snapshotBeforeUpgrade,   // etcd 3.7 cannot read log entries of 3.5: have every member write a snapshot first
 	enableDowngrade,         // enable etcd's downgrade before any member runs the lower version
 	addReplacement,          // a member has to be replaced: add the new one first
@@ -156,11 +156,11 @@ var updates = group{"updates", []rule{
 
 // housekeeping finishes up once the cluster matches the spec, and reports why it does not.
 var housekeeping = group{"housekeeping", []rule{
-	allowEviction,      // lower minAvailable again: one voter may be evicted
-	waitForCompletion,  // report what is still in progress
-	reportAlarm,        // etcd has raised an alarm that the user has to resolve
-	deleteReplaced,     // delete what a restore with safetySnapshot: Skip has replaced; other replaced data is kept
-	reportRejectedSpec, // report which part of the spec cannot be carried out
+	allowEviction,           // lower minAvailable again: one voter may be evicted
+	waitForCompletion,       // report what is still in progress
+	reportAlarm,             // etcd has raised an alarm that the user has to resolve
+	deleteReplacedByRestore, // delete what a restore with safetySnapshot: Skip has replaced; other replaced data is kept
+	reportRejectedSpec,      // report which part of the spec cannot be carried out
 }}
 
 // startupGuards apply before the cluster ID is recorded: there are no voters to protect yet. During a restore the previous

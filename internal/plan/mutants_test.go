@@ -34,7 +34,7 @@ var mutants = map[string]mutant{
 		next: newPlanWhenAPodIsGone, want: "S3",
 		scenario: scenario{sizes: []int{3}, lockstep: true, faults: 1},
 	},
-	"the first start is repeated after the latch": {
+	"the first start is repeated after the cluster ID was recorded": {
 		next: startAgain, want: "S3",
 		scenario: scenario{sizes: []int{1}, running: true, faults: 1},
 	},

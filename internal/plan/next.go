@@ -17,8 +17,8 @@ func Decide(o Observed) (Action, Assessment) {
 
 // origin is where a decision comes from, as pointers into the lists.
 type origin struct {
-	rule  *rule  // nil if none has answered
-	guard *guard // nil unless one has put its own answer in the place of the rule's
+	rule  *rule  // nil if no rule applied
+	guard *guard // nil unless one has replaced the rule's action
 }
 
 func (v *view) decide() (Action, origin) {

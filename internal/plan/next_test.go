@@ -93,7 +93,7 @@ func TestAlways(t *testing.T) {
 			edit(withoutPod(healthyCluster(3, true), 1), func(o *Observed) {
 				o.Conflicts = []Conflict{{Kind: KindPod, Name: "c-7", Terminating: true}}
 			}), CreatePods{[]NewPod{{Name: "c-1", Incarnation: 1, Persistent: true, Version: "3.6.16", Permit: &member.Permit{
-				Mode: member.ModeResume, ClusterID: member.ID(latched), MemberID: member.ID(id(1)),
+				Mode: member.ModeResume, ClusterID: member.ID(recordedID), MemberID: member.ID(id(1)),
 			}}}},
 		},
 		"but not where it has a member's name": {
@@ -109,7 +109,7 @@ func TestBootstrap(t *testing.T) {
 	first := newView(emptyCluster(3, false)).plannedBootstrap(1)
 	second := newView(emptyCluster(3, false)).plannedBootstrap(2)
 	waiting := bootstrapped(3, false)
-	full := seated(bootstrapped(3, false))
+	full := bound(bootstrapped(3, false))
 	permits := Next(full).(WritePermits)
 	if len(permits.Permits) != 3 || permits.Permits[0].Permit.Mode != member.ModeNew ||
 		permits.Permits[0].Permit.PodUID != "p0" || permits.Permits[0].Permit.ClusterID != member.ID(first.ClusterID) {
@@ -148,7 +148,7 @@ func TestBootstrap(t *testing.T) {
 			DeletePod{Name: "c-1", UID: "p1", Why: v1beta2.ReasonSpecChanged},
 		},
 		"and until then says so, and has lost nothing": {
-			edit(withPermits(seated(bootstrapped(1, false))), func(o *Observed) { o.Pods[0].Exit = ExitBadConfig }),
+			edit(withPermits(bound(bootstrapped(1, false))), func(o *Observed) { o.Pods[0].Exit = ExitBadConfig }),
 			Wait{Reason: v1beta2.ReasonPodCannotStart},
 		},
 		"a seat's pod is lost, a quorum is left: go on": {
@@ -162,7 +162,7 @@ func TestBootstrap(t *testing.T) {
 				o.Etcd.Answers = []Answer{{Pod: "c-0", PodUID: "p0", ClusterID: first.ClusterID, Revision: 2}}
 			}), Blocked{Reason: v1beta2.ReasonDataLost},
 		},
-		"latch as soon as a quorum answers": {
+		"record the cluster ID as soon as a quorum answers": {
 			answering(withPermits(full), first.ClusterID, 0, 1), RecordClusterID{ClusterID: first.ClusterID},
 		},
 		"but not on one that leans on a pod that is going": {
@@ -177,14 +177,14 @@ func TestBootstrap(t *testing.T) {
 			DeletePod{Name: "c-1", UID: "p1", Why: v1beta2.ReasonBootstrapping},
 		},
 		"who had a permit comes back only with data": {
-			withoutPod(born(seated(bootstrapped(3, true)), 1), 1),
+			withoutPod(born(bound(bootstrapped(3, true)), 1), 1),
 			CreatePods{[]NewPod{{Name: "c-1", Incarnation: 1, Version: "3.6.16", Persistent: true, Permit: &member.Permit{
-				Mode: member.ModeResume, ClusterID: member.ID(latched), MemberID: member.ID(id(1)),
+				Mode: member.ModeResume, ClusterID: member.ID(recordedID), MemberID: member.ID(id(1)),
 			}}}},
 		},
 		"who had none takes the seat over": {
-			edit(withPermits(seated(bootstrapped(3, true))), func(o *Observed) { o.Pods[1].UID, o.Pods[1].Permit = "new", nil }),
-			CommitBootstrap{Bootstrap: edit(seated(bootstrapped(3, true)), func(o *Observed) {
+			edit(withPermits(bound(bootstrapped(3, true))), func(o *Observed) { o.Pods[1].UID, o.Pods[1].Permit = "new", nil }),
+			CommitBootstrap{Bootstrap: edit(bound(bootstrapped(3, true)), func(o *Observed) {
 				o.Cluster.Bootstrap.InitialPods[1].PodUID = "new"
 			}).bootstrap()},
 		},
@@ -193,47 +193,47 @@ func TestBootstrap(t *testing.T) {
 			DeletePod{Name: "c-0", UID: "p0", Why: v1beta2.ReasonBootstrapping},
 		},
 		"even if it still answers": {
-			answering(edit(bootstrapped(3, false), func(o *Observed) { o.Cluster.Bootstrap.Incarnation = 2 }), latched, 0, 1),
+			answering(edit(bootstrapped(3, false), func(o *Observed) { o.Cluster.Bootstrap.Incarnation = 2 }), recordedID, 0, 1),
 			DeletePod{Name: "c-0", UID: "p0", Why: v1beta2.ReasonBootstrapping},
 		},
 		"a lost volume still serves the pod that has it mounted": {
-			edit(withPermits(seated(bootstrapped(1, true))), func(o *Observed) { o.Volumes[0].Lost = true }),
+			edit(withPermits(bound(bootstrapped(1, true))), func(o *Observed) { o.Volumes[0].Lost = true }),
 			Wait{Reason: v1beta2.ReasonWaitingForEtcd},
 		},
 		"volumes of a deleted cluster are taken up": {
 			edit(emptyCluster(3, true), func(o *Observed) {
-				o.Volumes = []Volume{{Name: "c-1", ClusterID: latched, MemberID: 1}, {Name: "c-0", ClusterID: latched}}
-			}), Adopt{ClusterID: latched, Volumes: []string{"c-0", "c-1"}},
+				o.Volumes = []Volume{{Name: "c-1", ClusterID: recordedID, MemberID: 1}, {Name: "c-0", ClusterID: recordedID}}
+			}), Adopt{ClusterID: recordedID, Volumes: []string{"c-0", "c-1"}},
 		},
 		"and a copy of one is not": {
 			edit(emptyCluster(3, true), func(o *Observed) {
-				o.Volumes = []Volume{{Name: "c-1", ClusterID: latched, MemberID: 1}, {Name: "c-2", ClusterID: latched, Foreign: "a copy"}}
-			}), Adopt{ClusterID: latched, Volumes: []string{"c-1"}},
+				o.Volumes = []Volume{{Name: "c-1", ClusterID: recordedID, MemberID: 1}, {Name: "c-2", ClusterID: recordedID, Foreign: "a copy"}}
+			}), Adopt{ClusterID: recordedID, Volumes: []string{"c-1"}},
 		},
 		"nothing is started beside a copy of a member's data": {
 			edit(emptyCluster(3, true), func(o *Observed) {
-				o.Volumes = []Volume{{Name: "c-3", ClusterID: latched, MemberID: 1, Foreign: "a copy"}}
+				o.Volumes = []Volume{{Name: "c-3", ClusterID: recordedID, MemberID: 1, Foreign: "a copy"}}
 			}), Blocked{Reason: v1beta2.ReasonForeignVolume},
 		},
 		"and nothing is taken up beside it": {
 			edit(emptyCluster(3, true), func(o *Observed) {
 				o.Volumes = []Volume{
-					{Name: "c-1", ClusterID: latched, MemberID: 1},
-					{Name: "c-2", ClusterID: latched, MemberID: 2, Foreign: "a copy"},
+					{Name: "c-1", ClusterID: recordedID, MemberID: 1},
+					{Name: "c-2", ClusterID: recordedID, MemberID: 2, Foreign: "a copy"},
 				}
 			}), Blocked{Reason: v1beta2.ReasonForeignVolume},
 		},
 		"but beside one whose original is there": {
 			edit(emptyCluster(3, true), func(o *Observed) {
 				o.Volumes = []Volume{
-					{Name: "c-1", ClusterID: latched, MemberID: 1},
-					{Name: "c-2", ClusterID: latched, MemberID: 1, Foreign: "a copy"},
+					{Name: "c-1", ClusterID: recordedID, MemberID: 1},
+					{Name: "c-2", ClusterID: recordedID, MemberID: 1, Foreign: "a copy"},
 				}
-			}), Adopt{ClusterID: latched, Volumes: []string{"c-1"}},
+			}), Adopt{ClusterID: recordedID, Volumes: []string{"c-1"}},
 		},
 		"and beside one of another name": {
 			edit(emptyCluster(3, true), func(o *Observed) {
-				o.Volumes = []Volume{{Name: "c-1-copy", ClusterID: latched, MemberID: 1, Foreign: "a copy"}}
+				o.Volumes = []Volume{{Name: "c-1-copy", ClusterID: recordedID, MemberID: 1, Foreign: "a copy"}}
 			}), CommitBootstrap{Bootstrap: first},
 		},
 		"no first member starts on a claim of somebody else": {
@@ -269,7 +269,7 @@ func answering(o Observed, cluster uint64, pods ...int) Observed {
 
 // born marks volume i as used.
 func born(o Observed, i int) Observed {
-	o.Volumes[i].ClusterID, o.Volumes[i].MemberID = latched, id(i)
+	o.Volumes[i].ClusterID, o.Volumes[i].MemberID = recordedID, id(i)
 	return o
 }
 

@@ -72,7 +72,7 @@ type Cluster struct {
 	// WaitsForRestore names the EtcdRestore that the cluster is to start from, empty if it may start with an empty database.
 	WaitsForRestore string
 	// CreateRestore is true if the operator has to create that EtcdRestore. WaitFailed says why the cluster waits for it in
-	// vain, and what to do, as the rest of a sentence such as "is over"; empty if it does not.
+	// vain, and what to do, as the rest of a sentence such as "has failed: SnapshotDamaged"; empty if it does not.
 	CreateRestore bool
 	WaitFailed    string
 }

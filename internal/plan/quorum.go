@@ -18,6 +18,16 @@ func (v *view) healthyVoters(except string) int {
 	return n
 }
 
+// unhealthyVoters returns the names of the voters that are not healthy.
+func (v *view) unhealthyVoters() (names []string) {
+	for _, m := range v.voters {
+		if !v.healthy(m) {
+			names = append(names, m.Name)
+		}
+	}
+	return names
+}
+
 // safeToRemove reports whether the remaining voters are a healthy quorum. Removing a learner is always safe.
 func (v *view) safeToRemove(m Member) bool {
 	if m.Learner {

@@ -49,8 +49,8 @@ func (known Assessment) updates(a Action) bool {
 
 // updatesMember reports whether the member is about to be replaced or restarted for an update.
 func (known Assessment) updatesMember(m Member, same func(m, n Member) bool) bool {
-	if known.RemovalCandidate.ID != 0 {
-		return same(m, known.RemovalCandidate) && known.Changes[known.RemovalCandidate.Name] == ChangeReplace
+	if known.NextToRemove.ID != 0 {
+		return same(m, known.NextToRemove) && known.Changes[known.NextToRemove.Name] == ChangeReplace
 	}
 	return known.Update.Next.ID != 0 && same(m, known.Update.Next)
 }

@@ -20,12 +20,12 @@ type Record struct {
 	Bootstrap *Bootstrap
 	// Incarnations are the numbers given to attempts so far.
 	Incarnations Incarnations
-	// Revision is the highest linearizable revision that was noted, 0 if none.
+	// Revision is the highest linearizable revision that was recorded, 0 if none was. It lags: see checkpoint.
 	Revision int64
 	// Voters are the names of the voters when a quorum last answered.
 	Voters []string
-	// NextVoters are the names of the voters after the change of them that is about to be made; empty if none is, or if
-	// it needs no such note.
+	// NextVoters are the names of the voters after the change that is about to be made; empty if none is, or if it need not be
+	// recorded beforehand (commitVotersFirst).
 	NextVoters []string
 	// LowestVersion is the lowest version of the voters when all of them answered last, empty if they never did.
 	LowestVersion string
@@ -36,30 +36,30 @@ type Record struct {
 	SlowMember  string
 	// RanBefore is true if coreos/etcd-operator has run a cluster under this very object, and this operator none yet.
 	RanBefore bool
-	// KeptUIDs are the UIDs of volumes that a restore has replaced, or that an attempt at one was let write to: they are the user's
-	// to delete, and nobody's to use. A UID goes from here only with its claim.
+	// KeptUIDs are the UIDs of kept volumes: only the user deletes them, and no member uses them. A UID is removed once its claim no
+	// longer exists.
 	KeptUIDs []string
 	// AcceptedSpec is the last spec that could be carried out, and PreviousSpec the one that those members are made from which
 	// an update has not reached, empty while there is none: both as Cluster.Spec has it.
 	AcceptedSpec, PreviousSpec string
-	// Previous is what the restore under way replaces; nil if none is, and once the new cluster ID is recorded. Of its voters it has
-	// those who were confirmed when the restore began, none if nobody had written them down.
+	// Previous is what the restore in progress replaces; nil if none is, and once the new cluster ID is recorded. Its voters are
+	// those confirmed when the restore began, none if none had been recorded.
 	Previous *Record
-	// Unsaved is true if the restore that Bootstrap is an attempt at has replaced what is not known to be saved. Skipped is true if
-	// the user said that it need not be, of that one and of all whose place it took: only then do the volumes go.
+	// Unsaved is true if the current restore may have replaced data that is in no safety snapshot. SafetySkipped is true if it and
+	// all restores that it superseded had safetySnapshot: Skip: only then are the replaced volumes deleted.
 	Unsaved, SafetySkipped bool
-	// ReplacedID is the ID of the cluster that the same restore has replaced, 0 if it had none, or if it is not recorded.
+	// ReplacedID is the ID of the cluster that the current restore replaces, 0 if it had none, or none was recorded.
 	ReplacedID uint64 `json:",string"`
-	// CancelDeclined is true once it was noted that the restore under way goes on although nobody wants it any more.
+	// CancelDeclined is true once status says that the restore in progress continues although it was to be canceled.
 	CancelDeclined bool
 }
 
-// Apply is what the record becomes by a pass that has seen this and has carried out that action; one that failed is nil.
+// Apply returns the record after a pass that has observed o and carried out a; a is nil if the action failed.
 func (r Record) Apply(a Action, o Observed) Record {
 	switch act := a.(type) {
 	case CommitBootstrap:
 		before := r
-		if r = r.begin(act, o); before.StartsRestore(act.Bootstrap) {
+		if r = r.startAttempt(act, o); before.StartsRestore(act.Bootstrap) {
 			o.Etcd = Etcd{} // what has answered is not the cluster any more
 		}
 	case CancelRestore:
@@ -82,7 +82,7 @@ func (r Record) Apply(a Action, o Observed) Record {
 	return r.note(a, o)
 }
 
-// note takes down what was seen.
+// note updates what every pass records.
 func (r Record) note(a Action, o Observed) Record {
 	if o.Etcd.Contact == ContactQuorum {
 		runs := cmp.Or(lowestVersion(o), r.LowestVersion)
@@ -101,8 +101,7 @@ func (r Record) note(a Action, o Observed) Record {
 	return r.noteSpec(o)
 }
 
-// nextVoters is what is to be remembered of the change of voters that was last declared: nothing once it is made, or nothing
-// is left to do.
+// nextVoters returns the declared change of voters that is still pending, nil if there is none.
 func (r Record) nextVoters(a Action, o Observed) []string {
 	switch act := a.(type) {
 	case CommitVoters:
@@ -121,7 +120,7 @@ func (r Record) nextVoters(a Action, o Observed) []string {
 	return r.NextVoters
 }
 
-// noteSpec takes down which spec is carried out, and which one was before as long as a member is made from it.
+// noteSpec updates AcceptedSpec, and keeps PreviousSpec while a member is still made from it.
 func (r Record) noteSpec(o Observed) Record {
 	changed := o.Cluster.Invalid == nil && o.Cluster.Spec != r.AcceptedSpec
 	if !changed && r.PreviousSpec == "" {
@@ -144,10 +143,10 @@ func (r Record) StartsRestore(b Bootstrap) bool {
 	return b.Restore != "" && (r.Bootstrap == nil || r.Bootstrap.Restore != b.Restore)
 }
 
-// begin takes down an attempt at a start. The first one at a restore puts aside what is known of the cluster; a restore that
-// takes the place of another one replaces what that was to replace.
-func (r Record) begin(act CommitBootstrap, o Observed) Record {
-	b, incarnations := act.Bootstrap, r.begun(act.Bootstrap)
+// startAttempt commits an attempt to start. The first attempt at a restore moves the present record to Previous; a superseding restore
+// keeps the Previous of the one it supersedes.
+func (r Record) startAttempt(act CommitBootstrap, o Observed) Record {
+	b, incarnations := act.Bootstrap, r.incarnationsAfter(act.Bootstrap)
 	if !r.StartsRestore(b) {
 		r.Incarnations, r.Bootstrap = incarnations, &b
 		return r
@@ -166,7 +165,7 @@ func (r Record) begin(act CommitBootstrap, o Observed) Record {
 	return next
 }
 
-// putAside is what is known of the cluster, without what is not of it alone. The voters may be one change behind.
+// putAside returns the record to keep as Previous. Its voters may be one change behind.
 func (r Record) putAside(o Observed) *Record {
 	r.PreviousSpec = cmp.Or(r.PreviousSpec, r.AcceptedSpec)
 	if o.Etcd.Contact == ContactQuorum {
@@ -176,8 +175,8 @@ func (r Record) putAside(o Observed) *Record {
 	return &r
 }
 
-// goBack takes up again what was known of the cluster before the restore began. Its members come back made from the spec that
-// they were made from, whatever was asked for since. No number is given twice.
+// goBack restores Previous, but keeps the incarnations, kept volumes and accepted spec of now. The members come back made from
+// the spec that they were made from, whatever was asked for since.
 func (r Record) goBack() Record {
 	if r.Previous == nil {
 		return r
@@ -187,7 +186,8 @@ func (r Record) goBack() Record {
 	return previous
 }
 
-// recordClusterID takes down what answered, not what the spec asks for by now.
+// recordClusterID records the cluster ID, and the version of the server that answered with it: the spec may ask for another one
+// by now.
 func (r Record) recordClusterID(act RecordClusterID, o Observed) Record {
 	r.ID, r.Previous, r.CancelDeclined = act.ClusterID, nil, false
 	i := slices.IndexFunc(o.Etcd.Answers, func(a Answer) bool { return a.ClusterID == act.ClusterID })
@@ -197,18 +197,18 @@ func (r Record) recordClusterID(act RecordClusterID, o Observed) Record {
 	return r
 }
 
-// adopt takes down whose data there is, and which version wrote it: it goes on with that. Whether 3.6 was the first one to do so
-// nobody knows any more, unless a later one has come since, which reads nothing that 3.5 has left.
+// adopt records the volumes' cluster ID and lowest version. Whether data last written by 3.6 began on 3.5 is unknown, so
+// SnapshotDue is set for it.
 func (r Record) adopt(act Adopt, o Observed) Record {
 	r.ID = act.ClusterID
-	r.Incarnations.Last = o.lastIncarnation() // what says so may be gone by the next restore
+	r.Incarnations.Last = o.lastIncarnation() // the objects that it follows from may be gone by the next restore
 	if ran := o.versionsOf(act.Volumes); len(ran) > 0 {
 		r.LowestVersion, r.SnapshotDue = ran[0], version.Minor(ran[len(ran)-1]) == "3.6"
 	}
 	return r
 }
 
-// versionsOf are those that have run on these volumes, or may run on an emptyDir, the lowest first.
+// versionsOf returns the versions that have run on these volumes, or may run on an emptyDir, the lowest first.
 func (o Observed) versionsOf(volumes []string) (all []string) {
 	for _, c := range o.Volumes {
 		if c.Version != "" && slices.Contains(volumes, c.Name) {
@@ -224,7 +224,7 @@ func (o Observed) versionsOf(volumes []string) (all []string) {
 	return all
 }
 
-// lowestVersion is that of the voters, empty unless all of them answer.
+// lowestVersion returns the lowest version of the voters, empty unless all of them answer.
 func lowestVersion(o Observed) string {
 	lowest := ""
 	for _, m := range o.Etcd.Members {
@@ -242,11 +242,10 @@ func lowestVersion(o Observed) string {
 	return lowest
 }
 
-// checkpoint moves the noted revision: it is there to notice a cluster that went back in time, and to tell about where its
-// clients are, not to follow it.
-func checkpoint(noted, now int64) int64 {
-	if now-RevisionStep(noted) >= noted {
+// checkpoint returns the revision to record. It is coarse: it serves to detect a rollback, not to follow etcd.
+func checkpoint(recorded, now int64) int64 {
+	if now-RevisionStep(recorded) >= recorded {
 		return now
 	}
-	return noted
+	return recorded
 }

@@ -63,19 +63,19 @@ func TestRecord(t *testing.T) {
 			after: func(r *Record) { r.Bootstrap, r.Incarnations.Last = nil, 7 },
 		},
 		"volumes are adopted that 3.6 may have taken over from 3.5": {
-			before: ranNothing, seen: wrote("3.6.16", "3.6.15", "3.6.16"), action: Adopt{ClusterID: latched, Volumes: all},
+			before: ranNothing, seen: wrote("3.6.16", "3.6.15", "3.6.16"), action: Adopt{ClusterID: recordedID, Volumes: all},
 			after: func(r *Record) { r.LowestVersion, r.SnapshotDue, r.Incarnations.Last = "3.6.15", true, 1 },
 		},
 		"volumes are adopted on the way from 3.5": {
-			before: ranNothing, seen: wrote("3.6.16", "3.5.35", "3.5.35"), action: Adopt{ClusterID: latched, Volumes: all},
+			before: ranNothing, seen: wrote("3.6.16", "3.5.35", "3.5.35"), action: Adopt{ClusterID: recordedID, Volumes: all},
 			after: func(r *Record) { r.LowestVersion, r.SnapshotDue, r.Incarnations.Last = "3.5.35", true, 1 },
 		},
 		"volumes are adopted on the way to 3.7, or back": {
-			before: ranNothing, seen: wrote("3.6.16", "3.7.3", "3.6.16"), action: Adopt{ClusterID: latched, Volumes: all},
+			before: ranNothing, seen: wrote("3.6.16", "3.7.3", "3.6.16"), action: Adopt{ClusterID: recordedID, Volumes: all},
 			after: func(r *Record) { r.Incarnations.Last = 1 },
 		},
 		"pods are adopted that have their data on an emptyDir": {
-			before: ranNothing, action: Adopt{ClusterID: latched},
+			before: ranNothing, action: Adopt{ClusterID: recordedID},
 			seen: func(o *Observed) { // nobody answers yet
 				wrote("", "", "")(o)
 				for i := range o.Pods {
@@ -147,7 +147,7 @@ func TestRecordOfARestore(t *testing.T) {
 	act(CommitBootstrap{Bootstrap: Bootstrap{Incarnation: 2, Members: []string{"c-3"}, Restore: "first"}, UnsavedReason: "why"})
 	r := o.Cluster.Record
 	if r.ID != 0 || r.Revision != 0 || r.Voters != nil || r.LowestVersion != "" || r.SnapshotDue || !r.LeaderMoved.IsZero() ||
-		r.Previous == nil || r.Previous.ID != latched || r.Previous.Revision != 100 || r.Incarnations != (Incarnations{2, 2}) ||
+		r.Previous == nil || r.Previous.ID != recordedID || r.Previous.Revision != 100 || r.Incarnations != (Incarnations{2, 2}) ||
 		len(r.Previous.Voters) != 3 || !r.Unsaved || !r.SafetySkipped || r.KeptUIDs != nil {
 		t.Fatalf("once it has begun the record is %+v of %+v", r, r.Previous)
 	}
@@ -170,7 +170,7 @@ func TestRecordOfARestore(t *testing.T) {
 	before.KeptUIDs = []string{"v4"}
 	before.Incarnations, before.PreviousSpec, before.Voters = Incarnations{4, 2}, "a", aside.Voters
 	if !reflect.DeepEqual(o.Cluster.Record, before) {
-		t.Errorf("once it is called off the record is\n%+v, not\n%+v", o.Cluster.Record, before)
+		t.Errorf("once it is canceled the record is\n%+v, not\n%+v", o.Cluster.Record, before)
 	}
 	o.Cluster.Record = r
 	o.Volumes = o.Volumes[1:]

@@ -10,7 +10,7 @@ import (
 // restoreMutants are mistakes in restores.
 var restoreMutants = map[string]mutant{
 	"the data that a restore replaces goes first": {
-		next: deleteReplaced, want: "S7", persistent: true,
+		next: deleteReplacedByRestore, want: "S7", persistent: true,
 		scenario: scenario{sizes: []int{1}, edits: []edit{snapshot(1)}, running: true, lockstep: true},
 	},
 	"a restore is repeated": {
@@ -21,26 +21,26 @@ var restoreMutants = map[string]mutant{
 		next: forgetOld, want: "S7",
 		scenario: scenario{sizes: []int{1}, edits: []edit{snapshot(1)}, running: true, lockstep: true},
 	},
-	"the number of an attempt that was called off is used again": {
+	"the number of an attempt that was canceled is used again": {
 		next: sameNumber, want: "S3",
 		scenario: scenario{sizes: []int{1}, edits: []edit{snapshot(1), off(1), snapshot(2)}, running: true, lockstep: true},
 	},
-	"a restore is called off after the latch": {
+	"a restore is canceled after the cluster ID was recorded": {
 		next: callOffLate, want: "S7", persistent: true,
 		scenario: scenario{sizes: []int{1}, edits: []edit{snapshot(1), off(1)}, running: true, lockstep: true},
 	},
-	"a restore is called off although the former members are gone": {
-		next: callOffBlindly, want: "S7: a restore is called off, and the members are gone",
+	"a restore is canceled although the former members are gone": {
+		next: callOffBlindly, want: "S7: a restore is canceled, and the members are gone",
 		scenario: scenario{sizes: []int{1}, edits: []edit{snapshot(1), off(1)}, running: true, lockstep: true},
 	},
 	"a pod on a silent node is taken for one that runs": {
-		next: believeSilent, want: "S7: a restore is called off, and the members are gone",
+		next: believeSilent, want: "S7: a restore is canceled, and the members are gone",
 		scenario: scenario{
 			sizes: []int{1}, edits: []edit{snapshot(1), off(1)}, only: world.NodeFaults, running: true, lockstep: true, faults: 1,
 		},
 	},
 	"a voter that was added last is forgotten": {
-		next: forgetLastVoter, want: "S7: a restore is called off, and the members are gone",
+		next: forgetLastVoter, want: "S7: a restore is canceled, and the members are gone",
 		scenario: scenario{
 			sizes: []int{1, 2}, edits: []edit{snapshot(1), off(1)}, only: world.PodFaults, running: true, lockstep: true, faults: 1,
 		},
@@ -79,7 +79,7 @@ var restoreMutants = map[string]mutant{
 	},
 }
 
-// deleteReplaced takes every restore for one with Skip, and nothing for kept.
+// deleteReplacedByRestore takes every restore for one with Skip, and nothing for kept.
 func dropReplaced(o plan.Observed) plan.Action {
 	o.Cluster.SafetySkipped, o.Cluster.KeptUIDs = true, nil
 	return plan.Next(o)
@@ -114,7 +114,7 @@ func deleteAttempts(o plan.Observed) plan.Action {
 	return plan.Next(o)
 }
 
-func deleteReplaced(o plan.Observed) plan.Action {
+func deleteReplacedByRestore(o plan.Observed) plan.Action {
 	for _, v := range o.Volumes {
 		if !o.Cluster.Current(v.Incarnation) && !v.Deleting {
 			return plan.DeleteVolume{Name: v.Name, UID: v.UID}

@@ -16,7 +16,7 @@ func replacedBySnapshot(persistent bool, changes ...func(*Observed)) Observed {
 	o := healthyCluster(3, persistent)
 	o.Cluster.Restore, o.Cluster.Safety = "restore", saved
 	act := startRestore(newView(o)).(CommitBootstrap) //nolint:forcetypeassert // it answers with nothing else
-	o.Cluster.Record, o.Cluster.Restore, o.Cluster.Safety = o.Cluster.begin(act, o), "", Safety{}
+	o.Cluster.Record, o.Cluster.Restore, o.Cluster.Safety = o.Cluster.startAttempt(act, o), "", Safety{}
 	return edit(o, changes...)
 }
 

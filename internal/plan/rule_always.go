@@ -71,7 +71,8 @@ func revisionRegressed(v *view) Action {
 	}
 	return Blocked{
 		Reason: v1beta2.ReasonRevisionRegressed,
-		Message: fmt.Sprintf("the quorum is at revision %d but was at %d or higher before: data was lost or rolled "+
-			"back outside the operator; nothing is changed; create an EtcdRestore", v.Etcd.RevisionCeiling, v.Cluster.Revision),
+		Message: fmt.Sprintf("the quorum is at revision %d but was at %d or higher before: data was lost or rolled back outside the "+
+			"operator, which neither repairs nor updates the cluster; stop clients from writing, find out what was rolled back, then "+
+			"create an EtcdRestore of a backup at revision %d or higher", v.Etcd.RevisionCeiling, v.Cluster.Revision, v.Cluster.Revision),
 	}
 }

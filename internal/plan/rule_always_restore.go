@@ -81,7 +81,7 @@ func (v *view) unrecoverable(names []string) []string {
 // canComeBack reports whether a previous member can start with its data: on its volume, or on an emptyDir whose pod is running
 // and not about to stop. For a pod on an unreachable node, the Ready condition is all there is to go by.
 func (v *view) canComeBack(name string) bool {
-	i := slices.IndexFunc(v.previousPods, func(p Pod) bool { return p.Name == name && v.Cluster.replaces(p.Incarnation) })
+	i := slices.IndexFunc(v.previousPods, func(p Pod) bool { return p.Name == name && v.Cluster.replacedByRestore(p.Incarnation) })
 	if i >= 0 && !v.previousPods[i].Persistent {
 		p := v.previousPods[i]
 		evicted := v.Budget.Exists && !v.Budget.Settled
@@ -97,7 +97,7 @@ func (v *view) canComeBack(name string) bool {
 
 // holdsPreviousData reports whether the volume belongs to the cluster being replaced.
 func (v *view) holdsPreviousData(c Volume) bool {
-	return c.MemberID != 0 && c.ClusterID == v.Cluster.Previous.ID && v.Cluster.replaces(c.Incarnation)
+	return c.MemberID != 0 && c.ClusterID == v.Cluster.Previous.ID && v.Cluster.replacedByRestore(c.Incarnation)
 }
 
 // whyNotCanceled explains why a restore is not canceled.
@@ -130,10 +130,10 @@ func (v *view) advice() string {
 	return text
 }
 
-// protectOnlyCopy keeps a restore from replacing data that may exist only on an emptyDir, which the operator cannot keep. The
+// waitForSafetySnapshot keeps a restore from replacing data that may exist only on an emptyDir, which the operator cannot keep. The
 // EtcdRestore controller checks that before it requests the restore; this rule covers changes since then. That controller then
 // checks again, and takes another safety snapshot or fails.
-func protectOnlyCopy(v *view) Action {
+func waitForSafetySnapshot(v *view) Action {
 	s := v.Cluster.Safety
 	saved := s.Skipped || s.UnsavedReason == "" && !s.Stale && s.Revision != 0
 	if v.Cluster.Restore == "" || v.Cluster.Previous != nil || saved {
@@ -156,9 +156,9 @@ func protectOnlyCopy(v *view) Action {
 	}
 }
 
-// recordClusterIDFirst records the cluster ID of a cluster that is up before a newer restore or the previous members take its
+// recordBeforeReplacing records the cluster ID of a cluster that is up before a newer restore or the previous members take its
 // place. It is not in the client Service yet, but clients that use the members' own DNS names may have written to it.
-func recordClusterIDFirst(v *view) Action {
+func recordBeforeReplacing(v *view) Action {
 	if v.Cluster.ID != 0 || v.Cluster.Bootstrap == nil {
 		return nil
 	}

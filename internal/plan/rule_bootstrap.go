@@ -91,18 +91,18 @@ func createInitialMembers(v *view) Action {
 	var volumes []string
 	var pods []NewPod
 	for _, name := range b.Members {
-		s, seated := initialPodOf(b, name)
-		if seated && v.initialPodLost(s) {
+		s, bound := initialPodOf(b, name)
+		if bound && v.initialPodLost(s) {
 			continue
 		}
 		c, there := v.volumes[name]
-		if v.Cluster.Persistent && !there && !seated {
+		if v.Cluster.Persistent && !there && !bound {
 			volumes = append(volumes, name)
 		}
 		if _, ok := v.pods[name]; !ok && !c.Deleting {
 			pods = append(pods, NewPod{
 				Name: name, Incarnation: b.Incarnation, Permit: c.resumePermit(), Version: v.versionOn(c),
-				Persistent: v.Cluster.Persistent && !seated || s.VolumeUID != "", Restores: b.Restore != "",
+				Persistent: v.Cluster.Persistent && !bound || s.VolumeUID != "", Restores: b.Restore != "",
 			})
 		}
 	}
@@ -127,9 +127,9 @@ func waitForInitialQuorum(v *view) Action {
 	}
 }
 
-// deletePreviousAttempt deletes what an abandoned attempt has left before new pods are created. A bootstrap always uses the
+// deleteEarlierAttempts deletes what an abandoned attempt has left before new pods are created. A bootstrap always uses the
 // same names.
-func deletePreviousAttempt(v *view) Action {
+func deleteEarlierAttempts(v *view) Action {
 	pods, volumes := v.lostBeforeUse()
-	return v.deleteAll(slices.Concat(v.previousPods, v.canceledPods, pods), slices.Concat(v.previousVolumes, v.canceledVolumes, volumes))
+	return v.deleteAll(slices.Concat(v.previousPods, v.abandonedPods, pods), slices.Concat(v.previousVolumes, v.abandonedVolumes, volumes))
 }

@@ -35,7 +35,7 @@ func (v *view) inProgress() Action {
 		if !v.healthy(m) {
 			return Wait{
 				Reason: v1beta2.ReasonMemberDown, After: v.poll(),
-				Message: fmt.Sprintf("member %s does not answer: check pod %s and its log", m.Name, m.Name),
+				Message: fmt.Sprintf("member %s is not healthy: kubectl describe pod %s, kubectl logs %s -c etcd", m.Name, m.Name, m.Name),
 			}
 		}
 	}
@@ -74,9 +74,9 @@ func (v *view) summary() string {
 	return text
 }
 
-// deleteReplaced deletes what a restore has replaced once the restored cluster matches the spec: volumes that were never used,
+// deleteReplacedByRestore deletes what a restore has replaced once the restored cluster matches the spec: volumes that were never used,
 // and all others only if the user chose to do without a safety snapshot.
-func deleteReplaced(v *view) Action {
+func deleteReplacedByRestore(v *view) Action {
 	for _, p := range v.previousPods {
 		if !p.Deleting {
 			return DeletePod{Name: p.Name, UID: p.UID, Why: v1beta2.ReasonRestored}
@@ -100,8 +100,8 @@ func allowEviction(v *view) Action {
 
 // reportRejectedSpec comes last while part of the spec cannot be carried out.
 func reportRejectedSpec(v *view) Action {
-	if v.Refusal != nil {
-		return Blocked(*v.Refusal)
+	if v.RejectedSpec != nil {
+		return Blocked(*v.RejectedSpec)
 	}
 	return nil
 }

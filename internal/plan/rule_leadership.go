@@ -126,5 +126,5 @@ func moveLeaderOffSlowDisk(v *view) Action {
 	if heir.ID == 0 {
 		return nil
 	}
-	return MoveLeader{From: leader.ID, To: heir.ID, Slow: leader.Name}
+	return MoveLeader{From: leader.ID, To: heir.ID, FromName: leader.Name, ToName: heir.Name, Slow: leader.Name}
 }

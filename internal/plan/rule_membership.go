@@ -6,9 +6,9 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 )
 
-// recreatePendingPod deletes a pod that was made from an older spec and holds no data yet: it waits for a permit, or its
+// deleteOutdatedWaitingPod deletes a pod that was made from an older spec and holds no data yet: it waits for a permit, or its
 // configuration is invalid.
-func recreatePendingPod(v *view) Action {
+func deleteOutdatedWaitingPod(v *view) Action {
 	for _, p := range v.Pods {
 		empty := p.Permit == nil || p.Exit == ExitBadConfig
 		if _, listed := v.members[p.Name]; v.outdated(p) && empty && !p.Deleting && !listed {

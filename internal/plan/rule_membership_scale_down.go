@@ -15,16 +15,16 @@ func scaleDown(v *view) Action {
 		p := v.Candidates[n-1]
 		return DeletePod{Name: p.Name, UID: p.UID, Why: v1beta2.ReasonScaling}
 	}
-	victim := v.RemovalCandidate
+	victim := v.NextToRemove
 	if victim.ID == 0 {
 		return nil
 	}
 	if !victim.Learner && victim.ID == v.Leader {
 		to := v.nextLeader(victim)
-		if to == 0 {
+		if to.ID == 0 {
 			return nil
 		}
-		return MoveLeader{From: victim.ID, To: to}
+		return MoveLeader{From: victim.ID, To: to.ID, FromName: victim.Name, ToName: to.Name}
 	}
 	if v.healthy(victim) && v.safeToRemove(victim) {
 		if a := v.removeFromService(victim); a != nil {
@@ -58,8 +58,8 @@ func (v *view) removeFromService(m Member) Action {
 
 // aboutToStop reports whether the member is the next one to be removed or restarted.
 func (v *view) aboutToStop(m Member) bool {
-	if v.RemovalCandidate.ID != 0 {
-		return m.ID == v.RemovalCandidate.ID
+	if v.NextToRemove.ID != 0 {
+		return m.ID == v.NextToRemove.ID
 	}
 	return m.ID == v.Update.Next.ID
 }
@@ -71,9 +71,9 @@ func (v *view) surplus() bool {
 	return n > 0 && !takesPlace
 }
 
-// removalCandidate returns the member to remove next, the zero Member if there is none. Candidates, which are not members yet,
+// nextToRemove returns the member to remove next, the zero Member if there is none. Candidates, which are not members yet,
 // are deleted first.
-func (v *view) removalCandidate() Member {
+func (v *view) nextToRemove() Member {
 	if len(v.Candidates) > 0 || !v.surplus() {
 		return Member{}
 	}
@@ -115,9 +115,9 @@ func toInt(b bool) int {
 	return 0
 }
 
-// nextLeader returns the healthy voter to hand leadership to, 0 if there is none: preferably one that is already up to date, so
-// that it need not hand over again, and then the one with the longest log.
-func (v *view) nextLeader(leader Member) uint64 {
+// nextLeader returns the healthy voter to hand leadership to, the zero Member if there is none: preferably one that is already up
+// to date, so that it need not hand over again, and then the one with the longest log.
+func (v *view) nextLeader(leader Member) Member {
 	var best Member
 	rank := func(m Member) []uint64 {
 		a, _ := v.answer(m)
@@ -128,5 +128,5 @@ func (v *view) nextLeader(leader Member) uint64 {
 			best = m
 		}
 	}
-	return best.ID
+	return best
 }

@@ -38,9 +38,9 @@ func (v *view) outdated(p Pod) bool {
 	return p.Drift.Any() || p.Version != v.Versions.Lowest && p.Version != v.Versions.Target
 }
 
-// updateFailedPod applies the current spec to a pod that cannot run, so that reverting the spec recovers even a cluster that a
+// updateUnstartablePod applies the current spec to a pod that cannot run, so that reverting the spec recovers even a cluster that a
 // bad update and a fault have hit together. It needs no quorum: a member that is down is no loss to one, and its data is kept.
-func updateFailedPod(v *view) Action {
+func updateUnstartablePod(v *view) Action {
 	for _, p := range v.Pods {
 		if _, answers := v.answers[p.Name]; answers || p.Deleting || p.startProblem() == "" {
 			continue
@@ -163,6 +163,9 @@ func (v *view) unconfirmedMembers(known []string) Action {
 }
 
 func (v *view) quorumLostMessage(known int, silent, lost []string) string {
+	if known == 0 {
+		return "no quorum: status names no voters yet, and no majority of the members that have data answers: check their pods and logs"
+	}
 	text := fmt.Sprintf("no quorum: %d of %d voters are needed", Quorum(known), known)
 	if len(silent) > 0 {
 		text += "; no answer from " + list(silent)
@@ -175,6 +178,9 @@ func (v *view) quorumLostMessage(known int, silent, lost []string) string {
 	}
 	if len(lost) > 0 {
 		text += "; the data of " + list(lost) + " is lost"
+	}
+	if len(silent)+len(lost) == 0 {
+		text += "; all of them answer, but no majority confirms one member list: check the members' logs and the network between their pods"
 	}
 	return text
 }
@@ -189,16 +195,16 @@ func (v *view) dataGone(name string) bool {
 	return !ok || c.MemberID == 0 || c.Lost || c.Deleting && !running || running && p.Exit.DataGone()
 }
 
-// deleteCanceledAttempts deletes the pods and unused volumes of canceled restores: their data is in the snapshot. No other rule
+// deleteAbandonedAttempts deletes the pods and unused volumes of canceled restores: their data is in the snapshot. No other rule
 // waits for that. A volume on which etcd was permitted to start is not among them: clients may have written to it, and it is
 // kept.
-func deleteCanceledAttempts(v *view) Action {
-	for _, p := range v.canceledPods {
+func deleteAbandonedAttempts(v *view) Action {
+	for _, p := range v.abandonedPods {
 		if !p.Deleting {
 			return DeletePod{Name: p.Name, UID: p.UID, Why: v1beta2.ReasonClearingAttempt}
 		}
 	}
-	for _, c := range v.canceledVolumes {
+	for _, c := range v.abandonedVolumes {
 		if !c.Deleting {
 			return DeleteVolume{Name: c.Name, UID: c.UID, Why: v1beta2.ReasonClearingAttempt}
 		}

@@ -197,8 +197,8 @@ func (v *view) unusedVolumes() []string {
 	return names
 }
 
-// deleteSurplusVolume deletes the volume of a candidate that is no longer needed.
-func deleteSurplusVolume(v *view) Action {
+// deleteUnusedVolume deletes the volume of a candidate that is no longer needed.
+func deleteUnusedVolume(v *view) Action {
 	if len(v.Etcd.Members)+len(v.Candidates) < v.MaxMembers {
 		return nil
 	}

@@ -145,9 +145,9 @@ func updateUnavailableMember(v *view) Action {
 	return nil
 }
 
-// waitForHealthyMembers holds an update back until every member is healthy, so that one member is disrupted at a time.
+// waitBeforeNextUpdate holds an update back until every member is healthy, so that one member is disrupted at a time.
 // Evictions stay blocked until then.
-func waitForHealthyMembers(v *view) Action { return v.Update.Blocker }
+func waitBeforeNextUpdate(v *view) Action { return v.Update.Blocker }
 
 func (v *view) updateBlocker() Action {
 	if !v.updating() && !v.evictionsBlocked() {
@@ -177,7 +177,7 @@ func (v *view) readyChangedRecently(p Pod) bool {
 }
 
 // restarting returns the pods that may be down because of an update.
-func (v *view) restarting() []string {
+func (v *view) downForUpdate() []string {
 	if !v.evictionsBlocked() {
 		return nil
 	}
@@ -250,8 +250,8 @@ func updateNextMember(v *view) Action {
 		return nil
 	}
 	if m.ID == v.Leader {
-		if to := v.nextLeader(m); to != 0 {
-			return MoveLeader{From: m.ID, To: to}
+		if to := v.nextLeader(m); to.ID != 0 {
+			return MoveLeader{From: m.ID, To: to.ID, FromName: m.Name, ToName: to.Name}
 		}
 	}
 	if a := v.removeFromService(m); a != nil {

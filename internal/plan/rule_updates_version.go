@@ -14,7 +14,7 @@ func (c Cluster) Image(v string) string { return version.Image(c.Repository, v) 
 
 // refusal returns which part of the spec cannot be carried out, and why; nil if all of it can. The cluster is managed all the
 // same.
-func (v *view) refusal() *failure.Problem {
+func (v *view) rejectedSpec() *failure.Problem {
 	if p := v.Cluster.Invalid; p != nil {
 		return p
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 func TestRepair(t *testing.T) {
-	resume := &member.Permit{Mode: member.ModeResume, ClusterID: member.ID(latched), MemberID: member.ID(id(1))}
+	resume := &member.Permit{Mode: member.ModeResume, ClusterID: member.ID(recordedID), MemberID: member.ID(id(1))}
 	check(t, map[string]planCase{
 		"pod gone, volume there: the same member again": {
 			withoutPod(healthyCluster(3, true), 1), CreatePods{[]NewPod{{Name: "c-1", Incarnation: 1, Version: "3.6.16", Persistent: true, Permit: resume}}},
@@ -17,11 +17,11 @@ func TestRepair(t *testing.T) {
 		"all pods gone, volumes there: all at once, without a quorum": {
 			noContact(edit(healthyCluster(2, true), func(o *Observed) { o.Pods = nil })),
 			CreatePods{[]NewPod{
-				{Name: "c-0", Incarnation: 1, Version: "3.6.16", Persistent: true, Permit: &member.Permit{Mode: member.ModeResume, ClusterID: member.ID(latched), MemberID: member.ID(id(0))}},
+				{Name: "c-0", Incarnation: 1, Version: "3.6.16", Persistent: true, Permit: &member.Permit{Mode: member.ModeResume, ClusterID: member.ID(recordedID), MemberID: member.ID(id(0))}},
 				{Name: "c-1", Incarnation: 1, Version: "3.6.16", Persistent: true, Permit: resume},
 			}},
 		},
-		"a pod made before the latch that still lacks its permit": {
+		"a pod made before the cluster ID was recorded that still lacks its permit": {
 			edit(silent(healthyCluster(3, true), 1), func(o *Observed) { o.Pods[1].Permit = nil }),
 			WritePermits{[]PodPermit{{Pod: "c-1", UID: "p1", Permit: *resume}}},
 		},
@@ -267,7 +267,7 @@ func TestShrink(t *testing.T) {
 				// Two members share the leader's zone, one of them its node: the leader's node is the fullest.
 				o.Pods[0].Zone, o.Pods[1].Zone, o.Pods[2].Zone, o.Pods[3].Zone = "a", "b", "a", "c"
 				o.Pods[0].Node, o.Pods[3].Node, o.Pods[2].Node = "n0", "n0", "n2"
-			})), MoveLeader{From: id(0), To: id(1)},
+			})), MoveLeader{From: id(0), To: id(1), FromName: "c-0", ToName: "c-1"},
 		},
 		"never what would cost the quorum": {
 			edit(silent(silent(healthyCluster(5, true), 3), 4), func(o *Observed) { o.Cluster.Size = 5 }),

@@ -17,7 +17,7 @@ func TestNotSaved(t *testing.T) {
 		want  string
 	}{
 		"a cluster that has never been up":     {emptyCluster(3, true), ""},
-		"first members that may not start yet": {seated(bootstrapped(3, true)), ""},
+		"first members that may not start yet": {bound(bootstrapped(3, true)), ""},
 		"volumes whose status was lost":        {edit(healthyCluster(3, true), statusLost, silent, noPods), unknown},
 		"members whose status was lost":        {edit(healthyCluster(3, false), statusLost), unknown},
 		"first members that may write":         {edit(healthyCluster(3, true), func(o *Observed) { o.Cluster.ID = 0 }, silent), unknown},

@@ -106,7 +106,7 @@ func TestVersions(t *testing.T) {
 		},
 		"the next one": {unserved(runsNewer(up, 1), 2), SetImage{Name: "c-2", UID: "p2", Version: "3.7.3"}},
 		"the leader hands over": {
-			runsNewer(runsNewer(up, 1), 2), MoveLeader{From: id(0), To: id(1)},
+			runsNewer(runsNewer(up, 1), 2), MoveLeader{From: id(0), To: id(1), FromName: "c-0", ToName: "c-1"},
 		},
 		"back to the old version: the one that is down": {
 			pulledImages(closed(edit(silent(healthyCluster(3, true), 1), func(o *Observed) { o.Pods[1].Version = "3.7.3" }))),
@@ -141,7 +141,7 @@ func TestVersions(t *testing.T) {
 		"down from one: those who join for it are not outdated": {
 			edit(withLearner(healthyCluster(1, false), 1), to("3.5.35")),
 			WritePermits{[]PodPermit{{Pod: "c-1", UID: "p1", Permit: member.Permit{
-				Mode: member.ModeJoin, ClusterID: member.ID(latched), MemberID: member.ID(id(1)), Token: "uid", PodUID: "p1", Attempt: 1,
+				Mode: member.ModeJoin, ClusterID: member.ID(recordedID), MemberID: member.ID(id(1)), Token: "uid", PodUID: "p1", Attempt: 1,
 				InitialCluster: "c-0=http://c-0.c.ns.svc:2380,c-1=http://c-1.c.ns.svc:2380",
 			}}}},
 		},
@@ -220,7 +220,7 @@ func TestChanges(t *testing.T) {
 			edit(withoutPod(healthyCluster(3, true), 1), template(0), func(o *Observed) { o.Volumes[1].FromPreviousSpec = true }),
 			CreatePods{[]NewPod{{
 				Name: "c-1", Incarnation: 1, Persistent: true, Version: "3.6.16", FromPreviousSpec: true,
-				Permit: &member.Permit{Mode: member.ModeResume, ClusterID: member.ID(latched), MemberID: member.ID(id(1))},
+				Permit: &member.Permit{Mode: member.ModeResume, ClusterID: member.ID(recordedID), MemberID: member.ID(id(1))},
 			}}},
 		},
 		"corrupt data": {
@@ -289,7 +289,7 @@ func TestRestarting(t *testing.T) {
 	o := closed(silent(healthyCluster(3, true), 1))
 	late := edit(o, func(o *Observed) { o.Pods[1].Ready, o.Pods[1].ReadyChanged = false, now.Add(-2*stepLimit) })
 	open := edit(o, func(o *Observed) { o.Budget.MinAvailable = 2 })
-	restarts := func(o Observed, name string) bool { return slices.Contains(Assess(o).Restarting, name) }
+	restarts := func(o Observed, name string) bool { return slices.Contains(Assess(o).DownForUpdate, name) }
 	if !restarts(o, "c-1") || restarts(late, "c-1") || restarts(open, "c-1") || restarts(late, "c-9") {
 		t.Errorf("own doing %t, late %t, not ours %t", restarts(o, "c-1"), restarts(late, "c-1"), restarts(open, "c-1"))
 	}

@@ -66,20 +66,20 @@ func dropLegacy(s *v1beta2.EtcdClusterStatus) {
 	s.Conditions = keep
 }
 
-func latched(s *v1beta2.EtcdClusterStatus) bool { return s.ClusterID != "" }
+func hasClusterID(s *v1beta2.EtcdClusterStatus) bool { return s.ClusterID != "" }
 
 // replaced reports whether the cluster has been up, and is being restarted from a snapshot.
 func replaced(s *v1beta2.EtcdClusterStatus) bool {
-	return !latched(s) && s.Former != nil && s.Former.ClusterID != ""
+	return !hasClusterID(s) && s.Former != nil && s.Former.ClusterID != ""
 }
 
 func available(s *v1beta2.EtcdClusterStatus, in Input, reason, message string) verdict {
 	switch {
-	case latched(s) && in.Observed.Etcd.Contact == plan.ContactQuorum:
+	case hasClusterID(s) && in.Observed.Etcd.Contact == plan.ContactQuorum:
 		return verdict{true, v1beta2.ReasonHasQuorum, "a quorum of the voters answers"}
-	case latched(s) && in.Cluster.Spec.Paused:
+	case hasClusterID(s) && in.Cluster.Spec.Paused:
 		return verdict{false, v1beta2.ReasonQuorumLost, "no quorum answers, and reconciliation is paused: set spec.paused to false to resume it"}
-	case latched(s):
+	case hasClusterID(s):
 		return verdict{false, v1beta2.ReasonQuorumLost, message}
 	case in.Err != nil && replaced(s):
 		return verdict{false, v1beta2.ReasonRestoring, in.Err.Error()}
@@ -109,7 +109,7 @@ func degraded(s *v1beta2.EtcdClusterStatus, in Input, reason, message string) ve
 	if replaced(s) {
 		return verdict{false, v1beta2.ReasonRestoring, "the cluster's data is being replaced by that of a snapshot"}
 	}
-	if !latched(s) {
+	if !hasClusterID(s) {
 		return verdict{false, v1beta2.ReasonCreating, "the cluster is not up yet"}
 	}
 	if in.Observed.Etcd.Contact != plan.ContactQuorum {
@@ -132,7 +132,7 @@ func degraded(s *v1beta2.EtcdClusterStatus, in Input, reason, message string) ve
 	if waits && w.Reason == v1beta2.ReasonPodCannotStart {
 		return verdict{true, w.Reason, w.Message}
 	}
-	for _, p := range []*failure.Problem{in.Assessment.Refusal, in.Assessment.Unrelated} {
+	for _, p := range []*failure.Problem{in.Assessment.RejectedSpec, in.Assessment.Unrelated} {
 		if p != nil {
 			return verdict{true, p.Reason, p.Message}
 		}
@@ -148,7 +148,7 @@ func voters(s *v1beta2.EtcdClusterStatus, known plan.Assessment) verdict {
 		case m.Role != v1beta2.MemberRoleVoter:
 		case m.Ready:
 			healthy++
-		case slices.Contains(known.Restarting, m.Name):
+		case slices.Contains(known.DownForUpdate, m.Name):
 			restarting = m.Name + " is restarting; no other member is restarted until it is back"
 		case down == "":
 			down = fmt.Sprintf("member %s is not healthy: %s", m.Name, m.Message)
@@ -183,7 +183,7 @@ func words(in Input) (reason, message string) {
 
 func setQuorumLost(s *v1beta2.EtcdClusterStatus, o plan.Observed) {
 	switch {
-	case !latched(s) || o.Etcd.Contact == plan.ContactQuorum:
+	case !hasClusterID(s) || o.Etcd.Contact == plan.ContactQuorum:
 		s.QuorumLostSince = nil
 	case s.QuorumLostSince == nil:
 		since := now(o)
@@ -199,7 +199,7 @@ func phase(s *v1beta2.EtcdClusterStatus, in Input) v1beta2.ClusterPhase {
 		return v1beta2.ClusterPhaseRunning
 	case blocked:
 		return v1beta2.ClusterPhaseFailed
-	case latched(s):
+	case hasClusterID(s):
 		return v1beta2.ClusterPhaseUnavailable
 	case replaced(s):
 		return v1beta2.ClusterPhaseRestoring

@@ -77,7 +77,7 @@ func TestFormerKeepsItsForm(t *testing.T) {
 	}
 }
 
-// TestRestoreUnderWay reads what is known of the restore that the cluster runs on, or is to: that it is to be called off only as
+// TestRestoreUnderWay reads what is known of the restore that the cluster runs on, or is to: that it is to be canceled only as
 // long as it is under way.
 func TestRestoreUnderWay(t *testing.T) {
 	s := full()
@@ -97,7 +97,7 @@ func TestRestoreUnderWay(t *testing.T) {
 	}
 }
 
-// TestAside follows what people read of the members while a restore takes their place, and when it is called off. The cluster
+// TestAside follows what people read of the members while a restore takes their place, and when it is canceled. The cluster
 // stays its operator's all the while.
 func TestAside(t *testing.T) {
 	in, claimed := threeMembers(), &v1beta2.OperatorReference{Namespace: "operators", Lease: "lease"}
@@ -118,7 +118,7 @@ func TestAside(t *testing.T) {
 	back := compute(in)
 	if back.ClusterID != "00000000000000c1" || back.Size != 3 || back.Former != nil || len(Voters(back.MemberStatuses)) != 4 ||
 		!reflect.DeepEqual(back.Operator, claimed) {
-		t.Errorf("once it is called off the status is %+v of %+v", back, back.Former)
+		t.Errorf("once it is canceled the status is %+v of %+v", back, back.Former)
 	}
 }
 

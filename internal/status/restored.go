@@ -6,9 +6,9 @@ import (
 )
 
 // completeRestore records when a quorum of all members first ran on the restored data, so that the cluster is as safe as any other
-// from then on; and when a cluster had quorum again after a restore was called off.
+// from then on; and when a cluster had quorum again after a restore was canceled.
 func completeRestore(s *v1beta2.EtcdClusterStatus, in Input) {
-	if !latched(s) || in.Observed.Etcd.Contact != plan.ContactQuorum {
+	if !hasClusterID(s) || in.Observed.Etcd.Contact != plan.ContactQuorum {
 		return
 	}
 	at := now(in.Observed)

@@ -76,7 +76,7 @@ func storage(o plan.Observed) v1beta2.MemberStorage {
 }
 
 // keepRecord writes the record for later passes, and returns what was observed of the cluster that the status is about then:
-// nothing, if a restore has started to replace it, or has been called off.
+// nothing, if a restore has started to replace it, or has been canceled.
 func keepRecord(s *v1beta2.EtcdClusterStatus, in Input) Input {
 	done := in.Action
 	if in.Err != nil {

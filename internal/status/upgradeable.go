@@ -62,7 +62,7 @@ func prepares(r *v1beta2.EtcdRestore) bool {
 
 // over reports whether a restore has ended: the cluster runs on the snapshot, or again on its previous data.
 func over(s *v1beta2.EtcdClusterStatus, r v1beta2.RestoreRecord) bool {
-	return r.CompletionTime != nil || r.CalledOff != nil && (r.CalledOff.CompletionTime != nil || !latched(s))
+	return r.CompletionTime != nil || r.CalledOff != nil && (r.CalledOff.CompletionTime != nil || !hasClusterID(s))
 }
 
 // underWay says what is in progress that an upgrade has to wait for, empty if nothing.
@@ -77,7 +77,7 @@ func underWay(c *v1beta2.EtcdCluster, restored v1beta2.RestorePhase, at time.Tim
 		return ""
 	case restored != "", len(s.Restores) > 0 && !over(s, s.Restores[0]):
 		return restores
-	case !latched(s): // a first start goes on with any operator
+	case !hasClusterID(s): // a first start goes on with any operator
 		return ""
 	case s.FormerSpec != nil, s.TargetVersion != "" && s.CurrentVersion != "":
 		return updates

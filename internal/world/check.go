@@ -228,7 +228,7 @@ func (w *World) checkAbandoned(next *plan.Bootstrap, stale bool) {
 		return
 	}
 	if w.Status.ID != 0 {
-		w.violate("S3: a first start is committed after the cluster ID was latched")
+		w.violate("S3: a first start is committed after the cluster ID was recorded")
 	}
 	b := w.Status.Bootstrap
 	if b == nil || b.ClusterID == next.ClusterID {

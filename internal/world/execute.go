@@ -124,7 +124,7 @@ func (w *World) createPod(n plan.NewPod, o *plan.Observed) bool {
 	}
 	template := w.template()
 	if n.FromPreviousSpec {
-		template = w.Status.formerTemplate()
+		template = w.Status.previousTemplate()
 	}
 	token := ""
 	if n.Restores {
@@ -146,12 +146,12 @@ func (w *World) markVolume(v *Volume, e plan.MarkVolume) {
 	}
 	v.Version = e.Version
 	switch e.Template {
-	case plan.TemplateUnchanged:
-	case plan.TemplateOfPod:
+	case plan.KeepMark:
+	case plan.MarkPodTemplate:
 		if p := w.pod(v.Name); p != nil {
 			v.Template = p.Template
 		}
-	case plan.TemplateOfSpec:
+	case plan.MarkSpecTemplate:
 		v.Template = w.template()
 	}
 }
@@ -162,7 +162,7 @@ func (w *World) writePermit(n plan.WritePermit) bool {
 		return false
 	}
 	if n.Permit.Mode == member.ModeNew && w.Status.ID != 0 {
-		w.violate("S3: a permit to start a new cluster was written for %s after the cluster ID was latched", p.Name)
+		w.violate("S3: a permit to start a new cluster was written for %s after the cluster ID was recorded", p.Name)
 	}
 	permit := n.Permit
 	if p.Permit == nil {

@@ -90,7 +90,7 @@ func (f *fairRuns) explain(w *World) (string, []Move, *World) {
 // operator saying what has to be done by another owner. It returns what is wrong, and the moves that lead there. What the
 // operator's next pass makes of w may be known already.
 func (f *fairRuns) check(w *World, known *turn) (string, []Move, *World) {
-	hopeful := w.hopeful()
+	recoverable := w.recoverable()
 	run := w.Clone()
 	run.Faults, run.Edits = 0, nil
 	var moves []Move
@@ -98,7 +98,7 @@ func (f *fairRuns) check(w *World, known *turn) (string, []Move, *World) {
 	for {
 		key := run.calm()
 		if slices.Contains(seen, key) && run.spoilt() {
-			if why := run.stopped(hopeful); why != "" {
+			if why := run.stopped(recoverable); why != "" {
 				return why, moves, run
 			}
 			for _, key := range seen {
@@ -124,12 +124,12 @@ func (f *fairRuns) check(w *World, known *turn) (string, []Move, *World) {
 				return "L1: the operator does not come to rest in time", moves, run
 			}
 			reached = run.reached()
-			if why := run.ending(reached, hopeful); why != "" {
+			if why := run.ending(reached, recoverable); why != "" {
 				return why, moves, run
 			}
 			reached = reached || run.spoilt()
 		}
-		if hopeful && !reached {
+		if recoverable && !reached {
 			return f.explain(w)
 		}
 		for _, key := range seen {
@@ -140,9 +140,9 @@ func (f *fairRuns) check(w *World, known *turn) (string, []Move, *World) {
 }
 
 // ending judges a world in which nothing can happen any more.
-func (w *World) ending(reached, hopeful bool) string {
+func (w *World) ending(reached, recoverable bool) string {
 	if w.spoilt() {
-		return w.stopped(hopeful)
+		return w.stopped(recoverable)
 	}
 	a, _ := w.Decide()
 	if w.excused(a, reached) {
@@ -155,12 +155,12 @@ func (w *World) ending(reached, hopeful bool) string {
 		}
 		return "L1: the operator is idle (" + act.Reason + ") but the spec is not reached"
 	case plan.Blocked:
-		if hopeful {
+		if recoverable {
 			return "L1: the operator is blocked (" + act.Reason + ") although a quorum of data survived"
 		}
 		return ""
 	case plan.Wait:
-		if !hopeful && act.Reason == v1beta2.ReasonQuorumLost {
+		if !recoverable && act.Reason == v1beta2.ReasonQuorumLost {
 			return "" // who is silent may be known to be gone by others only
 		}
 		return "L2: the operator waits (" + act.Reason + ") for what will never come"

@@ -7,17 +7,17 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
 
-// hopeful reports whether a quorum's worth of data, or of initial members yet to start, outlives what has happened already.
-// Before the latch a start can be given up and begun again unless a client has written. Nothing is hoped of a pass that
-// is held up, for what it has seen may be over, and of a membership that changes while a member looks well whose node
-// has been cut off: the operator may count on it.
-func (w *World) hopeful() bool {
+// recoverable reports whether the cluster must reach its spec without further faults: a quorum of the data, or of initial members
+// yet to start, survives. Before the cluster ID is recorded, a start can be given up and begun again unless a client has written.
+// It is false while a pass is held up, for what it has seen may be over, and while a membership changes and a member looks well
+// whose node has been cut off: the operator may count on it.
+func (w *World) recoverable() bool {
 	g := w.group()
 	if w.impossible() || w.unwanted() && w.canGoBack() {
-		return w.canGoBack() && w.willGoBack()
+		return w.canGoBack() && w.recoverableByGoingBack()
 	}
 	switch {
-	case w.Pending != nil || w.Read != nil || w.hopeless():
+	case w.Pending != nil || w.Read != nil || w.needsUser():
 		return false
 	case !w.restored(): // whatever has become of the data
 		return true
@@ -27,8 +27,8 @@ func (w *World) hopeful() bool {
 	return w.outlives(g)
 }
 
-// hopeless reports whether the user has asked for nothing to be done, or has to do something first.
-func (w *World) hopeless() bool {
+// needsUser reports whether the user has asked for nothing to be done, or has to do something first.
+func (w *World) needsUser() bool {
 	return w.Paused || w.Deleted || w.Legacy || w.rolledBack() || w.Invalid && w.Status.Bootstrap == nil ||
 		w.Status.RanBefore && w.asked() == 0 || w.Status.ID == 0 && w.stranger() || w.leaps() || w.nameless()
 }
@@ -52,8 +52,8 @@ func (w *World) nameless() bool {
 	return len(ids) != 1
 }
 
-// willGoBack is hopeful for a restore that comes to nothing: what it was to replace is what counts.
-func (w *World) willGoBack() bool {
+// recoverableByGoingBack is recoverable for a restore that comes to nothing: what it was to replace is what counts.
+func (w *World) recoverableByGoingBack() bool {
 	g := w.Etcd.Group(w.Status.Previous.ID)
 	if !w.undisturbed() || g == nil {
 		return false

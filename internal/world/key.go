@@ -32,7 +32,7 @@ func (w *World) Key() uint64 {
 		}
 	}
 	e.flags(w.Stale, w.Pending != nil, w.Broken != "", w.Harmed && w.spoilt())
-	for _, id := range w.Given {
+	for _, id := range w.SkipAllowed {
 		e.id(id)
 	}
 	e.number(w.Faults)
@@ -143,7 +143,7 @@ func (e *encoder) kube(k *Kube) {
 	e.text(strings.Join(k.Status.Voters, ","))
 	e.text(strings.Join(k.Status.NextVoters, ","))
 	e.number(template(k.Status.AcceptedSpec))
-	e.number(k.Status.formerTemplate())
+	e.number(k.Status.previousTemplate())
 	e.bootstrap(k.Status.Bootstrap)
 	e.number(k.Status.Incarnations.Last)
 	e.number(k.Status.Incarnations.FirstRestore)

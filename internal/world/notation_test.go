@@ -53,7 +53,8 @@ var actions = []plan.Action{
 // saved. By whether a problem is terminal nobody goes who carries out what is decided.
 var words = []string{
 	"Blocked.Message", "Blocked.Terminal", "CancelRestore.KeptVolumes", "CancelRestore.Why.Message", "CancelRestore.Why.Terminal", "CommitBootstrap.UnsavedReason",
-	"ContinueRestore.Why.Message", "ContinueRestore.Why.Terminal", "Idle.Message", "RecordClusterID.KeptVolumes", "RecordClusterID.Unsaved", "Wait.Message",
+	"ContinueRestore.Why.Message", "ContinueRestore.Why.Terminal", "Idle.Message", "MoveLeader.FromName",
+	"MoveLeader.ToName", "RecordClusterID.KeptVolumes", "RecordClusterID.Unsaved", "Wait.Message",
 }
 
 // TestNotationTellsActionsApart changes every field of every action, one at a time.

@@ -34,7 +34,7 @@ func (w *World) Observe(k *Kube) plan.Observed {
 	if k.Legacy {
 		o.Pods = append(o.Pods, legacyPod)
 	}
-	former := k.Status.formerTemplate()
+	former := k.Status.previousTemplate()
 	for i := range k.Volumes {
 		v := k.Volumes[i].Volume
 		v.Drift = k.Volumes[i].Class != k.Class

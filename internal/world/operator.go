@@ -155,15 +155,15 @@ func (w *World) mentions(uid string) bool {
 				return true
 			}
 		}
-		if slices.Contains(k.Status.KeptUIDs, uid) || seated(k.Status.Bootstrap, uid) ||
-			k.Status.Previous != nil && seated(k.Status.Previous.Bootstrap, uid) {
+		if slices.Contains(k.Status.KeptUIDs, uid) || bound(k.Status.Bootstrap, uid) ||
+			k.Status.Previous != nil && bound(k.Status.Previous.Bootstrap, uid) {
 			return true
 		}
 	}
 	return w.Pending != nil && w.Pending.mentions(uid)
 }
 
-func seated(b *plan.Bootstrap, uid string) bool {
+func bound(b *plan.Bootstrap, uid string) bool {
 	return b != nil && slices.ContainsFunc(b.InitialPods, func(s plan.InitialPod) bool { return s.PodUID == uid || s.VolumeUID == uid })
 }
 

@@ -47,7 +47,7 @@ func (w *World) give(a plan.Action) {
 		switch {
 		case !s.StartsRestore(act.Bootstrap):
 		case s.Previous == nil && skips && s.ExpectedID() != 0:
-			w.Given = append(slices.Clone(w.Given), s.ExpectedID())
+			w.SkipAllowed = append(slices.Clone(w.SkipAllowed), s.ExpectedID())
 		case s.Previous != nil && !skips:
 			w.takeBack(s.Previous.ExpectedID())
 		}
@@ -60,13 +60,13 @@ func (w *World) give(a plan.Action) {
 }
 
 func (w *World) takeBack(clusterID uint64) {
-	w.Given = slices.DeleteFunc(slices.Clone(w.Given), func(id uint64) bool { return id == clusterID })
+	w.SkipAllowed = slices.DeleteFunc(slices.Clone(w.SkipAllowed), func(id uint64) bool { return id == clusterID })
 }
 
 // checkReplaced holds for what a restore has replaced: nothing goes that was ever acknowledged, unless the user has given it up.
 func (w *World) checkReplaced(v *Volume) {
 	d := w.Etcd.Disk(v.UID)
-	if d == nil || slices.Contains(w.Given, d.ClusterID) {
+	if d == nil || slices.Contains(w.SkipAllowed, d.ClusterID) {
 		return
 	}
 	if g := w.Etcd.Group(d.ClusterID); g != nil && g.Written {
@@ -87,14 +87,14 @@ func (w *World) checkCallOff(stale bool) {
 		return // the write is refused
 	}
 	if w.Status.ID != 0 || w.Status.Previous == nil {
-		w.violate("S7: a restore is called off after the cluster ID was latched")
+		w.violate("S7: a restore is canceled after the cluster ID was recorded")
 		return
 	}
 	if !w.unwanted() && numberOf(w.Status.Bootstrap) != 0 && w.Pending == nil && w.Read == nil {
-		w.violate("S7: a restore is called off, and nobody has asked for it")
+		w.violate("S7: a restore is canceled, and nobody has asked for it")
 	}
 	if w.Pending == nil && w.Read == nil && !w.canGoBack() {
-		w.violate("S7: a restore is called off, and the members are gone that the cluster is to go back to")
+		w.violate("S7: a restore is canceled, and the members are gone that the cluster is to go back to")
 	}
 }
 

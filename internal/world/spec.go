@@ -169,11 +169,11 @@ func (w *World) spoilt() bool { return w.poisoned(w.Version, w.template()) }
 
 // stopped judges where an update ends that can never succeed: it costs one member, and the others go on. A fault can take
 // another one, and then the user has to go back to a spec that works.
-func (w *World) stopped(hopeful bool) string {
+func (w *World) stopped(recoverable bool) string {
 	if w.Status.Previous != nil {
 		return "" // what is restored starts as the spec asks, and the user has to correct it
 	}
-	if g := w.group(); hopeful && !w.Harmed && (g == nil || g.Leader == 0) {
+	if g := w.group(); recoverable && !w.Harmed && (g == nil || g.Leader == 0) {
 		return "L1: a bad update costs the quorum"
 	}
 	return ""

@@ -17,9 +17,9 @@ type Status struct {
 // specText is what status notes of a spec: what pods are made from.
 func specText(template int) string { return strconv.Itoa(template) }
 
-// formerTemplate is the one that members are made from which an update has not reached: the present one if there is none under
+// previousTemplate is the one that members are made from which an update has not reached: the present one if there is none under
 // way.
-func (s *Status) formerTemplate() int { return template(cmp.Or(s.PreviousSpec, s.AcceptedSpec)) }
+func (s *Status) previousTemplate() int { return template(cmp.Or(s.PreviousSpec, s.AcceptedSpec)) }
 
 // template is the one of the spec that is carried out.
 func (k *Kube) template() int {

@@ -52,8 +52,8 @@ type World struct {
 	// Highest is the highest incarnation that was ever committed, whatever status says. Up to Forgotten nothing tells of them but
 	// what was made for them, for status was lost.
 	Highest, Forgotten int
-	// Given are the etcd clusters of which the user has said that nothing needs to be saved.
-	Given []uint64
+	// SkipAllowed are the clusters whose data need not be saved, as the user said.
+	SkipAllowed []uint64
 	// Alarm is true while etcd says that the members' data differ.
 	Alarm bool
 	// Broken is the first invariant that was violated, empty if none.
@@ -242,7 +242,7 @@ func (w *World) serverRuns(p *Pod) bool {
 	return runs
 }
 
-// group is the cluster that the operator is to care for: the latched one, or else the one being started, or else the one
+// group is the cluster that the operator is to care for: the recorded one, or else the one being started, or else the one
 // that is left from before.
 func (w *World) group() *etcdtest.Group {
 	if id := w.Status.ID; id != 0 {

@@ -41,7 +41,7 @@ func TestVersion(t *testing.T) {
 			spec:   v1beta2.EtcdClusterSpec{Version: "3.4.1"},
 			status: v1beta2.EtcdClusterStatus{InternalStatus: noted(`{}`), CurrentVersion: "3.6.11"}, want: "3.6.11", bad: true,
 		},
-		"a latched version that this operator does not run": {
+		"a recorded version that this operator does not run": {
 			status: v1beta2.EtcdClusterStatus{InternalStatus: noted(`{"version":"3.5.1"}`)}, want: "3.5.1", bad: true,
 		},
 	} {

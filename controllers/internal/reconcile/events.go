@@ -27,18 +27,18 @@ func Emit(to events.EventRecorder, o client.Object, kind, reason, action, note s
 	to.Eventf(o, nil, kind, reason, action, "%s", note)
 }
 
-// Answer is the planner's answer in words.
-type Answer struct {
+// Outcome is what was decided, in words.
+type Outcome struct {
 	// Action is the name of the action, Reason and Message are those of conditions and events.
 	Action, Reason, Message string
-	// New is true of an answer that changes anything, or that differs from the previous one.
+	// New is true of one that changes anything, or that differs from the previous one.
 	New bool
 	// Warning is true if the event is a Warning.
 	Warning bool
 }
 
-// Record counts an answer in the metrics, and records an event if it is new or could not be carried out.
-func Record(ctx context.Context, to events.EventRecorder, o client.Object, a Answer, err error) {
+// Record counts an outcome in the metrics, and records an event if it is new or could not be carried out.
+func Record(ctx context.Context, to events.EventRecorder, o client.Object, a Outcome, err error) {
 	metrics.Actions.WithLabelValues(a.Action, a.Reason).Inc()
 	if err != nil {
 		Emit(to, o, corev1.EventTypeWarning, v1beta2.ReasonActionFailed, a.Action, err.Error())

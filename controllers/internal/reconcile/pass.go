@@ -23,7 +23,7 @@ const (
 	noLease = 2 * time.Second
 )
 
-// Decide observes and plans on the cache. A decision that changes anything is recreated on live reads, so that an idle object
+// Decide observes and plans on the cache. A decision that changes anything is made again on live reads, so that an idle object
 // costs the API server nothing and no change is made on a stale view.
 func Decide[P interface{ Mutates() bool }](cached, live client.Reader, plan func(client.Reader) (P, error)) (P, error) {
 	p, err := plan(cached)
@@ -88,7 +88,7 @@ func (e Ending) write(ctx context.Context, err error) error {
 }
 
 // ErrStale says that the view of a pass is out of date, so that it must not act on it.
-var ErrStale = errors.New("the cache is stale")
+var ErrStale = errors.New("the view is out of date, or the time to act on it is over")
 
 // ErrNoLease means that another process may act: the Lease has to be renewed first.
 var ErrNoLease = errors.New("the Lease was not renewed: nothing is changed until it is")

@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// Patience is how long this operator must not have seen another one's Lease held and renewed, by its own clock, before it takes
+// TakeOverAfter is how long this operator must not have seen another one's Lease held and renewed, by its own clock, before it takes
 // that one's place. An operator that cannot renew its Lease changes nothing after 12 s, long before that. The clocks of two machines
 // are never compared.
-const Patience = time.Minute
+const TakeOverAfter = time.Minute
 
 // Operator names an operator by its Lease. The zero value is nobody: an object that nobody claims, or an operator without
 // leader election, which has no Lease.
@@ -48,7 +48,7 @@ type StandBack struct {
 	// Other is who claims it.
 	Other Operator
 	// Known is true once the other operator was seen to renew its Lease, or if that may not be read. Until then it may turn out
-	// within Patience that it is gone, and nobody need be told.
+	// within TakeOverAfter that it is gone, and nobody need be told.
 	Known bool
 	// Why says how it is, and what it takes to have this operator act.
 	Why string
@@ -91,7 +91,7 @@ func Decide(self, claimant Operator, lease Lease) Decision {
 		return take(self, claimant)
 	case lease.forbidden:
 		return StandBack{Other: claimant, Known: true, Why: unknown(self, claimant)}
-	case lease.Still() >= Patience:
+	case lease.Still() >= TakeOverAfter:
 		return take(self, claimant)
 	default:
 		return StandBack{Other: claimant, Known: lease.renewed, Why: alive(self, claimant)}
@@ -117,10 +117,10 @@ func unknown(self, other Operator) string {
 }
 
 func alive(self, other Operator) string {
-	return fmt.Sprintf("%s acts on this object, and %s leaves it alone. One of the two is too many. End it by deleting its "+
-		"Deployment (from OLM: its Subscription and ClusterServiceVersion), never by make undeploy or kubectl delete -f, which delete "+
-		"every EtcdCluster; or keep it from this namespace (WATCH_NAMESPACE). If that one stays, and does not look after this "+
-		"namespace any more", with(other), this(self))
+	return fmt.Sprintf("%s acts on this object, and %s leaves it alone. Run only one of them. To remove the other one, "+
+		"delete its Deployment (from OLM: its Subscription and ClusterServiceVersion), never by make undeploy or kubectl delete -f, "+
+		"which delete every EtcdCluster; or exclude this namespace from it (WATCH_NAMESPACE). If the other one stays but no longer "+
+		"watches this namespace", with(other), this(self))
 }
 
 func with(o Operator) string { return "the operator that has the Lease " + o.String() }

@@ -21,7 +21,7 @@ type Lease struct {
 }
 
 // unseen is the longest time between two looks that counts. When the API server is away nobody can renew a Lease.
-const unseen = Patience / 2
+const unseen = TakeOverAfter / 2
 
 // Look adds what the Lease says now.
 func (l Lease) Look(now time.Time, says Record) Lease {

@@ -131,10 +131,10 @@ func TestVerifying(t *testing.T) {
 			verifying(func(o *Observed) { o.Cluster = Cluster{Pinned: true} }), Fail{Reason: v1beta2.ReasonClusterDeleted},
 		},
 		"it has waited for its cluster for too long": {
-			verifying(func(o *Observed) { o.Cluster, o.Created = Cluster{}, noon.Add(-Patience) }), Fail{Reason: v1beta2.ReasonClusterMissing},
+			verifying(func(o *Observed) { o.Cluster, o.Created = Cluster{}, noon.Add(-WaitLimit) }), Fail{Reason: v1beta2.ReasonClusterMissing},
 		},
 		"it has waited for its EtcdBackup for too long": {
-			verifying(func(o *Observed) { o.Source, o.Created = &full, noon.Add(-Patience) }), Fail{Reason: full.Reason},
+			verifying(func(o *Observed) { o.Source, o.Created = &full, noon.Add(-WaitLimit) }), Fail{Reason: full.Reason},
 		},
 	})
 }

@@ -9,16 +9,16 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/plan/retry"
 )
 
-// Patience is how long after its creation an EtcdRestore waits for an EtcdCluster or an EtcdBackup that is not there. One that
+// WaitLimit is how long after its creation an EtcdRestore waits for an EtcdCluster or an EtcdBackup that is not there. One that
 // waited for ever would replace the data of whatever is created under that name months later.
-const Patience = time.Hour
+const WaitLimit = time.Hour
 
 // await says what has to be there, and until when.
 func (o Observed) await(why failure.Problem) Action {
-	until := o.Created.Add(Patience)
+	until := o.Created.Add(WaitLimit)
 	if !o.Now.Before(until) {
 		why.Message += fmt.Sprintf("; it was waited for until %s, %s after this EtcdRestore was created",
-			until.UTC().Format(time.RFC3339), Patience)
+			until.UTC().Format(time.RFC3339), WaitLimit)
 		return o.fail(why)
 	}
 	why.Message += fmt.Sprintf("; it is waited for until %s", until.UTC().Format(time.RFC3339))
@@ -75,7 +75,7 @@ func (o Observed) unwanted(r Record) Action {
 		return Wait{Reason: v1beta2.ReasonRestoreContinues, Message: r.CancelDeclined, After: retry.Poll}
 	}
 	return Wait{Reason: v1beta2.ReasonRestoreCalledOff, After: retry.Poll, Message: fmt.Sprintf(
-		"the restore is to be called off: EtcdCluster %s goes back to what it held if enough of its former members can come back, "+
+		"the restore is to be canceled: EtcdCluster %s goes back to what it held if enough of its former members can come back, "+
 			"and else the restore continues", o.Cluster.Name)}
 }
 

@@ -47,7 +47,7 @@ func TestFailSays(t *testing.T) {
 		{replacing(up, &Record{Superseded: true}), "not completed", "create another"},
 		{cross(Record{Canceled: &damaged}), "resumes with its previous data; create another", "nothing was done"},
 		{gone, "its old data may be gone", "nothing was done"},
-		{deleted(replacing(up, &Record{})), "if enough of its former members can come back", "is being called off"},
+		{deleted(replacing(up, &Record{})), "if enough of its former members can come back", "is being canceled"},
 	} {
 		if got := Describe(Next(c.o)).Message; !strings.Contains(got, c.says) || strings.Contains(got, c.not) {
 			t.Errorf("it says %q, want %q, and not %q", got, c.says, c.not)
