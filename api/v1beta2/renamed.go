@@ -134,13 +134,18 @@ func (f *RestoredFrom) UnmarshalJSON(data []byte) error {
 		*plain
 		EncryptionSecret *string `json:"encryptionSecret"`
 	}{(*plain)(f), &f.EncryptionSecretRef.Name})
-	s := &f.Storage
+	f.Storage.TakeFormerNames()
+	return err
+}
+
+// TakeFormerNames reads the former names of the Secrets as those of today. It is for what the operator has written itself: status,
+// and the tasks of pods.
+func (s *Storage) TakeFormerNames() {
 	s.CredentialsSecretRef.Name = cmp.Or(s.CredentialsSecretRef.Name, s.FormerSecret)
 	if s.FormerCASecret != "" && s.CABundleRef.Name == "" {
 		s.CABundleRef = CABundleRef{Kind: CABundleSecret, Name: s.FormerCASecret, Key: DefaultCABundleKey}
 	}
 	s.FormerSecret, s.FormerCASecret = "", ""
-	return err
 }
 
 // What people have written is not read under former names: nobody has looked whether who wrote it may use those Secrets, and the

@@ -1,6 +1,7 @@
 package task
 
 import (
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -63,6 +64,16 @@ type Task struct {
 	Clean   *Clean   `json:"clean,omitempty"`
 	Verify  *Verify  `json:"verify,omitempty"`
 	Restore *Restore `json:"restore,omitempty"`
+}
+
+// UnmarshalJSON reads the names that Secrets had before the first release, too: pods outlive an upgrade of the operator.
+func (t *Task) UnmarshalJSON(data []byte) error {
+	type plain Task
+	if err := json.Unmarshal(data, (*plain)(t)); err != nil {
+		return err
+	}
+	t.Storage.TakeFormerNames()
+	return nil
 }
 
 // Backup takes a snapshot, verifies it, deletes what the policy does not retain, and lists what is left.
