@@ -39,7 +39,7 @@ func TestBadInput(t *testing.T) {
 		spec               v1beta2.EtcdClusterSpec
 	}{
 		{"old", v1beta2.ReasonUnsupportedVersion, "too old", v1beta2.EtcdClusterSpec{Size: 1, Version: "3.2.13"}},
-		{"future", v1beta2.ReasonUnsupportedVersion, "not known", v1beta2.EtcdClusterSpec{Size: 1, Version: "3.9.0"}},
+		{"future", v1beta2.ReasonUnsupportedVersion, "is not supported by this operator", v1beta2.EtcdClusterSpec{Size: 1, Version: "3.9.0"}},
 		{"no-class", v1beta2.ReasonPodCannotStart, "PersistentVolumeClaim", noClass},
 		{"no-image", v1beta2.ReasonPodCannotStart, "nowhere/etcd", v1beta2.EtcdClusterSpec{Size: 1, Repository: "nowhere/etcd"}},
 		{"taken", v1beta2.ReasonNameTaken, "Service taken-client", v1beta2.EtcdClusterSpec{Size: 1}},
