@@ -35,9 +35,9 @@ func reasonIn(o Observed, known Assessment, a Action, byDefault string) string {
 func (known Assessment) updates(a Action) bool {
 	switch act := a.(type) {
 	case RemoveFromService:
-		return known.updatesMember(Member{Name: act.Pod}, func(m, n Member) bool { return m.Name == n.Name })
+		return known.updatesMember(func(m Member) bool { return m.Name == act.Pod })
 	case MoveLeader:
-		return known.updatesMember(Member{ID: act.From}, func(m, n Member) bool { return m.ID == n.ID })
+		return known.updatesMember(func(m Member) bool { return m.ID == act.From })
 	case RemoveMember:
 		return known.Changes[act.Name] == ChangeReplace
 	case AddLearner, Promote, CommitVoters:
@@ -48,9 +48,9 @@ func (known Assessment) updates(a Action) bool {
 }
 
 // updatesMember reports whether the member is about to be replaced or restarted for an update.
-func (known Assessment) updatesMember(m Member, same func(m, n Member) bool) bool {
-	if known.NextToRemove.ID != 0 {
-		return same(m, known.NextToRemove) && known.Changes[known.NextToRemove.Name] == ChangeReplace
+func (known Assessment) updatesMember(is func(Member) bool) bool {
+	if next := known.NextToRemove; next.ID != 0 {
+		return is(next) && known.Changes[next.Name] == ChangeReplace
 	}
-	return known.Update.Next.ID != 0 && same(m, known.Update.Next)
+	return known.Update.Next.ID != 0 && is(known.Update.Next)
 }

@@ -44,10 +44,10 @@ func (f Fence) Act(ctx context.Context, pass interface{ Mutates() bool }, carryO
 	if !pass.Mutates() {
 		return carryOut(ctx)
 	}
-	left := f.left()
 	if f.Lease.Left() == 0 {
 		return ErrNoLease
 	}
+	left := f.left()
 	if left <= 0 || f.Clock.Since(f.Begun) > startWithin {
 		return ErrStale
 	}
