@@ -118,6 +118,21 @@ func (v *view) deleteAll(pods []Pod, volumes []Volume) Action {
 	return Wait{Reason: v1beta2.ReasonBootstrapping, After: pollSlow, Message: message + list(leaving)}
 }
 
+// deleteNext deletes pods, then volumes, one in a pass. It does not wait until they are gone.
+func deleteNext(pods []Pod, volumes []Volume, why string) Action {
+	for _, p := range pods {
+		if !p.Deleting {
+			return DeletePod{Name: p.Name, UID: p.UID, Why: why}
+		}
+	}
+	for _, c := range volumes {
+		if !c.Deleting {
+			return DeleteVolume{Name: c.Name, UID: c.UID, Why: why}
+		}
+	}
+	return nil
+}
+
 // stuckTerminating reports whether a pod of the replaced cluster need not be waited for, because its node does not report. It
 // is not in the client Service, and its name and its volume are not used again.
 func (v *view) stuckTerminating(p Pod) bool {

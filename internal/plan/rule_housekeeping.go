@@ -77,17 +77,7 @@ func (v *view) summary() string {
 // deleteReplacedByRestore deletes what a restore has replaced once the restored cluster matches the spec: volumes that were never used,
 // and all others only if the user chose to do without a safety snapshot.
 func deleteReplacedByRestore(v *view) Action {
-	for _, p := range v.previousPods {
-		if !p.Deleting {
-			return DeletePod{Name: p.Name, UID: p.UID, Why: v1beta2.ReasonRestored}
-		}
-	}
-	for _, c := range v.previousVolumes {
-		if !c.Deleting {
-			return DeleteVolume{Name: c.Name, UID: c.UID, Why: v1beta2.ReasonRestored}
-		}
-	}
-	return nil
+	return deleteNext(v.previousPods, v.previousVolumes, v1beta2.ReasonRestored)
 }
 
 // allowEviction lets one voter be evicted again as soon as the operator disrupts none.

@@ -199,15 +199,5 @@ func (v *view) dataGone(name string) bool {
 // waits for that. A volume on which etcd was permitted to start is not among them: clients may have written to it, and it is
 // kept.
 func deleteAbandonedAttempts(v *view) Action {
-	for _, p := range v.abandonedPods {
-		if !p.Deleting {
-			return DeletePod{Name: p.Name, UID: p.UID, Why: v1beta2.ReasonClearingAttempt}
-		}
-	}
-	for _, c := range v.abandonedVolumes {
-		if !c.Deleting {
-			return DeleteVolume{Name: c.Name, UID: c.UID, Why: v1beta2.ReasonClearingAttempt}
-		}
-	}
-	return nil
+	return deleteNext(v.abandonedPods, v.abandonedVolumes, v1beta2.ReasonClearingAttempt)
 }
