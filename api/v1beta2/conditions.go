@@ -47,6 +47,11 @@ const (
 	//
 	// Wait a minute. If it persists, do what the message says.
 	ReasonActionFailed = "ActionFailed"
+	// ReasonWriteRefused means that the API server refuses a write: because of a quota, an admission policy or webhook, an invalid
+	// value, or the operator's rights. The message names the write and quotes the refusal. Whatever does not depend on it goes on.
+	//
+	// Allow what the message names, or change the spec. It is tried again within 30 seconds, and at once after an edit of the spec.
+	ReasonWriteRefused = "WriteRefused"
 	// ReasonWaitingForPods means that pods are being created, have no IP address yet, or are terminating.
 	//
 	// Nothing. If it persists, kubectl describe pod says what a pod waits for.

@@ -59,6 +59,8 @@ type Update struct {
 	MissingImage Action
 	// Next is the member to restart or recreate next, the zero Member if there is none, or if something else comes first.
 	Next Member
+	// Step updates Next: SetImage or Recreate, nil if there is no next member.
+	Step Action
 }
 
 // Assess returns the conclusions from an observation.
@@ -83,5 +85,5 @@ func (v *view) assess() {
 	v.InProgress = v.inProgress()
 	v.Update.Blocker = v.updateBlocker()
 	v.Update.MissingImage = v.missingImage()
-	v.Update.Next = v.nextToUpdate()
+	v.Update.Next, v.Update.Step = v.nextToUpdate()
 }

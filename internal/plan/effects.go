@@ -87,8 +87,11 @@ func (EnableDowngrade) effect()   {}
 func (CancelDowngrade) effect()   {}
 func (SetBudget) effect()         {}
 
-// Effects returns the effects of an action in order: whatever others rely on comes first. The first failure ends the pass.
-func Effects(a Action, o Observed) []Effect {
+// Effects returns the effects of an action in order, whatever others rely on first, without those that the API server refuses and
+// what relies on them. One that is refused now ends its chain (AfterRefused); any other failure ends the pass.
+func Effects(a Action, o Observed) []Effect { return o.withoutRefused(o.effects(a)) }
+
+func (o Observed) effects(a Action) []Effect {
 	switch act := a.(type) {
 	case Idle, Wait, Blocked:
 		return nil

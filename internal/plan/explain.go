@@ -26,6 +26,8 @@ type Explanation struct {
 	// Guards check that action, in this order. Guard is the one that has replaced it, empty if none has.
 	Guards []string
 	Guard  string
+	// PassedOver are the rules before it whose actions the API server refuses.
+	PassedOver []string
 	// Action is the decision.
 	Action Action
 }
@@ -40,8 +42,11 @@ type RuleGroup struct {
 func Explain(o Observed) Explanation {
 	v := newView(o)
 	state := v.state()
-	action, from := v.decide()
-	e := Explanation{Assessment: v.Assessment, State: state.name, RuleAction: action, Action: action}
+	from := v.decide()
+	e := Explanation{Assessment: v.Assessment, State: state.name, RuleAction: from.action, Action: from.action}
+	for _, r := range from.passedOver {
+		e.PassedOver = append(e.PassedOver, nameOf(*r))
+	}
 	for _, g := range state.groups {
 		named := RuleGroup{Name: g.name}
 		for i := range g.rules {

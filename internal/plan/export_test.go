@@ -30,8 +30,8 @@ func init() {
 // DecidedBy is Next, and tells which rule has answered first, and which guard has put its own answer in the place of the rule's;
 // each is empty if none has.
 func DecidedBy(o Observed) (a Action, rule, guard string) {
-	a, from := newView(o).decide()
-	return a, rules[from.rule], guards[from.guard]
+	d := newView(o).decide()
+	return d.action, rules[d.rule], guards[d.guard]
 }
 
 // Rules are all there are, as DecidedBy names them.

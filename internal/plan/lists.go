@@ -8,14 +8,27 @@ type rule func(*view) Action
 type group struct {
 	name  string
 	rules []rule
+	// order says whether the rules after one rely on it.
+	order order
 }
+
+// order says what becomes of the rules after one whose action the API server refuses.
+type order bool
+
+const (
+	// strict means that they rely on that action: the search ends there.
+	strict order = true
+	// lenient means that they are evaluated all the same.
+	lenient order = false
+)
 
 // guard checks the action that a rule has returned. It returns the action to take instead, or nil if it has no objection.
 type guard func(*view, Action) Action
 
 // state lists the groups that apply in one state of a cluster. Rules are evaluated in order, group by group, and the first one
 // that returns an action ends the search. The guards then check that action, also in order: the first one that objects replaces
-// it with its own.
+// it with its own. An action is passed over while the API server refuses all of its writes, or all of those that a guard wants
+// instead: the search goes on, but in a group of strict order it ends.
 type state struct {
 	name   string
 	groups []group
@@ -61,7 +74,7 @@ var always = group{"always", []rule{
 	cancelRestore,         // the restore is canceled, or cannot succeed: go back to the previous members if they can form a quorum
 	clusterIDMismatch,     // a pod answers with a different cluster ID: change nothing
 	revisionRegressed,     // the revision is lower than one recorded earlier: change nothing
-}}
+}, strict}
 
 // preflight checks what exists before the first start, and then commits the bootstrap record.
 var preflight = group{"preflight", []rule{
@@ -72,7 +85,7 @@ var preflight = group{"preflight", []rule{
 	waitForRestore,  // the cluster is to start from a snapshot: wait for its EtcdRestore
 	foreignVolume,   // an initial member's claim is not provably this cluster's
 	commitBootstrap, // write the initial members to status before creating any of them
-}}
+}, strict}
 
 // bootstrap starts the initial members with an empty database.
 var bootstrap = group{"bootstrap", []rule{
@@ -88,7 +101,7 @@ var bootstrap = group{"bootstrap", []rule{
 	bindInitialPods,          // commit to status which pods may start with an empty data directory
 	permitInitialPods,        // permit exactly those pods to start etcd
 	waitForInitialQuorum,     // report what the bootstrap is waiting for
-}}
+}, strict}
 
 // restoration starts one member from a snapshot; the others join once the cluster ID is recorded.
 var restoration = group{"restoration", []rule{
@@ -103,7 +116,7 @@ var restoration = group{"restoration", []rule{
 	createInitialMembers,     // create the volume, and a pod that restores the snapshot and then waits for a permit
 	permitRestoredMember,     // permit etcd to start on the restored data
 	waitForRestoredMember,    // report what the restore is waiting for
-}}
+}, strict}
 
 // repair needs no quorum. It ends with quorumLost: without a quorum, no later group is evaluated.
 var repair = group{"repair", []rule{
@@ -112,7 +125,7 @@ var repair = group{"repair", []rule{
 	recreateMissingPods,     // recreate a missing pod on its member's volume
 	updateUnstartablePod,    // apply the current spec to a pod that cannot start
 	quorumLost,              // without a quorum, do not change the membership: report what is missing
-}}
+}, lenient}
 
 // membership maintains the voters and the client Service, and removes lost and surplus members.
 var membership = group{"membership", []rule{
@@ -123,13 +136,13 @@ var membership = group{"membership", []rule{
 	deleteOutdatedWaitingPod, // delete a pod that still waits for its permit and was made from an older spec: it is created again
 	deleteOrphans,            // delete pods and volumes whose member is not in etcd's member list
 	scaleDown,                // remove a surplus member
-}}
+}, lenient}
 
 // leadership deals with disks that slow clients down. It precedes scaleUp, because adding members can take long.
 var leadership = group{"leadership", []rule{
 	restartHungMember,     // restart a member whose disk hangs, so that its clients reconnect to another one
 	moveLeaderOffSlowDisk, // move leadership to a member with a faster disk
-}}
+}, lenient}
 
 // scaleUp adds members, as learners first.
 var scaleUp = group{"scaleUp", []rule{
@@ -138,7 +151,7 @@ var scaleUp = group{"scaleUp", []rule{
 	permitLearners,     // permit listed learners to start etcd
 	createCandidates,   // create the volume and the pod of a new member
 	deleteUnusedVolume, // delete a candidate's volume that was never used and is no longer needed
-}}
+}, lenient}
 
 // updates brings the members to the spec, one at a time.
 var updates = group{"updates", []rule{
@@ -152,7 +165,7 @@ var updates = group{"updates", []rule{
 	waitForImage,            // wait until the next member's image is on its node
 	updateNextMember,        // update the next member, followers before the leader
 	deletePrepullPods,       // delete pods that have pulled an image
-}}
+}, lenient}
 
 // housekeeping finishes up once the cluster matches the spec, and reports why it does not.
 var housekeeping = group{"housekeeping", []rule{
@@ -161,7 +174,7 @@ var housekeeping = group{"housekeeping", []rule{
 	reportAlarm,             // etcd has raised an alarm that the user has to resolve
 	deleteReplacedByRestore, // delete what a restore with safetySnapshot: Skip has replaced; other replaced data is kept
 	reportRejectedSpec,      // report which part of the spec cannot be carried out
-}}
+}, lenient}
 
 // startupGuards apply before the cluster ID is recorded: there are no voters to protect yet. During a restore the previous
 // members do not count as voters either.

@@ -11,27 +11,45 @@ func Next(o Observed) Action {
 // Decide is Next, and also returns what the decision is based on.
 func Decide(o Observed) (Action, Assessment) {
 	v := newView(o)
-	a, _ := v.decide()
-	return a, v.Assessment
+	d := v.decide()
+	return d.action, v.Assessment
 }
 
-// origin is where a decision comes from, as pointers into the lists.
-type origin struct {
-	rule  *rule  // nil if no rule applied
-	guard *guard // nil unless one has replaced the rule's action
+// decision is an action, and where it comes from, as pointers into the lists.
+type decision struct {
+	action Action
+	rule   *rule  // nil if no rule applied
+	guard  *guard // nil unless one has replaced the rule's action
+	// passedOver are the rules whose actions the API server refuses.
+	passedOver []*rule
 }
 
-func (v *view) decide() (Action, origin) {
+func (v *view) decide() decision {
 	state := v.state()
+	var d decision
 	for _, g := range state.groups {
 		for i, r := range g.rules {
-			if a := r(v); a != nil {
-				a, by := v.guarded(state.guards, a)
-				return a, origin{&g.rules[i], by}
+			wanted := r(v)
+			if wanted == nil {
+				continue
+			}
+			d.rule = &g.rules[i]
+			d.action, d.guard = v.guarded(state.guards, wanted)
+			if !v.refused(wanted) && !v.refused(d.action) {
+				return d
+			}
+			d.passedOver = append(d.passedOver, d.rule)
+			if g.order == strict {
+				d.action, d.guard = v.reportRefused(), nil
+				return d
 			}
 		}
 	}
-	return Idle{Reason: v1beta2.ReasonSpecReached, Message: v.summary()}, origin{}
+	d.rule, d.guard = nil, nil
+	if d.action = v.reportRefused(); d.action == nil {
+		d.action = Idle{Reason: v1beta2.ReasonSpecReached, Message: v.summary()}
+	}
+	return d
 }
 
 // guarded returns the action to take instead of a rule's, and the guard that objected to it, if any did.

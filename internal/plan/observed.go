@@ -28,6 +28,8 @@ type Observed struct {
 	Budget Budget
 	// Conflicts are objects of other owners with a name that this cluster may require.
 	Conflicts []Conflict
+	// Refused are the writes that the API server has refused and that were not successful since, sorted by target.
+	Refused []Refusal
 }
 
 // Cluster is the desired state and the durable facts of an EtcdCluster.

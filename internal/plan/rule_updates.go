@@ -225,22 +225,22 @@ func addReplacement(v *view) Action {
 	return v.newMembers(1, cmp.Or(v.Versions.Target, v.Versions.Lowest))
 }
 
-// nextToUpdate returns the member to restart or recreate next, followers before the leader; the zero Member if none is due.
-func (v *view) nextToUpdate() Member {
+// nextToUpdate returns the member to restart or recreate next, followers before the leader, and what updates it; the zero Member if
+// none is due. While the API server refuses the update of one, none is: the next one would be refused as well, or the update would
+// end with two specs.
+func (v *view) nextToUpdate() (Member, Action) {
 	if v.Versions.DowngradeFirst || v.Versions.SnapshotsFirst || v.Update.Blocker != nil || v.Update.MissingImage != nil {
-		return Member{}
+		return Member{}, nil
 	}
-	last := Member{}
-	for _, m := range v.voters {
-		if !v.change(m).restartsPod() {
-			continue
-		}
-		if m.ID != v.Leader {
-			return m
-		}
-		last = m
+	due := slices.DeleteFunc(slices.Clone(v.voters), func(m Member) bool { return !v.change(m).restartsPod() })
+	if len(due) == 0 || slices.ContainsFunc(due, func(m Member) bool { return v.refused(v.update(m)) }) {
+		return Member{}, nil
 	}
-	return last
+	next := due[0]
+	if i := slices.IndexFunc(due, func(m Member) bool { return m.ID != v.Leader }); i >= 0 {
+		next = due[i]
+	}
+	return next, v.update(next)
 }
 
 // updateNextMember updates one member. The leader first hands over leadership, and the member leaves the client Service.
@@ -257,7 +257,7 @@ func updateNextMember(v *view) Action {
 	if a := v.removeFromService(m); a != nil {
 		return a
 	}
-	return v.update(m)
+	return v.Update.Step
 }
 
 // update returns the action that updates one member.

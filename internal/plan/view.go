@@ -12,6 +12,7 @@ import (
 // view is Observed, joined by name and by ID, with what other incarnations have left set apart, and with the assessment.
 type view struct {
 	Observed
+	whole Observed // with what other incarnations have left
 	leftovers
 	Assessment
 	pods             map[string]Pod
@@ -22,6 +23,7 @@ type view struct {
 }
 
 func newView(o Observed) *view {
+	whole := o
 	o, left := splitByIncarnation(o)
 	o.Etcd.Members = slices.Clone(o.Etcd.Members)
 	slices.SortFunc(o.Pods, func(a, b Pod) int { return CompareNames(a.Name, b.Name) })
@@ -29,7 +31,7 @@ func newView(o Observed) *view {
 	slices.SortFunc(left.keptVolumes, func(a, b Volume) int { return CompareNames(a.Name, b.Name) })
 	slices.SortFunc(o.Etcd.Members, func(a, b Member) int { return CompareNames(a.Name, b.Name) })
 	v := &view{
-		Observed: o, leftovers: left,
+		Observed: o, whole: whole, leftovers: left,
 		pods: map[string]Pod{}, volumes: map[string]Volume{},
 		members: map[string]Member{}, answers: map[string]Answer{},
 	}

@@ -68,6 +68,10 @@ func withoutSpecs(o plan.Observed) plan.Observed {
 			r.Previous = &previous
 		}
 	}
+	o.Refused = slices.Clone(o.Refused)
+	for i := range o.Refused {
+		o.Refused[i].Message = "" // the API server may quote any value of the spec
+	}
 	return o
 }
 
