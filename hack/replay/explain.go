@@ -55,6 +55,10 @@ func (out *page) head(p replay.Pass) {
 	out.item(0, names, "EtcdCluster", o.Cluster.Namespace+"/"+o.Cluster.Name)
 	out.item(0, names, "Observed", fmt.Sprintf("%s, from %s: %d pods, %d volumes, and of etcd's members %d that a quorum confirms",
 		o.Now.UTC().Format(time.RFC3339), from, len(o.Pods), len(o.Volumes), len(o.Etcd.Members)))
+	for _, r := range o.Refused {
+		out.item(0, names, "Refused", fmt.Sprintf("%s, since %s, tried again at %s",
+			r.Target, r.Since.UTC().Format(time.RFC3339), r.RetryAt.UTC().Format(time.RFC3339)))
+	}
 	out.item(0, names, "By etcd-operator", p.Version+", and decided again by the source of "+version.Operator)
 }
 
@@ -65,7 +69,7 @@ func (out *page) rules(e plan.Explanation) {
 		if g.Name != e.Group {
 			at = -1
 		}
-		out.asked(g.Name+"/", g.Rules, at, "APPLIES", e.RuleAction)
+		out.asked(g.Name+"/", g.Rules, at, "APPLIES", e.RuleAction, e.PassedOver...)
 		if at >= 0 {
 			var groups []string
 			for _, later := range e.Groups[i+1:] {
@@ -83,16 +87,20 @@ func (out *page) guards(e plan.Explanation) {
 	out.asked("", e.Guards, slices.Index(e.Guards, e.Guard), "REPLACES", e.Action)
 }
 
-// asked lists rules or guards, which are asked in order until the one at that place acts; none does if it is -1.
-func (out *page) asked(prefix string, all []string, at int, does string, action plan.Action) {
+// asked lists rules or guards, which are asked in order until the one at that place acts; none does if it is -1. Those refused are
+// passed over, because the API server refuses their actions.
+func (out *page) asked(prefix string, all []string, at int, does string, action plan.Action, refused ...string) {
 	for i, name := range all {
 		if at >= 0 && i > at {
 			out.item(4, 0, "not asked:", list(all[i:]))
 			return
 		}
 		verdict := "passed"
-		if i == at {
+		switch {
+		case i == at:
 			verdict = does
+		case slices.Contains(refused, name):
+			verdict = "REFUSED"
 		}
 		out.item(4, said, fmt.Sprintf("%-*s%s", names-4, name, verdict), out.purposes[prefix+name])
 		if i == at {

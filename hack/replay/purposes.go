@@ -57,7 +57,7 @@ func readPurposes() (purposes, error) {
 func listOf(list *ast.CompositeLit) (group string, elements []ast.Expr) {
 	switch typ := list.Type.(type) {
 	case *ast.Ident:
-		if typ.Name != "group" || len(list.Elts) != 2 {
+		if typ.Name != "group" || len(list.Elts) != 3 {
 			return "", nil
 		}
 		name, isName := list.Elts[0].(*ast.BasicLit)

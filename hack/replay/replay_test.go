@@ -109,7 +109,7 @@ func TestAssessment(t *testing.T) {
 		Changes: map[string]plan.Change{"c-0": plan.ChangeReplace}, Updated: []string{"c-2"}, DownForUpdate: []string{"c-3"},
 		NextToRemove: plan.Member{Name: "c-4"}, InProgress: wait, Alarm: why, SlowLeader: why, RejectedSpec: why, Unrelated: why,
 		Versions: plan.Versions{Target: "3.6.16", Refused: why, Lowest: "3.5.35", DowngradeFirst: true, SnapshotsFirst: true},
-		Update:   plan.Update{Blocker: wait, MissingImage: wait, Next: plan.Member{Name: "c-5"}},
+		Update:   plan.Update{Blocker: wait, MissingImage: wait, Next: plan.Member{Name: "c-5"}, Step: wait},
 	}
 	o := plan.Observed{}
 	o.Etcd.Members = []plan.Member{{ID: 10, Name: "c-0"}}

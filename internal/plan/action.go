@@ -157,6 +157,10 @@ type SetImage struct{ Name, UID, Version string }
 // Recreate deletes a pod for it to be recreated on its volume, which is first marked with the version to run.
 type Recreate struct{ Name, UID, Version string }
 
+// CorrectMark writes onto a member's volume which version its pod runs. The mark may name another one that the pod never got, because
+// the operator ended between the two or the API server refused the change, and the spec was reverted since.
+type CorrectMark struct{ Name, UID, Version string }
+
 // Expand requests more storage for claims. If Kubernetes refuses, the claim is marked as not expandable.
 type Expand struct{ Names []string }
 

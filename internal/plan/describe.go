@@ -191,6 +191,10 @@ func (a Recreate) describe() Description {
 	}
 }
 
+func (a CorrectMark) describe() Description {
+	return Description{"CorrectMark", v1beta2.ReasonUpdating, fmt.Sprintf("recording that %s runs etcd %s", a.Name, a.Version)}
+}
+
 func (a Expand) describe() Description {
 	return Description{"Expand", v1beta2.ReasonUpdating, "requesting more storage for " + list(a.Names)}
 }

@@ -112,6 +112,8 @@ func (o Observed) effects(a Action) []Effect {
 	case Recreate:
 		return append(o.marks(act.Name, MarkVolume{Version: act.Version, Template: MarkSpecTemplate}),
 			DeletePod{Name: act.Name, UID: act.UID})
+	case CorrectMark:
+		return []Effect{MarkVolume{Name: act.Name, UID: act.UID, Version: act.Version}}
 	case Expand:
 		return each(act.Names, func(name string) Effect { return ExpandVolume{name, o.volumeUID(name)} })
 	case PrepullImages:

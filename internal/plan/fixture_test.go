@@ -175,3 +175,13 @@ func lateLearner(since time.Duration) Observed {
 		o.Cluster.Voters, o.Budget.MinAvailable = o.Cluster.Voters[:2], MinAvailable(2)
 	})
 }
+
+// runsNewer makes member i run 3.7.3.
+func runsNewer(o Observed, i int) Observed {
+	return edit(o, func(o *Observed) {
+		o.Pods[i].Version, o.Etcd.Answers[i].Version = "3.7.3", "3.7.3"
+		if len(o.Volumes) > 0 {
+			o.Volumes[i].Version = "3.7.3"
+		}
+	})
+}

@@ -119,18 +119,19 @@ func (v *view) deleteAll(pods []Pod, volumes []Volume) Action {
 }
 
 // deleteNext deletes pods, then volumes, one in a pass. It does not wait until they are gone.
-func deleteNext(pods []Pod, volumes []Volume, why string) Action {
+func (v *view) deleteNext(pods []Pod, volumes []Volume, why string) Action {
+	var all []Action
 	for _, p := range pods {
 		if !p.Deleting {
-			return DeletePod{Name: p.Name, UID: p.UID, Why: why}
+			all = append(all, DeletePod{Name: p.Name, UID: p.UID, Why: why})
 		}
 	}
 	for _, c := range volumes {
 		if !c.Deleting {
-			return DeleteVolume{Name: c.Name, UID: c.UID, Why: why}
+			all = append(all, DeleteVolume{Name: c.Name, UID: c.UID, Why: why})
 		}
 	}
-	return nil
+	return v.firstAllowed(all)
 }
 
 // stuckTerminating reports whether a pod of the replaced cluster need not be waited for, because its node does not report. It

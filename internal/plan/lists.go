@@ -123,6 +123,7 @@ var repair = group{"repair", []rule{
 	deleteAbandonedAttempts, // delete what abandoned attempts at a restore have left
 	deleteFinishedPods,      // delete pods in phase Succeeded or Failed: the kubelet never restarts them
 	recreateMissingPods,     // recreate a missing pod on its member's volume
+	permitRecreatedPods,     // permit a pod without a permit to resume on its member's data
 	updateUnstartablePod,    // apply the current spec to a pod that cannot start
 	quorumLost,              // without a quorum, do not change the membership: report what is missing
 }, lenient}
@@ -156,6 +157,7 @@ var scaleUp = group{"scaleUp", []rule{
 // updates brings the members to the spec, one at a time.
 var updates = group{"updates", []rule{
 	updateInPlace,           // apply labels, resources and volume sizes without restarting etcd
+	correctMark,             // a volume names a version that its member's pod never got: record the one that runs
 	prepullImages,           // pull a new image to the members' nodes before restarting any member with it
 	updateUnavailableMember, // update a member that is down anyway
 	waitBeforeNextUpdate,    // hold the next update back until all members are healthy and in sync, nothing is in progress, and no alarm CORRUPT is raised

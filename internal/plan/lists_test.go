@@ -38,7 +38,7 @@ func TestCallsOfRulesAreFound(t *testing.T) {
 		"itself":                    {`func bad(v *view) Action { return bad(v) }`, "bad -> bad"},
 	} {
 		t.Run(title, func(t *testing.T) {
-			more := shipped.with(t, "more.go", "package plan; var more = group{\"more\", []rule{bad}}; "+c.code)
+			more := shipped.with(t, "more.go", "package plan; var more = group{\"more\", []rule{bad}, lenient}; "+c.code)
 			found := more.callsOfRules(t)
 			if !slices.Equal(found, []string{c.want}) {
 				t.Errorf("found %q, want %q", found, c.want)

@@ -25,7 +25,9 @@ type Refusal struct {
 }
 
 // String returns the refusal as a clause of a sentence.
-func (r Refusal) String() string { return "the API server refuses to " + r.Target.String() + ": " + r.Message }
+func (r Refusal) String() string {
+	return "the API server refuses to " + r.Target.String() + ": " + r.Message
+}
 
 // TargetOf returns what an effect writes to the API server. The status of the EtcdCluster is none of it: without that write nothing
 // can be done at all. Nor is what etcd refuses: the order of its own steps is one of safety.
@@ -169,6 +171,20 @@ func (v *view) refused(a Action) bool {
 		return true
 	}
 	return len(Effects(a, v.whole)) == 0
+}
+
+// firstAllowed returns the first action that the API server does not refuse; the first of all if it refuses them all, nil if there
+// are none.
+func (v *view) firstAllowed(actions []Action) Action {
+	for _, a := range actions {
+		if !v.refused(a) {
+			return a
+		}
+	}
+	if len(actions) > 0 {
+		return actions[0]
+	}
+	return nil
 }
 
 // reportRefused returns what to report while nothing can be done but what the API server refuses; nil if it refuses nothing. A write

@@ -77,7 +77,7 @@ func (v *view) summary() string {
 // deleteReplacedByRestore deletes what a restore has replaced once the restored cluster matches the spec: volumes that were never used,
 // and all others only if the user chose to do without a safety snapshot.
 func deleteReplacedByRestore(v *view) Action {
-	return deleteNext(v.previousPods, v.previousVolumes, v1beta2.ReasonRestored)
+	return v.deleteNext(v.previousPods, v.previousVolumes, v1beta2.ReasonRestored)
 }
 
 // allowEviction lets one voter be evicted again as soon as the operator disrupts none.

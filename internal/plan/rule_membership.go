@@ -9,13 +9,14 @@ import (
 // deleteOutdatedWaitingPod deletes a pod that was made from an older spec and holds no data yet: it waits for a permit, or its
 // configuration is invalid.
 func deleteOutdatedWaitingPod(v *view) Action {
+	var all []Action
 	for _, p := range v.Pods {
 		empty := p.Permit == nil || p.Exit == ExitBadConfig
 		if _, listed := v.members[p.Name]; v.outdated(p) && empty && !p.Deleting && !listed {
-			return DeletePod{Name: p.Name, UID: p.UID, Why: v1beta2.ReasonSpecChanged}
+			all = append(all, DeletePod{Name: p.Name, UID: p.UID, Why: v1beta2.ReasonSpecChanged})
 		}
 	}
-	return nil
+	return v.firstAllowed(all)
 }
 
 // removeLostMember removes members whose data is lost for good; createCandidates then adds new ones. Learners are removed
@@ -95,19 +96,20 @@ func (v *view) neverStarted(m Member, p Pod, running bool) string {
 // deleteOrphans deletes pods and volumes whose members the quorum does not list: pods first, because a volume cannot go before
 // its pod.
 func deleteOrphans(v *view) Action {
+	var all []Action
 	for _, p := range v.Pods {
 		if _, listed := v.members[p.Name]; !listed && !p.Deleting && !v.candidate(p) {
-			return DeletePod{Name: p.Name, UID: p.UID, Why: v1beta2.ReasonNotAMember}
+			all = append(all, DeletePod{Name: p.Name, UID: p.UID, Why: v1beta2.ReasonNotAMember})
 		}
 	}
 	for _, c := range v.Volumes {
 		_, listed := v.members[c.Name]
 		_, used := v.pods[c.Name]
 		if !listed && !used && !c.Deleting && (c.MemberID != 0 || c.Lost) {
-			return DeleteVolume{Name: c.Name, UID: c.UID, Why: v1beta2.ReasonNotAMember}
+			all = append(all, DeleteVolume{Name: c.Name, UID: c.UID, Why: v1beta2.ReasonNotAMember})
 		}
 	}
-	return nil
+	return v.firstAllowed(all)
 }
 
 // addToService adds healthy voters to the client Service, except one that is about to stop: Kubernetes reports its pod as ready

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -24,12 +25,13 @@ const (
 // deleteFinishedPods deletes pods in phase Succeeded or Failed. After an eviction or a graceful node shutdown the kubelet does
 // not restart a pod, whatever its restart policy.
 func deleteFinishedPods(v *view) Action {
+	var all []Action
 	for _, p := range v.Pods {
 		if p.Phase == Finished && !p.Deleting {
-			return DeletePod{Name: p.Name, UID: p.UID, Why: v1beta2.ReasonPodEnded}
+			all = append(all, DeletePod{Name: p.Name, UID: p.UID, Why: v1beta2.ReasonPodEnded})
 		}
 	}
-	return nil
+	return v.firstAllowed(all)
 }
 
 // outdated reports whether a new pod would be created differently: new pods run the lowest version in use, or the target
@@ -41,6 +43,7 @@ func (v *view) outdated(p Pod) bool {
 // updateUnstartablePod applies the current spec to a pod that cannot run, so that reverting the spec recovers even a cluster that a
 // bad update and a fault have hit together. It needs no quorum: a member that is down is no loss to one, and its data is kept.
 func updateUnstartablePod(v *view) Action {
+	var all []Action
 	for _, p := range v.Pods {
 		if _, answers := v.answers[p.Name]; answers || p.Deleting || p.startProblem() == "" {
 			continue
@@ -48,42 +51,68 @@ func updateUnstartablePod(v *view) Action {
 		c := v.volumes[p.Name]
 		switch onVolume := p.Persistent && v.usable(c); {
 		case p.Drift.Template && onVolume:
-			return Recreate{Name: p.Name, UID: p.UID, Version: v.versionOn(c)}
+			all = append(all, Recreate{Name: p.Name, UID: p.UID, Version: v.versionOn(c)})
 		case v.Etcd.Contact != ContactQuorum && v.changesImage(p) && v.canRunSpecVersion(p) && (onVolume || !p.Persistent):
-			return SetImage{Name: p.Name, UID: p.UID, Version: v.Cluster.Version}
+			all = append(all, SetImage{Name: p.Name, UID: p.UID, Version: v.Cluster.Version})
 		}
 	}
-	return nil
+	return v.firstAllowed(all)
 }
 
 // recreateMissingPods recreates members' pods on their volumes. It needs no quorum: the membership does not change, and
-// member-run starts etcd only if the member's data is there. A pod that was created before the cluster ID was recorded may
-// exist and lack its permit.
+// member-run starts etcd only if the member's data is there.
 func recreateMissingPods(v *view) Action {
 	var pods []NewPod
+	for _, c := range v.Volumes {
+		if _, there := v.pods[c.Name]; !there && v.usable(c) && v.mayResume(c) {
+			pods = append(pods, v.podFor(c))
+		}
+	}
+	if len(pods) == 0 {
+		return nil
+	}
+	return CreatePods{Pods: pods}
+}
+
+// podFor returns the pod to create on a member's volume. Where the API server refuses the one from the spec that it should be made
+// from, the other one is tried: an edit that cannot be carried out costs no member.
+func (v *view) podFor(c Volume) NewPod {
+	pod := NewPod{
+		Name: c.Name, Incarnation: c.Incarnation, Persistent: true, Version: v.versionOn(c), FromPreviousSpec: c.FromPreviousSpec,
+		Permit: c.resumePermit(),
+	}
+	other := pod
+	other.FromPreviousSpec = !pod.FromPreviousSpec
+	_, refused := v.refusal(TargetOf(CreatePod{pod}))
+	_, otherRefused := v.refusal(TargetOf(CreatePod{other}))
+	if refused && !otherRefused && v.Cluster.hasPreviousSpec() {
+		return other
+	}
+	return pod
+}
+
+// hasPreviousSpec reports whether an earlier spec than the present one is recorded: in the first pass after an edit it is the one that
+// was accepted.
+func (c Cluster) hasPreviousSpec() bool {
+	earlier := cmp.Or(c.PreviousSpec, c.AcceptedSpec)
+	return earlier != "" && earlier != c.Spec
+}
+
+// permitRecreatedPods permits a pod to resume on its member's data that was created before the cluster ID was recorded, and lacks its
+// permit.
+func permitRecreatedPods(v *view) Action {
 	var permits []PodPermit
 	for _, c := range v.Volumes {
-		if !v.usable(c) || !v.mayResume(c) {
+		p, there := v.pods[c.Name]
+		if !there || p.Permit != nil || !p.Persistent || p.Deleting || p.Phase == Finished || !v.usable(c) || !v.mayResume(c) {
 			continue
 		}
-		p, there := v.pods[c.Name]
-		switch {
-		case !there:
-			pods = append(pods, NewPod{
-				Name: c.Name, Incarnation: c.Incarnation, Persistent: true, Version: v.versionOn(c), FromPreviousSpec: c.FromPreviousSpec,
-				Permit: c.resumePermit(),
-			})
-		case p.Permit == nil && p.Persistent && !p.Deleting && p.Phase != Finished:
-			permits = append(permits, PodPermit{Pod: p.Name, UID: p.UID, Permit: *c.resumePermit()})
-		}
+		permits = append(permits, PodPermit{Pod: p.Name, UID: p.UID, Permit: *c.resumePermit()})
 	}
-	switch {
-	case len(pods) > 0:
-		return CreatePods{Pods: pods}
-	case len(permits) > 0:
-		return WritePermits{Permits: permits}
+	if len(permits) == 0 {
+		return nil
 	}
-	return nil
+	return WritePermits{Permits: permits}
 }
 
 // versionOn returns the etcd version for a pod on that volume: the one that the member ran before. A repair does not update.
@@ -199,5 +228,5 @@ func (v *view) dataGone(name string) bool {
 // waits for that. A volume on which etcd was permitted to start is not among them: clients may have written to it, and it is
 // kept.
 func deleteAbandonedAttempts(v *view) Action {
-	return deleteNext(v.abandonedPods, v.abandonedVolumes, v1beta2.ReasonClearingAttempt)
+	return v.deleteNext(v.abandonedPods, v.abandonedVolumes, v1beta2.ReasonClearingAttempt)
 }

@@ -61,7 +61,8 @@ func (v *view) learnerLimit() int {
 // addLearner adds candidates once their pods have addresses, so that the other members can resolve them at once, and adds a
 // whole batch before any of them starts: a learner compares its member list with its peers' and exits if they differ.
 func addLearner(v *view) Action {
-	candidates := v.Candidates
+	// One that was made from an older spec is about to be deleted: as a learner it would be removed again.
+	candidates := slices.DeleteFunc(slices.Clone(v.Candidates), v.outdated)
 	room := min(v.learnerLimit()-len(v.learners), v.MaxMembers-len(v.Etcd.Members))
 	if len(candidates) == 0 || room <= 0 {
 		return nil
@@ -161,7 +162,11 @@ func createCandidates(v *view) Action {
 func (v *view) newMembers(n int, version string) Action {
 	unused := v.unusedVolumes()
 	if v.Cluster.Persistent && len(unused) < n {
-		return CreateVolumes{Names: v.freeNames(n - len(unused)), Incarnation: v.currentIncarnation()}
+		a := CreateVolumes{Names: v.freeNames(n - len(unused)), Incarnation: v.currentIncarnation()}
+		if len(unused) == 0 || !v.refused(a) {
+			return a
+		}
+		n = len(unused)
 	}
 	names := unused
 	if !v.Cluster.Persistent {

@@ -105,16 +105,17 @@ func (v *view) updated() []string {
 
 // updateInPlace applies changes that need no restart: labels, annotations, resources and volume sizes.
 func updateInPlace(v *view) Action {
+	var all []Action
 	for _, m := range v.Etcd.Members {
 		p, ok := v.pods[m.Name]
 		if !ok || p.Deleting || p.Drift.Template {
 			continue
 		}
 		if p.Drift.Metadata {
-			return SetMetadata{Name: p.Name, UID: p.UID}
+			all = append(all, SetMetadata{Name: p.Name, UID: p.UID})
 		}
 		if p.Drift.Resources {
-			return Resize{Name: p.Name, UID: p.UID}
+			all = append(all, Resize{Name: p.Name, UID: p.UID})
 		}
 	}
 	var small []string
@@ -125,24 +126,25 @@ func updateInPlace(v *view) Action {
 		}
 	}
 	if len(small) > 0 {
-		return Expand{Names: small}
+		all = append(all, Expand{Names: small})
 	}
-	return nil
+	return v.firstAllowed(all)
 }
 
 // updateUnavailableMember updates a member that is down anyway, so that a spec that was fixed or reverted reaches the member at
 // which a bad update has stopped.
 func updateUnavailableMember(v *view) Action {
+	var all []Action
 	for _, m := range v.Etcd.Members {
 		p := v.pods[m.Name]
 		if v.healthy(m) || p.Deleting || v.Versions.DowngradeFirst {
 			continue
 		}
 		if v.change(m).restartsPod() && v.imagePresent(p) {
-			return v.update(m)
+			all = append(all, v.update(m))
 		}
 	}
-	return nil
+	return v.firstAllowed(all)
 }
 
 // waitBeforeNextUpdate holds an update back until every member is healthy, so that one member is disrupted at a time.

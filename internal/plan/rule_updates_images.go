@@ -24,10 +24,12 @@ func (v *view) neededImages() []NodeImage {
 func (v *view) changesImage(p Pod) bool { return p.Drift.Image || v.changesVersion(p) }
 
 // imagePresent reports whether the image that the member's pod is to run is on its node, as far as that is known: a recreated
-// pod may be scheduled to another node.
+// pod may be scheduled to another node. Where the API server refuses the pod that would pull it, nothing is known: the update goes on
+// without it.
 func (v *view) imagePresent(p Pod) bool {
 	pull, ok := v.prepullPod(p)
-	return !v.changesImage(p) || p.Node == "" || ok && pull.Done
+	_, refused := v.refusal(TargetOf(CreatePrepullPod{NodeImage{Node: p.Node, Image: v.Cluster.Image(v.versionFor(p))}}))
+	return !v.changesImage(p) || p.Node == "" || ok && pull.Done || refused
 }
 
 // prepullPod returns the pod that pulls the image which the member's pod is to run.
@@ -55,12 +57,13 @@ func prepullImages(v *view) Action {
 // deletePrepullPods deletes pods whose image is not needed any more.
 func deletePrepullPods(v *view) Action {
 	needed := v.neededImages()
+	var all []Action
 	for _, f := range v.PrepullPods {
 		if !f.Deleting && !slices.Contains(needed, NodeImage{Node: f.Node, Image: f.Image}) {
-			return DeletePrepullPod{Name: f.Name, UID: f.UID}
+			all = append(all, DeletePrepullPod{Name: f.Name, UID: f.UID})
 		}
 	}
-	return nil
+	return v.firstAllowed(all)
 }
 
 // waitForImage waits for the image that the next restart needs. The kubelet stops the old container before it pulls a new

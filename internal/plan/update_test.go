@@ -24,13 +24,6 @@ func pulledImages(o Observed) Observed {
 	return o
 }
 
-// runsNewer makes member i run 3.7.3.
-func runsNewer(o Observed, i int) Observed {
-	return edit(o, func(o *Observed) {
-		o.Pods[i].Version, o.Etcd.Answers[i].Version = "3.7.3", "3.7.3"
-	})
-}
-
 func template(members ...int) func(*Observed) {
 	return func(o *Observed) {
 		for _, i := range members {
@@ -148,7 +141,7 @@ func TestVersions(t *testing.T) {
 		"a skipped minor version": {
 			edit(healthyCluster(3, true), func(o *Observed) {
 				for i := range o.Pods {
-					o.Pods[i].Version, o.Etcd.Answers[i].Version = "3.5.35", "3.5.35"
+					o.Pods[i].Version, o.Etcd.Answers[i].Version, o.Volumes[i].Version = "3.5.35", "3.5.35", "3.5.35"
 				}
 				o.Cluster.Version = "3.7.3"
 			}), Blocked{Reason: v1beta2.ReasonVersionRefused},

@@ -64,6 +64,8 @@ func Notation(a plan.Action) string { //nolint:funlen,gocyclo // a case for each
 		return note("set-image", act.Name, act.UID, act.Version)
 	case plan.Recreate:
 		return note("recreate", act.Name, act.UID, act.Version)
+	case plan.CorrectMark:
+		return note("correct-mark", act.Name, act.UID, act.Version)
 	case plan.Expand:
 		return note("expand", act.Names)
 	case plan.PrepullImages:

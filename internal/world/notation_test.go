@@ -40,6 +40,7 @@ var actions = []plan.Action{
 	plan.Resize{},
 	plan.SetImage{},
 	plan.Recreate{},
+	plan.CorrectMark{},
 	plan.Expand{},
 	plan.PrepullImages{},
 	plan.DeletePrepullPod{},
