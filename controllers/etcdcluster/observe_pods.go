@@ -23,6 +23,7 @@ func podOf(pod *corev1.Pod) plan.Pod {
 		Phase:        phaseOf(pod),
 		Created:      pod.CreationTimestamp.Time,
 		StartProblem: problemOf(pod),
+		WaitsFor:     waitsFor(pod),
 		Persistent:   resources.PodPersistent(pod),
 		Version:      version.OfImage(resources.EtcdOf(pod).Image),
 		LeftService:  timeOf(pod.Annotations[resources.AnnotationUnserved]),
@@ -111,6 +112,29 @@ func problemOf(pod *corev1.Pod) string {
 	}
 	if words := lastWords(pod); words != "" {
 		return "etcd is crash-looping: " + words
+	}
+	return ""
+}
+
+// waitsFor is what a pending pod waits for before any of its containers starts, empty if that is not known. An image that is being
+// pulled is not told apart from a container that is about to start.
+func waitsFor(pod *corev1.Pod) string {
+	if pod.Status.Phase != corev1.PodPending {
+		return ""
+	}
+	seen := false // by a scheduler
+	for _, c := range pod.Status.Conditions {
+		seen = seen || c.Type == corev1.PodScheduled
+		if c.Type == corev1.PodReadyToStartContainers && c.Status == corev1.ConditionFalse {
+			return fmt.Sprintf("node %s has not prepared it: a volume is not attached or mounted, or the pod network is not set up "+
+				"(kubectl describe pod %s)", pod.Spec.NodeName, pod.Name)
+		}
+	}
+	switch {
+	case pod.Spec.NodeName == "" && !seen:
+		return "no scheduler has looked at it: check that kube-scheduler runs"
+	case pod.Spec.NodeName != "" && pod.Status.StartTime == nil:
+		return fmt.Sprintf("the kubelet of node %s has not accepted it: check the node", pod.Spec.NodeName)
 	}
 	return ""
 }

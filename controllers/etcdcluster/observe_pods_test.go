@@ -1,6 +1,7 @@
 package etcdcluster
 
 import (
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -97,6 +98,37 @@ func TestCrashes(t *testing.T) {
 			}}
 			if seen := podOf(pod); seen.Exit != c.exit || seen.StartProblem != c.problem {
 				t.Errorf("exit %q, problem %q", seen.Exit, seen.StartProblem)
+			}
+		})
+	}
+}
+
+// TestWaitsFor says what a pod waits for that does not start.
+func TestWaitsFor(t *testing.T) {
+	scheduled := corev1.PodCondition{Type: corev1.PodScheduled, Status: corev1.ConditionTrue}
+	prepared := func(s corev1.ConditionStatus) corev1.PodCondition {
+		return corev1.PodCondition{Type: corev1.PodReadyToStartContainers, Status: s}
+	}
+	begun := metav1.Now()
+	for title, c := range map[string]struct {
+		node   string
+		status corev1.PodStatus
+		want   string
+	}{
+		"new":                         {"", corev1.PodStatus{}, "no scheduler has looked at it"},
+		"no node fits":                {"", corev1.PodStatus{Conditions: []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse}}}, ""},
+		"its node is away":            {"n1", corev1.PodStatus{Conditions: []corev1.PodCondition{scheduled}}, "the kubelet of node n1 has not accepted it"},
+		"a volume is not attached":    {"n1", corev1.PodStatus{StartTime: &begun, Conditions: []corev1.PodCondition{scheduled, prepared(corev1.ConditionFalse)}}, "a volume is not attached"},
+		"its containers are starting": {"n1", corev1.PodStatus{StartTime: &begun, Conditions: []corev1.PodCondition{scheduled, prepared(corev1.ConditionTrue)}}, ""},
+	} {
+		t.Run(title, func(t *testing.T) {
+			pod := &corev1.Pod{Spec: corev1.PodSpec{NodeName: c.node}, Status: c.status}
+			pod.Status.Phase = corev1.PodPending
+			if got := waitsFor(pod); !strings.Contains(got, c.want) || c.want == "" && got != "" {
+				t.Errorf("it waits for %q, want %q", got, c.want)
+			}
+			if pod.Status.Phase = corev1.PodRunning; waitsFor(pod) != "" {
+				t.Error("a running pod waits")
 			}
 		})
 	}

@@ -15,6 +15,8 @@ const (
 	pollSlow = 2 * time.Second
 	// pollRare is the interval for what has not changed in a long time.
 	pollRare = 30 * time.Second
+	// startLimit is how long a pod may wait for its node, its volumes and its network before that counts as a problem.
+	startLimit = time.Minute
 )
 
 // poll returns when to query etcd again: soon while a pod is young, and less and less often later. A pod that becomes ready or
@@ -44,6 +46,11 @@ func (v *view) waitForPods(names []string) Action {
 			return Wait{
 				Reason: v1beta2.ReasonPodCannotStart, After: pollSlow,
 				Message: fmt.Sprintf("pod %s: %s", name, p.startProblem()),
+			}
+		case ok && !p.Deleting && p.WaitsFor != "" && v.Now.Sub(p.Created) > startLimit:
+			return Wait{
+				Reason: v1beta2.ReasonPodCannotStart, After: pollSlow,
+				Message: fmt.Sprintf("pod %s has not started since %s: %s", name, p.Created.UTC().Format(time.RFC3339), p.WaitsFor),
 			}
 		case !ok || p.Deleting || !p.up():
 			waiting = append(waiting, name)

@@ -3,6 +3,7 @@ package status
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -184,6 +185,8 @@ func memberMessage(pod plan.Pod, running, answers, ready, hangs bool) string {
 		return "created by coreos/etcd-operator"
 	case pod.StartProblem != "":
 		return pod.StartProblem
+	case pod.WaitsFor != "":
+		return "its pod has not started since " + pod.Created.UTC().Format(time.RFC3339) + ": " + pod.WaitsFor
 	case pod.Exit != plan.ExitNone:
 		return "member-run refused to start etcd: " + string(pod.Exit)
 	case pod.Permit == nil:

@@ -72,7 +72,7 @@ var told = []string{
 	"Description.Message", "Description.Reason", "Disk.Pod", "Disk.PodUID", "Etcd.Confirmed", "Etcd.Unconfirmed",
 	"InitialPod.Name", "InitialPod.PodUID", "InitialPod.VolumeUID", "Member.Name", "Member.PeerURL", "Pass.Version",
 	"Permit.InitialCluster", "Permit.Mode", "Permit.PodUID", "Permit.Token", "Pod.Exit", "Pod.IP", "Pod.Name", "Pod.Node",
-	"Pod.Resizing", "Pod.StartProblem", "Pod.UID", "Pod.Version", "Pod.Zone", "PrepullPod.Image", "PrepullPod.Name",
+	"Pod.Resizing", "Pod.StartProblem", "Pod.UID", "Pod.Version", "Pod.WaitsFor", "Pod.Zone", "PrepullPod.Image", "PrepullPod.Name",
 	"PrepullPod.Node", "PrepullPod.Problem", "PrepullPod.UID", "Problem.Message", "Problem.Reason", "Record.KeptUIDs",
 	"Record.LowestVersion", "Record.NextVoters", "Record.SlowMember", "Record.Voters", "Safety.UnsavedReason", "Target.Kind",
 	"Target.Name", "Target.Verb", "Volume.Foreign",
