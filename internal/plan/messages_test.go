@@ -3,6 +3,7 @@ package plan
 import (
 	"strings"
 	"testing"
+	"time"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 )
@@ -47,6 +48,27 @@ func TestMessages(t *testing.T) {
 		"the leader is slow": {
 			MoveLeader{From: 0xa, To: 0xb, FromName: "c-0", ToName: "c-1", Slow: "c-0"},
 			"leader c-0 is slow: moving leadership to c-1 (000000000000000b)", "from",
+		},
+		"a pod that nobody schedules": {
+			newView(edit(healthyCluster(3, true), func(o *Observed) {
+				o.Pods[1].Phase, o.Pods[1].Node, o.Pods[1].IP, o.Pods[1].Created = Pending, "", "", now.Add(-time.Hour)
+			})).waitForPods([]string{"c-0", "c-1"}),
+			"waiting for pods c-1 (not scheduled since it was created at " + now.Add(-time.Hour).UTC().Format(time.RFC3339), "c-0",
+		},
+		"a pod that its node does not start": {
+			newView(edit(healthyCluster(3, true), func(o *Observed) {
+				o.Pods[1].Phase, o.Pods[1].Node, o.Pods[1].IP = Pending, "n1", ""
+			})).waitForPods([]string{"c-1"}),
+			"c-1 (not started by node n1 since it was created at ", "scheduled",
+		},
+		"a pod without an address": {
+			newView(edit(healthyCluster(3, true), func(o *Observed) { o.Pods[1].Node, o.Pods[1].IP = "n1", "" })).waitForPods([]string{"c-1"}),
+			"c-1 (on node n1 without an address since it was created at ", "scheduled",
+		},
+		"pods that are going and gone": {
+			newView(edit(withoutPod(healthyCluster(3, true), 2), func(o *Observed) { o.Pods[1].Deleting, o.Pods[1].Deadline = true, now })).
+				waitForPods([]string{"c-1", "c-2"}),
+			"c-1 (terminating, with grace until " + now.UTC().Format(time.RFC3339) + "), c-2 (it does not exist)", "created",
 		},
 		"a member that answers and has no leader": {
 			Next(silent(healthyCluster(3, true), 1)), "member c-1 is not healthy: kubectl describe pod c-1", "does not answer",

@@ -52,8 +52,10 @@ func (v *view) waitForPods(names []string) Action {
 				Reason: v1beta2.ReasonPodCannotStart, After: pollSlow,
 				Message: fmt.Sprintf("pod %s has not started since %s: %s", name, p.Created.UTC().Format(time.RFC3339), p.WaitsFor),
 			}
-		case !ok || p.Deleting || !p.up():
-			waiting = append(waiting, name)
+		case !ok:
+			waiting = append(waiting, name+" (it does not exist)")
+		case p.Deleting || !p.up():
+			waiting = append(waiting, fmt.Sprintf("%s (%s)", name, p.awaited()))
 		}
 	}
 	if len(waiting) == 0 {
@@ -62,5 +64,21 @@ func (v *view) waitForPods(names []string) Action {
 	return Wait{
 		Reason: v1beta2.ReasonWaitingForPods, After: pollSlow,
 		Message: "waiting for pods " + list(waiting),
+	}
+}
+
+// awaited says why a pod that has to be waited for is not up, and since when, or until when that is to be expected. It names times,
+// not durations, so that the message does not change with every pass.
+func (p Pod) awaited() string {
+	created := p.Created.UTC().Format(time.RFC3339)
+	switch {
+	case p.Deleting:
+		return "terminating, with grace until " + p.Deadline.UTC().Format(time.RFC3339)
+	case p.Node == "":
+		return fmt.Sprintf("not scheduled since it was created at %s", created)
+	case p.Phase == Running:
+		return fmt.Sprintf("on node %s without an address since it was created at %s", p.Node, created)
+	default:
+		return fmt.Sprintf("not started by node %s since it was created at %s", p.Node, created)
 	}
 }

@@ -119,7 +119,10 @@ func (o Observed) await() Action {
 	case o.Pod.Deleting:
 		wait.Reason, wait.Message = v1beta2.ReasonWaitingForPods, "the pod is being deleted; another attempt follows"
 	case !o.Pod.Running:
-		wait.Reason, wait.Message = v1beta2.ReasonWaitingForPods, "waiting for pod "+o.Pod.Name+" to start"
+		// A time and not a duration, with which the message would change all the while. Why it does not start is a Problem.
+		created := o.Pod.Created.UTC().Format(time.RFC3339)
+		wait.Reason = v1beta2.ReasonWaitingForPods
+		wait.Message = fmt.Sprintf("waiting for pod %s to start, which was created at %s", o.Pod.Name, created)
 	case o.Run.Task == TaskClean:
 		wait.Reason, wait.Message = v1beta2.ReasonCleaning, "the objects are being deleted"
 	}
