@@ -173,6 +173,12 @@ func (v *view) refused(a Action) bool {
 	return len(Effects(a, v.whole)) == 0
 }
 
+// budgetRefused reports whether no voter can be disrupted, because the API server refuses the budget that has to be raised first.
+func (v *view) budgetRefused() bool {
+	_, refused := v.refusal(TargetOf(SetBudget{}))
+	return refused && !v.evictionsBlocked()
+}
+
 // firstAllowed returns the first action that the API server does not refuse; the first of all if it refuses them all, nil if there
 // are none.
 func (v *view) firstAllowed(actions []Action) Action {

@@ -57,7 +57,13 @@ func TestRefused(t *testing.T) {
 			edit(unserved(healthyCluster(3, true), 1), func(o *Observed) { o.Budget = Budget{} }, refuse(budget)), AddToService{[]string{"c-1"}},
 		},
 		"the budget: no voter is disrupted without it": {
-			edit(unserved(updating, 1), refuse(budget)), Wait{Reason: v1beta2.ReasonWriteRefused},
+			edit(updating, refuse(budget)), Wait{Reason: v1beta2.ReasonWriteRefused},
+		},
+		"the budget: a voter that was to be updated is served again": {
+			edit(unserved(updating, 1), refuse(budget)), AddToService{[]string{"c-1"}},
+		},
+		"the budget: a voter that was to be removed is served again": {
+			edit(unserved(healthyCluster(3, true), 2), func(o *Observed) { o.Cluster.Size = 1 }, refuse(budget)), AddToService{[]string{"c-2"}},
 		},
 		"an image: clients are not disconnected for it": {
 			edit(updating, refuse(imageC1)), Wait{Reason: v1beta2.ReasonWriteRefused},

@@ -77,7 +77,11 @@ func (v *view) nextToRemove() Member {
 	if len(v.Candidates) > 0 || !v.surplus() {
 		return Member{}
 	}
-	return v.leastNeeded()
+	victim := v.leastNeeded()
+	if !victim.Learner && v.budgetRefused() {
+		return Member{}
+	}
+	return victim
 }
 
 // leastNeeded returns the member to remove: learners first, then members that have to be replaced, do not answer or soon will

@@ -235,7 +235,7 @@ func (v *view) nextToUpdate() (Member, Action) {
 		return Member{}, nil
 	}
 	due := slices.DeleteFunc(slices.Clone(v.voters), func(m Member) bool { return !v.change(m).restartsPod() })
-	if len(due) == 0 || slices.ContainsFunc(due, func(m Member) bool { return v.refused(v.update(m)) }) {
+	if len(due) == 0 || v.budgetRefused() || slices.ContainsFunc(due, func(m Member) bool { return v.refused(v.update(m)) }) {
 		return Member{}, nil
 	}
 	next := due[0]
