@@ -71,12 +71,14 @@ func listPatch(have, want corev1.ResourceList) map[string]any {
 // changeImage records the container that has to stop before the member counts as updated. If it has stopped since it was observed the
 // patch is a conflict, and the next pass decides again.
 func (r *Reconciler) changeImage(ctx context.Context, p *pass, a plan.ChangeImage) error {
-	pod := p.pods[a.Name]
+	pod, image := p.pods[a.Name], p.observed.Cluster.Image(a.Version)
 	body, err := encodePatch(types.UID(a.UID), map[string]any{
 		"resourceVersion": pod.ResourceVersion,
-		"annotations":     map[string]any{resources.AnnotationReplaced: containerOf(pod).ContainerID},
+		"annotations": map[string]any{
+			resources.AnnotationReplaced: containerOf(pod).ContainerID, resources.AnnotationImage: image,
+		},
 	}, map[string]any{"spec": map[string]any{"containers": []any{map[string]any{
-		"name": resources.EtcdContainer, "image": p.observed.Cluster.Image(a.Version),
+		"name": resources.EtcdContainer, "image": image,
 	}}}})
 	if err != nil {
 		return err
@@ -133,7 +135,7 @@ func observePulls(ctx context.Context, reader client.Reader, p *pass) error {
 			continue
 		}
 		p.observed.PrepullPods = append(p.observed.PrepullPods, plan.PrepullPod{
-			Name: pod.Name, UID: string(pod.UID), Node: pod.Spec.NodeName, Image: resources.EtcdOf(pod).Image,
+			Name: pod.Name, UID: string(pod.UID), Node: pod.Spec.NodeName, Image: resources.ImageOf(pod),
 			Done: pulled(pod), Problem: problemOf(pod), Deleting: pod.DeletionTimestamp != nil,
 		})
 	}

@@ -25,7 +25,7 @@ func podOf(pod *corev1.Pod) plan.Pod {
 		StartProblem: problemOf(pod),
 		WaitsFor:     waitsFor(pod),
 		Persistent:   resources.PodPersistent(pod),
-		Version:      version.OfImage(resources.EtcdOf(pod).Image),
+		Version:      version.OfImage(resources.ImageOf(pod)),
 		LeftService:  timeOf(pod.Annotations[resources.AnnotationUnserved]),
 		Permit:       permitOf(pod.Annotations[member.PermitAnnotation]),
 		Restarting:   restarting(pod),

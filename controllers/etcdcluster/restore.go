@@ -283,7 +283,7 @@ func (r *Reconciler) addRestore(p *pass, pod *corev1.Pod) error {
 		Storage: from.Storage, Encrypted: from.EncryptionSecretRef.Name != "", Timeout: restores.Timeout(&p.restore.Spec),
 		Restore: &task.Restore{
 			Object: from.Object, SHA256: from.SHA256, Folder: member.DataDir,
-			EtcdVersion: version.OfImage(resources.EtcdOf(pod).Image),
+			EtcdVersion: version.OfImage(resources.ImageOf(pod)),
 			Identity: task.Identity{
 				Name: pod.Name, PeerURL: p.observed.Cluster.PeerURL(pod.Name), Token: token,
 			},

@@ -50,6 +50,8 @@ const (
 	AnnotationRestore = "etcd.database.coreos.com/restore"
 	// AnnotationUnserved is when LabelServing was removed from a pod that is about to stop.
 	AnnotationUnserved = "etcd.database.coreos.com/unserved"
+	// AnnotationImage is the image that the operator has asked for: an admission webhook may have put another one in its place.
+	AnnotationImage = "etcd.database.coreos.com/image"
 	// AnnotationReplaced is the ID of the container that a change of the image is to replace.
 	AnnotationReplaced = "etcd.database.coreos.com/replaced-container"
 	// AnnotationFixed is on objects that Kubernetes has refused to resize: on a pod it is the refused resources, on a volume the

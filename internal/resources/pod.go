@@ -55,7 +55,7 @@ func Pod(c *v1beta2.EtcdCluster, name string, incarnation int, permit *member.Pe
 	if err != nil {
 		return nil, err
 	}
-	pod.Annotations = merge(pod.Annotations, revision.annotations())
+	pod.Annotations = merge(pod.Annotations, revision.annotations(), map[string]string{AnnotationImage: EtcdOf(pod).Image})
 	if permit != nil {
 		text, err := permit.Encode()
 		if err != nil {

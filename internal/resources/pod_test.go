@@ -15,6 +15,7 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/member"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
+	"github.com/etcdpilot/etcd-operator/internal/version"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -114,6 +115,11 @@ func TestRevision(t *testing.T) {
 	delete(bared.Labels, "team")
 	relabelled := pod(plain)
 	relabelled.Labels[LabelNode] = "x"
+	mirrored := func(image string) *corev1.Pod {
+		p := pod(plain)
+		p.Spec.Containers[0].Image = image
+		return p
+	}
 	for name, c := range map[string]struct {
 		pod  *corev1.Pod
 		spec func(*v1beta2.EtcdCluster)
@@ -123,6 +129,9 @@ func TestRevision(t *testing.T) {
 		"another size":        {pod(plain), func(c *v1beta2.EtcdCluster) { c.Spec.Size = 5 }, plan.Drift{}},
 		"another version":     {pod(plain), func(c *v1beta2.EtcdCluster) { c.Spec.Version = "3.7.3" }, plan.Drift{}},
 		"another repository":  {pod(plain), func(c *v1beta2.EtcdCluster) { c.Spec.Repository = "x/y" }, plan.Drift{Image: true}},
+		"a mirror's image":    {mirrored("mirror/etcd:v" + version.OfImage(EtcdOf(pod(plain)).Image)), plain, plan.Drift{}},
+		"an image by digest":  {mirrored("mirror/etcd@sha256:abc"), plain, plan.Drift{}},
+		"another's by hand":   {mirrored("mirror/etcd:v3.0.1"), plain, plan.Drift{Image: true}},
 		"a label more":        {pod(plain), labelled, plan.Drift{Metadata: true}},
 		"a label less":        {pod(labelled), plain, plan.Drift{Metadata: true}},
 		"a label removed":     {bared, labelled, plan.Drift{Metadata: true}},

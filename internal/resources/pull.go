@@ -31,6 +31,7 @@ func PullPod(c *v1beta2.EtcdCluster, node, image string, o PodOptions) *corev1.P
 				LabelApp:                       AppValue,
 				"app.kubernetes.io/managed-by": FieldOwner, "app.kubernetes.io/component": "image-pull",
 			}),
+			Annotations:     map[string]string{AnnotationImage: image},
 			OwnerReferences: []metav1.OwnerReference{Owner(c)},
 		},
 		Spec: corev1.PodSpec{

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"maps"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/rand"
@@ -71,7 +72,7 @@ func (r Revision) annotations() map[string]string {
 // Drift says how a pod differs from this revision, or was changed by hand.
 func (r Revision) Drift(pod *corev1.Pod, repository string) plan.Drift {
 	given := pod.Annotations
-	image := EtcdOf(pod).Image
+	image := ImageOf(pod)
 	d := plan.Drift{
 		Metadata:  given[AnnotationMetadata] != r.Metadata || !r.hasMetadata(pod),
 		Resources: given[AnnotationResources] != r.Resources,
@@ -82,6 +83,17 @@ func (r Revision) Drift(pod *corev1.Pod, repository string) plan.Drift {
 		d = d.Unresizable()
 	}
 	return d
+}
+
+// ImageOf is the image that the operator has asked for in a pod, whatever an admission webhook has made of it: that one would replace
+// it again. It is the pod's own if that has a tag of another version, which somebody has set by hand.
+func ImageOf(pod *corev1.Pod) string {
+	image, asked := EtcdOf(pod).Image, pod.Annotations[AnnotationImage]
+	name, _, _ := strings.Cut(image, "@") // a digest may follow the tag, or stand in its place
+	if v := version.OfImage(name); asked != "" && (v == "" || v == version.OfImage(asked)) {
+		return asked
+	}
+	return image
 }
 
 // EtcdOf is a pod's etcd container. It is found by its name: webhooks may have inserted others before it.
