@@ -23,6 +23,7 @@ func volumeOf(p *pass, claim *corev1.PersistentVolumeClaim) plan.Volume {
 	size := claim.Spec.Resources.Requests[corev1.ResourceStorage]
 	there, known := claim.Status.Capacity[corev1.ResourceStorage]
 	wanted := resource.NewQuantity(clusterspec.VolumeSize(c), resource.BinarySI)
+	requested := resources.VolumeSize(claim, *wanted)
 	return plan.Volume{
 		Name: claim.Name, UID: string(claim.UID),
 		Deleting:         !claim.DeletionTimestamp.IsZero(),
@@ -34,7 +35,7 @@ func volumeOf(p *pass, claim *corev1.PersistentVolumeClaim) plan.Volume {
 		MemberID:         uint64(member.ParseID(claim.Annotations[resources.AnnotationMemberID])),
 		Version:          claim.Annotations[resources.AnnotationVersion],
 		FromPreviousSpec: p.previousSpec != nil && claim.Annotations[resources.AnnotationTemplate] == p.previousTemplate,
-		Requested:        size.Value(),
+		Requested:        requested.Value(),
 		Expanding:        known && there.Cmp(size) < 0,
 		NotExpandable:    claim.Annotations[resources.AnnotationFixed] == wanted.String(),
 		Drift:            resources.VolumeDrift(c, claim),

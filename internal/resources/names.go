@@ -52,6 +52,8 @@ const (
 	AnnotationUnserved = "etcd.database.coreos.com/unserved"
 	// AnnotationImage is the image that the operator has asked for: an admission webhook may have put another one in its place.
 	AnnotationImage = "etcd.database.coreos.com/image"
+	// AnnotationVolume is the spec of the claim that the operator has asked for, as JSON: an admission webhook may have changed it.
+	AnnotationVolume = "etcd.database.coreos.com/volume-spec"
 	// AnnotationReplaced is the ID of the container that a change of the image is to replace.
 	AnnotationReplaced = "etcd.database.coreos.com/replaced-container"
 	// AnnotationFixed is on objects that Kubernetes has refused to resize: on a pod it is the refused resources, on a volume the

@@ -2,12 +2,14 @@ package resources
 
 import (
 	"cmp"
+	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
@@ -31,6 +33,7 @@ func Volume(c *v1beta2.EtcdCluster, name string, incarnation int) *corev1.Persis
 	if len(claim.Spec.AccessModes) == 0 {
 		claim.Spec.AccessModes = []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}
 	}
+	claim.Annotations[AnnotationVolume] = encode(claim.Spec)
 	return claim
 }
 
@@ -94,14 +97,37 @@ func PodPersistent(pod *corev1.Pod) bool {
 }
 
 // VolumeDrift reports whether the spec asks for another kind of volume than this claim's. Fields that the spec does not set are
-// ignored: a default class may have been filled in.
+// ignored: a default class may have been filled in. A claim that an admission webhook has changed is as it was asked for: another one
+// would be changed again.
 func VolumeDrift(c *v1beta2.EtcdCluster, claim *corev1.PersistentVolumeClaim) bool {
 	want := podPolicy(c).PersistentVolumeClaimSpec
 	if want == nil {
 		return false
 	}
-	return want.StorageClassName != nil && !equality.Semantic.DeepEqual(want.StorageClassName, claim.Spec.StorageClassName) ||
-		len(want.AccessModes) > 0 && !slices.Equal(want.AccessModes, claim.Spec.AccessModes) ||
-		want.VolumeMode != nil && !equality.Semantic.DeepEqual(want.VolumeMode, claim.Spec.VolumeMode) ||
-		want.Selector != nil && !equality.Semantic.DeepEqual(want.Selector, claim.Spec.Selector)
+	asked := askedVolume(claim)
+	differs := func(have corev1.PersistentVolumeClaimSpec) bool {
+		return want.StorageClassName != nil && !equality.Semantic.DeepEqual(want.StorageClassName, have.StorageClassName) ||
+			len(want.AccessModes) > 0 && !slices.Equal(want.AccessModes, have.AccessModes) ||
+			want.VolumeMode != nil && !equality.Semantic.DeepEqual(want.VolumeMode, have.VolumeMode) ||
+			want.Selector != nil && !equality.Semantic.DeepEqual(want.Selector, have.Selector)
+	}
+	return differs(claim.Spec) && differs(asked)
+}
+
+// VolumeSize is the storage that a claim requests: the amount that was asked for if that is the wanted one, even where an admission
+// webhook has changed it.
+func VolumeSize(claim *corev1.PersistentVolumeClaim, wanted resource.Quantity) resource.Quantity {
+	if asked := askedVolume(claim).Resources.Requests[corev1.ResourceStorage]; asked.Cmp(wanted) == 0 {
+		return asked
+	}
+	return claim.Spec.Resources.Requests[corev1.ResourceStorage]
+}
+
+// askedVolume is the spec that the operator has asked for, the claim's own if that is not known.
+func askedVolume(claim *corev1.PersistentVolumeClaim) corev1.PersistentVolumeClaimSpec {
+	var asked corev1.PersistentVolumeClaimSpec
+	if text := claim.Annotations[AnnotationVolume]; text == "" || json.Unmarshal([]byte(text), &asked) != nil {
+		return claim.Spec
+	}
+	return asked
 }
