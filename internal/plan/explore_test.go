@@ -107,50 +107,6 @@ var scenarios = map[string]scenario{
 // troubles are those of disks, and what may come together with them.
 var troubles = slices.Concat(world.DiskFaults, world.PodFaults, world.TimeFaults, world.OperatorFaults)
 
-// edit is one edit of the spec.
-type edit func(*world.Spec)
-
-// Versions that never start.
-const (
-	badPatch = "3.6.99"
-	badMinor = "3.7.99"
-)
-
-func version(v string) edit { return func(s *world.Spec) { s.Version = v } }
-func template(n int) edit   { return func(s *world.Spec) { s.Template = n } }
-func size(n int) edit       { return func(s *world.Spec) { s.Size = n } }
-func class(n int) edit      { return func(s *world.Spec) { s.Class = n } }
-func snapshot(n int) edit   { return func(s *world.Spec) { s.Restore = n } }
-func off(n int) edit        { return func(s *world.Spec) { s.CalledOff = n } }
-func unsaved() edit         { return func(s *world.Spec) { s.Restore, s.Unsaved = 1, 1 } }
-func kind(s *world.Spec)    { s.Persistent = !s.Persistent }
-func labels(n int) edit     { return func(s *world.Spec) { s.Labels = n } }
-func resources(n int) edit  { return func(s *world.Spec) { s.Resources = n } }
-func storage(n int) edit    { return func(s *world.Spec) { s.Storage = n } }
-
-func fromSnapshot(s *world.Spec) { s.FromSnapshot = true }
-func legacy(s *world.Spec)       { s.Legacy = true }
-func legacyEnds(s *world.Spec)   { s.Legacy = false }
-func paused(s *world.Spec)       { s.Paused, s.Template = true, 1 }
-func goesOn(s *world.Spec)       { s.Paused = false }
-func deleted(s *world.Spec)      { s.Deleted = true }
-func invalid(s *world.Spec)      { s.Invalid, s.Template = true, 1 }
-func valid(s *world.Spec)        { s.Invalid, s.Template = false, 2 }
-
-// skip asks for a snapshot, and says that nothing of what that replaces needs to be saved.
-func skip(n int) edit {
-	return func(s *world.Spec) {
-		if s.Restore, s.LastSkip = n, n; s.FirstSkip == 0 {
-			s.FirstSkip = n
-		}
-	}
-}
-
-// restoredAs asks for a snapshot, and for another version with it.
-func restoredAs(v string) edit {
-	return func(s *world.Spec) { s.Restore, s.Version = 1, v }
-}
-
 // updates are the scenarios in which a running cluster is changed, all in lockstep.
 var updates = map[string]scenario{
 	"patch of 1":                   {sizes: []int{1}, version: "3.6.15", edits: []edit{version("3.6.16")}, faults: 1, full: 2},
@@ -223,7 +179,7 @@ func TestExplore(t *testing.T) {
 	explorations := 0
 	t.Run("all", func(t *testing.T) {
 		all := maps.Clone(scenarios)
-		for title, s := range updates {
+		for title, s := range allUpdates() {
 			s.running, s.lockstep = true, true
 			all["update: "+title] = s
 		}

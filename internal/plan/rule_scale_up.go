@@ -64,7 +64,7 @@ func addLearner(v *view) Action {
 	// One that was made from an older spec is about to be deleted: as a learner it would be removed again.
 	candidates := slices.DeleteFunc(slices.Clone(v.Candidates), v.outdated)
 	room := min(v.learnerLimit()-len(v.learners), v.MaxMembers-len(v.Etcd.Members))
-	if len(candidates) == 0 || room <= 0 {
+	if len(candidates) == 0 || room <= 0 || !v.mayGrow() {
 		return nil
 	}
 	for _, p := range candidates {
@@ -81,6 +81,20 @@ func addLearner(v *view) Action {
 		}
 	}
 	return nil
+}
+
+// mayGrow reports whether etcd accepts another member. It counts the new one as a voter that is down, and refuses it unless the
+// voters that are up are a quorum even so; a single voter is exempt (mayAddMember in its server). What brings the missing voters
+// back may come later in the list: to ask again and again would keep that from its turn.
+func (v *view) mayGrow() bool {
+	up := 0
+	for _, m := range v.voters {
+		if a, ok := v.answer(m); ok && a.Leader != 0 {
+			up++
+		}
+	}
+	n := len(v.voters)
+	return n == 1 || up >= Quorum(n+1)
 }
 
 // batchOverdue reports whether a learner that was added has waited long enough for the rest of its batch.

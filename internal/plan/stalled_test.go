@@ -1,0 +1,41 @@
+package plan
+
+import "testing"
+
+// TestStalledJoin is about a member that etcd would refuse, and with it the repair that comes later in the list.
+func TestStalledJoin(t *testing.T) {
+	// c-1 runs a version that never starts, c-3 waits to join, and the user has gone back.
+	reverted := pulledImages(closed(edit(silent(healthyCluster(3, true), 1), func(o *Observed) {
+		o.Cluster.Size = 5
+		o.Pods[1].Version, o.Pods[1].StartProblem = "3.6.99", "etcd ends at every start"
+		for _, i := range []int{3, 4} {
+			p := waitingPod(i)
+			p.Persistent = true
+			o.Pods = append(o.Pods, p)
+			o.Volumes = append(o.Volumes, Volume{Name: name(i), UID: "v" + name(i), Incarnation: 1, Owned: true})
+		}
+	})))
+	joins := AddLearner{Name: "c-3", PeerURL: "http://c-3.c.ns.svc:2380"}
+	check(t, map[string]planCase{
+		"the repair first": {reverted, SetImage{Name: "c-1", UID: "p1", Version: "3.6.16"}},
+		"all voters are up": {
+			edit(reverted, func(o *Observed) {
+				o.Pods[1].Version, o.Pods[1].StartProblem = "3.6.16", ""
+				o.Etcd.Answers = append(o.Etcd.Answers, answerOf(1))
+			}), joins,
+		},
+		"of four, one may be down": {
+			edit(reverted, func(o *Observed) {
+				o.Cluster.Size = 6
+				p := waitingPod(5)
+				p.Permit, p.InService, p.Ready, p.Persistent = o.Pods[0].Permit, true, true, true
+				o.Pods = append(o.Pods, p)
+				o.Volumes = append(o.Volumes, Volume{
+					Name: name(5), UID: "v5", Incarnation: 1, Owned: true, ClusterID: recordedID, MemberID: id(5), Version: "3.6.16",
+				})
+				o.Etcd.Members = append(o.Etcd.Members, Member{ID: id(5), Name: name(5), PeerURL: o.Cluster.PeerURL(name(5)), Published: true})
+				o.Etcd.Answers = append(o.Etcd.Answers, answerOf(5))
+			}), joins,
+		},
+	})
+}
