@@ -1,12 +1,19 @@
 package plan_test
 
-import "maps"
+import (
+	"maps"
+
+	"github.com/etcdpilot/etcd-operator/internal/world"
+)
 
 // stalled are further updates of a running cluster, in which one trouble must not hold up what has nothing to do with it, or
 // what would end it.
 var stalled = map[string]scenario{
 	"bad version, grows, then back": {
 		sizes: []int{3}, version: "3.6.15", edits: []edit{version(badPatch), size(5), version("3.6.15")}, full: 1,
+	},
+	"a dead node stays": {
+		sizes: []int{3}, version: "3.6.15", edits: []edit{version("3.6.16")}, only: world.SilentFaults, silent: true, faults: 1, full: 2,
 	},
 }
 

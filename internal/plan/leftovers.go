@@ -137,5 +137,15 @@ func (v *view) deleteNext(pods []Pod, volumes []Volume, why string) Action {
 // stuckTerminating reports whether a pod of the replaced cluster need not be waited for, because its node does not report. It
 // is not in the client Service, and its name and its volume are not used again.
 func (v *view) stuckTerminating(p Pod) bool {
-	return v.Cluster.Bootstrap.Restore != "" && v.Now.Sub(p.Deadline) > terminatingGrace
+	return v.Cluster.Bootstrap.Restore != "" && v.overdue(p)
 }
+
+// strandedPod reports whether a pod is left of a member that is replaced, and need not be waited for either: its node does not
+// report, and nothing but the node, or its deletion, can end it. Its name and its volume are not used meanwhile.
+func (v *view) strandedPod(p Pod) bool {
+	_, listed := v.members[p.Name]
+	return !listed && v.overdue(p)
+}
+
+// overdue reports whether a terminating pod is still there although its grace period is over.
+func (v *view) overdue(p Pod) bool { return p.Deleting && v.Now.Sub(p.Deadline) > terminatingGrace }

@@ -21,7 +21,9 @@ func (v *view) inProgress() Action {
 	}
 	var names []string
 	for _, p := range v.Pods {
-		names = append(names, p.Name)
+		if !v.strandedPod(p) {
+			names = append(names, p.Name)
+		}
 	}
 	for _, m := range v.Etcd.Members {
 		if _, ok := v.pods[m.Name]; !ok {
@@ -64,7 +66,15 @@ func (v *view) waitForInPlaceChange() Action {
 // summary is the message while nothing has to be done.
 func (v *view) summary() string {
 	text := fmt.Sprintf("%d of %d members are healthy", v.healthyVoters(""), v.Cluster.Size)
-	var kept []string
+	var kept, stranded []string
+	for _, p := range v.Pods {
+		if v.strandedPod(p) {
+			stranded = append(stranded, p.Name)
+		}
+	}
+	if len(stranded) > 0 {
+		text += "; what is left of pods " + list(stranded) + " goes once their nodes report again, or are deleted"
+	}
 	for _, c := range v.keptVolumes {
 		kept = append(kept, c.Name)
 	}

@@ -45,7 +45,7 @@ func (v *view) lostReason(m Member) string {
 		return v1beta2.ReasonVolumeLost
 	case running && p.Deleting && !p.Persistent:
 		return v1beta2.ReasonPodLost
-	case running && p.Deleting && v.Now.Sub(p.Deadline) > terminatingGrace:
+	case running && v.overdue(p):
 		return v1beta2.ReasonNodeLost
 	case running && v.damaged(p):
 		return v1beta2.ReasonDataDamaged

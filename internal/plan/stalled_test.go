@@ -1,6 +1,11 @@
 package plan
 
-import "testing"
+import (
+	"testing"
+	"time"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+)
 
 // TestStalledJoin is about a member that etcd would refuse, and with it the repair that comes later in the list.
 func TestStalledJoin(t *testing.T) {
@@ -36,6 +41,37 @@ func TestStalledJoin(t *testing.T) {
 				o.Etcd.Members = append(o.Etcd.Members, Member{ID: id(5), Name: name(5), PeerURL: o.Cluster.PeerURL(name(5)), Published: true})
 				o.Etcd.Answers = append(o.Etcd.Answers, answerOf(5))
 			}), joins,
+		},
+	})
+}
+
+// TestStrandedPod is about what is left of a member that was replaced, on a node that is dead and stays in the cluster.
+func TestStrandedPod(t *testing.T) {
+	leftover := func(late time.Duration) Observed {
+		return edit(healthyCluster(3, true), func(o *Observed) {
+			p := waitingPod(3)
+			p.Persistent, p.Deleting, p.Deadline = true, true, now.Add(-late)
+			o.Pods = append(o.Pods, p)
+			o.Volumes = append(o.Volumes, Volume{Name: name(3), UID: "v3", Incarnation: 1, Owned: true, ClusterID: recordedID, MemberID: id(3)})
+		})
+	}
+	check(t, map[string]planCase{
+		"nothing is left to do": {leftover(time.Hour), Idle{Reason: v1beta2.ReasonSpecReached}},
+		"an update goes on": {
+			edit(leftover(time.Hour), to("3.7.3")),
+			PrepullImages{[]NodeImage{{"n0", image373}, {"n1", image373}, {"n2", image373}}},
+		},
+		"member by member": {
+			pulledImages(edit(leftover(time.Hour), to("3.7.3"))), RemoveFromService{Pod: "c-1", UID: "p1"},
+		},
+		"within its grace period it is waited for": {leftover(0), Wait{Reason: v1beta2.ReasonWaitingForPods}},
+		"and so it is if a member has it": {
+			edit(healthyCluster(3, true), func(o *Observed) { o.Pods[1].Deleting, o.Pods[1].Deadline = true, now.Add(-time.Hour) }),
+			Wait{Reason: v1beta2.ReasonWaitingForPods},
+		},
+		"its name is not used": {
+			edit(leftover(time.Hour), func(o *Observed) { o.Cluster.Size = 4 }),
+			CreateVolumes{Names: []string{"c-4"}, Incarnation: 1},
 		},
 	})
 }

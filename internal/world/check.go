@@ -256,7 +256,7 @@ func (w *World) checkEviction(before, after bool) {
 // reached reports whether the spec is fully carried out, with nothing left over.
 func (w *World) reached() bool {
 	g := w.Etcd.Group(w.Status.ID)
-	if w.Status.ID == 0 || g == nil || len(g.Members) != w.Size || len(w.Pods) != w.Size {
+	if w.Status.ID == 0 || g == nil || len(g.Members) != w.Size || len(w.Pods)-w.stranded() != w.Size {
 		return false
 	}
 	if !w.restored() || w.leftovers() || g.Downgrade != 0 || w.Etcd.VersionDue(g.ID) {
@@ -277,7 +277,7 @@ func (w *World) reached() bool {
 func (w *World) leftovers() bool {
 	volumes := 0
 	if w.Persistent {
-		volumes = w.Size
+		volumes = w.Size + w.stranded()
 	}
 	for i := range w.Volumes {
 		if w.Volumes[i].Foreign != "" || !w.Volumes[i].Owned || slices.Contains(w.Status.KeptUIDs, w.Volumes[i].UID) {

@@ -15,6 +15,8 @@ var (
 	StatusFaults   = []Kind{statusLost}
 	ClaimFaults    = []Kind{claimTaken}
 	StrangeFaults  = []Kind{impostorAnswers, statusLost}
+	// SilentFaults are those for a world in which dead nodes stay: one that is only cut off would keep its member.
+	SilentFaults = []Kind{nodeDies, podKilled, passHeld}
 	// ForgedFaults are pods that somebody makes as if they were the cluster's, and what makes room for them.
 	ForgedFaults = []Kind{podForged, voterForged, voterForgedEarly, voterForgedLate, podKilled, serverCrashes, passHeld}
 )

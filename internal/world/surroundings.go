@@ -135,7 +135,7 @@ var surroundings = map[Kind]transition{
 	},
 	podCollected: {
 		name:  "pod is collected",
-		ifPod: func(_ *World, p *Pod) bool { return p.Down && p.Deleting },
+		ifPod: func(w *World, p *Pod) bool { return p.Down && p.Deleting && !w.cfg.Silent },
 		onPod: (*World).removePod,
 	},
 	podUnstuck: {
