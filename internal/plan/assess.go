@@ -27,7 +27,7 @@ type Assessment struct {
 	DownForUpdate []string
 	// NextToRemove is the surplus member to remove next, the zero Member if there is none.
 	NextToRemove Member
-	// InProgress is the first thing to wait for before the cluster counts as settled, nil if there is none.
+	// InProgress is the first thing to wait for before the next member is updated, nil if there is none.
 	InProgress Action
 	// Update is the state of an update.
 	Update Update

@@ -12,6 +12,9 @@ var stalled = map[string]scenario{
 	"bad version, grows, then back": {
 		sizes: []int{3}, version: "3.6.15", edits: []edit{version(badPatch), size(5), version("3.6.15")}, full: 1,
 	},
+	"volumes never get bigger, then another version": {
+		sizes: []int{3}, version: "3.6.15", edits: []edit{storage(1), version("3.6.16")}, stunted: true, full: 1,
+	},
 	"a dead node stays": {
 		sizes: []int{3}, version: "3.6.15", edits: []edit{version("3.6.16")}, only: world.SilentFaults, silent: true, faults: 1, full: 2,
 	},

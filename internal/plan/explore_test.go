@@ -33,6 +33,7 @@ type scenario struct {
 	copies   bool         // a claim of another owner's with the initial member's name
 	ran      bool         // the status of coreos/etcd-operator
 	rigid    bool         // no volume can be made bigger
+	stunted  bool         // no volume that is to be made bigger ever is
 	silent   bool         // no dead node is ever taken out of the cluster
 	lockstep bool
 	faults   int
@@ -247,7 +248,7 @@ func (s scenario) with(persistent, full bool, next world.Planner) world.Scenario
 		kinds = slices.Concat(ordinary, s.kinds)
 	}
 	return world.Scenario{
-		Config: world.Config{Unfit: []string{badPatch, badMinor}, Rigid: s.rigid, Silent: s.silent, Next: next},
+		Config: world.Config{Unfit: []string{badPatch, badMinor}, Rigid: s.rigid, Stunted: s.stunted, Silent: s.silent, Next: next},
 		Spec:   spec, Edits: edits, Running: s.running, Retained: s.retained, Linger: s.linger,
 		Claims: s.claims, Copies: s.copies, RanBefore: s.ran,
 		Lockstep: s.lockstep, Faults: s.faults, Kinds: kinds,

@@ -7,9 +7,15 @@ import (
 )
 
 // waitForCompletion reports what is still in progress.
-func waitForCompletion(v *view) Action { return v.InProgress }
+func waitForCompletion(v *view) Action {
+	if v.InProgress != nil {
+		return v.InProgress
+	}
+	return v.waitForExpansion()
+}
 
-// inProgress returns what to wait for first.
+// inProgress returns what to wait for first. A volume that grows is not among it: that may never end, a claim's size cannot go
+// back, and it keeps no member from being restarted.
 func (v *view) inProgress() Action {
 	for _, m := range v.learners {
 		if p := v.pods[m.Name]; p.StartProblem == "" {
@@ -41,11 +47,10 @@ func (v *view) inProgress() Action {
 			}
 		}
 	}
-	return v.waitForInPlaceChange()
+	return v.waitForResize()
 }
 
-// waitForInPlaceChange waits for changes that Kubernetes makes to a running member.
-func (v *view) waitForInPlaceChange() Action {
+func (v *view) waitForResize() Action {
 	for _, m := range v.Etcd.Members {
 		if p := v.pods[m.Name]; p.Resizing != "" {
 			return Wait{
@@ -53,6 +58,12 @@ func (v *view) waitForInPlaceChange() Action {
 				Message: fmt.Sprintf("pod %s is being resized: %s", m.Name, p.Resizing),
 			}
 		}
+	}
+	return nil
+}
+
+func (v *view) waitForExpansion() Action {
+	for _, m := range v.Etcd.Members {
 		if v.volumes[m.Name].Expanding {
 			return Wait{
 				Reason: v1beta2.ReasonWaitingForVolume, After: pollSlow,

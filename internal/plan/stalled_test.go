@@ -75,3 +75,20 @@ func TestStrandedPod(t *testing.T) {
 		},
 	})
 }
+
+// TestStalledExpansion is about a volume that is to be made bigger and is not: its size cannot go back.
+func TestStalledExpansion(t *testing.T) {
+	expanding := edit(healthyCluster(3, true), func(o *Observed) { o.Volumes[0].Expanding = true })
+	check(t, map[string]planCase{
+		"it is reported":         {expanding, Wait{Reason: v1beta2.ReasonWaitingForVolume}},
+		"and holds up no update": {pulledImages(edit(expanding, to("3.7.3"))), RemoveFromService{Pod: "c-1", UID: "p1"}},
+		"nor its own member's": {
+			unserved(closed(edit(expanding, template(0, 1, 2), func(o *Observed) { o.Volumes[1].Expanding = true })), 1),
+			Recreate{Name: "c-1", UID: "p1", Version: "3.6.16"},
+		},
+		"a resize does": {
+			pulledImages(edit(expanding, to("3.7.3"), func(o *Observed) { o.Pods[2].Resizing = "deferred" })),
+			Wait{Reason: v1beta2.ReasonWaitingForResize},
+		},
+	})
+}

@@ -11,7 +11,7 @@ var drifting = map[Kind]transition{
 	},
 	volumeGrown: {
 		name:     "volume has grown",
-		ifVolume: func(_ *World, v *Volume) bool { return v.Expanding && !v.Lost },
+		ifVolume: func(w *World, v *Volume) bool { return v.Expanding && !v.Lost && !w.cfg.Stunted },
 		onVolume: func(_ *World, v *Volume) { v.Expanding = false },
 	},
 	resizeInfeasible: {

@@ -163,6 +163,9 @@ func (w *World) ending(reached, recoverable bool) string {
 		if !recoverable && act.Reason == v1beta2.ReasonQuorumLost {
 			return "" // who is silent may be known to be gone by others only
 		}
+		if w.cfg.Stunted && reached && act.Reason == v1beta2.ReasonWaitingForVolume {
+			return ""
+		}
 		return "L2: the operator waits (" + act.Reason + ") for what will never come"
 	default:
 		return "L1: the operator tries in vain what etcd or Kubernetes refuse: " + Notation(a)

@@ -24,8 +24,8 @@ type Config struct {
 	Judge func(plan.Electorate, []plan.Response) plan.Etcd
 	// Unfit are the versions that never start.
 	Unfit []string
-	// Rigid is true where no volume can be made bigger, and Silent where no node that is dead is ever taken out of the cluster.
-	Rigid, Silent bool
+	// Rigid is true where no volume can be made bigger, Stunted where none ever is, and Silent where dead nodes are never removed.
+	Rigid, Stunted, Silent bool
 }
 
 // World is one state: everything that exists, and what the operator is in the middle of.
