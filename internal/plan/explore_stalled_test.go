@@ -15,6 +15,15 @@ var stalled = map[string]scenario{
 	"volumes never get bigger, then another version": {
 		sizes: []int{3}, version: "3.6.15", edits: []edit{storage(1), version("3.6.16")}, stunted: true, full: 1,
 	},
+	"one starves, then more is asked for": {
+		sizes: []int{1}, edits: []edit{resources(1)}, only: world.HungerFaults, faults: 1, full: 2,
+	},
+	"three starve, then more is asked for": {
+		sizes: []int{3}, edits: []edit{resources(1)}, only: world.HungerFaults, faults: 1, full: 2,
+	},
+	"volumes are full, then larger": {
+		sizes: []int{3}, edits: []edit{storage(1)}, only: world.HungerFaults, faults: 1, full: 2,
+	},
 	"a dead node stays": {
 		sizes: []int{3}, version: "3.6.15", edits: []edit{version("3.6.16")}, only: world.SilentFaults, silent: true, faults: 1, full: 2,
 	},

@@ -50,11 +50,36 @@ func updateUnstartablePod(v *view) Action {
 		}
 		c := v.volumes[p.Name]
 		switch onVolume := p.Persistent && v.usable(c); {
-		case p.Drift.Template && onVolume:
+		case (p.Drift.Template || p.ResizeInfeasible) && onVolume:
 			all = append(all, Recreate{Name: p.Name, UID: p.UID, Version: v.versionOn(c)})
 		case v.Etcd.Contact != ContactQuorum && v.changesImage(p) && v.canRunSpecVersion(p) && (onVolume || !p.Persistent):
 			all = append(all, SetImage{Name: p.Name, UID: p.UID, Version: v.Cluster.Version})
 		}
+	}
+	return v.firstAllowed(all)
+}
+
+// resizeUnstartable gives pods that cannot start more memory, or their volumes more room, if the spec has more by now: that may be
+// all that keeps the quorum from coming back. It restarts nobody, so it needs no quorum; while there is one it is an update.
+func resizeUnstartable(v *view) Action {
+	if v.Etcd.Contact == ContactQuorum {
+		return nil
+	}
+	var all []Action
+	var small []string
+	for _, p := range v.Pods {
+		if _, answers := v.answers[p.Name]; answers || p.Deleting || p.startProblem() == "" {
+			continue
+		}
+		if p.Drift.Resources && !p.Drift.Template {
+			all = append(all, Resize{Name: p.Name, UID: p.UID})
+		}
+		if c := v.volumes[p.Name]; p.Persistent && v.usable(c) && v.tooSmall(c) {
+			small = append(small, c.Name)
+		}
+	}
+	if len(small) > 0 {
+		all = append(all, Expand{Names: small})
 	}
 	return v.firstAllowed(all)
 }

@@ -120,8 +120,7 @@ func updateInPlace(v *view) Action {
 	}
 	var small []string
 	for _, c := range v.Volumes {
-		_, listed := v.members[c.Name]
-		if listed && !c.NotExpandable && !c.Deleting && !c.Drift && c.Requested < v.Cluster.VolumeSize && v.Cluster.Persistent {
+		if _, listed := v.members[c.Name]; listed && v.tooSmall(c) {
 			small = append(small, c.Name)
 		}
 	}
@@ -129,6 +128,11 @@ func updateInPlace(v *view) Action {
 		all = append(all, Expand{Names: small})
 	}
 	return v.firstAllowed(all)
+}
+
+// tooSmall reports whether the spec asks for a larger volume of the same kind, and Kubernetes has not refused to expand this one.
+func (v *view) tooSmall(c Volume) bool {
+	return v.Cluster.Persistent && !c.NotExpandable && !c.Deleting && !c.Drift && c.Requested < v.Cluster.VolumeSize
 }
 
 // updateUnavailableMember updates a member that is down anyway, so that a spec that was fixed or reverted reaches the member at

@@ -92,3 +92,45 @@ func TestStalledExpansion(t *testing.T) {
 		},
 	})
 }
+
+// TestStarved is about members that cannot start with what they have, and an edit that gives them more.
+func TestStarved(t *testing.T) {
+	starved := func(size int, persistent bool, edits ...func(*Observed)) Observed {
+		fails := func(o *Observed) {
+			for i := range o.Pods {
+				o.Pods[i].StartProblem = "etcd is crash-looping: no space left on device"
+			}
+		}
+		return noContact(edit(healthyCluster(size, persistent), append([]func(*Observed){fails}, edits...)...))
+	}
+	resources := func(o *Observed) {
+		for i := range o.Pods {
+			o.Pods[i].Drift.Resources = true
+		}
+	}
+	larger := func(o *Observed) { o.Cluster.VolumeSize = 1 }
+	waits := Wait{Reason: v1beta2.ReasonQuorumLost}
+	check(t, map[string]planCase{
+		"resources": {starved(1, true, resources), Resize{Name: "c-0", UID: "p0"}},
+		"of the next one": {
+			starved(3, false, resources, func(o *Observed) { o.Pods[0].Drift.Resources = false }), Resize{Name: "c-1", UID: "p1"},
+		},
+		"volumes": {starved(3, true, larger), Expand{Names: []string{"c-0", "c-1", "c-2"}}},
+		"not those that Kubernetes does not expand": {
+			starved(2, true, larger, func(o *Observed) { o.Volumes[0].NotExpandable = true }), Expand{Names: []string{"c-1"}},
+		},
+		"nor another cluster's": {starved(1, true, larger, func(o *Observed) { o.Volumes[0].ClusterID = 7 }), waits},
+		"a node that has no room for more": {
+			starved(1, true, func(o *Observed) { o.Pods[0].ResizeInfeasible = true }), Recreate{Name: "c-0", UID: "p0", Version: "3.6.16"},
+		},
+		"not on an emptyDir": {starved(1, false, func(o *Observed) { o.Pods[0].ResizeInfeasible = true }), waits},
+		"who is only silent is left alone": {
+			starved(1, true, resources, larger, func(o *Observed) { o.Pods[0].StartProblem = "" }), waits,
+		},
+		"and so is who answers": {
+			edit(starved(2, true, resources), func(o *Observed) {
+				o.Etcd = Etcd{Contact: ContactMinority, Answers: []Answer{answerOf(0)}}
+			}), Resize{Name: "c-1", UID: "p1"},
+		},
+	})
+}

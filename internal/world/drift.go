@@ -1,6 +1,10 @@
 package world
 
-import "github.com/etcdpilot/etcd-operator/internal/plan"
+import (
+	"slices"
+
+	"github.com/etcdpilot/etcd-operator/internal/plan"
+)
 
 // drifting is how what disturbs no member follows the spec: labels, resources and the size of volumes.
 var drifting = map[Kind]transition{
@@ -19,10 +23,39 @@ var drifting = map[Kind]transition{
 		ifPod: func(_ *World, p *Pod) bool { return p.Resizing && !p.Unfit },
 		onPod: func(_ *World, p *Pod) { p.Resizing, p.Unfit = false, true },
 	},
+	starves: {
+		name:    "the members need more than they have",
+		ifWorld: func(w *World) bool { return slices.ContainsFunc(w.Pods, func(p Pod) bool { return w.lean(&p) }) },
+		onWorld: func(w *World) {
+			for i := range w.Pods {
+				if p := &w.Pods[i]; w.lean(p) {
+					w.Etcd.Stop(w.dir(p))
+					p.Starved = true
+				}
+			}
+		},
+	},
 }
 
-// ResizeFaults are those of resizes.
-var ResizeFaults = []Kind{resizeInfeasible}
+// ResizeFaults are those of resizes, and HungerFaults of members that cannot do without one.
+var (
+	ResizeFaults = []Kind{resizeInfeasible}
+	HungerFaults = []Kind{starves}
+)
+
+// lean reports whether a server runs in the pod that was not given more yet.
+func (w *World) lean(p *Pod) bool {
+	v := w.volume(p.Name)
+	return w.serverRuns(p) && p.Resources == 0 && (!p.Persistent || v == nil || v.Requested == 0)
+}
+
+// famished reports whether a member has too little of what the spec gives it.
+func (w *World) famished() bool {
+	return slices.ContainsFunc(w.Pods, func(p Pod) bool {
+		v := w.volume(p.Name)
+		return p.Starved && p.Resources >= w.Resources && (!p.Persistent || v == nil || v.Requested >= int64(w.Storage))
+	})
+}
 
 // drift is in which respects a pod differs from what the spec would give now, the version aside.
 func (k *Kube) drift(p *Pod) plan.Drift {
@@ -42,6 +75,7 @@ func (w *World) resize(p *Pod) {
 		p.Fixed, p.FixedAt = true, w.Resources
 		return
 	}
+	p.Starved = p.Starved && p.Resources >= w.Resources
 	p.Resources, p.Resizing, p.Unfit = w.Resources, p.Phase == plan.Running, false
 }
 
@@ -50,6 +84,9 @@ func (w *World) expand(v *Volume) {
 	if w.cfg.Rigid {
 		v.NotExpandable = true
 		return
+	}
+	if p := w.pod(v.Name); p != nil {
+		p.Starved = p.Starved && v.Requested >= int64(w.Storage)
 	}
 	v.Requested, v.Expanding = int64(w.Storage), true
 }

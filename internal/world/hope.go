@@ -30,7 +30,7 @@ func (w *World) recoverable() bool {
 // needsUser reports whether the user has asked for nothing to be done, or has to do something first.
 func (w *World) needsUser() bool {
 	return w.Paused || w.Deleted || w.Legacy || w.rolledBack() || w.Invalid && w.Status.Bootstrap == nil ||
-		w.Status.RanBefore && w.asked() == 0 || w.Status.ID == 0 && w.stranger() || w.leaps() || w.nameless()
+		w.Status.RanBefore && w.asked() == 0 || w.Status.ID == 0 && w.stranger() || w.leaps() || w.nameless() || w.famished()
 }
 
 // nameless reports whether status was lost, and what is there does not say whose it is, or says so of several clusters.

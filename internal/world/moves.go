@@ -90,6 +90,7 @@ const (
 	dataRolledBack
 	awaitedFails
 	nameTaken
+	starves
 	kinds
 )
 

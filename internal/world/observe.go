@@ -26,7 +26,7 @@ func (w *World) Observe(k *Kube) plan.Observed {
 			p.StartProblem = "cannot be scheduled"
 		case k.Pods[i].Terminal:
 			p.RestoreFailure = &failure.Problem{Reason: "SnapshotDamaged", Terminal: true}
-		case p.Phase == plan.Running && w.poisoned(p.Version, k.Pods[i].Template) && !w.serverRuns(&k.Pods[i]):
+		case p.Phase == plan.Running && !w.serverRuns(&k.Pods[i]) && (k.Pods[i].Starved || w.poisoned(p.Version, k.Pods[i].Template)):
 			p.StartProblem = "etcd ends at every start"
 		}
 		o.Pods = append(o.Pods, p)

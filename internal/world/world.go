@@ -123,8 +123,8 @@ type Pod struct {
 	FixedAt           int
 	// Resizing is true until the kubelet has followed, and Unfit if it cannot.
 	Resizing, Unfit bool
-	// Slow is true while the pod's disk is slow, and Hung while it does not answer.
-	Slow, Hung bool
+	// Slow is true while the pod's disk is slow, Hung while it does not answer, and Starved while memory or room is too little.
+	Slow, Hung, Starved bool
 	// Former is true for a pod of the cluster that had the name before.
 	Former bool
 }
