@@ -13,21 +13,20 @@ import (
 // PullSelector selects the pods that fetch images for a cluster.
 func PullSelector(cluster string) map[string]string { return map[string]string{LabelPull: cluster} }
 
-// PullPod fetches an image to a node and ends: it asks etcd for its version. It does not carry the cluster's label, so that
-// no Service, PodDisruptionBudget or spreading counts it.
+// PullPod fetches an image to a node and ends: it asks etcd for its version. It has the labels of spec.pod.labels, which a policy may
+// require of every pod. It does not carry the cluster's, so that no Service, PodDisruptionBudget or spreading counts it: no key that
+// the operator selects by can be among the user's.
 func PullPod(c *v1beta2.EtcdCluster, node, image string, o PodOptions) *corev1.Pod {
 	policy := podPolicy(c)
 	no, grace := false, int64(0)
-	amount := func(cpu string) corev1.ResourceList { // little to ask for, and enough to end within a second
-		return corev1.ResourceList{
-			corev1.ResourceCPU: resource.MustParse(cpu), corev1.ResourceMemory: resource.MustParse("64Mi"),
-		}
-	}
+	// Little to ask for, and no more allowed: a LimitRange may set how far a limit may exceed the request. That it takes seconds to
+	// end with that holds nothing up: the image is there once the container starts.
+	little := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("10m"), corev1.ResourceMemory: resource.MustParse("64Mi")}
 	name := c.Name + "-pull-" + strings.ToLower(hash([]string{node, image}))
 	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: name, Namespace: c.Namespace,
-			Labels: merge(PullSelector(c.Name), map[string]string{
+			Labels: merge(policy.Labels, PullSelector(c.Name), map[string]string{
 				LabelApp:                       AppValue,
 				"app.kubernetes.io/managed-by": FieldOwner, "app.kubernetes.io/component": "image-pull",
 			}),
@@ -47,7 +46,7 @@ func PullPod(c *v1beta2.EtcdCluster, node, image string, o PodOptions) *corev1.P
 			Containers: []corev1.Container{{
 				Name: EtcdContainer, Image: image, ImagePullPolicy: corev1.PullIfNotPresent,
 				Command:         []string{"etcd", "--version"},
-				Resources:       corev1.ResourceRequirements{Requests: amount("10m"), Limits: amount("1")},
+				Resources:       corev1.ResourceRequirements{Requests: little, Limits: little},
 				SecurityContext: containerSecurity(),
 			}},
 		},
