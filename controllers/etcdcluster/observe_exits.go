@@ -16,7 +16,12 @@ func exitOf(pod *corev1.Pod) (plan.Exit, int) {
 	if refusal, ok := refusalOf(pod); ok {
 		return plan.ExitOf(refusal), refusal.Attempt
 	}
-	if words := lastWords(pod); words != "" && corrupt(endOf(pod).Message) {
+	switch log := endOf(pod).Message; {
+	case lastWords(pod) == "":
+		return plan.ExitNone, 0
+	case strings.Contains(log, readOnly):
+		return plan.ExitUnreadable, 0
+	case corrupt(log):
 		return plan.ExitCorrupt, 0
 	}
 	return plan.ExitNone, 0
@@ -86,6 +91,10 @@ var corruptions = []string{
 	// The kubelet keeps the end of a long stack trace: the functions of bbolt that panicked.
 	"go.etcd.io/bbolt.(", "/bbolt@",
 }
+
+// readOnly is what the kernel says of a file system that it has found errors in: it may pass, but rarely by itself. That the data
+// directory cannot be accessed, as etcd puts it, has other reasons, too, such as the user that it runs as.
+const readOnly = "read-only file system"
 
 // shortages make etcd fail in the same places, and pass.
 var shortages = []string{"no space left on device", "input/output error", "cannot allocate memory"}

@@ -85,6 +85,14 @@ func TestCrashes(t *testing.T) {
 			`{"level":"fatal","msg":"cannot write","error":"no space left on device"}`,
 			"etcd is crash-looping: cannot write: no space left on device", plan.ExitNone,
 		},
+		"a file system with errors": {
+			`{"level":"fatal","msg":"discovery failed","error":"cannot access data directory: open /d/.touch: read-only file system"}`,
+			"etcd is crash-looping: discovery failed: cannot access data directory: open /d/.touch: read-only file system", plan.ExitUnreadable,
+		},
+		"a user that may not write": {
+			`{"level":"fatal","msg":"discovery failed","error":"cannot access data directory: open /d/.touch: permission denied"}`,
+			"etcd is crash-looping: discovery failed: cannot access data directory: open /d/.touch: permission denied", plan.ExitNone,
+		},
 		"silence": {"", "etcd is crash-looping: no termination message; check the container log: kubectl logs c-0 -c etcd --previous", plan.ExitNone},
 	} {
 		t.Run(title, func(t *testing.T) {
