@@ -15,6 +15,9 @@ var stalled = map[string]scenario{
 	"volumes never get bigger, then another version": {
 		sizes: []int{3}, version: "3.6.15", edits: []edit{storage(1), version("3.6.16")}, stunted: true, full: 1,
 	},
+	"class that nobody provides, then another": {
+		sizes: []int{3}, edits: []edit{class(-1), class(1)}, full: 1,
+	},
 	"one starves, then more is asked for": {
 		sizes: []int{1}, edits: []edit{resources(1)}, only: world.HungerFaults, faults: 1, full: 2,
 	},
@@ -29,9 +32,22 @@ var stalled = map[string]scenario{
 	},
 }
 
-// allUpdates are all scenarios in which a running cluster is changed.
-func allUpdates() map[string]scenario {
-	all := maps.Clone(updates)
-	maps.Copy(all, stalled)
+// stalledStarts are first starts of that kind.
+var stalledStarts = map[string]scenario{
+	"another class in a first start": {
+		sizes: []int{3}, first: class(-1), edits: []edit{class(1)}, lockstep: true, faults: 1, full: 2,
+	},
+}
+
+// allScenarios are those of all maps, by their titles.
+func allScenarios() map[string]scenario {
+	all := maps.Clone(scenarios)
+	maps.Copy(all, stalledStarts)
+	for _, running := range []map[string]scenario{updates, stalled} {
+		for title, s := range running {
+			s.running, s.lockstep = true, true
+			all["update: "+title] = s
+		}
+	}
 	return all
 }

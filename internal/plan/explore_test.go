@@ -2,7 +2,6 @@ package plan_test
 
 import (
 	"fmt"
-	"maps"
 	"os"
 	"runtime/debug"
 	"slices"
@@ -180,12 +179,7 @@ func TestExplore(t *testing.T) {
 	decided := &decisions{lines: map[string]string{}, rules: map[string]bool{}, guarded: map[[2]string]bool{}}
 	explorations := 0
 	t.Run("all", func(t *testing.T) {
-		all := maps.Clone(scenarios)
-		for title, s := range allUpdates() {
-			s.running, s.lockstep = true, true
-			all["update: "+title] = s
-		}
-		for title, s := range all {
+		for title, s := range allScenarios() {
 			for _, persistent := range []bool{false, true} {
 				if s.retained && !persistent {
 					continue

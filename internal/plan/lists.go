@@ -90,7 +90,7 @@ var preflight = group{"preflight", []rule{
 // bootstrap starts the initial members with an empty database.
 var bootstrap = group{"bootstrap", []rule{
 	foreignVolume,            // an initial member's claim is not provably this cluster's
-	reviseBootstrap,          // no member may start yet, and the size has changed or a name is no longer free: revise the record
+	reviseBootstrap,          // no member may start yet, and size or volumes have changed or a name is no longer free: revise the record
 	recordClusterID,          // a quorum answers with the expected cluster ID: record it in status
 	restartBootstrap,         // too many initial members are lost to form a quorum: start another attempt
 	deleteAbandonedAttempts,  // delete what abandoned attempts at a restore have left
@@ -152,7 +152,7 @@ var scaleUp = group{"scaleUp", []rule{
 	addLearner,         // add new members as learners once their pods have addresses
 	permitLearners,     // permit listed learners to start etcd
 	createCandidates,   // create the volume and the pod of a new member
-	deleteUnusedVolume, // delete a candidate's volume that was never used and is no longer needed
+	deleteUnusedVolume, // delete a candidate's volume that was never used and is no longer needed, or not what the spec asks for
 }, lenient}
 
 // updates brings the members to the spec, one at a time.

@@ -7,11 +7,14 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 )
 
-// reviseBootstrap commits another bootstrap record while no member can have started: because the size was changed, or because a
-// name is taken by a volume that is kept from a restore canceled in the meantime.
+// reviseBootstrap commits another bootstrap record while no member can have started: because the size was changed, because a name is
+// taken by a volume that is kept from a restore canceled in the meantime, or because the spec asks for other volumes by now: those
+// that are there may never be bound.
 func reviseBootstrap(v *view) Action {
 	b := v.Cluster.Bootstrap
-	if len(b.InitialPods) == 0 && (len(b.Members) != v.Cluster.Size || slices.ContainsFunc(b.Members, v.hasKept)) {
+	misfit := func(name string) bool { return v.misfit(v.volumes[name]) }
+	if len(b.InitialPods) == 0 &&
+		(len(b.Members) != v.Cluster.Size || slices.ContainsFunc(b.Members, v.hasKept) || slices.ContainsFunc(b.Members, misfit)) {
 		return CommitBootstrap{Bootstrap: v.plannedBootstrap(v.nextIncarnation())}
 	}
 	return nil

@@ -7,12 +7,13 @@ import (
 )
 
 // deleteOutdatedWaitingPod deletes a pod that was made from an older spec and holds no data yet: it waits for a permit, or its
-// configuration is invalid.
+// configuration is invalid. In a running cluster so is one whose volume is of an older spec: another volume is made, too.
 func deleteOutdatedWaitingPod(v *view) Action {
 	var all []Action
 	for _, p := range v.Pods {
 		empty := p.Permit == nil || p.Exit == ExitBadConfig
-		if _, listed := v.members[p.Name]; v.outdated(p) && empty && !p.Deleting && !listed {
+		old := v.outdated(p) || v.Cluster.ID != 0 && p.Persistent && v.misfit(v.volumes[p.Name])
+		if _, listed := v.members[p.Name]; old && empty && !p.Deleting && !listed {
 			all = append(all, DeletePod{Name: p.Name, UID: p.UID, Why: v1beta2.ReasonSpecChanged})
 		}
 	}

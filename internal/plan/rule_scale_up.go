@@ -209,22 +209,35 @@ func (v *view) unusedVolumes() []string {
 	for _, c := range v.Volumes {
 		_, listed := v.members[c.Name]
 		_, used := v.pods[c.Name]
-		if !listed && !used && !c.Deleting && !c.Lost && c.MemberID == 0 {
+		if !listed && !used && !c.Deleting && !c.Lost && c.MemberID == 0 && !v.misfit(c) {
 			names = append(names, c.Name)
 		}
 	}
 	return names
 }
 
-// deleteUnusedVolume deletes the volume of a candidate that is no longer needed.
+// misfit reports whether a volume that was never used is not one that the spec asks for. It may be that it can never be bound, and
+// that the user has corrected that.
+func (v *view) misfit(c Volume) bool {
+	return v.Cluster.Persistent && c.MemberID == 0 && (c.Drift || v.Cluster.VolumeSize > 0 && c.Requested > v.Cluster.VolumeSize)
+}
+
+// deleteUnusedVolume deletes the volume of a candidate that is no longer needed, or not the one to use.
 func deleteUnusedVolume(v *view) Action {
-	if len(v.Etcd.Members)+len(v.Candidates) < v.MaxMembers {
-		return nil
+	var all []Action
+	for _, c := range v.Volumes {
+		_, listed := v.members[c.Name]
+		_, used := v.pods[c.Name]
+		if !listed && !used && !c.Deleting && v.misfit(c) {
+			all = append(all, DeleteVolume{Name: c.Name, UID: c.UID, Why: v1beta2.ReasonSpecChanged})
+		}
 	}
-	for _, name := range v.unusedVolumes() {
-		return DeleteVolume{Name: name, UID: v.volumes[name].UID, Why: v1beta2.ReasonScaling}
+	if len(v.Etcd.Members)+len(v.Candidates) >= v.MaxMembers {
+		for _, name := range v.unusedVolumes() {
+			all = append(all, DeleteVolume{Name: name, UID: v.volumes[name].UID, Why: v1beta2.ReasonScaling})
+		}
 	}
-	return nil
+	return v.firstAllowed(all)
 }
 
 // cancelDowngrade cancels etcd's downgrade if the spec no longer asks for it, and also for as long as members have to join:

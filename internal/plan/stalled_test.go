@@ -134,3 +134,40 @@ func TestStarved(t *testing.T) {
 		},
 	})
 }
+
+// TestUnusableVolumes is about volumes that were asked for, were never used, and are not what the spec asks for by now.
+func TestUnusableVolumes(t *testing.T) {
+	waiting := edit(bootstrapped(3, true), func(o *Observed) {
+		for i := range o.Pods {
+			o.Pods[i].Phase, o.Pods[i].IP, o.Pods[i].StartProblem = Pending, "", "cannot be scheduled: no such StorageClass"
+			o.Volumes[i].Requested = 10
+		}
+	})
+	drifted := func(o *Observed) { o.Volumes[1].Drift = true }
+	grows := edit(healthyCluster(3, true), func(o *Observed) {
+		o.Cluster.Size = 4
+		p := waitingPod(3)
+		p.Persistent, p.Phase, p.IP, p.StartProblem = true, Pending, "", "cannot be scheduled: no such StorageClass"
+		o.Pods = append(o.Pods, p)
+		o.Volumes = append(o.Volumes, Volume{Name: name(3), UID: "v3", Incarnation: 1, Owned: true, Drift: true})
+	})
+	again := CommitBootstrap{Bootstrap: newView(emptyCluster(3, true)).plannedBootstrap(2)}
+	check(t, map[string]planCase{
+		"another class in a first start": {edit(waiting, drifted), again},
+		"a smaller size":                 {edit(waiting, func(o *Observed) { o.Cluster.VolumeSize = 9 }), again},
+		"a larger one can wait":          {edit(waiting, func(o *Observed) { o.Cluster.VolumeSize = 11 }), Wait{Reason: v1beta2.ReasonPodCannotStart}},
+		"once members may start it is an update": {
+			edit(bound(bootstrapped(3, true)), drifted, func(o *Observed) { o.Pods[1].StartProblem = "x" }),
+			Next(edit(bound(bootstrapped(3, true)), func(o *Observed) { o.Pods[1].StartProblem = "x" })),
+		},
+		"a candidate's pod goes": {grows, DeletePod{Name: "c-3", UID: "p3", Why: v1beta2.ReasonSpecChanged}},
+		"another one is made":    {withoutPod(grows, 3), CreateVolumes{Names: []string{"c-4"}, Incarnation: 1}},
+		"and the volume goes, too": {
+			edit(withoutPod(grows, 3), func(o *Observed) { o.Cluster.Size = 3 }),
+			DeleteVolume{Name: "c-3", UID: "v3", Why: v1beta2.ReasonSpecChanged},
+		},
+		"a member's is replaced": {
+			edit(healthyCluster(3, true), drifted), CreateVolumes{Names: []string{"c-3"}, Incarnation: 1},
+		},
+	})
+}

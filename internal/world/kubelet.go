@@ -33,7 +33,7 @@ func (k *Kube) unmountable(p *Pod) bool {
 		return false
 	}
 	v := k.volume(p.Name)
-	return v == nil || v.Deleting || v.Lost
+	return v == nil || v.Deleting || v.Lost || v.Class < 0
 }
 
 // admit is what member-run decides now in a pod with a permit.

@@ -18,7 +18,7 @@ type Spec struct {
 	Version string
 	// Template counts the edits of what takes a new pod. In pods made from a negative one etcd never starts.
 	Template int
-	// Class counts the edits of the kind of volume.
+	// Class counts the edits of the kind of volume. There are no volumes of a negative one.
 	Class int
 	// Restore counts the snapshots that were to replace the data, and CalledOff is the highest of those that the user does not
 	// want any more. FirstSkip and LastSkip are the first and the last of those with which nothing needs to be saved, 0 for none.
@@ -165,7 +165,10 @@ func (w *World) leaps() bool {
 }
 
 // spoilt reports whether the spec asks for what can never run.
-func (w *World) spoilt() bool { return w.poisoned(w.Version, w.template()) }
+func (w *World) spoilt() bool { return w.poisoned(w.Version, w.template()) || w.unprovided() }
+
+// unprovided reports whether the spec asks for volumes that nobody provides.
+func (w *World) unprovided() bool { return w.Persistent && w.Class < 0 }
 
 // stopped judges where an update ends that can never succeed: it costs one member, and the others go on. A fault can take
 // another one, and then the user has to go back to a spec that works.

@@ -92,11 +92,15 @@ func requested(spec *corev1.PersistentVolumeClaimSpec) int64 {
 	return storage.Value()
 }
 
-// validateVolumes refuses a spec with less storage than the members' volumes have. Kept volumes belong to no member.
+// validateVolumes refuses a spec with less storage than the members' volumes have. Kept volumes belong to no member, and one that was
+// never used may be replaced: perhaps there is no storage of that size.
 func validateVolumes(c *v1beta2.EtcdCluster, claims []corev1.PersistentVolumeClaim) *failure.Problem {
 	wanted := VolumeSize(c)
 	for i := range claims {
 		claim := &claims[i]
+		if claim.Annotations[resources.AnnotationMemberID] == "" {
+			continue
+		}
 		if slices.ContainsFunc(c.Status.KeptVolumes, func(v v1beta2.KeptVolume) bool { return v.UID == string(claim.UID) }) {
 			continue
 		}

@@ -69,7 +69,7 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-// TestKeptVolumesMayBeBigger refuses less storage than a member's volume has, and nothing because of one that is kept.
+// TestKeptVolumesMayBeBigger refuses less storage than a member's volume has, and nothing because of one that is kept or was never used.
 func TestKeptVolumesMayBeBigger(t *testing.T) {
 	sized := func(size string) corev1.VolumeResourceRequirements {
 		return corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse(size)}}
@@ -81,6 +81,11 @@ func TestKeptVolumesMayBeBigger(t *testing.T) {
 	claim.UID = "u"
 	c.Spec.Pod.PersistentVolumeClaimSpec.Resources = sized("1Gi")
 	claims := []corev1.PersistentVolumeClaim{*claim}
+	if _, problem := Effective(c, claims); problem != nil {
+		t.Errorf("of one never used: %+v", problem)
+	}
+	claims[0].Annotations = map[string]string{resources.AnnotationMemberID: "a0"}
+	claims[0].Annotations[resources.AnnotationClusterUID] = claim.Annotations[resources.AnnotationClusterUID]
 	if _, problem := Effective(c, claims); problem == nil || problem.Reason != v1beta2.ReasonVolumeShrinks {
 		t.Errorf("of a member: %+v", problem)
 	}
