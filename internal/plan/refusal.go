@@ -133,13 +133,10 @@ func precedes(effect Effect) bool {
 	}
 }
 
-// refusal returns the refusal of a write that is not to be tried again yet.
-func (o Observed) refusal(t Target) (Refusal, bool) {
-	i := slices.IndexFunc(o.Refused, func(r Refusal) bool { return r.Target == t && o.Now.Before(r.RetryAt) })
-	if t == (Target{}) || i < 0 {
-		return Refusal{}, false
-	}
-	return o.Refused[i], true
+// refuses reports whether the API server has refused a write that is not to be tried again yet.
+func (o Observed) refuses(t Target) bool {
+	return t != (Target{}) &&
+		slices.ContainsFunc(o.Refused, func(r Refusal) bool { return r.Target == t && o.Now.Before(r.RetryAt) })
 }
 
 // withoutRefused leaves out every chain of effects with a write that is not to be tried again yet.
@@ -151,10 +148,7 @@ func (o Observed) withoutRefused(effects []Effect) []Effect {
 	for i := 0; i < len(effects); {
 		end := AfterRefused(effects, i)
 		chain := effects[i:end]
-		if !slices.ContainsFunc(chain, func(e Effect) bool {
-			_, refused := o.refusal(TargetOf(e))
-			return refused
-		}) {
+		if !slices.ContainsFunc(chain, func(e Effect) bool { return o.refuses(TargetOf(e)) }) {
 			left = append(left, chain...)
 		}
 		i = end
@@ -167,16 +161,12 @@ func (v *view) refused(a Action) bool {
 	if len(v.Refused) == 0 || !Mutates(a) {
 		return false
 	}
-	if _, refused := v.refusal(TargetOfUpdate(a)); refused {
-		return true
-	}
-	return len(Effects(a, v.whole)) == 0
+	return v.refuses(TargetOfUpdate(a)) || len(Effects(a, v.whole)) == 0
 }
 
 // budgetRefused reports whether no voter can be disrupted, because the API server refuses the budget that has to be raised first.
 func (v *view) budgetRefused() bool {
-	_, refused := v.refusal(TargetOf(SetBudget{}))
-	return refused && !v.evictionsBlocked()
+	return v.refuses(TargetOf(SetBudget{})) && !v.evictionsBlocked()
 }
 
 // firstAllowed returns the first action that the API server does not refuse; the first of all if it refuses them all, nil if there

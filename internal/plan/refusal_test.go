@@ -21,10 +21,10 @@ func refuse(targets ...Target) func(*Observed) {
 }
 
 var (
-	createC0, createC1 = Target{"create", KindPod, "c-0"}, Target{"create", KindPod, "c-1"}
-	earlierC0          = Target{"create from the previous spec", KindPod, "c-0"}
-	budget             = Target{Verb: "apply", Kind: "PodDisruptionBudget"}
-	imageC1            = Target{"change the image of", KindPod, "c-1"}
+	createC0  = Target{"create", KindPod, "c-0"}
+	earlierC0 = Target{"create from the previous spec", KindPod, "c-0"}
+	budget    = Target{Verb: "apply", Kind: "PodDisruptionBudget"}
+	imageC1   = Target{"change the image of", KindPod, "c-1"}
 )
 
 // TestRefused has everything done that does not depend on what the API server refuses.

@@ -108,9 +108,7 @@ func (v *view) podFor(c Volume) NewPod {
 	}
 	other := pod
 	other.FromPreviousSpec = !pod.FromPreviousSpec
-	_, refused := v.refusal(TargetOf(CreatePod{pod}))
-	_, otherRefused := v.refusal(TargetOf(CreatePod{other}))
-	if refused && !otherRefused && v.Cluster.hasPreviousSpec() {
+	if v.refuses(TargetOf(CreatePod{pod})) && !v.refuses(TargetOf(CreatePod{other})) && v.Cluster.hasPreviousSpec() {
 		return other
 	}
 	return pod

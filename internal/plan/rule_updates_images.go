@@ -28,7 +28,7 @@ func (v *view) changesImage(p Pod) bool { return p.Drift.Image || v.changesVersi
 // without it.
 func (v *view) imagePresent(p Pod) bool {
 	pull, ok := v.prepullPod(p)
-	_, refused := v.refusal(TargetOf(CreatePrepullPod{NodeImage{Node: p.Node, Image: v.Cluster.Image(v.versionFor(p))}}))
+	refused := v.refuses(TargetOf(CreatePrepullPod{NodeImage{Node: p.Node, Image: v.Cluster.Image(v.versionFor(p))}}))
 	return !v.changesImage(p) || p.Node == "" || ok && pull.Done || refused
 }
 

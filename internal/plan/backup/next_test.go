@@ -211,15 +211,6 @@ func TestNext(t *testing.T) {
 	}
 }
 
-// TestWaitingForAPod says since when.
-func TestWaitingForAPod(t *testing.T) {
-	o := Observed{Pod: &retry.Pod{Name: "p", Created: noon}, Run: &Run{}}
-	want := "waiting for pod p to start, which was created at " + noon.UTC().Format(time.RFC3339)
-	if w, ok := o.await().(Wait); !ok || w.Message != want || w.Reason != v1beta2.ReasonWaitingForPods {
-		t.Errorf("await = %+v, want %q", o.await(), want)
-	}
-}
-
 // TestLeftovers wants the last failed pod to be kept for its log, and no other.
 func TestLeftovers(t *testing.T) {
 	older := retry.Pod{Name: "older", UID: "1", Ended: true, Created: at(-2 * time.Hour)}
