@@ -59,8 +59,7 @@ func TestLegacyObjects(t *testing.T) {
 	must(t, s.Update(t.Context(), tooLarge))
 	s.uninstall(this)
 	must(t, client.IgnoreNotFound(s.Delete(t.Context(), failed))) // it may have gone with the Subscription
-	s.subscribe(subscribed, "ours", v1alpha1.ApprovalAutomatic)
-	s.succeeded(this)
+	s.subscribeAgain(this, "ours")
 	s.kept(append(stored, tooLarge, living))
 	adopted := &cluster{Cluster: &harness.Cluster{Env: env, Namespace: namespace, Name: "living"}, s: s}
 	adopted.settled()

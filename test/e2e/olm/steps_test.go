@@ -159,6 +159,26 @@ func (s *story) succeeded(r release) {
 	}))
 }
 
+// subscribeAgain subscribes where an InstallPlan was deleted a moment ago, and waits until the release is installed. OLM may still
+// have that plan in its cache, and then the Subscription names a plan that is gone for good: it is created once more.
+func (s *story) subscribeAgain(r release, catalog string) {
+	s.t.Helper()
+	s.subscribe(subscribed, catalog, v1alpha1.ApprovalAutomatic)
+	must(s.t, harness.Await(s.t.Context(), r.csv+" installed", limit, func(ctx context.Context) (string, bool) {
+		u, err := s.subscription(ctx, subscribed)
+		if err != nil {
+			return err.Error(), false
+		}
+		missing := u.Status.GetCondition(v1alpha1.SubscriptionInstallPlanMissing).Status == corev1.ConditionTrue
+		if missing {
+			must(s.t, s.Delete(ctx, u))
+			s.subscribe(subscribed, catalog, v1alpha1.ApprovalAutomatic)
+		}
+		return fmt.Sprintf("%+v", u.Status.Conditions), !missing && u.Status.InstalledCSV == r.csv
+	}))
+	s.succeeded(r)
+}
+
 // plan waits for the InstallPlan that installs a release.
 func (s *story) plan(r release, holds func(*v1alpha1.InstallPlan) bool) *v1alpha1.InstallPlan {
 	s.t.Helper()
