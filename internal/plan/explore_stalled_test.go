@@ -49,5 +49,6 @@ func allScenarios() map[string]scenario {
 			all["update: "+title] = s
 		}
 	}
+	maps.Copy(all, allRefused())
 	return all
 }

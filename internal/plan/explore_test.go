@@ -34,6 +34,8 @@ type scenario struct {
 	rigid    bool         // no volume can be made bigger
 	stunted  bool         // no volume that is to be made bigger ever is
 	silent   bool         // no dead node is ever taken out of the cluster
+	denied   []string     // versions that the API server lets no pod have
+	forGood  bool         // what the API server refuses, it refuses for good
 	lockstep bool
 	faults   int
 	full     int
@@ -242,8 +244,11 @@ func (s scenario) with(persistent, full bool, next world.Planner) world.Scenario
 		kinds = slices.Concat(ordinary, s.kinds)
 	}
 	return world.Scenario{
-		Config: world.Config{Unfit: []string{badPatch, badMinor}, Rigid: s.rigid, Stunted: s.stunted, Silent: s.silent, Next: next},
-		Spec:   spec, Edits: edits, Running: s.running, Retained: s.retained, Linger: s.linger,
+		Config: world.Config{
+			Unfit: []string{badPatch, badMinor}, Rigid: s.rigid, Stunted: s.stunted, Silent: s.silent, Denied: s.denied, ForGood: s.forGood,
+			Next: next,
+		},
+		Spec: spec, Edits: edits, Running: s.running, Retained: s.retained, Linger: s.linger,
 		Claims: s.claims, Copies: s.copies, RanBefore: s.ran,
 		Lockstep: s.lockstep, Faults: s.faults, Kinds: kinds,
 	}

@@ -122,9 +122,9 @@ func (w *World) createPod(n plan.NewPod, o *plan.Observed) bool {
 	if w.pod(n.Name) != nil || n.Restores && o.Cluster.SourceGone {
 		return false
 	}
-	template := w.template()
+	template, labels := w.template(), w.Labels
 	if n.FromPreviousSpec {
-		template = w.Status.previousTemplate()
+		template, labels = w.Status.previousTemplate(), w.Status.previousLabels()
 	}
 	token := ""
 	if n.Restores {
@@ -133,7 +133,7 @@ func (w *World) createPod(n plan.NewPod, o *plan.Observed) bool {
 	w.Pods = append(w.Pods, Pod{
 		Name: n.Name, UID: w.newUID("p", n.Name), Incarnation: n.Incarnation, Permit: n.Permit,
 		Persistent: n.Persistent, Version: n.Version, Template: template, Token: token,
-		Labels: w.Labels, Resources: w.Resources,
+		Labels: labels, Resources: w.Resources,
 	})
 	slices.SortFunc(w.Pods, func(a, b Pod) int { return plan.CompareNames(a.Name, b.Name) })
 	return true

@@ -127,7 +127,7 @@ func (f *fairRuns) check(w *World, known *turn) (string, []Move, *World) {
 			if why := run.ending(reached, recoverable); why != "" {
 				return why, moves, run
 			}
-			reached = reached || run.spoilt()
+			reached = reached || run.spoilt() || run.heldUp()
 		}
 		if recoverable && !reached {
 			return f.explain(w)
@@ -147,6 +147,9 @@ func (w *World) ending(reached, recoverable bool) string {
 	a, _ := w.Decide()
 	if w.excused(a, reached) {
 		return ""
+	}
+	if !reached && w.heldUp() {
+		return w.besides(a, recoverable)
 	}
 	switch act := a.(type) {
 	case plan.Idle:

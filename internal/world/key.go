@@ -30,6 +30,9 @@ func (w *World) Key() uint64 {
 		for _, seen := range p.On.Volumes {
 			e.text(seen.UID)
 		}
+		e.rare(markPartly, bits(p.Partly))
+		e.rare(markTriedOn, len(p.Tried))
+		e.refusals(Refuses{}, p.Tried)
 	}
 	e.flags(w.Stale, w.Pending != nil, w.Broken != "", w.Harmed && w.spoilt())
 	for _, id := range w.SkipAllowed {
@@ -39,6 +42,7 @@ func (w *World) Key() uint64 {
 	e.number(w.Highest)
 	e.rare(markAlarm, bits(w.Alarm))
 	e.rare(markForgotten, w.Forgotten)
+	e.refusals(w.Refuses, w.Tried)
 	for _, spec := range w.Edits {
 		e.spec(spec)
 	}
@@ -95,6 +99,10 @@ const (
 	markForgotten
 	markFormerSkipped
 	markReplaced
+	markRefuses
+	markTried
+	markPartly
+	markTriedOn
 )
 
 // bits makes a number of flags.

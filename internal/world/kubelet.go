@@ -1,6 +1,7 @@
 package world
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/etcdpilot/etcd-operator/internal/etcd/etcdtest"
@@ -123,4 +124,21 @@ func initialMembers(start member.Start) []etcdtest.Member {
 func (w *World) used(v *Volume) bool {
 	p := w.pod(v.Name)
 	return p != nil && p.Persistent && p.Phase == plan.Running
+}
+
+// removePod takes the pod out of the API, and with it an emptyDir.
+func (w *World) removePod(p *Pod) {
+	w.Etcd.Stop(w.dir(p))
+	if !p.Persistent {
+		w.Etcd.Lose(p.UID)
+	}
+	name := p.Name
+	w.Pods = slices.DeleteFunc(w.Pods, func(p Pod) bool { return p.Name == name })
+}
+
+// removeVolume takes the claim out of the API, and with it the data.
+func (w *World) removeVolume(v *Volume) {
+	w.Etcd.Lose(v.UID)
+	name := v.Name
+	w.Volumes = slices.DeleteFunc(w.Volumes, func(v Volume) bool { return v.Name == name })
 }

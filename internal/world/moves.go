@@ -35,9 +35,11 @@ const (
 	snapshotVerified
 	cacheFollows
 	restoreRefused
+	retried
 	// What may happen.
 	clientWrites
 	userEdits
+	refusalEnds
 	nodeReturns
 	// The operator.
 	passes
@@ -55,6 +57,7 @@ const (
 	awaitedDeleted
 	nameFreed
 	forgedGone
+	refusalForgotten
 	// Faults.
 	podKilled
 	podEnds
@@ -91,12 +94,14 @@ const (
 	awaitedFails
 	nameTaken
 	starves
-	kinds
+	writesRefused // and one for each class that follows; the same for one object
+	writeRefused  = writesRefused + Kind(classes) - 1
+	kinds         = writeRefused + Kind(named)
 )
 
 const (
 	firstFault = podKilled
-	lastBound  = restoreRefused
+	lastBound  = retried
 )
 
 // transition says when a move is possible and what it does. It is about a pod, a volume or the whole world: one pair of
@@ -112,7 +117,7 @@ type transition struct {
 }
 
 // transitions are all there are, by Kind.
-var transitions = tabulate(surroundings, operators, faults, forgers(), drifting, disks, starts)
+var transitions = tabulate(surroundings, operators, faults, forgers(), drifting, disks, starts, refusing())
 
 func tabulate(tables ...map[Kind]transition) [kinds]transition {
 	var all [kinds]transition
@@ -175,7 +180,7 @@ func (w *World) inTheEnd() []Move {
 	if late := w.possible(nil, timePasses); len(late) > 0 {
 		return late
 	}
-	return w.between(nodeTainted, forgedGone)
+	return w.possible(w.between(nodeTainted, refusalForgotten), refusalEnds)
 }
 
 // moves lists all that can happen next. The operator's turn is nil while a pass is held up.

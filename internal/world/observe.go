@@ -42,6 +42,7 @@ func (w *World) Observe(k *Kube) plan.Observed {
 		o.Volumes = append(o.Volumes, v)
 	}
 	o.PrepullPods = slices.Clone(k.Pulls)
+	o.Refused = w.refused()
 	settled := k.Budget.Seen
 	for i := range k.Pods {
 		settled = settled && (!k.Pods[i].Evicting || k.Pods[i].Deleting)

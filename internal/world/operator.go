@@ -31,18 +31,27 @@ func (w *World) pass() {
 // carryOut takes every effect of an action at once.
 func (w *World) carryOut(a plan.Action, o *plan.Observed) {
 	stale := w.Cache != nil && w.cfg.TrustCache
-	effects := plan.Effects(a, *o)
-	for step, e := range effects {
+	if w.refusesTrial(a, o) {
+		w.finish(nil, o, stale)
+		return
+	}
+	effects, did := plan.Effects(a, *o), a
+	for step := 0; step < len(effects); {
 		if step == len(effects)-1 {
 			w.checkTurn(a)
 		}
 		before := w.standing(false)
-		if !w.effect(a, e, o, stale) {
+		switch w.take(a, effects[step], o, stale) {
+		case notDone:
 			return
+		case refused:
+			step, did = plan.AfterRefused(effects, step), nil
+		case done:
+			w.checkEffect(a, before, w.standing(false))
+			step++
 		}
-		w.checkEffect(a, before, w.standing(false))
 	}
-	w.finish(a, o, stale)
+	w.finish(did, o, stale)
 }
 
 // undisturbed reports whether no pass is held up.
@@ -52,7 +61,7 @@ func (w *World) undisturbed() bool { return w.Pending == nil && w.Read == nil }
 func (w *World) hold() {
 	a, o := w.Decide()
 	w.checkDecision(a, &o)
-	w.Pending = &Pending{Action: a, On: o, key: Notation(a)}
+	w.Pending = &Pending{Action: a, On: o, Tried: w.Tried, key: Notation(a)}
 	w.Stale = false
 }
 
@@ -64,15 +73,30 @@ func (w *World) next() {
 		w.drop()
 		return
 	}
-	before := w.standing(true)
-	ok := w.effect(p.Action, effects[p.Step], &p.On, w.Stale)
-	w.checkEffect(p.Action, before, w.standing(true))
-	if p.Step++; ok && p.Step < len(effects) {
+	if p.Step == 0 && w.refusesTrial(p.Action, &p.On) {
+		w.finish(nil, &p.On, w.Stale)
+		w.drop()
 		return
 	}
-	if ok {
-		w.finish(p.Action, &p.On, w.Stale)
+	before := w.standing(true)
+	switch w.take(p.Action, effects[p.Step], &p.On, w.Stale) {
+	case notDone:
+		w.drop()
+		return
+	case refused:
+		p.Step, p.Partly = plan.AfterRefused(effects, p.Step), true
+	case done:
+		w.checkEffect(p.Action, before, w.standing(true))
+		p.Step++
 	}
+	if p.Step < len(effects) {
+		return
+	}
+	did := p.Action
+	if p.Partly {
+		did = nil
+	}
+	w.finish(did, &p.On, w.Stale)
 	w.drop()
 }
 
@@ -90,17 +114,28 @@ func (w *World) resume() {
 	a, stale := w.cfg.Next(o), w.Stale
 	w.Decided = a
 	defer w.drop()
-	for _, e := range plan.Effects(a, o) {
-		before := w.standing(true)
-		if !w.effect(a, e, &o, stale) {
-			return
-		}
-		w.checkEffect(a, before, w.standing(true))
+	if w.refusesTrial(a, &o) {
+		w.finish(nil, &o, stale)
+		return
 	}
-	w.finish(a, &o, stale)
+	effects, did := plan.Effects(a, o), a
+	for step := 0; step < len(effects); {
+		before := w.standing(true)
+		switch w.take(a, effects[step], &o, stale) {
+		case notDone:
+			return
+		case refused:
+			step, did = plan.AfterRefused(effects, step), nil
+		case done:
+			w.checkEffect(a, before, w.standing(true))
+			step++
+		}
+	}
+	w.finish(did, &o, stale)
 }
 
-// finish is the status write of a pass: compare-and-swap on the version that was read.
+// finish is the status write of a pass: compare-and-swap on the version that was read. The action is nil if the API server has refused
+// any of it.
 func (w *World) finish(a plan.Action, o *plan.Observed, stale bool) {
 	if stale {
 		return

@@ -2,7 +2,9 @@ package world
 
 import (
 	"cmp"
+	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
@@ -15,11 +17,22 @@ type Status struct {
 }
 
 // specText is what status notes of a spec: what pods are made from.
-func specText(template int) string { return strconv.Itoa(template) }
+func specText(template, labels int) string {
+	if labels == 0 {
+		return strconv.Itoa(template)
+	}
+	return fmt.Sprintf("%d/%d", template, labels)
+}
 
 // previousTemplate is the one that members are made from which an update has not reached: the present one if there is none under
 // way.
 func (s *Status) previousTemplate() int { return template(cmp.Or(s.PreviousSpec, s.AcceptedSpec)) }
+
+// previousLabels are the labels of that spec.
+func (s *Status) previousLabels() int {
+	_, labels, _ := strings.Cut(cmp.Or(s.PreviousSpec, s.AcceptedSpec), "/")
+	return template(labels)
+}
 
 // template is the one of the spec that is carried out.
 func (k *Kube) template() int {
@@ -31,6 +44,7 @@ func (k *Kube) template() int {
 
 // template is what specText was made of, 0 of none.
 func template(text string) int {
+	text, _, _ = strings.Cut(text, "/")
 	n, err := strconv.Atoi(text)
 	if err != nil {
 		return 0

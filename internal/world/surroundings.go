@@ -119,6 +119,7 @@ var surroundings = map[Kind]transition{
 			}
 			if w.Spec, w.Edits = next, w.Edits[1:]; !same {
 				w.touched()
+				w.Tried = nil
 			}
 		},
 	},
@@ -175,7 +176,10 @@ var operators = map[Kind]transition{
 	operatorCrashes: {
 		name:    "operator crashes",
 		ifWorld: func(w *World) bool { return !w.undisturbed() },
-		onWorld: (*World).drop,
+		onWorld: func(w *World) {
+			w.drop()
+			w.Tried = nil
+		},
 	},
 }
 

@@ -26,6 +26,9 @@ type Config struct {
 	Unfit []string
 	// Rigid is true where no volume can be made bigger, Stunted where none ever is, and Silent where dead nodes are never removed.
 	Rigid, Stunted, Silent bool
+	// Denied are the versions that the API server lets no pod have. ForGood is true where nothing that is refused is ever allowed again.
+	Denied  []string
+	ForGood bool
 }
 
 // World is one state: everything that exists, and what the operator is in the middle of.
@@ -56,6 +59,9 @@ type World struct {
 	SkipAllowed []uint64
 	// Alarm is true while etcd says that the members' data differ.
 	Alarm bool
+	// Refuses is what the API server refuses, and Tried what it has refused, as far as the operator remembers.
+	Refuses Refuses
+	Tried   []tried
 	// Broken is the first invariant that was violated, empty if none.
 	Broken string
 	// Decided is the planner's last answer. It is no part of the state.
@@ -144,6 +150,9 @@ type Pending struct {
 	Step int
 	// On is what the decision was made on.
 	On plan.Observed
+	// Tried is what the operator remembered then, and Partly is true once an effect was refused.
+	Tried  []tried
+	Partly bool
 	// key is Action in its notation.
 	key string
 }
@@ -188,7 +197,7 @@ func (k *Kube) cluster() plan.Cluster {
 	s := &k.Status
 	c := plan.Cluster{
 		Record: s.Record, Namespace: namespace, Name: clusterName, UID: clusterUID, Size: k.Size, Persistent: k.Persistent,
-		Version: k.Version, Spec: specText(k.template()),
+		Version: k.Version, Spec: specText(k.template(), k.Labels),
 		Paused: k.Paused, Deleting: k.Deleted, VolumeSize: int64(k.Storage),
 	}
 	if k.Invalid {
@@ -272,23 +281,6 @@ func (w *World) server(p *Pod) (server, bool) {
 	}
 	g := w.Etcd.Group(d.ClusterID)
 	return server{d, g, g.Member(d.MemberID)}, true
-}
-
-// removePod takes the pod out of the API, and with it an emptyDir.
-func (w *World) removePod(p *Pod) {
-	w.Etcd.Stop(w.dir(p))
-	if !p.Persistent {
-		w.Etcd.Lose(p.UID)
-	}
-	name := p.Name
-	w.Pods = slices.DeleteFunc(w.Pods, func(p Pod) bool { return p.Name == name })
-}
-
-// removeVolume takes the claim out of the API, and with it the data.
-func (w *World) removeVolume(v *Volume) {
-	w.Etcd.Lose(v.UID)
-	name := v.Name
-	w.Volumes = slices.DeleteFunc(w.Volumes, func(v Volume) bool { return v.Name == name })
 }
 
 // violate records the first broken invariant.
