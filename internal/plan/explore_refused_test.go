@@ -6,30 +6,37 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/world"
 )
 
-// badLabels are those that the API server lets no pod have.
-const badLabels = -1
+// What the API server lets no pod have: labels, and a version.
+const (
+	badLabels   = -1
+	deniedPatch = "3.6.98"
+)
 
-// refused are the scenarios in which the API server refuses writes. Each is explored twice: it refuses them for good, or no longer
-// once nothing else happens.
+// refused are the scenarios in which the API server refuses writes, all in lockstep. Each is explored twice: it refuses them for good,
+// which can only cost what depends on them (L3), or for a while, at any time, and then with one fault fewer.
 var refused = map[string]scenario{
 	"pods refused where three run": {
 		sizes: []int{3}, running: true, faults: 2, full: 3,
-		only: slices.Concat(world.Refusals(world.CreatesPods), world.Losses),
+		only: slices.Concat(world.Refusals(world.CreatesPods), world.Losses, world.Holds),
+	},
+	"permits refused where three run": {
+		sizes: []int{3}, running: true, faults: 2, full: 3,
+		only: slices.Concat(world.Refusals(world.PatchesPods, world.PatchesVolumes), world.Losses),
 	},
 	"budget refused, from 1 to 3": {
 		sizes: []int{1, 3}, running: true, faults: 2, full: 2,
-		only: slices.Concat(world.Refusals(world.AppliesBudget), world.Losses),
+		only: slices.Concat(world.Refusals(world.AppliesBudget), world.Holds),
 	},
 	"budget refused in a first start of 3": {
-		sizes: []int{3}, faults: 2, full: 2, only: slices.Concat(world.Refusals(world.AppliesBudget), world.Losses),
+		sizes: []int{3}, faults: 1, full: 2, only: slices.Concat(world.Refusals(world.AppliesBudget), world.Losses),
 	},
 	"images refused": {
 		sizes: []int{3}, running: true, version: "3.6.15", edits: []edit{version("3.6.16")}, faults: 2, full: 2,
-		only: slices.Concat(world.Refusals(world.ChangesImages, world.PullsImages), world.Losses),
+		only: slices.Concat(world.Refusals(world.ChangesImages, world.PullsImages), world.Holds),
 	},
 	"template refused": {
 		sizes: []int{3}, running: true, edits: []edit{template(1)}, faults: 2, full: 2,
-		only: slices.Concat(world.Refusals(world.CreatesPods, world.DeletesPods, world.PatchesVolumes), world.Losses),
+		only: slices.Concat(world.Refusals(world.CreatesPods, world.DeletesPods, world.PatchesVolumes), world.Holds),
 	},
 	"resize and labels refused": {
 		sizes: []int{3}, running: true, edits: []edit{labels(1), resources(1)}, faults: 1, full: 2,
@@ -40,23 +47,24 @@ var refused = map[string]scenario{
 		only: world.Refusals(world.ExpandsVolumes),
 	},
 	"labels denied, then back": {
-		sizes: []int{3}, running: true, edits: []edit{labels(badLabels), labels(0)}, only: world.Losses, faults: 1, full: 2,
+		sizes: []int{3}, running: true, edits: []edit{labels(badLabels), labels(0)}, faults: 2, full: 2,
+		only: slices.Concat(world.Losses, world.Holds),
 	},
 	"denied version, then back": {
 		sizes: []int{3}, running: true, version: "3.6.15", edits: []edit{version(deniedPatch), version("3.6.15")},
-		only: world.Losses, denied: []string{deniedPatch}, faults: 2, full: 2,
+		denied: []string{deniedPatch}, faults: 2, full: 2, only: slices.Concat(world.Kills, world.Holds),
 	},
 	"volumes refused, from 1 to 3": {
-		sizes: []int{1, 3}, running: true, only: slices.Concat(world.Refusals(world.CreatesVolumes, world.PatchesVolumes), world.Losses),
-		faults: 2, full: 2,
+		sizes: []int{1, 3}, running: true, faults: 1, full: 2,
+		only: slices.Concat(world.Refusals(world.CreatesVolumes, world.PatchesVolumes), world.Losses),
 	},
 	"pods refused, from 1 to 3": {
-		sizes: []int{1, 3}, running: true, only: slices.Concat(world.Refusals(world.CreatesPods, world.PatchesPods), world.Losses),
-		faults: 2, full: 2,
+		sizes: []int{1, 3}, running: true, faults: 2, full: 2,
+		only: slices.Concat(world.Refusals(world.CreatesPods, world.PatchesPods), world.Kills),
 	},
 	"deletes refused, from 3 to 1": {
-		sizes: []int{3, 1}, running: true, only: slices.Concat(world.Refusals(world.DeletesPods, world.DeletesVolumes), world.Losses),
-		faults: 2, full: 2,
+		sizes: []int{3, 1}, running: true, faults: 2, full: 2,
+		only: slices.Concat(world.Refusals(world.DeletesPods, world.DeletesVolumes), world.Kills),
 	},
 	"restore refused": {
 		sizes: []int{1}, running: true, edits: []edit{snapshot(1)}, faults: 1, full: 2,
@@ -67,7 +75,7 @@ var refused = map[string]scenario{
 		only: world.Refusals(world.CreatesRestores, world.CreatesPods, world.CreatesVolumes),
 	},
 	"adoption refused": {
-		sizes: []int{3}, retained: true, faults: 2, full: 2, only: slices.Concat(world.Refusals(world.PatchesVolumes), world.Losses),
+		sizes: []int{3}, retained: true, faults: 2, full: 2, only: slices.Concat(world.Refusals(world.PatchesVolumes), world.Holds),
 	},
 	"first start refused": {
 		sizes: []int{3}, faults: 1, full: 2,
@@ -75,17 +83,14 @@ var refused = map[string]scenario{
 	},
 }
 
-// deniedPatch is a version that the API server lets no pod have.
-const deniedPatch = "3.6.98"
-
-// allRefused are those scenarios, all in lockstep.
+// allRefused are those scenarios.
 func allRefused() map[string]scenario {
 	all := map[string]scenario{}
 	for title, s := range refused {
-		s.lockstep = true
-		all["for a while: "+title] = s
-		s.forGood = true
-		all["for good: "+title] = s
+		s.lockstep, s.forGood = true, true
+		all["refused: "+title] = s
+		s.forGood, s.faults = false, max(1, s.faults-1)
+		all["refused for a while: "+title] = s
 	}
 	return all
 }

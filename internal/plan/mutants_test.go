@@ -84,6 +84,7 @@ func TestMutants(t *testing.T) {
 	all := maps.Clone(mutants)
 	maps.Copy(all, restoreMutants)
 	maps.Copy(all, startMutants)
+	maps.Copy(all, refusalMutants)
 	for title, m := range all {
 		t.Run(title, func(t *testing.T) {
 			t.Parallel()

@@ -46,7 +46,7 @@ func (l lack) String() string {
 // dependent is what depends on the writes of a class: no more than that may be held up while they are refused.
 var dependent = [classes]lack{
 	CreatesPods:     start | pods | size | update | budget | tidiness,
-	DeletesPods:     start | pods | update | budget | tidiness,
+	DeletesPods:     start | pods | size | update | budget | tidiness,
 	PatchesPods:     start | clients | size | votes | update | budget | tidiness,
 	ChangesMetadata: metadata,
 	ChangesImages:   update | tidiness,
@@ -112,12 +112,18 @@ func (w *World) lacking() lack {
 	if w.Status.ID == 0 || g == nil || !w.restored() {
 		return start
 	}
-	var l lack
+	var l, voting lack
+	for i := range g.Members {
+		of := w.memberLacks(g, &g.Members[i])
+		if l |= of; !g.Members[i].Learner {
+			voting |= of
+		}
+	}
+	if g.Leader == 0 && voting&pods != 0 { // nothing else can be done without a quorum
+		return voting & (servers | pods)
+	}
 	if len(g.Members) != w.Size {
 		l |= size
-	}
-	for i := range g.Members {
-		l |= w.memberLacks(g, &g.Members[i])
 	}
 	if g.Downgrade != 0 || w.Etcd.VersionDue(g.ID) {
 		l |= update

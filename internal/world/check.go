@@ -146,6 +146,8 @@ func (w *World) checkStart(act plan.CommitBootstrap) {
 		w.violate("P: a first start from a spec that cannot work")
 	case w.FromSnapshot || w.Status.RanBefore || w.Legacy:
 		w.violate("S3: a first start from nothing in the place of data")
+	case slices.ContainsFunc(w.Volumes, func(v Volume) bool { return v.left() && !v.Lost && !v.Deleting }):
+		w.violate("S3: a first start from nothing beside data")
 	}
 }
 

@@ -148,7 +148,7 @@ func (w *World) ending(reached, recoverable bool) string {
 	if w.excused(a, reached) {
 		return ""
 	}
-	if !reached && w.heldUp() {
+	if w.heldUp() {
 		return w.besides(a, recoverable)
 	}
 	switch act := a.(type) {

@@ -17,8 +17,11 @@ var (
 	StrangeFaults  = []Kind{impostorAnswers, statusLost}
 	// SilentFaults are those for a world in which dead nodes stay: one that is only cut off would keep its member.
 	SilentFaults = []Kind{nodeDies, podKilled, passHeld}
-	// Losses are what makes the operator write most of what can be refused, and what it may be in the middle of.
-	Losses = []Kind{podKilled, nodeDies, volumeDeleted, passHeld}
+	// Losses are what the operator makes up for with writes of all kinds. The others are one fault each, which leaves room for more.
+	Losses    = []Kind{podKilled, nodeDies, volumeDeleted}
+	Kills     = []Kind{podKilled}
+	Evictions = []Kind{podEvicted}
+	Holds     = []Kind{passHeld}
 	// ForgedFaults are pods that somebody makes as if they were the cluster's, and what makes room for them.
 	ForgedFaults = []Kind{podForged, voterForged, voterForgedEarly, voterForgedLate, podKilled, serverCrashes, passHeld}
 )

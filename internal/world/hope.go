@@ -22,7 +22,7 @@ func (w *World) recoverable() bool {
 	case !w.restored(): // whatever has become of the data
 		return true
 	case g == nil: // nothing is started from nothing beside what an earlier cluster has left, be it lost
-		return w.Status.ID == 0 && !slices.ContainsFunc(w.Volumes, func(v Volume) bool { return !v.Owned && v.ClusterID != 0 })
+		return w.Status.ID == 0 && !slices.ContainsFunc(w.Volumes, Volume.left)
 	}
 	return w.outlives(g)
 }

@@ -45,7 +45,7 @@ func (w *World) carryOut(a plan.Action, o *plan.Observed) {
 		case notDone:
 			return
 		case refused:
-			step, did = plan.AfterRefused(effects, step), nil
+			step, did = w.afterRefused(effects, step), nil
 		case done:
 			w.checkEffect(a, before, w.standing(false))
 			step++
@@ -84,7 +84,7 @@ func (w *World) next() {
 		w.drop()
 		return
 	case refused:
-		p.Step, p.Partly = plan.AfterRefused(effects, p.Step), true
+		p.Step, p.Partly = w.afterRefused(effects, p.Step), true
 	case done:
 		w.checkEffect(p.Action, before, w.standing(true))
 		p.Step++
@@ -125,7 +125,7 @@ func (w *World) resume() {
 		case notDone:
 			return
 		case refused:
-			step, did = plan.AfterRefused(effects, step), nil
+			step, did = w.afterRefused(effects, step), nil
 		case done:
 			w.checkEffect(a, before, w.standing(true))
 			step++

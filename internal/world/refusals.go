@@ -111,7 +111,7 @@ func (w *World) take(a plan.Action, e plan.Effect, o *plan.Observed, stale bool)
 	class, number := classOf(e)
 	write := tried{class, number, plan.TargetOf(e)}
 	switch {
-	case w.refusesWrite(write) || w.denies(e):
+	case w.refusesEffect(e):
 		w.remember(write)
 		return refused
 	case !w.effect(a, e, o, stale):
@@ -121,26 +121,46 @@ func (w *World) take(a plan.Action, e plan.Effect, o *plan.Observed, stale bool)
 	return done
 }
 
-// refusesTrial reports whether the API server refuses in a dry run the update that an action is, or prepares for.
+// afterRefused is the effect to go on with.
+func (w *World) afterRefused(effects []plan.Effect, i int) int {
+	if w.cfg.PassMarks {
+		return i + 1
+	}
+	return plan.AfterRefused(effects, i)
+}
+
+// refusesTrial reports whether the API server refuses in a dry run any write of the update that an action is, or prepares for.
 func (w *World) refusesTrial(a plan.Action, o *plan.Observed) bool {
 	if w.Refuses == (Refuses{}) && len(w.cfg.Denied) == 0 && w.Labels >= 0 {
 		return false
 	}
 	step := plan.Trial(a, plan.Assess(*o))
-	write, denied := tried{target: plan.TargetOfUpdate(step)}, false
+	write := tried{target: plan.TargetOfUpdate(step)}
 	switch act := step.(type) {
 	case plan.SetImage:
-		write.class, denied = ChangesImages, w.deniesPod(act.Version, 0)
+		write.class = ChangesImages
 	case plan.Recreate:
-		write.class, write.number, denied = CreatesPods, 2, w.deniesPod(act.Version, w.Labels)
+		write.class, write.number = CreatesPods, 2
+		if w.refusesWrite(write) || w.deniesPod(act.Version, w.Labels) {
+			w.remember(write)
+			return true
+		}
 	default:
 		return false
 	}
-	if !denied && !w.refusesWrite(write) {
-		return false
+	for _, e := range plan.Effects(step, *o) {
+		if w.refusesEffect(e) {
+			w.remember(write)
+			return true
+		}
 	}
-	w.remember(write)
-	return true
+	return false
+}
+
+// refusesEffect reports whether the API server refuses what an effect writes.
+func (w *World) refusesEffect(e plan.Effect) bool {
+	class, number := classOf(e)
+	return w.refusesWrite(tried{class, number, plan.TargetOf(e)}) || w.denies(e)
 }
 
 // classOf is the class of an effect, 0 for one that the API server never refuses, and a number that tells it from others of it.

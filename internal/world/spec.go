@@ -109,6 +109,9 @@ type Volume struct {
 	Template int
 }
 
+// left reports whether an earlier cluster has left the volume, with its data.
+func (v Volume) left() bool { return !v.Owned && v.ClusterID != 0 }
+
 // poisoned reports whether etcd never starts in such a pod.
 func (w *World) poisoned(version string, template int) bool {
 	return template < 0 || slices.Contains(w.cfg.Unfit, version)

@@ -18,8 +18,9 @@ type Planner func(plan.Observed) plan.Action
 type Config struct {
 	// Next is the planner.
 	Next Planner
-	// TrustCache makes the operator act on its cache without planning again on live reads.
-	TrustCache bool
+	// TrustCache makes the operator act on its cache without planning again on live reads, and PassMarks write a permit although the mark
+	// before it was refused.
+	TrustCache, PassMarks bool
 	// Judge makes of what the servers said what holds; nil for the operator's own judgement.
 	Judge func(plan.Electorate, []plan.Response) plan.Etcd
 	// Unfit are the versions that never start.
