@@ -17,11 +17,11 @@ const (
 var refused = map[string]scenario{
 	"pods refused where three run": {
 		sizes: []int{3}, running: true, faults: 2, full: 3,
-		only: slices.Concat(world.Refusals(world.CreatesPods), world.Losses, world.Holds),
+		only: slices.Concat(world.Refusals(world.CreatesPods), world.Losses),
 	},
 	"permits refused where three run": {
 		sizes: []int{3}, running: true, faults: 2, full: 3,
-		only: slices.Concat(world.Refusals(world.PatchesPods, world.PatchesVolumes), world.Losses),
+		only: slices.Concat(world.Refusals(world.PatchesPods, world.PatchesVolumes), world.Kills),
 	},
 	"budget refused, from 1 to 3": {
 		sizes: []int{1, 3}, running: true, faults: 2, full: 2,
@@ -47,8 +47,7 @@ var refused = map[string]scenario{
 		only: world.Refusals(world.ExpandsVolumes),
 	},
 	"labels denied, then back": {
-		sizes: []int{3}, running: true, edits: []edit{labels(badLabels), labels(0)}, faults: 2, full: 2,
-		only: slices.Concat(world.Losses, world.Holds),
+		sizes: []int{3}, running: true, edits: []edit{labels(badLabels), labels(0)}, only: world.Kills, faults: 2, full: 2,
 	},
 	"denied version, then back": {
 		sizes: []int{3}, running: true, version: "3.6.15", edits: []edit{version(deniedPatch), version("3.6.15")},
@@ -59,7 +58,7 @@ var refused = map[string]scenario{
 		only: slices.Concat(world.Refusals(world.CreatesVolumes, world.PatchesVolumes), world.Losses),
 	},
 	"pods refused, from 1 to 3": {
-		sizes: []int{1, 3}, running: true, faults: 2, full: 2,
+		sizes: []int{1, 3}, running: true, faults: 1, full: 2,
 		only: slices.Concat(world.Refusals(world.CreatesPods, world.PatchesPods), world.Kills),
 	},
 	"deletes refused, from 3 to 1": {

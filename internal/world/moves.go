@@ -35,11 +35,11 @@ const (
 	snapshotVerified
 	cacheFollows
 	restoreRefused
-	retried
 	// What may happen.
 	clientWrites
 	userEdits
 	refusalEnds
+	retried
 	nodeReturns
 	// The operator.
 	passes
@@ -57,7 +57,6 @@ const (
 	awaitedDeleted
 	nameFreed
 	forgedGone
-	refusalForgotten
 	// Faults.
 	podKilled
 	podEnds
@@ -101,7 +100,7 @@ const (
 
 const (
 	firstFault = podKilled
-	lastBound  = retried
+	lastBound  = restoreRefused
 )
 
 // transition says when a move is possible and what it does. It is about a pod, a volume or the whole world: one pair of
@@ -175,12 +174,15 @@ func (w *World) between(first, last Kind) []Move {
 // bound lists what will happen sooner or later if nothing else does.
 func (w *World) bound() []Move { return w.between(impostorGone, lastBound) }
 
-// inTheEnd lists what happens once nothing else does: deadlines pass, and then dead nodes are taken out of the cluster.
+// inTheEnd lists what happens once nothing else does: the operator tries again what was refused, deadlines pass, and then dead nodes are taken out of the cluster.
 func (w *World) inTheEnd() []Move {
+	if again := w.possible(nil, retried); len(again) > 0 {
+		return again
+	}
 	if late := w.possible(nil, timePasses); len(late) > 0 {
 		return late
 	}
-	return w.possible(w.between(nodeTainted, refusalForgotten), refusalEnds)
+	return w.possible(w.between(nodeTainted, forgedGone), refusalEnds)
 }
 
 // moves lists all that can happen next. The operator's turn is nil while a pass is held up.

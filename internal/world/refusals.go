@@ -74,14 +74,9 @@ func refusing() map[Kind]transition {
 			onWorld: func(w *World) { w.Refuses = Refuses{} },
 		},
 		retried: {
-			name:    "the pause before the next try is over",
-			ifWorld: func(w *World) bool { return len(w.retries(false)) > 0 },
-			onWorld: func(w *World) { w.retry(w.retries(false)) },
-		},
-		refusalForgotten: {
-			name:    "the operator forgets what it does not ask for any more",
-			ifWorld: func(w *World) bool { return len(w.retries(true)) > 0 },
-			onWorld: func(w *World) { w.retry(w.retries(true)) },
+			name:    "the operator may try again what was refused",
+			ifWorld: func(w *World) bool { return w.again() != nil },
+			onWorld: func(w *World) { w.retry(*w.again()) },
 		},
 	}
 	for c := CreatesPods; c < classes; c++ {
@@ -117,7 +112,7 @@ func (w *World) take(a plan.Action, e plan.Effect, o *plan.Observed, stale bool)
 	case !w.effect(a, e, o, stale):
 		return notDone
 	}
-	w.retry([]tried{write})
+	w.retry(write)
 	return done
 }
 
@@ -246,33 +241,29 @@ func (w *World) remember(t tried) {
 	})
 }
 
-// retry makes the operator forget that these were refused.
-func (w *World) retry(all []tried) {
-	if slices.ContainsFunc(w.Tried, func(t tried) bool { return slices.Contains(all, t) }) {
-		w.Tried = slices.DeleteFunc(slices.Clone(w.Tried), func(t tried) bool { return slices.Contains(all, t) })
+// retry makes the operator forget that it was refused.
+func (w *World) retry(t tried) {
+	if slices.Contains(w.Tried, t) {
+		w.Tried = slices.DeleteFunc(slices.Clone(w.Tried), func(other tried) bool { return other == t })
 	}
 }
 
-// retries are the refusals that the operator is not met with again when it tries: those of writes which are allowed by now, and if
-// all are to be told also of those which it does not ask for any more. Where it is, the next try changes nothing: so a lasting refusal
-// comes to rest, and how long the operator pauses is no part of the model.
-func (w *World) retries(all bool) []tried {
+// again is a refusal that the operator is not met with again at once when the pause before the next try is over: the write is allowed
+// by now, or it is not asked for any more, or not next. Nil if there is none: a try that is refused again changes nothing, so a lasting
+// refusal comes to rest, and how long the operator pauses is no part of the model.
+func (w *World) again() *tried {
 	if !w.undisturbed() {
 		return nil
 	}
-	var found []tried
 	for _, t := range w.Tried {
-		if !all && w.refusesWrite(t) {
-			continue
-		}
-		again := w.Clone()
-		again.retry([]tried{t})
-		again.pass()
-		if again.Key() != w.Key() {
-			found = append(found, t)
+		next := w.Clone()
+		next.retry(t)
+		next.pass()
+		if next.Key() != w.Key() {
+			return &t
 		}
 	}
-	return found
+	return nil
 }
 
 // refused is what the operator remembers of it.
