@@ -161,7 +161,14 @@ func (v *view) refused(a Action) bool {
 	if len(v.Refused) == 0 || !Mutates(a) {
 		return false
 	}
-	return v.refuses(TargetOfUpdate(a)) || len(Effects(a, v.whole)) == 0
+	return v.refuses(TargetOfUpdate(a)) || v.refusesAnew(a) || len(Effects(a, v.whole)) == 0
+}
+
+// refusesAnew reports whether an action deletes a pod that the API server refuses to create from the spec: it would be created from the
+// previous one, and deleted again.
+func (v *view) refusesAnew(a Action) bool {
+	act, ok := a.(Recreate)
+	return ok && v.refuses(TargetOf(CreatePod{NewPod{Name: act.Name}}))
 }
 
 // budgetRefused reports whether no voter can be disrupted, because the API server refuses the budget that has to be raised first.

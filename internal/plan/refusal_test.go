@@ -53,6 +53,13 @@ func TestRefused(t *testing.T) {
 			edit(lost, editedSpec, refuse(earlierC0), func(o *Observed) { o.Volumes[0].FromPreviousSpec = true }),
 			CreatePods{[]NewPod{podOf(false)}},
 		},
+		"a pod of the present spec: none is deleted for it": {
+			edit(healthyCluster(3, true), refuse(createC0), func(o *Observed) {
+				for i := range o.Pods {
+					o.Pods[i].Drift.Template = true
+				}
+			}), Wait{Reason: v1beta2.ReasonWriteRefused},
+		},
 		"the budget: voters are served without it": {
 			edit(unserved(healthyCluster(3, true), 1), func(o *Observed) { o.Budget = Budget{} }, refuse(budget)), AddToService{[]string{"c-1"}},
 		},
