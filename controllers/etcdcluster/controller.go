@@ -66,7 +66,10 @@ type Reconciler struct {
 	// Concurrency is how many clusters are reconciled concurrently, at least 1.
 	Concurrency int
 
-	paces       paces
+	paces paces
+	// refusals are of what the planner decides on, besides of the Services and the volumes' metadata, which it does not.
+	refusals    refusals
+	besides     refusals
 	logRequests logRequests
 	retained    retained
 }
@@ -77,6 +80,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	if apierrors.IsNotFound(err) {
 		r.Etcd.Forget(req.String())
 		r.paces.forget(req.NamespacedName)
+		r.refusals.forget(req.NamespacedName)
+		r.besides.forget(req.NamespacedName)
 		r.logRequests.forget(req.NamespacedName)
 		r.retained.forget(req.NamespacedName)
 		r.Reservations.Forget(&v1beta2.EtcdCluster{}, req.NamespacedName)
@@ -103,6 +108,9 @@ func (r *Reconciler) act(ctx context.Context, p *pass) error {
 		}
 		if err := r.applyServices(ctx, p); err != nil {
 			return err
+		}
+		if p.late(ctx) {
+			return nil
 		}
 		return r.execute(ctx, p)
 	})
@@ -132,14 +140,18 @@ type pass struct {
 	claims     map[string]*corev1.PersistentVolumeClaim
 	// revision is the revision of the spec.
 	revision resources.Revision
-	// previousSpec is the cluster with the spec before an update in progress, and previousTemplate that spec's revision; nil and empty
-	// if there is none, or if it does not change the pods' template.
+	// previousSpec is the cluster with the spec before an update in progress, nil if there is none. previousTemplate is that spec's
+	// revision, empty if it does not change the pods' template.
 	previousSpec     *v1beta2.EtcdCluster
 	previousTemplate string
 	// restore is the EtcdRestore to carry out, or that the cluster is to start from; nil if there is none.
 	restore *v1beta2.EtcdRestore
 	// rejected says what the API server rejects of what the members do not depend on; nil if nothing.
 	rejected *failure.Problem
+	// incomplete is true if the API server has refused any write, so that the action has not taken effect as a whole; held if it was
+	// not even tried again. carriedOut counts the writes that it has accepted, and news is true if any refusal is new.
+	incomplete, held, news bool
+	carriedOut             int
 	// session reaches the members that answered.
 	session *etcd.Session
 }

@@ -25,17 +25,39 @@ import (
 // compare-and-swap on the version that was read; what decisions depend on there is in plan.Record.
 func (r *Reconciler) execute(ctx context.Context, p *pass) error {
 	noteDecided(p)
-	if a, ok := p.action.(plan.Recreate); ok {
-		if err := r.dryRunPod(ctx, p, a); err != nil {
-			return err
-		}
+	if accepted, err := r.accepted(ctx, p); err != nil || !accepted {
+		return err
 	}
-	for _, effect := range plan.Effects(p.action, p.observed) {
-		if err := r.carryOut(ctx, p, effect); err != nil {
+	effects := plan.Effects(p.action, p.observed)
+	for i := 0; i < len(effects) && !p.late(ctx); {
+		refused, err := r.try(ctx, p, effects[i])
+		switch {
+		case err != nil:
 			return err
+		case refused:
+			i = plan.AfterRefused(effects, i)
+		default:
+			i++
 		}
 	}
 	return nil
+}
+
+// try makes one change, and reports whether the API server refuses it: a refusal holds up only what relies on that change.
+func (r *Reconciler) try(ctx context.Context, p *pass, effect plan.Effect) (refused bool, err error) {
+	err, target := r.carryOut(ctx, p, effect), plan.TargetOf(effect)
+	if target == (plan.Target{}) {
+		return false, err
+	}
+	if message, refused := r.refusalOf(ctx, p, err); refused {
+		r.refuse(p, target, message)
+		return true, nil
+	}
+	if err == nil {
+		p.carriedOut++
+		r.refusals.done(client.ObjectKeyFromObject(p.cluster), target)
+	}
+	return false, err
 }
 
 // carryOut makes one change. The linter requires every effect to be in the list.
@@ -104,7 +126,7 @@ func (r *Reconciler) createVolume(ctx context.Context, p *pass, e plan.CreateVol
 
 func (r *Reconciler) createPod(ctx context.Context, p *pass, e plan.CreatePod) error {
 	spec := p.cluster
-	if e.FromPreviousSpec {
+	if e.FromPreviousSpec && p.previousSpec != nil { // without one nothing has changed
 		spec = p.previousSpec
 	}
 	pod, err := resources.Pod(spec, e.Name, e.Incarnation, e.Permit, r.optionsFor(e.NewPod))
@@ -120,8 +142,8 @@ func (r *Reconciler) createPod(ctx context.Context, p *pass, e plan.CreatePod) e
 	return nil
 }
 
-// create never treats "already exists" as success: either the view was stale, and the next pass sees the object; or the object has
-// another owner; or its labels were removed by hand, so it is no longer found. Then they are restored, unless it is a claim that may
+// create never treats "already exists" as success: either the view was stale, and the next pass sees the object; or this pass has
+// seen it, and it does not count as what is to be created; or the object has another owner; or its labels were removed by hand, so it is no longer found. Then they are restored, unless it is a claim that may
 // hold data: it would count as the new one, which is empty.
 func (r *Reconciler) create(ctx context.Context, p *pass, o client.Object) error {
 	kind, wanted := fmt.Sprintf("%T", o), maps.Clone(o.GetLabels())
@@ -139,7 +161,11 @@ func (r *Reconciler) create(ctx context.Context, p *pass, o client.Object) error
 	seen := labels.Set(resources.ClusterSelector(p.cluster.Name))
 	_, numbered := o.GetLabels()[resources.LabelIncarnation]
 	claim, isClaim := o.(*corev1.PersistentVolumeClaim)
-	if seen.AsSelector().Matches(labels.Set(o.GetLabels())) && (numbered || isClaim) {
+	labeled := seen.AsSelector().Matches(labels.Set(o.GetLabels()))
+	if p.has(o) && (labeled || !isClaim) { // to look again would end in the same
+		return fmt.Errorf("it exists, and not as it was created: an admission webhook may have changed it: %s", err.Error())
+	}
+	if labeled && (numbered || isClaim) {
 		return err
 	}
 	if isClaim && !empty(p.cluster, claim) {

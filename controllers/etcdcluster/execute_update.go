@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -20,13 +19,17 @@ import (
 
 func (r *Reconciler) setMetadata(ctx context.Context, p *pass, a plan.SetMetadata) error {
 	pod := p.pods[a.Name]
-	if err := r.patch(ctx, pod, types.UID(a.UID), p.revision.MetadataPatch(pod)); err != nil {
+	err := r.patch(ctx, pod, types.UID(a.UID), p.revision.MetadataPatch(pod))
+	if key := p.revision.LacksMetadata(pod); err == nil && key != "" {
+		err = &rewrittenError{key + " does not stay as it was written: an admission webhook or policy changes it back"}
+	}
+	if err != nil {
 		return fmt.Errorf("update the labels and annotations of Pod %s: %w", a.Name, err)
 	}
 	return nil
 }
 
-// resize changes a running pod's resources. If Kubernetes refuses that, for example because the quality of service class would
+// resize changes a running pod's resources. If Kubernetes cannot do that, for example because the quality of service class would
 // change, it is recorded on the pod, so that the planner recreates it.
 func (r *Reconciler) resize(ctx context.Context, p *pass, a plan.Resize) error {
 	wanted, err := resources.Pod(p.cluster, a.Name, 0, nil, r.podOptions())
@@ -41,7 +44,7 @@ func (r *Reconciler) resize(ctx context.Context, p *pass, a plan.Resize) error {
 		return err
 	}
 	err = r.Client.SubResource("resize").Patch(ctx, pod.DeepCopy(), client.RawPatch(types.StrategicMergePatchType, body))
-	if refusedForGood(err) || apierrors.IsNotFound(err) {
+	if fixed(err) {
 		note, err = resources.AnnotationFixed, nil
 	}
 	if err != nil {
@@ -49,6 +52,14 @@ func (r *Reconciler) resize(ctx context.Context, p *pass, a plan.Resize) error {
 	}
 	meta := map[string]any{"annotations": map[string]any{note: p.revision.Resources}}
 	return r.patch(ctx, pod, types.UID(a.UID), meta)
+}
+
+// fixed reports whether a running pod can never be given these resources: they are invalid for it, its node is too small for them or
+// cannot change them, or Kubernetes resizes nothing. A quota, a limit range or a policy may yet allow them.
+func fixed(err error) bool {
+	const nodeTooSmall, notOnThisNode = "NodeCapacity", "UnsupportedPlatform"
+	return invalid(err) || apierrors.IsNotFound(err) ||
+		apierrors.HasStatusCause(err, nodeTooSmall) || apierrors.HasStatusCause(err, notOnThisNode)
 }
 
 // resourcesPatch sets what is wanted, and removes everything else.
@@ -70,7 +81,7 @@ func listPatch(have, want corev1.ResourceList) map[string]any {
 
 // changeImage records the container that has to stop before the member counts as updated. If it has stopped since it was observed the
 // patch is a conflict, and the next pass decides again.
-func (r *Reconciler) changeImage(ctx context.Context, p *pass, a plan.ChangeImage) error {
+func (r *Reconciler) changeImage(ctx context.Context, p *pass, a plan.ChangeImage, options ...client.PatchOption) error {
 	pod, image := p.pods[a.Name], p.observed.Cluster.Image(a.Version)
 	body, err := encodePatch(types.UID(a.UID), map[string]any{
 		"resourceVersion": pod.ResourceVersion,
@@ -84,29 +95,12 @@ func (r *Reconciler) changeImage(ctx context.Context, p *pass, a plan.ChangeImag
 		return err
 	}
 	patch := client.RawPatch(types.StrategicMergePatchType, body)
-	if err := r.Client.Patch(ctx, pod.DeepCopy(), patch, client.FieldOwner(resources.FieldOwner)); err != nil {
+	options = append(options, client.FieldOwner(resources.FieldOwner))
+	if err := r.Client.Patch(ctx, pod.DeepCopy(), patch, options...); err != nil {
 		return fmt.Errorf("update the image of Pod %s: %w", a.Name, err)
 	}
 	return nil
 }
-
-// dryRunPod checks by a dry run that the API server would accept the recreated pod: if not, the present one stays.
-func (r *Reconciler) dryRunPod(ctx context.Context, p *pass, a plan.Recreate) error {
-	again := plan.NewPod{Name: a.Name, Version: a.Version, Persistent: true}
-	pod, err := resources.Pod(p.cluster, a.Name, 0, nil, r.optionsFor(again))
-	if err != nil {
-		return err
-	}
-	pod.Name += "-try"
-	err = r.Client.Create(ctx, pod, client.DryRunAll)
-	if refusedForGood(err) && !strings.Contains(err.Error(), "exceeded quota") { // there is room once the old pod is gone
-		return fmt.Errorf("pod %s is not recreated, because the API server rejects the pod that the spec asks for: %w", a.Name, err)
-	}
-	return nil
-}
-
-// refusedForGood reports whether the API server will never accept the request.
-func refusedForGood(err error) bool { return apierrors.IsInvalid(err) || apierrors.IsForbidden(err) }
 
 // encodePatch is a patch of the object with exactly that UID.
 func encodePatch(uid types.UID, meta, change map[string]any) ([]byte, error) {

@@ -19,6 +19,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/controllers/internal/clusterspec"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/reconcile"
 	"github.com/etcdpilot/etcd-operator/internal/etcd"
+	"github.com/etcdpilot/etcd-operator/internal/metrics"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 	"github.com/etcdpilot/etcd-operator/internal/status"
@@ -44,9 +45,15 @@ func (r *Reconciler) finish(ctx context.Context, p *pass, err error) (ctrl.Resul
 			Reason: v1beta2.ReasonWaitingForEtcd, Message: err.Error(), After: reconcile.NotYet,
 		}, nil
 	}
+	left := r.fence(p).Bounds(p)
+	if p.incomplete { // it records nothing but what was observed, and a write that hangs may have used up the time
+		left = nil
+	}
+	key := client.ObjectKeyFromObject(p.cluster)
+	p.observed.Refused = r.refusals.of(key, p.cluster.Generation, r.Clock.Now())
 	return reconcile.Finish(ctx, reconcile.Ending{
 		WriteStatus:  func(ctx context.Context, err error) error { return r.writeStatus(ctx, p, err) },
-		Left:         r.fence(p).Bounds(p),
+		Left:         left,
 		RecordEvents: func(ctx context.Context, err error) { r.recordEvents(ctx, p, err) },
 		Again:        func() ctrl.Result { return r.requeue(p) },
 	}, err)
@@ -58,9 +65,18 @@ func (r *Reconciler) finish(ctx context.Context, p *pass, err error) (ctrl.Resul
 func (r *Reconciler) requeue(p *pass) ctrl.Result {
 	rank := rank(p)
 	result := ctrl.Result{RequeueAfter: nextDelay(p.action), Priority: &rank}
-	if plan.Mutates(p.action) {
+	switch {
+	case p.incomplete: // the next pass goes on with what is not refused
+		rank = min(rank, normal)
+	case plan.Mutates(p.action):
 		if pause := r.paces.note(client.ObjectKeyFromObject(p.cluster), p.action, r.Clock.Now()); pause > 0 {
 			rank, result.RequeueAfter = min(rank, normal), pause
+		}
+	}
+	if refused := p.observed.Refused; len(refused) > 0 {
+		next := nextTry(refused, r.Clock.Now())
+		if result.RequeueAfter = min(result.RequeueAfter, next); p.held {
+			result.RequeueAfter = next
 		}
 	}
 	if plan.DisksUndecided(p.observed) {
@@ -85,11 +101,12 @@ func nextDelay(a plan.Action) time.Duration {
 
 func (r *Reconciler) writeStatus(ctx context.Context, p *pass, err error) error {
 	c := p.cluster
-	if !c.DeletionTimestamp.IsZero() {
+	if !c.DeletionTimestamp.IsZero() || err == nil && p.nothingNew() {
 		return nil
 	}
 	c.Status = status.Compute(status.Input{
 		Cluster: c, Observed: p.observed, Action: p.action, Assessment: p.assessment, Err: err, Rejected: p.rejected,
+		Incomplete: p.incomplete,
 		ClientURL: resources.ClientURL(c),
 		Service:   resources.ClientServiceName(c.Name),
 		Port:      resources.ClientServicePort(c),
@@ -101,15 +118,30 @@ func (r *Reconciler) writeStatus(ctx context.Context, p *pass, err error) error 
 	return r.Client.Status().Update(ctx, c)
 }
 
-// recordEvents records an event for every action that took effect, and for every new wait or block.
+// recordEvents records an event for every action that took effect, for every new wait or block, and for every new refusal.
 func (r *Reconciler) recordEvents(ctx context.Context, p *pass, err error) {
 	r.recordUnrelated(p)
 	r.recordReclaim(p)
 	d := plan.DescribeIn(p.observed, p.assessment, p.action)
+	r.recordRefused(p, d)
+	if p.incomplete && p.carriedOut == 0 && err == nil {
+		return
+	}
 	reconcile.Record(ctx, r.Recorder, p.cluster, reconcile.Outcome{
 		Action: d.Action, Reason: d.Reason, Message: d.Message, Warning: warns(p.action, d.Reason),
-		New: plan.Mutates(p.action) || !reconcile.IsProgressing(p.before.Conditions, d.Reason, d.Message),
+		New: plan.Mutates(p.action) ||
+			d.Reason != v1beta2.ReasonWriteRefused && !reconcile.IsProgressing(p.before.Conditions, d.Reason, d.Message),
 	}, err)
+}
+
+// recordRefused counts an action that was refused in part or as a whole, and warns once of each refusal.
+func (r *Reconciler) recordRefused(p *pass, d plan.Description) {
+	if p.incomplete {
+		metrics.Actions.WithLabelValues(d.Action, v1beta2.ReasonWriteRefused).Inc()
+	}
+	for _, refusal := range r.refusals.untold(client.ObjectKeyFromObject(p.cluster)) {
+		reconcile.Emit(r.Recorder, p.cluster, corev1.EventTypeWarning, v1beta2.ReasonWriteRefused, "Write", refusal.String())
+	}
 }
 
 // warns reports whether the event is a Warning.

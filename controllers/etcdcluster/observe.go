@@ -36,6 +36,7 @@ func (r *Reconciler) observe(ctx context.Context, reader client.Reader, c *v1bet
 	var problem *failure.Problem
 	c.Spec, problem = clusterspec.Effective(c, claims)
 	p.observed = plan.Observed{Now: r.Clock.Now(), Cluster: r.observedCluster(c, problem)}
+	p.observed.Refused = r.refusals.of(client.ObjectKeyFromObject(c), c.Generation, p.observed.Now)
 	if err := r.observePods(ctx, reader, p); err != nil {
 		return nil, err
 	}

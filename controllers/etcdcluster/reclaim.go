@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
 
 // retained are the clusters whose volumes are to outlive them, and of which every claim of the namespace was looked at since that
@@ -76,16 +77,19 @@ func (r *Reconciler) disown(ctx context.Context, p *pass, meta *metav1.ObjectMet
 	if len(others) == len(meta.OwnerReferences) {
 		return nil
 	}
-	if err := r.confirm(ctx, p); err != nil {
-		return err
-	}
 	claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: meta.Namespace, Name: meta.Name}}
 	change := map[string]any{"ownerReferences": others, "resourceVersion": meta.ResourceVersion}
-	err := r.patch(ctx, claim, meta.UID, change)
-	if refusedForGood(err) {
-		p.reject(v1beta2.ReasonActionFailed, fmt.Sprintf("volume %s would be deleted with the EtcdCluster in spite of "+
-			"volumeReclaimPolicy Retain: the API server rejects a change to its owners: %s", meta.Name, err))
-	} else if client.IgnoreNotFound(err) != nil {
+	err := r.beside(ctx, p, besides{
+		plan.Target{Verb: "change the owners of", Kind: plan.KindVolume, Name: meta.Name}, v1beta2.ReasonActionFailed,
+		fmt.Sprintf("volume %s would be deleted with the EtcdCluster in spite of volumeReclaimPolicy Retain: the API server rejects a "+
+			"change to its owners: ", meta.Name),
+	}, func() error {
+		if err := r.confirm(ctx, p); err != nil {
+			return err
+		}
+		return client.IgnoreNotFound(r.patch(ctx, claim, meta.UID, change))
+	})
+	if err != nil {
 		return fmt.Errorf("have volume %s outlive the cluster: %w", meta.Name, err)
 	}
 	return nil

@@ -25,10 +25,10 @@ func (r *Reconciler) applyServices(ctx context.Context, p *pass) error {
 		return nil
 	}
 	for _, want := range []*corev1.Service{resources.PeerService(p.cluster), resources.ClientService(p.cluster)} {
-		err := r.applyService(ctx, p, want)
-		if refusedForGood(err) {
-			p.reject(v1beta2.ReasonInvalidService, "spec.services: "+err.Error())
-		} else if err != nil {
+		err := r.beside(ctx, p, besides{
+			plan.Target{Verb: "apply", Kind: "Service", Name: want.Name}, v1beta2.ReasonInvalidService, "spec.services: ",
+		}, func() error { return r.applyService(ctx, p, want) })
+		if err != nil {
 			return fmt.Errorf("apply Service %s: %w", want.Name, err)
 		}
 	}
@@ -70,6 +70,31 @@ func (p *pass) reject(reason, message string) {
 	}
 }
 
+// besides is a write that the members do not depend on: how a refusal of it is reported.
+type besides struct {
+	target         plan.Target
+	reason, prefix string
+}
+
+// beside makes such a write, at a growing interval while the API server refuses it.
+func (r *Reconciler) beside(ctx context.Context, p *pass, b besides, write func() error) error {
+	key, generation, now := client.ObjectKeyFromObject(p.cluster), p.cluster.Generation, r.Clock.Now()
+	if known, refused := held(r.besides.of(key, generation, now), b.target, now); refused {
+		p.reject(b.reason, b.prefix+known.Message)
+		return nil
+	}
+	err := write()
+	if message, refused := r.refusalOf(ctx, p, err); refused {
+		r.besides.note(key, generation, b.target, message, r.Clock.Now())
+		p.reject(b.reason, b.prefix+message)
+		return nil
+	}
+	if err == nil {
+		r.besides.done(key, b.target)
+	}
+	return err
+}
+
 // applyVolumeMeta has volumes go with the cluster, unless they are to outlive it, and gives them the labels and annotations that
 // the spec asks for.
 func (r *Reconciler) applyVolumeMeta(ctx context.Context, p *pass) error {
@@ -89,13 +114,16 @@ func (r *Reconciler) applyVolumeMeta(ctx context.Context, p *pass) error {
 		if meta == nil {
 			continue
 		}
-		if err := r.confirm(ctx, p); err != nil {
-			return err
-		}
-		err := r.patch(ctx, claim, claim.UID, meta)
-		if refusedForGood(err) {
-			p.reject(v1beta2.ReasonActionFailed, fmt.Sprintf("the API server rejects a change to the metadata of volume %s: %s", v.Name, err))
-		} else if err != nil {
+		err := r.beside(ctx, p, besides{
+			plan.Target{Verb: "change the metadata of", Kind: plan.KindVolume, Name: v.Name}, v1beta2.ReasonActionFailed,
+			fmt.Sprintf("the API server rejects a change to the metadata of volume %s: ", v.Name),
+		}, func() error {
+			if err := r.confirm(ctx, p); err != nil {
+				return err
+			}
+			return r.patch(ctx, claim, claim.UID, meta)
+		})
+		if err != nil {
 			return fmt.Errorf("change the metadata of volume %s: %w", v.Name, err)
 		}
 	}

@@ -3,6 +3,8 @@ package etcdcluster
 import (
 	"cmp"
 
+	"k8s.io/apimachinery/pkg/api/equality"
+
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/clusterspec"
 	"github.com/etcdpilot/etcd-operator/internal/failure"
@@ -12,7 +14,8 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/version"
 )
 
-// readSpecs computes the revisions of the spec and of the former one.
+// readSpecs computes the revisions of the spec and of the former one. A pod may have to be made from the former one although only
+// labels or resources differ: the API server may refuse those of the present one.
 func (r *Reconciler) readSpecs(p *pass) (err error) {
 	if p.revision, err = resources.RevisionOf(p.cluster, r.podOptions()); err != nil {
 		return err
@@ -21,7 +24,7 @@ func (r *Reconciler) readSpecs(p *pass) (err error) {
 	if spec == nil { // in the first pass after an edit the former spec is the one recorded as accepted
 		spec = clusterspec.Noted(p.cluster.Status.AcceptedSpec)
 	}
-	if spec == nil {
+	if spec == nil || equality.Semantic.DeepEqual(*spec, p.cluster.Spec) {
 		return nil
 	}
 	cluster := &v1beta2.EtcdCluster{TypeMeta: p.cluster.TypeMeta, ObjectMeta: p.cluster.ObjectMeta, Spec: *spec}
@@ -29,8 +32,8 @@ func (r *Reconciler) readSpecs(p *pass) (err error) {
 	if err != nil {
 		return err
 	}
-	if before.Template != p.revision.Template {
-		p.previousSpec, p.previousTemplate = cluster, before.Template
+	if p.previousSpec = cluster; before.Template != p.revision.Template {
+		p.previousTemplate = before.Template
 	}
 	return nil
 }

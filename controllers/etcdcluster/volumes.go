@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -34,7 +36,7 @@ func volumeOf(p *pass, claim *corev1.PersistentVolumeClaim) plan.Volume {
 		ClusterID:        uint64(member.ParseID(claim.Annotations[resources.AnnotationClusterID])),
 		MemberID:         uint64(member.ParseID(claim.Annotations[resources.AnnotationMemberID])),
 		Version:          claim.Annotations[resources.AnnotationVersion],
-		FromPreviousSpec: p.previousSpec != nil && claim.Annotations[resources.AnnotationTemplate] == p.previousTemplate,
+		FromPreviousSpec: p.previousTemplate != "" && claim.Annotations[resources.AnnotationTemplate] == p.previousTemplate,
 		Requested:        requested.Value(),
 		Expanding:        known && there.Cmp(size) < 0,
 		NotExpandable:    claim.Annotations[resources.AnnotationFixed] == wanted.String(),
@@ -86,8 +88,8 @@ func (r *Reconciler) markVolume(ctx context.Context, p *pass, e plan.MarkVolume)
 	return nil
 }
 
-// expand asks for more storage. Kubernetes refuses where the volume's class does not allow it, and then the volume is
-// marked, so that the planner finds another way.
+// expand asks for more storage. Where the volume's class does not allow it the volume is marked, so that the planner finds another
+// way. A quota or a policy may yet allow it.
 func (r *Reconciler) expand(ctx context.Context, p *pass, e plan.ExpandVolume) error {
 	size := resource.NewQuantity(p.observed.Cluster.VolumeSize, resource.BinarySI).String()
 	claim, uid := p.claims[e.Name], types.UID(e.UID)
@@ -98,7 +100,7 @@ func (r *Reconciler) expand(ctx context.Context, p *pass, e plan.ExpandVolume) e
 		return err
 	}
 	err = r.Client.Patch(ctx, claim.DeepCopy(), client.RawPatch(types.MergePatchType, body))
-	if refusedForGood(err) {
+	if invalid(err) || apierrors.IsForbidden(err) && strings.Contains(err.Error(), "must support resize") {
 		err = r.patch(ctx, claim, uid, map[string]any{"annotations": map[string]any{resources.AnnotationFixed: size}})
 	}
 	if client.IgnoreNotFound(err) != nil {

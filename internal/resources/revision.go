@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"maps"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -117,6 +118,23 @@ func ownLabels(pod *corev1.Pod) map[string]string {
 	labels := memberLabels(pod.Labels[LabelCluster], pod.Name, 0)
 	delete(labels, LabelIncarnation)
 	return labels
+}
+
+// LacksMetadata names a label or annotation that the pod does not have as the revision asks, as in `label "team"`; it is empty if the pod
+// has them all.
+func (r Revision) LacksMetadata(pod *corev1.Pod) string {
+	want := decode(r.Metadata)
+	for _, of := range []struct {
+		kind       string
+		have, want map[string]string
+	}{{"label", pod.Labels, merge(want.Labels, ownLabels(pod))}, {"annotation", pod.Annotations, want.Annotations}} {
+		for _, key := range slices.Sorted(maps.Keys(of.want)) {
+			if got, ok := of.have[key]; !ok || got != of.want[key] {
+				return fmt.Sprintf("%s %q", of.kind, key)
+			}
+		}
+	}
+	return ""
 }
 
 func decode(text string) metadata {

@@ -3,6 +3,7 @@ package status
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -32,7 +33,7 @@ func setConditions(s *v1beta2.EtcdClusterStatus, in Input) {
 	}
 	reason, message := words(in)
 	up, progress := available(s, in, reason, message), progressing(in, reason, message)
-	trouble := withRejected(degraded(s, in, reason, message), in.Rejected)
+	trouble := withRejected(degraded(s, in, reason, message), rejected(in))
 	set(v1beta2.ConditionReady, ready(in, up, progress, trouble))
 	set(v1beta2.ConditionAvailable, up)
 	set(v1beta2.ConditionProgressing, progress)
@@ -47,7 +48,7 @@ func ready(in Input, up, progress, trouble verdict) verdict {
 	if trouble.holds {
 		v = trouble
 	}
-	v.holds = up.holds && progress.reason == v1beta2.ReasonSpecReached && in.Rejected == nil
+	v.holds = up.holds && progress.reason == v1beta2.ReasonSpecReached && len(rejected(in)) == 0
 	return v
 }
 
@@ -163,16 +164,29 @@ func voters(s *v1beta2.EtcdClusterStatus, known plan.Assessment) verdict {
 	return verdict{false, v1beta2.ReasonAsExpected, fmt.Sprintf("all %d voters are healthy", healthy)}
 }
 
-// withRejected adds what was rejected, whatever else is wrong: it is reported nowhere else.
-func withRejected(v verdict, rejected *failure.Problem) verdict {
-	switch {
-	case rejected == nil || v.reason == rejected.Reason:
-		return v
-	case v.holds:
-		v.message += "; " + rejected.Message
-		return v
+// rejected is what the API server rejects or refuses, each with a reason.
+func rejected(in Input) []failure.Problem {
+	var all []failure.Problem
+	if in.Rejected != nil {
+		all = append(all, *in.Rejected)
 	}
-	return verdict{true, rejected.Reason, rejected.Message}
+	for _, refusal := range in.Observed.Refused {
+		all = append(all, failure.Problem{Reason: v1beta2.ReasonWriteRefused, Message: refusal.String()})
+	}
+	return all
+}
+
+// withRejected adds what was rejected, whatever else is wrong: it is reported nowhere else.
+func withRejected(v verdict, rejected []failure.Problem) verdict {
+	for _, p := range rejected {
+		switch {
+		case !v.holds:
+			v = verdict{true, p.Reason, p.Message}
+		case !strings.Contains(v.message, p.Message):
+			v.message += "; " + p.Message
+		}
+	}
+	return v
 }
 
 // words are the action's reason and message.

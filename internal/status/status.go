@@ -26,6 +26,8 @@ type Input struct {
 	// Rejected says what the API server rejects of what the members do not depend on: a Service, or the metadata of a volume. It is
 	// nil if nothing is.
 	Rejected *failure.Problem
+	// Incomplete is true if the API server has refused any write of the action: then nothing is recorded of it.
+	Incomplete bool
 	// ClientURL is where clients reach the cluster and Selector selects its pods.
 	ClientURL string
 	Selector  string
@@ -80,7 +82,7 @@ func storage(o plan.Observed) v1beta2.MemberStorage {
 // nothing, if a restore has started to replace it, or has been canceled.
 func keepRecord(s *v1beta2.EtcdClusterStatus, in Input) Input {
 	done := in.Action
-	if in.Err != nil {
+	if in.Err != nil || in.Incomplete {
 		done = nil
 	}
 	in.Observed.Cluster.Record = RecordOf(s)

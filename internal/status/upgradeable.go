@@ -22,7 +22,7 @@ const (
 
 // standstill are the reasons with which a cluster continues only after a change outside the operator, or not soon.
 var standstill = []string{
-	v1beta2.ReasonUpdateStopped, v1beta2.ReasonPodCannotStart, v1beta2.ReasonActionFailed, v1beta2.ReasonMemberDown,
+	v1beta2.ReasonUpdateStopped, v1beta2.ReasonPodCannotStart, v1beta2.ReasonWriteRefused, v1beta2.ReasonActionFailed, v1beta2.ReasonMemberDown,
 	v1beta2.ReasonQuorumAtRisk, v1beta2.ReasonQuorumLost, v1beta2.ReasonWaitingForResize, v1beta2.ReasonWaitingForVolume,
 	v1beta2.ReasonWaitingForPrevious, v1beta2.ReasonWaitingForRestore,
 }

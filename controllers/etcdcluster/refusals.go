@@ -1,0 +1,138 @@
+package etcdcluster
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/etcdpilot/etcd-operator/internal/plan"
+)
+
+const (
+	// firstRetry is the pause after the first refusal of a write. It doubles up to longest.
+	firstRetry = 2 * time.Second
+	// unasked is for how long a refusal is remembered after its write could have been tried again and was not.
+	unasked = 2 * time.Minute
+	// refusalsKept is the maximum number of refusals per cluster.
+	refusalsKept = 64
+)
+
+// refusals are the writes that the API server has refused, per cluster. Nothing is stored in Kubernetes: a new process learns each
+// anew with one request. The zero value is empty. It is safe for concurrent use.
+type refusals struct {
+	mu    sync.Mutex
+	known map[types.NamespacedName]map[plan.Target]*refusal
+}
+
+// refusal is what is remembered of one write.
+type refusal struct {
+	plan.Refusal
+	// generation is that of the spec: after an edit the write may be another one, and is tried at once.
+	generation int64
+	// pause is the one before RetryAt, asked when the write was tried last.
+	pause time.Duration
+	asked time.Time
+	// told is true once there is an event of it.
+	told bool
+}
+
+// note records that a write was refused, and reports whether that is news: it was not refused before, or with other words.
+func (r *refusals) note(cluster types.NamespacedName, generation int64, target plan.Target, message string, now time.Time) (news bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.known == nil {
+		r.known = map[types.NamespacedName]map[plan.Target]*refusal{}
+	}
+	own := r.known[cluster]
+	if own == nil {
+		own = map[plan.Target]*refusal{}
+		r.known[cluster] = own
+	}
+	e := own[target]
+	if e == nil || e.generation != generation {
+		e = &refusal{Refusal: plan.Refusal{Target: target, Since: now}, generation: generation, pause: firstRetry / 2}
+		own[target] = e
+	}
+	news = e.Message != message
+	e.told = e.told && !news
+	e.Message, e.asked, e.pause = message, now, min(2*e.pause, longest)
+	e.RetryAt = now.Add(e.pause)
+	if len(own) > refusalsKept {
+		delete(own, slices.MinFunc(slices.Collect(maps.Values(own)), func(a, b *refusal) int { return a.asked.Compare(b.asked) }).Target)
+	}
+	return news
+}
+
+// done forgets the refusal of a write that was accepted.
+func (r *refusals) done(cluster types.NamespacedName, target plan.Target) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.known[cluster], target)
+}
+
+// of returns the refusals of a cluster, sorted by target. It forgets those of another generation of its spec, and those that nobody
+// has asked about again.
+func (r *refusals) of(cluster types.NamespacedName, generation int64, now time.Time) []plan.Refusal {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var all []plan.Refusal
+	for target, e := range r.known[cluster] {
+		if e.generation != generation || now.Sub(e.RetryAt) > unasked {
+			delete(r.known[cluster], target)
+			continue
+		}
+		all = append(all, e.Refusal)
+	}
+	sortByTarget(all)
+	return all
+}
+
+// untold returns, once, the refusals that there is no event of yet, sorted by target.
+func (r *refusals) untold(cluster types.NamespacedName) []plan.Refusal {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var all []plan.Refusal
+	for _, e := range r.known[cluster] {
+		if !e.told {
+			e.told, all = true, append(all, e.Refusal)
+		}
+	}
+	sortByTarget(all)
+	return all
+}
+
+func (r *refusals) forget(cluster types.NamespacedName) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.known, cluster)
+}
+
+func sortByTarget(all []plan.Refusal) {
+	slices.SortFunc(all, func(a, b plan.Refusal) int {
+		return cmp.Or(cmp.Compare(a.Verb, b.Verb), cmp.Compare(a.Kind, b.Kind), plan.CompareNames(a.Name, b.Name))
+	})
+}
+
+// held returns the refusal of a write that is not to be tried again yet.
+func held(all []plan.Refusal, target plan.Target, now time.Time) (plan.Refusal, bool) {
+	i := slices.IndexFunc(all, func(r plan.Refusal) bool { return r.Target == target && now.Before(r.RetryAt) })
+	if i < 0 {
+		return plan.Refusal{}, false
+	}
+	return all[i], true
+}
+
+// nextTry is how long it takes until the first of them may be tried again, or until they are to be looked at in any case.
+func nextTry(all []plan.Refusal, now time.Time) time.Duration {
+	next := longest
+	for _, r := range all {
+		if left := r.RetryAt.Sub(now); left > 0 {
+			next = min(next, left)
+		}
+	}
+	return next
+}

@@ -1,0 +1,150 @@
+package etcdcluster
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/plan"
+)
+
+const (
+	// wordsKept is how much of the API server's words is kept, in bytes: they may quote a whole object.
+	wordsKept = 300
+	// readWithin is how long the API server may take to show that it answers reads.
+	readWithin = time.Second
+	// noAnswer is what is said of a write that is given no answer.
+	noAnswer = "it gives no answer in time, although it answers reads: an admission webhook may hang"
+)
+
+// passing are the codes of answers that say nothing of the write itself, or that the next pass resolves by looking again.
+var passing = []int32{
+	http.StatusUnauthorized, http.StatusNotFound, http.StatusRequestTimeout, http.StatusConflict, http.StatusTooManyRequests,
+}
+
+// refused reports whether an error says that the API server refuses a write: it will do so again until someone changes the write, or
+// what it is refused by. A webhook chooses the code itself, and a policy among four; one that is not reached, and must be, is a 500.
+func refused(err error) bool {
+	answer := apierrors.APIStatus(nil)
+	if rewritten := (*rewrittenError)(nil); errors.As(err, &rewritten) {
+		return true
+	}
+	if !errors.As(err, &answer) || apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
+		return false
+	}
+	s := answer.Status()
+	switch {
+	case denied(err):
+		return true
+	case s.Code == http.StatusInternalServerError:
+		return strings.Contains(s.Message, "failed calling webhook")
+	}
+	return s.Code >= http.StatusBadRequest && s.Code < http.StatusInternalServerError && !slices.Contains(passing, s.Code)
+}
+
+// denied reports whether an admission webhook or policy of the user's has refused a write, whatever the code. The API server knows
+// nothing of why.
+func denied(err error) bool {
+	text := err.Error()
+	return strings.Contains(text, "admission webhook ") && strings.Contains(text, " denied the request") ||
+		strings.Contains(text, "ValidatingAdmissionPolicy ") && strings.Contains(text, " denied request: ")
+}
+
+// invalid reports whether the API server itself finds a write invalid, so that no one can allow it.
+func invalid(err error) bool { return apierrors.IsInvalid(err) && !denied(err) }
+
+// rewrittenError says that a write was accepted, and something in the API server has undone it.
+type rewrittenError struct{ what string }
+
+func (e *rewrittenError) Error() string { return e.what }
+
+// refusalOf says in whose words the API server refuses a write; ok is false if the error says something else.
+func (r *Reconciler) refusalOf(ctx context.Context, p *pass, err error) (message string, ok bool) {
+	switch {
+	case refused(err):
+		return quoted(err), true
+	case r.unanswered(ctx, p, err):
+		return noAnswer, true
+	}
+	return "", false
+}
+
+// unanswered reports whether a write was given no answer until the time of the pass was over, although the API server can be reached:
+// a webhook may take up to 30 seconds, which is longer than a pass may. If the API server does not answer a read, either, then that is
+// an outage, and so is a connection that cannot be made. The write may take effect all the same: the next pass sees it.
+func (r *Reconciler) unanswered(ctx context.Context, p *pass, err error) bool {
+	request, ok := errors.AsType[*url.Error](err)
+	if !ok || request.Op == "Get" || !errors.Is(err, context.DeadlineExceeded) {
+		return false
+	}
+	if connection, ok := errors.AsType[*net.OpError](err); ok && connection.Op == "dial" {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readWithin)
+	defer cancel()
+	return client.IgnoreNotFound(r.Live.Get(ctx, client.ObjectKeyFromObject(p.cluster), &v1beta2.EtcdCluster{})) == nil
+}
+
+// userInfo is what may precede the host in a URL.
+var userInfo = regexp.MustCompile(`://[^\s/@"']+@`)
+
+// quoted are the API server's own words, on one line and cut to wordsKept, without what a URL says of a user.
+func quoted(err error) string {
+	text := err.Error()
+	if answer := apierrors.APIStatus(nil); errors.As(err, &answer) {
+		text = answer.Status().Message
+	}
+	text = userInfo.ReplaceAllString(strings.Join(strings.Fields(text), " "), "://")
+	if len(text) > wordsKept {
+		const cut = "…"
+		text = strings.ToValidUTF8(text[:wordsKept-len(cut)], "") + cut
+	}
+	return text
+}
+
+// refuse notes that a write of the action was refused.
+func (r *Reconciler) refuse(p *pass, target plan.Target, message string) {
+	p.incomplete = true
+	if r.refusals.note(client.ObjectKeyFromObject(p.cluster), p.cluster.Generation, target, message, r.Clock.Now()) {
+		p.news = true
+	}
+}
+
+// nothingNew reports whether the pass has only been refused once more what was refused before. Status tells of that already; the next
+// pass, which is due at once, passes over it.
+func (p *pass) nothingNew() bool { return p.incomplete && p.carriedOut == 0 && !p.news }
+
+// late reports whether a write has used up the time of the pass: what is left is for the next one.
+func (p *pass) late(ctx context.Context) bool {
+	if (p.incomplete || p.rejected != nil) && ctx.Err() != nil {
+		p.incomplete, p.news = true, true
+		return true
+	}
+	return false
+}
+
+// has reports whether the pass has seen an object of that kind and name, and takes it for the cluster's.
+func (p *pass) has(o client.Object) bool {
+	name, ok := o.GetName(), false
+	switch o.(type) {
+	case *corev1.Pod:
+		_, ok = p.pods[name]
+		ok = ok || slices.ContainsFunc(p.observed.PrepullPods, func(pull plan.PrepullPod) bool { return pull.Name == name })
+	case *corev1.PersistentVolumeClaim:
+		_, ok = p.claims[name]
+	case *corev1.Service:
+		_, ok = p.services[name]
+	}
+	return ok
+}

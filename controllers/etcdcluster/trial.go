@@ -1,0 +1,115 @@
+package etcdcluster
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/etcdpilot/etcd-operator/internal/plan"
+	"github.com/etcdpilot/etcd-operator/internal/resources"
+)
+
+// accepted reports whether the API server would accept the update that the action carries out or prepares for. If not, nothing of the
+// action is done: the member stays as it is.
+func (r *Reconciler) accepted(ctx context.Context, p *pass) (bool, error) {
+	trial := plan.Trial(p.action, p.assessment)
+	target := plan.TargetOfUpdate(trial)
+	if target == (plan.Target{}) {
+		return true, nil
+	}
+	if _, refused := held(p.observed.Refused, target, p.observed.Now); refused {
+		p.incomplete, p.held = true, true
+		return false, nil
+	}
+	var err error
+	switch a := trial.(type) {
+	case plan.SetImage:
+		err = r.changeImage(ctx, p, plan.ChangeImage(a), client.DryRunAll)
+	case plan.Recreate:
+		err = r.dryRunPod(ctx, p, a)
+	default:
+	}
+	if message, refused := r.refusalOf(ctx, p, err); refused && !cannotTry(err) {
+		r.refuse(p, target, message)
+		return false, nil
+	} else if err != nil && !refused {
+		return false, err
+	}
+	if _, recreates := trial.(plan.Recreate); recreates { // an image may pass the trial and be refused all the same
+		r.refusals.done(client.ObjectKeyFromObject(p.cluster), target)
+	}
+	return true, nil
+}
+
+// dryRunPod checks by a dry run that the API server would accept the recreated pod, under another name: the present one has its own.
+func (r *Reconciler) dryRunPod(ctx context.Context, p *pass, a plan.Recreate) error {
+	again := plan.NewPod{Name: a.Name, Version: a.Version, Persistent: true}
+	pod, err := resources.Pod(p.cluster, a.Name, 0, nil, r.optionsFor(again))
+	if err != nil {
+		return err
+	}
+	wanted := pod.DeepCopy()
+	pod.Name += "-try"
+	err = r.Client.Create(ctx, pod, client.DryRunAll)
+	switch {
+	case apierrors.IsAlreadyExists(err): // somebody's pod has that name
+		return nil
+	case exceedsQuota(err) && asksNoMore(wanted, p.pods[a.Name]): // there is room once the present pod is gone
+		return nil
+	case err != nil:
+		return fmt.Errorf("try to recreate Pod %s: %w", a.Name, err)
+	}
+	return nil
+}
+
+func exceedsQuota(err error) bool {
+	return apierrors.IsForbidden(err) && strings.Contains(err.Error(), "exceeded quota: ")
+}
+
+// cannotTry reports whether a dry run failed only because a webhook declares side effects, so that it cannot be asked.
+func cannotTry(err error) bool {
+	return apierrors.IsBadRequest(err) && strings.Contains(err.Error(), "does not support dry run")
+}
+
+// asksNoMore reports whether a new pod asks for no more than the present one, so that it fits into whatever quota that one fits into.
+// What the API server fills in counts for the present one only.
+func asksNoMore(wanted, present *corev1.Pod) bool {
+	if present == nil || wanted.Spec.PriorityClassName != "" && wanted.Spec.PriorityClassName != present.Spec.PriorityClassName {
+		return false
+	}
+	have := slices.Concat(present.Spec.InitContainers, present.Spec.Containers)
+	for _, c := range slices.Concat(wanted.Spec.InitContainers, wanted.Spec.Containers) {
+		i := slices.IndexFunc(have, func(p corev1.Container) bool { return p.Name == c.Name })
+		if i < 0 || !within(c.Resources.Limits, have[i].Resources.Limits) ||
+			!within(requested(c.Resources), have[i].Resources.Requests) {
+			return false
+		}
+	}
+	return true
+}
+
+// requested are a container's requests: what is only limited is requested in full.
+func requested(r corev1.ResourceRequirements) corev1.ResourceList {
+	all := r.Limits.DeepCopy()
+	if all == nil {
+		all = corev1.ResourceList{}
+	}
+	for name, quantity := range r.Requests {
+		all[name] = quantity
+	}
+	return all
+}
+
+func within(want, have corev1.ResourceList) bool {
+	for name, quantity := range want {
+		if there, ok := have[name]; !ok || quantity.Cmp(there) > 0 {
+			return false
+		}
+	}
+	return true
+}
