@@ -143,8 +143,8 @@ func (r *Reconciler) createPod(ctx context.Context, p *pass, e plan.CreatePod) e
 }
 
 // create never treats "already exists" as success: either the view was stale, and the next pass sees the object; or this pass has
-// seen it, and it does not count as what is to be created; or the object has another owner; or its labels were removed by hand, so it is no longer found. Then they are restored, unless it is a claim that may
-// hold data: it would count as the new one, which is empty.
+// seen it, and it does not count as what is to be created; or the object has another owner; or its labels were removed by hand, so it
+// is no longer found. Then they are restored, unless it is a claim that may hold data: it would count as the new one, which is empty.
 func (r *Reconciler) create(ctx context.Context, p *pass, o client.Object) error {
 	kind, wanted := fmt.Sprintf("%T", o), maps.Clone(o.GetLabels())
 	err := r.Client.Create(ctx, o, client.FieldOwner(resources.FieldOwner))

@@ -107,10 +107,10 @@ func (r *Reconciler) writeStatus(ctx context.Context, p *pass, err error) error 
 	c.Status = status.Compute(status.Input{
 		Cluster: c, Observed: p.observed, Action: p.action, Assessment: p.assessment, Err: err, Rejected: p.rejected,
 		Incomplete: p.incomplete,
-		ClientURL: resources.ClientURL(c),
-		Service:   resources.ClientServiceName(c.Name),
-		Port:      resources.ClientServicePort(c),
-		Selector:  metav1.FormatLabelSelector(&metav1.LabelSelector{MatchLabels: resources.ClusterSelector(c.Name)}),
+		ClientURL:  resources.ClientURL(c),
+		Service:    resources.ClientServiceName(c.Name),
+		Port:       resources.ClientServicePort(c),
+		Selector:   metav1.FormatLabelSelector(&metav1.LabelSelector{MatchLabels: resources.ClusterSelector(c.Name)}),
 	})
 	if equality.Semantic.DeepEqual(p.before, &c.Status) {
 		return nil

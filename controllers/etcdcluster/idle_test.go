@@ -71,12 +71,13 @@ type idleWorld struct {
 	// writes and live are the operator's requests: what it changed, and what it read past the cache.
 	writes, live int
 	// servers are those that have started, by pod.
-	servers map[string]*stillEtcd
+	servers   map[string]*stillEtcd
+	addresses map[string]string
 }
 
 func newIdleWorld(t *testing.T) *idleWorld {
 	t.Helper()
-	w := &idleWorld{recorder: events.NewFakeRecorder(1000), servers: map[string]*stillEtcd{}}
+	w := &idleWorld{recorder: events.NewFakeRecorder(1000), servers: map[string]*stillEtcd{}, addresses: map[string]string{}}
 	api := fake.NewClientBuilder().WithScheme(testenv.Scheme(t)).
 		WithStatusSubresource(&v1beta2.EtcdCluster{}, &corev1.Pod{}).
 		WithInterceptorFuncs(interceptor.Funcs{
@@ -154,7 +155,7 @@ func (w *idleWorld) kubelet(t *testing.T) {
 	must(t, w.api.List(t.Context(), pods))
 	for i := range pods.Items {
 		pod := &pods.Items[i]
-		pod.Status.Phase, pod.Status.PodIP = corev1.PodRunning, controllertest.Loopback(i)
+		pod.Status.Phase, pod.Status.PodIP = corev1.PodRunning, w.address(pod.Name)
 		must(t, w.api.Status().Update(t.Context(), pod))
 		text := pod.Annotations[member.PermitAnnotation]
 		if text == "" || w.servers[pod.Name] != nil {
@@ -164,6 +165,14 @@ func (w *idleWorld) kubelet(t *testing.T) {
 		must(t, err)
 		w.servers[pod.Name] = startStill(t, pod, permit)
 	}
+}
+
+// address is where the server of that pod is, also after the pod was created again.
+func (w *idleWorld) address(pod string) string {
+	if w.addresses[pod] == "" {
+		w.addresses[pod] = controllertest.Loopback(len(w.addresses))
+	}
+	return w.addresses[pod]
 }
 
 func (w *idleWorld) healthy(t *testing.T, name types.NamespacedName) {

@@ -47,6 +47,10 @@ func TestReady(t *testing.T) {
 		"a Service that cannot be": {func(in *Input) {
 			in.Rejected = &failure.Problem{Reason: v1beta2.ReasonInvalidService, Message: "spec.services.client"}
 		}, no, v1beta2.ReasonInvalidService, "spec.services.client"},
+		"a write that is refused": {
+			func(in *Input) { refusing(in, "m-0") }, no, v1beta2.ReasonWriteRefused,
+			"the API server refuses to create Pod m-0: exceeded quota",
+		},
 		"a slow disk": {func(in *Input) {
 			in.Observed.Etcd.Disks = []plan.Disk{{Pod: "m-1", PodUID: "m-1", Watched: time.Minute, FlushTime: time.Second}}
 		}, yes, v1beta2.ReasonDiskSlow, "the disk of leader m-1 is slow: an fsync takes more than 100ms"},

@@ -87,6 +87,7 @@ func TestUpgradeable(t *testing.T) {
 		"has a learner":       {func(c *v1beta2.EtcdCluster) { learner(c); does(c, v1beta2.ReasonWaitingForLearner) }, "is adding or removing members"},
 		"repairs a pod":       {func(c *v1beta2.EtcdCluster) { does(c, v1beta2.ReasonRepairing) }, "is still being reconciled"},
 		"restored, no volume": {func(c *v1beta2.EtcdCluster) { restarts(c); does(c, v1beta2.ReasonPodCannotStart) }, ""},
+		"roll refused":        {func(c *v1beta2.EtcdCluster) { rolls(c); does(c, v1beta2.ReasonWriteRefused) }, ""},
 		"roll stopped":        {func(c *v1beta2.EtcdCluster) { rolls(c); does(c, v1beta2.ReasonUpdateStopped) }, ""},
 		"version refused": {func(c *v1beta2.EtcdCluster) {
 			c.Status.TargetVersion = "3.8.0"
