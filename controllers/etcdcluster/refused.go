@@ -25,7 +25,7 @@ const (
 	// readWithin is how long the API server may take to show that it answers reads.
 	readWithin = time.Second
 	// noAnswer is what is said of a write that is given no answer.
-	noAnswer = "it gives no answer in time, although it answers reads: an admission webhook may hang"
+	noAnswer = "no answer in time, although it answers reads: an admission webhook may hang"
 )
 
 // passing are the codes of answers that say nothing of the write itself, or that the next pass resolves by looking again.

@@ -254,7 +254,7 @@ func TestWriteHangs(t *testing.T) {
 		return &url.Error{Op: "Post", URL: "https://api/pods", Err: ctx.Err()}
 	}
 	w.until(t, "told", func() bool {
-		return strings.Contains(w.says(t, v1beta2.ConditionDegraded).Message, "refuses to create Pod c-0: it gives no answer in time")
+		return strings.Contains(w.says(t, v1beta2.ConditionDegraded).Message, "refuses to create Pod c-0: no answer in time")
 	})
 	w.until(t, "served by two", func() bool { return slices.Equal(w.serving(t), []string{"c-1", "c-2"}) })
 	if n := w.warned(v1beta2.ReasonWriteRefused, "c-0"); n != 1 {
