@@ -67,9 +67,9 @@ type Reconciler struct {
 	Concurrency int
 
 	paces paces
-	// refusals are of what the planner decides on, besides of the Services and the volumes' metadata, which it does not.
-	refusals    refusals
-	besides     refusals
+	// refusals are of writes that the planner decides on, refusedBeside of the others.
+	refusals, refusedBeside refusals
+
 	logRequests logRequests
 	retained    retained
 }
@@ -81,7 +81,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		r.Etcd.Forget(req.String())
 		r.paces.forget(req.NamespacedName)
 		r.refusals.forget(req.NamespacedName)
-		r.besides.forget(req.NamespacedName)
+		r.refusedBeside.forget(req.NamespacedName)
 		r.logRequests.forget(req.NamespacedName)
 		r.retained.forget(req.NamespacedName)
 		r.Reservations.Forget(&v1beta2.EtcdCluster{}, req.NamespacedName)

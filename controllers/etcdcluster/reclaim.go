@@ -79,8 +79,9 @@ func (r *Reconciler) disown(ctx context.Context, p *pass, meta *metav1.ObjectMet
 	}
 	claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: meta.Namespace, Name: meta.Name}}
 	change := map[string]any{"ownerReferences": others, "resourceVersion": meta.ResourceVersion}
-	err := r.beside(ctx, p, besides{
-		plan.Target{Verb: "change the owners of", Kind: plan.KindVolume, Name: meta.Name}, v1beta2.ReasonActionFailed,
+	err := r.writeBeside(ctx, p, sideWrite{
+		plan.Target{Verb: "change the owners of", Kind: plan.KindVolume, Name: meta.Name},
+		v1beta2.ReasonActionFailed,
 		fmt.Sprintf("volume %s would be deleted with the EtcdCluster in spite of volumeReclaimPolicy Retain: the API server rejects a "+
 			"change to its owners: ", meta.Name),
 	}, func() error {

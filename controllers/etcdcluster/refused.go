@@ -121,9 +121,9 @@ func (r *Reconciler) refuse(p *pass, target plan.Target, message string) {
 	}
 }
 
-// nothingNew reports whether the pass has only been refused once more what was refused before. Status tells of that already; the next
-// pass, which is due at once, passes over it.
-func (p *pass) nothingNew() bool { return p.incomplete && p.carriedOut == 0 && !p.news }
+// nothingNew reports whether the pass has only been refused once more what was refused before. Status tells of that already, and of what
+// the operator does besides or waits for, as the next pass will, which is due at once: in turns they would each be news.
+func (p *pass) nothingNew() bool { return p.incomplete && p.carriedOut == 0 && !p.news && !p.held }
 
 // late reports whether a write has used up the time of the pass: what is left is for the next one.
 func (p *pass) late(ctx context.Context) bool {

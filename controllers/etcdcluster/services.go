@@ -25,7 +25,7 @@ func (r *Reconciler) applyServices(ctx context.Context, p *pass) error {
 		return nil
 	}
 	for _, want := range []*corev1.Service{resources.PeerService(p.cluster), resources.ClientService(p.cluster)} {
-		err := r.beside(ctx, p, besides{
+		err := r.writeBeside(ctx, p, sideWrite{
 			plan.Target{Verb: "apply", Kind: "Service", Name: want.Name}, v1beta2.ReasonInvalidService, "spec.services: ",
 		}, func() error { return r.applyService(ctx, p, want) })
 		if err != nil {
@@ -70,27 +70,27 @@ func (p *pass) reject(reason, message string) {
 	}
 }
 
-// besides is a write that the members do not depend on: how a refusal of it is reported.
-type besides struct {
+// sideWrite is a write that the members do not depend on, and how a refusal of it is reported.
+type sideWrite struct {
 	target         plan.Target
 	reason, prefix string
 }
 
-// beside makes such a write, at a growing interval while the API server refuses it.
-func (r *Reconciler) beside(ctx context.Context, p *pass, b besides, write func() error) error {
+// writeBeside makes such a write, after growing pauses while the API server refuses it.
+func (r *Reconciler) writeBeside(ctx context.Context, p *pass, w sideWrite, write func() error) error {
 	key, generation, now := client.ObjectKeyFromObject(p.cluster), p.cluster.Generation, r.Clock.Now()
-	if known, refused := held(r.besides.of(key, generation, now), b.target, now); refused {
-		p.reject(b.reason, b.prefix+known.Message)
+	if known, refused := held(r.refusedBeside.of(key, generation, now), w.target, now); refused {
+		p.reject(w.reason, w.prefix+known.Message)
 		return nil
 	}
 	err := write()
 	if message, refused := r.refusalOf(ctx, p, err); refused {
-		r.besides.note(key, generation, b.target, message, r.Clock.Now())
-		p.reject(b.reason, b.prefix+message)
+		r.refusedBeside.note(key, generation, w.target, message, r.Clock.Now())
+		p.reject(w.reason, w.prefix+message)
 		return nil
 	}
 	if err == nil {
-		r.besides.done(key, b.target)
+		r.refusedBeside.done(key, w.target)
 	}
 	return err
 }
@@ -114,8 +114,9 @@ func (r *Reconciler) applyVolumeMeta(ctx context.Context, p *pass) error {
 		if meta == nil {
 			continue
 		}
-		err := r.beside(ctx, p, besides{
-			plan.Target{Verb: "change the metadata of", Kind: plan.KindVolume, Name: v.Name}, v1beta2.ReasonActionFailed,
+		err := r.writeBeside(ctx, p, sideWrite{
+			plan.Target{Verb: "change the metadata of", Kind: plan.KindVolume, Name: v.Name},
+			v1beta2.ReasonActionFailed,
 			fmt.Sprintf("the API server rejects a change to the metadata of volume %s: ", v.Name),
 		}, func() error {
 			if err := r.confirm(ctx, p); err != nil {
