@@ -98,6 +98,18 @@ func own(dataDir string) error {
 	return nil
 }
 
+// tryWrite reports a data directory that cannot be written to: etcd would end before it has a log, with the permit used up.
+func tryWrite(dataDir string) error {
+	file, err := os.CreateTemp(dataDir, "*.tmp")
+	if err != nil {
+		return fmt.Errorf("write to the data directory: %w", err)
+	}
+	if err := errors.Join(file.Close(), os.Remove(file.Name())); err != nil {
+		return fmt.Errorf("write to the data directory: %w", err)
+	}
+	return nil
+}
+
 // Install copies this program into dir as member-run, so that containers of other images can run it.
 func Install(dir string) error {
 	self, err := os.Executable()

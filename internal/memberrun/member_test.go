@@ -219,3 +219,15 @@ func TestCannotRun(t *testing.T) {
 		})
 	}
 }
+
+// TestUnwritableData holds that a volume that cannot be written to is found before the permit is used up: the start fails for that
+// reason every time, and not for lost data from the second time on.
+func TestUnwritableData(t *testing.T) {
+	p := newPod(t, "db-0")
+	p.permit(firstPermit(t, p))
+	p.data = "/proc/self/task" // nobody can make files there, root neither
+	for range 2 {
+		p.run()
+		p.refused(member.BadConfig, 0)
+	}
+}

@@ -94,6 +94,9 @@ func prepare(ctx context.Context, paths Paths) ([]string, error) {
 		return nil, err
 	}
 	if empty {
+		if err := tryWrite(config.DataDir); err != nil {
+			return nil, err
+		}
 		if err := useUp(config.DataDir, paths.Run, permit.Attempt); err != nil {
 			return nil, err
 		}

@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 )
@@ -86,7 +87,49 @@ func restartBootstrap(v *view) Action {
 			}
 		}
 	}
+	if a := v.pauseBetweenAttempts(); a != nil {
+		return a
+	}
 	return CommitBootstrap{Bootstrap: v.plannedBootstrap(v.nextIncarnation())}
+}
+
+const (
+	// attemptPause is how old the pods of the first attempt to start have to be before another one begins; each later attempt waits
+	// twice as long as the one before, up to attemptPauseLimit.
+	attemptPause      = 10 * time.Second
+	attemptPauseLimit = 5 * time.Minute
+)
+
+// pauseBetweenAttempts waits before another attempt if this one has ended by itself: whatever ends etcd before it has data ends it
+// again, and each attempt makes new volumes. It begins at once if pods or volumes are gone, which has another cause, or if the spec has changed.
+func (v *view) pauseBetweenAttempts() Action {
+	b := v.Cluster.Bootstrap
+	var youngest time.Time
+	problem := ""
+	for _, s := range b.InitialPods {
+		p := v.pods[s.Name]
+		if !p.Exit.DataGone() || !v.initialPodLost(s) {
+			continue
+		}
+		if v.outdated(p) {
+			return nil
+		}
+		if p.Created.After(youngest) {
+			youngest = p.Created
+		}
+		if why := p.startProblem(); problem == "" && why != "" {
+			problem = fmt.Sprintf("pod %s: %s; ", p.Name, why)
+		}
+	}
+	pause := min(attemptPause<<min(b.Incarnation-1, 5), attemptPauseLimit)
+	left := pause - v.Now.Sub(youngest)
+	if left <= 0 {
+		return nil
+	}
+	return Wait{
+		Reason: v1beta2.ReasonPodCannotStart, After: left,
+		Message: fmt.Sprintf("%sattempt %d to start has failed, and another one begins %s after its pods were created", problem, b.Incarnation, pause),
+	}
 }
 
 func createInitialMembers(v *view) Action {

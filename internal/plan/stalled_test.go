@@ -171,3 +171,37 @@ func TestUnusableVolumes(t *testing.T) {
 		},
 	})
 }
+
+// TestAttempts is about a first start that fails by itself, again and again.
+func TestAttempts(t *testing.T) {
+	failed := func(attempt int, age time.Duration, edits ...func(*Observed)) Observed {
+		o := bootstrapped(3, true)
+		b := newView(o).plannedBootstrap(attempt)
+		o.Cluster.Bootstrap = &b
+		for i := range o.Pods {
+			o.Pods[i].Incarnation, o.Volumes[i].Incarnation = attempt, attempt
+			o.Pods[i].Created, o.Pods[i].Exit = now.Add(-age), ExitDataLost
+		}
+		return edit(withPermits(bound(o)), edits...)
+	}
+	next := func(attempt int) Action {
+		return CommitBootstrap{Bootstrap: newView(emptyCluster(3, true)).plannedBootstrap(attempt)}
+	}
+	waits := Wait{Reason: v1beta2.ReasonPodCannotStart}
+	check(t, map[string]planCase{
+		"the second follows soon":         {failed(1, 11*time.Second), next(2)},
+		"not at once":                     {failed(1, 9*time.Second), waits},
+		"the fourth later":                {failed(3, 39*time.Second), waits},
+		"but then it does":                {failed(3, 41*time.Second), next(4)},
+		"five minutes are the longest":    {failed(40, 299*time.Second), waits},
+		"after which it goes on":          {failed(40, 301*time.Second), next(41)},
+		"at once if the spec has changed": {failed(5, 0, template(0)), next(6)},
+		"at once if it was not its own fault": {withoutPod(withoutPod(failed(5, 0, func(o *Observed) {
+			o.Volumes, o.Pods[2].Exit = nil, ExitNone
+		}), 0), 1), next(6)},
+	})
+	want := "pod c-0: member-run refuses to start etcd: DataLost; attempt 3 to start has failed, and another one begins 40s after its pods were created"
+	if got, _ := Next(failed(3, 10*time.Second)).(Wait); got.Message != want || got.After != 30*time.Second {
+		t.Errorf("it says %q and looks again in %s", got.Message, got.After)
+	}
+}
