@@ -239,12 +239,12 @@ func (r *Reconciler) adopt(ctx context.Context, p *pass, e plan.AdoptVolume) err
 }
 
 // patch merges metadata into the object with exactly that UID: another one of the same name is a conflict.
-func (r *Reconciler) patch(ctx context.Context, o client.Object, uid types.UID, meta map[string]any) error {
+func (r *Reconciler) patch(ctx context.Context, o client.Object, uid types.UID, meta map[string]any, options ...client.PatchOption) error {
 	body, err := encodePatch(uid, meta, nil)
 	if err != nil {
 		return err
 	}
-	return r.Client.Patch(ctx, o, client.RawPatch(types.MergePatchType, body), client.FieldOwner(resources.FieldOwner))
+	return r.Client.Patch(ctx, o, client.RawPatch(types.MergePatchType, body), append(options, client.FieldOwner(resources.FieldOwner))...)
 }
 
 func (r *Reconciler) delete(ctx context.Context, p *pass, o client.Object, name, uid string) error {

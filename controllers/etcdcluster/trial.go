@@ -10,6 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/etcdpilot/etcd-operator/controllers/internal/reconcile"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 )
@@ -26,15 +27,8 @@ func (r *Reconciler) accepted(ctx context.Context, p *pass) (bool, error) {
 		p.incomplete, p.held = true, true
 		return false, nil
 	}
-	var err error
-	switch a := trial.(type) {
-	case plan.SetImage:
-		err = r.changeImage(ctx, p, plan.ChangeImage(a), client.DryRunAll)
-	case plan.Recreate:
-		err = r.dryRunPod(ctx, p, a)
-	default:
-	}
-	if message, refused := r.refusalOf(ctx, p, err); refused && !cannotTry(err) {
+	err := r.dryRun(ctx, p, trial)
+	if message, refused := r.refusalOf(ctx, p, err); refused {
 		r.refuse(p, target, message)
 		return false, nil
 	} else if err != nil && !refused {
@@ -44,6 +38,31 @@ func (r *Reconciler) accepted(ctx context.Context, p *pass) (bool, error) {
 		r.refusals.done(client.ObjectKeyFromObject(p.cluster), target)
 	}
 	return true, nil
+}
+
+// dryRun asks for every write of an update: one that is refused only once the others have taken effect would have the update prepared
+// for, and called off, in turns.
+func (r *Reconciler) dryRun(ctx context.Context, p *pass, update plan.Action) error {
+	if a, ok := update.(plan.Recreate); ok {
+		if err := r.dryRunPod(ctx, p, a); err != nil && !cannotTry(err) {
+			return err
+		}
+	}
+	for _, effect := range plan.Effects(update, p.observed) {
+		var err error
+		switch e := effect.(type) {
+		case plan.MarkVolume:
+			err = r.markVolume(ctx, p, e, client.DryRunAll)
+		case plan.ChangeImage:
+			err = r.changeImage(ctx, p, e, client.DryRunAll)
+		case plan.DeletePod:
+			err = reconcile.DeleteExact(ctx, client.NewDryRunClient(r.Client), &corev1.Pod{}, p.cluster.Namespace, e.Name, e.UID)
+		}
+		if err != nil && !cannotTry(err) {
+			return err
+		}
+	}
+	return nil
 }
 
 // dryRunPod checks by a dry run that the API server would accept the recreated pod, under another name: the present one has its own.

@@ -68,7 +68,7 @@ func (r *Reconciler) unlistedKept(ctx context.Context, c *v1beta2.EtcdCluster, l
 }
 
 // markVolume notes what the member on a volume is to run, and whose data it holds, before anything makes it so.
-func (r *Reconciler) markVolume(ctx context.Context, p *pass, e plan.MarkVolume) error {
+func (r *Reconciler) markVolume(ctx context.Context, p *pass, e plan.MarkVolume, options ...client.PatchOption) error {
 	marks := map[string]any{resources.AnnotationVersion: e.Version}
 	if e.ClusterID != 0 {
 		marks[resources.AnnotationVolumeUID] = e.UID
@@ -82,7 +82,8 @@ func (r *Reconciler) markVolume(ctx context.Context, p *pass, e plan.MarkVolume)
 	case plan.MarkSpecTemplate:
 		marks[resources.AnnotationTemplate] = p.revision.Template
 	}
-	if err := r.patch(ctx, p.claims[e.Name], types.UID(e.UID), map[string]any{"annotations": marks}); err != nil {
+	claim := p.claims[e.Name].DeepCopy()
+	if err := r.patch(ctx, claim, types.UID(e.UID), map[string]any{"annotations": marks}, options...); err != nil {
 		return fmt.Errorf("mark volume %s: %w", e.Name, err)
 	}
 	return nil
