@@ -62,7 +62,7 @@ var handFaults = []fault{
 			pod := s.follower()
 			labels := maps.Clone(pod.Labels)
 			s.breaking()
-			s.change(&pod, func() { delete(pod.Labels, "etcd.database.coreos.com/serving"); pod.Labels["etcd_node"] = "x" })
+			s.change(&pod, func() { delete(pod.Labels, servingLabel); pod.Labels["etcd_node"] = "x" })
 			s.restored(&corev1.Pod{}, pod.Name, func(o client.Object) bool { return maps.Equal(o.GetLabels(), labels) })
 		},
 	},
