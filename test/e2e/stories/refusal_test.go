@@ -34,7 +34,7 @@ const (
 
 // refusalFaults are about writes of the operator that the API server refuses: the rest goes on, status says who refuses what,
 // and what is allowed at last, or no longer asked for, heals. In each of them something else breaks meanwhile.
-var refusalFaults = slices.Concat(quotaFaults, policyFaults)
+var refusalFaults = slices.Concat(quotaFaults, policyFaults, webhookFaults)
 
 // refused waits until the cluster is not Ready because of a write that the API server refuses, and some words are told of it.
 func (s *trial) refused(words ...string) {
