@@ -32,7 +32,7 @@ type fault struct {
 
 // faults are all stories by family, in the table's order.
 var faults = slices.Concat(processFaults, diskFaults, networkFaults, nodeFaults, handFaults, operatorFaults,
-	outageFaults, rollFaults, refusalFaults)
+	outageFaults, rollFaults, refusalFaults, memoryFaults)
 
 // TestFaults tells the stories that gate a change, or those whose family/name matches the regular expression FAULTS, and
 // prints a table of what each cost the client. The table is written to the file FAULT_TABLE too.
