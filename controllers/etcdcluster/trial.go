@@ -57,6 +57,7 @@ func (r *Reconciler) dryRun(ctx context.Context, p *pass, update plan.Action) er
 			err = r.changeImage(ctx, p, e, client.DryRunAll)
 		case plan.DeletePod:
 			err = reconcile.DeleteExact(ctx, client.NewDryRunClient(r.Client), &corev1.Pod{}, p.cluster.Namespace, e.Name, e.UID)
+		default: // no update has others
 		}
 		if err != nil && !cannotTry(err) {
 			return err
