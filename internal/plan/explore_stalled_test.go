@@ -27,6 +27,12 @@ var stalled = map[string]scenario{
 	"volumes are full, then larger": {
 		sizes: []int{3}, edits: []edit{storage(1)}, only: world.HungerFaults, faults: 1, full: 2,
 	},
+	"a volume never mounts where three run": {
+		sizes: []int{3}, only: world.MountFaults, faults: 2, full: 3,
+	},
+	"a volume never mounts, from 1 to 3": {
+		sizes: []int{1, 3}, only: world.MountFaults, faults: 2, full: 3,
+	},
 	"a dead node stays": {
 		sizes: []int{3}, version: "3.6.15", edits: []edit{version("3.6.16")}, only: world.SilentFaults, silent: true, faults: 1, full: 2,
 	},

@@ -149,6 +149,7 @@ var leadership = group{"leadership", []rule{
 // scaleUp adds members, as learners first.
 var scaleUp = group{"scaleUp", []rule{
 	cancelDowngrade,    // etcd accepts no new member during a downgrade, or the spec no longer asks for one: cancel it
+	giveUpCandidate,    // give up a candidate that has not started for a long time, with its claim
 	addLearner,         // add new members as learners once their pods have addresses
 	permitLearners,     // permit listed learners to start etcd
 	createCandidates,   // create the volume and the pod of a new member

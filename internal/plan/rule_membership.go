@@ -50,7 +50,7 @@ func (v *view) lostReason(m Member) string {
 		return v1beta2.ReasonNodeLost
 	case running && v.damaged(p):
 		return v1beta2.ReasonDataDamaged
-	case running && p.Phase == Pending && p.StartProblem != "" && v.Now.Sub(p.Created) > pendingLimit:
+	case running && p.Phase == Pending && (p.StartProblem != "" && v.Now.Sub(p.Created) > pendingLimit || v.pendingTooLong(p)):
 		return v1beta2.ReasonPodCannotStart
 	}
 	return ""

@@ -13,8 +13,10 @@ const (
 	// terminatingGrace is how long a pod may outlive its deletion deadline before its node counts as gone. The kubelet removes a
 	// pod within its grace period; a pod that remains is on a node that does not report.
 	terminatingGrace = 10 * time.Second
-	// pendingLimit is how long a member's pod may fail to start before the member is replaced on another node.
+	// pendingLimit is how long a member's pod may fail to start, for a reason that Kubernetes states, before the member is replaced
+	// on another node, and silentLimit for how long if it states none: a volume that cannot be attached or mounted, for example.
 	pendingLimit = 5 * time.Minute
+	silentLimit  = 2 * pendingLimit
 	// unreadableLimit is how long a member may fail to start because its data cannot be read before it is replaced: the disk may
 	// recover.
 	unreadableLimit = 5 * time.Minute

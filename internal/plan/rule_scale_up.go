@@ -163,6 +163,29 @@ func initialCluster(urls map[string]string) string {
 	return strings.Join(pairs, ",")
 }
 
+// pendingTooLong reports whether the pod has had enough time to start, whatever keeps it from that.
+func (v *view) pendingTooLong(p Pod) bool {
+	return p.Phase == Pending && !p.Deleting && v.Now.Sub(p.Created) > silentLimit
+}
+
+// giveUpCandidate deletes what keeps a candidate where it cannot start: its claim, which was never used and may be bound to a node or
+// a zone that is gone. The pod is no candidate then, and another one is made under another name. One at a time, the oldest first.
+func giveUpCandidate(v *view) Action {
+	var oldest Pod
+	for _, p := range v.Candidates {
+		if v.pendingTooLong(p) && (oldest.Name == "" || p.Created.Before(oldest.Created)) {
+			oldest = p
+		}
+	}
+	switch {
+	case oldest.Name == "":
+		return nil
+	case oldest.Persistent:
+		return DeleteVolume{Name: oldest.Name, UID: v.volumes[oldest.Name].UID, Why: v1beta2.ReasonPodCannotStart}
+	}
+	return DeletePod{Name: oldest.Name, UID: oldest.UID, Why: v1beta2.ReasonPodCannotStart}
+}
+
 // createCandidates creates candidates, with the lowest version in use: an update may yet be reverted.
 func createCandidates(v *view) Action {
 	missing := min(v.TargetSize-len(v.Etcd.Members), v.learnerLimit()-len(v.learners)) - len(v.Candidates)

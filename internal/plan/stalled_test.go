@@ -205,3 +205,52 @@ func TestAttempts(t *testing.T) {
 		t.Errorf("it says %q and looks again in %s", got.Message, got.After)
 	}
 }
+
+// TestMutePods is about pods that do not start, and of which Kubernetes does not say why.
+func TestMutePods(t *testing.T) {
+	pending := func(age time.Duration) func(*Observed) {
+		return func(o *Observed) {
+			p := &o.Pods[len(o.Pods)-1]
+			p.Phase, p.IP, p.Ready, p.Created = Pending, "", false, now.Add(-age)
+		}
+	}
+	candidate := func(persistent bool, age time.Duration) Observed {
+		return edit(healthyCluster(3, persistent), func(o *Observed) {
+			o.Cluster.Size = 4
+			p := waitingPod(3)
+			p.Persistent = persistent
+			if o.Pods = append(o.Pods, p); persistent {
+				o.Volumes = append(o.Volumes, Volume{Name: name(3), UID: "v3", Incarnation: 1, Owned: true})
+			}
+		}, pending(age))
+	}
+	check(t, map[string]planCase{
+		"a member is replaced": {
+			closed(edit(silent(healthyCluster(3, true), 2), pending(silentLimit+time.Second))),
+			RemoveMember{ID: id(2), Name: "c-2", Why: v1beta2.ReasonPodCannotStart},
+		},
+		"not at once": {
+			closed(edit(silent(healthyCluster(3, true), 2), pending(silentLimit-time.Second))),
+			Wait{Reason: v1beta2.ReasonWaitingForMember},
+		},
+		"not one that the others need": {
+			noContact(edit(healthyCluster(2, true), pending(time.Hour))), Wait{Reason: v1beta2.ReasonQuorumLost},
+		},
+		"a candidate's claim goes": {
+			candidate(true, time.Hour), DeleteVolume{Name: "c-3", UID: "v3", Why: v1beta2.ReasonPodCannotStart},
+		},
+		"then its pod": {
+			edit(candidate(true, time.Hour), func(o *Observed) { o.Volumes[3].Deleting = true }),
+			DeletePod{Name: "c-3", UID: "p3", Why: v1beta2.ReasonNotAMember},
+		},
+		"then there is another": {
+			edit(candidate(true, time.Hour), func(o *Observed) {
+				o.Volumes[3].Deleting, o.Pods[3].Deleting, o.Pods[3].Deadline = true, true, now
+			}), CreateVolumes{Names: []string{"c-4"}, Incarnation: 1},
+		},
+		"with an emptyDir it is the pod": {
+			candidate(false, time.Hour), DeletePod{Name: "c-3", UID: "p3", Why: v1beta2.ReasonPodCannotStart},
+		},
+		"a young one is waited for": {candidate(true, time.Minute), Wait{Reason: v1beta2.ReasonWaitingForPods}},
+	})
+}

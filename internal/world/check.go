@@ -159,7 +159,7 @@ func (w *World) checkRemoval(act plan.RemoveMember) {
 		return
 	}
 	m, p := g.Member(act.ID), w.pod(act.Name)
-	stays := p == nil || !p.Stuck && !p.Down && !p.Overdue && !w.doomed(p)
+	stays := p == nil || !p.Stuck && !p.tooLate() && !p.Down && !p.Overdue && !w.doomed(p)
 	if m != nil && m.Published && stays && w.survives(g, m) {
 		w.violate("S2: %s is removed (%s) although its data is sound", m.Name, act.Why)
 	}

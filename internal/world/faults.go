@@ -15,6 +15,8 @@ var (
 	StatusFaults   = []Kind{statusLost}
 	ClaimFaults    = []Kind{claimTaken}
 	StrangeFaults  = []Kind{impostorAnswers, statusLost}
+	// MountFaults are pods whose volumes never mount, without a word from Kubernetes, and what makes new pods.
+	MountFaults = []Kind{mountFails, podKilled}
 	// SilentFaults are those for a world in which dead nodes stay: one that is only cut off would keep its member.
 	SilentFaults = []Kind{nodeDies, podKilled, passHeld}
 	// Losses are what the operator makes up for with writes of all kinds. The others are one fault each, which leaves room for more.
@@ -80,6 +82,11 @@ var faults = map[Kind]transition{
 		name:  "no node for pod",
 		ifPod: func(_ *World, p *Pod) bool { return p.Phase == plan.Pending && !p.Stuck && !p.Deleting },
 		onPod: func(_ *World, p *Pod) { p.Stuck = true },
+	},
+	mountFails: {
+		name:  "volume cannot be mounted",
+		ifPod: func(_ *World, p *Pod) bool { return p.Phase == plan.Pending && !p.Mute && !p.Deleting },
+		onPod: func(_ *World, p *Pod) { p.Mute = true },
 	},
 	restoreFails: {
 		name:  "the snapshot cannot be restored, and never will be",

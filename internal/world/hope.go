@@ -95,6 +95,9 @@ func (w *World) stranded() int {
 // survives reports whether the member can go on if nobody gives its node another chance.
 func (w *World) survives(g *etcdtest.Group, m *etcdtest.Member) bool {
 	p := w.pod(m.Name)
+	if p != nil && p.Mute {
+		return false
+	}
 	staying := p.stays()
 	dir := w.lasting(m.Name, p, staying)
 	if dir == "" {
@@ -111,6 +114,9 @@ func (w *World) survives(g *etcdtest.Group, m *etcdtest.Member) bool {
 func (p *Pod) stays() bool {
 	return p != nil && !p.Deleting && !p.Evicting && !p.Down && p.Phase != plan.Finished
 }
+
+// tooLate reports whether a pod has not started in all the time that it may take.
+func (p *Pod) tooLate() bool { return p.Phase == plan.Pending && p.Old }
 
 // lasting is the directory of that name, empty if it is about to go.
 func (w *World) lasting(name string, p *Pod, staying bool) string {

@@ -11,7 +11,7 @@ import (
 
 // canStart reports whether a node takes the pod and mounts its volume.
 func (w *World) canStart(p *Pod) bool {
-	return p.Phase == plan.Pending && !p.Deleting && !p.Down && !p.Stuck && !p.Terminal && !w.unmountable(p)
+	return p.Phase == plan.Pending && !p.Deleting && !p.Down && !p.Stuck && !p.Mute && !p.Terminal && !w.unmountable(p)
 }
 
 // startPod runs the pod's init containers: one that restores leaves alone what is there.

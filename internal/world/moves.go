@@ -93,6 +93,7 @@ const (
 	awaitedFails
 	nameTaken
 	starves
+	mountFails
 	writesRefused // and one for each class that follows; the same for one object
 	writeRefused  = writesRefused + Kind(classes) - 1
 	kinds         = writeRefused + Kind(named)

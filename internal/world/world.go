@@ -102,8 +102,8 @@ type Pod struct {
 	Used int
 	// Refused is the attempt that member-run refused last because it was used.
 	Refused int
-	// Down is true while the pod's node does not report; Stuck while no node takes the pod.
-	Down, Stuck bool
+	// Down is true while the pod's node does not report; Stuck while no node takes the pod, and Mute if its volume never mounts.
+	Down, Stuck, Mute bool
 	// Sick is true while member-run or etcd cannot start for a reason that says nothing about the data.
 	Sick bool
 	// Evicting is true once the API server has granted an eviction; the deletion follows.
