@@ -46,16 +46,16 @@ func (l lack) String() string {
 // dependent is what depends on the writes of a class: no more than that may be held up while they are refused.
 var dependent = [classes]lack{
 	CreatesPods:     start | pods | size | update | budget | tidiness,
-	DeletesPods:     start | pods | size | update | budget | tidiness,
-	PatchesPods:     start | clients | size | votes | update | budget | tidiness,
+	DeletesPods:     start | pods | size | update | tidiness,
+	PatchesPods:     start | clients | size | votes | update,
 	ChangesMetadata: metadata,
 	ChangesImages:   update | tidiness,
 	ResizesPods:     resources,
 	CreatesVolumes:  start | size | update,
-	DeletesVolumes:  start | tidiness,
-	PatchesVolumes:  start | size | votes | update | tidiness,
+	DeletesVolumes:  tidiness,
+	PatchesVolumes:  start | size | votes | update,
 	ExpandsVolumes:  storage,
-	AppliesBudget:   lost | size | votes | update | budget | tidiness,
+	AppliesBudget:   lost | size | votes | update | budget,
 	PullsImages:     0,
 	CreatesRestores: start,
 }
