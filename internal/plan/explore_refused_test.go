@@ -36,7 +36,7 @@ var refused = map[string]scenario{
 	},
 	"template refused": {
 		sizes: []int{3}, running: true, edits: []edit{template(1)}, faults: 2, full: 2,
-		only: slices.Concat(world.Refusals(world.CreatesPods, world.DeletesPods, world.PatchesVolumes), world.Holds),
+		only: slices.Concat(world.Refusals(world.CreatesPods, world.DeletesPods, world.PatchesVolumes, world.AppliesBudget), world.Holds),
 	},
 	"resize and labels refused": {
 		sizes: []int{3}, running: true, edits: []edit{labels(1), resources(1)}, faults: 1, full: 2,
@@ -63,7 +63,7 @@ var refused = map[string]scenario{
 	},
 	"deletes refused, from 3 to 1": {
 		sizes: []int{3, 1}, running: true, faults: 2, full: 2,
-		only: slices.Concat(world.Refusals(world.DeletesPods, world.DeletesVolumes), world.Kills),
+		only: slices.Concat(world.Refusals(world.DeletesPods, world.DeletesVolumes, world.AppliesBudget), world.Kills),
 	},
 	"restore refused": {
 		sizes: []int{1}, running: true, edits: []edit{snapshot(1)}, faults: 1, full: 2,

@@ -201,10 +201,12 @@ func budgetForgotten(o plan.Observed) plan.Action {
 		return a
 	}
 	o.Budget = plan.Budget{Exists: true, MinAvailable: closing.MinAvailable, Settled: true}
-	if remove, ok := plan.Next(o).(plan.RemoveMember); ok {
-		return remove
+	switch act := plan.Next(o).(type) {
+	case plan.RemoveFromService, plan.RemoveMember:
+		return act
+	default:
+		return a
 	}
-	return a
 }
 
 // restartTheLeader turns it off and on again as soon as anybody is silent.

@@ -19,9 +19,9 @@ func TestReasonInContext(t *testing.T) {
 		observed       Observed
 		action, reason string
 	}{
-		"clients leave a member that is one too many": {edit(healthyCluster(5, false), three), "RemoveFromService", v1beta2.ReasonScaling},
+		"clients leave a member that is one too many": {closed(edit(healthyCluster(5, false), three)), "RemoveFromService", v1beta2.ReasonScaling},
 		"clients leave one that is to be restarted": {
-			pulledImages(edit(healthyCluster(3, true), to("3.7.3"))), "RemoveFromService", v1beta2.ReasonUpdating,
+			closed(pulledImages(edit(healthyCluster(3, true), to("3.7.3")))), "RemoveFromService", v1beta2.ReasonUpdating,
 		},
 		"clients leave one that is to be replaced": {
 			closed(edit(voting, template(0, 1, 2))), "RemoveFromService", v1beta2.ReasonUpdating,

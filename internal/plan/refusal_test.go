@@ -80,7 +80,10 @@ func TestRefused(t *testing.T) {
 			edit(closed(updating), refuse(imageC1)), SetBudget{MinAvailable: 2},
 		},
 		"the pods that pull an image": {
-			edit(healthyCluster(3, true), to("3.7.3"), refuse(pulls(healthyCluster(3, true))...)), RemoveFromService{Pod: "c-1", UID: "p1"},
+			edit(healthyCluster(3, true), to("3.7.3"), refuse(pulls(healthyCluster(3, true))...)), SetBudget{MinAvailable: 3},
+		},
+		"the pods that pull an image, and the budget is raised": {
+			closed(edit(healthyCluster(3, true), to("3.7.3"), refuse(pulls(healthyCluster(3, true))...))), RemoveFromService{Pod: "c-1", UID: "p1"},
 		},
 		"labels: other members get them": {
 			edit(healthyCluster(3, true), func(o *Observed) {
@@ -88,7 +91,7 @@ func TestRefused(t *testing.T) {
 			}, refuse(TargetOf(SetMetadata{Name: "c-0"}))), SetMetadata{Name: "c-1", UID: "p1"},
 		},
 		"labels: the version is updated": {
-			edit(updating, func(o *Observed) { o.Pods[0].Drift.Metadata = true }, refuse(TargetOf(SetMetadata{Name: "c-0"}))),
+			edit(closed(updating), func(o *Observed) { o.Pods[0].Drift.Metadata = true }, refuse(TargetOf(SetMetadata{Name: "c-0"}))),
 			RemoveFromService{Pod: "c-1", UID: "p1"},
 		},
 		"one of two new volumes": {
@@ -218,7 +221,7 @@ func TestMarks(t *testing.T) {
 	marked := edit(healthyCluster(3, true), func(o *Observed) { o.Volumes[1].Version = "3.7.3" })
 	check(t, map[string]planCase{
 		"the spec was reverted":          {marked, CorrectMark{Name: "c-1", UID: "v1", Version: "3.6.16"}},
-		"the update goes on":             {pulledImages(edit(marked, to("3.7.3"))), RemoveFromService{Pod: "c-1", UID: "p1"}},
+		"the update goes on":             {closed(pulledImages(edit(marked, to("3.7.3")))), RemoveFromService{Pod: "c-1", UID: "p1"}},
 		"the pod is about to stop":       {edit(marked, func(o *Observed) { o.Pods[1].Restarting = true }), Wait{Reason: v1beta2.ReasonMemberDown}},
 		"the mark is refused":            {edit(marked, refuse(TargetOf(MarkVolume{Name: "c-1"}))), Wait{Reason: v1beta2.ReasonWriteRefused}},
 		"the spec cannot be carried out": {edit(marked, func(o *Observed) { o.Cluster.Invalid = &failure.Problem{Reason: "R"} }), CorrectMark{Name: "c-1", UID: "v1", Version: "3.6.16"}},

@@ -160,7 +160,7 @@ func TestReplacedData(t *testing.T) {
 			CreateVolumes{Names: []string{"c-3", "c-4"}, Incarnation: 2},
 		},
 		"a pod that restores is made again without the credentials": {
-			edit(healthyCluster(3, true), left, func(o *Observed) { o.Pods[1].Restores = true }),
+			closed(edit(healthyCluster(3, true), left, func(o *Observed) { o.Pods[1].Restores = true })),
 			RemoveFromService{Pod: "c-1", UID: "p1"},
 		},
 	})

@@ -38,7 +38,8 @@ func scaleDown(v *view) Action {
 // noticed, a client whose connection closes may be routed back to it, and gRPC waits a second before the next attempt.
 const drainTime = 300 * time.Millisecond
 
-// removeFromService removes a voter that is about to stop from the client Service; nil once that has taken effect.
+// removeFromService removes a voter that is about to stop from the client Service; nil once that has taken effect. Evictions are blocked
+// before: else another voter could be evicted meanwhile, and clients would be disconnected in vain if the API server refuses that.
 func (v *view) removeFromService(m Member) Action {
 	p := v.pods[m.Name]
 	since := v.Now.Sub(p.LeftService) // negative if the clock was set back
@@ -46,6 +47,9 @@ func (v *view) removeFromService(m Member) Action {
 	case m.Learner:
 		return nil
 	case p.InService:
+		if a := v.raiseBudgetTo(len(v.voters)); a != nil {
+			return a
+		}
 		return RemoveFromService{Pod: p.Name, UID: p.UID}
 	case since >= 0 && since < drainTime:
 		return Wait{

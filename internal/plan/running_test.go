@@ -243,8 +243,8 @@ func TestShrink(t *testing.T) {
 			edit(started(withLearner(healthyCluster(3, false), 3)), func(o *Observed) { o.Etcd.Answers[3].Applied = 1 }),
 			RemoveMember{ID: id(3), Name: "c-3", Why: v1beta2.ReasonScaling},
 		},
-		"clients leave first": {edit(healthyCluster(5, false), three), RemoveFromService{Pod: "c-4", UID: "p4"}},
-		"close the budget":    {unserved(edit(healthyCluster(5, false), three), 4), SetBudget{MinAvailable: 5}},
+		"evictions are blocked first": {edit(healthyCluster(5, false), three), SetBudget{MinAvailable: 5}},
+		"then clients leave":          {closed(edit(healthyCluster(5, false), three)), RemoveFromService{Pod: "c-4", UID: "p4"}},
 		"from the fullest node": {
 			closed(unserved(edit(healthyCluster(5, false), three), 4)),
 			RemoveMember{ID: id(4), Name: "c-4", Why: v1beta2.ReasonScaling},

@@ -62,7 +62,7 @@ func TestStrandedPod(t *testing.T) {
 			PrepullImages{[]NodeImage{{"n0", image373}, {"n1", image373}, {"n2", image373}}},
 		},
 		"member by member": {
-			pulledImages(edit(leftover(time.Hour), to("3.7.3"))), RemoveFromService{Pod: "c-1", UID: "p1"},
+			closed(pulledImages(edit(leftover(time.Hour), to("3.7.3")))), RemoveFromService{Pod: "c-1", UID: "p1"},
 		},
 		"within its grace period it is waited for": {leftover(0), Wait{Reason: v1beta2.ReasonWaitingForPods}},
 		"and so it is if a member has it": {
@@ -81,7 +81,7 @@ func TestStalledExpansion(t *testing.T) {
 	expanding := edit(healthyCluster(3, true), func(o *Observed) { o.Volumes[0].Expanding = true })
 	check(t, map[string]planCase{
 		"it is reported":         {expanding, Wait{Reason: v1beta2.ReasonWaitingForVolume}},
-		"and holds up no update": {pulledImages(edit(expanding, to("3.7.3"))), RemoveFromService{Pod: "c-1", UID: "p1"}},
+		"and holds up no update": {closed(pulledImages(edit(expanding, to("3.7.3")))), RemoveFromService{Pod: "c-1", UID: "p1"}},
 		"nor its own member's": {
 			unserved(closed(edit(expanding, template(0, 1, 2), func(o *Observed) { o.Volumes[1].Expanding = true })), 1),
 			Recreate{Name: "c-1", UID: "p1", Version: "3.6.16"},

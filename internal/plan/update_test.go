@@ -55,8 +55,9 @@ func TestVersions(t *testing.T) {
 				o.PrepullPods[1].Done, o.PrepullPods[1].Problem = false, "not found"
 			})), Wait{Reason: v1beta2.ReasonUpdateStopped},
 		},
+		"then evictions are blocked": {pulledImages(edit(healthyCluster(3, true), to("3.7.3"))), SetBudget{MinAvailable: 3}},
 		"then clients leave a follower": {
-			pulledImages(edit(healthyCluster(3, true), to("3.7.3"))), RemoveFromService{Pod: "c-1", UID: "p1"},
+			up, RemoveFromService{Pod: "c-1", UID: "p1"},
 		},
 		"which takes a moment": {
 			edit(up, func(o *Observed) { o.Pods[1].InService, o.Pods[1].LeftService = false, now }),
