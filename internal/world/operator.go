@@ -25,29 +25,29 @@ func (w *World) Decide() (plan.Action, plan.Observed) {
 func (w *World) pass() {
 	a, o := w.Decide()
 	w.checkDecision(a, &o)
-	w.carryOut(a, &o)
+	w.carryOut(a, &o, w.Cache != nil && w.cfg.TrustCache, false)
 }
 
-// carryOut takes every effect of an action at once.
-func (w *World) carryOut(a plan.Action, o *plan.Observed) {
-	stale := w.Cache != nil && w.cfg.TrustCache
+// carryOut takes every effect of an action at once. Stale is true if the EtcdCluster was written after it was read, and late if the
+// world has moved on since.
+func (w *World) carryOut(a plan.Action, o *plan.Observed, stale, late bool) {
 	if w.refusesTrial(a, o) {
 		w.finish(nil, o, stale)
 		return
 	}
 	effects, did := plan.Effects(a, *o), a
 	for step := 0; step < len(effects); {
-		if step == len(effects)-1 {
+		if step == len(effects)-1 && !late {
 			w.checkTurn(a)
 		}
-		before := w.standing(false)
+		before := w.standing(late)
 		switch w.take(a, effects[step], o, stale) {
 		case notDone:
 			return
 		case refused:
 			step, did = w.afterRefused(effects, step), nil
 		case done:
-			w.checkEffect(a, before, w.standing(false))
+			w.checkEffect(a, before, w.standing(late))
 			step++
 		}
 	}
@@ -111,27 +111,9 @@ func (w *World) read() {
 // resume asks etcd, decides on that and on what was read before, and acts.
 func (w *World) resume() {
 	o := w.Observe(w.Read)
-	a, stale := w.cfg.Next(o), w.Stale
-	w.Decided = a
+	w.Decided = w.cfg.Next(o)
 	defer w.drop()
-	if w.refusesTrial(a, &o) {
-		w.finish(nil, &o, stale)
-		return
-	}
-	effects, did := plan.Effects(a, o), a
-	for step := 0; step < len(effects); {
-		before := w.standing(true)
-		switch w.take(a, effects[step], &o, stale) {
-		case notDone:
-			return
-		case refused:
-			step, did = w.afterRefused(effects, step), nil
-		case done:
-			w.checkEffect(a, before, w.standing(true))
-			step++
-		}
-	}
-	w.finish(did, &o, stale)
+	w.carryOut(w.Decided, &o, w.Stale, true)
 }
 
 // finish is the status write of a pass: compare-and-swap on the version that was read. The action is nil if the API server has refused
