@@ -33,6 +33,10 @@ const (
 )
 
 func (r *Reconciler) finish(ctx context.Context, p *pass, err error) (ctrl.Result, error) {
+	key := client.ObjectKeyFromObject(p.cluster)
+	if !plan.Mutates(p.action) {
+		r.refusals.lapse(key, p.observed.Now)
+	}
 	switch {
 	case errors.Is(err, errNameTaken):
 		p.action, err = plan.Blocked{Reason: v1beta2.ReasonNameTaken, Message: err.Error()}, nil
@@ -49,7 +53,6 @@ func (r *Reconciler) finish(ctx context.Context, p *pass, err error) (ctrl.Resul
 	if p.incomplete { // it records nothing but what was observed, and a write that hangs may have used up the time
 		left = nil
 	}
-	key := client.ObjectKeyFromObject(p.cluster)
 	p.observed.Refused = r.refusals.of(key, p.cluster.Generation, r.Clock.Now())
 	return reconcile.Finish(ctx, reconcile.Ending{
 		WriteStatus:  func(ctx context.Context, err error) error { return r.writeStatus(ctx, p, err) },

@@ -38,6 +38,8 @@ type refusal struct {
 	asked time.Time
 	// told is true once there is an event of it.
 	told bool
+	// lapsed is true once the write could have been tried again and was not wanted. If it is wanted later, this is no news.
+	lapsed bool
 }
 
 // note records that a write was refused, and reports whether that is news: it was not refused before, or with other words.
@@ -59,7 +61,7 @@ func (r *refusals) note(cluster types.NamespacedName, generation int64, target p
 	}
 	news = e.Message != message
 	e.told = e.told && !news
-	e.Message, e.asked, e.pause = message, now, min(2*e.pause, longest)
+	e.Message, e.asked, e.pause, e.lapsed = message, now, min(2*e.pause, longest), false
 	e.RetryAt = now.Add(e.pause)
 	if len(own) > refusalsKept {
 		delete(own, slices.MinFunc(slices.Collect(maps.Values(own)), func(a, b *refusal) int { return a.asked.Compare(b.asked) }).Target)
@@ -74,8 +76,17 @@ func (r *refusals) done(cluster types.NamespacedName, target plan.Target) {
 	delete(r.known[cluster], target)
 }
 
-// of returns the refusals of a cluster, sorted by target. It forgets those of another generation of its spec, and those that nobody
-// has asked about again.
+// lapse takes note of a pass that wants no write: whatever could be tried again is not wanted any more, or not yet.
+func (r *refusals) lapse(cluster types.NamespacedName, now time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, e := range r.known[cluster] {
+		e.lapsed = e.lapsed || !now.Before(e.RetryAt)
+	}
+}
+
+// of returns the refusals of a cluster of what is wanted, sorted by target. It forgets those of another generation of its spec, and
+// those of writes that were not wanted for a while.
 func (r *refusals) of(cluster types.NamespacedName, generation int64, now time.Time) []plan.Refusal {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -85,7 +96,9 @@ func (r *refusals) of(cluster types.NamespacedName, generation int64, now time.T
 			delete(r.known[cluster], target)
 			continue
 		}
-		all = append(all, e.Refusal)
+		if !e.lapsed {
+			all = append(all, e.Refusal)
+		}
 	}
 	sortByTarget(all)
 	return all

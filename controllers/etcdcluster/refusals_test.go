@@ -69,6 +69,20 @@ func TestRefusedAgain(t *testing.T) {
 			t.Error("its cluster is not forgotten")
 		}
 	})
+	t.Run("not wanted any more", func(t *testing.T) {
+		r := &refusals{}
+		r.note(someCluster, 1, firstPod, "no", noon)
+		if r.lapse(someCluster, noon.Add(firstRetry-1)); len(r.of(someCluster, 1, noon)) != 1 {
+			t.Error("it is not told of although it could not be tried again")
+		}
+		if r.lapse(someCluster, noon.Add(firstRetry)); len(r.of(someCluster, 1, noon)) != 0 {
+			t.Error("it is told of although nobody wants it")
+		}
+		news := r.note(someCluster, 1, firstPod, "no", noon.Add(firstRetry))
+		if got := r.of(someCluster, 1, noon); news || len(got) != 1 || got[0].RetryAt.Sub(noon) != 3*firstRetry {
+			t.Errorf("wanted again it is news: %v, and %+v", news, got)
+		}
+	})
 	t.Run("many", func(t *testing.T) {
 		r := &refusals{}
 		for i := range 2 * refusalsKept {
