@@ -125,7 +125,7 @@ var repair = group{"repair", []rule{
 	recreateMissingPods,     // recreate a missing pod on its member's volume
 	permitRecreatedPods,     // permit a pod without a permit to resume on its member's data
 	updateUnstartablePod,    // apply the current spec to a pod that cannot start
-	resizeUnstartable,       // without a quorum: give pods that cannot start the resources, and their volumes the size, of the spec
+	resizeUnstartable,       // without a quorum: give pods on emptyDirs that cannot start the resources, and volumes the size, of the spec
 	quorumLost,              // without a quorum, do not change the membership: report what is missing
 }, lenient}
 

@@ -15,8 +15,8 @@ const (
 	pollSlow = 2 * time.Second
 	// pollRare is the interval for what has not changed in a long time.
 	pollRare = 30 * time.Second
-	// startLimit is how long a pod may wait for its node, its volumes and its network before that counts as a problem.
-	startLimit = time.Minute
+	// usualStart is how long a pod usually takes to start at most, and startLimit is how long a pod may wait for its node, its volumes and its network before that counts as a problem.
+	usualStart, startLimit = 10 * time.Second, time.Minute
 )
 
 // poll returns when to query etcd again: soon while a pod is young, and less and less often later. A pod that becomes ready or
@@ -55,7 +55,7 @@ func (v *view) waitForPods(names []string) Action {
 		case !ok:
 			waiting = append(waiting, name+" (it does not exist)")
 		case p.Deleting || !p.up():
-			waiting = append(waiting, fmt.Sprintf("%s (%s)", name, p.awaited()))
+			waiting = append(waiting, name+p.awaited(v.Now))
 		}
 	}
 	if len(waiting) == 0 {
@@ -67,18 +67,20 @@ func (v *view) waitForPods(names []string) Action {
 	}
 }
 
-// awaited says why a pod that has to be waited for is not up, and since when, or until when that is to be expected. It names times,
-// not durations, so that the message does not change with every pass.
-func (p Pod) awaited() string {
+// awaited says why a pod that has to be waited for is not up, and since when, or until when that is to be expected; nothing of a pod that
+// is about to start. It names times, not durations, so that the message does not change with every pass.
+func (p Pod) awaited(now time.Time) string {
 	created := p.Created.UTC().Format(time.RFC3339)
 	switch {
 	case p.Deleting:
-		return "terminating, with grace until " + p.Deadline.UTC().Format(time.RFC3339)
+		return " (terminating, with grace until " + p.Deadline.UTC().Format(time.RFC3339) + ")"
+	case now.Sub(p.Created) < usualStart:
+		return ""
 	case p.Node == "":
-		return fmt.Sprintf("not scheduled since it was created at %s", created)
+		return " (not scheduled since it was created at " + created + ")"
 	case p.Phase == Running:
-		return fmt.Sprintf("on node %s without an address since it was created at %s", p.Node, created)
+		return fmt.Sprintf(" (on node %s without an address since it was created at %s)", p.Node, created)
 	default:
-		return fmt.Sprintf("not started by node %s since it was created at %s", p.Node, created)
+		return fmt.Sprintf(" (not started by node %s since it was created at %s)", p.Node, created)
 	}
 }

@@ -43,7 +43,9 @@ func (v *view) outdated(p Pod) bool {
 }
 
 // updateUnstartablePod applies the current spec to a pod that cannot run, so that reverting the spec recovers even a cluster that a
-// bad update and a fault have hit together. It needs no quorum: a member that is down is no loss to one, and its data is kept.
+// bad update and a fault have hit together. It needs no quorum: a member that is down is no loss to one, and its data is kept. Other
+// resources take a new pod, too, where the data is on a volume: if a container is not running when it is resized, the kubelet gives it
+// more memory, but leaves the limit of its pod as it was (Kubernetes 1.36).
 func updateUnstartablePod(v *view) Action {
 	var all []Action
 	for _, p := range v.Pods {
@@ -52,7 +54,7 @@ func updateUnstartablePod(v *view) Action {
 		}
 		c := v.volumes[p.Name]
 		switch onVolume := p.Persistent && v.usable(c); {
-		case (p.Drift.Template || p.ResizeInfeasible) && onVolume:
+		case (p.Drift.Template || p.Drift.Resources || p.ResizeInfeasible) && onVolume:
 			all = append(all, Recreate{Name: p.Name, UID: p.UID, Version: v.versionOn(c)})
 		case v.Etcd.Contact != ContactQuorum && v.changesImage(p) && v.canRunSpecVersion(p) && (onVolume || !p.Persistent):
 			all = append(all, SetImage{Name: p.Name, UID: p.UID, Version: v.Cluster.Version})
@@ -61,8 +63,9 @@ func updateUnstartablePod(v *view) Action {
 	return v.firstAllowed(all)
 }
 
-// resizeUnstartable gives pods that cannot start more memory, or their volumes more room, if the spec has more by now: that may be
-// all that keeps the quorum from coming back. It restarts nobody, so it needs no quorum; while there is one it is an update.
+// resizeUnstartable gives pods that cannot start other resources, or their volumes more room, if the spec has more by now: that may be
+// all that keeps the quorum from coming back. It restarts nobody, so it needs no quorum; while there is one it is an update. Pods on
+// volumes are recreated with other resources.
 func resizeUnstartable(v *view) Action {
 	if v.Etcd.Contact == ContactQuorum {
 		return nil
@@ -73,7 +76,7 @@ func resizeUnstartable(v *view) Action {
 		if _, answers := v.answers[p.Name]; answers || p.Deleting || p.startProblem() == "" {
 			continue
 		}
-		if p.Drift.Resources && !p.Drift.Template {
+		if p.Drift.Resources && !p.Persistent && !p.Drift.Template {
 			all = append(all, Resize{Name: p.Name, UID: p.UID})
 		}
 		if c := v.volumes[p.Name]; p.Persistent && v.usable(c) && v.tooSmall(c) {

@@ -111,7 +111,13 @@ func TestStarved(t *testing.T) {
 	larger := func(o *Observed) { o.Cluster.VolumeSize = 1 }
 	waits := Wait{Reason: v1beta2.ReasonQuorumLost}
 	check(t, map[string]planCase{
-		"resources": {starved(1, true, resources), Resize{Name: "c-0", UID: "p0"}},
+		"resources":              {starved(1, true, resources), Recreate{Name: "c-0", UID: "p0", Version: "3.6.16"}},
+		"resources, on emptyDir": {starved(1, false, resources), Resize{Name: "c-0", UID: "p0"}},
+		"resources of one of three": {
+			edit(silent(healthyCluster(3, true), 1), func(o *Observed) {
+				o.Pods[1].Drift.Resources, o.Pods[1].StartProblem = true, "etcd is crash-looping: out of memory"
+			}), SetBudget{MinAvailable: 3},
+		},
 		"of the next one": {
 			starved(3, false, resources, func(o *Observed) { o.Pods[0].Drift.Resources = false }), Resize{Name: "c-1", UID: "p1"},
 		},
@@ -130,7 +136,7 @@ func TestStarved(t *testing.T) {
 		"and so is who answers": {
 			edit(starved(2, true, resources), func(o *Observed) {
 				o.Etcd = Etcd{Contact: ContactMinority, Answers: []Answer{answerOf(0)}}
-			}), Resize{Name: "c-1", UID: "p1"},
+			}), Recreate{Name: "c-1", UID: "p1", Version: "3.6.16"},
 		},
 	})
 }
