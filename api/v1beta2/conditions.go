@@ -56,8 +56,8 @@ const (
 	//
 	// Nothing. If it persists, kubectl describe pod says what a pod waits for.
 	ReasonWaitingForPods = "WaitingForPods"
-	// ReasonPodCannotStart means that Kubernetes cannot run a pod, or refuses to create it. The message says why: no node fits,
-	// a volume cannot be attached, an image cannot be pulled, a quota is exceeded, a policy forbids it.
+	// ReasonPodCannotStart means that Kubernetes cannot run a pod. The message says why: no node fits, a volume cannot be attached, an
+	// image cannot be pulled; or, for the pod of a backup or a restore, that a quota is exceeded or a policy forbids it.
 	//
 	// Fix what the message names.
 	ReasonPodCannotStart = "PodCannotStart"

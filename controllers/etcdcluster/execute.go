@@ -51,6 +51,7 @@ func (r *Reconciler) try(ctx context.Context, p *pass, effect plan.Effect) (refu
 	}
 	if message, refused := r.refusalOf(ctx, p, err); refused {
 		r.refuse(p, target, message)
+		r.refuseUpdate(p, effect, message)
 		return true, nil
 	}
 	if err == nil {
@@ -162,7 +163,8 @@ func (r *Reconciler) create(ctx context.Context, p *pass, o client.Object) error
 	_, numbered := o.GetLabels()[resources.LabelIncarnation]
 	claim, isClaim := o.(*corev1.PersistentVolumeClaim)
 	labeled := seen.AsSelector().Matches(labels.Set(o.GetLabels()))
-	if p.has(o) && (labeled || !isClaim) { // to look again would end in the same
+	_, pulls := o.GetLabels()[resources.LabelPull]
+	if p.has(o) && (pulls || labeled && (numbered || isClaim)) { // to look again would end in the same
 		return fmt.Errorf("it exists, and not as it was created: an admission webhook may have changed it: %s", err.Error())
 	}
 	if labeled && (numbered || isClaim) {

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/etcdpilot/etcd-operator/controllers/internal/reconcile"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 )
@@ -58,7 +59,7 @@ func (r *Reconciler) resize(ctx context.Context, p *pass, a plan.Resize) error {
 // cannot change them, or Kubernetes resizes nothing. A quota, a limit range or a policy may yet allow them.
 func fixed(err error) bool {
 	const nodeTooSmall, notOnThisNode = "NodeCapacity", "UnsupportedPlatform"
-	return invalid(err) || apierrors.IsNotFound(err) ||
+	return invalid(err) || reconcile.Gone(err) ||
 		apierrors.HasStatusCause(err, nodeTooSmall) || apierrors.HasStatusCause(err, notOnThisNode)
 }
 

@@ -142,7 +142,7 @@ func (r *Reconciler) recordRefused(p *pass, d plan.Description) {
 	if p.incomplete {
 		metrics.Actions.WithLabelValues(d.Action, v1beta2.ReasonWriteRefused).Inc()
 	}
-	for _, refusal := range r.refusals.untold(client.ObjectKeyFromObject(p.cluster)) {
+	for _, refusal := range r.refusals.untold(client.ObjectKeyFromObject(p.cluster), r.Clock.Now()) {
 		reconcile.Emit(r.Recorder, p.cluster, corev1.EventTypeWarning, v1beta2.ReasonWriteRefused, "Write", refusal.String())
 	}
 }

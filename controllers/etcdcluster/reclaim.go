@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/controllers/internal/reconcile"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
 
@@ -88,7 +89,7 @@ func (r *Reconciler) disown(ctx context.Context, p *pass, meta *metav1.ObjectMet
 		if err := r.confirm(ctx, p); err != nil {
 			return err
 		}
-		return client.IgnoreNotFound(r.patch(ctx, claim, meta.UID, change))
+		return reconcile.IgnoreGone(r.patch(ctx, claim, meta.UID, change))
 	})
 	if err != nil {
 		return fmt.Errorf("have volume %s outlive the cluster: %w", meta.Name, err)

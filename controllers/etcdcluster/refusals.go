@@ -17,6 +17,8 @@ const (
 	firstRetry = 2 * time.Second
 	// unasked is for how long a refusal is remembered after its write could have been tried again and was not.
 	unasked = 2 * time.Minute
+	// retold is how long a refusal is not told of once more, although its words have changed: they may contain a time or a number.
+	retold = 10 * time.Minute
 	// refusalsKept is the maximum number of refusals per cluster.
 	refusalsKept = 64
 )
@@ -36,8 +38,8 @@ type refusal struct {
 	// pause is the one before RetryAt, asked when the write was tried last.
 	pause time.Duration
 	asked time.Time
-	// told is true once there is an event of it.
-	told bool
+	// told is when there was an event of it, zero if there was none.
+	told time.Time
 	// lapsed is true once the write could have been tried again and was not wanted. If it is wanted later, this is no news.
 	lapsed bool
 }
@@ -60,13 +62,24 @@ func (r *refusals) note(cluster types.NamespacedName, generation int64, target p
 		own[target] = e
 	}
 	news = e.Message != message
-	e.told = e.told && !news
+	if news && now.Sub(e.told) > retold {
+		e.told = time.Time{}
+	}
 	e.Message, e.asked, e.pause, e.lapsed = message, now, min(2*e.pause, longest), false
 	e.RetryAt = now.Add(e.pause)
 	if len(own) > refusalsKept {
 		delete(own, slices.MinFunc(slices.Collect(maps.Values(own)), func(a, b *refusal) int { return a.asked.Compare(b.asked) }).Target)
 	}
 	return news
+}
+
+// hold puts off the next try of a refused write.
+func (r *refusals) hold(cluster types.NamespacedName, target plan.Target, until time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if e := r.known[cluster][target]; e != nil && e.RetryAt.Before(until) {
+		e.RetryAt = until
+	}
 }
 
 // done forgets the refusal of a write that was accepted.
@@ -105,13 +118,13 @@ func (r *refusals) of(cluster types.NamespacedName, generation int64, now time.T
 }
 
 // untold returns, once, the refusals that there is no event of yet, sorted by target.
-func (r *refusals) untold(cluster types.NamespacedName) []plan.Refusal {
+func (r *refusals) untold(cluster types.NamespacedName, now time.Time) []plan.Refusal {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var all []plan.Refusal
 	for _, e := range r.known[cluster] {
-		if !e.told {
-			e.told, all = true, append(all, e.Refusal)
+		if e.told.IsZero() {
+			e.told, all = now, append(all, e.Refusal)
 		}
 	}
 	sortByTarget(all)

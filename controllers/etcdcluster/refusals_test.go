@@ -45,11 +45,15 @@ func TestRefusedAgain(t *testing.T) {
 	t.Run("another message, another generation, an end", func(t *testing.T) {
 		r := &refusals{}
 		r.note(someCluster, 1, firstPod, "no", noon)
-		if all := r.untold(someCluster); len(all) != 1 || len(r.untold(someCluster)) != 0 {
+		if all := r.untold(someCluster, noon); len(all) != 1 || len(r.untold(someCluster, noon)) != 0 {
 			t.Errorf("told is %+v, or it is told twice", all)
 		}
-		if !r.note(someCluster, 1, firstPod, "no more", noon) || len(r.untold(someCluster)) != 1 {
-			t.Error("other words are no news")
+		if !r.note(someCluster, 1, firstPod, "no, at 12:00", noon) || len(r.untold(someCluster, noon)) != 0 {
+			t.Error("other words are no news, or are told of at once")
+		}
+		later := noon.Add(retold + 1)
+		if !r.note(someCluster, 1, firstPod, "no, at 12:10", later) || len(r.untold(someCluster, later)) != 1 {
+			t.Error("other words are not told of later, either")
 		}
 		if got := r.of(someCluster, 2, noon); len(got) != 0 {
 			t.Errorf("after an edit %+v is still known", got)

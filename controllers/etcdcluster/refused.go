@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/controllers/internal/reconcile"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
 
@@ -45,24 +46,16 @@ func refused(err error) bool {
 	}
 	s := answer.Status()
 	switch {
-	case denied(err):
+	case reconcile.Denied(err):
 		return true
 	case s.Code == http.StatusInternalServerError:
-		return strings.Contains(s.Message, "failed calling webhook")
+		return strings.Contains(s.Message, "webhook") // not reached, or with an answer that is no use
 	}
 	return s.Code >= http.StatusBadRequest && s.Code < http.StatusInternalServerError && !slices.Contains(passing, s.Code)
 }
 
-// denied reports whether an admission webhook or policy of the user's has refused a write, whatever the code. The API server knows
-// nothing of why.
-func denied(err error) bool {
-	text := err.Error()
-	return strings.Contains(text, "admission webhook ") && strings.Contains(text, " denied the request") ||
-		strings.Contains(text, "ValidatingAdmissionPolicy ") && strings.Contains(text, " denied request: ")
-}
-
 // invalid reports whether the API server itself finds a write invalid, so that no one can allow it.
-func invalid(err error) bool { return apierrors.IsInvalid(err) && !denied(err) }
+func invalid(err error) bool { return apierrors.IsInvalid(err) && !reconcile.Denied(err) }
 
 // rewrittenError says that a write was accepted, and something in the API server has undone it.
 type rewrittenError struct{ what string }
@@ -84,8 +77,11 @@ func (r *Reconciler) refusalOf(ctx context.Context, p *pass, err error) (message
 // a webhook may take up to 30 seconds, which is longer than a pass may. If the API server does not answer a read, either, then that is
 // an outage, and so is a connection that cannot be made. The write may take effect all the same: the next pass sees it.
 func (r *Reconciler) unanswered(ctx context.Context, p *pass, err error) bool {
-	request, ok := errors.AsType[*url.Error](err)
-	if !ok || request.Op == "Get" || !errors.Is(err, context.DeadlineExceeded) {
+	if !errors.Is(err, context.DeadlineExceeded) {
+		return false
+	}
+	// Where a webhook asks to be tried again later, client-go does so itself, and its error is the deadline alone.
+	if request, ok := errors.AsType[*url.Error](err); ok && request.Op == "Get" {
 		return false
 	}
 	if connection, ok := errors.AsType[*net.OpError](err); ok && connection.Op == "dial" {
@@ -97,7 +93,7 @@ func (r *Reconciler) unanswered(ctx context.Context, p *pass, err error) bool {
 }
 
 // userInfo is what may precede the host in a URL.
-var userInfo = regexp.MustCompile(`://[^\s/@"']+@`)
+var userInfo = regexp.MustCompile(`://[^\s/"']+@`)
 
 // quoted are the API server's own words, on one line and cut to wordsKept, without what a URL says of a user.
 func quoted(err error) string {
@@ -113,11 +109,31 @@ func quoted(err error) string {
 	return text
 }
 
+// afterTrial is how long an update is not tried again whose dry run passed and which was refused all the same. It would be prepared for
+// and called off, or done and undone, in turns.
+const afterTrial = 5 * time.Minute
+
 // refuse notes that a write of the action was refused.
 func (r *Reconciler) refuse(p *pass, target plan.Target, message string) {
+	key, now := client.ObjectKeyFromObject(p.cluster), r.Clock.Now()
 	p.incomplete = true
-	if r.refusals.note(client.ObjectKeyFromObject(p.cluster), p.cluster.Generation, target, message, r.Clock.Now()) {
+	if r.refusals.note(key, p.cluster.Generation, target, message, now) {
 		p.news = true
+	}
+	if message == noAnswer { // each try costs the time of a pass
+		r.refusals.hold(key, target, now.Add(longest))
+	}
+}
+
+// refuseUpdate notes that an update was refused although its dry run has passed: a write of its own, or the new pod of a recreated one.
+func (r *Reconciler) refuseUpdate(p *pass, effect plan.Effect, message string) {
+	update := plan.TargetOfUpdate(p.action)
+	if pod, creates := effect.(plan.CreatePod); creates && pod.Permit != nil && !pod.FromPreviousSpec && p.previousSpec != nil {
+		update = plan.TargetOfUpdate(plan.Recreate{Name: pod.Name})
+	}
+	if update != (plan.Target{}) {
+		r.refuse(p, update, message)
+		r.refusals.hold(client.ObjectKeyFromObject(p.cluster), update, r.Clock.Now().Add(afterTrial))
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/reconcile"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
@@ -31,22 +32,18 @@ func (r *Reconciler) accepted(ctx context.Context, p *pass) (bool, error) {
 	if message, refused := r.refusalOf(ctx, p, err); refused {
 		r.refuse(p, target, message)
 		return false, nil
-	} else if err != nil && !refused {
+	} else if err != nil {
 		return false, err
 	}
-	if _, recreates := trial.(plan.Recreate); recreates { // an image may pass the trial and be refused all the same
-		r.refusals.done(client.ObjectKeyFromObject(p.cluster), target)
-	}
+	r.refusals.done(client.ObjectKeyFromObject(p.cluster), target)
 	return true, nil
 }
 
 // dryRun asks for every write of an update: one that is refused only once the others have taken effect would have the update prepared
 // for, and called off, in turns.
 func (r *Reconciler) dryRun(ctx context.Context, p *pass, update plan.Action) error {
-	if a, ok := update.(plan.Recreate); ok {
-		if err := r.dryRunPod(ctx, p, a); err != nil && !cannotTry(err) {
-			return err
-		}
+	if err := r.dryRunPod(ctx, p, update); err != nil && !cannotTry(err) {
+		return err
 	}
 	for _, effect := range plan.Effects(update, p.observed) {
 		var err error
@@ -66,10 +63,28 @@ func (r *Reconciler) dryRun(ctx context.Context, p *pass, update plan.Action) er
 	return nil
 }
 
-// dryRunPod checks by a dry run that the API server would accept the recreated pod, under another name: the present one has its own.
-func (r *Reconciler) dryRunPod(ctx context.Context, p *pass, a plan.Recreate) error {
-	again := plan.NewPod{Name: a.Name, Version: a.Version, Persistent: true}
-	pod, err := resources.Pod(p.cluster, a.Name, 0, nil, r.optionsFor(again))
+// dryRunPod checks by a dry run that the API server would accept a pod that is as the update leaves it, under another name: the present
+// one has its own. That matters for a change in place, too: the pod may be lost later, and has to be created like that, from the
+// previous spec if need be.
+func (r *Reconciler) dryRunPod(ctx context.Context, p *pass, update plan.Action) error {
+	switch a := update.(type) {
+	case plan.Recreate:
+		return r.dryRunNew(ctx, p, p.cluster, plan.NewPod{Name: a.Name, Version: a.Version, Persistent: true})
+	case plan.SetImage:
+		persistent := slices.ContainsFunc(p.observed.Pods, func(pod plan.Pod) bool { return pod.Name == a.Name && pod.Persistent })
+		again := plan.NewPod{Name: a.Name, Version: a.Version, Persistent: persistent}
+		err := r.dryRunNew(ctx, p, p.cluster, again)
+		if err != nil && p.previousSpec != nil && r.dryRunNew(ctx, p, p.previousSpec, again) == nil {
+			return nil
+		}
+		return err
+	default:
+		return nil
+	}
+}
+
+func (r *Reconciler) dryRunNew(ctx context.Context, p *pass, spec *v1beta2.EtcdCluster, again plan.NewPod) error {
+	pod, err := resources.Pod(spec, again.Name, 0, nil, r.optionsFor(again))
 	if err != nil {
 		return err
 	}
@@ -79,21 +94,21 @@ func (r *Reconciler) dryRunPod(ctx context.Context, p *pass, a plan.Recreate) er
 	switch {
 	case apierrors.IsAlreadyExists(err): // somebody's pod has that name
 		return nil
-	case exceedsQuota(err) && asksNoMore(wanted, p.pods[a.Name]): // there is room once the present pod is gone
+	case exceedsQuota(err) && asksNoMore(wanted, p.pods[again.Name]): // there is room once the present pod is gone
 		return nil
 	case err != nil:
-		return fmt.Errorf("try to recreate Pod %s: %w", a.Name, err)
+		return fmt.Errorf("try to create Pod %s: %w", again.Name, err)
 	}
 	return nil
 }
 
 func exceedsQuota(err error) bool {
-	return apierrors.IsForbidden(err) && strings.Contains(err.Error(), "exceeded quota: ")
+	return apierrors.IsForbidden(err) && !reconcile.Denied(err) && strings.Contains(err.Error(), "exceeded quota: ")
 }
 
 // cannotTry reports whether a dry run failed only because a webhook declares side effects, so that it cannot be asked.
 func cannotTry(err error) bool {
-	return apierrors.IsBadRequest(err) && strings.Contains(err.Error(), "does not support dry run")
+	return apierrors.IsBadRequest(err) && !reconcile.Denied(err) && strings.Contains(err.Error(), "does not support dry run")
 }
 
 // asksNoMore reports whether a new pod asks for no more than the present one, so that it fits into whatever quota that one fits into.

@@ -159,6 +159,8 @@ func TestRefusedInPlace(t *testing.T) {
 	invalid := apierrors.NewInvalid(schema.GroupKind{Kind: "Pod"}, "c-0", nil)
 	policy := apierrors.NewInvalid(schema.GroupKind{Kind: "Pod"}, "c-0", nil)
 	policy.ErrStatus.Message = "pods \"c-0\" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: no"
+	absent := apierrors.NewNotFound(schema.GroupResource{}, "c-0")
+	absent.ErrStatus.Message = `admission webhook "w" denied the request: no`
 	class := forbidden("only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support resize")
 	tooSmall := apierrors.NewForbidden(schema.GroupResource{}, "c-0", errors.New("node didn't have enough allocatable resources"))
 	tooSmall.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: "NodeCapacity"}}
@@ -168,17 +170,19 @@ func TestRefusedInPlace(t *testing.T) {
 		answer error
 		fixed  bool
 	}{
-		"invalid resources":     {resize, invalid, true},
-		"no such subresource":   {resize, apierrors.NewNotFound(schema.GroupResource{}, "c-0"), true},
-		"a small node":          {resize, tooSmall, true},
-		"resources, quota":      {resize, forbidden("exceeded quota: q"), false},
-		"resources, policy":     {resize, policy, false},
-		"resources, webhook":    {resize, unreached(), false},
-		"a class without":       {expand, class, true},
-		"an invalid size":       {expand, invalid, true},
-		"size, quota":           {expand, forbidden("exceeded quota: q"), false},
-		"size, policy":          {expand, policy, false},
-		"a claim not yet bound": {expand, forbidden("Only bound persistent volume claims can be expanded"), false},
+		"invalid resources":               {resize, invalid, true},
+		"no such subresource":             {resize, apierrors.NewNotFound(schema.GroupResource{}, "c-0"), true},
+		"a small node":                    {resize, tooSmall, true},
+		"resources, quota":                {resize, forbidden("exceeded quota: q"), false},
+		"resources, policy":               {resize, policy, false},
+		"resources, webhook":              {resize, unreached(), false},
+		"resources, a webhook's own code": {resize, absent, false},
+		"size, a webhook's own code":      {expand, absent, false},
+		"a class without":                 {expand, class, true},
+		"an invalid size":                 {expand, invalid, true},
+		"size, quota":                     {expand, forbidden("exceeded quota: q"), false},
+		"size, policy":                    {expand, policy, false},
+		"a claim not yet bound":           {expand, forbidden("Only bound persistent volume claims can be expanded"), false},
 	} {
 		t.Run(title, func(t *testing.T) {
 			first := true

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
@@ -29,12 +31,14 @@ func TestTrialOfEveryWrite(t *testing.T) {
 		} {
 			t.Run(title+prepares, func(t *testing.T) {
 				written := 0
+				denied := apierrors.NewNotFound(schema.GroupResource{}, "c-0") // a webhook chooses the code
+				denied.ErrStatus.Message = `admission webhook "w" denied the request: no`
 				write := func(dry []string, refused bool) error {
 					if len(dry) == 0 {
 						written++
 					}
 					if refused {
-						return forbidden("policy")
+						return denied
 					}
 					return nil
 				}

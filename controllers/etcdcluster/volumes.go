@@ -14,6 +14,7 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/clusterspec"
+	"github.com/etcdpilot/etcd-operator/controllers/internal/reconcile"
 	"github.com/etcdpilot/etcd-operator/internal/member"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
@@ -100,11 +101,15 @@ func (r *Reconciler) expand(ctx context.Context, p *pass, e plan.ExpandVolume) e
 	if err != nil {
 		return err
 	}
-	err = r.Client.Patch(ctx, claim.DeepCopy(), client.RawPatch(types.MergePatchType, body))
-	if invalid(err) || apierrors.IsForbidden(err) && strings.Contains(err.Error(), "must support resize") {
+	made := claim.DeepCopy()
+	err = r.Client.Patch(ctx, made, client.RawPatch(types.MergePatchType, body))
+	if there := made.Spec.Resources.Requests[corev1.ResourceStorage]; err == nil && there.String() != size {
+		err = &rewrittenError{"the requested size does not stay as it was written: an admission webhook or policy changes it back"}
+	}
+	if invalid(err) || apierrors.IsForbidden(err) && !reconcile.Denied(err) && strings.Contains(err.Error(), "must support resize") {
 		err = r.patch(ctx, claim, uid, map[string]any{"annotations": map[string]any{resources.AnnotationFixed: size}})
 	}
-	if client.IgnoreNotFound(err) != nil {
+	if reconcile.IgnoreGone(err) != nil {
 		return fmt.Errorf("expand volume %s: %w", e.Name, err)
 	}
 	return nil

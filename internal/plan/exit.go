@@ -12,7 +12,7 @@ const (
 	ExitDataLost Exit = member.DataLost
 	// ExitForeignData means that the directory holds the data of another member or cluster.
 	ExitForeignData Exit = member.ForeignData
-	// ExitUnreadable means that the data could not be read this time, or not be written to, ExitBadConfig that etcd cannot run with that
+	// ExitUnreadable means that the data could not be read this time, or that etcd found the file system read-only, ExitBadConfig that etcd cannot run with that
 	// configuration. Neither means that the data is lost.
 	ExitUnreadable Exit = member.Unreadable
 	ExitBadConfig  Exit = member.BadConfig

@@ -40,7 +40,10 @@ func (v *view) decide() decision {
 			}
 			d.passedOver = append(d.passedOver, d.rule)
 			if g.order == strict {
-				d.action, d.guard = v.reportRefused(), nil
+				d.guard = nil
+				if report := v.reportRefused(); report != nil {
+					d.action = report
+				}
 				return d
 			}
 		}

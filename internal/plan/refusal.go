@@ -24,9 +24,12 @@ type Refusal struct {
 	Since, RetryAt time.Time
 }
 
+// Refuses is how the text of every refusal begins.
+const Refuses = "the API server refuses to "
+
 // String returns the refusal as a clause of a sentence.
 func (r Refusal) String() string {
-	return "the API server refuses to " + r.Target.String() + ": " + r.Message
+	return Refuses + r.Target.String() + ": " + r.Message
 }
 
 // TargetOf returns what an effect writes to the API server. The status of the EtcdCluster is none of it: without that write nothing

@@ -51,7 +51,7 @@ func TestRefused(t *testing.T) {
 		},
 		"a pod of the spec before": {
 			edit(lost, editedSpec, refuse(earlierC0), func(o *Observed) { o.Volumes[0].FromPreviousSpec = true }),
-			CreatePods{[]NewPod{podOf(false)}},
+			Wait{Reason: v1beta2.ReasonWaitingForPods},
 		},
 		"a pod of the present spec: none is deleted for it": {
 			edit(healthyCluster(3, true), refuse(createC0), func(o *Observed) {

@@ -104,17 +104,18 @@ func recreateMissingPods(v *view) Action {
 	return CreatePods{Pods: pods}
 }
 
-// podFor returns the pod to create on a member's volume. Where the API server refuses the one from the spec that it should be made
-// from, the other one is tried: an edit that cannot be carried out costs no member.
+// podFor returns the pod to create on a member's volume. Where the API server refuses the one from the present spec, it is created from
+// the previous one: an edit that cannot be carried out costs no member. Never the other way round: a member that an update has not
+// reached would get a spec that may have stopped another one already.
 func (v *view) podFor(c Volume) NewPod {
 	pod := NewPod{
 		Name: c.Name, Incarnation: c.Incarnation, Persistent: true, Version: v.versionOn(c), FromPreviousSpec: c.FromPreviousSpec,
 		Permit: c.resumePermit(),
 	}
-	other := pod
-	other.FromPreviousSpec = !pod.FromPreviousSpec
-	if v.refuses(TargetOf(CreatePod{pod})) && !v.refuses(TargetOf(CreatePod{other})) && v.Cluster.hasPreviousSpec() {
-		return other
+	earlier := pod
+	earlier.FromPreviousSpec = true
+	if v.refuses(TargetOf(CreatePod{pod})) && !v.refuses(TargetOf(CreatePod{earlier})) && v.Cluster.hasPreviousSpec() {
+		return earlier
 	}
 	return pod
 }

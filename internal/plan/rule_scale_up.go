@@ -163,9 +163,16 @@ func initialCluster(urls map[string]string) string {
 	return strings.Join(pairs, ",")
 }
 
-// pendingTooLong reports whether the pod has had enough time to start, whatever keeps it from that.
+// pendingFor is how long a pod may have been pending: a pod that has run is pending again while its node starts it anew.
+func (v *view) pendingFor(p Pod) time.Duration {
+	return min(v.Now.Sub(p.Created), v.Now.Sub(p.ReadyChanged))
+}
+
+// pendingTooLong reports whether the pod's node has had enough time to prepare it, or no node can: its volume is bound to one that is
+// gone. An image that is being pulled takes as long as it takes.
 func (v *view) pendingTooLong(p Pod) bool {
-	return p.Phase == Pending && !p.Deleting && v.Now.Sub(p.Created) > silentLimit
+	bound := p.Persistent && strings.Contains(p.StartProblem, "olume") && strings.Contains(p.StartProblem, "node affinity")
+	return p.Phase == Pending && !p.Deleting && v.pendingFor(p) > silentLimit && (p.Node != "" && p.StartProblem == "" && p.WaitsFor != "" || bound)
 }
 
 // giveUpCandidate deletes what keeps a candidate where it cannot start: its claim, which was never used and may be bound to a node or

@@ -7,7 +7,7 @@ func correctMark(v *view) Action {
 	for _, m := range v.Etcd.Members {
 		p, c := v.pods[m.Name], v.volumes[m.Name]
 		if p.Persistent && !p.Deleting && !p.Restarting && v.healthy(m) && v.change(m) == ChangeNone &&
-			v.usable(c) && c.Version != "" && c.Version != p.Version {
+			v.usable(c) && c.Version != "" && p.Version != "" && c.Version != p.Version {
 			all = append(all, CorrectMark{Name: c.Name, UID: c.UID, Version: p.Version})
 		}
 	}

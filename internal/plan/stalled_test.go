@@ -217,7 +217,8 @@ func TestMutePods(t *testing.T) {
 	pending := func(age time.Duration) func(*Observed) {
 		return func(o *Observed) {
 			p := &o.Pods[len(o.Pods)-1]
-			p.Phase, p.IP, p.Ready, p.Created = Pending, "", false, now.Add(-age)
+			p.Phase, p.IP, p.Node, p.Ready, p.Created = Pending, "", "n1", false, now.Add(-time.Hour)
+			p.ReadyChanged, p.WaitsFor = now.Add(-age), "a volume is not attached"
 		}
 	}
 	candidate := func(persistent bool, age time.Duration) Observed {
@@ -237,7 +238,22 @@ func TestMutePods(t *testing.T) {
 		},
 		"not at once": {
 			closed(edit(silent(healthyCluster(3, true), 2), pending(silentLimit-time.Second))),
-			Wait{Reason: v1beta2.ReasonWaitingForMember},
+			Wait{Reason: v1beta2.ReasonUpdateStopped},
+		},
+		"not if another one is down": {
+			closed(edit(silent(silent(healthyCluster(5, true), 1), 4), pending(time.Hour))), Wait{Reason: v1beta2.ReasonWaitingForMember},
+		},
+		"not if one is missing already": {
+			closed(edit(silent(healthyCluster(3, true), 2), pending(time.Hour), func(o *Observed) { o.Cluster.Size = 5 })),
+			CreateVolumes{Names: []string{"c-3"}, Incarnation: 1},
+		},
+		"not one whose image is being pulled": {
+			closed(edit(silent(healthyCluster(3, true), 2), pending(time.Hour), func(o *Observed) { o.Pods[2].WaitsFor = "" })),
+			Wait{Reason: v1beta2.ReasonUpdateStopped},
+		},
+		"not one that ran until its node restarted": {
+			closed(edit(silent(healthyCluster(3, true), 2), pending(time.Minute), func(o *Observed) { o.Pods[2].StartProblem = "cannot pull" })),
+			Wait{Reason: v1beta2.ReasonUpdateStopped},
 		},
 		"not one that the others need": {
 			noContact(edit(healthyCluster(2, true), pending(time.Hour))), Wait{Reason: v1beta2.ReasonQuorumLost},
@@ -257,6 +273,6 @@ func TestMutePods(t *testing.T) {
 		"with an emptyDir it is the pod": {
 			candidate(false, time.Hour), DeletePod{Name: "c-3", UID: "p3", Why: v1beta2.ReasonPodCannotStart},
 		},
-		"a young one is waited for": {candidate(true, time.Minute), Wait{Reason: v1beta2.ReasonWaitingForPods}},
+		"a young one is waited for": {candidate(true, time.Minute), Wait{Reason: v1beta2.ReasonPodCannotStart}},
 	})
 }

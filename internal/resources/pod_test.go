@@ -131,6 +131,7 @@ func TestRevision(t *testing.T) {
 		"another repository":  {pod(plain), func(c *v1beta2.EtcdCluster) { c.Spec.Repository = "x/y" }, plan.Drift{Image: true}},
 		"a mirror's image":    {mirrored("mirror/etcd:v" + version.OfImage(EtcdOf(pod(plain)).Image)), plain, plan.Drift{}},
 		"an image by digest":  {mirrored("mirror/etcd@sha256:abc"), plain, plan.Drift{}},
+		"the newest by hand":  {mirrored("mirror/etcd:latest"), plain, plan.Drift{Image: true}},
 		"another's by hand":   {mirrored("mirror/etcd:v3.0.1"), plain, plan.Drift{Image: true}},
 		"a label more":        {pod(plain), labelled, plan.Drift{Metadata: true}},
 		"a label less":        {pod(labelled), plain, plan.Drift{Metadata: true}},

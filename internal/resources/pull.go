@@ -13,9 +13,9 @@ import (
 // PullSelector selects the pods that fetch images for a cluster.
 func PullSelector(cluster string) map[string]string { return map[string]string{LabelPull: cluster} }
 
-// PullPod fetches an image to a node and ends: it asks etcd for its version. It has the labels of spec.pod.labels, which a policy may
-// require of every pod. It does not carry the cluster's, so that no Service, PodDisruptionBudget or spreading counts it: no key that
-// the operator selects by can be among the user's.
+// PullPod fetches an image to a node and ends: it asks etcd for its version. It has neither the cluster's labels nor those of
+// spec.pod.labels, so that no Service, PodDisruptionBudget or spreading counts it. Where a policy requires labels of every pod it is
+// refused, and the update goes on without it.
 func PullPod(c *v1beta2.EtcdCluster, node, image string, o PodOptions) *corev1.Pod {
 	policy := podPolicy(c)
 	no, grace := false, int64(0)
@@ -26,7 +26,7 @@ func PullPod(c *v1beta2.EtcdCluster, node, image string, o PodOptions) *corev1.P
 	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: name, Namespace: c.Namespace,
-			Labels: merge(policy.Labels, PullSelector(c.Name), map[string]string{
+			Labels: merge(PullSelector(c.Name), map[string]string{
 				LabelApp:                       AppValue,
 				"app.kubernetes.io/managed-by": FieldOwner, "app.kubernetes.io/component": "image-pull",
 			}),

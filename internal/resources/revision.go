@@ -87,11 +87,13 @@ func (r Revision) Drift(pod *corev1.Pod, repository string) plan.Drift {
 }
 
 // ImageOf is the image that the operator has asked for in a pod, whatever an admission webhook has made of it: that one would replace
-// it again. It is the pod's own if that has a tag of another version, which somebody has set by hand.
+// it again. It is the pod's own if that has another tag, which somebody has set by hand; the same tag in another repository cannot be told
+// from what a webhook does.
 func ImageOf(pod *corev1.Pod) string {
 	image, asked := EtcdOf(pod).Image, pod.Annotations[AnnotationImage]
 	name, _, _ := strings.Cut(image, "@") // a digest may follow the tag, or stand in its place
-	if v := version.OfImage(name); asked != "" && (v == "" || v == version.OfImage(asked)) {
+	tagged := strings.Contains(name[strings.LastIndexByte(name, '/')+1:], ":")
+	if v := version.OfImage(name); asked != "" && (!tagged || v == version.OfImage(asked)) {
 		return asked
 	}
 	return image

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
 
 const (
@@ -100,5 +101,11 @@ func moves(c *v1beta2.EtcdCluster, at time.Time) bool {
 	case p.Status != metav1.ConditionTrue: // it is blocked or paused, or has yet to begin
 		return p.Reason == v1beta2.ReasonSpecReached
 	}
-	return !slices.Contains(standstill, p.Reason) && at.Sub(p.LastTransitionTime.Time) < workLimit
+	return !slices.Contains(standstill, p.Reason) && !writesRefused(c) && at.Sub(p.LastTransitionTime.Time) < workLimit
+}
+
+// writesRefused reports whether the API server refuses a write, whatever else is wrong: someone has to allow it first.
+func writesRefused(c *v1beta2.EtcdCluster) bool {
+	d := meta.FindStatusCondition(c.Status.Conditions, v1beta2.ConditionDegraded)
+	return d != nil && (d.Reason == v1beta2.ReasonWriteRefused || strings.Contains(d.Message, plan.Refuses))
 }

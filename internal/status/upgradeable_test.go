@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -96,6 +97,13 @@ func TestUpgradeable(t *testing.T) {
 		"paused":       {func(c *v1beta2.EtcdCluster) { rolls(c); blocked(c, v1beta2.ReasonPaused) }, ""},
 		"no quorum":    {func(c *v1beta2.EtcdCluster) { grows(c); does(c, v1beta2.ReasonQuorumLost) }, ""},
 		"refused pods": {func(c *v1beta2.EtcdCluster) { grows(c); does(c, v1beta2.ReasonActionFailed) }, ""},
+		"a pod that is refused": {func(c *v1beta2.EtcdCluster) {
+			grows(c)
+			meta.SetStatusCondition(&c.Status.Conditions, metav1.Condition{
+				Type: v1beta2.ConditionDegraded, Status: metav1.ConditionTrue, Reason: v1beta2.ReasonMemberDown,
+				Message: "member c-1 is not healthy; the API server refuses to create Pod c-1: exceeded quota",
+			})
+		}, ""},
 		"hours": {func(c *v1beta2.EtcdCluster) {
 			grows(c)
 			says(c, metav1.ConditionTrue, v1beta2.ReasonWaitingForPods, workLimit)

@@ -24,6 +24,8 @@ func (w *World) Observe(k *Kube) plan.Observed {
 		switch {
 		case k.Pods[i].Stuck || k.unmountable(&k.Pods[i]):
 			p.StartProblem = "cannot be scheduled"
+		case k.Pods[i].Mute:
+			p.Node, p.WaitsFor = "n", "its volume never mounts"
 		case k.Pods[i].Terminal:
 			p.RestoreFailure = &failure.Problem{Reason: "SnapshotDamaged", Terminal: true}
 		case p.Phase == plan.Running && !w.serverRuns(&k.Pods[i]) && (k.Pods[i].Starved || w.poisoned(p.Version, k.Pods[i].Template)):

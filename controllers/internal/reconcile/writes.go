@@ -17,7 +17,7 @@ func DeleteExact(ctx context.Context, c client.Client, o client.Object, namespac
 	o.SetNamespace(namespace)
 	o.SetName(name)
 	exact := types.UID(uid)
-	return client.IgnoreNotFound(c.Delete(ctx, o, client.Preconditions{UID: &exact}))
+	return IgnoreGone(c.Delete(ctx, o, client.Preconditions{UID: &exact}))
 }
 
 // AddFinalizer keeps Kubernetes from deleting an object before the finalizer is removed.
@@ -35,7 +35,7 @@ func changeFinalizers(ctx context.Context, c client.Client, o client.Object, cha
 	read, _ := o.DeepCopyObject().(client.Object) // a copy has its original's type
 	change()
 	patch := client.MergeFromWithOptions(read, client.MergeFromWithOptimisticLock{})
-	if err := client.IgnoreNotFound(c.Patch(ctx, o, patch, client.FieldOwner(resources.FieldOwner))); err != nil {
+	if err := IgnoreGone(c.Patch(ctx, o, patch, client.FieldOwner(resources.FieldOwner))); err != nil {
 		return fmt.Errorf("change the finalizers: %w", err)
 	}
 	return nil
