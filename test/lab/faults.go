@@ -8,6 +8,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/etcdpilot/etcd-operator/test/lab/internal/disk"
 	"github.com/etcdpilot/etcd-operator/test/lab/internal/network"
 	"github.com/etcdpilot/etcd-operator/test/lab/internal/node"
 )
@@ -136,21 +137,33 @@ func (f Faults) ThawContainer(ctx context.Context, container string) error {
 	return f.signalContainer(ctx, container, syscall.SIGCONT)
 }
 
-func (f Faults) signalContainer(ctx context.Context, container string, signal syscall.Signal) error {
-	const parts = 3
-	names := strings.Split(container, "/")
-	if len(names) != parts {
-		return fmt.Errorf("%q is not NAMESPACE/POD/CONTAINER", container)
+// ContainerRoot returns the path through which the host sees the files of a running container, given as
+// NAMESPACE/POD/CONTAINER, with its volumes. It holds for as long as the container runs.
+func (l *Lab) ContainerRoot(ctx context.Context, container string) (string, error) {
+	node, id, err := l.Faults().findContainer(ctx, container)
+	if err != nil {
+		return "", err
 	}
-	node, id, err := f.findContainer(ctx, names[0], names[1], names[2])
+	pid, err := node.ContainerPID(id)
+	return disk.Root(pid), err
+}
+
+func (f Faults) signalContainer(ctx context.Context, container string, signal syscall.Signal) error {
+	node, id, err := f.findContainer(ctx, container)
 	if err != nil {
 		return err
 	}
 	return node.SignalContainer(id, signal)
 }
 
-// findContainer returns the node that a container runs on, and containerd's ID of it.
-func (f Faults) findContainer(ctx context.Context, namespace, pod, container string) (*node.Node, string, error) {
+// findContainer returns the node that a container, given as NAMESPACE/POD/CONTAINER, runs on, and containerd's ID of it.
+func (f Faults) findContainer(ctx context.Context, name string) (*node.Node, string, error) {
+	const parts = 3
+	names := strings.Split(name, "/")
+	if len(names) != parts {
+		return nil, "", fmt.Errorf("%q is not NAMESPACE/POD/CONTAINER", name)
+	}
+	namespace, pod, container := names[0], names[1], names[2]
 	data, err := f.lab.kubectl(ctx, nil, "get", "pod", pod, "--namespace="+namespace, "--output=json")
 	if err != nil {
 		return nil, "", err

@@ -223,10 +223,11 @@ func (l *Lab) recordFile(component string) string {
 	return filepath.Join(l.state.Run(), component+".json")
 }
 
-func (l *Lab) startControlPlane(ctx context.Context) error {
-	plane := controlplane.Plane{
+func (l *Lab) startControlPlane(ctx context.Context) error { return l.plane().Start(ctx) }
+
+func (l *Lab) plane() *controlplane.Plane {
+	return &controlplane.Plane{
 		State: l.state, Certs: l.certs, Ensure: l.ensure,
 		Programs: controlplane.Programs{Etcd: l.config.Etcd, Kubernetes: l.programs.Kubernetes},
 	}
-	return plane.Start(ctx)
 }

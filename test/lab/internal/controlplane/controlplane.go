@@ -94,12 +94,19 @@ func (p *Plane) Start(ctx context.Context) error {
 	if err := record.WaitReady(ctx, func(ctx context.Context) error { return Ready(ctx, client) }); err != nil {
 		return err
 	}
-	args := controllerManagerArgs(p.State, p.Certs)
-	if _, err := p.Ensure(ControllerManager, append([]string{p.program(ControllerManager)}, args...)...); err != nil {
+	if err := p.StartClient(ControllerManager); err != nil {
 		return err
 	}
-	args = schedulerArgs(Kubeconfig(p.State, Scheduler))
-	_, err = p.Ensure(Scheduler, append([]string{p.program(Scheduler)}, args...)...)
+	return p.StartClient(Scheduler)
+}
+
+// StartClient starts a component that works through the API, ControllerManager or Scheduler, or finds it running.
+func (p *Plane) StartClient(name string) error {
+	args := schedulerArgs(Kubeconfig(p.State, Scheduler))
+	if name == ControllerManager {
+		args = controllerManagerArgs(p.State, p.Certs)
+	}
+	_, err := p.Ensure(name, append([]string{p.program(name)}, args...)...)
 	return err
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/etcdpilot/etcd-operator/test/lab/internal/network"
 	"github.com/etcdpilot/etcd-operator/test/lab/internal/pki"
+	"github.com/etcdpilot/etcd-operator/test/lab/internal/process"
 	"github.com/etcdpilot/etcd-operator/test/lab/internal/state"
 )
 
@@ -112,5 +113,28 @@ func TestClientTrustsTheAPIAndIsTrusted(t *testing.T) {
 	cancel()
 	if err := get(ctx, client, server.URL); err == nil {
 		t.Error("a cancelled request succeeds")
+	}
+}
+
+// TestStartClient starts each of those that work through the API with its own credentials, and nothing else.
+func TestStartClient(t *testing.T) {
+	dir, certs := authority(t)
+	for _, name := range []string{ControllerManager, Scheduler} {
+		var started []string
+		plane := Plane{
+			State: dir, Certs: certs, Programs: Programs{Kubernetes: "/bin"},
+			Ensure: func(name string, args ...string) (process.Record, error) {
+				started = append(started, name)
+				started = append(started, args...)
+				return process.Record{}, nil
+			},
+		}
+		if err := plane.StartClient(name); err != nil {
+			t.Fatal(err)
+		}
+		if len(started) < 2 || started[0] != name || started[1] != "/bin/"+name ||
+			!slices.Contains(started, "--kubeconfig="+Kubeconfig(dir, name)) {
+			t.Errorf("%s is started as %v", name, started)
+		}
 	}
 }

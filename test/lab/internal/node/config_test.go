@@ -122,4 +122,7 @@ func TestUnknownContainer(t *testing.T) {
 	if err := node.SignalContainer("stale", syscall.SIGINT); err == nil || !strings.Contains(err.Error(), "no pod") {
 		t.Errorf("SignalContainer of a stale id = %v, want a refusal", err)
 	}
+	if _, err := node.ContainerPID("stale"); err == nil || !strings.Contains(err.Error(), "no pod") {
+		t.Errorf("ContainerPID of a stale id = %v, want a refusal", err)
+	}
 }
