@@ -40,5 +40,10 @@ func run(m *testing.M) (code int, err error) {
 	if err = env.Deploy(ctx); err != nil {
 		return 1, err
 	}
-	return m.Run(), nil
+	keeping, stop := context.WithCancel(context.Background())
+	kept := make(chan error, 1)
+	go func() { kept <- nodes.Keep(keeping, os.Stderr) }()
+	code = m.Run()
+	stop()
+	return code, <-kept
 }
