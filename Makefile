@@ -189,7 +189,7 @@ clean: ## Remove what was built here; the lab and its programs stay
 ##@ Test
 
 .PHONY: test
-test: check-generated lint test-unit test-bundle test-lab ## Run all that gates a change
+test: check-generated lint test-unit test-bundle test-lab soak ## Run all that gates a change
 
 .PHONY: test-unit
 test-unit: ## Run the tests that need no cluster, the explorer among them
@@ -234,6 +234,11 @@ test-faults: image ## Break things on the lab in every known way and print what 
 	@echo "==> faults"
 	$(on-lab) FAULTS='$(FAULTS)' FAULT_TABLE=$(BIN)/faults.md \
 	  go test -C test/e2e ./stories -run '^$(FAULT_STORIES)$$' -count=1 -timeout=0 -v
+
+.PHONY: soak
+soak: image ## Break, edit and restore at random on the lab, several things at once (SEED=n MINUTES=m)
+	@echo "==> soak"
+	$(on-lab) go run -C test ./e2e/soak/run -seed $(or $(SEED),1) -minutes $(or $(MINUTES),5) -out $(BIN)/soak.md
 
 .PHONY: bench
 bench: image ## Measure on the lab how long things take (RUNS=n)
