@@ -57,10 +57,10 @@ func (v *view) lostReason(m Member) string {
 }
 
 // neverPrepared reports whether a member's node has not prepared its pod for a long time, and says nothing of why. Where volumes cannot be
-// attached anywhere, a new member would not start either: so this gives up one member of a cluster that lacks none.
+// attached anywhere, a new member would not start either: so this gives up a learner, or one voter of a cluster that lacks none.
 func (v *view) neverPrepared(m Member, p Pod) bool {
 	others := slices.DeleteFunc(slices.Clone(v.voters), func(o Member) bool { return o.ID == m.ID || v.healthy(o) })
-	return v.pendingTooLong(p) && len(others) == 0 && len(v.voters) >= v.TargetSize
+	return v.pendingTooLong(p) && (m.Learner || len(others) == 0 && len(v.voters) >= v.TargetSize)
 }
 
 // damaged reports whether a member's data is damaged for good. The other members have a copy: the guard ensures that they are a
