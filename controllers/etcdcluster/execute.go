@@ -57,6 +57,9 @@ func (r *Reconciler) try(ctx context.Context, p *pass, effect plan.Effect) (refu
 	if err == nil {
 		p.carriedOut++
 		r.refusals.done(client.ObjectKeyFromObject(p.cluster), target)
+		if pod, creates := effect.(plan.CreatePod); creates && !pod.FromPreviousSpec { // so it would be by an update
+			r.refusals.done(client.ObjectKeyFromObject(p.cluster), plan.TargetOfUpdate(plan.Recreate{Name: pod.Name}))
+		}
 	}
 	return false, err
 }

@@ -1,0 +1,70 @@
+package etcdcluster
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/etcdpilot/etcd-operator/internal/member"
+	"github.com/etcdpilot/etcd-operator/internal/plan"
+)
+
+// TestRefusedAfterTrial lets an update pass its dry run and refuses it when it is carried out: it is not tried again for longer than other
+// writes, because each try costs clients their connections.
+func TestRefusedAfterTrial(t *testing.T) {
+	set := plan.SetImage{Name: "c-0", UID: "pod", Version: "3.6.99"}
+	r, p := onePass(t, set, interceptor.Funcs{
+		Patch: func(_ context.Context, _ client.WithWatch, _ client.Object, _ client.Patch, options ...client.PatchOption) error {
+			if o := (client.PatchOptions{}); len(o.ApplyOptions(options).DryRun) == 0 {
+				return forbidden("policy")
+			}
+			return nil
+		},
+	})
+	must(t, r.execute(t.Context(), p))
+	if got := r.retries(p); got[plan.TargetOfUpdate(set)] != afterTrial {
+		t.Errorf("it is tried again in %v", got)
+	}
+}
+
+// TestRefusedNewPod refuses the pod from the present spec while there is another spec to create it from. Once that pod exists, it is not
+// recreated at once, only to be refused again; and if the pod was accepted after all, nothing is left of that.
+func TestRefusedNewPod(t *testing.T) {
+	again := plan.NewPod{Name: "c-1", Incarnation: 1, Version: "3.6.16", Persistent: true, Permit: &member.Permit{Mode: member.ModeResume}}
+	recreate := plan.TargetOfUpdate(plan.Recreate{Name: "c-1"})
+	refuses := true
+	r, p := onePass(t, plan.CreatePods{Pods: []plan.NewPod{again}}, interceptor.Funcs{
+		Create: func(context.Context, client.WithWatch, client.Object, ...client.CreateOption) error {
+			if refuses {
+				return forbidden("policy")
+			}
+			return nil
+		},
+	})
+	must(t, r.execute(t.Context(), p))
+	if got := r.retries(p); len(got) != 1 || got[plan.TargetOf(plan.CreatePod{NewPod: again})] != firstRetry {
+		t.Errorf("without another spec it is tried again in %v", got)
+	}
+	p.previousSpec = p.cluster.DeepCopy()
+	must(t, r.execute(t.Context(), p))
+	if got := r.retries(p); got[recreate] != afterTrial {
+		t.Errorf("it is recreated in %v", got)
+	}
+	refuses = false
+	must(t, r.execute(t.Context(), p))
+	if got := r.retries(p); len(got) != 0 {
+		t.Errorf("after it was accepted there is %v", got)
+	}
+}
+
+// retries says when each refused write is tried again.
+func (r *Reconciler) retries(p *pass) map[plan.Target]time.Duration {
+	all := map[plan.Target]time.Duration{}
+	for _, refusal := range r.refusals.of(client.ObjectKeyFromObject(p.cluster), p.cluster.Generation, noon) {
+		all[refusal.Target] = refusal.RetryAt.Sub(noon)
+	}
+	return all
+}
