@@ -125,6 +125,7 @@ func (s *stage) refusedEdit(t *testing.T) {
 	c.Status.AcceptedSpec = &runtime.RawExtension{Raw: accepted}
 	must(t, s.Status().Update(t.Context(), c))
 	claim := resources.Volume(c, "shrunk-0", 1)
+	claim.Annotations[resources.AnnotationMemberID] = "a0" // a size that no member has used could be lowered
 	must(t, s.Create(t.Context(), claim))
 	c.Spec.Version, c.Spec.Pod = "3.6.16", onVolumes("1Gi")
 	must(t, s.Update(t.Context(), c))
