@@ -19,7 +19,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/controllertest"
@@ -29,6 +31,7 @@ import (
 
 // TestRefusalsOfARealAPIServer wants the real answers to be taken for what they are.
 func TestRefusalsOfARealAPIServer(t *testing.T) {
+	ctrl.SetLogger(zap.New()) // without one for 30 s there is none for the other tests, either
 	config := testenv.Start(t)
 	a := &refuser{testenv.Client(t, config), config}
 	a.policies(t)
