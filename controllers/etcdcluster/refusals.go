@@ -143,15 +143,6 @@ func sortByTarget(all []plan.Refusal) {
 	})
 }
 
-// held returns the refusal of a write that is not to be tried again yet.
-func held(all []plan.Refusal, target plan.Target, now time.Time) (plan.Refusal, bool) {
-	i := slices.IndexFunc(all, func(r plan.Refusal) bool { return r.Target == target && now.Before(r.RetryAt) })
-	if i < 0 {
-		return plan.Refusal{}, false
-	}
-	return all[i], true
-}
-
 // nextTry is how long it takes until the first of them may be tried again, or until they are to be looked at in any case.
 func nextTry(all []plan.Refusal, now time.Time) time.Duration {
 	next := longest

@@ -36,7 +36,7 @@ func TestRefusedAgain(t *testing.T) {
 			if len(got) != 1 || got[0].RetryAt.Sub(now) != want*time.Second || !got[0].Since.Equal(noon) {
 				t.Fatalf("refusal %d: %+v, want a pause of %d s since noon", i, got, want)
 			}
-			if _, refused := held(got, firstPod, got[0].RetryAt); refused || nextTry(got, now) != want*time.Second {
+			if _, refused := plan.Held(got, firstPod, got[0].RetryAt); refused || nextTry(got, now) != want*time.Second {
 				t.Errorf("refusal %d is held %v when it may be tried again, which is in %s", i, refused, nextTry(got, now))
 			}
 			now = got[0].RetryAt

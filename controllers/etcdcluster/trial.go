@@ -24,7 +24,7 @@ func (r *Reconciler) accepted(ctx context.Context, p *pass) (bool, error) {
 	if target == (plan.Target{}) {
 		return true, nil
 	}
-	if _, refused := held(p.observed.Refused, target, p.observed.Now); refused {
+	if _, refused := plan.Held(p.observed.Refused, target, p.observed.Now); refused {
 		p.incomplete, p.held = true, true
 		return false, nil
 	}
@@ -71,8 +71,7 @@ func (r *Reconciler) dryRunPod(ctx context.Context, p *pass, update plan.Action)
 	case plan.Recreate:
 		return r.dryRunNew(ctx, p, p.cluster, plan.NewPod{Name: a.Name, Version: a.Version, Persistent: true})
 	case plan.SetImage:
-		persistent := slices.ContainsFunc(p.observed.Pods, func(pod plan.Pod) bool { return pod.Name == a.Name && pod.Persistent })
-		again := plan.NewPod{Name: a.Name, Version: a.Version, Persistent: persistent}
+		again := plan.NewPod{Name: a.Name, Version: a.Version, Persistent: resources.PodPersistent(p.pods[a.Name])}
 		err := r.dryRunNew(ctx, p, p.cluster, again)
 		if err != nil && p.previousSpec != nil && r.dryRunNew(ctx, p, p.previousSpec, again) == nil {
 			return nil

@@ -50,7 +50,7 @@ func (v *view) waitForPods(names []string) Action {
 		case ok && !p.Deleting && p.WaitsFor != "" && v.Now.Sub(p.Created) > startLimit:
 			return Wait{
 				Reason: v1beta2.ReasonPodCannotStart, After: pollSlow,
-				Message: fmt.Sprintf("pod %s has not started since %s: %s", name, p.Created.UTC().Format(time.RFC3339), p.WaitsFor),
+				Message: fmt.Sprintf("pod %s %s", name, p.NotStarted()),
 			}
 		case !ok:
 			waiting = append(waiting, name+" (it does not exist)")
@@ -65,6 +65,11 @@ func (v *view) waitForPods(names []string) Action {
 		Reason: v1beta2.ReasonWaitingForPods, After: pollSlow,
 		Message: "waiting for pods " + list(waiting),
 	}
+}
+
+// NotStarted says since when a pod has not started, and what it waits for.
+func (p Pod) NotStarted() string {
+	return "has not started since " + p.Created.UTC().Format(time.RFC3339) + ": " + p.WaitsFor
 }
 
 // awaited says why a pod that has to be waited for is not up, and since when, or until when that is to be expected; nothing of a pod that

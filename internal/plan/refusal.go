@@ -136,10 +136,19 @@ func precedes(effect Effect) bool {
 	}
 }
 
+// Held returns the refusal of a write that is not to be tried again yet.
+func Held(all []Refusal, t Target, now time.Time) (Refusal, bool) {
+	i := slices.IndexFunc(all, func(r Refusal) bool { return r.Target == t && now.Before(r.RetryAt) })
+	if i < 0 {
+		return Refusal{}, false
+	}
+	return all[i], true
+}
+
 // refuses reports whether the API server has refused a write that is not to be tried again yet.
 func (o Observed) refuses(t Target) bool {
-	return t != (Target{}) &&
-		slices.ContainsFunc(o.Refused, func(r Refusal) bool { return r.Target == t && o.Now.Before(r.RetryAt) })
+	_, held := Held(o.Refused, t, o.Now)
+	return held && t != (Target{})
 }
 
 // withoutRefused leaves out every chain of effects with a write that is not to be tried again yet.

@@ -59,8 +59,8 @@ func (v *view) lostReason(m Member) string {
 // neverPrepared reports whether a member's node has not prepared its pod for a long time, and says nothing of why. Where volumes cannot be
 // attached anywhere, a new member would not start either: so this gives up a learner, or one voter of a cluster that lacks none.
 func (v *view) neverPrepared(m Member, p Pod) bool {
-	others := slices.DeleteFunc(slices.Clone(v.voters), func(o Member) bool { return o.ID == m.ID || v.healthy(o) })
-	return v.pendingTooLong(p) && (m.Learner || len(others) == 0 && len(v.voters) >= v.TargetSize)
+	return v.pendingTooLong(p) &&
+		(m.Learner || v.healthyVoters(m.Name) == len(v.voters)-1 && len(v.voters) >= v.TargetSize)
 }
 
 // damaged reports whether a member's data is damaged for good. The other members have a copy: the guard ensures that they are a
@@ -111,9 +111,7 @@ func deleteOrphans(v *view) Action {
 		}
 	}
 	for _, c := range v.Volumes {
-		_, listed := v.members[c.Name]
-		_, used := v.pods[c.Name]
-		if !listed && !used && !c.Deleting && (c.MemberID != 0 || c.Lost) {
+		if v.vacant(c) && (c.MemberID != 0 || c.Lost) {
 			all = append(all, DeleteVolume{Name: c.Name, UID: c.UID, Why: v1beta2.ReasonNotAMember})
 		}
 	}

@@ -42,6 +42,12 @@ func (v *view) outdated(p Pod) bool {
 	return p.Drift.Any() || p.Version != v.Versions.Lowest && p.Version != v.Versions.Target
 }
 
+// unstartable reports whether a pod cannot run for a reason that is known.
+func (v *view) unstartable(p Pod) bool {
+	_, answers := v.answers[p.Name]
+	return !answers && !p.Deleting && p.startProblem() != ""
+}
+
 // updateUnstartablePod applies the current spec to a pod that cannot run, so that reverting the spec recovers even a cluster that a
 // bad update and a fault have hit together. It needs no quorum: a member that is down is no loss to one, and its data is kept. Other
 // resources take a new pod, too, where the data is on a volume: if a container is not running when it is resized, the kubelet gives it
@@ -49,7 +55,7 @@ func (v *view) outdated(p Pod) bool {
 func updateUnstartablePod(v *view) Action {
 	var all []Action
 	for _, p := range v.Pods {
-		if _, answers := v.answers[p.Name]; answers || p.Deleting || p.startProblem() == "" {
+		if !v.unstartable(p) {
 			continue
 		}
 		c := v.volumes[p.Name]
@@ -73,7 +79,7 @@ func resizeUnstartable(v *view) Action {
 	var all []Action
 	var small []string
 	for _, p := range v.Pods {
-		if _, answers := v.answers[p.Name]; answers || p.Deleting || p.startProblem() == "" {
+		if !v.unstartable(p) {
 			continue
 		}
 		if p.Drift.Resources && !p.Persistent && !p.Drift.Template {

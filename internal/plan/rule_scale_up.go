@@ -237,13 +237,18 @@ func (v *view) currentIncarnation() int {
 func (v *view) unusedVolumes() []string {
 	var names []string
 	for _, c := range v.Volumes {
-		_, listed := v.members[c.Name]
-		_, used := v.pods[c.Name]
-		if !listed && !used && !c.Deleting && !c.Lost && c.MemberID == 0 && !v.misfit(c) {
+		if v.vacant(c) && !c.Lost && c.MemberID == 0 && !v.misfit(c) {
 			names = append(names, c.Name)
 		}
 	}
 	return names
+}
+
+// vacant reports whether a volume has neither a member nor a pod, and is not about to go.
+func (v *view) vacant(c Volume) bool {
+	_, listed := v.members[c.Name]
+	_, used := v.pods[c.Name]
+	return !listed && !used && !c.Deleting
 }
 
 // misfit reports whether a volume that was never used is not one that the spec asks for. It may be that it can never be bound, and
@@ -256,9 +261,7 @@ func (v *view) misfit(c Volume) bool {
 func deleteUnusedVolume(v *view) Action {
 	var all []Action
 	for _, c := range v.Volumes {
-		_, listed := v.members[c.Name]
-		_, used := v.pods[c.Name]
-		if !listed && !used && !c.Deleting && v.misfit(c) {
+		if v.vacant(c) && v.misfit(c) {
 			all = append(all, DeleteVolume{Name: c.Name, UID: c.UID, Why: v1beta2.ReasonSpecChanged})
 		}
 	}

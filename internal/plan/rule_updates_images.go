@@ -28,8 +28,8 @@ func (v *view) changesImage(p Pod) bool { return p.Drift.Image || v.changesVersi
 // without it.
 func (v *view) imagePresent(p Pod) bool {
 	pull, ok := v.prepullPod(p)
-	refused := v.refuses(TargetOf(CreatePrepullPod{NodeImage{Node: p.Node, Image: v.Cluster.Image(v.versionFor(p))}}))
-	return !v.changesImage(p) || p.Node == "" || ok && pull.Done || refused
+	return !v.changesImage(p) || p.Node == "" || ok && pull.Done ||
+		v.refuses(TargetOf(CreatePrepullPod{NodeImage{Node: p.Node, Image: v.Cluster.Image(v.versionFor(p))}}))
 }
 
 // prepullPod returns the pod that pulls the image which the member's pod is to run.

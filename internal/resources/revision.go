@@ -75,7 +75,7 @@ func (r Revision) Drift(pod *corev1.Pod, repository string) plan.Drift {
 	given := pod.Annotations
 	image := ImageOf(pod)
 	d := plan.Drift{
-		Metadata:  given[AnnotationMetadata] != r.Metadata || !r.hasMetadata(pod),
+		Metadata:  given[AnnotationMetadata] != r.Metadata || r.LacksMetadata(pod) != "",
 		Resources: given[AnnotationResources] != r.Resources,
 		Template:  given[AnnotationTemplate] != r.Template,
 		Image:     image != version.Image(repository, version.OfImage(image)),
@@ -107,12 +107,6 @@ func EtcdOf(pod *corev1.Pod) corev1.Container {
 		}
 	}
 	return corev1.Container{}
-}
-
-// hasMetadata reports whether the pod has the labels and annotations of the revision.
-func (r Revision) hasMetadata(pod *corev1.Pod) bool {
-	want := decode(r.Metadata)
-	return contains(pod.Labels, merge(want.Labels, ownLabels(pod))) && contains(pod.Annotations, want.Annotations)
 }
 
 // ownLabels are the operator's labels on a member's pod, apart from those of its life cycle.

@@ -104,23 +104,26 @@ func VolumeDrift(c *v1beta2.EtcdCluster, claim *corev1.PersistentVolumeClaim) bo
 	if want == nil {
 		return false
 	}
-	asked := askedVolume(claim)
 	differs := func(have corev1.PersistentVolumeClaimSpec) bool {
 		return want.StorageClassName != nil && !equality.Semantic.DeepEqual(want.StorageClassName, have.StorageClassName) ||
 			len(want.AccessModes) > 0 && !slices.Equal(want.AccessModes, have.AccessModes) ||
 			want.VolumeMode != nil && !equality.Semantic.DeepEqual(want.VolumeMode, have.VolumeMode) ||
 			want.Selector != nil && !equality.Semantic.DeepEqual(want.Selector, have.Selector)
 	}
-	return differs(claim.Spec) && differs(asked)
+	return differs(claim.Spec) && differs(askedVolume(claim)) // as it was asked for is decoded where that matters alone
 }
 
 // VolumeSize is the storage that a claim requests: the amount that was asked for if that is the wanted one, even where an admission
 // webhook has changed it.
 func VolumeSize(claim *corev1.PersistentVolumeClaim, wanted resource.Quantity) resource.Quantity {
+	have := claim.Spec.Resources.Requests[corev1.ResourceStorage]
+	if have.Cmp(wanted) == 0 {
+		return have
+	}
 	if asked := askedVolume(claim).Resources.Requests[corev1.ResourceStorage]; asked.Cmp(wanted) == 0 {
 		return asked
 	}
-	return claim.Spec.Resources.Requests[corev1.ResourceStorage]
+	return have
 }
 
 // askedVolume is the spec that the operator has asked for, the claim's own if that is not known.

@@ -3,7 +3,6 @@ package status
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -188,7 +187,7 @@ func memberMessage(pod plan.Pod, running, answers, ready, hangs bool) string {
 	case pod.StartProblem != "":
 		return pod.StartProblem
 	case pod.WaitsFor != "":
-		return "its pod has not started since " + pod.Created.UTC().Format(time.RFC3339) + ": " + pod.WaitsFor
+		return "its pod " + pod.NotStarted()
 	case pod.Exit != plan.ExitNone:
 		return "member-run refused to start etcd: " + string(pod.Exit)
 	case pod.Permit == nil:
