@@ -5,7 +5,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -103,7 +102,8 @@ func TestFirstStartCutShort(t *testing.T) {
 	p.serves("/readyz")
 }
 
-// TestLearner also lets a join fail once, for a member list that is not the cluster's.
+// TestLearner first has a permit with a list of members that is not the cluster's, and with a member that cannot be reached. etcd
+// would end at that; the permit must not be used up by it.
 func TestLearner(t *testing.T) {
 	first, permit := firstMember(t)
 	joiner := newPod(t, "db-1")
@@ -118,19 +118,12 @@ func TestLearner(t *testing.T) {
 	}
 	joiner.permit(join)
 	joiner.run()
-	if err := joiner.end(); err == nil || !strings.Contains(joiner.said(), "member count is unequal") {
-		t.Fatalf("joined with a wrong member list: %v\n%s", err, joiner.said())
-	}
-	joiner.run()
-	joiner.refused(member.DataLost, 1)
+	joiner.says("lists the members")
+	join.InitialCluster = joiner.name + "=" + joiner.peerURL() + ",db-0=http://127.0.0.1:1"
+	joiner.permit(join)
+	joiner.says("connection refused")
 	join.InitialCluster = all
 	joiner.permit(join)
-	joiner.run()
-	joiner.refused(member.DataLost, 1)
-
-	join.Attempt = 2
-	joiner.permit(join)
-	joiner.run()
 	joiner.serves("/livez")
 	promote(t, first.etcd(), added.Member.ID)
 	joiner.serves("/readyz")
@@ -172,15 +165,7 @@ func promote(t *testing.T, client *clientv3.Client, id uint64) {
 func TestEndWhileWaiting(t *testing.T) {
 	p := newPod(t, "db-0")
 	p.run()
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	for !strings.Contains(p.said(), "waiting for the operator's permit") {
-		select {
-		case err := <-p.ended:
-			t.Fatalf("it ended: %v\n%s", err, p.said())
-		case <-tick.C:
-		}
-	}
+	p.says("waiting for the operator's permit")
 	if err := p.end(syscall.SIGTERM); err != nil {
 		t.Errorf("it ended with %v:\n%s", err, p.said())
 	}

@@ -139,6 +139,23 @@ func (p *pod) said() string {
 	return string(text)
 }
 
+// says waits until the container has written that.
+func (p *pod) says(words string) {
+	p.t.Helper()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	deadline := time.After(patience)
+	for !strings.Contains(p.said(), words) {
+		select {
+		case err := <-p.ended:
+			p.t.Fatalf("%s ended: %v\n%s", p.name, err, p.said())
+		case <-deadline:
+			p.t.Fatalf("%s does not say %q:\n%s", p.name, words, p.said())
+		case <-tick.C:
+		}
+	}
+}
+
 func (p *pod) peerURL() string { return "http://" + p.peer }
 
 // run starts the container.

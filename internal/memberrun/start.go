@@ -73,11 +73,7 @@ func prepare(ctx context.Context, paths Paths) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	permit, err := awaitPermit(ctx, paths.Permit)
-	if err != nil {
-		return nil, err
-	}
-	start, empty, err := admit(config.DataDir, paths.Run, podUID, permit)
+	permit, start, empty, err := awaitStart(ctx, paths, config, podUID)
 	if err != nil {
 		return nil, err
 	}
@@ -104,6 +100,27 @@ func prepare(ctx context.Context, paths Paths) ([]string, error) {
 	slog.Info("starting etcd", "version", version, "state", start.State, "initialCluster", start.InitialCluster,
 		"clusterID", permit.ClusterID, "memberID", permit.MemberID, "permit", permit.Mode, "attempt", permit.Attempt)
 	return []string{binary, "--config-file=" + path}, nil
+}
+
+// awaitStart waits until etcd may start, and until a learner can join. The permit is read each time anew: the operator rewrites it when
+// the list of members changes.
+func awaitStart(ctx context.Context, paths Paths, config *member.Config, podUID string) (*member.Permit, member.Start, bool, error) {
+	said := ""
+	for {
+		permit, err := awaitPermit(ctx, paths.Permit)
+		if err != nil {
+			return nil, member.Start{}, false, err
+		}
+		start, empty, err := admit(config.DataDir, paths.Run, podUID, permit)
+		if err != nil || !empty || start.State != member.StateExisting {
+			return permit, start, empty, err
+		}
+		why := joinable(ctx, config.Name, start.InitialCluster)
+		if why == nil {
+			return permit, start, empty, nil
+		}
+		said = pause(ctx, why, said)
+	}
 }
 
 // admit decides by the data. Empty is true if there is none, so that the permit has to be used up.
