@@ -13,6 +13,8 @@ import (
 
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	"k8s.io/utils/clock"
+
+	"github.com/etcdpilot/etcd-operator/controllers/outage"
 )
 
 const (
@@ -20,8 +22,10 @@ const (
 	Term = 15 * time.Second
 	// margin is how long before the end of a term changes stop: a request takes time to arrive.
 	margin = 3 * time.Second
-	// Retry is the pause between two attempts to renew the Lease.
+	// Retry is how often the Lease is renewed.
 	Retry = 2 * time.Second
+	// again is the pause between two attempts to renew it while the API server is away: nothing is changed until it is renewed.
+	again = Retry / 4
 	// RenewFor is how long renewing is retried. After that the process exits, and the next one waits for the API server as well.
 	RenewFor = 7 * 24 * time.Hour
 )
@@ -58,20 +62,27 @@ func (l *Lock) write(
 	ctx context.Context, record resourcelock.LeaderElectionRecord,
 	write func(context.Context, resourcelock.LeaderElectionRecord) error,
 ) error {
-	begun := l.clock.Now()
-	holds := record.HolderIdentity == l.Identity()
-	if holds {
-		record.LeaseDurationSeconds = int(Term / time.Second)
-	} else { // it is released: the term ends before others can know
+	if record.HolderIdentity != l.Identity() { // it is released: the term ends before others can know
 		l.renew(time.Time{})
+		return write(ctx, record)
 	}
-	if err := write(ctx, record); err != nil {
-		return err
+	record.LeaseDurationSeconds = int(Term / time.Second)
+	for {
+		begun := l.clock.Now()
+		err := write(ctx, record)
+		if err == nil {
+			l.renew(begun)
+			return nil
+		}
+		if !outage.Is(err) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(again):
+		}
 	}
-	if holds {
-		l.renew(begun)
-	}
-	return nil
 }
 
 func (l *Lock) renew(at time.Time) {

@@ -19,8 +19,8 @@ const (
 	Soon = 5 * time.Millisecond
 	// NotYet is the next pass after something that cannot be done at the moment.
 	NotYet = 250 * time.Millisecond
-	// noLease is the next look while the Lease is not renewed, which is tried every two seconds.
-	noLease = 2 * time.Second
+	// noLease is the next look while the Lease is not renewed. The API server has just answered, so that will not take long.
+	noLease = time.Second
 )
 
 // Decide observes and plans on the cache. A decision that changes anything is made again on live reads, so that an idle object
