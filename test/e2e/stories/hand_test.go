@@ -76,7 +76,7 @@ var handFaults = []fault{
 		},
 	},
 	{
-		family: "hand", name: "selector-changed", title: "the client Service's selector changed to match nobody", gate: true,
+		family: "hand", name: "selector-changed", title: "the client Service's selector changed to match nobody",
 		spec: v1beta2.EtcdClusterSpec{Size: 3},
 		breaks: func(s *trial) {
 			s.editService(s.Name+"-client", func(spec *corev1.ServiceSpec) { spec.Selector["etcd_cluster"] = "nobody" })

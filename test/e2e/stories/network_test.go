@@ -11,7 +11,7 @@ const cutFor = 25 * time.Second
 
 var networkFaults = []fault{
 	{
-		family: "network", name: "leader-cut", title: "the leader's node cut off from the other nodes for 25 s", gate: true,
+		family: "network", name: "leader-cut", title: "the leader's node cut off from the other nodes for 25 s",
 		spec:   onVolumes(3),
 		breaks: func(s *trial) { s.cut(s.leaderElsewhere()) },
 	},

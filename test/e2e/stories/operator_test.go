@@ -18,7 +18,7 @@ const staleFor = 60 * time.Second
 
 var operatorFaults = []fault{
 	{
-		family: "operator", name: "killed-growing", title: "the operator killed at every step of 3 to 5", gate: true,
+		family: "operator", name: "killed-growing", title: "the operator killed at every step of 3 to 5",
 		spec: onVolumes(3),
 		breaks: func(s *trial) {
 			s.breaking()

@@ -17,7 +17,7 @@ const frozenFor = 20 * time.Second
 
 var processFaults = []fault{
 	{
-		family: "process", name: "killed-leader", title: "the leader's process killed", gate: true, spec: onVolumes(3),
+		family: "process", name: "killed-leader", title: "the leader's process killed", spec: onVolumes(3),
 		breaks: func(s *trial) {
 			before, leader := s.identities(), s.leaderElsewhere()
 			s.breaking()
