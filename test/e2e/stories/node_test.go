@@ -11,11 +11,8 @@ import (
 )
 
 var nodeFaults = []fault{
-	{
-		family: "node", name: "lost", title: "a node killed until its member was replaced, and booted with its old pod and volume",
-		gate: true, spec: onVolumes(3),
-		breaks: func(s *trial) { s.takeAway(s.follower(), nodes.Faults().KillNode) },
-	},
+	lostNode("lost", "a node killed until its member was replaced, and booted with its old pod and volume", false, onVolumes(3)),
+	lostNode("lost-soon", "a node killed, which its pod is to leave at once, until the member was replaced, and booted again", true, leavesAtOnce()),
 	{
 		family: "node", name: "rebooted", title: "the leader's node without power for a moment", spec: onVolumes(3),
 		breaks: func(s *trial) {
@@ -60,6 +57,25 @@ var nodeFaults = []fault{
 		family: "node", name: "clock-back", title: "every clock 90 s behind for 20 s", spec: onVolumes(3),
 		breaks: func(s *trial) { s.jump(-clockJump) },
 	},
+}
+
+// lostNode has a follower's node without power until the member was replaced.
+func lostNode(name, title string, gate bool, spec v1beta2.EtcdClusterSpec) fault {
+	return fault{
+		family: "node", name: name, title: title, gate: gate, spec: spec,
+		breaks: func(s *trial) { s.takeAway(s.follower(), nodes.Faults().KillNode) },
+	}
+}
+
+// leavesAtOnce is a cluster on volumes whose pods tolerate no node that is lost. By default they would stay there for 30 s.
+func leavesAtOnce() v1beta2.EtcdClusterSpec {
+	spec, none := onVolumes(3), int64(0)
+	for _, taint := range []string{corev1.TaintNodeNotReady, corev1.TaintNodeUnreachable} {
+		spec.Pod.Tolerations = append(spec.Pod.Tolerations, corev1.Toleration{
+			Key: taint, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute, TolerationSeconds: &none,
+		})
+	}
+	return spec
 }
 
 // clockJump is longer than the time after which Kubernetes calls a silent node lost.
