@@ -216,10 +216,11 @@ test-rest:
 	  go test -C test $$(cd test && go list ./... | grep -vE '/(stories|olm|packaging)$$'); \
 	fi
 
+# Two stories at a time, wherever it runs: the lab needs two cores.
 .PHONY: test-lab
 test-lab: image ## Run the user stories on a real Kubernetes, those faults among them that gate a change (STORIES=regexp for some)
 	@echo "==> user stories"
-	$(on-lab) go test -C test/e2e ./stories -run '$(STORIES)' -skip '^TestBackupFaults' -count=1 -timeout=60m -v
+	$(on-lab) go test -C test/e2e ./stories -run '$(STORIES)' -skip '^TestBackupFaults' -parallel=2 -count=1 -timeout=60m -v
 
 .PHONY: test-olm
 test-olm: image-olm ## Run the stories of those who install the operator by OLM (STORIES=regexp for some)

@@ -19,6 +19,7 @@ import (
 
 // TestBackupAndRestore is the life of a cluster's data: backed up and proved, lost in part and put back, and lost entirely.
 func TestBackupAndRestore(t *testing.T) {
+	t.Parallel()
 	s := begin(t, "backup", onVolumes(3))
 	s.settled()
 	storage := s.minio()
@@ -88,6 +89,7 @@ func (s *story) vanishes() {
 
 // TestStorages takes a backup into each kind of storage, and starts a cluster from it.
 func TestStorages(t *testing.T) {
+	t.Parallel()
 	s := begin(t, "storages", v1beta2.EtcdClusterSpec{Size: 1, Version: "3.5.35"})
 	s.puts("key", 10)
 	for name, storage := range map[string]*v1beta2.Storage{"gcs": s.gcs(), "azurite": s.azurite(), "volume": s.volume()} {

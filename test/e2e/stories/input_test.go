@@ -14,6 +14,7 @@ import (
 // TestBadInput applies what cannot work, all in one namespace: each gets its own clear answer, and the good cluster
 // among them its members.
 func TestBadInput(t *testing.T) {
+	t.Parallel()
 	const namespace = "story-bad-input"
 	must(t, env.Namespace(t.Context(), namespace))
 	t.Cleanup(func() { deleteNamespace(t, namespace) })
@@ -74,6 +75,7 @@ func TestBadInput(t *testing.T) {
 
 // TestOneNameInTwoNamespaces checks that equal names do not make equal clusters.
 func TestOneNameInTwoNamespaces(t *testing.T) {
+	t.Parallel()
 	var ids []string
 	for _, namespace := range []string{"story-twin-a", "story-twin-b"} {
 		cluster, err := env.NewCluster(t.Context(), namespace, "twin", v1beta2.EtcdClusterSpec{Size: 1})

@@ -18,6 +18,7 @@ import (
 )
 
 func TestCreateKillResize(t *testing.T) {
+	t.Parallel()
 	s := begin(t, "life", v1beta2.EtcdClusterSpec{Size: 3, Version: "3.6.16"})
 	s.settled()
 	s.client()
@@ -64,6 +65,7 @@ func (s *story) spreadOut() {
 }
 
 func TestTwoOfFiveAtOnce(t *testing.T) {
+	t.Parallel()
 	s := begin(t, "two", v1beta2.EtcdClusterSpec{Size: 5})
 	s.settled()
 	s.client()
@@ -75,6 +77,7 @@ func TestTwoOfFiveAtOnce(t *testing.T) {
 }
 
 func TestEveryMinor(t *testing.T) {
+	t.Parallel()
 	for version, name := range map[string]string{"3.5.35": "three-five", "v3.7.3": "three-seven"} {
 		t.Run(version, func(t *testing.T) {
 			s := begin(t, name, v1beta2.EtcdClusterSpec{Size: 1, Version: version})
@@ -91,6 +94,7 @@ func TestEveryMinor(t *testing.T) {
 }
 
 func TestVolumes(t *testing.T) {
+	t.Parallel()
 	s := begin(t, "volumes", onVolumes(3))
 	s.settled()
 	s.client()
@@ -124,6 +128,7 @@ func TestVolumes(t *testing.T) {
 }
 
 func TestTerminalPod(t *testing.T) {
+	t.Parallel()
 	s := begin(t, "terminal", onVolumes(3))
 	s.settled()
 	s.client()
@@ -138,6 +143,7 @@ func TestTerminalPod(t *testing.T) {
 }
 
 func TestRetain(t *testing.T) {
+	t.Parallel()
 	spec := onVolumes(3)
 	spec.VolumeReclaimPolicy = v1beta2.VolumeReclaimRetain
 	s := begin(t, "retain", spec)
@@ -163,6 +169,7 @@ func TestRetain(t *testing.T) {
 }
 
 func TestPause(t *testing.T) {
+	t.Parallel()
 	s := begin(t, "pause", v1beta2.EtcdClusterSpec{Size: 1})
 	s.settled()
 	must(t, s.Edit(t.Context(), func(spec *v1beta2.EtcdClusterSpec) { spec.Paused, spec.Size = true, 3 }))

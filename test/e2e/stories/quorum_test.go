@@ -22,6 +22,7 @@ func (s *story) ready(want int) func(context.Context) (string, bool) {
 
 // TestQuorumLost freezes two of three members: nothing may be changed, and status must say who is missing since when.
 func TestQuorumLost(t *testing.T) {
+	t.Parallel()
 	s := begin(t, "quorum", onVolumes(3))
 	s.settled()
 	before := map[string]string{}
@@ -53,6 +54,7 @@ func TestQuorumLost(t *testing.T) {
 
 // TestDataLost kills the only copy: the operator must say so, and never start empty in its place.
 func TestDataLost(t *testing.T) {
+	t.Parallel()
 	s := begin(t, "only", v1beta2.EtcdClusterSpec{Size: 1})
 	s.settled()
 	must(t, s.KillPod(t.Context(), "only-0"))

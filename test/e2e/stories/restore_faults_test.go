@@ -15,6 +15,7 @@ import (
 
 // TestSnapshotsThatAreNoGood restores what cannot be restored. Nothing is done to the cluster, and each says why.
 func TestSnapshotsThatAreNoGood(t *testing.T) {
+	t.Parallel()
 	s := begin(t, "no-good", v1beta2.EtcdClusterSpec{Size: 1, Version: "3.6.16"})
 	s.settled()
 	s.puts("key", 10)

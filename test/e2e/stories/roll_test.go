@@ -195,6 +195,7 @@ func (s *trial) unchanged(what, before, after string) {
 
 // TestRefusedEdits asks a running cluster for what cannot be: it says why and goes on as before.
 func TestRefusedEdits(t *testing.T) {
+	t.Parallel()
 	spec := onVolumes(3)
 	spec.Version = "3.5.35"
 	s := begin(t, "refused", spec)

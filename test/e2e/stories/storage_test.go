@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"sync"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -73,8 +74,13 @@ func (s *story) folder() string {
 	return string(object.UID)
 }
 
+// starting is held while an addon is started: that takes devices and rules of the machine.
+var starting sync.Mutex
+
 func (s *story) addon(name string) lab.Addon {
 	s.t.Helper()
+	starting.Lock()
+	defer starting.Unlock()
 	addon, err := nodes.Addons().Start(s.t.Context(), name, testLog{s.t})
 	must(s.t, err)
 	return addon
