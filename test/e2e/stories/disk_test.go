@@ -27,7 +27,7 @@ const (
 var diskFaults = []fault{
 	{
 		family: "disk", name: "wiped", title: "a volume wiped under a running member, and its process killed", gate: true,
-		spec: onVolumes(3),
+		apart: true, spec: onVolumes(3),
 		breaks: func(s *trial) {
 			target := s.follower()
 			before := s.identities()[target.Name]

@@ -25,7 +25,7 @@ const handLimit = 5 * time.Minute
 
 var handFaults = []fault{
 	{
-		family: "hand", name: "member-removed", title: "a member removed with etcdctl", gate: true, spec: onVolumes(3),
+		family: "hand", name: "member-removed", title: "a member removed with etcdctl", gate: true, apart: true, spec: onVolumes(3),
 		breaks: func(s *trial) {
 			target := s.follower()
 			id := s.memberID(target)

@@ -32,7 +32,7 @@ var processFaults = []fault{
 		breaks: func(s *trial) { s.freeze(s.follower().Name) },
 	},
 	{
-		family: "process", name: "frozen-leader", title: "the leader frozen for 20 s", gate: true, spec: onVolumes(3),
+		family: "process", name: "frozen-leader", title: "the leader frozen for 20 s", gate: true, apart: true, spec: onVolumes(3),
 		breaks: func(s *trial) { s.freeze(s.leaderElsewhere().Name) },
 	},
 	{

@@ -15,7 +15,7 @@ import (
 
 var quotaFaults = []fault{
 	{
-		family: "refusal", name: "quota", gate: true, spec: onVolumes(3),
+		family: "refusal", name: "quota", gate: true, apart: true, spec: onVolumes(3),
 		title: "a pod deleted where a quota then has no room for another one, and the leader's process killed; the quota raised",
 		breaks: func(s *trial) {
 			before, lost := s.identities(), s.follower()

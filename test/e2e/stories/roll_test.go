@@ -19,7 +19,7 @@ import (
 var rollFaults = []fault{
 	{
 		family: "roll", name: "up", title: "3.5 to 3.6 to 3.7, and down to 3.6", gate: true,
-		spec: v1beta2.EtcdClusterSpec{Size: 3, Version: "3.5.35"},
+		apart: true, spec: v1beta2.EtcdClusterSpec{Size: 3, Version: "3.5.35"},
 		breaks: func(s *trial) {
 			pods, ids := s.uids(), s.ids()
 			s.breaking()
@@ -66,7 +66,7 @@ var rollFaults = []fault{
 	},
 	{
 		family: "roll", name: "no-image", title: "a version that no registry has, and back", gate: true,
-		spec: v1beta2.EtcdClusterSpec{Size: 3, Version: "3.6.16"},
+		apart: true, spec: v1beta2.EtcdClusterSpec{Size: 3, Version: "3.6.16"},
 		breaks: func(s *trial) {
 			pods := s.uids()
 			s.breaking()
@@ -78,7 +78,7 @@ var rollFaults = []fault{
 		},
 	},
 	{
-		family: "roll", name: "option", title: "another quota, members on volumes", gate: true, spec: onVolumes(3),
+		family: "roll", name: "option", title: "another quota, members on volumes", gate: true, apart: true, spec: onVolumes(3),
 		breaks: func(s *trial) {
 			ids, volume := s.ids(), s.claim(s.name+"-0").UID
 			s.breaking()
@@ -133,7 +133,7 @@ var rollFaults = []fault{
 	},
 	{
 		family: "roll", name: "in-place", title: "other labels and resources", gate: true,
-		spec: v1beta2.EtcdClusterSpec{Size: 3, Pod: &v1beta2.PodPolicy{Resources: amount("20m")}},
+		apart: true, spec: v1beta2.EtcdClusterSpec{Size: 3, Pod: &v1beta2.PodPolicy{Resources: amount("20m")}},
 		breaks: func(s *trial) {
 			pods := s.uids()
 			s.breaking()

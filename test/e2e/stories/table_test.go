@@ -22,7 +22,9 @@ type fault struct {
 	family, name, title string
 	// gate says that the story is told for every change.
 	gate bool
-	spec v1beta2.EtcdClusterSpec
+	// apart says that it harms nothing but its own cluster, so that another one may be told meanwhile.
+	apart bool
+	spec  v1beta2.EtcdClusterSpec
 	// prepares, if given, makes what the cluster needs before it is created.
 	prepares func(t *testing.T)
 	// breaks does the harm, waits until it was noticed and undoes it where that is part of the story, and checks what
@@ -35,24 +37,34 @@ var faults = slices.Concat(processFaults, diskFaults, networkFaults, nodeFaults,
 	outageFaults, rollFaults, refusalFaults, memoryFaults)
 
 // TestFaults tells the stories that gate a change, or those whose family/name matches the regular expression FAULTS, and
-// prints a table of what each cost the client. The table is written to the file FAULT_TABLE too.
+// prints a table of what each cost the client. The table is written to the file FAULT_TABLE too. Selected stories are told one
+// after the other: what they cost is to be compared.
 func TestFaults(t *testing.T) {
-	selected, err := selectFaults(os.Getenv("FAULTS"))
+	expression := os.Getenv("FAULTS")
+	selected, err := selectFaults(expression)
 	must(t, err)
-	var rows []row
-	defer func() {
-		text := table(rows)
-		fmt.Print("\n" + text)
-		if file := os.Getenv("FAULT_TABLE"); file != "" {
-			must(t, os.WriteFile(file, []byte(text), 0o600))
-		}
-	}()
-	for _, f := range selected {
+	rows := make([]row, len(selected))
+	t.Cleanup(func() { report(t, rows) })
+	for i, f := range selected {
 		t.Run(f.family+"/"+f.name, func(t *testing.T) {
+			if expression == "" && f.apart {
+				t.Parallel()
+			}
 			s := &trial{fault: f}
-			defer func() { rows = append(rows, s.row()) }()
+			defer func() { rows[i] = s.row() }()
 			s.tell(t)
 		})
+	}
+}
+
+// report prints the table of the stories that were told.
+func report(t *testing.T, rows []row) {
+	text := table(slices.DeleteFunc(rows, func(r row) bool { return r.fault == "" }))
+	fmt.Print("\n" + text)
+	if file := os.Getenv("FAULT_TABLE"); file != "" {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Error(err)
+		}
 	}
 }
 
