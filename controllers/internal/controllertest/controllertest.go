@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -32,16 +31,7 @@ import (
 // InstallRoles applies what config/default grants, and nothing else of it.
 func InstallRoles(t *testing.T, admin client.Client) {
 	t.Helper()
-	wanted := []string{"Namespace", "ServiceAccount", "Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding"}
-	for _, kind := range wanted { // a Role needs its namespace
-		for _, manifest := range testenv.Build(t, "config/default").Resources() {
-			if manifest.GetKind() == kind {
-				object := &unstructured.Unstructured{}
-				Must(t, object.UnmarshalJSON([]byte(mustJSON(t, manifest.MarshalJSON))))
-				Must(t, admin.Create(t.Context(), object))
-			}
-		}
-	}
+	Install(t, admin, "Namespace", "ServiceAccount", "Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding")
 }
 
 func mustJSON(t *testing.T, marshal func() ([]byte, error)) string {
@@ -114,14 +104,17 @@ func Must(t *testing.T, err error) {
 	}
 }
 
-// Install applies the objects of some kinds of config/default.
+// Install applies the objects of some kinds of config/default, one kind after the other: a Role needs its namespace.
 func Install(t *testing.T, admin client.Client, kinds ...string) {
 	t.Helper()
-	for _, manifest := range testenv.Build(t, "config/default").Resources() {
-		if slices.Contains(kinds, manifest.GetKind()) {
-			object := &unstructured.Unstructured{}
-			Must(t, object.UnmarshalJSON([]byte(mustJSON(t, manifest.MarshalJSON))))
-			Must(t, admin.Create(t.Context(), object))
+	manifests := testenv.Build(t, "config/default").Resources()
+	for _, kind := range kinds {
+		for _, manifest := range manifests {
+			if manifest.GetKind() == kind {
+				object := &unstructured.Unstructured{}
+				Must(t, object.UnmarshalJSON([]byte(mustJSON(t, manifest.MarshalJSON))))
+				Must(t, admin.Create(t.Context(), object))
+			}
 		}
 	}
 }
