@@ -29,6 +29,10 @@ FAULTS ?= .
 # which FAULTS selects nothing.
 FAULT_STORIES ?= Test(Backup)?Faults
 
+# SEED chooses what the soak does, and after MINUTES it begins nothing more.
+SEED ?= 1
+MINUTES ?= 5
+
 # BESIDE are the targets that test-unit makes at the same time.
 BESIDE := test-explored test-rest
 
@@ -243,7 +247,7 @@ test-faults: image ## Break things on the lab in every known way and print what 
 .PHONY: soak
 soak: image ## Break, edit and restore at random on the lab, several things at once (SEED=n MINUTES=m)
 	@echo "==> soak"
-	$(on-lab) go run -C test ./e2e/soak/run -seed $(or $(SEED),1) -minutes $(or $(MINUTES),5) -out $(BIN)/soak.md
+	$(on-lab) go run -C test ./e2e/soak/run -seed $(SEED) -minutes $(MINUTES) -out $(BIN)/soak.md
 
 .PHONY: bench
 bench: image ## Measure on the lab how long things take (RUNS=n)
