@@ -1,6 +1,7 @@
 package etcdcluster
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -19,7 +20,7 @@ func exitOf(pod *corev1.Pod) (plan.Exit, int) {
 	switch log := endOf(pod).Message; {
 	case lastWords(pod) == "":
 		return plan.ExitNone, 0
-	case strings.Contains(log, readOnly):
+	case strings.Contains(death(log), readOnly):
 		return plan.ExitUnreadable, 0
 	case corrupt(log):
 		return plan.ExitCorrupt, 0
@@ -54,21 +55,7 @@ func lastWords(pod *corev1.Pod) string {
 	}
 	const enough = 300
 	text := endOf(pod).Message
-	for _, line := range slices.Backward(strings.Split(strings.TrimSpace(text), "\n")) {
-		var entry struct {
-			Level string `json:"level"`
-			Msg   string `json:"msg"`
-			Error string `json:"error"`
-		}
-		if json.Unmarshal([]byte(line), &entry) == nil && (entry.Level == "fatal" || entry.Level == "panic") {
-			text = strings.TrimSuffix(entry.Msg+": "+entry.Error, ": ")
-			break
-		}
-		if strings.HasPrefix(line, "panic: ") {
-			text = line
-			break
-		}
-	}
+	text = cmp.Or(death(text), text)
 	if len(text) > enough {
 		text = text[len(text)-enough:]
 	}
@@ -79,6 +66,26 @@ func lastWords(pod *corev1.Pod) string {
 		return "it panicked; check the container log: kubectl logs " + pod.Name + " -c etcd --previous"
 	}
 	return text
+}
+
+// death is what etcd logged when it ended itself, or what the runtime said of a panic that etcd did not log; empty if neither is there.
+// What it logged before may quote clients' keys.
+func death(log string) string {
+	panicked := ""
+	for _, line := range slices.Backward(strings.Split(strings.TrimSpace(log), "\n")) {
+		var entry struct {
+			Level string `json:"level"`
+			Msg   string `json:"msg"`
+			Error string `json:"error"`
+		}
+		if json.Unmarshal([]byte(line), &entry) == nil && (entry.Level == "fatal" || entry.Level == "panic") {
+			return strings.TrimSuffix(entry.Msg+": "+entry.Error, ": ")
+		}
+		if panicked == "" && strings.HasPrefix(line, "panic: ") {
+			panicked = line
+		}
+	}
+	return panicked
 }
 
 // corruptions are the messages of etcd and bbolt for damaged data (errors and panics of their packages wal, snap, backend and bbolt,

@@ -89,6 +89,16 @@ func TestCrashes(t *testing.T) {
 			`{"level":"fatal","msg":"discovery failed","error":"cannot access data directory: open /d/.touch: read-only file system"}`,
 			"etcd is crash-looping: discovery failed: cannot access data directory: open /d/.touch: read-only file system", plan.ExitUnreadable,
 		},
+		"a file system with errors, and a panic": {
+			`{"level":"panic","msg":"failed to open database","error":"open /d/db: read-only file system"}` +
+				"\npanic: failed to open database\n\ngoroutine 1",
+			"etcd is crash-looping: failed to open database: open /d/db: read-only file system", plan.ExitUnreadable,
+		},
+		"a client's key": {
+			`{"level":"warn","msg":"apply request took too long","request":"key:\"read-only file system\""}` +
+				"\n" + `{"level":"fatal","msg":"cannot write","error":"no space left on device"}`,
+			"etcd is crash-looping: cannot write: no space left on device", plan.ExitNone,
+		},
 		"a user that may not write": {
 			`{"level":"fatal","msg":"discovery failed","error":"cannot access data directory: open /d/.touch: permission denied"}`,
 			"etcd is crash-looping: discovery failed: cannot access data directory: open /d/.touch: permission denied", plan.ExitNone,
