@@ -17,6 +17,7 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/reconcile"
+	"github.com/etcdpilot/etcd-operator/controllers/outage"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
 
@@ -65,6 +66,8 @@ func (e *rewrittenError) Error() string { return e.what }
 // refusalOf says in whose words the API server refuses a write; ok is false if the error says something else.
 func (r *Reconciler) refusalOf(ctx context.Context, p *pass, err error) (message string, ok bool) {
 	switch {
+	case outage.Starting(err): // the next pass asks again
+		return "", false
 	case refused(err):
 		return quoted(err), true
 	case r.unanswered(ctx, p, err):

@@ -40,7 +40,7 @@ func TestWriteHangs(t *testing.T) {
 		return strings.Contains(w.says(t, v1beta2.ConditionDegraded).Message, "refuses to create Pod c-0: no answer in time")
 	})
 	w.until(t, "served by two", func() bool { return slices.Equal(w.serving(t), []string{"c-1", "c-2"}) })
-	if n := w.warned(v1beta2.ReasonWriteRefused, "c-0"); n != 1 {
+	if n := w.warned("c-0"); n != 1 {
 		t.Errorf("%d events say so: %s", n, w.recordedEvents())
 	}
 }
@@ -77,7 +77,7 @@ func TestOutage(t *testing.T) {
 			t.Errorf("%s: the error is %v", title, err)
 		}
 	}
-	if n := w.warned(v1beta2.ReasonWriteRefused, ""); n != 0 {
+	if n := w.warned(""); n != 0 {
 		t.Errorf("it is said to refuse something: %s", w.recordedEvents())
 	}
 }

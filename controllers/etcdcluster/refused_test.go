@@ -22,6 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/controllers/outage"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 )
 
@@ -86,7 +87,7 @@ func kindOf(o client.Object) string {
 // step is one pass and the time until the next one, in which the kubelets work.
 func (w *refusingWorld) step(t *testing.T) {
 	t.Helper()
-	result, err := w.operator.Reconcile(t.Context(), ctrl.Request{NamespacedName: w.name})
+	result, err := outage.Retried(w.operator).Reconcile(t.Context(), ctrl.Request{NamespacedName: w.name})
 	must(t, err)
 	w.kubelet(t)
 	w.now.SetTime(w.now.Now().Add(result.RequeueAfter))
@@ -138,10 +139,10 @@ func (w *refusingWorld) losePods(t *testing.T, names ...string) {
 	}
 }
 
-// warned counts the events of a reason that contain a text.
-func (w *refusingWorld) warned(reason, text string) (n int) {
+// warned counts the events that a write is refused which contain a text.
+func (w *refusingWorld) warned(text string) (n int) {
 	for _, event := range strings.Split(w.recordedEvents(), "\n") {
-		if strings.Contains(event, reason) && strings.Contains(event, text) {
+		if strings.Contains(event, v1beta2.ReasonWriteRefused) && strings.Contains(event, text) {
 			n++
 		}
 	}
@@ -176,7 +177,7 @@ func TestPodRefused(t *testing.T) {
 			t.Fatalf("Available is %+v", got)
 		}
 	}
-	if n := w.warned(v1beta2.ReasonWriteRefused, words); n != 1 {
+	if n := w.warned(words); n != 1 {
 		t.Errorf("%d events say so: %s", n, w.recordedEvents())
 	}
 	for i := range asked[1:] {
@@ -231,5 +232,43 @@ func TestServiceRefused(t *testing.T) {
 	}
 	if most := 2 * (1 + int(w.now.Now().Sub(began)/(2*time.Second))); called > most {
 		t.Errorf("within %s it is called %d times", w.now.Now().Sub(began), called)
+	}
+}
+
+// TestRolesNotReadYet has an API server come back that knows no roles for its first seconds: what it refuses until then is done soon
+// after, and nobody is told of it.
+func TestRolesNotReadYet(t *testing.T) {
+	w := newRefusingWorld(t)
+	all := []string{"c-0", "c-1", "c-2"}
+	w.until(t, "up", func() bool {
+		return slices.Equal(w.serving(t), all) && w.says(t, v1beta2.ConditionReady).Status == metav1.ConditionTrue
+	})
+	w.losePods(t, all...)
+	refused, back := 0, w.now.Now()
+	w.refuse = func(_ context.Context, verb, kind, name string) error {
+		switch since := w.now.Now().Sub(back); {
+		case verb+kind != "createPod":
+			return nil
+		case refused == 0:
+			refused++
+			return apierrors.NewServiceUnavailable("starting")
+		case since > 4*time.Second:
+			return nil
+		}
+		refused++
+		return apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, name,
+			errors.New(`User "operator" cannot create resource "pods" in API group "" in the namespace "ns"`))
+	}
+	w.until(t, "asked again", func() bool {
+		pods := &corev1.PodList{}
+		must(t, w.api.List(t.Context(), pods, client.InNamespace(namespace)))
+		return len(pods.Items) == len(all)
+	})
+	if late := w.now.Now().Sub(back); late > 6*time.Second || refused < 3 {
+		t.Errorf("the pods are there after %s and %d refusals", late, refused)
+	}
+	w.until(t, "ready", func() bool { return w.says(t, v1beta2.ConditionReady).Status == metav1.ConditionTrue })
+	if n := w.warned(""); n != 0 {
+		t.Errorf("%d events tell of it: %s", n, w.recordedEvents())
 	}
 }

@@ -12,10 +12,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 )
 
-// starting is for how long a refusal may only mean that the API server has just started: it answers 403 until it has read all
-// roles and bindings.
-const starting = 15 * time.Second
-
 // tellEvery is how often an outage is logged while an informer waits.
 const tellEvery = time.Minute
 
@@ -41,6 +37,7 @@ func await[T any](ctx context.Context, try func() (T, error)) (T, error) {
 	for {
 		got, err := try()
 		if Is(err) {
+			noteAway()
 			away = time.Now()
 			if time.Since(told) >= tellEvery {
 				told = time.Now()

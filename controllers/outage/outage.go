@@ -8,7 +8,9 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -43,13 +45,39 @@ func Is(err error) bool {
 	return errors.Is(err, io.ErrUnexpectedEOF)
 }
 
+// starting is for how long after an outage a refusal may only mean that the API server has just started.
+const starting = 15 * time.Second
+
+// lastAway is when this process has last found the API server away, nil if never.
+var lastAway atomic.Pointer[time.Time]
+
+func noteAway() { lastAway.Store(new(time.Now())) }
+
+// unprepared is how an API server refuses a request because of roles and bindings, or of what its admission control needs, which it
+// reads while it starts. A webhook or a policy that quotes such words has its own before them.
+var unprepared = regexp.MustCompile(`^[^:]* is forbidden: (User ".*" cannot |not yet ready to handle request)`)
+
+// Starting reports whether an error is a refusal that may only mean that the API server has just started: it answers 403 until it has
+// read all roles and bindings. Where it has not been away, or does so for longer, the refusal is true.
+func Starting(err error) bool {
+	answer, away := apierrors.APIStatus(nil), lastAway.Load()
+	if away == nil || !apierrors.IsForbidden(err) || !errors.As(err, &answer) || !unprepared.MatchString(answer.Status().Message) {
+		return false
+	}
+	since := time.Since(*away)
+	return since >= 0 && since < starting
+}
+
 func pause() time.Duration { return wait.Jitter(retry, 0.5) }
 
-// Retried retries a pass that failed because of an outage at a steady pace.
+// Retried retries a pass that failed because of an outage, or of an API server that has just started, at a steady pace.
 func Retried(inner reconcile.Reconciler) reconcile.Reconciler {
 	return reconcile.Func(func(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 		result, err := inner.Reconcile(ctx, request)
-		if !Is(err) {
+		switch {
+		case Is(err):
+			noteAway()
+		case !Starting(err):
 			return result, err
 		}
 		log.FromContext(ctx).Info("waiting for the API server", "error", err.Error())

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -100,4 +101,41 @@ func TestRetried(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestStarting has an API server come back after an outage: for a while it may refuse only because it has not read its roles yet.
+func TestStarting(t *testing.T) {
+	pods := schema.GroupResource{Resource: "pods"}
+	rights := apierrors.NewForbidden(pods, "c-0", errors.New(`User "a" cannot create resource "pods" in API group "" in the namespace "b"`))
+	synctest.Test(t, func(t *testing.T) {
+		var fails error
+		pass := func() (time.Duration, error) {
+			result, err := outage.Retried(reconcile.Func(func(context.Context, reconcile.Request) (reconcile.Result, error) {
+				return reconcile.Result{}, fails
+			})).Reconcile(t.Context(), reconcile.Request{})
+			return result.RequeueAfter, err
+		}
+		if fails = rights; outage.Starting(rights) {
+			t.Error("an API server that was never away has just started")
+		}
+		fails = apierrors.NewServiceUnavailable("away")
+		_, _ = pass()
+		time.Sleep(14 * time.Second) // in the bubble's own time
+		fails = fmt.Errorf("create: %w", rights)
+		if again, err := pass(); err != nil || again < time.Second || again > 2*time.Second || !outage.Starting(fails) {
+			t.Errorf("soon after an outage it is tried again in %s (%v)", again, err)
+		}
+		if !outage.Starting(apierrors.NewForbidden(pods, "c-0", errors.New("not yet ready to handle request"))) {
+			t.Error("admission control that is not ready is taken for a refusal")
+		}
+		for _, words := range []string{"exceeded quota: q", `ValidatingAdmissionPolicy 'p' denied request: User "a" cannot create that`} {
+			if outage.Starting(apierrors.NewForbidden(pods, "c-0", errors.New(words))) {
+				t.Errorf("%q is said to pass", words)
+			}
+		}
+		time.Sleep(2 * time.Second)
+		if _, err := pass(); !errors.Is(err, rights) {
+			t.Errorf("long after an outage a refusal is answered with %v", err)
+		}
+	})
 }

@@ -10,6 +10,8 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/etcdpilot/etcd-operator/controllers/outage"
 )
 
 const (
@@ -46,7 +48,8 @@ type Ending struct {
 	Again func() ctrl.Result
 }
 
-// Finish ends every pass: one status write, the events, and the time of the next pass. Nothing is written on a stale view.
+// Finish ends every pass: one status write, the events, and the time of the next pass. Nothing is written on a stale view, nor of
+// refusals that pass once the API server has started.
 func Finish(ctx context.Context, e Ending, err error) (ctrl.Result, error) {
 	if errors.Is(err, ErrNoLease) {
 		log.FromContext(ctx).Info(err.Error())
@@ -54,6 +57,9 @@ func Finish(ctx context.Context, e Ending, err error) (ctrl.Result, error) {
 	}
 	if Stale(err) {
 		return lookAgain(ctx, err)
+	}
+	if outage.Starting(err) {
+		return ctrl.Result{}, err
 	}
 	writeErr := e.write(ctx, err)
 	switch {
