@@ -148,10 +148,8 @@ type pass struct {
 	restore *v1beta2.EtcdRestore
 	// rejected says what the API server rejects of what the members do not depend on; nil if nothing.
 	rejected *failure.Problem
-	// incomplete is true if the API server has refused any write, so that the action has not taken effect as a whole; held if it was
-	// not even tried again. carriedOut counts the writes that it has accepted, and news is true if any refusal is new.
-	incomplete, held, news bool
-	carriedOut             int
+	// outcome is what has come of the action's writes.
+	outcome outcome
 	// session reaches the members that answered.
 	session *etcd.Session
 }

@@ -55,7 +55,7 @@ func (r *Reconciler) try(ctx context.Context, p *pass, effect plan.Effect) (refu
 		return true, nil
 	}
 	if err == nil {
-		p.carriedOut++
+		p.outcome.accepted = append(p.outcome.accepted, target)
 		r.refusals.done(client.ObjectKeyFromObject(p.cluster), target)
 		if pod, creates := effect.(plan.CreatePod); creates && !pod.FromPreviousSpec { // so it would be by an update
 			r.refusals.done(client.ObjectKeyFromObject(p.cluster), plan.TargetOfUpdate(plan.Recreate{Name: pod.Name}))

@@ -50,7 +50,7 @@ func (r *Reconciler) finish(ctx context.Context, p *pass, err error) (ctrl.Resul
 		}, nil
 	}
 	left := r.fence(p).Bounds(p)
-	if p.incomplete { // it records nothing but what was observed, and a write that hangs may have used up the time
+	if p.outcome.incomplete() { // it records nothing but what was observed, and a write that hangs may have used up the time
 		left = nil
 	}
 	p.observed.Refused = r.refusals.of(key, p.cluster.Generation, r.Clock.Now())
@@ -69,7 +69,7 @@ func (r *Reconciler) requeue(p *pass) ctrl.Result {
 	rank := rank(p)
 	result := ctrl.Result{RequeueAfter: nextDelay(p.action), Priority: &rank}
 	switch {
-	case p.incomplete: // the next pass goes on with what is not refused
+	case p.outcome.incomplete(): // the next pass goes on with what is not refused
 		rank = min(rank, normal)
 	case plan.Mutates(p.action):
 		if pause := r.paces.note(client.ObjectKeyFromObject(p.cluster), p.action, r.Clock.Now()); pause > 0 {
@@ -77,10 +77,7 @@ func (r *Reconciler) requeue(p *pass) ctrl.Result {
 		}
 	}
 	if refused := p.observed.Refused; len(refused) > 0 {
-		next := nextTry(refused, r.Clock.Now())
-		if result.RequeueAfter = min(result.RequeueAfter, next); p.held {
-			result.RequeueAfter = next
-		}
+		result.RequeueAfter = min(result.RequeueAfter, nextTry(refused, r.Clock.Now()))
 	}
 	if plan.DisksUndecided(p.observed) {
 		result.RequeueAfter = min(result.RequeueAfter, diskWatchInterval)
@@ -104,12 +101,12 @@ func nextDelay(a plan.Action) time.Duration {
 
 func (r *Reconciler) writeStatus(ctx context.Context, p *pass, err error) error {
 	c := p.cluster
-	if !c.DeletionTimestamp.IsZero() || err == nil && p.nothingNew() {
+	if !c.DeletionTimestamp.IsZero() || err == nil && p.outcome.nothingNew() {
 		return nil
 	}
 	c.Status = status.Compute(status.Input{
 		Cluster: c, Observed: p.observed, Action: p.action, Assessment: p.assessment, Err: err, Rejected: p.rejected,
-		Incomplete: p.incomplete,
+		Incomplete: p.outcome.incomplete(),
 		ClientURL:  resources.ClientURL(c),
 		Service:    resources.ClientServiceName(c.Name),
 		Port:       resources.ClientServicePort(c),
@@ -125,9 +122,15 @@ func (r *Reconciler) writeStatus(ctx context.Context, p *pass, err error) error 
 func (r *Reconciler) recordEvents(ctx context.Context, p *pass, err error) {
 	r.recordUnrelated(p)
 	r.recordReclaim(p)
-	d := plan.DescribeIn(p.observed, p.assessment, p.action)
+	told, some := p.action, true
+	if p.outcome.incomplete() || len(p.outcome.accepted) > 0 {
+		if told, some = plan.PartOf(p.action, p.outcome.accepted); !some {
+			told = p.action
+		}
+	}
+	d := plan.DescribeIn(p.observed, p.assessment, told)
 	r.recordRefused(p, d)
-	if p.incomplete && p.carriedOut == 0 && err == nil {
+	if !some && err == nil {
 		return
 	}
 	reconcile.Record(ctx, r.Recorder, p.cluster, reconcile.Outcome{
@@ -137,10 +140,10 @@ func (r *Reconciler) recordEvents(ctx context.Context, p *pass, err error) {
 	}, err)
 }
 
-// recordRefused counts an action that was refused in part or as a whole, and warns once of each refusal.
+// recordRefused counts the action's writes that were refused, and warns once of each refusal.
 func (r *Reconciler) recordRefused(p *pass, d plan.Description) {
-	if p.incomplete {
-		metrics.Actions.WithLabelValues(d.Action, v1beta2.ReasonWriteRefused).Inc()
+	if n := p.outcome.refused; n > 0 {
+		metrics.Actions.WithLabelValues(d.Action, v1beta2.ReasonWriteRefused).Add(float64(n))
 	}
 	for _, refusal := range r.refusals.untold(client.ObjectKeyFromObject(p.cluster), r.Clock.Now()) {
 		reconcile.Emit(r.Recorder, p.cluster, corev1.EventTypeWarning, v1beta2.ReasonWriteRefused, "Write", refusal.String())

@@ -116,12 +116,36 @@ func quoted(err error) string {
 // and called off, or done and undone, in turns.
 const afterTrial = 5 * time.Minute
 
+// outcome is what has come of an action's writes to the API server.
+type outcome struct {
+	// accepted are those that have taken effect.
+	accepted []plan.Target
+	// refused counts the others that were tried. news is true if any refusal is new.
+	refused int
+	news    bool
+	// late is true if the time of the pass was over before all were tried.
+	late bool
+}
+
+// incomplete reports whether the action has not taken effect as a whole.
+func (o outcome) incomplete() bool { return o.refused > 0 || o.late }
+
+// nothingNew reports whether the pass has only been refused once more what was refused before. Status tells of that already, and of what
+// the operator does besides or waits for, as the next pass will, which is due at once: in turns they would each be news.
+func (o outcome) nothingNew() bool {
+	return o.incomplete() && len(o.accepted) == 0 && !o.news && !o.late
+}
+
 // refuse notes that a write of the action was refused.
 func (r *Reconciler) refuse(p *pass, target plan.Target, message string) {
+	p.outcome.refused++
+	r.noteRefused(p, target, message)
+}
+
+func (r *Reconciler) noteRefused(p *pass, target plan.Target, message string) {
 	key, now := client.ObjectKeyFromObject(p.cluster), r.Clock.Now()
-	p.incomplete = true
 	if r.refusals.note(key, p.cluster.Generation, target, message, now) {
-		p.news = true
+		p.outcome.news = true
 	}
 	if message == noAnswer { // each try costs the time of a pass
 		r.refusals.hold(key, target, now.Add(longest))
@@ -135,22 +159,15 @@ func (r *Reconciler) refuseUpdate(p *pass, effect plan.Effect, message string) {
 		update = plan.TargetOfUpdate(plan.Recreate{Name: pod.Name})
 	}
 	if update != (plan.Target{}) {
-		r.refuse(p, update, message)
+		r.noteRefused(p, update, message)
 		r.refusals.hold(client.ObjectKeyFromObject(p.cluster), update, r.Clock.Now().Add(afterTrial))
 	}
 }
 
-// nothingNew reports whether the pass has only been refused once more what was refused before. Status tells of that already, and of what
-// the operator does besides or waits for, as the next pass will, which is due at once: in turns they would each be news.
-func (p *pass) nothingNew() bool { return p.incomplete && p.carriedOut == 0 && !p.news && !p.held }
-
 // late reports whether a write has used up the time of the pass: what is left is for the next one.
 func (p *pass) late(ctx context.Context) bool {
-	if (p.incomplete || p.rejected != nil) && ctx.Err() != nil {
-		p.incomplete, p.news = true, true
-		return true
-	}
-	return false
+	p.outcome.late = (p.outcome.refused > 0 || p.rejected != nil) && ctx.Err() != nil
+	return p.outcome.late
 }
 
 // has reports whether the pass has seen an object of that kind and name, and takes it for the cluster's.

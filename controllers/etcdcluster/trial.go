@@ -24,10 +24,6 @@ func (r *Reconciler) accepted(ctx context.Context, p *pass) (bool, error) {
 	if target == (plan.Target{}) {
 		return true, nil
 	}
-	if _, refused := plan.Held(p.observed.Refused, target, p.observed.Now); refused {
-		p.incomplete, p.held = true, true
-		return false, nil
-	}
 	err := r.dryRun(ctx, p, trial)
 	if message, refused := r.refusalOf(ctx, p, err); refused {
 		r.refuse(p, target, message)

@@ -2,13 +2,18 @@ package etcdcluster
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/member"
+	"github.com/etcdpilot/etcd-operator/internal/metrics"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
 
@@ -57,6 +62,35 @@ func TestRefusedNewPod(t *testing.T) {
 	must(t, r.execute(t.Context(), p))
 	if got := r.retries(p); len(got) != 0 {
 		t.Errorf("after it was accepted there is %v", got)
+	}
+}
+
+// TestToldInPart refuses two of three pods: the event names the third, and the metric counts two.
+func TestToldInPart(t *testing.T) {
+	pods := plan.CreatePods{Pods: []plan.NewPod{{Name: "c-1"}, {Name: "c-2"}, {Name: "c-3"}}}
+	r, p := onePass(t, pods, interceptor.Funcs{
+		Create: func(_ context.Context, _ client.WithWatch, o client.Object, _ ...client.CreateOption) error {
+			if o.GetName() != "c-2" {
+				return forbidden("exceeded quota: q")
+			}
+			return nil
+		},
+	})
+	told, counted := events.NewFakeRecorder(10), metrics.Actions.WithLabelValues("CreatePods", v1beta2.ReasonWriteRefused)
+	r.Recorder, p.before = told, &v1beta2.EtcdClusterStatus{}
+	before := testutil.ToFloat64(counted)
+	must(t, r.execute(t.Context(), p))
+	r.recordEvents(t.Context(), p, nil)
+	close(told.Events)
+	var all []string
+	for event := range told.Events {
+		all = append(all, event)
+	}
+	if len(all) != 3 || !strings.HasSuffix(all[2], "creating pods c-2") {
+		t.Errorf("told are %q", all)
+	}
+	if n := testutil.ToFloat64(counted) - before; n != 2 {
+		t.Errorf("%v refusals are counted", n)
 	}
 }
 

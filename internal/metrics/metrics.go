@@ -6,10 +6,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 )
 
-// Actions counts the planner's answers, by action and reason; Wait and Blocked are answers too.
+// Actions counts the planner's answers, by action and reason; Wait and Blocked are answers too. With the reason WriteRefused it counts
+// the action's writes that the API server has refused.
 var Actions = prometheus.NewCounterVec(prometheus.CounterOpts{
 	Name: "etcd_operator_actions_total",
-	Help: "Answers of the planner, by action and reason.",
+	Help: "Answers of the planner, by action and reason; with the reason WriteRefused, writes of the action that were refused.",
 }, []string{"action", "reason"})
 
 func init() { metrics.Registry.MustRegister(Actions) }
