@@ -4,6 +4,9 @@ package plan
 type Drift struct {
 	// Metadata is true for labels and annotations, which change in place.
 	Metadata bool
+	// Rewritten is true if they are not those that the pod was given, which the spec still asks for: an admission webhook, for one, has
+	// changed them, and would do so again.
+	Rewritten bool
 	// Resources is true for resources, which are resized in place.
 	Resources bool
 	// Image is true for the image's repository: the container restarts in place.
@@ -14,6 +17,9 @@ type Drift struct {
 
 // Any reports whether there is any difference.
 func (d Drift) Any() bool { return d != Drift{} }
+
+// made reports whether the pod was made differently from how one would be made now.
+func (d Drift) made() bool { return d.Metadata && !d.Rewritten || d.Resources || d.Image || d.Template }
 
 // Unresizable returns the drift of a pod that Kubernetes refuses to resize: different resources then take a new pod.
 func (d Drift) Unresizable() Drift {

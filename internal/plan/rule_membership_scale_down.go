@@ -11,8 +11,7 @@ import (
 
 // scaleDown deletes surplus candidates, and then removes surplus members. A voter leaves the client Service first.
 func scaleDown(v *view) Action {
-	if n := len(v.Candidates); n > 0 && v.surplus() {
-		p := v.Candidates[n-1]
+	if p, ok := v.nextCandidateToDelete(); ok && v.surplus(len(v.Candidates)) {
 		return DeletePod{Name: p.Name, UID: p.UID, Why: v1beta2.ReasonScaling}
 	}
 	victim := v.NextToRemove
@@ -68,17 +67,27 @@ func (v *view) aboutToStop(m Member) bool {
 	return m.ID == v.Update.Next.ID
 }
 
-// surplus reports whether there are more members than needed, not counting a replacement that does not vote yet.
-func (v *view) surplus() bool {
-	n := len(v.Etcd.Members) + len(v.Candidates) - v.TargetSize
-	takesPlace := n == 1 && len(v.Candidates)+len(v.learners) > 0 && v.replacing()
+// surplus reports whether there are more members than needed, with so many candidates, not counting a replacement that does not vote yet.
+func (v *view) surplus(candidates int) bool {
+	n := len(v.Etcd.Members) + candidates - v.TargetSize
+	takesPlace := n == 1 && candidates+len(v.learners) > 0 && v.replacing()
 	return n > 0 && !takesPlace
 }
 
+// nextCandidateToDelete returns the last candidate that the API server does not refuse to delete.
+func (v *view) nextCandidateToDelete() (Pod, bool) {
+	for _, p := range slices.Backward(v.Candidates) {
+		if !v.refuses(TargetOf(DeletePod{Name: p.Name})) {
+			return p, true
+		}
+	}
+	return Pod{}, false
+}
+
 // nextToRemove returns the member to remove next, the zero Member if there is none. Candidates, which are not members yet,
-// are deleted first.
+// are deleted first; where the API server refuses that, surplus members go all the same.
 func (v *view) nextToRemove() Member {
-	if len(v.Candidates) > 0 || !v.surplus() {
+	if _, deletable := v.nextCandidateToDelete(); deletable || !v.surplus(0) {
 		return Member{}
 	}
 	victim := v.leastNeeded()

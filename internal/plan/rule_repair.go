@@ -39,7 +39,7 @@ func deleteFinishedPods(v *view) Action {
 // outdated reports whether a new pod would be created differently: new pods run the lowest version in use, or the target
 // version.
 func (v *view) outdated(p Pod) bool {
-	return p.Drift.Any() || p.Version != v.Versions.Lowest && p.Version != v.Versions.Target
+	return p.Drift.made() || p.Version != v.Versions.Lowest && p.Version != v.Versions.Target
 }
 
 // unstartable reports whether a pod cannot run for a reason that is known.

@@ -74,8 +74,10 @@ func (r Revision) annotations() map[string]string {
 func (r Revision) Drift(pod *corev1.Pod, repository string) plan.Drift {
 	given := pod.Annotations
 	image := ImageOf(pod)
+	asked, lacks := given[AnnotationMetadata] == r.Metadata, r.LacksMetadata(pod) != ""
 	d := plan.Drift{
-		Metadata:  given[AnnotationMetadata] != r.Metadata || r.LacksMetadata(pod) != "",
+		Metadata:  !asked || lacks,
+		Rewritten: asked && lacks,
 		Resources: given[AnnotationResources] != r.Resources,
 		Template:  given[AnnotationTemplate] != r.Template,
 		Image:     image != version.Image(repository, version.OfImage(image)),
