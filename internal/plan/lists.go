@@ -159,7 +159,7 @@ var scaleUp = group{"scaleUp", []rule{
 // updates brings the members to the spec, one at a time.
 var updates = group{"updates", []rule{
 	updateInPlace,           // apply labels, resources and volume sizes without restarting etcd
-	correctMark,             // a volume names a version that its member's pod never got: record the one that runs
+	correctMark,             // a volume names a version that its member's pod does not get: record the one that runs
 	prepullImages,           // pull a new image to the members' nodes before restarting any member with it
 	updateUnavailableMember, // update a member that is down anyway
 	waitBeforeNextUpdate,    // hold the next update back until all members are healthy and in sync, nothing is in progress, and no alarm CORRUPT is raised

@@ -216,13 +216,16 @@ func TestRefusedIsNamed(t *testing.T) {
 	}
 }
 
-// TestMarks corrects a volume that names a version which its member never got, once nothing is being updated.
+// TestMarks corrects a volume that names a version which its member never got, once it is not being updated.
 func TestMarks(t *testing.T) {
 	marked := edit(healthyCluster(3, true), func(o *Observed) { o.Volumes[1].Version = "3.7.3" })
 	check(t, map[string]planCase{
-		"the spec was reverted":          {marked, CorrectMark{Name: "c-1", UID: "v1", Version: "3.6.16"}},
-		"the update goes on":             {closed(pulledImages(edit(marked, to("3.7.3")))), RemoveFromService{Pod: "c-1", UID: "p1"}},
-		"the pod is about to stop":       {edit(marked, func(o *Observed) { o.Pods[1].Restarting = true }), Wait{Reason: v1beta2.ReasonMemberDown}},
+		"the spec was reverted":    {marked, CorrectMark{Name: "c-1", UID: "v1", Version: "3.6.16"}},
+		"the update goes on":       {closed(pulledImages(edit(marked, to("3.7.3")))), RemoveFromService{Pod: "c-1", UID: "p1"}},
+		"the pod is about to stop": {edit(marked, func(o *Observed) { o.Pods[1].Restarting = true }), Wait{Reason: v1beta2.ReasonMemberDown}},
+		"the update is refused": {
+			edit(closed(pulledImages(edit(marked, to("3.7.3")))), refuse(imageC1)), CorrectMark{Name: "c-1", UID: "v1", Version: "3.6.16"},
+		},
 		"the mark is refused":            {edit(marked, refuse(TargetOf(MarkVolume{Name: "c-1"}))), Wait{Reason: v1beta2.ReasonWriteRefused}},
 		"the spec cannot be carried out": {edit(marked, func(o *Observed) { o.Cluster.Invalid = &failure.Problem{Reason: "R"} }), CorrectMark{Name: "c-1", UID: "v1", Version: "3.6.16"}},
 	})
