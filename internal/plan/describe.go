@@ -160,6 +160,9 @@ func (a DeletePod) describe() Description {
 	if a.Why == v1beta2.ReasonDiskHangs {
 		message += ": its disk hangs, and the other voters are a healthy quorum"
 	}
+	if a.Why == v1beta2.ReasonPodCannotStart {
+		message += givenUp
+	}
 	return Description{"DeletePod", a.Why, message}
 }
 
@@ -168,8 +171,14 @@ func (a DeleteVolume) describe() Description {
 	if a.Why == v1beta2.ReasonClearingAttempt {
 		message += " of an abandoned attempt at a restore: etcd was never permitted to start on it"
 	}
+	if a.Why == v1beta2.ReasonPodCannotStart {
+		message += " and its pod" + givenUp
+	}
 	return Description{"DeleteVolume", a.Why, message}
 }
+
+// givenUp is why a candidate's pod and volume are deleted, and what follows.
+var givenUp = fmt.Sprintf(": it has not started within %s, and another new member is made in its place", silentLimit)
 
 func (a SetMetadata) describe() Description {
 	return Description{"SetMetadata", v1beta2.ReasonUpdating, "updating labels and annotations of pod " + a.Name}

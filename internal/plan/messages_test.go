@@ -65,6 +65,25 @@ func TestMessages(t *testing.T) {
 			newView(edit(healthyCluster(3, true), func(o *Observed) { o.Pods[1].Node, o.Pods[1].IP = "n1", "" })).waitForPods([]string{"c-1"}),
 			"c-1 (on node n1 without an address since it was created at ", "scheduled",
 		},
+		"a candidate that its node does not prepare": {
+			Next(edit(healthyCluster(3, false), func(o *Observed) {
+				p := waitingPod(3)
+				p.Phase, p.IP, p.WaitsFor, p.Created = Pending, "", "a volume is not attached", now.Add(-2*time.Minute)
+				o.Cluster.Size, o.Pods = 4, append(o.Pods, p)
+			})),
+			"a new member that has not started 10m0s after its pod was created is made anew", "deleting",
+		},
+		"a member's pod that its node does not prepare": {
+			newView(edit(healthyCluster(3, true), func(o *Observed) {
+				p := &o.Pods[1]
+				p.Phase, p.IP, p.WaitsFor, p.Created = Pending, "", "a volume is not attached", now.Add(-2*time.Minute)
+			})).waitForPods([]string{"c-1"}),
+			"a volume is not attached", "made anew",
+		},
+		"a candidate that is given up": {
+			DeleteVolume{Name: "c-3", Why: v1beta2.ReasonPodCannotStart},
+			"c-3 and its pod: it has not started within 10m0s, and another new member is made in its place", "restore",
+		},
 		"pods that are going and gone": {
 			newView(edit(withoutPod(healthyCluster(3, true), 2), func(o *Observed) { o.Pods[1].Deleting, o.Pods[1].Deadline = true, now })).
 				waitForPods([]string{"c-1", "c-2"}),

@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
@@ -45,12 +46,12 @@ func (v *view) waitForPods(names []string) Action {
 		case ok && p.startProblem() != "":
 			return Wait{
 				Reason: v1beta2.ReasonPodCannotStart, After: pollSlow,
-				Message: fmt.Sprintf("pod %s: %s", name, p.startProblem()),
+				Message: fmt.Sprintf("pod %s: %s", name, p.startProblem()) + v.untilGivenUp(p),
 			}
 		case ok && !p.Deleting && p.WaitsFor != "" && v.Now.Sub(p.Created) > startLimit:
 			return Wait{
 				Reason: v1beta2.ReasonPodCannotStart, After: pollSlow,
-				Message: fmt.Sprintf("pod %s %s", name, p.NotStarted()),
+				Message: fmt.Sprintf("pod %s %s", name, p.NotStarted()) + v.untilGivenUp(p),
 			}
 		case !ok:
 			waiting = append(waiting, name+" (it does not exist)")
@@ -65,6 +66,15 @@ func (v *view) waitForPods(names []string) Action {
 		Reason: v1beta2.ReasonWaitingForPods, After: pollSlow,
 		Message: "waiting for pods " + list(waiting),
 	}
+}
+
+// untilGivenUp says what becomes of a candidate that its node does not prepare, or that no node can have; empty for any other pod.
+func (v *view) untilGivenUp(p Pod) string {
+	isCandidate := slices.ContainsFunc(v.Candidates, func(c Pod) bool { return c.UID == p.UID })
+	if v.Cluster.ID == 0 || !isCandidate || !p.unprepared() {
+		return ""
+	}
+	return fmt.Sprintf("; a new member that has not started %s after its pod was created is made anew, with another volume", silentLimit)
 }
 
 // NotStarted says since when a pod has not started, and what it waits for.

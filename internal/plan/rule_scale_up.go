@@ -170,13 +170,17 @@ func (v *view) pendingFor(p Pod) time.Duration {
 
 // pendingTooLong reports whether the pod's node has had enough time to prepare it, or no node can: its volume is bound to one that is
 // gone. An image that is being pulled takes as long as it takes.
-func (v *view) pendingTooLong(p Pod) bool {
+func (v *view) pendingTooLong(p Pod) bool { return p.unprepared() && v.pendingFor(p) > silentLimit }
+
+// unprepared reports whether the pod's node has not prepared it, or no node can.
+func (p Pod) unprepared() bool {
 	bound := p.Persistent && strings.Contains(p.StartProblem, "olume") && strings.Contains(p.StartProblem, "node affinity")
-	return p.Phase == Pending && !p.Deleting && v.pendingFor(p) > silentLimit && (p.Node != "" && p.StartProblem == "" && p.WaitsFor != "" || bound)
+	return p.Phase == Pending && !p.Deleting && (p.Node != "" && p.StartProblem == "" && p.WaitsFor != "" || bound)
 }
 
 // giveUpCandidate deletes what keeps a candidate where it cannot start: its claim, which was never used and may be bound to a node or
-// a zone that is gone. The pod is no candidate then, and another one is made under another name. One at a time, the oldest first.
+// a zone that is gone. The pod is no candidate then, and another one is made under another name. One at a time, the oldest first. How
+// often that was done is not known: silentLimit is all the pause that there is between two of them.
 func giveUpCandidate(v *view) Action {
 	var oldest Pod
 	for _, p := range v.Candidates {
