@@ -107,12 +107,14 @@ var bootstrap = group{"bootstrap", []rule{
 var restoration = group{"restoration", []rule{
 	foreignVolume,            // the initial member's claim is not provably this cluster's
 	recordClusterID,          // the member answers with the expected cluster ID: record it; the restore can no longer be canceled
-	retryRestore,             // the restored data was lost: start another attempt
+	retryRestore,             // the restored data was lost, or the spec asks for another volume before it is used: start another attempt
 	restoreSourceGone,        // the EtcdRestore no longer exists: stop before anything else is replaced
 	deleteAbandonedAttempts,  // delete what abandoned attempts at a restore have left
 	stopPreviousMembers,      // stop the members being replaced before creating new pods; keep their volumes
 	deleteFinishedPods,       // delete pods in phase Succeeded or Failed: the kubelet never restarts them
 	deleteOutdatedWaitingPod, // delete a pod that still waits for its permit and was made from an older spec: it is created again
+	updateUnstartablePod,     // apply the current spec to a pod that cannot start
+	resizeUnstartable,        // give a pod on an emptyDir that cannot start the resources, and a volume the size, of the spec
 	createInitialMembers,     // create the volume, and a pod that restores the snapshot and then waits for a permit
 	permitRestoredMember,     // permit etcd to start on the restored data
 	waitForRestoredMember,    // report what the restore is waiting for

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 	"github.com/etcdpilot/etcd-operator/internal/member"
 )
 
@@ -162,6 +163,53 @@ func TestReplacedData(t *testing.T) {
 		"a pod that restores is made again without the credentials": {
 			closed(edit(healthyCluster(3, true), left, func(o *Observed) { o.Pods[1].Restores = true })),
 			RemoveFromService{Pod: "c-1", UID: "p1"},
+		},
+	})
+}
+
+// TestRestoreMended has a member that cannot start from a snapshot get what the spec was corrected to.
+func TestRestoreMended(t *testing.T) {
+	another := CommitBootstrap{Bootstrap: newView(replacedBySnapshot(true)).newBootstrap(3, []string{"c-0"}, "restore")}
+	begun := func(persistent bool, change func(*Pod)) Observed {
+		o := replacedBySnapshot(persistent, oldIsGone, func(o *Observed) { o.Volumes = nil }, restoredPod)
+		if persistent {
+			o = edit(o, restoredVolume)
+		}
+		return edit(o, func(o *Observed) { change(&o.Pods[0]) })
+	}
+	permitted := func(persistent bool, change func(*Pod)) Observed {
+		return edit(begun(persistent, change), func(o *Observed) {
+			b := o.Cluster.Bootstrap
+			o.Pods[0].Permit = &member.Permit{Mode: member.ModeResume, ClusterID: member.ID(b.ClusterID), MemberID: 1}
+			if persistent {
+				o.Volumes[0].ClusterID, o.Volumes[0].MemberID, o.Volumes[0].Version = b.ClusterID, 1, "3.6.16"
+			}
+		})
+	}
+	pending := func(p *Pod) { p.Phase, p.IP, p.StartProblem = Pending, "", "cannot be scheduled" }
+	full := func(p *Pod) {
+		p.Phase, p.RestoreFailure = Pending, &failure.Problem{Reason: "R", Message: "no space left", Terminal: true}
+	}
+	starved := func(p *Pod) { p.StartProblem, p.Drift.Resources = "OOMKilled", true }
+	larger := func(o *Observed) { o.Cluster.VolumeSize, o.Volumes[0].Requested = 2<<30, 1<<30 }
+	check(t, map[string]planCase{
+		"another storage class": {edit(begun(true, pending), func(o *Observed) { o.Volumes[0].Drift = true }), another},
+		"a larger volume":       {edit(begun(true, full), larger), another},
+		"a larger volume, while the snapshot is read": {
+			edit(begun(true, func(p *Pod) { p.Phase = Pending }), larger), Wait{Reason: v1beta2.ReasonRestoring},
+		},
+		"a larger volume, that etcd was let start on": {
+			edit(permitted(true, func(p *Pod) { p.StartProblem = "no space left" }), larger), Expand{Names: []string{"c-3"}},
+		},
+		"resources, before it may start": {
+			begun(true, starved), DeletePod{Name: "c-3", UID: "p3", Why: v1beta2.ReasonSpecChanged},
+		},
+		"resources":                {permitted(true, starved), Recreate{Name: "c-3", UID: "p3", Version: "3.6.16"}},
+		"resources on an emptyDir": {permitted(false, starved), Resize{Name: "c-3", UID: "p3"}},
+		"resources, and it runs":   {permitted(true, func(p *Pod) { p.Drift.Resources = true }), Wait{Reason: v1beta2.ReasonWaitingForEtcd}},
+		"the volume is what the spec asks for": {
+			edit(begun(true, pending), func(o *Observed) { o.Cluster.VolumeSize, o.Volumes[0].Requested = 1<<30, 1<<30 }),
+			Wait{Reason: v1beta2.ReasonPodCannotStart},
 		},
 	})
 }

@@ -164,9 +164,13 @@ func (v *view) mayResume(c Volume) bool {
 	return v.Etcd.Contact != ContactQuorum || listed && m.ID == c.MemberID
 }
 
-// usable reports whether the volume holds a member's data and may be used by a new pod.
+// usable reports whether the volume holds a member's data, or etcd was permitted to write it, and may be used by a new pod.
 func (v *view) usable(c Volume) bool {
-	return c.MemberID != 0 && c.ClusterID == v.Cluster.ID && !c.Deleting && !c.Lost
+	id := v.Cluster.ID
+	if b := v.Cluster.Bootstrap; id == 0 && b != nil {
+		id = b.ClusterID
+	}
+	return c.MemberID != 0 && c.ClusterID == id && !c.Deleting && !c.Lost
 }
 
 // quorumLost reports why there is no quorum. Until there is one, the membership must not change and no data that may be needed
