@@ -40,7 +40,7 @@ var (
 	// unstarted lasts until the bootstrap record is committed to status.
 	unstarted = state{"unstarted", []group{always, preflight}, startupGuards}
 	// bootstrapping and restoring last until the cluster ID is recorded: with an empty database, or from a snapshot.
-	bootstrapping = state{"bootstrapping", []group{always, bootstrap}, startupGuards}
+	bootstrapping = state{"bootstrapping", []group{always, bootstrap, firstStart}, startupGuards}
 	restoring     = state{"restoring", []group{always, restoration}, startupGuards}
 	// running lasts from then on.
 	running = state{"running", []group{always, repair, membership, leadership, scaleUp, updates, housekeeping}, runningGuards}
@@ -87,7 +87,7 @@ var preflight = group{"preflight", []rule{
 	commitBootstrap, // write the initial members to status before creating any of them
 }, strict}
 
-// bootstrap starts the initial members with an empty database.
+// bootstrap begins, and begins anew, to start the initial members with an empty database.
 var bootstrap = group{"bootstrap", []rule{
 	foreignVolume,            // an initial member's claim is not provably this cluster's
 	reviseBootstrap,          // no member may start yet, and size or volumes have changed or a name is no longer free: revise the record
@@ -97,11 +97,15 @@ var bootstrap = group{"bootstrap", []rule{
 	deleteEarlierAttempts,    // delete what an earlier attempt has left before creating new pods
 	deleteFinishedPods,       // delete pods in phase Succeeded or Failed: the kubelet never restarts them
 	deleteOutdatedWaitingPod, // delete a pod that still waits for its permit and was made from an older spec: it is created again
-	createInitialMembers,     // create the volumes and pods; etcd in them waits for a permit
-	bindInitialPods,          // commit to status which pods may start with an empty data directory
-	permitInitialPods,        // permit exactly those pods to start etcd
-	waitForInitialQuorum,     // report what the bootstrap is waiting for
 }, strict}
+
+// firstStart has those initial members start that can, if they are a quorum.
+var firstStart = group{"firstStart", []rule{
+	createInitialMembers, // create the volumes and pods; etcd in them waits for a permit
+	bindInitialPods,      // commit to status which pods may start with an empty data directory
+	permitInitialPods,    // permit exactly those pods to start etcd
+	waitForInitialQuorum, // report what the bootstrap is waiting for
+}, lenient}
 
 // restoration starts one member from a snapshot; the others join once the cluster ID is recorded.
 var restoration = group{"restoration", []rule{

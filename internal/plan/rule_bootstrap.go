@@ -144,6 +144,7 @@ func createInitialMembers(v *view) Action {
 		c, there := v.volumes[name]
 		if v.Cluster.Persistent && !there && !bound {
 			volumes = append(volumes, name)
+			continue
 		}
 		if _, ok := v.pods[name]; !ok && !c.Deleting {
 			pods = append(pods, NewPod{
@@ -152,19 +153,24 @@ func createInitialMembers(v *view) Action {
 			})
 		}
 	}
-	switch {
-	case len(volumes) > 0:
-		return CreateVolumes{Names: volumes, Incarnation: b.Incarnation}
-	case len(pods) > 0:
-		return CreatePods{Pods: pods}
+	var all []Action
+	if len(volumes) > 0 {
+		all = append(all, CreateVolumes{Names: volumes, Incarnation: b.Incarnation})
 	}
-	return nil
+	if len(pods) > 0 {
+		all = append(all, CreatePods{Pods: pods})
+	}
+	return v.firstAllowed(all)
 }
 
 func waitForInitialQuorum(v *view) Action {
 	b := v.Cluster.Bootstrap
 	waiting, ok := v.waitForPods(b.Members).(Wait)
-	if ok && (len(b.InitialPods) < Quorum(len(b.Members)) || waiting.Reason == v1beta2.ReasonPodCannotStart) {
+	early := len(b.InitialPods) < Quorum(len(b.Members))
+	if report := v.reportRefused(); early && report != nil {
+		return report
+	}
+	if ok && (early || waiting.Reason == v1beta2.ReasonPodCannotStart) {
 		return waiting
 	}
 	return Wait{
