@@ -18,6 +18,7 @@ import (
 
 // accepted reports whether the API server would accept the update that the action carries out or prepares for. If not, nothing of the
 // action is done: the member stays as it is.
+// It is asked at each step of an update, a few requests for each: a quota may be used up, or a policy changed, since the step before.
 func (r *Reconciler) accepted(ctx context.Context, p *pass) (bool, error) {
 	trial := plan.Trial(p.action, p.assessment)
 	target := plan.TargetOfUpdate(trial)
