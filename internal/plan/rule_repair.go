@@ -82,7 +82,7 @@ func resizeUnstartable(v *view) Action {
 		if !v.unstartable(p) {
 			continue
 		}
-		if p.Drift.Resources && !p.Persistent && !p.Drift.Template {
+		if p.Drift.Resources && !p.Persistent { // whatever else differs has to wait until another member can take its place
 			all = append(all, Resize{Name: p.Name, UID: p.UID})
 		}
 		if c := v.volumes[p.Name]; p.Persistent && v.usable(c) && v.tooSmall(c) {

@@ -113,6 +113,9 @@ func TestStarved(t *testing.T) {
 	check(t, map[string]planCase{
 		"resources":              {starved(1, true, resources), Recreate{Name: "c-0", UID: "p0", Version: "3.6.16"}},
 		"resources, on emptyDir": {starved(1, false, resources), Resize{Name: "c-0", UID: "p0"}},
+		"resources, on emptyDir, and more": {
+			starved(1, false, resources, func(o *Observed) { o.Pods[0].Drift.Template = true }), Resize{Name: "c-0", UID: "p0"},
+		},
 		"resources of one of three": {
 			edit(silent(healthyCluster(3, true), 1), func(o *Observed) {
 				o.Pods[1].Drift.Resources, o.Pods[1].StartProblem = true, "etcd is crash-looping: out of memory"
