@@ -43,6 +43,15 @@ var stalledStarts = map[string]scenario{
 	"another class in a first start": {
 		sizes: []int{3}, first: class(-1), edits: []edit{class(1)}, lockstep: true, faults: 1, full: 2,
 	},
+	"another class in a start from a snapshot": {
+		sizes: []int{1}, first: func(s *world.Spec) { fromSnapshot(s); class(-1)(s) }, edits: []edit{class(1)}, lockstep: true, faults: 1, full: 2,
+	},
+	"one starves in a start from a snapshot": {
+		sizes: []int{1}, first: fromSnapshot, edits: []edit{resources(1)}, only: world.HungerFaults, lockstep: true, faults: 1, full: 2,
+	},
+	"a volume is full in a start from a snapshot": {
+		sizes: []int{1}, first: fromSnapshot, edits: []edit{storage(1)}, only: world.HungerFaults, lockstep: true, faults: 1, full: 2,
+	},
 }
 
 // allScenarios are those of all maps, by their titles.

@@ -98,6 +98,8 @@ func (w *World) excused(a plan.Action, reached bool) bool {
 	switch act := a.(type) {
 	case plan.Idle:
 		return w.Paused && act.Reason == v1beta2.ReasonPaused || w.Deleted && act.Reason == v1beta2.ReasonTerminating
+	case plan.Wait: // until the first member of a cluster is given more
+		return act.Reason == v1beta2.ReasonPodCannotStart && w.Status.ID == 0 && w.famished()
 	case plan.Blocked:
 		switch act.Reason {
 		case invalidReason:
