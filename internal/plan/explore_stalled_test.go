@@ -65,5 +65,6 @@ func allScenarios() map[string]scenario {
 		}
 	}
 	maps.Copy(all, allRefused())
+	maps.Copy(all, allLingering())
 	return all
 }

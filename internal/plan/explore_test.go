@@ -33,7 +33,8 @@ type scenario struct {
 	ran      bool         // the status of coreos/etcd-operator
 	rigid    bool         // no volume can be made bigger
 	stunted  bool         // no volume that is to be made bigger ever is
-	silent   bool         // no dead node is ever taken out of the cluster
+	silent   bool         // no dead node, and no pod that lingers, is ever taken out of the cluster
+	abrupt   bool         // etcd runs until its pod is gone: with fewer states
 	denied   []string     // versions that the API server lets no pod have
 	forGood  bool         // what the API server refuses, it refuses for good
 	lockstep bool
@@ -45,7 +46,7 @@ var scenarios = map[string]scenario{
 	"first start of 1":                  {sizes: []int{1}, faults: 2, full: 3},
 	"first start of 2":                  {sizes: []int{2}, faults: 1, full: 2},
 	"first start of 3":                  {sizes: []int{3}, faults: 0, full: 1},
-	"first start of 3 in lockstep":      {sizes: []int{3}, lockstep: true, faults: 2, full: 2},
+	"first start of 3 in lockstep":      {sizes: []int{3}, lockstep: true, abrupt: true, faults: 2, full: 2},
 	"first start of 1 then 3":           {sizes: []int{1, 3}, lockstep: true, faults: 1, full: 2},
 	"first start of 5":                  {sizes: []int{5}, lockstep: true, faults: 0, full: 1},
 	"one runs":                          {sizes: []int{1}, running: true, faults: 2, full: 3},
@@ -134,20 +135,20 @@ var updates = map[string]scenario{
 	"shrinks in an update":         {sizes: []int{3}, version: "3.6.15", edits: []edit{version("3.6.16"), size(1)}, full: 1},
 	"restore of 1":                 {sizes: []int{1}, edits: []edit{snapshot(1)}, faults: 1, full: 2},
 	"restore of 3":                 {sizes: []int{3}, edits: []edit{snapshot(1)}, faults: 1, full: 1},
-	"restore after restore":        {sizes: []int{1}, edits: []edit{snapshot(1), snapshot(2)}, faults: 1, full: 1},
+	"restore after restore":        {sizes: []int{1}, edits: []edit{snapshot(1), snapshot(2)}, abrupt: true, faults: 1, full: 1},
 	"restore while it grows":       {sizes: []int{1}, edits: []edit{size(3), snapshot(1)}, full: 1},
 	"restore in an update":         {sizes: []int{3}, edits: []edit{template(1), snapshot(1)}, full: 1},
 	"restore to another minor":     {sizes: []int{1}, version: "3.6.16", edits: []edit{restoredAs("3.7.3")}, faults: 1, full: 1},
 	"restore called off, of 1":     {sizes: []int{1}, edits: []edit{snapshot(1), off(1)}, faults: 1, full: 2},
 	"restore called off, of 3":     {sizes: []int{3}, edits: []edit{snapshot(1), off(1)}, full: 1},
-	"restore superseded":           {sizes: []int{1}, edits: []edit{snapshot(1), snapshot(2)}, kinds: world.RestoreFaults, faults: 1, full: 2},
+	"restore superseded":           {sizes: []int{1}, edits: []edit{snapshot(1), snapshot(2)}, kinds: world.RestoreFaults, abrupt: true, faults: 1, full: 2},
 	"called off while it grows":    {sizes: []int{1}, edits: []edit{size(2), snapshot(1), off(1)}, only: stops, full: 1},
 	"called off while it shrinks":  {sizes: []int{3}, edits: []edit{size(1), snapshot(1), off(1)}, only: stops, full: 1},
-	"called off as members go":     {sizes: []int{3}, edits: []edit{snapshot(1), off(1)}, only: stops, faults: 1, full: 2},
+	"called off as members go":     {sizes: []int{3}, edits: []edit{snapshot(1), off(1)}, only: stops, abrupt: true, faults: 1, full: 2},
 	"called off, or impossible":    {sizes: []int{1}, edits: []edit{snapshot(1), off(1)}, kinds: world.RestoreFaults, faults: 1, full: 2},
 	"called off, then another":     {sizes: []int{1}, edits: []edit{snapshot(1), off(1), snapshot(2)}, full: 1},
 	"two restores called off":      {sizes: []int{1}, edits: []edit{snapshot(1), snapshot(2), off(2)}, full: 1},
-	"restore that fails":           {sizes: []int{1}, edits: []edit{snapshot(1)}, kinds: world.RestoreFaults, faults: 2, full: 2},
+	"restore that fails":           {sizes: []int{1}, edits: []edit{snapshot(1)}, kinds: world.RestoreFaults, abrupt: true, faults: 2, full: 2},
 	"restore of unsaved data":      {sizes: []int{1}, edits: []edit{unsaved()}, faults: 1, full: 1},
 	"restore onto a claim":         {sizes: []int{1}, edits: []edit{snapshot(1)}, only: world.ClaimFaults, faults: 1, full: 1},
 	"restore with Skip of 1":       {sizes: []int{1}, edits: []edit{skip(1)}, faults: 1, full: 2},
@@ -246,7 +247,7 @@ func (s scenario) with(persistent, full bool, next world.Planner) world.Scenario
 	return world.Scenario{
 		Config: world.Config{
 			Unfit: []string{badPatch, badMinor}, Rigid: s.rigid, Stunted: s.stunted, Silent: s.silent, Denied: s.denied, ForGood: s.forGood,
-			Next: next,
+			Next: next, Abrupt: s.abrupt,
 		},
 		Spec: spec, Edits: edits, Running: s.running, Retained: s.retained, Linger: s.linger,
 		Claims: s.claims, Copies: s.copies, RanBefore: s.ran,

@@ -85,6 +85,7 @@ func TestMutants(t *testing.T) {
 	maps.Copy(all, restoreMutants)
 	maps.Copy(all, startMutants)
 	maps.Copy(all, refusalMutants)
+	maps.Copy(all, nodeMutants)
 	for title, m := range all {
 		t.Run(title, func(t *testing.T) {
 			t.Parallel()

@@ -23,7 +23,9 @@ var (
 	Losses    = []Kind{podKilled, nodeDies, volumeDeleted}
 	Kills     = []Kind{podKilled}
 	Evictions = []Kind{podEvicted}
-	Holds     = []Kind{passHeld}
+	// LingerFaults are pods that are deleted and do not go, and what goes meanwhile.
+	LingerFaults = []Kind{podLingers, podKilled, volumeDeleted}
+	Holds        = []Kind{passHeld}
 	// ForgedFaults are pods that somebody makes as if they were the cluster's, and what makes room for them.
 	ForgedFaults = []Kind{podForged, voterForged, voterForgedEarly, voterForgedLate, podKilled, serverCrashes, passHeld}
 )
@@ -42,7 +44,7 @@ var faults = map[Kind]transition{
 	},
 	serverCrashes: {
 		name:  "server crashes",
-		ifPod: (*World).serverRuns,
+		ifPod: func(w *World, p *Pod) bool { return w.serverRuns(p) && (w.cfg.Abrupt || !p.Deleting) },
 		onPod: func(w *World, p *Pod) { w.Etcd.Stop(w.dir(p)) },
 	},
 	startFails: {
@@ -104,6 +106,16 @@ var faults = map[Kind]transition{
 		name:  "data wiped",
 		ifPod: func(w *World, p *Pod) bool { return p.runs() && w.disk(p) != nil },
 		onPod: func(w *World, p *Pod) { w.Etcd.Lose(w.dir(p)) },
+	},
+	podLingers: {
+		name: "pod turns terminal, and a finalizer or a mount keeps it",
+		ifPod: func(w *World, p *Pod) bool {
+			return p.Deleting && p.Phase != plan.Pending && !p.Down && !p.Held && !w.serverRuns(p)
+		},
+		onPod: func(w *World, p *Pod) {
+			p.Held = true
+			w.endPod(p)
+		},
 	},
 	podEvicted: {name: "pod evicted", ifPod: (*World).mayEvict, onPod: (*World).evict},
 	startLate: {

@@ -80,12 +80,12 @@ func (w *World) outlives(g *etcdtest.Group) bool {
 	return n >= etcdtest.Quorum(g.Voters()) || w.Status.ID == 0 && !g.Written
 }
 
-// stranded counts the pods of nodes that are dead for ever which nobody waits for: their members are replaced.
+// stranded counts the pods that stay for ever, dead or deleted, which nobody waits for: their members are replaced.
 func (w *World) stranded() int {
 	n := 0
 	for i := range w.Pods {
 		p, g := &w.Pods[i], w.group()
-		if w.cfg.Silent && p.Down && p.Overdue && g != nil && g.Named(p.Name) == nil {
+		if w.cfg.Silent && (p.Down || p.Held) && p.Overdue && g != nil && g.Named(p.Name) == nil {
 			n++
 		}
 	}

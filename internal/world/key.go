@@ -244,7 +244,7 @@ func (e *encoder) pod(p *Pod) {
 	e.rare(markLabels, p.Labels)
 	e.rare(markResources, p.Resources)
 	e.rare(markFixed, 2*p.FixedAt+bits(p.Fixed))
-	e.rare(markPod, bits(p.Resizing, p.Unfit, p.Slow, p.Hung, p.Former, p.Starved, p.Mute))
+	e.rare(markPod, bits(p.Resizing, p.Unfit, p.Slow, p.Hung, p.Former, p.Starved, p.Mute, p.Held))
 }
 
 func (e *encoder) permit(p *member.Permit) {

@@ -120,10 +120,10 @@ func initialMembers(start member.Start) []etcdtest.Member {
 	return members
 }
 
-// used reports whether a pod keeps the claim from going away. One that has ended does not.
+// used reports whether a pod keeps the claim from going away: one that has been scheduled, even if it has ended.
 func (w *World) used(v *Volume) bool {
 	p := w.pod(v.Name)
-	return p != nil && p.Persistent && p.Phase == plan.Running
+	return p != nil && p.Persistent && p.Phase != plan.Pending
 }
 
 // removePod takes the pod out of the API, and with it an emptyDir.

@@ -20,6 +20,7 @@ const (
 	// What is bound to happen.
 	impostorGone Kind = iota
 	evictionLands
+	serverEnds
 	podGone
 	podStarts
 	memberRuns
@@ -38,6 +39,7 @@ const (
 	// What may happen.
 	clientWrites
 	userEdits
+	podReleased
 	refusalEnds
 	retried
 	nodeReturns
@@ -94,6 +96,7 @@ const (
 	nameTaken
 	starves
 	mountFails
+	podLingers
 	writesRefused // and one for each class that follows; the same for one object
 	writeRefused  = writesRefused + Kind(classes) - 1
 	kinds         = writeRefused + Kind(named)
@@ -183,7 +186,7 @@ func (w *World) inTheEnd() []Move {
 	if late := w.possible(nil, timePasses); len(late) > 0 {
 		return late
 	}
-	return w.possible(w.between(nodeTainted, forgedGone), refusalEnds)
+	return w.possible(w.possible(w.between(nodeTainted, forgedGone), refusalEnds), podReleased)
 }
 
 // moves lists all that can happen next. The operator's turn is nil while a pass is held up.

@@ -20,9 +20,21 @@ var surroundings = map[Kind]transition{
 		ifPod: func(_ *World, p *Pod) bool { return p.Evicting && !p.Deleting },
 		onPod: func(_ *World, p *Pod) { p.Deleting = true },
 	},
+	serverEnds: {
+		name:  "etcd ends in its grace period",
+		ifPod: func(w *World, p *Pod) bool { return !w.cfg.Abrupt && p.Deleting && !p.Down && w.serverRuns(p) },
+		onPod: func(w *World, p *Pod) { w.Etcd.Stop(w.dir(p)) },
+	},
+	podReleased: {
+		name:  "nothing keeps the pod any more",
+		ifPod: func(w *World, p *Pod) bool { return p.Held && !w.cfg.Silent },
+		onPod: func(_ *World, p *Pod) { p.Held = false },
+	},
 	podGone: {
-		name:  "pod is gone",
-		ifPod: func(_ *World, p *Pod) bool { return p.Deleting && !p.Down },
+		name: "pod is gone",
+		ifPod: func(w *World, p *Pod) bool {
+			return p.Deleting && !p.Down && !p.Held && (w.cfg.Abrupt || !w.serverRuns(p))
+		},
 		onPod: (*World).removePod,
 	},
 	podStarts: {

@@ -25,8 +25,10 @@ type Config struct {
 	Judge func(plan.Electorate, []plan.Response) plan.Etcd
 	// Unfit are the versions that never start.
 	Unfit []string
-	// Rigid is true where no volume can be made bigger, Stunted where none ever is, and Silent where dead nodes are never removed.
+	// Rigid is true where no volume can be made bigger, Stunted where none ever is, and Silent where dead nodes are never removed, nor pods that linger.
 	Rigid, Stunted, Silent bool
+	// Abrupt is true where etcd runs until its pod is gone: with fewer states.
+	Abrupt bool
 	// Denied are the versions that the API server lets no pod have. ForGood is true where nothing that is refused is ever allowed again.
 	Denied  []string
 	ForGood bool
@@ -108,6 +110,8 @@ type Pod struct {
 	Sick bool
 	// Evicting is true once the API server has granted an eviction; the deletion follows.
 	Evicting bool
+	// Held is true while something keeps the pod after its deletion: its containers have ended.
+	Held bool
 	// Foreign is true while another owner's etcd answers at the pod's address.
 	Foreign bool
 	// Lie is what a pod answers that another owner has made as one of the cluster's; 0 for all others.
