@@ -9,13 +9,14 @@ import (
 )
 
 // reviseBootstrap commits another bootstrap record while no member can have started: because the size was changed, because a name is
-// taken by a volume that is kept from a restore canceled in the meantime, or because the spec asks for other volumes by now: those
-// that are there may never be bound.
+// taken by a volume that is kept from a restore canceled in the meantime, because the spec asks for other volumes by now (those
+// that are there may never be bound), or because a volume is bound to a node that is gone.
 func reviseBootstrap(v *view) Action {
 	b := v.Cluster.Bootstrap
 	misfit := func(name string) bool { return v.misfit(v.volumes[name]) }
 	if len(b.InitialPods) == 0 &&
-		(len(b.Members) != v.Cluster.Size || slices.ContainsFunc(b.Members, v.hasKept) || slices.ContainsFunc(b.Members, misfit)) {
+		(len(b.Members) != v.Cluster.Size || slices.ContainsFunc(b.Members, v.hasKept) || slices.ContainsFunc(b.Members, misfit) ||
+			slices.ContainsFunc(b.Members, v.unreachable)) {
 		return CommitBootstrap{Bootstrap: v.plannedBootstrap(v.nextIncarnation())}
 	}
 	return nil

@@ -88,7 +88,7 @@ func (v *view) initialPodLost(s InitialPod) bool {
 	p, there := v.pods[s.Name]
 	if s.VolumeUID != "" {
 		c, ok := v.volumes[s.Name]
-		return !ok || c.UID != s.VolumeUID || c.Lost && !p.up() || c.Deleting && !there || p.Exit.DataGone()
+		return !ok || c.UID != s.VolumeUID || c.Lost && !p.up() || c.Deleting && !there || p.Exit.DataGone() || v.unreachable(s.Name)
 	}
 	return !there || p.UID != s.PodUID || p.Phase == Finished || p.Exit.DataGone()
 }

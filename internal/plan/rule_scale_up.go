@@ -174,8 +174,19 @@ func (v *view) pendingTooLong(p Pod) bool { return p.unprepared() && v.pendingFo
 
 // unprepared reports whether the pod's node has not prepared it, or no node can.
 func (p Pod) unprepared() bool {
-	bound := p.Persistent && strings.Contains(p.StartProblem, "olume") && strings.Contains(p.StartProblem, "node affinity")
-	return p.Phase == Pending && !p.Deleting && (p.Node != "" && p.StartProblem == "" && p.WaitsFor != "" || bound)
+	return p.Phase == Pending && !p.Deleting && (p.Node != "" && p.StartProblem == "" && p.WaitsFor != "" || p.tiedToMissingNode())
+}
+
+// tiedToMissingNode reports whether the pod's volume is bound to a node, or a zone, that is gone, as the scheduler says.
+func (p Pod) tiedToMissingNode() bool {
+	return p.Persistent && strings.Contains(p.StartProblem, "olume") && strings.Contains(p.StartProblem, "node affinity")
+}
+
+// unreachable reports whether a pod has long been unable to reach its volume, on which etcd was never permitted to start: another volume
+// is no loss, and can be where there are nodes.
+func (v *view) unreachable(name string) bool {
+	p := v.pods[name]
+	return v.volumes[name].MemberID == 0 && p.tiedToMissingNode() && v.pendingTooLong(p)
 }
 
 // giveUpCandidate deletes what keeps a candidate where it cannot start: its claim, which was never used and may be bound to a node or
