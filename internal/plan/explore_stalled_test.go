@@ -66,5 +66,6 @@ func allScenarios() map[string]scenario {
 	}
 	maps.Copy(all, allRefused())
 	maps.Copy(all, allLingering())
+	maps.Copy(all, allPlaced())
 	return all
 }

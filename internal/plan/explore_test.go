@@ -35,6 +35,8 @@ type scenario struct {
 	stunted  bool         // no volume that is to be made bigger ever is
 	silent   bool         // no dead node, and no pod that lingers, is ever taken out of the cluster
 	abrupt   bool         // etcd runs until its pod is gone: with fewer states
+	local    bool         // a volume is on the node on which its pod was scheduled first; with volumes only
+	razed    bool         // no such node ever comes back
 	denied   []string     // versions that the API server lets no pod have
 	forGood  bool         // what the API server refuses, it refuses for good
 	lockstep bool
@@ -184,7 +186,7 @@ func TestExplore(t *testing.T) {
 	t.Run("all", func(t *testing.T) {
 		for title, s := range allScenarios() {
 			for _, persistent := range []bool{false, true} {
-				if s.retained && !persistent {
+				if (s.retained || s.local) && !persistent {
 					continue
 				}
 				explorations++
@@ -247,7 +249,7 @@ func (s scenario) with(persistent, full bool, next world.Planner) world.Scenario
 	return world.Scenario{
 		Config: world.Config{
 			Unfit: []string{badPatch, badMinor}, Rigid: s.rigid, Stunted: s.stunted, Silent: s.silent, Denied: s.denied, ForGood: s.forGood,
-			Next: next, Abrupt: s.abrupt,
+			Next: next, Abrupt: s.abrupt, Local: s.local, Razed: s.razed,
 		},
 		Spec: spec, Edits: edits, Running: s.running, Retained: s.retained, Linger: s.linger,
 		Claims: s.claims, Copies: s.copies, RanBefore: s.ran,

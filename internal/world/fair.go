@@ -166,6 +166,9 @@ func (w *World) ending(reached, recoverable bool) string {
 		if !recoverable && act.Reason == v1beta2.ReasonQuorumLost {
 			return "" // who is silent may be known to be gone by others only
 		}
+		if !recoverable && w.outOfReach() && act.Reason == v1beta2.ReasonPodCannotStart {
+			return ""
+		}
 		if w.cfg.Stunted && reached && act.Reason == v1beta2.ReasonWaitingForVolume {
 			return ""
 		}

@@ -22,7 +22,7 @@ func (w *World) recoverable() bool {
 	case !w.restored(): // whatever has become of the data
 		return true
 	case g == nil: // nothing is started from nothing beside what an earlier cluster has left, be it lost
-		return w.Status.ID == 0 && !slices.ContainsFunc(w.Volumes, Volume.left)
+		return w.Status.ID == 0 && !slices.ContainsFunc(w.Volumes, Volume.left) && !w.outOfReach()
 	}
 	return w.outlives(g)
 }
@@ -77,7 +77,7 @@ func (w *World) outlives(g *etcdtest.Group) bool {
 	if misleading && (w.Status.ID == 0 || len(g.Members) != w.Size || g.Voters() != w.Size) {
 		return false
 	}
-	return n >= etcdtest.Quorum(g.Voters()) || w.Status.ID == 0 && !g.Written
+	return n >= etcdtest.Quorum(g.Voters()) || w.Status.ID == 0 && !g.Written && !w.outOfReach()
 }
 
 // stranded counts the pods that stay for ever, dead or deleted, which nobody waits for: their members are replaced.
@@ -127,7 +127,7 @@ func (w *World) lasting(name string, p *Pod, staying bool) string {
 		return p.UID
 	}
 	v := w.volume(name)
-	if v == nil || v.Lost || v.Deleting && !(staying && w.used(v)) {
+	if v == nil || v.Lost || v.Away && w.cfg.Razed || v.Deleting && !(staying && w.used(v)) {
 		return ""
 	}
 	return v.UID

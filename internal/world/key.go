@@ -193,7 +193,7 @@ func (e *encoder) kube(k *Kube) {
 		e.number(v.Template)
 		e.text(v.Foreign)
 		e.rare(markStorage, int(v.Requested))
-		e.rare(markVolume, bits(v.Expanding, v.NotExpandable))
+		e.rare(markVolume, bits(v.Expanding, v.NotExpandable, v.Tied, v.Away))
 	}
 	e.flags(k.Budget.Exists, k.Budget.Seen)
 	e.number(k.Budget.Min)

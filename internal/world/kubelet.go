@@ -17,6 +17,9 @@ func (w *World) canStart(p *Pod) bool {
 // startPod runs the pod's init containers: one that restores leaves alone what is there.
 func (w *World) startPod(p *Pod) {
 	p.Phase = plan.Running
+	if v := w.volume(p.Name); w.cfg.Local && p.Persistent && v != nil {
+		v.Tied = true
+	}
 	if p.Token == "" || w.disk(p) != nil {
 		return
 	}
@@ -34,7 +37,7 @@ func (k *Kube) unmountable(p *Pod) bool {
 		return false
 	}
 	v := k.volume(p.Name)
-	return v == nil || v.Deleting || v.Lost || v.Class < 0
+	return v == nil || v.Deleting || v.Lost || v.Away || v.Class < 0
 }
 
 // admit is what member-run decides now in a pod with a permit.

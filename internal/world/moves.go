@@ -40,6 +40,7 @@ const (
 	clientWrites
 	userEdits
 	podReleased
+	nodeRejoins
 	refusalEnds
 	retried
 	nodeReturns
@@ -97,6 +98,7 @@ const (
 	starves
 	mountFails
 	podLingers
+	nodeLeaves
 	writesRefused // and one for each class that follows; the same for one object
 	writeRefused  = writesRefused + Kind(classes) - 1
 	kinds         = writeRefused + Kind(named)
@@ -120,7 +122,7 @@ type transition struct {
 }
 
 // transitions are all there are, by Kind.
-var transitions = tabulate(surroundings, operators, faults, forgers(), drifting, disks, starts, refusing())
+var transitions = tabulate(surroundings, operators, faults, forgers(), drifting, disks, starts, placement, refusing())
 
 func tabulate(tables ...map[Kind]transition) [kinds]transition {
 	var all [kinds]transition
@@ -186,7 +188,11 @@ func (w *World) inTheEnd() []Move {
 	if late := w.possible(nil, timePasses); len(late) > 0 {
 		return late
 	}
-	return w.possible(w.possible(w.between(nodeTainted, forgedGone), refusalEnds), podReleased)
+	last := w.between(nodeTainted, forgedGone)
+	for _, kind := range []Kind{refusalEnds, podReleased, nodeRejoins} {
+		last = w.possible(last, kind)
+	}
+	return last
 }
 
 // moves lists all that can happen next. The operator's turn is nil while a pass is held up.

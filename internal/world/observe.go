@@ -21,16 +21,7 @@ func (w *World) Observe(k *Kube) plan.Observed {
 		p := observePod(&k.Pods[i])
 		p.Ready = w.ready(&k.Pods[i]) || k.Pods[i].Lie != honest
 		p.Drift = k.drift(&k.Pods[i])
-		switch {
-		case k.Pods[i].Stuck || k.unmountable(&k.Pods[i]):
-			p.StartProblem = "cannot be scheduled"
-		case k.Pods[i].Mute:
-			p.Node, p.WaitsFor = "n", "its volume never mounts"
-		case k.Pods[i].Terminal:
-			p.RestoreFailure = &failure.Problem{Reason: "SnapshotDamaged", Terminal: true}
-		case p.Phase == plan.Running && !w.serverRuns(&k.Pods[i]) && (k.Pods[i].Starved || w.poisoned(p.Version, k.Pods[i].Template)):
-			p.StartProblem = "etcd ends at every start"
-		}
+		w.startProblem(k, &k.Pods[i], &p)
 		o.Pods = append(o.Pods, p)
 	}
 	if k.Legacy {
@@ -59,6 +50,22 @@ func (w *World) Observe(k *Kube) plan.Observed {
 	}
 	o.Etcd.Disks = w.disks(k)
 	return o
+}
+
+// startProblem is what Kubernetes says of why a pod, or etcd in it, does not start.
+func (w *World) startProblem(k *Kube, p *Pod, seen *plan.Pod) {
+	switch {
+	case p.Phase == plan.Pending && k.away(p):
+		seen.Node, seen.StartProblem = "", unscheduled
+	case p.Stuck || k.unmountable(p):
+		seen.StartProblem = "cannot be scheduled"
+	case p.Mute:
+		seen.Node, seen.WaitsFor = "n", "its volume never mounts"
+	case p.Terminal:
+		seen.RestoreFailure = &failure.Problem{Reason: "SnapshotDamaged", Terminal: true}
+	case p.Phase == plan.Running && !w.serverRuns(p) && (p.Starved || w.poisoned(p.Version, p.Template)):
+		seen.StartProblem = "etcd ends at every start"
+	}
 }
 
 // ready is the pod's Ready condition: etcd's readiness, as long as the node reports it.

@@ -105,6 +105,8 @@ func (k *Kube) restoreUID() string { return fmt.Sprint("restore", k.asked()) }
 type Volume struct {
 	plan.Volume
 	Class int
+	// Tied is true once the volume is on a node, and Away while that is gone.
+	Tied, Away bool
 	// Template is what the pod of the volume's member is to be made from.
 	Template int
 }

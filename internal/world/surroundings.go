@@ -137,7 +137,7 @@ var surroundings = map[Kind]transition{
 	},
 	nodeReturns: {
 		name:  "node returns",
-		ifPod: func(_ *World, p *Pod) bool { return p.Down },
+		ifPod: func(w *World, p *Pod) bool { return p.Down && !w.away(p) },
 		onPod: func(_ *World, p *Pod) { p.Down = false },
 	},
 	timePasses: {name: "time passes", ifWorld: (*World).early, onWorld: (*World).wait},

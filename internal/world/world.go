@@ -29,6 +29,8 @@ type Config struct {
 	Rigid, Stunted, Silent bool
 	// Abrupt is true where etcd runs until its pod is gone: with fewer states.
 	Abrupt bool
+	// Local is true where a volume is on the node on which its pod was scheduled first. Razed is true where no such node ever comes back.
+	Local, Razed bool
 	// Denied are the versions that the API server lets no pod have. ForGood is true where nothing that is refused is ever allowed again.
 	Denied  []string
 	ForGood bool
