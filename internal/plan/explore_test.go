@@ -48,7 +48,7 @@ var scenarios = map[string]scenario{
 	"first start of 1":                  {sizes: []int{1}, faults: 2, full: 3},
 	"first start of 2":                  {sizes: []int{2}, faults: 1, full: 2},
 	"first start of 3":                  {sizes: []int{3}, faults: 0, full: 1},
-	"first start of 3 in lockstep":      {sizes: []int{3}, lockstep: true, abrupt: true, faults: 2, full: 2},
+	"first start of 3 in lockstep":      {sizes: []int{3}, lockstep: true, abrupt: true, faults: 1, full: 2},
 	"first start of 1 then 3":           {sizes: []int{1, 3}, lockstep: true, faults: 1, full: 2},
 	"first start of 5":                  {sizes: []int{5}, lockstep: true, faults: 0, full: 1},
 	"one runs":                          {sizes: []int{1}, running: true, faults: 2, full: 3},
