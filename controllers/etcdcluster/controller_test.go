@@ -56,6 +56,7 @@ func TestEtcdClusterOnARealAPIServer(t *testing.T) {
 	t.Run("a Service of somebody else", e.nameTaken)
 	t.Run("Services", e.services)
 	t.Run("a pod that a policy denies", e.deniedPod)
+	t.Run("a volume that was written meanwhile", e.writtenVolume)
 	t.Run("a cluster that starts from a snapshot", e.fromSnapshot)
 	t.Run("a cluster that would wait for ever", e.waitsInVain)
 	t.Run("data that is replaced", e.replacesData)

@@ -89,7 +89,7 @@ func (r *Reconciler) carryOut(ctx context.Context, p *pass, effect plan.Effect) 
 	case plan.DeletePod:
 		return r.delete(ctx, p, &corev1.Pod{}, e.Name, e.UID)
 	case plan.DeleteVolume:
-		return r.delete(ctx, p, &corev1.PersistentVolumeClaim{}, e.Name, e.UID)
+		return r.deleteVolume(ctx, p, e)
 	case plan.SetMetadata:
 		return r.setMetadata(ctx, p, e)
 	case plan.Resize:
@@ -250,6 +250,16 @@ func (r *Reconciler) patch(ctx context.Context, o client.Object, uid types.UID, 
 		return err
 	}
 	return r.Client.Patch(ctx, o, client.RawPatch(types.MergePatchType, body), append(options, client.FieldOwner(resources.FieldOwner))...)
+}
+
+// deleteVolume deletes a claim unless it was written since it was read: another operator that has been elected meanwhile may have given
+// it to a member.
+func (r *Reconciler) deleteVolume(ctx context.Context, p *pass, e plan.DeleteVolume) error {
+	claim, ok := p.claims[e.Name]
+	if !ok || string(claim.UID) != e.UID {
+		return reconcile.ErrStale
+	}
+	return reconcile.DeleteUnchanged(ctx, r.Client, claim.DeepCopy())
 }
 
 func (r *Reconciler) delete(ctx context.Context, p *pass, o client.Object, name, uid string) error {

@@ -20,6 +20,12 @@ func DeleteExact(ctx context.Context, c client.Client, o client.Object, namespac
 	return IgnoreGone(c.Delete(ctx, o, client.Preconditions{UID: &exact}))
 }
 
+// DeleteUnchanged deletes an object as it was read. One that was written since is a conflict: it may be in use by now.
+func DeleteUnchanged(ctx context.Context, c client.Client, o client.Object) error {
+	uid, version := o.GetUID(), o.GetResourceVersion()
+	return IgnoreGone(c.Delete(ctx, o, client.Preconditions{UID: &uid, ResourceVersion: &version}))
+}
+
 // AddFinalizer keeps Kubernetes from deleting an object before the finalizer is removed.
 func AddFinalizer(ctx context.Context, c client.Client, o client.Object, finalizer string) error {
 	return changeFinalizers(ctx, c, o, func() { controllerutil.AddFinalizer(o, finalizer) })
