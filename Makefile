@@ -196,7 +196,7 @@ clean: ## Remove what was built here; the lab and its programs stay
 ##@ Test
 
 .PHONY: test
-test: check-generated lint test-unit test-bundle test-lab ## Run all that gates a change
+test: check-generated lint test-unit test-bundle test-lab soak ## Run all that gates a change
 
 .PHONY: test-unit
 test-unit: ## Run the tests that need no cluster, the explorer among them
