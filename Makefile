@@ -67,8 +67,8 @@ EXPLORED := ./internal/plan
 # and the explorer is slow enough.
 CONCURRENT := ./controllers/... ./internal/agent/... ./internal/blobstore/... ./internal/etcd
 SPOOLED := -run 'Queue|Spool' ./internal/snapshot
-# What one of these packages has besides: worlds of the explorer, one state after the other. They need seven times as long with
-# the race detector, which sees nothing there.
+# A test of ./controllers/etcdcluster that visits worlds of the explorer, one state after the other. It starts no goroutine, and takes
+# seven times as long with the race detector.
 MODELED := ^TestExploredRecords$$
 
 # A tag made from the content, so that a node never runs an older build from its own store. They are expanded in
@@ -224,7 +224,7 @@ test-rest:
 	  go test -C test $$(cd test && go list ./... | grep -vE '/(stories|olm|packaging)$$'); \
 	fi
 
-# Two stories at a time, wherever it runs: the lab needs two cores.
+# Two stories at a time on every machine, so that it tests the same everywhere.
 .PHONY: test-lab
 test-lab: image ## Run the user stories on a real Kubernetes, those faults among them that gate a change (STORIES=regexp for some)
 	@echo "==> user stories"

@@ -87,9 +87,10 @@ const (
 	//
 	// Nothing. If it persists, check the members' logs: kubectl logs POD -c etcd.
 	ReasonWaitingForEtcd = "WaitingForEtcd"
-	// ReasonWaitingForLearner means that a new member is a learner and still copying the data.
+	// ReasonWaitingForLearner means that a new member is a learner, and waits to join or is still copying the data.
 	//
-	// Nothing. It takes as long as transferring the database over the network.
+	// Usually nothing: it takes as long as transferring the database over the network. If it does not end, kubectl logs POD -c etcd says
+	// which member cannot be reached, or which list of members it gave ("waiting until etcd can join").
 	ReasonWaitingForLearner = "WaitingForLearner"
 	// ReasonWaitingForBudget means that the PodDisruptionBudget is being changed so that no member is evicted at the same time.
 	//

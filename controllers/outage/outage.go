@@ -53,6 +53,16 @@ var lastAway atomic.Pointer[time.Time]
 
 func noteAway() { lastAway.Store(new(time.Now())) }
 
+// timedOut reports whether a request took too long, which may be the fault of a webhook: that would have the rights of all objects
+// doubted for as long as it hangs.
+func timedOut(err error) bool {
+	if request, ok := errors.AsType[*url.Error](err); ok {
+		return request.Timeout()
+	}
+	answer := apierrors.APIStatus(nil)
+	return errors.As(err, &answer) && answer.Status().Code == http.StatusGatewayTimeout
+}
+
 // unprepared is how an API server refuses a request because of roles and bindings, or of what its admission control needs, which it
 // reads while it starts. A webhook or a policy that quotes such words has its own before them.
 var unprepared = regexp.MustCompile(`^[^:]* is forbidden: (User ".*" cannot |not yet ready to handle request)`)
@@ -76,7 +86,9 @@ func Retried(inner reconcile.Reconciler) reconcile.Reconciler {
 		result, err := inner.Reconcile(ctx, request)
 		switch {
 		case Is(err):
-			noteAway()
+			if !timedOut(err) {
+				noteAway()
+			}
 		case !Starting(err):
 			return result, err
 		}

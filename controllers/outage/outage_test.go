@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -117,6 +118,12 @@ func TestStarting(t *testing.T) {
 		}
 		if fails = rights; outage.Starting(rights) {
 			t.Error("an API server that was never away has just started")
+		}
+		hangs := &url.Error{Op: "Post", URL: "https://a", Err: context.DeadlineExceeded}
+		for _, fails = range []error{hangs, apierrors.NewTimeoutError("a webhook", 0)} {
+			if _, _ = pass(); outage.Starting(rights) {
+				t.Errorf("%v is called an outage of the API server", fails)
+			}
 		}
 		fails = apierrors.NewServiceUnavailable("away")
 		_, _ = pass()

@@ -9,34 +9,41 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
+
+	"github.com/etcdpilot/etcd-operator/internal/member"
 )
 
 const (
-	// pollPeers is how often a learner that cannot join yet asks the members.
+	// pollPeers is the pause between two rounds of asking the members; a round takes up to peerTimeout for each that is silent.
 	pollPeers = 500 * time.Millisecond
-	// peerTimeout is how long a member may take to answer, etcd's own limit for this request (getClusterFromRemotePeers in its
-	// server): one that is slower for etcd would make it end.
+	// peerTimeout is etcd's own limit for the whole request (getClusterFromRemotePeers in its server). etcd also limits dialing, to 1 s
+	// and the election timeout: a member that takes longer to connect to passes here, and may still make etcd end.
 	peerTimeout = 10 * time.Second
 	// maxMemberList is the most bytes that are read of an answer: a member takes a few hundred.
-	maxMemberList = 1 << 20
+	maxMemberList = 64 << 10
+	// logEvery is the shortest time between two lines in the log about what is waited for, and maxWords its length in bytes: they may
+	// be a stranger's words.
+	logEvery = 10 * time.Second
+	maxWords = 300
 )
 
 // joinable says why a learner cannot join yet, nil if it can. On an empty directory etcd asks the other members for their list, once,
-// and ends unless the first one that answers lists just the members of initialCluster. That would use up the permit and have the kubelet
-// wait ever longer until the next start, only because a name does not resolve yet or because a member has not heard of the learner yet.
-func joinable(ctx context.Context, name, initialCluster string) error {
-	urls := peerURLs(initialCluster)
+// and ends unless the first one that answers lists just the members of the permit. A name that does not resolve yet, or a member that has
+// not heard of the learner yet, would use up the permit, and the kubelet would wait ever longer until it starts the container again.
+func joinable(ctx context.Context, name string, permit *member.Permit) error {
+	urls := peerURLs(permit.InitialCluster)
 	own := urls[name]
 	want := slices.Sorted(maps.Values(urls))
-	err := fmt.Errorf("no other member is in %q", initialCluster)
+	err := fmt.Errorf("no other member is in %q", permit.InitialCluster)
 	for _, url := range want { // etcd asks in this order, too
 		if url == own {
 			continue
 		}
 		var listed []string
-		if listed, err = askMembers(ctx, url); err != nil {
+		if listed, err = askMembers(ctx, url, permit.ClusterID); err != nil {
 			continue
 		}
 		if !slices.Equal(listed, want) {
@@ -57,8 +64,9 @@ func peerURLs(initialCluster string) map[string]string {
 	return urls
 }
 
-// askMembers returns the sorted peer URLs of the members as one of them lists them, by the request that etcd makes itself.
-func askMembers(ctx context.Context, url string) ([]string, error) {
+// askMembers returns the sorted peer URLs of the members as one of them lists them, by the request that etcd makes itself. A member of
+// another cluster may have the address by now.
+func askMembers(ctx context.Context, url string, cluster member.ID) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, peerTimeout)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"/members", http.NoBody)
@@ -72,6 +80,9 @@ func askMembers(ctx context.Context, url string) ([]string, error) {
 	defer func() { _ = response.Body.Close() }()
 	if response.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("%s/members: %s", url, response.Status)
+	}
+	if id := response.Header.Get("X-Etcd-Cluster-ID"); id != strconv.FormatUint(uint64(cluster), 16) {
+		return nil, fmt.Errorf("%s is a member of cluster %q", url, id)
 	}
 	var members []struct {
 		PeerURLs []string `json:"peerURLs"`
@@ -87,21 +98,26 @@ func askMembers(ctx context.Context, url string) ([]string, error) {
 	return urls, nil
 }
 
-// peerClient follows no redirect and uses no proxy, as members among themselves.
+// peerClient follows no redirect and takes a proxy from the environment, both as etcd does for this request.
 var peerClient = &http.Client{
-	Transport:     &http.Transport{DisableKeepAlives: true},
+	Transport:     &http.Transport{Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true},
 	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 }
 
-// pause waits for the next look at the members, and says once what for.
-func pause(ctx context.Context, why error, last string) string {
-	if words := why.Error(); words != last {
+// waiting is what the log knows of a wait.
+type waiting struct {
+	words string
+	told  time.Time
+}
+
+// pause waits for the next look at the members. It logs what for if that has changed, but not all the time.
+func (w *waiting) pause(ctx context.Context, why error) {
+	if words := why.Error()[:min(len(why.Error()), maxWords)]; words != w.words && time.Since(w.told) >= logEvery {
 		slog.Info("waiting until etcd can join", "because", words)
-		last = words
+		w.words, w.told = words, time.Now()
 	}
 	select {
 	case <-ctx.Done():
 	case <-time.After(pollPeers):
 	}
-	return last
 }

@@ -105,7 +105,7 @@ func prepare(ctx context.Context, paths Paths) ([]string, error) {
 // awaitStart waits until etcd may start, and until a learner can join. The permit is read each time anew: the operator rewrites it when
 // the list of members changes.
 func awaitStart(ctx context.Context, paths Paths, config *member.Config, podUID string) (*member.Permit, member.Start, bool, error) {
-	said := ""
+	var waiting waiting
 	for {
 		permit, err := awaitPermit(ctx, paths.Permit)
 		if err != nil {
@@ -115,11 +115,11 @@ func awaitStart(ctx context.Context, paths Paths, config *member.Config, podUID 
 		if err != nil || !empty || start.State != member.StateExisting {
 			return permit, start, empty, err
 		}
-		why := joinable(ctx, config.Name, start.InitialCluster)
+		why := joinable(ctx, config.Name, permit)
 		if why == nil {
 			return permit, start, empty, nil
 		}
-		said = pause(ctx, why, said)
+		waiting.pause(ctx, why)
 	}
 }
 

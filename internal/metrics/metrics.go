@@ -7,10 +7,10 @@ import (
 )
 
 // Actions counts the planner's answers, by action and reason; Wait and Blocked are answers too. With the reason WriteRefused it counts
-// the action's writes that the API server has refused.
+// the action's writes, and dry runs of them, that the API server has refused or not answered in time.
 var Actions = prometheus.NewCounterVec(prometheus.CounterOpts{
 	Name: "etcd_operator_actions_total",
-	Help: "Answers of the planner, by action and reason; with the reason WriteRefused, writes of the action that were refused.",
+	Help: "Answers of the planner, by action and reason; with the reason WriteRefused, its writes and dry runs that were refused or not answered.",
 }, []string{"action", "reason"})
 
 func init() { metrics.Registry.MustRegister(Actions) }

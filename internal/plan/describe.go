@@ -172,13 +172,13 @@ func (a DeleteVolume) describe() Description {
 		message += " of an abandoned attempt at a restore: etcd was never permitted to start on it"
 	}
 	if a.Why == v1beta2.ReasonPodCannotStart {
-		message += " and its pod" + givenUp
+		message += givenUp
 	}
 	return Description{"DeleteVolume", a.Why, message}
 }
 
 // givenUp is why a candidate's pod and volume are deleted, and what follows.
-var givenUp = fmt.Sprintf(": it has not started within %s, and another new member is made in its place", silentLimit)
+var givenUp = fmt.Sprintf(": the new member's pod has not started within %s; another member is made in its place", silentLimit)
 
 func (a SetMetadata) describe() Description {
 	return Description{"SetMetadata", v1beta2.ReasonUpdating, "updating labels and annotations of pod " + a.Name}

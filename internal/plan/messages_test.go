@@ -71,7 +71,7 @@ func TestMessages(t *testing.T) {
 				p.Phase, p.IP, p.WaitsFor, p.Created = Pending, "", "a volume is not attached", now.Add(-2*time.Minute)
 				o.Cluster.Size, o.Pods = 4, append(o.Pods, p)
 			})),
-			"a new member that has not started 10m0s after its pod was created is made anew", "deleting",
+			"a new member whose pod does not start within 10m0s is given up", "deleting",
 		},
 		"a member's pod that its node does not prepare": {
 			newView(edit(healthyCluster(3, true), func(o *Observed) {
@@ -82,7 +82,7 @@ func TestMessages(t *testing.T) {
 		},
 		"a candidate that is given up": {
 			DeleteVolume{Name: "c-3", Why: v1beta2.ReasonPodCannotStart},
-			"c-3 and its pod: it has not started within 10m0s, and another new member is made in its place", "restore",
+			"deleting volume c-3: the new member's pod has not started within 10m0s; another member is made in its place", "restore",
 		},
 		"pods that are going and gone": {
 			newView(edit(withoutPod(healthyCluster(3, true), 2), func(o *Observed) { o.Pods[1].Deleting, o.Pods[1].Deadline = true, now })).

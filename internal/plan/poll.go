@@ -74,7 +74,7 @@ func (v *view) untilGivenUp(p Pod) string {
 	if v.Cluster.ID == 0 || !isCandidate || !p.unprepared() {
 		return ""
 	}
-	return fmt.Sprintf("; a new member that has not started %s after its pod was created is made anew, with another volume", silentLimit)
+	return fmt.Sprintf("; a new member whose pod does not start within %s is given up, and another one is made in its place", silentLimit)
 }
 
 // NotStarted says since when a pod has not started, and what it waits for.

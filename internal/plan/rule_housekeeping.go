@@ -21,7 +21,7 @@ func (v *view) inProgress() Action {
 		if p := v.pods[m.Name]; p.StartProblem == "" {
 			return Wait{
 				Reason: v1beta2.ReasonWaitingForLearner, After: v.poll(),
-				Message: fmt.Sprintf("waiting for learner %s to catch up with the leader", m.Name),
+				Message: fmt.Sprintf("waiting for learner %s to start and catch up with the leader", m.Name),
 			}
 		}
 	}
