@@ -153,10 +153,9 @@ func (r *runner) check(ctx context.Context, m snapshot.Manifest) error {
 }
 
 // try restores a backup into the scratch folder.
-func (r *runner) try(ctx context.Context, m snapshot.Manifest) (content snapshot.Content, err error) {
-	err = abandon(ctx, func() (err error) {
-		content, err = snapshot.VerifyRestore(ctx, r.bucket, m, r.key, r.dirs.Scratch, r.at.reading(m.Size))
-		return err
+func (r *runner) try(ctx context.Context, m snapshot.Manifest) (snapshot.Content, error) {
+	content, err := abandon(ctx, func() (snapshot.Content, error) {
+		return snapshot.VerifyRestore(ctx, r.bucket, m, r.key, r.dirs.Scratch, r.at.reading(m.Size))
 	})
 	if err == nil {
 		r.warnOfAlarms(content.Database.Alarms)

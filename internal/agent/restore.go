@@ -67,11 +67,11 @@ func (r *runner) restore(ctx context.Context) error {
 			r.bucket.URL(t.Object), m.StoredSHA256, t.SHA256)})
 	}
 	r.at.step(task.StepRestoring)
-	var before snapshot.Outline
-	if err := abandon(ctx, func() (err error) {
-		before, _, err = snapshot.Restore(file, t.Folder, t.EtcdVersion, t.Identity, t.RevisionFloor)
-		return err
-	}); err != nil {
+	before, err := abandon(ctx, func() (snapshot.Outline, error) {
+		before, _, err := snapshot.Restore(file, t.Folder, t.EtcdVersion, t.Identity, t.RevisionFloor)
+		return before, err
+	})
+	if err != nil {
 		return snapshot.WithRoom(err, m.Size, VolumeField)
 	}
 	if !found {

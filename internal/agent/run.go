@@ -114,15 +114,19 @@ func isDamaged(err error) bool {
 	return err != nil && explain(err).Reason == v1beta2.ReasonSnapshotDamaged
 }
 
-// abandon waits for work that takes no context until the context ends: then the process exits anyway.
-func abandon(ctx context.Context, work func() error) error {
-	done := make(chan error, 1)
-	go func() { done <- work() }()
+// abandon waits for work that takes no context until the context ends: then the process exits anyway. What the work returns is nobody's
+// before it is done, so work must not write anything that its caller reads.
+func abandon[T any](ctx context.Context, work func() (T, error)) (result T, err error) {
+	done := make(chan func() (T, error), 1)
+	go func() {
+		result, err := work()
+		done <- func() (T, error) { return result, err }
+	}()
 	select {
-	case err := <-done:
-		return err
+	case of := <-done:
+		return of()
 	case <-ctx.Done():
-		return context.Cause(ctx)
+		return result, context.Cause(ctx)
 	}
 }
 

@@ -108,11 +108,8 @@ func (r *runner) verifyForeign(ctx context.Context) error {
 		return err
 	}
 	r.at.step(task.StepRestoring)
-	var content snapshot.Content
-	if err := abandon(ctx, func() (err error) {
-		content, err = snapshot.Try(file, filepath.Join(folder, "data"), 0)
-		return err
-	}); err != nil {
+	content, err := abandon(ctx, func() (snapshot.Content, error) { return snapshot.Try(file, filepath.Join(folder, "data"), 0) })
+	if err != nil {
 		return snapshot.WithRoom(err, m.Size, snapshot.ScratchField)
 	}
 	if err := task.CheckVersion(content.Version, r.Verify.EtcdVersion); err != nil {
