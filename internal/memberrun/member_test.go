@@ -161,16 +161,25 @@ func promote(t *testing.T, client *clientv3.Client, id uint64) {
 	}
 }
 
-// TestEndWhileWaiting holds that a pod without a permit can be deleted without waiting out its grace period.
+// TestEndWhileWaiting holds that a pod that waits, for a permit or for its peers, can be deleted without waiting out its grace period.
 func TestEndWhileWaiting(t *testing.T) {
-	p := newPod(t, "db-0")
-	p.run()
-	p.says("waiting for the operator's permit")
-	if err := p.end(syscall.SIGTERM); err != nil {
-		t.Errorf("it ended with %v:\n%s", err, p.said())
-	}
-	if words, err := os.ReadFile(pathsIn(p.dir).Termination); err != nil || len(words) > 0 {
-		t.Errorf("its last words are %q, %v", words, err)
+	nobody := newPermit(1)
+	nobody.Mode, nobody.InitialCluster, nobody.PodUID = member.ModeJoin, "db-0=http://127.0.0.1:2,a=http://127.0.0.1:1", "db-0-uid"
+	for what, permit := range map[string]*member.Permit{"waiting for the operator's permit": nil, "waiting until etcd can join": nobody} {
+		t.Run(what, func(t *testing.T) {
+			p := newPod(t, "db-0")
+			if permit != nil {
+				p.permit(*permit)
+			}
+			p.run()
+			p.says(what)
+			if err := p.end(syscall.SIGTERM); err != nil {
+				t.Errorf("it ended with %v:\n%s", err, p.said())
+			}
+			if words, err := os.ReadFile(pathsIn(p.dir).Termination); err != nil || len(words) > 0 {
+				t.Errorf("its last words are %q, %v", words, err)
+			}
+		})
 	}
 }
 

@@ -110,14 +110,17 @@ type waiting struct {
 	told  time.Time
 }
 
-// pause waits for the next look at the members. It logs what for if that has changed, but not all the time.
-func (w *waiting) pause(ctx context.Context, why error) {
+// pause waits for the next look at the members, or returns an error when ctx is cancelled. It logs what for if that has changed, but not
+// all the time.
+func (w *waiting) pause(ctx context.Context, why error) error {
 	if words := why.Error()[:min(len(why.Error()), maxWords)]; words != w.words && time.Since(w.told) >= logEvery {
 		slog.Info("waiting until etcd can join", "because", words)
 		w.words, w.told = words, time.Now()
 	}
 	select {
 	case <-ctx.Done():
+		return ctx.Err()
 	case <-time.After(pollPeers):
+		return nil
 	}
 }

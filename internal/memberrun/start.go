@@ -119,7 +119,9 @@ func awaitStart(ctx context.Context, paths Paths, config *member.Config, podUID 
 		if why == nil {
 			return permit, start, empty, nil
 		}
-		waiting.pause(ctx, why)
+		if err := waiting.pause(ctx, why); err != nil {
+			return nil, member.Start{}, false, err
+		}
 	}
 }
 
