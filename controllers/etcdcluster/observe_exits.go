@@ -22,7 +22,7 @@ func exitOf(pod *corev1.Pod) (plan.Exit, int) {
 		return plan.ExitNone, 0
 	case strings.Contains(death(log), readOnly):
 		return plan.ExitUnreadable, 0
-	case corrupt(log):
+	case corrupt(cause(log)):
 		return plan.ExitCorrupt, 0
 	}
 	return plan.ExitNone, 0
@@ -69,10 +69,24 @@ func lastWords(pod *corev1.Pod) string {
 }
 
 // death is what etcd logged when it ended itself, or what the runtime said of a panic that etcd did not log; empty if neither is there.
-// What it logged before may quote clients' keys.
 func death(log string) string {
-	panicked := ""
-	for _, line := range slices.Backward(strings.Split(strings.TrimSpace(log), "\n")) {
+	if text := lastEntry(log); text != "" {
+		return text
+	}
+	for _, line := range strings.Split(fromRuntime(log), "\n") {
+		if strings.HasPrefix(line, "panic: ") {
+			return line
+		}
+	}
+	return ""
+}
+
+// cause is all that says why etcd ended: its own entry, or the lines of the runtime. What etcd logged before may quote clients' keys.
+func cause(log string) string { return cmp.Or(lastEntry(log), fromRuntime(log)) }
+
+// lastEntry is what etcd logged when it ended itself.
+func lastEntry(log string) string {
+	for _, line := range slices.Backward(strings.Split(log, "\n")) {
 		var entry struct {
 			Level string `json:"level"`
 			Msg   string `json:"msg"`
@@ -81,11 +95,14 @@ func death(log string) string {
 		if json.Unmarshal([]byte(line), &entry) == nil && (entry.Level == "fatal" || entry.Level == "panic") {
 			return strings.TrimSuffix(entry.Msg+": "+entry.Error, ": ")
 		}
-		if panicked == "" && strings.HasPrefix(line, "panic: ") {
-			panicked = line
-		}
 	}
-	return panicked
+	return ""
+}
+
+// fromRuntime are the lines that are no entries of etcd's, whole or cut off at the front, but of the Go runtime's.
+func fromRuntime(log string) string {
+	lines := strings.Split(log, "\n")
+	return strings.Join(slices.DeleteFunc(lines, func(line string) bool { return strings.HasSuffix(strings.TrimSpace(line), "}") }), "\n")
 }
 
 // corruptions are the messages of etcd and bbolt for damaged data (errors and panics of their packages wal, snap, backend and bbolt,

@@ -99,6 +99,20 @@ func TestCrashes(t *testing.T) {
 				"\n" + `{"level":"fatal","msg":"cannot write","error":"no space left on device"}`,
 			"etcd is crash-looping: cannot write: no space left on device", plan.ExitNone,
 		},
+		"a client's key that sounds of damage": {
+			`"key:\"checksum error\""}` + "\n" + `{"level":"warn","msg":"apply request took too long","request":"key:\"invalid page\""}` +
+				"\n" + `{"level":"fatal","msg":"discovery failed","error":"listen tcp 0.0.0.0:2380: bind: address already in use"}`,
+			"etcd is crash-looping: discovery failed: listen tcp 0.0.0.0:2380: bind: address already in use", plan.ExitNone,
+		},
+		"a client's key that sounds of damage, and a panic of something else": {
+			`{"level":"warn","msg":"apply request took too long","request":"key:\"invalid page\""}` + "\npanic: send on closed channel",
+			"etcd is crash-looping: panic: send on closed channel", plan.ExitNone,
+		},
+		"a client's key that sounds of a full disk": {
+			`{"level":"warn","msg":"apply request took too long","request":"key:\"no space left on device\""}` +
+				"\n" + `{"level":"fatal","msg":"failed to open WAL","error":"wal: crc mismatch"}`,
+			"etcd is crash-looping: failed to open WAL: wal: crc mismatch", plan.ExitCorrupt,
+		},
 		"a user that may not write": {
 			`{"level":"fatal","msg":"discovery failed","error":"cannot access data directory: open /d/.touch: permission denied"}`,
 			"etcd is crash-looping: discovery failed: cannot access data directory: open /d/.touch: permission denied", plan.ExitNone,

@@ -195,6 +195,10 @@ func TestRestoreMended(t *testing.T) {
 	check(t, map[string]planCase{
 		"another storage class": {edit(begun(true, pending), func(o *Observed) { o.Volumes[0].Drift = true }), another},
 		"a larger volume":       {edit(begun(true, full), larger), another},
+		"another storage class, and there is no EtcdRestore for another attempt": {
+			edit(begun(true, pending), func(o *Observed) { o.Volumes[0].Drift, o.Cluster.SourceGone = true, true }),
+			Wait{Reason: v1beta2.ReasonPodCannotStart},
+		},
 		"a larger volume, while the snapshot is read": {
 			edit(begun(true, func(p *Pod) { p.Phase = Pending }), larger), Wait{Reason: v1beta2.ReasonRestoring},
 		},

@@ -11,13 +11,14 @@ import (
 // retryRestore abandons an attempt whose data was lost after etcd was permitted to start and before the cluster ID was
 // recorded. If there is still anything on its volume it stays there: no snapshot is ever restored onto that volume again. Before etcd was
 // permitted to start, it abandons one whose volume is not what the spec asks for by now, which may never be bound or be too small, or
-// whose volume is bound to a node that is gone.
+// whose volume is bound to a node that is gone; but not where the EtcdRestore is gone, without which there can be no other attempt.
 func retryRestore(v *view) Action {
 	b := v.Cluster.Bootstrap
 	name := b.Members[0]
 	p, c := v.pods[name], v.volumes[name]
 	tooSmall := p.RestoreFailure != nil && c.UID != "" && c.MemberID == 0 && v.tooSmall(c)
-	if p.Exit.DataGone() || c.Lost && c.MemberID != 0 || v.misfit(c) || tooSmall || v.unreachable(name) {
+	useless := v.misfit(c) || tooSmall || v.unreachable(name)
+	if p.Exit.DataGone() || c.Lost && c.MemberID != 0 || useless && !v.Cluster.SourceGone {
 		return CommitBootstrap{Bootstrap: v.newBootstrap(v.nextIncarnation(), v.freeNames(1), b.Restore)}
 	}
 	return nil
