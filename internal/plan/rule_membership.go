@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/member"
 )
 
 // deleteOutdatedWaitingPod deletes a pod that was made from an older spec and holds no data yet: it waits for a permit, or its
@@ -93,6 +94,8 @@ func (v *view) neverStarted(m Member, p Pod, running bool) string {
 		return v1beta2.ReasonPodLost
 	case m.Learner && v.outdated(p):
 		return v1beta2.ReasonSpecChanged // another one is made from the current spec
+	case m.Learner && p.Permit != nil && p.Permit.Mode == member.ModeResume && p.Exit.DataGone():
+		return v1beta2.ReasonPodLost // it has no data to resume on, and must not start without
 	case !m.Learner && p.Permit == nil:
 		return v1beta2.ReasonNeverStarted // an initial member that was not permitted to start: it joins as a learner instead
 	case p.Permit != nil && v.Now.Sub(p.PermittedAt) > publishLimit:

@@ -134,12 +134,15 @@ func (c Cluster) hasPreviousSpec() bool {
 }
 
 // permitRecreatedPods permits a pod to resume on its member's data that was created before the cluster ID was recorded, and lacks its
-// permit.
+// permit. A learner that lacks one may never have had any, though its volume is marked: permitLearners knows.
 func permitRecreatedPods(v *view) Action {
 	var permits []PodPermit
 	for _, c := range v.Volumes {
 		p, there := v.pods[c.Name]
 		if !there || p.Permit != nil || !p.Persistent || p.Deleting || p.Phase == Finished || !v.usable(c) || !v.mayResume(c) {
+			continue
+		}
+		if m := v.members[c.Name]; m.Learner && !m.Published {
 			continue
 		}
 		permits = append(permits, PodPermit{Pod: p.Name, UID: p.UID, Permit: *c.resumePermit()})

@@ -125,6 +125,9 @@ func permitLearners(v *view) Action {
 			InitialCluster: cluster, Token: v.Cluster.UID, PodUID: p.UID, Attempt: 1,
 		}
 		if old := p.Permit; old != nil {
+			if old.Mode == member.ModeResume {
+				continue // its volume has been another pod's, in which it may have started
+			}
 			used := p.Exit == ExitDataLost && p.RefusedAttempt == old.Attempt
 			if old.MemberID == next.MemberID && old.InitialCluster == cluster && !used {
 				continue
