@@ -29,8 +29,9 @@ FAULTS ?= .
 # which FAULTS selects nothing.
 FAULT_STORIES ?= Test(Backup)?Faults
 
-# SEED chooses what the soak does, and after MINUTES it begins nothing more.
-SEED ?= 1
+# SEED chooses what the soak does, and after MINUTES it begins nothing more. Seed 4 has backups, a restore and edits among its first
+# waves.
+SEED ?= 4
 MINUTES ?= 5
 
 # BESIDE are the targets that test-unit makes at the same time.

@@ -13,8 +13,8 @@ import (
 )
 
 var outageFaults = []fault{
-	apiAway("6s", 6*time.Second, true),
-	apiAway("20s", 20*time.Second, false), // longer than others wait for a Lease that is not renewed
+	apiAway("6s", 6*time.Second, false),
+	apiAway("20s", 20*time.Second, true), // longer than others wait for a Lease that is not renewed
 	apiAway("2m", 2*time.Minute, false),
 }
 
