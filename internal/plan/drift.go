@@ -19,7 +19,12 @@ type Drift struct {
 func (d Drift) Any() bool { return d != Drift{} }
 
 // made reports whether the pod was made differently from how one would be made now.
-func (d Drift) made() bool { return d.Metadata && !d.Rewritten || d.Resources || d.Image || d.Template }
+func (d Drift) made() bool {
+	if d.Rewritten {
+		d.Metadata, d.Rewritten = false, false
+	}
+	return d.Any()
+}
 
 // Unresizable returns the drift of a pod that Kubernetes refuses to resize: different resources then take a new pod.
 func (d Drift) Unresizable() Drift {
