@@ -98,9 +98,9 @@ func askMembers(ctx context.Context, url string, cluster member.ID) ([]string, e
 	return urls, nil
 }
 
-// peerClient follows no redirect and takes a proxy from the environment, both as etcd does for this request.
+// peerClient follows no redirect and uses no proxy, like the etcd that is started here.
 var peerClient = &http.Client{
-	Transport:     &http.Transport{Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true},
+	Transport:     &http.Transport{DisableKeepAlives: true},
 	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 }
 

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -176,13 +177,18 @@ func listenHost(podIP string) string {
 	return "0.0.0.0"
 }
 
-// environment removes every ETCD_ variable: some are read even with a configuration file.
+// environment is that of etcd. ETCD_ variables are left out because some are read even with a configuration file, and those of a proxy
+// because etcd would send its requests to other members through it.
 func environment() []string {
 	var env []string
 	for _, pair := range os.Environ() {
-		if !strings.HasPrefix(pair, "ETCD_") {
+		name, _, _ := strings.Cut(pair, "=")
+		if !strings.HasPrefix(name, "ETCD_") && !slices.Contains(proxies, strings.ToUpper(name)) {
 			env = append(env, pair)
 		}
 	}
 	return env
 }
+
+// proxies are the variables, in either case, by which programs are told of a proxy. An image may set them, or a webhook that edits pods.
+var proxies = []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"}

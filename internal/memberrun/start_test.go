@@ -159,9 +159,16 @@ func TestListenHost(t *testing.T) {
 func TestEnvironment(t *testing.T) {
 	t.Setenv("ETCD_FORCE_NEW_CLUSTER", "true")
 	t.Setenv("GOMEMLIMIT", "1GiB")
+	for _, variable := range []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"} {
+		t.Setenv(variable, "proxy.invalid")
+		t.Setenv(strings.ToLower(variable), "proxy.invalid")
+	}
 	env := strings.Join(environment(), "\n")
 	if strings.Contains(env, "ETCD_") || !strings.Contains(env, "GOMEMLIMIT=1GiB") {
 		t.Errorf("environment:\n%s", env)
+	}
+	if strings.Contains(env, "proxy.invalid") {
+		t.Error("etcd gets a proxy")
 	}
 }
 
