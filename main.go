@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -48,6 +49,7 @@ const gcPercent = 30
 // options are the command line.
 type options struct {
 	metricsAddress, healthAddress, pprofAddress string
+	metricsCertDir                              string
 	secureMetrics, leaderElection               bool
 	namespaces                                  string
 	controllers                                 controllers.Options
@@ -58,6 +60,8 @@ func main() {
 	o := options{}
 	flag.StringVar(&o.metricsAddress, "metrics-bind-address", "0", "address to serve metrics on, for example :8443; 0 disables it")
 	flag.BoolVar(&o.secureMetrics, "metrics-secure", true, "serve metrics over HTTPS, with authentication and authorization by the API server")
+	flag.StringVar(&o.metricsCertDir, "metrics-cert-dir", "",
+		"folder with the certificate tls.crt and the key tls.key to serve metrics with; one that nobody can verify is made at each start if empty")
 	flag.StringVar(&o.healthAddress, "health-probe-bind-address", ":8081", "address to serve health probes on")
 	// It exposes the operator's memory to every client: use it on the loopback interface only.
 	flag.StringVar(&o.pprofAddress, "pprof-bind-address", "0",
@@ -103,6 +107,9 @@ func run(o options) error {
 	if o.controllers.OperatorImage == "" {
 		return fmt.Errorf("--operator-image (or OPERATOR_IMAGE) is not set: members copy member-run from that image")
 	}
+	if err := checkCertificate(o.metricsCertDir); err != nil {
+		return err
+	}
 	if o.leaderElection {
 		var err error
 		if o.controllers.Self, err = identity(inClusterNamespace); err != nil {
@@ -147,6 +154,18 @@ func run(o options) error {
 	}
 	ctrl.Log.Info("starting", "version", version.Operator, "namespaces", o.namespaces, "lease", o.controllers.Self)
 	return mgr.Start(ctx)
+}
+
+// checkCertificate has the operator end if there is no certificate where it was told to find one. Without this check, the metrics would
+// be served with another one.
+func checkCertificate(dir string) error {
+	if dir == "" {
+		return nil
+	}
+	if _, err := tls.LoadX509KeyPair(filepath.Join(dir, "tls.crt"), filepath.Join(dir, "tls.key")); err != nil {
+		return fmt.Errorf("load the certificate of --metrics-cert-dir: %w", err)
+	}
+	return nil
 }
 
 // inClusterNamespace is the file with the namespace that the process runs in.
@@ -208,7 +227,7 @@ func addProbes(mgr ctrl.Manager) error {
 }
 
 func managerOptions(o options, scheme *runtime.Scheme) ctrl.Options {
-	metrics := metricsserver.Options{BindAddress: o.metricsAddress, SecureServing: o.secureMetrics}
+	metrics := metricsserver.Options{BindAddress: o.metricsAddress, SecureServing: o.secureMetrics, CertDir: o.metricsCertDir}
 	if o.secureMetrics {
 		metrics.FilterProvider = filters.WithAuthenticationAndAuthorization
 		// HTTP/2 is disabled: its stream resets can be used to exhaust servers (CVE-2023-44487).
