@@ -15,8 +15,9 @@ func Image(repository, v string) string {
 	return repository + ":v" + v
 }
 
-// OfImage is the etcd version in an image made by Image, empty if there is none.
+// OfImage is the etcd version in an image made by Image, empty if there is none. A digest may follow it.
 func OfImage(image string) string {
+	image, _, _ = strings.Cut(image, "@")
 	if i := strings.LastIndex(image, ":v"); i >= 0 {
 		return image[i+len(":v"):]
 	}

@@ -14,6 +14,7 @@ func TestImage(t *testing.T) {
 	}
 	for image, want := range map[string]string{
 		"quay.io/coreos/etcd:v3.6.16": "3.6.16", "busybox": "", "registry.example.com:v1/x:v3.7.3": "3.7.3",
+		"quay.io/coreos/etcd:v3.6.16@sha256:0123": "3.6.16", "registry.example.com/etcd@sha256:0123": "",
 	} {
 		if got := OfImage(image); got != want {
 			t.Errorf("OfImage(%s) = %q, want %q", image, got, want)
