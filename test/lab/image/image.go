@@ -25,7 +25,7 @@ import (
 
 // File is one entry of an image. Exactly one of its fields is set.
 type File struct {
-	// Source is a file of this machine. It is executable in the image if it is here.
+	// Source is a file of this machine. Everyone may read it in the image, and execute it if its owner may here.
 	Source string
 	// Link is the target of a symbolic link.
 	Link string
@@ -195,13 +195,19 @@ func addSource(writer *tar.Writer, entry, source string) error {
 	if err != nil {
 		return fmt.Errorf("stat: %w", err)
 	}
-	header := &tar.Header{
-		Typeflag: tar.TypeReg, Name: entry, Size: info.Size(),
-		Mode: int64(info.Mode().Perm() | 0o444),
-	}
+	header := &tar.Header{Typeflag: tar.TypeReg, Name: entry, Size: info.Size(), Mode: modeOf(info)}
 	if err := writer.WriteHeader(header); err != nil {
 		return err
 	}
 	_, err = io.Copy(writer, file)
 	return err
+}
+
+// modeOf is the same whatever the umask was when the file was made.
+func modeOf(info os.FileInfo) int64 {
+	const readable, executable, owner = 0o644, 0o755, 0o100
+	if info.Mode().Perm()&owner != 0 {
+		return executable
+	}
+	return readable
 }

@@ -90,7 +90,7 @@ func TestBuild(t *testing.T) {
 	want := map[string]string{
 		"tmp": "dtrwxrwxrwx ", "etc": "drwxr-xr-x ", "bin": "drwxr-xr-x ",
 		"usr": "drwxr-xr-x ", "usr/local": "drwxr-xr-x ", "usr/local/bin": "drwxr-xr-x ",
-		"usr/local/bin/program": "-rwxr--r-- binary",
+		"usr/local/bin/program": "-rwxr-xr-x binary",
 		"bin/link":              "Lrwxrwxrwx ../usr/local/bin/program",
 		"etc/passwd":            "-rw-r--r-- root:x:0:0::/:/bin/sh\n",
 	}
@@ -102,6 +102,21 @@ func TestBuild(t *testing.T) {
 func TestBuildIsReproducible(t *testing.T) {
 	if a, b := digest(t, build(t, example(t))), digest(t, build(t, example(t))); a != b {
 		t.Errorf("the same files gave %s, then %s", a, b)
+	}
+}
+
+// TestModeIsNotOfTheUmask wants an image not to tell with which umask its files were made.
+func TestModeIsNotOfTheUmask(t *testing.T) {
+	var digests []v1.Hash
+	for _, mode := range []os.FileMode{0o700, 0o755, 0o775} {
+		spec := example(t)
+		if err := os.Chmod(spec.Files["/usr/local/bin/program"].Source, mode); err != nil {
+			t.Fatal(err)
+		}
+		digests = append(digests, digest(t, build(t, spec)))
+	}
+	if len(slices.Compact(digests)) != 1 {
+		t.Errorf("the modes give %v", digests)
 	}
 }
 
