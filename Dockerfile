@@ -6,14 +6,15 @@ WORKDIR /workspace
 # The modules change less often than the code, so they get a layer of their own.
 COPY go.mod go.sum ./
 RUN go mod download
+# The flags are those of the Makefile.
+COPY Makefile ./
+COPY hack/bundle.mk hack/
 COPY main.go ./
 COPY api/ api/
 COPY cmd/ cmd/
 COPY controllers/ controllers/
 COPY internal/ internal/
-RUN CGO_ENABLED=0 GOOS=${TARGETOS} GOARCH=${TARGETARCH} go build -trimpath -tags grpcnotrace \
-      -ldflags "-s -w -X github.com/etcdpilot/etcd-operator/internal/version.Operator=${VERSION}" \
-      -o /out/ . ./cmd/... && mv /out/etcd-operator /out/manager
+RUN GOOS=${TARGETOS} GOARCH=${TARGETARCH} make build BIN=/out STAMP=${VERSION}
 
 # The programs bring along all that they need: time zones, and certificate authorities. make image builds the same.
 FROM scratch
