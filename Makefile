@@ -159,6 +159,13 @@ image-archive: build ## Write dist/image.tar, the operator's image for this mach
 	mkdir -p dist
 	$(LAB) image --name $(IMG) --output $(ROOT)/dist/image.tar $(call operator-image,$(BIN))
 
+.PHONY: sbom
+sbom: build ## Write dist/sbom, which lists the modules in each of the operator's programs
+	mkdir -p dist/sbom
+	cyclonedx=$(call tool,cyclonedx-gomod); for program in $(notdir $(call programs,$(BIN))); do \
+	  "$$cyclonedx" bin -json -std -noserial -notimestamp -version $(STAMP) -output dist/sbom/$$program.cdx.json $(BIN)/$$program; \
+	done
+
 .PHONY: docker-build
 docker-build: ## Build the operator's image IMG
 	$(CONTAINER_TOOL) build --build-arg VERSION=$(STAMP) -t $(IMG) .
