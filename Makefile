@@ -235,7 +235,7 @@ test-rest:
 	go test -C hack/tool ./...; \
 	if [ "$$(uname -s)" = Linux ]; then \
 	  go test -C test/lab ./...; \
-	  go test -C test $$(cd test && go list ./... | grep -vE '/(stories|olm|packaging)$$'); \
+	  go test -C test $$(cd test && go list ./... | grep -vE '/(stories|olm|packaging|reproducible)$$'); \
 	fi
 
 # Two stories at a time on every machine, so that it tests the same everywhere.
@@ -276,6 +276,11 @@ bench-scale: build ## Measure the control loop with simulated clusters (CLUSTERS
 bench-backup: build ## Measure backup and restore against etcd's own tools, as root (SIZES=0.1,1,… RUNS=n)
 	TEST_ASSET_ETCD=$(call tool,etcd36/etcd) TEST_ASSET_MINIO=$(call tool,minio) AGENT=$(BIN)/agent \
 	  go run -C test ./bench/backup -sizes $(SIZES) -runs $(or $(RUNS),5)
+
+.PHONY: reproducible
+reproducible: ## Build this commit three times in different ways, and compare programs, SBOMs and images byte for byte
+	@echo "==> reproducible builds"
+	go test -C test -count=1 -timeout=60m -v ./reproducible
 
 .PHONY: explore
 explore: ## Explore larger worlds than the tests do; takes long
