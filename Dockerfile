@@ -1,4 +1,5 @@
-FROM --platform=$BUILDPLATFORM golang:1.26 AS builder
+ARG GO_IMAGE=golang:1.26
+FROM --platform=$BUILDPLATFORM ${GO_IMAGE} AS builder
 ARG TARGETOS=linux
 ARG TARGETARCH
 ARG VERSION=dev

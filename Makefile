@@ -10,6 +10,8 @@ STAMP ?= $(shell git describe --tags --always --abbrev=12 --dirty 2>/dev/null ||
 IMG ?= ghcr.io/etcdpilot/etcd-operator:v$(VERSION)
 # PLATFORMS that IMG is built for.
 PLATFORMS ?= linux/amd64,linux/arm64,linux/ppc64le,linux/s390x
+# GO_IMAGE is what docker builds the programs with. A release names it by digest: golang:1.26.8@sha256:...
+GO_IMAGE ?= golang:1.26
 # CLIENT_IMG is the test client's image, to build, to push, and for a demo on a cluster other than the lab.
 CLIENT_IMG ?=
 # SCORECARD_IMG is the image of our own scorecard tests.
@@ -168,7 +170,7 @@ sbom: build ## Write dist/sbom, which lists the modules in each of the operator'
 
 .PHONY: docker-build
 docker-build: ## Build the operator's image IMG
-	$(CONTAINER_TOOL) build --build-arg VERSION=$(STAMP) -t $(IMG) .
+	$(CONTAINER_TOOL) build --build-arg GO_IMAGE=$(GO_IMAGE) --build-arg VERSION=$(STAMP) -t $(IMG) .
 
 .PHONY: docker-push
 docker-push: ## Push the image IMG
@@ -177,8 +179,8 @@ docker-push: ## Push the image IMG
 .PHONY: docker-buildx
 docker-buildx: ## Build the image IMG for all PLATFORMS, and push it
 	$(CONTAINER_TOOL) buildx inspect etcd-operator >/dev/null 2>&1 || $(CONTAINER_TOOL) buildx create --name etcd-operator
-	$(CONTAINER_TOOL) buildx build --builder etcd-operator --platform $(PLATFORMS) --build-arg VERSION=$(STAMP) \
-	  -t $(IMG) --push .
+	$(CONTAINER_TOOL) buildx build --builder etcd-operator --platform $(PLATFORMS) \
+	  --build-arg GO_IMAGE=$(GO_IMAGE) --build-arg VERSION=$(STAMP) -t $(IMG) --push .
 
 .PHONY: build-platforms
 build-platforms: ## Compile the operator's programs for all PLATFORMS, to see that it can be done
@@ -189,7 +191,7 @@ build-platforms: ## Compile the operator's programs for all PLATFORMS, to see th
 
 .PHONY: scorecard-build
 scorecard-build: ## Build the image of our own scorecard tests SCORECARD_IMG
-	$(CONTAINER_TOOL) build -f test/e2e/scorecard/Dockerfile -t $(SCORECARD_IMG) .
+	$(CONTAINER_TOOL) build --build-arg GO_IMAGE=$(GO_IMAGE) -f test/e2e/scorecard/Dockerfile -t $(SCORECARD_IMG) .
 
 .PHONY: scorecard-push
 scorecard-push: ## Push the image SCORECARD_IMG
@@ -197,7 +199,7 @@ scorecard-push: ## Push the image SCORECARD_IMG
 
 .PHONY: client-build
 client-build: ## Build the test client's image CLIENT_IMG
-	$(CONTAINER_TOOL) build -f test/e2e/client/Dockerfile -t $(CLIENT_IMG) .
+	$(CONTAINER_TOOL) build --build-arg GO_IMAGE=$(GO_IMAGE) -f test/e2e/client/Dockerfile -t $(CLIENT_IMG) .
 
 .PHONY: client-push
 client-push: ## Push the image CLIENT_IMG
