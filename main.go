@@ -107,6 +107,9 @@ func run(o options) error {
 	if o.controllers.OperatorImage == "" {
 		return fmt.Errorf("--operator-image (or OPERATOR_IMAGE) is not set: members copy member-run from that image")
 	}
+	if err := version.CheckRepository(o.controllers.EtcdRepository); err != nil {
+		return fmt.Errorf("--etcd-repository (or ETCD_REPOSITORY) %w", err)
+	}
 	if err := checkCertificate(o.metricsCertDir); err != nil {
 		return err
 	}

@@ -110,6 +110,10 @@ const (
 	//
 	// Set it to one that the message names.
 	ReasonUnsupportedVersion = "UnsupportedVersion"
+	// ReasonInvalidRepository means that spec.repository has a tag or a digest. The tag follows from spec.version.
+	//
+	// Remove what the message names.
+	ReasonInvalidRepository = "InvalidRepository"
 	// ReasonVersionRefused means that etcd cannot safely go from the running version to spec.version in one step.
 	//
 	// Go through the versions that the message names, one minor version after the other.

@@ -15,6 +15,17 @@ func Image(repository, v string) string {
 	return repository + ":v" + v
 }
 
+// CheckRepository returns an error that says what to remove if Image can make no image of that repository.
+func CheckRepository(repository string) error {
+	if i := strings.IndexByte(repository, '@'); i >= 0 {
+		return fmt.Errorf("has a digest: remove %q, as images are named by the version of etcd", repository[i:])
+	}
+	if i := strings.LastIndexByte(repository, ':'); i > strings.LastIndexByte(repository, '/') {
+		return fmt.Errorf("has a tag: remove %q, the tag is v and the version of etcd", repository[i:])
+	}
+	return nil
+}
+
 // OfImage is the etcd version in an image made by Image, empty if there is none. A digest may follow it.
 func OfImage(image string) string {
 	image, _, _ = strings.Cut(image, "@")

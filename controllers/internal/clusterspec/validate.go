@@ -17,6 +17,9 @@ func validate(c *v1beta2.EtcdCluster) *failure.Problem {
 	if err := version.Supported(version.Normalize(c.Spec.Version)); err != nil {
 		return &failure.Problem{Reason: v1beta2.ReasonUnsupportedVersion, Message: err.Error()}
 	}
+	if err := version.CheckRepository(c.Spec.Repository); err != nil {
+		return &failure.Problem{Reason: v1beta2.ReasonInvalidRepository, Message: "spec.repository " + err.Error()}
+	}
 	if static, field := c.Spec.StaticTLS(); static != nil {
 		return &failure.Problem{
 			Reason:  v1beta2.ReasonTLSNotSupported,

@@ -29,6 +29,11 @@ func TestValidate(t *testing.T) {
 	}{
 		"nothing":     {},
 		"old version": {spec{Version: "3.4.1"}, v1beta2.ReasonUnsupportedVersion, "too old"},
+		"a digest": {
+			spec{Repository: "mirror:5000/etcd@sha256:0123"}, v1beta2.ReasonInvalidRepository, `spec.repository has a digest: remove "@sha256:0123"`,
+		},
+		"a tag":    {spec{Repository: "mirror:5000/etcd:v3.6.16"}, v1beta2.ReasonInvalidRepository, `spec.repository has a tag: remove ":v3.6.16"`},
+		"a mirror": {spec: spec{Repository: "mirror:5000/etcd"}},
 		"option of another version": {
 			spec{Version: "3.6.16", Etcd: priority},
 			v1beta2.ReasonInvalidOption, "etcd 3.6.16 does not have (PriorityRequest is new in 3.7)",
