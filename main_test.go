@@ -40,6 +40,21 @@ func TestManagerOptionsMetrics(t *testing.T) {
 	}
 }
 
+// TestStartRefuses wants the operator to end with the name of what is wrong, before it asks for a cluster.
+func TestStartRefuses(t *testing.T) {
+	for want, given := range map[string]options{
+		"OPERATOR_IMAGE":  {},
+		"ETCD_REPOSITORY": {controllers: controllers.Options{OperatorImage: "operator", EtcdRepository: "mirror/etcd:v3.6.16"}},
+		"--metrics-cert-dir": {
+			controllers: controllers.Options{OperatorImage: "operator"}, metricsCertDir: filepath.Join(t.TempDir(), "absent"),
+		},
+	} {
+		if err := run(given); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: %v, want an error about %s", given, err, want)
+		}
+	}
+}
+
 // TestIdentity wants an operator to claim what it acts on by the very Lease that it holds.
 func TestIdentity(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "namespace")
