@@ -16,6 +16,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/failure"
 	"github.com/etcdpilot/etcd-operator/internal/plan/backup"
 	"github.com/etcdpilot/etcd-operator/internal/plan/claim"
+	"github.com/etcdpilot/etcd-operator/internal/recipient"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 )
 
@@ -78,6 +79,10 @@ func (r *Reconciler) observeSpec(ctx context.Context, reader client.Reader, p *b
 		o.Problem = agentpod.Reserved(p.object.Spec.Pod)
 	}
 	if o.Deleting || o.Problem != nil {
+		return nil
+	}
+	if _, err := recipient.Parse(p.object.Spec.EncryptionRecipients); err != nil {
+		o.Problem = &failure.Problem{Reason: v1beta2.ReasonEncryptionKeyRefused, Message: err.Error()}
 		return nil
 	}
 	o.Schedule, o.Problem = backup.ParseSchedule(p.object.Spec.Schedule, p.object.Spec.TimeZone, interval(p.object), o.Now)

@@ -42,7 +42,7 @@ func onClaim(a *AgentPod) {
 var agentPods = map[string]func(*AgentPod){
 	"agent-backup": func(*AgentPod) {},
 	"agent-everything": func(a *AgentPod) {
-		a.EncryptionSecret, a.ClientTLSSecret, a.Task.Encrypted, a.Task.Backup.TLS = "passphrase", "client", true, true
+		a.KeySecret, a.ClientTLSSecret, a.Task.Encrypted, a.Task.Backup.TLS = "passphrase", "client", true, true
 		a.Task.Backup.Verify = v1beta2.VerifyRestore
 		a.Task.Storage.CABundleRef = v1beta2.CABundleRef{Kind: v1beta2.CABundleConfigMap, Name: "trust", Key: "bundle.pem"}
 		a.Policy = &v1beta2.AgentPodPolicy{

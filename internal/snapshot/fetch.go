@@ -3,8 +3,10 @@ package snapshot
 import (
 	"bufio"
 	"context"
+	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/blobstore"
@@ -16,10 +18,12 @@ import (
 func Fetch(ctx context.Context, b *blobstore.Bucket, m Manifest, key *Key, w io.Writer, p Progress) error {
 	found, err := fetch(ctx, b, m.Object, key, w, p, m.Size)
 	switch {
+	case isKeyRefused(err) && m.Recipients != "":
+		return fmt.Errorf("%w. By its manifest it is encrypted to %s", err, brief(strings.Fields(string(m.Recipients))))
 	case err != nil:
 		return err
 	case found.StoredSize != m.StoredSize || found.StoredSHA256 != m.StoredSHA256:
-		return damaged("%s is corrupt: its checksum does not match the manifest's", b.URL(m.Object))
+		return corrupt(b, m)
 	case found.Size != m.Size || found.SHA256 != m.SHA256:
 		return damaged("%s does not match its manifest: the checksums differ", b.URL(m.Object))
 	}
