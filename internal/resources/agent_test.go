@@ -61,6 +61,14 @@ var agentPods = map[string]func(*AgentPod){
 		a.Labels = map[string]string{LabelRestore: "back"}
 		a.Task.Backup, a.Task.Verify = nil, &task.Verify{EtcdVersion: "3.6.16"}
 	},
+	"agent-verify-identity": func(a *AgentPod) {
+		onClaim(a)
+		a.KeySecret, a.Task.Identity = "identity", true
+		a.Task.Backup, a.Task.Verify = nil, &task.Verify{EtcdVersion: "3.6.16"}
+	},
+	"agent-recipients": func(a *AgentPod) {
+		a.Task.Recipients = []string{"age1zvkyg2lqzraa2lnjvqej32nkuu0ues2s82hzrye869xeexvn73equnujwj"}
+	},
 	"agent-proxy": func(a *AgentPod) {
 		a.Env = []corev1.EnvVar{{Name: "HTTPS_PROXY", Value: "http://proxy:3128"}, {Name: "NO_PROXY", Value: ".svc"}}
 	},
