@@ -56,7 +56,7 @@ func testBackup(t *testing.T, c client.Client) {
 		"recipients":                       {map[string]any{"spec.encryptionRecipients": []any{publicKey, otherKey}}, ""},
 		"recipients, read back":            {map[string]any{"spec.encryptionRecipients": []any{publicKey}, "spec.verify": "Checksum"}, ""},
 		"recipients, never read":           {map[string]any{"spec.encryptionRecipients": []any{publicKey}, "spec.verify": "None"}, ""},
-		"recipients, restored on trial":    {map[string]any{"spec.encryptionRecipients": []any{publicKey}, "spec.verify": "Restore"}, "who encrypts to encryptionRecipients cannot"},
+		"recipients, restored on trial":    {map[string]any{"spec.encryptionRecipients": []any{publicKey}, "spec.verify": "Restore"}, "verify: Restore decrypts the backup"},
 		"verified as only status says":     {map[string]any{"spec.verify": "Ciphertext"}, "spec.verify: Unsupported value"},
 		"recipients and a passphrase":      {map[string]any{"spec.encryptionRecipients": []any{publicKey}, "spec.encryptionSecretRef": map[string]any{"name": "p"}}, "give encryptionSecretRef (a passphrase) or encryptionRecipients"},
 		"no recipients":                    {map[string]any{"spec.encryptionRecipients": []any{}}, "spec.encryptionRecipients: Invalid value"},

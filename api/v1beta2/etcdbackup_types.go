@@ -11,7 +11,7 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:validation:XValidation:rule="!has(self.clientTLSSecret) || has(self.etcdEndpoints)",message="clientTLSSecret belongs to etcdEndpoints"
 // +kubebuilder:validation:XValidation:rule="!has(self.timeZone) || has(self.schedule)",message="timeZone belongs to schedule"
 // +kubebuilder:validation:XValidation:rule="!has(self.encryptionRecipients) || !has(self.encryptionSecretRef)",message="give encryptionSecretRef (a passphrase) or encryptionRecipients (public keys), not both"
-// +kubebuilder:validation:XValidation:rule="!has(self.encryptionRecipients) || !has(self.verify) || self.verify != 'Restore'",message="verify: Restore reads the backup, and who encrypts to encryptionRecipients cannot: use Checksum, and restore backups for practice where the identity is"
+// +kubebuilder:validation:XValidation:rule="!has(self.encryptionRecipients) || !has(self.verify) || self.verify != 'Restore'",message="verify: Restore decrypts the backup, which takes an identity that an EtcdBackup with encryptionRecipients does not have: set Checksum"
 type EtcdBackupSpec struct {
 	// etcdCluster is the EtcdCluster to back up.
 	// +optional

@@ -3,10 +3,13 @@ package snapshot
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"strings"
+
+	"filippo.io/age"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/blobstore"
@@ -18,6 +21,8 @@ import (
 func Fetch(ctx context.Context, b *blobstore.Bucket, m Manifest, key *Key, w io.Writer, p Progress) error {
 	found, err := fetch(ctx, b, m.Object, key, w, p, m.Size)
 	switch {
+	case errors.Is(err, age.ErrIncorrectIdentity) && key.among(m.Recipients):
+		return damaged("%s is damaged: its manifest names the recipient of the identity that does not decrypt it", b.URL(m.Object))
 	case isKeyRefused(err) && m.Recipients != "":
 		return fmt.Errorf("%w. By its manifest it is encrypted to %s", err, brief(strings.Fields(string(m.Recipients))))
 	case err != nil:

@@ -138,6 +138,11 @@ func (k *Key) refused() string {
 	return "wrong identity: the Secret of identitySecretRef has none of its recipients', but of " + brief(k.recipients)
 }
 
+// among reports whether what is encrypted to these recipients can be decrypted with it.
+func (k *Key) among(to Recipients) bool {
+	return slices.ContainsFunc(strings.Fields(string(to)), func(r string) bool { return slices.Contains(k.recipients, r) })
+}
+
 // recipientsNamed is the maximum number of recipients in a message.
 const recipientsNamed = 3
 

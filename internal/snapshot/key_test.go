@@ -107,6 +107,33 @@ func TestFetchRecipients(t *testing.T) {
 	}
 }
 
+// TestFetchHeader tells an object whose header is damaged from one that is for somebody else.
+func TestFetchHeader(t *testing.T) {
+	b, path := bucket(t)
+	secret, public := pair(t)
+	m := mustSave(t, b, stream(bytes.NewReader(sealed(make([]byte, 512)))), job(Encoding{Key: recipients(t, public)}))
+	data, err := os.ReadFile(filepath.Join(path, m.Object))
+	if err != nil {
+		t.Fatal(err)
+	}
+	header := bytes.SplitN(data, []byte("\n"), 4) // version, stanza, the file key encrypted to the recipient
+	if key := header[2]; key[9] == 'A' {
+		key[9] = 'B'
+	} else {
+		key[9] = 'A'
+	}
+	if err := os.WriteFile(filepath.Join(path, m.Object), data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := VerifyChecksum(t.Context(), b, m, identities(t, secret), nil); reason(err) != v1beta2.ReasonSnapshotDamaged {
+		t.Errorf("got %v", err)
+	}
+	other, _ := pair(t)
+	if err := VerifyChecksum(t.Context(), b, m, identities(t, other), nil); reason(err) != v1beta2.ReasonEncryptionKeyRefused {
+		t.Errorf("for somebody else: got %v", err)
+	}
+}
+
 // TestVerifyCiphertext finds what is not as it was uploaded, without any key.
 func TestVerifyCiphertext(t *testing.T) {
 	_, public := pair(t)
