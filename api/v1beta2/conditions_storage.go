@@ -88,9 +88,11 @@ const (
 	//
 	// See the message, and the log of the pod, which is kept until the next attempt.
 	ReasonSnapshotFailed = "SnapshotFailed"
-	// ReasonEncryptionKeyRefused means that the passphrase is missing, too short, or not the one that was used.
+	// ReasonEncryptionKeyRefused means that what a backup is encrypted or decrypted with is missing or wrong: the passphrase is too
+	// short or another one, the identity is not that of a recipient, or a recipient is no public key.
 	//
-	// Correct the key passphrase of the Secret in encryptionSecretRef.
+	// Correct what the message names: the key passphrase of the Secret in encryptionSecretRef, the key identity of the Secret in
+	// identitySecretRef, or encryptionRecipients.
 	ReasonEncryptionKeyRefused = "EncryptionKeyRefused"
 	// ReasonScratchFailed means that the pod's own volume failed, or is too small.
 	//

@@ -10,6 +10,20 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 )
 
+// Public keys of age.
+const (
+	publicKey = "age1zvkyg2lqzraa2lnjvqej32nkuu0ues2s82hzrye869xeexvn73equnujwj"
+	otherKey  = "age1lggyhqrw2nlhcxprm67z43rta597azn8gknawjehu9d9dl0jq3yqqvfafg"
+)
+
+// many are different keys as far as the schema sees.
+func many(n int) (keys []any) {
+	for i := range n {
+		keys = append(keys, publicKey[:61]+string(rune('a'+i)))
+	}
+	return keys
+}
+
 // testBackup asks which EtcdBackups are accepted.
 func testBackup(t *testing.T, c client.Client) {
 	for name, tc := range map[string]struct {
@@ -39,6 +53,20 @@ func testBackup(t *testing.T, c client.Client) {
 			map[string]any{"spec.storage.caBundleRef": map[string]any{"kind": "ClusterTrustBundle", "name": "ca"}}, "Unsupported value",
 		},
 		"a passphrase by its former name":  {map[string]any{"spec.encryptionSecret": "p"}, "encryptionSecret is called encryptionSecretRef.name now"},
+		"recipients":                       {map[string]any{"spec.encryptionRecipients": []any{publicKey, otherKey}}, ""},
+		"recipients, read back":            {map[string]any{"spec.encryptionRecipients": []any{publicKey}, "spec.verify": "Checksum"}, ""},
+		"recipients, never read":           {map[string]any{"spec.encryptionRecipients": []any{publicKey}, "spec.verify": "None"}, ""},
+		"recipients, restored on trial":    {map[string]any{"spec.encryptionRecipients": []any{publicKey}, "spec.verify": "Restore"}, "verify: Restore decrypts the backup"},
+		"verified as only status says":     {map[string]any{"spec.verify": "Ciphertext"}, "spec.verify: Unsupported value"},
+		"recipients and a passphrase":      {map[string]any{"spec.encryptionRecipients": []any{publicKey}, "spec.encryptionSecretRef": map[string]any{"name": "p"}}, "give encryptionSecretRef (a passphrase) or encryptionRecipients"},
+		"no recipients":                    {map[string]any{"spec.encryptionRecipients": []any{}}, "spec.encryptionRecipients: Invalid value"},
+		"one recipient twice":              {map[string]any{"spec.encryptionRecipients": []any{publicKey, publicKey}}, "Duplicate value"},
+		"a recipient cut off":              {map[string]any{"spec.encryptionRecipients": []any{publicKey[:61]}}, "must be public keys as age-keygen prints them"},
+		"a recipient with more behind it":  {map[string]any{"spec.encryptionRecipients": []any{publicKey + "\n"}}, "must be public keys as age-keygen prints them"},
+		"a recipient in upper case":        {map[string]any{"spec.encryptionRecipients": []any{strings.ToUpper(publicKey)}}, "must be public keys as age-keygen prints them"},
+		"a secret key":                     {map[string]any{"spec.encryptionRecipients": []any{"AGE-SECRET-KEY-1" + strings.Repeat("Q", 58)}}, "must be public keys as age-keygen prints them"},
+		"recipients of another program":    {map[string]any{"spec.encryptionRecipients": []any{"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIB"}}, "must be public keys as age-keygen prints them"},
+		"too many recipients":              {map[string]any{"spec.encryptionRecipients": many(17)}, "must have at most 16 items"},
 		"credentials by their former name": {map[string]any{"spec.storage.secret": "k"}, "storage.secret is called credentialsSecretRef.name now"},
 		"two time-outs":                    {map[string]any{"spec.backupPolicy": map[string]any{"timeoutInSecond": int64(5), "timeoutSeconds": int64(5)}}, "give timeoutSeconds or"},
 		"one time-out":                     {map[string]any{"spec.backupPolicy": map[string]any{"timeoutInSecond": int64(0), "timeoutSeconds": int64(5)}}, ""},

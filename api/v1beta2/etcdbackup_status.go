@@ -198,7 +198,9 @@ type SnapshotStatus struct {
 	// verificationTime is when it was last verified, as verification says; absent if it never was.
 	// +optional
 	VerificationTime *metav1.Time `json:"verificationTime,omitempty"`
-	// verification is how it was verified.
+	// verification is how it was verified. Ciphertext is what Checksum does for one that is encrypted to recipients: the object was
+	// compared with what was uploaded, and not decrypted.
+	// +kubebuilder:validation:Enum=None;Ciphertext;Checksum;Restore
 	// +optional
 	Verification Verification `json:"verification,omitempty"`
 }

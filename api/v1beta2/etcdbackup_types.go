@@ -10,6 +10,8 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:validation:XValidation:rule="!has(self.schedule) || !has(self.backupPolicy) || !has(self.backupPolicy.intervalSeconds) && (!has(self.backupPolicy.backupIntervalInSecond) || self.backupPolicy.backupIntervalInSecond == 0)",message="give schedule or backupPolicy.intervalSeconds (backupIntervalInSecond), not both"
 // +kubebuilder:validation:XValidation:rule="!has(self.clientTLSSecret) || has(self.etcdEndpoints)",message="clientTLSSecret belongs to etcdEndpoints"
 // +kubebuilder:validation:XValidation:rule="!has(self.timeZone) || has(self.schedule)",message="timeZone belongs to schedule"
+// +kubebuilder:validation:XValidation:rule="!has(self.encryptionRecipients) || !has(self.encryptionSecretRef)",message="give encryptionSecretRef (a passphrase) or encryptionRecipients (public keys), not both"
+// +kubebuilder:validation:XValidation:rule="!has(self.encryptionRecipients) || !has(self.verify) || self.verify != 'Restore'",message="verify: Restore decrypts the backup, which takes an identity that an EtcdBackup with encryptionRecipients does not have: set Checksum"
 type EtcdBackupSpec struct {
 	// etcdCluster is the EtcdCluster to back up.
 	// +optional
@@ -71,11 +73,22 @@ type EtcdBackupSpec struct {
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Compression",order=27
 	Compression Compression `json:"compression,omitempty"`
-	// encryptionSecretRef names a Secret whose key passphrase encrypts the objects (with age) before they are uploaded. If it is
-	// lost, so are the backups.
+	// encryptionSecretRef names a Secret whose key passphrase encrypts the objects (with age) before they are uploaded, and decrypts
+	// them. If it is lost, so are the backups.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Passphrase",order=26
 	EncryptionSecretRef SecretRef `json:"encryptionSecretRef,omitzero"`
+	// encryptionRecipients are public keys that the objects are encrypted to (with age) before they are uploaded, in place of
+	// encryptionSecretRef. The identity (secret key) of any one of them decrypts the objects, and nothing else does: whoever takes
+	// backups cannot read them. If all identities are lost, so are the backups. An EtcdRestore has one in identitySecretRef.
+	// +kubebuilder:validation:XValidation:rule="self.all(key, key.matches('^age1[a-z0-9]{58}$'))",message="encryptionRecipients must be public keys as age-keygen prints them: age1, and 58 lower-case letters and digits"
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:items:MaxLength=128
+	// +listType=set
+	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Public keys of the readers",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"},order=26
+	EncryptionRecipients []string `json:"encryptionRecipients,omitempty"`
 	// encryptionSecret is what encryptionSecretRef was called before the first release. An object that has it since then is not
 	// carried out, and no other is taken: without the field the API server would leave it out, and nobody would know.
 	// +kubebuilder:validation:XValidation:rule="self == ''",message="encryptionSecret is called encryptionSecretRef.name now"
@@ -84,6 +97,7 @@ type EtcdBackupSpec struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Passphrase (former name)",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:hidden"}
 	FormerEncryptionSecret string `json:"encryptionSecret,omitempty"`
 	// verify says how each backup is verified after it was written.
+	// +kubebuilder:validation:Enum=None;Checksum;Restore
 	// +kubebuilder:default=Checksum
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Verification",order=25
@@ -128,16 +142,16 @@ const (
 )
 
 // Verification says how a backup is verified: None trusts the storage, Checksum reads the object back and compares it,
-// Restore also restores it into scratch space and compares its content.
-//
-// +kubebuilder:validation:Enum=None;Checksum;Restore
+// Restore also restores it into scratch space and compares its content. Status has Ciphertext for what Checksum does to a backup that
+// its writer cannot decrypt: the object, read back, is the one that was uploaded.
 type Verification string
 
 // Verifications.
 const (
-	VerifyNone     Verification = "None"
-	VerifyChecksum Verification = "Checksum"
-	VerifyRestore  Verification = "Restore"
+	VerifyNone       Verification = "None"
+	VerifyCiphertext Verification = "Ciphertext"
+	VerifyChecksum   Verification = "Checksum"
+	VerifyRestore    Verification = "Restore"
 )
 
 // DeletionPolicy says what happens to the backups in the storage.

@@ -83,8 +83,8 @@ func (r *Reconciler) agentPod(p *backupPass) resources.AgentPod {
 		pod.Task.Clean = &task.Clean{}
 		return pod
 	}
-	pod.EncryptionSecret, pod.ClientTLSSecret = b.Spec.EncryptionSecretRef.Name, b.Spec.ClientTLSSecret
-	pod.Task.Encrypted = b.Spec.EncryptionSecretRef.Name != ""
+	pod.KeySecret, pod.ClientTLSSecret = b.Spec.EncryptionSecretRef.Name, b.Spec.ClientTLSSecret
+	pod.Task.Encrypted, pod.Task.Recipients = b.Spec.EncryptionSecretRef.Name != "", b.Spec.EncryptionRecipients
 	pod.Task.Backup = &task.Backup{
 		Endpoints: slices.Clone(p.source.endpoints), Cluster: p.source.cluster, TLS: b.Spec.ClientTLSSecret != "",
 		Ancestors: p.source.ancestors, Shared: b.Spec.PrefixPolicy == v1beta2.PrefixShared,

@@ -16,6 +16,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/failure"
 	"github.com/etcdpilot/etcd-operator/internal/plan/backup"
 	"github.com/etcdpilot/etcd-operator/internal/plan/claim"
+	"github.com/etcdpilot/etcd-operator/internal/recipient"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 )
 
@@ -80,12 +81,23 @@ func (r *Reconciler) observeSpec(ctx context.Context, reader client.Reader, p *b
 	if o.Deleting || o.Problem != nil {
 		return nil
 	}
+	if o.Problem = unusable(p.object.Spec.EncryptionRecipients); o.Problem != nil {
+		return nil
+	}
 	o.Schedule, o.Problem = backup.ParseSchedule(p.object.Spec.Schedule, p.object.Spec.TimeZone, interval(p.object), o.Now)
 	if o.Problem != nil {
 		return nil
 	}
 	p.source, o.Problem, err = sourceOf(ctx, reader, p.object)
 	return err
+}
+
+// unusable says which recipient is no public key, nil if all are.
+func unusable(recipients []string) *failure.Problem {
+	if _, err := recipient.Parse(recipients); err != nil {
+		return &failure.Problem{Reason: v1beta2.ReasonEncryptionKeyRefused, Message: err.Error()}
+	}
+	return nil
 }
 
 // storageField is the name of the field with the destination.

@@ -2,8 +2,10 @@ package etcdbackup_test
 
 import (
 	"reflect"
+	"slices"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
@@ -89,6 +91,12 @@ func backupBadSpec(t *testing.T, w *backups) {
 		"schedule": {func(s *v1beta2.EtcdBackupSpec) {
 			s.Schedule = "61 2 * * *"
 		}, v1beta2.ReasonInvalidSchedule, "spec.schedule"},
+		"recipient": {func(s *v1beta2.EtcdBackupSpec) {
+			s.EncryptionRecipients = []string{
+				"age1zvkyg2lqzraa2lnjvqej32nkuu0ues2s82hzrye869xeexvn73equnujwj",
+				"age1zvkyg2lqzraa2lnjvqej32nkuu0ues2s82hzrye869xeexvn73equnujwq",
+			}
+		}, v1beta2.ReasonEncryptionKeyRefused, "spec.encryptionRecipients[1]"},
 		"stanza": {func(s *v1beta2.EtcdBackupSpec) {
 			s.Storage, s.StorageType = nil, v1beta2.StorageTypeS3
 			s.S3 = &v1beta2.S3Storage{Path: "bucket"}
@@ -101,6 +109,13 @@ func backupBadSpec(t *testing.T, w *backups) {
 		if pods := w.pods(t, name); len(pods) > 0 {
 			t.Errorf("%s: it is at work", name)
 		}
+	}
+	w.edit(t, "recipient", func(s *v1beta2.EtcdBackupSpec) { s.EncryptionRecipients = s.EncryptionRecipients[:1] })
+	w.settle(t, "recipient")
+	pod := w.pod(t, "recipient")
+	if sealed := controllertest.TaskOf(t, pod); !slices.Equal(sealed.Recipients, w.read(t, "recipient").Spec.EncryptionRecipients) ||
+		sealed.Encrypted || sealed.Identity || slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool { return v.Name == "agent-key" }) {
+		t.Errorf("task %+v", sealed)
 	}
 	w.edit(t, "stanza", func(s *v1beta2.EtcdBackupSpec) { s.S3.Path = "bucket/folder/key" })
 	w.settle(t, "stanza")

@@ -279,8 +279,7 @@ func (r *Reconciler) addRestore(p *pass, pod *corev1.Pod) error {
 	}
 	from, token := p.restore.Status.Source, p.cluster.Status.Bootstrap.Token
 	asked := task.Task{
-		Writer:  agentpod.Writer(p.restore, "EtcdRestore"),
-		Storage: from.Storage, Encrypted: from.EncryptionSecretRef.Name != "", Timeout: restores.Timeout(&p.restore.Spec),
+		Writer: agentpod.Writer(p.restore, "EtcdRestore"), Timeout: restores.Timeout(&p.restore.Spec),
 		Restore: &task.Restore{
 			Object: from.Object, SHA256: from.SHA256, Folder: member.DataDir,
 			EtcdVersion: version.OfImage(resources.ImageOf(pod)),
@@ -290,5 +289,6 @@ func (r *Reconciler) addRestore(p *pass, pod *corev1.Pod) error {
 			RevisionFloor: floorOf(p.cluster, p.restore),
 		},
 	}
-	return resources.AddRestore(pod, r.OperatorImage, r.AgentEnv, p.restore.Name, asked, from.EncryptionSecretRef.Name)
+	key := restores.ReadFrom(&asked, from)
+	return resources.AddRestore(pod, r.OperatorImage, r.AgentEnv, p.restore.Name, asked, key)
 }

@@ -89,7 +89,9 @@ func (e *env) verified(t *testing.T, restore *v1beta2.EtcdRestore) {
 	c := e.read(t, restore.Spec.EtcdCluster.Name)
 	restore.Status.Phase, restore.Status.ClusterUID = v1beta2.RestoreReplacing, string(c.UID)
 	restore.Status.ClusterID = c.Status.ClusterID
-	restore.Status.Source = &v1beta2.RestoredFrom{Storage: bucket, Object: "snapshot", SHA256: "abc"}
+	restore.Status.Source = &v1beta2.RestoredFrom{
+		Storage: bucket, IdentitySecretRef: v1beta2.SecretRef{Name: "identity"}, Object: "snapshot", SHA256: "abc",
+	}
 	restore.Status.Snapshot = controllertest.SnapshotOf("snapshot")
 	restore.Status.Snapshot.ClusterID, restore.Status.Snapshot.Revision = "c0ffee", 900
 	must(t, e.Status().Update(t.Context(), restore))
@@ -113,6 +115,11 @@ func (e *env) restoring(t *testing.T, cluster string, restore *v1beta2.EtcdResto
 	if r := task.Restore; r == nil || r.Object != "snapshot" || r.SHA256 != "abc" || r.Identity.Name != pod.Name ||
 		r.RevisionFloor != floor || task.Storage != bucket || task.Writer.UID != string(restore.UID) {
 		t.Errorf("the task is %+v, %+v", task, task.Restore)
+	}
+	if !task.Identity || task.Encrypted || !slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool {
+		return v.Name == "agent-key" && v.Secret != nil && v.Secret.SecretName == "identity"
+	}) {
+		t.Errorf("the task is %+v, with volumes %+v", task, pod.Spec.Volumes)
 	}
 	e.runs(t, &pod, "127.0.0.99")
 	await(t, "its permit", func() error {

@@ -5,6 +5,7 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/agentpod"
+	"github.com/etcdpilot/etcd-operator/controllers/internal/restores"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 	"github.com/etcdpilot/etcd-operator/internal/task"
 	"github.com/etcdpilot/etcd-operator/internal/version"
@@ -16,15 +17,15 @@ func (r *Reconciler) agentPod(p *restorePass) (*corev1.Pod, error) {
 	pod := agentpod.Base(o, "EtcdRestore", resources.LabelRestore)
 	pod.Name, pod.Policy, pod.Image, pod.OpenShift = o.Status.Run.Pod, o.Spec.Pod, r.OperatorImage, r.OpenShift
 	pod.Env = r.AgentEnv
-	pod.EncryptionSecret = o.Status.Source.EncryptionSecretRef.Name
-	pod.Task = restoreTask(p, pod.Task)
+	pod.Task, pod.KeySecret = restoreTask(p, pod.Task)
 	return pod.Pod()
 }
 
-// restoreTask completes the task of the phase.
-func restoreTask(p *restorePass, t task.Task) task.Task {
+// restoreTask completes the task of the phase, and names the Secret with its key, empty for none.
+func restoreTask(p *restorePass, t task.Task) (task.Task, string) {
 	o, source := p.object, p.object.Status.Source
-	t.Storage, t.Encrypted, t.Timeout = source.Storage, source.EncryptionSecretRef.Name != "", p.observed.Timeout
+	t.Timeout = p.observed.Timeout
+	key := restores.ReadFrom(&t, source)
 	if o.Status.Phase == v1beta2.RestoreSaving {
 		t.Backup = &task.Backup{
 			Endpoints: p.asked, Cluster: agentpod.SnapshotCluster(p.cluster),
@@ -34,7 +35,10 @@ func restoreTask(p *restorePass, t task.Task) task.Task {
 			// since the last one. A stale snapshot causes a warning, and no volume is deleted because of it.
 			AcceptStale: true, Revision: p.cluster.Status.Revision,
 		}
-		return t
+		if len(source.Recipients) > 0 { // then it needs no Secret, because it is not decrypted
+			t.Encrypted, t.Identity, t.Recipients, key = false, false, source.Recipients, ""
+		}
+		return t, key
 	}
 	choice := task.Choice{Object: source.Object, ClusterID: o.Spec.ClusterID}
 	if source.WriterUID != "" && o.Spec.Backup != nil {
@@ -46,5 +50,5 @@ func restoreTask(p *restorePass, t task.Task) task.Task {
 		choice.Before = o.Spec.Before.Time
 	}
 	t.Verify = &task.Verify{Choice: choice, EtcdVersion: version.Normalize(specFor(p).Version), Trial: true}
-	return t
+	return t, key
 }

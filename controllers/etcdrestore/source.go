@@ -9,6 +9,7 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/failure"
+	"github.com/etcdpilot/etcd-operator/internal/recipient"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 )
 
@@ -56,7 +57,9 @@ func directSource(spec *v1beta2.EtcdRestoreSpec) (*v1beta2.RestoredFrom, *failur
 		return nil, unresolved(true, v1beta2.ReasonStorageMisconfigured,
 			"the path of spec.backupStorageType names no object: set it to bucket/key, where key is the snapshot's")
 	}
-	return &v1beta2.RestoredFrom{Storage: storage, EncryptionSecretRef: spec.EncryptionSecretRef, Object: object}, nil
+	return &v1beta2.RestoredFrom{
+		Storage: storage, EncryptionSecretRef: spec.EncryptionSecretRef, IdentitySecretRef: spec.IdentitySecretRef, Object: object,
+	}, nil
 }
 
 // backupSource is where an EtcdBackup writes. A snapshot that is named may be that of an earlier EtcdBackup of the same name:
@@ -69,10 +72,16 @@ func backupSource(spec *v1beta2.EtcdRestoreSpec, b *v1beta2.EtcdBackup) (*v1beta
 	if former := b.Spec.Renamed(); former != "" {
 		return nil, unresolved(false, v1beta2.ReasonStorageMisconfigured, "EtcdBackup %s: %s: give it that name", b.Name, former)
 	}
-	source := &v1beta2.RestoredFrom{
-		Storage: storage, EncryptionSecretRef: spec.EncryptionSecretRef, Object: spec.Snapshot,
+	if spec.SafetySnapshot != v1beta2.SafetySnapshotSkip {
+		if _, err := recipient.Parse(b.Spec.EncryptionRecipients); err != nil {
+			return nil, unresolved(false, v1beta2.ReasonEncryptionKeyRefused, "EtcdBackup %s: %v", b.Name, err)
+		}
 	}
-	if source.EncryptionSecretRef.Name == "" {
+	source := &v1beta2.RestoredFrom{
+		Storage: storage, EncryptionSecretRef: spec.EncryptionSecretRef, IdentitySecretRef: spec.IdentitySecretRef,
+		Recipients: b.Spec.EncryptionRecipients, Object: spec.Snapshot,
+	}
+	if source.EncryptionSecretRef.Name == "" && source.IdentitySecretRef.Name == "" {
 		source.EncryptionSecretRef = b.Spec.EncryptionSecretRef
 	}
 	if source.Object == "" {

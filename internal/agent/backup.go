@@ -17,6 +17,10 @@ import (
 
 // backup leaves the older backups alone until the new one is known to be good.
 func (r *runner) backup(ctx context.Context) error {
+	if r.Backup.Verify == v1beta2.VerifyRestore && r.sealed() {
+		return failure.New(failure.Problem{Reason: v1beta2.ReasonEncryptionKeyRefused, Terminal: true, Message: "spec.verify: Restore " +
+			"reads the backup, which only an identity of spec.encryptionRecipients can: set verify to Checksum"})
+	}
 	config, err := r.etcd()
 	if err != nil {
 		return err
@@ -131,12 +135,21 @@ func (r *runner) vacant(ctx context.Context, here *snapshot.Objects) ([]snapshot
 	return []snapshot.Manifest{m}, nil
 }
 
+// verification is how the new backup is verified, as status has it.
 func (r *runner) verification() v1beta2.Verification {
-	if r.Backup.Verify == "" {
+	switch {
+	case r.Backup.Verify == v1beta2.VerifyNone:
+		return v1beta2.VerifyNone
+	case r.sealed():
+		return v1beta2.VerifyCiphertext
+	case r.Backup.Verify == "":
 		return v1beta2.VerifyChecksum
 	}
 	return r.Backup.Verify
 }
+
+// sealed reports whether the backup is encrypted to recipients, and cannot be decrypted here.
+func (r *runner) sealed() bool { return r.key != nil && !r.key.Reads() }
 
 // check verifies the new backup as the task says.
 func (r *runner) check(ctx context.Context, m snapshot.Manifest) error {
@@ -147,9 +160,17 @@ func (r *runner) check(ctx context.Context, m snapshot.Manifest) error {
 		_, err := r.try(ctx, m)
 		return err
 	default:
-		r.at.step(task.StepReading)
-		return snapshot.VerifyChecksum(ctx, r.bucket, m, r.key, r.at.moved)
+		return r.readBack(ctx, m)
 	}
+}
+
+// readBack compares a backup with its manifest, as far as it can be decrypted.
+func (r *runner) readBack(ctx context.Context, m snapshot.Manifest) error {
+	r.at.step(task.StepReading)
+	if r.sealed() {
+		return snapshot.VerifyCiphertext(ctx, r.bucket, m, r.at.moved)
+	}
+	return snapshot.VerifyChecksum(ctx, r.bucket, m, r.key, r.at.moved)
 }
 
 // try restores a backup into the scratch folder.

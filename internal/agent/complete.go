@@ -209,8 +209,7 @@ func (r *runner) settle(ctx context.Context, m snapshot.Manifest) (snapshot.Mani
 		settled, err = snapshot.Copy(ctx, r.bucket, m, key, r.at.moved)
 	}
 	if err == nil {
-		r.at.step(task.StepReading)
-		err = snapshot.VerifyChecksum(ctx, r.bucket, settled, r.key, r.at.moved)
+		err = r.readBack(ctx, settled)
 	}
 	if err != nil {
 		r.result.Snapshot = r.describe(m, r.verification())

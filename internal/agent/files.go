@@ -54,20 +54,38 @@ func PodDirs() Dirs {
 
 // open reads the key and opens the storage.
 func (r *runner) open(ctx context.Context) error {
-	if r.Encrypted && r.Clean == nil { // by then the Secret may be gone
-		secret, err := readSecret(r.dirs.Key, v1beta2.ReasonEncryptionKeyRefused, "the Secret that encryptionSecretRef names")
-		if err != nil {
-			return err
-		}
-		if r.key, err = snapshot.ParseKey(secret); err != nil {
-			return err
-		}
+	if err := r.readKey(); err != nil {
+		return err
 	}
 	target, credentials, err := r.storage()
 	if err != nil {
 		return err
 	}
 	r.bucket, err = blobstore.Open(ctx, target, credentials)
+	return err
+}
+
+// readKey reads what the task encrypts and decrypts with. What is deleted needs none: by then the Secret may be gone.
+func (r *runner) readKey() error {
+	field, parse := "", snapshot.ParsePassphrase
+	switch {
+	case r.Clean != nil:
+		return nil
+	case len(r.Recipients) > 0:
+		var err error
+		r.key, err = snapshot.ParseRecipients(r.Recipients)
+		return err
+	case r.Encrypted:
+		field = "encryptionSecretRef"
+	case r.Identity:
+		field, parse = "identitySecretRef", snapshot.ParseIdentities
+	default:
+		return nil
+	}
+	secret, err := readSecret(r.dirs.Key, v1beta2.ReasonEncryptionKeyRefused, "the Secret that "+field+" names")
+	if err == nil {
+		r.key, err = parse(secret)
+	}
 	return err
 }
 

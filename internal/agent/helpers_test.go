@@ -43,6 +43,9 @@ type pod struct {
 	dirs      Dirs
 	storage   v1beta2.Storage
 	encrypted bool
+	// identity is true if the Secret has one, and recipients are those of its backups.
+	identity   bool
+	recipients []string
 }
 
 // newPod has storage on a volume.
@@ -89,6 +92,9 @@ func (p *pod) encrypt() {
 // task completes a task.
 func (p *pod) task(t task.Task) task.Task {
 	t.Storage, t.Encrypted, t.Timeout = p.storage, p.encrypted, time.Minute
+	if t.Identity = p.identity; t.Backup != nil {
+		t.Recipients = p.recipients
+	}
 	if t.Writer.UID == "" {
 		t.Writer = nightly
 	}

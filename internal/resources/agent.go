@@ -37,8 +37,9 @@ type AgentPod struct {
 	Task   task.Task
 	// Policy may be nil.
 	Policy *v1beta2.AgentPodPolicy
-	// EncryptionSecret and ClientTLSSecret name Secrets, empty for none; the storage's are in Task.Storage.
-	EncryptionSecret, ClientTLSSecret string
+	// KeySecret and ClientTLSSecret name Secrets, empty for none; the storage's are in Task.Storage. KeySecret has the passphrase or
+	// the identities, as the task says.
+	KeySecret, ClientTLSSecret string
 	// Image is the operator's own.
 	Image string
 	// Env is the environment for reaching object storage through a proxy; empty without one.
@@ -54,7 +55,7 @@ func (a AgentPod) Pod() (*corev1.Pod, error) {
 		policy = &v1beta2.AgentPodPolicy{}
 	}
 	t := withSpool(a.Task, policy)
-	needs := needsOf(t, a.EncryptionSecret, a.ClientTLSSecret)
+	needs := needsOf(t, a.KeySecret, a.ClientTLSSecret)
 	env := a.Env
 	if scratches(t) {
 		needs.add(scratchVolume(policy.Scratch, t), task.ScratchDir, false)
@@ -144,10 +145,10 @@ func roomVariable() corev1.EnvVar {
 
 // RestoreContainer returns the init container that restores a member's data, and the volumes that it needs. The caller adds the mount
 // of the member's data volume, and resources.
-func RestoreContainer(image string, env []corev1.EnvVar, t task.Task, encryptionSecret string) (
+func RestoreContainer(image string, env []corev1.EnvVar, t task.Task, keySecret string) (
 	corev1.Container, []corev1.Volume, error,
 ) {
-	needs := needsOf(t, encryptionSecret, "")
+	needs := needsOf(t, keySecret, "")
 	container, err := agentContainer(RestoreContainerName, image, env, t, needs)
 	return container, needs.volumes, err
 }

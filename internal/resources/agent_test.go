@@ -42,7 +42,7 @@ func onClaim(a *AgentPod) {
 var agentPods = map[string]func(*AgentPod){
 	"agent-backup": func(*AgentPod) {},
 	"agent-everything": func(a *AgentPod) {
-		a.EncryptionSecret, a.ClientTLSSecret, a.Task.Encrypted, a.Task.Backup.TLS = "passphrase", "client", true, true
+		a.KeySecret, a.ClientTLSSecret, a.Task.Encrypted, a.Task.Backup.TLS = "passphrase", "client", true, true
 		a.Task.Backup.Verify = v1beta2.VerifyRestore
 		a.Task.Storage.CABundleRef = v1beta2.CABundleRef{Kind: v1beta2.CABundleConfigMap, Name: "trust", Key: "bundle.pem"}
 		a.Policy = &v1beta2.AgentPodPolicy{
@@ -60,6 +60,14 @@ var agentPods = map[string]func(*AgentPod){
 		onClaim(a)
 		a.Labels = map[string]string{LabelRestore: "back"}
 		a.Task.Backup, a.Task.Verify = nil, &task.Verify{EtcdVersion: "3.6.16"}
+	},
+	"agent-verify-identity": func(a *AgentPod) {
+		onClaim(a)
+		a.KeySecret, a.Task.Identity = "identity", true
+		a.Task.Backup, a.Task.Verify = nil, &task.Verify{EtcdVersion: "3.6.16"}
+	},
+	"agent-recipients": func(a *AgentPod) {
+		a.Task.Recipients = []string{"age1zvkyg2lqzraa2lnjvqej32nkuu0ues2s82hzrye869xeexvn73equnujwj"}
 	},
 	"agent-proxy": func(a *AgentPod) {
 		a.Env = []corev1.EnvVar{{Name: "HTTPS_PROXY", Value: "http://proxy:3128"}, {Name: "NO_PROXY", Value: ".svc"}}

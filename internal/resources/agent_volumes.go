@@ -18,11 +18,15 @@ type agentNeeds struct {
 }
 
 // needsOf are the Secrets and the storage of a task, and nothing that it does not need.
-func needsOf(t task.Task, encryptionSecret, clientTLSSecret string) *agentNeeds {
+func needsOf(t task.Task, keySecret, clientTLSSecret string) *agentNeeds {
 	n := &agentNeeds{}
 	n.secret("agent-credentials", t.Storage.CredentialsSecretRef.Name, task.CredentialsDir, storage.CredentialKeys(t.Storage.URL)...)
 	n.bundle("agent-ca", t.Storage.CABundleRef)
-	n.secret("agent-key", encryptionSecret, task.KeyDir, task.KeyPassphrase)
+	key := task.KeyPassphrase
+	if t.Identity {
+		key = task.KeyIdentity
+	}
+	n.secret("agent-key", keySecret, task.KeyDir, key)
 	n.secret("agent-tls", clientTLSSecret, task.TLSDir, task.KeyClientCertificate, task.KeyClientKey, task.KeyClientCA)
 	if claim := t.Storage.PersistentVolumeClaim; claim != "" {
 		n.add(corev1.Volume{Name: "agent-store", VolumeSource: corev1.VolumeSource{

@@ -36,7 +36,7 @@ func replace(ctx context.Context, b *blobstore.Bucket, from, to Manifest, touch 
 	}
 	if sum.size != from.StoredSize || sum.sum() != from.StoredSHA256 {
 		w.Abort()
-		return damaged("%s is corrupt: its checksum does not match the manifest's", b.URL(from.Object))
+		return corrupt(b, from)
 	}
 	// The manifest of what was there must not describe this one.
 	if err := b.Delete(ctx, manifestName(to.Object)); err != nil {

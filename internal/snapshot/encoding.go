@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"filippo.io/age"
 	"github.com/klauspost/compress/zstd"
@@ -21,11 +22,12 @@ type Encoding struct {
 	Key *Key
 }
 
-// Values of a manifest's Compression and Encryption.
+// Values of a manifest's Compression and Encryption: Age is with a passphrase, AgeRecipients to public keys.
 const (
-	CompressionZstd = "Zstd"
-	EncryptionAge   = "Age"
-	None            = "None"
+	CompressionZstd         = "Zstd"
+	EncryptionAge           = "Age"
+	EncryptionAgeRecipients = "AgeRecipients"
+	None                    = "None"
 )
 
 func (e Encoding) compression() string {
@@ -36,15 +38,26 @@ func (e Encoding) compression() string {
 }
 
 func (e Encoding) encryption() string {
-	if e.Key != nil {
+	switch {
+	case e.Key == nil:
+		return None
+	case e.Key.passphrase():
 		return EncryptionAge
 	}
-	return None
+	return EncryptionAgeRecipients
 }
 
-// Made reports whether an object was encoded in this way. The key is unknown.
+// recipients are the public keys that it is encrypted to, in their order.
+func (e Encoding) recipients() Recipients {
+	if e.Key == nil {
+		return ""
+	}
+	return Recipients(strings.Join(e.Key.recipients, " "))
+}
+
+// Made reports whether an object was encoded in this way. A passphrase is unknown.
 func (e Encoding) Made(m Manifest) bool {
-	return m.Compression == e.compression() && m.Encryption == e.encryption()
+	return m.Compression == e.compression() && m.Encryption == e.encryption() && m.Recipients == e.recipients()
 }
 
 // extension is the end of an object's name: the encodings in the order in which they were applied.
@@ -59,10 +72,11 @@ func (e Encoding) extension() string {
 	return extension
 }
 
-// What the two formats begin with.
+// What the two formats begin with. With a passphrase, age's header has one stanza, which says so (age-encryption.org/v1).
 const (
-	zstdMagic = "\x28\xb5\x2f\xfd"
-	ageMagic  = "age-encryption.org/v1\n"
+	zstdMagic       = "\x28\xb5\x2f\xfd"
+	ageMagic        = "age-encryption.org/v1\n"
+	passphraseMagic = ageMagic + "-> scrypt "
 )
 
 // maxWindow limits the memory for reading an object, in bytes. What this package writes needs 8 MiB.
@@ -87,7 +101,7 @@ func (e *encoder) Close() error {
 func (e Encoding) encode(w io.Writer) (*encoder, error) {
 	chain := &encoder{Writer: w}
 	if e.Key != nil {
-		encrypted, err := age.Encrypt(chain.Writer, e.Key.recipient)
+		encrypted, err := age.Encrypt(chain.Writer, e.Key.to...)
 		if err != nil {
 			return nil, fmt.Errorf("start encryption: %w", err)
 		}
@@ -110,17 +124,13 @@ func decode(r io.Reader, key *Key) (plain io.Reader, done func(), err error) {
 	done = func() {}
 	buffered := bufio.NewReader(r)
 	encrypted := begins(buffered, ageMagic)
-	switch {
-	case encrypted && key == nil:
-		return nil, nil, keyError("it is encrypted: set encryptionSecretRef to the Secret with its passphrase", nil)
-	case !encrypted && key != nil:
-		// Otherwise whoever can write to the bucket could substitute any data.
-		return nil, nil, keyError("it is not encrypted although encryptionSecretRef is set: "+
-			"to trust it anyway, remove encryptionSecretRef", nil)
-	case encrypted:
-		decrypted, err := age.Decrypt(buffered, key.identity)
+	if why := key.unfit(encrypted, begins(buffered, passphraseMagic)); why != "" {
+		return nil, nil, keyError(why, nil)
+	}
+	if encrypted {
+		decrypted, err := age.Decrypt(buffered, key.from...)
 		if err != nil {
-			return nil, nil, decryptError(err)
+			return nil, nil, decryptError(key, err)
 		}
 		buffered = bufio.NewReader(decrypted)
 	}
@@ -148,13 +158,13 @@ func keyError(message string, cause error) error {
 	return failure.Because(cause, failure.Problem{Reason: v1beta2.ReasonEncryptionKeyRefused, Message: message, Terminal: true})
 }
 
-func decryptError(err error) error {
+func decryptError(key *Key, err error) error {
 	var other *age.NoIdentityMatchError
 	if _, known := failure.Of(err); known {
 		return err
 	}
 	if errors.As(err, &other) {
-		return keyError("wrong passphrase", err)
+		return keyError(key.refused(), err)
 	}
 	return damaged("it cannot be decrypted: %w", err)
 }

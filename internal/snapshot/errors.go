@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/blobstore"
 	"github.com/etcdpilot/etcd-operator/internal/failure"
 )
 
@@ -20,6 +21,16 @@ func Explain(err error) failure.Problem {
 		}
 	}
 	return failure.Problem{Reason: v1beta2.ReasonSnapshotFailed, Message: err.Error()}
+}
+
+// isKeyRefused reports whether an object cannot be read with the key that was given, or without one.
+func isKeyRefused(err error) bool {
+	return err != nil && Explain(err).Reason == v1beta2.ReasonEncryptionKeyRefused
+}
+
+// corrupt says that an object is not the one that its manifest describes.
+func corrupt(b *blobstore.Bucket, m Manifest) error {
+	return damaged("%s is corrupt: its checksum does not match the manifest's", b.URL(m.Object))
 }
 
 func damaged(format string, args ...any) error {

@@ -3,8 +3,13 @@ package snapshot
 import (
 	"bufio"
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"os"
+	"strings"
+
+	"filippo.io/age"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/blobstore"
@@ -16,10 +21,14 @@ import (
 func Fetch(ctx context.Context, b *blobstore.Bucket, m Manifest, key *Key, w io.Writer, p Progress) error {
 	found, err := fetch(ctx, b, m.Object, key, w, p, m.Size)
 	switch {
+	case errors.Is(err, age.ErrIncorrectIdentity) && key.among(m.Recipients):
+		return damaged("%s is damaged: its manifest names the recipient of the identity that does not decrypt it", b.URL(m.Object))
+	case isKeyRefused(err) && m.Recipients != "":
+		return fmt.Errorf("%w. By its manifest it is encrypted to %s", err, brief(strings.Fields(string(m.Recipients))))
 	case err != nil:
 		return err
 	case found.StoredSize != m.StoredSize || found.StoredSHA256 != m.StoredSHA256:
-		return damaged("%s is corrupt: its checksum does not match the manifest's", b.URL(m.Object))
+		return corrupt(b, m)
 	case found.Size != m.Size || found.SHA256 != m.SHA256:
 		return damaged("%s does not match its manifest: the checksums differ", b.URL(m.Object))
 	}

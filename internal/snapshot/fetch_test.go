@@ -89,7 +89,7 @@ func TestFetchKeys(t *testing.T) {
 		}
 	}
 	for _, secret := range []map[string][]byte{nil, {"passphrase": nil}, {"passphrase": []byte("too short      \n")}} {
-		if _, err := ParseKey(secret); reason(err) != v1beta2.ReasonEncryptionKeyRefused {
+		if _, err := ParsePassphrase(secret); reason(err) != v1beta2.ReasonEncryptionKeyRefused {
 			t.Errorf("%q: got %v", secret, err)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"filippo.io/age"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
 
@@ -49,11 +50,11 @@ func files(t testing.TB, path string) []string {
 
 func key(t testing.TB, passphrase string) *Key {
 	t.Helper()
-	k, err := ParseKey(map[string][]byte{"passphrase": []byte(passphrase)})
+	k, err := ParsePassphrase(map[string][]byte{"passphrase": []byte(passphrase)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	k.recipient.SetWorkFactor(4) // quick, and read like any other
+	k.to[0].(*age.ScryptRecipient).SetWorkFactor(4) // quick, and read like any other
 	return k
 }
 

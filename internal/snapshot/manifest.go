@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/etcdpilot/etcd-operator/internal/task"
@@ -43,13 +44,29 @@ type Manifest struct {
 	// StoredSize is that of the object, and StoredSHA256 that in hexadecimal.
 	StoredSize   int64  `json:"storedSize"`
 	StoredSHA256 string `json:"storedSHA256"`
-	// Compression is Zstd or None, Encryption Age or None.
+	// Compression is Zstd or None, Encryption Age (a passphrase), AgeRecipients or None.
 	Compression string `json:"compression"`
 	Encryption  string `json:"encryption"`
+	// Recipients are the public keys that it is encrypted to, in their order: the identity of one of them decrypts it.
+	Recipients Recipients `json:"recipients,omitempty"`
 	// Writer is the Kubernetes object that it was taken for.
 	Writer task.Writer `json:"writer"`
 	// Run identifies the writer's run that it was taken in. The next attempt of that run continues with it.
 	Run string `json:"run,omitempty"`
+}
+
+// Recipients are public keys of age in their order, with a space between two. In JSON they are a list; here manifests can be compared.
+type Recipients string
+
+// MarshalJSON writes a list.
+func (r Recipients) MarshalJSON() ([]byte, error) { return json.Marshal(strings.Fields(string(r))) }
+
+// UnmarshalJSON reads a list.
+func (r *Recipients) UnmarshalJSON(data []byte) error {
+	var all []string
+	err := json.Unmarshal(data, &all)
+	*r = Recipients(strings.Join(all, " "))
+	return err
 }
 
 // Member names a member.

@@ -116,8 +116,8 @@ func (j Job) manifest(s *Stream) Manifest {
 	return Manifest{
 		Object: j.Name(s), TakenAt: s.TakenAt.UTC().Truncate(time.Second), Cluster: cluster, Member: s.Member,
 		Revision: s.Revision, Keys: s.Keys, EtcdVersion: s.EtcdVersion, StorageVersion: s.StorageVersion,
-		Compression: j.Encoding.compression(), Encryption: j.Encoding.encryption(), Writer: j.Writer, Run: j.Run,
-		Stale: s.Stale, SetBack: s.SetBack,
+		Compression: j.Encoding.compression(), Encryption: j.Encoding.encryption(), Recipients: j.Encoding.recipients(),
+		Writer: j.Writer, Run: j.Run, Stale: s.Stale, SetBack: s.SetBack,
 	}
 }
 

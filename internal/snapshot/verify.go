@@ -15,6 +15,26 @@ func VerifyChecksum(ctx context.Context, b *blobstore.Bucket, m Manifest, key *K
 	return Fetch(ctx, b, m, key, io.Discard, p)
 }
 
+// VerifyCiphertext reads the object of a backup whole and compares it with its manifest, for who cannot decrypt it: it is the object
+// that was uploaded. That what was encrypted there can be restored is not proved.
+func VerifyCiphertext(ctx context.Context, b *blobstore.Bucket, m Manifest, p Progress) error {
+	watched, touch, stop := watch(ctx, stallLimit)
+	defer stop()
+	r, err := b.Open(watched, m.Object)
+	if err != nil {
+		return stalled(watched, err)
+	}
+	defer func() { _ = r.Close() }()
+	sum := newMeter()
+	if _, err := io.CopyBuffer(sum, &tracked{Reader: r, touch: touch, progress: p}, make([]byte, bufferSize)); err != nil {
+		return stalled(watched, explainRead(b.URL(m.Object), err))
+	}
+	if sum.size != m.StoredSize || sum.sum() != m.StoredSHA256 {
+		return corrupt(b, m)
+	}
+	return nil
+}
+
 // ScratchField is where a spec says on which volume a backup is restored on trial.
 const ScratchField = "spec.pod.scratch"
 

@@ -86,6 +86,13 @@ func TestTasks(t *testing.T) {
 	}
 	holds(t, "task-backup.json", backup)
 	reads(t, "former-task-backup.json", backup)
+	holds(t, "task-backup-recipients.json", task.Task{
+		Writer: writer, Storage: claim, Recipients: []string{"age1first", "age1second"}, Timeout: time.Hour,
+		Backup: &task.Backup{Endpoints: []string{"http://example-0:2379"}},
+	})
+	holds(t, "task-verify-identity.json", task.Task{
+		Writer: writer, Storage: claim, Identity: true, Timeout: time.Hour, Verify: &task.Verify{EtcdVersion: "3.6.16"},
+	})
 	holds(t, "task-clean.json", task.Task{Writer: writer, Storage: claim, Timeout: time.Minute, Clean: &task.Clean{}})
 	verify := task.Task{
 		Writer: writer, Storage: storage, Timeout: time.Hour,

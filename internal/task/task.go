@@ -20,7 +20,7 @@ const (
 	// CredentialsDir holds the keys of the storage's Secret, CADir ca.crt of its endpoint's authorities.
 	CredentialsDir = "/etc/agent/credentials" // #nosec G101 -- a folder
 	CADir          = "/etc/agent/ca"
-	// KeyDir holds the passphrase, TLSDir the keys of clientTLSSecret.
+	// KeyDir holds the passphrase or the identities, TLSDir the keys of clientTLSSecret.
 	KeyDir = "/etc/agent/key"
 	TLSDir = "/etc/agent/tls"
 	// StoreDir is the root of file:/// URLs, ScratchDir a volume for trial restores, and for what is buffered for the storage.
@@ -33,6 +33,8 @@ const (
 	KeyCA = "ca.crt"
 	// KeyPassphrase holds the passphrase that encrypts snapshots.
 	KeyPassphrase = "passphrase"
+	// KeyIdentity holds identities (secret keys of age) that decrypt what was encrypted to their recipients (public keys).
+	KeyIdentity = "identity"
 	// Those of clientTLSSecret are coreos/etcd-operator's.
 	KeyClientCertificate = "etcd-client.crt"
 	KeyClientKey         = "etcd-client.key"
@@ -57,6 +59,10 @@ type Task struct {
 	Storage v1beta2.Storage `json:"storage"`
 	// Encrypted is true if KeyDir holds a passphrase.
 	Encrypted bool `json:"encrypted,omitempty"`
+	// Identity is true if KeyDir holds identities.
+	Identity bool `json:"identity,omitempty"`
+	// Recipients are public keys that a Backup is encrypted to. KeyDir holds nothing then: it cannot be decrypted.
+	Recipients []string `json:"recipients,omitempty"`
 	// Timeout is how long it may take in all.
 	Timeout time.Duration `json:"timeout"`
 

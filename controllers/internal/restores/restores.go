@@ -12,6 +12,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/failure"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 	"github.com/etcdpilot/etcd-operator/internal/status"
+	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
 // defaultTimeout applies if the spec sets none.
@@ -34,6 +35,12 @@ func Timeout(spec *v1beta2.EtcdRestoreSpec) time.Duration {
 		return defaultTimeout
 	}
 	return time.Duration(spec.TimeoutSeconds) * time.Second
+}
+
+// ReadFrom has a task read a snapshot from where it is, and names the Secret with the key that it needs for that, empty for none.
+func ReadFrom(t *task.Task, from *v1beta2.RestoredFrom) (keySecret string) {
+	t.Storage, t.Encrypted, t.Identity = from.Storage, from.EncryptionSecretRef.Name != "", from.IdentitySecretRef.Name != ""
+	return cmp.Or(from.IdentitySecretRef.Name, from.EncryptionSecretRef.Name)
 }
 
 // Failure is why the pod's last attempt to restore its data from a snapshot failed, nil if it did not.
