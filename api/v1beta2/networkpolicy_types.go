@@ -1,7 +1,5 @@
 package v1beta2
 
-import networkingv1 "k8s.io/api/networking/v1"
-
 // NetworkPolicyMode is how much of the traffic to the members the NetworkPolicy admits.
 type NetworkPolicyMode string
 
@@ -30,19 +28,53 @@ type NetworkPolicySpec struct {
 
 	// clientsFrom are others who may reach the port for clients, in mode Strict. Pods are selected in the cluster's own namespace
 	// unless there is a namespaceSelector.
-	// +kubebuilder:validation:items:XValidation:rule="has(self.ipBlock) ? !has(self.podSelector) && !has(self.namespaceSelector) : has(self.podSelector) || has(self.namespaceSelector)",message="each entry has podSelector, namespaceSelector or both; or else ipBlock alone"
 	// +kubebuilder:validation:MaxItems=64
 	// +listType=atomic
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Clients",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
-	ClientsFrom []networkingv1.NetworkPolicyPeer `json:"clientsFrom,omitempty"`
+	ClientsFrom []NetworkPeer `json:"clientsFrom,omitempty"`
 
 	// metricsFrom are others who may reach the port for metrics and health, such as Prometheus, in mode Strict. The kubelet on the
 	// member's own node always may.
-	// +kubebuilder:validation:items:XValidation:rule="has(self.ipBlock) ? !has(self.podSelector) && !has(self.namespaceSelector) : has(self.podSelector) || has(self.namespaceSelector)",message="each entry has podSelector, namespaceSelector or both; or else ipBlock alone"
 	// +kubebuilder:validation:MaxItems=64
 	// +listType=atomic
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Metrics readers",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
-	MetricsFrom []networkingv1.NetworkPolicyPeer `json:"metricsFrom,omitempty"`
+	MetricsFrom []NetworkPeer `json:"metricsFrom,omitempty"`
+}
+
+// NetworkPeer is who may connect, as in Kubernetes' NetworkPolicies, by labels.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.ipBlock) ? !has(self.podSelector) && !has(self.namespaceSelector) : has(self.podSelector) || has(self.namespaceSelector)",message="each entry has podSelector, namespaceSelector or both; or else ipBlock alone"
+type NetworkPeer struct {
+	// podSelector selects pods.
+	// +optional
+	PodSelector *PeerSelector `json:"podSelector,omitempty"`
+	// namespaceSelector selects the namespaces of the pods.
+	// +optional
+	NamespaceSelector *PeerSelector `json:"namespaceSelector,omitempty"`
+	// ipBlock is a range of addresses.
+	// +optional
+	IPBlock *PeerBlock `json:"ipBlock,omitempty"`
+}
+
+// PeerSelector selects by labels; an empty one selects all. It has no expressions, because the CRD is not to outgrow what kubectl apply
+// takes: a NetworkPolicy of one's own can have them.
+//
+// +structType=atomic
+type PeerSelector struct {
+	// matchLabels are required.
+	// +optional
+	MatchLabels map[string]string `json:"matchLabels,omitempty"`
+}
+
+// PeerBlock is a range of addresses.
+type PeerBlock struct {
+	// cidr is the range, for example 192.0.2.0/24.
+	// +required
+	CIDR string `json:"cidr"`
+	// except are ranges in it that are left out.
+	// +listType=atomic
+	// +optional
+	Except []string `json:"except,omitempty"`
 }

@@ -34,9 +34,9 @@ func (e *env) networkPolicy(t *testing.T) {
 	must(t, e.Delete(t.Context(), first))
 	e.policy(t, "guarded", func(p *networkingv1.NetworkPolicy) bool { return p.UID != first.UID })
 
-	app := networkingv1.NetworkPolicyPeer{PodSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"role": "client"}}}
+	app := v1beta2.NetworkPeer{PodSelector: &v1beta2.PeerSelector{MatchLabels: map[string]string{"role": "client"}}}
 	e.guard(t, "guarded", &v1beta2.NetworkPolicySpec{
-		Mode: v1beta2.NetworkPolicyStrict, ClientsFrom: []networkingv1.NetworkPolicyPeer{app},
+		Mode: v1beta2.NetworkPolicyStrict, ClientsFrom: []v1beta2.NetworkPeer{app},
 	})
 	e.policy(t, "guarded", func(p *networkingv1.NetworkPolicy) bool {
 		return !opens(p, 2379) && !opens(p, 2380) && !opens(p, 2381) && admits(p, 2379, "role", "client") &&

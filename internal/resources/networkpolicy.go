@@ -85,8 +85,8 @@ func strict(c *v1beta2.EtcdCluster, members, operator networkingv1.NetworkPolicy
 	}
 	clients := []networkingv1.NetworkPolicyPeer{members, operator, agents(LabelBackup), agents(LabelRestore)}
 	return []networkingv1.NetworkPolicyIngressRule{
-		admit(member.ClientPort, slices.Concat(clients, given.ClientsFrom)...),
-		admit(member.MetricsPort, slices.Concat([]networkingv1.NetworkPolicyPeer{operator}, given.MetricsFrom)...),
+		admit(member.ClientPort, slices.Concat(clients, peers(given.ClientsFrom))...),
+		admit(member.MetricsPort, slices.Concat([]networkingv1.NetworkPolicyPeer{operator}, peers(given.MetricsFrom))...),
 		// How far a restore has come that runs before a member's first start.
 		admit(task.ProgressPort, operator),
 	}
@@ -98,6 +98,29 @@ func agents(label string) networkingv1.NetworkPolicyPeer {
 		MatchLabels:      agentLabels(),
 		MatchExpressions: []metav1.LabelSelectorRequirement{{Key: label, Operator: metav1.LabelSelectorOpExists}},
 	}}
+}
+
+// peers are those of a spec as Kubernetes has them.
+func peers(given []v1beta2.NetworkPeer) []networkingv1.NetworkPolicyPeer {
+	out := make([]networkingv1.NetworkPolicyPeer, 0, len(given))
+	for _, p := range given {
+		peer := networkingv1.NetworkPolicyPeer{
+			PodSelector: labelSelector(p.PodSelector), NamespaceSelector: labelSelector(p.NamespaceSelector),
+		}
+		if p.IPBlock != nil {
+			peer.IPBlock = &networkingv1.IPBlock{CIDR: p.IPBlock.CIDR, Except: p.IPBlock.Except}
+		}
+		out = append(out, peer)
+	}
+	return out
+}
+
+// labelSelector keeps an empty selector, which selects all, apart from none.
+func labelSelector(given *v1beta2.PeerSelector) *metav1.LabelSelector {
+	if given == nil {
+		return nil
+	}
+	return &metav1.LabelSelector{MatchLabels: given.MatchLabels}
 }
 
 func admit(number int32, from ...networkingv1.NetworkPolicyPeer) networkingv1.NetworkPolicyIngressRule {

@@ -24,11 +24,11 @@ func TestGoldenNetworkPolicies(t *testing.T) {
 		"network-policy-strict": cluster(func(c *v1beta2.EtcdCluster) {
 			c.Spec.NetworkPolicy = &v1beta2.NetworkPolicySpec{
 				Mode: v1beta2.NetworkPolicyStrict,
-				ClientsFrom: []networkingv1.NetworkPolicyPeer{
-					{PodSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"role": "client"}}},
-					{IPBlock: &networkingv1.IPBlock{CIDR: "192.0.2.0/24"}},
+				ClientsFrom: []v1beta2.NetworkPeer{
+					{PodSelector: &v1beta2.PeerSelector{MatchLabels: map[string]string{"role": "client"}}},
+					{IPBlock: &v1beta2.PeerBlock{CIDR: "192.0.2.0/24"}},
 				},
-				MetricsFrom: []networkingv1.NetworkPolicyPeer{{NamespaceSelector: &metav1.LabelSelector{}}},
+				MetricsFrom: []v1beta2.NetworkPeer{{NamespaceSelector: &v1beta2.PeerSelector{}}},
 			}
 		}),
 	} {

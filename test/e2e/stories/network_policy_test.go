@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
-	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
@@ -32,9 +31,9 @@ func TestNetworkPolicies(t *testing.T) {
 
 	s.connects("stranger", map[int]bool{member.ClientPort: true, member.PeerPort: false, member.MetricsPort: true})
 
-	s.guard(v1beta2.NetworkPolicySpec{Mode: v1beta2.NetworkPolicyStrict, ClientsFrom: []networkingv1.NetworkPolicyPeer{
-		{PodSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"role": "client"}}},
-		{PodSelector: &metav1.LabelSelector{MatchLabels: map[string]string{harness.ClientLabel: s.Name}}},
+	s.guard(v1beta2.NetworkPolicySpec{Mode: v1beta2.NetworkPolicyStrict, ClientsFrom: []v1beta2.NetworkPeer{
+		{PodSelector: &v1beta2.PeerSelector{MatchLabels: map[string]string{"role": "client"}}},
+		{PodSelector: &v1beta2.PeerSelector{MatchLabels: map[string]string{harness.ClientLabel: s.Name}}},
 	}})
 	s.connects("stranger", map[int]bool{member.ClientPort: false, member.PeerPort: false, member.MetricsPort: false})
 	s.connects("friend", map[int]bool{member.ClientPort: true, member.PeerPort: false, member.MetricsPort: false})
