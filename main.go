@@ -119,6 +119,7 @@ func run(o options) error {
 			return err
 		}
 	}
+	o.controllers.Namespaces, o.controllers.OwnPods = listOf(o.namespaces), ownPods(inClusterNamespace)
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
 		clientgoscheme.AddToScheme, v1beta2.AddToScheme, operatorsv2.AddToScheme,
@@ -149,7 +150,7 @@ func run(o options) error {
 	}
 	pool := etcd.NewPool()
 	defer pool.Close()
-	if err := controllers.Setup(mgr, pool, o.controllers); err != nil {
+	if err := controllers.Setup(ctx, mgr, pool, o.controllers); err != nil {
 		return err
 	}
 	if err := addProbes(mgr); err != nil {
@@ -181,6 +182,27 @@ func identity(file string) (claim.Operator, error) {
 		return claim.Operator{}, fmt.Errorf("find the namespace of the Lease (outside of Kubernetes, start without --leader-elect): %w", err)
 	}
 	return claim.Operator{Namespace: strings.TrimSpace(string(namespace)), Lease: reservations.LeaseName}, nil
+}
+
+// podLabels are the variables with labels of this operator's own pods, which the Deployment has the kubelet fill in.
+var podLabels = map[string]string{
+	"POD_LABEL_CONTROL_PLANE": "control-plane",
+	"POD_LABEL_NAME":          "app.kubernetes.io/name",
+}
+
+// ownPods says which pods are this operator's. They are not known outside of Kubernetes, and with a Deployment without the variables.
+func ownPods(file string) resources.OperatorPods {
+	namespace, err := os.ReadFile(file)
+	if err != nil {
+		return resources.OperatorPods{}
+	}
+	own := resources.OperatorPods{Namespace: strings.TrimSpace(string(namespace)), Labels: map[string]string{}}
+	for variable, label := range podLabels {
+		if value := os.Getenv(variable); value != "" {
+			own.Labels[label] = value
+		}
+	}
+	return own
 }
 
 // lock is the Lease of this operator, for this process to hold. A request for it must not take half of the time that others wait.
@@ -253,13 +275,22 @@ func managerOptions(o options, scheme *runtime.Scheme) ctrl.Options {
 		options.LeaseDuration, options.RenewDeadline = new(leadership.RenewFor+leadership.Term), new(leadership.RenewFor)
 		options.RetryPeriod = new(leadership.Retry)
 	}
-	for _, namespace := range strings.Split(o.namespaces, ",") {
-		if namespace = strings.TrimSpace(namespace); namespace != "" {
-			if options.Cache.DefaultNamespaces == nil {
-				options.Cache.DefaultNamespaces = map[string]cache.Config{}
-			}
-			options.Cache.DefaultNamespaces[namespace] = cache.Config{}
+	for _, namespace := range listOf(o.namespaces) {
+		if options.Cache.DefaultNamespaces == nil {
+			options.Cache.DefaultNamespaces = map[string]cache.Config{}
 		}
+		options.Cache.DefaultNamespaces[namespace] = cache.Config{}
 	}
 	return options
+}
+
+// listOf is what a comma separates, without blanks.
+func listOf(text string) []string {
+	var list []string
+	for _, entry := range strings.Split(text, ",") {
+		if entry = strings.TrimSpace(entry); entry != "" {
+			list = append(list, entry)
+		}
+	}
+	return list
 }

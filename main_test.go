@@ -17,6 +17,7 @@ import (
 
 	"github.com/etcdpilot/etcd-operator/controllers"
 	"github.com/etcdpilot/etcd-operator/controllers/reservations"
+	"github.com/etcdpilot/etcd-operator/internal/resources"
 	"github.com/etcdpilot/etcd-operator/internal/testenv"
 	"github.com/etcdpilot/etcd-operator/internal/version"
 )
@@ -78,6 +79,27 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
+// TestOwnPods wants the operator to know its own pods by what the kubelet says of them, and none where nobody says anything.
+func TestOwnPods(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "namespace")
+	if err := os.WriteFile(file, []byte("there\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("POD_LABEL_CONTROL_PLANE", "")
+	t.Setenv("POD_LABEL_NAME", "")
+	if own := ownPods(file); own.Known() {
+		t.Errorf("without variables it knows %+v", own)
+	}
+	t.Setenv("POD_LABEL_NAME", "renamed")
+	want := resources.OperatorPods{Namespace: "there", Labels: map[string]string{"app.kubernetes.io/name": "renamed"}}
+	if own := ownPods(file); !reflect.DeepEqual(own, want) || !own.Known() {
+		t.Errorf("it knows %+v, want %+v", own, want)
+	}
+	if own := ownPods(file + "-of-nobody"); own.Known() {
+		t.Errorf("outside of Kubernetes it knows %+v", own)
+	}
+}
+
 // TestManifests wants members to take member-run from the image that the manager runs, OLM to be listened to, and the images
 // of etcd to be listed that the operator is tested with.
 func TestManifests(t *testing.T) {
@@ -99,6 +121,14 @@ func TestManifests(t *testing.T) {
 			FieldPath: "metadata.annotations['olm.targetNamespaces']",
 		}},
 	}}
+	for _, name := range slices.Sorted(maps.Keys(podLabels)) {
+		if deployment.Spec.Template.Labels[podLabels[name]] == "" {
+			t.Errorf("the pods have no label %s", podLabels[name])
+		}
+		want = append(want, corev1.EnvVar{Name: name, ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{
+			FieldPath: "metadata.labels['" + podLabels[name] + "']",
+		}}})
+	}
 	for _, v := range version.Tested { // all that a mirror needs, and nothing else
 		name := "RELATED_IMAGE_ETCD_" + strings.ReplaceAll(v, ".", "_")
 		want = append(want, corev1.EnvVar{Name: name, Value: version.Image("", v)})

@@ -1,6 +1,7 @@
 package controllers
 
 import (
+	"context"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
@@ -38,13 +39,17 @@ type Options struct {
 	Lease *leadership.Lock
 	// Concurrency is how many clusters are reconciled concurrently, at least 1.
 	Concurrency int
+	// Namespaces are those that are watched; all if empty.
+	Namespaces []string
+	// OwnPods are this operator's pods, if it knows them.
+	OwnPods resources.OperatorPods
 }
 
 // Cached says which objects the controllers' cache holds, and which of their fields.
 func Cached() map[client.Object]cache.ByObject { return objectcache.Cached() }
 
 // Setup registers all controllers. The pool reaches the members.
-func Setup(mgr ctrl.Manager, pool *etcd.Pool, o Options) error {
+func Setup(ctx context.Context, mgr ctrl.Manager, pool *etcd.Pool, o Options) error {
 	openShift, err := isOpenShift(mgr.GetRESTMapper())
 	if err != nil {
 		return err
@@ -64,8 +69,8 @@ func Setup(mgr ctrl.Manager, pool *etcd.Pool, o Options) error {
 	if err := (&etcdcluster.Reconciler{
 		Client: c, Live: live, Recorder: recorder, Reservations: keeper, Etcd: pool, Clock: clock.RealClock{},
 		OperatorImage: o.OperatorImage, AgentEnv: o.AgentEnv, OpenShift: openShift,
-		EtcdRepository: o.EtcdRepository, Concurrency: o.Concurrency,
-	}).SetupWithManager(mgr); err != nil {
+		EtcdRepository: o.EtcdRepository, Concurrency: o.Concurrency, Namespaces: o.Namespaces, OwnPods: o.OwnPods,
+	}).SetupWithManager(ctx, mgr); err != nil {
 		return fmt.Errorf("set up the EtcdCluster controller: %w", err)
 	}
 	if err := (&etcdbackup.Reconciler{

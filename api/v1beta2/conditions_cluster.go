@@ -41,6 +41,12 @@ const (
 	//
 	// Set spec.volumeReclaimPolicy to Retain to keep them, or to Delete to confirm that.
 	ReasonVolumesNotRetained = "VolumesNotRetained"
+	// ReasonPlaintextExposed means that spec.services.client.type makes the cluster reachable from outside of Kubernetes, and clients
+	// talk to it in plain text, without authentication. Only an event has it.
+	//
+	// Use ClusterIP; or say who may reach it, in spec.networkPolicy with mode Strict or, for a LoadBalancer, in
+	// spec.services.client.loadBalancerSourceRanges.
+	ReasonPlaintextExposed = "PlaintextExposed"
 	// ReasonScaling means that members are added or removed to reach spec.size.
 	//
 	// Nothing.
@@ -126,6 +132,16 @@ const (
 	//
 	// Correct the field that the message names.
 	ReasonInvalidService = "InvalidService"
+	// ReasonNetworkPolicyMissing means that the NetworkPolicy of the members is not as spec.networkPolicy asks: the API server refuses
+	// it, the operator lacks the right, or another owner has one of that name. The members are reconciled all the same.
+	//
+	// Fix what the message names, or set spec.networkPolicy.mode to None to do without the NetworkPolicy.
+	ReasonNetworkPolicyMissing = "NetworkPolicyMissing"
+	// ReasonOperatorUnknown means that spec.networkPolicy.mode is Strict and the operator does not know which labels its own pods have,
+	// so that the NetworkPolicy would shut it out. Mode Peers is in force instead.
+	//
+	// Run the operator in Kubernetes, with the variables POD_LABEL_* of config/manager/manager.yaml; or choose another mode.
+	ReasonOperatorUnknown = "OperatorUnknown"
 	// ReasonVolumeShrinks means that the spec requests less storage than a volume has: volumes cannot shrink.
 	//
 	// Raise spec.pod.persistentVolumeClaimSpec.resources.requests.storage to what it was.

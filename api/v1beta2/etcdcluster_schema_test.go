@@ -103,6 +103,17 @@ func testCreate(t *testing.T, c client.Client) {
 		"node port alone":    {fields: map[string]any{"spec.services.client.nodePort": int64(30001)}, want: "nodePort needs type"},
 		"class alone":        {fields: map[string]any{"spec.services.client.loadBalancerClass": "x"}, want: "need type LoadBalancer"},
 		"external name":      {fields: map[string]any{"spec.services.client.type": "ExternalName"}, want: "Unsupported value"},
+		"policy":             {fields: map[string]any{"spec.networkPolicy.mode": "None"}},
+		"policy Open":        {fields: map[string]any{"spec.networkPolicy.mode": "Open"}, want: "Unsupported value"},
+		"clients of Strict":  {fields: policy("Strict", map[string]any{"podSelector": map[string]any{}})},
+		"a range of Strict":  {fields: policy("Strict", map[string]any{"ipBlock": map[string]any{"cidr": "192.0.2.0/24"}})},
+		"clients of Peers":   {fields: policy("Peers", map[string]any{"podSelector": map[string]any{}}), want: "need mode Strict"},
+		"clients of no mode": {fields: policy("", map[string]any{"podSelector": map[string]any{}}), want: "need mode Strict"},
+		"a client of none":   {fields: policy("Strict", map[string]any{}), want: "each entry has podSelector"},
+		"a client of all": {
+			fields: policy("Strict", map[string]any{"podSelector": map[string]any{}, "ipBlock": map[string]any{"cidr": "192.0.2.0/24"}}),
+			want:   "each entry has podSelector",
+		},
 		"Service's label":    {fields: map[string]any{"spec.services.peer.labels": map[string]any{"app": "x"}}, want: "operator's own"},
 		"volume's label":     {fields: map[string]any{"spec.pod.volumeLabels": map[string]any{"etcd_node": "x"}}, want: "own"},
 		"template":           {fields: map[string]any{"spec.pod.template": map[string]any{"spec": map[string]any{"any": "thing"}}}},
@@ -132,6 +143,15 @@ func claim(modes ...any) map[string]any {
 // env is a variable with one field more than its name.
 func env(name, field string, value any) []any {
 	return []any{map[string]any{"name": name, field: value}}
+}
+
+// policy is a NetworkPolicy with one client, who also reads metrics.
+func policy(mode string, peer map[string]any) map[string]any {
+	fields := map[string]any{"spec.networkPolicy.clientsFrom": []any{peer}, "spec.networkPolicy.metricsFrom": []any{peer}}
+	if mode != "" {
+		fields["spec.networkPolicy.mode"] = mode
+	}
+	return fields
 }
 
 func compaction(mode, retention string) map[string]any {

@@ -54,6 +54,11 @@ type EtcdClusterSpec struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Services",order=5
 	Services *ServicesPolicy `json:"services,omitempty"`
 
+	// networkPolicy configures the NetworkPolicy of the members' pods. If absent, there is one of mode Peers.
+	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Network policy",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"},order=12
+	NetworkPolicy *NetworkPolicySpec `json:"networkPolicy,omitempty"`
+
 	// restoreFrom starts the cluster from a snapshot instead of empty. The operator creates an EtcdRestore for it, called
 	// <name>-restore, whose pods have the members' service account and placement. To configure more of them, create one of that
 	// name first.

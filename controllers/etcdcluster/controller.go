@@ -8,6 +8,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -65,6 +66,13 @@ type Reconciler struct {
 	OpenShift bool
 	// Concurrency is how many clusters are reconciled concurrently, at least 1.
 	Concurrency int
+	// Namespaces are those that are watched; all if empty.
+	Namespaces []string
+	// OwnPods are this operator's pods, if it knows them: a NetworkPolicy of mode Strict admits them.
+	OwnPods resources.OperatorPods
+
+	// policiesUnwatched is true if NetworkPolicies have to be read from the API server in each pass.
+	policiesUnwatched bool
 
 	paces paces
 	// refusals are of writes that the planner decides on, refusedBeside of the others.
@@ -136,6 +144,7 @@ type pass struct {
 	// assessment is what the action was decided by.
 	assessment plan.Assessment
 	services   map[string]*corev1.Service
+	policy     policy
 	pods       map[string]*corev1.Pod
 	claims     map[string]*corev1.PersistentVolumeClaim
 	// revision is the revision of the spec.
@@ -228,8 +237,13 @@ func (r *Reconciler) confirm(ctx context.Context, p *pass) error {
 }
 
 // SetupWithManager registers the reconciler and its watches.
-func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
-	return ctrl.NewControllerManagedBy(mgr).
+func (r *Reconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager) error {
+	watched, err := mayWatchPolicies(ctx, mgr, r.Namespaces)
+	if err != nil {
+		return err
+	}
+	r.policiesUnwatched = !watched
+	controlled := ctrl.NewControllerManagedBy(mgr).
 		Named("etcdcluster").
 		For(&v1beta2.EtcdCluster{}).
 		Watches(&corev1.Pod{}, podEvents(handler.EnqueueRequestsFromMapFunc(clustersOf))).
@@ -239,8 +253,11 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 		// Volumes that are to outlive their cluster have no owner reference: the label names it.
 		Watches(&corev1.PersistentVolumeClaim{}, handler.EnqueueRequestsFromMapFunc(clusterOf)).
 		WithEventFilter(predicate.Funcs{UpdateFunc: changed}).
-		WithOptions(controller.Options{MaxConcurrentReconciles: max(r.Concurrency, 1), RateLimiter: reconcile.RateLimiter()}).
-		Complete(outage.Retried(r))
+		WithOptions(controller.Options{MaxConcurrentReconciles: max(r.Concurrency, 1), RateLimiter: reconcile.RateLimiter()})
+	if watched {
+		controlled = controlled.Owns(&networkingv1.NetworkPolicy{})
+	}
+	return controlled.Complete(outage.Retried(r))
 }
 
 // clustersOf maps a pod to the cluster in its labels, and to its owner: an unrelated pod may have only the first, and a pod whose labels

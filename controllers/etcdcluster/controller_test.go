@@ -22,10 +22,16 @@ import (
 	"github.com/etcdpilot/etcd-operator/controllers/internal/controllertest"
 	"github.com/etcdpilot/etcd-operator/internal/etcd"
 	"github.com/etcdpilot/etcd-operator/internal/member"
+	"github.com/etcdpilot/etcd-operator/internal/resources"
 	"github.com/etcdpilot/etcd-operator/internal/testenv"
 )
 
 const namespace = "test"
+
+// ownPods are the operator's in these tests.
+var ownPods = resources.OperatorPods{
+	Namespace: "etcd-operator-system", Labels: map[string]string{"app.kubernetes.io/name": "etcd-operator"},
+}
 
 var must, await = controllertest.Must, controllertest.Await
 
@@ -55,6 +61,8 @@ func TestEtcdClusterOnARealAPIServer(t *testing.T) {
 	t.Run("an answer that is too long for an event", e.wordy)
 	t.Run("a Service of somebody else", e.nameTaken)
 	t.Run("Services", e.services)
+	t.Run("the NetworkPolicy", e.networkPolicy)
+	t.Run("a NetworkPolicy of somebody else", e.foreignPolicy)
 	t.Run("a pod that a policy denies", e.deniedPod)
 	t.Run("a volume that was written meanwhile", e.writtenVolume)
 	t.Run("a cluster that starts from a snapshot", e.fromSnapshot)
@@ -78,7 +86,8 @@ func startOperator(t *testing.T, config *rest.Config, namespaces ...string) {
 	must(t, (&etcdcluster.Reconciler{
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Recorder: mgr.GetEventRecorder("test"), Etcd: pool,
 		Reservations: controllertest.KeeperOf(mgr), Clock: clock.RealClock{}, OperatorImage: "operator:test", Concurrency: 4,
-	}).SetupWithManager(mgr))
+		Namespaces: namespaces, OwnPods: ownPods,
+	}).SetupWithManager(t.Context(), mgr))
 	controllertest.Start(t, mgr)
 }
 

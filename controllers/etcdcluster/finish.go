@@ -122,6 +122,7 @@ func (r *Reconciler) writeStatus(ctx context.Context, p *pass, err error) error 
 func (r *Reconciler) recordEvents(ctx context.Context, p *pass, err error) {
 	r.recordUnrelated(p)
 	r.recordReclaim(p)
+	r.recordExposed(p)
 	told, some := p.action, true
 	if p.outcome.incomplete() || len(p.outcome.accepted) > 0 {
 		if told, some = plan.PartOf(p.action, p.outcome.accepted); !some {

@@ -83,6 +83,25 @@ func TestTrimService(t *testing.T) {
 	}
 }
 
+// TestTrimPolicy checks that nothing is lost of a cluster's NetworkPolicy, and that of others its owner is known.
+func TestTrimPolicy(t *testing.T) {
+	c := &v1beta2.EtcdCluster{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "c", UID: "u"}}
+	want := resources.NetworkPolicy(c, v1beta2.NetworkPolicyPeers, resources.OperatorPods{})
+	if resources.NetworkPolicyDue(controllertest.Trimmed(t, want), want) {
+		t.Error("a trimmed NetworkPolicy differs from what is wanted")
+	}
+	foreign := want.DeepCopy()
+	foreign.OwnerReferences = nil
+	conflict := conflictOf("NetworkPolicy", foreign, c)
+	small := controllertest.Trimmed(t, foreign)
+	if got := conflictOf("NetworkPolicy", small, c); conflict == nil || got == nil || *got != *conflict {
+		t.Errorf("conflict with the trimmed NetworkPolicy: %+v, with the whole: %+v", got, conflict)
+	}
+	if small.Size() > 100 {
+		t.Errorf("%d bytes are left of a stranger's NetworkPolicy", small.Size())
+	}
+}
+
 // TestTrimBudget checks that an observation of a trimmed budget is that of the whole one.
 func TestTrimBudget(t *testing.T) {
 	c := &v1beta2.EtcdCluster{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "c", UID: "u"}}

@@ -48,6 +48,9 @@ func (r *Reconciler) observe(ctx context.Context, reader client.Reader, c *v1bet
 	if err := observeServices(ctx, reader, p); err != nil {
 		return nil, err
 	}
+	if err := r.observePolicy(ctx, reader, p); err != nil {
+		return nil, err
+	}
 	if err := observeBudget(ctx, reader, p); err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -78,6 +79,8 @@ func kindOf(o client.Object) string {
 		return "Pod"
 	case *corev1.Service:
 		return "Service"
+	case *networkingv1.NetworkPolicy:
+		return "NetworkPolicy"
 	case *corev1.PersistentVolumeClaim:
 		return "PersistentVolumeClaim"
 	}

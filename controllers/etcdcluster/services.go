@@ -16,13 +16,16 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 )
 
-// applyServices keeps what has no order: the two Services, and who owns the volumes and what is written on them. Nothing
-// is written where nothing differs, nor while someone else has a name that the cluster needs. Whoever only has its labels is in
-// no one's way.
+// applyServices keeps what has no order: the NetworkPolicy, the two Services, and who owns the volumes and what is written on them.
+// The first is written first, so that no member starts without it. Nothing is written where nothing differs, nor while someone else
+// has a name that the cluster needs. Whoever only has its labels is in no one's way.
 func (r *Reconciler) applyServices(ctx context.Context, p *pass) error {
 	c := p.observed.Cluster
 	if c.Paused || c.Deleting || p.assessment.NameTaken != nil || c.ID == 0 && c.Bootstrap == nil {
 		return nil
+	}
+	if err := r.applyPolicy(ctx, p); err != nil {
+		return err
 	}
 	for _, want := range []*corev1.Service{resources.PeerService(p.cluster), resources.ClientService(p.cluster)} {
 		err := r.writeBeside(ctx, p, sideWrite{

@@ -72,10 +72,10 @@ func TestGoldenPods(t *testing.T) {
 	}
 }
 
-// golden compares a pod with a file, or writes that.
-func golden(t *testing.T, name string, pod *corev1.Pod) {
+// golden compares an object with a file, or writes that.
+func golden(t *testing.T, name string, object any) {
 	t.Helper()
-	got, err := yaml.Marshal(pod)
+	got, err := yaml.Marshal(object)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +90,7 @@ func golden(t *testing.T, name string, pod *corev1.Pod) {
 		t.Fatal(err)
 	}
 	if string(got) != string(want) {
-		t.Errorf("the pod is\n%s\nwant\n%s", got, want)
+		t.Errorf("it is\n%s\nwant\n%s", got, want)
 	}
 }
 

@@ -214,7 +214,7 @@ func (d Disks) ensureServer(ctx context.Context, id disk.ID) (pid int, err error
 func (l *Lab) optionalComponents() []string {
 	candidates := append([]string{disksComponent}, objectstore.Names()...)
 	for _, name := range l.Nodes() {
-		candidates = append(candidates, linkComponent(name))
+		candidates = append(candidates, linkComponent(name), policiesComponent(name))
 	}
 	return slices.DeleteFunc(candidates, func(name string) bool {
 		_, err := process.Read(l.recordFile(name))

@@ -20,12 +20,8 @@ import (
 func (l *Lab) startRegistry(ctx context.Context, root string, tools map[string]build.Tool) error {
 	bin := l.state.Join("bin")
 	for _, program := range []string{"lab", "pause"} {
-		cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags=-s -w", // #nosec G204 -- own source
-			"-o", filepath.Join(bin, program), "./cmd/"+program)
-		cmd.Dir = filepath.Join(root, "test", "lab")
-		cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off")
-		if out, err := cmd.CombinedOutput(); err != nil {
-			return fmt.Errorf("build the lab's own program %s: %w\n%s", program, err, out)
+		if err := buildOwn(ctx, root, filepath.Join(bin, program)); err != nil {
+			return err
 		}
 	}
 	record, err := l.ensure("registry", filepath.Join(bin, "lab"), "registry",
@@ -42,6 +38,19 @@ func (l *Lab) startRegistry(ctx context.Context, root string, tools map[string]b
 		return err
 	}
 	return pushAll(ctx, images)
+}
+
+// buildOwn builds one of the lab's own programs, which has the name of its file.
+func buildOwn(ctx context.Context, root, file string) error {
+	program := filepath.Base(file)
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags=-s -w", // #nosec G204 -- own source
+		"-o", file, "./cmd/"+program)
+	cmd.Dir = filepath.Join(root, "test", "lab")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("build the lab's own program %s: %w\n%s", program, err, out)
+	}
+	return nil
 }
 
 // pushAll builds images and makes them available to the cluster.

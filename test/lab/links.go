@@ -38,7 +38,7 @@ func (f Faults) SlowLink(ctx context.Context, name string, latency time.Duration
 	if err != nil {
 		return err
 	}
-	if err := record.WaitReady(ctx, func(context.Context) error { return link.Ready(record.PID) }); err != nil {
+	if err := record.WaitReady(ctx, func(context.Context) error { return network.QueueTaken(record.PID, link.Queue) }); err != nil {
 		return err
 	}
 	return link.Divert(ctx, name)

@@ -3,6 +3,7 @@ package objectcache
 
 import (
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -20,8 +21,9 @@ func Cached() map[client.Object]cache.ByObject {
 	return map[client.Object]cache.ByObject{
 		&corev1.Pod{}:                   {Label: ours, Transform: trimPod},
 		&corev1.PersistentVolumeClaim{}: {Label: ours},
-		// A Service or a budget of another owner must be seen if it has a name that a cluster needs.
+		// A Service, a policy or a budget of another owner must be seen if it has a name that a cluster needs.
 		&corev1.Service{}:               {Transform: trimService},
+		&networkingv1.NetworkPolicy{}:   {Transform: trimPolicy},
 		&policyv1.PodDisruptionBudget{}: {Transform: trimBudget},
 		&v1beta2.EtcdCluster{}:          {Transform: trimCluster},
 	}
@@ -91,6 +93,14 @@ func trimService(o any) (any, error) {
 		if trimMeta(&service.ObjectMeta) {
 			service.Spec = corev1.ServiceSpec{}
 		}
+	}
+	return o, nil
+}
+
+// trimPolicy keeps the specs of clusters' NetworkPolicies, and only name and owner of all others.
+func trimPolicy(o any) (any, error) {
+	if policy, ok := o.(*networkingv1.NetworkPolicy); ok && trimMeta(&policy.ObjectMeta) {
+		policy.Spec = networkingv1.NetworkPolicySpec{}
 	}
 	return o, nil
 }

@@ -16,7 +16,7 @@ import (
 func addonCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "addon NAME...",
-		Short: "Start object storage beside the cluster, or heal it: minio, gcs, azurite; or put OLM into it: olm",
+		Short: "Start object storage beside the cluster: minio, gcs, azurite; put OLM into it: olm; or enforce NetworkPolicies: network-policies",
 		Long: `Start object storage beside the cluster, or undo what was done to it; or put OLM into the cluster.
 
 NAME is minio (S3, with TLS), gcs (Google Cloud Storage) or azurite (Azure blobs). For each one
@@ -24,7 +24,9 @@ it prints where pods reach it, its bucket, and the environment that clients need
 "kubectl create secret generic --from-env-file" takes.
 
 NAME may also be olm, the Operator Lifecycle Manager. For this it prints the environment in which
-operator-sdk finds all images in the lab's registry.`,
+operator-sdk finds all images in the lab's registry.
+
+NAME may also be network-policies: from then on, until down, the nodes enforce NetworkPolicies.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			running, err := lab.Attach()
@@ -48,6 +50,9 @@ func startAddon(cmd *cobra.Command, running *lab.Lab, name string) error {
 			return err
 		}
 		return printOLM(cmd.OutOrStdout(), manager)
+	}
+	if name == "network-policies" {
+		return running.NetworkPolicies().Start(cmd.Context(), cmd.ErrOrStderr())
 	}
 	addon, err := running.Addons().Start(cmd.Context(), name, cmd.ErrOrStderr())
 	if err != nil {

@@ -17,15 +17,3 @@ func TestCheck(t *testing.T) {
 		}
 	}
 }
-
-func TestFindQueue(t *testing.T) {
-	const list = " 4711  30615     0 1 65531     0     0        0  1\n"
-	if err := findQueue(list); err != nil {
-		t.Error(err)
-	}
-	for _, list := range []string{"", "    0  4711     0 1 65531     0     0        0  1\n"} {
-		if findQueue(list) == nil {
-			t.Errorf("the queue is found in %q", list)
-		}
-	}
-}
