@@ -3,6 +3,7 @@ package etcdcluster_test
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/go-logr/logr/testr"
 	corev1 "k8s.io/api/core/v1"
@@ -21,16 +22,19 @@ import (
 type namespaced struct {
 	client.Client
 	config *rest.Config
+	// everywhere is the binding of the operator's role in all namespaces, once it is deleted.
+	everywhere *rbacv1.ClusterRoleBinding
 }
 
 // TestNamespaces is about an operator that watches some namespaces, as an OperatorGroup asks for.
 func TestNamespaces(t *testing.T) {
 	ctrl.SetLogger(testr.NewWithOptions(t, testr.Options{Verbosity: 1}))
 	config := testenv.Start(t)
-	n := &namespaced{testenv.Client(t, config), config}
+	n := &namespaced{Client: testenv.Client(t, config), config: config}
 	controllertest.InstallRoles(t, n.Client)
 	t.Run("one of them does not exist", n.missing)
 	t.Run("with rights in nothing else", n.narrow)
+	t.Run("with rights in one of them that come later", n.later)
 }
 
 // missing watches a namespace that comes later.
@@ -53,17 +57,55 @@ func (n *namespaced) narrow(t *testing.T) {
 	everywhere := &rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: "etcd-operator-manager-rolebinding"}}
 	must(t, n.Get(t.Context(), client.ObjectKeyFromObject(everywhere), everywhere))
 	must(t, n.Delete(t.Context(), everywhere))
+	n.everywhere = everywhere
 	for _, name := range []string{"billing", "stock"} {
 		n.namespace(t, name)
-		must(t, n.Create(t.Context(), &rbacv1.RoleBinding{
-			ObjectMeta: metav1.ObjectMeta{Namespace: name, Name: "operator"}, RoleRef: everywhere.RoleRef, Subjects: everywhere.Subjects,
-		}))
+		n.grant(t, name)
 		n.cluster(t, name)
 	}
 	startOperator(t, n.config, "billing", "stock")
 	n.served(t, "billing")
 	n.served(t, "stock")
 	n.leftAlone(t, "elsewhere")
+}
+
+// later may do nothing in one of its namespaces, which does not exist at first. The other is served all the same, and this one once
+// all rights are there: with the right to see EtcdClusters alone it would take members for lost that it cannot see.
+func (n *namespaced) later(t *testing.T) {
+	n.namespace(t, "open")
+	n.grant(t, "open")
+	n.cluster(t, "open")
+	startOperator(t, n.config, "open", "shut")
+	n.served(t, "open")
+	n.namespace(t, "shut")
+	n.cluster(t, "shut")
+	seen := &rbacv1.Role{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "shut", Name: "sees"},
+		Rules: []rbacv1.PolicyRule{{
+			APIGroups: []string{v1beta2.GroupVersion.Group}, Resources: []string{"*"}, Verbs: []string{"get", "list", "watch", "update"},
+		}, {
+			APIGroups: []string{"", "policy"}, Resources: []string{"*"}, Verbs: []string{"create"},
+		}},
+	}
+	must(t, n.Create(t.Context(), seen))
+	must(t, n.Create(t.Context(), &rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "shut", Name: "sees"}, Subjects: n.everywhere.Subjects,
+		RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: "sees"},
+	}))
+	// Long enough for EtcdClusters to be listed there.
+	time.Sleep(12 * time.Second)
+	n.leftAlone(t, "shut")
+	n.grant(t, "shut")
+	n.served(t, "shut")
+}
+
+// grant gives the operator its role in a namespace.
+func (n *namespaced) grant(t *testing.T, namespace string) {
+	t.Helper()
+	must(t, n.Create(t.Context(), &rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "operator"},
+		RoleRef:    n.everywhere.RoleRef, Subjects: n.everywhere.Subjects,
+	}))
 }
 
 func (n *namespaced) namespace(t *testing.T, name string) {

@@ -80,9 +80,13 @@ func Starting(err error) bool {
 
 func pause() time.Duration { return wait.Jitter(retry, 0.5) }
 
-// Retried retries a pass that failed because of an outage, or of an API server that has just started, at a steady pace.
+// Retried retries a pass that failed because of an outage, or of an API server that has just started, at a steady pace. In a namespace
+// that is not seen completely yet no pass begins.
 func Retried(inner reconcile.Reconciler) reconcile.Reconciler {
 	return reconcile.Func(func(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+		if Unseen(request.Namespace) {
+			return reconcile.Result{RequeueAfter: pause()}, nil
+		}
 		result, err := inner.Reconcile(ctx, request)
 		switch {
 		case Is(err):

@@ -29,6 +29,8 @@ type csv struct {
 				Deployments []struct {
 					Spec deployment `json:"spec"`
 				} `json:"deployments"`
+				Permissions        []permission `json:"permissions"`
+				ClusterPermissions []permission `json:"clusterPermissions"`
 			} `json:"spec"`
 		} `json:"install"`
 		Definitions struct {
@@ -46,6 +48,19 @@ type deployment struct {
 			} `json:"containers"`
 		} `json:"spec"`
 	} `json:"template"`
+}
+
+// permission is what OLM grants a ServiceAccount.
+type permission struct {
+	Rules []rule `json:"rules"`
+}
+
+// rule is a rule of a Role or a ClusterRole.
+type rule struct {
+	APIGroups     []string `json:"apiGroups"`
+	Resources     []string `json:"resources"`
+	ResourceNames []string `json:"resourceNames"`
+	Verbs         []string `json:"verbs"`
 }
 
 type crd struct {

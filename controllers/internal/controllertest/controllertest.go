@@ -24,6 +24,7 @@ import (
 
 	"github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/objectcache"
+	"github.com/etcdpilot/etcd-operator/controllers/outage"
 	"github.com/etcdpilot/etcd-operator/internal/task"
 	"github.com/etcdpilot/etcd-operator/internal/testenv"
 )
@@ -58,7 +59,9 @@ func NewManager(t *testing.T, config *rest.Config, namespaces ...string) ctrl.Ma
 	options := ctrl.Options{
 		Controller: ctrlconfig.Controller{SkipNameValidation: &again},
 		Scheme:     testenv.Scheme(t), Metrics: metricsserver.Options{BindAddress: "0"},
-		Cache: cache.Options{ByObject: objectcache.Cached(), DefaultNamespaces: map[string]cache.Config{}},
+		Cache: cache.Options{
+			ByObject: objectcache.Cached(), DefaultNamespaces: map[string]cache.Config{}, NewInformer: outage.NewInformer,
+		},
 	}
 	for _, name := range namespaces {
 		options.Cache.DefaultNamespaces[name] = cache.Config{}
