@@ -2,6 +2,7 @@
 
 ROOT := $(CURDIR)
 BIN := $(ROOT)/bin
+DIST := dist
 # VERSION is the next release: of the bundle, and of the images that it names.
 VERSION ?= 0.1.0
 # STAMP is what a program built here calls itself. Without --abbrev, how long a commit's name is would depend on the clone.
@@ -340,12 +341,14 @@ lab-down: ## End the lab and remove every trace of it
 
 ##@ Deploy: to the cluster of kubectl's current context
 
-# render gives the manifests of a folder of config with the image IMG, without changing the source tree.
-define render
+# copied makes a copy of config with the image IMG, to leave the source tree as it is.
+define copied
 rm -rf $(BIN)/config && mkdir -p $(BIN) && cp -r config $(BIN)/config && \
-kustomize=$(call tool,kustomize) && (cd $(BIN)/config/manager && "$$kustomize" edit set image controller=$(IMG)) && \
-"$$kustomize" build $(BIN)/config/$(1)
+kustomize=$(call tool,kustomize) && (cd $(BIN)/config/manager && "$$kustomize" edit set image controller=$(IMG))
 endef
+
+# render gives the manifests of a folder of config with the image IMG.
+render = $(copied) && "$$kustomize" build $(BIN)/config/$(1)
 
 .PHONY: install
 install: ## Install the CRDs
@@ -369,7 +372,8 @@ run: ## Run the operator here; members take member-run, and backups the agent, f
 
 .PHONY: build-installer
 build-installer: ## Write dist/install.yaml: the CRDs and the operator with the image IMG
-	mkdir -p dist
-	$(call render,default) > dist/install.yaml
+	mkdir -p $(DIST)
+	$(call render,default) > $(DIST)/install.yaml
 
+include hack/namespaced.mk
 include hack/bundle.mk

@@ -1,0 +1,182 @@
+package packaging
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/yaml"
+)
+
+// operator is the ServiceAccount that the manifests create.
+var operator = rbacv1.Subject{Kind: "ServiceAccount", Name: "etcd-operator-controller-manager", Namespace: "etcd-operator-system"}
+
+// manifests are objects by kind, namespace and name.
+type manifests map[string]unstructured.Unstructured
+
+// TestNamespacedInstall wants the operator's role in each of the namespaces, and nowhere else.
+func TestNamespacedInstall(t *testing.T) {
+	for _, list := range []string{"shop", "shop,billing", "etcd-operator-system,shop"} {
+		t.Run(list, func(t *testing.T) {
+			all, namespaces := namespacedInstall(t, list), strings.Split(list, ",")
+			if got := all.environment(t)["WATCH_NAMESPACE"]; !reflect.DeepEqual(got, corev1.EnvVar{Name: "WATCH_NAMESPACE", Value: list}) {
+				t.Errorf("the operator has %+v, want %s", got, list)
+			}
+			all.grantsInCluster(t)
+			all.grantsIn(t, namespaces)
+			all.exempts(t)
+		})
+	}
+}
+
+// grantsInCluster wants what is bound to the operator everywhere to be what belongs to no namespace.
+func (m manifests) grantsInCluster(t *testing.T) {
+	t.Helper()
+	var granted []rbacv1.PolicyRule
+	for _, binding := range every[rbacv1.ClusterRoleBinding](t, m) {
+		if !slices.ContainsFunc(binding.Subjects, same) {
+			t.Errorf("%s binds %v", binding.Name, binding.Subjects)
+		}
+		granted = append(granted, one[rbacv1.ClusterRole](t, m, "", binding.RoleRef.Name).Rules...)
+	}
+	want := rulesIn(t, "config/rbac/metrics_auth_role.yaml")
+	if !reflect.DeepEqual(granted, want) {
+		t.Errorf("it may everywhere %+v, want %+v", granted, want)
+	}
+	// The other ClusterRoles are for people, who have them only where somebody binds them.
+	own := rulesIn(t, "config/rbac/role.yaml")
+	for _, role := range every[rbacv1.ClusterRole](t, m) {
+		for _, r := range role.Rules {
+			if slices.ContainsFunc(own, func(o rbacv1.PolicyRule) bool { return reflect.DeepEqual(o, r) }) {
+				t.Errorf("ClusterRole %s has %+v of the operator's role", role.Name, r)
+			}
+		}
+	}
+}
+
+// grantsIn wants the operator's role in the namespaces, and in its own the Lease of its leader election.
+func (m manifests) grantsIn(t *testing.T, namespaces []string) {
+	t.Helper()
+	want := map[string][]rbacv1.PolicyRule{
+		operator.Namespace + "/etcd-operator-leader-election-role": rulesIn(t, "config/rbac/leader_election_role.yaml"),
+	}
+	for _, name := range namespaces {
+		want[name+"/etcd-operator-manager-role"] = rulesIn(t, "config/rbac/role.yaml")
+	}
+	got := map[string][]rbacv1.PolicyRule{}
+	for _, binding := range every[rbacv1.RoleBinding](t, m) {
+		if binding.RoleRef.Kind != "Role" || len(binding.Subjects) != 1 || !same(binding.Subjects[0]) {
+			t.Errorf("%s in %s binds %+v to %+v", binding.Name, binding.Namespace, binding.RoleRef, binding.Subjects)
+		}
+		role := one[rbacv1.Role](t, m, binding.Namespace, binding.RoleRef.Name)
+		got[binding.Namespace+"/"+role.Name] = role.Rules
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("it may %+v, want %+v", got, want)
+	}
+	if roles := every[rbacv1.Role](t, m); len(roles) != len(want) {
+		t.Errorf("there are %d roles, want %d", len(roles), len(want))
+	}
+}
+
+// exempts wants every admission policy to let the operator do its work.
+func (m manifests) exempts(t *testing.T) {
+	t.Helper()
+	found := 0
+	for _, object := range m {
+		if object.GetKind() != "ValidatingAdmissionPolicy" {
+			continue
+		}
+		found++
+		conditions, _, err := unstructured.NestedSlice(object.Object, "spec", "matchConditions")
+		const want = "request.userInfo.username != 'system:serviceaccount:' + 'etcd-operator-system' + ':' + 'etcd-operator-controller-manager'"
+		if err != nil || !slices.ContainsFunc(conditions, func(c any) bool {
+			fields, ok := c.(map[string]any)
+			return ok && fields["expression"] == want
+		}) {
+			t.Errorf("policy %s has %v (%v)", object.GetName(), conditions, err)
+		}
+	}
+	if found != 4 {
+		t.Errorf("there are %d policies, want 4", found)
+	}
+}
+
+// TestNamespacedOperator wants the operator never to watch all namespaces, not even where nobody has listed any.
+func TestNamespacedOperator(t *testing.T) {
+	all := build(t, "config/namespaced/operator")
+	got := all.environment(t)["WATCH_NAMESPACE"]
+	if got.Value != "" || got.ValueFrom == nil || got.ValueFrom.FieldRef == nil || got.ValueFrom.FieldRef.FieldPath != "metadata.namespace" {
+		t.Errorf("the operator has %+v", got)
+	}
+	all.grantsInCluster(t)
+	all.grantsIn(t, nil)
+}
+
+// TestNamespacedLists has make refuse what is no list of namespaces, and say so.
+func TestNamespacedLists(t *testing.T) {
+	for _, list := range []string{
+		"", ",", "shop,", ",shop", "shop,,billing", "shop, billing", "Shop", "shop;", "it's", "shop,billing,shop", strings.Repeat("a", 64),
+	} {
+		output, file, err := makeNamespaced(t, list)
+		if exit := (&exec.ExitError{}); !errors.As(err, &exit) || !strings.Contains(output, "NAMESPACES") {
+			t.Errorf("%q: %v\n%s", list, err, output)
+		}
+		if _, err := os.Stat(file); !os.IsNotExist(err) {
+			t.Errorf("%q: there is a file (%v)", list, err)
+		}
+	}
+}
+
+// namespacedInstall is what make writes for a list of namespaces.
+func namespacedInstall(t *testing.T, list string) manifests {
+	t.Helper()
+	output, file, err := makeNamespaced(t, list)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, output)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return parsed(t, text)
+}
+
+// makeNamespaced runs make as a user does, in folders of its own, and gives what it has printed and the file that it writes.
+func makeNamespaced(t *testing.T, list string) (output, file string, err error) {
+	t.Helper()
+	dir := t.TempDir()
+	cmd := exec.CommandContext(t.Context(), "make", "-C", root, "build-namespaced", "NAMESPACES="+list, "BIN="+dir+"/bin", "DIST="+dir)
+	cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool {
+		return strings.HasPrefix(v, "MAKE") || strings.HasPrefix(v, "MFLAGS=") // of a make that runs this test
+	})
+	printed, err := cmd.CombinedOutput()
+	return string(printed), filepath.Join(dir, "install-namespaced.yaml"), err
+}
+
+func parsed(t *testing.T, text []byte) manifests {
+	t.Helper()
+	all := manifests{}
+	for decoder := utilyaml.NewYAMLOrJSONDecoder(bytes.NewReader(text), 4096); ; {
+		object := unstructured.Unstructured{}
+		if err := decoder.Decode(&object); err == io.EOF {
+			return all
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		all[object.GetKind()+" "+object.GetNamespace()+"/"+object.GetName()] = object
+	}
+}
