@@ -2,6 +2,9 @@ package etcdcluster_test
 
 import (
 	"fmt"
+	"net/http"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -9,12 +12,15 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/controllertest"
+	"github.com/etcdpilot/etcd-operator/internal/resources"
 	"github.com/etcdpilot/etcd-operator/internal/testenv"
 )
 
@@ -41,13 +47,13 @@ func TestNamespaces(t *testing.T) {
 func (n *namespaced) missing(t *testing.T) {
 	n.namespace(t, "shop")
 	n.namespace(t, "elsewhere")
-	n.cluster(t, "elsewhere")
-	n.cluster(t, "shop")
+	n.cluster(t, "elsewhere", "c")
+	n.cluster(t, "shop", "c")
 	startOperator(t, n.config, "shop", "later")
-	n.served(t, "shop")
+	n.served(t, "shop", "c")
 	n.namespace(t, "later")
-	n.cluster(t, "later")
-	n.served(t, "later")
+	n.cluster(t, "later", "c")
+	n.served(t, "later", "c")
 	n.leftAlone(t, "elsewhere")
 }
 
@@ -61,11 +67,11 @@ func (n *namespaced) narrow(t *testing.T) {
 	for _, name := range []string{"billing", "stock"} {
 		n.namespace(t, name)
 		n.grant(t, name)
-		n.cluster(t, name)
+		n.cluster(t, name, "c")
 	}
 	startOperator(t, n.config, "billing", "stock")
-	n.served(t, "billing")
-	n.served(t, "stock")
+	n.served(t, "billing", "c")
+	n.served(t, "stock", "c")
 	n.leftAlone(t, "elsewhere")
 }
 
@@ -74,11 +80,12 @@ func (n *namespaced) narrow(t *testing.T) {
 func (n *namespaced) later(t *testing.T) {
 	n.namespace(t, "open")
 	n.grant(t, "open")
-	n.cluster(t, "open")
-	startOperator(t, n.config, "open", "shut")
-	n.served(t, "open")
+	n.cluster(t, "open", "c")
+	listed := make(chan struct{})
+	startOperator(t, answered(n.config, "/namespaces/shut/etcdclusters", listed), "open", "shut")
+	n.served(t, "open", "c")
 	n.namespace(t, "shut")
-	n.cluster(t, "shut")
+	n.cluster(t, "shut", "c")
 	seen := &rbacv1.Role{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "shut", Name: "sees"},
 		Rules: []rbacv1.PolicyRule{{
@@ -92,20 +99,46 @@ func (n *namespaced) later(t *testing.T) {
 		ObjectMeta: metav1.ObjectMeta{Namespace: "shut", Name: "sees"}, Subjects: n.everywhere.Subjects,
 		RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: "sees"},
 	}))
-	// Long enough for EtcdClusters to be listed there.
-	time.Sleep(12 * time.Second)
+	select {
+	case <-listed:
+	case <-time.After(time.Minute):
+		t.Fatal("the operator does not list EtcdClusters where it may")
+	}
+	n.cluster(t, "open", "second")
+	n.served(t, "open", "second")
 	n.leftAlone(t, "shut")
 	n.grant(t, "shut")
-	n.served(t, "shut")
+	n.served(t, "shut", "c")
 }
 
-// grant gives the operator its role in a namespace.
+// answered closes a channel when a request for the path has succeeded.
+func answered(config *rest.Config, path string, closed chan struct{}) *rest.Config {
+	watched, once := rest.CopyConfig(config), sync.Once{}
+	watched.Wrap(func(inner http.RoundTripper) http.RoundTripper {
+		return roundTripper(func(r *http.Request) (*http.Response, error) {
+			response, err := inner.RoundTrip(r)
+			if err == nil && response.StatusCode == http.StatusOK && strings.HasSuffix(r.URL.Path, path) {
+				once.Do(func() { close(closed) })
+			}
+			return response, err
+		})
+	})
+	return watched
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// grant gives the operator its role in a namespace, as make build-namespaced does.
 func (n *namespaced) grant(t *testing.T, namespace string) {
 	t.Helper()
-	must(t, n.Create(t.Context(), &rbacv1.RoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "operator"},
-		RoleRef:    n.everywhere.RoleRef, Subjects: n.everywhere.Subjects,
-	}))
+	for _, manifest := range testenv.Build(t, "config/namespaced/rights").Resources() {
+		object := &unstructured.Unstructured{}
+		must(t, yaml.Unmarshal([]byte(manifest.MustYaml()), object))
+		object.SetNamespace(namespace)
+		must(t, n.Create(t.Context(), object))
+	}
 }
 
 func (n *namespaced) namespace(t *testing.T, name string) {
@@ -113,24 +146,24 @@ func (n *namespaced) namespace(t *testing.T, name string) {
 	must(t, n.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}))
 }
 
-func (n *namespaced) cluster(t *testing.T, namespace string) {
+func (n *namespaced) cluster(t *testing.T, namespace, name string) {
 	t.Helper()
 	must(t, n.Create(t.Context(), &v1beta2.EtcdCluster{
-		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "c"}, Spec: v1beta2.EtcdClusterSpec{Size: 3},
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Spec: v1beta2.EtcdClusterSpec{Size: 3},
 	}))
 }
 
-func (n *namespaced) pods(t *testing.T, namespace string) int {
+func (n *namespaced) pods(t *testing.T, namespace, cluster string) int {
 	t.Helper()
 	pods := &corev1.PodList{}
-	must(t, n.List(t.Context(), pods, client.InNamespace(namespace)))
+	must(t, n.List(t.Context(), pods, client.InNamespace(namespace), client.MatchingLabels{resources.LabelCluster: cluster}))
 	return len(pods.Items)
 }
 
-func (n *namespaced) served(t *testing.T, namespace string) {
+func (n *namespaced) served(t *testing.T, namespace, cluster string) {
 	t.Helper()
-	await(t, "the cluster in "+namespace, func() error {
-		if pods := n.pods(t, namespace); pods != 3 {
+	await(t, "cluster "+cluster+" in "+namespace, func() error {
+		if pods := n.pods(t, namespace, cluster); pods != 3 {
 			return fmt.Errorf("%d pods", pods)
 		}
 		return nil
@@ -142,7 +175,7 @@ func (n *namespaced) leftAlone(t *testing.T, namespace string) {
 	t.Helper()
 	c := &v1beta2.EtcdCluster{}
 	must(t, n.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: "c"}, c))
-	if len(c.Status.Conditions) > 0 || n.pods(t, namespace) > 0 {
+	if len(c.Status.Conditions) > 0 || n.pods(t, namespace, "c") > 0 {
 		t.Errorf("the cluster in %s was touched: %+v", namespace, c.Status)
 	}
 }
