@@ -14,6 +14,9 @@ const (
 	ConditionProgressing = "Progressing"
 	// ConditionDegraded is true of an EtcdCluster while a member is unhealthy, or while the operator cannot reconcile its spec.
 	ConditionDegraded = "Degraded"
+	// ConditionCertificatesValid is true of an EtcdCluster with TLS while all of its certificates can be used and none is about to expire.
+	// Clusters without TLS do not have it.
+	ConditionCertificatesValid = "CertificatesValid"
 	// ConditionAccepted is false of an EtcdBackup or EtcdRestore whose spec cannot be carried out.
 	ConditionAccepted = "Accepted"
 	// ConditionBackedUp is true of an EtcdBackup if the last attempt to take a backup succeeded, false if it failed, with its
@@ -97,10 +100,6 @@ const (
 	//
 	// Start the operator with --zap-log-level=info.
 	ReasonObservationNotLogged = "ObservationNotLogged"
-	// ReasonTLSNotSupported means that this release supports neither clusters with spec.tls or spec.TLS nor backups of them.
-	//
-	// Remove spec.tls.static, or spec.TLS.static, to run the cluster without TLS.
-	ReasonTLSNotSupported = "TLSNotSupported"
 	// ReasonClustersBusy means that restores, updates or membership changes are in progress. Only an OperatorCondition has it.
 	//
 	// Nothing: OLM upgrades the operator once they have finished. To upgrade it at once, use spec.overrides of the

@@ -146,6 +146,12 @@ const (
 	//
 	// Raise spec.pod.persistentVolumeClaimSpec.resources.requests.storage to what it was.
 	ReasonVolumeShrinks = "VolumeShrinks"
+	// ReasonTLSSwitchNotSupported means that the spec asks for TLS where the cluster was started without it, or the other way round, for
+	// peers or for clients. This release changes neither on a running cluster.
+	//
+	// Restore the latest backup of the cluster into a new EtcdCluster with the spec.tls that you want, or give spec.tls as it was.
+	// Between tls.static and tls.managed a running cluster can change at any time.
+	ReasonTLSSwitchNotSupported = "TLSSwitchNotSupported"
 	// ReasonVolumesExist means that volumes with the cluster's labels exist that cannot be adopted: they hold the data of several
 	// clusters, or it is unknown whose. Nothing is started beside them.
 	//
@@ -156,6 +162,30 @@ const (
 	//
 	// Create an EtcdRestore for it. If it may start empty, delete the EtcdCluster and create it again.
 	ReasonRanBefore = "RanBefore"
+)
+
+// # Certificates
+//
+// In CertificatesValid of an EtcdCluster, and in Degraded while they are invalid or about to expire.
+const (
+	// ReasonCertificatesInvalid means that certificates cannot be used as they are in the Secrets that spec.tls.static names, or that one
+	// of those Secrets is missing. A running cluster goes on with those that it has.
+	//
+	// Correct what the message names: the Secret, the key in it, and what is wrong.
+	ReasonCertificatesInvalid = "CertificatesInvalid"
+	// ReasonCertificatesUsable means that all certificates can be used, and none is about to expire. Only CertificatesValid has it.
+	//
+	// Nothing.
+	ReasonCertificatesUsable = "CertificatesUsable"
+	// ReasonCertificatesExpiring means that a certificate expires within a tenth of its life, and 14 days at most, or has expired.
+	//
+	// With spec.tls.static: renew it in the Secret that this names; the message names the operator's copy. With spec.tls.managed: the
+	// operator should have renewed it, see its log.
+	ReasonCertificatesExpiring = "CertificatesExpiring"
+	// ReasonRotatingCertificates means that certificates or their authorities are being replaced; the message says what is waited for.
+	//
+	// Nothing.
+	ReasonRotatingCertificates = "RotatingCertificates"
 )
 
 // # EtcdClusters with objects of others

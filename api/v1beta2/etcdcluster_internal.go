@@ -22,6 +22,9 @@ type InternalStatus struct {
 	// bootstrap is the record of the first start.
 	// +optional
 	Bootstrap *BootstrapStatus `json:"bootstrap,omitempty"`
+	// transport says which connections of the members use TLS; absent if none do.
+	// +optional
+	Transport *TransportStatus `json:"transport,omitempty"`
 	// incarnations count the attempts at a start.
 	// +optional
 	Incarnations *IncarnationsStatus `json:"incarnations,omitempty"`
@@ -58,6 +61,17 @@ type LeaderMoved struct {
 	Member string `json:"member"`
 	// moveTime is when leadership moved. It is not moved again because of a disk within five minutes.
 	MoveTime metav1.Time `json:"moveTime"`
+}
+
+// TransportStatus says which connections of a cluster's members use TLS. It is recorded with the attempt to start, because the
+// members' IDs and URLs follow from it.
+type TransportStatus struct {
+	// peerTLS is true if members connect to each other over TLS.
+	// +optional
+	PeerTLS bool `json:"peerTLS,omitempty"`
+	// clientTLS is true if members serve clients over TLS only.
+	// +optional
+	ClientTLS bool `json:"clientTLS,omitempty"`
 }
 
 // BootstrapStatus is the write-ahead record of the first start: it is written before anything that depends on it.
@@ -151,4 +165,7 @@ type FormerStatus struct {
 	// bootstrap is the record of its first start; absent if it was adopted, or never started.
 	// +optional
 	Bootstrap *BootstrapStatus `json:"bootstrap,omitempty"`
+	// transport says which of its connections use TLS.
+	// +optional
+	Transport *TransportStatus `json:"transport,omitempty"`
 }

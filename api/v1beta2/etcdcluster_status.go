@@ -41,7 +41,7 @@ type EtcdClusterStatus struct {
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Paused",xDescriptors={"urn:alm:descriptor:text"},order=12
 	ControlPaused bool `json:"controlPaused,omitempty"`
-	// conditions are Ready, Available, Progressing and Degraded.
+	// conditions are Ready, Available, Progressing and Degraded, and with TLS CertificatesValid.
 	// +listType=map
 	// +listMapKey=type
 	// +optional
@@ -107,6 +107,9 @@ type EtcdClusterStatus struct {
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="etcd's cluster ID",xDescriptors={"urn:alm:descriptor:text"},order=14
 	ClusterID string `json:"clusterID,omitempty"`
+	// tls is what is known of the certificates; absent without TLS.
+	// +optional
+	TLS *TLSStatus `json:"tls,omitempty"`
 	// quorumLostSince is when the cluster was found to have lost quorum; absent while it has quorum.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Quorum lost since",xDescriptors={"urn:alm:descriptor:text"},order=13

@@ -66,10 +66,10 @@ type EtcdClusterSpec struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Start from a snapshot",order=7
 	RestoreFrom *RestoreSource `json:"restoreFrom,omitempty"`
 
-	// tls names the Secrets for TLS between members and with clients; plain text if absent or empty. Not supported yet: a spec with
-	// tls.static is refused (TLSNotSupported).
+	// tls secures the connections between members and with clients; they are plain text if it is absent or empty. Whether there is TLS
+	// is decided when the cluster starts.
 	// +optional
-	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="TLS",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:hidden"}
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="TLS",order=9
 	TLS *TLSPolicy `json:"tls,omitempty"`
 
 	// TLS is coreos/etcd-operator's name of tls, with the same meaning. Use tls in new manifests.

@@ -61,7 +61,7 @@ func Start(t testing.TB, n int, options ...func(*embed.Config)) *Cluster {
 func (c *Cluster) NewMember(t testing.TB) *Member {
 	t.Helper()
 	m := &Member{Name: fmt.Sprintf("m-%d", len(c.Members)), client: reserve(t), peer: reserve(t)}
-	m.Address, m.PeerURL = m.client.Addr().String(), "http://"+m.peer.Addr().String()
+	m.Address = m.client.Addr().String()
 	m.config = c.config(m)
 	c.Members = append(c.Members, m)
 	return m
@@ -86,7 +86,7 @@ func (c *Cluster) PeerURLs() map[string]string {
 }
 
 func (c *Cluster) config(m *Member) *embed.Config {
-	peer, client := url.URL{Scheme: "http", Host: m.PeerURL[len("http://"):]}, url.URL{Scheme: "http", Host: m.Address}
+	peer, client := url.URL{Scheme: "http", Host: m.peer.Addr().String()}, url.URL{Scheme: "http", Host: m.Address}
 	config := embed.NewConfig()
 	config.Name, config.Dir, config.InitialClusterToken = m.Name, filepath.Join(c.dir, m.Name), c.Token
 	config.ListenPeerUrls, config.AdvertisePeerUrls = []url.URL{peer}, []url.URL{peer}
@@ -99,6 +99,7 @@ func (c *Cluster) config(m *Member) *embed.Config {
 	for _, change := range c.options {
 		change(config)
 	}
+	m.PeerURL = config.AdvertisePeerUrls[0].String() // with https, if an option asks for it
 	return config
 }
 

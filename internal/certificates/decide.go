@@ -1,0 +1,140 @@
+package certificates
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
+)
+
+// Decide returns what is to be done. It is to be called in each pass, with what is there then: however a pass ended, the next one
+// goes on. The randomness must be fit for keys; an error means that it, or the signing, failed.
+func Decide(o Observed, random io.Reader) (Decision, error) {
+	d := Decision{Rotated: o.Rotated}
+	if o.Transport.IsZero() {
+		d.Settled = true
+		return d, nil
+	}
+	r := d.rotation(o)
+	var views []*view
+	for _, h := range sides(o) {
+		w, err := look(o, h, r.authorities, random)
+		if err != nil {
+			return Decision{}, err
+		}
+		if r.leaves {
+			w.signers.renew = o.Now
+		}
+		w.verdict = next(w.side)
+		w.retire()
+		views = append(views, w)
+	}
+	if err := d.render(o, views, random); err != nil {
+		return Decision{}, err
+	}
+	d.report(o, views)
+	return d, nil
+}
+
+// sides are those that use TLS.
+func sides(o Observed) []half {
+	var all []half
+	if o.Transport.PeerTLS {
+		all = append(all, peers)
+	}
+	if o.Transport.ClientTLS {
+		all = append(all, clients)
+	}
+	return all
+}
+
+// rotation is what the user asks to be made anew.
+type rotation struct {
+	authorities, leaves bool
+}
+
+// rotation reads the annotation. New leaves are noted as the time when they were asked for, so the request is carried out once that
+// is written; new authorities have to wait until the former ones are gone.
+func (d *Decision) rotation(o Observed) (r rotation) {
+	if o.Rotate == "" || o.Rotate == o.Rotated {
+		return r
+	}
+	what, _, found := strings.Cut(o.Rotate, ":")
+	switch {
+	case o.Managed == nil:
+		d.warn("the annotation %s has no effect: the operator issues certificates in mode managed only", v1beta2.AnnotationRotate)
+		return r
+	case !found || what != "ca" && what != "leaves":
+		d.warn("the annotation %s is %.40q: it has to begin with ca: or leaves:", v1beta2.AnnotationRotate, o.Rotate)
+		return r
+	case what == "leaves":
+		r.leaves = true
+	default:
+		for _, h := range sides(o) {
+			if readSigners(o, h).former != nil {
+				return r
+			}
+		}
+		r.authorities = true
+	}
+	d.Rotated = o.Rotate
+	return r
+}
+
+func (d *Decision) warn(format string, arguments ...any) {
+	d.Warnings = append(d.Warnings, fmt.Sprintf(format, arguments...))
+}
+
+// report is what the user is to know.
+func (d *Decision) report(o Observed, views []*view) {
+	var problems []string
+	d.Settled = len(d.Writes)+len(d.Waiting) == 0
+	var steps []string
+	for _, w := range views {
+		d.Expired = append(d.Expired, w.expired...)
+		if w.problem != nil {
+			problems = append(problems, w.problem.Error())
+		}
+		if w.source != nil {
+			d.Warnings = append(d.Warnings, w.source.warnings...)
+		}
+		if step := w.step(); step != "" {
+			steps = append(steps, "connections "+w.what+": "+step)
+		}
+		d.AskServed = d.AskServed || w.verdict.ask
+		d.Certificates = append(d.Certificates, w.infos()...)
+	}
+	if len(problems) > 0 {
+		d.Problem = &failure.Problem{Reason: v1beta2.ReasonCertificatesInvalid, Message: strings.Join(problems, "; ")}
+	}
+	if len(d.Waiting) > 0 {
+		steps = append(steps, "no certificate that all members accept can be given yet to "+strings.Join(d.Waiting, ", "))
+	}
+	d.Settled = d.Settled && len(steps)+len(problems) == 0
+	if d.Step = strings.Join(steps, "; "); d.Step == "" && len(d.Writes) > 0 {
+		d.Step = "writing certificates"
+	}
+	d.Next = due(o, views, d.Certificates)
+}
+
+// due is when something is to be done next that only the time brings about.
+func due(o Observed, views []*view, infos []Info) (next time.Time) {
+	at := func(t time.Time) {
+		if t.After(o.Now) && (next.IsZero() || t.Before(next)) {
+			next = t
+		}
+	}
+	for _, i := range infos {
+		at(i.RenewAt)
+		at(i.NotAfter)
+	}
+	for _, w := range views {
+		if o.Managed != nil && w.signers.current != nil {
+			at(w.signers.due())
+		}
+	}
+	return next
+}

@@ -1,0 +1,76 @@
+package certificates
+
+import (
+	"time"
+
+	"github.com/etcdpilot/etcd-operator/internal/failure"
+)
+
+// Decision is what is to be done, and what the user is to know.
+type Decision struct {
+	// Trust is the data of the trust Secret for new pods, nil if there is none yet. Its hash has to be in status before a pod is
+	// created with it: see Observed.Trust.
+	Trust map[string][]byte
+	// TrustHash belongs into the name of that Secret (see TrustName), empty if Trust is nil.
+	TrustHash string
+	// Writes are those Secrets that differ, in the order in which they have to be written. If one cannot be, the rest must wait.
+	Writes []Write
+	// Waiting are the members that no leaf can be given to yet: their pods cannot start, and creating them is of no use.
+	Waiting []string
+	// Operator is the operator's own certificate, nil if clients use no TLS or there is none yet. It is not stored: keep it for
+	// the next Observed.
+	Operator *Identity
+	// Problem is why the source cannot be used, nil if it can. What was published stays as it is.
+	Problem *failure.Problem
+	// Expired are the pods all of whose authorities on one side have expired: nobody can connect to their members, or they to nobody, and
+	// only another pod can trust others.
+	Expired []string
+	// Warnings are what works now but is likely to fail some day, for events.
+	Warnings []string
+	// AskServed is whether the members are to be asked what they serve: with it, the next Decision may go on.
+	AskServed bool
+	// Settled is whether there is nothing to do and nothing to wait for.
+	Settled bool
+	// Step is what is being done and waited for, in words for status; empty when settled.
+	Step string
+	// Next is when something is due, zero if nothing ever is.
+	Next time.Time
+	// Certificates are all that are in use, sorted.
+	Certificates []Info
+	// Rotated is what the annotation RotatedAnnotation of the Secret of AuthorityName is to be. Where it differs from what was
+	// observed, Writes has that Secret: both have to be one write.
+	Rotated string
+}
+
+// Kind says which Secret a Write is for.
+type Kind string
+
+// The kinds: the Secrets of AuthorityName, MemberName, ClientName and AgentName.
+const (
+	KindAuthority Kind = "Authority"
+	KindMember    Kind = "Member"
+	KindClient    Kind = "Client"
+	KindAgent     Kind = "Agent"
+)
+
+// Write is a Secret that is to be created or to be made the same as this.
+type Write struct {
+	Kind Kind
+	// Member is the member's name for KindMember, and empty for the others.
+	Member string
+	// Data is the whole data: keys that are not in it have to go.
+	Data map[string][]byte
+}
+
+// Info describes a certificate for status and metrics.
+type Info struct {
+	// Name is that of the Secret that holds it.
+	Name string
+	// Use is the key that it is stored under, without ".crt".
+	Use string
+	// Issuer is the issuer's distinguished name, and Serial the serial number in hexadecimal.
+	Issuer, Serial      string
+	NotBefore, NotAfter time.Time
+	// RenewAt is when the operator renews it, zero if it does not.
+	RenewAt time.Time
+}

@@ -1,0 +1,65 @@
+package certificates
+
+import (
+	"crypto/x509"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/etcdpilot/etcd-operator/internal/pki"
+)
+
+// known are all authorities that anybody on a side trusts, by fingerprint.
+type known struct {
+	now time.Time
+	all map[string]*x509.Certificate
+}
+
+func newKnown(now time.Time) *known {
+	return &known{now: now, all: map[string]*x509.Certificate{}}
+}
+
+// add makes authorities known, and returns their set.
+func (k *known) add(certificates []*x509.Certificate) authorities {
+	var set authorities
+	for _, c := range certificates {
+		fingerprint := pki.Fingerprint(c)
+		k.all[fingerprint] = c
+		set = append(set, fingerprint)
+	}
+	return union(set)
+}
+
+// read is add of what the operator has written itself. What somebody else has put there counts for nothing.
+func (k *known) read(text []byte) authorities {
+	all, err := pki.ParseAuthorities(pki.Text{PEM: text})
+	if err != nil {
+		return nil
+	}
+	return k.add(all)
+}
+
+// live are those that have not expired.
+func (k *known) live(set authorities) authorities {
+	return slices.DeleteFunc(slices.Clone(set), func(a string) bool { return k.now.After(k.all[a].NotAfter) })
+}
+
+// issuers are the known authorities that verify a leaf now. There are none if it has expired.
+func (k *known) issuers(chain []*x509.Certificate) authorities {
+	var set authorities
+	for _, fingerprint := range slices.Sorted(maps.Keys(k.all)) {
+		if pki.Verifies(chain, k.all[fingerprint], k.now) {
+			set = append(set, fingerprint)
+		}
+	}
+	return set
+}
+
+// encode writes a set as PEM: always in the same way, so that the same set has the same hash.
+func (k *known) encode(set authorities) []byte {
+	var all []*x509.Certificate
+	for _, fingerprint := range set {
+		all = append(all, k.all[fingerprint])
+	}
+	return pki.Encode(all)
+}

@@ -1,0 +1,106 @@
+package certificates
+
+import (
+	"crypto/x509"
+	"hash/fnv"
+	"net"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/etcdpilot/etcd-operator/internal/pki"
+)
+
+// Common names of clients. In etcd they are names of users, if authentication is on.
+const (
+	operatorUser = "root"
+	clientUser   = "client"
+)
+
+var (
+	both       = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}
+	clientOnly = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}
+)
+
+// peerRequest is what a member's certificate for other members says. Its own name is for those who connect to it, and the one that
+// all members have in common for those that it connects to: it resolves to all members, so that no reverse lookup is needed.
+func peerRequest(o Observed, name string) pki.Request {
+	return pki.Request{CommonName: name, Names: []string{o.Names.host(name), o.Names.headless()}, Usages: both}
+}
+
+// serverRequest is what a member's certificate for clients says. Its common name is empty and it is good for clients, too, because
+// etcd's gateway connects to its own member with it, on behalf of users.
+func serverRequest(o Observed, name string) pki.Request {
+	n := o.Names
+	service := n.Cluster + "-client"
+	names := []string{
+		n.host(name), "*." + n.headless(),
+		service, service + "." + n.Namespace, service + "." + n.Namespace + ".svc",
+		"localhost", "127.0.0.1", "::1",
+	}
+	if n.Domain != "" {
+		names = append(names, n.service())
+	}
+	extra, _ := o.Managed.extraNames()
+	for _, extra := range extra {
+		if !slices.Contains(names, extra) {
+			names = append(names, extra)
+		}
+	}
+	return pki.Request{Names: names, Usages: both}
+}
+
+// extraNames are those that the user has added; wrong are those that no certificate can have.
+func (m *Managed) extraNames() (names, wrong []string) {
+	if m == nil {
+		return nil, nil
+	}
+	for _, n := range m.ExtraServerNames {
+		if net.ParseIP(n) != nil || len(validation.IsDNS1123Subdomain(n)) == 0 || len(validation.IsWildcardDNS1123Subdomain(n)) == 0 {
+			names = append(names, n)
+		} else {
+			wrong = append(wrong, n)
+		}
+	}
+	return names, wrong
+}
+
+func clientRequest(user string) pki.Request { return pki.Request{CommonName: user, Usages: clientOnly} }
+
+// says reports whether a certificate is one that was made for a request, whoever has signed it.
+func says(c *x509.Certificate, r pki.Request) bool {
+	var dns, ips []string
+	for _, name := range r.Names {
+		if ip := net.ParseIP(name); ip != nil {
+			ips = append(ips, ip.String())
+		} else {
+			dns = append(dns, name)
+		}
+	}
+	var has []string
+	for _, ip := range c.IPAddresses {
+		has = append(has, ip.String())
+	}
+	return c.Subject.CommonName == pki.CommonName(r.CommonName) && same(c.DNSNames, dns) && same(has, ips) && same(c.ExtKeyUsage, r.Usages)
+}
+
+func same[T interface{ ~int | ~string }](a, b []T) bool {
+	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
+}
+
+// renewAt is when the cluster's own leaf is renewed: when two thirds of its life are over, and up to a tenth earlier, so that not
+// all are renewed at once. It is always the same for the same certificate.
+func renewAt(c *x509.Certificate) time.Time {
+	const steps = 1000
+	sum := fnv.New32a()
+	_, _ = sum.Write(c.SerialNumber.Bytes()) // never fails
+	life := c.NotAfter.Sub(c.NotBefore)
+	jitter := life / 10 / steps * time.Duration(sum.Sum32()%steps)
+	return c.NotBefore.Add(life * 2 / 3).Add(-jitter)
+}
+
+// urgentAt is when a leaf is replaced although others wait: a sixth of its life is left.
+func urgentAt(c *x509.Certificate) time.Time {
+	return c.NotAfter.Add(-c.NotAfter.Sub(c.NotBefore) / 6)
+}

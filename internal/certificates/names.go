@@ -1,0 +1,55 @@
+package certificates
+
+import (
+	"fmt"
+
+	"github.com/etcdpilot/etcd-operator/internal/member"
+)
+
+// RotatedAnnotation of the Secret of AuthorityName is the value of v1beta2.AnnotationRotate that was carried out last.
+const RotatedAnnotation = "etcd.database.coreos.com/rotated"
+
+// AuthorityName is the Secret with a cluster's own authorities. No pod mounts it.
+func AuthorityName(cluster string) string { return cluster + "-ca" }
+
+// MemberName is the Secret with a member's leaves.
+func MemberName(name string) string { return name + "-tls" }
+
+// TrustName is the immutable Secret with the authorities of that TrustHash.
+func TrustName(cluster, hash string) string { return cluster + "-trust-" + hash }
+
+// ClientName is the Secret for applications.
+func ClientName(cluster string) string { return cluster + "-client" }
+
+// AgentName is the Secret for the pods that back up and restore.
+func AgentName(cluster string) string { return cluster + "-agent" }
+
+// Keys of the Secrets.
+const (
+	KeyPeerCertificate   = "peer.crt"
+	KeyPeerKey           = "peer.key"
+	KeyPeerCA            = "peer-ca.crt"
+	KeyServerCertificate = "server.crt"
+	KeyServerKey         = "server.key"
+	KeyServerCA          = "server-ca.crt"
+	// Of the operator's Secret, and of those for clients.
+	KeyClientCertificate = "etcd-client.crt"
+	KeyClientKey         = "etcd-client.key"
+	KeyClientCA          = "etcd-client-ca.crt"
+	// Of the Secret for applications, besides the three above.
+	KeyCertificate = "tls.crt"
+	KeyKey         = "tls.key"
+	KeyCA          = "ca.crt"
+	KeyEndpoints   = "endpoints"
+)
+
+// host is a member's DNS name.
+func (n Names) host(name string) string { return member.Host(name, n.Cluster, n.Namespace, n.Domain) }
+
+// headless is the DNS name that all members have in common.
+func (n Names) headless() string { return fmt.Sprintf("%s.%s.svc%s", n.Cluster, n.Namespace, n.Domain) }
+
+// service is the DNS name of the Service for clients, which resources.ClientServiceName names.
+func (n Names) service() string {
+	return fmt.Sprintf("%s-client.%s.svc%s", n.Cluster, n.Namespace, n.Domain)
+}

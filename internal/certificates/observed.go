@@ -1,0 +1,100 @@
+package certificates
+
+import (
+	"time"
+
+	"github.com/etcdpilot/etcd-operator/internal/member"
+)
+
+// Observed is everything that a decision depends on. The Secrets' data must be read live, and before the pods: a pod that is created
+// in between counts, a leaf that is published in between was allowed by who published it.
+type Observed struct {
+	Now   time.Time
+	Names Names
+	// Members are the names that need leaves: the members that etcd lists, the pods, and those that are about to be created.
+	Members []string
+	// Transport is what status records, and says which sides there are.
+	Transport member.Transport
+	// Managed or Static is the source as spec.tls describes it. Without either, the members keep what they have, and that is a
+	// Problem.
+	Managed *Managed
+	Static  *Static
+	// Authority is the data of the Secret of AuthorityName, nil if it does not exist.
+	Authority map[string][]byte
+	// Published is the data of the Secrets of MemberName, by member.
+	Published map[string]map[string][]byte
+	// Client and Agent are the data of the Secrets of ClientName and AgentName, nil if they do not exist.
+	Client, Agent map[string][]byte
+	// Endpoints is for applications: the URLs of the cluster, separated by commas.
+	Endpoints string
+	// Pods are all pods of members that exist, running or not.
+	Pods []Pod
+	// Trust is the data of the Secret that status.tls.trust names, nil if none. It is what the last Decision was carried out with, so
+	// a pod that was just created may have it, although it is not among the Pods yet.
+	Trust map[string][]byte
+	// Served is what the members answered, by name; nil if they have not been asked (see Decision.AskServed).
+	Served map[string]Served
+	// Operator is the Identity of the previous Decision, nil in a new process.
+	Operator *Identity
+	// Rotate is the value of v1beta2.AnnotationRotate of the EtcdCluster, and Rotated that of the Secret of AuthorityName.
+	Rotate, Rotated string
+}
+
+// Names is how the cluster is called.
+type Names struct {
+	Cluster, Namespace string
+	// Domain is what the cluster's DNS appends, for example ".cluster.local"; usually empty.
+	Domain string
+}
+
+// Managed is the mode in which the operator issues all certificates itself.
+type Managed struct {
+	// LeafDuration and CADuration are how long leaves and authorities are valid; zero stands for DefaultLeafDuration and
+	// DefaultCADuration.
+	LeafDuration, CADuration time.Duration
+	// ExtraServerNames are DNS names and IP addresses that clients use besides the cluster's own.
+	ExtraServerNames []string
+}
+
+// How long certificates are valid unless the spec says otherwise.
+const (
+	DefaultLeafDuration = 90 * 24 * time.Hour
+	DefaultCADuration   = 5 * 365 * 24 * time.Hour
+)
+
+// Static is the mode in which users maintain the Secrets, in the layout of coreos/etcd-operator.
+type Static struct {
+	// Field is how messages call it: spec.tls.static, or spec.TLS.static.
+	Field string
+	// Peer holds peer.crt, peer.key and peer-ca.crt, Server server.crt, server.key and server-ca.crt, Operator etcd-client.crt,
+	// etcd-client.key and etcd-client-ca.crt.
+	Peer, Server, Operator Source
+}
+
+// Source is a Secret that the user maintains.
+type Source struct {
+	// Name is empty if the spec names none.
+	Name string
+	// Data is nil if the Secret does not exist.
+	Data map[string][]byte
+}
+
+// Pod is a member's pod.
+type Pod struct {
+	// Name is the member's.
+	Name string
+	// Trust is the data of the trust Secret that it names, nil if that does not exist: then it cannot start.
+	Trust map[string][]byte
+}
+
+// Served is what a member presented when it was asked: the fingerprint of its leaf on each side, as pki.Fingerprint writes it; empty
+// if it did not answer.
+type Served struct {
+	Peer, Client string
+}
+
+// Identity is what the operator connects with.
+type Identity struct {
+	// Certificate, Key and Roots are PEM. The operator accepts members whose leaves Roots verify.
+	Certificate, Key, Roots []byte
+}

@@ -1,0 +1,163 @@
+package certificates
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/etcdpilot/etcd-operator/internal/pki"
+)
+
+// render turns the verdicts into Secrets.
+func (d *Decision) render(o Observed, views []*view, random io.Reader) error {
+	for _, w := range views {
+		for i, pick := range w.verdict.picks {
+			if pick == keep {
+				continue
+			}
+			if err := w.fill(&w.places[i], w.places[i].drafts[pick], random); err != nil {
+				return err
+			}
+		}
+	}
+	d.trust(views)
+	d.authority(o, views)
+	for _, w := range views {
+		if w.half == clients {
+			d.clients(o, w)
+		}
+	}
+	d.members(o, views)
+	return nil
+}
+
+// fill puts a draft in its place.
+func (w *view) fill(p *place, d draft, random io.Reader) error {
+	if d.by == nil {
+		pair, err := pki.ParsePair(pki.Text{Name: w.certificate, PEM: d.certificate}, pki.Text{Name: w.key, PEM: d.key})
+		if err != nil {
+			return fmt.Errorf("read again what was read before: %w", err)
+		}
+		p.certificate, p.key, p.pair = d.certificate, d.key, pair
+		return nil
+	}
+	r := p.request
+	r.Now, r.Lifetime = w.o.Now, w.o.Managed.leafLifetime()
+	made, err := pki.Issue(random, d.by.Pair, r)
+	if err == nil {
+		p.pair = made
+		p.certificate, p.key, err = made.Encode()
+	}
+	if err != nil {
+		return fmt.Errorf("issue a certificate for connections %s: %w", w.what, err)
+	}
+	return nil
+}
+
+// trust is for new pods. If one side has none yet, no pod can be created.
+func (d *Decision) trust(views []*view) {
+	data := map[string][]byte{}
+	for _, w := range views {
+		if len(w.verdict.trust) == 0 {
+			return
+		}
+		data[w.ca] = w.known.encode(w.verdict.trust)
+	}
+	d.Trust, d.TrustHash = data, Hash(data)
+}
+
+// Hash is TrustHash of the data of a trust Secret: ten hexadecimal digits.
+func Hash(data map[string][]byte) string {
+	const digits = 10
+	sum := sha256.New()
+	for _, key := range slices.Sorted(maps.Keys(data)) {
+		for _, part := range [][]byte{[]byte(key), data[key]} {
+			_ = binary.Write(sum, binary.BigEndian, uint64(len(part))) // a hash never fails
+			_, _ = sum.Write(part)
+		}
+	}
+	return hex.EncodeToString(sum.Sum(nil))[:digits]
+}
+
+// write adds a Secret if it is to be another than it is.
+func (d *Decision) write(kind Kind, member string, have, want map[string][]byte) {
+	if !maps.EqualFunc(have, want, bytes.Equal) {
+		d.Writes = append(d.Writes, Write{Kind: kind, Member: member, Data: want})
+	}
+}
+
+// authority is written first: an authority that is lost after it has signed could not be trusted by anybody. In mode static those of
+// an earlier mode managed are wiped once nobody needs them.
+func (d *Decision) authority(o Observed, views []*view) {
+	if o.Managed == nil && o.Authority == nil {
+		return
+	}
+	data, renew := map[string][]byte{}, time.Time{}
+	for _, w := range views {
+		w.signers.write(w.half, data)
+		if w.signers.renew.After(renew) {
+			renew = w.signers.renew
+		}
+	}
+	if !renew.IsZero() && o.Managed != nil {
+		data[keyRenew] = []byte(renew.UTC().Format(time.RFC3339))
+	}
+	have := o.Authority
+	if d.Rotated != o.Rotated {
+		have = nil // The annotation has to be written with it, whatever the data is.
+	}
+	d.write(KindAuthority, "", have, data)
+}
+
+// clients writes what agents and applications get, and keeps the operator's own.
+func (d *Decision) clients(o Observed, w *view) {
+	roots := w.known.encode(w.verdict.roots)
+	for _, p := range w.places {
+		switch {
+		case p.kind == KindMember || p.pair == nil || len(roots) == 0:
+			continue
+		case p.kind == KindAgent:
+			d.write(KindAgent, "", o.Agent, map[string][]byte{
+				KeyClientCA: roots, KeyClientCertificate: p.certificate, KeyClientKey: p.key,
+			})
+		case p.kind == KindClient:
+			d.write(KindClient, "", o.Client, map[string][]byte{
+				KeyCA: roots, KeyCertificate: p.certificate, KeyKey: p.key, KeyEndpoints: []byte(o.Endpoints),
+				KeyClientCA: roots, KeyClientCertificate: p.certificate, KeyClientKey: p.key,
+			})
+		}
+		if p.kind == kindOperator || p.kind == KindAgent && o.Managed == nil {
+			d.Operator = &Identity{Certificate: p.certificate, Key: p.key, Roots: roots}
+		}
+	}
+}
+
+// members writes the members' Secrets. Each has all of its keys: a pod starts with what is there.
+func (d *Decision) members(o Observed, views []*view) {
+	data, complete := map[string]map[string][]byte{}, map[string]bool{}
+	for _, w := range views {
+		for _, p := range w.places {
+			if p.kind != KindMember {
+				continue
+			}
+			if data[p.member] == nil {
+				data[p.member], complete[p.member] = map[string][]byte{}, true
+			}
+			data[p.member][w.certificate], data[p.member][w.key] = p.certificate, p.key
+			complete[p.member] = complete[p.member] && p.pair != nil
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(data)) {
+		if complete[name] {
+			d.write(KindMember, name, o.Published[name], data[name])
+		} else {
+			d.Waiting = append(d.Waiting, name)
+		}
+	}
+}
