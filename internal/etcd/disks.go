@@ -96,8 +96,8 @@ func behind(ctx context.Context, peers []peer, newest uint64) []Endpoint {
 	var wg sync.WaitGroup
 	for i, p := range late {
 		wg.Go(func() {
-			again, ok := ask(ctx, p.client, p.endpoint)
-			stays[i] = !ok || again.word.Committed < newest
+			again, err := ask(ctx, p.client, p.endpoint)
+			stays[i] = err != nil || again.word.Committed < newest
 		})
 	}
 	wg.Wait()

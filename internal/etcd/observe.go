@@ -44,20 +44,22 @@ func (p *Pool) Observe(ctx context.Context, cluster string, config *tls.Config, 
 ) *Session {
 	start := time.Now()
 	p.retain(cluster, endpoints)
-	peers, mute := p.askAll(ctx, cluster, config, endpoints)
+	peers, mute, refusals := p.askAll(ctx, cluster, config, endpoints)
 	s := &Session{}
 	began := time.Now()
 	s.readQuorum(ctx, peers, electorate)
+	s.Seen.Handshakes = handshakesOf(refusals, electorate, s.Seen.Members)
 	p.watchDisks(ctx, cluster, s, peers, mute, time.Since(began))
 	s.Slow = time.Since(start) >= statusTimeout
 	return s
 }
 
-// askAll returns those that answered, in the order of the endpoints, and those that only take connections.
+// askAll returns those that answered, in the order of the endpoints, those that only take connections, and those that take none for want of
+// certificates that both sides accept.
 func (p *Pool) askAll(ctx context.Context, cluster string, config *tls.Config, endpoints []Endpoint) (
-	answered []peer, mute []Endpoint,
+	answered []peer, mute []Endpoint, refusals []plan.HandshakeFailure,
 ) {
-	peers, connected := make([]peer, len(endpoints)), make([]bool, len(endpoints))
+	peers, connected, refused := make([]peer, len(endpoints)), make([]bool, len(endpoints)), make([]string, len(endpoints))
 	var wg sync.WaitGroup
 	for i, e := range endpoints {
 		wg.Go(func() {
@@ -65,9 +67,11 @@ func (p *Pool) askAll(ctx context.Context, cluster string, config *tls.Config, e
 			if err != nil {
 				return // a malformed address is like one without a server
 			}
-			if answer, ok := ask(ctx, client, e); ok {
+			answer, err := ask(ctx, client, e)
+			if err == nil {
 				peers[i] = answer
 			}
+			refused[i] = etcdclient.Handshake(err)
 			connected[i] = client.Connected()
 		})
 	}
@@ -78,12 +82,14 @@ func (p *Pool) askAll(ctx context.Context, cluster string, config *tls.Config, e
 			answered = append(answered, p)
 		case connected[i]:
 			mute = append(mute, endpoints[i])
+		case refused[i] != "":
+			refusals = append(refusals, plan.HandshakeFailure{Pod: endpoints[i].Pod, Message: printable(refused[i])})
 		}
 	}
-	return answered, mute
+	return answered, mute, refusals
 }
 
-func ask(ctx context.Context, c *etcdclient.Client, e Endpoint) (peer, bool) {
+func ask(ctx context.Context, c *etcdclient.Client, e Endpoint) (peer, error) {
 	ctx, cancel := context.WithTimeout(ctx, statusTimeout)
 	defer cancel()
 	p := peer{endpoint: e, client: c}
@@ -93,9 +99,9 @@ func ask(ctx context.Context, c *etcdclient.Client, e Endpoint) (peer, bool) {
 	switch {
 	case etcdclient.Refused(err):
 		answer.Errors = []string{err.Error()}
-		return p, true
+		return p, nil
 	case err != nil:
-		return p, false
+		return p, err
 	}
 	p.word.Term = status.GetRaftTerm()
 	answer.MemberID, answer.ClusterID = status.GetHeader().GetMemberId(), status.GetHeader().GetClusterId()
@@ -108,5 +114,5 @@ func ask(ctx context.Context, c *etcdclient.Client, e Endpoint) (peer, bool) {
 	if d := status.GetDowngradeInfo(); d.GetEnabled() {
 		answer.Downgrade = version.Minor(d.GetTargetVersion())
 	}
-	return p, true
+	return p, nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	"google.golang.org/grpc/codes"
@@ -73,6 +74,25 @@ func Unanswered(err error) bool { return !Refused(err) && status.Code(err) == co
 // Silent reports whether etcd has not answered: the connection failed, or the request timed out.
 func Silent(err error) bool {
 	return Unanswered(err) || !Refused(err) && status.Code(err) == codes.DeadlineExceeded || errors.Is(err, context.DeadlineExceeded)
+}
+
+// Handshake returns why a request failed if its connection failed because the two sides do not accept each other's
+// certificates; empty for any other error, also where etcd serves without TLS: it ends such a connection without a word. gRPC has the
+// reason only as text: that of crypto/tls, which names itself.
+func Handshake(err error) string {
+	if !Unanswered(err) {
+		return ""
+	}
+	text := status.Convert(err).Message()
+	i := strings.Index(text, "tls: ")
+	if i < 0 {
+		return ""
+	}
+	const remote = "remote error: "
+	if strings.HasSuffix(text[:i], remote) {
+		i -= len(remote)
+	}
+	return strings.TrimSuffix(text[i:], `"`)
 }
 
 func isAny(err error, targets []error) bool {

@@ -7,9 +7,3 @@ import "fmt"
 func Host(name, cluster, namespace, domain string) string {
 	return fmt.Sprintf("%s.%s.%s.svc%s", name, cluster, namespace, domain)
 }
-
-// PeerURL is where the other members reach the member on that host.
-func PeerURL(host string) string { return fmt.Sprintf("http://%s:%d", host, PeerPort) }
-
-// ClientURL is where clients reach the member on that host.
-func ClientURL(host string) string { return fmt.Sprintf("http://%s:%d", host, ClientPort) }

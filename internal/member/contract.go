@@ -39,6 +39,8 @@ type Config struct {
 	PeerURL   string `json:"peerURL"`
 	ClientURL string `json:"clientURL"`
 	DataDir   string `json:"dataDir"`
+	// Transport says which sides use TLS, with the files in CertificatesDir and TrustDir.
+	Transport Transport `json:"transport,omitzero"`
 	// Options are keys of etcd's configuration file and their values as text; see Translate.
 	Options map[string]string `json:"options,omitempty"`
 }
@@ -66,6 +68,9 @@ const (
 	Unreadable = "Unreadable"
 	// BadConfig means that etcd cannot be configured as requested, or not be run at all.
 	BadConfig = "BadConfig"
+	// BadCertificates means that the mounted certificates cannot be used: etcd would end, or serve nobody. The member starts once usable
+	// ones are published.
+	BadCertificates = "BadCertificates"
 )
 
 // maxMessage is in bytes, each of which may take six in JSON. The kubelet truncates a termination message at 4096, which would

@@ -2,6 +2,7 @@ package member
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -46,16 +47,16 @@ func Render(c Config, s Start, version string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	listen := func(port int) string { return fmt.Sprintf("http://%s:%d", s.ListenHost, port) }
+	listen := func(scheme string, port int) string { return fmt.Sprintf("%s://%s:%d", scheme, s.ListenHost, port) }
 	if s.InitialCluster == "" {
 		s.InitialCluster = c.Name + "=" + c.PeerURL
 	}
 	file := map[string]any{
 		"name":                        c.Name,
 		"data-dir":                    c.DataDir,
-		"listen-peer-urls":            listen(PeerPort),
-		"listen-client-urls":          listen(ClientPort),
-		"listen-metrics-urls":         listen(MetricsPort),
+		"listen-peer-urls":            listen(c.Transport.PeerScheme(), PeerPort),
+		"listen-client-urls":          listen(c.Transport.ClientScheme(), ClientPort),
+		"listen-metrics-urls":         listen("http", MetricsPort),
 		"initial-advertise-peer-urls": c.PeerURL,
 		"advertise-client-urls":       c.ClientURL,
 		"initial-cluster-state":       s.State,
@@ -70,10 +71,28 @@ func Render(c Config, s Start, version string) ([]byte, error) {
 	if minor >= 6 {
 		file["max-learners"] = MaxLearners
 	}
+	addSecurity(file, c.Transport)
 	if err := addOptions(file, c.Options, minor); err != nil {
 		return nil, err
 	}
 	return yaml.Marshal(file)
+}
+
+// addSecurity has each side with TLS present the member's own certificate and accept only those of its authorities. The authorities alone
+// would make etcd demand a certificate, but without client-cert-auth it would not take its common name for a user.
+func addSecurity(file map[string]any, t Transport) {
+	if t.IsZero() {
+		return
+	}
+	file["tls-min-version"] = "TLS1.2"
+	for _, side := range t.Sides() {
+		file[side.section] = map[string]any{
+			"cert-file":        path.Join(CertificatesDir, side.Cert),
+			"key-file":         path.Join(CertificatesDir, side.Key),
+			"trusted-ca-file":  path.Join(TrustDir, side.Authorities),
+			"client-cert-auth": true,
+		}
+	}
 }
 
 // minorOf refuses versions whose configuration keys are not known here.

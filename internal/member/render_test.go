@@ -44,11 +44,17 @@ func TestRender(t *testing.T) {
 		InitialCluster: "db-0=http://db-0.db.prod.svc:2380,db-1=http://db-1.db.prod.svc:2380",
 	}
 	resumed := Start{State: StateExisting, ListenHost: "[::]"}
+	secured, peers := testConfig(), testConfig()
+	secured.Transport, peers.Transport = Transport{PeerTLS: true, ClientTLS: true}, Transport{PeerTLS: true}
+	host := Host(plain.Name, "db", "prod", "")
+	secured.PeerURL, secured.ClientURL = PeerURL(host, secured.Transport), ClientURL(host, secured.Transport)
+	peers.PeerURL = PeerURL(host, peers.Transport)
 	for name, c := range map[string]struct {
 		config Config
 		start  Start
 	}{
 		"new": {plain, first}, "resume": {plain, resumed}, "tuned": {tuned, resumed},
+		"tls": {secured, resumed}, "tls-peers": {peers, resumed},
 	} {
 		for _, version := range []string{"3.5.35", "3.6.16", "3.7.3"} {
 			t.Run(name+"-"+version, func(t *testing.T) {

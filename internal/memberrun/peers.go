@@ -33,7 +33,7 @@ const (
 // joinable says why a learner cannot join yet, nil if it can. On an empty directory etcd asks the other members for their list, once,
 // and ends unless the first one that answers lists just the members of the permit. A name that does not resolve yet, or a member that has
 // not heard of the learner yet, would use up the permit, and the kubelet would wait ever longer until it starts the container again.
-func joinable(ctx context.Context, name string, permit *member.Permit) error {
+func joinable(ctx context.Context, peers *http.Client, name string, permit *member.Permit) error {
 	urls := peerURLs(permit.InitialCluster)
 	own := urls[name]
 	want := slices.Sorted(maps.Values(urls))
@@ -43,7 +43,7 @@ func joinable(ctx context.Context, name string, permit *member.Permit) error {
 			continue
 		}
 		var listed []string
-		if listed, err = askMembers(ctx, url, permit.ClusterID); err != nil {
+		if listed, err = askMembers(ctx, peers, url, permit.ClusterID); err != nil {
 			continue
 		}
 		if !slices.Equal(listed, want) {
@@ -66,14 +66,14 @@ func peerURLs(initialCluster string) map[string]string {
 
 // askMembers returns the sorted peer URLs of the members as one of them lists them, by the request that etcd makes itself. A member of
 // another cluster may have the address by now.
-func askMembers(ctx context.Context, url string, cluster member.ID) ([]string, error) {
+func askMembers(ctx context.Context, peers *http.Client, url string, cluster member.ID) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, peerTimeout)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"/members", http.NoBody)
 	if err != nil {
 		return nil, err
 	}
-	response, err := peerClient.Do(request)
+	response, err := peers.Do(request)
 	if err != nil {
 		return nil, err
 	}
@@ -96,12 +96,6 @@ func askMembers(ctx context.Context, url string, cluster member.ID) ([]string, e
 	}
 	slices.Sort(urls)
 	return urls, nil
-}
-
-// peerClient follows no redirect and uses no proxy, like the etcd that is started here.
-var peerClient = &http.Client{
-	Transport:     &http.Transport{DisableKeepAlives: true},
-	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 }
 
 // waiting is what the log knows of a wait.

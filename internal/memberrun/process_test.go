@@ -56,13 +56,16 @@ func TestMain(m *testing.M) {
 
 func pathsIn(dir string) Paths {
 	return Paths{
-		Permit:      filepath.Join(dir, "permit"),
-		Run:         filepath.Join(dir, "run"),
-		Termination: filepath.Join(dir, "termination-log"),
+		Permit:       filepath.Join(dir, "permit"),
+		Run:          filepath.Join(dir, "run"),
+		Termination:  filepath.Join(dir, "termination-log"),
+		Certificates: filepath.Join(dir, "certificates"),
+		Trust:        filepath.Join(dir, "trust"),
 	}
 }
 
-// movePorts changes what the configuration listens on: members in tests have no network of their own.
+// movePorts changes what the configuration listens on, and where its certificates are: members in tests have no network and no root
+// of their own.
 func movePorts(args []string) []string {
 	path, ok := strings.CutPrefix(args[len(args)-1], "--config-file=")
 	if !ok {
@@ -74,8 +77,10 @@ func movePorts(args []string) []string {
 	}
 	var pairs []string
 	for i, address := range strings.Split(os.Getenv(envPorts), ",") {
-		pairs = append(pairs, fmt.Sprintf("http://0.0.0.0:%d\n", member.ClientPort+i), "http://"+address+"\n")
+		pairs = append(pairs, fmt.Sprintf("://0.0.0.0:%d\n", member.ClientPort+i), "://"+address+"\n")
 	}
+	paths := pathsIn(os.Getenv(envDir))
+	pairs = append(pairs, member.CertificatesDir+"/", paths.Certificates+"/", member.TrustDir+"/", paths.Trust+"/")
 	if err := os.WriteFile(path, []byte(strings.NewReplacer(pairs...).Replace(string(file))), 0o600); err != nil {
 		panic(err)
 	}
@@ -93,6 +98,7 @@ type pod struct {
 	client, peer, metrics string
 	// options are etcd's.
 	options   map[string]string
+	transport member.Transport
 	container *exec.Cmd
 	ended     chan error
 }
@@ -156,15 +162,20 @@ func (p *pod) says(words string) {
 	}
 }
 
-// peerURL leads to this machine, but not by an address for which Go leaves out a proxy on its own.
-func (p *pod) peerURL() string { return "http://" + strings.Replace(p.peer, "127.0.0.1", "0.0.0.0", 1) }
+// peerURL leads to this machine, without TLS not by an address for which Go leaves out a proxy on its own.
+func (p *pod) peerURL() string {
+	if p.transport.PeerTLS {
+		return p.transport.PeerScheme() + "://" + p.peer
+	}
+	return p.transport.PeerScheme() + "://" + strings.Replace(p.peer, "127.0.0.1", "0.0.0.0", 1)
+}
 
 // run starts the container.
 func (p *pod) run() {
 	p.t.Helper()
 	config, err := json.Marshal(member.Config{
-		Name: p.name, PeerURL: p.peerURL(), ClientURL: "http://" + p.client, DataDir: p.data,
-		Options: p.options,
+		Name: p.name, PeerURL: p.peerURL(), ClientURL: p.transport.ClientScheme() + "://" + p.client, DataDir: p.data,
+		Options: p.options, Transport: p.transport,
 	})
 	if err != nil {
 		p.t.Fatal(err)

@@ -22,14 +22,18 @@ type Paths struct {
 	// Permit is the file with the permit, Run the folder that lives as long as the pod, Termination the file of the
 	// termination message.
 	Permit, Run, Termination string
+	// Certificates is the folder with the member's own certificates, Trust that with the authorities; unused without TLS.
+	Certificates, Trust string
 }
 
 // ContainerPaths are those of a member's pod; the last is Kubernetes' default terminationMessagePath.
 func ContainerPaths() Paths {
 	return Paths{
-		Permit:      filepath.Join(member.PermitDir, member.PermitFile),
-		Run:         member.RunDir,
-		Termination: "/dev/termination-log",
+		Permit:       filepath.Join(member.PermitDir, member.PermitFile),
+		Run:          member.RunDir,
+		Termination:  "/dev/termination-log",
+		Certificates: member.CertificatesDir,
+		Trust:        member.TrustDir,
 	}
 }
 
@@ -74,8 +78,16 @@ func prepare(ctx context.Context, paths Paths) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	permit, start, empty, err := awaitStart(ctx, paths, config, podUID)
+	// Before the permit as well: no one is made a member who could not start.
+	certificates := certificates{paths, config}
+	if err := certificates.check(); err != nil {
+		return nil, err
+	}
+	permit, start, empty, err := awaitStart(ctx, certificates, podUID)
 	if err != nil {
+		return nil, err
+	}
+	if err := certificates.check(); err != nil {
 		return nil, err
 	}
 	start.ListenHost = listenHost(os.Getenv(member.EnvPodIP))
@@ -87,16 +99,8 @@ func prepare(ctx context.Context, paths Paths) ([]string, error) {
 	if err := writeFile(path, file, 0o600); err != nil {
 		return nil, fmt.Errorf("write etcd's configuration: %w", err)
 	}
-	if err := own(config.DataDir); err != nil {
+	if err := readyData(config.DataDir, paths.Run, permit.Attempt, empty); err != nil {
 		return nil, err
-	}
-	if empty {
-		if err := tryWrite(config.DataDir); err != nil {
-			return nil, err
-		}
-		if err := useUp(config.DataDir, paths.Run, permit.Attempt); err != nil {
-			return nil, err
-		}
 	}
 	slog.Info("starting etcd", "version", version, "state", start.State, "initialCluster", start.InitialCluster,
 		"clusterID", permit.ClusterID, "memberID", permit.MemberID, "permit", permit.Mode, "attempt", permit.Attempt)
@@ -105,20 +109,27 @@ func prepare(ctx context.Context, paths Paths) ([]string, error) {
 
 // awaitStart waits until etcd may start, and until a learner can join. The permit is read each time anew: the operator rewrites it when
 // the list of members changes.
-func awaitStart(ctx context.Context, paths Paths, config *member.Config, podUID string) (*member.Permit, member.Start, bool, error) {
+func awaitStart(ctx context.Context, c certificates, podUID string) (*member.Permit, member.Start, bool, error) {
+	peers, err := c.peerClient()
+	if err != nil {
+		return nil, member.Start{}, false, err
+	}
 	var waiting waiting
 	for {
-		permit, err := awaitPermit(ctx, paths.Permit)
+		permit, err := awaitPermit(ctx, c.paths.Permit)
 		if err != nil {
 			return nil, member.Start{}, false, err
 		}
-		start, empty, err := admit(config.DataDir, paths.Run, podUID, permit)
+		start, empty, err := admit(c.config.DataDir, c.paths.Run, podUID, permit)
 		if err != nil || !empty || start.State != member.StateExisting {
 			return permit, start, empty, err
 		}
-		why := joinable(ctx, config.Name, permit)
+		why := joinable(ctx, peers, c.config.Name, permit)
 		if why == nil {
 			return permit, start, empty, nil
+		}
+		if err := c.check(); err != nil {
+			return nil, member.Start{}, false, err
 		}
 		if err := waiting.pause(ctx, why); err != nil {
 			return nil, member.Start{}, false, err
@@ -141,6 +152,17 @@ func admit(dataDir, runDir, podUID string, permit *member.Permit) (start member.
 		return member.Start{}, false, refusal
 	}
 	return start, data == nil, nil
+}
+
+// readyData makes the data directory fit for etcd; an empty one takes up the permit.
+func readyData(dataDir, runDir string, attempt int, empty bool) error {
+	if err := own(dataDir); err != nil || !empty {
+		return err
+	}
+	if err := tryWrite(dataDir); err != nil {
+		return err
+	}
+	return useUp(dataDir, runDir, attempt)
 }
 
 // useUp uses up the permit before etcd can write anything, and after everything else that may prevent the start: a configuration

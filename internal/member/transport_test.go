@@ -1,0 +1,92 @@
+package member
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.etcd.io/etcd/client/pkg/v3/transport"
+	"go.etcd.io/etcd/server/v3/embed"
+)
+
+// TestConfigWithoutTLS holds that a member without TLS is told nothing of it: another configuration would be another pod.
+func TestConfigWithoutTLS(t *testing.T) {
+	text, err := json.Marshal(testConfig())
+	if err != nil || strings.Contains(string(text), "transport") {
+		t.Errorf("%s, %v", text, err)
+	}
+	secured := testConfig()
+	secured.Transport.PeerTLS = true
+	if text, err = json.Marshal(secured); err != nil {
+		t.Fatal(err)
+	}
+	got, err := ParseConfig(string(text))
+	if err != nil || got.Transport != secured.Transport {
+		t.Errorf("ParseConfig(%s) = %+v, %v", text, got, err)
+	}
+}
+
+func TestURLs(t *testing.T) {
+	for _, c := range []struct {
+		transport    Transport
+		peer, client string
+	}{
+		{Transport{}, "http://h:2380", "http://h:2379"},
+		{Transport{PeerTLS: true}, "https://h:2380", "http://h:2379"},
+		{Transport{ClientTLS: true}, "http://h:2380", "https://h:2379"},
+		{Transport{PeerTLS: true, ClientTLS: true}, "https://h:2380", "https://h:2379"},
+	} {
+		if peer, client := PeerURL("h", c.transport), ClientURL("h", c.transport); peer != c.peer || client != c.client {
+			t.Errorf("%+v: %s and %s, want %s and %s", c.transport, peer, client, c.peer, c.client)
+		}
+	}
+}
+
+// TestEtcdReadsTheTransport lets etcd's own parser read what was rendered: it says nothing of a key that it ignores.
+func TestEtcdReadsTheTransport(t *testing.T) {
+	for _, given := range []Transport{{}, {PeerTLS: true}, {ClientTLS: true}, {PeerTLS: true, ClientTLS: true}} {
+		config := testConfig()
+		config.Transport = given
+		host := Host(config.Name, "db", "prod", "")
+		config.PeerURL, config.ClientURL = PeerURL(host, given), ClientURL(host, given)
+		file, err := Render(config, Start{State: StateExisting, ListenHost: "0.0.0.0"}, "3.7.3")
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(t.TempDir(), "etcd.yaml")
+		if err := os.WriteFile(path, file, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		got, err := embed.ConfigFromFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for what, side := range map[string]struct {
+			tls    bool
+			listen string
+			info   transport.TLSInfo
+			files  []string
+		}{
+			"peers": {given.PeerTLS, got.ListenPeerUrls[0].Scheme, got.PeerTLSInfo, []string{
+				"/etc/etcdtls/member/peer.crt", "/etc/etcdtls/member/peer.key", "/etc/etcdtls/trust/peer-ca.crt",
+			}},
+			"clients": {given.ClientTLS, got.ListenClientUrls[0].Scheme, got.ClientTLSInfo, []string{
+				"/etc/etcdtls/member/server.crt", "/etc/etcdtls/member/server.key", "/etc/etcdtls/trust/server-ca.crt",
+			}},
+		} {
+			if !side.tls {
+				side.files = []string{"", "", ""}
+			}
+			files := []string{side.info.CertFile, side.info.KeyFile, side.info.TrustedCAFile}
+			if !slices.Equal(files, side.files) || side.info.ClientCertAuth != side.tls || side.listen != scheme(side.tls) {
+				t.Errorf("%+v: %s listen on %s with %v, client-cert-auth %t", given, what, side.listen, files, side.info.ClientCertAuth)
+			}
+		}
+		if scheme := got.ListenMetricsUrls[0].Scheme; scheme != "http" {
+			t.Errorf("%+v: metrics are on %s", given, scheme)
+		}
+	}
+}
