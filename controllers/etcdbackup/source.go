@@ -17,6 +17,8 @@ import (
 // source is the etcd that is backed up.
 type source struct {
 	endpoints []string
+	// tlsSecret is the Secret with the client certificate for them, empty without TLS.
+	tlsSecret string
 	cluster   task.Cluster
 	// ancestors are the clusters that it descends from.
 	ancestors []string
@@ -29,11 +31,10 @@ type source struct {
 func sourceOf(ctx context.Context, reader client.Reader, b *v1beta2.EtcdBackup) (source, *failure.Problem, error) {
 	ref := b.Spec.EtcdCluster
 	if ref == nil {
-		return source{endpoints: b.Spec.EtcdEndpoints}, nil, nil
+		return source{endpoints: b.Spec.EtcdEndpoints, tlsSecret: b.Spec.ClientTLSSecret}, nil, nil
 	}
 	c := &v1beta2.EtcdCluster{}
 	err := reader.Get(ctx, client.ObjectKey{Namespace: b.Namespace, Name: ref.Name}, c)
-	static, field := c.Spec.StaticTLS()
 	switch {
 	case apierrors.IsNotFound(err):
 		return source{}, &failure.Problem{
@@ -43,13 +44,6 @@ func sourceOf(ctx context.Context, reader client.Reader, b *v1beta2.EtcdBackup) 
 		}, nil
 	case err != nil:
 		return source{}, nil, fmt.Errorf("read EtcdCluster %s: %w", ref.Name, err)
-	// One that has been up keeps running without TLS, by its last valid spec.
-	case c.Status.ClusterID == "" && static != nil:
-		return source{}, &failure.Problem{
-			Reason: v1beta2.ReasonTLSNotSupported,
-			Message: fmt.Sprintf("EtcdCluster %s does not start, because this release does not support its %s: "+
-				"remove that field there", c.Name, field),
-		}, nil
 	case blockedBy(c, v1beta2.ReasonLegacyMembers):
 		return source{}, &failure.Problem{
 			Reason: v1beta2.ReasonWaitingForCluster,
@@ -63,7 +57,7 @@ func sourceOf(ctx context.Context, reader client.Reader, b *v1beta2.EtcdBackup) 
 		}, nil
 	}
 	return source{
-		endpoints: agentpod.MemberURLs(c, agentpod.Voting), cluster: agentpod.SnapshotCluster(c), ancestors: agentpod.Ancestors(c), revision: c.Status.Revision,
+		endpoints: agentpod.MemberURLs(c, agentpod.Voting), tlsSecret: agentpod.TLSSecret(c), cluster: agentpod.SnapshotCluster(c), ancestors: agentpod.Ancestors(c), revision: c.Status.Revision,
 	}, nil, nil
 }
 

@@ -29,13 +29,8 @@ func backupOfCluster(t *testing.T, w *backups) {
 	}
 	blocked(v1beta2.ReasonClusterMissing, "EtcdCluster c not found in namespace "+w.namespace)
 	c := &v1beta2.EtcdCluster{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "c"}}
-	c.Spec = v1beta2.EtcdClusterSpec{Size: 3, Pod: &v1beta2.PodPolicy{ClusterDomain: ".example"}, TLS: &v1beta2.TLSPolicy{
-		Static: &v1beta2.StaticTLS{OperatorSecret: "tls"},
-	}}
+	c.Spec = v1beta2.EtcdClusterSpec{Size: 3, Pod: &v1beta2.PodPolicy{ClusterDomain: ".example"}}
 	must(t, w.Create(t.Context(), c))
-	blocked(v1beta2.ReasonTLSNotSupported, "spec.tls.static")
-	c.Spec.TLS = nil
-	must(t, w.Update(t.Context(), c))
 	blocked(v1beta2.ReasonWaitingForCluster, "is not up yet")
 	legacy := metav1.Condition{
 		Type: v1beta2.ConditionProgressing, Status: metav1.ConditionFalse, Reason: v1beta2.ReasonLegacyMembers,

@@ -27,6 +27,8 @@ import (
 	"github.com/etcdpilot/etcd-operator/controllers/reservations"
 	"github.com/etcdpilot/etcd-operator/internal/etcd"
 	"github.com/etcdpilot/etcd-operator/internal/failure"
+	"github.com/etcdpilot/etcd-operator/internal/member"
+	"github.com/etcdpilot/etcd-operator/internal/metrics"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 	"github.com/etcdpilot/etcd-operator/internal/plan/claim"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
@@ -80,6 +82,7 @@ type Reconciler struct {
 
 	logRequests logRequests
 	retained    retained
+	certified   certifications
 }
 
 // Reconcile takes one step. It is safe to stop at any point: the next pass observes what exists and continues from there.
@@ -92,6 +95,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		r.refusedBeside.forget(req.NamespacedName)
 		r.logRequests.forget(req.NamespacedName)
 		r.retained.forget(req.NamespacedName)
+		r.certified.forget(req.NamespacedName)
+		metrics.ForgetCertificates(req.Namespace, req.Name)
 		r.Reservations.Forget(&v1beta2.EtcdCluster{}, req.NamespacedName)
 		return ctrl.Result{}, nil
 	}
@@ -117,6 +122,10 @@ func (r *Reconciler) act(ctx context.Context, p *pass) error {
 		if err := r.applyServices(ctx, p); err != nil {
 			return err
 		}
+		if err := r.applyCertificates(ctx, p); err != nil {
+			return err
+		}
+		p.action = p.withCertificates()
 		if p.late(ctx) {
 			return nil
 		}
@@ -159,6 +168,9 @@ type pass struct {
 	rejected *failure.Problem
 	// outcome is what has come of the action's writes.
 	outcome outcome
+	// transport is that of the members, or of those to come. certified is what was decided about their certificates, nil without TLS.
+	transport member.Transport
+	certified *certified
 	// session reaches the members that answered.
 	session *etcd.Session
 }
@@ -168,7 +180,7 @@ func (p *pass) Mutates() bool {
 	if p.declined != nil {
 		return claim.Mutates(p.declined)
 	}
-	return plan.Mutates(p.action)
+	return plan.Mutates(p.action) || p.certificatesDue()
 }
 
 func (r *Reconciler) decide(ctx context.Context, name types.NamespacedName) (*pass, error) {

@@ -61,6 +61,8 @@ func TestEtcdClusterOnARealAPIServer(t *testing.T) {
 	t.Run("an answer that is too long for an event", e.wordy)
 	t.Run("a Service of somebody else", e.nameTaken)
 	t.Run("Services", e.services)
+	t.Run("TLS with certificates by the operator", e.managedTLS)
+	t.Run("TLS with certificates of the user", e.staticTLS)
 	t.Run("the NetworkPolicy", e.networkPolicy)
 	t.Run("a NetworkPolicy of somebody else", e.foreignPolicy)
 	t.Run("a pod that a policy denies", e.deniedPod)

@@ -133,7 +133,7 @@ func (r *Reconciler) createPod(ctx context.Context, p *pass, e plan.CreatePod) e
 	if e.FromPreviousSpec && p.previousSpec != nil { // without one nothing has changed
 		spec = p.previousSpec
 	}
-	pod, err := resources.Pod(spec, e.Name, e.Incarnation, e.Permit, r.optionsFor(e.NewPod))
+	pod, err := resources.Pod(spec, e.Name, e.Incarnation, e.Permit, r.optionsFor(p, e.NewPod))
 	if err == nil && e.Restores {
 		err = r.addRestore(p, pod)
 	}

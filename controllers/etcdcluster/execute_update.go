@@ -33,7 +33,7 @@ func (r *Reconciler) setMetadata(ctx context.Context, p *pass, a plan.SetMetadat
 // resize changes a running pod's resources. If Kubernetes cannot do that, for example because the quality of service class would
 // change, it is recorded on the pod, so that the planner recreates it.
 func (r *Reconciler) resize(ctx context.Context, p *pass, a plan.Resize) error {
-	wanted, err := resources.Pod(p.cluster, a.Name, 0, nil, r.podOptions())
+	wanted, err := resources.Pod(p.cluster, a.Name, 0, nil, r.podOptions(p))
 	if err != nil {
 		return err
 	}
@@ -145,22 +145,26 @@ func pulled(pod *corev1.Pod) bool {
 }
 
 func (r *Reconciler) pullImage(ctx context.Context, p *pass, e plan.CreatePrepullPod) error {
-	if err := r.create(ctx, p, resources.PullPod(p.cluster, e.Node, e.Image, r.podOptions())); err != nil {
+	if err := r.create(ctx, p, resources.PullPod(p.cluster, e.Node, e.Image, r.podOptions(p))); err != nil {
 		return fmt.Errorf("pull image %s to node %s: %w", e.Image, e.Node, err)
 	}
 	return nil
 }
 
 // podOptions are what the operator adds to every pod.
-func (r *Reconciler) podOptions() resources.PodOptions {
-	return resources.PodOptions{
-		OperatorImage: r.OperatorImage, Repository: r.EtcdRepository, OpenShift: r.OpenShift,
+func (r *Reconciler) podOptions(p *pass) resources.PodOptions {
+	o := resources.PodOptions{
+		OperatorImage: r.OperatorImage, Repository: r.EtcdRepository, OpenShift: r.OpenShift, Transport: p.transport,
 	}
+	if p.certified != nil {
+		o.Trust = p.trustSecret()
+	}
+	return o
 }
 
 // optionsFor are the options of one new pod.
-func (r *Reconciler) optionsFor(n plan.NewPod) resources.PodOptions {
-	o := r.podOptions()
+func (r *Reconciler) optionsFor(p *pass, n plan.NewPod) resources.PodOptions {
+	o := r.podOptions(p)
 	o.EtcdVersion, o.Persistent = n.Version, n.Persistent
 	return o
 }

@@ -79,6 +79,9 @@ func (r *Reconciler) requeue(p *pass) ctrl.Result {
 	if refused := p.observed.Refused; len(refused) > 0 {
 		result.RequeueAfter = min(result.RequeueAfter, nextTry(refused, r.Clock.Now()))
 	}
+	if p.certified != nil && !p.observed.Cluster.Paused {
+		result.RequeueAfter = min(result.RequeueAfter, max(p.certified.until.Sub(r.Clock.Now()), rotationPoll))
+	}
 	if plan.DisksUndecided(p.observed) {
 		result.RequeueAfter = min(result.RequeueAfter, diskWatchInterval)
 	}
@@ -106,11 +109,12 @@ func (r *Reconciler) writeStatus(ctx context.Context, p *pass, err error) error 
 	}
 	c.Status = status.Compute(status.Input{
 		Cluster: c, Observed: p.observed, Action: p.action, Assessment: p.assessment, Err: err, Rejected: p.rejected,
-		Incomplete: p.outcome.incomplete(),
-		ClientURL:  resources.ClientURL(c),
-		Service:    resources.ClientServiceName(c.Name),
-		Port:       resources.ClientServicePort(c),
-		Selector:   metav1.FormatLabelSelector(&metav1.LabelSelector{MatchLabels: resources.ClusterSelector(c.Name)}),
+		Incomplete:   p.outcome.incomplete(),
+		Certificates: p.shownCertificates(),
+		ClientURL:    resources.ClientURL(c),
+		Service:      resources.ClientServiceName(c.Name),
+		Port:         resources.ClientServicePort(c),
+		Selector:     metav1.FormatLabelSelector(&metav1.LabelSelector{MatchLabels: resources.ClusterSelector(c.Name)}),
 	})
 	if equality.Semantic.DeepEqual(p.before, &c.Status) {
 		return nil
@@ -122,6 +126,7 @@ func (r *Reconciler) writeStatus(ctx context.Context, p *pass, err error) error 
 func (r *Reconciler) recordEvents(ctx context.Context, p *pass, err error) {
 	r.recordUnrelated(p)
 	r.recordReclaim(p)
+	r.recordCertificates(p)
 	r.recordExposed(p)
 	told, some := p.action, true
 	if p.outcome.incomplete() || len(p.outcome.accepted) > 0 {

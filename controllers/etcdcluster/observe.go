@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"slices"
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
@@ -37,7 +38,16 @@ func (r *Reconciler) observe(ctx context.Context, reader client.Reader, c *v1bet
 	c.Spec, problem = clusterspec.Effective(c, claims)
 	p.observed = plan.Observed{Now: r.Clock.Now(), Cluster: r.observedCluster(c, problem)}
 	p.observed.Refused = r.refusals.of(client.ObjectKeyFromObject(c), c.Generation, p.observed.Now)
-	if err := r.observePods(ctx, reader, p); err != nil {
+	if err := listPods(ctx, reader, p); err != nil {
+		return nil, err
+	}
+	if err := r.observeCertificates(ctx, p); err != nil {
+		return nil, err
+	}
+	if !resources.Started(c) && p.certified != nil && problem == nil {
+		p.observed.Cluster.Invalid = p.certified.Problem
+	}
+	if err := r.observePods(p); err != nil {
 		return nil, err
 	}
 	kept, err := r.unlistedKept(ctx, c, claims)
@@ -60,21 +70,21 @@ func (r *Reconciler) observe(ctx context.Context, reader client.Reader, c *v1bet
 	if err := r.observeRestore(ctx, p); err != nil {
 		return nil, err
 	}
-	p.session = r.Etcd.Observe(ctx, client.ObjectKeyFromObject(c).String(), nil, p.observed.Electorate(),
+	if p.certified != nil && p.certified.Problem != nil { // the members of a restore would get no certificates
+		p.observed.Cluster.Restore = ""
+	}
+	p.session = r.Etcd.Observe(ctx, client.ObjectKeyFromObject(c).String(), p.clientConfig(), p.observed.Electorate(),
 		endpoints(p.observed))
 	p.observed.Etcd = p.session.Seen
 	return p, nil
 }
 
-func (r *Reconciler) observePods(ctx context.Context, reader client.Reader, p *pass) error {
+func listPods(ctx context.Context, reader client.Reader, p *pass) error {
 	pods := &corev1.PodList{}
 	err := reader.List(ctx, pods, client.InNamespace(p.cluster.Namespace),
 		client.MatchingLabels(resources.ClusterSelector(p.cluster.Name)))
 	if err != nil {
 		return fmt.Errorf("list Pods: %w", err)
-	}
-	if err := r.readSpecs(p); err != nil {
-		return err
 	}
 	for i := range pods.Items {
 		pod := &pods.Items[i]
@@ -83,9 +93,27 @@ func (r *Reconciler) observePods(ctx context.Context, reader client.Reader, p *p
 			continue
 		}
 		p.pods[pod.Name] = pod
-		seen := podOf(pod)
+		p.observed.Pods = append(p.observed.Pods, podOf(pod))
+	}
+	return nil
+}
+
+// observePods compares the pods with those that would be created now.
+func (r *Reconciler) observePods(p *pass) error {
+	if err := r.readSpecs(p); err != nil {
+		return err
+	}
+	for i := range p.observed.Pods {
+		seen := &p.observed.Pods[i]
+		pod := p.pods[seen.Name]
 		seen.Drift = p.revision.Drift(pod, p.observed.Cluster.Repository)
-		p.observed.Pods = append(p.observed.Pods, seen)
+		if p.transport.IsZero() {
+			continue
+		}
+		seen.Drift.Template = seen.Drift.Template || resources.TrustOf(pod) != r.podOptions(p).Trust
+		if seen.StartProblem == "" && slices.Contains(p.certified.Expired, pod.Name) {
+			seen.StartProblem = "all certificate authorities that it trusts have expired"
+		}
 	}
 	return nil
 }

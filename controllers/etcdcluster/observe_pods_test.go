@@ -35,6 +35,10 @@ func TestRefusals(t *testing.T) {
 			&member.Refusal{Reason: member.BadConfig, Message: "no such option"}, false, plan.ExitBadConfig,
 			"member-run refused to start etcd: no such option", 0,
 		},
+		"certificates that cannot be used": {
+			&member.Refusal{Reason: member.BadCertificates, Message: "peer.crt cannot be read"}, false, plan.ExitBadCertificates,
+			"member-run refused to start etcd: peer.crt cannot be read", 0,
+		},
 		"a refusal of the past": {&member.Refusal{Reason: member.DataLost}, true, plan.ExitNone, "", 0},
 		"an exit of etcd":       {nil, false, plan.ExitNone, "", 0},
 	} {

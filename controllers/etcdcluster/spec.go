@@ -17,7 +17,7 @@ import (
 // readSpecs computes the revisions of the spec and of the former one. A pod may have to be made from the former one although only
 // labels or resources differ: the API server may refuse those of the present one.
 func (r *Reconciler) readSpecs(p *pass) (err error) {
-	if p.revision, err = resources.RevisionOf(p.cluster, r.podOptions()); err != nil {
+	if p.revision, err = resources.RevisionOf(p.cluster, r.podOptions(p)); err != nil {
 		return err
 	}
 	spec := clusterspec.Noted(p.cluster.Status.FormerSpec)
@@ -28,7 +28,7 @@ func (r *Reconciler) readSpecs(p *pass) (err error) {
 		return nil
 	}
 	cluster := &v1beta2.EtcdCluster{TypeMeta: p.cluster.TypeMeta, ObjectMeta: p.cluster.ObjectMeta, Spec: *spec}
-	before, err := resources.RevisionOf(cluster, r.podOptions())
+	before, err := resources.RevisionOf(cluster, r.podOptions(p))
 	if err != nil {
 		return err
 	}
@@ -43,7 +43,7 @@ func (r *Reconciler) readSpecs(p *pass) (err error) {
 func (r *Reconciler) observedCluster(c *v1beta2.EtcdCluster, problem *failure.Problem) plan.Cluster {
 	return plan.Cluster{
 		Record:    status.RecordOf(&c.Status),
-		Namespace: c.Namespace, Name: c.Name, UID: string(c.UID), Domain: resources.Domain(c),
+		Namespace: c.Namespace, Name: c.Name, UID: string(c.UID), Domain: resources.Domain(c), SpecTransport: resources.SpecTransport(&c.Spec),
 		Size: int(c.Spec.Size), Paused: c.Spec.Paused, Deleting: !c.DeletionTimestamp.IsZero(),
 		Persistent: resources.Persistent(c), VolumeSize: clusterspec.VolumeSize(c),
 		Repository: cmp.Or(c.Spec.Repository, r.EtcdRepository), Version: version.Normalize(c.Spec.Version), Invalid: problem,

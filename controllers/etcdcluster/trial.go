@@ -80,7 +80,7 @@ func (r *Reconciler) dryRunPod(ctx context.Context, p *pass, update plan.Action)
 }
 
 func (r *Reconciler) dryRunNew(ctx context.Context, p *pass, spec *v1beta2.EtcdCluster, again plan.NewPod) error {
-	pod, err := resources.Pod(spec, again.Name, 0, nil, r.optionsFor(again))
+	pod, err := resources.Pod(spec, again.Name, 0, nil, r.optionsFor(p, again))
 	if err != nil {
 		return err
 	}

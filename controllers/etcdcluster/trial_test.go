@@ -46,7 +46,7 @@ func onePass(t *testing.T, action plan.Action, funcs interceptor.Funcs) (*Reconc
 		Resources: corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}},
 	}}
 	r := &Reconciler{Clock: clocktesting.NewFakePassiveClock(noon), OperatorImage: "operator:test"}
-	pod, err := resources.Pod(c, "c-0", 1, nil, r.optionsFor(plan.NewPod{Name: "c-0", Version: "3.6.16", Persistent: true}))
+	pod, err := resources.Pod(c, "c-0", 1, nil, r.optionsFor(&pass{cluster: c}, plan.NewPod{Name: "c-0", Version: "3.6.16", Persistent: true}))
 	must(t, err)
 	claim := resources.Volume(c, "c-0", 1)
 	pod.UID, claim.UID = "pod", "claim"
@@ -57,7 +57,7 @@ func onePass(t *testing.T, action plan.Action, funcs interceptor.Funcs) (*Reconc
 		must(t, api.Get(t.Context(), client.ObjectKeyFromObject(o), o))
 	}
 	p.pods["c-0"], p.claims["c-0"] = pod, claim
-	p.revision, err = resources.RevisionOf(c, r.podOptions())
+	p.revision, err = resources.RevisionOf(c, r.podOptions(p))
 	must(t, err)
 	p.observed = plan.Observed{
 		Now: noon, Pods: []plan.Pod{{Name: "c-0", UID: "pod", Persistent: true}}, Volumes: []plan.Volume{{Name: "c-0", UID: "claim"}},
@@ -229,7 +229,7 @@ func TestRewritten(t *testing.T) {
 	})
 	p.cluster.Spec.Pod.Labels = map[string]string{"team": "ours"}
 	var err error
-	p.revision, err = resources.RevisionOf(p.cluster, r.podOptions())
+	p.revision, err = resources.RevisionOf(p.cluster, r.podOptions(p))
 	must(t, err)
 	must(t, r.execute(t.Context(), p))
 	all := r.refusals.of(client.ObjectKeyFromObject(p.cluster), 1, noon)

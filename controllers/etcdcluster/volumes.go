@@ -36,6 +36,7 @@ func volumeOf(p *pass, claim *corev1.PersistentVolumeClaim) plan.Volume {
 		Foreign:          resources.ForeignVolume(c, claim),
 		ClusterID:        uint64(member.ParseID(claim.Annotations[resources.AnnotationClusterID])),
 		MemberID:         uint64(member.ParseID(claim.Annotations[resources.AnnotationMemberID])),
+		Transport:        resources.VolumeTransport(claim),
 		Version:          claim.Annotations[resources.AnnotationVersion],
 		FromPreviousSpec: p.previousTemplate != "" && claim.Annotations[resources.AnnotationTemplate] == p.previousTemplate,
 		Requested:        requested.Value(),

@@ -17,6 +17,9 @@ func (r *Reconciler) agentPod(p *restorePass) (*corev1.Pod, error) {
 	pod := agentpod.Base(o, "EtcdRestore", resources.LabelRestore)
 	pod.Name, pod.Policy, pod.Image, pod.OpenShift = o.Status.Run.Pod, o.Spec.Pod, r.OperatorImage, r.OpenShift
 	pod.Env = r.AgentEnv
+	if o.Status.Phase == v1beta2.RestoreSaving {
+		pod.ClientTLSSecret = agentpod.TLSSecret(p.cluster)
+	}
 	pod.Task, pod.KeySecret = restoreTask(p, pod.Task)
 	return pod.Pod()
 }
@@ -28,7 +31,7 @@ func restoreTask(p *restorePass, t task.Task) (task.Task, string) {
 	key := restores.ReadFrom(&t, source)
 	if o.Status.Phase == v1beta2.RestoreSaving {
 		t.Backup = &task.Backup{
-			Endpoints: p.asked, Cluster: agentpod.SnapshotCluster(p.cluster),
+			Endpoints: p.asked, TLS: agentpod.TLSSecret(p.cluster) != "", Cluster: agentpod.SnapshotCluster(p.cluster),
 			Compress: true, Verify: v1beta2.VerifyChecksum,
 			Shared: true, // it is saved next to the snapshot that is restored, whichever cluster that is from
 			// The data that is about to be replaced is saved as it is, and each attempt saves it again: clients may have written

@@ -29,7 +29,8 @@ func observeHeld(p *restorePass, pods []corev1.Pod, claims []corev1.PersistentVo
 	}
 	p.asked = nil
 	for i := range pods {
-		p.asked = append(p.asked, member.ClientURL(member.Host(pods[i].Name, c.Name, c.Namespace, resources.Domain(c))))
+		host := member.Host(pods[i].Name, c.Name, c.Namespace, resources.Domain(c))
+		p.asked = append(p.asked, member.ClientURL(host, resources.Transport(c)))
 	}
 	seen.Held = c.Status.ClusterID != "" || len(pods) > 0
 	for i := range claims {

@@ -163,7 +163,7 @@ func lastPod(o *Observed) *Pod { return &o.Pods[len(o.Pods)-1] }
 // answersRestored has the restored member answer as a cluster of its own.
 func answersRestored(o *Observed) {
 	b, p := o.Cluster.Bootstrap, lastPod(o)
-	ids, _ := IDs(b.Token, newView(*o).peerURLs(b.Members))
+	ids, _ := IDs(b.Token, newView(*o).Cluster.peerURLs(b.Members))
 	p.Permit = &member.Permit{Mode: member.ModeResume, ClusterID: member.ID(b.ClusterID), MemberID: member.ID(ids[p.Name])}
 	a := answerOf(3)
 	a.MemberID, a.ClusterID, a.Leader = ids[p.Name], b.ClusterID, ids[p.Name]

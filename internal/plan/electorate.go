@@ -113,7 +113,7 @@ func (e Electorate) Judge(responses []Response) Etcd {
 		}
 	}
 	for _, w := range responses {
-		if !e.counts(w.Pod) && !slices.ContainsFunc(out.Members, func(m Member) bool { return m.Name == w.Pod }) {
+		if !e.Knows(w.Pod, out.Members) {
 			continue
 		}
 		if w.Leader != 0 && deposed(w, responses, voters) {
@@ -128,6 +128,12 @@ func (e Electorate) Judge(responses []Response) Etcd {
 		out.Contact = ContactMinority
 	}
 	return out
+}
+
+// Knows reports whether the pod of that name is a voter or is listed: of any other one it means nothing how it answers, since anyone can
+// create a pod.
+func (e Electorate) Knows(pod string, listed []Member) bool {
+	return e.counts(pod) || slices.ContainsFunc(listed, func(m Member) bool { return m.Name == pod })
 }
 
 // counts reports whether the pod of that name belongs to the electorate.

@@ -147,6 +147,10 @@ func TestBootstrap(t *testing.T) {
 			edit(withPermits(full), func(o *Observed) { o.Pods[1].Drift.Template, o.Pods[1].Exit = true, ExitBadConfig }),
 			DeletePod{Name: "c-1", UID: "p1", Why: v1beta2.ReasonSpecChanged},
 		},
+		"one whose certificates cannot be used is not: its data, if it has any, may be all that there is": {
+			edit(withPermits(full), func(o *Observed) { o.Pods[1].Drift.Template, o.Pods[1].Exit = true, ExitBadCertificates }),
+			Wait{Reason: v1beta2.ReasonPodCannotStart},
+		},
 		"and until then says so, and has lost nothing": {
 			edit(withPermits(bound(bootstrapped(1, false))), func(o *Observed) { o.Pods[0].Exit = ExitBadConfig }),
 			Wait{Reason: v1beta2.ReasonPodCannotStart},

@@ -40,6 +40,9 @@ type Cluster struct {
 	UID       string
 	// Domain is appended to every member's DNS name, for example ".cluster.local"; usually empty.
 	Domain string
+	// SpecTransport is the transport that the spec asks for. It takes effect with the next attempt to start; until then the members
+	// have the Record's.
+	SpecTransport member.Transport `json:",omitzero"`
 	// Size is the requested number of voters, 1 to 9.
 	Size int
 	// Paused stops every action.
@@ -166,6 +169,8 @@ type Volume struct {
 	// ClusterID and MemberID are written before the first permit for this volume; both are zero on one never used.
 	ClusterID uint64 `json:",string"`
 	MemberID  uint64 `json:",string"`
+	// Transport is that of the attempt that the volume was created in: the member on it has URLs that contain it.
+	Transport member.Transport `json:",omitzero"`
 	// Version is the etcd version that the volume's member is to run, empty on a volume never used.
 	Version string
 	// FromPreviousSpec is true if the pod on the volume is to be made from the previous spec, because an update has not reached

@@ -20,6 +20,9 @@ type Etcd struct {
 	// Answers are the Status replies, one for each pod that has answered, except pods that are neither voters nor listed: anyone
 	// can create a pod that answers.
 	Answers []Answer
+	// Handshakes are the pods whose servers and the operator do not accept each other's certificates, sorted by pod: they may serve
+	// others. Pods that are neither voters nor listed are left out, as among the Answers.
+	Handshakes []HandshakeFailure `json:",omitempty"`
 	// Disks are measurements of the members' disks: none are taken while nothing is slow.
 	Disks []Disk
 	// ClusterID is that of the linearizable read, 0 unless Contact is ContactQuorum.
@@ -28,6 +31,13 @@ type Etcd struct {
 	// lowest that a majority has not exceeded: no single voter can raise the former or lower the latter. Both are 0 unless
 	// Contact is ContactQuorum.
 	Revision, RevisionCeiling int64
+}
+
+// HandshakeFailure is a server that takes connections, and whose TLS handshake with the operator fails.
+type HandshakeFailure struct {
+	Pod string
+	// Message is why, by the side that refuses: at most 300 bytes, printable. It may quote the server's certificate, which anyone can read.
+	Message string
 }
 
 // Member is an entry of etcd's member list.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/member"
 	"github.com/etcdpilot/etcd-operator/internal/version"
 )
 
@@ -50,6 +51,9 @@ type Record struct {
 	Unsaved, SafetySkipped bool
 	// ReplacedID is the ID of the cluster that the current restore replaces, 0 if it had none, or none was recorded.
 	ReplacedID uint64 `json:",string"`
+	// Transport says which connections of the members use TLS. It is recorded with an attempt to start, because member IDs and URLs
+	// follow from it, and stays until the next one.
+	Transport member.Transport `json:",omitzero"`
 	// CancelDeclined is true once status says that the restore in progress continues although it was to be canceled.
 	CancelDeclined bool
 }
@@ -147,12 +151,16 @@ func (r Record) StartsRestore(b Bootstrap) bool {
 // keeps the Previous of the one it supersedes.
 func (r Record) startAttempt(act CommitBootstrap, o Observed) Record {
 	b, incarnations := act.Bootstrap, r.incarnationsAfter(act.Bootstrap)
+	transport := o.Cluster.SpecTransport
+	if r.Bootstrap != nil && r.Bootstrap.Incarnation == b.Incarnation {
+		transport = r.Transport
+	}
 	if !r.StartsRestore(b) {
-		r.Incarnations, r.Bootstrap = incarnations, &b
+		r.Incarnations, r.Bootstrap, r.Transport = incarnations, &b, transport
 		return r
 	}
 	next := Record{
-		Bootstrap: &b, Incarnations: incarnations, KeptUIDs: r.KeptUIDs, AcceptedSpec: r.AcceptedSpec,
+		Bootstrap: &b, Transport: transport, Incarnations: incarnations, KeptUIDs: r.KeptUIDs, AcceptedSpec: r.AcceptedSpec,
 		Previous: r.Previous, Unsaved: act.UnsavedReason != "", SafetySkipped: o.Cluster.Safety.Skipped,
 	}
 	if r.Previous == nil {
@@ -200,7 +208,7 @@ func (r Record) recordClusterID(act RecordClusterID, o Observed) Record {
 // adopt records the volumes' cluster ID and lowest version. Whether data last written by 3.6 began on 3.5 is unknown, so
 // SnapshotDue is set for it.
 func (r Record) adopt(act Adopt, o Observed) Record {
-	r.ID = act.ClusterID
+	r.ID, r.Transport = act.ClusterID, o.Cluster.SpecTransport
 	r.Incarnations.Last = o.lastIncarnation() // the objects that it follows from may be gone by the next restore
 	if ran := o.versionsOf(act.Volumes); len(ran) > 0 {
 		r.LowestVersion, r.SnapshotDue = ran[0], version.Minor(ran[len(ran)-1]) == "3.6"

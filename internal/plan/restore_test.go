@@ -38,7 +38,7 @@ func restoredVolume(o *Observed) {
 func TestRestore(t *testing.T) {
 	ask := func(o *Observed) { o.Cluster.Restore, o.Cluster.Safety = "restore", saved }
 	first := newView(healthyCluster(3, true)).newBootstrap(2, []string{"c-3"}, "restore")
-	ids, _ := IDs(first.Token, newView(replacedBySnapshot(true)).peerURLs([]string{"c-3"}))
+	ids, _ := IDs(first.Token, newView(replacedBySnapshot(true)).Cluster.peerURLs([]string{"c-3"}))
 	check(t, map[string]planCase{
 		"of a healthy cluster": {edit(healthyCluster(3, true), ask), CommitBootstrap{Bootstrap: first}},
 		"of one without quorum": {

@@ -36,14 +36,22 @@ func (v *view) plannedBootstrap(n int) Bootstrap {
 
 func (v *view) newBootstrap(n int, members []string, restore string) Bootstrap {
 	b := Bootstrap{Incarnation: n, Token: fmt.Sprintf("%s-%d", v.Cluster.UID, n), Members: members, Restore: restore}
-	_, b.ClusterID = IDs(b.Token, v.peerURLs(b.Members))
+	_, b.ClusterID = IDs(b.Token, v.plannedURLs(b.Members))
 	return b
 }
 
-func (v *view) peerURLs(names []string) map[string]string {
+// plannedURLs are the peer URLs that members have in the next attempt to start.
+func (v *view) plannedURLs(names []string) map[string]string {
+	next := v.Cluster
+	next.Transport = next.SpecTransport
+	return next.peerURLs(names)
+}
+
+// peerURLs are the members' present ones.
+func (c Cluster) peerURLs(names []string) map[string]string {
 	urls := map[string]string{}
 	for _, name := range names {
-		urls[name] = v.Cluster.PeerURL(name)
+		urls[name] = c.PeerURL(name)
 	}
 	return urls
 }

@@ -62,7 +62,7 @@ func (v *view) bindPod(pods []InitialPod, p Pod) []InitialPod {
 
 func permitInitialPods(v *view) Action {
 	b := v.Cluster.Bootstrap
-	urls := v.peerURLs(b.Members)
+	urls := v.Cluster.peerURLs(b.Members)
 	ids, _ := IDs(b.Token, urls)
 	var permits []PodPermit
 	for _, s := range b.InitialPods {

@@ -98,7 +98,7 @@ func (v *view) neverStarted(m Member, p Pod, running bool) string {
 		return v1beta2.ReasonPodLost // it has no data to resume on, and must not start without
 	case !m.Learner && p.Permit == nil:
 		return v1beta2.ReasonNeverStarted // an initial member that was not permitted to start: it joins as a learner instead
-	case p.Permit != nil && v.Now.Sub(p.PermittedAt) > publishLimit:
+	case p.Permit != nil && v.Now.Sub(p.PermittedAt) > publishLimit && p.Exit != ExitBadCertificates:
 		return v1beta2.ReasonNeverStarted
 	}
 	return ""

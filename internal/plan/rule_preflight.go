@@ -105,8 +105,26 @@ func adoptVolumes(v *view) Action {
 	if len(ids) != 1 {
 		return v.adoptionBlocked(names, len(ids))
 	}
+	if blocked := v.transportDiffers(); blocked != nil {
+		return blocked
+	}
 	for id := range ids {
 		return Adopt{ClusterID: id, Volumes: names}
+	}
+	return nil
+}
+
+// transportDiffers blocks an adoption by a spec under which the members could not find each other: their URLs, which are in their
+// data, say http or https.
+func (v *view) transportDiffers() Action {
+	for _, c := range v.Volumes {
+		if c.MemberID != 0 && c.Transport != v.Cluster.SpecTransport {
+			return Blocked{
+				Reason: v1beta2.ReasonTLSSwitchNotSupported,
+				Message: fmt.Sprintf("volume %s holds the data of a member with %s, and the spec asks for %s: give spec.tls as the cluster "+
+					"of this name had it", c.Name, c.Transport, v.Cluster.SpecTransport),
+			}
+		}
 	}
 	return nil
 }

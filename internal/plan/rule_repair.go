@@ -244,6 +244,9 @@ func (v *view) quorumLostMessage(known int, silent, lost []string) string {
 			if p := v.pods[name]; p.StartProblem != "" {
 				text += fmt.Sprintf(" (pod %s: %s)", name, p.StartProblem)
 			}
+			if i := slices.IndexFunc(v.Etcd.Handshakes, func(f HandshakeFailure) bool { return f.Pod == name }); i >= 0 {
+				text += fmt.Sprintf(" (it runs, but %s and the operator do not accept each other's certificates: %s)", name, v.Etcd.Handshakes[i].Message)
+			}
 		}
 		text += ": bring back their pods and nodes"
 	}

@@ -32,7 +32,7 @@ func permitRestoredMember(v *view) Action {
 	if !ok || p.Deleting || p.Permit != nil || !p.up() {
 		return nil
 	}
-	ids, _ := IDs(b.Token, v.peerURLs(b.Members))
+	ids, _ := IDs(b.Token, v.Cluster.peerURLs(b.Members))
 	return WritePermits{Permits: []PodPermit{{Pod: name, UID: p.UID, Permit: member.Permit{
 		Mode: member.ModeResume, ClusterID: member.ID(b.ClusterID), MemberID: member.ID(ids[name]),
 	}}}}

@@ -121,6 +121,14 @@ func TestRepair(t *testing.T) {
 				o.Etcd.Members[2].Published, o.Pods[2].Permit, o.Pods[2].InService = false, nil, false
 			})), RemoveMember{ID: id(2), Name: "c-2", Why: v1beta2.ReasonNeverStarted},
 		},
+		"a member with certificates that cannot be used keeps its place": {
+			edit(silent(healthyCluster(3, true), 1), func(o *Observed) { o.Pods[1].Exit = ExitBadCertificates }),
+			Wait{Reason: v1beta2.ReasonPodCannotStart},
+		},
+		"so does a learner that has not started for them": {
+			edit(lateLearner(3*time.Minute), func(o *Observed) { o.Pods[2].Exit = ExitBadCertificates }),
+			Wait{Reason: v1beta2.ReasonWaitingForLearner},
+		},
 		"a learner that has had its time to start and did not is replaced": {
 			lateLearner(3 * time.Minute), RemoveMember{ID: id(2), Name: "c-2", Why: v1beta2.ReasonNeverStarted},
 		},
@@ -181,6 +189,10 @@ func TestGrow(t *testing.T) {
 		},
 		"one that cannot be configured is neither added nor made again from the same spec": {
 			edit(candidates, func(o *Observed) { o.Pods[3].Exit, o.Pods[4].Exit = ExitBadConfig, ExitBadConfig }),
+			Wait{Reason: v1beta2.ReasonPodCannotStart},
+		},
+		"nor is one whose certificates cannot be used": {
+			edit(candidates, func(o *Observed) { o.Pods[3].Exit, o.Pods[4].Exit = ExitBadCertificates, ExitBadCertificates }),
 			Wait{Reason: v1beta2.ReasonPodCannotStart},
 		},
 		"and keeps no other one waiting": {

@@ -94,7 +94,7 @@ func (v *view) freeNames(n int) []string {
 }
 
 // PeerURL returns the peer URL of the member with that name.
-func (c Cluster) PeerURL(name string) string { return member.PeerURL(c.Host(name)) }
+func (c Cluster) PeerURL(name string) string { return member.PeerURL(c.Host(name), c.Transport) }
 
 // Host returns a member's DNS name, which is also in its certificates.
 func (c Cluster) Host(name string) string { return member.Host(name, c.Name, c.Namespace, c.Domain) }
@@ -163,10 +163,11 @@ func (p Pod) startProblem() string {
 }
 
 // candidate reports whether a pod waits to become a member: it has no member, no permit, and no volume that was ever used. One
-// with an invalid configuration waits for a new spec: to recreate it from the same one would never end.
+// with an invalid configuration waits for a new spec, one with invalid certificates for others: to recreate it from the same ones would
+// never end.
 func (v *view) candidate(p Pod) bool {
 	if _, listed := v.members[p.Name]; listed || p.Deleting || p.Phase == Finished ||
-		p.Permit != nil || p.Exit != ExitNone && p.Exit != ExitBadConfig || p.Name != v.memberName(ordinal(p.Name)) {
+		p.Permit != nil || p.Exit != ExitNone && !p.Exit.misconfigured() || p.Name != v.memberName(ordinal(p.Name)) {
 		return false
 	}
 	if !p.Persistent {

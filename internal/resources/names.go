@@ -46,6 +46,10 @@ const (
 	AnnotationTemplate  = "etcd.database.coreos.com/template-hash"
 	// AnnotationPermitted is when a pod got its first permit.
 	AnnotationPermitted = "etcd.database.coreos.com/permitted"
+	// AnnotationRefreshed is when a pod's kubelet was last to look at the member's certificates.
+	AnnotationRefreshed = "etcd.database.coreos.com/certificates-refreshed"
+	// AnnotationTransport is which connections of the member on a volume use TLS, as JSON; absent if none do.
+	AnnotationTransport = "etcd.database.coreos.com/transport"
 	// AnnotationRestore names the EtcdRestore whose snapshot a pod restores its data from.
 	AnnotationRestore = "etcd.database.coreos.com/restore"
 	// AnnotationUnserved is when LabelServing was removed from a pod that is about to stop.
@@ -75,7 +79,11 @@ func BudgetName(cluster string) string { return cluster }
 
 // ClientURL is where clients reach the cluster.
 func ClientURL(c *v1beta2.EtcdCluster) string {
-	return fmt.Sprintf("http://%s.%s.svc%s:%d", ClientServiceName(c.Name), c.Namespace, Domain(c), ClientServicePort(c))
+	scheme := "http"
+	if Transport(c).ClientTLS {
+		scheme = "https"
+	}
+	return fmt.Sprintf("%s://%s.%s.svc%s:%d", scheme, ClientServiceName(c.Name), c.Namespace, Domain(c), ClientServicePort(c))
 }
 
 // Domain is what is appended to DNS names, for example ".cluster.local"; usually empty.

@@ -41,6 +41,10 @@ type PodOptions struct {
 	Persistent bool
 	// OpenShift leaves user and group to the namespace's security context constraints.
 	OpenShift bool
+	// Transport says which sides of the member use TLS: as recorded of the cluster, not as its spec asks.
+	Transport member.Transport
+	// Trust is the name of the Secret with the authorities that the member trusts; empty without TLS.
+	Trust string
 }
 
 // Pod is one member's pod. It waits in member-run until it has a permit.
@@ -68,7 +72,7 @@ func Pod(c *v1beta2.EtcdCluster, name string, incarnation int, permit *member.Pe
 
 // basePod is a pod without the operator's annotations.
 func basePod(c *v1beta2.EtcdCluster, name string, incarnation int, o PodOptions) (*corev1.Pod, error) {
-	config, err := json.Marshal(memberConfig(c, name))
+	config, err := json.Marshal(memberConfig(c, name, o.Transport))
 	if err != nil {
 		return nil, fmt.Errorf("encode the member's configuration: %w", err)
 	}
@@ -100,15 +104,16 @@ func podPolicy(c *v1beta2.EtcdCluster) *v1beta2.PodPolicy {
 
 // memberConfig is the configuration of a member for its whole life. Invalid options never get here: the spec is validated before
 // anything is created.
-func memberConfig(c *v1beta2.EtcdCluster, name string) member.Config {
+func memberConfig(c *v1beta2.EtcdCluster, name string, t member.Transport) member.Config {
 	host := member.Host(name, c.Name, c.Namespace, Domain(c))
 	options, _ := Options(c, "")
 	return member.Config{
 		Name:      name,
-		PeerURL:   member.PeerURL(host),
-		ClientURL: member.ClientURL(host),
+		PeerURL:   member.PeerURL(host, t),
+		ClientURL: member.ClientURL(host, t),
 		DataDir:   member.DataDir,
 		Options:   options,
+		Transport: t,
 	}
 }
 
@@ -119,7 +124,7 @@ func podSpec(c *v1beta2.EtcdCluster, name, config string, o PodOptions) corev1.P
 	spec := corev1.PodSpec{
 		InitContainers: []corev1.Container{installer(policy, o)},
 		Containers:     []corev1.Container{etcd(c, config, o)},
-		Volumes:        volumes(name, o.Persistent),
+		Volumes:        append(volumes(name, o.Persistent), tlsVolumes(name, o)...),
 		RestartPolicy:  corev1.RestartPolicyAlways,
 		// The pod's DNS name is <hostname>.<subdomain>.<namespace>.svc: the one in its peer URL.
 		Hostname:                      name,
@@ -174,11 +179,11 @@ func etcd(c *v1beta2.EtcdCluster, config string, o PodOptions) corev1.Container 
 		TerminationMessagePath: corev1.TerminationMessagePathDefault,
 		// The end of etcd's log is the termination message, unless member-run has written one.
 		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
-		VolumeMounts: []corev1.VolumeMount{
+		VolumeMounts: append([]corev1.VolumeMount{
 			{Name: dataVolume, MountPath: member.DataMount},
 			{Name: runVolume, MountPath: member.RunDir},
 			{Name: permitVolume, MountPath: member.PermitDir, ReadOnly: true},
-		},
+		}, tlsMounts(o)...),
 	}
 }
 

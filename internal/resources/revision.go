@@ -32,9 +32,9 @@ type metadata struct {
 	Annotations map[string]string `json:"annotations,omitempty"`
 }
 
-// RevisionOf is the revision of a cluster's spec.
+// RevisionOf is the revision of a cluster's spec. Which authorities a pod trusts is no part of it: that changes without the spec.
 func RevisionOf(c *v1beta2.EtcdCluster, o PodOptions) (Revision, error) {
-	pod, err := basePod(c, "", 0, PodOptions{OpenShift: o.OpenShift})
+	pod, err := basePod(c, "", 0, PodOptions{OpenShift: o.OpenShift, Transport: o.Transport})
 	if err != nil {
 		return Revision{}, err
 	}

@@ -16,6 +16,7 @@ import (
 	kjson "sigs.k8s.io/json"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/certificates"
 	"github.com/etcdpilot/etcd-operator/internal/member"
 )
 
@@ -44,7 +45,11 @@ func CheckTemplate(c *v1beta2.EtcdCluster) error {
 	}
 	plain := c.DeepCopy()
 	plain.Spec.Pod.Template = nil
-	pod, err := basePod(plain, "member", 0, PodOptions{Persistent: Persistent(c)})
+	o := PodOptions{Persistent: Persistent(c)}
+	if c.Spec.TLS != nil || c.Spec.LegacyTLS != nil {
+		o.Transport, o.Trust = member.Transport{PeerTLS: true, ClientTLS: true}, certificates.TrustName(c.Name, "")
+	}
+	pod, err := basePod(plain, "member", 0, o)
 	if err != nil {
 		return err
 	}
@@ -196,7 +201,7 @@ func changedContainer(b, a corev1.Container) string {
 
 func changedMount(b, a []corev1.VolumeMount) string {
 	for _, m := range a {
-		if !has(b, m) && inside(m.MountPath) {
+		if !has(b, m) && inside(m.MountPath, b) {
 			return "volumeMounts[" + m.MountPath + "]"
 		}
 	}
@@ -213,9 +218,13 @@ func has[T any](list []T, want T) bool {
 }
 
 // inside reports whether a mount would hide one of the operator's mounts, or be inside it.
-func inside(path string) bool {
+func inside(path string, mounts []corev1.VolumeMount) bool {
 	path = strings.TrimSuffix(path, "/") + "/"
-	return slices.ContainsFunc([]string{member.DataMount, member.RunDir, member.PermitDir}, func(ours string) bool {
+	all := []string{member.DataMount, member.RunDir, member.PermitDir}
+	for _, m := range mounts {
+		all = append(all, m.MountPath)
+	}
+	return slices.ContainsFunc(all, func(ours string) bool {
 		return strings.HasPrefix(path, ours+"/") || strings.HasPrefix(ours+"/", path)
 	})
 }

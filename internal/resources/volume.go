@@ -34,6 +34,9 @@ func Volume(c *v1beta2.EtcdCluster, name string, incarnation int) *corev1.Persis
 		claim.Spec.AccessModes = []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}
 	}
 	claim.Annotations[AnnotationVolume] = encode(claim.Spec)
+	if t := Transport(c); !t.IsZero() {
+		claim.Annotations[AnnotationTransport] = encode(t)
+	}
 	return claim
 }
 

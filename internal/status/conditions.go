@@ -20,7 +20,7 @@ type verdict struct {
 }
 
 func setConditions(s *v1beta2.EtcdClusterStatus, in Input) {
-	dropLegacy(s)
+	dropOthers(s, in)
 	set := func(kind string, v verdict) {
 		value := metav1.ConditionFalse
 		if v.holds {
@@ -38,6 +38,9 @@ func setConditions(s *v1beta2.EtcdClusterStatus, in Input) {
 	set(v1beta2.ConditionAvailable, up)
 	set(v1beta2.ConditionProgressing, progress)
 	set(v1beta2.ConditionDegraded, trouble)
+	if in.Certificates != nil {
+		set(v1beta2.ConditionCertificatesValid, certificatesValid(in))
+	}
 	setQuorumLost(s, in.Observed)
 }
 
@@ -52,19 +55,18 @@ func ready(in Input, up, progress, trouble verdict) verdict {
 	return v
 }
 
-// dropLegacy removes conditions of coreos/etcd-operator's own types and form, including those without a time: a condition that does
-// not change would keep that.
-func dropLegacy(s *v1beta2.EtcdClusterStatus) {
-	var keep []metav1.Condition
-	for _, c := range s.Conditions {
+// dropOthers removes conditions that are not set here any more: those of coreos/etcd-operator's own types and form, including those
+// without a time, because a condition that does not change would keep that, and without TLS the one about certificates.
+func dropOthers(s *v1beta2.EtcdClusterStatus, in Input) {
+	s.Conditions = slices.DeleteFunc(slices.Clone(s.Conditions), func(c metav1.Condition) bool {
 		switch c.Type {
 		case v1beta2.ConditionReady, v1beta2.ConditionAvailable, v1beta2.ConditionProgressing, v1beta2.ConditionDegraded:
-			if !c.LastTransitionTime.IsZero() {
-				keep = append(keep, c)
-			}
+			return c.LastTransitionTime.IsZero()
+		case v1beta2.ConditionCertificatesValid:
+			return in.Certificates == nil
 		}
-	}
-	s.Conditions = keep
+		return true
+	})
 }
 
 func hasClusterID(s *v1beta2.EtcdClusterStatus) bool { return s.ClusterID != "" }
@@ -133,7 +135,7 @@ func degraded(s *v1beta2.EtcdClusterStatus, in Input, reason, message string) ve
 	if waits && w.Reason == v1beta2.ReasonPodCannotStart {
 		return verdict{true, w.Reason, w.Message}
 	}
-	for _, p := range []*failure.Problem{in.Assessment.RejectedSpec, in.Assessment.Unrelated} {
+	for _, p := range []*failure.Problem{in.Assessment.RejectedSpec, certificateTrouble(in), in.Assessment.Unrelated} {
 		if p != nil {
 			return verdict{true, p.Reason, p.Message}
 		}

@@ -21,6 +21,7 @@ func RecordOf(s *v1beta2.EtcdClusterStatus) plan.Record {
 		ID: uint64(member.ParseID(s.ClusterID)), Bootstrap: bootstrapOf(s.Bootstrap), Revision: s.Revision,
 		Voters: Voters(s.MemberStatuses), NextVoters: s.NextVoters,
 		LowestVersion: s.CurrentVersion, SnapshotDue: snapshotDue(s.SnapshotDue, s.ClusterID), RanBefore: ranBefore(s),
+		Transport:    transportOf(s.Transport),
 		AcceptedSpec: textOf(s.AcceptedSpec), PreviousSpec: textOf(s.FormerSpec),
 	}
 	if n := s.Incarnations; n != nil {
@@ -76,6 +77,7 @@ func recordOfFormer(f *v1beta2.FormerStatus) *plan.Record {
 		ID: uint64(member.ParseID(f.ClusterID)), Bootstrap: bootstrapOf(f.Bootstrap), Revision: f.Revision,
 		Voters: Voters(f.MemberStatuses), NextVoters: f.NextVoters,
 		LowestVersion: f.CurrentVersion, SnapshotDue: snapshotDue(f.SnapshotDue, f.ClusterID), RanBefore: f.RanBefore, PreviousSpec: textOf(f.Spec),
+		Transport: transportOf(f.Transport),
 	}
 	if m := f.LeaderMoved; m != nil {
 		r.LeaderMoved, r.SlowMember = m.MoveTime.Time, m.Member
@@ -106,7 +108,7 @@ func writeRecord(s *v1beta2.EtcdClusterStatus, r plan.Record, o plan.Observed) {
 	s.ClusterID, s.Bootstrap, s.Revision = formatID(r.ID), bootstrapFor(r.Bootstrap), r.Revision
 	s.NextVoters, s.CurrentVersion, s.SnapshotDue, s.RanBefore = r.NextVoters, r.LowestVersion, &r.SnapshotDue, r.RanBefore
 	s.AcceptedSpec, s.FormerSpec = rawOf(r.AcceptedSpec), rawOf(r.PreviousSpec)
-	s.LeaderMoved, s.Incarnations = movedFor(r), nil
+	s.LeaderMoved, s.Incarnations, s.Transport = movedFor(r), nil, transportFor(r.Transport)
 	if r.Incarnations != (plan.Incarnations{}) {
 		s.Incarnations = &v1beta2.IncarnationsStatus{
 			Last:     int32(r.Incarnations.Last),         //nolint:gosec // counts attempts from 1
@@ -155,7 +157,23 @@ func formerFor(s *v1beta2.EtcdClusterStatus, r *plan.Record) *v1beta2.FormerStat
 		ClusterID: formatID(r.ID), Revision: r.Revision, Size: s.Size, MemberStatuses: s.MemberStatuses,
 		CurrentVersion: r.LowestVersion, SnapshotDue: &r.SnapshotDue, Spec: rawOf(r.PreviousSpec),
 		LeaderMoved: movedFor(*r), Bootstrap: bootstrapFor(r.Bootstrap), NextVoters: r.NextVoters, RanBefore: r.RanBefore,
+		Transport: transportFor(r.Transport),
 	}
+}
+
+func transportOf(s *v1beta2.TransportStatus) member.Transport {
+	if s == nil {
+		return member.Transport{}
+	}
+	return member.Transport(*s)
+}
+
+func transportFor(t member.Transport) *v1beta2.TransportStatus {
+	if t.IsZero() {
+		return nil
+	}
+	s := v1beta2.TransportStatus(t)
+	return &s
 }
 
 func movedFor(r plan.Record) *v1beta2.LeaderMoved {

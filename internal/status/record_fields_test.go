@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/member"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
 
@@ -73,6 +74,8 @@ func something(t *testing.T, v reflect.Value) {
 	switch kind := v.Interface().(type) {
 	case plan.Incarnations:
 		v.Set(reflect.ValueOf(plan.Incarnations{Last: 7, FirstRestore: 6}))
+	case member.Transport:
+		v.Set(reflect.ValueOf(member.Transport{PeerTLS: true}))
 	case *plan.Bootstrap:
 		v.Set(reflect.ValueOf(bootstrapOf(full().Bootstrap)))
 	case []string:

@@ -36,8 +36,9 @@ func full() *v1beta2.EtcdClusterStatus {
 			Former: &v1beta2.FormerStatus{
 				ClusterID: "00000000000000c1", Revision: 4000, Size: 1, MemberStatuses: members, NextVoters: []string{"m-0"},
 				CurrentVersion: "3.5.35", Spec: raw(`{"size":3}`), LeaderMoved: moved, Bootstrap: bootstrap(1),
-				SnapshotDue: new(true), RanBefore: true,
+				SnapshotDue: new(true), RanBefore: true, Transport: &v1beta2.TransportStatus{ClientTLS: true},
 			},
+			Transport: &v1beta2.TransportStatus{PeerTLS: true},
 		},
 	}
 }

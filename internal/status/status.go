@@ -27,6 +27,8 @@ type Input struct {
 	Rejected *failure.Problem
 	// Incomplete is true if the API server has refused any write of the action: then nothing is recorded of it.
 	Incomplete bool
+	// Certificates is nil without TLS.
+	Certificates *Certificates
 	// ClientURL is where clients reach the cluster and Selector selects its pods.
 	ClientURL string
 	Selector  string
@@ -53,6 +55,7 @@ func Compute(in Input) v1beta2.EtcdClusterStatus {
 	if s.TargetVersion = o.Cluster.Version; s.TargetVersion == s.CurrentVersion {
 		s.TargetVersion = ""
 	}
+	setTLS(&s, in)
 	setConditions(&s, in)
 	s.Phase = phase(&s, in)
 	s.Reason = ""

@@ -2,6 +2,7 @@ package agentpod
 
 import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/certificates"
 	"github.com/etcdpilot/etcd-operator/internal/member"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 	"github.com/etcdpilot/etcd-operator/internal/task"
@@ -39,10 +40,18 @@ func MemberURLs(c *v1beta2.EtcdCluster, of func(v1beta2.MemberRole) bool) (urls 
 	for _, m := range c.Status.MemberStatuses {
 		if of(m.Role) {
 			host := member.Host(m.Name, c.Name, c.Namespace, resources.Domain(c))
-			urls = append(urls, member.ClientURL(host))
+			urls = append(urls, member.ClientURL(host, resources.Transport(c)))
 		}
 	}
 	return urls
+}
+
+// TLSSecret is the Secret with which an agent is a client of the cluster, empty if its members serve clients without TLS.
+func TLSSecret(c *v1beta2.EtcdCluster) string {
+	if !resources.Transport(c).ClientTLS {
+		return ""
+	}
+	return certificates.AgentName(c.Name)
 }
 
 // Voting reports whether members of the role have all data.

@@ -1,6 +1,7 @@
 package clusterspec
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -20,11 +21,8 @@ func validate(c *v1beta2.EtcdCluster) *failure.Problem {
 	if err := version.CheckRepository(c.Spec.Repository); err != nil {
 		return &failure.Problem{Reason: v1beta2.ReasonInvalidRepository, Message: "spec.repository " + err.Error()}
 	}
-	if static, field := c.Spec.StaticTLS(); static != nil {
-		return &failure.Problem{
-			Reason:  v1beta2.ReasonTLSNotSupported,
-			Message: field + " is not supported by this release: remove it to run the cluster without TLS",
-		}
+	if problem := validateTLS(c); problem != nil {
+		return problem
 	}
 	if _, problems := resources.Options(c, version.Normalize(c.Spec.Version)); len(problems) > 0 {
 		return &failure.Problem{Reason: v1beta2.ReasonInvalidOption, Message: strings.Join(problems, "; ")}
@@ -36,6 +34,41 @@ func validate(c *v1beta2.EtcdCluster) *failure.Problem {
 		return &failure.Problem{Reason: v1beta2.ReasonInvalidPod, Message: err.Error()}
 	}
 	return validatePod(c.Spec.Pod)
+}
+
+// validateTLS refuses an incomplete tls.static. The schema does not: coreos/etcd-operator's accepted it.
+func validateTLS(c *v1beta2.EtcdCluster) *failure.Problem {
+	static, field := c.Spec.StaticTLS()
+	if static == nil {
+		return validateTransport(c)
+	}
+	of := v1beta2.MemberSecret{}
+	if static.Member != nil {
+		of = *static.Member
+	}
+	incomplete := ""
+	switch {
+	case (of.ServerSecret == "") != (static.OperatorSecret == ""):
+		incomplete = "give member.serverSecret and operatorSecret together: if clients need certificates, so does the operator"
+	case of.PeerSecret == "" && of.ServerSecret == "":
+		incomplete = "give member.peerSecret, for TLS between members, or member.serverSecret and operatorSecret, for TLS with clients, or all"
+	default:
+		return validateTransport(c)
+	}
+	return &failure.Problem{Reason: v1beta2.ReasonCertificatesInvalid, Message: field + ": " + incomplete}
+}
+
+// validateTransport refuses to add TLS to a cluster that was started without it, and the other way round.
+func validateTransport(c *v1beta2.EtcdCluster) *failure.Problem {
+	has, asked := resources.Transport(c), resources.SpecTransport(&c.Spec)
+	if has == asked {
+		return nil
+	}
+	return &failure.Problem{
+		Reason: v1beta2.ReasonTLSSwitchNotSupported,
+		Message: fmt.Sprintf("spec.tls asks for %s, but the cluster was started with %s, which this release cannot change while it runs: "+
+			"restore a backup into a new EtcdCluster with that spec.tls, or give spec.tls as it was", asked, has),
+	}
 }
 
 // validateMetadata refuses labels and annotations that the operator itself relies on.

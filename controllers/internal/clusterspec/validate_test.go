@@ -18,7 +18,7 @@ func TestValidate(t *testing.T) {
 	pod := func(p v1beta2.PodPolicy) spec { return spec{Pod: &p} }
 	priority := &v1beta2.EtcdOptions{ExtraArgs: map[string]string{"feature-gates": "PriorityRequest=true"}}
 	sized := corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}}
-	static := &v1beta2.TLSPolicy{Static: &v1beta2.StaticTLS{OperatorSecret: "s"}}
+	static := &v1beta2.TLSPolicy{Static: &v1beta2.StaticTLS{OperatorSecret: "s", Member: &v1beta2.MemberSecret{ServerSecret: "s"}}}
 	own := map[string]string{"etcd.database.coreos.com/permit": "x"}
 	template := func(text string) spec {
 		return pod(v1beta2.PodPolicy{Template: &runtime.RawExtension{Raw: []byte(text)}})
@@ -41,8 +41,15 @@ func TestValidate(t *testing.T) {
 		"option of this version": {
 			spec: spec{Version: "3.7.3", Etcd: priority},
 		},
-		"TLS":            {spec{TLS: static}, v1beta2.ReasonTLSNotSupported, "spec.tls.static is not supported by this release"},
-		"a legacy one's": {spec{LegacyTLS: static}, v1beta2.ReasonTLSNotSupported, "spec.TLS.static is not supported by this release"},
+		"TLS":            {spec: spec{TLS: static}},
+		"a legacy one's": {spec: spec{LegacyTLS: static}},
+		"TLS for clients and not for the operator": {
+			spec{TLS: &v1beta2.TLSPolicy{Static: &v1beta2.StaticTLS{Member: &v1beta2.MemberSecret{ServerSecret: "s"}}}},
+			v1beta2.ReasonCertificatesInvalid, "spec.tls.static: give member.serverSecret and operatorSecret together",
+		},
+		"TLS for nobody": {
+			spec{LegacyTLS: &v1beta2.TLSPolicy{Static: &v1beta2.StaticTLS{}}}, v1beta2.ReasonCertificatesInvalid, "spec.TLS.static: give member.peerSecret",
+		},
 		"TLS of no kind": {spec: spec{TLS: &v1beta2.TLSPolicy{}, LegacyTLS: &v1beta2.TLSPolicy{}}},
 		"a Secret's value": {
 			pod(v1beta2.PodPolicy{EtcdEnv: []corev1.EnvVar{{Name: "ETCD_LOG_LEVEL", ValueFrom: &corev1.EnvVarSource{}}}}),
@@ -97,5 +104,40 @@ func TestKeptVolumesMayBeBigger(t *testing.T) {
 	c.Status.KeptVolumes = []v1beta2.KeptVolume{{Name: "c-0", UID: "u"}}
 	if _, problem := Effective(c, claims); problem != nil {
 		t.Errorf("of none: %+v", problem)
+	}
+}
+
+// TestTransportStays refuses another transport than the one that the cluster was started with, on either side and in both directions.
+func TestTransportStays(t *testing.T) {
+	managed := &v1beta2.TLSPolicy{Managed: &v1beta2.ManagedTLS{}}
+	whole := &v1beta2.TLSPolicy{Static: &v1beta2.StaticTLS{
+		OperatorSecret: "o", Member: &v1beta2.MemberSecret{PeerSecret: "p", ServerSecret: "s"},
+	}}
+	peers := &v1beta2.TLSPolicy{Static: &v1beta2.StaticTLS{Member: &v1beta2.MemberSecret{PeerSecret: "p"}}}
+	for name, c := range map[string]struct {
+		recorded *v1beta2.TransportStatus
+		asked    *v1beta2.TLSPolicy
+		refused  string
+	}{
+		"plain":             {nil, nil, ""},
+		"to TLS":            {nil, managed, "asks for TLS for peers and clients, but the cluster was started with no TLS"},
+		"from TLS":          {&v1beta2.TransportStatus{PeerTLS: true, ClientTLS: true}, nil, "asks for no TLS"},
+		"clients, too":      {&v1beta2.TransportStatus{PeerTLS: true}, managed, "started with TLS for peers only"},
+		"clients no more":   {&v1beta2.TransportStatus{PeerTLS: true, ClientTLS: true}, peers, "asks for TLS for peers only"},
+		"another source":    {&v1beta2.TransportStatus{PeerTLS: true, ClientTLS: true}, whole, ""},
+		"the other way":     {&v1beta2.TransportStatus{PeerTLS: true, ClientTLS: true}, managed, ""},
+		"peers, as it was":  {&v1beta2.TransportStatus{PeerTLS: true}, peers, ""},
+		"empty, as it was":  {nil, &v1beta2.TLSPolicy{}, ""},
+		"empty, of clients": {&v1beta2.TransportStatus{ClientTLS: true}, &v1beta2.TLSPolicy{}, "started with TLS for clients only"},
+	} {
+		cluster := &v1beta2.EtcdCluster{ObjectMeta: metav1.ObjectMeta{Name: "c"}, Spec: v1beta2.EtcdClusterSpec{Size: 3, TLS: c.asked}}
+		if got := validate(cluster); got != nil && got.Reason == v1beta2.ReasonTLSSwitchNotSupported {
+			t.Errorf("%s: before it is started: %+v", name, got)
+		}
+		cluster.Status.ClusterID, cluster.Status.Transport = "c1", c.recorded
+		got := validate(cluster)
+		if c.refused == "" && got != nil || c.refused != "" && (got == nil || !strings.Contains(got.Message, c.refused)) {
+			t.Errorf("%s: %+v, want %q", name, got, c.refused)
+		}
 	}
 }

@@ -49,7 +49,7 @@ func trimPod(o any) (any, error) {
 		NodeName: spec.NodeName, Containers: []corev1.Container{{Name: etcd.Name, Image: etcd.Image}},
 	}
 	for _, v := range spec.Volumes {
-		if v.PersistentVolumeClaim != nil {
+		if v.PersistentVolumeClaim != nil || v.Name == resources.TrustVolume {
 			pod.Spec.Volumes = append(pod.Spec.Volumes, v)
 		}
 	}

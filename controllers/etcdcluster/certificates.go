@@ -1,0 +1,232 @@
+package etcdcluster
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/certificates"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
+	"github.com/etcdpilot/etcd-operator/internal/plan"
+	"github.com/etcdpilot/etcd-operator/internal/resources"
+)
+
+const (
+	// certificateInterval is how often the Secrets of a cluster are read while nothing is due. They are not watched: that would take the
+	// right to list all Secrets.
+	certificateInterval = 5 * time.Minute
+	// rotationPoll is how often they are read, and members asked what they serve, while certificates are being replaced. A kubelet takes up
+	// to two minutes to update the files in a pod.
+	rotationPoll = 5 * time.Second
+)
+
+// certified is a decision about a cluster's certificates, and what it was made on.
+type certified struct {
+	certificates.Decision
+	// config is by which the operator is a client of the members, nil if they serve clients without TLS.
+	config *tls.Config
+	// secrets are the cluster's own Secrets by name, as they were read.
+	secrets map[string]*corev1.Secret
+	// dependsOn is what the decision depends on beside the Secrets. After until, it has to be made anew all the same.
+	dependsOn string
+	until     time.Time
+}
+
+// certifications are the latest decisions about clusters' certificates, so that Secrets need not be read in every pass. The zero value
+// is ready to use.
+type certifications struct {
+	mu     sync.Mutex
+	latest map[types.NamespacedName]*certified
+}
+
+func (c *certifications) of(cluster types.NamespacedName) *certified {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.latest[cluster]
+}
+
+func (c *certifications) keep(cluster types.NamespacedName, decided *certified) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.latest == nil {
+		c.latest = map[types.NamespacedName]*certified{}
+	}
+	c.latest[cluster] = decided
+}
+
+// expire has the Secrets of a cluster read again.
+func (c *certifications) expire(cluster types.NamespacedName) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if known := c.latest[cluster]; known != nil {
+		known.until = time.Time{}
+	}
+}
+
+func (c *certifications) forget(cluster types.NamespacedName) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.latest, cluster)
+}
+
+// observeCertificates decides what is to become of the cluster's certificates; nothing without TLS. A recent decision stands while
+// what it depends on is the same.
+func (r *Reconciler) observeCertificates(ctx context.Context, p *pass) error {
+	if p.transport = resources.Transport(p.cluster); p.transport.IsZero() {
+		return nil
+	}
+	key := client.ObjectKeyFromObject(p.cluster)
+	if p.certified = r.certified.of(key); p.certified != nil && p.certified.dependsOn == dependsOn(p) &&
+		r.Clock.Now().Before(p.certified.until) {
+		return nil
+	}
+	return r.decideCertificates(ctx, p)
+}
+
+// decideCertificates reads the Secrets, and while certificates are being replaced what the members serve, and decides anew.
+func (r *Reconciler) decideCertificates(ctx context.Context, p *pass) error {
+	seen, secrets, err := r.readCertificates(ctx, p)
+	if apierrors.IsForbidden(err) {
+		p.certified = unreadable(p.certified, err, r.Clock.Now())
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if p.certified != nil {
+		seen.Operator = p.certified.Operator
+	}
+	decision, err := certificates.Decide(seen, rand.Reader)
+	if err == nil && decision.AskServed {
+		seen.Served = served(ctx, p)
+		decision, err = certificates.Decide(seen, rand.Reader)
+	}
+	if err != nil {
+		return fmt.Errorf("decide about the certificates: %w", err)
+	}
+	hold(&decision, seen, p)
+	decided := &certified{
+		Decision: decision, secrets: secrets, dependsOn: dependsOn(p), until: validUntil(decision, seen.Now),
+	}
+	if decided.config, err = configOf(decision.Operator); err != nil {
+		return err
+	}
+	p.certified = decided
+	r.certified.keep(client.ObjectKeyFromObject(p.cluster), decided)
+	return nil
+}
+
+// unreadable is what is known of a cluster's certificates while the operator may not read its Secrets: what was known before, and the
+// reason. The members go on, and so does all that takes no other certificate.
+func unreadable(before *certified, err error, now time.Time) *certified {
+	after := &certified{secrets: map[string]*corev1.Secret{}}
+	if before != nil {
+		*after = *before
+	}
+	after.Writes, after.Waiting, after.until = nil, nil, now.Add(rotationPoll)
+	after.Problem = &failure.Problem{Reason: v1beta2.ReasonCertificatesInvalid, Message: err.Error() + ": grant the operator its role again"}
+	return after
+}
+
+// hold changes nothing while a Secret is gone that a pod's authorities are from: its member goes on with those that it has read, and
+// what they are is unknown. If the Secret's name says that it held what is decided on now, it is created again.
+func hold(d *certificates.Decision, seen certificates.Observed, p *pass) {
+	for _, pod := range seen.Pods {
+		trust := resources.TrustOf(p.pods[pod.Name])
+		if pod.Trust != nil || trust == "" {
+			continue
+		}
+		d.Writes, d.Settled, d.Step = nil, false, "creating Secret "+trust+" again"
+		if trust != certificates.TrustName(p.cluster.Name, d.TrustHash) {
+			d.TrustHash = ""
+			d.Problem = &failure.Problem{Reason: v1beta2.ReasonCertificatesInvalid, Message: fmt.Sprintf("Secret %s, with the authorities that "+
+				"pod %s trusts, is gone, so no certificate is changed: create it again as it was, or delete that pod if its data is on a volume",
+				trust, pod.Name)}
+			return
+		}
+	}
+}
+
+// validUntil is until when a decision stands.
+func validUntil(d certificates.Decision, now time.Time) time.Time {
+	until := now.Add(certificateInterval)
+	switch {
+	case len(d.Writes) > 0:
+		return now
+	case !d.Settled:
+		return now.Add(rotationPoll)
+	case !d.Next.IsZero() && d.Next.Before(until):
+		return d.Next
+	}
+	return until
+}
+
+// dependsOn is everything that a decision depends on beside the Secrets, the time, and what members serve.
+func dependsOn(p *pass) string {
+	text := fmt.Sprint(p.cluster.UID, p.cluster.Generation, p.transport, p.cluster.Annotations[v1beta2.AnnotationRotate], p.memberNames())
+	for _, name := range p.memberNames() {
+		if pod := p.pods[name]; pod != nil {
+			text += fmt.Sprint(" ", pod.UID, resources.TrustOf(pod))
+		}
+	}
+	return text
+}
+
+// memberNames are those of everything that is, or is about to be, a member: each needs certificates.
+func (p *pass) memberNames() []string {
+	var names []string
+	for name := range p.pods {
+		names = append(names, name)
+	}
+	for _, m := range p.before.MemberStatuses {
+		names = append(names, m.Name)
+	}
+	if b := p.before.Bootstrap; b != nil {
+		names = append(names, b.Members...)
+	}
+	if create, ok := p.action.(plan.CreatePods); ok {
+		for _, pod := range create.Pods {
+			names = append(names, pod.Name)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// clientConfig is by which the operator is a client of the members, nil without TLS.
+func (p *pass) clientConfig() *tls.Config {
+	if p.certified == nil {
+		return nil
+	}
+	return p.certified.config
+}
+
+// configOf is by which the operator is a client, nil without a certificate.
+func configOf(id *certificates.Identity) (*tls.Config, error) {
+	if id == nil {
+		return nil, nil //nolint:nilnil // plain text
+	}
+	pair, err := tls.X509KeyPair(id.Certificate, id.Key)
+	if err != nil {
+		return nil, fmt.Errorf("read the operator's certificate: %w", err)
+	}
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(id.Roots)
+	return &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{pair}, RootCAs: roots}, nil
+}
+
+// certificatesDue reports whether Secrets are to be written: that is decided on live reads, like everything that changes anything.
+func (p *pass) certificatesDue() bool {
+	return p.certified != nil && len(secretsFor(p)) > 0 && !p.observed.Cluster.Paused && !p.observed.Cluster.Deleting
+}

@@ -1,0 +1,249 @@
+package etcdcluster
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/controllers/internal/reconcile"
+	"github.com/etcdpilot/etcd-operator/internal/certificates"
+	"github.com/etcdpilot/etcd-operator/internal/plan"
+	"github.com/etcdpilot/etcd-operator/internal/resources"
+)
+
+// +kubebuilder:rbac:groups="",resources=secrets,verbs=get;create;patch
+
+// secretsReader reads Secrets from the API server, never through a cache: that would keep every Secret of the Kubernetes cluster in
+// memory, and take the right to list them.
+type secretsReader struct {
+	live client.Reader
+	p    *pass
+	// own are the cluster's own by name.
+	own map[string]*corev1.Secret
+	err error
+}
+
+// get returns the Secret of that name, nil if there is none, or after an error.
+func (s *secretsReader) get(ctx context.Context, name string) *corev1.Secret {
+	if s.err != nil || name == "" {
+		return nil
+	}
+	secret := &corev1.Secret{}
+	err := s.live.Get(ctx, client.ObjectKey{Namespace: s.p.cluster.Namespace, Name: name}, secret)
+	if client.IgnoreNotFound(err) != nil {
+		s.err = fmt.Errorf("read Secret %s: %w", name, err)
+	}
+	if err != nil {
+		return nil
+	}
+	return secret
+}
+
+// source returns the data of a Secret that the user maintains.
+func (s *secretsReader) source(ctx context.Context, name string) certificates.Source {
+	source := certificates.Source{Name: name}
+	if secret := s.get(ctx, name); secret != nil {
+		source.Data = secret.Data
+	}
+	return source
+}
+
+// data returns that of one of the cluster's own, nil if there is none. One of that name with another owner is a conflict.
+func (s *secretsReader) data(ctx context.Context, name string) map[string][]byte {
+	secret := s.get(ctx, name)
+	if secret == nil {
+		return nil
+	}
+	if conflict := conflictOf("Secret", secret, s.p.cluster); conflict != nil {
+		s.p.observed.Conflicts = append(s.p.observed.Conflicts, *conflict)
+		return nil
+	}
+	s.own[name] = secret
+	return secret.Data
+}
+
+// readCertificates reads every Secret that a decision depends on.
+func (r *Reconciler) readCertificates(ctx context.Context, p *pass) (certificates.Observed, map[string]*corev1.Secret, error) {
+	c, read := p.cluster, &secretsReader{live: r.Live, p: p, own: map[string]*corev1.Secret{}}
+	seen := certificates.Observed{
+		Now: r.Clock.Now(), Names: certificates.Names{Cluster: c.Name, Namespace: c.Namespace, Domain: resources.Domain(c)},
+		Members: p.memberNames(), Transport: p.transport, Endpoints: resources.ClientURL(c),
+		Authority: read.data(ctx, certificates.AuthorityName(c.Name)),
+		Client:    read.data(ctx, certificates.ClientName(c.Name)), Agent: read.data(ctx, certificates.AgentName(c.Name)),
+		Published: map[string]map[string][]byte{}, Rotate: c.Annotations[v1beta2.AnnotationRotate],
+	}
+	if ca := read.own[certificates.AuthorityName(c.Name)]; ca != nil {
+		seen.Rotated = ca.Annotations[certificates.RotatedAnnotation]
+	}
+	if p.before.TLS != nil {
+		seen.Trust = read.data(ctx, p.before.TLS.TrustSecret)
+	}
+	if static, field := c.Spec.StaticTLS(); static != nil && static.Member != nil {
+		seen.Static = &certificates.Static{
+			Field: field,
+			Peer:  read.source(ctx, static.Member.PeerSecret), Server: read.source(ctx, static.Member.ServerSecret),
+			Operator: read.source(ctx, static.OperatorSecret),
+		}
+	} else if m := c.Spec.ManagedTLS(); m != nil {
+		seen.Managed = managed(m)
+	}
+	for _, name := range seen.Members {
+		if data := read.data(ctx, certificates.MemberName(name)); data != nil {
+			seen.Published[name] = data
+		}
+	}
+	trusts := map[string]map[string][]byte{}
+	for _, name := range slices.Sorted(maps.Keys(p.pods)) {
+		trust := resources.TrustOf(p.pods[name])
+		if _, known := trusts[trust]; !known {
+			trusts[trust] = read.data(ctx, trust)
+		}
+		seen.Pods = append(seen.Pods, certificates.Pod{Name: name, Trust: trusts[trust]})
+	}
+	return seen, read.own, read.err
+}
+
+// managed are the user's choices.
+func managed(spec *v1beta2.ManagedTLS) *certificates.Managed {
+	m := &certificates.Managed{ExtraServerNames: spec.ExtraServerNames}
+	if d := spec.LeafDuration; d != nil {
+		m.LeafDuration = d.Duration
+	}
+	if d := spec.CADuration; d != nil {
+		m.CADuration = d.Duration
+	}
+	return m
+}
+
+// applyCertificates writes what was decided: each Secret only if nobody has written to it since it was read. The Secrets that a new
+// pod mounts are there before the pod is.
+func (r *Reconciler) applyCertificates(ctx context.Context, p *pass) error {
+	c := p.observed.Cluster
+	if p.transport.IsZero() || c.Paused || c.Deleting || p.assessment.NameTaken != nil || c.ID == 0 && c.Bootstrap == nil {
+		return nil
+	}
+	if p.certified.dependsOn != dependsOn(p) { // new members
+		if err := r.decideCertificates(ctx, p); err != nil {
+			return err
+		}
+	}
+	for _, want := range secretsFor(p) {
+		written := false
+		target := plan.Target{Verb: "write", Kind: "Secret", Name: want.Name}
+		about := sideWrite{target, v1beta2.ReasonWriteRefused, fmt.Sprintf("the API server refuses Secret %s: ", want.Name)}
+		err := r.writeBeside(ctx, p, about, func() error {
+			err := r.writeSecret(ctx, p, want)
+			written = err == nil
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("write Secret %s: %w", want.Name, err)
+		}
+		if !written {
+			if own := want.Name == certificates.ClientName(c.Name) || want.Name == certificates.AgentName(c.Name); own {
+				continue // no member relies on it
+			}
+			return nil
+		}
+		p.certified.secrets[want.Name] = want
+		r.refresh(ctx, p, want)
+	}
+	return nil
+}
+
+// refresh has the kubelet look at a member's certificates at once: it does when a pod changes, and by itself only after a minute or two.
+// So a failure is only a delay.
+func (r *Reconciler) refresh(ctx context.Context, p *pass, secret *corev1.Secret) {
+	pod := p.pods[secret.Labels[resources.LabelNode]]
+	if pod == nil || secret.Name != certificates.MemberName(pod.Name) {
+		return
+	}
+	note := map[string]any{resources.AnnotationRefreshed: r.Clock.Now().Format(time.RFC3339Nano)}
+	if err := r.patch(ctx, pod.DeepCopy(), pod.UID, map[string]any{"annotations": note}); err != nil {
+		log.FromContext(ctx).V(1).Info("the kubelet is not told of new certificates", "pod", pod.Name, "error", err.Error())
+	}
+}
+
+// withCertificates leaves out of an action the pods that cannot have their certificates yet, and replaces it by a Wait if none is left.
+// Status has to name the authorities that a pod is to trust before it is created: should it not be seen afterwards, they count all the
+// same, until all members serve certificates that they verify.
+func (p *pass) withCertificates() plan.Action {
+	create, ok := p.action.(plan.CreatePods)
+	if !ok || p.certified == nil {
+		return p.action
+	}
+	wait := func(why string) plan.Action {
+		return plan.Wait{Reason: v1beta2.ReasonRotatingCertificates, Message: why, After: reconcile.NotYet}
+	}
+	switch trust := p.trustSecret(); {
+	case p.certified.secrets[trust] == nil:
+		return wait("Secret " + trust + ", with the authorities that new members trust, does not exist")
+	case p.before.TLS == nil || p.before.TLS.TrustSecret != trust:
+		return wait("recording the authorities that new members trust")
+	}
+	allowed := slices.DeleteFunc(slices.Clone(create.Pods), func(pod plan.NewPod) bool {
+		return p.certified.secrets[certificates.MemberName(pod.Name)] == nil
+	})
+	if len(allowed) == 0 {
+		return wait("no certificate that all members accept can be given yet to " + create.Pods[0].Name)
+	}
+	return plan.CreatePods{Pods: allowed}
+}
+
+// secretsFor are the Secrets to write, whatever others depend on first.
+func secretsFor(p *pass) []*corev1.Secret {
+	var all []*corev1.Secret
+	d, c := p.certified, p.cluster
+	for _, w := range d.Writes {
+		switch w.Kind {
+		case certificates.KindAuthority:
+			all = append(all, resources.AuthoritySecret(c, w.Data, d.Rotated))
+		case certificates.KindMember:
+			all = append(all, resources.MemberSecret(c, w.Member, w.Data))
+		case certificates.KindClient:
+			all = append(all, resources.ClientSecret(c, w.Data))
+		case certificates.KindAgent:
+			all = append(all, resources.AgentSecret(c, w.Data))
+		}
+	}
+	if trust := resources.TrustSecret(c, d.TrustHash, d.Trust); d.TrustHash != "" && d.secrets[trust.Name] == nil {
+		all = append(all, trust)
+	}
+	return all
+}
+
+func (r *Reconciler) writeSecret(ctx context.Context, p *pass, want *corev1.Secret) error {
+	if err := r.confirm(ctx, p); err != nil {
+		return err
+	}
+	r.certified.expire(client.ObjectKeyFromObject(p.cluster))
+	have := p.certified.secrets[want.Name]
+	if have == nil {
+		return r.Client.Create(ctx, want, client.FieldOwner(resources.FieldOwner))
+	}
+	data := map[string]any{}
+	for key := range have.Data {
+		data[key] = nil
+	}
+	for key, value := range want.Data {
+		data[key] = value
+	}
+	meta := map[string]any{"resourceVersion": have.ResourceVersion}
+	if len(want.Annotations) > 0 {
+		meta["annotations"] = want.Annotations
+	}
+	body, err := encodePatch(have.UID, meta, map[string]any{"data": data})
+	if err != nil {
+		return err
+	}
+	patch := client.RawPatch(types.MergePatchType, body)
+	return r.Client.Patch(ctx, have.DeepCopy(), patch, client.FieldOwner(resources.FieldOwner))
+}

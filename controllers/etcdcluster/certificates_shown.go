@@ -1,0 +1,63 @@
+package etcdcluster
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/controllers/internal/reconcile"
+	"github.com/etcdpilot/etcd-operator/internal/certificates"
+	"github.com/etcdpilot/etcd-operator/internal/metrics"
+	"github.com/etcdpilot/etcd-operator/internal/status"
+)
+
+// trustSecret names the Secret with the authorities that a new member is to trust. It is the one that was recorded last until the one
+// that was decided on exists: what is refused changes nothing.
+func (p *pass) trustSecret() string {
+	wanted, recorded := certificates.TrustName(p.cluster.Name, p.certified.TrustHash), ""
+	if p.before.TLS != nil {
+		recorded = p.before.TLS.TrustSecret
+	}
+	if p.certified.TrustHash == "" || recorded != "" && p.certified.secrets[wanted] == nil {
+		return recorded
+	}
+	return wanted
+}
+
+// shownCertificates is what status shows of the certificates, nil without TLS.
+func (p *pass) shownCertificates() *status.Certificates {
+	if p.certified == nil {
+		return nil
+	}
+	shown := &status.Certificates{Decision: p.certified.Decision, TrustSecret: p.trustSecret()}
+	if p.transport.ClientTLS && p.cluster.Spec.ManagedTLS() != nil {
+		shown.ClientSecret = certificates.ClientName(p.cluster.Name)
+	}
+	return shown
+}
+
+// recordCertificates exports when certificates expire, and writes an event whenever the condition about them has changed.
+func (r *Reconciler) recordCertificates(p *pass) {
+	if p.certified == nil {
+		return
+	}
+	first := map[string]float64{}
+	for _, c := range p.certified.Certificates {
+		at := float64(c.NotAfter.Unix())
+		if known, ok := first[c.Use]; !ok || at < known {
+			first[c.Use] = at
+		}
+	}
+	metrics.SetCertificates(p.cluster.Namespace, p.cluster.Name, first)
+	now := meta.FindStatusCondition(p.cluster.Status.Conditions, v1beta2.ConditionCertificatesValid)
+	before := meta.FindStatusCondition(p.before.Conditions, v1beta2.ConditionCertificatesValid)
+	if now == nil || before != nil && before.Reason == now.Reason && before.Message == now.Message {
+		return
+	}
+	kind := corev1.EventTypeNormal
+	if now.Status != metav1.ConditionTrue {
+		kind = corev1.EventTypeWarning
+	}
+	reconcile.Emit(r.Recorder, p.cluster, kind, now.Reason, "Certify", now.Message)
+}

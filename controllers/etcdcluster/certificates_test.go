@@ -1,0 +1,112 @@
+package etcdcluster
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/certificates"
+	"github.com/etcdpilot/etcd-operator/internal/member"
+	"github.com/etcdpilot/etcd-operator/internal/plan"
+	"github.com/etcdpilot/etcd-operator/internal/resources"
+)
+
+// securedPass is a pass of a cluster that new members of are to trust what Secret c-trust-new holds, and status names c-trust-old.
+func securedPass(existing ...string) *pass {
+	secrets := map[string]*corev1.Secret{}
+	for _, name := range existing {
+		secrets[name] = &corev1.Secret{}
+	}
+	return &pass{
+		cluster:   &v1beta2.EtcdCluster{ObjectMeta: metav1.ObjectMeta{Name: "c"}},
+		before:    &v1beta2.EtcdClusterStatus{TLS: &v1beta2.TLSStatus{TrustSecret: "c-trust-old"}},
+		transport: member.Transport{PeerTLS: true},
+		certified: &certified{Decision: certificates.Decision{TrustHash: "new"}, secrets: secrets},
+		action:    plan.CreatePods{Pods: []plan.NewPod{{Name: "c-0"}, {Name: "c-1"}}},
+	}
+}
+
+// TestPodsAwaitTheirSecrets creates no pod before what it mounts exists, and before status names whom it trusts; and a pod that lacks its
+// certificates keeps no other one waiting.
+func TestPodsAwaitTheirSecrets(t *testing.T) {
+	for name, c := range map[string]struct {
+		pass  *pass
+		pods  []string
+		waits string
+	}{
+		"what is decided cannot be written: what was recorded is used": {
+			pass: securedPass("c-trust-old", "c-0-tls", "c-1-tls"), pods: []string{"c-0", "c-1"},
+		},
+		"neither exists":                 {pass: securedPass("c-0-tls", "c-1-tls"), waits: "Secret c-trust-old, with the authorities"},
+		"it exists, and is not recorded": {pass: securedPass("c-trust-old", "c-trust-new", "c-0-tls"), waits: "recording the authorities"},
+		"one lacks its certificates":     {pass: securedPass("c-trust-old", "c-1-tls"), pods: []string{"c-1"}},
+		"both do":                        {pass: securedPass("c-trust-old"), waits: "no certificate that all members accept can be given yet to c-0"},
+	} {
+		switch a := c.pass.withCertificates().(type) {
+		case plan.Wait:
+			if c.waits == "" || !strings.Contains(a.Message, c.waits) {
+				t.Errorf("%s: it waits: %s", name, a.Message)
+			}
+		case plan.CreatePods:
+			var pods []string
+			for _, p := range a.Pods {
+				pods = append(pods, p.Name)
+			}
+			if strings.Join(pods, " ") != strings.Join(c.pods, " ") {
+				t.Errorf("%s: pods %v, want %v", name, pods, c.pods)
+			}
+		default:
+			t.Errorf("%s: %+v", name, a)
+		}
+	}
+}
+
+// TestGoneTrust changes no certificate while it is not known what a running member trusts, and creates again what it can.
+func TestGoneTrust(t *testing.T) {
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "c-0"}}
+	pod.Spec.Volumes = []corev1.Volume{{Name: resources.TrustVolume, VolumeSource: corev1.VolumeSource{
+		Secret: &corev1.SecretVolumeSource{SecretName: "c-trust-old"},
+	}}}
+	p := securedPass()
+	p.pods = map[string]*corev1.Pod{"c-0": pod}
+	seen := certificates.Observed{Pods: []certificates.Pod{{Name: "c-0"}}}
+	for hash, want := range map[string]struct{ problem, trust string }{"new": {"c-trust-old", ""}, "old": {"", "old"}} {
+		d := certificates.Decision{TrustHash: hash, Writes: []certificates.Write{{Kind: certificates.KindMember, Member: "c-0"}}, Settled: true}
+		hold(&d, seen, p)
+		if len(d.Writes) > 0 || d.Settled || d.TrustHash != want.trust {
+			t.Errorf("%s: %+v", hash, d)
+		}
+		if want.problem == "" && d.Problem != nil || want.problem != "" && (d.Problem == nil || !strings.Contains(d.Problem.Message, want.problem)) {
+			t.Errorf("%s: problem %+v, want %q", hash, d.Problem, want.problem)
+		}
+	}
+	seen.Pods[0].Trust = map[string][]byte{"peer-ca.crt": nil}
+	d := certificates.Decision{TrustHash: "new", Settled: true}
+	if hold(&d, seen, p); !d.Settled || d.Problem != nil {
+		t.Errorf("although it is there: %+v", d)
+	}
+}
+
+// TestUnreadableSecrets goes on with what was known when the operator may not read a cluster's Secrets any more.
+func TestUnreadableSecrets(t *testing.T) {
+	err := apierrors.NewForbidden(schema.GroupResource{Resource: "secrets"}, "c-ca", errors.New("no"))
+	before := &certified{Decision: certificates.Decision{TrustHash: "old", Writes: []certificates.Write{{}}}}
+	for _, known := range []*certified{nil, before} {
+		after := unreadable(known, err, noon)
+		if after.Problem == nil || !strings.Contains(after.Problem.Message, "c-ca") || len(after.Writes) > 0 || !after.until.After(noon) {
+			t.Errorf("%+v", after)
+		}
+		if known != nil && after.TrustHash != "old" {
+			t.Errorf("it forgets what new members are to trust: %+v", after)
+		}
+	}
+	if len(before.Writes) == 0 {
+		t.Error("what was known is changed")
+	}
+}

@@ -1,0 +1,44 @@
+package resources
+
+import (
+	"encoding/json"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/member"
+)
+
+// SpecTransport is the transport that a spec asks for.
+func SpecTransport(s *v1beta2.EtcdClusterSpec) member.Transport {
+	if s.ManagedTLS() != nil {
+		return member.Transport{PeerTLS: true, ClientTLS: true}
+	}
+	static, _ := s.StaticTLS()
+	if static == nil || static.Member == nil {
+		return member.Transport{}
+	}
+	return member.Transport{PeerTLS: static.Member.PeerSecret != "", ClientTLS: static.Member.ServerSecret != ""}
+}
+
+// Transport is that of a cluster's members: the recorded one, or before a start is recorded the one that the spec asks for.
+func Transport(c *v1beta2.EtcdCluster) member.Transport {
+	if !Started(c) {
+		return SpecTransport(&c.Spec)
+	}
+	if c.Status.Transport == nil {
+		return member.Transport{}
+	}
+	return member.Transport(*c.Status.Transport)
+}
+
+// Started reports whether status records a start of the cluster, or its adoption: its transport is fixed.
+func Started(c *v1beta2.EtcdCluster) bool {
+	return c.Status.Bootstrap != nil || c.Status.ClusterID != ""
+}
+
+// VolumeTransport is that of the member on a volume.
+func VolumeTransport(claim *corev1.PersistentVolumeClaim) (t member.Transport) {
+	_ = json.Unmarshal([]byte(claim.Annotations[AnnotationTransport]), &t) // what was not written here says nothing
+	return t
+}

@@ -1,0 +1,100 @@
+package status
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/certificates"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
+)
+
+const (
+	// expiryNotice is how long before a certificate expires its owner is told, unless it lives for less than ten times as long: then a
+	// tenth of its life before.
+	expiryNotice = 14 * 24 * time.Hour
+	noticeShare  = 10
+)
+
+// Certificates is what is known of a cluster's certificates.
+type Certificates struct {
+	certificates.Decision
+	// TrustSecret and ClientSecret are the names of those Secrets; the latter is empty if there is none.
+	TrustSecret, ClientSecret string
+}
+
+// setTLS shows the certificates.
+func setTLS(s *v1beta2.EtcdClusterStatus, in Input) {
+	known := in.Certificates
+	if known == nil {
+		s.TLS = nil
+		return
+	}
+	next := &v1beta2.TLSStatus{
+		Step: known.Step, Rotated: known.Rotated, ClientSecret: known.ClientSecret, TrustSecret: known.TrustSecret,
+	}
+	for _, c := range known.Certificates {
+		shown := v1beta2.CertificateStatus{Secret: c.Name, Use: c.Use, Issuer: c.Issuer, NotAfter: metav1.NewTime(c.NotAfter)}
+		if !c.RenewAt.IsZero() {
+			shown.RenewTime = new(metav1.NewTime(c.RenewAt))
+		}
+		next.Certificates = append(next.Certificates, shown)
+	}
+	s.TLS = next
+}
+
+// certificatesValid says whether the certificates can be used.
+func certificatesValid(in Input) verdict {
+	known := in.Certificates
+	if p := certificateTrouble(in); p != nil {
+		return verdict{false, p.Reason, p.Message}
+	}
+	warnings := ""
+	for _, w := range known.Warnings {
+		warnings += "; " + w
+	}
+	if known.Step != "" {
+		return verdict{true, v1beta2.ReasonRotatingCertificates, known.Step + warnings}
+	}
+	message := "all certificates can be used"
+	if first, ok := firstToExpire(known.Certificates); ok {
+		message += fmt.Sprintf("; the first to expire is %s.crt in Secret %s, at %s", first.Use, first.Name, first.NotAfter.UTC().Format(time.RFC3339))
+	}
+	return verdict{true, v1beta2.ReasonCertificatesUsable, message + warnings}
+}
+
+// certificateTrouble is what is wrong with the certificates, nil if nothing is.
+func certificateTrouble(in Input) *failure.Problem {
+	known := in.Certificates
+	if known == nil {
+		return nil
+	}
+	if known.Problem != nil {
+		return known.Problem
+	}
+	first, ok := firstToExpire(known.Certificates)
+	notice := min(expiryNotice, first.NotAfter.Sub(first.NotBefore)/noticeShare)
+	left := first.NotAfter.Sub(in.Observed.Now)
+	if !ok || left > notice {
+		return nil
+	}
+	verb := "expires"
+	if left <= 0 {
+		verb = "has expired"
+	}
+	message := fmt.Sprintf("%s.crt in Secret %s %s at %s", first.Use, first.Name, verb, first.NotAfter.UTC().Format(time.RFC3339))
+	if first.RenewAt.IsZero() {
+		message += ": renew the certificate that it was copied from, in the Secret that spec.tls.static names"
+	}
+	return &failure.Problem{Reason: v1beta2.ReasonCertificatesExpiring, Message: message}
+}
+
+func firstToExpire(all []certificates.Info) (certificates.Info, bool) {
+	if len(all) == 0 {
+		return certificates.Info{}, false
+	}
+	return slices.MinFunc(all, func(a, b certificates.Info) int { return a.NotAfter.Compare(b.NotAfter) }), true
+}
