@@ -32,6 +32,9 @@ FAULTS ?= .
 # which FAULTS selects nothing.
 FAULT_STORIES ?= Test(Backup)?Faults
 
+# SECURITY_STORIES are those that test-security tells: they take too long to gate a change.
+SECURITY_STORIES := StaticTLS|TLSBackup|NetworkPolicies
+
 # SEED chooses what the soak does, and after MINUTES it begins nothing more. Seed 4 has backups, a restore and edits among its first
 # waves.
 SEED ?= 4
@@ -245,7 +248,12 @@ test-rest:
 .PHONY: test-lab
 test-lab: image ## Run the user stories on a real Kubernetes, those faults among them that gate a change (STORIES=regexp for some)
 	@echo "==> user stories"
-	$(on-lab) go test -C test/e2e ./stories -run '$(STORIES)' -skip '^TestBackupFaults' -parallel=2 -count=1 -timeout=60m -v
+	$(on-lab) go test -C test/e2e ./stories -run '$(STORIES)' -skip '^Test(BackupFaults|$(SECURITY_STORIES))$$' -parallel=2 -count=1 -timeout=60m -v
+
+.PHONY: test-security
+test-security: image ## Run the longer stories about security on a real Kubernetes: certificates of users, backups over TLS, NetworkPolicies
+	@echo "==> user stories about security"
+	$(on-lab) go test -C test/e2e ./stories -run '^Test($(SECURITY_STORIES))$$' -parallel=2 -count=1 -timeout=60m -v
 
 .PHONY: test-olm
 test-olm: image-olm ## Run the stories of those who install the operator by OLM (STORIES=regexp for some)

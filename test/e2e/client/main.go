@@ -30,6 +30,7 @@ func run() error {
 	interval := flag.Duration("interval", 20*time.Millisecond,
 		"time between two rounds of a put and a get, and between two operations of the workers together")
 	timeout := flag.Duration("timeout", 2*time.Second, "how long one operation may take before it counts as failed")
+	folder := flag.String("tls", "", "a folder with ca.crt, tls.crt and tls.key, which are read for every connection anew")
 	listen := flag.String("listen", ":8080", "where to serve the report")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
@@ -46,14 +47,14 @@ func run() error {
 	var all sync.WaitGroup
 	defer all.Wait()
 	for number := range workers {
-		client, err := connect(*endpoints)
+		client, err := connect(*endpoints, *folder)
 		if err != nil {
 			return err
 		}
 		w := &worker{number: number, recorder: r, client: client, prefix: prefix, timeout: *timeout}
 		all.Go(func() { w.work(ctx, *interval*workers) })
 	}
-	client, err := connect(*endpoints)
+	client, err := connect(*endpoints, *folder)
 	if err != nil {
 		return err
 	}
@@ -69,9 +70,10 @@ const (
 )
 
 // connect makes a connection of its own, which the Service may lead to any member.
-func connect(endpoints string) (*clientv3.Client, error) {
+func connect(endpoints, folder string) (*clientv3.Client, error) {
 	client, err := clientv3.New(clientv3.Config{
 		Endpoints:            strings.Split(endpoints, ","),
+		TLS:                  configOf(folder),
 		DialKeepAliveTime:    keepAliveTime,
 		DialKeepAliveTimeout: keepAliveTimeout,
 	})

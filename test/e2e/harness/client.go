@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/test/e2e/history"
 )
 
@@ -50,7 +51,7 @@ func (c *Cluster) NewWriter(ctx context.Context, node string) (*Writer, error) {
 		return nil, fmt.Errorf("%s has no endpoints in its status", c.Name)
 	}
 	w := WriterOf(c)
-	if err := c.Create(ctx, w.spec(object.Status.Endpoints[0], node)); client.IgnoreAlreadyExists(err) != nil {
+	if err := c.Create(ctx, w.spec(object, node)); client.IgnoreAlreadyExists(err) != nil {
 		return nil, err
 	}
 	err = Await(ctx, "the client works", time.Minute, func(ctx context.Context) (string, bool) {
@@ -63,9 +64,9 @@ func (c *Cluster) NewWriter(ctx context.Context, node string) (*Writer, error) {
 	return w, err
 }
 
-func (w *Writer) spec(endpoint, node string) *corev1.Pod {
+func (w *Writer) spec(c *v1beta2.EtcdCluster, node string) *corev1.Pod {
 	no, yes, id := false, true, int64(65532)
-	return &corev1.Pod{
+	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: w.cluster.Namespace, Name: w.pod, Labels: map[string]string{ClientLabel: w.cluster.Name},
 		},
@@ -78,7 +79,7 @@ func (w *Writer) spec(endpoint, node string) *corev1.Pod {
 				SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
 			},
 			Containers: []corev1.Container{{
-				Name: "client", Image: w.cluster.ClientImage, Args: []string{"--endpoints", endpoint},
+				Name: "client", Image: w.cluster.ClientImage, Args: []string{"--endpoints", c.Status.Endpoints[0]},
 				Ports: []corev1.ContainerPort{{Name: "report", ContainerPort: 8080}},
 				SecurityContext: &corev1.SecurityContext{
 					AllowPrivilegeEscalation: &no, Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
@@ -86,6 +87,22 @@ func (w *Writer) spec(endpoint, node string) *corev1.Pod {
 			}},
 		},
 	}
+	if c.Status.TLS != nil && c.Status.TLS.ClientSecret != "" {
+		mountCertificate(pod, c.Status.TLS.ClientSecret)
+	}
+	return pod
+}
+
+// mountCertificate gives the client a certificate.
+func mountCertificate(pod *corev1.Pod, secret string) {
+	const folder = "/etc/client-tls"
+	mode := int32(0o444)
+	pod.Spec.Volumes = []corev1.Volume{{Name: "tls", VolumeSource: corev1.VolumeSource{
+		Secret: &corev1.SecretVolumeSource{SecretName: secret, DefaultMode: &mode},
+	}}}
+	client := &pod.Spec.Containers[0]
+	client.Args = append(client.Args, "--tls", folder)
+	client.VolumeMounts = []corev1.VolumeMount{{Name: "tls", MountPath: folder, ReadOnly: true}}
 }
 
 // Report returns what happened since the last report, and starts a new one.

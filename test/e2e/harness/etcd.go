@@ -11,14 +11,24 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Etcd connects to one member through its pod's address, which works where the tests run beside the nodes, and for
-// clusters without TLS. The caller closes the client.
+// Etcd connects to one member through its pod's address, which works where the tests run beside the nodes: over TLS with the
+// certificate for applications if the cluster has one. The caller closes the client.
 func (c *Cluster) Etcd(pod corev1.Pod) (*clientv3.Client, error) {
 	if pod.Status.PodIP == "" {
 		return nil, fmt.Errorf("pod %s has no address", pod.Name)
 	}
+	config, err := c.clientConfig(pod)
+	if err != nil {
+		return nil, err
+	}
+	scheme := "http://"
+	if config != nil {
+		scheme = "https://"
+	}
 	client, err := clientv3.New(clientv3.Config{
-		Endpoints:   []string{"http://" + net.JoinHostPort(pod.Status.PodIP, "2379")},
+		Endpoints:   []string{scheme + net.JoinHostPort(pod.Status.PodIP, "2379")},
+		TLS:         config,
+		DialOptions: dialOptions(config),
 		DialTimeout: time.Second,
 		Logger:      zap.NewNop(), // errors are returned
 	})

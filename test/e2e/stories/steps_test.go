@@ -25,8 +25,14 @@ type story struct {
 
 func begin(t *testing.T, name string, spec v1beta2.EtcdClusterSpec) *story {
 	t.Helper()
-	start := time.Now()
 	must(t, harness.Await(t.Context(), "the namespace of an earlier run is gone", limit, absent("story-"+name)))
+	return beginIn(t, name, spec)
+}
+
+// beginIn is begin in a namespace that may hold something already.
+func beginIn(t *testing.T, name string, spec v1beta2.EtcdClusterSpec) *story {
+	t.Helper()
+	start := time.Now()
 	cluster, err := env.NewCluster(t.Context(), "story-"+name, name, spec)
 	must(t, err)
 	t.Cleanup(func() {
