@@ -136,6 +136,9 @@ func (r *Reconciler) applyCertificates(ctx context.Context, p *pass) error {
 		}
 	}
 	for _, want := range secretsFor(p) {
+		if want.Name == certificates.ClientName(p.cluster.Name) {
+			want.Annotations = map[string]string{resources.AnnotationRefreshed: r.Clock.Now().Format(time.RFC3339Nano)}
+		}
 		written := false
 		target := plan.Target{Verb: "write", Kind: "Secret", Name: want.Name}
 		about := sideWrite{target, v1beta2.ReasonWriteRefused, fmt.Sprintf("the API server refuses Secret %s: ", want.Name)}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -108,5 +109,34 @@ func TestUnreadableSecrets(t *testing.T) {
 	}
 	if len(before.Writes) == 0 {
 		t.Error("what was known is changed")
+	}
+}
+
+// TestClientsRead leaves members as they are for two minutes after the Secret for applications has changed, while authorities are replaced.
+func TestClientsRead(t *testing.T) {
+	trust := map[string][]byte{"server-ca.crt": []byte("both")}
+	seen := certificates.Observed{
+		Now: noon, Trust: trust, Authority: map[string][]byte{certificates.KeyFormerServer: []byte("former")},
+		Published: map[string]map[string][]byte{"c-0": {}},
+	}
+	decided := func(changed time.Time, seen certificates.Observed) certificates.Decision {
+		d := certificates.Decision{TrustHash: "narrow", Settled: true, Writes: []certificates.Write{
+			{Kind: certificates.KindClient}, {Kind: certificates.KindMember, Member: "c-0"}, {Kind: certificates.KindMember, Member: "c-1"},
+		}}
+		client := &corev1.Secret{}
+		client.Annotations = map[string]string{resources.AnnotationRefreshed: changed.Format(time.RFC3339Nano)}
+		letClientsRead(&d, seen, client)
+		return d
+	}
+	if d := decided(noon.Add(-clientsRead/2), seen); len(d.Writes) != 2 || d.Writes[1].Member != "c-1" || d.Settled ||
+		d.TrustHash != certificates.Hash(trust) {
+		t.Errorf("after a minute: %+v", d)
+	}
+	if d := decided(noon.Add(-clientsRead), seen); len(d.Writes) != 3 || d.TrustHash != "narrow" {
+		t.Errorf("after two: %+v", d)
+	}
+	seen.Authority = map[string][]byte{}
+	if d := decided(noon, seen); len(d.Writes) != 3 || d.TrustHash != "narrow" {
+		t.Errorf("with the authorities of before: %+v", d)
 	}
 }

@@ -32,6 +32,8 @@ const (
 	KeyServerCertificate = "server.crt"
 	KeyServerKey         = "server.key"
 	KeyServerCA          = "server-ca.crt"
+	// Of the Secret of AuthorityName, while another authority takes the place of this one.
+	KeyFormerServer = formerPrefix + KeyServerCertificate
 	// Of the operator's Secret, and of those for clients.
 	KeyClientCertificate = "etcd-client.crt"
 	KeyClientKey         = "etcd-client.key"

@@ -46,7 +46,8 @@ const (
 	AnnotationTemplate  = "etcd.database.coreos.com/template-hash"
 	// AnnotationPermitted is when a pod got its first permit.
 	AnnotationPermitted = "etcd.database.coreos.com/permitted"
-	// AnnotationRefreshed is when a pod's kubelet was last to look at the member's certificates.
+	// AnnotationRefreshed is when a pod's kubelet was last to look at the member's certificates, and on the Secret for applications when
+	// that last changed.
 	AnnotationRefreshed = "etcd.database.coreos.com/certificates-refreshed"
 	// AnnotationTransport is which connections of the member on a volume use TLS, as JSON; absent if none do.
 	AnnotationTransport = "etcd.database.coreos.com/transport"

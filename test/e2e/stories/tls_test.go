@@ -26,8 +26,7 @@ import (
 // rotationLimit is how long a rotation may take to be noticed and carried out.
 const rotationLimit = 15 * time.Minute
 
-// TestTLS is the life of a cluster with TLS: strangers stay out, certificates and authorities are replaced under a client that must not
-// notice, and members come and go.
+// TestTLS is the life of a cluster with TLS: strangers stay out, and certificates are replaced under a client that must not notice.
 func TestTLS(t *testing.T) {
 	t.Parallel()
 	spec := onVolumes(3)
@@ -40,15 +39,25 @@ func TestTLS(t *testing.T) {
 	start := time.Now()
 	s.rotate("leaves:1")
 	s.faultless("all certificates replaced", start)
-	start = time.Now()
-	s.rotate("ca:1")
-	s.faultless("all authorities replaced", start)
-	s.keepsOut()
-
 	gone := s.pod("tls-1").UID
 	must(t, s.KillPod(t.Context(), "tls-1"))
 	must(t, s.Recovered(t.Context(), gone, limit))
 	s.report("a pod killed")
+	must(t, s.writer.Stop(t.Context()))
+}
+
+// TestTLSAuthorities replaces the authorities under a client that reads its files for each connection.
+func TestTLSAuthorities(t *testing.T) {
+	t.Parallel()
+	spec := onVolumes(3)
+	spec.TLS = &v1beta2.TLSPolicy{Managed: &v1beta2.ManagedTLS{}}
+	s := begin(t, "tls-authorities", spec)
+	s.settled()
+	s.client()
+	start := time.Now()
+	s.rotate("ca:1")
+	s.faultless("all authorities replaced", start)
+	s.keepsOut()
 	must(t, s.writer.Stop(t.Context()))
 }
 
