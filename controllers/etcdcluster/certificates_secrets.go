@@ -1,6 +1,7 @@
 package etcdcluster
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"maps"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -162,6 +164,22 @@ func (r *Reconciler) applyCertificates(ctx context.Context, p *pass) error {
 	return nil
 }
 
+// acceptTrust uses a trust Secret that exists already, of an earlier rotation or of an operator that ended before status named it: it is
+// only read if status or a pod names it. One of another owner, or with other authorities, is not used.
+func (r *Reconciler) acceptTrust(ctx context.Context, p *pass, want *corev1.Secret) error {
+	have := &corev1.Secret{}
+	if err := r.Live.Get(ctx, client.ObjectKeyFromObject(want), have); err != nil {
+		return err
+	}
+	if conflict := conflictOf("Secret", have, p.cluster); conflict != nil {
+		return fmt.Errorf("%w: Secret %s belongs to %s: delete it", errNameTaken, have.Name, conflict.Owner)
+	}
+	if !maps.EqualFunc(have.Data, want.Data, bytes.Equal) {
+		return fmt.Errorf("%w: Secret %s holds other authorities than its name says: delete it", errNameTaken, have.Name)
+	}
+	return nil
+}
+
 // refresh has the kubelet look at a member's certificates at once: it does when a pod changes, and by itself only after a minute or two.
 // So a failure is only a delay.
 func (r *Reconciler) refresh(ctx context.Context, p *pass, secret *corev1.Secret) {
@@ -230,7 +248,11 @@ func (r *Reconciler) writeSecret(ctx context.Context, p *pass, want *corev1.Secr
 	r.certified.expire(client.ObjectKeyFromObject(p.cluster))
 	have := p.certified.secrets[want.Name]
 	if have == nil {
-		return r.Client.Create(ctx, want, client.FieldOwner(resources.FieldOwner))
+		err := r.Client.Create(ctx, want, client.FieldOwner(resources.FieldOwner))
+		if apierrors.IsAlreadyExists(err) && want.Immutable != nil {
+			return r.acceptTrust(ctx, p, want)
+		}
+		return err
 	}
 	data := map[string]any{}
 	for key := range have.Data {

@@ -10,6 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/certificates"
@@ -138,5 +139,24 @@ func TestClientsRead(t *testing.T) {
 	seen.Authority = map[string][]byte{}
 	if d := decided(noon, seen); len(d.Writes) != 3 || d.TrustHash != "narrow" {
 		t.Errorf("with the authorities of before: %+v", d)
+	}
+}
+
+// TestExistingTrust uses a trust Secret that nothing names any more, and none that holds something else or is somebody else's.
+func TestExistingTrust(t *testing.T) {
+	r, p := onePass(t, plan.Idle{}, interceptor.Funcs{})
+	p.live, p.certified = true, &certified{}
+	data := map[string][]byte{"peer-ca.crt": []byte("ca")}
+	must(t, r.writeSecret(t.Context(), p, resources.TrustSecret(p.cluster, "known", data)))
+	must(t, r.writeSecret(t.Context(), p, resources.TrustSecret(p.cluster, "known", data)))
+	other := resources.TrustSecret(p.cluster, "known", map[string][]byte{"peer-ca.crt": []byte("another")})
+	if err := r.writeSecret(t.Context(), p, other); !errors.Is(err, errNameTaken) {
+		t.Errorf("other authorities: %v", err)
+	}
+	foreign := resources.TrustSecret(p.cluster, "foreign", data)
+	foreign.OwnerReferences = nil
+	must(t, r.Client.Create(t.Context(), foreign))
+	if err := r.writeSecret(t.Context(), p, resources.TrustSecret(p.cluster, "foreign", data)); !errors.Is(err, errNameTaken) {
+		t.Errorf("another owner's: %v", err)
 	}
 }
