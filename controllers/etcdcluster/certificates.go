@@ -127,6 +127,7 @@ func (r *Reconciler) decideCertificates(ctx context.Context, p *pass) error {
 	}
 	p.certified = decided
 	r.certified.keep(client.ObjectKeyFromObject(p.cluster), decided)
+	exportExpiry(p.cluster, decision.Certificates)
 	return nil
 }
 
@@ -197,8 +198,9 @@ func validUntil(d certificates.Decision, now time.Time) time.Time {
 
 // dependsOn is everything that a decision depends on beside the Secrets, the time, and what members serve.
 func dependsOn(p *pass) string {
-	text := fmt.Sprint(p.cluster.UID, p.cluster.Generation, p.transport, p.cluster.Annotations[v1beta2.AnnotationRotate], p.memberNames())
-	for _, name := range p.memberNames() {
+	names := p.memberNames()
+	text := fmt.Sprint(p.cluster.UID, p.cluster.Generation, p.transport, p.cluster.Annotations[v1beta2.AnnotationRotate], names)
+	for _, name := range names {
 		if pod := p.pods[name]; pod != nil {
 			text += fmt.Sprint(" ", pod.UID, resources.TrustOf(pod))
 		}

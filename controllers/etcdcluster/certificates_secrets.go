@@ -235,8 +235,8 @@ func secretsFor(p *pass) []*corev1.Secret {
 			all = append(all, resources.AgentSecret(c, w.Data))
 		}
 	}
-	if trust := resources.TrustSecret(c, d.TrustHash, d.Trust); d.TrustHash != "" && d.secrets[trust.Name] == nil {
-		all = append(all, trust)
+	if d.TrustHash != "" && d.secrets[certificates.TrustName(c.Name, d.TrustHash)] == nil {
+		all = append(all, resources.TrustSecret(c, d.TrustHash, d.Trust))
 	}
 	return all
 }

@@ -37,19 +37,23 @@ func (p *pass) shownCertificates() *status.Certificates {
 	return shown
 }
 
-// recordCertificates exports when certificates expire, and writes an event whenever the condition about them has changed.
+// exportExpiry exports when the first certificate of each use expires.
+func exportExpiry(c *v1beta2.EtcdCluster, all []certificates.Info) {
+	first := map[string]float64{}
+	for _, info := range all {
+		at := float64(info.NotAfter.Unix())
+		if known, ok := first[info.Use]; !ok || at < known {
+			first[info.Use] = at
+		}
+	}
+	metrics.SetCertificates(c.Namespace, c.Name, first)
+}
+
+// recordCertificates writes an event whenever the condition about certificates has changed.
 func (r *Reconciler) recordCertificates(p *pass) {
 	if p.certified == nil {
 		return
 	}
-	first := map[string]float64{}
-	for _, c := range p.certified.Certificates {
-		at := float64(c.NotAfter.Unix())
-		if known, ok := first[c.Use]; !ok || at < known {
-			first[c.Use] = at
-		}
-	}
-	metrics.SetCertificates(p.cluster.Namespace, p.cluster.Name, first)
 	now := meta.FindStatusCondition(p.cluster.Status.Conditions, v1beta2.ConditionCertificatesValid)
 	before := meta.FindStatusCondition(p.before.Conditions, v1beta2.ConditionCertificatesValid)
 	if now == nil || before != nil && before.Reason == now.Reason && before.Message == now.Message {

@@ -68,8 +68,8 @@ type Info struct {
 	Name string
 	// Use is the key that it is stored under, without ".crt".
 	Use string
-	// Issuer is the issuer's distinguished name, and Serial the serial number in hexadecimal.
-	Issuer, Serial      string
+	// Issuer is the issuer's distinguished name.
+	Issuer              string
 	NotBefore, NotAfter time.Time
 	// RenewAt is when the operator renews it, zero if it does not.
 	RenewAt time.Time

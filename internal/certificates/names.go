@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/etcdpilot/etcd-operator/internal/member"
+	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
 // RotatedAnnotation of the Secret of AuthorityName is the value of v1beta2.AnnotationRotate that was carried out last.
@@ -26,18 +27,18 @@ func AgentName(cluster string) string { return cluster + "-agent" }
 
 // Keys of the Secrets.
 const (
-	KeyPeerCertificate   = "peer.crt"
-	KeyPeerKey           = "peer.key"
-	KeyPeerCA            = "peer-ca.crt"
-	KeyServerCertificate = "server.crt"
-	KeyServerKey         = "server.key"
-	KeyServerCA          = "server-ca.crt"
+	KeyPeerCertificate   = member.PeerCertFile
+	KeyPeerKey           = member.PeerKeyFile
+	KeyPeerCA            = member.PeerAuthoritiesFile
+	KeyServerCertificate = member.ServerCertFile
+	KeyServerKey         = member.ServerKeyFile
+	KeyServerCA          = member.ServerAuthoritiesFile
 	// Of the Secret of AuthorityName, while another authority takes the place of this one.
 	KeyFormerServer = formerPrefix + KeyServerCertificate
 	// Of the operator's Secret, and of those for clients.
-	KeyClientCertificate = "etcd-client.crt"
-	KeyClientKey         = "etcd-client.key"
-	KeyClientCA          = "etcd-client-ca.crt"
+	KeyClientCertificate = task.KeyClientCertificate
+	KeyClientKey         = task.KeyClientKey
+	KeyClientCA          = task.KeyClientCA
 	// Of the Secret for applications, besides the three above.
 	KeyCertificate = "tls.crt"
 	KeyKey         = "tls.key"

@@ -6,7 +6,6 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/hex"
-	"net"
 	"strings"
 	"testing"
 
@@ -75,12 +74,7 @@ func TestHandshakesOfStrangers(t *testing.T) {
 // closing accepts connections and ends them.
 func closing(t *testing.T) string {
 	t.Helper()
-	config := net.ListenConfig{}
-	l, err := config.Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = l.Close() })
+	l := listener(t)
 	go func() {
 		for {
 			conn, err := l.Accept()

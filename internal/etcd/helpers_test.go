@@ -118,11 +118,17 @@ func listed(s *etcd.Session, peerURL string) *plan.Member {
 // silent accepts connections and never says a word, like a server that hangs.
 func silent(t *testing.T) string {
 	t.Helper()
+	return listener(t).Addr().String() // the kernel accepts
+}
+
+// listener is one on this machine, closed when the test ends.
+func listener(t *testing.T) net.Listener {
+	t.Helper()
 	config := net.ListenConfig{}
 	l, err := config.Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = l.Close() })
-	return l.Addr().String() // the kernel accepts
+	return l
 }

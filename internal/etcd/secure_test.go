@@ -2,15 +2,11 @@ package etcd_test
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
-	"crypto/x509/pkix"
 	"encoding/pem"
 	"errors"
-	"math/big"
 	"os"
 	"path/filepath"
 	"slices"
@@ -23,63 +19,42 @@ import (
 
 	"github.com/etcdpilot/etcd-operator/internal/etcd"
 	"github.com/etcdpilot/etcd-operator/internal/etcd/embedtest"
+	"github.com/etcdpilot/etcd-operator/internal/pki"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
 
 const serverName = "m-0.example.default.svc"
 
 // authority signs certificates.
-type authority struct {
-	certificate *x509.Certificate
-	key         *ecdsa.PrivateKey
-}
-
-func newKey(t *testing.T) *ecdsa.PrivateKey {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return key
-}
+type authority struct{ *pki.Pair }
 
 func newAuthority(t *testing.T) authority {
 	t.Helper()
-	a := authority{key: newKey(t), certificate: &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "ca"}, IsCA: true, BasicConstraintsValid: true,
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), KeyUsage: x509.KeyUsageCertSign,
-	}}
-	der, err := x509.CreateCertificate(rand.Reader, a.certificate, a.certificate, a.key.Public(), a.key)
+	pair, err := pki.NewAuthority(rand.Reader, "ca", time.Now(), time.Hour)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a.certificate, err = x509.ParseCertificate(der); err != nil {
-		t.Fatal(err)
-	}
-	return a
+	return authority{pair}
 }
 
 // issue makes a certificate for this name, good for servers and clients.
 func (a authority) issue(t *testing.T, name string) tls.Certificate {
 	t.Helper()
-	key := newKey(t)
-	der, err := x509.CreateCertificate(rand.Reader, &x509.Certificate{
-		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: name}, DNSNames: []string{name},
-		NotBefore: a.certificate.NotBefore, NotAfter: a.certificate.NotAfter,
-		KeyUsage:    x509.KeyUsageDigitalSignature,
-		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
-	}, a.certificate, key.Public(), a.key)
+	made, err := pki.Issue(rand.Reader, a.Pair, pki.Request{
+		CommonName: name, Names: []string{name}, Now: time.Now(), Lifetime: time.Hour,
+		Usages: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
+	return tls.Certificate{Certificate: [][]byte{made.Leaf().Raw}, PrivateKey: made.Key}
 }
 
 // client is the TLS configuration of someone with that name.
 func (a authority) client(t *testing.T, name string) *tls.Config {
 	t.Helper()
 	pool := x509.NewCertPool()
-	pool.AddCert(a.certificate)
+	pool.AddCert(a.Leaf())
 	return &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: pool, Certificates: []tls.Certificate{a.issue(t, name)}}
 }
 
@@ -98,7 +73,7 @@ func (a authority) server(t *testing.T) func(*embed.Config) {
 		}
 		return path
 	}
-	ca := write("ca.crt", "CERTIFICATE", a.certificate.Raw)
+	ca := write("ca.crt", "CERTIFICATE", a.Leaf().Raw)
 	crt, pk := write("server.crt", "CERTIFICATE", certificate.Certificate[0]), write("server.key", "PRIVATE KEY", key)
 	return func(c *embed.Config) {
 		c.ClientTLSInfo.CertFile, c.ClientTLSInfo.KeyFile = crt, pk

@@ -2,20 +2,20 @@ package etcd
 
 import (
 	"context"
-	"crypto/sha256"
 	"crypto/tls"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/etcdpilot/etcd-operator/internal/pki"
 )
 
 // servedTimeout is how long Served may take. It is long enough for a member that is busy, and short enough for a pass that asks two ports
 // of every member.
 const servedTimeout = 3 * time.Second
 
-// Served returns the fingerprint of the certificate that the server at an address (ip:port) presents: SHA-256 over its DER, in lower-case
-// hexadecimal. The server proves that it has the key. Nothing else is verified, no certificate is presented, and nothing is sent after the
+// Served returns the fingerprint of the certificate that the server at an address (ip:port) presents, as pki.Fingerprint writes
+// it. The server proves that it has the key. Nothing else is verified, no certificate is presented, and nothing is sent after the
 // handshake: so it tells which leaf a member has loaded even where neither side would accept the other. An error means that it is not
 // known.
 func Served(ctx context.Context, address string) (fingerprint string, err error) {
@@ -35,6 +35,5 @@ func Served(ctx context.Context, address string) (fingerprint string, err error)
 	if !ok || len(secured.ConnectionState().PeerCertificates) == 0 {
 		return "", errors.New("ask " + address + " which certificate it serves: it sent none")
 	}
-	sum := sha256.Sum256(secured.ConnectionState().PeerCertificates[0].Raw)
-	return hex.EncodeToString(sum[:]), nil
+	return pki.Fingerprint(secured.ConnectionState().PeerCertificates[0]), nil
 }

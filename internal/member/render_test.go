@@ -152,14 +152,10 @@ func TestOlderEtcdKnowsTheOptions(t *testing.T) {
 	}
 }
 
-// TestEtcdReadsTheFile lets etcd's own parser read what was rendered.
-func TestEtcdReadsTheFile(t *testing.T) {
-	config := testConfig()
-	config.Options = map[string]string{
-		"quota-backend-bytes": "8589934592", "initial-corrupt-check": "true", "compaction-sleep-interval": "25ms",
-		"cors": "https://a.example:443", "auto-compaction-retention": "30m", "snapshot-catchup-entries": "7000",
-	}
-	file, err := Render(config, Start{State: StateExisting, ListenHost: "[::]"}, "3.7.3")
+// read is what etcd's own parser makes of the file that is rendered.
+func read(t *testing.T, c Config, s Start) *embed.Config {
+	t.Helper()
+	file, err := Render(c, s, "3.7.3")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,6 +167,17 @@ func TestEtcdReadsTheFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return got
+}
+
+// TestEtcdReadsTheFile lets etcd's own parser read what was rendered.
+func TestEtcdReadsTheFile(t *testing.T) {
+	config := testConfig()
+	config.Options = map[string]string{
+		"quota-backend-bytes": "8589934592", "initial-corrupt-check": "true", "compaction-sleep-interval": "25ms",
+		"cors": "https://a.example:443", "auto-compaction-retention": "30m", "snapshot-catchup-entries": "7000",
+	}
+	got := read(t, config, Start{State: StateExisting, ListenHost: "[::]"})
 	for what, equal := range map[string]bool{
 		"name":            got.Name == "db-0" && got.Dir == DataDir,
 		"peer":            got.ListenPeerUrls[0].String() == "http://[::]:2380",

@@ -2,14 +2,11 @@ package member
 
 import (
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"go.etcd.io/etcd/client/pkg/v3/transport"
-	"go.etcd.io/etcd/server/v3/embed"
 )
 
 // TestConfigWithoutTLS holds that a member without TLS is told nothing of it: another configuration would be another pod.
@@ -52,18 +49,7 @@ func TestEtcdReadsTheTransport(t *testing.T) {
 		config.Transport = given
 		host := Host(config.Name, "db", "prod", "")
 		config.PeerURL, config.ClientURL = PeerURL(host, given), ClientURL(host, given)
-		file, err := Render(config, Start{State: StateExisting, ListenHost: "0.0.0.0"}, "3.7.3")
-		if err != nil {
-			t.Fatal(err)
-		}
-		path := filepath.Join(t.TempDir(), "etcd.yaml")
-		if err := os.WriteFile(path, file, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		got, err := embed.ConfigFromFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := read(t, config, Start{State: StateExisting, ListenHost: "0.0.0.0"})
 		for what, side := range map[string]struct {
 			tls    bool
 			listen string

@@ -1,15 +1,9 @@
 package memberrun
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
-	"math/big"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -21,63 +15,39 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/etcdpilot/etcd-operator/internal/member"
+	"github.com/etcdpilot/etcd-operator/internal/pki"
 )
 
 // authority signs certificates.
-type authority struct {
-	certificate *x509.Certificate
-	key         *ecdsa.PrivateKey
-}
-
-func newKey(t *testing.T) *ecdsa.PrivateKey {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return key
-}
+type authority struct{ *pki.Pair }
 
 func newAuthority(t *testing.T) authority {
 	t.Helper()
-	a := authority{key: newKey(t), certificate: &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "ca"}, IsCA: true, BasicConstraintsValid: true,
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), KeyUsage: x509.KeyUsageCertSign,
-	}}
-	der, err := x509.CreateCertificate(rand.Reader, a.certificate, a.certificate, a.key.Public(), a.key)
+	pair, err := pki.NewAuthority(rand.Reader, "ca", time.Now(), time.Hour)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a.certificate, err = x509.ParseCertificate(der); err != nil {
-		t.Fatal(err)
-	}
-	return a
+	return authority{pair}
 }
 
 // issue makes a certificate in PEM for 127.0.0.1, good until then.
 func (a authority) issue(t *testing.T, until time.Time) (certificate, key string) {
 	t.Helper()
-	k := newKey(t)
-	der, err := x509.CreateCertificate(rand.Reader, &x509.Certificate{
-		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: "db"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-		NotBefore: a.certificate.NotBefore, NotAfter: until, KeyUsage: x509.KeyUsageDigitalSignature,
-		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
-	}, a.certificate, k.Public(), a.key)
+	made, err := pki.Issue(rand.Reader, a.Pair, pki.Request{
+		CommonName: "db", Names: []string{"127.0.0.1"}, Now: until.Add(-time.Hour), Lifetime: time.Hour,
+		Usages: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	pkcs8, err := x509.MarshalPKCS8PrivateKey(k)
+	cert, private, err := made.Encode()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return inPEM("CERTIFICATE", der), inPEM("PRIVATE KEY", pkcs8)
+	return string(cert), string(private)
 }
 
-func inPEM(kind string, der []byte) string {
-	return string(pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}))
-}
-
-func (a authority) text() string { return inPEM("CERTIFICATE", a.certificate.Raw) }
+func (a authority) text() string { return string(pki.Encode(a.Chain)) }
 
 // secure gives the pod TLS for its peers and its clients, with these authorities.
 func (p *pod) secure(peers, clients authority) {
@@ -90,7 +60,7 @@ func (p *pod) secure(peers, clients authority) {
 
 func (p *pod) mount(certFile, keyFile, authoritiesFile string, a authority) {
 	p.t.Helper()
-	cert, key := a.issue(p.t, a.certificate.NotAfter)
+	cert, key := a.issue(p.t, a.Leaf().NotAfter)
 	write(p.t, p.certificate(certFile), cert)
 	write(p.t, p.certificate(keyFile), key)
 	write(p.t, filepath.Join(pathsIn(p.dir).Trust, authoritiesFile), a.text())
@@ -103,13 +73,13 @@ func (p *pod) certificate(file string) string {
 // secureEtcd is a client with a certificate of its own.
 func (p *pod) secureEtcd(a authority) *clientv3.Client {
 	p.t.Helper()
-	cert, key := a.issue(p.t, a.certificate.NotAfter)
+	cert, key := a.issue(p.t, a.Leaf().NotAfter)
 	pair, err := tls.X509KeyPair([]byte(cert), []byte(key))
 	if err != nil {
 		p.t.Fatal(err)
 	}
 	roots := x509.NewCertPool()
-	roots.AddCert(a.certificate)
+	roots.AddCert(a.Leaf())
 	client, err := clientv3.New(clientv3.Config{
 		Endpoints: []string{"https://" + p.client}, Context: p.t.Context(), Logger: zap.NewNop(),
 		TLS: &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots, Certificates: []tls.Certificate{pair}},
@@ -204,7 +174,7 @@ func TestBadCertificates(t *testing.T) {
 		"a key of another pair":    {member.PeerKeyFile, keyOf(t, peers), "private key does not match"},
 		"a missing key":            {member.ServerKeyFile, missing, "server.key cannot be read: no such file"},
 		"no authorities":           {member.PeerAuthoritiesFile, "", "peer-ca.crt cannot be used: it holds no certificate"},
-		"authorities that are not": {member.ServerAuthoritiesFile, inPEM("CERTIFICATE", []byte("x")), "server-ca.crt cannot be used: block 1"},
+		"authorities that are not": {member.ServerAuthoritiesFile, string(pki.Encode([]*x509.Certificate{{Raw: []byte("x")}})), "server-ca.crt cannot be used: block 1"},
 		"missing authorities":      {member.ServerAuthoritiesFile, missing, "server-ca.crt cannot be read: no such file"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -242,7 +212,7 @@ const missing = "missing"
 
 func keyOf(t *testing.T, a authority) string {
 	t.Helper()
-	_, key := a.issue(t, a.certificate.NotAfter)
+	_, key := a.issue(t, a.Leaf().NotAfter)
 	return key
 }
 

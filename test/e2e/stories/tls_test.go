@@ -29,9 +29,7 @@ const rotationLimit = 15 * time.Minute
 // TestTLS is the life of a cluster with TLS: strangers stay out, and certificates are replaced under a client that must not notice.
 func TestTLS(t *testing.T) {
 	t.Parallel()
-	spec := onVolumes(3)
-	spec.TLS = &v1beta2.TLSPolicy{Managed: &v1beta2.ManagedTLS{}}
-	s := begin(t, "tls", spec)
+	s := begin(t, "tls", overTLS(3))
 	s.settled()
 	s.client()
 	s.keepsOut()
@@ -49,9 +47,7 @@ func TestTLS(t *testing.T) {
 // TestTLSAuthorities replaces the authorities under a client that reads its files for each connection.
 func TestTLSAuthorities(t *testing.T) {
 	t.Parallel()
-	spec := onVolumes(3)
-	spec.TLS = &v1beta2.TLSPolicy{Managed: &v1beta2.ManagedTLS{}}
-	s := begin(t, "tls-authorities", spec)
+	s := begin(t, "tls-authorities", overTLS(3))
 	s.settled()
 	s.client()
 	start := time.Now()
@@ -64,9 +60,7 @@ func TestTLSAuthorities(t *testing.T) {
 // TestTLSBackup backs a cluster with TLS up and restores it.
 func TestTLSBackup(t *testing.T) {
 	t.Parallel()
-	spec := onVolumes(1)
-	spec.TLS = &v1beta2.TLSPolicy{Managed: &v1beta2.ManagedTLS{}}
-	s := begin(t, "tls-backup", spec)
+	s := begin(t, "tls-backup", overTLS(1))
 	s.settled()
 	storage := s.minio()
 	s.puts("before", 20)
@@ -113,6 +107,13 @@ func TestStaticTLS(t *testing.T) {
 	}))
 	s.certified("from the user's certificates to the operator's")
 	s.healthy("at the end")
+}
+
+// overTLS is a cluster on volumes with certificates by the operator.
+func overTLS(size int32) v1beta2.EtcdClusterSpec {
+	spec := onVolumes(size)
+	spec.TLS = &v1beta2.TLSPolicy{Managed: &v1beta2.ManagedTLS{}}
+	return spec
 }
 
 // rotate asks for other certificates and waits until that is done.
