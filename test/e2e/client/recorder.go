@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log"
+	"maps"
 	"net/http"
 	"sync"
 	"time"
@@ -25,9 +26,14 @@ type Report struct {
 	// LongestGap is the longest time between two successful writes of the writer, in milliseconds: what an application
 	// with one connection sees.
 	LongestGap int64 `json:"longestGapMilliseconds"`
-	// LastError is the last failure, empty if there was none.
-	LastError string `json:"lastError,omitempty"`
+	// Errors counts the failures by their text. From the maxErrors-th text on they are counted together, as otherErrors.
+	Errors map[string]int64 `json:"errors,omitempty"`
 }
+
+const (
+	maxErrors   = 16
+	otherErrors = "others"
+)
 
 // maxOperations bounds the history: more than an hour, in some 30 MB.
 const maxOperations = 200_000
@@ -66,6 +72,7 @@ func (r *recorder) current(reset bool) Report {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	report := r.report
+	report.Errors = maps.Clone(r.report.Errors) // the answer is encoded without the lock
 	if !r.last.IsZero() {
 		// A gap that has not ended is one too.
 		report.LongestGap = max(report.LongestGap, time.Since(r.last).Milliseconds())
@@ -142,11 +149,19 @@ func (r *recorder) worked(err error) {
 
 func (r *recorder) count(err error) {
 	r.report.Operations++
-	if err != nil {
-		r.report.Failures++
-		r.report.LastError = err.Error()
-		log.Print(err)
+	if err == nil {
+		return
 	}
+	log.Print(err)
+	r.report.Failures++
+	text := err.Error()
+	if _, known := r.report.Errors[text]; !known && len(r.report.Errors) >= maxErrors {
+		text = otherErrors
+	}
+	if r.report.Errors == nil {
+		r.report.Errors = map[string]int64{}
+	}
+	r.report.Errors[text]++
 }
 
 // value is one that no one has written before.

@@ -4,6 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -22,17 +25,32 @@ type Writer struct {
 
 // Report is what the client did since the last one.
 type Report struct {
-	Operations   int64  `json:"operations"`
-	Failures     int64  `json:"failures"`
-	Lost         int64  `json:"lost"`
-	LongestGapMS int64  `json:"longestGapMilliseconds"`
-	LastError    string `json:"lastError"`
+	Operations   int64            `json:"operations"`
+	Failures     int64            `json:"failures"`
+	Lost         int64            `json:"lost"`
+	LongestGapMS int64            `json:"longestGapMilliseconds"`
+	Errors       map[string]int64 `json:"errors"`
 }
 
 // String is the report in words.
 func (r Report) String() string {
-	return fmt.Sprintf("%d operations, %d failed, %d acknowledged writes lost, longest gap between writes %d ms",
+	words := fmt.Sprintf("%d operations, %d failed, %d acknowledged writes lost, longest gap between writes %d ms",
 		r.Operations, r.Failures, r.Lost, r.LongestGapMS)
+	for _, text := range slices.Sorted(maps.Keys(r.Errors)) {
+		words += fmt.Sprintf("\n%6d × %s", r.Errors[text], text)
+	}
+	return words
+}
+
+// FailedBut is how many operations failed with other errors than those whose text contains the given one.
+func (r Report) FailedBut(allowed string) int64 {
+	failed := r.Failures
+	for text, count := range r.Errors {
+		if strings.Contains(text, allowed) {
+			failed -= count
+		}
+	}
+	return failed
 }
 
 // WriterOf is the client of a cluster, whether it runs or not.

@@ -85,7 +85,7 @@ func (c *cluster) judge(what string, undisturbed bool) {
 		t.Errorf("%s: the history is %s, the writer lost %d writes; see %s", what, verdict, report.Lost, picture)
 	}
 	if undisturbed && report.Failures > 0 {
-		t.Errorf("%s: %d operations failed, the last one with %s", what, report.Failures, report.LastError)
+		t.Errorf("%s: %s", what, report)
 	}
 }
 

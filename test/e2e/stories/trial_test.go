@@ -78,7 +78,7 @@ func (s *trial) hold(d time.Duration) {
 func (s *trial) worked(want int64) func(context.Context) (string, bool) {
 	return func(ctx context.Context) (string, bool) {
 		r, err := s.writer.Peek(ctx)
-		return fmt.Sprintf("%s, last error %s, %v", r, r.LastError, err), err == nil && r.Operations-r.Failures >= want
+		return fmt.Sprintf("%s, %v", r, err), err == nil && r.Operations-r.Failures >= want
 	}
 }
 
