@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/certificates"
 )
 
 // sensitiveField is one that lends the operator's rights, and the rights that whoever sets it must have. Without any it is one
@@ -20,14 +21,16 @@ type sensitiveField struct {
 	rights []right
 }
 
-type right struct{ verb, resource string }
+// right is one to the object of that name, or if that is empty to all.
+type right struct{ verb, resource, name string }
 
 var (
-	getSecrets    = []right{{"get", "secrets"}}
-	getConfigMaps = []right{{"get", "configmaps"}}
-	impersonate   = []right{{"impersonate", "serviceaccounts"}}
-	createPods    = []right{{"create", "pods"}}
-	createVolumes = []right{{"create", "persistentvolumeclaims"}, {"create", "pods"}}
+	getSecrets    = []right{{"get", "secrets", "theirs"}}
+	getAgent      = []right{{"get", "secrets", certificates.AgentName("theirs")}}
+	getConfigMaps = []right{{"get", "configmaps", "theirs"}}
+	impersonate   = []right{{"impersonate", "serviceaccounts", "theirs"}}
+	createPods    = []right{{"create", "pods", ""}}
+	createVolumes = []right{{"create", "persistentvolumeclaims", ""}, {"create", "pods", ""}}
 )
 
 // lending are fields that lend rights, whatever they are of.
@@ -77,6 +80,8 @@ func sensitive(path string, of reflect.Type) (found []sensitiveField) {
 		switch {
 		case field.Type == reflect.TypeFor[v1beta2.SecretRef]():
 			found = append(found, sensitiveField{at + ".name", getSecrets})
+		case kind == reflect.TypeFor[v1beta2.EtcdClusterRef]():
+			found = append(found, sensitiveField{at + ".name", getAgent})
 		case field.Type == reflect.TypeFor[v1beta2.CABundleRef]():
 			found = append(found, sensitiveField{at + ".name", getSecrets}, sensitiveField{at + ".name", getConfigMaps})
 		case lends:
@@ -130,6 +135,9 @@ func (f sensitiveField) object(kind string) *unstructured.Unstructured {
 		"EtcdCluster": {"spec.size": int64(1)},
 	}[kind]
 	fields := maps.Clone(spec)
+	if f.path == "spec.etcdCluster.name" {
+		delete(fields, "spec.etcdEndpoints") // an EtcdBackup has either
+	}
 	if strings.HasPrefix(f.path, "spec.restoreFrom.") {
 		fields["spec.restoreFrom.storage.url"] = "s3://b/p"
 	}

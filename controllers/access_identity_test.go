@@ -19,7 +19,7 @@ func (a *access) identity(t *testing.T) {
 		Verbs: []string{"create"},
 	}, rbacv1.PolicyRule{
 		APIGroups: []string{""}, Resources: []string{"secrets"}, ResourceNames: []string{"ours"}, Verbs: []string{"get"},
-	}, rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"create"}})
+	}, rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"create"}}, agentOf("c"))
 	c := a.as(t, user)
 	type fields = map[string]any
 	for _, p := range []struct {

@@ -60,6 +60,8 @@ func TestAccess(t *testing.T) {
 	t.Run("updates", a.updates)
 	t.Run("leaving out", a.leavingOut)
 	t.Run("leaving out the former name", a.leavingOutFormer)
+	t.Run("certificates of a cluster", a.certificates)
+	t.Run("authorities of the operator", a.authorities)
 	t.Run("tokens", a.tokens)
 	t.Run("identity", a.identity)
 	t.Run("status", a.status)
@@ -145,7 +147,7 @@ func (a *access) field(t *testing.T, kind string, f sensitiveField) {
 		Verbs: []string{"create"},
 	}, rbacv1.PolicyRule{ // what the places take that the objects name
 		APIGroups: []string{""}, Resources: []string{"serviceaccounts"}, ResourceNames: []string{"default"}, Verbs: []string{"impersonate"},
-	})
+	}, agentOf("c"))
 	c := a.as(t, user)
 	for _, r := range f.rights {
 		await(t, "a refusal for want of "+r.verb+" on "+r.resource, func() error {
@@ -156,8 +158,8 @@ func (a *access) field(t *testing.T, kind string, f sensitiveField) {
 			return fmt.Errorf("got %w", err)
 		})
 		rule := rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{r.resource}, Verbs: []string{r.verb}}
-		if r.verb != "create" {
-			rule.ResourceNames = []string{"theirs"}
+		if r.name != "" {
+			rule.ResourceNames = []string{r.name}
 		}
 		a.allow(t, user, rule)
 	}
