@@ -151,6 +151,8 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 			}
 			return s.Backup.Name
 		}))).
+		// A pass reads claims, and none may begin before they are listed, or refused (outage.Unseen).
+		Watches(&corev1.PersistentVolumeClaim{}, handler.Funcs{}).
 		WithOptions(controller.Options{RateLimiter: reconcile.RateLimiter()}).
 		Complete(outage.Retried(r))
 }
