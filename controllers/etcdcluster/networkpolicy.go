@@ -16,28 +16,28 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/clusterspec"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/reconcile"
+	"github.com/etcdpilot/etcd-operator/controllers/outage"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 )
 
 // +kubebuilder:rbac:groups=networking.k8s.io,resources=networkpolicies,verbs=get;list;watch;create;patch;delete
 
-// mayWatchPolicies reports whether NetworkPolicies can be watched: a watch without the right would keep the controller from starting.
-// Without it they are read from the API server in each pass, so that only changes by hand are noticed later. An API server that has just
-// started refuses what it allows a moment later; then that is all it costs.
+// mayWatchPolicies reports whether NetworkPolicies can be watched: in the whole Kubernetes cluster a watch without the right would keep
+// the controller from starting. Without it they are read from the API server in each pass, so that only changes by hand are noticed
+// later. An API server that has just started refuses what it allows a moment later; then that is all it costs. In namespaces that are
+// listed, a watch waits for the right to each of them by itself (outage.UnseenPolicies).
 func mayWatchPolicies(ctx context.Context, mgr ctrl.Manager, namespaces []string) (bool, error) {
-	if len(namespaces) == 0 {
-		namespaces = []string{corev1.NamespaceAll}
+	if len(namespaces) > 0 {
+		return true, nil
 	}
-	for _, namespace := range namespaces {
-		err := mgr.GetAPIReader().List(ctx, &networkingv1.NetworkPolicyList{}, client.InNamespace(namespace), client.Limit(1))
-		if apierrors.IsForbidden(err) {
-			log.FromContext(ctx).Info("NetworkPolicies are not watched", "error", err.Error())
-			return false, nil
-		}
-		if err != nil {
-			return false, fmt.Errorf("list NetworkPolicies: %w", err)
-		}
+	err := mgr.GetAPIReader().List(ctx, &networkingv1.NetworkPolicyList{}, client.Limit(1))
+	if apierrors.IsForbidden(err) {
+		log.FromContext(ctx).Info("NetworkPolicies are not watched", "error", err.Error())
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("list NetworkPolicies: %w", err)
 	}
 	return true, nil
 }
@@ -52,7 +52,7 @@ type policy struct {
 
 // observePolicy reads the NetworkPolicy. That the operator may not is no error: the members do not depend on it.
 func (r *Reconciler) observePolicy(ctx context.Context, reader client.Reader, p *pass) error {
-	if r.policiesUnwatched {
+	if r.policiesUnwatched || outage.UnseenPolicies(p.cluster.Namespace) {
 		reader = r.Live
 	}
 	found := &networkingv1.NetworkPolicy{}

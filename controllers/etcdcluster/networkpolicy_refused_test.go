@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-logr/logr/testr"
 	corev1 "k8s.io/api/core/v1"
@@ -141,4 +142,44 @@ func TestNoRightToPolicies(t *testing.T) {
 	role.Rules = whole
 	must(t, admin.Update(t.Context(), role))
 	e.policy(t, "bare", func(p *networkingv1.NetworkPolicy) bool { return p.Labels[resources.LabelCluster] == "bare" })
+}
+
+// TestNoRightToPoliciesInOne lacks the right in one of the namespaces that are watched: that one is served as well, and in the other
+// NetworkPolicies are watched.
+func TestNoRightToPoliciesInOne(t *testing.T) {
+	ctrl.SetLogger(testr.NewWithOptions(t, testr.Options{Verbosity: 1}))
+	config := testenv.Start(t)
+	n := &namespaced{Client: testenv.Client(t, config), config: config}
+	controllertest.InstallRoles(t, n.Client)
+	everywhere := &rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: "etcd-operator-manager-rolebinding"}}
+	must(t, n.Delete(t.Context(), everywhere))
+	for _, name := range []string{"without", "with"} {
+		n.namespace(t, name)
+		n.grant(t, name)
+		n.cluster(t, name, "c")
+	}
+	role := &rbacv1.Role{}
+	must(t, n.Get(t.Context(), client.ObjectKey{Namespace: "without", Name: "etcd-operator-manager-role"}, role))
+	whole := slices.Clone(role.Rules)
+	role.Rules = slices.DeleteFunc(role.Rules, func(r rbacv1.PolicyRule) bool { return slices.Contains(r.Resources, "networkpolicies") })
+	must(t, n.Update(t.Context(), role))
+	watched := make(chan struct{})
+	startOperator(t, answered(config, "/namespaces/with/networkpolicies", watched), "without", "with")
+	select {
+	case <-watched:
+	case <-time.After(time.Minute):
+		t.Error("NetworkPolicies are watched nowhere")
+	}
+	n.served(t, "with", "c")
+	n.served(t, "without", "c")
+	policy := func(namespace string) error {
+		return n.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: resources.NetworkPolicyName("c")}, &networkingv1.NetworkPolicy{})
+	}
+	await(t, "the policy", func() error { return policy("with") })
+	if err := policy("without"); !apierrors.IsNotFound(err) {
+		t.Errorf("a policy without the right to it: %v", err)
+	}
+	role.Rules = whole
+	must(t, n.Update(t.Context(), role))
+	await(t, "the policy once it may be made", func() error { return policy("without") })
 }

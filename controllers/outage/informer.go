@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	networkingv1 "k8s.io/api/networking/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -21,7 +22,8 @@ const tellEvery = time.Minute
 func NewInformer(
 	lw cache.ListerWatcher, object runtime.Object, resync time.Duration, indexers cache.Indexers,
 ) cache.SharedIndexInformer {
-	inner, i := cache.ToListerWatcherWithContext(lw), &informer{}
+	_, policies := object.(*networkingv1.NetworkPolicy)
+	inner, i := cache.ToListerWatcherWithContext(lw), &informer{policies: policies}
 	i.SharedIndexInformer = cache.NewSharedIndexInformer(&cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 			return await(ctx, i, func() (runtime.Object, error) { return inner.ListWithContext(ctx, o) })

@@ -42,14 +42,20 @@ func refusedIn(err error) (namespace string, ok bool) {
 var unseen sync.Map
 
 // Unseen reports whether some kind of objects in the namespace has never been listed, for want of rights. What the caches say of
-// the namespace is then no reason to act: pods may be there that only cannot be seen.
-func Unseen(namespace string) bool {
+// the namespace is then no reason to act: pods may be there that only cannot be seen. NetworkPolicies do not count.
+func Unseen(namespace string) bool { return unseenIn(namespace, false) }
+
+// UnseenPolicies reports whether the NetworkPolicies in the namespace have never been listed, for want of rights. No member depends
+// on one, so passes begin all the same; they have to read the one that they want to see from the API server.
+func UnseenPolicies(namespace string) bool { return unseenIn(namespace, true) }
+
+func unseenIn(namespace string, policies bool) bool {
 	found := false
 	unseen.Range(func(key, value any) bool {
 		switch i, _ := key.(*informer); {
 		case i.SharedIndexInformer.HasSynced():
 			unseen.Delete(key)
-		case value == namespace:
+		case value == namespace && i.policies == policies:
 			found = true
 		}
 		return !found
@@ -61,7 +67,9 @@ func Unseen(namespace string) bool {
 // has what was last seen, because to lose a right is not to lose the objects.
 type informer struct {
 	cache.SharedIndexInformer
-	excused atomic.Bool
+	// policies says whether its objects are NetworkPolicies.
+	policies bool
+	excused  atomic.Bool
 }
 
 // refused notes a refusal, and logs it if it is the first.
@@ -76,7 +84,11 @@ func (i *informer) refused(ctx context.Context, namespace string, err error, fir
 	}
 	says := "nothing in this namespace is looked after until the operator may list all that it needs there: if the namespace is " +
 		"to be watched, create it and grant the operator its role there; if not, take it out of WATCH_NAMESPACE"
-	if seen {
+	switch {
+	case i.policies && !seen:
+		says = "changes by hand of NetworkPolicies in this namespace are noticed late, and maybe none is made: the operator may not " +
+			"list them, grant it its role there"
+	case seen:
 		says = "nothing new is seen of some objects in this namespace: the operator has lost rights there, grant them again"
 	}
 	log.FromContext(ctx).Info(says, "namespace", namespace, "error", err.Error())

@@ -12,6 +12,7 @@ import (
 	"github.com/go-logr/logr"
 	"github.com/go-logr/logr/funcr"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -82,6 +83,33 @@ func TestRefusedNamespace(t *testing.T) {
 		time.Sleep(11 * time.Second)
 		if len(informer.GetStore().List()) != 1 || !passes(t, "shop") {
 			t.Error("eleven seconds after the rights came it is not served")
+		}
+		end()
+		<-done
+	})
+}
+
+// TestUnseenPolicies wants NetworkPolicies that may not be listed to hold up no pass, and to be read in another way in that namespace only.
+func TestUnseenPolicies(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var granted atomic.Bool
+		ctx, end := context.WithCancel(t.Context())
+		informer := outage.NewInformer(pods(func() error {
+			if granted.Load() {
+				return nil
+			}
+			return refusedIn("shop")
+		}), &networkingv1.NetworkPolicy{}, 0, cache.Indexers{})
+		done := make(chan struct{})
+		go func() { defer close(done); informer.RunWithContext(ctx) }()
+		cache.WaitForCacheSync(ctx.Done(), informer.HasSynced)
+		if !passes(t, "shop") || !outage.UnseenPolicies("shop") || outage.UnseenPolicies("billing") {
+			t.Error("no pass begins, or it does not know what it cannot see")
+		}
+		granted.Store(true)
+		time.Sleep(11 * time.Second)
+		if outage.UnseenPolicies("shop") {
+			t.Error("eleven seconds after the rights came it sees nothing")
 		}
 		end()
 		<-done
