@@ -248,7 +248,11 @@ test-rest:
 .PHONY: test-lab
 test-lab: image ## Run the user stories on a real Kubernetes, those faults among them that gate a change (STORIES=regexp for some)
 	@echo "==> user stories"
-	$(on-lab) go test -C test/e2e ./stories -run '$(STORIES)' -skip '^Test(BackupFaults|$(SECURITY_STORIES))$$' -parallel=2 -count=1 -timeout=60m -v
+	$(on-lab) ALL_STORIES=$(filter .,$(STORIES)) go test -C test/e2e ./stories -run '$(STORIES)' -skip '^Test(BackupFaults|$(SECURITY_STORIES))$$' -parallel=2 -count=1 -timeout=60m -v
+
+.PHONY: lab-rights
+lab-rights: ## Compare what the operator may do on the lab with what it has done there (SINCE=time, RFC 3339; else since the lab was started)
+	go run -C test ./e2e/rights/prove -since '$(SINCE)'
 
 .PHONY: test-security
 test-security: image ## Run the longer stories about security on a real Kubernetes: certificates of users, backups over TLS, NetworkPolicies

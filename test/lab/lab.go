@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"syscall"
 
 	"github.com/etcdpilot/etcd-operator/hack/tool/build"
@@ -97,6 +98,16 @@ func (l *Lab) Kubectl() string { return l.programs.Kubernetes + "/kubectl" }
 
 // LogFile returns the path of the log of a component, such as kube-apiserver or n1-kubelet. Status lists them all.
 func (l *Lab) LogFile(component string) string { return l.state.Log(component) }
+
+// AuditLogs returns the files, oldest first, in which the API server notes the requests of the operator that config/default installs:
+// lines of JSON, audit.k8s.io/v1, level Metadata. There are none if the lab was started by an earlier version of this package.
+func (l *Lab) AuditLogs() ([]string, error) {
+	files, err := filepath.Glob(controlplane.AuditLogs(l.state))
+	if err != nil {
+		return nil, fmt.Errorf("look for the API server's audit log: %w", err)
+	}
+	return files, nil // sorted
+}
 
 // Server returns the address of the Kubernetes API.
 func (l *Lab) Server() string { return controlplane.Server }

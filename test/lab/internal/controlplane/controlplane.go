@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -83,7 +84,11 @@ func (p *Plane) Start(ctx context.Context) error {
 	if err := record.WaitReady(ctx, etcdReady); err != nil {
 		return err
 	}
-	record, err = p.Ensure(APIServer, append([]string{p.program(APIServer)}, apiserverArgs(p.Certs)...)...)
+	if err := ensureAuditPolicy(p.State); err != nil {
+		return err
+	}
+	args := slices.Concat([]string{p.program(APIServer)}, apiserverArgs(p.Certs), auditArgs(p.State))
+	record, err = p.Ensure(APIServer, args...)
 	if err != nil {
 		return err
 	}

@@ -52,12 +52,15 @@ func TestOnlyTheBridgeAndLoopbackAreListenedOn(t *testing.T) {
 
 func TestFilesOfFlagsExist(t *testing.T) {
 	dir, certs := authority(t)
-	args := slices.Concat(apiserverArgs(certs), controllerManagerArgs(dir, certs),
+	if err := ensureAuditPolicy(dir); err != nil {
+		t.Fatal(err)
+	}
+	args := slices.Concat(apiserverArgs(certs), auditArgs(dir), controllerManagerArgs(dir, certs),
 		schedulerArgs(Kubeconfig(dir, Scheduler)))
 	checked := 0
 	for _, arg := range args {
 		flag, value, _ := strings.Cut(arg, "=")
-		if !strings.HasPrefix(value, dir.String()) || flag == "--flex-volume-plugin-dir" {
+		if !strings.HasPrefix(value, dir.String()) || flag == "--flex-volume-plugin-dir" || flag == "--audit-log-path" {
 			continue
 		}
 		checked++
