@@ -78,7 +78,7 @@ func sensitive(path string, of reflect.Type) (found []sensitiveField) {
 		kind, own := elem(field.Type), elem(field.Type).PkgPath() == reflect.TypeFor[v1beta2.Storage]().PkgPath()
 		rights, lends := rightsTo(name, field.Type)
 		switch {
-		case field.Type == reflect.TypeFor[v1beta2.SecretRef]():
+		case field.Type == reflect.TypeFor[v1beta2.SecretRef](), kind == reflect.TypeFor[v1beta2.SecretKeyRef]():
 			found = append(found, sensitiveField{at + ".name", getSecrets})
 		case kind == reflect.TypeFor[v1beta2.EtcdClusterRef]():
 			found = append(found, sensitiveField{at + ".name", getAgent})
@@ -147,6 +147,9 @@ func (f sensitiveField) object(kind string) *unstructured.Unstructured {
 	}
 	if claim := parent[strings.LastIndex(parent, ".")+1:]; claim == "scratch" || claim == "persistentVolumeClaimSpec" {
 		fields[parent+".resources.requests.storage"] = "1Gi"
+	}
+	if parent == "spec.auth.rootPasswordSecretRef" {
+		fields["spec.auth.enabled"] = false
 	}
 	fields[f.path] = "theirs"
 	if reflect.DeepEqual(f.rights, getConfigMaps) {

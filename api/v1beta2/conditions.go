@@ -17,6 +17,9 @@ const (
 	// ConditionCertificatesValid is true of an EtcdCluster with TLS while all of its certificates can be used and none is about to expire.
 	// Clusters without TLS do not have it.
 	ConditionCertificatesValid = "CertificatesValid"
+	// ConditionAuthenticated is true of an EtcdCluster while etcd's authentication is on, and the operator is its user root. Clusters that
+	// spec.auth never asked for it do not have it.
+	ConditionAuthenticated = "Authenticated"
 	// ConditionAccepted is false of an EtcdBackup or EtcdRestore whose spec cannot be carried out.
 	ConditionAccepted = "Accepted"
 	// ConditionBackedUp is true of an EtcdBackup if the last attempt to take a backup succeeded, false if it failed, with its

@@ -188,6 +188,44 @@ const (
 	ReasonRotatingCertificates = "RotatingCertificates"
 )
 
+// # Authentication
+//
+// In Authenticated of an EtcdCluster, and in Degraded, Progressing and Ready while it is not as spec.auth asks.
+const (
+	// ReasonAuthenticationOn means that etcd's authentication is on. Only Authenticated has it.
+	//
+	// Nothing.
+	ReasonAuthenticationOn = "AuthenticationOn"
+	// ReasonAuthenticationOff means that etcd's authentication is off, as spec.auth asks. Only Authenticated has it.
+	//
+	// Nothing.
+	ReasonAuthenticationOff = "AuthenticationOff"
+	// ReasonAuthenticationUnknown means that etcd was not asked yet whether its authentication is on, because it has no quorum or the
+	// operator has just started. Only Authenticated has it.
+	//
+	// Nothing.
+	ReasonAuthenticationUnknown = "AuthenticationUnknown"
+	// ReasonSwitchingAuthentication means that etcd's authentication is being switched on or off, or root's password is being changed.
+	//
+	// Nothing.
+	ReasonSwitchingAuthentication = "SwitchingAuthentication"
+	// ReasonOperatorNotRoot means that the operator would not be etcd's user root, or is not: the certificate in spec.tls.static.operatorSecret
+	// has another common name, or etcd refuses the operator. Authentication is not switched on, or the former certificate stays in use.
+	//
+	// Issue a certificate with the common name root, and put it into that Secret.
+	ReasonOperatorNotRoot = "OperatorNotRoot"
+	// ReasonInvalidRootPassword means that the Secret in spec.auth.rootPasswordSecretRef is missing, or holds no password that etcd can
+	// use: 1 to 72 bytes. The password stays as it is, and authentication is not switched on.
+	//
+	// Correct what the message names.
+	ReasonInvalidRootPassword = "InvalidRootPassword"
+	// ReasonAuthNeedsTLS means that spec.auth.enabled is true and clients do not use TLS, or that the spec asks for clients without TLS
+	// while authentication is on.
+	//
+	// Switch authentication off first (spec.auth.enabled), and wait until status.auth.enabled is false.
+	ReasonAuthNeedsTLS = "AuthNeedsTLS"
+)
+
 // # EtcdClusters with objects of others
 //
 // In Degraded and Ready of an EtcdCluster.

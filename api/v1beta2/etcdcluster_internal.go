@@ -53,6 +53,9 @@ type InternalStatus struct {
 	// leaderMoved is the last time that leadership was moved off a member because its disk was slow.
 	// +optional
 	LeaderMoved *LeaderMoved `json:"leaderMoved,omitempty"`
+	// rootUser is what was done about etcd's user root; absent if nothing was.
+	// +optional
+	RootUser *InternalAuthStatus `json:"rootUser,omitempty"`
 }
 
 // LeaderMoved says whose disk was too slow to lead, and when.

@@ -41,7 +41,8 @@ type EtcdClusterStatus struct {
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Paused",xDescriptors={"urn:alm:descriptor:text"},order=12
 	ControlPaused bool `json:"controlPaused,omitempty"`
-	// conditions are Ready, Available, Progressing and Degraded, and with TLS CertificatesValid.
+	// conditions are Ready, Available, Progressing and Degraded, with TLS CertificatesValid, and with spec.auth
+	// Authenticated.
 	// +listType=map
 	// +listMapKey=type
 	// +optional
@@ -110,6 +111,9 @@ type EtcdClusterStatus struct {
 	// tls is what is known of the certificates; absent without TLS.
 	// +optional
 	TLS *TLSStatus `json:"tls,omitempty"`
+	// auth is what is known of etcd's authentication; absent if spec.auth never asked for any.
+	// +optional
+	Auth *AuthStatus `json:"auth,omitempty"`
 	// quorumLostSince is when the cluster was found to have lost quorum; absent while it has quorum.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Quorum lost since",xDescriptors={"urn:alm:descriptor:text"},order=13

@@ -9,6 +9,7 @@ import (
 // EtcdClusterSpec is the desired state of an etcd cluster.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.tls) || !has(self.TLS) || !has(self.TLS.static)",message="give tls or TLS, not both: TLS is what coreos/etcd-operator called it"
+// +kubebuilder:validation:XValidation:rule="!has(self.auth) || !self.auth.enabled || has(self.tls) && (has(self.tls.managed) || has(self.tls.static) && has(self.tls.static.operatorSecret) && has(self.tls.static.member) && has(self.tls.static.member.serverSecret)) || has(self.TLS) && (has(self.TLS.managed) || has(self.TLS.static) && has(self.TLS.static.operatorSecret) && has(self.TLS.static.member) && has(self.TLS.static.member.serverSecret))",message="auth.enabled needs TLS for clients, because users are known by their certificates: set tls.managed, or tls.static with member.serverSecret and operatorSecret"
 // +kubebuilder:validation:XValidation:rule="!has(self.restoreFrom) || has(oldSelf.restoreFrom) && self.restoreFrom == oldSelf.restoreFrom",message="restoreFrom is for a cluster's first start: create an EtcdRestore to replace the data of one that is there"
 type EtcdClusterSpec struct {
 	// size is the number of members, 1 to 9. Use an odd number: an even one tolerates no more failures than the odd one
@@ -71,6 +72,12 @@ type EtcdClusterSpec struct {
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="TLS",order=9
 	TLS *TLSPolicy `json:"tls,omitempty"`
+
+	// auth switches etcd's authentication on or off, at any time, which takes TLS for clients. If it is absent, authentication stays as
+	// it is: off in a new cluster, and as in the snapshot in one that was restored.
+	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Authentication",order=13
+	Auth *AuthPolicy `json:"auth,omitempty"`
 
 	// TLS is coreos/etcd-operator's name of tls, with the same meaning. Use tls in new manifests.
 	// +optional

@@ -37,6 +37,18 @@ func (p *pass) shownCertificates() *status.Certificates {
 	return shown
 }
 
+// shownAuth is what status shows of etcd's authentication, nil if spec.auth never asked for any.
+func (p *pass) shownAuth() *status.Auth {
+	if p.auth == nil {
+		return nil
+	}
+	shown := &status.Auth{Decision: p.auth.Decision, Wanted: p.auth.Wanted, Known: p.auth.Known, Enabled: p.auth.Enabled}
+	if !p.auth.done {
+		shown.Record = p.auth.Root
+	}
+	return shown
+}
+
 // exportExpiry exports when the first certificate of each use expires.
 func exportExpiry(c *v1beta2.EtcdCluster, all []certificates.Info) {
 	first := map[string]float64{}

@@ -80,9 +80,10 @@ type Reconciler struct {
 	// refusals are of writes that the planner decides on, refusedBeside of the others.
 	refusals, refusedBeside refusals
 
-	logRequests logRequests
-	retained    retained
-	certified   certifications
+	logRequests   logRequests
+	retained      retained
+	certified     certifications
+	authenticated authMemory
 }
 
 // Reconcile takes one step. It is safe to stop at any point: the next pass observes what exists and continues from there.
@@ -96,6 +97,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		r.logRequests.forget(req.NamespacedName)
 		r.retained.forget(req.NamespacedName)
 		r.certified.forget(req.NamespacedName)
+		r.authenticated.forget(req.NamespacedName)
 		metrics.ForgetCertificates(req.Namespace, req.Name)
 		r.Reservations.Forget(&v1beta2.EtcdCluster{}, req.NamespacedName)
 		return ctrl.Result{}, nil
@@ -129,7 +131,12 @@ func (r *Reconciler) act(ctx context.Context, p *pass) error {
 		if p.late(ctx) {
 			return nil
 		}
-		return r.execute(ctx, p)
+		if err := r.execute(ctx, p); err != nil {
+			return err
+		}
+		err := r.authenticate(ctx, p)
+		p.action = p.withAuth()
+		return err
 	})
 }
 
@@ -171,6 +178,8 @@ type pass struct {
 	// transport is that of the members, or of those to come. certified is what was decided about their certificates, nil without TLS.
 	transport member.Transport
 	certified *certified
+	// auth is what is decided about etcd's authentication, nil if spec.auth never asked for any.
+	auth *authPass
 	// session reaches the members that answered.
 	session *etcd.Session
 }
@@ -180,7 +189,7 @@ func (p *pass) Mutates() bool {
 	if p.declined != nil {
 		return claim.Mutates(p.declined)
 	}
-	return plan.Mutates(p.action) || p.certificatesDue()
+	return plan.Mutates(p.action) || p.certificatesDue() || p.authDue()
 }
 
 func (r *Reconciler) decide(ctx context.Context, name types.NamespacedName) (*pass, error) {
@@ -213,6 +222,9 @@ func (r *Reconciler) observeAndPlan(ctx context.Context, reader client.Reader, n
 	}
 	p.action, p.assessment = plan.Decide(p.observed)
 	p.begun = begun
+	if err := r.decideAuth(ctx, p); err != nil {
+		return nil, fmt.Errorf("decide about authentication: %w", err)
+	}
 	return p, nil
 }
 

@@ -111,6 +111,7 @@ func (r *Reconciler) writeStatus(ctx context.Context, p *pass, err error) error 
 		Cluster: c, Observed: p.observed, Action: p.action, Assessment: p.assessment, Err: err, Rejected: p.rejected,
 		Incomplete:   p.outcome.incomplete(),
 		Certificates: p.shownCertificates(),
+		Auth:         p.shownAuth(),
 		ClientURL:    resources.ClientURL(c),
 		Service:      resources.ClientServiceName(c.Name),
 		Port:         resources.ClientServicePort(c),

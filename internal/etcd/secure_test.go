@@ -58,8 +58,8 @@ func (a authority) client(t *testing.T, name string) *tls.Config {
 	return &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: pool, Certificates: []tls.Certificate{a.issue(t, name)}}
 }
 
-// server makes an option for servers that want client certificates of this authority.
-func (a authority) server(t *testing.T) func(*embed.Config) {
+// files are those of a server: its authorities, its certificate and its key.
+func (a authority) files(t *testing.T) (ca, crt, pk string) {
 	t.Helper()
 	dir, certificate := t.TempDir(), a.issue(t, serverName)
 	key, err := x509.MarshalPKCS8PrivateKey(certificate.PrivateKey)
@@ -73,8 +73,14 @@ func (a authority) server(t *testing.T) func(*embed.Config) {
 		}
 		return path
 	}
-	ca := write("ca.crt", "CERTIFICATE", a.Leaf().Raw)
-	crt, pk := write("server.crt", "CERTIFICATE", certificate.Certificate[0]), write("server.key", "PRIVATE KEY", key)
+	return write("ca.crt", "CERTIFICATE", a.Leaf().Raw),
+		write("server.crt", "CERTIFICATE", certificate.Certificate[0]), write("server.key", "PRIVATE KEY", key)
+}
+
+// server makes an option for servers that want client certificates of this authority.
+func (a authority) server(t *testing.T) func(*embed.Config) {
+	t.Helper()
+	ca, crt, pk := a.files(t)
 	return func(c *embed.Config) {
 		c.ClientTLSInfo.CertFile, c.ClientTLSInfo.KeyFile = crt, pk
 		c.ClientTLSInfo.TrustedCAFile, c.ClientTLSInfo.ClientCertAuth = ca, true

@@ -31,6 +31,7 @@ const leaderTransferTimeout = "etcdserver: request timed out, leader transfer to
 // denials are etcd's errors for a client without permission.
 var denials = []error{
 	rpctypes.ErrPermissionDenied, rpctypes.ErrUserEmpty, rpctypes.ErrAuthFailed, rpctypes.ErrInvalidAuthToken,
+	rpctypes.ErrUserNotFound, // by the common name of a certificate
 }
 
 // outcome converts the error of a change to nil, ErrNotYet or a plain error. Done are the refusals that mean that there is nothing

@@ -41,6 +41,9 @@ func setConditions(s *v1beta2.EtcdClusterStatus, in Input) {
 	if in.Certificates != nil {
 		set(v1beta2.ConditionCertificatesValid, certificatesValid(in))
 	}
+	if v := authenticated(s, in); v != nil {
+		set(v1beta2.ConditionAuthenticated, *v)
+	}
 	setQuorumLost(s, in.Observed)
 }
 
@@ -64,6 +67,8 @@ func dropOthers(s *v1beta2.EtcdClusterStatus, in Input) {
 			return c.LastTransitionTime.IsZero()
 		case v1beta2.ConditionCertificatesValid:
 			return in.Certificates == nil
+		case v1beta2.ConditionAuthenticated:
+			return s.Auth == nil
 		}
 		return true
 	})

@@ -29,6 +29,8 @@ type Input struct {
 	Incomplete bool
 	// Certificates is nil without TLS.
 	Certificates *Certificates
+	// Auth is nil if spec.auth never asked for authentication.
+	Auth *Auth
 	// ClientURL is where clients reach the cluster and Selector selects its pods.
 	ClientURL string
 	Selector  string
@@ -56,6 +58,7 @@ func Compute(in Input) v1beta2.EtcdClusterStatus {
 		s.TargetVersion = ""
 	}
 	setTLS(&s, in)
+	setAuth(&s, in)
 	setConditions(&s, in)
 	s.Phase = phase(&s, in)
 	s.Reason = ""

@@ -1,0 +1,268 @@
+package etcdcluster
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/controllers/internal/reconcile"
+	"github.com/etcdpilot/etcd-operator/internal/authentication"
+	"github.com/etcdpilot/etcd-operator/internal/etcd"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
+	"github.com/etcdpilot/etcd-operator/internal/plan"
+)
+
+// authInterval is how often etcd is asked whether its authentication is on, and the Secret with root's password is read, while nothing is
+// to be changed: somebody else may have. The question costs an entry in etcd's log.
+const authInterval = 5 * time.Minute
+
+// authKnown is what was read of a cluster's authentication. It stands until that time, for that cluster ID and that generation.
+type authKnown struct {
+	clusterID  uint64
+	generation int64
+	until      time.Time
+
+	// asked is true if etcd has said whether it is enabled; denied is what it says to an operator that it does not take for root.
+	asked, enabled bool
+	denied         string
+	// origin is where root's password is to come from, and problem why it cannot.
+	origin  string
+	problem *failure.Problem
+	// password is only set in the pass that has read it.
+	password []byte
+}
+
+// authMemory holds the latest of each cluster. The zero value is ready to use.
+type authMemory struct {
+	mu     sync.Mutex
+	latest map[types.NamespacedName]authKnown
+}
+
+func (m *authMemory) of(cluster types.NamespacedName) authKnown {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.latest[cluster]
+}
+
+func (m *authMemory) keep(cluster types.NamespacedName, known authKnown) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.latest == nil {
+		m.latest = map[types.NamespacedName]authKnown{}
+	}
+	known.password = nil
+	m.latest[cluster] = known
+}
+
+func (m *authMemory) forget(cluster types.NamespacedName) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.latest, cluster)
+}
+
+// authPass is what a pass knows of, and does about, etcd's authentication.
+type authPass struct {
+	authentication.Observed
+	authentication.Decision
+	known authKnown
+	// done is true once the step has been taken.
+	done bool
+}
+
+// decideAuth decides about etcd's authentication; not at all if spec.auth never asked for any. What it is decided on is read anew when it
+// is old, and in the pass that acts.
+func (r *Reconciler) decideAuth(ctx context.Context, p *pass) error {
+	wanted := wantedAuth(p.cluster)
+	if wanted == authentication.Unmanaged && p.before.Auth == nil {
+		return nil
+	}
+	known, err := r.knownAuth(ctx, p)
+	if err != nil {
+		return err
+	}
+	a := &authPass{known: known, Observed: authentication.Observed{
+		Wanted: wanted, Known: known.asked, Enabled: known.enabled, Denied: known.denied,
+		TLS: p.transport.ClientTLS, OperatorName: p.operatorName(), ClusterID: p.before.ClusterID,
+		Quorum: p.steady(), Whole: p.whole(), Password: known.origin, PasswordProblem: known.problem,
+	}}
+	if a.Denied == "" {
+		a.Denied = p.session.Denied()
+	}
+	if root := p.before.RootUser; root != nil {
+		a.Root = authentication.Root{ClusterID: root.ClusterID, Password: root.RootPassword}
+	}
+	a.Decision = authentication.Decide(a.Observed)
+	if a.Step != authentication.NoStep { // it is decided on what is read then
+		known.until = time.Time{}
+	}
+	if known.asked {
+		r.authenticated.keep(client.ObjectKeyFromObject(p.cluster), known)
+	}
+	p.auth = a
+	return nil
+}
+
+// knownAuth is what was read a while ago, or now if that does not stand any more; nothing without a quorum.
+func (r *Reconciler) knownAuth(ctx context.Context, p *pass) (authKnown, error) {
+	if p.observed.Etcd.Contact != plan.ContactQuorum {
+		return authKnown{}, nil
+	}
+	known := r.authenticated.of(client.ObjectKeyFromObject(p.cluster))
+	if known.clusterID == p.observed.Etcd.ClusterID && known.generation == p.cluster.Generation && r.Clock.Now().Before(known.until) &&
+		p.session.Denied() == "" {
+		return known, nil
+	}
+	return r.readAuth(ctx, p)
+}
+
+func wantedAuth(c *v1beta2.EtcdCluster) authentication.Wanted {
+	switch {
+	case c.Spec.Auth == nil:
+		return authentication.Unmanaged
+	case c.Spec.Auth.Enabled:
+		return authentication.On
+	}
+	return authentication.Off
+}
+
+// readAuth asks etcd, and reads the Secret with root's password.
+func (r *Reconciler) readAuth(ctx context.Context, p *pass) (authKnown, error) {
+	known := authKnown{
+		clusterID: p.observed.Etcd.ClusterID, generation: p.cluster.Generation, until: r.Clock.Now().Add(authInterval),
+		origin: authentication.Random,
+	}
+	enabled, denied, err := p.session.AuthEnabled(ctx)
+	if err != nil { // it is asked again in the next pass
+		return known, nil //nolint:nilerr // that etcd does not answer is an observation
+	}
+	known.asked, known.enabled, known.denied = denied == "", enabled, denied
+	if auth := p.cluster.Spec.Auth; auth != nil && auth.Enabled && auth.RootPasswordSecretRef != nil {
+		return known, r.readRootPassword(ctx, p, *auth.RootPasswordSecretRef, &known)
+	}
+	return known, nil
+}
+
+// readRootPassword reads the Secret, past the cache as all Secrets are.
+func (r *Reconciler) readRootPassword(ctx context.Context, p *pass, ref v1beta2.SecretKeyRef, known *authKnown) error {
+	const field = "spec.auth.rootPasswordSecretRef"
+	key := ref.Key
+	if key == "" {
+		key = "password"
+	}
+	known.origin = ""
+	refuse := func(format string, arguments ...any) {
+		known.problem = &failure.Problem{
+			Reason: v1beta2.ReasonInvalidRootPassword, Message: fmt.Sprintf("%s: Secret %s %s", field, ref.Name, fmt.Sprintf(format, arguments...)),
+		}
+	}
+	secret := &corev1.Secret{}
+	err := r.Live.Get(ctx, client.ObjectKey{Namespace: p.cluster.Namespace, Name: ref.Name}, secret)
+	switch {
+	case apierrors.IsNotFound(err):
+		refuse("does not exist: create it")
+		return nil
+	case apierrors.IsForbidden(err):
+		refuse("cannot be read (%v): grant the operator its role again", err)
+		return nil
+	case err != nil:
+		return fmt.Errorf("read Secret %s: %w", ref.Name, err)
+	}
+	password, has := secret.Data[key]
+	if !has {
+		refuse("has no key %s: add it", key)
+		return nil
+	}
+	if wrong := authentication.CheckPassword(password); wrong != "" {
+		refuse("has a key %s that %s", key, wrong)
+		return nil
+	}
+	known.password, known.origin = password, fmt.Sprintf("%s/%s/%s", secret.UID, secret.ResourceVersion, key)
+	return nil
+}
+
+// operatorName is the common name of the operator's client certificate, empty if there is none.
+func (p *pass) operatorName() string {
+	if config := p.clientConfig(); config != nil && len(config.Certificates) > 0 && config.Certificates[0].Leaf != nil {
+		return config.Certificates[0].Leaf.Subject.CommonName
+	}
+	return ""
+}
+
+// steady reports whether etcd's authentication may be changed in this pass: a quorum answers, and nothing else is changed.
+func (p *pass) steady() bool {
+	c := p.observed.Cluster
+	return p.observed.Etcd.Contact == plan.ContactQuorum && p.before.ClusterID != "" && !plan.Mutates(p.action) && !c.Paused && !c.Deleting
+}
+
+// whole reports whether every voter is healthy.
+func (p *pass) whole() bool {
+	for _, m := range p.observed.Etcd.Members {
+		if !m.Learner && !slices.Contains(p.assessment.Healthy, m.Name) {
+			return false
+		}
+	}
+	return len(p.observed.Etcd.Members) > 0
+}
+
+// authDue reports whether etcd's authentication is to be changed in this pass.
+func (p *pass) authDue() bool { return p.auth != nil && p.auth.Step != authentication.NoStep }
+
+// authenticate takes the step that was decided on.
+func (r *Reconciler) authenticate(ctx context.Context, p *pass) error {
+	if !p.authDue() {
+		return nil
+	}
+	password := string(p.auth.known.password)
+	if p.auth.known.origin == authentication.Random {
+		password = rand.Text() + rand.Text() // 260 bits that nobody knows
+	}
+	err := error(nil)
+	switch p.auth.Step {
+	case authentication.Enable:
+		err = p.session.EnableAuth(ctx, password)
+	case authentication.ChangePassword:
+		err = p.session.ChangeRootPassword(ctx, password)
+	case authentication.Disable:
+		err = p.session.DisableAuth(ctx)
+	case authentication.NoStep:
+	}
+	if errors.Is(err, etcd.ErrNoPassword) && p.auth.known.origin == authentication.Random {
+		err = nil // nobody can log in as root with a password, as asked
+	}
+	if errors.Is(err, etcd.ErrNoPassword) {
+		p.auth.Decision = authentication.Decision{Record: p.auth.Root, Problem: &failure.Problem{
+			Reason: v1beta2.ReasonInvalidRootPassword, Message: err.Error() + ", and etcd lets it have none while authentication is on: set " +
+				"spec.auth.enabled to false, and to true again, or remove spec.auth.rootPasswordSecretRef",
+		}}
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	p.auth.done, p.auth.Enabled = true, p.auth.Step != authentication.Disable
+	return nil
+}
+
+// withAuth shows in the place of an idle pass what is done about etcd's authentication, or stands in its way.
+func (p *pass) withAuth() plan.Action {
+	_, idle := p.action.(plan.Idle)
+	switch {
+	case !idle || p.auth == nil || p.observed.Cluster.Paused || p.observed.Cluster.Deleting:
+		return p.action
+	case p.auth.Problem != nil:
+		return plan.Blocked{Reason: p.auth.Problem.Reason, Message: p.auth.Problem.Message}
+	case p.auth.Doing != "":
+		return plan.Wait{Reason: v1beta2.ReasonSwitchingAuthentication, Message: p.auth.Doing, After: reconcile.NotYet}
+	}
+	return p.action
+}
