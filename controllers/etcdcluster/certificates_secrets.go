@@ -81,6 +81,7 @@ func (r *Reconciler) readCertificates(ctx context.Context, p *pass) (certificate
 		Authority: read.data(ctx, certificates.AuthorityName(c.Name)),
 		Client:    read.data(ctx, certificates.ClientName(c.Name)), Agent: read.data(ctx, certificates.AgentName(c.Name)),
 		Published: map[string]map[string][]byte{}, Rotate: c.Annotations[v1beta2.AnnotationRotate],
+		OperatorIsRoot: p.before.Auth != nil && p.before.Auth.Enabled,
 	}
 	if ca := read.own[certificates.AuthorityName(c.Name)]; ca != nil {
 		seen.Rotated = ca.Annotations[certificates.RotatedAnnotation]

@@ -19,6 +19,8 @@ type Observed struct {
 	// Problem.
 	Managed *Managed
 	Static  *Static
+	// OperatorIsRoot is true while etcd's authentication is on: a source by which the operator would be another user is of no use.
+	OperatorIsRoot bool
 	// Authority is the data of the Secret of AuthorityName, nil if it does not exist.
 	Authority map[string][]byte
 	// Published is the data of the Secrets of MemberName, by member.

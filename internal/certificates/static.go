@@ -146,12 +146,21 @@ func staticClients(o Observed) (*source, error) {
 		leaf.verified(o, rootsText, roots, x509.ExtKeyUsageServerAuth),
 		pki.CheckNames(leaf.text, leaf.Leaf(), hosts(o)),
 		client.verified(o, trustText, trust, x509.ExtKeyUsageClientAuth),
+		staysRoot(o, client),
 	); err != nil {
 		return nil, err
 	}
 	s := &source{trust: trust, roots: roots, leaf: leaf, client: client}
 	s.warnings = slices.Concat(outlives(leaf, roots), outlives(client, trust), gateway(o, leaf, trustText, trust), serviceNames(o.Names, leaf))
 	return s, nil
+}
+
+// staysRoot returns an error if etcd would not take the operator for its user root any more.
+func staysRoot(o Observed, client *given) error {
+	if name := client.Leaf().Subject.CommonName; o.OperatorIsRoot && name != operatorUser {
+		return fmt.Errorf("%s has the common name %q, and while etcd's authentication is on it has to be root", client.text.Name, name)
+	}
+	return nil
 }
 
 // gateway warns if the members' HTTP gateway does not work: it connects to its own member with the server's certificate.

@@ -216,3 +216,28 @@ func TestStatic(t *testing.T) {
 		t.Errorf("with TLS between members only: %+v", d)
 	}
 }
+
+// TestOperatorStaysRoot keeps the operator's certificate while another one would lock it out of etcd.
+func TestOperatorStaysRoot(t *testing.T) {
+	u := newUser(t, start)
+	u.client.CommonName = "root"
+	c := userGiven(t, u.static(), "db-0")
+	c.o.OperatorIsRoot = true
+	before := c.run()
+	if before.Problem != nil {
+		t.Fatalf("%+v", before.Problem)
+	}
+	u.client.CommonName = "operator"
+	c.o.Static = u.static()
+	d := c.run()
+	if d.Problem == nil || !strings.Contains(d.Problem.Message, `common name "operator", and while etcd's authentication is on it has to be root`) {
+		t.Errorf("problem %+v", d.Problem)
+	}
+	if d.Operator == nil || !bytes.Equal(d.Operator.Certificate, before.Operator.Certificate) {
+		t.Error("the operator has the other certificate")
+	}
+	c.o.OperatorIsRoot = false
+	if d = c.run(); d.Problem != nil || bytes.Equal(d.Operator.Certificate, before.Operator.Certificate) {
+		t.Errorf("off: %+v", d.Problem)
+	}
+}

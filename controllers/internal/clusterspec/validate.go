@@ -1,6 +1,7 @@
 package clusterspec
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -21,7 +22,7 @@ func validate(c *v1beta2.EtcdCluster) *failure.Problem {
 	if err := version.CheckRepository(c.Spec.Repository); err != nil {
 		return &failure.Problem{Reason: v1beta2.ReasonInvalidRepository, Message: "spec.repository " + err.Error()}
 	}
-	if problem := validateTLS(c); problem != nil {
+	if problem := cmp.Or(validateAuth(c), validateTLS(c)); problem != nil {
 		return problem
 	}
 	if _, problems := resources.Options(c, version.Normalize(c.Spec.Version)); len(problems) > 0 {
@@ -56,6 +57,23 @@ func validateTLS(c *v1beta2.EtcdCluster) *failure.Problem {
 		return validateTransport(c)
 	}
 	return &failure.Problem{Reason: v1beta2.ReasonCertificatesInvalid, Message: field + ": " + incomplete}
+}
+
+// validateAuth refuses clients without TLS where etcd's authentication is on, or is to be: nobody could be told from anybody else. If it
+// is on, it has to be switched off first, because the operator would be nobody, too.
+func validateAuth(c *v1beta2.EtcdCluster) *failure.Problem {
+	wanted := c.Spec.Auth != nil && c.Spec.Auth.Enabled
+	on := c.Status.Auth != nil && c.Status.Auth.Enabled
+	if resources.SpecTransport(&c.Spec).ClientTLS || !wanted && !on {
+		return nil
+	}
+	message := "spec.auth.enabled is true, which needs TLS for clients: set spec.tls.managed, or spec.tls.static with member.serverSecret and " +
+		"operatorSecret"
+	if on {
+		message = "spec.tls asks for clients without TLS, but etcd's authentication is on: set spec.auth.enabled to false first, and wait " +
+			"until status.auth.enabled is false"
+	}
+	return &failure.Problem{Reason: v1beta2.ReasonAuthNeedsTLS, Message: message}
 }
 
 // validateTransport refuses to add TLS to a cluster that was started without it, and the other way round.
