@@ -103,9 +103,10 @@ const (
 	//
 	// Raise spec.etcd.quotaBackendBytes of the EtcdCluster.
 	ReasonQuotaTooSmall = "QuotaTooSmall"
-	// ReasonSnapshotNeedsAuth means that etcd's authentication is enabled in the snapshot: the operator has no user there, so it
-	// could not manage the cluster.
+	// ReasonSnapshotNeedsAuth means that etcd's authentication is enabled in the snapshot, and the operator could not be its user root in
+	// this EtcdCluster: clients connect without certificates, or the operator's names somebody else.
 	//
-	// Take a snapshot with authentication disabled, and restore that.
+	// Restore it into an EtcdCluster with spec.tls.managed, or with an operator's certificate that has the common name root. Or take a
+	// snapshot with authentication disabled, and restore that.
 	ReasonSnapshotNeedsAuth = "SnapshotNeedsAuth"
 )

@@ -104,7 +104,8 @@ const (
 	ReasonEtcdUnreachable = "EtcdUnreachable"
 	// ReasonEtcdAccessDenied means that etcd's authentication denies the snapshot: it takes the role root.
 	//
-	// For an EtcdCluster, disable etcd's authentication: the operator has no user there. For another etcd, set
+	// For an EtcdCluster without TLS for clients, disable etcd's authentication: the operator has no user there. For one with
+	// spec.tls.static, put a certificate with the common name root into the Secret in operatorSecret. For another etcd, set
 	// spec.clientTLSSecret to the certificate of such a user.
 	ReasonEtcdAccessDenied = "EtcdAccessDenied"
 	// ReasonEtcdFailed means that etcd returned an error, or closed the connection. It is retried.

@@ -26,6 +26,10 @@ import (
 // to be changed: somebody else may have. The question costs an entry in etcd's log.
 const authInterval = 5 * time.Minute
 
+// unmanagedInterval is how often it is asked where spec.auth is absent and nobody knows of any: practically once in a process, because
+// a restored cluster, which has another ID, may have it.
+const unmanagedInterval = 365 * 24 * time.Hour
+
 // authKnown is what was read of a cluster's authentication. It stands until that time, for that cluster ID and that generation.
 type authKnown struct {
 	clusterID  uint64
@@ -79,16 +83,26 @@ type authPass struct {
 	done bool
 }
 
-// decideAuth decides about etcd's authentication; not at all if spec.auth never asked for any. What it is decided on is read anew when it
-// is old, and in the pass that acts.
+// decideAuth decides about etcd's authentication; not at all if spec.auth does not ask for any, and it is off. What it is decided on is
+// read anew when it is old, and in the pass that acts.
 func (r *Reconciler) decideAuth(ctx context.Context, p *pass) error {
-	wanted := wantedAuth(p.cluster)
-	if wanted == authentication.Unmanaged && p.before.Auth == nil {
+	wanted, lasts := wantedAuth(p.cluster), authInterval
+	unmanaged := wanted == authentication.Unmanaged && p.before.Auth == nil
+	if unmanaged && !p.transport.ClientTLS {
 		return nil
 	}
-	known, err := r.knownAuth(ctx, p)
+	if unmanaged {
+		lasts = unmanagedInterval
+	}
+	known, err := r.knownAuth(ctx, p, lasts)
 	if err != nil {
 		return err
+	}
+	if unmanaged && !known.enabled {
+		if known.clusterID != 0 {
+			r.authenticated.keep(client.ObjectKeyFromObject(p.cluster), known)
+		}
+		return nil
 	}
 	a := &authPass{known: known, Observed: authentication.Observed{
 		Wanted: wanted, Known: known.asked, Enabled: known.enabled, Denied: known.denied,
@@ -113,7 +127,7 @@ func (r *Reconciler) decideAuth(ctx context.Context, p *pass) error {
 }
 
 // knownAuth is what was read a while ago, or now if that does not stand any more; nothing without a quorum.
-func (r *Reconciler) knownAuth(ctx context.Context, p *pass) (authKnown, error) {
+func (r *Reconciler) knownAuth(ctx context.Context, p *pass, lasts time.Duration) (authKnown, error) {
 	if p.observed.Etcd.Contact != plan.ContactQuorum {
 		return authKnown{}, nil
 	}
@@ -122,7 +136,7 @@ func (r *Reconciler) knownAuth(ctx context.Context, p *pass) (authKnown, error) 
 		p.session.Denied() == "" {
 		return known, nil
 	}
-	return r.readAuth(ctx, p)
+	return r.readAuth(ctx, p, lasts)
 }
 
 func wantedAuth(c *v1beta2.EtcdCluster) authentication.Wanted {
@@ -136,9 +150,9 @@ func wantedAuth(c *v1beta2.EtcdCluster) authentication.Wanted {
 }
 
 // readAuth asks etcd, and reads the Secret with root's password.
-func (r *Reconciler) readAuth(ctx context.Context, p *pass) (authKnown, error) {
+func (r *Reconciler) readAuth(ctx context.Context, p *pass, lasts time.Duration) (authKnown, error) {
 	known := authKnown{
-		clusterID: p.observed.Etcd.ClusterID, generation: p.cluster.Generation, until: r.Clock.Now().Add(authInterval),
+		clusterID: p.observed.Etcd.ClusterID, generation: p.cluster.Generation, until: r.Clock.Now().Add(lasts),
 		origin: authentication.Random,
 	}
 	enabled, denied, err := p.session.AuthEnabled(ctx)

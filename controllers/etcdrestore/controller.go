@@ -86,6 +86,8 @@ type restorePass struct {
 	action   restore.Action
 	// cluster is nil if there is none.
 	cluster *v1beta2.EtcdCluster
+	// operator is the common name by which etcd would know the operator on the snapshot; only while that is checked, and matters.
+	operator string
 	// asked are the client URLs of the members that may have the cluster's data.
 	asked []string
 	// source is where the snapshot is, nil if that is not known.

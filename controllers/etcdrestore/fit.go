@@ -1,14 +1,20 @@
 package etcdrestore
 
 import (
+	"context"
+	"fmt"
 	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/clusterspec"
+	"github.com/etcdpilot/etcd-operator/internal/authentication"
+	"github.com/etcdpilot/etcd-operator/internal/certificates"
 	"github.com/etcdpilot/etcd-operator/internal/failure"
+	"github.com/etcdpilot/etcd-operator/internal/pki"
 	"github.com/etcdpilot/etcd-operator/internal/plan/restore"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 	"github.com/etcdpilot/etcd-operator/internal/task"
@@ -18,6 +24,31 @@ import (
 // specFor is the spec, as it is now, of the cluster that is to run on the snapshot.
 func specFor(p *restorePass) v1beta2.EtcdClusterSpec {
 	return p.cluster.Spec
+}
+
+// observeOperator finds out as whom etcd would know the operator on the snapshot, if its authentication is on there.
+func (r *Reconciler) observeOperator(ctx context.Context, p *restorePass) error {
+	from, phase := p.object.Status.Source, p.object.Status.Phase
+	if phase != v1beta2.RestoreVerifying && phase != v1beta2.RestoreSaving || from == nil || from.Database == nil ||
+		!from.Database.AuthEnabled || p.cluster == nil || !resources.Transport(p.cluster).ClientTLS {
+		return nil
+	}
+	p.operator = authentication.RootUser
+	static, _ := p.cluster.Spec.StaticTLS()
+	if static == nil {
+		return nil
+	}
+	secret := &corev1.Secret{}
+	err := r.Live.Get(ctx, client.ObjectKey{Namespace: p.object.Namespace, Name: static.OperatorSecret}, secret)
+	if client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("read Secret %s: %w", static.OperatorSecret, err)
+	}
+	certificate := pki.Text{Name: certificates.KeyClientCertificate, PEM: secret.Data[certificates.KeyClientCertificate]}
+	p.operator = "unknown"
+	if chain, err := pki.ParseCertificates(certificate); err == nil {
+		p.operator = chain[0].Subject.CommonName
+	}
+	return nil
 }
 
 // unfit is why the cluster cannot start from the snapshot that was verified: its spec, which may have been edited since, has
@@ -58,7 +89,7 @@ func alarmsOf(p *restorePass) string {
 
 // membersFor is what members restored from a snapshot get from the spec: new volumes, however large the old ones have become.
 func membersFor(p *restorePass, spec v1beta2.EtcdClusterSpec) restore.Members {
-	m := restore.Members{Of: "EtcdCluster " + p.object.Spec.EtcdCluster.Name}
+	m := restore.Members{Of: "EtcdCluster " + p.object.Spec.EtcdCluster.Name, Operator: p.operator}
 	c := &v1beta2.EtcdCluster{Spec: spec}
 	if resources.Persistent(c) {
 		m.Volume, m.VolumeField = clusterspec.VolumeSize(c), "spec.pod.persistentVolumeClaimSpec.resources.requests.storage"

@@ -47,6 +47,9 @@ func (r *Reconciler) observe(ctx context.Context, reader client.Reader, o *v1bet
 	if err := observeRestored(ctx, reader, p); err != nil {
 		return nil, err
 	}
+	if err := r.observeOperator(ctx, p); err != nil {
+		return nil, err
+	}
 	p.observed.Unfit, p.observed.Of, p.observed.Alarms = unfit(p), otherOf(p), alarmsOf(p)
 	p.observed.Invalid = agentpod.Reserved(o.Spec.Pod)
 	if err := observeSource(ctx, reader, p); err != nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/failure"
 )
 
-// denied adds what to do if etcd's authentication was the reason of a failure: for an EtcdCluster the operator cannot have a user,
-// because its members serve clients without TLS.
+// denied adds what to do if etcd's authentication was the reason of a failure. In an EtcdCluster that serves clients without TLS the
+// operator cannot have a user; in one with TLS it is who its certificate names.
 func (r *runner) denied(err error) error {
 	f := explain(err)
 	if f.Reason != v1beta2.ReasonEtcdAccessDenied {
@@ -16,6 +16,9 @@ func (r *runner) denied(err error) error {
 	}
 	advice := "correct the certificate in the Secret that spec.clientTLSSecret names: its common name is the etcd user, which needs the role root"
 	switch c := r.Backup.Cluster; {
+	case c.Name != "" && r.Backup.TLS:
+		advice = fmt.Sprintf("authentication is enabled in EtcdCluster %s, and the certificate that the operator has for it names no user with "+
+			"the role root: put one with the common name root into the Secret in spec.tls.static.operatorSecret", nameOf(c))
 	case c.Name != "":
 		advice = fmt.Sprintf("authentication is enabled in EtcdCluster %s, where the operator has no user: disable it"+
 			" (etcdctl auth disable) to have a snapshot taken", nameOf(c))

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/authentication"
 	"github.com/etcdpilot/etcd-operator/internal/failure"
 )
 
@@ -27,6 +28,9 @@ type Members struct {
 	VolumeField string
 	// Quota is the size of the database, in bytes, from which on etcd takes no writes; 0 if there is no limit.
 	Quota int64
+	// Operator is the common name of the certificate by which the operator is a client of the members; empty if they serve clients
+	// without TLS.
+	Operator string
 }
 
 const (
@@ -39,13 +43,8 @@ const (
 // Misfit tells why members cannot be made of the snapshot, nil if they can. All is said at once: who raises the one limit would
 // otherwise meet the next one a restore later.
 func Misfit(d Database, m Members) *failure.Problem {
-	if d.Auth {
-		return &failure.Problem{
-			Reason: v1beta2.ReasonSnapshotNeedsAuth,
-			Message: "etcd's authentication is switched on in the snapshot, and the operator has no user to run such a cluster with: " +
-				"switch it off (etcdctl auth disable), take another snapshot, and restore that; if the cluster is gone, restore " +
-				"this one with etcdutl, switch authentication off there, and take a snapshot of that",
-		}
+	if d.Auth && m.Operator != authentication.RootUser {
+		return &failure.Problem{Reason: v1beta2.ReasonSnapshotNeedsAuth, Message: needsAuth(m)}
 	}
 	var reason string
 	var messages []string
@@ -66,6 +65,17 @@ func Misfit(d Database, m Members) *failure.Problem {
 		return nil
 	}
 	return &failure.Problem{Reason: reason, Message: strings.Join(messages, "; and ")}
+}
+
+// needsAuth says why the operator could not run members whose authentication is on.
+func needsAuth(m Members) string {
+	const text = "etcd's authentication is switched on in the snapshot, and the operator could not be its user root in "
+	if m.Operator != "" {
+		return fmt.Sprintf(text+"%s, because the certificate in spec.tls.static.operatorSecret has the common name %q: issue one with the "+
+			"common name root", m.Of, m.Operator)
+	}
+	return text + m.Of + ", where clients connect without certificates: restore it into an EtcdCluster with spec.tls.managed; or switch " +
+		"authentication off where the snapshot was taken (spec.auth.enabled: false, or etcdctl auth disable), take another one, and restore that"
 }
 
 // mebibytes is a size, rounded up, as a spec takes it.

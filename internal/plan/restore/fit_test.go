@@ -41,8 +41,13 @@ func TestMisfit(t *testing.T) {
 		},
 		"authentication": {
 			database: auth, members: Members{Volume: mebi}, reason: v1beta2.ReasonSnapshotNeedsAuth,
-			says: []string{"etcdctl auth disable"},
+			says: []string{"in EtcdCluster c, where clients connect without certificates", "spec.tls.managed", "etcdctl auth disable"},
 		},
+		"authentication, and the operator is somebody else": {
+			database: auth, members: Members{Operator: "operator"}, reason: v1beta2.ReasonSnapshotNeedsAuth,
+			says: []string{`in EtcdCluster c, because the certificate in spec.tls.static.operatorSecret has the common name "operator"`},
+		},
+		"authentication, and the operator is root": {database: auth, members: Members{Operator: "root"}},
 	} {
 		c.members.Of, c.members.VolumeField = "EtcdCluster c", claim
 		got := Misfit(c.database, c.members)
