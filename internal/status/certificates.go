@@ -39,7 +39,7 @@ func setTLS(s *v1beta2.EtcdClusterStatus, in Input) {
 	for _, c := range known.Certificates {
 		shown := v1beta2.CertificateStatus{Secret: c.Name, Use: c.Use, Issuer: c.Issuer, NotAfter: metav1.NewTime(c.NotAfter)}
 		if !c.RenewAt.IsZero() {
-			shown.RenewTime = new(metav1.NewTime(c.RenewAt))
+			shown.RenewTime = new(metav1.NewTime(c.RenewAt.Truncate(time.Second))) // as it is stored: else it would differ in each pass
 		}
 		next.Certificates = append(next.Certificates, shown)
 	}
