@@ -157,9 +157,12 @@ func (r *Reconciler) readAuth(ctx context.Context, p *pass, lasts time.Duration)
 	}
 	enabled, denied, err := p.session.AuthEnabled(ctx)
 	if err != nil { // it is asked again in the next pass
-		return known, nil //nolint:nilerr // that etcd does not answer is an observation
+		return authKnown{}, nil //nolint:nilerr // that etcd does not answer is an observation
 	}
 	known.asked, known.enabled, known.denied = denied == "", enabled, denied
+	if enabled {
+		known.until = r.Clock.Now().Add(authInterval)
+	}
 	if auth := p.cluster.Spec.Auth; auth != nil && auth.Enabled && auth.RootPasswordSecretRef != nil {
 		return known, r.readRootPassword(ctx, p, *auth.RootPasswordSecretRef, &known)
 	}

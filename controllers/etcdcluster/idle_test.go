@@ -73,6 +73,7 @@ type idleWorld struct {
 	// servers are those that have started, by pod.
 	servers   map[string]*stillEtcd
 	addresses map[string]string
+	auth      stillAuth
 }
 
 func newIdleWorld(t *testing.T) *idleWorld {
@@ -163,7 +164,7 @@ func (w *idleWorld) kubelet(t *testing.T) {
 		}
 		permit, err := member.ParsePermit(text)
 		must(t, err)
-		w.servers[pod.Name] = startStill(t, pod, permit)
+		w.servers[pod.Name] = startStill(t, pod, permit, &w.auth, w.security(t, pod)...)
 	}
 }
 

@@ -39,7 +39,7 @@ type stillEtcd struct {
 	fleeting     atomic.Bool
 }
 
-func startStill(t *testing.T, pod *corev1.Pod, permit *member.Permit) *stillEtcd {
+func startStill(t *testing.T, pod *corev1.Pod, permit *member.Permit, auth *stillAuth, options ...grpc.ServerOption) *stillEtcd {
 	t.Helper()
 	s := &stillEtcd{header: &pb.ResponseHeader{
 		ClusterId: uint64(permit.ClusterID), MemberId: uint64(permit.MemberID), Revision: 1,
@@ -47,7 +47,8 @@ func startStill(t *testing.T, pod *corev1.Pod, permit *member.Permit) *stillEtcd
 	s.members, s.version = membersOf(t, permit), version.OfImage(resources.EtcdOf(pod).Image)
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", fmt.Sprintf("%s:%d", pod.Status.PodIP, member.ClientPort))
 	must(t, err)
-	server := grpc.NewServer()
+	server := grpc.NewServer(options...)
+	pb.RegisterAuthServer(server, auth)
 	pb.RegisterMaintenanceServer(server, s)
 	pb.RegisterClusterServer(server, s)
 	pb.RegisterKVServer(server, s)
