@@ -146,6 +146,9 @@ func unreadable(before *certified, err error, now time.Time) *certified {
 // hold changes nothing while a Secret is gone that a pod's authorities are from: its member goes on with those that it has read, and
 // what they are is unknown. If the Secret's name says that it held what is decided on now, it is created again.
 func hold(d *certificates.Decision, seen certificates.Observed, p *pass) {
+	if len(seen.Altered) > 0 {
+		return
+	}
 	for _, pod := range seen.Pods {
 		trust := resources.TrustOf(p.pods[pod.Name])
 		if pod.Trust != nil || trust == "" {

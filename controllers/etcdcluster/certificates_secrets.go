@@ -30,7 +30,9 @@ type secretsReader struct {
 	p    *pass
 	// own are the cluster's own by name.
 	own map[string]*corev1.Secret
-	err error
+	// altered says which trust Secrets are not as the operator has written them.
+	altered []string
+	err     error
 }
 
 // get returns the Secret of that name, nil if there is none, or after an error.
@@ -58,13 +60,21 @@ func (s *secretsReader) source(ctx context.Context, name string) certificates.So
 	return source
 }
 
-// data returns that of one of the cluster's own, nil if there is none. One of that name with another owner is a conflict.
+// data returns that of one of the cluster's own that it needs, nil if there is none. One of that name with another owner is a conflict.
 func (s *secretsReader) data(ctx context.Context, name string) map[string][]byte {
+	return s.dataIf(ctx, true, name)
+}
+
+// dataIf is data of one that the cluster may have without needing it: then somebody else's of that name is none of its business.
+func (s *secretsReader) dataIf(ctx context.Context, needed bool, name string) map[string][]byte {
 	secret := s.get(ctx, name)
 	if secret == nil {
 		return nil
 	}
 	if conflict := conflictOf("Secret", secret, s.p.cluster); conflict != nil {
+		if !needed {
+			return nil
+		}
 		s.p.observed.Conflicts = append(s.p.observed.Conflicts, *conflict)
 		return nil
 	}
@@ -75,11 +85,13 @@ func (s *secretsReader) data(ctx context.Context, name string) map[string][]byte
 // readCertificates reads every Secret that a decision depends on.
 func (r *Reconciler) readCertificates(ctx context.Context, p *pass) (certificates.Observed, map[string]*corev1.Secret, error) {
 	c, read := p.cluster, &secretsReader{live: r.Live, p: p, own: map[string]*corev1.Secret{}}
+	own, serving := c.Spec.ManagedTLS() != nil, p.transport.ClientTLS
 	seen := certificates.Observed{
 		Now: r.Clock.Now(), Names: certificates.Names{Cluster: c.Name, Namespace: c.Namespace, Domain: resources.Domain(c)},
 		Members: p.memberNames(), Transport: p.transport, Endpoints: resources.ClientURL(c),
-		Authority: read.data(ctx, certificates.AuthorityName(c.Name)),
-		Client:    read.data(ctx, certificates.ClientName(c.Name)), Agent: read.data(ctx, certificates.AgentName(c.Name)),
+		Authority: read.dataIf(ctx, own, certificates.AuthorityName(c.Name)),
+		Client:    read.dataIf(ctx, own && serving, certificates.ClientName(c.Name)),
+		Agent:     read.dataIf(ctx, serving, certificates.AgentName(c.Name)),
 		Published: map[string]map[string][]byte{}, Rotate: c.Annotations[v1beta2.AnnotationRotate],
 		OperatorIsRoot: p.before.Auth != nil && p.before.Auth.Enabled,
 	}
@@ -87,7 +99,7 @@ func (r *Reconciler) readCertificates(ctx context.Context, p *pass) (certificate
 		seen.Rotated = ca.Annotations[certificates.RotatedAnnotation]
 	}
 	if p.before.TLS != nil {
-		seen.Trust = read.data(ctx, p.before.TLS.TrustSecret)
+		seen.Trust = read.trust(ctx, p.before.TLS.TrustSecret)
 	}
 	if static, field := c.Spec.StaticTLS(); static != nil && static.Member != nil {
 		seen.Static = &certificates.Static{
@@ -107,10 +119,11 @@ func (r *Reconciler) readCertificates(ctx context.Context, p *pass) (certificate
 	for _, name := range slices.Sorted(maps.Keys(p.pods)) {
 		trust := resources.TrustOf(p.pods[name])
 		if _, known := trusts[trust]; !known {
-			trusts[trust] = read.data(ctx, trust)
+			trusts[trust] = read.trust(ctx, trust)
 		}
 		seen.Pods = append(seen.Pods, certificates.Pod{Name: name, Trust: trusts[trust]})
 	}
+	seen.Altered = read.altered
 	return seen, read.own, read.err
 }
 

@@ -36,6 +36,9 @@ func Decide(o Observed, random io.Reader) (Decision, error) {
 		return Decision{}, err
 	}
 	d.report(o, views)
+	if len(o.Altered) > 0 {
+		d.keep(o)
+	}
 	return d, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"crypto/x509"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/etcdpilot/etcd-operator/internal/pki"
@@ -13,10 +14,15 @@ import (
 type known struct {
 	now time.Time
 	all map[string]*x509.Certificate
+	// verified are the issuers of chains, by fingerprints, so that each chain is verified once in a decision: in mode static all members
+	// have the same. What is added later empties it.
+	verified map[string]authorities
+	// verifications counts them.
+	verifications int
 }
 
 func newKnown(now time.Time) *known {
-	return &known{now: now, all: map[string]*x509.Certificate{}}
+	return &known{now: now, all: map[string]*x509.Certificate{}, verified: map[string]authorities{}}
 }
 
 // add makes authorities known, and returns their set.
@@ -24,7 +30,9 @@ func (k *known) add(certificates []*x509.Certificate) authorities {
 	var set authorities
 	for _, c := range certificates {
 		fingerprint := pki.Fingerprint(c)
-		k.all[fingerprint] = c
+		if k.all[fingerprint] == nil {
+			k.all[fingerprint], k.verified = c, map[string]authorities{}
+		}
 		set = append(set, fingerprint)
 	}
 	return union(set)
@@ -32,7 +40,7 @@ func (k *known) add(certificates []*x509.Certificate) authorities {
 
 // read is add of what the operator has written itself. What somebody else has put there counts for nothing.
 func (k *known) read(text []byte) authorities {
-	all, err := pki.ParseAuthorities(pki.Text{PEM: text})
+	all, err := pki.ParseAuthorities(pki.Text{PEM: text, Own: true})
 	if err != nil {
 		return nil
 	}
@@ -46,11 +54,18 @@ func (k *known) live(set authorities) authorities {
 
 // issuers are the known authorities that verify a leaf now. There are none if it has expired.
 func (k *known) issuers(chain []*x509.Certificate) authorities {
-	var set authorities
-	for _, fingerprint := range slices.Sorted(maps.Keys(k.all)) {
-		if pki.Verifies(chain, k.all[fingerprint], k.now) {
-			set = append(set, fingerprint)
+	var key strings.Builder
+	for _, c := range chain {
+		key.WriteString(pki.Fingerprint(c))
+	}
+	set, done := k.verified[key.String()]
+	if !done {
+		k.verifications++
+		for _, c := range pki.Issuers(chain, slices.Collect(maps.Values(k.all)), k.now) {
+			set = append(set, pki.Fingerprint(c))
 		}
+		set = union(set)
+		k.verified[key.String()] = set
 	}
 	return set
 }

@@ -34,6 +34,8 @@ type Observed struct {
 	// Trust is the data of the Secret that status.tls.trust names, nil if none. It is what the last Decision was carried out with, so
 	// a pod that was just created may have it, although it is not among the Pods yet.
 	Trust map[string][]byte
+	// Altered are what CheckTrust says of those trust Secrets, and of those of Pods: they count as absent here.
+	Altered []string
 	// Served is what the members answered, by name; nil if they have not been asked (see Decision.AskServed).
 	Served map[string]Served
 	// Operator is the Identity of the previous Decision, nil in a new process.

@@ -40,7 +40,7 @@ func (d *Decision) render(o Observed, views []*view, random io.Reader) error {
 // fill puts a draft in its place.
 func (w *view) fill(p *place, d draft, random io.Reader) error {
 	if d.by == nil {
-		pair, err := pki.ParsePair(pki.Text{Name: w.certificate, PEM: d.certificate}, pki.Text{Name: w.key, PEM: d.key})
+		pair, err := pki.ParsePair(pki.Text{Name: w.certificate, PEM: d.certificate, Own: true}, pki.Text{Name: w.key, PEM: d.key})
 		if err != nil {
 			return fmt.Errorf("read again what was read before: %w", err)
 		}

@@ -153,7 +153,7 @@ func (w *view) readPlaces() {
 	}
 	for i := range w.places {
 		p := &w.places[i]
-		if read, err := pki.ParsePair(pki.Text{PEM: p.certificate}, pki.Text{PEM: p.key}); err == nil {
+		if read, err := pki.ParsePair(pki.Text{PEM: p.certificate, Own: true}, pki.Text{PEM: p.key}); err == nil {
 			p.pair = read
 		}
 	}

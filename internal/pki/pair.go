@@ -21,11 +21,15 @@ type Pair struct {
 func (p *Pair) Leaf() *x509.Certificate { return p.Chain[0] }
 
 // ParsePair reads a certificate, those between it and its authority, and its private key. A key that belongs to another certificate
-// is an error.
+// is an error, and so are more than MaxIntermediates between, unless the operator has written them.
 func ParsePair(certificate, key Text) (*Pair, error) {
 	chain, err := ParseCertificates(certificate)
 	if err != nil {
 		return nil, err
+	}
+	if between := len(chain) - 1; between > MaxIntermediates && !certificate.Own {
+		return nil, certificate.errorf("has %d certificates after the first one, and may have %d: keep those between it and its authority",
+			between, MaxIntermediates)
 	}
 	signer, err := ParseKey(key)
 	if err != nil {
@@ -119,7 +123,7 @@ func CheckChain(
 	t Text, chain []*x509.Certificate, authorities Text, roots []*x509.Certificate, now time.Time, usages ...x509.ExtKeyUsage,
 ) error {
 	for _, usage := range usages {
-		if err := verify(chain, roots, now, usage); err != nil {
+		if _, err := verify(chain, roots, now, usage); err != nil {
 			return t.errorf("is not verified by %s as %s: %s; it was issued by %q: store that authority in %s, and those between the two in %s",
 				authorities.Name, usageNames[usage], why(err), chain[0].Issuer, authorities.Name, t.Name)
 		}
@@ -136,10 +140,24 @@ func why(err error) string {
 // Verifies reports whether an authority has signed a certificate, directly or through the others of its chain, and both are valid
 // at that time.
 func Verifies(chain []*x509.Certificate, authority *x509.Certificate, now time.Time) bool {
-	return verify(chain, []*x509.Certificate{authority}, now, x509.ExtKeyUsageAny) == nil
+	return len(Issuers(chain, []*x509.Certificate{authority}, now)) > 0
 }
 
-func verify(chain, roots []*x509.Certificate, now time.Time, usage x509.ExtKeyUsage) error {
+// Issuers are those of the authorities that verify a certificate at that time, in any order and maybe repeated. It is one verification,
+// however many authorities there are, and crypto/x509 bounds the signatures that it checks.
+func Issuers(chain, authorities []*x509.Certificate, now time.Time) []*x509.Certificate {
+	found, err := verify(chain, authorities, now, x509.ExtKeyUsageAny)
+	if err != nil {
+		return nil
+	}
+	var all []*x509.Certificate
+	for _, way := range found {
+		all = append(all, way[len(way)-1])
+	}
+	return all
+}
+
+func verify(chain, roots []*x509.Certificate, now time.Time, usage x509.ExtKeyUsage) (ways [][]*x509.Certificate, err error) {
 	options := x509.VerifyOptions{
 		Roots: x509.NewCertPool(), Intermediates: x509.NewCertPool(), CurrentTime: now,
 		KeyUsages: []x509.ExtKeyUsage{usage},
@@ -150,6 +168,5 @@ func verify(chain, roots []*x509.Certificate, now time.Time, usage x509.ExtKeyUs
 	for _, c := range chain[1:] {
 		options.Intermediates.AddCert(c)
 	}
-	_, err := chain[0].Verify(options)
-	return err
+	return chain[0].Verify(options)
 }

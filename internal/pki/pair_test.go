@@ -1,9 +1,11 @@
 package pki
 
 import (
+	"bytes"
 	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
+	"math/big"
 	"slices"
 	"strings"
 	"testing"
@@ -74,6 +76,47 @@ func TestAuthority(t *testing.T) {
 	leaf := issue(t, between, Request{CommonName: "leaf"})
 	if Verifies(append(slices.Clone(leaf.Chain), between.Chain...), c, now) {
 		t.Error("a leaf is verified through another authority")
+	}
+}
+
+// TestLongChain refuses a chain with more certificates than lie between any leaf and its authority, unless it is a copy that was made before.
+func TestLongChain(t *testing.T) {
+	a := authority(t, "etcd")
+	leaf := issue(t, a, Request{CommonName: "leaf"})
+	certificate, key := encode(t, leaf)
+	long := append(slices.Clone(certificate), bytes.Repeat(Encode(a.Chain), MaxIntermediates)...)
+	if _, err := ParsePair(text(long), text(key)); err != nil {
+		t.Error(err)
+	}
+	long = append(long, Encode(a.Chain)...)
+	_, err := ParsePair(text(long), text(key))
+	checkError(t, err, "has 11 certificates after the first one, and may have 10")
+	if _, err := ParsePair(Text{PEM: long, Own: true}, text(key)); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestIssuers finds every authority that verifies a leaf, and no namesake.
+func TestIssuers(t *testing.T) {
+	a, namesake := authority(t, "same"), authority(t, "same")
+	leaf := issue(t, a, Request{CommonName: "leaf"})
+	again := issue(t, a, Request{CommonName: "leaf"})
+	template := *a.Leaf()
+	template.SerialNumber = big.NewInt(7)
+	der, err := x509.CreateCertificate(rand.Reader, &template, &template, a.Leaf().PublicKey, a.Key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	renewed, err := x509.ParseCertificate(der)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := Issuers(leaf.Chain, []*x509.Certificate{namesake.Leaf(), a.Leaf(), again.Leaf(), renewed}, now)
+	if len(found) != 2 || !slices.Contains(found, a.Leaf()) || !slices.Contains(found, renewed) {
+		t.Errorf("%d authorities verify it, want it and the one with the same key", len(found))
+	}
+	if found = Issuers(leaf.Chain, []*x509.Certificate{a.Leaf()}, now.Add(2*time.Hour)); len(found) != 0 {
+		t.Error("it is verified after its end")
 	}
 }
 

@@ -19,6 +19,8 @@ type Text struct {
 	// Name is how errors call it, for example "key peer.crt of Secret peers".
 	Name string
 	PEM  []byte
+	// Own is whether the operator has written it. It may then hold more than MaxAuthorities: it is what several sources gave.
+	Own bool
 }
 
 func (t Text) errorf(format string, arguments ...any) error {
@@ -34,8 +36,21 @@ const (
 	blockSEC1        = "EC PRIVATE KEY"
 )
 
-// maxCertificates bounds what is read of one key: a system's whole bundle has about 150.
-const maxCertificates = 500
+// What users may give in one key. More is an error, because each certificate costs time whenever another one is verified, and members'
+// trust is what all sources gave until an authority is replaced, in a Secret of 1 MiB.
+const (
+	// MaxAuthorities is how many authorities a bundle may hold.
+	MaxAuthorities = 100
+	// MaxIntermediates is how many certificates may follow the first one of a chain.
+	MaxIntermediates = 10
+)
+
+const (
+	// maxRSA is how many bits an RSA key may have: crypto/tls, which etcd uses, refuses larger ones.
+	maxRSA = 8192
+	// maxKey is how many bytes a private key may have: one of maxRSA has 4700.
+	maxKey = 16 << 10
+)
 
 // beginning is that of every block. Where a decoder skips one, it was damaged.
 var beginning = []byte("-----BEGIN")
@@ -57,8 +72,6 @@ func blocks(t Text) ([]*pem.Block, error) {
 			return nil, t.errorf("has something after its last PEM block, or a damaged block: remove or correct it")
 		case bytes.Count(rest[:len(rest)-len(after)], beginning) != 1:
 			return nil, t.errorf("has a damaged PEM block before its block number %d: correct it", len(all)+1)
-		case len(all) == maxCertificates:
-			return nil, t.errorf("has more than %d PEM blocks: keep those that are needed", maxCertificates)
 		}
 		all, rest = append(all, block), bytes.TrimSpace(after)
 	}
@@ -80,16 +93,24 @@ func ParseCertificates(t Text) ([]*x509.Certificate, error) {
 		if err != nil {
 			return nil, t.errorf("has a certificate (number %d) that cannot be read: %w: replace it", i+1, err)
 		}
+		if key, ok := certificate.PublicKey.(*rsa.PublicKey); ok && key.N.BitLen() > maxRSA {
+			return nil, t.errorf("has a certificate (number %d) with an RSA key of %d bits, and etcd takes %d: issue it with a smaller key",
+				i+1, key.N.BitLen(), maxRSA)
+		}
 		certificates = append(certificates, certificate)
 	}
 	return certificates, nil
 }
 
-// ParseAuthorities reads the certificates of authorities. One that may not sign certificates is an error.
+// ParseAuthorities reads the certificates of authorities. One that may not sign certificates is an error, and so are more than
+// MaxAuthorities unless they are the operator's own.
 func ParseAuthorities(t Text) ([]*x509.Certificate, error) {
 	all, err := ParseCertificates(t)
 	if err != nil {
 		return nil, err
+	}
+	if len(all) > MaxAuthorities && !t.Own {
+		return nil, t.errorf("has %d authorities, and may have %d: keep those that have issued the certificates in use", len(all), MaxAuthorities)
 	}
 	for _, c := range all {
 		switch {
@@ -121,6 +142,9 @@ func ParseKey(t Text) (crypto.Signer, error) {
 }
 
 func parseKey(t Text, block *pem.Block) (crypto.Signer, error) {
+	if len(block.Bytes) > maxKey {
+		return nil, t.errorf("is longer than an RSA key of %d bits, which is the largest that etcd takes: use a smaller one", maxRSA)
+	}
 	var key any
 	var err error
 	switch block.Type {

@@ -8,9 +8,11 @@ import (
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/x509"
+	"math/big"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestParseCertificates(t *testing.T) {
@@ -38,7 +40,7 @@ func TestParseCertificates(t *testing.T) {
 		"a key with it":            {slices.Concat(pemA, keyA), 0, `block of type "PRIVATE KEY"`},
 		"no certificate in it":     {block("CERTIFICATE", []byte{1, 2}), 0, "certificate (number 1) that cannot be read"},
 		"something in the block":   {block("CERTIFICATE", append(slices.Clone(a.Leaf().Raw), 0)), 0, "cannot be read"},
-		"too many":                 {bytes.Repeat(pemA, 501), 0, "more than 500"},
+		"an oversized key":         {block("CERTIFICATE", oversized(t)), 0, "certificate (number 1) with an RSA key of 8200 bits"},
 	} {
 		t.Run(title, func(t *testing.T) {
 			all, err := ParseCertificates(text(c.text))
@@ -71,6 +73,33 @@ func TestParseAuthorities(t *testing.T) {
 	if err != nil || len(all) != 1 {
 		t.Errorf("%v, %v", all, err)
 	}
+	most := text(bytes.Repeat(good, MaxAuthorities))
+	if all, err = ParseAuthorities(most); err != nil || len(all) != MaxAuthorities {
+		t.Errorf("%d authorities, %v", len(all), err)
+	}
+	most.PEM = append(most.PEM, good...)
+	_, err = ParseAuthorities(most)
+	checkError(t, err, "has 101 authorities, and may have 100")
+	own := Text{PEM: bytes.Repeat(good, 501), Own: true}
+	if all, err = ParseAuthorities(own); err != nil || len(all) != 501 {
+		t.Errorf("the operator reads %d authorities that it has written itself, %v", len(all), err)
+	}
+}
+
+// oversized is a certificate whose key takes minutes to verify signatures with if it is large enough.
+func oversized(t *testing.T) []byte {
+	t.Helper()
+	a := authority(t, "a")
+	template, err := template(rand.Reader, Request{CommonName: "large", Now: now, Lifetime: time.Hour})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := new(big.Int).Lsh(big.NewInt(1), 8199)
+	der, err := x509.CreateCertificate(rand.Reader, template, a.Leaf(), &rsa.PublicKey{N: n.SetBit(n, 0, 1), E: 65537}, a.Key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return der
 }
 
 func TestParseKey(t *testing.T) {

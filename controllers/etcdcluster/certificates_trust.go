@@ -1,0 +1,21 @@
+package etcdcluster
+
+import (
+	"context"
+
+	"github.com/etcdpilot/etcd-operator/internal/certificates"
+)
+
+// trust is data of a Secret with authorities. One that is not as its name says is not used, and reported.
+func (s *secretsReader) trust(ctx context.Context, name string) map[string][]byte {
+	data := s.data(ctx, name)
+	if data == nil {
+		return nil
+	}
+	if err := certificates.CheckTrust(s.p.cluster.Name, name, data); err != nil {
+		s.altered = append(s.altered, err.Error())
+		delete(s.own, name)
+		return nil
+	}
+	return data
+}

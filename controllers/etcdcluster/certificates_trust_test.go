@@ -1,0 +1,79 @@
+package etcdcluster
+
+import (
+	"crypto/rand"
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/certificates"
+	"github.com/etcdpilot/etcd-operator/internal/member"
+	"github.com/etcdpilot/etcd-operator/internal/plan"
+	"github.com/etcdpilot/etcd-operator/internal/resources"
+)
+
+// secretsOf is a pass of a cluster with TLS whose namespace has these Secrets, and what it reads of them.
+func secretsOf(t *testing.T, tls *v1beta2.TLSPolicy, recorded string, all ...*corev1.Secret) (*pass, certificates.Observed) {
+	t.Helper()
+	r, p := onePass(t, plan.Idle{}, interceptor.Funcs{})
+	p.transport, p.cluster.Spec.TLS = member.Transport{PeerTLS: true, ClientTLS: true}, tls
+	p.before = &v1beta2.EtcdClusterStatus{TLS: &v1beta2.TLSStatus{TrustSecret: recorded}}
+	for _, secret := range all {
+		must(t, r.Client.Create(t.Context(), secret))
+	}
+	seen, _, err := r.readCertificates(t.Context(), p)
+	must(t, err)
+	return p, seen
+}
+
+// TestAlteredTrust decides nothing on a trust Secret that holds something else than its name says: what members trust is unknown then.
+func TestAlteredTrust(t *testing.T) {
+	data := map[string][]byte{certificates.KeyPeerCA: []byte("planted")}
+	_, c := onePass(t, plan.Idle{}, interceptor.Funcs{})
+	altered, unreadable := resources.TrustSecret(c.cluster, "0123456789", data), resources.TrustSecret(c.cluster, certificates.Hash(data), data)
+	for want, secret := range map[string]*corev1.Secret{
+		"Secret c-trust-0123456789 holds other authorities than its name says": altered,
+		"key peer-ca.crt of Secret " + unreadable.Name + " is not PEM":         unreadable,
+	} {
+		p, seen := secretsOf(t, &v1beta2.TLSPolicy{Managed: &v1beta2.ManagedTLS{}}, secret.Name, secret)
+		if seen.Trust != nil || len(seen.Altered) != 1 || !strings.HasPrefix(seen.Altered[0], want) {
+			t.Fatalf("it reads %d keys and says %q, want %q", len(seen.Trust), seen.Altered, want)
+		}
+		d, err := certificates.Decide(seen, rand.Reader)
+		must(t, err)
+		hold(&d, seen, p)
+		p.certified = &certified{Decision: d}
+		if len(secretsFor(p)) > 0 || p.trustSecret() != secret.Name || d.Problem == nil || !strings.HasPrefix(d.Problem.Message, want) {
+			t.Errorf("it writes %d Secrets, and new members trust %s; %+v", len(secretsFor(p)), p.trustSecret(), d.Problem)
+		}
+	}
+}
+
+// TestNamesOfNoUse lets others have the names that only certificates by the operator need.
+func TestNamesOfNoUse(t *testing.T) {
+	foreign := func(name string) *corev1.Secret {
+		return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name}, Data: map[string][]byte{"theirs": nil}}
+	}
+	given := &v1beta2.TLSPolicy{Static: &v1beta2.StaticTLS{Member: &v1beta2.MemberSecret{PeerSecret: "p", ServerSecret: "s"}, OperatorSecret: "o"}}
+	for title, c := range map[string]struct {
+		tls  *v1beta2.TLSPolicy
+		want []string
+	}{
+		"certificates by the operator": {&v1beta2.TLSPolicy{Managed: &v1beta2.ManagedTLS{}}, []string{"c-ca", "c-client", "c-agent"}},
+		"certificates of the user's":   {given, []string{"c-agent"}},
+	} {
+		p, seen := secretsOf(t, c.tls, "", foreign("c-ca"), foreign("c-client"), foreign("c-agent"))
+		var names []string
+		for _, conflict := range p.observed.Conflicts {
+			names = append(names, conflict.Name)
+		}
+		if !slices.Equal(names, c.want) || seen.Authority != nil || seen.Client != nil || seen.Agent != nil {
+			t.Errorf("%s: %v block, want %v", title, names, c.want)
+		}
+	}
+}

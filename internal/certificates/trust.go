@@ -1,0 +1,41 @@
+package certificates
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
+	"github.com/etcdpilot/etcd-operator/internal/pki"
+)
+
+// CheckTrust returns an error if a trust Secret of that name is not as the operator has written it, or cannot be read. What members trust
+// is unknown then.
+func CheckTrust(cluster, name string, data map[string][]byte) error {
+	if name != TrustName(cluster, Hash(data)) {
+		return fmt.Errorf("Secret %s holds other authorities than its name says", name) //nolint:staticcheck // a kind begins it
+	}
+	for _, h := range []half{peers, clients} {
+		text, found := data[h.ca]
+		if !found {
+			continue
+		}
+		if _, err := pki.ParseAuthorities(pki.Text{Name: fmt.Sprintf("key %s of Secret %s", h.ca, name), PEM: text, Own: true}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keep changes nothing while it is unknown what members trust: a leaf that some cannot verify would cut them off.
+func (d *Decision) keep(o Observed) {
+	d.Writes, d.Trust, d.TrustHash, d.Rotated, d.AskServed = nil, nil, "", o.Rotated, false
+	if o.Operator != nil {
+		d.Operator = o.Operator
+	}
+	d.Settled, d.Step = false, "keeping the certificates that are in use"
+	d.Problem = &failure.Problem{Reason: v1beta2.ReasonCertificatesInvalid, Message: strings.Join(slices.Compact(slices.Sorted(slices.Values(o.Altered))), "; ") +
+		": no certificate is changed, because it is unknown what members trust. Delete it: the operator creates it again, " +
+		"or says what else it takes"}
+}
