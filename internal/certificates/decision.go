@@ -68,7 +68,7 @@ type Info struct {
 	Name string
 	// Use is the key that it is stored under, without ".crt".
 	Use string
-	// Issuer is the issuer's distinguished name.
+	// Issuer is the issuer's distinguished name, cut as pki.Issuer does.
 	Issuer              string
 	NotBefore, NotAfter time.Time
 	// RenewAt is when the operator renews it, zero if it does not.

@@ -44,7 +44,7 @@ func (w *view) members(matching func(holder) bool) string {
 func (w *view) infos() []Info {
 	var all []Info
 	add := func(secret, use string, p *pki.Pair, own bool) {
-		i := Info{Name: secret, Use: use, Issuer: p.Leaf().Issuer.String(), NotBefore: p.Leaf().NotBefore, NotAfter: p.Leaf().NotAfter}
+		i := Info{Name: secret, Use: use, Issuer: pki.Issuer(p.Leaf()), NotBefore: p.Leaf().NotBefore, NotAfter: p.Leaf().NotAfter}
 		if own {
 			i.RenewAt = renewAt(p.Leaf())
 		}

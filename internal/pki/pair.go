@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 )
 
 // Pair is a certificate with its private key.
@@ -112,9 +114,13 @@ func short(names []string) string {
 	case len(names) == 0:
 		return "no names at all"
 	case len(names) > most:
-		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+		return fmt.Sprintf("%s and %d more", short(names[:most]), len(names)-most)
 	}
-	return strings.Join(names, ", ")
+	var all []string
+	for _, name := range names {
+		all = append(all, cut(name))
+	}
+	return strings.Join(all, ", ")
 }
 
 // CheckChain returns an error if none of the authorities has signed a certificate for these uses, directly or through the others of
@@ -125,16 +131,17 @@ func CheckChain(
 	for _, usage := range usages {
 		if _, err := verify(chain, roots, now, usage); err != nil {
 			return t.errorf("is not verified by %s as %s: %s; it was issued by %q: store that authority in %s, and those between the two in %s",
-				authorities.Name, usageNames[usage], why(err), chain[0].Issuer, authorities.Name, t.Name)
+				authorities.Name, usageNames[usage], why(err), Issuer(chain[0]), authorities.Name, t.Name)
 		}
 	}
 	return nil
 }
 
-// why is what is wrong with a chain, in one line.
+// why is what crypto/x509 finds wrong, in one line.
 func why(err error) string {
+	const most = 300 // it may name certificates
 	text, _, _ := strings.Cut(strings.TrimPrefix(err.Error(), "x509: "), "\n")
-	return text
+	return failure.Cut(text, most)
 }
 
 // Verifies reports whether an authority has signed a certificate, directly or through the others of its chain, and both are valid

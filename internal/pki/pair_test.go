@@ -5,6 +5,8 @@ import (
 	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
+	"fmt"
 	"math/big"
 	"slices"
 	"strings"
@@ -118,6 +120,45 @@ func TestIssuers(t *testing.T) {
 	if found = Issuers(leaf.Chain, []*x509.Certificate{a.Leaf()}, now.Add(2*time.Hour)); len(found) != 0 {
 		t.Error("it is verified after its end")
 	}
+}
+
+// TestLongNames cuts what strangers have written into certificates, wherever it is shown.
+func TestLongNames(t *testing.T) {
+	a, namesake := stranger(t), stranger(t)
+	names := []string{strings.Repeat("x", 200) + ".db", strings.Repeat("y", 5000)}
+	leaf := issue(t, a, Request{Names: names, Usages: server})
+	certificate, _ := encode(t, leaf)
+	_, noAuthority := ParseAuthorities(text(certificate))
+	ca := Text{Name: "key peer-ca.crt of Secret s"}
+	for title, err := range map[string]error{
+		"names":       CheckNames(text(nil), leaf.Leaf(), []string{"a.db"}),
+		"window":      CheckWindow(text(nil), a.Leaf(), now.Add(20*time.Hour)),
+		"chain":       CheckChain(text(nil), leaf.Chain, ca, namesake.Chain, now, x509.ExtKeyUsageServerAuth),
+		"a leaf":      noAuthority,
+		"no subject":  CheckWindow(text(nil), leaf.Leaf(), now.Add(20*time.Hour)),
+		"its issuer":  errors.New(Issuer(leaf.Leaf())),
+		"its subject": errors.New(Subject(a.Leaf())),
+	} {
+		const most = 1000
+		if err == nil || len(err.Error()) > most {
+			t.Errorf("%s: an error of %d bytes", title, len(fmt.Sprint(err)))
+		}
+	}
+}
+
+// stranger is an authority with a name that this package never makes.
+func stranger(t *testing.T) *Pair {
+	t.Helper()
+	template, err := template(rand.Reader, Request{Now: now, Lifetime: 10 * time.Hour})
+	if err != nil {
+		t.Fatal(err)
+	}
+	template.IsCA, template.Subject.Organization = true, []string{strings.Repeat("long ", 10000)}
+	made, err := sign(rand.Reader, template, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made
 }
 
 func TestChecks(t *testing.T) {

@@ -12,6 +12,8 @@ import (
 	"encoding/pem"
 	"fmt"
 	"strings"
+
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 )
 
 // Text is the value of one key of a Secret.
@@ -91,7 +93,7 @@ func ParseCertificates(t Text) ([]*x509.Certificate, error) {
 		}
 		certificate, err := x509.ParseCertificate(block.Bytes)
 		if err != nil {
-			return nil, t.errorf("has a certificate (number %d) that cannot be read: %w: replace it", i+1, err)
+			return nil, t.errorf("has a certificate (number %d) that cannot be read: %s: replace it", i+1, why(err))
 		}
 		if key, ok := certificate.PublicKey.(*rsa.PublicKey); ok && key.N.BitLen() > maxRSA {
 			return nil, t.errorf("has a certificate (number %d) with an RSA key of %d bits, and etcd takes %d: issue it with a smaller key",
@@ -191,15 +193,19 @@ func FingerprintOf(der []byte) string {
 
 // Subject is how messages call a certificate: its subject, cut to a length for people, or its serial number if that is empty.
 func Subject(c *x509.Certificate) string {
+	if name := c.Subject.String(); name != "" {
+		return fmt.Sprintf("%q", cut(name))
+	}
+	return "serial number " + Serial(c)
+}
+
+// Issuer is the name of a certificate's issuer, cut in the same way.
+func Issuer(c *x509.Certificate) string { return cut(c.Issuer.String()) }
+
+// cut shortens what a certificate says, which may be of any length, for messages and status.
+func cut(text string) string {
 	const most = 100
-	name := c.Subject.String()
-	if name == "" {
-		return "serial number " + Serial(c)
-	}
-	if len(name) > most {
-		name = strings.ToValidUTF8(name[:most], "") + "…"
-	}
-	return fmt.Sprintf("%q", name)
+	return failure.Cut(text, most)
 }
 
 // Serial is a certificate's serial number, in hexadecimal.

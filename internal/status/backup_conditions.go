@@ -15,7 +15,7 @@ import (
 
 func setBackupConditions(s *v1beta2.EtcdBackupStatus, in BackupInput) {
 	set := func(kind string, value metav1.ConditionStatus, generation int64, reason, message string) {
-		meta.SetStatusCondition(&s.Conditions, metav1.Condition{
+		setCondition(&s.Conditions, metav1.Condition{
 			Type: kind, Status: value, Reason: reason, Message: message,
 			ObservedGeneration: generation, LastTransitionTime: metav1.NewTime(in.Observed.Now),
 		})

@@ -26,7 +26,7 @@ func setConditions(s *v1beta2.EtcdClusterStatus, in Input) {
 		if v.holds {
 			value = metav1.ConditionTrue
 		}
-		meta.SetStatusCondition(&s.Conditions, metav1.Condition{
+		setCondition(&s.Conditions, metav1.Condition{
 			Type: kind, Status: value, Reason: v.reason, Message: v.message,
 			ObservedGeneration: in.Cluster.Generation, LastTransitionTime: now(in.Observed),
 		})

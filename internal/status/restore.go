@@ -1,7 +1,6 @@
 package status
 
 import (
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
@@ -133,7 +132,7 @@ func setRestoreConditions(s *v1beta2.EtcdRestoreStatus, in RestoreInput) {
 		if holds {
 			value = metav1.ConditionTrue
 		}
-		meta.SetStatusCondition(&s.Conditions, metav1.Condition{
+		setCondition(&s.Conditions, metav1.Condition{
 			Type: kind, Status: value, Reason: reason, Message: message,
 			ObservedGeneration: generation, LastTransitionTime: metav1.NewTime(in.Observed.Now),
 		})

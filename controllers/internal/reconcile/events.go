@@ -2,7 +2,6 @@ package reconcile
 
 import (
 	"context"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -12,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 	"github.com/etcdpilot/etcd-operator/internal/metrics"
 )
 
@@ -20,11 +20,7 @@ const noteLimit = 1024
 
 // Emit records an event, with the note cut to what Kubernetes accepts. All events are recorded by it.
 func Emit(to events.EventRecorder, o client.Object, kind, reason, action, note string) {
-	if len(note) > noteLimit {
-		const cut = "…"
-		note = strings.ToValidUTF8(note[:noteLimit-len(cut)], "") + cut
-	}
-	to.Eventf(o, nil, kind, reason, action, "%s", note)
+	to.Eventf(o, nil, kind, reason, action, "%s", failure.Cut(note, noteLimit))
 }
 
 // Outcome is what was decided, in words.
