@@ -46,6 +46,10 @@ type InternalStatus struct {
 	// up, it is not recorded where its data comes from, and it counts as true.
 	// +optional
 	SnapshotDue *bool `json:"snapshotDue,omitempty"`
+	// authorities are the SHA-256 fingerprints of the cluster's own authorities: no other one in Secret <name>-ca is used.
+	// +listType=atomic
+	// +optional
+	Authorities []string `json:"authorities,omitempty"`
 	// ranBefore is true if coreos/etcd-operator has run this EtcdCluster and nothing has been started here yet: a cluster that
 	// is started empty would be taken for that one.
 	// +optional

@@ -1060,6 +1060,11 @@ func (in *InternalStatus) DeepCopyInto(out *InternalStatus) {
 		*out = new(bool)
 		**out = **in
 	}
+	if in.Authorities != nil {
+		in, out := &in.Authorities, &out.Authorities
+		*out = make([]string, len(*in))
+		copy(*out, *in)
+	}
 	if in.LeaderMoved != nil {
 		in, out := &in.LeaderMoved, &out.LeaderMoved
 		*out = new(LeaderMoved)

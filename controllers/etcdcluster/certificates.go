@@ -202,7 +202,7 @@ func validUntil(d certificates.Decision, now time.Time) time.Time {
 // dependsOn is everything that a decision depends on beside the Secrets, the time, and what members serve.
 func dependsOn(p *pass) string {
 	names := p.memberNames()
-	text := fmt.Sprint(p.cluster.UID, p.cluster.Generation, p.transport, p.cluster.Annotations[v1beta2.AnnotationRotate], names)
+	text := fmt.Sprint(p.before.Authorities, p.cluster.UID, p.cluster.Generation, p.transport, p.cluster.Annotations[v1beta2.AnnotationRotate], names)
 	for _, name := range names {
 		if pod := p.pods[name]; pod != nil {
 			text += fmt.Sprint(" ", pod.UID, resources.TrustOf(pod))

@@ -95,6 +95,7 @@ func (r *Reconciler) readCertificates(ctx context.Context, p *pass) (certificate
 		Published: map[string]map[string][]byte{}, Rotate: c.Annotations[v1beta2.AnnotationRotate],
 		OperatorIsRoot: p.before.Auth != nil && p.before.Auth.Enabled,
 	}
+	seen.Authorities = p.before.Authorities
 	if ca := read.own[certificates.AuthorityName(c.Name)]; ca != nil {
 		seen.Rotated = ca.Annotations[certificates.RotatedAnnotation]
 	}

@@ -30,7 +30,7 @@ func (p *pass) shownCertificates() *status.Certificates {
 	if p.certified == nil {
 		return nil
 	}
-	shown := &status.Certificates{Decision: p.certified.Decision, TrustSecret: p.trustSecret()}
+	shown := &status.Certificates{Decision: p.certified.Decision, TrustSecret: p.trustSecret(), Recorded: p.authorities()}
 	if p.transport.ClientTLS && p.cluster.Spec.ManagedTLS() != nil {
 		shown.ClientSecret = certificates.ClientName(p.cluster.Name)
 	}

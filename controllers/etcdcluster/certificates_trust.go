@@ -19,3 +19,13 @@ func (s *secretsReader) trust(ctx context.Context, name string) map[string][]byt
 	}
 	return data
 }
+
+// authorities are the fingerprints of the cluster's own that status is to record: those decided on that the Secret holds, so that nothing
+// is recorded that could not be written.
+func (p *pass) authorities() []string {
+	secret := p.certified.secrets[certificates.AuthorityName(p.cluster.Name)]
+	if secret == nil { // or it may not be read
+		return p.before.Authorities
+	}
+	return certificates.Held(secret.Data, p.certified.Authorities)
+}

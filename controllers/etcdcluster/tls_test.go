@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/member"
@@ -27,7 +28,14 @@ func (e *env) managedTLS(t *testing.T) {
 	must(t, e.Create(t.Context(), taken))
 	e.cluster(t, "secure", v1beta2.EtcdClusterSpec{Size: 1, TLS: &v1beta2.TLSPolicy{Managed: &v1beta2.ManagedTLS{}}})
 	e.says(t, "secure", v1beta2.ReasonNameTaken, "Secret secure-ca")
-	must(t, e.Delete(t.Context(), taken))
+	stranger, err := pki.NewAuthority(rand.Reader, "stranger", time.Now(), 5*365*24*time.Hour)
+	must(t, err)
+	certificate, key, err := stranger.Encode()
+	must(t, err)
+	must(t, e.Get(t.Context(), client.ObjectKeyFromObject(taken), taken))
+	taken.Data = map[string][]byte{"peer.crt": certificate, "peer.key": key, "server.crt": certificate, "server.key": key}
+	must(t, controllerutil.SetControllerReference(e.read(t, "secure"), taken, e.Scheme()))
+	must(t, e.Update(t.Context(), taken))
 
 	pods := e.podsOf(t, "secure", 1)
 	own, trust := e.secret(t, "secure-0-tls"), e.secret(t, resources.TrustOf(&pods[0]))
@@ -52,7 +60,13 @@ func (e *env) managedTLS(t *testing.T) {
 		}
 		return err
 	})
+	if string(e.secret(t, "secure-ca").Data["peer.crt"]) == string(certificate) || strings.Contains(string(trust.Data["peer-ca.crt"]), string(certificate)) {
+		t.Error("a stranger's authority is used, because it was there before the cluster")
+	}
 	s := e.read(t, "secure").Status
+	if len(s.Authorities) != 2 {
+		t.Errorf("status records the authorities %v", s.Authorities)
+	}
 	if s.TLS == nil || s.TLS.ClientSecret != "secure-client" || s.TLS.TrustSecret != trust.Name || len(s.TLS.Certificates) == 0 ||
 		!strings.HasPrefix(s.Endpoints[0], "https://") || !meta.IsStatusConditionTrue(s.Conditions, v1beta2.ConditionCertificatesValid) {
 		t.Errorf("status %+v", s)

@@ -35,6 +35,7 @@ func Decide(o Observed, random io.Reader) (Decision, error) {
 	if err := d.render(o, views, random); err != nil {
 		return Decision{}, err
 	}
+	d.record(o, views)
 	d.report(o, views)
 	if len(o.Altered) > 0 {
 		d.keep(o)
@@ -96,6 +97,9 @@ func (d *Decision) report(o Observed, views []*view) {
 	var problems []string
 	d.Settled = len(d.Writes)+len(d.Waiting) == 0
 	var steps []string
+	if d.Recording {
+		steps = append(steps, "recording the cluster's own authorities")
+	}
 	for _, w := range views {
 		d.Expired = append(d.Expired, w.expired...)
 		if w.problem != nil {

@@ -68,7 +68,7 @@ func (c *cluster) apply(d Decision) {
 		case kindOperator: // of no Secret
 		}
 	}
-	c.o.Trust, c.o.Rotated, c.o.Operator = d.Trust, d.Rotated, d.Operator
+	c.o.Trust, c.o.Rotated, c.o.Operator, c.o.Authorities = d.Trust, d.Rotated, d.Operator, d.Authorities
 }
 
 func TestStart(t *testing.T) {

@@ -15,6 +15,10 @@ type Decision struct {
 	TrustHash string
 	// Writes are those Secrets that differ, in the order in which they have to be written. If one cannot be, the rest must wait.
 	Writes []Write
+	// Authorities are the fingerprints of the cluster's own authorities that status is to record: those of them that the Secret of
+	// AuthorityName holds once it is written. While Recording, leaves wait until it does.
+	Authorities []string
+	Recording   bool
 	// Waiting are the members that no leaf can be given to yet: their pods cannot start, and creating them is of no use.
 	Waiting []string
 	// Operator is the operator's own certificate, nil if clients use no TLS or there is none yet. It is not stored: keep it for

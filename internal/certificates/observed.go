@@ -23,6 +23,8 @@ type Observed struct {
 	OperatorIsRoot bool
 	// Authority is the data of the Secret of AuthorityName, nil if it does not exist.
 	Authority map[string][]byte
+	// Authorities are the fingerprints of the cluster's own authorities, as status records them: Decision.Authorities.
+	Authorities []string
 	// Published is the data of the Secrets of MemberName, by member.
 	Published map[string]map[string][]byte
 	// Client and Agent are the data of the Secrets of ClientName and AgentName, nil if they do not exist.

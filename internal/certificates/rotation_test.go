@@ -159,6 +159,10 @@ func TestAllExpired(t *testing.T) {
 			c.run()
 			c.o.Now, c.o.Served = start.Add(after), nil
 			d := c.decide()
+			if d.Recording {
+				c.apply(d)
+				d = c.decide()
+			}
 			n := 0
 			for _, w := range d.Writes {
 				if w.Kind == KindMember {

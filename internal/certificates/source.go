@@ -43,6 +43,8 @@ type signers struct {
 	current, former *signer
 	// renew is when all leaves were asked to be renewed, zero if never.
 	renew time.Time
+	// strange is whether the Secret has one that is not the cluster's.
+	strange bool
 }
 
 const (
@@ -54,6 +56,11 @@ const (
 // readSigners reads one side of the Secret with the authorities. One that cannot be read, or has expired, is of no use.
 func readSigners(o Observed, h half) signers {
 	s := signers{current: readSigner(o, h.certificate, h.key), former: readSigner(o, formerPrefix+h.certificate, formerPrefix+h.key)}
+	for _, one := range []**signer{&s.current, &s.former} {
+		if *one != nil && !o.adopts(h, (*one).Leaf()) {
+			*one, s.strange = nil, true
+		}
+	}
 	if t, err := time.Parse(time.RFC3339, string(o.Authority[keyRenew])); err == nil {
 		s.renew = t
 	}
