@@ -115,7 +115,7 @@ api-docs = $(call tool,crd-ref-docs) --source-path=api/v1beta2 --config=hack/api
 	--log-level=ERROR --output-path
 
 # reasons-docs prints what every reason means.
-reasons-docs = go run ./hack/reasons $(addprefix api/v1beta2/conditions,.go _cluster.go _members.go _backup.go _restore.go _storage.go)
+reasons-docs = go run ./hack/reasons $(addprefix api/v1beta2/conditions,.go _cluster.go _members.go _backup.go _restore.go _storage.go _access.go)
 
 .PHONY: generate
 generate: ## Generate DeepCopy methods, docs/api.md and docs/reasons.md

@@ -16,6 +16,8 @@ import (
 	"github.com/etcdpilot/etcd-operator/controllers/etcdbackup"
 	"github.com/etcdpilot/etcd-operator/controllers/etcdcluster"
 	"github.com/etcdpilot/etcd-operator/controllers/etcdrestore"
+	"github.com/etcdpilot/etcd-operator/controllers/etcdrole"
+	"github.com/etcdpilot/etcd-operator/controllers/etcduser"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/objectcache"
 	"github.com/etcdpilot/etcd-operator/controllers/leadership"
 	"github.com/etcdpilot/etcd-operator/controllers/operatorcondition"
@@ -84,6 +86,16 @@ func Setup(ctx context.Context, mgr ctrl.Manager, pool *etcd.Pool, o Options) er
 		OperatorImage: o.OperatorImage, AgentEnv: o.AgentEnv, OpenShift: openShift,
 	}).SetupWithManager(mgr); err != nil {
 		return fmt.Errorf("set up the EtcdRestore controller: %w", err)
+	}
+	if err := (&etcduser.Reconciler{
+		Client: c, Live: live, Recorder: recorder, Reservations: keeper, Clock: clock.RealClock{},
+	}).SetupWithManager(mgr); err != nil {
+		return fmt.Errorf("set up the EtcdUser controller: %w", err)
+	}
+	if err := (&etcdrole.Reconciler{
+		Client: c, Live: live, Recorder: recorder, Reservations: keeper, Clock: clock.RealClock{},
+	}).SetupWithManager(mgr); err != nil {
+		return fmt.Errorf("set up the EtcdRole controller: %w", err)
 	}
 	if err := operatorcondition.Setup(mgr); err != nil {
 		return fmt.Errorf("set up the OperatorCondition controller: %w", err)

@@ -22,9 +22,12 @@ type SecretKeyRef struct {
 	// +required
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Secret",xDescriptors={"urn:alm:descriptor:io.kubernetes:Secret"}
 	Name string `json:"name"`
-	// key in the Secret; password by default.
+	// key is the one whose value counts.
+	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:default=password
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Key"
 	Key string `json:"key,omitempty"`
 }
 

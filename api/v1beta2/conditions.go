@@ -6,7 +6,7 @@ package v1beta2
 const (
 	// ConditionReady is true of an EtcdCluster that is available and matches its spec: kubectl wait, Flux and Argo CD can
 	// wait for it. Its reason and message are those of Degraded while that is true, and otherwise those of Progressing, also
-	// while it is true itself.
+	// while it is true itself. Of an EtcdUser or EtcdRole it is true while etcd has it as the spec says.
 	ConditionReady = "Ready"
 	// ConditionAvailable is true of an EtcdCluster while it has quorum: a majority of its voters answers.
 	ConditionAvailable = "Available"
@@ -71,7 +71,8 @@ const (
 	//
 	// Correct the field that the message names. Until then the operator keeps an EtcdCluster on its last valid spec.
 	ReasonInvalidPod = "InvalidPod"
-	// ReasonNameTaken means that an object with another owner already has a name that is needed.
+	// ReasonNameTaken means that an object with another owner already has a name that is needed. Of two EtcdUsers or EtcdRoles with one
+	// name in etcd, the older one has it.
 	//
 	// Delete that object, or give this one another name.
 	ReasonNameTaken = "NameTaken"

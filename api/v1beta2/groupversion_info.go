@@ -20,6 +20,8 @@ func addKnownTypes(scheme *runtime.Scheme) error {
 		&EtcdCluster{}, &EtcdClusterList{},
 		&EtcdBackup{}, &EtcdBackupList{},
 		&EtcdRestore{}, &EtcdRestoreList{},
+		&EtcdUser{}, &EtcdUserList{},
+		&EtcdRole{}, &EtcdRoleList{},
 	)
 	metav1.AddToGroupVersion(scheme, GroupVersion)
 	return nil

@@ -1,0 +1,164 @@
+package etcduser
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/controllers/internal/accounts"
+	"github.com/etcdpilot/etcd-operator/internal/access"
+	"github.com/etcdpilot/etcd-operator/internal/etcd"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
+)
+
+// pass is what one reconciliation has read and decided.
+type pass struct {
+	accounts.Pass
+
+	object *v1beta2.EtcdUser
+	// before is the status as it was read.
+	before *v1beta2.EtcdUserStatus
+	target accounts.Target
+	// password is what the user is to log in with, and version where it is from; both are empty without one.
+	password string
+	version  *v1beta2.SecretVersion
+}
+
+// observe reads everything a decision depends on, and decides.
+func (r *Reconciler) observe(ctx context.Context, reader client.Reader, p *pass) (err error) {
+	o := &p.Observed
+	o.Deleting, o.HasFinalizer = !p.object.DeletionTimestamp.IsZero(), controllerutil.ContainsFinalizer(p.object, v1beta2.FinalizerAccess)
+	if p.target, err = accounts.Find(ctx, reader, p.object.Namespace, p.object.Spec.EtcdCluster.Name); err != nil {
+		return err
+	}
+	older, err := older(ctx, reader, p.object)
+	if err != nil {
+		return err
+	}
+	o.Problem, o.Untouched = p.target.Problem, p.target.Gone() || older != ""
+	if older != "" {
+		o.Problem = &failure.Problem{Reason: v1beta2.ReasonNameTaken, Message: fmt.Sprintf(
+			"EtcdUser %s is older and is user %s of the same cluster: delete one of the two", older, p.object.NameInEtcd())}
+	}
+	if o.Problem == nil && !o.Deleting {
+		if err := r.observePassword(ctx, p); err != nil {
+			return err
+		}
+	}
+	if p.Action = access.Next(*o); !o.HasFinalizer || o.Problem != nil || o.Deleting && o.Untouched {
+		return nil
+	}
+	to, err := p.Etcd(ctx, p.target, reader, r.Live)
+	if err != nil {
+		return err
+	}
+	if o.Problem == nil {
+		if err := observeUser(ctx, to, p); err != nil {
+			o.Problem = accounts.Unanswered(err)
+		}
+	}
+	p.Action = access.Next(*o)
+	return nil
+}
+
+// observePassword reads the Secret. If it cannot be used, a user that is there keeps its password, and none is created.
+func (r *Reconciler) observePassword(ctx context.Context, p *pass) error {
+	ref := p.object.Spec.PasswordSecretRef
+	if ref == nil {
+		return nil
+	}
+	password, version, problem, err := readPassword(ctx, r.Live, p.object.Namespace, ref)
+	if err != nil {
+		return err
+	}
+	p.password, p.version = password, version
+	if problem != nil && p.known() && p.before.Login == v1beta2.LoginPassword {
+		p.Flaw, p.version = problem, p.before.Password
+		return nil
+	}
+	p.Observed.Problem = problem
+	return nil
+}
+
+// known reports whether the operator has created the user in this etcd cluster. A restore starts another one, with the passwords of the
+// snapshot.
+func (p *pass) known() bool {
+	return p.before.Login != "" && p.before.ClusterID == p.target.Cluster.Status.ClusterID
+}
+
+// observeUser asks etcd what it has, and decides what is to be changed.
+func observeUser(ctx context.Context, to *etcd.Accounts, p *pass) error {
+	name, o := p.object.NameInEtcd(), &p.Observed
+	have, found, err := to.User(ctx, name)
+	switch {
+	case err != nil:
+		return err
+	case o.Deleting && found:
+		o.Calls = []access.Call{access.DeleteUser{Name: name}}
+		return nil
+	case o.Deleting:
+		return nil
+	case !found && p.version != nil && p.password == "":
+		o.Problem = p.Flaw
+		return nil
+	}
+	wanted, err := grantable(ctx, to, p, have)
+	if err != nil {
+		return err
+	}
+	want := access.Wanted{Password: p.version != nil, Version: idOf(p.version), Roles: wanted}
+	var present *access.Present
+	if found {
+		present = &access.Present{Roles: have}
+		if p.known() {
+			present.Known, present.Password = true, p.before.Login == v1beta2.LoginPassword
+			present.Version = idOf(p.before.Password)
+		}
+	}
+	o.Calls = access.User(name, present, want)
+	return nil
+}
+
+// grantable are the wanted roles that exist. What a user has exists, and so does the role root, whether anybody has created it or not.
+func grantable(ctx context.Context, to *etcd.Accounts, p *pass, have []string) (roles []string, err error) {
+	var missing []string
+	for _, role := range p.object.Spec.Roles {
+		found := role == "root" || slices.Contains(have, role)
+		if !found {
+			if _, found, err = to.Role(ctx, role); err != nil {
+				return nil, err
+			}
+		}
+		if !found {
+			missing = append(missing, role)
+			continue
+		}
+		roles = append(roles, role)
+	}
+	if len(missing) > 0 && p.Flaw == nil {
+		p.Flaw = &failure.Problem{Reason: v1beta2.ReasonRoleNotFound, Message: fmt.Sprintf(
+			"spec.roles: etcd has no role %s: create an EtcdRole, or correct the name", strings.Join(missing, ", "))}
+	}
+	return roles, nil
+}
+
+// older names the EtcdUser that has the name, empty if it is this one.
+func older(ctx context.Context, reader client.Reader, own *v1beta2.EtcdUser) (string, error) {
+	all := &v1beta2.EtcdUserList{}
+	if err := reader.List(ctx, all, client.InNamespace(own.Namespace)); err != nil {
+		return "", fmt.Errorf("list EtcdUsers: %w", err)
+	}
+	for i := range all.Items {
+		other := &all.Items[i]
+		if other.UID != own.UID && other.Spec.EtcdCluster == own.Spec.EtcdCluster && other.NameInEtcd() == own.NameInEtcd() &&
+			accounts.Older(other, own) {
+			return other.Name, nil
+		}
+	}
+	return "", nil
+}

@@ -1,0 +1,168 @@
+// Package accounts is what the controllers of EtcdUsers and EtcdRoles share: the way to their cluster's etcd, and how a pass ends.
+package accounts
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"net"
+	"slices"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/controllers/internal/agentpod"
+	"github.com/etcdpilot/etcd-operator/internal/certificates"
+	"github.com/etcdpilot/etcd-operator/internal/etcd"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
+	"github.com/etcdpilot/etcd-operator/internal/member"
+	"github.com/etcdpilot/etcd-operator/internal/resources"
+)
+
+// Target is the EtcdCluster of an EtcdUser or EtcdRole.
+type Target struct {
+	// Cluster is nil if there is none.
+	Cluster *v1beta2.EtcdCluster
+	// Problem is why nothing can be changed in its etcd now, nil if it can.
+	Problem *failure.Problem
+}
+
+// Find reads the EtcdCluster of that name.
+func Find(ctx context.Context, reader client.Reader, namespace, name string) (Target, error) {
+	c := &v1beta2.EtcdCluster{}
+	if err := reader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, c); err != nil {
+		if client.IgnoreNotFound(err) != nil {
+			return Target{}, fmt.Errorf("read EtcdCluster %s: %w", name, err)
+		}
+		return Target{Problem: &failure.Problem{
+			Reason:  v1beta2.ReasonClusterMissing,
+			Message: fmt.Sprintf("spec.etcdCluster: EtcdCluster %s not found in namespace %s: create it", name, namespace),
+		}}, nil
+	}
+	return Target{Cluster: c, Problem: problemOf(c)}, nil
+}
+
+func problemOf(c *v1beta2.EtcdCluster) *failure.Problem {
+	switch {
+	case !c.DeletionTimestamp.IsZero():
+		return &failure.Problem{Reason: v1beta2.ReasonTerminating, Message: "EtcdCluster " + c.Name + " is being deleted"}
+	case c.Spec.Paused:
+		return &failure.Problem{
+			Reason: v1beta2.ReasonPaused, Message: "spec.paused of EtcdCluster " + c.Name + " is true: set it to false",
+		}
+	case c.Status.ClusterID == "" || len(agentpod.MemberURLs(c, agentpod.Voting)) == 0:
+		return &failure.Problem{
+			Reason: v1beta2.ReasonWaitingForCluster, Message: "EtcdCluster " + c.Name + " is not up yet: see its conditions",
+		}
+	}
+	return nil
+}
+
+// Gone reports whether the etcd is gone, or will be with all that is in it.
+func (t Target) Gone() bool { return t.Cluster == nil || !t.Cluster.DeletionTimestamp.IsZero() }
+
+// Connect connects to the cluster's etcd, which has to be closed. The operator has the rights of root, as the agents do, by the Secret
+// of their certificate: read from the API server, because no Secret is ever cached.
+func (t Target) Connect(ctx context.Context, reader, live client.Reader) (*etcd.Accounts, *failure.Problem, error) {
+	pods := &corev1.PodList{}
+	err := reader.List(ctx, pods, client.InNamespace(t.Cluster.Namespace), client.MatchingLabels(resources.ClusterSelector(t.Cluster.Name)))
+	if err != nil {
+		return nil, nil, fmt.Errorf("list Pods: %w", err)
+	}
+	config, err := configOf(ctx, live, t.Cluster)
+	if err != nil {
+		return nil, nil, err
+	}
+	id, err := strconv.ParseUint(t.Cluster.Status.ClusterID, 16, 64)
+	if err != nil {
+		return nil, nil, fmt.Errorf("status.clusterID of EtcdCluster %s: %w", t.Cluster.Name, err)
+	}
+	to, err := etcd.Administer(ctx, config, id, endpoints(t.Cluster, pods.Items))
+	if err != nil {
+		return nil, Unanswered(err), nil
+	}
+	return to, nil, nil
+}
+
+// Unanswered is the problem that etcd does not do what it was asked.
+func Unanswered(err error) *failure.Problem {
+	return &failure.Problem{Reason: v1beta2.ReasonWaitingForEtcd, Message: err.Error()}
+}
+
+// endpoints are the voters that run, the leader first. Only a pod of this very EtcdCluster is one.
+func endpoints(c *v1beta2.EtcdCluster, pods []corev1.Pod) (all []etcd.Endpoint) {
+	members := slices.Clone(c.Status.MemberStatuses)
+	slices.SortStableFunc(members, func(a, b v1beta2.MemberStatus) int {
+		return rank(b) - rank(a)
+	})
+	for _, m := range members {
+		i := slices.IndexFunc(pods, func(p corev1.Pod) bool { return p.Name == m.Name && metav1.IsControlledBy(&p, c) })
+		if i < 0 || !agentpod.Voting(m.Role) || pods[i].Status.PodIP == "" || pods[i].Status.Phase != corev1.PodRunning {
+			continue
+		}
+		all = append(all, etcd.Endpoint{
+			Pod: m.Name, PodUID: string(pods[i].UID),
+			ServerName: member.Host(m.Name, c.Name, c.Namespace, resources.Domain(c)),
+			Address:    net.JoinHostPort(pods[i].Status.PodIP, strconv.Itoa(member.ClientPort)),
+		})
+	}
+	return all
+}
+
+func rank(m v1beta2.MemberStatus) int {
+	switch {
+	case m.Leader:
+		return 2
+	case m.Ready:
+		return 1
+	}
+	return 0
+}
+
+// configOf is by which the operator is a client of the members, nil without TLS.
+func configOf(ctx context.Context, live client.Reader, c *v1beta2.EtcdCluster) (*tls.Config, error) {
+	name := agentpod.TLSSecret(c)
+	if name == "" {
+		return nil, nil //nolint:nilnil // plain text
+	}
+	secret := &corev1.Secret{}
+	if err := live.Get(ctx, client.ObjectKey{Namespace: c.Namespace, Name: name}, secret); err != nil {
+		return nil, fmt.Errorf("read Secret %s: %w", name, err)
+	}
+	pair, err := tls.X509KeyPair(secret.Data[certificates.KeyClientCertificate], secret.Data[certificates.KeyClientKey])
+	if err != nil {
+		return nil, fmt.Errorf("read the certificate in Secret %s: %w", name, err)
+	}
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(secret.Data[certificates.KeyClientCA])
+	return &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{pair}, RootCAs: roots}, nil
+}
+
+// ClusterChanges are those of an EtcdCluster that its users and roles may have been waiting for.
+func ClusterChanges() predicate.Predicate {
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		old, isCluster := e.ObjectOld.(*v1beta2.EtcdCluster)
+		now, areClusters := e.ObjectNew.(*v1beta2.EtcdCluster)
+		return isCluster && areClusters && (reasonOf(old) != reasonOf(now) || old.Status.ClusterID != now.Status.ClusterID)
+	}}
+}
+
+func reasonOf(c *v1beta2.EtcdCluster) string {
+	if p := problemOf(c); p != nil {
+		return p.Reason
+	}
+	return ""
+}
+
+// Older reports whether a has the name rather than b: whoever was created first, and of those created in the same second the one with
+// the lower UID.
+func Older(a, b client.Object) bool {
+	x, y := a.GetCreationTimestamp(), b.GetCreationTimestamp()
+	return x.Before(&y) || x.Equal(&y) && a.GetUID() < b.GetUID()
+}
