@@ -33,7 +33,7 @@ FAULTS ?= .
 FAULT_STORIES ?= Test(Backup)?Faults
 
 # SECURITY_STORIES are those that test-security tells: they take too long to gate a change.
-SECURITY_STORIES := StaticTLS|TLSAuthorities|TLSBackup|NetworkPolicies|SomeNamespaces
+SECURITY_STORIES := Auth|StaticTLS|TLSAuthorities|TLSBackup|NetworkPolicies|SomeNamespaces
 
 # SEED chooses what the soak does, and after MINUTES it begins nothing more. Seed 4 has backups, a restore and edits among its first
 # waves.
@@ -255,7 +255,7 @@ lab-rights: ## Compare what the operator may do on the lab with what it has done
 	go run -C test ./e2e/rights/prove -since '$(SINCE)'
 
 .PHONY: test-security
-test-security: image ## Run the longer stories about security on a real Kubernetes: certificates of users, backups over TLS, NetworkPolicies, rights in some namespaces
+test-security: image ## Run the longer stories about security on a real Kubernetes: authentication, certificates of users, backups over TLS, NetworkPolicies, rights in some namespaces
 	@echo "==> user stories about security"
 	$(on-lab) go test -C test/e2e ./stories -run '^Test($(SECURITY_STORIES))$$' -parallel=2 -count=1 -timeout=60m -v
 

@@ -2,6 +2,7 @@ package harness
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
 	"net"
 	"time"
@@ -21,6 +22,11 @@ func (c *Cluster) Etcd(pod corev1.Pod) (*clientv3.Client, error) {
 	if err != nil {
 		return nil, err
 	}
+	return connect(pod, config, "", "")
+}
+
+// connect connects to one member, and logs in if there is a user.
+func connect(pod corev1.Pod, config *tls.Config, user, password string) (*clientv3.Client, error) {
 	scheme := "http://"
 	if config != nil {
 		scheme = "https://"
@@ -30,6 +36,8 @@ func (c *Cluster) Etcd(pod corev1.Pod) (*clientv3.Client, error) {
 		TLS:         config,
 		DialOptions: dialOptions(config),
 		DialTimeout: time.Second,
+		Username:    user,
+		Password:    password,
 		Logger:      zap.NewNop(), // errors are returned
 	})
 	if err != nil {
@@ -40,6 +48,13 @@ func (c *Cluster) Etcd(pod corev1.Pod) (*clientv3.Client, error) {
 
 // Ask calls one member after the other until one has answered without an error.
 func (c *Cluster) Ask(ctx context.Context, question func(context.Context, *clientv3.Client) error) error {
+	return c.ask(ctx, c.Etcd, question)
+}
+
+// ask calls one member after the other, each by a connection of its own.
+func (c *Cluster) ask(ctx context.Context, connect func(corev1.Pod) (*clientv3.Client, error),
+	question func(context.Context, *clientv3.Client) error,
+) error {
 	pods, err := c.Pods(ctx)
 	if err != nil {
 		return err
@@ -47,7 +62,7 @@ func (c *Cluster) Ask(ctx context.Context, question func(context.Context, *clien
 	err = fmt.Errorf("%s has no pods", c.Name)
 	for _, pod := range pods {
 		var client *clientv3.Client
-		if client, err = c.Etcd(pod); err != nil {
+		if client, err = connect(pod); err != nil {
 			continue
 		}
 		one, cancel := context.WithTimeout(ctx, 5*time.Second)
