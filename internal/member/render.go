@@ -2,6 +2,7 @@ package member
 
 import (
 	"fmt"
+	"net/url"
 	"path"
 	"slices"
 	"strings"
@@ -72,6 +73,11 @@ func Render(c Config, s Start, version string) ([]byte, error) {
 		file["max-learners"] = MaxLearners
 	}
 	addSecurity(file, c.Transport)
+	if c.Transport.PeerTLS && listsHostnames(version) {
+		if err := addPeers(file, c.PeerURL); err != nil {
+			return nil, err
+		}
+	}
 	if err := addOptions(file, c.Options, minor); err != nil {
 		return nil, err
 	}
@@ -93,6 +99,31 @@ func addSecurity(file map[string]any, t Transport) {
 			"client-cert-auth": true,
 		}
 	}
+}
+
+// addPeers has the member take for peers, whether it connects to them or they to it, only those whose certificate stands for a name of
+// members: what all have in common, or this one's own, which a wildcard covers, and which a certificate that all share has to name. A
+// client's certificate of the same authority is none, then. etcd's other check, of the address that a peer connects from, lets one without
+// any names pass (client/pkg/transport, checkCertSAN).
+func addPeers(file map[string]any, peerURL string) error {
+	own, err := url.Parse(peerURL)
+	if err != nil {
+		return fmt.Errorf("the member's peer URL: %w", err)
+	}
+	allowed := []string{own.Hostname()}
+	if _, common, found := strings.Cut(own.Hostname(), "."); found {
+		allowed = append(allowed, common)
+	}
+	peers, _ := file[peerSection].(map[string]any)
+	peers["allowed-hostname"] = allowed
+	return nil
+}
+
+// listsHostnames reports whether a version of etcd takes a list of allowed-hostname: 3.5.14 takes a single one, and does not start with
+// more, and those before it ignore it.
+func listsHostnames(version string) bool {
+	v, err := semver.NewVersion(version)
+	return err == nil && !v.LessThan(semver.New(3, 5, 15, "", "")) //nolint:mnd // that version
 }
 
 // minorOf refuses versions whose configuration keys are not known here.

@@ -85,6 +85,25 @@ func golden(t *testing.T, name string, got []byte) {
 	}
 }
 
+// TestAllowedHostnames gives a list of names only to an etcd that takes one: 3.5.14 does not start with it.
+func TestAllowedHostnames(t *testing.T) {
+	config := testConfig()
+	config.Transport, config.PeerURL = Transport{PeerTLS: true}, "https://db-0.db.prod.svc.cluster.local:2380"
+	for version, want := range map[string]bool{"3.5.14": false, "3.5.15": true, "3.6.0": true, "3.7.3": true} {
+		file, err := Render(config, Start{State: StateExisting}, version)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(file), "allowed-hostname") != want {
+			t.Errorf("%s is given allowed-hostname: %t, want %t", version, !want, want)
+		}
+	}
+	got := read(t, config, Start{State: StateExisting, ListenHost: "0.0.0.0"}).PeerTLSInfo.AllowedHostnames
+	if want := []string{"db-0.db.prod.svc.cluster.local", "db.prod.svc.cluster.local"}; !slices.Equal(got, want) {
+		t.Errorf("etcd reads %v, want %v", got, want)
+	}
+}
+
 func TestRenderRefuses(t *testing.T) {
 	for name, c := range map[string]struct {
 		version string

@@ -46,10 +46,13 @@ type Side struct {
 	section string
 }
 
+// peerSection is that of the members among themselves.
+const peerSection = "peer-transport-security"
+
 // Sides are those that use TLS.
 func (t Transport) Sides() (sides []Side) {
 	if t.PeerTLS {
-		sides = append(sides, Side{PeerCertFile, PeerKeyFile, PeerAuthoritiesFile, "peer-transport-security"})
+		sides = append(sides, Side{PeerCertFile, PeerKeyFile, PeerAuthoritiesFile, peerSection})
 	}
 	if t.ClientTLS {
 		sides = append(sides, Side{ServerCertFile, ServerKeyFile, ServerAuthoritiesFile, "client-transport-security"})
