@@ -114,6 +114,7 @@ func (d *Decision) report(o Observed, views []*view) {
 		d.AskServed = d.AskServed || w.verdict.ask
 		d.Certificates = append(d.Certificates, w.infos()...)
 	}
+	d.Warnings = append(d.Warnings, common(o, views)...)
 	if len(problems) > 0 {
 		d.Problem = &failure.Problem{Reason: v1beta2.ReasonCertificatesInvalid, Message: strings.Join(problems, "; ")}
 	}

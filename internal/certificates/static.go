@@ -177,3 +177,17 @@ func serviceNames(n Names, leaf *given) []string {
 	}
 	return nil
 }
+
+// common warns of an authority of clients that is one of peers, too.
+func common(o Observed, views []*view) []string {
+	if o.Static == nil || len(views) < 2 || views[0].source == nil || views[1].source == nil {
+		return nil
+	}
+	for _, c := range views[0].source.trust {
+		if slices.ContainsFunc(views[1].source.trust, c.Equal) {
+			return []string{fmt.Sprintf("%s and %s have the authority %s in common: who gets a certificate of it with a member's name is a member. "+
+				"Give members another one than clients", o.Static.Peer.text(KeyPeerCA).Name, o.Static.Server.text(KeyServerCA).Name, pki.Subject(c))}
+		}
+	}
+	return nil
+}

@@ -210,6 +210,12 @@ func TestStatic(t *testing.T) {
 	if d = c.run(); len(d.Warnings) > 0 {
 		t.Errorf("warnings: %q", d.Warnings)
 	}
+	u.peerCA = u.serverCA
+	c = userGiven(t, u.static(), "db-0")
+	shared := `key peer-ca.crt of Secret peers and key server-ca.crt of Secret servers have the authority "CN=clients" in common`
+	if d = c.run(); len(d.Warnings) != 1 || !strings.HasPrefix(d.Warnings[0], shared) {
+		t.Errorf("warnings: %q, want %q", d.Warnings, shared)
+	}
 	c.o.Transport = member.Transport{PeerTLS: true}
 	c.o.Static.Server, c.o.Static.Operator, c.o.Published = Source{}, Source{}, nil
 	if d = c.decide(); d.Problem != nil || d.Operator != nil || len(d.Writes) != 1 || len(d.Writes[0].Data) != 2 || len(d.Trust) != 1 {
