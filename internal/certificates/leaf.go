@@ -24,9 +24,11 @@ var (
 )
 
 // peerRequest is what a member's certificate for other members says. Its own name is for those who connect to it, and the one that
-// all members have in common for those that it connects to: it resolves to all members, so that no reverse lookup is needed.
+// all members have in common for those that it connects to: it resolves to all members, so that no reverse lookup is needed. The wildcard
+// is for a member that joins after the keys of the authority were lost: it gets a copy until all trust another one.
 func peerRequest(o Observed, name string) pki.Request {
-	return pki.Request{CommonName: name, Names: []string{o.Names.host(name), o.Names.headless()}, Usages: both}
+	common := o.Names.headless()
+	return pki.Request{CommonName: name, Names: []string{o.Names.host(name), common, "*." + common}, Usages: both}
 }
 
 // serverRequest is what a member's certificate for clients says. Its common name is empty and it is good for clients, too, because

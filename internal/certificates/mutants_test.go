@@ -31,6 +31,18 @@ func worlds() map[string]*rules {
 		"members without volumes, from the user's to the cluster's own": {
 			size: 1, joins: 2, replacing: true, copied: 1, edits: []origin{static(1), managedBy(2), managedBy(3)},
 		},
+		"the cluster's own authorities are lost, twice": {
+			size: 1, joins: 2, replacing: true, copied: 7, edits: []origin{managedBy(1), afterLoss(2), afterLoss(3)},
+		},
+		"they are lost while one is replaced": {
+			size: 1, joins: 2, replacing: true, copied: 7, edits: []origin{managedBy(1), managedBy(2), afterLoss(3)},
+		},
+		"two members without volumes, the authorities are lost": {
+			size: 2, joins: 3, replacing: true, copied: 3, edits: []origin{managedBy(1), afterLoss(2)},
+		},
+		"those of clients are lost": {
+			clients: true, size: 1, joins: 2, replacing: true, copied: 3, edits: []origin{managedBy(1), afterLoss(2)},
+		},
 		"members without volumes, clients": {
 			clients: true, size: 1, joins: 2, replacing: true, copied: 2, foreign: 2, edits: []origin{twofold(1, 2), managedBy(3)},
 		},

@@ -37,7 +37,7 @@ func TestRecipe(t *testing.T) {
 		t.Fatal("docs/tls.md has no recipe")
 	}
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "kubectl"), []byte(secrets), 0o700); err != nil { //nolint:gosec // it is run
+	if err := os.WriteFile(filepath.Join(dir, "kubectl"), []byte(secrets), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	run := exec.CommandContext(t.Context(), "sh", "-ec", script)

@@ -39,7 +39,8 @@ func read(a authorities) (s set) {
 // origin is a source: the user's Secrets, or an authority of the cluster's own.
 type origin struct {
 	// broken is a source that cannot be used, and own one that is the operator's: then leaf is its authority.
-	broken, own bool
+	// lost is one that takes the place of others whose keys nobody has any more.
+	broken, own, lost bool
 	// trust and roots are what members and clients are to trust, leaf and client who has issued the certificates for them.
 	trust, roots set
 	leaf, client uint8
@@ -51,6 +52,8 @@ func static(by uint8) origin {
 }
 
 func managedBy(by uint8) origin { o := static(by); o.own = true; return o }
+
+func afterLoss(by uint8) origin { o := managedBy(by); o.lost = true; return o }
 
 func twofold(by, servers uint8) origin {
 	return origin{trust: of(by), roots: of(servers), leaf: servers, client: by}
@@ -261,6 +264,8 @@ func (r *rules) edit(w world) (world, bool) {
 	next := r.edits[w.edits]
 	if next.own {
 		switch {
+		case next.lost:
+			w.former, w.current = 0, next.leaf
 		case w.source.own && w.former != 0:
 			return w, false
 		case w.source.own:
