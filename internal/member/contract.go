@@ -15,8 +15,11 @@ const (
 	// a lost+found, which etcd takes for foreign.
 	DataMount = "/var/etcd"
 	DataDir   = "/var/etcd/data"
-	// RunDir is an emptyDir that lives as long as the pod: member-run itself, the configuration, the used attempt.
-	RunDir = "/run/member-run"
+	// ProgramDir has member-run itself, in an emptyDir that the init container fills and that the etcd container mounts read-only: what
+	// runs there cannot replace the program that guards its next start.
+	ProgramDir = "/run/member-run"
+	// StateDir is an emptyDir that member-run writes to, with what has to live as long as the pod: the configuration, the used attempt.
+	StateDir = "/run/member-state"
 	// PermitDir is where the downward-API volume is mounted, PermitFile the file in it; empty until there is a permit.
 	PermitDir  = "/etc/member-run"
 	PermitFile = "permit"

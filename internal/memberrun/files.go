@@ -13,8 +13,8 @@ import (
 // attemptFile is where a pod keeps the highest attempt that it has used up.
 const attemptFile = "attempt"
 
-func readAttempt(runDir string) (int, error) {
-	text, err := os.ReadFile(filepath.Join(runDir, attemptFile))
+func readAttempt(stateDir string) (int, error) {
+	text, err := os.ReadFile(filepath.Join(stateDir, attemptFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
 	}
@@ -29,11 +29,11 @@ func readAttempt(runDir string) (int, error) {
 }
 
 // writeAttempt syncs the file to disk before it returns: a permit that is used twice is worse than one never used.
-func writeAttempt(runDir string, attempt int) error {
-	path := filepath.Join(runDir, attemptFile)
+func writeAttempt(stateDir string, attempt int) error {
+	path := filepath.Join(stateDir, attemptFile)
 	err := writeFile(path, []byte(strconv.Itoa(attempt)), 0o600, (*os.File).Sync)
 	if err == nil {
-		err = syncDir(runDir)
+		err = syncDir(stateDir)
 	}
 	if err != nil {
 		return fmt.Errorf("write the attempt: %w", err)

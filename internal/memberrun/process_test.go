@@ -57,7 +57,7 @@ func TestMain(m *testing.M) {
 func pathsIn(dir string) Paths {
 	return Paths{
 		Permit:       filepath.Join(dir, "permit"),
-		Run:          filepath.Join(dir, "run"),
+		State:        filepath.Join(dir, "run"),
 		Termination:  filepath.Join(dir, "termination-log"),
 		Certificates: filepath.Join(dir, "certificates"),
 		Trust:        filepath.Join(dir, "trust"),

@@ -19,9 +19,9 @@ import (
 
 // Paths are where things are in the container.
 type Paths struct {
-	// Permit is the file with the permit, Run the folder that lives as long as the pod, Termination the file of the
-	// termination message.
-	Permit, Run, Termination string
+	// Permit is the file with the permit, State the folder for what lives as long as the pod, Termination the file of the termination
+	// message.
+	Permit, State, Termination string
 	// Certificates is the folder with the member's own certificates, Trust that with the authorities; unused without TLS.
 	Certificates, Trust string
 }
@@ -30,7 +30,7 @@ type Paths struct {
 func ContainerPaths() Paths {
 	return Paths{
 		Permit:       filepath.Join(member.PermitDir, member.PermitFile),
-		Run:          member.RunDir,
+		State:        member.StateDir,
 		Termination:  "/dev/termination-log",
 		Certificates: member.CertificatesDir,
 		Trust:        member.TrustDir,
@@ -95,11 +95,11 @@ func prepare(ctx context.Context, paths Paths) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	path := filepath.Join(paths.Run, "etcd.yaml")
+	path := filepath.Join(paths.State, "etcd.yaml")
 	if err := writeFile(path, file, 0o600); err != nil {
 		return nil, fmt.Errorf("write etcd's configuration: %w", err)
 	}
-	if err := readyData(config.DataDir, paths.Run, permit.Attempt, empty); err != nil {
+	if err := readyData(config.DataDir, paths.State, permit.Attempt, empty); err != nil {
 		return nil, err
 	}
 	slog.Info("starting etcd", "version", version, "state", start.State, "initialCluster", start.InitialCluster,
@@ -120,7 +120,7 @@ func awaitStart(ctx context.Context, c certificates, podUID string) (*member.Per
 		if err != nil {
 			return nil, member.Start{}, false, err
 		}
-		start, empty, err := admit(c.config.DataDir, c.paths.Run, podUID, permit)
+		start, empty, err := admit(c.config.DataDir, c.paths.State, podUID, permit)
 		if err != nil || !empty || start.State != member.StateExisting {
 			return permit, start, empty, err
 		}
@@ -138,12 +138,12 @@ func awaitStart(ctx context.Context, c certificates, podUID string) (*member.Per
 }
 
 // admit decides by the data. Empty is true if there is none, so that the permit has to be used up.
-func admit(dataDir, runDir, podUID string, permit *member.Permit) (start member.Start, empty bool, err error) {
+func admit(dataDir, stateDir, podUID string, permit *member.Permit) (start member.Start, empty bool, err error) {
 	data, err := readIdentity(dataDir)
 	if err != nil {
 		return member.Start{}, false, &member.Refusal{Reason: member.Unreadable, Message: err.Error()}
 	}
-	used, err := readAttempt(runDir)
+	used, err := readAttempt(stateDir)
 	if err != nil {
 		return member.Start{}, false, err
 	}
@@ -155,20 +155,20 @@ func admit(dataDir, runDir, podUID string, permit *member.Permit) (start member.
 }
 
 // readyData makes the data directory fit for etcd; an empty one takes up the permit.
-func readyData(dataDir, runDir string, attempt int, empty bool) error {
+func readyData(dataDir, stateDir string, attempt int, empty bool) error {
 	if err := own(dataDir); err != nil || !empty {
 		return err
 	}
 	if err := tryWrite(dataDir); err != nil {
 		return err
 	}
-	return useUp(dataDir, runDir, attempt)
+	return useUp(dataDir, stateDir, attempt)
 }
 
 // useUp uses up the permit before etcd can write anything, and after everything else that may prevent the start: a configuration
 // error is reported at every start, and once it is fixed the pod starts.
-func useUp(dataDir, runDir string, attempt int) error {
-	if err := writeAttempt(runDir, attempt); err != nil {
+func useUp(dataDir, stateDir string, attempt int) error {
+	if err := writeAttempt(stateDir, attempt); err != nil {
 		return err
 	}
 	return empty(dataDir)

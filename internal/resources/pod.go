@@ -20,11 +20,12 @@ const EtcdContainer = "etcd"
 const installContainer = "install-member-run"
 
 const (
-	dataVolume   = "etcd-data"
-	runVolume    = "member-run"
-	permitVolume = "permit"
+	dataVolume    = "etcd-data"
+	programVolume = "member-run"
+	stateVolume   = "member-state"
+	permitVolume  = "permit"
 	// binaryPath is where the init container leaves member-run.
-	binaryPath = member.RunDir + "/member-run"
+	binaryPath = member.ProgramDir + "/member-run"
 	// graceSeconds leaves etcd time to hand over leadership on SIGTERM (7 s by its defaults) and to close its files.
 	graceSeconds = 30
 )
@@ -147,10 +148,10 @@ func installer(policy *v1beta2.PodPolicy, o PodOptions) corev1.Container {
 		Name:            installContainer,
 		Image:           o.OperatorImage,
 		ImagePullPolicy: corev1.PullIfNotPresent,
-		Command:         []string{"/member-run", "install", member.RunDir},
+		Command:         []string{"/member-run", "install", member.ProgramDir},
 		Resources:       policy.Resources,
 		SecurityContext: containerSecurity(),
-		VolumeMounts:    []corev1.VolumeMount{{Name: runVolume, MountPath: member.RunDir}},
+		VolumeMounts:    []corev1.VolumeMount{{Name: programVolume, MountPath: member.ProgramDir}},
 	}
 }
 
@@ -181,7 +182,8 @@ func etcd(c *v1beta2.EtcdCluster, config string, o PodOptions) corev1.Container 
 		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
 		VolumeMounts: append([]corev1.VolumeMount{
 			{Name: dataVolume, MountPath: member.DataMount},
-			{Name: runVolume, MountPath: member.RunDir},
+			{Name: programVolume, MountPath: member.ProgramDir, ReadOnly: true},
+			{Name: stateVolume, MountPath: member.StateDir},
 			{Name: permitVolume, MountPath: member.PermitDir, ReadOnly: true},
 		}, tlsMounts(o)...),
 	}
@@ -202,7 +204,8 @@ func volumes(name string, persistent bool) []corev1.Volume {
 	}
 	return []corev1.Volume{
 		{Name: dataVolume, VolumeSource: data},
-		{Name: runVolume, VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}},
+		{Name: programVolume, VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}},
+		{Name: stateVolume, VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}},
 		{Name: permitVolume, VolumeSource: corev1.VolumeSource{DownwardAPI: &corev1.DownwardAPIVolumeSource{
 			Items: []corev1.DownwardAPIVolumeFile{{
 				Path: member.PermitFile,

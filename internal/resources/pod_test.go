@@ -5,6 +5,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -253,5 +254,36 @@ func TestVolumesFollowThePolicy(t *testing.T) {
 	}
 	if modes := claim("").Spec.AccessModes; len(modes) != 1 || modes[0] != corev1.ReadWriteOnce {
 		t.Errorf("access modes %v", modes)
+	}
+}
+
+// TestEtcdCannotReplaceMemberRun holds that only the init container writes where the program is that guards each start of etcd, and that
+// etcd's container still has a folder for what is written at each start.
+func TestEtcdCannotReplaceMemberRun(t *testing.T) {
+	spec := build(t, cluster(func(*v1beta2.EtcdCluster) {}), nil, options).Spec
+	mount := func(c corev1.Container, path string) corev1.VolumeMount {
+		for _, m := range c.VolumeMounts {
+			if m.MountPath == path {
+				return m
+			}
+		}
+		t.Fatalf("%s mounts nothing at %s", c.Name, path)
+		return corev1.VolumeMount{}
+	}
+	etcd, installer := spec.Containers[0], spec.InitContainers[0]
+	if !strings.HasPrefix(etcd.Command[0], member.ProgramDir+"/") || installer.Command[2] != member.ProgramDir {
+		t.Errorf("%q installs what %q starts", installer.Command, etcd.Command)
+	}
+	program := mount(etcd, member.ProgramDir)
+	if into := mount(installer, member.ProgramDir); !program.ReadOnly || into.ReadOnly || into.Name != program.Name {
+		t.Errorf("the program is mounted as %+v, installed into %+v", program, into)
+	}
+	for _, m := range etcd.VolumeMounts {
+		if m.Name == program.Name && !m.ReadOnly {
+			t.Errorf("the program's volume is writable at %s", m.MountPath)
+		}
+	}
+	if run := mount(etcd, member.StateDir); run.ReadOnly || run.Name == program.Name {
+		t.Errorf("what each start writes goes to %+v", run)
 	}
 }

@@ -220,7 +220,7 @@ func has[T any](list []T, want T) bool {
 // inside reports whether a mount would hide one of the operator's mounts, or be inside it.
 func inside(path string, mounts []corev1.VolumeMount) bool {
 	path = strings.TrimSuffix(path, "/") + "/"
-	all := []string{member.DataMount, member.RunDir, member.PermitDir}
+	all := []string{member.DataMount, member.ProgramDir, member.StateDir, member.PermitDir}
 	for _, m := range mounts {
 		all = append(all, m.MountPath)
 	}

@@ -85,6 +85,10 @@ func TestTemplateRefused(t *testing.T) {
 		},
 		{"{spec: {containers: [{name: etcd, volumeMounts: [{name: x, mountPath: /var}]}]}}", "volumeMounts[/var]"},
 		{
+			"{spec: {containers: [{name: etcd, volumeMounts: [{name: member-run, mountPath: /run/member-run, readOnly: false}]}]}}",
+			"volumeMounts[/run/member-run]",
+		},
+		{
 			"{spec: {initContainers: [{name: install-member-run, image: x}]}}",
 			"spec.initContainers[install-member-run].image",
 		},
