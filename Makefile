@@ -24,6 +24,8 @@ NODES ?= 3
 STORIES ?= .
 # CLUSTERS are the numbers of simulated clusters, one round each, for bench-scale.
 CLUSTERS ?= 1,10,100,1000
+# SCALE_FLAGS are more flags for bench-scale: -tls has the clusters use TLS.
+SCALE_FLAGS ?=
 # SIZES are those of the database, in GiB, for bench-backup.
 SIZES ?= 0.1,1,4
 # FAULTS selects, for test-faults, what TestFaults breaks, as family/name, by a regular expression.
@@ -283,14 +285,18 @@ bench: image ## Measure on the lab how long things take (RUNS=n)
 	$(on-lab) go run -C test ./bench/latency -runs $(or $(RUNS),5)
 
 .PHONY: bench-scale
-bench-scale: build ## Measure the control loop with simulated clusters (CLUSTERS=1,10,…)
+bench-scale: build ## Measure the control loop with simulated clusters (CLUSTERS=1,10,… SCALE_FLAGS=-tls)
 	TEST_ASSET_KUBE_APISERVER=$(call tool,kube-apiserver) TEST_ASSET_ETCD=$(call tool,etcd) ROOT=$(ROOT) \
-	  OPERATOR=$(BIN)/manager go run -C test ./bench/scale -clusters $(CLUSTERS) -idle 5m
+	  OPERATOR=$(BIN)/manager go run -C test ./bench/scale -clusters $(CLUSTERS) -idle 5m $(SCALE_FLAGS)
 
 .PHONY: bench-backup
 bench-backup: build ## Measure backup and restore against etcd's own tools, as root (SIZES=0.1,1,… RUNS=n)
 	TEST_ASSET_ETCD=$(call tool,etcd36/etcd) TEST_ASSET_MINIO=$(call tool,minio) AGENT=$(BIN)/agent \
 	  go run -C test ./bench/backup -sizes $(SIZES) -runs $(or $(RUNS),5)
+
+.PHONY: bench-tls
+bench-tls: ## Measure what TLS costs a cluster of real etcds on this machine (RUNS=n)
+	TEST_ASSET_ETCD=$(call tool,etcd36/etcd) go run -C test ./bench/transport -runs $(or $(RUNS),5)
 
 .PHONY: reproducible
 reproducible: ## Build this commit three times in different ways, and compare programs, SBOMs and images byte for byte

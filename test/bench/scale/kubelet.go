@@ -158,6 +158,9 @@ func (k *kubelet) syncPod(ctx context.Context, name types.NamespacedName) error 
 	}
 	cluster := types.NamespacedName{Namespace: pod.Namespace, Name: pod.Labels[resources.LabelCluster]}
 	n := k.world.pod(name, cluster, pod.UID, version.OfImage(resources.EtcdOf(pod).Image))
+	if err := k.mount(ctx, pod, n); err != nil {
+		return err
+	}
 	if text := pod.Annotations[member.PermitAnnotation]; text != "" && !n.started() {
 		permit, err := member.ParsePermit(text)
 		if err != nil {

@@ -24,6 +24,8 @@ type options struct {
 	probes int
 	// perNamespace is how many clusters share one.
 	perNamespace int
+	// tls has the clusters use TLS, with certificates by the operator.
+	tls bool
 	// operator is the path of the program under test, and args what it is given besides.
 	operator string
 	args     []string
@@ -39,6 +41,7 @@ func main() {
 	flag.DurationVar(&o.idle, "idle", 2*time.Minute, "how long to watch the operator when nothing happens")
 	flag.IntVar(&o.probes, "probes", 10, "how many clusters to create, one by one, beside the frozen ones")
 	flag.IntVar(&o.perNamespace, "per-namespace", 10, "how many clusters share a namespace")
+	flag.BoolVar(&o.tls, "tls", false, "clusters with spec.tls.managed")
 	flag.StringVar(&o.pprof, "pprof", "", "where the operator is to serve profiles, such as 127.0.0.1:6060; they are saved after each phase")
 	flag.StringVar(&o.profiles, "profiles", os.TempDir(), "folder for profiles")
 	flag.Parse()
@@ -95,7 +98,7 @@ func one(ctx context.Context, o options, n int, silent []int, r *report) (err er
 		return err
 	}
 	defer func() { err = errors.Join(err, p.stop()) }()
-	w, err := newWorld(ctx)
+	w, err := newWorld(ctx, o.tls)
 	if err != nil {
 		return err
 	}

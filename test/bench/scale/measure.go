@@ -201,9 +201,12 @@ func (m *measurement) namespace(ctx context.Context, name string) error {
 }
 
 func (m *measurement) cluster(ctx context.Context, name types.NamespacedName) error {
+	spec := v1beta2.EtcdClusterSpec{Size: size}
+	if m.options.tls {
+		spec.TLS = &v1beta2.TLSPolicy{Managed: &v1beta2.ManagedTLS{}}
+	}
 	return m.kubelet.client.Create(ctx, &v1beta2.EtcdCluster{
-		ObjectMeta: metav1.ObjectMeta{Namespace: name.Namespace, Name: name.Name},
-		Spec:       v1beta2.EtcdClusterSpec{Size: size},
+		ObjectMeta: metav1.ObjectMeta{Namespace: name.Namespace, Name: name.Name}, Spec: spec,
 	})
 }
 

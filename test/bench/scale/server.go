@@ -29,13 +29,13 @@ type server struct {
 
 func serve(l net.Listener, w *world) *server {
 	s := &server{world: w}
-	s.grpc = grpc.NewServer(
+	s.grpc = grpc.NewServer(append(w.transport(),
 		// etcd's own default (grpc-keepalive-min-time): a client that pings more often is cut off.
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 5 * time.Second}),
 		grpc.UnaryInterceptor(s.count),
 		// Thousands of members share one process, and say little.
 		grpc.ReadBufferSize(1<<10), grpc.WriteBufferSize(1<<10),
-	)
+	)...)
 	pb.RegisterMaintenanceServer(s.grpc, s)
 	pb.RegisterClusterServer(s.grpc, s)
 	pb.RegisterKVServer(s.grpc, s)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
 	"net"
 	"net/netip"
@@ -22,6 +23,8 @@ var firstIP = netip.MustParseAddr("127.64.0.1")
 // world is every simulated member.
 type world struct {
 	server *server
+	// tls is whether the members serve clients over TLS.
+	tls bool
 
 	mu      sync.RWMutex
 	next    netip.Addr
@@ -39,7 +42,9 @@ type node struct {
 	uid                 types.UID
 	version             string
 	clusterID, memberID uint64 // 0 until it has started
-	gate                gate
+	// pair is the certificate that it presents to clients, nil without TLS.
+	pair *tls.Certificate
+	gate gate
 }
 
 // ensemble is all servers of one EtcdCluster.
@@ -48,8 +53,9 @@ type ensemble struct {
 	state etcdtest.Cluster
 }
 
-func newWorld(ctx context.Context) (*world, error) {
+func newWorld(ctx context.Context, secure bool) (*world, error) {
 	w := &world{
+		tls:  secure,
 		next: firstIP, pods: map[types.NamespacedName]*node{}, byIP: map[netip.Addr]*node{},
 		members: map[types.NamespacedName]*ensemble{},
 	}
