@@ -65,6 +65,8 @@ var pods = []string{reflect.TypeFor[corev1.Pod]().PkgPath(), reflect.TypeFor[run
 func sensitive(path string, of reflect.Type) (found []sensitiveField) {
 	of = elem(of)
 	volume := of.Name() == "PersistentVolumeClaimSpec"
+	// Whoever may create these has the right to say who may do what in a cluster; they lend none that is another's.
+	accounts := of == reflect.TypeFor[v1beta2.EtcdUserSpec]() || of == reflect.TypeFor[v1beta2.EtcdRoleSpec]()
 	for i := range of.NumField() {
 		field := of.Field(i)
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
@@ -72,7 +74,7 @@ func sensitive(path string, of reflect.Type) (found []sensitiveField) {
 		if name == "" { // inlined
 			at = path
 		}
-		if _, known := harmless[name]; known {
+		if _, known := harmless[name]; known || accounts && elem(field.Type) == reflect.TypeFor[v1beta2.EtcdClusterRef]() {
 			continue
 		}
 		kind, own := elem(field.Type), elem(field.Type).PkgPath() == reflect.TypeFor[v1beta2.Storage]().PkgPath()
@@ -133,6 +135,8 @@ func (f sensitiveField) object(kind string) *unstructured.Unstructured {
 		"EtcdBackup":  {"spec.storage.url": "s3://b/p", "spec.etcdEndpoints": []any{"http://e:2379"}},
 		"EtcdRestore": {"spec.storage.url": "s3://b/p", "spec.etcdCluster.name": "c"},
 		"EtcdCluster": {"spec.size": int64(1)},
+		"EtcdUser":    {"spec.etcdCluster.name": "c"},
+		"EtcdRole":    {"spec.etcdCluster.name": "c"},
 	}[kind]
 	fields := maps.Clone(spec)
 	if f.path == "spec.etcdCluster.name" {

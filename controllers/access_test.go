@@ -51,6 +51,8 @@ func TestAccess(t *testing.T) {
 		"EtcdBackup":  reflect.TypeFor[v1beta2.EtcdBackupSpec](),
 		"EtcdRestore": reflect.TypeFor[v1beta2.EtcdRestoreSpec](),
 		"EtcdCluster": reflect.TypeFor[v1beta2.EtcdClusterSpec](),
+		"EtcdUser":    reflect.TypeFor[v1beta2.EtcdUserSpec](),
+		"EtcdRole":    reflect.TypeFor[v1beta2.EtcdRoleSpec](),
 	} {
 		for _, field := range sensitive("spec", spec) {
 			t.Run(kind+" "+field.path, func(t *testing.T) { a.field(t, kind, field) })
@@ -126,7 +128,7 @@ func beside(t *testing.T) {
 		return all
 	}
 	alone, together := exempt("config/admission"), exempt("config/default")
-	if len(alone) != 4 || !slices.Equal(alone, together) {
+	if len(alone) != 5 || !slices.Equal(alone, together) {
 		t.Errorf("got %q and %q", alone, together)
 	}
 }
@@ -143,7 +145,7 @@ func (a *access) field(t *testing.T, kind string, f sensitiveField) {
 	}
 	user := inLowerCase(kind + "." + f.path)
 	a.allow(t, user, rbacv1.PolicyRule{
-		APIGroups: []string{v1beta2.GroupVersion.Group}, Resources: []string{"etcdbackups", "etcdrestores", "etcdclusters"},
+		APIGroups: []string{v1beta2.GroupVersion.Group}, Resources: []string{"etcdbackups", "etcdrestores", "etcdclusters", "etcdusers"},
 		Verbs: []string{"create"},
 	}, rbacv1.PolicyRule{ // what the places take that the objects name
 		APIGroups: []string{""}, Resources: []string{"serviceaccounts"}, ResourceNames: []string{"default"}, Verbs: []string{"impersonate"},

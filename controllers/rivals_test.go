@@ -22,6 +22,8 @@ import (
 	"github.com/etcdpilot/etcd-operator/controllers/etcdbackup"
 	"github.com/etcdpilot/etcd-operator/controllers/etcdcluster"
 	"github.com/etcdpilot/etcd-operator/controllers/etcdrestore"
+	"github.com/etcdpilot/etcd-operator/controllers/etcdrole"
+	"github.com/etcdpilot/etcd-operator/controllers/etcduser"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/controllertest"
 	"github.com/etcdpilot/etcd-operator/controllers/reservations"
 	"github.com/etcdpilot/etcd-operator/internal/etcd"
@@ -54,6 +56,8 @@ func ofKinds() map[string]ofKind {
 		DeletionPolicy: v1beta2.DeletionDelete,
 	}
 	restore.Spec.EtcdCluster.Name, restore.Spec.Storage = "o", backup.Spec.Storage
+	user, role := &v1beta2.EtcdUser{}, &v1beta2.EtcdRole{}
+	user.Spec.EtcdCluster.Name, user.Spec.ClientCertificate, role.Spec.EtcdCluster.Name = "o", &v1beta2.UserCertificate{}, "o"
 	return map[string]ofKind{
 		"EtcdCluster": {
 			&v1beta2.EtcdCluster{Spec: v1beta2.EtcdClusterSpec{Size: 1}},
@@ -64,6 +68,12 @@ func ofKinds() map[string]ofKind {
 		},
 		"EtcdRestore": {
 			restore, func(o client.Object) *v1beta2.OperatorReference { return o.(*v1beta2.EtcdRestore).Status.Operator },
+		},
+		"EtcdUser": {
+			user, func(o client.Object) *v1beta2.OperatorReference { return o.(*v1beta2.EtcdUser).Status.Operator },
+		},
+		"EtcdRole": {
+			role, func(o client.Object) *v1beta2.OperatorReference { return o.(*v1beta2.EtcdRole).Status.Operator },
 		},
 	}
 }
@@ -92,6 +102,19 @@ func (r *rivals) read(t *testing.T) client.Object {
 	return o
 }
 
+// written reports whether an operator has written more to the object than its claim.
+func (r *rivals) written(t *testing.T) bool {
+	t.Helper()
+	switch o := r.read(t).(type) {
+	case *v1beta2.EtcdUser:
+		return len(o.Status.Conditions) > 0
+	case *v1beta2.EtcdRole:
+		return len(o.Status.Conditions) > 0
+	default:
+		return len(o.GetFinalizers()) > 0
+	}
+}
+
 // claimed wants the object to be an operator's, no one's for none.
 func (r *rivals) claimed(t *testing.T, want claim.Operator) {
 	t.Helper()
@@ -109,7 +132,8 @@ func (r *rivals) all(t *testing.T) map[string]string {
 	t.Helper()
 	versions := map[string]string{}
 	for _, list := range []client.ObjectList{
-		&v1beta2.EtcdClusterList{}, &v1beta2.EtcdBackupList{}, &v1beta2.EtcdRestoreList{}, &corev1.PodList{},
+		&v1beta2.EtcdClusterList{}, &v1beta2.EtcdBackupList{}, &v1beta2.EtcdRestoreList{}, &v1beta2.EtcdUserList{},
+		&v1beta2.EtcdRoleList{}, &corev1.PodList{},
 		&corev1.ServiceList{}, &corev1.PersistentVolumeClaimList{}, &policyv1.PodDisruptionBudgetList{},
 	} {
 		controllertest.Must(t, r.List(t.Context(), list, client.InNamespace(r.namespace)))
@@ -189,6 +213,8 @@ func (r *rivals) operator(t *testing.T, namespace string, c client.Client, live 
 		"EtcdRestore": &etcdrestore.Reconciler{
 			Client: c, Live: live, Recorder: o.recorder, Reservations: known, Clock: r.clock, OperatorImage: "operator:test",
 		},
+		"EtcdUser": &etcduser.Reconciler{Client: c, Live: live, Recorder: o.recorder, Reservations: known, Clock: r.clock},
+		"EtcdRole": &etcdrole.Reconciler{Client: c, Live: live, Recorder: o.recorder, Reservations: known, Clock: r.clock},
 	}
 	return o
 }

@@ -59,6 +59,23 @@ func testColumns(t *testing.T, config *rest.Config, c client.Client) {
 	must(t, c.Status().Update(t.Context(), restore))
 	table(t, config, restore, "etcdrestores",
 		[]string{"Name", "Cluster", "Phase", "Status"}, []any{"shown", "shown", "Failed", "SnapshotDamaged"})
+
+	user := of("EtcdUser", "shown", map[string]any{
+		"etcdCluster": map[string]any{"name": "shown"}, "clientCertificate": map[string]any{},
+	})
+	must(t, c.Create(t.Context(), user))
+	set(user, map[string]any{
+		"status.user": "app", "status.login": "Certificate", "status.conditions": []any{condition("Ready", "False", "RoleNotFound", "create it")},
+	})
+	must(t, c.Status().Update(t.Context(), user))
+	table(t, config, user, "etcdusers", []string{"Name", "Cluster", "User", "Login", "Ready", "Status"},
+		[]any{"shown", "shown", "app", "Certificate", "False", "RoleNotFound"})
+
+	role := of("EtcdRole", "shown", map[string]any{"etcdCluster": map[string]any{"name": "shown"}})
+	must(t, c.Create(t.Context(), role))
+	set(role, map[string]any{"status.role": "app", "status.conditions": []any{condition("Ready", "True", "Applied", "")}})
+	must(t, c.Status().Update(t.Context(), role))
+	table(t, config, role, "etcdroles", []string{"Name", "Cluster", "Role", "Ready", "Status"}, []any{"shown", "shown", "app", "True", "Applied"})
 }
 
 func of(kind, name string, spec map[string]any) *unstructured.Unstructured {

@@ -48,7 +48,7 @@ type Permission struct {
 
 // EtcdRoleSpec says what a role of an etcd cluster allows.
 //
-// +kubebuilder:validation:XValidation:rule="(has(self.name) ? self.name : ”) == (has(oldSelf.name) ? oldSelf.name : ”)",message="name cannot be changed: create another EtcdRole"
+// +kubebuilder:validation:XValidation:rule="has(self.name) == has(oldSelf.name) && (!has(self.name) || self.name == oldSelf.name)",message="name cannot be changed: create another EtcdRole"
 type EtcdRoleSpec struct {
 	// etcdCluster is the cluster that has the role.
 	// +kubebuilder:validation:XValidation:rule="self.name == oldSelf.name",message="etcdCluster cannot be changed: create another EtcdRole"

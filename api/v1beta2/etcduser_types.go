@@ -5,7 +5,7 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // EtcdUserSpec says who may log in to an etcd cluster, how, and what for.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.passwordSecretRef) != has(self.clientCertificate)",message="say how the user logs in: passwordSecretRef or clientCertificate"
-// +kubebuilder:validation:XValidation:rule="(has(self.name) ? self.name : ”) == (has(oldSelf.name) ? oldSelf.name : ”)",message="name cannot be changed: create another EtcdUser"
+// +kubebuilder:validation:XValidation:rule="has(self.name) == has(oldSelf.name) && (!has(self.name) || self.name == oldSelf.name)",message="name cannot be changed: create another EtcdUser"
 type EtcdUserSpec struct {
 	// etcdCluster is the cluster that has the user.
 	// +kubebuilder:validation:XValidation:rule="self.name == oldSelf.name",message="etcdCluster cannot be changed: create another EtcdUser"

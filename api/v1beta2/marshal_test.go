@@ -58,6 +58,7 @@ func TestStructsAreOmitted(t *testing.T) {
 	seen := map[reflect.Type]bool{}
 	for _, of := range []reflect.Type{
 		reflect.TypeFor[v1beta2.EtcdClusterList](), reflect.TypeFor[v1beta2.EtcdBackupList](), reflect.TypeFor[v1beta2.EtcdRestoreList](),
+		reflect.TypeFor[v1beta2.EtcdUserList](), reflect.TypeFor[v1beta2.EtcdRoleList](),
 	} {
 		neverEmpty(t, of, seen)
 	}

@@ -8,7 +8,7 @@ import (
 const head = `# Reasons
 
 Every condition, event and metric of the operator gives one of these reasons, and a message about the case at hand. ` +
-	"`kubectl get etcdclusters,etcdbackups,etcdrestores` shows the one that matters most, `kubectl describe` all with their messages" + `.
+	"`kubectl get etcdclusters,etcdbackups,etcdrestores,etcdusers,etcdroles` shows the one that matters most, `kubectl describe` all with their messages" + `.
 <!-- Written by make generate from api/v1beta2/conditions*.go. -->
 `
 

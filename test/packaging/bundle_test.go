@@ -106,7 +106,7 @@ func TestBundleShowsEveryKind(t *testing.T) {
 	for _, example := range examples {
 		count[example.Kind]++
 	}
-	for _, kind := range []string{"EtcdCluster", "EtcdBackup", "EtcdRestore"} {
+	for _, kind := range []string{"EtcdCluster", "EtcdBackup", "EtcdRestore", "EtcdUser", "EtcdRole"} {
 		if count[kind] != 1 {
 			t.Errorf("%d examples of %s, want 1", count[kind], kind)
 		}
