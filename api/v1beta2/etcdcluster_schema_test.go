@@ -44,6 +44,23 @@ func testCreate(t *testing.T, c client.Client) {
 		"TLS empty":          {fields: map[string]any{"spec.TLS": map[string]any{}}},
 		"tls":                {fields: map[string]any{"spec.tls.static.operatorSecret": "s", "spec.TLS": map[string]any{}}},
 		"tls and TLS":        {fields: map[string]any{"spec.tls.static.operatorSecret": "s", "spec.TLS.static.operatorSecret": "s"}, want: "tls or TLS, not both"},
+		"auth off":           {fields: map[string]any{"spec.auth.enabled": false}},
+		"auth of nothing":    {fields: map[string]any{"spec.auth": map[string]any{}}, want: "spec.auth.enabled: Required"},
+		"auth, plain":        {fields: map[string]any{"spec.auth.enabled": true}, want: "auth.enabled needs TLS for clients"},
+		"auth, tls is empty": {fields: map[string]any{"spec.auth.enabled": true, "spec.tls": map[string]any{}}, want: "auth.enabled needs TLS for clients"},
+		"auth, managed":      {fields: map[string]any{"spec.auth.enabled": true, "spec.tls.managed": map[string]any{}}},
+		"auth, TLS of peers": {
+			fields: map[string]any{"spec.auth.enabled": true, "spec.tls.static.member.peerSecret": "p"}, want: "auth.enabled needs TLS for clients",
+		},
+		"auth, static": {fields: map[string]any{"spec.auth.enabled": true, "spec.tls.static": map[string]any{
+			"operatorSecret": "o", "member": map[string]any{"serverSecret": "s"},
+		}}},
+		"auth, legacy": {fields: map[string]any{"spec.auth.enabled": true, "spec.TLS.static": map[string]any{
+			"operatorSecret": "o", "member": map[string]any{"serverSecret": "s"},
+		}}},
+		"auth, a Secret of no name": {
+			fields: map[string]any{"spec.auth": map[string]any{"enabled": false, "rootPasswordSecretRef": map[string]any{}}}, want: "rootPasswordSecretRef.name: Required",
+		},
 		"antiAffinity":       {fields: map[string]any{"spec.pod.antiAffinity": true}},
 		"antiAffinity text":  {fields: map[string]any{"spec.pod.antiAffinity": "yes"}, want: "must be of type boolean"},
 		"domain":             {fields: map[string]any{"spec.pod.ClusterDomain": ".cluster.local"}},

@@ -96,24 +96,23 @@ func (s *secured) session(name string) *etcd.Session {
 	return seen
 }
 
-// client is one with a certificate of that name, which logs in with a password if it has one.
-func (s *secured) client(name string, password ...string) *clientv3.Client {
+// client is one with a certificate of that name.
+func (s *secured) client(name string) *clientv3.Client {
 	s.t.Helper()
-	c, err := s.login(s.config(name), name, password...)
+	c, err := s.login(s.config(name), "", "")
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	return c
 }
 
-func (s *secured) login(config *tls.Config, name string, password ...string) (*clientv3.Client, error) {
+// login is who connects that way, and logs in if there is a user.
+func (s *secured) login(config *tls.Config, user, password string) (*clientv3.Client, error) {
 	s.t.Helper()
 	to := clientv3.Config{
 		Endpoints: []string{"https://" + s.endpoint.Address}, TLS: config, Logger: zap.NewNop(), Context: s.t.Context(),
 		DialOptions: []grpc.DialOption{grpc.WithAuthority(serverName)}, DialTimeout: deadline,
-	}
-	if len(password) > 0 {
-		to.Username, to.Password = name, password[0]
+		Username: user, Password: password,
 	}
 	c, err := clientv3.New(to)
 	if err == nil {
@@ -179,7 +178,7 @@ func TestSwitchAuthentication(t *testing.T) {
 		if s.by("first") || !s.by("second") {
 			t.Error("root has the former password")
 		}
-		s.worksAsRoot(root)
+		s.worksAsRoot()
 		for range 2 {
 			succeeds(t, "off", func() error { return root.DisableAuth(t.Context()) })
 			s.enabled(root, false)
@@ -194,9 +193,10 @@ func TestSwitchAuthentication(t *testing.T) {
 }
 
 // worksAsRoot does what the operator does, where etcd asks who it is.
-func (s *secured) worksAsRoot(root *etcd.Session) {
+func (s *secured) worksAsRoot() {
 	s.t.Helper()
-	if root = s.session("root"); root.Seen.Revision < 1 {
+	root := s.session("root")
+	if root.Seen.Revision < 1 {
 		s.t.Errorf("it observes %+v", root.Seen)
 	}
 	ctx, c := s.t.Context(), s.client("root")
