@@ -26,6 +26,9 @@ import (
 // to be changed: somebody else may have. The question costs an entry in etcd's log.
 const authInterval = 5 * time.Minute
 
+// authRetry is how often etcd is asked while it does not say.
+const authRetry = 5 * time.Second
+
 // unmanagedInterval is how often it is asked where spec.auth is absent and nobody knows of any: practically once in a process, because
 // a restored cluster, which has another ID, may have it.
 const unmanagedInterval = 365 * 24 * time.Hour
@@ -119,7 +122,7 @@ func (r *Reconciler) decideAuth(ctx context.Context, p *pass) error {
 	if a.Step != authentication.NoStep { // it is decided on what is read then
 		known.until = time.Time{}
 	}
-	if known.asked {
+	if known.clusterID != 0 {
 		r.authenticated.keep(client.ObjectKeyFromObject(p.cluster), known)
 	}
 	p.auth = a
@@ -156,15 +159,16 @@ func (r *Reconciler) readAuth(ctx context.Context, p *pass, lasts time.Duration)
 		origin: authentication.Random,
 	}
 	enabled, denied, err := p.session.AuthEnabled(ctx)
-	if err != nil { // it is asked again in the next pass
-		return authKnown{}, nil //nolint:nilerr // that etcd does not answer is an observation
-	}
-	known.asked, known.enabled, known.denied = denied == "", enabled, denied
-	if enabled {
+	known.asked, known.enabled, known.denied = err == nil && denied == "", enabled, denied // that etcd does not answer is an observation
+	switch {
+	case err != nil:
+		known.until = r.Clock.Now().Add(authRetry)
+	case enabled:
 		known.until = r.Clock.Now().Add(authInterval)
 	}
 	if auth := p.cluster.Spec.Auth; auth != nil && auth.Enabled && auth.RootPasswordSecretRef != nil {
-		return known, r.readRootPassword(ctx, p, *auth.RootPasswordSecretRef, &known)
+		err = r.readRootPassword(ctx, p, *auth.RootPasswordSecretRef, &known)
+		return known, err
 	}
 	return known, nil
 }
@@ -279,7 +283,11 @@ func (p *pass) withAuth() plan.Action {
 	case p.auth.Problem != nil:
 		return plan.Blocked{Reason: p.auth.Problem.Reason, Message: p.auth.Problem.Message}
 	case p.auth.Doing != "":
-		return plan.Wait{Reason: v1beta2.ReasonSwitchingAuthentication, Message: p.auth.Doing, After: reconcile.NotYet}
+		after := authRetry
+		if p.authDue() {
+			after = reconcile.NotYet
+		}
+		return plan.Wait{Reason: v1beta2.ReasonSwitchingAuthentication, Message: p.auth.Doing, After: after}
 	}
 	return p.action
 }

@@ -60,7 +60,7 @@ func (s *Session) ChangeRootPassword(ctx context.Context, password string) error
 // member says that.
 func (s *Session) Denied() string {
 	for _, a := range s.Seen.Answers {
-		if a.MemberID == 0 && len(a.Errors) > 0 {
+		if a.MemberID == 0 && len(a.Errors) > 0 && etcdclient.DeniedText(a.Errors[0]) {
 			return a.Errors[0]
 		}
 	}

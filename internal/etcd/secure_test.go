@@ -184,7 +184,11 @@ func TestAuthenticationWithoutIdentity(t *testing.T) {
 	c := embedtest.Start(t, 1)
 	enableAuth(t, clientv3.Config{Endpoints: []string{"http://" + c.Members[0].Address}})
 	e := endpoints(c.Members...)
-	seen := newPool(t).Observe(t.Context(), t.Name(), nil, voting(c.ID, e), e).Seen
+	session := newPool(t).Observe(t.Context(), t.Name(), nil, voting(c.ID, e), e)
+	seen := session.Seen
+	if denied := session.Denied(); denied != "etcdserver: user name is empty" {
+		t.Errorf("it is denied by %q", denied)
+	}
 	if seen.Contact != plan.ContactMinority || seen.Members != nil || len(seen.Answers) != 1 {
 		t.Fatalf("seen %+v", seen)
 	}

@@ -68,6 +68,11 @@ func Refused(err error) bool {
 // Denied reports whether etcd's authentication denies the request.
 func Denied(err error) bool { return isAny(err, denials) }
 
+// DeniedText is Denied of the text of an error.
+func DeniedText(text string) bool {
+	return slices.ContainsFunc(denials, func(denial error) bool { return denial.Error() == text })
+}
+
 // Unanswered reports whether the connection failed before etcd answered, so that another member can be asked: a change that was made
 // nevertheless is a success when it is repeated.
 func Unanswered(err error) bool { return !Refused(err) && status.Code(err) == codes.Unavailable }
