@@ -43,6 +43,9 @@ type certified struct {
 	// dependsOn is what the decision depends on beside the Secrets. After until, it has to be made anew all the same.
 	dependsOn string
 	until     time.Time
+	// decided is when it was made, and seen what on.
+	decided time.Time
+	seen    digest
 }
 
 // certifications are the latest decisions about clusters' certificates, so that Secrets need not be read in every pass. The zero value
@@ -106,6 +109,15 @@ func (r *Reconciler) decideCertificates(ctx context.Context, p *pass) error {
 	if err != nil {
 		return err
 	}
+	digest, err := digestOf(seen)
+	if err != nil {
+		return err
+	}
+	if same := p.certified.again(digest, dependsOn(p), secrets, seen.Now); same != nil {
+		p.certified = same
+		r.certified.keep(client.ObjectKeyFromObject(p.cluster), same)
+		return nil
+	}
 	if p.certified != nil {
 		seen.Operator = p.certified.Operator
 	}
@@ -120,7 +132,7 @@ func (r *Reconciler) decideCertificates(ctx context.Context, p *pass) error {
 	hold(&decision, seen, p)
 	letClientsRead(&decision, seen, secrets[certificates.ClientName(p.cluster.Name)])
 	decided := &certified{
-		Decision: decision, secrets: secrets, dependsOn: dependsOn(p), until: validUntil(decision, seen.Now),
+		Decision: decision, secrets: secrets, dependsOn: dependsOn(p), until: validUntil(decision, seen.Now), decided: seen.Now, seen: digest,
 	}
 	if decided.config, err = configOf(decision.Operator); err != nil {
 		return err
@@ -138,7 +150,7 @@ func unreadable(before *certified, err error, now time.Time) *certified {
 	if before != nil {
 		*after = *before
 	}
-	after.Writes, after.Waiting, after.until = nil, nil, now.Add(rotationPoll)
+	after.Writes, after.Waiting, after.until, after.seen = nil, nil, now.Add(rotationPoll), digest{}
 	after.Problem = &failure.Problem{Reason: v1beta2.ReasonCertificatesInvalid, Message: err.Error() + ": grant the operator its role again"}
 	return after
 }

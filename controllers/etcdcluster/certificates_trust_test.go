@@ -5,9 +5,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
@@ -75,5 +77,39 @@ func TestNamesOfNoUse(t *testing.T) {
 		if !slices.Equal(names, c.want) || seen.Authority != nil || seen.Client != nil || seen.Agent != nil {
 			t.Errorf("%s: %v block, want %v", title, names, c.want)
 		}
+	}
+}
+
+// TestRefusedOnce checks certificates that were refused no more often than once a minute while they are the same, and others at once.
+func TestRefusedOnce(t *testing.T) {
+	r, p := onePass(t, plan.Idle{}, interceptor.Funcs{})
+	clock := clocktesting.NewFakePassiveClock(noon)
+	r.Clock, p.before, p.transport = clock, &v1beta2.EtcdClusterStatus{}, member.Transport{PeerTLS: true}
+	p.cluster.Spec.TLS = &v1beta2.TLSPolicy{Static: &v1beta2.StaticTLS{Member: &v1beta2.MemberSecret{PeerSecret: "bad"}}}
+	bad := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "bad"}, Data: map[string][]byte{"peer.crt": []byte("x")}}
+	must(t, r.Client.Create(t.Context(), bad))
+	checked := 0
+	var last time.Time
+	decide := func(at time.Time) {
+		t.Helper()
+		clock.SetTime(at)
+		must(t, r.observeCertificates(t.Context(), p))
+		if p.certified.Problem == nil {
+			t.Fatal("it is not refused")
+		}
+		if p.certified.decided != last {
+			checked, last = checked+1, p.certified.decided
+		}
+	}
+	for at := noon; at.Before(noon.Add(5 * refusedFor / 2)); at = at.Add(time.Second) {
+		decide(at)
+	}
+	if checked != 3 {
+		t.Errorf("checked %d times in two and a half minutes, want 3", checked)
+	}
+	bad.Data["peer.crt"] = []byte("y")
+	must(t, r.Client.Update(t.Context(), bad))
+	if decide(clock.Now().Add(rotationPoll)); checked != 4 {
+		t.Error("it is not checked when it has changed")
 	}
 }

@@ -1,0 +1,38 @@
+package etcdcluster
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/etcdpilot/etcd-operator/internal/certificates"
+)
+
+// refusedFor is for how long certificates that were refused are not checked again while they are the same. Who gives bad ones decides what
+// checking them costs, and they are read every few seconds, so that good ones are seen soon.
+const refusedFor = time.Minute
+
+// digest is of everything that a decision is made on but the time and the operator's own certificate.
+type digest [sha256.Size]byte
+
+func digestOf(seen certificates.Observed) (digest, error) {
+	seen.Now, seen.Operator = time.Time{}, nil
+	text, err := json.Marshal(seen)
+	if err != nil {
+		return digest{}, fmt.Errorf("encode what is known of certificates: %w", err)
+	}
+	return sha256.Sum256(text), nil
+}
+
+// again is a decision that stands because it was a refusal of the same, nil if there is none.
+func (c *certified) again(seen digest, dependsOn string, secrets map[string]*corev1.Secret, now time.Time) *certified {
+	if c == nil || c.Problem == nil || len(c.Writes) > 0 || c.seen != seen || c.dependsOn != dependsOn || now.Sub(c.decided) >= refusedFor {
+		return nil
+	}
+	same := *c
+	same.secrets, same.until = secrets, now.Add(rotationPoll)
+	return &same
+}
