@@ -109,11 +109,11 @@ func (r *Reconciler) decideCertificates(ctx context.Context, p *pass) error {
 	if err != nil {
 		return err
 	}
-	digest, err := digestOf(seen)
+	input, err := digestOf(seen)
 	if err != nil {
 		return err
 	}
-	if same := p.certified.again(digest, dependsOn(p), secrets, seen.Now); same != nil {
+	if same := p.certified.again(input, dependsOn(p), secrets, seen.Now); same != nil {
 		p.certified = same
 		r.certified.keep(client.ObjectKeyFromObject(p.cluster), same)
 		return nil
@@ -121,18 +121,14 @@ func (r *Reconciler) decideCertificates(ctx context.Context, p *pass) error {
 	if p.certified != nil {
 		seen.Operator = p.certified.Operator
 	}
-	decision, err := certificates.Decide(seen, rand.Reader)
-	if err == nil && decision.AskServed {
-		seen.Served = served(ctx, p)
-		decision, err = certificates.Decide(seen, rand.Reader)
-	}
+	decision, err := decisionOn(ctx, p, seen)
 	if err != nil {
 		return fmt.Errorf("decide about the certificates: %w", err)
 	}
 	hold(&decision, seen, p)
 	letClientsRead(&decision, seen, secrets[certificates.ClientName(p.cluster.Name)])
 	decided := &certified{
-		Decision: decision, secrets: secrets, dependsOn: dependsOn(p), until: validUntil(decision, seen.Now), decided: seen.Now, seen: digest,
+		Decision: decision, secrets: secrets, dependsOn: dependsOn(p), until: validUntil(decision, seen.Now), decided: seen.Now, seen: input,
 	}
 	if decided.config, err = configOf(decision.Operator); err != nil {
 		return err
@@ -141,6 +137,16 @@ func (r *Reconciler) decideCertificates(ctx context.Context, p *pass) error {
 	r.certified.keep(client.ObjectKeyFromObject(p.cluster), decided)
 	exportExpiry(p.cluster, decision.Certificates)
 	return nil
+}
+
+// decisionOn asks the members what they serve if that helps.
+func decisionOn(ctx context.Context, p *pass, seen certificates.Observed) (certificates.Decision, error) {
+	decision, err := certificates.Decide(seen, rand.Reader)
+	if err != nil || !decision.AskServed {
+		return decision, err
+	}
+	seen.Served = served(ctx, p)
+	return certificates.Decide(seen, rand.Reader)
 }
 
 // unreadable is what is known of a cluster's certificates while the operator may not read its Secrets: what was known before, and the
