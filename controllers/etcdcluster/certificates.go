@@ -38,7 +38,7 @@ type certified struct {
 	certificates.Decision
 	// config is by which the operator is a client of the members, nil if they serve clients without TLS.
 	config *tls.Config
-	// secrets are the cluster's own Secrets by name, as they were read.
+	// secrets are the cluster's own Secrets by name, without what is stored under their keys (see outline).
 	secrets map[string]*corev1.Secret
 	// dependsOn is what the decision depends on beside the Secrets. After until, it has to be made anew all the same.
 	dependsOn string

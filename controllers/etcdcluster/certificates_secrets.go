@@ -10,6 +10,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -28,11 +29,16 @@ import (
 type secretsReader struct {
 	live client.Reader
 	p    *pass
-	// own are the cluster's own by name.
-	own map[string]*corev1.Secret
+	// own are what is kept of the cluster's own, by name, and contents their data.
+	own      map[string]*corev1.Secret
+	contents map[string]map[string][]byte
 	// altered says which trust Secrets are not as the operator has written them.
 	altered []string
 	err     error
+}
+
+func newSecretsReader(live client.Reader, p *pass) *secretsReader {
+	return &secretsReader{live: live, p: p, own: map[string]*corev1.Secret{}, contents: map[string]map[string][]byte{}}
 }
 
 // get returns the Secret of that name, nil if there is none, or after an error.
@@ -67,6 +73,9 @@ func (s *secretsReader) data(ctx context.Context, name string) map[string][]byte
 
 // dataIf is data of one that the cluster may have without needing it: then somebody else's of that name is none of its business.
 func (s *secretsReader) dataIf(ctx context.Context, needed bool, name string) map[string][]byte {
+	if s.own[name] != nil {
+		return s.contents[name]
+	}
 	secret := s.get(ctx, name)
 	if secret == nil {
 		return nil
@@ -78,13 +87,29 @@ func (s *secretsReader) dataIf(ctx context.Context, needed bool, name string) ma
 		s.p.observed.Conflicts = append(s.p.observed.Conflicts, *conflict)
 		return nil
 	}
-	s.own[name] = secret
+	s.own[name], s.contents[name] = outline(secret), secret.Data
 	return secret.Data
+}
+
+// outline is what is kept of a Secret between two reads: what a write of it needs. The keys and certificates of all clusters would take
+// most of the operator's memory, and the keys need not be there.
+func outline(secret *corev1.Secret) *corev1.Secret {
+	short := &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: secret.Namespace, Name: secret.Name, UID: secret.UID, ResourceVersion: secret.ResourceVersion,
+			Annotations: secret.Annotations,
+		},
+		Data: map[string][]byte{},
+	}
+	for key := range secret.Data {
+		short.Data[key] = nil
+	}
+	return short
 }
 
 // readCertificates reads every Secret that a decision depends on.
 func (r *Reconciler) readCertificates(ctx context.Context, p *pass) (certificates.Observed, map[string]*corev1.Secret, error) {
-	c, read := p.cluster, &secretsReader{live: r.Live, p: p, own: map[string]*corev1.Secret{}}
+	c, read := p.cluster, newSecretsReader(r.Live, p)
 	own, serving := c.Spec.ManagedTLS() != nil, p.transport.ClientTLS
 	seen := certificates.Observed{
 		Now: r.Clock.Now(), Names: certificates.Names{Cluster: c.Name, Namespace: c.Namespace, Domain: resources.Domain(c)},
@@ -173,7 +198,7 @@ func (r *Reconciler) applyCertificates(ctx context.Context, p *pass) error {
 			}
 			return nil
 		}
-		p.certified.secrets[want.Name] = want
+		p.certified.secrets[want.Name] = outline(want)
 		r.refresh(ctx, p, want)
 	}
 	return nil

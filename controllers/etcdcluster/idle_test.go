@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/uuid"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
+	clocktesting "k8s.io/utils/clock/testing"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
@@ -31,6 +32,32 @@ func TestIdleClusterCostsNothing(t *testing.T) {
 	w := newIdleWorld(t)
 	name := types.NamespacedName{Namespace: namespace, Name: "idle"}
 	w.cluster(t, name)
+	w.calms(t, name)
+}
+
+// TestIdleTLSClusterReadsItsSecrets holds that a cluster with TLS costs no more for five minutes, and that after these each of its seven
+// Secrets is read once, and nothing else.
+func TestIdleTLSClusterReadsItsSecrets(t *testing.T) {
+	w := newIdleWorld(t)
+	name := types.NamespacedName{Namespace: namespace, Name: "idle"}
+	must(t, w.api.Create(t.Context(), &v1beta2.EtcdCluster{
+		ObjectMeta: metav1.ObjectMeta{Namespace: name.Namespace, Name: name.Name},
+		Spec:       v1beta2.EtcdClusterSpec{Size: 3, TLS: &v1beta2.TLSPolicy{Managed: &v1beta2.ManagedTLS{}}},
+	}))
+	w.calms(t, name)
+	w.operator.Clock = clocktesting.NewFakeClock(time.Now().Add(5 * time.Minute))
+	w.writes, w.live = 0, 0
+	_, err := w.operator.Reconcile(t.Context(), ctrl.Request{NamespacedName: name})
+	must(t, err)
+	// The authorities and their keys, those that members trust, three members' certificates, and those for applications and agents.
+	if w.writes != 0 || w.live != 7 {
+		t.Errorf("after five minutes: %d writes, %d live reads", w.writes, w.live)
+	}
+}
+
+// calms runs a cluster until nothing happens for several passes. From the first such pass on nothing may.
+func (w *idleWorld) calms(t *testing.T, name types.NamespacedName) {
+	t.Helper()
 	const passes, calm = 100, 5
 	quiet := 0
 	for range passes {
@@ -50,7 +77,7 @@ func TestIdleClusterCostsNothing(t *testing.T) {
 		}
 		w.kubelet(t)
 	}
-	t.Fatalf("not quiet after %d passes", passes)
+	t.Fatalf("not quiet after %d passes: %d writes, %d live reads in the last", passes, w.writes, w.live)
 }
 
 // cluster creates one of three members.

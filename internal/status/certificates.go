@@ -42,7 +42,8 @@ func setTLS(s *v1beta2.EtcdClusterStatus, in Input) {
 	for _, c := range known.Certificates {
 		shown := v1beta2.CertificateStatus{Secret: c.Name, Use: c.Use, Issuer: c.Issuer, NotAfter: metav1.NewTime(c.NotAfter)}
 		if !c.RenewAt.IsZero() {
-			shown.RenewTime = new(metav1.NewTime(c.RenewAt.Truncate(time.Second))) // as it is stored: else it would differ in each pass
+			// The API keeps whole seconds: with more, status would differ from what was stored in every pass, and be written each time.
+			shown.RenewTime = new(metav1.NewTime(c.RenewAt.Truncate(time.Second)))
 		}
 		next.Certificates = append(next.Certificates, shown)
 	}
