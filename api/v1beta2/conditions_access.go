@@ -16,6 +16,14 @@ const (
 	//
 	// Create the EtcdRole, or correct spec.roles.
 	ReasonRoleNotFound = "RoleNotFound"
+	// ReasonWaitingForCertificate means that the Secret in spec.clientCertificate.secretName has no certificate yet.
+	//
+	// Nothing, for a minute. Then see CertificatesValid and Degraded of the EtcdCluster.
+	ReasonWaitingForCertificate = "WaitingForCertificate"
+	// ReasonCertificateNotIssued means that the operator issues no certificates for the EtcdCluster, which does not have spec.tls.managed.
+	//
+	// Leave out spec.clientCertificate.secretName, and bring a certificate from an authority that the members trust.
+	ReasonCertificateNotIssued = "CertificateNotIssued"
 	// ReasonPasswordUnusable means that the Secret in spec.passwordSecretRef does not exist, does not have the key, or that its value is
 	// no password: etcd takes 1 to 72 bytes. A user that is there keeps its password.
 	//

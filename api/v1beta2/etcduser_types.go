@@ -41,7 +41,16 @@ type EtcdUserSpec struct {
 }
 
 // UserCertificate says how a user gets a certificate.
-type UserCertificate struct{}
+type UserCertificate struct {
+	// secretName is a Secret that the operator creates, with a certificate for this user in the keys of <cluster>-client: tls.crt,
+	// tls.key, ca.crt and endpoints. It renews it, and replaces it together with the cluster's authorities. That takes spec.tls.managed
+	// of the EtcdCluster. Without secretName you bring the certificate.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Secret to create"
+	SecretName string `json:"secretName,omitempty"`
+}
 
 // UserLogin is how a user logs in.
 type UserLogin string

@@ -91,6 +91,9 @@ func (r *Reconciler) observeCertificates(ctx context.Context, p *pass) error {
 	if p.transport = resources.Transport(p.cluster); p.transport.IsZero() {
 		return nil
 	}
+	if err := r.observeUsers(ctx, p); err != nil {
+		return err
+	}
 	key := client.ObjectKeyFromObject(p.cluster)
 	if p.certified = r.certified.of(key); p.certified != nil && p.certified.dependsOn == dependsOn(p) &&
 		r.Clock.Now().Before(p.certified.until) {
@@ -126,7 +129,7 @@ func (r *Reconciler) decideCertificates(ctx context.Context, p *pass) error {
 		return fmt.Errorf("decide about the certificates: %w", err)
 	}
 	hold(&decision, seen, p)
-	letClientsRead(&decision, seen, secrets[certificates.ClientName(p.cluster.Name)])
+	letClientsRead(&decision, seen, latest(secrets))
 	decided := &certified{
 		Decision: decision, secrets: secrets, dependsOn: dependsOn(p), until: validUntil(decision, seen.Now), decided: seen.Now, seen: input,
 	}
@@ -221,6 +224,9 @@ func validUntil(d certificates.Decision, now time.Time) time.Time {
 func dependsOn(p *pass) string {
 	names := p.memberNames()
 	text := fmt.Sprint(p.before.Authorities, p.cluster.UID, p.cluster.Generation, p.transport, p.cluster.Annotations[v1beta2.AnnotationRotate], names)
+	for i := range p.users {
+		text += fmt.Sprint(" ", p.users[i].UID, p.users[i].NameInEtcd(), p.users[i].Spec.ClientCertificate.SecretName)
+	}
 	for _, name := range names {
 		if pod := p.pods[name]; pod != nil {
 			text += fmt.Sprint(" ", pod.UID, resources.TrustOf(pod))

@@ -124,6 +124,11 @@ func (r *Reconciler) readCertificates(ctx context.Context, p *pass) (certificate
 	if ca := read.own[certificates.AuthorityName(c.Name)]; ca != nil {
 		seen.Rotated = ca.Annotations[certificates.RotatedAnnotation]
 	}
+	for i := range p.users {
+		if user := &p.users[i]; c.Spec.ManagedTLS() != nil {
+			read.user(ctx, user, &seen)
+		}
+	}
 	if p.before.TLS != nil {
 		seen.Trust = read.trust(ctx, p.before.TLS.TrustSecret)
 	}
@@ -178,7 +183,7 @@ func (r *Reconciler) applyCertificates(ctx context.Context, p *pass) error {
 		}
 	}
 	for _, want := range secretsFor(p) {
-		if want.Name == certificates.ClientName(p.cluster.Name) {
+		if want.Type == corev1.SecretTypeTLS {
 			want.Annotations = map[string]string{resources.AnnotationRefreshed: r.Clock.Now().Format(time.RFC3339Nano)}
 		}
 		written := false
@@ -193,7 +198,7 @@ func (r *Reconciler) applyCertificates(ctx context.Context, p *pass) error {
 			return fmt.Errorf("write Secret %s: %w", want.Name, err)
 		}
 		if !written {
-			if own := want.Name == certificates.ClientName(c.Name) || want.Name == certificates.AgentName(c.Name); own {
+			if own := want.Type == corev1.SecretTypeTLS || want.Name == certificates.AgentName(c.Name); own {
 				continue // no member relies on it
 			}
 			return nil
@@ -273,6 +278,10 @@ func secretsFor(p *pass) []*corev1.Secret {
 			all = append(all, resources.ClientSecret(c, w.Data))
 		case certificates.KindAgent:
 			all = append(all, resources.AgentSecret(c, w.Data))
+		case certificates.KindUser:
+			if user := p.userOf(w.Member); user != nil {
+				all = append(all, resources.UserSecret(c, user, w.Data))
+			}
 		}
 	}
 	if d.TrustHash != "" && d.secrets[certificates.TrustName(c.Name, d.TrustHash)] == nil {

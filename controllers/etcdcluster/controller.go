@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
@@ -38,6 +39,8 @@ import (
 // +kubebuilder:rbac:groups=etcd.database.coreos.com,resources=etcdclusters/status,verbs=update
 // +kubebuilder:rbac:groups=etcd.database.coreos.com,resources=etcdclusters/finalizers,verbs=update
 // +kubebuilder:rbac:groups=etcd.database.coreos.com,resources=etcdrestores,verbs=get;list;watch;create
+// +kubebuilder:rbac:groups=etcd.database.coreos.com,resources=etcdusers,verbs=get;list;watch
+// +kubebuilder:rbac:groups=etcd.database.coreos.com,resources=etcdusers/finalizers,verbs=update
 // +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups="",resources=persistentvolumeclaims,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups="",resources=services,verbs=get;list;watch;create;patch
@@ -180,6 +183,8 @@ type pass struct {
 	certified *certified
 	// auth is what is decided about etcd's authentication, nil if spec.auth never asked for any.
 	auth *authPass
+	// users are the EtcdUsers that get a certificate.
+	users []v1beta2.EtcdUser
 	// session reaches the members that answered.
 	session *etcd.Session
 }
@@ -274,6 +279,7 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager) err
 		Owns(&corev1.Service{}).
 		Owns(&policyv1.PodDisruptionBudget{}).
 		Watches(&v1beta2.EtcdRestore{}, handler.EnqueueRequestsFromMapFunc(clusterRestored)).
+		Watches(&v1beta2.EtcdUser{}, handler.EnqueueRequestsFromMapFunc(clusterOfUser), builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		// Volumes that are to outlive their cluster have no owner reference: the label names it.
 		Watches(&corev1.PersistentVolumeClaim{}, handler.EnqueueRequestsFromMapFunc(clusterOf)).
 		WithEventFilter(predicate.Funcs{UpdateFunc: changed}).

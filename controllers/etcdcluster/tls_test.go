@@ -71,7 +71,36 @@ func (e *env) managedTLS(t *testing.T) {
 		!strings.HasPrefix(s.Endpoints[0], "https://") || !meta.IsStatusConditionTrue(s.Conditions, v1beta2.ConditionCertificatesValid) {
 		t.Errorf("status %+v", s)
 	}
+	e.userCertificate(t)
 	e.rotates(t, trust.Name)
+	if now := e.secret(t, "app-tls").Data["ca.crt"]; strings.Count(string(now), "BEGIN CERTIFICATE") != 2 {
+		t.Errorf("while authorities are replaced the user trusts %s", now)
+	}
+}
+
+// userCertificate has an EtcdUser get a certificate in a Secret of its own, and nobody else's Secret be written to.
+func (e *env) userCertificate(t *testing.T) {
+	must(t, e.Create(t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "theirs"}}))
+	for name, secret := range map[string]string{"app": "app-tls", "thief": "theirs"} {
+		must(t, e.Create(t.Context(), &v1beta2.EtcdUser{
+			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
+			Spec: v1beta2.EtcdUserSpec{
+				EtcdCluster: v1beta2.EtcdClusterRef{Name: "secure"}, ClientCertificate: &v1beta2.UserCertificate{SecretName: secret},
+			},
+		}))
+	}
+	made := &corev1.Secret{}
+	await(t, "the user's Secret", func() error {
+		return e.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: "app-tls"}, made)
+	})
+	pair, err := pki.ParsePair(pki.Text{PEM: made.Data["tls.crt"]}, pki.Text{PEM: made.Data["tls.key"]})
+	must(t, err)
+	if owner := metav1.GetControllerOf(made); pair.Leaf().Subject.CommonName != "app" || owner == nil || owner.Kind != "EtcdUser" {
+		t.Errorf("a certificate of %s, the Secret is of %+v", pair.Leaf().Subject, owner)
+	}
+	if theirs := e.secret(t, "theirs"); len(theirs.Data) > 0 {
+		t.Error("somebody else's Secret is written to")
+	}
 }
 
 // rotates asks for new authorities: those that new pods are to trust are others then, and the present ones among them.

@@ -242,6 +242,8 @@ func (e *env) otherLogin(t *testing.T) {
 		return nil
 	})
 	e.says(t, user, v1beta2.ReasonApplied)
+	e.edit(t, user, func() { user.Spec.ClientCertificate.SecretName = "app-tls" })
+	e.says(t, user, v1beta2.ReasonCertificateNotIssued)
 }
 
 func (e *env) roleMissing(t *testing.T) {

@@ -49,6 +49,9 @@ func (r *Reconciler) observe(ctx context.Context, reader client.Reader, p *pass)
 		if err := r.observePassword(ctx, p); err != nil {
 			return err
 		}
+		if err := r.observeCertificate(ctx, p); err != nil {
+			return err
+		}
 	}
 	if p.Action = access.Next(*o); !o.HasFinalizer || o.Problem != nil || o.Deleting && o.Untouched {
 		return nil

@@ -37,8 +37,8 @@ func TestUser(t *testing.T) {
 	}
 }
 
-// TestNext has the decision in every case.
-func TestNext(t *testing.T) {
+// TestAccessNext has the decision in every case.
+func TestAccessNext(t *testing.T) {
 	problem, calls := &failure.Problem{Reason: "NameTaken"}, []access.Call{access.DeleteUser{Name: "u"}}
 	for name, c := range map[string]struct {
 		observed access.Observed

@@ -1,8 +1,10 @@
 package certificates
 
 import (
+	"bytes"
 	"crypto/rand"
 	"crypto/x509"
+	"slices"
 	"testing"
 	"time"
 
@@ -23,6 +25,7 @@ func managed(t *testing.T, members ...string) *cluster {
 	return &cluster{t: t, o: Observed{
 		Now: start, Names: Names{Cluster: "db", Namespace: "prod"}, Members: members, Managed: &Managed{},
 		Transport: member.Transport{PeerTLS: true, ClientTLS: true}, Endpoints: "https://db-client.prod.svc:2379",
+		Users: []User{{Name: "app", Secret: "app-tls"}, {Name: "other", Secret: "other-tls"}},
 	}}
 }
 
@@ -65,6 +68,12 @@ func (c *cluster) apply(d Decision) {
 				c.o.Published = map[string]map[string][]byte{}
 			}
 			c.o.Published[w.Member] = w.Data
+		case KindUser:
+			for i := range c.o.Users {
+				if c.o.Users[i].Secret == w.Member {
+					c.o.Users[i].Data = w.Data
+				}
+			}
 		case kindOperator: // of no Secret
 		}
 	}
@@ -75,6 +84,39 @@ func TestStart(t *testing.T) {
 	c := managed(t, "db-0", "db-1")
 	d := c.carryOut()
 	if !d.Settled || d.Problem != nil || d.Step != "" || len(d.Waiting) > 0 {
+		t.Errorf("%+v", d)
+	}
+}
+
+// TestUserCertificates has each user get a certificate with its name, and another one when authorities are replaced. One whose Secret is
+// deleted gets it again, and one that is gone is forgotten.
+func TestUserCertificates(t *testing.T) {
+	c := managed(t, "db-0", "db-1")
+	c.run()
+	named := func() (names []string) {
+		for _, u := range c.o.Users {
+			leaf := parse(t, u.Data["tls.crt"])[0]
+			names = append(names, u.Secret+" "+leaf.Subject.CommonName)
+			if !slices.Equal(leaf.ExtKeyUsage, clientOnly) || string(u.Data["endpoints"]) != c.o.Endpoints || len(u.Data["ca.crt"]) == 0 {
+				t.Errorf("%s holds %v", u.Secret, u.Data)
+			}
+		}
+		return names
+	}
+	if got := named(); !slices.Equal(got, []string{"app-tls app", "other-tls other"}) {
+		t.Fatalf("certificates %q", got)
+	}
+	before := c.o.Users[0].Data
+	c.o.Rotate = "ca:1"
+	c.settle()
+	if after := c.o.Users[0].Data; bytes.Equal(after["tls.crt"], before["tls.crt"]) || bytes.Equal(after["ca.crt"], before["ca.crt"]) {
+		t.Error("the user has what it had")
+	}
+	c.o.Users[0].Data = nil
+	c.carryOut()
+	named()
+	c.o.Users = c.o.Users[1:]
+	if d := c.carryOut(); !d.Settled || slices.ContainsFunc(d.Certificates, func(i Info) bool { return i.Name == "app-tls" }) {
 		t.Errorf("%+v", d)
 	}
 }

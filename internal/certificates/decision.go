@@ -55,12 +55,14 @@ const (
 	KindMember    Kind = "Member"
 	KindClient    Kind = "Client"
 	KindAgent     Kind = "Agent"
+	// KindUser is the Secret of a User.
+	KindUser Kind = "User"
 )
 
 // Write is a Secret that is to be created or to be made the same as this.
 type Write struct {
 	Kind Kind
-	// Member is the member's name for KindMember, and empty for the others.
+	// Member is the member's name for KindMember, the Secret's for KindUser, and empty for the others.
 	Member string
 	// Data is the whole data: keys that are not in it have to go.
 	Data map[string][]byte

@@ -29,6 +29,8 @@ type Observed struct {
 	Published map[string]map[string][]byte
 	// Client and Agent are the data of the Secrets of ClientName and AgentName, nil if they do not exist.
 	Client, Agent map[string][]byte
+	// Users are the users of etcd that get a certificate, sorted by Secret; in mode managed only.
+	Users []User
 	// Endpoints is for applications: the URLs of the cluster, separated by commas.
 	Endpoints string
 	// Pods are all pods of members that exist, running or not.
@@ -44,6 +46,15 @@ type Observed struct {
 	Operator *Identity
 	// Rotate is the value of v1beta2.AnnotationRotate of the EtcdCluster, and Rotated that of the Secret of AuthorityName.
 	Rotate, Rotated string
+}
+
+// User is one of etcd's that logs in with a certificate.
+type User struct {
+	// Name is its name in etcd, and the certificate's common name.
+	Name string
+	// Secret is where it is put, and Data what that holds, nil if it does not exist.
+	Secret string
+	Data   map[string][]byte
 }
 
 // Names is how the cluster is called.

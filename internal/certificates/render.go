@@ -127,15 +127,31 @@ func (d *Decision) clients(o Observed, w *view) {
 				KeyClientCA: roots, KeyClientCertificate: p.certificate, KeyClientKey: p.key,
 			})
 		case p.kind == KindClient:
-			d.write(KindClient, "", o.Client, map[string][]byte{
-				KeyCA: roots, KeyCertificate: p.certificate, KeyKey: p.key, KeyEndpoints: []byte(o.Endpoints),
-				KeyClientCA: roots, KeyClientCertificate: p.certificate, KeyClientKey: p.key,
-			})
+			d.write(KindClient, "", o.Client, forApplications(o, p, roots))
+		case p.kind == KindUser:
+			d.write(KindUser, p.member, dataOf(o.Users, p.member), forApplications(o, p, roots))
 		}
 		if p.kind == kindOperator || p.kind == KindAgent && o.Managed == nil {
 			d.Operator = &Identity{Certificate: p.certificate, Key: p.key, Roots: roots}
 		}
 	}
+}
+
+// forApplications is what applications read: the usual keys, and those of coreos/etcd-operator.
+func forApplications(o Observed, p place, roots []byte) map[string][]byte {
+	return map[string][]byte{
+		KeyCA: roots, KeyCertificate: p.certificate, KeyKey: p.key, KeyEndpoints: []byte(o.Endpoints),
+		KeyClientCA: roots, KeyClientCertificate: p.certificate, KeyClientKey: p.key,
+	}
+}
+
+func dataOf(users []User, secret string) map[string][]byte {
+	for _, u := range users {
+		if u.Secret == secret {
+			return u.Data
+		}
+	}
+	return nil
 }
 
 // members writes the members' Secrets. Each has all of its keys: a pod starts with what is there.

@@ -58,6 +58,8 @@ func (w *view) infos() []Info {
 			add(MemberName(p.member), w.use, p.pair, managed)
 		case p.kind == KindAgent:
 			add(AgentName(cluster), "etcd-client", p.pair, managed)
+		case p.kind == KindUser:
+			add(p.member, "tls", p.pair, managed)
 		default:
 			add(ClientName(cluster), "tls", p.pair, managed)
 		}

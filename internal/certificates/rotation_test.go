@@ -24,8 +24,18 @@ func (c *cluster) connected() {
 		for _, other := range c.o.Pods {
 			verify(other.Name+"'s leaf by "+pod.Name, c.o.Published[other.Name]["peer.crt"], pod.Trust["peer-ca.crt"])
 			verify(other.Name+"'s server by clients", c.o.Published[other.Name]["server.crt"], c.o.Agent["etcd-client-ca.crt"])
+			for _, u := range c.o.Users {
+				if c.o.Managed != nil && u.Data != nil {
+					verify(other.Name+"'s server by user "+u.Name, c.o.Published[other.Name]["server.crt"], u.Data["ca.crt"])
+				}
+			}
 		}
 		verify("the agents' leaf by "+pod.Name, c.o.Agent["etcd-client.crt"], pod.Trust["server-ca.crt"])
+		for _, u := range c.o.Users {
+			if c.o.Managed != nil && u.Data != nil {
+				verify("user "+u.Name+"'s leaf by "+pod.Name, u.Data["tls.crt"], pod.Trust["server-ca.crt"])
+			}
+		}
 		verify("the operator's leaf by "+pod.Name, c.o.Operator.Certificate, pod.Trust["server-ca.crt"])
 	}
 }

@@ -11,7 +11,8 @@ import (
 
 // place is where a holder's leaf is kept.
 type place struct {
-	kind   Kind
+	kind Kind
+	// member is as in Write.
 	member string
 	// certificate and key are what is there, nil if nothing is, and pair is nil if that is of no use.
 	certificate, key []byte
@@ -123,6 +124,9 @@ func (w *view) readClients() {
 	trusts := []authorities{c.recorded}
 	if w.o.Managed != nil { // In mode static nobody maintains that Secret: applications have the user's.
 		trusts = append(trusts, w.known.read(w.o.Client[KeyCA]))
+		for _, u := range w.o.Users {
+			trusts = append(trusts, w.known.read(u.Data[KeyCA]))
+		}
 	}
 	c.processes = w.counting(trusts)
 	w.side.clients = c
@@ -182,10 +186,17 @@ func (w *view) clientPlaces() []place {
 	if w.o.Operator != nil {
 		own.certificate, own.key = w.o.Operator.Certificate, w.o.Operator.Key
 	}
-	return append(all, own, place{
+	all = append(all, own, place{
 		kind: KindClient, request: clientRequest(clientUser),
 		certificate: w.o.Client[KeyCertificate], key: w.o.Client[KeyKey],
 	})
+	for _, u := range w.o.Users {
+		all = append(all, place{
+			kind: KindUser, member: u.Secret, request: clientRequest(u.Name),
+			certificate: u.Data[KeyCertificate], key: u.Data[KeyKey],
+		})
+	}
+	return all
 }
 
 // kindOperator is of no Secret.

@@ -2,6 +2,7 @@ package resources
 
 import (
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/certificates"
@@ -36,6 +37,14 @@ func AuthoritySecret(c *v1beta2.EtcdCluster, data map[string][]byte, rotated str
 func ClientSecret(c *v1beta2.EtcdCluster, data map[string][]byte) *corev1.Secret {
 	s := secret(c, certificates.ClientName(c.Name), data)
 	s.Type = corev1.SecretTypeTLS
+	return s
+}
+
+// UserSecret is for the applications of one user of etcd. It goes with the EtcdUser.
+func UserSecret(c *v1beta2.EtcdCluster, user *v1beta2.EtcdUser, data map[string][]byte) *corev1.Secret {
+	s := secret(c, user.Spec.ClientCertificate.SecretName, data)
+	s.Type = corev1.SecretTypeTLS
+	s.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(user, v1beta2.GroupVersion.WithKind("EtcdUser"))}
 	return s
 }
 

@@ -181,6 +181,9 @@ func (p *Pass) Again(conditions []metav1.Condition, now time.Time) ctrl.Result {
 		if after = lookAgain; p.Flaw != nil {
 			after = reconcile.Heartbeat
 		}
+		if p.Flaw != nil && p.Flaw.Reason == v1beta2.ReasonWaitingForCertificate {
+			after = askAgain
+		}
 		after = wait.Jitter(after, 0.1)
 	case access.Wait:
 		if after = reconcile.Heartbeat; a.Reason == v1beta2.ReasonWaitingForEtcd {

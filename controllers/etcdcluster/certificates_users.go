@@ -1,0 +1,93 @@
+package etcdcluster
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/controllers/internal/accounts"
+	"github.com/etcdpilot/etcd-operator/internal/certificates"
+	"github.com/etcdpilot/etcd-operator/internal/resources"
+)
+
+// The certificates of users are issued with those of the cluster: so the rule that keeps everybody connected while authorities are
+// replaced holds for them, too.
+
+// observeUsers finds the EtcdUsers that get a certificate. The cache is enough: one that is seen late gets it late.
+func (r *Reconciler) observeUsers(ctx context.Context, p *pass) error {
+	all := &v1beta2.EtcdUserList{}
+	if err := r.Client.List(ctx, all, client.InNamespace(p.cluster.Namespace)); err != nil {
+		return fmt.Errorf("list EtcdUsers: %w", err)
+	}
+	own := slices.DeleteFunc(all.Items, func(u v1beta2.EtcdUser) bool { return u.Spec.EtcdCluster.Name != p.cluster.Name })
+	p.users = nil
+	for i := range own {
+		u := &own[i]
+		taken := slices.ContainsFunc(own, func(o v1beta2.EtcdUser) bool {
+			return o.UID != u.UID && o.NameInEtcd() == u.NameInEtcd() && accounts.Older(&o, u)
+		})
+		if given := u.Spec.ClientCertificate; given != nil && given.SecretName != "" && !taken && u.DeletionTimestamp.IsZero() {
+			p.users = append(p.users, *u)
+		}
+	}
+	slices.SortFunc(p.users, func(a, b v1beta2.EtcdUser) int {
+		return cmp.Or(cmp.Compare(a.Spec.ClientCertificate.SecretName, b.Spec.ClientCertificate.SecretName),
+			a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.UID, b.UID))
+	})
+	p.users = slices.CompactFunc(p.users, func(a, b v1beta2.EtcdUser) bool {
+		return a.Spec.ClientCertificate.SecretName == b.Spec.ClientCertificate.SecretName
+	})
+	return nil
+}
+
+// userOf is the one whose certificate belongs into a Secret, nil if it is gone.
+func (p *pass) userOf(secret string) *v1beta2.EtcdUser {
+	for i := range p.users {
+		if p.users[i].Spec.ClientCertificate.SecretName == secret {
+			return &p.users[i]
+		}
+	}
+	return nil
+}
+
+// user reads the Secret of one. If it is somebody else's, the user gets no certificate, which the EtcdUser says: the cluster does not
+// depend on it.
+func (s *secretsReader) user(ctx context.Context, u *v1beta2.EtcdUser, seen *certificates.Observed) {
+	name := u.Spec.ClientCertificate.SecretName
+	secret := s.get(ctx, name)
+	if secret != nil && !metav1.IsControlledBy(secret, u) {
+		return
+	}
+	one := certificates.User{Name: u.NameInEtcd(), Secret: name}
+	if secret != nil {
+		s.own[name], one.Data = secret, secret.Data
+	}
+	seen.Users = append(seen.Users, one)
+}
+
+// latest is the Secret for applications that was written last, nil if there is none.
+func latest(secrets map[string]*corev1.Secret) (last *corev1.Secret) {
+	for _, s := range secrets {
+		if s.Type == corev1.SecretTypeTLS &&
+			(last == nil || s.Annotations[resources.AnnotationRefreshed] > last.Annotations[resources.AnnotationRefreshed]) {
+			last = s
+		}
+	}
+	return last
+}
+
+func clusterOfUser(_ context.Context, o client.Object) []ctrl.Request {
+	user, ok := o.(*v1beta2.EtcdUser)
+	if !ok || user.Spec.ClientCertificate == nil {
+		return nil
+	}
+	return []ctrl.Request{{NamespacedName: types.NamespacedName{Namespace: user.Namespace, Name: user.Spec.EtcdCluster.Name}}}
+}
