@@ -4,14 +4,12 @@ package etcdcluster
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
@@ -288,27 +286,4 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager) err
 		controlled = controlled.Owns(&networkingv1.NetworkPolicy{})
 	}
 	return controlled.Complete(outage.Retried(r))
-}
-
-// clustersOf maps a pod to the cluster in its labels, and to its owner: an unrelated pod may have only the first, and a pod whose labels
-// were removed by hand only the second.
-func clustersOf(ctx context.Context, o client.Object) []ctrl.Request {
-	requests := clusterOf(ctx, o)
-	owner := metav1.GetControllerOf(o)
-	if owner == nil || owner.Kind != "EtcdCluster" {
-		return requests
-	}
-	owned := ctrl.Request{NamespacedName: types.NamespacedName{Namespace: o.GetNamespace(), Name: owner.Name}}
-	if slices.Contains(requests, owned) {
-		return requests
-	}
-	return append(requests, owned)
-}
-
-func clusterOf(_ context.Context, o client.Object) []ctrl.Request {
-	name, ok := o.GetLabels()[resources.LabelCluster]
-	if !ok || o.GetLabels()[resources.LabelApp] != resources.AppValue {
-		return nil
-	}
-	return []ctrl.Request{{NamespacedName: types.NamespacedName{Namespace: o.GetNamespace(), Name: name}}}
 }

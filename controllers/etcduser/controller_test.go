@@ -1,7 +1,6 @@
 package etcduser_test
 
 import (
-	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -11,14 +10,11 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/go-logr/logr/testr"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -27,7 +23,6 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/etcdrole"
 	"github.com/etcdpilot/etcd-operator/controllers/etcduser"
-	"github.com/etcdpilot/etcd-operator/controllers/internal/accounts"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/controllertest"
 	"github.com/etcdpilot/etcd-operator/internal/member"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
@@ -134,7 +129,8 @@ func (e *env) role(t *testing.T) {
 	role := &v1beta2.EtcdRole{ObjectMeta: named("app"), Spec: v1beta2.EtcdRoleSpec{
 		EtcdCluster: v1beta2.EtcdClusterRef{Name: clusterName}, Name: "application",
 		Permissions: []v1beta2.Permission{
-			{Type: v1beta2.PermissionReadWrite, Prefix: new("/app/")}, {Type: v1beta2.PermissionRead, Key: "/one"},
+			{Type: v1beta2.PermissionReadWrite, Prefix: new("/app/")},
+			{Type: v1beta2.PermissionRead, Key: "/one"},
 			{Type: v1beta2.PermissionWrite, Key: "/b", RangeEnd: "/c"},
 		},
 	}}
@@ -254,191 +250,4 @@ func (e *env) roleMissing(t *testing.T) {
 	must(t, e.Create(t.Context(), role))
 	e.says(t, user, v1beta2.ReasonApplied)
 	must(t, e.granted("waiting", "application", "late"))
-}
-
-// drift wants what objects name to be corrected, and everything else to be left alone.
-func (e *env) drift(t *testing.T) {
-	user := e.user(t, "drifting", "", "application")
-	e.says(t, user, v1beta2.ReasonApplied)
-	_, err := e.etcd.UserAddWithOptions(t.Context(), "stranger", "", &clientv3.UserAddOptions{NoPassword: true})
-	must(t, err)
-	_, err = e.etcd.UserRevokeRole(t.Context(), "drifting", "application")
-	must(t, err)
-	_, err = e.etcd.UserGrantRole(t.Context(), "drifting", "early")
-	must(t, err)
-	e.look(t, user)
-	await(t, "the roles of before", func() error { return e.granted("drifting", "application") })
-	_, err = e.etcd.UserDelete(t.Context(), "drifting")
-	must(t, err)
-	e.look(t, user)
-	await(t, "the user again", func() error { return e.granted("drifting", "application") })
-	must(t, e.granted("stranger"))
-}
-
-func (e *env) nameTaken(t *testing.T) {
-	first := e.user(t, "first", "", "application")
-	e.says(t, first, v1beta2.ReasonApplied)
-	second := &v1beta2.EtcdUser{ObjectMeta: named("second"), Spec: v1beta2.EtcdUserSpec{
-		EtcdCluster: v1beta2.EtcdClusterRef{Name: clusterName}, Name: "first", ClientCertificate: &v1beta2.UserCertificate{},
-	}}
-	must(t, e.Create(t.Context(), second))
-	older, younger := first, second
-	if accounts.Older(second, first) { // created in the same second
-		older, younger = second, first
-		e.look(t, first)
-	}
-	e.says(t, younger, v1beta2.ReasonNameTaken)
-	await(t, "the roles of the older one", func() error { return e.granted("first", older.Spec.Roles...) })
-	must(t, e.Delete(t.Context(), older))
-	e.says(t, younger, v1beta2.ReasonApplied)
-	await(t, "the roles of its heir", func() error { return e.granted("first", younger.Spec.Roles...) })
-}
-
-// restored wants users to be created again in an etcd cluster that has another ID: their passwords there are those of the snapshot.
-func (e *env) restored(t *testing.T) {
-	user := e.read(t, "drifting")
-	before := user.DeepCopy()
-	user.Status.ClusterID = "1"
-	must(t, e.Status().Patch(t.Context(), user, client.MergeFrom(before)))
-	revision := e.revision(t)
-	e.look(t, user)
-	await(t, "the user in the other cluster", func() error {
-		must(t, e.Get(t.Context(), client.ObjectKeyFromObject(user), user))
-		if user.Status.ClusterID != e.id {
-			return errors.New(user.Status.ClusterID)
-		}
-		return nil
-	})
-	if got := e.revision(t) - revision; got != 3 {
-		t.Errorf("%d changes in etcd, want three: delete, create, grant", got)
-	}
-}
-
-func (e *env) paused(t *testing.T) {
-	e.pause(t, true)
-	user := e.user(t, "late", "")
-	e.says(t, user, v1beta2.ReasonPaused)
-	e.pause(t, false)
-	e.says(t, user, v1beta2.ReasonApplied)
-}
-
-func (e *env) pause(t *testing.T, paused bool) {
-	t.Helper()
-	c := &v1beta2.EtcdCluster{ObjectMeta: named(clusterName)}
-	e.edit(t, c, func() { c.Spec.Paused = paused })
-}
-
-func (e *env) deletion(t *testing.T) {
-	role, user := &v1beta2.EtcdRole{ObjectMeta: named("late")}, e.read(t, "waiting")
-	for _, o := range []client.Object{role, user} {
-		must(t, e.Delete(t.Context(), o))
-		e.gone(t, o)
-	}
-	if _, err := e.etcd.RoleGet(t.Context(), "late"); err == nil {
-		t.Error("the role is there")
-	}
-	if _, err := e.etcd.UserGet(t.Context(), "waiting"); err == nil {
-		t.Error("the user is there")
-	}
-}
-
-// clusterDeleted wants nothing to wait for an etcd that is about to go.
-func (e *env) clusterDeleted(t *testing.T) {
-	c := &v1beta2.EtcdCluster{}
-	must(t, e.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: clusterName}, c))
-	c.Finalizers = []string{"test/keeps"}
-	must(t, e.Update(t.Context(), c))
-	must(t, e.Delete(t.Context(), c))
-	user := e.read(t, "drifting")
-	must(t, e.Delete(t.Context(), user))
-	e.gone(t, user)
-	must(t, e.granted("drifting", "application"))
-	must(t, e.Get(t.Context(), client.ObjectKeyFromObject(c), c))
-	c.Finalizers = nil
-	must(t, e.Update(t.Context(), c))
-	role := &v1beta2.EtcdRole{ObjectMeta: named("app")}
-	must(t, e.Delete(t.Context(), role))
-	e.gone(t, role)
-}
-
-func named(name string) metav1.ObjectMeta { return metav1.ObjectMeta{Namespace: namespace, Name: name} }
-
-// user creates one with a password, or with a certificate if no Secret is given.
-func (e *env) user(t *testing.T, name, secret string, roles ...string) *v1beta2.EtcdUser {
-	t.Helper()
-	user := &v1beta2.EtcdUser{ObjectMeta: named(name), Spec: v1beta2.EtcdUserSpec{
-		EtcdCluster: v1beta2.EtcdClusterRef{Name: clusterName}, Roles: roles,
-	}}
-	if secret == "" {
-		user.Spec.ClientCertificate = &v1beta2.UserCertificate{}
-	} else {
-		user.Spec.PasswordSecretRef = &v1beta2.SecretKeyRef{Name: secret}
-	}
-	must(t, e.Create(t.Context(), user))
-	return user
-}
-
-func (e *env) read(t *testing.T, name string) *v1beta2.EtcdUser {
-	t.Helper()
-	user := &v1beta2.EtcdUser{}
-	must(t, e.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: name}, user))
-	return user
-}
-
-// edit changes an object, whoever else writes to it.
-func (e *env) edit(t *testing.T, o client.Object, change func()) {
-	t.Helper()
-	must(t, e.Get(t.Context(), client.ObjectKeyFromObject(o), o))
-	before, _ := o.DeepCopyObject().(client.Object)
-	change()
-	must(t, e.Patch(t.Context(), o, client.MergeFrom(before)))
-}
-
-// look has an object looked at now.
-func (e *env) look(t *testing.T, o client.Object) {
-	t.Helper()
-	patch := fmt.Sprintf(`{"metadata":{"annotations":{"look":%q}}}`, time.Now().Format(time.RFC3339Nano))
-	must(t, e.Patch(t.Context(), o, client.RawPatch("application/merge-patch+json", []byte(patch))))
-}
-
-// says waits until Ready has the reason.
-func (e *env) says(t *testing.T, o client.Object, reason string) {
-	t.Helper()
-	await(t, o.GetName()+" says "+reason, func() error {
-		must(t, e.Get(t.Context(), client.ObjectKeyFromObject(o), o))
-		var ready *metav1.Condition
-		switch o := o.(type) {
-		case *v1beta2.EtcdUser:
-			ready = meta.FindStatusCondition(o.Status.Conditions, v1beta2.ConditionReady)
-		case *v1beta2.EtcdRole:
-			ready = meta.FindStatusCondition(o.Status.Conditions, v1beta2.ConditionReady)
-		}
-		if ready == nil || ready.Reason != reason || (ready.Status == metav1.ConditionTrue) != (reason == v1beta2.ReasonApplied) ||
-			ready.ObservedGeneration != o.GetGeneration() {
-			return fmt.Errorf("it says %+v", ready)
-		}
-		return nil
-	})
-}
-
-func (e *env) gone(t *testing.T, o client.Object) {
-	t.Helper()
-	await(t, o.GetName()+" is gone", func() error {
-		if err := e.Get(t.Context(), client.ObjectKeyFromObject(o), o); !apierrors.IsNotFound(err) {
-			return fmt.Errorf("%v, finalizers %v", err, o.GetFinalizers())
-		}
-		return nil
-	})
-}
-
-// granted says how the roles of a user differ from those wanted.
-func (e *env) granted(user string, want ...string) error {
-	answer, err := e.etcd.UserGet(e.etcd.Ctx(), user)
-	if err != nil {
-		return err
-	}
-	if !slices.Equal(answer.Roles, want) {
-		return fmt.Errorf("user %s has the roles %v, want %v", user, answer.Roles, want)
-	}
-	return nil
 }

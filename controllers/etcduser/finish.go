@@ -47,6 +47,7 @@ func (p *pass) record(s *v1beta2.EtcdUserStatus) {
 			if p.version != nil {
 				s.Login = v1beta2.LoginPassword
 			}
+		default:
 		}
 	}
 }

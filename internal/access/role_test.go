@@ -48,8 +48,16 @@ func at(all []access.Permission, key string) (rights access.Rights) {
 
 // someRanges share beginnings and overlap.
 var someRanges = []access.Range{
-	{Key: "a"}, {Key: "a", RangeEnd: "a\x00"}, {Key: "a", RangeEnd: "b"}, {Key: "a", RangeEnd: "c"}, {Key: "a", RangeEnd: access.OpenEnd},
-	{Key: "a\x00", RangeEnd: "b"}, {Key: "ab"}, {Key: "b"}, {Key: "b", RangeEnd: "c"}, {Key: "\x00", RangeEnd: access.OpenEnd},
+	{Key: "a"},
+	{Key: "a", RangeEnd: "a\x00"},
+	{Key: "a", RangeEnd: "b"},
+	{Key: "a", RangeEnd: "c"},
+	{Key: "a", RangeEnd: access.OpenEnd},
+	{Key: "a\x00", RangeEnd: "b"},
+	{Key: "ab"},
+	{Key: "b"},
+	{Key: "b", RangeEnd: "c"},
+	{Key: "\x00", RangeEnd: access.OpenEnd},
 }
 
 var someKeys = []string{"\x00", "a", "a\x00", "a\x00\x00", "aa", "ab", "b", "bb", "c", "z"}

@@ -120,6 +120,7 @@ func rightsOf(t authpb.Permission_Type) access.Rights {
 		return access.Read
 	case authpb.WRITE:
 		return access.Write
+	case authpb.READWRITE:
 	}
 	return access.Read | access.Write
 }

@@ -157,6 +157,7 @@ func (p *Pass) Outcome(before []metav1.Condition) reconcile.Outcome {
 
 func actionName(a access.Action) string {
 	switch a.(type) {
+	case access.Idle:
 	case access.Wait:
 		return "Wait"
 	case access.AddFinalizer:
