@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -87,13 +88,13 @@ func (s *secretsReader) dataIf(ctx context.Context, needed bool, name string) ma
 		s.p.observed.Conflicts = append(s.p.observed.Conflicts, *conflict)
 		return nil
 	}
-	s.own[name], s.contents[name] = outline(secret), secret.Data
+	s.own[name], s.contents[name] = s.p.outline(secret), secret.Data
 	return secret.Data
 }
 
-// outline is what is kept of a Secret between two reads: what a write of it needs. The keys and certificates of all clusters would take
-// most of the operator's memory, and the keys need not be there.
-func outline(secret *corev1.Secret) *corev1.Secret {
+// outline is what is kept of a Secret between two reads: what a write of it needs, and the authorities, which status records. The keys and
+// certificates of all clusters would take most of the operator's memory, and the keys need not be there.
+func (p *pass) outline(secret *corev1.Secret) *corev1.Secret {
 	short := &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: secret.Namespace, Name: secret.Name, UID: secret.UID, ResourceVersion: secret.ResourceVersion,
@@ -101,8 +102,11 @@ func outline(secret *corev1.Secret) *corev1.Secret {
 		},
 		Data: map[string][]byte{},
 	}
-	for key := range secret.Data {
+	for key, value := range secret.Data {
 		short.Data[key] = nil
+		if secret.Name == certificates.AuthorityName(p.cluster.Name) && strings.HasSuffix(key, ".crt") {
+			short.Data[key] = value
+		}
 	}
 	return short
 }
@@ -203,7 +207,7 @@ func (r *Reconciler) applyCertificates(ctx context.Context, p *pass) error {
 			}
 			return nil
 		}
-		p.certified.secrets[want.Name] = outline(want)
+		p.certified.secrets[want.Name] = p.outline(want)
 		r.refresh(ctx, p, want)
 	}
 	return nil
