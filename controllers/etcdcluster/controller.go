@@ -242,27 +242,6 @@ func (r *Reconciler) settle(ctx context.Context, p *pass) (ctrl.Result, error) {
 	return result, err
 }
 
-// confirm checks with the API server, before anything is written on a cached view, that the cluster is still this operator's and
-// its spec the same: whether a volume has the cluster as owner follows from it.
-func (r *Reconciler) confirm(ctx context.Context, p *pass) error {
-	if p.live {
-		return nil
-	}
-	cluster := &v1beta2.EtcdCluster{}
-	if err := r.Live.Get(ctx, client.ObjectKeyFromObject(p.cluster), cluster); client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("read the cluster again: %w", err)
-	}
-	decision, err := r.Reservations.Decide(ctx, cluster, cluster.Status.Operator)
-	if err != nil {
-		return err
-	}
-	if cluster.UID != p.cluster.UID || cluster.Generation != p.cluster.Generation || !claim.Acts(decision) || r.Reservations.Left() == 0 {
-		return reconcile.ErrStale
-	}
-	p.live = true
-	return nil
-}
-
 // SetupWithManager registers the reconciler and its watches.
 func (r *Reconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager) error {
 	watched, err := mayWatchPolicies(ctx, mgr, r.Namespaces)
