@@ -16,7 +16,7 @@ type EtcdUserSpec struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=64
 	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9_][A-Za-z0-9_.:@-]*$`
-	// +kubebuilder:validation:XValidation:rule="self != 'root' && self != 'client'",message="root is the operator, and client whoever has the certificate in the Secret <cluster>-client: name another user"
+	// +kubebuilder:validation:XValidation:rule="self != 'root'",message="root is the operator: name another user"
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Name in etcd",order=1
 	Name string `json:"name,omitempty"`
@@ -114,7 +114,7 @@ type EtcdUserStatus struct {
 // +kubebuilder:resource:shortName=etcdus,categories=all
 // +kubebuilder:subresource:status
 // +kubebuilder:validation:XValidation:rule="has(self.spec.name) || size(self.metadata.name) <= 64",message="metadata.name has more than the 64 characters that a user's name can have: give it another one in spec.name"
-// +kubebuilder:validation:XValidation:rule="has(self.spec.name) || self.metadata.name != 'root' && self.metadata.name != 'client'",message="root is the operator, and client whoever has the certificate in the Secret <cluster>-client: name another user in spec.name"
+// +kubebuilder:validation:XValidation:rule="has(self.spec.name) || self.metadata.name != 'root'",message="root is the operator: name another user in spec.name"
 // +kubebuilder:printcolumn:name="Cluster",type=string,JSONPath=`.spec.etcdCluster.name`
 // +kubebuilder:printcolumn:name="User",type=string,JSONPath=`.status.user`
 // +kubebuilder:printcolumn:name="Login",type=string,JSONPath=`.status.login`

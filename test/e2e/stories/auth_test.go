@@ -101,13 +101,9 @@ func (s *story) inFlight(what string, since time.Time) {
 	const workers = 7
 	r, err := s.writer.Report(s.t.Context())
 	must(s.t, err)
-	s.t.Logf("%s in %.1f s: %s; %s", what, time.Since(since).Seconds(), r, r.LastError)
-	known := r.Failures == 0
-	for _, text := range []string{dropped, "user name is empty", "revision of auth store is old"} {
-		known = known || strings.Contains(r.LastError, text)
-	}
-	if r.Lost > 0 || r.Failures > workers || !known {
-		s.t.Errorf("%s: %s; %s", what, r, r.LastError)
+	s.t.Logf("%s in %.1f s: %s", what, time.Since(since).Seconds(), r)
+	if r.Lost > 0 || r.Failures > workers || r.FailedBut(dropped, "user name is empty", "revision of auth store is old") > 0 {
+		s.t.Errorf("%s: %s", what, r)
 	}
 }
 

@@ -23,7 +23,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/test/e2e/harness"
 )
 
-// TestUsers has users log in by certificate and by password to a cluster whose authentication is enabled by hand, and do what their role
+// TestUsers has users log in by certificate and by password to a cluster with authentication, and do what their role
 // says and nothing else, while the role, the password and the authorities are changed.
 func TestUsers(t *testing.T) {
 	t.Parallel()
@@ -46,7 +46,7 @@ func TestUsers(t *testing.T) {
 	for _, o := range []client.Object{byCertificate, byPassword, role} {
 		s.applied(o)
 	}
-	s.enableAuth()
+	s.authenticates(&v1beta2.AuthPolicy{Enabled: true}, v1beta2.ReasonAuthenticationOn)
 
 	s.may("by certificate", "bycert-tls", "", "/app/a", nil)
 	s.may("by certificate, outside of the role", "bycert-tls", "", "/b", rpctypes.ErrPermissionDenied)
@@ -146,22 +146,4 @@ func (s *story) may(what, who, password, key string, want error) {
 		}
 		return fmt.Sprintf("got %v, want %v", err, want), errors.Is(err, want)
 	}))
-}
-
-// enableAuth is what an administrator does by hand, with the operator's own certificate.
-func (s *story) enableAuth() {
-	s.t.Helper()
-	ctx, cancel := context.WithTimeout(s.t.Context(), limit)
-	defer cancel()
-	c, err := s.etcd(ctx, s.Name+"-agent", "")
-	must(s.t, err)
-	defer func() { _ = c.Close() }()
-	_, err = c.UserAddWithOptions(ctx, "root", "", &clientv3.UserAddOptions{NoPassword: true})
-	must(s.t, err)
-	_, err = c.RoleAdd(ctx, "root")
-	must(s.t, err)
-	_, err = c.UserGrantRole(ctx, "root", "root")
-	must(s.t, err)
-	_, err = c.AuthEnable(ctx)
-	must(s.t, err)
 }
