@@ -153,7 +153,9 @@ func TestRoleCalls(t *testing.T) {
 		"read to write": {true, []access.Permission{of(key, access.Read)}, []access.Permission{of(key, access.Write)}, []access.Call{grant(key, 3), grant(key, access.Write)}},
 		"nothing":       {true, []access.Permission{of(key, access.Read)}, nil, []access.Call{revoke(key)}},
 		"a shared start": {
-			true, []access.Permission{of(key, 3), of(prefix, 3)}, []access.Permission{of(key, 3), of(prefix, access.Read)},
+			true,
+			[]access.Permission{of(key, 3), of(prefix, 3)},
+			[]access.Permission{of(key, 3), of(prefix, access.Read)},
 			[]access.Call{grant(first, access.Read), grant(rest, access.Read), revoke(prefix), grant(prefix, access.Read), revoke(first), revoke(rest)},
 		},
 	} {

@@ -35,7 +35,7 @@ func TestAuth(t *testing.T) {
 	start = time.Now()
 	s.password("second")
 	must(t, s.Edit(t.Context(), func(spec *v1beta2.EtcdClusterSpec) {
-		spec.Etcd = &v1beta2.EtcdOptions{LogLevel: "warn"}
+		spec.Etcd = &v1beta2.EtcdOptions{LogLevel: "Warn"}
 	}))
 	must(t, s.Updated(t.Context(), limit))
 	s.settled()
