@@ -2,15 +2,11 @@ package etcdcluster
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
-	"fmt"
 	"slices"
 	"sync"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -45,8 +41,6 @@ type authKnown struct {
 	// origin is where root's password is to come from, and problem why it cannot.
 	origin  string
 	problem *failure.Problem
-	// password is only set in the pass that has read it.
-	password []byte
 }
 
 // authMemory holds the latest of each cluster. The zero value is ready to use.
@@ -67,7 +61,6 @@ func (m *authMemory) keep(cluster types.NamespacedName, known authKnown) {
 	if m.latest == nil {
 		m.latest = map[types.NamespacedName]authKnown{}
 	}
-	known.password = nil
 	m.latest[cluster] = known
 }
 
@@ -81,7 +74,6 @@ func (m *authMemory) forget(cluster types.NamespacedName) {
 type authPass struct {
 	authentication.Observed
 	authentication.Decision
-	known authKnown
 	// done is true once the step has been taken.
 	done bool
 }
@@ -97,7 +89,7 @@ func (r *Reconciler) decideAuth(ctx context.Context, p *pass) error {
 	if unmanaged {
 		lasts = unmanagedInterval
 	}
-	known, err := r.knownAuth(ctx, p, lasts)
+	known, password, err := r.knownAuth(ctx, p, lasts)
 	if err != nil {
 		return err
 	}
@@ -107,18 +99,13 @@ func (r *Reconciler) decideAuth(ctx context.Context, p *pass) error {
 		}
 		return nil
 	}
-	a := &authPass{known: known, Observed: authentication.Observed{
-		Wanted: wanted, Known: known.asked, Enabled: known.enabled, Denied: known.denied,
-		TLS: p.transport.ClientTLS, OperatorName: p.operatorName(), ClusterID: p.before.ClusterID,
-		Quorum: p.steady(), Whole: p.whole(), Password: known.origin, PasswordProblem: known.problem,
-	}}
-	if a.Denied == "" {
-		a.Denied = p.session.Denied()
+	a := p.decideAuthOn(known, password)
+	if a.Unread {
+		if known, password, err = r.readAuth(ctx, p, lasts); err != nil {
+			return err
+		}
+		a = p.decideAuthOn(known, password)
 	}
-	if root := p.before.RootUser; root != nil {
-		a.Root = authentication.Root{ClusterID: root.ClusterID, Password: root.RootPassword}
-	}
-	a.Decision = authentication.Decide(a.Observed)
 	if a.Step != authentication.NoStep { // it is decided on what is read then
 		known.until = time.Time{}
 	}
@@ -129,15 +116,34 @@ func (r *Reconciler) decideAuth(ctx context.Context, p *pass) error {
 	return nil
 }
 
-// knownAuth is what was read a while ago, or now if that does not stand any more; nothing without a quorum.
-func (r *Reconciler) knownAuth(ctx context.Context, p *pass, lasts time.Duration) (authKnown, error) {
-	if p.observed.Etcd.Contact != plan.ContactQuorum {
-		return authKnown{}, nil
+// decideAuthOn decides on what is known, and on root's password if that was read.
+func (p *pass) decideAuthOn(known authKnown, password authentication.Password) *authPass {
+	a := &authPass{Observed: authentication.Observed{
+		Wanted: wantedAuth(p.cluster), Known: known.asked, Enabled: known.enabled, Denied: known.denied,
+		TLS: p.transport.ClientTLS, OperatorName: p.operatorName(), ClusterID: p.before.ClusterID,
+		Quorum: p.steady(), Whole: p.whole(), Password: known.origin, PasswordProblem: known.problem, Secret: password,
+	}}
+	if a.Denied == "" {
+		a.Denied = p.session.Denied()
 	}
-	known := r.authenticated.of(client.ObjectKeyFromObject(p.cluster))
+	if root := p.before.RootUser; root != nil {
+		a.Root = authentication.Root{ClusterID: root.ClusterID, Password: root.RootPassword}
+	}
+	a.Decision = authentication.Decide(a.Observed)
+	return a
+}
+
+// knownAuth is what was read a while ago, without the password, or now if that does not stand any more; nothing without a quorum.
+func (r *Reconciler) knownAuth(ctx context.Context, p *pass, lasts time.Duration) (
+	known authKnown, password authentication.Password, err error,
+) {
+	if p.observed.Etcd.Contact != plan.ContactQuorum {
+		return known, password, nil
+	}
+	known = r.authenticated.of(client.ObjectKeyFromObject(p.cluster))
 	if known.clusterID == p.observed.Etcd.ClusterID && known.generation == p.cluster.Generation && r.Clock.Now().Before(known.until) &&
 		p.session.Denied() == "" {
-		return known, nil
+		return known, password, nil
 	}
 	return r.readAuth(ctx, p, lasts)
 }
@@ -150,65 +156,6 @@ func wantedAuth(c *v1beta2.EtcdCluster) authentication.Wanted {
 		return authentication.On
 	}
 	return authentication.Off
-}
-
-// readAuth asks etcd, and reads the Secret with root's password.
-func (r *Reconciler) readAuth(ctx context.Context, p *pass, lasts time.Duration) (authKnown, error) {
-	known := authKnown{
-		clusterID: p.observed.Etcd.ClusterID, generation: p.cluster.Generation, until: r.Clock.Now().Add(lasts),
-		origin: authentication.Random,
-	}
-	enabled, denied, err := p.session.AuthEnabled(ctx)
-	known.asked, known.enabled, known.denied = err == nil && denied == "", enabled, denied // that etcd does not answer is an observation
-	switch {
-	case err != nil:
-		known.until = r.Clock.Now().Add(authRetry)
-	case enabled:
-		known.until = r.Clock.Now().Add(authInterval)
-	}
-	if auth := p.cluster.Spec.Auth; auth != nil && auth.Enabled && auth.RootPasswordSecretRef != nil {
-		err = r.readRootPassword(ctx, p, *auth.RootPasswordSecretRef, &known)
-		return known, err
-	}
-	return known, nil
-}
-
-// readRootPassword reads the Secret, past the cache as all Secrets are.
-func (r *Reconciler) readRootPassword(ctx context.Context, p *pass, ref v1beta2.SecretKeyRef, known *authKnown) error {
-	const field = "spec.auth.rootPasswordSecretRef"
-	key := ref.Key
-	if key == "" {
-		key = "password"
-	}
-	known.origin = ""
-	refuse := func(format string, arguments ...any) {
-		known.problem = &failure.Problem{
-			Reason: v1beta2.ReasonInvalidRootPassword, Message: fmt.Sprintf("%s: Secret %s %s", field, ref.Name, fmt.Sprintf(format, arguments...)),
-		}
-	}
-	secret := &corev1.Secret{}
-	err := r.Live.Get(ctx, client.ObjectKey{Namespace: p.cluster.Namespace, Name: ref.Name}, secret)
-	switch {
-	case apierrors.IsNotFound(err):
-		refuse("does not exist: create it")
-		return nil
-	case apierrors.IsForbidden(err):
-		refuse("cannot be read (%v): grant the operator its role again", err)
-		return nil
-	case err != nil:
-		return fmt.Errorf("read Secret %s: %w", ref.Name, err)
-	}
-	password, has := secret.Data[key]
-	if !has {
-		refuse("has no key %s: add it", key)
-		return nil
-	}
-	if wrong := authentication.CheckPassword(password); wrong != "" {
-		refuse("has a key %s that %s", key, wrong)
-		return nil
-	}
-	known.password, known.origin = password, fmt.Sprintf("%s/%s/%s", secret.UID, secret.ResourceVersion, key)
-	return nil
 }
 
 // operatorName is the common name of the operator's client certificate, empty if there is none.
@@ -243,11 +190,7 @@ func (r *Reconciler) authenticate(ctx context.Context, p *pass) error {
 	if !p.authDue() {
 		return nil
 	}
-	password := string(p.auth.known.password)
-	if p.auth.known.origin == authentication.Random {
-		password = rand.Text() + rand.Text() // 260 bits that nobody knows
-	}
-	err := error(nil)
+	err, password := error(nil), p.auth.Secret.Text()
 	switch p.auth.Step {
 	case authentication.Enable:
 		err = p.session.EnableAuth(ctx, password)
@@ -257,7 +200,7 @@ func (r *Reconciler) authenticate(ctx context.Context, p *pass) error {
 		err = p.session.DisableAuth(ctx)
 	case authentication.NoStep:
 	}
-	if errors.Is(err, etcd.ErrNoPassword) && p.auth.known.origin == authentication.Random {
+	if errors.Is(err, etcd.ErrNoPassword) && p.auth.Password == authentication.Random {
 		err = nil // nobody can log in as root with a password, as asked
 	}
 	if errors.Is(err, etcd.ErrNoPassword) {

@@ -42,6 +42,8 @@ type Observed struct {
 	// Password is where root's is to come from: the version of a Secret, or Random. It is empty if there is a PasswordProblem.
 	Password        string
 	PasswordProblem *failure.Problem
+	// Secret is that password, none if it was not read for this decision. It is in no Decision, which is shown.
+	Secret Password
 	// Root is what was recorded of the user root, zero if nothing was.
 	Root Root
 }
@@ -76,11 +78,13 @@ type Decision struct {
 	Doing string
 	// Problem is why etcd cannot be as the spec asks, nil if it can.
 	Problem *failure.Problem
+	// Unread is true if there is no step only because root's password was not read: read it, and decide again.
+	Unread bool
 	// Record is what is to be recorded of the user root once the step has been taken.
 	Record Root
 }
 
-// Decide returns what to do now.
+// Decide returns what to do now. No step that gives root a password is taken without it.
 func Decide(o Observed) Decision {
 	d := o.next()
 	d.Record = o.Root
@@ -88,6 +92,8 @@ func Decide(o Observed) Decision {
 	case d.Step == NoStep:
 	case !o.Quorum:
 		d.Step, d.Doing = NoStep, "waiting until the cluster is steady, before "+d.Doing
+	case d.Step != Disable && o.Secret == Password{}:
+		d.Step, d.Unread = NoStep, true
 	case d.Step == Disable: // whatever becomes of root now, it is not known here
 		d.Record = Root{}
 	default:
@@ -130,17 +136,4 @@ func (o Observed) next() Decision {
 
 func refuse(reason, format string, arguments ...any) Decision {
 	return Decision{Problem: &failure.Problem{Reason: reason, Message: fmt.Sprintf(format, arguments...)}}
-}
-
-// CheckPassword returns what is wrong with a password, empty if nothing is. etcd hashes an empty one without complaint, and bcrypt cannot
-// hash more than 72 bytes.
-func CheckPassword(password []byte) string {
-	const longest = 72
-	switch n := len(password); {
-	case n == 0:
-		return "is empty: give 1 to 72 bytes"
-	case n > longest:
-		return fmt.Sprintf("has %d bytes, and etcd takes 72 at most", n)
-	}
-	return ""
 }

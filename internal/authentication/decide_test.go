@@ -1,6 +1,7 @@
 package authentication
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -12,7 +13,7 @@ import (
 func observed(changes ...func(*Observed)) Observed {
 	o := Observed{
 		Wanted: On, Known: true, Enabled: true, TLS: true, OperatorName: RootUser, Quorum: true, Whole: true,
-		ClusterID: "c1", Password: "s/1", Root: Root{ClusterID: "c1", Password: "s/1"},
+		ClusterID: "c1", Password: "s/1", Secret: Password{"secret"}, Root: Root{ClusterID: "c1", Password: "s/1"},
 	}
 	for _, change := range changes {
 		change(&o)
@@ -61,9 +62,14 @@ func TestDecideAuthentication(t *testing.T) {
 		"refused, and to be off": {
 			o: observed(unwanted, func(o *Observed) { o.Denied = "permission denied" }), reason: v1beta2.ReasonOperatorNotRoot, record: Root{"c1", "s/1"},
 		},
-		"no Secret":                {o: observed(off, func(o *Observed) { o.Password, o.PasswordProblem = "", missing }), reason: missing.Reason},
-		"no Secret any more":       {o: observed(func(o *Observed) { o.Password, o.PasswordProblem = "", missing }), reason: missing.Reason, record: Root{"c1", "s/1"}},
-		"no Secret, and to be off": {o: observed(unwanted, func(o *Observed) { o.PasswordProblem = missing }), step: Disable, doing: "switching"},
+		"off, and its password is not read": {o: observed(off, func(o *Observed) { o.Secret = Password{} }), doing: "switching authentication on"},
+		"another password, not read": {
+			o: observed(func(o *Observed) { o.Password, o.Secret = "s/2", Password{} }), doing: "changing", record: Root{"c1", "s/1"},
+		},
+		"to be off, and nothing is read": {o: observed(unwanted, func(o *Observed) { o.Secret = Password{} }), step: Disable, doing: "switching"},
+		"no Secret":                      {o: observed(off, func(o *Observed) { o.Password, o.PasswordProblem = "", missing }), reason: missing.Reason},
+		"no Secret any more":             {o: observed(func(o *Observed) { o.Password, o.PasswordProblem = "", missing }), reason: missing.Reason, record: Root{"c1", "s/1"}},
+		"no Secret, and to be off":       {o: observed(unwanted, func(o *Observed) { o.PasswordProblem = missing }), step: Disable, doing: "switching"},
 	} {
 		d := Decide(c.o)
 		reason := ""
@@ -76,13 +82,17 @@ func TestDecideAuthentication(t *testing.T) {
 	}
 }
 
-func TestCheckPassword(t *testing.T) {
+func TestNewPassword(t *testing.T) {
 	t.Parallel()
 	for password, want := range map[string]string{
 		"": "is empty", "x": "", strings.Repeat("x", 72): "", strings.Repeat("x", 73): "has 73 bytes", strings.Repeat("é", 37): "has 74 bytes",
 	} {
-		if got := CheckPassword([]byte(password)); !strings.HasPrefix(got, want) || (got == "") != (want == "") {
+		p, got := NewPassword([]byte(password))
+		if !strings.HasPrefix(got, want) || (got == "") != (want == "") || (p == Password{}) != (want != "") {
 			t.Errorf("%q: got %q", password, got)
+		}
+		if shown := fmt.Sprintf("%v %+v %#v %s", p, p, p, p); password != "" && strings.Contains(shown, password) {
+			t.Errorf("it is shown: %s", shown)
 		}
 	}
 }

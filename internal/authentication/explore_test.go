@@ -28,7 +28,7 @@ const byHand = "by hand"
 func (w world) observe() Observed {
 	o := Observed{
 		Wanted: w.wanted, Known: true, Enabled: w.enabled, TLS: true, OperatorName: w.name, Quorum: true, Whole: !w.down,
-		ClusterID: w.cluster, Password: w.secret, Root: w.record,
+		ClusterID: w.cluster, Password: w.secret, Secret: Password{w.secret}, Root: w.record,
 	}
 	if w.enabled && w.name != RootUser {
 		o.Known, o.Denied = false, "permission denied"
@@ -198,7 +198,7 @@ func TestAuthenticationMutants(t *testing.T) {
 		"a password that never changes":         func(o *Observed) { o.Root.Password = o.Password },
 		"without a record":                      func(o *Observed) { o.Root = Root{} },
 		"off is never noticed":                  func(o *Observed) { o.Enabled = o.Enabled || o.Wanted == On },
-		"a Secret that is missing is no matter": func(o *Observed) { o.PasswordProblem = nil },
+		"a Secret that is missing is no matter": func(o *Observed) { o.PasswordProblem, o.Secret = nil, Password{byHand} },
 	} {
 		_, wrong := explore(func(o Observed) Decision {
 			change(&o)

@@ -156,6 +156,10 @@ func TestSwitchAuthentication(t *testing.T) {
 		}
 		root := s.session("root")
 		s.enabled(root, false)
+		if root.EnableAuth(t.Context(), "") == nil {
+			t.Error("root has an empty password")
+		}
+		s.enabled(root, false)
 		for range 2 {
 			succeeds(t, "on", func() error { return root.EnableAuth(t.Context(), "first") })
 			s.enabled(root, true)
@@ -177,6 +181,9 @@ func TestSwitchAuthentication(t *testing.T) {
 		succeeds(t, "another password", func() error { return root.ChangeRootPassword(t.Context(), "second") })
 		if s.by("first") || !s.by("second") {
 			t.Error("root has the former password")
+		}
+		if root.ChangeRootPassword(t.Context(), "") == nil || root.EnableAuth(t.Context(), "") == nil || !s.by("second") {
+			t.Error("root's password is emptied")
 		}
 		s.worksAsRoot()
 		for range 2 {

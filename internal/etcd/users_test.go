@@ -187,6 +187,9 @@ func changesUsers(t *testing.T, a administered, to *etcd.Accounts) {
 	if err = to.Do(t.Context(), access.AddUser{Name: "unknown", Password: true}, ""); err == nil {
 		t.Error("a user with an unknown password was created")
 	}
+	if err = to.Do(t.Context(), access.SetPassword{Name: "byname"}, ""); err == nil {
+		t.Error("a user has an empty password")
+	}
 	_, err = etcd.Administer(t.Context(), a.config, a.id+1, []etcd.Endpoint{{Address: a.address, ServerName: serverName}})
 	if !errors.Is(err, etcd.ErrNotYet) {
 		t.Errorf("another cluster: %v", err)

@@ -48,6 +48,9 @@ func (c *Client) DeleteUser(ctx context.Context, name string) error {
 
 // SetPassword gives a user another password. One that was created without keeps none, and etcd does not say so.
 func (c *Client) SetPassword(ctx context.Context, name, password string) error {
+	if password == "" {
+		return errEmpty
+	}
 	_, err := c.client.UserChangePassword(ctx, name, password)
 	return outcome(err)
 }

@@ -16,6 +16,9 @@ const noPasswordUser = "auth: authentication failed, password was given for no p
 // ErrNoPassword says that a user was made without a password. etcd lets no such user have one later.
 var ErrNoPassword = errors.New("etcd's user root was made without a password")
 
+// errEmpty says that a password is empty: etcd takes such a one without complaint, and then anyone can log in.
+var errEmpty = errors.New("the password is empty")
+
 // AuthEnabled reports whether authentication is on. If it is, and etcd does not take the client for root, Denied holds of the error. It
 // costs two entries in etcd's log at most.
 func (c *Client) AuthEnabled(ctx context.Context) (bool, error) {
@@ -32,6 +35,9 @@ func (c *Client) AuthEnabled(ctx context.Context) (bool, error) {
 // EnableAuth makes the user root with this password and the role root, and switches authentication on. A user root that exists is made
 // anew; if authentication is on already, it gets the password. The error wraps ErrNotYet if etcd refuses for now.
 func (c *Client) EnableAuth(ctx context.Context, password string) error {
+	if password == "" {
+		return errEmpty
+	}
 	if _, err := c.client.RoleAdd(ctx, root); err != nil && !errors.Is(err, rpctypes.ErrRoleAlreadyExist) {
 		return outcome(err)
 	}
@@ -60,6 +66,9 @@ func (c *Client) DisableAuth(ctx context.Context) error {
 // ChangeRootPassword changes root's password, which ends the sessions of everyone who has logged in with the former one. The error is
 // ErrNoPassword if root was made without any.
 func (c *Client) ChangeRootPassword(ctx context.Context, password string) error {
+	if password == "" {
+		return errEmpty
+	}
 	if _, err := c.client.UserChangePassword(ctx, root, password); err != nil {
 		return outcome(err)
 	}
