@@ -3,8 +3,10 @@ package etcd
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/etcdpilot/etcd-operator/internal/etcdclient"
+	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
 
 // ErrNoPassword says that etcd's user root was made without a password, and etcd lets it have none later.
@@ -56,13 +58,17 @@ func (s *Session) ChangeRootPassword(ctx context.Context, password string) error
 	})
 }
 
-// Denied returns what etcd says to an operator that it knows as no user, or as one that may not ask for a member's status; empty if no
-// member says that.
+// Denied returns what etcd says to an operator that it knows as no user, or as one that may not ask for a member's status; empty unless a
+// majority of the voters says that: one member that somebody else runs can say anything.
 func (s *Session) Denied() string {
+	denied, count := "", 0
 	for _, a := range s.Seen.Answers {
-		if a.MemberID == 0 && len(a.Errors) > 0 && etcdclient.DeniedText(a.Errors[0]) {
-			return a.Errors[0]
+		if a.MemberID == 0 && len(a.Errors) > 0 && etcdclient.DeniedText(a.Errors[0]) && slices.Contains(s.electorate.Voters, a.Pod) {
+			denied, count = a.Errors[0], count+1
 		}
 	}
-	return ""
+	if count < plan.Quorum(len(s.electorate.Voters)) {
+		return ""
+	}
+	return denied
 }

@@ -22,6 +22,7 @@ type liar struct {
 	asked   chan string // whatever it was asked for that changes something
 	members []*pb.Member
 	errors  []string // what it says of itself
+	refusal error    // in place of that
 }
 
 func newLiar(t *testing.T, cluster, member uint64, revision int64) (*liar, string) {
@@ -50,7 +51,7 @@ func (l *liar) Status(context.Context, *pb.StatusRequest) (*pb.StatusResponse, e
 	return &pb.StatusResponse{
 		Header: l.header, Leader: l.header.MemberId, RaftTerm: l.header.RaftTerm, Version: "3.6.16",
 		RaftIndex: 1 << 40, RaftAppliedIndex: 1 << 40, Errors: l.errors,
-	}, nil
+	}, l.refusal
 }
 
 // MemberList implements pb.ClusterServer.

@@ -23,6 +23,8 @@ type Session struct {
 	Slow bool
 	// voters are those of the list that follow a leader, in the order of confirmers; none without a quorum.
 	voters []peer
+	// electorate is whose word counts.
+	electorate plan.Electorate
 }
 
 // peer is a member that answered.
@@ -45,7 +47,7 @@ func (p *Pool) Observe(ctx context.Context, cluster string, config *tls.Config, 
 	start := time.Now()
 	p.retain(cluster, endpoints)
 	peers, mute, refusals := p.askAll(ctx, cluster, config, endpoints)
-	s := &Session{}
+	s := &Session{electorate: electorate}
 	began := time.Now()
 	s.readQuorum(ctx, peers, electorate)
 	s.Seen.Handshakes = handshakesOf(refusals, electorate, s.Seen.Members)
