@@ -18,6 +18,7 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/reconcile"
+	"github.com/etcdpilot/etcd-operator/internal/authentication"
 	"github.com/etcdpilot/etcd-operator/internal/certificates"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
@@ -123,6 +124,7 @@ func (r *Reconciler) readCertificates(ctx context.Context, p *pass) (certificate
 		Agent:     read.dataIf(ctx, serving, certificates.AgentName(c.Name)),
 		Published: map[string]map[string][]byte{}, Rotate: c.Annotations[v1beta2.AnnotationRotate],
 		OperatorIsRoot: p.before.Auth != nil && p.before.Auth.Enabled,
+		AuthWanted:     wantedAuth(c) == authentication.On,
 	}
 	seen.Authorities = p.before.Authorities
 	if ca := read.own[certificates.AuthorityName(c.Name)]; ca != nil {

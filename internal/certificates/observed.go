@@ -21,6 +21,8 @@ type Observed struct {
 	Static  *Static
 	// OperatorIsRoot is true while etcd's authentication is on: a source by which the operator would be another user is of no use.
 	OperatorIsRoot bool
+	// AuthWanted is true if the spec asks for etcd's authentication.
+	AuthWanted bool
 	// Authority is the data of the Secret of AuthorityName, nil if it does not exist.
 	Authority map[string][]byte
 	// Authorities are the fingerprints of the cluster's own authorities, as status records them: Decision.Authorities.
