@@ -60,6 +60,7 @@ func (r *Reconciler) observe(ctx context.Context, reader client.Reader, p *pass)
 	if err != nil {
 		return err
 	}
+	protectSelf(p)
 	if o.Problem == nil {
 		if err := observeUser(ctx, to, p); err != nil {
 			o.Problem = accounts.Unanswered(err)
@@ -67,6 +68,17 @@ func (r *Reconciler) observe(ctx context.Context, reader client.Reader, p *pass)
 	}
 	p.Action = access.Next(*o)
 	return nil
+}
+
+// protectSelf leaves the user alone that the operator is itself: without it the operator is locked out, and can create nobody again.
+func protectSelf(p *pass) {
+	if p.Self == "" || p.Self != p.object.NameInEtcd() {
+		return
+	}
+	p.Observed.Untouched = true
+	p.Observed.Problem = &failure.Problem{Reason: v1beta2.ReasonNameTaken, Message: fmt.Sprintf(
+		"user %s of EtcdCluster %s is the operator, by the common name of its certificate, and is not changed: create an EtcdUser of another name",
+		p.Self, p.target.Cluster.Name)}
 }
 
 // observePassword reads the Secret. If it cannot be used, a user that is there keeps its password, and none is created.

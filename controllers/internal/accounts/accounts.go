@@ -67,17 +67,12 @@ func problemOf(c *v1beta2.EtcdCluster) *failure.Problem {
 // Gone reports whether the etcd is gone, or will be with all that is in it.
 func (t Target) Gone() bool { return t.Cluster == nil || !t.Cluster.DeletionTimestamp.IsZero() }
 
-// Connect connects to the cluster's etcd, which has to be closed. The operator has the rights of root, as the agents do, by the Secret
-// of their certificate: read from the API server, because no Secret is ever cached.
-func (t Target) Connect(ctx context.Context, reader, live client.Reader) (*etcd.Accounts, *failure.Problem, error) {
+// Connect connects to the cluster's etcd, which has to be closed. Config is that of its Secret, nil without TLS.
+func (t Target) Connect(ctx context.Context, reader client.Reader, config *tls.Config) (*etcd.Accounts, *failure.Problem, error) {
 	pods := &corev1.PodList{}
 	err := reader.List(ctx, pods, client.InNamespace(t.Cluster.Namespace), client.MatchingLabels(resources.ClusterSelector(t.Cluster.Name)))
 	if err != nil {
 		return nil, nil, fmt.Errorf("list Pods: %w", err)
-	}
-	config, err := configOf(ctx, live, t.Cluster)
-	if err != nil {
-		return nil, nil, err
 	}
 	id, err := strconv.ParseUint(t.Cluster.Status.ClusterID, 16, 64)
 	if err != nil {
@@ -125,7 +120,8 @@ func rank(m v1beta2.MemberStatus) int {
 	return 0
 }
 
-// configOf is by which the operator is a client of the members, nil without TLS.
+// configOf is by which the operator is a client of the members, nil without TLS. It has the rights of root, as the agents do, by the
+// Secret of their certificate: read from the API server, because no Secret is ever cached.
 func configOf(ctx context.Context, live client.Reader, c *v1beta2.EtcdCluster) (*tls.Config, error) {
 	name := agentpod.TLSSecret(c)
 	if name == "" {
@@ -142,6 +138,14 @@ func configOf(ctx context.Context, live client.Reader, c *v1beta2.EtcdCluster) (
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(secret.Data[certificates.KeyClientCA])
 	return &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{pair}, RootCAs: roots}, nil
+}
+
+// selfOf is the user of etcd that a client with this configuration is, empty if it is nobody.
+func selfOf(config *tls.Config) string {
+	if config == nil {
+		return ""
+	}
+	return config.Certificates[0].Leaf.Subject.CommonName
 }
 
 // ClusterChanges are those of an EtcdCluster that its users and roles may have been waiting for.

@@ -39,6 +39,8 @@ type Pass struct {
 	Action   access.Action
 	// Flaw is what etcd does not have although nothing else can be done, nil if it has everything.
 	Flaw *failure.Problem
+	// Self is the user of etcd that the operator is by its certificate, empty if it is nobody or Etcd was not called.
+	Self string
 	// Done is how many of the calls etcd has carried out.
 	Done int
 
@@ -55,8 +57,13 @@ func (p *Pass) Mutates() bool {
 
 // Etcd connects to the target's etcd, until Close; nil if there is a problem, which Observed then has.
 func (p *Pass) Etcd(ctx context.Context, t Target, reader, live client.Reader) (*etcd.Accounts, error) {
-	to, problem, err := t.Connect(ctx, reader, live)
 	p.Close()
+	config, err := configOf(ctx, live, t.Cluster)
+	if err != nil {
+		return nil, err
+	}
+	p.Self = selfOf(config)
+	to, problem, err := t.Connect(ctx, reader, config)
 	p.etcd, p.Observed.Problem = to, problem
 	return to, err
 }

@@ -1,0 +1,68 @@
+package etcduser_test
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"math/big"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/certificates"
+)
+
+// otherCluster is one with TLS that says it is up, and whose etcd nobody can reach.
+const otherCluster = "secured"
+
+// self wants the operator never to touch the user that it is by its certificate, not even for an EtcdUser that is deleted.
+func (e *env) self(t *testing.T) {
+	c := &v1beta2.EtcdCluster{ObjectMeta: named(otherCluster), Spec: v1beta2.EtcdClusterSpec{Size: 1, TLS: &v1beta2.TLSPolicy{
+		Static: &v1beta2.StaticTLS{Member: &v1beta2.MemberSecret{ServerSecret: "server"}, OperatorSecret: "operator"},
+	}}}
+	must(t, e.Create(t.Context(), c))
+	c.Status.ClusterID, c.Status.Transport = e.id, &v1beta2.TransportStatus{ClientTLS: true}
+	c.Status.MemberStatuses = []v1beta2.MemberStatus{{Name: otherCluster + "-0", Role: v1beta2.MemberRoleVoter}}
+	must(t, e.Status().Update(t.Context(), c))
+	secret := &corev1.Secret{ObjectMeta: named(certificates.AgentName(otherCluster)), Data: clientOf(t, "etcd-operator")}
+	secret.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(c, v1beta2.GroupVersion.WithKind("EtcdCluster"))}
+	must(t, e.Create(t.Context(), secret))
+	own, another := e.userOf(t, "etcd-operator"), e.userOf(t, "another")
+	e.says(t, own, v1beta2.ReasonNameTaken)
+	e.says(t, another, v1beta2.ReasonWaitingForEtcd)
+	must(t, e.Delete(t.Context(), own))
+	e.gone(t, own)
+}
+
+// userOf creates an EtcdUser of the other cluster.
+func (e *env) userOf(t *testing.T, name string) *v1beta2.EtcdUser {
+	t.Helper()
+	user := &v1beta2.EtcdUser{ObjectMeta: named(name), Spec: v1beta2.EtcdUserSpec{
+		EtcdCluster: v1beta2.EtcdClusterRef{Name: otherCluster}, ClientCertificate: &v1beta2.UserCertificate{},
+	}}
+	must(t, e.Create(t.Context(), user))
+	return user
+}
+
+// clientOf is the data of a Secret for agents, with a certificate for that user.
+func clientOf(t *testing.T, user string) map[string][]byte {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	must(t, err)
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: user}, NotAfter: time.Now().Add(time.Hour)}
+	certificate, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	must(t, err)
+	raw, err := x509.MarshalPKCS8PrivateKey(key)
+	must(t, err)
+	encoded := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certificate})
+	return map[string][]byte{
+		certificates.KeyClientCertificate: encoded, certificates.KeyClientCA: encoded,
+		certificates.KeyClientKey: pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: raw}),
+	}
+}
