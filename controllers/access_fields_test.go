@@ -65,8 +65,6 @@ var pods = []string{reflect.TypeFor[corev1.Pod]().PkgPath(), reflect.TypeFor[run
 func sensitive(path string, of reflect.Type) (found []sensitiveField) {
 	of = elem(of)
 	volume := of.Name() == "PersistentVolumeClaimSpec"
-	// Whoever may create these has the right to say who may do what in a cluster; they lend none that is another's.
-	accounts := of == reflect.TypeFor[v1beta2.EtcdUserSpec]() || of == reflect.TypeFor[v1beta2.EtcdRoleSpec]()
 	for i := range of.NumField() {
 		field := of.Field(i)
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
@@ -74,7 +72,7 @@ func sensitive(path string, of reflect.Type) (found []sensitiveField) {
 		if name == "" { // inlined
 			at = path
 		}
-		if _, known := harmless[name]; known || accounts && elem(field.Type) == reflect.TypeFor[v1beta2.EtcdClusterRef]() {
+		if _, known := harmless[name]; known {
 			continue
 		}
 		kind, own := elem(field.Type), elem(field.Type).PkgPath() == reflect.TypeFor[v1beta2.Storage]().PkgPath()
@@ -154,6 +152,9 @@ func (f sensitiveField) object(kind string) *unstructured.Unstructured {
 	}
 	if parent == "spec.auth.rootPasswordSecretRef" {
 		fields["spec.auth.enabled"] = false
+	}
+	if kind == "EtcdUser" && f.path == "spec.etcdCluster.name" {
+		fields["spec.clientCertificate"] = map[string]any{}
 	}
 	fields[f.path] = "theirs"
 	if reflect.DeepEqual(f.rights, getConfigMaps) {

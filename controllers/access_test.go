@@ -67,6 +67,8 @@ func TestAccess(t *testing.T) {
 	t.Run("tokens", a.tokens)
 	t.Run("identity", a.identity)
 	t.Run("status", a.status)
+	t.Run("status of users and roles", a.statusOfAccounts)
+	t.Run("updates of users and roles", a.accounts)
 	t.Run("the operator", a.operator)
 }
 
@@ -128,7 +130,7 @@ func beside(t *testing.T) {
 		return all
 	}
 	alone, together := exempt("config/admission"), exempt("config/default")
-	if len(alone) != 5 || !slices.Equal(alone, together) {
+	if len(alone) != 6 || !slices.Equal(alone, together) {
 		t.Errorf("got %q and %q", alone, together)
 	}
 }
@@ -145,7 +147,7 @@ func (a *access) field(t *testing.T, kind string, f sensitiveField) {
 	}
 	user := inLowerCase(kind + "." + f.path)
 	a.allow(t, user, rbacv1.PolicyRule{
-		APIGroups: []string{v1beta2.GroupVersion.Group}, Resources: []string{"etcdbackups", "etcdrestores", "etcdclusters", "etcdusers"},
+		APIGroups: []string{v1beta2.GroupVersion.Group}, Resources: []string{"etcdbackups", "etcdrestores", "etcdclusters", "etcdusers", "etcdroles"},
 		Verbs: []string{"create"},
 	}, rbacv1.PolicyRule{ // what the places take that the objects name
 		APIGroups: []string{""}, Resources: []string{"serviceaccounts"}, ResourceNames: []string{"default"}, Verbs: []string{"impersonate"},

@@ -100,8 +100,8 @@ func (m manifests) exempts(t *testing.T) {
 			t.Errorf("policy %s has %v (%v)", object.GetName(), conditions, err)
 		}
 	}
-	if found != 5 {
-		t.Errorf("there are %d policies, want 5", found)
+	if found != 6 {
+		t.Errorf("there are %d policies, want 6", found)
 	}
 }
 
