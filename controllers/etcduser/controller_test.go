@@ -70,6 +70,7 @@ func TestUsersAndRoles(t *testing.T) {
 	t.Run("two of one name", e.nameTaken)
 	t.Run("another etcd cluster", e.restored)
 	t.Run("a cluster that is paused", e.paused)
+	t.Run("the operator's certificate", e.credentials)
 	t.Run("the operator itself", e.self)
 	t.Run("deletion", e.deletion)
 	t.Run("deletion of the cluster", e.clusterDeleted)

@@ -3,8 +3,6 @@ package accounts
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"fmt"
 	"net"
 	"slices"
@@ -18,7 +16,6 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/agentpod"
-	"github.com/etcdpilot/etcd-operator/internal/certificates"
 	"github.com/etcdpilot/etcd-operator/internal/etcd"
 	"github.com/etcdpilot/etcd-operator/internal/failure"
 	"github.com/etcdpilot/etcd-operator/internal/member"
@@ -67,24 +64,6 @@ func problemOf(c *v1beta2.EtcdCluster) *failure.Problem {
 // Gone reports whether the etcd is gone, or will be with all that is in it.
 func (t Target) Gone() bool { return t.Cluster == nil || !t.Cluster.DeletionTimestamp.IsZero() }
 
-// Connect connects to the cluster's etcd, which has to be closed. Config is that of its Secret, nil without TLS.
-func (t Target) Connect(ctx context.Context, reader client.Reader, config *tls.Config) (*etcd.Accounts, *failure.Problem, error) {
-	pods := &corev1.PodList{}
-	err := reader.List(ctx, pods, client.InNamespace(t.Cluster.Namespace), client.MatchingLabels(resources.ClusterSelector(t.Cluster.Name)))
-	if err != nil {
-		return nil, nil, fmt.Errorf("list Pods: %w", err)
-	}
-	id, err := strconv.ParseUint(t.Cluster.Status.ClusterID, 16, 64)
-	if err != nil {
-		return nil, nil, fmt.Errorf("status.clusterID of EtcdCluster %s: %w", t.Cluster.Name, err)
-	}
-	to, err := etcd.Administer(ctx, config, id, endpoints(t.Cluster, pods.Items))
-	if err != nil {
-		return nil, Unanswered(err), nil
-	}
-	return to, nil, nil
-}
-
 // Unanswered is the problem that etcd does not do what it was asked.
 func Unanswered(err error) *failure.Problem {
 	return &failure.Problem{Reason: v1beta2.ReasonWaitingForEtcd, Message: err.Error()}
@@ -118,34 +97,6 @@ func rank(m v1beta2.MemberStatus) int {
 		return 1
 	}
 	return 0
-}
-
-// configOf is by which the operator is a client of the members, nil without TLS. It has the rights of root, as the agents do, by the
-// Secret of their certificate: read from the API server, because no Secret is ever cached.
-func configOf(ctx context.Context, live client.Reader, c *v1beta2.EtcdCluster) (*tls.Config, error) {
-	name := agentpod.TLSSecret(c)
-	if name == "" {
-		return nil, nil //nolint:nilnil // plain text
-	}
-	secret := &corev1.Secret{}
-	if err := live.Get(ctx, client.ObjectKey{Namespace: c.Namespace, Name: name}, secret); err != nil {
-		return nil, fmt.Errorf("read Secret %s: %w", name, err)
-	}
-	pair, err := tls.X509KeyPair(secret.Data[certificates.KeyClientCertificate], secret.Data[certificates.KeyClientKey])
-	if err != nil {
-		return nil, fmt.Errorf("read the certificate in Secret %s: %w", name, err)
-	}
-	roots := x509.NewCertPool()
-	roots.AppendCertsFromPEM(secret.Data[certificates.KeyClientCA])
-	return &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{pair}, RootCAs: roots}, nil
-}
-
-// selfOf is the user of etcd that a client with this configuration is, empty if it is nobody.
-func selfOf(config *tls.Config) string {
-	if config == nil {
-		return ""
-	}
-	return config.Certificates[0].Leaf.Subject.CommonName
 }
 
 // ClusterChanges are those of an EtcdCluster that its users and roles may have been waiting for.

@@ -58,12 +58,13 @@ func (p *Pass) Mutates() bool {
 // Etcd connects to the target's etcd, until Close; nil if there is a problem, which Observed then has.
 func (p *Pass) Etcd(ctx context.Context, t Target, reader, live client.Reader) (*etcd.Accounts, error) {
 	p.Close()
-	config, err := configOf(ctx, live, t.Cluster)
-	if err != nil {
+	config, problem, err := configOf(ctx, live, t.Cluster)
+	if err != nil || problem != nil {
+		p.Observed.Problem = problem
 		return nil, err
 	}
 	p.Self = selfOf(config)
-	to, problem, err := t.Connect(ctx, reader, config)
+	to, problem, err := t.connect(ctx, reader, config)
 	p.etcd, p.Observed.Problem = to, problem
 	return to, err
 }
@@ -115,8 +116,16 @@ func (p *Pass) Ready(conditions *[]metav1.Condition, generation int64, err error
 	}
 }
 
-// verdict is empty if there is nothing new to say.
+// longest is how many bytes a condition's message may have (metav1.Condition): the API server refuses a whole status for a longer one.
+const longest = 32768
+
+// verdict is empty if there is nothing new to say. Errors and permissions hold what others have written, of any length.
 func (p *Pass) verdict(err error) (reason, message string) {
+	reason, message = p.words(err)
+	return reason, failure.Cut(message, longest)
+}
+
+func (p *Pass) words(err error) (reason, message string) {
 	if err != nil {
 		return v1beta2.ReasonActionFailed, err.Error()
 	}
