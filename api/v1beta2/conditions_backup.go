@@ -53,7 +53,8 @@ const (
 	//
 	// Correct it: a schedule has the five fields of cron or is a word such as @daily, a time zone is such as Europe/Berlin.
 	ReasonInvalidSchedule = "InvalidSchedule"
-	// ReasonWaitingForCluster means that the EtcdCluster is not up yet.
+	// ReasonWaitingForCluster means that the EtcdCluster is not up yet, or that the Secret by which the operator or an agent is its client
+	// is missing or cannot be used, which the message says.
 	//
 	// See the EtcdCluster's own conditions.
 	ReasonWaitingForCluster = "WaitingForCluster"
