@@ -119,7 +119,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 // rolesOf are the EtcdRoles of a cluster.
 func (r *Reconciler) rolesOf(ctx context.Context, cluster client.Object) (requests []ctrl.Request) {
 	list := &v1beta2.EtcdRoleList{}
-	if err := r.Client.List(ctx, list, client.InNamespace(cluster.GetNamespace())); err != nil {
+	if err := r.Client.List(ctx, list, client.InNamespace(cluster.GetNamespace()), client.UnsafeDisableDeepCopy); err != nil {
 		return nil // from the cache, which fails only as the operator exits
 	}
 	for i := range list.Items {

@@ -47,7 +47,9 @@ func (r *Reconciler) observe(ctx context.Context, reader client.Reader, p *pass)
 		return err
 	}
 	if o.Problem == nil {
-		have, found, err := etcd.Role(ctx, p.object.NameInEtcd())
+		asking, end := p.Asking(ctx)
+		defer end()
+		have, found, err := etcd.Role(asking, p.object.NameInEtcd())
 		if err != nil {
 			o.Problem = accounts.Unanswered(err)
 		}
@@ -99,7 +101,7 @@ func rightsOf(t v1beta2.PermissionType) access.Rights {
 // older names the EtcdRole that has the name, empty if it is this one.
 func older(ctx context.Context, reader client.Reader, own *v1beta2.EtcdRole) (string, error) {
 	all := &v1beta2.EtcdRoleList{}
-	if err := reader.List(ctx, all, client.InNamespace(own.Namespace)); err != nil {
+	if err := reader.List(ctx, all, client.InNamespace(own.Namespace), client.UnsafeDisableDeepCopy); err != nil {
 		return "", fmt.Errorf("list EtcdRoles: %w", err)
 	}
 	for i := range all.Items {

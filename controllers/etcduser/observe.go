@@ -108,6 +108,8 @@ func (p *pass) known() bool {
 
 // observeUser asks etcd what it has, and decides what is to be changed.
 func observeUser(ctx context.Context, to *etcd.Accounts, p *pass) error {
+	ctx, end := p.Asking(ctx)
+	defer end()
 	name, o := p.object.NameInEtcd(), &p.Observed
 	have, found, err := to.User(ctx, name)
 	switch {
@@ -141,15 +143,18 @@ func observeUser(ctx context.Context, to *etcd.Accounts, p *pass) error {
 
 // grantable are the wanted roles that exist. What a user has exists, and so does the role root, whether anybody has created it or not.
 func grantable(ctx context.Context, to *etcd.Accounts, p *pass, have []string) (roles []string, err error) {
+	exist := append(slices.Clone(have), "root")
+	unknown := func(role string) bool { return !slices.Contains(exist, role) }
+	if slices.ContainsFunc(p.object.Spec.Roles, unknown) {
+		all, err := to.Roles(ctx)
+		if err != nil {
+			return nil, err
+		}
+		exist = append(exist, all...)
+	}
 	var missing []string
 	for _, role := range p.object.Spec.Roles {
-		found := role == "root" || slices.Contains(have, role)
-		if !found {
-			if _, found, err = to.Role(ctx, role); err != nil {
-				return nil, err
-			}
-		}
-		if !found {
+		if unknown(role) {
 			missing = append(missing, role)
 			continue
 		}
@@ -165,7 +170,7 @@ func grantable(ctx context.Context, to *etcd.Accounts, p *pass, have []string) (
 // older names the EtcdUser that has the name, empty if it is this one.
 func older(ctx context.Context, reader client.Reader, own *v1beta2.EtcdUser) (string, error) {
 	all := &v1beta2.EtcdUserList{}
-	if err := reader.List(ctx, all, client.InNamespace(own.Namespace)); err != nil {
+	if err := reader.List(ctx, all, client.InNamespace(own.Namespace), client.UnsafeDisableDeepCopy); err != nil {
 		return "", fmt.Errorf("list EtcdUsers: %w", err)
 	}
 	for i := range all.Items {

@@ -75,6 +75,13 @@ func (a *Accounts) Role(ctx context.Context, name string) (permissions []access.
 	return permissions, found, err
 }
 
+// Roles returns the names of all roles.
+func (a *Accounts) Roles(ctx context.Context) ([]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, accountTimeout)
+	defer cancel()
+	return a.client.Roles(ctx)
+}
+
 // Do makes one request. The password is that of the user that the call is about. No error holds it.
 func (a *Accounts) Do(ctx context.Context, call access.Call, password string) error {
 	ctx, cancel := context.WithTimeout(ctx, accountTimeout)

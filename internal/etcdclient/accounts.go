@@ -33,6 +33,15 @@ func (c *Client) Role(ctx context.Context, name string) (permissions []*authpb.P
 	return answer.Perm, true, nil
 }
 
+// Roles returns the names of all roles. etcd proposes it to raft, like a change.
+func (c *Client) Roles(ctx context.Context) ([]string, error) {
+	answer, err := c.client.RoleList(ctx)
+	if err != nil {
+		return nil, outcome(err)
+	}
+	return answer.Roles, nil
+}
+
 // AddUser creates a user with that password, or one that can log in with a certificate only if it is empty. It is an error if there is
 // one already: who is to say what its password is.
 func (c *Client) AddUser(ctx context.Context, name, password string) error {

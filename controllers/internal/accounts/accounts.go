@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
@@ -57,8 +58,18 @@ func problemOf(c *v1beta2.EtcdCluster) *failure.Problem {
 		return &failure.Problem{
 			Reason: v1beta2.ReasonWaitingForCluster, Message: "EtcdCluster " + c.Name + " is not up yet: see its conditions",
 		}
+	case quorumLost(c):
+		return &failure.Problem{
+			Reason: v1beta2.ReasonWaitingForEtcd, Message: "EtcdCluster " + c.Name + " has lost its quorum: see its conditions",
+		}
 	}
 	return nil
+}
+
+// quorumLost reports whether nobody needs to ask etcd to learn that it cannot answer.
+func quorumLost(c *v1beta2.EtcdCluster) bool {
+	available := meta.FindStatusCondition(c.Status.Conditions, v1beta2.ConditionAvailable)
+	return available != nil && available.Status == metav1.ConditionFalse && available.Reason == v1beta2.ReasonQuorumLost
 }
 
 // Gone reports whether the etcd is gone, or will be with all that is in it.

@@ -23,8 +23,10 @@ const (
 	// lookAgain is how often etcd is asked whether somebody has changed a user or a role, and a password's Secret whether it has
 	// changed. Each question is a proposal to raft.
 	lookAgain = 5 * time.Minute
-	// askAgain is the next attempt while etcd does not answer.
+	// askAgain is the next attempt while etcd does not answer, up to Heartbeat if that lasts.
 	askAgain = 10 * time.Second
+	// patience is how long a pass asks one etcd before it decides: there are few workers, for the clusters of everybody.
+	patience = 5 * time.Second
 	// verifyAfter is when etcd is asked whether it has what it was sent.
 	verifyAfter = 250 * time.Millisecond
 )
@@ -45,6 +47,8 @@ type Pass struct {
 	Done int
 
 	etcd *etcd.Accounts
+	// asked is when the pass began to ask etcd.
+	asked time.Time
 }
 
 // Mutates reports whether the decision changes anything.
@@ -63,10 +67,17 @@ func (p *Pass) Etcd(ctx context.Context, t Target, reader, live client.Reader) (
 		p.Observed.Problem = problem
 		return nil, err
 	}
-	p.Self = selfOf(config)
-	to, problem, err := t.connect(ctx, reader, config)
+	p.Self, p.asked = selfOf(config), time.Now()
+	asking, end := p.Asking(ctx)
+	defer end()
+	to, problem, err := t.connect(asking, reader, config)
 	p.etcd, p.Observed.Problem = to, problem
 	return to, err
+}
+
+// Asking is for all questions to etcd of a pass, from Etcd on, and ends when they have taken too long together.
+func (p *Pass) Asking(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithDeadline(ctx, p.asked.Add(patience))
 }
 
 // Close closes the connection to etcd.
@@ -187,7 +198,7 @@ func actionName(a access.Action) string {
 }
 
 // Again is when the next pass is due. What etcd was sent over and over without effect is sent more and more seldom: at the second
-// attempt after as long as the first was ago, up to a minute.
+// attempt after as long as the first was ago, up to a minute. So is etcd asked while it does not answer.
 func (p *Pass) Again(conditions []metav1.Condition, now time.Time) ctrl.Result {
 	after := reconcile.Soon
 	switch a := p.Action.(type) {
@@ -204,14 +215,20 @@ func (p *Pass) Again(conditions []metav1.Condition, now time.Time) ctrl.Result {
 		after = wait.Jitter(after, 0.1)
 	case access.Wait:
 		if after = reconcile.Heartbeat; a.Reason == v1beta2.ReasonWaitingForEtcd {
-			after = askAgain
+			after = wait.Jitter(growing(askAgain, conditions, now), 0.1)
 		}
 	case access.Apply:
-		after = verifyAfter
-		if c := meta.FindStatusCondition(conditions, v1beta2.ConditionReady); c != nil {
-			after = min(max(verifyAfter, now.Sub(c.LastTransitionTime.Time)), reconcile.Heartbeat)
-		}
+		after = growing(verifyAfter, conditions, now)
 	case access.AddFinalizer, access.RemoveFinalizer:
 	}
 	return ctrl.Result{RequeueAfter: after}
+}
+
+// growing is as long as Ready is not true already, and at least that long.
+func growing(least time.Duration, conditions []metav1.Condition, now time.Time) time.Duration {
+	c := meta.FindStatusCondition(conditions, v1beta2.ConditionReady)
+	if c == nil {
+		return least
+	}
+	return min(max(least, now.Sub(c.LastTransitionTime.Time)), reconcile.Heartbeat)
 }
