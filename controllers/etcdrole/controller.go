@@ -44,6 +44,8 @@ type Reconciler struct {
 	Reservations *reservations.Keeper
 	// Clock is the time of observations.
 	Clock clock.PassiveClock
+
+	silence accounts.Silence
 }
 
 // Reconcile takes one step. It is safe to stop at any point: the next pass observes what exists and continues from there.
@@ -84,7 +86,7 @@ func (r *Reconciler) decide(ctx context.Context, name types.NamespacedName) (*pa
 
 func (r *Reconciler) observeAndPlan(ctx context.Context, reader client.Reader, name types.NamespacedName) (*pass, error) {
 	p := &pass{object: &v1beta2.EtcdRole{}}
-	p.Begun = r.Clock.Now()
+	p.Begun, p.Silence = r.Clock.Now(), &r.silence
 	if err := reader.Get(ctx, name, p.object); err != nil {
 		return nil, err
 	}

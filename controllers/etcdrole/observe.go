@@ -50,9 +50,7 @@ func (r *Reconciler) observe(ctx context.Context, reader client.Reader, p *pass)
 		asking, end := p.Asking(ctx)
 		defer end()
 		have, found, err := etcd.Role(asking, p.object.NameInEtcd())
-		if err != nil {
-			o.Problem = accounts.Unanswered(err)
-		}
+		p.Heard(err)
 		o.Calls = callsFor(p, have, found)
 	}
 	p.Action = access.Next(*o)

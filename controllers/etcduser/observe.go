@@ -62,9 +62,7 @@ func (r *Reconciler) observe(ctx context.Context, reader client.Reader, p *pass)
 	}
 	protectSelf(p)
 	if o.Problem == nil {
-		if err := observeUser(ctx, to, p); err != nil {
-			o.Problem = accounts.Unanswered(err)
-		}
+		p.Heard(observeUser(ctx, to, p))
 	}
 	p.Action = access.Next(*o)
 	return nil

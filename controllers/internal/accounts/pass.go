@@ -2,11 +2,13 @@ package accounts
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -43,12 +45,15 @@ type Pass struct {
 	Flaw *failure.Problem
 	// Self is the user of etcd that the operator is by its certificate, empty if it is nobody or Etcd was not called.
 	Self string
+	// Silence is which clusters do not answer; nil asks all.
+	Silence *Silence
 	// Done is how many of the calls etcd has carried out.
 	Done int
 
 	etcd *etcd.Accounts
 	// asked is when the pass began to ask etcd.
-	asked time.Time
+	asked   time.Time
+	cluster types.UID
 }
 
 // Mutates reports whether the decision changes anything.
@@ -67,12 +72,34 @@ func (p *Pass) Etcd(ctx context.Context, t Target, reader, live client.Reader) (
 		p.Observed.Problem = problem
 		return nil, err
 	}
-	p.Self, p.asked = selfOf(config), time.Now()
+	p.Self, p.asked, p.cluster = selfOf(config), time.Now(), t.Cluster.UID
+	if p.Silence != nil && !p.Silence.asks(p.cluster, p.asked) {
+		p.Observed.Problem = &failure.Problem{
+			Reason: v1beta2.ReasonWaitingForEtcd, Message: "EtcdCluster " + t.Cluster.Name + " did not answer a moment ago: see its conditions",
+		}
+		return nil, nil //nolint:nilnil // as documented
+	}
 	asking, end := p.Asking(ctx)
 	defer end()
 	to, problem, err := t.connect(asking, reader, config)
 	p.etcd, p.Observed.Problem = to, problem
+	if problem != nil {
+		p.remember(errors.New(problem.Message))
+	}
 	return to, err
+}
+
+// Heard ends the questions of a pass with their error, nil if etcd has answered.
+func (p *Pass) Heard(err error) {
+	if p.remember(err); err != nil {
+		p.Observed.Problem = Unanswered(err)
+	}
+}
+
+func (p *Pass) remember(err error) {
+	if now := time.Now(); p.Silence != nil {
+		p.Silence.heard(p.cluster, now, now.Sub(p.asked), err)
+	}
 }
 
 // Asking is for all questions to etcd of a pass, from Etcd on, and ends when they have taken too long together.

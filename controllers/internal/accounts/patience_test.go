@@ -26,7 +26,8 @@ import (
 
 var must = controllertest.Must
 
-// TestSilentMembers has many members take a connection and never answer: a pass asks them for five seconds, and no longer.
+// TestSilentMembers has many members take a connection and never answer: a pass asks them for five seconds, and
+// the next one not at all.
 func TestSilentMembers(t *testing.T) {
 	c := &v1beta2.EtcdCluster{ObjectMeta: metav1.ObjectMeta{Namespace: "test", Name: "c", UID: "uid"}}
 	c.Status.ClusterID = "1"
@@ -48,7 +49,8 @@ func TestSilentMembers(t *testing.T) {
 	scheme := runtime.NewScheme()
 	must(t, errors.Join(corev1.AddToScheme(scheme), v1beta2.AddToScheme(scheme)))
 	reader := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build()
-	p, began := &accounts.Pass{}, time.Now()
+	silence := &accounts.Silence{}
+	p, began := &accounts.Pass{Silence: silence}, time.Now()
 	_, err := p.Etcd(t.Context(), accounts.Target{Cluster: c}, reader, reader)
 	must(t, err)
 	if p.Observed.Problem == nil || p.Observed.Problem.Reason != v1beta2.ReasonWaitingForEtcd {
@@ -61,6 +63,12 @@ func TestSilentMembers(t *testing.T) {
 	defer end()
 	if asking.Err() == nil {
 		t.Error("more can be asked")
+	}
+	p, began = &accounts.Pass{Silence: silence}, time.Now()
+	_, err = p.Etcd(t.Context(), accounts.Target{Cluster: c}, reader, reader)
+	must(t, err)
+	if took := time.Since(began); took > time.Second || p.Observed.Problem == nil || p.Observed.Problem.Reason != v1beta2.ReasonWaitingForEtcd {
+		t.Errorf("the next object's pass took %s, and says %+v", took, p.Observed.Problem)
 	}
 }
 
