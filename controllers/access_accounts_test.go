@@ -65,6 +65,6 @@ func (a *access) accounts(t *testing.T) {
 			t.Errorf("%s %s: got %v", kind, change, err)
 		}
 	}
-	a.allow(t, "granter", agentOf("c"))
+	a.allow(t, "granter", secret("c-agent"))
 	await(t, "the right to grant root", func() error { return patch(account(t, "EtcdUser", "changed"), `{"spec":{"roles":["root"]}}`) })
 }

@@ -29,7 +29,7 @@ func (t Target) connect(ctx context.Context, reader client.Reader, config *tls.C
 	}
 	id, err := strconv.ParseUint(t.Cluster.Status.ClusterID, 16, 64)
 	if err != nil {
-		return nil, waiting(t.Cluster, "has a status.clusterID that is no ID: "+err.Error()), nil
+		return nil, waiting(t.Cluster, "has a status.clusterID that is no ID: "+err.Error()), nil //nolint:nilerr // the condition has it
 	}
 	to, err := etcd.Administer(ctx, config, id, endpoints(t.Cluster, pods.Items))
 	if err != nil {
