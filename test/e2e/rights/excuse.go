@@ -21,6 +21,7 @@ func Excused() []Excuse {
 		streamed = "API servers before 1.32 cannot stream a list in the beginning of a watch, and where streaming fails, after an " +
 			"outage, informers list (TestRefusedLater)"
 		guarded = "TestNetworkPolicies, of make test-security"
+		named   = "TestUsers, of make test-security"
 	)
 	return []Excuse{
 		{"update etcdclusters/finalizers.etcd.database.coreos.com", owner},
@@ -37,6 +38,19 @@ func Excused() []Excuse {
 			"there is a second operator: TestFaults/operator/beside, of make test-faults, and TestTwoOperators",
 		},
 		{"create leases.coordination.k8s.io", "the first start of an operator in a namespace, which was before if the lab was not started anew"},
+		{"update etcdusers/finalizers.etcd.database.coreos.com", owner},
+		{"update etcdroles/finalizers.etcd.database.coreos.com", owner},
+		{"get etcdusers.etcd.database.coreos.com", named},
+		{"list etcdusers.etcd.database.coreos.com", named},
+		{"patch etcdusers.etcd.database.coreos.com", named},
+		{"update etcdusers/status.etcd.database.coreos.com", named},
+		{"get etcdroles.etcd.database.coreos.com", named},
+		{"list etcdroles.etcd.database.coreos.com", named},
+		{"patch etcdroles.etcd.database.coreos.com", named},
+		{"update etcdroles/status.etcd.database.coreos.com", named},
+		{"patch events.events.k8s.io", "an event is repeated within six minutes, which no story waits for"},
+		{"patch services", "spec.services is edited, or a Service by hand: TestEtcdClusterOnARealAPIServer/Services"},
+		{"get persistentvolumeclaims", "somebody takes the labels off a claim: TestKeptClaimWithoutLabels, TestClaimWithoutLabels"},
 		{"patch etcdbackups.etcd.database.coreos.com", "an EtcdBackup has deletionPolicy Delete: TestTwoOperators"},
 	}
 }
