@@ -120,7 +120,8 @@ func (r *Reconciler) decideAuth(ctx context.Context, p *pass) error {
 func (p *pass) decideAuthOn(known authKnown, password authentication.Password) *authPass {
 	a := &authPass{Observed: authentication.Observed{
 		Wanted: wantedAuth(p.cluster), Known: known.asked, Enabled: known.enabled, Denied: known.denied,
-		TLS: p.transport.ClientTLS, OperatorName: p.operatorName(), ClusterID: p.before.ClusterID,
+		TLS: p.transport.ClientTLS, Certified: p.certified != nil && p.certified.Settled,
+		OperatorName: p.operatorName(), ClusterID: p.before.ClusterID,
 		Quorum: p.steady(), Whole: p.whole(), Password: known.origin, PasswordProblem: known.problem, Secret: password,
 	}}
 	if a.Denied == "" {

@@ -32,6 +32,8 @@ type Observed struct {
 	Denied string
 	// TLS is true if clients connect with certificates.
 	TLS bool
+	// Certified is true if all members serve certificates that can be used, and none is being replaced.
+	Certified bool
 	// OperatorName is the common name of the operator's client certificate.
 	OperatorName string
 	// Quorum is true if a quorum answers and the cluster is not being started, restored or changed in this pass. Whole is true if
@@ -126,6 +128,8 @@ func (o Observed) next() Decision {
 		return Decision{Problem: o.PasswordProblem}
 	case !o.Enabled && !o.Whole:
 		return Decision{Doing: "waiting until every voter answers, before switching authentication on"}
+	case !o.Enabled && !o.Certified:
+		return Decision{Doing: "waiting until all certificates can be used, and none is being replaced, before switching authentication on"}
 	case !o.Enabled:
 		return Decision{Step: Enable, Doing: "switching authentication on"}
 	case o.Root != Root{ClusterID: o.ClusterID, Password: o.Password}:

@@ -12,7 +12,7 @@ import (
 // observed is a cluster whose authentication is on, as asked, after these changes.
 func observed(changes ...func(*Observed)) Observed {
 	o := Observed{
-		Wanted: On, Known: true, Enabled: true, TLS: true, OperatorName: RootUser, Quorum: true, Whole: true,
+		Wanted: On, Known: true, Enabled: true, TLS: true, Certified: true, OperatorName: RootUser, Quorum: true, Whole: true,
 		ClusterID: "c1", Password: "s/1", Secret: Password{"secret"}, Root: Root{ClusterID: "c1", Password: "s/1"},
 	}
 	for _, change := range changes {
@@ -47,6 +47,8 @@ func TestDecideAuthentication(t *testing.T) {
 		"no quorum":                  {o: observed(off, func(o *Observed) { o.Quorum = false }), doing: "waiting until the cluster is steady"},
 		"no quorum, and to be off":   {o: observed(unwanted, func(o *Observed) { o.Quorum = false }), doing: "waiting until the cluster is steady", record: Root{"c1", "s/1"}},
 		"a voter is down":            {o: observed(off, func(o *Observed) { o.Whole = false }), doing: "every voter"},
+		"a certificate is refused":   {o: observed(off, func(o *Observed) { o.Certified = false }), doing: "none is being replaced"},
+		"one is replaced while on":   {o: observed(func(o *Observed) { o.Certified = false }), record: Root{"c1", "s/1"}},
 		"a voter is down, to be off": {o: observed(unwanted, func(o *Observed) { o.Whole = false }), step: Disable, doing: "switching"},
 		"a voter is down, password": {
 			o: observed(func(o *Observed) { o.Whole, o.Password = false, "s/2" }), step: ChangePassword, doing: "changing", record: Root{"c1", "s/2"},

@@ -27,7 +27,7 @@ const byHand = "by hand"
 
 func (w world) observe() Observed {
 	o := Observed{
-		Wanted: w.wanted, Known: true, Enabled: w.enabled, TLS: true, OperatorName: w.name, Quorum: true, Whole: !w.down,
+		Wanted: w.wanted, Known: true, Enabled: w.enabled, TLS: true, Certified: true, OperatorName: w.name, Quorum: true, Whole: !w.down,
 		ClusterID: w.cluster, Password: w.secret, Secret: Password{w.secret}, Root: w.record,
 	}
 	if w.enabled && w.name != RootUser {
