@@ -154,3 +154,12 @@ func parse(t *testing.T, text []byte) []*x509.Certificate {
 	}
 	return all
 }
+
+// TestTrustHash holds that the name of a trust Secret says what is in it, beyond what anybody could find by trying.
+func TestTrustHash(t *testing.T) {
+	t.Parallel()
+	one, other := Hash(map[string][]byte{"peer-ca.crt": []byte("a")}), Hash(map[string][]byte{"peer-ca.crt": []byte("b")})
+	if one == other || len(one) < 32 {
+		t.Errorf("got %s and %s", one, other)
+	}
+}

@@ -72,9 +72,10 @@ func (d *Decision) trust(views []*view) {
 	d.Trust, d.TrustHash = data, Hash(data)
 }
 
-// Hash is TrustHash of the data of a trust Secret: ten hexadecimal digits.
+// Hash is TrustHash of the data of a trust Secret: 32 hexadecimal digits. So many that nobody can find other authorities with the same
+// hash: who may delete and create Secrets could put those in place of the cluster's.
 func Hash(data map[string][]byte) string {
-	const digits = 10
+	const digits = 32
 	sum := sha256.New()
 	for _, key := range slices.Sorted(maps.Keys(data)) {
 		for _, part := range [][]byte{[]byte(key), data[key]} {

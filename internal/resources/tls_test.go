@@ -143,7 +143,7 @@ func TestSecrets(t *testing.T) {
 func TestSecretNamesFit(t *testing.T) {
 	longest := strings.Repeat("c", 52)
 	for _, name := range []string{
-		certificates.MemberName(longest + "-1234567890"), certificates.TrustName(longest, "0123456789"), certificates.AuthorityName(longest),
+		certificates.MemberName(longest + "-1234567890"), certificates.TrustName(longest, strings.Repeat("0", 32)), certificates.AuthorityName(longest),
 		certificates.ClientName(longest), certificates.AgentName(longest),
 	} {
 		if problems := validation.IsDNS1123Subdomain(name); len(problems) > 0 {
