@@ -159,4 +159,10 @@ func TestExistingTrust(t *testing.T) {
 	if err := r.writeSecret(t.Context(), p, resources.TrustSecret(p.cluster, "foreign", data)); !errors.Is(err, errNameTaken) {
 		t.Errorf("another owner's: %v", err)
 	}
+	member := resources.MemberSecret(p.cluster, "c-3", data)
+	member.OwnerReferences = nil
+	must(t, r.Client.Create(t.Context(), member))
+	if err := r.writeSecret(t.Context(), p, resources.MemberSecret(p.cluster, "c-3", data)); !errors.Is(err, errNameTaken) {
+		t.Errorf("a member's, of another owner: %v", err)
+	}
 }
