@@ -73,9 +73,13 @@ func (e *env) managedTLS(t *testing.T) {
 	}
 	e.userCertificate(t)
 	e.rotates(t, trust.Name)
-	if now := e.secret(t, "app-tls").Data["ca.crt"]; strings.Count(string(now), "BEGIN CERTIFICATE") != 2 {
-		t.Errorf("while authorities are replaced the user trusts %s", now)
-	}
+	await(t, "the user trusts both authorities while they are replaced", func() error {
+		now := string(e.secret(t, "app-tls").Data["ca.crt"])
+		if strings.Count(now, "BEGIN CERTIFICATE") != 2 {
+			return errors.New(now)
+		}
+		return nil
+	})
 }
 
 // userCertificate has an EtcdUser get a certificate in a Secret of its own, and nobody else's Secret be written to.
