@@ -166,3 +166,19 @@ func TestExistingTrust(t *testing.T) {
 		t.Errorf("a member's, of another owner: %v", err)
 	}
 }
+
+// TestLatestSecretOfApplications holds that the Secret for applications is among what is kept, with the time of its last change: members
+// wait for those who read it.
+func TestLatestSecretOfApplications(t *testing.T) {
+	r, p := onePass(t, plan.Idle{}, interceptor.Funcs{})
+	p.before = &v1beta2.EtcdClusterStatus{}
+	p.transport, p.cluster.Spec.TLS = member.Transport{PeerTLS: true, ClientTLS: true}, &v1beta2.TLSPolicy{Managed: &v1beta2.ManagedTLS{}}
+	secret := resources.ClientSecret(p.cluster, map[string][]byte{certificates.KeyCertificate: nil, certificates.KeyKey: nil})
+	secret.Annotations = map[string]string{resources.AnnotationRefreshed: noon.Format(time.RFC3339Nano)}
+	must(t, r.Client.Create(t.Context(), secret))
+	_, secrets, err := r.readCertificates(t.Context(), p)
+	must(t, err)
+	if last := latest(secrets); last == nil || last.Name != secret.Name || last.Annotations[resources.AnnotationRefreshed] == "" {
+		t.Errorf("got %+v of %v", last, secrets)
+	}
+}
