@@ -167,9 +167,13 @@ func (p *pass) operatorName() string {
 	return ""
 }
 
-// steady reports whether etcd's authentication may be changed in this pass: a quorum answers, and nothing else is changed.
+// steady reports whether etcd's authentication may be changed in this pass: a quorum answers, nothing else is changed, and nothing is in the
+// way of that, such as data that is older than it was.
 func (p *pass) steady() bool {
 	c := p.observed.Cluster
+	if _, blocked := p.action.(plan.Blocked); blocked {
+		return false
+	}
 	return p.observed.Etcd.Contact == plan.ContactQuorum && p.before.ClusterID != "" && !plan.Mutates(p.action) && !c.Paused && !c.Deleting
 }
 

@@ -62,8 +62,19 @@ func problemOf(c *v1beta2.EtcdCluster) *failure.Problem {
 		return &failure.Problem{
 			Reason: v1beta2.ReasonWaitingForEtcd, Message: "EtcdCluster " + c.Name + " has lost its quorum: see its conditions",
 		}
+	case inDoubt(c):
+		return &failure.Problem{
+			Reason: v1beta2.ReasonWaitingForCluster, Message: "nothing is changed in the etcd of EtcdCluster " + c.Name + ": see its conditions",
+		}
 	}
 	return nil
+}
+
+// inDoubt reports whether the operator changes nothing because the etcd may not be the cluster's, or its data older than it was.
+func inDoubt(c *v1beta2.EtcdCluster) bool {
+	return slices.ContainsFunc(c.Status.Conditions, func(condition metav1.Condition) bool {
+		return condition.Reason == v1beta2.ReasonRevisionRegressed || condition.Reason == v1beta2.ReasonClusterIDMismatch
+	})
 }
 
 // quorumLost reports whether nobody needs to ask etcd to learn that it cannot answer.

@@ -72,7 +72,7 @@ func TestSilentMembers(t *testing.T) {
 	}
 }
 
-// TestQuorumLost asks nobody who cannot answer.
+// TestQuorumLost asks nobody who cannot answer, or whose data is in doubt.
 func TestQuorumLost(t *testing.T) {
 	c := &v1beta2.EtcdCluster{ObjectMeta: metav1.ObjectMeta{Namespace: "test", Name: "c"}, Status: v1beta2.EtcdClusterStatus{
 		ClusterID: "1", MemberStatuses: []v1beta2.MemberStatus{{Name: "c-0", Role: v1beta2.MemberRoleVoter}},
@@ -84,6 +84,12 @@ func TestQuorumLost(t *testing.T) {
 	must(t, err)
 	if p := found.Problem; p == nil || p.Reason != v1beta2.ReasonWaitingForEtcd || !strings.Contains(p.Message, "quorum") {
 		t.Errorf("got %+v", p)
+	}
+	c.Status.Conditions[0].Type, c.Status.Conditions[0].Reason = v1beta2.ConditionReady, v1beta2.ReasonRevisionRegressed
+	found, err = accounts.Find(t.Context(), fake.NewClientBuilder().WithScheme(scheme).WithObjects(c).Build(), "test", "c")
+	must(t, err)
+	if p := found.Problem; p == nil || p.Reason != v1beta2.ReasonWaitingForCluster || !strings.Contains(p.Message, "nothing is changed") {
+		t.Errorf("with data that is older than it was: got %+v", p)
 	}
 }
 
