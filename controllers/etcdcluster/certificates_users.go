@@ -58,17 +58,20 @@ func (p *pass) userOf(secret string) *v1beta2.EtcdUser {
 	return nil
 }
 
-// user reads the Secret of one. If it is somebody else's, the user gets no certificate, which the EtcdUser says: the cluster does not
+// user reads the Secret of one. If it is somebody else's, or may become the cluster's, the user gets no certificate, which the EtcdUser says: the cluster does not
 // depend on it.
 func (s *secretsReader) user(ctx context.Context, u *v1beta2.EtcdUser, seen *certificates.Observed) {
 	name := u.Spec.ClientCertificate.SecretName
+	if certificates.Reserved(s.p.cluster.Name, name) {
+		return
+	}
 	secret := s.get(ctx, name)
 	if secret != nil && !metav1.IsControlledBy(secret, u) {
 		return
 	}
 	one := certificates.User{Name: u.NameInEtcd(), Secret: name}
 	if secret != nil {
-		s.own[name], one.Data = secret, secret.Data
+		s.own[name], one.Data = s.p.outline(secret), secret.Data
 	}
 	seen.Users = append(seen.Users, one)
 }

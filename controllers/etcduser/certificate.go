@@ -26,6 +26,11 @@ func (r *Reconciler) observeCertificate(ctx context.Context, p *pass) error {
 			"%sEtcdCluster %s does not have spec.tls.managed, so the operator issues no certificate: leave it out, and bring one", field, c.Name)}
 		return nil
 	}
+	if certificates.Reserved(c.Name, given.SecretName) {
+		p.Flaw = &failure.Problem{Reason: v1beta2.ReasonNameTaken, Message: fmt.Sprintf(
+			"%sSecret %s is one of EtcdCluster %s, now or when it has more members: give another name", field, given.SecretName, c.Name)}
+		return nil
+	}
 	secret := &corev1.Secret{}
 	err := r.Live.Get(ctx, client.ObjectKey{Namespace: p.object.Namespace, Name: given.SecretName}, secret)
 	switch {

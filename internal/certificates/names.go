@@ -2,6 +2,8 @@ package certificates
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
 
 	"github.com/etcdpilot/etcd-operator/internal/member"
 	"github.com/etcdpilot/etcd-operator/internal/task"
@@ -24,6 +26,19 @@ func ClientName(cluster string) string { return cluster + "-client" }
 
 // AgentName is the Secret for the pods that back up and restore.
 func AgentName(cluster string) string { return cluster + "-agent" }
+
+// Reserved reports whether a Secret of that name is, or could become, one of the cluster's.
+func Reserved(cluster, name string) bool {
+	rest, of := strings.CutPrefix(name, cluster+"-")
+	if !of {
+		return false
+	}
+	if number, members := strings.CutSuffix(rest, "-tls"); members {
+		_, err := strconv.ParseUint(number, 10, 64)
+		return err == nil
+	}
+	return rest == "ca" || rest == "client" || rest == "agent" || strings.HasPrefix(rest, "trust-")
+}
 
 // Keys of the Secrets.
 const (
