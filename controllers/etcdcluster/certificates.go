@@ -29,8 +29,6 @@ const (
 	// rotationPoll is how often they are read, and members asked what they serve, while certificates are being replaced. A kubelet takes up
 	// to two minutes to update the files in a pod.
 	rotationPoll = 5 * time.Second
-	// clientsRead is how long the kubelets of applications have to update a Secret: they look every minute, and some later.
-	clientsRead = 2 * time.Minute
 )
 
 // certified is a decision about a cluster's certificates, and what it was made on.
@@ -129,7 +127,6 @@ func (r *Reconciler) decideCertificates(ctx context.Context, p *pass) error {
 		return fmt.Errorf("decide about the certificates: %w", err)
 	}
 	hold(&decision, seen, p)
-	letClientsRead(&decision, seen, latest(secrets))
 	decided := &certified{
 		Decision: decision, secrets: secrets, dependsOn: dependsOn(p), until: validUntil(decision, seen.Now), decided: seen.Now, seen: input,
 	}
@@ -184,26 +181,6 @@ func hold(d *certificates.Decision, seen certificates.Observed, p *pass) {
 			return
 		}
 	}
-}
-
-// letClientsRead gives applications time to read their Secret whenever it has changed while authorities are being replaced, before members
-// present certificates of the new ones, or stop trusting the former ones: their kubelets update it within two minutes at most. Members
-// that have no certificate yet get one all the same.
-func letClientsRead(d *certificates.Decision, seen certificates.Observed, client *corev1.Secret) {
-	if client == nil || seen.Authority[certificates.KeyFormerServer] == nil {
-		return
-	}
-	changed, err := time.Parse(time.RFC3339Nano, client.Annotations[resources.AnnotationRefreshed])
-	if err != nil || seen.Now.Sub(changed) >= clientsRead || seen.Now.Before(changed) {
-		return
-	}
-	d.Writes = slices.DeleteFunc(slices.Clone(d.Writes), func(w certificates.Write) bool {
-		return w.Kind == certificates.KindMember && seen.Published[w.Member] != nil
-	})
-	if seen.Trust != nil {
-		d.Trust, d.TrustHash = seen.Trust, certificates.Hash(seen.Trust)
-	}
-	d.Settled, d.Step = false, "waiting until applications have read their Secret, which takes up to two minutes"
 }
 
 // validUntil is until when a decision stands.

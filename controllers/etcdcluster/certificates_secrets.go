@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -158,6 +157,7 @@ func (r *Reconciler) readCertificates(ctx context.Context, p *pass) (certificate
 		seen.Pods = append(seen.Pods, certificates.Pod{Name: name, Trust: trusts[trust]})
 	}
 	seen.Altered = read.altered
+	seen.Refreshed = refreshed(read.own, seen.Now)
 	return seen, read.own, read.err
 }
 
@@ -186,9 +186,6 @@ func (r *Reconciler) applyCertificates(ctx context.Context, p *pass) error {
 		}
 	}
 	for _, want := range secretsFor(p) {
-		if want.Type == corev1.SecretTypeTLS {
-			want.Annotations = map[string]string{resources.AnnotationRefreshed: r.Clock.Now().Format(time.RFC3339Nano)}
-		}
 		written := false
 		target := plan.Target{Verb: "write", Kind: "Secret", Name: want.Name}
 		about := sideWrite{target, v1beta2.ReasonWriteRefused, fmt.Sprintf("the API server refuses Secret %s: ", want.Name)}
@@ -249,12 +246,12 @@ func secretsFor(p *pass) []*corev1.Secret {
 		case certificates.KindMember:
 			all = append(all, resources.MemberSecret(c, w.Member, w.Data))
 		case certificates.KindClient:
-			all = append(all, resources.ClientSecret(c, w.Data))
+			all = append(all, noting(w, resources.ClientSecret(c, w.Data), d.decided))
 		case certificates.KindAgent:
 			all = append(all, resources.AgentSecret(c, w.Data))
 		case certificates.KindUser:
 			if user := p.userOf(w.Member); user != nil {
-				all = append(all, resources.UserSecret(c, user, w.Data))
+				all = append(all, noting(w, resources.UserSecret(c, user, w.Data), d.decided))
 			}
 		}
 	}

@@ -113,35 +113,6 @@ func TestUnreadableSecrets(t *testing.T) {
 	}
 }
 
-// TestClientsRead leaves members as they are for two minutes after the Secret for applications has changed, while authorities are replaced.
-func TestClientsRead(t *testing.T) {
-	trust := map[string][]byte{"server-ca.crt": []byte("both")}
-	seen := certificates.Observed{
-		Now: noon, Trust: trust, Authority: map[string][]byte{certificates.KeyFormerServer: []byte("former")},
-		Published: map[string]map[string][]byte{"c-0": {}},
-	}
-	decided := func(changed time.Time, seen certificates.Observed) certificates.Decision {
-		d := certificates.Decision{TrustHash: "narrow", Settled: true, Writes: []certificates.Write{
-			{Kind: certificates.KindClient}, {Kind: certificates.KindMember, Member: "c-0"}, {Kind: certificates.KindMember, Member: "c-1"},
-		}}
-		client := &corev1.Secret{}
-		client.Annotations = map[string]string{resources.AnnotationRefreshed: changed.Format(time.RFC3339Nano)}
-		letClientsRead(&d, seen, client)
-		return d
-	}
-	if d := decided(noon.Add(-clientsRead/2), seen); len(d.Writes) != 2 || d.Writes[1].Member != "c-1" || d.Settled ||
-		d.TrustHash != certificates.Hash(trust) {
-		t.Errorf("after a minute: %+v", d)
-	}
-	if d := decided(noon.Add(-clientsRead), seen); len(d.Writes) != 3 || d.TrustHash != "narrow" {
-		t.Errorf("after two: %+v", d)
-	}
-	seen.Authority = map[string][]byte{}
-	if d := decided(noon, seen); len(d.Writes) != 3 || d.TrustHash != "narrow" {
-		t.Errorf("with the authorities of before: %+v", d)
-	}
-}
-
 // TestExistingTrust uses a trust Secret that nothing names any more, and none that holds something else or is somebody else's.
 func TestExistingTrust(t *testing.T) {
 	r, p := onePass(t, plan.Idle{}, interceptor.Funcs{})
@@ -167,18 +138,22 @@ func TestExistingTrust(t *testing.T) {
 	}
 }
 
-// TestLatestSecretOfApplications holds that the Secret for applications is among what is kept, with the time of its last change: members
-// wait for those who read it.
+// TestLatestSecretOfApplications holds that the Secrets for applications are among what is kept, with the time when they were last to be
+// read again: members wait for those who do. A time to come, which only others write, does not count.
 func TestLatestSecretOfApplications(t *testing.T) {
 	r, p := onePass(t, plan.Idle{}, interceptor.Funcs{})
 	p.before = &v1beta2.EtcdClusterStatus{}
 	p.transport, p.cluster.Spec.TLS = member.Transport{PeerTLS: true, ClientTLS: true}, &v1beta2.TLSPolicy{Managed: &v1beta2.ManagedTLS{}}
-	secret := resources.ClientSecret(p.cluster, map[string][]byte{certificates.KeyCertificate: nil, certificates.KeyKey: nil})
-	secret.Annotations = map[string]string{resources.AnnotationRefreshed: noon.Format(time.RFC3339Nano)}
-	must(t, r.Client.Create(t.Context(), secret))
-	_, secrets, err := r.readCertificates(t.Context(), p)
+	write := certificates.Write{Data: map[string][]byte{certificates.KeyCertificate: nil, certificates.KeyKey: nil}, Refresh: true}
+	now := r.Clock.Now().UTC()
+	must(t, r.Client.Create(t.Context(), noting(write, resources.ClientSecret(p.cluster, write.Data), now)))
+	user := &v1beta2.EtcdUser{}
+	user.Name, user.Spec.ClientCertificate = "app", &v1beta2.UserCertificate{SecretName: "app-tls"}
+	p.users = []v1beta2.EtcdUser{*user}
+	must(t, r.Client.Create(t.Context(), noting(write, resources.UserSecret(p.cluster, user, write.Data), now.Add(time.Hour))))
+	seen, _, err := r.readCertificates(t.Context(), p)
 	must(t, err)
-	if last := latest(secrets); last == nil || last.Name != secret.Name || last.Annotations[resources.AnnotationRefreshed] == "" {
-		t.Errorf("got %+v of %v", last, secrets)
+	if len(seen.Users) != 1 || !seen.Refreshed.Equal(now) {
+		t.Errorf("got %v of %d users, want %v", seen.Refreshed, len(seen.Users), now)
 	}
 }

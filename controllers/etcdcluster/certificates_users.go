@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -76,12 +77,21 @@ func (s *secretsReader) user(ctx context.Context, u *v1beta2.EtcdUser, seen *cer
 	seen.Users = append(seen.Users, one)
 }
 
-// latest is the Secret for applications that was written last, nil if there is none.
-func latest(secrets map[string]*corev1.Secret) (last *corev1.Secret) {
+// noting notes with a Secret for applications when they have to read it again.
+func noting(w certificates.Write, secret *corev1.Secret, now time.Time) *corev1.Secret {
+	if w.Refresh {
+		secret.Annotations = map[string]string{resources.AnnotationRefreshed: now.Format(time.RFC3339Nano)}
+	}
+	return secret
+}
+
+// refreshed is when a Secret for applications was last noted to have to be read again, zero if none was. Who writes to a user's Secret can
+// note what they like there: what lies ahead does not count.
+func refreshed(secrets map[string]*corev1.Secret, now time.Time) (last time.Time) {
 	for _, s := range secrets {
-		if s.Type == corev1.SecretTypeTLS &&
-			(last == nil || s.Annotations[resources.AnnotationRefreshed] > last.Annotations[resources.AnnotationRefreshed]) {
-			last = s
+		at, err := time.Parse(time.RFC3339Nano, s.Annotations[resources.AnnotationRefreshed])
+		if s.Type == corev1.SecretTypeTLS && err == nil && at.After(last) && !at.After(now) {
+			last = at
 		}
 	}
 	return last

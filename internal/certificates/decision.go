@@ -66,6 +66,9 @@ type Write struct {
 	Member string
 	// Data is the whole data: keys that are not in it have to go.
 	Data map[string][]byte
+	// Refresh is whether applications have to read the Secret before their former authority is given up: it names others to trust, or
+	// its certificate is another one's. It is to be noted with the Secret when that was: Observed.Refreshed.
+	Refresh bool
 }
 
 // Info describes a certificate for status and metrics.

@@ -13,13 +13,20 @@ func (r *rules) moves(w world) []world {
 		next = append(next, r.during(w)...)
 	} else if !w.flight.old {
 		for who := nobody; int(who) < r.joins; who++ {
-			next = append(next, r.begin(w, who))
+			for _, reading := range r.waits(w) {
+				next = append(next, r.begin(w, who, reading))
+			}
 		}
 	}
 	if w.flight.asked {
 		lost := w
 		lost.flight = flight{}
 		next = append(next, w.land(), lost)
+	}
+	if r.reads(w) {
+		informed := w
+		informed.has = application{w.roots, w.client}
+		next = append(next, informed)
 	}
 	if changed, ok := r.edit(w); ok {
 		next = append(next, changed)
@@ -67,6 +74,7 @@ func (r *rules) member(w world, i int) []world {
 		change(person{listed: true})
 	case m.pod:
 		change(person{listed: true, published: m.published})
+	case r.applications && w.listed() == 1: // A cluster that has applications always has a member.
 	default:
 		change(person{})
 		if left := &next[0]; left.flight.asked && int(left.flight.member) == i { // Another member will have another name.
@@ -92,14 +100,16 @@ func (r *rules) broken(w world) string {
 				return fmt.Sprintf("member %d presents leaves of %v to one that trusts %v", i, leaves.names(), live.names())
 			}
 		}
-		if leaf := of(w.client) &^ w.expired; leaf&^live != 0 {
-			return fmt.Sprintf("the client presents a leaf of %v to one that trusts %v", leaf.names(), live.names())
+		if leaf := (of(w.client) | of(w.has.client)) &^ w.expired; leaf&^live != 0 {
+			return fmt.Sprintf("a client presents a leaf of %v to one that trusts %v", leaf.names(), live.names())
 		}
 	}
 	for i, a := range w.members {
 		leaves := w.presents(a)
-		if live := w.roots &^ w.expired; r.clients && live != 0 && leaves&^live != 0 {
-			return fmt.Sprintf("member %d presents leaves of %v to clients that trust %v", i, leaves.names(), live.names())
+		for _, roots := range []set{w.roots, w.has.roots} {
+			if live := roots &^ w.expired; r.clients && live != 0 && leaves&^live != 0 {
+				return fmt.Sprintf("member %d presents leaves of %v to clients that trust %v", i, leaves.names(), live.names())
+			}
 		}
 	}
 	return ""
@@ -124,8 +134,12 @@ func (r *rules) fair(w world) world {
 			return w
 		}
 	}
+	if r.reads(w) && !w.pass.active {
+		w.has = application{w.roots, w.client}
+		return w
+	}
 	if !w.pass.active {
-		w = r.begin(w, all)
+		w = r.begin(w, all, false)
 	}
 	if !w.pass.idle() {
 		return w.write()
@@ -143,12 +157,7 @@ func (r *rules) fair(w world) world {
 // update is the next step of an update of the members: one of them stops, and comes back or has a successor.
 func (r *rules) update(w world) world {
 	i := slices.IndexFunc(w.members[:], func(m person) bool { return m.pod && m.trust != w.pass.trust })
-	n := 0
-	for _, m := range w.members {
-		if m.listed {
-			n++
-		}
-	}
+	n := w.listed()
 	ready := !slices.ContainsFunc(w.members[:], func(m person) bool { return m.listed && m.served == 0 })
 	switch {
 	case i < 0:
@@ -267,8 +276,8 @@ func (w world) String() string {
 			text += fmt.Sprintf("%d{pod=%v %v pub=%d srv=%d} ", i, m.pod, m.trust.names(), m.published, m.served)
 		}
 	}
-	return text + fmt.Sprintf("client=%d roots=%v recorded=%v source=%+v ca=%d,%d expired=%v pass=%+v flight=%+v",
-		w.client, w.roots.names(), w.recorded.names(), w.source, w.current, w.former, w.expired.names(), w.pass, w.flight)
+	return text + fmt.Sprintf("client=%d roots=%v has=%v recorded=%v source=%+v ca=%d,%d expired=%v pass=%+v flight=%+v",
+		w.client, w.roots.names(), w.has, w.recorded.names(), w.source, w.current, w.former, w.expired.names(), w.pass, w.flight)
 }
 
 func TestExploreTrust(t *testing.T) {

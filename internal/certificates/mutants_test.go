@@ -21,6 +21,12 @@ func worlds() map[string]*rules {
 		"a source breaks and another takes its place":   {size: 1, joins: 2, copied: 3, edits: []origin{static(1), {broken: true}, static(2)}},
 		"an authority expires":                          {size: 2, joins: 2, copied: 3, edits: []origin{static(1), static(2)}, expiring: 3},
 		"clients, an authority of the cluster's own":    {clients: true, size: 1, joins: 2, edits: []origin{managedBy(1), managedBy(2)}},
+		"applications, two authorities of the cluster's own": {
+			clients: true, applications: true, size: 1, joins: 2, edits: []origin{managedBy(1), managedBy(2)},
+		},
+		"applications, three of them": {
+			clients: true, applications: true, size: 1, joins: 1, edits: []origin{managedBy(1), managedBy(2), managedBy(3)},
+		},
 		"clients, two authorities of the user": {
 			clients: true, size: 1, joins: 2, copied: 10, foreign: 10, edits: []origin{twofold(1, 2), twofold(3, 4)},
 		},
@@ -109,6 +115,27 @@ func mutants() map[string]func(side) verdict {
 				s.clients = &circle{source: s.clients.source}
 			}
 			return next(s)
+		},
+		"applications are given no time": func(s side) verdict {
+			s.reading = false
+			return next(s)
+		},
+		"who joins gets the source's leaf before applications have read": func(s side) verdict {
+			v, read := next(s), s
+			read.reading = false
+			for i, h := range s.holders {
+				if h.member && len(h.has) == 0 {
+					v.picks[i] = read.best(h)
+				}
+			}
+			return v
+		},
+		"a client's leaf and what members trust change together": func(s side) verdict {
+			v := next(s)
+			if !s.reading {
+				v.trust, _ = s.members.trust(presented(s, v.picks, false))
+			}
+			return v
 		},
 		"the trust is never narrowed": func(s side) verdict {
 			v := next(s)

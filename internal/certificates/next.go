@@ -88,6 +88,9 @@ type side struct {
 	holders []holder
 	// asked is whether the members were asked what they serve.
 	asked bool
+	// reading is whether applications may not have read their Secrets yet, and still trust and present what these held before: members
+	// keep what they present, but for what is about to expire, and go on trusting whom they trust.
+	reading bool
 }
 
 // keep is the pick for a holder that keeps what it has.
@@ -107,6 +110,8 @@ type verdict struct {
 	refused bool
 	// ask is whether the decision can go on once members are asked.
 	ask bool
+	// waiting is whether anything has to wait until applications have read.
+	waiting bool
 }
 
 // next decides about one side.
@@ -122,6 +127,9 @@ func next(s side) verdict {
 	var unknown bool
 	v.trust, unknown = s.members.trust(presented(s, v.picks, false))
 	v.ask = v.ask || unknown
+	if wide := union(v.trust, s.members.recorded); (s.reading || s.replaces(v)) && !wide.equal(v.trust) {
+		v.trust, v.waiting = wide, true
+	}
 	if s.clients != nil {
 		v.roots, unknown = s.clients.trust(presented(s, v.picks, true))
 		v.ask = v.ask || unknown
@@ -129,18 +137,26 @@ func next(s side) verdict {
 	return v
 }
 
+// replaces reports whether a client gets another leaf: who uses it presents the former one until it is read.
+func (s side) replaces(v verdict) bool {
+	for i, h := range s.holders {
+		if !h.member && len(h.has) > 0 && v.picks[i] != keep {
+			return true
+		}
+	}
+	return false
+}
+
 // pick chooses the leaf of one holder.
 func (v *verdict) pick(s side, i int, h holder) {
 	if len(h.has) > 0 && !h.due {
 		return
 	}
-	best := keep
-	for n, o := range h.offers {
-		if s.accepts(h, o) && (o.source || len(h.has) == 0 || h.urgent) {
-			best = n
-			break
-		}
+	if s.reading && h.member && !h.urgent && len(h.has) > 0 && len(s.members.processes) > 0 {
+		v.refused, v.waiting = true, true
+		return
 	}
+	best := s.best(h)
 	v.refused = v.refused || best == keep || !h.offers[best].source
 	switch {
 	case best == keep:
@@ -154,6 +170,24 @@ func (v *verdict) pick(s side, i int, h holder) {
 			v.picks[i], v.replaced = best, i
 		}
 	}
+}
+
+// best is the first offer that a holder may take, or keep. While applications may still be reading, a leaf of the former authority is
+// better: they accept it in any case.
+func (s side) best(h holder) int {
+	best := keep
+	for n, o := range h.offers {
+		if !s.accepts(h, o) || !o.source && len(h.has) > 0 && !h.urgent {
+			continue
+		}
+		if former := !o.source && !o.copied; !s.reading || !h.member || former {
+			return n
+		}
+		if best == keep {
+			best = n
+		}
+	}
+	return best
 }
 
 // accepts reports whether a holder may present a leaf. Members present theirs to clients, and, for etcd's gateway, to themselves;

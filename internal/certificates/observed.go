@@ -33,6 +33,8 @@ type Observed struct {
 	Client, Agent map[string][]byte
 	// Users are the users of etcd that get a certificate, sorted by Secret; in mode managed only.
 	Users []User
+	// Refreshed is when a Secret for applications was last changed so that they have to read it: see Write.Refresh. It is zero if none was.
+	Refreshed time.Time
 	// Endpoints is for applications: the URLs of the cluster, separated by commas.
 	Endpoints string
 	// Pods are all pods of members that exist, running or not.
@@ -73,6 +75,14 @@ type Managed struct {
 	LeafDuration, CADuration time.Duration
 	// ExtraServerNames are DNS names and IP addresses that clients use besides the cluster's own.
 	ExtraServerNames []string
+}
+
+// ReadTime is how long kubelets have to update a Secret where it is mounted: they look every minute, and some later.
+const ReadTime = 2 * time.Minute
+
+// reading reports whether applications may not have read their Secrets yet since these changed.
+func (o Observed) reading() bool {
+	return !o.Now.Before(o.Refreshed) && o.Now.Sub(o.Refreshed) < ReadTime
 }
 
 // How long certificates are valid unless the spec says otherwise.

@@ -3,8 +3,10 @@ package certificates
 import (
 	"bytes"
 	"crypto/sha256"
+	"crypto/x509"
 	"encoding/binary"
 	"encoding/hex"
+	"encoding/pem"
 	"fmt"
 	"io"
 	"maps"
@@ -88,9 +90,29 @@ func Hash(data map[string][]byte) string {
 
 // write adds a Secret if it is to be another than it is.
 func (d *Decision) write(kind Kind, member string, have, want map[string][]byte) {
-	if !maps.EqualFunc(have, want, bytes.Equal) {
-		d.Writes = append(d.Writes, Write{Kind: kind, Member: member, Data: want})
+	if maps.EqualFunc(have, want, bytes.Equal) {
+		return
 	}
+	refresh := kind == KindClient || kind == KindUser && have != nil // Nobody has read anything else of a new user's.
+	d.Writes = append(d.Writes, Write{Kind: kind, Member: member, Data: want, Refresh: refresh && !sameAuthorities(have, want)})
+}
+
+// sameAuthorities reports whether two versions of a Secret for applications name the same to trust, and hold certificates of the same one.
+func sameAuthorities(a, b map[string][]byte) bool {
+	return bytes.Equal(a[KeyCA], b[KeyCA]) && issuer(a[KeyCertificate]) != "" && issuer(a[KeyCertificate]) == issuer(b[KeyCertificate])
+}
+
+// issuer identifies the authority of a certificate by its key, empty if that cannot be told.
+func issuer(certificate []byte) string {
+	block, _ := pem.Decode(certificate)
+	if block == nil {
+		return ""
+	}
+	leaf, err := x509.ParseCertificate(block.Bytes)
+	if err != nil {
+		return ""
+	}
+	return string(leaf.AuthorityKeyId)
 }
 
 // authority is written first: an authority that is lost after it has signed could not be trusted by anybody. In mode static those of

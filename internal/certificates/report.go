@@ -14,6 +14,8 @@ func (w *view) step() string {
 	switch {
 	case w.source == nil:
 		return "keeping the certificates that are in use"
+	case v.waiting:
+		return "waiting until applications have read their Secrets, which takes up to two minutes"
 	case v.refused:
 		return "waiting until all members trust the new authority: they are updated one after the other"
 	case v.replaced >= 0:

@@ -60,6 +60,7 @@ func look(o Observed, h half, rotate bool, random io.Reader) (*view, error) {
 		w.known.add(s.Chain[:1])
 	}
 	w.side.asked = o.Served != nil
+	w.side.reading = h == clients && o.reading()
 	w.readMembers()
 	if h == clients {
 		w.readClients()

@@ -84,8 +84,10 @@ type flight struct {
 
 // world is a cluster's one side. It is comparable: equal worlds have the same future.
 type world struct {
-	members         [most]person
-	client          uint8 // who has issued the agents' and the operator's leaf
+	members [most]person
+	client  uint8 // who has issued the agents' and the operator's leaf
+	// has is what applications have read of that, if there are any.
+	has             application
 	roots, recorded set
 	source          origin
 	edits           int8 // how many are done
@@ -99,7 +101,9 @@ type world struct {
 type rules struct {
 	// clients is whether it is the clients' side, and foreign are authorities that only clients know.
 	clients bool
-	foreign set
+	// applications is whether there are clients that take their time to read what they are given.
+	applications bool
+	foreign      set
 	// edits are the sources that the user turns to, in this order, at any time. Those who copy are leaves of the user.
 	edits  []origin
 	copied set
@@ -191,8 +195,9 @@ func (w world) offer(issuer uint8, source, copied bool) []offer {
 }
 
 // begin lets the operator observe and decide. It returns the same world if there is nothing to do.
-func (r *rules) begin(w world, who ask) world {
+func (r *rules) begin(w world, who ask, reading bool) world {
 	s, whom := r.observe(w, who)
+	s.reading = reading
 	v := r.decide(s)
 	p := pass{active: true, trust: read(v.trust), roots: read(v.roots)}
 	for i, pick := range v.picks {
