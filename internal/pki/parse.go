@@ -21,12 +21,20 @@ type Text struct {
 	// Name is how errors call it, for example "key peer.crt of Secret peers".
 	Name string
 	PEM  []byte
-	// Own is whether the operator has written it. It may then hold more than MaxAuthorities: it is what several sources gave.
+	// Own is whether the operator has written it. It may then hold more than MaxAuthorities, because it is what several sources gave, and
+	// larger RSA keys, because it may be in use since before keys were limited.
 	Own bool
 }
 
 func (t Text) errorf(format string, arguments ...any) error {
 	return fmt.Errorf("%s "+format, append([]any{t.Name}, arguments...)...)
+}
+
+func (t Text) maxRSA() int {
+	if t.Own {
+		return maxOwnRSA
+	}
+	return maxRSA
 }
 
 // Types of PEM blocks.
@@ -50,6 +58,9 @@ const (
 const (
 	// maxRSA is how many bits an RSA key may have: crypto/tls, which etcd uses, refuses larger ones.
 	maxRSA = 8192
+	// maxOwnRSA is how many bits one may have in what is in use already. An authority at the end of a chain is never sent, so crypto/tls
+	// does not see it. OpenSSL takes no larger ones (OPENSSL_RSA_MAX_MODULUS_BITS), and one may take minutes to verify a signature with.
+	maxOwnRSA = 16384
 	// maxKey is how many bytes a private key may have: one of maxRSA has 4700.
 	maxKey = 16 << 10
 )
@@ -95,9 +106,9 @@ func ParseCertificates(t Text) ([]*x509.Certificate, error) {
 		if err != nil {
 			return nil, t.errorf("has a certificate (number %d) that cannot be read: %s: replace it", i+1, why(err))
 		}
-		if key, ok := certificate.PublicKey.(*rsa.PublicKey); ok && key.N.BitLen() > maxRSA {
-			return nil, t.errorf("has a certificate (number %d) with an RSA key of %d bits, and etcd takes %d: issue it with a smaller key",
-				i+1, key.N.BitLen(), maxRSA)
+		if key, ok := certificate.PublicKey.(*rsa.PublicKey); ok && key.N.BitLen() > t.maxRSA() {
+			return nil, t.errorf("has a certificate (number %d) with an RSA key of %d bits, and may have one of %d: issue it with a smaller key",
+				i+1, key.N.BitLen(), t.maxRSA())
 		}
 		certificates = append(certificates, certificate)
 	}

@@ -40,7 +40,7 @@ func TestParseCertificates(t *testing.T) {
 		"a key with it":            {slices.Concat(pemA, keyA), 0, `block of type "PRIVATE KEY"`},
 		"no certificate in it":     {block("CERTIFICATE", []byte{1, 2}), 0, "certificate (number 1) that cannot be read"},
 		"something in the block":   {block("CERTIFICATE", append(slices.Clone(a.Leaf().Raw), 0)), 0, "cannot be read"},
-		"an oversized key":         {block("CERTIFICATE", oversized(t)), 0, "certificate (number 1) with an RSA key of 8200 bits"},
+		"an oversized key":         {block("CERTIFICATE", oversized(t, 8200)), 0, "certificate (number 1) with an RSA key of 8200 bits"},
 	} {
 		t.Run(title, func(t *testing.T) {
 			all, err := ParseCertificates(text(c.text))
@@ -87,19 +87,31 @@ func TestParseAuthorities(t *testing.T) {
 }
 
 // oversized is a certificate whose key takes minutes to verify signatures with if it is large enough.
-func oversized(t *testing.T) []byte {
+func oversized(t *testing.T, bits uint) []byte {
 	t.Helper()
 	a := authority(t, "a")
 	template, err := template(rand.Reader, Request{CommonName: "large", Now: now, Lifetime: time.Hour})
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := new(big.Int).Lsh(big.NewInt(1), 8199)
+	n := new(big.Int).Lsh(big.NewInt(1), bits-1)
 	der, err := x509.CreateCertificate(rand.Reader, template, a.Leaf(), &rsa.PublicKey{N: n.SetBit(n, 0, 1), E: 65537}, a.Key)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return der
+}
+
+// TestOwnLargeKey reads what members may trust already, up to what can be verified with in good time.
+func TestOwnLargeKey(t *testing.T) {
+	for bits, want := range map[uint]struct{ given, own bool }{8200: {false, true}, 16384: {false, true}, 16385: {false, false}} {
+		pem := block(blockCertificate, oversized(t, bits))
+		_, err := ParseCertificates(text(pem))
+		_, ownErr := ParseCertificates(Text{Name: "key x", PEM: pem, Own: true})
+		if (err == nil) != want.given || (ownErr == nil) != want.own {
+			t.Errorf("%d bits: %v; the operator's own: %v", bits, err, ownErr)
+		}
+	}
 }
 
 func TestParseKey(t *testing.T) {
