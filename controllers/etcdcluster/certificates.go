@@ -2,7 +2,6 @@ package etcdcluster
 
 import (
 	"context"
-	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
@@ -122,7 +121,7 @@ func (r *Reconciler) decideCertificates(ctx context.Context, p *pass) error {
 	if p.certified != nil {
 		seen.Operator = p.certified.Operator
 	}
-	decision, err := decisionOn(ctx, p, seen)
+	decision, err := r.decisionOn(ctx, p, seen)
 	if err != nil {
 		return fmt.Errorf("decide about the certificates: %w", err)
 	}
@@ -137,16 +136,6 @@ func (r *Reconciler) decideCertificates(ctx context.Context, p *pass) error {
 	r.certified.keep(client.ObjectKeyFromObject(p.cluster), decided)
 	exportExpiry(p.cluster, decision.Certificates)
 	return nil
-}
-
-// decisionOn asks the members what they serve if that helps.
-func decisionOn(ctx context.Context, p *pass, seen certificates.Observed) (certificates.Decision, error) {
-	decision, err := certificates.Decide(seen, rand.Reader)
-	if err != nil || !decision.AskServed {
-		return decision, err
-	}
-	seen.Served = served(ctx, p)
-	return certificates.Decide(seen, rand.Reader)
 }
 
 // unreadable is what is known of a cluster's certificates while the operator may not read its Secrets: what was known before, and the

@@ -119,8 +119,8 @@ func (r *Reconciler) readCertificates(ctx context.Context, p *pass) (certificate
 		Client:    read.dataIf(ctx, own && serving, certificates.ClientName(c.Name)),
 		Agent:     read.dataIf(ctx, serving, certificates.AgentName(c.Name)),
 		Published: map[string]map[string][]byte{}, Rotate: c.Annotations[v1beta2.AnnotationRotate],
-		OperatorIsRoot: p.before.Auth != nil && p.before.Auth.Enabled,
-		AuthWanted:     wantedAuth(c) == authentication.On,
+		OperatorIsRoot: p.before.Auth != nil && p.before.Auth.Enabled, AuthOff: !resources.Started(c),
+		AuthWanted: wantedAuth(c) == authentication.On,
 	}
 	seen.Authorities = p.before.Authorities
 	if ca := read.own[certificates.AuthorityName(c.Name)]; ca != nil {

@@ -1,6 +1,7 @@
 package certificates
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -95,6 +96,8 @@ func (d *Decision) warn(format string, arguments ...any) {
 // report is what the user is to know.
 func (d *Decision) report(o Observed, views []*view) {
 	var problems []string
+	var notRoot *notRootError
+	reason := v1beta2.ReasonCertificatesInvalid
 	d.Settled = len(d.Writes)+len(d.Waiting) == 0
 	var steps []string
 	if d.Recording {
@@ -104,6 +107,9 @@ func (d *Decision) report(o Observed, views []*view) {
 		d.Expired = append(d.Expired, w.expired...)
 		if w.problem != nil {
 			problems = append(problems, w.problem.Error())
+			if errors.As(w.problem, &notRoot) {
+				reason, d.AskAuth = v1beta2.ReasonOperatorNotRoot, notRoot.ask
+			}
 		}
 		if w.source != nil {
 			d.Warnings = append(d.Warnings, w.source.warnings...)
@@ -116,7 +122,7 @@ func (d *Decision) report(o Observed, views []*view) {
 	}
 	d.Warnings = append(d.Warnings, common(o, views)...)
 	if len(problems) > 0 {
-		d.Problem = &failure.Problem{Reason: v1beta2.ReasonCertificatesInvalid, Message: strings.Join(problems, "; ")}
+		d.Problem = &failure.Problem{Reason: reason, Message: strings.Join(problems, "; ")}
 	}
 	if len(d.Waiting) > 0 {
 		steps = append(steps, "no certificate that all members accept can be given yet to "+strings.Join(d.Waiting, ", "))

@@ -24,7 +24,7 @@ type cluster struct {
 func managed(t *testing.T, members ...string) *cluster {
 	return &cluster{t: t, o: Observed{
 		Now: start, Names: Names{Cluster: "db", Namespace: "prod"}, Members: members, Managed: &Managed{},
-		Transport: member.Transport{PeerTLS: true, ClientTLS: true}, Endpoints: "https://db-client.prod.svc:2379",
+		Transport: member.Transport{PeerTLS: true, ClientTLS: true}, Endpoints: "https://db-client.prod.svc:2379", AuthOff: true,
 		Users: []User{{Name: "app", Secret: "app-tls"}, {Name: "other", Secret: "other-tls"}},
 	}}
 }

@@ -33,6 +33,8 @@ type Decision struct {
 	Warnings []string
 	// AskServed is whether the members are to be asked what they serve: with it, the next Decision may go on.
 	AskServed bool
+	// AskAuth is whether etcd is to be asked if its authentication is on: with that, the next Decision may take the source.
+	AskAuth bool
 	// Settled is whether there is nothing to do and nothing to wait for.
 	Settled bool
 	// Step is what is being done and waited for, in words for status; empty when settled.

@@ -20,7 +20,9 @@ type Observed struct {
 	Managed *Managed
 	Static  *Static
 	// OperatorIsRoot is true while etcd's authentication is on: a source by which the operator would be another user is of no use.
-	OperatorIsRoot bool
+	// AuthOff is true if it is certainly off: etcd has said so for this decision (see Decision.AskAuth), or there is no etcd yet. While
+	// both are false, an operator that is root stays root.
+	OperatorIsRoot, AuthOff bool
 	// AuthWanted is true if the spec asks for etcd's authentication.
 	AuthWanted bool
 	// Authority is the data of the Secret of AuthorityName, nil if it does not exist.

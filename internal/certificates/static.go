@@ -146,42 +146,13 @@ func staticClients(o Observed) (*source, error) {
 		leaf.verified(o, rootsText, roots, x509.ExtKeyUsageServerAuth),
 		pki.CheckNames(leaf.text, leaf.Leaf(), hosts(o)),
 		client.verified(o, trustText, trust, x509.ExtKeyUsageClientAuth),
-		staysRoot(o, client), serverIsNotRoot(o, leaf),
+		serverIsNotRoot(o, leaf), staysRoot(o, client),
 	); err != nil {
 		return nil, err
 	}
 	s := &source{trust: trust, roots: roots, leaf: leaf, client: client}
 	s.warnings = slices.Concat(outlives(leaf, roots), outlives(client, trust), gateway(o, leaf, trustText, trust), serverUser(leaf), serviceNames(o.Names, leaf))
 	return s, nil
-}
-
-// staysRoot returns an error if etcd would not take the operator for its user root any more.
-func staysRoot(o Observed, client *given) error {
-	if name := client.Leaf().Subject.CommonName; o.OperatorIsRoot && name != operatorUser {
-		return fmt.Errorf("%s has the common name %q, and while etcd's authentication is on it has to be root", client.text.Name, name)
-	}
-	return nil
-}
-
-// serverIsNotRoot returns an error if clients could be etcd's user root by a member's certificate. The HTTP gateway of a member connects to
-// it with the server's certificate, and etcd takes that one's common name for the user unless the gateway has passed on the header Accept,
-// which a client can leave out (etcd, server/auth, AuthInfoFromTLS).
-func serverIsNotRoot(o Observed, leaf *given) error {
-	if (o.AuthWanted || o.OperatorIsRoot) && leaf.Leaf().Subject.CommonName == operatorUser {
-		return fmt.Errorf("%s has the common name root, which every client could use over the HTTP gateway (/v3/) with etcd's authentication: "+
-			"give servers a certificate of their own, without a common name", leaf.text.Name)
-	}
-	return nil
-}
-
-// serverUser warns of a common name by which the HTTP gateway can be a user.
-func serverUser(leaf *given) []string {
-	name := leaf.Leaf().Subject.CommonName
-	if name == "" || pki.CheckUsages(leaf.text, leaf.Leaf(), x509.ExtKeyUsageClientAuth) != nil {
-		return nil
-	}
-	return []string{fmt.Sprintf("%s has the common name %q: with etcd's authentication, a client without a common name can be that user over the "+
-		"HTTP gateway (/v3/). Leave it out", leaf.text.Name, name)}
 }
 
 // gateway warns if the members' HTTP gateway does not work: it connects to its own member with the server's certificate.

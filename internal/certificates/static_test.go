@@ -236,14 +236,25 @@ func TestOperatorStaysRoot(t *testing.T) {
 	u.client.CommonName = "operator"
 	c.o.Static = u.static()
 	d := c.run()
-	if d.Problem == nil || !strings.Contains(d.Problem.Message, `common name "operator", and while etcd's authentication is on it has to be root`) {
+	if d.Problem == nil || d.Problem.Reason != v1beta2.ReasonOperatorNotRoot || d.AskAuth ||
+		!strings.Contains(d.Problem.Message, `(spec.tls.static.operatorSecret) has the common name "operator", and while etcd's authentication is on it has to be root`) {
 		t.Errorf("problem %+v", d.Problem)
 	}
 	if d.Operator == nil || !bytes.Equal(d.Operator.Certificate, before.Operator.Certificate) {
 		t.Error("the operator has the other certificate")
 	}
 	c.o.OperatorIsRoot = false
-	if d = c.run(); d.Problem != nil || bytes.Equal(d.Operator.Certificate, before.Operator.Certificate) {
+	c.o.AuthOff = false
+	if d = c.run(); d.Problem == nil || d.Problem.Reason != v1beta2.ReasonOperatorNotRoot || !d.AskAuth ||
+		!bytes.Equal(d.Operator.Certificate, before.Operator.Certificate) {
+		t.Errorf("unknown: %+v", d.Problem)
+	}
+	c.o.AuthOff = true
+	if d = c.run(); d.Problem != nil || d.AskAuth || bytes.Equal(d.Operator.Certificate, before.Operator.Certificate) {
 		t.Errorf("off: %+v", d.Problem)
+	}
+	c.o.AuthOff = false
+	if d = c.run(); d.Problem != nil || d.AskAuth {
+		t.Errorf("another user, who is not locked out: %+v", d.Problem)
 	}
 }

@@ -55,6 +55,17 @@ func confirms(ctx context.Context, c *etcdclient.Client, clusterID uint64) error
 // Close closes the connection. Its error does not matter: it is not used again.
 func (a *Accounts) Close() { _ = a.client.Close() }
 
+// AuthEnabled reports whether etcd's authentication is on: also if it is, and etcd does not take the operator for root.
+func (a *Accounts) AuthEnabled(ctx context.Context) (bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, accountTimeout)
+	defer cancel()
+	enabled, err := a.client.AuthEnabled(ctx)
+	if etcdclient.Denied(err) {
+		return true, nil
+	}
+	return enabled, err
+}
+
 // User returns the roles of a user; found is false if there is none of that name.
 func (a *Accounts) User(ctx context.Context, name string) (roles []string, found bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, accountTimeout)
