@@ -41,6 +41,8 @@ type authKnown struct {
 	// origin is where root's password is to come from, and problem why it cannot.
 	origin  string
 	problem *failure.Problem
+	// sameAs is an earlier origin by which root got this very password: the Secret has changed since, and the password has not.
+	sameAs string
 }
 
 // authMemory holds the latest of each cluster. The zero value is ready to use.
@@ -129,6 +131,9 @@ func (p *pass) decideAuthOn(known authKnown, password authentication.Password) *
 	}
 	if root := p.before.RootUser; root != nil {
 		a.Root = authentication.Root{ClusterID: root.ClusterID, Password: root.RootPassword}
+		if known.sameAs != "" && root.RootPassword == known.sameAs {
+			a.Root.Password = known.origin
+		}
 	}
 	a.Decision = authentication.Decide(a.Observed)
 	return a

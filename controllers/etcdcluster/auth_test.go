@@ -112,6 +112,11 @@ func TestAuthIsKept(t *testing.T) {
 		t.Errorf("idle, it is asked %d times, with %d reads", asked-before, w.live)
 	}
 
+	secret.Labels = map[string]string{"team": "a"}
+	must(t, w.api.Update(t.Context(), secret))
+	if c = w.ask(on); w.auth.changes() != 0 || !strings.Contains(c.Status.RootUser.RootPassword, "/"+secret.ResourceVersion+"/") {
+		t.Errorf("a label on the Secret changes the password %d times; %+v", w.auth.changes(), c.Status.RootUser)
+	}
 	secret.Data["password"] = []byte("second")
 	must(t, w.api.Update(t.Context(), secret))
 	w.ask(on)

@@ -26,6 +26,8 @@ type stillAuth struct {
 	password string
 	// asked is how often it was asked whether it is on.
 	asked int
+	// given is how often root has got another password.
+	given int
 }
 
 // by carries out a request of root's, or of anyone's while it is off.
@@ -92,7 +94,7 @@ func (a *stillAuth) AuthDisable(ctx context.Context, _ *pb.AuthDisableRequest) (
 func (a *stillAuth) UserChangePassword(ctx context.Context, r *pb.AuthUserChangePasswordRequest) (
 	*pb.AuthUserChangePasswordResponse, error,
 ) {
-	return &pb.AuthUserChangePasswordResponse{}, a.by(ctx, func() error { a.password = r.GetPassword(); return nil })
+	return &pb.AuthUserChangePasswordResponse{}, a.by(ctx, func() error { a.password, a.given = r.GetPassword(), a.given+1; return nil })
 }
 
 func (a *stillAuth) Authenticate(context.Context, *pb.AuthenticateRequest) (*pb.AuthenticateResponse, error) {
@@ -104,6 +106,13 @@ func (a *stillAuth) set(enabled bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.enabled, a.password = enabled, "by hand"
+}
+
+// changes is how often root has got another password.
+func (a *stillAuth) changes() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.given
 }
 
 // state is whether it is on, root's password, and how often it was asked.

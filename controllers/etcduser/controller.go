@@ -22,6 +22,7 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/accounts"
+	"github.com/etcdpilot/etcd-operator/controllers/internal/passwords"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/reconcile"
 	"github.com/etcdpilot/etcd-operator/controllers/outage"
 	"github.com/etcdpilot/etcd-operator/controllers/reservations"
@@ -48,7 +49,8 @@ type Reconciler struct {
 	// Clock is the time of observations.
 	Clock clock.PassiveClock
 
-	silence accounts.Silence
+	silence   accounts.Silence
+	passwords passwords.Memory
 }
 
 // Reconcile takes one step. It is safe to stop at any point: the next pass observes what exists and continues from there.
@@ -57,6 +59,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	switch {
 	case apierrors.IsNotFound(err):
 		r.Reservations.Forget(&v1beta2.EtcdUser{}, req.NamespacedName)
+		r.passwords.Forget(req.NamespacedName)
 		return ctrl.Result{}, nil
 	case errors.Is(err, reconcile.ErrStale):
 		return ctrl.Result{RequeueAfter: reconcile.NotYet}, nil

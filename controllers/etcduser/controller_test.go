@@ -166,6 +166,21 @@ func (e *env) has(role string, want ...string) error {
 	return nil
 }
 
+// labeled puts a label on the Secret of a user's password, and waits until that has been seen.
+func (e *env) labeled(t *testing.T, user *v1beta2.EtcdUser, secret *corev1.Secret) {
+	t.Helper()
+	secret.Labels = map[string]string{"team": "a"}
+	must(t, e.Update(t.Context(), secret))
+	e.look(t, user)
+	await(t, "the Secret's version in status", func() error {
+		must(t, e.Get(t.Context(), client.ObjectKeyFromObject(user), user))
+		if user.Status.Password.ResourceVersion != secret.ResourceVersion {
+			return fmt.Errorf("status %+v", user.Status)
+		}
+		return nil
+	})
+}
+
 func (e *env) password(t *testing.T) {
 	user := e.user(t, "app", "app-password", "application")
 	e.says(t, user, v1beta2.ReasonPasswordUnusable)
@@ -180,6 +195,10 @@ func (e *env) password(t *testing.T) {
 	revision := e.revision(t)
 	e.look(t, user)
 	e.says(t, user, v1beta2.ReasonApplied)
+	e.labeled(t, user, secret)
+	if got := e.revision(t); got != revision {
+		t.Errorf("a label on the Secret changes etcd: revision %d, before %d", got, revision)
+	}
 	secret.StringData = map[string]string{"password": "second"}
 	must(t, e.Update(t.Context(), secret))
 	e.look(t, user)

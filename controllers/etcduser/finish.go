@@ -38,6 +38,9 @@ func (r *Reconciler) writeStatus(ctx context.Context, p *pass, err error) error 
 
 // record records what the calls have changed that etcd does not tell: how the user logs in, and by which password.
 func (p *pass) record(s *v1beta2.EtcdUserStatus) {
+	if p.same {
+		s.Password = p.version
+	}
 	for _, call := range p.Carried() {
 		switch call.(type) {
 		case access.DeleteUser:

@@ -27,6 +27,8 @@ type pass struct {
 	// password is what the user is to log in with, and version where it is from; both are empty without one.
 	password string
 	version  *v1beta2.SecretVersion
+	// same is true if the Secret has changed since the password was set, and this password has not.
+	same bool
 }
 
 // observe reads everything a decision depends on, and decides.
@@ -94,7 +96,14 @@ func (r *Reconciler) observePassword(ctx context.Context, p *pass) error {
 		p.Flaw, p.version = problem, p.before.Password
 		return nil
 	}
-	p.Observed.Problem = problem
+	if p.Observed.Problem = problem; problem == nil && p.known() && p.before.Password != nil {
+		key, recorded := client.ObjectKeyFromObject(p.object), idOf(p.before.Password)
+		if recorded == idOf(version) {
+			r.passwords.Hold(key, recorded, password)
+		} else {
+			p.same = r.passwords.Held(key, recorded, password)
+		}
+	}
 	return nil
 }
 
@@ -132,7 +141,9 @@ func observeUser(ctx context.Context, to *etcd.Accounts, p *pass) error {
 		present = &access.Present{Roles: have}
 		if p.known() {
 			present.Known, present.Password = true, p.before.Login == v1beta2.LoginPassword
-			present.Version = idOf(p.before.Password)
+			if present.Version = idOf(p.before.Password); p.same {
+				present.Version = want.Version
+			}
 		}
 	}
 	o.Calls = access.User(name, present, want)
