@@ -37,6 +37,8 @@ type certified struct {
 	config *tls.Config
 	// secrets are the cluster's own Secrets by name, without what is stored under their keys (see outline).
 	secrets map[string]*corev1.Secret
+	// altered are the trust Secrets that are not used.
+	altered []certificates.Altered
 	// dependsOn is what the decision depends on beside the Secrets. After until, it has to be made anew all the same.
 	dependsOn string
 	until     time.Time
@@ -128,6 +130,7 @@ func (r *Reconciler) decideCertificates(ctx context.Context, p *pass) error {
 	hold(&decision, seen, p)
 	decided := &certified{
 		Decision: decision, secrets: secrets, dependsOn: dependsOn(p), until: validUntil(decision, seen.Now), decided: seen.Now, seen: input,
+		altered: seen.Altered,
 	}
 	if decided.config, err = configOf(decision.Operator); err != nil {
 		return err

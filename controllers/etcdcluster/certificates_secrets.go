@@ -29,8 +29,8 @@ type secretsReader struct {
 	// own are what is kept of the cluster's own, by name, and contents their data.
 	own      map[string]*corev1.Secret
 	contents map[string]map[string][]byte
-	// altered says which trust Secrets are not as the operator has written them.
-	altered []string
+	// altered are the trust Secrets that are not as the operator has written them.
+	altered []certificates.Altered
 	err     error
 }
 
@@ -220,7 +220,11 @@ func (p *pass) withCertificates() plan.Action {
 	wait := func(why string) plan.Action {
 		return plan.Wait{Reason: v1beta2.ReasonRotatingCertificates, Message: why, After: reconcile.NotYet}
 	}
-	switch trust := p.trustSecret(); {
+	trust := p.trustSecret()
+	altered := slices.IndexFunc(p.certified.altered, func(a certificates.Altered) bool { return a.Secret == trust })
+	switch {
+	case altered >= 0:
+		return wait(fmt.Sprintf("new pods would trust what is in Secret %s, which was altered: %s", trust, p.certified.Problem.Message))
 	case p.certified.secrets[trust] == nil:
 		return wait("Secret " + trust + ", with the authorities that new members trust, does not exist")
 	case p.before.TLS == nil || p.before.TLS.TrustSecret != trust:

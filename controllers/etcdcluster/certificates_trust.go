@@ -13,7 +13,7 @@ func (s *secretsReader) trust(ctx context.Context, name string) map[string][]byt
 		return nil
 	}
 	if err := certificates.CheckTrust(s.p.cluster.Name, name, data); err != nil {
-		s.altered = append(s.altered, err.Error())
+		s.altered = append(s.altered, certificates.Altered{Secret: name, Why: err.Error()})
 		delete(s.own, name)
 		return nil
 	}

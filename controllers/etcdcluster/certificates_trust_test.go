@@ -39,17 +39,22 @@ func TestAlteredTrust(t *testing.T) {
 	_, c := onePass(t, plan.Idle{}, interceptor.Funcs{})
 	altered, unreadable := resources.TrustSecret(c.cluster, "0123456789", data), resources.TrustSecret(c.cluster, certificates.Hash(data), data)
 	for want, secret := range map[string]*corev1.Secret{
-		"Secret c-trust-0123456789 holds other authorities than its name says": altered,
-		"key peer-ca.crt of Secret " + unreadable.Name + " is not PEM":         unreadable,
+		"Secret c-trust-0123456789 holds other authorities than its name says (keys: peer-ca.crt): somebody has replaced it": altered,
+		"key peer-ca.crt of Secret " + unreadable.Name + " is not PEM":                                                       unreadable,
 	} {
 		p, seen := secretsOf(t, &v1beta2.TLSPolicy{Managed: &v1beta2.ManagedTLS{}}, secret.Name, secret)
-		if seen.Trust != nil || len(seen.Altered) != 1 || !strings.HasPrefix(seen.Altered[0], want) {
+		if seen.Trust != nil || len(seen.Altered) != 1 || !strings.HasPrefix(seen.Altered[0].Why, want) {
 			t.Fatalf("it reads %d keys and says %q, want %q", len(seen.Trust), seen.Altered, want)
 		}
 		d, err := certificates.Decide(seen, rand.Reader)
 		must(t, err)
 		hold(&d, seen, p)
-		p.certified = &certified{Decision: d}
+		p.certified = &certified{Decision: d, altered: seen.Altered, secrets: map[string]*corev1.Secret{}}
+		p.action = plan.CreatePods{Pods: []plan.NewPod{{Name: "c-0"}}}
+		if w, ok := p.withCertificates().(plan.Wait); !ok || !strings.Contains(w.Message, "was altered: "+want) ||
+			!strings.Contains(w.Message, "kubectl -n ns delete secret "+secret.Name) || strings.Contains(w.Message, "does not exist") {
+			t.Errorf("a lost pod: %+v", p.withCertificates())
+		}
 		if len(secretsFor(p)) > 0 || p.trustSecret() != secret.Name || d.Problem == nil || !strings.HasPrefix(d.Problem.Message, want) {
 			t.Errorf("it writes %d Secrets, and new members trust %s; %+v", len(secretsFor(p)), p.trustSecret(), d.Problem)
 		}

@@ -94,13 +94,18 @@ func TestAltered(t *testing.T) {
 	c := managed(t, "db-0", "db-1")
 	before := c.run()
 	c.o.Rotate = "leaves:1"
-	c.o.Altered = []string{"Secret db-trust-x holds other authorities than its name says"}
+	c.o.Altered = []Altered{{"db-trust-x", "Secret db-trust-x holds other authorities"}}
 	c.o.Pods[0].Trust = nil
 	d := c.decide()
 	if len(d.Writes) > 0 || d.TrustHash != "" || d.Settled || d.Rotated != before.Rotated || d.Operator != c.o.Operator || len(d.Certificates) == 0 {
 		t.Errorf("it decides %+v", d)
 	}
-	if d.Problem == nil || !strings.Contains(d.Problem.Message, c.o.Altered[0]+": no certificate is changed") {
+	const want = "Secret db-trust-x holds other authorities: delete it (kubectl -n prod delete secret db-trust-x), and the operator creates it again, or"
+	if d.Problem == nil || !strings.HasPrefix(d.Problem.Message, want) {
 		t.Errorf("problem %+v", d.Problem)
+	}
+	c.o.Altered[0].Secret = TrustName("db", before.TrustHash)
+	if d = c.decide(); !strings.Contains(d.Problem.Message, "creates it again as it was") {
+		t.Errorf("it would be the same again: %+v", d.Problem)
 	}
 }

@@ -44,14 +44,20 @@ type Observed struct {
 	// Trust is the data of the Secret that status.tls.trust names, nil if none. It is what the last Decision was carried out with, so
 	// a pod that was just created may have it, although it is not among the Pods yet.
 	Trust map[string][]byte
-	// Altered are what CheckTrust says of those trust Secrets, and of those of Pods: they count as absent here.
-	Altered []string
+	// Altered are those trust Secrets, and those of Pods, that CheckTrust refuses: they count as absent here.
+	Altered []Altered
 	// Served is what the members answered, by name; nil if they have not been asked (see Decision.AskServed).
 	Served map[string]Served
 	// Operator is the Identity of the previous Decision, nil in a new process.
 	Operator *Identity
 	// Rotate is the value of v1beta2.AnnotationRotate of the EtcdCluster, and Rotated that of the Secret of AuthorityName.
 	Rotate, Rotated string
+}
+
+// Altered is a trust Secret that is not as the operator has written it.
+type Altered struct {
+	// Secret is its name, and Why what CheckTrust says of it.
+	Secret, Why string
 }
 
 // User is one of etcd's that logs in with a certificate.

@@ -2,6 +2,7 @@ package certificates
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -14,7 +15,8 @@ import (
 // is unknown then.
 func CheckTrust(cluster, name string, data map[string][]byte) error {
 	if name != TrustName(cluster, Hash(data)) {
-		return fmt.Errorf("Secret %s holds other authorities than its name says", name) //nolint:staticcheck // a kind begins it
+		return fmt.Errorf("Secret %s holds other authorities than its name says (keys: %s): somebody has replaced it", //nolint:staticcheck // a kind begins it
+			name, strings.Join(slices.Sorted(maps.Keys(data)), ", "))
 	}
 	for _, h := range []half{peers, clients} {
 		text, found := data[h.ca]
@@ -30,12 +32,25 @@ func CheckTrust(cluster, name string, data map[string][]byte) error {
 
 // keep changes nothing while it is unknown what members trust: a leaf that some cannot verify would cut them off.
 func (d *Decision) keep(o Observed) {
+	again := TrustName(o.Names.Cluster, d.TrustHash) // what would be written if nothing was in its place
 	d.Writes, d.Trust, d.TrustHash, d.Rotated, d.AskServed = nil, nil, "", o.Rotated, false
 	if o.Operator != nil {
 		d.Operator = o.Operator
 	}
 	d.Settled, d.Step = false, "keeping the certificates that are in use"
-	d.Problem = &failure.Problem{Reason: v1beta2.ReasonCertificatesInvalid, Message: strings.Join(slices.Compact(slices.Sorted(slices.Values(o.Altered))), "; ") +
-		": no certificate is changed, because it is unknown what members trust. Delete it: the operator creates it again, " +
-		"or says what else it takes"}
+	var problems []string
+	for _, a := range o.Altered {
+		problems = append(problems, a.Why+": "+a.mend(o.Names, again))
+	}
+	d.Problem = &failure.Problem{Reason: v1beta2.ReasonCertificatesInvalid, Message: strings.Join(slices.Compact(slices.Sorted(slices.Values(problems))), "; ") +
+		". Until then no certificate is changed, because it is unknown what members trust"}
+}
+
+// mend says what to do. The Secret is immutable, so it can be replaced only by way of its deletion, which the operator has no right to.
+func (a Altered) mend(n Names, again string) string {
+	then := "the operator creates it again, or says what else it takes"
+	if a.Secret == again {
+		then = "the operator creates it again as it was"
+	}
+	return fmt.Sprintf("delete it (kubectl -n %s delete secret %s), and %s", n.Namespace, a.Secret, then)
 }
