@@ -25,10 +25,15 @@ import (
 // observeUsers finds the EtcdUsers that get a certificate. The cache is enough: one that is seen late gets it late.
 func (r *Reconciler) observeUsers(ctx context.Context, p *pass) error {
 	all := &v1beta2.EtcdUserList{}
-	if err := r.Client.List(ctx, all, client.InNamespace(p.cluster.Namespace)); err != nil {
+	if err := r.Client.List(ctx, all, client.InNamespace(p.cluster.Namespace), client.UnsafeDisableDeepCopy); err != nil {
 		return fmt.Errorf("list EtcdUsers: %w", err)
 	}
-	own := slices.DeleteFunc(all.Items, func(u v1beta2.EtcdUser) bool { return u.Spec.EtcdCluster.Name != p.cluster.Name })
+	var own []v1beta2.EtcdUser
+	for i := range all.Items { // of all the cluster's neighbors: only its own are copied
+		if u := &all.Items[i]; u.Spec.EtcdCluster.Name == p.cluster.Name {
+			own = append(own, *u.DeepCopy())
+		}
+	}
 	p.users = nil
 	for i := range own {
 		u := &own[i]
