@@ -91,13 +91,13 @@ func TestRefresh(t *testing.T) {
 		have, want map[string][]byte
 		refresh    bool
 	}{
-		"another endpoint":                {KindClient, secret("a", first), other, false},
-		"others to trust":                 {KindClient, secret("a", first), secret("b", first), true},
-		"a certificate of another one":    {KindUser, secret("a", first), secret("a", second), true},
-		"a certificate that was garbage":  {KindUser, secret("a", []byte("-")), secret("a", second), true},
-		"a new user":                      {KindUser, nil, secret("a", first), false},
-		"applications have none any more": {KindClient, nil, secret("a", first), true},
-		"an agent":                        {KindAgent, secret("a", first), secret("b", second), false},
+		"another endpoint":                    {KindClient, secret("a", first), other, false},
+		"others to trust":                     {KindClient, secret("a", first), secret("b", first), true},
+		"a certificate of another one":        {KindUser, secret("a", first), secret("a", second), true},
+		"a certificate that was garbage":      {KindUser, secret("a", []byte("-")), secret("a", second), true},
+		"a user's that may have been deleted": {KindUser, nil, secret("a", first), true},
+		"applications have none any more":     {KindClient, nil, secret("a", first), true},
+		"an agent":                            {KindAgent, secret("a", first), secret("b", second), false},
 	} {
 		d := Decision{}
 		if d.write(test.kind, "", test.have, test.want); len(d.Writes) != 1 || d.Writes[0].Refresh != test.refresh {

@@ -93,7 +93,7 @@ func (d *Decision) write(kind Kind, member string, have, want map[string][]byte)
 	if maps.EqualFunc(have, want, bytes.Equal) {
 		return
 	}
-	refresh := kind == KindClient || kind == KindUser && have != nil // Nobody has read anything else of a new user's.
+	refresh := kind == KindClient || kind == KindUser // One that is created may have been deleted before, and still be in use.
 	d.Writes = append(d.Writes, Write{Kind: kind, Member: member, Data: want, Refresh: refresh && !sameAuthorities(have, want)})
 }
 
