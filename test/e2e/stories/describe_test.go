@@ -77,17 +77,18 @@ func sayings(ctx context.Context, t *testing.T, namespace string) {
 				lines = append(lines, short(line))
 			}
 		}
-		for _, line := range lines[max(0, len(lines)-most):] {
-			t.Logf("operator %s: %s", p.Name, line)
-		}
+		t.Logf("operator %s:\n%s", p.Name, strings.Join(lines[max(0, len(lines)-most):], "\n"))
 	}
 }
 
 // short is what differs from line to line of the operator's log.
 func short(line string) string {
-	said := struct{ TS, Level, Msg, Error string }{}
+	said := struct {
+		TS                time.Time
+		Level, Msg, Error string
+	}{}
 	if err := json.Unmarshal([]byte(line), &said); err != nil {
 		return strings.TrimSpace(line)
 	}
-	return strings.TrimSpace(fmt.Sprintf("%s %s %s %s", said.TS, said.Level, said.Msg, said.Error))
+	return strings.TrimSpace(fmt.Sprintf("%s %s %s %s", said.TS.Format(time.TimeOnly), said.Level, said.Msg, said.Error))
 }
