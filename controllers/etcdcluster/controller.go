@@ -135,6 +135,7 @@ func (r *Reconciler) act(ctx context.Context, p *pass) error {
 		if p.late(ctx) {
 			return nil
 		}
+		r.remind(ctx, p)
 		if err := r.execute(ctx, p); err != nil {
 			return err
 		}
@@ -186,6 +187,8 @@ type pass struct {
 	auth *authPass
 	// users are the EtcdUsers that get a certificate.
 	users []v1beta2.EtcdUser
+	// reminder is when a kubelet may have to be told of a permit again, 0 if none.
+	reminder time.Duration
 	// session reaches the members that answered.
 	session *etcd.Session
 }

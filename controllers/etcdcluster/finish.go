@@ -82,6 +82,9 @@ func (r *Reconciler) requeue(p *pass) ctrl.Result {
 	if p.certified != nil && !p.observed.Cluster.Paused {
 		result.RequeueAfter = min(result.RequeueAfter, max(p.certified.until.Sub(r.Clock.Now()), rotationPoll))
 	}
+	if p.reminder > 0 {
+		result.RequeueAfter = min(result.RequeueAfter, p.reminder)
+	}
 	if plan.DisksUndecided(p.observed) {
 		result.RequeueAfter = min(result.RequeueAfter, diskWatchInterval)
 	}

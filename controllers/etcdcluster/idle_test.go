@@ -2,6 +2,7 @@ package etcdcluster_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -176,8 +177,8 @@ func (w *idleWorld) counting() interceptor.Funcs {
 	}
 }
 
-// kubelet runs the pods, and etcd in those that have a permit.
-func (w *idleWorld) kubelet(t *testing.T) {
+// kubelet runs the pods, and etcd in those that have a permit, except in those that miss it.
+func (w *idleWorld) kubelet(t *testing.T, missing ...string) {
 	t.Helper()
 	pods := &corev1.PodList{}
 	must(t, w.api.List(t.Context(), pods))
@@ -186,7 +187,7 @@ func (w *idleWorld) kubelet(t *testing.T) {
 		pod.Status.Phase, pod.Status.PodIP = corev1.PodRunning, w.address(pod.Name)
 		must(t, w.api.Status().Update(t.Context(), pod))
 		text := pod.Annotations[member.PermitAnnotation]
-		if text == "" || w.servers[pod.Name] != nil {
+		if text == "" || w.servers[pod.Name] != nil || slices.Contains(missing, pod.Name) {
 			continue
 		}
 		permit, err := member.ParsePermit(text)

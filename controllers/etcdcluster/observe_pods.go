@@ -28,6 +28,7 @@ func podOf(pod *corev1.Pod) plan.Pod {
 		Version:      version.OfImage(resources.ImageOf(pod)),
 		LeftService:  timeOf(pod.Annotations[resources.AnnotationUnserved]),
 		Permit:       permitOf(pod.Annotations[member.PermitAnnotation]),
+		RemindedAt:   timeOf(pod.Annotations[resources.AnnotationReminded]),
 		Restarting:   restarting(pod),
 		InService:    pod.Labels[resources.LabelServing] == "true",
 		Restores:     pod.Annotations[resources.AnnotationRestore] != "",

@@ -118,6 +118,8 @@ type Pod struct {
 	// did.
 	Permit      *member.Permit
 	PermittedAt time.Time
+	// RemindedAt is when the pod's kubelet was last told that there is a permit, zero if only by the permit itself.
+	RemindedAt time.Time
 	// Exit is why etcd does not run, ExitNone while it does.
 	Exit Exit
 	// RefusedAttempt is the Attempt of the permit that member-run has refused with ExitDataLost because it was used before, 0 if

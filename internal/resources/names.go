@@ -46,6 +46,8 @@ const (
 	AnnotationTemplate  = "etcd.database.coreos.com/template-hash"
 	// AnnotationPermitted is when a pod got its first permit.
 	AnnotationPermitted = "etcd.database.coreos.com/permitted"
+	// AnnotationReminded is when a pod's kubelet was last told that the pod has a permit.
+	AnnotationReminded = "etcd.database.coreos.com/reminded"
 	// AnnotationRefreshed is when a pod's kubelet was last to look at the member's certificates, and on the Secret for applications when
 	// that last changed.
 	AnnotationRefreshed = "etcd.database.coreos.com/certificates-refreshed"
