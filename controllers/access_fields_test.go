@@ -25,17 +25,19 @@ type sensitiveField struct {
 type right struct{ verb, resource, name string }
 
 var (
-	getSecrets    = []right{{"get", "secrets", "theirs"}}
-	getAgent      = []right{{"get", "secrets", certificates.AgentName("theirs")}}
-	getConfigMaps = []right{{"get", "configmaps", "theirs"}}
-	impersonate   = []right{{"impersonate", "serviceaccounts", "theirs"}}
-	createPods    = []right{{"create", "pods", ""}}
-	createVolumes = []right{{"create", "persistentvolumeclaims", ""}, {"create", "pods", ""}}
+	getSecrets         = []right{{"get", "secrets", "theirs"}}
+	getAgent           = []right{{"get", "secrets", certificates.AgentName("theirs")}}
+	getConfigMaps      = []right{{"get", "configmaps", "theirs"}}
+	impersonate        = []right{{"impersonate", "serviceaccounts", "theirs"}}
+	createPods         = []right{{"create", "pods", ""}}
+	createCertificates = []right{{"create", "certificates.cert-manager.io", ""}}
+	createVolumes      = []right{{"create", "persistentvolumeclaims", ""}, {"create", "pods", ""}}
 )
 
 // lending are fields that lend rights, whatever they are of.
 var lending = map[string][]right{
-	"template": createPods, "repository": createPods,
+	"issuerRef": createCertificates,
+	"template":  createPods, "repository": createPods,
 	// Of a PersistentVolumeClaim's spec: the data of another claim, of a snapshot or of a volume that is there.
 	"dataSource": createVolumes, "dataSourceRef": createVolumes, "volumeName": createVolumes, "selector": createVolumes,
 }
@@ -121,6 +123,7 @@ func rightsTo(name string, of reflect.Type) (rights []right, lends bool) {
 
 // values are those of fields that take more than a name.
 var values = map[string]any{
+	"issuerRef":     map[string]any{"name": "theirs"},
 	"template":      map[string]any{"spec": map[string]any{"hostNetwork": true}},
 	"dataSource":    map[string]any{"kind": "PersistentVolumeClaim", "name": "theirs"},
 	"dataSourceRef": map[string]any{"kind": "PersistentVolumeClaim", "name": "theirs"},

@@ -161,7 +161,8 @@ func (a *access) field(t *testing.T, kind string, f sensitiveField) {
 			}
 			return fmt.Errorf("got %w", err)
 		})
-		rule := rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{r.resource}, Verbs: []string{r.verb}}
+		resource, group, _ := strings.Cut(r.resource, ".")
+		rule := rbacv1.PolicyRule{APIGroups: []string{group}, Resources: []string{resource}, Verbs: []string{r.verb}}
 		if r.name != "" {
 			rule.ResourceNames = []string{r.name}
 		}

@@ -38,6 +38,28 @@ type ManagedTLS struct {
 	// +listType=set
 	// +optional
 	ExtraServerNames []string `json:"extraServerNames,omitempty"`
+	// issuerRef has cert-manager issue the authorities, one for peers and one for clients. Members trust these two and nothing else of
+	// the issuer: who else gets certificates from it cannot connect. The issuer has to sign authorities (CA:TRUE). Who sets this must be
+	// allowed to create certificates.cert-manager.io in the namespace.
+	// +optional
+	IssuerRef *IssuerRef `json:"issuerRef,omitempty"`
+}
+
+// IssuerRef names an issuer of cert-manager.
+type IssuerRef struct {
+	// name is that of the issuer.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +required
+	Name string `json:"name"`
+	// kind is Issuer, in the namespace of the EtcdCluster, ClusterIssuer, or that of another group; Issuer by default.
+	// +kubebuilder:validation:MaxLength=63
+	// +optional
+	Kind string `json:"kind,omitempty"`
+	// group is the issuer's API group; cert-manager.io by default.
+	// +kubebuilder:validation:MaxLength=253
+	// +optional
+	Group string `json:"group,omitempty"`
 }
 
 // StaticTLS names Secrets with certificates.

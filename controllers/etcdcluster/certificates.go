@@ -39,6 +39,8 @@ type certified struct {
 	secrets map[string]*corev1.Secret
 	// altered are the trust Secrets that are not used.
 	altered []certificates.Altered
+	// requests are what is to be asked of cert-manager.
+	requests []certificateRequest
 	// dependsOn is what the decision depends on beside the Secrets. After until, it has to be made anew all the same.
 	dependsOn string
 	until     time.Time
@@ -115,7 +117,7 @@ func (r *Reconciler) decideCertificates(ctx context.Context, p *pass) error {
 	if err != nil {
 		return err
 	}
-	if same := p.certified.again(input, dependsOn(p), secrets, seen.Now); same != nil {
+	if same := p.certified.again(input, dependsOn(p), secrets, p.requests, seen.Now); same != nil {
 		p.certified = same
 		r.certified.keep(client.ObjectKeyFromObject(p.cluster), same)
 		return nil
@@ -129,8 +131,11 @@ func (r *Reconciler) decideCertificates(ctx context.Context, p *pass) error {
 	}
 	hold(&decision, seen, p)
 	decided := &certified{
-		Decision: decision, secrets: secrets, dependsOn: dependsOn(p), until: validUntil(decision, seen.Now), decided: seen.Now, seen: input,
-		altered: seen.Altered,
+		Decision: decision, secrets: secrets, requests: p.requests, dependsOn: dependsOn(p), until: validUntil(decision, seen.Now),
+		decided: seen.Now, seen: input, altered: seen.Altered,
+	}
+	if len(decided.requests) > 0 {
+		decided.until = seen.Now
 	}
 	if decided.config, err = configOf(decision.Operator); err != nil {
 		return err
@@ -148,7 +153,7 @@ func unreadable(before *certified, err error, now time.Time) *certified {
 	if before != nil {
 		*after = *before
 	}
-	after.Writes, after.Waiting, after.until, after.seen = nil, nil, now.Add(rotationPoll), digest{}
+	after.Writes, after.Waiting, after.requests, after.until, after.seen = nil, nil, nil, now.Add(rotationPoll), digest{}
 	after.Problem = &failure.Problem{Reason: v1beta2.ReasonCertificatesInvalid, Message: err.Error() + ": grant the operator its role again"}
 	return after
 }
@@ -247,7 +252,7 @@ func configOf(id *certificates.Identity) (*tls.Config, error) {
 	return &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{pair}, RootCAs: roots}, nil
 }
 
-// certificatesDue reports whether Secrets are to be written: that is decided on live reads, like everything that changes anything.
+// certificatesDue reports whether Secrets or Certificates are to be written: that is decided on live reads, like everything that changes anything.
 func (p *pass) certificatesDue() bool {
-	return p.certified != nil && len(secretsFor(p)) > 0 && !p.observed.Cluster.Paused && !p.observed.Cluster.Deleting
+	return p.certified != nil && len(secretsFor(p))+len(p.certified.requests) > 0 && !p.observed.Cluster.Paused && !p.observed.Cluster.Deleting
 }

@@ -28,11 +28,13 @@ func digestOf(seen certificates.Observed) (digest, error) {
 }
 
 // again is a decision that stands because it was a refusal of the same, nil if there is none.
-func (c *certified) again(seen digest, dependsOn string, secrets map[string]*corev1.Secret, now time.Time) *certified {
+func (c *certified) again(seen digest, dependsOn string, secrets map[string]*corev1.Secret,
+	requests []certificateRequest, now time.Time,
+) *certified {
 	if c == nil || c.Problem == nil || len(c.Writes) > 0 || c.seen != seen || c.dependsOn != dependsOn || now.Sub(c.decided) >= refusedFor {
 		return nil
 	}
 	same := *c
-	same.secrets, same.until = secrets, now.Add(rotationPoll)
+	same.secrets, same.requests, same.until = secrets, requests, now.Add(rotationPoll)
 	return &same
 }

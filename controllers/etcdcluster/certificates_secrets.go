@@ -3,7 +3,6 @@ package etcdcluster
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -13,7 +12,6 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/reconcile"
-	"github.com/etcdpilot/etcd-operator/internal/authentication"
 	"github.com/etcdpilot/etcd-operator/internal/certificates"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
@@ -92,7 +90,6 @@ func (s *secretsReader) dataIf(ctx context.Context, needed bool, name string) ma
 // certificates of all clusters would take most of the operator's memory, and the keys need not be there.
 func (p *pass) outline(secret *corev1.Secret) *corev1.Secret {
 	short := &corev1.Secret{
-		Type: secret.Type,
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: secret.Namespace, Name: secret.Name, UID: secret.UID, ResourceVersion: secret.ResourceVersion,
 			Annotations: secret.Annotations,
@@ -108,71 +105,6 @@ func (p *pass) outline(secret *corev1.Secret) *corev1.Secret {
 	return short
 }
 
-// readCertificates reads every Secret that a decision depends on.
-func (r *Reconciler) readCertificates(ctx context.Context, p *pass) (certificates.Observed, map[string]*corev1.Secret, error) {
-	c, read := p.cluster, newSecretsReader(r.Live, p)
-	own, serving := c.Spec.ManagedTLS() != nil, p.transport.ClientTLS
-	seen := certificates.Observed{
-		Now: r.Clock.Now(), Names: certificates.Names{Cluster: c.Name, Namespace: c.Namespace, Domain: resources.Domain(c)},
-		Members: p.memberNames(), Transport: p.transport, Endpoints: resources.ClientURL(c),
-		Authority: read.dataIf(ctx, own, certificates.AuthorityName(c.Name)),
-		Client:    read.dataIf(ctx, own && serving, certificates.ClientName(c.Name)),
-		Agent:     read.dataIf(ctx, serving, certificates.AgentName(c.Name)),
-		Published: map[string]map[string][]byte{}, Rotate: c.Annotations[v1beta2.AnnotationRotate],
-		OperatorIsRoot: p.before.Auth != nil && p.before.Auth.Enabled, AuthOff: !resources.Started(c),
-		AuthWanted: wantedAuth(c) == authentication.On,
-	}
-	seen.Authorities = p.before.Authorities
-	if ca := read.own[certificates.AuthorityName(c.Name)]; ca != nil {
-		seen.Rotated = ca.Annotations[certificates.RotatedAnnotation]
-	}
-	for i := range p.users {
-		if user := &p.users[i]; c.Spec.ManagedTLS() != nil {
-			read.user(ctx, user, &seen)
-		}
-	}
-	if p.before.TLS != nil {
-		seen.Trust = read.trust(ctx, p.before.TLS.TrustSecret)
-	}
-	if static, field := c.Spec.StaticTLS(); static != nil && static.Member != nil {
-		seen.Static = &certificates.Static{
-			Field: field,
-			Peer:  read.source(ctx, static.Member.PeerSecret), Server: read.source(ctx, static.Member.ServerSecret),
-			Operator: read.source(ctx, static.OperatorSecret),
-		}
-	} else if m := c.Spec.ManagedTLS(); m != nil {
-		seen.Managed = managed(m)
-	}
-	for _, name := range seen.Members {
-		if data := read.data(ctx, certificates.MemberName(name)); data != nil {
-			seen.Published[name] = data
-		}
-	}
-	trusts := map[string]map[string][]byte{}
-	for _, name := range slices.Sorted(maps.Keys(p.pods)) {
-		trust := resources.TrustOf(p.pods[name])
-		if _, known := trusts[trust]; !known {
-			trusts[trust] = read.trust(ctx, trust)
-		}
-		seen.Pods = append(seen.Pods, certificates.Pod{Name: name, Trust: trusts[trust]})
-	}
-	seen.Altered = read.altered
-	seen.Refreshed = refreshed(read.own, seen.Now)
-	return seen, read.own, read.err
-}
-
-// managed are the user's choices.
-func managed(spec *v1beta2.ManagedTLS) *certificates.Managed {
-	m := &certificates.Managed{ExtraServerNames: spec.ExtraServerNames}
-	if d := spec.LeafDuration; d != nil {
-		m.LeafDuration = d.Duration
-	}
-	if d := spec.CADuration; d != nil {
-		m.CADuration = d.Duration
-	}
-	return m
-}
-
 // applyCertificates writes what was decided: each Secret only if nobody has written to it since it was read. The Secrets that a new
 // pod mounts are there before the pod is.
 func (r *Reconciler) applyCertificates(ctx context.Context, p *pass) error {
@@ -184,6 +116,9 @@ func (r *Reconciler) applyCertificates(ctx context.Context, p *pass) error {
 		if err := r.decideCertificates(ctx, p); err != nil {
 			return err
 		}
+	}
+	if err := r.askForCertificates(ctx, p); err != nil {
+		return err
 	}
 	for _, want := range secretsFor(p) {
 		written := false

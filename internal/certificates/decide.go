@@ -72,6 +72,10 @@ func (d *Decision) rotation(o Observed) (r rotation) {
 	case o.Managed == nil:
 		d.warn("the annotation %s has no effect: the operator issues certificates in mode managed only", v1beta2.AnnotationRotate)
 		return r
+	case what == "ca" && o.Managed.Issued != nil:
+		d.warn("the annotation %s: ca has no effect, because cert-manager issues the authorities: have it renew the Certificates %s and %s",
+			v1beta2.AnnotationRotate, IssuedName(o.Names.Cluster, true), IssuedName(o.Names.Cluster, false))
+		return r
 	case !found || what != "ca" && what != "leaves":
 		d.warn("the annotation %s is %.40q: it has to begin with ca: or leaves:", v1beta2.AnnotationRotate, o.Rotate)
 		return r
@@ -95,9 +99,8 @@ func (d *Decision) warn(format string, arguments ...any) {
 
 // report is what the user is to know.
 func (d *Decision) report(o Observed, views []*view) {
-	var problems []string
+	var problems, issuers []string
 	var notRoot *notRootError
-	reason := v1beta2.ReasonCertificatesInvalid
 	d.Settled = len(d.Writes)+len(d.Waiting) == 0
 	var steps []string
 	if d.Recording {
@@ -108,8 +111,11 @@ func (d *Decision) report(o Observed, views []*view) {
 		if w.problem != nil {
 			problems = append(problems, w.problem.Error())
 			if errors.As(w.problem, &notRoot) {
-				reason, d.AskAuth = v1beta2.ReasonOperatorNotRoot, notRoot.ask
+				d.AskAuth = notRoot.ask
 			}
+		}
+		if w.issuer != nil {
+			issuers = append(issuers, w.issuer.Error())
 		}
 		if w.source != nil {
 			d.Warnings = append(d.Warnings, w.source.warnings...)
@@ -121,7 +127,14 @@ func (d *Decision) report(o Observed, views []*view) {
 		d.Certificates = append(d.Certificates, w.infos()...)
 	}
 	d.Warnings = append(d.Warnings, common(o, views)...)
-	if len(problems) > 0 {
+	reason := v1beta2.ReasonCertificatesInvalid
+	switch {
+	case notRoot != nil:
+		reason = v1beta2.ReasonOperatorNotRoot
+	case len(problems) == 0:
+		reason = v1beta2.ReasonIssuerUnavailable
+	}
+	if problems = append(problems, issuers...); len(problems) > 0 {
 		d.Problem = &failure.Problem{Reason: reason, Message: strings.Join(problems, "; ")}
 	}
 	if len(d.Waiting) > 0 {
@@ -146,7 +159,7 @@ func due(o Observed, views []*view, infos []Info) (next time.Time) {
 		at(i.NotAfter)
 	}
 	for _, w := range views {
-		if o.Managed != nil && w.signers.current != nil {
+		if o.Managed != nil && o.Managed.Issued == nil && w.signers.current != nil {
 			at(w.signers.due())
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/etcdpilot/etcd-operator/internal/member"
+	"github.com/etcdpilot/etcd-operator/internal/pki"
 	"github.com/etcdpilot/etcd-operator/internal/task"
 )
 
@@ -14,6 +15,24 @@ const RotatedAnnotation = "etcd.database.coreos.com/rotated"
 
 // AuthorityName is the Secret with a cluster's own authorities. No pod mounts it.
 func AuthorityName(cluster string) string { return cluster + "-ca" }
+
+// IssuedName is the Certificate, and its Secret, of the authority of the peers' side or the clients' that cert-manager is asked for. No
+// pod mounts it. No Secret of another cluster can have such a name.
+func IssuedName(cluster string, peer bool) string {
+	if peer {
+		return AuthorityName(cluster) + "-" + peers.use
+	}
+	return AuthorityName(cluster) + "-" + clients.use
+}
+
+// AuthoritySubject is the common name of a cluster's authority for one side.
+func AuthoritySubject(namespace, cluster string, peer bool) string {
+	h := clients
+	if peer {
+		h = peers
+	}
+	return pki.CommonName(fmt.Sprintf("%s %s/%s", h.authority, namespace, cluster))
+}
 
 // MemberName is the Secret with a member's leaves.
 func MemberName(name string) string { return name + "-tls" }

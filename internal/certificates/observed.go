@@ -83,6 +83,8 @@ type Managed struct {
 	LeafDuration, CADuration time.Duration
 	// ExtraServerNames are DNS names and IP addresses that clients use besides the cluster's own.
 	ExtraServerNames []string
+	// Issued is what cert-manager has issued, nil if the operator makes the authorities itself.
+	Issued *Issued
 }
 
 // ReadTime is how long kubelets have to update a Secret where it is mounted: they look every minute, and some later.

@@ -12,6 +12,8 @@ func (w *view) step() string {
 	v, c := w.verdict, w.side.members
 	wide := !v.trust.equal(c.source) || w.side.clients != nil && !v.roots.equal(w.side.clients.source)
 	switch {
+	case w.pending != "":
+		return w.pending
 	case w.source == nil:
 		return "keeping the certificates that are in use"
 	case v.waiting:
@@ -68,7 +70,9 @@ func (w *view) infos() []Info {
 	}
 	if w.signers.current != nil && managed {
 		add(AuthorityName(cluster), w.use, w.signers.current.Pair, false)
-		all[len(all)-1].RenewAt = w.signers.due()
+		if !w.signers.issued {
+			all[len(all)-1].RenewAt = w.signers.due()
+		}
 	}
 	slices.SortStableFunc(all, func(a, b Info) int { return strings.Compare(a.Name+"/"+a.Use, b.Name+"/"+b.Use) })
 	return all

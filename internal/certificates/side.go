@@ -2,8 +2,6 @@ package certificates
 
 import (
 	"bytes"
-	"fmt"
-	"io"
 	"slices"
 
 	"github.com/etcdpilot/etcd-operator/internal/pki"
@@ -36,6 +34,9 @@ type view struct {
 	source  *source
 	problem error
 	signers signers
+	// pending is what cert-manager is to do, and issuer why it does not.
+	pending string
+	issuer  error
 	places  []place
 	side    side
 	// expired are the pods that trust expired authorities only.
@@ -45,51 +46,6 @@ type view struct {
 	verdict verdict
 	// retired is whether the former authority has been given up in this decision.
 	retired bool
-}
-
-// look reads one side, and makes an authority if a new one is due.
-func look(o Observed, h half, rotate bool, random io.Reader) (*view, error) {
-	w := &view{half: h, o: o, known: newKnown(o.Now), signers: readSigners(o, h)}
-	if o.Managed != nil {
-		if err := w.signers.turn(o, h, rotate, random); err != nil {
-			return nil, err
-		}
-	}
-	w.source, w.problem = w.findSource()
-	for _, s := range w.signers.all() {
-		w.known.add(s.Chain[:1])
-	}
-	w.side.asked = o.Served != nil
-	w.side.reading = h == clients && o.reading()
-	w.readMembers()
-	if h == clients {
-		w.readClients()
-	}
-	w.readPlaces()
-	return w, nil
-}
-
-// findSource checks where certificates come from.
-func (w *view) findSource() (*source, error) {
-	switch o := w.o; {
-	case o.Managed != nil:
-		current := w.signers.current
-		name := fmt.Sprintf("key %s of Secret %s", w.certificate, AuthorityName(o.Names.Cluster))
-		if err := pki.CheckWindow(pki.Text{Name: name}, current.Leaf(), o.Now); err != nil {
-			return nil, err
-		}
-		s := &source{trust: current.Chain[:1]}
-		if _, wrong := o.Managed.extraNames(); w.half == clients && len(wrong) > 0 {
-			s.warnings = []string{fmt.Sprintf("spec.tls.managed.extraServerNames has %.100q: only DNS names and IP addresses can be names, "+
-				"so these are left out", wrong)}
-		}
-		return s, nil
-	case o.Static != nil && w.half == peers:
-		return staticPeers(o)
-	case o.Static != nil:
-		return staticClients(o)
-	}
-	return nil, fmt.Errorf("spec.tls is not set, but the cluster runs with TLS for connections %s: set it again", w.what)
 }
 
 // readMembers finds out what members trust.

@@ -41,6 +41,8 @@ type signer struct {
 // signers are those of one side.
 type signers struct {
 	current, former *signer
+	// issued is whether the current one is cert-manager's.
+	issued bool
 	// renew is when all leaves were asked to be renewed, zero if never.
 	renew time.Time
 	// strange is whether the Secret has one that is not the cluster's.
@@ -61,6 +63,7 @@ func readSigners(o Observed, h half) signers {
 			*one, s.strange = nil, true
 		}
 	}
+	s.issued = s.current != nil && o.Authority[h.use+issuedSuffix] != nil
 	if t, err := time.Parse(time.RFC3339, string(o.Authority[keyRenew])); err == nil {
 		s.renew = t
 	}
@@ -77,13 +80,13 @@ func readSigner(o Observed, certificate, key string) *signer {
 	return s
 }
 
-// turn makes a new authority if there is none, the user has asked for one, or less than a third of its life is left; and says when
-// that is. It waits for an earlier one to have been replaced everywhere.
+// turn makes a new authority if there is none, the present one is cert-manager's, the user has asked for one, or less than a third of
+// its life is left. It waits for an earlier one to have been replaced everywhere.
 func (s *signers) turn(o Observed, h half, asked bool, random io.Reader) error {
-	if s.current != nil && (s.former != nil || !asked && o.Now.Before(s.due())) {
+	if s.current != nil && (s.former != nil || !asked && !s.issued && o.Now.Before(s.due())) {
 		return nil
 	}
-	name := fmt.Sprintf("%s %s/%s", h.authority, o.Names.Namespace, o.Names.Cluster)
+	name := AuthoritySubject(o.Names.Namespace, o.Names.Cluster, h == peers)
 	made, err := pki.NewAuthority(random, name, o.Now, o.Managed.authorityLifetime())
 	if err != nil {
 		return fmt.Errorf("make an authority for connections %s: %w", h.what, err)
@@ -95,7 +98,7 @@ func (s *signers) turn(o Observed, h half, asked bool, random io.Reader) error {
 	if s.current != nil {
 		s.former = s.current
 	}
-	s.current = &signer{Pair: made, certificate: certificate, key: key}
+	s.current, s.issued = &signer{Pair: made, certificate: certificate, key: key}, false
 	return nil
 }
 
@@ -108,6 +111,9 @@ func (s *signers) due() time.Time {
 func (s *signers) write(h half, data map[string][]byte) {
 	if s.current != nil {
 		data[h.certificate], data[h.key] = s.current.certificate, s.current.key
+		if s.issued {
+			data[h.use+issuedSuffix] = []byte("true")
+		}
 	}
 	if s.former != nil {
 		data[formerPrefix+h.certificate], data[formerPrefix+h.key] = s.former.certificate, s.former.key

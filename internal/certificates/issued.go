@@ -1,0 +1,93 @@
+package certificates
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/etcdpilot/etcd-operator/internal/pki"
+)
+
+// Issued are the authorities that cert-manager was asked for, one for each side. An issuer signs them for this cluster alone, and
+// members trust them, not the issuer: who else gets certificates from that is nobody to them.
+type Issued struct {
+	Peer, Server IssuedAuthority
+}
+
+// IssuedAuthority is the Secret of one of them, with tls.crt and tls.key.
+type IssuedAuthority struct {
+	Source
+	// Refused is why there is none, or why it cannot be renewed, in words for the user; empty if nothing is wrong, or not yet.
+	Refused string
+}
+
+// issuedSuffix ends the key that is there while the present authority of a side is one of cert-manager's.
+const issuedSuffix = "-issued"
+
+// shortest is the life of an authority that is not warned about.
+const shortest = 24 * time.Hour
+
+func (i *Issued) of(h half) IssuedAuthority {
+	if h == peers {
+		return i.Peer
+	}
+	return i.Server
+}
+
+// adopt makes the authority that cert-manager has issued the present one. cert-manager replaces the key at once when it renews it, so
+// this is a copy, and the former one is kept until nobody needs it. The next waits until then. Without one that can be used, the copy
+// stays in use. pending is what is waited for.
+func (s *signers) adopt(o Observed, h half) (pending string, err error) {
+	given := o.Managed.Issued.of(h)
+	if given.Refused != "" {
+		err = errors.New(given.Refused)
+	}
+	if given.Data == nil {
+		return "waiting until cert-manager has issued an authority in Secret " + given.Name, err
+	}
+	made, wrong := given.authority(o.Now)
+	switch {
+	case wrong != nil:
+		return "", cmp.Or(err, wrong)
+	case s.current != nil && bytes.Equal(s.current.Leaf().Raw, made.Leaf().Raw):
+		s.issued = true
+	case s.former != nil:
+	default:
+		s.former, s.current, s.issued = s.current, made, true
+	}
+	return "", err
+}
+
+// authority is what the Secret holds, if it can sign certificates.
+func (i IssuedAuthority) authority(now time.Time) (*signer, error) {
+	read, err := i.pair(KeyCertificate, KeyKey)
+	if err != nil {
+		return nil, err
+	}
+	c := read.Leaf()
+	if !c.BasicConstraintsValid || !c.IsCA || c.KeyUsage != 0 && c.KeyUsage&x509.KeyUsageCertSign == 0 {
+		return nil, fmt.Errorf("%s is no authority (CA:TRUE, keyCertSign), although one was asked for: use an issuer that signs "+
+			"authorities, such as one of type CA", read.text.Name)
+	}
+	if err := pki.CheckWindow(read.text, c, now); err != nil {
+		return nil, err
+	}
+	only := &pki.Pair{Chain: read.Chain[:1], Key: read.Key}
+	return &signer{Pair: only, certificate: pki.Encode(only.Chain), key: read.key}, nil
+}
+
+// brief warns of an authority that lasts so short that members are recreated all the time.
+func (s *signers) brief() []string {
+	if s.current == nil || !s.issued {
+		return nil
+	}
+	c := s.current.Leaf()
+	if life := c.NotAfter.Sub(c.NotBefore); life < shortest {
+		return []string{fmt.Sprintf("the issuer has signed an authority for %s only, and members are recreated twice whenever it is renewed: "+
+			"have it sign for longer", life)}
+	}
+	return nil
+}
