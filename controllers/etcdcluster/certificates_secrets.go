@@ -90,6 +90,7 @@ func (s *secretsReader) dataIf(ctx context.Context, needed bool, name string) ma
 // certificates of all clusters would take most of the operator's memory, and the keys need not be there.
 func (p *pass) outline(secret *corev1.Secret) *corev1.Secret {
 	short := &corev1.Secret{
+		Type: secret.Type,
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: secret.Namespace, Name: secret.Name, UID: secret.UID, ResourceVersion: secret.ResourceVersion,
 			Annotations: secret.Annotations,
