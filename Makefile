@@ -68,7 +68,7 @@ export CGO_ENABLED := 0
 FLAGS := -trimpath -buildvcs=false -gcflags=all=-dwarf=false -tags=grpcnotrace -vet=off
 export GOFLAGS := $(strip $(filter-out $(FLAGS),$(shell go env GOFLAGS 2>/dev/null)) $(FLAGS))
 LDFLAGS := -s -w -X github.com/etcdpilot/etcd-operator/internal/version.Operator=$(STAMP)
-MODULES := . hack/tool test/lab test
+MODULES := . hack/tool test/lab test test/certmanager
 # EXPLORED holds the explorer, which says how many states it visited.
 EXPLORED := ./internal/plan
 # Packages of which several parts run at the same time, for the race detector. Of internal/snapshot it has the tests of the

@@ -212,7 +212,7 @@ func (d Disks) ensureServer(ctx context.Context, id disk.ID) (pid int, err error
 
 // optionalComponents lists the processes that run only in labs that need them.
 func (l *Lab) optionalComponents() []string {
-	candidates := append([]string{disksComponent}, objectstore.Names()...)
+	candidates := append([]string{disksComponent, certManagerComponent}, objectstore.Names()...)
 	for _, name := range l.Nodes() {
 		candidates = append(candidates, linkComponent(name), policiesComponent(name))
 	}

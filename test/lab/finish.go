@@ -42,13 +42,16 @@ func (l *Lab) startRegistry(ctx context.Context, root string, tools map[string]b
 
 // buildOwn builds one of the lab's own programs, which has the name of its file.
 func buildOwn(ctx context.Context, root, file string) error {
-	program := filepath.Base(file)
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags=-s -w", // #nosec G204 -- own source
-		"-o", file, "./cmd/"+program)
-	cmd.Dir = filepath.Join(root, "test", "lab")
+	return compile(ctx, filepath.Join(root, "test", "lab"), "./cmd/"+filepath.Base(file), file)
+}
+
+// compile builds the program of a package, in the folder of its module.
+func compile(ctx context.Context, module, pkg, file string) error {
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags=-s -w", "-o", file, pkg) // #nosec G204 -- own source
+	cmd.Dir = module
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off")
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("build the lab's own program %s: %w\n%s", program, err, out)
+		return fmt.Errorf("build the lab's own program %s: %w\n%s", filepath.Base(file), err, out)
 	}
 	return nil
 }

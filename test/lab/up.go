@@ -118,6 +118,9 @@ func start(ctx context.Context, dir state.Dir, options Options) (*Lab, error) {
 	if err := lab.NetworkPolicies().restart(ctx, options.Out); err != nil {
 		return nil, err
 	}
+	if err := lab.CertManager().restart(ctx, options.Out); err != nil {
+		return nil, err
+	}
 	lab.config.Complete = true
 	_, _ = fmt.Fprintf(options.Out, "the lab is up after %s\n", time.Since(began).Round(time.Second))
 	return lab, lab.config.write(dir)

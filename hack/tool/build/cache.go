@@ -54,8 +54,13 @@ func (b *Builder) ModuleDir(ctx context.Context, name, module string) (string, e
 	if err != nil {
 		return "", err
 	}
+	return RequiredDir(ctx, tool.source, module)
+}
+
+// RequiredDir returns the folder of a Go module that the one in a folder requires, fetched now if it is not on this machine.
+func RequiredDir(ctx context.Context, by, module string) (string, error) {
 	cmd := exec.CommandContext(ctx, "go", "mod", "download", "-json", module) // #nosec G204 -- a pinned module
-	cmd.Dir = tool.source
+	cmd.Dir = by
 	cmd.Env = append(os.Environ(), "GOWORK=off")
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr

@@ -16,8 +16,8 @@ import (
 func addonCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "addon NAME...",
-		Short: "Start object storage beside the cluster: minio, gcs, azurite; put OLM into it: olm; or enforce NetworkPolicies: network-policies",
-		Long: `Start object storage beside the cluster, or undo what was done to it; or put OLM into the cluster.
+		Short: "Start object storage beside the cluster: minio, gcs, azurite; put OLM into it: olm; enforce NetworkPolicies: network-policies; or issue certificates: cert-manager",
+		Long: `Start object storage beside the cluster, or undo what was done to it; or put OLM or cert-manager into the cluster.
 
 NAME is minio (S3, with TLS), gcs (Google Cloud Storage) or azurite (Azure blobs). For each one
 it prints where pods reach it, its bucket, and the environment that clients need: as a file that
@@ -26,7 +26,10 @@ it prints where pods reach it, its bucket, and the environment that clients need
 NAME may also be olm, the Operator Lifecycle Manager. For this it prints the environment in which
 operator-sdk finds all images in the lab's registry.
 
-NAME may also be network-policies: from then on, until down, the nodes enforce NetworkPolicies.`,
+NAME may also be network-policies: from then on, until down, the nodes enforce NetworkPolicies.
+
+NAME may also be cert-manager: its CRDs, its own controllers for issuers of the types CA and SelfSigned,
+and a ClusterIssuer "selfsigned".`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			running, err := lab.Attach()
@@ -53,6 +56,9 @@ func startAddon(cmd *cobra.Command, running *lab.Lab, name string) error {
 	}
 	if name == "network-policies" {
 		return running.NetworkPolicies().Start(cmd.Context(), cmd.ErrOrStderr())
+	}
+	if name == "cert-manager" {
+		return running.CertManager().Start(cmd.Context(), cmd.ErrOrStderr())
 	}
 	addon, err := running.Addons().Start(cmd.Context(), name, cmd.ErrOrStderr())
 	if err != nil {

@@ -27,9 +27,13 @@ var (
 	//go:embed manifests/server.yaml
 	serverText string
 
-	diskVolume = template.Must(template.New("disk").Parse(diskText))
-	server     = template.Must(template.New("server").Parse(serverText))
-	manifests  = template.Must(template.New("addons").Parse(
+	//go:embed manifests/certmanager.yaml
+	certManagerText string
+
+	certManager = template.Must(template.New("certmanager").Parse(certManagerText))
+	diskVolume  = template.Must(template.New("disk").Parse(diskText))
+	server      = template.Must(template.New("server").Parse(serverText))
+	manifests   = template.Must(template.New("addons").Parse(
 		corednsText + "---\n" + storageText))
 )
 
@@ -118,6 +122,24 @@ func Server(name string, port int) ([]byte, error) {
 	}{name, ServerNamespace, network.HostIP, port})
 	if err != nil {
 		return nil, fmt.Errorf("render the Service of server %s: %w", name, err)
+	}
+	return out.Bytes(), nil
+}
+
+// What of cert-manager is in the cluster.
+const (
+	// CertManagerNamespace is where the Secrets of ClusterIssuers are.
+	CertManagerNamespace = "cert-manager"
+	// SelfSigned is the name of a ClusterIssuer of that type.
+	SelfSigned = "selfsigned"
+)
+
+// CertManager returns the Kubernetes objects of cert-manager, whose controllers are that user; all but its CRDs.
+func CertManager(user string) ([]byte, error) {
+	var out bytes.Buffer
+	err := certManager.Execute(&out, struct{ Namespace, User, Issuer string }{CertManagerNamespace, user, SelfSigned})
+	if err != nil {
+		return nil, fmt.Errorf("render what cert-manager needs: %w", err)
 	}
 	return out.Bytes(), nil
 }
