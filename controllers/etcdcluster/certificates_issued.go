@@ -3,7 +3,6 @@ package etcdcluster
 import (
 	"context"
 	"fmt"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -19,14 +18,8 @@ import (
 
 // +kubebuilder:rbac:groups=cert-manager.io,resources=certificates,verbs=get;create;patch
 
-const (
-	// issuance is how long cert-manager may take before it is reported.
-	issuance = time.Minute
-	// longestWord is how much of a message of cert-manager's is shown: an issuer may have put anything into it.
-	longestWord = 300
-	// certificateNameAnnotation is in each Secret that cert-manager writes.
-	certificateNameAnnotation = "cert-manager.io/certificate-name"
-)
+// certificateNameAnnotation is in each Secret that cert-manager writes.
+const certificateNameAnnotation = "cert-manager.io/certificate-name"
 
 // certificateRequest is a Certificate of cert-manager's that is to be written; have is nil if there is none.
 type certificateRequest struct {
@@ -61,18 +54,17 @@ func (r *Reconciler) readAuthority(ctx context.Context, p *pass, read *secretsRe
 		p.requests = append(p.requests, certificateRequest{have: have, want: want})
 	}
 	secret := read.get(ctx, name)
-	if secret == nil || secret.Annotations[certificateNameAnnotation] != name || len(secret.Data["tls.crt"]) == 0 {
-		found.Refused = refusedBy(have, false, r.Clock.Now())
+	// After the Secret, so that there is a request for whatever cert-manager has put into it.
+	requests, ok := r.readRequests(ctx, have, want.GetLabels(), read, &found)
+	if !ok {
 		return found
 	}
-	// cert-manager takes over a Secret that is there already if it fits: without a revision it has issued nothing, and who may create
-	// Secrets could have made the authority.
-	if revision, _, _ := unstructured.NestedInt64(have.Object, "status", "revision"); revision < 1 {
-		found.Refused = fmt.Sprintf("Secret %s was not issued for Certificate %s: delete the Secret, so that cert-manager issues an authority", name, name)
-		return found
+	issued := secret != nil && secret.Annotations[certificateNameAnnotation] == name && len(secret.Data["tls.crt"]) > 0
+	if issued {
+		found.Data = secret.Data
 	}
-	found.Data = secret.Data
-	found.Refused = refusedBy(have, true, r.Clock.Now())
+	found.Signed = signedBy(requests)
+	found.Refused = refusedBy(have, requests, issued, r.Clock.Now())
 	return found
 }
 
@@ -95,34 +87,6 @@ func (r *Reconciler) readCertificate(
 		read.err = fmt.Errorf("read Certificate %s: %w", want.GetName(), err)
 	}
 	return nil
-}
-
-// refusedBy is why cert-manager does not issue, or renew, in its own words; empty while it has not tried, or not for long.
-func refusedBy(certificate *unstructured.Unstructured, issued bool, now time.Time) string {
-	if c := condition(certificate, "Issuing"); c.status == "False" && c.reason != "" && c.reason != "Issued" {
-		return fmt.Sprintf("cert-manager cannot issue Certificate %s: %.*s: correct the issuer, or spec.tls.managed", certificate.GetName(),
-			longestWord, c.message)
-	}
-	if c := condition(certificate, "Ready"); !issued && now.Sub(certificate.GetCreationTimestamp().Time) > issuance {
-		return fmt.Sprintf("cert-manager has not issued Certificate %s (%.*s): see whether it runs, whether the issuer of "+
-			"spec.tls.managed.issuerRef exists, and kubectl describe certificaterequests", certificate.GetName(), longestWord, c.message)
-	}
-	return ""
-}
-
-type issuedCondition struct{ status, reason, message string }
-
-func condition(of *unstructured.Unstructured, kind string) issuedCondition {
-	all, _, _ := unstructured.NestedSlice(of.Object, "status", "conditions")
-	for _, one := range all {
-		fields, _ := one.(map[string]any)
-		if fields["type"] != kind {
-			continue
-		}
-		text := func(key string) string { s, _ := fields[key].(string); return s }
-		return issuedCondition{text("status"), text("reason"), text("message")}
-	}
-	return issuedCondition{message: "it has no condition " + kind}
 }
 
 // askForCertificates writes Certificates. That one is refused is reported; whatever was issued before stays in use.
@@ -148,7 +112,8 @@ func (r *Reconciler) writeCertificate(ctx context.Context, p *pass, ask certific
 	if ask.have == nil {
 		return r.Client.Create(ctx, ask.want, client.FieldOwner(resources.FieldOwner))
 	}
-	body, err := encodePatch(ask.have.GetUID(), map[string]any{"resourceVersion": ask.have.GetResourceVersion()},
+	metadata := map[string]any{"resourceVersion": ask.have.GetResourceVersion(), "labels": ask.want.GetLabels()}
+	body, err := encodePatch(ask.have.GetUID(), metadata,
 		map[string]any{"spec": ask.want.Object["spec"]})
 	if err != nil {
 		return err

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"cmp"
 	"crypto/x509"
+	"encoding/pem"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/etcdpilot/etcd-operator/internal/pki"
@@ -22,6 +24,9 @@ type IssuedAuthority struct {
 	Source
 	// Refused is why there is none, or why it cannot be renewed, in words for the user; empty if nothing is wrong, or not yet.
 	Refused string
+	// Signed are the certificates, in PEM, that the issuer has signed for it, as cert-manager says of the last issuance and of one that is
+	// just being made. Only what is among them becomes an authority: who may change the Secret could have put anything into it.
+	Signed [][]byte
 }
 
 // issuedSuffix ends the key that is there while the present authority of a side is one of cert-manager's.
@@ -54,6 +59,9 @@ func (s *signers) adopt(o Observed, h half) (pending string, err error) {
 		return "", cmp.Or(err, wrong)
 	case s.current != nil && bytes.Equal(s.current.Leaf().Raw, made.Leaf().Raw):
 		s.issued = true
+	case !given.signed(made.Leaf()):
+		return "", cmp.Or(err, fmt.Errorf("Secret %s holds an authority that the issuer has not signed for Certificate %s: delete the Secret, "+
+			"so that cert-manager issues one", given.Name, given.Name))
 	case s.former != nil:
 	default:
 		s.former, s.current, s.issued = s.current, made, true
@@ -77,6 +85,14 @@ func (i IssuedAuthority) authority(now time.Time) (*signer, error) {
 	}
 	only := &pki.Pair{Chain: read.Chain[:1], Key: read.Key}
 	return &signer{Pair: only, certificate: pki.Encode(only.Chain), key: read.key}, nil
+}
+
+// signed reports whether the issuer has signed this certificate.
+func (i IssuedAuthority) signed(certificate *x509.Certificate) bool {
+	return slices.ContainsFunc(i.Signed, func(text []byte) bool {
+		block, _ := pem.Decode(text) // the first is the authority, the issuer's own may follow
+		return block != nil && bytes.Equal(block.Bytes, certificate.Raw)
+	})
 }
 
 // brief warns of an authority that lasts so short that members are recreated all the time.

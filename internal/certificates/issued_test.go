@@ -23,7 +23,10 @@ func issued(c *cluster, lifetime time.Duration) *Issued {
 		if err != nil {
 			c.t.Fatal(err)
 		}
-		return IssuedAuthority{Source: Source{Name: IssuedName("db", peer), Data: map[string][]byte{KeyCertificate: certificate, KeyKey: key}}}
+		return IssuedAuthority{
+			Source: Source{Name: IssuedName("db", peer), Data: map[string][]byte{KeyCertificate: certificate, KeyKey: key}},
+			Signed: [][]byte{certificate},
+		}
 	}
 	return &Issued{Peer: one(true), Server: one(false)}
 }
@@ -78,6 +81,36 @@ func TestIssuedUnusable(t *testing.T) {
 		if d := c.carryOut(); d.Problem == nil || !strings.Contains(d.Problem.Message, want) || len(d.Waiting) != 1 {
 			t.Errorf("want %q, got %+v, waiting %v", want, d.Problem, d.Waiting)
 		}
+	}
+}
+
+// TestIssuedByNobody takes no authority that the issuer has not signed, before a cluster starts and later, and goes on with what is in use
+// already, of which nothing is left to compare.
+func TestIssuedByNobody(t *testing.T) {
+	c := managed(t, "db-0")
+	theirs := issued(c, year).Peer.Data
+	c.o.Managed.Issued = issued(c, year)
+	good := c.o.Managed.Issued.Peer
+	c.o.Managed.Issued.Peer.Data = theirs
+	d := c.carryOut()
+	if d.Problem == nil || !strings.Contains(d.Problem.Message, "Secret db-ca-peer holds an authority that the issuer has not signed") {
+		t.Errorf("before the start: %+v", d.Problem)
+	}
+	if len(d.Waiting) != 1 || c.o.Authority["peer.crt"] != nil {
+		t.Error("a cluster starts with it")
+	}
+	c.o.Managed.Issued.Peer = good
+	if d = c.run(); !d.Settled || d.Problem != nil {
+		t.Fatalf("once it is the issuer's: %+v", d)
+	}
+	c.o.Managed.Issued.Peer.Data = theirs
+	if d = c.carryOut(); d.Problem == nil || !bytes.Equal(c.o.Authority["peer.crt"], good.Data[KeyCertificate]) || c.o.Authority["former-peer.crt"] != nil {
+		t.Errorf("put in later: %+v", d.Problem)
+	}
+	c.o.Managed.Issued.Peer = good
+	c.o.Managed.Issued.Peer.Signed = nil
+	if d = c.carryOut(); d.Problem != nil || !d.Settled {
+		t.Errorf("in use, and no request is left: %+v", d)
 	}
 }
 
@@ -179,5 +212,14 @@ func TestIssuedBriefly(t *testing.T) {
 	d := c.carryOut()
 	if text := strings.Join(d.Warnings, "; "); !strings.Contains(text, "for 1h5m0s only") || !strings.Contains(text, "db-ca-peer") {
 		t.Errorf("warnings %q", text)
+	}
+}
+
+// TestIssuedNamesReserved keeps the Secrets of both authorities from being given to users of the cluster, for they hold keys.
+func TestIssuedNamesReserved(t *testing.T) {
+	for _, name := range []string{"db-ca-peer", "db-ca-server"} {
+		if !Reserved("db", name) || Reserved("other", name) {
+			t.Errorf("%s is reserved for db: %v, for other: %v", name, Reserved("db", name), Reserved("other", name))
+		}
 	}
 }

@@ -56,7 +56,8 @@ func Reserved(cluster, name string) bool {
 		_, err := strconv.ParseUint(number, 10, 64)
 		return err == nil
 	}
-	return rest == "ca" || rest == "client" || rest == "agent" || strings.HasPrefix(rest, "trust-")
+	issued := name == IssuedName(cluster, true) || name == IssuedName(cluster, false)
+	return issued || rest == "ca" || rest == "client" || rest == "agent" || strings.HasPrefix(rest, "trust-")
 }
 
 // Keys of the Secrets.

@@ -14,6 +14,9 @@ import (
 // CertificateKind is cert-manager's Certificate.
 var CertificateKind = schema.GroupVersionKind{Group: "cert-manager.io", Version: "v1", Kind: "Certificate"}
 
+// CertificateRequestKind is what cert-manager makes for each issuance of a Certificate.
+var CertificateRequestKind = schema.GroupVersionKind{Group: "cert-manager.io", Version: "v1", Kind: "CertificateRequest"}
+
 // Certificate asks cert-manager for the authority of one side, by spec.tls.managed.issuerRef. Its key is another one at each renewal, so
 // that a rotation makes a stolen one worthless. cert-manager renews it when a third of its life is left, whatever life the issuer gives.
 func Certificate(c *v1beta2.EtcdCluster, peer bool) *unstructured.Unstructured {
@@ -49,8 +52,15 @@ func Certificate(c *v1beta2.EtcdCluster, peer bool) *unstructured.Unstructured {
 	return u
 }
 
-// CertificateDue reports whether a Certificate is to be changed: what is asked for is not in it. More may be in it.
+// CertificateDue reports whether a Certificate is to be changed: what is asked for is not in it, or a label by which its requests are
+// found. More may be in it.
 func CertificateDue(have, want *unstructured.Unstructured) bool {
+	labels := have.GetLabels()
+	for key, value := range want.GetLabels() {
+		if labels[key] != value {
+			return true
+		}
+	}
 	return !holds(have.Object["spec"], want.Object["spec"])
 }
 

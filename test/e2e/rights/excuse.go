@@ -22,6 +22,7 @@ func Excused() []Excuse {
 			"outage, informers list (TestRefusedLater)"
 		guarded = "TestNetworkPolicies, of make test-security"
 		named   = "TestUsers, of make test-security"
+		issued  = "TestCertManager, of make test-security"
 	)
 	return []Excuse{
 		{"update etcdclusters/finalizers.etcd.database.coreos.com", owner},
@@ -48,6 +49,10 @@ func Excused() []Excuse {
 		{"list etcdroles.etcd.database.coreos.com", named},
 		{"patch etcdroles.etcd.database.coreos.com", named},
 		{"update etcdroles/status.etcd.database.coreos.com", named},
+		{"get certificates.cert-manager.io", issued},
+		{"create certificates.cert-manager.io", issued},
+		{"patch certificates.cert-manager.io", issued},
+		{"list certificaterequests.cert-manager.io", issued},
 		{"patch events.events.k8s.io", "an event is repeated within six minutes, which no story waits for"},
 		{"patch services", "spec.services is edited, or a Service by hand: TestEtcdClusterOnARealAPIServer/Services"},
 		{"get persistentvolumeclaims", "somebody takes the labels off a claim: TestKeptClaimWithoutLabels, TestClaimWithoutLabels"},

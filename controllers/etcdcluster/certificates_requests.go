@@ -1,0 +1,126 @@
+package etcdcluster
+
+import (
+	"cmp"
+	"context"
+	"encoding/base64"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/etcdpilot/etcd-operator/internal/certificates"
+	"github.com/etcdpilot/etcd-operator/internal/resources"
+)
+
+// +kubebuilder:rbac:groups=cert-manager.io,resources=certificaterequests,verbs=list
+
+const (
+	// issuance is how long cert-manager may take before it is reported.
+	issuance = time.Minute
+	// longestWord is how much of a message of cert-manager's is shown: an issuer may have put anything into it.
+	longestWord = 300
+	// revisionAnnotation of a CertificateRequest says which of its Certificate's issuances it is, from 1 on.
+	revisionAnnotation = "cert-manager.io/certificate-revision"
+)
+
+// readRequests returns the CertificateRequests of a Certificate's last issuance and of the one that goes on, the later one first. cert-manager
+// writes the Secret before it counts an issuance in the Certificate's status. If it may not read them, found has why, and ok is false.
+func (r *Reconciler) readRequests(
+	ctx context.Context, certificate *unstructured.Unstructured, labels map[string]string, read *secretsReader, found *certificates.IssuedAuthority,
+) (requests []*unstructured.Unstructured, ok bool) {
+	list := &unstructured.UnstructuredList{}
+	list.SetGroupVersionKind(resources.CertificateRequestKind)
+	// They have the labels of the Certificate.
+	err := r.Live.List(ctx, list, client.InNamespace(certificate.GetNamespace()), client.MatchingLabels(labels))
+	switch {
+	case apierrors.IsForbidden(err):
+		found.Refused = fmt.Sprintf("spec.tls.managed.issuerRef: %.300s: grant the operator its role again", err)
+		return nil, false
+	case err != nil:
+		read.err = cmp.Or(read.err, fmt.Errorf("list the CertificateRequests of Certificate %s: %w", certificate.GetName(), err))
+		return nil, false
+	}
+	last, _, _ := unstructured.NestedInt64(certificate.Object, "status", "revision")
+	for i := range list.Items {
+		one := &list.Items[i]
+		if revision := revisionOf(one); metav1.IsControlledBy(one, certificate) && (revision == last || revision == last+1) {
+			requests = append(requests, one)
+		}
+	}
+	slices.SortFunc(requests, func(a, b *unstructured.Unstructured) int { return cmp.Compare(revisionOf(b), revisionOf(a)) })
+	return requests, true
+}
+
+// revisionOf is 0 for a request that cert-manager does not count.
+func revisionOf(request *unstructured.Unstructured) int64 {
+	revision, err := strconv.ParseInt(request.GetAnnotations()[revisionAnnotation], 10, 64)
+	if err != nil || revision < 1 {
+		return 0
+	}
+	return revision
+}
+
+// signedBy are the certificates that the issuer has signed for these requests.
+func signedBy(requests []*unstructured.Unstructured) (signed [][]byte) {
+	for _, request := range requests {
+		text, _, _ := unstructured.NestedString(request.Object, "status", "certificate")
+		if certificate, err := base64.StdEncoding.DecodeString(text); err == nil && condition(request, "Ready").status == "True" {
+			signed = append(signed, certificate)
+		}
+	}
+	return signed
+}
+
+// refusedBy is why cert-manager does not issue, or renew, in its own words; empty while it has not tried, or not for long.
+func refusedBy(certificate *unstructured.Unstructured, requests []*unstructured.Unstructured, issued bool, now time.Time) string {
+	name, issuing := certificate.GetName(), condition(certificate, "Issuing")
+	if issuing.status == "False" && issuing.reason != "" && issuing.reason != "Issued" {
+		return fmt.Sprintf("cert-manager cannot issue Certificate %s: %.*s: correct the issuer, or spec.tls.managed", name, longestWord, issuing.message)
+	}
+	since := certificate.GetCreationTimestamp().Time
+	switch {
+	case issuing.status == "True":
+		since = issuing.since
+	case issued:
+		return ""
+	}
+	if now.Sub(since) <= issuance {
+		return ""
+	}
+	words := condition(certificate, "Ready").message
+	if len(requests) > 0 {
+		words = cmp.Or(condition(requests[0], "Ready").message, words) // which names the issuer if that is missing
+	}
+	return fmt.Sprintf("cert-manager has not issued Certificate %s (%.*s): see whether it runs, whether the issuer of "+
+		"spec.tls.managed.issuerRef exists, and kubectl describe certificaterequests", name, longestWord, words)
+}
+
+// issuedCondition is one of cert-manager's conditions.
+type issuedCondition struct {
+	status, reason, message string
+	// since is when the status became what it is.
+	since time.Time
+}
+
+func condition(of *unstructured.Unstructured, kind string) issuedCondition {
+	all, _, _ := unstructured.NestedSlice(of.Object, "status", "conditions")
+	for _, one := range all {
+		fields, _ := one.(map[string]any)
+		if fields["type"] != kind {
+			continue
+		}
+		text := func(key string) string { s, _ := fields[key].(string); return s }
+		since, err := time.Parse(time.RFC3339, text("lastTransitionTime"))
+		if err != nil {
+			since = of.GetCreationTimestamp().Time
+		}
+		return issuedCondition{text("status"), text("reason"), text("message"), since}
+	}
+	return issuedCondition{message: "it has no condition " + kind}
+}
