@@ -35,7 +35,7 @@ FAULTS ?= .
 FAULT_STORIES ?= Test(Backup)?Faults
 
 # SECURITY_STORIES are those that test-security tells: they take too long to gate a change.
-SECURITY_STORIES := Auth|Users|StaticTLS|TLSAuthorities|TLSBackup|TLSExpired|TLSVersions|NetworkPolicies|SomeNamespaces
+SECURITY_STORIES := Auth|Users|CertManager|StaticTLS|TLSAuthorities|TLSBackup|TLSExpired|TLSVersions|NetworkPolicies|SomeNamespaces
 
 # SEED chooses what the soak does, and after MINUTES it begins nothing more. Seed 4 has backups, a restore and edits among its first
 # waves.
@@ -257,7 +257,7 @@ lab-rights: ## Compare what the operator may do on the lab with what it has done
 	go run -C test ./e2e/rights/prove -since '$(SINCE)'
 
 .PHONY: test-security
-test-security: image ## Run the longer stories about security on a real Kubernetes: authentication, certificates of users, backups over TLS, NetworkPolicies, rights in some namespaces
+test-security: image ## Run the longer stories about security on a real Kubernetes: authentication, certificates of users and by cert-manager, backups over TLS, NetworkPolicies, rights in some namespaces
 	@echo "==> user stories about security"
 	$(on-lab) go test -C test/e2e ./stories -run '^Test($(SECURITY_STORIES))$$' -parallel=2 -count=1 -timeout=60m -v
 

@@ -33,6 +33,15 @@ func begin(t *testing.T, name string, spec v1beta2.EtcdClusterSpec) *story {
 func beginIn(t *testing.T, name string, spec v1beta2.EtcdClusterSpec) *story {
 	t.Helper()
 	start := time.Now()
+	s := createIn(t, name, spec)
+	s.healthy("created")
+	t.Logf("%s: %d members healthy after %.1f s", name, spec.Size, time.Since(start).Seconds())
+	return s
+}
+
+// createIn is beginIn of a cluster that is not to become healthy yet.
+func createIn(t *testing.T, name string, spec v1beta2.EtcdClusterSpec) *story {
+	t.Helper()
 	cluster, err := env.NewCluster(t.Context(), "story-"+name, name, spec)
 	must(t, err)
 	t.Cleanup(func() {
@@ -41,10 +50,7 @@ func beginIn(t *testing.T, name string, spec v1beta2.EtcdClusterSpec) *story {
 		}
 		deleteNamespace(t, cluster.Namespace)
 	})
-	s := &story{Cluster: cluster, t: t}
-	s.healthy("created")
-	t.Logf("%s: %d members healthy after %.1f s", name, spec.Size, time.Since(start).Seconds())
-	return s
+	return &story{Cluster: cluster, t: t}
 }
 
 // within is the story as a part of the test tells it: what fails there fails that part.
