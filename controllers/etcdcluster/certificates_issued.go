@@ -94,7 +94,8 @@ func (r *Reconciler) askForCertificates(ctx context.Context, p *pass) error {
 	for _, ask := range p.certified.requests {
 		name := ask.want.GetName()
 		about := sideWrite{
-			plan.Target{Verb: "write", Kind: "Certificate", Name: name}, v1beta2.ReasonIssuerUnavailable,
+			plan.Target{Verb: "write", Kind: "Certificate", Name: name},
+			v1beta2.ReasonIssuerUnavailable,
 			fmt.Sprintf("the API server refuses Certificate %s: ", name),
 		}
 		if err := r.writeBeside(ctx, p, about, func() error { return r.writeCertificate(ctx, p, ask) }); err != nil {

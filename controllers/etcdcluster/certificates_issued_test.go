@@ -61,7 +61,7 @@ func (e *env) issuedTLS(t *testing.T) {
 	server.signs(t, 1)
 	server.stores(t)
 	server.counts(t, 1)
-	e.lacksAuthority(t, name, "Secret issued-ca-peer holds an authority that the issuer has not signed")
+	e.lacksAuthority(t, name, "the issuer has not signed the authority in Secret issued-ca-peer")
 	if pods := e.podsOf(t, name, 0); len(pods) > 0 {
 		t.Errorf("pods %v exist before there are authorities", pods)
 	}
@@ -80,7 +80,7 @@ func (e *env) issuedTLS(t *testing.T) {
 	peer.makes(t)
 	peer.stores(t)
 	e.annotate(t, name, "leaves:1")
-	e.lacksAuthority(t, name, "Secret issued-ca-peer holds an authority that the issuer has not signed")
+	e.lacksAuthority(t, name, "the issuer has not signed the authority in Secret issued-ca-peer")
 	if !bytes.Equal(trusted(), first.authority()) || !bytes.Equal(e.secret(t, "issued-ca").Data["peer.crt"], first.authority()) {
 		t.Error("an authority is used that nobody has signed")
 	}

@@ -95,10 +95,14 @@ func refusedBy(certificate *unstructured.Unstructured, requests []*unstructured.
 	}
 	words := condition(certificate, "Ready").message
 	if len(requests) > 0 {
-		words = cmp.Or(condition(requests[0], "Ready").message, words) // which names the issuer if that is missing
+		words = cmp.Or(condition(requests[0], "Ready").message, words)
 	}
-	return fmt.Sprintf("cert-manager has not issued Certificate %s (%.*s): see whether it runs, whether the issuer of "+
-		"spec.tls.managed.issuerRef exists, and kubectl describe certificaterequests", name, longestWord, words)
+	issuer := func(field string) string {
+		text, _, _ := unstructured.NestedString(certificate.Object, "spec", "issuerRef", field)
+		return text
+	}
+	return fmt.Sprintf("cert-manager has not issued Certificate %s (%.*s): see whether it runs, whether %s %s of spec.tls.managed.issuerRef "+
+		"is ready, and kubectl describe certificaterequests", name, longestWord, words, issuer("kind"), issuer("name"))
 }
 
 // issuedCondition is one of cert-manager's conditions.

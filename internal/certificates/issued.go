@@ -60,8 +60,8 @@ func (s *signers) adopt(o Observed, h half) (pending string, err error) {
 	case s.current != nil && bytes.Equal(s.current.Leaf().Raw, made.Leaf().Raw):
 		s.issued = true
 	case !given.signed(made.Leaf()):
-		return "", cmp.Or(err, fmt.Errorf("Secret %s holds an authority that the issuer has not signed for Certificate %s: delete the Secret, "+
-			"so that cert-manager issues one", given.Name, given.Name))
+		return "", cmp.Or(err, fmt.Errorf("the issuer has not signed the authority in Secret %s for Certificate %s: delete the "+
+			"Secret, so that cert-manager issues one", given.Name, given.Name))
 	case s.former != nil:
 	default:
 		s.former, s.current, s.issued = s.current, made, true

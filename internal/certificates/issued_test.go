@@ -93,7 +93,7 @@ func TestIssuedByNobody(t *testing.T) {
 	good := c.o.Managed.Issued.Peer
 	c.o.Managed.Issued.Peer.Data = theirs
 	d := c.carryOut()
-	if d.Problem == nil || !strings.Contains(d.Problem.Message, "Secret db-ca-peer holds an authority that the issuer has not signed") {
+	if d.Problem == nil || !strings.Contains(d.Problem.Message, "the issuer has not signed the authority in Secret db-ca-peer") {
 		t.Errorf("before the start: %+v", d.Problem)
 	}
 	if len(d.Waiting) != 1 || c.o.Authority["peer.crt"] != nil {

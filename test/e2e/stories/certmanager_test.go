@@ -28,7 +28,7 @@ const (
 )
 
 // TestCertManager has cert-manager's own controllers issue the authorities of a cluster, and renew them under a client that must not
-// notice. At both times the Issuer is missing at first.
+// notice. The Issuer is missing at first, and cannot sign when they are to be renewed.
 func TestCertManager(t *testing.T) {
 	t.Parallel()
 	const name = "cert-manager"
@@ -39,12 +39,12 @@ func TestCertManager(t *testing.T) {
 	spec.TLS = &v1beta2.TLSPolicy{Managed: &v1beta2.ManagedTLS{IssuerRef: &v1beta2.IssuerRef{Name: house}}}
 	s := createIn(t, name, spec)
 	s.issue(root, "ClusterIssuer", lab.SelfSignedIssuer, map[string]any{"isCA": true, "commonName": root, "duration": "87600h"})
-	s.lacksIssuer()
+	s.lacksIssuer(`"` + house + `" not found`)
 	if pods, err := s.Pods(t.Context()); err != nil || len(pods) > 0 {
 		t.Errorf("%d members before there are authorities (%v)", len(pods), err)
 	}
 	start := time.Now()
-	s.makeIssuer()
+	s.setIssuer(root)
 	s.healthy("the Issuer was made")
 	s.settled()
 	t.Logf("settled %.1f s after the Issuer was made", time.Since(start).Seconds())
@@ -53,12 +53,13 @@ func TestCertManager(t *testing.T) {
 	s.keepsOut()
 	s.keepsOutIssued()
 
-	must(t, env.Delete(t.Context(), certManagers("Issuer", s.Namespace, house)))
+	s.setIssuer("missing")
+	must(t, env.Run(t.Context(), "wait", "-n", s.Namespace, "--for=condition=Ready=False", "issuer.cert-manager.io/"+house, "--timeout=1m"))
 	s.renew()
-	s.lacksIssuer()
-	s.faultless("an authority that cannot be renewed", start)
+	s.lacksIssuer("Issuer " + house)
+	s.faultless("authorities that cannot be renewed", start)
 	start = time.Now()
-	s.makeIssuer()
+	s.setIssuer(root)
 	s.certified("authorities that cert-manager has renewed")
 	s.settled()
 	s.faultless("all authorities renewed", start)
@@ -91,23 +92,24 @@ func (s *story) issue(name, kind, issuer string, spec map[string]any) {
 	must(s.t, env.Run(s.t.Context(), "wait", "-n", s.Namespace, "--for=condition=Ready", "certificate.cert-manager.io/"+name, "--timeout=2m"))
 }
 
-func (s *story) makeIssuer() {
+// setIssuer has the Issuer sign with a Secret.
+func (s *story) setIssuer(secret string) {
 	s.t.Helper()
 	issuer := certManagers("Issuer", s.Namespace, house)
-	issuer.Object["spec"] = map[string]any{"ca": map[string]any{"secretName": root}}
-	must(s.t, env.Create(s.t.Context(), issuer))
+	issuer.Object["spec"] = map[string]any{"ca": map[string]any{"secretName": secret}}
+	must(s.t, env.Apply(s.t.Context(), client.ApplyConfigurationFromUnstructured(issuer), client.FieldOwner("story"), client.ForceOwnership))
 }
 
-// lacksIssuer waits until the cluster says which issuer is missing.
-func (s *story) lacksIssuer() {
+// lacksIssuer waits until the cluster says what is wrong with the Issuer. The operator looks every five minutes.
+func (s *story) lacksIssuer(message string) {
 	s.t.Helper()
-	must(s.t, harness.Await(s.t.Context(), "the condition names the Issuer", limit, func(ctx context.Context) (string, bool) {
+	must(s.t, harness.Await(s.t.Context(), "the condition names the Issuer", rotationLimit, func(ctx context.Context) (string, bool) {
 		object, err := s.Cluster.Get(ctx)
 		if err != nil {
 			return err.Error(), false
 		}
 		c := meta.FindStatusCondition(object.Status.Conditions, v1beta2.ConditionCertificatesValid)
-		return fmt.Sprintf("%+v", c), c != nil && c.Reason == v1beta2.ReasonIssuerUnavailable && strings.Contains(c.Message, `"`+house+`" not found`)
+		return fmt.Sprintf("%+v", c), c != nil && c.Reason == v1beta2.ReasonIssuerUnavailable && strings.Contains(c.Message, message)
 	}))
 }
 
