@@ -81,6 +81,15 @@ func (e *env) issuedTLS(t *testing.T) {
 	peer.stores(t)
 	e.annotate(t, name, "leaves:1")
 	e.lacksAuthority(t, name, "the issuer has not signed the authority in Secret issued-ca-peer")
+	peer.requests(t, "of-nobody", 2, false)
+	peer.requests(t, "of-another-time", 4, true)
+	e.annotate(t, name, "leaves:2")
+	await(t, "a decision after that", func() error {
+		if rotated := e.read(t, name).Status.TLS.Rotated; rotated != "leaves:2" {
+			return errors.New(rotated)
+		}
+		return nil
+	})
 	if !bytes.Equal(trusted(), first.authority()) || !bytes.Equal(e.secret(t, "issued-ca").Data["peer.crt"], first.authority()) {
 		t.Error("an authority is used that nobody has signed")
 	}
@@ -161,16 +170,24 @@ func (i *issuance) makes(t *testing.T) {
 
 func (i *issuance) authority() []byte { return pki.Encode(i.made.Chain) }
 
-// signs notes it in a CertificateRequest.
+// signs notes it in the CertificateRequest of an issuance.
 func (i *issuance) signs(t *testing.T, revision int) {
+	t.Helper()
+	i.requests(t, fmt.Sprintf("%s-%d", i.certificate.GetName(), revision), revision, true)
+}
+
+// requests makes a CertificateRequest that was signed, the Certificate's own or not.
+func (i *issuance) requests(t *testing.T, name string, revision int, own bool) {
 	t.Helper()
 	request := &unstructured.Unstructured{Object: map[string]any{}}
 	request.SetGroupVersionKind(resources.CertificateRequestKind)
 	request.SetNamespace(namespace)
-	request.SetName(fmt.Sprintf("%s-%d", i.certificate.GetName(), revision))
+	request.SetName(name)
 	request.SetLabels(i.certificate.GetLabels())
 	request.SetAnnotations(map[string]string{"cert-manager.io/certificate-revision": strconv.Itoa(revision)})
-	must(t, controllerutil.SetControllerReference(i.certificate, request, i.e.Scheme()))
+	if own {
+		must(t, controllerutil.SetControllerReference(i.certificate, request, i.e.Scheme()))
+	}
 	must(t, i.e.Create(t.Context(), request))
 	request.Object["status"] = map[string]any{
 		"certificate": base64.StdEncoding.EncodeToString(i.authority()),
