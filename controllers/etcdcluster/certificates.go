@@ -130,6 +130,7 @@ func (r *Reconciler) decideCertificates(ctx context.Context, p *pass) error {
 		return fmt.Errorf("decide about the certificates: %w", err)
 	}
 	hold(&decision, seen, p)
+	awaitGone(&decision, going(secrets)...)
 	decided := &certified{
 		Decision: decision, secrets: secrets, requests: p.requests, dependsOn: dependsOn(p), until: validUntil(decision, seen.Now),
 		decided: seen.Now, seen: input, altered: seen.Altered,

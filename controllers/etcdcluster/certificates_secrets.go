@@ -2,6 +2,7 @@ package etcdcluster
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -93,7 +94,7 @@ func (p *pass) outline(secret *corev1.Secret) *corev1.Secret {
 		Type: secret.Type,
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: secret.Namespace, Name: secret.Name, UID: secret.UID, ResourceVersion: secret.ResourceVersion,
-			Annotations: secret.Annotations,
+			Annotations: secret.Annotations, DeletionTimestamp: secret.DeletionTimestamp,
 		},
 		Data: map[string][]byte{},
 	}
@@ -127,15 +128,18 @@ func (r *Reconciler) applyCertificates(ctx context.Context, p *pass) error {
 		about := sideWrite{target, v1beta2.ReasonWriteRefused, fmt.Sprintf("the API server refuses Secret %s: ", want.Name)}
 		err := r.writeBeside(ctx, p, about, func() error {
 			err := r.writeSecret(ctx, p, want)
-			written = err == nil
+			if written = err == nil; errors.Is(err, errGoing) {
+				awaitGone(&p.certified.Decision, want.Name)
+				return nil
+			}
 			return err
 		})
 		if err != nil {
 			return fmt.Errorf("write Secret %s: %w", want.Name, err)
 		}
 		if !written {
-			if own := want.Type == corev1.SecretTypeTLS || want.Name == certificates.AgentName(c.Name); own {
-				continue // no member relies on it
+			if p.aside(want) {
+				continue
 			}
 			return nil
 		}
@@ -161,14 +165,17 @@ func (p *pass) withCertificates() plan.Action {
 	switch {
 	case altered >= 0:
 		return wait(fmt.Sprintf("new pods would trust what is in Secret %s, which was altered: %s", trust, p.certified.Problem.Message))
-	case p.certified.secrets[trust] == nil:
-		return wait("Secret " + trust + ", with the authorities that new members trust, does not exist")
+	case !p.ready(trust):
+		return wait("Secret " + trust + ", with the authorities that new members trust, does not exist, or is being deleted")
 	case p.before.TLS == nil || p.before.TLS.TrustSecret != trust:
 		return wait("recording the authorities that new members trust")
 	}
 	allowed := slices.DeleteFunc(slices.Clone(create.Pods), func(pod plan.NewPod) bool {
-		return p.certified.secrets[certificates.MemberName(pod.Name)] == nil
+		return !p.ready(certificates.MemberName(pod.Name))
 	})
+	if first := certificates.MemberName(create.Pods[0].Name); len(allowed) == 0 && p.certified.secrets[first] != nil {
+		return wait("Secret " + first + " is being deleted")
+	}
 	if len(allowed) == 0 {
 		return wait("no certificate that all members accept can be given yet to " + create.Pods[0].Name)
 	}
@@ -198,5 +205,5 @@ func secretsFor(p *pass) []*corev1.Secret {
 	if d.TrustHash != "" && d.secrets[certificates.TrustName(c.Name, d.TrustHash)] == nil {
 		all = append(all, resources.TrustSecret(c, d.TrustHash, d.Trust))
 	}
-	return all
+	return p.writable(all)
 }

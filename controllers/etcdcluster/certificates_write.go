@@ -51,22 +51,26 @@ func (r *Reconciler) writeSecret(ctx context.Context, p *pass, want *corev1.Secr
 	return r.Client.Patch(ctx, have.DeepCopy(), patch, client.FieldOwner(resources.FieldOwner))
 }
 
-// accept looks at a Secret that was to be created and exists already. One of another owner is not used; one of a former cluster of the
-// same name is about to be deleted. Trust Secrets of the cluster, of an earlier rotation or of an operator that ended before status named
-// it, are used if they hold the same: they are only read if status or a pod names them. All others are read in the next pass.
+// accept looks at a Secret that was to be created and exists already. One of another owner is not used: a user's belongs to the EtcdUser.
+// One that is being deleted, or whose owner is, is waited for. Trust Secrets of the cluster, of an earlier rotation or of an operator that
+// ended before status named it, are used if they hold the same: they are only read if status or a pod names them. All others are read in
+// the next pass.
 func (r *Reconciler) accept(ctx context.Context, p *pass, want *corev1.Secret, exists error) error {
 	have := &corev1.Secret{}
 	if err := r.Live.Get(ctx, client.ObjectKeyFromObject(want), have); err != nil {
 		return err
 	}
-	conflict, owner := conflictOf("Secret", have, p.cluster), metav1.GetControllerOf(want)
-	if owner != nil && metav1.IsControlledBy(have, &metav1.ObjectMeta{UID: owner.UID}) { // of an EtcdUser
-		conflict = nil
-	}
-	if conflict != nil && !conflict.Terminating {
+	owner, wanted := metav1.GetControllerOf(have), metav1.GetControllerOf(want)
+	conflict := conflictOf("Secret", have, p.cluster)
+	switch own := owner != nil && wanted != nil && owner.UID == wanted.UID; {
+	case !have.DeletionTimestamp.IsZero(), !own && conflict != nil && conflict.Terminating:
+		return fmt.Errorf("Secret %s: %w", have.Name, errGoing) //nolint:staticcheck // a kind begins it
+	case !own && wanted != nil && wanted.UID != p.cluster.UID:
+		return exists // the EtcdUser says so
+	case !own && conflict != nil:
 		return fmt.Errorf("%w: Secret %s belongs to %s: delete it", errNameTaken, have.Name, conflict.Owner)
 	}
-	if want.Immutable == nil || conflict != nil {
+	if want.Immutable == nil {
 		return exists
 	}
 	if !maps.EqualFunc(have.Data, want.Data, bytes.Equal) {

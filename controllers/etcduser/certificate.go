@@ -36,6 +36,9 @@ func (r *Reconciler) observeCertificate(ctx context.Context, p *pass) error {
 	switch {
 	case client.IgnoreNotFound(err) != nil:
 		return fmt.Errorf("read Secret %s: %w", given.SecretName, err)
+	case err == nil && !secret.DeletionTimestamp.IsZero():
+		p.Flaw = &failure.Problem{Reason: v1beta2.ReasonWaitingForCertificate, Message: fmt.Sprintf(
+			"%swaiting until Secret %s, which is being deleted, no longer exists", field, given.SecretName)}
 	case err == nil && !metav1.IsControlledBy(secret, p.object):
 		p.Flaw = &failure.Problem{Reason: v1beta2.ReasonNameTaken, Message: fmt.Sprintf(
 			"%sSecret %s is not this EtcdUser's, and is not changed: delete it, or give another name", field, given.SecretName)}
