@@ -138,23 +138,15 @@ func TestExistingTrust(t *testing.T) {
 	}
 }
 
-// TestExistingSecretIsNoConflict tries again where the Secret is the user's own, which was not known yet, or that of a former cluster of
-// the same name, which is about to be deleted.
-func TestExistingSecretIsNoConflict(t *testing.T) {
+// TestSecretOfFormerCluster waits for a Secret of a former cluster of the same name, which is about to be deleted.
+func TestSecretOfFormerCluster(t *testing.T) {
 	r, p := onePass(t, plan.Idle{}, interceptor.Funcs{})
 	p.live, p.certified = true, &certified{}
-	user := &v1beta2.EtcdUser{}
-	user.Name, user.UID = "app", "user"
-	user.Spec.ClientCertificate = &v1beta2.UserCertificate{SecretName: "app-tls"}
-	own := resources.UserSecret(p.cluster, user, nil)
-	must(t, r.Client.Create(t.Context(), own.DeepCopy()))
 	former := resources.MemberSecret(p.cluster, "c-3", nil)
 	former.OwnerReferences[0].UID = "former"
 	must(t, r.Client.Create(t.Context(), former))
-	for _, want := range []*corev1.Secret{own, resources.MemberSecret(p.cluster, "c-3", nil)} {
-		if err := r.writeSecret(t.Context(), p, want); !apierrors.IsAlreadyExists(err) {
-			t.Errorf("Secret %s: %v", want.Name, err)
-		}
+	if err := r.writeSecret(t.Context(), p, resources.MemberSecret(p.cluster, "c-3", nil)); !errors.Is(err, errGoing) {
+		t.Errorf("%v, want that it is waited for", err)
 	}
 }
 
