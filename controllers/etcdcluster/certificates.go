@@ -123,7 +123,7 @@ func (r *Reconciler) decideCertificates(ctx context.Context, p *pass) error {
 		return nil
 	}
 	if p.certified != nil {
-		seen.Operator = p.certified.Operator
+		seen.Operator, seen.Made = p.certified.Operator, p.certified.Authorities
 	}
 	decision, err := r.decisionOn(ctx, p, seen)
 	if err != nil {

@@ -15,11 +15,11 @@ import (
 // checking them costs, and they are read every few seconds, so that good ones are seen soon.
 const refusedFor = time.Minute
 
-// digest is of everything that a decision is made on but the time and the operator's own certificate.
+// digest is of everything that a decision is made on but the time and what this process has made itself.
 type digest [sha256.Size]byte
 
 func digestOf(seen certificates.Observed) (digest, error) {
-	seen.Now, seen.Operator = time.Time{}, nil
+	seen.Now, seen.Operator, seen.Made = time.Time{}, nil, nil
 	text, err := json.Marshal(seen)
 	if err != nil {
 		return digest{}, fmt.Errorf("encode what is known of certificates: %w", err)

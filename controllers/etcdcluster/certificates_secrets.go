@@ -163,6 +163,8 @@ func (p *pass) withCertificates() plan.Action {
 	trust := p.trustSecret()
 	altered := slices.IndexFunc(p.certified.altered, func(a certificates.Altered) bool { return a.Secret == trust })
 	switch {
+	case trust == "":
+		return wait("recording the cluster's own authorities, which new members are to trust")
 	case altered >= 0:
 		return wait(fmt.Sprintf("new pods would trust what is in Secret %s, which was altered: %s", trust, p.certified.Problem.Message))
 	case !p.ready(trust):

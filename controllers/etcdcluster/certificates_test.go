@@ -95,6 +95,23 @@ func TestGoneTrust(t *testing.T) {
 	}
 }
 
+// TestPodsWithoutTrust updates no pod while it is not known what it is to trust, as is the case until the authorities are recorded.
+func TestPodsWithoutTrust(t *testing.T) {
+	for recorded, drifts := range map[string]bool{"": false, "c-trust-same": false, "c-trust-other": true} {
+		r, p := onePass(t, plan.Idle{}, interceptor.Funcs{})
+		p.transport, p.certified = member.Transport{PeerTLS: true}, &certified{}
+		p.before = &v1beta2.EtcdClusterStatus{TLS: &v1beta2.TLSStatus{TrustSecret: "c-trust-same"}}
+		var err error
+		p.pods["c-0"], err = resources.Pod(p.cluster, "c-0", 1, nil, r.optionsFor(p, plan.NewPod{Name: "c-0", Version: "3.6.16", Persistent: true}))
+		must(t, err)
+		p.before.TLS.TrustSecret = recorded
+		must(t, r.observePods(p))
+		if got := p.observed.Pods[0].Drift.Template; got != drifts {
+			t.Errorf("%q is recorded: it differs: %v", recorded, got)
+		}
+	}
+}
+
 // TestUnreadableSecrets goes on with what was known when the operator may not read a cluster's Secrets any more.
 func TestUnreadableSecrets(t *testing.T) {
 	err := apierrors.NewForbidden(schema.GroupResource{Resource: "secrets"}, "c-ca", errors.New("no"))

@@ -110,7 +110,9 @@ func (r *Reconciler) observePods(p *pass) error {
 		if p.transport.IsZero() {
 			continue
 		}
-		seen.Drift.Template = seen.Drift.Template || resources.TrustOf(pod) != r.podOptions(p).Trust
+		if trust := r.podOptions(p).Trust; trust != "" { // else it is not known yet
+			seen.Drift.Template = seen.Drift.Template || resources.TrustOf(pod) != trust
+		}
 		if seen.StartProblem == "" && slices.Contains(p.certified.Expired, pod.Name) {
 			seen.StartProblem = "all certificate authorities that it trusts have expired"
 		}

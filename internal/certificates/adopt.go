@@ -9,11 +9,15 @@ import (
 
 // Who may create Secrets can create the one with the authorities before the operator does, in the cluster's name: everybody who knows its
 // keys could then be anyone. So an authority is recorded in status before anything is signed with it, and one that is not recorded is as
-// good as absent. Only if none is recorded, as by earlier operators, members decide: what they trust already is used.
+// good as absent, unless this very process has made it: then status could not be written since. Only if none is recorded, as by earlier
+// operators, members decide: what they trust already is used.
 
 // adopts reports whether an authority of the Secret is the cluster's.
 func (o Observed) adopts(h half, c *x509.Certificate) bool {
 	fingerprint := pki.Fingerprint(c)
+	if slices.Contains(o.Made, fingerprint) {
+		return true
+	}
 	if len(o.Authorities) > 0 {
 		return slices.Contains(o.Authorities, fingerprint)
 	}
@@ -42,7 +46,7 @@ func (d *Decision) record(o Observed, views []*view) {
 	d.Authorities = union(all)
 	if slices.ContainsFunc(d.Authorities, func(a string) bool { return !slices.Contains(o.Authorities, a) }) {
 		d.Writes = slices.DeleteFunc(d.Writes, func(w Write) bool { return w.Kind != KindAuthority })
-		d.Recording = true
+		d.Trust, d.TrustHash, d.Recording = nil, "", true
 	}
 }
 

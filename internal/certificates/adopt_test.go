@@ -88,7 +88,7 @@ func TestRecorded(t *testing.T) {
 		t.Errorf("no Secret holds %v", held)
 	}
 	before := c.run()
-	c.o.Authorities = nil
+	c.o.Authorities, c.o.Made = nil, nil
 	for title, forget := range map[string]func(*Observed){
 		"by pods": func(o *Observed) { o.Trust = nil }, "by what status names": func(o *Observed) { o.Pods = nil },
 	} {

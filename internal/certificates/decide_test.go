@@ -77,7 +77,10 @@ func (c *cluster) apply(d Decision) {
 		case kindOperator: // of no Secret
 		}
 	}
-	c.o.Trust, c.o.Rotated, c.o.Operator, c.o.Authorities = d.Trust, d.Rotated, d.Operator, d.Authorities
+	c.o.Rotated, c.o.Operator, c.o.Authorities, c.o.Made = d.Rotated, d.Operator, d.Authorities, d.Authorities
+	if d.Trust != nil { // as long as nothing is decided, status names what was decided before
+		c.o.Trust = d.Trust
+	}
 }
 
 func TestStart(t *testing.T) {

@@ -16,7 +16,8 @@ type Decision struct {
 	// Writes are those Secrets that differ, in the order in which they have to be written. If one cannot be, the rest must wait.
 	Writes []Write
 	// Authorities are the fingerprints of the cluster's own authorities that status is to record: those of them that the Secret of
-	// AuthorityName holds once it is written. While Recording, leaves wait until it does.
+	// AuthorityName holds once it is written. While Recording, leaves wait until it does, and so does Trust, which is nil then: after a
+	// restart there may be other authorities.
 	Authorities []string
 	Recording   bool
 	// Waiting are the members that no leaf can be given to yet: their pods cannot start, and creating them is of no use.

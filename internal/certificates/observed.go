@@ -29,6 +29,9 @@ type Observed struct {
 	Authority map[string][]byte
 	// Authorities are the fingerprints of the cluster's own authorities, as status records them: Decision.Authorities.
 	Authorities []string
+	// Made are the Authorities of the previous Decision, nil in a new process: they are the cluster's own, whether status records them
+	// or could not be written.
+	Made []string
 	// Published is the data of the Secrets of MemberName, by member.
 	Published map[string]map[string][]byte
 	// Client and Agent are the data of the Secrets of ClientName and AgentName, nil if they do not exist.
