@@ -31,11 +31,7 @@ func (r *Reconciler) readCertificates(ctx context.Context, p *pass) (certificate
 	if ca := read.own[certificates.AuthorityName(c.Name)]; ca != nil {
 		seen.Rotated = ca.Annotations[certificates.RotatedAnnotation]
 	}
-	for i := range p.users {
-		if user := &p.users[i]; c.Spec.ManagedTLS() != nil {
-			read.user(ctx, user, &seen)
-		}
-	}
+	r.readUsers(ctx, p, read, &seen)
 	if p.before.TLS != nil {
 		seen.Trust = read.trust(ctx, p.before.TLS.TrustSecret)
 	}

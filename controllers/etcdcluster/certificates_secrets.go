@@ -124,8 +124,7 @@ func (r *Reconciler) applyCertificates(ctx context.Context, p *pass) error {
 	}
 	for _, want := range secretsFor(p) {
 		written := false
-		target := plan.Target{Verb: "write", Kind: "Secret", Name: want.Name}
-		about := sideWrite{target, v1beta2.ReasonWriteRefused, fmt.Sprintf("the API server refuses Secret %s: ", want.Name)}
+		about := sideWrite{writeOf(want.Name), v1beta2.ReasonWriteRefused, fmt.Sprintf("the API server refuses Secret %s: ", want.Name)}
 		err := r.writeBeside(ctx, p, about, func() error {
 			err := r.writeSecret(ctx, p, want)
 			if written = err == nil; errors.Is(err, errGoing) {

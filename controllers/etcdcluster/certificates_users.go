@@ -16,6 +16,7 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/accounts"
 	"github.com/etcdpilot/etcd-operator/internal/certificates"
+	"github.com/etcdpilot/etcd-operator/internal/plan"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 )
 
@@ -62,6 +63,33 @@ func (p *pass) userOf(secret string) *v1beta2.EtcdUser {
 		}
 	}
 	return nil
+}
+
+// readUsers reads the Secrets of users, and which of them the API server refuses to have written.
+func (r *Reconciler) readUsers(ctx context.Context, p *pass, read *secretsReader, seen *certificates.Observed) {
+	if p.cluster.Spec.ManagedTLS() == nil {
+		return
+	}
+	for i := range p.users {
+		read.user(ctx, &p.users[i], seen)
+	}
+	refused := r.refusedBeside.of(client.ObjectKeyFromObject(p.cluster), p.cluster.Generation, seen.Now)
+	for i := range seen.Users {
+		u := &seen.Users[i]
+		if have := read.own[u.Secret]; have != nil && !have.DeletionTimestamp.IsZero() {
+			u.Refused, u.RefusedSince = "it is being deleted, and a finalizer holds it", have.DeletionTimestamp.Time
+		}
+		for _, known := range refused {
+			if known.Target == writeOf(u.Secret) {
+				u.Refused, u.RefusedSince = known.Message, known.Since
+			}
+		}
+	}
+}
+
+// writeOf is how refusals call the write of a Secret.
+func writeOf(secret string) plan.Target {
+	return plan.Target{Verb: "write", Kind: "Secret", Name: secret}
 }
 
 // user reads the Secret of one. If it is somebody else's, or may become the cluster's, the user gets no certificate, which the EtcdUser says: the cluster does not

@@ -42,6 +42,9 @@ func (r *Reconciler) observeCertificate(ctx context.Context, p *pass) error {
 	case err == nil && !metav1.IsControlledBy(secret, p.object):
 		p.Flaw = &failure.Problem{Reason: v1beta2.ReasonNameTaken, Message: fmt.Sprintf(
 			"%sSecret %s is not this EtcdUser's, and is not changed: delete it, or give another name", field, given.SecretName)}
+	case err == nil && secret.Immutable != nil && *secret.Immutable:
+		p.Flaw = &failure.Problem{Reason: v1beta2.ReasonWriteRefused, Message: fmt.Sprintf(
+			"%sSecret %s is immutable, so its certificate cannot be renewed: delete it, and it is created again", field, given.SecretName)}
 	case err != nil || len(secret.Data[certificates.KeyCertificate]) == 0:
 		p.Flaw = &failure.Problem{Reason: v1beta2.ReasonWaitingForCertificate, Message: fmt.Sprintf(
 			"%sSecret %s has no certificate yet: see the conditions of EtcdCluster %s", field, given.SecretName, c.Name)}

@@ -38,6 +38,7 @@ func Decide(o Observed, random io.Reader) (Decision, error) {
 	}
 	d.record(o, views)
 	d.report(o, views)
+	d.refused(o)
 	if len(o.Altered) > 0 {
 		d.keep(o)
 	}

@@ -25,7 +25,8 @@ type Decision struct {
 	// Operator is the operator's own certificate, nil if clients use no TLS or there is none yet. It is not stored: keep it for
 	// the next Observed.
 	Operator *Identity
-	// Problem is why the source cannot be used, nil if it can. What was published stays as it is.
+	// Problem is why the source cannot be used, and what was published stays as it is; or which Secrets of users cannot be written. It is
+	// nil if nothing is wrong.
 	Problem *failure.Problem
 	// Expired are the pods all of whose authorities on one side have expired: nobody can connect to their members, or they to nobody, and
 	// only another pod can trust others.

@@ -70,6 +70,9 @@ type User struct {
 	// Secret is where it is put, and Data what that holds, nil if it does not exist.
 	Secret string
 	Data   map[string][]byte
+	// Refused is why that cannot be written, in words, and RefusedSince how long that has been so; empty if it can, or was not tried.
+	Refused      string
+	RefusedSince time.Time
 }
 
 // Names is how the cluster is called.

@@ -81,7 +81,7 @@ func (w *view) readClients() {
 	trusts := []authorities{c.recorded}
 	if w.o.Managed != nil { // In mode static nobody maintains that Secret: applications have the user's.
 		trusts = append(trusts, w.known.read(w.o.Client[KeyCA]))
-		for _, u := range w.o.Users {
+		for _, u := range w.o.reached() {
 			trusts = append(trusts, w.known.read(u.Data[KeyCA]))
 		}
 	}
@@ -148,10 +148,11 @@ func (w *view) clientPlaces() []place {
 		certificate: w.o.Client[KeyCertificate], key: w.o.Client[KeyKey],
 	})
 	for _, u := range w.o.Users {
-		all = append(all, place{
-			kind: KindUser, member: u.Secret, request: clientRequest(u.Name),
-			certificate: u.Data[KeyCertificate], key: u.Data[KeyKey],
-		})
+		p := place{kind: KindUser, member: u.Secret, request: clientRequest(u.Name)}
+		if !w.o.givenUp(u) { // else it is written as if it were new
+			p.certificate, p.key = u.Data[KeyCertificate], u.Data[KeyKey]
+		}
+		all = append(all, p)
 	}
 	return all
 }

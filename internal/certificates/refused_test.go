@@ -1,0 +1,81 @@
+package certificates
+
+import (
+	"bytes"
+	"maps"
+	"strings"
+	"testing"
+	"time"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+)
+
+// refusing carries out decisions for a time, but for the Secret of the first user, and updates a member whenever nothing else is left.
+func (c *cluster) refusing(words string, lasts time.Duration) (d Decision) {
+	c.t.Helper()
+	if words != "" && c.o.Users[0].Refused == "" {
+		c.o.Users[0].RefusedSince = c.o.Now
+	}
+	c.o.Users[0].Refused = words
+	for end := c.o.Now.Add(lasts); c.o.Now.Before(end); c.o.Now = c.o.Now.Add(10 * time.Second) {
+		had := c.o.Users[0].Data
+		d = c.decide()
+		if c.apply(d); words != "" {
+			c.o.Users[0].Data = had
+		}
+		c.serve()
+		for i, p := range c.o.Pods {
+			if d.Trust != nil && !maps.EqualFunc(p.Trust, d.Trust, bytes.Equal) {
+				c.o.Pods[i].Trust = d.Trust
+				break
+			}
+		}
+	}
+	return d
+}
+
+// TestUnwritableUser has a user's Secret refuse to be written while authorities are replaced. The members wait for a while, and nobody is cut
+// off; then they go on without it. It is named all the time, and written as soon as it can be.
+func TestUnwritableUser(t *testing.T) {
+	c := managed(t, "db-0", "db-1")
+	c.run()
+	old := c.o.Users[0].Data
+	c.o.Rotate = "ca:1"
+	d := c.refusing("field is immutable", patience-10*time.Second)
+	c.connected()
+	named := func(d Decision, until string) {
+		t.Helper()
+		if d.Problem == nil || d.Problem.Reason != v1beta2.ReasonWriteRefused || len(d.writes(KindUser)) != 1 {
+			t.Fatalf("problem %+v, %d writes", d.Problem, len(d.writes(KindUser)))
+		}
+		for _, word := range []string{"Secret app-tls", "field is immutable", "delete the Secret", until} {
+			if !strings.Contains(d.Problem.Message, word) {
+				t.Errorf("%q does not say %q", d.Problem.Message, word)
+			}
+		}
+	}
+	named(d, "waits for it until "+c.o.Users[0].RefusedSince.Add(patience).Format(time.RFC3339))
+	if c.o.Authority[KeyFormerServer] == nil {
+		t.Error("the former authority is gone, although the user was waited for")
+	}
+	d = c.refusing("field is immutable", 10*time.Minute)
+	if named(d, "does not wait"); c.trusted() != 1 || c.o.Authority[KeyFormerServer] != nil || !bytes.Equal(c.o.Users[0].Data[KeyCA], old[KeyCA]) {
+		t.Errorf("%d authorities are trusted: %q", c.trusted(), d.Step)
+	}
+	if d = c.refusing("", time.Minute); !d.Settled || d.Problem != nil {
+		t.Errorf("once it can be written: %q, %+v", d.Step, d.Problem)
+	}
+	c.connected()
+}
+
+// TestFormerUser waits for no Secret that is not of a user any more.
+func TestFormerUser(t *testing.T) {
+	c := managed(t, "db-0", "db-1")
+	c.run()
+	c.o.Rotate = "ca:1"
+	c.refusing("no", time.Minute)
+	c.o.Users = c.o.Users[1:]
+	if d, _ := c.settle(); c.trusted() != 1 || d.Problem != nil {
+		t.Errorf("%d authorities are trusted, %+v", c.trusted(), d.Problem)
+	}
+}
