@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -30,8 +31,11 @@ func Decide(o Observed, random io.Reader) (Decision, error) {
 			w.signers.renew = o.Now
 		}
 		w.verdict = next(w.side)
-		w.retire()
 		views = append(views, w)
+	}
+	together(views)
+	for _, w := range views {
+		w.retire()
 	}
 	if err := d.render(o, views, random); err != nil {
 		return Decision{}, err
@@ -43,6 +47,22 @@ func Decide(o Observed, random io.Reader) (Decision, error) {
 		d.keep(o)
 	}
 	return d, nil
+}
+
+// together has members stop trusting the former authorities of both sides at once. A side that cannot go on holds the other up no longer.
+func together(views []*view) {
+	for _, w := range views {
+		w.side.together = slices.ContainsFunc(views, func(other *view) bool { return other != w && other.turning() })
+	}
+	for _, w := range views {
+		w.verdict = next(w.side)
+	}
+}
+
+// turning reports whether the leaves of a side are being replaced, or read, after which members can stop trusting a former authority.
+func (w *view) turning() bool {
+	v := w.verdict
+	return w.source != nil && !v.trust.equal(w.side.members.source) && (!v.refused || v.waiting)
 }
 
 // sides are those that use TLS.

@@ -91,6 +91,9 @@ type side struct {
 	// reading is whether applications may not have read their Secrets yet, and still trust and present what these held before: members
 	// keep what they present, but for what is about to expire, and go on trusting whom they trust.
 	reading bool
+	// together is whether the other side is about to give up its former authority: then members go on trusting this side's as well, so that
+	// one update of all members is enough.
+	together bool
 }
 
 // keep is the pick for a holder that keeps what it has.
@@ -127,7 +130,7 @@ func next(s side) verdict {
 	var unknown bool
 	v.trust, unknown = s.members.trust(presented(s, v.picks, false))
 	v.ask = v.ask || unknown
-	if wide := union(v.trust, s.members.recorded); (s.reading || s.replaces(v)) && !wide.equal(v.trust) {
+	if wide := union(v.trust, s.members.recorded); (s.reading || s.together || s.replaces(v)) && !wide.equal(v.trust) {
 		v.trust, v.waiting = wide, true
 	}
 	if s.clients != nil {

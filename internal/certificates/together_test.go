@@ -1,0 +1,38 @@
+package certificates
+
+import (
+	"slices"
+	"testing"
+	"time"
+)
+
+// TestBothSidesAtOnce has members stop trusting the former authorities of both sides at once, after applications have read their Secrets: an
+// update of all members takes long, and replaces those on emptyDirs.
+func TestBothSidesAtOnce(t *testing.T) {
+	c := managed(t, "db-0", "db-1", "db-2")
+	c.run()
+	c.o.Rotate = "ca:1"
+	var wanted []string
+	for range 100 {
+		d := c.decide()
+		if slices.ContainsFunc(d.Writes, func(w Write) bool { return w.Refresh }) {
+			c.o.Refreshed = c.o.Now
+		}
+		c.apply(d)
+		if d.Recording {
+			continue
+		}
+		if len(wanted) == 0 || wanted[len(wanted)-1] != d.TrustHash {
+			wanted = append(wanted, d.TrustHash)
+		}
+		for i := range c.o.Pods {
+			c.o.Pods[i].Trust = d.Trust
+		}
+		c.serve()
+		c.connected()
+		c.o.Now = c.o.Now.Add(5 * time.Second)
+	}
+	if c.trusted() != 1 || len(wanted) != 2 {
+		t.Errorf("%d authorities are trusted after members were to trust others %d times, want once both and once the new ones", c.trusted(), len(wanted))
+	}
+}
