@@ -122,13 +122,17 @@ type TLSStatus struct {
 	// rotated is the value of the annotation etcd.database.coreos.com/rotate that was carried out last.
 	// +optional
 	Rotated string `json:"rotated,omitempty"`
-	// certificates are those in use.
+	// certificates are those in use: at most 64, the cluster's own, and of those of EtcdUsers the ones that expire first. The condition
+	// CertificatesValid and the metric of when they expire are about all.
 	// +listType=map
 	// +listMapKey=secret
 	// +listMapKey=use
 	// +kubebuilder:validation:MaxItems=64
 	// +optional
 	Certificates []CertificateStatus `json:"certificates,omitempty"`
+	// unlistedCertificates is the number of those in use that certificates has no room for.
+	// +optional
+	UnlistedCertificates int32 `json:"unlistedCertificates,omitempty"`
 }
 
 // CertificateStatus describes a certificate.

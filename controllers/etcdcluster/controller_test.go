@@ -64,6 +64,7 @@ func TestEtcdClusterOnARealAPIServer(t *testing.T) {
 	t.Run("TLS with certificates by the operator", e.managedTLS)
 	t.Run("TLS with certificates of the user", e.staticTLS)
 	t.Run("TLS with authorities by cert-manager", e.issuedTLS)
+	t.Run("TLS with certificates for many users", e.manyCertificates)
 	t.Run("the NetworkPolicy", e.networkPolicy)
 	t.Run("a NetworkPolicy of somebody else", e.foreignPolicy)
 	t.Run("a pod that a policy denies", e.deniedPod)

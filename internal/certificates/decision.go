@@ -86,4 +86,6 @@ type Info struct {
 	NotBefore, NotAfter time.Time
 	// RenewAt is when the operator renews it, zero if it does not.
 	RenewAt time.Time
+	// User is true if it is an EtcdUser's: there may be any number of these.
+	User bool
 }

@@ -64,6 +64,7 @@ func (w *view) infos() []Info {
 			add(AgentName(cluster), "etcd-client", p.pair, managed)
 		case p.kind == KindUser:
 			add(p.member, "tls", p.pair, managed)
+			all[len(all)-1].User = true
 		default:
 			add(ClientName(cluster), "tls", p.pair, managed)
 		}

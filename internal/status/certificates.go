@@ -2,6 +2,7 @@ package status
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -17,6 +18,8 @@ const (
 	// tenth of its life before.
 	expiryNotice = 14 * 24 * time.Hour
 	noticeShare  = 10
+	// maxCertificates is the maximum number of certificates in status, that of the schema: with more the API server refuses all of it.
+	maxCertificates = 64
 )
 
 // Certificates is what is known of a cluster's certificates.
@@ -39,7 +42,9 @@ func setTLS(s *v1beta2.EtcdClusterStatus, in Input) {
 	next := &v1beta2.TLSStatus{
 		Step: known.Step, Rotated: known.Rotated, ClientSecret: known.ClientSecret, TrustSecret: known.TrustSecret,
 	}
-	for _, c := range known.Certificates {
+	listed := listedCertificates(known.Certificates)
+	next.UnlistedCertificates = int32(min(len(known.Certificates)-len(listed), math.MaxInt32))
+	for _, c := range listed {
 		shown := v1beta2.CertificateStatus{Secret: c.Name, Use: c.Use, Issuer: c.Issuer, NotAfter: metav1.NewTime(c.NotAfter)}
 		if !c.RenewAt.IsZero() {
 			// The API keeps whole seconds: with more, status would differ from what was stored in every pass, and be written each time.
@@ -48,6 +53,23 @@ func setTLS(s *v1beta2.EtcdClusterStatus, in Input) {
 		next.Certificates = append(next.Certificates, shown)
 	}
 	s.TLS = next
+}
+
+// listedCertificates are those that status has room for: the cluster's own, and those of EtcdUsers that expire first.
+func listedCertificates(all []certificates.Info) []certificates.Info {
+	if len(all) <= maxCertificates {
+		return all
+	}
+	listed, users := []certificates.Info{}, []certificates.Info{}
+	for _, c := range all {
+		if c.User {
+			users = append(users, c)
+		} else {
+			listed = append(listed, c)
+		}
+	}
+	slices.SortStableFunc(users, func(a, b certificates.Info) int { return a.NotAfter.Compare(b.NotAfter) })
+	return append(listed, users...)[:maxCertificates]
 }
 
 // certificatesValid says whether the certificates can be used.
