@@ -72,6 +72,7 @@ func TestUsersAndRoles(t *testing.T) {
 	t.Run("a cluster that is paused", e.paused)
 	t.Run("the operator's certificate", e.credentials)
 	t.Run("the operator itself", e.self)
+	t.Run("a password for whoever has a certificate", e.openToAll)
 	t.Run("deletion", e.deletion)
 	t.Run("deletion of the cluster", e.clusterDeleted)
 }

@@ -114,3 +114,27 @@ func clientOf(t *testing.T, user string) map[string][]byte {
 		certificates.KeyClientKey: pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: raw}),
 	}
 }
+
+// openToAll wants a password to be refused for the user that all applications with the cluster's own client certificate are.
+func (e *env) openToAll(t *testing.T) {
+	c := &v1beta2.EtcdCluster{}
+	must(t, e.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: clusterName}, c))
+	before := c.DeepCopy()
+	c.Spec.TLS = &v1beta2.TLSPolicy{Managed: &v1beta2.ManagedTLS{}}
+	must(t, e.Patch(t.Context(), c, client.MergeFrom(before)))
+	user := e.user(t, certificates.ClientUser, "password", "application")
+	e.says(t, user, v1beta2.ReasonNameTaken)
+	ready := meta.FindStatusCondition(user.Status.Conditions, v1beta2.ConditionReady)
+	if !strings.Contains(ready.Message, "spec.passwordSecretRef: ") || !strings.Contains(ready.Message, "Secret "+clusterName+"-client") {
+		t.Errorf("it says %s", ready.Message)
+	}
+	if err := e.granted(certificates.ClientUser); err == nil {
+		t.Error("the user was created")
+	}
+	e.edit(t, user, func() { user.Spec.PasswordSecretRef, user.Spec.ClientCertificate = nil, &v1beta2.UserCertificate{} })
+	e.says(t, user, v1beta2.ReasonApplied)
+	must(t, e.granted(certificates.ClientUser, "application"))
+	before = c.DeepCopy()
+	c.Spec.TLS = nil
+	must(t, e.Patch(t.Context(), c, client.MergeFrom(before)))
+}

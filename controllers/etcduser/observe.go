@@ -12,6 +12,7 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/accounts"
 	"github.com/etcdpilot/etcd-operator/internal/access"
+	"github.com/etcdpilot/etcd-operator/internal/certificates"
 	"github.com/etcdpilot/etcd-operator/internal/etcd"
 	"github.com/etcdpilot/etcd-operator/internal/failure"
 )
@@ -81,10 +82,26 @@ func protectSelf(p *pass) {
 		p.Self, p.target.Cluster.Name)}
 }
 
+// openToAll refuses a password that would keep nobody out: etcd takes all applications that have the cluster's own client certificate for
+// the user that it names, whether that has a password or not.
+func openToAll(p *pass) *failure.Problem {
+	c := p.target.Cluster
+	if p.object.NameInEtcd() != certificates.ClientUser || c.Spec.ManagedTLS() == nil {
+		return nil
+	}
+	return &failure.Problem{Reason: v1beta2.ReasonNameTaken, Message: fmt.Sprintf(
+		"spec.passwordSecretRef: every application with the certificate in Secret %s is user %s of EtcdCluster %s, without a password: "+
+			"create an EtcdUser of another name, or set clientCertificate in place of passwordSecretRef",
+		certificates.ClientName(c.Name), certificates.ClientUser, c.Name)}
+}
+
 // observePassword reads the Secret. If it cannot be used, a user that is there keeps its password, and none is created.
 func (r *Reconciler) observePassword(ctx context.Context, p *pass) error {
 	ref := p.object.Spec.PasswordSecretRef
 	if ref == nil {
+		return nil
+	}
+	if p.Observed.Problem = openToAll(p); p.Observed.Problem != nil {
 		return nil
 	}
 	password, version, problem, err := readPassword(ctx, r.Live, p.object.Namespace, ref)

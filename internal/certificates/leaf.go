@@ -15,7 +15,8 @@ import (
 // Common names of clients. In etcd they are names of users, if authentication is on.
 const (
 	operatorUser = "root"
-	clientUser   = "client"
+	// ClientUser is the one in the Secret for applications.
+	ClientUser = "client"
 )
 
 var (

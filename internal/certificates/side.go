@@ -144,7 +144,7 @@ func (w *view) clientPlaces() []place {
 		own.certificate, own.key = w.o.Operator.Certificate, w.o.Operator.Key
 	}
 	all = append(all, own, place{
-		kind: KindClient, request: clientRequest(clientUser),
+		kind: KindClient, request: clientRequest(ClientUser),
 		certificate: w.o.Client[KeyCertificate], key: w.o.Client[KeyKey],
 	})
 	for _, u := range w.o.Users {
