@@ -148,21 +148,28 @@ func TestAuthNeedsTLS(t *testing.T) {
 	peers := &v1beta2.TLSPolicy{Static: &v1beta2.StaticTLS{Member: &v1beta2.MemberSecret{PeerSecret: "p"}}}
 	on, off := &v1beta2.AuthPolicy{Enabled: true}, &v1beta2.AuthPolicy{}
 	for name, c := range map[string]struct {
-		spec   v1beta2.EtcdClusterSpec
-		status *v1beta2.AuthStatus
-		want   string
+		spec    v1beta2.EtcdClusterSpec
+		status  *v1beta2.AuthStatus
+		started *v1beta2.TransportStatus
+		want    string
 	}{
 		"plain":                    {spec: v1beta2.EtcdClusterSpec{Auth: off}},
-		"on, plain":                {v1beta2.EtcdClusterSpec{Auth: on}, nil, "spec.auth.enabled is true"},
-		"on, TLS between members":  {v1beta2.EtcdClusterSpec{Auth: on, TLS: peers}, nil, "spec.auth.enabled is true"},
+		"on, plain":                {spec: v1beta2.EtcdClusterSpec{Auth: on}, want: "which needs TLS for clients: set spec.tls.managed"},
+		"on, TLS between members":  {spec: v1beta2.EtcdClusterSpec{Auth: on, TLS: peers}, want: "which needs TLS for clients: set spec.tls.managed"},
+		"on, started plain":        {spec: v1beta2.EtcdClusterSpec{Auth: on}, started: &v1beta2.TransportStatus{}, want: "set spec.auth.enabled to false, or restore"},
+		"to be on, TLS given up":   {spec: v1beta2.EtcdClusterSpec{Auth: on}, started: &v1beta2.TransportStatus{ClientTLS: true}, want: "give spec.tls as it was"},
 		"on":                       {spec: v1beta2.EtcdClusterSpec{Auth: on, TLS: managed}},
 		"on, by its former name":   {spec: v1beta2.EtcdClusterSpec{Auth: on, LegacyTLS: managed}},
-		"still on, both given up":  {v1beta2.EtcdClusterSpec{}, &v1beta2.AuthStatus{Enabled: true}, "set spec.auth.enabled to false first"},
-		"still on, and to be off":  {v1beta2.EtcdClusterSpec{Auth: off}, &v1beta2.AuthStatus{Enabled: true}, "wait until status.auth.enabled is false"},
+		"still on, both given up":  {spec: v1beta2.EtcdClusterSpec{}, status: &v1beta2.AuthStatus{Enabled: true}, want: "give spec.tls as it was"},
+		"still on, and to be off":  {spec: v1beta2.EtcdClusterSpec{Auth: off}, status: &v1beta2.AuthStatus{Enabled: true}, want: "give spec.tls as it was"},
 		"off, and TLS is given up": {spec: v1beta2.EtcdClusterSpec{Auth: off}, status: &v1beta2.AuthStatus{}},
 		"still on, TLS as it was":  {spec: v1beta2.EtcdClusterSpec{TLS: managed}, status: &v1beta2.AuthStatus{Enabled: true}},
 	} {
-		got := validateAuth(&v1beta2.EtcdCluster{Spec: c.spec, Status: v1beta2.EtcdClusterStatus{Auth: c.status}})
+		cluster := &v1beta2.EtcdCluster{Spec: c.spec, Status: v1beta2.EtcdClusterStatus{Auth: c.status}}
+		if c.started != nil {
+			cluster.Status.ClusterID, cluster.Status.Transport = "c1", c.started
+		}
+		got := validateAuth(cluster)
 		if (got != nil) != (c.want != "") || got != nil && (got.Reason != v1beta2.ReasonAuthNeedsTLS || !strings.Contains(got.Message, c.want)) {
 			t.Errorf("%s: got %+v", name, got)
 		}
