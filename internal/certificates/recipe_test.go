@@ -66,6 +66,9 @@ func TestRecipe(t *testing.T) {
 		t.Errorf("problem %+v, warnings %q", d.Problem, d.Warnings)
 	}
 	leaf := parse(t, c.o.Static.Operator.Data["etcd-client.crt"])[0]
+	if leaf.Subject.CommonName != operatorUser {
+		t.Errorf("the operator's certificate names user %q, so authentication cannot be switched on", leaf.Subject.CommonName)
+	}
 	if !slices.Equal(leaf.DNSNames, []string{"etcd-client"}) || !slices.Equal(leaf.ExtKeyUsage, clientOnly) {
 		t.Errorf("a client has the names %v and the usages %v", leaf.DNSNames, leaf.ExtKeyUsage)
 	}
