@@ -4,7 +4,8 @@ package v1beta2
 type AuthPolicy struct {
 	// enabled switches etcd's authentication on (true) or off (false). While it is on, everyone who connects is the user that the common
 	// name of the client certificate names, or one that logs in with a password, and may do what the roles of that user allow. The
-	// operator is the user root. Users and roles stay when it is switched off.
+	// operator is the user root. Users and roles stay when it is switched off. While it is on, etcd's HTTP gateway (/v3/) refuses clients
+	// whose certificate has a common name.
 	// +required
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Enabled",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:booleanSwitch"}
 	Enabled bool `json:"enabled"`
