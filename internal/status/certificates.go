@@ -2,7 +2,6 @@ package status
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
@@ -42,8 +41,8 @@ func setTLS(s *v1beta2.EtcdClusterStatus, in Input) {
 	next := &v1beta2.TLSStatus{
 		Step: known.Step, Rotated: known.Rotated, ClientSecret: known.ClientSecret, TrustSecret: known.TrustSecret,
 	}
-	listed := listedCertificates(known.Certificates)
-	next.UnlistedCertificates = int32(min(len(known.Certificates)-len(listed), math.MaxInt32))
+	listed, unlisted := listedCertificates(known.Certificates)
+	next.UnlistedCertificates = int32(min(len(unlisted), 1<<30))
 	for _, c := range listed {
 		shown := v1beta2.CertificateStatus{Secret: c.Name, Use: c.Use, Issuer: c.Issuer, NotAfter: metav1.NewTime(c.NotAfter)}
 		if !c.RenewAt.IsZero() {
@@ -55,12 +54,13 @@ func setTLS(s *v1beta2.EtcdClusterStatus, in Input) {
 	s.TLS = next
 }
 
-// listedCertificates are those that status has room for: the cluster's own, and those of EtcdUsers that expire first.
-func listedCertificates(all []certificates.Info) []certificates.Info {
+// listedCertificates are those that status has room for: the cluster's own, and those of EtcdUsers that expire first. The others are
+// unlisted.
+func listedCertificates(all []certificates.Info) (listed, unlisted []certificates.Info) {
 	if len(all) <= maxCertificates {
-		return all
+		return all, nil
 	}
-	listed, users := []certificates.Info{}, []certificates.Info{}
+	var users []certificates.Info
 	for _, c := range all {
 		if c.User {
 			users = append(users, c)
@@ -69,7 +69,8 @@ func listedCertificates(all []certificates.Info) []certificates.Info {
 		}
 	}
 	slices.SortStableFunc(users, func(a, b certificates.Info) int { return a.NotAfter.Compare(b.NotAfter) })
-	return append(listed, users...)[:maxCertificates]
+	listed = append(listed, users...)
+	return listed[:maxCertificates], listed[maxCertificates:]
 }
 
 // certificatesValid says whether the certificates can be used.
