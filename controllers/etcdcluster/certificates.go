@@ -255,5 +255,5 @@ func configOf(id *certificates.Identity) (*tls.Config, error) {
 
 // certificatesDue reports whether Secrets or Certificates are to be written: that is decided on live reads, like everything that changes anything.
 func (p *pass) certificatesDue() bool {
-	return p.certified != nil && len(secretsFor(p))+len(p.certified.requests) > 0 && !p.observed.Cluster.Paused && !p.observed.Cluster.Deleting
+	return p.certified != nil && len(secretsFor(p, time.Time{}))+len(p.certified.requests) > 0 && !p.observed.Cluster.Paused && !p.observed.Cluster.Deleting
 }

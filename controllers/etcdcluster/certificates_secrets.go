@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -122,7 +123,7 @@ func (r *Reconciler) applyCertificates(ctx context.Context, p *pass) error {
 	if err := r.askForCertificates(ctx, p); err != nil {
 		return err
 	}
-	for _, want := range secretsFor(p) {
+	for _, want := range secretsFor(p, r.Clock.Now()) {
 		written := false
 		about := sideWrite{writeOf(want.Name), v1beta2.ReasonWriteRefused, fmt.Sprintf("the API server refuses Secret %s: ", want.Name)}
 		err := r.writeBeside(ctx, p, about, func() error {
@@ -184,7 +185,7 @@ func (p *pass) withCertificates() plan.Action {
 }
 
 // secretsFor are the Secrets to write, whatever others depend on first.
-func secretsFor(p *pass) []*corev1.Secret {
+func secretsFor(p *pass, now time.Time) []*corev1.Secret {
 	var all []*corev1.Secret
 	d, c := p.certified, p.cluster
 	for _, w := range d.Writes {
@@ -194,12 +195,12 @@ func secretsFor(p *pass) []*corev1.Secret {
 		case certificates.KindMember:
 			all = append(all, resources.MemberSecret(c, w.Member, w.Data))
 		case certificates.KindClient:
-			all = append(all, noting(w, resources.ClientSecret(c, w.Data), d.decided))
+			all = append(all, noting(w, resources.ClientSecret(c, w.Data), now))
 		case certificates.KindAgent:
 			all = append(all, resources.AgentSecret(c, w.Data))
 		case certificates.KindUser:
 			if user := p.userOf(w.Member); user != nil {
-				all = append(all, noting(w, resources.UserSecret(c, user, w.Data), d.decided))
+				all = append(all, noting(w, resources.UserSecret(c, user, w.Data), now))
 			}
 		}
 	}

@@ -103,7 +103,7 @@ func (s *secretsReader) user(ctx context.Context, u *v1beta2.EtcdUser, seen *cer
 	if secret != nil && !metav1.IsControlledBy(secret, u) {
 		return
 	}
-	one := certificates.User{Name: u.NameInEtcd(), Secret: name}
+	one := certificates.User{Name: u.NameInEtcd(), Secret: name, New: seen.Now.Sub(u.CreationTimestamp.Time) < certificates.ReadTime}
 	if secret != nil {
 		s.own[name], one.Data = s.p.outline(secret), secret.Data
 	}
@@ -119,11 +119,11 @@ func noting(w certificates.Write, secret *corev1.Secret, now time.Time) *corev1.
 }
 
 // refreshed is when a Secret for applications was last noted to have to be read again, zero if none was. Who writes to a user's Secret can
-// note what they like there: what lies ahead does not count.
+// note what they like there: what lies far ahead does not count.
 func refreshed(secrets map[string]*corev1.Secret, now time.Time) (last time.Time) {
 	for _, s := range secrets {
 		at, err := time.Parse(time.RFC3339Nano, s.Annotations[resources.AnnotationRefreshed])
-		if s.Type == corev1.SecretTypeTLS && err == nil && at.After(last) && !at.After(now) {
+		if s.Type == corev1.SecretTypeTLS && err == nil && at.After(last) && at.Before(now.Add(certificates.ReadTime)) {
 			last = at
 		}
 	}

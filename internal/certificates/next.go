@@ -155,11 +155,11 @@ func (v *verdict) pick(s side, i int, h holder) {
 	if len(h.has) > 0 && !h.due {
 		return
 	}
-	if s.reading && h.member && !h.urgent && len(h.has) > 0 && len(s.members.processes) > 0 {
+	best := s.best(h)
+	if best != keep && s.holds(h, h.offers[best]) {
 		v.refused, v.waiting = true, true
 		return
 	}
-	best := s.best(h)
 	v.refused = v.refused || best == keep || !h.offers[best].source
 	switch {
 	case best == keep:
@@ -173,6 +173,11 @@ func (v *verdict) pick(s side, i int, h holder) {
 			v.picks[i], v.replaced = best, i
 		}
 	}
+}
+
+// holds reports whether a member keeps what it has until applications have read: they may not accept another authority's leaf yet.
+func (s side) holds(h holder, o offer) bool {
+	return s.reading && h.member && !h.urgent && len(h.has) > 0 && len(s.members.processes) > 0 && !o.issuers.equal(h.has)
 }
 
 // best is the first offer that a holder may take, or keep. While applications may still be reading, a leaf of the former authority is

@@ -1,6 +1,7 @@
 package certificates
 
 import (
+	"slices"
 	"time"
 
 	"github.com/etcdpilot/etcd-operator/internal/member"
@@ -70,6 +71,8 @@ type User struct {
 	// Secret is where it is put, and Data what that holds, nil if it does not exist.
 	Secret string
 	Data   map[string][]byte
+	// New is true for ReadTime after the EtcdUser was created: nobody can have read an earlier Secret of it.
+	New bool
 	// Refused is why that cannot be written, in words, and RefusedSince how long that has been so; empty if it can, or was not tried.
 	Refused      string
 	RefusedSince time.Time
@@ -96,9 +99,12 @@ type Managed struct {
 // ReadTime is how long kubelets have to update a Secret where it is mounted: they look every minute, and some later.
 const ReadTime = 2 * time.Minute
 
-// reading reports whether applications may not have read their Secrets yet since these changed.
+// reading reports whether applications may not have read their Secrets yet since these changed. The time may have been noted by another
+// process, whose clock is a little ahead. A Secret that holds no certificate was perhaps deleted, and applications go on with what it held.
 func (o Observed) reading() bool {
-	return !o.Now.Before(o.Refreshed) && o.Now.Sub(o.Refreshed) < ReadTime
+	since := o.Now.Sub(o.Refreshed)
+	return -ReadTime < since && since < ReadTime || o.Managed != nil &&
+		(issuer(o.Client[KeyCertificate]) == "" || slices.ContainsFunc(o.reached(), func(u User) bool { return !u.New && issuer(u.Data[KeyCertificate]) == "" }))
 }
 
 // How long certificates are valid unless the spec says otherwise.

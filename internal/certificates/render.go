@@ -97,6 +97,16 @@ func (d *Decision) write(kind Kind, member string, have, want map[string][]byte)
 	d.Writes = append(d.Writes, Write{Kind: kind, Member: member, Data: want, Refresh: refresh && !sameAuthorities(have, want)})
 }
 
+// user adds the Secret of a user. Nobody has to read that of a new one again.
+func (d *Decision) user(o Observed, p place, want map[string][]byte) {
+	n := len(d.Writes)
+	d.write(KindUser, p.member, dataOf(o.Users, p.member), want)
+	isNew := func(u User) bool { return u.Secret == p.member && u.New }
+	if len(d.Writes) > n && slices.ContainsFunc(o.Users, isNew) && dataOf(o.Users, p.member) == nil {
+		d.Writes[n].Refresh = false
+	}
+}
+
 // sameAuthorities reports whether two versions of a Secret for applications name the same to trust, and hold certificates of the same one.
 func sameAuthorities(a, b map[string][]byte) bool {
 	return bytes.Equal(a[KeyCA], b[KeyCA]) && issuer(a[KeyCertificate]) != "" && issuer(a[KeyCertificate]) == issuer(b[KeyCertificate])
@@ -152,7 +162,7 @@ func (d *Decision) clients(o Observed, w *view) {
 		case p.kind == KindClient:
 			d.write(KindClient, "", o.Client, forApplications(o, p, roots))
 		case p.kind == KindUser:
-			d.write(KindUser, p.member, dataOf(o.Users, p.member), forApplications(o, p, roots))
+			d.user(o, p, forApplications(o, p, roots))
 		}
 		if p.kind == kindOperator || p.kind == KindAgent && o.Managed == nil {
 			d.Operator = &Identity{Certificate: p.certificate, Key: p.key, Roots: roots}

@@ -3,6 +3,7 @@ package certificates
 import (
 	"crypto/x509"
 	"fmt"
+	"slices"
 
 	"github.com/etcdpilot/etcd-operator/internal/pki"
 )
@@ -34,10 +35,17 @@ func staysRoot(o Observed, client *given) error {
 	return nil
 }
 
-// runsAsRoot reports whether the operator's present certificate, which is the agents', too, is that of root.
+// runsAsRoot reports whether the operator's present certificate, or the agents', which are the same unless somebody has changed theirs, is
+// that of root. One that has expired is nobody's: nothing is lost with it.
 func runsAsRoot(o Observed) bool {
-	chain, err := pki.ParseCertificates(pki.Text{PEM: o.Agent[KeyClientCertificate], Own: true})
-	return err == nil && chain[0].Subject.CommonName == operatorUser
+	present := [][]byte{o.Agent[KeyClientCertificate]}
+	if o.Operator != nil {
+		present = append(present, o.Operator.Certificate)
+	}
+	return slices.ContainsFunc(present, func(text []byte) bool {
+		chain, err := pki.ParseCertificates(pki.Text{PEM: text, Own: true})
+		return err == nil && chain[0].Subject.CommonName == operatorUser && o.Now.Before(chain[0].NotAfter)
+	})
 }
 
 // serverIsNotRoot returns an error if clients could be etcd's user root by a member's certificate. The HTTP gateway of a member connects to
