@@ -201,6 +201,7 @@ func (r *Reconciler) authenticate(ctx context.Context, p *pass) error {
 		return nil
 	}
 	err, password := error(nil), p.auth.Secret.Text()
+	r.passwords.Forget(client.ObjectKeyFromObject(p.cluster))
 	switch p.auth.Step {
 	case authentication.Enable:
 		err = p.session.EnableAuth(ctx, password)

@@ -123,6 +123,14 @@ func TestAuthIsKept(t *testing.T) {
 	if _, password, _ := w.auth.state(); password != "second" {
 		t.Errorf("root's password is %q", password)
 	}
+	must(t, w.api.Delete(t.Context(), secret))
+	secret.ResourceVersion = ""
+	must(t, w.api.Create(t.Context(), secret))
+	changed := w.auth.changes()
+	w.ask(on)
+	if w.auth.changes() != changed+1 {
+		t.Error("the password is not set again from a Secret that was created again")
+	}
 	c = w.ask(&v1beta2.AuthPolicy{Enabled: true})
 	if _, password, _ := w.auth.state(); len(password) < 40 || len(password) > 72 {
 		t.Errorf("root's password is %q, want one that nobody knows", password)

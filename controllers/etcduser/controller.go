@@ -70,7 +70,12 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	if p.Declined != nil {
 		return r.Reservations.Settle(ctx, p.object, &p.object.Status.Operator, p.Declined)
 	}
-	err = r.fence(p).Act(ctx, p, func(ctx context.Context) error { return p.Execute(ctx, r.Client, p.object, p.password) })
+	err = r.fence(p).Act(ctx, p, func(ctx context.Context) error {
+		if setsPassword(p.Action) {
+			r.passwords.Forget(req.NamespacedName)
+		}
+		return p.Execute(ctx, r.Client, p.object, p.password)
+	})
 	return r.finish(ctx, p, err)
 }
 

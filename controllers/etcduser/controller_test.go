@@ -63,6 +63,7 @@ func TestUsersAndRoles(t *testing.T) {
 	t.Run("before there is a cluster", e.waits)
 	t.Run("a role", e.role)
 	t.Run("a password", e.password)
+	t.Run("a Secret that was created again", e.createdAgain)
 	t.Run("a password that cannot be used", e.badPassword)
 	t.Run("another way to log in", e.otherLogin)
 	t.Run("a role that does not exist", e.roleMissing)
@@ -219,6 +220,27 @@ func (e *env) password(t *testing.T) {
 		if strings.Contains(event.Message, "first") || strings.Contains(event.Message, "second") {
 			t.Errorf("an event holds a password: %s", event.Message)
 		}
+	}
+}
+
+// createdAgain wants the same password to be set once more: it is how one is put right that somebody has changed in etcd.
+func (e *env) createdAgain(t *testing.T) {
+	user, secret := e.read(t, "app"), &corev1.Secret{}
+	must(t, e.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: "app-password"}, secret))
+	must(t, e.Delete(t.Context(), secret))
+	again := &corev1.Secret{ObjectMeta: named("app-password"), Data: secret.Data}
+	must(t, e.Create(t.Context(), again))
+	revision := e.revision(t)
+	e.look(t, user)
+	await(t, "the new Secret in status", func() error {
+		must(t, e.Get(t.Context(), client.ObjectKeyFromObject(user), user))
+		if user.Status.Password.UID != string(again.UID) {
+			return fmt.Errorf("status %+v", user.Status)
+		}
+		return nil
+	})
+	if got := e.revision(t); got != revision+1 {
+		t.Errorf("%d changes in etcd, want one", got-revision)
 	}
 }
 

@@ -95,7 +95,8 @@ func openToAll(p *pass) *failure.Problem {
 		certificates.ClientName(c.Name), certificates.ClientUser, c.Name)}
 }
 
-// observePassword reads the Secret. If it cannot be used, a user that is there keeps its password, and none is created.
+// observePassword reads the Secret. If it cannot be used, a user that is there keeps its password, and none is created. The same password
+// in a Secret that was created anew is set again: that is how one is put right that somebody has changed in etcd.
 func (r *Reconciler) observePassword(ctx context.Context, p *pass) error {
 	ref := p.object.Spec.PasswordSecretRef
 	if ref == nil {
@@ -118,10 +119,23 @@ func (r *Reconciler) observePassword(ctx context.Context, p *pass) error {
 		if recorded == idOf(version) {
 			r.passwords.Hold(key, recorded, password)
 		} else {
-			p.same = r.passwords.Held(key, recorded, password)
+			p.same = p.before.Password.UID == version.UID && r.passwords.Held(key, recorded, password)
 		}
 	}
 	return nil
+}
+
+// setsPassword reports whether etcd may have another password after an action.
+func setsPassword(a access.Action) bool {
+	apply, _ := a.(access.Apply)
+	return slices.ContainsFunc(apply.Calls, func(c access.Call) bool {
+		switch c.(type) {
+		case access.AddUser, access.SetPassword:
+			return true
+		default:
+			return false
+		}
+	})
 }
 
 // known reports whether the operator has created the user in this etcd cluster. A restore starts another one, with the passwords of the

@@ -249,6 +249,11 @@ func TestOperatorStaysRoot(t *testing.T) {
 		!bytes.Equal(d.Operator.Certificate, before.Operator.Certificate) {
 		t.Errorf("unknown: %+v", d.Problem)
 	}
+	agent := c.o.Agent
+	if c.o.Agent = nil; c.decide().Problem == nil {
+		t.Error("without the agents' Secret, the operator, which is root, becomes another user")
+	}
+	c.o.Operator, c.o.Agent = before.Operator, agent
 	c.o.AuthOff = true
 	if d = c.run(); d.Problem != nil || d.AskAuth || bytes.Equal(d.Operator.Certificate, before.Operator.Certificate) {
 		t.Errorf("off: %+v", d.Problem)

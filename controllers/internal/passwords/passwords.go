@@ -42,7 +42,7 @@ func (m *Memory) Held(object types.NamespacedName, version, password string) boo
 	return found && last.version == version && hmac.Equal(last.digest[:], digest[:])
 }
 
-// Forget forgets an object.
+// Forget forgets an object: call it before another password is sent to etcd, which may have it afterwards whatever the answer is.
 func (m *Memory) Forget(object types.NamespacedName) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
