@@ -122,7 +122,7 @@ func (e *env) openToAll(t *testing.T) {
 	before := c.DeepCopy()
 	c.Spec.TLS = &v1beta2.TLSPolicy{Managed: &v1beta2.ManagedTLS{}}
 	must(t, e.Patch(t.Context(), c, client.MergeFrom(before)))
-	user := e.user(t, certificates.ClientUser, "password", "application")
+	user := e.user(t, certificates.ClientUser, "app-password", "application")
 	e.says(t, user, v1beta2.ReasonNameTaken)
 	ready := meta.FindStatusCondition(user.Status.Conditions, v1beta2.ConditionReady)
 	if !strings.Contains(ready.Message, "spec.passwordSecretRef: ") || !strings.Contains(ready.Message, "Secret "+clusterName+"-client") {
