@@ -145,7 +145,7 @@ func (r *rules) fair(w world) world {
 		return w.write()
 	}
 	for i, m := range w.members {
-		if m.listed && !m.pod && m.published != 0 {
+		if m.listed && !m.pod && m.published != 0 && w.pass.trust != 0 {
 			return w.create(i)
 		}
 	}

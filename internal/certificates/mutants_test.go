@@ -27,11 +27,17 @@ func worlds() map[string]*rules {
 		"applications, three of them": {
 			clients: true, applications: true, size: 1, joins: 1, edits: []origin{managedBy(1), managedBy(2), managedBy(3)},
 		},
+		"applications, an issuer begins late": {
+			clients: true, applications: true, size: 1, joins: 2, edits: []origin{noneIssued(), managedBy(1), managedBy(2)},
+		},
 		"clients, two authorities of the user": {
 			clients: true, size: 1, joins: 2, copied: 10, foreign: 10, edits: []origin{twofold(1, 2), twofold(3, 4)},
 		},
 		"clients, from the user's to the cluster's own": {
 			clients: true, size: 1, joins: 2, copied: 2, foreign: 2, edits: []origin{twofold(1, 2), managedBy(3)},
+		},
+		"clients, from the user's to an issuer that begins late": {
+			clients: true, size: 1, joins: 2, copied: 2, foreign: 2, edits: []origin{twofold(1, 2), noneIssued(), managedBy(3)},
 		},
 		"members without volumes": {size: 1, joins: 2, replacing: true, copied: 3, edits: []origin{static(1), static(2), static(1)}},
 		"members without volumes, from the user's to the cluster's own": {

@@ -55,6 +55,9 @@ func managedBy(by uint8) origin { o := static(by); o.own = true; return o }
 
 func afterLoss(by uint8) origin { o := managedBy(by); o.lost = true; return o }
 
+// noneIssued is a cluster's own that cert-manager is to issue, and has not.
+func noneIssued() origin { return origin{broken: true, own: true} }
+
 func twofold(by, servers uint8) origin {
 	return origin{trust: of(by), roots: of(servers), leaf: servers, client: by}
 }
