@@ -204,6 +204,21 @@ func TestIssuedGone(t *testing.T) {
 	}
 }
 
+// TestIssuedCopiedAgain takes cert-manager's authorities once more if the operator's copies are deleted: nothing is replaced.
+func TestIssuedCopiedAgain(t *testing.T) {
+	c := managed(t, "db-0")
+	c.o.Managed.Issued = issued(c, year)
+	c.run()
+	copied, published := c.o.Authority, c.o.Published["db-0"]
+	c.o.Authority = nil
+	if d := c.carryOut(); !d.Settled || d.Problem != nil || !bytes.Equal(c.o.Authority["server.key"], copied["server.key"]) {
+		t.Errorf("%q, %v", d.Step, d.Problem)
+	}
+	if !bytes.Equal(published["server.crt"], c.o.Published["db-0"]["server.crt"]) {
+		t.Error("certificates are replaced")
+	}
+}
+
 // TestIssuedBriefly warns of an issuer whose authorities do not last.
 func TestIssuedBriefly(t *testing.T) {
 	c := managed(t, "db-0")
