@@ -2,6 +2,7 @@ package etcdcluster
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -12,6 +13,7 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/certificates"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 )
@@ -20,6 +22,11 @@ import (
 
 // certificateNameAnnotation is in each Secret that cert-manager writes.
 const certificateNameAnnotation = "cert-manager.io/certificate-name"
+
+// errNotInstalled says that the API server does not know cert-manager's kinds. An operator that has found them before asks for objects of
+// theirs all the same, and is told that these do not exist.
+var errNotInstalled = errors.New("spec.tls.managed.issuerRef: the API server knows no certificates.cert-manager.io, or no " +
+	"certificaterequests.cert-manager.io: install cert-manager")
 
 // certificateRequest is a Certificate of cert-manager's that is to be written; have is nil if there is none.
 type certificateRequest struct {
@@ -78,7 +85,7 @@ func (r *Reconciler) readCertificate(
 	case err == nil:
 		return have
 	case meta.IsNoMatchError(err):
-		found.Refused = "spec.tls.managed.issuerRef: the API server knows no certificates.cert-manager.io: install cert-manager"
+		found.Refused = errNotInstalled.Error()
 	case apierrors.IsForbidden(err):
 		found.Refused = fmt.Sprintf("spec.tls.managed.issuerRef: %.300s: grant the operator its role again", err)
 	case apierrors.IsNotFound(err):
@@ -98,11 +105,24 @@ func (r *Reconciler) askForCertificates(ctx context.Context, p *pass) error {
 			v1beta2.ReasonIssuerUnavailable,
 			fmt.Sprintf("the API server refuses Certificate %s: ", name),
 		}
-		if err := r.writeBeside(ctx, p, about, func() error { return r.writeCertificate(ctx, p, ask) }); err != nil {
+		err := r.writeBeside(ctx, p, about, func() error { return r.writeCertificate(ctx, p, ask) })
+		if errors.Is(err, errNotInstalled) {
+			p.certified.lackIssuer(err.Error())
+			continue
+		}
+		if err != nil {
 			return fmt.Errorf("write Certificate %s: %w", name, err)
 		}
 	}
 	return nil
+}
+
+// lackIssuer says why nothing is issued. Whatever was issued before stays in use.
+func (c *certified) lackIssuer(why string) {
+	c.Settled = false
+	if c.Problem == nil {
+		c.Problem = &failure.Problem{Reason: v1beta2.ReasonIssuerUnavailable, Message: why}
+	}
 }
 
 func (r *Reconciler) writeCertificate(ctx context.Context, p *pass, ask certificateRequest) error {
@@ -111,7 +131,11 @@ func (r *Reconciler) writeCertificate(ctx context.Context, p *pass, ask certific
 	}
 	r.certified.expire(client.ObjectKeyFromObject(p.cluster))
 	if ask.have == nil {
-		return r.Client.Create(ctx, ask.want, client.FieldOwner(resources.FieldOwner))
+		err := r.Client.Create(ctx, ask.want, client.FieldOwner(resources.FieldOwner))
+		if apierrors.IsNotFound(err) {
+			return errNotInstalled
+		}
+		return err
 	}
 	metadata := map[string]any{"resourceVersion": ask.have.GetResourceVersion(), "labels": ask.want.GetLabels()}
 	body, err := encodePatch(ask.have.GetUID(), metadata,

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -39,6 +40,9 @@ func (r *Reconciler) readRequests(
 	// They have the labels of the Certificate.
 	err := r.Live.List(ctx, list, client.InNamespace(certificate.GetNamespace()), client.MatchingLabels(labels))
 	switch {
+	case meta.IsNoMatchError(err), apierrors.IsNotFound(err):
+		found.Refused = errNotInstalled.Error()
+		return nil, false
 	case apierrors.IsForbidden(err):
 		found.Refused = fmt.Sprintf("spec.tls.managed.issuerRef: %.300s: grant the operator its role again", err)
 		return nil, false

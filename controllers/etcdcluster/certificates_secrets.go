@@ -120,9 +120,13 @@ func (r *Reconciler) applyCertificates(ctx context.Context, p *pass) error {
 			return err
 		}
 	}
-	if err := r.askForCertificates(ctx, p); err != nil {
+	if err := r.writeSecrets(ctx, p); err != nil {
 		return err
 	}
+	return r.askForCertificates(ctx, p) // last: it may not work for long, and the members need their Secrets
+}
+
+func (r *Reconciler) writeSecrets(ctx context.Context, p *pass) error {
 	for _, want := range secretsFor(p, r.Clock.Now()) {
 		written := false
 		about := sideWrite{writeOf(want.Name), v1beta2.ReasonWriteRefused, fmt.Sprintf("the API server refuses Secret %s: ", want.Name)}

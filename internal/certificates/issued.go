@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/asn1"
 	"encoding/pem"
 	"errors"
 	"fmt"
@@ -46,6 +48,9 @@ func (i *Issued) of(h half) IssuedAuthority {
 // this is a copy, and the former one is kept until nobody needs it. The next waits until then. Without one that can be used, the copy
 // stays in use. pending is what is waited for.
 func (s *signers) adopt(o Observed, h half) (pending string, err error) {
+	if s.current == nil { // it was lost, has expired, or an operator that ended had not recorded it: the former one goes on
+		s.current, s.former = s.former, nil
+	}
 	given := o.Managed.Issued.of(h)
 	if given.Refused != "" {
 		err = errors.New(given.Refused)
@@ -80,11 +85,28 @@ func (i IssuedAuthority) authority(now time.Time) (*signer, error) {
 		return nil, fmt.Errorf("%s is no authority (CA:TRUE, keyCertSign), although one was asked for: use an issuer that signs "+
 			"authorities, such as one of type CA", read.text.Name)
 	}
-	if err := pki.CheckWindow(read.text, c, now); err != nil {
+	if err := cmp.Or(pki.CheckWindow(read.text, c, now), unrestricted(read.text, c)); err != nil {
 		return nil, err
 	}
 	only := &pki.Pair{Chain: read.Chain[:1], Key: read.Key}
 	return &signer{Pair: only, certificate: pki.Encode(only.Chain), key: read.key}, nil
+}
+
+// nameConstraints is the extension of that name (RFC 5280, 4.2.1.10).
+var nameConstraints = asn1.ObjectIdentifier{2, 5, 29, 30}
+
+// unrestricted refuses an authority whose certificates members or clients might not accept: they apply what restricts an authority to the
+// whole chain (crypto/x509, Certificate.Verify).
+func unrestricted(text pki.Text, c *x509.Certificate) error {
+	is := func(usage x509.ExtKeyUsage) bool { return slices.Contains(c.ExtKeyUsage, usage) }
+	both := is(x509.ExtKeyUsageServerAuth) && is(x509.ExtKeyUsageClientAuth) || is(x509.ExtKeyUsageAny)
+	if len(c.ExtKeyUsage)+len(c.UnknownExtKeyUsage) > 0 && !both {
+		return fmt.Errorf("%s has an extended key usage that is not both serverAuth and clientAuth: have the issuer leave it out", text.Name)
+	}
+	if slices.ContainsFunc(c.Extensions, func(e pkix.Extension) bool { return e.Id.Equal(nameConstraints) }) {
+		return fmt.Errorf("%s has name constraints, which the members' names may not satisfy: have the issuer leave them out", text.Name)
+	}
+	return nil
 }
 
 // signed reports whether the issuer has signed this certificate.

@@ -3,6 +3,8 @@ package certificates
 import (
 	"bytes"
 	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
 	"strings"
 	"testing"
 	"time"
@@ -235,6 +237,55 @@ func TestIssuedNamesReserved(t *testing.T) {
 	for _, name := range []string{"db-ca-peer", "db-ca-server"} {
 		if !Reserved("db", name) || Reserved("other", name) {
 			t.Errorf("%s is reserved for db: %v, for other: %v", name, Reserved("db", name), Reserved("other", name))
+		}
+	}
+}
+
+// TestIssuedUnrecorded ends the operator after it has written the Secret with a renewed authority, and before status records it: the next
+// one goes on with the former authority, and takes the renewed one as if it were new.
+func TestIssuedUnrecorded(t *testing.T) {
+	for title, after := range map[string]func(c *cluster, renewed *Issued){
+		"renewed":         func(*cluster, *Issued) {},
+		"and gone again":  func(c *cluster, _ *Issued) { c.o.Managed.Issued = absent("it says no") },
+		"and not signed":  func(_ *cluster, renewed *Issued) { renewed.Peer.Signed, renewed.Server.Signed = nil, nil },
+		"and has expired": func(_ *cluster, renewed *Issued) { renewed.Peer.Data[KeyCertificate] = []byte("-") },
+	} {
+		t.Run(title, func(t *testing.T) {
+			c := managed(t, "db-0")
+			c.o.Managed.Issued = issued(c, year)
+			c.run()
+			first, recorded := c.o.Authority[KeyPeerCertificate], c.o.Authorities
+			renewed := issued(c, 2*year)
+			c.o.Managed.Issued = renewed
+			d := c.decide()
+			c.apply(d)
+			c.o.Authorities, c.o.Made = recorded, nil
+			after(c, renewed)
+			d = c.carryOut()
+			want := first
+			if title == "renewed" {
+				want = renewed.Peer.Data[KeyCertificate]
+			}
+			if !bytes.Equal(c.o.Authority[KeyPeerCertificate], want) {
+				t.Errorf("the present authority of peers is another one: %+v", d.Problem)
+			}
+			c.o.Published = map[string]map[string][]byte{}
+			if c.run(); c.o.Published["db-0"] == nil {
+				t.Error("no certificate is issued any more")
+			}
+		})
+	}
+}
+
+// TestIssuedRestricted takes no authority whose certificates are not accepted.
+func TestIssuedRestricted(t *testing.T) {
+	for want, c := range map[string]*x509.Certificate{
+		"":                   {ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth, x509.ExtKeyUsageServerAuth}},
+		"extended key usage": {ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}},
+		"name constraints":   {Extensions: []pkix.Extension{{Id: nameConstraints}}},
+	} {
+		if err := unrestricted(pki.Text{Name: "it"}, c); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("want %q, got %v", want, err)
 		}
 	}
 }
