@@ -64,6 +64,11 @@ func TestUnwritableUser(t *testing.T) {
 	if named(d, "does not wait"); c.trusted() != 1 || c.o.Authority[KeyFormerServer] != nil || !bytes.Equal(c.o.Users[0].Data[KeyCA], old[KeyCA]) {
 		t.Errorf("%d authorities are trusted: %q", c.trusted(), d.Step)
 	}
+	c.o.Users[0].Refused, c.o.Users[0].RefusedSince = "", time.Time{} // another process does not know
+	c.o.Members = append(c.o.Members, "db-9")
+	if d = c.decide(); len(d.Waiting) > 0 {
+		t.Errorf("a new member waits for the user that was given up: %q", d.Waiting)
+	}
 	if d = c.refusing("", time.Minute); !d.Settled || d.Problem != nil {
 		t.Errorf("once it can be written: %q, %+v", d.Step, d.Problem)
 	}

@@ -2,6 +2,7 @@ package certificates
 
 import (
 	"bytes"
+	"maps"
 	"slices"
 
 	"github.com/etcdpilot/etcd-operator/internal/pki"
@@ -82,11 +83,27 @@ func (w *view) readClients() {
 	if w.o.Managed != nil { // In mode static nobody maintains that Secret: applications have the user's.
 		trusts = append(trusts, w.known.read(w.o.Client[KeyCA]))
 		for _, u := range w.o.reached() {
-			trusts = append(trusts, w.known.read(u.Data[KeyCA]))
+			if roots := w.known.read(u.Data[KeyCA]); w.reaches(roots) {
+				trusts = append(trusts, roots)
+			}
 		}
 	}
 	c.processes = w.counting(trusts)
 	w.side.clients = c
+}
+
+// reaches reports whether one that trusts these authorities may accept a member. A user whose Secret could not be written while they were
+// replaced does not: nothing can cut it off any more, so it binds nobody.
+func (w *view) reaches(roots authorities) bool {
+	for _, s := range w.signers.all() {
+		if roots.verify(w.known.add(s.Chain[:1])) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(slices.Collect(maps.Values(w.o.Published)), func(data map[string][]byte) bool {
+		pair, err := pki.ParsePair(pki.Text{PEM: data[w.certificate], Own: true}, pki.Text{PEM: data[w.key]})
+		return err == nil && roots.verify(w.known.issuers(pair.Chain))
+	})
 }
 
 // counting are those processes that can still verify anybody.
