@@ -17,9 +17,11 @@ var ErrNotYet = etcdclient.ErrNotYet
 // an answer that took this long comes late in any case, and asking again is safe.
 const changeTimeout = 5 * time.Second
 
-// AddLearner adds a learner. It is no error if it exists already, with this peer URL.
+// AddLearner adds a learner. It is no error if it exists already, with this peer URL. Where one voter finds itself cut off, another one is
+// asked: a learner does not count for the quorum. With all other changes such an answer is final.
 func (s *Session) AddLearner(ctx context.Context, peerURL string) error {
-	return s.change(ctx, "add learner "+peerURL, s.voters, func(ctx context.Context, c *etcdclient.Client) error {
+	others := func(err error) bool { return etcdclient.Unanswered(err) || etcdclient.CutOff(err) }
+	return s.ask(ctx, "add learner "+peerURL, s.voters, others, func(ctx context.Context, c *etcdclient.Client) error {
 		return c.AddLearner(ctx, peerURL)
 	})
 }
@@ -60,6 +62,13 @@ func (s *Session) MoveLeader(ctx context.Context, from, to uint64) error {
 func (s *Session) change(ctx context.Context, what string, order []peer,
 	do func(context.Context, *etcdclient.Client) error,
 ) error {
+	return s.ask(ctx, what, order, etcdclient.Unanswered, do)
+}
+
+// ask asks the members in this order for as long as others are to be asked after such an error.
+func (s *Session) ask(ctx context.Context, what string, order []peer, others func(error) bool,
+	do func(context.Context, *etcdclient.Client) error,
+) error {
 	ctx, cancel := context.WithTimeout(ctx, changeTimeout)
 	defer cancel()
 	err := fmt.Errorf("%s: %w: no voter that can do this has answered", what, ErrNotYet)
@@ -67,7 +76,7 @@ func (s *Session) change(ctx context.Context, what string, order []peer,
 		if err = do(ctx, p.client); err != nil {
 			err = fmt.Errorf("%s: %w", what, err)
 		}
-		if !etcdclient.Unanswered(err) {
+		if !others(err) {
 			break
 		}
 	}

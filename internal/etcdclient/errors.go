@@ -77,6 +77,11 @@ func DeniedText(text string) bool {
 // nevertheless is a success when it is repeated.
 func Unanswered(err error) bool { return !Refused(err) && status.Code(err) == codes.Unavailable }
 
+// CutOff reports whether a member refuses a change because it has not been connected to a majority for long enough ("unhealthy cluster").
+// It may be wrong about that without end: if a request to a peer's former address fails after the streams to the present one are there,
+// etcd counts that peer as inactive until its streams break (rafthttp: pipeline.handle deactivates, only a new stream activates).
+func CutOff(err error) bool { return errors.Is(err, rpctypes.ErrUnhealthy) }
+
 // Silent reports whether etcd has not answered: the connection failed, or the request timed out.
 func Silent(err error) bool {
 	return Unanswered(err) || !Refused(err) && status.Code(err) == codes.DeadlineExceeded || errors.Is(err, context.DeadlineExceeded)
