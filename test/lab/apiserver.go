@@ -7,14 +7,21 @@ import (
 	"github.com/etcdpilot/etcd-operator/test/lab/internal/process"
 )
 
-// StopAPIServer ends the Kubernetes API server with SIGKILL. Its etcd, the other parts of the control plane and the
-// nodes run on without it. StartAPIServer undoes it.
+// StopAPIServer ends the Kubernetes API server with SIGKILL, and with it the controller manager and the scheduler: elsewhere they are
+// elected, and end when they cannot renew their lease for 10 s. If they went on here, they would act on what they saw last after the API
+// server is back, as their watches then pause for up to 30 s: they would take nodes for lost, and evict their pods. Its etcd and the nodes
+// run on. StartAPIServer undoes it.
 func (f Faults) StopAPIServer(ctx context.Context) error {
-	record, err := process.Read(f.lab.recordFile(controlplane.APIServer))
-	if err != nil {
-		return err
+	for _, name := range []string{controlplane.ControllerManager, controlplane.Scheduler, controlplane.APIServer} {
+		record, err := process.Read(f.lab.recordFile(name))
+		if err != nil {
+			return err
+		}
+		if err := process.Kill(ctx, record); err != nil {
+			return err
+		}
 	}
-	return process.Kill(ctx, record)
+	return nil
 }
 
 // StartAPIServer starts the Kubernetes API server on the data that it had, and what else of the control plane is dead,

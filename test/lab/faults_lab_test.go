@@ -96,7 +96,7 @@ func apiServer(t *testing.T, running *lab.Lab) {
 			changed++
 		}
 	}
-	if changed != 1 {
+	if changed != 3 { // the API server, the controller manager and the scheduler
 		t.Errorf("%d processes of the lab are new", changed)
 	}
 	// The controllers found the API again: an account for a new namespace is theirs to make.
