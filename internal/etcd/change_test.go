@@ -45,7 +45,7 @@ func (a *answering) peer(t *testing.T) peer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { client.Close() })
+	t.Cleanup(func() { _ = client.Close() })
 	return peer{client: client}
 }
 

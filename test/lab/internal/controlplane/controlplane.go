@@ -99,10 +99,26 @@ func (p *Plane) Start(ctx context.Context) error {
 	if err := record.WaitReady(ctx, func(ctx context.Context) error { return Ready(ctx, client) }); err != nil {
 		return err
 	}
-	if err := p.StartClient(ControllerManager); err != nil {
+	for _, name := range []string{ControllerManager, Scheduler} {
+		if err := p.awaitRights(ctx, record, name); err != nil {
+			return err
+		}
+		if err := p.StartClient(name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// awaitRights waits until the API server lets a component read what it reads first. An API server that says that it is ready may not have
+// read all roles yet, and a component that is refused ends.
+func (p *Plane) awaitRights(ctx context.Context, server process.Record, name string) error {
+	client, err := clientOf(p.Certs, name)
+	if err != nil {
 		return err
 	}
-	return p.StartClient(Scheduler)
+	const first = Server + "/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication"
+	return server.WaitReady(ctx, func(ctx context.Context) error { return get(ctx, client, first) })
 }
 
 // StartClient starts a component that works through the API, ControllerManager or Scheduler, or finds it running.
@@ -123,10 +139,12 @@ func etcdReady(ctx context.Context) error { return get(ctx, http.DefaultClient, 
 func Ready(ctx context.Context, client *http.Client) error { return get(ctx, client, Server+"/readyz") }
 
 // Client returns an HTTP client with the administrator's certificate.
-func Client(certs *pki.Authority) (*http.Client, error) {
-	pair, err := tls.LoadX509KeyPair(certs.Cert("admin"), certs.Key("admin"))
+func Client(certs *pki.Authority) (*http.Client, error) { return clientOf(certs, "admin") }
+
+func clientOf(certs *pki.Authority, name string) (*http.Client, error) {
+	pair, err := tls.LoadX509KeyPair(certs.Cert(name), certs.Key(name))
 	if err != nil {
-		return nil, fmt.Errorf("load the administrator's certificate: %w", err)
+		return nil, fmt.Errorf("load the certificate of %s: %w", name, err)
 	}
 	authority, err := os.ReadFile(certs.Cert("ca"))
 	if err != nil {
