@@ -12,7 +12,9 @@ import (
 // server is back, as their watches then pause for up to 30 s: they would take nodes for lost, and evict their pods. Its etcd and the nodes
 // run on. StartAPIServer undoes it.
 func (f Faults) StopAPIServer(ctx context.Context) error {
-	for _, name := range []string{controlplane.ControllerManager, controlplane.Scheduler, controlplane.APIServer} {
+	f.lab.parts.Lock()
+	defer f.lab.parts.Unlock()
+	for _, name := range []string{controlplane.APIServer, controlplane.ControllerManager, controlplane.Scheduler} {
 		record, err := process.Read(f.lab.recordFile(name))
 		if err != nil {
 			return err

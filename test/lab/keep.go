@@ -36,6 +36,8 @@ func (l *Lab) Keep(ctx context.Context, out io.Writer) error {
 
 // keep starts a component that has ended, if the API server that it needs runs.
 func (l *Lab) keep(name string, out io.Writer) error {
+	l.parts.Lock()
+	defer l.parts.Unlock()
 	server, err := process.Read(l.recordFile(controlplane.APIServer))
 	if err != nil || !server.Alive() {
 		return err

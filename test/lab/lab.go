@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 	"syscall"
 
 	"github.com/etcdpilot/etcd-operator/hack/tool/build"
@@ -42,6 +43,8 @@ type Lab struct {
 	cgroups  cgroup.Host
 	programs node.Programs
 	nodes    []*node.Node
+	// parts is held while parts of the control plane are started or ended: Keep and Faults are used at the same time.
+	parts sync.Mutex
 }
 
 // config is what a lab was asked to be; it is kept in the state folder.

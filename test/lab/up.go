@@ -229,7 +229,11 @@ func (l *Lab) recordFile(component string) string {
 	return filepath.Join(l.state.Run(), component+".json")
 }
 
-func (l *Lab) startControlPlane(ctx context.Context) error { return l.plane().Start(ctx) }
+func (l *Lab) startControlPlane(ctx context.Context) error {
+	l.parts.Lock()
+	defer l.parts.Unlock()
+	return l.plane().Start(ctx)
+}
 
 func (l *Lab) plane() *controlplane.Plane {
 	return &controlplane.Plane{
