@@ -2,7 +2,6 @@ package etcdcluster
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -19,12 +18,11 @@ const (
 	unasked = 2 * time.Minute
 	// retold is how long a refusal is not told of once more, although its words have changed: they may contain a time or a number.
 	retold = 10 * time.Minute
-	// refusalsKept is the maximum number of refusals per cluster.
-	refusalsKept = 64
 )
 
 // refusals are the writes that the API server has refused, per cluster. Nothing is stored in Kubernetes: a new process learns each
-// anew with one request. The zero value is empty. It is safe for concurrent use.
+// anew with one request. There is one for each write that was tried lately, however many these are: a replacement of authorities goes on only
+// once it knows of every Secret that cannot be written. The zero value is empty. It is safe for concurrent use.
 type refusals struct {
 	mu    sync.Mutex
 	known map[types.NamespacedName]map[plan.Target]*refusal
@@ -67,9 +65,6 @@ func (r *refusals) note(cluster types.NamespacedName, generation int64, target p
 	}
 	e.Message, e.asked, e.pause, e.lapsed = message, now, min(2*e.pause, longest), false
 	e.RetryAt = now.Add(e.pause)
-	if len(own) > refusalsKept {
-		delete(own, slices.MinFunc(slices.Collect(maps.Values(own)), func(a, b *refusal) int { return a.asked.Compare(b.asked) }).Target)
-	}
 	return news
 }
 

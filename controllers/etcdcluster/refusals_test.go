@@ -89,12 +89,16 @@ func TestRefusedAgain(t *testing.T) {
 	})
 	t.Run("many", func(t *testing.T) {
 		r := &refusals{}
-		for i := range 2 * refusalsKept {
+		const many = 500
+		for i := range many {
 			r.note(someCluster, 1, plan.Target{Verb: "create", Kind: plan.KindPod, Name: fmt.Sprintf("c-%d", i)}, "no", noon.Add(time.Duration(i)))
 		}
 		got := r.of(someCluster, 1, noon)
-		if len(got) != refusalsKept || got[0].Name != fmt.Sprintf("c-%d", refusalsKept) {
-			t.Errorf("%d are kept, the first is %s", len(got), got[0].Name)
+		if len(got) != many || got[0].Name != "c-0" {
+			t.Errorf("%d are known, the first is %s", len(got), got[0].Name)
+		}
+		if got = r.of(someCluster, 1, noon.Add(firstRetry+unasked+time.Second)); len(got) != 0 || len(r.known[someCluster]) != 0 {
+			t.Errorf("%d are known after they were not tried for a while", len(got))
 		}
 	})
 }
