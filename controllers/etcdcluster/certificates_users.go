@@ -77,11 +77,11 @@ func (r *Reconciler) readUsers(ctx context.Context, p *pass, read *secretsReader
 	for i := range seen.Users {
 		u := &seen.Users[i]
 		if have := read.own[u.Secret]; have != nil && !have.DeletionTimestamp.IsZero() {
-			u.Refused, u.RefusedSince = "it is being deleted, and a finalizer holds it", have.DeletionTimestamp.Time
+			u.Refused = "it is being deleted, and a finalizer holds it"
 		}
 		for _, known := range refused {
 			if known.Target == writeOf(u.Secret) {
-				u.Refused, u.RefusedSince = known.Message, known.Since
+				u.Refused = known.Message
 			}
 		}
 	}

@@ -42,7 +42,11 @@ func Decide(o Observed, random io.Reader) (Decision, error) {
 	}
 	d.record(o, views)
 	d.report(o, views)
-	d.refused(o)
+	for _, w := range views {
+		if w.half == clients {
+			d.refused(w.o)
+		}
+	}
 	if len(o.Altered) > 0 {
 		d.keep(o)
 	}

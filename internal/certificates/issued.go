@@ -69,7 +69,7 @@ func (s *signers) adopt(o Observed, h half) (pending string, err error) {
 			"Secret, so that cert-manager issues one", given.Name, given.Name))
 	case s.former != nil:
 	default:
-		s.former, s.current, s.issued = s.current, made, true
+		s.former, s.current, s.issued, s.since = s.current, made, true, o.Now
 	}
 	return "", err
 }

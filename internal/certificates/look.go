@@ -18,12 +18,15 @@ func look(o Observed, h half, rotate bool, random io.Reader) (*view, error) {
 			return nil, err
 		}
 	}
+	if began := w.signers.began(); h == clients && !began.IsZero() {
+		w.o.patientUntil = began.Add(patience)
+	}
 	w.source, w.problem = w.findSource()
 	for _, s := range w.signers.all() {
 		w.known.add(s.Chain[:1])
 	}
 	w.side.asked = o.Served != nil
-	w.side.reading = h == clients && o.reading()
+	w.side.reading = h == clients && w.o.reading()
 	w.readMembers()
 	if h == clients {
 		w.readClients()

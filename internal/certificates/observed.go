@@ -56,6 +56,8 @@ type Observed struct {
 	Operator *Identity
 	// Rotate is the value of v1beta2.AnnotationRotate of the EtcdCluster, and Rotated that of the Secret of AuthorityName.
 	Rotate, Rotated string
+	// patientUntil is until when users whose Secrets cannot be written are waited for, zero without an authority: look finds that out.
+	patientUntil time.Time
 }
 
 // Altered is a trust Secret that is not as the operator has written it.
@@ -73,9 +75,8 @@ type User struct {
 	Data   map[string][]byte
 	// New is true for ReadTime after the EtcdUser was created: nobody can have read an earlier Secret of it.
 	New bool
-	// Refused is why that cannot be written, in words, and RefusedSince how long that has been so; empty if it can, or was not tried.
-	Refused      string
-	RefusedSince time.Time
+	// Refused is why that cannot be written, in words; empty if it can, or was not tried.
+	Refused string
 }
 
 // Names is how the cluster is called.

@@ -45,6 +45,8 @@ type signers struct {
 	issued bool
 	// renew is when all leaves were asked to be renewed, zero if never.
 	renew time.Time
+	// since is when the present authority took the former one's place, zero if an operator wrote that down that did not note it.
+	since time.Time
 	// strange is whether the Secret has one that is not the cluster's.
 	strange bool
 }
@@ -53,6 +55,8 @@ const (
 	formerPrefix = "former-"
 	// keyRenew is when the user has asked for new leaves: those that were made before are due.
 	keyRenew = "renew"
+	// sinceSuffix ends the key that is when the present authority of a side took the former one's place.
+	sinceSuffix = "-since"
 )
 
 // readSigners reads one side of the Secret with the authorities. One that cannot be read, or has expired, is of no use.
@@ -62,6 +66,9 @@ func readSigners(o Observed, h half) signers {
 		if *one != nil && !o.adopts(h, (*one).Leaf()) {
 			*one, s.strange = nil, true
 		}
+	}
+	if t, err := time.Parse(time.RFC3339, string(o.Authority[h.use+sinceSuffix])); err == nil {
+		s.since = t
 	}
 	s.issued = s.current != nil && o.Authority[h.use+issuedSuffix] != nil
 	if t, err := time.Parse(time.RFC3339, string(o.Authority[keyRenew])); err == nil {
@@ -98,8 +105,17 @@ func (s *signers) turn(o Observed, h half, asked bool, random io.Reader) error {
 	if s.current != nil {
 		s.former = s.current
 	}
-	s.current, s.issued = &signer{Pair: made, certificate: certificate, key: key}, false
+	s.current, s.issued, s.since = &signer{Pair: made, certificate: certificate, key: key}, false, o.Now
 	return nil
+}
+
+// began is when the replacement of the former authority did: without a note of that, when the present one was made. It is zero without
+// a present one.
+func (s *signers) began() time.Time {
+	if s.current == nil || !s.since.IsZero() {
+		return s.since
+	}
+	return s.current.Leaf().NotBefore.Add(pki.Backdate)
 }
 
 func (s *signers) due() time.Time {
@@ -111,6 +127,9 @@ func (s *signers) due() time.Time {
 func (s *signers) write(h half, data map[string][]byte) {
 	if s.current != nil {
 		data[h.certificate], data[h.key] = s.current.certificate, s.current.key
+		if !s.since.IsZero() {
+			data[h.use+sinceSuffix] = []byte(s.since.UTC().Format(time.RFC3339))
+		}
 		if s.issued {
 			data[h.use+issuedSuffix] = []byte("true")
 		}
