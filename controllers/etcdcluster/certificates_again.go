@@ -27,11 +27,12 @@ func digestOf(seen certificates.Observed) (digest, error) {
 	return sha256.Sum256(text), nil
 }
 
-// again is a decision that stands because it was a refusal of the same, nil if there is none.
+// again is a decision that stands because it was a refusal of the same, nil if there is none. One that goes on with what members serve does
+// not: that is not among what was seen.
 func (c *certified) again(seen digest, dependsOn string, secrets map[string]*corev1.Secret,
 	requests []certificateRequest, now time.Time,
 ) *certified {
-	if c == nil || c.Problem == nil || len(c.Writes) > 0 || c.seen != seen || c.dependsOn != dependsOn || now.Sub(c.decided) >= refusedFor {
+	if c == nil || c.Problem == nil || len(c.Writes) > 0 || c.AskServed || c.seen != seen || c.dependsOn != dependsOn || now.Sub(c.decided) >= refusedFor {
 		return nil
 	}
 	same := *c

@@ -14,6 +14,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/certificates"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 	"github.com/etcdpilot/etcd-operator/internal/member"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
@@ -54,5 +56,15 @@ func TestRefusedUserSecret(t *testing.T) {
 				t.Errorf("it writes %q", written)
 			}
 		})
+	}
+}
+
+// TestAwaitsWhatIsServed makes a decision anew that goes on with what members serve, although there is a problem and nothing else has changed.
+func TestAwaitsWhatIsServed(t *testing.T) {
+	for _, awaited := range []bool{false, true} {
+		before := &certified{Decision: certificates.Decision{Problem: &failure.Problem{Message: "no"}, AskServed: awaited}, decided: noon}
+		if same := before.again(digest{}, "", nil, nil, noon.Add(rotationPoll)); (same == nil) != awaited {
+			t.Errorf("awaited: %t; it stands: %t", awaited, same != nil)
+		}
 	}
 }
