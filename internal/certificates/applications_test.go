@@ -125,3 +125,20 @@ func leafOf(t *testing.T) []byte {
 	}
 	return certificate
 }
+
+// TestCopyWhileReading gives a member that joins another's leaf, of the former authority, whose key is lost, while applications have not read
+// their Secrets yet.
+func TestCopyWhileReading(t *testing.T) {
+	former, both := authorities{"a"}, authorities{"a", "b"}
+	s := side{
+		reading: true, members: circle{source: both[1:], recorded: both, processes: []authorities{both}},
+		clients: &circle{source: both[1:], recorded: both, processes: []authorities{both}},
+		holders: []holder{{member: true, offers: []offer{{issuers: both[1:], source: true}, {issuers: both[1:], copied: true}, {issuers: former, copied: true}}}},
+	}
+	if v := next(s); v.picks[0] != 2 {
+		t.Errorf("got %+v", v)
+	}
+	if s.reading = false; next(s).picks[0] != 0 {
+		t.Error("it gets a copy although all have read")
+	}
+}

@@ -181,7 +181,7 @@ func (s side) holds(h holder, o offer) bool {
 }
 
 // best is the first offer that a holder may take, or keep. While applications may still be reading, a leaf of the former authority is
-// better: they accept it in any case.
+// better, because they accept it in any case: one that is signed by it or, if its key is lost, another member's.
 func (s side) best(h holder) int {
 	best := keep
 	for n, o := range h.offers {
@@ -191,11 +191,17 @@ func (s side) best(h holder) int {
 		if former := !o.source && !o.copied; !s.reading || !h.member || former {
 			return n
 		}
-		if best == keep {
+		if best == keep || h.offers[best].source && s.outdates(h.offers[best], o) {
 			best = n
 		}
 	}
 	return best
+}
+
+// outdates reports whether a copy is of an authority that the source's leaf is not of. While the source is not about to change, a leaf of
+// one's own is as good.
+func (s side) outdates(own, copied offer) bool {
+	return copied.copied && !copied.issuers.equal(own.issuers) && len(s.members.processes) > 0
 }
 
 // accepts reports whether a holder may present a leaf. Members present theirs to clients, and, for etcd's gateway, to themselves;
