@@ -126,7 +126,8 @@ func outlives(leaf *given, roots []*x509.Certificate) []string {
 	return []string{leaf.text.Name + " expires after all of its authorities: renew these before"}
 }
 
-// staticClients checks the Secrets for connections of clients: of members, and of the operator.
+// staticClients checks the Secrets for connections of clients: of members, and of the operator. If only the operator's certificate cannot be
+// used, because it is not root's, there is a source beside the error: the operator goes on with the present one.
 func staticClients(o Observed) (*source, error) {
 	server, operator := o.Static.Server, o.Static.Operator
 	if err := cmp.Or(
@@ -146,13 +147,19 @@ func staticClients(o Observed) (*source, error) {
 		leaf.verified(o, rootsText, roots, x509.ExtKeyUsageServerAuth),
 		pki.CheckNames(leaf.text, leaf.Leaf(), hosts(o)),
 		client.verified(o, trustText, trust, x509.ExtKeyUsageClientAuth),
-		serverIsNotRoot(o, leaf), staysRoot(o, client),
+		serverIsNotRoot(o, leaf),
 	); err != nil {
 		return nil, err
 	}
+	notRoot := staysRoot(o, client)
+	if notRoot != nil {
+		if client = usable(o, trustText, trust); client == nil {
+			return nil, notRoot
+		}
+	}
 	s := &source{trust: trust, roots: roots, leaf: leaf, client: client}
 	s.warnings = slices.Concat(outlives(leaf, roots), outlives(client, trust), gateway(o, leaf, trustText, trust), serverUser(leaf), serviceNames(o.Names, leaf))
-	return s, nil
+	return s, notRoot
 }
 
 // gateway warns if the members' HTTP gateway does not work: it connects to its own member with the server's certificate.

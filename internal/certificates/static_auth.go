@@ -35,6 +35,16 @@ func staysRoot(o Observed, client *given) error {
 	return nil
 }
 
+// usable is the client certificate that the operator goes on with, nil if there is none that these authorities verify.
+func usable(o Observed, trustText pki.Text, trust []*x509.Certificate) *given {
+	s := Source{Name: AgentName(o.Names.Cluster), Data: o.Agent}
+	g, err := s.pair(KeyClientCertificate, KeyClientKey)
+	if err != nil || g.verified(o, trustText, trust, x509.ExtKeyUsageClientAuth) != nil {
+		return nil
+	}
+	return g
+}
+
 // runsAsRoot reports whether the operator's present certificate, or the agents', which are the same unless somebody has changed theirs, is
 // that of root. One that has expired is nobody's: nothing is lost with it.
 func runsAsRoot(o Observed) bool {

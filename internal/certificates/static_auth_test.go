@@ -1,8 +1,11 @@
 package certificates
 
 import (
+	"bytes"
 	"strings"
 	"testing"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 )
 
 // TestServerIsNotRoot refuses a server certificate by which the HTTP gateway makes root of clients, and warns of other users.
@@ -36,5 +39,36 @@ func TestServerIsNotRoot(t *testing.T) {
 		if warns := strings.Contains(strings.Join(d.Warnings, ""), warning); warns != c.warn {
 			t.Errorf("%s: warnings %q", title, d.Warnings)
 		}
+	}
+}
+
+// TestServersWithoutRoot renews the servers' certificates although the new certificate of the operator is not root's, which keeps the present
+// one. Without one that the members' authorities verify, nothing of that side changes.
+func TestServersWithoutRoot(t *testing.T) {
+	for title, cut := range map[string]bool{"the same authorities": false, "other authorities of clients": true} {
+		t.Run(title, func(t *testing.T) {
+			u := newUser(t, start)
+			u.client.CommonName = "root"
+			c := userGiven(t, u.static(), "db-0", "db-1")
+			c.o.OperatorIsRoot = true
+			before := c.run()
+			had := c.o.Published["db-1"][KeyServerCertificate]
+			if u.client.CommonName = "operator"; cut {
+				u.clientCA, u.serverCA = u.authority("other clients"), u.authority("other servers")
+			}
+			c.o.Static = u.static()
+			c.run()
+			d := c.run() // one member after the other
+			if d.Problem == nil || d.Problem.Reason != v1beta2.ReasonOperatorNotRoot || d.Settled {
+				t.Errorf("settled: %t, problem %+v", d.Settled, d.Problem)
+			}
+			if !bytes.Equal(d.Operator.Certificate, before.Operator.Certificate) {
+				t.Error("the operator has the other certificate")
+			}
+			if kept := bytes.Equal(c.o.Published["db-1"][KeyServerCertificate], had); kept != cut {
+				t.Errorf("the server's certificate is kept: %t", kept)
+			}
+			c.connected()
+		})
 	}
 }
