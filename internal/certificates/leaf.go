@@ -103,6 +103,13 @@ func renewAt(c *x509.Certificate) time.Time {
 	return c.NotBefore.Add(life * 2 / 3).Add(-jitter)
 }
 
+// ending is whether a sixth of the life of leaves, or of the authority's if that is shorter, is left of an authority: nobody who accepts no
+// other one is waited for any longer, because leaves of that authority would expire with it, and members need time to read others.
+func (w *view) ending(c *x509.Certificate) bool {
+	life := min(w.o.Managed.leafLifetime(), c.NotAfter.Sub(c.NotBefore))
+	return !w.o.Now.Before(c.NotAfter.Add(-life / 6))
+}
+
 // urgentAt is when a leaf is replaced although others wait: a sixth of its life is left.
 func urgentAt(c *x509.Certificate) time.Time {
 	return c.NotAfter.Add(-c.NotAfter.Sub(c.NotBefore) / 6)

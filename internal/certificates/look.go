@@ -18,6 +18,7 @@ func look(o Observed, h half, rotate bool, random io.Reader) (*view, error) {
 			return nil, err
 		}
 	}
+	w.o.ending = w.signers.former != nil && w.ending(w.signers.former.Leaf())
 	if began := w.signers.began(); h == clients && !began.IsZero() {
 		w.o.patientUntil = began.Add(patience)
 	}

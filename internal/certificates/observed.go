@@ -58,6 +58,8 @@ type Observed struct {
 	Rotate, Rotated string
 	// patientUntil is until when users whose Secrets cannot be written are waited for, zero without an authority: look finds that out.
 	patientUntil time.Time
+	// ending is whether the former authority is about to expire, which look finds out, too: applications without a Secret are not waited for then.
+	ending bool
 }
 
 // Altered is a trust Secret that is not as the operator has written it.
@@ -104,7 +106,7 @@ const ReadTime = 2 * time.Minute
 // process, whose clock is a little ahead. A Secret that holds no certificate was perhaps deleted, and applications go on with what it held.
 func (o Observed) reading() bool {
 	since := o.Now.Sub(o.Refreshed)
-	return -ReadTime < since && since < ReadTime || o.Managed != nil &&
+	return -ReadTime < since && since < ReadTime || o.Managed != nil && !o.ending &&
 		(issuer(o.Client[KeyCertificate]) == "" || slices.ContainsFunc(o.reached(), func(u User) bool { return !u.New && issuer(u.Data[KeyCertificate]) == "" }))
 }
 

@@ -81,7 +81,9 @@ func (w *view) readClients() {
 	c.recorded = w.known.read(w.o.Agent[KeyClientCA])
 	trusts := []authorities{c.recorded}
 	if w.o.Managed != nil { // In mode static nobody maintains that Secret: applications have the user's.
-		trusts = append(trusts, w.known.read(w.o.Client[KeyCA]))
+		if roots := w.known.read(w.o.Client[KeyCA]); slices.ContainsFunc(roots, func(a string) bool { return !w.ending(w.known.all[a]) }) {
+			trusts = append(trusts, roots)
+		}
 		for _, u := range w.o.reached() {
 			if roots := w.known.read(u.Data[KeyCA]); w.reaches(roots) {
 				trusts = append(trusts, roots)
