@@ -53,14 +53,22 @@ func Decide(o Observed, random io.Reader) (Decision, error) {
 	return d, nil
 }
 
-// together has members stop trusting the former authorities of both sides at once. A side that cannot go on holds the other up no longer.
+// together has members stop trusting the former authorities of both sides at once. A side that cannot go on holds the other up no longer, and
+// neither does one that is replaced once more: else a side that is replaced again and again would hold up the other for good.
 func together(views []*view) {
 	for _, w := range views {
-		w.side.together = slices.ContainsFunc(views, func(other *view) bool { return other != w && other.turning() })
+		w.side.together = slices.ContainsFunc(views, func(other *view) bool { return other != w && other.turning() && !other.later(w) })
 	}
 	for _, w := range views {
 		w.verdict = next(w.side)
 	}
+}
+
+// later reports whether a replacement began so much later than that of the other side that the two were not meant to be one. Those of the
+// user in mode static are not noted: the user makes them.
+func (w *view) later(other *view) bool {
+	ours, theirs := w.signers.began(), other.signers.began()
+	return !ours.IsZero() && !theirs.IsZero() && ours.After(theirs.Add(patience))
 }
 
 // turning reports whether the leaves of a side are being replaced, or read, after which members can stop trusting a former authority.

@@ -36,3 +36,27 @@ func TestBothSidesAtOnce(t *testing.T) {
 		t.Errorf("%d authorities are trusted after members were to trust others %d times, want once both and once the new ones", c.trusted(), len(wanted))
 	}
 }
+
+// TestOneSideAgainAndAgain has the authority of clients replaced again and again, while that of peers is replaced once: members stop trusting the
+// former one of peers all the same.
+func TestOneSideAgainAndAgain(t *testing.T) {
+	c := managed(t, "db-0", "db-1")
+	c.o.Managed.Issued = issued(c, year)
+	c.run()
+	c.o.Now = c.o.Now.Add(time.Hour)
+	first := issued(c, year)
+	c.o.Managed.Issued = first
+	for range 8 * 60 {
+		if c.o.Authority[KeyFormerServer] == nil && !slices.Equal(c.o.Authority[KeyServerCertificate], first.Server.Data[KeyCertificate]) {
+			c.o.Managed.Issued = &Issued{Peer: first.Peer, Server: issued(c, year).Server}
+		}
+		if d := c.updated(); slices.ContainsFunc(d.Writes, func(w Write) bool { return w.Refresh }) {
+			c.o.Refreshed = c.o.Now
+		}
+		c.presentLive()
+		if c.o.Now = c.o.Now.Add(time.Minute); c.o.Authority[formerPrefix+KeyPeerCertificate] == nil && c.o.Now.Sub(start) > 2*time.Hour {
+			return
+		}
+	}
+	t.Error("the former authority of peers is kept for hours")
+}
