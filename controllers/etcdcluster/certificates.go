@@ -155,7 +155,7 @@ func unreadable(before *certified, err error, now time.Time) *certified {
 		*after = *before
 	}
 	after.Writes, after.Waiting, after.requests, after.until, after.seen = nil, nil, nil, now.Add(rotationPoll), digest{}
-	after.Problem = &failure.Problem{Reason: v1beta2.ReasonCertificatesInvalid, Message: err.Error() + ": grant the operator its role again"}
+	after.Block(failure.Problem{Reason: v1beta2.ReasonCertificatesInvalid, Message: err.Error() + ": grant the operator its role again"})
 	return after
 }
 
@@ -170,12 +170,12 @@ func hold(d *certificates.Decision, seen certificates.Observed, p *pass) {
 		if pod.Trust != nil || trust == "" {
 			continue
 		}
-		d.Writes, d.Settled, d.Step = nil, false, "creating Secret "+trust+" again"
+		d.Writes, d.Settled, d.Certified, d.Step = nil, false, false, "creating Secret "+trust+" again"
 		if trust != certificates.TrustName(p.cluster.Name, d.TrustHash) {
 			d.TrustHash = ""
-			d.Problem = &failure.Problem{Reason: v1beta2.ReasonCertificatesInvalid, Message: fmt.Sprintf("Secret %s, with the authorities that "+
+			d.Block(failure.Problem{Reason: v1beta2.ReasonCertificatesInvalid, Message: fmt.Sprintf("Secret %s, with the authorities that "+
 				"pod %s trusts, is gone, so no certificate is changed: create it again as it was, or delete that pod if its data is on a volume",
-				trust, pod.Name)}
+				trust, pod.Name)})
 			return
 		}
 	}

@@ -45,7 +45,7 @@ func (r *Reconciler) observe(ctx context.Context, reader client.Reader, c *v1bet
 		return nil, err
 	}
 	if !resources.Started(c) && p.certified != nil && problem == nil {
-		p.observed.Cluster.Invalid = p.certified.Problem
+		p.observed.Cluster.Invalid = p.certified.Blocking
 	}
 	if err := r.observePods(p); err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ func (r *Reconciler) observe(ctx context.Context, reader client.Reader, c *v1bet
 	if err := r.observeRestore(ctx, p); err != nil {
 		return nil, err
 	}
-	if p.certified != nil && p.certified.Problem != nil { // the members of a restore would get no certificates
+	if p.certified != nil && p.certified.Blocking != nil { // the members of a restore would get no certificates
 		p.observed.Cluster.Restore = ""
 	}
 	p.session = r.Etcd.Observe(ctx, client.ObjectKeyFromObject(c).String(), p.clientConfig(), p.observed.Electorate(),

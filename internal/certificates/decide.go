@@ -132,24 +132,12 @@ func (d *Decision) warn(format string, arguments ...any) {
 
 // report is what the user is to know.
 func (d *Decision) report(o Observed, views []*view) {
-	var problems, issuers []string
-	var notRoot *notRootError
-	d.Settled = len(d.Writes)+len(d.Waiting) == 0
 	var steps []string
 	if d.Recording {
 		steps = append(steps, "recording the cluster's own authorities")
 	}
 	for _, w := range views {
 		d.Expired = append(d.Expired, w.expired...)
-		if w.problem != nil {
-			problems = append(problems, w.problem.Error())
-			if errors.As(w.problem, &notRoot) {
-				d.AskAuth = notRoot.ask
-			}
-		}
-		if w.issuer != nil {
-			issuers = append(issuers, w.issuer.Error())
-		}
 		if w.source != nil {
 			d.Warnings = append(d.Warnings, w.source.warnings...)
 		}
@@ -160,24 +148,58 @@ func (d *Decision) report(o Observed, views []*view) {
 		d.Certificates = append(d.Certificates, w.infos()...)
 	}
 	d.Warnings = append(d.Warnings, common(o, views)...)
-	reason := v1beta2.ReasonCertificatesInvalid
-	switch {
-	case notRoot != nil:
-		reason = v1beta2.ReasonOperatorNotRoot
-	case len(problems) == 0:
-		reason = v1beta2.ReasonIssuerUnavailable
-	}
-	if problems = append(problems, issuers...); len(problems) > 0 {
-		d.Problem = &failure.Problem{Reason: reason, Message: strings.Join(problems, "; ")}
-	}
+	d.problems(views)
 	if len(d.Waiting) > 0 {
 		steps = append(steps, "no certificate that all members accept can be given yet to "+strings.Join(d.Waiting, ", "))
 	}
-	d.Settled = d.Settled && len(steps)+len(problems) == 0
+	d.Settled = len(d.Writes)+len(steps) == 0 && d.Problem == nil
+	d.Certified = d.certified(views)
 	if d.Step = strings.Join(steps, "; "); d.Step == "" && len(d.Writes) > 0 {
 		d.Step = "writing certificates"
 	}
 	d.Next = due(o, views, d.Certificates)
+}
+
+// problems say what is wrong with the sources. An issuer blocks only a side that has no authority yet.
+func (d *Decision) problems(views []*view) {
+	var invalid, issuers, blocking []string
+	var notRoot *notRootError
+	for _, w := range views {
+		if w.problem != nil {
+			invalid = append(invalid, w.problem.Error())
+			if errors.As(w.problem, &notRoot) {
+				d.AskAuth = notRoot.ask
+			}
+		}
+		if w.issuer != nil {
+			issuers = append(issuers, w.issuer.Error())
+			if w.source == nil {
+				blocking = append(blocking, w.issuer.Error())
+			}
+		}
+	}
+	reason := v1beta2.ReasonCertificatesInvalid
+	switch {
+	case notRoot != nil:
+		reason = v1beta2.ReasonOperatorNotRoot
+	case len(invalid) == 0:
+		reason = v1beta2.ReasonIssuerUnavailable
+	}
+	problem := func(all []string) *failure.Problem {
+		if len(all) == 0 {
+			return nil
+		}
+		return &failure.Problem{Reason: reason, Message: strings.Join(all, "; ")}
+	}
+	d.Problem, d.Blocking = problem(slices.Concat(invalid, issuers)), problem(slices.Concat(invalid, blocking))
+}
+
+// certified computes Certified.
+func (d *Decision) certified(views []*view) bool {
+	users := func(w Write) bool { return w.Kind == KindUser }
+	own := slices.DeleteFunc(slices.Clone(d.Writes), users)
+	return d.Blocking == nil && !d.Recording && len(own)+len(d.Waiting) == 0 &&
+		!slices.ContainsFunc(views, func(w *view) bool { return w.source == nil || w.progress() != "" })
 }
 
 // due is when something is to be done next that only the time brings about.

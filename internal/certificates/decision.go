@@ -28,6 +28,9 @@ type Decision struct {
 	// Problem is why the source cannot be used, and what was published stays as it is; or which Secrets of users cannot be written. It is
 	// nil if nothing is wrong.
 	Problem *failure.Problem
+	// Blocking is that of it without whose end no certificate can be given, nil if all that are needed can be: the cluster's own authorities
+	// do without their issuer, and without a Secret of a user. While it is there, nothing that takes new certificates is begun.
+	Blocking *failure.Problem
 	// Expired are the pods all of whose authorities on one side have expired: nobody can connect to their members, or they to nobody, and
 	// only another pod can trust others.
 	Expired []string
@@ -39,6 +42,9 @@ type Decision struct {
 	AskAuth bool
 	// Settled is whether there is nothing to do and nothing to wait for.
 	Settled bool
+	// Certified is whether the members, the operator and who uses the cluster's own Secrets have certificates that can be used, and none of
+	// these is being replaced. Users' Secrets, and an issuer of authorities that are there, do not count.
+	Certified bool
 	// Step is what is being done and waited for, in words for status; empty when settled.
 	Step string
 	// Next is when something is due, zero if nothing ever is.
@@ -48,6 +54,11 @@ type Decision struct {
 	// Rotated is what the annotation RotatedAnnotation of the Secret of AuthorityName is to be. Where it differs from what was
 	// observed, Writes has that Secret: both have to be one write.
 	Rotated string
+}
+
+// Block keeps everything that takes certificates from being begun until a problem is mended.
+func (d *Decision) Block(p failure.Problem) {
+	d.Problem, d.Blocking, d.Settled, d.Certified = &p, &p, false, false
 }
 
 // Kind says which Secret a Write is for.

@@ -1,6 +1,7 @@
 package certificates
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -9,11 +10,14 @@ import (
 
 // step is what one side is doing and waiting for, empty if nothing.
 func (w *view) step() string {
+	return cmp.Or(w.pending, w.progress())
+}
+
+// progress is what becomes of the certificates of one side, whatever its issuer does; empty if nothing.
+func (w *view) progress() string {
 	v, c := w.verdict, w.side.members
 	wide := !v.trust.equal(c.source) || w.side.clients != nil && !v.roots.equal(w.side.clients.source)
 	switch {
-	case w.pending != "":
-		return w.pending
 	case w.source == nil:
 		return "keeping the certificates that are in use"
 	case v.waiting:

@@ -37,13 +37,13 @@ func (d *Decision) keep(o Observed) {
 	if o.Operator != nil {
 		d.Operator = o.Operator
 	}
-	d.Settled, d.Step = false, "keeping the certificates that are in use"
+	d.Step = "keeping the certificates that are in use"
 	var problems []string
 	for _, a := range o.Altered {
 		problems = append(problems, a.Why+": "+a.mend(o.Names, again))
 	}
-	d.Problem = &failure.Problem{Reason: v1beta2.ReasonCertificatesInvalid, Message: strings.Join(slices.Compact(slices.Sorted(slices.Values(problems))), "; ") +
-		". Until then no certificate is changed, because it is unknown what members trust"}
+	d.Block(failure.Problem{Reason: v1beta2.ReasonCertificatesInvalid, Message: strings.Join(slices.Compact(slices.Sorted(slices.Values(problems))), "; ") +
+		". Until then no certificate is changed, because it is unknown what members trust"})
 }
 
 // mend says what to do. The Secret is immutable, so it can be replaced only by way of its deletion, which the operator has no right to.
