@@ -185,7 +185,8 @@ const (
 	// ReasonCertificatesExpiring means that a certificate expires within a tenth of its life, and 14 days at most, or has expired.
 	//
 	// With spec.tls.static: renew it in the Secret that this names; the message names the operator's copy. With spec.tls.managed: the
-	// operator should have renewed it, see its log.
+	// operator should have renewed it, see its log. With spec.tls.managed.issuerRef, if the message names a Certificate: cert-manager should
+	// have renewed that; see whether it runs, and what it says of the Certificate.
 	ReasonCertificatesExpiring = "CertificatesExpiring"
 	// ReasonRotatingCertificates means that certificates or their authorities are being replaced; the message says what is waited for.
 	//

@@ -24,6 +24,8 @@ import (
 const (
 	// issuance is how long cert-manager may take before it is reported.
 	issuance = time.Minute
+	// renewal is how long it may leave a renewal alone that is due: it may be restarting, and a third of the authority's life is left.
+	renewal = 10 * time.Minute
 	// longestWord is how much of a message of cert-manager's is shown: an issuer may have put anything into it.
 	longestWord = 300
 	// revisionAnnotation of a CertificateRequest says which of its Certificate's issuances it is, from 1 on.
@@ -87,16 +89,35 @@ func refusedBy(certificate *unstructured.Unstructured, requests []*unstructured.
 	if issuing.status == "False" && issuing.reason != "" && issuing.reason != "Issued" {
 		return fmt.Sprintf("cert-manager cannot issue Certificate %s: %.*s: correct the issuer, or spec.tls.managed", name, longestWord, issuing.message)
 	}
-	since := certificate.GetCreationTimestamp().Time
+	done := "issued"
+	since, patience := certificate.GetCreationTimestamp().Time, issuance
 	switch {
 	case issuing.status == "True":
 		since = issuing.since
 	case issued:
+		done, patience = "renewed", renewal
+		if since = renewalOf(certificate); since.IsZero() {
+			return ""
+		}
+	}
+	if now.Sub(since) <= patience {
 		return ""
 	}
-	if now.Sub(since) <= issuance {
-		return ""
+	return lateInWords(certificate, requests, done)
+}
+
+// renewalOf is when cert-manager is to renew what it has issued, zero if it has not said.
+func renewalOf(certificate *unstructured.Unstructured) time.Time {
+	text, _, _ := unstructured.NestedString(certificate.Object, "status", "renewalTime")
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return time.Time{}
 	}
+	return at
+}
+
+// lateInWords is what cert-manager has not done in time, and what it says.
+func lateInWords(certificate *unstructured.Unstructured, requests []*unstructured.Unstructured, done string) string {
 	words := condition(certificate, "Ready").message
 	if len(requests) > 0 {
 		words = cmp.Or(condition(requests[0], "Ready").message, words)
@@ -105,8 +126,8 @@ func refusedBy(certificate *unstructured.Unstructured, requests []*unstructured.
 		text, _, _ := unstructured.NestedString(certificate.Object, "spec", "issuerRef", field)
 		return text
 	}
-	return fmt.Sprintf("cert-manager has not issued Certificate %s (%.*s): see whether it runs, whether %s %s of spec.tls.managed.issuerRef "+
-		"is ready, and kubectl describe certificaterequests", name, longestWord, words, issuer("kind"), issuer("name"))
+	return fmt.Sprintf("cert-manager has not %s Certificate %s (%.*s): see whether it runs, whether %s %s of spec.tls.managed.issuerRef "+
+		"is ready, and kubectl describe certificaterequests", done, certificate.GetName(), longestWord, words, issuer("kind"), issuer("name"))
 }
 
 // issuedCondition is one of cert-manager's conditions.

@@ -28,6 +28,11 @@ func certManagers(kind, status, reason, message string, since time.Time) *unstru
 // issuer that it waits for.
 func TestIssuanceInWords(t *testing.T) {
 	later := noon.Add(time.Hour)
+	renewing := func(at time.Time) *unstructured.Unstructured {
+		u := certManagers("Ready", "True", "Ready", "up to date", noon)
+		must(t, unstructured.SetNestedField(u.Object, at.Format(time.RFC3339), "status", "renewalTime"))
+		return u
+	}
 	pending := certManagers("Ready", "False", "Pending", "not found", noon)
 	for title, c := range map[string]struct {
 		certificate, request *unstructured.Unstructured
@@ -40,6 +45,9 @@ func TestIssuanceInWords(t *testing.T) {
 		"the issuer is missing":         {certificate: certManagers("Issuing", "True", "DoesNotExist", "", noon), request: pending, now: later, want: []string{"(not found)", "Issuer house"}},
 		"it has refused":                {certificate: certManagers("Issuing", "False", "Failed", "no", noon), now: noon, want: []string{"cannot issue", "no: correct the issuer"}},
 		"issued":                        {certificate: certManagers("Ready", "True", "Ready", "", noon), issued: true, now: later},
+		"not due yet":                   {certificate: renewing(later.Add(time.Hour)), issued: true, now: later},
+		"due just now":                  {certificate: renewing(later), issued: true, now: later.Add(renewal)},
+		"due, and cert-manager is away": {certificate: renewing(later), issued: true, now: later.Add(2 * renewal), want: []string{"has not renewed Certificate c-ca-peer", "whether it runs"}},
 		"being renewed":                 {certificate: certManagers("Issuing", "True", "Renewing", "", later), request: pending, issued: true, now: later.Add(issuance)},
 		"being renewed for too long":    {certificate: certManagers("Issuing", "True", "Renewing", "", later), request: pending, issued: true, now: later.Add(2 * issuance), want: []string{"(not found)"}},
 		"a renewal that it has refused": {certificate: certManagers("Issuing", "False", "Failed", "no", noon), issued: true, now: later, want: []string{"cannot issue"}},

@@ -49,13 +49,18 @@ func (p *pass) shownAuth() *status.Auth {
 	return shown
 }
 
-// exportExpiry exports when the first certificate of each use expires.
+// exportExpiry exports when the first certificate of each use expires. Authorities have uses of their own: leaves of theirs, which expire
+// no later, would hide them.
 func exportExpiry(c *v1beta2.EtcdCluster, all []certificates.Info) {
 	first := map[string]float64{}
 	for _, info := range all {
 		at := float64(info.NotAfter.Unix())
-		if known, ok := first[info.Use]; !ok || at < known {
-			first[info.Use] = at
+		use := info.Use
+		if info.Name == certificates.AuthorityName(c.Name) {
+			use += "-ca"
+		}
+		if known, ok := first[use]; !ok || at < known {
+			first[use] = at
 		}
 	}
 	metrics.SetCertificates(c.Namespace, c.Name, first)

@@ -97,6 +97,8 @@ type Info struct {
 	NotBefore, NotAfter time.Time
 	// RenewAt is when the operator renews it, zero if it does not.
 	RenewAt time.Time
+	// Certificate is that of cert-manager's which it is a copy of, and which cert-manager renews; empty if it is of none.
+	Certificate string
 	// User is true if it is an EtcdUser's: there may be any number of these.
 	User bool
 }

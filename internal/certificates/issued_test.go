@@ -61,8 +61,8 @@ func TestIssuedStart(t *testing.T) {
 		t.Error("members trust something else than the authority that was issued")
 	}
 	for _, info := range d.Certificates {
-		if info.Name == AuthorityName("db") && !info.RenewAt.IsZero() {
-			t.Error("the operator says that it renews what cert-manager does")
+		if want := IssuedName("db", info.Use == "peer"); info.Name == AuthorityName("db") && (!info.RenewAt.IsZero() || info.Certificate != want) {
+			t.Errorf("it says that %q renews the authority, at %s", info.Certificate, info.RenewAt)
 		}
 	}
 }

@@ -75,8 +75,10 @@ func (w *view) infos() []Info {
 	}
 	if w.signers.current != nil && managed {
 		add(AuthorityName(cluster), w.use, w.signers.current.Pair, false)
-		if !w.signers.issued {
-			all[len(all)-1].RenewAt = w.signers.due()
+		if last := &all[len(all)-1]; w.signers.issued {
+			last.Certificate = IssuedName(cluster, w.half == peers)
+		} else {
+			last.RenewAt = w.signers.due()
 		}
 	}
 	slices.SortStableFunc(all, func(a, b Info) int { return strings.Compare(a.Name+"/"+a.Use, b.Name+"/"+b.Use) })

@@ -1,8 +1,10 @@
 package status
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -93,35 +95,66 @@ func certificatesValid(in Input) verdict {
 	return verdict{true, v1beta2.ReasonCertificatesUsable, message + warnings}
 }
 
-// certificateTrouble is what is wrong with the certificates, nil if nothing is.
+// certificateTrouble is what is wrong with the certificates, nil if nothing is. That one expires is said with whatever else is wrong.
 func certificateTrouble(in Input) *failure.Problem {
 	known := in.Certificates
 	if known == nil {
 		return nil
 	}
-	if known.Problem != nil {
-		return known.Problem
+	expiring := expiringInWords(known.Certificates, in.Observed.Now)
+	switch p := known.Problem; {
+	case expiring == "":
+		return p
+	case p != nil:
+		return &failure.Problem{Reason: p.Reason, Message: p.Message + "; " + expiring}
 	}
-	first, ok := firstToExpire(known.Certificates)
-	notice := min(expiryNotice, first.NotAfter.Sub(first.NotBefore)/noticeShare)
-	left := first.NotAfter.Sub(in.Observed.Now)
-	if !ok || left > notice {
-		return nil
+	return &failure.Problem{Reason: v1beta2.ReasonCertificatesExpiring, Message: expiring}
+}
+
+// expiringInWords says which certificates expire so soon that their owner is to know, and who has to renew them; empty if none does. Each
+// has its own notice: an authority outlives what it has issued, and at its end that is renewed ever more often, so the first to expire is
+// none that lacks anything.
+func expiringInWords(all []certificates.Info, now time.Time) string {
+	const named = 3
+	var some []string
+	for _, c := range byExpiry(all) {
+		left := c.NotAfter.Sub(now)
+		if left > min(expiryNotice, c.NotAfter.Sub(c.NotBefore)/noticeShare) {
+			continue
+		}
+		verb := "expires"
+		if left <= 0 {
+			verb = "has expired"
+		}
+		some = append(some, fmt.Sprintf("%s.crt in Secret %s %s at %s%s", c.Use, c.Name, verb, c.NotAfter.UTC().Format(time.RFC3339), renewal(c)))
 	}
-	verb := "expires"
-	if left <= 0 {
-		verb = "has expired"
+	if more := len(some) - named; more > 0 {
+		some = append(some[:named], fmt.Sprintf("%d more expire", more))
 	}
-	message := fmt.Sprintf("%s.crt in Secret %s %s at %s", first.Use, first.Name, verb, first.NotAfter.UTC().Format(time.RFC3339))
-	if first.RenewAt.IsZero() {
-		message += ": renew the certificate that it was copied from, in the Secret that spec.tls.static names"
+	return strings.Join(some, "; ")
+}
+
+// renewal says who has to renew a certificate, unless it is the operator.
+func renewal(c certificates.Info) string {
+	switch {
+	case c.Certificate != "":
+		return fmt.Sprintf(": have cert-manager renew Certificate %s, which it was copied from, and see whether it runs", c.Certificate)
+	case c.RenewAt.IsZero():
+		return ": renew the certificate that it was copied from, in the Secret that spec.tls.static names"
 	}
-	return &failure.Problem{Reason: v1beta2.ReasonCertificatesExpiring, Message: message}
+	return ""
+}
+
+// byExpiry sorts certificates; of those that expire at once, an authority comes before what it has issued.
+func byExpiry(all []certificates.Info) []certificates.Info {
+	return slices.SortedStableFunc(slices.Values(all), func(a, b certificates.Info) int {
+		return cmp.Or(a.NotAfter.Compare(b.NotAfter), -cmp.Compare(a.Certificate, b.Certificate))
+	})
 }
 
 func firstToExpire(all []certificates.Info) (certificates.Info, bool) {
 	if len(all) == 0 {
 		return certificates.Info{}, false
 	}
-	return slices.MinFunc(all, func(a, b certificates.Info) int { return a.NotAfter.Compare(b.NotAfter) }), true
+	return byExpiry(all)[0], true
 }

@@ -11,6 +11,7 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/certificates"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 )
 
 // TestListedCertificates has more certificates than status has room for. The first to expire is found among all of them.
@@ -50,5 +51,53 @@ func TestListedCertificates(t *testing.T) {
 	}
 	if !meta.IsStatusConditionPresentAndEqual(s.Conditions, v1beta2.ConditionCertificatesValid, "True") {
 		t.Errorf("conditions %+v", s.Conditions)
+	}
+}
+
+// TestExpiringAuthority is told of an authority that cert-manager does not renew, long before it expires, although each certificate of it,
+// which expires at the same time and first in the list, has been issued a moment ago; and of whatever else is wrong.
+func TestExpiringAuthority(t *testing.T) {
+	const day = 24 * time.Hour
+	end := at.Add(8 * day)
+	in := threeMembers()
+	in.Observed.Now = at
+	in.Certificates = &Certificates{Decision: certificates.Decision{Certificates: []certificates.Info{
+		{Name: "m-0-tls", Use: "peer", NotBefore: at.Add(-day), NotAfter: end, RenewAt: at.Add(2 * day)},
+		{Name: "m-ca", Use: "peer", NotBefore: end.Add(-90 * day), NotAfter: end, Certificate: "m-ca-peer"},
+	}}}
+	says := func(reason string, words ...string) {
+		t.Helper()
+		c := meta.FindStatusCondition(compute(in).Conditions, v1beta2.ConditionCertificatesValid)
+		if c == nil || c.Status != "False" || c.Reason != reason {
+			t.Fatalf("CertificatesValid is %+v", c)
+		}
+		for _, word := range words {
+			if !strings.Contains(c.Message, word) {
+				t.Errorf("%q does not say %q", c.Message, word)
+			}
+		}
+		if strings.Contains(c.Message, "static") || strings.Contains(c.Message, "m-0-tls") {
+			t.Errorf("it says %q", c.Message)
+		}
+	}
+	says(v1beta2.ReasonCertificatesExpiring, "peer.crt in Secret m-ca expires at", "Certificate m-ca-peer")
+	in.Certificates.Problem = &failure.Problem{Reason: v1beta2.ReasonWriteRefused, Message: "a user's Secret"}
+	says(v1beta2.ReasonWriteRefused, "a user's Secret", "peer.crt in Secret m-ca expires at")
+	in.Certificates.Problem = nil
+	in.Observed.Now = at.Add(-2 * day)
+	if c := meta.FindStatusCondition(compute(in).Conditions, v1beta2.ConditionCertificatesValid); c.Status != "True" || !strings.Contains(c.Message, "Secret m-ca,") {
+		t.Errorf("before, it says %+v", c)
+	}
+}
+
+// TestManyExpire names the first few that expire, and counts the others.
+func TestManyExpire(t *testing.T) {
+	var all []certificates.Info
+	for i := range 5 {
+		all = append(all, certificates.Info{Name: fmt.Sprintf("m-%d-tls", i), Use: "peer", NotBefore: at.Add(-time.Hour), NotAfter: at})
+	}
+	got := expiringInWords(all, at)
+	if strings.Count(got, "has expired") != 3 || !strings.Contains(got, "spec.tls.static") || !strings.HasSuffix(got, "; 2 more expire") {
+		t.Errorf("it says %q", got)
 	}
 }
