@@ -131,6 +131,7 @@ func (r *Reconciler) decideCertificates(ctx context.Context, p *pass) error {
 	}
 	hold(&decision, seen, p)
 	awaitGone(&decision, going(secrets)...)
+	p.reportHeld(&decision, secrets, seen.Now)
 	decided := &certified{
 		Decision: decision, secrets: secrets, requests: p.requests, dependsOn: dependsOn(p), until: validUntil(decision, seen.Now),
 		decided: seen.Now, seen: input, altered: seen.Altered,

@@ -6,10 +6,13 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/certificates"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 )
 
 // A Secret that is being deleted is there until its last finalizer has gone. Until then what it holds counts, because members and clients
@@ -33,6 +36,28 @@ func awaitGone(d *certificates.Decision, names ...string) {
 		wait = d.Step + "; " + wait
 	}
 	d.Step = wait
+}
+
+// goneNotice is how long a Secret may take to go before it is reported: its finalizers may be the garbage collector's.
+const goneNotice = time.Minute
+
+// reportHeld says which Secrets of the cluster's own do not go, and what holds them. Those of users are reported with what that means to them.
+func (p *pass) reportHeld(d *certificates.Decision, secrets map[string]*corev1.Secret, now time.Time) {
+	var all []string
+	for _, name := range going(secrets) {
+		if have := secrets[name]; p.userOf(name) == nil && now.Sub(have.DeletionTimestamp.Time) > goneNotice {
+			all = append(all, fmt.Sprintf("Secret %s is being deleted since %s, and is not written until it is gone: remove its finalizers (%s)",
+				name, have.DeletionTimestamp.UTC().Format(time.RFC3339), strings.Join(have.Finalizers, ", ")))
+		}
+	}
+	if len(all) == 0 {
+		return
+	}
+	reason := v1beta2.ReasonWriteRefused
+	if d.Problem != nil {
+		reason, all = d.Problem.Reason, append([]string{d.Problem.Message}, all...)
+	}
+	d.Problem = &failure.Problem{Reason: reason, Message: strings.Join(all, "; ")}
 }
 
 // writable leaves out what is being deleted, and with it all that relies on it.

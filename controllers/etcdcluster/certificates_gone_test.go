@@ -5,15 +5,18 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/certificates"
+	"github.com/etcdpilot/etcd-operator/internal/failure"
 	"github.com/etcdpilot/etcd-operator/internal/member"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
@@ -97,6 +100,40 @@ func TestSecretBeingDeleted(t *testing.T) {
 	}
 	if pass(); !slices.Contains(written, "c-agent") || !slices.Contains(written, "c-0-tls") {
 		t.Errorf("once they are gone, it writes %q", written)
+	}
+}
+
+// TestHeldSecretIsReported names each Secret of the cluster's own that does not go, and what holds it, once it had time to; nothing waits for
+// it that can do without. What else is wrong is said, too.
+func TestHeldSecretIsReported(t *testing.T) {
+	clock := clocktesting.NewFakePassiveClock(time.Now())
+	r, p := onePass(t, plan.Idle{}, interceptor.Funcs{})
+	r.Clock = clock
+	p.live, p.before, p.observed.Cluster.ID = true, &v1beta2.EtcdClusterStatus{}, 1
+	p.transport, p.cluster.Spec.TLS = member.Transport{PeerTLS: true, ClientTLS: true}, &v1beta2.TLSPolicy{Managed: &v1beta2.ManagedTLS{}}
+	held := resources.ClientSecret(p.cluster, nil)
+	deleted(t, r, held)
+	must(t, r.decideCertificates(t.Context(), p))
+	if p.certified.Problem != nil {
+		t.Errorf("at once it says %+v", p.certified.Problem)
+	}
+	clock.SetTime(time.Now().Add(2 * goneNotice))
+	must(t, r.decideCertificates(t.Context(), p))
+	problem := p.certified.Problem
+	if problem == nil || problem.Reason != v1beta2.ReasonWriteRefused || !strings.Contains(problem.Message, "Secret c-client is being deleted") ||
+		!strings.Contains(problem.Message, "example.com/hold") || p.certified.Blocking != nil {
+		t.Errorf("it says %+v", problem)
+	}
+	d := certificates.Decision{Problem: &failure.Problem{Reason: v1beta2.ReasonIssuerUnavailable, Message: "no issuer"}}
+	p.reportHeld(&d, p.certified.secrets, clock.Now())
+	if d.Problem.Reason != v1beta2.ReasonIssuerUnavailable || !strings.HasPrefix(d.Problem.Message, "no issuer; Secret c-client") {
+		t.Errorf("with another problem it says %+v", d.Problem)
+	}
+	must(t, r.Client.Get(t.Context(), client.ObjectKeyFromObject(held), held))
+	held.Finalizers = nil
+	must(t, r.Client.Update(t.Context(), held))
+	if must(t, r.decideCertificates(t.Context(), p)); p.certified.Problem != nil {
+		t.Errorf("once it is gone, it says %+v", p.certified.Problem)
 	}
 }
 

@@ -95,7 +95,7 @@ func (p *pass) outline(secret *corev1.Secret) *corev1.Secret {
 		Type: secret.Type,
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: secret.Namespace, Name: secret.Name, UID: secret.UID, ResourceVersion: secret.ResourceVersion,
-			Annotations: secret.Annotations, DeletionTimestamp: secret.DeletionTimestamp,
+			Annotations: secret.Annotations, DeletionTimestamp: secret.DeletionTimestamp, Finalizers: secret.Finalizers,
 		},
 		Data: map[string][]byte{},
 	}
