@@ -27,7 +27,8 @@ type IssuedAuthority struct {
 	// Refused is why there is none, or why it cannot be renewed, in words for the user; empty if nothing is wrong, or not yet.
 	Refused string
 	// Signed are the certificates, in PEM, that the issuer has signed for it, as cert-manager says of the last issuance and of one that is
-	// just being made. Only what is among them becomes an authority: who may change the Secret could have put anything into it.
+	// just being made. Only what is among them becomes an authority, or, once the operator's copy is lost, what it has recorded as the
+	// cluster's: who may change the Secret could have put anything into it.
 	Signed [][]byte
 }
 
@@ -64,7 +65,7 @@ func (s *signers) adopt(o Observed, h half) (pending string, err error) {
 		return "", cmp.Or(err, wrong)
 	case s.current != nil && bytes.Equal(s.current.Leaf().Raw, made.Leaf().Raw):
 		s.issued = true
-	case !given.signed(made.Leaf()):
+	case !given.signed(made.Leaf()) && (s.current != nil || !slices.Contains(o.Authorities, pki.Fingerprint(made.Leaf()))):
 		return "", cmp.Or(err, fmt.Errorf("the issuer has not signed the authority in Secret %s for Certificate %s: delete the "+
 			"Secret, so that cert-manager issues one", given.Name, given.Name))
 	case s.former != nil:
