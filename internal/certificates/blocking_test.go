@@ -9,7 +9,7 @@ func TestBlocking(t *testing.T) {
 		spoil    func(*cluster)
 		blocking bool
 	}{
-		"a user's Secret":                 {spoil: func(c *cluster) { c.o.Users[0].Refused, c.o.Users[0].RefusedSince = "no", c.o.Now }},
+		"a user's Secret":                 {spoil: func(c *cluster) { c.o.Users[0].Refused = "no" }},
 		"a user's Secret that never was":  {spoil: func(c *cluster) { c.o.Users[0].Refused, c.o.Users[0].Data = "no", nil }},
 		"the issuer":                      {spoil: func(c *cluster) { c.o.Managed.Issued = absent("it says no") }},
 		"the issuer, without authorities": {spoil: func(c *cluster) { c.o.Managed.Issued, c.o.Authority = absent("it says no"), nil }, blocking: true},
