@@ -130,7 +130,6 @@ func (r *Reconciler) decideCertificates(ctx context.Context, p *pass) error {
 		return fmt.Errorf("decide about the certificates: %w", err)
 	}
 	hold(&decision, seen, p)
-	awaitGone(&decision, going(secrets)...)
 	p.reportHeld(&decision, secrets, seen.Now)
 	decided := &certified{
 		Decision: decision, secrets: secrets, requests: p.requests, dependsOn: dependsOn(p), until: validUntil(decision, seen.Now),

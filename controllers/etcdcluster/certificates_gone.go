@@ -41,8 +41,9 @@ func awaitGone(d *certificates.Decision, names ...string) {
 // goneNotice is how long a Secret may take to go before it is reported: its finalizers may be the garbage collector's.
 const goneNotice = time.Minute
 
-// reportHeld says which Secrets of the cluster's own do not go, and what holds them. Those of users are reported with what that means to them.
+// reportHeld says which Secrets are awaited, and which of the cluster's own do not go, and what holds them. Those of users are reported with what that means to them.
 func (p *pass) reportHeld(d *certificates.Decision, secrets map[string]*corev1.Secret, now time.Time) {
+	awaitGone(d, going(secrets)...)
 	var all []string
 	for _, name := range going(secrets) {
 		if have := secrets[name]; p.userOf(name) == nil && now.Sub(have.DeletionTimestamp.Time) > goneNotice {
