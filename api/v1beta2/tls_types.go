@@ -119,7 +119,8 @@ type TLSStatus struct {
 	// trustSecret is the Secret with the authorities that new members trust.
 	// +optional
 	TrustSecret string `json:"trustSecret,omitempty"`
-	// rotated is the value of the annotation etcd.database.coreos.com/rotate that was carried out last.
+	// rotated is the value of the annotation etcd.database.coreos.com/rotate that was acted on last: what it asks for has begun. It is
+	// done once step is empty.
 	// +optional
 	Rotated string `json:"rotated,omitempty"`
 	// certificates are those in use: at most 64, the cluster's own, and of those of EtcdUsers the ones that expire first. The condition

@@ -16,7 +16,8 @@ import (
 func TestExportedExpiry(t *testing.T) {
 	c := &v1beta2.EtcdCluster{ObjectMeta: metav1.ObjectMeta{Namespace: "shown", Name: "c"}}
 	exportExpiry(c, []certificates.Info{
-		{Name: "c-0-tls", Use: "peer", NotAfter: noon.Add(time.Hour)}, {Name: "c-1-tls", Use: "peer", NotAfter: noon},
+		{Name: "c-0-tls", Use: "peer", NotAfter: noon.Add(time.Hour)},
+		{Name: "c-1-tls", Use: "peer", NotAfter: noon},
 		{Name: "c-ca", Use: "peer", NotAfter: noon.Add(2 * time.Hour)},
 	})
 	defer own.ForgetCertificates("shown", "c")
