@@ -76,9 +76,12 @@ type TransportStatus struct {
 	// peerTLS is true if members connect to each other over TLS.
 	// +optional
 	PeerTLS bool `json:"peerTLS,omitempty"`
-	// clientTLS is true if members serve clients over TLS only.
+	// clientTLS is true if clients are told to use TLS.
 	// +optional
 	ClientTLS bool `json:"clientTLS,omitempty"`
+	// clientBoth is true while members serve clients with and without TLS.
+	// +optional
+	ClientBoth bool `json:"clientBoth,omitempty"`
 }
 
 // BootstrapStatus is the write-ahead record of the first start: it is written before anything that depends on it.

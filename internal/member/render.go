@@ -56,10 +56,10 @@ func Render(c Config, s Start, version string) ([]byte, error) {
 		"name":                        c.Name,
 		"data-dir":                    c.DataDir,
 		"listen-peer-urls":            listen(c.Transport.PeerScheme(), PeerPort),
-		"listen-client-urls":          listen(c.Transport.ClientScheme(), ClientPort),
+		"listen-client-urls":          strings.Join(listenForClients(c.Transport, s.ListenHost), ","),
 		"listen-metrics-urls":         listen("http", MetricsPort),
 		"initial-advertise-peer-urls": c.PeerURL,
-		"advertise-client-urls":       c.ClientURL,
+		"advertise-client-urls":       strings.Join(advertised(c), ","),
 		"initial-cluster-state":       s.State,
 		"initial-cluster":             s.InitialCluster,
 		"initial-cluster-token":       s.Token,
@@ -82,6 +82,26 @@ func Render(c Config, s Start, version string) ([]byte, error) {
 		return nil, err
 	}
 	return yaml.Marshal(file)
+}
+
+// listenForClients are the URLs that clients are served on. etcd serves both schemes on one port (embed/serve.go, serveCtx.serve).
+func listenForClients(t Transport, host string) (urls []string) {
+	if t.ServesClientPlain() {
+		urls = append(urls, ClientURL(host, Transport{}))
+	}
+	if t.ServesClientTLS() {
+		urls = append(urls, ClientURL(host, Transport{ClientTLS: true}))
+	}
+	return urls
+}
+
+// advertised are the URLs that etcd tells clients.
+func advertised(c Config) []string {
+	if !c.Transport.ClientBoth {
+		return []string{c.ClientURL}
+	}
+	_, address, _ := strings.Cut(c.ClientURL, "://")
+	return []string{scheme(false) + "://" + address, scheme(true) + "://" + address}
 }
 
 // addSecurity has each side with TLS present the member's own certificate and accept only those of its authorities. The authorities alone

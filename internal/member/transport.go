@@ -8,6 +8,22 @@ type Transport struct {
 	// PeerTLS is for the members among themselves, ClientTLS for clients. They are independent: each has authorities of its own.
 	PeerTLS   bool `json:"peerTLS,omitempty"`
 	ClientTLS bool `json:"clientTLS,omitempty"`
+	// ClientBoth is whether members serve clients by the other scheme, too, on the same port. That is so while a running cluster is
+	// switched: ClientTLS is what clients are told to use.
+	ClientBoth bool `json:"clientBoth,omitempty"`
+}
+
+// ServesClientTLS reports whether members serve clients by TLS, and so need certificates for it.
+func (t Transport) ServesClientTLS() bool { return t.ClientTLS || t.ClientBoth }
+
+// ServesClientPlain reports whether members serve clients without TLS.
+func (t Transport) ServesClientPlain() bool { return !t.ClientTLS || t.ClientBoth }
+
+// Served is the same for transports that a member serves alike: while it serves both schemes, which one clients are told to use changes
+// nothing for it. Pods are made from it, so that nothing restarts for that.
+func (t Transport) Served() Transport {
+	t.ClientTLS = t.ServesClientTLS()
+	return t
 }
 
 // IsZero reports whether no side uses TLS; encoding/json omits such a Transport by it.
@@ -15,15 +31,19 @@ func (t Transport) IsZero() bool { return t == Transport{} }
 
 // String is for messages.
 func (t Transport) String() string {
-	switch t {
-	case Transport{PeerTLS: true, ClientTLS: true}:
-		return "TLS for peers and clients"
-	case Transport{PeerTLS: true}:
-		return "TLS for peers only"
-	case Transport{ClientTLS: true}:
-		return "TLS for clients only"
+	text := "no TLS"
+	switch {
+	case t.PeerTLS && t.ServesClientTLS():
+		text = "TLS for peers and clients"
+	case t.PeerTLS:
+		text = "TLS for peers only"
+	case t.ServesClientTLS():
+		text = "TLS for clients only"
 	}
-	return "no TLS"
+	if t.ClientBoth {
+		text += ", who may still connect without"
+	}
+	return text
 }
 
 // PeerScheme is the URL scheme between members.
@@ -49,12 +69,12 @@ type Side struct {
 // peerSection is that of the members among themselves.
 const peerSection = "peer-transport-security"
 
-// Sides are those that use TLS.
+// Sides are those that serve TLS.
 func (t Transport) Sides() (sides []Side) {
 	if t.PeerTLS {
 		sides = append(sides, Side{PeerCertFile, PeerKeyFile, PeerAuthoritiesFile, peerSection})
 	}
-	if t.ClientTLS {
+	if t.ServesClientTLS() {
 		sides = append(sides, Side{ServerCertFile, ServerKeyFile, ServerAuthoritiesFile, "client-transport-security"})
 	}
 	return sides

@@ -42,6 +42,35 @@ func TestURLs(t *testing.T) {
 	}
 }
 
+// TestServesBothSchemes has etcd serve clients on one port with and without TLS, and holds that nothing of a member says which of them clients
+// are told to use.
+func TestServesBothSchemes(t *testing.T) {
+	var rendered [][]byte
+	for _, given := range []Transport{{ClientBoth: true}, {ClientTLS: true, ClientBoth: true}} {
+		config := testConfig()
+		config.Transport = given.Served()
+		config.ClientURL = ClientURL(Host(config.Name, "db", "prod", ""), config.Transport)
+		got := read(t, config, Start{State: StateExisting, ListenHost: "0.0.0.0"})
+		var listen, advertise []string
+		for i := range got.ListenClientUrls {
+			listen = append(listen, got.ListenClientUrls[i].String())
+			advertise = append(advertise, got.AdvertiseClientUrls[i].Scheme)
+		}
+		if !slices.Equal(listen, []string{"http://0.0.0.0:2379", "https://0.0.0.0:2379"}) || !slices.Equal(advertise, []string{"http", "https"}) ||
+			!got.ClientTLSInfo.ClientCertAuth {
+			t.Errorf("%+v: it listens on %v, tells clients of %v, and asks for certificates: %t", given, listen, advertise, got.ClientTLSInfo.ClientCertAuth)
+		}
+		text, err := Render(config, Start{State: StateExisting, ListenHost: "0.0.0.0"}, "3.6.16")
+		if err != nil {
+			t.Fatal(err)
+		}
+		rendered = append(rendered, text)
+	}
+	if !slices.Equal(rendered[0], rendered[1]) {
+		t.Errorf("what clients are told changes the member:\n%s\n%s", rendered[0], rendered[1])
+	}
+}
+
 // TestEtcdReadsTheTransport lets etcd's own parser read what was rendered: it says nothing of a key that it ignores.
 func TestEtcdReadsTheTransport(t *testing.T) {
 	for _, given := range []Transport{{}, {PeerTLS: true}, {ClientTLS: true}, {PeerTLS: true, ClientTLS: true}} {

@@ -106,6 +106,7 @@ func podPolicy(c *v1beta2.EtcdCluster) *v1beta2.PodPolicy {
 // memberConfig is the configuration of a member for its whole life. Invalid options never get here: the spec is validated before
 // anything is created.
 func memberConfig(c *v1beta2.EtcdCluster, name string, t member.Transport) member.Config {
+	t = t.Served()
 	host := member.Host(name, c.Name, c.Namespace, Domain(c))
 	options, _ := Options(c, "")
 	return member.Config{
