@@ -73,6 +73,10 @@ type Adopt struct {
 // CommitVoters writes to status who votes after the membership change that follows.
 type CommitVoters struct{ Voters []string }
 
+// CommitTransport writes to status how members serve clients, and which scheme these are told to use: the next step of a switch between
+// plain text and TLS.
+type CommitTransport struct{ Transport member.Transport }
+
 // CreateVolumes creates empty claims. If one exists already that is an error, and the next pass decides anew.
 type CreateVolumes struct {
 	Names       []string

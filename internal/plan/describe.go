@@ -97,6 +97,10 @@ func (a CommitVoters) describe() Description {
 	return Description{"CommitVoters", v1beta2.ReasonScaling, "committing the next voters to status: " + list(a.Voters)}
 }
 
+func (a CommitTransport) describe() Description {
+	return Description{"CommitTransport", v1beta2.ReasonUpdating, "committing how clients are served to status: " + a.Transport.String()}
+}
+
 func (a CreateVolumes) describe() Description {
 	return Description{"CreateVolumes", v1beta2.ReasonCreating, "creating volumes " + list(a.Names)}
 }

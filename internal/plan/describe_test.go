@@ -6,11 +6,13 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/failure"
+	"github.com/etcdpilot/etcd-operator/internal/member"
 )
 
 func TestDescribeEveryAction(t *testing.T) {
 	for _, a := range []Action{
 		CommitVoters{[]string{"c-0"}},
+		CommitTransport{member.Transport{ClientBoth: true}},
 		Idle{Reason: "R"},
 		Wait{Reason: "R"},
 		Blocked{Reason: "R"},

@@ -72,6 +72,7 @@ func TestEveryActionHasEffects(t *testing.T) {
 		ContinueRestore{},
 		RecordClusterID{},
 		CommitVoters{},
+		CommitTransport{},
 		Adopt{},
 		SetImage{},
 		Recreate{},

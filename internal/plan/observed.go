@@ -40,9 +40,13 @@ type Cluster struct {
 	UID       string
 	// Domain is appended to every member's DNS name, for example ".cluster.local"; usually empty.
 	Domain string
-	// SpecTransport is the transport that the spec asks for. It takes effect with the next attempt to start; until then the members
-	// have the Record's.
+	// SpecTransport is the transport that the spec asks for. That of peers takes effect with the next attempt to start, that of clients
+	// step by step: see switchClients. Until then the members have the Record's.
 	SpecTransport member.Transport `json:",omitzero"`
+	// Certified is true if every member has the certificates that SpecTransport takes, and the operator one that they accept.
+	Certified bool `json:",omitempty"`
+	// PlainClients is true if the spec asks for clients to be served without TLS, too.
+	PlainClients bool `json:",omitempty"`
 	// Size is the requested number of voters, 1 to 9.
 	Size int
 	// Paused stops every action.
@@ -138,6 +142,8 @@ type Pod struct {
 	Restarting bool
 	// Drift is how the pod differs from the current spec, apart from the version.
 	Drift Drift
+	// Transport is what the pod's member serves.
+	Transport member.Transport `json:",omitzero"`
 	// Resizing says why a resize in place is not complete, empty if none is in progress.
 	Resizing string
 	// ResizeInfeasible is true if the pod's node can never provide the requested resources.

@@ -52,7 +52,7 @@ type Record struct {
 	// ReplacedID is the ID of the cluster that the current restore replaces, 0 if it had none, or none was recorded.
 	ReplacedID uint64 `json:",string"`
 	// Transport says which connections of the members use TLS. It is recorded with an attempt to start, because member IDs and URLs
-	// follow from it, and stays until the next one.
+	// follow from that of peers, which stays until the next one. That of clients is switched while the cluster runs.
 	Transport member.Transport `json:",omitzero"`
 	// CancelDeclined is true once status says that the restore in progress continues although it was to be canceled.
 	CancelDeclined bool
@@ -71,6 +71,8 @@ func (r Record) Apply(a Action, o Observed) Record {
 		r = r.goBack()
 	case ContinueRestore:
 		r.CancelDeclined = true
+	case CommitTransport:
+		r.Transport = act.Transport
 	case RecordClusterID:
 		r = r.recordClusterID(act, o)
 	case Adopt:

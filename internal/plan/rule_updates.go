@@ -162,19 +162,24 @@ func (v *view) updateBlocker() Action {
 	if p := v.Alarm; p != nil && p.Reason == v1beta2.ReasonCorrupt {
 		return Blocked(*p)
 	}
+	if waiting := v.waitForVoters(); waiting != nil || !v.updating() {
+		return waiting
+	}
+	if v.InProgress != nil {
+		return v.InProgress
+	}
+	return v.waitForStorageVersion()
+}
+
+// waitForVoters waits until all voters are healthy, Ready, and in sync; nil if they are.
+func (v *view) waitForVoters() Action {
 	for _, m := range v.voters {
 		p := v.pods[m.Name]
 		if !v.healthy(m) || !p.Ready || !v.inSync(m) {
 			return v.waitForMember(m, p)
 		}
 	}
-	if !v.updating() {
-		return nil
-	}
-	if v.InProgress != nil {
-		return v.InProgress
-	}
-	return v.waitForStorageVersion()
+	return nil
 }
 
 // readyChangedRecently reports whether the pod's Ready condition has changed within the time that an update may take.

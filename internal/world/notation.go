@@ -34,6 +34,8 @@ func Notation(a plan.Action) string { //nolint:funlen,gocyclo // a case for each
 		return note("adopt", act.ClusterID, act.Volumes)
 	case plan.CommitVoters:
 		return note("declare-voters", act.Voters)
+	case plan.CommitTransport:
+		return note("transport", act.Transport)
 	case plan.CreateVolumes:
 		return note("create-volumes", act.Incarnation, act.Names)
 	case plan.CreatePods:

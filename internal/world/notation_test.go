@@ -25,6 +25,7 @@ var actions = []plan.Action{
 	plan.RecordClusterID{},
 	plan.Adopt{},
 	plan.CommitVoters{},
+	plan.CommitTransport{},
 	plan.CreateVolumes{},
 	plan.CreatePods{},
 	plan.WritePermits{},
