@@ -73,7 +73,7 @@ type LeaderMoved struct {
 // TransportStatus says which connections of a cluster's members use TLS. It is recorded with the attempt to start, because the
 // members' IDs and URLs follow from it.
 type TransportStatus struct {
-	// peerTLS is true if members connect to each other over TLS.
+	// peerTLS is true if members are told to connect to each other over TLS.
 	// +optional
 	PeerTLS bool `json:"peerTLS,omitempty"`
 	// clientTLS is true if clients are told to use TLS.
@@ -82,6 +82,12 @@ type TransportStatus struct {
 	// clientBoth is true while members serve clients with and without TLS.
 	// +optional
 	ClientBoth bool `json:"clientBoth,omitempty"`
+	// peerBoth is true while members serve each other with and without TLS.
+	// +optional
+	PeerBoth bool `json:"peerBoth,omitempty"`
+	// peerPort is the port of the scheme that members are told to use for each other, if it is not 2380.
+	// +optional
+	PeerPort int32 `json:"peerPort,omitempty"`
 }
 
 // BootstrapStatus is the write-ahead record of the first start: it is written before anything that depends on it.

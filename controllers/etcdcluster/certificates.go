@@ -89,7 +89,7 @@ func (c *certifications) forget(cluster types.NamespacedName) {
 // observeCertificates decides what is to become of the cluster's certificates; nothing without TLS. A recent decision stands while
 // what it depends on is the same.
 func (r *Reconciler) observeCertificates(ctx context.Context, p *pass) error {
-	if p.transport = resources.Transport(p.cluster); p.transport.IsZero() {
+	if p.transport = resources.Transport(p.cluster); !p.transport.SecuresAny() {
 		return nil
 	}
 	if err := r.observeUsers(ctx, p); err != nil {

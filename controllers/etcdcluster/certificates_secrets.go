@@ -112,7 +112,7 @@ func (p *pass) outline(secret *corev1.Secret) *corev1.Secret {
 // pod mounts are there before the pod is.
 func (r *Reconciler) applyCertificates(ctx context.Context, p *pass) error {
 	c := p.observed.Cluster
-	if p.transport.IsZero() || c.Paused || c.Deleting || p.assessment.NameTaken != nil || c.ID == 0 && c.Bootstrap == nil {
+	if !p.transport.SecuresAny() || c.Paused || c.Deleting || p.assessment.NameTaken != nil || c.ID == 0 && c.Bootstrap == nil {
 		return nil
 	}
 	if p.certified.dependsOn != dependsOn(p) { // new members

@@ -107,7 +107,7 @@ func (r *Reconciler) observePods(p *pass) error {
 		seen := &p.observed.Pods[i]
 		pod := p.pods[seen.Name]
 		seen.Drift = p.revision.Drift(pod, p.observed.Cluster.Repository)
-		if p.transport.IsZero() {
+		if !p.transport.SecuresAny() {
 			continue
 		}
 		if trust := r.podOptions(p).Trust; trust != "" { // else it is not known yet

@@ -38,7 +38,7 @@ const (
 type Config struct {
 	// Name is the member's, and the pod's.
 	Name string `json:"name"`
-	// PeerURL and ClientURL are what the member advertises, each one URL with a DNS name.
+	// PeerURL and ClientURL are what the member advertises, each one URL with a DNS name; the one with TLS where it serves both schemes.
 	PeerURL   string `json:"peerURL"`
 	ClientURL string `json:"clientURL"`
 	DataDir   string `json:"dataDir"`

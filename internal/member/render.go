@@ -1,6 +1,7 @@
 package member
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"path"
@@ -16,6 +17,8 @@ const (
 	ClientPort  = 2379
 	PeerPort    = 2380
 	MetricsPort = 2381
+	// OtherPeerPort is in use, beside PeerPort or in its place, once peers of a running cluster were switched between plain text and TLS.
+	OtherPeerPort = 2382
 )
 
 // MaxLearners is given to every etcd that knows the option. It must be the same on all members: each applies its own
@@ -52,13 +55,14 @@ func Render(c Config, s Start, version string) ([]byte, error) {
 	if s.InitialCluster == "" {
 		s.InitialCluster = c.Name + "=" + c.PeerURL
 	}
+	own := urlIn(s.InitialCluster, c.Name)
 	file := map[string]any{
 		"name":                        c.Name,
 		"data-dir":                    c.DataDir,
-		"listen-peer-urls":            listen(c.Transport.PeerScheme(), PeerPort),
+		"listen-peer-urls":            strings.Join(listenForPeers(c.Transport, s.ListenHost), ","),
 		"listen-client-urls":          strings.Join(listenForClients(c.Transport, s.ListenHost), ","),
 		"listen-metrics-urls":         listen("http", MetricsPort),
-		"initial-advertise-peer-urls": c.PeerURL,
+		"initial-advertise-peer-urls": cmp.Or(own, c.PeerURL),
 		"advertise-client-urls":       strings.Join(advertised(c), ","),
 		"initial-cluster-state":       s.State,
 		"initial-cluster":             s.InitialCluster,
@@ -73,7 +77,7 @@ func Render(c Config, s Start, version string) ([]byte, error) {
 		file["max-learners"] = MaxLearners
 	}
 	addSecurity(file, c.Transport)
-	if c.Transport.PeerTLS && listsHostnames(version) {
+	if c.Transport.ServesPeerTLS() && listsHostnames(version) {
 		if err := addPeers(file, c.PeerURL); err != nil {
 			return nil, err
 		}
@@ -82,6 +86,29 @@ func Render(c Config, s Start, version string) ([]byte, error) {
 		return nil, err
 	}
 	return yaml.Marshal(file)
+}
+
+// urlIn is the URL of the member with that name in etcd's list of name=url, empty if it is not in it. A learner has to advertise the one
+// that it was added with, and may be told of another one later (etcd compares them: advertiseMatchesCluster in its configuration).
+func urlIn(initialCluster, name string) string {
+	for pair := range strings.SplitSeq(initialCluster, ",") {
+		if url, found := strings.CutPrefix(pair, name+"="); found {
+			return url
+		}
+	}
+	return ""
+}
+
+// listenForPeers are the URLs that other members are served on: each scheme on a port of its own, because etcd makes a listener for each
+// URL (embed/etcd.go, configurePeerListeners).
+func listenForPeers(t Transport, host string) []string {
+	switch {
+	case !t.PeerBoth:
+		return []string{PeerURL(host, t)}
+	case t.PeerTLS:
+		t = t.OtherPeers()
+	}
+	return []string{PeerURL(host, t), PeerURL(host, t.OtherPeers())}
 }
 
 // listenForClients are the URLs that clients are served on. etcd serves both schemes on one port (embed/serve.go, serveCtx.serve).
@@ -107,7 +134,7 @@ func advertised(c Config) []string {
 // addSecurity has each side with TLS present the member's own certificate and accept only those of its authorities. The authorities alone
 // would make etcd demand a certificate, but without client-cert-auth it would not take its common name for a user.
 func addSecurity(file map[string]any, t Transport) {
-	if t.IsZero() {
+	if !t.SecuresAny() {
 		return
 	}
 	file["tls-min-version"] = "TLS1.2"

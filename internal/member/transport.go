@@ -1,9 +1,13 @@
 package member
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+)
 
 // Transport says which sides of a member use TLS. Its zero value is a member that uses none. A cluster's is recorded when the cluster is
-// created: the member IDs are made from the peer URLs, and a member that advertises another scheme than it serves is unreachable.
+// created: the member IDs are made from the peer URLs, and a member that advertises another scheme than it serves is unreachable. From then
+// on it changes step by step.
 type Transport struct {
 	// PeerTLS is for the members among themselves, ClientTLS for clients. They are independent: each has authorities of its own.
 	PeerTLS   bool `json:"peerTLS,omitempty"`
@@ -11,7 +15,19 @@ type Transport struct {
 	// ClientBoth is whether members serve clients by the other scheme, too, on the same port. That is so while a running cluster is
 	// switched: ClientTLS is what clients are told to use.
 	ClientBoth bool `json:"clientBoth,omitempty"`
+	// PeerBoth is the same for peers: PeerTLS is the scheme that members join with. etcd serves peers by one scheme on each port, so the
+	// other scheme is on the other one of PeerPort and OtherPeerPort.
+	PeerBoth bool `json:"peerBoth,omitempty"`
+	// PeerPort is the port of the scheme that PeerTLS says: 0 for the constant PeerPort, or OtherPeerPort. A switch ends on the other port
+	// than it began.
+	PeerPort int32 `json:"peerPort,omitempty"`
 }
+
+// ServesPeerTLS reports whether members serve each other by TLS, and so need certificates for it.
+func (t Transport) ServesPeerTLS() bool { return t.PeerTLS || t.PeerBoth }
+
+// ServesPeerPlain reports whether members serve each other without TLS.
+func (t Transport) ServesPeerPlain() bool { return !t.PeerTLS || t.PeerBoth }
 
 // ServesClientTLS reports whether members serve clients by TLS, and so need certificates for it.
 func (t Transport) ServesClientTLS() bool { return t.ClientTLS || t.ClientBoth }
@@ -19,29 +35,51 @@ func (t Transport) ServesClientTLS() bool { return t.ClientTLS || t.ClientBoth }
 // ServesClientPlain reports whether members serve clients without TLS.
 func (t Transport) ServesClientPlain() bool { return !t.ClientTLS || t.ClientBoth }
 
-// Served is the same for transports that a member serves alike: while it serves both schemes, which one clients are told to use changes
+// SecuresAny reports whether any side serves TLS, so that members have certificates.
+func (t Transport) SecuresAny() bool { return t.ServesPeerTLS() || t.ServesClientTLS() }
+
+// Served is the same for transports that a member serves alike: while it serves both schemes, which one others are told to use changes
 // nothing for it. Pods are made from it, so that nothing restarts for that.
 func (t Transport) Served() Transport {
+	if t.PeerBoth && !t.PeerTLS {
+		t = t.OtherPeers()
+	}
 	t.ClientTLS = t.ServesClientTLS()
 	return t
 }
 
-// IsZero reports whether no side uses TLS; encoding/json omits such a Transport by it.
+// OtherPeers is the transport with the other scheme for peers, on the other port.
+func (t Transport) OtherPeers() Transport {
+	t.PeerTLS = !t.PeerTLS
+	if t.PeerPort == OtherPeerPort {
+		t.PeerPort = 0
+	} else {
+		t.PeerPort = OtherPeerPort
+	}
+	return t
+}
+
+// IsZero reports whether this is the zero value; encoding/json omits it.
 func (t Transport) IsZero() bool { return t == Transport{} }
 
-// String is for messages.
+// String is for messages. It does not say which port peers have.
 func (t Transport) String() string {
 	text := "no TLS"
 	switch {
-	case t.PeerTLS && t.ServesClientTLS():
+	case t.ServesPeerTLS() && t.ServesClientTLS():
 		text = "TLS for peers and clients"
-	case t.PeerTLS:
+	case t.ServesPeerTLS():
 		text = "TLS for peers only"
 	case t.ServesClientTLS():
 		text = "TLS for clients only"
 	}
-	if t.ClientBoth {
-		text += ", who may still connect without"
+	switch {
+	case t.PeerBoth && t.ClientBoth:
+		text += ", both of whom may still connect without"
+	case t.PeerBoth:
+		text += ", and peers may still connect without"
+	case t.ClientBoth:
+		text += ", and clients may still connect without"
 	}
 	return text
 }
@@ -71,7 +109,7 @@ const peerSection = "peer-transport-security"
 
 // Sides are those that serve TLS.
 func (t Transport) Sides() (sides []Side) {
-	if t.PeerTLS {
+	if t.ServesPeerTLS() {
 		sides = append(sides, Side{PeerCertFile, PeerKeyFile, PeerAuthoritiesFile, peerSection})
 	}
 	if t.ServesClientTLS() {
@@ -80,9 +118,9 @@ func (t Transport) Sides() (sides []Side) {
 	return sides
 }
 
-// PeerURL is where the other members reach the member on that host.
+// PeerURL is where the other members reach the member on that host: by the scheme that PeerTLS says.
 func PeerURL(host string, t Transport) string {
-	return fmt.Sprintf("%s://%s:%d", t.PeerScheme(), host, PeerPort)
+	return fmt.Sprintf("%s://%s:%d", t.PeerScheme(), host, cmp.Or(t.PeerPort, PeerPort))
 }
 
 // ClientURL is where clients reach the member on that host.

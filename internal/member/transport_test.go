@@ -35,6 +35,9 @@ func TestURLs(t *testing.T) {
 		{Transport{PeerTLS: true}, "https://h:2380", "http://h:2379"},
 		{Transport{ClientTLS: true}, "http://h:2380", "https://h:2379"},
 		{Transport{PeerTLS: true, ClientTLS: true}, "https://h:2380", "https://h:2379"},
+		{Transport{PeerBoth: true, ClientBoth: true}, "http://h:2380", "http://h:2379"},
+		{Transport{PeerTLS: true, PeerBoth: true, PeerPort: OtherPeerPort}, "https://h:2382", "http://h:2379"},
+		{Transport{PeerPort: OtherPeerPort}, "http://h:2382", "http://h:2379"},
 	} {
 		if peer, client := PeerURL("h", c.transport), ClientURL("h", c.transport); peer != c.peer || client != c.client {
 			t.Errorf("%+v: %s and %s, want %s and %s", c.transport, peer, client, c.peer, c.client)
@@ -68,6 +71,68 @@ func TestServesBothSchemes(t *testing.T) {
 	}
 	if !slices.Equal(rendered[0], rendered[1]) {
 		t.Errorf("what clients are told changes the member:\n%s\n%s", rendered[0], rendered[1])
+	}
+}
+
+// TestServesPeersByBothSchemes has etcd serve peers with and without TLS, each on a port of its own, whichever of the two a switch began on,
+// and holds that nothing of a member says which of them is in the member list.
+func TestServesPeersByBothSchemes(t *testing.T) {
+	for name, c := range map[string]struct {
+		begins Transport
+		want   []string
+	}{
+		"from plain text":             {Transport{}, []string{"http://0.0.0.0:2380", "https://0.0.0.0:2382"}},
+		"from TLS":                    {Transport{PeerTLS: true}, []string{"http://0.0.0.0:2382", "https://0.0.0.0:2380"}},
+		"from plain text, once more":  {Transport{PeerPort: OtherPeerPort}, []string{"http://0.0.0.0:2382", "https://0.0.0.0:2380"}},
+		"from TLS, where it is after": {Transport{PeerTLS: true, PeerPort: OtherPeerPort}, []string{"http://0.0.0.0:2380", "https://0.0.0.0:2382"}},
+	} {
+		both := c.begins
+		both.PeerBoth = true
+		var rendered [][]byte
+		for _, given := range []Transport{both, both.OtherPeers()} {
+			config := testConfig()
+			config.Transport = given.Served()
+			config.PeerURL = PeerURL(Host(config.Name, "db", "prod", ""), config.Transport)
+			text, err := Render(config, Start{State: StateExisting, ListenHost: "0.0.0.0"}, "3.6.16")
+			if err != nil {
+				t.Fatal(err)
+			}
+			rendered = append(rendered, text)
+			got := read(t, config, Start{State: StateExisting, ListenHost: "0.0.0.0"})
+			var listen []string
+			for i := range got.ListenPeerUrls {
+				listen = append(listen, got.ListenPeerUrls[i].String())
+			}
+			if !slices.Equal(listen, c.want) || !got.PeerTLSInfo.ClientCertAuth || len(got.PeerTLSInfo.AllowedHostnames) != 2 {
+				t.Errorf("%s: it listens on %v by %+v", name, listen, got.PeerTLSInfo)
+			}
+		}
+		if !slices.Equal(rendered[0], rendered[1]) {
+			t.Errorf("%s: what is in the list changes the member:\n%s\n%s", name, rendered[0], rendered[1])
+		}
+		if back := both.OtherPeers().OtherPeers(); back != both {
+			t.Errorf("%s: back again it is %+v", name, back)
+		}
+	}
+}
+
+// TestJoinsByItsListedURL has a learner advertise the URL that it was added with, which the pod's own configuration does not know: etcd
+// starts with no other one.
+func TestJoinsByItsListedURL(t *testing.T) {
+	config := testConfig()
+	config.Transport = Transport{PeerTLS: true, PeerBoth: true, PeerPort: OtherPeerPort}
+	host := Host(config.Name, "db", "prod", "")
+	config.PeerURL = PeerURL(host, config.Transport)
+	added := PeerURL(host, Transport{})
+	for cluster, want := range map[string]string{
+		"x=http://x:2380," + config.Name + "=" + added + ",y=http://y:2380": added,
+		config.Name + "=" + config.PeerURL + ",y=http://y:2380":             config.PeerURL,
+		"": config.PeerURL,
+	} {
+		got := read(t, config, Start{State: StateExisting, InitialCluster: cluster, ListenHost: "0.0.0.0"})
+		if len(got.AdvertisePeerUrls) != 1 || got.AdvertisePeerUrls[0].String() != want {
+			t.Errorf("%q: it advertises %v", cluster, got.AdvertisePeerUrls)
+		}
 	}
 }
 

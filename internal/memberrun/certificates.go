@@ -101,7 +101,7 @@ func unreadable(file string, err error) error {
 // presents the member's peer certificate and verifies the name in the URL.
 func (c certificates) peerClient() (*http.Client, error) {
 	transport := &http.Transport{DisableKeepAlives: true}
-	if t := c.config.Transport; t.PeerTLS {
+	if c.config.Transport.ServesPeerTLS() {
 		side := member.Transport{PeerTLS: true}.Sides()[0]
 		authorities, err := c.authorities(side)
 		if err != nil {

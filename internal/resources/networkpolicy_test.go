@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/member"
 )
 
 var operatorPods = OperatorPods{Namespace: "operators", Labels: map[string]string{"app.kubernetes.io/name": "etcd-operator"}}
@@ -35,6 +36,38 @@ func TestGoldenNetworkPolicies(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			golden(t, name, NetworkPolicy(c, NetworkPolicyMode(c), operatorPods))
 		})
+	}
+}
+
+// TestNetworkPolicyOfSwitchedPeers shuts everybody but members out of the port that peers are switched to, from the first step on, and for as
+// long as they use it.
+func TestNetworkPolicyOfSwitchedPeers(t *testing.T) {
+	for name, given := range map[string]v1beta2.TransportStatus{
+		"both":            {PeerBoth: true},
+		"the other alone": {PeerTLS: true, PeerPort: member.OtherPeerPort},
+	} {
+		for _, mode := range []v1beta2.NetworkPolicyMode{v1beta2.NetworkPolicyPeers, v1beta2.NetworkPolicyStrict} {
+			c := cluster(func(c *v1beta2.EtcdCluster) { c.Status.ClusterID, c.Status.Transport = "00000000000000c1", &given })
+			admitted := 0
+			for _, rule := range NetworkPolicy(c, mode, operatorPods).Spec.Ingress {
+				for _, p := range rule.Ports {
+					last := p.Port.IntVal
+					if p.EndPort != nil {
+						last = *p.EndPort
+					}
+					if *p.Protocol != corev1.ProtocolTCP || p.Port.IntVal > member.OtherPeerPort || last < member.OtherPeerPort {
+						continue
+					}
+					admitted++
+					if len(rule.From) != 1 || rule.From[0].PodSelector == nil || rule.From[0].NamespaceSelector != nil {
+						t.Errorf("%s, %s: %+v admits others", name, mode, rule)
+					}
+				}
+			}
+			if admitted != 1 {
+				t.Errorf("%s, %s: %d rules are about the port", name, mode, admitted)
+			}
+		}
 	}
 }
 

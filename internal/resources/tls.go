@@ -16,7 +16,7 @@ const (
 // tlsVolumes are none without TLS. The Secrets are mounted whole: the kubelet then replaces all files at once, and a leaf never stands
 // beside another one's key. They are not optional: a container waits for its Secrets rather than start without them.
 func tlsVolumes(name string, o PodOptions) []corev1.Volume {
-	if o.Transport.IsZero() {
+	if !o.Transport.SecuresAny() {
 		return nil
 	}
 	volume := func(volume, secret string) corev1.Volume {
@@ -29,7 +29,7 @@ func tlsVolumes(name string, o PodOptions) []corev1.Volume {
 }
 
 func tlsMounts(o PodOptions) []corev1.VolumeMount {
-	if o.Transport.IsZero() {
+	if !o.Transport.SecuresAny() {
 		return nil
 	}
 	return []corev1.VolumeMount{

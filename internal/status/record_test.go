@@ -38,7 +38,7 @@ func full() *v1beta2.EtcdClusterStatus {
 				CurrentVersion: "3.5.35", Spec: raw(`{"size":3}`), LeaderMoved: moved, Bootstrap: bootstrap(1),
 				SnapshotDue: new(true), RanBefore: true, Transport: &v1beta2.TransportStatus{ClientTLS: true},
 			},
-			Transport: &v1beta2.TransportStatus{PeerTLS: true},
+			Transport: &v1beta2.TransportStatus{PeerTLS: true, PeerBoth: true, PeerPort: 2382, ClientBoth: true},
 		},
 	}
 }

@@ -35,7 +35,7 @@ func Notation(a plan.Action) string { //nolint:funlen,gocyclo // a case for each
 	case plan.CommitVoters:
 		return note("declare-voters", act.Voters)
 	case plan.CommitTransport:
-		return note("transport", act.Transport.PeerTLS, act.Transport.ClientTLS, act.Transport.ClientBoth)
+		return note("transport", act.Transport.PeerTLS, act.Transport.PeerBoth, int(act.Transport.PeerPort), act.Transport.ClientTLS, act.Transport.ClientBoth)
 	case plan.CreateVolumes:
 		return note("create-volumes", act.Incarnation, act.Names)
 	case plan.CreatePods:

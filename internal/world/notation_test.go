@@ -128,7 +128,7 @@ func fill(v reflect.Value) {
 		fill(v.Index(0))
 	case reflect.String:
 		v.SetString("text")
-	case reflect.Int, reflect.Int64:
+	case reflect.Int, reflect.Int32, reflect.Int64:
 		v.SetInt(7)
 	case reflect.Uint64:
 		v.SetUint(7)
@@ -164,7 +164,7 @@ func vary(v reflect.Value, at string, changed func(at string)) {
 		vary(v.Index(0), at, changed)
 	case reflect.String:
 		set(reflect.ValueOf("other").Convert(v.Type()))
-	case reflect.Int, reflect.Int64:
+	case reflect.Int, reflect.Int32, reflect.Int64:
 		set(reflect.ValueOf(8).Convert(v.Type()))
 	case reflect.Uint64:
 		set(reflect.ValueOf(uint64(8)).Convert(v.Type()))
