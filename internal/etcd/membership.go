@@ -47,6 +47,16 @@ func (s *Session) Remove(ctx context.Context, id uint64) error {
 	})
 }
 
+// UpdatePeerURL changes where the other members connect to a voter, which has to listen there already. It is no error if that is its only
+// URL already. A learner must not be updated: etcd 3.5.22 and 3.6.8, for two, list it as a voter from then on although raft does not count it
+// as one, because the request says nothing of learners (RaftCluster.UpdateRaftAttributes; 3.5.35 and 3.6.15 change the URL only).
+func (s *Session) UpdatePeerURL(ctx context.Context, id uint64, peerURL string) error {
+	what := fmt.Sprintf("change the peer URL of %016x to %s", id, peerURL)
+	return s.change(ctx, what, s.voters, func(ctx context.Context, c *etcdclient.Client) error {
+		return c.UpdatePeerURL(ctx, id, peerURL)
+	})
+}
+
 // MoveLeader hands leadership over. Only the leader can do it: when from does not lead (any more), or does not answer,
 // the error is ErrNotYet.
 func (s *Session) MoveLeader(ctx context.Context, from, to uint64) error {

@@ -71,6 +71,32 @@ func TestLearner(t *testing.T) {
 	}
 }
 
+// TestUpdatePeerURL changes a voter's URL, repeatedly, but to none that another member has.
+func TestUpdatePeerURL(t *testing.T) {
+	t.Parallel()
+	c := embedtest.Start(t, 1)
+	voter, learner := c.Members[0], c.NewMember(t)
+	pool := newPool(t)
+	ctx, next := t.Context(), "http://127.0.0.1:1"
+	s := quorum(t, pool, voter)
+	for range 2 {
+		if err := s.UpdatePeerURL(ctx, voter.ID(), next); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s = quorum(t, pool, voter)
+	if m := listed(s, next); m == nil || m.ID != voter.ID() || m.Learner || !m.Published {
+		t.Fatalf("updated: %+v", s.Seen.Members)
+	}
+	if err := s.UpdatePeerURL(ctx, 42, "http://127.0.0.1:2"); err == nil || errors.Is(err, etcd.ErrNotYet) {
+		t.Errorf("nobody's URL: %v", err)
+	}
+	succeeds(t, "addition", func() error { return s.AddLearner(ctx, learner.PeerURL) })
+	if err := s.UpdatePeerURL(ctx, voter.ID(), learner.PeerURL); err == nil {
+		t.Error("two members have one URL")
+	}
+}
+
 // Within one second etcd gives the same peer URL the same ID, which never comes back once it was removed.
 func TestAddLearnerAgain(t *testing.T) {
 	t.Parallel()

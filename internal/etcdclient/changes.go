@@ -33,6 +33,12 @@ func (c *Client) Remove(ctx context.Context, id uint64) error {
 	return outcome(err, rpctypes.ErrMemberNotFound)
 }
 
+// UpdatePeerURL changes where the other members connect to a member. It is no error if they do so there already.
+func (c *Client) UpdatePeerURL(ctx context.Context, id uint64, peerURL string) error {
+	_, err := c.client.MemberUpdate(ctx, id, []string{peerURL})
+	return outcome(err)
+}
+
 // MoveLeader hands over leadership. Only the leader can: asked of another member it is ErrNotYet.
 func (c *Client) MoveLeader(ctx context.Context, to uint64) error {
 	_, err := c.client.MoveLeader(ctx, to)
