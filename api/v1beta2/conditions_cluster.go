@@ -63,6 +63,11 @@ const (
 	//
 	// Nothing.
 	ReasonUpdating = "Updating"
+	// ReasonSwitchingTransport means that clients or members are switched between plain text and TLS, step by step. Between the steps the
+	// members are updated.
+	//
+	// Nothing. If it waits for certificates, see CertificatesValid.
+	ReasonSwitchingTransport = "SwitchingTransport"
 	// ReasonPullingImage means that an image is pulled to the nodes before any member is restarted with it.
 	//
 	// Nothing.

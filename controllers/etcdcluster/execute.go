@@ -78,6 +78,8 @@ func (r *Reconciler) carryOut(ctx context.Context, p *pass, effect plan.Effect) 
 		return r.createPod(ctx, p, e)
 	case plan.MarkVolume:
 		return r.markVolume(ctx, p, e)
+	case plan.MarkTransport:
+		return r.markTransport(ctx, p, e)
 	case plan.WritePermit:
 		return r.writePermit(ctx, p, e)
 	case plan.AddPodToService:
@@ -108,6 +110,8 @@ func (r *Reconciler) carryOut(ctx context.Context, p *pass, effect plan.Effect) 
 		return p.session.Promote(ctx, e.ID)
 	case plan.MoveLeader:
 		return p.session.MoveLeader(ctx, e.From, e.To)
+	case plan.UpdatePeerURL:
+		return p.session.UpdatePeerURL(ctx, e.ID, e.PeerURL)
 	case plan.RemoveMember:
 		return p.session.Remove(ctx, e.ID)
 	case plan.EnableDowngrade:

@@ -26,6 +26,7 @@ func podOf(pod *corev1.Pod) plan.Pod {
 		WaitsFor:     waitsFor(pod),
 		Persistent:   resources.PodPersistent(pod),
 		Version:      version.OfImage(resources.ImageOf(pod)),
+		Transport:    resources.PodTransport(pod),
 		LeftService:  timeOf(pod.Annotations[resources.AnnotationUnserved]),
 		Permit:       permitOf(pod.Annotations[member.PermitAnnotation]),
 		RemindedAt:   timeOf(pod.Annotations[resources.AnnotationReminded]),

@@ -91,6 +91,15 @@ func (r *Reconciler) markVolume(ctx context.Context, p *pass, e plan.MarkVolume,
 	return nil
 }
 
+// markTransport notes what the member on a volume is switched to, before it is.
+func (r *Reconciler) markTransport(ctx context.Context, p *pass, e plan.MarkTransport) error {
+	marks := map[string]any{resources.AnnotationTransport: resources.TransportMark(e.Transport)}
+	if err := r.patch(ctx, p.claims[e.Name].DeepCopy(), types.UID(e.UID), map[string]any{"annotations": marks}); err != nil {
+		return fmt.Errorf("mark volume %s: %w", e.Name, err)
+	}
+	return nil
+}
+
 // expand asks for more storage. Where the volume's class does not allow it the volume is marked, so that the planner finds another
 // way. A quota or a policy may yet allow it.
 func (r *Reconciler) expand(ctx context.Context, p *pass, e plan.ExpandVolume) error {

@@ -3,6 +3,8 @@ package member
 import (
 	"cmp"
 	"fmt"
+	"net/url"
+	"strings"
 )
 
 // Transport says which sides of a member use TLS. Its zero value is a member that uses none. A cluster's is recorded when the cluster is
@@ -121,6 +123,19 @@ func (t Transport) Sides() (sides []Side) {
 // PeerURL is where the other members reach the member on that host: by the scheme that PeerTLS says.
 func PeerURL(host string, t Transport) string {
 	return fmt.Sprintf("%s://%s:%d", t.PeerScheme(), host, cmp.Or(t.PeerPort, PeerPort))
+}
+
+// PeerURLAt is the URL of the same host as the given one, as PeerURL makes it; that one itself if it is no URL.
+func (t Transport) PeerURLAt(listed string) string {
+	u, err := url.Parse(listed)
+	if err != nil || u.Hostname() == "" {
+		return listed
+	}
+	host := u.Hostname()
+	if strings.Contains(host, ":") { // an IPv6 address
+		host = "[" + host + "]"
+	}
+	return PeerURL(host, t)
 }
 
 // ClientURL is where clients reach the member on that host.

@@ -45,6 +45,21 @@ func TestURLs(t *testing.T) {
 	}
 }
 
+func TestPeerURLAt(t *testing.T) {
+	secured := Transport{PeerTLS: true, PeerPort: OtherPeerPort}
+	for listed, want := range map[string]string{
+		"http://h.db.prod.svc:2380":  "https://h.db.prod.svc:2382",
+		"https://h.db.prod.svc:2382": "https://h.db.prod.svc:2382",
+		"http://[fd00::1]:2380":      "https://[fd00::1]:2382",
+		"nonsense":                   "nonsense",
+		"":                           "",
+	} {
+		if got := secured.PeerURLAt(listed); got != want {
+			t.Errorf("%q: %q, want %q", listed, got, want)
+		}
+	}
+}
+
 // TestServesBothSchemes has etcd serve clients on one port with and without TLS, and holds that nothing of a member says which of them clients
 // are told to use.
 func TestServesBothSchemes(t *testing.T) {

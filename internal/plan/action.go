@@ -73,9 +73,16 @@ type Adopt struct {
 // CommitVoters writes to status who votes after the membership change that follows.
 type CommitVoters struct{ Voters []string }
 
-// CommitTransport writes to status how members serve clients, and which scheme these are told to use: the next step of a switch between
-// plain text and TLS.
+// CommitTransport writes to status how members serve each other and clients, and which scheme these are told to use: the next step of a
+// switch between plain text and TLS.
 type CommitTransport struct{ Transport member.Transport }
+
+// UpdatePeerURL changes where etcd's member list has the others connect to a voter. Others on their way there are not disturbed: it
+// serves them there already.
+type UpdatePeerURL struct {
+	ID            uint64
+	Name, PeerURL string
+}
 
 // CreateVolumes creates empty claims. If one exists already that is an error, and the next pass decides anew.
 type CreateVolumes struct {

@@ -98,7 +98,14 @@ func (a CommitVoters) describe() Description {
 }
 
 func (a CommitTransport) describe() Description {
-	return Description{"CommitTransport", v1beta2.ReasonUpdating, "committing how clients are served to status: " + a.Transport.String()}
+	return Description{"CommitTransport", v1beta2.ReasonSwitchingTransport, "committing to status how others connect: " + a.Transport.String()}
+}
+
+func (a UpdatePeerURL) describe() Description {
+	return Description{
+		"UpdatePeerURL", v1beta2.ReasonSwitchingTransport,
+		fmt.Sprintf("telling the members to connect to %s at %s", a.Name, a.PeerURL),
+	}
 }
 
 func (a CreateVolumes) describe() Description {

@@ -13,6 +13,7 @@ func TestDescribeEveryAction(t *testing.T) {
 	for _, a := range []Action{
 		CommitVoters{[]string{"c-0"}},
 		CommitTransport{member.Transport{ClientBoth: true}},
+		UpdatePeerURL{1, "c-0", "https://c-0:2382"},
 		Idle{Reason: "R"},
 		Wait{Reason: "R"},
 		Blocked{Reason: "R"},

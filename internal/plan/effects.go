@@ -1,6 +1,10 @@
 package plan
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/etcdpilot/etcd-operator/internal/member"
+)
 
 // Effect is a single change that the operator makes to Kubernetes or to etcd. It may crash before and after each one.
 //
@@ -25,6 +29,13 @@ type MarkVolume struct {
 	Version string
 	// Template is which pod template to write.
 	Template TemplateMark
+}
+
+// MarkTransport annotates the claim with exactly that UID with the transport of the member on it, for the time when nothing else tells of
+// it: see Observed.adoptedTransport.
+type MarkTransport struct {
+	Name, UID string
+	Transport member.Transport
 }
 
 // TemplateMark is which pod template MarkVolume writes onto the claim: the one that the member's pod is made from.
@@ -65,6 +76,7 @@ type WriteStatus struct{}
 func (CreateVolume) effect()      {}
 func (CreatePod) effect()         {}
 func (MarkVolume) effect()        {}
+func (MarkTransport) effect()     {}
 func (WritePermit) effect()       {}
 func (AddPodToService) effect()   {}
 func (AdoptVolume) effect()       {}
@@ -77,6 +89,7 @@ func (RemoveFromService) effect() {}
 func (AddLearner) effect()        {}
 func (Promote) effect()           {}
 func (MoveLeader) effect()        {}
+func (UpdatePeerURL) effect()     {}
 func (RemoveMember) effect()      {}
 func (DeletePod) effect()         {}
 func (DeleteVolume) effect()      {}
@@ -95,8 +108,10 @@ func (o Observed) effects(a Action) []Effect {
 	switch act := a.(type) {
 	case Idle, Wait, Blocked:
 		return nil
-	case CommitBootstrap, CancelRestore, ContinueRestore, RecordClusterID, CommitVoters, CommitTransport:
+	case CommitBootstrap, CancelRestore, ContinueRestore, RecordClusterID, CommitVoters:
 		return []Effect{WriteStatus{}}
+	case CommitTransport:
+		return append(o.markTransport(act.Transport), WriteStatus{})
 	case Adopt:
 		return append(each(act.Volumes, func(name string) Effect { return AdoptVolume{name, o.volumeUID(name)} }), WriteStatus{})
 	case CreateVolumes:
@@ -118,7 +133,7 @@ func (o Observed) effects(a Action) []Effect {
 		return each(act.Names, func(name string) Effect { return ExpandVolume{name, o.volumeUID(name)} })
 	case PrepullImages:
 		return each(act.Images, func(on NodeImage) Effect { return CreatePrepullPod{on} })
-	case CreateRestore, RemoveFromService, AddLearner, Promote, MoveLeader, RemoveMember, DeletePod, DeleteVolume, SetMetadata, Resize,
+	case CreateRestore, RemoveFromService, AddLearner, Promote, MoveLeader, UpdatePeerURL, RemoveMember, DeletePod, DeleteVolume, SetMetadata, Resize,
 		DeletePrepullPod, EnableDowngrade, CancelDowngrade, SetBudget:
 		if effect, ok := act.(Effect); ok {
 			return []Effect{effect}
@@ -159,6 +174,16 @@ func (o Observed) marks(name string, m MarkVolume) []Effect {
 		return nil
 	}
 	return []Effect{m}
+}
+
+// markTransport marks every volume of the cluster before its members are switched: of none may be unknown what it is switched to.
+func (o Observed) markTransport(t member.Transport) (all []Effect) {
+	for _, c := range o.Volumes {
+		if c.Owned && !c.Lost && !c.Deleting && o.Cluster.currentVolume(c) && c.Transport != t {
+			all = append(all, MarkTransport{c.Name, c.UID, t})
+		}
+	}
+	return all
 }
 
 func (o Observed) volumeUID(name string) string {

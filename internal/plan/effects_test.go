@@ -73,6 +73,7 @@ func TestEveryActionHasEffects(t *testing.T) {
 		RecordClusterID{},
 		CommitVoters{},
 		CommitTransport{},
+		UpdatePeerURL{},
 		Adopt{},
 		SetImage{},
 		Recreate{},

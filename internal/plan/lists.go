@@ -174,7 +174,7 @@ var updates = group{"updates", []rule{
 	addReplacement,          // a member has to be replaced: add the new one first
 	waitForImage,            // wait until the next member's image is on its node
 	updateNextMember,        // update the next member, followers before the leader
-	switchClients,           // clients are to use TLS, or not any more: commit the next step once all members serve what the last one says
+	switchTransport,         // clients or peers are to use TLS, or not any more: take the next step once all members serve what the last one says
 	deletePrepullPods,       // delete pods that have pulled an image
 }, lenient}
 

@@ -40,8 +40,8 @@ type Cluster struct {
 	UID       string
 	// Domain is appended to every member's DNS name, for example ".cluster.local"; usually empty.
 	Domain string
-	// SpecTransport is the transport that the spec asks for. That of peers takes effect with the next attempt to start, that of clients
-	// step by step: see switchClients. Until then the members have the Record's.
+	// SpecTransport is the transport that the spec asks for. It takes effect with the next attempt to start, and in a running cluster
+	// step by step: see switchTransport. Until then the members have the Record's.
 	SpecTransport member.Transport `json:",omitzero"`
 	// Certified is true if every member has the certificates that SpecTransport takes, and the operator one that they accept.
 	Certified bool `json:",omitempty"`
@@ -177,7 +177,7 @@ type Volume struct {
 	// ClusterID and MemberID are written before the first permit for this volume; both are zero on one never used.
 	ClusterID uint64 `json:",string"`
 	MemberID  uint64 `json:",string"`
-	// Transport is that of the attempt that the volume was created in: the member on it has URLs that contain it.
+	// Transport is that of the attempt that the volume was created in, or what its member was switched to since.
 	Transport member.Transport `json:",omitzero"`
 	// Version is the etcd version that the volume's member is to run, empty on a volume never used.
 	Version string

@@ -52,7 +52,8 @@ type Record struct {
 	// ReplacedID is the ID of the cluster that the current restore replaces, 0 if it had none, or none was recorded.
 	ReplacedID uint64 `json:",string"`
 	// Transport says which connections of the members use TLS. It is recorded with an attempt to start, because member IDs and URLs
-	// follow from that of peers, which stays until the next one. That of clients is switched while the cluster runs.
+	// follow from it, and stays until the cluster ID is recorded. From then on the IDs and URLs are those of etcd's member list, and it is
+	// switched step by step.
 	Transport member.Transport `json:",omitzero"`
 	// CancelDeclined is true once status says that the restore in progress continues although it was to be canceled.
 	CancelDeclined bool
@@ -210,7 +211,7 @@ func (r Record) recordClusterID(act RecordClusterID, o Observed) Record {
 // adopt records the volumes' cluster ID and lowest version. Whether data last written by 3.6 began on 3.5 is unknown, so
 // SnapshotDue is set for it.
 func (r Record) adopt(act Adopt, o Observed) Record {
-	r.ID, r.Transport = act.ClusterID, o.Cluster.SpecTransport
+	r.ID, r.Transport = act.ClusterID, o.adoptedTransport()
 	r.Incarnations.Last = o.lastIncarnation() // the objects that it follows from may be gone by the next restore
 	if ran := o.versionsOf(act.Volumes); len(ran) > 0 {
 		r.LowestVersion, r.SnapshotDue = ran[0], version.Minor(ran[len(ran)-1]) == "3.6"

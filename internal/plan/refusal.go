@@ -52,6 +52,8 @@ func TargetOf(effect Effect) Target {
 		return Target{"delete", "image pull Pod", e.Name}
 	case AdoptVolume:
 		return Target{"adopt", KindVolume, e.Name}
+	case MarkTransport:
+		return Target{"annotate", KindVolume, e.Name}
 	case MarkVolume:
 		return Target{"annotate", KindVolume, e.Name}
 	case ExpandVolume:
@@ -70,7 +72,7 @@ func TargetOf(effect Effect) Target {
 		return Target{"change the image of", KindPod, e.Name}
 	case SetBudget:
 		return Target{Verb: "apply", Kind: "PodDisruptionBudget"}
-	case WriteStatus, AddLearner, Promote, MoveLeader, RemoveMember, EnableDowngrade, CancelDowngrade:
+	case WriteStatus, AddLearner, Promote, MoveLeader, UpdatePeerURL, RemoveMember, EnableDowngrade, CancelDowngrade:
 	}
 	return Target{}
 }
@@ -129,7 +131,7 @@ func AfterRefused(effects []Effect, i int) int {
 // precedes reports whether the effect after this one relies on it.
 func precedes(effect Effect) bool {
 	switch effect.(type) {
-	case MarkVolume, AdoptVolume:
+	case MarkVolume, MarkTransport, AdoptVolume:
 		return true
 	default:
 		return false

@@ -115,18 +115,24 @@ func adoptVolumes(v *view) Action {
 }
 
 // transportDiffers blocks an adoption by a spec under which the members could not find each other: their URLs, which are in their
-// data, say http or https.
+// data, say http or https, and for the latter they need certificates. The spec can ask for the other one once they run.
 func (v *view) transportDiffers() Action {
+	asked := v.Cluster.SpecTransport
+	if v.adoptedTransport().ServesPeerTLS() == asked.PeerTLS {
+		return nil
+	}
+	what := "there are pods of members"
 	for _, c := range v.Volumes {
-		if c.MemberID != 0 && c.Transport != v.Cluster.SpecTransport {
-			return Blocked{
-				Reason: v1beta2.ReasonTLSSwitchNotSupported,
-				Message: fmt.Sprintf("volume %s holds the data of a member with %s, and the spec asks for %s: give spec.tls as the cluster "+
-					"of this name had it", c.Name, c.Transport, v.Cluster.SpecTransport),
-			}
+		if c.MemberID != 0 && c.Transport.ServesPeerTLS() != asked.PeerTLS {
+			what = "volume " + c.Name + " holds the data of a member"
+			break
 		}
 	}
-	return nil
+	return Blocked{
+		Reason: v1beta2.ReasonTLSSwitchNotSupported,
+		Message: fmt.Sprintf("%s with %s, and the spec asks for %s: give spec.tls as the cluster of this name had it",
+			what, v.adoptedTransport(), asked),
+	}
 }
 
 // adoptionBlocked explains why the existing pods and volumes are not adopted and nothing is started next to them.

@@ -1,19 +1,31 @@
 package plan
 
-import "github.com/etcdpilot/etcd-operator/internal/member"
+import (
+	"fmt"
 
-// switchClients commits the next step of a switch of clients between plain text and TLS. Whoever is told to connect by a scheme is able to,
-// because it is served by then, and none is taken away while anybody is still told of it:
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/member"
+)
+
+// switchTransport takes the next step of a switch between plain text and TLS, of clients, of peers, or of both at once. Whoever is told to
+// connect by a scheme is able to, because it is served by then, and none is taken away while anybody is still told of it:
 //
 //   - Members serve both schemes. If that takes certificates, they are there before.
-//   - Clients are told to use the new one. The operator itself does from then on: so the last step takes a quorum that it reaches that way.
+//   - Clients are told to use the new one: the operator itself does from then on, so the last step takes a quorum that it reaches that way.
+//     Members that join do so by the new one, and the voters' URLs in the member list are changed to it one after the other.
 //   - Members serve the new one only.
 //
-// Between the steps, the members are updated like after an edit of the spec. It may turn back at any step.
-func switchClients(v *view) Action {
-	next, due := v.nextTransport()
-	if !due {
+// Between the steps, the members are updated like after an edit of the spec: twice for a whole switch. It may turn back at any step.
+func switchTransport(v *view) Action {
+	step := v.nextSwitch()
+	if step == nil {
 		return nil
+	}
+	if len(v.learners) > 0 || v.updating() || v.downgradeTarget() != "" {
+		return v.InProgress
+	}
+	if p := v.Alarm; p != nil && p.Reason == v1beta2.ReasonCorrupt {
+		return Blocked(*p)
 	}
 	if waiting := v.waitForVoters(); waiting != nil {
 		return waiting
@@ -21,30 +33,80 @@ func switchClients(v *view) Action {
 	if v.InProgress != nil {
 		return v.InProgress
 	}
-	return CommitTransport{next}
+	return step
 }
 
-// nextTransport is the next step, if one is due.
-func (v *view) nextTransport() (next member.Transport, due bool) {
+// nextSwitch is the next step, nil if none is due: before it, every member serves what the last one says.
+func (v *view) nextSwitch() Action {
 	has, asked := v.Cluster.Transport, v.Cluster.SpecTransport
-	next = has
-	switch {
-	case v.Cluster.Invalid != nil || !v.serve(has):
-		return has, false
-	case !has.ClientBoth && has.ClientTLS != asked.ClientTLS, !has.ClientBoth && has.ClientTLS && v.Cluster.PlainClients:
-		next.ClientBoth = true
-		return next, has.ClientTLS || v.Cluster.Certified
-	case !has.ClientBoth:
-		return has, false
-	case has.ClientTLS != asked.ClientTLS:
-		next.ClientTLS = asked.ClientTLS
-	default:
-		next.ClientBoth = asked.ClientTLS && v.Cluster.PlainClients
+	if v.Cluster.Invalid != nil || !v.serve(has) {
+		return nil
 	}
-	return next, next != has
+	if a := v.announcement(); a != nil {
+		return a
+	}
+	if next := v.nextClients(v.nextPeers(has)); next != has {
+		return CommitTransport{next}
+	}
+	if has.PeerTLS != asked.PeerTLS || has.ClientTLS != asked.ClientTLS {
+		return Wait{
+			Reason: v1beta2.ReasonSwitchingTransport, After: pollRare,
+			Message: fmt.Sprintf("the members have %s, and the spec asks for %s: waiting for their certificates, of which the condition "+
+				"CertificatesValid tells", has, asked),
+		}
+	}
+	return nil
 }
 
-// serve reports whether every member that etcd lists has a pod that serves clients like that.
+// nextPeers is the transport after the next step of the peers' switch. What is in the member list is changed in between: see announcement.
+func (v *view) nextPeers(t member.Transport) member.Transport {
+	asked := v.Cluster.SpecTransport.PeerTLS
+	switch {
+	case t.PeerBoth && t.PeerTLS != asked:
+		return t.OtherPeers()
+	case t.PeerBoth:
+		t.PeerBoth = false
+	case t.PeerTLS != asked:
+		t.PeerBoth = t.PeerTLS || v.Cluster.Certified
+	}
+	return t
+}
+
+// nextClients is the same for clients. They are served without TLS, too, for as long as the spec allows that.
+func (v *view) nextClients(t member.Transport) member.Transport {
+	asked := v.Cluster.SpecTransport.ClientTLS
+	switch {
+	case t.ClientBoth && t.ClientTLS != asked:
+		t.ClientTLS = asked
+	case t.ClientBoth:
+		t.ClientBoth = asked && v.Cluster.PlainClients
+	case t.ClientTLS != asked, t.ClientTLS && v.Cluster.PlainClients:
+		t.ClientBoth = t.ClientTLS || v.Cluster.Certified
+	}
+	return t
+}
+
+// announcement changes the URL of the next voter that the member list does not have by the committed scheme, the leader's last; nil if
+// there is none, or if the spec asks for the other scheme by now.
+func (v *view) announcement() Action {
+	t := v.Cluster.Transport
+	if t.PeerTLS != v.Cluster.SpecTransport.PeerTLS {
+		return nil
+	}
+	var last Action
+	for _, m := range v.voters {
+		url := t.PeerURLAt(m.PeerURL)
+		if url == m.PeerURL {
+			continue
+		}
+		if last = (UpdatePeerURL{ID: m.ID, Name: m.Name, PeerURL: url}); m.ID != v.Leader {
+			return last
+		}
+	}
+	return last
+}
+
+// serve reports whether every member that etcd lists has a pod that serves others like that.
 func (v *view) serve(t member.Transport) bool {
 	for _, m := range v.Etcd.Members {
 		p, ok := v.pods[m.Name]

@@ -1,25 +1,36 @@
 package plan
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/failure"
 	"github.com/etcdpilot/etcd-operator/internal/member"
 )
 
+// The steps of clients, and those of peers.
 var (
 	plainText   = member.Transport{}
 	bothPlain   = member.Transport{ClientBoth: true}
 	bothSecured = member.Transport{ClientTLS: true, ClientBoth: true}
 	secured     = member.Transport{ClientTLS: true}
+
+	peersBothPlain   = member.Transport{PeerBoth: true}
+	peersBothSecured = member.Transport{PeerTLS: true, PeerBoth: true, PeerPort: member.OtherPeerPort}
+	peersSecured     = member.Transport{PeerTLS: true, PeerPort: member.OtherPeerPort}
 )
 
-// switching is a cluster with that committed transport, which its pods serve, that is asked for another one.
+// switching is a cluster with that committed transport, which its pods serve and its member list says, that is asked for another one.
 func switching(has, asked member.Transport, change ...func(*Observed)) Observed {
 	o := healthyCluster(3, true)
 	o.Cluster.Transport, o.Cluster.SpecTransport, o.Cluster.Certified = has, asked, true
 	for i := range o.Pods {
 		o.Pods[i].Transport = has.Served()
+	}
+	for i, m := range o.Etcd.Members {
+		o.Etcd.Members[i].PeerURL = o.Cluster.PeerURL(m.Name)
 	}
 	for _, c := range change {
 		c(&o)
@@ -27,31 +38,57 @@ func switching(has, asked member.Transport, change ...func(*Observed)) Observed 
 	return o
 }
 
-// TestSwitchClients takes each step of a switch once the one before is carried out, and turns back from each.
-func TestSwitchClients(t *testing.T) {
+// TestSwitchTransport takes each step of a switch once the one before is carried out, and turns back from each.
+func TestSwitchTransport(t *testing.T) {
 	behind := func(o *Observed) { o.Pods[2].Transport = plainText }
 	uncertified := func(o *Observed) { o.Cluster.Certified = false }
 	allowed := func(o *Observed) { o.Cluster.PlainClients = true }
+	peers := member.Transport{PeerTLS: true}
+	atOnce := func(clients, peers member.Transport) member.Transport {
+		peers.ClientTLS, peers.ClientBoth = clients.ClientTLS, clients.ClientBoth
+		return peers
+	}
 	for name, c := range map[string]struct {
 		o    Observed
 		want *member.Transport
 	}{
-		"nothing is asked for":                           {switching(plainText, plainText), nil},
-		"to TLS":                                         {switching(plainText, secured), &bothPlain},
-		"to TLS, without certificates":                   {switching(plainText, secured, uncertified), nil},
-		"all serve both":                                 {switching(bothPlain, secured), &bothSecured},
-		"one does not serve both yet":                    {switching(bothPlain, secured, behind), nil},
-		"clients are told":                               {switching(bothSecured, secured), &secured},
-		"clients are told, and may do without":           {switching(bothSecured, secured, allowed), nil},
-		"TLS, and clients may do without now":            {switching(secured, secured, allowed), &bothSecured},
-		"TLS":                                            {switching(secured, secured), nil},
-		"back to plain text":                             {switching(secured, plainText), &bothSecured},
-		"back, without certificates":                     {switching(secured, plainText, uncertified), &bothSecured},
-		"back, all serve both":                           {switching(bothSecured, plainText), &bothPlain},
-		"back, clients are told":                         {switching(bothPlain, plainText), &plainText},
-		"the spec cannot be carried out":                 {switching(plainText, secured, func(o *Observed) { o.Cluster.Invalid = &failure.Problem{} }), nil},
-		"a member is down":                               {switching(plainText, secured, func(o *Observed) { o.Pods[1].Ready = false; o.Etcd.Answers = o.Etcd.Answers[:1] }), nil},
-		"of peers, which stay as they are, with clients": {switching(plainText, both), &bothPlain},
+		"nothing is asked for":                 {switching(plainText, plainText), nil},
+		"to TLS":                               {switching(plainText, secured), &bothPlain},
+		"to TLS, without certificates":         {switching(plainText, secured, uncertified), nil},
+		"all serve both":                       {switching(bothPlain, secured), &bothSecured},
+		"one does not serve both yet":          {switching(bothPlain, secured, behind), nil},
+		"clients are told":                     {switching(bothSecured, secured), &secured},
+		"clients are told, and may do without": {switching(bothSecured, secured, allowed), nil},
+		"TLS, and clients may do without now":  {switching(secured, secured, allowed), &bothSecured},
+		"TLS":                                  {switching(secured, secured), nil},
+		"back to plain text":                   {switching(secured, plainText), &bothSecured},
+		"back, without certificates":           {switching(secured, plainText, uncertified), &bothSecured},
+		"back, all serve both":                 {switching(bothSecured, plainText), &bothPlain},
+		"back, clients are told":               {switching(bothPlain, plainText), &plainText},
+
+		"peers to TLS":                        {switching(plainText, peers), &peersBothPlain},
+		"peers to TLS, without certificates":  {switching(plainText, peers, uncertified), nil},
+		"peers, all serve both":               {switching(peersBothPlain, peers), &peersBothSecured},
+		"peers, one does not serve both yet":  {switching(peersBothPlain, peers, behind), nil},
+		"peers, all are listed":               {switching(peersBothSecured, peers), &peersSecured},
+		"peers, one serves no TLS any more":   {switching(peersBothSecured, peers, behind), nil},
+		"peers with TLS":                      {switching(peersSecured, peers), nil},
+		"peers turn back at once":             {switching(peersBothPlain, plainText), &plainText},
+		"peers turn back once some are told":  {switching(peersBothSecured, plainText), &peersBothPlain},
+		"peers to plain text":                 {switching(peersSecured, plainText), &peersBothSecured},
+		"peers to plain text, without others": {switching(peersSecured, plainText, uncertified), &peersBothSecured},
+
+		"both at once":                   {switching(plainText, both), new(atOnce(bothPlain, peersBothPlain))},
+		"both, all serve both":           {switching(atOnce(bothPlain, peersBothPlain), both), new(atOnce(bothSecured, peersBothSecured))},
+		"both, all are told":             {switching(atOnce(bothSecured, peersBothSecured), both), new(atOnce(secured, peersSecured))},
+		"peers follow clients":           {switching(bothSecured, both), new(atOnce(secured, peersBothPlain))},
+		"the spec cannot be carried out": {switching(plainText, secured, func(o *Observed) { o.Cluster.Invalid = &failure.Problem{} }), nil},
+		"a member is down":               {switching(plainText, secured, func(o *Observed) { o.Pods[1].Ready = false; o.Etcd.Answers = o.Etcd.Answers[:1] }), nil},
+		"an update is not done":          {switching(plainText, secured, template(0)), nil},
+		"a downgrade is not done":        {switching(plainText, secured, func(o *Observed) { o.Etcd.Answers[1].Downgrade = "3.5" }), nil},
+		"members' data differ": {switching(plainText, secured, func(o *Observed) {
+			o.Etcd.Answers[0].Alarms = []Alarm{{Kind: AlarmCorrupt}}
+		}), nil},
 	} {
 		a := Next(c.o)
 		commit, ok := a.(CommitTransport)
@@ -60,6 +97,84 @@ func TestSwitchClients(t *testing.T) {
 			t.Errorf("%s: %T %+v", name, a, a)
 		case ok && c.o.Cluster.Apply(a, c.o).Transport != *c.want:
 			t.Errorf("%s: %+v is recorded", name, c.o.Cluster.Apply(a, c.o).Transport)
+		}
+	}
+}
+
+// TestSwitchWaitsForCertificates says so.
+func TestSwitchWaitsForCertificates(t *testing.T) {
+	for _, asked := range []member.Transport{secured, {PeerTLS: true}} {
+		a := Next(switching(plainText, asked, func(o *Observed) { o.Cluster.Certified = false }))
+		if w, ok := a.(Wait); !ok || w.Reason != v1beta2.ReasonSwitchingTransport || !strings.Contains(w.Message, "certificates") {
+			t.Errorf("%v: %+v", asked, a)
+		}
+	}
+}
+
+// TestAnnounce moves the voters to the other port one after the other, the leader last, on the hosts that they have in the member list, and
+// no learner.
+func TestAnnounce(t *testing.T) {
+	o := switching(peersBothSecured, member.Transport{PeerTLS: true})
+	var told []string
+	for i := range o.Etcd.Members {
+		o.Etcd.Members[i].PeerURL = "http://" + o.Etcd.Members[i].Name + ".elsewhere:2380"
+	}
+	for range o.Etcd.Members {
+		a, ok := Next(o).(UpdatePeerURL)
+		if !ok {
+			t.Fatalf("after %v: %+v", told, Next(o))
+		}
+		for i, m := range o.Etcd.Members {
+			if m.ID == a.ID && m.Name == a.Name {
+				o.Etcd.Members[i].PeerURL = a.PeerURL
+				told = append(told, a.PeerURL)
+			}
+		}
+	}
+	if want := []string{"https://c-1.elsewhere:2382", "https://c-2.elsewhere:2382", "https://c-0.elsewhere:2382"}; !slices.Equal(told, want) {
+		t.Errorf("%v are told, the leader is %x", told, o.Etcd.Answers[0].Leader)
+	}
+	if a, ok := Next(o).(CommitTransport); !ok || a.Transport != peersSecured {
+		t.Errorf("then: %+v", Next(o))
+	}
+	o.Etcd.Members[1].PeerURL = "http://c-1:2380"
+	o.Cluster.SpecTransport = plainText
+	if a, ok := Next(o).(CommitTransport); !ok || a.Transport != peersBothPlain {
+		t.Errorf("nobody is told any more once it turns back: %+v", Next(o))
+	}
+	o = withLearner(switching(peersBothSecured, member.Transport{PeerTLS: true}), 3)
+	o.Etcd.Members[1].PeerURL = "http://c-1:2380"
+	for i := range o.Pods {
+		o.Pods[i].Transport = peersBothSecured.Served()
+	}
+	if a, ok := Next(o).(UpdatePeerURL); ok {
+		t.Errorf("%+v beside a learner", a)
+	}
+}
+
+// TestJoinsByTheCommittedScheme adds members by the scheme and on the port that are committed, whatever the spec asks for.
+func TestJoinsByTheCommittedScheme(t *testing.T) {
+	for _, c := range []struct {
+		has  member.Transport
+		want string
+	}{
+		{plainText, "http://c-3.c.ns.svc:2380"},
+		{peersBothPlain, "http://c-3.c.ns.svc:2380"},
+		{peersBothSecured, "https://c-3.c.ns.svc:2382"},
+		{peersSecured, "https://c-3.c.ns.svc:2382"},
+		{member.Transport{PeerPort: member.OtherPeerPort}, "http://c-3.c.ns.svc:2382"},
+	} {
+		for _, asked := range []member.Transport{plainText, both} {
+			o := switching(c.has, asked, func(o *Observed) {
+				o.Cluster.Size, o.Cluster.Persistent, o.Volumes = 4, false, nil
+				for i := range o.Pods {
+					o.Pods[i].Persistent = false
+				}
+				o.Pods = append(o.Pods, waitingPod(3))
+			})
+			if a, ok := Next(o).(AddLearner); !ok || a.PeerURL != c.want {
+				t.Errorf("%+v, asked for %+v: %+v, want one with %s", c.has, asked, Next(o), c.want)
+			}
 		}
 	}
 }

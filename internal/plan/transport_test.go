@@ -1,8 +1,10 @@
 package plan
 
 import (
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/member"
@@ -71,5 +73,72 @@ func TestAdoptTransport(t *testing.T) {
 	}
 	if r := o.Cluster.Apply(adopt, o); r.Transport != both {
 		t.Errorf("%v is recorded", r.Transport)
+	}
+}
+
+// TestAdoptSwitchedTransport goes by what members are known to serve, and by both where the operator has left off between two of them.
+func TestAdoptSwitchedTransport(t *testing.T) {
+	asked := member.Transport{PeerTLS: true}
+	switched := func(of member.Transport, clientsToo bool) member.Transport {
+		of.ClientTLS = clientsToo
+		return of
+	}
+	for title, c := range map[string]struct {
+		asked         member.Transport
+		volumes, pods []member.Transport
+		want          member.Transport
+		blocked       bool
+	}{
+		"plain text":                         {asked: plainText, volumes: []member.Transport{{}, {}}, want: plainText},
+		"plain text, on the other port":      {asked: plainText, volumes: []member.Transport{{PeerPort: 2382}}, want: member.Transport{PeerPort: 2382}},
+		"switched to TLS":                    {asked: asked, volumes: []member.Transport{peersSecured, peersSecured}, want: peersSecured},
+		"on the way":                         {asked: asked, volumes: []member.Transport{peersBothSecured}, want: peersBothSecured},
+		"on the way, nobody told":            {asked: asked, volumes: []member.Transport{peersBothPlain}, want: peersBothSecured},
+		"at the first step":                  {asked: asked, volumes: []member.Transport{{}, peersBothPlain}, want: peersBothSecured},
+		"at the last step":                   {asked: asked, volumes: []member.Transport{peersSecured, peersBothSecured}, want: peersBothSecured},
+		"without TLS in the spec":            {asked: plainText, volumes: []member.Transport{peersSecured}, blocked: true},
+		"on the way, without TLS in it":      {asked: plainText, volumes: []member.Transport{peersBothPlain}, blocked: true},
+		"without TLS in the data":            {asked: asked, volumes: []member.Transport{{}}, blocked: true},
+		"clients of volumes alone":           {asked: both, volumes: []member.Transport{peersSecured}, want: switched(peersSecured, true)},
+		"clients as the pods serve them":     {asked: both, volumes: []member.Transport{peersSecured}, pods: []member.Transport{peersSecured}, want: peersSecured},
+		"clients as some pods serve them":    {asked: both, volumes: []member.Transport{both}, pods: []member.Transport{asked, both}, want: member.Transport{PeerTLS: true, ClientTLS: true, ClientBoth: true}},
+		"clients as all pods serve them":     {asked: asked, volumes: []member.Transport{asked}, pods: []member.Transport{{PeerTLS: true, ClientTLS: true, ClientBoth: true}}, want: member.Transport{PeerTLS: true, ClientBoth: true}},
+		"pods alone":                         {asked: asked, pods: []member.Transport{peersSecured}, want: peersSecured},
+		"pods alone, one behind":             {asked: asked, pods: []member.Transport{peersBothPlain.Served(), {}}, want: peersBothSecured},
+		"pods alone, without TLS in the end": {asked: plainText, pods: []member.Transport{peersSecured}, blocked: true},
+	} {
+		o := emptyCluster(1, len(c.volumes) > 0)
+		o.Cluster.SpecTransport = c.asked
+		for i, of := range c.volumes {
+			o.Volumes = append(o.Volumes, Volume{Name: name(i), ClusterID: recordedID, MemberID: id(i), Transport: of})
+		}
+		for i, of := range c.pods {
+			o.Pods = append(o.Pods, Pod{Name: name(i), Transport: of, Permit: &member.Permit{ClusterID: member.ID(recordedID)}})
+		}
+		a := Next(o)
+		if _, blocked := a.(Blocked); blocked != c.blocked {
+			t.Errorf("%s: %+v", title, a)
+		}
+		if got := o.Cluster.Apply(a, o).Transport; !c.blocked && got != c.want {
+			t.Errorf("%s: %+v is recorded, want %+v", title, got, c.want)
+		}
+	}
+}
+
+// TestMarkTransport marks the cluster's own volumes, and those alone, before anything is switched.
+func TestMarkTransport(t *testing.T) {
+	o := switching(plainText, member.Transport{PeerTLS: true})
+	o.Volumes[1].Transport = peersBothPlain
+	o.Volumes = append(o.Volumes, Volume{Name: "c-7", UID: "anybody's", Foreign: "why"})
+	effects := Effects(Next(o), o)
+	want := []Effect{
+		MarkTransport{"c-0", o.Volumes[0].UID, peersBothPlain}, MarkTransport{"c-2", o.Volumes[2].UID, peersBothPlain}, WriteStatus{},
+	}
+	if !slices.Equal(effects, want) {
+		t.Errorf("%+v, want %+v", effects, want)
+	}
+	o.Refused = []Refusal{{Target: TargetOf(want[1]), RetryAt: o.Now.Add(time.Minute)}}
+	if effects := Effects(CommitTransport{peersBothPlain}, o); len(effects) > 0 {
+		t.Errorf("a mark is refused, and the effects are %+v", effects)
 	}
 }

@@ -51,7 +51,8 @@ const (
 	// AnnotationRefreshed is when a pod's kubelet was last to look at the member's certificates, and on the Secret for applications when
 	// that last changed.
 	AnnotationRefreshed = "etcd.database.coreos.com/certificates-refreshed"
-	// AnnotationTransport is which connections of the member on a volume use TLS, as JSON; absent if none do.
+	// AnnotationTransport is which connections of the member on a volume use TLS, and which ports, as JSON; absent if none do and ports are
+	// as they were from the start.
 	AnnotationTransport = "etcd.database.coreos.com/transport"
 	// AnnotationRestore names the EtcdRestore whose snapshot a pod restores its data from.
 	AnnotationRestore = "etcd.database.coreos.com/restore"

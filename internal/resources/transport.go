@@ -37,6 +37,27 @@ func Started(c *v1beta2.EtcdCluster) bool {
 	return c.Status.Bootstrap != nil || c.Status.ClusterID != ""
 }
 
+// TransportMark is that annotation's value in a merge patch, nil to remove it.
+func TransportMark(t member.Transport) any {
+	if t.IsZero() {
+		return nil
+	}
+	return encode(t)
+}
+
+// PodTransport is what the member in a pod serves; unchanged for as long as the pod is there.
+func PodTransport(pod *corev1.Pod) member.Transport {
+	for _, v := range EtcdOf(pod).Env {
+		if v.Name != member.EnvConfig {
+			continue
+		}
+		if config, err := member.ParseConfig(v.Value); err == nil {
+			return config.Transport
+		}
+	}
+	return member.Transport{}
+}
+
 // VolumeTransport is that of the member on a volume.
 func VolumeTransport(claim *corev1.PersistentVolumeClaim) (t member.Transport) {
 	_ = json.Unmarshal([]byte(claim.Annotations[AnnotationTransport]), &t) // what was not written here says nothing

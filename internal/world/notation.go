@@ -36,6 +36,8 @@ func Notation(a plan.Action) string { //nolint:funlen,gocyclo // a case for each
 		return note("declare-voters", act.Voters)
 	case plan.CommitTransport:
 		return note("transport", act.Transport.PeerTLS, act.Transport.PeerBoth, int(act.Transport.PeerPort), act.Transport.ClientTLS, act.Transport.ClientBoth)
+	case plan.UpdatePeerURL:
+		return note("peer-url", act.Name, act.ID, act.PeerURL)
 	case plan.CreateVolumes:
 		return note("create-volumes", act.Incarnation, act.Names)
 	case plan.CreatePods:

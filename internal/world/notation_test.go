@@ -26,6 +26,7 @@ var actions = []plan.Action{
 	plan.Adopt{},
 	plan.CommitVoters{},
 	plan.CommitTransport{},
+	plan.UpdatePeerURL{},
 	plan.CreateVolumes{},
 	plan.CreatePods{},
 	plan.WritePermits{},

@@ -51,7 +51,7 @@ func fill(v reflect.Value, at string, text func(at string) string, deep int) {
 		v.SetString(text(at))
 	case reflect.Bool:
 		v.SetBool(true)
-	case reflect.Int, reflect.Int64:
+	case reflect.Int, reflect.Int32, reflect.Int64:
 		v.SetInt(1<<40 + int64(len(at)))
 	case reflect.Uint64:
 		v.SetUint(1<<64 - 1 - uint64(len(at)))
