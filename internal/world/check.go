@@ -271,7 +271,7 @@ func (w *World) reached() bool {
 			return false
 		}
 	}
-	return w.Budget.Exists && w.Budget.Min == plan.MinAvailable(w.Size) && w.Budget.Seen
+	return w.Budget.Exists && w.Budget.Min == plan.MinAvailable(w.Size) && w.Budget.Seen && w.switched()
 }
 
 // leftovers reports whether there are volumes that nobody needs, or too few, or pods that fetch images. What is another owner's, or

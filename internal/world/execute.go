@@ -19,7 +19,7 @@ func (w *World) effect(a plan.Action, effect plan.Effect, o *plan.Observed, stal
 	case plan.AdoptVolume:
 		return w.onVolume(e.Name, e.UID, func(v *Volume) { v.Owned = true })
 	case plan.CreateVolume:
-		return w.createVolume(e)
+		return w.createVolume(e, o)
 	case plan.CreatePod:
 		return w.createPod(e.NewPod, o)
 	case plan.MarkVolume:
@@ -54,7 +54,7 @@ func (w *World) effect(a plan.Action, effect plan.Effect, o *plan.Observed, stal
 	case plan.DeletePrepullPod:
 		w.Pulls = slices.DeleteFunc(w.Pulls, func(p plan.PrepullPod) bool { return p.UID == e.UID })
 		return true
-	case plan.AddLearner, plan.Promote, plan.MoveLeader, plan.RemoveMember, plan.EnableDowngrade, plan.CancelDowngrade:
+	case plan.AddLearner, plan.Promote, plan.MoveLeader, plan.UpdatePeerURL, plan.RemoveMember, plan.EnableDowngrade, plan.CancelDowngrade:
 		return w.call(e, o) == nil
 	}
 	return false
@@ -90,6 +90,8 @@ func (w *World) call(effect plan.Effect, o *plan.Observed) error {
 		return w.Etcd.Promote(o.Etcd.ClusterID, act.ID)
 	case plan.MoveLeader:
 		return w.Etcd.MoveLeader(o.Etcd.ClusterID, act.To)
+	case plan.UpdatePeerURL:
+		return w.Etcd.UpdatePeerURL(o.Etcd.ClusterID, act.ID, act.PeerURL)
 	case plan.RemoveMember:
 		return w.Etcd.Remove(o.Etcd.ClusterID, act.ID)
 	case plan.EnableDowngrade:
@@ -101,12 +103,13 @@ func (w *World) call(effect plan.Effect, o *plan.Observed) error {
 	}
 }
 
-func (w *World) createVolume(e plan.CreateVolume) bool {
+func (w *World) createVolume(e plan.CreateVolume, o *plan.Observed) bool {
 	if w.volume(e.Name) != nil {
 		return false
 	}
 	w.Volumes = append(w.Volumes, Volume{Class: w.Class, Volume: plan.Volume{
 		Name: e.Name, UID: w.newUID("v", e.Name), Incarnation: e.Incarnation, Owned: true, Requested: int64(w.Storage),
+		Transport: o.Cluster.Transport,
 	}})
 	slices.SortFunc(w.Volumes, func(a, b Volume) int { return plan.CompareNames(a.Name, b.Name) })
 	return true
@@ -135,7 +138,7 @@ func (w *World) createPod(n plan.NewPod, o *plan.Observed) bool {
 	w.Pods = append(w.Pods, Pod{
 		Name: n.Name, UID: w.newUID("p", n.Name), Incarnation: n.Incarnation, Permit: n.Permit,
 		Persistent: n.Persistent, Version: n.Version, Template: template, Token: token,
-		Labels: labels, Resources: w.Resources,
+		Labels: labels, Resources: w.Resources, Transport: o.Cluster.Transport.Served(),
 	})
 	slices.SortFunc(w.Pods, func(a, b Pod) int { return plan.CompareNames(a.Name, b.Name) })
 	return true

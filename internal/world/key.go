@@ -72,6 +72,8 @@ func (e *encoder) spec(s Spec) {
 	e.rare(markLabels, s.Labels)
 	e.rare(markResources, s.Resources)
 	e.rare(markStorage, s.Storage)
+	e.transport(s.Transport)
+	e.rare(markPlain, bits(s.PlainClients))
 	e.rare(markSpec, bits(s.Paused, s.Deleted, s.Invalid, s.FromSnapshot, s.Legacy))
 }
 
@@ -103,6 +105,9 @@ const (
 	markTried
 	markPartly
 	markTriedOn
+	markPlain
+	markTransport
+	markURL
 )
 
 // bits makes a number of flags.
@@ -169,10 +174,12 @@ func (e *encoder) kube(k *Kube) {
 		e.bootstrap(f.Bootstrap)
 		e.rare(markFormerLogs, logs(f))
 		e.rare(markFormerSkipped, bits(f.SafetySkipped))
+		e.transport(f.Transport)
 		e.replaced(f)
 	}
 	e.rare(markLogs, logs(&k.Status.Record))
 	e.rare(markUnnoted, bits(k.Status.AcceptedSpec == ""))
+	e.transport(k.Status.Transport)
 	e.rare(markMoved, bits(k.Status.moved(), k.Status.RanBefore))
 	e.rare(markNeighbours, 2*int(k.Await)+bits(k.Taken))
 	e.rare(markGone, k.Gone)
@@ -193,6 +200,7 @@ func (e *encoder) kube(k *Kube) {
 		e.number(v.Template)
 		e.text(v.Foreign)
 		e.rare(markStorage, int(v.Requested))
+		e.transport(v.Transport)
 		e.rare(markVolume, bits(v.Expanding, v.NotExpandable, v.Tied, v.Away))
 	}
 	e.flags(k.Budget.Exists, k.Budget.Seen)
@@ -241,6 +249,7 @@ func (e *encoder) pod(p *Pod) {
 	if p.Permit != nil {
 		e.permit(p.Permit)
 	}
+	e.transport(p.Transport)
 	e.rare(markLabels, p.Labels)
 	e.rare(markResources, p.Resources)
 	e.rare(markFixed, 2*p.FixedAt+bits(p.Fixed))
@@ -270,6 +279,7 @@ func (e *encoder) etcd(c *etcdtest.Cluster) {
 			e.id(m.ID)
 			e.text(m.Name)
 			e.flags(m.Published, m.Learner, m.Remembers, m.Matched, m.Founder)
+			e.rare(markURL, urlBits(m.PeerURL))
 		}
 	}
 	for _, d := range c.Disks {

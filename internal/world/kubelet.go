@@ -81,8 +81,12 @@ func (w *World) memberRun(p *Pod) {
 	}
 	permit, dir := p.Permit, w.dir(p)
 	p.Runs, p.Restarting, p.Hung = p.Version, false, false
-	defer func() { w.Etcd.RunsVersion(dir, minorOf(p.Version)) }()
+	defer func() {
+		w.Etcd.Listen(dir, listeners(p.Transport))
+		w.Etcd.RunsVersion(dir, minorOf(p.Version))
+	}()
 	if w.Etcd.Disk(dir) != nil {
+		w.Etcd.Listen(dir, listeners(p.Transport))
 		_ = w.Etcd.Resume(dir) // there is data: it cannot fail
 		return
 	}
@@ -91,8 +95,12 @@ func (w *World) memberRun(p *Pod) {
 	if start.State == member.StateNew {
 		err = w.Etcd.StartNew(dir, uint64(permit.ClusterID), uint64(permit.MemberID), initialMembers(start))
 	} else {
-		_, urls := parseCluster(start.InitialCluster)
-		err = w.Etcd.StartJoin(dir, w.cluster().PeerURL(p.Name), urls)
+		names, urls := parseCluster(start.InitialCluster)
+		own := w.cluster().PeerURL(p.Name)
+		if i := slices.Index(names, p.Name); i >= 0 {
+			own = urls[i]
+		}
+		err = w.Etcd.StartJoin(dir, own, urls)
 	}
 	if err != nil { // the container ends and starts again, with no permit left
 		_, refusal := w.admit(p)

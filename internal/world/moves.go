@@ -236,6 +236,7 @@ func (w *World) Do(m Move) {
 	}
 	w.forget()
 	w.checkHarm()
+	w.checkTransport()
 }
 
 // forget drops clusters that nobody can come back to.

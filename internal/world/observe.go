@@ -71,7 +71,7 @@ func (w *World) startProblem(k *Kube, p *Pod, seen *plan.Pod) {
 // ready is the pod's Ready condition: etcd's readiness, as long as the node reports it.
 func (w *World) ready(p *Pod) bool {
 	s, runs := w.server(p)
-	return runs && !p.Down && s.group.Leader != 0 && s.member != nil && !s.member.Learner
+	return runs && !p.Down && s.group.Leader != 0 && s.member != nil && !s.member.Learner && w.Etcd.Connected(s.disk.Dir)
 }
 
 // zones are two, so that crowding decides who has to go.
@@ -83,6 +83,7 @@ func observePod(p *Pod) plan.Pod {
 		Name: p.Name, UID: p.UID, Incarnation: p.Incarnation, Phase: p.Phase, Node: "n-" + p.Name, Zone: zones[n%2],
 		Deleting: p.Deleting, Created: base, Permit: p.Permit, Exit: p.Exit, RefusedAttempt: p.Refused, InService: p.Serving,
 		Persistent: p.Persistent, Version: p.Version, Restarting: p.Restarting, Restores: p.Token != "", ResizeInfeasible: p.Unfit,
+		Transport: p.Transport,
 	}
 	if p.Resizing {
 		out.Resizing = "in progress"
@@ -113,7 +114,7 @@ func (w *World) words(k *Kube) []plan.Response {
 		asked := &k.Pods[i]
 		p := w.pod(asked.Name)
 		if asked.Phase != plan.Running || asked.Permit == nil || p == nil || p.UID != asked.UID ||
-			asked.Former || !k.Status.CurrentPod(plan.Pod{Incarnation: asked.Incarnation, Permit: asked.Permit}) {
+			asked.Former || !speaks(k, p) || !k.Status.CurrentPod(plan.Pod{Incarnation: asked.Incarnation, Permit: asked.Permit}) {
 			continue
 		}
 		if p.Lie != honest {
@@ -126,7 +127,7 @@ func (w *World) words(k *Kube) []plan.Response {
 			words = append(words, fromMemory(p, d))
 		} else if s, runs := w.server(p); runs {
 			word := plan.Response{Answer: w.answer(p, s), Term: 1}
-			if s.group.Leader != 0 && s.member != nil && !s.member.Learner {
+			if word.Answer.Leader != 0 && s.member != nil && !s.member.Learner {
 				if reads[s.group.ID] == nil {
 					reads[s.group.ID] = linearizable(s.group)
 					if w.Alarm { // it refuses to read keys
@@ -170,6 +171,9 @@ func (w *World) answer(p *Pod, s server) plan.Answer {
 		Pod: p.Name, PodUID: p.UID, MemberID: s.disk.MemberID, ClusterID: s.disk.ClusterID, Leader: s.group.Leader,
 		Version: p.Runs, Revision: reached, Committed: 100,
 		Learner: s.member != nil && s.member.Learner,
+	}
+	if !w.Etcd.Connected(s.disk.Dir) {
+		a.Leader = 0
 	}
 	if s.disk.Version >= 6 {
 		a.Storage, a.Downgrade = minorName(s.disk.Schema), minorName(s.group.Downgrade)

@@ -136,7 +136,7 @@ func (w *World) setStatus(s Status) {
 	old := w.Status
 	w.Status = s
 	if s.ID != old.ID || s.Bootstrap != old.Bootstrap || s.Revision != old.Revision || s.Previous != old.Previous ||
-		s.CancelDeclined != old.CancelDeclined || s.AcceptedSpec != old.AcceptedSpec || s.PreviousSpec != old.PreviousSpec ||
+		s.CancelDeclined != old.CancelDeclined || s.AcceptedSpec != old.AcceptedSpec || s.Transport != old.Transport || s.PreviousSpec != old.PreviousSpec ||
 		logs(&s.Record) != logs(&old.Record) ||
 		!slices.Equal(s.Voters, old.Voters) || !slices.Equal(s.NextVoters, old.NextVoters) {
 		w.touched()

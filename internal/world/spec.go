@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/etcdpilot/etcd-operator/internal/member"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
 
@@ -31,6 +32,9 @@ type Spec struct {
 	// Labels, Resources and Storage count the edits of what disturbs no member. Negative resources have another quality of
 	// service.
 	Labels, Resources, Storage int
+	// Transport is what the members are to have, and PlainClients is true if clients may still connect without TLS then.
+	Transport    member.Transport
+	PlainClients bool
 	// Paused and Deleted are true while nothing is to be done. Invalid is true of a spec that cannot be carried out: all of it
 	// but the size stays as it was accepted last.
 	Paused, Deleted, Invalid bool

@@ -122,6 +122,8 @@ type Pod struct {
 	Persistent bool
 	Version    string
 	Template   int
+	// Transport is what the pod's member serves.
+	Transport member.Transport
 	// Token is that of the cluster whose data the pod makes of a snapshot before etcd starts, empty if it makes none.
 	Token string
 	// Terminal is true once it cannot: the snapshot has changed, or the key is another one.
@@ -210,6 +212,7 @@ func (k *Kube) cluster() plan.Cluster {
 	if k.Invalid {
 		c.Invalid = &failure.Problem{Reason: invalidReason}
 	}
+	c.SpecTransport, c.Certified, c.PlainClients = k.Transport, true, k.PlainClients
 	k.await(&c)
 	if k.asked() > max(s.Taken, k.off()) {
 		c.Restore, c.Safety = k.restoreUID(), k.safety()

@@ -38,6 +38,8 @@ type Disk struct {
 	// Version is the minor version of the server that ran last, and Schema that of the cluster when it last took note; 0 if
 	// no one has said.
 	Version, Schema int
+	// Listeners are where the server is that ran last.
+	Listeners Listeners
 	// Old is true while the log may hold entries that etcd 3.5 wrote, which 3.7 cannot read: until a snapshot is written.
 	Old bool
 }
@@ -147,11 +149,11 @@ func (g *Group) started() int {
 // Quorum is how many of n voters must agree.
 func Quorum(n int) int { return n/2 + 1 }
 
-// running returns the disk that the member's server works on, nil if the member is down.
+// running returns the disk that the member's server works on, nil if the member is down, or not connected to the others.
 func (c *Cluster) running(group, member uint64) *Disk {
 	for i := range c.Disks {
 		d := &c.Disks[i]
-		if d.Running && d.ClusterID == group && d.MemberID == member {
+		if d.Running && d.ClusterID == group && d.MemberID == member && c.connected(d) {
 			return d
 		}
 	}
@@ -168,7 +170,7 @@ func (c *Cluster) Data(group, member uint64) *Disk {
 	return nil
 }
 
-// Running reports whether the member's server runs.
+// Running reports whether the member's server runs, and is connected to the others.
 func (c *Cluster) Running(group, member uint64) bool { return c.running(group, member) != nil }
 
 // runningVoters counts the voters whose servers run.

@@ -1,0 +1,76 @@
+package etcdtest
+
+import (
+	"net/url"
+	"slices"
+)
+
+// Listeners are the ports on which a server listens for peers without and with TLS, empty for none. The zero value is a server that others
+// reach wherever the member list says.
+type Listeners struct{ Plain, TLS string }
+
+// serve reports whether who follows that URL is served.
+func (l Listeners) serve(peerURL string) bool {
+	u, err := url.Parse(peerURL)
+	if err != nil {
+		return false
+	}
+	if u.Scheme == "https" {
+		return u.Port() == l.TLS
+	}
+	return u.Port() == l.Plain
+}
+
+// dials reports whether the server can follow that URL: without certificates it cannot where they are asked for.
+func (l Listeners) dials(peerURL string) bool {
+	u, err := url.Parse(peerURL)
+	return err == nil && (u.Scheme != "https" || l.TLS != "")
+}
+
+// Listen says where the server listens that runs in the directory.
+func (c *Cluster) Listen(dir string, l Listeners) {
+	if d := c.Disk(dir); d != nil && d.Listeners != l {
+		d.Listeners = l
+		c.settle()
+	}
+}
+
+// Connected reports whether the others reach the server that runs in the directory where the member list says that it is, and it reaches the
+// voters.
+func (c *Cluster) Connected(dir string) bool {
+	d := c.Disk(dir)
+	return d != nil && c.connected(d)
+}
+
+// connected is more than etcd asks for: one side that connects is enough for two members to go on.
+func (c *Cluster) connected(d *Disk) bool {
+	g := c.Group(d.ClusterID)
+	if d.Listeners == (Listeners{}) || g == nil {
+		return true
+	}
+	return !slices.ContainsFunc(g.Members, func(m Member) bool {
+		if m.ID == d.MemberID {
+			return !d.Listeners.serve(m.PeerURL)
+		}
+		return !m.Learner && !d.Listeners.dials(m.PeerURL)
+	})
+}
+
+// UpdatePeerURL changes where the others connect to a member.
+func (c *Cluster) UpdatePeerURL(clusterID, id uint64, peerURL string) error {
+	g, err := c.leading(clusterID)
+	if err != nil {
+		return err
+	}
+	m := g.Member(id)
+	switch {
+	case m == nil:
+		return ErrNotFound
+	case slices.ContainsFunc(g.Members, func(m Member) bool { return m.PeerURL == peerURL && m.ID != id }):
+		return ErrPeerURLExists
+	}
+	m.PeerURL = peerURL
+	c.commit(g)
+	c.settle()
+	return nil
+}

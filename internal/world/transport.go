@@ -1,0 +1,73 @@
+package world
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/etcdpilot/etcd-operator/internal/etcd/etcdtest"
+	"github.com/etcdpilot/etcd-operator/internal/member"
+)
+
+// listeners are where a member listens for peers that serves like that.
+func listeners(t member.Transport) (l etcdtest.Listeners) {
+	main, other := member.PeerPort, member.OtherPeerPort
+	if t.PeerPort == member.OtherPeerPort {
+		main, other = other, main
+	}
+	switch {
+	case t.PeerBoth && t.PeerTLS:
+		l.TLS, l.Plain = strconv.Itoa(main), strconv.Itoa(other)
+	case t.PeerBoth:
+		l.Plain, l.TLS = strconv.Itoa(main), strconv.Itoa(other)
+	case t.PeerTLS:
+		l.TLS = strconv.Itoa(main)
+	default:
+		l.Plain = strconv.Itoa(main)
+	}
+	return l
+}
+
+// tells reports whether a member that serves like that serves clients that were told to connect like that.
+func tells(serves, told member.Transport) bool {
+	if told.ClientTLS {
+		return serves.ServesClientTLS()
+	}
+	return serves.ServesClientPlain()
+}
+
+// speaks reports whether the operator reaches the pod's member by the scheme that was recorded when it read.
+func speaks(k *Kube, p *Pod) bool { return tells(p.Transport, k.Status.Transport) }
+
+// checkTransport is T: whoever was told to connect to a member that runs is served. That goes for members, by the URL in etcd's list, and
+// for clients, by the scheme in status.
+func (w *World) checkTransport() {
+	for i := range w.Pods {
+		p := &w.Pods[i]
+		s, runs := w.server(p)
+		if !runs || s.member == nil || s.group.ID != w.Status.ID {
+			continue
+		}
+		if !w.Etcd.Connected(s.disk.Dir) {
+			w.violate("T: %s is listed with %s, and serves peers like %v", p.Name, s.member.PeerURL, p.Transport)
+		}
+		if p.Serving && !p.Deleting && !speaks(&w.Kube, p) {
+			w.violate("T: clients are told to connect to %s like %v, and it serves them like %v", p.Name, w.Status.Transport, p.Transport)
+		}
+	}
+}
+
+// switched reports whether the members have the transport that the spec asks for, and no other besides.
+func (w *World) switched() bool {
+	t := w.Status.Transport
+	return t.PeerTLS == w.Transport.PeerTLS && !t.PeerBoth &&
+		t.ClientTLS == w.Transport.ClientTLS && t.ClientBoth == (w.PlainClients && t.ClientTLS)
+}
+
+func (e *encoder) transport(t member.Transport) {
+	e.rare(markTransport, bits(t.PeerTLS, t.PeerBoth, t.PeerPort != 0, t.ClientTLS, t.ClientBoth))
+}
+
+// urlBits tells the URLs of one host apart. It is 0 for that of a cluster that was never switched.
+func urlBits(peerURL string) int {
+	return bits(strings.HasPrefix(peerURL, "https:"), strings.HasSuffix(peerURL, ":"+strconv.Itoa(member.OtherPeerPort)))
+}
