@@ -10,7 +10,7 @@ import (
 // switchTransport takes the next step of a switch between plain text and TLS, of clients, of peers, or of both at once. Whoever is told to
 // connect by a scheme is able to, because it is served by then, and none is taken away while anybody is still told of it:
 //
-//   - Members serve both schemes. If that takes certificates, they are there before.
+//   - Members serve both schemes. If that takes certificates, they are there before. Every step towards TLS waits for them, the way back for none.
 //   - Clients are told to use the new one: the operator itself does from then on, so the last step takes a quorum that it reaches that way.
 //     Members that join do so by the new one, and the voters' URLs in the member list are changed to it one after the other.
 //   - Members serve the new one only.
@@ -48,7 +48,7 @@ func (v *view) nextSwitch() Action {
 	if next := v.nextClients(v.nextPeers(has)); next != has {
 		return CommitTransport{next}
 	}
-	if has.PeerTLS != asked.PeerTLS || has.ClientTLS != asked.ClientTLS {
+	if has.PeerTLS != asked.PeerTLS || has.ClientTLS != asked.ClientTLS || !v.Cluster.Certified && v.switching(has) {
 		return Wait{
 			Reason: v1beta2.ReasonSwitchingTransport, After: pollRare,
 			Message: fmt.Sprintf("the members have %s, and the spec asks for %s: waiting for their certificates, of which the condition "+
@@ -58,16 +58,23 @@ func (v *view) nextSwitch() Action {
 	return nil
 }
 
+// switching reports whether a switch towards TLS is under way.
+func (v *view) switching(t member.Transport) bool {
+	asked := v.Cluster.SpecTransport
+	return asked.PeerTLS && t.PeerBoth || asked.ClientTLS && t.ClientBoth && !v.Cluster.PlainClients
+}
+
 // nextPeers is the transport after the next step of the peers' switch. What is in the member list is changed in between: see announcement.
 func (v *view) nextPeers(t member.Transport) member.Transport {
 	asked := v.Cluster.SpecTransport.PeerTLS
 	switch {
+	case asked && !v.Cluster.Certified:
 	case t.PeerBoth && t.PeerTLS != asked:
 		return t.OtherPeers()
 	case t.PeerBoth:
 		t.PeerBoth = false
 	case t.PeerTLS != asked:
-		t.PeerBoth = t.PeerTLS || v.Cluster.Certified
+		t.PeerBoth = true
 	}
 	return t
 }
@@ -76,21 +83,23 @@ func (v *view) nextPeers(t member.Transport) member.Transport {
 func (v *view) nextClients(t member.Transport) member.Transport {
 	asked := v.Cluster.SpecTransport.ClientTLS
 	switch {
+	case asked && !v.Cluster.Certified:
 	case t.ClientBoth && t.ClientTLS != asked:
 		t.ClientTLS = asked
 	case t.ClientBoth:
 		t.ClientBoth = asked && v.Cluster.PlainClients
 	case t.ClientTLS != asked, t.ClientTLS && v.Cluster.PlainClients:
-		t.ClientBoth = t.ClientTLS || v.Cluster.Certified
+		t.ClientBoth = true
 	}
 	return t
 }
 
 // announcement changes the URL of the next voter that the member list does not have by the committed scheme, the leader's last; nil if
-// there is none, or if the spec asks for the other scheme by now.
+// there is none, or if the spec asks for the other scheme by now. It stops while certificates are missing: two members are connected by either
+// one's URL, so that the last one changed is the first of which anybody would notice.
 func (v *view) announcement() Action {
 	t := v.Cluster.Transport
-	if t.PeerTLS != v.Cluster.SpecTransport.PeerTLS {
+	if t.PeerTLS != v.Cluster.SpecTransport.PeerTLS || t.PeerTLS && !v.Cluster.Certified {
 		return nil
 	}
 	var last Action

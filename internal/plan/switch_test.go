@@ -52,19 +52,24 @@ func TestSwitchTransport(t *testing.T) {
 		o    Observed
 		want *member.Transport
 	}{
-		"nothing is asked for":                 {switching(plainText, plainText), nil},
-		"to TLS":                               {switching(plainText, secured), &bothPlain},
-		"to TLS, without certificates":         {switching(plainText, secured, uncertified), nil},
-		"all serve both":                       {switching(bothPlain, secured), &bothSecured},
-		"one does not serve both yet":          {switching(bothPlain, secured, behind), nil},
-		"clients are told":                     {switching(bothSecured, secured), &secured},
-		"clients are told, and may do without": {switching(bothSecured, secured, allowed), nil},
-		"TLS, and clients may do without now":  {switching(secured, secured, allowed), &bothSecured},
-		"TLS":                                  {switching(secured, secured), nil},
-		"back to plain text":                   {switching(secured, plainText), &bothSecured},
-		"back, without certificates":           {switching(secured, plainText, uncertified), &bothSecured},
-		"back, all serve both":                 {switching(bothSecured, plainText), &bothPlain},
-		"back, clients are told":               {switching(bothPlain, plainText), &plainText},
+		"nothing is asked for":         {switching(plainText, plainText), nil},
+		"to TLS":                       {switching(plainText, secured), &bothPlain},
+		"to TLS, without certificates": {switching(plainText, secured, uncertified), nil},
+		"all serve both":               {switching(bothPlain, secured), &bothSecured},
+		"all serve both, but one's certificate is gone": {switching(bothPlain, secured, uncertified), nil},
+		"clients are told, without certificates":        {switching(bothSecured, secured, uncertified), nil},
+		"peers, one's certificate is gone":              {switching(peersBothPlain, peers, uncertified), nil},
+		"peers are told, without certificates":          {switching(peersBothSecured, peers, uncertified), nil},
+		"peers turn back, without certificates":         {switching(peersBothSecured, plainText, uncertified), &peersBothPlain},
+		"one does not serve both yet":                   {switching(bothPlain, secured, behind), nil},
+		"clients are told":                              {switching(bothSecured, secured), &secured},
+		"clients are told, and may do without":          {switching(bothSecured, secured, allowed), nil},
+		"TLS, and clients may do without now":           {switching(secured, secured, allowed), &bothSecured},
+		"TLS":                                           {switching(secured, secured), nil},
+		"back to plain text":                            {switching(secured, plainText), &bothSecured},
+		"back, without certificates":                    {switching(secured, plainText, uncertified), &bothSecured},
+		"back, all serve both":                          {switching(bothSecured, plainText), &bothPlain},
+		"back, clients are told":                        {switching(bothPlain, plainText), &plainText},
 
 		"peers to TLS":                        {switching(plainText, peers), &peersBothPlain},
 		"peers to TLS, without certificates":  {switching(plainText, peers, uncertified), nil},
@@ -103,10 +108,16 @@ func TestSwitchTransport(t *testing.T) {
 
 // TestSwitchWaitsForCertificates says so.
 func TestSwitchWaitsForCertificates(t *testing.T) {
-	for _, asked := range []member.Transport{secured, {PeerTLS: true}} {
-		a := Next(switching(plainText, asked, func(o *Observed) { o.Cluster.Certified = false }))
+	peers := member.Transport{PeerTLS: true}
+	for _, c := range []struct{ has, asked member.Transport }{
+		{plainText, secured}, {plainText, peers}, {bothSecured, secured}, {peersBothPlain, peers}, {peersBothSecured, peers},
+	} {
+		a := Next(switching(c.has, c.asked, func(o *Observed) {
+			o.Cluster.Certified = false
+			o.Etcd.Members[1].PeerURL = "http://c-1:2380"
+		}))
 		if w, ok := a.(Wait); !ok || w.Reason != v1beta2.ReasonSwitchingTransport || !strings.Contains(w.Message, "certificates") {
-			t.Errorf("%v: %+v", asked, a)
+			t.Errorf("from %v to %v: %+v", c.has, c.asked, a)
 		}
 	}
 }
