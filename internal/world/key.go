@@ -2,7 +2,6 @@ package world
 
 import (
 	"encoding/binary"
-	"strconv"
 	"strings"
 
 	"github.com/cespare/xxhash/v2"
@@ -290,13 +289,4 @@ func (e *encoder) etcd(c *etcdtest.Cluster) {
 		e.number(d.Version)
 		e.number(d.Schema)
 	}
-}
-
-// ordinal is the number at the end of a member's name.
-func ordinal(name string) int {
-	n, err := strconv.Atoi(name[strings.LastIndexByte(name, '-')+1:])
-	if err != nil {
-		return 0
-	}
-	return n
 }

@@ -1,6 +1,7 @@
 package world
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -70,4 +71,20 @@ func (e *encoder) transport(t member.Transport) {
 // urlBits tells the URLs of one host apart. It is 0 for that of a cluster that was never switched.
 func urlBits(peerURL string) int {
 	return bits(strings.HasPrefix(peerURL, "https:"), strings.HasSuffix(peerURL, ":"+strconv.Itoa(member.OtherPeerPort)))
+}
+
+// ordinal is the number at the end of a member's name.
+func ordinal(name string) int {
+	n, err := strconv.Atoi(name[strings.LastIndexByte(name, '-')+1:])
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// violate records the first broken invariant.
+func (w *World) violate(format string, args ...any) {
+	if w.Broken == "" {
+		w.Broken = fmt.Sprintf(format, args...)
+	}
 }

@@ -1,7 +1,6 @@
 package world
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -291,11 +290,4 @@ func (w *World) server(p *Pod) (server, bool) {
 	}
 	g := w.Etcd.Group(d.ClusterID)
 	return server{d, g, g.Member(d.MemberID)}, true
-}
-
-// violate records the first broken invariant.
-func (w *World) violate(format string, args ...any) {
-	if w.Broken == "" {
-		w.Broken = fmt.Sprintf(format, args...)
-	}
 }
