@@ -21,7 +21,7 @@ func Decide(o Observed, random io.Reader) (Decision, error) {
 		return d, nil
 	}
 	r := d.rotation(o)
-	var views []*view
+	var views, all []*view
 	for _, h := range sides(o) {
 		w, err := look(o, h, r.authorities, random)
 		if err != nil {
@@ -31,18 +31,20 @@ func Decide(o Observed, random io.Reader) (Decision, error) {
 			w.signers.renew = o.Now
 		}
 		w.verdict = next(w.side)
-		views = append(views, w)
+		if all = append(all, w); w.problem == nil || !h.of(o.Coming) {
+			views = append(views, w)
+		}
 	}
 	together(views)
-	for _, w := range views {
+	for _, w := range all {
 		w.retire()
 	}
 	if err := d.render(o, views, random); err != nil {
 		return Decision{}, err
 	}
 	d.record(o, views)
-	d.report(o, views)
-	for _, w := range views {
+	d.report(o, all)
+	for _, w := range all {
 		if w.half == clients {
 			d.refused(w.o)
 		}
@@ -80,11 +82,10 @@ func (w *view) turning() bool {
 // sides are those that use TLS.
 func sides(o Observed) []half {
 	var all []half
-	if o.Transport.PeerTLS {
-		all = append(all, peers)
-	}
-	if o.Transport.ClientTLS {
-		all = append(all, clients)
+	for _, h := range []half{peers, clients} {
+		if h.of(o.Transport) {
+			all = append(all, h)
+		}
 	}
 	return all
 }
@@ -214,7 +215,7 @@ func due(o Observed, views []*view, infos []Info) (next time.Time) {
 		at(i.NotAfter)
 	}
 	for _, w := range views {
-		if o.Managed != nil && o.Managed.Issued == nil && w.signers.current != nil {
+		if w.o.Managed != nil && w.o.Managed.Issued == nil && w.signers.current != nil {
 			at(w.signers.due())
 		}
 	}

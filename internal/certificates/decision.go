@@ -13,6 +13,9 @@ type Decision struct {
 	Trust map[string][]byte
 	// TrustHash belongs into the name of that Secret (see TrustName), empty if Trust is nil.
 	TrustHash string
+	// Trusting are the pods that trust the same already on each side that they have, though by another Secret: that of a side that they
+	// have not yet, or not any more, does not concern them.
+	Trusting []string
 	// Writes are those Secrets that differ, in the order in which they have to be written. If one cannot be, the rest must wait.
 	Writes []Write
 	// Authorities are the fingerprints of the cluster's own authorities that status is to record: those of them that the Secret of

@@ -9,6 +9,7 @@ import (
 
 // look reads one side, and makes an authority if a new one is due.
 func look(o Observed, h half, rotate bool, random io.Reader) (*view, error) {
+	o = o.goingOn(h)
 	w := &view{half: h, o: o, known: newKnown(o.Now), signers: readSigners(o, h)}
 	switch {
 	case o.Managed != nil && o.Managed.Issued != nil:
@@ -58,6 +59,8 @@ func (w *view) findSource() (*source, error) {
 		return staticPeers(o)
 	case o.Static != nil:
 		return staticClients(o)
+	case w.of(o.Leaving):
+		return nil, nil //nolint:nilnil // it keeps what it has
 	}
 	return nil, fmt.Errorf("spec.tls is not set, but the cluster runs with TLS for connections %s: set it again", w.what)
 }

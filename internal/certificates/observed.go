@@ -14,8 +14,11 @@ type Observed struct {
 	Names Names
 	// Members are the names that need leaves: the members that etcd lists, the pods, and those that are about to be created.
 	Members []string
-	// Transport is what status records, and says which sides there are.
+	// Transport says which sides there are: those that members serve with TLS, and those that the spec asks for.
 	Transport member.Transport
+	// Coming are those of them that no member serves yet: what is wrong with them keeps no pod waiting. Leaving are those that the spec
+	// does not ask for any more: they go on as they were until no member serves them.
+	Coming, Leaving member.Transport
 	// Managed or Static is the source as spec.tls describes it. Without either, the members keep what they have, and that is a
 	// Problem.
 	Managed *Managed
@@ -37,7 +40,7 @@ type Observed struct {
 	Published map[string]map[string][]byte
 	// Client and Agent are the data of the Secrets of ClientName and AgentName, nil if they do not exist.
 	Client, Agent map[string][]byte
-	// Users are the users of etcd that get a certificate, sorted by Secret; in mode managed only.
+	// Users are the users of etcd that get a certificate, sorted by Secret; in mode managed only, or while that is left.
 	Users []User
 	// Refreshed is when a Secret for applications was last changed so that they have to read it: see Write.Refresh. It is zero if none was.
 	Refreshed time.Time

@@ -28,7 +28,7 @@ func (d *Decision) render(o Observed, views []*view, random io.Reader) error {
 			}
 		}
 	}
-	d.trust(views)
+	d.trust(o, views)
 	d.authority(o, views)
 	for _, w := range views {
 		if w.half == clients {
@@ -63,7 +63,7 @@ func (w *view) fill(p *place, d draft, random io.Reader) error {
 }
 
 // trust is for new pods. If one side has none yet, no pod can be created.
-func (d *Decision) trust(views []*view) {
+func (d *Decision) trust(o Observed, views []*view) {
 	data := map[string][]byte{}
 	for _, w := range views {
 		if len(w.verdict.trust) == 0 {
@@ -71,7 +71,15 @@ func (d *Decision) trust(views []*view) {
 		}
 		data[w.ca] = w.known.encode(w.verdict.trust)
 	}
+	if len(data) == 0 {
+		return
+	}
 	d.Trust, d.TrustHash = data, Hash(data)
+	for _, p := range o.Pods {
+		if p.trusts(data) {
+			d.Trusting = append(d.Trusting, p.Name)
+		}
+	}
 }
 
 // Hash is TrustHash of the data of a trust Secret: 32 hexadecimal digits. So many that nobody can find other authorities with the same
@@ -128,7 +136,7 @@ func issuer(certificate []byte) string {
 // authority is written first: an authority that is lost after it has signed could not be trusted by anybody. In mode static those of
 // an earlier mode managed are wiped once nobody needs them.
 func (d *Decision) authority(o Observed, views []*view) {
-	if o.Managed == nil && o.Authority == nil {
+	if o.Managed == nil && o.Authority == nil || len(views) == 0 {
 		return
 	}
 	data, renew := map[string][]byte{}, time.Time{}
@@ -138,7 +146,7 @@ func (d *Decision) authority(o Observed, views []*view) {
 			renew = w.signers.renew
 		}
 	}
-	if !renew.IsZero() && o.Managed != nil {
+	if !renew.IsZero() && slices.ContainsFunc(views, func(w *view) bool { return w.o.Managed != nil }) {
 		data[keyRenew] = []byte(renew.UTC().Format(time.RFC3339))
 	}
 	have := o.Authority

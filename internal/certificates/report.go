@@ -18,6 +18,8 @@ func (w *view) progress() string {
 	v, c := w.verdict, w.side.members
 	wide := !v.trust.equal(c.source) || w.side.clients != nil && !v.roots.equal(w.side.clients.source)
 	switch {
+	case w.source == nil && w.problem != nil && w.of(w.o.Coming):
+		return ""
 	case w.source == nil:
 		return "keeping the certificates that are in use"
 	case v.waiting:

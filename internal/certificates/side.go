@@ -58,7 +58,7 @@ func (w *view) readMembers() {
 	c.recorded = w.known.read(w.o.Trust[w.ca])
 	trusts := []authorities{c.recorded}
 	for _, p := range w.o.Pods {
-		if p.Trust != nil {
+		if p.Trust[w.ca] != nil { // without, the member does not serve this side yet
 			mounted := w.known.read(p.Trust[w.ca])
 			if len(mounted) > 0 && len(w.known.live(mounted)) == 0 {
 				w.expired = append(w.expired, p.Name)
@@ -188,7 +188,7 @@ func (w *view) holder(p *place) holder {
 		h.urgent = w.o.Now.After(urgentAt(p.pair.Leaf()))
 	}
 	if h.member {
-		h.running = slices.ContainsFunc(w.o.Pods, func(pod Pod) bool { return pod.Name == p.member && pod.Trust != nil })
+		h.running = slices.ContainsFunc(w.o.Pods, func(pod Pod) bool { return pod.Name == p.member && pod.Trust[w.ca] != nil })
 		h.served = w.served(p)
 	}
 	add := func(o offer, d draft) {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/etcdpilot/etcd-operator/internal/member"
 	"github.com/etcdpilot/etcd-operator/internal/pki"
 )
 
@@ -25,6 +26,14 @@ type half struct {
 	certificate, key, ca string
 	// what is the side in messages, and authority what its authority is called.
 	what, authority string
+}
+
+// of reports whether it is one of those that use TLS.
+func (h half) of(t member.Transport) bool {
+	if h.use == peers.use {
+		return t.PeerTLS
+	}
+	return t.ClientTLS
 }
 
 var (
