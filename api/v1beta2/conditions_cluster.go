@@ -151,11 +151,10 @@ const (
 	//
 	// Raise spec.pod.persistentVolumeClaimSpec.resources.requests.storage to what it was.
 	ReasonVolumeShrinks = "VolumeShrinks"
-	// ReasonTLSSwitchNotSupported means that the spec asks for TLS where the cluster was started without it, or the other way round, for
-	// peers or for clients. This release changes neither on a running cluster.
+	// ReasonTLSSwitchNotSupported means that volumes or pods of members exist, as of a cluster that was deleted or whose status was lost,
+	// and that these served each other with TLS where the spec asks for none, or the other way round.
 	//
-	// Restore the latest backup of the cluster into a new EtcdCluster with the spec.tls that you want, or give spec.tls as it was.
-	// Between tls.static and tls.managed a running cluster can change at any time.
+	// Give spec.tls as the cluster of this name had it. Once it runs, spec.tls can be changed at any time.
 	ReasonTLSSwitchNotSupported = "TLSSwitchNotSupported"
 	// ReasonVolumesExist means that volumes with the cluster's labels exist that cannot be adopted: they hold the data of several
 	// clusters, or it is unknown whose. Nothing is started beside them.

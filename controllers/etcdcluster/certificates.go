@@ -17,6 +17,7 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/certificates"
 	"github.com/etcdpilot/etcd-operator/internal/failure"
+	"github.com/etcdpilot/etcd-operator/internal/metrics"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 )
@@ -89,13 +90,17 @@ func (c *certifications) forget(cluster types.NamespacedName) {
 // observeCertificates decides what is to become of the cluster's certificates; nothing without TLS. A recent decision stands while
 // what it depends on is the same.
 func (r *Reconciler) observeCertificates(ctx context.Context, p *pass) error {
-	if p.transport = resources.Transport(p.cluster); !p.transport.SecuresAny() {
+	key := client.ObjectKeyFromObject(p.cluster)
+	if p.observeSides(); !p.sides.SecuresAny() {
+		if r.certified.of(key) != nil { // nobody serves TLS any more
+			r.certified.forget(key)
+			metrics.ForgetCertificates(key.Namespace, key.Name)
+		}
 		return nil
 	}
 	if err := r.observeUsers(ctx, p); err != nil {
 		return err
 	}
-	key := client.ObjectKeyFromObject(p.cluster)
 	if p.certified = r.certified.of(key); p.certified != nil && p.certified.dependsOn == dependsOn(p) &&
 		r.Clock.Now().Before(p.certified.until) {
 		return nil
@@ -198,7 +203,7 @@ func validUntil(d certificates.Decision, now time.Time) time.Time {
 // dependsOn is everything that a decision depends on beside the Secrets, the time, and what members serve.
 func dependsOn(p *pass) string {
 	names := p.memberNames()
-	text := fmt.Sprint(p.before.Authorities, p.cluster.UID, p.cluster.Generation, p.transport, p.cluster.Annotations[v1beta2.AnnotationRotate], names)
+	text := fmt.Sprint(p.before.Authorities, p.cluster.UID, p.cluster.Generation, p.transport, p.sides, p.cluster.Annotations[v1beta2.AnnotationRotate], names)
 	for i := range p.users {
 		text += fmt.Sprint(" ", p.users[i].UID, p.users[i].NameInEtcd(), p.users[i].Spec.ClientCertificate.SecretName)
 	}
@@ -231,9 +236,9 @@ func (p *pass) memberNames() []string {
 	return slices.Compact(names)
 }
 
-// clientConfig is by which the operator is a client of the members, nil without TLS.
+// clientConfig is by which the operator is a client of the members, nil while clients are told to use no TLS.
 func (p *pass) clientConfig() *tls.Config {
-	if p.certified == nil {
+	if p.certified == nil || !p.transport.ClientTLS {
 		return nil
 	}
 	return p.certified.config

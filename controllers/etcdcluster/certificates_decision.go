@@ -43,6 +43,9 @@ func (r *Reconciler) askAuth(ctx context.Context, p *pass, operator *certificate
 	if err != nil {
 		return false, false
 	}
+	if !p.transport.ClientTLS {
+		config = nil
+	}
 	to, err := etcd.Administer(ctx, config, id, endpoints(p.observed))
 	if err != nil {
 		return false, false

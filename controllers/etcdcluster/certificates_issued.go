@@ -46,7 +46,7 @@ func (r *Reconciler) readAuthority(ctx context.Context, p *pass, read *secretsRe
 	want := resources.Certificate(p.cluster, peer)
 	name := want.GetName()
 	found := certificates.IssuedAuthority{Source: certificates.Source{Name: name}}
-	if peer && !p.transport.PeerTLS || !peer && !p.transport.ClientTLS {
+	if peer && !p.sides.PeerTLS || !peer && !p.sides.ClientTLS {
 		return found
 	}
 	have := r.readCertificate(ctx, p, read, want, &found)

@@ -16,10 +16,10 @@ import (
 // readCertificates reads every Secret that a decision depends on.
 func (r *Reconciler) readCertificates(ctx context.Context, p *pass) (certificates.Observed, map[string]*corev1.Secret, error) {
 	c, read := p.cluster, newSecretsReader(r.Live, p)
-	own, serving := c.Spec.ManagedTLS() != nil, p.transport.ClientTLS
+	own, serving := c.Spec.ManagedTLS() != nil, p.sides.ClientTLS
 	seen := certificates.Observed{
 		Now: r.Clock.Now(), Names: certificates.Names{Cluster: c.Name, Namespace: c.Namespace, Domain: resources.Domain(c)},
-		Members: p.memberNames(), Transport: p.transport, Endpoints: resources.ClientURL(c),
+		Members: p.memberNames(), Transport: p.sides, Coming: p.coming(), Leaving: p.leaving(), Endpoints: resources.ClientURL(c),
 		Authority: read.dataIf(ctx, own, certificates.AuthorityName(c.Name)),
 		Client:    read.dataIf(ctx, own && serving, certificates.ClientName(c.Name)),
 		Agent:     read.dataIf(ctx, serving, certificates.AgentName(c.Name)),

@@ -112,7 +112,7 @@ func (p *pass) outline(secret *corev1.Secret) *corev1.Secret {
 // pod mounts are there before the pod is.
 func (r *Reconciler) applyCertificates(ctx context.Context, p *pass) error {
 	c := p.observed.Cluster
-	if !p.transport.SecuresAny() || c.Paused || c.Deleting || p.assessment.NameTaken != nil || c.ID == 0 && c.Bootstrap == nil {
+	if !p.sides.SecuresAny() || c.Paused || c.Deleting || p.assessment.NameTaken != nil || c.ID == 0 && c.Bootstrap == nil {
 		return nil
 	}
 	if p.certified.dependsOn != dependsOn(p) { // new members
@@ -158,7 +158,7 @@ func (r *Reconciler) writeSecrets(ctx context.Context, p *pass) error {
 // same, until all members serve certificates that they verify.
 func (p *pass) withCertificates() plan.Action {
 	create, ok := p.action.(plan.CreatePods)
-	if !ok || p.certified == nil {
+	if !ok || p.certified == nil || !p.transport.SecuresAny() {
 		return p.action
 	}
 	wait := func(why string) plan.Action {

@@ -10,6 +10,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/certificates"
 	"github.com/etcdpilot/etcd-operator/internal/etcd"
 	"github.com/etcdpilot/etcd-operator/internal/member"
+	"github.com/etcdpilot/etcd-operator/internal/resources"
 )
 
 // servedTimeout is how long a member may take to show its certificate.
@@ -27,8 +28,9 @@ func served(ctx context.Context, p *pass) map[string]certificates.Served {
 			continue
 		}
 		wg.Go(func() {
-			peer := fingerprint(ctx, p.transport.PeerTLS, pod.Status.PodIP, member.PeerPort)
-			client := fingerprint(ctx, p.transport.ClientTLS, pod.Status.PodIP, member.ClientPort)
+			t := resources.PodTransport(pod)
+			peer := fingerprint(ctx, t.ServesPeerTLS(), pod.Status.PodIP, t.PeerTLSPort())
+			client := fingerprint(ctx, t.ServesClientTLS(), pod.Status.PodIP, member.ClientPort)
 			mu.Lock()
 			defer mu.Unlock()
 			all[name] = certificates.Served{Peer: peer, Client: client}

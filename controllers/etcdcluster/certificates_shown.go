@@ -31,7 +31,8 @@ func (p *pass) shownCertificates() *status.Certificates {
 		return nil
 	}
 	shown := &status.Certificates{Decision: p.certified.Decision, TrustSecret: p.trustSecret(), Recorded: p.authorities()}
-	if p.transport.ClientTLS && p.cluster.Spec.ManagedTLS() != nil {
+	_, left := p.certified.secrets[certificates.ClientName(p.cluster.Name)]
+	if p.sides.ClientTLS && (p.cluster.Spec.ManagedTLS() != nil || left && p.leaving().ClientTLS) {
 		shown.ClientSecret = certificates.ClientName(p.cluster.Name)
 	}
 	return shown

@@ -173,6 +173,7 @@ func TestLatestSecretOfApplications(t *testing.T) {
 	r, p := onePass(t, plan.Idle{}, interceptor.Funcs{})
 	p.before = &v1beta2.EtcdClusterStatus{}
 	p.transport, p.cluster.Spec.TLS = member.Transport{PeerTLS: true, ClientTLS: true}, &v1beta2.TLSPolicy{Managed: &v1beta2.ManagedTLS{}}
+	p.sides = p.transport
 	write := certificates.Write{Data: map[string][]byte{certificates.KeyCertificate: nil, certificates.KeyKey: nil}, Refresh: true}
 	now := r.Clock.Now().UTC()
 	must(t, r.Client.Create(t.Context(), noting(write, resources.ClientSecret(p.cluster, write.Data), now)))

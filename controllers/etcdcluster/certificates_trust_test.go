@@ -24,6 +24,7 @@ func secretsOf(t *testing.T, tls *v1beta2.TLSPolicy, recorded string, all ...*co
 	t.Helper()
 	r, p := onePass(t, plan.Idle{}, interceptor.Funcs{})
 	p.transport, p.cluster.Spec.TLS = member.Transport{PeerTLS: true, ClientTLS: true}, tls
+	p.sides = p.transport
 	p.before = &v1beta2.EtcdClusterStatus{TLS: &v1beta2.TLSStatus{TrustSecret: recorded}}
 	for _, secret := range all {
 		must(t, r.Client.Create(t.Context(), secret))

@@ -67,7 +67,7 @@ func (p *pass) userOf(secret string) *v1beta2.EtcdUser {
 
 // readUsers reads the Secrets of users, and which of them the API server refuses to have written.
 func (r *Reconciler) readUsers(ctx context.Context, p *pass, read *secretsReader, seen *certificates.Observed) {
-	if p.cluster.Spec.ManagedTLS() == nil {
+	if p.cluster.Spec.ManagedTLS() == nil && !p.leaving().ClientTLS {
 		return
 	}
 	for i := range p.users {

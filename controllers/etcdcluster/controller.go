@@ -85,6 +85,7 @@ type Reconciler struct {
 	logRequests   logRequests
 	retained      retained
 	certified     certifications
+	told          clientsTold
 	authenticated authMemory
 	passwords     passwords.Memory
 }
@@ -100,6 +101,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		r.logRequests.forget(req.NamespacedName)
 		r.retained.forget(req.NamespacedName)
 		r.certified.forget(req.NamespacedName)
+		r.told.forget(req.NamespacedName)
 		r.authenticated.forget(req.NamespacedName)
 		r.passwords.Forget(req.NamespacedName)
 		metrics.ForgetCertificates(req.Namespace, req.Name)
@@ -180,9 +182,10 @@ type pass struct {
 	rejected *failure.Problem
 	// outcome is what has come of the action's writes.
 	outcome outcome
-	// transport is that of the members, or of those to come. certified is what was decided about their certificates, nil without TLS.
-	transport member.Transport
-	certified *certified
+	// transport is that of the members, or of those to come. sides are those for which there are certificates: what members are to serve with
+	// TLS, what they serve still, and what the spec asks for. certified is what was decided about them, nil without any.
+	transport, sides member.Transport
+	certified        *certified
 	// auth is what is decided about etcd's authentication, nil if spec.auth never asked for any.
 	auth *authPass
 	// users are the EtcdUsers that get a certificate.

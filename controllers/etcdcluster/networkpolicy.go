@@ -143,7 +143,7 @@ func (r *Reconciler) recordExposed(p *pass) {
 	}
 	reconcile.Emit(r.Recorder, p.cluster, corev1.EventTypeWarning, v1beta2.ReasonPlaintextExposed, "Accept",
 		fmt.Sprintf("spec.services.client.type: %s makes the cluster reachable from outside of Kubernetes, in plain text and without "+
-			"authentication: use ClusterIP; or start the cluster with spec.tls; or say who may reach it, in spec.networkPolicy with mode Strict or, for a LoadBalancer, in "+
+			"authentication: use ClusterIP; or set spec.tls; or say who may reach it, in spec.networkPolicy with mode Strict or, for a LoadBalancer, in "+
 			"spec.services.client.loadBalancerSourceRanges", is))
 }
 

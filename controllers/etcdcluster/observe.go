@@ -73,6 +73,7 @@ func (r *Reconciler) observe(ctx context.Context, reader client.Reader, c *v1bet
 	if p.certified != nil && p.certified.Blocking != nil { // the members of a restore would get no certificates
 		p.observed.Cluster.Restore = ""
 	}
+	p.observed.Cluster.Certified, p.observed.Cluster.ClientsRead = p.prepared(), r.clientsRead(p)
 	p.session = r.Etcd.Observe(ctx, client.ObjectKeyFromObject(c).String(), p.clientConfig(), p.observed.Electorate(),
 		endpoints(p.observed))
 	p.observed.Etcd = p.session.Seen
@@ -111,7 +112,7 @@ func (r *Reconciler) observePods(p *pass) error {
 			continue
 		}
 		if trust := r.podOptions(p).Trust; trust != "" { // else it is not known yet
-			seen.Drift.Template = seen.Drift.Template || resources.TrustOf(pod) != trust
+			seen.Drift.Template = seen.Drift.Template || !p.trusts(pod, trust)
 		}
 		if seen.StartProblem == "" && slices.Contains(p.certified.Expired, pod.Name) {
 			seen.StartProblem = "all certificate authorities that it trusts have expired"

@@ -30,8 +30,8 @@ type Observed struct {
 	Known, Enabled bool
 	// Denied is what etcd says to the operator if it does not take it for root, empty otherwise.
 	Denied string
-	// TLS is true if clients connect with certificates.
-	TLS bool
+	// TLS is true if clients connect with certificates, and none can without. Switching is true if that is about to be so.
+	TLS, Switching bool
 	// Certified is true if all members serve certificates that can be used, and none is being replaced.
 	Certified bool
 	// OperatorName is the common name of the operator's client certificate.
@@ -119,6 +119,8 @@ func (o Observed) next() Decision {
 		return Decision{Step: Disable, Doing: "switching authentication off"}
 	case o.Wanted == Off:
 		return Decision{}
+	case !o.TLS && o.Switching:
+		return Decision{Doing: "waiting until clients are served with TLS only, before switching authentication on"}
 	case !o.TLS:
 		return refuse(v1beta2.ReasonAuthNeedsTLS, "spec.auth.enabled is true, but clients connect without TLS, by which etcd would know who they are")
 	case o.OperatorName != RootUser:

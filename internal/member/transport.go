@@ -125,6 +125,14 @@ func PeerURL(host string, t Transport) string {
 	return fmt.Sprintf("%s://%s:%d", t.PeerScheme(), host, cmp.Or(t.PeerPort, PeerPort))
 }
 
+// PeerTLSPort is the port on which members serve each other with TLS, if they do.
+func (t Transport) PeerTLSPort() int {
+	if !t.PeerTLS && t.PeerBoth {
+		t = t.OtherPeers()
+	}
+	return int(cmp.Or(t.PeerPort, PeerPort))
+}
+
 // PeerURLAt is the URL of the same host as the given one, as PeerURL makes it; that one itself if it is no URL.
 func (t Transport) PeerURLAt(listed string) string {
 	u, err := url.Parse(listed)

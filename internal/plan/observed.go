@@ -47,6 +47,9 @@ type Cluster struct {
 	Certified bool `json:",omitempty"`
 	// PlainClients is true if the spec asks for clients to be served without TLS, too.
 	PlainClients bool `json:",omitempty"`
+	// ClientsRead is when clients have read by which scheme they are told to connect: until then they are served by both. It is zero if
+	// nobody has been told anything new.
+	ClientsRead time.Time `json:",omitzero"`
 	// Size is the requested number of voters, 1 to 9.
 	Size int
 	// Paused stops every action.

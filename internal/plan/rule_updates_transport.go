@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"time"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/member"
@@ -45,7 +46,15 @@ func (v *view) nextSwitch() Action {
 	if a := v.announcement(); a != nil {
 		return a
 	}
-	if next := v.nextClients(v.nextPeers(has)); next != has {
+	next := v.nextClients(v.nextPeers(has))
+	if left := v.Cluster.ClientsRead.Sub(v.Now); left > 0 && has.ClientBoth && !next.ClientBoth {
+		return Wait{
+			Reason: v1beta2.ReasonSwitchingTransport, After: left,
+			Message: fmt.Sprintf("clients are told to use %s: waiting until %s before they are served by nothing else, so that they have read it",
+				next.ClientScheme(), v.Cluster.ClientsRead.UTC().Format(time.RFC3339)),
+		}
+	}
+	if next != has {
 		return CommitTransport{next}
 	}
 	if has.PeerTLS != asked.PeerTLS || has.ClientTLS != asked.ClientTLS || !v.Cluster.Certified && v.switching(has) {

@@ -55,6 +55,9 @@ func ready(in Input, up, progress, trouble verdict) verdict {
 		v = trouble
 	}
 	v.holds = up.holds && progress.reason == v1beta2.ReasonSpecReached && len(rejected(in)) == 0
+	if s := switching(in); s != "" {
+		v.message += "; " + s
+	}
 	return v
 }
 

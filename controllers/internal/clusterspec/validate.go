@@ -2,7 +2,6 @@ package clusterspec
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -41,7 +40,7 @@ func validate(c *v1beta2.EtcdCluster) *failure.Problem {
 func validateTLS(c *v1beta2.EtcdCluster) *failure.Problem {
 	static, field := c.Spec.StaticTLS()
 	if static == nil {
-		return validateTransport(c)
+		return nil
 	}
 	of := v1beta2.MemberSecret{}
 	if static.Member != nil {
@@ -54,7 +53,7 @@ func validateTLS(c *v1beta2.EtcdCluster) *failure.Problem {
 	case of.PeerSecret == "" && of.ServerSecret == "":
 		incomplete = "give member.peerSecret, for TLS between members, or member.serverSecret and operatorSecret, for TLS with clients, or all"
 	default:
-		return validateTransport(c)
+		return nil
 	}
 	return &failure.Problem{Reason: v1beta2.ReasonCertificatesInvalid, Message: field + ": " + incomplete}
 }
@@ -81,19 +80,6 @@ func validateAuth(c *v1beta2.EtcdCluster) *failure.Problem {
 			"operatorSecret"
 	}
 	return &failure.Problem{Reason: v1beta2.ReasonAuthNeedsTLS, Message: message}
-}
-
-// validateTransport refuses to add TLS to a cluster that was started without it, and the other way round.
-func validateTransport(c *v1beta2.EtcdCluster) *failure.Problem {
-	has, asked := resources.Transport(c), resources.SpecTransport(&c.Spec)
-	if has == asked {
-		return nil
-	}
-	return &failure.Problem{
-		Reason: v1beta2.ReasonTLSSwitchNotSupported,
-		Message: fmt.Sprintf("spec.tls asks for %s, but the cluster was started with %s, which this release cannot change while it runs: "+
-			"restore a backup into a new EtcdCluster with that spec.tls, or give spec.tls as it was", asked, has),
-	}
 }
 
 // validateMetadata refuses labels and annotations that the operator itself relies on.

@@ -107,34 +107,34 @@ func TestKeptVolumesMayBeBigger(t *testing.T) {
 	}
 }
 
-// TestTransportStays refuses another transport than the one that the cluster was started with, on either side and in both directions.
-func TestTransportStays(t *testing.T) {
+// TestTransportMayChange accepts another transport than the members have, on either side and in both directions, and refuses to leave TLS for
+// clients while etcd's authentication is on.
+func TestTransportMayChange(t *testing.T) {
 	managed := &v1beta2.TLSPolicy{Managed: &v1beta2.ManagedTLS{}}
-	whole := &v1beta2.TLSPolicy{Static: &v1beta2.StaticTLS{
-		OperatorSecret: "o", Member: &v1beta2.MemberSecret{PeerSecret: "p", ServerSecret: "s"},
-	}}
 	peers := &v1beta2.TLSPolicy{Static: &v1beta2.StaticTLS{Member: &v1beta2.MemberSecret{PeerSecret: "p"}}}
+	secure := &v1beta2.TransportStatus{PeerTLS: true, ClientTLS: true}
 	for name, c := range map[string]struct {
 		recorded *v1beta2.TransportStatus
 		asked    *v1beta2.TLSPolicy
+		auth     bool
 		refused  string
 	}{
-		"plain":             {nil, nil, ""},
-		"to TLS":            {nil, managed, "asks for TLS for peers and clients, but the cluster was started with no TLS"},
-		"from TLS":          {&v1beta2.TransportStatus{PeerTLS: true, ClientTLS: true}, nil, "asks for no TLS"},
-		"clients, too":      {&v1beta2.TransportStatus{PeerTLS: true}, managed, "started with TLS for peers only"},
-		"clients no more":   {&v1beta2.TransportStatus{PeerTLS: true, ClientTLS: true}, peers, "asks for TLS for peers only"},
-		"another source":    {&v1beta2.TransportStatus{PeerTLS: true, ClientTLS: true}, whole, ""},
-		"the other way":     {&v1beta2.TransportStatus{PeerTLS: true, ClientTLS: true}, managed, ""},
-		"peers, as it was":  {&v1beta2.TransportStatus{PeerTLS: true}, peers, ""},
-		"empty, as it was":  {nil, &v1beta2.TLSPolicy{}, ""},
-		"empty, of clients": {&v1beta2.TransportStatus{ClientTLS: true}, &v1beta2.TLSPolicy{}, "started with TLS for clients only"},
+		"to TLS":               {asked: managed},
+		"clients, too":         {recorded: &v1beta2.TransportStatus{PeerTLS: true}, asked: managed},
+		"from TLS":             {recorded: secure},
+		"clients no more":      {recorded: secure, asked: peers},
+		"from TLS with auth":   {recorded: secure, auth: true, refused: "set spec.auth.enabled to false first"},
+		"clients no more, too": {recorded: secure, asked: peers, auth: true, refused: "set spec.auth.enabled to false first"},
+		"half of a side": {
+			asked:   &v1beta2.TLSPolicy{Static: &v1beta2.StaticTLS{Member: &v1beta2.MemberSecret{ServerSecret: "s"}}},
+			refused: "together",
+		},
 	} {
 		cluster := &v1beta2.EtcdCluster{ObjectMeta: metav1.ObjectMeta{Name: "c"}, Spec: v1beta2.EtcdClusterSpec{Size: 3, TLS: c.asked}}
-		if got := validate(cluster); got != nil && got.Reason == v1beta2.ReasonTLSSwitchNotSupported {
-			t.Errorf("%s: before it is started: %+v", name, got)
-		}
 		cluster.Status.ClusterID, cluster.Status.Transport = "c1", c.recorded
+		if c.auth {
+			cluster.Status.Auth = &v1beta2.AuthStatus{Enabled: true}
+		}
 		got := validate(cluster)
 		if c.refused == "" && got != nil || c.refused != "" && (got == nil || !strings.Contains(got.Message, c.refused)) {
 			t.Errorf("%s: %+v, want %q", name, got, c.refused)
