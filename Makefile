@@ -35,7 +35,7 @@ FAULTS ?= .
 FAULT_STORIES ?= Test(Backup)?Faults
 
 # SECURITY_STORIES are those that test-security tells: they take too long to gate a change.
-SECURITY_STORIES := Auth|Users|CertManager|StaticTLS|TLSAuthorities|TLSBackup|TLSExpired|TLSVersions|NetworkPolicies|SomeNamespaces
+SECURITY_STORIES := Auth|Users|CertManager|StaticTLS|SwitchTLS|TLSAuthorities|TLSBackup|TLSExpired|TLSVersions|NetworkPolicies|SomeNamespaces
 
 # SEED chooses what the soak does, and after MINUTES it begins nothing more. Seed 4 has backups, a restore and edits among its first
 # waves.

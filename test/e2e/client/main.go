@@ -30,7 +30,7 @@ func run() error {
 	interval := flag.Duration("interval", 20*time.Millisecond,
 		"time between two rounds of a put and a get, and between two operations of the workers together")
 	timeout := flag.Duration("timeout", 2*time.Second, "how long one operation may take before it counts as failed")
-	folder := flag.String("tls", "", "a folder with ca.crt, tls.crt and tls.key, which are read for every connection anew")
+	folder := flag.String("tls", "", "a folder with ca.crt, tls.crt and tls.key, which are read for every connection anew, and endpoints, which take the place of the given ones")
 	listen := flag.String("listen", ":8080", "where to serve the report")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
@@ -47,19 +47,20 @@ func run() error {
 	var all sync.WaitGroup
 	defer all.Wait()
 	for number := range workers {
-		client, err := connect(*endpoints, *folder)
+		link, err := newLink(*endpoints, *folder)
 		if err != nil {
 			return err
 		}
-		w := &worker{number: number, recorder: r, client: client, prefix: prefix, timeout: *timeout}
+		w := &worker{number: number, recorder: r, link: link, prefix: prefix, timeout: *timeout}
 		all.Go(func() { w.work(ctx, *interval*workers) })
 	}
-	client, err := connect(*endpoints, *folder)
+	link, err := newLink(*endpoints, *folder)
 	if err != nil {
 		return err
 	}
-	r.work(ctx, client, prefix+"writer", *interval, *timeout)
-	return client.Close()
+	r.work(ctx, link, prefix+"writer", *interval, *timeout)
+	link.close()
+	return nil
 }
 
 // A connection that leads to a member whose process is frozen is given up after both together. gRPC pings no more often

@@ -87,7 +87,7 @@ func (r *recorder) current(reset bool) Report {
 //
 // Each replaces exactly the one that was read before. A write that timed out may be carried out much later, when
 // a frozen member goes on or a cut network delivers what it still has: it must not replace a later one.
-func (r *recorder) work(ctx context.Context, client *clientv3.Client, key string, interval, timeout time.Duration) {
+func (r *recorder) work(ctx context.Context, link *link, key string, interval, timeout time.Duration) {
 	ticker := time.NewTicker(interval)
 	defer ticker.Stop()
 	var acknowledged, revision int64
@@ -95,7 +95,7 @@ func (r *recorder) work(ctx context.Context, client *clientv3.Client, key string
 		<-ticker.C
 		written := false
 		err := try(ctx, timeout, func(ctx context.Context) error {
-			answer, err := client.Txn(ctx).If(clientv3.Compare(clientv3.ModRevision(key), "=", revision)).
+			answer, err := link.current().Txn(ctx).If(clientv3.Compare(clientv3.ModRevision(key), "=", revision)).
 				Then(clientv3.OpPut(key, fmt.Sprint(n))).Commit()
 			if written = err == nil && answer.Succeeded; written {
 				revision = answer.Header.Revision
@@ -107,7 +107,7 @@ func (r *recorder) work(ctx context.Context, client *clientv3.Client, key string
 		}
 		var read int64
 		err = try(ctx, timeout, func(ctx context.Context) error {
-			answer, err := client.Get(ctx, key)
+			answer, err := link.current().Get(ctx, key)
 			if err == nil && len(answer.Kvs) == 1 {
 				revision = answer.Kvs[0].ModRevision
 				_, err = fmt.Sscan(string(answer.Kvs[0].Value), &read)

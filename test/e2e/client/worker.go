@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"log"
 	"math/rand/v2"
 	"strconv"
 	"time"
@@ -25,7 +24,7 @@ const (
 type worker struct {
 	number   int
 	recorder *recorder
-	client   *clientv3.Client
+	link     *link
 	prefix   string
 	timeout  time.Duration
 	// known is what each register held when this worker last saw it.
@@ -38,9 +37,7 @@ func (w *worker) work(ctx context.Context, interval time.Duration) {
 	for {
 		select {
 		case <-ctx.Done():
-			if err := w.client.Close(); err != nil {
-				log.Print(err)
-			}
+			w.link.close()
 			return
 		case <-ticker.C:
 			w.recorder.worked(w.one(ctx))
@@ -77,12 +74,12 @@ func (w *worker) one(ctx context.Context) error {
 func (w *worker) key(o *history.Operation) string { return w.prefix + strconv.Itoa(o.Register) }
 
 func (w *worker) put(ctx context.Context, o *history.Operation) error {
-	_, err := w.client.Put(ctx, w.key(o), strconv.FormatInt(o.Value, 10))
+	_, err := w.link.current().Put(ctx, w.key(o), strconv.FormatInt(o.Value, 10))
 	return err
 }
 
 func (w *worker) get(ctx context.Context, o *history.Operation) error {
-	answer, err := w.client.Get(ctx, w.key(o))
+	answer, err := w.link.current().Get(ctx, w.key(o))
 	if err != nil {
 		return err
 	}
@@ -95,7 +92,7 @@ func (w *worker) swap(ctx context.Context, o *history.Operation) error {
 	if o.Old == 0 {
 		as = clientv3.Compare(clientv3.CreateRevision(w.key(o)), "=", 0)
 	}
-	answer, err := w.client.Txn(ctx).If(as).
+	answer, err := w.link.current().Txn(ctx).If(as).
 		Then(clientv3.OpPut(w.key(o), strconv.FormatInt(o.Value, 10))).
 		Else(clientv3.OpGet(w.key(o))).Commit()
 	if err != nil {

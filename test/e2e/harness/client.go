@@ -105,18 +105,16 @@ func (w *Writer) spec(c *v1beta2.EtcdCluster, node string) *corev1.Pod {
 			}},
 		},
 	}
-	if c.Status.TLS != nil && c.Status.TLS.ClientSecret != "" {
-		mountCertificate(pod, c.Status.TLS.ClientSecret)
-	}
+	mountCertificate(pod, c.Name+"-client")
 	return pod
 }
 
-// mountCertificate gives the client a certificate.
+// mountCertificate gives the client a certificate, and the endpoints, once the cluster has them.
 func mountCertificate(pod *corev1.Pod, secret string) {
 	const folder = "/etc/client-tls"
-	mode := int32(0o444)
+	mode, optional := int32(0o444), true
 	pod.Spec.Volumes = []corev1.Volume{{Name: "tls", VolumeSource: corev1.VolumeSource{
-		Secret: &corev1.SecretVolumeSource{SecretName: secret, DefaultMode: &mode},
+		Secret: &corev1.SecretVolumeSource{SecretName: secret, DefaultMode: &mode, Optional: &optional},
 	}}}
 	client := &pod.Spec.Containers[0]
 	client.Args = append(client.Args, "--tls", folder)

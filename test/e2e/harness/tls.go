@@ -5,6 +5,8 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"google.golang.org/grpc"
@@ -13,12 +15,19 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// clientConfig is by which a test is a client of a member, nil if the cluster has no certificate for applications.
+// clientConfig is by which a test is a client of a member, nil if clients are told to use no TLS.
 func (c *Cluster) clientConfig(pod corev1.Pod) (*tls.Config, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
+	object, err := c.Get(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if !slices.ContainsFunc(object.Status.Endpoints, func(url string) bool { return strings.HasPrefix(url, "https://") }) {
+		return nil, nil //nolint:nilnil // plain text
+	}
 	secret := &corev1.Secret{}
-	err := c.Client.Get(ctx, client.ObjectKey{Namespace: c.Namespace, Name: c.Name + "-client"}, secret)
+	err = c.Client.Get(ctx, client.ObjectKey{Namespace: c.Namespace, Name: c.Name + "-client"}, secret)
 	if apierrors.IsNotFound(err) {
 		return nil, nil //nolint:nilnil // plain text
 	}

@@ -1,0 +1,45 @@
+package main
+
+import (
+	"log"
+	"os"
+	"path/filepath"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+)
+
+// link is a connection that goes where its folder says, with or without TLS: what is written there changes while the client runs. It is for
+// one goroutine.
+type link struct {
+	folder, endpoints string
+	client            *clientv3.Client
+}
+
+// newLink connects to the endpoints until the folder names others.
+func newLink(endpoints, folder string) (*link, error) {
+	client, err := connect(endpoints, folder)
+	return &link{folder, endpoints, client}, err
+}
+
+// current is the connection for the next operation. The former one is closed: no operation is under way.
+func (l *link) current() *clientv3.Client {
+	text, err := os.ReadFile(filepath.Join(l.folder, "endpoints"))
+	if l.folder == "" || err != nil || len(text) == 0 || string(text) == l.endpoints {
+		return l.client
+	}
+	next, err := connect(string(text), l.folder)
+	if err != nil {
+		log.Print(err)
+		return l.client
+	}
+	log.Printf("from %s to %s", l.endpoints, text)
+	l.close()
+	l.client, l.endpoints = next, string(text)
+	return l.client
+}
+
+func (l *link) close() {
+	if err := l.client.Close(); err != nil {
+		log.Print(err)
+	}
+}

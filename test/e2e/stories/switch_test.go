@@ -1,0 +1,94 @@
+package stories
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/test/e2e/harness"
+)
+
+// switchLimit is how long a switch may take: two updates of all members, and two minutes in between for clients to read what they are told.
+const switchLimit = 15 * time.Minute
+
+// TestSwitchTLS adds TLS to clusters that run without, and takes it away again, under a client that connects as its Secret says. A pod is
+// killed on the way there, and on the way back. The client's operations are not to fail but for those that the kill costs.
+func TestSwitchTLS(t *testing.T) {
+	for name, spec := range map[string]v1beta2.EtcdClusterSpec{
+		"switch-1": onVolumes(1), "switch-3": onVolumes(3), "switch-1-empty": {Size: 1}, "switch-3-empty": {Size: 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := begin(t, name, spec)
+			s.settled()
+			s.client()
+			s.switches("to TLS", "https", &v1beta2.TLSPolicy{Managed: &v1beta2.ManagedTLS{}})
+			s.keepsOut()
+			s.switches("to plain text", "http", nil)
+			s.puts("plain", 1)
+			must(t, s.writer.Stop(t.Context()))
+		})
+	}
+}
+
+// switches edits spec.tls, kills a pod once members serve both, and waits until the switch is over.
+func (s *story) switches(what, scheme string, policy *v1beta2.TLSPolicy) {
+	s.t.Helper()
+	start := time.Now()
+	must(s.t, s.Edit(s.t.Context(), func(spec *v1beta2.EtcdClusterSpec) { spec.TLS = policy }))
+	must(s.t, harness.Await(s.t.Context(), what+": members serve both", switchLimit, func(ctx context.Context) (string, bool) {
+		object, err := s.Cluster.Get(ctx)
+		if err != nil {
+			return err.Error(), false
+		}
+		return harness.Words(object), object.Status.Transport != nil && object.Status.Transport.ClientBoth
+	}))
+	s.faultless(what+", until it was decided on", start)
+	if s.size() > 1 { // the only member of a cluster is not killed: that fails in any case
+		pods, err := s.Pods(s.t.Context())
+		must(s.t, err)
+		must(s.t, s.KillPod(s.t.Context(), pods[0].Name))
+		must(s.t, harness.Await(s.t.Context(), "three pods are back", limit, s.whole))
+		s.report(what + ", with a pod killed")
+	}
+	must(s.t, harness.Await(s.t.Context(), what+": done", switchLimit, func(ctx context.Context) (string, bool) {
+		object, err := s.Cluster.Get(ctx)
+		if err != nil {
+			return err.Error(), false
+		}
+		over := object.Status.Transport == nil || !object.Status.Transport.ClientBoth && !object.Status.Transport.PeerBoth
+		return harness.Words(object), over && strings.HasPrefix(object.Status.Endpoints[0], scheme+"://")
+	}))
+	must(s.t, s.Settled(s.t.Context(), switchLimit))
+	s.healthy(what)
+	s.faultless(what, start)
+}
+
+func (s *story) size() int32 {
+	s.t.Helper()
+	object, err := s.Cluster.Get(s.t.Context())
+	must(s.t, err)
+	return object.Spec.Size
+}
+
+// whole holds when as many pods are Ready as there are to be members, at least.
+func (s *story) whole(ctx context.Context) (string, bool) {
+	pods, err := s.Pods(ctx)
+	if err != nil {
+		return err.Error(), false
+	}
+	ready := 0
+	for _, pod := range pods {
+		for _, c := range pod.Status.Conditions {
+			if c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue {
+				ready++
+			}
+		}
+	}
+	return fmt.Sprintf("%d of %d pods are ready", ready, len(pods)), ready >= int(s.size())
+}
