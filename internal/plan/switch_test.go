@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/failure"
@@ -102,6 +103,35 @@ func TestSwitchTransport(t *testing.T) {
 			t.Errorf("%s: %T %+v", name, a, a)
 		case ok && c.o.Cluster.Apply(a, c.o).Transport != *c.want:
 			t.Errorf("%s: %+v is recorded", name, c.o.Cluster.Apply(a, c.o).Transport)
+		}
+	}
+}
+
+// TestClientsReadBeforeTheCut serves clients by both schemes until they have read which one to use, and peers with them; what comes before
+// does not wait.
+func TestClientsReadBeforeTheCut(t *testing.T) {
+	both, all := bothSecured, peersBothSecured
+	all.ClientTLS, all.ClientBoth = true, true
+	for _, c := range []struct {
+		has   member.Transport
+		asked member.Transport
+		waits bool
+	}{
+		{both, secured, true},
+		{all, member.Transport{PeerTLS: true, ClientTLS: true}, true},
+		{bothPlain, plainText, true},
+		{bothPlain, secured, false},
+		{plainText, secured, false},
+	} {
+		o := switching(c.has, c.asked)
+		o.Cluster.ClientsRead = o.Now.Add(time.Minute)
+		w, waits := Next(o).(Wait)
+		if waits != c.waits || waits && (w.After != time.Minute || w.Reason != v1beta2.ReasonSwitchingTransport) {
+			t.Errorf("%+v to %+v: %+v", c.has, c.asked, Next(o))
+		}
+		o.Now = o.Cluster.ClientsRead
+		if _, commits := Next(o).(CommitTransport); !commits {
+			t.Errorf("%+v to %+v, a minute later: %+v", c.has, c.asked, Next(o))
 		}
 	}
 }

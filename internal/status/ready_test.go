@@ -10,6 +10,7 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/failure"
+	"github.com/etcdpilot/etcd-operator/internal/member"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
 
@@ -36,6 +37,11 @@ func TestReady(t *testing.T) {
 			problem := plan.Assess(in.Observed).Alarm
 			in.Action = plan.Blocked(*problem)
 		}, no, v1beta2.ReasonNoSpace, ""},
+		"a switch": {func(in *Input) {
+			in.Observed.Cluster.SpecTransport = member.Transport{PeerTLS: true, ClientTLS: true}
+			in.Observed.Pods[0].Transport = in.Observed.Cluster.SpecTransport
+			in.Action = plan.Wait{Reason: v1beta2.ReasonSwitchingTransport, Message: "waiting"}
+		}, no, v1beta2.ReasonSwitchingTransport, "waiting; switching to TLS for peers and clients; still to follow: m-0"},
 		"paused": {func(in *Input) {
 			in.Cluster.Spec.Paused = true
 			in.Action = plan.Idle{Reason: v1beta2.ReasonPaused, Message: "paused"}
