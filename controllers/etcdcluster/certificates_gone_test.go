@@ -142,6 +142,7 @@ func TestTrustBeingDeleted(t *testing.T) {
 	r, p := onePass(t, plan.CreatePods{Pods: []plan.NewPod{{Name: "c-0"}}}, interceptor.Funcs{})
 	data := map[string][]byte{certificates.KeyPeerCA: []byte("ca")}
 	p.live, p.before, p.observed.Cluster.ID, p.transport = true, &v1beta2.EtcdClusterStatus{}, 1, member.Transport{PeerTLS: true}
+	p.sides = p.transport
 	p.certified = &certified{
 		Decision: certificates.Decision{Trust: data, TrustHash: "known"}, secrets: map[string]*corev1.Secret{}, dependsOn: dependsOn(p),
 	}
