@@ -232,9 +232,8 @@ const (
 	// ReasonAuthNeedsTLS means that spec.auth.enabled is true and clients do not use TLS, or that the spec asks for clients without TLS
 	// while authentication is on.
 	//
-	// Do what the message says. Whether clients use TLS cannot be changed while a cluster runs: give spec.tls as it was, or, if the
-	// cluster was started without TLS for clients, set spec.auth.enabled to false. To change it, restore a backup into a new EtcdCluster;
-	// into one without TLS for clients only a backup that was taken while authentication was off.
+	// Do what the message says. A running cluster can be given TLS for clients together with authentication: that is switched on once
+	// clients are served with TLS only. TLS for clients can be given up once authentication is off.
 	ReasonAuthNeedsTLS = "AuthNeedsTLS"
 )
 

@@ -69,6 +69,7 @@ func TestSecretBeingDeleted(t *testing.T) {
 	})
 	p.live, p.before, p.observed.Cluster.ID = true, &v1beta2.EtcdClusterStatus{}, 1
 	p.transport, p.cluster.Spec.TLS = member.Transport{PeerTLS: true, ClientTLS: true}, &v1beta2.TLSPolicy{Managed: &v1beta2.ManagedTLS{}}
+	p.sides = p.transport
 	agent, own := resources.AgentSecret(p.cluster, nil), resources.MemberSecret(p.cluster, "c-0", nil)
 	deleted(t, r, agent)
 	deleted(t, r, own)

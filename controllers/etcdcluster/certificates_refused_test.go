@@ -40,6 +40,7 @@ func TestRefusedUserSecret(t *testing.T) {
 			})
 			p.live, p.before, p.observed.Cluster.ID, p.users = true, &v1beta2.EtcdClusterStatus{}, 1, []v1beta2.EtcdUser{user}
 			p.transport, p.cluster.Spec.TLS = member.Transport{PeerTLS: true, ClientTLS: true}, &v1beta2.TLSPolicy{Managed: &v1beta2.ManagedTLS{}}
+			p.sides = p.transport
 			if title == "a finalizer" {
 				deleted(t, r, resources.UserSecret(p.cluster, &user, nil))
 			}

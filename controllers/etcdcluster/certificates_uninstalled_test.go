@@ -56,6 +56,7 @@ func TestCertManagerUninstalled(t *testing.T) {
 			cluster = p.cluster
 			p.live, p.before, p.observed.Cluster.ID = true, &v1beta2.EtcdClusterStatus{}, 1
 			p.transport, p.cluster.Spec.TLS = member.Transport{PeerTLS: true, ClientTLS: true}, &v1beta2.TLSPolicy{Managed: &v1beta2.ManagedTLS{}}
+			p.sides = p.transport
 			pass := func() {
 				t.Helper()
 				must(t, r.decideCertificates(t.Context(), p))

@@ -66,18 +66,11 @@ func validateAuth(c *v1beta2.EtcdCluster) *failure.Problem {
 	if resources.SpecTransport(&c.Spec).ClientTLS || !wanted && !on {
 		return nil
 	}
-	var message string
-	switch {
-	case on || resources.Transport(c).ClientTLS:
-		message = "spec.tls asks for clients without TLS, but etcd's authentication is on or is to be, and TLS for clients cannot be given up " +
-			"while the cluster runs: give spec.tls as it was. If you want clients without TLS, set spec.auth.enabled to false, wait until " +
-			"status.auth.enabled is false, and restore a backup taken after that into a new EtcdCluster"
-	case resources.Started(c):
-		message = "spec.auth.enabled is true, which needs TLS for clients, but the cluster was started without, which cannot be changed while " +
-			"it runs: set spec.auth.enabled to false, or restore a backup into a new EtcdCluster with spec.tls.managed"
-	default:
-		message = "spec.auth.enabled is true, which needs TLS for clients: set spec.tls.managed, or spec.tls.static with member.serverSecret and " +
-			"operatorSecret"
+	message := "spec.auth.enabled is true, which needs TLS for clients: set spec.tls.managed, or spec.tls.static with member.serverSecret and " +
+		"operatorSecret"
+	if on {
+		message = "spec.tls asks for clients without TLS, but etcd's authentication is on, which needs it: give spec.tls as it was. If you want " +
+			"clients without TLS, set spec.auth.enabled to false first, and change spec.tls once status.auth.enabled is false"
 	}
 	return &failure.Problem{Reason: v1beta2.ReasonAuthNeedsTLS, Message: message}
 }
