@@ -203,7 +203,8 @@ func validUntil(d certificates.Decision, now time.Time) time.Time {
 // dependsOn is everything that a decision depends on beside the Secrets, the time, and what members serve.
 func dependsOn(p *pass) string {
 	names := p.memberNames()
-	text := fmt.Sprint(p.before.Authorities, p.cluster.UID, p.cluster.Generation, p.transport, p.sides, p.cluster.Annotations[v1beta2.AnnotationRotate], names)
+	text := fmt.Sprint(p.before.Authorities, p.cluster.UID, p.cluster.Generation, p.cluster.Annotations[v1beta2.AnnotationRotate], names)
+	text += fmt.Sprintf(" %#v %#v", p.transport, p.sides) // every field, which their text does not tell
 	for i := range p.users {
 		text += fmt.Sprint(" ", p.users[i].UID, p.users[i].NameInEtcd(), p.users[i].Spec.ClientCertificate.SecretName)
 	}

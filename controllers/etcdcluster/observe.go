@@ -77,7 +77,18 @@ func (r *Reconciler) observe(ctx context.Context, reader client.Reader, c *v1bet
 	p.session = r.Etcd.Observe(ctx, client.ObjectKeyFromObject(c).String(), p.clientConfig(), p.observed.Electorate(),
 		endpoints(p.observed))
 	p.observed.Etcd = p.session.Seen
+	r.observeReach(ctx, p)
 	return p, nil
+}
+
+// observeReach looks at who reaches whom while members serve peers with and without TLS, and are listed by the one or the other.
+func (r *Reconciler) observeReach(ctx context.Context, p *pass) {
+	cluster := client.ObjectKeyFromObject(p.cluster).String()
+	if !p.transport.PeerBoth {
+		r.Etcd.ForgetReached(cluster)
+		return
+	}
+	p.observed.Etcd.Reached = r.Etcd.Reached(ctx, cluster, p.observed.Etcd.Members, endpoints(p.observed))
 }
 
 func listPods(ctx context.Context, reader client.Reader, p *pass) error {

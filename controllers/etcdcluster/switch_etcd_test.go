@@ -9,6 +9,10 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -33,20 +37,25 @@ type switchWorld struct {
 	leader  uint64
 	// created is how many pods were created since the first ones.
 	created int
-	// committed are the transports in status since they were last looked at; told is by which scheme clients connect, since when.
+	// committed are the transports in status since they were last looked at; told is what clients are told, by where.
 	committed []member.Transport
-	// Before, they did so by the former one.
-	told, former string
-	since        time.Time
+	told      map[string]toldScheme
+}
+
+// toldScheme is by which scheme clients connect, since when. Before, they did so by the former one.
+type toldScheme struct {
+	scheme, former string
+	since          time.Time
 }
 
 type running struct {
-	pod  types.UID
-	stop func()
+	pod    types.UID
+	serves member.Transport
+	stop   func()
 }
 
 func newSwitchWorld(t *testing.T) *switchWorld {
-	return &switchWorld{refusingWorld: newRefusingWorld(t), running: map[string]running{}}
+	return &switchWorld{refusingWorld: newRefusingWorld(t), running: map[string]running{}, told: map[string]toldScheme{}}
 }
 
 // kubelets start what has a permit, and stop what has no pod any more.
@@ -59,7 +68,9 @@ func (w *switchWorld) kubelets(t *testing.T) {
 	for name, r := range w.running {
 		if pods[name] == nil || pods[name].UID != r.pod {
 			r.stop()
+			w.mu.Lock()
 			delete(w.running, name)
+			w.mu.Unlock()
 			w.created++
 		}
 	}
@@ -69,7 +80,10 @@ func (w *switchWorld) kubelets(t *testing.T) {
 		if _, runs := w.running[name]; !runs && text != "" {
 			permit, err := member.ParsePermit(text)
 			must(t, err)
-			w.running[name] = running{pod.UID, w.start(t, pod, permit)}
+			stop := w.start(t, pod, permit)
+			w.mu.Lock()
+			w.running[name] = running{pod.UID, resources.PodTransport(pod), stop}
+			w.mu.Unlock()
 		}
 		if _, runs := w.running[name]; runs && len(pod.Status.Conditions) == 0 {
 			pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
@@ -100,7 +114,49 @@ func (w *switchWorld) start(t *testing.T, pod *corev1.Pod, permit *member.Permit
 	pb.RegisterKVServer(server, s)
 	go func() { _ = server.Serve(&eitherListener{l, serves.ServesClientPlain(), w.secured(t, pod, serves)}) }() // it ends with Stop
 	t.Cleanup(server.Stop)
-	return server.Stop
+	probes := w.probes(t, pod.Status.PodIP)
+	return func() {
+		server.Stop()
+		_ = probes.Close()
+	}
+}
+
+// probes is a member's metrics: how long it took to reach the others, which is more each time, and nothing for those whom nobody reaches
+// where they are listed.
+func (w *switchWorld) probes(t *testing.T, ip string) *http.Server {
+	t.Helper()
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", fmt.Sprintf("%s:%d", ip, member.MetricsPort))
+	must(t, err)
+	spent := map[uint64]int{}
+	server := &http.Server{ReadHeaderTimeout: time.Second, Handler: http.HandlerFunc(func(text http.ResponseWriter, _ *http.Request) {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		_, _ = fmt.Fprintln(text, "# TYPE etcd_network_peer_round_trip_time_seconds histogram")
+		for _, m := range w.members {
+			if w.found(m) {
+				spent[m.GetID()]++
+			}
+			_, _ = fmt.Fprintf(text, "etcd_network_peer_round_trip_time_seconds_sum{To=\"%x\"} %d\n", m.GetID(), spent[m.GetID()])
+			_, _ = fmt.Fprintf(text, "etcd_network_peer_round_trip_time_seconds_count{To=\"%x\"} 1\n", m.GetID())
+		}
+	})}
+	go func() { _ = server.Serve(l) }() // it ends with Close
+	t.Cleanup(func() { _ = server.Close() })
+	return server
+}
+
+// found reports whether a member is served where it is listed.
+func (w *switchWorld) found(m *pb.Member) bool {
+	u, err := url.Parse(m.GetPeerURLs()[0])
+	if err != nil {
+		return false
+	}
+	name, _, _ := strings.Cut(u.Hostname(), ".")
+	serves := w.running[name].serves
+	if u.Scheme == "https" {
+		return serves.ServesPeerTLS() && u.Port() == strconv.Itoa(serves.PeerTLSPort())
+	}
+	return !serves.PeerTLS || serves.PeerBoth
 }
 
 // secured is by what a member serves TLS, nil if it does not.

@@ -139,28 +139,41 @@ func (w *switchWorld) until(t *testing.T, what string, holds func() bool) {
 	t.Fatalf("never %s: %+v; events: %s; conditions: %+v", what, resources.Transport(c), w.recordedEvents(), c.Status.Conditions)
 }
 
-// check holds that every member serves what clients are told to use, and goes on serving what they were told before for two minutes.
+// check holds that every member serves what clients are told to use, in status and in their Secret, and goes on serving what they were told
+// before for two minutes.
 func (w *switchWorld) check(t *testing.T) {
 	t.Helper()
 	c := w.read(t)
 	if len(c.Status.Endpoints) == 0 {
 		return
 	}
-	scheme, _, _ := strings.Cut(c.Status.Endpoints[0], ":")
 	if now := resources.Transport(c); len(w.committed) == 0 || w.committed[len(w.committed)-1] != now {
 		w.committed = append(w.committed, now)
 	}
-	if scheme != w.told {
-		w.former, w.told, w.since = w.told, scheme, w.now.Now()
+	w.tells(t, "status", c.Status.Endpoints[0])
+	secret := &corev1.Secret{}
+	if err := w.api.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: "c-client"}, secret); err == nil {
+		w.tells(t, "their Secret", string(secret.Data["endpoints"]))
+	}
+}
+
+// tells holds the same of one place where clients are told.
+func (w *switchWorld) tells(t *testing.T, where, endpoint string) {
+	t.Helper()
+	scheme, _, _ := strings.Cut(endpoint, ":")
+	told := w.told[where]
+	if scheme != told.scheme {
+		told = toldScheme{scheme, told.scheme, w.now.Now()}
+		w.told[where] = told
 	}
 	for _, pod := range w.pods(t) {
 		serves := resources.PodTransport(&pod)
 		if scheme == "https" && !serves.ServesClientTLS() || scheme == "http" && !serves.ServesClientPlain() {
-			t.Fatalf("clients are told to use %s, and %s serves %s", scheme, pod.Name, serves)
+			t.Fatalf("clients are told in %s to use %s, and %s serves %s", where, scheme, pod.Name, serves)
 		}
-		cut := w.former == "http" && !serves.ServesClientPlain() || w.former == "https" && !serves.ServesClientTLS()
-		if told := w.now.Now().Sub(w.since); cut && told < 2*time.Minute {
-			t.Fatalf("%s serves the former scheme no more %s after clients were told", pod.Name, told)
+		cut := told.former == "http" && !serves.ServesClientPlain() || told.former == "https" && !serves.ServesClientTLS()
+		if ago := w.now.Now().Sub(told.since); cut && ago < 2*time.Minute {
+			t.Fatalf("%s serves the former scheme no more %s after clients were told in %s", pod.Name, ago, where)
 		}
 	}
 }

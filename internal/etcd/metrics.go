@@ -33,10 +33,12 @@ const (
 	leaderFamily    = "etcd_server_has_leader"
 	receiveFamily   = "etcd_network_snapshot_receive_inflights_total"
 	applyFamily     = "etcd_server_snapshot_apply_in_progress_total"
+	probeFamily     = "etcd_network_peer_round_trip_time_seconds"
 )
 
 var families = [][]byte{
 	[]byte(flushFamily), []byte(committedFamily), []byte(leaderFamily), []byte(receiveFamily), []byte(applyFamily),
+	[]byte(probeFamily),
 }
 
 // metricsClient reads plain HTTP, as a kubelet does. It follows no redirect, keeps no connection and uses no proxy.
@@ -60,23 +62,11 @@ type sample struct {
 	copying bool
 }
 
-// sampleOf asks a member for its metrics. They are answered by a part of etcd that needs neither the disk nor the others.
+// sampleOf is what a member's metrics tell of its write-ahead log.
 func sampleOf(ctx context.Context, address string) (sample, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+"/metrics", nil)
+	families, err := metricsOf(ctx, address)
 	if err != nil {
-		return sample{}, fmt.Errorf("ask %s for its metrics: %w", address, err)
-	}
-	response, err := metricsClient.Do(request)
-	if err != nil {
-		return sample{}, fmt.Errorf("ask %s for its metrics: %w", address, err)
-	}
-	defer func() { _ = response.Body.Close() }()
-	if response.StatusCode != http.StatusOK {
-		return sample{}, fmt.Errorf("ask %s for its metrics: %s", address, response.Status)
-	}
-	families, err := parse(io.LimitReader(response.Body, metricsLimit))
-	if err != nil {
-		return sample{}, fmt.Errorf("read the metrics of %s: %w", address, err)
+		return sample{}, err
 	}
 	flushes := families[flushFamily].GetMetric()
 	if len(flushes) == 0 {
@@ -90,6 +80,27 @@ func sampleOf(ctx context.Context, address string) (sample, error) {
 		led:       gauge(families[leaderFamily]) > 0,
 		copying:   gauge(families[receiveFamily]) > 0 || gauge(families[applyFamily]) > 0,
 	}, nil
+}
+
+// metricsOf asks a member for its metrics. They are answered by a part of etcd that needs neither the disk nor the others.
+func metricsOf(ctx context.Context, address string) (map[string]*dto.MetricFamily, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+"/metrics", nil)
+	if err != nil {
+		return nil, fmt.Errorf("ask %s for its metrics: %w", address, err)
+	}
+	response, err := metricsClient.Do(request)
+	if err != nil {
+		return nil, fmt.Errorf("ask %s for its metrics: %w", address, err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	if response.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("ask %s for its metrics: %s", address, response.Status)
+	}
+	families, err := parse(io.LimitReader(response.Body, metricsLimit))
+	if err != nil {
+		return nil, fmt.Errorf("read the metrics of %s: %w", address, err)
+	}
+	return families, nil
 }
 
 // parse reads the families that matter, and passes over the others line by line: whatever answers at a member's address may

@@ -43,6 +43,7 @@ type Pool struct {
 	mu       sync.Mutex
 	clusters map[string]map[Endpoint]connection
 	watches  map[string]*watch
+	reaches  map[string]*reach
 }
 
 // connection leads to one endpoint, made with this TLS configuration.
@@ -53,7 +54,7 @@ type connection struct {
 
 // NewPool returns a pool without connections.
 func NewPool() *Pool {
-	return &Pool{clusters: map[string]map[Endpoint]connection{}, watches: map[string]*watch{}}
+	return &Pool{clusters: map[string]map[Endpoint]connection{}, watches: map[string]*watch{}, reaches: map[string]*reach{}}
 }
 
 // Disconnect closes the connections to a cluster until it is observed again.
@@ -65,6 +66,7 @@ func (p *Pool) Forget(cluster string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.watches, cluster)
+	delete(p.reaches, cluster)
 }
 
 // Close closes every connection. The pool can be used again, with new ones.

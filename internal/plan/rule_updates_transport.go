@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
@@ -104,12 +105,16 @@ func (v *view) nextClients(t member.Transport) member.Transport {
 }
 
 // announcement changes the URL of the next voter that the member list does not have by the committed scheme, the leader's last; nil if
-// there is none, or if the spec asks for the other scheme by now. It stops while certificates are missing: two members are connected by either
-// one's URL, so that the last one changed is the first of which anybody would notice.
+// there is none, or if the spec asks for the other scheme by now. Two members are connected by either one's URL, so that the last one changed
+// would be the first of which anybody notices. Therefore it stops while certificates are missing, and after each one until all others have
+// connected there: a NetworkPolicy of the user's may keep them from it.
 func (v *view) announcement() Action {
 	t := v.Cluster.Transport
 	if t.PeerTLS != v.Cluster.SpecTransport.PeerTLS || t.PeerTLS && !v.Cluster.Certified {
 		return nil
+	}
+	if a := v.awaitReached(t); a != nil {
+		return a
 	}
 	var last Action
 	for _, m := range v.voters {
@@ -122,6 +127,20 @@ func (v *view) announcement() Action {
 		}
 	}
 	return last
+}
+
+// awaitReached waits for the first voter that is listed by the committed scheme and that not all others have connected to.
+func (v *view) awaitReached(t member.Transport) Action {
+	for _, m := range v.voters {
+		if t.PeerBoth && t.PeerURLAt(m.PeerURL) == m.PeerURL && !slices.Contains(v.Etcd.Reached, m.ID) {
+			return Wait{
+				Reason: v1beta2.ReasonSwitchingTransport, After: pollSlow,
+				Message: fmt.Sprintf("waiting until all other members have connected to %s at %s, which takes up to half a minute: "+
+					"if it takes longer, see that no NetworkPolicy or firewall keeps them from it", m.Name, m.PeerURL),
+			}
+		}
+	}
+	return nil
 }
 
 // serve reports whether every member that etcd lists has a pod that serves others like that.

@@ -76,6 +76,9 @@ func asIfAll(o plan.Observed) plan.Observed {
 	for i := range o.Pods {
 		o.Pods[i].Transport, o.Pods[i].Drift.Template = o.Cluster.Transport.Served(), false
 	}
+	for _, m := range o.Etcd.Members {
+		o.Etcd.Reached = append(o.Etcd.Reached, m.ID)
+	}
 	return o
 }
 

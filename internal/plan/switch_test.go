@@ -32,6 +32,7 @@ func switching(has, asked member.Transport, change ...func(*Observed)) Observed 
 	}
 	for i, m := range o.Etcd.Members {
 		o.Etcd.Members[i].PeerURL = o.Cluster.PeerURL(m.Name)
+		o.Etcd.Reached = append(o.Etcd.Reached, m.ID)
 	}
 	for _, c := range change {
 		c(&o)
@@ -190,6 +191,33 @@ func TestAnnounce(t *testing.T) {
 	}
 	if a, ok := Next(o).(UpdatePeerURL); ok {
 		t.Errorf("%+v beside a learner", a)
+	}
+}
+
+// TestAnnounceAwaitsConnections changes no second URL, and ends nothing, before all others have connected where the first one leads them; it
+// turns back from there.
+func TestAnnounceAwaitsConnections(t *testing.T) {
+	peers := member.Transport{PeerTLS: true}
+	for name, before := range map[string]func(o *Observed){
+		"some are told": func(o *Observed) { o.Etcd.Members[2].PeerURL = "http://c-2:2380" },
+		"all are told":  func(*Observed) {},
+	} {
+		o := switching(peersBothSecured, peers, before)
+		unreached := o.Etcd.Members[1]
+		o.Etcd.Reached = slices.DeleteFunc(o.Etcd.Reached, func(id uint64) bool { return id == unreached.ID })
+		w, ok := Next(o).(Wait)
+		if !ok || w.Reason != v1beta2.ReasonSwitchingTransport || !strings.Contains(w.Message, unreached.PeerURL) || w.After > 5*time.Second {
+			t.Errorf("%s: %+v", name, Next(o))
+		}
+		o.Cluster.SpecTransport = plainText
+		if a, ok := Next(o).(CommitTransport); !ok || a.Transport != peersBothPlain {
+			t.Errorf("%s, back: %+v", name, Next(o))
+		}
+		o.Cluster.Transport = peersBothPlain
+		o.Etcd.Reached = []uint64{o.Etcd.Members[2].ID} // by the URL that it had all along
+		if a, ok := Next(o).(UpdatePeerURL); name == "some are told" && (!ok || !strings.HasPrefix(a.PeerURL, "http://")) {
+			t.Errorf("%s, further back: %+v", name, Next(o))
+		}
 	}
 }
 

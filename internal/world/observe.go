@@ -49,6 +49,7 @@ func (w *World) Observe(k *Kube) plan.Observed {
 		o.Etcd = o.Electorate().Judge(w.words(k))
 	}
 	o.Etcd.Disks = w.disks(k)
+	o.Etcd.Reached = w.foundByAll(o.Etcd.Members)
 	return o
 }
 

@@ -2,11 +2,13 @@ package world
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/etcdpilot/etcd-operator/internal/etcd/etcdtest"
 	"github.com/etcdpilot/etcd-operator/internal/member"
+	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
 
 // listeners are where a member listens for peers that serves like that.
@@ -55,6 +57,22 @@ func (w *World) checkTransport() {
 			w.violate("T: clients are told to connect to %s like %v, and it serves them like %v", p.Name, w.Status.Transport, p.Transport)
 		}
 	}
+}
+
+// foundByAll are the members that the others reach where the list says that they are.
+func (w *World) foundByAll(members []plan.Member) []uint64 {
+	if !w.Status.Transport.PeerBoth {
+		return nil
+	}
+	var all []uint64
+	for i := range w.Pods {
+		s, runs := w.server(&w.Pods[i])
+		if runs && s.member != nil && w.Etcd.Connected(s.disk.Dir) &&
+			slices.ContainsFunc(members, func(m plan.Member) bool { return m.ID == s.member.ID && m.PeerURL == s.member.PeerURL }) {
+			all = append(all, s.member.ID)
+		}
+	}
+	return all
 }
 
 // switched reports whether the members have the transport that the spec asks for, and no other besides.
