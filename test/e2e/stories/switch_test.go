@@ -17,7 +17,8 @@ import (
 const switchLimit = 15 * time.Minute
 
 // TestSwitchTLS adds TLS to clusters that run without, and takes it away again, under a client that connects as its Secret says. A pod is
-// killed on the way there, and on the way back. The client's operations are not to fail but for those that the kill costs.
+// killed on the way there, and on the way back. The client's operations are not to fail but for those that the kill costs, and in a cluster
+// of one, which stops for each update.
 func TestSwitchTLS(t *testing.T) {
 	for name, spec := range map[string]v1beta2.EtcdClusterSpec{
 		"switch-1": onVolumes(1), "switch-3": onVolumes(3), "switch-1-empty": {Size: 1}, "switch-3-empty": {Size: 3},
@@ -66,7 +67,12 @@ func (s *story) switches(what, scheme string, policy *v1beta2.TLSPolicy) {
 	}))
 	must(s.t, s.Settled(s.t.Context(), switchLimit))
 	s.healthy(what)
-	s.faultless(what, start)
+	if s.size() > 1 {
+		s.faultless(what, start)
+		return
+	}
+	s.t.Logf("%s took %.1f s", what, time.Since(start).Seconds())
+	s.report(what) // what is under way fails when the only member stops
 }
 
 func (s *story) size() int32 {
