@@ -3,11 +3,13 @@ package stories
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/test/e2e/harness"
@@ -50,10 +52,11 @@ func (s *story) switches(what, scheme string, policy *v1beta2.TLSPolicy) {
 		return harness.Words(object), object.Status.Transport != nil && object.Status.Transport.ClientBoth
 	}))
 	s.faultless(what+", until it was decided on", start)
-	if s.size() > 1 { // the only member of a cluster is not killed: that fails in any case
+	if s.asked().Size > 1 { // the only member of a cluster is not killed: that fails in any case
 		pods, err := s.Pods(s.t.Context())
 		must(s.t, err)
 		must(s.t, s.KillPod(s.t.Context(), pods[0].Name))
+		must(s.t, harness.Await(s.t.Context(), "the pod is gone", limit, s.without(pods[0].UID)))
 		must(s.t, harness.Await(s.t.Context(), "three pods are back", limit, s.whole))
 		s.report(what + ", with a pod killed")
 	}
@@ -67,19 +70,30 @@ func (s *story) switches(what, scheme string, policy *v1beta2.TLSPolicy) {
 	}))
 	must(s.t, s.Settled(s.t.Context(), switchLimit))
 	s.healthy(what)
-	if s.size() > 1 {
+	switch {
+	case s.asked().Size == 1: // what is under way fails when the only member stops
+		s.t.Logf("%s took %.1f s", what, time.Since(start).Seconds())
+		s.report(what)
+	case s.asked().Pod == nil: // what is under way on a member fails when it is removed
+		s.faultless(what, start, "EOF", "raft: stopped", "connection reset", "context deadline exceeded")
+	default:
 		s.faultless(what, start)
-		return
 	}
-	s.t.Logf("%s took %.1f s", what, time.Since(start).Seconds())
-	s.report(what) // what is under way fails when the only member stops
 }
 
-func (s *story) size() int32 {
+func (s *story) asked() v1beta2.EtcdClusterSpec {
 	s.t.Helper()
 	object, err := s.Cluster.Get(s.t.Context())
 	must(s.t, err)
-	return object.Spec.Size
+	return object.Spec
+}
+
+// without holds when no pod has the UID.
+func (s *story) without(uid types.UID) func(context.Context) (string, bool) {
+	return func(ctx context.Context) (string, bool) {
+		pods, err := s.Pods(ctx)
+		return fmt.Sprint(err), err == nil && !slices.ContainsFunc(pods, func(p corev1.Pod) bool { return p.UID == uid })
+	}
 }
 
 // whole holds when as many pods are Ready as there are to be members, at least.
@@ -96,5 +110,5 @@ func (s *story) whole(ctx context.Context) (string, bool) {
 			}
 		}
 	}
-	return fmt.Sprintf("%d of %d pods are ready", ready, len(pods)), ready >= int(s.size())
+	return fmt.Sprintf("%d of %d pods are ready", ready, len(pods)), ready >= int(s.asked().Size)
 }

@@ -154,13 +154,14 @@ func (s *story) certified(what string) {
 // made.
 const dropped = "raft proposal dropped"
 
-// faultless says what the client saw and fails the story if any operation has failed, but for those.
-func (s *story) faultless(what string, since time.Time) {
+// faultless says what the client saw and fails the story if any operation has failed, but for those, and for those that end with a text
+// that is allowed.
+func (s *story) faultless(what string, since time.Time, allowed ...string) {
 	s.t.Helper()
 	r, err := s.writer.Report(s.t.Context())
 	must(s.t, err)
 	s.t.Logf("%s in %.1f s: %s", what, time.Since(since).Seconds(), r)
-	if r.Lost > 0 || r.FailedBut(dropped) > 0 {
+	if r.Lost > 0 || r.FailedBut(append(allowed, dropped)...) > 0 {
 		s.t.Errorf("%s: %s", what, r)
 	}
 }
