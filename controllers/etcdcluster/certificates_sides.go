@@ -51,7 +51,7 @@ func (p *pass) switchingClients() bool {
 func (p *pass) prepared() bool {
 	asked := resources.SpecTransport(&p.cluster.Spec)
 	d := p.certified
-	if !asked.SecuresAny() || d == nil || !d.Settled || d.Problem != nil {
+	if !asked.SecuresAny() || d == nil || !d.Certified || d.Blocking != nil {
 		return false
 	}
 	var names []string
