@@ -19,7 +19,10 @@ import (
 // TestTrimPod checks that an observation of a trimmed pod is that of the whole one.
 func TestTrimPod(t *testing.T) {
 	c := &v1beta2.EtcdCluster{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "c", UID: "u"}}
-	options := resources.PodOptions{OperatorImage: "operator", EtcdVersion: "3.6.16", Persistent: true}
+	options := resources.PodOptions{
+		OperatorImage: "operator", EtcdVersion: "3.6.16", Persistent: true, Trust: "c-trust-1",
+		Transport: member.Transport{PeerTLS: true, ClientTLS: true, PeerPort: member.OtherPeerPort},
+	}
 	permit := &member.Permit{Mode: member.ModeResume, ClusterID: 1, MemberID: 2}
 	pod, err := resources.Pod(c, "c-0", 1, permit, options)
 	if err != nil {
@@ -55,6 +58,9 @@ func TestTrimPod(t *testing.T) {
 	}
 	if got := revision.Drift(small, ""); got != drift {
 		t.Errorf("drift of the trimmed pod: %+v, of the whole: %+v", got, drift)
+	}
+	if whole.Transport != options.Transport {
+		t.Errorf("the observation lacks what the member serves: %+v", whole.Transport)
 	}
 	if whole.Exit == plan.ExitNone || whole.StartProblem == "" {
 		t.Errorf("the observation lacks the container's end: %+v", whole)

@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/member"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 )
 
@@ -46,7 +47,7 @@ func trimPod(o any) (any, error) {
 	etcd := resources.EtcdOf(pod)
 	spec, status := pod.Spec, pod.Status
 	pod.Spec = corev1.PodSpec{
-		NodeName: spec.NodeName, Containers: []corev1.Container{{Name: etcd.Name, Image: etcd.Image}},
+		NodeName: spec.NodeName, Containers: []corev1.Container{{Name: etcd.Name, Image: etcd.Image, Env: trimEnv(etcd.Env)}},
 	}
 	for _, v := range spec.Volumes {
 		if v.PersistentVolumeClaim != nil || v.Name == resources.TrustVolume {
@@ -66,6 +67,16 @@ func trimPod(o any) (any, error) {
 		}
 	}
 	return pod, nil
+}
+
+// trimEnv keeps what a member serves.
+func trimEnv(env []corev1.EnvVar) []corev1.EnvVar {
+	for _, v := range env {
+		if v.Name == member.EnvConfig {
+			return []corev1.EnvVar{v}
+		}
+	}
+	return nil
 }
 
 // agents reports whether the pod is an agent's rather than a member's.
