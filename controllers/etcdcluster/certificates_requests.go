@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -13,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	k8slabels "k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/etcdpilot/etcd-operator/internal/certificates"
@@ -26,6 +28,11 @@ const (
 	issuance = time.Minute
 	// renewal is how long it may leave a renewal alone that is due: it may be restarting, and a third of the authority's life is left.
 	renewal = 10 * time.Minute
+	// mostRequests of one Certificate are read, as cert-manager may keep those of former issuances, and requestsPerPage at a time: one can have
+	// over a megabyte.
+	mostRequests, requestsPerPage = 200, 5
+	// mostOfIssuance is how many of them may be of the last issuance and the one that goes on: cert-manager makes one for each.
+	mostOfIssuance = 5
 	// longestWord is how much of a message of cert-manager's is shown: an issuer may have put anything into it.
 	longestWord = 300
 	// revisionAnnotation of a CertificateRequest says which of its Certificate's issuances it is, from 1 on.
@@ -37,11 +44,16 @@ const (
 func (r *Reconciler) readRequests(
 	ctx context.Context, certificate *unstructured.Unstructured, labels map[string]string, read *secretsReader, found *certificates.IssuedAuthority,
 ) (requests []*unstructured.Unstructured, ok bool) {
-	list := &unstructured.UnstructuredList{}
-	list.SetGroupVersionKind(resources.CertificateRequestKind)
-	// They have the labels of the Certificate.
-	err := r.Live.List(ctx, list, client.InNamespace(certificate.GetNamespace()), client.MatchingLabels(labels))
+	last, _, _ := unstructured.NestedInt64(certificate.Object, "status", "revision")
+	requests, err := r.listRequests(ctx, certificate, labels, func(one *unstructured.Unstructured) bool {
+		revision := revisionOf(one)
+		return metav1.IsControlledBy(one, certificate) && (revision == last || revision == last+1)
+	})
+	var tooMany *tooManyError
 	switch {
+	case errors.As(err, &tooMany):
+		found.Refused = tooMany.Error()
+		return nil, false
 	case meta.IsNoMatchError(err), apierrors.IsNotFound(err):
 		found.Refused = errNotInstalled.Error()
 		return nil, false
@@ -52,15 +64,45 @@ func (r *Reconciler) readRequests(
 		read.err = cmp.Or(read.err, fmt.Errorf("list the CertificateRequests of Certificate %s: %w", certificate.GetName(), err))
 		return nil, false
 	}
-	last, _, _ := unstructured.NestedInt64(certificate.Object, "status", "revision")
-	for i := range list.Items {
-		one := &list.Items[i]
-		if revision := revisionOf(one); metav1.IsControlledBy(one, certificate) && (revision == last || revision == last+1) {
-			requests = append(requests, one)
-		}
-	}
 	slices.SortFunc(requests, func(a, b *unstructured.Unstructured) int { return cmp.Compare(revisionOf(b), revisionOf(a)) })
 	return requests, true
+}
+
+// tooManyError says that there are more CertificateRequests with the labels of a Certificate than are read.
+type tooManyError struct{ certificate, labels string }
+
+func (e *tooManyError) Error() string {
+	return fmt.Sprintf("there are more than %d CertificateRequests with the labels of Certificate %s (%s), or more than %d of one issuance, so "+
+		"none is read: delete those of former issuances, and find out who makes the others", mostRequests, e.certificate, e.labels, mostOfIssuance)
+}
+
+// listRequests returns those with the labels of a Certificate, which cert-manager gives to its requests, that are wanted. Whoever may create
+// CertificateRequests can make many of them, and large ones, so few are in memory at a time.
+func (r *Reconciler) listRequests(
+	ctx context.Context, certificate *unstructured.Unstructured, labels map[string]string, wanted func(*unstructured.Unstructured) bool,
+) (requests []*unstructured.Unstructured, err error) {
+	tooMany := &tooManyError{certificate.GetName(), k8slabels.Set(labels).String()}
+	next := ""
+	for range mostRequests / requestsPerPage {
+		page := &unstructured.UnstructuredList{}
+		page.SetGroupVersionKind(resources.CertificateRequestKind)
+		if err := r.Live.List(ctx, page, client.InNamespace(certificate.GetNamespace()), client.MatchingLabels(labels),
+			client.Limit(requestsPerPage), client.Continue(next)); err != nil {
+			return nil, err
+		}
+		for i := range page.Items {
+			if wanted(&page.Items[i]) {
+				requests = append(requests, page.Items[i].DeepCopy()) // the page can go
+			}
+		}
+		if next = page.GetContinue(); len(requests) > mostOfIssuance {
+			return nil, tooMany
+		}
+		if next == "" {
+			return requests, nil
+		}
+	}
+	return nil, tooMany
 }
 
 // revisionOf is 0 for a request that cert-manager does not count.

@@ -1,12 +1,18 @@
 package etcdcluster
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/etcdpilot/etcd-operator/internal/certificates"
+	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
 
 // certManagers is an object of cert-manager's that was made at noon, with one condition.
@@ -22,6 +28,49 @@ func certManagers(kind, status, reason, message string, since time.Time) *unstru
 		}}}
 	}
 	return u
+}
+
+// TestManyRequests lists CertificateRequests without end, whose labels anybody who may create some can choose: they are read a few at a time,
+// and the operator gives up. Those that pass for requests of the Certificate itself are counted, too.
+func TestManyRequests(t *testing.T) {
+	certificate := certManagers("Ready", "True", "Ready", "", noon)
+	certificate.SetUID("certificate")
+	certificate.SetNamespace("ns")
+	for title, own := range map[string]bool{"somebody's": false, "in the Certificate's name": true} {
+		t.Run(title, func(t *testing.T) {
+			listed := 0
+			r, _ := onePass(t, plan.Idle{}, interceptor.Funcs{
+				List: func(_ context.Context, _ client.WithWatch, o client.ObjectList, opts ...client.ListOption) error {
+					var given client.ListOptions
+					given.ApplyOptions(opts)
+					if given.Limit < 1 || given.Limit > 10 {
+						t.Fatalf("it asks for %d at a time", given.Limit)
+					}
+					page := o.(*unstructured.UnstructuredList)
+					page.Items = nil
+					for range given.Limit {
+						one := certManagers("", "", "", "", noon)
+						one.SetAnnotations(map[string]string{revisionAnnotation: "1"})
+						if own {
+							yes := true
+							one.SetOwnerReferences([]metav1.OwnerReference{{Kind: "Certificate", UID: certificate.GetUID(), Controller: &yes}})
+						}
+						page.Items = append(page.Items, *one)
+					}
+					page.SetContinue("more")
+					if listed += len(page.Items); listed > 1000 {
+						t.Fatal("it does not give up")
+					}
+					return nil
+				},
+			})
+			found := &certificates.IssuedAuthority{}
+			requests, ok := r.readRequests(t.Context(), certificate, map[string]string{"etcd_cluster": "c"}, &secretsReader{}, found)
+			if ok || len(requests) > 0 || !strings.Contains(found.Refused, "(etcd_cluster=c)") {
+				t.Errorf("after %d requests it has %d, and says %q", listed, len(requests), found.Refused)
+			}
+		})
+	}
 }
 
 // TestIssuanceInWords says why there is no authority, or no renewal, once cert-manager had time for it, in cert-manager's words and with the
