@@ -28,7 +28,7 @@ func (r *Reconciler) observeCertificate(ctx context.Context, p *pass) error {
 	}
 	if certificates.Reserved(c.Name, given.SecretName) {
 		p.Flaw = &failure.Problem{Reason: v1beta2.ReasonNameTaken, Message: fmt.Sprintf(
-			"%sSecret %s is one of EtcdCluster %s, now or when it has more members: give another name", field, given.SecretName, c.Name)}
+			"%sSecret %s is one of EtcdCluster %s, now or when it has more members, or an authority's: give another name", field, given.SecretName, c.Name)}
 		return nil
 	}
 	secret := &corev1.Secret{}

@@ -46,8 +46,12 @@ func ClientName(cluster string) string { return cluster + "-client" }
 // AgentName is the Secret for the pods that back up and restore.
 func AgentName(cluster string) string { return cluster + "-agent" }
 
-// Reserved reports whether a Secret of that name is, or could become, one of the cluster's.
+// Reserved reports whether a Secret of that name is, or could become, one of the cluster's, or what cert-manager writes for any other
+// cluster, even one that does not exist yet: cert-manager would put an authority and its key into whatever Secret has its name.
 func Reserved(cluster, name string) bool {
+	if strings.HasSuffix(name, IssuedName("", true)) || strings.HasSuffix(name, IssuedName("", false)) {
+		return true
+	}
 	rest, of := strings.CutPrefix(name, cluster+"-")
 	if !of {
 		return false
@@ -56,8 +60,7 @@ func Reserved(cluster, name string) bool {
 		_, err := strconv.ParseUint(number, 10, 64)
 		return err == nil
 	}
-	issued := name == IssuedName(cluster, true) || name == IssuedName(cluster, false)
-	return issued || rest == "ca" || rest == "client" || rest == "agent" || strings.HasPrefix(rest, "trust-")
+	return rest == "ca" || rest == "client" || rest == "agent" || strings.HasPrefix(rest, "trust-")
 }
 
 // Keys of the Secrets.
