@@ -142,6 +142,20 @@ func (e *encoder) snapshot(k *Kube) {
 	}
 }
 
+// former is the record of the cluster that a restore replaces.
+func (e *encoder) former(f *plan.Record) {
+	e.id(f.ID)
+	e.number(int(f.Revision / (writtenRevision / 2)))
+	e.text(strings.Join(f.Voters, ","))
+	e.text(strings.Join(f.NextVoters, ","))
+	e.number(template(f.PreviousSpec))
+	e.bootstrap(f.Bootstrap)
+	e.rare(markFormerLogs, logs(f))
+	e.rare(markFormerSkipped, bits(f.SafetySkipped))
+	e.transport(f.Transport)
+	e.replaced(f)
+}
+
 func (e *encoder) kube(k *Kube) {
 	e.spec(k.Spec)
 	e.number(len(k.Pulls))
@@ -165,16 +179,7 @@ func (e *encoder) kube(k *Kube) {
 	e.flags(k.Status.Previous != nil, k.Status.CancelDeclined, k.Status.SafetySkipped)
 	e.replaced(&k.Status.Record)
 	if f := k.Status.Previous; f != nil {
-		e.id(f.ID)
-		e.number(int(f.Revision / (writtenRevision / 2)))
-		e.text(strings.Join(f.Voters, ","))
-		e.text(strings.Join(f.NextVoters, ","))
-		e.number(template(f.PreviousSpec))
-		e.bootstrap(f.Bootstrap)
-		e.rare(markFormerLogs, logs(f))
-		e.rare(markFormerSkipped, bits(f.SafetySkipped))
-		e.transport(f.Transport)
-		e.replaced(f)
+		e.former(f)
 	}
 	e.rare(markLogs, logs(&k.Status.Record))
 	e.rare(markUnnoted, bits(k.Status.AcceptedSpec == ""))
