@@ -68,6 +68,9 @@ func (s *signers) adopt(o Observed, h half) (pending string, err error) {
 	case !given.signed(made.Leaf()) && (s.current != nil || !slices.Contains(o.Authorities, pki.Fingerprint(made.Leaf()))):
 		return "", cmp.Or(err, fmt.Errorf("the issuer has not signed the authority in Secret %s for Certificate %s: delete the "+
 			"Secret, so that cert-manager issues one", given.Name, given.Name))
+	case o.given(made.Leaf()):
+		return "", cmp.Or(err, fmt.Errorf("the authority in Secret %s has the key of a certificate of this cluster, so that its holders could be "+
+			"anyone: find out who has changed Certificate %s, and have cert-manager renew it", given.Name, given.Name))
 	case s.former != nil:
 	default:
 		s.former, s.current, s.issued, s.since = s.current, made, true, o.Now
