@@ -20,11 +20,14 @@ func TestIssuedForKnownKey(t *testing.T) {
 		certificate, key func(c *cluster) []byte
 		peer             bool
 	}{
-		"an application's, for peers": {peer: true,
-			certificate: func(c *cluster) []byte { return c.o.Client[KeyCertificate] }, key: func(c *cluster) []byte { return c.o.Client[KeyKey] }},
+		"an application's, for peers": {
+			peer:        true,
+			certificate: func(c *cluster) []byte { return c.o.Client[KeyCertificate] }, key: func(c *cluster) []byte { return c.o.Client[KeyKey] },
+		},
 		"a member's, for clients": {
 			certificate: func(c *cluster) []byte { return c.o.Published["db-0"][KeyPeerCertificate] },
-			key:         func(c *cluster) []byte { return c.o.Published["db-0"][KeyPeerKey] }},
+			key:         func(c *cluster) []byte { return c.o.Published["db-0"][KeyPeerKey] },
+		},
 	} {
 		t.Run(title, func(t *testing.T) {
 			c := managed(t, "db-0")
