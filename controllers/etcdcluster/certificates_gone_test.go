@@ -112,6 +112,7 @@ func TestHeldSecretIsReported(t *testing.T) {
 	r.Clock = clock
 	p.live, p.before, p.observed.Cluster.ID = true, &v1beta2.EtcdClusterStatus{}, 1
 	p.transport, p.cluster.Spec.TLS = member.Transport{PeerTLS: true, ClientTLS: true}, &v1beta2.TLSPolicy{Managed: &v1beta2.ManagedTLS{}}
+	p.sides = p.transport
 	held := resources.ClientSecret(p.cluster, nil)
 	deleted(t, r, held)
 	must(t, r.decideCertificates(t.Context(), p))

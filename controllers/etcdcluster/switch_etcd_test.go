@@ -112,7 +112,8 @@ func (w *switchWorld) start(t *testing.T, pod *corev1.Pod, permit *member.Permit
 	pb.RegisterMaintenanceServer(server, s)
 	pb.RegisterClusterServer(server, s)
 	pb.RegisterKVServer(server, s)
-	go func() { _ = server.Serve(&eitherListener{l, serves.ServesClientPlain(), w.secured(t, pod, serves)}) }() // it ends with Stop
+	either := &eitherListener{l, serves.ServesClientPlain(), w.secured(t, pod, serves)}
+	go func() { _ = server.Serve(either) }() // it ends with Stop
 	t.Cleanup(server.Stop)
 	probes := w.probes(t, pod.Status.PodIP)
 	return func() {

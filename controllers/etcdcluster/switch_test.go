@@ -132,6 +132,7 @@ func (w *switchWorld) until(t *testing.T, what string, holds func() bool) {
 		result, err := outage.Retried(w.operator).Reconcile(t.Context(), ctrl.Request{NamespacedName: w.name})
 		must(t, err)
 		w.kubelets(t)
+		w.check(t) // what clients are told, they are told now
 		w.now.SetTime(w.now.Now().Add(result.RequeueAfter))
 		w.check(t)
 	}
