@@ -33,11 +33,11 @@ type probe struct {
 	proven bool
 }
 
-// Reached returns the IDs of the members that every other one of the list has connected to at the URL that the list has for it. etcd probes
+// Reached names the members that every other one of the list has connected to at the URL that the list has for it. etcd probes
 // its peers every 4 s where the list says that they are, by new connections with the same certificates as for all else, and reports how
 // long that takes after 5 s and every 30 s from then on (rafthttp/probing_status.go). It reports 0 until a probe has succeeded: if the sum
 // has risen, one has.
-func (p *Pool) Reached(ctx context.Context, cluster string, members []plan.Member, endpoints []Endpoint) []uint64 {
+func (p *Pool) Reached(ctx context.Context, cluster string, members []plan.Member, endpoints []Endpoint) []string {
 	asked := slices.DeleteFunc(slices.Clone(endpoints), func(e Endpoint) bool { return !lists(members, e) })
 	spent := make([]map[uint64]float64, len(asked))
 	var wg sync.WaitGroup
@@ -56,10 +56,10 @@ func (p *Pool) Reached(ctx context.Context, cluster string, members []plan.Membe
 	for i, e := range asked {
 		r.note(e.PodUID, spent[i], time.Now())
 	}
-	var all []uint64
+	var all []string
 	for _, m := range members {
 		if !slices.ContainsFunc(members, func(other plan.Member) bool { return other.ID != m.ID && !r.proven(asked, other, m.ID) }) {
-			all = append(all, m.ID)
+			all = append(all, m.Name)
 		}
 	}
 	return all

@@ -59,15 +59,15 @@ etcd_network_peer_round_trip_time_seconds_count{To="fd422379fda50e48"} 4
 	p := NewPool()
 	members := []plan.Member{{ID: 0xfd422379fda50e48, Name: "c-1", PeerURL: "u"}, {ID: 1, Name: "c-0", PeerURL: "v"}}
 	if got := p.Reached(t.Context(), "c", members, []Endpoint{e}); len(got) > 0 {
-		t.Errorf("%x are reached at once", got)
+		t.Errorf("%q are reached at once", got)
 	}
 	for id, l := range p.reaches["c"].urls { // as if time had passed
 		p.reaches["c"].urls[id] = listed{l.url, l.since.Add(-listSettles)}
 	}
 	_ = p.Reached(t.Context(), "c", members, []Endpoint{e})
 	sum = 0.5
-	if got := p.Reached(t.Context(), "c", members, []Endpoint{e}); !slices.Equal(got, []uint64{0xfd422379fda50e48}) {
-		t.Errorf("%x are reached: the other one says nothing of its peers", got)
+	if got := p.Reached(t.Context(), "c", members, []Endpoint{e}); !slices.Equal(got, []string{"c-1"}) {
+		t.Errorf("%q are reached: the other one says nothing of its peers", got)
 	}
 	if got := p.Reached(t.Context(), "one", members[:1], nil); len(got) != 1 {
 		t.Errorf("a member without others waits for them")

@@ -25,9 +25,9 @@ type Etcd struct {
 	Handshakes []HandshakeFailure `json:",omitempty"`
 	// Disks are measurements of the members' disks: none are taken while nothing is slow.
 	Disks []Disk
-	// Reached are the IDs of the members that every other one has connected to at its PeerURL. It is looked at only while members serve
-	// peers with and without TLS.
-	Reached []uint64 `json:",omitempty"`
+	// Reached names the members that every other one has connected to at their PeerURL. It is looked at only while members serve peers
+	// with and without TLS.
+	Reached []string `json:",omitempty"`
 	// ClusterID is that of the linearizable read, 0 unless Contact is ContactQuorum.
 	ClusterID uint64 `json:",string"`
 	// Revision is the highest revision that a majority of the voters has reached in linearizable reads, and RevisionCeiling the

@@ -132,7 +132,7 @@ func (v *view) announcement() Action {
 // awaitReached waits for the first voter that is listed by the committed scheme and that not all others have connected to.
 func (v *view) awaitReached(t member.Transport) Action {
 	for _, m := range v.voters {
-		if t.PeerBoth && t.PeerURLAt(m.PeerURL) == m.PeerURL && !slices.Contains(v.Etcd.Reached, m.ID) {
+		if t.PeerBoth && t.PeerURLAt(m.PeerURL) == m.PeerURL && !slices.Contains(v.Etcd.Reached, m.Name) {
 			return Wait{
 				Reason: v1beta2.ReasonSwitchingTransport, After: pollSlow,
 				Message: fmt.Sprintf("waiting until all other members have connected to %s at %s, which takes up to half a minute: "+

@@ -77,7 +77,7 @@ func asIfAll(o plan.Observed) plan.Observed {
 		o.Pods[i].Transport, o.Pods[i].Drift.Template = o.Cluster.Transport.Served(), false
 	}
 	for _, m := range o.Etcd.Members {
-		o.Etcd.Reached = append(o.Etcd.Reached, m.ID)
+		o.Etcd.Reached = append(o.Etcd.Reached, m.Name)
 	}
 	return o
 }

@@ -32,7 +32,7 @@ func switching(has, asked member.Transport, change ...func(*Observed)) Observed 
 	}
 	for i, m := range o.Etcd.Members {
 		o.Etcd.Members[i].PeerURL = o.Cluster.PeerURL(m.Name)
-		o.Etcd.Reached = append(o.Etcd.Reached, m.ID)
+		o.Etcd.Reached = append(o.Etcd.Reached, m.Name)
 	}
 	for _, c := range change {
 		c(&o)
@@ -204,7 +204,7 @@ func TestAnnounceAwaitsConnections(t *testing.T) {
 	} {
 		o := switching(peersBothSecured, peers, before)
 		unreached := o.Etcd.Members[1]
-		o.Etcd.Reached = slices.DeleteFunc(o.Etcd.Reached, func(id uint64) bool { return id == unreached.ID })
+		o.Etcd.Reached = slices.DeleteFunc(o.Etcd.Reached, func(name string) bool { return name == unreached.Name })
 		w, ok := Next(o).(Wait)
 		if !ok || w.Reason != v1beta2.ReasonSwitchingTransport || !strings.Contains(w.Message, unreached.PeerURL) || w.After > 5*time.Second {
 			t.Errorf("%s: %+v", name, Next(o))
@@ -214,7 +214,7 @@ func TestAnnounceAwaitsConnections(t *testing.T) {
 			t.Errorf("%s, back: %+v", name, Next(o))
 		}
 		o.Cluster.Transport = peersBothPlain
-		o.Etcd.Reached = []uint64{o.Etcd.Members[2].ID} // by the URL that it had all along
+		o.Etcd.Reached = []string{o.Etcd.Members[2].Name} // by the URL that it had all along
 		if a, ok := Next(o).(UpdatePeerURL); name == "some are told" && (!ok || !strings.HasPrefix(a.PeerURL, "http://")) {
 			t.Errorf("%s, further back: %+v", name, Next(o))
 		}

@@ -60,16 +60,16 @@ func (w *World) checkTransport() {
 }
 
 // foundByAll are the members that the others reach where the list says that they are.
-func (w *World) foundByAll(members []plan.Member) []uint64 {
+func (w *World) foundByAll(members []plan.Member) []string {
 	if !w.Status.Transport.PeerBoth {
 		return nil
 	}
-	var all []uint64
+	var all []string
 	for i := range w.Pods {
 		s, runs := w.server(&w.Pods[i])
 		if runs && s.member != nil && w.Etcd.Connected(s.disk.Dir) &&
 			slices.ContainsFunc(members, func(m plan.Member) bool { return m.ID == s.member.ID && m.PeerURL == s.member.PeerURL }) {
-			all = append(all, s.member.ID)
+			all = append(all, s.member.Name)
 		}
 	}
 	return all
