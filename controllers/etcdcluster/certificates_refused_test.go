@@ -26,7 +26,7 @@ import (
 func TestRefusedUserSecret(t *testing.T) {
 	user := v1beta2.EtcdUser{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "app", UID: "app"}}
 	user.Spec.ClientCertificate = &v1beta2.UserCertificate{SecretName: "app-tls"}
-	for title, words := range map[string]string{"a webhook": "none of yours", "a finalizer": "it is being deleted"} {
+	for title, words := range map[string]string{"a webhook": "none of yours", "a finalizer": "hold it: example.com/hold): do what they wait for, or remove them"} {
 		t.Run(title, func(t *testing.T) {
 			var written []string
 			r, p := onePass(t, plan.Idle{}, interceptor.Funcs{

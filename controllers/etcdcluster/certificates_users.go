@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -77,7 +78,8 @@ func (r *Reconciler) readUsers(ctx context.Context, p *pass, read *secretsReader
 	for i := range seen.Users {
 		u := &seen.Users[i]
 		if have := read.own[u.Secret]; have != nil && !have.DeletionTimestamp.IsZero() {
-			u.Refused = "it is being deleted, and a finalizer holds it"
+			u.Going, u.Refused = true, fmt.Sprintf("it is being deleted, and these finalizers hold it: %.200s", strings.Join(have.Finalizers, ", "))
+			continue // what was refused before does not matter any more
 		}
 		for _, known := range refused {
 			if known.Target == writeOf(u.Secret) {

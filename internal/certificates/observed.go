@@ -82,6 +82,8 @@ type User struct {
 	New bool
 	// Refused is why that cannot be written, in words; empty if it can, or was not tried.
 	Refused string
+	// Going is true while that is being deleted: it is created again once its finalizers have gone, and deleting it does not help.
+	Going bool
 }
 
 // Names is how the cluster is called.

@@ -41,6 +41,14 @@ func (o Observed) consequence(u User) string {
 		o.patientUntil.UTC().Format(time.RFC3339))
 }
 
+// remedy is what makes the Secret of a user writable.
+func (u User) remedy() string {
+	if u.Going {
+		return "do what they wait for, or remove them"
+	}
+	return "mend that, or delete the Secret"
+}
+
 // refused says which users' Secrets cannot be written: the first few, because a condition's message is limited. The operator goes on trying.
 func (d *Decision) refused(o Observed) {
 	const named = 5
@@ -54,8 +62,8 @@ func (d *Decision) refused(o Observed) {
 			more++
 			continue
 		}
-		all = append(all, fmt.Sprintf("Secret %s of the user %s cannot be written (%s): mend that, or delete the Secret, so that it is created "+
-			"again; %s", u.Secret, u.Name, u.Refused, o.consequence(u)))
+		all = append(all, fmt.Sprintf("Secret %s of the user %s cannot be written (%s): %s, so that it is created again; %s",
+			u.Secret, u.Name, u.Refused, u.remedy(), o.consequence(u)))
 	}
 	if len(all) == 0 {
 		return
