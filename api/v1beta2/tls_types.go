@@ -39,8 +39,8 @@ type ManagedTLS struct {
 	// +optional
 	ExtraServerNames []string `json:"extraServerNames,omitempty"`
 	// issuerRef has cert-manager issue the authorities, one for peers and one for clients. Members trust these two and nothing else of
-	// the issuer: who else gets certificates from it cannot connect. The issuer has to sign authorities (CA:TRUE). Who sets this must be
-	// allowed to create certificates.cert-manager.io in the namespace.
+	// the issuer: who else gets certificates from it cannot connect. The issuer has to sign authorities (CA:TRUE). The admission
+	// policies, where they are installed, admit this only from who may create certificates.cert-manager.io in the namespace.
 	// +optional
 	IssuerRef *IssuerRef `json:"issuerRef,omitempty"`
 }
