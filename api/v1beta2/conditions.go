@@ -54,9 +54,11 @@ const (
 	// Wait a minute. If it persists, do what the message says.
 	ReasonActionFailed = "ActionFailed"
 	// ReasonWriteRefused means that the API server refuses a write: because of a quota, an admission policy or webhook, an invalid
-	// value, or the operator's rights. The message names the write and quotes the refusal. Whatever does not depend on it goes on.
+	// value, or the operator's rights; or that a Secret with certificates cannot be written, because it is immutable, or is being deleted
+	// and finalizers hold it. The message names the write and says why. Whatever does not depend on it goes on.
 	//
-	// Allow what the message names, or change the spec. It is tried again within 30 seconds, and at once after an edit of the spec.
+	// Allow what the message names, or change the spec. It is tried again within 30 seconds, and at once after an edit of the spec. Delete
+	// a Secret that is immutable; of one that is being deleted, remove the finalizers.
 	ReasonWriteRefused = "WriteRefused"
 	// ReasonWaitingForPods means that pods are being created, have no IP address yet, or are terminating.
 	//
@@ -71,10 +73,11 @@ const (
 	//
 	// Correct the field that the message names. Until then the operator keeps an EtcdCluster on its last valid spec.
 	ReasonInvalidPod = "InvalidPod"
-	// ReasonNameTaken means that an object with another owner already has a name that is needed. Of two EtcdUsers or EtcdRoles with one
-	// name in etcd, the older one has it.
+	// ReasonNameTaken means that an object with another owner already has a name that is needed, or that the operator needs the name
+	// itself. Of two EtcdUsers or EtcdRoles with one name in etcd, the older one has it. An EtcdUser is not to be the operator's own user,
+	// and with spec.tls.managed the user client gets no password: all who have the cluster's client certificate are that user.
 	//
-	// Delete that object, or give this one another name.
+	// Delete the object that has the name, if there is one, or give this one another name.
 	ReasonNameTaken = "NameTaken"
 	// ReasonLegacyMembers means that pods or volumes of coreos/etcd-operator exist. They are left as they are, and nothing is
 	// changed or started beside them.

@@ -170,7 +170,8 @@ const (
 
 // # Certificates
 //
-// In CertificatesValid of an EtcdCluster, and in Degraded while they are invalid or about to expire.
+// In CertificatesValid of an EtcdCluster, and in Degraded while they are invalid or about to expire. CertificatesValid can also have
+// WriteRefused and OperatorNotRoot.
 const (
 	// ReasonCertificatesInvalid means that certificates cannot be used as they are in the Secrets that spec.tls.static names, or that one
 	// of those Secrets is missing. A running cluster goes on with those that it has.
