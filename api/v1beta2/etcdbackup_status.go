@@ -89,7 +89,7 @@ type BackupLineage struct {
 	// name of the newest object, without the prefix.
 	// +required
 	Name string `json:"name"`
-	// revision of the newest.
+	// revision of etcd when the newest was started.
 	// +required
 	Revision int64 `json:"revision"`
 	// creationTime is when the newest was taken.
@@ -177,7 +177,7 @@ type SnapshotStatus struct {
 	// stale is true if it was taken from a member without quorum: the cluster may have accepted writes that it lacks.
 	// +optional
 	Stale bool `json:"stale,omitempty"`
-	// revision of etcd.
+	// revision of etcd when the snapshot was started. Writes made while it was taken may be in it, too.
 	// +required
 	Revision int64 `json:"revision"`
 	// etcdVersion is the version of the server that it was taken from.

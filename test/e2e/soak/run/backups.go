@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -142,7 +143,7 @@ func (r *round) stored(ctx context.Context) error {
 	return r.compare(ctx)
 }
 
-// compare waits for the cluster that is made from a snapshot, and compares it with what there was at the snapshot's revision.
+// compare waits for the cluster that is made from a snapshot, and compares it with what there was.
 func (r *round) compare(ctx context.Context) error {
 	done, err := r.backedUp(ctx, r.restored)
 	if err != nil {
@@ -152,20 +153,35 @@ func (r *round) compare(ctx context.Context) error {
 	if err := other.Healthy(ctx, limit); err != nil {
 		return fmt.Errorf("restore %s: %w", r.restored, err)
 	}
-	revision := done.Status.Snapshots[0].Revision
-	was, err := content(ctx, r.Cluster, revision)
-	if err != nil {
-		return err
-	}
 	is, err := content(ctx, other, 0)
 	if err != nil {
 		return err
 	}
-	if !maps.Equal(was, is) {
-		return fmt.Errorf("%w: %s held %v at revision %d, the restored cluster holds %v", errDiffers, r.Name, was, revision, is)
+	held, err := r.held(ctx, is, done.Status.Snapshots[0].Revision)
+	if err != nil {
+		return err
 	}
-	log.Printf("the cluster from %s holds the same %d keys as at revision %d", r.restored, len(is), revision)
+	log.Printf("the cluster from %s holds the same %d keys as at revision %d", r.restored, len(is), held)
 	return other.Remove(ctx, limit)
+}
+
+// held is the first revision, from the one on, at which the cluster held exactly this. A snapshot's revision is etcd's when the
+// snapshot was started: it holds that one or a later one, whole.
+func (r *round) held(ctx context.Context, want map[string]string, from int64) (int64, error) {
+	first, err := content(ctx, r.Cluster, from)
+	if err != nil {
+		return 0, err
+	}
+	for at, was := from, first; ; at++ {
+		if maps.Equal(was, want) {
+			return at, nil
+		}
+		if was, err = content(ctx, r.Cluster, at+1); errors.Is(err, rpctypes.ErrFutureRev) {
+			return 0, fmt.Errorf("%w: %s held %v at revision %d and never %v", errDiffers, r.Name, first, from, want)
+		} else if err != nil {
+			return 0, err
+		}
+	}
 }
 
 var (
