@@ -136,6 +136,10 @@ build: ## Build the operator's programs into bin
 	go build -ldflags "$(LDFLAGS)" -o $(BIN)/agent ./cmd/agent
 	go build -ldflags "$(LDFLAGS)" -o $(BIN)/member-run ./cmd/member-run
 
+.PHONY: plugin
+plugin: ## Build kubectl's plugin into bin: with that folder in PATH, it is "kubectl etcd"
+	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w" -o $(BIN)/kubectl-etcd ./cmd/kubectl-etcd
+
 .PHONY: build-client
 build-client:
 	go build -C test/e2e -ldflags "-s -w" -o $(BIN)/test-client ./client

@@ -1,0 +1,47 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/reach"
+)
+
+// newCommand is "kubectl etcd" with all that it can do.
+func newCommand(streams genericiooptions.IOStreams) *cobra.Command {
+	flags := genericclioptions.NewConfigFlags(true)
+	root := &cobra.Command{
+		Use:   "kubectl-etcd",
+		Short: "Look at etcd clusters that etcd-operator runs",
+		Long: `Look at EtcdClusters as their members see themselves: kubectl etcd asks each of them, through the
+Kubernetes API server, and works while the operator does not.`,
+		Annotations:       map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl etcd"},
+		SilenceUsage:      true,
+		SilenceErrors:     true,
+		DisableAutoGenTag: true,
+	}
+	root.SetOut(streams.Out)
+	root.SetErr(streams.ErrOut)
+	flags.AddFlags(root.PersistentFlags())
+	root.AddCommand(statusCommand(flags, streams))
+	return root
+}
+
+// clusterNames completes the name of an EtcdCluster.
+func clusterNames(flags *genericclioptions.ConfigFlags) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		access, err := reach.Open(flags)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveError
+		}
+		names, err := access.Names(cmd.Context())
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveError
+		}
+		return names, cobra.ShellCompDirectiveNoFileComp
+	}
+}

@@ -1,0 +1,124 @@
+// Package reach is how the plugin gets to the API server, and through it to members and their etcds.
+package reach
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/resources"
+)
+
+// Access is to one namespace, with the rights of whoever runs the plugin.
+type Access struct {
+	config    *rest.Config
+	client    client.Client
+	namespace string
+}
+
+// Open uses the kubeconfig and the flags that all of kubectl has. It makes no request.
+func Open(flags *genericclioptions.ConfigFlags) (*Access, error) {
+	namespace, _, err := flags.ToRawKubeConfigLoader().Namespace()
+	if err != nil {
+		return nil, fmt.Errorf("read the kubeconfig: %w", err)
+	}
+	config, err := flags.ToRESTConfig()
+	if err != nil {
+		return nil, fmt.Errorf("read the kubeconfig: %w", err)
+	}
+	scheme := runtime.NewScheme()
+	utilruntime.Must(corev1.AddToScheme(scheme))
+	utilruntime.Must(v1beta2.AddToScheme(scheme))
+	c, err := client.New(config, client.Options{Scheme: scheme})
+	if err != nil {
+		return nil, err
+	}
+	return &Access{config: config, client: c, namespace: namespace}, nil
+}
+
+// Seen is what the API server has of a cluster.
+type Seen struct {
+	Object *v1beta2.EtcdCluster
+	// Pods are those that the cluster controls.
+	Pods []corev1.Pod
+	// Backups are those of the cluster. They are missing if one may not read them.
+	Backups []v1beta2.EtcdBackup
+}
+
+// Cluster reads what the API server has. The error is for a person.
+func (a *Access) Cluster(ctx context.Context, name string) (*Seen, error) {
+	seen := &Seen{Object: &v1beta2.EtcdCluster{}}
+	if err := a.client.Get(ctx, client.ObjectKey{Namespace: a.namespace, Name: name}, seen.Object); err != nil {
+		return nil, a.explain(ctx, name, err)
+	}
+	pods := &corev1.PodList{}
+	of := client.MatchingLabels(resources.ClusterSelector(name))
+	if err := a.client.List(ctx, pods, client.InNamespace(a.namespace), of); err != nil {
+		return nil, fmt.Errorf("list the pods of %s: %w", name, err)
+	}
+	for _, p := range pods.Items {
+		if owner := ownerOf(p); owner == string(seen.Object.UID) {
+			seen.Pods = append(seen.Pods, p)
+		}
+	}
+	backups := &v1beta2.EtcdBackupList{}
+	if err := a.client.List(ctx, backups, client.InNamespace(a.namespace)); err != nil && !apierrors.IsForbidden(err) {
+		return nil, fmt.Errorf("list EtcdBackups: %w", err)
+	}
+	for _, b := range backups.Items {
+		if b.Spec.EtcdCluster != nil && b.Spec.EtcdCluster.Name == name {
+			seen.Backups = append(seen.Backups, b)
+		}
+	}
+	return seen, nil
+}
+
+// Names are those of all EtcdClusters of the namespace.
+func (a *Access) Names(ctx context.Context) ([]string, error) {
+	list := &v1beta2.EtcdClusterList{}
+	if err := a.client.List(ctx, list, client.InNamespace(a.namespace)); err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, c := range list.Items {
+		names = append(names, c.Name)
+	}
+	return names, nil
+}
+
+// explain says what to do about an EtcdCluster that cannot be read.
+func (a *Access) explain(ctx context.Context, name string, err error) error {
+	if meta.IsNoMatchError(err) {
+		return fmt.Errorf("this Kubernetes cluster has no EtcdClusters: etcd-operator is not installed")
+	}
+	if !apierrors.IsNotFound(err) {
+		return fmt.Errorf("read EtcdCluster %s: %w", name, err)
+	}
+	names, listed := a.Names(ctx)
+	switch {
+	case listed != nil:
+		return fmt.Errorf("namespace %s has no EtcdCluster %s", a.namespace, name)
+	case len(names) == 0:
+		return fmt.Errorf("namespace %s has no EtcdClusters: choose another one with -n", a.namespace)
+	default:
+		return fmt.Errorf("namespace %s has no EtcdCluster %s, but %q: choose one of these, or another namespace with -n", a.namespace, name, names)
+	}
+}
+
+func ownerOf(pod corev1.Pod) string {
+	for _, o := range pod.OwnerReferences {
+		if o.Controller != nil && *o.Controller {
+			return string(o.UID)
+		}
+	}
+	return ""
+}

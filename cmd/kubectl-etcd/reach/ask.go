@@ -1,0 +1,116 @@
+package reach
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"google.golang.org/grpc"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/report"
+	"github.com/etcdpilot/etcd-operator/internal/certificates"
+	"github.com/etcdpilot/etcd-operator/internal/etcdclient"
+	"github.com/etcdpilot/etcd-operator/internal/member"
+	"github.com/etcdpilot/etcd-operator/internal/resources"
+)
+
+// Ask asks all members at once. Problem says why none could be asked; why one of them could not is in its answer.
+func (a *Access) Ask(ctx context.Context, seen *Seen) (answers map[string]report.Answer, problem error) {
+	config, err := a.credentials(ctx, seen)
+	if err != nil {
+		return nil, err
+	}
+	answers = map[string]report.Answer{}
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	for _, pod := range seen.Pods {
+		wg.Go(func() {
+			answer := a.askPod(ctx, seen.Object, pod, config)
+			mu.Lock()
+			defer mu.Unlock()
+			answers[pod.Name] = answer
+		})
+	}
+	wg.Wait()
+	return answers, nil
+}
+
+// askPod asks one member, and its metrics.
+func (a *Access) askPod(ctx context.Context, cluster *v1beta2.EtcdCluster, pod corev1.Pod, config *tls.Config) (answer report.Answer) {
+	if pod.Status.Phase != corev1.PodRunning {
+		return report.Answer{Problem: fmt.Sprintf("its pod is %s", pod.Status.Phase)}
+	}
+	if !resources.PodTransport(&pod).ServesClientTLS() {
+		config = nil
+	}
+	err := a.forward(ctx, pod.Name, func(to local) {
+		answer = status(ctx, to.client, member.Host(pod.Name, cluster.Name, cluster.Namespace, ""), config)
+		answer.Fsync = fsync(ctx, to.metrics)
+	})
+	if apierrors.IsForbidden(err) {
+		err = errors.New(`you may not "create" pods/portforward here`)
+	}
+	if err != nil {
+		answer.Problem = err.Error()
+	}
+	return answer
+}
+
+// status is what a member says of itself.
+func status(ctx context.Context, address, host string, config *tls.Config) report.Answer {
+	scheme := "http"
+	if config != nil {
+		scheme, config = "https", config.Clone()
+		config.ServerName = host
+	}
+	to := etcdclient.Reach(config, scheme+"://"+address)
+	to.Context = ctx
+	to.DialOptions = append(to.DialOptions, grpc.WithAuthority(host))
+	c, err := etcdclient.Dial(to)
+	if err != nil {
+		return report.Answer{Problem: err.Error()}
+	}
+	defer func() { _ = c.Close() }()
+	s, err := c.Status(ctx)
+	if err != nil {
+		return report.Answer{Problem: "etcd does not answer: " + err.Error()}
+	}
+	answer := report.Answer{
+		ID: s.GetHeader().GetMemberId(), Leader: s.GetLeader(), Version: s.GetVersion(), Learner: s.GetIsLearner(),
+		Bytes: s.GetDbSize(), InUse: s.GetDbSizeInUse(), Quota: s.GetDbSizeQuota(),
+		Index: s.GetRaftIndex(), Applied: s.GetRaftAppliedIndex(),
+	}
+	for _, alarm := range etcdclient.Alarms(s.GetErrors()) {
+		answer.Alarms = append(answer.Alarms, report.Alarm(alarm))
+	}
+	return answer
+}
+
+// credentials are those that the cluster has for its applications, nil for plain text.
+func (a *Access) credentials(ctx context.Context, seen *Seen) (*tls.Config, error) {
+	if !slices.ContainsFunc(seen.Pods, func(p corev1.Pod) bool { return resources.PodTransport(&p).ServesClientTLS() }) {
+		return nil, nil
+	}
+	name := certificates.ClientName(seen.Object.Name)
+	secret := &corev1.Secret{}
+	if err := a.client.Get(ctx, client.ObjectKey{Namespace: a.namespace, Name: name}, secret); err != nil {
+		return nil, fmt.Errorf("members talk to clients with certificates only, which are in the Secret %s: %w", name, err)
+	}
+	pair, err := tls.X509KeyPair(secret.Data[certificates.KeyCertificate], secret.Data[certificates.KeyKey])
+	if err != nil {
+		return nil, fmt.Errorf("the certificate in the Secret %s: %w", name, err)
+	}
+	roots := x509.NewCertPool()
+	if !roots.AppendCertsFromPEM(secret.Data[certificates.KeyCA]) {
+		return nil, fmt.Errorf("the Secret %s has no certificate under %s", name, certificates.KeyCA)
+	}
+	return &tls.Config{Certificates: []tls.Certificate{pair}, RootCAs: roots, MinVersion: tls.VersionTLS12}, nil
+}

@@ -1,0 +1,197 @@
+package report_test
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/report"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+const (
+	mebibyte = 1 << 20
+	// columns is how wide a terminal is that nobody made wider.
+	columns = 80
+)
+
+var now = time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)
+
+// TestWrite compares what a person sees with what was looked at, and found to be good.
+func TestWrite(t *testing.T) {
+	for name, c := range map[string]*report.Cluster{
+		"healthy":   report.Of(cluster(3), answers(3), []v1beta2.EtcdBackup{backup()}, nil, now),
+		"new":       report.Of(unborn(), nil, nil, nil, now),
+		"nospace":   report.Of(cluster(3), full(), nil, nil, now),
+		"noquorum":  report.Of(cluster(1), silent(), []v1beta2.EtcdBackup{failed()}, nil, now),
+		"forbidden": report.Of(cluster(3), nil, nil, errors.New("the Secret demo-client: you may not read it"), now),
+	} {
+		t.Run(name, func(t *testing.T) {
+			var out strings.Builder
+			must(t, c.Write(&out, false))
+			golden(t, name, out.String())
+			for line := range strings.Lines(out.String()) {
+				if n := utf8.RuneCountInString(line); n > columns+1 && strings.Contains(line, "  ") && !strings.HasPrefix(line, "!") {
+					t.Errorf("a line of %d columns: %s", n, line)
+				}
+			}
+			var coloured strings.Builder
+			must(t, c.Write(&coloured, true))
+			if stripped := strip(coloured.String()); stripped != out.String() {
+				t.Errorf("with colours, it is\n%s", stripped)
+			}
+		})
+	}
+}
+
+// TestMembersSpeakForThemselves prefers what a member says to what the operator has seen of it.
+func TestMembersSpeakForThemselves(t *testing.T) {
+	seen := answers(3)
+	a := seen["demo-1"]
+	a.Leader, a.Version = a.ID, "3.7.3"
+	seen["demo-1"] = a
+	delete(seen, "demo-2")
+	got := report.Of(cluster(3), seen, nil, nil, now).Members
+	if got[1].Role != "leader" || got[1].Version != "3.7.3" {
+		t.Errorf("demo-1 is %+v", got[1])
+	}
+	if got[2].Role != "voter" || got[2].DatabaseBytes != 400*mebibyte || got[2].Version != "3.6.16" {
+		t.Errorf("demo-2, which was not asked, is %+v", got[2])
+	}
+}
+
+// TestJSON has names for programs, and nothing that is null.
+func TestJSON(t *testing.T) {
+	text, err := json.Marshal(report.Of(unborn(), nil, nil, nil, now))
+	must(t, err)
+	if !strings.Contains(string(text), `"members":[]`) || !strings.Contains(string(text), `"backups":[]`) {
+		t.Errorf("got %s", text)
+	}
+}
+
+// cluster is one of three members of which the first are ready.
+func cluster(ready int) *v1beta2.EtcdCluster {
+	const size = 3
+	c := &v1beta2.EtcdCluster{ObjectMeta: metav1.ObjectMeta{Namespace: "app", Name: "demo"}}
+	c.Status.CurrentVersion = "3.6.16"
+	for i := range size {
+		m := v1beta2.MemberStatus{
+			Name: []string{"demo-0", "demo-1", "demo-2"}[i], ID: []string{"a", "b", "c"}[i], Role: v1beta2.MemberRoleVoter, Ready: i < ready,
+			Leader: i == 0 && ready > 1, Node: "worker-" + []string{"a", "b", "c"}[i], Version: "3.6.16", DBSize: resource.NewQuantity(400*mebibyte, resource.BinarySI),
+		}
+		if i >= ready {
+			m.Message = "its pod waits for a node: 0/3 nodes are available"
+		}
+		c.Status.MemberStatuses = append(c.Status.MemberStatuses, m)
+	}
+	since := metav1.NewTime(now.Add(-4*time.Hour - 12*time.Minute))
+	c.Status.Conditions = []metav1.Condition{
+		{Type: v1beta2.ConditionReady, Status: metav1.ConditionTrue, Reason: "SpecReached", Message: "3 of 3 members are healthy", LastTransitionTime: since},
+		{Type: v1beta2.ConditionDegraded, Status: metav1.ConditionFalse, Reason: "SpecReached", LastTransitionTime: since},
+	}
+	if ready <= size/2 {
+		c.Status.Conditions = []metav1.Condition{
+			{
+				Type: v1beta2.ConditionReady, Status: metav1.ConditionFalse, Reason: "QuorumLost", Message: "1 of 3 members is healthy: waiting for demo-1 and demo-2",
+				LastTransitionTime: since,
+			},
+			{
+				Type: v1beta2.ConditionDegraded, Status: metav1.ConditionTrue, Reason: "QuorumLost",
+				Message: "no majority of the members answers", LastTransitionTime: since,
+			},
+		}
+	}
+	return c
+}
+
+func unborn() *v1beta2.EtcdCluster {
+	return &v1beta2.EtcdCluster{ObjectMeta: metav1.ObjectMeta{Namespace: "app", Name: "demo"}}
+}
+
+func answers(n int) map[string]report.Answer {
+	all := map[string]report.Answer{}
+	for i := range n {
+		all[[]string{"demo-0", "demo-1", "demo-2"}[i]] = report.Answer{
+			ID: uint64(10 + i), Leader: 10, Version: "3.6.16", Bytes: 412 * mebibyte, InUse: 388 * mebibyte, Quota: 2048 * mebibyte,
+			Index: 5000, Applied: 5000 - uint64(i), Fsync: 1200 * time.Microsecond,
+		}
+	}
+	return all
+}
+
+func full() map[string]report.Answer {
+	all := answers(3)
+	for name, a := range all {
+		a.Alarms = []report.Alarm{{Kind: "NOSPACE", Member: 12}}
+		if name == "demo-2" {
+			a.Bytes = 2048 * mebibyte
+		}
+		all[name] = a
+	}
+	return all
+}
+
+func silent() map[string]report.Answer {
+	all := answers(1)
+	a := all["demo-0"]
+	a.Leader = 0
+	all["demo-0"] = a
+	all["demo-1"] = report.Answer{Problem: "etcd does not answer: context deadline exceeded"}
+	return all
+}
+
+func backup() v1beta2.EtcdBackup {
+	b := v1beta2.EtcdBackup{ObjectMeta: metav1.ObjectMeta{Name: "nightly"}}
+	b.Status.Succeeded = true
+	b.Status.Snapshots = []v1beta2.SnapshotStatus{{
+		CreationTime: metav1.NewTime(now.Add(-6 * time.Hour)), StoredSizeBytes: 388 * mebibyte, Verification: v1beta2.VerifyRestore,
+	}}
+	return b
+}
+
+func failed() v1beta2.EtcdBackup {
+	b := backup()
+	b.Status.Succeeded, b.Status.Reason = false, "StorageAccessDenied"
+	b.Status.Conditions = []metav1.Condition{{Type: v1beta2.ConditionBackedUp, Status: metav1.ConditionFalse, Message: "s3://b/demo: AccessDenied"}}
+	return b
+}
+
+// strip takes the colours out.
+func strip(text string) string {
+	for _, code := range []string{"\x1b[0m", "\x1b[1m", "\x1b[31m", "\x1b[33m"} {
+		text = strings.ReplaceAll(text, code, "")
+	}
+	return text
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	file := filepath.Join("testdata", name+".txt")
+	if *update {
+		must(t, os.MkdirAll("testdata", 0o750))
+		must(t, os.WriteFile(file, []byte(got), 0o600))
+	}
+	want, err := os.ReadFile(file)
+	must(t, err)
+	if got != string(want) {
+		t.Errorf("%s is now\n%s", file, got)
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/reach"
+	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/report"
+)
+
+// askTimeout bounds all questions to the members together: they are asked at once.
+const askTimeout = 5 * time.Second
+
+func statusCommand(flags *genericclioptions.ConfigFlags, streams genericiooptions.IOStreams) *cobra.Command {
+	var output string
+	cmd := &cobra.Command{
+		Use:   "status NAME",
+		Short: "Show a cluster, its members and its backups",
+		Example: `  # What is there, and what is wrong with it
+  kubectl etcd status example
+
+  # For programs
+  kubectl etcd status example -o json`,
+		Args:              exactlyOne("the name of an EtcdCluster"),
+		ValidArgsFunction: clusterNames(flags),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := checkOutput(output); err != nil {
+				return err
+			}
+			access, err := reach.Open(flags)
+			if err != nil {
+				return err
+			}
+			found, err := look(cmd.Context(), access, args[0])
+			if err != nil {
+				return err
+			}
+			if output != "" {
+				return marshal(streams.Out, output, found)
+			}
+			return found.Write(streams.Out, coloured(streams))
+		},
+	}
+	cmd.Flags().StringVarP(&output, "output", "o", "", "json or yaml, for programs")
+	return cmd
+}
+
+// look gathers what the API server and the members say.
+func look(ctx context.Context, access *reach.Access, name string) (*report.Cluster, error) {
+	seen, err := access.Cluster(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	answers, problem := access.Ask(ctx, seen)
+	return report.Of(seen.Object, answers, seen.Backups, problem, time.Now()), nil
+}
+
+// coloured reports whether a person looks at the output, who does not mind colours (https://no-color.org).
+func coloured(streams genericiooptions.IOStreams) bool {
+	file, ok := streams.Out.(*os.File)
+	return ok && term.IsTerminal(int(file.Fd())) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+}
+
+// exactlyOne is cobra's ExactArgs(1), with words.
+func exactlyOne(what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) != 1 {
+			return fmt.Errorf("%s takes %s, and was given %d arguments; see %s --help", cmd.CommandPath(), what, len(args), cmd.CommandPath())
+		}
+		return nil
+	}
+}

@@ -1,0 +1,81 @@
+package stories
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	pluginreport "github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/report"
+	"github.com/etcdpilot/etcd-operator/test/e2e/harness"
+)
+
+// TestPlugin has kubectl find its plugin, which asks all members of a cluster with TLS, and says what is missing where it may not.
+func TestPlugin(t *testing.T) {
+	t.Parallel()
+	const name, reader = "plugin", "plugin-reader"
+	must(t, harness.Await(t.Context(), "the namespace of an earlier run is gone", limit, absent("story-"+name)))
+	must(t, env.Namespace(t.Context(), "story-"+name))
+	s := createIn(t, name, v1beta2.EtcdClusterSpec{Size: 3, TLS: &v1beta2.TLSPolicy{Managed: &v1beta2.ManagedTLS{}}})
+	s.healthy("created")
+	plugins := t.TempDir()
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(plugins, "kubectl-etcd"), "./cmd/kubectl-etcd")
+	build.Dir = env.Root
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("build the plugin: %v\n%s", err, out)
+	}
+	var seen pluginreport.Cluster
+	text := s.kubectlEtcd(plugins, "status", name, "-o", "json")
+	must(t, json.Unmarshal([]byte(text), &seen))
+	leaders := 0
+	for _, m := range seen.Members {
+		if m.Problem != "" || m.Lag == nil || m.QuotaBytes == 0 || m.InUseBytes == 0 || m.FsyncSeconds <= 0 || m.Node == "" {
+			t.Errorf("%s did not answer: %+v", m.Name, m)
+		}
+		if m.Role == "leader" {
+			leaders++
+		}
+	}
+	if len(seen.Members) != 3 || leaders != 1 || seen.ReadyVoters != 3 || seen.MayFail != 1 {
+		t.Errorf("3 healthy members are reported as\n%s", text)
+	}
+	t.Log("\n" + s.kubectlEtcd(plugins, "status", name))
+
+	must(t, env.Create(t.Context(), &rbacv1.Role{
+		ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: reader},
+		Rules: []rbacv1.PolicyRule{
+			{APIGroups: []string{v1beta2.GroupVersion.Group}, Resources: []string{"etcdclusters"}, Verbs: []string{"get"}},
+			{APIGroups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"list"}},
+			{APIGroups: []string{""}, Resources: []string{"secrets"}, ResourceNames: []string{name + "-client"}, Verbs: []string{"get"}},
+		},
+	}))
+	must(t, env.Create(t.Context(), &rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: reader},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: reader},
+		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: reader}},
+	}))
+	must(t, harness.Await(t.Context(), "the plugin says what its user may not do", limit, func(context.Context) (string, bool) {
+		text := s.kubectlEtcd(plugins, "status", name, "--as="+reader)
+		return text, strings.Contains(text, `you may not "create" pods/portforward`) && strings.Contains(text, "3 of 3 members")
+	}))
+}
+
+// kubectlEtcd runs the plugin in this folder in the story's namespace, and returns what it writes.
+func (s *story) kubectlEtcd(plugins string, args ...string) string {
+	s.t.Helper()
+	cmd := exec.CommandContext(s.t.Context(), env.Kubectl, append([]string{"etcd"}, args...)...)
+	cmd.Args = append(cmd.Args, "--kubeconfig="+env.Kubeconfig, "--namespace="+s.Namespace)
+	cmd.Env = append(os.Environ(), "PATH="+plugins+string(os.PathListSeparator)+os.Getenv("PATH"))
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		return string(out) + err.Error()
+	}
+	return string(out)
+}
