@@ -179,9 +179,10 @@ const (
 	// Correct what the message names: the Secret, the key in it, and what is wrong.
 	ReasonCertificatesInvalid = "CertificatesInvalid"
 	// ReasonIssuerUnavailable means that cert-manager has not issued the authority that spec.tls.managed.issuerRef asks for, or does not renew
-	// it; the message has its words. A running cluster goes on with what it has.
+	// it; the message has its words. Or somebody keeps changing a Certificate of the operator's. A running cluster goes on with what it has.
 	//
-	// Install cert-manager if it is missing; correct the issuer, or name another one: it has to sign authorities (CA:TRUE).
+	// Install cert-manager if it is missing; correct the issuer, or name another one: it has to sign authorities (CA:TRUE). Exempt the
+	// Certificate from whatever changes it.
 	ReasonIssuerUnavailable = "IssuerUnavailable"
 	// ReasonCertificatesUsable means that all certificates can be used, and none is about to expire. Only CertificatesValid has it.
 	//

@@ -1,6 +1,7 @@
 package etcdcluster
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -57,8 +58,12 @@ func (r *Reconciler) readAuthority(ctx context.Context, p *pass, read *secretsRe
 		found.Refused = fmt.Sprintf("Certificate %s belongs to %s: delete it", name, conflict.Owner)
 		return found
 	}
-	if resources.CertificateDue(have, want) {
-		p.requests = append(p.requests, certificateRequest{have: have, want: want})
+	contest := ""
+	if drift := resources.CertificateDrift(have, want); len(drift) > 0 {
+		due := true
+		if due, contest = r.rewrites.of(have, want, drift, r.Clock.Now()); due {
+			p.requests = append(p.requests, certificateRequest{have: have, want: want})
+		}
 	}
 	secret := read.get(ctx, name)
 	// After the Secret, so that there is a request for whatever cert-manager has put into it.
@@ -71,7 +76,7 @@ func (r *Reconciler) readAuthority(ctx context.Context, p *pass, read *secretsRe
 		found.Data = secret.Data
 	}
 	found.Signed = signedBy(requests)
-	found.Refused = refusedBy(have, requests, issued, r.Clock.Now())
+	found.Refused = cmp.Or(refusedBy(have, requests, issued, r.Clock.Now()), contest)
 	return found
 }
 
@@ -138,10 +143,10 @@ func (r *Reconciler) writeCertificate(ctx context.Context, p *pass, ask certific
 		return err
 	}
 	metadata := map[string]any{"resourceVersion": ask.have.GetResourceVersion(), "labels": ask.want.GetLabels()}
-	body, err := encodePatch(ask.have.GetUID(), metadata,
-		map[string]any{"spec": ask.want.Object["spec"]})
+	body, err := encodePatch(ask.have.GetUID(), metadata, map[string]any{"spec": resources.SpecPatch(ask.have, ask.want)})
 	if err != nil {
 		return err
 	}
+	r.rewrites.note(ask.have, ask.want, r.Clock.Now())
 	return r.Client.Patch(ctx, ask.have.DeepCopy(), client.RawPatch(types.MergePatchType, body), client.FieldOwner(resources.FieldOwner))
 }

@@ -103,11 +103,14 @@ func (e *env) issuedTLS(t *testing.T) {
 	e.editsCertificate(t, name)
 }
 
-// editsCertificate changes what is asked for, and has a label put back by which requests are found.
+// editsCertificate changes what is asked for, and has a label put back by which requests are found, and taken out what somebody else asks
+// for. Whoever keeps on is named.
 func (e *env) editsCertificate(t *testing.T, name string) {
 	certificate := e.asked(t, name+"-ca-peer")
 	before := certificate.DeepCopy()
 	certificate.SetLabels(map[string]string{"theirs": "too"})
+	must(t, unstructured.SetNestedField(certificate.Object, "43799h", "spec", "renewBefore"))
+	must(t, unstructured.SetNestedField(certificate.Object, "all", "spec", "secretTemplate", "annotations", "replicate-to"))
 	must(t, e.Patch(t.Context(), certificate, client.MergeFrom(before)))
 	object := e.read(t, name)
 	object.Spec.TLS.Managed.IssuerRef.Name = "other"
@@ -118,8 +121,18 @@ func (e *env) editsCertificate(t *testing.T, name string) {
 		if labels := now.GetLabels(); issuer != "other" || labels["etcd_cluster"] != name || labels["theirs"] != "too" {
 			return fmt.Errorf("issuer %s, labels %v", issuer, labels)
 		}
+		_, early, _ := unstructured.NestedFieldNoCopy(now.Object, "spec", "renewBefore")
+		if _, copied, _ := unstructured.NestedFieldNoCopy(now.Object, "spec", "secretTemplate", "annotations"); early || copied {
+			return fmt.Errorf("spec %v", now.Object["spec"])
+		}
 		return nil
 	})
+	certificate = e.asked(t, name+"-ca-peer")
+	before = certificate.DeepCopy()
+	must(t, unstructured.SetNestedField(certificate.Object, "43799h", "spec", "renewBefore"))
+	must(t, e.Patch(t.Context(), certificate, client.MergeFrom(before)))
+	e.annotate(t, name, "leaves:3")
+	e.lacksAuthority(t, name, "somebody keeps changing spec.renewBefore of Certificate issued-ca-peer")
 }
 
 // lacksAuthority waits until the cluster says why there is no authority.

@@ -86,6 +86,7 @@ type Reconciler struct {
 	retained      retained
 	certified     certifications
 	told          clientsTold
+	rewrites      rewrites
 	authenticated authMemory
 	passwords     passwords.Memory
 }
@@ -102,6 +103,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		r.retained.forget(req.NamespacedName)
 		r.certified.forget(req.NamespacedName)
 		r.told.forget(req.NamespacedName)
+		r.rewrites.forget(req.NamespacedName)
 		r.authenticated.forget(req.NamespacedName)
 		r.passwords.Forget(req.NamespacedName)
 		metrics.ForgetCertificates(req.Namespace, req.Name)
@@ -137,10 +139,10 @@ func (r *Reconciler) act(ctx context.Context, p *pass) error {
 		if p.late(ctx) {
 			return nil
 		}
-		r.remind(ctx, p)
 		if err := r.execute(ctx, p); err != nil {
 			return err
 		}
+		r.remind(ctx, p)
 		err := r.authenticate(ctx, p)
 		p.action = p.withAuth()
 		return err

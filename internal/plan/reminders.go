@@ -10,6 +10,8 @@ const (
 	remindAfter = 5 * time.Second
 	// remindLimit is when reminders end: by then the kubelet has looked by itself.
 	remindLimit = publishLimit
+	// mostReminders are given at a time: a few more than a cluster has members, so that pods that somebody has made up cost no more.
+	mostReminders = 10
 )
 
 // Reminders returns the pods whose kubelets are to be told once more that there is a permit, and when to ask again; 0 if nobody waits. A
@@ -18,7 +20,7 @@ const (
 // Any other change of the pod makes it look. It is told after 5 s, and then after twice as long each time.
 func Reminders(o Observed) (due []Pod, next time.Duration) {
 	for _, p := range o.Pods {
-		if !p.mayNotKnow(o.Now) || answered(o, p) {
+		if !o.Cluster.CurrentPod(p) || !p.mayNotKnow(o.Now) || answered(o, p) {
 			continue
 		}
 		last := p.PermittedAt
@@ -27,7 +29,10 @@ func Reminders(o Observed) (due []Pod, next time.Duration) {
 		}
 		left := last.Add(max(remindAfter, last.Sub(p.PermittedAt))).Sub(o.Now)
 		if left <= 0 {
-			due, left = append(due, p), remindAfter
+			left = remindAfter
+			if len(due) < mostReminders {
+				due = append(due, p)
+			}
 		}
 		if next == 0 || left < next {
 			next = left

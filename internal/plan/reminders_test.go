@@ -31,6 +31,7 @@ func TestReminders(t *testing.T) {
 		{"not started", func(_ *Observed, p *Pod) { p.Phase = Pending }, 0, 0},
 		{"answers", func(o *Observed, p *Pod) { o.Etcd.Answers = []Answer{{Pod: p.Name, PodUID: p.UID}} }, 0, 0},
 		{"its predecessor answers", func(o *Observed, p *Pod) { o.Etcd.Answers = []Answer{{Pod: p.Name, PodUID: "old"}} }, 1, remindAfter},
+		{"of a former incarnation", func(o *Observed, _ *Pod) { o.Cluster.Bootstrap = &Bootstrap{Incarnation: 7} }, 0, 0},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			o, p := Observed{Now: now}, untold
@@ -41,5 +42,12 @@ func TestReminders(t *testing.T) {
 				t.Errorf("%d due, and the next in %s; want %d and %s", len(due), next, test.due, test.next)
 			}
 		})
+	}
+	many := make([]Pod, 3*mostReminders)
+	for i := range many {
+		many[i] = untold
+	}
+	if due, next := Reminders(Observed{Now: now, Pods: many}); len(due) != mostReminders || next != remindAfter {
+		t.Errorf("of %d pods %d are due, and the next in %s", len(many), len(due), next)
 	}
 }

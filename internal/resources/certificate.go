@@ -2,7 +2,9 @@ package resources
 
 import (
 	"cmp"
+	"maps"
 	"reflect"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -52,29 +54,64 @@ func Certificate(c *v1beta2.EtcdCluster, peer bool) *unstructured.Unstructured {
 	return u
 }
 
-// CertificateDue reports whether a Certificate is to be changed: what is asked for is not in it, or a label by which its requests are
-// found. More may be in it.
-func CertificateDue(have, want *unstructured.Unstructured) bool {
+// harmless is the only field of a Certificate's spec that others may set: how many requests cert-manager keeps.
+const harmless = "revisionHistoryLimit"
+
+// CertificateDrift names the fields of a Certificate that are not as they are asked for, such as spec.renewBefore, in order; none if all
+// are. Its spec is the operator's alone: a renewBefore of somebody else's has cert-manager renew without end, and a template or another
+// format takes the authority's key elsewhere. Labels by which its requests are found have to be there; others may be, too.
+func CertificateDrift(have, want *unstructured.Unstructured) []string {
+	var drift []string
 	labels := have.GetLabels()
 	for key, value := range want.GetLabels() {
 		if labels[key] != value {
-			return true
+			drift = append(drift, "metadata.labels")
+			break
 		}
 	}
-	return !holds(have.Object["spec"], want.Object["spec"])
+	return append(drift, slices.Sorted(maps.Keys(flat("spec", SpecPatch(have, want))))...)
 }
 
-// holds reports whether all that is wanted is there.
-func holds(have, want any) bool {
-	fields, is := want.(map[string]any)
-	if !is {
-		return reflect.DeepEqual(have, want)
-	}
-	there, _ := have.(map[string]any)
-	for key, value := range fields {
-		if !holds(there[key], value) {
-			return false
+// SpecPatch is what a merge patch has to say of a Certificate's spec to have it as it is asked for.
+func SpecPatch(have, want *unstructured.Unstructured) map[string]any {
+	there, _ := have.Object["spec"].(map[string]any)
+	asked, _ := want.Object["spec"].(map[string]any)
+	return mergePatch(there, asked)
+}
+
+// mergePatch makes one object another one (RFC 7386).
+func mergePatch(have, want map[string]any) map[string]any {
+	patch := map[string]any{}
+	for key, value := range want {
+		fields, is := value.(map[string]any)
+		there, was := have[key].(map[string]any)
+		switch {
+		case is && was:
+			if inner := mergePatch(there, fields); len(inner) > 0 {
+				patch[key] = inner
+			}
+		case !reflect.DeepEqual(have[key], value):
+			patch[key] = value
 		}
 	}
-	return true
+	for key := range have {
+		if _, wanted := want[key]; !wanted && key != harmless {
+			patch[key] = nil
+		}
+	}
+	return patch
+}
+
+// flat has the paths of all values.
+func flat(path string, fields map[string]any) map[string]any {
+	all := map[string]any{}
+	for key, value := range fields {
+		name := path + "." + key
+		if inner, is := value.(map[string]any); is {
+			maps.Copy(all, flat(name, inner))
+			continue
+		}
+		all[name] = value
+	}
+	return all
 }
