@@ -34,6 +34,8 @@ const (
 // certified is a decision about a cluster's certificates, and what it was made on.
 type certified struct {
 	certificates.Decision
+	// uid is the EtcdCluster's: another one of its name has nothing in common with it.
+	uid types.UID
 	// config is by which the operator is a client of the members, nil if they serve clients without TLS.
 	config *tls.Config
 	// secrets are the cluster's own Secrets by name, without what is stored under their keys (see outline).
@@ -57,10 +59,15 @@ type certifications struct {
 	latest map[types.NamespacedName]*certified
 }
 
-func (c *certifications) of(cluster types.NamespacedName) *certified {
+// of is the latest decision about a cluster, nil if there is none. One about a former cluster of its name does not count: its authorities
+// are not this one's, and its keys may be why it was replaced.
+func (c *certifications) of(cluster *v1beta2.EtcdCluster) *certified {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.latest[cluster]
+	if latest := c.latest[client.ObjectKeyFromObject(cluster)]; latest != nil && latest.uid == cluster.UID {
+		return latest
+	}
+	return nil
 }
 
 func (c *certifications) keep(cluster types.NamespacedName, decided *certified) {
@@ -81,10 +88,13 @@ func (c *certifications) expire(cluster types.NamespacedName) {
 	}
 }
 
-func (c *certifications) forget(cluster types.NamespacedName) {
+// forget reports whether there was anything to forget.
+func (c *certifications) forget(cluster types.NamespacedName) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	_, known := c.latest[cluster]
 	delete(c.latest, cluster)
+	return known
 }
 
 // observeCertificates decides what is to become of the cluster's certificates; nothing without TLS. A recent decision stands while
@@ -92,8 +102,7 @@ func (c *certifications) forget(cluster types.NamespacedName) {
 func (r *Reconciler) observeCertificates(ctx context.Context, p *pass) error {
 	key := client.ObjectKeyFromObject(p.cluster)
 	if p.observeSides(); !p.sides.SecuresAny() {
-		if r.certified.of(key) != nil { // nobody serves TLS any more
-			r.certified.forget(key)
+		if r.certified.forget(key) { // nobody serves TLS any more
 			metrics.ForgetCertificates(key.Namespace, key.Name)
 		}
 		return nil
@@ -101,7 +110,7 @@ func (r *Reconciler) observeCertificates(ctx context.Context, p *pass) error {
 	if err := r.observeUsers(ctx, p); err != nil {
 		return err
 	}
-	if p.certified = r.certified.of(key); p.certified != nil && p.certified.dependsOn == dependsOn(p) &&
+	if p.certified = r.certified.of(p.cluster); p.certified != nil && p.certified.dependsOn == dependsOn(p) &&
 		r.Clock.Now().Before(p.certified.until) {
 		return nil
 	}
@@ -137,7 +146,7 @@ func (r *Reconciler) decideCertificates(ctx context.Context, p *pass) error {
 	hold(&decision, seen, p)
 	p.reportHeld(&decision, secrets, seen.Now)
 	decided := &certified{
-		Decision: decision, secrets: secrets, requests: p.requests, dependsOn: dependsOn(p), until: validUntil(decision, seen.Now),
+		Decision: decision, uid: p.cluster.UID, secrets: secrets, requests: p.requests, dependsOn: dependsOn(p), until: validUntil(decision, seen.Now),
 		decided: seen.Now, seen: input, altered: seen.Altered,
 	}
 	if len(decided.requests) > 0 {
