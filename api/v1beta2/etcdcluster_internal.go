@@ -50,6 +50,11 @@ type InternalStatus struct {
 	// +listType=atomic
 	// +optional
 	Authorities []string `json:"authorities,omitempty"`
+	// roots are the SHA-256 fingerprints of the authorities by which clients accept members. Of what else the Secrets of agents and
+	// applications name, nothing is trusted.
+	// +listType=atomic
+	// +optional
+	Roots []string `json:"roots,omitempty"`
 	// ranBefore is true if coreos/etcd-operator has run this EtcdCluster and nothing has been started here yet: a cluster that
 	// is started empty would be taken for that one.
 	// +optional

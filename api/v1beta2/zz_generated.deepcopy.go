@@ -1296,6 +1296,11 @@ func (in *InternalStatus) DeepCopyInto(out *InternalStatus) {
 		*out = make([]string, len(*in))
 		copy(*out, *in)
 	}
+	if in.Roots != nil {
+		in, out := &in.Roots, &out.Roots
+		*out = make([]string, len(*in))
+		copy(*out, *in)
+	}
 	if in.LeaderMoved != nil {
 		in, out := &in.LeaderMoved, &out.LeaderMoved
 		*out = new(LeaderMoved)

@@ -184,7 +184,7 @@ func hold(d *certificates.Decision, seen certificates.Observed, p *pass) {
 		if pod.Trust != nil || trust == "" {
 			continue
 		}
-		d.Writes, d.Settled, d.Certified, d.Step = nil, false, false, "creating Secret "+trust+" again"
+		d.Writes, d.Roots, d.Settled, d.Certified, d.Step = nil, seen.Roots, false, false, "creating Secret "+trust+" again"
 		if trust != certificates.TrustName(p.cluster.Name, d.TrustHash) {
 			d.TrustHash = ""
 			d.Block(failure.Problem{Reason: v1beta2.ReasonCertificatesInvalid, Message: fmt.Sprintf("Secret %s, with the authorities that "+
@@ -212,7 +212,7 @@ func validUntil(d certificates.Decision, now time.Time) time.Time {
 // dependsOn is everything that a decision depends on beside the Secrets, the time, and what members serve.
 func dependsOn(p *pass) string {
 	names := p.memberNames()
-	text := fmt.Sprint(p.before.Authorities, p.cluster.UID, p.cluster.Generation, p.cluster.Annotations[v1beta2.AnnotationRotate], names)
+	text := fmt.Sprint(p.before.Authorities, p.before.Roots, p.cluster.UID, p.cluster.Generation, p.cluster.Annotations[v1beta2.AnnotationRotate], names)
 	text += fmt.Sprintf(" %#v %#v", p.transport, p.sides) // every field, which their text does not tell
 	for i := range p.users {
 		text += fmt.Sprint(" ", p.users[i].UID, p.users[i].NameInEtcd(), p.users[i].Spec.ClientCertificate.SecretName)

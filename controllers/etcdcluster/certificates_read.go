@@ -27,7 +27,7 @@ func (r *Reconciler) readCertificates(ctx context.Context, p *pass) (certificate
 		OperatorIsRoot: p.before.Auth != nil && p.before.Auth.Enabled, AuthOff: !resources.Started(c),
 		AuthWanted: wantedAuth(c) == authentication.On,
 	}
-	seen.Authorities = p.before.Authorities
+	seen.Authorities, seen.Roots = p.before.Authorities, p.before.Roots
 	if ca := read.own[certificates.AuthorityName(c.Name)]; ca != nil {
 		seen.Rotated = ca.Annotations[certificates.RotatedAnnotation]
 	}

@@ -30,7 +30,7 @@ func (p *pass) shownCertificates() *status.Certificates {
 	if p.certified == nil {
 		return nil
 	}
-	shown := &status.Certificates{Decision: p.certified.Decision, TrustSecret: p.trustSecret(), Recorded: p.authorities()}
+	shown := &status.Certificates{Decision: p.certified.Decision, TrustSecret: p.trustSecret(), Recorded: p.authorities(), RecordedRoots: p.roots()}
 	_, left := p.certified.secrets[certificates.ClientName(p.cluster.Name)]
 	if p.sides.ClientTLS && (p.cluster.Spec.ManagedTLS() != nil || left && p.leaving().ClientTLS) {
 		shown.ClientSecret = certificates.ClientName(p.cluster.Name)

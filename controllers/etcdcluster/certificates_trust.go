@@ -29,3 +29,12 @@ func (p *pass) authorities() []string {
 	}
 	return certificates.Held(secret.Data, p.certified.Authorities)
 }
+
+// roots are the fingerprints of the authorities by which clients accept members that status is to record: what it has while none is decided
+// on, as when no Secret may be read.
+func (p *pass) roots() []string {
+	if len(p.certified.Roots) == 0 {
+		return p.before.Roots
+	}
+	return p.certified.Roots
+}

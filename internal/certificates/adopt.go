@@ -45,9 +45,32 @@ func (d *Decision) record(o Observed, views []*view) {
 	}
 	d.Authorities = union(all)
 	if slices.ContainsFunc(d.Authorities, func(a string) bool { return !slices.Contains(o.Authorities, a) }) {
-		d.Writes = slices.DeleteFunc(d.Writes, func(w Write) bool { return w.Kind != KindAuthority })
-		d.Trust, d.TrustHash, d.Recording = nil, "", true
+		d.writeAuthorityOnly()
+		d.Trust, d.TrustHash = nil, ""
 	}
+	d.recordRoots(o, views)
+}
+
+// recordRoots says which roots are to be in status, and gives no certificate before they are: once the source names others, nobody else
+// knows that members may present leaves of these.
+func (d *Decision) recordRoots(o Observed, views []*view) {
+	d.Roots = o.Roots
+	for _, w := range views {
+		if w.half == clients && len(w.verdict.roots) > 0 {
+			d.Roots = w.verdict.roots
+		}
+	}
+	recorded := union(o.Roots, d.Authorities)
+	gives := slices.ContainsFunc(d.Writes, func(w Write) bool { return w.Kind != KindAuthority })
+	if gives && slices.ContainsFunc(d.Roots, func(a string) bool { return !slices.Contains(recorded, a) }) {
+		d.writeAuthorityOnly()
+	}
+}
+
+// writeAuthorityOnly leaves everything else until status records what it is to be based on.
+func (d *Decision) writeAuthorityOnly() {
+	d.Writes = slices.DeleteFunc(d.Writes, func(w Write) bool { return w.Kind != KindAuthority })
+	d.Recording = true
 }
 
 // Held are those of the authorities that the data of the Secret of AuthorityName holds, by fingerprint.

@@ -135,7 +135,7 @@ func (d *Decision) warn(format string, arguments ...any) {
 func (d *Decision) report(o Observed, views []*view) {
 	var steps []string
 	if d.Recording {
-		steps = append(steps, "recording the cluster's own authorities")
+		steps = append(steps, "recording the authorities")
 	}
 	for _, w := range views {
 		d.Expired = append(d.Expired, w.expired...)

@@ -45,7 +45,7 @@ func (c *cluster) carryOut() Decision {
 	for range 50 {
 		d := c.decide()
 		c.apply(d)
-		if len(d.Writes) == 0 {
+		if len(d.Writes) == 0 && !d.Recording {
 			return d
 		}
 	}
@@ -77,7 +77,7 @@ func (c *cluster) apply(d Decision) {
 		case kindOperator: // of no Secret
 		}
 	}
-	c.o.Rotated, c.o.Operator, c.o.Authorities, c.o.Made = d.Rotated, d.Operator, d.Authorities, d.Authorities
+	c.o.Rotated, c.o.Operator, c.o.Authorities, c.o.Made, c.o.Roots = d.Rotated, d.Operator, d.Authorities, d.Authorities, d.Roots
 	if d.Trust != nil { // as long as nothing is decided, status names what was decided before
 		c.o.Trust = d.Trust
 	}

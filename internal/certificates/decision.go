@@ -19,10 +19,12 @@ type Decision struct {
 	// Writes are those Secrets that differ, in the order in which they have to be written. If one cannot be, the rest must wait.
 	Writes []Write
 	// Authorities are the fingerprints of the cluster's own authorities that status is to record: those of them that the Secret of
-	// AuthorityName holds once it is written. While Recording, leaves wait until it does, and so does Trust, which is nil then: after a
-	// restart there may be other authorities.
+	// AuthorityName holds once it is written. While one of them is not recorded, Trust is nil: after a restart there may be others.
 	Authorities []string
-	Recording   bool
+	// Roots are the fingerprints of the authorities by which clients accept members, which status is to record, too.
+	Roots []string
+	// Recording is whether leaves wait until status records these.
+	Recording bool
 	// Waiting are the members that no leaf can be given to yet: their pods cannot start, and creating them is of no use.
 	Waiting []string
 	// Operator is the operator's own certificate, nil if clients use no TLS or there is none yet. It is not stored: keep it for

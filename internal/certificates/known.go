@@ -38,13 +38,18 @@ func (k *known) add(certificates []*x509.Certificate) authorities {
 	return union(set)
 }
 
-// read is add of what the operator has written itself. What somebody else has put there counts for nothing.
+// read is add of what the operator has written itself.
 func (k *known) read(text []byte) authorities {
+	return k.readIf(text, func(string) bool { return true })
+}
+
+// readIf is read of what others may have written to, too: only those authorities count, by fingerprint, that the operator can vouch for.
+func (k *known) readIf(text []byte, vouched func(string) bool) authorities {
 	all, err := pki.ParseAuthorities(pki.Text{PEM: text, Own: true})
 	if err != nil {
 		return nil
 	}
-	return k.add(all)
+	return k.add(slices.DeleteFunc(all, func(c *x509.Certificate) bool { return !vouched(pki.Fingerprint(c)) }))
 }
 
 // live are those that have not expired.

@@ -33,6 +33,8 @@ type Observed struct {
 	Authority map[string][]byte
 	// Authorities are the fingerprints of the cluster's own authorities, as status records them: Decision.Authorities.
 	Authorities []string
+	// Roots are the fingerprints of the authorities by which clients accept members, as status records them: Decision.Roots.
+	Roots []string
 	// Made are the Authorities of the previous Decision, nil in a new process: they are the cluster's own, whether status records them
 	// or could not be written.
 	Made []string

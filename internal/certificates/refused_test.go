@@ -117,6 +117,7 @@ func TestPatienceBeginsOnce(t *testing.T) {
 				if c.refusing("no", 2*time.Minute); c.trusted() != 1 || c.o.Authority[KeyFormerServer] != nil {
 					t.Errorf("%s after it began, %d authorities are trusted", c.o.Now.Sub(began), c.trusted())
 				}
+				c.refusing("", time.Minute) // who was cut off is not waited for
 			}
 		})
 	}

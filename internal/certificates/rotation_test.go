@@ -54,7 +54,7 @@ func (c *cluster) settle() (d Decision, steps []string) {
 		c.apply(d)
 		c.connected()
 		c.serve()
-		if len(d.Writes) > 0 || d.Trust == nil {
+		if len(d.Writes) > 0 || d.Recording || d.Trust == nil {
 			continue
 		}
 		for i, p := range c.o.Pods {

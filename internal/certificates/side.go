@@ -69,7 +69,9 @@ func (w *view) readMembers() {
 	c.processes = w.counting(trusts)
 }
 
-// readClients finds out what clients trust: those that the operator gives certificates to.
+// readClients finds out what clients trust: those that the operator gives certificates to. Who may write to one of their Secrets could put
+// an authority of theirs there, so only those count that status records beside the source's and the cluster's own. Without a record, from
+// before there was one or because status was lost, those of members and agents count, too.
 func (w *view) readClients() {
 	c := &circle{}
 	if w.source != nil {
@@ -78,20 +80,38 @@ func (w *view) readClients() {
 			c.source = w.known.add(w.source.roots)
 		}
 	}
-	c.recorded = w.known.read(w.o.Agent[KeyClientCA])
+	if len(w.o.Roots) == 0 {
+		w.known.read(w.o.Agent[KeyClientCA])
+	}
+	read := w.rootsReader(c.source)
+	c.recorded = read(w.o.Agent[KeyClientCA])
 	trusts := []authorities{c.recorded}
 	if w.o.Managed != nil { // In mode static nobody maintains that Secret: applications have the user's.
-		if roots := w.known.read(w.o.Client[KeyCA]); slices.ContainsFunc(roots, func(a string) bool { return !w.ending(w.known.all[a]) }) {
+		if roots := read(w.o.Client[KeyCA]); slices.ContainsFunc(roots, func(a string) bool { return !w.ending(w.known.all[a]) }) {
 			trusts = append(trusts, roots)
 		}
 		for _, u := range w.o.reached() {
-			if roots := w.known.read(u.Data[KeyCA]); w.reaches(roots) {
+			if roots := read(u.Data[KeyCA]); w.reaches(roots) {
 				trusts = append(trusts, roots)
 			}
 		}
 	}
 	c.processes = w.counting(trusts)
 	w.side.clients = c
+}
+
+// rootsReader reads what clients trust.
+func (w *view) rootsReader(source authorities) func([]byte) authorities {
+	vouched := union(source, w.o.Roots)
+	for _, s := range w.signers.all() {
+		vouched = union(vouched, w.known.add(s.Chain[:1]))
+	}
+	if len(w.o.Roots) == 0 {
+		vouched = slices.Sorted(maps.Keys(w.known.all))
+	}
+	return func(text []byte) authorities {
+		return w.known.readIf(text, func(a string) bool { return slices.Contains(vouched, a) })
+	}
 }
 
 // reaches reports whether one that trusts these authorities may accept a member. A user whose Secret could not be written while they were

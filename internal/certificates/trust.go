@@ -33,7 +33,7 @@ func CheckTrust(cluster, name string, data map[string][]byte) error {
 // keep changes nothing while it is unknown what members trust: a leaf that some cannot verify would cut them off.
 func (d *Decision) keep(o Observed) {
 	again := TrustName(o.Names.Cluster, d.TrustHash) // what would be written if nothing was in its place
-	d.Writes, d.Trust, d.TrustHash, d.Rotated, d.AskServed = nil, nil, "", o.Rotated, false
+	d.Writes, d.Trust, d.TrustHash, d.Rotated, d.Roots, d.AskServed = nil, nil, "", o.Rotated, o.Roots, false
 	if o.Operator != nil {
 		d.Operator = o.Operator
 	}

@@ -28,18 +28,18 @@ type Certificates struct {
 	certificates.Decision
 	// TrustSecret and ClientSecret are the names of those Secrets; the latter is empty if there is none.
 	TrustSecret, ClientSecret string
-	// Recorded are the fingerprints of the cluster's own authorities.
-	Recorded []string
+	// Recorded are the fingerprints of the cluster's own authorities, and RecordedRoots of those by which clients accept members.
+	Recorded, RecordedRoots []string
 }
 
 // setTLS shows the certificates.
 func setTLS(s *v1beta2.EtcdClusterStatus, in Input) {
 	known := in.Certificates
 	if known == nil {
-		s.TLS, s.Authorities = nil, nil
+		s.TLS, s.Authorities, s.Roots = nil, nil, nil
 		return
 	}
-	s.Authorities = known.Recorded
+	s.Authorities, s.Roots = known.Recorded, known.RecordedRoots
 	next := &v1beta2.TLSStatus{
 		Step: known.Step, Rotated: known.Rotated, ClientSecret: known.ClientSecret, TrustSecret: known.TrustSecret,
 	}
