@@ -37,6 +37,7 @@ func Decide(o Observed, random io.Reader) (Decision, error) {
 	}
 	together(views)
 	for _, w := range all {
+		w.handOut()
 		w.retire()
 	}
 	if err := d.render(o, views, random); err != nil {

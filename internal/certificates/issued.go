@@ -73,7 +73,8 @@ func (s *signers) adopt(o Observed, h half) (pending string, err error) {
 			"anyone: find out who has changed Certificate %s, and have cert-manager renew it", given.Name, given.Name))
 	case s.former != nil:
 	default:
-		s.former, s.current, s.issued, s.since = s.current, made, true, o.Now
+		s.former = s.current
+		s.replace(made, true, o.Now)
 	}
 	return "", err
 }

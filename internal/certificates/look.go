@@ -20,8 +20,8 @@ func look(o Observed, h half, rotate bool, random io.Reader) (*view, error) {
 		}
 	}
 	w.o.ending = w.signers.former != nil && w.ending(w.signers.former.Leaf())
-	if began := w.signers.began(); h == clients && !began.IsZero() {
-		w.o.patientUntil = began.Add(patience)
+	if h == clients {
+		w.o.patientUntil, w.o.handedUntil = patienceEnds(w.signers.began()), patienceEnds(w.signers.handedOut)
 	}
 	w.source, w.problem = w.findSource()
 	for _, s := range w.signers.all() {

@@ -61,8 +61,9 @@ type Observed struct {
 	Operator *Identity
 	// Rotate is the value of v1beta2.AnnotationRotate of the EtcdCluster, and Rotated that of the Secret of AuthorityName.
 	Rotate, Rotated string
-	// patientUntil is until when users whose Secrets cannot be written are waited for, zero without an authority: look finds that out.
-	patientUntil time.Time
+	// patientUntil is until when users' Secrets are waited for before members present another authority's certificates, zero without an
+	// authority, and handedUntil before members stop trusting a former one, zero before any client has one of the next: look finds that out.
+	patientUntil, handedUntil time.Time
 	// ending is whether the former authority is about to expire, which look finds out, too: applications without a Secret are not waited for then.
 	ending bool
 }
@@ -113,7 +114,8 @@ const ReadTime = 2 * time.Minute
 // process, whose clock is a little ahead. A Secret that holds no certificate was perhaps deleted, and applications go on with what it held.
 func (o Observed) reading() bool {
 	since := o.Now.Sub(o.Refreshed)
-	return -ReadTime < since && since < ReadTime || o.Managed != nil && !o.ending &&
+	noted := -ReadTime < since && since < ReadTime && (o.Managed == nil || o.patient() || o.Now.Before(o.handedUntil))
+	return noted || o.Managed != nil && !o.ending &&
 		(issuer(o.Client[KeyCertificate]) == "" || slices.ContainsFunc(o.reached(), func(u User) bool { return !u.New && issuer(u.Data[KeyCertificate]) == "" }))
 }
 

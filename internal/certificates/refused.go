@@ -2,7 +2,6 @@ package certificates
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -12,20 +11,54 @@ import (
 
 // The Secret of a user may be one that cannot be written: somebody has made it immutable, or a webhook denies it. While authorities are
 // replaced, its applications would be cut off if members went on. So they wait, but not for ever: that would leave it to whoever may change
-// that Secret whether an authority whose key was stolen, or that expires, is ever replaced.
+// that Secret whether an authority whose key was stolen, or that expires, is ever replaced. The same goes for one that is deleted, or put back
+// as it was, again and again.
 
-// patience is how long a replacement of authorities waits for users' Secrets that cannot be written: time to see it and to mend it. It counts
-// from when the replacement began, which the Secret of AuthorityName says: neither another process nor another such Secret begins it anew.
+// patience is how long a replacement of authorities waits for users' Secrets: time to see that one cannot be written, and to mend it. It counts
+// from when the replacement began, and once more from when clients get certificates of the new authority, which takes as long as an update of
+// all members. The Secret of AuthorityName says when that was: neither another process nor another Secret begins it anew.
 const patience = 15 * time.Minute
 
-// givenUp reports whether a user is waited for no longer. One whose Secret was not tried, as after a restart, is: perhaps it can be written.
-func (o Observed) givenUp(u User) bool {
-	return u.Refused != "" && !o.patientUntil.IsZero() && !o.Now.Before(o.patientUntil)
+// patienceEnds is when patience that began at a time is over, zero for none.
+func patienceEnds(began time.Time) time.Time {
+	if began.IsZero() {
+		return began
+	}
+	return began.Add(patience)
 }
+
+// patient reports whether a replacement may still wait for users' Secrets before members present certificates of the new authority.
+func (o Observed) patient() bool { return o.patientUntil.IsZero() || o.Now.Before(o.patientUntil) }
+
+// givenUp reports whether the Secret of a user counts no longer for what its applications present: it cannot be written, or somebody has put
+// another authority's certificate back. One whose Secret was not tried, as after a restart, is waited for: perhaps it can be written.
+func (w *view) givenUp(u User) bool {
+	late := !w.o.handedUntil.IsZero() && !w.o.Now.Before(w.o.handedUntil)
+	return w.o.givenUp(u) || late && w.signers.current != nil && issuer(u.Data[KeyCertificate]) != string(w.signers.current.Leaf().SubjectKeyId)
+}
+
+// givenUp reports whether a user whose Secret cannot be written is waited for no longer.
+func (o Observed) givenUp(u User) bool { return u.Refused != "" && !o.patient() }
 
 // reached are the users that are waited for.
 func (o Observed) reached() []User {
-	return slices.DeleteFunc(slices.Clone(o.Users), o.givenUp)
+	if o.patient() {
+		return o.Users
+	}
+	return nil
+}
+
+// handOut notes when the first client gets a certificate of the present authority in place of another one's.
+func (w *view) handOut() {
+	if w.o.Managed == nil || !w.signers.handedOut.IsZero() {
+		return
+	}
+	for i, h := range w.side.holders {
+		pick := w.verdict.picks[i]
+		if !h.member && pick != keep && len(h.has) > 0 && !h.offers[pick].issuers.equal(h.has) {
+			w.signers.handedOut = w.o.Now
+		}
+	}
 }
 
 // consequence is what becomes of the applications of a user whose Secret cannot be written.

@@ -188,7 +188,7 @@ func (w *view) clientPlaces() []place {
 	})
 	for _, u := range w.o.Users {
 		p := place{kind: KindUser, member: u.Secret, request: clientRequest(u.Name)}
-		if !w.o.givenUp(u) { // else it is written as if it were new
+		if !w.givenUp(u) { // else it is written as if it were new
 			p.certificate, p.key = u.Data[KeyCertificate], u.Data[KeyKey]
 		}
 		all = append(all, p)

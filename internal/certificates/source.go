@@ -56,6 +56,8 @@ type signers struct {
 	renew time.Time
 	// since is when the present authority took the former one's place, zero if an operator wrote that down that did not note it.
 	since time.Time
+	// handedOut is when the first client got a certificate of the present authority in place of another one's, zero if none has.
+	handedOut time.Time
 	// strange is whether the Secret has one that is not the cluster's.
 	strange bool
 }
@@ -66,6 +68,8 @@ const (
 	keyRenew = "renew"
 	// sinceSuffix ends the key that is when the present authority of a side took the former one's place.
 	sinceSuffix = "-since"
+	// handedOutSuffix ends the key that is when the first client got a certificate of that.
+	handedOutSuffix = "-handed-out"
 )
 
 // readSigners reads one side of the Secret with the authorities. One that cannot be read, or has expired, is of no use.
@@ -76,14 +80,23 @@ func readSigners(o Observed, h half) signers {
 			*one, s.strange = nil, true
 		}
 	}
-	if t, err := time.Parse(time.RFC3339, string(o.Authority[h.use+sinceSuffix])); err == nil {
-		s.since = t
-	}
+	s.since, s.handedOut, s.renew = o.noted(h.use+sinceSuffix), o.noted(h.use+handedOutSuffix), o.noted(keyRenew)
 	s.issued = s.current != nil && o.Authority[h.use+issuedSuffix] != nil
-	if t, err := time.Parse(time.RFC3339, string(o.Authority[keyRenew])); err == nil {
-		s.renew = t
-	}
 	return s
+}
+
+// noted is a time that the Secret with the authorities says, zero if it does not.
+func (o Observed) noted(key string) time.Time {
+	t, err := time.Parse(time.RFC3339, string(o.Authority[key]))
+	if err != nil {
+		return time.Time{}
+	}
+	return t
+}
+
+// replace makes another authority the present one.
+func (s *signers) replace(by *signer, issued bool, now time.Time) {
+	s.current, s.issued, s.since, s.handedOut = by, issued, now, time.Time{}
 }
 
 func readSigner(o Observed, certificate, key string) *signer {
@@ -114,7 +127,7 @@ func (s *signers) turn(o Observed, h half, asked bool, random io.Reader) error {
 	if s.current != nil {
 		s.former = s.current
 	}
-	s.current, s.issued, s.since = &signer{Pair: made, certificate: certificate, key: key}, false, o.Now
+	s.replace(&signer{Pair: made, certificate: certificate, key: key}, false, o.Now)
 	return nil
 }
 
@@ -138,6 +151,9 @@ func (s *signers) write(h half, data map[string][]byte) {
 		data[h.certificate], data[h.key] = s.current.certificate, s.current.key
 		if !s.since.IsZero() {
 			data[h.use+sinceSuffix] = []byte(s.since.UTC().Format(time.RFC3339))
+		}
+		if !s.handedOut.IsZero() {
+			data[h.use+handedOutSuffix] = []byte(s.handedOut.UTC().Format(time.RFC3339))
 		}
 		if s.issued {
 			data[h.use+issuedSuffix] = []byte("true")
