@@ -1,7 +1,6 @@
 package etcdcluster
 
 import (
-	"slices"
 	"sync"
 	"time"
 
@@ -20,22 +19,30 @@ type clientsTold struct {
 
 type telling struct {
 	tls bool
-	at  time.Time
+	// began is when the first one was told, at when the last one was.
+	began, at time.Time
 }
 
-// of returns since when. If it is told only now, or not everybody can be told yet, that is now.
-func (c *clientsTold) of(cluster types.NamespacedName, tls, unwritten bool, now time.Time) time.Time {
+// untold is whose Secrets are still to be written: of all applications, or of EtcdUsers.
+type untold struct{ client, users bool }
+
+// of returns since when. If it is told only now, or not everybody can be told yet, that is now. EtcdUsers are not waited for without end: it
+// would be left to whoever may change a Secret of theirs whether the cluster is ever switched. The condition CertificatesValid names them.
+func (c *clientsTold) of(cluster types.NamespacedName, tls bool, u untold, now time.Time) time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	known, found := c.since[cluster]
-	if found && known.tls == tls && !unwritten {
-		return known.at
+	switch {
+	case !found || known.tls != tls:
+		known = telling{tls, now, now}
+	case u.client || u.users && now.Sub(known.began) < certificates.Patience:
+		known.at = now
 	}
 	if c.since == nil {
 		c.since = map[types.NamespacedName]telling{}
 	}
-	c.since[cluster] = telling{tls, now}
-	return now
+	c.since[cluster] = known
+	return known.at
 }
 
 func (c *clientsTold) forget(cluster types.NamespacedName) {
@@ -51,8 +58,12 @@ func (r *Reconciler) clientsRead(p *pass) time.Time {
 		r.told.forget(key)
 		return time.Time{}
 	}
-	unwritten := p.certified != nil && slices.ContainsFunc(p.certified.Writes, func(w certificates.Write) bool {
-		return w.Kind == certificates.KindClient || w.Kind == certificates.KindUser
-	})
-	return r.told.of(key, p.transport.ClientTLS, unwritten, p.observed.Now).Add(certificates.ReadTime)
+	var left untold
+	if p.certified != nil {
+		for _, w := range p.certified.Writes {
+			left.client = left.client || w.Kind == certificates.KindClient
+			left.users = left.users || w.Kind == certificates.KindUser
+		}
+	}
+	return r.told.of(key, p.transport.ClientTLS, left, p.observed.Now).Add(certificates.ReadTime)
 }

@@ -71,7 +71,7 @@ func together(views []*view) {
 // user in mode static are not noted: the user makes them.
 func (w *view) later(other *view) bool {
 	ours, theirs := w.signers.began(), other.signers.began()
-	return !ours.IsZero() && !theirs.IsZero() && ours.After(theirs.Add(patience))
+	return !ours.IsZero() && !theirs.IsZero() && ours.After(theirs.Add(Patience))
 }
 
 // turning reports whether the leaves of a side are being replaced, or read, after which members can stop trusting a former authority.

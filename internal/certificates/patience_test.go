@@ -48,7 +48,7 @@ func TestHeldUpForGood(t *testing.T) {
 			c.run()
 			c.o.Now, c.o.Rotate = c.o.Now.Add(time.Hour), "ca:1"
 			before := c.o.Users[0].Data
-			c.replacing(2*patience+5*time.Minute, time.Minute, func(o *Observed) { meddle(o, before) })
+			c.replacing(2*Patience+5*time.Minute, time.Minute, func(o *Observed) { meddle(o, before) })
 			if c.trusted() != 1 || c.o.Authority[KeyFormerServer] != nil || len(parse(t, c.o.Pods[0].Trust[KeyServerCA])) != 1 {
 				t.Errorf("%d authorities are trusted: %q", c.trusted(), c.decide().Step)
 			}
@@ -62,9 +62,9 @@ func TestSlowUpdateIsWaitedFor(t *testing.T) {
 	c := managed(t, "db-0", "db-1")
 	c.run()
 	c.o.Now, c.o.Rotate = c.o.Now.Add(time.Hour), "ca:1"
-	const interval = 4 * patience / 3
+	const interval = 4 * Patience / 3
 	var handed time.Time
-	c.replacing(3*patience, interval, func(o *Observed) {
+	c.replacing(3*Patience, interval, func(o *Observed) {
 		if handed.IsZero() && o.Authority["server-handed-out"] != nil {
 			handed = o.Refreshed
 		}

@@ -49,7 +49,7 @@ func TestMissingSecretWhileRotating(t *testing.T) {
 		"a user's was deleted":          {func(o *Observed) { o.Users[0].Data = nil }, false},
 		"that of a new user is not yet": {func(o *Observed) { o.Users[0].Data, o.Users[0].New = nil, true }, true},
 		"one that cannot be written for long": {func(o *Observed) {
-			o.Users[0].Data, o.Users[0].Refused, o.Now = nil, "no", o.Now.Add(patience)
+			o.Users[0].Data, o.Users[0].Refused, o.Now = nil, "no", o.Now.Add(Patience)
 		}, true},
 		"noted by a clock that is ahead": {func(o *Observed) { o.Refreshed = o.Now.Add(time.Second) }, false},
 	} {

@@ -14,17 +14,17 @@ import (
 // that Secret whether an authority whose key was stolen, or that expires, is ever replaced. The same goes for one that is deleted, or put back
 // as it was, again and again.
 
-// patience is how long a replacement of authorities waits for users' Secrets: time to see that one cannot be written, and to mend it. It counts
+// Patience is how long a replacement of authorities waits for users' Secrets: time to see that one cannot be written, and to mend it. It counts
 // from when the replacement began, and once more from when clients get certificates of the new authority, which takes as long as an update of
 // all members. The Secret of AuthorityName says when that was: neither another process nor another Secret begins it anew.
-const patience = 15 * time.Minute
+const Patience = 15 * time.Minute
 
 // patienceEnds is when patience that began at a time is over, zero for none.
 func patienceEnds(began time.Time) time.Time {
 	if began.IsZero() {
 		return began
 	}
-	return began.Add(patience)
+	return began.Add(Patience)
 }
 
 // patient reports whether a replacement may still wait for users' Secrets before members present certificates of the new authority.
@@ -66,7 +66,7 @@ func (o Observed) consequence(u User) string {
 	switch {
 	case o.givenUp(u):
 		return fmt.Sprintf("the replacement of authorities that began at %s does not wait for it any more; another one waits for %.0f minutes, "+
-			"and then cuts off its applications", o.patientUntil.Add(-patience).UTC().Format(time.RFC3339), patience.Minutes())
+			"and then cuts off its applications", o.patientUntil.Add(-Patience).UTC().Format(time.RFC3339), Patience.Minutes())
 	case o.patientUntil.IsZero():
 		return "it has no certificate before"
 	}

@@ -42,7 +42,7 @@ func TestUnwritableUser(t *testing.T) {
 	c.o.Now = c.o.Now.Add(time.Hour)
 	c.o.Rotate = "ca:1"
 	began := c.o.Now
-	d := c.refusing("field is immutable", patience-10*time.Second)
+	d := c.refusing("field is immutable", Patience-10*time.Second)
 	c.connected()
 	named := func(d Decision, until string) {
 		t.Helper()
@@ -56,7 +56,7 @@ func TestUnwritableUser(t *testing.T) {
 			}
 		}
 	}
-	named(d, "waits for it until "+began.Add(patience).Format(time.RFC3339))
+	named(d, "waits for it until "+began.Add(Patience).Format(time.RFC3339))
 	if c.o.Authority[KeyFormerServer] == nil {
 		t.Error("the former authority is gone, although the user was waited for")
 	}
@@ -110,7 +110,7 @@ func TestPatienceBeginsOnce(t *testing.T) {
 				c.o.Users[0].Refused, c.o.Made, c.o.Operator = "", nil, nil
 				c.decide()
 				c.o.Users[1].Refused = "no, either"
-				c.refusing("no", patience-5*time.Minute-10*time.Second)
+				c.refusing("no", Patience-5*time.Minute-10*time.Second)
 				if c.o.Authority[KeyFormerServer] == nil {
 					t.Error("the former authority is gone before its time")
 				}
