@@ -95,7 +95,7 @@ func TestUnrecordedRoots(t *testing.T) {
 			c.o.Static, c.o.Managed = nil, &Managed{}
 			return c
 		},
-		"the cluster's own": func(t *testing.T) *cluster { return rotating(t) },
+		"the cluster's own": rotating,
 		"the cluster's own are lost": func(t *testing.T) *cluster {
 			c := managed(t, "db-0", "db-1")
 			c.run()
