@@ -2,6 +2,7 @@ package build
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"golang.org/x/mod/semver"
@@ -35,6 +36,12 @@ const (
 	Helm            = "helm"
 )
 
+// Names of the tools that collect metrics, and the one that has Kubernetes run them.
+const (
+	Prometheus         = "prometheus"
+	PrometheusOperator = "prometheus-operator"
+)
+
 // recipe is how a tool is built, beyond what all share.
 type recipe struct {
 	ldflags string
@@ -62,10 +69,38 @@ func recipeFor(tool, version string) recipe {
 		return recipe{takes: "about 3 min"}
 	case LocalPath:
 		return recipe{takes: "about 10 s", ldflags: "-X main.VERSION=" + version}
+	case Prometheus, PrometheusOperator:
+		return metricsRecipe(tool, version)
 	default:
 		return packagingRecipe(tool, version)
 	}
 }
+
+// metricsRecipe is for the tools that collect metrics.
+func metricsRecipe(tool, version string) recipe {
+	const name = "-X github.com/prometheus/common/version.Version="
+	if tool == PrometheusOperator {
+		return recipe{takes: "about 2 min", ldflags: name + strings.TrimPrefix(version, "v")}
+	}
+	return recipe{
+		takes: "about 2 min", apart: true, ldflags: name + PrometheusRelease(version),
+		// Of the ways to find targets only the one in use, without the clients of a dozen clouds.
+		tags: "remove_all_sd,enable_kubernetes_sd",
+	}
+}
+
+// PrometheusRelease returns what Prometheus calls the release that is a version of its Go module: 3.16.0 is v0.316.0, as the module keeps
+// to major version 0. Another version is returned as it is, without its v.
+func PrometheusRelease(version string) string {
+	parts := moduleOfRelease.FindStringSubmatch(version)
+	if parts == nil {
+		return strings.TrimPrefix(version, "v")
+	}
+	return parts[1] + "." + strings.TrimPrefix(parts[2], "0") + parts[3]
+}
+
+// moduleOfRelease matches the module's version: the release's major, its minor in two digits, and the rest.
+var moduleOfRelease = regexp.MustCompile(`^v0\.(\d)(\d\d)(\..+)$`)
 
 // imageTags leave out of what reads images the C libraries for signatures and disks, which serve images that are stored
 // on this machine: none is here. All such tools have the same tags, so that Go compiles what they share once.

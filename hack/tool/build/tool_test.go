@@ -51,6 +51,21 @@ func TestKubernetesKnowsItsVersion(t *testing.T) {
 	}
 }
 
+func TestPrometheusKnowsItsRelease(t *testing.T) {
+	for version, want := range map[string]string{
+		"v0.316.0": "3.16.0", "v0.304.12": "3.4.12", "v0.55.1": "0.55.1", "v3.17.0": "3.17.0", "v0.316.0-rc.1": "3.16.0-rc.1",
+	} {
+		if got := PrometheusRelease(version); got != want {
+			t.Errorf("version %s of the module is release %s, want %s", version, got, want)
+		}
+	}
+	for tool, want := range map[string]string{Prometheus: "Version=3.16.0", PrometheusOperator: "Version=0.316.0"} {
+		if flags := recipeFor(tool, "v0.316.0").ldflags; !strings.HasSuffix(flags, want) {
+			t.Errorf("the linker flags of %s lack %s: %s", tool, want, flags)
+		}
+	}
+}
+
 // greeter makes a source tree with one tool of two programs, which need nothing from elsewhere.
 func greeter(t *testing.T, version, greeting string) (root string) {
 	t.Helper()
