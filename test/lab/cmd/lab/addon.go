@@ -16,8 +16,8 @@ import (
 func addonCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "addon NAME...",
-		Short: "Start object storage beside the cluster: minio, gcs, azurite; put OLM into it: olm; enforce NetworkPolicies: network-policies; or issue certificates: cert-manager",
-		Long: `Start object storage beside the cluster, or undo what was done to it; or put OLM or cert-manager into the cluster.
+		Short: "Start object storage beside the cluster: minio, gcs, azurite; put OLM into it: olm; enforce NetworkPolicies: network-policies; issue certificates: cert-manager; or collect metrics: prometheus",
+		Long: `Start object storage beside the cluster, or undo what was done to it; or put OLM, cert-manager or Prometheus into the cluster.
 
 NAME is minio (S3, with TLS), gcs (Google Cloud Storage) or azurite (Azure blobs). For each one
 it prints where pods reach it, its bucket, and the environment that clients need: as a file that
@@ -29,7 +29,10 @@ operator-sdk finds all images in the lab's registry.
 NAME may also be network-policies: from then on, until down, the nodes enforce NetworkPolicies.
 
 NAME may also be cert-manager: its CRDs, its own controllers for issuers of the types CA and SelfSigned,
-and a ClusterIssuer "selfsigned".`,
+and a ClusterIssuer "selfsigned".
+
+NAME may also be prometheus: the Prometheus Operator, and a Prometheus that heeds the ServiceMonitors,
+PodMonitors and PrometheusRules of all namespaces. It prints how to ask that.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			running, err := lab.Attach()
@@ -59,6 +62,13 @@ func startAddon(cmd *cobra.Command, running *lab.Lab, name string) error {
 	}
 	if name == "cert-manager" {
 		return running.CertManager().Start(cmd.Context(), cmd.ErrOrStderr())
+	}
+	if name == "prometheus" {
+		if err := running.Prometheus().Start(cmd.Context(), cmd.ErrOrStderr()); err != nil {
+			return err
+		}
+		_, err := fmt.Fprintf(cmd.OutOrStdout(), "kubectl get --raw '%s/api/v1/query?query=up'\n", lab.PrometheusProxy)
+		return err
 	}
 	addon, err := running.Addons().Start(cmd.Context(), name, cmd.ErrOrStderr())
 	if err != nil {

@@ -29,7 +29,7 @@ func TestVerbsSayThatThereIsNoLab(t *testing.T) {
 	t.Setenv("ETCD_OPERATOR_LAB", t.TempDir())
 	for _, line := range []string{
 		"status", "kubeconfig", "logs etcd", "load a:b /c", "image --name a:b --file main.go:/a",
-		"bundle a:b /c", "catalog a:b /c", "addon olm",
+		"bundle a:b /c", "catalog a:b /c", "addon olm", "addon prometheus",
 		"fault kill-node n1", "fault stop-node n1", "fault isolate-node n1", "fault heal-node n1",
 		"fault partition n1 n2", "fault partition-one-way n1 n2", "fault kill a/b/c", "fault freeze a/b/c", "fault thaw a/b/c", "fault wipe-volume a/b",
 		"fault corrupt-wal a/b", "fault corrupt-db a/b", "fault create-disk n1/a", "fault remove-disk n1/a",
