@@ -36,6 +36,8 @@ FAULT_STORIES ?= Test(Backup)?Faults
 
 # SECURITY_STORIES are those that test-security tells: they take too long to gate a change.
 SECURITY_STORIES := Auth|Users|CertManager|StaticTLS|SwitchTLS|TLSAuthorities|TLSBackup|TLSExpired|TLSVersions|NetworkPolicies|SomeNamespaces
+# OBSERVABILITY_STORIES are those that test-observability tells, for the same reason.
+OBSERVABILITY_STORIES := Prometheus
 
 # SEED chooses what the soak does, and after MINUTES it begins nothing more. Seed 4 has backups, a restore and edits among its first
 # waves.
@@ -254,7 +256,7 @@ test-rest:
 .PHONY: test-lab
 test-lab: image ## Run the user stories on a real Kubernetes, those faults among them that gate a change (STORIES=regexp for some)
 	@echo "==> user stories"
-	$(on-lab) ALL_STORIES=$(filter .,$(STORIES)) go test -C test/e2e ./stories -run '$(STORIES)' -skip '^Test(BackupFaults|$(SECURITY_STORIES))$$' -parallel=2 -count=1 -timeout=60m -v
+	$(on-lab) ALL_STORIES=$(filter .,$(STORIES)) go test -C test/e2e ./stories -run '$(STORIES)' -skip '^Test(BackupFaults|$(SECURITY_STORIES)|$(OBSERVABILITY_STORIES))$$' -parallel=2 -count=1 -timeout=60m -v
 
 .PHONY: lab-rights
 lab-rights: ## Compare what the operator may do on the lab with what it has done there (SINCE=time, RFC 3339; else since the lab was started)
@@ -264,6 +266,11 @@ lab-rights: ## Compare what the operator may do on the lab with what it has done
 test-security: image ## Run the longer stories about security on a real Kubernetes: authentication, certificates of users and by cert-manager, backups over TLS, NetworkPolicies, rights in some namespaces
 	@echo "==> user stories about security"
 	$(on-lab) go test -C test/e2e ./stories -run '^Test($(SECURITY_STORIES))$$' -parallel=2 -count=1 -timeout=60m -v
+
+.PHONY: test-observability
+test-observability: image ## Have a Prometheus on a real Kubernetes collect the metrics of the operator and of its clusters
+	@echo "==> user stories about what can be observed"
+	$(on-lab) go test -C test/e2e ./stories -run '^Test($(OBSERVABILITY_STORIES))$$' -parallel=2 -count=1 -timeout=60m -v
 
 .PHONY: test-olm
 test-olm: image-olm ## Run the stories of those who install the operator by OLM (STORIES=regexp for some)

@@ -72,14 +72,15 @@ const OperatorNamespace = "etcd-operator-system"
 
 // Deploy applies config/default with the image of this Env, as a user would, and waits until the operator is ready.
 func (e *Env) Deploy(ctx context.Context) error {
-	return e.withManifests(func(config string) error {
-		overlay := filepath.Join(config, "default")
-		if err := e.Run(ctx, "apply", "--server-side", "--force-conflicts", "-k", overlay); err != nil {
-			return err
-		}
-		return e.Run(ctx, "rollout", "status", "--timeout=3m", "-n", OperatorNamespace,
-			"deployment/etcd-operator-controller-manager")
-	})
+	return e.withManifests(func(config string) error { return e.deployFrom(ctx, config) })
+}
+
+// deployFrom deploys a copy of config.
+func (e *Env) deployFrom(ctx context.Context, config string) error {
+	if err := e.Run(ctx, "apply", "--server-side", "--force-conflicts", "-k", filepath.Join(config, "default")); err != nil {
+		return err
+	}
+	return e.Run(ctx, "rollout", "status", "--timeout=3m", "-n", OperatorNamespace, "deployment/etcd-operator-controller-manager")
 }
 
 // withManifests gives a copy of config with the image of this Env.

@@ -1,0 +1,156 @@
+package stories
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	promv1 "github.com/prometheus/client_golang/api/prometheus/v1"
+	"github.com/prometheus/common/model"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/etcdpilot/etcd-operator/test/e2e/harness"
+	"github.com/etcdpilot/etcd-operator/test/lab"
+)
+
+// TestPrometheus has a Prometheus, run by the Prometheus Operator, scrape the operator, with the ServiceMonitor of config/prometheus, and all
+// members of a cluster. The operator is deployed anew for it, so no other story runs meanwhile.
+func TestPrometheus(t *testing.T) {
+	must(t, nodes.CertManager().Start(t.Context(), t.Output()))
+	must(t, nodes.Prometheus().Start(t.Context(), t.Output()))
+	connected, err := env.Prometheus(lab.PrometheusProxy)
+	must(t, err)
+	prometheus := scraper{API: connected, t: t}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 2*limit)
+		defer cancel()
+		if err := env.RemoveMonitored(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	must(t, env.DeployMonitored(t.Context()))
+	prometheus.scrapesOperator()
+
+	s := begin(t, "watched", onVolumes(3))
+	s.settled()
+	s.watch()
+	prometheus.scrapesMembers(s)
+	prometheus.tells(`sum(controller_runtime_reconcile_total{job="etcd-operator-controller-manager-metrics-service"}) > bool 0`, 1)
+}
+
+// scraper is a Prometheus.
+type scraper struct {
+	promv1.API
+	t *testing.T
+}
+
+// scrapesOperator wants the operator to be scraped over TLS that is verified, and only once Prometheus has the right to.
+func (p scraper) scrapesOperator() {
+	p.t.Helper()
+	const pool = "serviceMonitor/" + harness.OperatorNamespace + "/etcd-operator-controller-manager-metrics-monitor/0"
+	p.finds("the operator, which refuses it", pool, func(targets []promv1.ActiveTarget) bool {
+		return len(targets) == 1 && targets[0].Health == promv1.HealthBad && strings.Contains(targets[0].LastError, "403 Forbidden")
+	})
+	untilLifted(p.t, &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: "story-prometheus"},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "etcd-operator-metrics-reader"},
+		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: lab.PrometheusNamespace, Name: lab.PrometheusAccount}},
+	})
+	targets := p.finds("the operator", pool, func(targets []promv1.ActiveTarget) bool {
+		return len(targets) == 1 && targets[0].Health == promv1.HealthGood
+	})
+	if url := targets[0].ScrapeURL; !strings.HasPrefix(url, "https://") {
+		p.t.Errorf("it is scraped at %s", url)
+	}
+	config, err := p.Config(p.t.Context())
+	must(p.t, err)
+	if strings.Contains(config.YAML, "insecure_skip_verify: true") {
+		p.t.Errorf("its certificate is not verified:\n%s", config.YAML)
+	}
+}
+
+// watch makes a PodMonitor of all members.
+func (s *story) watch() {
+	s.t.Helper()
+	monitor := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{
+		"selector":            map[string]any{"matchLabels": map[string]any{"etcd_cluster": s.Name}},
+		"podTargetLabels":     []any{"etcd_cluster", "etcd_node"},
+		"podMetricsEndpoints": []any{map[string]any{"port": "metrics"}},
+	}}}
+	monitor.SetAPIVersion("monitoring.coreos.com/v1")
+	monitor.SetKind("PodMonitor")
+	monitor.SetNamespace(s.Namespace)
+	monitor.SetName("members")
+	must(s.t, env.Create(s.t.Context(), monitor))
+}
+
+// scrapesMembers wants all voters of a cluster to be scraped, under their names, and nothing else.
+func (p scraper) scrapesMembers(s *story) {
+	p.t.Helper()
+	members, err := s.Members(p.t.Context())
+	must(p.t, err)
+	var want []string
+	for _, m := range members.Members {
+		if !m.IsLearner {
+			want = append(want, m.Name)
+		}
+	}
+	slices.Sort(want)
+	if len(want) != 3 {
+		p.t.Fatalf("the voters are %v", want)
+	}
+	targets := p.finds("all voters", "podMonitor/"+s.Namespace+"/members/0", func(targets []promv1.ActiveTarget) bool {
+		var up []string
+		for _, target := range targets {
+			if target.Health == promv1.HealthGood && target.Labels["etcd_cluster"] == model.LabelValue(s.Name) {
+				up = append(up, string(target.Labels["etcd_node"]))
+			}
+		}
+		slices.Sort(up)
+		return slices.Equal(up, want) && len(targets) == len(want)
+	})
+	for _, target := range targets {
+		if !strings.HasPrefix(target.ScrapeURL, "http://") || !strings.HasSuffix(target.ScrapeURL, ":2381/metrics") {
+			p.t.Errorf("%s is scraped at %s", target.Labels["etcd_node"], target.ScrapeURL)
+		}
+	}
+	p.tells(fmt.Sprintf(`count(etcd_server_has_leader{namespace=%q, etcd_cluster=%q} == 1)`, s.Namespace, s.Name), 3)
+	p.tells(fmt.Sprintf(`sum(etcd_server_is_leader{namespace=%q, etcd_cluster=%q})`, s.Namespace, s.Name), 1)
+}
+
+// finds waits until the targets of a pool are as wanted, and returns them.
+func (p scraper) finds(what, pool string, wanted func([]promv1.ActiveTarget) bool) []promv1.ActiveTarget {
+	p.t.Helper()
+	var found []promv1.ActiveTarget
+	must(p.t, harness.Await(p.t.Context(), "Prometheus finds "+what, limit, func(ctx context.Context) (string, bool) {
+		targets, err := p.Targets(ctx)
+		if err != nil {
+			return err.Error(), false
+		}
+		found = slices.DeleteFunc(targets.Active, func(target promv1.ActiveTarget) bool { return target.ScrapePool != pool })
+		seen := fmt.Sprintf("%d targets in all, of %s", len(targets.Active), pool)
+		for _, target := range found {
+			seen += fmt.Sprintf(" %s %s %s %s;", target.ScrapeURL, target.Labels, target.Health, target.LastError)
+		}
+		return seen, wanted(found)
+	}))
+	return found
+}
+
+// tells waits until an expression is that one number.
+func (p scraper) tells(expression string, want model.SampleValue) {
+	p.t.Helper()
+	must(p.t, harness.Await(p.t.Context(), fmt.Sprintf("%s is %v", expression, want), limit, func(ctx context.Context) (string, bool) {
+		value, warnings, infos, err := p.Query(ctx, expression, time.Time{})
+		if err != nil {
+			return err.Error(), false
+		}
+		vector, is := value.(model.Vector)
+		return fmt.Sprintf("%v, %v, %v", value, warnings, infos), is && len(vector) == 1 && vector[0].Value == want && len(warnings) == 0
+	}))
+}
