@@ -66,7 +66,8 @@ const (
 	// ReasonSwitchingTransport means that clients or members are switched between plain text and TLS, step by step. Between the steps the
 	// members are updated.
 	//
-	// Nothing. If it waits for certificates, see CertificatesValid.
+	// Nothing, unless it goes on: then do what the message names. Mend certificates (CertificatesValid), or admit members to each other's
+	// ports 2380 and 2382, and the operator to their port 2381.
 	ReasonSwitchingTransport = "SwitchingTransport"
 	// ReasonPullingImage means that an image is pulled to the nodes before any member is restarted with it.
 	//

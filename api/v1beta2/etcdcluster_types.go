@@ -67,8 +67,8 @@ type EtcdClusterSpec struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Start from a snapshot",order=7
 	RestoreFrom *RestoreSource `json:"restoreFrom,omitempty"`
 
-	// tls secures the connections between members and with clients; they are plain text if it is absent or empty. Whether there is TLS
-	// is decided when the cluster starts.
+	// tls secures the connections between members and with clients; they are plain text if it is absent or empty. It can be
+	// changed while the cluster runs: every member then restarts twice.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="TLS",order=9
 	TLS *TLSPolicy `json:"tls,omitempty"`

@@ -3,7 +3,7 @@ package v1beta2
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 // TLSPolicy says where certificates come from, and so whether peers and clients use TLS. Both may change while the cluster runs: members
-// serve with and without TLS until everybody has changed.
+// serve with and without TLS until all of them have changed, and clients have had two minutes to.
 //
 // +kubebuilder:validation:XValidation:rule="!(has(self.static) && has(self.managed))",message="give tls.static or tls.managed, not both: certificates come either from your Secrets or from the operator"
 type TLSPolicy struct {

@@ -136,7 +136,8 @@ func (v *view) awaitReached(t member.Transport) Action {
 			return Wait{
 				Reason: v1beta2.ReasonSwitchingTransport, After: pollSlow,
 				Message: fmt.Sprintf("waiting until all other members have connected to %s at %s, which takes up to half a minute: "+
-					"if it takes longer, see that no NetworkPolicy or firewall keeps them from it", m.Name, m.PeerURL),
+					"if it takes longer, see that no NetworkPolicy or firewall keeps them from it, nor the operator from port %d of any member",
+					m.Name, m.PeerURL, member.MetricsPort),
 			}
 		}
 	}

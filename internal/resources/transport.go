@@ -32,7 +32,7 @@ func Transport(c *v1beta2.EtcdCluster) member.Transport {
 	return member.Transport(*c.Status.Transport)
 }
 
-// Started reports whether status records a start of the cluster, or its adoption: its transport is fixed.
+// Started reports whether status records a start of the cluster, or its adoption: its transport is recorded.
 func Started(c *v1beta2.EtcdCluster) bool {
 	return c.Status.Bootstrap != nil || c.Status.ClusterID != ""
 }
