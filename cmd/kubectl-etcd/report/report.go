@@ -51,6 +51,8 @@ type Cluster struct {
 	Voters      int `json:"voters"`
 	ReadyVoters int `json:"readyVoters"`
 	MayFail     int `json:"mayFail"`
+	// Paused is true while the operator is to change nothing.
+	Paused bool `json:"paused,omitempty"`
 	// Conditions are the operator's, as they are in status.
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 	Members    []Member           `json:"members"`
@@ -100,7 +102,7 @@ type Backup struct {
 func Of(c *v1beta2.EtcdCluster, answers map[string]Answer, backups []v1beta2.EtcdBackup, problem error, now time.Time) *Cluster {
 	r := &Cluster{
 		Namespace: c.Namespace, Name: c.Name, Version: c.Status.CurrentVersion, TargetVersion: c.Status.TargetVersion,
-		Conditions: c.Status.Conditions, Members: []Member{}, Backups: []Backup{}, now: now,
+		Paused: c.Spec.Paused, Conditions: c.Status.Conditions, Members: []Member{}, Backups: []Backup{}, now: now,
 	}
 	if problem != nil {
 		r.Problem = problem.Error()

@@ -35,6 +35,7 @@ func TestWrite(t *testing.T) {
 		"new":       report.Of(unborn(), nil, nil, nil, now),
 		"nospace":   report.Of(cluster(3), full(), nil, nil, now),
 		"noquorum":  report.Of(cluster(1), silent(), []v1beta2.EtcdBackup{failed()}, nil, now),
+		"paused":    report.Of(paused(), answers(3), nil, nil, now),
 		"forbidden": report.Of(cluster(3), nil, nil, errors.New("the Secret demo-client: you may not read it"), now),
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -112,6 +113,14 @@ func cluster(ready int) *v1beta2.EtcdCluster {
 			},
 		}
 	}
+	return c
+}
+
+// paused is one of which a stranger has had a say.
+func paused() *v1beta2.EtcdCluster {
+	c := cluster(3)
+	c.Spec.Paused = true
+	c.Status.Conditions[1].Status, c.Status.Conditions[1].Message = metav1.ConditionTrue, "they say: \x1b]0;title\a\x1b[2J and\nmore"
 	return c
 }
 

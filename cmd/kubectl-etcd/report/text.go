@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -58,6 +59,9 @@ func (c *Cluster) head(t *text) {
 	} else {
 		t.line(t.in(bold, c.Name), version, ready+", "+c.margin(t))
 	}
+	if c.Paused {
+		t.line(t.in(yellow, "!") + " paused: the operator changes nothing (spec.paused)")
+	}
 	for _, kind := range []string{
 		v1beta2.ConditionReady, v1beta2.ConditionDegraded, v1beta2.ConditionCertificatesValid, v1beta2.ConditionAuthenticated,
 	} {
@@ -89,10 +93,10 @@ func (c *Cluster) condition(t *text, said metav1.Condition) {
 	since := duration.HumanDuration(c.now.Sub(said.LastTransitionTime.Time))
 	switch {
 	case good && said.Type == v1beta2.ConditionReady:
-		t.line(fmt.Sprintf("%s, for %s", said.Message, since))
+		t.line(fmt.Sprintf("%s, for %s", clean(said.Message), since))
 	case !good:
-		t.line(t.in(yellow, "!")+" "+said.Type, said.Reason, "for "+since)
-		t.line("  " + said.Message)
+		t.line(t.in(yellow, "!")+" "+said.Type, clean(said.Reason), "for "+since)
+		t.line("  " + clean(said.Message))
 	}
 }
 
@@ -116,6 +120,7 @@ func (c *Cluster) table(t *text) {
 	}
 	for i, row := range rows {
 		for j, cell := range row {
+			cell = clean(cell)
 			row[j] = cell + strings.Repeat(" ", widths[j]-utf8.RuneCountInString(cell))
 		}
 		if i > 0 {
@@ -143,14 +148,14 @@ func (m Member) mark(t *text, row []string) {
 func (c *Cluster) remarks(t *text) {
 	t.line()
 	if c.Problem != "" {
-		t.line(t.in(yellow, "!") + " the members were not asked, so this is what the operator saw last: " + c.Problem)
+		t.line(t.in(yellow, "!") + " the members were not asked, so this is what the operator saw last: " + clean(c.Problem))
 	}
 	for _, m := range c.Members {
 		if m.Problem != "" {
-			t.line(t.in(red, "!") + " " + m.Name + ": " + m.Problem)
+			t.line(t.in(red, "!") + " " + m.Name + ": " + clean(m.Problem))
 		}
 		for _, alarm := range m.Alarms {
-			t.line(t.in(red, "!") + " " + m.Name + ": " + meaning(alarm))
+			t.line(t.in(red, "!") + " " + m.Name + ": " + clean(meaning(alarm)))
 		}
 	}
 	if len(c.Backups) == 0 {
@@ -181,7 +186,7 @@ func (b Backup) line(t *text, now time.Time) string {
 		words += fmt.Sprintf("%s ago, %s, %s", duration.HumanDuration(now.Sub(*b.Taken)), size(b.Bytes), b.verified())
 	}
 	if b.Reason != "" || !b.Succeeded && b.Message != "" {
-		words = t.in(yellow, "!") + " " + words + "; the last one failed: " + strings.TrimPrefix(b.Reason+": "+b.Message, ": ")
+		words = t.in(yellow, "!") + " " + words + "; the last one failed: " + clean(strings.TrimPrefix(b.Reason+": "+b.Message, ": "))
 	}
 	return words
 }
@@ -200,6 +205,16 @@ func (b Backup) verified() string {
 	default:
 		return "not verified"
 	}
+}
+
+// clean takes out what a terminal would obey: messages may have been written by whoever serves a bucket or an issuer.
+func clean(words string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, words)
 }
 
 // or is the text, or a dash.
