@@ -61,7 +61,10 @@ func look(ctx context.Context, access *reach.Access, name string) (*report.Clust
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
 	answers, problem := access.Ask(ctx, seen)
-	return report.Of(seen.Object, answers, seen.Backups, problem, time.Now()), nil
+	if problem != nil {
+		seen.Problems = append(seen.Problems, "the members were not asked, so this is what the operator saw last: "+problem.Error())
+	}
+	return report.Of(seen.Object, answers, seen.Backups, seen.Problems, time.Now()), nil
 }
 
 // coloured reports whether a person looks at the output, who does not mind colours (https://no-color.org).

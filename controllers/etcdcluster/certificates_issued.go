@@ -147,6 +147,9 @@ func (r *Reconciler) writeCertificate(ctx context.Context, p *pass, ask certific
 	if err != nil {
 		return err
 	}
-	r.rewrites.note(ask.have, ask.want, r.Clock.Now())
-	return r.Client.Patch(ctx, ask.have.DeepCopy(), client.RawPatch(types.MergePatchType, body), client.FieldOwner(resources.FieldOwner))
+	err = r.Client.Patch(ctx, ask.have.DeepCopy(), client.RawPatch(types.MergePatchType, body), client.FieldOwner(resources.FieldOwner))
+	if err == nil { // else nobody has changed what was never written
+		r.rewrites.note(ask.have, ask.want, r.Clock.Now())
+	}
+	return err
 }

@@ -4,7 +4,9 @@ package reach
 import (
 	"context"
 	"fmt"
+	"slices"
 
+	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -37,6 +39,7 @@ func Open(flags *genericclioptions.ConfigFlags) (*Access, error) {
 	}
 	scheme := runtime.NewScheme()
 	utilruntime.Must(corev1.AddToScheme(scheme))
+	utilruntime.Must(authorizationv1.AddToScheme(scheme))
 	utilruntime.Must(v1beta2.AddToScheme(scheme))
 	c, err := client.New(config, client.Options{Scheme: scheme})
 	if err != nil {
@@ -48,10 +51,12 @@ func Open(flags *genericclioptions.ConfigFlags) (*Access, error) {
 // Seen is what the API server has of a cluster.
 type Seen struct {
 	Object *v1beta2.EtcdCluster
-	// Pods are those that the cluster controls.
+	// Pods are those of the members that status names.
 	Pods []corev1.Pod
-	// Backups are those of the cluster. They are missing if one may not read them.
+	// Backups are those of the cluster, nil if they could not be read.
 	Backups []v1beta2.EtcdBackup
+	// Problems say what could not be read.
+	Problems []string
 }
 
 // Cluster reads what the API server has. The error is for a person.
@@ -63,17 +68,19 @@ func (a *Access) Cluster(ctx context.Context, name string) (*Seen, error) {
 	pods := &corev1.PodList{}
 	of := client.MatchingLabels(resources.ClusterSelector(name))
 	if err := a.client.List(ctx, pods, client.InNamespace(a.namespace), of); err != nil {
-		return nil, fmt.Errorf("list the pods of %s: %w", name, err)
+		seen.Problems = append(seen.Problems, fmt.Sprintf("the members were not asked, so this is what the operator saw last: list their pods: %v", err))
 	}
 	for _, p := range pods.Items {
-		if owner := ownerOf(p); owner == string(seen.Object.UID) {
+		if owner := ownerOf(p); owner == string(seen.Object.UID) && isMember(seen.Object, p.Name) {
 			seen.Pods = append(seen.Pods, p)
 		}
 	}
 	backups := &v1beta2.EtcdBackupList{}
-	if err := a.client.List(ctx, backups, client.InNamespace(a.namespace)); err != nil && !apierrors.IsForbidden(err) {
-		return nil, fmt.Errorf("list EtcdBackups: %w", err)
+	if err := a.client.List(ctx, backups, client.InNamespace(a.namespace)); err != nil {
+		seen.Problems = append(seen.Problems, fmt.Sprintf("whether it is backed up is not known: list EtcdBackups: %v", err))
+		return seen, nil
 	}
+	seen.Backups = []v1beta2.EtcdBackup{}
 	for _, b := range backups.Items {
 		if b.Spec.EtcdCluster != nil && b.Spec.EtcdCluster.Name == name {
 			seen.Backups = append(seen.Backups, b)
@@ -112,6 +119,11 @@ func (a *Access) explain(ctx context.Context, name string, err error) error {
 	default:
 		return fmt.Errorf("namespace %s has no EtcdCluster %s, but %q: choose one of these, or another namespace with -n", a.namespace, name, names)
 	}
+}
+
+// isMember reports whether the operator counts a pod of that name as a member's: whoever may create pods can label theirs like those.
+func isMember(c *v1beta2.EtcdCluster, name string) bool {
+	return slices.ContainsFunc(c.Status.MemberStatuses, func(m v1beta2.MemberStatus) bool { return m.Name == name })
 }
 
 func ownerOf(pod corev1.Pod) string {

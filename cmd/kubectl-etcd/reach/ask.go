@@ -10,8 +10,8 @@ import (
 	"sync"
 
 	"google.golang.org/grpc"
+	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
@@ -24,6 +24,12 @@ import (
 
 // Ask asks all members at once. Problem says why none could be asked; why one of them could not is in its answer.
 func (a *Access) Ask(ctx context.Context, seen *Seen) (answers map[string]report.Answer, problem error) {
+	if len(seen.Pods) == 0 {
+		return nil, nil
+	}
+	if err := a.mayForward(ctx); err != nil {
+		return nil, err
+	}
 	config, err := a.credentials(ctx, seen)
 	if err != nil {
 		return nil, err
@@ -55,13 +61,24 @@ func (a *Access) askPod(ctx context.Context, cluster *v1beta2.EtcdCluster, pod c
 		answer = status(ctx, to.client, member.Host(pod.Name, cluster.Name, cluster.Namespace, ""), config)
 		answer.Fsync = fsync(ctx, to.metrics)
 	})
-	if apierrors.IsForbidden(err) {
-		err = errors.New(`you may not "create" pods/portforward here`)
-	}
 	if err != nil {
-		answer.Problem = err.Error()
+		answer.Unasked = err.Error()
 	}
 	return answer
+}
+
+// mayForward asks the API server, which tells the tunnel's client only in words.
+func (a *Access) mayForward(ctx context.Context) error {
+	review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
+		ResourceAttributes: &authorizationv1.ResourceAttributes{Namespace: a.namespace, Verb: "create", Resource: "pods", Subresource: "portforward"},
+	}}
+	if err := a.client.Create(ctx, review); err != nil {
+		return fmt.Errorf("ask what you may do: %w", err)
+	}
+	if !review.Status.Allowed {
+		return fmt.Errorf(`you may not "create" pods/portforward in namespace %s`, a.namespace)
+	}
+	return nil
 }
 
 // status is what a member says of itself.
@@ -98,6 +115,9 @@ func status(ctx context.Context, address, host string, config *tls.Config) repor
 func (a *Access) credentials(ctx context.Context, seen *Seen) (*tls.Config, error) {
 	if !slices.ContainsFunc(seen.Pods, func(p corev1.Pod) bool { return resources.PodTransport(&p).ServesClientTLS() }) {
 		return nil, nil
+	}
+	if seen.Object.Spec.ManagedTLS() == nil { // a Secret that is left from before is not renewed
+		return nil, errors.New("members talk to clients with certificates of yours only, which this program does not have")
 	}
 	name := certificates.ClientName(seen.Object.Name)
 	secret := &corev1.Secret{}

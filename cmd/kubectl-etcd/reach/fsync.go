@@ -18,17 +18,26 @@ const fsyncFamily = "etcd_disk_wal_fsync_duration_seconds"
 // metricsLimit is several times what etcd's metrics take, in bytes.
 const metricsLimit = 4 << 20
 
+// metricsClient follows no redirect and uses no proxy: whoever answers in a member's place has nothing asked anywhere else.
+var metricsClient = &http.Client{
+	Transport:     &http.Transport{DisableKeepAlives: true},
+	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+}
+
 // fsync is how long 99 of 100 writes to the member's log have taken at most since it started, 0 if it does not say.
 func fsync(ctx context.Context, address string) time.Duration {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+"/metrics", nil)
 	if err != nil {
 		return 0
 	}
-	response, err := http.DefaultClient.Do(request)
+	response, err := metricsClient.Do(request)
 	if err != nil {
 		return 0
 	}
 	defer func() { _ = response.Body.Close() }()
+	if response.StatusCode != http.StatusOK {
+		return 0
+	}
 	parser := expfmt.NewTextParser(model.LegacyValidation)
 	families, err := parser.TextToMetricFamilies(io.LimitReader(response.Body, metricsLimit))
 	if err != nil || len(families[fsyncFamily].GetMetric()) == 0 {

@@ -4,6 +4,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -29,8 +30,8 @@ type Answer struct {
 	Fsync time.Duration
 	// Alarms are those of all members that this one knows of.
 	Alarms []Alarm
-	// Problem says why there is no answer.
-	Problem string
+	// Problem says why it does not answer, and Unasked why it could not be asked: then nothing more is known than status says.
+	Problem, Unasked string
 }
 
 // Alarm is an alarm of a member, of a kind such as NOSPACE.
@@ -56,9 +57,10 @@ type Cluster struct {
 	// Conditions are the operator's, as they are in status.
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 	Members    []Member           `json:"members"`
-	Backups    []Backup           `json:"backups"`
-	// Problem says why the members were not asked: then all is from status.
-	Problem string `json:"problem,omitempty"`
+	// Backups are absent if they could not be read.
+	Backups []Backup `json:"backups,omitzero"`
+	// Problems say what could not be read.
+	Problems []string `json:"problems,omitempty"`
 
 	now time.Time
 }
@@ -98,14 +100,11 @@ type Backup struct {
 	Stale        bool                 `json:"stale,omitempty"`
 }
 
-// Of is the report about a cluster whose members gave these answers, by pod. Problem says why they were not asked.
-func Of(c *v1beta2.EtcdCluster, answers map[string]Answer, backups []v1beta2.EtcdBackup, problem error, now time.Time) *Cluster {
+// Of is the report about a cluster whose members gave these answers, by pod. Problems say what could not be read; backups are nil then.
+func Of(c *v1beta2.EtcdCluster, answers map[string]Answer, backups []v1beta2.EtcdBackup, problems []string, now time.Time) *Cluster {
 	r := &Cluster{
 		Namespace: c.Namespace, Name: c.Name, Version: c.Status.CurrentVersion, TargetVersion: c.Status.TargetVersion,
-		Paused: c.Spec.Paused, Conditions: c.Status.Conditions, Members: []Member{}, Backups: []Backup{}, now: now,
-	}
-	if problem != nil {
-		r.Problem = problem.Error()
+		Paused: c.Spec.Paused, Conditions: c.Status.Conditions, Members: []Member{}, Problems: problems, now: now,
 	}
 	furthest := uint64(0)
 	for _, a := range answers {
@@ -124,6 +123,9 @@ func Of(c *v1beta2.EtcdCluster, answers map[string]Answer, backups []v1beta2.Etc
 		}
 	}
 	r.MayFail = r.ReadyVoters - (r.Voters/2 + 1)
+	if backups != nil {
+		r.Backups = []Backup{}
+	}
 	for _, b := range backups {
 		r.Backups = append(r.Backups, backupOf(b))
 	}
@@ -140,16 +142,13 @@ func memberOf(m v1beta2.MemberStatus, answers map[string]Answer, furthest uint64
 	if m.DBSize != nil {
 		out.DatabaseBytes = m.DBSize.Value()
 	}
-	for _, a := range answers {
-		for _, alarm := range a.Alarms {
-			if fmt.Sprintf("%x", alarm.Member) == m.ID && !slices.Contains(out.Alarms, alarm.Kind) {
-				out.Alarms = append(out.Alarms, alarm.Kind)
-			}
-		}
-	}
-	slices.Sort(out.Alarms)
+	out.Alarms = alarmsOf(m.ID, answers)
 	a, asked := answers[m.Name]
 	if !asked {
+		return out
+	}
+	if a.Unasked != "" {
+		out.Problem = "not asked: " + a.Unasked
 		return out
 	}
 	if a.Problem != "" {
@@ -160,6 +159,27 @@ func memberOf(m v1beta2.MemberStatus, answers map[string]Answer, furthest uint64
 	lag := furthest - min(furthest, a.Applied)
 	out.Lag, out.FsyncSeconds, out.Role = &lag, a.Fsync.Seconds(), roleOf(a)
 	return out
+}
+
+// alarmsOf are the alarms of a member that most of those who answered know of: one alone may have made it up.
+func alarmsOf(id string, answers map[string]Answer) (kinds []string) {
+	known, answered := map[string]int{}, 0
+	for _, a := range answers {
+		if a.Problem == "" && a.Unasked == "" {
+			answered++
+		}
+		for _, alarm := range a.Alarms {
+			if fmt.Sprintf("%x", alarm.Member) == id {
+				known[alarm.Kind]++
+			}
+		}
+	}
+	for _, kind := range slices.Sorted(maps.Keys(known)) {
+		if 2*known[kind] > answered {
+			kinds = append(kinds, kind)
+		}
+	}
+	return kinds
 }
 
 func roleOf(a Answer) string {

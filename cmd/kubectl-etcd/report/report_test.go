@@ -2,7 +2,6 @@ package report_test
 
 import (
 	"encoding/json"
-	"errors"
 	"flag"
 	"os"
 	"path/filepath"
@@ -26,17 +25,21 @@ const (
 	columns = 80
 )
 
+// none are the EtcdBackups of who has none, and may know that.
+var none = []v1beta2.EtcdBackup{}
+
 var now = time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)
 
 // TestWrite compares what a person sees with what was looked at, and found to be good.
 func TestWrite(t *testing.T) {
 	for name, c := range map[string]*report.Cluster{
 		"healthy":   report.Of(cluster(3), answers(3), []v1beta2.EtcdBackup{backup()}, nil, now),
-		"new":       report.Of(unborn(), nil, nil, nil, now),
-		"nospace":   report.Of(cluster(3), full(), nil, nil, now),
+		"new":       report.Of(unborn(), nil, none, nil, now),
+		"nospace":   report.Of(cluster(3), full(), none, nil, now),
 		"noquorum":  report.Of(cluster(1), silent(), []v1beta2.EtcdBackup{failed()}, nil, now),
-		"paused":    report.Of(paused(), answers(3), nil, nil, now),
-		"forbidden": report.Of(cluster(3), nil, nil, errors.New("the Secret demo-client: you may not read it"), now),
+		"paused":    report.Of(paused(), answers(3), none, nil, now),
+		"unasked":   report.Of(cluster(3), unasked(), none, nil, now),
+		"forbidden": report.Of(cluster(3), nil, nil, []string{"the members were not asked: you may not"}, now),
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out strings.Builder
@@ -74,7 +77,7 @@ func TestMembersSpeakForThemselves(t *testing.T) {
 
 // TestJSON has names for programs, and nothing that is null.
 func TestJSON(t *testing.T) {
-	text, err := json.Marshal(report.Of(unborn(), nil, nil, nil, now))
+	text, err := json.Marshal(report.Of(unborn(), nil, none, nil, now))
 	must(t, err)
 	if !strings.Contains(string(text), `"members":[]`) || !strings.Contains(string(text), `"backups":[]`) {
 		t.Errorf("got %s", text)
@@ -157,6 +160,16 @@ func silent() map[string]report.Answer {
 	a.Leader = 0
 	all["demo-0"] = a
 	all["demo-1"] = report.Answer{Problem: "etcd does not answer: context deadline exceeded"}
+	return all
+}
+
+// unasked is one of which the tunnel to a member does not open, and another one makes an alarm up.
+func unasked() map[string]report.Answer {
+	all := answers(2)
+	all["demo-2"] = report.Answer{Unasked: "forward ports of demo-2: the connection was refused"}
+	a := all["demo-1"]
+	a.Alarms = []report.Alarm{{Kind: "CORRUPT", Member: 10}}
+	all["demo-1"] = a
 	return all
 }
 

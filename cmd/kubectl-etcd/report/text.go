@@ -147,8 +147,8 @@ func (m Member) mark(t *text, row []string) {
 // remarks are about what the table has no room for.
 func (c *Cluster) remarks(t *text) {
 	t.line()
-	if c.Problem != "" {
-		t.line(t.in(yellow, "!") + " the members were not asked, so this is what the operator saw last: " + clean(c.Problem))
+	for _, problem := range c.Problems {
+		t.line(t.in(yellow, "!") + " " + clean(problem))
 	}
 	for _, m := range c.Members {
 		if m.Problem != "" {
@@ -158,7 +158,7 @@ func (c *Cluster) remarks(t *text) {
 			t.line(t.in(red, "!") + " " + m.Name + ": " + clean(meaning(alarm)))
 		}
 	}
-	if len(c.Backups) == 0 {
+	if c.Backups != nil && len(c.Backups) == 0 {
 		t.line("No EtcdBackup backs it up.")
 	}
 	for _, b := range c.Backups {

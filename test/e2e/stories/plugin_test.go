@@ -63,7 +63,8 @@ func TestPlugin(t *testing.T) {
 	}))
 	must(t, harness.Await(t.Context(), "the plugin says what its user may not do", limit, func(context.Context) (string, bool) {
 		text := s.kubectlEtcd(plugins, "status", name, "--as="+reader)
-		return text, strings.Contains(text, `you may not "create" pods/portforward`) && strings.Contains(text, "3 of 3 members")
+		return text, strings.Contains(text, `you may not "create" pods/portforward`) && strings.Contains(text, "3/3 ready") &&
+			strings.Contains(text, "whether it is backed up is not known")
 	}))
 }
 
