@@ -18,7 +18,7 @@ const (
 // +kubebuilder:validation:XValidation:rule="(!has(self.clientsFrom) || size(self.clientsFrom) == 0) && (!has(self.metricsFrom) || size(self.metricsFrom) == 0) || has(self.mode) && self.mode == 'Strict'",message="networkPolicy.clientsFrom and networkPolicy.metricsFrom need mode Strict: in the other modes everyone reaches these ports"
 type NetworkPolicySpec struct {
 	// mode is Peers, Strict or None; Peers by default. With Peers, only members of the cluster reach the ports for peers (2380,
-	// and 2382 once spec.tls was changed on a running cluster); all other ports are open to everyone. With Strict, the port for
+	// and 2382, which a change of spec.tls on a running cluster makes use of); all other ports are open to everyone. With Strict, the port for
 	// clients (2379) is open to the members, the operator, the pods of EtcdBackups and EtcdRestores in the same namespace and clientsFrom, the port for metrics (2381) to the operator and
 	// metricsFrom, the one at which a restore reports its progress (8088) to the operator, and no other is open. With None, the operator makes no NetworkPolicy and deletes the one that it has made.
 	// +kubebuilder:validation:Enum=Peers;Strict;None

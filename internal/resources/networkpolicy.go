@@ -51,14 +51,12 @@ func NetworkPolicyMode(c *v1beta2.EtcdCluster) v1beta2.NetworkPolicyMode {
 func NetworkPolicy(c *v1beta2.EtcdCluster, mode v1beta2.NetworkPolicyMode, operator OperatorPods) *networkingv1.NetworkPolicy {
 	selector := metav1.LabelSelector{MatchLabels: ClusterSelector(c.Name)}
 	members := networkingv1.NetworkPolicyPeer{PodSelector: &selector}
-	rules := []networkingv1.NetworkPolicyIngressRule{admit(member.PeerPort, members)}
-	if switched(c) {
-		rules = append(rules, admit(member.OtherPeerPort, members))
-	}
+	// Both at any time, as a pod may serve a port that the spec and the status no longer ask for, or do not ask for yet.
+	rules := []networkingv1.NetworkPolicyIngressRule{admit(member.PeerPort, members), admit(member.OtherPeerPort, members)}
 	if mode == v1beta2.NetworkPolicyStrict {
 		rules = append(rules, strict(c, members, operator.peer())...)
 	} else {
-		rules = append(rules, allButPeers(c))
+		rules = append(rules, allButPeers())
 	}
 	return &networkingv1.NetworkPolicy{
 		ObjectMeta: objectMeta(c, NetworkPolicyName(c.Name)),
@@ -68,28 +66,17 @@ func NetworkPolicy(c *v1beta2.EtcdCluster, mode v1beta2.NetworkPolicyMode, opera
 	}
 }
 
-// switched reports whether members serve each other on the other port, too, or there alone.
-func switched(c *v1beta2.EtcdCluster) bool {
-	t := Transport(c)
-	return t.PeerBoth || t.PeerPort == member.OtherPeerPort
-}
-
 // allButPeers admits everyone to every port but the peers': clients, those who scrape metrics, and whoever talks to containers that a
 // template or a webhook has added. A network that ignores endPort admits to the first port of each range only, and these are chosen so
 // that clients' and metrics are among them.
-func allButPeers(c *v1beta2.EtcdCluster) networkingv1.NetworkPolicyIngressRule {
-	above := []networkingv1.NetworkPolicyPort{ports(corev1.ProtocolTCP, member.MetricsPort, lastPort)}
-	if switched(c) {
-		above = []networkingv1.NetworkPolicyPort{
-			ports(corev1.ProtocolTCP, member.MetricsPort, member.MetricsPort), ports(corev1.ProtocolTCP, member.OtherPeerPort+1, lastPort),
-		}
-	}
-	return networkingv1.NetworkPolicyIngressRule{Ports: slices.Concat(
-		[]networkingv1.NetworkPolicyPort{ports(corev1.ProtocolTCP, member.ClientPort, member.ClientPort)}, above,
-		[]networkingv1.NetworkPolicyPort{
-			ports(corev1.ProtocolTCP, 1, member.ClientPort-1), ports(corev1.ProtocolUDP, 1, lastPort),
-		},
-	)}
+func allButPeers() networkingv1.NetworkPolicyIngressRule {
+	return networkingv1.NetworkPolicyIngressRule{Ports: []networkingv1.NetworkPolicyPort{
+		ports(corev1.ProtocolTCP, member.ClientPort, member.ClientPort),
+		ports(corev1.ProtocolTCP, member.MetricsPort, member.MetricsPort),
+		ports(corev1.ProtocolTCP, member.OtherPeerPort+1, lastPort),
+		ports(corev1.ProtocolTCP, 1, member.ClientPort-1),
+		ports(corev1.ProtocolUDP, 1, lastPort),
+	}}
 }
 
 // strict admits to the other ports whom the members cannot do without, and whom the spec names.

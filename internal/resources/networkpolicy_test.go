@@ -2,6 +2,7 @@ package resources
 
 import (
 	"encoding/json"
+	"slices"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -39,36 +40,43 @@ func TestGoldenNetworkPolicies(t *testing.T) {
 	}
 }
 
-// TestNetworkPolicyOfSwitchedPeers shuts everybody but members out of the port that peers are switched to, from the first step on, and for as
-// long as they use it.
-func TestNetworkPolicyOfSwitchedPeers(t *testing.T) {
-	for name, given := range map[string]v1beta2.TransportStatus{
+// TestPeerPortsAdmitMembersAlone shuts everybody but members out of both ports for peers, whatever transport the status tells of: a pod
+// serves the one that it was created with, also before the status has it, and once it has gone from there.
+func TestPeerPortsAdmitMembersAlone(t *testing.T) {
+	for name, given := range map[string]*v1beta2.TransportStatus{
+		"none":            nil,
+		"the first alone": {PeerTLS: true},
 		"both":            {PeerBoth: true},
 		"the other alone": {PeerTLS: true, PeerPort: member.OtherPeerPort},
 	} {
 		for _, mode := range []v1beta2.NetworkPolicyMode{v1beta2.NetworkPolicyPeers, v1beta2.NetworkPolicyStrict} {
-			c := cluster(func(c *v1beta2.EtcdCluster) { c.Status.ClusterID, c.Status.Transport = "00000000000000c1", &given })
-			admitted := 0
-			for _, rule := range NetworkPolicy(c, mode, operatorPods).Spec.Ingress {
-				for _, p := range rule.Ports {
-					last := p.Port.IntVal
-					if p.EndPort != nil {
-						last = *p.EndPort
-					}
-					if *p.Protocol != corev1.ProtocolTCP || p.Port.IntVal > member.OtherPeerPort || last < member.OtherPeerPort {
-						continue
-					}
-					admitted++
+			c := cluster(func(c *v1beta2.EtcdCluster) { c.Status.ClusterID, c.Status.Transport = "00000000000000c1", given })
+			for _, port := range []int32{member.PeerPort, member.OtherPeerPort} {
+				rules := rulesAbout(NetworkPolicy(c, mode, operatorPods), port)
+				if len(rules) != 1 {
+					t.Errorf("%s, %s, port %d: %d rules are about it", name, mode, port, len(rules))
+				}
+				for _, rule := range rules {
 					if len(rule.From) != 1 || rule.From[0].PodSelector == nil || rule.From[0].NamespaceSelector != nil {
-						t.Errorf("%s, %s: %+v admits others", name, mode, rule)
+						t.Errorf("%s, %s, port %d: %+v admits others", name, mode, port, rule)
 					}
 				}
 			}
-			if admitted != 1 {
-				t.Errorf("%s, %s: %d rules are about the port", name, mode, admitted)
-			}
 		}
 	}
+}
+
+// rulesAbout are the rules that admit someone to that TCP port.
+func rulesAbout(p *networkingv1.NetworkPolicy, port int32) []networkingv1.NetworkPolicyIngressRule {
+	return slices.DeleteFunc(slices.Clone(p.Spec.Ingress), func(rule networkingv1.NetworkPolicyIngressRule) bool {
+		return !slices.ContainsFunc(rule.Ports, func(n networkingv1.NetworkPolicyPort) bool {
+			last := n.Port.IntVal
+			if n.EndPort != nil {
+				last = *n.EndPort
+			}
+			return *n.Protocol == corev1.ProtocolTCP && n.Port.IntVal <= port && port <= last
+		})
+	})
 }
 
 // TestStrictAdmitsNobodyByMistake wants every rule of mode Strict to name someone: one that does not admits everyone.
