@@ -41,7 +41,7 @@ func TestGoldenNetworkPolicies(t *testing.T) {
 }
 
 // TestPeerPortsAdmitMembersAlone shuts everybody but members out of both ports for peers, whatever transport the status tells of: a pod
-// serves the one that it was created with, also before the status has it, and once it has gone from there.
+// serves the one that it was created with, also before the status has it, and after it has gone from there.
 func TestPeerPortsAdmitMembersAlone(t *testing.T) {
 	for name, given := range map[string]*v1beta2.TransportStatus{
 		"none":            nil,
@@ -66,17 +66,21 @@ func TestPeerPortsAdmitMembersAlone(t *testing.T) {
 	}
 }
 
-// rulesAbout are the rules that admit someone to that TCP port.
+// rulesAbout are the rules that admit someone to that TCP port. One without ports is about all.
 func rulesAbout(p *networkingv1.NetworkPolicy, port int32) []networkingv1.NetworkPolicyIngressRule {
-	return slices.DeleteFunc(slices.Clone(p.Spec.Ingress), func(rule networkingv1.NetworkPolicyIngressRule) bool {
-		return !slices.ContainsFunc(rule.Ports, func(n networkingv1.NetworkPolicyPort) bool {
+	var about []networkingv1.NetworkPolicyIngressRule
+	for _, rule := range p.Spec.Ingress {
+		if len(rule.Ports) == 0 || slices.ContainsFunc(rule.Ports, func(n networkingv1.NetworkPolicyPort) bool {
 			last := n.Port.IntVal
 			if n.EndPort != nil {
 				last = *n.EndPort
 			}
 			return *n.Protocol == corev1.ProtocolTCP && n.Port.IntVal <= port && port <= last
-		})
-	})
+		}) {
+			about = append(about, rule)
+		}
+	}
+	return about
 }
 
 // TestStrictAdmitsNobodyByMistake wants every rule of mode Strict to name someone: one that does not admits everyone.
