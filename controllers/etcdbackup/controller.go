@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -73,7 +74,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		metrics.ForgetBackup(req.Namespace, req.Name)
 		return r.Reservations.Settle(ctx, p.object, &p.object.Status.Operator, p.declined)
 	}
-	err = r.fence(p).Act(ctx, p, func(ctx context.Context) error { return r.execute(ctx, p) })
+	p.deed, err = r.fence(p).Act(ctx, p, func(ctx context.Context) error { return r.execute(ctx, p) })
 	return r.finish(ctx, p, err)
 }
 
@@ -87,6 +88,24 @@ func (p *backupPass) Mutates() bool {
 		return claim.Mutates(p.declined)
 	}
 	return backup.Mutates(p.action)
+}
+
+// Deed names what the decision changes. Its reason is that of the failure, if there is one, and otherwise what the run is for.
+func (p *backupPass) Deed() reconcile.Deed {
+	d := reconcile.Deed{Action: strings.TrimPrefix(fmt.Sprintf("%T", p.action), "backup."), Reason: v1beta2.ReasonBackingUp}
+	switch a := p.action.(type) {
+	case backup.Retry:
+		d.Reason = a.Failure.Reason
+	case backup.GiveUp:
+		d.Reason = a.Failure.Reason
+	case backup.CancelRun:
+		d.Reason = a.Why.Reason
+	default:
+		if p.observed.Deleting {
+			d.Reason = v1beta2.ReasonCleaning
+		}
+	}
+	return d
 }
 
 // decide never takes a step based on a spec that is not in the cache: so a later look into the cache for those that use a storage

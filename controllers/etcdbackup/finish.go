@@ -23,14 +23,17 @@ import (
 
 func (r *Reconciler) finish(ctx context.Context, p *backupPass, err error) (ctrl.Result, error) {
 	if _, gone := p.action.(backup.RemoveFinalizer); gone && p.observed.Deleting && err == nil {
+		p.deed.Count(nil)
 		r.recordDeletion(p)
 		return ctrl.Result{}, nil
 	}
+	defer func() { metrics.SetBackup(p.object.Namespace, p.object.Name, exported(p.object, p.observed.Now)) }()
 	return reconcile.Finish(ctx, reconcile.Ending{
 		WriteStatus:  func(ctx context.Context, err error) error { return r.writeBackupStatus(ctx, p, err) },
 		Left:         r.fence(p).Bounds(p),
 		RecordEvents: func(ctx context.Context, err error) { r.recordEvents(ctx, p, err) },
 		Again:        func() ctrl.Result { return ctrl.Result{RequeueAfter: untilBackup(p)} },
+		Deed:         p.deed,
 	}, err)
 }
 
@@ -80,8 +83,9 @@ func progressOf(p *backupPass) *task.Progress {
 	return p.Progress()
 }
 
-// recordEvents records the events and the metrics of what has taken effect.
+// recordEvents records the events of what has taken effect, and counts it in the metrics.
 func (r *Reconciler) recordEvents(ctx context.Context, p *backupPass, err error) {
+	metrics.Answered(p.Deed().Action, answered(p))
 	if err != nil {
 		r.event(p, corev1.EventTypeWarning, v1beta2.ReasonActionFailed, "Act", "%v", err)
 		return
@@ -114,7 +118,6 @@ func (r *Reconciler) recordEvents(ctx context.Context, p *backupPass, err error)
 		}
 	default:
 	}
-	showBackup(b)
 	if backup.Mutates(p.action) {
 		log.FromContext(ctx).Info("acted", "action", fmt.Sprintf("%T", p.action))
 	}
@@ -129,7 +132,7 @@ func reasonOf(asked backup.Task) string {
 
 func (r *Reconciler) recordSuccess(p *backupPass) {
 	b, result := p.object, p.Result
-	metrics.BackupTook(b.Namespace, b.Name, p.observed.Now.Sub(p.observed.Run.Started))
+	metrics.BackupSucceeded(b.Namespace, b.Name, p.observed.Now.Sub(p.observed.Run.Started))
 	done := meta.FindStatusCondition(b.Status.Conditions, v1beta2.ConditionBackedUp)
 	r.event(p, corev1.EventTypeNormal, v1beta2.ReasonBackedUp, "Finish", "%s", done.Message)
 	if len(result.Deleted) > 0 {
@@ -156,22 +159,4 @@ func reasonIn(conditions []metav1.Condition, kind string) string {
 
 func (r *Reconciler) event(p *backupPass, kind, reason, action, format string, args ...any) {
 	reconcile.Emit(r.Recorder, p.object, kind, reason, action, fmt.Sprintf(format, args...))
-}
-
-// showBackup exports the status as metrics, so that they exist after a restart of the operator, too.
-func showBackup(b *v1beta2.EtcdBackup) {
-	last := attempted(b)
-	seen := metrics.BackupSeen{
-		Attempted: last != nil, Succeeded: last != nil && last.Status == metav1.ConditionTrue, Snapshots: b.Status.SnapshotCount,
-	}
-	if t := b.Status.LastSuccessDate; t != nil {
-		seen.LastSuccess = &t.Time
-	}
-	for i, s := range b.Status.Snapshots {
-		seen.Stale = seen.Stale || i == 0 && s.Stale
-		if seen.LastSuccess != nil && s.CreationTime.Time.Equal(*seen.LastSuccess) {
-			seen.Size = s.StoredSizeBytes
-		}
-	}
-	metrics.SetBackup(b.Namespace, b.Name, seen)
 }

@@ -13,6 +13,7 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/agentpod"
+	"github.com/etcdpilot/etcd-operator/controllers/internal/reconcile"
 	"github.com/etcdpilot/etcd-operator/internal/failure"
 	"github.com/etcdpilot/etcd-operator/internal/plan/backup"
 	"github.com/etcdpilot/etcd-operator/internal/plan/claim"
@@ -29,6 +30,8 @@ type backupPass struct {
 	begun time.Time
 	// declined is why this operator does not act on the EtcdBackup; nil if it does. Otherwise nothing but the object is known.
 	declined claim.Decision
+	// deed is what the pass has tried to change, nil for nothing.
+	deed     *reconcile.Deed
 	observed backup.Observed
 	action   backup.Action
 	// storage is the destination, and key the prefix of the names there in the form of coreos/etcd-operator.

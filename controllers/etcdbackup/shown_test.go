@@ -69,6 +69,14 @@ func backupSilent(t *testing.T, w *backups) {
 func backupMetrics(t *testing.T, w *backups) {
 	w.backup(t, "b", hourly)
 	w.settle(t, "b")
+	for name, value := range map[string]float64{
+		"last_success_timestamp_seconds": 0, "last_verified_timestamp_seconds": 0, "attempts_total": 0, "snapshots": 0, "stale": 0,
+		"interval_seconds": 3600, "created_timestamp_seconds": float64(w.read(t, "b").CreationTimestamp.Unix()),
+	} {
+		if got, found := controllertest.Metrics(t, w.namespace)["etcd_operator_backup_"+name]; !found || got != value {
+			t.Errorf("before the first attempt has ended %s is %v (%v), want %v", name, got, found, value)
+		}
+	}
 	w.Ends(t, w.pod(t, "b"), refusedBy(v1beta2.ReasonStorageFull, false))
 	w.settle(t, "b")
 	w.later(10 * time.Second)
@@ -77,8 +85,8 @@ func backupMetrics(t *testing.T, w *backups) {
 	w.Ends(t, w.pod(t, "b"), w.taken(1, 4))
 	w.settle(t, "b")
 	want := map[string]float64{
-		"last_success_timestamp_seconds": float64(w.clock.Now().Unix()), "last_attempt_successful": 1, "duration_seconds": 30,
-		"size_bytes": 1 << 20, "snapshots": 4, "failures_total": 1,
+		"last_success_timestamp_seconds": float64(w.clock.Now().Unix()), "last_attempt_successful": 1, "last_duration_seconds": 30,
+		"last_size_bytes": 1 << 20, "snapshots": 4, "failures_total": 1, "attempts_total": 2,
 	}
 	got := controllertest.Metrics(t, w.namespace)
 	for name, value := range want {

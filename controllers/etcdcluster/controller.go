@@ -125,7 +125,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 
 // act carries out what was decided. Before a Service is written, the cluster is confirmed to be still reserved by this operator.
 func (r *Reconciler) act(ctx context.Context, p *pass) error {
-	return r.fence(p).Act(ctx, p, func(ctx context.Context) error {
+	deed, err := r.fence(p).Act(ctx, p, func(ctx context.Context) error {
 		if err := r.retainVolumes(ctx, p); err != nil {
 			return err
 		}
@@ -147,6 +147,8 @@ func (r *Reconciler) act(ctx context.Context, p *pass) error {
 		p.action = p.withAuth()
 		return err
 	})
+	p.deed = deed
+	return err
 }
 
 func (r *Reconciler) fence(p *pass) reconcile.Fence {
@@ -182,8 +184,9 @@ type pass struct {
 	restore *v1beta2.EtcdRestore
 	// rejected says what the API server rejects of what the members do not depend on; nil if nothing.
 	rejected *failure.Problem
-	// outcome is what has come of the action's writes.
+	// outcome is what has come of the action's writes. deed is what the pass has tried to change, nil for nothing.
 	outcome outcome
+	deed    *reconcile.Deed
 	// transport is that of the members, or of those to come. sides are those for which there are certificates: what members are to serve with
 	// TLS, what they serve still, and what the spec asks for. certified is what was decided about them, nil without any.
 	transport, sides member.Transport
@@ -206,6 +209,18 @@ func (p *pass) Mutates() bool {
 		return claim.Mutates(p.declined)
 	}
 	return plan.Mutates(p.action) || p.certificatesDue() || p.authDue()
+}
+
+// Deed names what the decision changes. Certificates and authentication are changed beside the action, and named where that changes nothing.
+func (p *pass) Deed() reconcile.Deed {
+	switch {
+	case plan.Mutates(p.action):
+		d := plan.DescribeIn(p.observed, p.assessment, p.action)
+		return reconcile.Deed{Action: d.Action, Reason: d.Reason}
+	case p.certificatesDue():
+		return reconcile.Deed{Action: "Certify", Reason: v1beta2.ReasonRotatingCertificates}
+	}
+	return reconcile.Deed{Action: "Authenticate", Reason: v1beta2.ReasonSwitchingAuthentication}
 }
 
 func (r *Reconciler) decide(ctx context.Context, name types.NamespacedName) (*pass, error) {

@@ -54,9 +54,13 @@ func (r *Reconciler) finish(ctx context.Context, p *pass, err error) (ctrl.Resul
 		left = nil
 	}
 	p.observed.Refused = r.refusals.of(key, p.cluster.Generation, r.Clock.Now())
+	if word := p.outcome.word(); p.deed != nil && word != "" {
+		p.deed.Incomplete = word
+	}
 	return reconcile.Finish(ctx, reconcile.Ending{
 		WriteStatus:  func(ctx context.Context, err error) error { return r.writeStatus(ctx, p, err) },
 		Left:         left,
+		Deed:         p.deed,
 		RecordEvents: func(ctx context.Context, err error) { r.recordEvents(ctx, p, err) },
 		Again:        func() ctrl.Result { return r.requeue(p) },
 	}, err)
@@ -153,7 +157,7 @@ func (r *Reconciler) recordEvents(ctx context.Context, p *pass, err error) {
 // recordRefused counts the action's writes that were refused, and warns once of each refusal.
 func (r *Reconciler) recordRefused(p *pass, d plan.Description) {
 	if n := p.outcome.refused; n > 0 {
-		metrics.Actions.WithLabelValues(d.Action, v1beta2.ReasonWriteRefused).Add(float64(n))
+		metrics.Refused(d.Action, n)
 	}
 	for _, refusal := range r.refusals.untold(client.ObjectKeyFromObject(p.cluster), r.Clock.Now()) {
 		reconcile.Emit(r.Recorder, p.cluster, corev1.EventTypeWarning, v1beta2.ReasonWriteRefused, "Write", refusal.String())

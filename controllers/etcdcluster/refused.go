@@ -18,6 +18,7 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/reconcile"
 	"github.com/etcdpilot/etcd-operator/controllers/outage"
+	"github.com/etcdpilot/etcd-operator/internal/metrics"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
 
@@ -129,6 +130,17 @@ type outcome struct {
 
 // incomplete reports whether the action has not taken effect as a whole.
 func (o outcome) incomplete() bool { return o.refused > 0 || o.late }
+
+// word is the outcome for the metrics, empty if the action has taken effect as a whole.
+func (o outcome) word() string {
+	switch {
+	case o.refused > 0:
+		return metrics.OutcomeRefused
+	case o.late:
+		return metrics.OutcomeStale
+	}
+	return ""
+}
 
 // nothingNew reports whether the pass has only been refused once more what was refused before. Status tells of that already, and of what
 // the operator does besides or waits for, as the next pass will, which is due at once: in turns they would each be news.

@@ -6,14 +6,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus/testutil"
 	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/controllers/internal/controllertest"
 	"github.com/etcdpilot/etcd-operator/internal/member"
-	"github.com/etcdpilot/etcd-operator/internal/metrics"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
 
@@ -76,9 +75,12 @@ func TestToldInPart(t *testing.T) {
 			return nil
 		},
 	})
-	told, counted := events.NewFakeRecorder(10), metrics.Actions.WithLabelValues("CreatePods", v1beta2.ReasonWriteRefused)
+	told := events.NewFakeRecorder(10)
+	refused := func() float64 {
+		return controllertest.Sample(t, "etcd_operator_writes_refused_total", map[string]string{"action": "CreatePods"})
+	}
 	r.Recorder, p.before = told, &v1beta2.EtcdClusterStatus{}
-	before := testutil.ToFloat64(counted)
+	before := refused()
 	must(t, r.execute(t.Context(), p))
 	r.recordEvents(t.Context(), p, nil)
 	close(told.Events)
@@ -89,7 +91,7 @@ func TestToldInPart(t *testing.T) {
 	if len(all) != 3 || !strings.HasSuffix(all[2], "creating pods c-2") {
 		t.Errorf("told are %q", all)
 	}
-	if n := testutil.ToFloat64(counted) - before; n != 2 {
+	if n := refused() - before; n != 2 {
 		t.Errorf("%v refusals are counted", n)
 	}
 }

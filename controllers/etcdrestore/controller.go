@@ -69,7 +69,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	case p.declined != nil:
 		return r.Reservations.Settle(ctx, p.object, &p.object.Status.Operator, p.declined)
 	}
-	err = r.fence(p).Act(ctx, p, func(ctx context.Context) error { return r.execute(ctx, p) })
+	p.deed, err = r.fence(p).Act(ctx, p, func(ctx context.Context) error { return r.execute(ctx, p) })
 	return r.finish(ctx, p, err)
 }
 
@@ -82,6 +82,8 @@ type restorePass struct {
 	begun time.Time
 	// declined is why this operator does not act on the EtcdRestore; nil if it does. Otherwise nothing but the object is known.
 	declined claim.Decision
+	// deed is what the pass has tried to change, nil for nothing.
+	deed     *reconcile.Deed
 	observed restore.Observed
 	action   restore.Action
 	// cluster is nil if there is none.
@@ -107,6 +109,12 @@ func (p *restorePass) Mutates() bool {
 		return claim.Mutates(p.declined)
 	}
 	return restore.Mutates(p.action)
+}
+
+// Deed names what the decision changes.
+func (p *restorePass) Deed() reconcile.Deed {
+	d := restore.Describe(p.action)
+	return reconcile.Deed{Action: d.Action, Reason: d.Reason}
 }
 
 func (r *Reconciler) decide(ctx context.Context, name types.NamespacedName) (*restorePass, error) {

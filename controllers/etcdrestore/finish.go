@@ -26,6 +26,7 @@ func (r *Reconciler) finish(ctx context.Context, p *restorePass, err error) (ctr
 		WriteStatus:  func(ctx context.Context, err error) error { return r.writeStatus(ctx, p, err) },
 		Left:         r.fence(p).Bounds(p),
 		RecordEvents: func(ctx context.Context, err error) { r.recordEvents(ctx, p, err) },
+		Deed:         p.deed,
 		Again:        func() ctrl.Result { return ctrl.Result{RequeueAfter: untilNext(p)} },
 	}, err)
 }

@@ -64,7 +64,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	if p.Declined != nil {
 		return r.Reservations.Settle(ctx, p.object, &p.object.Status.Operator, p.Declined)
 	}
-	err = r.fence(p).Act(ctx, p, func(ctx context.Context) error { return p.Execute(ctx, r.Client, p.object, "") })
+	p.Tried, err = r.fence(p).Act(ctx, p, func(ctx context.Context) error { return p.Execute(ctx, r.Client, p.object, "") })
 	return r.finish(ctx, p, err)
 }
 

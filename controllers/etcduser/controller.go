@@ -70,7 +70,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	if p.Declined != nil {
 		return r.Reservations.Settle(ctx, p.object, &p.object.Status.Operator, p.Declined)
 	}
-	err = r.fence(p).Act(ctx, p, func(ctx context.Context) error {
+	p.Tried, err = r.fence(p).Act(ctx, p, func(ctx context.Context) error {
 		if setsPassword(p.Action) {
 			r.passwords.Forget(req.NamespacedName)
 		}

@@ -21,6 +21,7 @@ func (r *Reconciler) finish(ctx context.Context, p *pass, err error) (ctrl.Resul
 		RecordEvents: func(ctx context.Context, err error) {
 			reconcile.Record(ctx, r.Recorder, p.object, p.Outcome(p.before.Conditions), err)
 		},
+		Deed:  p.Tried,
 		Again: func() ctrl.Result { return p.Again(p.object.Status.Conditions, r.Clock.Now()) },
 	}, err)
 }

@@ -47,6 +47,8 @@ type Pass struct {
 	Self string
 	// Silence is which clusters do not answer; nil asks all.
 	Silence *Silence
+	// Tried is what the pass has tried to change, nil for nothing.
+	Tried *reconcile.Deed
 	// Done is how many of the calls etcd has carried out.
 	Done int
 
@@ -62,6 +64,12 @@ func (p *Pass) Mutates() bool {
 		return claim.Mutates(p.Declined)
 	}
 	return access.Mutates(p.Action)
+}
+
+// Deed names what the decision changes.
+func (p *Pass) Deed() reconcile.Deed {
+	reason, _ := p.words(nil)
+	return reconcile.Deed{Action: actionName(p.Action), Reason: reason}
 }
 
 // Etcd connects to the target's etcd, until Close; nil if there is a problem, which Observed then has.

@@ -33,9 +33,9 @@ type Outcome struct {
 	Warning bool
 }
 
-// Record counts an outcome in the metrics, and records an event if it is new or could not be carried out.
+// Record counts an answer in the metrics, and records an event if it is new or could not be carried out.
 func Record(ctx context.Context, to events.EventRecorder, o client.Object, a Outcome, err error) {
-	metrics.Actions.WithLabelValues(a.Action, a.Reason).Inc()
+	metrics.Answered(a.Action, a.Reason)
 	if err != nil {
 		Emit(to, o, corev1.EventTypeWarning, v1beta2.ReasonActionFailed, a.Action, err.Error())
 		return

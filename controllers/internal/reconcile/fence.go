@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"k8s.io/utils/clock"
+
+	"github.com/etcdpilot/etcd-operator/internal/metrics"
 )
 
 // A process that was suspended for a while, or whose node was, does not know that another one may act by now: until it renews its
@@ -38,12 +40,30 @@ func (f Fence) Bounds(pass interface{ Mutates() bool }) func() time.Duration {
 	return f.left
 }
 
+// Pass is a pass that has decided what to do.
+type Pass interface {
+	// Mutates reports whether the decision changes anything.
+	Mutates() bool
+	// Deed names what it changes.
+	Deed() Deed
+}
+
 // Act carries out what a pass has decided, and cancels it when its view gets too old, or when another process may act. A view that
-// is already too old is stale. A pass that changes nothing is not limited.
-func (f Fence) Act(ctx context.Context, pass interface{ Mutates() bool }, carryOut func(context.Context) error) error {
+// is already too old is stale. A pass that changes nothing is not limited, and the deed is nil.
+func (f Fence) Act(ctx context.Context, pass Pass, carryOut func(context.Context) error) (*Deed, error) {
 	if !pass.Mutates() {
-		return carryOut(ctx)
+		return nil, carryOut(ctx)
 	}
+	deed, begun := pass.Deed(), f.Clock.Now()
+	err := f.act(ctx, carryOut)
+	deed.took = f.Clock.Since(begun)
+	if err != nil { // for a controller that goes on as if it were none
+		deed.Incomplete = metrics.OutcomeFailed
+	}
+	return &deed, err
+}
+
+func (f Fence) act(ctx context.Context, carryOut func(context.Context) error) error {
 	if f.Lease.Left() == 0 {
 		return ErrNoLease
 	}

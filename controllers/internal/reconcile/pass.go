@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -46,22 +47,28 @@ type Ending struct {
 	RecordEvents func(context.Context, error)
 	// Again returns when the next pass is due.
 	Again func() ctrl.Result
+	// Deed is what the pass has tried to change, nil for nothing.
+	Deed *Deed
 }
 
 // Finish ends every pass: one status write, the events, and the time of the next pass. Nothing is written on a stale view, nor of
 // refusals that pass once the API server has started.
 func Finish(ctx context.Context, e Ending, err error) (ctrl.Result, error) {
 	if errors.Is(err, ErrNoLease) {
+		e.Deed.Count(err)
 		log.FromContext(ctx).Info(err.Error())
 		return ctrl.Result{RequeueAfter: noLease}, nil
 	}
 	if Stale(err) {
+		e.Deed.Count(err)
 		return lookAgain(ctx, err)
 	}
 	if outage.Starting(err) {
+		e.Deed.Count(err)
 		return ctrl.Result{}, err
 	}
 	writeErr := e.write(ctx, err)
+	e.Deed.Count(cmp.Or(err, writeErr))
 	switch {
 	case errors.Is(writeErr, ErrStale):
 		return lookAgain(ctx, writeErr)

@@ -1,0 +1,57 @@
+package etcdbackup
+
+import (
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/metrics"
+	"github.com/etcdpilot/etcd-operator/internal/plan/backup"
+)
+
+// exported is what the metrics show of an EtcdBackup: its status, so that they are the same after a restart of the operator.
+func exported(b *v1beta2.EtcdBackup, now time.Time) metrics.Backup {
+	last := attempted(b)
+	seen := metrics.Backup{
+		Created: b.CreationTimestamp.Time, Interval: intervalOf(b, now),
+		Attempted: last != nil, Succeeded: last != nil && last.Status == metav1.ConditionTrue, Snapshots: b.Status.SnapshotCount,
+	}
+	if t := b.Status.LastSuccessDate; t != nil {
+		seen.LastSuccess = t.Time
+	}
+	for i, s := range b.Status.Snapshots {
+		seen.Stale = seen.Stale || i == 0 && s.Stale
+		if !seen.LastSuccess.IsZero() && s.CreationTime.Time.Equal(seen.LastSuccess) {
+			seen.Size = s.StoredSizeBytes
+		}
+		if t := s.VerificationTime; t != nil && t.After(seen.LastVerified) {
+			seen.LastVerified = t.Time
+		}
+	}
+	return seen
+}
+
+// intervalOf is the time between two backups that are to be taken, 0 if no more are. It is read from the spec even if something else in that
+// is wrong: they are due all the same.
+func intervalOf(b *v1beta2.EtcdBackup, now time.Time) time.Duration {
+	schedule, problem := backup.ParseSchedule(b.Spec.Schedule, b.Spec.TimeZone, interval(b), now)
+	if problem != nil || schedule == nil || b.Spec.Suspend || !b.DeletionTimestamp.IsZero() {
+		return 0
+	}
+	return backup.Interval(schedule, now)
+}
+
+// answered is the reason of what was decided, for the metrics.
+func answered(p *backupPass) string {
+	switch a := p.action.(type) {
+	case backup.Idle:
+		return a.Reason
+	case backup.Wait:
+		return a.Reason
+	case backup.Blocked:
+		return a.Reason
+	default:
+		return p.Deed().Reason
+	}
+}
