@@ -17,7 +17,6 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/certificates"
 	"github.com/etcdpilot/etcd-operator/internal/failure"
-	"github.com/etcdpilot/etcd-operator/internal/metrics"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 )
@@ -88,13 +87,10 @@ func (c *certifications) expire(cluster types.NamespacedName) {
 	}
 }
 
-// forget reports whether there was anything to forget.
-func (c *certifications) forget(cluster types.NamespacedName) bool {
+func (c *certifications) forget(cluster types.NamespacedName) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	_, known := c.latest[cluster]
 	delete(c.latest, cluster)
-	return known
 }
 
 // observeCertificates decides what is to become of the cluster's certificates; nothing without TLS. A recent decision stands while
@@ -102,9 +98,7 @@ func (c *certifications) forget(cluster types.NamespacedName) bool {
 func (r *Reconciler) observeCertificates(ctx context.Context, p *pass) error {
 	key := client.ObjectKeyFromObject(p.cluster)
 	if p.observeSides(); !p.sides.SecuresAny() {
-		if r.certified.forget(key) { // nobody serves TLS any more
-			metrics.ForgetCertificates(key.Namespace, key.Name)
-		}
+		r.certified.forget(key) // nobody serves TLS any more
 		return nil
 	}
 	if err := r.observeUsers(ctx, p); err != nil {
@@ -157,7 +151,6 @@ func (r *Reconciler) decideCertificates(ctx context.Context, p *pass) error {
 	}
 	p.certified = decided
 	r.certified.keep(client.ObjectKeyFromObject(p.cluster), decided)
-	exportExpiry(p.cluster, decision.Certificates)
 	return nil
 }
 

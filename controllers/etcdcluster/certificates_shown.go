@@ -8,7 +8,6 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/reconcile"
 	"github.com/etcdpilot/etcd-operator/internal/certificates"
-	"github.com/etcdpilot/etcd-operator/internal/metrics"
 	"github.com/etcdpilot/etcd-operator/internal/status"
 )
 
@@ -48,23 +47,6 @@ func (p *pass) shownAuth() *status.Auth {
 		shown.Record = p.auth.Root
 	}
 	return shown
-}
-
-// exportExpiry exports when the first certificate of each use expires. Authorities have uses of their own: leaves of theirs, which expire
-// no later, would hide them.
-func exportExpiry(c *v1beta2.EtcdCluster, all []certificates.Info) {
-	first := map[string]float64{}
-	for _, info := range all {
-		at := float64(info.NotAfter.Unix())
-		use := info.Use
-		if info.Name == certificates.AuthorityName(c.Name) {
-			use += "-ca"
-		}
-		if known, ok := first[use]; !ok || at < known {
-			first[use] = at
-		}
-	}
-	metrics.SetCertificates(c.Namespace, c.Name, first)
 }
 
 // recordCertificates writes an event whenever the condition about certificates has changed.

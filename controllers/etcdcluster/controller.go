@@ -106,7 +106,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		r.rewrites.forget(req.NamespacedName)
 		r.authenticated.forget(req.NamespacedName)
 		r.passwords.Forget(req.NamespacedName)
-		metrics.ForgetCertificates(req.Namespace, req.Name)
+		metrics.ForgetCluster(req.Namespace, req.Name)
 		r.Reservations.Forget(&v1beta2.EtcdCluster{}, req.NamespacedName)
 		return ctrl.Result{}, nil
 	}
@@ -114,10 +114,12 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		return ctrl.Result{}, err
 	}
 	if p.declined != nil {
+		metrics.ForgetCluster(req.Namespace, req.Name)
 		return r.settle(ctx, p)
 	}
 	r.logObserved(ctx, p)
 	if left := r.paces.wait(req.NamespacedName, p.action, r.Clock.Now()); left > 0 {
+		p.export()
 		return ctrl.Result{RequeueAfter: left, Priority: new(normal)}, nil
 	}
 	return r.finish(ctx, p, r.act(ctx, p))
@@ -251,6 +253,7 @@ func (r *Reconciler) observeAndPlan(ctx context.Context, reader client.Reader, n
 	if err != nil {
 		return nil, fmt.Errorf("observe: %w", err)
 	}
+	metrics.ObserveTook(r.Clock.Since(begun))
 	p.action, p.assessment = plan.Decide(p.observed)
 	p.begun = begun
 	if err := r.decideAuth(ctx, p); err != nil {

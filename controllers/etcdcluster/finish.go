@@ -33,6 +33,7 @@ const (
 )
 
 func (r *Reconciler) finish(ctx context.Context, p *pass, err error) (ctrl.Result, error) {
+	defer p.export()
 	key := client.ObjectKeyFromObject(p.cluster)
 	if !plan.Mutates(p.action) {
 		r.refusals.lapse(key, p.observed.Now)

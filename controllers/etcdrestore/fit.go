@@ -3,7 +3,6 @@ package etcdrestore
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -99,22 +98,6 @@ func membersFor(p *restorePass, spec v1beta2.EtcdClusterSpec) restore.Members {
 		m.Volume, m.VolumeField = limit.Value(), "spec.pod.resources.limits.ephemeral-storage"
 	}
 	options, _ := resources.Options(c, version.Normalize(spec.Version))
-	m.Quota = quotaOf(options[optionQuota])
+	m.Quota = resources.Quota(options)
 	return m
-}
-
-const (
-	// optionQuota is etcd's name of the quota.
-	optionQuota = "quota-backend-bytes"
-	// defaultQuota is etcd's own, DefaultQuotaBytes in its package storage, in bytes.
-	defaultQuota = 2 << 30
-)
-
-// quotaOf reads the quota as etcd does: 0 is its default, and one below that is no limit, for which 0 is returned.
-func quotaOf(option string) int64 {
-	quota, err := strconv.ParseInt(option, 10, 64)
-	if err != nil || quota == 0 {
-		return defaultQuota
-	}
-	return max(quota, 0)
 }

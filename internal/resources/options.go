@@ -66,3 +66,16 @@ func (s *settings) milliseconds(field, flag string, value *metav1.Duration) {
 		s.text(field, flag, strings.TrimSuffix(fmt.Sprintf("%.3f", float64(value.Microseconds())/1000), ".000"))
 	}
 }
+
+// defaultQuota is etcd's own, DefaultQuotaBytes in its package storage, in bytes.
+const defaultQuota = 2 << 30
+
+// Quota returns the size of a database, in bytes, from which on etcd with these options takes no writes, 0 if there is no limit. It reads them
+// as etcd does: 0 is its default, and one below that is no limit.
+func Quota(options map[string]string) int64 {
+	quota, err := strconv.ParseInt(options["quota-backend-bytes"], 10, 64)
+	if err != nil || quota == 0 {
+		return defaultQuota
+	}
+	return max(quota, 0)
+}

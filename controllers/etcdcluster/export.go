@@ -1,0 +1,105 @@
+package etcdcluster
+
+import (
+	"cmp"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/certificates"
+	"github.com/etcdpilot/etcd-operator/internal/metrics"
+	"github.com/etcdpilot/etcd-operator/internal/plan"
+	"github.com/etcdpilot/etcd-operator/internal/resources"
+)
+
+// export shows in the metrics what the pass has observed, whether or not it has changed anything or could write the status.
+func (p *pass) export() {
+	metrics.SetCluster(p.cluster.Namespace, p.cluster.Name, p.exported())
+}
+
+// exported is what the metrics show of a cluster. Whatever status has is taken from there, so that the two agree.
+func (p *pass) exported() metrics.Cluster {
+	c, o := p.cluster, p.observed
+	seen := metrics.Cluster{
+		UID: string(c.UID), Now: o.Now, Version: c.Status.CurrentVersion, TargetVersion: o.Cluster.Version,
+		Size: o.Cluster.Size, Updated: int(c.Status.UpdatedMembers),
+		Answered: len(o.Etcd.Answers) > 0, Databases: p.databases(),
+	}
+	for _, m := range c.Status.MemberStatuses {
+		switch {
+		case m.Role == v1beta2.MemberRoleLearner:
+			seen.Learners++
+		case m.Role == v1beta2.MemberRoleVoter && m.Ready:
+			seen.Ready++
+		case m.Role == v1beta2.MemberRoleVoter:
+			seen.Unready++
+		}
+	}
+	seen.Up, seen.Margin = c.Status.ClusterID != "", -1
+	if o.Etcd.Contact == plan.ContactQuorum { // it has answered, whoever is ready
+		seen.Margin = max(seen.Ready-plan.Quorum(seen.Ready+seen.Unready), 0)
+	}
+	for i, kind := range metrics.ConditionTypes {
+		if condition := meta.FindStatusCondition(c.Status.Conditions, kind); condition != nil {
+			seen.Conditions[i] = metrics.ConditionFalse
+			if condition.Status == metav1.ConditionTrue {
+				seen.Conditions[i] = metrics.ConditionTrue
+			}
+			if kind == v1beta2.ConditionProgressing {
+				seen.Reason = condition.Reason
+			}
+		}
+	}
+	seen.NoSpace, seen.Corrupt = alarmed(o.Etcd.Answers, plan.AlarmNoSpace), alarmed(o.Etcd.Answers, plan.AlarmCorrupt)
+	if p.certified != nil {
+		seen.Expiry = firstToExpire(c.Name, p.certified.Certificates)
+	}
+	return seen
+}
+
+// alarmed counts the members with an alarm. Every answer lists those of all, and one that lags may lack some.
+func alarmed(answers []plan.Answer, kind plan.AlarmKind) int {
+	members := map[uint64]bool{}
+	for _, answer := range answers {
+		for _, alarm := range answer.Alarms {
+			if alarm.Kind == kind {
+				members[alarm.Member] = true
+			}
+		}
+	}
+	return len(members)
+}
+
+// databases are those of the members that have answered, with the quota that the spec gives them.
+func (p *pass) databases() []metrics.Database {
+	options, _ := resources.Options(p.cluster, p.observed.Cluster.Version)
+	quota := resources.Quota(options)
+	var all []metrics.Database
+	for _, answer := range p.observed.Etcd.Answers {
+		all = append(all, metrics.Database{Size: answer.DBSize, InUse: answer.DBSizeInUse, Quota: quota})
+	}
+	return all
+}
+
+// firstToExpire is when the first certificate of each use expires. Authorities have uses of their own: leaves of theirs, which expire no
+// later, would hide them.
+func firstToExpire(cluster string, all []certificates.Info) []metrics.Expiry {
+	var first []metrics.Expiry
+	for _, info := range all {
+		use := info.Use
+		if info.Name == certificates.AuthorityName(cluster) {
+			use += "-ca"
+		}
+		i := slices.IndexFunc(first, func(e metrics.Expiry) bool { return e.Use == use })
+		switch {
+		case i < 0:
+			first = append(first, metrics.Expiry{Use: use, At: info.NotAfter})
+		case info.NotAfter.Before(first[i].At):
+			first[i].At = info.NotAfter
+		}
+	}
+	slices.SortFunc(first, func(a, b metrics.Expiry) int { return cmp.Compare(a.Use, b.Use) })
+	return first
+}
