@@ -121,11 +121,15 @@ api-docs = $(call tool,crd-ref-docs) --source-path=api/v1beta2 --config=hack/api
 # reasons-docs prints what every reason means.
 reasons-docs = go run ./hack/reasons $(addprefix api/v1beta2/conditions,.go _cluster.go _members.go _backup.go _restore.go _storage.go _access.go)
 
+# metrics-docs prints what every metric means.
+metrics-docs = go run ./hack/metrics
+
 .PHONY: generate
-generate: ## Generate DeepCopy methods, docs/api.md and docs/reasons.md
+generate: ## Generate DeepCopy methods, docs/api.md, docs/metrics.md and docs/reasons.md
 	$(call tool,controller-gen) object paths="./api/..."
 	$(api-docs) docs/api.md
 	$(reasons-docs) > docs/reasons.md
+	$(metrics-docs) > docs/metrics.md
 
 .PHONY: manifests
 manifests: ## Generate the CRDs and the manager's role
@@ -325,9 +329,11 @@ check-generated: check-bundle ## Check that generated files are fresh
 	$(call tool,controller-gen) $(CONTROLLER_GEN_ARGS) output:crd:dir="$$dir/crd" output:rbac:dir="$$dir/rbac" \
 	  output:object:dir="$$dir/object"; \
 	$(api-docs) "$$dir/api.md"; $(reasons-docs) > "$$dir/reasons.md"; \
+	$(metrics-docs) > "$$dir/metrics.md"; \
 	diff -r "$$dir/crd" config/crd/bases && diff "$$dir/rbac/role.yaml" config/rbac/role.yaml && \
 	  diff "$$dir/object/zz_generated.deepcopy.go" api/v1beta2/zz_generated.deepcopy.go && \
-	  diff "$$dir/api.md" docs/api.md && diff "$$dir/reasons.md" docs/reasons.md || \
+	  diff "$$dir/api.md" docs/api.md && diff "$$dir/reasons.md" docs/reasons.md && \
+	  diff "$$dir/metrics.md" docs/metrics.md || \
 	  { echo "generated files are stale: run make generate manifests" >&2; exit 1; }
 
 .PHONY: lint

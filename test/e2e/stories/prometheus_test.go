@@ -10,10 +10,15 @@ import (
 
 	promv1 "github.com/prometheus/client_golang/api/prometheus/v1"
 	"github.com/prometheus/common/model"
+	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/controllers/reservations"
+	"github.com/etcdpilot/etcd-operator/internal/metrics"
 	"github.com/etcdpilot/etcd-operator/test/e2e/harness"
 	"github.com/etcdpilot/etcd-operator/test/lab"
 )
@@ -36,10 +41,12 @@ func TestPrometheus(t *testing.T) {
 	must(t, env.DeployMonitored(t.Context()))
 	prometheus.scrapesOperator()
 
-	s := begin(t, "watched", onVolumes(3))
+	s := begin(t, "watched", overTLS(3))
 	s.settled()
 	s.watch()
 	prometheus.scrapesMembers(s)
+	s.causesAll()
+	prometheus.hasAll(s)
 	prometheus.tells(`sum(controller_runtime_reconcile_total{job="etcd-operator-controller-manager-metrics-service"}) > bool 0`, 1)
 }
 
@@ -121,6 +128,47 @@ func (p scraper) scrapesMembers(s *story) {
 	}
 	p.tells(fmt.Sprintf(`count(etcd_server_has_leader{namespace=%q, etcd_cluster=%q} == 1)`, s.Namespace, s.Name), 3)
 	p.tells(fmt.Sprintf(`sum(etcd_server_is_leader{namespace=%q, etcd_cluster=%q})`, s.Namespace, s.Name), 1)
+}
+
+// causesAll has the operator do whatever its metrics are about, beside what it does for any cluster: take backups, good and bad ones, be
+// refused a write, and leave an object to another operator.
+func (s *story) causesAll() {
+	s.t.Helper()
+	s.every("good", s.volume(), 3)
+	bad := s.minio()
+	bad.URL = "s3://no-such-bucket/" + s.folder()
+	s.every("bad", bad, 3)
+	s.backedUp("good")
+	must(s.t, env.Create(s.t.Context(), &corev1.ResourceQuota{
+		ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: "pods"}, Spec: corev1.ResourceQuotaSpec{Hard: podCount(0)},
+	}))
+	cluster, err := env.NewCluster(s.t.Context(), s.Namespace, "refused", v1beta2.EtcdClusterSpec{Size: 1})
+	must(s.t, err)
+	refused := &story{Cluster: cluster, t: s.t}
+	refused.says(v1beta2.ConditionDegraded, v1beta2.ReasonWriteRefused)
+	object, err := cluster.Get(s.t.Context())
+	must(s.t, err)
+	before := object.DeepCopy()
+	object.Status.Operator = &v1beta2.OperatorReference{Namespace: s.Namespace, Lease: reservations.LeaseName}
+	must(s.t, env.Status().Patch(s.t.Context(), object, client.MergeFrom(before)))
+}
+
+// hasAll wants a sample of every metric that docs/metrics.md lists, and the labels as they are there.
+func (p scraper) hasAll(s *story) {
+	p.t.Helper()
+	for _, family := range metrics.Families() {
+		name := family.Name
+		if family.Type == metrics.Histogram {
+			name += "_count"
+		}
+		selector := ""
+		if slices.Contains(family.Labels, "namespace") {
+			selector = fmt.Sprintf("{namespace=%q}", s.Namespace)
+		}
+		p.tells(fmt.Sprintf("count(%s%s) > bool 0", name, selector), 1)
+	}
+	p.tells(fmt.Sprintf(`etcd_operator_cluster_members{namespace=%q, etcd_cluster=%q, state="ready"}`, s.Namespace, s.Name), 3)
+	p.tells(`absent({__name__=~"etcd_operator_.+", exported_namespace!=""})`, 1)
 }
 
 // finds waits until the targets of a pool are as wanted, and returns them.
