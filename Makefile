@@ -121,15 +121,17 @@ api-docs = $(call tool,crd-ref-docs) --source-path=api/v1beta2 --config=hack/api
 # reasons-docs prints what every reason means.
 reasons-docs = go run ./hack/reasons $(addprefix api/v1beta2/conditions,.go _cluster.go _members.go _backup.go _restore.go _storage.go _access.go)
 
-# metrics-docs prints what every metric means.
+# metrics-docs prints what every metric means, alert-rules the manifest with the alerts.
 metrics-docs = go run ./hack/metrics
+alert-rules = go run ./hack/alerts
 
 .PHONY: generate
-generate: ## Generate DeepCopy methods, docs/api.md, docs/metrics.md and docs/reasons.md
+generate: ## Generate DeepCopy methods, docs/api.md, docs/metrics.md, docs/reasons.md and the alerts
 	$(call tool,controller-gen) object paths="./api/..."
 	$(api-docs) docs/api.md
 	$(reasons-docs) > docs/reasons.md
 	$(metrics-docs) > docs/metrics.md
+	$(alert-rules) > config/prometheus/base/rules.yaml
 
 .PHONY: manifests
 manifests: ## Generate the CRDs and the manager's role
@@ -253,7 +255,7 @@ test-rest:
 	go test -C hack/tool ./...; \
 	if [ "$$(uname -s)" = Linux ]; then \
 	  go test -C test/lab ./...; \
-	  go test -C test $$(cd test && go list ./... | grep -vE '/(stories|olm|packaging|reproducible)$$'); \
+	  go test -C test $$(cd test && go list ./... | grep -vE '/(stories|olm|packaging|reproducible|alerts)$$'); \
 	fi
 
 # Two stories at a time on every machine, so that it tests the same everywhere.
@@ -275,6 +277,10 @@ test-security: image ## Run the longer stories about security on a real Kubernet
 test-observability: image ## Have a Prometheus on a real Kubernetes collect the metrics of the operator and of its clusters
 	@echo "==> user stories about what can be observed"
 	$(on-lab) go test -C test/e2e ./stories -run '^Test($(OBSERVABILITY_STORIES))$$' -parallel=2 -count=1 -timeout=60m -v
+
+.PHONY: test-alerts
+test-alerts: ## Have promtool judge what each alert fires on, and on what it does not
+	TEST_ASSET_PROMTOOL=$(call tool,promtool) go test -C test ./alerts -count=1 -v
 
 .PHONY: test-olm
 test-olm: image-olm ## Run the stories of those who install the operator by OLM (STORIES=regexp for some)
@@ -329,11 +335,11 @@ check-generated: check-bundle ## Check that generated files are fresh
 	$(call tool,controller-gen) $(CONTROLLER_GEN_ARGS) output:crd:dir="$$dir/crd" output:rbac:dir="$$dir/rbac" \
 	  output:object:dir="$$dir/object"; \
 	$(api-docs) "$$dir/api.md"; $(reasons-docs) > "$$dir/reasons.md"; \
-	$(metrics-docs) > "$$dir/metrics.md"; \
+	$(metrics-docs) > "$$dir/metrics.md"; $(alert-rules) > "$$dir/rules.yaml"; \
 	diff -r "$$dir/crd" config/crd/bases && diff "$$dir/rbac/role.yaml" config/rbac/role.yaml && \
 	  diff "$$dir/object/zz_generated.deepcopy.go" api/v1beta2/zz_generated.deepcopy.go && \
 	  diff "$$dir/api.md" docs/api.md && diff "$$dir/reasons.md" docs/reasons.md && \
-	  diff "$$dir/metrics.md" docs/metrics.md || \
+	  diff "$$dir/metrics.md" docs/metrics.md && diff "$$dir/rules.yaml" config/prometheus/base/rules.yaml || \
 	  { echo "generated files are stale: run make generate manifests" >&2; exit 1; }
 
 .PHONY: lint

@@ -17,7 +17,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
-	"github.com/etcdpilot/etcd-operator/controllers/reservations"
 	"github.com/etcdpilot/etcd-operator/internal/metrics"
 	"github.com/etcdpilot/etcd-operator/test/e2e/harness"
 	"github.com/etcdpilot/etcd-operator/test/lab"
@@ -149,7 +148,7 @@ func (s *story) causesAll() {
 	object, err := cluster.Get(s.t.Context())
 	must(s.t, err)
 	before := object.DeepCopy()
-	object.Status.Operator = &v1beta2.OperatorReference{Namespace: s.Namespace, Lease: reservations.LeaseName}
+	object.Status.Operator.Namespace, object.Status.Operator.UID = s.Namespace, ""
 	must(s.t, env.Status().Patch(s.t.Context(), object, client.MergeFrom(before)))
 }
 

@@ -1,0 +1,47 @@
+// Program alerts writes config/prometheus/base/rules.yaml to its standard output: the operator's alerts, for Prometheus Operator.
+package main
+
+import (
+	"log"
+	"os"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/etcdpilot/etcd-operator/internal/alerts"
+)
+
+const head = "# Written by make generate from internal/alerts.\n"
+
+// rule is Prometheus Operator's PrometheusRule.
+type rule struct {
+	APIVersion string   `json:"apiVersion"`
+	Kind       string   `json:"kind"`
+	Metadata   metadata `json:"metadata"`
+	Spec       struct {
+		Groups []alerts.Group `json:"groups"`
+	} `json:"spec"`
+}
+
+type metadata struct {
+	Labels    map[string]string `json:"labels"`
+	Name      string            `json:"name"`
+	Namespace string            `json:"namespace"`
+}
+
+func main() {
+	object := rule{APIVersion: "monitoring.coreos.com/v1", Kind: "PrometheusRule", Metadata: metadata{
+		Labels: map[string]string{
+			"app.kubernetes.io/managed-by": "kustomize", "app.kubernetes.io/name": "etcd-operator", "control-plane": "controller-manager",
+		},
+		// config/default puts the names in.
+		Name: "controller-manager-alerts", Namespace: "system",
+	}}
+	object.Spec.Groups = alerts.Rules(alerts.Timing{})
+	text, err := yaml.Marshal(object)
+	if err != nil {
+		log.Fatal(err)
+	}
+	if _, err := os.Stdout.WriteString(head + string(text)); err != nil {
+		log.Fatal(err)
+	}
+}
