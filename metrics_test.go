@@ -15,6 +15,8 @@ import (
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 	"sigs.k8s.io/yaml"
+
+	"github.com/etcdpilot/etcd-operator/internal/alerts"
 )
 
 // TestMetricsCertificate wants the operator to serve metrics with the certificate that it is given, or not to start.
@@ -49,7 +51,8 @@ type monitoring struct {
 	scrape  struct {
 		Spec struct {
 			Endpoints []struct {
-				TLSConfig struct {
+				HonorLabels bool `json:"honorLabels"`
+				TLSConfig   struct {
 					CA                 map[string]map[string]string `json:"ca"`
 					ServerName         string                       `json:"serverName"`
 					InsecureSkipVerify bool                         `json:"insecureSkipVerify"`
@@ -65,6 +68,11 @@ type monitoring struct {
 		} `json:"spec"`
 	}
 	issuer corev1.ObjectReference
+	rules  struct {
+		Spec struct {
+			Groups []alerts.Group `json:"groups"`
+		} `json:"spec"`
+	}
 }
 
 // withComponent builds config/default with one of the components that its comment names.
@@ -89,7 +97,7 @@ func withComponent(t *testing.T, component string) monitoring {
 	}
 	var m monitoring
 	into := map[string]any{
-		"Deployment": &m.manager, "Service": &m.service, "ServiceMonitor": &m.scrape, "Certificate": &m.certificate,
+		"Deployment": &m.manager, "Service": &m.service, "ServiceMonitor": &m.scrape, "Certificate": &m.certificate, "PrometheusRule": &m.rules,
 		"Issuer": &struct {
 			Metadata *corev1.ObjectReference `json:"metadata"`
 		}{&m.issuer},
@@ -113,8 +121,11 @@ func TestMonitorVerifies(t *testing.T) {
 	} {
 		t.Run(filepath.Base(component), func(t *testing.T) {
 			m := withComponent(t, component)
-			if len(m.scrape.Spec.Endpoints) != 1 {
+			if len(m.scrape.Spec.Endpoints) != 1 || !m.scrape.Spec.Endpoints[0].HonorLabels {
 				t.Fatalf("the ServiceMonitor is %+v", m.scrape)
+			}
+			if m.service.Name != alerts.Job || len(m.rules.Spec.Groups) != len(alerts.Rules(alerts.Timing{})) {
+				t.Errorf("the alerts are about the job %s, and there are %+v", m.service.Name, m.rules)
 			}
 			client, name := m.scrape.Spec.Endpoints[0].TLSConfig, m.service.Name+"."+m.service.Namespace+".svc"
 			kind, source, _ := strings.Cut(authority, "/")

@@ -3,6 +3,7 @@ package stories
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -17,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/alerts"
 	"github.com/etcdpilot/etcd-operator/internal/metrics"
 	"github.com/etcdpilot/etcd-operator/test/e2e/harness"
 	"github.com/etcdpilot/etcd-operator/test/lab"
@@ -39,6 +41,7 @@ func TestPrometheus(t *testing.T) {
 	})
 	must(t, env.DeployMonitored(t.Context()))
 	prometheus.scrapesOperator()
+	prometheus.loadsAlerts()
 
 	s := begin(t, "watched", overTLS(3))
 	s.settled()
@@ -46,6 +49,7 @@ func TestPrometheus(t *testing.T) {
 	prometheus.scrapesMembers(s)
 	s.causesAll()
 	prometheus.hasAll(s)
+	prometheus.evaluates()
 	prometheus.tells(`sum(controller_runtime_reconcile_total{job="etcd-operator-controller-manager-metrics-service"}) > bool 0`, 1)
 }
 
@@ -168,6 +172,53 @@ func (p scraper) hasAll(s *story) {
 	}
 	p.tells(fmt.Sprintf(`etcd_operator_cluster_members{namespace=%q, etcd_cluster=%q, state="ready"}`, s.Namespace, s.Name), 3)
 	p.tells(`absent({__name__=~"etcd_operator_.+", exported_namespace!=""})`, 1)
+}
+
+// loadsAlerts wants Prometheus to have all alerts, from the manifests.
+func (p scraper) loadsAlerts() {
+	p.t.Helper()
+	want := map[string]bool{}
+	for _, group := range alerts.Rules(alerts.Timing{}) {
+		for _, rule := range group.Rules {
+			want[rule.Alert] = true
+		}
+	}
+	must(p.t, harness.Await(p.t.Context(), "Prometheus has the alerts", limit, func(ctx context.Context) (string, bool) {
+		loaded, err := p.alerts(ctx)
+		missing := maps.Clone(want)
+		for _, rule := range loaded {
+			delete(missing, rule.Name)
+		}
+		return fmt.Sprintf("%d, without %v, %v", len(loaded), missing, err), err == nil && len(missing) == 0 && len(loaded) == len(want)
+	}))
+}
+
+// evaluates wants Prometheus to find no fault with any of the alerts, and none that is critical to fire.
+func (p scraper) evaluates() {
+	p.t.Helper()
+	loaded, err := p.alerts(p.t.Context())
+	must(p.t, err)
+	for _, rule := range loaded {
+		if rule.Health != promv1.RuleHealthGood {
+			p.t.Errorf("%s is %s: %s", rule.Name, rule.Health, rule.LastError)
+		}
+		if rule.Labels["severity"] == model.LabelValue(alerts.Critical) && rule.State != "inactive" {
+			p.t.Errorf("%s is %s: %v", rule.Name, rule.State, rule.Alerts)
+		}
+	}
+}
+
+// alerts are those that Prometheus has of this operator.
+func (p scraper) alerts(ctx context.Context) (found []promv1.AlertingRule, err error) {
+	all, err := p.Rules(ctx, nil)
+	for _, group := range all.Groups {
+		for _, rule := range group.Rules {
+			if alert, is := rule.(promv1.AlertingRule); is && strings.HasPrefix(group.Name, "etcd-") {
+				found = append(found, alert)
+			}
+		}
+	}
+	return found, err
 }
 
 // finds waits until the targets of a pool are as wanted, and returns them.
