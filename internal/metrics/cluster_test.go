@@ -33,8 +33,8 @@ func worst() metrics.Cluster {
 	return c
 }
 
-// series are those with a label, as text without the two labels that all of them have.
-func series(t *testing.T, label, value string) map[string]float64 {
+// series are those of a cluster, as text without the two labels that all of them have.
+func series(t *testing.T, cluster string) map[string]float64 {
 	t.Helper()
 	families, err := registry.Registry.Gather()
 	if err != nil {
@@ -43,7 +43,7 @@ func series(t *testing.T, label, value string) map[string]float64 {
 	found := map[string]float64{}
 	for _, family := range families {
 		for _, m := range family.GetMetric() {
-			if text, has := labelsOf(m, label, value); has {
+			if text, has := labelsOf(m, cluster); has {
 				found[strings.TrimPrefix(family.GetName(), "etcd_operator_")+text] = m.GetGauge().GetValue() + m.GetCounter().GetValue()
 			}
 		}
@@ -51,11 +51,11 @@ func series(t *testing.T, label, value string) map[string]float64 {
 	return found
 }
 
-func labelsOf(m *dto.Metric, label, value string) (text string, has bool) {
+func labelsOf(m *dto.Metric, cluster string) (text string, has bool) {
 	for _, pair := range m.GetLabel() {
 		switch pair.GetName() {
-		case label:
-			has = pair.GetValue() == value
+		case "etcd_cluster":
+			has = pair.GetValue() == cluster
 		case "namespace":
 		default:
 			text += fmt.Sprintf(" %s=%s", pair.GetName(), pair.GetValue())
@@ -67,7 +67,7 @@ func labelsOf(m *dto.Metric, label, value string) (text string, has bool) {
 // TestWorstCluster holds the bound on the series of a cluster, and shows all of them.
 func TestWorstCluster(t *testing.T) {
 	metrics.SetCluster("ns", "worst", worst())
-	got := series(t, "etcd_cluster", "worst")
+	got := series(t, "worst")
 	if len(got) != metrics.MaxClusterSeries {
 		t.Errorf("%d series, and %d are the most: %v", len(got), metrics.MaxClusterSeries, slices.Sorted(maps.Keys(got)))
 	}
@@ -95,7 +95,7 @@ func TestWorstCluster(t *testing.T) {
 		}
 	}
 	metrics.ForgetCluster("ns", "worst")
-	if left := series(t, "etcd_cluster", "worst"); len(left) > 0 {
+	if left := series(t, "worst"); len(left) > 0 {
 		t.Errorf("left: %v", left)
 	}
 }
@@ -108,12 +108,12 @@ func TestUnknownIsAbsent(t *testing.T) {
 		"cluster_info target_version=3.6.16 version=", "cluster_members state=learner", "cluster_members state=ready",
 		"cluster_members state=unready", "cluster_spec_size", "cluster_updated_members",
 	}
-	if got := slices.Sorted(maps.Keys(series(t, "etcd_cluster", "new"))); !slices.Equal(got, want) {
+	if got := slices.Sorted(maps.Keys(series(t, "new"))); !slices.Equal(got, want) {
 		t.Errorf("exported are %q", got)
 	}
 	unlimited := metrics.Cluster{Now: noon, Answered: true, Databases: []metrics.Database{{Size: 10, InUse: 5}}}
 	metrics.SetCluster("ns", "new", unlimited)
-	got := series(t, "etcd_cluster", "new")
+	got := series(t, "new")
 	if _, found := got["cluster_database_in_use_ratio"]; found || got["cluster_database_free_ratio"] != .5 {
 		t.Errorf("without a quota: %v", got)
 	}
@@ -129,7 +129,7 @@ func TestReasonSince(t *testing.T) {
 		metrics.SetCluster("ns", "since", metrics.Cluster{UID: step.uid, Reason: step.reason, Now: noon.Add(time.Duration(i) * time.Minute)})
 		name := "cluster_reason_since_timestamp_seconds reason=" + step.reason
 		want := float64(noon.Add(time.Duration(step.want) * time.Minute).Unix())
-		if got := series(t, "etcd_cluster", "since"); got[name] != want {
+		if got := series(t, "since"); got[name] != want {
 			t.Errorf("step %d: %v, want %v", i, got, want)
 		}
 	}
@@ -159,7 +159,7 @@ func TestSecondsUntilQuota(t *testing.T) {
 				Databases: []metrics.Database{{Size: quota, InUse: int64(c.used(m)), Quota: quota}, {Size: quota, InUse: 1, Quota: quota}},
 			})
 		}
-		got := series(t, "etcd_cluster", "grows")["cluster_seconds_until_quota"]
+		got := series(t, "grows")["cluster_seconds_until_quota"]
 		if got != c.want && !(math.Abs(got-c.want) < c.want/3) {
 			t.Errorf("%s: %v s, want %v", c.name, got, c.want)
 		}
