@@ -54,7 +54,7 @@ func TestAnotherDefaultUpdatesNothing(t *testing.T) {
 
 	w.makeReady(t)
 	w.change(t, name, func(c *v1beta2.EtcdCluster) { c.Spec.Version = version.DefaultEtcd })
-	for range 100 {
+	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); { // it waits for clients of the member
 		_, err := w.operator.Reconcile(t.Context(), ctrl.Request{NamespacedName: name})
 		must(t, err)
 		if slices.Contains(w.versions(t), version.DefaultEtcd) {
