@@ -232,8 +232,8 @@ const (
 	//
 	// Correct what the message names.
 	ReasonInvalidRootPassword = "InvalidRootPassword"
-	// ReasonAuthNeedsTLS means that spec.auth.enabled is true and clients do not use TLS, or that the spec asks for clients without TLS
-	// while authentication is on.
+	// ReasonAuthNeedsTLS means that spec.auth.enabled is true and clients do not use TLS, or need not to, or that the spec asks for clients
+	// without TLS while authentication is on.
 	//
 	// Do what the message says. A running cluster can be given TLS for clients together with authentication: that is switched on once
 	// clients are served with TLS only. TLS for clients can be given up once authentication is off.

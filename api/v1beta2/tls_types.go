@@ -6,6 +6,7 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // serve with and without TLS until all of them have changed, and clients have had two minutes to.
 //
 // +kubebuilder:validation:XValidation:rule="!(has(self.static) && has(self.managed))",message="give tls.static or tls.managed, not both: certificates come either from your Secrets or from the operator"
+// +kubebuilder:validation:XValidation:rule="!has(self.plaintextClients) || self.plaintextClients != 'Allowed' || has(self.managed) || has(self.static) && has(self.static.member) && has(self.static.member.serverSecret) && size(self.static.member.serverSecret) > 0",message="tls.plaintextClients: Allowed is for clusters that serve clients with TLS, too: set tls.managed, or tls.static with member.serverSecret; or remove plaintextClients"
 type TLSPolicy struct {
 	// managed has the operator create authorities for this cluster alone, issue the members' certificates, and renew both. Peers and
 	// clients use TLS. Applications find a client certificate in the Secret <name>-client. {} takes every default.
@@ -14,7 +15,23 @@ type TLSPolicy struct {
 	// static names Secrets that you maintain, with the keys that coreos/etcd-operator used.
 	// +optional
 	Static *StaticTLS `json:"static,omitempty"`
+	// plaintextClients says whether members serve clients without TLS as well, on the same port: Refused, which is the default, or Allowed.
+	// Allowed is for the time until every client has its certificates: whoever reaches a member's port 2379 may read and write everything.
+	// It excludes spec.auth. Peers use TLS alone either way, and so does the operator.
+	// +optional
+	PlaintextClients PlaintextClients `json:"plaintextClients,omitempty"`
 }
+
+// PlaintextClients says what becomes of clients without TLS, where there is TLS for clients.
+//
+// +kubebuilder:validation:Enum=Refused;Allowed
+type PlaintextClients string
+
+// What becomes of clients without TLS.
+const (
+	PlaintextRefused PlaintextClients = "Refused"
+	PlaintextAllowed PlaintextClients = "Allowed"
+)
 
 // ManagedTLS configures certificates that the operator issues.
 //
@@ -106,6 +123,17 @@ func (s *EtcdClusterSpec) ManagedTLS() *ManagedTLS {
 		return s.LegacyTLS.Managed
 	}
 	return nil
+}
+
+// AllowsPlaintextClients reports whether clients are to be served without TLS as well as with it.
+func (s *EtcdClusterSpec) AllowsPlaintextClients() bool {
+	switch {
+	case s.TLS != nil:
+		return s.TLS.PlaintextClients == PlaintextAllowed
+	case s.LegacyTLS != nil:
+		return s.LegacyTLS.PlaintextClients == PlaintextAllowed
+	}
+	return false
 }
 
 // TLSStatus is what is known of a cluster's certificates.

@@ -122,7 +122,7 @@ func (r *Reconciler) decideAuth(ctx context.Context, p *pass) error {
 func (p *pass) decideAuthOn(known authKnown, password authentication.Password) *authPass {
 	a := &authPass{Observed: authentication.Observed{
 		Wanted: wantedAuth(p.cluster), Known: known.asked, Enabled: known.enabled, Denied: known.denied,
-		TLS: p.transport.ClientTLS && !p.transport.ClientBoth, Switching: p.switchingClients(),
+		TLS: p.transport.ClientsNeedTLS(), Switching: p.switchingClients(),
 		Certified:    p.certified != nil && p.certified.Certified,
 		OperatorName: p.operatorName(), ClusterID: p.before.ClusterID,
 		Quorum: p.steady(), Whole: p.whole(), Password: known.origin, PasswordProblem: known.problem, Secret: password,

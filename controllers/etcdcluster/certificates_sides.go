@@ -43,7 +43,7 @@ func (p *pass) leaving() member.Transport {
 
 // switchingClients reports whether clients are about to be served with TLS only.
 func (p *pass) switchingClients() bool {
-	return resources.SpecTransport(&p.cluster.Spec).ClientTLS && (!p.transport.ClientTLS || p.transport.ClientBoth)
+	return resources.SpecTransport(&p.cluster.Spec).ClientsNeedTLS() && !p.transport.ClientsNeedTLS()
 }
 
 // prepared reports whether everybody has the certificates that the spec asks for: every member, whom they trust, the operator, and whoever

@@ -143,13 +143,13 @@ func (r *Reconciler) recordExposed(p *pass) {
 	}
 	reconcile.Emit(r.Recorder, p.cluster, corev1.EventTypeWarning, v1beta2.ReasonPlaintextExposed, "Accept",
 		fmt.Sprintf("spec.services.client.type: %s makes the cluster reachable from outside of Kubernetes, in plain text and without "+
-			"authentication: use ClusterIP; or set spec.tls; or say who may reach it, in spec.networkPolicy with mode Strict or, for a LoadBalancer, in "+
+			"authentication: use ClusterIP; or set spec.tls, without plaintextClients; or say who may reach it, in spec.networkPolicy with mode Strict or, for a LoadBalancer, in "+
 			"spec.services.client.loadBalancerSourceRanges", is))
 }
 
 // exposed is the type of the client Service if anyone outside of Kubernetes reaches it, in plain text; otherwise empty.
 func exposed(spec *v1beta2.EtcdClusterSpec) corev1.ServiceType {
-	if spec == nil || spec.Services == nil || spec.Services.Client == nil || resources.SpecTransport(spec).ClientTLS {
+	if spec == nil || spec.Services == nil || spec.Services.Client == nil || !resources.SpecTransport(spec).ServesClientPlain() {
 		return ""
 	}
 	restricted := spec.NetworkPolicy != nil && spec.NetworkPolicy.Mode == v1beta2.NetworkPolicyStrict

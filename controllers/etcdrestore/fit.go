@@ -29,7 +29,7 @@ func specFor(p *restorePass) v1beta2.EtcdClusterSpec {
 func (r *Reconciler) observeOperator(ctx context.Context, p *restorePass) error {
 	from, phase := p.object.Status.Source, p.object.Status.Phase
 	if phase != v1beta2.RestoreVerifying && phase != v1beta2.RestoreSaving || from == nil || from.Database == nil ||
-		!from.Database.AuthEnabled || p.cluster == nil || !resources.SpecTransport(&p.cluster.Spec).ClientTLS {
+		!from.Database.AuthEnabled || p.cluster == nil || !resources.SpecTransport(&p.cluster.Spec).ClientsNeedTLS() {
 		return nil
 	}
 	p.operator = authentication.RootUser

@@ -37,6 +37,9 @@ func (t Transport) ServesClientTLS() bool { return t.ClientTLS || t.ClientBoth }
 // ServesClientPlain reports whether members serve clients without TLS.
 func (t Transport) ServesClientPlain() bool { return !t.ClientTLS || t.ClientBoth }
 
+// ClientsNeedTLS reports whether members serve clients by TLS alone, so that etcd can know every one of them by a certificate.
+func (t Transport) ClientsNeedTLS() bool { return t.ClientTLS && !t.ClientBoth }
+
 // SecuresAny reports whether any side serves TLS, so that members have certificates.
 func (t Transport) SecuresAny() bool { return t.ServesPeerTLS() || t.ServesClientTLS() }
 

@@ -22,6 +22,7 @@ func (o Observed) adoptedTransport() member.Transport {
 		peers = clients
 	}
 	t := o.Cluster.SpecTransport
+	t.ClientBoth = t.ClientBoth && len(clients) == 0
 	for i, next := range clients {
 		if i == 0 && !next.ClientBoth {
 			t.ClientTLS = next.ClientTLS

@@ -12,11 +12,11 @@ var (
 	tlsForPeers   = transport(member.Transport{PeerTLS: true})
 	tlsForClients = transport(member.Transport{ClientTLS: true})
 	tlsForAll     = transport(member.Transport{PeerTLS: true, ClientTLS: true})
+	plainToo      = transport(member.Transport{ClientTLS: true, ClientBoth: true})
 	noTLS         = transport(member.Transport{})
 )
 
 func transport(t member.Transport) edit { return func(s *world.Spec) { s.Transport = t } }
-func plainToo(s *world.Spec)            { s.PlainClients = true }
 
 // interruptions are what may befall a switch: members that stop, and an operator that stops between any two of its effects.
 var interruptions = slices.Concat(world.Kills, world.OperatorFaults)
@@ -31,5 +31,5 @@ var switches = map[string]scenario{
 	"grows as it is switched":   {sizes: []int{1}, edits: []edit{tlsForAll, size(3)}, only: interruptions, full: 1},
 	"updated as it is switched": {sizes: []int{3}, version: "3.6.16", edits: []edit{tlsForAll, version("3.7.3")}, only: interruptions, full: 1},
 	"restore as it is switched": {sizes: []int{1}, edits: []edit{tlsForAll, snapshot(1)}, only: interruptions, full: 1},
-	"clients may do without":    {sizes: []int{1}, edits: []edit{plainToo, tlsForClients, tlsForAll}, only: interruptions, full: 1},
+	"clients may do without":    {sizes: []int{1}, first: plainToo, edits: []edit{tlsForClients, plainToo, noTLS}, only: interruptions, full: 1},
 }

@@ -45,8 +45,6 @@ type Cluster struct {
 	SpecTransport member.Transport `json:",omitzero"`
 	// Certified is true if every member has the certificates that SpecTransport takes, and the operator one that they accept.
 	Certified bool `json:",omitempty"`
-	// PlainClients is true if the spec asks for clients to be served without TLS, too.
-	PlainClients bool `json:",omitempty"`
 	// ClientsRead is when clients have read by which scheme they are told to connect: until then they are served by both. It is zero if
 	// nobody has been told anything new.
 	ClientsRead time.Time `json:",omitzero"`

@@ -71,7 +71,7 @@ func (v *view) nextSwitch() Action {
 // switching reports whether a switch towards TLS is under way.
 func (v *view) switching(t member.Transport) bool {
 	asked := v.Cluster.SpecTransport
-	return asked.PeerTLS && t.PeerBoth || asked.ClientTLS && t.ClientBoth && !v.Cluster.PlainClients
+	return asked.PeerTLS && t.PeerBoth || asked.ClientTLS && t.ClientBoth && !asked.ClientBoth
 }
 
 // nextPeers is the transport after the next step of the peers' switch. What is in the member list is changed in between: see announcement.
@@ -91,14 +91,14 @@ func (v *view) nextPeers(t member.Transport) member.Transport {
 
 // nextClients is the same for clients. They are served without TLS, too, for as long as the spec allows that.
 func (v *view) nextClients(t member.Transport) member.Transport {
-	asked := v.Cluster.SpecTransport.ClientTLS
+	asked := v.Cluster.SpecTransport
 	switch {
-	case asked && !v.Cluster.Certified:
-	case t.ClientBoth && t.ClientTLS != asked:
-		t.ClientTLS = asked
+	case asked.ClientTLS && !v.Cluster.Certified:
+	case t.ClientBoth && t.ClientTLS != asked.ClientTLS:
+		t.ClientTLS = asked.ClientTLS
 	case t.ClientBoth:
-		t.ClientBoth = asked && v.Cluster.PlainClients
-	case t.ClientTLS != asked, t.ClientTLS && v.Cluster.PlainClients:
+		t.ClientBoth = asked.ClientBoth
+	case t.ClientTLS != asked.ClientTLS, asked.ClientBoth:
 		t.ClientBoth = true
 	}
 	return t

@@ -44,7 +44,6 @@ func switching(has, asked member.Transport, change ...func(*Observed)) Observed 
 func TestSwitchTransport(t *testing.T) {
 	behind := func(o *Observed) { o.Pods[2].Transport = plainText }
 	uncertified := func(o *Observed) { o.Cluster.Certified = false }
-	allowed := func(o *Observed) { o.Cluster.PlainClients = true }
 	peers := member.Transport{PeerTLS: true}
 	atOnce := func(clients, peers member.Transport) member.Transport {
 		peers.ClientTLS, peers.ClientBoth = clients.ClientTLS, clients.ClientBoth
@@ -65,13 +64,16 @@ func TestSwitchTransport(t *testing.T) {
 		"peers turn back, without certificates":         {switching(peersBothSecured, plainText, uncertified), &peersBothPlain},
 		"one does not serve both yet":                   {switching(bothPlain, secured, behind), nil},
 		"clients are told":                              {switching(bothSecured, secured), &secured},
-		"clients are told, and may do without":          {switching(bothSecured, secured, allowed), nil},
-		"TLS, and clients may do without now":           {switching(secured, secured, allowed), &bothSecured},
-		"TLS":                                           {switching(secured, secured), nil},
-		"back to plain text":                            {switching(secured, plainText), &bothSecured},
-		"back, without certificates":                    {switching(secured, plainText, uncertified), &bothSecured},
-		"back, all serve both":                          {switching(bothSecured, plainText), &bothPlain},
-		"back, clients are told":                        {switching(bothPlain, plainText), &plainText},
+		"clients are told, and may do without":          {switching(bothSecured, bothSecured), nil},
+		"clients may do without on the way to TLS":      {switching(bothPlain, bothSecured), &bothSecured},
+		"TLS, and clients may do without now":           {switching(secured, bothSecured), &bothSecured},
+		"plain text, and clients are to have both":      {switching(plainText, bothSecured), &bothPlain},
+		"both, and clients are to do without TLS":       {switching(bothSecured, plainText), &bothPlain},
+		"TLS":                        {switching(secured, secured), nil},
+		"back to plain text":         {switching(secured, plainText), &bothSecured},
+		"back, without certificates": {switching(secured, plainText, uncertified), &bothSecured},
+		"back, all serve both":       {switching(bothSecured, plainText), &bothPlain},
+		"back, clients are told":     {switching(bothPlain, plainText), &plainText},
 
 		"peers to TLS":                        {switching(plainText, peers), &peersBothPlain},
 		"peers to TLS, without certificates":  {switching(plainText, peers, uncertified), nil},

@@ -11,14 +11,14 @@ import (
 
 // SpecTransport is the transport that a spec asks for.
 func SpecTransport(s *v1beta2.EtcdClusterSpec) member.Transport {
+	var t member.Transport
 	if s.ManagedTLS() != nil {
-		return member.Transport{PeerTLS: true, ClientTLS: true}
+		t = member.Transport{PeerTLS: true, ClientTLS: true}
+	} else if static, _ := s.StaticTLS(); static != nil && static.Member != nil {
+		t = member.Transport{PeerTLS: static.Member.PeerSecret != "", ClientTLS: static.Member.ServerSecret != ""}
 	}
-	static, _ := s.StaticTLS()
-	if static == nil || static.Member == nil {
-		return member.Transport{}
-	}
-	return member.Transport{PeerTLS: static.Member.PeerSecret != "", ClientTLS: static.Member.ServerSecret != ""}
+	t.ClientBoth = t.ClientTLS && s.AllowsPlaintextClients()
+	return t
 }
 
 // Transport is that of a cluster's members: the recorded one, or before a start is recorded the one that the spec asks for.

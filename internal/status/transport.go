@@ -19,12 +19,12 @@ func switching(in Input) string {
 			following = append(following, p.Name)
 		}
 	}
-	settled := has.PeerTLS == asked.PeerTLS && has.ClientTLS == asked.ClientTLS && !has.PeerBoth && (!has.ClientBoth || o.Cluster.PlainClients)
+	settled := has.PeerTLS == asked.PeerTLS && has.ClientTLS == asked.ClientTLS && !has.PeerBoth && has.ClientBoth == asked.ClientBoth
 	if settled && len(following) == 0 {
 		return ""
 	}
 	text := fmt.Sprintf("switching to %s", asked)
-	if has.PeerBoth || has.ClientBoth {
+	if has.PeerBoth || has.ClientBoth && !asked.ClientBoth {
 		text += fmt.Sprintf(" by way of %s", has)
 	}
 	if len(following) > 0 {

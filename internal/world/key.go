@@ -72,7 +72,6 @@ func (e *encoder) spec(s Spec) {
 	e.rare(markResources, s.Resources)
 	e.rare(markStorage, s.Storage)
 	e.transport(s.Transport)
-	e.rare(markPlain, bits(s.PlainClients))
 	e.rare(markSpec, bits(s.Paused, s.Deleted, s.Invalid, s.FromSnapshot, s.Legacy))
 }
 
@@ -104,7 +103,6 @@ const (
 	markTried
 	markPartly
 	markTriedOn
-	markPlain
 	markTransport
 	markURL
 )

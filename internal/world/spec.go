@@ -32,9 +32,8 @@ type Spec struct {
 	// Labels, Resources and Storage count the edits of what disturbs no member. Negative resources have another quality of
 	// service.
 	Labels, Resources, Storage int
-	// Transport is what the members are to have, and PlainClients is true if clients may still connect without TLS then.
-	Transport    member.Transport
-	PlainClients bool
+	// Transport is what the members are to have.
+	Transport member.Transport
 	// Paused and Deleted are true while nothing is to be done. Invalid is true of a spec that cannot be carried out: all of it
 	// but the size stays as it was accepted last.
 	Paused, Deleted, Invalid bool

@@ -78,8 +78,7 @@ func (w *World) foundByAll(members []plan.Member) []string {
 // switched reports whether the members have the transport that the spec asks for, and no other besides.
 func (w *World) switched() bool {
 	t := w.Status.Transport
-	return t.PeerTLS == w.Transport.PeerTLS && !t.PeerBoth &&
-		t.ClientTLS == w.Transport.ClientTLS && t.ClientBoth == (w.PlainClients && t.ClientTLS)
+	return t.PeerTLS == w.Transport.PeerTLS && !t.PeerBoth && t.ClientTLS == w.Transport.ClientTLS && t.ClientBoth == w.Transport.ClientBoth
 }
 
 func (e *encoder) transport(t member.Transport) {

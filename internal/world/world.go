@@ -211,7 +211,7 @@ func (k *Kube) cluster() plan.Cluster {
 	if k.Invalid {
 		c.Invalid = &failure.Problem{Reason: invalidReason}
 	}
-	c.SpecTransport, c.Certified, c.PlainClients = k.Transport, true, k.PlainClients
+	c.SpecTransport, c.Certified = k.Transport, true
 	k.await(&c)
 	if k.asked() > max(s.Taken, k.off()) {
 		c.Restore, c.Safety = k.restoreUID(), k.safety()

@@ -63,12 +63,17 @@ func validateTLS(c *v1beta2.EtcdCluster) *failure.Problem {
 func validateAuth(c *v1beta2.EtcdCluster) *failure.Problem {
 	wanted := c.Spec.Auth != nil && c.Spec.Auth.Enabled
 	on := c.Status.Auth != nil && c.Status.Auth.Enabled
-	if resources.SpecTransport(&c.Spec).ClientTLS || !wanted && !on {
+	asked := resources.SpecTransport(&c.Spec)
+	if asked.ClientsNeedTLS() || !wanted && !on {
 		return nil
 	}
 	message := "spec.auth.enabled is true, which needs TLS for clients: set spec.tls.managed, or spec.tls.static with member.serverSecret and " +
 		"operatorSecret"
-	if on {
+	switch {
+	case asked.ClientBoth:
+		message = "etcd's authentication is on, or is to be, and spec.tls.plaintextClients: Allowed serves clients that have no certificate to be " +
+			"known by: remove plaintextClients, or set spec.auth.enabled to false first"
+	case on:
 		message = "spec.tls asks for clients without TLS, but etcd's authentication is on, which needs it: give spec.tls as it was. If you want " +
 			"clients without TLS, set spec.auth.enabled to false first, and change spec.tls once status.auth.enabled is false"
 	}

@@ -146,6 +146,7 @@ func TestTransportMayChange(t *testing.T) {
 func TestAuthNeedsTLS(t *testing.T) {
 	managed := &v1beta2.TLSPolicy{Managed: &v1beta2.ManagedTLS{}}
 	peers := &v1beta2.TLSPolicy{Static: &v1beta2.StaticTLS{Member: &v1beta2.MemberSecret{PeerSecret: "p"}}}
+	allowed := &v1beta2.TLSPolicy{Managed: &v1beta2.ManagedTLS{}, PlaintextClients: v1beta2.PlaintextAllowed}
 	on, off := &v1beta2.AuthPolicy{Enabled: true}, &v1beta2.AuthPolicy{}
 	for name, c := range map[string]struct {
 		spec    v1beta2.EtcdClusterSpec
@@ -153,17 +154,21 @@ func TestAuthNeedsTLS(t *testing.T) {
 		started *v1beta2.TransportStatus
 		want    string
 	}{
-		"plain":                    {spec: v1beta2.EtcdClusterSpec{Auth: off}},
-		"on, plain":                {spec: v1beta2.EtcdClusterSpec{Auth: on}, want: "which needs TLS for clients: set spec.tls.managed"},
-		"on, TLS between members":  {spec: v1beta2.EtcdClusterSpec{Auth: on, TLS: peers}, want: "which needs TLS for clients: set spec.tls.managed"},
-		"on, started plain":        {spec: v1beta2.EtcdClusterSpec{Auth: on}, started: &v1beta2.TransportStatus{}, want: "set spec.tls.managed"},
-		"to be on, TLS given up":   {spec: v1beta2.EtcdClusterSpec{Auth: on}, started: &v1beta2.TransportStatus{ClientTLS: true}, want: "set spec.tls.managed"},
-		"on":                       {spec: v1beta2.EtcdClusterSpec{Auth: on, TLS: managed}},
-		"on, by its former name":   {spec: v1beta2.EtcdClusterSpec{Auth: on, LegacyTLS: managed}},
-		"still on, both given up":  {spec: v1beta2.EtcdClusterSpec{}, status: &v1beta2.AuthStatus{Enabled: true}, want: "give spec.tls as it was"},
-		"still on, and to be off":  {spec: v1beta2.EtcdClusterSpec{Auth: off}, status: &v1beta2.AuthStatus{Enabled: true}, want: "give spec.tls as it was"},
-		"off, and TLS is given up": {spec: v1beta2.EtcdClusterSpec{Auth: off}, status: &v1beta2.AuthStatus{}},
-		"still on, TLS as it was":  {spec: v1beta2.EtcdClusterSpec{TLS: managed}, status: &v1beta2.AuthStatus{Enabled: true}},
+		"plain":                        {spec: v1beta2.EtcdClusterSpec{Auth: off}},
+		"on, plain":                    {spec: v1beta2.EtcdClusterSpec{Auth: on}, want: "which needs TLS for clients: set spec.tls.managed"},
+		"on, TLS between members":      {spec: v1beta2.EtcdClusterSpec{Auth: on, TLS: peers}, want: "which needs TLS for clients: set spec.tls.managed"},
+		"on, started plain":            {spec: v1beta2.EtcdClusterSpec{Auth: on}, started: &v1beta2.TransportStatus{}, want: "set spec.tls.managed"},
+		"to be on, TLS given up":       {spec: v1beta2.EtcdClusterSpec{Auth: on}, started: &v1beta2.TransportStatus{ClientTLS: true}, want: "set spec.tls.managed"},
+		"on":                           {spec: v1beta2.EtcdClusterSpec{Auth: on, TLS: managed}},
+		"on, by its former name":       {spec: v1beta2.EtcdClusterSpec{Auth: on, LegacyTLS: managed}},
+		"still on, both given up":      {spec: v1beta2.EtcdClusterSpec{}, status: &v1beta2.AuthStatus{Enabled: true}, want: "give spec.tls as it was"},
+		"still on, and to be off":      {spec: v1beta2.EtcdClusterSpec{Auth: off}, status: &v1beta2.AuthStatus{Enabled: true}, want: "give spec.tls as it was"},
+		"on, clients may do without":   {spec: v1beta2.EtcdClusterSpec{Auth: on, TLS: allowed}, want: "remove plaintextClients"},
+		"by its former name":           {spec: v1beta2.EtcdClusterSpec{Auth: on, LegacyTLS: allowed}, want: "remove plaintextClients"},
+		"still on, and may do without": {spec: v1beta2.EtcdClusterSpec{TLS: allowed}, status: &v1beta2.AuthStatus{Enabled: true}, want: "remove plaintextClients"},
+		"off, clients may do without":  {spec: v1beta2.EtcdClusterSpec{Auth: off, TLS: allowed}},
+		"off, and TLS is given up":     {spec: v1beta2.EtcdClusterSpec{Auth: off}, status: &v1beta2.AuthStatus{}},
+		"still on, TLS as it was":      {spec: v1beta2.EtcdClusterSpec{TLS: managed}, status: &v1beta2.AuthStatus{Enabled: true}},
 	} {
 		cluster := &v1beta2.EtcdCluster{Spec: c.spec, Status: v1beta2.EtcdClusterStatus{Auth: c.status}}
 		if c.started != nil {

@@ -3,6 +3,7 @@ package stories
 import (
 	"context"
 	"fmt"
+	"net"
 	"slices"
 	"strings"
 	"testing"
@@ -37,6 +38,38 @@ func TestSwitchTLS(t *testing.T) {
 			must(t, s.writer.Stop(t.Context()))
 		})
 	}
+}
+
+// TestPlaintextClients starts a cluster that serves clients with and without TLS, and then has it serve TLS alone, which a client that uses
+// TLS does not notice.
+func TestPlaintextClients(t *testing.T) {
+	t.Parallel()
+	spec := overTLS(3)
+	spec.TLS.PlaintextClients = v1beta2.PlaintextAllowed
+	s := begin(t, "plaintext-clients", spec)
+	s.settled()
+	s.client()
+	pods, err := s.Pods(t.Context())
+	must(t, err)
+	for _, pod := range pods {
+		must(t, reads(t.Context(), net.JoinHostPort(pod.Status.PodIP, "2379"), nil))
+		if reads(t.Context(), net.JoinHostPort(pod.Status.PodIP, "2380"), nil) == nil {
+			t.Errorf("%s serves peers' port without TLS", pod.Name)
+		}
+	}
+	start := time.Now()
+	must(t, s.Edit(t.Context(), func(spec *v1beta2.EtcdClusterSpec) { spec.TLS.PlaintextClients = "" }))
+	must(t, harness.Await(t.Context(), "clients need TLS", switchLimit, func(ctx context.Context) (string, bool) {
+		object, err := s.Cluster.Get(ctx)
+		if err != nil {
+			return err.Error(), false
+		}
+		return harness.Words(object), object.Status.Transport != nil && !object.Status.Transport.ClientBoth
+	}))
+	must(t, s.Settled(t.Context(), switchLimit))
+	s.keepsOut()
+	s.faultless("clients without TLS are refused", start)
+	must(t, s.writer.Stop(t.Context()))
 }
 
 // switches edits spec.tls, kills a pod once members serve both, and waits until the switch is over.
