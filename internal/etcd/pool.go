@@ -153,6 +153,11 @@ func connect(config *tls.Config, e Endpoint) (*etcdclient.Client, error) {
 			MinConnectTimeout: 3 * time.Second,
 		}),
 	)
+	if config != nil {
+		// A TLS connection has a buffer of its own. gRPC's would take 32 KiB more for as long as it is open: those of plain connections, and
+		// no others, are given back while nothing is read.
+		to.DialOptions = append(to.DialOptions, grpc.WithReadBufferSize(0))
+	}
 	return etcdclient.Dial(to)
 }
 
