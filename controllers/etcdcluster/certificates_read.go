@@ -50,7 +50,7 @@ func (r *Reconciler) readCertificates(ctx context.Context, p *pass) (certificate
 		seen.Pods = append(seen.Pods, certificates.Pod{Name: name, Trust: trusts[trust]})
 	}
 	seen.Altered = read.altered
-	seen.Refreshed = refreshed(read.own, seen.Now)
+	seen.Refreshed, seen.UsersRefreshed = p.refreshed(read.own, seen.Now)
 	return seen, read.own, read.err
 }
 

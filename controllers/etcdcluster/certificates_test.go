@@ -181,9 +181,13 @@ func TestLatestSecretOfApplications(t *testing.T) {
 	user.Name, user.Spec.ClientCertificate = "app", &v1beta2.UserCertificate{SecretName: "app-tls"}
 	p.users = []v1beta2.EtcdUser{*user}
 	must(t, r.Client.Create(t.Context(), noting(write, resources.UserSecret(p.cluster, user, write.Data), now.Add(time.Hour))))
+	other := user.DeepCopy()
+	other.Name, other.Spec.ClientCertificate.SecretName = "other", "other-tls"
+	p.users = append(p.users, *other)
+	must(t, r.Client.Create(t.Context(), noting(write, resources.UserSecret(p.cluster, other, write.Data), now.Add(time.Second))))
 	seen, _, err := r.readCertificates(t.Context(), p)
 	must(t, err)
-	if len(seen.Users) != 1 || !seen.Refreshed.Equal(now) {
-		t.Errorf("got %v of %d users, want %v", seen.Refreshed, len(seen.Users), now)
+	if len(seen.Users) != 2 || !seen.Refreshed.Equal(now) || !seen.UsersRefreshed.Equal(now.Add(time.Second)) {
+		t.Errorf("got %v and %v of %d users, want %v and a second later", seen.Refreshed, seen.UsersRefreshed, len(seen.Users), now)
 	}
 }

@@ -120,16 +120,20 @@ func noting(w certificates.Write, secret *corev1.Secret, now time.Time) *corev1.
 	return secret
 }
 
-// refreshed is when a Secret for applications was last noted to have to be read again, zero if none was. Who writes to a user's Secret can
-// note what they like there: what lies far ahead does not count.
-func refreshed(secrets map[string]*corev1.Secret, now time.Time) (last time.Time) {
-	for _, s := range secrets {
+// refreshed is when the Secret of all applications, and when one of an EtcdUser, was last noted to have to be read again; zero if none was. Who
+// writes to a user's Secret can note what they like there: what lies far ahead does not count.
+func (p *pass) refreshed(secrets map[string]*corev1.Secret, now time.Time) (clients, users time.Time) {
+	for name, s := range secrets {
+		last := &users
+		if name == certificates.ClientName(p.cluster.Name) {
+			last = &clients
+		}
 		at, err := time.Parse(time.RFC3339Nano, s.Annotations[resources.AnnotationRefreshed])
-		if s.Type == corev1.SecretTypeTLS && err == nil && at.After(last) && at.Before(now.Add(certificates.ReadTime)) {
-			last = at
+		if s.Type == corev1.SecretTypeTLS && err == nil && at.After(*last) && at.Before(now.Add(certificates.ReadTime)) {
+			*last = at
 		}
 	}
-	return last
+	return clients, users
 }
 
 func clusterOfUser(_ context.Context, o client.Object) []ctrl.Request {

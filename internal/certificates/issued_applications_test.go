@@ -48,9 +48,7 @@ func TestIssuedWhileReading(t *testing.T) {
 // step carries out a decision, notes whether applications have to read it, and updates one member if nothing was to be written.
 func (c *cluster) step(d Decision) {
 	c.apply(d)
-	if slices.ContainsFunc(d.Writes, func(w Write) bool { return w.Refresh }) {
-		c.o.Refreshed = c.o.Now
-	}
+	c.note(d)
 	c.serve()
 	if len(d.Writes) > 0 {
 		return

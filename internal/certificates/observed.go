@@ -44,8 +44,9 @@ type Observed struct {
 	Client, Agent map[string][]byte
 	// Users are the users of etcd that get a certificate, sorted by Secret; in mode managed only, or while that is left.
 	Users []User
-	// Refreshed is when a Secret for applications was last changed so that they have to read it: see Write.Refresh. It is zero if none was.
-	Refreshed time.Time
+	// Refreshed is when the Secret of ClientName, and UsersRefreshed when one of a user, was last changed so that applications have to read
+	// it: see Write.Refresh. Each is zero if none was.
+	Refreshed, UsersRefreshed time.Time
 	// Endpoints is for applications: the URLs of the cluster, separated by commas.
 	Endpoints string
 	// Pods are all pods of members that exist, running or not.
@@ -110,13 +111,28 @@ type Managed struct {
 // ReadTime is how long kubelets have to update a Secret where it is mounted: they look every minute, and some later.
 const ReadTime = 2 * time.Minute
 
-// reading reports whether applications may not have read their Secrets yet since these changed. The time may have been noted by another
-// process, whose clock is a little ahead. A Secret that holds no certificate was perhaps deleted, and applications go on with what it held.
+// reading reports whether applications may not have read their Secrets yet since these changed. A Secret that holds no certificate was perhaps
+// deleted, and applications go on with what it held. The Secret of ClientName is written by the operator alone, and waited for until the former
+// authority is about to expire; those of users, which others may change as often as they like, until patience is over.
 func (o Observed) reading() bool {
-	since := o.Now.Sub(o.Refreshed)
-	noted := -ReadTime < since && since < ReadTime && (o.Managed == nil || o.patient() || o.Now.Before(o.handedUntil))
-	return noted || o.Managed != nil && !o.ending &&
-		(issuer(o.Client[KeyCertificate]) == "" || slices.ContainsFunc(o.reached(), func(u User) bool { return !u.New && issuer(u.Data[KeyCertificate]) == "" }))
+	if o.Managed == nil {
+		return o.beingRead(o.Refreshed) || o.beingRead(o.UsersRefreshed)
+	}
+	waits := o.patient() || o.Now.Before(o.handedUntil)
+	return o.beingRead(o.Refreshed) && (waits || !o.ending) || o.beingRead(o.UsersRefreshed) && waits || !o.ending && o.lacksSecret()
+}
+
+// beingRead reports whether applications may still be reading what was written at a time. Another process, whose clock is a little ahead, may have
+// noted that.
+func (o Observed) beingRead(written time.Time) bool {
+	since := o.Now.Sub(written)
+	return -ReadTime < since && since < ReadTime
+}
+
+// lacksSecret reports whether a Secret that applications may have read holds no certificate.
+func (o Observed) lacksSecret() bool {
+	return issuer(o.Client[KeyCertificate]) == "" ||
+		slices.ContainsFunc(o.reached(), func(u User) bool { return !u.New && issuer(u.Data[KeyCertificate]) == "" })
 }
 
 // How long certificates are valid unless the spec says otherwise.

@@ -15,11 +15,7 @@ func (c *cluster) replacing(lasts, interval time.Duration, meddle func(*Observed
 	for end, next := c.o.Now.Add(lasts), c.o.Now; c.o.Now.Before(end); c.o.Now = c.o.Now.Add(10 * time.Second) {
 		meddle(&c.o)
 		d := c.decide()
-		for _, w := range d.Writes {
-			if w.Refresh {
-				c.o.Refreshed = c.o.Now
-			}
-		}
+		c.note(d)
 		c.apply(d)
 		c.serve()
 		for i, p := range c.o.Pods {
@@ -35,7 +31,7 @@ func (c *cluster) replacing(lasts, interval time.Duration, meddle func(*Observed
 // in the end all the same.
 func TestHeldUpForGood(t *testing.T) {
 	for title, meddle := range map[string]func(o *Observed, before map[string][]byte){
-		"it is noted as changed": func(o *Observed, _ map[string][]byte) { o.Refreshed = o.Now },
+		"it is noted as changed": func(o *Observed, _ map[string][]byte) { o.UsersRefreshed = o.Now },
 		"it is deleted":          func(o *Observed, _ map[string][]byte) { o.Users[0].Data = nil },
 		"it is put back":         func(o *Observed, before map[string][]byte) { o.Users[0].Data = maps.Clone(before) },
 		"its authority is put back": func(o *Observed, before map[string][]byte) {

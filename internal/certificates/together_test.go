@@ -15,9 +15,7 @@ func TestBothSidesAtOnce(t *testing.T) {
 	var wanted []string
 	for range 100 {
 		d := c.decide()
-		if slices.ContainsFunc(d.Writes, func(w Write) bool { return w.Refresh }) {
-			c.o.Refreshed = c.o.Now
-		}
+		c.note(d)
 		c.apply(d)
 		if d.Recording {
 			continue
@@ -50,9 +48,7 @@ func TestOneSideAgainAndAgain(t *testing.T) {
 		if c.o.Authority[KeyFormerServer] == nil && !slices.Equal(c.o.Authority[KeyServerCertificate], first.Server.Data[KeyCertificate]) {
 			c.o.Managed.Issued = &Issued{Peer: first.Peer, Server: issued(c, year).Server}
 		}
-		if d := c.updated(); slices.ContainsFunc(d.Writes, func(w Write) bool { return w.Refresh }) {
-			c.o.Refreshed = c.o.Now
-		}
+		c.note(c.updated())
 		c.presentLive()
 		if c.o.Now = c.o.Now.Add(time.Minute); c.o.Authority[formerPrefix+KeyPeerCertificate] == nil && c.o.Now.Sub(start) > 2*time.Hour {
 			return
