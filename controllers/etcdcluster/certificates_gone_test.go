@@ -78,7 +78,7 @@ func TestSecretBeingDeleted(t *testing.T) {
 		must(t, r.decideCertificates(t.Context(), p))
 		written = nil
 		must(t, r.applyCertificates(t.Context(), p))
-		p.before.Authorities = p.certified.Authorities
+		p.before.Authorities, p.before.Roots = p.certified.Authorities, p.certified.Roots
 	}
 	pass()
 	pass()

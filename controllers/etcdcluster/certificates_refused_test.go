@@ -47,7 +47,7 @@ func TestRefusedUserSecret(t *testing.T) {
 			for range 3 {
 				must(t, r.decideCertificates(t.Context(), p))
 				must(t, r.applyCertificates(t.Context(), p))
-				p.before.Authorities = p.certified.Authorities
+				p.before.Authorities, p.before.Roots = p.certified.Authorities, p.certified.Roots
 			}
 			if problem := p.certified.Problem; problem == nil || !strings.Contains(problem.Message, "Secret app-tls") ||
 				!strings.Contains(problem.Message, words) || problem.Reason != v1beta2.ReasonWriteRefused {

@@ -61,7 +61,7 @@ func TestCertManagerUninstalled(t *testing.T) {
 				t.Helper()
 				must(t, r.decideCertificates(t.Context(), p))
 				must(t, r.applyCertificates(t.Context(), p))
-				p.before.Authorities = p.certified.Authorities
+				p.before.Authorities, p.before.Roots = p.certified.Authorities, p.certified.Roots
 			}
 			pass()
 			pass()

@@ -52,7 +52,7 @@ func (d *Decision) record(o Observed, views []*view) {
 }
 
 // recordRoots says which roots are to be in status, and gives no certificate before they are: once the source names others, nobody else
-// knows that members may present leaves of these.
+// knows that members may present leaves of these, and once the Secrets of clients are deleted, whom the operator is to accept.
 func (d *Decision) recordRoots(o Observed, views []*view) {
 	d.Roots = o.Roots
 	for _, w := range views {
@@ -60,9 +60,8 @@ func (d *Decision) recordRoots(o Observed, views []*view) {
 			d.Roots = w.verdict.roots
 		}
 	}
-	recorded := union(o.Roots, d.Authorities)
 	gives := slices.ContainsFunc(d.Writes, func(w Write) bool { return w.Kind != KindAuthority })
-	if gives && slices.ContainsFunc(d.Roots, func(a string) bool { return !slices.Contains(recorded, a) }) {
+	if gives && !authorities(d.Roots).equal(o.Roots) {
 		d.writeAuthorityOnly()
 	}
 }

@@ -27,18 +27,24 @@ func (w world) listed() (n int) {
 
 // reads is whether an application may read next. They begin once there is a member: before, nobody depends on what they have.
 func (r *rules) reads(w world) bool {
+	if w.client == 0 {
+		return false
+	}
 	if w.has == (application{}) {
 		return r.applications && slices.ContainsFunc(w.members[:], func(m person) bool { return m.pod })
 	}
 	return w.has != application{w.roots, w.client}
 }
 
+// missing reports whether the Secret of applications was deleted that have read it.
+func (r *rules) missing(w world) bool { return w.client == 0 && w.has != application{} }
+
 // waits is how the operator may find applications: it waits for those that have not read, and perhaps for nobody at all.
 func (r *rules) waits(w world) []bool {
 	if r.applications && w.has == (application{}) {
 		return []bool{false, true}
 	}
-	return []bool{r.reads(w)}
+	return []bool{r.reads(w) || r.missing(w)}
 }
 
 // TestUrgentWhileReading replaces a leaf that is about to expire although applications have not read their Secrets yet, and no other.

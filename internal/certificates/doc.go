@@ -21,6 +21,9 @@
 //   - A new process trusts the source's authorities, and with them all that any process trusts until every member is known to serve
 //     a leaf that the source's authorities verify. Then it trusts those only.
 //
+// The operator and those that it gives certificates to are processes, too, where they accept members. Status records whom they are to trust
+// before any of them gets it, so that it is known when their Secrets are deleted.
+//
 // The decision for a side (next.go) knows only which authorities verify which leaf, by fingerprint. A test explores it exhaustively,
 // with sources that change at any time. The rest of the package turns Secrets into that, and back.
 package certificates

@@ -28,6 +28,11 @@ func (r *rules) moves(w world) []world {
 		informed.has = application{w.roots, w.client}
 		next = append(next, informed)
 	}
+	if r.deleting && (w.client != 0 || w.roots != 0) {
+		deleted := w
+		deleted.client, deleted.roots = 0, 0
+		next = append(next, deleted)
+	}
 	if changed, ok := r.edit(w); ok {
 		next = append(next, changed)
 	}
@@ -139,7 +144,7 @@ func (r *rules) fair(w world) world {
 		return w
 	}
 	if !w.pass.active {
-		w = r.begin(w, all, false)
+		w = r.begin(w, all, r.missing(w))
 	}
 	if !w.pass.idle() {
 		return w.write()
@@ -276,8 +281,8 @@ func (w world) String() string {
 			text += fmt.Sprintf("%d{pod=%v %v pub=%d srv=%d} ", i, m.pod, m.trust.names(), m.published, m.served)
 		}
 	}
-	return text + fmt.Sprintf("client=%d roots=%v has=%v recorded=%v source=%+v ca=%d,%d expired=%v pass=%+v flight=%+v",
-		w.client, w.roots.names(), w.has, w.recorded.names(), w.source, w.current, w.former, w.expired.names(), w.pass, w.flight)
+	return text + fmt.Sprintf("client=%d roots=%v kept=%v has=%v recorded=%v source=%+v ca=%d,%d expired=%v pass=%+v flight=%+v",
+		w.client, w.roots.names(), w.kept.names(), w.has, w.recorded.names(), w.source, w.current, w.former, w.expired.names(), w.pass, w.flight)
 }
 
 func TestExploreTrust(t *testing.T) {

@@ -30,6 +30,12 @@ func worlds() map[string]*rules {
 		"applications, an issuer begins late": {
 			clients: true, applications: true, size: 1, joins: 2, edits: []origin{noneIssued(), managedBy(1), managedBy(2)},
 		},
+		"applications, their Secret is deleted": {
+			clients: true, applications: true, deleting: true, size: 1, joins: 2, edits: []origin{managedBy(1), managedBy(2)},
+		},
+		"agents, their Secret is deleted": {
+			clients: true, deleting: true, size: 1, joins: 2, copied: 10, foreign: 10, edits: []origin{twofold(1, 2), twofold(3, 4)},
+		},
 		"clients, two authorities of the user": {
 			clients: true, size: 1, joins: 2, copied: 10, foreign: 10, edits: []origin{twofold(1, 2), twofold(3, 4)},
 		},
@@ -119,6 +125,12 @@ func mutants() map[string]func(side) verdict {
 		"clients are not asked": func(s side) verdict {
 			if s.clients != nil {
 				s.clients = &circle{source: s.clients.source}
+			}
+			return next(s)
+		},
+		"what status records of clients is not read": func(s side) verdict {
+			if s.clients != nil && len(s.clients.recorded) > 0 {
+				s.clients = &circle{source: s.clients.source, processes: s.clients.processes[1:]}
 			}
 			return next(s)
 		},

@@ -2,7 +2,6 @@ package certificates
 
 import (
 	"bytes"
-	"maps"
 	"slices"
 
 	"github.com/etcdpilot/etcd-operator/internal/pki"
@@ -42,6 +41,8 @@ type view struct {
 	side    side
 	// expired are the pods that trust expired authorities only.
 	expired []string
+	// vouched are the authorities that may be what clients trust.
+	vouched authorities
 	// mounted is what the pods' Secrets hold, expired authorities too.
 	mounted []authorities
 	verdict verdict
@@ -67,65 +68,6 @@ func (w *view) readMembers() {
 		}
 	}
 	c.processes = w.counting(trusts)
-}
-
-// readClients finds out what clients trust: those that the operator gives certificates to. Who may write to one of their Secrets could put
-// an authority of theirs there, so only those count that status records beside the source's and the cluster's own. Without a record, from
-// before there was one or because status was lost, those of members and agents count, too.
-func (w *view) readClients() {
-	c := &circle{}
-	if w.source != nil {
-		c.source = w.known.add(w.source.trust)
-		if w.source.roots != nil {
-			c.source = w.known.add(w.source.roots)
-		}
-	}
-	if len(w.o.Roots) == 0 {
-		w.known.read(w.o.Agent[KeyClientCA])
-	}
-	read := w.rootsReader(c.source)
-	c.recorded = read(w.o.Agent[KeyClientCA])
-	trusts := []authorities{c.recorded}
-	if w.o.Managed != nil { // In mode static nobody maintains that Secret: applications have the user's.
-		if roots := read(w.o.Client[KeyCA]); slices.ContainsFunc(roots, func(a string) bool { return !w.ending(w.known.all[a]) }) {
-			trusts = append(trusts, roots)
-		}
-		for _, u := range w.o.reached() {
-			if roots := read(u.Data[KeyCA]); w.reaches(roots) {
-				trusts = append(trusts, roots)
-			}
-		}
-	}
-	c.processes = w.counting(trusts)
-	w.side.clients = c
-}
-
-// rootsReader reads what clients trust.
-func (w *view) rootsReader(source authorities) func([]byte) authorities {
-	vouched := union(source, w.o.Roots)
-	for _, s := range w.signers.all() {
-		vouched = union(vouched, w.known.add(s.Chain[:1]))
-	}
-	if len(w.o.Roots) == 0 {
-		vouched = slices.Sorted(maps.Keys(w.known.all))
-	}
-	return func(text []byte) authorities {
-		return w.known.readIf(text, func(a string) bool { return slices.Contains(vouched, a) })
-	}
-}
-
-// reaches reports whether one that trusts these authorities may accept a member. A user whose Secret could not be written while they were
-// replaced does not: nothing can cut it off any more, so it binds nobody.
-func (w *view) reaches(roots authorities) bool {
-	for _, s := range w.signers.all() {
-		if roots.verify(w.known.add(s.Chain[:1])) {
-			return true
-		}
-	}
-	return slices.ContainsFunc(slices.Collect(maps.Values(w.o.Published)), func(data map[string][]byte) bool {
-		pair, err := pki.ParsePair(pki.Text{PEM: data[w.certificate], Own: true}, pki.Text{PEM: data[w.key]})
-		return err == nil && roots.verify(w.known.issuers(pair.Chain))
-	})
 }
 
 // counting are those processes that can still verify anybody.
@@ -176,6 +118,9 @@ func (w *view) clientPlaces() []place {
 		certificate: w.o.Agent[KeyClientCertificate], key: w.o.Agent[KeyClientKey],
 	}}
 	if w.o.Managed == nil {
+		if own := w.o.Operator; own != nil && !isPair(all[0].certificate, all[0].key) { // nobody else has what members accept
+			all[0].certificate, all[0].key = own.Certificate, own.Key
+		}
 		return all
 	}
 	own := place{kind: kindOperator, request: clientRequest(operatorUser)}
@@ -194,6 +139,12 @@ func (w *view) clientPlaces() []place {
 		all = append(all, p)
 	}
 	return all
+}
+
+// isPair reports whether the operator has written a certificate and its key there.
+func isPair(certificate, key []byte) bool {
+	_, err := pki.ParsePair(pki.Text{PEM: certificate, Own: true}, pki.Text{PEM: key})
+	return err == nil
 }
 
 // kindOperator is of no Secret.
@@ -277,7 +228,7 @@ func (p *place) takes(other place, n Names) bool {
 	case p.kind == KindMember:
 		return other.kind == KindMember && other.member != p.member && other.pair.Leaf().VerifyHostname(n.host(p.member)) == nil
 	}
-	return p.kind == kindOperator && other.kind == KindAgent
+	return p.kind == kindOperator && other.kind == KindAgent || p.kind == KindAgent && other.kind == kindOperator
 }
 
 // retire gives up the former authority once nobody needs it: all trust the new one, and present leaves that it verifies.

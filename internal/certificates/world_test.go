@@ -36,32 +36,6 @@ func read(a authorities) (s set) {
 	return s
 }
 
-// origin is a source: the user's Secrets, or an authority of the cluster's own.
-type origin struct {
-	// broken is a source that cannot be used, and own one that is the operator's: then leaf is its authority.
-	// lost is one that takes the place of others whose keys nobody has any more.
-	broken, own, lost bool
-	// trust and roots are what members and clients are to trust, leaf and client who has issued the certificates for them.
-	trust, roots set
-	leaf, client uint8
-}
-
-// static and managedBy are sources with one authority for everything, twofold is one with two: the second verifies servers.
-func static(by uint8) origin {
-	return origin{trust: of(by), roots: of(by), leaf: by, client: by}
-}
-
-func managedBy(by uint8) origin { o := static(by); o.own = true; return o }
-
-func afterLoss(by uint8) origin { o := managedBy(by); o.lost = true; return o }
-
-// noneIssued is a cluster's own that cert-manager is to issue, and has not.
-func noneIssued() origin { return origin{broken: true, own: true} }
-
-func twofold(by, servers uint8) origin {
-	return origin{trust: of(by), roots: of(servers), leaf: servers, client: by}
-}
-
 // person is a member with its pod.
 type person struct {
 	listed, pod       bool
@@ -92,6 +66,8 @@ type world struct {
 	// has is what applications have read of that, if there are any.
 	has             application
 	roots, recorded set
+	// kept are the roots that status records.
+	kept            set
 	source          origin
 	edits           int8 // how many are done
 	current, former uint8
@@ -106,7 +82,9 @@ type rules struct {
 	clients bool
 	// applications is whether there are clients that take their time to read what they are given.
 	applications bool
-	foreign      set
+	// deleting is whether the Secrets of agents and applications are deleted at any time, with the operator restarted.
+	deleting bool
+	foreign  set
 	// edits are the sources that the user turns to, in this order, at any time. Those who copy are leaves of the user.
 	edits  []origin
 	copied set
@@ -172,7 +150,8 @@ func (r *rules) observe(w world, who ask) (side, []int) {
 		s.holders = append(s.holders, h)
 	}
 	if r.clients {
-		s.clients = &circle{source: w.source.roots.names(), recorded: w.roots.names()}
+		s.clients = &circle{source: w.source.roots.names(), recorded: w.kept.names()}
+		process(s.clients, w.kept)
 		process(s.clients, w.roots)
 		s.holders, whom = append(s.holders, r.holder(w, w.client, w.source.client)), append(whom, most)
 	}
@@ -214,7 +193,10 @@ func (r *rules) begin(w world, who ask, reading bool) world {
 	}
 	p.wipe = (w.former != 0 || !w.source.own && w.current != 0) && s.turned(v)
 	p.agent = r.clients && (p.roots != w.roots || p.client != 0)
-	p.record = p.trust != w.recorded
+	p.record = p.trust != w.recorded || r.clients && p.roots != w.kept
+	if p.roots != w.kept { // they have to be in status before anybody gets them
+		p.agent, p.client, p.leaves = false, 0, [most]uint8{}
+	}
 	w.pass = p
 	w.flight.old = w.flight.asked
 	return w
@@ -243,7 +225,7 @@ func (w world) write() world {
 		}
 		p.leaves[i] = 0
 	case p.record:
-		w.recorded, p.record = p.trust, false
+		w.recorded, w.kept, p.record = p.trust, p.roots, false
 	}
 	return w
 }
@@ -262,32 +244,4 @@ func (w world) land() world {
 	}
 	w.flight = flight{}
 	return w
-}
-
-// edit turns to the next source. A former authority has to be gone before another one is made.
-func (r *rules) edit(w world) (world, bool) {
-	if int(w.edits) == len(r.edits) {
-		return w, false
-	}
-	next := r.edits[w.edits]
-	if next.own {
-		switch {
-		case next.lost:
-			w.former, w.current = 0, next.leaf
-		case w.source.own && w.former != 0:
-			return w, false
-		case w.source.own:
-			w.former, w.current = w.current, next.leaf
-		case w.current != 0:
-			next = managedBy(w.current)
-		default:
-			w.current = next.leaf
-		}
-	}
-	if next.trust&w.expired != 0 {
-		return w, false
-	}
-	w.source = next
-	w.edits++
-	return w, true
 }
