@@ -177,7 +177,8 @@ func hold(d *certificates.Decision, seen certificates.Observed, p *pass) {
 		if pod.Trust != nil || trust == "" {
 			continue
 		}
-		d.Writes, d.Roots, d.Settled, d.Certified, d.Step = nil, seen.Roots, false, false, "creating Secret "+trust+" again"
+		d.Hold(seen)
+		d.Step = "creating Secret " + trust + " again"
 		if trust != certificates.TrustName(p.cluster.Name, d.TrustHash) {
 			d.TrustHash = ""
 			d.Block(failure.Problem{Reason: v1beta2.ReasonCertificatesInvalid, Message: fmt.Sprintf("Secret %s, with the authorities that "+

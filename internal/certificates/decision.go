@@ -30,6 +30,8 @@ type Decision struct {
 	// Operator is the operator's own certificate, nil if clients use no TLS or there is none yet. It is not stored: keep it for
 	// the next Observed.
 	Operator *Identity
+	// held is what takes its place in Hold if the operator has not had any before.
+	held *Identity
 	// Problem is why the source cannot be used, and what was published stays as it is; or which Secrets of users cannot be written. It is
 	// nil if nothing is wrong.
 	Problem *failure.Problem

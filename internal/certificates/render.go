@@ -174,6 +174,7 @@ func (d *Decision) clients(o Observed, w *view) {
 		}
 		if p.kind == kindOperator || p.kind == KindAgent && o.Managed == nil {
 			d.Operator = &Identity{Certificate: p.certificate, Key: p.key, Roots: roots}
+			d.held = w.held(d.Operator)
 		}
 	}
 }

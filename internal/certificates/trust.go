@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/failure"
@@ -30,13 +31,43 @@ func CheckTrust(cluster, name string, data map[string][]byte) error {
 	return nil
 }
 
-// keep changes nothing while it is unknown what members trust: a leaf that some cannot verify would cut them off.
+// Hold changes no certificate while it is unknown what members trust: a leaf that some cannot verify would cut them off. The operator stays
+// who it is, nothing that is recorded is forgotten, and nothing counts as done.
+func (d *Decision) Hold(o Observed) {
+	d.Writes, d.Rotated, d.Roots, d.AskServed, d.Settled, d.Certified = nil, o.Rotated, o.Roots, false, false, false
+	d.Authorities = union(o.Authorities, d.Authorities)
+	switch {
+	case o.Operator != nil && (d.Operator == nil || validAt(o.Operator.Certificate, o.Now)):
+		d.Operator = o.Operator
+	case d.held != nil:
+		d.Operator = d.held
+	}
+}
+
+// held is what an operator connects with that does not know what members trust, nor who it was before: what agents have, which all members
+// accepted when they got it. It accepts members by all authorities that any of them may have a certificate of.
+func (w *view) held(decided *Identity) *Identity {
+	held := *decided
+	if agents := (Source{Data: w.o.Agent}); validAt(agents.Data[KeyClientCertificate], w.o.Now) {
+		if g, err := agents.pair(KeyClientCertificate, KeyClientKey); err == nil {
+			held.Certificate, held.Key = g.certificate, g.key
+		}
+	}
+	held.Roots = w.known.encode(slices.DeleteFunc(slices.Clone(w.vouched), func(a string) bool { return w.known.all[a] == nil }))
+	return &held
+}
+
+// validAt reports whether a certificate has not expired.
+func validAt(text []byte, now time.Time) bool {
+	chain, err := pki.ParseCertificates(pki.Text{PEM: text, Own: true})
+	return err == nil && now.Before(chain[0].NotAfter)
+}
+
+// keep is Hold while trust Secrets are altered.
 func (d *Decision) keep(o Observed) {
 	again := TrustName(o.Names.Cluster, d.TrustHash) // what would be written if nothing was in its place
-	d.Writes, d.Trust, d.TrustHash, d.Rotated, d.Roots, d.AskServed = nil, nil, "", o.Rotated, o.Roots, false
-	if o.Operator != nil {
-		d.Operator = o.Operator
-	}
+	d.Hold(o)
+	d.Trust, d.TrustHash = nil, ""
 	d.Step = "keeping the certificates that are in use"
 	var problems []string
 	for _, a := range o.Altered {
