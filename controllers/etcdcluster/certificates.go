@@ -39,6 +39,8 @@ type certified struct {
 	config *tls.Config
 	// secrets are the cluster's own Secrets by name, without what is stored under their keys (see outline).
 	secrets map[string]*corev1.Secret
+	// unread is whether they could not be read since this process has begun.
+	unread bool
 	// altered are the trust Secrets that are not used.
 	altered []certificates.Altered
 	// requests are what is to be asked of cert-manager.
@@ -157,7 +159,7 @@ func (r *Reconciler) decideCertificates(ctx context.Context, p *pass) error {
 // unreadable is what is known of a cluster's certificates while the operator may not read its Secrets: what was known before, and the
 // reason. The members go on, and so does all that takes no other certificate.
 func unreadable(before *certified, err error, now time.Time) *certified {
-	after := &certified{secrets: map[string]*corev1.Secret{}}
+	after := &certified{secrets: map[string]*corev1.Secret{}, unread: true}
 	if before != nil {
 		*after = *before
 	}

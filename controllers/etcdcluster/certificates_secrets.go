@@ -88,8 +88,9 @@ func (s *secretsReader) dataIf(ctx context.Context, needed bool, name string) ma
 	return secret.Data
 }
 
-// outline is what is kept of a Secret between two reads: what a write of it needs, and the authorities, which status records. The keys and
-// certificates of all clusters would take most of the operator's memory, and the keys need not be there.
+// outline is what is kept of a Secret between two reads: what a write of it needs, the authorities, which status records, and whether it tells
+// applications where to connect. The keys and certificates of all clusters would take most of the operator's memory, and the keys need not be
+// there.
 func (p *pass) outline(secret *corev1.Secret) *corev1.Secret {
 	short := &corev1.Secret{
 		Type: secret.Type,
@@ -101,7 +102,8 @@ func (p *pass) outline(secret *corev1.Secret) *corev1.Secret {
 	}
 	for key, value := range secret.Data {
 		short.Data[key] = nil
-		if secret.Name == certificates.AuthorityName(p.cluster.Name) && strings.HasSuffix(key, ".crt") {
+		authority := secret.Name == certificates.AuthorityName(p.cluster.Name) && strings.HasSuffix(key, ".crt")
+		if authority || key == certificates.KeyEndpoints && string(value) == resources.ClientURL(p.cluster) {
 			short.Data[key] = value
 		}
 	}

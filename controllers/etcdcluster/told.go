@@ -8,6 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/etcdpilot/etcd-operator/internal/certificates"
+	"github.com/etcdpilot/etcd-operator/internal/resources"
 )
 
 // clientsTold knows since when the clients of clusters are told by which scheme to connect, where they could use either. It is known to the
@@ -21,6 +22,8 @@ type telling struct {
 	tls bool
 	// began is when the first one was told, at when the last one was.
 	began, at time.Time
+	// late is whether somebody was still to be told when it was last looked at.
+	late bool
 }
 
 // untold is whose Secrets are still to be written: of all applications, or of EtcdUsers.
@@ -32,12 +35,14 @@ func (c *clientsTold) of(cluster types.NamespacedName, tls bool, u untold, now t
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	known, found := c.since[cluster]
-	switch {
-	case !found || known.tls != tls:
-		known = telling{tls, now, now}
-	case u.client || u.users && now.Sub(known.began) < certificates.Patience:
+	if !found || known.tls != tls {
+		known = telling{tls: tls, began: now, late: true}
+	}
+	waits := u.client || u.users && now.Sub(known.began) < certificates.Patience
+	if waits || known.late { // they were told since it was last looked at, and no earlier than that is known
 		known.at = now
 	}
+	known.late = waits
 	if c.since == nil {
 		c.since = map[types.NamespacedName]telling{}
 	}
@@ -58,12 +63,25 @@ func (r *Reconciler) clientsRead(p *pass) time.Time {
 		r.told.forget(key)
 		return time.Time{}
 	}
-	var left untold
-	if p.certified != nil {
-		for _, w := range p.certified.Writes {
-			left.client = left.client || w.Kind == certificates.KindClient
-			left.users = left.users || w.Kind == certificates.KindUser
+	return r.told.of(key, p.transport.ClientTLS, p.untold(), p.observed.Now).Add(certificates.ReadTime)
+}
+
+// untold is which applications have a Secret that does not say yet by which scheme to connect, whatever keeps it from being written. Those
+// without go by status. It is unknown as long as this process has not been able to read the Secrets.
+func (p *pass) untold() (left untold) {
+	if p.certified == nil || p.certified.unread {
+		return untold{client: true}
+	}
+	for _, name := range p.certified.Applications {
+		secret := p.certified.secrets[name]
+		if secret != nil && string(secret.Data[certificates.KeyEndpoints]) == resources.ClientURL(p.cluster) {
+			continue
+		}
+		if name == certificates.ClientName(p.cluster.Name) {
+			left.client = true
+		} else {
+			left.users = true
 		}
 	}
-	return r.told.of(key, p.transport.ClientTLS, left, p.observed.Now).Add(certificates.ReadTime)
+	return left
 }

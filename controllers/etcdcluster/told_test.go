@@ -15,14 +15,14 @@ func TestClientsTold(t *testing.T) {
 	name := types.NamespacedName{Name: "demo"}
 	for title, test := range map[string]struct {
 		left untold
-		// until is how long somebody is still to be told, and want when the last one is told, both from the start.
+		// until is how long somebody is still to be told, and want when it is seen that the last one is told, both from the start.
 		until, want time.Duration
 	}{
 		"everybody at once":           {untold{}, 0, 0},
-		"applications, late":          {untold{client: true}, time.Hour, time.Hour},
-		"a user, late":                {untold{users: true}, 10 * time.Minute, 10 * time.Minute},
-		"a user, never":               {untold{users: true}, 10 * time.Hour, certificates.Patience - time.Minute},
-		"applications, before a user": {untold{client: true, users: true}, time.Hour, time.Hour},
+		"applications, late":          {untold{client: true}, time.Hour, time.Hour + time.Minute},
+		"a user, late":                {untold{users: true}, 10 * time.Minute, 11 * time.Minute},
+		"a user, never":               {untold{users: true}, 10 * time.Hour, certificates.Patience},
+		"applications, before a user": {untold{client: true, users: true}, time.Hour, time.Hour + time.Minute},
 	} {
 		t.Run(title, func(t *testing.T) {
 			var told clientsTold

@@ -18,6 +18,9 @@ type Decision struct {
 	Trusting []string
 	// Writes are those Secrets that differ, in the order in which they have to be written. If one cannot be, the rest must wait.
 	Writes []Write
+	// Applications are the names of the Secrets by which applications know where to connect: each is to have Observed.Endpoints, whether it
+	// is among Writes or cannot be written now.
+	Applications []string
 	// Authorities are the fingerprints of the cluster's own authorities that status is to record: those of them that the Secret of
 	// AuthorityName holds once it is written. While one of them is not recorded, Trust is nil: after a restart there may be others.
 	Authorities []string

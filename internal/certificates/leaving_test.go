@@ -102,3 +102,34 @@ func TestLeavingStatic(t *testing.T) {
 		t.Errorf("%+v", d)
 	}
 }
+
+// TestLeavingTells has applications know where to connect while their certificates are left, whether anybody can renew them or not.
+func TestLeavingTells(t *testing.T) {
+	for title, change := range map[string]func(*Observed){
+		"by the operator's authorities": func(*Observed) {},
+		"the authorities are lost":      func(o *Observed) { o.Authority, o.Made = nil, nil },
+	} {
+		t.Run(title, func(t *testing.T) {
+			c := managed(t, "db-0")
+			c.run()
+			before := c.o.Client
+			c.o.Managed, c.o.Leaving, c.o.Endpoints = nil, bothSides, "http://db-client.prod.svc:2379"
+			change(&c.o)
+			d := c.carryOut()
+			for _, data := range []map[string][]byte{c.o.Client, c.o.Users[0].Data} {
+				if string(data[KeyEndpoints]) != c.o.Endpoints {
+					t.Errorf("applications are told %s", data[KeyEndpoints])
+				}
+			}
+			if !bytes.Equal(c.o.Client[KeyKey], before[KeyKey]) || !slices.Equal(d.Applications, []string{"db-client", "app-tls", "other-tls"}) {
+				t.Errorf("they have another key, or %q are told", d.Applications)
+			}
+		})
+	}
+	c := userGiven(t, newUser(t, start).static(), "db-0")
+	c.run()
+	c.o.Client = map[string][]byte{KeyEndpoints: []byte("https://before")}
+	if d := c.carryOut(); len(d.Applications) > 0 || string(c.o.Client[KeyEndpoints]) != "https://before" {
+		t.Errorf("with certificates of the user's, %q are told", d.Applications)
+	}
+}

@@ -159,6 +159,7 @@ func (d *Decision) authority(o Observed, views []*view) {
 // clients writes what agents and applications get, and keeps the operator's own.
 func (d *Decision) clients(o Observed, w *view) {
 	roots := w.known.encode(w.verdict.roots)
+	d.applications(o, w)
 	for _, p := range w.places {
 		switch {
 		case p.kind == KindMember || p.pair == nil || len(roots) == 0:
@@ -176,6 +177,33 @@ func (d *Decision) clients(o Observed, w *view) {
 			d.Operator = &Identity{Certificate: p.certificate, Key: p.key, Roots: roots}
 			d.held = w.held(d.Operator)
 		}
+	}
+}
+
+// applications names their Secrets, and goes on telling them where to connect although nobody issues their certificates any more.
+func (d *Decision) applications(o Observed, w *view) {
+	if w.o.Managed != nil {
+		d.Applications = append(d.Applications, ClientName(o.Names.Cluster))
+		for _, u := range o.Users {
+			d.Applications = append(d.Applications, u.Secret)
+		}
+		return
+	}
+	if !clients.of(o.Leaving) { // they have the user's
+		return
+	}
+	tell := func(kind Kind, member, secret string, have map[string][]byte) {
+		if have[KeyEndpoints] == nil {
+			return
+		}
+		want := maps.Clone(have)
+		want[KeyEndpoints] = []byte(o.Endpoints)
+		d.write(kind, member, have, want)
+		d.Applications = append(d.Applications, secret)
+	}
+	tell(KindClient, "", ClientName(o.Names.Cluster), o.Client)
+	for _, u := range o.Users {
+		tell(KindUser, u.Secret, u.Secret, u.Data)
 	}
 }
 
