@@ -8,7 +8,8 @@ const (
 	// wait for it. Its reason and message are those of Degraded while that is true, and otherwise those of Progressing, also
 	// while it is true itself. Of an EtcdUser or EtcdRole it is true while etcd has it as the spec says.
 	ConditionReady = "Ready"
-	// ConditionAvailable is true of an EtcdCluster while it has quorum: a majority of its voters answers.
+	// ConditionAvailable is true of an EtcdCluster while it has quorum, a majority of its voters answers, and no alarm of etcd has it
+	// refuse what clients ask for.
 	ConditionAvailable = "Available"
 	// ConditionProgressing is true while the operator is doing, or waiting for, something.
 	ConditionProgressing = "Progressing"

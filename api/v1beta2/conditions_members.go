@@ -87,12 +87,18 @@ const (
 	// the message names, or a higher one.
 	ReasonRevisionRegressed = "RevisionRegressed"
 	// ReasonCorrupt means that etcd reports that its members' data differs (alarm CORRUPT). It serves no reads or writes of keys,
-	// and nothing is updated. The message names the member that etcd accuses, which may be the wrong one.
+	// so the cluster is not Available, and nothing is updated. The message names the member that etcd accuses, which may be the wrong one.
 	//
 	// Compare the members before any is replaced, as the message says; then disarm the alarm.
 	ReasonCorrupt = "Corrupt"
-	// ReasonNoSpace means that a member's database has reached its quota (alarm NOSPACE), and etcd accepts no writes.
+	// ReasonNoSpace means that a member's database has reached its quota (alarm NOSPACE). No member takes any write but deletions, so the
+	// cluster is not Available; reads work. The message names the members, with the size of their databases and their quotas.
 	//
-	// Raise spec.etcd.quotaBackendBytes, or delete keys, compact and defragment; then disarm the alarm.
+	// Raise spec.etcd.quotaBackendBytes, or delete keys, compact and defragment; then disarm the alarm: docs/runbooks/EtcdWritesRefused.md
+	// has the commands.
 	ReasonNoSpace = "NoSpace"
+	// ReasonAlarmDisarmed means that etcd's alarms are gone, and it takes writes again. Only an event has it.
+	//
+	// Nothing.
+	ReasonAlarmDisarmed = "AlarmDisarmed"
 )

@@ -18,7 +18,7 @@ const (
 	ClusterPhaseRunning ClusterPhase = "Running"
 	// ClusterPhaseFailed is a cluster that is not available and that the operator cannot repair; reason says what to do.
 	ClusterPhaseFailed ClusterPhase = "Failed"
-	// ClusterPhaseUnavailable is a cluster without quorum that may recover.
+	// ClusterPhaseUnavailable is a cluster without quorum, or one whose members refuse what clients ask for, that may recover.
 	ClusterPhaseUnavailable ClusterPhase = "Unavailable"
 )
 

@@ -25,7 +25,7 @@ func (p *pass) exported() metrics.Cluster {
 	seen := metrics.Cluster{
 		UID: string(c.UID), Now: o.Now, Version: c.Status.CurrentVersion, TargetVersion: o.Cluster.Version,
 		Size: o.Cluster.Size, Updated: int(c.Status.UpdatedMembers),
-		Answered: len(o.Etcd.Answers) > 0, Databases: p.databases(),
+		Judged: o.Etcd.Contact == plan.ContactQuorum, Databases: p.databases(),
 	}
 	for _, m := range c.Status.MemberStatuses {
 		switch {
@@ -52,24 +52,21 @@ func (p *pass) exported() metrics.Cluster {
 			}
 		}
 	}
-	seen.NoSpace, seen.Corrupt = alarmed(o.Etcd.Answers, plan.AlarmNoSpace), alarmed(o.Etcd.Answers, plan.AlarmCorrupt)
+	seen.NoSpace, seen.Corrupt = alarmed(p.assessment, plan.AlarmNoSpace), alarmed(p.assessment, plan.AlarmCorrupt)
 	if p.certified != nil {
 		seen.Expiry = firstToExpire(c.Name, p.certified.Certificates)
 	}
 	return seen
 }
 
-// alarmed counts the members with an alarm. Every answer lists those of all, and one that lags may lack some.
-func alarmed(answers []plan.Answer, kind plan.AlarmKind) int {
-	members := map[uint64]bool{}
-	for _, answer := range answers {
-		for _, alarm := range answer.Alarms {
-			if alarm.Kind == kind {
-				members[alarm.Member] = true
-			}
+// alarmed counts the members with an alarm.
+func alarmed(known plan.Assessment, kind plan.AlarmKind) (n int) {
+	for _, alarm := range known.Alarms {
+		if alarm.Kind == kind {
+			n++
 		}
 	}
-	return len(members)
+	return n
 }
 
 // databases are those of the members that have answered, with the quota that the spec gives them.

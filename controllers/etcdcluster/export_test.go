@@ -65,8 +65,7 @@ func TestQuorumMargin(t *testing.T) {
 // TestExportedCluster shows what was observed, and nothing of a cluster that is gone.
 func TestExportedCluster(t *testing.T) {
 	p := watched(1)
-	p.observed.Etcd.Answers[0].Alarms = []plan.Alarm{{Kind: plan.AlarmNoSpace, Member: 2}, {Kind: plan.AlarmNoSpace, Member: 3}}
-	p.observed.Etcd.Answers[1].Alarms = []plan.Alarm{{Kind: plan.AlarmNoSpace, Member: 2}, {Kind: plan.AlarmCorrupt}}
+	p.assessment.Alarms = []plan.Alarm{{Kind: plan.AlarmCorrupt}, {Kind: plan.AlarmNoSpace, Member: 2}, {Kind: plan.AlarmNoSpace, Member: 3}}
 	got := p.exported()
 	if got.Ready != 4 || got.Unready != 1 || got.Learners != 1 || got.Size != 5 || got.Updated != 4 {
 		t.Errorf("members: %+v", got)
@@ -77,7 +76,7 @@ func TestExportedCluster(t *testing.T) {
 	if got.Conditions != [5]metrics.Condition{0, metrics.ConditionTrue, metrics.ConditionFalse, 0, 0} {
 		t.Errorf("conditions: %v", got.Conditions)
 	}
-	if got.NoSpace != 2 || got.Corrupt != 1 || !got.Answered {
+	if got.NoSpace != 2 || got.Corrupt != 1 || !got.Judged {
 		t.Errorf("alarms: %+v", got)
 	}
 	if len(got.Databases) != 4 || got.Databases[3] != (metrics.Database{Size: 100, InUse: 53, Quota: 2 << 30}) {

@@ -137,6 +137,7 @@ func (r *Reconciler) recordEvents(ctx context.Context, p *pass, err error) {
 	r.recordReclaim(p)
 	r.recordCertificates(p)
 	r.recordExposed(p)
+	r.recordAlarm(p)
 	told, some := p.action, true
 	if p.outcome.incomplete() || len(p.outcome.accepted) > 0 {
 		if told, some = plan.PartOf(p.action, p.outcome.accepted); !some {
@@ -151,7 +152,7 @@ func (r *Reconciler) recordEvents(ctx context.Context, p *pass, err error) {
 	reconcile.Record(ctx, r.Recorder, p.cluster, reconcile.Outcome{
 		Action: d.Action, Reason: d.Reason, Message: d.Message, Warning: warns(p.action, d.Reason),
 		New: plan.Mutates(p.action) ||
-			d.Reason != v1beta2.ReasonWriteRefused && !reconcile.IsProgressing(p.before.Conditions, d.Reason, d.Message),
+			d.Reason != v1beta2.ReasonWriteRefused && !ofAlarm(d.Reason) && !reconcile.IsProgressing(p.before.Conditions, d.Reason, d.Message),
 	}, err)
 }
 

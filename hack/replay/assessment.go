@@ -53,6 +53,12 @@ func tell(o plan.Observed, part any) string {
 			all = append(all, pod.Name)
 		}
 		return list(all)
+	case []plan.Alarm:
+		var all []string
+		for _, alarm := range p {
+			all = append(all, string(alarm.Kind)+" of "+member(o, alarm.Member))
+		}
+		return list(all)
 	case map[string]plan.Change:
 		var all []string
 		for _, name := range slices.Sorted(maps.Keys(p)) {

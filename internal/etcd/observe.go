@@ -111,6 +111,7 @@ func ask(ctx context.Context, c *etcdclient.Client, e Endpoint) (peer, error) {
 	answer.Leader, answer.Learner, answer.Version = status.GetLeader(), status.GetIsLearner(), status.GetVersion()
 	answer.Applied, answer.Committed = status.GetRaftAppliedIndex(), status.GetRaftIndex()
 	answer.DBSize, answer.DBSizeInUse = status.GetDbSize(), status.GetDbSizeInUse()
+	answer.Quota = max(status.GetDbSizeQuota(), 0)
 	answer.Errors, answer.Alarms = status.GetErrors(), alarmsOf(status.GetErrors())
 	answer.Storage = version.Minor(status.GetStorageVersion())
 	if d := status.GetDowngradeInfo(); d.GetEnabled() {

@@ -31,8 +31,8 @@ type Cluster struct {
 	Conditions [5]Condition
 	// Reason is that of the condition Progressing, empty if there is none.
 	Reason string
-	// Answered is true if any member has: only then the rest is known. NoSpace and Corrupt are how many members have these alarms.
-	Answered         bool
+	// Judged is true with a quorum: only then it is known which alarms there are. NoSpace and Corrupt are how many members have these.
+	Judged           bool
 	NoSpace, Corrupt int
 	// Databases are those of the members that have answered.
 	Databases []Database
@@ -99,7 +99,7 @@ var allClusters = &clusters{
 	reasonSince: clusterColumn("reason_since_timestamp_seconds",
 		"Since when the condition Progressing has had its present reason, not before this operator has started.", "reason"),
 	alarms: clusterColumn("alarms",
-		"Members with an alarm of etcd, by alarm: nospace (at its quota) and corrupt (data differs); no series while no member answers.", "alarm"),
+		"Members with an alarm of etcd, by alarm: nospace (at its quota) and corrupt (data differs), as most members say that answer; no series without a quorum.", "alarm"),
 	used: clusterColumn("database_in_use_ratio",
 		"How much of its quota a member's data takes up, of the fullest member; no series while no member answers, or without a quota."),
 	free: clusterColumn("database_free_ratio",
@@ -149,7 +149,7 @@ func (c *clusters) collect(s series, r *clusterRecord) {
 	if r.Reason != "" {
 		s.add(c.reasonSince, unix(r.since), r.Reason)
 	}
-	if r.Answered {
+	if r.Judged {
 		s.add(c.alarms, float64(r.NoSpace), "nospace")
 		s.add(c.alarms, float64(r.Corrupt), "corrupt")
 	}

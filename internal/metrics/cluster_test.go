@@ -22,7 +22,7 @@ var noon = time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)
 func worst() metrics.Cluster {
 	c := metrics.Cluster{
 		UID: "u", Now: noon, Version: "3.6.16", TargetVersion: "3.7.3", Size: 9, Updated: 4, Ready: 4, Unready: 1, Learners: 2, Margin: 1, Up: true,
-		Reason: "Updating", Answered: true, NoSpace: 1, Databases: []metrics.Database{{Size: 4 << 20, InUse: 1 << 20, Quota: 8 << 20}},
+		Reason: "Updating", Judged: true, NoSpace: 1, Databases: []metrics.Database{{Size: 4 << 20, InUse: 1 << 20, Quota: 8 << 20}},
 	}
 	for i := range c.Conditions {
 		c.Conditions[i] = metrics.ConditionTrue
@@ -111,7 +111,7 @@ func TestUnknownIsAbsent(t *testing.T) {
 	if got := slices.Sorted(maps.Keys(series(t, "new"))); !slices.Equal(got, want) {
 		t.Errorf("exported are %q", got)
 	}
-	unlimited := metrics.Cluster{Now: noon, Answered: true, Databases: []metrics.Database{{Size: 10, InUse: 5}}}
+	unlimited := metrics.Cluster{Now: noon, Judged: true, Databases: []metrics.Database{{Size: 10, InUse: 5}}}
 	metrics.SetCluster("ns", "new", unlimited)
 	got := series(t, "new")
 	if _, found := got["cluster_database_in_use_ratio"]; found || got["cluster_database_free_ratio"] != .5 {
@@ -155,7 +155,7 @@ func TestSecondsUntilQuota(t *testing.T) {
 		begun := noon
 		for m := 0.0; m <= c.hours*60; m++ {
 			metrics.SetCluster("ns", "grows", metrics.Cluster{
-				UID: c.name, Now: begun.Add(time.Duration(m) * minute), Answered: true,
+				UID: c.name, Now: begun.Add(time.Duration(m) * minute), Judged: true,
 				Databases: []metrics.Database{{Size: quota, InUse: int64(c.used(m)), Quota: quota}, {Size: quota, InUse: 1, Quota: quota}},
 			})
 		}

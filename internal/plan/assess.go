@@ -31,7 +31,9 @@ type Assessment struct {
 	InProgress Action
 	// Update is the state of an update.
 	Update Update
-	// Alarm is the most severe alarm of etcd. SlowLeader is set if the leader's disk is too slow. RejectedSpec is which part of the
+	// Alarms are etcd's alarms that most of those who answer know of, CORRUPT first.
+	Alarms []Alarm
+	// Alarm says what the most severe of them means and what to do. SlowLeader is set if the leader's disk is too slow. RejectedSpec is which part of the
 	// spec is not carried out. Unrelated is an object with the cluster's labels that does not belong to it and does no harm.
 	// Each is nil if there is none.
 	Alarm, SlowLeader, RejectedSpec, Unrelated *failure.Problem
@@ -77,6 +79,7 @@ func (v *view) assess() {
 	v.Changes = v.changes()
 	v.MaxMembers = v.maxMembers()
 	v.Updated, v.DownForUpdate = v.updated(), v.downForUpdate()
+	v.Alarms = v.alarms()
 	v.Alarm, v.SlowLeader, v.RejectedSpec, v.Unrelated = v.alarm(), v.slowLeader(), v.rejectedSpec(), v.unrelated()
 	if v.Etcd.Contact != ContactQuorum {
 		return

@@ -38,9 +38,9 @@ func TestAssess(t *testing.T) {
 	} {
 		t.Run(title, func(t *testing.T) {
 			v := newView(c.o)
-			leader, _ := v.memberByID(v.Leader)
+			leading, _ := v.memberByID(v.Leader)
 			got := told{
-				leader, v.NextToRemove.Name, v.Update.Next.Name,
+				leading.Name, v.NextToRemove.Name, v.Update.Next.Name,
 				[3]Change{v.Changes["c-0"], v.Changes["c-1"], v.Changes["c-2"]},
 				reasonOf(v.Update.Blocker), reasonOf(v.Update.MissingImage), v.TargetSize, v.MaxMembers,
 			}

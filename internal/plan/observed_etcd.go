@@ -76,9 +76,11 @@ type Answer struct {
 	// Applied and Committed are raft indexes.
 	Applied   uint64 `json:",string"`
 	Committed uint64 `json:",string"`
-	// DBSize and DBSizeInUse are bytes.
+	// DBSize, DBSizeInUse and Quota are bytes. Quota is the size of the database from which on the server takes no writes, 0 if it does
+	// not tell: etcd does from 3.6 on.
 	DBSize      int64
 	DBSizeInUse int64
+	Quota       int64 `json:",omitempty"`
 	// Errors are what the server reports as its own faults, such as "etcdserver: no leader".
 	Errors []string
 	// Alarms are those of all members as far as this one knows: every server reports the whole cluster's.

@@ -95,9 +95,7 @@ func TestSwitchTransport(t *testing.T) {
 		"a member is down":               {switching(plainText, secured, func(o *Observed) { o.Pods[1].Ready = false; o.Etcd.Answers = o.Etcd.Answers[:1] }), nil},
 		"an update is not done":          {switching(plainText, secured, template(0)), nil},
 		"a downgrade is not done":        {switching(plainText, secured, func(o *Observed) { o.Etcd.Answers[1].Downgrade = "3.5" }), nil},
-		"members' data differ": {switching(plainText, secured, func(o *Observed) {
-			o.Etcd.Answers[0].Alarms = []Alarm{{Kind: AlarmCorrupt}}
-		}), nil},
+		"members' data differ":           {alarmed(switching(plainText, secured), Alarm{Kind: AlarmCorrupt}), nil},
 	} {
 		a := Next(c.o)
 		commit, ok := a.(CommitTransport)

@@ -218,13 +218,10 @@ func TestChanges(t *testing.T) {
 			}}},
 		},
 		"corrupt data": {
-			edit(healthyCluster(3, true), template(0), func(o *Observed) {
-				o.Etcd.Answers[1].Alarms = []Alarm{{Kind: AlarmCorrupt, Member: 7}}
-			}), Blocked{Reason: v1beta2.ReasonCorrupt},
+			alarmed(edit(healthyCluster(3, true), template(0)), Alarm{Kind: AlarmCorrupt, Member: 7}), Blocked{Reason: v1beta2.ReasonCorrupt},
 		},
 		"no space: the way out may be an update": {
-			closed(edit(healthyCluster(3, true), template(0, 1, 2), func(o *Observed) {
-				o.Etcd.Answers[1].Alarms = []Alarm{{Kind: AlarmNoSpace, Member: id(1)}}
+			closed(edit(alarmed(healthyCluster(3, true), Alarm{Kind: AlarmNoSpace, Member: id(1)}), template(0, 1, 2), func(o *Observed) {
 				for i := range o.Pods {
 					o.Pods[i].InService = i != 1
 				}

@@ -85,7 +85,10 @@ func replaced(s *v1beta2.EtcdClusterStatus) bool {
 }
 
 func available(s *v1beta2.EtcdClusterStatus, in Input, reason, message string) verdict {
+	alarm := alarmOf(s, in)
 	switch {
+	case alarm != nil: // its servers answer, and refuse what clients want: a Kubernetes on this etcd is down
+		return verdict{false, alarm.Reason, alarm.Message}
 	case hasClusterID(s) && in.Observed.Etcd.Contact == plan.ContactQuorum:
 		return verdict{true, v1beta2.ReasonHasQuorum, "a quorum of the voters answers"}
 	case hasClusterID(s) && in.Cluster.Spec.Paused:
@@ -98,6 +101,14 @@ func available(s *v1beta2.EtcdClusterStatus, in Input, reason, message string) v
 		return verdict{false, v1beta2.ReasonCreating, in.Err.Error()}
 	}
 	return verdict{false, reason, message}
+}
+
+// alarmOf is etcd's alarm, nil if it has none, or if that is unknown for want of a quorum.
+func alarmOf(s *v1beta2.EtcdClusterStatus, in Input) *failure.Problem {
+	if !hasClusterID(s) || in.Observed.Etcd.Contact != plan.ContactQuorum {
+		return nil
+	}
+	return in.Assessment.Alarm
 }
 
 func progressing(in Input, reason, message string) verdict {
@@ -114,7 +125,15 @@ func progressing(in Input, reason, message string) verdict {
 
 // degraded holds if a voter is unhealthy, or if the operator cannot continue.
 func degraded(s *v1beta2.EtcdClusterStatus, in Input, reason, message string) verdict {
-	if _, blocked := in.Action.(plan.Blocked); blocked {
+	_, blocked := in.Action.(plan.Blocked)
+	if alarm := alarmOf(s, in); alarm != nil { // it stops every client, whatever else is wrong
+		v := verdict{true, alarm.Reason, alarm.Message}
+		if blocked && reason != alarm.Reason {
+			v.message += "; " + message
+		}
+		return v
+	}
+	if blocked {
 		return verdict{true, reason, message}
 	}
 	if replaced(s) {
@@ -125,9 +144,6 @@ func degraded(s *v1beta2.EtcdClusterStatus, in Input, reason, message string) ve
 	}
 	if in.Observed.Etcd.Contact != plan.ContactQuorum {
 		return verdict{true, v1beta2.ReasonQuorumLost, message}
-	}
-	if alarm := in.Assessment.Alarm; alarm != nil { // it stops every client, whatever else is wrong
-		return verdict{true, alarm.Reason, alarm.Message}
 	}
 	w, waits := in.Action.(plan.Wait)
 	if waits && w.Reason == v1beta2.ReasonUpdateStopped {

@@ -33,7 +33,7 @@ func TestReady(t *testing.T) {
 			in.Action = plan.Blocked{Reason: v1beta2.ReasonInvalidOption, Message: "spec.etcd"}
 		}, no, v1beta2.ReasonInvalidOption, "spec.etcd"},
 		"an alarm": {func(in *Input) {
-			in.Observed.Etcd.Answers[0].Alarms = []plan.Alarm{{Kind: plan.AlarmNoSpace, Member: 1}}
+			alarmed(in, plan.AlarmNoSpace)
 			problem := plan.Assess(in.Observed).Alarm
 			in.Action = plan.Blocked(*problem)
 		}, no, v1beta2.ReasonNoSpace, ""},

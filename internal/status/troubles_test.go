@@ -91,16 +91,3 @@ func TestRanBefore(t *testing.T) {
 		t.Error("it is kept beside a cluster of this operator's own")
 	}
 }
-
-// TestDegradedByAnAlarm tells of the alarm before a member that is down: it stops every client.
-func TestDegradedByAnAlarm(t *testing.T) {
-	in := threeMembers()
-	in.Observed.Etcd.Answers[0].Alarms = []plan.Alarm{{Kind: plan.AlarmNoSpace, Member: 2}}
-	s := compute(in)
-	if got := reason(t, s, v1beta2.ConditionDegraded, metav1.ConditionTrue); got != v1beta2.ReasonNoSpace {
-		t.Errorf("Degraded: %s", got)
-	}
-	if c := meta.FindStatusCondition(s.Conditions, v1beta2.ConditionDegraded); !strings.Contains(c.Message, "database of m-1") {
-		t.Errorf("it does not name m-1: %s", c.Message)
-	}
-}
