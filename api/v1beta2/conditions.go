@@ -25,9 +25,12 @@ const (
 	ConditionAccepted = "Accepted"
 	// ConditionBackedUp is true of an EtcdBackup if the last attempt to take a backup succeeded, false if it failed, with its
 	// reason, or if a scheduled backup was missed because it had to wait (WaitingForStorage), and unknown before the first
-	// attempt has finished. To be notified of persistent failures, alert on status.lastSuccessDate, or on the metric
-	// etcd_operator_backup_last_success_timestamp_seconds.
+	// attempt has finished. It says nothing of how old the last good backup is: UpToDate does.
 	ConditionBackedUp = "BackedUp"
+	// ConditionUpToDate is true of an EtcdBackup whose last good backup is not older than twice the time between two of them, false if it
+	// is, or if none was taken in that time since its creation, and unknown before the first one. One that takes no more backups, a
+	// single one or while it is suspended, does not have it.
+	ConditionUpToDate = "UpToDate"
 	// ConditionRestored is true of an EtcdRestore once its cluster runs on the restored data.
 	ConditionRestored = "Restored"
 )

@@ -2,12 +2,17 @@ package v1beta2
 
 // # EtcdBackups
 //
-// In Progressing, Accepted and BackedUp of an EtcdBackup, beside those of storages and snapshots.
+// In Progressing, Accepted, BackedUp and UpToDate of an EtcdBackup, beside those of storages and snapshots.
 const (
 	// ReasonNoBackupYet means that no attempt to take a backup has finished yet.
 	//
 	// Nothing. Progressing says what is under way.
 	ReasonNoBackupYet = "NoBackupYet"
+	// ReasonBackupOverdue means that no good backup was taken for more than twice the time between two of them: what was written since is in
+	// none. Only UpToDate and an event have it.
+	//
+	// See why in BackedUp and Progressing, or why the operator did not run.
+	ReasonBackupOverdue = "BackupOverdue"
 	// ReasonScheduled means that the next backup is not due yet.
 	//
 	// Nothing.

@@ -44,6 +44,7 @@ func TestEtcdBackup(t *testing.T) {
 		"stopped":      backupStopped,
 		"progress":     backupProgress,
 		"kept-metrics": backupMetrics,
+		"overdue":      backupOverdue,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, newBackups(t, config, admin, "backup-"+name)) })
 	}

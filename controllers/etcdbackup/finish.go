@@ -66,7 +66,8 @@ func untilBackup(p *backupPass) time.Duration {
 func (r *Reconciler) writeBackupStatus(ctx context.Context, p *backupPass, err error) error {
 	b := p.object
 	b.Status = status.Backup(status.BackupInput{
-		Backup: b, Observed: p.observed, Action: p.action, Result: p.Result, Progress: progressOf(p), Err: err,
+		Backup: b, Observed: p.observed, Action: p.action, Result: p.Result, Progress: progressOf(p),
+		Interval: intervalOf(b, p.observed.Now), Err: err,
 	})
 	if equality.Semantic.DeepEqual(p.before, &b.Status) {
 		return nil
@@ -91,6 +92,7 @@ func (r *Reconciler) recordEvents(ctx context.Context, p *backupPass, err error)
 		return
 	}
 	b := p.object
+	r.recordOverdue(p)
 	switch a := p.action.(type) {
 	case backup.Start:
 		r.event(p, corev1.EventTypeNormal, reasonOf(a.Run.Task), "Start",
@@ -120,6 +122,14 @@ func (r *Reconciler) recordEvents(ctx context.Context, p *backupPass, err error)
 	}
 	if backup.Mutates(p.action) {
 		log.FromContext(ctx).Info("acted", "action", fmt.Sprintf("%T", p.action))
+	}
+}
+
+// recordOverdue warns once when the last good backup has become too old. The next one has an event of its own.
+func (r *Reconciler) recordOverdue(p *backupPass) {
+	now := meta.FindStatusCondition(p.object.Status.Conditions, v1beta2.ConditionUpToDate)
+	if now != nil && now.Reason == v1beta2.ReasonBackupOverdue && reasonIn(p.before.Conditions, v1beta2.ConditionUpToDate) != now.Reason {
+		r.event(p, corev1.EventTypeWarning, now.Reason, "Observe", "%s", now.Message)
 	}
 }
 

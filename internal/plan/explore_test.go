@@ -126,6 +126,7 @@ var updates = map[string]scenario{
 	"downgrade taken back":         {sizes: []int{3}, version: "3.7.3", edits: []edit{version("3.6.16"), version("3.7.3")}, full: 1},
 	"template of 1":                {sizes: []int{1}, edits: []edit{template(1)}, faults: 1, full: 2},
 	"template of 3":                {sizes: []int{3}, edits: []edit{template(1)}, faults: 1, full: 1},
+	"template of 3 without room":   {sizes: []int{3}, edits: []edit{template(1)}, only: world.RoomFaults, faults: 1, full: 2},
 	"two templates":                {sizes: []int{3}, edits: []edit{template(1), template(2)}, full: 1},
 	"bad template, then back":      {sizes: []int{3}, edits: []edit{template(-1), template(0)}, faults: 1, full: 1},
 	"bad version, then back":       {sizes: []int{3}, version: "3.6.15", edits: []edit{version(badPatch), version("3.6.15")}, faults: 1, full: 1},

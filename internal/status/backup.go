@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"regexp"
 	"slices"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -28,6 +29,8 @@ type BackupInput struct {
 	// Result is what the run's pod has left, and Progress how far it is, nil if nothing is known.
 	Result   *task.Result
 	Progress *task.Progress
+	// Interval is the time between two backups that are to be taken, 0 if no more are: of a single one, and while they are suspended.
+	Interval time.Duration
 	// Err is why the action failed.
 	Err error
 }

@@ -41,6 +41,28 @@ func setBackupConditions(s *v1beta2.EtcdBackupStatus, in BackupInput) {
 		}
 		set(v1beta2.ConditionBackedUp, value, generation, reason, message)
 	}
+	if in.Interval == 0 {
+		meta.RemoveStatusCondition(&s.Conditions, v1beta2.ConditionUpToDate)
+		return
+	}
+	value, reason, message := upToDate(s, in)
+	set(v1beta2.ConditionUpToDate, value, in.Backup.Generation, reason, message)
+}
+
+// upToDate says whether the last good backup is young enough. It names times, not ages, so that it changes with the backups alone.
+func upToDate(s *v1beta2.EtcdBackupStatus, in BackupInput) (value metav1.ConditionStatus, reason, message string) {
+	since, what := in.Observed.Created, "no good backup was taken since the EtcdBackup was created at "
+	if s.LastSuccessDate != nil {
+		since, what = s.LastSuccessDate.Time, "the last good backup was taken at "
+	}
+	what += since.UTC().Format(time.RFC3339)
+	switch {
+	case backup.Lapsed(since, in.Interval, in.Observed.Now):
+		return metav1.ConditionFalse, v1beta2.ReasonBackupOverdue, fmt.Sprintf("%s, more than twice the %s between two backups ago", what, in.Interval)
+	case s.LastSuccessDate == nil:
+		return metav1.ConditionUnknown, v1beta2.ReasonNoBackupYet, what
+	}
+	return metav1.ConditionTrue, v1beta2.ReasonBackedUp, what
 }
 
 // backupWords are reason and message of Progressing. They are empty for a step without duration.

@@ -16,8 +16,8 @@ var disks = map[Kind]transition{
 	},
 	alarmDisarmed: {
 		name:    "somebody disarms the alarm",
-		ifWorld: func(w *World) bool { return w.Alarm },
-		onWorld: func(w *World) { w.Alarm = false },
+		ifWorld: func(w *World) bool { return w.Alarm || w.Full },
+		onWorld: func(w *World) { w.Alarm, w.Full = false, false },
 	},
 	diskSlows: {
 		name:  "disk is slow",
@@ -37,6 +37,11 @@ var disks = map[Kind]transition{
 		ifWorld: func(w *World) bool { return !w.Alarm && w.Etcd.Read(w.Status.ID) },
 		onWorld: func(w *World) { w.Alarm = true },
 	},
+	quotaReached: {
+		name:    "a member's database reaches its quota",
+		ifWorld: func(w *World) bool { return !w.Full && w.Etcd.Read(w.Status.ID) },
+		onWorld: func(w *World) { w.Full = true },
+	},
 	dataRolledBack: {
 		name: "somebody puts old data in the place of the members'",
 		ifWorld: func(w *World) bool {
@@ -47,10 +52,11 @@ var disks = map[Kind]transition{
 	},
 }
 
-// Faults of disks, and of the data on them.
+// Faults of disks, of the data on them, and of the room for it.
 var (
 	DiskFaults = []Kind{diskSlows, diskHangs}
 	DataFaults = []Kind{alarmRaised, dataRolledBack}
+	RoomFaults = []Kind{quotaReached}
 )
 
 // disks is what a look at the disks has shown: there is one only while something is slow.

@@ -8,7 +8,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
 
-// Lie is what a forged pod says. All of them know the cluster's ID, and lead it in a term that is later than any.
+// Lie is what a forged pod says. All of them know the cluster's ID, lead it in a term that is later than any, and tell of an alarm.
 type Lie int
 
 // Lies. Each serves a purpose that one who may create pods can have.
@@ -88,7 +88,7 @@ func (w *World) lie(p *Pod) plan.Response {
 	}
 	word := plan.Response{Term: huge, Answer: plan.Answer{
 		Pod: p.Name, PodUID: p.UID, MemberID: id, ClusterID: w.Status.ExpectedID(), Leader: id, Version: p.Version,
-		Revision: huge, Applied: huge, Committed: huge,
+		Revision: huge, Applied: huge, Committed: huge, Alarms: []plan.Alarm{{Kind: plan.AlarmCorrupt, Member: id}},
 	}}
 	if p.Lie == alone || g == nil {
 		word.Read = &plan.Read{ClusterID: word.ClusterID, Revision: huge, Members: []plan.Member{

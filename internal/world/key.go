@@ -40,6 +40,7 @@ func (w *World) Key() uint64 {
 	e.number(w.Faults)
 	e.number(w.Highest)
 	e.rare(markAlarm, bits(w.Alarm))
+	e.rare(markFull, bits(w.Full))
 	e.rare(markForgotten, w.Forgotten)
 	e.refusals(w.Refuses, w.Tried)
 	for _, spec := range w.Edits {
@@ -105,6 +106,7 @@ const (
 	markTriedOn
 	markTransport
 	markURL
+	markFull
 )
 
 // bits makes a number of flags.

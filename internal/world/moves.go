@@ -92,6 +92,7 @@ const (
 	diskSlows
 	diskHangs
 	alarmRaised
+	quotaReached
 	dataRolledBack
 	awaitedFails
 	nameTaken

@@ -183,7 +183,10 @@ func (w *World) answer(p *Pod, s server) plan.Answer {
 		a.Applied = 100
 	}
 	if w.Alarm {
-		a.Alarms = []plan.Alarm{{Kind: plan.AlarmCorrupt, Member: s.group.Leader}}
+		a.Alarms = append(a.Alarms, plan.Alarm{Kind: plan.AlarmCorrupt, Member: s.group.Leader})
+	}
+	if w.Full {
+		a.Alarms = append(a.Alarms, plan.Alarm{Kind: plan.AlarmNoSpace, Member: s.group.Leader})
 	}
 	return a
 }

@@ -63,6 +63,8 @@ type World struct {
 	SkipAllowed []uint64
 	// Alarm is true while etcd says that the members' data differ.
 	Alarm bool
+	// Full is true while etcd says that a member's database is at its quota.
+	Full bool
 	// Refuses is what the API server refuses, and Tried what it has refused, as far as the operator remembers.
 	Refuses Refuses
 	Tried   []tried

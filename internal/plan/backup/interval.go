@@ -2,6 +2,16 @@ package backup
 
 import "time"
 
+// patience is for how many intervals the last good backup is good enough, as the alert EtcdBackupStale has it: one may fail, and be
+// tried again.
+const patience = 2
+
+// Lapsed reports whether no good backup was taken for too long, since the last one, or since the EtcdBackup was created if there is none.
+// It is false if the interval is 0: then none is due.
+func Lapsed(since time.Time, interval time.Duration, now time.Time) bool {
+	return interval > 0 && now.Sub(since) > patience*interval
+}
+
 // Interval is the time between two backups of a schedule, of those gaps that end before and after now the longer one: with one for working
 // days only, the backup of Friday is as good on Monday, until the next one has had its time.
 func Interval(s Schedule, now time.Time) time.Duration {

@@ -41,3 +41,23 @@ func TestInterval(t *testing.T) {
 		}
 	}
 }
+
+// TestLapsed is what the alert EtcdBackupStale says: more than two intervals.
+func TestLapsed(t *testing.T) {
+	t.Parallel()
+	noon := time.Date(2026, 11, 25, 12, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		since    time.Time
+		interval time.Duration
+		want     bool
+	}{
+		{noon.Add(-2 * time.Hour), time.Hour, false},
+		{noon.Add(-2*time.Hour - time.Second), time.Hour, true},
+		{noon.Add(-1000 * time.Hour), 0, false}, // none is due any more
+		{noon.Add(time.Hour), time.Hour, false}, // by a clock that was ahead
+	} {
+		if got := backup.Lapsed(c.since, c.interval, noon); got != c.want {
+			t.Errorf("since %s, every %s: %t", c.since, c.interval, got)
+		}
+	}
+}
