@@ -4,8 +4,8 @@ package v1beta2
 //
 // Each describes one aspect of an object, with a reason for programs and a message for people.
 const (
-	// ConditionReady is true of an EtcdCluster that is available and matches its spec: kubectl wait, Flux and Argo CD can
-	// wait for it. Its reason and message are those of Degraded while that is true, and otherwise those of Progressing, also
+	// ConditionReady is true of an EtcdCluster that is available and matches its spec, and whose certificates have not expired: kubectl
+	// wait, Flux and Argo CD can wait for it. Its reason and message are those of Degraded while that is true, and otherwise those of Progressing, also
 	// while it is true itself. Of an EtcdUser or EtcdRole it is true while etcd has it as the spec says.
 	ConditionReady = "Ready"
 	// ConditionAvailable is true of an EtcdCluster while it has quorum, a majority of its voters answers, and no alarm of etcd has it

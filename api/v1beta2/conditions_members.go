@@ -21,6 +21,12 @@ const (
 	//
 	// Give etcd a faster disk, or a dedicated one.
 	ReasonDiskSlow = "DiskSlow"
+	// ReasonMemberBehind means that a voter has applied far fewer entries of the log than the others have agreed on, for half a minute and
+	// longer. It serves, but old data to whoever does not ask for linearizable reads, and it counts for little should another one fail.
+	//
+	// If it does not catch up within minutes, look at its disk, its processor time and its network: docs/runbooks/EtcdDiskSlow.md and
+	// docs/runbooks/EtcdPeerSlow.md.
+	ReasonMemberBehind = "MemberBehind"
 	// ReasonPodEnded means that a pod reached a terminal phase (Failed or Succeeded): it was evicted, or its node shut down. It is
 	// recreated.
 	//

@@ -26,6 +26,7 @@ type server struct {
 	mu sync.Mutex
 	// What it answers. A mute one takes the question and never does; a late one has caught up when it is asked again.
 	id, leader, term, committed uint64
+	backlog                     uint64 // entries that it has still to apply
 	mute, late                  bool
 	slow                        time.Duration
 	// What its metrics say; asked is how often they were asked for.
@@ -49,7 +50,7 @@ func (s *server) Status(ctx context.Context, _ *pb.StatusRequest) (*pb.StatusRes
 		s.mu.Lock()
 	}
 	answer := &pb.StatusResponse{
-		Header: s.header(), Leader: s.leader, RaftTerm: s.term, RaftIndex: s.committed, Version: "3.6.16",
+		Header: s.header(), Leader: s.leader, RaftTerm: s.term, RaftIndex: s.committed, RaftAppliedIndex: s.committed - s.backlog, Version: "3.6.16",
 	}
 	if s.late {
 		s.committed += 10

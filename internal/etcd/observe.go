@@ -50,6 +50,7 @@ func (p *Pool) Observe(ctx context.Context, cluster string, config *tls.Config, 
 	s := &Session{electorate: electorate}
 	began := time.Now()
 	s.readQuorum(ctx, peers, electorate)
+	p.noteLags(cluster, &s.Seen, began)
 	s.Seen.Handshakes = handshakesOf(refusals, electorate, s.Seen.Members)
 	p.watchDisks(ctx, cluster, s, peers, mute, time.Since(began))
 	s.Slow = time.Since(start) >= statusTimeout

@@ -44,6 +44,7 @@ type Pool struct {
 	clusters map[string]map[Endpoint]connection
 	watches  map[string]*watch
 	reaches  map[string]*reach
+	lags     map[string]map[string]time.Time
 }
 
 // connection leads to one endpoint, made with this TLS configuration.
@@ -54,7 +55,10 @@ type connection struct {
 
 // NewPool returns a pool without connections.
 func NewPool() *Pool {
-	return &Pool{clusters: map[string]map[Endpoint]connection{}, watches: map[string]*watch{}, reaches: map[string]*reach{}}
+	return &Pool{
+		clusters: map[string]map[Endpoint]connection{}, watches: map[string]*watch{}, reaches: map[string]*reach{},
+		lags: map[string]map[string]time.Time{},
+	}
 }
 
 // Disconnect closes the connections to a cluster until it is observed again.
@@ -67,6 +71,7 @@ func (p *Pool) Forget(cluster string) {
 	defer p.mu.Unlock()
 	delete(p.watches, cluster)
 	delete(p.reaches, cluster)
+	delete(p.lags, cluster)
 }
 
 // Close closes every connection. The pool can be used again, with new ones.

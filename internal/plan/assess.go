@@ -35,8 +35,8 @@ type Assessment struct {
 	Alarms []Alarm
 	// Alarm says what the most severe of them means and what to do. SlowLeader is set if the leader's disk is too slow. RejectedSpec is which part of the
 	// spec is not carried out. Unrelated is an object with the cluster's labels that does not belong to it and does no harm.
-	// Each is nil if there is none.
-	Alarm, SlowLeader, RejectedSpec, Unrelated *failure.Problem
+	// Laggards says which voters have been far behind for a while. Each is nil if there is none.
+	Alarm, SlowLeader, Laggards, RejectedSpec, Unrelated *failure.Problem
 }
 
 // Versions are the etcd versions in use and to be used.
@@ -80,7 +80,8 @@ func (v *view) assess() {
 	v.MaxMembers = v.maxMembers()
 	v.Updated, v.DownForUpdate = v.updated(), v.downForUpdate()
 	v.Alarms = v.alarms()
-	v.Alarm, v.SlowLeader, v.RejectedSpec, v.Unrelated = v.alarm(), v.slowLeader(), v.rejectedSpec(), v.unrelated()
+	v.Alarm, v.SlowLeader, v.Laggards = v.alarm(), v.slowLeader(), v.laggards()
+	v.RejectedSpec, v.Unrelated = v.rejectedSpec(), v.unrelated()
 	if v.Etcd.Contact != ContactQuorum {
 		return
 	}

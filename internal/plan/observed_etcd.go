@@ -1,5 +1,10 @@
 package plan
 
+import (
+	"slices"
+	"time"
+)
+
 // Contact is how much of the cluster has answered.
 type Contact int
 
@@ -34,6 +39,31 @@ type Etcd struct {
 	// lowest that a majority has not exceeded: no single voter can raise the former or lower the latter. Both are 0 unless
 	// Contact is ContactQuorum.
 	Revision, RevisionCeiling int64
+}
+
+// FarBehind returns the UIDs of the pods whose members have not applied what a majority of the voters knew to be committed lagLimit
+// entries ago. Those that do not vote yet are not among them.
+func (e Etcd) FarBehind() (uids []string) {
+	var answers []Answer
+	var known []uint64
+	voters := 0
+	for _, m := range e.Members {
+		if m.Learner {
+			continue
+		}
+		voters++
+		i := slices.IndexFunc(e.Answers, func(a Answer) bool { return a.Pod == m.Name && a.MemberID == m.ID && a.ClusterID == e.ClusterID })
+		if i >= 0 {
+			answers, known = append(answers, e.Answers[i]), append(known, e.Answers[i].Committed)
+		}
+	}
+	newest := Reached(voters, known)
+	for _, a := range answers {
+		if a.Applied+lagLimit < newest {
+			uids = append(uids, a.PodUID)
+		}
+	}
+	return uids
 }
 
 // HandshakeFailure is a server that takes connections, and whose TLS handshake with the operator fails.
@@ -76,6 +106,8 @@ type Answer struct {
 	// Applied and Committed are raft indexes.
 	Applied   uint64 `json:",string"`
 	Committed uint64 `json:",string"`
+	// Behind is how long it has been far behind whenever it was looked at, 0 if it is not: see FarBehind.
+	Behind time.Duration `json:",omitempty"`
 	// DBSize, DBSizeInUse and Quota are bytes. Quota is the size of the database from which on the server takes no writes, 0 if it does
 	// not tell: etcd does from 3.6 on.
 	DBSize      int64

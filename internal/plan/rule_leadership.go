@@ -31,6 +31,9 @@ const (
 	// minSpeedup is how many times faster the next leader's disk must be, so that leadership stays where it is if all disks are
 	// slow.
 	minSpeedup = 4
+	// lagPatience is how long a voter may be far behind before that is reported. A calm cluster is looked at once a minute, so two looks
+	// in a row have found it so.
+	lagPatience = 30 * time.Second
 	// leaderCooldown is how long leadership stays after it was moved because of a slow disk.
 	leaderCooldown = 5 * time.Minute
 	// minPodAge is how old a pod must be before it is restarted because of its disk: it may just have been recreated for that
@@ -67,6 +70,23 @@ func (v *view) slowLeader() *failure.Problem {
 	return &failure.Problem{
 		Reason:  v1beta2.ReasonDiskSlow,
 		Message: fmt.Sprintf("the disk of leader %s is slow: an fsync takes more than %s", m.Name, slowFlush),
+	}
+}
+
+// laggards reports the voters that have been far behind for a while; nil if none is. It has no numbers that change while they are.
+func (v *view) laggards() *failure.Problem {
+	var names []string
+	for _, m := range v.voters {
+		if a, ok := v.answer(m); ok && a.Behind >= lagPatience {
+			names = append(names, m.Name)
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	return &failure.Problem{
+		Reason:  v1beta2.ReasonMemberBehind,
+		Message: fmt.Sprintf("%s: more than %d raft entries behind the others, at every look for %s and longer", list(names), lagLimit, lagPatience),
 	}
 }
 

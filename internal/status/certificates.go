@@ -111,6 +111,13 @@ func certificateTrouble(in Input) *failure.Problem {
 	return &failure.Problem{Reason: v1beta2.ReasonCertificatesExpiring, Message: expiring}
 }
 
+// expired reports whether a certificate of the cluster's own has expired; those of EtcdUsers concern these alone.
+func expired(in Input) bool {
+	return in.Certificates != nil && slices.ContainsFunc(in.Certificates.Certificates, func(c certificates.Info) bool {
+		return !c.User && !c.NotAfter.After(in.Observed.Now)
+	})
+}
+
 // expiringInWords says which certificates expire so soon that their owner is to know, and who has to renew them; empty if none does. Each
 // has its own notice: an authority outlives what it has issued, and at its end that is renewed ever more often, so the first to expire is
 // none that lacks anything.

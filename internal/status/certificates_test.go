@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/certificates"
@@ -87,6 +88,35 @@ func TestExpiringAuthority(t *testing.T) {
 	in.Observed.Now = at.Add(-2 * day)
 	if c := meta.FindStatusCondition(compute(in).Conditions, v1beta2.ConditionCertificatesValid); c.Status != "True" || !strings.Contains(c.Message, "Secret m-ca,") {
 		t.Errorf("before, it says %+v", c)
+	}
+}
+
+// TestExpiry is in Degraded and in Ready's reason from the notice on, and Ready is false once a certificate of the cluster's own has expired.
+func TestExpiry(t *testing.T) {
+	const day = 24 * time.Hour
+	for title, c := range map[string]struct {
+		left            time.Duration
+		user            bool
+		degraded, ready metav1.ConditionStatus
+	}{
+		"in time":         {10 * day, false, metav1.ConditionFalse, metav1.ConditionTrue},
+		"soon":            {5 * day, false, metav1.ConditionTrue, metav1.ConditionTrue},
+		"expired":         {0, false, metav1.ConditionTrue, metav1.ConditionFalse},
+		"a user's, alone": {0, true, metav1.ConditionTrue, metav1.ConditionTrue},
+	} {
+		in := allAnswer()
+		end := in.Observed.Now.Add(c.left)
+		in.Certificates = &Certificates{Decision: certificates.Decision{Certificates: []certificates.Info{
+			{Name: "m-0-tls", Use: "peer", NotBefore: end.Add(-90 * day), NotAfter: end, User: c.user},
+		}}}
+		s := compute(in)
+		degraded, ready := meta.FindStatusCondition(s.Conditions, v1beta2.ConditionDegraded), meta.FindStatusCondition(s.Conditions, v1beta2.ConditionReady)
+		if degraded.Status != c.degraded || ready.Status != c.ready {
+			t.Errorf("%s: %+v, %+v", title, degraded, ready)
+		}
+		if c.degraded == metav1.ConditionTrue && (degraded.Reason != v1beta2.ReasonCertificatesExpiring || ready.Reason != degraded.Reason) {
+			t.Errorf("%s, it says %+v, %+v", title, degraded, ready)
+		}
 	}
 }
 

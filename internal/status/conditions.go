@@ -47,14 +47,15 @@ func setConditions(s *v1beta2.EtcdClusterStatus, in Input) {
 	setQuorumLost(s, in.Observed)
 }
 
-// ready holds for a cluster that is available and matches the spec. Its reason and message are always the most important ones:
+// ready holds for a cluster that is available and matches the spec, and whose own certificates have not expired: with one that has, a
+// connection that breaks does not come back. Its reason and message are always the most important ones:
 // kubectl get shows them.
 func ready(in Input, up, progress, trouble verdict) verdict {
 	v := progress
 	if trouble.holds {
 		v = trouble
 	}
-	v.holds = up.holds && progress.reason == v1beta2.ReasonSpecReached && len(rejected(in)) == 0
+	v.holds = up.holds && progress.reason == v1beta2.ReasonSpecReached && len(rejected(in)) == 0 && !expired(in)
 	if s := switching(in); s != "" {
 		v.message += "; " + s
 	}
@@ -153,8 +154,10 @@ func degraded(s *v1beta2.EtcdClusterStatus, in Input, reason, message string) ve
 	if all.reason != v1beta2.ReasonAsExpected {
 		return all
 	}
-	if slow := in.Assessment.SlowLeader; slow != nil {
-		return verdict{true, slow.Reason, slow.Message}
+	for _, p := range []*failure.Problem{in.Assessment.SlowLeader, in.Assessment.Laggards} {
+		if p != nil {
+			return verdict{true, p.Reason, p.Message}
+		}
 	}
 	if waits && w.Reason == v1beta2.ReasonPodCannotStart {
 		return verdict{true, w.Reason, w.Message}

@@ -61,6 +61,13 @@ func TestDegradedTellsOf(t *testing.T) {
 			disks(allAnswer(), plan.Disk{Pod: "m-1", PodUID: "m-1", Watched: time.Minute, FlushTime: time.Second}),
 			metav1.ConditionTrue, v1beta2.ReasonDiskSlow, "the disk of leader m-1 is slow: an fsync takes more than 100ms",
 		},
+		"a member that is far behind": {
+			func() Input {
+				in := allAnswer()
+				in.Observed.Etcd.Answers[0].Behind = time.Minute
+				return in
+			}(), metav1.ConditionTrue, v1beta2.ReasonMemberBehind, "m-0: more than 1000 raft entries behind the others, at every look for 30s and longer",
+		},
 		"no follower with a slow disk": {
 			disks(allAnswer(), plan.Disk{Pod: "m-0", PodUID: "m-0", Watched: time.Minute, FlushTime: time.Second}),
 			metav1.ConditionFalse, v1beta2.ReasonAsExpected, "all 3 voters are healthy",

@@ -1,0 +1,56 @@
+package plan
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestFarBehind compares voters with what a majority of them knows to be committed.
+func TestFarBehind(t *testing.T) {
+	at := func(applied ...uint64) Observed {
+		return edit(healthyCluster(3, true), func(o *Observed) {
+			for i := range applied {
+				o.Etcd.Answers[i].Applied, o.Etcd.Answers[i].Committed = applied[i], applied[i]
+			}
+		})
+	}
+	for title, c := range map[string]struct {
+		o    Observed
+		want []string
+	}{
+		"none":             {at(5000, 5000, 4000), nil},
+		"one":              {at(5000, 5000, 3999), []string{"p2"}},
+		"one is far ahead": {at(5000, 5000, 1<<40), nil},
+		"it knows, and is not done with it": {
+			edit(at(5000, 5000, 0), func(o *Observed) { o.Etcd.Answers[2].Committed = 5000 }), []string{"p2"},
+		},
+		"a learner":                         {edit(at(5000, 5000, 0), func(o *Observed) { o.Etcd.Members[2].Learner = true }), nil},
+		"it answers in another one's place": {edit(at(5000, 5000, 0), func(o *Observed) { o.Etcd.Answers[2].MemberID++ }), nil},
+	} {
+		if got := c.o.Etcd.FarBehind(); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, want %v", title, got, c.want)
+		}
+	}
+}
+
+// TestLaggards are reported once they have been behind for a while, and hold nothing up by themselves.
+func TestLaggards(t *testing.T) {
+	behind := func(d time.Duration) Observed {
+		return edit(healthyCluster(3, true), func(o *Observed) { o.Etcd.Answers[1].Behind = d })
+	}
+	if got := Assess(behind(lagPatience - 1)).Laggards; got != nil {
+		t.Errorf("at once: %+v", got)
+	}
+	got := Assess(behind(lagPatience)).Laggards
+	if got == nil || !strings.HasPrefix(got.Message, "c-1: ") {
+		t.Fatalf("after a while: %+v", got)
+	}
+	if later := Assess(behind(time.Hour)).Laggards; *later != *got {
+		t.Errorf("%+v, and after an hour %+v", got, later)
+	}
+	if a, b := Next(behind(0)), Next(behind(time.Hour)); a != b {
+		t.Errorf("%+v, and with one behind %+v", a, b)
+	}
+}
