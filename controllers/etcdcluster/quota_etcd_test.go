@@ -23,14 +23,17 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/controllers/internal/controllertest"
 	"github.com/etcdpilot/etcd-operator/internal/member"
 )
 
 // TestQuota fills a real etcd of one member up to its quota, and makes room as the runbook says: the conditions say so, one event tells
 // when it begins and one when it ends, and nothing is written while nothing changes.
 func TestQuota(t *testing.T) {
+	const apart = 230
 	w := newIdleWorld(t)
 	name := types.NamespacedName{Namespace: namespace, Name: "full"}
+	w.addresses["full-0"] = controllertest.Loopback(apart) // another process cannot bind one that other tests have served at
 	quota := resource.MustParse("16Mi")
 	must(t, w.api.Create(t.Context(), &v1beta2.EtcdCluster{
 		ObjectMeta: metav1.ObjectMeta{Namespace: name.Namespace, Name: name.Name},
