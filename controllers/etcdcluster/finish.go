@@ -30,6 +30,8 @@ const (
 	keepConnectionsFor = 10 * time.Second
 	// diskWatchInterval is the time to the next pass while disks are watched.
 	diskWatchInterval = 2 * time.Second
+	// alarmInterval is the time to the next pass while etcd has an alarm: whoever mends it wants to see that it is gone.
+	alarmInterval = 5 * time.Second
 )
 
 func (r *Reconciler) finish(ctx context.Context, p *pass, err error) (ctrl.Result, error) {
@@ -92,6 +94,9 @@ func (r *Reconciler) requeue(p *pass) ctrl.Result {
 	}
 	if plan.DisksUndecided(p.observed) {
 		result.RequeueAfter = min(result.RequeueAfter, diskWatchInterval)
+	}
+	if p.assessment.Alarm != nil {
+		result.RequeueAfter = min(result.RequeueAfter, alarmInterval)
 	}
 	if result.RequeueAfter >= keepConnectionsFor || p.session.Slow {
 		r.Etcd.Disconnect(client.ObjectKeyFromObject(p.cluster).String())

@@ -155,17 +155,21 @@ func (w *idleWorld) settles(t *testing.T, name types.NamespacedName, reason stri
 	recorded := len(w.recorder.Events)
 	w.writes, w.live = 0, 0
 	for range looks {
-		w.looks(t, name)
+		if next := w.looks(t, name); (next <= 5*time.Second) != (status == metav1.ConditionFalse) {
+			t.Errorf("with %s it looks again in %s", reason, next)
+		}
 	}
 	if w.writes != 0 || w.live != 0 || len(w.recorder.Events) != recorded {
 		t.Errorf("once it has said %s: %d writes, %d live reads, %d events", reason, w.writes, w.live, len(w.recorder.Events)-recorded)
 	}
 }
 
-func (w *idleWorld) looks(t *testing.T, name types.NamespacedName) {
+// looks has the operator look once, and returns when it would again.
+func (w *idleWorld) looks(t *testing.T, name types.NamespacedName) time.Duration {
 	t.Helper()
-	_, err := w.operator.Reconcile(t.Context(), ctrl.Request{NamespacedName: name})
+	result, err := w.operator.Reconcile(t.Context(), ctrl.Request{NamespacedName: name})
 	must(t, err)
+	return result.RequeueAfter
 }
 
 func (w *idleWorld) says(t *testing.T, name types.NamespacedName, kind string) metav1.Condition {
