@@ -27,9 +27,9 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/member"
 )
 
-// TestQuota fills a real etcd of one member up to its quota, and makes room as the runbook says: the conditions say so, one event tells
+// TestFullQuota fills a real etcd of one member up to its quota, and makes room as the runbook says: the conditions say so, one event tells
 // when it begins and one when it ends, and nothing is written while nothing changes.
-func TestQuota(t *testing.T) {
+func TestFullQuota(t *testing.T) {
 	const apart = 230
 	w := newIdleWorld(t)
 	name := types.NamespacedName{Namespace: namespace, Name: "full"}
