@@ -113,8 +113,11 @@ func run(o options) error {
 	if err := checkCertificate(o.metricsCertDir); err != nil {
 		return err
 	}
+	var err error
+	if o.controllers.Pinned, err = version.PinnedBy(os.Environ()); err != nil {
+		return err
+	}
 	if o.leaderElection {
-		var err error
 		if o.controllers.Self, err = identity(inClusterNamespace); err != nil {
 			return err
 		}

@@ -56,6 +56,32 @@ func TestStartRefuses(t *testing.T) {
 	}
 }
 
+// TestPinnedImages wants the variables of the manifests to pin nothing as they are, and all images of etcd once the tags have been replaced by
+// digests, as operator-sdk does it for a bundle.
+func TestPinnedImages(t *testing.T) {
+	const digest = "@sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+	var shipped, replaced []string
+	var want version.Pinned
+	for _, v := range version.Tested {
+		variable := "RELATED_IMAGE_ETCD_" + strings.ReplaceAll(v, ".", "_") + "="
+		shipped = append(shipped, variable+version.Image("", v)) // TestManifests holds that these are there
+		replaced = append(replaced, variable+version.DefaultRepository+digest)
+		want = append(want, version.Image("", v)+digest)
+	}
+	slices.Sort(want)
+	if got, err := version.PinnedBy(shipped); len(got) > 0 || err != nil {
+		t.Errorf("tags pin %q, %v", got, err)
+	}
+	if got, err := version.PinnedBy(replaced); !slices.Equal(got, want) || err != nil {
+		t.Errorf("digests pin %q, %v; want %q", got, err, want)
+	}
+	t.Setenv("RELATED_IMAGE_ETCD_3_6_16", "quay.io/coreos/etcd:latest")
+	given := options{controllers: controllers.Options{OperatorImage: "operator"}}
+	if err := run(given); err == nil || !strings.Contains(err.Error(), "RELATED_IMAGE_ETCD_3_6_16=quay.io/coreos/etcd:latest: ") {
+		t.Errorf("the operator starts with the tag of no version: %v", err)
+	}
+}
+
 // TestIdentity wants an operator to claim what it acts on by the very Lease that it holds.
 func TestIdentity(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "namespace")

@@ -25,6 +25,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/etcd"
 	"github.com/etcdpilot/etcd-operator/internal/plan/claim"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
+	"github.com/etcdpilot/etcd-operator/internal/version"
 )
 
 // Options are what a deployment of the operator configures of the controllers.
@@ -33,6 +34,8 @@ type Options struct {
 	OperatorImage string
 	// EtcdRepository is the image repository of etcd for specs without one; empty for the built-in one.
 	EtcdRepository string
+	// Pinned are the images of etcd that are known by their digests.
+	Pinned version.Pinned
 	// AgentEnv is the agents' environment for reaching object storage through a proxy. etcd does not get it.
 	AgentEnv []corev1.EnvVar
 	// Self identifies this operator among other installations; the zero value, without leader election, reserves nothing.
@@ -71,7 +74,7 @@ func Setup(ctx context.Context, mgr ctrl.Manager, pool *etcd.Pool, o Options) er
 	if err := (&etcdcluster.Reconciler{
 		Client: c, Live: live, Recorder: recorder, Reservations: keeper, Etcd: pool, Clock: clock.RealClock{},
 		OperatorImage: o.OperatorImage, AgentEnv: o.AgentEnv, OpenShift: openShift,
-		EtcdRepository: o.EtcdRepository, Concurrency: o.Concurrency, Namespaces: o.Namespaces, OwnPods: o.OwnPods,
+		EtcdRepository: o.EtcdRepository, Pinned: o.Pinned, Concurrency: o.Concurrency, Namespaces: o.Namespaces, OwnPods: o.OwnPods,
 	}).SetupWithManager(ctx, mgr); err != nil {
 		return fmt.Errorf("set up the EtcdCluster controller: %w", err)
 	}

@@ -32,6 +32,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 	"github.com/etcdpilot/etcd-operator/internal/plan/claim"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
+	"github.com/etcdpilot/etcd-operator/internal/version"
 )
 
 // +kubebuilder:rbac:groups=etcd.database.coreos.com,resources=etcdclusters,verbs=get;list;watch
@@ -60,10 +61,10 @@ type Reconciler struct {
 	Etcd *etcd.Pool
 	// Clock is the time of observations.
 	Clock clock.PassiveClock
-	// OperatorImage holds member-run.
-	OperatorImage string
-	// EtcdRepository is the image repository of etcd for specs without one; empty for the built-in one.
-	EtcdRepository string
+	// OperatorImage holds member-run. EtcdRepository is the image repository of etcd for specs without one; empty for the built-in one.
+	OperatorImage, EtcdRepository string
+	// Pinned are the images of etcd that are known by their digests.
+	Pinned version.Pinned
 	// AgentEnv is the agents' environment for reaching object storage through a proxy. etcd does not get it.
 	AgentEnv []corev1.EnvVar
 	// OpenShift leaves the members' user and group to the namespace.

@@ -80,14 +80,18 @@ func listPatch(have, want corev1.ResourceList) map[string]any {
 	return patch
 }
 
-// changeImage records the container that has to stop before the member counts as updated. If it has stopped since it was observed the
-// patch is a conflict, and the next pass decides again.
+// changeImage records the container that has to stop before the member counts as updated, and the image that it was made from: an earlier
+// change may not have reached it yet. If it has stopped since it was observed the patch is a conflict, and the next pass decides again.
 func (r *Reconciler) changeImage(ctx context.Context, p *pass, a plan.ChangeImage, options ...client.PatchOption) error {
 	pod, image := p.pods[a.Name], p.observed.Cluster.Image(a.Version)
+	before, replaced := resources.EtcdOf(pod).Image, containerOf(pod).ContainerID
+	if made := pod.Annotations[resources.AnnotationReplacedImage]; made != "" && pod.Annotations[resources.AnnotationReplaced] == replaced {
+		before = made
+	}
 	body, err := encodePatch(types.UID(a.UID), map[string]any{
 		"resourceVersion": pod.ResourceVersion,
 		"annotations": map[string]any{
-			resources.AnnotationReplaced: containerOf(pod).ContainerID, resources.AnnotationImage: image,
+			resources.AnnotationReplaced: replaced, resources.AnnotationReplacedImage: before, resources.AnnotationImage: image,
 		},
 	}, map[string]any{"spec": map[string]any{"containers": []any{map[string]any{
 		"name": resources.EtcdContainer, "image": image,
@@ -154,7 +158,7 @@ func (r *Reconciler) pullImage(ctx context.Context, p *pass, e plan.CreatePrepul
 // podOptions are what the operator adds to every pod.
 func (r *Reconciler) podOptions(p *pass) resources.PodOptions {
 	o := resources.PodOptions{
-		OperatorImage: r.OperatorImage, Repository: r.EtcdRepository, OpenShift: r.OpenShift, Transport: p.transport,
+		OperatorImage: r.OperatorImage, Repository: r.EtcdRepository, Pinned: r.Pinned, OpenShift: r.OpenShift, Transport: p.transport,
 	}
 	if p.certified != nil {
 		o.Trust = p.trustSecret()

@@ -119,6 +119,8 @@ func (r *Reconciler) observePods(p *pass) error {
 		seen := &p.observed.Pods[i]
 		pod := p.pods[seen.Name]
 		seen.Drift = p.revision.Drift(pod, p.observed.Cluster.Repository)
+		seen.OtherImage = resources.ImageOf(pod) != p.observed.Cluster.Image(seen.Version)
+		seen.Drift.Image = seen.Drift.Image || seen.OtherImage && unpulled(pod)
 		if !p.transport.SecuresAny() {
 			continue
 		}

@@ -3,7 +3,6 @@ package etcdcluster
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -67,11 +66,12 @@ func containerOf(pod *corev1.Pod) corev1.ContainerStatus {
 }
 
 // restarting reports whether the container that a change of the image is to replace still exists. If the image was changed back
-// meanwhile there is nothing to replace. The kubelet may report a longer image name than the one in the spec.
+// meanwhile there is nothing to replace. This is how the kubelet decides it: by what is in the spec, not by what the runtime calls the
+// image, which may be any of its names.
 func restarting(pod *corev1.Pod) bool {
 	c := containerOf(pod)
 	return c.ContainerID != "" && pod.Annotations[resources.AnnotationReplaced] == c.ContainerID &&
-		!strings.HasSuffix(c.Image, resources.EtcdOf(pod).Image)
+		pod.Annotations[resources.AnnotationReplacedImage] != resources.EtcdOf(pod).Image
 }
 
 func phaseOf(pod *corev1.Pod) plan.Phase {
@@ -86,9 +86,15 @@ func phaseOf(pod *corev1.Pod) plan.Phase {
 }
 
 // blocking are the waiting reasons of a container that cannot start before something else changes.
-var blocking = []string{
-	"ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull",
-	"CreateContainerConfigError", "CreateContainerError", "RunContainerError",
+var blocking = slices.Concat(missingImage, []string{"CreateContainerConfigError", "CreateContainerError", "RunContainerError"})
+
+// missingImage are those of them that mean that the image is not on the node, and does not get there.
+var missingImage = []string{"ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull"}
+
+// unpulled reports whether etcd's image is what keeps a container from running.
+func unpulled(pod *corev1.Pod) bool {
+	w := containerOf(pod).State.Waiting
+	return w != nil && slices.Contains(missingImage, w.Reason)
 }
 
 // problemOf is why a pod does not run, in Kubernetes' own words; empty if it runs or if that is not known yet.

@@ -9,7 +9,7 @@ type Drift struct {
 	Rewritten bool
 	// Resources is true for resources, which are resized in place.
 	Resources bool
-	// Image is true for the image's repository: the container restarts in place.
+	// Image is true for the image's repository, and for its digest if the present image cannot be pulled: the container restarts in place.
 	Image bool
 	// Template is true for anything else, which takes a new pod.
 	Template bool

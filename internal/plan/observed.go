@@ -5,6 +5,7 @@ import (
 
 	"github.com/etcdpilot/etcd-operator/internal/failure"
 	"github.com/etcdpilot/etcd-operator/internal/member"
+	"github.com/etcdpilot/etcd-operator/internal/version"
 )
 
 // Observed is everything that a decision may depend on: plain data, read in one pass. It can be stored as JSON and replayed
@@ -58,9 +59,12 @@ type Cluster struct {
 	Persistent bool
 	// VolumeSize is the storage that each claim requests, in bytes; 0 if unspecified.
 	VolumeSize int64
-	// Repository and Version are the repository of etcd's image and the version that members are to run, such as "3.6.16".
+	// Repository and Version are the repository of etcd's image, empty if none is named, and the version that members are to run, such as
+	// "3.6.16".
 	Repository string
 	Version    string
+	// Pinned are the images that are known by their digests.
+	Pinned version.Pinned `json:",omitempty"`
 	// Spec is the part of the spec that members are made from, as text: it is only compared and recorded.
 	Spec string
 	// Invalid is what is wrong with the spec. It prevents a cluster from being created. A running one is managed according to
@@ -143,6 +147,8 @@ type Pod struct {
 	Restarting bool
 	// Drift is how the pod differs from the current spec, apart from the version.
 	Drift Drift
+	// OtherImage is true if a pod of that version made now would have another image, if only by its digest. That alone restarts nobody.
+	OtherImage bool `json:",omitempty"`
 	// Transport is what the pod's member serves.
 	Transport member.Transport `json:",omitzero"`
 	// Resizing says why a resize in place is not complete, empty if none is in progress.

@@ -13,7 +13,7 @@ func (v *view) neededImages() []NodeImage {
 	for _, m := range v.Etcd.Members {
 		p := v.pods[m.Name]
 		on := NodeImage{Node: p.Node, Image: v.Cluster.Image(v.versionFor(p))}
-		if v.change(m).restartsPod() && v.changesImage(p) && p.Node != "" && !slices.Contains(needed, on) {
+		if v.change(m).restartsPod() && v.pullsImage(p) && p.Node != "" && !slices.Contains(needed, on) {
 			needed = append(needed, on)
 		}
 	}
@@ -23,12 +23,16 @@ func (v *view) neededImages() []NodeImage {
 // changesImage reports whether the pod's image has to change.
 func (v *view) changesImage(p Pod) bool { return p.Drift.Image || v.changesVersion(p) }
 
+// pullsImage reports whether the pod, if it is restarted or recreated, runs another image than now. One by another digest comes with a
+// restart for another reason only, and the node may not have it.
+func (v *view) pullsImage(p Pod) bool { return p.OtherImage || v.changesImage(p) }
+
 // imagePresent reports whether the image that the member's pod is to run is on its node, as far as that is known: a recreated
 // pod may be scheduled to another node. Where the API server refuses the pod that would pull it, nothing is known: the update goes on
 // without it.
 func (v *view) imagePresent(p Pod) bool {
 	pull, ok := v.prepullPod(p)
-	return !v.changesImage(p) || p.Node == "" || ok && pull.Done ||
+	return !v.pullsImage(p) || p.Node == "" || ok && pull.Done ||
 		v.refuses(TargetOf(CreatePrepullPod{NodeImage{Node: p.Node, Image: v.Cluster.Image(v.versionFor(p))}}))
 }
 

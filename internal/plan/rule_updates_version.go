@@ -10,7 +10,7 @@ import (
 )
 
 // Image returns the etcd image of that version.
-func (c Cluster) Image(v string) string { return version.Image(c.Repository, v) }
+func (c Cluster) Image(v string) string { return c.Pinned.Image(c.Repository, v) }
 
 // refusal returns which part of the spec cannot be carried out, and why; nil if all of it can. The cluster is managed all the
 // same.

@@ -64,6 +64,8 @@ const (
 	AnnotationVolume = "etcd.database.coreos.com/volume-spec"
 	// AnnotationReplaced is the ID of the container that a change of the image is to replace.
 	AnnotationReplaced = "etcd.database.coreos.com/replaced-container"
+	// AnnotationReplacedImage is the image in the pod's spec that the kubelet has made that container from.
+	AnnotationReplacedImage = "etcd.database.coreos.com/replaced-image"
 	// AnnotationFixed is on objects that Kubernetes has refused to resize: on a pod it is the refused resources, on a volume the
 	// size.
 	AnnotationFixed = "etcd.database.coreos.com/resize-refused"

@@ -36,6 +36,8 @@ type PodOptions struct {
 	OperatorImage string
 	// Repository is the image repository of etcd for specs without one; empty for the built-in one.
 	Repository string
+	// Pinned are the images of etcd that are known by their digests.
+	Pinned version.Pinned
 	// EtcdVersion is the version to run, for example "3.6.16".
 	EtcdVersion string
 	// Persistent puts the data on the claim of the pod's name rather than in an emptyDir volume.
@@ -160,7 +162,7 @@ func etcd(c *v1beta2.EtcdCluster, config string, o PodOptions) corev1.Container 
 	policy := podPolicy(c)
 	return corev1.Container{
 		Name:            EtcdContainer,
-		Image:           version.Image(cmp.Or(c.Spec.Repository, o.Repository), o.EtcdVersion),
+		Image:           o.Pinned.Image(cmp.Or(c.Spec.Repository, o.Repository), o.EtcdVersion),
 		ImagePullPolicy: corev1.PullIfNotPresent,
 		Command:         []string{binaryPath, "start"},
 		Env: []corev1.EnvVar{

@@ -70,7 +70,8 @@ func (r Revision) annotations() map[string]string {
 	}
 }
 
-// Drift says how a pod differs from this revision, or was changed by hand.
+// Drift says how a pod differs from this revision, or was changed by hand. A digest in its image is no difference: with the operator's
+// own upgrade come other ones.
 func (r Revision) Drift(pod *corev1.Pod, repository string) plan.Drift {
 	given := pod.Annotations
 	image := ImageOf(pod)
@@ -80,7 +81,7 @@ func (r Revision) Drift(pod *corev1.Pod, repository string) plan.Drift {
 		Rewritten: asked && lacks,
 		Resources: given[AnnotationResources] != r.Resources,
 		Template:  given[AnnotationTemplate] != r.Template,
-		Image:     image != version.Image(repository, version.OfImage(image)),
+		Image:     !version.From(repository, image),
 	}
 	if given[AnnotationFixed] == r.Resources {
 		d = d.Unresizable()

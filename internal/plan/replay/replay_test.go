@@ -66,7 +66,7 @@ func TestEveryFieldComesBack(t *testing.T) {
 // and etcd's own words are in conditions and events, too, and names are names.
 var told = []string{
 	"Alarm.Kind", "Answer.Downgrade", "Answer.Errors", "Answer.Pod", "Answer.PodUID", "Answer.Storage", "Answer.Version",
-	"Bootstrap.Members", "Bootstrap.Restore", "Bootstrap.Token", "Cluster.Domain", "Cluster.Name", "Cluster.Namespace",
+	"Bootstrap.Members", "Bootstrap.Restore", "Bootstrap.Token", "Cluster.Domain", "Cluster.Name", "Cluster.Namespace", "Cluster.Pinned",
 	"Cluster.Repository", "Cluster.Restore", "Cluster.Resuming", "Cluster.SafetySnapshot", "Cluster.UID", "Cluster.Version",
 	"Cluster.WaitFailed", "Cluster.WaitsForRestore", "Conflict.Kind", "Conflict.Name", "Conflict.Owner", "Description.Action",
 	"Description.Message", "Description.Reason", "Disk.Pod", "Disk.PodUID", "Etcd.Confirmed", "Etcd.Reached", "Etcd.Unconfirmed",
