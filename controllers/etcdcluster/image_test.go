@@ -26,7 +26,7 @@ func TestImageChangedBack(t *testing.T) {
 		runs := func(id string) {
 			t.Helper()
 			pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: resources.EtcdContainer, ContainerID: id, Image: reported}}
-			must(t, r.Client.Update(t.Context(), pod))
+			must(t, r.Client.Status().Update(t.Context(), pod))
 		}
 		change := func(to string, restarts bool) {
 			t.Helper()
