@@ -107,7 +107,9 @@ func unpin(t *testing.T, versions ...string) {
 	}
 }
 
-func relatedImage(version string) string { return "RELATED_IMAGE_ETCD_" + strings.ReplaceAll(version, ".", "_") }
+func relatedImage(version string) string {
+	return "RELATED_IMAGE_ETCD_" + strings.ReplaceAll(version, ".", "_")
+}
 
 // setEnv changes variables of the operator's Deployment, as kubectl's command of that name does.
 func setEnv(ctx context.Context, changes ...string) error {
