@@ -87,9 +87,15 @@ type TransportStatus struct {
 	// clientBoth is true while members serve clients with and without TLS.
 	// +optional
 	ClientBoth bool `json:"clientBoth,omitempty"`
+	// clientUntold is true while clients were never told to use the other one of both, so that it can be given up at once.
+	// +optional
+	ClientUntold bool `json:"clientUntold,omitempty"`
 	// peerBoth is true while members serve each other with and without TLS.
 	// +optional
 	PeerBoth bool `json:"peerBoth,omitempty"`
+	// peerUntold is true while members were never told to use the other one of both for each other.
+	// +optional
+	PeerUntold bool `json:"peerUntold,omitempty"`
 	// peerPort is the port of the scheme that members are told to use for each other, if it is not 2380.
 	// +optional
 	PeerPort int32 `json:"peerPort,omitempty"`

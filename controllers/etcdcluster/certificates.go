@@ -242,9 +242,9 @@ func (p *pass) memberNames() []string {
 	return slices.Compact(names)
 }
 
-// clientConfig is by which the operator is a client of the members, nil while clients are told to use no TLS.
+// clientConfig is by which the operator is a client of the members, nil while it uses no TLS.
 func (p *pass) clientConfig() *tls.Config {
-	if p.certified == nil || !p.transport.ClientTLS {
+	if p.certified == nil || !p.observed.Cluster.ByTLS() {
 		return nil
 	}
 	return p.certified.config

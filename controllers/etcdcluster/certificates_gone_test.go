@@ -90,7 +90,7 @@ func TestSecretBeingDeleted(t *testing.T) {
 	}
 	p.before.TLS = &v1beta2.TLSStatus{TrustSecret: p.trustSecret()}
 	p.certified.secrets[p.trustSecret()] = &corev1.Secret{}
-	p.action = plan.CreatePods{Pods: []plan.NewPod{{Name: "c-0"}}}
+	p.action = plan.CreatePods{Pods: []plan.NewPod{{Name: "c-0", Transport: p.transport}}}
 	if wait, ok := p.withCertificates().(plan.Wait); !ok || wait.Message != "Secret c-0-tls is being deleted" {
 		t.Errorf("with a Secret that is being deleted: %+v", p.withCertificates())
 	}
@@ -141,7 +141,7 @@ func TestHeldSecretIsReported(t *testing.T) {
 
 // TestTrustBeingDeleted waits for a trust Secret that nothing names yet and that is being deleted: no pod is to mount it.
 func TestTrustBeingDeleted(t *testing.T) {
-	r, p := onePass(t, plan.CreatePods{Pods: []plan.NewPod{{Name: "c-0"}}}, interceptor.Funcs{})
+	r, p := onePass(t, plan.CreatePods{Pods: []plan.NewPod{{Name: "c-0", Transport: member.Transport{PeerTLS: true}}}}, interceptor.Funcs{})
 	data := map[string][]byte{certificates.KeyPeerCA: []byte("ca")}
 	p.live, p.before, p.observed.Cluster.ID, p.transport = true, &v1beta2.EtcdClusterStatus{}, 1, member.Transport{PeerTLS: true}
 	p.sides = p.transport

@@ -160,8 +160,12 @@ func (r *Reconciler) writeSecrets(ctx context.Context, p *pass) error {
 // same, until all members serve certificates that they verify.
 func (p *pass) withCertificates() plan.Action {
 	create, ok := p.action.(plan.CreatePods)
-	if !ok || p.certified == nil || !p.transport.SecuresAny() {
+	secured := func(pod plan.NewPod) bool { return pod.Transport.SecuresAny() }
+	if !ok || p.certified == nil || !slices.ContainsFunc(create.Pods, secured) {
 		return p.action
+	}
+	if plain := slices.DeleteFunc(slices.Clone(create.Pods), secured); len(plain) > 0 { // they come first
+		return plan.CreatePods{Pods: plain}
 	}
 	wait := func(why string) plan.Action {
 		return plan.Wait{Reason: v1beta2.ReasonRotatingCertificates, Message: why, After: reconcile.NotYet}

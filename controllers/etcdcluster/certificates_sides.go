@@ -19,12 +19,18 @@ func (p *pass) observeSides() {
 	p.sides = member.Transport{PeerTLS: served.PeerTLS || asked.PeerTLS, ClientTLS: served.ClientTLS || asked.ClientTLS}
 }
 
-// served are the sides that members are to serve with TLS, or that any of them still does.
+// served are the sides that members are to serve with TLS, or that any of them still does, or would if its pod were there: a lost pod is
+// created as its volume says. A restore that is canceled brings the previous members back, too.
 func (p *pass) served() member.Transport {
 	peers, clients := p.transport.ServesPeerTLS(), p.transport.ServesClientTLS()
 	for _, pod := range p.pods {
 		t := resources.PodTransport(pod)
 		peers, clients = peers || t.ServesPeerTLS(), clients || t.ServesClientTLS()
+	}
+	for _, v := range p.observed.Volumes {
+		if p.observed.Cluster.Resumes(v) {
+			peers, clients = peers || v.Transport.ServesPeerTLS(), clients || v.Transport.ServesClientTLS()
+		}
 	}
 	return member.Transport{PeerTLS: peers, ClientTLS: clients}
 }

@@ -21,16 +21,16 @@ import (
 
 // securedPass is a pass of a cluster that new members of are to trust what Secret c-trust-new holds, and status names c-trust-old.
 func securedPass(existing ...string) *pass {
-	secrets := map[string]*corev1.Secret{}
+	peers, secrets := member.Transport{PeerTLS: true}, map[string]*corev1.Secret{}
 	for _, name := range existing {
 		secrets[name] = &corev1.Secret{}
 	}
 	return &pass{
 		cluster:   &v1beta2.EtcdCluster{ObjectMeta: metav1.ObjectMeta{Name: "c"}},
 		before:    &v1beta2.EtcdClusterStatus{TLS: &v1beta2.TLSStatus{TrustSecret: "c-trust-old"}},
-		transport: member.Transport{PeerTLS: true},
+		transport: peers,
 		certified: &certified{Decision: certificates.Decision{TrustHash: "new"}, secrets: secrets},
-		action:    plan.CreatePods{Pods: []plan.NewPod{{Name: "c-0"}, {Name: "c-1"}}},
+		action:    plan.CreatePods{Pods: []plan.NewPod{{Name: "c-0", Transport: peers}, {Name: "c-1", Transport: peers}}},
 	}
 }
 
@@ -102,7 +102,7 @@ func TestPodsWithoutTrust(t *testing.T) {
 		p.transport, p.certified = member.Transport{PeerTLS: true}, &certified{}
 		p.before = &v1beta2.EtcdClusterStatus{TLS: &v1beta2.TLSStatus{TrustSecret: "c-trust-same"}}
 		var err error
-		p.pods["c-0"], err = resources.Pod(p.cluster, "c-0", 1, nil, r.optionsFor(p, plan.NewPod{Name: "c-0", Version: "3.6.16", Persistent: true}))
+		p.pods["c-0"], err = resources.Pod(p.cluster, "c-0", 1, nil, r.optionsFor(p, plan.NewPod{Name: "c-0", Version: "3.6.16", Persistent: true, Transport: p.transport}))
 		must(t, err)
 		p.before.TLS.TrustSecret = recorded
 		must(t, r.observePods(p))

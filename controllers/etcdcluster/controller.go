@@ -179,10 +179,8 @@ type pass struct {
 	claims     map[string]*corev1.PersistentVolumeClaim
 	// revision is the revision of the spec.
 	revision resources.Revision
-	// previousSpec is the cluster with the spec before an update in progress, nil if there is none. previousTemplate is that spec's
-	// revision, empty if it does not change the pods' template.
-	previousSpec     *v1beta2.EtcdCluster
-	previousTemplate string
+	// previousSpec is the cluster with the spec before an update in progress, nil if there is none.
+	previousSpec *v1beta2.EtcdCluster
 	// restore is the EtcdRestore to carry out, or that the cluster is to start from; nil if there is none.
 	restore *v1beta2.EtcdRestore
 	// rejected says what the API server rejects of what the members do not depend on; nil if nothing.

@@ -169,6 +169,6 @@ func (r *Reconciler) podOptions(p *pass) resources.PodOptions {
 // optionsFor are the options of one new pod.
 func (r *Reconciler) optionsFor(p *pass, n plan.NewPod) resources.PodOptions {
 	o := r.podOptions(p)
-	o.EtcdVersion, o.Persistent = n.Version, n.Persistent
+	o.EtcdVersion, o.Persistent, o.Transport = n.Version, n.Persistent, n.Transport
 	return o
 }

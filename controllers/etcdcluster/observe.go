@@ -41,6 +41,11 @@ func (r *Reconciler) observe(ctx context.Context, reader client.Reader, c *v1bet
 	if err := listPods(ctx, reader, p); err != nil {
 		return nil, err
 	}
+	kept, err := r.unlistedKept(ctx, c, claims)
+	if err != nil {
+		return nil, err
+	}
+	listVolumes(p, append(claims, kept...))
 	if err := r.observeCertificates(ctx, p); err != nil {
 		return nil, err
 	}
@@ -50,11 +55,9 @@ func (r *Reconciler) observe(ctx context.Context, reader client.Reader, c *v1bet
 	if err := r.observePods(p); err != nil {
 		return nil, err
 	}
-	kept, err := r.unlistedKept(ctx, c, claims)
-	if err != nil {
+	if err := r.observeVolumes(p); err != nil {
 		return nil, err
 	}
-	observeVolumes(p, append(claims, kept...))
 	if err := observeServices(ctx, reader, p); err != nil {
 		return nil, err
 	}
@@ -134,7 +137,7 @@ func (r *Reconciler) observePods(p *pass) error {
 	return nil
 }
 
-func observeVolumes(p *pass, claims []corev1.PersistentVolumeClaim) {
+func listVolumes(p *pass, claims []corev1.PersistentVolumeClaim) {
 	for i := range claims {
 		claim := &claims[i]
 		if conflict := conflictOf(plan.KindVolume, claim, p.cluster); conflict != nil && conflict.Terminating {
@@ -144,6 +147,17 @@ func observeVolumes(p *pass, claims []corev1.PersistentVolumeClaim) {
 		p.claims[claim.Name] = claim
 		p.observed.Volumes = append(p.observed.Volumes, volumeOf(p, claim))
 	}
+}
+
+// observeVolumes finds out from which spec the pods on volumes are to be made.
+func (r *Reconciler) observeVolumes(p *pass) (err error) {
+	for i := range p.observed.Volumes {
+		v := &p.observed.Volumes[i]
+		if v.FromPreviousSpec, err = r.fromPreviousSpec(p, p.claims[v.Name]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func observeServices(ctx context.Context, reader client.Reader, p *pass) error {

@@ -3,6 +3,7 @@ package etcdcluster
 import (
 	"cmp"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
@@ -28,14 +29,25 @@ func (r *Reconciler) readSpecs(p *pass) (err error) {
 		return nil
 	}
 	cluster := &v1beta2.EtcdCluster{TypeMeta: p.cluster.TypeMeta, ObjectMeta: p.cluster.ObjectMeta, Spec: *spec}
-	before, err := resources.RevisionOf(cluster, r.podOptions(p))
-	if err != nil {
-		return err
-	}
-	if p.previousSpec = cluster; before.Template != p.revision.Template {
-		p.previousTemplate = before.Template
-	}
+	p.previousSpec = cluster
 	return nil
+}
+
+// fromPreviousSpec reports whether the pod on a volume is to be made from the previous spec: the mark on the volume is its template, with the
+// transport that the pod is to have. Until the members are updated, that is not the recorded one.
+func (r *Reconciler) fromPreviousSpec(p *pass, claim *corev1.PersistentVolumeClaim) (bool, error) {
+	mark := claim.Annotations[resources.AnnotationTemplate]
+	if p.previousSpec == nil || mark == "" {
+		return false, nil
+	}
+	options := r.podOptions(p)
+	options.Transport = resources.VolumeTransport(claim)
+	now, err := resources.RevisionOf(p.cluster, options)
+	if err != nil {
+		return false, err
+	}
+	before, err := resources.RevisionOf(p.previousSpec, options)
+	return err == nil && before.Template != now.Template && mark == before.Template, err
 }
 
 // observedCluster is the part of an observation that comes from the EtcdCluster itself: its spec, and the record in its

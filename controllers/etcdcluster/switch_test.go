@@ -30,7 +30,7 @@ func TestSwitchOfRunningCluster(t *testing.T) {
 
 	w.ask(t, &v1beta2.TLSPolicy{Managed: &v1beta2.ManagedTLS{}})
 	w.until(t, "it has TLS", w.done(t, secure))
-	both := member.Transport{ClientBoth: true, PeerBoth: true}
+	both := member.Transport{ClientBoth: true, ClientUntold: true, PeerBoth: true, PeerUntold: true}
 	told := member.Transport{ClientTLS: true, ClientBoth: true, PeerTLS: true, PeerBoth: true, PeerPort: member.OtherPeerPort}
 	w.went(t, member.Transport{}, both, told, secure)
 	if w.created != 6 {
@@ -47,7 +47,9 @@ func TestSwitchOfRunningCluster(t *testing.T) {
 
 	w.ask(t, nil)
 	w.until(t, "it has no TLS", w.done(t, member.Transport{}))
-	w.went(t, secure, told, member.Transport{ClientBoth: true, PeerBoth: true}, member.Transport{})
+	begun := told
+	begun.ClientUntold, begun.PeerUntold = true, true
+	w.went(t, secure, begun, member.Transport{ClientBoth: true, PeerBoth: true}, member.Transport{})
 	if w.created != 12 {
 		t.Errorf("%d pods were created, want 12", w.created)
 	}

@@ -66,9 +66,10 @@ func (r *Reconciler) dryRun(ctx context.Context, p *pass, update plan.Action) er
 func (r *Reconciler) dryRunPod(ctx context.Context, p *pass, update plan.Action) error {
 	switch a := update.(type) {
 	case plan.Recreate:
-		return r.dryRunNew(ctx, p, p.cluster, plan.NewPod{Name: a.Name, Version: a.Version, Persistent: true})
+		return r.dryRunNew(ctx, p, p.cluster, plan.NewPod{Name: a.Name, Version: a.Version, Persistent: true, Transport: p.transport.Served()})
 	case plan.SetImage:
-		again := plan.NewPod{Name: a.Name, Version: a.Version, Persistent: resources.PodPersistent(p.pods[a.Name])}
+		pod := p.pods[a.Name]
+		again := plan.NewPod{Name: a.Name, Version: a.Version, Persistent: resources.PodPersistent(pod), Transport: resources.PodTransport(pod)}
 		err := r.dryRunNew(ctx, p, p.cluster, again)
 		if err != nil && p.previousSpec != nil && r.dryRunNew(ctx, p, p.previousSpec, again) == nil {
 			return nil

@@ -272,8 +272,8 @@ func TestPreviousSpec(t *testing.T) {
 			p.cluster.Status.AcceptedSpec = specOf(asText(t, p.cluster.Spec))
 			c.edit(&p.cluster.Spec)
 			must(t, r.readSpecs(p))
-			if (p.previousSpec != nil) != c.kept || (p.previousTemplate != "") != c.template {
-				t.Fatalf("the previous spec is %+v, its template %q", p.previousSpec, p.previousTemplate)
+			if (p.previousSpec != nil) != c.kept {
+				t.Fatalf("the previous spec is %+v", p.previousSpec)
 			}
 			must(t, r.execute(t.Context(), p))
 			pod := &corev1.Pod{}
@@ -282,9 +282,11 @@ func TestPreviousSpec(t *testing.T) {
 			if drift.Image = false; drift != c.drift {
 				t.Errorf("the new pod differs by %+v, want %+v", drift, c.drift)
 			}
-			p.claims["c-0"].Annotations[resources.AnnotationTemplate] = ""
-			if volumeOf(p, p.claims["c-0"]).FromPreviousSpec {
-				t.Error("a volume without a mark is taken for one of the previous spec")
+			for mark, want := range map[string]bool{"": false, pod.Annotations[resources.AnnotationTemplate]: c.template} {
+				p.claims["c-0"].Annotations[resources.AnnotationTemplate] = mark
+				if from, err := r.fromPreviousSpec(p, p.claims["c-0"]); err != nil || from != want {
+					t.Errorf("a volume with the mark %q is taken for one of the previous spec: %v, %v", mark, from, err)
+				}
 			}
 		})
 	}

@@ -20,7 +20,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 )
 
-// volumeOf reads what matters of a claim.
+// volumeOf reads what matters of a claim. The spec that its pod is to be made from is not known yet.
 func volumeOf(p *pass, claim *corev1.PersistentVolumeClaim) plan.Volume {
 	c := p.cluster
 	size := claim.Spec.Resources.Requests[corev1.ResourceStorage]
@@ -29,21 +29,20 @@ func volumeOf(p *pass, claim *corev1.PersistentVolumeClaim) plan.Volume {
 	requested := resources.VolumeSize(claim, *wanted)
 	return plan.Volume{
 		Name: claim.Name, UID: string(claim.UID),
-		Deleting:         !claim.DeletionTimestamp.IsZero(),
-		Lost:             claim.Status.Phase == corev1.ClaimLost,
-		Incarnation:      number(claim.Labels[resources.LabelIncarnation]),
-		Owned:            resources.VolumeOwned(c, claim),
-		Foreign:          resources.ForeignVolume(c, claim),
-		ClusterID:        uint64(member.ParseID(claim.Annotations[resources.AnnotationClusterID])),
-		MemberID:         uint64(member.ParseID(claim.Annotations[resources.AnnotationMemberID])),
-		Transport:        resources.VolumeTransport(claim),
-		Version:          claim.Annotations[resources.AnnotationVersion],
-		FromPreviousSpec: p.previousTemplate != "" && claim.Annotations[resources.AnnotationTemplate] == p.previousTemplate,
-		Requested:        requested.Value(),
-		Expanding:        known && there.Cmp(size) < 0,
-		NotExpandable:    claim.Annotations[resources.AnnotationFixed] == wanted.String(),
-		Drift:            resources.VolumeDrift(c, claim),
-		Legacy:           resources.LegacyVolume(claim),
+		Deleting:      !claim.DeletionTimestamp.IsZero(),
+		Lost:          claim.Status.Phase == corev1.ClaimLost,
+		Incarnation:   number(claim.Labels[resources.LabelIncarnation]),
+		Owned:         resources.VolumeOwned(c, claim),
+		Foreign:       resources.ForeignVolume(c, claim),
+		ClusterID:     uint64(member.ParseID(claim.Annotations[resources.AnnotationClusterID])),
+		MemberID:      uint64(member.ParseID(claim.Annotations[resources.AnnotationMemberID])),
+		Transport:     resources.VolumeTransport(claim),
+		Version:       claim.Annotations[resources.AnnotationVersion],
+		Requested:     requested.Value(),
+		Expanding:     known && there.Cmp(size) < 0,
+		NotExpandable: claim.Annotations[resources.AnnotationFixed] == wanted.String(),
+		Drift:         resources.VolumeDrift(c, claim),
+		Legacy:        resources.LegacyVolume(claim),
 	}
 }
 
@@ -69,7 +68,7 @@ func (r *Reconciler) unlistedKept(ctx context.Context, c *v1beta2.EtcdCluster, l
 	return unlisted, nil
 }
 
-// markVolume notes what the member on a volume is to run, and whose data it holds, before anything makes it so.
+// markVolume notes what the member on a volume is to run and to serve, and whose data it holds, before anything makes it so.
 func (r *Reconciler) markVolume(ctx context.Context, p *pass, e plan.MarkVolume, options ...client.PatchOption) error {
 	marks := map[string]any{resources.AnnotationVersion: e.Version}
 	if e.ClusterID != 0 {
@@ -81,20 +80,13 @@ func (r *Reconciler) markVolume(ctx context.Context, p *pass, e plan.MarkVolume,
 	case plan.KeepMark:
 	case plan.MarkPodTemplate:
 		marks[resources.AnnotationTemplate] = p.pods[e.Name].Annotations[resources.AnnotationTemplate]
+		marks[resources.AnnotationTransport] = resources.TransportMark(resources.PodTransport(p.pods[e.Name]))
 	case plan.MarkSpecTemplate:
 		marks[resources.AnnotationTemplate] = p.revision.Template
+		marks[resources.AnnotationTransport] = resources.TransportMark(p.transport.Served())
 	}
 	claim := p.claims[e.Name].DeepCopy()
 	if err := r.patch(ctx, claim, types.UID(e.UID), map[string]any{"annotations": marks}, options...); err != nil {
-		return fmt.Errorf("mark volume %s: %w", e.Name, err)
-	}
-	return nil
-}
-
-// markTransport notes what the member on a volume is switched to, before it is.
-func (r *Reconciler) markTransport(ctx context.Context, p *pass, e plan.MarkTransport) error {
-	marks := map[string]any{resources.AnnotationTransport: resources.TransportMark(e.Transport)}
-	if err := r.patch(ctx, p.claims[e.Name].DeepCopy(), types.UID(e.UID), map[string]any{"annotations": marks}); err != nil {
 		return fmt.Errorf("mark volume %s: %w", e.Name, err)
 	}
 	return nil

@@ -17,9 +17,14 @@ type Transport struct {
 	// ClientBoth is whether members serve clients by the other scheme, too, on the same port. That is so while a running cluster is
 	// switched: ClientTLS is what clients are told to use.
 	ClientBoth bool `json:"clientBoth,omitempty"`
+	// ClientUntold is true while ClientBoth is if no client was told to use the other scheme since all members are to serve it: it can be given
+	// up at once.
+	ClientUntold bool `json:"clientUntold,omitempty"`
 	// PeerBoth is the same for peers: PeerTLS is the scheme that members join with. etcd serves peers by one scheme on each port, so the
 	// other scheme is on the other one of PeerPort and OtherPeerPort.
 	PeerBoth bool `json:"peerBoth,omitempty"`
+	// PeerUntold is the same for peers: no member was listed by the other scheme.
+	PeerUntold bool `json:"peerUntold,omitempty"`
 	// PeerPort is the port of the scheme that PeerTLS says: 0 for the constant PeerPort, or OtherPeerPort. A switch ends on the other port
 	// than it began.
 	PeerPort int32 `json:"peerPort,omitempty"`
@@ -50,12 +55,22 @@ func (t Transport) Served() Transport {
 		t = t.OtherPeers()
 	}
 	t.ClientTLS = t.ServesClientTLS()
+	t.PeerUntold, t.ClientUntold = false, false
 	return t
 }
 
-// OtherPeers is the transport with the other scheme for peers, on the other port.
+// Serves reports whether a member with this transport serves whoever was told to connect by that one.
+func (t Transport) Serves(told Transport) bool {
+	clients := told.ClientTLS && t.ServesClientTLS() || !told.ClientTLS && t.ServesClientPlain()
+	if t.PeerBoth && t.PeerTLS != told.PeerTLS {
+		t = t.OtherPeers()
+	}
+	return clients && t.PeerTLS == told.PeerTLS && cmp.Or(t.PeerPort, PeerPort) == cmp.Or(told.PeerPort, PeerPort)
+}
+
+// OtherPeers is the transport that tells peers of the other scheme, on the other port.
 func (t Transport) OtherPeers() Transport {
-	t.PeerTLS = !t.PeerTLS
+	t.PeerTLS, t.PeerUntold = !t.PeerTLS, false
 	if t.PeerPort == OtherPeerPort {
 		t.PeerPort = 0
 	} else {

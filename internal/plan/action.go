@@ -103,6 +103,8 @@ type NewPod struct {
 	Version string
 	// FromPreviousSpec is true for a pod of a member that an update has not reached yet: it is made from the previous spec.
 	FromPreviousSpec bool
+	// Transport is what the member is to serve, as Transport.Served has it.
+	Transport member.Transport `json:",omitzero"`
 	// Restores is true for a pod that restores the bootstrap record's snapshot first.
 	Restores bool
 	Permit   *member.Permit
@@ -165,12 +167,16 @@ type Resize struct{ Name, UID string }
 // with the version first, so that a recreated pod runs it too.
 type SetImage struct{ Name, UID, Version string }
 
-// Recreate deletes a pod for it to be recreated on its volume, which is first marked with the version to run.
+// Recreate deletes a pod for it to be recreated on its volume, which is first marked with the version to run and what to serve.
 type Recreate struct{ Name, UID, Version string }
 
 // CorrectMark writes onto a member's volume which version its pod runs. The mark may name another one that the pod never got, because
 // the operator ended between the two or the API server refused the change, and the spec was reverted since.
-type CorrectMark struct{ Name, UID, Version string }
+type CorrectMark struct {
+	Name, UID, Version string
+	// Made is true if the mark has another transport than the pod, too: what the pod was made from is written with it.
+	Made bool
+}
 
 // Expand requests more storage for claims. If Kubernetes refuses, the claim is marked as not expandable.
 type Expand struct{ Names []string }

@@ -212,7 +212,11 @@ func (a Recreate) describe() Description {
 }
 
 func (a CorrectMark) describe() Description {
-	return Description{"CorrectMark", v1beta2.ReasonUpdating, fmt.Sprintf("recording that %s runs etcd %s", a.Name, a.Version)}
+	text := fmt.Sprintf("recording that %s runs etcd %s", a.Name, a.Version)
+	if a.Made {
+		text += ", and which schemes it serves"
+	}
+	return Description{"CorrectMark", v1beta2.ReasonUpdating, text}
 }
 
 func (a Expand) describe() Description {

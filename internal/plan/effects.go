@@ -1,10 +1,6 @@
 package plan
 
-import (
-	"slices"
-
-	"github.com/etcdpilot/etcd-operator/internal/member"
-)
+import "slices"
 
 // Effect is a single change that the operator makes to Kubernetes or to etcd. It may crash before and after each one.
 //
@@ -31,23 +27,16 @@ type MarkVolume struct {
 	Template TemplateMark
 }
 
-// MarkTransport annotates the claim with exactly that UID with the transport of the member on it, for the time when nothing else tells of
-// it: see Observed.adoptedTransport.
-type MarkTransport struct {
-	Name, UID string
-	Transport member.Transport
-}
-
-// TemplateMark is which pod template MarkVolume writes onto the claim: the one that the member's pod is made from.
+// TemplateMark is which pod template, and which transport, MarkVolume writes onto the claim: those that the member's pod is made from.
 type TemplateMark int
 
 // The template marks.
 const (
 	// KeepMark leaves the mark as it is.
 	KeepMark TemplateMark = iota
-	// MarkPodTemplate writes the template of the existing pod.
+	// MarkPodTemplate writes those of the existing pod.
 	MarkPodTemplate
-	// MarkSpecTemplate writes the spec's template.
+	// MarkSpecTemplate writes the spec's template, and the recorded transport.
 	MarkSpecTemplate
 )
 
@@ -76,7 +65,6 @@ type WriteStatus struct{}
 func (CreateVolume) effect()      {}
 func (CreatePod) effect()         {}
 func (MarkVolume) effect()        {}
-func (MarkTransport) effect()     {}
 func (WritePermit) effect()       {}
 func (AddPodToService) effect()   {}
 func (AdoptVolume) effect()       {}
@@ -108,10 +96,8 @@ func (o Observed) effects(a Action) []Effect {
 	switch act := a.(type) {
 	case Idle, Wait, Blocked:
 		return nil
-	case CommitBootstrap, CancelRestore, ContinueRestore, RecordClusterID, CommitVoters:
+	case CommitBootstrap, CancelRestore, ContinueRestore, RecordClusterID, CommitVoters, CommitTransport:
 		return []Effect{WriteStatus{}}
-	case CommitTransport:
-		return append(o.markTransport(act.Transport), WriteStatus{})
 	case Adopt:
 		return append(each(act.Volumes, func(name string) Effect { return AdoptVolume{name, o.volumeUID(name)} }), WriteStatus{})
 	case CreateVolumes:
@@ -128,7 +114,11 @@ func (o Observed) effects(a Action) []Effect {
 		return append(o.marks(act.Name, MarkVolume{Version: act.Version, Template: MarkSpecTemplate}),
 			DeletePod{Name: act.Name, UID: act.UID})
 	case CorrectMark:
-		return []Effect{MarkVolume{Name: act.Name, UID: act.UID, Version: act.Version}}
+		mark := MarkVolume{Name: act.Name, UID: act.UID, Version: act.Version}
+		if act.Made {
+			mark.Template = MarkPodTemplate
+		}
+		return []Effect{mark}
 	case Expand:
 		return each(act.Names, func(name string) Effect { return ExpandVolume{name, o.volumeUID(name)} })
 	case PrepullImages:
@@ -174,16 +164,6 @@ func (o Observed) marks(name string, m MarkVolume) []Effect {
 		return nil
 	}
 	return []Effect{m}
-}
-
-// markTransport marks every volume of the cluster before its members are switched: of none may be unknown what it is switched to.
-func (o Observed) markTransport(t member.Transport) (all []Effect) {
-	for _, c := range o.Volumes {
-		if c.Owned && !c.Lost && !c.Deleting && o.Cluster.currentVolume(c) && c.Transport != t {
-			all = append(all, MarkTransport{c.Name, c.UID, t})
-		}
-	}
-	return all
 }
 
 func (o Observed) volumeUID(name string) string {

@@ -32,4 +32,15 @@ var switches = map[string]scenario{
 	"updated as it is switched": {sizes: []int{3}, version: "3.6.16", edits: []edit{tlsForAll, version("3.7.3")}, only: interruptions, full: 1},
 	"restore as it is switched": {sizes: []int{1}, edits: []edit{tlsForAll, snapshot(1)}, only: interruptions, full: 1},
 	"clients may do without":    {sizes: []int{1}, first: plainToo, edits: []edit{tlsForClients, plainToo, noTLS}, only: interruptions, full: 1},
+
+	"bad edit as it is switched":  {sizes: []int{3}, edits: []edit{tlsForAll, template(-1), template(0)}, only: world.Kills, faults: 1, full: 2},
+	"bad edit, and switched back": {sizes: []int{3}, edits: []edit{tlsForAll, template(-1), back}, only: world.Kills, full: 1},
+	"none starts with both":       {sizes: []int{3}, edits: []edit{tlsForAll, noTLS}, crowded: true, only: world.Kills, faults: 1, full: 2},
+	"one has no port for both":    {sizes: []int{1}, edits: []edit{tlsForPeers, noTLS}, crowded: true, only: world.Kills, faults: 1, full: 2},
+	"none reaches the other port": {sizes: []int{3}, edits: []edit{tlsForAll, noTLS}, walled: true, only: world.Kills, faults: 1, full: 2},
+	"no TLS for the operator":     {sizes: []int{3}, edits: []edit{tlsForClients, noTLS}, deaf: true, only: world.Kills, faults: 1, full: 2},
+	"taken back, and asked again": {sizes: []int{3}, edits: []edit{tlsForAll, noTLS, tlsForAll}, only: world.Kills, full: 1},
 }
+
+// back is an edit of a bad template and of the transport.
+func back(s *world.Spec) { noTLS(s); template(0)(s) }

@@ -39,6 +39,9 @@ type scenario struct {
 	razed    bool         // no such node ever comes back
 	denied   []string     // versions that the API server lets no pod have
 	forGood  bool         // what the API server refuses, it refuses for good
+	crowded  bool         // no pod starts that is to listen on the other port for peers
+	walled   bool         // no member reaches another on that port
+	deaf     bool         // the operator reaches no member with TLS
 	lockstep bool
 	faults   int
 	full     int
@@ -251,6 +254,7 @@ func (s scenario) with(persistent, full bool, next world.Planner) world.Scenario
 		Config: world.Config{
 			Unfit: []string{badPatch, badMinor}, Rigid: s.rigid, Stunted: s.stunted, Silent: s.silent, Denied: s.denied, ForGood: s.forGood,
 			Next: next, Abrupt: s.abrupt, Local: s.local, Razed: s.razed,
+			Crowded: s.crowded, Walled: s.walled, Deaf: s.deaf,
 		},
 		Spec: spec, Edits: edits, Running: s.running, Retained: s.retained, Linger: s.linger,
 		Claims: s.claims, Copies: s.copies, RanBefore: s.ran,

@@ -79,6 +79,15 @@ func (r Record) currentVolume(c Volume) bool {
 // present reports whether this is the recorded cluster ID.
 func (r Record) present(id uint64) bool { return id != 0 && id == r.ID }
 
+// Resumes reports whether a member may be started again on a volume: one of the recorded cluster, or of the one that the restore in progress
+// replaces.
+func (r Record) Resumes(c Volume) bool {
+	if c.MemberID == 0 || c.Lost || c.Foreign != "" {
+		return false
+	}
+	return r.ID == 0 && r.Current(c.Incarnation) || r.present(c.ClusterID) || r.Previous != nil && r.Previous.present(c.ClusterID)
+}
+
 // abandoned reports whether an incarnation was an attempt at a restore that was canceled or abandoned.
 func (r Record) abandoned(incarnation int) bool {
 	first := r.Incarnations.FirstRestore

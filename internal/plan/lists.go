@@ -126,6 +126,7 @@ var restoration = group{"restoration", []rule{
 
 // repair needs no quorum. It ends with quorumLost: without a quorum, no later group is evaluated.
 var repair = group{"repair", []rule{
+	giveUpTransport,         // the spec asks for no other scheme any more, and nobody was told of it: give it up
 	deleteAbandonedAttempts, // delete what abandoned attempts at a restore have left
 	deleteFinishedPods,      // delete pods in phase Succeeded or Failed: the kubelet never restarts them
 	recreateMissingPods,     // recreate a missing pod on its member's volume

@@ -184,7 +184,8 @@ type Volume struct {
 	// ClusterID and MemberID are written before the first permit for this volume; both are zero on one never used.
 	ClusterID uint64 `json:",string"`
 	MemberID  uint64 `json:",string"`
-	// Transport is that of the attempt that the volume was created in, or what its member was switched to since.
+	// Transport is what the pod on the volume is to serve: that of the attempt that the volume was created in, or what its member was
+	// updated to since.
 	Transport member.Transport `json:",omitzero"`
 	// Version is the etcd version that the volume's member is to run, empty on a volume never used.
 	Version string

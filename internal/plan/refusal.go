@@ -52,8 +52,6 @@ func TargetOf(effect Effect) Target {
 		return Target{"delete", "image pull Pod", e.Name}
 	case AdoptVolume:
 		return Target{"adopt", KindVolume, e.Name}
-	case MarkTransport:
-		return Target{"annotate", KindVolume, e.Name}
 	case MarkVolume:
 		return Target{"annotate", KindVolume, e.Name}
 	case ExpandVolume:
@@ -131,7 +129,7 @@ func AfterRefused(effects []Effect, i int) int {
 // precedes reports whether the effect after this one relies on it.
 func precedes(effect Effect) bool {
 	switch effect.(type) {
-	case MarkVolume, MarkTransport, AdoptVolume:
+	case MarkVolume, AdoptVolume:
 		return true
 	default:
 		return false

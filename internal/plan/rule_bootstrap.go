@@ -159,6 +159,7 @@ func createInitialMembers(v *view) Action {
 			pods = append(pods, NewPod{
 				Name: name, Incarnation: b.Incarnation, Permit: c.resumePermit(), Version: v.versionOn(c),
 				Persistent: v.Cluster.Persistent && !bound || s.VolumeUID != "", Restores: b.Restore != "",
+				Transport: v.Cluster.Transport.Served(),
 			})
 		}
 	}

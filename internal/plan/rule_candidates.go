@@ -34,6 +34,7 @@ func (v *view) newMembers(n int, version string) Action {
 	for _, name := range names[:n] {
 		pods = append(pods, NewPod{
 			Name: name, Incarnation: v.currentIncarnation(), Persistent: v.Cluster.Persistent, Version: version,
+			Transport: v.Cluster.Transport.Served(),
 		})
 	}
 	return CreatePods{Pods: pods}

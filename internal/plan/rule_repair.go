@@ -7,6 +7,7 @@ import (
 	"time"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/member"
 )
 
 const (
@@ -116,7 +117,7 @@ func recreateMissingPods(v *view) Action {
 func (v *view) podFor(c Volume) NewPod {
 	pod := NewPod{
 		Name: c.Name, Incarnation: c.Incarnation, Persistent: true, Version: v.versionOn(c), FromPreviousSpec: c.FromPreviousSpec,
-		Permit: c.resumePermit(),
+		Transport: v.transportOn(c), Permit: c.resumePermit(),
 	}
 	earlier := pod
 	earlier.FromPreviousSpec = true
@@ -159,6 +160,15 @@ func (v *view) versionOn(c Volume) string {
 		return c.Version
 	}
 	return v.Versions.Lowest
+}
+
+// transportOn returns the transport for a pod on that volume: the one that the member had before. Whoever is told to connect to a member is
+// served by it, so where the mark on the volume is not of that kind, it is not one of a switch.
+func (v *view) transportOn(c Volume) member.Transport {
+	if c.Transport.Serves(v.Cluster.Transport) {
+		return c.Transport.Served()
+	}
+	return v.Cluster.Transport.Served()
 }
 
 // mayResume reports whether the member that the volume belongs to is still listed, as far as a quorum confirms that.

@@ -76,10 +76,27 @@ func addLearner(v *view) Action {
 	}
 	for _, p := range candidates {
 		if p.readyToJoin() {
-			return AddLearner{Name: p.Name, PeerURL: v.Cluster.PeerURL(p.Name)}
+			return AddLearner{Name: p.Name, PeerURL: v.joinURL(p.Name)}
 		}
 	}
 	return nil
+}
+
+// joinURL is where the others are to connect to a new member: in the middle of a switch by the scheme that is proven to connect them. Of
+// all voters only the one that was listed by the other scheme last may be out of reach there (see announcement): so it is the scheme of most of
+// them, and of two that is listed where the others have connected. Once the member votes, its URL is changed like theirs.
+func (v *view) joinURL(name string) string {
+	t := v.Cluster.Transport
+	told, proven := 0, false
+	for _, m := range v.voters {
+		if t.PeerURLAt(m.PeerURL) == m.PeerURL {
+			told, proven = told+1, proven || slices.Contains(v.Etcd.Reached, m.Name)
+		}
+	}
+	if former := len(v.voters) - told; t.PeerBoth && (told < former || told == former && !proven) {
+		t = t.OtherPeers()
+	}
+	return member.PeerURL(v.Cluster.Host(name), t)
 }
 
 // mayGrow reports whether etcd accepts another member. It counts the new one as a voter that is down, and refuses it unless the

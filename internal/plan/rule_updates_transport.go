@@ -13,11 +13,13 @@ import (
 // connect by a scheme is able to, because it is served by then, and none is taken away while anybody is still told of it:
 //
 //   - Members serve both schemes. If that takes certificates, they are there before. Every step towards TLS waits for them, the way back for none.
+//     Until all do, nobody is told of the other one, and it can be given up at once: see giveUpTransport.
 //   - Clients are told to use the new one: the operator itself does from then on, so the last step takes a quorum that it reaches that way.
 //     Members that join do so by the new one, and the voters' URLs in the member list are changed to it one after the other.
 //   - Members serve the new one only.
 //
-// Between the steps, the members are updated like after an edit of the spec: twice for a whole switch. It may turn back at any step.
+// Between the steps, the members are updated like after an edit of the spec: twice for a whole switch. It may turn back at any step. A member
+// that an update has not reached, or whose pod is lost meanwhile, serves what is told as well (see transportOn).
 func switchTransport(v *view) Action {
 	step := v.nextSwitch()
 	if step == nil {
@@ -36,6 +38,24 @@ func switchTransport(v *view) Action {
 		return v.InProgress
 	}
 	return step
+}
+
+// giveUpTransport has members serve the told scheme alone again, of clients, of peers, or of both, if the spec asks for that and nobody was
+// told of the other one. Whatever they serve meanwhile, they serve the told one, so this waits for nothing: neither for a quorum nor for
+// members that cannot start with both. It comes before pods are created or updated, which would be for the switch.
+func giveUpTransport(v *view) Action {
+	has, asked := v.Cluster.Transport, v.Cluster.SpecTransport
+	next := has
+	if has.PeerBoth && has.PeerUntold && has.PeerTLS == asked.PeerTLS {
+		next.PeerBoth, next.PeerUntold = false, false
+	}
+	if has.ClientBoth && has.ClientUntold && has.ClientTLS == asked.ClientTLS && !asked.ClientBoth {
+		next.ClientBoth, next.ClientUntold = false, false
+	}
+	if v.Cluster.Invalid != nil || next == has {
+		return nil
+	}
+	return CommitTransport{next}
 }
 
 // nextSwitch is the next step, nil if none is due: before it, every member serves what the last one says.
@@ -82,9 +102,9 @@ func (v *view) nextPeers(t member.Transport) member.Transport {
 	case t.PeerBoth && t.PeerTLS != asked:
 		return t.OtherPeers()
 	case t.PeerBoth:
-		t.PeerBoth = false
+		t.PeerBoth, t.PeerUntold = false, false
 	case t.PeerTLS != asked:
-		t.PeerBoth = true
+		t.PeerBoth, t.PeerUntold = true, true
 	}
 	return t
 }
@@ -95,10 +115,12 @@ func (v *view) nextClients(t member.Transport) member.Transport {
 	switch {
 	case asked.ClientTLS && !v.Cluster.Certified:
 	case t.ClientBoth && t.ClientTLS != asked.ClientTLS:
-		t.ClientTLS = asked.ClientTLS
+		t.ClientTLS, t.ClientUntold = asked.ClientTLS, false
 	case t.ClientBoth:
-		t.ClientBoth = asked.ClientBoth
-	case t.ClientTLS != asked.ClientTLS, asked.ClientBoth:
+		t.ClientBoth, t.ClientUntold = asked.ClientBoth, false
+	case t.ClientTLS != asked.ClientTLS:
+		t.ClientBoth, t.ClientUntold = true, true
+	case asked.ClientBoth: // the spec tells them
 		t.ClientBoth = true
 	}
 	return t
@@ -144,11 +166,11 @@ func (v *view) awaitReached(t member.Transport) Action {
 	return nil
 }
 
-// serve reports whether every member that etcd lists has a pod that serves others like that.
+// serve reports whether every member that etcd lists has a pod that serves others like that, and so would the next one on its volume.
 func (v *view) serve(t member.Transport) bool {
 	for _, m := range v.Etcd.Members {
 		p, ok := v.pods[m.Name]
-		if !ok || p.Deleting || p.Transport.Served() != t.Served() {
+		if !ok || p.Deleting || p.Transport.Served() != t.Served() || p.Persistent && v.volumes[m.Name].Transport.Served() != t.Served() {
 			return false
 		}
 	}

@@ -48,6 +48,26 @@ var switchMutants = map[string]mutant{
 		next: neverBack, want: "L", persistent: true,
 		scenario: scenario{sizes: []int{1}, edits: []edit{tlsForPeers, noTLS}},
 	},
+	"a scheme is given up that somebody was told of": {
+		next: givenUpTold, want: "T", persistent: true,
+		scenario: scenario{sizes: []int{3}, edits: []edit{tlsForPeers, noTLS}},
+	},
+	"a scheme is given up once all serve both": {
+		next: givenUpLate, want: "L", persistent: true,
+		scenario: scenario{sizes: []int{3}, edits: []edit{tlsForPeers, noTLS}, crowded: true},
+	},
+	"lost pods serve what the spec asks for": {
+		next: lostAsAsked, want: "T", persistent: true,
+		scenario: scenario{sizes: []int{3}, edits: []edit{tlsForPeers}, only: world.Kills, faults: 1},
+	},
+	"lost pods serve what the next update brings": {
+		next: lostAsRecorded, want: "L1: a bad update costs the quorum", persistent: true,
+		scenario: scenario{sizes: []int{3}, edits: []edit{tlsForPeers}, crowded: true, only: world.Kills, faults: 1},
+	},
+	"members join where none is reached": {
+		next: joinAsTold, want: "T",
+		scenario: scenario{sizes: []int{3}, edits: []edit{tlsForPeers}, walled: true, only: world.Kills, faults: 1},
+	},
 }
 
 func TestSwitchMutants(t *testing.T) {
@@ -91,10 +111,12 @@ func toldEarly(o plan.Observed) plan.Action {
 }
 
 func joinedEarly(o plan.Observed) plan.Action {
-	if t := o.Cluster.Transport; t.PeerBoth && t.PeerTLS != o.Cluster.SpecTransport.PeerTLS {
-		return plan.CommitTransport{Transport: t.OtherPeers()}
+	a, t := plan.Next(o), o.Cluster.Transport
+	if add, ok := a.(plan.AddLearner); ok && t.PeerBoth && t.PeerTLS != o.Cluster.SpecTransport.PeerTLS {
+		add.PeerURL = t.OtherPeers().PeerURLAt(add.PeerURL)
+		return add
 	}
-	return plan.Next(o)
+	return a
 }
 
 // listedEarly changes URLs as soon as the switch has begun.
@@ -161,6 +183,51 @@ func joinersForgotten(o plan.Observed) plan.Action {
 	default:
 		return a
 	}
+}
+
+// givenUpTold drops the scheme that was told before as soon as the spec's one is told again.
+func givenUpTold(o plan.Observed) plan.Action {
+	if t := o.Cluster.Transport; t.PeerBoth && t.PeerTLS == o.Cluster.SpecTransport.PeerTLS {
+		t.PeerBoth = false
+		return plan.CommitTransport{Transport: t}
+	}
+	return plan.Next(o)
+}
+
+// givenUpLate goes by what every member serves, whether anybody was told or not.
+func givenUpLate(o plan.Observed) plan.Action {
+	o.Cluster.Transport.PeerUntold, o.Cluster.Transport.ClientUntold = false, false
+	return plan.Next(o)
+}
+
+func lostAsAsked(o plan.Observed) plan.Action { return lostAs(o, o.Cluster.SpecTransport) }
+
+func lostAsRecorded(o plan.Observed) plan.Action { return lostAs(o, o.Cluster.Transport.Served()) }
+
+// lostAs creates the pods of members that there are with that transport.
+func lostAs(o plan.Observed, t member.Transport) plan.Action {
+	a := plan.Next(o)
+	create, ok := a.(plan.CreatePods)
+	if !ok {
+		return a
+	}
+	create.Pods = slices.Clone(create.Pods)
+	for i := range create.Pods {
+		if create.Pods[i].Permit != nil {
+			create.Pods[i].Transport = t
+		}
+	}
+	return create
+}
+
+// joinAsTold adds members by the scheme that is told by now.
+func joinAsTold(o plan.Observed) plan.Action {
+	a := plan.Next(o)
+	if add, ok := a.(plan.AddLearner); ok {
+		add.PeerURL = o.Cluster.PeerURL(add.Name)
+		return add
+	}
+	return a
 }
 
 func neverBack(o plan.Observed) plan.Action {

@@ -23,12 +23,18 @@ var (
 	peersSecured     = member.Transport{PeerTLS: true, PeerPort: member.OtherPeerPort}
 )
 
+// untold is a transport of both schemes of whose other one nobody was told.
+func untold(t member.Transport) *member.Transport {
+	t.ClientUntold, t.PeerUntold = t.ClientBoth, t.PeerBoth
+	return &t
+}
+
 // switching is a cluster with that committed transport, which its pods serve and its member list says, that is asked for another one.
 func switching(has, asked member.Transport, change ...func(*Observed)) Observed {
 	o := healthyCluster(3, true)
 	o.Cluster.Transport, o.Cluster.SpecTransport, o.Cluster.Certified = has, asked, true
 	for i := range o.Pods {
-		o.Pods[i].Transport = has.Served()
+		o.Pods[i].Transport, o.Volumes[i].Transport = has.Served(), has.Served()
 	}
 	for i, m := range o.Etcd.Members {
 		o.Etcd.Members[i].PeerURL = o.Cluster.PeerURL(m.Name)
@@ -54,9 +60,10 @@ func TestSwitchTransport(t *testing.T) {
 		want *member.Transport
 	}{
 		"nothing is asked for":         {switching(plainText, plainText), nil},
-		"to TLS":                       {switching(plainText, secured), &bothPlain},
+		"to TLS":                       {switching(plainText, secured), untold(bothPlain)},
 		"to TLS, without certificates": {switching(plainText, secured, uncertified), nil},
-		"all serve both":               {switching(bothPlain, secured), &bothSecured},
+		"all serve both":               {switching(*untold(bothPlain), secured), &bothSecured},
+		"all serve both again":         {switching(bothPlain, secured), &bothSecured},
 		"all serve both, but one's certificate is gone": {switching(bothPlain, secured, uncertified), nil},
 		"clients are told, without certificates":        {switching(bothSecured, secured, uncertified), nil},
 		"peers, one's certificate is gone":              {switching(peersBothPlain, peers, uncertified), nil},
@@ -65,32 +72,32 @@ func TestSwitchTransport(t *testing.T) {
 		"one does not serve both yet":                   {switching(bothPlain, secured, behind), nil},
 		"clients are told":                              {switching(bothSecured, secured), &secured},
 		"clients are told, and may do without":          {switching(bothSecured, bothSecured), nil},
-		"clients may do without on the way to TLS":      {switching(bothPlain, bothSecured), &bothSecured},
+		"clients may do without on the way to TLS":      {switching(*untold(bothPlain), bothSecured), &bothSecured},
 		"TLS, and clients may do without now":           {switching(secured, bothSecured), &bothSecured},
-		"plain text, and clients are to have both":      {switching(plainText, bothSecured), &bothPlain},
+		"plain text, and clients are to have both":      {switching(plainText, bothSecured), untold(bothPlain)},
 		"both, and clients are to do without TLS":       {switching(bothSecured, plainText), &bothPlain},
 		"TLS":                        {switching(secured, secured), nil},
-		"back to plain text":         {switching(secured, plainText), &bothSecured},
-		"back, without certificates": {switching(secured, plainText, uncertified), &bothSecured},
+		"back to plain text":         {switching(secured, plainText), untold(bothSecured)},
+		"back, without certificates": {switching(secured, plainText, uncertified), untold(bothSecured)},
 		"back, all serve both":       {switching(bothSecured, plainText), &bothPlain},
 		"back, clients are told":     {switching(bothPlain, plainText), &plainText},
 
-		"peers to TLS":                        {switching(plainText, peers), &peersBothPlain},
+		"peers to TLS":                        {switching(plainText, peers), untold(peersBothPlain)},
 		"peers to TLS, without certificates":  {switching(plainText, peers, uncertified), nil},
-		"peers, all serve both":               {switching(peersBothPlain, peers), &peersBothSecured},
+		"peers, all serve both":               {switching(*untold(peersBothPlain), peers), &peersBothSecured},
 		"peers, one does not serve both yet":  {switching(peersBothPlain, peers, behind), nil},
 		"peers, all are listed":               {switching(peersBothSecured, peers), &peersSecured},
 		"peers, one serves no TLS any more":   {switching(peersBothSecured, peers, behind), nil},
 		"peers with TLS":                      {switching(peersSecured, peers), nil},
-		"peers turn back at once":             {switching(peersBothPlain, plainText), &plainText},
+		"peers turn back at last":             {switching(peersBothPlain, plainText), &plainText},
 		"peers turn back once some are told":  {switching(peersBothSecured, plainText), &peersBothPlain},
-		"peers to plain text":                 {switching(peersSecured, plainText), &peersBothSecured},
-		"peers to plain text, without others": {switching(peersSecured, plainText, uncertified), &peersBothSecured},
+		"peers to plain text":                 {switching(peersSecured, plainText), untold(peersBothSecured)},
+		"peers to plain text, without others": {switching(peersSecured, plainText, uncertified), untold(peersBothSecured)},
 
-		"both at once":                   {switching(plainText, both), new(atOnce(bothPlain, peersBothPlain))},
-		"both, all serve both":           {switching(atOnce(bothPlain, peersBothPlain), both), new(atOnce(bothSecured, peersBothSecured))},
+		"both at once":                   {switching(plainText, both), untold(atOnce(bothPlain, peersBothPlain))},
+		"both, all serve both":           {switching(*untold(atOnce(bothPlain, peersBothPlain)), both), new(atOnce(bothSecured, peersBothSecured))},
 		"both, all are told":             {switching(atOnce(bothSecured, peersBothSecured), both), new(atOnce(secured, peersSecured))},
-		"peers follow clients":           {switching(bothSecured, both), new(atOnce(secured, peersBothPlain))},
+		"peers follow clients":           {switching(bothSecured, both), untold(atOnce(secured, peersBothPlain))},
 		"the spec cannot be carried out": {switching(plainText, secured, func(o *Observed) { o.Cluster.Invalid = &failure.Problem{} }), nil},
 		"a member is down":               {switching(plainText, secured, func(o *Observed) { o.Pods[1].Ready = false; o.Etcd.Answers = o.Etcd.Answers[:1] }), nil},
 		"an update is not done":          {switching(plainText, secured, template(0)), nil},
@@ -104,6 +111,94 @@ func TestSwitchTransport(t *testing.T) {
 			t.Errorf("%s: %T %+v", name, a, a)
 		case ok && c.o.Cluster.Apply(a, c.o).Transport != *c.want:
 			t.Errorf("%s: %+v is recorded", name, c.o.Cluster.Apply(a, c.o).Transport)
+		}
+	}
+}
+
+// TestGiveUpTransport gives up the scheme of which nobody was told, whatever else is wrong; what anybody was told of only once all members
+// serve both.
+func TestGiveUpTransport(t *testing.T) {
+	none := func(*Observed) {}
+	down := func(o *Observed) {
+		o.Etcd = Etcd{}
+		o.Pods[0].Transport, o.Volumes[0].Transport, o.Pods[2].StartProblem = plainText, plainText, "etcd ends at every start"
+		o.Pods = slices.Delete(o.Pods, 1, 2)
+	}
+	invalid := func(o *Observed) { o.Cluster.Invalid = &failure.Problem{} }
+	allowed := func(o *Observed) { o.Cluster.PlainClients = true }
+	for name, c := range map[string]struct {
+		has, asked member.Transport
+		change     func(*Observed)
+		want       *member.Transport
+	}{
+		"clients":                             {*untold(bothPlain), plainText, none, &plainText},
+		"clients, from TLS":                   {*untold(bothSecured), secured, none, &secured},
+		"clients, and members are down":       {*untold(bothPlain), plainText, down, &plainText},
+		"peers, and members are down":         {*untold(peersBothPlain), plainText, down, &plainText},
+		"peers, from TLS":                     {*untold(peersBothSecured), member.Transport{PeerTLS: true}, down, &peersSecured},
+		"peers alone":                         {member.Transport{PeerBoth: true, PeerUntold: true, ClientBoth: true}, plainText, down, &bothPlain},
+		"clients alone":                       {member.Transport{PeerBoth: true, ClientUntold: true, ClientBoth: true}, plainText, down, &peersBothPlain},
+		"told once":                           {bothPlain, plainText, down, nil},
+		"told":                                {bothSecured, plainText, down, nil},
+		"peers told once":                     {peersBothPlain, plainText, down, nil},
+		"peers told":                          {peersBothSecured, plainText, down, nil},
+		"the other one is asked for":          {*untold(bothPlain), secured, down, nil},
+		"the spec cannot be carried out":      {*untold(bothPlain), plainText, invalid, nil},
+		"clients may use either by now":       {*untold(bothSecured), secured, allowed, &bothSecured},
+		"clients without TLS need no leave":   {*untold(bothPlain), plainText, allowed, &plainText},
+		"one scheme, which the spec asks for": {secured, secured, down, nil},
+	} {
+		o := switching(c.has, c.asked, c.change)
+		a, ok := Next(o).(CommitTransport)
+		if ok != (c.want != nil) || ok && a.Transport != *c.want {
+			t.Errorf("%s: %+v", name, Next(o))
+		}
+		if effects := Effects(a, o); ok && (len(effects) != 1 || effects[0] != WriteStatus{}) {
+			t.Errorf("%s: it takes %+v", name, effects)
+		}
+	}
+}
+
+// TestLostPodServesWhatItsVolumeStandsFor creates the pod of a member that an update has not reached with the transport that it had, unless
+// that serves nobody who is told to connect.
+func TestLostPodServesWhatItsVolumeStandsFor(t *testing.T) {
+	for name, c := range map[string]struct{ has, stands, want member.Transport }{
+		"before the first update":   {*untold(peersBothPlain), plainText, plainText},
+		"after it":                  {*untold(peersBothPlain), peersBothPlain.Served(), peersBothPlain.Served()},
+		"before the last update":    {peersSecured, peersBothSecured.Served(), peersBothSecured.Served()},
+		"after it was given up":     {plainText, peersBothPlain.Served(), peersBothPlain.Served()},
+		"marked as it was recorded": {peersBothPlain, peersBothPlain, peersBothPlain.Served()},
+		"no mark of its transport":  {peersSecured, plainText, peersSecured},
+		"on another port":           {peersSecured, member.Transport{PeerTLS: true}, peersSecured},
+		"clients before the first":  {*untold(bothPlain), plainText, plainText},
+		"clients before the last":   {secured, bothSecured, bothSecured},
+		"clients, no mark":          {secured, plainText, secured},
+	} {
+		o := withoutPod(switching(c.has, both), 1)
+		o.Volumes[1].Transport = c.stands
+		a, ok := Next(o).(CreatePods)
+		if !ok || len(a.Pods) != 1 || a.Pods[0].Transport != c.want {
+			t.Errorf("%s: %+v, want %+v", name, Next(o), c.want)
+		}
+	}
+}
+
+// TestOperatorConnects as clients are told, and as the spec asks where every member serves either.
+func TestOperatorConnects(t *testing.T) {
+	for _, c := range []struct {
+		has, asked member.Transport
+		tls        bool
+	}{
+		{plainText, secured, false},
+		{*untold(bothPlain), secured, false}, // not all of them serve both yet
+		{*untold(bothSecured), plainText, true},
+		{bothSecured, secured, true},
+		{bothSecured, plainText, false}, // the edit was taken back
+		{bothPlain, secured, true},
+		{secured, plainText, true},
+	} {
+		if o := switching(c.has, c.asked); o.Cluster.ByTLS() != c.tls {
+			t.Errorf("has %+v, asked for %+v: by TLS is %v", c.has, c.asked, !c.tls)
 		}
 	}
 }
@@ -217,6 +312,43 @@ func TestAnnounceAwaitsConnections(t *testing.T) {
 		o.Etcd.Reached = []string{o.Etcd.Members[2].Name} // by the URL that it had all along
 		if a, ok := Next(o).(UpdatePeerURL); name == "some are told" && (!ok || !strings.HasPrefix(a.PeerURL, "http://")) {
 			t.Errorf("%s, further back: %+v", name, Next(o))
+		}
+	}
+}
+
+// TestJoinsWhereOthersConnect adds members by the scheme of most voters in the middle of a switch: that others connect by the last one that was
+// changed is unproven.
+func TestJoinsWhereOthersConnect(t *testing.T) {
+	const plain, secured = "http://c-3.c.ns.svc:2380", "https://c-3.c.ns.svc:2382"
+	for title, c := range map[string]struct {
+		has     member.Transport
+		listed  []member.Transport // by whose URLs voters are listed, of whom the first is not reached
+		reached bool
+		want    string
+	}{
+		"one of three is told":                       {peersBothSecured, []member.Transport{peersBothSecured, plainText, plainText}, false, plain},
+		"two of three":                               {peersBothSecured, []member.Transport{peersBothSecured, peersBothSecured, plainText}, false, secured},
+		"one of two":                                 {peersBothSecured, []member.Transport{peersBothSecured, plainText}, false, plain},
+		"one of two, and it is reached":              {peersBothSecured, []member.Transport{peersBothSecured, plainText}, true, secured},
+		"one of three was told, it turns back":       {peersBothPlain, []member.Transport{peersBothSecured, plainText, plainText}, false, plain},
+		"two of three were told, it turns back":      {peersBothPlain, []member.Transport{plainText, peersBothSecured, peersBothSecured}, false, secured},
+		"one of two was told, it turns back":         {peersBothPlain, []member.Transport{peersBothSecured, plainText}, false, plain},
+		"one of two is told again, it is unproven":   {peersBothPlain, []member.Transport{plainText, peersBothSecured}, false, secured},
+		"the only one is told, and is alone with it": {peersBothSecured, []member.Transport{peersBothSecured}, false, secured},
+	} {
+		o := healthyCluster(len(c.listed), false)
+		o.Cluster.Transport, o.Cluster.SpecTransport, o.Cluster.Certified, o.Cluster.Size = c.has, c.has, true, len(c.listed)+1
+		for i, of := range c.listed {
+			o.Pods[i].Transport, o.Etcd.Members[i].PeerURL = c.has.Served(), of.PeerURLAt("http://"+o.Etcd.Members[i].Name+".c.ns.svc:2380")
+			if i > 0 || c.reached {
+				o.Etcd.Reached = append(o.Etcd.Reached, o.Etcd.Members[i].Name)
+			}
+		}
+		joins := waitingPod(3)
+		joins.Transport = c.has.Served()
+		o.Pods = append(o.Pods, joins)
+		if a, ok := Next(o).(AddLearner); !ok || a.PeerURL != c.want {
+			t.Errorf("%s: %+v, want one with %s", title, Next(o), c.want)
 		}
 	}
 }

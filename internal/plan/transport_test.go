@@ -128,20 +128,32 @@ func TestAdoptSwitchedTransport(t *testing.T) {
 	}
 }
 
-// TestMarkTransport marks the cluster's own volumes, and those alone, before anything is switched.
-func TestMarkTransport(t *testing.T) {
-	o := switching(plainText, member.Transport{PeerTLS: true})
-	o.Volumes[1].Transport = peersBothPlain
-	o.Volumes = append(o.Volumes, Volume{Name: "c-7", UID: "anybody's", Foreign: "why"})
-	effects := Effects(Next(o), o)
-	want := []Effect{
-		MarkTransport{"c-0", o.Volumes[0].UID, peersBothPlain}, MarkTransport{"c-2", o.Volumes[2].UID, peersBothPlain}, WriteStatus{},
+// TestMarksOfTransport takes no step while a volume stands for another transport than its pod has, and puts that right first, for members that
+// are not to be updated.
+func TestMarksOfTransport(t *testing.T) {
+	peers := member.Transport{PeerTLS: true}
+	o := switching(peersBothPlain, peers)
+	o.Volumes[1].Transport = plainText
+	want := CorrectMark{Name: "c-1", UID: o.Volumes[1].UID, Version: "3.6.16", Made: true}
+	if a := Next(o); a != want {
+		t.Fatalf("%+v, want %+v", a, want)
 	}
-	if !slices.Equal(effects, want) {
-		t.Errorf("%+v, want %+v", effects, want)
+	mark := MarkVolume{Name: want.Name, UID: want.UID, Version: want.Version, Template: MarkPodTemplate}
+	if effects := Effects(want, o); !slices.Equal(effects, []Effect{mark}) {
+		t.Errorf("%+v, want %+v", effects, mark)
 	}
-	o.Refused = []Refusal{{Target: TargetOf(want[1]), RetryAt: o.Now.Add(time.Minute)}}
-	if effects := Effects(CommitTransport{peersBothPlain}, o); len(effects) > 0 {
-		t.Errorf("a mark is refused, and the effects are %+v", effects)
+	o.Refused = []Refusal{{Target: TargetOf(mark), RetryAt: o.Now.Add(time.Minute)}}
+	if a, ok := Next(o).(CommitTransport); ok {
+		t.Errorf("the mark is refused, and %+v follows", a)
+	}
+	o.Volumes[1].Transport = peersBothPlain // as volumes are marked that were made in the middle of a switch
+	if a, ok := Next(o).(CommitTransport); !ok || a.Transport != peersBothSecured {
+		t.Errorf("%+v", a)
+	}
+	behind := switching(peersBothPlain, peers, func(o *Observed) {
+		o.Pods[1].Transport, o.Pods[1].Drift.Template, o.Volumes[1].Transport = plainText, true, plainText
+	})
+	if a, ok := Next(behind).(CorrectMark); ok {
+		t.Errorf("%+v of a member that is to be updated", a)
 	}
 }

@@ -96,6 +96,15 @@ func (v *view) freeNames(n int) []string {
 // PeerURL returns the peer URL of the member with that name.
 func (c Cluster) PeerURL(name string) string { return member.PeerURL(c.Host(name), c.Transport) }
 
+// ByTLS reports whether the operator connects to members by TLS: as clients are told. Once all members serve them both ways, it is as the spec
+// asks, so that the operator sees what follows from an edit although it reaches no member in the way before it.
+func (c Cluster) ByTLS() bool {
+	if t := c.Transport; !t.ClientBoth || t.ClientUntold {
+		return t.ClientTLS
+	}
+	return c.SpecTransport.ClientTLS
+}
+
 // Host returns a member's DNS name, which is also in its certificates.
 func (c Cluster) Host(name string) string { return member.Host(name, c.Name, c.Namespace, c.Domain) }
 

@@ -58,7 +58,7 @@ func PodTransport(pod *corev1.Pod) member.Transport {
 	return member.Transport{}
 }
 
-// VolumeTransport is that of the member on a volume.
+// VolumeTransport is what the pod on a volume is to serve.
 func VolumeTransport(claim *corev1.PersistentVolumeClaim) (t member.Transport) {
 	_ = json.Unmarshal([]byte(claim.Annotations[AnnotationTransport]), &t) // what was not written here says nothing
 	return t

@@ -34,7 +34,7 @@ func Volume(c *v1beta2.EtcdCluster, name string, incarnation int) *corev1.Persis
 		claim.Spec.AccessModes = []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}
 	}
 	claim.Annotations[AnnotationVolume] = encode(claim.Spec)
-	if t := Transport(c); !t.IsZero() {
+	if t := Transport(c).Served(); !t.IsZero() {
 		claim.Annotations[AnnotationTransport] = encode(t)
 	}
 	return claim

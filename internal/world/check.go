@@ -168,7 +168,7 @@ func (w *World) checkRemoval(act plan.RemoveMember) {
 // doomed reports whether etcd cannot run in the pod and no other pod can have its data: the volume goes with this one.
 func (w *World) doomed(p *Pod) bool {
 	v := w.volume(p.Name)
-	return p.Persistent && v != nil && v.Deleting && (p.Sick || w.poisoned(p.Version, p.Template))
+	return p.Persistent && v != nil && v.Deleting && (p.Sick || w.ends(p))
 }
 
 // checkVolumeDeletion is S2, before the cluster ID is recorded for the data of the attempt that is under way, and of what a

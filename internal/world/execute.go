@@ -23,9 +23,7 @@ func (w *World) effect(a plan.Action, effect plan.Effect, o *plan.Observed, stal
 	case plan.CreatePod:
 		return w.createPod(e.NewPod, o)
 	case plan.MarkVolume:
-		return w.onVolume(e.Name, e.UID, func(v *Volume) { w.markVolume(v, e) })
-	case plan.MarkTransport:
-		return w.onVolume(e.Name, e.UID, func(v *Volume) { v.Transport = e.Transport })
+		return w.onVolume(e.Name, e.UID, func(v *Volume) { w.markVolume(v, e, o.Cluster.Transport.Served()) })
 	case plan.WritePermit:
 		return w.writePermit(e)
 	case plan.AddPodToService:
@@ -109,7 +107,7 @@ func (w *World) createVolume(e plan.CreateVolume, o *plan.Observed) bool {
 	}
 	w.Volumes = append(w.Volumes, Volume{Class: w.Class, Volume: plan.Volume{
 		Name: e.Name, UID: w.newUID("v", e.Name), Incarnation: e.Incarnation, Owned: true, Requested: int64(w.Storage),
-		Transport: o.Cluster.Transport,
+		Transport: o.Cluster.Transport.Served(),
 	}})
 	slices.SortFunc(w.Volumes, func(a, b Volume) int { return plan.CompareNames(a.Name, b.Name) })
 	return true
@@ -138,14 +136,14 @@ func (w *World) createPod(n plan.NewPod, o *plan.Observed) bool {
 	w.Pods = append(w.Pods, Pod{
 		Name: n.Name, UID: w.newUID("p", n.Name), Incarnation: n.Incarnation, Permit: n.Permit,
 		Persistent: n.Persistent, Version: n.Version, Template: template, Token: token,
-		Labels: labels, Resources: w.Resources, Transport: o.Cluster.Transport.Served(),
+		Labels: labels, Resources: w.Resources, Transport: n.Transport,
 	})
 	slices.SortFunc(w.Pods, func(a, b Pod) int { return plan.CompareNames(a.Name, b.Name) })
 	return true
 }
 
-// markVolume notes whose data the volume holds, and what its pod is to be.
-func (w *World) markVolume(v *Volume, e plan.MarkVolume) {
+// markVolume notes whose data the volume holds, and what its pod is to be. The transport is the recorded one.
+func (w *World) markVolume(v *Volume, e plan.MarkVolume, recorded member.Transport) {
 	if e.ClusterID != 0 {
 		v.ClusterID, v.MemberID = e.ClusterID, e.MemberID
 	}
@@ -154,10 +152,10 @@ func (w *World) markVolume(v *Volume, e plan.MarkVolume) {
 	case plan.KeepMark:
 	case plan.MarkPodTemplate:
 		if p := w.pod(v.Name); p != nil {
-			v.Template = p.Template
+			v.Template, v.Transport = p.Template, p.Transport
 		}
 	case plan.MarkSpecTemplate:
-		v.Template = w.template()
+		v.Template, v.Transport = w.template(), recorded
 	}
 }
 

@@ -59,7 +59,7 @@ func (p *Pod) ends(r *member.Refusal) {
 // canRun reports whether member-run has something to do in the pod that it has not done in vain already.
 func (w *World) canRun(p *Pod) bool {
 	if p.Phase != plan.Running || p.Deleting || p.Down || p.Sick || p.Starved || p.Lie != honest || p.Permit == nil || p.Hung ||
-		w.serverRuns(p) || w.poisoned(p.Version, p.Template) {
+		w.serverRuns(p) || w.ends(p) {
 		return false
 	}
 	if _, refusal := w.admit(p); refusal != nil {

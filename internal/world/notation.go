@@ -35,7 +35,7 @@ func Notation(a plan.Action) string { //nolint:funlen,gocyclo // a case for each
 	case plan.CommitVoters:
 		return note("declare-voters", act.Voters)
 	case plan.CommitTransport:
-		return note("transport", act.Transport.PeerTLS, act.Transport.PeerBoth, int(act.Transport.PeerPort), act.Transport.ClientTLS, act.Transport.ClientBoth)
+		return note("transport", transportOperands(act.Transport)...)
 	case plan.UpdatePeerURL:
 		return note("peer-url", act.Name, act.ID, act.PeerURL)
 	case plan.CreateVolumes:
@@ -69,6 +69,9 @@ func Notation(a plan.Action) string { //nolint:funlen,gocyclo // a case for each
 	case plan.Recreate:
 		return note("recreate", act.Name, act.UID, act.Version)
 	case plan.CorrectMark:
+		if act.Made {
+			return note("correct-mark", act.Name, act.UID, act.Version, act.Made)
+		}
 		return note("correct-mark", act.Name, act.UID, act.Version)
 	case plan.Expand:
 		return note("expand", act.Names)
@@ -98,11 +101,18 @@ func podOperands(pods []plan.NewPod) []any {
 	var operands []any
 	for _, p := range pods {
 		operands = append(operands, p.Name, p.Incarnation, p.Persistent, p.Version, p.FromPreviousSpec, p.Restores)
+		if !p.Transport.IsZero() {
+			operands = append(operands, transportOperands(p.Transport)...)
+		}
 		if p.Permit != nil {
 			operands = append(operands, permitOperands(*p.Permit)...)
 		}
 	}
 	return operands
+}
+
+func transportOperands(t member.Transport) []any {
+	return []any{t.PeerTLS, t.PeerBoth, int(t.PeerPort), t.ClientTLS, t.ClientBoth, t.PeerUntold, t.ClientUntold}
 }
 
 func permitsOperands(permits []plan.PodPermit) []any {

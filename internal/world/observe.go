@@ -64,7 +64,7 @@ func (w *World) startProblem(k *Kube, p *Pod, seen *plan.Pod) {
 		seen.Node, seen.WaitsFor = "n", "its volume never mounts"
 	case p.Terminal:
 		seen.RestoreFailure = &failure.Problem{Reason: "SnapshotDamaged", Terminal: true}
-	case p.Phase == plan.Running && !w.serverRuns(p) && (p.Starved || w.poisoned(p.Version, p.Template)):
+	case p.Phase == plan.Running && !w.serverRuns(p) && (p.Starved || w.ends(p)):
 		seen.StartProblem = "etcd ends at every start"
 	}
 }
@@ -115,7 +115,7 @@ func (w *World) words(k *Kube) []plan.Response {
 		asked := &k.Pods[i]
 		p := w.pod(asked.Name)
 		if asked.Phase != plan.Running || asked.Permit == nil || p == nil || p.UID != asked.UID ||
-			asked.Former || !speaks(k, p) || !k.Status.CurrentPod(plan.Pod{Incarnation: asked.Incarnation, Permit: asked.Permit}) {
+			asked.Former || !w.speaks(k, p) || !k.Status.CurrentPod(plan.Pod{Incarnation: asked.Incarnation, Permit: asked.Permit}) {
 			continue
 		}
 		if p.Lie != honest {

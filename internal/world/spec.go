@@ -122,6 +122,12 @@ func (w *World) poisoned(version string, template int) bool {
 	return template < 0 || slices.Contains(w.cfg.Unfit, version)
 }
 
+// ends reports whether etcd ends in the pod at every start.
+func (w *World) ends(p *Pod) bool {
+	other := p.Transport.PeerBoth || p.Transport.PeerPort == member.OtherPeerPort
+	return w.poisoned(p.Version, p.Template) || w.cfg.Crowded && other
+}
+
 // current reports whether the pod and its volume are what the spec asks for.
 func (w *World) current(p *Pod) bool {
 	v := w.volume(p.Name)
@@ -173,7 +179,10 @@ func (w *World) leaps() bool {
 }
 
 // spoilt reports whether the spec asks for what can never run.
-func (w *World) spoilt() bool { return w.poisoned(w.Version, w.template()) || w.unprovided() }
+func (w *World) spoilt() bool {
+	return w.poisoned(w.Version, w.template()) || w.unprovided() ||
+		(w.cfg.Crowded || w.cfg.Walled) && w.Transport.PeerTLS || w.cfg.Deaf && w.Transport.ClientTLS
+}
 
 // unprovided reports whether the spec asks for volumes that nobody provides.
 func (w *World) unprovided() bool { return w.Persistent && w.Class < 0 }

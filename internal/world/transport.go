@@ -38,8 +38,11 @@ func tells(serves, told member.Transport) bool {
 	return serves.ServesClientPlain()
 }
 
-// speaks reports whether the operator reaches the pod's member by the scheme that was recorded when it read.
-func speaks(k *Kube, p *Pod) bool { return tells(p.Transport, k.Status.Transport) }
+// speaks reports whether the operator reaches the pod's member by the scheme that it has decided on by what it has read.
+func (w *World) speaks(k *Kube, p *Pod) bool {
+	tls := k.cluster().ByTLS()
+	return tells(p.Transport, member.Transport{ClientTLS: tls}) && !(w.cfg.Deaf && tls)
+}
 
 // checkTransport is T: whoever was told to connect to a member that runs is served. That goes for members, by the URL in etcd's list, and
 // for clients, by the scheme in status.
@@ -53,7 +56,7 @@ func (w *World) checkTransport() {
 		if !w.Etcd.Connected(s.disk.Dir) {
 			w.violate("T: %s is listed with %s, and serves peers like %v", p.Name, s.member.PeerURL, p.Transport)
 		}
-		if p.Serving && !p.Deleting && !speaks(&w.Kube, p) {
+		if p.Serving && !p.Deleting && !tells(p.Transport, w.Status.Transport) {
 			w.violate("T: clients are told to connect to %s like %v, and it serves them like %v", p.Name, w.Status.Transport, p.Transport)
 		}
 	}
@@ -67,7 +70,7 @@ func (w *World) foundByAll(members []plan.Member) []string {
 	var all []string
 	for i := range w.Pods {
 		s, runs := w.server(&w.Pods[i])
-		if runs && s.member != nil && w.Etcd.Connected(s.disk.Dir) &&
+		if runs && s.member != nil && w.Etcd.Connected(s.disk.Dir) && w.Etcd.Found(s.member) &&
 			slices.ContainsFunc(members, func(m plan.Member) bool { return m.ID == s.member.ID && m.PeerURL == s.member.PeerURL }) {
 			all = append(all, s.member.Name)
 		}
@@ -82,7 +85,7 @@ func (w *World) switched() bool {
 }
 
 func (e *encoder) transport(t member.Transport) {
-	e.rare(markTransport, bits(t.PeerTLS, t.PeerBoth, t.PeerPort != 0, t.ClientTLS, t.ClientBoth))
+	e.rare(markTransport, bits(t.PeerTLS, t.PeerBoth, t.PeerPort != 0, t.ClientTLS, t.ClientBoth, t.PeerUntold, t.ClientUntold))
 }
 
 // urlBits tells the URLs of one host apart. It is 0 for that of a cluster that was never switched.

@@ -2,6 +2,7 @@ package world
 
 import (
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/etcdpilot/etcd-operator/internal/etcd/etcdtest"
@@ -33,6 +34,9 @@ type Config struct {
 	// Denied are the versions that the API server lets no pod have. ForGood is true where nothing that is refused is ever allowed again.
 	Denied  []string
 	ForGood bool
+	// Crowded is true where etcd never starts in a pod in which it is to listen for peers on the other port, Walled where no member reaches
+	// another on that, and Deaf where the operator reaches no member with TLS.
+	Crowded, Walled, Deaf bool
 }
 
 // World is one state: everything that exists, and what the operator is in the middle of.
@@ -170,6 +174,9 @@ type Pending struct {
 // New returns the world right after the user has created an EtcdCluster of that spec.
 func New(cfg *Config, spec Spec) *World {
 	w := &World{cfg: cfg}
+	if cfg.Walled {
+		w.Etcd.Walled = strconv.Itoa(member.OtherPeerPort)
+	}
 	w.Spec = spec
 	return w
 }

@@ -60,8 +60,10 @@ type Group struct {
 type Cluster struct {
 	// MaxLearners is the servers' limit: 1 in etcd 3.5, the flag max-learners from 3.6.
 	MaxLearners int
-	Groups      []Group
-	Disks       []Disk
+	// Walled is the port on which no member reaches another, empty if there is none.
+	Walled string
+	Groups []Group
+	Disks  []Disk
 	// Harm says what was done that can lose acknowledged writes, empty if nothing.
 	Harm string
 }

@@ -42,18 +42,29 @@ func (c *Cluster) Connected(dir string) bool {
 	return d != nil && c.connected(d)
 }
 
-// connected is more than etcd asks for: one side that connects is enough for two members to go on.
+// connected is more than etcd asks for, where every port is open: one side that connects is enough for two members to go on.
 func (c *Cluster) connected(d *Disk) bool {
 	g := c.Group(d.ClusterID)
 	if d.Listeners == (Listeners{}) || g == nil {
 		return true
 	}
+	own := g.Member(d.MemberID)
+	apart := own != nil && c.walled(own.PeerURL)
 	return !slices.ContainsFunc(g.Members, func(m Member) bool {
 		if m.ID == d.MemberID {
 			return !d.Listeners.serve(m.PeerURL)
 		}
-		return !m.Learner && !d.Listeners.dials(m.PeerURL)
+		return !m.Learner && (!d.Listeners.dials(m.PeerURL) || apart && c.walled(m.PeerURL))
 	})
+}
+
+// Found reports whether others can follow a member's URL at all.
+func (c *Cluster) Found(m *Member) bool { return !c.walled(m.PeerURL) }
+
+// walled reports whether nobody can follow that URL.
+func (c *Cluster) walled(peerURL string) bool {
+	u, err := url.Parse(peerURL)
+	return err == nil && c.Walled != "" && u.Port() == c.Walled
 }
 
 // UpdatePeerURL changes where the others connect to a member.
