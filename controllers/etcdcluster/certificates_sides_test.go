@@ -10,6 +10,32 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
 
+// TestSidesOfVolumes keeps the certificates of a member whose pod is lost and would serve TLS, and of one that a canceled restore brings back; not
+// those of a volume that nobody uses any more.
+func TestSidesOfVolumes(t *testing.T) {
+	secured := plan.Volume{Name: "c-0", ClusterID: 7, MemberID: 1, Transport: member.Transport{PeerTLS: true, PeerBoth: true}}
+	kept, unused := secured, secured
+	kept.ClusterID, unused.MemberID = 6, 0
+	for name, c := range map[string]struct {
+		volume plan.Volume
+		record plan.Record
+		want   bool
+	}{
+		"a member's":                           {secured, plan.Record{ID: 7}, true},
+		"one that was never used":              {unused, plan.Record{ID: 7}, false},
+		"another cluster's":                    {kept, plan.Record{ID: 7}, false},
+		"the one that a restore is to replace": {kept, plan.Record{Previous: &plan.Record{ID: 6}}, true},
+	} {
+		_, p := onePass(t, plan.Idle{}, interceptor.Funcs{})
+		clear(p.pods)
+		p.observed.Cluster.Record, p.observed.Volumes = c.record, []plan.Volume{c.volume}
+		p.observeSides()
+		if p.sides.PeerTLS != c.want || p.sides.ClientTLS {
+			t.Errorf("%s: certificates are for %+v", name, p.sides)
+		}
+	}
+}
+
 // TestEachStepIsDecidedOn decides anew about certificates with each step of a switch: the Secret for applications says where they connect. The
 // text of some steps is the same.
 func TestEachStepIsDecidedOn(t *testing.T) {

@@ -86,6 +86,40 @@ func TestSwitchAwaitsCertificates(t *testing.T) {
 	}
 }
 
+// TestSwitchThatCannotStart goes back from TLS with which no member can start: the first one that was updated is down, and others whose pods
+// are lost come back as they were, also from the spec before an edit that would stop them.
+func TestSwitchThatCannotStart(t *testing.T) {
+	w := newSwitchWorld(t)
+	w.until(t, "it runs", w.done(t, member.Transport{}))
+	plain := w.pods(t)
+	w.crowded = true
+	w.ask(t, &v1beta2.TLSPolicy{Managed: &v1beta2.ManagedTLS{}})
+	w.until(t, "the first one is down", func() bool { return len(w.running) == 2 })
+	c := w.read(t)
+	c.Spec.Etcd = &v1beta2.EtcdOptions{ExtraArgs: map[string]string{"snapshot-count": "5"}}
+	c.Generation++
+	must(t, w.api.Update(t.Context(), c))
+	w.until(t, "the edit is noted", func() bool { return w.read(t).Status.FormerSpec != nil })
+	for _, pod := range plain {
+		if _, up := w.running[pod.Name]; !up {
+			continue
+		}
+		w.losePods(t, pod.Name)
+		w.kubelets(t)
+		w.until(t, pod.Name+" is back", func() bool { return len(w.running) == 2 && len(w.read(t).Status.Members.Ready) == 2 })
+		again := w.pods(t)[slices.IndexFunc(w.pods(t), func(p corev1.Pod) bool { return p.Name == pod.Name })]
+		if !equality.Semantic.DeepEqual(again.Spec, pod.Spec) {
+			t.Errorf("%s is\n%+v, and was\n%+v", pod.Name, again.Spec, pod.Spec)
+		}
+	}
+	c = w.read(t)
+	c.Spec.TLS, c.Spec.Etcd = nil, nil
+	c.Generation++
+	must(t, w.api.Update(t.Context(), c))
+	w.until(t, "it has no TLS", w.done(t, member.Transport{}))
+	w.went(t, member.Transport{}, member.Transport{ClientBoth: true, ClientUntold: true, PeerBoth: true, PeerUntold: true}, member.Transport{})
+}
+
 func (w *switchWorld) ask(t *testing.T, policy *v1beta2.TLSPolicy) {
 	t.Helper()
 	c := w.read(t)
