@@ -35,7 +35,7 @@ FAULTS ?= .
 FAULT_STORIES ?= Test(Backup)?Faults
 
 # SECURITY_STORIES are those that test-security tells: they take too long to gate a change.
-SECURITY_STORIES := Auth|Users|CertManager|StaticTLS|SwitchTLS|PlaintextClients|Isolation|ImagesByDigest|TLSAuthorities|TLSBackup|TLSExpired|TLSVersions|NetworkPolicies|SomeNamespaces
+SECURITY_STORIES := Auth|Users|CertManager|StaticTLS|SwitchTLS|SwitchTurnsBack|PlaintextClients|Isolation|ImagesByDigest|TLSAuthorities|TLSBackup|TLSExpired|TLSVersions|NetworkPolicies|SomeNamespaces
 # OBSERVABILITY_STORIES are those that test-observability tells, for the same reason.
 OBSERVABILITY_STORIES := Prometheus
 

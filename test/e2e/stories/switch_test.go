@@ -3,6 +3,7 @@ package stories
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
@@ -114,6 +116,76 @@ func (s *story) switches(what, scheme string, policy *v1beta2.TLSPolicy) {
 	}
 }
 
+// neighbor is a container beside etcd that listens on port 2382 before etcd starts.
+const neighbor = `{"spec": {"initContainers": [{
+	"name": "neighbor", "image": "busybox", "imagePullPolicy": "IfNotPresent", "restartPolicy": "Always",
+	"command": ["sh", "-c", "exec httpd -f -p 2382"], "startupProbe": {"tcpSocket": {"port": 2382}, "periodSeconds": 1},
+	"securityContext": {"allowPrivilegeEscalation": false, "capabilities": {"drop": ["ALL"]}}
+}]}}`
+
+// TestSwitchTurnsBack adds TLS to a cluster whose pods have no port left for it, and takes that back: the first member that is updated cannot
+// start. Another one's pod is killed meanwhile, and comes back as it was, or the quorum would be gone for good.
+func TestSwitchTurnsBack(t *testing.T) {
+	t.Parallel()
+	spec := onVolumes(3)
+	spec.Pod.Template = &runtime.RawExtension{Raw: []byte(neighbor)}
+	s := begin(t, "turns-back", spec)
+	s.settled()
+	s.client()
+	ids, first := s.identities(), s.podUIDs()
+	must(t, s.Edit(t.Context(), func(spec *v1beta2.EtcdClusterSpec) {
+		spec.TLS = &v1beta2.TLSPolicy{Managed: &v1beta2.ManagedTLS{}}
+	}))
+	down := ""
+	must(t, harness.Await(t.Context(), "a member was updated", switchLimit, func(ctx context.Context) (string, bool) {
+		pods, err := s.Pods(ctx)
+		for _, pod := range pods {
+			if first[pod.Name] != pod.UID {
+				down = pod.Name
+			}
+		}
+		return fmt.Sprint(err), down != ""
+	}))
+	s.says(v1beta2.ConditionReady, v1beta2.ReasonUpdateStopped)
+	for name := range first {
+		if name == down {
+			continue
+		}
+		must(t, s.KillPod(t.Context(), name))
+		must(t, harness.Await(t.Context(), "the pod is gone", limit, s.without(first[name])))
+		must(t, harness.Await(t.Context(), "two pods are ready", limit, s.readyPods(2)))
+		break
+	}
+	s.report("the switch, with a pod killed")
+	s.puts("meanwhile", 1)
+	must(t, s.Edit(t.Context(), func(spec *v1beta2.EtcdClusterSpec) { spec.TLS = nil }))
+	must(t, s.Settled(t.Context(), switchLimit))
+	s.healthy("turned back")
+	object, err := s.Cluster.Get(t.Context())
+	must(t, err)
+	if object.Status.Transport != nil || !strings.HasPrefix(object.Status.Endpoints[0], "http://") {
+		t.Errorf("clients are told to use %s, and members have %+v", object.Status.Endpoints, object.Status.Transport)
+	}
+	if now := s.identities(); !maps.Equal(now, ids) {
+		t.Errorf("the members are %v, and were %v", now, ids)
+	}
+	s.report("turned back")
+	s.puts("plain", 1)
+	must(t, s.writer.Stop(t.Context()))
+}
+
+// podUIDs are those of the members' pods, by name.
+func (s *story) podUIDs() map[string]types.UID {
+	s.t.Helper()
+	pods, err := s.Pods(s.t.Context())
+	must(s.t, err)
+	uids := map[string]types.UID{}
+	for _, pod := range pods {
+		uids[pod.Name] = pod.UID
+	}
+	return uids
+}
+
 func (s *story) asked() v1beta2.EtcdClusterSpec {
 	s.t.Helper()
 	object, err := s.Cluster.Get(s.t.Context())
@@ -131,17 +203,24 @@ func (s *story) without(uid types.UID) func(context.Context) (string, bool) {
 
 // whole holds when as many pods are Ready as there are to be members, at least.
 func (s *story) whole(ctx context.Context) (string, bool) {
-	pods, err := s.Pods(ctx)
-	if err != nil {
-		return err.Error(), false
-	}
-	ready := 0
-	for _, pod := range pods {
-		for _, c := range pod.Status.Conditions {
-			if c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue {
-				ready++
+	return s.readyPods(int(s.asked().Size))(ctx)
+}
+
+// readyPods holds when so many pods are Ready, at least.
+func (s *story) readyPods(want int) func(context.Context) (string, bool) {
+	return func(ctx context.Context) (string, bool) {
+		pods, err := s.Pods(ctx)
+		if err != nil {
+			return err.Error(), false
+		}
+		ready := 0
+		for _, pod := range pods {
+			for _, c := range pod.Status.Conditions {
+				if c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue {
+					ready++
+				}
 			}
 		}
+		return fmt.Sprintf("%d of %d pods are ready", ready, len(pods)), ready >= want
 	}
-	return fmt.Sprintf("%d of %d pods are ready", ready, len(pods)), ready >= int(s.asked().Size)
 }
