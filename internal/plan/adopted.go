@@ -1,6 +1,10 @@
 package plan
 
-import "github.com/etcdpilot/etcd-operator/internal/member"
+import (
+	"slices"
+
+	"github.com/etcdpilot/etcd-operator/internal/member"
+)
 
 // adoptedTransport is what members have that are there without status. The URLs by which they know each other are in their data, and
 // volumes say which ones these are; without volumes, pods do. Clients know of nothing but what the pods serve, and without pods of nothing at
@@ -21,15 +25,7 @@ func (o Observed) adoptedTransport() member.Transport {
 	if len(peers) == 0 {
 		peers = clients
 	}
-	t := o.Cluster.SpecTransport
-	t.ClientBoth = t.ClientBoth && len(clients) == 0
-	for i, next := range clients {
-		if i == 0 && !next.ClientBoth {
-			t.ClientTLS = next.ClientTLS
-		} else if next.ClientBoth || next.ClientTLS != t.ClientTLS {
-			t.ClientTLS, t.ClientBoth = o.Cluster.SpecTransport.ClientTLS, true
-		}
-	}
+	t := adoptedClients(o.Cluster.SpecTransport, clients)
 	for i, next := range peers {
 		same := next.PeerTLS == t.PeerTLS && next.PeerBoth == t.PeerBoth && next.PeerPort == t.PeerPort
 		switch {
@@ -43,4 +39,19 @@ func (o Observed) adoptedTransport() member.Transport {
 		t = t.OtherPeers()
 	}
 	return t
+}
+
+// adoptedClients is a transport with what clients of those members are told: what all of them serve, as far as there is such. Unless all
+// serve both, nobody can have been told of the other one.
+func adoptedClients(asked member.Transport, members []member.Transport) member.Transport {
+	if len(members) == 0 {
+		return asked
+	}
+	plain := !slices.ContainsFunc(members, func(t member.Transport) bool { return !t.ServesClientPlain() })
+	tls := !slices.ContainsFunc(members, func(t member.Transport) bool { return !t.ServesClientTLS() })
+	asked.ClientBoth = plain == tls || slices.ContainsFunc(members, func(t member.Transport) bool { return t.ClientBoth })
+	if plain != tls {
+		asked.ClientTLS, asked.ClientUntold = tls, asked.ClientBoth
+	}
+	return asked
 }

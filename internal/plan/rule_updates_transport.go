@@ -118,10 +118,8 @@ func (v *view) nextClients(t member.Transport) member.Transport {
 		t.ClientTLS, t.ClientUntold = asked.ClientTLS, false
 	case t.ClientBoth:
 		t.ClientBoth, t.ClientUntold = asked.ClientBoth, false
-	case t.ClientTLS != asked.ClientTLS:
+	case t.ClientTLS != asked.ClientTLS, asked.ClientBoth:
 		t.ClientBoth, t.ClientUntold = true, true
-	case asked.ClientBoth: // the spec tells them
-		t.ClientBoth = true
 	}
 	return t
 }

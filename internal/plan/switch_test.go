@@ -73,7 +73,8 @@ func TestSwitchTransport(t *testing.T) {
 		"clients are told":                              {switching(bothSecured, secured), &secured},
 		"clients are told, and may do without":          {switching(bothSecured, bothSecured), nil},
 		"clients may do without on the way to TLS":      {switching(*untold(bothPlain), bothSecured), &bothSecured},
-		"TLS, and clients may do without now":           {switching(secured, bothSecured), &bothSecured},
+		"TLS, and clients may do without now":           {switching(secured, bothSecured), untold(bothSecured)},
+		"all serve both, and clients may do without":    {switching(*untold(bothSecured), bothSecured), &bothSecured},
 		"plain text, and clients are to have both":      {switching(plainText, bothSecured), untold(bothPlain)},
 		"both, and clients are to do without TLS":       {switching(bothSecured, plainText), &bothPlain},
 		"TLS":                        {switching(secured, secured), nil},
@@ -125,7 +126,6 @@ func TestGiveUpTransport(t *testing.T) {
 		o.Pods = slices.Delete(o.Pods, 1, 2)
 	}
 	invalid := func(o *Observed) { o.Cluster.Invalid = &failure.Problem{} }
-	allowed := func(o *Observed) { o.Cluster.PlainClients = true }
 	for name, c := range map[string]struct {
 		has, asked member.Transport
 		change     func(*Observed)
@@ -144,8 +144,7 @@ func TestGiveUpTransport(t *testing.T) {
 		"peers told":                          {peersBothSecured, plainText, down, nil},
 		"the other one is asked for":          {*untold(bothPlain), secured, down, nil},
 		"the spec cannot be carried out":      {*untold(bothPlain), plainText, invalid, nil},
-		"clients may use either by now":       {*untold(bothSecured), secured, allowed, &bothSecured},
-		"clients without TLS need no leave":   {*untold(bothPlain), plainText, allowed, &plainText},
+		"clients may do without":              {*untold(bothSecured), bothSecured, down, nil},
 		"one scheme, which the spec asks for": {secured, secured, down, nil},
 	} {
 		o := switching(c.has, c.asked, c.change)

@@ -103,6 +103,8 @@ func TestAdoptSwitchedTransport(t *testing.T) {
 		"clients as the pods serve them":     {asked: both, volumes: []member.Transport{peersSecured}, pods: []member.Transport{peersSecured}, want: peersSecured},
 		"clients as some pods serve them":    {asked: both, volumes: []member.Transport{both}, pods: []member.Transport{asked, both}, want: member.Transport{PeerTLS: true, ClientTLS: true, ClientBoth: true}},
 		"clients as all pods serve them":     {asked: asked, volumes: []member.Transport{asked}, pods: []member.Transport{{PeerTLS: true, ClientTLS: true, ClientBoth: true}}, want: member.Transport{PeerTLS: true, ClientBoth: true}},
+		"some pods serve clients plain only": {asked: bothSecured, volumes: []member.Transport{{}}, pods: []member.Transport{{}, bothSecured}, want: *untold(bothPlain)},
+		"some pods serve clients TLS only":   {asked: plainText, volumes: []member.Transport{{}}, pods: []member.Transport{bothSecured, secured}, want: *untold(bothSecured)},
 		"without pods, as the spec asks":     {asked: bothSecured, volumes: []member.Transport{{}}, want: bothSecured},
 		"clients had TLS alone":              {asked: bothSecured, volumes: []member.Transport{{}}, pods: []member.Transport{secured}, want: secured},
 		"clients had both":                   {asked: bothSecured, volumes: []member.Transport{{}}, pods: []member.Transport{bothSecured}, want: bothSecured},
