@@ -124,7 +124,7 @@ func TestMonitorVerifies(t *testing.T) {
 			if len(m.scrape.Spec.Endpoints) != 1 || !m.scrape.Spec.Endpoints[0].HonorLabels {
 				t.Fatalf("the ServiceMonitor is %+v", m.scrape)
 			}
-			if m.service.Name != alerts.Job || len(m.rules.Spec.Groups) != len(alerts.Rules(alerts.Timing{})) {
+			if m.service.Name != alerts.Job || len(m.rules.Spec.Groups) != len(alerts.ForOperator(alerts.Timing{})) {
 				t.Errorf("the alerts are about the job %s, and there are %+v", m.service.Name, m.rules)
 			}
 			client, name := m.scrape.Spec.Endpoints[0].TLSConfig, m.service.Name+"."+m.service.Namespace+".svc"

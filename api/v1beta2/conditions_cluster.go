@@ -143,6 +143,11 @@ const (
 	//
 	// Fix what the message names, or set spec.networkPolicy.mode to None to do without the NetworkPolicy.
 	ReasonNetworkPolicyMissing = "NetworkPolicyMissing"
+	// ReasonMonitoringMissing means that the PodMonitor of the members, or the PrometheusRule of the namespace, is not as spec.monitoring asks:
+	// the API server refuses it, the operator lacks the right, or another owner has one of that name. The members are reconciled all the same.
+	//
+	// Fix what the message names, or set spec.monitoring.mode to Off to do without.
+	ReasonMonitoringMissing = "MonitoringMissing"
 	// ReasonOperatorUnknown means that spec.networkPolicy.mode is Strict and the operator does not know which labels its own pods have,
 	// so that the NetworkPolicy would shut it out. Mode Peers is in force instead.
 	//

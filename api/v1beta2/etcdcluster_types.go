@@ -61,6 +61,11 @@ type EtcdClusterSpec struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Network policy",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"},order=12
 	NetworkPolicy *NetworkPolicySpec `json:"networkPolicy,omitempty"`
 
+	// monitoring says what the operator makes for Prometheus Operator, where that is installed. If absent, it is as with mode Auto.
+	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Monitoring",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"},order=14
+	Monitoring *MonitoringSpec `json:"monitoring,omitempty"`
+
 	// restoreFrom starts the cluster from a snapshot instead of empty. The operator creates an EtcdRestore for it, called
 	// <name>-restore, whose pods have the members' service account and placement. To configure more of them, create one of that
 	// name first.

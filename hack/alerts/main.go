@@ -1,4 +1,5 @@
-// Program alerts writes config/prometheus/base/rules.yaml to its standard output: the operator's alerts, for Prometheus Operator.
+// Program alerts writes config/prometheus/base/rules.yaml to its standard output: the alerts about the
+// operator itself and about backups, for Prometheus Operator. The operator makes those about clusters.
 package main
 
 import (
@@ -23,9 +24,8 @@ type rule struct {
 }
 
 type metadata struct {
-	Labels    map[string]string `json:"labels"`
-	Name      string            `json:"name"`
-	Namespace string            `json:"namespace"`
+	Labels map[string]string `json:"labels"`
+	Name   string            `json:"name"`
 }
 
 func main() {
@@ -33,10 +33,10 @@ func main() {
 		Labels: map[string]string{
 			"app.kubernetes.io/managed-by": "kustomize", "app.kubernetes.io/name": "etcd-operator", "control-plane": "controller-manager",
 		},
-		// config/default puts the names in.
-		Name: "controller-manager-alerts", Namespace: "system",
+		// config/default puts the prefix and the namespace in.
+		Name: "controller-manager-alerts",
 	}}
-	object.Spec.Groups = alerts.Rules(alerts.Timing{})
+	object.Spec.Groups = alerts.ForOperator(alerts.Timing{})
 	text, err := yaml.Marshal(object)
 	if err != nil {
 		log.Fatal(err)

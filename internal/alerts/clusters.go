@@ -1,9 +1,6 @@
 package alerts
 
-import (
-	"fmt"
-	"time"
-)
+import "time"
 
 // stuckAfter is how long a reason may last before it is odd: volumes of terabytes take that long.
 const stuckAfter = time.Hour
@@ -12,53 +9,53 @@ const theCluster = "EtcdCluster {{ $labels.namespace }}/{{ $labels.etcd_cluster 
 
 // clusterAlerts need the operator's metrics alone, except that the loss of the quorum is told by the members, too, while nobody hears the
 // operator.
-func clusterAlerts(scale time.Duration) []alert {
+func clusterAlerts() []alert {
 	return []alert{
 		{
 			name: "EtcdQuorumLost", severity: Critical, after: time.Minute,
-			expr: `max by (namespace, etcd_cluster) (etcd_server_has_leader{etcd_cluster!=""}) == 0
+			expr: `max by (namespace, etcd_cluster) (etcd_server_has_leader{$own, etcd_cluster!=""}) == 0
 or
-min by (namespace, etcd_cluster) (etcd_operator_cluster_quorum_margin) < 0`,
+min by (namespace, etcd_cluster) (etcd_operator_cluster_quorum_margin{$own}) < 0`,
 			summary:     theCluster + " has no quorum",
 			description: "Clients can neither write nor read consistently. " + theCluster + " is up again once a majority of its voters is.",
 		},
 		{
 			name: "EtcdWritesRefused", severity: Critical, after: 3 * time.Minute,
-			expr:    `max by (namespace, etcd_cluster, alarm) (etcd_operator_cluster_alarms) > 0`,
+			expr:    `max by (namespace, etcd_cluster, alarm) (etcd_operator_cluster_alarms{$own}) > 0`,
 			summary: theCluster + " refuses writes: alarm {{ $labels.alarm }}",
 			description: "{{ $value }} of its members have the alarm. With nospace, a database has reached its quota, and only deletions are accepted. " +
 				"With corrupt, the data of members differs, and no key is served.",
 		},
 		{
 			name: "EtcdNoMargin", severity: Warning, after: 15 * time.Minute,
-			expr: `min by (namespace, etcd_cluster) (etcd_operator_cluster_quorum_margin) == 0
+			expr: `min by (namespace, etcd_cluster) (etcd_operator_cluster_quorum_margin{$own}) == 0
 and
-max by (namespace, etcd_cluster) (etcd_operator_cluster_spec_size) > 2`,
+max by (namespace, etcd_cluster) (etcd_operator_cluster_spec_size{$own}) > 2`,
 			summary:     theCluster + " survives no further loss",
 			description: "As many voters as a quorum needs are ready, and no more: if one of them fails, clients are without etcd.",
 		},
 		{
 			name: "EtcdBlocked", severity: Warning, after: 15 * time.Minute,
-			expr:        `max by (namespace, etcd_cluster) (etcd_operator_cluster_condition{type="Degraded"}) == 1`,
+			expr:        `max by (namespace, etcd_cluster) (etcd_operator_cluster_condition{$own, type="Degraded"}) == 1`,
 			summary:     theCluster + " is degraded",
 			description: "A member is not healthy, or the operator cannot carry out the spec. The condition Degraded says which, and what to do.",
 		},
 		{
 			name: "EtcdStuck", severity: Warning, after: 5 * time.Minute,
-			expr: fmt.Sprintf(`time() - max by (namespace, etcd_cluster, reason) (etcd_operator_cluster_reason_since_timestamp_seconds) > %d
+			expr: `time() - max by (namespace, etcd_cluster, reason) (etcd_operator_cluster_reason_since_timestamp_seconds{$own}) > $stuck
 and on (namespace, etcd_cluster)
-max by (namespace, etcd_cluster) (etcd_operator_cluster_condition{type="Progressing"}) == 1`, int((stuckAfter / scale).Seconds())),
+max by (namespace, etcd_cluster) (etcd_operator_cluster_condition{$own, type="Progressing"}) == 1`,
 			summary:     theCluster + " does not get on: {{ $labels.reason }}",
 			description: "The operator has been doing, or waiting for, the same thing for {{ $value | humanizeDuration }}. The condition Progressing says what.",
 		},
 		{
 			name: "EtcdSpaceLow", severity: Warning, after: 30 * time.Minute,
-			expr: `max by (namespace, etcd_cluster) (etcd_operator_cluster_database_in_use_ratio) > 0.8
+			expr: `max by (namespace, etcd_cluster) (etcd_operator_cluster_database_in_use_ratio{$own}) > 0.8
 or
 (
-  max by (namespace, etcd_cluster) (etcd_operator_cluster_database_in_use_ratio) > 0.5
+  max by (namespace, etcd_cluster) (etcd_operator_cluster_database_in_use_ratio{$own}) > 0.5
   and
-  min by (namespace, etcd_cluster) (etcd_operator_cluster_seconds_until_quota) < 86400
+  min by (namespace, etcd_cluster) (etcd_operator_cluster_seconds_until_quota{$own}) < 86400
 )`,
 			summary: theCluster + " is running out of space",
 			description: "{{ $value | humanizePercentage }} of the quota of a member's database are in use, and it is nearly full, or will be within a day " +
@@ -66,7 +63,7 @@ or
 		},
 		{
 			name: "EtcdCertificateExpiring", severity: Warning, after: 15 * time.Minute,
-			expr:        `min by (namespace, etcd_cluster) (etcd_operator_cluster_condition{type="CertificatesValid"}) == 0`,
+			expr:        `min by (namespace, etcd_cluster) (etcd_operator_cluster_condition{$own, type="CertificatesValid"}) == 0`,
 			summary:     theCluster + " has a certificate that expires soon, or cannot be used",
 			description: "Whoever should renew it has not. The condition CertificatesValid says which certificate it is, and what is wrong.",
 		},

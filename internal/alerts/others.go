@@ -11,41 +11,41 @@ func memberAlerts() []alert {
 	return []alert{
 		{
 			name: "EtcdLeaderFlaps", severity: Warning, window: 15 * time.Minute, after: 5 * time.Minute,
-			expr:        `max by (namespace, etcd_cluster) (increase(etcd_server_leader_changes_seen_total{etcd_cluster!=""}[%[1]s])) >= 4`,
+			expr:        `max by (namespace, etcd_cluster) (increase(etcd_server_leader_changes_seen_total{$own, etcd_cluster!=""}[$window])) >= 4`,
 			summary:     theCluster + " changes its leader again and again",
 			description: "A member has seen {{ $value | humanize }} changes in a quarter of an hour. Clients wait, and some of their writes fail, at each of them.",
 		},
 		{
 			name: "EtcdDiskSlow", severity: Warning, window: 5 * time.Minute, after: 10 * time.Minute,
-			expr: `histogram_quantile(0.99, sum by (namespace, etcd_cluster, etcd_node, le) (rate(etcd_disk_wal_fsync_duration_seconds_bucket{etcd_cluster!=""}[%[1]s]))) > 0.1
+			expr: `histogram_quantile(0.99, sum by (namespace, etcd_cluster, etcd_node, le) (rate(etcd_disk_wal_fsync_duration_seconds_bucket{$own, etcd_cluster!=""}[$window]))) > 0.1
 and
-sum by (namespace, etcd_cluster, etcd_node) (rate(etcd_disk_wal_fsync_duration_seconds_count{etcd_cluster!=""}[%[1]s])) > 1`,
+sum by (namespace, etcd_cluster, etcd_node) (rate(etcd_disk_wal_fsync_duration_seconds_count{$own, etcd_cluster!=""}[$window])) > 1`,
 			summary:     theMember + " has a slow disk",
 			description: "One of 100 flushes of its log takes {{ $value | humanizeDuration }} or more. A leader has to answer its followers every 100 ms.",
 		},
 		{
 			name: "EtcdPeerSlow", severity: Warning, window: 5 * time.Minute, after: 10 * time.Minute,
-			expr:        `histogram_quantile(0.99, sum by (namespace, etcd_cluster, etcd_node, To, le) (rate(etcd_network_peer_round_trip_time_seconds_bucket{etcd_cluster!=""}[%[1]s]))) > 0.1`,
+			expr:        `histogram_quantile(0.99, sum by (namespace, etcd_cluster, etcd_node, To, le) (rate(etcd_network_peer_round_trip_time_seconds_bucket{$own, etcd_cluster!=""}[$window]))) > 0.1`,
 			summary:     theMember + " is slow to reach {{ $labels.To }}",
 			description: "One of 100 round trips between the two members takes {{ $value | humanizeDuration }} or more, and every write waits for one.",
 		},
 		{
 			name: "EtcdRequestsFail", severity: Warning, window: 5 * time.Minute, after: 10 * time.Minute,
-			expr: `sum by (namespace, etcd_cluster) (rate(grpc_server_handled_total{etcd_cluster!="", grpc_service=~"etcdserverpb.(KV|Lease)", grpc_code=~"` + failures + `"}[%[1]s]))
+			expr: `sum by (namespace, etcd_cluster) (rate(grpc_server_handled_total{$own, etcd_cluster!="", grpc_service=~"etcdserverpb.(KV|Lease)", grpc_code=~"` + failures + `"}[$window]))
 /
-(sum by (namespace, etcd_cluster) (rate(grpc_server_handled_total{etcd_cluster!="", grpc_service=~"etcdserverpb.(KV|Lease)"}[%[1]s])) > 1)
+(sum by (namespace, etcd_cluster) (rate(grpc_server_handled_total{$own, etcd_cluster!="", grpc_service=~"etcdserverpb.(KV|Lease)"}[$window])) > 1)
 > 0.05`,
 			summary:     theCluster + " fails its clients' requests",
 			description: "{{ $value | humanizePercentage }} of the requests for keys and leases fail for a reason that is not the client's.",
 		},
 		{
 			name: "EtcdNotScraped", severity: Warning, after: 15 * time.Minute,
-			expr: `sum by (namespace, etcd_cluster) (max by (namespace, etcd_cluster, state) (etcd_operator_cluster_members{state="ready"}))
+			expr: `sum by (namespace, etcd_cluster) (max by (namespace, etcd_cluster, state) (etcd_operator_cluster_members{$own, state="ready"}))
 -
 (
-  count by (namespace, etcd_cluster) (up{etcd_cluster!=""} == 1)
+  count by (namespace, etcd_cluster) (up{$own, etcd_cluster!=""} == 1)
   or
-  0 * count by (namespace, etcd_cluster) (up{etcd_cluster!=""})
+  0 * count by (namespace, etcd_cluster) (up{$own, etcd_cluster!=""})
 )
 > 0`,
 			summary:     "Prometheus does not reach {{ $value }} members of " + theCluster,
@@ -79,7 +79,7 @@ func operatorAlerts() []alert {
 		},
 		{
 			name: "EtcdOperatorErrors", severity: Warning, window: 15 * time.Minute, after: 15 * time.Minute,
-			expr:        `sum by (controller) (increase(controller_runtime_reconcile_errors_total{job="` + Job + `", controller=~"etcd(cluster|backup|restore|user|role)"}[%[1]s])) > 10`,
+			expr:        `sum by (controller) (increase(controller_runtime_reconcile_errors_total{job="` + Job + `", controller=~"etcd(cluster|backup|restore|user|role)"}[$window])) > 10`,
 			summary:     "etcd-operator fails again and again: controller {{ $labels.controller }}",
 			description: "{{ $value | humanize }} passes have failed in a quarter of an hour. Usually the API server refuses something that the operator needs.",
 		},

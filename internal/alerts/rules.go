@@ -5,6 +5,8 @@ package alerts
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -49,39 +51,38 @@ const Job = "etcd-operator-controller-manager-metrics-service"
 type alert struct {
 	name     string
 	severity Severity
-	// expr has %[1]s where the window is.
+	// expr has $own where series of a namespace are selected, $window where the window is, and $stuck where stuckAfter is, in seconds.
 	expr                 string
 	window, after        time.Duration
 	summary, description string
 }
 
-// Rules returns the alerts. They join series by namespace and etcd_cluster alone, of which Prometheus may have several while the operator's
-// pod is replaced.
-func Rules(t Timing) []Group {
-	scale := time.Duration(max(t.Scale, 1))
-	var groups []Group
-	for _, g := range []struct {
-		name   string
-		alerts []alert
-	}{
-		{"etcd-clusters", clusterAlerts(scale)}, {"etcd-members", memberAlerts()}, {"etcd-backups", backupAlerts()}, {"etcd-operator", operatorAlerts()},
-	} {
-		group := Group{Name: g.name}
-		for _, a := range g.alerts {
-			group.Rules = append(group.Rules, a.rule(scale))
-		}
-		groups = append(groups, group)
-	}
-	return groups
+// ForClusters returns the alerts about the EtcdClusters of one namespace. They join series by namespace and etcd_cluster alone, of which
+// Prometheus may have several while the operator's pod is replaced.
+func ForClusters(namespace string, t Timing) []Group {
+	return []Group{t.group("etcd-clusters", namespace, clusterAlerts()), t.group("etcd-members", namespace, memberAlerts())}
 }
 
-func (a alert) rule(scale time.Duration) Rule {
-	expr := a.expr
-	if a.window > 0 {
-		expr = fmt.Sprintf(expr, duration(a.window/scale))
+// ForOperator returns the alerts about the operator, and about the EtcdBackups of all namespaces: some are of clusters elsewhere.
+func ForOperator(t Timing) []Group {
+	return []Group{t.group("etcd-backups", "", backupAlerts()), t.group("etcd-operator", "", operatorAlerts())}
+}
+
+func (t Timing) group(name, namespace string, of []alert) Group {
+	group := Group{Name: name}
+	for _, a := range of {
+		group.Rules = append(group.Rules, a.rule(namespace, time.Duration(max(t.Scale, 1))))
 	}
+	return group
+}
+
+func (a alert) rule(namespace string, scale time.Duration) Rule {
+	scaled := strings.NewReplacer(
+		"$own", fmt.Sprintf("namespace=%q", namespace), "$window", duration(a.window/scale),
+		"$stuck", strconv.Itoa(int((stuckAfter / scale).Seconds())),
+	)
 	return Rule{
-		Alert: a.name, Expr: expr, For: duration(a.after / scale),
+		Alert: a.name, Expr: scaled.Replace(a.expr), For: duration(a.after / scale),
 		Labels: map[string]string{"severity": string(a.severity)},
 		Annotations: map[string]string{
 			"summary": a.summary, "description": a.description, "runbook_url": Runbooks + a.name + ".md",

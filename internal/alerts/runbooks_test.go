@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -20,8 +21,13 @@ var upstream = []string{
 	"etcdDatabaseQuotaLowSpace", "etcdExcessiveDatabaseGrowth", "etcdDatabaseHighFragmentationRatio",
 }
 
+// groups are all that an operator with clusters in one namespace has.
+func groups(t alerts.Timing) []alerts.Group {
+	return slices.Concat(alerts.ForClusters("shop", t), alerts.ForOperator(t))
+}
+
 func all() (rules []alerts.Rule) {
-	for _, group := range alerts.Rules(alerts.Timing{}) {
+	for _, group := range groups(alerts.Timing{}) {
 		rules = append(rules, group.Rules...)
 	}
 	return rules
@@ -103,7 +109,7 @@ func TestAlertsSay(t *testing.T) {
 func TestScale(t *testing.T) {
 	t.Parallel()
 	quick := map[string]alerts.Rule{}
-	for _, group := range alerts.Rules(alerts.Timing{Scale: 20}) {
+	for _, group := range groups(alerts.Timing{Scale: 20}) {
 		for _, rule := range group.Rules {
 			quick[rule.Alert] = rule
 		}
@@ -114,6 +120,23 @@ func TestScale(t *testing.T) {
 	} {
 		if rule := quick[alert]; rule.For != want[0] || !strings.Contains(rule.Expr, want[1]) {
 			t.Errorf("%s is %+v", alert, rule)
+		}
+	}
+}
+
+// TestOwnNamespace wants the alerts about clusters to look at series of one namespace only, as another one has its own of them.
+func TestOwnNamespace(t *testing.T) {
+	t.Parallel()
+	selectors := regexp.MustCompile(`\b(etcd_\w+|grpc_\w+|up)\b(\{[^}]*\})?`)
+	for _, group := range alerts.ForClusters("shop", alerts.Timing{}) {
+		for _, rule := range group.Rules {
+			// Labels by which series are joined are no metrics.
+			expr := regexp.MustCompile(`(by|on) \([^)]*\)`).ReplaceAllString(rule.Expr, "")
+			for _, found := range selectors.FindAllStringSubmatch(expr, -1) {
+				if found[1] != "etcd_cluster" && !strings.HasPrefix(found[2], `{namespace="shop"`) {
+					t.Errorf("%s looks at %s", rule.Alert, found[0])
+				}
+			}
 		}
 	}
 }

@@ -39,15 +39,17 @@ func write(t *testing.T, dir, name string, object any) {
 	}
 }
 
-func groups(scale int) map[string]any {
-	return map[string]any{"groups": alerts.Rules(alerts.Timing{Scale: scale})}
+// groups are all alerts, those about clusters for the namespace of the cases' series.
+func groups(scale int) []alerts.Group {
+	timing := alerts.Timing{Scale: scale}
+	return slices.Concat(alerts.ForClusters("ns", timing), alerts.ForOperator(timing))
 }
 
 // TestRulesAreValid has promtool read every expression and template, in use and as tests on a lab scale them.
 func TestRulesAreValid(t *testing.T) {
 	for _, scale := range []int{1, 20} {
 		dir := t.TempDir()
-		write(t, dir, "rules.yaml", groups(scale))
+		write(t, dir, "rules.yaml", map[string]any{"groups": groups(scale)})
 		out, err := promtool(t, dir, "check", "rules", "--lint=all", "--lint-fatal", "rules.yaml")
 		if err != nil || !strings.Contains(out, "SUCCESS") {
 			t.Errorf("scaled by %d: %v\n%s", scale, err, out)
@@ -62,7 +64,7 @@ func TestAlertsFire(t *testing.T) {
 	for _, c := range cases() {
 		t.Run(c.alert+"/"+c.name, func(t *testing.T) {
 			dir := t.TempDir()
-			write(t, dir, "rules.yaml", groups(1))
+			write(t, dir, "rules.yaml", map[string]any{"groups": groups(1)})
 			write(t, dir, "test.yaml", c.file())
 			if out, err := promtool(t, dir, "test", "rules", "test.yaml"); err != nil {
 				t.Errorf("%v\n%s", err, out)
@@ -70,7 +72,7 @@ func TestAlertsFire(t *testing.T) {
 		})
 		told[c.alert] = told[c.alert] || slices.Contains(c.firing, true)
 	}
-	for _, group := range alerts.Rules(alerts.Timing{}) {
+	for _, group := range groups(1) {
 		for _, rule := range group.Rules {
 			if !told[rule.Alert] {
 				t.Errorf("nothing has %s fire", rule.Alert)
