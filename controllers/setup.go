@@ -18,6 +18,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/controllers/etcdrestore"
 	"github.com/etcdpilot/etcd-operator/controllers/etcdrole"
 	"github.com/etcdpilot/etcd-operator/controllers/etcduser"
+	"github.com/etcdpilot/etcd-operator/controllers/internal/monitoring"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/objectcache"
 	"github.com/etcdpilot/etcd-operator/controllers/leadership"
 	"github.com/etcdpilot/etcd-operator/controllers/operatorcondition"
@@ -71,10 +72,15 @@ func Setup(ctx context.Context, mgr ctrl.Manager, pool *etcd.Pool, o Options) er
 			return fmt.Errorf("watch over who holds this operator's Lease: %w", err)
 		}
 	}
+	monitored := &monitoring.Objects{Live: live, Namespaces: o.Namespaces}
+	if err := mgr.Add(manager.RunnableFunc(monitored.Keep)); err != nil {
+		return fmt.Errorf("look for Prometheus Operator: %w", err)
+	}
 	if err := (&etcdcluster.Reconciler{
 		Client: c, Live: live, Recorder: recorder, Reservations: keeper, Etcd: pool, Clock: clock.RealClock{},
 		OperatorImage: o.OperatorImage, AgentEnv: o.AgentEnv, OpenShift: openShift,
 		EtcdRepository: o.EtcdRepository, Pinned: o.Pinned, Concurrency: o.Concurrency, Namespaces: o.Namespaces, OwnPods: o.OwnPods,
+		Monitoring: monitored,
 	}).SetupWithManager(ctx, mgr); err != nil {
 		return fmt.Errorf("set up the EtcdCluster controller: %w", err)
 	}

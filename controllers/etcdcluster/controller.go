@@ -21,6 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/controllers/internal/monitoring"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/passwords"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/reconcile"
 	"github.com/etcdpilot/etcd-operator/controllers/outage"
@@ -75,6 +76,8 @@ type Reconciler struct {
 	Namespaces []string
 	// OwnPods are this operator's pods, if it knows them: a NetworkPolicy of mode Strict admits them.
 	OwnPods resources.OperatorPods
+	// Monitoring knows the objects of Prometheus Operator; nil if none are to be made.
+	Monitoring *monitoring.Objects
 
 	// policiesUnwatched is true if NetworkPolicies have to be read from the API server in each pass.
 	policiesUnwatched bool
@@ -148,7 +151,10 @@ func (r *Reconciler) act(ctx context.Context, p *pass) error {
 		r.remind(ctx, p)
 		err := r.authenticate(ctx, p)
 		p.action = p.withAuth()
-		return err
+		if err != nil {
+			return err
+		}
+		return r.applyMonitoring(ctx, p)
 	})
 	p.deed = deed
 	return err

@@ -16,10 +16,12 @@ import (
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/controllers/etcdcluster"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/controllertest"
+	"github.com/etcdpilot/etcd-operator/controllers/internal/monitoring"
 	"github.com/etcdpilot/etcd-operator/internal/etcd"
 	"github.com/etcdpilot/etcd-operator/internal/member"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
@@ -82,17 +84,21 @@ type env struct {
 	client.Client
 }
 
-func startOperator(t *testing.T, config *rest.Config, namespaces ...string) {
+// startOperator returns what the operator knows of Prometheus Operator's objects, so that a test need not wait for its next look.
+func startOperator(t *testing.T, config *rest.Config, namespaces ...string) *monitoring.Objects {
 	t.Helper()
 	mgr := controllertest.NewManager(t, config, namespaces...)
+	monitored := &monitoring.Objects{Live: mgr.GetAPIReader(), Namespaces: namespaces}
+	must(t, mgr.Add(manager.RunnableFunc(monitored.Keep)))
 	pool := etcd.NewPool()
 	t.Cleanup(pool.Close)
 	must(t, (&etcdcluster.Reconciler{
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Recorder: mgr.GetEventRecorder("test"), Etcd: pool,
 		Reservations: controllertest.KeeperOf(mgr), Clock: clock.RealClock{}, OperatorImage: "operator:test", Concurrency: 4,
-		Namespaces: namespaces, OwnPods: ownPods,
+		Namespaces: namespaces, OwnPods: ownPods, Monitoring: monitored,
 	}).SetupWithManager(t.Context(), mgr))
 	controllertest.Start(t, mgr)
+	return monitored
 }
 
 func (e *env) bootstrap(t *testing.T) {

@@ -16,6 +16,9 @@ import (
 // EtcdContainer is the name of the container that runs etcd.
 const EtcdContainer = "etcd"
 
+// metricsPort is the name of the port at which a member serves its metrics.
+const metricsPort = "metrics"
+
 // installContainer is the init container that installs member-run.
 const installContainer = "install-member-run"
 
@@ -173,7 +176,7 @@ func etcd(c *v1beta2.EtcdCluster, config string, o PodOptions) corev1.Container 
 		Ports: []corev1.ContainerPort{
 			{Name: "client", ContainerPort: member.ClientPort, Protocol: corev1.ProtocolTCP},
 			{Name: "peer", ContainerPort: member.PeerPort, Protocol: corev1.ProtocolTCP},
-			{Name: "metrics", ContainerPort: member.MetricsPort, Protocol: corev1.ProtocolTCP},
+			{Name: metricsPort, ContainerPort: member.MetricsPort, Protocol: corev1.ProtocolTCP},
 		},
 		Resources: policy.Resources,
 		// No liveness probe: a member does not answer while it waits for its permit or replays its log, and a restart would not
