@@ -121,17 +121,19 @@ api-docs = $(call tool,crd-ref-docs) --source-path=api/v1beta2 --config=hack/api
 # reasons-docs prints what every reason means.
 reasons-docs = go run ./hack/reasons $(addprefix api/v1beta2/conditions,.go _cluster.go _members.go _backup.go _restore.go _storage.go _access.go)
 
-# metrics-docs prints what every metric means, alert-rules the manifest with the alerts.
+# metrics-docs prints what every metric means, alert-rules the manifest with the alerts; dashboards writes files into a folder.
 metrics-docs = go run ./hack/metrics
 alert-rules = go run ./hack/alerts
+dashboards = go run ./hack/dashboards
 
 .PHONY: generate
-generate: ## Generate DeepCopy methods, docs/api.md, docs/metrics.md, docs/reasons.md and the alerts
+generate: ## Generate DeepCopy methods, docs/api.md, docs/metrics.md, docs/reasons.md, the alerts and the dashboards
 	$(call tool,controller-gen) object paths="./api/..."
 	$(api-docs) docs/api.md
 	$(reasons-docs) > docs/reasons.md
 	$(metrics-docs) > docs/metrics.md
 	$(alert-rules) > config/prometheus/base/rules.yaml
+	$(dashboards) config/prometheus/dashboards
 
 .PHONY: manifests
 manifests: ## Generate the CRDs and the manager's role
@@ -336,10 +338,12 @@ check-generated: check-bundle ## Check that generated files are fresh
 	  output:object:dir="$$dir/object"; \
 	$(api-docs) "$$dir/api.md"; $(reasons-docs) > "$$dir/reasons.md"; \
 	$(metrics-docs) > "$$dir/metrics.md"; $(alert-rules) > "$$dir/rules.yaml"; \
+	$(dashboards) "$$dir"; \
 	diff -r "$$dir/crd" config/crd/bases && diff "$$dir/rbac/role.yaml" config/rbac/role.yaml && \
 	  diff "$$dir/object/zz_generated.deepcopy.go" api/v1beta2/zz_generated.deepcopy.go && \
 	  diff "$$dir/api.md" docs/api.md && diff "$$dir/reasons.md" docs/reasons.md && \
-	  diff "$$dir/metrics.md" docs/metrics.md && diff "$$dir/rules.yaml" config/prometheus/base/rules.yaml || \
+	  diff "$$dir/metrics.md" docs/metrics.md && diff "$$dir/rules.yaml" config/prometheus/base/rules.yaml && \
+	  diff "$$dir/fleet.json" config/prometheus/dashboards/fleet.json && diff "$$dir/cluster.json" config/prometheus/dashboards/cluster.json || \
 	  { echo "generated files are stale: run make generate manifests" >&2; exit 1; }
 
 .PHONY: lint

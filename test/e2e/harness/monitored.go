@@ -37,7 +37,7 @@ func (e *Env) RemoveMonitored(ctx context.Context) error {
 		return err
 	}
 	err := e.Run(ctx, "delete", "-n", OperatorNamespace, "--ignore-not-found",
-		"servicemonitors.monitoring.coreos.com,prometheusrules.monitoring.coreos.com,certificates.cert-manager.io,issuers.cert-manager.io", "-l", "app.kubernetes.io/name=etcd-operator")
+		"configmaps,servicemonitors.monitoring.coreos.com,prometheusrules.monitoring.coreos.com,certificates.cert-manager.io,issuers.cert-manager.io", "-l", "app.kubernetes.io/name=etcd-operator")
 	if err != nil {
 		return err
 	}

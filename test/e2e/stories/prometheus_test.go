@@ -3,7 +3,6 @@ package stories
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -14,7 +13,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
@@ -25,7 +23,7 @@ import (
 )
 
 // TestPrometheus has a Prometheus, run by the Prometheus Operator, scrape the operator, with the ServiceMonitor of config/prometheus, and all
-// members of a cluster. The operator is deployed anew for it, so no other story runs meanwhile.
+// members of a cluster, with the PodMonitor that the operator makes, load all alerts, and answer what the dashboards ask. The operator is deployed anew for it, so no other story runs meanwhile.
 func TestPrometheus(t *testing.T) {
 	must(t, nodes.CertManager().Start(t.Context(), t.Output()))
 	must(t, nodes.Prometheus().Start(t.Context(), t.Output()))
@@ -41,15 +39,18 @@ func TestPrometheus(t *testing.T) {
 	})
 	must(t, env.DeployMonitored(t.Context()))
 	prometheus.scrapesOperator()
-	prometheus.loadsAlerts()
+	prometheus.loads("the operator", alerts.ForOperator(alerts.Timing{}), func(promv1.AlertingRule) bool { return true })
 
+	began := time.Now()
 	s := begin(t, "watched", overTLS(3))
 	s.settled()
-	s.watch()
 	prometheus.scrapesMembers(s)
+	prometheus.loadsAlerts(s)
 	s.causesAll()
 	prometheus.hasAll(s)
 	prometheus.evaluates()
+	prometheus.shows(s, began)
+	s.unwatched()
 	prometheus.tells(`sum(controller_runtime_reconcile_total{job="etcd-operator-controller-manager-metrics-service"}) > bool 0`, 1)
 }
 
@@ -84,21 +85,6 @@ func (p scraper) scrapesOperator() {
 	}
 }
 
-// watch makes a PodMonitor of all members.
-func (s *story) watch() {
-	s.t.Helper()
-	monitor := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{
-		"selector":            map[string]any{"matchLabels": map[string]any{"etcd_cluster": s.Name}},
-		"podTargetLabels":     []any{"etcd_cluster", "etcd_node"},
-		"podMetricsEndpoints": []any{map[string]any{"port": "metrics"}},
-	}}}
-	monitor.SetAPIVersion("monitoring.coreos.com/v1")
-	monitor.SetKind("PodMonitor")
-	monitor.SetNamespace(s.Namespace)
-	monitor.SetName("members")
-	must(s.t, env.Create(s.t.Context(), monitor))
-}
-
 // scrapesMembers wants all voters of a cluster to be scraped, under their names, and nothing else.
 func (p scraper) scrapesMembers(s *story) {
 	p.t.Helper()
@@ -114,7 +100,7 @@ func (p scraper) scrapesMembers(s *story) {
 	if len(want) != 3 {
 		p.t.Fatalf("the voters are %v", want)
 	}
-	targets := p.finds("all voters", "podMonitor/"+s.Namespace+"/members/0", func(targets []promv1.ActiveTarget) bool {
+	targets := p.finds("all voters", "podMonitor/"+s.Namespace+"/"+s.Name+"/0", func(targets []promv1.ActiveTarget) bool {
 		var up []string
 		for _, target := range targets {
 			if target.Health == promv1.HealthGood && target.Labels["etcd_cluster"] == model.LabelValue(s.Name) {
@@ -172,53 +158,6 @@ func (p scraper) hasAll(s *story) {
 	}
 	p.tells(fmt.Sprintf(`etcd_operator_cluster_members{namespace=%q, etcd_cluster=%q, state="ready"}`, s.Namespace, s.Name), 3)
 	p.tells(`absent({__name__=~"etcd_operator_.+", exported_namespace!=""})`, 1)
-}
-
-// loadsAlerts wants Prometheus to have all alerts, from the manifests.
-func (p scraper) loadsAlerts() {
-	p.t.Helper()
-	want := map[string]bool{}
-	for _, group := range alerts.Rules(alerts.Timing{}) {
-		for _, rule := range group.Rules {
-			want[rule.Alert] = true
-		}
-	}
-	must(p.t, harness.Await(p.t.Context(), "Prometheus has the alerts", limit, func(ctx context.Context) (string, bool) {
-		loaded, err := p.alerts(ctx)
-		missing := maps.Clone(want)
-		for _, rule := range loaded {
-			delete(missing, rule.Name)
-		}
-		return fmt.Sprintf("%d, without %v, %v", len(loaded), missing, err), err == nil && len(missing) == 0 && len(loaded) == len(want)
-	}))
-}
-
-// evaluates wants Prometheus to find no fault with any of the alerts, and none that is critical to fire.
-func (p scraper) evaluates() {
-	p.t.Helper()
-	loaded, err := p.alerts(p.t.Context())
-	must(p.t, err)
-	for _, rule := range loaded {
-		if rule.Health != promv1.RuleHealthGood {
-			p.t.Errorf("%s is %s: %s", rule.Name, rule.Health, rule.LastError)
-		}
-		if rule.Labels["severity"] == model.LabelValue(alerts.Critical) && rule.State != "inactive" {
-			p.t.Errorf("%s is %s: %v", rule.Name, rule.State, rule.Alerts)
-		}
-	}
-}
-
-// alerts are those that Prometheus has of this operator.
-func (p scraper) alerts(ctx context.Context) (found []promv1.AlertingRule, err error) {
-	all, err := p.Rules(ctx, nil)
-	for _, group := range all.Groups {
-		for _, rule := range group.Rules {
-			if alert, is := rule.(promv1.AlertingRule); is && strings.HasPrefix(group.Name, "etcd-") {
-				found = append(found, alert)
-			}
-		}
-	}
-	return found, err
 }
 
 // finds waits until the targets of a pool are as wanted, and returns them.
