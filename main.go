@@ -60,8 +60,10 @@ func main() {
 	o := options{}
 	flag.StringVar(&o.metricsAddress, "metrics-bind-address", "0", "address to serve metrics on, for example :8443; 0 disables it")
 	flag.BoolVar(&o.secureMetrics, "metrics-secure", true, "serve metrics over HTTPS, with authentication and authorization by the API server")
-	flag.StringVar(&o.metricsCertDir, "metrics-cert-dir", "",
-		"folder with the certificate tls.crt and the key tls.key to serve metrics with; one that nobody can verify is made at each start if empty")
+	// OLM can set variables, and no arguments.
+	flag.StringVar(&o.metricsCertDir, "metrics-cert-dir", os.Getenv("METRICS_CERT_DIR"),
+		"folder with the certificate tls.crt and the key tls.key to serve metrics with; one that nobody can verify is made at each start if "+
+			"empty (environment: METRICS_CERT_DIR)")
 	flag.StringVar(&o.healthAddress, "health-probe-bind-address", ":8081", "address to serve health probes on")
 	// It exposes the operator's memory to every client: use it on the loopback interface only.
 	flag.StringVar(&o.pprofAddress, "pprof-bind-address", "0",

@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/util/cert"
 	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/api/resmap"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 	"sigs.k8s.io/yaml"
 
@@ -75,8 +77,28 @@ type monitoring struct {
 	}
 }
 
-// withComponent builds config/default with one of the components that its comment names.
+// withComponent is what config/default with one of the components that its comment names says.
 func withComponent(t *testing.T, component string) monitoring {
+	t.Helper()
+	var m monitoring
+	into := map[string]any{
+		"Deployment": &m.manager, "Service": &m.service, "ServiceMonitor": &m.scrape, "Certificate": &m.certificate, "PrometheusRule": &m.rules,
+		"Issuer": &struct {
+			Metadata *corev1.ObjectReference `json:"metadata"`
+		}{&m.issuer},
+	}
+	for _, manifest := range buildWith(t, component).Resources() {
+		if object, wanted := into[manifest.GetKind()]; wanted {
+			if err := yaml.Unmarshal([]byte(manifest.MustYaml()), object); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return m
+}
+
+// buildWith builds config/default with one of the components that its comment names.
+func buildWith(t *testing.T, component string) resmap.ResMap {
 	t.Helper()
 	config := t.TempDir()
 	if err := os.CopyFS(config, os.DirFS("config")); err != nil {
@@ -95,21 +117,46 @@ func withComponent(t *testing.T, component string) monitoring {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var m monitoring
-	into := map[string]any{
-		"Deployment": &m.manager, "Service": &m.service, "ServiceMonitor": &m.scrape, "Certificate": &m.certificate, "PrometheusRule": &m.rules,
-		"Issuer": &struct {
-			Metadata *corev1.ObjectReference `json:"metadata"`
-		}{&m.issuer},
+	return built
+}
+
+// TestObservabilityByOLM wants those who install by OLM to be told of the objects that config/prometheus has, to the last field.
+func TestObservabilityByOLM(t *testing.T) {
+	text, err := os.ReadFile("docs/observability.md")
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, manifest := range built.Resources() {
-		if object, wanted := into[manifest.GetKind()]; wanted {
-			if err := yaml.Unmarshal([]byte(manifest.MustYaml()), object); err != nil {
-				t.Fatal(err)
-			}
+	_, block, found := strings.Cut(string(text), "save this as `monitoring.yaml`:\n\n```yaml\n")
+	block, _, ended := strings.Cut(block, "```")
+	if !found || !ended {
+		t.Fatal("docs/observability.md has no monitoring.yaml")
+	}
+	shipped := map[string]map[string]any{}
+	for _, manifest := range buildWith(t, "../prometheus/cert-manager").Resources() {
+		object := map[string]any{}
+		if err := yaml.Unmarshal([]byte(manifest.MustYaml()), &object); err != nil {
+			t.Fatal(err)
+		}
+		shipped[manifest.GetKind()+"/"+manifest.GetNamespace()+"/"+manifest.GetName()] = object
+	}
+	told := strings.Split(block, "---\n")
+	if len(told) != 3 {
+		t.Errorf("%d objects are told of", len(told))
+	}
+	for _, one := range told {
+		var object struct {
+			Kind     string                 `json:"kind"`
+			Metadata corev1.ObjectReference `json:"metadata"`
+			Spec     map[string]any         `json:"spec"`
+		}
+		if err := yaml.Unmarshal([]byte(one), &object); err != nil {
+			t.Fatal(err)
+		}
+		name := object.Kind + "/" + object.Metadata.Namespace + "/" + object.Metadata.Name
+		if want := shipped[name]; want == nil || !reflect.DeepEqual(object.Spec, want["spec"]) {
+			t.Errorf("%s is told of as %v, and shipped as %v", name, object.Spec, want)
 		}
 	}
-	return m
 }
 
 // TestMonitorVerifies wants Prometheus to send its token only to a server with the certificate that the manager is given.

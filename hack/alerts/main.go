@@ -1,5 +1,5 @@
-// Program alerts writes config/prometheus/base/rules.yaml to its standard output: the alerts about the
-// operator itself and about backups, for Prometheus Operator. The operator makes those about clusters.
+// Program alerts writes config/prometheus/base/rules.yaml to its standard output: the alerts about the operator itself and about backups, for
+// Prometheus Operator. With the name of a namespace it writes those about its clusters, which the operator makes itself, for Prometheus alone.
 package main
 
 import (
@@ -29,6 +29,10 @@ type metadata struct {
 }
 
 func main() {
+	if len(os.Args) > 1 {
+		write(map[string]any{"groups": alerts.ForClusters(os.Args[1], alerts.Timing{})}, "")
+		return
+	}
 	object := rule{APIVersion: "monitoring.coreos.com/v1", Kind: "PrometheusRule", Metadata: metadata{
 		Labels: map[string]string{
 			"app.kubernetes.io/managed-by": "kustomize", "app.kubernetes.io/name": "etcd-operator", "control-plane": "controller-manager",
@@ -37,6 +41,11 @@ func main() {
 		Name: "controller-manager-alerts",
 	}}
 	object.Spec.Groups = alerts.ForOperator(alerts.Timing{})
+	write(object, head)
+}
+
+// write writes an object after some text.
+func write(object any, head string) {
 	text, err := yaml.Marshal(object)
 	if err != nil {
 		log.Fatal(err)

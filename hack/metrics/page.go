@@ -9,7 +9,7 @@ import (
 
 const head = `# Metrics
 
-These are the operator's own metrics, beside those of controller-runtime and Go that it serves, too. [Install](install.md#the-operators-metrics) says how Prometheus reaches them, [runbooks](runbooks/README.md) what it tells you of, and how to have it collect the members' own metrics, at port 2381. Names and labels stay as they are.
+These are the operator's own metrics, beside those of controller-runtime and Go that it serves, too. [Observability](observability.md) says how Prometheus gets them, and the members' own, at port 2381; [runbooks](runbooks/README.md) what it tells you of. Names and labels stay as they are.
 <!-- Written by make generate from internal/metrics. -->
 `
 

@@ -23,6 +23,8 @@ func Excused() []Excuse {
 		guarded = "TestNetworkPolicies, of make test-security"
 		named   = "TestUsers, of make test-security"
 		issued  = "TestCertManager, of make test-security"
+		scraped = "TestPrometheus, of make test-observability: the kinds exist only with Prometheus Operator"
+		byHand  = "an object of Prometheus Operator is changed by hand, or not wanted any more: TestMonitoring"
 	)
 	return []Excuse{
 		{"update etcdclusters/finalizers.etcd.database.coreos.com", owner},
@@ -53,6 +55,16 @@ func Excused() []Excuse {
 		{"create certificates.cert-manager.io", issued},
 		{"patch certificates.cert-manager.io", issued},
 		{"list certificaterequests.cert-manager.io", issued},
+		{"list podmonitors.monitoring.coreos.com", scraped},
+		{"get podmonitors.monitoring.coreos.com", scraped},
+		{"create podmonitors.monitoring.coreos.com", scraped},
+		{"patch podmonitors.monitoring.coreos.com", byHand},
+		{"delete podmonitors.monitoring.coreos.com", byHand},
+		{"list prometheusrules.monitoring.coreos.com", scraped},
+		{"get prometheusrules.monitoring.coreos.com", scraped},
+		{"create prometheusrules.monitoring.coreos.com", scraped},
+		{"patch prometheusrules.monitoring.coreos.com", scraped},
+		{"delete prometheusrules.monitoring.coreos.com", byHand},
 		{"patch events.events.k8s.io", "an event is repeated within six minutes, which no story waits for"},
 		{"patch services", "spec.services is edited, or a Service by hand: TestEtcdClusterOnARealAPIServer/Services"},
 		{"get persistentvolumeclaims", "somebody takes the labels off a claim: TestKeptClaimWithoutLabels, TestClaimWithoutLabels"},
