@@ -18,8 +18,13 @@ func cluster() Dashboard {
 			{Name: "cluster", Label: "Cluster", Values: `label_values(` + seriesOf + `, namespace="$namespace"}, etcd_cluster)`},
 		},
 		Rows: []Row{
-			{"State", clusterState()}, {"Clients", clusterClients()}, {"Consensus", clusterConsensus()},
-			{"Disks", clusterDisks()}, {"Database", clusterDatabase()}, {"Processes", clusterProcesses()}, {"Backups of the namespace", clusterBackups()},
+			{"State", clusterState()},
+			{"Clients", clusterClients()},
+			{"Consensus", clusterConsensus()},
+			{"Disks", clusterDisks()},
+			{"Database", clusterDatabase()},
+			{"Processes", clusterProcesses()},
+			{"Backups of the namespace", clusterBackups()},
 		},
 	}
 }

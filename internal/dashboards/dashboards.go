@@ -98,7 +98,9 @@ func one(expr string) []Query { return []Query{{Expr: expr}} }
 // by is a query whose series have a legend.
 func by(legend, expr string) []Query { return []Query{{Expr: expr, Legend: legend}} }
 
-func quiet(why, legend, expr string) []Query { return []Query{{Expr: expr, Legend: legend, Quiet: why}} }
+func quiet(why, legend, expr string) []Query {
+	return []Query{{Expr: expr, Legend: legend, Quiet: why}}
+}
 
 // seriesOf has either side's metrics say which clusters there are, as the operator's or the members' may be all that is collected.
 const seriesOf = `{__name__=~"etcd_operator_cluster_info|etcd_server_has_leader", etcd_cluster!=""`

@@ -26,8 +26,11 @@ func fleet() Dashboard {
 			Name: "namespace", Label: "Namespace", Values: `label_values(` + seriesOf + `}, namespace)`, Several: true,
 		}},
 		Rows: []Row{
-			{"Clusters", fleetStats()}, {"Which", fleetTable()}, {"Room, certificates and backups", fleetTrends()},
-			{"Clients", fleetClients()}, {"The operator", fleetOperator()},
+			{"Clusters", fleetStats()},
+			{"Which", fleetTable()},
+			{"Room, certificates and backups", fleetTrends()},
+			{"Clients", fleetClients()},
+			{"The operator", fleetOperator()},
 		},
 	}
 }

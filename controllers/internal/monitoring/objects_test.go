@@ -81,13 +81,12 @@ func TestLook(t *testing.T) {
 func TestLookMeetsNote(t *testing.T) {
 	gone, made := resources.PodMonitor(cluster("a", "gone")), client.ObjectKey{Namespace: "a", Name: "made"}
 	var o *Objects
-	during := func() error { return nil }
-	o = &Objects{Live: listed(t, func() error { return during() }, gone)}
+	during := func() {}
+	o = &Objects{Live: listed(t, func() error { during(); return nil }, gone)}
 	o.Look(t.Context())
-	during = func() error {
+	during = func() {
 		o.Note(resources.PodMonitorKind, client.ObjectKeyFromObject(gone), nil)
 		o.Note(resources.PodMonitorKind, made, &Object{AsMade: true})
-		return nil
 	}
 	o.Look(t.Context())
 	if found := o.Find(resources.PodMonitorKind, client.ObjectKeyFromObject(gone)); found.Object != nil {
@@ -96,7 +95,7 @@ func TestLookMeetsNote(t *testing.T) {
 	if found := o.Find(resources.PodMonitorKind, made); found.Object == nil {
 		t.Error("it has been made, and is not known")
 	}
-	during = func() error { return nil }
+	during = func() {}
 	o.Look(t.Context())
 	if found := o.Find(resources.PodMonitorKind, made); found.Object != nil {
 		t.Errorf("the next look does not see it, and it is known as %+v", found.Object)
