@@ -43,7 +43,7 @@ func (d Dashboard) JSON() ([]byte, error) {
 func (v Variable) json() object {
 	o := object{
 		"name": v.Name, "label": v.Label, "type": "query", "datasource": source, "refresh": 2, "sort": 1,
-		"definition": v.Values, "query": object{"query": v.Values, "refId": v.Name}, "multi": v.Several, "includeAll": v.Several,
+		"query": object{"query": v.Values, "refId": v.Name}, "multi": v.Several, "includeAll": v.Several,
 	}
 	if v.Several {
 		o["allValue"], o["current"] = ".*", object{"text": "All", "value": "$__all"}
