@@ -25,6 +25,7 @@ Kubernetes API server, and works while the operator does not.`,
 	root.SetErr(streams.ErrOut)
 	flags.AddFlags(root.PersistentFlags())
 	root.AddCommand(statusCommand(flags, streams))
+	root.AddCommand(doctorCommand(flags, streams))
 	return root
 }
 

@@ -15,8 +15,8 @@ import (
 	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/report"
 )
 
-// askTimeout bounds all questions to the members together: they are asked at once.
-const askTimeout = 5 * time.Second
+// askTimeout bounds all questions to the members together.
+const askTimeout = reach.AskTimeout
 
 func statusCommand(flags *genericclioptions.ConfigFlags, streams genericiooptions.IOStreams) *cobra.Command {
 	var output string

@@ -14,7 +14,7 @@ import (
 func exported(b *v1beta2.EtcdBackup, now time.Time) metrics.Backup {
 	last := attempted(b)
 	seen := metrics.Backup{
-		Created: b.CreationTimestamp.Time, Interval: intervalOf(b, now),
+		Created: b.CreationTimestamp.Time, Interval: backup.IntervalOf(b, now),
 		Attempted: last != nil, Succeeded: last != nil && last.Status == metav1.ConditionTrue, Snapshots: b.Status.SnapshotCount,
 	}
 	if t := b.Status.LastSuccessDate; t != nil {
@@ -30,16 +30,6 @@ func exported(b *v1beta2.EtcdBackup, now time.Time) metrics.Backup {
 		}
 	}
 	return seen
-}
-
-// intervalOf is the time between two backups that are to be taken, 0 if no more are. It is read from the spec even if something else in that
-// is wrong: they are due all the same.
-func intervalOf(b *v1beta2.EtcdBackup, now time.Time) time.Duration {
-	schedule, problem := backup.ParseSchedule(b.Spec.Schedule, b.Spec.TimeZone, interval(b), now)
-	if problem != nil || schedule == nil || b.Spec.Suspend || !b.DeletionTimestamp.IsZero() {
-		return 0
-	}
-	return backup.Interval(schedule, now)
 }
 
 // answered is the reason of what was decided, for the metrics.

@@ -87,7 +87,7 @@ func (r *Reconciler) observeSpec(ctx context.Context, reader client.Reader, p *b
 	if o.Problem = unusable(p.object.Spec.EncryptionRecipients); o.Problem != nil {
 		return nil
 	}
-	o.Schedule, o.Problem = backup.ParseSchedule(p.object.Spec.Schedule, p.object.Spec.TimeZone, interval(p.object), o.Now)
+	o.Schedule, o.Problem = backup.ParseSchedule(p.object.Spec.Schedule, p.object.Spec.TimeZone, backup.PolicyInterval(p.object), o.Now)
 	if o.Problem != nil {
 		return nil
 	}
@@ -118,11 +118,6 @@ func policyOf(b *v1beta2.EtcdBackup) v1beta2.BackupPolicy {
 	return *b.Spec.BackupPolicy
 }
 
-func interval(b *v1beta2.EtcdBackup) time.Duration {
-	policy := policyOf(b)
-	return time.Duration(cmp.Or(policy.IntervalSeconds, policy.LegacyInterval)) * time.Second
-}
-
 // cleanTimeout is how long one attempt to delete all objects may take. A later one continues where it stopped.
 const cleanTimeout = time.Hour
 
@@ -140,7 +135,7 @@ func timeoutOf(b *v1beta2.EtcdBackup) time.Duration {
 }
 
 // once reports whether the spec asks for a single backup.
-func once(b *v1beta2.EtcdBackup) bool { return b.Spec.Schedule == "" && interval(b) == 0 }
+func once(b *v1beta2.EtcdBackup) bool { return b.Spec.Schedule == "" && backup.PolicyInterval(b) == 0 }
 
 // done reports whether a backup was taken, or given up with the present spec.
 func done(b *v1beta2.EtcdBackup) bool {

@@ -42,6 +42,14 @@ func (c *Client) Count(ctx context.Context) (keys, revision int64, err error) {
 	return count.Count, count.Header.GetRevision(), nil
 }
 
+// HashKV is etcd's hash of all keys that the member behind a client of one endpoint has at a revision, from the compacted one on. The member
+// reads its whole database for it.
+func (c *Client) HashKV(ctx context.Context, revision int64) (*pb.HashKVResponse, error) {
+	// The client's own HashKV makes a connection for each call.
+	hash, err := pb.NewMaintenanceClient(c.client.ActiveConnection()).HashKV(ctx, &pb.HashKVRequest{Revision: revision})
+	return hash, rpctypes.Error(err)
+}
+
 // Snapshot streams the member's database, with the checksum that etcd appends. The version is the database's, empty before etcd 3.6.
 // The stream ends with the context.
 func (c *Client) Snapshot(ctx context.Context) (stream io.ReadCloser, version string, err error) {

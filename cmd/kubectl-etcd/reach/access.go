@@ -7,7 +7,9 @@ import (
 	"slices"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -40,6 +42,8 @@ func Open(flags *genericclioptions.ConfigFlags) (*Access, error) {
 	scheme := runtime.NewScheme()
 	utilruntime.Must(corev1.AddToScheme(scheme))
 	utilruntime.Must(authorizationv1.AddToScheme(scheme))
+	utilruntime.Must(coordinationv1.AddToScheme(scheme))
+	utilruntime.Must(policyv1.AddToScheme(scheme))
 	utilruntime.Must(v1beta2.AddToScheme(scheme))
 	c, err := client.New(config, client.Options{Scheme: scheme})
 	if err != nil {
@@ -55,8 +59,9 @@ type Seen struct {
 	Pods []corev1.Pod
 	// Backups are those of the cluster, nil if they could not be read.
 	Backups []v1beta2.EtcdBackup
-	// Problems say what could not be read.
-	Problems []string
+	// Problems say what could not be read; the errors are those of the lists of pods and EtcdBackups.
+	Problems                      []string
+	PodsUnlisted, BackupsUnlisted error
 }
 
 // Cluster reads what the API server has. The error is for a person.
@@ -68,6 +73,7 @@ func (a *Access) Cluster(ctx context.Context, name string) (*Seen, error) {
 	pods := &corev1.PodList{}
 	of := client.MatchingLabels(resources.ClusterSelector(name))
 	if err := a.client.List(ctx, pods, client.InNamespace(a.namespace), of); err != nil {
+		seen.PodsUnlisted = err
 		seen.Problems = append(seen.Problems, fmt.Sprintf("the members were not asked, so this is what the operator saw last: list their pods: %v", err))
 	}
 	for _, p := range pods.Items {
@@ -77,6 +83,7 @@ func (a *Access) Cluster(ctx context.Context, name string) (*Seen, error) {
 	}
 	backups := &v1beta2.EtcdBackupList{}
 	if err := a.client.List(ctx, backups, client.InNamespace(a.namespace)); err != nil {
+		seen.BackupsUnlisted = err
 		seen.Problems = append(seen.Problems, fmt.Sprintf("whether it is backed up is not known: list EtcdBackups: %v", err))
 		return seen, nil
 	}

@@ -59,7 +59,8 @@ func (a *Access) askPod(ctx context.Context, cluster *v1beta2.EtcdCluster, pod c
 	}
 	err := a.forward(ctx, pod.Name, func(to local) {
 		answer = status(ctx, to.client, member.Host(pod.Name, cluster.Name, cluster.Namespace, ""), config)
-		answer.Fsync = fsync(ctx, to.metrics)
+		families := parse(scrape(ctx, to.metrics))
+		answer.Fsync, answer.RoundTrips = fsync(families), roundTrips(families)
 	})
 	if err != nil {
 		answer.Unasked = err.Error()
@@ -69,20 +70,18 @@ func (a *Access) askPod(ctx context.Context, cluster *v1beta2.EtcdCluster, pod c
 
 // mayForward asks the API server, which tells the tunnel's client only in words.
 func (a *Access) mayForward(ctx context.Context) error {
-	review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
-		ResourceAttributes: &authorizationv1.ResourceAttributes{Namespace: a.namespace, Verb: "create", Resource: "pods", Subresource: "portforward"},
-	}}
-	if err := a.client.Create(ctx, review); err != nil {
-		return fmt.Errorf("ask what you may do: %w", err)
+	allowed, err := a.may(ctx, authorizationv1.ResourceAttributes{Namespace: a.namespace, Verb: "create", Resource: "pods", Subresource: "portforward"})
+	if err != nil {
+		return err
 	}
-	if !review.Status.Allowed {
+	if !allowed {
 		return fmt.Errorf(`you may not "create" pods/portforward in namespace %s`, a.namespace)
 	}
 	return nil
 }
 
-// status is what a member says of itself.
-func status(ctx context.Context, address, host string, config *tls.Config) report.Answer {
+// dial makes a client of the member of that host, at the end of a tunnel.
+func dial(ctx context.Context, address, host string, config *tls.Config) (*etcdclient.Client, error) {
 	scheme := "http"
 	if config != nil {
 		scheme, config = "https", config.Clone()
@@ -91,7 +90,12 @@ func status(ctx context.Context, address, host string, config *tls.Config) repor
 	to := etcdclient.Reach(config, scheme+"://"+address)
 	to.Context = ctx
 	to.DialOptions = append(to.DialOptions, grpc.WithAuthority(host))
-	c, err := etcdclient.Dial(to)
+	return etcdclient.Dial(to)
+}
+
+// status is what a member says of itself.
+func status(ctx context.Context, address, host string, config *tls.Config) report.Answer {
+	c, err := dial(ctx, address, host, config)
 	if err != nil {
 		return report.Answer{Problem: err.Error()}
 	}
@@ -103,7 +107,7 @@ func status(ctx context.Context, address, host string, config *tls.Config) repor
 	answer := report.Answer{
 		ID: s.GetHeader().GetMemberId(), Leader: s.GetLeader(), Version: s.GetVersion(), Learner: s.GetIsLearner(),
 		Bytes: s.GetDbSize(), InUse: s.GetDbSizeInUse(), Quota: s.GetDbSizeQuota(),
-		Index: s.GetRaftIndex(), Applied: s.GetRaftAppliedIndex(),
+		Index: s.GetRaftIndex(), Applied: s.GetRaftAppliedIndex(), Revision: s.GetHeader().GetRevision(),
 	}
 	for _, alarm := range etcdclient.Alarms(s.GetErrors()) {
 		answer.Alarms = append(answer.Alarms, report.Alarm(alarm))

@@ -28,6 +28,10 @@ type Answer struct {
 	Index, Applied uint64
 	// Fsync is how long 99 of 100 writes to its log take at most; 0 if unknown.
 	Fsync time.Duration
+	// RoundTrips are how long 99 of 100 of them to the other members take at most, by the ID of those, as far as known.
+	RoundTrips map[uint64]time.Duration
+	// Revision is the last one that it has.
+	Revision int64
 	// Alarms are those of all members that this one knows of.
 	Alarms []Alarm
 	// Problem says why it does not answer, and Unasked why it could not be asked: then nothing more is known than status says.

@@ -5,7 +5,6 @@ import (
 	"io"
 	"strings"
 	"time"
-	"unicode"
 	"unicode/utf8"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -13,33 +12,12 @@ import (
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/terminal"
 )
-
-// What a terminal takes for colours (ECMA-48, SGR).
-const (
-	bold, red, yellow, plain = "\x1b[1m", "\x1b[31m", "\x1b[33m", "\x1b[0m"
-)
-
-// text is what is written, line by line.
-type text struct {
-	strings.Builder
-	coloured bool
-}
-
-func (t *text) in(colour, words string) string {
-	if !t.coloured {
-		return words
-	}
-	return colour + words + plain
-}
-
-func (t *text) line(words ...string) {
-	_, _ = fmt.Fprintln(t, strings.TrimRight(strings.Join(words, "  "), " ")) // into memory: it does not fail
-}
 
 // Write writes the report for a person.
 func (c *Cluster) Write(out io.Writer, coloured bool) error {
-	t := &text{coloured: coloured}
+	t := &terminal.Page{Coloured: coloured}
 	c.head(t)
 	c.table(t)
 	c.remarks(t)
@@ -48,19 +26,19 @@ func (c *Cluster) Write(out io.Writer, coloured bool) error {
 }
 
 // head is the line that tells whether all is well.
-func (c *Cluster) head(t *text) {
+func (c *Cluster) head(t *terminal.Page) {
 	version := c.Version
 	if c.TargetVersion != "" {
 		version += " → " + c.TargetVersion
 	}
 	ready := fmt.Sprintf("%d/%d ready", c.ReadyVoters, c.Voters)
 	if c.Voters == 0 {
-		t.line(t.in(bold, c.Name), "no members yet")
+		t.Line(t.In(terminal.Bold, c.Name), "no members yet")
 	} else {
-		t.line(t.in(bold, c.Name), version, ready+", "+c.margin(t))
+		t.Line(t.In(terminal.Bold, c.Name), version, ready+", "+c.margin(t))
 	}
 	if c.Paused {
-		t.line(t.in(yellow, "!") + " paused: the operator changes nothing (spec.paused)")
+		t.Line(t.In(terminal.Yellow, "!") + " paused: the operator changes nothing (spec.paused)")
 	}
 	for _, kind := range []string{
 		v1beta2.ConditionReady, v1beta2.ConditionDegraded, v1beta2.ConditionCertificatesValid, v1beta2.ConditionAuthenticated,
@@ -71,12 +49,12 @@ func (c *Cluster) head(t *text) {
 	}
 }
 
-func (c *Cluster) margin(t *text) string {
+func (c *Cluster) margin(t *terminal.Page) string {
 	switch {
 	case c.MayFail < 0:
-		return t.in(red, "no quorum")
+		return t.In(terminal.Red, "no quorum")
 	case c.MayFail == 0:
-		return t.in(yellow, "none may fail")
+		return t.In(terminal.Yellow, "none may fail")
 	case c.MayFail == 1:
 		return "one may fail"
 	default:
@@ -85,7 +63,7 @@ func (c *Cluster) margin(t *text) string {
 }
 
 // condition writes one that is not as it should be, and Ready.
-func (c *Cluster) condition(t *text, said metav1.Condition) {
+func (c *Cluster) condition(t *terminal.Page, said metav1.Condition) {
 	good := said.Status == metav1.ConditionTrue
 	if said.Type == v1beta2.ConditionDegraded {
 		good = said.Status == metav1.ConditionFalse
@@ -93,23 +71,23 @@ func (c *Cluster) condition(t *text, said metav1.Condition) {
 	since := duration.HumanDuration(c.now.Sub(said.LastTransitionTime.Time))
 	switch {
 	case good && said.Type == v1beta2.ConditionReady:
-		t.line(fmt.Sprintf("%s, for %s", clean(said.Message), since))
+		t.Line(fmt.Sprintf("%s, for %s", terminal.Clean(said.Message), since))
 	case !good:
-		t.line(t.in(yellow, "!")+" "+said.Type, clean(said.Reason), "for "+since)
-		t.line("  " + clean(said.Message))
+		t.Line(t.In(terminal.Yellow, "!")+" "+said.Type, terminal.Clean(said.Reason), "for "+since)
+		t.Line("  " + terminal.Clean(said.Message))
 	}
 }
 
 // table has a line for each member.
-func (c *Cluster) table(t *text) {
+func (c *Cluster) table(t *terminal.Page) {
 	if len(c.Members) == 0 {
 		return
 	}
-	t.line()
+	t.Line()
 	rows := [][]string{{"MEMBER", "ROLE", "NODE", "DB", "IN USE", "QUOTA", "LAG", "FSYNC", "ALARM"}}
 	for _, m := range c.Members {
 		rows = append(rows, []string{
-			m.Name, m.Role, or(m.Node), size(m.DatabaseBytes), size(m.InUseBytes), size(m.QuotaBytes), lag(m), fsync(m), or(strings.Join(m.Alarms, ",")),
+			m.Name, m.Role, or(m.Node), terminal.Size(m.DatabaseBytes), terminal.Size(m.InUseBytes), terminal.Size(m.QuotaBytes), lag(m), fsync(m), or(strings.Join(m.Alarms, ",")),
 		})
 	}
 	widths := make([]int, len(rows[0]))
@@ -120,49 +98,49 @@ func (c *Cluster) table(t *text) {
 	}
 	for i, row := range rows {
 		for j, cell := range row {
-			cell = clean(cell)
+			cell = terminal.Clean(cell)
 			row[j] = cell + strings.Repeat(" ", widths[j]-utf8.RuneCountInString(cell))
 		}
 		if i > 0 {
 			c.Members[i-1].mark(t, row)
 		}
-		t.line(row...)
+		t.Line(row...)
 	}
 }
 
 // mark colours what to look at first.
-func (m Member) mark(t *text, row []string) {
+func (m Member) mark(t *terminal.Page, row []string) {
 	const name, alarm = 0, 8
 	switch {
 	case m.Problem != "" || !m.Ready && m.Role != "learner":
-		row[name] = t.in(red, row[name])
+		row[name] = t.In(terminal.Red, row[name])
 	case m.Role == "leader":
-		row[name] = t.in(bold, row[name])
+		row[name] = t.In(terminal.Bold, row[name])
 	}
 	if len(m.Alarms) > 0 {
-		row[alarm] = t.in(red, row[alarm])
+		row[alarm] = t.In(terminal.Red, row[alarm])
 	}
 }
 
 // remarks are about what the table has no room for.
-func (c *Cluster) remarks(t *text) {
-	t.line()
+func (c *Cluster) remarks(t *terminal.Page) {
+	t.Line()
 	for _, problem := range c.Problems {
-		t.line(t.in(yellow, "!") + " " + clean(problem))
+		t.Line(t.In(terminal.Yellow, "!") + " " + terminal.Clean(problem))
 	}
 	for _, m := range c.Members {
 		if m.Problem != "" {
-			t.line(t.in(red, "!") + " " + m.Name + ": " + clean(m.Problem))
+			t.Line(t.In(terminal.Red, "!") + " " + m.Name + ": " + terminal.Clean(m.Problem))
 		}
 		for _, alarm := range m.Alarms {
-			t.line(t.in(red, "!") + " " + m.Name + ": " + clean(meaning(alarm)))
+			t.Line(t.In(terminal.Red, "!") + " " + m.Name + ": " + terminal.Clean(meaning(alarm)))
 		}
 	}
 	if c.Backups != nil && len(c.Backups) == 0 {
-		t.line("No EtcdBackup backs it up.")
+		t.Line("No EtcdBackup backs it up.")
 	}
 	for _, b := range c.Backups {
-		t.line(b.line(t, c.now))
+		t.Line(b.line(t, c.now))
 	}
 }
 
@@ -178,15 +156,15 @@ func meaning(alarm string) string {
 	}
 }
 
-func (b Backup) line(t *text, now time.Time) string {
+func (b Backup) line(t *terminal.Page, now time.Time) string {
 	words := "Backup " + b.Name + ": "
 	if b.Taken == nil {
 		words += "none yet"
 	} else {
-		words += fmt.Sprintf("%s ago, %s, %s", duration.HumanDuration(now.Sub(*b.Taken)), size(b.Bytes), b.verified())
+		words += fmt.Sprintf("%s ago, %s, %s", duration.HumanDuration(now.Sub(*b.Taken)), terminal.Size(b.Bytes), b.verified())
 	}
 	if b.Reason != "" || !b.Succeeded && b.Message != "" {
-		words = t.in(yellow, "!") + " " + words + "; the last one failed: " + clean(strings.TrimPrefix(b.Reason+": "+b.Message, ": "))
+		words = t.In(terminal.Yellow, "!") + " " + words + "; the last one failed: " + terminal.Clean(strings.TrimPrefix(b.Reason+": "+b.Message, ": "))
 	}
 	return words
 }
@@ -205,16 +183,6 @@ func (b Backup) verified() string {
 	default:
 		return "not verified"
 	}
-}
-
-// clean takes out what a terminal would obey: messages may have been written by whoever serves a bucket or an issuer.
-func clean(words string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return ' '
-		}
-		return r
-	}, words)
 }
 
 // or is the text, or a dash.
@@ -238,24 +206,4 @@ func fsync(m Member) string {
 	}
 	const perSecond = 1000
 	return fmt.Sprintf("%.1fms", m.FsyncSeconds*perSecond)
-}
-
-// size is a number of bytes as Kubernetes writes it, rounded.
-func size(bytes int64) string {
-	const step = 1024
-	if bytes == 0 {
-		return "-"
-	}
-	value, unit := float64(bytes), ""
-	for _, next := range []string{"Ki", "Mi", "Gi", "Ti"} {
-		if value < step {
-			break
-		}
-		value, unit = value/step, next
-	}
-	const one = 10
-	if value < one && unit != "" {
-		return fmt.Sprintf("%.1f%s", value, unit)
-	}
-	return fmt.Sprintf("%.0f%s", value, unit)
 }

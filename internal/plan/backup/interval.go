@@ -1,6 +1,11 @@
 package backup
 
-import "time"
+import (
+	"cmp"
+	"time"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+)
 
 // patience is for how many intervals the last good backup is good enough, as the alert EtcdBackupStale has it: one may fail, and be
 // tried again.
@@ -34,4 +39,23 @@ func Interval(s Schedule, now time.Time) time.Duration {
 		return after.Sub(next)
 	}
 	return 0
+}
+
+// IntervalOf is the time between two backups that are to be taken, 0 if no more are. It is read from the spec even if something else in
+// that is wrong: they are due all the same.
+func IntervalOf(b *v1beta2.EtcdBackup, now time.Time) time.Duration {
+	schedule, problem := ParseSchedule(b.Spec.Schedule, b.Spec.TimeZone, PolicyInterval(b), now)
+	if problem != nil || schedule == nil || b.Spec.Suspend || !b.DeletionTimestamp.IsZero() {
+		return 0
+	}
+	return Interval(schedule, now)
+}
+
+// PolicyInterval is the time between two backups that spec.backupPolicy gives, 0 if it gives none.
+func PolicyInterval(b *v1beta2.EtcdBackup) time.Duration {
+	policy := b.Spec.BackupPolicy
+	if policy == nil {
+		return 0
+	}
+	return time.Duration(cmp.Or(policy.IntervalSeconds, policy.LegacyInterval)) * time.Second
 }
