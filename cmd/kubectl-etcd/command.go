@@ -26,6 +26,7 @@ Kubernetes API server, and works while the operator does not.`,
 	flags.AddFlags(root.PersistentFlags())
 	root.AddCommand(statusCommand(flags, streams))
 	root.AddCommand(doctorCommand(flags, streams))
+	root.AddCommand(diagnoseCommand(flags, streams))
 	return root
 }
 

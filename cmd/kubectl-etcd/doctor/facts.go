@@ -2,6 +2,7 @@
 package doctor
 
 import (
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -73,6 +74,12 @@ const Fresh = 7 * time.Second
 // Alive reports whether a process holds and renews it.
 func (l Lease) Alive(now time.Time) bool {
 	return l.Exists && l.Holder != "" && (l.Renews || now.Sub(l.Renewed).Abs() < Fresh)
+}
+
+// Pod is the pod that holds it, empty if nobody does: controller-runtime appends an underscore and a random UUID.
+func (l Lease) Pod() string {
+	pod, _, _ := strings.Cut(l.Holder, "_")
+	return pod
 }
 
 // Hash is etcd's HashKV of one member.

@@ -54,10 +54,10 @@ func operator(f *Facts) []Finding {
 	case f.Cluster.Status.ObservedGeneration < f.Cluster.Generation:
 		found := doubtful("it has not looked at the last edit of the spec yet: that is generation %d, and status is of %d",
 			f.Cluster.Generation, f.Cluster.Status.ObservedGeneration)
-		found.ByHand = "look again in a minute. If it stays so, read the operator's log: kubectl -n " + ref.Namespace + " logs " + process(f.Lease.Holder)
+		found.ByHand = "look again in a minute. If it stays so, read the operator's log: kubectl -n " + ref.Namespace + " logs " + f.Lease.Pod()
 		return []Finding{found}
 	}
-	return good("%s/%s renews its Lease", ref.Namespace, process(f.Lease.Holder))
+	return good("%s/%s renews its Lease", ref.Namespace, f.Lease.Pod())
 }
 
 func gone(format string, args ...any) Finding {
@@ -65,12 +65,6 @@ func gone(format string, args ...any) Finding {
 	found.ByHand = "see why its pod does not run: kubectl get pods -A -l control-plane=controller-manager. Members serve on without it, and nothing is repaired or backed up"
 	found.Runbook = alerts.Runbooks + "EtcdOperatorDown.md"
 	return found
-}
-
-// process is the pod of a holder: controller-runtime appends an underscore and a random UUID.
-func process(holder string) string {
-	pod, _, _ := strings.Cut(holder, "_")
-	return pod
 }
 
 // acts reports whether an operator looks after the cluster, as far as known.

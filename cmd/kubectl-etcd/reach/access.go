@@ -59,9 +59,9 @@ type Seen struct {
 	Pods []corev1.Pod
 	// Backups are those of the cluster, nil if they could not be read.
 	Backups []v1beta2.EtcdBackup
-	// Problems say what could not be read; the errors are those of the lists of pods and EtcdBackups.
-	Problems                      []string
-	PodsUnlisted, BackupsUnlisted error
+	// Problems say what could not be read; PodsUnlisted is why, if it is the pods.
+	Problems     []string
+	PodsUnlisted error
 }
 
 // Cluster reads what the API server has. The error is for a person.
@@ -83,7 +83,6 @@ func (a *Access) Cluster(ctx context.Context, name string) (*Seen, error) {
 	}
 	backups := &v1beta2.EtcdBackupList{}
 	if err := a.client.List(ctx, backups, client.InNamespace(a.namespace)); err != nil {
-		seen.BackupsUnlisted = err
 		seen.Problems = append(seen.Problems, fmt.Sprintf("whether it is backed up is not known: list EtcdBackups: %v", err))
 		return seen, nil
 	}

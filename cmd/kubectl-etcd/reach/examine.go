@@ -32,7 +32,9 @@ func (a *Access) Examine(ctx context.Context, name string, hashes bool) (*doctor
 	}
 	f := &doctor.Facts{Cluster: seen.Object, Pods: seen.Pods, Backups: seen.Backups, Unread: map[doctor.Source]string{}}
 	note(f, doctor.Pods, seen.PodsUnlisted)
-	note(f, doctor.Backups, seen.BackupsUnlisted)
+	if seen.Backups == nil { // to hear once more why they cannot be listed
+		note(f, doctor.Backups, a.client.List(ctx, &v1beta2.EtcdBackupList{}, client.InNamespace(a.namespace)))
+	}
 	f.Rights, err = a.rights(ctx, seen.Object)
 	note(f, doctor.Rights, err)
 	budgets, volumes := &policyv1.PodDisruptionBudgetList{}, &corev1.PersistentVolumeClaimList{}

@@ -1,0 +1,36 @@
+package diagnose
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// About is the beginning of the README.
+func About(namespace, name, version string, now time.Time) string {
+	return fmt.Sprintf(`EtcdCluster %s/%s, as kubectl etcd diagnose (%s) found it at %s.
+
+It holds no Secrets. %s stands for what people have given that may be secret: values of environment
+variables, arguments, etcd's extraArgs, annotations, passwords in URLs. Logs are as programs wrote them
+but for that: look at them before you hand this on.`, namespace, name, version, now.UTC().Format(time.RFC3339), Redacted)
+}
+
+// namespaced finds the namespace of the object that a line of the operator's log is about.
+var namespaced = regexp.MustCompile(`"namespace":\s*"([^"]*)"`)
+
+// Own leaves out of the operator's log what is about objects of other namespaces.
+func Own(log, namespace string) string {
+	var b strings.Builder
+	for line := range strings.Lines(log) {
+		found := namespaced.FindAllStringSubmatch(line, -1)
+		mine := len(found) == 0
+		for _, m := range found {
+			mine = mine || m[1] == namespace
+		}
+		if mine {
+			_, _ = b.WriteString(line)
+		}
+	}
+	return b.String()
+}
