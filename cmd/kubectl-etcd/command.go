@@ -27,6 +27,7 @@ Kubernetes API server, and works while the operator does not.`,
 	root.AddCommand(statusCommand(flags, streams))
 	root.AddCommand(doctorCommand(flags, streams))
 	root.AddCommand(diagnoseCommand(flags, streams))
+	root.AddCommand(planCommand(flags, streams))
 	return root
 }
 

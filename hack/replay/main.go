@@ -12,8 +12,12 @@ import (
 	"io"
 	"os"
 
+	"github.com/etcdpilot/etcd-operator/internal/explain"
 	"github.com/etcdpilot/etcd-operator/internal/plan/replay"
 )
+
+// width is how many columns a line has at most.
+const width = 100
 
 func main() {
 	if len(os.Args) < 2 {
@@ -39,15 +43,15 @@ func run(file string, stdin io.Reader, to io.Writer) error {
 	if err != nil {
 		return err
 	}
-	purposes, err := readPurposes()
-	if err != nil {
-		return err
-	}
 	for i, p := range passes {
 		if i > 0 {
 			_, _ = fmt.Fprintln(to)
 		}
-		if _, err := io.WriteString(to, explain(p, purposes)); err != nil {
+		text, err := explain.Pass(p, width)
+		if err != nil {
+			return err
+		}
+		if _, err := io.WriteString(to, text); err != nil {
 			return fmt.Errorf("write: %w", err)
 		}
 	}

@@ -1,4 +1,4 @@
-package main
+package explain
 
 import (
 	"errors"
@@ -14,6 +14,15 @@ import (
 
 // purposes are what the planner's lists say of rules (as group/rule), of guards and of groups (by name).
 type purposes map[string]string
+
+// Rule is what the planner's lists say of a rule of a group, empty if that is not known.
+func Rule(group, rule string) string {
+	all, err := readPurposes()
+	if err != nil {
+		return ""
+	}
+	return all[group+"/"+rule]
+}
 
 // readPurposes reads the comments in the source of the lists: one behind each rule and guard, one above each group.
 func readPurposes() (purposes, error) {

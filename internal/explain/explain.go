@@ -1,4 +1,6 @@
-package main
+// Package explain tells how a decision came about, in words: what was made of the observation, which rule has answered, who was asked
+// before, and which guard has put its own answer in the rule's place.
+package explain
 
 import (
 	"fmt"
@@ -15,17 +17,25 @@ import (
 type page struct {
 	strings.Builder
 	purposes purposes
+	width    int
 }
 
 const (
-	width = 100
 	// names is where the columns behind names begin, and said where what is said of rules and guards does.
 	names, said = 29, 38
 )
 
-// explain tells how a decision comes about.
-func explain(p replay.Pass, purposes purposes) string {
-	out := &page{purposes: purposes}
+// Pass tells how a decision comes about, in lines of at most so many columns, but for words that are longer.
+func Pass(p replay.Pass, columns int) (string, error) {
+	purposes, err := readPurposes()
+	if err != nil {
+		return "", err
+	}
+	return explain(p, purposes, columns), nil
+}
+
+func explain(p replay.Pass, purposes purposes, columns int) string {
+	out := &page{purposes: purposes, width: columns}
 	e := plan.Explain(p.Observed)
 	out.head(p)
 	out.item(0, names, "State", e.State)
@@ -33,11 +43,11 @@ func explain(p replay.Pass, purposes purposes) string {
 	out.line(0, "Assessment (internal/plan/assess.go)")
 	out.assessment(p.Observed, e.Assessment)
 	out.line(0, "")
-	out.line(0, "Rules (internal/plan/lists.go), in order: one that does not apply passes, the first action decides")
+	out.item(0, 0, "Rules", "(internal/plan/lists.go), in order: one that does not apply passes, the first action decides")
 	out.rules(e)
 	if e.Rule != "" {
 		out.line(0, "")
-		out.line(0, "Guards, in order: one without objection passes, the first action takes its place")
+		out.item(0, 0, "Guards,", "in order: one without objection passes, the first action takes its place")
 		out.guards(e)
 	}
 	out.line(0, "")
@@ -64,7 +74,7 @@ func (out *page) head(p replay.Pass) {
 
 func (out *page) rules(e plan.Explanation) {
 	for i, g := range e.Groups {
-		out.line(2, g.Name+": "+out.purposes[g.Name])
+		out.item(2, 0, g.Name+":", out.purposes[g.Name])
 		at := slices.Index(g.Rules, e.Rule)
 		if g.Name != e.Group {
 			at = -1

@@ -1,4 +1,4 @@
-package main
+package explain
 
 import "strings"
 
@@ -14,7 +14,7 @@ func (out *page) item(indent, column int, name, text string) {
 		column = len(head) + 1
 	}
 	head += strings.Repeat(" ", max(column-len(head), 1))
-	for _, part := range wrap(text, width-column) {
+	for _, part := range wrap(text, out.width-column) {
 		out.line(0, head+part)
 		head = strings.Repeat(" ", column)
 	}

@@ -1,0 +1,34 @@
+package reach
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/decision"
+	"github.com/etcdpilot/etcd-operator/internal/plan/replay"
+)
+
+// LastObserved is what the operator's log says that it observed of a cluster last. The error is for a person.
+func (a *Access) LastObserved(ctx context.Context, name string) (replay.Pass, error) {
+	cluster := &v1beta2.EtcdCluster{}
+	if err := a.client.Get(ctx, client.ObjectKey{Namespace: a.namespace, Name: name}, cluster); err != nil {
+		return replay.Pass{}, a.explain(ctx, name, err)
+	}
+	log, err := a.OperatorLog(ctx, cluster)
+	if err != nil {
+		return replay.Pass{}, fmt.Errorf("read the operator's log: %w; if somebody gives you the log: kubectl etcd plan replay FILE", err)
+	}
+	passes, err := replay.Read([]byte(log))
+	if err != nil && !errors.Is(err, replay.ErrNone) {
+		return replay.Pass{}, fmt.Errorf("the operator's log: %w", err)
+	}
+	last, err := decision.Last(passes, cluster.Namespace, cluster.Name)
+	if err != nil {
+		return last, fmt.Errorf("%w: have it log one, and try again in a moment: %s", err, decision.Ask(cluster.Namespace, cluster.Name))
+	}
+	return last, nil
+}
