@@ -67,7 +67,7 @@ func (r *Reconciler) writeBackupStatus(ctx context.Context, p *backupPass, err e
 	b := p.object
 	b.Status = status.Backup(status.BackupInput{
 		Backup: b, Observed: p.observed, Action: p.action, Result: p.Result, Progress: progressOf(p),
-		Interval: intervalOf(b, p.observed.Now), Err: err,
+		Interval: backup.IntervalOf(b, p.observed.Now), Err: err,
 	})
 	if equality.Semantic.DeepEqual(p.before, &b.Status) {
 		return nil

@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/doctor"
 	pluginreport "github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/report"
 	"github.com/etcdpilot/etcd-operator/test/e2e/harness"
 )
@@ -47,6 +48,7 @@ func TestPlugin(t *testing.T) {
 		t.Errorf("3 healthy members are reported as\n%s", text)
 	}
 	t.Log("\n" + s.kubectlEtcd(plugins, "status", name))
+	s.pluginExamines(plugins)
 
 	must(t, env.Create(t.Context(), &rbacv1.Role{
 		ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: reader},
@@ -66,6 +68,41 @@ func TestPlugin(t *testing.T) {
 		return text, strings.Contains(text, `you may not "create" pods/portforward`) && strings.Contains(text, "3/3 ready") &&
 			strings.Contains(text, "whether it is backed up is not known")
 	}))
+}
+
+// pluginExamines has the doctor find nothing wrong, with the members' hashes, and packs what there is: no key of a certificate is in it.
+func (s *story) pluginExamines(plugins string) {
+	s.t.Helper()
+	var found doctor.Report
+	text := s.kubectlEtcd(plugins, "doctor", s.Name, "--hash", "-o", "json")
+	must(s.t, json.Unmarshal([]byte(text), &found))
+	good := map[string]bool{}
+	for _, f := range found.Findings {
+		good[f.Check] = f.Verdict == doctor.Good
+	}
+	for _, check := range []string{"rights", "operator", "quorum", "members", "answers", "alarms", "disk", "hashes", "certificates", "conditions"} {
+		if !good[check] {
+			s.t.Errorf("the doctor does not find %s good:\n%s", check, text)
+		}
+	}
+	if found.Wrong > 0 {
+		s.t.Errorf("the doctor finds something wrong with a healthy cluster:\n%s", text)
+	}
+	s.t.Log("\n" + s.kubectlEtcd(plugins, "doctor", s.Name))
+
+	packed := filepath.Join(s.t.TempDir(), "packed.tgz")
+	s.t.Log("\n" + s.kubectlEtcd(plugins, "diagnose", s.Name, "-o", packed))
+	unpack := exec.CommandContext(s.t.Context(), "tar", "-xzOf", packed)
+	out, err := unpack.CombinedOutput()
+	must(s.t, err)
+	for _, want := range []string{"kind: EtcdCluster", "etcd_disk_wal_fsync_duration_seconds_bucket", "✓ quorum", "ready to serve client requests"} {
+		if !strings.Contains(string(out), want) {
+			s.t.Errorf("%q is not packed", want)
+		}
+	}
+	if strings.Contains(string(out), "PRIVATE KEY") || strings.Contains(string(out), "kind: Secret\n") {
+		s.t.Error("a Secret is packed")
+	}
 }
 
 // kubectlEtcd runs the plugin in this folder in the story's namespace, and returns what it writes.
