@@ -103,22 +103,26 @@ func TestChecks(t *testing.T) {
 				Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "shop"}},
 			}})
 		}, "budget", doctor.Good, "1 member may be evicted"},
-		"a volume goes":        {func(f *doctor.Facts) { f.Volumes[2].DeletionTimestamp = &metav1.Time{Time: now} }, "volumes", doctor.Doubtful, "demo-2 is being deleted"},
-		"a volume is gone":     {func(f *doctor.Facts) { f.Volumes = f.Volumes[:2] }, "volumes", doctor.Wrong, "demo-2 does not exist"},
-		"a volume is lost":     {func(f *doctor.Facts) { f.Volumes[0].Status.Phase = corev1.ClaimLost }, "volumes", doctor.Wrong, "lost its volume"},
-		"a volume pends":       {func(f *doctor.Facts) { f.Volumes[0].Status.Phase = corev1.ClaimPending }, "volumes", doctor.Doubtful, "no volume yet"},
-		"no volumes":           {func(f *doctor.Facts) { f.Cluster.Status.Storage = v1beta2.MemberStorageEmptyDir }, "volumes", doctor.Good, "emptyDir"},
-		"below the floor":      {all(func(a *report.Answer) { a.Version = "3.5.2" }), "version", doctor.Doubtful, "use 3.5.32 or later"},
-		"versions differ":      {answer("demo-1", func(a *report.Answer) { a.Version = "3.6.15" }), "version", doctor.Doubtful, "2 versions"},
-		"an update":            {func(f *doctor.Facts) { f.Cluster.Status.TargetVersion = "3.7.3" }, "version", doctor.Good, "to be updated to 3.7.3"},
-		"plain text":           {func(f *doctor.Facts) { f.Cluster.Status.TLS, f.Cluster.Spec.TLS = nil, nil }, "certificates", doctor.Good, "plain text"},
-		"expired":              {expires(-time.Hour, -2*time.Hour), "certificates", doctor.Wrong, "has expired 60m ago"},
-		"renewed late":         {expires(10*24*time.Hour, -2*time.Hour), "certificates", doctor.Doubtful, "expires in 10d"},
-		"short ones are fine":  {expires(10*24*time.Hour, time.Hour), "certificates", doctor.Good, "in 10d"},
-		"not backed up":        {func(f *doctor.Facts) { f.Backups = nil }, "backups", doctor.Doubtful, "no EtcdBackup"},
-		"backups are unknown":  {func(f *doctor.Facts) { f.Unread[doctor.Backups] = "forbidden" }, "backups", doctor.Unknown, "forbidden"},
-		"one backup failed":    {backup(func(b *v1beta2.EtcdBackup) { fails(b) }), "backups", doctor.Doubtful, "AccessDenied"},
-		"backups fail":         {backup(func(b *v1beta2.EtcdBackup) { fails(b); b.Status.LastSuccessDate.Time = now.Add(-72 * time.Hour) }), "backups", doctor.Wrong, "3d old"},
+		"a volume goes":       {func(f *doctor.Facts) { f.Volumes[2].DeletionTimestamp = &metav1.Time{Time: now} }, "volumes", doctor.Doubtful, "demo-2 is being deleted"},
+		"a volume is gone":    {func(f *doctor.Facts) { f.Volumes = f.Volumes[:2] }, "volumes", doctor.Wrong, "demo-2 does not exist"},
+		"a volume is lost":    {func(f *doctor.Facts) { f.Volumes[0].Status.Phase = corev1.ClaimLost }, "volumes", doctor.Wrong, "lost its volume"},
+		"a volume pends":      {func(f *doctor.Facts) { f.Volumes[0].Status.Phase = corev1.ClaimPending }, "volumes", doctor.Doubtful, "no volume yet"},
+		"no volumes":          {func(f *doctor.Facts) { f.Cluster.Status.Storage = v1beta2.MemberStorageEmptyDir }, "volumes", doctor.Good, "emptyDir"},
+		"below the floor":     {all(func(a *report.Answer) { a.Version = "3.5.2" }), "version", doctor.Doubtful, "use 3.5.32 or later"},
+		"versions differ":     {answer("demo-1", func(a *report.Answer) { a.Version = "3.6.15" }), "version", doctor.Doubtful, "2 versions"},
+		"an update":           {func(f *doctor.Facts) { f.Cluster.Status.TargetVersion = "3.7.3" }, "version", doctor.Good, "to be updated to 3.7.3"},
+		"plain text":          {func(f *doctor.Facts) { f.Cluster.Status.TLS, f.Cluster.Spec.TLS = nil, nil }, "certificates", doctor.Good, "plain text"},
+		"expired":             {expires(-time.Hour, -2*time.Hour), "certificates", doctor.Wrong, "has expired 60m ago"},
+		"renewed late":        {expires(10*24*time.Hour, -2*time.Hour), "certificates", doctor.Doubtful, "expires in 10d"},
+		"short ones are fine": {expires(10*24*time.Hour, time.Hour), "certificates", doctor.Good, "in 10d"},
+		"not backed up":       {func(f *doctor.Facts) { f.Backups = nil }, "backups", doctor.Doubtful, "no EtcdBackup"},
+		"backups are unknown": {func(f *doctor.Facts) { f.Unread[doctor.Backups] = "forbidden" }, "backups", doctor.Unknown, "forbidden"},
+		"one backup failed":   {backup(func(b *v1beta2.EtcdBackup) { fails(b) }), "backups", doctor.Doubtful, "AccessDenied"},
+		"backups fail":        {backup(func(b *v1beta2.EtcdBackup) { fails(b); b.Status.LastSuccessDate.Time = now.Add(-72 * time.Hour) }), "backups", doctor.Wrong, "3d old"},
+		"a storage that speaks to terminals": {backup(func(b *v1beta2.EtcdBackup) {
+			fails(b)
+			b.Status.Conditions[0].Message = "\x1b]0;title\aAccessDenied"
+		}), "backups", doctor.Doubtful, "AccessDenied"},
 		"backups are late":     {backup(func(b *v1beta2.EtcdBackup) { b.Status.LastSuccessDate.Time = now.Add(-72 * time.Hour) }), "backups", doctor.Wrong, "is late"},
 		"a stale backup":       {backup(func(b *v1beta2.EtcdBackup) { b.Status.Snapshots[0].Stale = true }), "backups", doctor.Doubtful, "without a quorum"},
 		"backups are off":      {backup(func(b *v1beta2.EtcdBackup) { b.Spec.Suspend = true }), "backups", doctor.Doubtful, "suspended"},
@@ -185,7 +189,6 @@ func TestWrite(t *testing.T) {
 	answer("demo-2", func(a *report.Answer) { a.Bytes = 2048 * mebibyte })(sick)
 	backup(func(b *v1beta2.EtcdBackup) {
 		fails(b)
-		b.Status.Conditions[0].Message = "s3://b/demo: \x1b]0;title\aAccessDenied"
 		b.Status.LastSuccessDate.Time = now.Add(-72 * time.Hour)
 	})(sick)
 	condition(v1beta2.ConditionDegraded, metav1.ConditionTrue, v1beta2.ReasonNoSpace)(sick)
@@ -202,6 +205,11 @@ func TestWrite(t *testing.T) {
 			must(t, err)
 			if got != string(want) {
 				t.Errorf("%s is now\n%s", file, got)
+			}
+			shown, err := os.ReadFile("../../../docs/kubectl-etcd.md")
+			must(t, err)
+			if name == "sick" && !strings.Contains(string(shown), "```\n"+got+"```\n") {
+				t.Errorf("docs/kubectl-etcd.md does not show %s as it is", file)
 			}
 		})
 	}
