@@ -2,9 +2,9 @@ package explain
 
 import "strings"
 
-// line is one line, indented.
-func (out *page) line(indent int, text string) {
-	_, _ = out.WriteString(strings.TrimRight(strings.Repeat(" ", indent)+text, " ") + "\n")
+// line is one line.
+func (out *page) line(text string) {
+	_, _ = out.WriteString(strings.TrimRight(text, " ") + "\n")
 }
 
 // item is a name, and text in the column behind it, in as many lines as it takes. Column 0 is right behind the name.
@@ -15,7 +15,7 @@ func (out *page) item(indent, column int, name, text string) {
 	}
 	head += strings.Repeat(" ", max(column-len(head), 1))
 	for _, part := range wrap(text, out.width-column) {
-		out.line(0, head+part)
+		out.line(head + part)
 		head = strings.Repeat(" ", column)
 	}
 }

@@ -13,7 +13,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
-	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/doctor"
 	pluginreport "github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/report"
 	"github.com/etcdpilot/etcd-operator/test/e2e/harness"
 )
@@ -73,19 +72,22 @@ func TestPlugin(t *testing.T) {
 // pluginExamines has the doctor find nothing wrong, with the members' hashes, and packs what there is: no key of a certificate is in it.
 func (s *story) pluginExamines(plugins string) {
 	s.t.Helper()
-	var found doctor.Report
+	var found struct {
+		Errors   int
+		Findings []struct{ Check, Verdict string }
+	}
 	text := s.kubectlEtcd(plugins, "doctor", s.Name, "--hash", "-o", "json")
 	must(s.t, json.Unmarshal([]byte(text), &found))
 	good := map[string]bool{}
 	for _, f := range found.Findings {
-		good[f.Check] = f.Verdict == doctor.Good
+		good[f.Check] = f.Verdict == "ok"
 	}
 	for _, check := range []string{"rights", "operator", "quorum", "members", "answers", "alarms", "disk", "hashes", "certificates", "conditions"} {
 		if !good[check] {
 			s.t.Errorf("the doctor does not find %s good:\n%s", check, text)
 		}
 	}
-	if found.Wrong > 0 {
+	if found.Errors > 0 {
 		s.t.Errorf("the doctor finds something wrong with a healthy cluster:\n%s", text)
 	}
 	s.t.Log("\n" + s.kubectlEtcd(plugins, "doctor", s.Name))
