@@ -13,9 +13,9 @@ func newCommand(streams genericiooptions.IOStreams) *cobra.Command {
 	flags := genericclioptions.NewConfigFlags(true)
 	root := &cobra.Command{
 		Use:   "kubectl-etcd",
-		Short: "Look at etcd clusters that etcd-operator runs",
-		Long: `Look at EtcdClusters as their members see themselves: kubectl etcd asks each of them, through the
-Kubernetes API server, and works while the operator does not.`,
+		Short: "Look at etcd clusters that etcd-operator runs, and act on them",
+		Long: `Look at EtcdClusters as their members see themselves, and act on them: kubectl etcd talks to each member, through
+the Kubernetes API server, and works while the operator does not.`,
 		Annotations:       map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl etcd"},
 		SilenceUsage:      true,
 		SilenceErrors:     true,
@@ -28,6 +28,7 @@ Kubernetes API server, and works while the operator does not.`,
 	root.AddCommand(doctorCommand(flags, streams))
 	root.AddCommand(diagnoseCommand(flags, streams))
 	root.AddCommand(planCommand(flags, streams))
+	addActs(root, flags, streams)
 	return root
 }
 

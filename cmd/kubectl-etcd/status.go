@@ -3,14 +3,13 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/output"
 	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/reach"
 	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/report"
 )
@@ -19,7 +18,7 @@ import (
 const askTimeout = reach.AskTimeout
 
 func statusCommand(flags *genericclioptions.ConfigFlags, streams genericiooptions.IOStreams) *cobra.Command {
-	var output string
+	var format string
 	cmd := &cobra.Command{
 		Use:   "status NAME",
 		Short: "Show a cluster, its members and its backups",
@@ -31,7 +30,7 @@ func statusCommand(flags *genericclioptions.ConfigFlags, streams genericiooption
 		Args:              exactlyOne("the name of an EtcdCluster"),
 		ValidArgsFunction: clusterNames(flags),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := checkOutput(output); err != nil {
+			if err := checkOutput(format); err != nil {
 				return err
 			}
 			access, err := reach.Open(flags)
@@ -42,13 +41,13 @@ func statusCommand(flags *genericclioptions.ConfigFlags, streams genericiooption
 			if err != nil {
 				return err
 			}
-			if output != "" {
-				return marshal(streams.Out, output, found)
+			if format != "" {
+				return marshal(streams.Out, format, found)
 			}
 			return found.Write(streams.Out, coloured(streams))
 		},
 	}
-	cmd.Flags().StringVarP(&output, "output", "o", "", "json or yaml, for programs")
+	cmd.Flags().StringVarP(&format, "output", "o", "", "json or yaml, for programs")
 	return cmd
 }
 
@@ -67,11 +66,8 @@ func look(ctx context.Context, access *reach.Access, name string) (*report.Clust
 	return report.Of(seen.Object, answers, seen.Backups, seen.Problems, time.Now()), nil
 }
 
-// coloured reports whether a person looks at the output, who does not mind colours (https://no-color.org).
-func coloured(streams genericiooptions.IOStreams) bool {
-	file, ok := streams.Out.(*os.File)
-	return ok && term.IsTerminal(int(file.Fd())) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
-}
+// coloured reports whether a person looks at the output, who does not mind colours.
+func coloured(streams genericiooptions.IOStreams) bool { return output.Coloured(streams) }
 
 // exactlyOne is cobra's ExactArgs(1), with words.
 func exactlyOne(what string) cobra.PositionalArgs {

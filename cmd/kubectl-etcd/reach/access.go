@@ -24,6 +24,9 @@ import (
 
 // Access is to one namespace, with the rights of whoever runs the plugin.
 type Access struct {
+	// Secret is the one with the certificate to talk to members with; that for the cluster's applications if it is empty.
+	Secret string
+
 	config    *rest.Config
 	client    client.Client
 	namespace string

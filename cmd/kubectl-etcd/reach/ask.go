@@ -3,20 +3,15 @@ package reach
 import (
 	"context"
 	"crypto/tls"
-	"crypto/x509"
-	"errors"
 	"fmt"
-	"slices"
 	"sync"
 
 	"google.golang.org/grpc"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/report"
-	"github.com/etcdpilot/etcd-operator/internal/certificates"
 	"github.com/etcdpilot/etcd-operator/internal/etcdclient"
 	"github.com/etcdpilot/etcd-operator/internal/member"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
@@ -113,28 +108,4 @@ func status(ctx context.Context, address, host string, config *tls.Config) repor
 		answer.Alarms = append(answer.Alarms, report.Alarm(alarm))
 	}
 	return answer
-}
-
-// credentials are those that the cluster has for its applications, nil for plain text.
-func (a *Access) credentials(ctx context.Context, seen *Seen) (*tls.Config, error) {
-	if !slices.ContainsFunc(seen.Pods, func(p corev1.Pod) bool { return resources.PodTransport(&p).ServesClientTLS() }) {
-		return nil, nil
-	}
-	if seen.Object.Spec.ManagedTLS() == nil { // a Secret that is left from before is not renewed
-		return nil, errors.New("members talk to clients with certificates of yours only, which this program does not have")
-	}
-	name := certificates.ClientName(seen.Object.Name)
-	secret := &corev1.Secret{}
-	if err := a.client.Get(ctx, client.ObjectKey{Namespace: a.namespace, Name: name}, secret); err != nil {
-		return nil, fmt.Errorf("members talk to clients with certificates only, which are in the Secret %s: %w", name, err)
-	}
-	pair, err := tls.X509KeyPair(secret.Data[certificates.KeyCertificate], secret.Data[certificates.KeyKey])
-	if err != nil {
-		return nil, fmt.Errorf("the certificate in the Secret %s: %w", name, err)
-	}
-	roots := x509.NewCertPool()
-	if !roots.AppendCertsFromPEM(secret.Data[certificates.KeyCA]) {
-		return nil, fmt.Errorf("the Secret %s has no certificate under %s", name, certificates.KeyCA)
-	}
-	return &tls.Config{Certificates: []tls.Certificate{pair}, RootCAs: roots, MinVersion: tls.VersionTLS12}, nil
 }

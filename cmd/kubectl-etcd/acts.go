@@ -1,0 +1,21 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/defrag"
+	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/moveleader"
+)
+
+// addActs adds the commands that change something. Each takes the name of an EtcdCluster first.
+func addActs(root *cobra.Command, flags *genericclioptions.ConfigFlags, streams genericiooptions.IOStreams) {
+	for _, command := range []func(*genericclioptions.ConfigFlags, genericiooptions.IOStreams) *cobra.Command{
+		moveleader.Command, defrag.Command,
+	} {
+		cmd := command(flags, streams)
+		cmd.ValidArgsFunction = clusterNames(flags)
+		root.AddCommand(cmd)
+	}
+}

@@ -1,0 +1,65 @@
+package defrag
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/members"
+	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/reach"
+)
+
+// defaultTimeout is several times what a database of 8 GiB takes on a slow disk.
+const defaultTimeout = 10 * time.Minute
+
+// Command is the command.
+func Command(flags *genericclioptions.ConfigFlags, streams genericiooptions.IOStreams) *cobra.Command {
+	j := &job{out: streams.Out}
+	var secret string
+	cmd := &cobra.Command{
+		Use:   "defrag NAME MEMBER|--all",
+		Short: "Give the free pages of members' databases back to the disk, one member at a time",
+		Long: `Have members write their databases anew, without the free pages. A member serves nobody meanwhile, so it is done
+by one member at a time, only while all other voters are healthy and in sync, and by the leader last, after it
+has handed leadership over. The first problem ends it.`,
+		Example: `  # All members
+  kubectl etcd defrag example --all
+
+  # One of them
+  kubectl etcd defrag example example-2`,
+		Args: members.Args(1, 2, "the name of an EtcdCluster, and that of a member or --all"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if j.all != (len(args) == 1) {
+				return errors.New("say which member: its name, or --all")
+			}
+			if !j.all {
+				j.member = args[1]
+			}
+			access, err := reach.Open(flags)
+			if err != nil {
+				return err
+			}
+			access.Secret = secret
+			if j.cluster, _, err = members.OpenNamed(cmd.Context(), access, args[0]); err != nil {
+				return err
+			}
+			defer j.cluster.Close()
+			j.object = func(ctx context.Context) (*v1beta2.EtcdCluster, error) {
+				object := &v1beta2.EtcdCluster{}
+				return object, access.Get(ctx, args[0], object)
+			}
+			return j.run(cmd.Context())
+		},
+	}
+	cmd.Flags().BoolVar(&j.all, "all", false, "all members, one after the other")
+	cmd.Flags().BoolVar(&j.force, "force", false, "accept that requests wait, where the others cannot do without the member")
+	cmd.Flags().DurationVar(&j.timeout, "timeout", defaultTimeout, "how long one member may take")
+	members.AddSecretFlag(cmd.Flags(), &secret)
+	members.AddDryRunFlag(cmd.Flags(), &j.dry)
+	return cmd
+}

@@ -1,0 +1,28 @@
+package members
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// AddSecretFlag adds the flag that says which certificate members are talked to with.
+func AddSecretFlag(flags *pflag.FlagSet, to *string) {
+	flags.StringVar(to, "secret", "", "the Secret with the certificate to talk to members with (default NAME-client)")
+}
+
+// AddDryRunFlag adds the flag with which nothing is changed.
+func AddDryRunFlag(flags *pflag.FlagSet, to *bool) {
+	flags.BoolVar(to, "dry-run", false, "say what would be done, and do nothing")
+}
+
+// Args is cobra's RangeArgs, with words.
+func Args(least, most int, what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) < least || len(args) > most {
+			return fmt.Errorf("%s takes %s, and was given %d arguments; see %s --help", cmd.CommandPath(), what, len(args), cmd.CommandPath())
+		}
+		return nil
+	}
+}

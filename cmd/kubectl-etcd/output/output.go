@@ -1,0 +1,105 @@
+// Package output is how the commands that act speak: to a person in lines of text, to programs in JSON or YAML.
+package output
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"golang.org/x/term"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"sigs.k8s.io/yaml"
+
+	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/report"
+)
+
+// columns is how wide a line of prose gets.
+const columns = 80
+
+// Check refuses a format before anything is asked.
+func Check(format string) error {
+	switch format {
+	case "", "json", "yaml":
+		return nil
+	default:
+		return fmt.Errorf("-o %s is not known: use json or yaml, or leave it out", format)
+	}
+}
+
+// Marshal writes a value for programs.
+func Marshal(out io.Writer, format string, value any) error {
+	text, err := json.MarshalIndent(value, "", "  ")
+	if err == nil && format == "yaml" {
+		text, err = yaml.JSONToYAML(text)
+	} else {
+		text = append(text, '\n')
+	}
+	if err != nil {
+		return err
+	}
+	_, err = out.Write(text)
+	return err
+}
+
+// Coloured reports whether a person looks at the output, who does not mind colours (https://no-color.org).
+func Coloured(streams genericiooptions.IOStreams) bool {
+	return isTerminal(streams.Out) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+}
+
+func isTerminal(stream any) bool {
+	file, ok := stream.(*os.File)
+	return ok && term.IsTerminal(int(file.Fd()))
+}
+
+// Say writes prose, broken at the width of a terminal; what a terminal would obey is taken out.
+func Say(out io.Writer, format string, args ...any) {
+	_, _ = io.WriteString(out, Wrap(report.Clean(fmt.Sprintf(format, args...)))+"\n") // whoever has gone reads nothing
+}
+
+// Warn does so with a mark in front.
+func Warn(out io.Writer, format string, args ...any) { Say(out, "! "+format, args...) }
+
+// DryRun is what is said instead of doing it.
+func DryRun(out io.Writer) { Say(out, "Nothing was changed: this is a dry run.") }
+
+// Wrap breaks a text between words into lines of 80 columns. A word that is longer stays whole, to be copied.
+func Wrap(text string) string {
+	var lines []string
+	line, length := "", 0
+	for word := range strings.FieldsSeq(text) {
+		width := len([]rune(word))
+		if line != "" && length+1+width > columns {
+			lines = append(lines, line)
+			line, length = "", 0
+		}
+		if line != "" {
+			line, length = line+" ", length+1
+		}
+		line, length = line+word, length+width
+	}
+	return strings.Join(append(lines, line), "\n")
+}
+
+// Confirm has a person type the name of what is to be changed. Whoever is no person has to say --yes.
+func Confirm(streams genericiooptions.IOStreams, name string) error {
+	if !isTerminal(streams.In) {
+		return errors.New("nobody can be asked, for the input is no terminal: give --yes if this is meant")
+	}
+	return ask(streams.In, streams.ErrOut, name)
+}
+
+func ask(in io.Reader, out io.Writer, name string) error {
+	_, _ = fmt.Fprintf(out, "Type the name of the cluster to go on: ")
+	typed, err := bufio.NewReader(in).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	if strings.TrimSpace(typed) != name {
+		return fmt.Errorf("that is not %q: nothing was changed", name)
+	}
+	return nil
+}
