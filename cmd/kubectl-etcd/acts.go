@@ -5,6 +5,8 @@ import (
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/backup"
+	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/ctl"
 	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/defrag"
 	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/moveleader"
 )
@@ -12,7 +14,7 @@ import (
 // addActs adds the commands that change something. Each takes the name of an EtcdCluster first.
 func addActs(root *cobra.Command, flags *genericclioptions.ConfigFlags, streams genericiooptions.IOStreams) {
 	for _, command := range []func(*genericclioptions.ConfigFlags, genericiooptions.IOStreams) *cobra.Command{
-		moveleader.Command, defrag.Command,
+		moveleader.Command, defrag.Command, backup.Command, ctl.Command,
 	} {
 		cmd := command(flags, streams)
 		cmd.ValidArgsFunction = clusterNames(flags)

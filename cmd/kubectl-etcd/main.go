@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -11,6 +12,10 @@ import (
 
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/ctl"
+	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/output"
+	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/report"
 )
 
 func main() {
@@ -20,8 +25,12 @@ func main() {
 	streams := genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr}
 	err := newCommand(streams).ExecuteContext(ctx)
 	stop()
+	var ended *ctl.Exit
+	if errors.As(err, &ended) { // it has said why
+		os.Exit(ended.Code)
+	}
 	if err != nil {
-		_, _ = fmt.Fprintln(os.Stderr, "error:", err)
+		_, _ = fmt.Fprintln(os.Stderr, output.Wrap(report.Clean("error: "+err.Error())))
 		os.Exit(1)
 	}
 }

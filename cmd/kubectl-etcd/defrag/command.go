@@ -59,7 +59,7 @@ has handed leadership over. The first problem ends it.`,
 	cmd.Flags().BoolVar(&j.all, "all", false, "all members, one after the other")
 	cmd.Flags().BoolVar(&j.force, "force", false, "accept that requests wait, where the others cannot do without the member")
 	cmd.Flags().DurationVar(&j.timeout, "timeout", defaultTimeout, "how long one member may take")
-	members.AddSecretFlag(cmd.Flags(), &secret)
-	members.AddDryRunFlag(cmd.Flags(), &j.dry)
+	members.AddSecretFlag(cmd, &secret)
+	members.AddDryRunFlag(cmd, &j.dry)
 	return cmd
 }

@@ -4,17 +4,16 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 )
 
 // AddSecretFlag adds the flag that says which certificate members are talked to with.
-func AddSecretFlag(flags *pflag.FlagSet, to *string) {
-	flags.StringVar(to, "secret", "", "the Secret with the certificate to talk to members with (default NAME-client)")
+func AddSecretFlag(cmd *cobra.Command, to *string) {
+	cmd.Flags().StringVar(to, "secret", "", "the Secret with the certificate to talk to members with (default NAME-client)")
 }
 
 // AddDryRunFlag adds the flag with which nothing is changed.
-func AddDryRunFlag(flags *pflag.FlagSet, to *bool) {
-	flags.BoolVar(to, "dry-run", false, "say what would be done, and do nothing")
+func AddDryRunFlag(cmd *cobra.Command, to *bool) {
+	cmd.Flags().BoolVar(to, "dry-run", false, "say what would be done, and do nothing")
 }
 
 // Args is cobra's RangeArgs, with words.

@@ -42,7 +42,7 @@ furthest in applying the log.`,
 			return move(cmd.Context(), streams.Out, c, to, dry)
 		},
 	}
-	members.AddSecretFlag(cmd.Flags(), &secret)
-	members.AddDryRunFlag(cmd.Flags(), &dry)
+	members.AddSecretFlag(cmd, &secret)
+	members.AddDryRunFlag(cmd, &dry)
 	return cmd
 }

@@ -84,16 +84,9 @@ func (a *Access) Cluster(ctx context.Context, name string) (*Seen, error) {
 			seen.Pods = append(seen.Pods, p)
 		}
 	}
-	backups := &v1beta2.EtcdBackupList{}
-	if err := a.client.List(ctx, backups, client.InNamespace(a.namespace)); err != nil {
-		seen.Problems = append(seen.Problems, fmt.Sprintf("whether it is backed up is not known: list EtcdBackups: %v", err))
-		return seen, nil
-	}
-	seen.Backups = []v1beta2.EtcdBackup{}
-	for _, b := range backups.Items {
-		if b.Spec.EtcdCluster != nil && b.Spec.EtcdCluster.Name == name {
-			seen.Backups = append(seen.Backups, b)
-		}
+	var err error
+	if seen.Backups, err = a.Backups(ctx, name); err != nil {
+		seen.Problems = append(seen.Problems, fmt.Sprintf("whether it is backed up is not known: %v", err))
 	}
 	return seen, nil
 }

@@ -29,6 +29,21 @@ func (a *Access) Get(ctx context.Context, name string, object client.Object) err
 	return a.client.Get(ctx, client.ObjectKey{Namespace: a.namespace, Name: name}, object)
 }
 
+// Backups are the EtcdBackups of a cluster, which need not exist; nil with an error only.
+func (a *Access) Backups(ctx context.Context, cluster string) ([]v1beta2.EtcdBackup, error) {
+	list := &v1beta2.EtcdBackupList{}
+	if err := a.client.List(ctx, list, client.InNamespace(a.namespace)); err != nil {
+		return nil, fmt.Errorf("list EtcdBackups: %w", err)
+	}
+	out := []v1beta2.EtcdBackup{}
+	for _, b := range list.Items {
+		if b.Spec.EtcdCluster != nil && b.Spec.EtcdCluster.Name == cluster {
+			out = append(out, b)
+		}
+	}
+	return out, nil
+}
+
 // operatorLate is how long ago an operator that runs has renewed its Lease at most: some times what it takes itself, as the clocks of two
 // machines may differ.
 const operatorLate = time.Minute

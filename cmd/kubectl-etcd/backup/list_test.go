@@ -1,0 +1,166 @@
+package backup
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/blobstore"
+	"github.com/etcdpilot/etcd-operator/internal/snapshot"
+	"github.com/etcdpilot/etcd-operator/internal/task"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+var now = time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)
+
+// listed is an EtcdBackup with snapshots that were verified in these ways.
+func listed(name string, how ...v1beta2.Verification) v1beta2.EtcdBackup {
+	b := named(name, func(b *v1beta2.EtcdBackup) { b.Spec.Suspend = false })
+	for i, v := range how {
+		taken := now.Add(-time.Duration(24*i+6) * time.Hour)
+		b.Status.Snapshots = append(b.Status.Snapshots, v1beta2.SnapshotStatus{
+			Name:            snapshot.Name(81223-int64(1000*i), taken, "ab12cd34", snapshot.Encoding{Compress: true}) + ".age",
+			CreationTime:    metav1.NewTime(taken),
+			StoredSizeBytes: 388 << 20, SizeBytes: 800 << 20, Verification: v, EtcdVersion: "3.6.16",
+		})
+	}
+	b.Status.SnapshotCount = int32(len(how)) //nolint:gosec // small
+	return b
+}
+
+// TestWrite compares what a person sees with what was looked at, and found to be good.
+func TestWrite(t *testing.T) {
+	failed := listed("nightly", v1beta2.VerifyChecksum, v1beta2.VerifyNone)
+	failed.Spec.Suspend, failed.Status.SnapshotCount = true, 14
+	failed.Status.Lineages = make([]v1beta2.BackupLineage, 2)
+	failed.Status.Snapshots[1].Stale = true
+	failed.Status.Conditions = []metav1.Condition{{
+		Type: v1beta2.ConditionBackedUp, Status: metav1.ConditionFalse, Reason: "StorageAccessDenied", Message: "s3://b/demo: \x1b[31mAccessDenied",
+	}}
+	for name, backups := range map[string][]v1beta2.EtcdBackup{
+		"healthy": {listed("nightly", v1beta2.VerifyRestore, v1beta2.VerifyCiphertext, v1beta2.VerifyNone), listed("demo-now-x7k2p")},
+		"failed":  {failed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var groups []Group
+			for _, b := range backups {
+				groups = append(groups, ofBackup(b))
+			}
+			golden(t, name, groups)
+		})
+	}
+}
+
+func golden(t *testing.T, name string, groups []Group) {
+	t.Helper()
+	var out strings.Builder
+	must(t, write(&out, groups, now))
+	path := filepath.Join("testdata", name+".txt")
+	if *update {
+		must(t, os.WriteFile(path, []byte(out.String()), 0o600))
+	}
+	want, err := os.ReadFile(path)
+	must(t, err)
+	if out.String() != string(want) {
+		t.Errorf("it is\n%s", out.String())
+	}
+	for line := range strings.Lines(out.String()) {
+		if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > 80 {
+			t.Errorf("a line of %d columns: %s", n, line)
+		}
+	}
+}
+
+// put writes a backup into a folder as agents do, without data.
+func put(t *testing.T, folder string, m snapshot.Manifest) {
+	t.Helper()
+	data, err := json.Marshal(m)
+	must(t, err)
+	sum := sha256.Sum256(data)
+	text, err := json.Marshal(map[string]any{
+		"format": "etcd-operator/snapshot/v1", "sha256": hex.EncodeToString(sum[:]), "manifest": json.RawMessage(data),
+	})
+	must(t, err)
+	must(t, os.WriteFile(filepath.Join(folder, m.Object+".manifest.json"), text, 0o600))
+	must(t, os.WriteFile(filepath.Join(folder, m.Object), make([]byte, m.StoredSize), 0o600))
+}
+
+// TestBucket lists what is left of two clusters in a folder, as in a bucket.
+func TestBucket(t *testing.T) {
+	folder := t.TempDir()
+	m := func(name, id string, revision int64) snapshot.Manifest {
+		taken := now.Add(-time.Duration(revision) * time.Hour)
+		return snapshot.Manifest{
+			Object: snapshot.Name(revision, taken, "ab12cd34", snapshot.Encoding{Compress: true}), TakenAt: taken, Revision: revision,
+			Cluster:     task.Cluster{Namespace: "default", Name: name, UID: "uid-" + name, ID: id},
+			EtcdVersion: "3.6.16", Size: 100, StoredSize: 10,
+		}
+	}
+	put(t, folder, m("demo", "3c1f7a90b2d4e586", 12))
+	put(t, folder, m("demo", "3c1f7a90b2d4e586", 30))
+	p := place{target: blobstore.Target{URL: "file://" + folder}}
+	one, err := p.read(t.Context(), "")
+	must(t, err)
+	if len(one) != 1 || !one[0].Latest || one[0].Count != 2 || one[0].Snapshots[0].Revision != 30 || one[0].Cluster != "default/demo" {
+		t.Fatalf("of one cluster: %+v", one)
+	}
+
+	put(t, folder, m("other", "7", 5))
+	damaged := m("demo", "3c1f7a90b2d4e586", 40)
+	put(t, folder, damaged)
+	must(t, os.WriteFile(filepath.Join(folder, damaged.Object), nil, 0o600))
+	all, err := p.read(t.Context(), "")
+	must(t, err)
+	for i := range all {
+		all[i].URL = "s3://b/demo"
+	}
+	golden(t, "bucket", all)
+
+	only, err := p.read(t.Context(), "other")
+	must(t, err)
+	if len(only) != 2 || only[0].Cluster != "default/other" || only[0].Latest {
+		t.Errorf("of the other cluster: %+v", only)
+	}
+
+	p.target.URL += "/none"
+	if _, err := p.read(t.Context(), ""); err == nil || !strings.Contains(err.Error(), "with the credentials of your environment") {
+		t.Errorf("of a folder that is not there: %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(folder, "none")); !os.IsNotExist(err) {
+		t.Errorf("looking has made it: %v", err)
+	}
+}
+
+// TestAmbient knows Azure's variables.
+func TestAmbient(t *testing.T) {
+	env := map[string]string{"AZURE_STORAGE_KEY": "k", "AZURE_STORAGE_ACCOUNT": "a"}
+	get := func(name string) string { return env[name] }
+	if c := ambient("azblob://c/p", get); string(c["storage-key"]) != "k" || string(c["storage-account"]) != "a" || len(c) != 2 {
+		t.Errorf("they are %v", c)
+	}
+	if c := ambient("s3://b/p", get); c != nil {
+		t.Errorf("Amazon gets %v", c)
+	}
+	delete(env, "AZURE_STORAGE_KEY")
+	if c := ambient("azblob://c/p", get); c != nil {
+		t.Errorf("without a key: %v", c)
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

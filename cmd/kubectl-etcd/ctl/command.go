@@ -1,0 +1,70 @@
+package ctl
+
+import (
+	"errors"
+	"fmt"
+	"os/exec"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/members"
+	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/output"
+	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/reach"
+)
+
+// Command is the command.
+func Command(flags *genericclioptions.ConfigFlags, streams genericiooptions.IOStreams) *cobra.Command {
+	var secret string
+	j := &job{streams: streams}
+	cmd := &cobra.Command{
+		Use:   "ctl NAME -- ARGUMENTS...",
+		Short: "Run etcdctl against a cluster",
+		Long: `Run etcdctl, which has to be in PATH, against the members of a cluster. With TLS it connects with the certificate
+in the Secret NAME-client, and with etcd's authentication it has the rights of that user.
+
+The members are the operator's: what etcdctl does to them, the operator may undo.`,
+		Example: `  # All keys below a prefix
+  kubectl etcd ctl example -- get --prefix --keys-only /registry/
+
+  # Once there is room again after the alarm NOSPACE
+  kubectl etcd ctl example -- alarm disarm`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if cmd.ArgsLenAtDash() != 1 || len(args) < 2 {
+				return errors.New(`give the name of an EtcdCluster, and behind -- what etcdctl is to do, as in: kubectl etcd ctl example -- get key`)
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			access, err := reach.Open(flags)
+			if err != nil {
+				return err
+			}
+			access.Secret, j.args = secret, args[1:]
+			if j.program, err = exec.LookPath(program); err != nil {
+				return fmt.Errorf("etcdctl is not in PATH: install it, in the version of the cluster (https://github.com/etcd-io/etcd/releases)")
+			}
+			seen, err := access.Cluster(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			if j.credentials, err = access.Credentials(cmd.Context(), seen); err != nil {
+				return err
+			}
+			links, err := access.Connect(cmd.Context(), seen)
+			if err != nil {
+				return err
+			}
+			defer links.Close()
+			for pod, why := range links.Unreached {
+				output.Warn(streams.ErrOut, "%s: %s", pod, why)
+			}
+			j.endpoints = links.Endpoints
+			return j.run(cmd.Context())
+		},
+	}
+	members.AddSecretFlag(cmd, &secret)
+	members.AddDryRunFlag(cmd, &j.dry)
+	return cmd
+}
