@@ -12,6 +12,7 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/follow"
+	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/reach"
 )
 
 // choose is the EtcdBackup whose storage and keys are used: the one of that name, or the only one that the cluster has.
@@ -60,15 +61,9 @@ func like(b *v1beta2.EtcdBackup) *v1beta2.EtcdBackup {
 		spec.BackupPolicy = &v1beta2.BackupPolicy{TimeoutSeconds: p.TimeoutSeconds, LegacyTimeout: p.LegacyTimeout}
 	}
 	return &v1beta2.EtcdBackup{
-		ObjectMeta: metav1.ObjectMeta{GenerateName: prefix(b.Spec.EtcdCluster.Name) + "-now-"},
+		ObjectMeta: metav1.ObjectMeta{GenerateName: reach.GenerateName(b.Spec.EtcdCluster.Name, "now")},
 		Spec:       *spec,
 	}
-}
-
-// prefix is as much of a name as leaves room for what is added to it: the name of an EtcdBackup is the value of a label.
-func prefix(name string) string {
-	const most = 63 - len("-now-12345")
-	return strings.TrimRight(name[:min(most, len(name))], "-.")
 }
 
 // step is how far an EtcdBackup is that is taken once.

@@ -3,6 +3,7 @@ package reach
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -29,7 +30,15 @@ func (a *Access) Get(ctx context.Context, name string, object client.Object) err
 	return a.client.Get(ctx, client.ObjectKey{Namespace: a.namespace, Name: name}, object)
 }
 
-// Backups are the EtcdBackups of a cluster, which need not exist; nil with an error only.
+// GenerateName is what the name of an object begins with that is about a cluster. The API server adds five characters, and the whole is the
+// value of a label.
+func GenerateName(cluster, what string) string {
+	const most, added = 63, 5
+	what = "-" + what + "-"
+	return strings.TrimRight(cluster[:min(most-added-len(what), len(cluster))], "-.") + what
+}
+
+// Backups are the EtcdBackups of a cluster, which need not exist, or all of the namespace if it is empty; nil with an error only.
 func (a *Access) Backups(ctx context.Context, cluster string) ([]v1beta2.EtcdBackup, error) {
 	list := &v1beta2.EtcdBackupList{}
 	if err := a.client.List(ctx, list, client.InNamespace(a.namespace)); err != nil {
@@ -37,7 +46,7 @@ func (a *Access) Backups(ctx context.Context, cluster string) ([]v1beta2.EtcdBac
 	}
 	out := []v1beta2.EtcdBackup{}
 	for _, b := range list.Items {
-		if b.Spec.EtcdCluster != nil && b.Spec.EtcdCluster.Name == cluster {
+		if cluster == "" || b.Spec.EtcdCluster != nil && b.Spec.EtcdCluster.Name == cluster {
 			out = append(out, b)
 		}
 	}
