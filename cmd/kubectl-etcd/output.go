@@ -10,4 +10,6 @@ import (
 func checkOutput(format string) error { return output.Check(format) }
 
 // marshal writes a value for programs.
-func marshal(out io.Writer, format string, value any) error { return output.Marshal(out, format, value) }
+func marshal(out io.Writer, format string, value any) error {
+	return output.Marshal(out, format, value)
+}

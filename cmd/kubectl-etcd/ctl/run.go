@@ -38,7 +38,7 @@ type job struct {
 	args        []string
 	// program is where etcdctl is.
 	program string
-	dry  bool
+	dry     bool
 }
 
 // run has a process do it, and returns once it has ended, when no file with a key is left.

@@ -33,7 +33,9 @@ func unknown(context.Context) string { return "" }
 
 // TestUntil says what changes, bears with an API server that is away, and ends as the object does.
 func TestUntil(t *testing.T) {
-	busy := func(message string) follow.Step { return follow.Step{Begun: true, Reason: "BackingUp", Message: message} }
+	busy := func(message string) follow.Step {
+		return follow.Step{Begun: true, Reason: "BackingUp", Message: message}
+	}
 	gone := apierrors.NewNotFound(schema.GroupResource{Resource: "etcdbackups"}, "b")
 	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "etcdbackups"}, "b", errors.New("no"))
 	for name, test := range map[string]struct {

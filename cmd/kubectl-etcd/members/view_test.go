@@ -15,7 +15,7 @@ const clusterID = 0xc1
 func seen(voters, learners int) plan.Etcd {
 	e := plan.Etcd{Contact: plan.ContactQuorum, ClusterID: clusterID}
 	for i := range voters + learners {
-		name, id := "demo-"+string(rune('0'+i)), uint64(i+1) //nolint:gosec // small
+		name, id := "demo-"+string(rune('0'+i)), uint64(i+1)
 		e.Members = append(e.Members, plan.Member{ID: id, Name: name, Learner: i >= voters})
 		e.Answers = append(e.Answers, plan.Answer{
 			Pod: name, MemberID: id, ClusterID: clusterID, Leader: 1, Applied: 100, Committed: 100, DBSize: 10, DBSizeInUse: 5,

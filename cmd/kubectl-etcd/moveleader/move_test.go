@@ -49,8 +49,10 @@ func TestMove(t *testing.T) {
 // TestChoose refuses who cannot lead.
 func TestChoose(t *testing.T) {
 	v := members.View{Quorum: true, Leader: "demo-0", Members: []members.Member{
-		{Name: "demo-0", ID: 1, Healthy: true}, {Name: "demo-1", ID: 2, Problem: "it does not answer"},
-		{Name: "demo-2", ID: 3, Healthy: true, Lag: 3}, {Name: "demo-3", ID: 4, Healthy: true, Learner: true},
+		{Name: "demo-0", ID: 1, Healthy: true},
+		{Name: "demo-1", ID: 2, Problem: "it does not answer"},
+		{Name: "demo-2", ID: 3, Healthy: true, Lag: 3},
+		{Name: "demo-3", ID: 4, Healthy: true, Learner: true},
 	}}
 	for to, want := range map[string]string{
 		"": "demo-2", "demo-0": "demo-0", "demo-2": "demo-2", "demo-1": "it does not answer", "demo-3": "only a voter can lead",

@@ -39,7 +39,7 @@ func TestSay(t *testing.T) {
 
 // TestConfirm takes the name of the cluster and nothing else, and asks nobody who is no person.
 func TestConfirm(t *testing.T) {
-	for typed, good := range map[string]bool{"demo\n": true, " demo ": true, "": false, "y\n": false, "Demo\n": false, "demo2\n": false} {
+	for typed, good := range map[string]bool{"demo\n": true, "demo\r\n": true, "demo": true, "": false, "y\n": false, "Demo\n": false, "demo2\n": false} {
 		var out strings.Builder
 		if err := ask(strings.NewReader(typed), &out, "demo"); (err == nil) != good {
 			t.Errorf("%q: %v", typed, err)

@@ -52,7 +52,9 @@ func TestRun(t *testing.T) {
 // TestAllowed wants everybody healthy.
 func TestAllowed(t *testing.T) {
 	v := members.View{Members: []members.Member{
-		{Name: "demo-0", Healthy: true}, {Name: "demo-1", Healthy: true}, {Name: "demo-2", Learner: true, Healthy: true},
+		{Name: "demo-0", Healthy: true},
+		{Name: "demo-1", Healthy: true},
+		{Name: "demo-2", Learner: true, Healthy: true},
 		{Name: "demo-3", Learner: true, Problem: "it is not in sync"},
 	}}
 	for name, want := range map[string]string{"demo-2": "", "demo-0": "a voter already", "demo-3": "it is not in sync", "demo-9": "no member"} {

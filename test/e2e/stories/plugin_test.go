@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -25,12 +24,7 @@ func TestPlugin(t *testing.T) {
 	must(t, env.Namespace(t.Context(), "story-"+name))
 	s := createIn(t, name, v1beta2.EtcdClusterSpec{Size: 3, TLS: &v1beta2.TLSPolicy{Managed: &v1beta2.ManagedTLS{}}})
 	s.healthy("created")
-	plugins := t.TempDir()
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(plugins, "kubectl-etcd"), "./cmd/kubectl-etcd")
-	build.Dir = env.Root
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("build the plugin: %v\n%s", err, out)
-	}
+	plugins := buildPlugin(t)
 	var seen pluginreport.Cluster
 	text := s.kubectlEtcd(plugins, "status", name, "-o", "json")
 	must(t, json.Unmarshal([]byte(text), &seen))
