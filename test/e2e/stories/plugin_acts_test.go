@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
-	pluginbackup "github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/backup"
 	"github.com/etcdpilot/etcd-operator/test/lab"
 )
 
@@ -79,7 +78,7 @@ func (p *pluginActs) backsUpAndRestores() {
 	if !strings.Contains(text, "Taken: ") {
 		p.t.Errorf("a backup says %s", text)
 	}
-	group, one := p.taken(p.do("backup", "list", p.Name, "-o", "json"))
+	from, one := p.taken(p.do("backup", "list", p.Name, "-o", "json"))
 	p.t.Log("\n" + p.do("backup", "list", p.Name))
 
 	addon := p.addon(lab.MinIO)
@@ -87,33 +86,42 @@ func (p *pluginActs) backsUpAndRestores() {
 		p.env = append(p.env, name+"="+addon.Env[name])
 	}
 	bucket := []string{"backup", "list", "--url", storage.URL, "--endpoint", storage.Endpoint, "--path-style", "--ca-file", addon.CAFile}
-	if _, same := p.taken(p.do(append(bucket, "-o", "json")...)); same.Name != one.Name || same.Revision != one.Revision {
+	if _, same := p.taken(p.do(append(bucket, "-o", "json")...)); same != one {
 		p.t.Errorf("the bucket has %+v, and the EtcdBackup %+v", same, one)
 	}
 	p.t.Log("\n" + p.do(bucket...))
 
 	p.puts("after", 10)
-	if text, err := p.try("restore", p.Name, "--from", group.Backup); err == nil || !strings.Contains(text, "give --yes") {
+	if text, err := p.try("restore", p.Name, "--from", from); err == nil || !strings.Contains(text, "give --yes") {
 		p.t.Errorf("without a confirmation: %v\n%s", err, text)
 	}
-	p.t.Log("\n" + p.do("restore", p.Name, "--from", group.Backup+"/"+one.Name, "--yes", "--wait"))
+	p.t.Log("\n" + p.do("restore", p.Name, "--from", from+"/"+one.Name, "--yes", "--wait"))
 	p.healthy("restored")
 	p.has("before", 10)
 	p.has("after", 0)
 }
 
-// taken is the only snapshot in a list for programs, and the group that it is in.
-func (p *pluginActs) taken(text string) (pluginbackup.Group, pluginbackup.Snapshot) {
+// pluginSnapshot is what the story looks at of a snapshot in a list for programs.
+type pluginSnapshot struct {
+	Name     string
+	Revision int64
+}
+
+// taken is the only snapshot in a list for programs, and the EtcdBackup that has taken it, if the list says that.
+func (p *pluginActs) taken(text string) (from string, one pluginSnapshot) {
 	p.t.Helper()
-	var groups []pluginbackup.Group
+	var groups []struct {
+		Backup    string
+		Snapshots []pluginSnapshot
+	}
 	must(p.t, json.Unmarshal([]byte(text), &groups))
 	for _, g := range groups {
 		if len(g.Snapshots) == 1 {
-			return g, g.Snapshots[0]
+			return g.Backup, g.Snapshots[0]
 		}
 	}
 	p.t.Fatalf("there is not one snapshot: %s", text)
-	return pluginbackup.Group{}, pluginbackup.Snapshot{}
+	return "", pluginSnapshot{}
 }
 
 // do is an act that succeeds, and what it says.
