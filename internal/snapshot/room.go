@@ -2,8 +2,6 @@ package snapshot
 
 import (
 	"fmt"
-	"math"
-	"syscall"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/failure"
@@ -14,18 +12,15 @@ import (
 // bytes: before gigabytes are read for nothing, and because etcd's library exits the process when the volume is full. Field is the field
 // of the spec with the volume's size.
 func CheckRoom(folder string, size, there int64, field string) error {
-	var fs syscall.Statfs_t
-	if err := syscall.Statfs(folder, &fs); err != nil {
+	disk, err := spaceOf(folder)
+	if err != nil {
 		return scratchError("determine the free space on the volume of "+folder, err)
 	}
-	block := int64(fs.Bsize) //nolint:unconvert // of another type on some architectures
-	need := task.RestoreRoom(size) - there
-	free := int64(min(fs.Bavail, math.MaxInt64/uint64(block))) * block //nolint:gosec // bounded
-	if need <= free {
+	if task.RestoreRoom(size)-there <= disk.free {
 		return nil
 	}
 	return failure.New(failure.Problem{Reason: v1beta2.ReasonScratchFailed, Message: fmt.Sprintf(
-		"not enough space on the pod's volume: %s are free, and %s", mebibytes(free), needs(size, field))})
+		"not enough space on the pod's volume: %s are free, and %s", mebibytes(disk.free), needs(size, field))})
 }
 
 // WithRoom adds to an error of a volume how large it has to be to restore a snapshot of a size.

@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"sync"
-	"syscall"
 	"time"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
@@ -25,8 +24,8 @@ type Spool struct {
 	// Waited is called with the total time that etcd has waited because the buffer was full, if that is a second or more. It may be
 	// nil.
 	Waited func(time.Duration)
-	// statfs returns how full the disk is; nil asks the kernel.
-	statfs func(folder string, fs *syscall.Statfs_t) error
+	// space returns how full the disk is; nil asks the kernel.
+	space func(folder string) (space, error)
 }
 
 // near is how many bytes wait in memory, before the disk is used at all: a storage that keeps up costs no disk, which may be
@@ -263,15 +262,12 @@ func (q *queue) openFile() (disk, int64, error) {
 
 // room is how many more bytes of the disk may be used, less than 0 if too many are.
 func (s Spool) room() (int64, error) {
-	var fs syscall.Statfs_t
-	statfs := s.statfs
-	if statfs == nil {
-		statfs = syscall.Statfs
+	look := s.space
+	if look == nil {
+		look = spaceOf
 	}
-	if err := statfs(s.Folder, &fs); err != nil {
-		return 0, err
-	}
-	return (int64(fs.Bavail) - int64(fs.Blocks/spared)) * int64(fs.Bsize), nil //nolint:gosec,unconvert // no disk is that large
+	d, err := look(s.Folder)
+	return d.free - d.total/spared, err
 }
 
 // passing is a file that is removed when it is closed.

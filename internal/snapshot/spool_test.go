@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
-	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -120,16 +119,10 @@ func waitFull(q *queue) {
 }
 
 // roomy is a disk of which a half is free, whatever disk the test runs on.
-func roomy(_ string, fs *syscall.Statfs_t) error {
-	fs.Bsize, fs.Blocks, fs.Bavail = 4096, 1<<20, 1<<19
-	return nil
-}
+func roomy(string) (space, error) { return space{total: 4096 << 20, free: 4096 << 19}, nil }
 
 // crowded is one of which a little less than a fifth is free.
-func crowded(_ string, fs *syscall.Statfs_t) error {
-	fs.Bsize, fs.Blocks, fs.Bavail = 4096, 1000, 199
-	return nil
-}
+func crowded(string) (space, error) { return space{total: 4096 * 1000, free: 4096 * 199}, nil }
 
 // gated takes nothing before its gate is open.
 type gated struct {
@@ -167,7 +160,7 @@ func TestSlowStorage(t *testing.T) {
 		t.Run(title, func(t *testing.T) {
 			folder, body := t.TempDir(), &counted{Reader: bytes.NewReader(whole), closed: make(chan struct{})}
 			j := job(e)
-			j.Spool = Spool{Folder: folder, Limit: 60 << 20, statfs: roomy, Failed: func(err error) { t.Error(err) }}
+			j.Spool = Spool{Folder: folder, Limit: 60 << 20, space: roomy, Failed: func(err error) { t.Error(err) }}
 			var object bytes.Buffer
 			m := Manifest{}
 			s := &Stream{Body: body}
@@ -192,7 +185,7 @@ func TestSpoolForgets(t *testing.T) {
 	_, _ = rand.NewChaCha8([32]byte{3}).Read(whole)
 	folder, body := t.TempDir(), &counted{Reader: bytes.NewReader(sealed(whole)), closed: make(chan struct{})}
 	j := job(Encoding{})
-	j.Spool = Spool{Folder: folder, Limit: 60 << 20, statfs: roomy}
+	j.Spool = Spool{Folder: folder, Limit: 60 << 20, space: roomy}
 	changed := make(chan struct{})
 	go func() {
 		<-body.closed
@@ -234,7 +227,7 @@ func TestSpoolFull(t *testing.T) {
 		defer stop()
 		j := job(Encoding{})
 		var waited time.Duration
-		j.Spool = Spool{Folder: t.TempDir(), Limit: limit, statfs: roomy, Waited: func(d time.Duration) { waited += d }}
+		j.Spool = Spool{Folder: t.TempDir(), Limit: limit, space: roomy, Waited: func(d time.Duration) { waited += d }}
 		err := stalled(watched, j.move(storage{watched}, &Stream{Body: body}, touch, &Manifest{}))
 		if reason(err) != v1beta2.ReasonSnapshotStalled || body.bytes < limit+near || body.bytes > limit+near+4*bufferSize {
 			t.Errorf("read %d bytes, %v", body.bytes, err)
@@ -253,7 +246,7 @@ func (s storage) Write([]byte) (int, error) { <-s.ctx.Done(); return 0, s.ctx.Er
 // TestSpoolFile has the real disk be used no further than allowed, and not where there is none.
 func TestSpoolFile(t *testing.T) {
 	folder := t.TempDir()
-	q := newQueue(Spool{Folder: folder, Limit: 1 << 20, statfs: roomy})
+	q := newQueue(Spool{Folder: folder, Limit: 1 << 20, space: roomy})
 	if n, err := q.Write(make([]byte, near+1<<20)); n != near+1<<20 || err != nil {
 		t.Fatal(n, err)
 	}
@@ -271,7 +264,7 @@ func TestSpoolFile(t *testing.T) {
 	}
 	for title, spool := range map[string]Spool{
 		"no folder":         {Folder: filepath.Join(folder, "nothing")},
-		"less than a fifth": {Folder: folder, statfs: crowded},
+		"less than a fifth": {Folder: folder, space: crowded},
 	} {
 		var failed error
 		spool.Limit, spool.Failed = 1<<20, func(err error) { failed = err }

@@ -5,7 +5,6 @@ import (
 	"io"
 	"math/rand/v2"
 	"slices"
-	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -26,7 +25,7 @@ func TestSpoolWaits(t *testing.T) {
 		t.Run(title, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var told []time.Duration
-				q := newQueue(Spool{Folder: t.TempDir(), Limit: c.limit, statfs: roomy, Waited: func(d time.Duration) {
+				q := newQueue(Spool{Folder: t.TempDir(), Limit: c.limit, space: roomy, Waited: func(d time.Duration) {
 					told = append(told, d.Round(time.Second))
 				}})
 				go func() {
@@ -53,11 +52,11 @@ func TestSpoolGrows(t *testing.T) {
 	content := make([]byte, 200<<20)
 	_, _ = rand.NewChaCha8([32]byte{4}).Read(content)
 	synctest.Test(t, func(t *testing.T) {
-		free := uint64(1 << 19)
-		q := newQueue(Spool{Folder: t.TempDir(), Limit: 1 << 30, statfs: func(_ string, fs *syscall.Statfs_t) error {
-			fs.Bsize, fs.Blocks, fs.Bavail = 4096, 1<<20, free
-			free = (1 << 20) / spared // from now on nothing more may be used
-			return nil
+		disk := space{total: 4096 << 20, free: 4096 << 19}
+		q := newQueue(Spool{Folder: t.TempDir(), Limit: 1 << 30, space: func(string) (space, error) {
+			seen := disk
+			disk.free = disk.total / spared // from now on nothing more may be used
+			return seen, nil
 		}})
 		go func() {
 			_, _ = q.Write(content)
