@@ -99,7 +99,7 @@ func (g Group) write(t *strings.Builder, now time.Time) {
 	}
 	line(t, head, g.URL)
 	if g.ClusterID != "" {
-		line(t, "etcd's cluster ID "+g.ClusterID+g.latest())
+		output.Say(t, "etcd's cluster ID %s%s", g.ClusterID, g.latest())
 	}
 	for _, problem := range g.Problems {
 		output.Warn(t, "%s", problem)
@@ -127,13 +127,13 @@ func (g Group) write(t *strings.Builder, now time.Time) {
 		line(t, row...)
 	}
 	if more := g.Count - len(g.Snapshots); more > 0 {
-		line(t, fmt.Sprintf("and %d older ones, which backup list --url %s shows", more, g.URL))
+		output.Say(t, "and %d older ones, which backup list --url %s shows", more, g.URL)
 	}
 }
 
 func (g Group) latest() string {
 	if g.Latest {
-		return ": a restore of the latest takes the first of these"
+		return ", whose first is what a restore of the latest takes"
 	}
 	return ""
 }

@@ -115,6 +115,8 @@ func TestBucket(t *testing.T) {
 	if len(one) != 1 || !one[0].Latest || one[0].Count != 2 || one[0].Snapshots[0].Revision != 30 || one[0].Cluster != "default/demo" {
 		t.Fatalf("of one cluster: %+v", one)
 	}
+	one[0].URL = "s3://b/demo"
+	golden(t, "latest", one)
 
 	put(t, folder, m("other", "7", 5))
 	damaged := m("demo", "3c1f7a90b2d4e586", 40)
