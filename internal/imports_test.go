@@ -77,8 +77,6 @@ func TestPrograms(t *testing.T) {
 		".":                slices.Concat(clouds, etcdServer),
 		"./cmd/agent":      kubernetes,
 		"./cmd/member-run": slices.Concat(clouds, kubernetes),
-		// It is not in the image.
-		"./cmd/kubectl-etcd": slices.Concat(clouds, etcdServer),
 	} {
 		for _, d := range dependencies(t, program) {
 			if within(d.ImportPath, denied) {

@@ -56,8 +56,12 @@ func TestActs(t *testing.T) {
 	config := testenv.Start(t)
 	p := &plugin{Client: testenv.Client(t, config), t: t, kubeconfig: kubeconfig(t, config)}
 	for _, act := range [][]string{
-		{"move-leader", "demo"}, {"defrag", "demo", "--all"}, {"promote", "demo", "demo-3"}, {"ctl", "demo", "--", "get", "key"},
-		{"backup", "now", "demo"}, {"restore", "demo", "--from", "nightly"},
+		{"move-leader", "demo"},
+		{"defrag", "demo", "--all"},
+		{"promote", "demo", "demo-3"},
+		{"ctl", "demo", "--", "get", "key"},
+		{"backup", "now", "demo"},
+		{"restore", "demo", "--from", "nightly"},
 	} {
 		want := "namespace default has no EtcdClusters"
 		if act[0] == "ctl" {

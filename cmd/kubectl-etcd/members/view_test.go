@@ -105,8 +105,8 @@ func TestSpared(t *testing.T) {
 	}
 }
 
-// TestHeir is the healthy voter that is the furthest.
-func TestHeir(t *testing.T) {
+// TestViewHeir is the healthy voter that is the furthest.
+func TestViewHeir(t *testing.T) {
 	e := seen(4, 1)
 	e.Answers[0].Committed = 110
 	e.Answers[1].Leader, e.Answers[1].Applied = 0, 110
