@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
@@ -30,4 +31,15 @@ func (r *Reconciler) confirm(ctx context.Context, p *pass) error {
 	}
 	p.live = true
 	return nil
+}
+
+// settle handles a cluster that this operator has not reserved, or not yet.
+func (r *Reconciler) settle(ctx context.Context, p *pass) (ctrl.Result, error) {
+	result, err := r.Reservations.Settle(ctx, p.cluster, &p.cluster.Status.Operator, p.declined)
+	result.Priority = new(ahead)
+	if !claim.Mutates(p.declined) {
+		result.Priority = new(resting)
+		r.Etcd.Forget(client.ObjectKeyFromObject(p.cluster).String())
+	}
+	return result, err
 }

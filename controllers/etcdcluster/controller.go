@@ -267,17 +267,6 @@ func (r *Reconciler) observeAndPlan(ctx context.Context, reader client.Reader, n
 	return p, nil
 }
 
-// settle handles a cluster that this operator has not reserved, or not yet.
-func (r *Reconciler) settle(ctx context.Context, p *pass) (ctrl.Result, error) {
-	result, err := r.Reservations.Settle(ctx, p.cluster, &p.cluster.Status.Operator, p.declined)
-	result.Priority = new(ahead)
-	if !claim.Mutates(p.declined) {
-		result.Priority = new(resting)
-		r.Etcd.Forget(client.ObjectKeyFromObject(p.cluster).String())
-	}
-	return result, err
-}
-
 // SetupWithManager registers the reconciler and its watches.
 func (r *Reconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager) error {
 	watched, err := mayWatchPolicies(ctx, mgr, r.Namespaces)
