@@ -82,6 +82,11 @@ var leaving = map[string]map[string]bool{
 	},
 }
 
+// opening are changes of such a spec that let clients in without certificates, by the field that they are in.
+var opening = map[string]string{
+	"tls": `{"tls":{"managed":{},"plaintextClients":"Allowed"}}`, "TLS": `{"TLS":{"managed":{},"plaintextClients":"Allowed"}}`,
+}
+
 // authorities of the operator say who is a member and who is a client: in their place nobody puts their own who could not have had
 // theirs anyway.
 func (a *access) authorities(t *testing.T) {
@@ -105,7 +110,12 @@ func (a *access) authorities(t *testing.T) {
 				t.Errorf("%s of %s: got %v", spec, field, err)
 			}
 		}
+		refusal = "spec." + field + ".plaintextClients: " + user + " may not get Secret " + certificates.AuthorityName(name)
+		if err := change(opening[field]); !denied(err, refusal) {
+			t.Errorf("%s of %s: got %v", opening[field], field, err)
+		}
 		a.allow(t, user, secret(certificates.AuthorityName(name)))
+		await(t, "the right to "+opening[field], func() error { return change(opening[field]) })
 		for spec := range leaving[field] {
 			await(t, "the right to "+spec, func() error { return change(spec) })
 		}
