@@ -42,6 +42,13 @@ func TestReady(t *testing.T) {
 			in.Observed.Pods[0].Transport = in.Observed.Cluster.SpecTransport
 			in.Action = plan.Wait{Reason: v1beta2.ReasonSwitchingTransport, Message: "waiting"}
 		}, no, v1beta2.ReasonSwitchingTransport, "waiting; switching to TLS for peers and clients; still to follow: m-0"},
+		"clients may do without TLS": {func(in *Input) {
+			open := member.Transport{PeerTLS: true, ClientTLS: true, ClientBoth: true}
+			in.Cluster.Status.Transport, in.Observed.Cluster.SpecTransport = new(v1beta2.TransportStatus(open)), open
+			for i := range in.Observed.Pods {
+				in.Observed.Pods[i].Transport = open
+			}
+		}, yes, v1beta2.ReasonSpecReached, "; clients may connect without TLS (spec.tls.plaintextClients)"},
 		"paused": {func(in *Input) {
 			in.Cluster.Spec.Paused = true
 			in.Action = plan.Idle{Reason: v1beta2.ReasonPaused, Message: "paused"}

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// switching says how far a switch between plain text and TLS is; empty if none is going on.
+// switching says how far a switch between plain text and TLS is, and that clients may do without TLS where there is TLS; empty if neither is
+// so.
 func switching(in Input) string {
 	o := in.Observed
 	has, asked := o.Cluster.Transport, o.Cluster.SpecTransport
@@ -20,7 +21,10 @@ func switching(in Input) string {
 		}
 	}
 	settled := has.PeerTLS == asked.PeerTLS && has.ClientTLS == asked.ClientTLS && !has.PeerBoth && has.ClientBoth == asked.ClientBoth
-	if settled && len(following) == 0 {
+	switch {
+	case settled && len(following) == 0 && asked.ClientBoth: // said for as long as it is so
+		return "clients may connect without TLS (spec.tls.plaintextClients)"
+	case settled && len(following) == 0:
 		return ""
 	}
 	text := fmt.Sprintf("switching to %s", asked)
