@@ -244,7 +244,7 @@ func (p *pass) memberNames() []string {
 
 // clientConfig is by which the operator is a client of the members, nil while it uses no TLS.
 func (p *pass) clientConfig() *tls.Config {
-	if p.certified == nil || !p.observed.Cluster.ByTLS() {
+	if p.certified == nil || !p.observed.ByTLS() {
 		return nil
 	}
 	return p.certified.config

@@ -43,7 +43,7 @@ func (r *Reconciler) askAuth(ctx context.Context, p *pass, operator *certificate
 	if err != nil {
 		return false, false
 	}
-	if !p.observed.Cluster.ByTLS() {
+	if !p.observed.ByTLS() {
 		config = nil
 	}
 	to, err := etcd.Administer(ctx, config, id, endpoints(p.observed))

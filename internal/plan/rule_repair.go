@@ -162,13 +162,21 @@ func (v *view) versionOn(c Volume) string {
 	return v.Versions.Lowest
 }
 
-// transportOn returns the transport for a pod on that volume: the one that the member had before. Whoever is told to connect to a member is
-// served by it, so where the mark on the volume is not of that kind, it is not one of a switch.
+// transportOn returns the transport for a pod on that volume: the one that the member had before, but for a scheme that was given up since,
+// which nobody is told of: what it takes may be what keeps pods from starting. Whoever is told to connect to a member is served by it, so
+// where the mark on the volume is not of that kind, it is not one of a switch.
 func (v *view) transportOn(c Volume) member.Transport {
-	if c.Transport.Serves(v.Cluster.Transport) {
-		return c.Transport.Served()
+	recorded, on := v.Cluster.Transport.Served(), c.Transport.Served()
+	if !c.Transport.Serves(v.Cluster.Transport) {
+		return recorded
 	}
-	return v.Cluster.Transport.Served()
+	if !recorded.PeerBoth {
+		on.PeerTLS, on.PeerBoth, on.PeerPort = recorded.PeerTLS, recorded.PeerBoth, recorded.PeerPort
+	}
+	if !recorded.ClientBoth {
+		on.ClientTLS, on.ClientBoth = recorded.ClientTLS, recorded.ClientBoth
+	}
+	return on
 }
 
 // mayResume reports whether the member that the volume belongs to is still listed, as far as a quorum confirms that.

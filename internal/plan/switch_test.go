@@ -164,13 +164,13 @@ func TestLostPodServesWhatItsVolumeStandsFor(t *testing.T) {
 	for name, c := range map[string]struct{ has, stands, want member.Transport }{
 		"before the first update":   {*untold(peersBothPlain), plainText, plainText},
 		"after it":                  {*untold(peersBothPlain), peersBothPlain.Served(), peersBothPlain.Served()},
-		"before the last update":    {peersSecured, peersBothSecured.Served(), peersBothSecured.Served()},
-		"after it was given up":     {plainText, peersBothPlain.Served(), peersBothPlain.Served()},
+		"before the last update":    {peersSecured, peersBothSecured.Served(), peersSecured},
+		"after it was given up":     {plainText, peersBothPlain.Served(), plainText},
 		"marked as it was recorded": {peersBothPlain, peersBothPlain, peersBothPlain.Served()},
 		"no mark of its transport":  {peersSecured, plainText, peersSecured},
 		"on another port":           {peersSecured, member.Transport{PeerTLS: true}, peersSecured},
 		"clients before the first":  {*untold(bothPlain), plainText, plainText},
-		"clients before the last":   {secured, bothSecured, bothSecured},
+		"clients before the last":   {secured, bothSecured, secured},
 		"clients, no mark":          {secured, plainText, secured},
 	} {
 		o := withoutPod(switching(c.has, both), 1)
@@ -196,8 +196,21 @@ func TestOperatorConnects(t *testing.T) {
 		{bothPlain, secured, true},
 		{secured, plainText, true},
 	} {
-		if o := switching(c.has, c.asked); o.Cluster.ByTLS() != c.tls {
+		if o := switching(c.has, c.asked); o.ByTLS() != c.tls {
 			t.Errorf("has %+v, asked for %+v: by TLS is %v", c.has, c.asked, !c.tls)
+		}
+	}
+	// An earlier operator did not record whether all serve both.
+	for name, behind := range map[string]func(*Observed){
+		"a pod":    func(o *Observed) { o.Pods[2].Transport = plainText },
+		"a volume": func(o *Observed) { o.Volumes[2].Transport = plainText },
+	} {
+		o := switching(bothPlain, secured)
+		for i := range o.Volumes {
+			o.Volumes[i].Transport = bothPlain.Served()
+		}
+		if behind(&o); o.ByTLS() {
+			t.Errorf("%s serves no TLS, and the operator connects by it", name)
 		}
 	}
 }

@@ -97,12 +97,27 @@ func (v *view) freeNames(n int) []string {
 func (c Cluster) PeerURL(name string) string { return member.PeerURL(c.Host(name), c.Transport) }
 
 // ByTLS reports whether the operator connects to members by TLS: as clients are told. Once all members serve them both ways, it is as the spec
-// asks, so that the operator sees what follows from an edit although it reaches no member in the way before it.
-func (c Cluster) ByTLS() bool {
-	if t := c.Transport; !t.ClientBoth || t.ClientUntold {
-		return t.ClientTLS
+// asks, so that the operator sees what follows from an edit although it reaches no member in the way before it. Whether they do is read from
+// their pods and volumes: a record from before the fact was recorded, or made anew, does not say.
+func (o Observed) ByTLS() bool {
+	told, asked := o.Cluster.Transport, o.Cluster.SpecTransport
+	if !told.ClientBoth || told.ClientUntold || told.ClientTLS == asked.ClientTLS {
+		return told.ClientTLS
 	}
-	return c.SpecTransport.ClientTLS
+	serves := func(t member.Transport) bool {
+		return asked.ClientTLS && t.ServesClientTLS() || !asked.ClientTLS && t.ServesClientPlain()
+	}
+	for _, p := range o.Pods {
+		if o.Cluster.CurrentPod(p) && !serves(p.Transport) {
+			return told.ClientTLS
+		}
+	}
+	for _, c := range o.Volumes {
+		if o.Cluster.Resumes(c) && !serves(c.Transport) {
+			return told.ClientTLS
+		}
+	}
+	return asked.ClientTLS
 }
 
 // Host returns a member's DNS name, which is also in its certificates.

@@ -43,10 +43,10 @@ func (w *World) Observe(k *Kube) plan.Observed {
 	if k.Budget.Exists {
 		o.Budget = plan.Budget{Exists: true, MinAvailable: k.Budget.Min, Settled: settled}
 	}
-	if w.cfg.Judge != nil {
-		o.Etcd = w.cfg.Judge(o.Electorate(), w.words(k))
+	if words := w.words(k, o.ByTLS()); w.cfg.Judge != nil {
+		o.Etcd = w.cfg.Judge(o.Electorate(), words)
 	} else {
-		o.Etcd = o.Electorate().Judge(w.words(k))
+		o.Etcd = o.Electorate().Judge(words)
 	}
 	o.Etcd.Disks = w.disks(k)
 	o.Etcd.Reached = w.foundByAll(o.Etcd.Members)
@@ -107,15 +107,15 @@ func observePod(p *Pod) plan.Pod {
 	return out
 }
 
-// words are what the pods say that were read and that are still there.
-func (w *World) words(k *Kube) []plan.Response {
+// words are what the pods say that were read and that are still there, to an operator that connects by TLS or without.
+func (w *World) words(k *Kube, tls bool) []plan.Response {
 	words := make([]plan.Response, 0, len(k.Pods))
 	reads := map[uint64]*plan.Read{}
 	for i := range k.Pods {
 		asked := &k.Pods[i]
 		p := w.pod(asked.Name)
 		if asked.Phase != plan.Running || asked.Permit == nil || p == nil || p.UID != asked.UID ||
-			asked.Former || !w.speaks(k, p) || !k.Status.CurrentPod(plan.Pod{Incarnation: asked.Incarnation, Permit: asked.Permit}) {
+			asked.Former || !w.speaks(p, tls) || !k.Status.CurrentPod(plan.Pod{Incarnation: asked.Incarnation, Permit: asked.Permit}) {
 			continue
 		}
 		if p.Lie != honest {

@@ -38,9 +38,8 @@ func tells(serves, told member.Transport) bool {
 	return serves.ServesClientPlain()
 }
 
-// speaks reports whether the operator reaches the pod's member by the scheme that it has decided on by what it has read.
-func (w *World) speaks(k *Kube, p *Pod) bool {
-	tls := k.cluster().ByTLS()
+// speaks reports whether the operator reaches the pod's member by that scheme.
+func (w *World) speaks(p *Pod, tls bool) bool {
 	return tells(p.Transport, member.Transport{ClientTLS: tls}) && !(w.cfg.Deaf && tls)
 }
 
