@@ -79,9 +79,9 @@ EXPLORED := ./internal/plan
 # and the explorer is slow enough.
 CONCURRENT := ./controllers/... ./internal/agent/... ./internal/blobstore/... ./internal/etcd
 SPOOLED := -run 'Queue|Spool' ./internal/snapshot
-# A test of ./controllers/etcdcluster that visits worlds of the explorer, one state after the other. It starts no goroutine, and takes
-# seven times as long with the race detector.
-MODELED := ^TestExploredRecords$$
+# Tests of ./controllers/etcdcluster that make thousands of passes, one after the other: in worlds of the explorer, and over the minutes of a
+# switch. They start no goroutine of their own, and take up to seven times as long with the race detector.
+MODELED := ^Test(ExploredRecords|SwitchTellsApplicationsFirst)$$
 
 # A tag made from the content, so that a node never runs an older build from its own store. They are expanded in
 # recipes, after the programs were built.
@@ -250,7 +250,7 @@ test-rest:
 	TEST_ASSET_MINIO=$(call tool,minio); TEST_ASSET_GCS=$(call tool,fake-gcs-server); \
 	TEST_ASSET_AZURE=$(call tool,azurite); \
 	export TEST_ASSET_KUBE_APISERVER TEST_ASSET_ETCD TEST_ASSET_MINIO TEST_ASSET_GCS TEST_ASSET_AZURE; \
-	CGO_ENABLED=1 go test -race -skip '$(MODELED)' $(CONCURRENT); \
+	CGO_ENABLED=1 go test -race -timeout=20m -skip '$(MODELED)' $(CONCURRENT); \
 	CGO_ENABLED=1 go test -race $(SPOOLED); \
 	go test -run '$(MODELED)' ./controllers/etcdcluster; \
 	go test $$(go list ./... | grep -vxF "$$(go list $(CONCURRENT) $(EXPLORED))"); \

@@ -123,7 +123,8 @@ func (r *Reconciler) observePods(p *pass) error {
 		pod := p.pods[seen.Name]
 		seen.Drift = p.revision.Drift(pod, p.observed.Cluster.Repository)
 		seen.OtherImage = resources.ImageOf(pod) != p.observed.Cluster.Image(seen.Version)
-		seen.Drift.Image = seen.Drift.Image || seen.OtherImage && unpulled(pod)
+		seen.Unpulled = unpulled(pod)
+		seen.Drift.Image = seen.Drift.Image || seen.OtherImage && seen.Unpulled
 		if !p.transport.SecuresAny() {
 			continue
 		}

@@ -32,3 +32,24 @@ func TestDigests(t *testing.T) {
 }
 
 func unpullable(o *Observed) { o.PrepullPods[1].Done, o.PrepullPods[1].Problem = false, "not found" }
+
+// TestUnpulledKeepsItsVolume gives up no member whose data is there for an image that cannot be pulled: its replacement would run the same.
+func TestUnpulledKeepsItsVolume(t *testing.T) {
+	unpulled := func(o *Observed) {
+		p := &o.Pods[1]
+		p.Phase, p.Ready, p.StartProblem, p.Unpulled, p.Created = Pending, false, "container etcd: ErrImagePull: not found", true, now.Add(-2*pendingLimit)
+	}
+	for name, c := range map[string]struct {
+		o     Observed
+		gives bool
+	}{
+		"on a volume":        {closed(edit(silent(healthyCluster(3, true), 1), unpulled)), false},
+		"one of two":         {closed(edit(silent(healthyCluster(2, true), 1), unpulled)), false},
+		"on an emptyDir":     {closed(edit(silent(healthyCluster(3, false), 1), unpulled)), true},
+		"its volume is lost": {closed(edit(silent(healthyCluster(3, true), 1), unpulled, func(o *Observed) { o.Volumes[1].Lost = true })), true},
+	} {
+		if a, gives := Next(c.o).(RemoveMember); gives != c.gives {
+			t.Errorf("%s: %+v, %T", name, a, Next(c.o))
+		}
+	}
+}

@@ -121,6 +121,8 @@ type Pod struct {
 	// StartProblem says why the pod does not run (unschedulable, image not pulled), empty if it does or if the reason is
 	// unknown.
 	StartProblem string
+	// Unpulled is true if that is etcd's image, which is not on the node and does not get there.
+	Unpulled bool `json:",omitempty"`
 	// WaitsFor says what a pod in phase Pending waits for, as far as Kubernetes states it: it may come at any moment, or never.
 	WaitsFor string
 	// Permit is the permit on the pod, nil if there is none. PermittedAt is when the pod got its first one, zero if it never

@@ -51,6 +51,8 @@ func (v *view) lostReason(m Member) string {
 		return v1beta2.ReasonNodeLost
 	case running && v.damaged(p):
 		return v1beta2.ReasonDataDamaged
+	case running && p.Unpulled && p.Persistent && v.usable(v.volumes[m.Name]):
+		return "" // its data is there, and a new member would take the same image
 	case running && p.Phase == Pending && p.StartProblem != "" && v.pendingFor(p) > pendingLimit, running && v.neverPrepared(m, p):
 		return v1beta2.ReasonPodCannotStart
 	}
