@@ -194,6 +194,22 @@ func TestMonitorVerifies(t *testing.T) {
 	}
 }
 
+// TestCertificateAlone wants what is for a Prometheus without Prometheus Operator to have no object of a kind that is missing then, and the
+// manager to serve its metrics with the certificate.
+func TestCertificateAlone(t *testing.T) {
+	for _, manifest := range buildWith(t, "../prometheus/certificate").Resources() {
+		if manifest.GetGvk().Group == "monitoring.coreos.com" {
+			t.Errorf("there is a %s", manifest.GetKind())
+		}
+	}
+	m := withComponent(t, "../prometheus/certificate")
+	wantMounted(t, m.manager, "metrics-server-cert")
+	name := m.service.Name + "." + m.service.Namespace + ".svc"
+	if made := m.certificate.Spec; !slices.Contains(made.DNSNames, name) || made.SecretName != "metrics-server-cert" || made.IssuerRef["name"] != m.issuer.Name {
+		t.Errorf("cert-manager makes %+v for %s, by the issuer %s", made, name, m.issuer.Name)
+	}
+}
+
 // wantMounted wants the manager to look for its certificate where a Secret is mounted.
 func wantMounted(t *testing.T, deployment appsv1.Deployment, secret string) {
 	t.Helper()

@@ -65,6 +65,9 @@ func TestRecipe(t *testing.T) {
 	if d := c.run(); d.Problem != nil || len(d.Warnings) > 0 || !d.Settled {
 		t.Errorf("problem %+v, warnings %q", d.Problem, d.Warnings)
 	}
+	if err := parse(t, c.o.Static.Server.Data["server.crt"])[0].VerifyHostname("127.0.0.1"); err != nil {
+		t.Errorf("etcdctl does not accept members at the end of a tunnel: %v", err)
+	}
 	leaf := parse(t, c.o.Static.Operator.Data["etcd-client.crt"])[0]
 	if leaf.Subject.CommonName != operatorUser {
 		t.Errorf("the operator's certificate names user %q, so authentication cannot be switched on", leaf.Subject.CommonName)
