@@ -59,10 +59,11 @@ const (
 	ReasonActionFailed = "ActionFailed"
 	// ReasonWriteRefused means that the API server refuses a write: because of a quota, an admission policy or webhook, an invalid
 	// value, or the operator's rights; or that a Secret with certificates cannot be written, because it is immutable, or is being deleted
-	// and finalizers hold it. The message names the write and says why. Whatever does not depend on it goes on.
+	// and finalizers hold it; or that somebody changes or deletes NAME-client again and again, which holds a replacement of authorities
+	// up. The message names the write and says why. Whatever does not depend on it goes on.
 	//
 	// Allow what the message names, or change the spec. It is tried again within 30 seconds, and at once after an edit of the spec. Delete
-	// a Secret that is immutable; of one that is being deleted, remove the finalizers.
+	// a Secret that is immutable; of one that is being deleted, remove the finalizers. Let nobody but the operator write to NAME-client.
 	ReasonWriteRefused = "WriteRefused"
 	// ReasonWaitingForPods means that pods are being created, have no IP address yet, or are terminating.
 	//

@@ -26,11 +26,12 @@ type telling struct {
 	late bool
 }
 
-// untold is whose Secrets are still to be written: of all applications, or of EtcdUsers.
-type untold struct{ client, users bool }
+// untold is whose Secrets are still to be written: of all applications, or of EtcdUsers. It is unknown while they cannot be read.
+type untold struct{ unknown, client, users bool }
 
-// of returns since when. If it is told only now, or not everybody can be told yet, that is now. EtcdUsers are not waited for without end: it
-// would be left to whoever may change a Secret of theirs whether the cluster is ever switched. The condition CertificatesValid names them.
+// of returns since when. If it is told only now, or not everybody can be told yet, that is now. No Secret is waited for without end: it would be
+// left to whoever may change one whether the cluster is ever switched. The condition CertificatesValid names those of EtcdUsers that cannot be
+// written, and Degraded the cluster's own.
 func (c *clientsTold) of(cluster types.NamespacedName, tls bool, u untold, now time.Time) time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -38,7 +39,8 @@ func (c *clientsTold) of(cluster types.NamespacedName, tls bool, u untold, now t
 	if !found || known.tls != tls {
 		known = telling{tls: tls, began: now, late: true}
 	}
-	waits := u.client || u.users && now.Sub(known.began) < certificates.Patience
+	passed := now.Sub(known.began)
+	waits := u.unknown || u.client && passed < certificates.ClientPatience || u.users && passed < certificates.Patience
 	if waits || known.late { // they were told since it was last looked at, and no earlier than that is known
 		known.at = now
 	}
@@ -70,7 +72,7 @@ func (r *Reconciler) clientsRead(p *pass) time.Time {
 // without go by status. It is unknown as long as this process has not been able to read the Secrets.
 func (p *pass) untold() (left untold) {
 	if p.certified == nil || p.certified.unread {
-		return untold{client: true}
+		return untold{unknown: true}
 	}
 	for _, name := range p.certified.Applications {
 		secret := p.certified.secrets[name]

@@ -9,7 +9,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/certificates"
 )
 
-// TestClientsTold counts from when the last client is told, but waits for EtcdUsers no longer than a replacement of authorities does.
+// TestClientsTold counts from when the last client is told, but waits for Secrets no longer than a replacement of authorities does.
 func TestClientsTold(t *testing.T) {
 	start := time.Date(2026, 11, 24, 0, 0, 0, 0, time.UTC)
 	name := types.NamespacedName{Name: "demo"}
@@ -23,11 +23,13 @@ func TestClientsTold(t *testing.T) {
 		"a user, late":                {untold{users: true}, 10 * time.Minute, 11 * time.Minute},
 		"a user, never":               {untold{users: true}, 10 * time.Hour, certificates.Patience},
 		"applications, before a user": {untold{client: true, users: true}, time.Hour, time.Hour + time.Minute},
+		"applications, never":         {untold{client: true}, 100 * time.Hour, certificates.ClientPatience},
+		"unknown":                     {untold{unknown: true}, 40 * time.Hour, 40*time.Hour + time.Minute},
 	} {
 		t.Run(title, func(t *testing.T) {
 			var told clientsTold
 			at := time.Time{}
-			for passed := time.Duration(0); passed < 2*time.Hour; passed += time.Minute {
+			for passed := time.Duration(0); passed < 48*time.Hour; passed += time.Minute {
 				left := test.left
 				if passed > test.until {
 					left = untold{}
@@ -37,7 +39,7 @@ func TestClientsTold(t *testing.T) {
 			if got := at.Sub(start); got != test.want {
 				t.Errorf("the last one is told after %s, want %s", got, test.want)
 			}
-			later := start.Add(3 * time.Hour)
+			later := start.Add(49 * time.Hour)
 			if at := told.of(name, false, untold{}, later); at != later {
 				t.Errorf("told the other way %s, it counts from %s", later, at)
 			}

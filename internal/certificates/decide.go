@@ -47,6 +47,7 @@ func Decide(o Observed, random io.Reader) (Decision, error) {
 	d.report(o, all)
 	for _, w := range all {
 		if w.half == clients {
+			d.heldUp(w)
 			d.refused(w.o)
 		}
 	}

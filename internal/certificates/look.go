@@ -21,7 +21,9 @@ func look(o Observed, h half, rotate bool, random io.Reader) (*view, error) {
 	}
 	w.o.ending = w.signers.former != nil && w.ending(w.signers.former.Leaf())
 	if h == clients {
-		w.o.patientUntil, w.o.handedUntil = patienceEnds(w.signers.began()), patienceEnds(w.signers.handedOut)
+		began := w.signers.began()
+		w.o.patientUntil, w.o.handedUntil = ends(began, Patience), ends(w.signers.handedOut, Patience)
+		w.o.refreshedUntil = ends(began, ClientPatience)
 	}
 	w.source, w.problem = w.findSource()
 	for _, s := range w.signers.all() {

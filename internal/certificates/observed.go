@@ -65,6 +65,8 @@ type Observed struct {
 	// patientUntil is until when users' Secrets are waited for before members present another authority's certificates, zero without an
 	// authority, and handedUntil before members stop trusting a former one, zero before any client has one of the next: look finds that out.
 	patientUntil, handedUntil time.Time
+	// refreshedUntil is until when Refreshed counts, whatever it says; zero without an authority. look finds that out, too.
+	refreshedUntil time.Time
 	// ending is whether the former authority is about to expire, which look finds out, too: applications without a Secret are not waited for then.
 	ending bool
 }
@@ -112,14 +114,15 @@ type Managed struct {
 const ReadTime = 2 * time.Minute
 
 // reading reports whether applications may not have read their Secrets yet since these changed. A Secret that holds no certificate was perhaps
-// deleted, and applications go on with what it held. The Secret of ClientName is written by the operator alone, and waited for until the former
-// authority is about to expire; those of users, which others may change as often as they like, until patience is over.
+// deleted, and applications go on with what it held. The Secret of ClientName is the cluster's own: if it is missing, it is waited for until the
+// former authority is about to expire, and its changes count until ClientPatience is over; those of users until Patience is.
 func (o Observed) reading() bool {
 	if o.Managed == nil {
 		return o.beingRead(o.Refreshed) || o.beingRead(o.UsersRefreshed)
 	}
 	waits := o.patient() || o.Now.Before(o.handedUntil)
-	return o.beingRead(o.Refreshed) && (waits || !o.ending) || o.beingRead(o.UsersRefreshed) && waits || !o.ending && o.lacksSecret()
+	client := waits || !o.ending && o.Now.Before(o.refreshedUntil)
+	return o.beingRead(o.Refreshed) && client || o.beingRead(o.UsersRefreshed) && waits || !o.ending && o.lacksSecret()
 }
 
 // beingRead reports whether applications may still be reading what was written at a time. Another process, whose clock is a little ahead, may have

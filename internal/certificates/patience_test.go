@@ -64,6 +64,9 @@ func TestSlowUpdateIsWaitedFor(t *testing.T) {
 		if handed.IsZero() && o.Authority["server-handed-out"] != nil {
 			handed = o.Refreshed
 		}
+		if d := c.decide(); d.Problem != nil {
+			t.Errorf("%s after it began: %+v", o.Now.Sub(start.Add(time.Hour)), d.Problem)
+		}
 		if since := o.Now.Sub(handed); !handed.IsZero() && since < ReadTime && len(parse(t, o.Trust[KeyServerCA])) != 2 {
 			t.Errorf("new members accept new certificates only, %s after applications were given any", since)
 		}

@@ -19,12 +19,12 @@ import (
 // all members. The Secret of AuthorityName says when that was: neither another process nor another Secret begins it anew.
 const Patience = 15 * time.Minute
 
-// patienceEnds is when patience that began at a time is over, zero for none.
-func patienceEnds(began time.Time) time.Time {
+// ends is when patience that began at a time is over, zero for none.
+func ends(began time.Time, patience time.Duration) time.Time {
 	if began.IsZero() {
 		return began
 	}
-	return began.Add(Patience)
+	return began.Add(patience)
 }
 
 // patient reports whether a replacement may still wait for users' Secrets before members present certificates of the new authority.
@@ -104,7 +104,11 @@ func (d *Decision) refused(o Observed) {
 	if more > 0 {
 		all = append(all, fmt.Sprintf("and %d more", more))
 	}
-	message := strings.Join(all, "; ")
+	d.blame(strings.Join(all, "; "))
+}
+
+// blame says what is wrong with the Secrets of applications, after what else is.
+func (d *Decision) blame(message string) {
 	if d.Problem != nil {
 		message, d.Problem = d.Problem.Message+"; "+message, &failure.Problem{Reason: d.Problem.Reason}
 	} else {

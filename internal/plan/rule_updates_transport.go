@@ -71,7 +71,8 @@ func (v *view) nextSwitch() Action {
 	if left := v.Cluster.ClientsRead.Sub(v.Now); left > 0 && has.ClientBoth && !next.ClientBoth {
 		return Wait{
 			Reason: v1beta2.ReasonSwitchingTransport, After: left,
-			Message: fmt.Sprintf("clients are told to use %s: waiting until %s before they are served by nothing else, so that they have read it",
+			Message: fmt.Sprintf("clients are told to use %s: waiting until %s before they are served by nothing else, so that they have read it, "+
+				"counted from the last write of their Secrets",
 				next.ClientScheme(), v.Cluster.ClientsRead.UTC().Format(time.RFC3339)),
 		}
 	}

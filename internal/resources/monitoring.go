@@ -23,6 +23,17 @@ var PrometheusRuleKind = schema.GroupVersionKind{Group: "monitoring.coreos.com",
 // AlertsName is the name of the PrometheusRule of each namespace with EtcdClusters.
 const AlertsName = "etcd-operator-alerts"
 
+// What Prometheus takes of one member, each several times what members have. Who may create pods in the namespace could give them a cluster's
+// labels, and have them serve so much that a Prometheus which others use, too, runs out of memory. If a pod has more, all its metrics are left out.
+const (
+	// maxSamples is how many series: those of etcd are about 1,500.
+	maxSamples = 10_000
+	// maxLabels is how many labels a series has, with those that Prometheus adds, and the others how long these are in bytes.
+	maxLabels, maxLabelName, maxLabelValue = 40, 128, 1024
+	// maxMetrics is how large the answer is: 800 bytes for each series.
+	maxMetrics = "8MB"
+)
+
 // PodMonitorName is the name of the PodMonitor.
 func PodMonitorName(cluster string) string { return cluster }
 
@@ -50,9 +61,14 @@ func podMonitor(namespace, name string) *unstructured.Unstructured {
 		selected[key] = value
 	}
 	u := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{
-		"selector":            map[string]any{"matchLabels": selected},
-		"podTargetLabels":     []any{LabelCluster, LabelNode},
-		"podMetricsEndpoints": []any{map[string]any{"port": metricsPort}},
+		"selector":              map[string]any{"matchLabels": selected},
+		"podTargetLabels":       []any{LabelCluster, LabelNode},
+		"podMetricsEndpoints":   []any{map[string]any{"port": metricsPort}},
+		"sampleLimit":           int64(maxSamples),
+		"labelLimit":            int64(maxLabels),
+		"labelNameLengthLimit":  int64(maxLabelName),
+		"labelValueLengthLimit": int64(maxLabelValue),
+		"bodySizeLimit":         maxMetrics,
 	}}}
 	u.SetGroupVersionKind(PodMonitorKind)
 	u.SetNamespace(namespace)

@@ -1,6 +1,7 @@
 package resources
 
 import (
+	"regexp"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -44,6 +45,22 @@ func TestPodMonitorFindsMembers(t *testing.T) {
 	}
 }
 
+// TestPodMonitorIsLimited has Prometheus take no more of a pod with the labels of a member than a member has.
+func TestPodMonitorIsLimited(t *testing.T) {
+	spec, _, err := unstructured.NestedMap(PodMonitor(cluster(func(*v1beta2.EtcdCluster) {})).Object, "spec")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, limit := range []string{"sampleLimit", "labelLimit", "labelNameLengthLimit", "labelValueLengthLimit"} {
+		if n, is := spec[limit].(int64); !is || n <= 0 {
+			t.Errorf("%s is %v", limit, spec[limit])
+		}
+	}
+	if size, _ := spec["bodySizeLimit"].(string); !regexp.MustCompile(`^[1-9][0-9]*MB$`).MatchString(size) {
+		t.Errorf("bodySizeLimit is %q", size)
+	}
+}
+
 // TestAsMade leaves additional labels alone, and no change of what the operator has written.
 func TestAsMade(t *testing.T) {
 	c := cluster(func(*v1beta2.EtcdCluster) {})
@@ -62,7 +79,7 @@ func TestAsMade(t *testing.T) {
 				"a status":       !changed(func(u *unstructured.Unstructured) { u.Object["status"] = map[string]any{"bindings": []any{}} }),
 				"without labels": changed(func(u *unstructured.Unstructured) { u.SetLabels(nil) }),
 				"another field": changed(func(u *unstructured.Unstructured) {
-					u.Object["spec"].(map[string]any)["sampleLimit"] = int64(1)
+					u.Object["spec"].(map[string]any)["jobLabel"] = "app"
 				}),
 				"another spec": changed(func(u *unstructured.Unstructured) { u.Object["spec"] = map[string]any{} }),
 			} {

@@ -3,6 +3,7 @@ package backup
 import (
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -127,7 +128,7 @@ func (g Group) write(t *strings.Builder, now time.Time) {
 		line(t, row...)
 	}
 	if more := g.Count - len(g.Snapshots); more > 0 {
-		output.Say(t, "and %d older ones, which backup list --url %s shows", more, g.URL)
+		output.Say(t, "and %d older ones, which backup list --url %s shows", more, quoted(report.Clean(g.URL)))
 	}
 }
 
@@ -136,6 +137,17 @@ func (g Group) latest() string {
 		return ", whose first is what a restore of the latest takes"
 	}
 	return ""
+}
+
+// plain is what no shell takes for anything else.
+var plain = regexp.MustCompile(`^[A-Za-z0-9:/._-]+$`)
+
+// quoted is a word of a command as a shell reads it: whoever may edit an EtcdBackup chooses its URL, and a person copies the command.
+func quoted(word string) string {
+	if plain.MatchString(word) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
 // line writes what may be a stranger's.

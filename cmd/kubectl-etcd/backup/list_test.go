@@ -62,6 +62,26 @@ func TestWrite(t *testing.T) {
 	}
 }
 
+// TestCommandIsQuoted prints no command that does anything else than list snapshots.
+func TestCommandIsQuoted(t *testing.T) {
+	for url, want := range map[string]string{
+		"s3://b/demo_1.x-y":       "s3://b/demo_1.x-y",
+		"s3://b/$(rm -r ~)":       "'s3://b/$(rm -r ~)'",
+		"s3://b/x; reboot":        "'s3://b/x; reboot'",
+		"s3://b/'; reboot; '":     `'s3://b/'\''; reboot; '\'''`,
+		"s3://b/x\nreboot":        "'s3://b/x reboot'",
+		"":                        "''",
+		"https://a.example/?a&b~": "'https://a.example/?a&b~'",
+	} {
+		var out strings.Builder
+		g := Group{Backup: "nightly", URL: url, Count: 2, Snapshots: []Snapshot{{Name: "a", Taken: now}}}
+		must(t, write(&out, []Group{g}, now))
+		if got := strings.Join(strings.Fields(out.String()), " "); !strings.HasSuffix(got, "backup list --url "+want+" shows") {
+			t.Errorf("%q: %s", url, got)
+		}
+	}
+}
+
 func golden(t *testing.T, name string, groups []Group) {
 	t.Helper()
 	var out strings.Builder

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
@@ -101,6 +102,37 @@ func TestInterrupted(t *testing.T) {
 	cancel()
 	must(t, <-done)
 	none(t)
+}
+
+// TestSignals leaves no key behind, however the program is told to end.
+func TestSignals(t *testing.T) {
+	self, err := os.FindProcess(os.Getpid())
+	must(t, err)
+	for _, sent := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
+		t.Run(sent.String(), func(t *testing.T) {
+			if !slices.Contains(Signals(), sent) { // sent all the same, it would end the tests
+				t.Fatal("it is not waited for")
+			}
+			j, _, _ := newJob(t, "wait", "watch", "key")
+			ctx, stop := signal.NotifyContext(t.Context(), Signals()...)
+			defer stop()
+			read, written, err := os.Pipe()
+			must(t, err)
+			j.streams.Out = written
+			done := make(chan error, 1)
+			go func() { done <- j.run(ctx) }()
+			_, err = read.Read(make([]byte, 1)) // it is waiting
+			must(t, err)
+			must(t, self.Signal(sent))
+			must(t, <-done)
+			none(t)
+		})
+	}
+	signal.Ignore(syscall.SIGHUP)
+	t.Cleanup(func() { signal.Reset(syscall.SIGHUP) })
+	if slices.Contains(Signals(), os.Signal(syscall.SIGHUP)) {
+		t.Error("with nohup, a terminal that is closed ends it")
+	}
 }
 
 // none checks that nothing is left in the folder for temporary files.

@@ -19,7 +19,11 @@ but for that: look at them before you hand this on.`, namespace, name, version, 
 // namespaced finds the namespace of the object that a line of the operator's log is about.
 var namespaced = regexp.MustCompile(`"namespace":\s*"([^"]*)"`)
 
-// Own leaves out of the operator's log what is about objects of other namespaces.
+// entry finds lines that are whole at their beginning: those of the operator begin as JSON does, or with the time, as its flags say.
+var entry = regexp.MustCompile(`^(\{|\d{4}-\d\d-\d\dT\d\d:\d\d|\d+\.\d+(e\+\d+)?\t)`)
+
+// Own leaves out of the operator's log what is about objects of other namespaces, and what does not say what it is about: lines that are cut at
+// their beginning or end, as those of a log that was rotated are, and those of which only the one before says it.
 func Own(log, namespace string) string {
 	var b strings.Builder
 	for line := range strings.Lines(log) {
@@ -28,7 +32,7 @@ func Own(log, namespace string) string {
 		for _, m := range found {
 			mine = mine || m[1] == namespace
 		}
-		if mine {
+		if mine && entry.MatchString(line) && strings.HasSuffix(line, "\n") {
 			_, _ = b.WriteString(line)
 		}
 	}
