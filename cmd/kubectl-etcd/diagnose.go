@@ -26,7 +26,8 @@ func diagnoseCommand(flags *genericclioptions.ConfigFlags, streams genericioopti
 		Short: "Pack what is known of a cluster into a file, without secrets",
 		Long: `Pack the EtcdCluster, its backups and restores, pods, volumes, Services, budgets and events, what its
 members say, their metrics and logs, and the operator's log, for somebody else to look at. It changes
-nothing. Secrets are not read, and values that people have given are left out.`,
+nothing. No Secret is packed, and values that people have given are left out. With TLS, the Secret NAME-client
+is read to talk to the members.`,
 		Example: `  kubectl etcd diagnose example
   kubectl etcd diagnose example -o example.tgz`,
 		Args:              exactlyOne("the name of an EtcdCluster"),
