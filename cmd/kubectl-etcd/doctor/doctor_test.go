@@ -183,6 +183,17 @@ func TestCommands(t *testing.T) {
 	}
 }
 
+// TestFormerTLS does not say that a cluster talks in plain text whose TLS is under its former name, before there are certificates.
+func TestFormerTLS(t *testing.T) {
+	f := healthy()
+	f.Cluster.Spec.LegacyTLS, f.Cluster.Spec.TLS, f.Cluster.Status.TLS = f.Cluster.Spec.TLS, nil, nil
+	for _, found := range doctor.Examine(f).Findings {
+		if found.Check == "certificates" {
+			t.Errorf("it says %s", found.Found)
+		}
+	}
+}
+
 // TestNextOnlyIfItActs says nothing of what an operator does that does nothing.
 func TestNextOnlyIfItActs(t *testing.T) {
 	f := healthy()
