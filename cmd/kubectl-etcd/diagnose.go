@@ -33,6 +33,9 @@ is read to talk to the members.`,
 		Args:              exactlyOne("the name of an EtcdCluster"),
 		ValidArgsFunction: clusterNames(flags),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := checkFile(output); err != nil {
+				return err
+			}
 			access, err := reach.Open(flags)
 			if err != nil {
 				return err
@@ -47,6 +50,14 @@ is read to talk to the members.`,
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "", "the file to write, which must not exist; NAME-TIME.tgz by default")
 	return cmd
+}
+
+// checkFile refuses what other commands know as a format.
+func checkFile(output string) error {
+	if output == "json" || output == "yaml" {
+		return fmt.Errorf("-o is the file to write, such as example.tgz: to have one named %s, give ./%s", output, output)
+	}
+	return nil
 }
 
 // pack gathers everything before it makes the file, so that none is left if there is nothing to pack.
