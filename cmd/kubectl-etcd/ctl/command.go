@@ -22,7 +22,8 @@ func Command(flags *genericclioptions.ConfigFlags, streams genericiooptions.IOSt
 		Use:   "ctl NAME -- ARGUMENTS...",
 		Short: "Run etcdctl against a cluster",
 		Long: `Run etcdctl, which has to be in PATH, against the members of a cluster. With TLS it connects with the certificate
-in the Secret NAME-client, and with etcd's authentication it has the rights of that user.
+in the Secret NAME-client, and with etcd's authentication it has the rights of that user. With certificates of your
+own (spec.tls.static), those of the servers have to be for the IP address 127.0.0.1, too: etcdctl connects to that.
 
 The members are the operator's: what etcdctl does to them, the operator may undo.`,
 		Example: `  # All keys below a prefix
