@@ -38,14 +38,14 @@ The members are the operator's: what etcdctl does to them, the operator may undo
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			if j.program, err = exec.LookPath(program); err != nil {
+				return fmt.Errorf("etcdctl is not in PATH: install it, in the version of the cluster (https://github.com/etcd-io/etcd/releases)")
+			}
 			access, err := reach.Open(flags)
 			if err != nil {
 				return err
 			}
 			access.Secret, j.args = secret, args[1:]
-			if j.program, err = exec.LookPath(program); err != nil {
-				return fmt.Errorf("etcdctl is not in PATH: install it, in the version of the cluster (https://github.com/etcd-io/etcd/releases)")
-			}
 			seen, err := access.Cluster(cmd.Context(), args[0])
 			if err != nil {
 				return err

@@ -28,8 +28,8 @@ func TestMain(m *testing.M) {
 		_, _ = fmt.Fprintln(os.Stderr, "Error: get command needs one argument")
 		os.Exit(3)
 	case "wait":
-		_, _ = fmt.Println("waiting")
 		interrupted, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+		_, _ = fmt.Println("waiting")
 		<-interrupted.Done()
 		stop()
 		os.Exit(4)
