@@ -93,8 +93,8 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// TestCallOff does not promise a way back where there may be none.
-func TestCallOff(t *testing.T) {
+// TestWayBack does not promise a way back where there may be none.
+func TestWayBack(t *testing.T) {
 	c := &v1beta2.EtcdCluster{}
 	if says := callOff(c); says != "delete it to call this off, until the new members are up." {
 		t.Errorf("with volumes: %s", says)
