@@ -26,12 +26,16 @@ func diagnoseCommand(flags *genericclioptions.ConfigFlags, streams genericioopti
 		Short: "Pack what is known of a cluster into a file, without secrets",
 		Long: `Pack the EtcdCluster, its backups and restores, pods, volumes, Services, budgets and events, what its
 members say, their metrics and logs, and the operator's log, for somebody else to look at. It changes
-nothing. Secrets are not read, and values that people have given are left out.`,
+nothing. No Secret is packed, and values that people have given are left out. With TLS, the Secret NAME-client
+is read to talk to the members.`,
 		Example: `  kubectl etcd diagnose example
   kubectl etcd diagnose example -o example.tgz`,
 		Args:              exactlyOne("the name of an EtcdCluster"),
 		ValidArgsFunction: clusterNames(flags),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := checkFile(output); err != nil {
+				return err
+			}
 			access, err := reach.Open(flags)
 			if err != nil {
 				return err
@@ -46,6 +50,14 @@ nothing. Secrets are not read, and values that people have given are left out.`,
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "", "the file to write, which must not exist; NAME-TIME.tgz by default")
 	return cmd
+}
+
+// checkFile refuses what other commands know as a format.
+func checkFile(output string) error {
+	if output == "json" || output == "yaml" {
+		return fmt.Errorf("-o is the file to write, such as example.tgz: to have one named %s, give ./%s", output, output)
+	}
+	return nil
 }
 
 // pack gathers everything before it makes the file, so that none is left if there is nothing to pack.

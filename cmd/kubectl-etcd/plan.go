@@ -29,6 +29,14 @@ func (o *planOptions) add(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&o.rules, "rules", false, "show which rules and guards were asked, in order")
 }
 
+// check refuses flags before anything is read.
+func (o *planOptions) check() error {
+	if o.output != "" && o.rules {
+		return errors.New("--rules is for people: leave out -o, or --rules")
+	}
+	return errors.Join(checkOutput(o.output), decision.CheckSet(o.set))
+}
+
 func planCommand(flags *genericclioptions.ConfigFlags, streams genericiooptions.IOStreams) *cobra.Command {
 	options := &planOptions{}
 	cmd := &cobra.Command{
@@ -45,7 +53,7 @@ observes if the EtcdCluster has the annotation etcd.database.coreos.com/log-obse
 		Args:              exactlyOne("the name of an EtcdCluster"),
 		ValidArgsFunction: clusterNames(flags),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := checkOutput(options.output); err != nil {
+			if err := options.check(); err != nil {
 				return err
 			}
 			access, err := reach.Open(flags)
@@ -73,7 +81,7 @@ func replayCommand(streams genericiooptions.IOStreams) *cobra.Command {
   kubectl -n etcd-operator-system logs deploy/etcd-operator-controller-manager | kubectl etcd plan replay -`,
 		Args: exactlyOne("a file with a log of the operator, or - for the standard input"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			if err := checkOutput(options.output); err != nil {
+			if err := options.check(); err != nil {
 				return err
 			}
 			text, err := input(streams, args[0])
@@ -109,8 +117,6 @@ func (o *planOptions) show(streams genericiooptions.IOStreams, passes []replay.P
 		all = append(all, r)
 	}
 	switch {
-	case o.output != "" && o.rules:
-		return errors.New("--rules is for people: leave out -o, or --rules")
 	case o.output != "" && len(all) == 1:
 		return marshal(streams.Out, o.output, all[0])
 	case o.output != "":

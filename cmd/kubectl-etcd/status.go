@@ -63,6 +63,9 @@ func look(ctx context.Context, access *reach.Access, name string) (*report.Clust
 	if problem != nil {
 		seen.Problems = append(seen.Problems, "the members were not asked, so this is what the operator saw last: "+problem.Error())
 	}
+	if seen.PodsUnlisted == nil {
+		answers = report.WithPodless(seen.Object, seen.Pods, answers)
+	}
 	return report.Of(seen.Object, answers, seen.Backups, seen.Problems, time.Now()), nil
 }
 

@@ -21,6 +21,9 @@ type place struct {
 
 // read lists a bucket with the credentials of the environment. Only what is of the cluster of that name is shown, unless it is empty.
 func (p place) read(ctx context.Context, cluster string) ([]Group, error) {
+	if !strings.Contains(p.target.URL, "://") {
+		return nil, fmt.Errorf("--url %s has no scheme: it must be s3://…, gs://…, azblob://… or file:///…", p.target.URL)
+	}
 	p.target.ReadOnly = true
 	if p.ca != "" {
 		var err error
@@ -30,7 +33,7 @@ func (p place) read(ctx context.Context, cluster string) ([]Group, error) {
 	}
 	bucket, err := blobstore.Open(ctx, p.target, ambient(p.target.URL, os.Getenv))
 	if err != nil {
-		return nil, fmt.Errorf("with the credentials of your environment: %w", err)
+		return nil, unopened(p.target.URL, err)
 	}
 	defer func() { _ = bucket.Close() }()
 	listing, err := snapshot.List(ctx, bucket, "")
@@ -59,6 +62,25 @@ func ambient(url string, getenv func(string) string) blobstore.Credentials {
 	}
 	c[storage.KeyAzureAccount] = []byte(getenv("AZURE_STORAGE_ACCOUNT"))
 	return c
+}
+
+// unopened says why a bucket cannot be opened. What blobstore says to pods without credentials is no help at a terminal.
+func unopened(url string, err error) error {
+	says := err.Error()
+	scheme, _, _ := strings.Cut(url, "://")
+	todo := map[string]string{
+		storage.SchemeS3:    "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE",
+		storage.SchemeGCS:   "set GOOGLE_APPLICATION_CREDENTIALS, or run gcloud auth application-default login",
+		storage.SchemeAzure: "set AZURE_STORAGE_ACCOUNT, and AZURE_STORAGE_KEY or AZURE_STORAGE_SAS_TOKEN, or run az login",
+	}[scheme]
+	advice, cause, _ := strings.Cut(says, " (")
+	if todo == "" || !strings.Contains(advice, "the pod ") {
+		return fmt.Errorf("with the credentials of your environment: %w", err)
+	}
+	if cause != "" {
+		cause = " (" + cause
+	}
+	return fmt.Errorf("your environment has no credentials: %s%s", todo, cause)
 }
 
 // groups are the lineages of a bucket.

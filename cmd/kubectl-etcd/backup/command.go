@@ -17,7 +17,10 @@ import (
 
 // Command is the command, with those below it.
 func Command(flags *genericclioptions.ConfigFlags, streams genericiooptions.IOStreams) *cobra.Command {
-	cmd := &cobra.Command{Use: "backup", Short: "Take a backup now, or list those that there are"}
+	cmd := &cobra.Command{
+		Use: "backup", Short: "Take a backup now, or list those that there are", Args: cobra.ArbitraryArgs,
+		RunE: func(*cobra.Command, []string) error { return errors.New("say backup now NAME, or backup list NAME") },
+	}
 	cmd.AddCommand(nowCommand(flags, streams), listCommand(flags, streams))
 	return cmd
 }

@@ -39,6 +39,19 @@ func listed(name string, how ...v1beta2.Verification) v1beta2.EtcdBackup {
 	return b
 }
 
+// TestNoCredentials says what to set where a person works, and not in a pod.
+func TestNoCredentials(t *testing.T) {
+	t.Setenv("HOME", t.TempDir())
+	t.Setenv("AWS_EC2_METADATA_DISABLED", "true")
+	for _, set := range []string{"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_PROFILE", "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI"} {
+		t.Setenv(set, "")
+	}
+	_, err := place{target: blobstore.Target{URL: "s3://b/demo", Region: "eu-central-1"}}.read(t.Context(), "")
+	if err == nil || !strings.Contains(err.Error(), "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE") || strings.Contains(err.Error(), "pod") {
+		t.Errorf("it says %v", err)
+	}
+}
+
 // TestWrite compares what a person sees with what was looked at, and found to be good.
 func TestWrite(t *testing.T) {
 	failed := listed("nightly", v1beta2.VerifyChecksum, v1beta2.VerifyNone)

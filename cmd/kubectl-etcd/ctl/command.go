@@ -22,7 +22,8 @@ func Command(flags *genericclioptions.ConfigFlags, streams genericiooptions.IOSt
 		Use:   "ctl NAME -- ARGUMENTS...",
 		Short: "Run etcdctl against a cluster",
 		Long: `Run etcdctl, which has to be in PATH, against the members of a cluster. With TLS it connects with the certificate
-in the Secret NAME-client, and with etcd's authentication it has the rights of that user.
+in the Secret NAME-client, and with etcd's authentication it has the rights of that user. With certificates of your
+own (spec.tls.static), those of the servers have to be for the IP address 127.0.0.1, too: etcdctl connects to that.
 
 The members are the operator's: what etcdctl does to them, the operator may undo.`,
 		Example: `  # All keys below a prefix
@@ -37,14 +38,14 @@ The members are the operator's: what etcdctl does to them, the operator may undo
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			if j.program, err = exec.LookPath(program); err != nil {
+				return fmt.Errorf("etcdctl is not in PATH: install it, in the version of the cluster (https://github.com/etcd-io/etcd/releases)")
+			}
 			access, err := reach.Open(flags)
 			if err != nil {
 				return err
 			}
 			access.Secret, j.args = secret, args[1:]
-			if j.program, err = exec.LookPath(program); err != nil {
-				return fmt.Errorf("etcdctl is not in PATH: install it, in the version of the cluster (https://github.com/etcd-io/etcd/releases)")
-			}
 			seen, err := access.Cluster(cmd.Context(), args[0])
 			if err != nil {
 				return err

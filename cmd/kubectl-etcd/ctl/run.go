@@ -20,6 +20,9 @@ import (
 // patience is how long etcdctl may take to end once it was told to.
 const patience = 5 * time.Second
 
+// interrupted is the code of a program that an interrupt has ended, as shells have it.
+const interrupted = 130
+
 // Exit says that etcdctl has failed, and has said why.
 type Exit struct {
 	// Code is what its process has ended with.
@@ -70,10 +73,12 @@ func (j *job) run(ctx context.Context) error {
 	err = cmd.Run()
 	var ended *exec.ExitError
 	switch {
-	case ctx.Err() != nil: // it was told to end
-		return nil
+	case errors.As(err, &ended) && ended.ExitCode() < 0 && ctx.Err() != nil:
+		return &Exit{Code: interrupted}
 	case errors.As(err, &ended):
 		return &Exit{Code: max(1, ended.ExitCode())}
+	case ctx.Err() != nil: // it was told to end, and has done so
+		return nil
 	default:
 		return err
 	}

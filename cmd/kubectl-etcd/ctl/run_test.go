@@ -29,11 +29,11 @@ func TestMain(m *testing.M) {
 		_, _ = fmt.Fprintln(os.Stderr, "Error: get command needs one argument")
 		os.Exit(3)
 	case "wait":
-		_, _ = fmt.Println("waiting")
 		interrupted, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+		_, _ = fmt.Println("waiting")
 		<-interrupted.Done()
 		stop()
-		os.Exit(1)
+		os.Exit(4)
 	}
 	for _, arg := range os.Args[1:] {
 		_, path, _ := strings.Cut(arg, "=")
@@ -100,7 +100,10 @@ func TestInterrupted(t *testing.T) {
 	_, err = read.Read(make([]byte, 1)) // it is waiting
 	must(t, err)
 	cancel()
-	must(t, <-done)
+	var ended *Exit
+	if err := <-done; !errors.As(err, &ended) || ended.Code != 4 {
+		t.Errorf("it ends with %v, not as etcdctl", err)
+	}
 	none(t)
 }
 

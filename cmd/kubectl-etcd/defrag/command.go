@@ -34,7 +34,10 @@ has handed leadership over. The first problem ends it.`,
   kubectl etcd defrag example example-2`,
 		Args: members.Args(1, 2, "the name of an EtcdCluster, and that of a member or --all"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if j.all != (len(args) == 1) {
+			switch named := len(args) > 1; {
+			case named && j.all:
+				return errors.New("give the name of a member or --all, not both")
+			case !named && !j.all:
 				return errors.New("say which member: its name, or --all")
 			}
 			if !j.all {

@@ -53,7 +53,7 @@ func allowed(v members.View, name string, force bool) error {
 
 // undisturbed says why the operator may restart members while one of them is busy; nil if it leaves them alone.
 func undisturbed(c *v1beta2.EtcdCluster) error {
-	const wait = ": wait until that is done, or give --force if it is accepted that requests may wait meanwhile"
+	const wait = ": wait until that is done. If it does not come to an end, pause it (spec.paused)"
 	switch {
 	case c.Status.Phase == v1beta2.ClusterPhaseRestoring:
 		return errors.New("its data are being replaced by a restore: there is nothing to defragment")

@@ -113,7 +113,7 @@ func (j *job) ready(ctx context.Context, name string) (members.View, error) {
 	if err != nil {
 		return members.View{}, err
 	}
-	if err := undisturbed(object); err != nil && !j.force {
+	if err := undisturbed(object); err != nil { // no pause that is accepted is one that two members make
 		return members.View{}, err
 	}
 	view, err := j.cluster.Look(ctx)

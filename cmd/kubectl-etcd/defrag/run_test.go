@@ -86,6 +86,20 @@ func TestForce(t *testing.T) {
 		t.Errorf("without --force: %v\n%s", err, out.String())
 	}
 	j.force = true
+	for what, change := range map[string]func(*v1beta2.EtcdCluster){
+		"updating its members":  func(c *v1beta2.EtcdCluster) { c.Status.TargetVersion = "3.7.3" },
+		"replaced by a restore": func(c *v1beta2.EtcdCluster) { c.Status.Phase = v1beta2.ClusterPhaseRestoring },
+	} {
+		disturbed := *j
+		disturbed.object = func(context.Context) (*v1beta2.EtcdCluster, error) {
+			c := &v1beta2.EtcdCluster{}
+			change(c)
+			return c, nil
+		}
+		if err := disturbed.run(t.Context()); err == nil || !strings.Contains(err.Error(), what) || strings.Contains(err.Error(), "--force") || out.Len() > 0 {
+			t.Errorf("with --force, %s: %v\n%s", what, err, out.String())
+		}
+	}
 	must(t, j.run(t.Context()))
 	if !strings.Contains(out.String(), "m-0 ") {
 		t.Errorf("it says %s", out.String())

@@ -12,8 +12,8 @@ func About(namespace, name, version string, now time.Time) string {
 	return fmt.Sprintf(`EtcdCluster %s/%s, as kubectl etcd diagnose (%s) found it at %s.
 
 It holds no Secrets. %s stands for what people have given that may be secret: values of environment
-variables, arguments, etcd's extraArgs, annotations, passwords in URLs. Logs are as programs wrote them
-but for that: look at them before you hand this on.`, namespace, name, version, now.UTC().Format(time.RFC3339), Redacted)
+variables, arguments, etcd's extraArgs, annotations, passwords and parameters in URLs. Logs are as
+programs wrote them but for that: look at them before you hand this on.`, namespace, name, version, now.UTC().Format(time.RFC3339), Redacted)
 }
 
 // namespaced finds the namespace of the object that a line of the operator's log is about.

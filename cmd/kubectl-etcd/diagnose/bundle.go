@@ -3,14 +3,14 @@ package diagnose
 
 import (
 	"archive/tar"
-	"cmp"
 	"compress/gzip"
 	"fmt"
 	"io"
 	"path"
-	"slices"
 	"strings"
 	"time"
+
+	"sigs.k8s.io/yaml"
 )
 
 // Bundle gathers what is to be packed. The zero value is empty.
@@ -22,9 +22,20 @@ type Bundle struct {
 	secrets map[string]bool
 }
 
+// file is a text or, if it has one, an object.
 type file struct {
 	name string
 	text string
+	tree any
+}
+
+// packed is what is packed of it.
+func (f file) packed(s *scrubber) (string, error) {
+	if f.tree == nil {
+		return s.text(f.text), nil
+	}
+	text, err := yaml.Marshal(s.tree(f.tree))
+	return string(text), err
 }
 
 // Object adds an object, or a list of them, as YAML.
@@ -32,18 +43,22 @@ func (b *Bundle) Object(name string, object any) {
 	if b.secrets == nil {
 		b.secrets = map[string]bool{}
 	}
-	text, err := manifest(object, b.secrets)
+	tree, err := treeOf(object, b.secrets)
 	if err != nil {
 		b.Missing(name, err)
 		return
 	}
-	b.Text(name, string(text))
+	b.add(file{name: name, tree: tree})
 }
 
 // Text adds a text.
 func (b *Bundle) Text(name, text string) {
-	b.files = append(b.files, file{name, text})
-	b.say(name)
+	b.add(file{name: name, text: text})
+}
+
+func (b *Bundle) add(f file) {
+	b.files = append(b.files, f)
+	b.say(f.name)
 }
 
 // Missing notes what could not be had.
@@ -55,7 +70,7 @@ func (b *Bundle) Missing(what string, err error) {
 
 func (b *Bundle) say(words string) {
 	if b.Say != nil {
-		b.Say(scrub(words, b.longestFirst()))
+		b.Say(newScrubber(b.secrets).text(words))
 	}
 }
 
@@ -63,7 +78,7 @@ func (b *Bundle) say(words string) {
 func (b *Bundle) Write(out io.Writer, folder, about string, now time.Time) error {
 	zipped := gzip.NewWriter(out)
 	archive := tar.NewWriter(zipped)
-	secrets := b.longestFirst()
+	scrub := newScrubber(b.secrets)
 	readme := about + "\n\nFiles:\n"
 	for _, f := range b.files {
 		readme += "  " + f.name + "\n"
@@ -71,8 +86,11 @@ func (b *Bundle) Write(out io.Writer, folder, about string, now time.Time) error
 	if len(b.missing) > 0 {
 		readme += "\nCould not be had:\n  " + strings.Join(b.missing, "\n  ") + "\n"
 	}
-	for _, f := range append([]file{{"README", readme}}, b.files...) {
-		text := scrub(f.text, secrets)
+	for _, f := range append([]file{{name: "README", text: readme}}, b.files...) {
+		text, err := f.packed(scrub)
+		if err != nil {
+			return fmt.Errorf("write %s: %w", f.name, err)
+		}
 		header := &tar.Header{
 			Name: path.Join(folder, f.name), Mode: 0o600, Size: int64(len(text)), ModTime: now, Typeflag: tar.TypeReg, Format: tar.FormatPAX,
 		}
@@ -87,14 +105,4 @@ func (b *Bundle) Write(out io.Writer, folder, about string, now time.Time) error
 		return err
 	}
 	return zipped.Close()
-}
-
-// longestFirst are the secrets, so that one which is a part of another one does not spoil that.
-func (b *Bundle) longestFirst() []string {
-	var all []string
-	for s := range b.secrets {
-		all = append(all, s)
-	}
-	slices.SortFunc(all, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
-	return all
 }

@@ -4,7 +4,9 @@ import (
 	"archive/tar"
 	"bytes"
 	"compress/gzip"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -14,6 +16,12 @@ import (
 )
 
 const planted = `p4ss"word\planted`
+
+// plantedToo are others that each way of writing changes in its own way: quotes, breaks between words, lines, what HTML knows.
+var plantedToo = []string{
+	`it's my p4ssw0rd`, strings.Repeat("correct horse battery staple ", 5) + "end", `a&b"cdefgh`, "<tag>&hush-hush",
+	"-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASC\nBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj\n-----END PRIVATE KEY-----\n",
+}
 
 // TestSecretsAreLeftOut plants a password wherever one may be, and finds it nowhere; what is no secret stays.
 func TestSecretsAreLeftOut(t *testing.T) {
@@ -64,6 +72,40 @@ func TestSecretsAreLeftOut(t *testing.T) {
 	}
 }
 
+// TestSecretsAreLeftOutHoweverWritten looks for what is left of a secret once YAML, JSON or a narrow page has changed it.
+func TestSecretsAreLeftOutHoweverWritten(t *testing.T) {
+	b := &diagnose.Bundle{}
+	type object = map[string]any
+	var env, messages []any
+	var log strings.Builder
+	for _, secret := range plantedToo {
+		env = append(env, object{"name": "A", "value": secret})
+		messages = append(messages, object{"message": secret}, object{"message": "the driver says " + secret + " and more, so that there is a long line"})
+		must(t, json.NewEncoder(&log).Encode(object{"msg": secret}))
+		plain := json.NewEncoder(&log)
+		plain.SetEscapeHTML(false)
+		must(t, plain.Encode(object{"msg": secret}))
+		_, _ = fmt.Fprintf(&log, "%q\n%s\n", secret, strings.Join(strings.Fields(secret), "\n                 "))
+	}
+	log.WriteString("GET https://example.com/a?token=t0ken-t0ken&sig=s1gn%2Fature#x and {\"url\":\"https://b/?x=y\\u0026se=s1gn-too\"}\n")
+	b.Object("pods.yaml", object{"env": env})
+	b.Object("events.yaml", object{"items": messages, "url": "https://example.com/?sig=s1gn-three"})
+	b.Text("log", log.String())
+	for name, text := range pack(t, b) {
+		flat := strings.Join(strings.Fields(text), " ")
+		for _, left := range []string{
+			"p4ssw0rd", "my p4", "horse", "staple", "cdefgh", "hush", "MIIEvQ", "BKcwgg", "t0ken", "s1gn",
+		} {
+			if strings.Contains(flat, left) {
+				t.Errorf("%s is in %s:\n%s", left, name, text)
+			}
+		}
+		if name == "demo/log" && !strings.Contains(text, "https://example.com/a?token="+diagnose.Redacted+"&sig="+diagnose.Redacted+"#x") {
+			t.Errorf("of a URL, more than the values is left out:\n%s", text)
+		}
+	}
+}
+
 // TestOwn leaves the lines about other namespaces out of a log, and those of which nobody knows.
 func TestOwn(t *testing.T) {
 	own := `{"msg":"a","EtcdCluster":{"name":"demo","namespace":"app"}}
@@ -109,5 +151,12 @@ func pack(t *testing.T, b *diagnose.Bundle) map[string]string {
 			t.Fatal(err)
 		}
 		files[header.Name] = string(text)
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

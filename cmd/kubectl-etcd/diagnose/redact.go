@@ -3,10 +3,6 @@ package diagnose
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
-	"strings"
-
-	"sigs.k8s.io/yaml"
 
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 )
@@ -36,8 +32,8 @@ var kept = []string{
 	resources.AnnotationUnserved, resources.AnnotationImage, resources.AnnotationReplaced,
 }
 
-// manifest is an object as YAML, without what may be secret. That is added to secrets, to be left out of all else.
-func manifest(object any, secrets map[string]bool) ([]byte, error) {
+// treeOf is an object as JSON has it, without what may be secret. That is added to secrets, to be left out of all else.
+func treeOf(object any, secrets map[string]bool) (any, error) {
 	text, err := json.Marshal(object)
 	if err != nil {
 		return nil, fmt.Errorf("write an object: %w", err)
@@ -46,8 +42,7 @@ func manifest(object any, secrets map[string]bool) ([]byte, error) {
 	if err := json.Unmarshal(text, &tree); err != nil {
 		return nil, fmt.Errorf("write an object: %w", err)
 	}
-	r := redactor{secrets}
-	return yaml.Marshal(r.walk(tree))
+	return redactor{secrets}.walk(tree), nil
 }
 
 // redactor remembers what it has left out.
@@ -127,23 +122,4 @@ func contains(all []string, one string) bool {
 		}
 	}
 	return false
-}
-
-var (
-	// userinfo is the part of a URL with a password.
-	userinfo = regexp.MustCompile(`://[^/@\s"']+@`)
-	// variable is how etcd logs the value of a variable of its environment.
-	variable = regexp.MustCompile(`("variable-value":")(?:[^"\\]|\\.)*"`)
-)
-
-// scrub leaves out of a text what was left out of the objects, and what a program may have written that knew it from elsewhere.
-func scrub(text string, secrets []string) string {
-	for _, s := range secrets {
-		text = strings.ReplaceAll(text, s, Redacted)
-		if quoted, err := json.Marshal(s); err == nil {
-			text = strings.ReplaceAll(text, strings.Trim(string(quoted), `"`), Redacted)
-		}
-	}
-	text = userinfo.ReplaceAllString(text, "://"+Redacted+"@")
-	return variable.ReplaceAllString(text, "${1}"+Redacted+`"`)
 }

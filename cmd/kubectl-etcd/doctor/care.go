@@ -56,7 +56,8 @@ const notice = 14 * 24 * time.Hour
 func certificates(f *Facts) []Finding {
 	tls := f.Cluster.Status.TLS
 	if tls == nil || len(tls.Certificates) == 0 {
-		if f.Cluster.Spec.TLS == nil {
+		static, _ := f.Cluster.Spec.StaticTLS() // under its former name, too
+		if f.Cluster.Spec.ManagedTLS() == nil && static == nil {
 			return good("none: the cluster talks in plain text")
 		}
 		return nil

@@ -72,12 +72,28 @@ func TestChecks(t *testing.T) {
 		"no members yet":         {func(f *doctor.Facts) { f.Cluster.Status.MemberStatuses = nil }, "quorum", doctor.Doubtful, "no members"},
 		"members were not asked": {func(f *doctor.Facts) { f.Answers, f.Unread[doctor.Members] = nil, "forbidden" }, "answers", doctor.Unknown, "forbidden"},
 		"status speaks for them": {func(f *doctor.Facts) { f.Answers, f.Unread[doctor.Members] = nil, "forbidden" }, "quorum", doctor.Good, "3 of 3"},
+		"two pods are gone":      {podsGone, "quorum", doctor.Wrong, "0 of 3 voters are up"}, // and status says that all are ready, for nobody writes it
+		"whose pods are":         {podsGone, "members", doctor.Wrong, "demo-1 on worker-b: it has no pod"},
+		"they do not say":        {podsGone, "answers", doctor.Unknown, "of demo-0 are not known: it has no pod"},
+		"nor if pods are unlisted": {func(f *doctor.Facts) {
+			podsGone(f)
+			f.Unread[doctor.Pods] = "forbidden"
+		}, "members", doctor.Wrong, "demo-2 on worker-c: it knows no leader"},
 		"one was not asked":      {answer("demo-1", func(a *report.Answer) { a.Unasked = "refused" }), "answers", doctor.Unknown, "of demo-1"},
 		"it counts all the same": {answer("demo-1", func(a *report.Answer) { a.Unasked = "refused" }), "quorum", doctor.Good, "3 of 3"},
 		"no space": {all(func(a *report.Answer) {
 			a.Alarms = []report.Alarm{{Kind: "NOSPACE", Member: 12}}
 		}), "alarms", doctor.Wrong, "the database of demo-2 has reached its quota"},
-		"corrupt":               {all(func(a *report.Answer) { a.Alarms = []report.Alarm{{Kind: "CORRUPT", Member: 11}} }), "alarms", doctor.Wrong, "accuses demo-1"},
+		"corrupt": {all(func(a *report.Answer) { a.Alarms = []report.Alarm{{Kind: "CORRUPT", Member: 11}} }), "alarms", doctor.Wrong, "accuses demo-1"},
+		"nobody knows whose": {all(func(a *report.Answer) {
+			a.Alarms = []report.Alarm{{Kind: "CORRUPT", Member: 0}}
+		}), "alarms", doctor.Wrong, "cannot tell whose"},
+		"whose is gone": {all(func(a *report.Answer) {
+			a.Alarms = []report.Alarm{{Kind: "NOSPACE", Member: 0x1f}}
+		}), "alarms", doctor.Wrong, "the database of a member that is gone (1f) has reached"},
+		"one says it three times": {answer("demo-0", func(a *report.Answer) {
+			a.Alarms = slices.Repeat([]report.Alarm{{Kind: "CORRUPT", Member: 11}}, 3)
+		}), "alarms", doctor.Good, "none"},
 		"one makes an alarm up": {answer("demo-0", func(a *report.Answer) { a.Alarms = []report.Alarm{{Kind: "CORRUPT", Member: 11}} }), "alarms", doctor.Good, ""},
 		"one lags":              {answer("demo-2", func(a *report.Answer) { a.Applied = 100 }), "lag", doctor.Doubtful, "demo-2 is 4900 entries behind"},
 		"little room":           {answer("demo-2", func(a *report.Answer) { a.Bytes, a.InUse = 1900*mebibyte, 1800*mebibyte }), "space", doctor.Doubtful, "87 %"},
@@ -145,6 +161,36 @@ func TestChecks(t *testing.T) {
 			}
 			write(t, r)
 		})
+	}
+}
+
+// TestCommands has what cures a full quota ready to be copied, once, with the names filled in.
+func TestCommands(t *testing.T) {
+	f := healthy()
+	all(func(a *report.Answer) {
+		a.Alarms, a.Bytes = []report.Alarm{{Kind: "NOSPACE", Member: 10}, {Kind: "NOSPACE", Member: 12}}, 2048*mebibyte
+	})(f)
+	text := write(t, doctor.Examine(f))
+	for _, command := range []string{
+		"ctl demo -- del --prefix PREFIX", "ctl demo -- endpoint status -w json", "ctl demo -- compact --physical REVISION", "ctl demo -- alarm disarm",
+	} {
+		if line := "\n                 kubectl etcd -n app " + command + "\n"; strings.Count(text, line) != 1 {
+			t.Errorf("%s is not there once:\n%s", command, text)
+		}
+	}
+	if n := strings.Count(text, " kubectl etcd -n app defrag demo --all\n"); n != 2 { // for the alarms, and for the files of holes
+		t.Errorf("it says %d times how to defragment:\n%s", n, text)
+	}
+}
+
+// TestFormerTLS does not say that a cluster talks in plain text whose TLS is under its former name, before there are certificates.
+func TestFormerTLS(t *testing.T) {
+	f := healthy()
+	f.Cluster.Spec.LegacyTLS, f.Cluster.Spec.TLS, f.Cluster.Status.TLS = f.Cluster.Spec.TLS, nil, nil
+	for _, found := range doctor.Examine(f).Findings {
+		if found.Check == "certificates" {
+			t.Errorf("it says %s", found.Found)
+		}
 	}
 }
 

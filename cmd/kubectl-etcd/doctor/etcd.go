@@ -8,7 +8,6 @@ import (
 	"time"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
-	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/report"
 	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/terminal"
 	"github.com/etcdpilot/etcd-operator/internal/alerts"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
@@ -45,39 +44,18 @@ func answers(f *Facts) []Finding {
 	}
 	var found []Finding
 	for _, m := range f.Cluster.Status.MemberStatuses {
-		if a, asked := f.Answers[m.Name]; asked && a.Unasked != "" {
+		a := f.Answers[m.Name]
+		switch {
+		case a.Unasked != "":
 			found = append(found, Finding{Verdict: Unknown, Found: fmt.Sprintf("%s of %s are not known: %s", what, m.Name, a.Unasked)})
+		case a.Podless:
+			found = append(found, Finding{Verdict: Unknown, Found: fmt.Sprintf("%s of %s are not known: %s", what, m.Name, a.Problem)})
 		}
 	}
 	if len(found) == 0 && len(f.spoken()) == 0 {
 		return []Finding{{Verdict: Unknown, Found: what + " are not known: no member answers"}}
 	}
 	return orGood(found, "%d members were asked", len(f.spoken()))
-}
-
-// alarms are those that most members know of.
-func alarms(f *Facts) []Finding {
-	if len(f.spoken()) == 0 {
-		return nil
-	}
-	var found []Finding
-	for _, m := range report.Of(f.Cluster, f.Answers, nil, nil, f.Now).Members {
-		for _, kind := range m.Alarms {
-			one := wrong("%s has raised %s", m.Name, kind)
-			switch kind {
-			case "NOSPACE":
-				one.Found = fmt.Sprintf("NOSPACE: no member takes writes, because the database of %s has reached its quota: %s of %s, %d %% of it free",
-					m.Name, terminal.Size(m.DatabaseBytes), terminal.Size(f.quota(m.Name)), percent(m.DatabaseBytes-m.InUseBytes, m.DatabaseBytes))
-				one.ByHand = "raise spec.etcd.quotaBackendBytes, or delete keys, compact and defragment; then disarm the alarm"
-			case "CORRUPT":
-				one.Found = fmt.Sprintf("CORRUPT: no member serves keys, because the data of members differs. etcd accuses %s, which may be the wrong one", m.Name)
-				one.ByHand = "compare the members before any is replaced; then disarm the alarm"
-			}
-			one.Runbook = alerts.Runbooks + "EtcdWritesRefused.md"
-			found = append(found, one)
-		}
-	}
-	return orGood(found, "none")
 }
 
 // lag tells who is behind the others.
@@ -152,6 +130,9 @@ func fragmentation(f *Facts) []Finding {
 		if quota > 0 && float64(a.Bytes) > full*float64(quota) && float64(a.InUse) <= full*float64(quota) {
 			one := doubtful("the file of %s takes %d %% of its quota, and %d %% of the file is free: it counts all the same", name, percent(a.Bytes, quota), free)
 			one.ByHand = "defragment one member at a time, the leader last: each serves nobody meanwhile"
+			if len(found) == 0 {
+				one.Commands = []string{f.command("defrag", "--all")}
+			}
 			found = append(found, one)
 		}
 	}

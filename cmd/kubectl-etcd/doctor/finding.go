@@ -1,6 +1,10 @@
 package doctor
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/report"
+)
 
 // Verdict is what a finding means.
 type Verdict string
@@ -22,6 +26,8 @@ type Finding struct {
 	// Next is what the operator does about it, empty if it does nothing, and ByHand what a person can do.
 	Next   string `json:"next,omitempty"`
 	ByHand string `json:"byHand,omitempty"`
+	// Commands are what to run for that, in order. In capital letters is what only a person knows.
+	Commands []string `json:"commands,omitempty"`
 	// Runbook is the address of a page about it.
 	Runbook string `json:"runbook,omitempty"`
 }
@@ -71,6 +77,11 @@ var checks = []check{
 // Examine asks all checks.
 func Examine(f *Facts) *Report {
 	r := &Report{Namespace: f.Cluster.Namespace, Name: f.Cluster.Name, Version: f.Cluster.Status.CurrentVersion, Findings: []Finding{}}
+	if f.Unread[Pods] == "" {
+		known := *f
+		known.Answers = report.WithPodless(f.Cluster, f.Pods, f.Answers)
+		f = &known
+	}
 	acts := f.acts()
 	for _, c := range checks {
 		for _, found := range c.look(f) {

@@ -73,6 +73,15 @@ func cluster() *v1beta2.EtcdCluster {
 	return c
 }
 
+// podsGone is a cluster without an operator, of whose members but one have a pod.
+func podsGone(f *doctor.Facts) {
+	f.Lease = doctor.Lease{Exists: true}
+	f.Pods = f.Pods[2:]
+	delete(f.Answers, names[0])
+	delete(f.Answers, names[1])
+	answer(names[2], func(a *report.Answer) { a.Leader = 0 })(f)
+}
+
 func answer(name string, change func(*report.Answer)) func(*doctor.Facts) {
 	return func(f *doctor.Facts) {
 		a := f.Answers[name]

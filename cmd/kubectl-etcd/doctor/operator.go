@@ -28,7 +28,7 @@ func rights(f *Facts) []Finding {
 		return good("you may read all that is judged here")
 	}
 	found := doubtful("you may not %s", strings.Join(missing, ", nor "))
-	found.ByHand = "ask whoever gives rights in namespace " + f.Cluster.Namespace + " for these"
+	found.ByHand = "ask whoever gives rights, in namespace " + f.Cluster.Namespace + " if none is named, for these"
 	return []Finding{found}
 }
 

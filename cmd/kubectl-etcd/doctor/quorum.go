@@ -107,6 +107,9 @@ func members(f *Facts) []Finding {
 			one := wrong("%s%s: %s", m.Name, at(m.Node), why)
 			one.Next = f.under()
 			one.ByHand = fmt.Sprintf("kubectl -n %s describe pod %s, and kubectl -n %s logs %s -c etcd", f.Cluster.Namespace, m.Name, f.Cluster.Namespace, m.Name)
+			if f.Answers[m.Name].Podless {
+				one.ByHand = fmt.Sprintf("see why the operator does not create it: kubectl -n %s describe etcdcluster %s", f.Cluster.Namespace, f.Cluster.Name)
+			}
 			found = append(found, one)
 		}
 	}
@@ -129,7 +132,7 @@ func (f *Facts) names() string {
 	leader := f.leader()
 	for _, m := range f.Cluster.Status.MemberStatuses {
 		name := m.Name
-		if a, asked := f.Answers[name]; asked && spoke(a) && a.ID == leader || len(f.Answers) == 0 && m.Leader {
+		if a, asked := f.Answers[name]; asked && spoke(a) && a.ID == leader || len(f.spoken()) == 0 && m.Leader {
 			name += " (leader)"
 		}
 		all = append(all, name)

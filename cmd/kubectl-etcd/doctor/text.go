@@ -7,7 +7,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/terminal"
-	"github.com/etcdpilot/etcd-operator/internal/alerts"
 )
 
 // marks are what verdicts look like, in the order in which findings are listed.
@@ -35,15 +34,27 @@ func (r *Report) Write(out io.Writer, coloured bool) error {
 				continue
 			}
 			p.Paragraph(p.In(m.colour, m.mark)+" "+f.Check, utf8.RuneCountInString(m.mark)+1+len(f.Check), column, f.Found)
-			for _, more := range []struct{ name, text string }{{"next: ", f.Next}, {"by hand: ", f.ByHand}, {"see docs/runbooks/", strings.TrimPrefix(f.Runbook, alerts.Runbooks)}} {
-				if more.text != "" {
-					p.Paragraph("", 0, column, more.name+more.text)
-				}
-			}
+			f.advise(p)
 		}
 	}
 	_, err := io.WriteString(out, p.String())
 	return err
+}
+
+// advise writes what is done about it. Commands and addresses stay in one piece, to be copied.
+func (f Finding) advise(p *terminal.Page) {
+	for _, more := range []struct{ name, text string }{{"next: ", f.Next}, {"by hand: ", f.ByHand}} {
+		if more.text != "" {
+			p.Paragraph("", 0, column, more.name+more.text)
+		}
+	}
+	margin := strings.Repeat(" ", column)
+	for _, command := range f.Commands {
+		p.Line(margin + terminal.Clean(command))
+	}
+	if f.Runbook != "" {
+		p.Line(margin + "see " + f.Runbook)
+	}
 }
 
 func (r *Report) summary() string {

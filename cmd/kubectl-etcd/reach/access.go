@@ -2,8 +2,10 @@
 package reach
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"os"
 	"slices"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
@@ -16,6 +18,8 @@ import (
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
@@ -42,6 +46,9 @@ func Open(flags *genericclioptions.ConfigFlags) (*Access, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the kubeconfig: %w", err)
 	}
+	if err := configured(flags, config); err != nil {
+		return nil, err
+	}
 	scheme := runtime.NewScheme()
 	utilruntime.Must(corev1.AddToScheme(scheme))
 	utilruntime.Must(authorizationv1.AddToScheme(scheme))
@@ -53,6 +60,20 @@ func Open(flags *genericclioptions.ConfigFlags) (*Access, error) {
 		return nil, err
 	}
 	return &Access{config: config, client: c, namespace: namespace}, nil
+}
+
+// configured says that there is no kubeconfig where client-go falls back to a port of this machine that nobody has chosen.
+func configured(flags *genericclioptions.ConfigFlags, config *rest.Config) error {
+	raw, err := flags.ToRawKubeConfigLoader().RawConfig()
+	if err != nil {
+		return fmt.Errorf("read the kubeconfig: %w", err)
+	}
+	chosen := flags.APIServer != nil && *flags.APIServer != "" || os.Getenv("KUBERNETES_MASTER") != ""
+	if chosen || !clientcmdapi.IsConfigEmpty(&raw) || config.Host != clientcmd.ClusterDefaults.Server {
+		return nil
+	}
+	is := cmp.Or(os.Getenv(clientcmd.RecommendedConfigPathEnvVar), "not set")
+	return fmt.Errorf("no kubeconfig is found (%s is %s): set it, or give --kubeconfig", clientcmd.RecommendedConfigPathEnvVar, is)
 }
 
 // Seen is what the API server has of a cluster.

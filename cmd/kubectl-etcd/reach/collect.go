@@ -1,6 +1,7 @@
 package reach
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -24,8 +25,8 @@ import (
 const (
 	// logLines and logBytes are how much of a log is taken at most, from its end.
 	logLines, logBytes = 5000, 4 << 20
-	// readTimeout is for one request.
-	readTimeout = 30 * time.Second
+	// readTimeout is for one request, logTimeout for one for a log, of which more may have to be read than is taken.
+	readTimeout, logTimeout = 30 * time.Second, 2 * time.Minute
 )
 
 // Collect gathers what is known of a cluster. The error is for a person: without the EtcdCluster there is nothing to gather.
@@ -207,17 +208,40 @@ func (a *Access) OperatorLog(ctx context.Context, c *v1beta2.EtcdCluster) (strin
 
 // log is the end of a container's log. No name is the only container, or the one that the pod's author has chosen.
 func log(ctx context.Context, reader corev1client.PodsGetter, namespace, pod, container string, previous bool) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, readTimeout)
+	ctx, cancel := context.WithTimeout(ctx, logTimeout)
 	defer cancel()
-	options := &corev1.PodLogOptions{Container: container, Previous: previous, TailLines: new(int64(logLines)), LimitBytes: new(int64(logBytes))}
+	options := &corev1.PodLogOptions{Container: container, Previous: previous, TailLines: new(int64(logLines))} // LimitBytes would cut its end off
 	stream, err := reader.Pods(namespace).GetLogs(pod, options).Stream(ctx)
 	if err != nil {
 		return "", err
 	}
 	defer func() { _ = stream.Close() }()
-	text, err := io.ReadAll(io.LimitReader(stream, logBytes))
+	text, err := tail(stream, logBytes)
 	if err == nil && len(text) == 0 {
 		return "", errors.New("it is empty")
 	}
 	return string(text), err
+}
+
+// tail is the end of a stream, most bytes at most, from the beginning of a line on if one begins there.
+func tail(stream io.Reader, most int) (text []byte, err error) {
+	chunk, cut := make([]byte, min(most, 64<<10)), false
+	for err == nil {
+		var n int
+		n, err = stream.Read(chunk)
+		text = append(text, chunk[:n]...)
+		if len(text) > 2*most {
+			text, cut = append(text[:0], text[len(text)-most:]...), true
+		}
+	}
+	if !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	if len(text) > most {
+		text, cut = text[len(text)-most:], true
+	}
+	if i := bytes.IndexByte(text, '\n'); cut && i >= 0 {
+		text = text[i+1:]
+	}
+	return text, nil
 }

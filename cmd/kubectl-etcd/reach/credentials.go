@@ -26,7 +26,8 @@ func (a *Access) Credentials(ctx context.Context, seen *Seen) (*Credentials, err
 	name := a.Secret
 	if name == "" {
 		if seen.Object.Spec.ManagedTLS() == nil { // a Secret that is left from before is not renewed
-			return nil, errors.New("members talk to clients with certificates of yours only, which this program does not have")
+			return nil, errors.New("members talk to clients with certificates of yours only, which this program does not have: move-leader, defrag, promote " +
+				"and ctl take the Secret with one with --secret")
 		}
 		name = certificates.ClientName(seen.Object.Name)
 	}

@@ -1,6 +1,7 @@
 package reach
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
@@ -69,14 +70,17 @@ func note(f *doctor.Facts, source doctor.Source, err error) {
 	}
 }
 
-// rights asks the API server which of those that this program needs its user has.
-func (a *Access) rights(ctx context.Context, c *v1beta2.EtcdCluster) ([]doctor.Right, error) {
+// need is a right, and what it is for.
+type need struct {
+	authorizationv1.ResourceAttributes
+	what string
+}
+
+// needs are the rights that this program needs to judge a cluster.
+func (a *Access) needs(c *v1beta2.EtcdCluster) []need {
 	type attributes = authorizationv1.ResourceAttributes
 	const ours = "etcd.database.coreos.com"
-	needed := []struct {
-		attributes
-		what string
-	}{
+	all := []need{
 		{attributes{Verb: "list", Resource: "pods"}, "the members"},
 		{attributes{Verb: "create", Resource: "pods", Subresource: "portforward"}, "to ask members"},
 		{attributes{Verb: "list", Group: "policy", Resource: "poddisruptionbudgets"}, "who may evict them"},
@@ -84,15 +88,24 @@ func (a *Access) rights(ctx context.Context, c *v1beta2.EtcdCluster) ([]doctor.R
 		{attributes{Verb: "list", Group: ours, Resource: "etcdbackups"}, "backups"},
 	}
 	if c.Spec.ManagedTLS() != nil {
-		needed = append(needed, struct {
-			attributes
-			what string
-		}{attributes{Verb: "get", Resource: "secrets", Name: certificates.ClientName(c.Name)}, "to ask members"})
+		all = append(all, need{attributes{Verb: "get", Resource: "secrets", Name: certificates.ClientName(c.Name)}, "to ask members"})
 	}
+	if ref := c.Status.Operator; ref != nil {
+		all = append(all, need{attributes{
+			Verb: "get", Group: coordinationv1.GroupName, Resource: "leases", Namespace: ref.Namespace, Name: ref.Lease,
+		}, "whether the operator runs"})
+	}
+	for i := range all {
+		all[i].Namespace = cmp.Or(all[i].Namespace, a.namespace)
+	}
+	return all
+}
+
+// rights asks the API server which of those that this program needs its user has.
+func (a *Access) rights(ctx context.Context, c *v1beta2.EtcdCluster) ([]doctor.Right, error) {
 	var all []doctor.Right
-	for _, n := range needed {
-		n.Namespace = a.namespace
-		allowed, err := a.may(ctx, n.attributes)
+	for _, n := range a.needs(c) {
+		allowed, err := a.may(ctx, n.ResourceAttributes)
 		if err != nil {
 			return nil, err
 		}
@@ -102,6 +115,9 @@ func (a *Access) rights(ctx context.Context, c *v1beta2.EtcdCluster) ([]doctor.R
 		}
 		if n.Name != "" {
 			right.Resource += " " + n.Name
+		}
+		if n.Namespace != a.namespace {
+			right.Resource += " in namespace " + n.Namespace
 		}
 		all = append(all, right)
 	}

@@ -6,10 +6,10 @@ import (
 	"strings"
 	"time"
 
-	coordinationv1 "k8s.io/api/coordination/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/doctor"
 )
 
 // Namespace is the one that is looked at.
@@ -53,30 +53,26 @@ func (a *Access) Backups(ctx context.Context, cluster string) ([]v1beta2.EtcdBac
 	return out, nil
 }
 
-// operatorLate is how long ago an operator that runs has renewed its Lease at most: some times what it takes itself, as the clocks of two
-// machines may differ.
-const operatorLate = time.Minute
-
-// OperatorDown says that the operator of an object does not run, as its Lease shows; empty if it does, or if that cannot be known.
+// OperatorDown says that the operator of an object does not run, as its Lease shows to the doctor; empty if it does, or if that cannot be
+// known.
 func (a *Access) OperatorDown(ctx context.Context, operator *v1beta2.OperatorReference) string {
 	if operator == nil {
 		return ""
 	}
-	lease := &coordinationv1.Lease{}
-	if err := a.client.Get(ctx, client.ObjectKey{Namespace: operator.Namespace, Name: operator.Lease}, lease); err != nil {
+	lease, err := a.lease(ctx, operator)
+	if err != nil {
 		return "" // most users may not read it
 	}
 	return down(operator.Namespace, lease, time.Now())
 }
 
-func down(namespace string, lease *coordinationv1.Lease, now time.Time) string {
-	renewed := lease.Spec.RenewTime
+func down(namespace string, lease doctor.Lease, now time.Time) string {
 	switch {
-	case renewed == nil || lease.Spec.HolderIdentity == nil || *lease.Spec.HolderIdentity == "":
-		return fmt.Sprintf("the operator in namespace %s does not run", namespace)
-	case now.Sub(renewed.Time) > operatorLate:
-		return fmt.Sprintf("the operator in namespace %s has not been heard of since %s", namespace, renewed.UTC().Format(time.RFC3339))
-	default:
+	case lease.Alive(now):
 		return ""
+	case !lease.Exists || lease.Holder == "":
+		return fmt.Sprintf("the operator in namespace %s does not run", namespace)
+	default:
+		return fmt.Sprintf("the operator in namespace %s has not been heard of since %s", namespace, lease.Renewed.UTC().Format(time.RFC3339))
 	}
 }

@@ -5,26 +5,25 @@ import (
 	"testing"
 	"time"
 
-	coordinationv1 "k8s.io/api/coordination/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/doctor"
 )
 
 // TestDown tells an operator that runs from one that does not.
 func TestDown(t *testing.T) {
 	now := time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)
-	lease := func(holder string, ago time.Duration) *coordinationv1.Lease {
-		at := metav1.NewMicroTime(now.Add(-ago))
-		return &coordinationv1.Lease{Spec: coordinationv1.LeaseSpec{HolderIdentity: &holder, RenewTime: &at}}
+	lease := func(holder string, ago time.Duration, renews bool) doctor.Lease {
+		return doctor.Lease{Exists: true, Holder: holder, Renewed: now.Add(-ago), Renews: renews}
 	}
 	for name, test := range map[string]struct {
-		lease *coordinationv1.Lease
+		lease doctor.Lease
 		want  string
 	}{
-		"it runs":            {lease("a", time.Second), ""},
-		"its clock is ahead": {lease("a", -time.Hour), ""},
-		"it is late":         {lease("a", 2*time.Minute), "has not been heard of since 2026-11-24T11:58:00Z"},
-		"it has given it up": {lease("", time.Second), "does not run"},
-		"it never ran":       {&coordinationv1.Lease{}, "does not run"},
+		"it runs":             {lease("a", time.Second, false), ""},
+		"its clock is ahead":  {lease("a", -time.Hour, true), ""},
+		"its clock is behind": {lease("a", time.Hour, true), ""},
+		"it is late":          {lease("a", 2*time.Minute, false), "has not been heard of since 2026-11-24T11:58:00Z"},
+		"it has given it up":  {lease("", time.Second, false), "does not run"},
+		"its Lease is gone":   {doctor.Lease{}, "does not run"},
 	} {
 		if got := down("etcd-operator", test.lease, now); (got == "") != (test.want == "") || !strings.Contains(got, test.want) {
 			t.Errorf("%s: %s", name, got)

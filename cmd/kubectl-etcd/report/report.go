@@ -3,8 +3,6 @@ package report
 
 import (
 	"cmp"
-	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -34,6 +32,8 @@ type Answer struct {
 	Revision int64
 	// Alarms are those of all members that this one knows of.
 	Alarms []Alarm
+	// Podless is true if there is nothing to ask: the member has no pod.
+	Podless bool
 	// Problem says why it does not answer, and Unasked why it could not be asked: then nothing more is known than status says.
 	Problem, Unasked string
 }
@@ -61,6 +61,8 @@ type Cluster struct {
 	// Conditions are the operator's, as they are in status.
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 	Members    []Member           `json:"members"`
+	// Alarms are those that name none of the members.
+	Alarms []UnknownAlarm `json:"alarms,omitempty"`
 	// Backups are absent if they could not be read.
 	Backups []Backup `json:"backups,omitzero"`
 	// Problems say what could not be read.
@@ -121,6 +123,7 @@ func Of(c *v1beta2.EtcdCluster, answers map[string]Answer, backups []v1beta2.Etc
 		}
 	}
 	slices.SortFunc(r.Members, func(a, b Member) int { return cmp.Or(len(a.Name)-len(b.Name), strings.Compare(a.Name, b.Name)) })
+	r.alarms(c.Status.MemberStatuses, Alarms(answers))
 	for _, m := range r.Members {
 		if m.Ready {
 			r.ReadyVoters++
@@ -146,7 +149,6 @@ func memberOf(m v1beta2.MemberStatus, answers map[string]Answer, furthest uint64
 	if m.DBSize != nil {
 		out.DatabaseBytes = m.DBSize.Value()
 	}
-	out.Alarms = alarmsOf(m.ID, answers)
 	a, asked := answers[m.Name]
 	if !asked {
 		return out
@@ -163,27 +165,6 @@ func memberOf(m v1beta2.MemberStatus, answers map[string]Answer, furthest uint64
 	lag := furthest - min(furthest, a.Applied)
 	out.Lag, out.FsyncSeconds, out.Role = &lag, a.Fsync.Seconds(), roleOf(a)
 	return out
-}
-
-// alarmsOf are the alarms of a member that most of those who answered know of: one alone may have made it up.
-func alarmsOf(id string, answers map[string]Answer) (kinds []string) {
-	known, answered := map[string]int{}, 0
-	for _, a := range answers {
-		if a.Problem == "" && a.Unasked == "" {
-			answered++
-		}
-		for _, alarm := range a.Alarms {
-			if fmt.Sprintf("%x", alarm.Member) == id {
-				known[alarm.Kind]++
-			}
-		}
-	}
-	for _, kind := range slices.Sorted(maps.Keys(known)) {
-		if 2*known[kind] > answered {
-			kinds = append(kinds, kind)
-		}
-	}
-	return kinds
 }
 
 func roleOf(a Answer) string {

@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -215,5 +216,44 @@ func must(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestPodless does not count a member as ready that has no pod, although the operator, which is down since then, has said that it is.
+func TestPodless(t *testing.T) {
+	seen := answers(3)
+	delete(seen, "demo-0")
+	delete(seen, "demo-1")
+	pods := []corev1.Pod{{ObjectMeta: metav1.ObjectMeta{Name: "demo-2"}}}
+	got := report.Of(cluster(3), report.WithPodless(cluster(3), pods, seen), nil, nil, now)
+	if got.ReadyVoters != 1 || got.MayFail != -1 || got.Members[0].Problem != "it has no pod" || got.Members[2].Problem != "" {
+		t.Errorf("it is %+v", got)
+	}
+	of := report.WithPodless(cluster(1), nil, nil)["demo-1"]
+	if of.Problem != "it has no pod: its pod waits for a node: 0/3 nodes are available" {
+		t.Errorf("demo-1 is %+v", of)
+	}
+}
+
+// TestUnknownAlarms shows alarms that etcd has of nobody, and of a member that is gone, but none that one member has made up.
+func TestUnknownAlarms(t *testing.T) {
+	seen := answers(3)
+	for name, a := range seen {
+		a.Alarms = []report.Alarm{{Kind: "CORRUPT"}, {Kind: "NOSPACE", Member: 0x1f}}
+		if name == "demo-0" {
+			a.Alarms = append(a.Alarms, report.Alarm{Kind: "NOSPACE", Member: 11}, report.Alarm{Kind: "NOSPACE", Member: 11})
+		}
+		seen[name] = a
+	}
+	got := report.Of(cluster(3), seen, none, nil, now)
+	var out strings.Builder
+	must(t, got.Write(&out, false))
+	for _, want := range []string{"! etcd cannot tell whose alarm it is: CORRUPT: ", "! an alarm of the member 1f, which is none of these: NOSPACE: "} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %q in\n%s", want, out.String())
+		}
+	}
+	if len(got.Alarms) != 2 || len(got.Members[1].Alarms) != 0 {
+		t.Errorf("it is %+v", got)
 	}
 }

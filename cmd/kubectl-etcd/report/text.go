@@ -136,6 +136,13 @@ func (c *Cluster) remarks(t *terminal.Page) {
 			t.Line(t.In(terminal.Red, "!") + " " + m.Name + ": " + clean(meaning(alarm)))
 		}
 	}
+	for _, a := range c.Alarms {
+		whose := "an alarm of the member " + a.Member + ", which is none of these"
+		if a.Member == "0" {
+			whose = "etcd cannot tell whose alarm it is"
+		}
+		t.Line(t.In(terminal.Red, "!") + " " + whose + ": " + clean(meaning(a.Kind)))
+	}
 	if c.Backups != nil && len(c.Backups) == 0 {
 		t.Line("No EtcdBackup backs it up.")
 	}
@@ -150,7 +157,7 @@ func meaning(alarm string) string {
 	case "NOSPACE":
 		return "NOSPACE: its database is at its quota, and no member takes writes until there is room and the alarm is disarmed"
 	case "CORRUPT":
-		return "CORRUPT: its data differ from those of the others"
+		return "CORRUPT: the data of members differ, and none serves keys until the alarm is disarmed"
 	default:
 		return "alarm " + alarm
 	}

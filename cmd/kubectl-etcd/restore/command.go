@@ -105,7 +105,7 @@ func run(ctx context.Context, access *reach.Access, streams genericiooptions.IOS
 		output.DryRun(streams.Out)
 		return nil
 	}
-	output.Say(streams.Out, "Created EtcdRestore %s: delete it to call this off.", made.Name)
+	output.Say(streams.Out, "Created EtcdRestore %s: %s", made.Name, callOff(seen.Object))
 	switch {
 	case o.wait:
 		return await(ctx, access, streams, made.Name, seen.Object.Status.Operator)
@@ -114,6 +114,14 @@ func run(ctx context.Context, access *reach.Access, streams genericiooptions.IOS
 	default:
 		return nil
 	}
+}
+
+// callOff says how to go back. Members that keep their data on an emptyDir may have none any more.
+func callOff(c *v1beta2.EtcdCluster) string {
+	if c.Status.Storage == v1beta2.MemberStorageEmptyDir {
+		return "until the members stop, delete it to call this off; once they have, it may go on all the same."
+	}
+	return "delete it to call this off, until the new members are up."
 }
 
 // await waits until it is over.

@@ -78,7 +78,7 @@ func (c choice) words(to *v1beta2.EtcdCluster, before *metav1.Time, identity str
 		what = fmt.Sprintf("snapshot %s of EtcdBackup %s", c.object, c.backup.Name)
 	}
 	if s := c.snapshot; s != nil && before == nil {
-		what += fmt.Sprintf(" (taken %s ago at revision %d, %s)", duration.HumanDuration(now.Sub(s.CreationTime.Time)), s.Revision,
+		what += fmt.Sprintf(" (taken %s ago at revision %d, %s unpacked)", duration.HumanDuration(now.Sub(s.CreationTime.Time)), s.Revision,
 			report.Size(s.SizeBytes))
 	}
 	does = fmt.Sprintf("All data of %s, in %d members, are replaced by %s. What was written since is no longer there. The members "+
@@ -87,10 +87,10 @@ func (c choice) words(to *v1beta2.EtcdCluster, before *metav1.Time, identity str
 		remarks = append(remarks, "the snapshot is of another cluster than "+to.Name)
 	}
 	if to.Status.Storage == v1beta2.MemberStorageEmptyDir {
-		remarks = append(remarks, "what the cluster holds is saved first, beside the snapshot. Members keep their data on an emptyDir: once "+
+		remarks = append(remarks, "what the cluster holds is saved first, beside the snapshot; if it cannot be, the restore stops. Members keep their data on an emptyDir: once "+
 			"they have stopped, there are no volumes to go back to")
 	} else {
-		remarks = append(remarks, "what the cluster holds is saved first, beside the snapshot, and the volumes of the present members are kept "+
+		remarks = append(remarks, "what the cluster holds is saved first, beside the snapshot, if a member answers, and the volumes of the present members are kept "+
 			"until you delete them")
 	}
 	if to.Spec.Paused {

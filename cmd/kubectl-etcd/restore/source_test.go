@@ -70,13 +70,17 @@ func TestWords(t *testing.T) {
 		change func(*v1beta2.EtcdCluster)
 		want   string
 	}{
-		"the latest":    {"nightly", nil, usual, "replaced by the latest snapshot of EtcdBackup nightly (taken 6h ago at revision 81223, 388Mi). What"},
-		"a certain one": {"nightly/old.db", nil, usual, "replaced by snapshot old.db of EtcdBackup nightly. What"},
-		"by the time":   {"nightly", &metav1.Time{Time: now}, usual, "EtcdBackup nightly from before 2026-11-24T12:00:00Z. What"},
-		"volumes":       {"nightly", nil, usual, "the volumes of the present members are kept"},
-		"no volumes":    {"nightly", nil, func(c *v1beta2.EtcdCluster) { c.Status.Storage = v1beta2.MemberStorageEmptyDir }, "no volumes to go back to"},
-		"paused":        {"nightly", nil, func(c *v1beta2.EtcdCluster) { c.Spec.Paused = true }, "is paused"},
-		"another":       {"nightly", nil, func(c *v1beta2.EtcdCluster) { c.Name = "copy" }, "of another cluster than copy"},
+		"the latest":              {"nightly", nil, usual, "replaced by the latest snapshot of EtcdBackup nightly (taken 6h ago at revision 81223, 388Mi unpacked). What"},
+		"a certain one":           {"nightly/old.db", nil, usual, "replaced by snapshot old.db of EtcdBackup nightly. What"},
+		"by the time":             {"nightly", &metav1.Time{Time: now}, usual, "EtcdBackup nightly from before 2026-11-24T12:00:00Z. What"},
+		"a member may not answer": {"nightly", nil, usual, "saved first, beside the snapshot, if a member answers, and"},
+		"emptyDirs are not given up": {"nightly", nil, func(c *v1beta2.EtcdCluster) {
+			c.Status.Storage = v1beta2.MemberStorageEmptyDir
+		}, "if it cannot be, the restore stops"},
+		"volumes":    {"nightly", nil, usual, "the volumes of the present members are kept"},
+		"no volumes": {"nightly", nil, func(c *v1beta2.EtcdCluster) { c.Status.Storage = v1beta2.MemberStorageEmptyDir }, "no volumes to go back to"},
+		"paused":     {"nightly", nil, func(c *v1beta2.EtcdCluster) { c.Spec.Paused = true }, "is paused"},
+		"another":    {"nightly", nil, func(c *v1beta2.EtcdCluster) { c.Name = "copy" }, "of another cluster than copy"},
 	} {
 		chosen, err := choose(test.from, []v1beta2.EtcdBackup{of("nightly", "3.db")})
 		if err != nil {
@@ -86,6 +90,18 @@ func TestWords(t *testing.T) {
 		if text := does + "\n" + strings.Join(remarks, "\n"); !strings.Contains(text, test.want) {
 			t.Errorf("%s: it says %s", title, text)
 		}
+	}
+}
+
+// TestWayBack does not promise a way back where there may be none.
+func TestWayBack(t *testing.T) {
+	c := &v1beta2.EtcdCluster{}
+	if says := callOff(c); says != "delete it to call this off, until the new members are up." {
+		t.Errorf("with volumes: %s", says)
+	}
+	c.Status.Storage = v1beta2.MemberStorageEmptyDir
+	if says := callOff(c); !strings.Contains(says, "it may go on all the same") {
+		t.Errorf("without volumes: %s", says)
 	}
 }
 
