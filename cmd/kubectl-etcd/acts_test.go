@@ -128,7 +128,7 @@ func (p *plugin) restores() {
 	if len(list.Items) != 0 {
 		p.t.Errorf("without a confirmation there is %+v", list.Items)
 	}
-	p.says("All data of demo", "restore", "demo", "--from", "7.db", "--yes")
+	p.says("/demo, in ", "restore", "demo", "--from", "7.db", "--yes")
 	must(p.t, p.List(p.t.Context(), list))
 	if len(list.Items) != 1 || list.Items[0].Spec.Snapshot != "7.db" || !strings.HasPrefix(list.Items[0].Spec.Backup.Name, "demo-now-") {
 		p.t.Errorf("there is %+v", list.Items)

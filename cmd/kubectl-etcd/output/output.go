@@ -84,7 +84,7 @@ func Wrap(text string) string {
 	return strings.Join(append(lines, line), "\n")
 }
 
-// Confirm has a person type the name of what is to be changed. Whoever is no person has to say --yes.
+// Confirm has a person type the name of what is to be changed, with its namespace: clusters of other places may have the same one. Whoever is no person has to say --yes.
 func Confirm(streams genericiooptions.IOStreams, name string) error {
 	if !isTerminal(streams.In) {
 		return errors.New("nobody can be asked, for the input is no terminal: give --yes if this is meant")
@@ -93,7 +93,7 @@ func Confirm(streams genericiooptions.IOStreams, name string) error {
 }
 
 func ask(in io.Reader, out io.Writer, name string) error {
-	_, _ = fmt.Fprintf(out, "Type the name of the cluster to go on: ")
+	_, _ = fmt.Fprintf(out, "Type %s to go on: ", name)
 	typed, err := bufio.NewReader(in).ReadString('\n')
 	if err != nil && !errors.Is(err, io.EOF) {
 		return err

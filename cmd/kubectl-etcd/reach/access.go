@@ -36,6 +36,9 @@ type Access struct {
 	namespace string
 }
 
+// Server is the address of the Kubernetes API server.
+func (a *Access) Server() string { return a.config.Host }
+
 // Open uses the kubeconfig and the flags that all of kubectl has. It makes no request.
 func Open(flags *genericclioptions.ConfigFlags) (*Access, error) {
 	namespace, _, err := flags.ToRawKubeConfigLoader().Namespace()

@@ -79,7 +79,7 @@ func run(ctx context.Context, access *reach.Access, streams genericiooptions.IOS
 		return err
 	}
 	does, remarks := chosen.words(seen.Object, before, o.identity, time.Now())
-	output.Say(streams.Out, "%s", does)
+	output.Say(streams.Out, "At %s: %s", access.Server(), does)
 	for _, remark := range remarks {
 		output.Warn(streams.Out, "%s", remark)
 	}
@@ -88,7 +88,7 @@ func run(ctx context.Context, access *reach.Access, streams genericiooptions.IOS
 		output.Warn(streams.Out, "%s: nothing is restored until it is back.", down)
 	}
 	if !o.yes && !o.dry {
-		if err := output.Confirm(streams, cluster); err != nil {
+		if err := output.Confirm(streams, seen.Object.Namespace+"/"+cluster); err != nil {
 			return err
 		}
 	}

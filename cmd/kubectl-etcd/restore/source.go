@@ -81,8 +81,8 @@ func (c choice) words(to *v1beta2.EtcdCluster, before *metav1.Time, identity str
 		what += fmt.Sprintf(" (taken %s ago at revision %d, %s unpacked)", duration.HumanDuration(now.Sub(s.CreationTime.Time)), s.Revision,
 			report.Size(s.SizeBytes))
 	}
-	does = fmt.Sprintf("All data of %s, in %d members, are replaced by %s. What was written since is no longer there. The members "+
-		"stop, and clients wait until the new ones are up.", to.Name, to.Status.Size, what)
+	does = fmt.Sprintf("All data of %s/%s, in %d members, are replaced by %s. What was written since is no longer there. The members "+
+		"stop, and clients wait until the new ones are up.", to.Namespace, to.Name, to.Status.Size, what)
 	if of := c.backup.Spec.EtcdCluster; of == nil || of.Name != to.Name {
 		remarks = append(remarks, "the snapshot is of another cluster than "+to.Name)
 	}
