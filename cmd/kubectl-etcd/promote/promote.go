@@ -61,6 +61,7 @@ func run(ctx context.Context, out io.Writer, c *members.Cluster, name string, dr
 		return err
 	}
 	output.Say(out, "Making %s a voter, beside %d others.", name, len(view.Voters()))
+	output.Warn(out, "Until the operator works on the cluster again, no PodDisruptionBudget counts it: drain no node.")
 	if dry {
 		output.DryRun(out)
 		return nil

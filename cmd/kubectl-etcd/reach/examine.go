@@ -22,7 +22,7 @@ const (
 	// AskTimeout bounds all questions to the members together, but those for hashes: they are asked at once.
 	AskTimeout = 5 * time.Second
 	// hashTimeout is for members that read their whole database.
-	hashTimeout = 2 * time.Minute
+	hashTimeout = 10 * time.Minute
 )
 
 // Examine gathers the facts about a cluster; hashes asks the members to read all of their data. The error is for a person.

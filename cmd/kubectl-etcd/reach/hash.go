@@ -5,7 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"sync"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -15,7 +15,8 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 )
 
-// hashes has all members that have answered hash their keys at the last revision that all of them have.
+// hashes has all members that have answered hash their keys at the last revision that all of them have, one after the other and the leader
+// last: a member takes no write while it hashes.
 func (a *Access) hashes(ctx context.Context, seen *Seen, answers map[string]report.Answer) (map[string]doctor.Hash, error) {
 	revision := int64(0)
 	for _, answer := range answers {
@@ -33,21 +34,24 @@ func (a *Access) hashes(ctx context.Context, seen *Seen, answers map[string]repo
 	ctx, cancel := context.WithTimeout(ctx, hashTimeout)
 	defer cancel()
 	all := map[string]doctor.Hash{}
-	var mu sync.Mutex
-	var wg sync.WaitGroup
-	for _, pod := range seen.Pods {
+	for _, pod := range leaderLast(seen.Pods, answers) {
 		if answer := answers[pod.Name]; answer.Problem != "" || answer.Unasked != "" {
 			continue
 		}
-		wg.Go(func() {
-			hash := a.hash(ctx, pod, member.Host(pod.Name, seen.Object.Name, seen.Object.Namespace, ""), revision, config)
-			mu.Lock()
-			defer mu.Unlock()
-			all[pod.Name] = hash
-		})
+		all[pod.Name] = a.hash(ctx, pod, member.Host(pod.Name, seen.Object.Name, seen.Object.Namespace, ""), revision, config)
 	}
-	wg.Wait()
 	return all, nil
+}
+
+// leaderLast are the pods, that of the leader at the end.
+func leaderLast(pods []corev1.Pod, answers map[string]report.Answer) []corev1.Pod {
+	leads := func(p corev1.Pod) int {
+		if a := answers[p.Name]; a.Leader != 0 && a.Leader == a.ID {
+			return 1
+		}
+		return 0
+	}
+	return slices.SortedStableFunc(slices.Values(pods), func(a, b corev1.Pod) int { return leads(a) - leads(b) })
 }
 
 func (a *Access) hash(ctx context.Context, pod corev1.Pod, host string, revision int64, config *tls.Config) (hash doctor.Hash) {
