@@ -152,23 +152,23 @@ func (w *idleWorld) settles(t *testing.T, name types.NamespacedName, reason stri
 	if c := w.says(t, name, v1beta2.ConditionAvailable); c.Reason != reason || c.Status != status {
 		t.Fatalf("after one look: %+v", c)
 	}
-	// etcd counts free pages when it commits, so how much is free may still change once.
-	for deadline := time.Now().Add(time.Minute); w.writes > 0; {
-		if time.Now().After(deadline) {
-			t.Fatalf("with %s something is written at every look", reason)
+	// etcd counts its free pages when it commits, so how much is free may still change once.
+	for deadline := time.Now().Add(time.Minute); ; {
+		recorded := len(w.recorder.Events)
+		w.writes, w.live = 0, 0
+		for range looks {
+			if next := w.looks(t, name); (next <= 5*time.Second) != (status == metav1.ConditionFalse) {
+				t.Errorf("with %s it looks again in %s", reason, next)
+			}
 		}
-		w.writes = 0
-		w.looks(t, name)
-	}
-	recorded := len(w.recorder.Events)
-	w.writes, w.live = 0, 0
-	for range looks {
-		if next := w.looks(t, name); (next <= 5*time.Second) != (status == metav1.ConditionFalse) {
-			t.Errorf("with %s it looks again in %s", reason, next)
+		switch quiet := w.writes == 0 && w.live == 0; {
+		case len(w.recorder.Events) != recorded:
+			t.Fatalf("once it has said %s: %d events", reason, len(w.recorder.Events)-recorded)
+		case quiet:
+			return
+		case time.Now().After(deadline):
+			t.Fatalf("with %s there is no end of it: %d writes, %d live reads in %d looks", reason, w.writes, w.live, looks)
 		}
-	}
-	if w.writes != 0 || w.live != 0 || len(w.recorder.Events) != recorded {
-		t.Errorf("once it has said %s: %d writes, %d live reads, %d events", reason, w.writes, w.live, len(w.recorder.Events)-recorded)
 	}
 }
 
