@@ -51,12 +51,17 @@ func (v *view) lostReason(m Member) string {
 		return v1beta2.ReasonNodeLost
 	case running && v.damaged(p):
 		return v1beta2.ReasonDataDamaged
-	case running && p.Unpulled && p.Persistent && v.usable(v.volumes[m.Name]):
-		return "" // its data is there, and a new member would take the same image
-	case running && p.Phase == Pending && p.StartProblem != "" && v.pendingFor(p) > pendingLimit, running && v.neverPrepared(m, p):
+	case running && v.neverStarts(p), running && v.neverPrepared(m, p):
 		return v1beta2.ReasonPodCannotStart
 	}
 	return ""
+}
+
+// neverStarts reports whether a member's pod has been unable to start for a long time. An image that cannot be pulled gives no member up whose
+// data is there: a new one would run the same.
+func (v *view) neverStarts(p Pod) bool {
+	return p.Phase == Pending && p.StartProblem != "" && v.pendingFor(p) > pendingLimit &&
+		!(p.Unpulled && p.Persistent && v.usable(v.volumes[p.Name]))
 }
 
 // neverPrepared reports whether a member's node has not prepared its pod for a long time, and says nothing of why. Where volumes cannot be
