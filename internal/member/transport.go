@@ -61,11 +61,19 @@ func (t Transport) Served() Transport {
 
 // Serves reports whether a member with this transport serves whoever was told to connect by that one.
 func (t Transport) Serves(told Transport) bool {
-	clients := told.ClientTLS && t.ServesClientTLS() || !told.ClientTLS && t.ServesClientPlain()
+	clients := t.ServesClients(told.ClientTLS)
 	if t.PeerBoth && t.PeerTLS != told.PeerTLS {
 		t = t.OtherPeers()
 	}
 	return clients && t.PeerTLS == told.PeerTLS && cmp.Or(t.PeerPort, PeerPort) == cmp.Or(told.PeerPort, PeerPort)
+}
+
+// ServesClients reports whether a member that serves like that serves clients that connect by TLS, or without.
+func (t Transport) ServesClients(tls bool) bool {
+	if tls {
+		return t.ServesClientTLS()
+	}
+	return t.ServesClientPlain()
 }
 
 // OtherPeers is the transport that tells peers of the other scheme, on the other port.

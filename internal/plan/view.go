@@ -104,16 +104,13 @@ func (o Observed) ByTLS() bool {
 	if !told.ClientBoth || told.ClientUntold || told.ClientTLS == asked.ClientTLS {
 		return told.ClientTLS
 	}
-	serves := func(t member.Transport) bool {
-		return asked.ClientTLS && t.ServesClientTLS() || !asked.ClientTLS && t.ServesClientPlain()
-	}
 	for _, p := range o.Pods {
-		if o.Cluster.CurrentPod(p) && !serves(p.Transport) {
+		if o.Cluster.CurrentPod(p) && !p.Transport.ServesClients(asked.ClientTLS) {
 			return told.ClientTLS
 		}
 	}
 	for _, c := range o.Volumes {
-		if o.Cluster.Resumes(c) && !serves(c.Transport) {
+		if o.Cluster.Resumes(c) && !c.Transport.ServesClients(asked.ClientTLS) {
 			return told.ClientTLS
 		}
 	}

@@ -30,17 +30,9 @@ func listeners(t member.Transport) (l etcdtest.Listeners) {
 	return l
 }
 
-// tells reports whether a member that serves like that serves clients that were told to connect like that.
-func tells(serves, told member.Transport) bool {
-	if told.ClientTLS {
-		return serves.ServesClientTLS()
-	}
-	return serves.ServesClientPlain()
-}
-
 // speaks reports whether the operator reaches the pod's member by that scheme.
 func (w *World) speaks(p *Pod, tls bool) bool {
-	return tells(p.Transport, member.Transport{ClientTLS: tls}) && !(w.cfg.Deaf && tls)
+	return p.Transport.ServesClients(tls) && !(w.cfg.Deaf && tls)
 }
 
 // checkTransport is T: whoever was told to connect to a member that runs is served. That goes for members, by the URL in etcd's list, and
@@ -55,7 +47,7 @@ func (w *World) checkTransport() {
 		if !w.Etcd.Connected(s.disk.Dir) {
 			w.violate("T: %s is listed with %s, and serves peers like %v", p.Name, s.member.PeerURL, p.Transport)
 		}
-		if p.Serving && !p.Deleting && !tells(p.Transport, w.Status.Transport) {
+		if p.Serving && !p.Deleting && !p.Transport.ServesClients(w.Status.Transport.ClientTLS) {
 			w.violate("T: clients are told to connect to %s like %v, and it serves them like %v", p.Name, w.Status.Transport, p.Transport)
 		}
 	}
