@@ -14,7 +14,7 @@ import (
 
 	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/ctl"
 	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/output"
-	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/report"
+	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/terminal"
 )
 
 func main() {
@@ -29,7 +29,7 @@ func main() {
 		os.Exit(ended.Code)
 	}
 	if err != nil {
-		_, _ = fmt.Fprintln(os.Stderr, output.Wrap(report.Clean("error: "+err.Error())))
+		_, _ = fmt.Fprintln(os.Stderr, output.Wrap(terminal.Clean("error: "+err.Error())))
 		os.Exit(1)
 	}
 }

@@ -14,7 +14,7 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/output"
-	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/report"
+	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/terminal"
 )
 
 // Group are snapshots that belong together: those of an EtcdBackup, or in a bucket those of a lineage.
@@ -112,7 +112,7 @@ func (g Group) write(t *strings.Builder, now time.Time) {
 	rows := [][]string{{"AGE", "SIZE", "CHECKED", "SNAPSHOT"}}
 	for _, s := range g.Snapshots {
 		rows = append(rows, []string{
-			duration.ShortHumanDuration(now.Sub(s.Taken)), report.Size(s.StoredBytes), check(s), s.Name,
+			duration.ShortHumanDuration(now.Sub(s.Taken)), terminal.Size(s.StoredBytes), check(s), s.Name,
 		})
 	}
 	widths := make([]int, len(rows[0])-1) // the last column is not filled up
@@ -128,7 +128,7 @@ func (g Group) write(t *strings.Builder, now time.Time) {
 		line(t, row...)
 	}
 	if more := g.Count - len(g.Snapshots); more > 0 {
-		output.Say(t, "and %d older ones, which backup list --url %s shows", more, quoted(report.Clean(g.URL)))
+		output.Say(t, "and %d older ones, which backup list --url %s shows", more, quoted(terminal.Clean(g.URL)))
 	}
 }
 
@@ -152,7 +152,7 @@ func quoted(word string) string {
 
 // line writes what may be a stranger's.
 func line(t *strings.Builder, words ...string) {
-	t.WriteString(strings.TrimRight(report.Clean(strings.Join(words, "  ")), " ") + "\n")
+	t.WriteString(strings.TrimRight(terminal.Clean(strings.Join(words, "  ")), " ") + "\n")
 }
 
 // check is how a snapshot was verified, in a word: whole lines of a table fit on a terminal.

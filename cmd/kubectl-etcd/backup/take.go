@@ -14,7 +14,7 @@ import (
 	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/members"
 	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/output"
 	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/reach"
-	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/report"
+	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/terminal"
 )
 
 // nowOptions are what "backup now" is told.
@@ -103,7 +103,7 @@ func await(ctx context.Context, access *reach.Access, streams genericiooptions.I
 	}
 	for _, s := range now.Status.Snapshots[:min(1, len(now.Status.Snapshots))] {
 		output.Say(streams.Out, "Taken: %s, revision %d of etcd %s, %s, %s.", s.Name, s.Revision, s.EtcdVersion,
-			report.Size(s.StoredSizeBytes), checked(string(s.Verification), s.Stale))
+			terminal.Size(s.StoredSizeBytes), checked(string(s.Verification), s.Stale))
 	}
 	return nil
 }

@@ -10,7 +10,7 @@ import (
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/members"
 	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/output"
-	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/report"
+	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/terminal"
 )
 
 // settle is how long a member may take to be in sync again after it was busy.
@@ -65,7 +65,7 @@ func (j *job) announce(v members.View, queue []members.Member) {
 		total, used = total+m.Bytes, used+m.InUse
 	}
 	output.Say(j.out, "Defragmenting %s: %s, of which %s are in use. Each serves nobody while it is busy.",
-		members.List(names), report.Size(total), report.Size(used))
+		members.List(names), terminal.Size(total), terminal.Size(used))
 	if heir, err := v.Heir(); err == nil && len(names) > 0 && names[len(names)-1] == v.Leader {
 		output.Say(j.out, "Before %s, which leads, leadership is handed over to a voter such as %s.", v.Leader, heir.Name)
 	}
@@ -103,7 +103,7 @@ func (j *job) one(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	output.Say(j.out, "%s  %s → %s  in %s", name, report.Size(before.Bytes), report.Size(after.Bytes), took.Round(time.Millisecond))
+	output.Say(j.out, "%s  %s → %s  in %s", name, terminal.Size(before.Bytes), terminal.Size(after.Bytes), took.Round(time.Millisecond))
 	return nil
 }
 

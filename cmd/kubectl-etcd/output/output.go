@@ -14,11 +14,8 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"sigs.k8s.io/yaml"
 
-	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/report"
+	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/terminal"
 )
-
-// columns is how wide a line of prose gets.
-const columns = 80
 
 // Check refuses a format before anything is asked.
 func Check(format string) error {
@@ -57,7 +54,7 @@ func isTerminal(stream any) bool {
 
 // Say writes prose, broken at the width of a terminal; what a terminal would obey is taken out.
 func Say(out io.Writer, format string, args ...any) {
-	_, _ = io.WriteString(out, Wrap(report.Clean(fmt.Sprintf(format, args...)))+"\n") // whoever has gone reads nothing
+	_, _ = io.WriteString(out, Wrap(terminal.Clean(fmt.Sprintf(format, args...)))+"\n") // whoever has gone reads nothing
 }
 
 // Warn does so with a mark in front.
@@ -67,22 +64,7 @@ func Warn(out io.Writer, format string, args ...any) { Say(out, "! "+format, arg
 func DryRun(out io.Writer) { Say(out, "Nothing was changed: this is a dry run.") }
 
 // Wrap breaks a text between words into lines of 80 columns. A word that is longer stays whole, to be copied.
-func Wrap(text string) string {
-	var lines []string
-	line, length := "", 0
-	for word := range strings.FieldsSeq(text) {
-		width := len([]rune(word))
-		if line != "" && length+1+width > columns {
-			lines = append(lines, line)
-			line, length = "", 0
-		}
-		if line != "" {
-			line, length = line+" ", length+1
-		}
-		line, length = line+word, length+width
-	}
-	return strings.Join(append(lines, line), "\n")
-}
+func Wrap(text string) string { return strings.Join(terminal.Wrap(text, terminal.Columns), "\n") }
 
 // Confirm has a person type the name of what is to be changed, with its namespace: clusters of other places may have the same one. Whoever is no person has to say --yes.
 func Confirm(streams genericiooptions.IOStreams, name string) error {

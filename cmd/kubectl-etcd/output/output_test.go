@@ -6,6 +6,8 @@ import (
 	"unicode/utf8"
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/terminal"
 )
 
 // TestWrap breaks between words, and keeps what is to be copied.
@@ -22,7 +24,7 @@ func TestWrap(t *testing.T) {
 		}
 	}
 	for line := range strings.Lines(Wrap(strings.Repeat("größe ", 50))) {
-		if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > columns {
+		if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > terminal.Columns {
 			t.Errorf("a line has %d columns", n)
 		}
 	}

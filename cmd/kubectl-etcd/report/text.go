@@ -71,10 +71,10 @@ func (c *Cluster) condition(t *terminal.Page, said metav1.Condition) {
 	since := duration.HumanDuration(c.now.Sub(said.LastTransitionTime.Time))
 	switch {
 	case good && said.Type == v1beta2.ConditionReady:
-		t.Line(fmt.Sprintf("%s, for %s", clean(said.Message), since))
+		t.Line(fmt.Sprintf("%s, for %s", terminal.Clean(said.Message), since))
 	case !good:
-		t.Line(t.In(terminal.Yellow, "!")+" "+said.Type, clean(said.Reason), "for "+since)
-		t.Line("  " + clean(said.Message))
+		t.Line(t.In(terminal.Yellow, "!")+" "+said.Type, terminal.Clean(said.Reason), "for "+since)
+		t.Line("  " + terminal.Clean(said.Message))
 	}
 }
 
@@ -87,7 +87,7 @@ func (c *Cluster) table(t *terminal.Page) {
 	rows := [][]string{{"MEMBER", "ROLE", "NODE", "DB", "IN USE", "QUOTA", "LAG", "FSYNC", "ALARM"}}
 	for _, m := range c.Members {
 		rows = append(rows, []string{
-			m.Name, m.Role, or(m.Node), size(m.DatabaseBytes), size(m.InUseBytes), size(m.QuotaBytes), lag(m), fsync(m), or(strings.Join(m.Alarms, ",")),
+			m.Name, m.Role, or(m.Node), terminal.Size(m.DatabaseBytes), terminal.Size(m.InUseBytes), terminal.Size(m.QuotaBytes), lag(m), fsync(m), or(strings.Join(m.Alarms, ",")),
 		})
 	}
 	widths := make([]int, len(rows[0]))
@@ -98,7 +98,7 @@ func (c *Cluster) table(t *terminal.Page) {
 	}
 	for i, row := range rows {
 		for j, cell := range row {
-			cell = clean(cell)
+			cell = terminal.Clean(cell)
 			row[j] = cell + strings.Repeat(" ", widths[j]-utf8.RuneCountInString(cell))
 		}
 		if i > 0 {
@@ -126,14 +126,14 @@ func (m Member) mark(t *terminal.Page, row []string) {
 func (c *Cluster) remarks(t *terminal.Page) {
 	t.Line()
 	for _, problem := range c.Problems {
-		t.Line(t.In(terminal.Yellow, "!") + " " + clean(problem))
+		t.Line(t.In(terminal.Yellow, "!") + " " + terminal.Clean(problem))
 	}
 	for _, m := range c.Members {
 		if m.Problem != "" {
-			t.Line(t.In(terminal.Red, "!") + " " + m.Name + ": " + clean(m.Problem))
+			t.Line(t.In(terminal.Red, "!") + " " + m.Name + ": " + terminal.Clean(m.Problem))
 		}
 		for _, alarm := range m.Alarms {
-			t.Line(t.In(terminal.Red, "!") + " " + m.Name + ": " + clean(meaning(alarm)))
+			t.Line(t.In(terminal.Red, "!") + " " + m.Name + ": " + terminal.Clean(meaning(alarm)))
 		}
 	}
 	for _, a := range c.Alarms {
@@ -141,7 +141,7 @@ func (c *Cluster) remarks(t *terminal.Page) {
 		if a.Member == "0" {
 			whose = "etcd cannot tell whose alarm it is"
 		}
-		t.Line(t.In(terminal.Red, "!") + " " + whose + ": " + clean(meaning(a.Kind)))
+		t.Line(t.In(terminal.Red, "!") + " " + whose + ": " + terminal.Clean(meaning(a.Kind)))
 	}
 	if c.Backups != nil && len(c.Backups) == 0 {
 		t.Line("No EtcdBackup backs it up.")
@@ -168,10 +168,10 @@ func (b Backup) line(t *terminal.Page, now time.Time) string {
 	if b.Taken == nil {
 		words += "none yet"
 	} else {
-		words += fmt.Sprintf("%s ago, %s, %s", duration.HumanDuration(now.Sub(*b.Taken)), size(b.Bytes), b.verified())
+		words += fmt.Sprintf("%s ago, %s, %s", duration.HumanDuration(now.Sub(*b.Taken)), terminal.Size(b.Bytes), b.verified())
 	}
 	if b.Reason != "" || !b.Succeeded && b.Message != "" {
-		words = t.In(terminal.Yellow, "!") + " " + words + "; the last one failed: " + clean(strings.TrimPrefix(b.Reason+": "+b.Message, ": "))
+		words = t.In(terminal.Yellow, "!") + " " + words + "; the last one failed: " + terminal.Clean(strings.TrimPrefix(b.Reason+": "+b.Message, ": "))
 	}
 	return words
 }
@@ -191,9 +191,6 @@ func (b Backup) verified() string {
 		return "not verified"
 	}
 }
-
-// clean takes out what a terminal would obey.
-func clean(words string) string { return terminal.Clean(words) }
 
 // or is the text, or a dash.
 func or(words string) string {
@@ -217,5 +214,3 @@ func fsync(m Member) string {
 	const perSecond = 1000
 	return fmt.Sprintf("%.1fms", m.FsyncSeconds*perSecond)
 }
-
-func size(bytes int64) string { return terminal.Size(bytes) }

@@ -14,7 +14,7 @@ import (
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/follow"
-	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/report"
+	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/terminal"
 )
 
 // choice is what is to be restored.
@@ -79,7 +79,7 @@ func (c choice) words(to *v1beta2.EtcdCluster, before *metav1.Time, identity str
 	}
 	if s := c.snapshot; s != nil && before == nil {
 		what += fmt.Sprintf(" (taken %s ago at revision %d, %s unpacked)", duration.HumanDuration(now.Sub(s.CreationTime.Time)), s.Revision,
-			report.Size(s.SizeBytes))
+			terminal.Size(s.SizeBytes))
 	}
 	does = fmt.Sprintf("All data of %s/%s, in %d members, are replaced by %s. What was written since is no longer there. The members "+
 		"stop, and clients wait until the new ones are up.", to.Namespace, to.Name, to.Status.Size, what)
