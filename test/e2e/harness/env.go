@@ -149,8 +149,10 @@ const poll = 100 * time.Millisecond
 func Await(ctx context.Context, what string, limit time.Duration, holds func(context.Context) (string, bool)) error {
 	seen := ""
 	err := wait.PollUntilContextTimeout(ctx, poll, limit, true, func(ctx context.Context) (bool, error) {
-		var ok bool
-		seen, ok = holds(ctx)
+		now, ok := holds(ctx)
+		if ctx.Err() == nil || seen == "" { // at the end of the limit it is only said that the limit has ended
+			seen = now
+		}
 		return ok, nil
 	})
 	if err != nil {

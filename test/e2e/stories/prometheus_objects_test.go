@@ -104,7 +104,7 @@ func (p scraper) draws(what, expression string, began time.Time) {
 	must(p.t, harness.Await(p.t.Context(), "the panel "+what+" shows something", limit, func(ctx context.Context) (string, bool) {
 		value, warnings, _, err := p.QueryRange(ctx, expression, promv1.Range{Start: began, End: time.Now(), Step: 5 * time.Second})
 		if err != nil {
-			return err.Error(), false
+			return fmt.Sprintf("%s: %v", expression, err), false
 		}
 		matrix, is := value.(model.Matrix)
 		points := 0

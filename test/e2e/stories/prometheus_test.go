@@ -44,12 +44,14 @@ func TestPrometheus(t *testing.T) {
 	began := time.Now()
 	s := begin(t, "watched", overTLS(3))
 	s.settled()
+	s.client() // without writes there are no flushes of which to draw how long they take
 	prometheus.scrapesMembers(s)
 	prometheus.loadsAlerts(s)
 	s.causesAll()
 	prometheus.hasAll(s)
 	prometheus.evaluates()
 	prometheus.shows(s, began)
+	s.report("watched")
 	s.unwatched()
 	prometheus.tells(`sum(controller_runtime_reconcile_total{job="etcd-operator-controller-manager-metrics-service"}) > bool 0`, 1)
 }

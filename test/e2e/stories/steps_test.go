@@ -72,7 +72,7 @@ func deleteNamespace(t *testing.T, name string) {
 	}
 }
 
-// client starts a client and checks at the end of the story that it lost nothing.
+// client starts a client that writes and reads until the story ends: report says what it saw.
 func (s *story) client() {
 	s.t.Helper()
 	var err error
