@@ -5,6 +5,10 @@ import "time"
 // failures are gRPC's codes of what is not the client's own fault.
 const failures = "Unavailable|DeadlineExceeded|ResourceExhausted|Internal|DataLoss|Unknown"
 
+// roundTripsEvery is how often a member observes the time that round trips to another one take (rafthttp/probing_status.go,
+// statusMonitoringInterval).
+const roundTripsEvery = 30 * time.Second
+
 // memberAlerts need the members' own metrics, with the labels etcd_cluster and etcd_node: without them they are silent.
 func memberAlerts() []alert {
 	const theMember = "Member {{ $labels.etcd_node }} of " + theCluster
@@ -24,7 +28,7 @@ sum by (namespace, etcd_cluster, etcd_node) (rate(etcd_disk_wal_fsync_duration_s
 			description: "One of 100 flushes of its log takes {{ $value | humanizeDuration }} or more. A leader has to answer its followers every 100 ms.",
 		},
 		{
-			name: "EtcdPeerSlow", severity: Warning, window: 5 * time.Minute, after: 10 * time.Minute,
+			name: "EtcdPeerSlow", severity: Warning, window: 5 * time.Minute, after: 10 * time.Minute, shortest: 2 * roundTripsEvery,
 			expr:        `histogram_quantile(0.99, sum by (namespace, etcd_cluster, etcd_node, To, le) (rate(etcd_network_peer_round_trip_time_seconds_bucket{$own, etcd_cluster!=""}[$window]))) > 0.1`,
 			summary:     theMember + " is slow to reach {{ $labels.To }}",
 			description: "One of 100 round trips between the two members takes {{ $value | humanizeDuration }} or more, and every write waits for one.",

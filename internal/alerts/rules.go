@@ -11,11 +11,22 @@ import (
 )
 
 // Timing is how fast the alerts are.
+//
+// What scales is how long people wait: the time after which something is told, the window that is looked at, and the age at which a step is
+// odd. What an alert measures stays as it is: seconds of a flush or of a round trip, shares, requests per second, and the day in which a
+// database is full. So do counts in a window: of leaders and of failed passes, a test has to cause as many in a shorter time. The age of a
+// backup is told by the interval in its spec.
+//
+// Some times are those of etcd and Kubernetes, and no test makes them shorter. An election takes up to two seconds, so nothing is told
+// sooner than after shortestAfter; and a window holds two of the observations that it is about, as etcd makes them (alert.shortest), and
+// several scrapes: a test scrapes every two seconds.
 type Timing struct {
-	// Scale divides every time after which something is told, and every window that is looked at: 1 is for use, more for tests that cannot
-	// wait. 0 is 1.
+	// Scale divides those times: 1 is for use, more for tests that cannot wait. 0 is 1.
 	Scale int
 }
+
+// shortestAfter is longer than what etcd and the operator need to get over by themselves: an election, and the next look.
+const shortestAfter = 10 * time.Second
 
 // Group is a group of rules, in the form of Prometheus and of Prometheus Operator's PrometheusRule.
 type Group struct {
@@ -55,6 +66,8 @@ type alert struct {
 	expr                 string
 	window, after        time.Duration
 	summary, description string
+	// shortest is the shortest window in which there is something to see, however it is scaled; 0 if a few scrapes are enough.
+	shortest time.Duration
 }
 
 // ForClusters returns the alerts about the EtcdClusters of one namespace. They join series by namespace and etcd_cluster alone, of which
@@ -78,11 +91,11 @@ func (t Timing) group(name, namespace string, of []alert) Group {
 
 func (a alert) rule(namespace string, scale time.Duration) Rule {
 	scaled := strings.NewReplacer(
-		"$own", fmt.Sprintf("namespace=%q", namespace), "$window", duration(a.window/scale),
+		"$own", fmt.Sprintf("namespace=%q", namespace), "$window", duration(max(a.window/scale, a.shortest)),
 		"$stuck", strconv.Itoa(int((stuckAfter / scale).Seconds())),
 	)
 	return Rule{
-		Alert: a.name, Expr: scaled.Replace(a.expr), For: duration(a.after / scale),
+		Alert: a.name, Expr: scaled.Replace(a.expr), For: duration(max(a.after/scale, shortestAfter)),
 		Labels: map[string]string{"severity": string(a.severity)},
 		Annotations: map[string]string{
 			"summary": a.summary, "description": a.description, "runbook_url": Runbooks + a.name + ".md",

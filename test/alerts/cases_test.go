@@ -29,7 +29,7 @@ func fires(alert, name string, series map[string]string, after, over int) scenar
 func silent(alert, name string, minutes int, series map[string]string) scenario {
 	c := scenario{alert: alert, name: name, series: series}
 	for minute := 1; minute <= minutes; minute += 5 {
-		c.minutes, c.firing = append(c.minutes, minute), append(c.firing, false)
+		c.steps, c.firing = append(c.steps, minute), append(c.firing, false)
 	}
 	return c
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"sigs.k8s.io/yaml"
 
@@ -62,14 +63,7 @@ func TestRulesAreValid(t *testing.T) {
 func TestAlertsFire(t *testing.T) {
 	told := map[string]bool{}
 	for _, c := range cases() {
-		t.Run(c.alert+"/"+c.name, func(t *testing.T) {
-			dir := t.TempDir()
-			write(t, dir, "rules.yaml", map[string]any{"groups": groups(1)})
-			write(t, dir, "test.yaml", c.file())
-			if out, err := promtool(t, dir, "test", "rules", "test.yaml"); err != nil {
-				t.Errorf("%v\n%s", err, out)
-			}
-		})
+		t.Run(c.alert+"/"+c.name, func(t *testing.T) { c.judge(t, 1, time.Minute) })
 		told[c.alert] = told[c.alert] || slices.Contains(c.firing, true)
 	}
 	for _, group := range groups(1) {
@@ -81,31 +75,53 @@ func TestAlertsFire(t *testing.T) {
 	}
 }
 
+// TestQuickAlertsFire has alerts fire as they are scaled on the lab, and scraped there: those of which a window or a time cannot be as short
+// as the scale says, or has few scrapes.
+func TestQuickAlertsFire(t *testing.T) {
+	for _, c := range quickCases() {
+		t.Run(c.alert+"/"+c.name, func(t *testing.T) { c.judge(t, 20, 2*time.Second) })
+	}
+}
+
 // scenario is a history of series, and when the alert fires in it.
 type scenario struct {
 	alert, name string
-	// series are values a minute apart, in promtool's notation.
+	// series are values a step apart, in promtool's notation. A step is a minute if nothing else is said.
 	series map[string]string
-	// minutes are when the alert is looked at, and firing whether it fires then.
-	minutes []int
-	firing  []bool
+	// steps are when the alert is looked at, and firing whether it fires then.
+	steps  []int
+	firing []bool
+}
+
+// judge has promtool compare what fires with what should.
+func (c scenario) judge(t *testing.T, scale int, step time.Duration) {
+	t.Helper()
+	dir := t.TempDir()
+	write(t, dir, "rules.yaml", map[string]any{"groups": groups(scale)})
+	write(t, dir, "test.yaml", c.file(step))
+	if out, err := promtool(t, dir, "test", "rules", "test.yaml"); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
 }
 
 // file is the scenario for promtool. All other alerts are evaluated, too, and not looked at.
-func (c scenario) file() map[string]any {
+func (c scenario) file(step time.Duration) map[string]any {
 	var input, checks []map[string]any
 	for name, values := range c.series {
 		input = append(input, map[string]any{"series": name, "values": values})
 	}
-	for i, minute := range c.minutes {
+	for i, at := range c.steps {
 		checks = append(checks, map[string]any{
 			"expr":        fmt.Sprintf(`count(ALERTS{alertname=%q, alertstate="firing"}) > bool 0 or vector(0)`, c.alert),
-			"eval_time":   fmt.Sprintf("%dm", minute),
+			"eval_time":   seconds(time.Duration(at) * step),
 			"exp_samples": []map[string]any{{"labels": "{}", "value": map[bool]int{true: 1}[c.firing[i]]}},
 		})
 	}
 	return map[string]any{
-		"rule_files": []string{"rules.yaml"}, "evaluation_interval": "1m",
-		"tests": []map[string]any{{"interval": "1m", "input_series": input, "promql_expr_test": checks}},
+		"rule_files": []string{"rules.yaml"}, "evaluation_interval": seconds(step),
+		"tests": []map[string]any{{"interval": seconds(step), "input_series": input, "promql_expr_test": checks}},
 	}
 }
+
+// seconds is a time as Prometheus writes it.
+func seconds(d time.Duration) string { return fmt.Sprintf("%.0fs", d.Seconds()) }
