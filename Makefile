@@ -37,7 +37,7 @@ FAULT_STORIES ?= Test(Backup)?Faults
 # SECURITY_STORIES are those that test-security tells: they take too long to gate a change.
 SECURITY_STORIES := Auth|Users|CertManager|StaticTLS|SwitchTLS|SwitchTurnsBack|PlaintextClients|Isolation|ImagesByDigest|TLSAuthorities|TLSBackup|TLSExpired|TLSVersions|NetworkPolicies|SomeNamespaces
 # OBSERVABILITY_STORIES are those that test-observability tells, for the same reason.
-OBSERVABILITY_STORIES := Prometheus|PluginActs
+OBSERVABILITY_STORIES := Prometheus|PluginActs|Alerts
 
 # SEED chooses what the soak does, and after MINUTES it begins nothing more. Seed 4 has backups, a restore and edits among its first
 # waves.
@@ -276,9 +276,9 @@ test-security: image ## Run the longer stories about security on a real Kubernet
 	$(on-lab) go test -C test/e2e ./stories -run '^Test($(SECURITY_STORIES))$$' -parallel=2 -count=1 -timeout=60m -v
 
 .PHONY: test-observability
-test-observability: image ## Have a Prometheus on a real Kubernetes collect the metrics of the operator and of its clusters, and kubectl's plugin act on one
+test-observability: image ## Have a Prometheus on a real Kubernetes collect the metrics of the operator and of its clusters, every alert fire and clear, and kubectl's plugin act on a cluster (STORIES=regexp for some)
 	@echo "==> user stories about what can be observed"
-	$(on-lab) go test -C test/e2e ./stories -run '^Test($(OBSERVABILITY_STORIES))$$' -parallel=2 -count=1 -timeout=60m -v
+	$(on-lab) go test -C test/e2e ./stories -run '$(or $(filter-out .,$(STORIES)),^Test($(OBSERVABILITY_STORIES))$$)' -parallel=2 -count=1 -timeout=120m -v
 
 .PHONY: test-alerts
 test-alerts: ## Have promtool judge what each alert fires on, and on what it does not

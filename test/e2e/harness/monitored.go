@@ -18,6 +18,18 @@ const monitored = "\ncomponents: [../prometheus/cert-manager]\n"
 // DeployMonitored is Deploy with a ServiceMonitor for the operator's metrics, and a certificate for them by cert-manager. Both that and
 // Prometheus Operator have to be there.
 func (e *Env) DeployMonitored(ctx context.Context) error {
+	return e.withMonitored(func(config string) error { return e.deployFrom(ctx, config) })
+}
+
+// RenderMonitored writes the manifests of DeployMonitored to a file.
+func (e *Env) RenderMonitored(ctx context.Context, file string) error {
+	return e.withMonitored(func(config string) error {
+		return e.Run(ctx, "kustomize", filepath.Join(config, "default"), "--output", file)
+	})
+}
+
+// withMonitored is withManifests, of which the default has a ServiceMonitor.
+func (e *Env) withMonitored(use func(config string) error) error {
 	return e.withManifests(func(config string) error {
 		file := filepath.Join(config, "default", "kustomization.yaml")
 		text, err := os.ReadFile(file) // #nosec G304 -- a copy of the repository's
@@ -27,7 +39,7 @@ func (e *Env) DeployMonitored(ctx context.Context) error {
 		if err := os.WriteFile(file, append(text, monitored...), 0o600); err != nil {
 			return fmt.Errorf("have the metrics scraped: %w", err)
 		}
-		return e.deployFrom(ctx, config)
+		return use(config)
 	})
 }
 

@@ -63,6 +63,13 @@ func (l *Ledger) Enter(at time.Time, took []Grant, allowed bool) {
 	}
 }
 
+// Forgive forgets that rights were refused which somebody has taken away on purpose.
+func (l *Ledger) Forgive(taken []Grant) {
+	for _, g := range taken {
+		maps.DeleteFunc(l.refused, func(r Grant, _ occasion) bool { return g.covers(r) })
+	}
+}
+
 // covering is the narrowest grant that covers a request: what a Role for one namespace grants is no reason for a ClusterRole to grant it.
 func (l *Ledger) covering(r Grant) (by Grant, found bool) {
 	for _, g := range l.granted {

@@ -122,6 +122,14 @@ func TestRefusedForAWhile(t *testing.T) {
 	if got := l.Wrongs(true, nil); !slices.Equal(got, want) {
 		t.Errorf("got %q", got)
 	}
+	l.Forgive(verbs("", "pods", "watch"))
+	if got := l.Wrongs(true, nil); !slices.Equal(got, want) {
+		t.Errorf("with another right forgiven: got %q", got)
+	}
+	l.Forgive(granted)
+	if got := l.Wrongs(true, nil); len(got) > 0 {
+		t.Errorf("forgiven: got %q", got)
+	}
 }
 
 // TestGranted reads what roles give a ServiceAccount, and no other.

@@ -20,6 +20,8 @@ const limit = 3 * time.Minute
 var (
 	env   *harness.Env
 	nodes *lab.Lab
+	// takenAway are the rights that a story has taken from the operator for a while.
+	takenAway []rights.Grant
 )
 
 func TestMain(m *testing.M) {
@@ -70,6 +72,7 @@ func rightly(granted []rights.Grant, since time.Time, all bool) error {
 	if err != nil {
 		return err
 	}
+	ledger.Forgive(takenAway)
 	if all {
 		fmt.Printf("the operator has used its rights so often:\n%s", ledger)
 	}

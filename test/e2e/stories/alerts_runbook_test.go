@@ -1,0 +1,114 @@
+package stories
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/etcdpilot/etcd-operator/test/e2e/harness"
+)
+
+// runbookPath is a folder with kubectl, and its plugin, by the names that runbooks have for them.
+func runbookPath(t *testing.T) string {
+	t.Helper()
+	folder := buildPlugin(t)
+	must(t, os.Symlink(env.Kubectl, filepath.Join(folder, "kubectl")))
+	return folder
+}
+
+// commands are the blocks of commands in a section of the alert's runbook.
+func (s *alerted) commands(section string) (blocks []string) {
+	s.t.Helper()
+	text, err := os.ReadFile(filepath.Join(env.Root, "docs", "runbooks", s.alert+".md"))
+	must(s.t, err)
+	_, rest, found := strings.Cut(string(text), "\n## "+section+"\n")
+	if !found {
+		s.t.Fatalf("the runbook of %s has no %s", s.alert, section)
+	}
+	rest, _, _ = strings.Cut(rest, "\n## ")
+	for found {
+		var block string
+		if _, rest, found = strings.Cut(rest, "\n```sh\n"); found {
+			block, rest, _ = strings.Cut(rest, "\n```")
+			blocks = append(blocks, block)
+		}
+	}
+	return blocks
+}
+
+// runs runs the only block of commands under "Cure" that has a text, in a folder.
+func (s *alerted) runs(having, folder string) {
+	s.t.Helper()
+	blocks := slices.DeleteFunc(s.commands("Cure"), func(block string) bool { return !strings.Contains(block, having) })
+	if len(blocks) != 1 {
+		s.t.Fatalf("the runbook of %s has %d cures with %q: %q", s.alert, len(blocks), having, blocks)
+	}
+	out, err := s.shell(s.t.Context(), blocks[0], folder)
+	s.t.Logf("the cure in the runbook of %s:\n%s\n%s", s.alert, s.filled(blocks[0]), out)
+	if err != nil {
+		s.t.Fatalf("the cure in the runbook of %s does not work: %v\n%s", s.alert, err, s.view())
+	}
+}
+
+// checks runs each command under "Check", as somebody would who reads what it says. What fails is tried again: a pod may just be starting.
+func (s *alerted) checks() {
+	s.t.Helper()
+	for _, block := range s.commands("Check") {
+		for line := range strings.Lines(block) {
+			if slices.ContainsFunc(s.unchecked, func(part string) bool { return strings.Contains(line, part) }) {
+				continue
+			}
+			err := harness.Await(s.t.Context(), "a check of the runbook works: "+s.filled(line), time.Minute, func(ctx context.Context) (string, bool) {
+				out, err := s.shell(ctx, line, "")
+				return fmt.Sprintf("%v: %s", err, out), err == nil
+			})
+			if err != nil {
+				s.t.Error(err)
+			}
+		}
+	}
+}
+
+// capitals are what the reader of a runbook is to replace.
+var capitals = regexp.MustCompile(`\b(NAMESPACE|NAME-0|NAME|NODE|BACKUP|VERSION|SIZE|SECRET)\b`)
+
+// filled is a command with the names of this story.
+func (s *alerted) filled(commands string) string {
+	return capitals.ReplaceAllStringFunc(commands, func(word string) string {
+		switch {
+		case s.words[word] != "":
+			return s.words[word]
+		case word == "NAMESPACE":
+			return s.Namespace
+		case word == "NAME":
+			return s.Name
+		case word == "NAME-0" && s.pod.Name == "":
+			return s.Name + "-0"
+		case word == "NAME-0":
+			return s.pod.Name
+		case word == "NODE" && s.pod.Spec.NodeName == "":
+			return nodes.Nodes()[0]
+		case word == "NODE":
+			return s.pod.Spec.NodeName
+		}
+		return word
+	})
+}
+
+// shell runs commands as somebody would at a prompt, up to the first one that fails.
+func (s *alerted) shell(ctx context.Context, commands, folder string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, alertLimit)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "sh", "-e")
+	cmd.Dir, cmd.Stdin = folder, strings.NewReader(s.filled(commands)+"\n")
+	cmd.Env = append(os.Environ(), "KUBECONFIG="+env.Kubeconfig, "PATH="+s.path+string(os.PathListSeparator)+os.Getenv("PATH"))
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
