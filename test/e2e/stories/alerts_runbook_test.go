@@ -106,8 +106,8 @@ func (s *alerted) filled(commands string) string {
 func (s *alerted) shell(ctx context.Context, commands, folder string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, alertLimit)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "sh", "-e")
-	cmd.Dir, cmd.Stdin = folder, strings.NewReader(s.filled(commands)+"\n")
+	cmd := exec.CommandContext(ctx, "sh", "-ec", s.filled(commands))
+	cmd.Dir = folder
 	cmd.Env = append(os.Environ(), "KUBECONFIG="+env.Kubeconfig, "PATH="+s.path+string(os.PathListSeparator)+os.Getenv("PATH"))
 	out, err := cmd.CombinedOutput()
 	return string(out), err

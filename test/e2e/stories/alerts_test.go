@@ -79,11 +79,6 @@ type alerted struct {
 func (s *alerted) tell(t *testing.T) {
 	s.trial.story, s.words = s.about(t, ""), map[string]string{}
 	s.begins(s)
-	t.Cleanup(func() {
-		if t.Failed() && s.Name != "" {
-			describe(t, s.Cluster)
-		}
-	})
 	s.silent()
 	s.broken = time.Now()
 	s.breaks(s)
@@ -103,6 +98,7 @@ func (s *alerted) cluster(name string, spec v1beta2.EtcdClusterSpec) {
 	s.t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), limit)
 		defer cancel()
+		s.describes()
 		if err := cluster.Remove(ctx, limit); err != nil {
 			s.t.Error(err)
 		}
@@ -110,6 +106,13 @@ func (s *alerted) cluster(name string, spec v1beta2.EtcdClusterSpec) {
 	s.healthy("created")
 	s.settled()
 	s.aboutCluster()
+}
+
+// describes logs what a reader of a failure needs.
+func (s *alerted) describes() {
+	if s.t.Failed() {
+		describe(s.t, s.Cluster)
+	}
 }
 
 // shared is a cluster of three whose pods stay on a node that is lost until somebody says that it is gone.
@@ -129,6 +132,7 @@ func (s *alerted) shared() {
 		s.common = cluster
 	}
 	s.trial.story = s.about(s.t, name)
+	s.t.Cleanup(s.describes)
 	s.healthy("at first")
 	s.settled()
 	s.scraped(3)
