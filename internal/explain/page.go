@@ -1,6 +1,10 @@
 package explain
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/etcdpilot/etcd-operator/internal/wrap"
+)
 
 // line is one line.
 func (out *page) line(text string) {
@@ -14,25 +18,8 @@ func (out *page) item(indent, column int, name, text string) {
 		column = len(head) + 1
 	}
 	head += strings.Repeat(" ", max(column-len(head), 1))
-	for _, part := range wrap(text, out.width-column) {
+	for _, part := range wrap.Words(text, out.width-column) {
 		out.line(head + part)
 		head = strings.Repeat(" ", column)
 	}
-}
-
-// wrap breaks text between words. A word that is too long stays whole, to be copied.
-func wrap(text string, columns int) []string {
-	lines := []string{""}
-	for word := range strings.FieldsSeq(text) {
-		last := &lines[len(lines)-1]
-		switch {
-		case *last == "":
-			*last = word
-		case len([]rune(*last))+1+len([]rune(word)) <= columns:
-			*last += " " + word
-		default:
-			lines = append(lines, word)
-		}
-	}
-	return lines
 }

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/terminal"
+	"github.com/etcdpilot/etcd-operator/internal/wrap"
 )
 
 // Check refuses a format before anything is asked.
@@ -64,7 +65,7 @@ func Warn(out io.Writer, format string, args ...any) { Say(out, "! "+format, arg
 func DryRun(out io.Writer) { Say(out, "Nothing was changed: this is a dry run.") }
 
 // Wrap breaks a text between words into lines of 80 columns. A word that is longer stays whole, to be copied.
-func Wrap(text string) string { return strings.Join(terminal.Wrap(text, terminal.Columns), "\n") }
+func Wrap(text string) string { return strings.Join(wrap.Words(text, terminal.Columns), "\n") }
 
 // Confirm has a person type the name of what is to be changed, with its namespace: clusters of other places may have the same one. Whoever is no person has to say --yes.
 func Confirm(streams genericiooptions.IOStreams, name string) error {

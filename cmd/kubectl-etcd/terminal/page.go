@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+
+	"github.com/etcdpilot/etcd-operator/internal/wrap"
 )
 
 // Columns is how wide a terminal is that nobody made wider.
@@ -39,30 +41,15 @@ func (p *Page) Line(words ...string) {
 }
 
 // Paragraph writes a head, and beside it in the given column text in as many lines as that takes. The head is wide columns wide, which it
-// says itself because it may have colours.
+// says itself because it may have colours. In column 0 there is none.
 func (p *Page) Paragraph(head string, wide, column int, text string) {
-	head += strings.Repeat(" ", max(column-wide, 1))
-	for _, line := range Wrap(Clean(text), Columns-column) {
+	if column > 0 {
+		head += strings.Repeat(" ", max(column-wide, 1))
+	}
+	for _, line := range wrap.Words(Clean(text), Columns-column) {
 		p.Line(head + line)
 		head = strings.Repeat(" ", column)
 	}
-}
-
-// Wrap breaks text between words. A word that is too long stays whole, to be copied.
-func Wrap(text string, columns int) []string {
-	lines := []string{""}
-	for word := range strings.FieldsSeq(text) {
-		last := &lines[len(lines)-1]
-		switch {
-		case *last == "":
-			*last = word
-		case len([]rune(*last))+1+len([]rune(word)) <= columns:
-			*last += " " + word
-		default:
-			lines = append(lines, word)
-		}
-	}
-	return lines
 }
 
 // Clean takes out what a terminal would obey: messages may have been written by whoever serves a bucket or an issuer.
