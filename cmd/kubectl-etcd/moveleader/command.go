@@ -6,13 +6,10 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/members"
-	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/reach"
 )
 
 // Command is the command.
 func Command(flags *genericclioptions.ConfigFlags, streams genericiooptions.IOStreams) *cobra.Command {
-	var secret string
-	var dry bool
 	cmd := &cobra.Command{
 		Use:   "move-leader NAME [MEMBER]",
 		Short: "Hand leadership over to another voter",
@@ -24,25 +21,12 @@ furthest in applying the log.`,
   # To a member of your choice
   kubectl etcd move-leader example example-2`,
 		Args: members.Args(1, 2, "the name of an EtcdCluster, and that of a member if you choose one"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			access, err := reach.Open(flags)
-			if err != nil {
-				return err
-			}
-			access.Secret = secret
-			c, _, err := members.OpenNamed(cmd.Context(), access, args[0])
-			if err != nil {
-				return err
-			}
-			defer c.Close()
-			to := ""
-			if len(args) > 1 {
-				to = args[1]
-			}
-			return move(cmd.Context(), streams.Out, c, to, dry)
-		},
 	}
-	members.AddSecretFlag(cmd, &secret)
-	members.AddDryRunFlag(cmd, &dry)
-	return cmd
+	return members.Acting(cmd, flags, func(cmd *cobra.Command, c *members.Cluster, args []string, dry bool) error {
+		to := ""
+		if len(args) > 1 {
+			to = args[1]
+		}
+		return move(cmd.Context(), streams.Out, c, to, dry)
+	})
 }

@@ -15,7 +15,6 @@ import (
 
 	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/members"
 	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/output"
-	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/reach"
 	"github.com/etcdpilot/etcd-operator/internal/etcd"
 )
 
@@ -24,8 +23,6 @@ const settle = 10 * time.Second
 
 // Command is the command.
 func Command(flags *genericclioptions.ConfigFlags, streams genericiooptions.IOStreams) *cobra.Command {
-	var secret string
-	var dry bool
 	cmd := &cobra.Command{
 		Use:   "promote NAME MEMBER",
 		Short: "Make a learner a voter",
@@ -33,23 +30,10 @@ func Command(flags *genericclioptions.ConfigFlags, streams genericiooptions.IOSt
 voters have to be healthy. The operator does that by itself, unless it does not run or the cluster is paused.`,
 		Example: `  kubectl etcd promote example example-3`,
 		Args:    members.Args(2, 2, "the name of an EtcdCluster and that of a member"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			access, err := reach.Open(flags)
-			if err != nil {
-				return err
-			}
-			access.Secret = secret
-			c, _, err := members.OpenNamed(cmd.Context(), access, args[0])
-			if err != nil {
-				return err
-			}
-			defer c.Close()
-			return run(cmd.Context(), streams.Out, c, args[1], dry)
-		},
 	}
-	members.AddSecretFlag(cmd, &secret)
-	members.AddDryRunFlag(cmd, &dry)
-	return cmd
+	return members.Acting(cmd, flags, func(cmd *cobra.Command, c *members.Cluster, args []string, dry bool) error {
+		return run(cmd.Context(), streams.Out, c, args[1], dry)
+	})
 }
 
 func run(ctx context.Context, out io.Writer, c *members.Cluster, name string, dry bool) error {
