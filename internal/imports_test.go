@@ -24,6 +24,8 @@ var (
 	}
 	kubernetes = []string{"k8s.io/client-go", "sigs.k8s.io/controller-runtime"}
 	etcdClient = []string{"go.etcd.io/etcd/client/v3", "google.golang.org/grpc"}
+	// model is what the planner is checked in, and kubectl-etcd foresees with.
+	model = []string{module + "/internal/world", module + "/internal/etcd/etcdtest"}
 	// etcdServer is what restores data, and reads it.
 	etcdServer = []string{"go.etcd.io/etcd/etcdutl", "go.etcd.io/etcd/server", "go.etcd.io/bbolt"}
 )
@@ -74,9 +76,9 @@ func within(path string, denied []string) bool {
 func TestPrograms(t *testing.T) {
 	t.Parallel()
 	for program, denied := range map[string][]string{
-		".":                slices.Concat(clouds, etcdServer),
-		"./cmd/agent":      kubernetes,
-		"./cmd/member-run": slices.Concat(clouds, kubernetes),
+		".":                slices.Concat(clouds, etcdServer, model),
+		"./cmd/agent":      slices.Concat(kubernetes, model),
+		"./cmd/member-run": slices.Concat(clouds, kubernetes, model),
 	} {
 		for _, d := range dependencies(t, program) {
 			if within(d.ImportPath, denied) {

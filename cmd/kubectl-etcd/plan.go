@@ -41,14 +41,15 @@ func planCommand(flags *genericclioptions.ConfigFlags, streams genericiooptions.
 	options := &planOptions{}
 	cmd := &cobra.Command{
 		Use:   "plan NAME",
-		Short: "Say what the operator does next, and what it would do after an edit",
+		Short: "Say what the operator does next, and what follows",
 		Long: `Take from the operator's log what it last observed of a cluster, and decide on that with the same rules as
-the operator: now, and with --set as if the spec had been edited. It changes nothing. The operator logs what it
-observes if the EtcdCluster has the annotation etcd.database.coreos.com/log-observed.`,
+the operator: now, and with --set as if the spec had been edited. What follows comes from a run of the model in which
+these rules are tested, where nothing fails. It changes nothing. The operator logs what it observes if the EtcdCluster
+has the annotation etcd.database.coreos.com/log-observed.`,
 		Example: `  # What does it do, and by which rule?
   kubectl etcd plan example
 
-  # What would an update begin with?
+  # How would an update go?
   kubectl etcd plan example --set version=3.7.3`,
 		Args:              exactlyOne("the name of an EtcdCluster"),
 		ValidArgsFunction: clusterNames(flags),
@@ -78,7 +79,8 @@ func replayCommand(streams genericiooptions.IOStreams) *cobra.Command {
 		Use:   "replay FILE|-",
 		Short: "The same, from a log of the operator that somebody has kept",
 		Example: `  kubectl etcd plan replay observed.log
-  kubectl -n etcd-operator-system logs deploy/etcd-operator-controller-manager | kubectl etcd plan replay -`,
+  kubectl -n etcd-operator-system logs deploy/etcd-operator-controller-manager |
+    kubectl etcd plan replay -`,
 		Args: exactlyOne("a file with a log of the operator, or - for the standard input"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if err := options.check(); err != nil {

@@ -11,7 +11,7 @@ import (
 
 // Observe is what a pass sees that has read the Kubernetes objects in k and then asks etcd.
 func (w *World) Observe(k *Kube) plan.Observed {
-	o := plan.Observed{Now: base, Cluster: k.cluster()}
+	o := plan.Observed{Now: base, Cluster: w.named(k.cluster())}
 	o.Pods = make([]plan.Pod, 0, len(k.Pods))
 	o.Conflicts = k.conflicts()
 	for i := range k.Pods {
@@ -19,6 +19,7 @@ func (w *World) Observe(k *Kube) plan.Observed {
 			continue
 		}
 		p := observePod(&k.Pods[i])
+		w.placed(&p)
 		p.Ready = w.ready(&k.Pods[i]) || k.Pods[i].Lie != honest
 		p.Drift = k.drift(&k.Pods[i])
 		w.startProblem(k, &k.Pods[i], &p)

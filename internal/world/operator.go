@@ -8,6 +8,20 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
 
+// Pending is a decision that has not taken all of its effects.
+type Pending struct {
+	Action plan.Action
+	// Step is the next effect.
+	Step int
+	// On is what the decision was made on.
+	On plan.Observed
+	// Tried is what the operator remembered then, and Partly is true once an effect was refused.
+	Tried  []tried
+	Partly bool
+	// key is Action in its notation.
+	key string
+}
+
 // Decide is what the planner answers now, on the cache and, if that changes anything, on live reads.
 func (w *World) Decide() (plan.Action, plan.Observed) {
 	if w.Cache != nil {

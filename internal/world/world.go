@@ -37,6 +37,8 @@ type Config struct {
 	// Crowded is true where etcd never starts in a pod in which it is to listen for peers on the other port, Walled where no member reaches
 	// another on that, and Deaf where the operator reaches no member with TLS.
 	Crowded, Walled, Deaf bool
+	// seed is what the world was seeded with, nil for one that is made up.
+	seed *plan.Observed
 }
 
 // World is one state: everything that exists, and what the operator is in the middle of.
@@ -157,20 +159,6 @@ type Budget struct {
 	Seen bool
 }
 
-// Pending is a decision that has not taken all of its effects.
-type Pending struct {
-	Action plan.Action
-	// Step is the next effect.
-	Step int
-	// On is what the decision was made on.
-	On plan.Observed
-	// Tried is what the operator remembered then, and Partly is true once an effect was refused.
-	Tried  []tried
-	Partly bool
-	// key is Action in its notation.
-	key string
-}
-
 // New returns the world right after the user has created an EtcdCluster of that spec.
 func New(cfg *Config, spec Spec) *World {
 	w := &World{cfg: cfg}
@@ -207,7 +195,7 @@ const clusterName, namespace, clusterUID = "c", "ns", "uid"
 var base = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 func (w *World) cluster() plan.Cluster {
-	return w.Kube.cluster()
+	return w.named(w.Kube.cluster())
 }
 
 func (k *Kube) cluster() plan.Cluster {

@@ -29,6 +29,9 @@ type Report struct {
 	// Set are the fields that were edited, and Next what is decided then.
 	Set  []string  `json:"set,omitempty"`
 	Next *Decision `json:"next,omitempty"`
+	// Foreseen is what follows, from the edited spec if there is one. Unforeseen is why that is not known.
+	Foreseen   *Foreseen `json:"foreseen,omitempty"`
+	Unforeseen string    `json:"unforeseen,omitempty"`
 
 	pass replay.Pass
 }
@@ -54,6 +57,7 @@ func Of(p replay.Pass, fields []string) (*Report, error) {
 		r.Logged = &Decision{Action: d.Action, Reason: d.Reason, Message: d.Message}
 	}
 	if len(fields) == 0 {
+		r.foresee(p.Observed)
 		return r, nil
 	}
 	with, err := edited(p.Observed, fields)
@@ -63,7 +67,15 @@ func Of(p replay.Pass, fields []string) (*Report, error) {
 	next := decide(with)
 	r.Next = &next
 	r.pass.Observed, r.pass.Decided = with, plan.Description{}
+	r.foresee(with)
 	return r, nil
+}
+
+func (r *Report) foresee(o plan.Observed) {
+	var err error
+	if r.Foreseen, err = foresee(o); err != nil {
+		r.Unforeseen = err.Error()
+	}
 }
 
 func decide(o plan.Observed) Decision {
@@ -121,8 +133,22 @@ func (r *Report) Write(out io.Writer, now time.Time, coloured bool) error {
 		p.Line("with " + terminal.Clean(strings.Join(r.Set, " ")) + ", at its next look:")
 		r.Next.write(p, "next")
 	}
+	r.writeForeseen(p)
 	_, err := io.WriteString(out, p.String())
 	return err
+}
+
+func (r *Report) writeForeseen(p *terminal.Page) {
+	if r.Foreseen == nil {
+		p.Line()
+		p.Paragraph("", 0, 0, "What follows is not foreseen: "+r.Unforeseen+".")
+		return
+	}
+	last := r.Now
+	if r.Next != nil {
+		last = *r.Next
+	}
+	r.Foreseen.write(p, last)
 }
 
 func (d Decision) write(p *terminal.Page, when string) {

@@ -1,0 +1,56 @@
+package world
+
+import (
+	"slices"
+
+	"github.com/etcdpilot/etcd-operator/internal/plan"
+)
+
+// Foreseen is what the operator does from a state on, if nothing fails any more.
+type Foreseen struct {
+	// Steps change something, in this order.
+	Steps []Step
+	// End is what it answers when nothing more happens; nil if it had not come to rest after as many moves as a fair run may take.
+	End plan.Action
+	// After is what the model lets happen before that, as for a step, but for the passing of time.
+	After []string
+}
+
+// Step is one action.
+type Step struct {
+	Action plan.Action
+	// After is what the model lets happen first, beside what Kubernetes and etcd do sooner or later: deadlines pass, somebody clears an
+	// alarm, a pod finds a node. Nobody knows whether it does.
+	After []string
+}
+
+// Foresee makes a fair run of a copy of the world: pods come up, members catch up, images are pulled, and nobody asks for anything else.
+func (w *World) Foresee() Foreseen {
+	var out Foreseen
+	run := w.Clone()
+	run.Faults, run.Edits = 0, nil
+	var seen []uint64
+	var after, late []string
+	for range fairLimit {
+		m, known, more := run.fairMove(surroundingsFirst, nil)
+		if !more {
+			out.End, _ = run.Decide()
+			out.After = late
+			return out
+		}
+		seen = append(seen, run.Key())
+		switch {
+		case m.Kind > lastBound && m.Kind != passes:
+			if after = append(after, m.String()); m.Kind != timePasses {
+				late = append(late, m.String())
+			}
+		case m.Kind == passes && plan.Mutates(known.after.Decided):
+			out.Steps, after = append(out.Steps, Step{Action: known.after.Decided, After: after}), nil
+			late = nil
+		}
+		if run = run.fairly(m, known); slices.Contains(seen, run.Key()) {
+			return out
+		}
+	}
+	return out
+}
