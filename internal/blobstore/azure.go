@@ -24,7 +24,7 @@ var azureDomains = map[string]string{
 }
 
 func azureContainer(t Target, bucket string, c Credentials) (*container.Client, error) {
-	tr, err := transport(t.CA)
+	tr, err := transport(t)
 	if err != nil {
 		return nil, err
 	}

@@ -29,7 +29,7 @@ func openGCS(ctx context.Context, t Target, bucket string, c Credentials) (*blob
 	if err := fence.checkEndpoint(); err != nil {
 		return nil, err
 	}
-	tr, err := transport(t.CA)
+	tr, err := transport(t)
 	if err != nil {
 		return nil, err
 	}

@@ -31,7 +31,7 @@ const defaultRegion = "us-east-1"
 
 func openS3(ctx context.Context, t Target, bucket string, c Credentials) (*blob.Bucket, beforeWrite, error) {
 	var refused error
-	web := awshttp.NewBuildableClient().WithTransportOptions(func(tr *http.Transport) { refused = trust(tr, t.CA) })
+	web := awshttp.NewBuildableClient().WithTransportOptions(func(tr *http.Transport) { refused = trust(tr, t) })
 	if refused != nil {
 		return nil, nil, refused
 	}

@@ -22,6 +22,9 @@ type Target struct {
 	AllowTokens bool
 	// CA holds the certificates, in PEM, of those who vouch for the service, beside the system's. It may be empty.
 	CA []byte
+	// ServerName is the name that the service's certificate is for, where the endpoint has another one, as at the end of a tunnel; that of
+	// the endpoint if it is empty.
+	ServerName string
 	// Region of an S3 bucket, if the credentials do not name one; us-east-1 if nothing does.
 	Region string
 	// ForcePathStyle puts an S3 bucket into the path instead of the host name.

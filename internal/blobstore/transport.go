@@ -14,25 +14,28 @@ const answerTimeout = time.Minute
 // the same time, and some. By default the libraries make most of them anew each time, with a handshake.
 const spare = 32
 
-// trust makes a transport believe the authorities, beside the system's.
-func trust(tr *http.Transport, ca []byte) error {
+// trust makes a transport believe the target's authorities, beside the system's.
+func trust(tr *http.Transport, t Target) error {
 	tr.ResponseHeaderTimeout, tr.MaxIdleConnsPerHost = answerTimeout, spare
-	if len(ca) == 0 {
+	if t.ServerName != "" {
+		tr.TLSClientConfig = &tls.Config{ServerName: t.ServerName, MinVersion: tls.VersionTLS12}
+	}
+	if len(t.CA) == 0 {
 		return nil
 	}
 	pool, err := x509.SystemCertPool()
 	if err != nil {
 		pool = x509.NewCertPool() // an image without any
 	}
-	if !pool.AppendCertsFromPEM(ca) {
+	if !pool.AppendCertsFromPEM(t.CA) {
 		return misconfigured("the storage's ca.crt holds no certificate in PEM")
 	}
-	tr.TLSClientConfig = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
+	tr.TLSClientConfig = &tls.Config{RootCAs: pool, ServerName: t.ServerName, MinVersion: tls.VersionTLS12}
 	return nil
 }
 
 // transport is for the services whose client libraries bring none.
-func transport(ca []byte) (*http.Transport, error) {
+func transport(t Target) (*http.Transport, error) {
 	tr := http.DefaultTransport.(*http.Transport).Clone()
-	return tr, trust(tr, ca)
+	return tr, trust(tr, t)
 }

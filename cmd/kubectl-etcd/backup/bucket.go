@@ -33,12 +33,12 @@ func (p place) read(ctx context.Context, cluster string) ([]Group, error) {
 	}
 	bucket, err := blobstore.Open(ctx, p.target, ambient(p.target.URL, os.Getenv))
 	if err != nil {
-		return nil, unopened(p.target.URL, err)
+		return nil, p.explain(unopened(p.target.URL, err))
 	}
 	defer func() { _ = bucket.Close() }()
 	listing, err := snapshot.List(ctx, bucket, "")
 	if err != nil {
-		return nil, fmt.Errorf("with the credentials of your environment: %w", err)
+		return nil, p.explain(fmt.Errorf("with the credentials of your environment: %w", err))
 	}
 	return groups(p.target.URL, cluster, listing), nil
 }

@@ -30,7 +30,7 @@ func listCommand(flags *genericclioptions.ConfigFlags, streams genericiooptions.
 	var format string
 	cmd := &cobra.Command{
 		Use:   "list NAME",
-		Short: "List the backups of a cluster, by its EtcdBackups or straight from a bucket",
+		Short: "List backups, by EtcdBackups or straight from a bucket",
 		Long: `List what the EtcdBackups of a cluster say that they have taken. With --url, list what is in a bucket, with the
 credentials of your environment, such as AWS_ACCESS_KEY_ID, GOOGLE_APPLICATION_CREDENTIALS or AZURE_STORAGE_KEY:
 no Kubernetes cluster is needed, and the name is of those to show only.`,
@@ -38,7 +38,13 @@ no Kubernetes cluster is needed, and the name is of those to show only.`,
   kubectl etcd backup list example
 
   # Where nothing but the bucket is left
-  kubectl etcd backup list --url s3://example-bucket/example`,
+  kubectl etcd backup list --url s3://example-bucket/example
+
+  # In a MinIO behind a Service, from outside of its Kubernetes cluster
+  kubectl -n storage port-forward service/minio 9000 &
+  kubectl etcd backup list --url s3://example-bucket/example --path-style \
+    --endpoint https://127.0.0.1:9000 \
+    --server-name minio.storage.svc --ca-file ca.crt`,
 		Args: members.Args(0, 1, "the name of an EtcdCluster"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := output.Check(format); err != nil {
@@ -55,13 +61,19 @@ no Kubernetes cluster is needed, and the name is of those to show only.`,
 		},
 	}
 	cmd.Flags().StringVarP(&format, "output", "o", "", "json or yaml, for programs")
+	p.addFlags(cmd)
+	return cmd
+}
+
+// addFlags adds the flags that say where a bucket is.
+func (p *place) addFlags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&p.target.URL, "url", "", "a bucket and a prefix: s3://, gs://, azblob://, or a folder: file:///")
 	cmd.Flags().StringVar(&p.target.Endpoint, "endpoint", "", "the URL of a service other than the cloud's own")
 	cmd.Flags().StringVar(&p.target.Region, "region", "", "the region of an S3 bucket, if your environment names none")
 	cmd.Flags().BoolVar(&p.target.ForcePathStyle, "path-style", false, "put an S3 bucket into the path, as MinIO and others require")
 	cmd.Flags().BoolVar(&p.target.AllowTokens, "allow-tokens", false, "send tokens to that endpoint in any case")
+	cmd.Flags().StringVar(&p.target.ServerName, "server-name", "", "the name that the certificate of that endpoint is for, if it is reached by another one")
 	cmd.Flags().StringVar(&p.ca, "ca-file", "", "a file with the authorities of that endpoint")
-	return cmd
 }
 
 // list asks the bucket if one is named, and the EtcdBackups if none is.

@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -33,6 +32,9 @@ type Group struct {
 	Snapshots []Snapshot `json:"snapshots"`
 	// Problems are what is wrong.
 	Problems []string `json:"problems,omitempty"`
+
+	// flags are what to tell "backup list" beside the URL.
+	flags string
 }
 
 // Snapshot is one of them.
@@ -53,7 +55,7 @@ type Snapshot struct {
 
 // ofBackup is what the status of an EtcdBackup says.
 func ofBackup(b v1beta2.EtcdBackup) Group {
-	g := Group{Backup: b.Name, Count: int(b.Status.SnapshotCount), Snapshots: []Snapshot{}}
+	g := Group{Backup: b.Name, Count: int(b.Status.SnapshotCount), Snapshots: []Snapshot{}, flags: flags(b.Spec.Storage)}
 	if b.Spec.Storage != nil {
 		g.URL = b.Spec.Storage.URL
 	}
@@ -115,20 +117,11 @@ func (g Group) write(t *strings.Builder, now time.Time) {
 			duration.ShortHumanDuration(now.Sub(s.Taken)), terminal.Size(s.StoredBytes), check(s), s.Name,
 		})
 	}
-	widths := make([]int, len(rows[0])-1) // the last column is not filled up
-	for _, row := range rows {
-		for i := range widths {
-			widths[i] = max(widths[i], utf8.RuneCountInString(row[i]))
-		}
-	}
-	for _, row := range rows {
-		for i, width := range widths {
-			row[i] += strings.Repeat(" ", width-utf8.RuneCountInString(row[i]))
-		}
+	for _, row := range terminal.Table(rows) {
 		line(t, row...)
 	}
 	if more := g.Count - len(g.Snapshots); more > 0 {
-		output.Say(t, "and %d older ones, which backup list --url %s shows", more, quoted(terminal.Clean(g.URL)))
+		output.Say(t, "and %d older ones, which backup list --url %s%s shows", more, quoted(terminal.Clean(g.URL)), g.flags)
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/documented"
 	"github.com/etcdpilot/etcd-operator/internal/blobstore"
 	"github.com/etcdpilot/etcd-operator/internal/snapshot"
 	"github.com/etcdpilot/etcd-operator/internal/task"
@@ -55,15 +56,20 @@ func TestNoCredentials(t *testing.T) {
 // TestWrite compares what a person sees with what was looked at, and found to be good.
 func TestWrite(t *testing.T) {
 	failed := listed("nightly", v1beta2.VerifyChecksum, v1beta2.VerifyNone)
+	failed.Spec.Storage.Endpoint, failed.Spec.Storage.ForcePathStyle = "https://minio.storage.svc:9000", true
+	failed.Spec.Storage.CABundleRef.Name = "minio"
 	failed.Spec.Suspend, failed.Status.SnapshotCount = true, 14
 	failed.Status.Lineages = make([]v1beta2.BackupLineage, 2)
 	failed.Status.Snapshots[1].Stale = true
 	failed.Status.Conditions = []metav1.Condition{{
 		Type: v1beta2.ConditionBackedUp, Status: metav1.ConditionFalse, Reason: "StorageAccessDenied", Message: "s3://b/demo: \x1b[31mAccessDenied",
 	}}
+	scheduled := listed("nightly", v1beta2.VerifyRestore, v1beta2.VerifyChecksum)
+	scheduled.Status.SnapshotCount = 14
 	for name, backups := range map[string][]v1beta2.EtcdBackup{
-		"healthy": {listed("nightly", v1beta2.VerifyRestore, v1beta2.VerifyCiphertext, v1beta2.VerifyNone), listed("demo-now-x7k2p")},
-		"failed":  {failed},
+		"healthy":   {listed("nightly", v1beta2.VerifyRestore, v1beta2.VerifyCiphertext, v1beta2.VerifyNone), listed("demo-now-x7k2p")},
+		"failed":    {failed},
+		"scheduled": {scheduled},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var groups []Group
@@ -71,6 +77,9 @@ func TestWrite(t *testing.T) {
 				groups = append(groups, ofBackup(b))
 			}
 			golden(t, name, groups)
+			if name == "scheduled" {
+				documented.Shows(t, "kubectl etcd backup list demo", printed(t, groups))
+			}
 		})
 	}
 }
@@ -95,20 +104,26 @@ func TestCommandIsQuoted(t *testing.T) {
 	}
 }
 
-func golden(t *testing.T, name string, groups []Group) {
+func printed(t *testing.T, groups []Group) string {
 	t.Helper()
 	var out strings.Builder
 	must(t, write(&out, groups, now))
+	return out.String()
+}
+
+func golden(t *testing.T, name string, groups []Group) {
+	t.Helper()
+	out := printed(t, groups)
 	path := filepath.Join("testdata", name+".txt")
 	if *update {
-		must(t, os.WriteFile(path, []byte(out.String()), 0o600))
+		must(t, os.WriteFile(path, []byte(out), 0o600))
 	}
 	want, err := os.ReadFile(path)
 	must(t, err)
-	if out.String() != string(want) {
-		t.Errorf("it is\n%s", out.String())
+	if out != string(want) {
+		t.Errorf("it is\n%s", out)
 	}
-	for line := range strings.Lines(out.String()) {
+	for line := range strings.Lines(out) {
 		if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > 80 {
 			t.Errorf("a line of %d columns: %s", n, line)
 		}
@@ -118,6 +133,14 @@ func golden(t *testing.T, name string, groups []Group) {
 // put writes a backup into a folder as agents do, without data.
 func put(t *testing.T, folder string, m snapshot.Manifest) {
 	t.Helper()
+	for name, text := range objects(t, m) {
+		must(t, os.WriteFile(filepath.Join(folder, name), text, 0o600))
+	}
+}
+
+// objects are what there is of a backup, by name.
+func objects(t *testing.T, m snapshot.Manifest) map[string][]byte {
+	t.Helper()
 	data, err := json.Marshal(m)
 	must(t, err)
 	sum := sha256.Sum256(data)
@@ -125,23 +148,24 @@ func put(t *testing.T, folder string, m snapshot.Manifest) {
 		"format": "etcd-operator/snapshot/v1", "sha256": hex.EncodeToString(sum[:]), "manifest": json.RawMessage(data),
 	})
 	must(t, err)
-	must(t, os.WriteFile(filepath.Join(folder, m.Object+".manifest.json"), text, 0o600))
-	must(t, os.WriteFile(filepath.Join(folder, m.Object), make([]byte, m.StoredSize), 0o600))
+	return map[string][]byte{m.Object + ".manifest.json": text, m.Object: make([]byte, m.StoredSize)}
+}
+
+// manifest is of a backup of that cluster.
+func manifest(name, id string, revision int64) snapshot.Manifest {
+	taken := now.Add(-time.Duration(revision) * time.Hour)
+	return snapshot.Manifest{
+		Object: snapshot.Name(revision, taken, "ab12cd34", snapshot.Encoding{Compress: true}), TakenAt: taken, Revision: revision,
+		Cluster:     task.Cluster{Namespace: "default", Name: name, UID: "uid-" + name, ID: id},
+		EtcdVersion: "3.6.16", Size: 100, StoredSize: 10,
+	}
 }
 
 // TestBucket lists what is left of two clusters in a folder, as in a bucket.
 func TestBucket(t *testing.T) {
 	folder := t.TempDir()
-	m := func(name, id string, revision int64) snapshot.Manifest {
-		taken := now.Add(-time.Duration(revision) * time.Hour)
-		return snapshot.Manifest{
-			Object: snapshot.Name(revision, taken, "ab12cd34", snapshot.Encoding{Compress: true}), TakenAt: taken, Revision: revision,
-			Cluster:     task.Cluster{Namespace: "default", Name: name, UID: "uid-" + name, ID: id},
-			EtcdVersion: "3.6.16", Size: 100, StoredSize: 10,
-		}
-	}
-	put(t, folder, m("demo", "3c1f7a90b2d4e586", 12))
-	put(t, folder, m("demo", "3c1f7a90b2d4e586", 30))
+	put(t, folder, manifest("demo", "3c1f7a90b2d4e586", 12))
+	put(t, folder, manifest("demo", "3c1f7a90b2d4e586", 30))
 	p := place{target: blobstore.Target{URL: "file://" + folder}}
 	one, err := p.read(t.Context(), "")
 	must(t, err)
@@ -150,9 +174,10 @@ func TestBucket(t *testing.T) {
 	}
 	one[0].URL = "s3://b/demo"
 	golden(t, "latest", one)
+	documented.Shows(t, "kubectl etcd backup list --url s3://b/demo", printed(t, one))
 
-	put(t, folder, m("other", "7", 5))
-	damaged := m("demo", "3c1f7a90b2d4e586", 40)
+	put(t, folder, manifest("other", "7", 5))
+	damaged := manifest("demo", "3c1f7a90b2d4e586", 40)
 	put(t, folder, damaged)
 	must(t, os.WriteFile(filepath.Join(folder, damaged.Object), nil, 0o600))
 	all, err := p.read(t.Context(), "")

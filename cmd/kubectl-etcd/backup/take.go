@@ -27,7 +27,7 @@ func nowCommand(flags *genericclioptions.ConfigFlags, streams genericiooptions.I
 	var o nowOptions
 	cmd := &cobra.Command{
 		Use:   "now NAME",
-		Short: "Have the operator take a backup now, where an EtcdBackup of the cluster takes them",
+		Short: "Have the operator take a backup now",
 		Long: `Create an EtcdBackup that is taken once, with the storage, the credentials, the encryption and the verification of
 one that the cluster has. It is no part of that one's schedule, nor of what that one keeps.`,
 		Example: `  # Before an upgrade
