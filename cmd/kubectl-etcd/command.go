@@ -1,11 +1,16 @@
 package main
 
 import (
+	"fmt"
+	"strings"
+
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/output"
 	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/reach"
+	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/terminal"
 )
 
 // newCommand is "kubectl etcd" with all that it can do.
@@ -29,7 +34,21 @@ the Kubernetes API server, and works while the operator does not.`,
 	root.AddCommand(diagnoseCommand(flags, streams))
 	root.AddCommand(planCommand(flags, streams))
 	addActs(root, flags, streams)
+	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", fmt.Sprintf(".FlagUsagesWrapped %d", terminal.Columns)))
+	fit(root)
 	return root
+}
+
+// fit has what is said of a command, and of those below it, fit on a terminal.
+func fit(cmd *cobra.Command) {
+	var paragraphs []string
+	for paragraph := range strings.SplitSeq(cmd.Long, "\n\n") {
+		paragraphs = append(paragraphs, output.Wrap(paragraph))
+	}
+	cmd.Long = strings.Join(paragraphs, "\n\n")
+	for _, below := range cmd.Commands() {
+		fit(below)
+	}
 }
 
 // clusterNames completes the name of an EtcdCluster.

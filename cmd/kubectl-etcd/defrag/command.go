@@ -23,7 +23,7 @@ func Command(flags *genericclioptions.ConfigFlags, streams genericiooptions.IOSt
 	var secret string
 	cmd := &cobra.Command{
 		Use:   "defrag NAME MEMBER|--all",
-		Short: "Give the free pages of members' databases back to the disk, one member at a time",
+		Short: "Give the free pages of databases back, one member at a time",
 		Long: `Have members write their databases anew, without the free pages. A member serves nobody meanwhile, so it is done
 by one member at a time, only while all other voters are healthy and in sync, and by the leader last, after it
 has handed leadership over. The first problem ends it.`,

@@ -5,7 +5,6 @@ import (
 	"io"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -71,10 +70,10 @@ func (c *Cluster) condition(t *terminal.Page, said metav1.Condition) {
 	since := duration.HumanDuration(c.now.Sub(said.LastTransitionTime.Time))
 	switch {
 	case good && said.Type == v1beta2.ConditionReady:
-		t.Line(fmt.Sprintf("%s, for %s", terminal.Clean(said.Message), since))
+		t.Paragraph("", 0, 0, said.Message+", for "+since)
 	case !good:
 		t.Line(t.In(terminal.Yellow, "!")+" "+said.Type, terminal.Clean(said.Reason), "for "+since)
-		t.Line("  " + terminal.Clean(said.Message))
+		t.Paragraph("", 0, 2, said.Message)
 	}
 }
 
@@ -90,17 +89,8 @@ func (c *Cluster) table(t *terminal.Page) {
 			m.Name, m.Role, or(m.Node), terminal.Size(m.DatabaseBytes), terminal.Size(m.InUseBytes), terminal.Size(m.QuotaBytes), lag(m), fsync(m), or(strings.Join(m.Alarms, ",")),
 		})
 	}
-	widths := make([]int, len(rows[0]))
-	for _, row := range rows {
-		for i, cell := range row {
-			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
-		}
-	}
-	for i, row := range rows {
-		for j, cell := range row {
-			cell = terminal.Clean(cell)
-			row[j] = cell + strings.Repeat(" ", widths[j]-utf8.RuneCountInString(cell))
-		}
+	const member, node = 0, 2
+	for i, row := range terminal.Table(rows, node, member) {
 		if i > 0 {
 			c.Members[i-1].mark(t, row)
 		}
@@ -126,14 +116,14 @@ func (m Member) mark(t *terminal.Page, row []string) {
 func (c *Cluster) remarks(t *terminal.Page) {
 	t.Line()
 	for _, problem := range c.Problems {
-		t.Line(t.In(terminal.Yellow, "!") + " " + terminal.Clean(problem))
+		remark(t, terminal.Yellow, problem)
 	}
 	for _, m := range c.Members {
 		if m.Problem != "" {
-			t.Line(t.In(terminal.Red, "!") + " " + m.Name + ": " + terminal.Clean(m.Problem))
+			remark(t, terminal.Red, m.Name+": "+m.Problem)
 		}
 		for _, alarm := range m.Alarms {
-			t.Line(t.In(terminal.Red, "!") + " " + m.Name + ": " + terminal.Clean(meaning(alarm)))
+			remark(t, terminal.Red, m.Name+": "+meaning(alarm))
 		}
 	}
 	for _, a := range c.Alarms {
@@ -141,15 +131,18 @@ func (c *Cluster) remarks(t *terminal.Page) {
 		if a.Member == "0" {
 			whose = "etcd cannot tell whose alarm it is"
 		}
-		t.Line(t.In(terminal.Red, "!") + " " + whose + ": " + terminal.Clean(meaning(a.Kind)))
+		remark(t, terminal.Red, whose+": "+meaning(a.Kind))
 	}
 	if c.Backups != nil && len(c.Backups) == 0 {
 		t.Line("No EtcdBackup backs it up.")
 	}
 	for _, b := range c.Backups {
-		t.Line(b.line(t, c.now))
+		b.write(t, c.now)
 	}
 }
+
+// remark is a sentence behind a mark.
+func remark(t *terminal.Page, colour, words string) { t.Paragraph(t.In(colour, "!"), 1, 2, words) }
 
 // meaning is what an alarm of etcd's means.
 func meaning(alarm string) string {
@@ -163,7 +156,7 @@ func meaning(alarm string) string {
 	}
 }
 
-func (b Backup) line(t *terminal.Page, now time.Time) string {
+func (b Backup) write(t *terminal.Page, now time.Time) {
 	words := "Backup " + b.Name + ": "
 	if b.Taken == nil {
 		words += "none yet"
@@ -171,9 +164,10 @@ func (b Backup) line(t *terminal.Page, now time.Time) string {
 		words += fmt.Sprintf("%s ago, %s, %s", duration.HumanDuration(now.Sub(*b.Taken)), terminal.Size(b.Bytes), b.verified())
 	}
 	if b.Reason != "" || !b.Succeeded && b.Message != "" {
-		words = t.In(terminal.Yellow, "!") + " " + words + "; the last one failed: " + terminal.Clean(strings.TrimPrefix(b.Reason+": "+b.Message, ": "))
+		remark(t, terminal.Yellow, words+"; the last one failed: "+strings.TrimPrefix(b.Reason+": "+b.Message, ": "))
+		return
 	}
-	return words
+	t.Paragraph("", 0, 0, words)
 }
 
 func (b Backup) verified() string {
