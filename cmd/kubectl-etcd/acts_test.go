@@ -4,6 +4,7 @@ import (
 	"context"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/documented"
 	"github.com/etcdpilot/etcd-operator/internal/testenv"
 )
 
@@ -26,13 +28,35 @@ type plugin struct {
 	kubeconfig string
 }
 
+// screen is what a run has said so far.
+type screen struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (s *screen) Write(text []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.Write(text)
+}
+
+func (s *screen) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return strings.ReplaceAll(s.text.String(), "\n", " ")
+}
+
 // run is one run of the program, and what it says.
 func (p *plugin) run(args ...string) (string, error) {
-	var out strings.Builder
-	root := newCommand(genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &out})
+	out := &screen{}
+	err := p.runOn(out, args...)
+	return out.String(), err
+}
+
+func (p *plugin) runOn(out *screen, args ...string) error {
+	root := newCommand(genericiooptions.IOStreams{In: strings.NewReader(""), Out: out, ErrOut: out})
 	root.SetArgs(append(args, "--kubeconfig="+p.kubeconfig))
-	err := root.ExecuteContext(p.t.Context())
-	return strings.ReplaceAll(out.String(), "\n", " "), err
+	return root.ExecuteContext(p.t.Context())
 }
 
 // says checks that a run succeeds and says something.
@@ -56,6 +80,10 @@ func TestActs(t *testing.T) {
 	config := testenv.Start(t)
 	p := &plugin{Client: testenv.Client(t, config), t: t, kubeconfig: kubeconfig(t, config)}
 	for _, act := range [][]string{
+		{"status", "demo"},
+		{"doctor", "demo"},
+		{"plan", "demo"},
+		{"diagnose", "demo"},
 		{"move-leader", "demo"},
 		{"defrag", "demo", "--all"},
 		{"promote", "demo", "demo-3"},
@@ -72,7 +100,18 @@ func TestActs(t *testing.T) {
 	}
 	cluster := &v1beta2.EtcdCluster{ObjectMeta: meta("demo"), Spec: v1beta2.EtcdClusterSpec{Size: 3}}
 	must(t, p.Create(t.Context(), cluster))
+	cluster.Status.Size = 3
+	must(t, p.Status().Update(t.Context(), cluster))
 	p.refuses("demo has not been up yet", "move-leader", "demo")
+	p.refuses("demo has not been up yet", "promote", "demo", "demo-3")
+	p.refuses("demo has not been up yet", "defrag", "demo", "--all")
+	p.refuses("no operator has marked demo as its own", "plan", "demo")
+	p.refuses("choose one of these, or another namespace with -n", "status", "dem")
+	p.says("demo  no members yet", "status", "demo")
+	for _, look := range []string{"status", "doctor", "plan", "diagnose", "move-leader"} {
+		p.refuses("read EtcdCluster demo: etcdclusters.etcd.database.coreos.com \"demo\" is forbidden", look, "demo", "--as=nobody")
+	}
+	p.refuses("connection refused", "status", "demo", "--server=https://127.0.0.1:1")
 	p.refuses("say which member", "defrag", "demo")
 	p.refuses("demo has no EtcdBackup whose storage", "backup", "now", "demo")
 	p.refuses("no EtcdBackup of namespace default backs up demo", "backup", "list", "demo")
@@ -93,27 +132,26 @@ func (p *plugin) backsUp() {
 	if n := len(p.backups()); n != 1 {
 		p.t.Errorf("a dry run, and somebody without rights, have made %d", n-1)
 	}
-	done := make(chan string, 1)
-	go func() {
-		text, err := p.run("backup", "now", "demo", "--wait")
-		if err != nil {
-			text += err.Error()
-		}
-		done <- text
-	}()
+	out, done := &screen{}, make(chan error, 1)
+	go func() { done <- p.runOn(out, "backup", "now", "demo", "--wait") }()
 	made := p.created()
 	if s := made.Spec; s.Schedule != "" || s.Storage.CredentialsSecretRef.Name != "storage" || s.Verify != v1beta2.VerifyRestore ||
 		!strings.HasPrefix(made.Name, "demo-now-") {
 		p.t.Errorf("it is %+v", made)
 	}
-	made.Status.Conditions = []metav1.Condition{
-		{Type: v1beta2.ConditionBackedUp, Status: metav1.ConditionTrue, Reason: "BackedUp", Message: "taken", LastTransitionTime: metav1.Now()},
+	p.condition(made, v1beta2.ConditionProgressing, "BackingUp", "Saving, 120Mi so far")
+	ctx, cancel := context.WithTimeout(p.t.Context(), time.Minute)
+	defer cancel()
+	for !strings.Contains(out.String(), "BackingUp: ") {
+		must(p.t, ctx.Err())
+		time.Sleep(10 * time.Millisecond)
 	}
-	made.Status.Snapshots = []v1beta2.SnapshotStatus{{Name: "7.db", URL: "s3://b/demo/7.db", Revision: 7, EtcdVersion: "3.6.16", SHA256: "x"}}
-	must(p.t, p.Status().Update(p.t.Context(), made))
-	if text := <-done; !strings.Contains(text, "Taken: 7.db, revision 7 of etcd 3.6.16") {
-		p.t.Errorf("at its end it says %s", text)
-	}
+	made.Status.Snapshots = []v1beta2.SnapshotStatus{{
+		Name: "7.db", URL: "s3://b/demo/7.db", Revision: 7, EtcdVersion: "3.6.16", SHA256: "x", StoredSizeBytes: 388 << 20, Verification: v1beta2.VerifyChecksum,
+	}}
+	p.condition(made, v1beta2.ConditionBackedUp, "BackedUp", "taken")
+	must(p.t, <-done)
+	documented.Alike(p.t, "kubectl etcd backup now demo --wait", out.String())
 	p.says("7.db", "backup", "list", "demo")
 	p.says(`"revision": 7`, "backup", "list", "demo", "-o", "json")
 	p.refuses("-o table is not known", "backup", "list", "demo", "-o", "table")
@@ -133,6 +171,29 @@ func (p *plugin) restores() {
 	if len(list.Items) != 1 || list.Items[0].Spec.Snapshot != "7.db" || !strings.HasPrefix(list.Items[0].Spec.Backup.Name, "demo-now-") {
 		p.t.Errorf("there is %+v", list.Items)
 	}
+	p.documentsRestore()
+}
+
+// condition sets a condition of an EtcdBackup.
+func (p *plugin) condition(b *v1beta2.EtcdBackup, kind, reason, message string) {
+	b.Status.Conditions = append(b.Status.Conditions, metav1.Condition{
+		Type: kind, Status: metav1.ConditionTrue, Reason: reason, Message: message, LastTransitionTime: metav1.Now(),
+	})
+	must(p.t, p.Status().Update(p.t.Context(), b))
+}
+
+// documentsRestore compares what is said of a restore of the latest backup with the document.
+func (p *plugin) documentsRestore() {
+	nightly := &v1beta2.EtcdBackup{}
+	must(p.t, p.Get(p.t.Context(), client.ObjectKey{Namespace: "default", Name: "nightly"}, nightly))
+	nightly.Status.Snapshots = []v1beta2.SnapshotStatus{{
+		Name: "81223.db", URL: "s3://b/demo/81223.db", Revision: 81223, EtcdVersion: "3.6.16", SHA256: "x", SizeBytes: 800 << 20,
+		CreationTime: metav1.NewTime(time.Now().Add(-6 * time.Hour)),
+	}}
+	must(p.t, p.Status().Update(p.t.Context(), nightly))
+	text, err := p.run("restore", "demo", "--from", "nightly", "--yes")
+	must(p.t, err)
+	documented.Alike(p.t, "kubectl etcd restore demo --from nightly --yes", text)
 }
 
 // findsNoOperator says that nothing acts, and fails, although the objects are there.
@@ -144,6 +205,7 @@ func (p *plugin) findsNoOperator(cluster *v1beta2.EtcdCluster) {
 	cluster.Status.Operator = &v1beta2.OperatorReference{Namespace: "default", Lease: name}
 	must(p.t, p.Status().Update(p.t.Context(), cluster))
 	p.refuses("the backup is not taken yet", "backup", "now", "demo")
+	p.refuses("read the operator's log", "plan", "demo")
 	p.refuses("the data are not restored yet", "restore", "demo", "--from", "nightly", "--yes")
 	if text, _ := p.run("backup", "now", "demo"); !strings.Contains(text, "has not been heard of since") {
 		p.t.Errorf("it says %s", text)

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/decision"
+	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/documented"
 	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/terminal"
 	"github.com/etcdpilot/etcd-operator/internal/failure"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
@@ -124,9 +125,60 @@ func TestWrite(t *testing.T) {
 	if err != nil || out.String() != string(want) {
 		t.Errorf("%v, and it is now\n%s", err, out.String())
 	}
+	documented.Shows(t, "kubectl etcd plan example --set size=3", out.String())
 	text, err := json.Marshal(r)
 	if err != nil || !strings.Contains(string(text), `"now":{"action":"SetBudget"`) || !strings.Contains(string(text), `"next":{"action":"AddToService"`) {
 		t.Errorf("%v, and for programs %s", err, text)
+	}
+}
+
+// TestForesees shows all steps of an update, in lines that fit, and why there are none where the model knows too little.
+func TestForesees(t *testing.T) {
+	p := logged(t)
+	o := &p.Observed
+	p.Decided, o.Cluster.Size, o.Pods[2].InService = plan.Description{}, 3, true
+	for i, node := range []string{"worker-a", "worker-b", "worker-c"} {
+		o.Pods[i].Node, o.Pods[i].Ready = node, true
+	}
+	page := func(set ...string) (*decision.Report, string) {
+		r, err := decision.Of(p, set)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out strings.Builder
+		if err := r.Write(&out, o.Now.Add(12*time.Second), false); err != nil {
+			t.Fatal(err)
+		}
+		return r, out.String()
+	}
+	r, text := page("version=3.7.3")
+	documented.Shows(t, "kubectl etcd plan example --set version=3.7.3", text)
+	for line := range strings.Lines(text) {
+		if n := utf8.RuneCountInString(line) - 1; n > terminal.Columns {
+			t.Errorf("a line of %d columns: %s", n, line)
+		}
+	}
+	images := 0
+	for _, s := range r.Foreseen.Steps {
+		if s.Action == "SetImage" {
+			images++
+		}
+	}
+	if images != 3 || r.Foreseen.Steps[0].Action != r.Next.Action || r.Foreseen.End.Reason != "SpecReached" {
+		t.Errorf("foreseen %+v", r.Foreseen)
+	}
+	if _, text := page(); strings.Contains(text, "step by step") || !strings.Contains(text, "Idle (SpecReached)") {
+		t.Errorf("nothing is to be done, and it says\n%s", text)
+	}
+	for i := range o.Etcd.Answers {
+		o.Etcd.Answers[i].Alarms = []plan.Alarm{{Kind: plan.AlarmNoSpace, Member: o.Etcd.Members[0].ID}}
+	}
+	if _, text := page("version=3.7.3"); !strings.Contains(text, "(assumed: somebody disarms the alarm)") {
+		t.Errorf("of a full database it says\n%s", text)
+	}
+	o.Etcd = plan.Etcd{}
+	if r, text := page("size=5"); r.Foreseen != nil || !strings.Contains(text, "What follows is not foreseen: no quorum of the members answers.") {
+		t.Errorf("without a quorum it says\n%s", text)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/documented"
 	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/members"
 	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/members/memberstest"
 	"github.com/etcdpilot/etcd-operator/internal/etcd/embedtest"
@@ -41,7 +42,7 @@ func TestRun(t *testing.T) {
 
 	out.Reset()
 	must(t, newJob(c, &out).run(t.Context()))
-	t.Log("\n" + out.String())
+	documented.Alike(t, "kubectl etcd defrag example --all", out.String())
 	after := memberstest.Healthy(t, c)
 	for i, m := range after.Members {
 		if m.Bytes >= before.Members[i].Bytes/2 {

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/documented"
 	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/members"
 	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/members/memberstest"
 	"github.com/etcdpilot/etcd-operator/internal/etcd/embedtest"
@@ -21,7 +22,9 @@ func TestMove(t *testing.T) {
 	if v := memberstest.Healthy(t, c); v.Leader != first.Leader || !strings.Contains(out.String(), "Nothing was changed") {
 		t.Errorf("after a dry run %s leads: %s", v.Leader, out.String())
 	}
+	out.Reset()
 	must(t, move(t.Context(), &out, c, to, false))
+	documented.Alike(t, "kubectl etcd move-leader example", out.String())
 	if v := memberstest.Healthy(t, c); v.Leader != to {
 		t.Errorf("%s leads, not %s", v.Leader, to)
 	}

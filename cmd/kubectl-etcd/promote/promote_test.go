@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/documented"
 	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/members"
 	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/members/memberstest"
 	"github.com/etcdpilot/etcd-operator/internal/etcd/embedtest"
@@ -40,7 +41,9 @@ func TestRun(t *testing.T) {
 	if v, err := c.Look(t.Context()); err != nil || len(v.Voters()) != 3 {
 		t.Errorf("after a dry run: %+v, %v", v, err)
 	}
+	out.Reset()
 	must(t, run(t.Context(), &out, c, learner.Name, false))
+	documented.Alike(t, "kubectl etcd promote example example-3", out.String())
 	if v, err := c.Look(t.Context()); err != nil || len(v.Voters()) != 4 || !strings.HasSuffix(out.String(), learner.Name+" is a voter.\n") {
 		t.Errorf("it is %+v, %v: %s", v, err, out.String())
 	}

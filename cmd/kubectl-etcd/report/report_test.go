@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/documented"
 	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/report"
 )
 
@@ -40,14 +41,18 @@ func TestWrite(t *testing.T) {
 		"noquorum":  report.Of(cluster(1), silent(), []v1beta2.EtcdBackup{failed()}, nil, now),
 		"paused":    report.Of(paused(), answers(3), none, nil, now),
 		"unasked":   report.Of(cluster(3), unasked(), none, nil, now),
+		"long":      report.Of(long(), answers(3), none, nil, now),
 		"forbidden": report.Of(cluster(3), nil, nil, []string{"the members were not asked: you may not"}, now),
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out strings.Builder
 			must(t, c.Write(&out, false))
 			golden(t, name, out.String())
+			if name == "healthy" {
+				documented.Shows(t, "kubectl etcd status demo", out.String())
+			}
 			for line := range strings.Lines(out.String()) {
-				if n := utf8.RuneCountInString(line); n > columns+1 && strings.Contains(line, "  ") && !strings.HasPrefix(line, "!") {
+				if n := utf8.RuneCountInString(line); n > columns+1 {
 					t.Errorf("a line of %d columns: %s", n, line)
 				}
 			}
@@ -117,6 +122,17 @@ func cluster(ready int) *v1beta2.EtcdCluster {
 			},
 		}
 	}
+	return c
+}
+
+// long is one with long names.
+func long() *v1beta2.EtcdCluster {
+	c := cluster(3)
+	for i := range c.Status.MemberStatuses {
+		c.Status.MemberStatuses[i].Node = "ip-10-0-12-" + strings.Repeat("1", i+1) + ".eu-central-1.compute.internal"
+	}
+	c.Status.MemberStatuses[2].Name = strings.Repeat("configuration-", 3) + "2"
+	c.Status.Conditions[0].Message = "3 of 3 members are healthy, and this is a message that has more to say than fits into a line"
 	return c
 }
 
