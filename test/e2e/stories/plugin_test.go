@@ -43,6 +43,7 @@ func TestPlugin(t *testing.T) {
 	}
 	t.Log("\n" + s.kubectlEtcd(plugins, "status", name))
 	s.pluginExamines(plugins)
+	s.pluginForesees(plugins)
 
 	must(t, env.Create(t.Context(), &rbacv1.Role{
 		ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: reader},
@@ -58,7 +59,7 @@ func TestPlugin(t *testing.T) {
 		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: reader}},
 	}))
 	must(t, harness.Await(t.Context(), "the plugin says what its user may not do", limit, func(context.Context) (string, bool) {
-		text := s.kubectlEtcd(plugins, "status", name, "--as="+reader)
+		text := strings.Join(strings.Fields(s.kubectlEtcd(plugins, "status", name, "--as="+reader)), " ") // whatever its lines are
 		return text, strings.Contains(text, `you may not "create" pods/portforward`) && strings.Contains(text, "3/3 ready") &&
 			strings.Contains(text, "whether it is backed up is not known")
 	}))
@@ -100,6 +101,33 @@ func (s *story) pluginExamines(plugins string) {
 	if strings.Contains(string(out), "PRIVATE KEY") || strings.Contains(string(out), "kind: Secret\n") {
 		s.t.Error("a Secret is packed")
 	}
+}
+
+// pluginForesees has the plugin say how the cluster would grow to five members, by what the operator logs of it.
+func (s *story) pluginForesees(plugins string) {
+	s.t.Helper()
+	s.look("foresee")
+	var said struct {
+		Unforeseen string
+		Foreseen   struct {
+			Steps []struct{ Action string }
+			End   struct{ Reason string }
+		}
+	}
+	must(s.t, harness.Await(s.t.Context(), "the operator has logged what it observes", limit, func(context.Context) (string, bool) {
+		text := s.kubectlEtcd(plugins, "plan", s.Name, "--set", "size=5", "-o", "json")
+		return text, json.Unmarshal([]byte(text), &said) == nil
+	}))
+	promoted := 0
+	for _, step := range said.Foreseen.Steps {
+		if step.Action == "Promote" {
+			promoted++
+		}
+	}
+	if promoted != 2 || said.Foreseen.End.Reason != v1beta2.ReasonSpecReached {
+		s.t.Errorf("growth from three members to five is foreseen as %+v", said)
+	}
+	s.t.Log("\n" + s.kubectlEtcd(plugins, "plan", s.Name, "--set", "size=5"))
 }
 
 // kubectlEtcd runs the plugin in this folder in the story's namespace, and returns what it writes.
