@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/etcdpilot/etcd-operator/internal/certificates"
 )
 
@@ -15,9 +13,10 @@ import (
 // checking them costs, and they are read every few seconds, so that good ones are seen soon.
 const refusedFor = time.Minute
 
-// digest is of everything that a decision is made on but the time and what this process has made itself.
+// digest stands for what a decision is made on, which would be kept for long, of each cluster.
 type digest [sha256.Size]byte
 
+// digestOf is of all that was observed but the time and what this process has made itself.
 func digestOf(seen certificates.Observed) (digest, error) {
 	seen.Now, seen.Operator, seen.Made = time.Time{}, nil, nil
 	text, err := json.Marshal(seen)
@@ -29,7 +28,7 @@ func digestOf(seen certificates.Observed) (digest, error) {
 
 // again is a decision that stands because it was a refusal of the same, nil if there is none. One that goes on with what members serve does
 // not: that is not among what was seen.
-func (c *certified) again(seen digest, dependsOn string, secrets map[string]*corev1.Secret,
+func (c *certified) again(seen, dependsOn digest, secrets map[string]*outline,
 	requests []certificateRequest, now time.Time,
 ) *certified {
 	if c == nil || c.Problem == nil || len(c.Writes) > 0 || c.AskServed || c.seen != seen || c.dependsOn != dependsOn || now.Sub(c.decided) >= refusedFor {

@@ -22,8 +22,8 @@ import (
 var errGoing = errors.New("it is being deleted")
 
 // going are the names of those Secrets of the cluster that are being deleted, sorted.
-func going(secrets map[string]*corev1.Secret) []string {
-	return slices.DeleteFunc(slices.Sorted(maps.Keys(secrets)), func(name string) bool { return secrets[name].DeletionTimestamp.IsZero() })
+func going(secrets map[string]*outline) []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(secrets)), func(name string) bool { return secrets[name].going == nil })
 }
 
 // awaitGone says that Secrets are being deleted: each is created again once it is gone.
@@ -42,13 +42,13 @@ func awaitGone(d *certificates.Decision, names ...string) {
 const goneNotice = time.Minute
 
 // reportHeld says which Secrets are awaited, and which of the cluster's own do not go, and what holds them. Those of users are reported with what that means to them.
-func (p *pass) reportHeld(d *certificates.Decision, secrets map[string]*corev1.Secret, now time.Time) {
+func (p *pass) reportHeld(d *certificates.Decision, secrets map[string]*outline, now time.Time) {
 	awaitGone(d, going(secrets)...)
 	var all []string
 	for _, name := range going(secrets) {
-		if have := secrets[name]; p.userOf(name) == nil && now.Sub(have.DeletionTimestamp.Time) > goneNotice {
+		if held := secrets[name].going; p.userOf(name) == nil && now.Sub(held.since) > goneNotice {
 			all = append(all, fmt.Sprintf("Secret %s is being deleted since %s, and is not written until it is gone: remove its finalizers (%s)",
-				name, have.DeletionTimestamp.UTC().Format(time.RFC3339), strings.Join(have.Finalizers, ", ")))
+				name, held.since.UTC().Format(time.RFC3339), strings.Join(held.finalizers, ", ")))
 		}
 	}
 	if len(all) == 0 {
@@ -66,7 +66,7 @@ func (p *pass) writable(all []*corev1.Secret) []*corev1.Secret {
 	var some []*corev1.Secret
 	for _, want := range all {
 		switch have := p.certified.secrets[want.Name]; {
-		case have == nil || have.DeletionTimestamp.IsZero():
+		case have == nil || have.going == nil:
 			some = append(some, want)
 		case !p.aside(want):
 			return some
@@ -83,5 +83,5 @@ func (p *pass) aside(secret *corev1.Secret) bool {
 // ready reports whether a pod can mount a Secret.
 func (p *pass) ready(name string) bool {
 	secret := p.certified.secrets[name]
-	return secret != nil && secret.DeletionTimestamp.IsZero()
+	return secret != nil && secret.going == nil
 }

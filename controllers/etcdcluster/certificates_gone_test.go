@@ -89,7 +89,7 @@ func TestSecretBeingDeleted(t *testing.T) {
 		t.Errorf("it says %q, want %q", p.certified.Step, want)
 	}
 	p.before.TLS = &v1beta2.TLSStatus{TrustSecret: p.trustSecret()}
-	p.certified.secrets[p.trustSecret()] = &corev1.Secret{}
+	p.certified.secrets[p.trustSecret()] = &outline{}
 	p.action = plan.CreatePods{Pods: []plan.NewPod{{Name: "c-0", Transport: p.transport}}}
 	if wait, ok := p.withCertificates().(plan.Wait); !ok || wait.Message != "Secret c-0-tls is being deleted" {
 		t.Errorf("with a Secret that is being deleted: %+v", p.withCertificates())
@@ -146,7 +146,7 @@ func TestTrustBeingDeleted(t *testing.T) {
 	p.live, p.before, p.observed.Cluster.ID, p.transport = true, &v1beta2.EtcdClusterStatus{}, 1, member.Transport{PeerTLS: true}
 	p.sides = p.transport
 	p.certified = &certified{
-		Decision: certificates.Decision{Trust: data, TrustHash: "known"}, secrets: map[string]*corev1.Secret{}, dependsOn: dependsOn(p),
+		Decision: certificates.Decision{Trust: data, TrustHash: "known"}, secrets: map[string]*outline{}, dependsOn: dependsOn(p),
 	}
 	deleted(t, r, resources.TrustSecret(p.cluster, "known", data))
 	must(t, r.applyCertificates(t.Context(), p))

@@ -5,8 +5,6 @@ import (
 	"maps"
 	"slices"
 
-	corev1 "k8s.io/api/core/v1"
-
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/authentication"
 	"github.com/etcdpilot/etcd-operator/internal/certificates"
@@ -14,7 +12,7 @@ import (
 )
 
 // readCertificates reads every Secret that a decision depends on.
-func (r *Reconciler) readCertificates(ctx context.Context, p *pass) (certificates.Observed, map[string]*corev1.Secret, error) {
+func (r *Reconciler) readCertificates(ctx context.Context, p *pass) (certificates.Observed, map[string]*outline, error) {
 	c, read := p.cluster, newSecretsReader(r.Live, p)
 	own, serving := c.Spec.ManagedTLS() != nil, p.sides.ClientTLS
 	seen := certificates.Observed{
@@ -51,7 +49,7 @@ func (r *Reconciler) readCertificates(ctx context.Context, p *pass) (certificate
 	}
 	seen.Altered = read.altered
 	seen.Refreshed, seen.UsersRefreshed = p.refreshed(read.own, seen.Now)
-	return seen, read.own, read.err
+	return seen, p.outlines(read.own), read.err
 }
 
 // readSource reads where the certificates come from.

@@ -64,7 +64,7 @@ func TestRefusedUserSecret(t *testing.T) {
 func TestAwaitsWhatIsServed(t *testing.T) {
 	for _, awaited := range []bool{false, true} {
 		before := &certified{Decision: certificates.Decision{Problem: &failure.Problem{Message: "no"}, AskServed: awaited}, decided: noon}
-		if same := before.again(digest{}, "", nil, nil, noon.Add(rotationPoll)); (same == nil) != awaited {
+		if same := before.again(digest{}, digest{}, nil, nil, noon.Add(rotationPoll)); (same == nil) != awaited {
 			t.Errorf("awaited: %t; it stands: %t", awaited, same != nil)
 		}
 	}

@@ -5,11 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
@@ -26,16 +24,15 @@ import (
 type secretsReader struct {
 	live client.Reader
 	p    *pass
-	// own are what is kept of the cluster's own, by name, and contents their data.
-	own      map[string]*corev1.Secret
-	contents map[string]map[string][]byte
+	// own are the cluster's own, by name.
+	own map[string]*corev1.Secret
 	// altered are the trust Secrets that are not as the operator has written them.
 	altered []certificates.Altered
 	err     error
 }
 
 func newSecretsReader(live client.Reader, p *pass) *secretsReader {
-	return &secretsReader{live: live, p: p, own: map[string]*corev1.Secret{}, contents: map[string]map[string][]byte{}}
+	return &secretsReader{live: live, p: p, own: map[string]*corev1.Secret{}}
 }
 
 // get returns the Secret of that name, nil if there is none, or after an error.
@@ -70,8 +67,8 @@ func (s *secretsReader) data(ctx context.Context, name string) map[string][]byte
 
 // dataIf is data of one that the cluster may have without needing it: then somebody else's of that name is none of its business.
 func (s *secretsReader) dataIf(ctx context.Context, needed bool, name string) map[string][]byte {
-	if s.own[name] != nil {
-		return s.contents[name]
+	if known := s.own[name]; known != nil {
+		return known.Data
 	}
 	secret := s.get(ctx, name)
 	if secret == nil {
@@ -84,30 +81,8 @@ func (s *secretsReader) dataIf(ctx context.Context, needed bool, name string) ma
 		s.p.observed.Conflicts = append(s.p.observed.Conflicts, *conflict)
 		return nil
 	}
-	s.own[name], s.contents[name] = s.p.outline(secret), secret.Data
+	s.own[name] = secret
 	return secret.Data
-}
-
-// outline is what is kept of a Secret between two reads: what a write of it needs, the authorities, which status records, and whether it tells
-// applications where to connect. The keys and certificates of all clusters would take most of the operator's memory, and the keys need not be
-// there.
-func (p *pass) outline(secret *corev1.Secret) *corev1.Secret {
-	short := &corev1.Secret{
-		Type: secret.Type,
-		ObjectMeta: metav1.ObjectMeta{
-			Namespace: secret.Namespace, Name: secret.Name, UID: secret.UID, ResourceVersion: secret.ResourceVersion,
-			Annotations: secret.Annotations, DeletionTimestamp: secret.DeletionTimestamp, Finalizers: secret.Finalizers,
-		},
-		Data: map[string][]byte{},
-	}
-	for key, value := range secret.Data {
-		short.Data[key] = nil
-		authority := secret.Name == certificates.AuthorityName(p.cluster.Name) && strings.HasSuffix(key, ".crt")
-		if authority || key == certificates.KeyEndpoints && string(value) == resources.ClientURL(p.cluster) {
-			short.Data[key] = value
-		}
-	}
-	return short
 }
 
 // applyCertificates writes what was decided: each Secret only if nobody has written to it since it was read. The Secrets that a new
@@ -149,7 +124,7 @@ func (r *Reconciler) writeSecrets(ctx context.Context, p *pass) error {
 			}
 			return nil
 		}
-		p.certified.secrets[want.Name] = p.outline(want)
+		p.certified.secrets[want.Name] = p.outlineOf(want)
 		r.refresh(ctx, p, want)
 	}
 	return nil
@@ -214,7 +189,7 @@ func secretsFor(p *pass, now time.Time) []*corev1.Secret {
 			}
 		}
 	}
-	if d.TrustHash != "" && d.secrets[certificates.TrustName(c.Name, d.TrustHash)] == nil {
+	if d.Trust != nil && d.secrets[certificates.TrustName(c.Name, d.TrustHash)] == nil {
 		all = append(all, resources.TrustSecret(c, d.TrustHash, d.Trust))
 	}
 	return p.writable(all)

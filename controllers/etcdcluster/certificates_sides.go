@@ -73,7 +73,7 @@ func (p *pass) prepared() bool {
 		names = append(names, certificates.ClientName(p.cluster.Name))
 	}
 	for _, name := range p.memberNames() {
-		if !holds(d.secrets[certificates.MemberName(name)], keys...) {
+		if secret := d.secrets[certificates.MemberName(name)]; secret == nil || !secret.holds(keys...) {
 			return false
 		}
 	}
@@ -84,12 +84,7 @@ func (p *pass) prepared() bool {
 	}
 	trust := certificates.TrustName(p.cluster.Name, d.TrustHash)
 	recorded := p.before.TLS != nil && p.before.TLS.TrustSecret == trust
-	return recorded && d.secrets[trust] != nil && (!asked.ClientTLS || d.config != nil)
-}
-
-// holds reports whether a Secret has all of these keys; what is under them is not kept.
-func holds(secret *corev1.Secret, keys ...string) bool {
-	return secret != nil && !slices.ContainsFunc(keys, func(key string) bool { _, found := secret.Data[key]; return !found })
+	return recorded && d.secrets[trust] != nil && (!asked.ClientTLS || p.config != nil)
 }
 
 // trusts reports whether a pod trusts those whom new ones are to trust. The Secret that it mounts may be of other sides besides: it need not

@@ -41,7 +41,7 @@ func TestSidesOfVolumes(t *testing.T) {
 func TestEachStepIsDecidedOn(t *testing.T) {
 	_, p := onePass(t, plan.Idle{}, interceptor.Funcs{})
 	p.before = &v1beta2.EtcdClusterStatus{}
-	seen := map[string]member.Transport{}
+	seen := map[digest]member.Transport{}
 	for _, step := range []member.Transport{
 		{},
 		{ClientBoth: true, PeerBoth: true},

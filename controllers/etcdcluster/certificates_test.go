@@ -21,9 +21,9 @@ import (
 
 // securedPass is a pass of a cluster that new members of are to trust what Secret c-trust-new holds, and status names c-trust-old.
 func securedPass(existing ...string) *pass {
-	peers, secrets := member.Transport{PeerTLS: true}, map[string]*corev1.Secret{}
+	peers, secrets := member.Transport{PeerTLS: true}, map[string]*outline{}
 	for _, name := range existing {
-		secrets[name] = &corev1.Secret{}
+		secrets[name] = &outline{}
 	}
 	return &pass{
 		cluster:   &v1beta2.EtcdCluster{ObjectMeta: metav1.ObjectMeta{Name: "c"}},

@@ -2,6 +2,7 @@ package etcdcluster
 
 import (
 	"context"
+	"slices"
 
 	"github.com/etcdpilot/etcd-operator/internal/certificates"
 )
@@ -27,7 +28,7 @@ func (p *pass) authorities() []string {
 	if secret == nil { // or it may not be read
 		return p.before.Authorities
 	}
-	return certificates.Held(secret.Data, p.certified.Authorities)
+	return slices.DeleteFunc(slices.Clone(secret.authorities), func(a string) bool { return !slices.Contains(p.certified.Authorities, a) })
 }
 
 // roots are the fingerprints of the authorities by which clients accept members that status is to record: what it has while none is decided

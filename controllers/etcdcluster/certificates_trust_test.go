@@ -50,7 +50,7 @@ func TestAlteredTrust(t *testing.T) {
 		d, err := certificates.Decide(seen, rand.Reader)
 		must(t, err)
 		hold(&d, seen, p)
-		p.certified = &certified{Decision: d, altered: seen.Altered, secrets: map[string]*corev1.Secret{}}
+		p.certified = &certified{Decision: d, altered: seen.Altered, secrets: map[string]*outline{}}
 		p.action = plan.CreatePods{Pods: []plan.NewPod{{Name: "c-0", Transport: p.transport}}}
 		if w, ok := p.withCertificates().(plan.Wait); !ok || !strings.Contains(w.Message, "was altered: "+want) ||
 			!strings.Contains(w.Message, "kubectl -n ns delete secret "+secret.Name) || strings.Contains(w.Message, "does not exist") {

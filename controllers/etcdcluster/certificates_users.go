@@ -107,7 +107,7 @@ func (s *secretsReader) user(ctx context.Context, u *v1beta2.EtcdUser, seen *cer
 	}
 	one := certificates.User{Name: u.NameInEtcd(), Secret: name, New: seen.Now.Sub(u.CreationTimestamp.Time) < certificates.ReadTime}
 	if secret != nil {
-		s.own[name], one.Data = s.p.outline(secret), secret.Data
+		s.own[name], one.Data = secret, secret.Data
 	}
 	seen.Users = append(seen.Users, one)
 }

@@ -33,22 +33,23 @@ func (r *Reconciler) writeSecret(ctx context.Context, p *pass, want *corev1.Secr
 		return err
 	}
 	data := map[string]any{}
-	for key := range have.Data {
+	for _, key := range have.names() {
 		data[key] = nil
 	}
 	for key, value := range want.Data {
 		data[key] = value
 	}
-	meta := map[string]any{"resourceVersion": have.ResourceVersion}
+	meta := map[string]any{"resourceVersion": have.version}
 	if len(want.Annotations) > 0 {
 		meta["annotations"] = want.Annotations
 	}
-	body, err := encodePatch(have.UID, meta, map[string]any{"data": data})
+	body, err := encodePatch(have.uid, meta, map[string]any{"data": data})
 	if err != nil {
 		return err
 	}
 	patch := client.RawPatch(types.MergePatchType, body)
-	return r.Client.Patch(ctx, have.DeepCopy(), patch, client.FieldOwner(resources.FieldOwner))
+	into := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: want.Namespace, Name: want.Name}}
+	return r.Client.Patch(ctx, into, patch, client.FieldOwner(resources.FieldOwner))
 }
 
 // accept looks at a Secret that was to be created and exists already. One of another owner is not used: a user's belongs to the EtcdUser.

@@ -3,6 +3,7 @@ package etcdcluster
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
 	"time"
 
@@ -198,6 +199,8 @@ type pass struct {
 	// TLS, what they serve still, and what the spec asks for. certified is what was decided about them, nil without any.
 	transport, sides member.Transport
 	certified        *certified
+	// config is by which the operator is a client of the members, nil if it has no certificate.
+	config *tls.Config
 	// auth is what is decided about etcd's authentication, nil if spec.auth never asked for any.
 	auth *authPass
 	// users are the EtcdUsers that get a certificate.

@@ -76,7 +76,7 @@ func (p *pass) untold() (left untold) {
 	}
 	for _, name := range p.certified.Applications {
 		secret := p.certified.secrets[name]
-		if secret != nil && string(secret.Data[certificates.KeyEndpoints]) == resources.ClientURL(p.cluster) {
+		if secret != nil && secret.endpoints == resources.ClientURL(p.cluster) {
 			continue
 		}
 		if name == certificates.ClientName(p.cluster.Name) {

@@ -72,8 +72,8 @@ func (d *Decision) writeAuthorityOnly() {
 	d.Recording = true
 }
 
-// Held are those of the authorities that the data of the Secret of AuthorityName holds, by fingerprint.
-func Held(data map[string][]byte, of []string) []string {
+// Held are the fingerprints of the authorities that the data of the Secret of AuthorityName holds, sorted.
+func Held(data map[string][]byte) []string {
 	var all authorities
 	for _, h := range []half{peers, clients} {
 		for _, key := range []string{h.certificate, formerPrefix + h.certificate} {
@@ -82,5 +82,5 @@ func Held(data map[string][]byte, of []string) []string {
 			}
 		}
 	}
-	return slices.DeleteFunc(union(all), func(a string) bool { return !slices.Contains(of, a) })
+	return union(all)
 }

@@ -81,10 +81,10 @@ func TestRecorded(t *testing.T) {
 	if len(d.Writes) != 1 || d.Writes[0].Kind != KindAuthority || len(d.Authorities) != 2 || d.Settled {
 		t.Errorf("%d writes before its authorities are recorded, %d authorities", len(d.Writes), len(d.Authorities))
 	}
-	if held := Held(d.Writes[0].Data, d.Authorities); !slices.Equal(held, d.Authorities) {
+	if held := Held(d.Writes[0].Data); !slices.Equal(held, d.Authorities) {
 		t.Errorf("the Secret holds %v of %v", held, d.Authorities)
 	}
-	if held := Held(nil, d.Authorities); len(held) > 0 {
+	if held := Held(nil); len(held) > 0 {
 		t.Errorf("no Secret holds %v", held)
 	}
 	before := c.run()

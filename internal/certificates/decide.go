@@ -150,6 +150,7 @@ func (d *Decision) report(o Observed, views []*view) {
 		d.AskServed = d.AskServed || w.verdict.ask
 		d.Certificates = append(d.Certificates, w.infos()...)
 	}
+	share(d.Certificates)
 	d.Warnings = append(d.Warnings, common(o, views)...)
 	d.problems(views)
 	if len(d.Waiting) > 0 {

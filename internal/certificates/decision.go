@@ -8,8 +8,8 @@ import (
 
 // Decision is what is to be done, and what the user is to know.
 type Decision struct {
-	// Trust is the data of the trust Secret for new pods, nil if there is none yet. Its hash has to be in status before a pod is
-	// created with it: see Observed.Trust.
+	// Trust is the data of the trust Secret for new pods, nil if there is none yet, or after Forget. Its hash has to be in status before a
+	// pod is created with it: see Observed.Trust.
 	Trust map[string][]byte
 	// TrustHash belongs into the name of that Secret (see TrustName), empty if Trust is nil.
 	TrustHash string

@@ -50,6 +50,20 @@ func (w *view) members(matching func(holder) bool) string {
 	return strings.Join(names, ", ")
 }
 
+// share has certificates that are in one Secret, or have one issuer, share the memory of its name: they are kept for minutes, of each cluster.
+func share(all []Info) {
+	known := map[string]string{}
+	one := func(name string) string {
+		if known[name] == "" {
+			known[name] = name
+		}
+		return known[name]
+	}
+	for i := range all {
+		all[i].Name, all[i].Issuer, all[i].Certificate = one(all[i].Name), one(all[i].Issuer), one(all[i].Certificate)
+	}
+}
+
 // infos describe the certificates of one side, sorted.
 func (w *view) infos() []Info {
 	var all []Info

@@ -44,6 +44,15 @@ func (d *Decision) Hold(o Observed) {
 	}
 }
 
+// Forget drops what a decision needs no more after Hold: what takes the operator's place there, which has a private key of the agents', and what
+// new pods are to trust if the Secret of that TrustHash holds it. A decision is kept for minutes, of each cluster.
+func (d *Decision) Forget(stored bool) {
+	d.held = nil
+	if stored {
+		d.Trust = nil
+	}
+}
+
 // held is what an operator connects with that does not know what members trust, nor who it was before: what agents have, which all members
 // accepted when they got it. It accepts members by all authorities that any of them may have a certificate of.
 func (w *view) held(decided *Identity) *Identity {
