@@ -128,13 +128,30 @@ func trimBudget(o any) (any, error) {
 	return o, nil
 }
 
-// trimCluster removes the managed fields and kubectl's copy of the manifest.
+// trimCluster removes the managed fields and kubectl's copy of the manifest, and keeps the names once that its certificates have in common.
 func trimCluster(o any) (any, error) {
 	if cluster, ok := o.(*v1beta2.EtcdCluster); ok {
 		cluster.ManagedFields = nil
 		delete(cluster.Annotations, corev1.LastAppliedConfigAnnotation)
+		if tls := cluster.Status.TLS; tls != nil {
+			share(tls.Certificates)
+		}
 	}
 	return o, nil
+}
+
+// share has certificates with the same Secret, use or issuer share the memory of its name: a decoder makes a string for each.
+func share(all []v1beta2.CertificateStatus) {
+	known := map[string]string{}
+	one := func(name string) string {
+		if known[name] == "" {
+			known[name] = name
+		}
+		return known[name]
+	}
+	for i := range all {
+		all[i].Secret, all[i].Use, all[i].Issuer = one(all[i].Secret), one(all[i].Use), one(all[i].Issuer)
+	}
 }
 
 // trimMeta reports whether the object belongs to no cluster, and then keeps only its name and owner.
