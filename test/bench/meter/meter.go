@@ -10,7 +10,7 @@ import (
 	"github.com/prometheus/common/model"
 )
 
-// Reading is what the operator has used up to a moment, except for Memory and Goroutines, which are of that moment.
+// Reading is what the operator has used up to a moment, except for Memory, Heap, Goroutines and the series, which are of that moment.
 type Reading struct {
 	At time.Time
 	// CPU is processor time, of all cores together.
@@ -24,6 +24,8 @@ type Reading struct {
 	Calls int64
 	// Passes are the reconciliations of EtcdClusters.
 	Passes int64
+	// Series are all that are served now, and OfCluster those of the EtcdCluster that has the most.
+	Series, OfCluster int
 }
 
 // Parse reads the text format of Prometheus.
@@ -51,10 +53,38 @@ func Parse(text io.Reader, at time.Time) (Reading, error) {
 	for _, m := range families["rest_client_requests_total"].GetMetric() {
 		r.Requests[labelsOf(m)["method"]] += int64(m.GetCounter().GetValue())
 	}
+	r.countSeries(families)
 	return r, nil
 }
 
-// Since is what was used between two readings, with the later one's Memory, Heap and Goroutines.
+func (r *Reading) countSeries(families map[string]*dto.MetricFamily) {
+	of := map[[2]string]int{}
+	for _, family := range families {
+		for _, m := range family.GetMetric() {
+			n := lines(m)
+			r.Series += n
+			labels := labelsOf(m)
+			if cluster := labels["etcd_cluster"]; cluster != "" {
+				key := [2]string{labels["namespace"], cluster}
+				of[key] += n
+				r.OfCluster = max(r.OfCluster, of[key])
+			}
+		}
+	}
+}
+
+// lines is how many series Prometheus makes of a metric: of a histogram one for each bucket, and its sum and count.
+func lines(m *dto.Metric) int {
+	switch {
+	case m.Histogram != nil:
+		return len(m.GetHistogram().GetBucket()) + 2
+	case m.Summary != nil:
+		return len(m.GetSummary().GetQuantile()) + 2
+	}
+	return 1
+}
+
+// Since is what was used between two readings, with the later one's values of what is of a moment.
 func (r Reading) Since(earlier Reading) Usage {
 	u := Usage{Reading: r, Took: r.At.Sub(earlier.At)}
 	u.CPU -= earlier.CPU

@@ -35,6 +35,15 @@ etcd_operator_etcd_calls_total{method="Range",outcome="Unavailable"} 1
 # TYPE controller_runtime_reconcile_total counter
 controller_runtime_reconcile_total{controller="etcdcluster",result="success"} 8
 controller_runtime_reconcile_total{controller="etcdcluster",result="requeue_after"} 4
+# TYPE etcd_operator_cluster_condition gauge
+etcd_operator_cluster_condition{namespace="a",etcd_cluster="c",type="Ready"} 1
+etcd_operator_cluster_condition{namespace="b",etcd_cluster="c",type="Ready"} 1
+etcd_operator_cluster_condition{namespace="b",etcd_cluster="c",type="Available"} 1
+# TYPE etcd_operator_observe_duration_seconds histogram
+etcd_operator_observe_duration_seconds_bucket{le="1"} 1
+etcd_operator_observe_duration_seconds_bucket{le="+Inf"} 1
+etcd_operator_observe_duration_seconds_sum 0.5
+etcd_operator_observe_duration_seconds_count 1
 `
 
 func TestUsage(t *testing.T) {
@@ -46,6 +55,9 @@ func TestUsage(t *testing.T) {
 	after, err := meter.Parse(strings.NewReader(second), at.Add(4*time.Second))
 	if err != nil {
 		t.Fatal(err)
+	}
+	if after.Series != 17 || after.OfCluster != 2 {
+		t.Errorf("%d series, and a cluster has up to %d", after.Series, after.OfCluster)
 	}
 	u := after.Since(before)
 	if u.Cores() != 0.25 || u.Memory != 60_000_000 || u.Reads() != 5 || u.Writes() != 3 || u.Calls != 7 || u.Passes != 5 {

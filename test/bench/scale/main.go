@@ -24,8 +24,12 @@ type options struct {
 	probes int
 	// perNamespace is how many clusters share one.
 	perNamespace int
+	// atOnce is how many clusters to create at once, 0 for all.
+	atOnce int
 	// tls has the clusters use TLS, with certificates by the operator.
 	tls bool
+	// scrape is how often to scrape the operator's metrics after it was left alone, 0 for not at all.
+	scrape time.Duration
 	// operator is the path of the program under test, and args what it is given besides.
 	operator string
 	args     []string
@@ -41,7 +45,11 @@ func main() {
 	flag.DurationVar(&o.idle, "idle", 2*time.Minute, "how long to watch the operator when nothing happens")
 	flag.IntVar(&o.probes, "probes", 10, "how many clusters to create, one by one, beside the frozen ones")
 	flag.IntVar(&o.perNamespace, "per-namespace", 10, "how many clusters share a namespace")
+	flag.IntVar(&o.atOnce, "at-once", 0, "how many clusters to create at once, before the next ones: all if 0, which takes a machine on which "+
+		"all members start in time")
 	flag.BoolVar(&o.tls, "tls", false, "clusters with spec.tls.managed")
+	flag.DurationVar(&o.scrape, "scrape", 0, "scrape the operator's metrics that often for as long as -idle, which is watched without; they are "+
+		"served as by default, so to authenticate the scraper are API writes")
 	flag.StringVar(&o.pprof, "pprof", "", "where the operator is to serve profiles, such as 127.0.0.1:6060; they are saved after each phase")
 	flag.StringVar(&o.profiles, "profiles", os.TempDir(), "folder for profiles")
 	flag.Parse()
@@ -108,7 +116,7 @@ func one(ctx context.Context, o options, n int, silent []int, r *report) (err er
 		return err
 	}
 	defer func() { cancel(); k.wait() }() // while the API server is still there
-	op, err := startOperator(ctx, o, p.kubeconfig)
+	op, err := startOperator(ctx, o, p)
 	if err != nil {
 		return err
 	}
@@ -121,6 +129,9 @@ func one(ctx context.Context, o options, n int, silent []int, r *report) (err er
 		return err
 	}
 	if err := m.rest(ctx, r); err != nil {
+		return err
+	}
+	if err := m.scrape(ctx, r); err != nil {
 		return err
 	}
 	for _, s := range silent {

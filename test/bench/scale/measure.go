@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -66,7 +67,7 @@ func (m *measurement) warmUp(ctx context.Context) error {
 	return errors.Join(err, m.kubelet.client.Delete(ctx, c))
 }
 
-// create makes all clusters at once.
+// create makes all clusters, as many at once as it is told to.
 func (m *measurement) create(ctx context.Context, r *report) error {
 	names := make([]types.NamespacedName, m.n)
 	for i := range names {
@@ -79,33 +80,16 @@ func (m *measurement) create(ctx context.Context, r *report) error {
 	if err != nil {
 		return err
 	}
+	row := creation{clusters: m.n}
 	start := time.Now()
-	created := make([]time.Time, m.n)
-	failed := make(chan error, creators)
-	for worker := range creators {
-		go func() {
-			var err error
-			for i := worker; i < m.n && err == nil; i += creators {
-				created[i] = time.Now()
-				err = m.cluster(ctx, names[i])
-			}
-			failed <- err
-		}()
+	for batch := range slices.Chunk(names, cmp.Or(m.options.atOnce, m.n)) {
+		each, err := m.createAtOnce(ctx, batch)
+		if err != nil {
+			return err
+		}
+		row.each = append(row.each, each...)
 	}
-	for range creators {
-		err = errors.Join(err, <-failed)
-	}
-	if err != nil {
-		return err
-	}
-	when, err := m.kubelet.health.healthy(ctx, names, limit)
-	if err != nil {
-		return err
-	}
-	row := creation{clusters: m.n, all: slices.MaxFunc(when, time.Time.Compare).Sub(start)}
-	for i := range when {
-		row.each = append(row.each, when[i].Sub(created[i]))
-	}
+	row.all = time.Since(start)
 	m.progress("all healthy after %.1f s", row.all.Seconds())
 	if err := pause(ctx, settle); err != nil {
 		return err
@@ -114,12 +98,44 @@ func (m *measurement) create(ctx context.Context, r *report) error {
 	if err != nil {
 		return err
 	}
-	if row.peak, err = m.operator.peak(); err != nil {
+	if row.peak, err = m.operator.memory(peak); err != nil {
 		return err
 	}
 	row.usage = after.Since(before)
 	r.created = append(r.created, row)
 	return nil
+}
+
+// createAtOnce returns how long it took each of these clusters to be healthy, once all are.
+func (m *measurement) createAtOnce(ctx context.Context, names []types.NamespacedName) ([]time.Duration, error) {
+	created := make([]time.Time, len(names))
+	failed := make(chan error, creators)
+	for worker := range creators {
+		go func() {
+			var err error
+			for i := worker; i < len(names) && err == nil; i += creators {
+				created[i] = time.Now()
+				err = m.cluster(ctx, names[i])
+			}
+			failed <- err
+		}()
+	}
+	var err error
+	for range creators {
+		err = errors.Join(err, <-failed)
+	}
+	if err != nil {
+		return nil, err
+	}
+	when, err := m.kubelet.health.healthy(ctx, names, limit)
+	if err != nil {
+		return nil, err
+	}
+	each := make([]time.Duration, len(names))
+	for i := range when {
+		each[i] = when[i].Sub(created[i])
+	}
+	return each, nil
 }
 
 // rest watches the operator when nothing happens.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -11,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -24,23 +26,26 @@ import (
 type operator struct {
 	cmd     *exec.Cmd
 	log     *os.File
-	address string
+	scraper *scraper
 	options options
 }
 
-func startOperator(ctx context.Context, o options, kubeconfig string) (*operator, error) {
+func startOperator(ctx context.Context, o options, p *plane) (*operator, error) {
 	address, err := freeAddress(ctx)
 	if err != nil {
 		return nil, err
 	}
-	op := &operator{address: address, options: o}
-	if op.log, err = os.Create(filepath.Join(filepath.Dir(kubeconfig), "operator.log")); err != nil {
+	op := &operator{options: o}
+	if op.scraper, err = newScraper(ctx, o.scrape > 0, address, p); err != nil {
+		return nil, fmt.Errorf("prepare to read the operator's metrics: %w", err)
+	}
+	if op.log, err = os.Create(filepath.Join(p.dir, "operator.log")); err != nil {
 		return nil, err
 	}
-	op.cmd = exec.Command(o.operator, append([]string{ //nolint:noctx // it is told to end, and not killed
-		"--kubeconfig", kubeconfig, "--operator-image", "operator:simulated", "--pprof-bind-address", cmp.Or(o.pprof, "0"),
-		"--metrics-bind-address", address, "--metrics-secure=false", "--health-probe-bind-address", "0",
-	}, o.args...)...)
+	op.cmd = exec.Command(o.operator, slices.Concat([]string{ //nolint:noctx // it is told to end, and not killed
+		"--kubeconfig", p.kubeconfig, "--operator-image", "operator:simulated", "--pprof-bind-address", cmp.Or(o.pprof, "0"),
+		"--metrics-bind-address", address, "--health-probe-bind-address", "0",
+	}, op.scraper.arguments(), o.args)...)
 	op.cmd.Stdout, op.cmd.Stderr = op.log, op.log
 	if err := op.cmd.Start(); err != nil {
 		return nil, fmt.Errorf("start the operator: %w", err)
@@ -76,26 +81,32 @@ func (op *operator) stop() error {
 }
 
 func (op *operator) read(ctx context.Context) (meter.Reading, error) {
-	body, err := get(ctx, "http://"+op.address+"/metrics")
+	body, err := op.scraper.scrape(ctx)
 	if err != nil {
 		return meter.Reading{}, err
 	}
-	return meter.Parse(strings.NewReader(string(body)), time.Now())
+	return meter.Parse(bytes.NewReader(body), time.Now())
 }
 
-// peak is the most memory that was ever resident, in bytes.
-func (op *operator) peak() (int64, error) {
+// What the kernel tells of a process's resident memory: what there is now, and the most that there ever was.
+const (
+	resident = "VmRSS"
+	peak     = "VmHWM"
+)
+
+// memory is what the kernel tells, in bytes.
+func (op *operator) memory(what string) (int64, error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", op.cmd.Process.Pid))
 	if err != nil {
 		return 0, err
 	}
 	for line := range strings.Lines(string(text)) {
 		var kib int64
-		if _, err := fmt.Sscanf(line, "VmHWM: %d kB", &kib); err == nil {
+		if _, err := fmt.Sscanf(line, what+": %d kB", &kib); err == nil {
 			return kib << 10, nil
 		}
 	}
-	return 0, errors.New("the kernel does not tell the operator's peak memory")
+	return 0, errors.New("the kernel does not tell the operator's " + what)
 }
 
 // profile saves what the operator serves, where it does: a phase's name is the file's.
@@ -104,7 +115,7 @@ func (op *operator) profile(ctx context.Context, phase string) error {
 		return nil
 	}
 	for kind, path := range map[string]string{"heap": "heap?gc=1", "cpu": "profile?seconds=20", "goroutine": "goroutine"} {
-		body, err := get(ctx, "http://"+op.options.pprof+"/debug/pprof/"+path)
+		body, err := get(ctx, http.DefaultClient, "http://"+op.options.pprof+"/debug/pprof/"+path, "")
 		if err != nil {
 			return err
 		}
@@ -116,12 +127,16 @@ func (op *operator) profile(ctx context.Context, phase string) error {
 	return nil
 }
 
-func get(ctx context.Context, url string) (body []byte, err error) {
+// get reads a page, as whom the token says unless it is empty.
+func get(ctx context.Context, client *http.Client, url, token string) (body []byte, err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return nil, err
 	}
-	response, err := http.DefaultClient.Do(request)
+	if token != "" {
+		request.Header.Set("Authorization", "Bearer "+token)
+	}
+	response, err := client.Do(request)
 	if err != nil {
 		return nil, err
 	}

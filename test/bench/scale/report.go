@@ -26,6 +26,18 @@ type idling struct {
 	calls int64
 }
 
+// scraping is what it took to scrape the operator's metrics.
+type scraping struct {
+	clusters int
+	took     []time.Duration
+	// bytes are those of the last answer, after decompression.
+	bytes int
+	// without and with are resident memory in bytes: before the first scrape, and right after each, sorted.
+	without int64
+	with    []int64
+	usage   meter.Usage
+}
+
 // neighbours is how new clusters came up, one by one, beside some that hang.
 type neighbours struct {
 	clusters, silent int
@@ -39,6 +51,7 @@ type report struct {
 	idle       time.Duration
 	created    []creation
 	idling     []idling
+	scraped    []scraping
 	neighbours []neighbours
 }
 
@@ -62,6 +75,7 @@ func (r *report) print() {
 			i.usage.Memory>>20, i.usage.Heap>>20, i.usage.Writes(), i.usage.Reads(), requests(i.usage),
 			float64(i.usage.Passes)/took, float64(i.calls)/took)
 	}
+	r.printScraped()
 	if len(r.neighbours) == 0 {
 		return
 	}
@@ -71,6 +85,19 @@ func (r *report) print() {
 	for _, b := range r.neighbours {
 		fmt.Printf("| %d | %d | %s | %s | %.3f | %d MiB | %.1f |\n", b.clusters, b.silent, b.when, seconds(b.each),
 			b.usage.Cores(), b.usage.Memory>>20, float64(b.usage.Passes)/b.usage.Took.Seconds())
+	}
+}
+
+func (r *report) printScraped() {
+	if len(r.scraped) == 0 {
+		return
+	}
+	fmt.Print("\nThe operator's metrics scraped:\n\n" +
+		"| clusters of 3 | series | of one cluster, at most | answer | scrape: median (range) | memory before | memory: median | most " +
+		"| CPU, cores |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n")
+	for _, s := range r.scraped {
+		fmt.Printf("| %d | %d | %d | %d KiB | %s, %d scrapes | %d MiB | %d MiB | %d MiB | %.3f |\n", s.clusters, s.usage.Series, s.usage.OfCluster,
+			s.bytes>>10, seconds(s.took), len(s.took), s.without>>20, s.with[len(s.with)/2]>>20, s.with[len(s.with)-1]>>20, s.usage.Cores())
 	}
 }
 
