@@ -14,7 +14,7 @@ func TestWords(t *testing.T) {
 	long := strings.Repeat("x", 100)
 	for text, want := range map[string][]string{
 		"":                 {""},
-		" a  b\nc ":        {"a b c"},
+		"a  b\n\tc":        {"a b c"},
 		long + " y":        {long, "y"},
 		"y " + long + " z": {"y", long, "z"},
 	} {
