@@ -1,9 +1,13 @@
 package blobstore
 
 import (
+	"cmp"
+	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"net"
 	"net/http"
+	"net/url"
 	"time"
 )
 
@@ -18,7 +22,7 @@ const spare = 32
 func trust(tr *http.Transport, t Target) error {
 	tr.ResponseHeaderTimeout, tr.MaxIdleConnsPerHost = answerTimeout, spare
 	if t.ServerName != "" {
-		tr.TLSClientConfig = &tls.Config{ServerName: t.ServerName, MinVersion: tls.VersionTLS12}
+		tr.DialTLSContext = dialAs(tr, t)
 	}
 	if len(t.CA) == 0 {
 		return nil
@@ -30,9 +34,28 @@ func trust(tr *http.Transport, t Target) error {
 	if !pool.AppendCertsFromPEM(t.CA) {
 		return misconfigured("the storage's ca.crt holds no certificate in PEM")
 	}
-	tr.TLSClientConfig = &tls.Config{RootCAs: pool, ServerName: t.ServerName, MinVersion: tls.VersionTLS12}
+	tr.TLSClientConfig = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
 	return nil
 }
+
+// dialAs connects to the endpoint by TLS as to the server of that name, and to everybody else as to whom they are: the same transport fetches
+// credentials.
+func dialAs(tr *http.Transport, t Target) func(context.Context, string, string) (net.Conn, error) {
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		config := &tls.Config{MinVersion: tls.VersionTLS12}
+		if tr.TLSClientConfig != nil {
+			config = tr.TLSClientConfig.Clone()
+		}
+		config.NextProtos = nil // what is spoken on such a connection is HTTP/1.1
+		if endpoint, err := url.Parse(t.Endpoint); err == nil && address == hostPort(endpoint) {
+			config.ServerName = t.ServerName
+		}
+		return (&tls.Dialer{Config: config}).DialContext(ctx, network, address)
+	}
+}
+
+// hostPort is what is connected to for a URL by TLS.
+func hostPort(u *url.URL) string { return net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), "443")) }
 
 // transport is for the services whose client libraries bring none.
 func transport(t Target) (*http.Transport, error) {
