@@ -121,7 +121,8 @@ func (g Group) write(t *strings.Builder, now time.Time) {
 		line(t, row...)
 	}
 	if more := g.Count - len(g.Snapshots); more > 0 {
-		output.Say(t, "and %d older ones, which backup list --url %s%s shows", more, quoted(terminal.Clean(g.URL)), g.flags)
+		output.Say(t, "and %d older ones:", more)
+		line(t, fmt.Sprintf("kubectl etcd backup list --url %s%s", quoted(terminal.Clean(g.URL)), g.flags)) // in one piece, to be copied
 	}
 }
 
