@@ -138,6 +138,10 @@ type EtcdClusterStatus struct {
 	// +optional
 	Selector string `json:"selector,omitempty"`
 
+	// autopilot is what Auto Pilot would do; absent if nothing is held.
+	// +optional
+	Autopilot *AutopilotStatus `json:"autopilot,omitempty"`
+
 	// internal is the operator's own state. It is not part of the API, and any release may change it: neither read nor write it.
 	// +kubebuilder:validation:Schemaless
 	// +kubebuilder:validation:Type=object

@@ -85,6 +85,16 @@ type EtcdClusterSpec struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Authentication",order=13
 	Auth *AuthPolicy `json:"auth,omitempty"`
 
+	// autopilot says what the operator may do by itself beyond keeping the cluster at this spec. If absent, it is as with mode On.
+	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Auto Pilot",order=15
+	Autopilot *AutopilotSpec `json:"autopilot,omitempty"`
+
+	// maintenanceWindow is when the operator may do what costs clients a moment and can wait.
+	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Maintenance window",order=16
+	MaintenanceWindow *MaintenanceWindow `json:"maintenanceWindow,omitempty"`
+
 	// TLS is coreos/etcd-operator's name of tls, with the same meaning. Use tls in new manifests.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="TLS (coreos/etcd-operator)",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:hidden"}

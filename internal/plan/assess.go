@@ -37,6 +37,8 @@ type Assessment struct {
 	// spec is not carried out. Unrelated is an object with the cluster's labels that does not belong to it and does no harm.
 	// Laggards says which voters have been far behind for a while. Each is nil if there is none.
 	Alarm, SlowLeader, Laggards, RejectedSpec, Unrelated *failure.Problem
+	// Held are the acts of Auto Pilot that are due and not done, by feature.
+	Held []HeldAct
 }
 
 // Versions are the etcd versions in use and to be used.

@@ -67,6 +67,8 @@ type Cluster struct {
 	Pinned version.Pinned `json:",omitempty"`
 	// Spec is the part of the spec that members are made from, as text: it is only compared and recorded.
 	Spec string
+	// Autopilot is what may be done beyond that spec.
+	Autopilot Autopilot `json:",omitzero"`
 	// Invalid is what is wrong with the spec. It prevents a cluster from being created. A running one is managed according to
 	// the last valid spec.
 	Invalid *failure.Problem

@@ -1,0 +1,43 @@
+package plan
+
+import "time"
+
+// Mode is how far a feature of Auto Pilot goes, by the operator's own switch, spec.autopilot.mode and the feature's mode: the least of
+// them. An act follows from it, never from the spec.
+type Mode int
+
+// The modes, the least first.
+const (
+	ModeOff Mode = iota
+	ModeAdvise
+	ModeOn
+)
+
+// Autopilot is what the operator may do by itself beyond keeping the cluster at its spec.
+type Autopilot struct {
+	// NoSpace makes room when a database has reached its quota; Compact is true if history may be given up for that.
+	NoSpace Mode
+	Compact bool
+	// Defragment gives free pages back to the disk. Diverged replaces members whose data differs from the majority's.
+	Defragment, Diverged Mode
+	// Window is the maintenance window.
+	Window Window
+}
+
+// Window is the maintenance window, as it is now.
+type Window struct {
+	// Set is true if the spec has one. Open is whether it is open, and Ends when it closes; both are zero without one.
+	Set, Open bool
+	Ends      time.Time
+	// Next is when it opens next, zero without one.
+	Next time.Time
+}
+
+// HeldAct is an act of Auto Pilot that is due and not done.
+type HeldAct struct {
+	// Feature is the field of spec.autopilot that it belongs to, such as "noSpace".
+	Feature string
+	// Reason and Message are as in a condition: what is due, and what has to be so before it is done. The message has no number that
+	// changes while nothing is done.
+	Reason, Message string
+}
