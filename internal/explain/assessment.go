@@ -59,6 +59,12 @@ func tell(o plan.Observed, part any) string {
 			all = append(all, string(alarm.Kind)+" of "+member(o, alarm.Member))
 		}
 		return list(all)
+	case []plan.HeldAct:
+		var all []string
+		for _, h := range p {
+			all = append(all, h.Feature+" ("+h.Reason+")")
+		}
+		return list(all)
 	case map[string]plan.Change:
 		var all []string
 		for _, name := range slices.Sorted(maps.Keys(p)) {

@@ -39,6 +39,8 @@ type Assessment struct {
 	Alarm, SlowLeader, Laggards, RejectedSpec, Unrelated *failure.Problem
 	// Held are the acts of Auto Pilot that are due and not done, by feature.
 	Held []HeldAct
+	// Feature is the feature of Auto Pilot whose rule has decided, empty if none has. It is known once the rules were asked.
+	Feature string
 }
 
 // Versions are the etcd versions in use and to be used.

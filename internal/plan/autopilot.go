@@ -1,6 +1,10 @@
 package plan
 
-import "time"
+import (
+	"time"
+
+	"github.com/etcdpilot/etcd-operator/internal/plan/schedule"
+)
 
 // Mode is how far a feature of Auto Pilot goes, by the operator's own switch, spec.autopilot.mode and the feature's mode: the least of
 // them. An act follows from it, never from the spec.
@@ -31,6 +35,47 @@ type Window struct {
 	Ends      time.Time
 	// Next is when it opens next, zero without one.
 	Next time.Time
+}
+
+// WindowAt is the window of a schedule, which stays open for that long each time.
+func WindowAt(s schedule.Schedule, stays time.Duration, now time.Time) Window {
+	w := Window{Set: true, Next: s.Next(now)}
+	if last := schedule.Last(s, now.Add(-stays), now); !last.IsZero() {
+		w.Open, w.Ends = true, last.Add(stays)
+	}
+	return w
+}
+
+// The features of Auto Pilot, by their fields of spec.autopilot.
+const (
+	FeatureNoSpace    = "noSpace"
+	FeatureDefragment = "defragment"
+	FeatureDiverged   = "divergedMember"
+)
+
+// featureOf is which feature a rule belongs to, by its name in the lists. These rules return an action or nothing, never Wait or Blocked, so
+// that they keep no other one from its turn.
+var featureOf = map[string]string{"makeRoom": FeatureNoSpace, "quarantine": FeatureDiverged, "defragment": FeatureDefragment}
+
+// feature is the one whose rule has decided, whether or not a guard has replaced its action; empty if another rule has, or none.
+func (d decision) feature() string {
+	if d.rule == nil {
+		return ""
+	}
+	return featureOf[nameOf(*d.rule)]
+}
+
+// Mode is that of a feature, ModeOff of one that does not exist.
+func (a Autopilot) Mode(feature string) Mode {
+	switch feature {
+	case FeatureNoSpace:
+		return a.NoSpace
+	case FeatureDefragment:
+		return a.Defragment
+	case FeatureDiverged:
+		return a.Diverged
+	}
+	return ModeOff
 }
 
 // HeldAct is an act of Auto Pilot that is due and not done.

@@ -31,6 +31,9 @@ type Observed struct {
 	Conflicts []Conflict
 	// Refused are the writes that the API server has refused and that were not successful since, sorted by target.
 	Refused []Refusal
+	// MayDisturb is true if Auto Pilot may disturb this cluster's clients now: it is doing so already, or is among the few clusters of the
+	// operator that may begin. What would disturb them is held otherwise, with the reason WaitingForBrake. Nothing else depends on it.
+	MayDisturb bool `json:",omitempty"`
 }
 
 // Cluster is the desired state and the durable facts of an EtcdCluster.

@@ -1,0 +1,69 @@
+package plan
+
+import (
+	"testing"
+	"time"
+
+	"github.com/etcdpilot/etcd-operator/internal/plan/schedule"
+)
+
+// TestWindowAt opens and closes windows at the minute, also where one begins before the last one ends, or summer time does.
+func TestWindowAt(t *testing.T) {
+	at := func(text string) time.Time {
+		parsed, err := time.Parse("2006-01-02 15:04:05", text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return parsed
+	}
+	for title, c := range map[string]struct {
+		expression, zone string
+		stays            time.Duration
+		now              string
+		// ends is empty if it is closed.
+		ends, next string
+	}{
+		"before it":              {"0 2 * * *", "", 2 * time.Hour, "2026-11-24 01:59:59", "", "2026-11-24 02:00:00"},
+		"as it opens":            {"0 2 * * *", "", 2 * time.Hour, "2026-11-24 02:00:00", "2026-11-24 04:00:00", "2026-11-25 02:00:00"},
+		"before it closes":       {"0 2 * * *", "", 2 * time.Hour, "2026-11-24 03:59:59", "2026-11-24 04:00:00", "2026-11-25 02:00:00"},
+		"as it closes":           {"0 2 * * *", "", 2 * time.Hour, "2026-11-24 04:00:00", "", "2026-11-25 02:00:00"},
+		"elsewhere":              {"0 2 * * *", "Asia/Tokyo", time.Hour, "2026-11-24 17:30:00", "2026-11-24 18:00:00", "2026-11-25 17:00:00"},
+		"over midnight":          {"0 23 * * 0", "", 3 * time.Hour, "2026-11-23 01:00:00", "2026-11-23 02:00:00", "2026-11-29 23:00:00"},
+		"open all the time":      {"0 * * * *", "", 2 * time.Hour, "2026-11-24 12:30:00", "2026-11-24 14:00:00", "2026-11-24 13:00:00"},
+		"an hour that is no day": {"30 2 * * *", "Europe/Berlin", time.Hour, "2026-03-29 00:45:00", "", "2026-03-30 00:30:00"},
+	} {
+		t.Run(title, func(t *testing.T) {
+			s, err := schedule.Parse(c.expression, c.zone, schedule.Fields{}, at(c.now))
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := Window{Set: true, Open: c.ends != "", Next: at(c.next)}
+			if want.Open {
+				want.Ends = at(c.ends)
+			}
+			got := WindowAt(s, c.stays, at(c.now))
+			if got.Set != want.Set || got.Open != want.Open || !got.Ends.Equal(want.Ends) || !got.Next.Equal(want.Next) {
+				t.Errorf("%+v, want %+v", got, want)
+			}
+		})
+	}
+}
+
+// TestModes knows the mode of each feature by its name.
+func TestModes(t *testing.T) {
+	for feature, a := range map[string]Autopilot{
+		FeatureNoSpace: {NoSpace: ModeAdvise}, FeatureDefragment: {Defragment: ModeAdvise}, FeatureDiverged: {Diverged: ModeAdvise},
+	} {
+		if a.Mode(feature) != ModeAdvise {
+			t.Errorf("%s: %+v", feature, a)
+		}
+	}
+	if (Autopilot{NoSpace: ModeOn}).Mode("another") != ModeOff {
+		t.Error("a feature that does not exist is not off")
+	}
+	for rule, feature := range featureOf {
+		if on := (Autopilot{NoSpace: ModeOn, Defragment: ModeOn, Diverged: ModeOn}); on.Mode(feature) != ModeOn {
+			t.Errorf("rule %s is of %q, which has no mode", rule, feature)
+		}
+	}
+}
