@@ -76,11 +76,15 @@ type MaintenanceWindow struct {
 	// +kubebuilder:validation:MaxLength=256
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[[:space:]]*(@[^[:space:]]+([[:space:]]+[^[:space:]]+)?|[^[:space:]]+([[:space:]]+[^[:space:]]+){4})?[[:space:]]*$')",message="maintenanceWindow.schedule must have the five fields of cron, such as 0 2 * * 0, or be a word such as @weekly"
 	// +kubebuilder:validation:XValidation:rule="!self.contains('TZ=')",message="maintenanceWindow.schedule: name the time zone in timeZone, not here"
+	// +kubebuilder:validation:XValidation:rule="!self.contains('@every')",message="maintenanceWindow.schedule: @every has no time of day: give the five fields of cron, or a word such as @weekly"
 	// +required
 	Schedule string `json:"schedule"`
 
 	// duration is how long it stays open, such as 2h: at least 10 minutes. What has begun is completed.
 	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('10m')",message="maintenanceWindow.duration must be 10m at least"
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:Pattern=`^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`
+	// +kubebuilder:validation:MaxLength=32
 	// +required
 	Duration metav1.Duration `json:"duration"`
 
@@ -93,6 +97,10 @@ type MaintenanceWindow struct {
 
 // AutopilotStatus is what Auto Pilot would do.
 type AutopilotStatus struct {
+	// operatorMode is how far the operator lets Auto Pilot go in all of its clusters, whatever their specs say: Off or Advise. It is absent
+	// if that is On.
+	// +optional
+	OperatorMode AutopilotMode `json:"operatorMode,omitempty"`
 	// held is what is due and not done, because it is not safe now or the mode is Advise.
 	// +listType=map
 	// +listMapKey=feature

@@ -138,7 +138,7 @@ type EtcdClusterStatus struct {
 	// +optional
 	Selector string `json:"selector,omitempty"`
 
-	// autopilot is what Auto Pilot would do; absent if nothing is held.
+	// autopilot is what Auto Pilot would do; absent if nothing is held and the operator does not bound it.
 	// +optional
 	Autopilot *AutopilotStatus `json:"autopilot,omitempty"`
 

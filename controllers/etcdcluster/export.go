@@ -53,6 +53,9 @@ func (p *pass) exported() metrics.Cluster {
 		}
 	}
 	seen.NoSpace, seen.Corrupt = alarmed(p.assessment, plan.AlarmNoSpace), alarmed(p.assessment, plan.AlarmCorrupt)
+	for _, h := range heldIn(&c.Status) {
+		seen.Held = append(seen.Held, h.Feature)
+	}
 	if p.certified != nil {
 		seen.Expiry = firstToExpire(c.Name, p.certified.Certificates)
 	}

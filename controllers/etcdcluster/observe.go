@@ -38,6 +38,7 @@ func (r *Reconciler) observe(ctx context.Context, reader client.Reader, c *v1bet
 	c.Spec, problem = clusterspec.Effective(c, claims)
 	p.observed = plan.Observed{Now: r.Clock.Now(), Cluster: r.observedCluster(c, problem)}
 	p.observed.Refused = r.refusals.of(client.ObjectKeyFromObject(c), c.Generation, p.observed.Now)
+	r.observeAutopilot(p)
 	if err := listPods(ctx, reader, p); err != nil {
 		return nil, err
 	}
