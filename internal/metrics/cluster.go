@@ -39,7 +39,13 @@ type Cluster struct {
 	// Expiry is when the first certificate of each use expires.
 	Expiry []Expiry
 	// Held are the features of Auto Pilot of which something is due and not done, each once.
-	Held []string
+	Held []Held
+}
+
+// Held is a feature of Auto Pilot of which something is due and not done. Waits is true if it only waits for the time to do it.
+type Held struct {
+	Feature string
+	Waits   bool
 }
 
 // ConditionTypes are the conditions of an EtcdCluster that have series.
@@ -112,7 +118,8 @@ var allClusters = &clusters{
 	expiry: clusterColumn("certificate_expiry_timestamp_seconds",
 		"When the first certificate expires, by use; those of the cluster's own authorities are peer-ca and server-ca.", "use"),
 	held: clusterColumn("autopilot_held",
-		"1 while something of Auto Pilot is due and not done, by feature: because it is not safe, or waits, or may only be advised; no series otherwise.", "feature"),
+		"1 while something of Auto Pilot is due and not done, by feature, because it is not safe or may only be advised; 0 while it only waits for "+
+			"the maintenance window or its turn; no series while nothing is due.", "feature"),
 }
 
 func init() { metrics.Registry.MustRegister(allClusters) }
@@ -167,8 +174,8 @@ func (c *clusters) collect(s series, r *clusterRecord) {
 	for _, e := range r.Expiry {
 		s.add(c.expiry, unix(e.At), e.Use)
 	}
-	for _, feature := range r.Held {
-		s.add(c.held, 1, feature)
+	for _, h := range r.Held {
+		s.add(c.held, number(!h.Waits), h.Feature)
 	}
 }
 
