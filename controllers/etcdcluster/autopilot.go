@@ -8,50 +8,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
-	"github.com/etcdpilot/etcd-operator/controllers/internal/clusterspec"
 	"github.com/etcdpilot/etcd-operator/controllers/internal/reconcile"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
 
 // observeAutopilot reads how far Auto Pilot may go, and whether it is this cluster's turn.
 func (r *Reconciler) observeAutopilot(p *pass) {
-	spec, now := p.cluster.Spec, p.observed.Now
-	p.observed.Cluster.Autopilot = plan.Autopilot{Window: clusterspec.Window(spec.MaintenanceWindow, now)}
-	p.observed.MayDisturb = r.brake.may(client.ObjectKeyFromObject(p.cluster), now)
-	if spec.Paused {
-		return
-	}
-	given := v1beta2.AutopilotSpec{}
-	if spec.Autopilot != nil {
-		given = *spec.Autopilot
-	}
-	noSpace, defragment, diverged := v1beta2.NoSpaceAutopilot{}, v1beta2.AutopilotFeature{}, v1beta2.AutopilotFeature{}
-	if given.NoSpace != nil {
-		noSpace = *given.NoSpace
-	}
-	if given.Defragment != nil {
-		defragment = *given.Defragment
-	}
-	if given.DivergedMember != nil {
-		diverged = *given.DivergedMember
-	}
-	bound := min(modeOf(r.Autopilot), modeOf(given.Mode))
-	p.observed.Cluster.Autopilot.NoSpace = min(bound, modeOf(noSpace.Mode))
-	p.observed.Cluster.Autopilot.Compact = noSpace.Compaction != v1beta2.CompactionForbidden
-	p.observed.Cluster.Autopilot.Defragment = min(bound, modeOf(defragment.Mode))
-	p.observed.Cluster.Autopilot.Diverged = min(bound, modeOf(diverged.Mode))
-}
-
-// modeOf reads a mode that the schema has checked.
-func modeOf(given v1beta2.AutopilotMode) plan.Mode {
-	switch given {
-	case v1beta2.AutopilotOn, "":
-		return plan.ModeOn
-	case v1beta2.AutopilotAdvise:
-		return plan.ModeAdvise
-	case v1beta2.AutopilotOff:
-	}
-	return plan.ModeOff
+	p.observed.Cluster.Autopilot = plan.AutopilotOf(&p.cluster.Spec, r.Autopilot, p.observed.Now)
+	p.observed.MayDisturb = r.brake.may(client.ObjectKeyFromObject(p.cluster), p.observed.Now)
 }
 
 // takeTurn counts the cluster as disturbed if Auto Pilot is about to act on it. It returns false if others have come first since it was

@@ -13,43 +13,6 @@ import (
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
 
-// TestAutopilotModes wants no feature to go further than the operator, the cluster or its own mode, and none while the cluster is paused.
-func TestAutopilotModes(t *testing.T) {
-	const off, advise, on = v1beta2.AutopilotOff, v1beta2.AutopilotAdvise, v1beta2.AutopilotOn
-	of := func(mode v1beta2.AutopilotMode) *v1beta2.AutopilotFeature {
-		return &v1beta2.AutopilotFeature{Mode: mode}
-	}
-	for title, c := range map[string]struct {
-		operator v1beta2.AutopilotMode
-		spec     v1beta2.EtcdClusterSpec
-		want     plan.Autopilot
-	}{
-		"nothing is said": {want: plan.Autopilot{NoSpace: plan.ModeOn, Compact: true, Defragment: plan.ModeOn, Diverged: plan.ModeOn}},
-		"by feature": {
-			operator: on, spec: v1beta2.EtcdClusterSpec{Autopilot: &v1beta2.AutopilotSpec{
-				Mode: on, NoSpace: &v1beta2.NoSpaceAutopilot{Compaction: v1beta2.CompactionForbidden}, Defragment: of(advise), DivergedMember: of(off),
-			}},
-			want: plan.Autopilot{NoSpace: plan.ModeOn, Defragment: plan.ModeAdvise},
-		},
-		"the cluster's": {
-			spec: v1beta2.EtcdClusterSpec{Autopilot: &v1beta2.AutopilotSpec{Mode: advise, Defragment: of(on), DivergedMember: of(off)}},
-			want: plan.Autopilot{NoSpace: plan.ModeAdvise, Compact: true, Defragment: plan.ModeAdvise},
-		},
-		"the operator's": {
-			operator: advise, spec: v1beta2.EtcdClusterSpec{Autopilot: &v1beta2.AutopilotSpec{Mode: on, Defragment: of(on)}},
-			want: plan.Autopilot{NoSpace: plan.ModeAdvise, Compact: true, Defragment: plan.ModeAdvise, Diverged: plan.ModeAdvise},
-		},
-		"the operator is off": {operator: off, want: plan.Autopilot{Compact: true}},
-		"paused":              {spec: v1beta2.EtcdClusterSpec{Paused: true}},
-	} {
-		p := &pass{cluster: &v1beta2.EtcdCluster{Spec: c.spec}}
-		(&Reconciler{Autopilot: c.operator}).observeAutopilot(p)
-		if got := p.observed.Cluster.Autopilot; got != c.want {
-			t.Errorf("%s: %+v, want %+v", title, got, c.want)
-		}
-	}
-}
-
 // TestNextPassAtTheWindow has a pass as the window opens, if anything waits for that.
 func TestNextPassAtTheWindow(t *testing.T) {
 	window := plan.Window{Set: true, Next: begun.Add(40 * time.Second)}

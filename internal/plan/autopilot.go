@@ -1,10 +1,6 @@
 package plan
 
-import (
-	"time"
-
-	"github.com/etcdpilot/etcd-operator/internal/plan/schedule"
-)
+import "time"
 
 // Mode is how far a feature of Auto Pilot goes, by the operator's own switch, spec.autopilot.mode and the feature's mode: the least of
 // them. An act follows from it, never from the spec.
@@ -16,6 +12,9 @@ const (
 	ModeAdvise
 	ModeOn
 )
+
+// String is the mode as in the API.
+func (m Mode) String() string { return []string{"Off", "Advise", "On"}[m] }
 
 // Autopilot is what the operator may do by itself beyond keeping the cluster at its spec.
 type Autopilot struct {
@@ -35,15 +34,6 @@ type Window struct {
 	Ends      time.Time
 	// Next is when it opens next, zero without one.
 	Next time.Time
-}
-
-// WindowAt is the window of a schedule, which stays open for that long each time.
-func WindowAt(s schedule.Schedule, stays time.Duration, now time.Time) Window {
-	w := Window{Set: true, Next: s.Next(now)}
-	if last := schedule.Last(s, now.Add(-stays), now); !last.IsZero() {
-		w.Open, w.Ends = true, last.Add(stays)
-	}
-	return w
 }
 
 // The features of Auto Pilot, by their fields of spec.autopilot.
@@ -77,6 +67,9 @@ func (a Autopilot) Mode(feature string) Mode {
 	}
 	return ModeOff
 }
+
+// Features are all of them.
+func Features() []string { return []string{FeatureNoSpace, FeatureDefragment, FeatureDiverged} }
 
 // HeldAct is an act of Auto Pilot that is due and not done.
 type HeldAct struct {

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/internal/plan/schedule"
 )
 
@@ -41,7 +42,7 @@ func TestWindowAt(t *testing.T) {
 			if want.Open {
 				want.Ends = at(c.ends)
 			}
-			got := WindowAt(s, c.stays, at(c.now))
+			got := windowAt(s, c.stays, at(c.now))
 			if got.Set != want.Set || got.Open != want.Open || !got.Ends.Equal(want.Ends) || !got.Next.Equal(want.Next) {
 				t.Errorf("%+v, want %+v", got, want)
 			}
@@ -64,6 +65,45 @@ func TestModes(t *testing.T) {
 	for rule, feature := range featureOf {
 		if on := (Autopilot{NoSpace: ModeOn, Defragment: ModeOn, Diverged: ModeOn}); on.Mode(feature) != ModeOn {
 			t.Errorf("rule %s is of %q, which has no mode", rule, feature)
+		}
+	}
+}
+
+// TestAutopilotModes wants no feature to go further than the operator, the cluster or its own mode, and none while the cluster is paused.
+func TestAutopilotModes(t *testing.T) {
+	const off, advise, on = v1beta2.AutopilotOff, v1beta2.AutopilotAdvise, v1beta2.AutopilotOn
+	of := func(mode v1beta2.AutopilotMode) *v1beta2.AutopilotFeature {
+		return &v1beta2.AutopilotFeature{Mode: mode}
+	}
+	for title, c := range map[string]struct {
+		operator v1beta2.AutopilotMode
+		spec     v1beta2.EtcdClusterSpec
+		want     Autopilot
+	}{
+		"nothing is said": {want: Autopilot{NoSpace: ModeOn, Compact: true, Defragment: ModeOn, Diverged: ModeOn}},
+		"by feature": {
+			operator: on, spec: v1beta2.EtcdClusterSpec{Autopilot: &v1beta2.AutopilotSpec{
+				Mode: on, NoSpace: &v1beta2.NoSpaceAutopilot{Compaction: v1beta2.CompactionForbidden}, Defragment: of(advise), DivergedMember: of(off),
+			}},
+			want: Autopilot{NoSpace: ModeOn, Defragment: ModeAdvise},
+		},
+		"the cluster's": {
+			spec: v1beta2.EtcdClusterSpec{Autopilot: &v1beta2.AutopilotSpec{Mode: advise, Defragment: of(on), DivergedMember: of(off)}},
+			want: Autopilot{NoSpace: ModeAdvise, Compact: true, Defragment: ModeAdvise},
+		},
+		"the operator's": {
+			operator: advise, spec: v1beta2.EtcdClusterSpec{Autopilot: &v1beta2.AutopilotSpec{Mode: on, Defragment: of(on)}},
+			want: Autopilot{NoSpace: ModeAdvise, Compact: true, Defragment: ModeAdvise, Diverged: ModeAdvise},
+		},
+		"the operator is off": {operator: off, want: Autopilot{Compact: true}},
+		"a window that cannot be read": {
+			operator: off, spec: v1beta2.EtcdClusterSpec{MaintenanceWindow: &v1beta2.MaintenanceWindow{Schedule: "never"}},
+			want: Autopilot{Compact: true, Window: Window{Set: true}},
+		},
+		"paused": {spec: v1beta2.EtcdClusterSpec{Paused: true}},
+	} {
+		if got := AutopilotOf(&c.spec, c.operator, now); got != c.want {
+			t.Errorf("%s: %+v, want %+v", title, got, c.want)
 		}
 	}
 }
