@@ -9,9 +9,10 @@ const (
 	//
 	// Do it by hand, or set the mode to On.
 	ReasonAutopilotAdvises = "AutopilotAdvises"
-	// ReasonWaitingForWindow means that something is due that can wait for the maintenance window, and that this is not open.
+	// ReasonWaitingForWindow means that something is due that can wait for the maintenance window, and that this is not open, or that there is
+	// none.
 	//
-	// Nothing: it is done once spec.maintenanceWindow opens. Do it by hand if it cannot wait for that.
+	// Nothing, or set spec.maintenanceWindow if there is none: it is done once that opens. Do it by hand if it cannot wait.
 	ReasonWaitingForWindow = "WaitingForWindow"
 	// ReasonWaitingForBrake means that something is due that would disturb clients, and that as many clusters are being disturbed as the
 	// operator allows at a time.

@@ -38,7 +38,7 @@ func (r *Report) Write(out io.Writer, coloured bool) error {
 			fmt.Sprintf("%s, for %s", h.Reason, duration.HumanDuration(r.now.Sub(h.Since.Time))))
 		p.Paragraph("", 0, column+2, h.Message)
 		if todo := doctor.Meaning(h.Reason).Todo; todo != "" {
-			p.Paragraph("", 0, column+2, "by hand: "+todo)
+			p.Paragraph("", 0, column+2, "what to do: "+todo)
 		}
 	}
 	r.lately(p)
