@@ -43,7 +43,8 @@ func TestNextPassAtTheWindow(t *testing.T) {
 // TestTurns follows a cluster from its place among those that wait to the end of its act.
 func TestTurns(t *testing.T) {
 	clock := clocktesting.NewFakePassiveClock(begun)
-	r := &Reconciler{Clock: clock, brake: *full(t)} //nolint:govet // it is not in use yet
+	r := &Reconciler{Clock: clock}
+	r.brake.fill(t)
 	seen := func(feature string, action plan.Action, held ...plan.HeldAct) *pass {
 		p := &pass{cluster: &v1beta2.EtcdCluster{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "c9"}}, action: action}
 		p.assessment = plan.Assessment{Feature: feature, Held: held}
@@ -82,9 +83,7 @@ func TestLateTurn(t *testing.T) {
 	if r.observeAutopilot(p); !p.observed.MayDisturb {
 		t.Fatal("it may not begin")
 	}
-	for i := range maxDisturbed {
-		r.brake.take(named(i), begun)
-	}
+	r.brake.fill(t)
 	if r.takeTurn(p) {
 		t.Error("a sixth cluster is disturbed")
 	}

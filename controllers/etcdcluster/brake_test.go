@@ -20,12 +20,17 @@ func named(n int) types.NamespacedName {
 func full(t *testing.T) *brake {
 	t.Helper()
 	b := &brake{}
+	b.fill(t)
+	return b
+}
+
+func (b *brake) fill(t *testing.T) {
+	t.Helper()
 	for i := range maxDisturbed {
 		if !b.may(named(i), begun) || !b.take(named(i), begun) {
 			t.Fatalf("%d clusters are disturbed, and no other may be", i)
 		}
 	}
-	return b
 }
 
 // TestBrake lets no more than five clusters be disturbed, and each of those go on.

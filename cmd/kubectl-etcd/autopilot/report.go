@@ -6,8 +6,6 @@ import (
 	"strings"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
 	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/doctor"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
@@ -51,15 +49,15 @@ type Window struct {
 	Problem string `json:"problem,omitempty"`
 }
 
-// Event is something that Auto Pilot has done, or begun or ended to hold back.
+// Event is an event about the cluster, in a report one of Auto Pilot: something that it has done, or begun or ended to hold back.
 type Event struct {
 	Time    time.Time `json:"time"`
 	Reason  string    `json:"reason"`
 	Message string    `json:"message"`
 }
 
-// Of is the report about a cluster, with its events, nil if they could not be read.
-func Of(c *v1beta2.EtcdCluster, events []corev1.Event, problems []string, now time.Time) *Report {
+// Of is the report about a cluster, with all of its events, nil if they could not be read.
+func Of(c *v1beta2.EtcdCluster, events []Event, problems []string, now time.Time) *Report {
 	r := &Report{Namespace: c.Namespace, Name: c.Name, Held: []v1beta2.HeldAct{}, Problems: problems, now: now}
 	operator := v1beta2.AutopilotMode("")
 	if c.Status.Autopilot != nil {
@@ -119,24 +117,8 @@ func windowOf(spec *v1beta2.MaintenanceWindow, now time.Time) *Window {
 const section = "Auto Pilot"
 
 // eventsOf are those with a reason of Auto Pilot.
-func eventsOf(all []corev1.Event) []Event {
-	found := []Event{}
-	for _, e := range all {
-		if strings.Contains(doctor.Meaning(e.Reason).Section, section) {
-			found = append(found, Event{timeOf(e), e.Reason, e.Message})
-		}
-	}
+func eventsOf(all []Event) []Event {
+	found := slices.DeleteFunc(slices.Clone(all), func(e Event) bool { return !strings.Contains(doctor.Meaning(e.Reason).Section, section) })
 	slices.SortStableFunc(found, func(a, b Event) int { return b.Time.Compare(a.Time) })
 	return found
-}
-
-// timeOf is when an event was seen last. Events of a series say that there.
-func timeOf(e corev1.Event) time.Time {
-	switch {
-	case e.Series != nil && !e.Series.LastObservedTime.IsZero():
-		return e.Series.LastObservedTime.Time
-	case !e.LastTimestamp.IsZero():
-		return e.LastTimestamp.Time
-	}
-	return e.EventTime.Time
 }

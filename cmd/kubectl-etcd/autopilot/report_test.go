@@ -10,7 +10,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
@@ -51,14 +50,14 @@ func held(c *v1beta2.EtcdCluster) {
 	}}
 }
 
-func event(reason, message string, ago time.Duration) corev1.Event {
-	return corev1.Event{Reason: reason, Message: message, EventTime: metav1.NewMicroTime(now.Add(-ago))}
+func event(reason, message string, ago time.Duration) autopilot.Event {
+	return autopilot.Event{Time: now.Add(-ago), Reason: reason, Message: message}
 }
 
 // TestWrite compares what a person sees with what was looked at, and found to be good.
 func TestWrite(t *testing.T) {
-	none := []corev1.Event{}
-	several := []corev1.Event{
+	none := []autopilot.Event{}
+	several := []autopilot.Event{
 		event(v1beta2.ReasonWaitingForWindow, "autopilot.defragment: the file of demo-2 is half empty", 3*time.Hour),
 		event(v1beta2.ReasonScaling, "adding learner demo-3", time.Hour),
 		event(v1beta2.ReasonNoLongerHeld, "autopilot.noSpace: no longer held for AutopilotAdvises", time.Minute),
@@ -96,7 +95,7 @@ func TestWrite(t *testing.T) {
 
 // TestJSON holds the names of fields that programs read.
 func TestJSON(t *testing.T) {
-	text, err := json.Marshal(autopilot.Of(cluster(held), []corev1.Event{event(v1beta2.ReasonWaitingForBrake, "m", time.Hour)}, nil, now))
+	text, err := json.Marshal(autopilot.Of(cluster(held), []autopilot.Event{event(v1beta2.ReasonWaitingForBrake, "m", time.Hour)}, nil, now))
 	must(t, err)
 	for _, want := range []string{
 		`{"namespace":"app","name":"demo","features":[{"name":"noSpace","mode":"Advise","by":"spec.autopilot.noSpace.mode"},{"name":"defragment","mode":"On"}`,

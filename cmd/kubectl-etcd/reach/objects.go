@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/autopilot"
 	"github.com/etcdpilot/etcd-operator/cmd/kubectl-etcd/doctor"
 )
 
@@ -41,13 +42,17 @@ func (a *Access) Object(ctx context.Context, name string) (*v1beta2.EtcdCluster,
 }
 
 // Events are those about an EtcdCluster that Kubernetes still has; nil with an error only.
-func (a *Access) Events(ctx context.Context, c *v1beta2.EtcdCluster) ([]corev1.Event, error) {
+func (a *Access) Events(ctx context.Context, c *v1beta2.EtcdCluster) ([]autopilot.Event, error) {
 	list := &corev1.EventList{}
 	about := client.MatchingFields{"involvedObject.uid": string(c.UID)}
 	if err := a.client.List(ctx, list, client.InNamespace(a.namespace), about); err != nil {
 		return nil, fmt.Errorf("list events: %w", err)
 	}
-	return append([]corev1.Event{}, list.Items...), nil
+	all := []autopilot.Event{}
+	for _, e := range list.Items {
+		all = append(all, autopilot.Event{Time: when(e), Reason: e.Reason, Message: e.Message})
+	}
+	return all, nil
 }
 
 // GenerateName is what the name of an object begins with that is about a cluster. The API server adds five characters, and the whole is the
