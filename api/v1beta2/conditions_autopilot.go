@@ -23,4 +23,23 @@ const (
 	//
 	// Nothing.
 	ReasonNoLongerHeld = "NoLongerHeld"
+	// ReasonMakingRoom means that a member's database has reached its quota, and that the operator makes room: it defragments, gives up
+	// history older than five minutes if it may, and disarms the alarm once every member has room.
+	//
+	// Nothing. Held, it waits until there is history that is old enough to be given up.
+	ReasonMakingRoom = "MakingRoom"
+	// ReasonSpaceExhausted means that a member's database has reached its quota, and that nothing the operator may give up makes room.
+	//
+	// Delete keys, or raise spec.etcd.quotaBackendBytes. The operator compacts and defragments by itself, and disarms the alarm once there
+	// is room.
+	ReasonSpaceExhausted = "SpaceExhausted"
+	// ReasonDefragmenting means that a member's database is written anew, without its free pages. The member serves nobody meanwhile; the
+	// others do. An event with this reason says afterwards how long that took, and what it has freed.
+	//
+	// Nothing.
+	ReasonDefragmenting = "Defragmenting"
+	// ReasonDefragmentationHeld means that a member's database is to be defragmented, and that this is not safe now: the message says why.
+	//
+	// See to what the message names. The operator goes on by itself.
+	ReasonDefragmentationHeld = "DefragmentationHeld"
 )

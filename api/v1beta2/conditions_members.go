@@ -100,8 +100,9 @@ const (
 	// ReasonNoSpace means that a member's database has reached its quota (alarm NOSPACE). No member takes any write but deletions, so the
 	// cluster is not Available; reads work. The message names the members, with the size of their databases and their quotas.
 	//
-	// Raise spec.etcd.quotaBackendBytes, or delete keys, compact and defragment; then disarm the alarm: docs/runbooks/EtcdWritesRefused.md
-	// has the commands.
+	// Auto Pilot makes room, unless its mode forbids that or the message says what keeps it from it. By hand: raise
+	// spec.etcd.quotaBackendBytes, or delete keys, compact and defragment; then disarm the alarm: docs/runbooks/EtcdWritesRefused.md has the
+	// commands.
 	ReasonNoSpace = "NoSpace"
 	// ReasonAlarmDisarmed means that etcd's alarms are gone, and it takes writes again. Only an event has it.
 	//

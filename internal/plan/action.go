@@ -203,6 +203,26 @@ type CancelDowngrade struct {
 // SetBudget creates or changes the PodDisruptionBudget.
 type SetBudget struct{ MinAvailable int }
 
+// Compact has etcd give up the history of keys before that revision.
+type Compact struct{ Revision int64 }
+
+// Defragment begins to have a voter or learner write its database anew, without the free pages: it serves nobody until that is done. Why is
+// a condition reason.
+type Defragment struct {
+	ID        uint64
+	Name, UID string
+	Why       string
+	// Free is how many bytes that frees, and Pause how long it is expected to take. Both are only for messages.
+	Free  int64
+	Pause time.Duration
+}
+
+// Disarm takes an alarm of etcd back. The member's name, as in a message, is only for messages.
+type Disarm struct {
+	Alarm
+	Name string
+}
+
 // Mutates reports whether the action changes anything: such an action is decided a second time, on live reads.
 func Mutates(a Action) bool {
 	switch a.(type) {

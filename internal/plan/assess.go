@@ -37,6 +37,10 @@ type Assessment struct {
 	// spec is not carried out. Unrelated is an object with the cluster's labels that does not belong to it and does no harm.
 	// Laggards says which voters have been far behind for a while. Each is nil if there is none.
 	Alarm, SlowLeader, Laggards, RejectedSpec, Unrelated *failure.Problem
+	// Defragmented is the member that is being defragmented, the zero Member if none is.
+	Defragmented Member
+	// Room is what makes room where a database has reached its quota, and Tidying what gives free pages back to the disk.
+	Room, Tidying Upkeep
 	// Held are the acts of Auto Pilot that are due and not done, by feature.
 	Held []HeldAct
 	// Feature is the feature of Auto Pilot whose rule has decided, empty if none has. It is known once the rules were asked.
@@ -89,9 +93,14 @@ func (v *view) assess() {
 	if v.Etcd.Contact != ContactQuorum {
 		return
 	}
+	v.Defragmented = v.defragmented()
 	v.NextToRemove = v.nextToRemove()
 	v.InProgress = v.inProgress()
 	v.Update.Blocker = v.updateBlocker()
 	v.Update.MissingImage = v.missingImage()
 	v.Update.Next, v.Update.Step = v.nextToUpdate()
+	if !v.Cluster.Paused && !v.Cluster.Deleting {
+		v.Room, v.Tidying = v.room(), v.tidying()
+		v.Alarm = v.alarm() // which says what is done about it
+	}
 }

@@ -249,6 +249,19 @@ func (a CancelDowngrade) describe() Description {
 	return Description{"CancelDowngrade", v1beta2.ReasonUpdating, message}
 }
 
+func (a Compact) describe() Description {
+	return Description{"Compact", v1beta2.ReasonMakingRoom, fmt.Sprintf("compacting the history of keys up to revision %d", a.Revision)}
+}
+
+func (a Defragment) describe() Description {
+	return Description{"Defragment", a.Why, fmt.Sprintf("defragmenting %s, of whose database %s or more are free: it is expected to pause for %s",
+		a.Name, mebibytes(a.Free), a.Pause)}
+}
+
+func (a Disarm) describe() Description {
+	return Description{"Disarm", v1beta2.ReasonMakingRoom, fmt.Sprintf("disarming the alarm %s of %s: every member has room again", a.Kind, a.Name)}
+}
+
 func (a SetBudget) describe() Description {
 	return Description{
 		"SetBudget", v1beta2.ReasonWaitingForBudget,

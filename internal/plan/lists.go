@@ -144,6 +144,7 @@ var membership = group{"membership", []rule{
 	removeLostMember,         // remove a member whose data is lost if the other voters are a healthy quorum
 	deleteOutdatedWaitingPod, // delete a pod that still waits for its permit and was made from an older spec: it is created again
 	deleteOrphans,            // delete pods and volumes whose member is not in etcd's member list
+	makeRoom,                 // a database has reached its quota: defragment, compact, and disarm the alarm, if Auto Pilot may
 	scaleDown,                // remove a surplus member
 }, lenient}
 
@@ -177,6 +178,7 @@ var updates = group{"updates", []rule{
 	updateNextMember,        // update the next member, followers before the leader
 	switchTransport,         // clients or peers are to use TLS, or not any more: take the next step once all members serve what the last one says
 	deletePrepullPods,       // delete pods that have pulled an image
+	defragment,              // give the free pages of a member's database back to the disk, if Auto Pilot may: the leader last
 }, lenient}
 
 // housekeeping finishes up once the cluster matches the spec, and reports why it does not.
@@ -200,7 +202,8 @@ var runningGuards = []guard{
 	protectKeptVolumes,      // DeleteVolume: Blocked if a restore has replaced its data
 	protectForeignVolumes,   // DeleteVolume: Blocked if the claim is not provably this cluster's
 	requireConfirmedMembers, // RemoveMember, DeletePod, DeleteVolume: Wait until a majority of the voters confirms the member list
-	requireQuorum,           // RemoveMember, SetImage, Recreate, DeletePod of a voter: Wait unless the others are a healthy quorum
+	awaitDefragmentation,    // RemoveMember, SetImage, Recreate, DeletePod, Defragment of a voter: Wait while any member is being defragmented
+	requireQuorum,           // the same: Wait unless the others are a healthy quorum
 	blockEvictions,          // the same: SetBudget first, then Wait until it is in force, so that no eviction adds to the disruption
 	raiseBudgetFirst,        // Promote: SetBudget first, so that evictions leave a quorum of the voters including the new one
 	commitVotersFirst,       // Promote, RemoveMember of a voter: CommitVoters first, so that status names the voters afterwards

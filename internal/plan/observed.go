@@ -72,6 +72,11 @@ type Cluster struct {
 	Spec string
 	// Autopilot is what may be done beyond that spec.
 	Autopilot Autopilot `json:",omitzero"`
+	// Quota is the size of a database, in bytes, from which on a member made from that spec takes no writes, 0 if there is no limit.
+	Quota int64 `json:",omitempty"`
+	// BackingUp names an object that has a snapshot of the cluster taken now, such as "EtcdBackup nightly"; empty if none does. It is
+	// looked at together with the members' Databases.
+	BackingUp string `json:",omitempty"`
 	// Invalid is what is wrong with the spec. It prevents a cluster from being created. A running one is managed according to
 	// the last valid spec.
 	Invalid *failure.Problem

@@ -33,6 +33,11 @@ type Etcd struct {
 	// Reached names the members that every other one has connected to at their PeerURL. It is looked at only while members serve peers
 	// with and without TLS.
 	Reached []string `json:",omitempty"`
+	// Databases are what is known of the members' databases: see Database.
+	Databases []Database `json:",omitempty"`
+	// PastRevision is the latest revision known that the cluster had reached five minutes ago, 0 if none is. DefragmentRate is how many bytes
+	// in use the slowest of the members that were defragmented has written anew in a second, 0 if none was.
+	PastRevision, DefragmentRate int64 `json:",omitempty"`
 	// ClusterID is that of the linearizable read, 0 unless Contact is ContactQuorum.
 	ClusterID uint64 `json:",string"`
 	// Revision is the highest revision that a majority of the voters has reached in linearizable reads, and RevisionCeiling the

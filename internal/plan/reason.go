@@ -25,10 +25,30 @@ func reasonIn(o Observed, known Assessment, a Action, byDefault string) string {
 		return v1beta2.ReasonRestoring
 	case starting:
 		return v1beta2.ReasonBootstrapping
+	case byDefault == v1beta2.ReasonScaling && known.defragments(a):
+		return v1beta2.ReasonDefragmenting
 	case byDefault == v1beta2.ReasonScaling && known.updates(a):
 		return v1beta2.ReasonUpdating
 	}
 	return byDefault
+}
+
+// defragments reports whether a change of who serves and leads prepares for a defragmentation.
+func (known Assessment) defragments(a Action) bool {
+	for _, m := range []Member{known.Room.Member, known.Tidying.Member} {
+		switch act := a.(type) {
+		case RemoveFromService:
+			if m.Name == act.Pod {
+				return true
+			}
+		case MoveLeader:
+			if m.ID == act.From {
+				return true
+			}
+		default:
+		}
+	}
+	return false
 }
 
 // updates reports whether a change of the membership, or of who serves and leads, is a step of an update.

@@ -59,8 +59,11 @@ func (v *view) removeFromService(m Member) Action {
 	return nil
 }
 
-// aboutToStop reports whether the member is the next one to be removed or restarted.
+// aboutToStop reports whether the member is the next one to be removed, restarted or defragmented.
 func (v *view) aboutToStop(m Member) bool {
+	if m.ID == v.Room.Member.ID || m.ID == v.Tidying.Member.ID {
+		return true
+	}
 	if v.NextToRemove.ID != 0 {
 		return m.ID == v.NextToRemove.ID
 	}

@@ -208,6 +208,9 @@ func (v *view) inSync(m Member) bool {
 }
 
 func (v *view) waitForMember(m Member, p Pod) Action {
+	if v.isDefragmented(m) {
+		return v.awaitDefragmented()
+	}
 	what := fmt.Sprintf("waiting for %s to become healthy", m.Name)
 	if v.updating() {
 		what = fmt.Sprintf("the update continues once %s is healthy", m.Name)
