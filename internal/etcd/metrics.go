@@ -38,7 +38,7 @@ const (
 
 var families = [][]byte{
 	[]byte(flushFamily), []byte(committedFamily), []byte(leaderFamily), []byte(receiveFamily), []byte(applyFamily),
-	[]byte(probeFamily),
+	[]byte(probeFamily), []byte(defragmentFamily), []byte(sendFamily), []byte(compactFamily), []byte(removedFamily),
 }
 
 // metricsClient reads plain HTTP, as a kubelet does. It follows no redirect, keeps no connection and uses no proxy.
@@ -128,7 +128,10 @@ func parse(text io.Reader) (map[string]*dto.MetricFamily, error) {
 
 // matters reports whether a line is of a family that matters: a sample of it, or its type.
 func matters(line []byte) bool {
-	name := bytes.TrimPrefix(line, []byte("# TYPE "))
+	name, declares := bytes.CutPrefix(line, []byte("# TYPE "))
+	if declares && (bytes.HasPrefix(name, []byte(startedFamily)) || bytes.HasPrefix(name, []byte(handledFamily))) || ofSnapshots(name) {
+		return true
+	}
 	return slices.ContainsFunc(families, func(family []byte) bool { return bytes.HasPrefix(name, family) })
 }
 

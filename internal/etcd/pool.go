@@ -45,6 +45,7 @@ type Pool struct {
 	watches  map[string]*watch
 	reaches  map[string]*reach
 	lags     map[string]map[string]time.Time
+	upkeeps  map[string]*upkeep
 }
 
 // connection leads to one endpoint, made with this TLS configuration.
@@ -57,7 +58,7 @@ type connection struct {
 func NewPool() *Pool {
 	return &Pool{
 		clusters: map[string]map[Endpoint]connection{}, watches: map[string]*watch{}, reaches: map[string]*reach{},
-		lags: map[string]map[string]time.Time{},
+		lags: map[string]map[string]time.Time{}, upkeeps: map[string]*upkeep{},
 	}
 }
 
@@ -72,6 +73,7 @@ func (p *Pool) Forget(cluster string) {
 	delete(p.watches, cluster)
 	delete(p.reaches, cluster)
 	delete(p.lags, cluster)
+	p.forgetUpkeep(cluster)
 }
 
 // Close closes every connection. The pool can be used again, with new ones.

@@ -63,6 +63,18 @@ func (c *Client) CancelDowngrade(ctx context.Context) error {
 	return outcome(err, rpctypes.ErrNoInflightDowngrade)
 }
 
+// Compact gives up the history of keys before that revision. It is no error if that is gone already.
+func (c *Client) Compact(ctx context.Context, revision int64) error {
+	_, err := c.client.Compact(ctx, revision)
+	return outcome(err, rpctypes.ErrCompacted)
+}
+
+// DisarmNoSpace takes back the alarm NOSPACE of a member. It is no error if there is none.
+func (c *Client) DisarmNoSpace(ctx context.Context, id uint64) error {
+	_, err := c.client.AlarmDisarm(ctx, &clientv3.AlarmMember{MemberID: id, Alarm: pb.AlarmType_NOSPACE})
+	return outcome(err)
+}
+
 // Defragment has the member behind a client of one endpoint write its database anew, without the free pages, and returns once it has. It
 // serves nobody meanwhile. A member goes on even if nobody waits for it any more.
 func (c *Client) Defragment(ctx context.Context) error {
