@@ -116,6 +116,12 @@ func (r *Reconciler) carryOut(ctx context.Context, p *pass, effect plan.Effect) 
 		return p.session.EnableDowngrade(ctx, e.Version)
 	case plan.CancelDowngrade:
 		return p.session.CancelDowngrade(ctx)
+	case plan.Compact:
+		return p.session.Compact(ctx, e.Revision)
+	case plan.Disarm:
+		return p.session.Disarm(ctx, e.Member)
+	case plan.Defragment:
+		return r.defragment(ctx, p, e)
 	}
 	return nil
 }

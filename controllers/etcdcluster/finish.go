@@ -98,6 +98,9 @@ func (r *Reconciler) requeue(p *pass) ctrl.Result {
 	if p.assessment.Alarm != nil {
 		result.RequeueAfter = min(result.RequeueAfter, alarmInterval)
 	}
+	if again, matters := upkeepAgain(p); matters {
+		result.RequeueAfter = min(result.RequeueAfter, again)
+	}
 	if again, matters := r.autopilotAgain(p); matters {
 		result.RequeueAfter = min(result.RequeueAfter, again)
 	}
@@ -147,6 +150,7 @@ func (r *Reconciler) recordEvents(ctx context.Context, p *pass, err error) {
 	r.recordCertificates(p)
 	r.recordExposed(p)
 	r.recordAlarm(p)
+	r.recordDefragmented(p)
 	r.recordHeld(p)
 	told, some := p.action, true
 	if p.outcome.incomplete() || len(p.outcome.accepted) > 0 {

@@ -82,7 +82,7 @@ func (r *Reconciler) observe(ctx context.Context, reader client.Reader, c *v1bet
 		endpoints(p.observed))
 	p.observed.Etcd = p.session.Seen
 	r.observeReach(ctx, p)
-	return p, nil
+	return p, r.observeDatabases(ctx, p)
 }
 
 // observeReach looks at who reaches whom while members serve peers with and without TLS, and are listed by the one or the other.
