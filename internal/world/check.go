@@ -32,13 +32,13 @@ func (w *World) stands(g *etcdtest.Group, m *etcdtest.Member, late bool) bool {
 	if late {
 		return true
 	}
-	return p != nil && !p.Deleting && !p.Restarting && w.Etcd.Running(g.ID, m.ID)
+	return p != nil && !p.Deleting && !p.Restarting && !p.Busy && w.Etcd.Running(g.ID, m.ID)
 }
 
 // checkEffect is S1: what the operator does never makes the voters lose their quorum.
 func (w *World) checkEffect(a plan.Action, before, after bool) {
 	commit, _ := a.(plan.CommitBootstrap)
-	if before && !after && commit.Bootstrap.Restore == "" {
+	if before && !after && commit.Bootstrap.Restore == "" && !w.pauses(a) {
 		w.violate("S1: %T took the quorum away", a)
 	}
 	w.checkHarm()
@@ -57,6 +57,7 @@ func (w *World) checkTurn(a plan.Action) {
 	case plan.Recreate:
 		name, version = act.Name, act.Version
 	default:
+		w.checkUpkeep(a)
 		return
 	}
 	g := w.Etcd.Group(w.Status.ID)

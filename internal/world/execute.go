@@ -54,6 +54,12 @@ func (w *World) effect(a plan.Action, effect plan.Effect, o *plan.Observed, stal
 		return true
 	case plan.AddLearner, plan.Promote, plan.MoveLeader, plan.UpdatePeerURL, plan.RemoveMember, plan.EnableDowngrade, plan.CancelDowngrade:
 		return w.call(e, o) == nil
+	case plan.Compact:
+		return w.compact()
+	case plan.Disarm:
+		return w.disarm()
+	case plan.Defragment:
+		return w.beginDefragment(e)
 	}
 	return false
 }

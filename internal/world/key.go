@@ -41,6 +41,7 @@ func (w *World) Key() uint64 {
 	e.number(w.Highest)
 	e.rare(markAlarm, bits(w.Alarm))
 	e.rare(markFull, bits(w.Full))
+	e.rare(markRoom, bits(w.History, w.Glued))
 	e.rare(markForgotten, w.Forgotten)
 	e.refusals(w.Refuses, w.Tried)
 	for _, spec := range w.Edits {
@@ -107,6 +108,8 @@ const (
 	markTransport
 	markURL
 	markFull
+	markDatabase
+	markRoom
 )
 
 // bits makes a number of flags.
@@ -258,6 +261,7 @@ func (e *encoder) pod(p *Pod) {
 	e.rare(markResources, p.Resources)
 	e.rare(markFixed, 2*p.FixedAt+bits(p.Fixed))
 	e.rare(markPod, bits(p.Resizing, p.Unfit, p.Slow, p.Hung, p.Former, p.Starved, p.Mute, p.Held))
+	e.rare(markDatabase, 16*int(p.Left)+bits(p.Stuffed, p.Holey, p.Copied, p.Busy))
 }
 
 func (e *encoder) permit(p *member.Permit) {

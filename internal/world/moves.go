@@ -36,6 +36,7 @@ const (
 	snapshotVerified
 	cacheFollows
 	restoreRefused
+	defragmented
 	// What may happen.
 	clientWrites
 	userEdits
@@ -59,6 +60,7 @@ const (
 	alarmDisarmed
 	awaitedDeleted
 	nameFreed
+	snapshotRead
 	forgedGone
 	// Faults.
 	podKilled
@@ -93,6 +95,9 @@ const (
 	diskHangs
 	alarmRaised
 	quotaReached
+	fragments
+	snapshotBegins
+	roomSticks
 	dataRolledBack
 	awaitedFails
 	nameTaken
@@ -107,7 +112,7 @@ const (
 
 const (
 	firstFault = podKilled
-	lastBound  = restoreRefused
+	lastBound  = defragmented
 )
 
 // transition says when a move is possible and what it does. It is about a pod, a volume or the whole world: one pair of
@@ -123,7 +128,7 @@ type transition struct {
 }
 
 // transitions are all there are, by Kind.
-var transitions = tabulate(surroundings, operators, faults, forgers(), drifting, disks, starts, placement, refusing())
+var transitions = tabulate(surroundings, operators, faults, forgers(), drifting, disks, databases, starts, placement, refusing())
 
 func tabulate(tables ...map[Kind]transition) [kinds]transition {
 	var all [kinds]transition

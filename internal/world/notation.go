@@ -85,6 +85,12 @@ func Notation(a plan.Action) string { //nolint:funlen,gocyclo // a case for each
 		return note("cancel-downgrade", act.Version, act.Snapshot)
 	case plan.SetBudget:
 		return note("set-budget", act.MinAvailable)
+	case plan.Compact:
+		return note("compact", act.Revision)
+	case plan.Defragment:
+		return note("defragment", act.ID, act.Name, act.UID, act.Why)
+	case plan.Disarm:
+		return note("disarm", string(act.Kind), act.Member)
 	}
 	panic("an action without a notation") // the linter knows all of them
 }

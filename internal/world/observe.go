@@ -51,6 +51,7 @@ func (w *World) Observe(k *Kube) plan.Observed {
 	}
 	o.Etcd.Disks = w.disks(k)
 	o.Etcd.Reached = w.foundByAll(o.Etcd.Members)
+	w.lookAtDatabases(&o)
 	return o
 }
 
@@ -182,6 +183,10 @@ func (w *World) answer(p *Pod, s server) plan.Answer {
 	}
 	if s.disk.Synced {
 		a.Applied = 100
+	}
+	if w.cfg.Autopilot != (plan.Autopilot{}) {
+		a.Quota = quota
+		a.DBSize, a.DBSizeInUse = p.size()
 	}
 	if w.Alarm {
 		a.Alarms = append(a.Alarms, plan.Alarm{Kind: plan.AlarmCorrupt, Member: s.group.Leader})

@@ -37,6 +37,8 @@ type Config struct {
 	// Crowded is true where etcd never starts in a pod in which it is to listen for peers on the other port, Walled where no member reaches
 	// another on that, and Deaf where the operator reaches no member with TLS.
 	Crowded, Walled, Deaf bool
+	// Autopilot is what the operator may do about databases.
+	Autopilot plan.Autopilot
 	// seed is what the world was seeded with, nil for one that is made up.
 	seed *plan.Observed
 }
@@ -71,6 +73,8 @@ type World struct {
 	Alarm bool
 	// Full is true while etcd says that a member's database is at its quota.
 	Full bool
+	// History is true while there is history of keys that may be given up, and Glued once nothing that is done about databases has an effect.
+	History, Glued bool
 	// Refuses is what the API server refuses, and Tried what it has refused, as far as the operator remembers.
 	Refuses Refuses
 	Tried   []tried
@@ -149,6 +153,8 @@ type Pod struct {
 	Slow, Hung, Starved bool
 	// Former is true for a pod of the cluster that had the name before.
 	Former bool
+	// Database is that of the pod's member.
+	Database
 }
 
 // Budget is the PodDisruptionBudget and what its controller has seen of it.
