@@ -77,7 +77,7 @@ func TestDefragmentBesidePasses(t *testing.T) {
 	if err := pool.BeginDefragment(t.Context(), t.Name(), nil, endpoints(m)[0]); err != nil {
 		t.Fatal(err)
 	}
-	if err := pool.BeginDefragment(t.Context(), t.Name(), nil, endpoints(m)[0]); !err == nil {
+	if err := pool.BeginDefragment(t.Context(), t.Name(), nil, endpoints(m)[0]); err == nil {
 		t.Errorf("a second one at the same time: %v", err)
 	}
 	if d := database(t, pool, false, false, m).Databases; len(d) != 1 || d[0].Defragmenting.IsZero() {
