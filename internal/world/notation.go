@@ -86,7 +86,7 @@ func Notation(a plan.Action) string { //nolint:funlen,gocyclo // a case for each
 	case plan.SetBudget:
 		return note("set-budget", act.MinAvailable)
 	case plan.Compact:
-		return note("compact", act.Revision)
+		return note("compact", int(act.Revision))
 	case plan.Defragment:
 		return note("defragment", act.ID, act.Name, act.UID, act.Why)
 	case plan.Disarm:
