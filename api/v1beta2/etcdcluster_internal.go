@@ -124,6 +124,10 @@ type BootstrapStatus struct {
 	// restore is the UID of the EtcdRestore whose snapshot the first member starts from; absent for an empty start.
 	// +optional
 	Restore string `json:"restore,omitempty"`
+	// recovery is true if that snapshot is a survivor's, taken without a quorum: no new member starts before all previous pods are
+	// gone for certain.
+	// +optional
+	Recovery bool `json:"recovery,omitempty"`
 }
 
 // BootstrapSeat binds an initial member to the one pod, and volume, that may start it with an empty data directory.

@@ -142,6 +142,9 @@ type EtcdClusterStatus struct {
 	// +optional
 	Autopilot *AutopilotStatus `json:"autopilot,omitempty"`
 
+	// recovery is what can be done about a lost quorum; absent while there is one.
+	// +optional
+	Recovery *RecoveryStatus `json:"recovery,omitempty"`
 	// internal is the operator's own state. It is not part of the API, and any release may change it: neither read nor write it.
 	// +kubebuilder:validation:Schemaless
 	// +kubebuilder:validation:Type=object

@@ -107,6 +107,12 @@ type EtcdClusterSpec struct {
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Volumes of a deleted cluster",order=6
 	VolumeReclaimPolicy VolumeReclaimPolicy `json:"volumeReclaimPolicy,omitempty"`
+
+	// recovery says what happens once a majority of the voters is lost for good. If it is absent, a plan is shown in
+	// status.recovery, and nothing is done until a user confirms it.
+	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Recovery",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"},order=15
+	Recovery *RecoverySpec `json:"recovery,omitempty"`
 }
 
 // VolumeReclaimPolicy is what happens to volumes when their cluster is deleted.
