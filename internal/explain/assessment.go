@@ -75,6 +75,11 @@ func tell(o plan.Observed, part any) string {
 		return p.Name
 	case plan.Action:
 		return words(p)
+	case *plan.Recovery:
+		if p == nil {
+			return ""
+		}
+		return "plan " + p.Hash + ": " + p.Message
 	case *failure.Problem:
 		if p == nil {
 			return ""

@@ -33,8 +33,12 @@ type CommitBootstrap struct {
 	UnsavedReason string
 }
 
-// CreateRestore creates the EtcdRestore that spec.restoreFrom requests.
-type CreateRestore struct{ Name string }
+// CreateRestore creates the EtcdRestore that spec.restoreFrom requests, or the one of a recovery from a lost quorum.
+type CreateRestore struct {
+	Name string
+	// Survivor is the member whose data is restored, and Plan the hash of the recovery's plan; both are empty for spec.restoreFrom.
+	Survivor, Plan string
+}
 
 // CancelRestore cancels a restore before its cluster ID is recorded: by compare-and-swap it writes back to status what that
 // said of the cluster before the restore began. The previous members start again on their own volumes.

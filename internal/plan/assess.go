@@ -31,6 +31,8 @@ type Assessment struct {
 	InProgress Action
 	// Update is the state of an update.
 	Update Update
+	// Recovery is what can be done about a lost quorum, nil if there is one, or if nothing can be known to be lost.
+	Recovery *Recovery
 	// Alarms are etcd's alarms that most of those who answer know of, CORRUPT first.
 	Alarms []Alarm
 	// Alarm says what the most severe of them means and what to do. SlowLeader is set if the leader's disk is too slow. RejectedSpec is which part of the
@@ -91,6 +93,7 @@ func (v *view) assess() {
 	v.Alarm, v.SlowLeader, v.Laggards = v.alarm(), v.slowLeader(), v.laggards()
 	v.RejectedSpec, v.Unrelated = v.rejectedSpec(), v.unrelated()
 	if v.Etcd.Contact != ContactQuorum {
+		v.Recovery = v.recovery()
 		return
 	}
 	v.Defragmented = v.defragmented()

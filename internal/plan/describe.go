@@ -43,6 +43,12 @@ func (a CommitBootstrap) describe() Description {
 }
 
 func (a CreateRestore) describe() Description {
+	if a.Survivor != "" {
+		return Description{
+			"CreateRestore", v1beta2.ReasonRecoveringQuorum,
+			fmt.Sprintf("recovering from the lost quorum with what %s holds, by plan %s: creating EtcdRestore %s", a.Survivor, a.Plan, a.Name),
+		}
+	}
 	return Description{
 		"CreateRestore", v1beta2.ReasonWaitingForRestore,
 		fmt.Sprintf("creating EtcdRestore %s, as requested by spec.restoreFrom", a.Name),

@@ -115,7 +115,12 @@ func (v *view) deleteAll(pods []Pod, volumes []Volume) Action {
 	if v.Cluster.Bootstrap.Restore != "" {
 		message = "waiting until the pods of the members being replaced are gone (no volume with data is deleted): "
 	}
-	return Wait{Reason: v1beta2.ReasonBootstrapping, After: pollSlow, Message: message + list(leaving)}
+	message += list(leaving)
+	if v.Cluster.Bootstrap.Recovery && slices.ContainsFunc(pods, v.overdue) {
+		message += "; some are on nodes that do not report, where etcd may still run and serve clients: once such a node is off for " +
+			"certain, delete it from Kubernetes, or give it the taint node.kubernetes.io/out-of-service"
+	}
+	return Wait{Reason: v1beta2.ReasonBootstrapping, After: pollSlow, Message: message}
 }
 
 // deleteNext deletes pods, then volumes, one in a pass. It does not wait until they are gone.
@@ -135,9 +140,11 @@ func (v *view) deleteNext(pods []Pod, volumes []Volume, why string) Action {
 }
 
 // stuckTerminating reports whether a pod of the replaced cluster need not be waited for, because its node does not report. It
-// is not in the client Service, and its name and its volume are not used again.
+// is not in the client Service, and its name and its volume are not used again. A recovery from a lost quorum waits for it all the
+// same: members that nobody hears of may be the majority, with clients of their own.
 func (v *view) stuckTerminating(p Pod) bool {
-	return v.Cluster.Bootstrap.Restore != "" && v.overdue(p)
+	b := v.Cluster.Bootstrap
+	return b.Restore != "" && !b.Recovery && v.overdue(p)
 }
 
 // strandedPod reports whether a pod is left of a member that is replaced, and need not be waited for either: its node does not

@@ -23,7 +23,7 @@ func Notation(a plan.Action) string { //nolint:funlen,gocyclo // a case for each
 	case plan.CommitBootstrap:
 		return note("begin", bootstrapOperands(act.Bootstrap)...)
 	case plan.CreateRestore:
-		return note("create-restore", act.Name)
+		return note("create-restore", restoreOperands(act)...)
 	case plan.CancelRestore:
 		return note("call-off", act.Why.Reason, act.ClusterID)
 	case plan.ContinueRestore:
@@ -95,8 +95,18 @@ func Notation(a plan.Action) string { //nolint:funlen,gocyclo // a case for each
 	panic("an action without a notation") // the linter knows all of them
 }
 
+func restoreOperands(r plan.CreateRestore) []any {
+	if r.Survivor == "" {
+		return []any{r.Name}
+	}
+	return []any{r.Name, r.Survivor, r.Plan}
+}
+
 func bootstrapOperands(b plan.Bootstrap) []any {
 	operands := []any{b.Incarnation, b.Token, b.ClusterID, b.Restore, b.Members}
+	if b.Recovery {
+		operands = append(operands, "recovery")
+	}
 	for _, s := range b.InitialPods {
 		operands = append(operands, "seat", s.Name, s.PodUID, s.VolumeUID)
 	}
