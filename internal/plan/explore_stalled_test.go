@@ -64,6 +64,7 @@ func allScenarios() map[string]scenario {
 			all["update: "+title] = s
 		}
 	}
+	maps.Copy(all, allRecoveries())
 	maps.Copy(all, allRefused())
 	maps.Copy(all, allLingering())
 	maps.Copy(all, allPlaced())

@@ -87,6 +87,7 @@ func TestMutants(t *testing.T) {
 	maps.Copy(all, refusalMutants)
 	maps.Copy(all, nodeMutants)
 	maps.Copy(all, upkeepMutants)
+	maps.Copy(all, recoveryMutants)
 	for title, m := range all {
 		t.Run(title, func(t *testing.T) {
 			t.Parallel()

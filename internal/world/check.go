@@ -134,6 +134,10 @@ func (w *World) checkDecision(a plan.Action, o *plan.Observed) {
 	}
 	if commit, ok := a.(plan.CommitBootstrap); ok {
 		w.checkStart(commit)
+		w.checkGivenUp(commit.Bootstrap)
+	}
+	if create, ok := a.(plan.CreateRestore); ok {
+		w.checkConfirmed(create)
 	}
 }
 

@@ -42,6 +42,7 @@ func (w *World) Key() uint64 {
 	e.rare(markAlarm, bits(w.Alarm))
 	e.rare(markFull, bits(w.Full))
 	e.rare(markRoom, bits(w.History, w.Glued))
+	e.named(markApart, w.Apart)
 	e.rare(markForgotten, w.Forgotten)
 	e.refusals(w.Refuses, w.Tried)
 	for _, spec := range w.Edits {
@@ -74,7 +75,7 @@ func (e *encoder) spec(s Spec) {
 	e.rare(markResources, s.Resources)
 	e.rare(markStorage, s.Storage)
 	e.transport(s.Transport)
-	e.rare(markSpec, bits(s.Paused, s.Deleted, s.Invalid, s.FromSnapshot, s.Legacy))
+	e.rare(markSpec, bits(s.Paused, s.Deleted, s.Invalid, s.FromSnapshot, s.Legacy, s.Automatic))
 }
 
 type encoder struct{ buf []byte }
@@ -110,6 +111,10 @@ const (
 	markFull
 	markDatabase
 	markRoom
+	markApart
+	markConfirmed
+	markRecovery
+	markSurvivor
 )
 
 // bits makes a number of flags.
@@ -127,6 +132,13 @@ func (e *encoder) rare(mark byte, n int) {
 	if n != 0 {
 		e.buf = append(e.buf, mark)
 		e.number(n)
+	}
+}
+
+func (e *encoder) named(mark byte, text string) {
+	if text != "" {
+		e.buf = append(e.buf, mark)
+		e.text(text)
 	}
 }
 
@@ -190,6 +202,9 @@ func (e *encoder) kube(k *Kube) {
 	e.rare(markMoved, bits(k.Status.moved(), k.Status.RanBefore))
 	e.rare(markNeighbours, 2*int(k.Await)+bits(k.Taken))
 	e.rare(markGone, k.Gone)
+	e.named(markConfirmed, k.Recovery.Confirmed)
+	e.named(markRecovery, k.Recovery.Plan)
+	e.rare(markSurvivor, 2*k.Recovery.Number+bits(k.Recovery.Failed))
 	e.number(len(k.Pods))
 	for i := range k.Pods {
 		e.pod(&k.Pods[i])
@@ -229,6 +244,7 @@ func (e *encoder) bootstrap(b *plan.Bootstrap) {
 	}
 	e.number(b.Incarnation)
 	e.text(b.Restore)
+	e.rare(markSurvivor, bits(b.Recovery))
 	e.text(strings.Join(b.Members, ","))
 	for _, s := range b.InitialPods {
 		e.text(s.Name)

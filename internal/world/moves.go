@@ -37,6 +37,8 @@ const (
 	cacheFollows
 	restoreRefused
 	defragmented
+	survivorSaved
+	recoveryVoided
 	// What may happen.
 	clientWrites
 	userEdits
@@ -44,6 +46,7 @@ const (
 	nodeRejoins
 	refusalEnds
 	retried
+	networkHeals
 	nodeReturns
 	// The operator.
 	passes
@@ -103,6 +106,8 @@ const (
 	nameTaken
 	starves
 	mountFails
+	networkSplits
+	planConfirmed
 	podLingers
 	nodeLeaves
 	writesRefused // and one for each class that follows; the same for one object
@@ -112,7 +117,7 @@ const (
 
 const (
 	firstFault = podKilled
-	lastBound  = defragmented
+	lastBound  = recoveryVoided
 )
 
 // transition says when a move is possible and what it does. It is about a pod, a volume or the whole world: one pair of
@@ -128,7 +133,7 @@ type transition struct {
 }
 
 // transitions are all there are, by Kind.
-var transitions = tabulate(surroundings, operators, faults, forgers(), drifting, disks, databases, starts, placement, refusing())
+var transitions = tabulate(surroundings, operators, faults, forgers(), drifting, disks, databases, starts, placement, recoveries, refusing())
 
 func tabulate(tables ...map[Kind]transition) [kinds]transition {
 	var all [kinds]transition
@@ -195,7 +200,7 @@ func (w *World) inTheEnd() []Move {
 		return late
 	}
 	last := w.between(nodeTainted, forgedGone)
-	for _, kind := range []Kind{refusalEnds, podReleased, nodeRejoins} {
+	for _, kind := range []Kind{refusalEnds, networkHeals, podReleased, nodeRejoins} {
 		last = w.possible(last, kind)
 	}
 	return last

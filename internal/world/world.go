@@ -75,6 +75,8 @@ type World struct {
 	Full bool
 	// History is true while there is history of keys that may be given up, and Glued once nothing that is done about databases has an effect.
 	History, Glued bool
+	// Apart is the member that alone of all the operator reaches, while the others go on without it; empty if all reach each other.
+	Apart string
 	// Refuses is what the API server refuses, and Tried what it has refused, as far as the operator remembers.
 	Refuses Refuses
 	Tried   []tried
@@ -92,6 +94,8 @@ type Kube struct {
 	Volumes []Volume
 	Pulls   []plan.PrepullPod
 	Budget  Budget
+	// Recovery is what has become of a recovery from a lost quorum.
+	Recovery recovery
 	// Await is what has become of the EtcdRestore that the cluster is to start from.
 	Await awaited
 	// Taken is true while another owner has a Service of a name that the cluster needs.
@@ -219,6 +223,7 @@ func (k *Kube) cluster() plan.Cluster {
 	if k.asked() > max(s.Taken, k.off()) {
 		c.Restore, c.Safety = k.restoreUID(), k.safety()
 	}
+	k.recovers(&c)
 	if n := numberOf(s.Bootstrap); n != 0 && n <= k.off() {
 		c.CancelReason, c.SourceGone = &failure.Problem{Reason: "RestoreCalledOff"}, n <= k.Gone
 	}
