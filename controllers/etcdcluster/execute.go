@@ -69,6 +69,9 @@ func (r *Reconciler) carryOut(ctx context.Context, p *pass, effect plan.Effect) 
 	switch e := effect.(type) {
 	case plan.WriteStatus: // at the end of the pass
 	case plan.CreateRestore:
+		if e.Survivor != "" {
+			return r.createRecovery(ctx, p, e)
+		}
 		return r.createRestore(ctx, p, e)
 	case plan.AdoptVolume:
 		return r.adopt(ctx, p, e)

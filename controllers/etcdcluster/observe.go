@@ -82,7 +82,10 @@ func (r *Reconciler) observe(ctx context.Context, reader client.Reader, c *v1bet
 		endpoints(p.observed))
 	p.observed.Etcd = p.session.Seen
 	r.observeReach(ctx, p)
-	return p, r.observeDatabases(ctx, p)
+	if err := r.observeDatabases(ctx, p); err != nil {
+		return nil, err
+	}
+	return p, r.observeRecovery(ctx, reader, p)
 }
 
 // observeReach looks at who reaches whom while members serve peers with and without TLS, and are listed by the one or the other.

@@ -69,6 +69,7 @@ func (r *Reconciler) observeRestore(ctx context.Context, p *pass) error {
 		if err == nil && wanted(c, restore) && (chosen == nil || restores.Later(restore, chosen)) {
 			chosen, p.restore = restore, restore
 			p.observed.Cluster.Restore, p.observed.Cluster.Safety = string(restore.UID), safetyOf(restore)
+			p.observed.Cluster.RestorePlan = planOf(restore)
 		}
 	}
 	return nil
@@ -144,6 +145,14 @@ func (r *Reconciler) observeAttempt(ctx context.Context, p *pass) error {
 	}
 	seen.CancelReason = &failure.Problem{Reason: v1beta2.ReasonRestoreCalledOff, Message: why}
 	return nil
+}
+
+// planOf is the hash of the recovery's plan that an EtcdRestore carries out, empty if it restores a snapshot that was taken before.
+func planOf(restore *v1beta2.EtcdRestore) string {
+	if restore.Spec.Member == nil {
+		return ""
+	}
+	return restore.Spec.Member.Plan
 }
 
 // safetyOf is what an EtcdRestore has saved of the data that it is to replace.

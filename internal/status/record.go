@@ -240,7 +240,7 @@ func bootstrapOf(s *v1beta2.BootstrapStatus) *plan.Bootstrap {
 	}
 	b := &plan.Bootstrap{
 		Incarnation: int(s.Incarnation), Token: s.Token, Members: s.Members, ClusterID: uint64(member.ParseID(s.ClusterID)),
-		Restore: s.Restore,
+		Restore: s.Restore, Recovery: s.Recovery,
 	}
 	for _, seat := range s.Seats {
 		b.InitialPods = append(b.InitialPods, plan.InitialPod{Name: seat.Name, PodUID: seat.PodUID, VolumeUID: seat.VolumeUID})
@@ -255,6 +255,7 @@ func bootstrapFor(b *plan.Bootstrap) *v1beta2.BootstrapStatus {
 	s := &v1beta2.BootstrapStatus{
 		Incarnation: int32(b.Incarnation), //nolint:gosec // counts attempts from 1
 		Token:       b.Token, Members: b.Members, ClusterID: formatID(b.ClusterID), Restore: b.Restore,
+		Recovery: b.Recovery,
 	}
 	for _, seat := range b.InitialPods {
 		s.Seats = append(s.Seats, v1beta2.BootstrapSeat{Name: seat.Name, PodUID: seat.PodUID, VolumeUID: seat.VolumeUID})

@@ -19,7 +19,7 @@ import (
 func full() *v1beta2.EtcdClusterStatus {
 	bootstrap := func(n int32) *v1beta2.BootstrapStatus {
 		return &v1beta2.BootstrapStatus{
-			Incarnation: n, Token: "t", Members: []string{"m-0"}, ClusterID: "00000000000000c1", Restore: "r",
+			Incarnation: n, Token: "t", Members: []string{"m-0"}, ClusterID: "00000000000000c1", Restore: "r", Recovery: true,
 			Seats: []v1beta2.BootstrapSeat{{Name: "m-0", PodUID: "p", VolumeUID: "v"}},
 		}
 	}

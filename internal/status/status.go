@@ -59,6 +59,7 @@ func Compute(in Input) v1beta2.EtcdClusterStatus {
 	if s.TargetVersion = o.Cluster.Version; s.TargetVersion == s.CurrentVersion {
 		s.TargetVersion = ""
 	}
+	s.Recovery = recovery(in)
 	setTLS(&s, in)
 	setAuth(&s, in)
 	setAutopilot(&s, in)

@@ -67,14 +67,16 @@ func TestEveryFieldComesBack(t *testing.T) {
 var told = []string{
 	"Alarm.Kind", "Answer.Downgrade", "Answer.Errors", "Answer.Pod", "Answer.PodUID", "Answer.Storage", "Answer.Version",
 	"Bootstrap.Members", "Bootstrap.Restore", "Bootstrap.Token", "Cluster.Domain", "Cluster.Name", "Cluster.Namespace", "Cluster.Pinned",
-	"Cluster.Repository", "Cluster.Restore", "Cluster.Resuming", "Cluster.SafetySnapshot", "Cluster.UID", "Cluster.Version",
+	"Cluster.Repository", "Cluster.Restore", "Cluster.RestorePlan", "Cluster.Resuming", "Cluster.SafetySnapshot", "Cluster.UID", "Cluster.Version",
 	"Cluster.WaitFailed", "Cluster.WaitsForRestore", "Conflict.Kind", "Conflict.Name", "Conflict.Owner", "Description.Action",
 	"Description.Message", "Description.Reason", "Disk.Pod", "Disk.PodUID", "Etcd.Confirmed", "Etcd.Reached", "Etcd.Unconfirmed",
 	"HandshakeFailure.Message", "HandshakeFailure.Pod", "InitialPod.Name", "InitialPod.PodUID", "InitialPod.VolumeUID", "Member.Name", "Member.PeerURL", "Pass.Version",
 	"Permit.InitialCluster", "Permit.Mode", "Permit.PodUID", "Permit.Token", "Pod.Exit", "Pod.IP", "Pod.Name", "Pod.Node",
 	"Pod.Resizing", "Pod.StartProblem", "Pod.UID", "Pod.Version", "Pod.WaitsFor", "Pod.Zone", "PrepullPod.Image", "PrepullPod.Name",
 	"PrepullPod.Node", "PrepullPod.Problem", "PrepullPod.UID", "Problem.Message", "Problem.Reason", "Record.KeptUIDs",
-	"Record.LowestVersion", "Record.NextVoters", "Record.SlowMember", "Record.Voters", "Safety.UnsavedReason", "Target.Kind",
+	"Record.LowestVersion", "Record.NextVoters", "Record.SlowMember", "Record.Voters",
+	"RecoveryBackup.EtcdBackup", "RecoveryBackup.Snapshot", "RecoveryPolicy.Confirmed", "RecoveryPolicy.HeldBack", "RecoveryPolicy.Restore",
+	"RecoveryPolicy.RestoreFailed", "RecoveryPolicy.RestorePlan", "Safety.UnsavedReason", "Target.Kind",
 	"Target.Name", "Target.Verb", "Volume.Foreign",
 	"Volume.Name", "Volume.UID", "Volume.Version",
 }
