@@ -53,7 +53,7 @@ func TestDefragmentHeld(t *testing.T) {
 	s.edited(v1beta2.AutopilotOn)
 	s.look("backup")
 	s.isHeld("defragment", v1beta2.ReasonDefragmentationHeld, "EtcdBackup slow")
-	s.never(v1beta2.ReasonDefragmenting)
+	s.unsaid(v1beta2.ReasonDefragmenting)
 
 	frozen := s.Namespace + "/" + s.Name + "-2/etcd"
 	thaw := func() { _ = nodes.Faults().ThawContainer(context.Background(), frozen) }
@@ -63,7 +63,7 @@ func TestDefragmentHeld(t *testing.T) {
 	s.backedUp("slow")
 	s.look("frozen")
 	time.Sleep(frozenFor)
-	s.never(v1beta2.ReasonDefragmenting)
+	s.unsaid(v1beta2.ReasonDefragmenting)
 	thaw()
 	s.tidied()
 }
@@ -154,8 +154,8 @@ func (s *story) said(reason string) (notes []string) {
 	return notes
 }
 
-// never wants no event of that reason.
-func (s *story) never(reason string) {
+// unsaid wants no event of that reason.
+func (s *story) unsaid(reason string) {
 	s.t.Helper()
 	if notes := s.said(reason); len(notes) > 0 {
 		s.t.Errorf("events %s: %q", reason, notes)

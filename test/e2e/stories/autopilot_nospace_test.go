@@ -60,7 +60,7 @@ func TestNoSpaceLeft(t *testing.T) {
 		time.Sleep(historyKept) // there is no history, and what there was is old enough by then
 		s.isHeld("noSpace", v1beta2.ReasonSpaceExhausted, "delete keys")
 		s.says(v1beta2.ConditionAvailable, v1beta2.ReasonNoSpace)
-		s.never(v1beta2.ReasonDefragmenting)
+		s.unsaid(v1beta2.ReasonDefragmenting)
 	})
 	t.Run("a frozen voter", func(t *testing.T) {
 		t.Parallel()
@@ -76,7 +76,7 @@ func TestNoSpaceLeft(t *testing.T) {
 		s.exhausts()
 		s.look("full")
 		s.isHeld("noSpace", v1beta2.ReasonDefragmentationHeld, "healthy")
-		s.never(v1beta2.ReasonDefragmenting)
+		s.unsaid(v1beta2.ReasonDefragmenting)
 		began := time.Now()
 		thaw()
 		s.writesAgain(began)
