@@ -158,3 +158,11 @@ func (r *Reconciler) createCarrier(ctx context.Context, c *v1beta2.EtcdCluster, 
 	}
 	return nil
 }
+
+// planOf is the hash of the recovery's plan that an EtcdRestore carries out, empty if it restores a snapshot that was taken before.
+func planOf(restore *v1beta2.EtcdRestore) string {
+	if restore.Spec.Member == nil {
+		return ""
+	}
+	return restore.Spec.Member.Plan
+}

@@ -147,14 +147,6 @@ func (r *Reconciler) observeAttempt(ctx context.Context, p *pass) error {
 	return nil
 }
 
-// planOf is the hash of the recovery's plan that an EtcdRestore carries out, empty if it restores a snapshot that was taken before.
-func planOf(restore *v1beta2.EtcdRestore) string {
-	if restore.Spec.Member == nil {
-		return ""
-	}
-	return restore.Spec.Member.Plan
-}
-
 // safetyOf is what an EtcdRestore has saved of the data that it is to replace.
 func safetyOf(restore *v1beta2.EtcdRestore) plan.Safety {
 	safety := plan.Safety{

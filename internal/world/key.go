@@ -6,7 +6,6 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
-	"github.com/etcdpilot/etcd-operator/internal/etcd/etcdtest"
 	"github.com/etcdpilot/etcd-operator/internal/member"
 	"github.com/etcdpilot/etcd-operator/internal/plan"
 )
@@ -135,13 +134,6 @@ func (e *encoder) rare(mark byte, n int) {
 	}
 }
 
-func (e *encoder) named(mark byte, text string) {
-	if text != "" {
-		e.buf = append(e.buf, mark)
-		e.text(text)
-	}
-}
-
 func (e *encoder) number(n int)  { e.buf = binary.AppendVarint(e.buf, int64(n)) }
 func (e *encoder) id(n uint64)   { e.buf = binary.AppendUvarint(e.buf, n) }
 func (e *encoder) text(s string) { e.buf = append(append(e.buf, s...), 0) }
@@ -202,9 +194,7 @@ func (e *encoder) kube(k *Kube) {
 	e.rare(markMoved, bits(k.Status.moved(), k.Status.RanBefore))
 	e.rare(markNeighbours, 2*int(k.Await)+bits(k.Taken))
 	e.rare(markGone, k.Gone)
-	e.named(markConfirmed, k.Recovery.Confirmed)
-	e.named(markRecovery, k.Recovery.Plan)
-	e.rare(markSurvivor, 2*k.Recovery.Number+bits(k.Recovery.Failed))
+	e.recovery(k.Recovery)
 	e.number(len(k.Pods))
 	for i := range k.Pods {
 		e.pod(&k.Pods[i])
@@ -287,31 +277,4 @@ func (e *encoder) permit(p *member.Permit) {
 	e.text(p.InitialCluster)
 	e.text(p.PodUID)
 	e.number(p.Attempt)
-}
-
-func (e *encoder) etcd(c *etcdtest.Cluster) {
-	e.flags(c.Harm != "")
-	for i := range c.Groups {
-		g := &c.Groups[i]
-		e.id(g.ID)
-		e.id(g.Leader)
-		e.flags(g.Written)
-		e.number(g.Version)
-		e.number(g.Downgrade)
-		e.number(len(g.Members))
-		for _, m := range g.Members {
-			e.id(m.ID)
-			e.text(m.Name)
-			e.flags(m.Published, m.Learner, m.Remembers, m.Matched, m.Founder)
-			e.rare(markURL, urlBits(m.PeerURL))
-		}
-	}
-	for _, d := range c.Disks {
-		e.text(d.Dir)
-		e.id(d.ClusterID)
-		e.id(d.MemberID)
-		e.flags(d.Synced, d.Running, d.Torn, d.Old)
-		e.number(d.Version)
-		e.number(d.Schema)
-	}
 }

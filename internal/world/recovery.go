@@ -195,3 +195,17 @@ func (w *World) checkAlone(p *Pod) {
 		w.violate("S8: %s is let start while %s may still serve in a majority", p.Name, w.Pods[i].Name)
 	}
 }
+
+// recovery is what there is of one, nothing in worlds without.
+func (e *encoder) recovery(r recovery) {
+	e.named(markConfirmed, r.Confirmed)
+	e.named(markRecovery, r.Plan)
+	e.rare(markSurvivor, 2*r.Number+bits(r.Failed))
+}
+
+func (e *encoder) named(mark byte, text string) {
+	if text != "" {
+		e.buf = append(e.buf, mark)
+		e.text(text)
+	}
+}
