@@ -14,7 +14,7 @@ var recoveries = map[string]scenario{
 		sizes: []int{3}, only: world.SplitFaults, faults: 3, full: 4,
 	},
 	"quorum lost with silent nodes": {
-		sizes: []int{3}, only: world.SilentLosses, abrupt: true, faults: 3, full: 4,
+		sizes: []int{2}, only: world.SilentLosses, abrupt: true, faults: 2, full: 3,
 	},
 	"quorum of two lost": {
 		sizes: []int{2}, first: automatic, only: world.LossesAndSplits, faults: 2, full: 3,
