@@ -15,7 +15,7 @@ func autopilotCommand(flags *genericclioptions.ConfigFlags, streams genericioopt
 	var output string
 	cmd := &cobra.Command{
 		Use:   "autopilot NAME",
-		Short: "Say what Auto Pilot may do, what it holds back, and what it did lately",
+		Short: "Say what Auto Pilot may do, holds back, and did lately",
 		Long: `Say how far the operator goes by itself in a cluster, when, and what it has found to do and does not do, with
 the reason and what has to be so before it does. What it did lately is in events, which Kubernetes keeps for an
 hour. It changes nothing.`,

@@ -80,7 +80,7 @@ func TestAssessment(t *testing.T) {
 	a := plan.Assessment{
 		NameTaken: wait, Healthy: []string{"c-0"}, Leader: 10, TargetSize: 3, MaxMembers: 4, Candidates: []plan.Pod{{Name: "c-1"}},
 		Changes: map[string]plan.Change{"c-0": plan.ChangeReplace}, Updated: []string{"c-2"}, DownForUpdate: []string{"c-3"},
-		NextToRemove: plan.Member{Name: "c-4"}, InProgress: wait, Alarm: why, Alarms: []plan.Alarm{{Kind: plan.AlarmNoSpace, Member: 10}}, SlowLeader: why, Laggards: why, RejectedSpec: why, Unrelated: why,
+		NextToRemove: plan.Member{Name: "c-4"}, InProgress: wait, Recovery: &plan.Recovery{}, Alarm: why, Alarms: []plan.Alarm{{Kind: plan.AlarmNoSpace, Member: 10}}, SlowLeader: why, Laggards: why, RejectedSpec: why, Unrelated: why,
 		Versions:     plan.Versions{Target: "3.6.16", Refused: why, Lowest: "3.5.35", DowngradeFirst: true, SnapshotsFirst: true},
 		Update:       plan.Update{Blocker: wait, MissingImage: wait, Next: plan.Member{Name: "c-5"}, Step: wait},
 		Defragmented: plan.Member{Name: "c-6"}, Room: plan.Upkeep{Step: plan.Compact{Revision: 9}, Member: plan.Member{Name: "c-7"}, Soon: true},

@@ -66,9 +66,9 @@ func TestEveryFieldComesBack(t *testing.T) {
 // and etcd's own words are in conditions and events, too, and names are names.
 var told = []string{
 	"Alarm.Kind", "Answer.Downgrade", "Answer.Errors", "Answer.Pod", "Answer.PodUID", "Answer.Storage", "Answer.Version",
-	"Bootstrap.Members", "Bootstrap.Restore", "Bootstrap.Token", "Cluster.Domain", "Cluster.Name", "Cluster.Namespace", "Cluster.Pinned",
+	"Bootstrap.Members", "Bootstrap.Restore", "Bootstrap.Token", "Cluster.BackingUp", "Cluster.Domain", "Cluster.Name", "Cluster.Namespace", "Cluster.Pinned",
 	"Cluster.Repository", "Cluster.Restore", "Cluster.RestorePlan", "Cluster.Resuming", "Cluster.SafetySnapshot", "Cluster.UID", "Cluster.Version",
-	"Cluster.WaitFailed", "Cluster.WaitsForRestore", "Conflict.Kind", "Conflict.Name", "Conflict.Owner", "Description.Action",
+	"Cluster.WaitFailed", "Cluster.WaitsForRestore", "Conflict.Kind", "Conflict.Name", "Conflict.Owner", "Database.Pod", "Database.PodUID", "Description.Action",
 	"Description.Message", "Description.Reason", "Disk.Pod", "Disk.PodUID", "Etcd.Confirmed", "Etcd.Reached", "Etcd.Unconfirmed",
 	"HandshakeFailure.Message", "HandshakeFailure.Pod", "InitialPod.Name", "InitialPod.PodUID", "InitialPod.VolumeUID", "Member.Name", "Member.PeerURL", "Pass.Version",
 	"Permit.InitialCluster", "Permit.Mode", "Permit.PodUID", "Permit.Token", "Pod.Exit", "Pod.IP", "Pod.Name", "Pod.Node",
