@@ -82,25 +82,33 @@ func sampleOf(ctx context.Context, address string) (sample, error) {
 	}, nil
 }
 
-// metricsOf asks a member for its metrics. They are answered by a part of etcd that needs neither the disk nor the others.
-func metricsOf(ctx context.Context, address string) (map[string]*dto.MetricFamily, error) {
+// metricsOf returns the families that matter.
+func metricsOf(ctx context.Context, address string) (families map[string]*dto.MetricFamily, err error) {
+	err = readMetrics(ctx, address, func(text io.Reader) error {
+		families, err = parse(text)
+		return err
+	})
+	return families, err
+}
+
+// readMetrics asks a member for its metrics. They are answered by a part of etcd that needs neither the disk nor the others.
+func readMetrics(ctx context.Context, address string, read func(text io.Reader) error) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+"/metrics", nil)
 	if err != nil {
-		return nil, fmt.Errorf("ask %s for its metrics: %w", address, err)
+		return fmt.Errorf("ask %s for its metrics: %w", address, err)
 	}
 	response, err := metricsClient.Do(request)
 	if err != nil {
-		return nil, fmt.Errorf("ask %s for its metrics: %w", address, err)
+		return fmt.Errorf("ask %s for its metrics: %w", address, err)
 	}
 	defer func() { _ = response.Body.Close() }()
 	if response.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("ask %s for its metrics: %s", address, response.Status)
+		return fmt.Errorf("ask %s for its metrics: %s", address, response.Status)
 	}
-	families, err := parse(io.LimitReader(response.Body, metricsLimit))
-	if err != nil {
-		return nil, fmt.Errorf("read the metrics of %s: %w", address, err)
+	if err := read(io.LimitReader(response.Body, metricsLimit)); err != nil {
+		return fmt.Errorf("read the metrics of %s: %w", address, err)
 	}
-	return families, nil
+	return nil
 }
 
 // parse reads the families that matter, and passes over the others line by line: whatever answers at a member's address may
