@@ -42,4 +42,19 @@ const (
 	//
 	// See to what the message names. The operator goes on by itself.
 	ReasonDefragmentationHeld = "DefragmentationHeld"
+	// ReasonDivergedMember means that a member's data differs from what a majority of the voters agrees on, at two compactions, or at one
+	// if etcd has raised its alarm about that very member. It is taken out of the client Service and replaced, and its volume is kept.
+	//
+	// Nothing. Once nobody wants to examine the volume, delete it: kubectl delete pvc NAME (docs/autopilot.md).
+	ReasonDivergedMember = "DivergedMember"
+	// ReasonDivergedMemberHeld means that a member's data differs from what a majority of the voters agrees on, and that it is not replaced
+	// now: the message says until when.
+	//
+	// Bring back what the message names; the operator goes on by itself.
+	ReasonDivergedMemberHeld = "DivergedMemberHeld"
+	// ReasonDivergedMemberUnclear means that the members' data differs, or that etcd says so, and that there is no majority which agrees and
+	// from which exactly one voter differs. Nothing is replaced.
+	//
+	// Compare the members, or restore a backup (docs/autopilot.md).
+	ReasonDivergedMemberUnclear = "DivergedMemberUnclear"
 )

@@ -124,9 +124,9 @@ type EtcdClusterStatus struct {
 	// +kubebuilder:validation:MaxItems=10
 	// +optional
 	Restores []RestoreRecord `json:"restores,omitempty"`
-	// keptVolumes hold the data that restores have replaced, except those with safetySnapshot Skip, and data written in attempts
-	// at a restore that were abandoned. The operator neither uses nor deletes them: delete them yourself (kubectl delete pvc)
-	// once their data is no longer needed. They are deleted with the EtcdCluster, unless spec.volumeReclaimPolicy is Retain.
+	// keptVolumes hold the data that restores have replaced, except those with safetySnapshot Skip, data written in attempts at a restore
+	// that were abandoned, and that of members whose data differed from the others'. The operator neither uses nor deletes them: delete them
+	// yourself (kubectl delete pvc) once their data is no longer needed. They are deleted with the EtcdCluster, unless spec.volumeReclaimPolicy is Retain.
 	// +listType=map
 	// +listMapKey=uid
 	// +optional

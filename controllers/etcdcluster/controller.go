@@ -217,6 +217,8 @@ type pass struct {
 	users []v1beta2.EtcdUser
 	// reminder is when a kubelet may have to be told of a permit again, 0 if none.
 	reminder time.Duration
+	// comparesAgain is when the voters' data may have to be compared again, 0 if nothing is to be confirmed.
+	comparesAgain time.Duration
 	// requests are what is to be asked of cert-manager, as the last reading found it.
 	requests []certificateRequest
 	// session reaches the members that answered.

@@ -92,6 +92,9 @@ func (r *Reconciler) requeue(p *pass) ctrl.Result {
 	if p.reminder > 0 {
 		result.RequeueAfter = min(result.RequeueAfter, p.reminder)
 	}
+	if p.comparesAgain > 0 {
+		result.RequeueAfter = min(result.RequeueAfter, p.comparesAgain)
+	}
 	if plan.DisksUndecided(p.observed) {
 		result.RequeueAfter = min(result.RequeueAfter, diskWatchInterval)
 	}

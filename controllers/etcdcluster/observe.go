@@ -85,6 +85,7 @@ func (r *Reconciler) observe(ctx context.Context, reader client.Reader, c *v1bet
 	if err := r.observeDatabases(ctx, p); err != nil {
 		return nil, err
 	}
+	r.compareData(ctx, p)
 	return p, r.observeRecovery(ctx, reader, p)
 }
 
@@ -96,6 +97,13 @@ func (r *Reconciler) observeReach(ctx context.Context, p *pass) {
 		return
 	}
 	p.observed.Etcd.Reached = r.Etcd.Reached(ctx, cluster, p.observed.Etcd.Members, endpoints(p.observed))
+}
+
+// compareData compares the voters' data, unless Auto Pilot has no use for that.
+func (r *Reconciler) compareData(ctx context.Context, p *pass) {
+	if p.observed.Cluster.Autopilot.Diverged != plan.ModeOff {
+		p.observed.Etcd.Compared, p.comparesAgain = r.Etcd.Compare(ctx, client.ObjectKeyFromObject(p.cluster).String(), p.session)
+	}
 }
 
 func listPods(ctx context.Context, reader client.Reader, p *pass) error {

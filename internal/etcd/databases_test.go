@@ -137,7 +137,7 @@ func TestDisarm(t *testing.T) {
 	m := embedtest.Start(t, 1).Members[0]
 	pool, c := newPool(t), client(t, m)
 	s := quorum(t, pool, m)
-	if err := s.Disarm(t.Context(), m.ID()); err != nil {
+	if err := s.Disarm(t.Context(), plan.Alarm{Kind: plan.AlarmNoSpace, Member: m.ID()}); err != nil {
 		t.Error(err)
 	}
 	revision := overwrite(t, c, 2)

@@ -75,13 +75,6 @@ func (s *Session) Compact(ctx context.Context, revision int64) error {
 	})
 }
 
-// Disarm takes back an alarm NOSPACE of a member, or of one that is gone. It is no error if there is none.
-func (s *Session) Disarm(ctx context.Context, id uint64) error {
-	return s.change(ctx, fmt.Sprintf("disarm the alarm of %016x", id), s.voters, func(ctx context.Context, c *etcdclient.Client) error {
-		return c.DisarmNoSpace(ctx, id)
-	})
-}
-
 // change asks the members in this order until one answers: the leader first, for a follower that forwards a
 // promotion failed in releases before 3.5.28 and 3.6.6 where authentication was on. What etcd answers is final.
 func (s *Session) change(ctx context.Context, what string, order []peer,

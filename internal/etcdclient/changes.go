@@ -69,16 +69,20 @@ func (c *Client) Compact(ctx context.Context, revision int64) error {
 	return outcome(err, rpctypes.ErrCompacted)
 }
 
-// DisarmNoSpace takes back the alarm NOSPACE of a member. It is no error if there is none.
-func (c *Client) DisarmNoSpace(ctx context.Context, id uint64) error {
-	_, err := c.client.AlarmDisarm(ctx, &clientv3.AlarmMember{MemberID: id, Alarm: pb.AlarmType_NOSPACE})
-	return outcome(err)
-}
-
 // Defragment has the member behind a client of one endpoint write its database anew, without the free pages, and returns once it has. It
 // serves nobody meanwhile. A member goes on even if nobody waits for it any more.
 func (c *Client) Defragment(ctx context.Context) error {
 	// The client's own Defragment makes a connection for each call.
 	_, err := pb.NewMaintenanceClient(c.client.ActiveConnection()).Defragment(ctx, &pb.DefragmentRequest{})
 	return outcome(rpctypes.Error(err))
+}
+
+// Disarm takes an alarm back. It is no error if there is none. An alarm of a kind that etcd does not know is one.
+func (c *Client) Disarm(ctx context.Context, a Alarm) error {
+	kind, known := pb.AlarmType_value[a.Kind]
+	if !known || kind == 0 { // without a kind and a member etcd's client would disarm all
+		return fmt.Errorf("etcd has no alarm %q", a.Kind)
+	}
+	_, err := c.client.AlarmDisarm(ctx, &clientv3.AlarmMember{MemberID: a.Member, Alarm: pb.AlarmType(kind)})
+	return outcome(err)
 }

@@ -221,6 +221,10 @@ type Defragment struct {
 	Pause time.Duration
 }
 
+// Quarantine writes to status which member is replaced because its data differs from what a majority of the voters agrees on, and which
+// volume is kept when it has gone.
+type Quarantine struct{ Quarantined }
+
 // Disarm takes an alarm of etcd back. The member's name, as in a message, is only for messages.
 type Disarm struct {
 	Alarm

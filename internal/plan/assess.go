@@ -43,6 +43,9 @@ type Assessment struct {
 	Defragmented Member
 	// Room is what makes room where a database has reached its quota, and Tidying what gives free pages back to the disk.
 	Room, Tidying Upkeep
+	// Quarantined is the listed member that is being replaced because its data differs, the zero Member if none is. Diverged is the one to
+	// begin that with now.
+	Quarantined, Diverged Member
 	// Held are the acts of Auto Pilot that are due and not done, by feature.
 	Held []HeldAct
 	// Feature is the feature of Auto Pilot whose rule has decided, empty if none has. It is known once the rules were asked.
@@ -86,6 +89,7 @@ func (v *view) assess() {
 	v.Versions = v.versions()
 	v.TargetSize = v.targetSize()
 	v.Candidates = v.candidates()
+	v.Quarantined = v.quarantined()
 	v.Changes = v.changes()
 	v.MaxMembers = v.maxMembers()
 	v.Updated, v.DownForUpdate = v.updated(), v.downForUpdate()
@@ -103,6 +107,7 @@ func (v *view) assess() {
 	v.Update.MissingImage = v.missingImage()
 	v.Update.Next, v.Update.Step = v.nextToUpdate()
 	if !v.Cluster.Paused && !v.Cluster.Deleting {
+		v.judgeData()
 		v.Room, v.Tidying = v.room(), v.tidying()
 		v.Alarm = v.alarm() // which says what is done about it
 	}

@@ -166,7 +166,11 @@ func (a MoveLeader) describe() Description {
 }
 
 func (a RemoveMember) describe() Description {
-	return Description{"RemoveMember", a.Why, fmt.Sprintf("removing member %s (%016x)", a.Name, a.ID)}
+	message := fmt.Sprintf("removing member %s (%016x)", a.Name, a.ID)
+	if a.Why == v1beta2.ReasonDivergedMember {
+		message += ", whose data differs from the others'"
+	}
+	return Description{"RemoveMember", a.Why, message}
 }
 
 func (a DeletePod) describe() Description {
@@ -264,8 +268,20 @@ func (a Defragment) describe() Description {
 		a.Name, mebibytes(a.Free), a.Pause)}
 }
 
+func (a Quarantine) describe() Description {
+	message := fmt.Sprintf("the data of %s (%016x) differs from what a majority of the voters agrees on: it is replaced", a.Name, a.Member)
+	if a.VolumeUID != "" {
+		message += ", and its volume is kept"
+	}
+	return Description{"Quarantine", v1beta2.ReasonDivergedMember, message}
+}
+
 func (a Disarm) describe() Description {
-	return Description{"Disarm", v1beta2.ReasonMakingRoom, fmt.Sprintf("disarming the alarm %s of %s: every member has room again", a.Kind, a.Name)}
+	reason, why := v1beta2.ReasonDivergedMember, ""
+	if a.Kind == AlarmNoSpace {
+		reason, why = v1beta2.ReasonMakingRoom, ": every member has room again"
+	}
+	return Description{"Disarm", reason, fmt.Sprintf("disarming the alarm %s of %s%s", a.Kind, a.Name, why)}
 }
 
 func (a SetBudget) describe() Description {

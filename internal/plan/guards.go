@@ -181,6 +181,6 @@ func protectKeptVolumes(v *view, a Action) Action {
 	}
 	return Blocked{
 		Reason:  v1beta2.ReasonRestored,
-		Message: "PersistentVolumeClaim " + act.Name + " holds data that a restore has replaced or restored: the operator does not delete it",
+		Message: "PersistentVolumeClaim " + act.Name + " holds data that a restore has replaced or restored, or that differed from the other members': the operator does not delete it",
 	}
 }

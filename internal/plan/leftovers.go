@@ -12,7 +12,7 @@ type leftovers struct {
 	previousPods, abandonedPods       []Pod
 	previousVolumes, abandonedVolumes []Volume
 	// keptVolumes belong to the user: volumes that restores have replaced, or that clients may have written to during a canceled
-	// one. No rule uses or deletes them, whatever their incarnation, and their names are not reused.
+	// one, and those of members whose data differed. No rule uses or deletes them, whatever their incarnation, and their names are not reused.
 	keptVolumes []Volume
 	// foreign are claims that are not provably this cluster's. No rule sees them, and their names are not used.
 	foreign []Volume
@@ -37,7 +37,7 @@ func splitByIncarnation(o Observed) (Observed, leftovers) {
 	}
 	for _, c := range volumes {
 		switch {
-		case slices.Contains(o.Cluster.KeptUIDs, c.UID), o.isOwn(c) && o.Cluster.keeps(c):
+		case slices.Contains(o.Cluster.KeptUIDs, c.UID), o.isOwn(c) && (o.Cluster.keeps(c) || o.evidence(c)):
 			left.keptVolumes = append(left.keptVolumes, c)
 		case !o.isOwn(c):
 			left.foreign = append(left.foreign, c)

@@ -140,6 +140,7 @@ var repair = group{"repair", []rule{
 // membership maintains the voters and the client Service, and removes lost and surplus members.
 var membership = group{"membership", []rule{
 	raiseBudget,              // raise minAvailable so that evictions leave a quorum of the current voters
+	quarantine,               // Auto Pilot: a member's data differs from the majority's: let no client read it, and replace it
 	addToService,             // add healthy voters to the client Service
 	promoteLearner,           // promote a learner that has caught up
 	removeLostMember,         // remove a member whose data is lost if the other voters are a healthy quorum

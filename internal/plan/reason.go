@@ -27,6 +27,8 @@ func reasonIn(o Observed, known Assessment, a Action, byDefault string) string {
 		return v1beta2.ReasonBootstrapping
 	case byDefault == v1beta2.ReasonScaling && known.defragments(a):
 		return v1beta2.ReasonDefragmenting
+	case byDefault == v1beta2.ReasonScaling && known.quarantines(a):
+		return v1beta2.ReasonDivergedMember
 	case byDefault == v1beta2.ReasonScaling && known.updates(a):
 		return v1beta2.ReasonUpdating
 	}
@@ -49,6 +51,22 @@ func (known Assessment) defragments(a Action) bool {
 		}
 	}
 	return false
+}
+
+// quarantines reports whether a change of the membership, or of who serves and leads, is a step of the replacement of a member whose data
+// is wrong.
+func (known Assessment) quarantines(a Action) bool {
+	m := known.Quarantined
+	switch act := a.(type) {
+	case RemoveFromService:
+		return m.ID != 0 && m.Name == act.Pod
+	case MoveLeader:
+		return m.ID != 0 && m.ID == act.From
+	case AddLearner, Promote, CommitVoters:
+		return m.ID != 0
+	default:
+		return false
+	}
 }
 
 // updates reports whether a change of the membership, or of who serves and leads, is a step of an update.

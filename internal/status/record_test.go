@@ -167,3 +167,15 @@ func TestSnapshotDueUnknown(t *testing.T) {
 		}
 	}
 }
+
+// TestKeptOfAQuarantinedMember notes the volume of such a member without a restore, whether or not there was one.
+func TestKeptOfAQuarantinedMember(t *testing.T) {
+	o := plan.Observed{Volumes: []plan.Volume{{Name: "m-1", UID: "v1"}, {Name: "m-2", UID: "v2"}}}
+	o.Cluster.Quarantined = plan.Quarantined{Member: 7, Name: "m-1", VolumeUID: "v1"}
+	s := &v1beta2.EtcdClusterStatus{Restores: []v1beta2.RestoreRecord{{UID: "r", Name: "restored"}}}
+	writeRecord(s, plan.Record{KeptUIDs: []string{"v1", "v2"}}, o)
+	want := []v1beta2.KeptVolume{{Name: "m-1", UID: "v1"}, {Name: "m-2", UID: "v2", Restore: "restored"}}
+	if !reflect.DeepEqual(s.KeptVolumes, want) {
+		t.Errorf("kept: %+v, want %+v", s.KeptVolumes, want)
+	}
+}
