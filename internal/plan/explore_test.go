@@ -42,6 +42,7 @@ type scenario struct {
 	forGood  bool         // what the API server refuses, it refuses for good
 	crowded  bool         // no pod starts that is to listen on the other port for peers
 	walled   bool         // no member reaches another on that port
+	compares bool         // the operator may replace members whose data differs
 	deaf     bool         // the operator reaches no member with TLS
 	pilot    bool         // Auto Pilot sees to databases
 	lockstep bool
@@ -262,6 +263,9 @@ func (s scenario) with(persistent, full bool, next world.Planner) world.Scenario
 	var autopilot plan.Autopilot
 	if s.pilot {
 		autopilot = plan.Autopilot{NoSpace: plan.ModeOn, Compact: true, Defragment: plan.ModeOn}
+	}
+	if s.compares {
+		autopilot.Diverged = plan.ModeOn
 	}
 	return world.Scenario{
 		Config: world.Config{

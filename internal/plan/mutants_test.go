@@ -88,6 +88,7 @@ func TestMutants(t *testing.T) {
 	maps.Copy(all, nodeMutants)
 	maps.Copy(all, upkeepMutants)
 	maps.Copy(all, recoveryMutants)
+	maps.Copy(all, differingMutants)
 	for title, m := range all {
 		t.Run(title, func(t *testing.T) {
 			t.Parallel()

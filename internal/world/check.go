@@ -132,6 +132,9 @@ func (w *World) checkDecision(a plan.Action, o *plan.Observed) {
 	if remove, ok := a.(plan.RemoveMember); ok {
 		w.checkRemoval(remove)
 	}
+	if act, ok := a.(plan.Quarantine); ok {
+		w.checkQuarantine(act, o)
+	}
 	if commit, ok := a.(plan.CommitBootstrap); ok {
 		w.checkStart(commit)
 		w.checkGivenUp(commit.Bootstrap)
@@ -160,7 +163,7 @@ func (w *World) checkStart(act plan.CommitBootstrap) {
 // it is; never for a trouble that will pass.
 func (w *World) checkRemoval(act plan.RemoveMember) {
 	g := w.Etcd.Group(w.Status.ID)
-	if g == nil || len(g.Members) > w.Size {
+	if g == nil || len(g.Members) > w.Size || act.ID == w.Status.Quarantined.Member {
 		return
 	}
 	m, p := g.Member(act.ID), w.pod(act.Name)
@@ -276,7 +279,7 @@ func (w *World) reached() bool {
 			return false
 		}
 	}
-	return w.Budget.Exists && w.Budget.Min == plan.MinAvailable(w.Size) && w.Budget.Seen && w.switched()
+	return w.Status.Quarantined.Member == 0 && w.Budget.Exists && w.Budget.Min == plan.MinAvailable(w.Size) && w.Budget.Seen && w.switched()
 }
 
 // leftovers reports whether there are volumes that nobody needs, or too few, or pods that fetch images. What is another owner's, or

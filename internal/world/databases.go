@@ -99,8 +99,11 @@ func (w *World) compact() bool {
 	return true
 }
 
-// disarm takes the alarm back.
-func (w *World) disarm() bool {
+// disarm takes an alarm back.
+func (w *World) disarm(e plan.Disarm) bool {
+	if e.Kind == plan.AlarmCorrupt {
+		return w.disarmCorrupt(e)
+	}
 	w.Full = false
 	return true
 }
@@ -130,7 +133,7 @@ func (w *World) running(is func(*Pod) bool) *Pod {
 func (w *World) checkUpkeep(a plan.Action) {
 	switch act := a.(type) {
 	case plan.Disarm:
-		if p := w.running(func(p *Pod) bool { return p.Stuffed }); p != nil {
+		if p := w.running(func(p *Pod) bool { return p.Stuffed }); p != nil && act.Kind == plan.AlarmNoSpace {
 			w.violate("R: the alarm is disarmed while the file of %s is at its quota", p.Name)
 		}
 	case plan.Defragment:

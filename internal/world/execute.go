@@ -60,7 +60,7 @@ func (w *World) effect(a plan.Action, effect plan.Effect, o *plan.Observed, stal
 	case plan.Compact:
 		return w.compact()
 	case plan.Disarm:
-		return w.disarm()
+		return w.disarm(e)
 	case plan.Defragment:
 		return w.beginDefragment(e)
 	}
@@ -213,6 +213,7 @@ func (w *World) deleteVolume(act plan.DeleteVolume) bool {
 	case v.UID != act.UID:
 		return false
 	}
+	w.checkEvidence(v) // of several violations the first one counts
 	w.checkVolumeDeletion(v)
 	v.Deleting = true
 	if !w.used(v) {

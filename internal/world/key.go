@@ -43,6 +43,7 @@ func (w *World) Key() uint64 {
 	e.rare(markRoom, bits(w.History, w.Glued))
 	e.named(markApart, w.Apart)
 	e.rare(markForgotten, w.Forgotten)
+	e.differing(&w.Differing)
 	e.refusals(w.Refuses, w.Tried)
 	for _, spec := range w.Edits {
 		e.spec(spec)
@@ -114,6 +115,13 @@ const (
 	markConfirmed
 	markRecovery
 	markSurvivor
+)
+
+// More of them, before the first: a mark is one byte, and there is none after the last.
+const (
+	markDiffering = 0xdd + iota
+	markEvidence
+	markQuarantined
 )
 
 // bits makes a number of flags.
@@ -195,6 +203,7 @@ func (e *encoder) kube(k *Kube) {
 	e.rare(markNeighbours, 2*int(k.Await)+bits(k.Taken))
 	e.rare(markGone, k.Gone)
 	e.recovery(k.Recovery)
+	e.quarantined(k.Status.Quarantined)
 	e.number(len(k.Pods))
 	for i := range k.Pods {
 		e.pod(&k.Pods[i])

@@ -47,6 +47,7 @@ const (
 	refusalEnds
 	retried
 	networkHeals
+	comparedAgain
 	nodeReturns
 	// The operator.
 	passes
@@ -110,6 +111,9 @@ const (
 	planConfirmed
 	podLingers
 	nodeLeaves
+	dataDiffers
+	dataSplits
+	dataAgrees
 	writesRefused // and one for each class that follows; the same for one object
 	writeRefused  = writesRefused + Kind(classes) - 1
 	kinds         = writeRefused + Kind(named)
@@ -133,7 +137,7 @@ type transition struct {
 }
 
 // transitions are all there are, by Kind.
-var transitions = tabulate(surroundings, operators, faults, forgers(), drifting, disks, databases, starts, placement, recoveries, refusing())
+var transitions = tabulate(surroundings, operators, faults, forgers(), drifting, disks, databases, differing, starts, placement, recoveries, refusing())
 
 func tabulate(tables ...map[Kind]transition) [kinds]transition {
 	var all [kinds]transition

@@ -51,6 +51,7 @@ var actions = []plan.Action{
 	plan.SetBudget{},
 	plan.Compact{},
 	plan.Defragment{},
+	plan.Quarantine{},
 	plan.Disarm{},
 }
 

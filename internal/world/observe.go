@@ -49,7 +49,7 @@ func (w *World) Observe(k *Kube) plan.Observed {
 	} else {
 		o.Etcd = o.Electorate().Judge(words)
 	}
-	o.Etcd.Disks = w.disks(k)
+	o.Etcd.Disks, o.Etcd.Compared = w.disks(k), w.compared(o.Etcd)
 	o.Etcd.Reached = w.foundByAll(o.Etcd.Members)
 	w.lookAtDatabases(&o)
 	return o
@@ -191,7 +191,7 @@ func (w *World) answer(p *Pod, s server) plan.Answer {
 		a.DBSize, a.DBSizeInUse = p.size()
 	}
 	if w.Alarm {
-		a.Alarms = append(a.Alarms, plan.Alarm{Kind: plan.AlarmCorrupt, Member: s.group.Leader})
+		a.Alarms = append(a.Alarms, w.corruption(s.group))
 	}
 	if w.Full {
 		a.Alarms = append(a.Alarms, plan.Alarm{Kind: plan.AlarmNoSpace, Member: s.group.Leader})

@@ -37,7 +37,7 @@ type Config struct {
 	// Crowded is true where etcd never starts in a pod in which it is to listen for peers on the other port, Walled where no member reaches
 	// another on that, and Deaf where the operator reaches no member with TLS.
 	Crowded, Walled, Deaf bool
-	// Autopilot is what the operator may do about databases.
+	// Autopilot is what the operator may do about databases, and about members whose data differs.
 	Autopilot plan.Autopilot
 	// seed is what the world was seeded with, nil for one that is made up.
 	seed *plan.Observed
@@ -77,6 +77,8 @@ type World struct {
 	History, Glued bool
 	// Apart is the member that alone of all the operator reaches, while the others go on without it; empty if all reach each other.
 	Apart string
+	// Differing is what comparisons of the voters' data show.
+	Differing
 	// Refuses is what the API server refuses, and Tried what it has refused, as far as the operator remembers.
 	Refuses Refuses
 	Tried   []tried
