@@ -34,7 +34,7 @@ type comparisons struct {
 // While etcd itself says that the data differs it takes no compaction, and no request for keys that a scan could hold up: then the last
 // compaction is asked for, once.
 func (p *Pool) Compare(ctx context.Context, cluster string, s *Session) (found []plan.Comparison, again time.Duration) {
-	c, now := p.sampler(cluster), time.Now()
+	c, now := p.sampler(cluster, s.Seen.ClusterID), time.Now()
 	corrupt := s.corrupt()
 	if s.compares() && (!now.Before(c.due) || corrupt && c.hurried.IsZero()) {
 		c.compare(ctx, s, corrupt)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"go.etcd.io/bbolt"
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
@@ -238,6 +239,39 @@ func TestCompareFindsTheMemberThatDiffers(t *testing.T) {
 		if len(c.Hashes) != 3 || len(hashes) != 2 {
 			t.Errorf("one of three differs: %+v", c)
 		}
+	}
+	for _, p := range w.members {
+		if n := p.metric(t, "etcd_mvcc_hash_rev_duration_seconds_count"); n != 0 {
+			t.Errorf("%s has read its whole database %g times", p.name, n)
+		}
+	}
+}
+
+// TestCompareUnderAlarm wants the last compaction to be compared once etcd says that the data differs: there will be no other.
+func TestCompareUnderAlarm(t *testing.T) {
+	t.Parallel()
+	w := newComparedWorld(t, 3)
+	w.compacts(t) // it makes the members write to their databases what they have only in their logs
+	w.members[2].diverge(t)
+	last := w.compacts(t)
+	if found := w.compares(t); len(found) != 0 {
+		t.Fatalf("at the last compaction, which nothing has followed: %+v", found)
+	}
+	list, err := w.client.MemberList(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	alarm := &pb.AlarmRequest{Action: pb.AlarmRequest_ACTIVATE, MemberID: list.Members[0].ID, Alarm: pb.AlarmType_CORRUPT}
+	if _, err := pb.NewMaintenanceClient(w.client.ActiveConnection()).Alarm(t.Context(), alarm); err != nil {
+		t.Fatal(err)
+	}
+	var found []plan.Comparison
+	eventually(t, "the last compaction is compared", func() bool {
+		found = w.compares(t)
+		return len(found) == 1
+	})
+	if found[0].Revision != last || !found[0].Differs() {
+		t.Errorf("compaction %d: %+v", last, found)
 	}
 	for _, p := range w.members {
 		if n := p.metric(t, "etcd_mvcc_hash_rev_duration_seconds_count"); n != 0 {

@@ -29,6 +29,8 @@ type figures struct {
 // sampler remembers what the metrics of one cluster's members said. It is evidence, not state: an operator that starts anew collects it
 // anew.
 type sampler struct {
+	// id is the cluster's: another one of the same name has other data.
+	id uint64
 	// due is when the members are to be asked next, and hurried when something was suspected first, zero if nothing is.
 	due, hurried time.Time
 	// last is what the voters have said, by pod UID.
@@ -36,13 +38,13 @@ type sampler struct {
 	comparisons
 }
 
-// sampler returns what is remembered of a cluster.
-func (p *Pool) sampler(cluster string) *sampler {
+// sampler returns what is remembered of a cluster that answers with that ID, 0 if none does.
+func (p *Pool) sampler(cluster string, id uint64) *sampler {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	s := p.samplers[cluster]
-	if s == nil {
-		s = &sampler{}
+	if s == nil || id != 0 && s.id != id {
+		s = &sampler{id: id}
 		p.samplers[cluster] = s
 	}
 	return s
