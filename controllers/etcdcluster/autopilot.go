@@ -38,7 +38,7 @@ func (r *Reconciler) autopilotAgain(p *pass) (time.Duration, bool) {
 		return 0, false
 	case p.holds(v1beta2.ReasonWaitingForBrake):
 		r.brake.wait(key, now)
-	case !plan.Mutates(p.action) && p.assessment.InProgress == nil && p.observed.Etcd.Contact == plan.ContactQuorum:
+	case !plan.Mutates(p.action) && !p.assessment.Disturbing() && p.observed.Etcd.Contact == plan.ContactQuorum:
 		if left := r.brake.calm(key, now); left > 0 {
 			return left, true
 		}

@@ -71,6 +71,11 @@ func TestTurns(t *testing.T) {
 	if r.autopilotAgain(hurt); r.brake.may(named(7), clock.Now()) {
 		t.Error("another one is disturbed although this one is not well again")
 	}
+	halfway := seen("", rests)
+	halfway.assessment.Quarantined = plan.Member{ID: 1}
+	if r.autopilotAgain(halfway); r.brake.may(named(7), clock.Now()) {
+		t.Error("another one is disturbed although a member of this one is yet to be replaced")
+	}
 	if r.autopilotAgain(seen("", rests)); !r.brake.may(named(7), clock.Now()) {
 		t.Error("the act is over, and no other one may begin")
 	}

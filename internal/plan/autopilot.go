@@ -68,6 +68,11 @@ func (a Autopilot) Mode(feature string) Mode {
 	return ModeOff
 }
 
+// Disturbing reports whether something is in progress, or Auto Pilot has begun with what it has to end: the replacement of a member.
+func (known Assessment) Disturbing() bool {
+	return known.InProgress != nil || known.Quarantined.ID != 0
+}
+
 // Features are all of them.
 func Features() []string { return []string{FeatureNoSpace, FeatureDefragment, FeatureDiverged} }
 

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -65,6 +67,15 @@ func TestModes(t *testing.T) {
 	for rule, feature := range featureOf {
 		if on := (Autopilot{NoSpace: ModeOn, Defragment: ModeOn, Diverged: ModeOn}); on.Mode(feature) != ModeOn {
 			t.Errorf("rule %s is of %q, which has no mode", rule, feature)
+		}
+	}
+}
+
+// TestFeatureOf wants each rule that is Auto Pilot's to be in the lists: under another name it would be nobody's.
+func TestFeatureOf(t *testing.T) {
+	for rule := range featureOf {
+		if !slices.ContainsFunc(Rules(), func(listed string) bool { return strings.HasSuffix(listed, "/"+rule) }) {
+			t.Errorf("rule %s is in no list", rule)
 		}
 	}
 }

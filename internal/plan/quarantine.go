@@ -139,6 +139,8 @@ func (v *view) quarantineHeld(m Member) *HeldAct {
 		return held(v1beta2.ReasonDivergedMemberHeld, "it is replaced once all voters are healthy; not healthy: "+list(v.unhealthyVoters()))
 	case v.InProgress != nil:
 		return held(v1beta2.ReasonDivergedMemberHeld, "it is replaced after this: "+v.InProgress.describe().Message)
+	case !v.MayDisturb: // what would prove healthy members wrong in many clusters is to do so in a few
+		return held(v1beta2.ReasonWaitingForBrake, "it is replaced once fewer clusters are disturbed")
 	}
 	return nil
 }

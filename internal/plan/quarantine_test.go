@@ -12,7 +12,7 @@ import (
 // compared is a cluster on Auto Pilot whose voters' data was compared at two compactions: the hashes are in the voters' order.
 func compared(o Observed, first, second []int64) Observed {
 	return edit(o, func(o *Observed) {
-		o.Cluster.Autopilot.Diverged = ModeOn
+		o.Cluster.Autopilot.Diverged, o.MayDisturb = ModeOn, true
 		o.Etcd.Compared = nil
 		for i, hashes := range [][]int64{first, second} {
 			if hashes == nil {
@@ -148,6 +148,9 @@ func TestDataIsNotJudged(t *testing.T) {
 		"a downgrade is enabled": {
 			edit(differs(three, 1), func(o *Observed) { o.Etcd.Answers[0].Downgrade = "3.5" }), held, "once the downgrade is complete",
 		},
+		"too many clusters are disturbed": {
+			edit(differs(three, 1), func(o *Observed) { o.MayDisturb = false }), v1beta2.ReasonWaitingForBrake, "once fewer clusters are disturbed",
+		},
 		"no quorum": {noContact(differs(three, 1)), "", ""},
 	} {
 		t.Run(title, func(t *testing.T) {
@@ -184,6 +187,10 @@ func TestQuarantineIsRecorded(t *testing.T) {
 	}
 	if r := o.Cluster.Apply(nil, noContact(o)); r.Quarantined != want || len(r.KeptUIDs) != 0 {
 		t.Errorf("without a quorum: %+v, kept %v", r.Quarantined, r.KeptUIDs)
+	}
+	o.MayDisturb = false // whose turn it was is forgotten, too
+	if got := Next(o); got != (RemoveFromService{Pod: name(1), UID: "p1"}) {
+		t.Errorf("without its turn it goes on with %#v", got)
 	}
 	off := edit(o, func(o *Observed) { o.Cluster.Autopilot.Diverged = ModeOff })
 	if r := off.Cluster.Apply(nil, off); r.Quarantined != (Quarantined{}) {
