@@ -2,7 +2,9 @@ package etcd
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -32,16 +34,20 @@ const (
 	restApart, restLooks = time.Second, 2
 	// clearLooks is how many looks a cluster is given to tell whether another process has begun to defragment a member of it.
 	clearLooks = 3
+	// busyApart is after how long without a look a member that was seen to be defragmented is none any more.
+	busyApart = 5 * time.Minute
+	// exact is up to which number metrics, which are floating-point numbers, count.
+	exact = 1 << 53
 )
 
 // upkeep is what is remembered of the databases of one cluster. It is evidence, not state: an operator that starts anew collects it anew.
 type upkeep struct {
 	// past are revisions of the cluster; see notePast.
 	past []pastRevision
-	// rests is what was in use, and last how the last defragmentation has ended, by pod UID. since is when another's was seen first.
+	// rests is what was in use, and last how the last defragmentation has ended, by pod UID. busy is who was seen to be defragmented.
 	rests map[string]rest
 	last  map[string]plan.Defragmentation
-	since map[string]time.Time
+	busy  map[string]busy
 	// rate is the lowest that was measured, in bytes a second.
 	rate int64
 	// job is the defragmentation that this process has begun, nil if it is over, and told what has become of the earlier ones.
@@ -50,6 +56,9 @@ type upkeep struct {
 	// looked counts the looks for what other processes have begun: clearLooks once there is none.
 	looked int
 }
+
+// busy is since when a member was seen to be defragmented, and when it was looked at last.
+type busy struct{ since, looked time.Time }
 
 // rest is how often in a row nothing more was removed, and no less in use, than before. Counted is how many revisions were removed when the
 // member was defragmented last, or looked at first.
@@ -76,7 +85,7 @@ func (p *Pool) Databases(ctx context.Context, cluster string, seen *plan.Etcd, e
 	for i, e := range asked {
 		found[i].Pod, found[i].PodUID = e.Pod, e.PodUID
 		if ask && e.Metrics != "" {
-			wg.Go(func() { readDatabase(ctx, e, &found[i]) })
+			wg.Go(func() { readDatabase(ctx, e, seen.Revision, &found[i]) })
 		}
 	}
 	wg.Wait()
@@ -94,25 +103,31 @@ func (p *Pool) Databases(ctx context.Context, cluster string, seen *plan.Etcd, e
 func (p *Pool) upkeepOf(cluster string) *upkeep {
 	u := p.upkeeps[cluster]
 	if u == nil {
-		u = &upkeep{rests: map[string]rest{}, last: map[string]plan.Defragmentation{}, since: map[string]time.Time{}}
+		u = &upkeep{rests: map[string]rest{}, last: map[string]plan.Defragmentation{}, busy: map[string]busy{}}
 		p.upkeeps[cluster] = u
 	}
 	return u
 }
 
-// readDatabase is what a member's metrics tell of its database. They are served while it is being defragmented, too.
-func readDatabase(ctx context.Context, e Endpoint, into *plan.Database) {
+// readDatabase is what a member's metrics tell of its database. They are served while it is being defragmented, too. What no etcd tells in a
+// cluster of that revision, 0 if it is unknown, is not believed: whatever answers at a member's address may serve any numbers.
+func readDatabase(ctx context.Context, e Endpoint, revision int64, into *plan.Database) {
 	families, err := metricsOf(ctx, e.Metrics)
 	if err != nil || len(families[defragmentFamily].GetMetric()) == 0 || len(families[compactFamily].GetMetric()) == 0 {
 		return
 	}
-	into.Known = true
-	if gauge(families[defragmentFamily]) > 0 {
-		into.Defragmenting = time.Now()
-	}
-	into.Compacted = int64(gauge(families[compactFamily]))
+	defragmenting, compacted, removed := gauge(families[defragmentFamily]), gauge(families[compactFamily]), 0.0
 	for _, m := range families[removedFamily].GetMetric() {
-		into.Removed = int64(m.GetCounter().GetValue())
+		removed = m.GetCounter().GetValue()
+	}
+	latest := float64(cmp.Or(revision, exact))
+	const never = -1 // is what is compacted before anything is
+	if math.IsNaN(defragmenting) || !(compacted >= never && compacted <= latest) || !(removed >= 0 && removed <= exact) {
+		return
+	}
+	into.Known, into.Compacted, into.Removed = true, int64(max(compacted, 0)), int64(removed)
+	if defragmenting > 0 {
+		into.Defragmenting = time.Now()
 	}
 	into.Copied = gauge(families[sendFamily]) > 0 || snapshots(families[startedFamily]) > snapshots(families[handledFamily])
 }
@@ -140,13 +155,7 @@ func (u *upkeep) note(d *plan.Database, answers []plan.Answer, now time.Time) {
 	if u.job != nil && u.job.endpoint.PodUID == d.PodUID {
 		d.Defragmenting = u.job.begun
 	}
-	if d.Defragmenting.IsZero() {
-		delete(u.since, d.PodUID)
-	} else if first, known := u.since[d.PodUID]; known {
-		d.Defragmenting = first
-	} else {
-		u.since[d.PodUID] = d.Defragmenting
-	}
+	u.noteBusy(d, now)
 	if last, ok := u.last[d.PodUID]; ok {
 		d.Last = &last
 	}
@@ -157,6 +166,22 @@ func (u *upkeep) note(d *plan.Database, answers []plan.Answer, now time.Time) {
 	}
 	r := u.rests[d.PodUID].next(answers[i].DBSizeInUse, d.Removed, now)
 	u.rests[d.PodUID], d.Removed, d.Rests = r, r.removed-r.counted, r.looks >= restLooks
+}
+
+// noteBusy dates a defragmentation from when it was seen first. One that was seen goes on until the member's metrics tell that it does not: a
+// look that finds none tells nothing.
+func (u *upkeep) noteBusy(d *plan.Database, now time.Time) {
+	seen, was := u.busy[d.PodUID]
+	was = was && now.Sub(seen.looked) < busyApart
+	switch {
+	case d.Defragmenting.IsZero() && (d.Known || !was):
+		delete(u.busy, d.PodUID)
+		return
+	case !was:
+		seen.since = d.Defragmenting
+	}
+	seen.looked, d.Defragmenting = now, seen.since
+	u.busy[d.PodUID] = seen
 }
 
 // next is the state after a look. One that was defragmented has no state but what it has counted; a server that starts anew counts anew.

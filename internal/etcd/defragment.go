@@ -107,6 +107,8 @@ func (p *Pool) defragment(ctx context.Context, cluster string, client *etcdclien
 	}
 	if u.job = nil; err != nil {
 		u.looked = 0 // the member may be at it all the same
+	} else {
+		delete(u.busy, e.PodUID)
 	}
 	delete(u.rests, e.PodUID)
 	u.last[e.PodUID] = plan.Defragmentation{At: time.Now(), Free: after.file - after.inUse, Failed: err != nil}
