@@ -9,6 +9,7 @@ import (
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -39,10 +40,12 @@ func crowded(t *testing.T, apart int, title string) (*idleWorld, types.Namespace
 	w, later := newIdleWorld(t), &laterClock{}
 	w.operator.Clock = later
 	name, quota := types.NamespacedName{Namespace: namespace, Name: title}, resource.MustParse("32Mi")
+	pod := &v1beta2.PodPolicy{} // without a limit, nobody knows whether the copy has the kubelet evict the pod, with all of the data
+	pod.Resources.Limits = corev1.ResourceList{corev1.ResourceEphemeralStorage: resource.MustParse("1Gi")}
 	w.addresses[title+"-0"] = controllertest.Loopback(apart)
 	must(t, w.api.Create(t.Context(), &v1beta2.EtcdCluster{
 		ObjectMeta: metav1.ObjectMeta{Namespace: name.Namespace, Name: name.Name},
-		Spec:       v1beta2.EtcdClusterSpec{Size: 1, Etcd: &v1beta2.EtcdOptions{QuotaBackendBytes: &quota}},
+		Spec:       v1beta2.EtcdClusterSpec{Size: 1, Pod: pod, Etcd: &v1beta2.EtcdOptions{QuotaBackendBytes: &quota}},
 	}))
 	return w, name, w.runsEtcd(t, name, quota.Value()), later
 }

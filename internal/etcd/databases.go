@@ -32,8 +32,8 @@ const (
 	// restApart is how far apart two looks at what is in use have to be to be compared, and restLooks how many in a row find it not less: etcd
 	// compacts in batches, with pauses of 10 ms or less (compact in its package mvcc).
 	restApart, restLooks = time.Second, 2
-	// clearLooks is how many looks a cluster is given to tell whether another process has begun to defragment a member of it.
-	clearLooks = 3
+	// clearLooks is how many looks, so far apart, a cluster is given to tell whether another process has begun to defragment a member of it.
+	clearLooks, clearApart = 3, 15 * time.Second
 	// busyApart is after how long without a look a member that was seen to be defragmented is none any more.
 	busyApart = 5 * time.Minute
 	// exact is up to which number metrics, which are floating-point numbers, count.
@@ -48,13 +48,16 @@ type upkeep struct {
 	rests map[string]rest
 	last  map[string]plan.Defragmentation
 	busy  map[string]busy
-	// rate is the lowest that was measured, in bytes a second.
+	// rate is the one that was measured last, in bytes a second.
 	rate int64
 	// job is the defragmentation that this process has begun, nil if it is over, and told what has become of the earlier ones.
 	job  *job
 	told []Defragmented
-	// looked counts the looks for what other processes have begun: clearLooks once there is none.
-	looked int
+	// looked counts the looks for what other processes have begun: clearLooks once there is none. lookedAt is when the last one was counted.
+	looked   int
+	lookedAt time.Time
+	// rooms are when the alarm NOSPACE was disarmed within the last hour.
+	rooms []time.Time
 }
 
 // busy is since when a member was seen to be defragmented, and when it was looked at last.
@@ -73,6 +76,9 @@ type rest struct {
 func (p *Pool) Databases(ctx context.Context, cluster string, seen *plan.Etcd, endpoints []Endpoint, due, blocked bool) {
 	p.mu.Lock()
 	u := p.upkeeps[cluster]
+	if u != nil && !blocked {
+		u.looked, u.lookedAt = 0, time.Time{} // another process may begin anything before they are blocked again
+	}
 	ask := due || blocked && (u == nil || u.looked < clearLooks)
 	busy := u != nil && u.job != nil
 	p.mu.Unlock()
@@ -95,7 +101,7 @@ func (p *Pool) Databases(ctx context.Context, cluster string, seen *plan.Etcd, e
 	for i := range found {
 		u.note(&found[i], seen.Answers, time.Now())
 	}
-	u.clears(ask, found)
+	u.clears(ask && blocked, found, time.Now())
 	seen.Databases, seen.DefragmentRate = found, u.rate
 }
 
@@ -200,12 +206,12 @@ func (r rest) next(inUse, removed int64, now time.Time) rest {
 	return fresh
 }
 
-// clears counts looks until one has shown that no member is being defragmented.
-func (u *upkeep) clears(asked bool, found []plan.Database) {
+// clears counts looks until one has shown that no member is being defragmented. One that has not reached all members counts only if it is not
+// the next moment.
+func (u *upkeep) clears(asked bool, found []plan.Database, now time.Time) {
 	if !asked || u.looked >= clearLooks {
 		return
 	}
-	u.looked++
 	known := !slices.ContainsFunc(found, func(d plan.Database) bool { return !d.Known })
 	busy := slices.ContainsFunc(found, func(d plan.Database) bool { return !d.Defragmenting.IsZero() })
 	switch {
@@ -213,5 +219,7 @@ func (u *upkeep) clears(asked bool, found []plan.Database) {
 		u.looked = 0
 	case known:
 		u.looked = clearLooks
+	case now.Sub(u.lookedAt) >= clearApart:
+		u.looked, u.lookedAt = u.looked+1, now
 	}
 }
