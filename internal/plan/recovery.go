@@ -44,6 +44,9 @@ type Recovery struct {
 	Revision int64
 	// Lost are the voters whose data no longer exists: etcd cannot run on it anywhere. Silent are the others that do not answer.
 	Lost, Silent []string
+	// Removed are those of Lost whose data was on an emptyDir of a pod that no longer exists. Kubernetes removes a pod without knowing that
+	// its containers have ended if somebody forces it to, or removes the Node: etcd may still run there.
+	Removed []string
 	// Message says what the plan does, what it costs, and how it is confirmed.
 	Message string
 }
@@ -70,6 +73,9 @@ func (v *view) recovery() *Recovery {
 			survivors = append(survivors, a)
 		case !answers && v.lostForGood(name):
 			r.Lost = append(r.Lost, name)
+			if !v.endedForCertain(name) {
+				r.Removed = append(r.Removed, name)
+			}
 		default:
 			r.Silent = append(r.Silent, name)
 		}
@@ -101,11 +107,18 @@ func (v *view) lostForGood(name string) bool {
 	return ended && v.dataGone(name) && !slices.ContainsFunc(v.foreign, func(c Volume) bool { return c.Name == name })
 }
 
+// endedForCertain reports whether a voter whose data no longer exists cannot be running on it: its containers are seen to have ended, or its
+// volume is gone, which is somebody's decision to give the data up.
+func (v *view) endedForCertain(name string) bool {
+	p, there := v.pods[name]
+	return v.Cluster.Persistent || there && p.Permit != nil && (p.Phase == Finished || p.Exit.DataGone())
+}
+
 // hash is one of everything that a user who confirms the plan relies on. What changes without meaning anything, such as the UID of a
 // pod on the same volume, is not part of it.
 func (r *Recovery) hash(of Record, survivors []Answer) string {
 	sum := sha256.New()
-	_, _ = fmt.Fprintf(sum, "%x\n%q\n%q\n%q\n%q\n", of.ID, of.Voters, of.NextVoters, r.Lost, r.Silent) // a hash takes everything
+	_, _ = fmt.Fprintf(sum, "%x\n%q\n%q\n%q\n%q\n%q\n", of.ID, of.Voters, of.NextVoters, r.Lost, r.Removed, r.Silent) // a hash takes everything
 	for _, a := range survivors {
 		_, _ = fmt.Fprintf(sum, "%q %x %d %d\n", a.Pod, a.MemberID, a.Applied, a.Revision)
 	}
@@ -114,9 +127,9 @@ func (r *Recovery) hash(of Record, survivors []Answer) string {
 }
 
 // proven reports whether the API server proves that no quorum can ever form again, and that nobody else can have more than the
-// survivor: no voter is merely silent.
+// survivor: no voter is merely silent, and none may still run in a pod that was removed.
 func (r *Recovery) proven(c Cluster) bool {
-	return len(r.Silent) == 0 && len(c.NextVoters) == 0 && len(c.Voters)-len(r.Lost) < Quorum(len(c.Voters))
+	return len(r.Silent) == 0 && len(r.Removed) == 0 && len(c.NextVoters) == 0 && len(c.Voters)-len(r.Lost) < Quorum(len(c.Voters))
 }
 
 func (r *Recovery) message(c Cluster) string {
@@ -125,6 +138,10 @@ func (r *Recovery) message(c Cluster) string {
 	if len(r.Silent) > 0 {
 		text += fmt.Sprintf(". %s may still have them, and may be serving clients where the operator does not see it: bring back what can "+
 			"be brought back, and be sure that the rest is off", list(r.Silent))
+	}
+	if len(r.Removed) > 0 {
+		text += fmt.Sprintf(". The pods of %s no longer exist, and their data with them; if they or their Nodes were removed by force, etcd may still "+
+			"run there: be sure that those machines are off", list(r.Removed))
 	}
 	if c.Recovery.HeldBack != "" {
 		text += ". Before that, " + c.Recovery.HeldBack

@@ -101,6 +101,17 @@ func TestRecoveryPlan(t *testing.T) {
 	}
 }
 
+// TestRemovedByForce wants whoever confirms to be told whose end Kubernetes has not seen.
+func TestRemovedByForce(t *testing.T) {
+	r := Assess(edit(leftWith(3, false, 1), gone(0, 2))).Recovery
+	if !slices.Equal(r.Removed, r.Lost) || !strings.Contains(r.Message, "c-0, c-2 no longer exist") || !strings.Contains(r.Message, "be sure that those machines are off") {
+		t.Errorf("got %+v", r)
+	}
+	if r := Assess(edit(leftWith(3, true, 1), gone(0, 2))).Recovery; len(r.Removed) > 0 {
+		t.Errorf("with volumes: %+v", r)
+	}
+}
+
 // TestRecoveryHash wants everything that a user relies on to be in the hash, and nothing else.
 func TestRecoveryHash(t *testing.T) {
 	base := edit(leftWith(5, true, 1, 3), gone(0))
@@ -138,6 +149,7 @@ func TestRecoverQuorum(t *testing.T) {
 	create := CreateRestore{Name: "c-recover-" + hash, Survivor: "c-1", Plan: hash}
 	silent := leftWith(3, true, 1)
 	silentHash := Assess(silent).Recovery.Hash
+	ended := edit(leftWith(3, false, 1), automatic(24*time.Hour), func(o *Observed) { o.Pods[0].Exit, o.Pods[2].Exit = ExitDataLost, ExitDataLost })
 	check(t, map[string]planCase{
 		"it is not confirmed":       {lost, Blocked{Reason: v1beta2.ReasonDataLost}},
 		"it is confirmed":           {edit(lost, confirmed), create},
@@ -168,6 +180,12 @@ func TestRecoverQuorum(t *testing.T) {
 		"automatic, and never recorded":    {edit(lost, automatic(time.Hour), func(o *Observed) { o.Cluster.Recovery.LostSince = time.Time{} }), Blocked{Reason: v1beta2.ReasonDataLost}},
 		"automatic, and they are silent":   {edit(silent, automatic(24*time.Hour)), Wait{Reason: v1beta2.ReasonQuorumLost}},
 		"automatic, and one is silent":     {edit(leftWith(5, true, 1), gone(0, 2, 3), automatic(24*time.Hour)), Blocked{Reason: v1beta2.ReasonDataLost}},
+		"automatic, and pods on emptyDirs were removed": {
+			edit(leftWith(3, false, 1), gone(0, 2), automatic(24*time.Hour)), Blocked{Reason: v1beta2.ReasonDataLost},
+		},
+		"automatic, and pods on emptyDirs have ended": {ended, CreateRestore{
+			Name: "c-recover-" + Assess(ended).Recovery.Hash, Survivor: "c-1", Plan: Assess(ended).Recovery.Hash,
+		}},
 		"automatic, and the voters change": {edit(lost, automatic(24*time.Hour), func(o *Observed) { o.Cluster.NextVoters = []string{"c-1"} }), Blocked{Reason: v1beta2.ReasonDataLost}},
 		"automatic, and a quorum can form": {
 			edit(leftWith(5, true, 1, 3), gone(0, 2), automatic(24*time.Hour)), Wait{Reason: v1beta2.ReasonQuorumLost},
