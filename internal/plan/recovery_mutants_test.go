@@ -10,7 +10,7 @@ var recoveryMutants = map[string]mutant{
 	"silence is taken for a loss": {
 		next: recoverOnSilence, want: "S8: a recovery from a lost quorum, which nobody has confirmed", persistent: true,
 		scenario: scenario{
-			sizes: []int{3}, first: automatic, only: world.LossesAndSplits, running: true, lockstep: true, faults: 1,
+			sizes: []int{3}, only: world.LossesAndSplits, running: true, lockstep: true, faults: 1,
 		},
 	},
 	"a recovery begins although the majority is back": {
