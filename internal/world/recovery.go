@@ -29,7 +29,7 @@ var (
 	// SplitFaults are silence, and a user who confirms that nevertheless.
 	SplitFaults = []Kind{networkSplits, planConfirmed, passHeld}
 	// SplitLosses are silence that turns out to be a loss.
-	SplitLosses = []Kind{networkSplits, planConfirmed, dataWiped}
+	SplitLosses = []Kind{networkSplits, planConfirmed, volumeDeleted, podKilled}
 	// SilentLosses leave pods on nodes that do not report.
 	SilentLosses = []Kind{nodeDies, planConfirmed}
 )
