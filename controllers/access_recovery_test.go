@@ -1,6 +1,7 @@
 package controllers_test
 
 import (
+	"fmt"
 	"testing"
 
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -37,7 +38,7 @@ func (a *access) recoveries(t *testing.T) {
 	for patch, field := range lending {
 		await(t, "a refusal of "+patch, func() error {
 			if err := change(patch); !denied(err, field+": "+user+" may not create etcdrestores") {
-				return err
+				return fmt.Errorf("got %w", err)
 			}
 			return nil
 		})

@@ -134,8 +134,11 @@ const nodesSettle = 2 * time.Minute
 // and does not go is on a node that does not report: it has to be off for certain first, for after the decision nobody looks at the
 // former members any more, and they might come back as a majority.
 func (v *view) maySettle(silent []string) string {
-	var leaving, there []string
+	var leaving, there, unmarked []string
 	for _, name := range silent {
+		if c, ok := v.volumes[name]; ok && c.MemberID == 0 {
+			unmarked = append(unmarked, name)
+		}
 		switch p, ok := v.pods[name]; {
 		case ok && p.Deleting:
 			leaving = append(leaving, name)
@@ -144,6 +147,9 @@ func (v *view) maySettle(silent []string) string {
 		}
 	}
 	switch since := v.Cluster.Recovery.LostSince; {
+	case len(unmarked) > 0:
+		return fmt.Sprintf("save what is on the claims of %s, and delete these: nothing on them says that a member has used them, and after a "+
+			"restore such claims are deleted", list(unmarked))
 	case len(leaving) > 0:
 		return fmt.Sprintf("have the pods of %s go: once their nodes are off for certain, delete these Nodes, or give them the taint "+
 			"node.kubernetes.io/out-of-service", list(leaving))

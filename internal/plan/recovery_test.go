@@ -173,6 +173,9 @@ func TestRecoverQuorum(t *testing.T) {
 		"silence on a node that does not report": {
 			edit(silent, func(o *Observed) { o.Pods[0].Deleting = true }, confirmed), Wait{Reason: v1beta2.ReasonQuorumLost},
 		},
+		"a voter's claim is not marked as used": {
+			edit(silent, func(o *Observed) { o.Volumes[0].MemberID = 0 }, confirmed), Wait{Reason: v1beta2.ReasonQuorumLost},
+		},
 		"silence is confirmed": {edit(silent, confirmed), CreateRestore{Name: "c-recover-" + silentHash, Survivor: "c-1", Plan: silentHash}},
 		"it was confirmed, and is carried out": {
 			edit(lost, confirmed, func(o *Observed) { o.Cluster.Recovery.Restore, o.Cluster.Recovery.RestorePlan = "r", hash }),

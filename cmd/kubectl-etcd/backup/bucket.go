@@ -24,6 +24,9 @@ func (p place) read(ctx context.Context, cluster string) ([]Group, error) {
 	if !strings.Contains(p.target.URL, "://") {
 		return nil, fmt.Errorf("--url %s has no scheme: it must be s3://…, gs://…, azblob://… or file:///…", p.target.URL)
 	}
+	if p.target.ServerName != "" && !strings.HasPrefix(p.target.Endpoint, "https://") {
+		return nil, fmt.Errorf("--server-name %s is for the certificate of an endpoint: give that, too, with --endpoint https://…", p.target.ServerName)
+	}
 	p.target.ReadOnly = true
 	if p.ca != "" {
 		var err error
