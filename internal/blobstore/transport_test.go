@@ -20,7 +20,14 @@ func TestServerName(t *testing.T) {
 	}
 	defer tr.CloseIdleConnections()
 	web := &http.Client{Transport: tr}
-	answer, err := web.Get(endpoint.URL)
+	get := func(url string) (*http.Response, error) {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return web.Do(request)
+	}
+	answer, err := get(endpoint.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,7 +35,7 @@ func TestServerName(t *testing.T) {
 	if text, err := io.ReadAll(answer.Body); err != nil || string(text) != "hello" {
 		t.Errorf("it answers %q, %v", text, err)
 	}
-	if answer, err := web.Get(strings.Replace(other.URL, "127.0.0.1", "localhost", 1)); err == nil {
+	if answer, err := get(strings.Replace(other.URL, "127.0.0.1", "localhost", 1)); err == nil {
 		_ = answer.Body.Close()
 		t.Error("another server is taken for example.com")
 	} else if !strings.Contains(err.Error(), "not localhost") {
