@@ -250,7 +250,7 @@ test-rest:
 	TEST_ASSET_MINIO=$(call tool,minio); TEST_ASSET_GCS=$(call tool,fake-gcs-server); \
 	TEST_ASSET_AZURE=$(call tool,azurite); \
 	export TEST_ASSET_KUBE_APISERVER TEST_ASSET_ETCD TEST_ASSET_MINIO TEST_ASSET_GCS TEST_ASSET_AZURE; \
-	CGO_ENABLED=1 go test -race -timeout=20m -skip '$(MODELED)' $(CONCURRENT); \
+	CGO_ENABLED=1 go test -race -timeout=40m -skip '$(MODELED)' $(CONCURRENT); \
 	CGO_ENABLED=1 go test -race $(SPOOLED); \
 	go test -run '$(MODELED)' ./controllers/etcdcluster; \
 	go test $$(go list ./... | grep -vxF "$$(go list $(CONCURRENT) $(EXPLORED))"); \
