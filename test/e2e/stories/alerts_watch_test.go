@@ -13,15 +13,12 @@ import (
 
 	promv1 "github.com/prometheus/client_golang/api/prometheus/v1"
 	"github.com/prometheus/common/model"
-	rbacv1 "k8s.io/api/rbac/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/etcdpilot/etcd-operator/internal/alerts"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 	"github.com/etcdpilot/etcd-operator/test/e2e/harness"
-	"github.com/etcdpilot/etcd-operator/test/lab"
 )
 
 const (
@@ -50,23 +47,8 @@ type watch struct {
 // watchAlerts has Prometheus scrape the operator, and judge the alerts.
 func watchAlerts(t *testing.T) *watch {
 	t.Helper()
-	must(t, nodes.CertManager().Start(t.Context(), t.Output()))
-	must(t, nodes.Prometheus().Start(t.Context(), t.Output()))
-	connected, err := env.Prometheus(lab.PrometheusProxy)
-	must(t, err)
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 2*limit)
-		defer cancel()
-		if err := env.RemoveMonitored(ctx); err != nil {
-			t.Error(err)
-		}
-	})
-	must(t, env.DeployMonitored(t.Context()))
-	untilLifted(t, &rbacv1.ClusterRoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Name: alertsNamespace},
-		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "etcd-operator-metrics-reader"},
-		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: lab.PrometheusNamespace, Name: lab.PrometheusAccount}},
-	})
+	connected := monitored(t)
+	mayReadMetrics(t, alertsNamespace)
 	must(t, harness.Await(t.Context(), "the namespace of an earlier run is gone", limit, absent(alertsNamespace)))
 	must(t, env.Namespace(t.Context(), alertsNamespace))
 	t.Cleanup(func() { deleteNamespace(t, alertsNamespace) })

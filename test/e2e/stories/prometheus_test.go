@@ -25,19 +25,7 @@ import (
 // TestPrometheus has a Prometheus, run by the Prometheus Operator, scrape the operator, with the ServiceMonitor of config/prometheus, and all
 // members of a cluster, with the PodMonitor that the operator makes, load all alerts, and answer what the dashboards ask. The operator is deployed anew for it, so no other story runs meanwhile.
 func TestPrometheus(t *testing.T) {
-	must(t, nodes.CertManager().Start(t.Context(), t.Output()))
-	must(t, nodes.Prometheus().Start(t.Context(), t.Output()))
-	connected, err := env.Prometheus(lab.PrometheusProxy)
-	must(t, err)
-	prometheus := scraper{API: connected, t: t}
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 2*limit)
-		defer cancel()
-		if err := env.RemoveMonitored(ctx); err != nil {
-			t.Error(err)
-		}
-	})
-	must(t, env.DeployMonitored(t.Context()))
+	prometheus := scraper{API: monitored(t), t: t}
 	prometheus.scrapesOperator()
 	prometheus.loads("the operator", alerts.ForOperator(alerts.Timing{}), func(promv1.AlertingRule) bool { return true })
 
@@ -56,6 +44,34 @@ func TestPrometheus(t *testing.T) {
 	prometheus.tells(`sum(controller_runtime_reconcile_total{job="etcd-operator-controller-manager-metrics-service"}) > bool 0`, 1)
 }
 
+// monitored has a Prometheus run, and the operator deployed with a ServiceMonitor until the test ends.
+func monitored(t *testing.T) promv1.API {
+	t.Helper()
+	must(t, nodes.CertManager().Start(t.Context(), t.Output()))
+	must(t, nodes.Prometheus().Start(t.Context(), t.Output()))
+	connected, err := env.Prometheus(lab.PrometheusProxy)
+	must(t, err)
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 2*limit)
+		defer cancel()
+		if err := env.RemoveMonitored(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	must(t, env.DeployMonitored(t.Context()))
+	return connected
+}
+
+// mayReadMetrics lets Prometheus read the operator's metrics until the test ends, by a binding of that name.
+func mayReadMetrics(t *testing.T, name string) {
+	t.Helper()
+	untilLifted(t, &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "etcd-operator-metrics-reader"},
+		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: lab.PrometheusNamespace, Name: lab.PrometheusAccount}},
+	})
+}
+
 // scraper is a Prometheus.
 type scraper struct {
 	promv1.API
@@ -69,11 +85,7 @@ func (p scraper) scrapesOperator() {
 	p.finds("the operator, which refuses it", pool, func(targets []promv1.ActiveTarget) bool {
 		return len(targets) == 1 && targets[0].Health == promv1.HealthBad && strings.Contains(targets[0].LastError, "403 Forbidden")
 	})
-	untilLifted(p.t, &rbacv1.ClusterRoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Name: "story-prometheus"},
-		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "etcd-operator-metrics-reader"},
-		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: lab.PrometheusNamespace, Name: lab.PrometheusAccount}},
-	})
+	mayReadMetrics(p.t, "story-prometheus")
 	targets := p.finds("the operator", pool, func(targets []promv1.ActiveTarget) bool {
 		return len(targets) == 1 && targets[0].Health == promv1.HealthGood
 	})
