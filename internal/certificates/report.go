@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/etcdpilot/etcd-operator/internal/intern"
 	"github.com/etcdpilot/etcd-operator/internal/pki"
 )
 
@@ -52,15 +53,9 @@ func (w *view) members(matching func(holder) bool) string {
 
 // share has certificates that are in one Secret, or have one issuer, share the memory of its name: they are kept for minutes, of each cluster.
 func share(all []Info) {
-	known := map[string]string{}
-	one := func(name string) string {
-		if known[name] == "" {
-			known[name] = name
-		}
-		return known[name]
-	}
+	known := intern.Strings{}
 	for i := range all {
-		all[i].Name, all[i].Issuer, all[i].Certificate = one(all[i].Name), one(all[i].Issuer), one(all[i].Certificate)
+		all[i].Name, all[i].Issuer, all[i].Certificate = known.One(all[i].Name), known.One(all[i].Issuer), known.One(all[i].Certificate)
 	}
 }
 

@@ -122,7 +122,7 @@ func (g Group) write(t *strings.Builder, now time.Time) {
 	}
 	if more := g.Count - len(g.Snapshots); more > 0 {
 		output.Say(t, "and %d older ones:", more)
-		line(t, fmt.Sprintf("kubectl etcd backup list --url %s%s", quoted(terminal.Clean(g.URL)), g.flags)) // in one piece, to be copied
+		line(t, "kubectl etcd backup list --url "+quoted(terminal.Clean(g.URL))+g.flags) // in one piece, to be copied
 	}
 }
 

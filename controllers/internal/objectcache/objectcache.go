@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1beta2 "github.com/etcdpilot/etcd-operator/api/v1beta2"
+	"github.com/etcdpilot/etcd-operator/internal/intern"
 	"github.com/etcdpilot/etcd-operator/internal/member"
 	"github.com/etcdpilot/etcd-operator/internal/resources"
 )
@@ -142,15 +143,9 @@ func trimCluster(o any) (any, error) {
 
 // share has certificates with the same Secret, use or issuer share the memory of its name: a decoder makes a string for each.
 func share(all []v1beta2.CertificateStatus) {
-	known := map[string]string{}
-	one := func(name string) string {
-		if known[name] == "" {
-			known[name] = name
-		}
-		return known[name]
-	}
+	known := intern.Strings{}
 	for i := range all {
-		all[i].Secret, all[i].Use, all[i].Issuer = one(all[i].Secret), one(all[i].Use), one(all[i].Issuer)
+		all[i].Secret, all[i].Use, all[i].Issuer = known.One(all[i].Secret), known.One(all[i].Use), known.One(all[i].Issuer)
 	}
 }
 
