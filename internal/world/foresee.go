@@ -32,25 +32,27 @@ func (w *World) Foresee() Foreseen {
 	var seen []uint64
 	var after, late []string
 	for range fairLimit {
+		key := run.Key()
+		if slices.Contains(seen, key) {
+			return out
+		}
+		seen = append(seen, key)
 		m, known, more := run.fairMove(surroundingsFirst, nil)
 		if !more {
 			out.End, _ = run.Decide()
 			out.After = late
 			return out
 		}
-		seen = append(seen, run.Key())
 		switch {
 		case m.Kind > lastBound && m.Kind != passes:
 			if after = append(after, m.String()); m.Kind != timePasses {
 				late = append(late, m.String())
 			}
 		case m.Kind == passes && plan.Mutates(known.after.Decided):
-			out.Steps, after = append(out.Steps, Step{Action: known.after.Decided, After: after}), nil
-			late = nil
+			out.Steps = append(out.Steps, Step{Action: known.after.Decided, After: after})
+			after, late = nil, nil
 		}
-		if run = run.fairly(m, known); slices.Contains(seen, run.Key()) {
-			return out
-		}
+		run = run.fairly(m, known)
 	}
 	return out
 }
